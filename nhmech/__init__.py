@@ -1,0 +1,95 @@
+"""Exact nonholonomic simulation of wheeled robots from their URDF.
+
+    import nhmech
+    vehicle = nhmech.load("robot.urdf")
+    trajectory = nhmech.Simulator(vehicle, controller).run(10.0)
+    nhmech.Viewer(vehicle).play(trajectory)
+
+The names below are imported when they are first used, so `import nhmech` costs nothing.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+from .version import __version__
+
+if TYPE_CHECKING:
+    from . import errors
+    from .errors import CompileError, MechanicsError, ModelError, NhmechError, SimulationError
+    from .mechanics.gibbs_appell import gibbs_appell
+    from .mechanics.system import ConstrainedSystem
+    from .paths import urdf_names, urdf_path
+    from .simulation.command import JointPosition, JointTorque, JointVelocity
+    from .simulation.event import Event
+    from .simulation.simulator import Simulator
+    from .simulation.state import State
+    from .simulation.trajectory import Trajectory
+    from .vehicle.ground import Ground
+    from .vehicle.load import load
+    from .vehicle.wheel import Wheel
+    from .view.viewer import Viewer
+
+# public name -> module that defines it
+_HOME = {
+    "load": "vehicle.load",
+    "Wheel": "vehicle.wheel",
+    "Ground": "vehicle.ground",
+    "urdf_path": "paths",
+    "urdf_names": "paths",
+    "Simulator": "simulation.simulator",
+    "State": "simulation.state",
+    "Trajectory": "simulation.trajectory",
+    "JointTorque": "simulation.command",
+    "JointVelocity": "simulation.command",
+    "JointPosition": "simulation.command",
+    "Event": "simulation.event",
+    "gibbs_appell": "mechanics.gibbs_appell",
+    "ConstrainedSystem": "mechanics.system",
+    "Viewer": "view.viewer",
+    "NhmechError": "errors",
+    "ModelError": "errors",
+    "MechanicsError": "errors",
+    "CompileError": "errors",
+    "SimulationError": "errors",
+}
+
+__all__ = [
+    "CompileError",
+    "ConstrainedSystem",
+    "Event",
+    "Ground",
+    "JointPosition",
+    "JointTorque",
+    "JointVelocity",
+    "MechanicsError",
+    "ModelError",
+    "NhmechError",
+    "SimulationError",
+    "Simulator",
+    "State",
+    "Trajectory",
+    "Viewer",
+    "Wheel",
+    "__version__",
+    "errors",
+    "gibbs_appell",
+    "load",
+    "urdf_names",
+    "urdf_path",
+]
+
+
+def __getattr__(name: str):
+    if name == "errors":
+        return import_module(".errors", __name__)
+    if name not in _HOME:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}; it has {', '.join(__all__)}")
+    value = getattr(import_module(f".{_HOME[name]}", __name__), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

@@ -1,0 +1,42 @@
+"""How CasADi functions are evaluated: through buffers, without copies or allocation."""
+
+from __future__ import annotations
+
+import casadi as ca
+import numpy as np
+
+
+class Buffered:
+    """A `casadi.Function` on fixed memory.
+
+    Calling through arrays costs CasADi a hundred microseconds; through its buffer interface less than one. `inputs` and `outputs` are
+    column-major NumPy arrays that live as long as this object; outputs are overwritten by the next call.
+    """
+
+    def __init__(self, function: ca.Function):
+        for i in range(function.n_out()):
+            if not function.sparsity_out(i).is_dense():
+                raise ValueError(f"output {function.name_out(i)!r} of {function.name()} must be dense")
+        self.function = function
+        self.inputs = [_memory(function.size_in(i), function.nnz_in(i)) for i in range(function.n_in())]
+        self.outputs = [_memory(function.size_out(i), function.nnz_out(i)) for i in range(function.n_out())]
+        self._buffer, self._trigger = function.buffer()
+        for i, array in enumerate(self.inputs):
+            if array.size:
+                self._buffer.set_arg(i, memoryview(array.reshape(-1, order="F")))
+        for i, array in enumerate(self.outputs):
+            if array.size:
+                self._buffer.set_res(i, memoryview(array.reshape(-1, order="F")))
+
+    def __call__(self, *values) -> list[np.ndarray]:
+        for memory, value in zip(self.inputs, values):
+            memory[...] = value
+        self._trigger()
+        return self.outputs
+
+
+def _memory(size: tuple[int, int], nonzeros: int) -> np.ndarray:
+    rows, columns = size
+    if nonzeros not in (0, rows * columns):
+        raise ValueError(f"an argument of size {size} must be dense")
+    return np.zeros(rows if columns == 1 else (rows, columns), order="F")

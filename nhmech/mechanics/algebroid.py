@@ -1,0 +1,161 @@
+"""Lie algebroids: configuration, fibre coordinates, anchor and structure functions.
+
+A configuration is embedded in R^nq; where the embedding has more entries than the manifold has dimensions it says so:
+`circles` are pairs (cos, sin) of one angle, `quaternions` are unit quaternions (x, y, z, w).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import casadi as ca
+import numpy as np
+
+from ..errors import MechanicsError
+
+
+@dataclass(frozen=True)
+class LieAlgebroid:
+    """dq/dt = rho(q) v and [e_a, e_b] = c^g_ab e_g (paper 'Quasi-coordinates from the point of view of Lie algebroid structures', section 3).
+
+    q            (nq,) symbols of the configuration
+    anchor       (nq, nv) rho(q)
+    structure    nv matrices (nv, nv): structure[g][a, b] = c^g_ab
+    circles      (i, a): q[i], q[i+1] are cos and sin of an angle whose rate is v[a]
+    quaternions  i: q[i:i+4] is a unit quaternion x, y, z, w
+    """
+
+    q: ca.SX
+    q_names: tuple[str, ...]
+    v_names: tuple[str, ...]
+    v_units: tuple[str, ...]
+    anchor: ca.SX
+    structure: tuple[ca.SX, ...]
+    circles: tuple[tuple[int, int], ...] = ()
+    quaternions: tuple[int, ...] = ()
+
+    @property
+    def nq(self) -> int:
+        return self.q.numel()
+
+    @property
+    def nv(self) -> int:
+        return len(self.v_names)
+
+    def embedding(self, q: ca.SX) -> ca.SX:
+        """The functions that vanish on the manifold inside R^nq: |quaternion|^2 - 1 and cos^2 + sin^2 - 1."""
+        parts = [ca.sumsqr(q[i:i + 4]) - 1 for i in self.quaternions]
+        parts += [ca.sumsqr(q[i:i + 2]) - 1 for i, _ in self.circles]
+        return ca.vertcat(*parts) if parts else ca.SX(0, 1)
+
+    def normalise(self, q):
+        """q pulled back to the manifold: unit quaternions and unit (cos, sin) pairs. Works on numbers and on symbols."""
+        q = q + 0
+        for i, n in [(i, 4) for i in self.quaternions] + [(i, 2) for i, _ in self.circles]:
+            part = q[i:i + n]
+            q[i:i + n] = part / (ca.norm_2(part) if isinstance(q, ca.SX) else np.linalg.norm(part))
+        return q
+
+    def check(self, points: int = 3, seed: int = 0, rtol: float = 1e-9) -> None:
+        """The structure equations at random points: the anchor is a morphism, c is antisymmetric, and Jacobi's identity.
+
+        Raises `MechanicsError` that names the first failing component.
+        """
+        nv, rho, c = self.nv, self.anchor, self.structure
+        fields = [rho[:, a] for a in range(nv)]
+
+        def along(f, a):
+            return ca.jtimes(f, self.q, fields[a])
+
+        terms: list[tuple[str, ca.SX]] = []
+        for a in range(nv):
+            for b in range(a, nv):
+                terms.append((f"antisymmetry c[:, {a}, {b}]", ca.vertcat(*[c[g][a, b] + c[g][b, a] for g in range(nv)])))
+                bracket = along(fields[b], a) - along(fields[a], b)
+                right = sum((c[g][a, b] * fields[g] for g in range(nv)), ca.SX.zeros(self.nq, 1))
+                terms.append((f"anchor morphism [{self.v_names[a]}, {self.v_names[b]}]", bracket - right))
+                for d in range(b, nv):
+                    jacobi = []
+                    for g in range(nv):
+                        total = ca.SX(0)
+                        for i, j, k in ((a, b, d), (b, d, a), (d, a, b)):
+                            total += along(c[g][j, k], i) + sum(c[e][j, k] * c[g][i, e] for e in range(nv))
+                        jacobi.append(total)
+                    terms.append((f"Jacobi ({self.v_names[a]}, {self.v_names[b]}, {self.v_names[d]})", ca.vertcat(*jacobi)))
+        values = ca.Function("structure_equations", [self.q], [term for _, term in terms])
+        rng = np.random.default_rng(seed)
+        for _ in range(points):
+            q = self.normalise(rng.normal(size=self.nq))
+            for (name, _), value in zip(terms, values.call([ca.DM(q)])):
+                worst = float(np.max(np.abs(value.full()), initial=0.0))
+                if not worst <= rtol * max(1.0, float(np.max(np.abs(q)))):
+                    raise MechanicsError(f"structure equation fails: {name} is {worst:.3g} at q = {q}")
+
+
+def _zeros(nv: int) -> list[np.ndarray]:
+    return [np.zeros((nv, nv)) for _ in range(nv)]
+
+
+def euclidean(*names: str, units: Sequence[str] | None = None) -> LieAlgebroid:
+    """The tangent bundle of R^n: rho = 1, c = 0."""
+    q = ca.vertcat(*[ca.SX.sym(name) for name in names])
+    n = len(names)
+    return LieAlgebroid(q, names, tuple(f"{name}'" for name in names), tuple(units or ("",) * n), ca.SX.eye(n),
+                        tuple(ca.SX(z) for z in _zeros(n)))
+
+
+def line(name: str, unit: str = "m/s") -> LieAlgebroid:
+    """A coordinate on R whose rate carries the coordinate's own name."""
+    return LieAlgebroid(ca.SX.sym(name), (name,), (name,), (unit,), ca.SX(1), (ca.SX(1, 1),))
+
+
+def circle(name: str) -> LieAlgebroid:
+    """SO(2) embedded as (cos, sin), without limit to the number of turns; v is the angle's rate [rad/s]."""
+    q = ca.vertcat(ca.SX.sym(f"{name}.cos"), ca.SX.sym(f"{name}.sin"))
+    return LieAlgebroid(q, (f"{name}.cos", f"{name}.sin"), (name,), ("rad/s",), ca.vertcat(-q[1], q[0]), (ca.SX(1, 1),), ((0, 0),))
+
+
+TWIST = ("forward_speed", "lateral_speed", "vertical_speed", "roll_rate", "pitch_rate", "yaw_rate")
+
+
+def rotation(quaternion: ca.SX) -> ca.SX:
+    """R(x, y, z, w) of a unit quaternion, (3, 3)."""
+    x, y, z, w = (quaternion[i] for i in range(4))
+    return ca.vertcat(ca.horzcat(1 - 2 * (y * y + z * z), 2 * (x * y - z * w), 2 * (x * z + y * w)),
+                      ca.horzcat(2 * (x * y + z * w), 1 - 2 * (x * x + z * z), 2 * (y * z - x * w)),
+                      ca.horzcat(2 * (x * z - y * w), 2 * (y * z + x * w), 1 - 2 * (x * x + y * y)))
+
+
+def special_euclidean(v_names: Sequence[str] = TWIST) -> LieAlgebroid:
+    """SE(3) trivialised on the left: q = (position [m], quaternion x y z w), v = (linear [m/s], angular [rad/s]) in the body.
+
+    [V, W] = (w_V x v_W - w_W x v_V, w_V x w_W), which is Pinocchio's `Motion.cross`.
+    """
+    names = ("x", "y", "z", "qx", "qy", "qz", "qw")
+    q = ca.vertcat(*[ca.SX.sym(name) for name in names])
+    x, y, z, w = (q[i] for i in range(3, 7))
+    spin = ca.vertcat(ca.horzcat(w, -z, y), ca.horzcat(z, w, -x), ca.horzcat(-y, x, w), ca.horzcat(-x, -y, -z)) / 2
+    c = _zeros(6)
+    for i, j, k in ((0, 1, 2), (1, 2, 0), (2, 0, 1)):
+        for first, second, result in ((3, 3, 3), (3, 0, 0), (0, 3, 0)):
+            c[result + k][first + i, second + j] += 1
+            c[result + k][first + j, second + i] -= 1
+    return LieAlgebroid(q, names, tuple(v_names), ("m/s",) * 3 + ("rad/s",) * 3, ca.diagcat(rotation(q[3:]), spin),
+                        tuple(ca.SX(ca.sparsify(ca.DM(m))) for m in c), (), (3,))
+
+
+def product(*factors: LieAlgebroid) -> LieAlgebroid:
+    """The direct product: block-diagonal anchor, structure functions side by side."""
+    nv = sum(f.nv for f in factors)
+    structure, circles, quaternions, iq, iv = [], [], [], 0, 0
+    for f in factors:
+        for c in f.structure:
+            before, after = iv, nv - iv - f.nv
+            structure.append(ca.diagcat(ca.SX(before, before), c, ca.SX(after, after)))
+        circles += [(iq + i, iv + a) for i, a in f.circles]
+        quaternions += [iq + i for i in f.quaternions]
+        iq, iv = iq + f.nq, iv + f.nv
+    return LieAlgebroid(ca.vertcat(*[f.q for f in factors]), sum((f.q_names for f in factors), ()), sum((f.v_names for f in factors), ()),
+                        sum((f.v_units for f in factors), ()), ca.diagcat(*[f.anchor for f in factors]), tuple(structure),
+                        tuple(circles), tuple(quaternions))

@@ -1,0 +1,115 @@
+"""The adapted frame: v = E xi + e0 solves A v + b = 0 for independent speeds xi = W v."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+import casadi as ca
+import numpy as np
+
+from ..errors import MechanicsError
+from .elimination import Factors, factorise, pivot_order
+from .selection import independent_rows, independent_speeds
+from .system import ConstrainedSystem
+
+
+@dataclass(frozen=True)
+class AdaptedFrame:
+    """Coordinates adapted to the constraints: the columns of the inverse of Phi = [W; A], rows `kept` of A only.
+
+    A E = 0 and A e0 = -b. W selects fibre coordinates, so that no derivative of E is needed: rates follow from
+    Phi dv/dt = [dxi/dt; -gamma].
+
+    kept     rows of the distribution that are used, the rest depends on them
+    speeds   indices of the fibre coordinates that are xi
+    """
+
+    constrained: ConstrainedSystem
+    kept: tuple[int, ...]
+    speeds: tuple[int, ...]
+    factors: Factors = field(repr=False)
+    pivot_scale: np.ndarray = field(repr=False)
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        return tuple(self.constrained.system.algebroid.v_names[i] for i in self.speeds)
+
+    @property
+    def units(self) -> tuple[str, ...]:
+        return tuple(self.constrained.system.algebroid.v_units[i] for i in self.speeds)
+
+    @property
+    def nxi(self) -> int:
+        return len(self.speeds)
+
+    def solve(self, top: ca.SX, bottom: ca.SX) -> ca.SX:
+        """Phi^-1 [top; bottom], (nv, k)."""
+        return self.factors.solve(ca.vertcat(top, bottom))
+
+    def velocity(self, xi: ca.SX) -> ca.SX:
+        """v = E xi + e0, (nv,)."""
+        return self.solve(xi, -self.constrained.distribution.b[list(self.kept)])
+
+    @property
+    def E(self) -> ca.SX:
+        """(nv, nxi)."""
+        return self.solve(ca.SX.eye(self.nxi), ca.SX(len(self.kept), self.nxi))
+
+    def correction(self) -> ca.SX:
+        """The first-order step in v that makes phi vanish and changes neither xi nor the other rows, (nv,)."""
+        d = self.constrained.distribution
+        defect = ca.SX(len(self.kept), 1)
+        for i, row in enumerate(d.phi_rows):
+            if row in self.kept:
+                defect[self.kept.index(row)] = -d.phi[i]
+        return self.solve(ca.SX(self.nxi, 1), defect)
+
+    def pivot_margin(self) -> ca.SX:
+        """Each pivot relative to its size at the samples, (nv,): near zero where the choice of speeds or rows goes bad."""
+        return ca.fabs(self.factors.pivots) / self.pivot_scale
+
+
+def sample_forms(constrained: ConstrainedSystem) -> np.ndarray:
+    """A at the samples, (k, m, nv). Raises `MechanicsError` where a value is not finite."""
+    system = constrained.system
+    evaluate = ca.Function("A", [system.t, system.q, system.theta], [constrained.distribution.A])
+    samples = constrained.samples
+    if samples is None:
+        rng = np.random.default_rng(0)
+        samples = np.array([system.algebroid.normalise(rng.normal(size=system.algebroid.nq)) for _ in range(8)])
+    forms = np.array([evaluate(0.0, q, constrained.parameters).full() for q in samples])
+    forms = forms.reshape(len(samples), constrained.distribution.m, system.algebroid.nv)
+    if not np.all(np.isfinite(forms)):
+        row = constrained.distribution.names[int(np.argwhere(~np.isfinite(forms))[0][1])]
+        raise MechanicsError(f"constraint {row!r} is not finite at a sample configuration")
+    return forms
+
+
+def adapted_frame(constrained: ConstrainedSystem, speeds: Sequence[str] | None = None) -> AdaptedFrame:
+    """Keeps a full-rank set of rows, chooses independent speeds (or takes `speeds`, by name), and factorises [W; A].
+
+    Raises `MechanicsError` for dependent or nearly dependent rows that cannot be sorted out, and for speeds that do not
+    determine the motion.
+    """
+    constrained = constrained.constrained
+    system, d = constrained.system, constrained.distribution
+    nv = system.algebroid.nv
+    scales = np.ones(nv) if constrained.scales is None else np.asarray(constrained.scales)
+    forms = sample_forms(constrained)
+    kept = independent_rows(forms, scales, d.priority, d.names)
+    chosen = independent_speeds(forms[:, kept, :], scales, system.algebroid.v_names, tuple(constrained.preferred), speeds)
+    top = np.zeros((len(chosen), nv))
+    top[range(len(chosen)), chosen] = 1
+    phi = np.concatenate([np.broadcast_to(top, (len(forms), *top.shape)), forms[:, kept, :]], axis=1)
+    matrix = ca.vertcat(ca.SX(ca.sparsify(ca.DM(top))) if len(chosen) else ca.SX(0, nv), d.A[list(kept), :])
+    pattern = np.array(ca.DM(matrix.sparsity(), 1).full(), dtype=bool)
+    regular = [sample for sample in phi if np.linalg.cond(sample / scales) < 1e8]
+    if not regular:
+        raise MechanicsError(f"the speeds {', '.join(system.algebroid.v_names[i] for i in chosen)} determine the motion at no sample")
+    factors = factorise(matrix, pivot_order(np.array(regular), pattern))
+    pivots = ca.Function("pivots", [system.t, system.q, system.theta], [factors.pivots])
+    configurations = constrained.samples if constrained.samples is not None else []
+    size = [np.abs(pivots(0.0, q, constrained.parameters).full().ravel()) for q in configurations]
+    scale = np.median(size, axis=0) if size else np.ones(nv)
+    return AdaptedFrame(constrained, kept, chosen, factors, np.where(scale > 0, scale, 1.0))

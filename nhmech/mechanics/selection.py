@@ -1,0 +1,109 @@
+"""Which rows to keep and which speeds to call independent: decisions on numbers, taken at many configurations at once."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from ..errors import MechanicsError
+
+DEPENDENT = 1e-9    # below this, relative to the row, a remainder is rounding
+NEARLY = 1e-3       # between the two, it is a badly built model
+COMFORT = 0.05      # a candidate whose worst case is above this needs no better one
+
+
+def _remove(vectors: np.ndarray, direction: np.ndarray) -> np.ndarray:
+    """Takes the unit `direction` (k, n) out of `vectors` (k, m, n)."""
+    return vectors - np.einsum("kmn,kn->km", vectors, direction)[..., None] * direction[:, None, :]
+
+
+def _unit(vectors: np.ndarray) -> np.ndarray:
+    norm = np.linalg.norm(vectors, axis=-1, keepdims=True)
+    return np.divide(vectors, norm, out=np.zeros_like(vectors), where=norm > 0)
+
+
+def independent_rows(A: np.ndarray, scales: np.ndarray, priority: Sequence[int], names: Sequence[str]) -> tuple[int, ...]:
+    """Indices of rows of A (k, m, nv) that span all of them at every sample, those of low priority number first.
+
+    Rows are compared in the common unit of `scales` (nv,). The set is built greedily: the row whose remainder against the
+    rows kept so far is largest in its worst sample. Raises `MechanicsError` for nearly dependent rows and for zero rows.
+    """
+    rest = A / scales
+    size = np.linalg.norm(rest, axis=2)
+    for i, name in enumerate(names):
+        if not size[:, i].max() > 0:
+            raise MechanicsError(f"constraint {name!r} is zero at every sample: it binds nothing")
+    rest = rest / size.max(axis=0)[None, :, None]
+    level = np.asarray(priority)
+    rank = max((int(np.linalg.matrix_rank(sample, tol=1e-6)) for sample in rest), default=0)
+    kept: list[int] = []
+    while len(kept) < rank:
+        remainder = np.linalg.norm(rest, axis=2)
+        remainder[:, kept] = -1
+        worst = remainder.min(axis=0)
+        comfortable = worst >= COMFORT
+        if comfortable.any():
+            tier = comfortable & (level == level[comfortable].min())
+            choice = int(np.argmax(np.where(tier, worst, -1)))
+        elif worst.max() > 1e-6:
+            choice = int(np.argmax(worst))
+        else:                                           # no row serves every sample: take the one that serves the first best
+            choice = int(np.argmax(remainder[0]))
+        kept.append(choice)
+        direction = _unit(rest[:, choice, :])
+        rest = _remove(_remove(rest, direction), direction)
+    remainder = np.linalg.norm(rest, axis=2)
+    nearly = (remainder.max(axis=0) > DEPENDENT) & (remainder.max(axis=0) < NEARLY)
+    if nearly.any():
+        i = int(np.argmax(nearly))
+        raise MechanicsError(f"nearly dependent rows: {names[i]!r} differs from the others by {remainder[:, i].max():.2g} only; "
+                             "look for axles or steering axes that are meant to be parallel and are not")
+    return tuple(kept)
+
+
+def null_space(A: np.ndarray, scales: np.ndarray) -> np.ndarray:
+    """Orthonormal bases, in the common unit, of the kernels of A (k, r, nv) with full rank r; (k, nv, nv - r)."""
+    r = A.shape[1]
+    if r == 0:
+        return np.broadcast_to(np.eye(A.shape[2]), (len(A), A.shape[2], A.shape[2]))
+    _, _, vt = np.linalg.svd(_unit(A / scales))
+    return np.swapaxes(vt[:, r:, :], 1, 2)
+
+
+def independent_speeds(A: np.ndarray, scales: np.ndarray, names: Sequence[str], preferred: Sequence[Sequence[str]],
+                       wanted: Sequence[str] | None = None) -> tuple[int, ...]:
+    """Indices of fibre coordinates that determine v on the kernel of A (k, r, nv), full rank, well at every sample.
+
+    `wanted` fixes the choice; otherwise the groups of `preferred` come first, in their order. Raises `MechanicsError` where `wanted` has
+    the wrong number of names, an unknown one, or does not determine v.
+    """
+    kernel = np.array(null_space(A, scales))
+    nxi = kernel.shape[2]
+    if wanted is not None:
+        unknown = [name for name in wanted if name not in names]
+        if unknown:
+            raise MechanicsError(f"unknown speed {unknown[0]!r}; there are {', '.join(names)}")
+        if len(wanted) != nxi:
+            raise MechanicsError(f"{len(wanted)} independent speeds were named ({', '.join(wanted)}), the motion has {nxi}")
+    chosen: list[int] = []
+    groups = [[names.index(name) for name in group] for group in preferred] + [list(range(len(names)))]
+    while len(chosen) < nxi:
+        left = np.linalg.norm(kernel, axis=2)            # (k, nv): how much of each coordinate is still free
+        worst = left.min(axis=0)
+        worst[chosen] = -1
+        if wanted is not None:
+            choice = names.index(wanted[len(chosen)])
+            if worst[choice] < 1e-6:
+                raise MechanicsError(f"the speeds {', '.join(wanted)} do not determine the motion: {names[choice]!r} follows from the others")
+        else:
+            pool = next((good for group in groups if (good := [i for i in group if worst[i] >= COMFORT])), None)
+            if pool:
+                best = max(worst[i] for i in pool)
+                choice = next(i for i in pool if worst[i] >= 0.7 * best)
+            else:
+                choice = int(np.argmax(np.where(worst >= 0, left[0], -1)))
+        chosen.append(choice)
+        direction = _unit(kernel[:, choice, :])          # the motion in the kernel that moves this coordinate most
+        kernel = kernel - np.einsum("kna,ka->kn", kernel, direction)[..., None] * direction[:, None, :]
+    return tuple(chosen)

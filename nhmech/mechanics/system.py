@@ -1,0 +1,112 @@
+"""Lagrangian systems on a Lie algebroid, and what a set of constraints makes of them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+import casadi as ca
+import numpy as np
+
+from ..errors import MechanicsError
+from .algebroid import LieAlgebroid
+from .distribution import Distribution
+
+
+@dataclass(frozen=True)
+class LagrangianSystem:
+    """A Lagrangian (or a Gibbs function) on a Lie algebroid, with forces.
+
+    Equations of the free system, with tau = `force`:
+    d/dt(dL/dv^a) = rho^i_a dL/dq^i - c^g_ab v^b dL/dv^g + tau_a   (paper 002, eq. (13)).
+
+    algebroid          configuration, fibre, anchor, structure functions
+    t, v, a            symbols of time, of the fibre coordinates and of their rates, (), (nv,), (nv,)
+    u, theta           symbols of inputs and parameters, (nu,), (ntheta,)
+    lagrangian         L(t, q, v, theta), or None where `gibbs` is given
+    gibbs              S(t, q, v, a, theta) with dS/da the left-hand side of the equations of motion; made from L where None
+    energy             E(t, q, v, theta) [J]; v dL/dv - L where None
+    force              tau(t, q, v, u, theta), (nv,)
+    """
+
+    algebroid: LieAlgebroid
+    v: ca.SX
+    a: ca.SX
+    lagrangian: ca.SX | None = None
+    gibbs: ca.SX | None = None
+    energy: ca.SX | None = None
+    force: ca.SX | None = None
+    t: ca.SX = field(default_factory=lambda: ca.SX.sym("t"))
+    u: ca.SX = field(default_factory=lambda: ca.SX(0, 1))
+    theta: ca.SX = field(default_factory=lambda: ca.SX(0, 1))
+    u_names: tuple[str, ...] = ()
+    theta_names: tuple[str, ...] = ()
+
+    def __post_init__(self):
+        nv = self.algebroid.nv
+        for name, symbol in (("v", self.v), ("a", self.a)):
+            if symbol.shape != (nv, 1):
+                raise MechanicsError(f"{name} has shape {symbol.shape}, the algebroid's fibre has dimension {nv}")
+        if self.force is None:
+            object.__setattr__(self, "force", ca.SX(nv, 1))
+        if self.lagrangian is None and (self.gibbs is None or self.energy is None):
+            raise MechanicsError("a system needs a Lagrangian, or a Gibbs function together with its energy")
+        if self.gibbs is None:
+            object.__setattr__(self, "gibbs", self._gibbs_of_lagrangian())
+        if self.energy is None:
+            momentum = ca.gradient(self.lagrangian, self.v)
+            object.__setattr__(self, "energy", ca.dot(self.v, momentum) - self.lagrangian)
+
+    @property
+    def q(self) -> ca.SX:
+        return self.algebroid.q
+
+    @property
+    def q_rate(self) -> ca.SX:
+        """dq/dt = rho(q) v, (nq,)."""
+        return self.algebroid.anchor @ self.v
+
+    def rate(self, f: ca.SX) -> ca.SX:
+        """df/dt of f(t, q, theta) or, with v held, of f(t, q, v, theta)."""
+        return ca.jtimes(f, self.q, self.q_rate) + ca.jtimes(f, self.t, ca.SX(1))
+
+    def _gibbs_of_lagrangian(self) -> ca.SX:
+        """S = 1/2 a^T G a + a^T h with G the Hessian of L; no inverse of G, so singular Lagrangians have one too."""
+        lagrangian, v = self.lagrangian, self.v
+        momentum = ca.gradient(lagrangian, v)
+        hessian = ca.jacobian(momentum, v)
+        c = self.algebroid.structure
+        twist = ca.vertcat(*[sum((momentum[g] * (c[g][a, :] @ v) for g in range(len(c))), ca.SX(0)) for a in range(len(c))])
+        bias = self.rate(momentum) - self.algebroid.anchor.T @ ca.gradient(lagrangian, self.q) + twist
+        return ca.dot(self.a, hessian @ self.a) / 2 + ca.dot(self.a, bias)
+
+
+@dataclass(frozen=True)
+class ConstrainedSystem:
+    """A Lagrangian system with a distribution: what every equation former and the simulator take.
+
+    parameters  numbers for `system.theta`, (ntheta,)
+    samples     configurations on the holonomic manifold at which rank and pivots are decided, (k, nq)
+    preferred   groups of names of fibre coordinates that should become independent speeds, best group first
+    guards      (t, q) functions that must stay above zero for the constraints to exist, e.g. |axle x normal|; `guard_names` say what fails
+    scales      size of each fibre coordinate in one common unit (1 rad/s of a wheel of radius r counts r), (nv,)
+    """
+
+    system: LagrangianSystem
+    distribution: Distribution
+    parameters: np.ndarray = field(default_factory=lambda: np.zeros(0))
+    samples: np.ndarray | None = None
+    preferred: Sequence[Sequence[str]] = ()
+    scales: np.ndarray | None = None
+    guards: ca.SX = field(default_factory=lambda: ca.SX(0, 1))
+    guard_names: tuple[str, ...] = ()
+
+    @property
+    def constrained(self) -> ConstrainedSystem:
+        """Itself, so that a vehicle and a constrained system can be passed alike."""
+        return self
+
+    def constraint_function(self) -> ca.Function:
+        """(t, q, theta) -> A (m, nv), b (m,), phi (k,)."""
+        s, d = self.system, self.distribution
+        return ca.Function("constraints", [s.t, s.q, s.theta], [d.A, d.b, d.phi], ["t", "q", "theta"], ["A", "b", "phi"])

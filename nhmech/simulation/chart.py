@@ -1,0 +1,66 @@
+"""One choice of rows and speeds, ready to step; a run changes charts where a choice goes bad."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import casadi as ca
+import numpy as np
+
+from ..compile import Buffered
+from ..mechanics.equations import Equations
+from .flat import FlatState
+from .integrators import INTEGRATORS, Step, projection_function
+from .servo import Servo
+
+GOOD = 0.2       # a chart whose least pivot margin is above this needs no better one
+POOR = 0.03      # below this another chart is looked for
+
+
+@dataclass(frozen=True, eq=False)
+class Chart:
+    """Equations in one frame, with the integrator's step, the projection and the servo made from them."""
+
+    equations: Equations
+    limits: dict
+    integrator: str
+    kinematic: bool
+
+    @cached_property
+    def flat(self) -> FlatState:
+        return FlatState(self.equations.frame.constrained.system.algebroid, self.equations.frame.nxi)
+
+    @cached_property
+    def step(self) -> Step:
+        return INTEGRATORS[self.integrator](self.equations, self.flat, self.kinematic)
+
+    @cached_property
+    def project(self) -> Buffered:
+        return Buffered(projection_function(self.equations, self.flat))
+
+    @cached_property
+    def servo(self) -> Servo:
+        return Servo(self.equations, self.limits, self.kinematic)
+
+    @property
+    def speeds(self) -> list[int]:
+        return list(self.equations.frame.speeds)
+
+    @cached_property
+    def _frame(self) -> ca.Function:
+        frame = self.equations.frame
+        system = frame.constrained.system
+        xi = ca.SX.sym("xi", frame.nxi)
+        base = ca.substitute(frame.velocity(xi), xi, ca.SX.zeros(frame.nxi, 1))
+        return ca.Function("frame", [system.t, system.q, system.theta], [frame.E, base])
+
+    def frame_at(self, t: float, q: np.ndarray, theta: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """E (nv, nxi) and e0 (nv,)."""
+        E, e0 = self._frame(t, q, theta)
+        return E.full(), e0.full().ravel()
+
+    def margin(self, t: float, x: np.ndarray, theta: np.ndarray) -> float:
+        """Least pivot margin at x; NaN counts as none."""
+        value = float(self.project(t, x, theta)[3][1])
+        return value if np.isfinite(value) else 0.0

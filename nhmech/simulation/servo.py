@@ -1,0 +1,123 @@
+"""From commands to efforts: exact inverse dynamics on the distribution, with the limits of the joints."""
+
+from __future__ import annotations
+
+import casadi as ca
+import numpy as np
+
+from ..compile import Buffered
+from ..errors import SimulationError
+from ..mechanics.equations import Equations
+from .command import JointPosition, JointTorque, JointVelocity
+from .state import State
+
+VELOCITY_TIME = 0.05     # [s] in which a servo closes an error of velocity
+POSITION_TIME = 0.10     # [s] likewise of position; both critically damped
+
+
+class Servo:
+    """Turns commands into u.
+
+    A commanded joint gets the acceleration that closes its error, a = (rate* - rate) / T or a = (p* - p) / T^2 - 2 rate / T; the
+    efforts that produce these accelerations follow from the equations of motion, which are affine in u (least norm where several
+    efforts do). Efforts and commanded velocities are cut at the limits of the joints.
+    """
+
+    def __init__(self, equations: Equations, limits, kinematic: bool = False):
+        system = equations.frame.constrained.system
+        self.kinematic = kinematic
+        self.v_names = system.algebroid.v_names
+        self.u_names = system.u_names
+        self.speeds = equations.frame.names
+        self.limits = limits
+        self.effort = np.array([getattr(limits.get(name), "effort", np.inf) for name in self.u_names])
+        inputs = [system.t, system.q, ca.SX.sym("xi", len(self.speeds)), system.theta]
+        zero = ca.SX.zeros(system.u.numel(), 1)
+        u = system.u
+        acceleration = equations.acceleration(*inputs[:3], u, system.theta)
+        effect = ca.jacobian(acceleration, u)
+        self._dynamics = Buffered(ca.Function("servo", inputs, [ca.densify(ca.substitute(acceleration, u, zero)), ca.densify(effect)]))
+        self._frame = Buffered(ca.Function("frame", [inputs[0], inputs[1], inputs[3]], [ca.densify(equations.frame.E),
+                                           ca.densify(ca.substitute(equations.frame.velocity(inputs[2]), inputs[2], ca.SX.zeros(len(self.speeds), 1)))]))
+
+    def efforts(self, command, state: State, t: float, q: np.ndarray, xi: np.ndarray, theta: np.ndarray, nu: int) -> np.ndarray:
+        """u of the driven joints, (nu,). Raises `SimulationError` for a command of the wrong size, unknown joints, or numbers not finite."""
+        if command is None:
+            return np.zeros(nu)
+        if isinstance(command, (np.ndarray, list, tuple)) and not _is_commands(command):
+            return self._limited(_checked(command, nu, f"efforts of {', '.join(self.u_names[:nu]) or 'no joint'}", t), nu)
+        u = np.zeros(nu)
+        wanted: dict[str, float] = {}
+        for part in command if isinstance(command, (list, tuple)) else (command,):
+            values = _named(part, t)
+            for name, value in values.items():
+                if name not in self.u_names[:nu]:
+                    raise SimulationError(f"controller at t = {t:.6g} s: joint {name!r} is not driven; driven joints are {', '.join(self.u_names[:nu])}")
+                if isinstance(part, JointTorque):
+                    u[self.u_names.index(name)] = value
+                else:
+                    wanted[name] = self._acceleration(part, name, value, state)
+        if wanted:
+            a0, effect = self._dynamics(t, q, xi, theta)
+            rows = [self.v_names.index(name) for name in wanted]
+            columns = [self.u_names.index(name) for name in wanted]
+            target = np.array(list(wanted.values())) - a0[rows] - effect[rows][:, :nu] @ u
+            u[columns] += np.linalg.lstsq(effect[np.ix_(rows, columns)], target, rcond=1e-9)[0]
+        return self._limited(u, nu)
+
+    def speeds_for(self, command, state: State, t: float, q: np.ndarray, xi: np.ndarray, theta: np.ndarray) -> np.ndarray:
+        """Kinematic mode: xi that follows the command, (nxi,); joints that are not named keep the least motion."""
+        n = len(self.speeds)
+        if command is None:
+            return xi
+        if isinstance(command, (np.ndarray, list, tuple)) and not _is_commands(command):
+            return _checked(command, n, f"speeds {', '.join(self.speeds)}", t)
+        rates: dict[str, float] = {}
+        for part in command if isinstance(command, (list, tuple)) else (command,):
+            if isinstance(part, JointTorque):
+                raise SimulationError(f"controller at t = {t:.6g} s: efforts mean nothing in kinematic mode; command velocities or positions")
+            for name, value in _named(part, t).items():
+                if name not in self.v_names:
+                    raise SimulationError(f"controller at t = {t:.6g} s: unknown joint {name!r}; there are {', '.join(self.v_names)}")
+                rates[name] = self._cut(name, value if isinstance(part, JointVelocity) else (value - state.joint_position[name]) / POSITION_TIME)
+        E, e0 = self._frame(t, q, theta)
+        rows = [self.v_names.index(name) for name in rates]
+        return np.linalg.lstsq(E[rows], np.array(list(rates.values())) - e0[rows], rcond=1e-9)[0]
+
+    def _acceleration(self, part, name: str, value: float, state: State) -> float:
+        rate = state.joint_velocity[name]
+        if isinstance(part, JointVelocity):
+            return (self._cut(name, value) - rate) / VELOCITY_TIME
+        limit = self.limits.get(name)
+        value = value if limit is None else float(np.clip(value, limit.lower, limit.upper))
+        wanted = self._cut(name, (value - state.joint_position[name]) / (2 * POSITION_TIME))
+        return 2 * (wanted - rate) / POSITION_TIME
+
+    def _cut(self, name: str, rate: float) -> float:
+        limit = self.limits.get(name)
+        return rate if limit is None else float(np.clip(rate, -limit.velocity, limit.velocity))
+
+    def _limited(self, u: np.ndarray, nu: int) -> np.ndarray:
+        return np.clip(u, -self.effort[:nu], self.effort[:nu])
+
+
+def _is_commands(command) -> bool:
+    return isinstance(command, (list, tuple)) and len(command) > 0 and isinstance(command[0], (JointTorque, JointVelocity, JointPosition))
+
+
+def _named(part, t: float) -> dict[str, float]:
+    if not isinstance(part, (JointTorque, JointVelocity, JointPosition)):
+        raise SimulationError(f"controller at t = {t:.6g} s returned {type(part).__name__}; return an array, JointTorque, JointVelocity or JointPosition")
+    for name, value in part.values.items():
+        if not np.isfinite(value):
+            raise SimulationError(f"controller at t = {t:.6g} s: {type(part).__name__} for {name!r} is {value}")
+    return dict(part.values)
+
+
+def _checked(command, n: int, what: str, t: float) -> np.ndarray:
+    value = np.asarray(command, dtype=float)
+    if value.shape != (n,):
+        raise SimulationError(f"controller at t = {t:.6g} s returned shape {value.shape}, expected ({n},): {what}")
+    if not np.all(np.isfinite(value)):
+        raise SimulationError(f"controller at t = {t:.6g} s returned {value}: not finite ({what})")
+    return value

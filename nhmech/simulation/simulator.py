@@ -1,0 +1,288 @@
+"""The step loop."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+
+import numpy as np
+
+from ..errors import NhmechError, SimulationError
+from .chart import GOOD, POOR, Chart
+from .command import Command
+from .event import Event
+from .integrators import INTEGRATORS
+from .named import Named
+from .recorder import Recorder
+from .state import State
+from .subject import Subject
+from .trajectory import Trajectory
+
+Controller = Callable[[float, State], Command]
+
+
+class Simulator:
+    """Runs a vehicle (or any `ConstrainedSystem`) with a controller in the loop.
+
+    constrained     what moves
+    controller      callable (t, state) -> Command, asked once per control period; its `reset()` is called by `reset` if it has one
+    dt              step [s]
+    control_period  [s], a multiple of dt; dt where None
+    integrator      "rk4" or "dop853"
+    events          `Event`s, located in time to 1e-9 s
+    wrench          link name -> callable (t, state) -> (6,) force [N] and torque [N m] in W at the link's origin
+    mode            "dynamic", or "kinematic": the controller commands speeds, forces play no part
+
+    A failure (numbers that are not finite, a wheel lying flat, rank lost, an error inside the controller) raises `SimulationError`
+    carrying the trajectory so far.
+    """
+
+    def __init__(self, constrained, controller: Controller | None = None, *, dt: float = 1e-3, control_period: float | None = None,
+                 integrator: str = "rk4", events: Sequence[Event] = (), wrench: Mapping[str, Callable] | None = None, mode: str = "dynamic"):
+        if not (math.isfinite(dt) and dt > 0):
+            raise SimulationError(f"dt = {dt} must be a positive time in seconds")
+        period = dt if control_period is None else control_period
+        every = round(period / dt)
+        if every < 1 or abs(every * dt - period) > 1e-9 * period:
+            raise SimulationError(f"control_period = {period} s must be a multiple of dt = {dt} s")
+        if integrator not in INTEGRATORS:
+            raise SimulationError(f"integrator {integrator!r} does not exist; there are {', '.join(INTEGRATORS)}")
+        if mode not in ("dynamic", "kinematic"):
+            raise SimulationError(f'mode {mode!r} does not exist; use "dynamic" or "kinematic"')
+        self.subject = Subject.of(constrained, tuple(wrench or ()))
+        self.controller, self.dt, self.control_every = controller, dt, every
+        self.events, self.wrench, self.kinematic = tuple(events), dict(wrench or {}), mode == "kinematic"
+        self._charts = [Chart(self.subject.equations, self.subject.limits, integrator, self.kinematic)]
+        self.primary = self._charts[0]
+        self._started = False
+
+    # -- starting ------------------------------------------------------------------------------------------------
+    def reset(self, pose=None, joints: Mapping[str, float] | None = None, xi: Mapping[str, float] | Sequence[float] | None = None, *,
+              q: np.ndarray | None = None) -> State:
+        """Puts the vehicle on the ground at rest, or with the given speeds.
+
+        pose, joints  as in `Vehicle.configuration`
+        xi            independent speeds, or any fibre coordinates by name that determine them; unnamed ones are as small as they can be
+        q             the whole configuration instead of pose and joints
+
+        Raises `ModelError` for a pose that cannot be placed, `SimulationError` for speeds that do not exist or contradict each other.
+        """
+        q = self.subject.configuration(pose, joints or {}, q)
+        self.t, self._k, self._t0 = 0.0, 0, 0.0
+        self.chart = self.primary
+        self._v = np.zeros(self.subject.constrained.system.algebroid.nv)
+        self._q = q
+        self._x = self.chart.flat.flatten(q, np.zeros(self.chart.flat.nxi))
+        self._started = True
+        if self.chart.margin(0.0, self._x, self.subject.theta) < POOR:
+            self._rechart()
+        self._set_speeds(xi)
+        self._settle(*self.chart.project(0.0, self._x, self.subject.theta))
+        self._u = np.zeros(self.subject.constrained.system.u.numel())
+        if hasattr(self.controller, "reset"):
+            self.controller.reset()
+        return self.state
+
+    def _set_speeds(self, xi) -> None:
+        chart, nconf = self.chart, self.chart.flat.nconf
+        if xi is None:
+            return
+        if not isinstance(xi, Mapping):
+            value = np.asarray(xi, dtype=float)
+            if value.shape != (len(self.primary.speeds),) or not np.all(np.isfinite(value)):
+                raise SimulationError(f"xi = {xi} must be {len(self.primary.speeds)} finite numbers: {', '.join(self.primary.equations.names)}")
+            xi = dict(zip(self.primary.equations.names, value))
+        names = self.subject.constrained.system.algebroid.v_names
+        for name, value in xi.items():
+            if name not in names or not np.isfinite(value):
+                raise SimulationError(f"speed {name!r} = {value}: give finite numbers for some of {', '.join(names)}")
+        if not xi:
+            return
+        E, e0 = chart.frame_at(0.0, self._q, self.subject.theta)
+        rows = [names.index(name) for name in xi]
+        wanted = np.array(list(xi.values()))
+        solution = np.linalg.lstsq(E[rows], wanted - e0[rows], rcond=1e-9)[0]
+        error = np.abs(E[rows] @ solution + e0[rows] - wanted).max()
+        if error > 1e-9 * max(1.0, np.abs(wanted).max()):
+            raise SimulationError(f"the speeds {dict(xi)} contradict the constraints by {error:.3g}; independent here are {', '.join(chart.equations.names)}")
+        self._x[nconf:] = solution
+
+    # -- reading -------------------------------------------------------------------------------------------------
+    @property
+    def state(self) -> State:
+        """The present moment, a copy."""
+        self._require_start()
+        q, v, x, flat = self._q.copy(), self._v.copy(), self._x, self.chart.flat
+        algebroid = flat.algebroid
+        names = algebroid.v_names
+        slots = flat.slots()
+        position_names = flat.names(())
+        configuration = Named(position_names, x[:flat.nconf].copy())
+        angle_names = tuple(position_names[ix] for ix, _, angle in slots if angle)
+        joints = self.subject.joint_names if self.subject.vehicle is not None else position_names
+        return State(self.t, q, v, Named(self.primary.equations.names, v[self.primary.speeds], Named(names, v)),
+                     Named(angle_names, x[list(flat.angle_slots())]),
+                     Named(joints, np.array([configuration[name] for name in joints])),
+                     Named(self.subject.joint_names, np.array([v[names.index(name)] for name in self.subject.joint_names])))
+
+    def _require_start(self) -> None:
+        if not self._started:
+            self.reset()
+
+    # -- stepping ------------------------------------------------------------------------------------------------
+    def step(self) -> State:
+        """Asks the controller where its period begins, advances by dt, and returns the new state."""
+        self._require_start()
+        self._control()
+        self._advance(self.dt)
+        return self.state
+
+    def run(self, duration: float, *, every: int = 1, progress: Callable[[float, State], None] | None = None) -> Trajectory:
+        """Runs for `duration` [s] and returns what happened.
+
+        every     records each so many steps (the first and the last state always)
+        progress  called now and then with (t, state)
+
+        The end of the duration, a terminal event and Ctrl-C return with `trajectory.stop` saying which; a failure raises
+        `SimulationError` with what was computed in `.trajectory`.
+        """
+        if not (math.isfinite(duration) and duration >= 0):
+            raise SimulationError(f"duration = {duration} must be a time in seconds")
+        self._require_start()
+        steps = math.ceil(duration / self.dt - 1e-9)
+        recorder = Recorder(self, steps // max(every, 1) + 3)
+        end, stop, started = self.t + duration, "duration", self._k
+        values = [event.function(self.t, self.state) for event in self.events]
+        try:
+            for k in range(steps):
+                self._control()
+                if k % every == 0:
+                    recorder.add()
+                before = self._snapshot()
+                self._advance(min(self.dt, end - self.t) if k == steps - 1 else self.dt)
+                if self.events and (name := self._watch(values, before, recorder)):
+                    stop = f"event: {name}"
+                    break
+                if progress is not None and k % 200 == 0:
+                    progress(self.t, self.state)
+        except KeyboardInterrupt:
+            stop = "interrupted"
+        except NhmechError as error:
+            recorder.add()
+            raise SimulationError(str(error), recorder.trajectory(str(error))) from error
+        recorder.add()
+        if progress is not None and self._k > started:
+            progress(self.t, self.state)
+        return recorder.trajectory(stop)
+
+    def _control(self) -> None:
+        if self._k % self.control_every:
+            return
+        nu = self.subject.nu
+        state = self.state if self.controller is not None or self.wrench else None
+        if self.controller is not None:
+            command = self._ask(self.controller, "controller", state)
+            xi = self._x[self.chart.flat.nconf:]
+            if self.kinematic:
+                self._x[self.chart.flat.nconf:] = self._speeds(command, state, xi)
+                self._settle(*self.chart.project(self.t, self._x, self.subject.theta))
+            else:
+                self._u[:nu] = self.chart.servo.efforts(command, state, self.t, self._q, xi, self.subject.theta, nu)
+        for i, (body, function) in enumerate(self.wrench.items()):
+            value = np.asarray(self._ask(function, f"wrench on {body!r}", state) if callable(function) else function, dtype=float)
+            if value.shape != (6,) or not np.all(np.isfinite(value)):
+                raise SimulationError(f"wrench on {body!r} at t = {self.t:.6g} s is {value}; expected 6 finite numbers (force, torque) in W")
+            self._u[nu + 6 * i:nu + 6 * i + 6] = value
+
+    def _speeds(self, command, state: State, xi: np.ndarray) -> np.ndarray:
+        if self.chart is not self.primary and isinstance(command, np.ndarray):
+            E, e0 = self.chart.frame_at(self.t, self._q, self.subject.theta)
+            rows = self.primary.speeds
+            return np.linalg.lstsq(E[rows], np.asarray(command, dtype=float) - e0[rows], rcond=1e-9)[0]
+        return self.chart.servo.speeds_for(command, state, self.t, self._q, xi, self.subject.theta)
+
+    def _ask(self, function, what: str, state: State):
+        try:
+            return function(self.t, state)
+        except NhmechError:
+            raise
+        except Exception as error:
+            raise SimulationError(f"{what} raised {type(error).__name__} at t = {self.t:.6g} s: {error}") from error
+
+    def _advance(self, dt: float) -> None:
+        x, q, v, health = self.chart.step(self.t, self._x, self._u, self.subject.theta, dt)
+        if not (np.isfinite(health).all() and np.isfinite(x).all()):
+            raise SimulationError(self._diagnosis(dt))
+        self._settle(x, q, v, health)
+        self._k += 1
+        if dt == self.dt:
+            self.t = self._t0 + self._k * dt
+        else:
+            self.t, self._t0 = self.t + dt, self.t + dt - self._k * self.dt
+        if health[1] < POOR:
+            self._rechart()
+
+    def _settle(self, x, q, v, health) -> None:
+        self._x, self._q, self._v = np.array(x), np.array(q), np.array(v)
+
+    def _diagnosis(self, dt: float) -> str:
+        """Why a step gave numbers that are not finite."""
+        constrained = self.chart.equations.frame.constrained
+        guards = self.chart.project(self.t, self._x, self.subject.theta)[3][2]
+        if guards < 0.05 and constrained.guard_names:
+            from casadi import Function
+
+            s = constrained.system
+            values = Function("guards", [s.t, s.q, s.theta], [constrained.guards])(self.t, self._q, self.subject.theta).full().ravel()
+            return f"stopped at t = {self.t:.6g} s: {constrained.guard_names[int(np.argmin(values))]}"
+        return (f"stopped at t = {self.t:.6g} s: the step of {dt} s gave numbers that are not finite; speeds before it were "
+                f"{Named(self.primary.equations.names, self._v[self.primary.speeds])!r}. Try a smaller dt, and look at masses and efforts")
+
+    def _rechart(self) -> None:
+        """Moves to rows and speeds that serve here; the motion does not depend on the choice."""
+        theta, known = self.subject.theta, self.chart
+        v = self._v
+        best = max(self._charts, key=lambda chart: chart.margin(self.t, self._in(chart, v), theta))
+        if best.margin(self.t, self._in(best, v), theta) < GOOD:
+            best = Chart(self.subject.rechosen(self._q), self.subject.limits, known.integrator, self.kinematic)
+            self._charts.append(best)
+        self._x, self.chart = self._in(best, v), best
+
+    def _in(self, chart: Chart, v: np.ndarray) -> np.ndarray:
+        return chart.flat.flatten(self._q, v[chart.speeds], near=self._x)
+
+    # -- events --------------------------------------------------------------------------------------------------
+    def _watch(self, values: list[float], before: tuple, recorder: Recorder) -> str | None:
+        """Notes crossed events; goes back to the moment of the first terminal one and returns its name."""
+        state, first = self.state, None
+        for i, event in enumerate(self.events):
+            after = event.function(self.t, state)
+            if event.crossed(values[i], after):
+                moment = self._locate(event, before, values[i])
+                recorder.events.append((moment, event.name))
+                if event.terminal and (first is None or moment < first[0]):
+                    first = (moment, event.name)
+            values[i] = after
+        if first is None:
+            return None
+        self._restore(before)
+        self._advance(first[0] - self.t)
+        return first[1]
+
+    def _locate(self, event: Event, before: tuple, start: float) -> float:
+        """Time of the zero within the last step [s], by bisection of the step itself."""
+        after = self._snapshot()
+        t, low, high = before[0], 0.0, self.t - before[0]
+        while high - low > 1e-10 * max(1.0, abs(t)):
+            middle = (low + high) / 2
+            self._restore(before)
+            self._advance(middle)
+            low, high = (low, middle) if event.crossed(start, event.function(self.t, self.state)) else (middle, high)
+        self._restore(after)
+        return t + high
+
+    def _snapshot(self) -> tuple:
+        return self.t, self._k, self._t0, self._x, self._q, self._v, self.chart
+
+    def _restore(self, snapshot: tuple) -> None:
+        self.t, self._k, self._t0, self._x, self._q, self._v, self.chart = snapshot

@@ -1,0 +1,92 @@
+"""What is simulated: a vehicle, or a constrained system written by hand, behind one face."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+
+import casadi as ca
+import numpy as np
+
+from ..errors import SimulationError
+from ..mechanics.equations import Equations
+from ..mechanics.gibbs_appell import gibbs_appell
+from ..mechanics.system import ConstrainedSystem
+from ..vehicle.vehicle import Vehicle
+
+
+@dataclass(eq=False)
+class Subject:
+    """`constrained` and its equations; `vehicle` where there is one."""
+
+    constrained: ConstrainedSystem
+    vehicle: Vehicle | None
+    limits: dict = field(default_factory=dict)
+
+    @classmethod
+    def of(cls, given, wrench_bodies: tuple[str, ...] = ()) -> Subject:
+        if isinstance(given, Vehicle):
+            vehicle = given.with_wrench(*wrench_bodies) if wrench_bodies else given
+            return cls(vehicle.constrained, vehicle, vehicle.description.limits)
+        if wrench_bodies:
+            raise SimulationError("an external wrench acts on a link of a vehicle; write it into the force of this system instead")
+        if not hasattr(given, "constrained"):
+            raise SimulationError(f"cannot simulate {type(given).__name__}: give a vehicle or a ConstrainedSystem")
+        return cls(given.constrained, None)
+
+    @cached_property
+    def equations(self) -> Equations:
+        return self.vehicle.equations() if self.vehicle is not None else gibbs_appell(self.constrained)
+
+    def rechosen(self, q: np.ndarray) -> Equations | None:
+        """Equations with rows and speeds chosen at q; None where there is nothing to choose."""
+        if self.vehicle is not None:
+            return self.vehicle.rechosen(q).equations()
+        other = ConstrainedSystem(**{**self.constrained.__dict__, "samples": q[None, :]})
+        return gibbs_appell(other)
+
+    @property
+    def theta(self) -> np.ndarray:
+        return np.asarray(self.constrained.parameters, dtype=float)
+
+    @property
+    def nu(self) -> int:
+        """Inputs that a controller sets; external wrenches come after them."""
+        return len(self.vehicle.driven) if self.vehicle is not None else self.constrained.system.u.numel()
+
+    @property
+    def joint_names(self) -> tuple[str, ...]:
+        """Moving joints of a vehicle; every fibre coordinate of a system without one."""
+        names = self.constrained.system.algebroid.v_names
+        return names[6:] if self.vehicle is not None else names
+
+    def configuration(self, pose, joints: Mapping[str, float], q) -> np.ndarray:
+        """The start: placed on the ground for a vehicle, q as given otherwise."""
+        if q is not None:
+            value = np.asarray(q, dtype=float)
+            if value.shape != (self.constrained.system.algebroid.nq,) or not np.all(np.isfinite(value)):
+                raise SimulationError(f"q has shape {value.shape}, expected ({self.constrained.system.algebroid.nq},) finite numbers")
+            return value
+        if self.vehicle is None:
+            raise SimulationError("this system has no pose: reset(q=...) with all its coordinates")
+        return self.vehicle.configuration(pose, joints)
+
+    @cached_property
+    def _energy(self) -> ca.Function:
+        s = self.constrained.system
+        return ca.Function("energy", [s.t, s.q, s.v, s.theta], [s.energy])
+
+    def energies(self, t: np.ndarray, q: np.ndarray, v: np.ndarray) -> np.ndarray:
+        """Energy [J] at each moment, (N,)."""
+        n = len(t)
+        many = self._energy.map(n) if n > 1 else self._energy
+        return many(t[None, :], q.T, v.T, np.tile(self.theta[:, None], (1, n))).full().ravel()
+
+    def source(self) -> dict:
+        """What a saved run needs to show the vehicle again."""
+        if self.vehicle is None:
+            return {}
+        from ..vehicle.record import record
+
+        return record(self.vehicle)

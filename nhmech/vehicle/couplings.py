@@ -1,0 +1,111 @@
+"""Steered wheels whose axles must meet in one rotation centre: the holonomic condition that keeps a vehicle from locking.
+
+A lateral row without a joint-rate column reads row . (forward, lateral, yaw) = 0. Three such rows allow a motion only where they
+are linearly dependent: phi_i = det(a, b, row_i) = 0 for a pair (a, b) of independent ones. With a fixed axle, a is that axle and b the
+leader; without one, (a, b) are two leaders, and another pair describes the same manifold where this one degenerates.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import casadi as ca
+import numpy as np
+
+from ..errors import ModelError
+
+PLANAR = (0, 1, 5)        # forward, lateral, yaw in the base's twist
+TURNLESS = 1e-6           # axles that meet nowhere nearer than 1 / TURNLESS lengths are parallel
+
+
+@dataclass(frozen=True)
+class Axle:
+    """One lateral row seen in the plane.
+
+    wheel     its name; `steering` the joint that turns it, or None
+    row       (3,) expression in the steering angle, yaw component per `length`
+    straight  numbers of the row at zero steering; `across` at 90 degrees: row = straight cos + across sin
+    """
+
+    wheel: str
+    steering: str | None
+    row: ca.SX
+    straight: np.ndarray
+    across: np.ndarray
+
+    def at(self, angle: float) -> np.ndarray:
+        return self.straight * np.cos(angle) + self.across * np.sin(angle)
+
+    def angle_for(self, twist: np.ndarray, near: float = 0.0) -> float:
+        """The steering angle nearest to `near` at which the wheel lets the twist (forward, lateral, yaw * length) pass."""
+        angle = float(np.arctan2(-self.straight @ twist, self.across @ twist))
+        return angle + np.pi * round((near - angle) / np.pi)
+
+
+@dataclass(frozen=True)
+class Steering:
+    """All axles of a vehicle that matter in the plane, `length` [m] their common unit.
+
+    fixed    without a steering joint (parallel to each other, or the vehicle is locked)
+    steered  one for each steering joint, leaders first
+    """
+
+    fixed: tuple[Axle, ...]
+    steered: tuple[Axle, ...]
+    length: float
+
+    @property
+    def coupled(self) -> bool:
+        return len(self.steered) + bool(self.fixed) > 2
+
+    def pair(self, angles: dict[str, float] | None = None) -> tuple[Axle, Axle]:
+        """(a, b) for the determinants: the fixed axle and the leader, or the two steered ones that are most independent at `angles`."""
+        if self.fixed:
+            return self.fixed[0], self.steered[0]
+        angles = angles or {}
+        rows = [(axle, axle.at(angles.get(axle.steering, 0.0))) for axle in self.steered]
+        pairs = [(first, second) for i, first in enumerate(rows) for second in rows[i + 1:]]
+        best = max(np.linalg.norm(np.cross(a, b)) for (_, a), (_, b) in pairs)
+        return next((first, second) for (first, a), (second, b) in pairs if np.linalg.norm(np.cross(a, b)) >= 0.8 * best)
+
+    def functions(self, pair: tuple[Axle, Axle]) -> dict[str, ca.SX]:
+        """Follower's joint name -> phi = det(a, b, row)."""
+        a, b = pair
+        centre = ca.cross(a.row, b.row)
+        return {axle.steering: ca.dot(centre, axle.row) for axle in self.steered if axle not in pair} if self.coupled else {}
+
+    def twist(self, angles: dict[str, float], pair: tuple[Axle, Axle]) -> np.ndarray:
+        """The one planar twist (forward, lateral, yaw * length), unit, that both axles of the pair allow.
+
+        Raises `ModelError` where the two axles coincide."""
+        a, b = (axle.at(angles.get(axle.steering, 0.0)) for axle in pair)
+        twist = np.cross(a, b)
+        size = np.linalg.norm(twist)
+        if size < TURNLESS:
+            raise ModelError(f"the axles of {pair[0].wheel!r} and {pair[1].wheel!r} coincide at these steering angles: "
+                             "they do not determine the motion; name other steering joints")
+        return twist / size
+
+    def followers(self, angles: dict[str, float], pair: tuple[Axle, Axle]) -> dict[str, float]:
+        """Angles of all steering joints in which every axle passes through the pair's rotation centre."""
+        if not self.coupled:
+            return dict(angles)
+        twist = self.twist(angles, pair)
+        return {axle.steering: angles.get(axle.steering, 0.0) if axle in pair else axle.angle_for(twist, angles.get(axle.steering, 0.0))
+                for axle in self.steered}
+
+
+def check_can_turn(steering: Steering) -> None:
+    """Raises `ModelError` that names the axles where ideal rolling leaves no way to turn."""
+    fixed = steering.fixed
+    if len(fixed) < 2:
+        return
+    rows = np.array([axle.straight for axle in fixed])
+    values = np.linalg.svd(rows, compute_uv=False)
+    if values[1] <= TURNLESS * values[0]:
+        return
+    others = [axle.wheel for axle in fixed[1:] if np.linalg.norm(np.cross(rows[0], axle.straight)) > TURNLESS]
+    raise ModelError(
+        f"ideal rolling allows no turning: the fixed axles of {fixed[0].wheel!r} and of {', '.join(map(repr, others))} do not coincide. "
+        'Slipping is how such a vehicle turns: use skid="mid-axle" (or a track factor), free the lateral rows of some wheels with '
+        'skid=[names], or give the wheels kind="mecanum" if they have rollers')

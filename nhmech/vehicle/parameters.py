@@ -1,0 +1,52 @@
+"""Numbers of a vehicle that a user may want to change or differentiate by."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable, Mapping
+
+import casadi as ca
+import numpy as np
+
+from ..errors import ModelError
+
+
+class Parameters:
+    """Named values, some of them symbols.
+
+    A value is a plain number, which folds into the expressions, unless its name is among `symbolic`: then it is an entry of
+    theta, and derivatives by it exist.
+    """
+
+    def __init__(self, values: Mapping[str, float], symbolic: Iterable[str] = ()):
+        self.values = dict(values)
+        self.symbolic = tuple(symbolic)
+        for name in self.symbolic:
+            self.require(name)
+        self._symbols = {name: ca.SX.sym(name) for name in self.symbolic}
+
+    def require(self, name: str) -> None:
+        """Raises `ModelError` with the nearest names where there is no such parameter."""
+        if name not in self.values:
+            near = difflib.get_close_matches(name, self.values, 4, 0.3) or list(self.values)[:8]
+            raise ModelError(f"unknown parameter {name!r}; near it: {', '.join(near)}")
+
+    def __getitem__(self, name: str):
+        return self._symbols.get(name, self.values[name])
+
+    @property
+    def theta(self) -> ca.SX:
+        return ca.vertcat(ca.SX(0, 1), *self._symbols.values())
+
+    @property
+    def numbers(self) -> np.ndarray:
+        """Values for `theta`, (ntheta,)."""
+        return np.array([self.values[name] for name in self.symbolic])
+
+    def changed(self, changes: Mapping[str, float]) -> Parameters:
+        """A copy with other values. Raises `ModelError` for unknown names and values that are not finite."""
+        for name, value in changes.items():
+            self.require(name)
+            if not np.isfinite(value):
+                raise ModelError(f"parameter {name!r} = {value} is not finite")
+        return Parameters({**self.values, **changes}, self.symbolic)

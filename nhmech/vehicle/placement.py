@@ -1,0 +1,129 @@
+"""Standing a vehicle on the ground."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import casadi as ca
+import numpy as np
+import pinocchio as pin
+
+from ..errors import ModelError
+
+CLOSED = 1e-13       # [m] a height this small is on the ground
+ITERATIONS = 50
+
+
+@dataclass(frozen=True)
+class Support:
+    """How the contacts carry the vehicle.
+
+    level    more contacts than a rigid body needs: the base stands upright on the normal and each contact keeps its offset
+    offsets  delta_i [m], so that height_i - delta_i = 0
+    """
+
+    level: bool
+    offsets: np.ndarray
+
+
+@dataclass(frozen=True)
+class Placer:
+    """Moves the base until all contacts touch.
+
+    model    Pinocchio's, for `integrate`
+    heights  (t, q, theta) -> heights (k,), and their forms in v (k, nv)
+    """
+
+    model: pin.Model
+    heights: ca.Function
+    normal: np.ndarray
+    names: tuple[str, ...]
+    theta: np.ndarray
+
+    def evaluate(self, q: np.ndarray, t: float = 0.0) -> tuple[np.ndarray, np.ndarray]:
+        height, forms = self.heights(t, q, self.theta)
+        return height.full().ravel(), forms.full()
+
+    def upright(self, q: np.ndarray) -> np.ndarray:
+        """q with the base's z axis along the ground's normal, by the smallest rotation."""
+        q = q.copy()
+        R = pin.Quaternion(q[3:7]).toRotationMatrix()
+        turn = pin.Quaternion.FromTwoVectors(R[:, 2], self.normal)
+        q[3:7] = (turn * pin.Quaternion(q[3:7])).normalized().coeffs()
+        return q
+
+    def support(self, q: np.ndarray, tolerance: float, bearing: np.ndarray) -> Support:
+        """Whether the contacts over-determine the attitude, and the offsets that they then keep.
+
+        bearing    marks the contacts that set the height (wheels rather than casters), (k,)
+        tolerance  largest offset allowed [m]
+
+        Raises `ModelError` with the numbers where an offset is larger.
+        """
+        q = self.upright(q)
+        height, forms = self.evaluate(q)
+        k = len(height)
+        if k <= 1 or np.linalg.matrix_rank(forms[:, [2, 3, 4]], tol=1e-9) == k:
+            return Support(False, np.zeros(k))
+        offsets = height - height[bearing if bearing.any() else slice(None)].mean()
+        offsets[np.abs(offsets) < CLOSED] = 0.0
+        worst = int(np.argmax(np.abs(offsets)))
+        if abs(offsets[worst]) > tolerance:
+            listed = ", ".join(f"{name}: {1e3 * d:+.2f} mm" for name, d in zip(self.names, offsets))
+            raise ModelError(f"{k} contacts do not lie in one plane: {self.names[worst]!r} is {1e3 * offsets[worst]:+.2f} mm off, "
+                             f"more than the {1e3 * tolerance:.2f} mm that are accepted as rounding ({listed}). "
+                             "Correct radii or heights, or leave out a wheel")
+        return Support(True, offsets)
+
+    def place(self, q: np.ndarray, support: Support, t: float = 0.0) -> np.ndarray:
+        """q moved along the normal; pitched or rolled only where that alone cannot make all contacts touch.
+
+        Raises `ModelError` with the remaining heights where no placement is found.
+        """
+        q = self.upright(q) if support.level else q.copy()
+        if not len(support.offsets):
+            return q
+        height, _ = self.evaluate(q, t)
+        q[:3] -= self.normal * (height - support.offsets).mean()
+        height, forms = self.evaluate(q, t)
+        for turns in ((), (4,), (3,), (3, 4)):
+            placed = self._newton(q, support.offsets, turns, t)
+            if placed is not None:
+                return placed
+        listed = ", ".join(f"{name} {1e3 * h:+.3f} mm" for name, h in zip(self.names, height - support.offsets))
+        raise ModelError(f"the vehicle cannot be stood on the ground by moving it up, pitching and rolling: {listed}")
+
+    def _newton(self, q: np.ndarray, offsets: np.ndarray, turns: tuple[int, ...], t: float) -> np.ndarray | None:
+        """Newton in the height above ground and the given rotations of the base (3 roll about the heading, 4 pitch)."""
+        q = q.copy()
+        for _ in range(ITERATIONS):
+            height, forms = self.evaluate(q, t)
+            defect = height - offsets
+            scale = max(1.0, float(np.abs(q[:3]).max()))
+            if np.abs(defect).max() <= CLOSED * scale:
+                return q
+            moves = self._moves(q, turns)                    # (6, 1 + len(turns)) twists of the base
+            slopes = forms[:, :6] @ moves
+            if np.linalg.matrix_rank(slopes, tol=1e-6) < slopes.shape[1]:
+                return None
+            step, *_ = np.linalg.lstsq(slopes, -defect, rcond=None)
+            if np.abs(step[1:]).max(initial=0.0) > 0.5:
+                step *= 0.5 / np.abs(step[1:]).max()
+            change = np.zeros(self.model.nv)
+            change[:6] = moves @ step
+            before = np.abs(defect).max()
+            q = pin.integrate(self.model, q, change)
+            after = np.abs(self.evaluate(q, t)[0] - offsets).max()
+            if not np.isfinite(after) or (before < 1e-9 and after >= before):
+                return q if after <= 10 * CLOSED * scale else None
+        return None
+
+    def _moves(self, q: np.ndarray, turns: tuple[int, ...]) -> np.ndarray:
+        R = pin.Quaternion(q[3:7]).toRotationMatrix()
+        columns = [np.r_[R.T @ self.normal, 0, 0, 0]]
+        if 4 in turns:
+            columns.append(np.r_[0, 0, 0, 0, 1, 0])          # pitch about the base's own y axis keeps heading and lean
+        if 3 in turns:
+            heading = np.cross(R[:, 1], self.normal)
+            columns.append(np.r_[0, 0, 0, R.T @ (heading / np.linalg.norm(heading))])
+        return np.array(columns).T

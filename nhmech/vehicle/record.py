@@ -1,0 +1,33 @@
+"""A vehicle as plain values, so that a saved run can be shown again without the file it came from."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from pathlib import Path
+
+from .build import build
+from .description import Description, Limits, Mimic
+from .ground import Ground
+from .vehicle import Vehicle
+from .wheel import Wheel
+
+
+def record(vehicle: Vehicle) -> dict:
+    """JSON values from which `restore` makes the vehicle again; meshes are found by path."""
+    values = asdict(vehicle.description)
+    values["path"] = None if vehicle.description.path is None else str(vehicle.description.path)
+    values["packages"] = {name: str(folder) for name, folder in vehicle.description.packages.items()}
+    return {"description": values, "ground": asdict(vehicle.ground)}
+
+
+def restore(values: dict) -> Vehicle:
+    """The vehicle of a saved run."""
+    d = dict(values["description"])
+    wheels = tuple(Wheel(**{k: tuple(x) if isinstance(x, list) else x for k, x in wheel.items()}) for wheel in d["wheels"])
+    d.update(wheels=wheels, path=None if d["path"] is None else Path(d["path"]), mimic=tuple(Mimic(**m) for m in d["mimic"]),
+             limits={name: Limits(**limit) for name, limit in d["limits"].items()},
+             packages={name: Path(folder) for name, folder in d["packages"].items()},
+             speeds=None if d["speeds"] is None else tuple(d["speeds"]))
+    for key in ("rolling", "steering", "driven", "free", "notices"):
+        d[key] = tuple(d[key])
+    return build(Description(**d), Ground(**{k: tuple(v) for k, v in values["ground"].items()}))

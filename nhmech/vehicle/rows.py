@@ -1,0 +1,72 @@
+"""All constraint rows of a vehicle: contacts, couplings, mimic joints, the gauge of a massless root, mid-axle skidding."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import casadi as ca
+import numpy as np
+
+from ..mechanics.algebroid import LieAlgebroid
+from ..mechanics.distribution import Row
+from .contact import Contact
+from .description import Mimic
+
+# priorities: what must be there, then what defines the motion best, then what only repeats it
+HOLONOMIC, COUPLED, FIXED_AXLE, ROLLING, FOLLOWER = range(5)
+
+
+def linear_row(name: str, speed: ca.SX, v: ca.SX, phi: ca.SX | None = None, priority: int = ROLLING) -> Row:
+    """The row of a speed that is affine in v."""
+    form = ca.jacobian(speed, v)
+    return Row(name, form, ca.substitute(speed, v, ca.SX.zeros(v.shape)), phi, priority)
+
+
+def contact_rows(contact: Contact, v: ca.SX, offset: float, lateral_priority: int, released: bool = False) -> list[Row]:
+    """Normal row with its height, then the held directions; `released` frees the lateral one."""
+    rows = [linear_row(f"{contact.name}/normal", contact.speed("normal"), v, contact.height - offset, HOLONOMIC)]
+    for direction in contact.held[1:]:
+        if released and direction == "lateral":
+            continue
+        priority = lateral_priority if direction == "lateral" else ROLLING
+        rows.append(linear_row(f"{contact.name}/{direction}", contact.speed(direction), v, None, priority))
+    return rows
+
+
+def function_row(name: str, phi: ca.SX, algebroid: LieAlgebroid, priority: int = COUPLED) -> Row:
+    """The row of a holonomic function of q."""
+    form = ca.jacobian(phi, algebroid.q) @ algebroid.anchor
+    return Row(name, form, ca.SX(1, 1), phi, priority)
+
+
+def mimic_row(mimic: Mimic, algebroid: LieAlgebroid, v: ca.SX) -> Row:
+    """v_joint = multiplier v_leader; with its function of q where neither joint turns without limit."""
+    a, b = algebroid.v_names.index(mimic.joint), algebroid.v_names.index(mimic.leader)
+    phi = None
+    if mimic.joint in algebroid.q_names and mimic.leader in algebroid.q_names:
+        q = algebroid.q
+        phi = q[algebroid.q_names.index(mimic.joint)] - mimic.multiplier * q[algebroid.q_names.index(mimic.leader)] - mimic.offset
+    return linear_row(f"{mimic.joint}/mimic", v[a] - mimic.multiplier * v[b], v, phi, COUPLED)
+
+
+def gauge_row(reference: np.ndarray, n_B: ca.SX, algebroid: LieAlgebroid, wheel: str) -> Row:
+    """The root has no mass and could turn with the wheel at will: its `reference` axis, across the axle, stays level."""
+    return function_row(f"{wheel}/gauge", ca.dot(ca.DM(reference), n_B), algebroid, HOLONOMIC)
+
+
+def mid_axle_rows(contacts: Sequence[Contact], v: ca.SX, track_factor: float, n: ca.SX) -> list[Row]:
+    """Skid steering by its mid-axle model: no lateral motion of the middle of the wheels, and a track widened by a factor.
+
+    Longitudinal rows read v_K.e + (factor - 1) yaw_rate (n x p).e with p from the middle to the contact; source: Mandow et al.,
+    'Experimental kinematics for wheeled skid-steer mobile robots', IROS 2007.
+    """
+    middle = np.mean([c.mount.centre for c in contacts], axis=0)
+    yaw_rate = ca.dot(n, v[3:6])
+    rows = []
+    for c in contacts:
+        arm = ca.cross(n, ca.DM(c.mount.centre - middle))
+        widened = c.speed("longitudinal") + (track_factor - 1) * yaw_rate * ca.dot(arm, c.directions["longitudinal"])
+        rows.append(linear_row(f"{c.name}/longitudinal", widened, v))
+    velocity = v[:3] + ca.cross(v[3:6], ca.DM(middle))
+    rows.append(linear_row("mid_axle/lateral", ca.dot(velocity, contacts[0].directions["lateral"]), v, None, FIXED_AXLE))
+    return rows

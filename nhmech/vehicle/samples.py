@@ -1,0 +1,98 @@
+"""Configurations on the holonomic manifold at which rank, rows and pivots are decided."""
+
+from __future__ import annotations
+
+from itertools import product as cartesian
+
+import numpy as np
+import pinocchio as pin
+
+from ..errors import ModelError
+from ..mechanics.algebroid import LieAlgebroid
+from .couplings import Steering
+from .description import Description
+from .placement import Placer, Support
+
+RANDOM = 12
+WIDEST = np.deg2rad(60)      # steering angles beyond this are the limits' business
+
+
+def sample_configurations(model: pin.Model, description: Description, algebroid: LieAlgebroid, placer: Placer, support: Support,
+                          steering: Steering, gauge, seed: int = 0) -> np.ndarray:
+    """Neutral, straight and at the steering limits, then random poses; (k, nq).
+
+    Raises `ModelError` where not even the neutral pose can be placed, or where a contact that was dropped leaves the ground when
+    joints move (steering axes that are not parallel to the normal under a base that stands on more than three contacts).
+    """
+    rng = np.random.default_rng(seed)
+    neutral = _configuration(model, placer, support, gauge, {}, np.zeros(2), rng=None)
+    poses = [neutral]
+    for angles in _steering_poses(model, description, steering, rng):
+        joints = {name: rng.uniform(-np.pi, np.pi) for name in description.rolling}
+        joints |= {name: rng.uniform(*_range(description, name)) for name in description.free}
+        joints |= angles
+        lean = np.zeros(2) if len(support.offsets) > 2 else rng.uniform(-0.3, 0.3, 2)
+        try:
+            poses.append(_configuration(model, placer, support, gauge, joints, lean, rng))
+        except ModelError:
+            continue
+    poses = np.array(poses)
+    if support.level:
+        _check_heights(poses, placer, support, description)
+    return poses
+
+
+def _range(description: Description, joint: str) -> tuple[float, float]:
+    limit = description.limits.get(joint)
+    lower, upper = (limit.lower, limit.upper) if limit is not None else (-np.inf, np.inf)
+    return max(lower, -WIDEST), min(upper, WIDEST)
+
+
+def _steering_poses(model: pin.Model, description: Description, steering: Steering, rng) -> list[dict[str, float]]:
+    free = [name for name in description.steering]
+    if not steering.coupled:
+        corners = [dict(zip(free, signs)) for signs in cartesian((0.0, 1.0, -1.0), repeat=min(len(free), 2))]
+        poses = [{name: (_range(description, name)[1] if s > 0 else _range(description, name)[0]) if s else 0.0 for name, s in corner.items()}
+                 for corner in corners]
+        return poses + [{name: rng.uniform(*_range(description, name)) for name in free} for _ in range(RANDOM)]
+    steered = {axle.steering for axle in steering.steered}
+    others = [name for name in free if name not in steered]
+    pair = steering.pair()
+    leaders = [axle for axle in pair if axle.steering]
+    limits = [_range(description, axle.steering) for axle in leaders]
+    choices = [dict(zip([axle.steering for axle in leaders], corner)) for corner in cartesian(*[(0.0, low, high) for low, high in limits])]
+    choices += [{axle.steering: rng.uniform(low, high) for axle, (low, high) in zip(leaders, limits)} for _ in range(RANDOM)]
+    poses = []
+    for angles in choices:
+        try:
+            closed = steering.followers(angles, pair)
+        except ModelError:
+            continue
+        poses.append({**closed, **{name: rng.uniform(*_range(description, name)) for name in others}})
+    return poses
+
+
+def _configuration(model, placer: Placer, support: Support, gauge, joints: dict[str, float], lean: np.ndarray, rng) -> np.ndarray:
+    q = pin.neutral(model)
+    n = placer.normal
+    upright = pin.Quaternion.FromTwoVectors(np.array([0.0, 0.0, 1.0]), n).toRotationMatrix()
+    yaw = 0.0 if rng is None else rng.uniform(-np.pi, np.pi)
+    roll, pitch = lean if gauge is None else (lean[0], 0.0)
+    R = upright @ pin.rpy.rpyToMatrix(0, 0, yaw) @ pin.rpy.rpyToMatrix(roll, 0, 0) @ pin.rpy.rpyToMatrix(0, pitch, 0)
+    q[3:7] = pin.Quaternion(R).coeffs()
+    if rng is not None:
+        q[:3] = rng.uniform(-1, 1, 3)
+    for name, value in joints.items():
+        joint = model.joints[model.getJointId(name)]
+        q[joint.idx_q:joint.idx_q + joint.nq] = (np.cos(value), np.sin(value)) if joint.nq == 2 else value
+    return placer.place(q, support)
+
+
+def _check_heights(poses: np.ndarray, placer: Placer, support: Support, description: Description) -> None:
+    for q in poses:
+        defect = placer.evaluate(q)[0] - support.offsets
+        worst = int(np.argmax(np.abs(defect)))
+        if abs(defect[worst]) > 1e-9:
+            raise ModelError(f"{placer.names[worst]!r} leaves the ground by {1e3 * abs(defect[worst]):.3f} mm when joints move, and the "
+                             f"vehicle has more contacts than a rigid base can keep. Steering axes must be parallel to the ground's normal: "
+                             f"look at {', '.join(description.steering) or 'the joints'}")

@@ -1,0 +1,165 @@
+"""Kinematics of the joint tree in CasADi, from the constants of a `pin.Model`.
+
+Everything is written in the frames of the bodies, the root's included: of the attitude only the world's fixed vectors seen from
+the root remain. A wheel whose inertia is symmetric about its axle is seen from a frame that does not spin with it, so that its angle
+appears nowhere.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import casadi as ca
+import numpy as np
+import pinocchio as pin
+
+from ..mechanics.algebroid import LieAlgebroid, circle, line, product, rotation, special_euclidean
+from .model import is_prismatic, joint_axis
+from .parameters import Parameters
+
+
+@dataclass(frozen=True)
+class Body:
+    """A body's motion in its own frame (for an axisymmetric wheel: in the frame that does not spin).
+
+    world         vectors fixed in W, by name, seen from here: "n", "g", "t1", "t2"
+    position      from the ground's reference point to the body's origin
+    omega, v      angular velocity [rad/s] and velocity of the origin [m/s]
+    alpha, a      angular acceleration and proper acceleration of the origin (acceleration minus gravity)
+    """
+
+    world: dict[str, ca.SX]
+    position: ca.SX
+    omega: ca.SX
+    v: ca.SX
+    alpha: ca.SX
+    a: ca.SX
+
+    def velocity_of(self, point) -> ca.SX:
+        return self.v + ca.cross(self.omega, point)
+
+
+@dataclass(frozen=True)
+class Inertia:
+    """mass [kg], centre of mass (3,) in the body's frame [m], inertia about it (3, 3) [kg m^2]; numbers or symbols."""
+
+    mass: ca.SX | float
+    com: ca.SX
+    matrix: ca.SX
+
+
+def algebroid_of(model: pin.Model) -> LieAlgebroid:
+    """SE(3) x the joints' groups, in Pinocchio's order and representation."""
+    factors = [special_euclidean()]
+    for joint in range(2, model.njoints):
+        name = model.names[joint]
+        if model.joints[joint].nq == 2:
+            factors.append(circle(name))
+        else:
+            factors.append(line(name, "m/s" if is_prismatic(model, joint) else "rad/s"))
+    return product(*factors)
+
+
+def is_axisymmetric(model: pin.Model, joint: int, rtol: float = 1e-9) -> bool:
+    """Whether the body of a joint without children looks the same at every angle: centre of mass on the axle, equal diametral inertias."""
+    if is_prismatic(model, joint) or any(model.parents[k] == joint for k in range(model.njoints)):
+        return False
+    inertia, axis = model.inertias[joint], joint_axis(model, joint)
+    off_axle = inertia.lever - axis * (axis @ inertia.lever)
+    across = inertia.inertia - axis @ inertia.inertia @ axis * np.outer(axis, axis)
+    side = np.eye(3) - np.outer(axis, axis)
+    deviation = across - np.trace(across) / 2 * side
+    size = max(np.abs(inertia.inertia).max(), 1e-300)
+    return bool(inertia.mass * np.linalg.norm(off_axle) <= rtol * max(inertia.mass * 1e-3, 1e-12) and np.abs(deviation).max() <= rtol * size)
+
+
+def turn(axis: np.ndarray, c: ca.SX, s: ca.SX) -> ca.SX:
+    """Rotation about a constant unit axis (Rodrigues), from cos and sin of the angle."""
+    a = ca.DM(axis)
+    return ca.sparsify(ca.DM(a @ a.T)) * (1 - c) + ca.SX.eye(3) * c + ca.sparsify(ca.skew(a)) * s
+
+
+def kinematics(model: pin.Model, algebroid: LieAlgebroid, v: ca.SX, a: ca.SX, world: dict[str, np.ndarray], origin,
+               spinning: set[int]) -> list[Body]:
+    """Motion of every joint's body, index 0 unused.
+
+    world     name -> vector in W; "g" is gravity [m/s^2]
+    origin    the ground's reference point in W
+    spinning  joints whose body is seen from the frame that does not spin
+    """
+    q = algebroid.q
+    R_WB = rotation(q[3:7])
+    seen = {name: R_WB.T @ ca.SX(ca.DM(vector)) for name, vector in world.items()}
+    omega = v[3:6]
+    bodies = [None, Body(seen, R_WB.T @ (q[:3] - origin), omega, v[:3], a[3:6], a[:3] + ca.cross(omega, v[:3]) - seen["g"])]
+    for joint in range(2, model.njoints):
+        parent = bodies[model.parents[joint]]
+        placement, axis = model.jointPlacements[joint], joint_axis(model, joint)
+        iq, iv = model.joints[joint].idx_q, model.joints[joint].idx_v
+        R = ca.SX(ca.sparsify(ca.DM(placement.rotation)))
+        r = ca.DM(placement.translation)
+        s = ca.SX(ca.sparsify(ca.DM(axis)))
+        if is_prismatic(model, joint):
+            r = r + R @ s * q[iq]
+            slide, slide_rate, spin, spin_rate = s * v[iv], s * a[iv], ca.SX(3, 1), ca.SX(3, 1)
+        else:
+            slide, slide_rate, spin, spin_rate = ca.SX(3, 1), ca.SX(3, 1), s * v[iv], s * a[iv]
+            if joint not in spinning:
+                c, sn = (q[iq], q[iq + 1]) if model.joints[joint].nq == 2 else (ca.cos(q[iq]), ca.sin(q[iq]))
+                R = R @ turn(axis, c, sn)
+        carried = R.T @ parent.omega
+        bodies.append(Body(
+            {name: R.T @ vector for name, vector in parent.world.items()},
+            R.T @ (parent.position + r),
+            carried + spin,
+            R.T @ parent.velocity_of(r) + slide,
+            R.T @ parent.alpha + spin_rate + ca.cross(carried, spin),
+            R.T @ (parent.a + ca.cross(parent.alpha, r) + ca.cross(parent.omega, ca.cross(parent.omega, r)))
+            + slide_rate + 2 * ca.cross(carried, slide)))
+    return bodies
+
+
+def gibbs_function(bodies: list[Body], inertias: list[Inertia | None]) -> ca.SX:
+    """S = sum 1/2 m |a_c|^2 + 1/2 alpha.J alpha + alpha.(omega x J omega), a_c the proper acceleration of the centre of mass.
+
+    Differs from 1/2 (A - A_g)^T I (A - A_g) + (A - A_g)^T (V x* I V) by a function of (q, v) only.
+    """
+    total = ca.SX(0)
+    for body, inertia in zip(bodies, inertias):
+        if inertia is None:
+            continue
+        a_com = body.a + ca.cross(body.alpha, inertia.com) + ca.cross(body.omega, ca.cross(body.omega, inertia.com))
+        momentum = inertia.matrix @ body.omega
+        total += inertia.mass * ca.sumsqr(a_com) / 2 + ca.dot(body.alpha, inertia.matrix @ body.alpha / 2 + ca.cross(body.omega, momentum))
+    return total
+
+
+def energies(bodies: list[Body], inertias: list[Inertia | None]) -> tuple[ca.SX, ca.SX]:
+    """Kinetic and potential energy [J]; the potential is zero at the ground's reference point."""
+    kinetic, potential = ca.SX(0), ca.SX(0)
+    for body, inertia in zip(bodies, inertias):
+        if inertia is None:
+            continue
+        kinetic += (inertia.mass * ca.sumsqr(body.velocity_of(inertia.com)) + ca.dot(body.omega, inertia.matrix @ body.omega)) / 2
+        potential -= inertia.mass * ca.dot(body.world["g"], body.position + inertia.com)
+    return kinetic, potential
+
+
+def body_inertia(parameters: Parameters, name: str) -> Inertia:
+    """The ten inertial parameters of a body, by name."""
+    p = {key: parameters[f"{name}.{key}"] for key in INERTIAL}
+    matrix = ca.SX(3, 3)
+    for key, i, j in (("Ixx", 0, 0), ("Iyy", 1, 1), ("Izz", 2, 2), ("Ixy", 0, 1), ("Ixz", 0, 2), ("Iyz", 1, 2)):
+        if isinstance(p[key], ca.SX) or p[key] != 0:
+            matrix[i, j] = matrix[j, i] = p[key]
+    com = ca.sparsify(ca.vertcat(*[ca.SX(p[key]) for key in ("com_x", "com_y", "com_z")]))
+    return Inertia(p["mass"], com, matrix)
+
+
+INERTIAL = ("mass", "com_x", "com_y", "com_z", "Ixx", "Iyy", "Izz", "Ixy", "Ixz", "Iyz")
+
+
+def inertial_values(inertia: pin.Inertia) -> dict[str, float]:
+    """The same ten numbers of a Pinocchio inertia."""
+    m = inertia.inertia
+    return dict(zip(INERTIAL, map(float, (inertia.mass, *inertia.lever, m[0, 0], m[1, 1], m[2, 2], m[0, 1], m[0, 2], m[1, 2]))))

@@ -1,0 +1,318 @@
+"""A vehicle: a description turned into a constrained system, with what is needed to place it and to read it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import casadi as ca
+import numpy as np
+import pinocchio as pin
+
+from ..errors import ModelError
+from ..mechanics.equations import Equations
+from ..mechanics.frame import AdaptedFrame, adapted_frame
+from ..mechanics.gibbs_appell import gibbs_appell
+from ..mechanics.system import ConstrainedSystem
+from .contact import Contact
+from .couplings import Steering
+from .description import Description
+from .ground import Ground
+from .parameters import Parameters
+from .placement import Placer, Support
+
+
+@dataclass(frozen=True, eq=False)
+class Vehicle:
+    """What `load` returns. Everything here is fixed once built; `with_parameters` makes another one.
+
+    description  what was read and decided
+    ground       the plane
+    model        Pinocchio's model with held joints locked
+    parameters   named numbers (radii, inertias, payload, ...)
+    constrained  the constrained system: Gibbs function, forces, rows, samples
+    contacts     symbolic contacts, in the order of `description.wheels`
+    steering     the axles that must meet in one point
+    support      how the contacts carry the base
+    """
+
+    description: Description
+    ground: Ground
+    model: pin.Model
+    parameters: Parameters
+    constrained: ConstrainedSystem
+    contacts: tuple[Contact, ...]
+    steering: Steering
+    support: Support
+    placer: Placer
+    gauge: tuple[str, np.ndarray] | None = None
+    wrench_bodies: tuple[str, ...] = ()
+
+    # -- names ---------------------------------------------------------------------------------------------------
+    @property
+    def name(self) -> str:
+        return self.description.name
+
+    @property
+    def algebroid(self):
+        return self.constrained.system.algebroid
+
+    @property
+    def driven(self) -> tuple[str, ...]:
+        """Joints that take an effort, in the order of u."""
+        return self.description.driven
+
+    @property
+    def contact_names(self) -> list[str]:
+        return [contact.name for contact in self.contacts]
+
+    # -- mechanics -----------------------------------------------------------------------------------------------
+    @cached_property
+    def frame(self) -> AdaptedFrame:
+        """Kept rows and independent speeds that serve best over all samples."""
+        return adapted_frame(self.constrained, self.description.speeds)
+
+    @property
+    def speeds(self) -> tuple[str, ...]:
+        """Names of xi."""
+        return self.frame.names
+
+    @cached_property
+    def _equations(self) -> Equations:
+        return gibbs_appell(self.constrained, frame=self.frame)
+
+    def equations(self) -> Equations:
+        """The Gibbs-Appell equations in the quasi-velocities `speeds`."""
+        return self._equations
+
+    def rechosen(self, q: np.ndarray) -> Vehicle:
+        """The same vehicle with rows, speeds and coupling pair chosen at q alone.
+
+        Raises `ModelError` where the constraints lose rank at q, naming the joints.
+        """
+        from .build import build
+
+        other = build(self.description, self.ground, self.parameters, near=np.array(q), wrench_bodies=self.wrench_bodies)
+        if other.frame.nxi != self.frame.nxi:
+            raise ModelError(f"the constraints lose rank here: {other.frame.nxi} independent speeds instead of {self.frame.nxi}. "
+                             f"Steering joints: {self._steering_text(q)}")
+        return other
+
+    def _steering_text(self, q: np.ndarray) -> str:
+        angles = self.joint_positions(q)
+        return ", ".join(f"{name} = {angles[name]:+.4f} rad" for name in self.description.steering) or "none"
+
+    # -- numbers -------------------------------------------------------------------------------------------------
+    @cached_property
+    def _functions(self) -> dict[str, ca.Function]:
+        return {}
+
+    def function(self, name: str) -> ca.Function:
+        """Numeric functions by name, made when first asked for: constraints, gamma, force, energy, contacts."""
+        if name not in self._functions:
+            self._functions[name] = self._function(name)
+        return self._functions[name]
+
+    def _function(self, name: str) -> ca.Function:
+        system, d = self.constrained.system, self.constrained.distribution
+        t, q, v, u, theta = system.t, system.q, system.v, system.u, system.theta
+        if name == "constraints":
+            return self.constrained.constraint_function()
+        if name == "gamma":
+            return ca.Function("gamma", [t, q, v, theta], [system.rate(d.A @ v + d.b)])
+        if name == "force":
+            return ca.Function("force", [t, q, v, u, theta], [ca.densify(system.force)])
+        if name == "energy":
+            return ca.Function("energy", [t, q, v, theta], [system.energy])
+        if name == "contacts":                 # K in the carrier's frame, and the directions as columns, contact by contact
+            points = ca.horzcat(*[c.point for c in self.contacts])
+            directions = [ca.horzcat(*[c.directions[d] for d in c.held]) for c in self.contacts]
+            sines = ca.vertcat(*[ca.SX(1) if c.sine is None else c.sine for c in self.contacts])
+            return ca.Function("contacts", [t, q, theta], [points, ca.horzcat(*directions), sines])
+        raise KeyError(name)
+
+    @property
+    def theta(self) -> np.ndarray:
+        return self.parameters.numbers
+
+    def constraint_error(self, t: float, q: np.ndarray, v: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """A v + b of all rows, dropped ones included [m/s], and phi [m]."""
+        A, b, phi = self.function("constraints")(t, q, self.theta)
+        return A.full() @ v + b.full().ravel(), phi.full().ravel()
+
+    def energy(self, t: float, q: np.ndarray, v: np.ndarray) -> float:
+        """Kinetic plus potential energy [J]."""
+        return float(self.function("energy")(t, q, v, self.theta))
+
+    @cached_property
+    def _data(self) -> pin.Data:
+        return self.model.createData()
+
+    def contact_points(self, q: np.ndarray, t: float = 0.0) -> np.ndarray:
+        """p_WK of every contact, (k, 3) [m]."""
+        points, _, _ = self.function("contacts")(t, q, self.theta)
+        pin.forwardKinematics(self.model, self._data, np.asarray(q, dtype=float))
+        return np.array([self._data.oMi[c.mount.body].act(point) for c, point in zip(self.contacts, points.full().T)]).reshape(-1, 3)
+
+    def contact_directions(self, q: np.ndarray, t: float = 0.0) -> list[dict[str, np.ndarray]]:
+        """Unit vectors of the held directions in W, contact by contact."""
+        _, columns, _ = self.function("contacts")(t, q, self.theta)
+        pin.forwardKinematics(self.model, self._data, np.asarray(q, dtype=float))
+        columns, result, i = columns.full(), [], 0
+        for c in self.contacts:
+            R = self._data.oMi[c.mount.body].rotation
+            result.append({name: R @ columns[:, i + k] for k, name in enumerate(c.held)})
+            i += len(c.held)
+        return result
+
+    def joint_positions(self, q: np.ndarray) -> dict[str, float]:
+        """Position of every moving joint [rad, m]; angles of continuous joints in (-pi, pi]."""
+        positions = {}
+        for joint in range(2, self.model.njoints):
+            i = self.model.joints[joint].idx_q
+            positions[self.model.names[joint]] = float(np.arctan2(q[i + 1], q[i]) if self.model.joints[joint].nq == 2 else q[i])
+        return positions
+
+    # -- placing -------------------------------------------------------------------------------------------------
+    def configuration(self, pose=None, joints: Mapping[str, float] | None = None, t: float = 0.0) -> np.ndarray:
+        """q with all contacts on the ground and all couplings closed.
+
+        pose    None; (x, y, yaw); (x, y, z, roll, pitch, yaw); or a 4x4 matrix / `pin.SE3` T_WB [m, rad]. The height is corrected
+                along the normal, pitch and roll only where that is not enough
+        joints  positions of joints [rad, m]; followers of a steering coupling are computed
+
+        Raises `ModelError` for unknown joints, numbers that are not finite, or a pose that cannot be placed.
+        """
+        joints = dict(joints or {})
+        unknown = [name for name in joints if not self.model.existJointName(name) or name == self.model.names[1]]
+        if unknown:
+            raise ModelError(f"unknown joint {unknown[0]!r}; moving joints are {', '.join(list(self.model.names)[2:])}")
+        q = pin.neutral(self.model)
+        base = _as_se3(pose, self.placer.normal, np.array(self.ground.point))
+        for name, value in self._closed(joints).items():
+            if not np.isfinite(value):
+                raise ModelError(f"joint {name!r} = {value} is not finite")
+            self.set_joint(q, name, value)
+        if self.gauge is not None:
+            base = self._regauged(q, base)
+        q[:3], q[3:7] = base.translation, pin.Quaternion(base.rotation).coeffs()
+        return self.placer.place(q, self.support, t)
+
+    def set_joint(self, q: np.ndarray, name: str, value: float) -> None:
+        """Writes one joint's position into q in place."""
+        joint = self.model.joints[self.model.getJointId(name)]
+        q[joint.idx_q:joint.idx_q + joint.nq] = (np.cos(value), np.sin(value)) if joint.nq == 2 else value
+
+    def _closed(self, joints: dict[str, float]) -> dict[str, float]:
+        """Joint positions with the followers of the steering coupling filled in."""
+        if not self.steering.coupled:
+            return joints
+        steered = [axle.steering for axle in self.steering.steered]
+        named = [name for name in steered if name in joints]
+        angles = {name: joints.get(name, 0.0) for name in steered}
+        pair = self.steering.pair(angles)
+        if named:
+            leaders = [axle for axle in self.steering.steered if axle.steering in named]
+            if self.steering.fixed:
+                pair = (self.steering.fixed[0], leaders[0])
+            elif len(leaders) > 1:
+                pair = (leaders[0], leaders[1])
+        closed = self.steering.followers(angles, pair)
+        for name in named:
+            if abs(closed[name] - joints[name]) > 1e-9:
+                raise ModelError(f"steering angles do not meet in one rotation centre: {name!r} = {joints[name]:.6f} rad, "
+                                 f"with the leader(s) it must be {closed[name]:.6f}; name fewer joints")
+        return {**joints, **closed}
+
+    def _regauged(self, q: np.ndarray, base: pin.SE3) -> pin.SE3:
+        """Moves the root's turn about the axle into the spin joint, so that the root's x axis is level."""
+        joint_name, axle = self.gauge
+        R, n = base.rotation, self.placer.normal
+        level = np.cross(R @ axle, n)
+        if np.linalg.norm(level) < 1e-9:
+            raise ModelError(f"{joint_name!r}: the axle is parallel to the ground's normal, a wheel lying flat has no contact point")
+        forward = level / np.linalg.norm(level)
+        across = R @ axle
+        R_level = np.column_stack([forward, across, np.cross(forward, across)]) @ np.column_stack(
+            [np.cross(axle, [0, 0, 1]), axle, np.cross(np.cross(axle, [0, 0, 1]), axle)]).T
+        relative = R_level.T @ R
+        angle = pin.log3(relative) @ axle
+        self.set_joint(q, joint_name, self.joint_positions(q)[joint_name] + angle)
+        return pin.SE3(R_level, base.translation)
+
+    # -- variants ------------------------------------------------------------------------------------------------
+    def with_parameters(self, changes: Mapping[str, float] | None = None, *, symbolic: Sequence[str] | None = None, **more: float) -> Vehicle:
+        """The vehicle with other numbers, or with some of them symbolic (entries of theta).
+
+        Names: `<link>.mass`, `.com_x` ..., `.Ixx` ...; `<joint>.radius`, `.rotor_inertia`, `.gear_ratio`, `.rolling_resistance`,
+        `.damping`; `payload.mass`, `.x`, `.y`, `.z` (a point mass in the base's frame). Raises `ModelError` for unknown names.
+        """
+        from .build import build
+
+        parameters = self.parameters.changed({**(changes or {}), **more})
+        if symbolic is not None:
+            parameters = Parameters(parameters.values, symbolic)
+        return build(self.description, self.ground, parameters, wrench_bodies=self.wrench_bodies)
+
+    def with_wrench(self, *bodies: str) -> Vehicle:
+        """The vehicle with an external wrench on each named link as further inputs: force [N] and torque [N m] in W at the link's origin."""
+        from .build import build
+
+        return build(self.description, self.ground, self.parameters, wrench_bodies=tuple(bodies))
+
+    # -- seeing --------------------------------------------------------------------------------------------------
+    @cached_property
+    def _geometry(self) -> tuple[pin.GeometryModel, pin.GeometryModel, tuple[str, ...]]:
+        from .geometry import load_geometry
+        from .model import full_model, locked_joints
+
+        full = full_model(self.description)
+        visual, collision, notices = load_geometry(self.description, full)
+        held, q = locked_joints(full, self.description)
+        if held:
+            _, (visual, collision) = pin.buildReducedModel(full, [visual, collision], held, q)
+        return visual, collision, tuple(notices)
+
+    @property
+    def visual_model(self) -> pin.GeometryModel:
+        return self._geometry[0]
+
+    @property
+    def collision_model(self) -> pin.GeometryModel:
+        return self._geometry[1]
+
+    def summary(self) -> dict:
+        """What was built, in plain values: sizes, kept and dropped rows, couplings, speeds, support."""
+        names = self.constrained.distribution.names
+        kept = [names[i] for i in self.frame.kept]
+        return {
+            "name": self.name, "nq": self.algebroid.nq, "nv": self.algebroid.nv, "nxi": self.frame.nxi,
+            "speeds": dict(zip(self.frame.names, self.frame.units)), "inputs": list(self.constrained.system.u_names),
+            "rows": list(names), "kept_rows": kept, "dropped_rows": [name for name in names if name not in kept],
+            "couplings": [name for name in names if name.endswith("/coupling")],
+            "leaders": [axle.steering or axle.wheel for axle in self.steering.pair()] if self.steering.coupled else [],
+            "support_offsets": dict(zip(self.contact_names, map(float, self.support.offsets))), "level_base": self.support.level,
+        }
+
+
+def _as_se3(pose, normal: np.ndarray, point: np.ndarray) -> pin.SE3:
+    if isinstance(pose, pin.SE3):
+        return pin.SE3(pose)
+    upright = pin.Quaternion.FromTwoVectors(np.array([0.0, 0.0, 1.0]), normal).toRotationMatrix()
+    if pose is None:
+        return pin.SE3(upright, point.copy())
+    value = np.asarray(pose, dtype=float)
+    if not np.all(np.isfinite(value)):
+        raise ModelError(f"pose {pose!r} contains a number that is not finite")
+    if value.shape == (3,):
+        return pin.SE3(upright @ pin.rpy.rpyToMatrix(0, 0, value[2]), np.r_[value[:2], point[2]])
+    if value.shape == (6,):
+        roll, pitch, yaw = value[3:]
+        R = pin.rpy.rpyToMatrix(0, 0, yaw) @ pin.rpy.rpyToMatrix(roll, 0, 0) @ pin.rpy.rpyToMatrix(0, pitch, 0)
+        return pin.SE3(R, value[:3])
+    if value.shape == (4, 4):
+        return pin.SE3(value)
+    raise ModelError(f"pose has shape {value.shape}; give (x, y, yaw), (x, y, z, roll, pitch, yaw) or a 4x4 matrix")
+
+
