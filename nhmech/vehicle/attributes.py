@@ -43,7 +43,7 @@ def vector(source: Source, element, attribute: str, length: int, default=_REQUIR
 def _floats(source: Source, element, attribute: str, text: str) -> list[float]:
     values = []
     for word in text.split():
-        if "_" in word:
+        if "_" in word or not word.isascii():
             raise source.error(element, f"{attribute}={text!r}: {word!r} is not a number")
         try:
             values.append(float(word))

@@ -11,7 +11,7 @@ import pinocchio as pin
 from ..errors import ModelError
 
 CLOSED = 1e-13       # [m] a height this small is on the ground
-ITERATIONS = 50
+ITERATIONS = 25
 
 
 @dataclass(frozen=True)
@@ -114,7 +114,7 @@ class Placer:
             before = np.abs(defect).max()
             q = pin.integrate(self.model, q, change)
             after = np.abs(self.evaluate(q, t)[0] - offsets).max()
-            if not np.isfinite(after) or (before < 1e-9 and after >= before):
+            if not np.isfinite(after) or after >= before:
                 return q if after <= 10 * CLOSED * scale else None
         return None
 

@@ -109,7 +109,13 @@ def _check_joint(source: Source, joint, links, joints) -> None:
             raise source.error(mimic, "a joint cannot mimic itself; name another joint or delete <mimic>")
         number(source, mimic, "multiplier", 1.0)
         number(source, mimic, "offset", 0.0)
+    for safety in joint.findall("safety_controller"):
+        number(source, safety, "k_velocity")
+        for attribute in ("k_position", "soft_lower_limit", "soft_upper_limit"):
+            number(source, safety, attribute, 0.0)
     for dynamics in joint.findall("dynamics"):
+        if dynamics.get("damping") is None and dynamics.get("friction") is None:
+            raise source.error(dynamics, "has neither damping= nor friction=; give one or delete <dynamics>")
         for attribute in ("damping", "friction"):
             if number(source, dynamics, attribute, 0.0) < 0:
                 raise source.error(dynamics, f"{attribute}={dynamics.get(attribute)} is negative and would create energy; use 0 or more")
@@ -123,9 +129,10 @@ def _check_limit(source: Source, joint, kind: str) -> None:
             raise source.error(joint, f'a {kind} joint needs <limit lower= upper= effort= velocity=/>; add it{remedy}')
         return
     values = {a: number(source, limit, a, 0.0) for a in ("lower", "upper", "effort", "velocity")}
-    if kind in ("revolute", "prismatic"):
+    if kind != "fixed":
         for attribute in ("effort", "velocity"):
             number(source, limit, attribute)
+    if kind in ("revolute", "prismatic"):
         if values["lower"] > values["upper"]:
             raise source.error(limit, f"lower={limit.get('lower', 0)} is greater than upper={limit.get('upper', 0)}; exchange them")
     for attribute in ("effort", "velocity"):
@@ -197,10 +204,14 @@ def _check_materials(source: Source) -> None:
             raise source.error(material, 'a material needs a name: <material name="...">')
         if name in seen:
             raise source.error(material, f"the material {name!r} is defined on line {seen[name].sourceline} already; delete one")
+        if material.find("color") is None and material.find("texture") is None:
+            raise source.error(material, 'has neither <color rgba="..."/> nor <texture>; give it one or delete it')
         seen[name] = material
-    for color in source.root.iter("color"):
-        if not _outside(color) and color.get("rgba") is not None:
-            vector(source, color, "rgba", 4)
+    for material in source.root.iterfind("link/visual/material"):
+        if material.get("name") is None:
+            raise source.error(material, 'a material needs a name, or the whole link is dropped: <material name="...">')
+    for color in (*source.root.iterfind("material/color"), *source.root.iterfind("link/visual/material/color")):
+        vector(source, color, "rgba", 4)
 
 
 def _listed(names) -> str:
