@@ -25,8 +25,11 @@ def pivot_order(samples: np.ndarray, pattern: np.ndarray) -> list[tuple[int, int
     n = work.shape[1]
     rows, cols, order = list(range(n)), list(range(n)), []
     for _ in range(n):
-        block = np.abs(work[np.ix_(range(len(work)), rows, cols)])
-        relative = np.min(block / np.maximum(block.max(axis=2, keepdims=True), 1e-300), axis=0)
+        block = work[np.ix_(range(len(work)), rows, cols)]
+        share = block / np.maximum(np.abs(block).max(axis=2, keepdims=True), 1e-300)
+        relative = np.maximum(share.min(axis=0), (-share).min(axis=0))     # of one sign: it does not pass through zero between samples
+        if not relative.max() > 1e-9:
+            relative = np.abs(share).min(axis=0)
         sub = pattern[np.ix_(rows, cols)]
         cost = np.outer(sub.sum(axis=1) - 1, sub.sum(axis=0) - 1)
         best = relative.max()

@@ -39,14 +39,19 @@ def projection_function(equations: Equations, flat: FlatState) -> ca.Function:
     constrained = frame.constrained
     system, algebroid = constrained.system, constrained.system.algebroid
     x = ca.SX.sym("x", flat.nx)
-    raw = flat.configuration(x[:flat.nconf])
+    quaternions = [ix for ix, iq, _ in flat.slots() if iq in algebroid.quaternions]
+
+    def unit(configuration: ca.SX) -> ca.SX:
+        for ix in quaternions:
+            configuration[ix:ix + 4] = configuration[ix:ix + 4] / ca.norm_2(configuration[ix:ix + 4])
+        return configuration
+
+    start = unit(x[:flat.nconf])
+    raw = flat.configuration(start)
     move = algebroid.anchor @ frame.correction()
     step = flat.rate(algebroid.q, move, ca.SX(0, 1))
     step, phi = ca.substitute([step, constrained.distribution.phi], [algebroid.q], [raw])
-    moved = x[:flat.nconf] + step
-    for ix, iq, _ in flat.slots():
-        if iq in algebroid.quaternions:
-            moved[ix:ix + 4] = moved[ix:ix + 4] / ca.norm_2(moved[ix:ix + 4])
+    moved = unit(start + step)
     q = flat.configuration(moved)
     xi = x[flat.nconf:]
     margins, guards = ca.substitute([frame.pivot_margin(), constrained.guards], [algebroid.q], [q])

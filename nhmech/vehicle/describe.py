@@ -9,7 +9,7 @@ from ..errors import ModelError
 from .casters import infer_casters
 from .description import Description
 from .drive import driven_joints
-from .given import complete_wheels, known_joint
+from .given import complete_wheels, known_joint, listed_wheels
 from .inference import Contact, infer_wheels, rolling_candidates
 from .layout import Layout
 from .repair import repair_scales, snap_joints
@@ -44,8 +44,9 @@ def describe(source, *, wheels=None, free=(), locked=None, skid=None, speeds=Non
     speeds = _names(speeds, "speeds") or tag.speeds
     for name in locked:
         known_joint(Layout(document), name, "locked")
+    origin = "<nhmech>" if wheels is None else "wheels="
     wheels = tag.wheels if wheels is None else wheels
-    origin = "<nhmech>" if wheels is tag.wheels else "wheels="
+    wheels = None if wheels is None else listed_wheels(wheels, origin)
     notices += snap_joints(document, _carriers(Layout(document, locked), wheels))
     layout = Layout(document, locked)
     if wheels is None:
@@ -103,10 +104,9 @@ def _carriers(layout: Layout, wheels) -> set[str]:
     """Joints between the root and any wheel, given or to be inferred."""
     links = [j.child for j in rolling_candidates(layout)] if wheels is None else []
     for wheel in wheels or ():
-        joint = getattr(wheel, "joint", None)
-        if joint in layout.joints:
-            links.append(layout.joints[joint].child)
-        elif getattr(wheel, "link", None) in layout.links:
+        if wheel.joint in layout.joints:
+            links.append(layout.joints[wheel.joint].child)
+        elif wheel.link in layout.links:
             links.append(wheel.link)
     return {joint.name for link in links for joint in layout.path(link)}
 

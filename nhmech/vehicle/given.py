@@ -16,27 +16,34 @@ from .wheel import Wheel
 _BALLS = ("sphere", "caster_ball")
 
 
-def complete_wheels(layout: Layout, wheels: Sequence[Wheel], origin: str) -> tuple[list[Contact], list[str]]:
-    """The wheels as given, each with `link` (the child of its joint), `axis` (unit) and `point` filled in; and notices.
-
-    `origin` says who gave them ("wheels=" or "<nhmech>"). Raises `ModelError` for what is no `Wheel`, unknown or
-    repeated names, joints that cannot roll, axes of zero length or across the joint, links that do not belong to the joint.
-    """
+def listed_wheels(wheels, origin: str) -> tuple[Wheel, ...]:
+    """The wheels as a tuple. Raises `ModelError` for what is no sequence of `Wheel`, is empty, or names a contact twice."""
     if isinstance(wheels, Wheel):
         wheels = [wheels]
     try:
-        wheels = list(wheels)
+        wheels = tuple(wheels)
     except TypeError:
         raise ModelError(f"{origin}: {wheels!r} is not a sequence of Wheel") from None
     if not wheels:
         raise ModelError(f"{origin}: is empty; leave it out to have the wheels found, or list at least one Wheel")
-    contacts, seen, notices = [], set(), []
+    seen = set()
     for wheel in wheels:
         if not isinstance(wheel, Wheel):
             raise ModelError(f"{origin}: {wheel!r} is not a Wheel; write Wheel(joint, kind, radius)")
         if wheel.name in seen:
             raise ModelError(f"{origin}: wheel {wheel.name!r} is listed twice; list each joint or link once")
         seen.add(wheel.name)
+    return wheels
+
+
+def complete_wheels(layout: Layout, wheels: Sequence[Wheel], origin: str) -> tuple[list[Contact], list[str]]:
+    """The wheels as given, each with `link` (the child of its joint), `axis` (unit) and `point` filled in; and notices.
+
+    `origin` says who gave them ("wheels=" or "<nhmech>"). Raises `ModelError` for unknown names, joints that cannot roll,
+    axes of zero length or across the joint, links that do not belong to the joint, blades without axis or point.
+    """
+    contacts, notices = [], []
+    for wheel in wheels:
         contact, notice = _on_joint(layout, wheel, origin) if wheel.joint is not None else _on_link(layout, wheel, origin)
         contacts.append(contact)
         notices += notice
@@ -46,7 +53,8 @@ def complete_wheels(layout: Layout, wheels: Sequence[Wheel], origin: str) -> tup
 def _on_joint(layout: Layout, wheel: Wheel, origin: str) -> tuple[Contact, list[str]]:
     joint = known_joint(layout, wheel.joint, origin)
     if not joint.turns:
-        raise ModelError(f"{origin}: {layout.source.at(joint.element)} is {joint.type} and cannot roll; name a continuous or revolute joint, or the link alone")
+        raise ModelError(f"{origin}: {layout.source.at(joint.element)} is {joint.type} and cannot roll; "
+                         "name a continuous or revolute joint, or the link alone")
     link = wheel.link if wheel.link is not None else joint.child
     known_link(layout, link, origin)
     if link not in layout.rigid(joint.child):

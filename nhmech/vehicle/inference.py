@@ -125,7 +125,8 @@ def _no_radius(layout: Layout, contacts: list[Contact], unknown: list[Joint]) ->
     lines = [wheel_line(c.wheel) for c in contacts] + [suggestion(layout, j) for j in unknown]
     first = unknown[0]
     shown = "is a mesh" if has_mesh(layout, first) else "there is none"
-    guess = "; numbers that stand there already come from the visual cylinder or from the mass and inertia, so check them" if any("RADIUS" not in s for s in lines) else ""
+    guessed = any("RADIUS" not in suggestion(layout, j) for j in unknown)
+    guess = "; the numbers for these come from a visual cylinder, or from mass and inertia as a solid disc, so check them" if guessed else ""
     return (
         f"{layout.source.at(first.element)}: the radius of {_names(unknown)} is not in the file: it would be that of a collision cylinder or sphere "
         f"around the axle, and {shown}. Say it: wheels=[{', '.join(lines)}] (and the casters, if there are any){guess}"
@@ -145,7 +146,8 @@ def _no_wheel(layout: Layout) -> str:
         text += f" ({_names(dummies)}: named wheel, but its axis is not horizontal.)"
     if flat:
         lines = [suggestion(layout, j) for j in flat[:8]]
-        text += f" Name the wheels: wheels=[{', '.join(lines)}]; these turn about horizontal axles (radii, where given, are those of solid discs with their mass and inertia)."
+        text += f" Name the wheels: wheels=[{', '.join(lines)}]; these turn about horizontal axles"
+        text += " (radii, where given, are those of visual cylinders, or of solid discs with their mass and inertia)."
     if upright and not flat:
         lines = [_blade(layout, j) for j in upright[:8]]
         text += (

@@ -33,7 +33,8 @@ def checked_skid(skid, wheels: Sequence[Wheel]):
     except TypeError:
         wanted = ()
     if not wanted or any(name not in names for name in wanted):
-        raise ModelError(f"skid={skid!r}: give 'mid-axle', a track factor such as 1.5, or names of wheels whose sideways grip is released, out of {', '.join(names)}")
+        raise ModelError(f"skid={skid!r}: give 'mid-axle', a track factor such as 1.5, or names of wheels "
+                         f"whose sideways grip is released, out of {', '.join(names)}")
     return wanted
 
 
@@ -63,7 +64,8 @@ def check_turning(layout: Layout, wheels: Sequence[Wheel], steering: Sequence[st
             continue
         table = "; ".join(f"x = {centre_R(layout, axle[0])[0]:.3f} m: {', '.join(w.name for w in axle)}" for axle in axles)
         raise ModelError(
-            f"{layout.source.label}: {len(group)} wheels without steering on {len(axles)} parallel axles ({table}): rolling without slip, it can only go straight. "
+            f"{layout.source.label}: {len(group)} wheels without steering on {len(axles)} parallel axles ({table}): "
+            "rolling without slip, it can only go straight. "
             f"If it is skid-steered, say skid='mid-axle' (the wheels scrub, the middle does not slip sideways), skid=1.5 (the same with a wider apparent track), or name "
             f"the wheels that may scrub. If these are mecanum wheels, name their kind=\"mecanum\": wheels=[{_mecanum(layout, group, wheels)}]"
         )

@@ -48,7 +48,9 @@ class Source:
 def tag_of(element) -> str:
     """'<joint name="left">', or '<mass> of <link name="base">' for an element without a name of its own."""
     name = element.get("name")
-    own = f'<{element.tag} name="{name}">' if name is not None else f"<{element.tag}>"
+    tag = element.tag.rsplit("}", 1)[-1]
+    tag = f"{element.prefix}:{tag}" if element.prefix else tag
+    own = f'<{tag} name="{name}">' if name is not None else f"<{tag}>"
     parent = element.getparent()
     while name is None and parent is not None and parent.tag not in ("link", "joint", "robot"):
         parent = parent.getparent()
@@ -58,7 +60,7 @@ def tag_of(element) -> str:
 
 
 def read_source(source, packages=None) -> Source:
-    """Read a robot from a path to a URDF or xacro file, or from a string of XML.
+    """Read a robot from a path to a URDF or xacro file, or from XML as str or bytes.
 
     Raises `ModelError` for a file that is not there or cannot be read, XML that is not well formed, a DOCTYPE or
     entities (refused: they can reach other files and grow without bound), a root that is not `<robot>`,
@@ -66,7 +68,7 @@ def read_source(source, packages=None) -> Source:
     """
     folders = checked_packages(packages)
     if isinstance(source, bytes):
-        source = source.decode("utf-8", errors="replace")
+        return _parsed(source, "<string>", None, folders)
     if isinstance(source, str) and source.lstrip("\ufeff \t\r\n").startswith("<"):
         return _parsed(_encoded(source), "<string>", None, folders)
     if not isinstance(source, (str, os.PathLike)):

@@ -56,12 +56,15 @@ def check_heights(layout: Layout, wheels: Sequence[Wheel]) -> None:
     bottoms = {w.name: bottom_R(layout, w) for w in wheels}
     worst = max(wheels, key=lambda w: abs(bottoms[w.name] - ground))
     if max(bottoms.values()) - min(bottoms.values()) > slack:
-        table = ", ".join(f"{w.name}: axle at {centre_R(layout, w)[2]:.4f}, radius {w.radius:.4g}, bottom at {bottoms[w.name]:.4f}" for w in wheels)
+        table = ", ".join(
+            f"{w.name}: axle at {centre_R(layout, w)[2]:.4f}, radius {w.radius:.4g}, bottom at {bottoms[w.name]:.4f}" for w in wheels
+        )
         fit = centre_R(layout, worst)[2] - ground
         remedy = f"; {worst.name} would need radius {fit:.4g}" if fit > 0 else ""
         raise ModelError(
             f"{layout.source.label}: the wheels do not stand in one plane (heights in metres; {table}){remedy}. "
-            f"Correct the collision shape or the joint's origin, or list with wheels=[...] only what touches the ground, with true radii; as found: {', '.join(_line(w) for w in wheels)}"
+            "Correct the collision shape or the joint's origin, or list with wheels=[...] only what touches the ground, with true radii; "
+            f"as found: {', '.join(_line(w) for w in wheels)}"
         )
     footprint = next((n for n in layout.links if n.endswith("base_footprint") and layout.body(n) == layout.root), None)
     if footprint is not None and abs(ground - (floor := layout.X_RL[footprint][2, 3])) > slack:

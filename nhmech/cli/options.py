@@ -1,0 +1,179 @@
+"""Arguments and options that several commands share, and how their words become values."""
+
+from __future__ import annotations
+
+from dataclasses import fields
+from math import inf, radians
+from pathlib import Path
+
+import click
+
+from ..errors import ModelError
+
+
+def number(text: str) -> float:
+    """A float; `45deg` is 45 degrees in radians."""
+    return radians(float(text[:-3])) if text.endswith("deg") else float(text)
+
+
+class Positive(click.ParamType):
+    """A positive, finite number; `metavar` says of what."""
+
+    name = "NUMBER"
+
+    def convert(self, value, param, ctx):
+        try:
+            value = float(value)
+        except ValueError:
+            self.fail(f"{value!r} is not a number", param, ctx)
+        if not 0 < value < inf:
+            self.fail(f"{value} must be positive and finite", param, ctx)
+        return value
+
+
+class WheelType(click.ParamType):
+    """`joint=left_wheel,kind=disc,radius=0.1` -> `Wheel`; vectors are three numbers with spaces between them."""
+
+    name = "KEY=VALUE,..."
+
+    def convert(self, value, param, ctx):
+        from ..vehicle.wheel import Wheel
+
+        valid = [f.name for f in fields(Wheel)]
+        given = {}
+        for item in value.split(","):
+            key, equals, word = (part.strip() for part in item.partition("="))
+            if not equals or key not in valid:
+                self.fail(f"{item!r}: write KEY=VALUE with one of the keys {', '.join(valid)}", param, ctx)
+            try:
+                given[key] = self.read(key, word)
+            except ValueError as error:
+                self.fail(f"{item!r}: {error}", param, ctx)
+        try:
+            return Wheel(**{"joint": None, **given})
+        except ModelError as error:
+            self.fail(str(error), param, ctx)
+
+    @staticmethod
+    def read(key: str, word: str):
+        if key in ("joint", "kind", "link"):
+            return word
+        if key == "driven":
+            if word.lower() not in ("true", "false", "yes", "no"):
+                raise ValueError("driven is true or false")
+            return word.lower() in ("true", "yes")
+        if key in ("axis", "point"):
+            vector = tuple(float(part) for part in word.split())
+            if len(vector) != 3:
+                raise ValueError(f"{key} is three numbers with spaces between them")
+            return vector
+        return number(word)
+
+
+class PairType(click.ParamType):
+    """`NAME=VALUE` -> (name, value)."""
+
+    def __init__(self, value_name: str, read):
+        self.name = f"NAME={value_name}"
+        self.read = read
+
+    def convert(self, value, param, ctx):
+        name, equals, word = value.partition("=")
+        if not (equals and name and word):
+            self.fail(f"{value!r}: write {self.name}", param, ctx)
+        try:
+            return name, self.read(word)
+        except ValueError as error:
+            self.fail(f"{value!r}: {error}", param, ctx)
+
+
+class SkidType(click.ParamType):
+    """`mid-axle`, a track factor, or names of wheels."""
+
+    name = "mid-axle|FACTOR|WHEEL,..."
+
+    def convert(self, value, param, ctx):
+        if value == "mid-axle":
+            return value
+        try:
+            return float(value)
+        except ValueError:
+            return tuple(word.strip() for word in value.split(","))
+
+
+class OutputFile(click.Path):
+    """A file to write; the folder must exist before hours of simulation are spent."""
+
+    def __init__(self, suffix: str):
+        super().__init__(dir_okay=False, path_type=Path)
+        self.suffix = suffix
+
+    def convert(self, value, param, ctx):
+        path = super().convert(value, param, ctx)
+        if not path.parent.is_dir():
+            self.fail(f"{str(path)!r}: the folder {str(path.parent)!r} does not exist", param, ctx)
+        if path.suffix != self.suffix:
+            self.fail(f"{str(path)!r}: the name must end in {self.suffix}", param, ctx)
+        return path
+
+
+# keyword of `load` -> its option
+_ROBOT_OPTIONS = (
+    click.option(
+        "--wheel", "wheels", type=WheelType(), multiple=True, metavar="KEY=VALUE,...",
+        help="A wheel, e.g. 'joint=left,kind=disc,radius=0.1'; repeat. Once given, no wheel is looked for in the file.",
+    ),
+    click.option(
+        "--skid", type=SkidType(), default=None,
+        help="For wheels that cannot all roll in a turn: 'mid-axle', a track factor, or the wheels that may slide sideways.",
+    ),
+    click.option("--free", multiple=True, metavar="JOINT", help="Release a joint that would be locked; repeat."),
+    click.option(
+        "--lock", "locked", type=PairType("POSITION", number), multiple=True,
+        help="Hold a joint at a position [rad or m; 30deg]; repeat.",
+    ),
+    click.option(
+        "--independent", "speeds", multiple=True, metavar="SPEED",
+        help="Describe the motion by these speeds instead of the automatic choice; repeat.",
+    ),
+    click.option(
+        "--package", "packages", type=PairType("FOLDER", Path), multiple=True,
+        help="Where package://NAME/ is, for meshes; repeat.",
+    ),
+)
+
+
+def robot(command):
+    """Adds the argument FILE and every option that `load_robot` takes."""
+    for option in reversed(_ROBOT_OPTIONS):
+        command = option(command)
+    return click.argument("file")(command)
+
+
+speed = click.option(
+    "--speed", type=Positive(), metavar="FACTOR", default=1.0, show_default=True,
+    help="How fast the browser plays the run; 1 is real time. The HTML file has its own control.",
+)
+
+
+def find_robot(file: str) -> Path:
+    """A path as it is, or the URDF of a shipped robot by its name."""
+    from ..paths import urdf_names, urdf_path
+
+    if Path(file).is_file():
+        return Path(file)
+    if file in urdf_names():
+        return Path(urdf_path(file))
+    raise ModelError(f"{file}: no such file, and no shipped robot of that name; shipped are {', '.join(urdf_names())}")
+
+
+def load_robot(file: str, *, wheels=(), skid=None, free=(), locked=(), speeds=(), packages=()):
+    """`nhmech.load` with the values of the options above."""
+    path = find_robot(file)
+
+    from ..vehicle.load import load
+
+    return load(
+        path, wheels=list(wheels) or None, free=tuple(free), locked=dict(locked), skid=skid,
+        speeds=tuple(speeds) or None, packages=dict(packages),
+    )

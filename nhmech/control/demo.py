@@ -1,0 +1,67 @@
+"""What a vehicle does when nobody says what it should do: a gentle S-curve, so that the first run moves."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ..simulation.command import Command
+from ..simulation.state import State
+from ..vehicle.vehicle import Vehicle
+from .balance import Balance
+from .twist import TwistDrive
+
+PERIOD = 6.0       # [s] of one left and one right turn
+RAMP = 1.5         # [s] to full speed
+
+
+class DemoDrive:
+    """Drives an S-curve with whatever the vehicle has; a vehicle without motors is pushed off and left to itself.
+
+    `start` holds the arguments for `Simulator.reset` that go with it.
+    """
+
+    def __init__(self, vehicle: Vehicle):
+        self.vehicle = vehicle
+        length = vehicle.steering.length
+        self.speed = float(np.clip(1.5 * length, 0.05, 3.0))         # [m/s]
+        self.turn = self.speed / (3 * length)                          # [rad/s]
+        driven = [c for c in vehicle.contacts if c.mount.wheel.joint in vehicle.driven]
+        leans = "roll_rate" in vehicle.speeds
+        self.start: dict = {}
+        self._drive = None
+        if "pitch_rate" in vehicle.speeds and driven:
+            self._drive = Balance(vehicle, self._twist)
+        elif driven and not leans:
+            self._drive = TwistDrive(vehicle, self._twist)
+        else:
+            self.start = _push(vehicle)
+
+    def __call__(self, t: float, state: State) -> Command:
+        return None if self._drive is None else self._drive(t, state)
+
+    def _twist(self, t: float, state: State) -> np.ndarray:
+        growth = min(t / RAMP, 1.0)
+        phase = 2 * np.pi * t / PERIOD
+        sideways = 0.4 * self.speed * np.sin(phase / 2) if _holonomic(self.vehicle) else 0.0
+        return growth * np.array([self.speed, sideways, self.turn * np.sin(phase)])
+
+
+def _holonomic(vehicle: Vehicle) -> bool:
+    """Whether the base can move in every direction: no axle that is fixed to it."""
+    return not vehicle.steering.fixed and len(vehicle.speeds) >= 3
+
+
+def _push(vehicle: Vehicle) -> dict:
+    """Pose and speeds of a vehicle that coasts."""
+    radius = max((c.mount.wheel.radius for c in vehicle.contacts), default=0.1)
+    g = vehicle.parameters.values["gravity"]
+    if vehicle.gauge is not None:                                      # a rolling disc, leaning a little
+        return {"pose": (0, 0, 0, np.deg2rad(12), 0, 0), "xi": {vehicle.gauge[0]: np.sqrt(2.5 * g / radius), "roll_rate": 0.0, "yaw_rate": 0.0}}
+    if "roll_rate" in vehicle.speeds and "pitch_rate" not in vehicle.speeds:   # a bicycle, fast enough to steady itself
+        steady = {name: 0.0 for name in vehicle.speeds}
+        wheel = next((name for name in vehicle.description.rolling if name in steady), None)
+        steady.pop(wheel, None)
+        return {"xi": {**steady, "forward_speed": float(np.sqrt(5 * g * vehicle.steering.length)), "roll_rate": 0.4}}
+    free = set(vehicle.speeds)
+    speeds = {"forward_speed": 3 * float(np.sqrt(g * radius)) if radius > 0 else 1.0, "yaw_rate": 1.0 if "yaw_rate" in free else 0.0}
+    return {"xi": speeds}

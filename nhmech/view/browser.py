@@ -1,0 +1,130 @@
+"""A headless Chromium that opens one page, runs JavaScript in it and takes pictures, spoken to through a pipe (no port)."""
+
+from __future__ import annotations
+
+import base64
+import fcntl
+import json
+import os
+import select
+import shutil
+import signal
+import subprocess
+import tempfile
+import time
+
+from ..errors import NhmechError
+
+NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome")
+FLAGS = (
+    "--headless --no-sandbox --remote-debugging-pipe --use-angle=swiftshader --enable-unsafe-swiftshader --disable-quic --no-first-run "
+    "--disable-background-networking --disable-component-update --disable-sync --hide-scrollbars --disable-dev-shm-usage"
+).split()
+
+
+def find_chromium() -> str | None:
+    """Path of a Chromium or Chrome on PATH, or None."""
+    return next(filter(None, map(shutil.which, NAMES)), None)
+
+
+class Browser:
+    """Opens `url` in a window of `size` (width, height) [pixels]; a context manager.
+
+    Raises `NhmechError` where no Chromium is on PATH, or where it does not answer within `timeout` [s].
+    """
+
+    def __init__(self, url: str, size: tuple[int, int] = (1000, 700), timeout: float = 60.0):
+        program = find_chromium()
+        if program is None:
+            raise NhmechError("pictures need Chromium or Chrome on PATH, for example: apt install chromium")
+        self._timeout, self._buffer, self._count = timeout, b"", 0
+        self._profile = tempfile.mkdtemp(prefix="nhmech-chromium-")
+        read_in, self._out = _pipe()
+        self._in, write_out = _pipe()
+        command = [program, *FLAGS, f"--user-data-dir={self._profile}", f"--window-size={size[0]},{size[1]}", "about:blank"]
+        shell = ["/bin/sh", "-c", f'exec "$0" "$@" 3</dev/fd/{read_in} 4>/dev/fd/{write_out}', *command]
+        quiet = {"stdin": subprocess.DEVNULL, "stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
+        self._process = subprocess.Popen(shell, pass_fds=(read_in, write_out), start_new_session=True, **quiet)
+        os.close(read_in)
+        os.close(write_out)
+        try:
+            targets = self._call("Target.getTargets")["targetInfos"]
+            page = next(target["targetId"] for target in targets if target["type"] == "page")
+            self._session = self._call("Target.attachToTarget", targetId=page, flatten=True)["sessionId"]
+            self._page("Emulation.setDeviceMetricsOverride", width=size[0], height=size[1], deviceScaleFactor=1, mobile=False)
+            self._page("Page.navigate", url=url)
+        except BaseException:
+            self.close()
+            raise
+
+    def evaluate(self, script: str):
+        """Value of a JavaScript expression in the page; promises are awaited."""
+        answer = self._page("Runtime.evaluate", expression=script, returnByValue=True, awaitPromise=True)
+        if "exceptionDetails" in answer:
+            details = answer["exceptionDetails"]
+            raise NhmechError(f"page: {details.get('exception', {}).get('description', details.get('text'))}")
+        return answer["result"].get("value")
+
+    def wait_for(self, condition: str) -> None:
+        """Wait until a JavaScript expression is true."""
+        end = time.monotonic() + self._timeout
+        while not self.evaluate(f"(() => {{ try {{ return Boolean({condition}); }} catch (e) {{ return false; }} }})()"):
+            if time.monotonic() > end:
+                raise NhmechError(f"page: {condition} is still not true after {self._timeout:g} s")
+            time.sleep(0.05)
+
+    def picture(self) -> bytes:
+        """PNG of the page as it is now, after two more frames were drawn."""
+        self.evaluate("new Promise(done => requestAnimationFrame(() => requestAnimationFrame(() => done(0))))")
+        return base64.b64decode(self._page("Page.captureScreenshot", format="png")["data"])
+
+    def close(self) -> None:
+        """End the browser and remove its profile; harmless when called again."""
+        if self._process.poll() is None:
+            os.killpg(self._process.pid, signal.SIGKILL)
+        self._process.wait()
+        for end in (self._in, self._out):
+            if end is not None:
+                os.close(end)
+        self._in = self._out = None
+        shutil.rmtree(self._profile, ignore_errors=True)
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.close()
+
+    def _page(self, method: str, **parameters) -> dict:
+        return self._call(method, self._session, **parameters)
+
+    def _call(self, method: str, session: str | None = None, **parameters) -> dict:
+        self._count += 1
+        message = {"id": self._count, "method": method, "params": parameters} | ({"sessionId": session} if session else {})
+        try:
+            os.write(self._out, json.dumps(message).encode() + b"\0")
+        except OSError as error:
+            raise NhmechError(f"Chromium ended ({method}): {error}") from error
+        end = time.monotonic() + self._timeout
+        while True:
+            while b"\0" in self._buffer:
+                line, _, self._buffer = self._buffer.partition(b"\0")
+                answer = json.loads(line)
+                if answer.get("id") == self._count:
+                    if "error" in answer:
+                        raise NhmechError(f"Chromium: {method}: {answer['error'].get('message')}")
+                    return answer["result"]
+            ready, _, _ = select.select([self._in], [], [], max(0.0, end - time.monotonic()))
+            data = os.read(self._in, 1 << 20) if ready else b""
+            if not data:
+                raise NhmechError(f"Chromium {'ended' if ready else 'does not answer'} ({method}, limit {self._timeout:g} s)")
+            self._buffer += data
+
+
+def _pipe() -> tuple[int, int]:
+    """A pipe's two ends, numbered from 10 up: Chromium wants its own to be 3 and 4."""
+    ends = os.pipe()
+    high = tuple(fcntl.fcntl(end, fcntl.F_DUPFD_CLOEXEC, 10) for end in ends)
+    for end in ends:
+        os.close(end)
+    return high

@@ -1,0 +1,117 @@
+"""The ground as it is drawn: a disc with a grid that fades out, tilted and moving as the `Ground` is; and trails on it."""
+
+from __future__ import annotations
+
+import base64
+import struct
+import zlib
+
+import numpy as np
+
+from ..vehicle.ground import Ground
+from .messages import rgb, set_group
+from .shapes import buffer_geometry
+
+FLOOR = "/ground/plane"
+TILE = 1024  # pixels of the texture, which is 2 x 2 fields of 10 x 10 cells
+RIBBON = 0.028  # width of a trail, as a share of the vehicle's size
+PALETTE = ((0.84, 0.29, 0.06), (0.0, 0.41, 0.70), (0.0, 0.58, 0.42), (0.78, 0.38, 0.62), (0.88, 0.60, 0.0), (0.30, 0.66, 0.88))
+
+
+def grid_cell(size: float) -> float:
+    """Width of a grid cell [m], a power of ten that suits a vehicle of this size [m]."""
+    return 10.0 ** np.floor(np.log10(max(size, 1e-3) / 1.8))
+
+
+def floor(reach: float, cell: float) -> dict:
+    """The message that draws the ground in its own frame: normal along z, radius `reach` [m], grid of `cell` [m]."""
+    angles = np.linspace(0, 2 * np.pi, 97)[:-1]
+    rings = np.array([0.0, 0.25, 0.5, 0.7, 0.8, 0.9, 1.0])
+    alpha = np.array([1.0, 1.0, 1.0, 0.85, 0.5, 0.15, 0.0])
+    xy = np.stack([np.outer(rings, np.cos(angles)), np.outer(rings, np.sin(angles))], axis=-1).reshape(-1, 2) * reach
+    n = len(angles)
+    a = (np.arange(len(rings) - 1)[:, None] * n + np.arange(n)).ravel()
+    b = (np.arange(len(rings) - 1)[:, None] * n + (np.arange(n) + 1) % n).ravel()
+    faces = np.vstack([np.stack([a, a + n, b + n], axis=1), np.stack([a, b + n, b], axis=1)])
+    up = np.tile([0.0, 0.0, 1.0], (len(xy), 1))
+    color = np.ones((len(xy), 4))
+    color[:, 3] = np.repeat(alpha, n)
+    geometry = buffer_geometry(np.column_stack([xy, np.zeros(len(xy))]), faces, normal=up, uv=xy / (20 * cell), color=color)
+    material = {"type": "MeshLambertMaterial", "color": 0xFFFFFF, "side": 2, "transparent": True, "vertexColors": True, "map": "grid", "depthWrite": False}
+    image = {"uuid": "grid image", "url": "data:image/png;base64," + base64.b64encode(_tile()).decode()}
+    texture = {"uuid": "grid", "image": "grid image", "wrap": [1000, 1000], "anisotropy": 16}
+    return set_group(FLOOR, [(geometry, material, np.eye(4))], False, (image,), (texture,))
+
+
+def floor_pose(ground: Ground, near, period: float, t: float = 0.0) -> np.ndarray:
+    """Pose (4, 4) of the drawn disc at time t [s]: its centre on the plane near the point `near` [m], moved by whole `period`s [m] so that the grid keeps
+    its place, then carried along by the ground's motion."""
+    t1, t2 = ground.tangents
+    n, point = np.array(ground.normal), np.array(ground.point)
+    offset = np.asarray(near) - point
+    pose = np.eye(4)
+    pose[:3, :3] = np.column_stack([t1, t2, n])
+    pose[:3, 3] = point + sum(tangent * period * np.round(tangent @ offset / period) for tangent in (t1, t2))
+    return motion(ground, t) @ pose
+
+
+def motion(ground: Ground, t: float) -> np.ndarray:
+    """How the ground's material has moved (4, 4) from time 0 to t [s]: a translation, or a turn about the fixed centre of its velocity field."""
+    n, v, rate = np.array(ground.normal), np.array(ground.velocity), float(np.dot(ground.normal, ground.angular_velocity))
+    moved = np.eye(4)
+    if rate == 0.0:
+        moved[:3, 3] = v * t
+        return moved
+    centre = np.array(ground.point) + np.cross(n, v) / rate
+    cross = np.array([[0, -n[2], n[1]], [n[2], 0, -n[0]], [-n[1], n[0], 0]])
+    moved[:3, :3] += np.sin(rate * t) * cross + (1 - np.cos(rate * t)) * cross @ cross
+    moved[:3, 3] = centre - moved[:3, :3] @ centre + n * (n @ v) * t
+    return moved
+
+
+def is_moving(ground: Ground) -> bool:
+    return any(ground.velocity) or any(ground.angular_velocity)
+
+
+def ribbon(path: str, points, size: float, normal, number: int) -> dict:
+    """The trail of contact `number`, behind a vehicle of `size` [m]: a flat strip through `points` (n, 3) [m] just above the ground.
+
+    Segment k is the triangles 2k and 2k + 1. Trails lie one above the other, so that they do not flicker where they cross.
+    """
+    width = RIBBON * size
+    points, normal = np.asarray(points, dtype=float), np.asarray(normal)
+    step = np.gradient(points, axis=0) if len(points) > 1 else np.zeros_like(points)
+    sideways = np.cross(normal, step)
+    length = np.linalg.norm(sideways, axis=1)
+    moving = np.flatnonzero(length > 1e-9)
+    if len(moving):  # where it rests, keep the direction of the last motion
+        latest = np.maximum.accumulate(np.where(length > 1e-9, np.arange(len(points)), moving[0]))
+        sideways, length = sideways[latest], length[latest]
+    sideways *= 0.5 * width / np.maximum(length, 1e-30)[:, None]
+    lifted = points + (0.06 + 0.02 * number) * width * normal
+    vertices = np.stack([lifted - sideways, lifted + sideways], axis=1).reshape(-1, 3)
+    k = 2 * np.arange(len(points) - 1)
+    faces = np.stack([k, k + 1, k + 3, k, k + 3, k + 2], axis=1).reshape(-1, 3)
+    depth = {"polygonOffset": True, "polygonOffsetFactor": -2 - number, "polygonOffsetUnits": -2 - number}
+    material = {"type": "MeshBasicMaterial", "color": rgb(PALETTE[number % len(PALETTE)]), "side": 2, **depth}
+    return set_group(path, [(buffer_geometry(vertices, faces), material, np.eye(4))], False)
+
+
+def _tile() -> bytes:
+    """PNG of the grid: thin lines between cells, stronger ones between fields, fields alternating in tint."""
+    pixel = np.arange(TILE)
+    field = (pixel // (TILE // 2)) % 2
+    shade = np.where(field[:, None] == field[None, :], 0.985, 0.95)
+    cell, half = TILE / 20, TILE // 2
+    thin = np.abs((pixel + cell / 2) % cell - cell / 2) < 0.9
+    thick = np.abs((pixel + half // 2) % half - half // 2) < 2.2
+    shade = np.where(thin[:, None] | thin[None, :], 0.84, shade)
+    shade = np.where(thick[:, None] | thick[None, :], 0.66, shade)
+    image = np.round(255 * shade[..., None] * [0.955, 0.98, 1.0]).astype(np.uint8)
+    rows = np.hstack([np.zeros((TILE, 1), np.uint8), image.reshape(TILE, -1)]).tobytes()
+
+    def chunk(kind: bytes, data: bytes) -> bytes:
+        return struct.pack(">I", len(data)) + kind + data + struct.pack(">I", zlib.crc32(kind + data))
+
+    header = struct.pack(">IIBBBBB", TILE, TILE, 8, 2, 0, 0, 0)
+    return b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", header) + chunk(b"IDAT", zlib.compress(rows, 9)) + chunk(b"IEND", b"")

@@ -1,0 +1,110 @@
+"""What is drawn of a vehicle: its bodies, one group for each joint, and the ground and light around them."""
+
+from __future__ import annotations
+
+import coal
+import numpy as np
+import pinocchio as pin
+
+from .camera import View
+from .floor import PALETTE, floor, floor_pose, grid_cell
+from .messages import phong, set_group, set_lights, set_property, set_transform
+from .shapes import convert
+
+FOCUS = "/focus"  # a group that stays with the vehicle; the camera and the lights go along with it
+DEFAULT_COLOR = (0.60, 0.66, 0.74, 1.0)  # where the URDF names none
+HIDDEN = ("/Grid", "/Axes", "/Lights/SpotLight", "/Lights/PointLightNegativeX", "/Lights/PointLightPositiveX", "/Lights/FillLight", "/Lights/AmbientLight")
+
+
+class Scene:
+    """The bodies of one vehicle. `vehicle` has name, model, visual_model, ground, contact_points(q) -> (n, 3) [m] and contact_names."""
+
+    def __init__(self, vehicle):
+        self.vehicle = vehicle
+        self._data = vehicle.model.createData()
+        self._parts: dict[int, list] = {}
+        for shape in vehicle.visual_model.geometryObjects:
+            has_color = shape.overrideMaterial or not np.allclose(shape.meshColor, [0.9, 0.9, 0.9, 1.0])
+            material = phong(shape.meshColor if has_color else DEFAULT_COLOR)
+            pieces = [(geometry, material, shape.placement.homogeneous @ pose) for geometry, pose in convert(shape.geometry)]
+            self._parts.setdefault(shape.parentJoint, []).extend(pieces)
+        self._paths = {joint: "/vehicle/" + vehicle.model.names[joint].replace("/", "_") for joint in self._parts}
+
+    def poses(self, q) -> dict[str, np.ndarray]:
+        """Path of each body's group, and of the focus, to its pose (4, 4) in W at configuration q (nq,)."""
+        self._place(q)
+        poses = {path: self._data.oMi[joint].homogeneous for joint, path in self._paths.items()}
+        focus = np.eye(4)
+        focus[:3, 3] = self.middle(q)
+        return poses | {FOCUS: focus}
+
+    def contacts(self, q) -> np.ndarray:
+        """Contact points (n, 3) in W [m]."""
+        return np.asarray(self.vehicle.contact_points(q), dtype=float).reshape(-1, 3)
+
+    def middle(self, q) -> np.ndarray:
+        """The point (3,) [m] of the ground amid the contacts; under the first joint where there is no contact."""
+        contacts = self.contacts(q)
+        if len(contacts):
+            return contacts.mean(axis=0)
+        n = np.array(self.vehicle.ground.normal)
+        origin = self._first_body(q).translation
+        return origin - n * (n @ (origin - self.vehicle.ground.point))
+
+    def forward(self, q) -> np.ndarray:
+        """The x axis (3,) of the first moving body, in W."""
+        return self._first_body(q).rotation[:, 0].copy()
+
+    def size(self, q) -> float:
+        """Diameter [m] of a ball about `middle(q)` that holds the vehicle; at least 1 cm."""
+        self._place(q)
+        corners = [self.contacts(q)]
+        for shape in self.vehicle.visual_model.geometryObjects:
+            if not isinstance(shape.geometry, (coal.Plane, coal.Halfspace)):
+                shape.geometry.computeLocalAABB()
+                low, high = shape.geometry.aabb_local.min_, shape.geometry.aabb_local.max_
+                local = np.stack(np.meshgrid(*zip(low, high)), axis=-1).reshape(-1, 3)
+                place = self._data.oMi[shape.parentJoint] * shape.placement
+                corners.append(local @ place.rotation.T + place.translation)
+        return max(0.01, 2 * float(np.max(np.linalg.norm(np.vstack(corners) - self.middle(q), axis=1), initial=0.0)))
+
+    def messages(self, view: View) -> list[dict]:
+        """Everything that is drawn once: background, light, ground, bodies; and where the camera stands."""
+        cell = grid_cell(view.size)
+        legend = [{"name": name, "color": PALETTE[i % len(PALETTE)]} for i, name in enumerate(self.vehicle.contact_names)]
+        return [
+            *(set_property(path, "visible", False) for path in HIDDEN),
+            set_property("/Background", "top_color", [0.72, 0.81, 0.90]),
+            set_property("/Background", "bottom_color", [0.97, 0.98, 0.99]),
+            set_lights(FOCUS + "/lights", _lights(view, np.array(self.vehicle.ground.normal))),
+            floor(view.reach, cell),
+            set_transform("/ground", floor_pose(self.vehicle.ground, view.ground, 20 * cell)),
+            *(set_group(path, self._parts[joint]) for joint, path in self._paths.items()),
+            {"type": "view", "title": self.vehicle.name, "cell": cell, "contacts": legend, **view.camera()},
+        ]
+
+    def _place(self, q) -> None:
+        pin.forwardKinematics(self.vehicle.model, self._data, np.asarray(q, dtype=float))
+
+    def _first_body(self, q) -> pin.SE3:
+        self._place(q)
+        return self._data.oMi[min(1, self.vehicle.model.njoints - 1)]
+
+
+def _lights(view: View, normal: np.ndarray) -> list[dict]:
+    """Sky, a sun from behind the camera's left shoulder with shadows around the vehicle, and a weak light from the other side."""
+    s, toward = view.size, view.eye - view.target
+    toward = toward - normal * (normal @ toward)
+    toward = toward / np.linalg.norm(toward)
+    left = np.cross(toward, normal)
+    sun, fill = np.eye(4), np.eye(4)
+    sun[:3, 3] = (1.7 * toward + 1.2 * left + 3.2 * normal) * s
+    fill[:3, 3] = (-1.0 * toward - 2.0 * left + 1.2 * normal) * s
+    sides = {"left": -1.6 * s, "right": 1.6 * s, "top": 1.6 * s, "bottom": -1.6 * s, "near": 0.5 * s, "far": 9 * s}
+    camera = {"uuid": "sun camera", "type": "OrthographicCamera", "zoom": 1, **sides}
+    shadow = {"camera": camera, "mapSize": [2048, 2048], "bias": -0.0005, "normalBias": 0.004 * s, "radius": 3}
+    return [
+        {"type": "HemisphereLight", "intensity": 0.62, "groundColor": 0xB8B4AE},
+        {"type": "DirectionalLight", "intensity": 0.42, "matrix": sun.T.ravel().tolist(), "castShadow": True, "shadow": shadow},
+        {"type": "DirectionalLight", "intensity": 0.12, "matrix": fill.T.ravel().tolist()},
+    ]

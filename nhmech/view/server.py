@@ -1,0 +1,126 @@
+"""A small web server inside this process that shows meshcat's page. No second process: nothing can outlive the program or hang it."""
+
+from __future__ import annotations
+
+import asyncio
+import struct
+import threading
+
+import umsgpack
+
+from ..errors import NhmechError
+
+PERIOD = 16  # [ms] between two sendings to the browsers
+
+
+class Server:
+    """Serves `page` on the loopback interface, on a free port, and passes messages on to every browser that looks.
+
+    `send` never waits. The last message of each kind for each path is kept, for browsers that come later; what changes several times within 16 ms goes
+    out once. The thread is a daemon: it ends with the program, however that ends.
+    """
+
+    def __init__(self, page: str):
+        self._page, self._lock = page, threading.Lock()
+        self._scene: dict[tuple, bytes] = {}
+        self._pending: dict[tuple, bytes] = {}
+        self._browsers: set = set()
+        self._looked_at, self._started = threading.Event(), threading.Event()
+        self._error: BaseException | None = None
+        self._loop = asyncio.new_event_loop()
+        self._thread = threading.Thread(target=self._run, name="nhmech-viewer", daemon=True)
+        self._thread.start()
+        if not self._started.wait(10.0) or self._error is not None:
+            raise NhmechError(f"viewer: no web server could be started on 127.0.0.1: {self._error}")
+
+    def send(self, messages: list[dict]) -> None:
+        """Hand messages over to the server's thread. Raises `NhmechError` where that thread has ended."""
+        if not self._thread.is_alive():
+            raise NhmechError(f"viewer: its server is closed{f' ({self._error})' if self._error else ''}; make a new Viewer")
+        packed = {(m["type"], m.get("path"), m.get("property")): umsgpack.packb(m) for m in messages}
+        with self._lock:
+            self._scene.update(packed)
+            self._pending.update(packed)
+
+    def forget(self, prefix: str) -> None:
+        """Delete everything under `prefix`, here and in the browsers."""
+        with self._lock:
+            for store in (self._scene, self._pending):
+                for key in [k for k in store if k[1] is not None and k[1].startswith(prefix)]:
+                    del store[key]
+            self._pending["delete", prefix, None] = umsgpack.packb({"type": "delete", "path": prefix})
+
+    def wait_for_browser(self, timeout: float) -> bool:
+        """Whether a browser has opened the page, after waiting for it at most `timeout` [s]."""
+        return self._looked_at.wait(timeout)
+
+    def close(self) -> None:
+        """Send what is left and stop; harmless when called again."""
+        if self._thread.is_alive():
+            self._loop.call_soon_threadsafe(self._loop.stop)
+            self._thread.join(5.0)
+
+    def _run(self) -> None:
+        asyncio.set_event_loop(self._loop)
+        try:
+            self._serve()
+            self._started.set()
+            self._loop.run_forever()
+            self._flush()
+            self._loop.run_until_complete(self._stop())
+        except BaseException as error:  # told to the caller by send()
+            self._error = error
+        finally:
+            self._started.set()
+            self._loop.close()
+
+    def _serve(self) -> None:
+        import tornado.httpserver
+        import tornado.ioloop
+        import tornado.netutil
+        import tornado.web
+        import tornado.websocket
+
+        server = self
+
+        class Page(tornado.web.RequestHandler):
+            def get(self):
+                self.set_header("Cache-Control", "no-store")
+                self.finish(server._page)
+
+        class Messages(tornado.websocket.WebSocketHandler):
+            def open(self):
+                with server._lock:
+                    known = list(server._scene.values())
+                self.write_message(_array(known), binary=True)
+                server._browsers.add(self)
+                server._looked_at.set()
+
+            def on_close(self):
+                server._browsers.discard(self)
+
+        sockets = tornado.netutil.bind_sockets(0, "127.0.0.1")
+        self.url = f"http://127.0.0.1:{sockets[0].getsockname()[1]}/"
+        self._http = tornado.httpserver.HTTPServer(tornado.web.Application([("/", Page), ("/scene", Messages)], log_function=lambda _: None))
+        self._http.add_sockets(sockets)
+        self._timer = tornado.ioloop.PeriodicCallback(self._flush, PERIOD)
+        self._timer.start()
+
+    def _flush(self) -> None:
+        with self._lock:
+            pending, self._pending = list(self._pending.values()), {}
+        for browser in list(self._browsers) if pending else ():
+            browser.write_message(_array(pending), binary=True)
+
+    async def _stop(self) -> None:
+        self._timer.stop()
+        self._http.stop()
+        for browser in list(self._browsers):
+            browser.close()
+        await asyncio.sleep(0.05)
+        await self._http.close_all_connections()
+
+
+def _array(packed: list[bytes]) -> bytes:
+    """One MessagePack array of messages that are packed already."""
+    return b"\xdd" + struct.pack(">I", len(packed)) + b"".join(packed)

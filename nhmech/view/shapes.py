@@ -1,0 +1,94 @@
+"""Shapes of coal as three.js objects, in the JSON that meshcat's page reads.
+
+three.js has cylinders, cones and capsules along y, coal along z; coal's lengths are half lengths.
+"""
+
+from __future__ import annotations
+
+import coal
+import numpy as np
+import umsgpack
+
+Y_TO_Z = np.array([[1.0, 0, 0, 0], [0, 0, -1, 0], [0, 1, 0, 0], [0, 0, 0, 1]])
+CREASE = np.cos(np.radians(40))
+SEGMENTS = 48
+
+
+def floats(values) -> umsgpack.Ext:
+    """Numbers as meshcat's Float32Array."""
+    return umsgpack.Ext(0x17, np.ascontiguousarray(values, dtype="<f4").tobytes())
+
+
+def buffer_geometry(vertices, faces, **attributes) -> dict:
+    """Triangles as a three.js geometry: vertices (n, 3) [m], faces (k, 3), further attributes (n, size) by name, such as `normal`, `uv`, `color`."""
+    arrays = {"position": vertices, **attributes}
+    index = umsgpack.Ext(0x16, np.ascontiguousarray(faces, dtype="<u4").tobytes())
+    return {
+        "type": "BufferGeometry",
+        "data": {
+            "attributes": {name: _attribute(np.asarray(a), "Float32Array", floats(a)) for name, a in arrays.items()},
+            "index": {"itemSize": 1, "type": "Uint32Array", "array": index, "normalized": False},
+        },
+    }
+
+
+def _attribute(array, kind: str, packed) -> dict:
+    return {"itemSize": array.shape[1], "type": kind, "array": packed, "normalized": False}
+
+
+def convert(shape) -> list[tuple[dict, np.ndarray]]:
+    """Three.js geometries of a coal shape, each with its pose (4, 4) in the shape's frame; empty for planes and other shapes without a surface."""
+    if isinstance(shape, coal.Box):
+        x, y, z = 2 * shape.halfSide
+        return [({"type": "BoxGeometry", "width": x, "height": y, "depth": z}, np.eye(4))]
+    if isinstance(shape, coal.Sphere):
+        return [(_sphere(shape.radius), Y_TO_Z)]
+    if isinstance(shape, coal.Ellipsoid):
+        return [(_sphere(1.0), np.diag([*shape.radii, 1.0]) @ Y_TO_Z)]
+    if isinstance(shape, coal.Cylinder):
+        return [(_cylinder(shape.radius, shape.radius, 2 * shape.halfLength), Y_TO_Z)]
+    if isinstance(shape, coal.Cone):
+        return [(_cylinder(0.0, shape.radius, 2 * shape.halfLength), Y_TO_Z)]
+    if isinstance(shape, coal.Capsule):
+        ends = [(_sphere(shape.radius), _lifted(sign * shape.halfLength)) for sign in (1, -1)]
+        return [(_cylinder(shape.radius, shape.radius, 2 * shape.halfLength), Y_TO_Z), *ends]
+    if isinstance(shape, coal.BVHModelBase):
+        faces = [[t[0], t[1], t[2]] for t in map(shape.tri_indices, range(shape.num_tris))]
+        return [(_mesh(np.array(shape.vertices()), np.array(faces, dtype=int)), np.eye(4))]
+    if isinstance(shape, coal.ConvexBase) and hasattr(shape, "polygons"):
+        faces = [[t[0], t[1], t[2]] for t in map(shape.polygons, range(shape.num_polygons))]
+        return [(_mesh(np.array(shape.points()), np.array(faces, dtype=int)), np.eye(4))]
+    return []
+
+
+def _sphere(radius: float) -> dict:
+    return {"type": "SphereGeometry", "radius": radius, "widthSegments": SEGMENTS, "heightSegments": SEGMENTS // 2}
+
+
+def _cylinder(top: float, bottom: float, height: float) -> dict:
+    return {"type": "CylinderGeometry", "radiusTop": top, "radiusBottom": bottom, "height": height, "radialSegments": SEGMENTS}
+
+
+def _lifted(z: float) -> np.ndarray:
+    pose = Y_TO_Z.copy()
+    pose[2, 3] = z
+    return pose
+
+
+def _mesh(vertices: np.ndarray, faces: np.ndarray) -> dict:
+    """A triangle mesh with normals that are smooth except across creases."""
+    corners = vertices[faces]  # (k, 3, 3)
+    area_normals = np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])
+    flat = _unit(area_normals)
+    _, place = np.unique(np.round(corners.reshape(-1, 3), 6), axis=0, return_inverse=True)
+    place = place.ravel()
+    summed = np.zeros((place.max() + 1, 3))
+    np.add.at(summed, place, np.repeat(area_normals, 3, axis=0))
+    smooth, own = _unit(summed)[place], np.repeat(flat, 3, axis=0)
+    normals = np.where(np.sum(smooth * own, axis=1, keepdims=True) > CREASE, smooth, own)
+    rows, index = np.unique(np.round(np.hstack([corners.reshape(-1, 3), normals]), 6), axis=0, return_inverse=True)
+    return buffer_geometry(rows[:, :3], index.reshape(-1, 3), normal=rows[:, 3:])
+
+
+def _unit(vectors: np.ndarray) -> np.ndarray:
+    return vectors / np.maximum(np.linalg.norm(vectors, axis=1, keepdims=True), 1e-30)
