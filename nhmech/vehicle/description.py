@@ -69,3 +69,15 @@ class Description:
     reasons: dict[str, str] = field(default_factory=dict)
     notices: tuple[str, ...] = ()
     packages: dict[str, Path] = field(default_factory=dict)
+
+    @property
+    def released(self) -> tuple[str, ...]:
+        """Wheels whose lateral row `skid` frees."""
+        return tuple(self.skid) if isinstance(self.skid, (list, tuple)) else ()
+
+    @property
+    def track_factor(self) -> float | None:
+        """Of the mid-axle model; None where it is not asked for."""
+        if self.skid is None or isinstance(self.skid, (list, tuple)):
+            return None
+        return 1.0 if self.skid == "mid-axle" else float(self.skid)

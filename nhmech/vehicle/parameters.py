@@ -34,6 +34,10 @@ class Parameters:
     def __getitem__(self, name: str):
         return self._symbols.get(name, self.values[name])
 
+    def get(self, name: str):
+        """The value, or 0.0 where there is no such parameter."""
+        return self[name] if name in self.values else 0.0
+
     @property
     def theta(self) -> ca.SX:
         return ca.vertcat(ca.SX(0, 1), *self._symbols.values())
@@ -50,3 +54,8 @@ class Parameters:
             if not np.isfinite(value):
                 raise ModelError(f"parameter {name!r} = {value} is not finite")
         return Parameters({**self.values, **changes}, self.symbolic)
+
+
+def present(value) -> bool:
+    """Whether a value belongs into an expression: a symbol, or a number that is not zero."""
+    return isinstance(value, ca.SX) or value != 0

@@ -8,7 +8,6 @@ import numpy as np
 import pinocchio as pin
 
 from ..errors import ModelError
-from ..mechanics.algebroid import LieAlgebroid
 from .couplings import Steering
 from .description import Description
 from .placement import Placer, Support
@@ -17,15 +16,16 @@ RANDOM = 12
 WIDEST = np.deg2rad(60)      # steering angles beyond this are the limits' business
 
 
-def sample_configurations(model: pin.Model, description: Description, algebroid: LieAlgebroid, placer: Placer, support: Support,
-                          steering: Steering, gauge, seed: int = 0) -> np.ndarray:
+def sample_configurations(model: pin.Model, description: Description, placer: Placer, support: Support, steering: Steering,
+                          gauged: bool, seed: int = 0) -> np.ndarray:
     """Neutral, straight and at the steering limits, then random poses; (k, nq).
 
     Raises `ModelError` where not even the neutral pose can be placed, or where a contact that was dropped leaves the ground when
     joints move (steering axes that are not parallel to the normal under a base that stands on more than three contacts).
     """
     rng = np.random.default_rng(seed)
-    neutral = _configuration(model, placer, support, gauge, {}, np.zeros(2), rng=None)
+    straight = steering.followers({}, steering.pair()) if steering.coupled else {}
+    neutral = _configuration(model, placer, support, gauged, straight, np.zeros(2), rng=None)
     poses = [neutral]
     for angles in _steering_poses(model, description, steering, rng):
         joints = {name: rng.uniform(-np.pi, np.pi) for name in description.rolling}
@@ -33,7 +33,7 @@ def sample_configurations(model: pin.Model, description: Description, algebroid:
         joints |= angles
         lean = np.zeros(2) if len(support.offsets) > 2 else rng.uniform(-0.3, 0.3, 2)
         try:
-            poses.append(_configuration(model, placer, support, gauge, joints, lean, rng))
+            poses.append(_configuration(model, placer, support, gauged, joints, lean, rng))
         except ModelError:
             continue
     poses = np.array(poses)
@@ -72,12 +72,12 @@ def _steering_poses(model: pin.Model, description: Description, steering: Steeri
     return poses
 
 
-def _configuration(model, placer: Placer, support: Support, gauge, joints: dict[str, float], lean: np.ndarray, rng) -> np.ndarray:
+def _configuration(model: pin.Model, placer: Placer, support: Support, gauged: bool, joints: dict[str, float], lean: np.ndarray, rng) -> np.ndarray:
     q = pin.neutral(model)
     n = placer.normal
     upright = pin.Quaternion.FromTwoVectors(np.array([0.0, 0.0, 1.0]), n).toRotationMatrix()
     yaw = 0.0 if rng is None else rng.uniform(-np.pi, np.pi)
-    roll, pitch = lean if gauge is None else (lean[0], 0.0)
+    roll, pitch = (lean[0], 0.0) if gauged else lean
     R = upright @ pin.rpy.rpyToMatrix(0, 0, yaw) @ pin.rpy.rpyToMatrix(roll, 0, 0) @ pin.rpy.rpyToMatrix(0, pitch, 0)
     q[3:7] = pin.Quaternion(R).coeffs()
     if rng is not None:

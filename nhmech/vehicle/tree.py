@@ -7,6 +7,7 @@ appears nowhere.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import casadi as ca
@@ -79,9 +80,9 @@ def turn(axis: np.ndarray, c: ca.SX, s: ca.SX) -> ca.SX:
     return ca.sparsify(ca.DM(a @ a.T)) * (1 - c) + ca.SX.eye(3) * c + ca.sparsify(ca.skew(a)) * s
 
 
-def kinematics(model: pin.Model, algebroid: LieAlgebroid, v: ca.SX, a: ca.SX, world: dict[str, np.ndarray], origin,
+def kinematics(model: pin.Model, algebroid: LieAlgebroid, v: ca.SX, a: ca.SX, world: dict[str, ca.SX], origin: ca.SX,
                spinning: set[int]) -> list[Body]:
-    """Motion of every joint's body, index 0 unused.
+    """Motion of every joint's body; that of Pinocchio's joint i stands at i - 1.
 
     world     name -> vector in W; "g" is gravity [m/s^2]
     origin    the ground's reference point in W
@@ -89,11 +90,11 @@ def kinematics(model: pin.Model, algebroid: LieAlgebroid, v: ca.SX, a: ca.SX, wo
     """
     q = algebroid.q
     R_WB = rotation(q[3:7])
-    seen = {name: R_WB.T @ ca.SX(ca.DM(vector)) for name, vector in world.items()}
+    seen = {name: R_WB.T @ vector for name, vector in world.items()}
     omega = v[3:6]
-    bodies = [None, Body(seen, R_WB.T @ (q[:3] - origin), omega, v[:3], a[3:6], a[:3] + ca.cross(omega, v[:3]) - seen["g"])]
+    bodies = [Body(seen, R_WB.T @ (q[:3] - origin), omega, v[:3], a[3:6], a[:3] + ca.cross(omega, v[:3]) - seen["g"])]
     for joint in range(2, model.njoints):
-        parent = bodies[model.parents[joint]]
+        parent = bodies[model.parents[joint] - 1]
         placement, axis = model.jointPlacements[joint], joint_axis(model, joint)
         iq, iv = model.joints[joint].idx_q, model.joints[joint].idx_v
         R = ca.SX(ca.sparsify(ca.DM(placement.rotation)))
@@ -119,7 +120,7 @@ def kinematics(model: pin.Model, algebroid: LieAlgebroid, v: ca.SX, a: ca.SX, wo
     return bodies
 
 
-def gibbs_function(bodies: list[Body], inertias: list[Inertia | None]) -> ca.SX:
+def gibbs_function(bodies: Sequence[Body], inertias: Sequence[Inertia | None]) -> ca.SX:
     """S = sum 1/2 m |a_c|^2 + 1/2 alpha.J alpha + alpha.(omega x J omega), a_c the proper acceleration of the centre of mass.
 
     Differs from 1/2 (A - A_g)^T I (A - A_g) + (A - A_g)^T (V x* I V) by a function of (q, v) only.
@@ -134,7 +135,7 @@ def gibbs_function(bodies: list[Body], inertias: list[Inertia | None]) -> ca.SX:
     return total
 
 
-def energies(bodies: list[Body], inertias: list[Inertia | None]) -> tuple[ca.SX, ca.SX]:
+def energies(bodies: Sequence[Body], inertias: Sequence[Inertia | None]) -> tuple[ca.SX, ca.SX]:
     """Kinetic and potential energy [J]; the potential is zero at the ground's reference point."""
     kinetic, potential = ca.SX(0), ca.SX(0)
     for body, inertia in zip(bodies, inertias):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -23,6 +23,15 @@ from .parameters import Parameters
 from .placement import Placer, Support
 
 
+@dataclass(frozen=True)
+class Gauge:
+    """A massless root could turn with its wheel at will: its axis `level`, across the `axle` of `joint`, stays level."""
+
+    joint: str
+    axle: np.ndarray
+    level: np.ndarray
+
+
 @dataclass(frozen=True, eq=False)
 class Vehicle:
     """What `load` returns. Everything here is fixed once built; `with_parameters` makes another one.
@@ -35,6 +44,8 @@ class Vehicle:
     contacts     symbolic contacts, in the order of `description.wheels`
     steering     the axles that must meet in one point
     support      how the contacts carry the base
+    gauge        of a massless root, or None
+    rebuild      (parameters, near, wrench_bodies) -> the vehicle built anew
     """
 
     description: Description
@@ -46,8 +57,9 @@ class Vehicle:
     steering: Steering
     support: Support
     placer: Placer
-    gauge: tuple[str, np.ndarray] | None = None
-    wrench_bodies: tuple[str, ...] = ()
+    gauge: Gauge | None
+    wrench_bodies: tuple[str, ...]
+    rebuild: Callable[..., Vehicle]
 
     # -- names ---------------------------------------------------------------------------------------------------
     @property
@@ -91,9 +103,7 @@ class Vehicle:
 
         Raises `ModelError` where the constraints lose rank at q, naming the joints.
         """
-        from .build import build
-
-        other = build(self.description, self.ground, self.parameters, near=np.array(q), wrench_bodies=self.wrench_bodies)
+        other = self.rebuild(self.parameters, np.array(q), self.wrench_bodies)
         if other.frame.nxi != self.frame.nxi:
             raise ModelError(f"the constraints lose rank here: {other.frame.nxi} independent speeds instead of {self.frame.nxi}. "
                              f"Steering joints: {self._steering_text(q)}")
@@ -227,19 +237,16 @@ class Vehicle:
 
     def _regauged(self, q: np.ndarray, base: pin.SE3) -> pin.SE3:
         """Moves the root's turn about the axle into the spin joint, so that the root's x axis is level."""
-        joint_name, axle = self.gauge
-        R, n = base.rotation, self.placer.normal
-        level = np.cross(R @ axle, n)
-        if np.linalg.norm(level) < 1e-9:
+        joint_name, axle, level = self.gauge.joint, self.gauge.axle, self.gauge.level
+        across = base.rotation @ axle
+        forward = np.cross(across, self.placer.normal)
+        if np.linalg.norm(forward) < 1e-9:
             raise ModelError(f"{joint_name!r}: the axle is parallel to the ground's normal, a wheel lying flat has no contact point")
-        forward = level / np.linalg.norm(level)
-        across = R @ axle
-        R_level = np.column_stack([forward, across, np.cross(forward, across)]) @ np.column_stack(
-            [np.cross(axle, [0, 0, 1]), axle, np.cross(np.cross(axle, [0, 0, 1]), axle)]).T
-        relative = R_level.T @ R
-        angle = pin.log3(relative) @ axle
+        forward /= np.linalg.norm(forward)
+        R = np.column_stack([forward, across, np.cross(forward, across)]) @ np.column_stack([level, axle, np.cross(level, axle)]).T
+        angle = pin.log3(R.T @ base.rotation) @ axle
         self.set_joint(q, joint_name, self.joint_positions(q)[joint_name] + angle)
-        return pin.SE3(R_level, base.translation)
+        return pin.SE3(R, base.translation)
 
     # -- variants ------------------------------------------------------------------------------------------------
     def with_parameters(self, changes: Mapping[str, float] | None = None, *, symbolic: Sequence[str] | None = None, **more: float) -> Vehicle:
@@ -248,18 +255,14 @@ class Vehicle:
         Names: `<link>.mass`, `.com_x` ..., `.Ixx` ...; `<joint>.radius`, `.rotor_inertia`, `.gear_ratio`, `.rolling_resistance`,
         `.damping`; `payload.mass`, `.x`, `.y`, `.z` (a point mass in the base's frame). Raises `ModelError` for unknown names.
         """
-        from .build import build
-
         parameters = self.parameters.changed({**(changes or {}), **more})
         if symbolic is not None:
             parameters = Parameters(parameters.values, symbolic)
-        return build(self.description, self.ground, parameters, wrench_bodies=self.wrench_bodies)
+        return self.rebuild(parameters, None, self.wrench_bodies)
 
     def with_wrench(self, *bodies: str) -> Vehicle:
         """The vehicle with an external wrench on each named link as further inputs: force [N] and torque [N m] in W at the link's origin."""
-        from .build import build
-
-        return build(self.description, self.ground, self.parameters, wrench_bodies=tuple(bodies))
+        return self.rebuild(self.parameters, None, bodies)
 
     # -- seeing --------------------------------------------------------------------------------------------------
     @cached_property

@@ -1,0 +1,60 @@
+"""Named numbers of a vehicle, and Pinocchio's model with the same numbers."""
+
+from __future__ import annotations
+
+import casadi as ca
+import numpy as np
+import pinocchio as pin
+
+from .description import Description
+from .parameters import Parameters, present
+from .tree import Inertia, body_inertia, inertial_values
+
+GRAVITY = 9.81      # [m/s^2]
+
+
+def parameter_values(model: pin.Model, names: list[str], description: Description) -> dict[str, float]:
+    """Every named number of a vehicle as its description has it; see `Vehicle.with_parameters` for the names."""
+    values = {"gravity": GRAVITY}
+    for i in range(1, model.njoints):
+        for key, value in inertial_values(model.inertias[i]).items():
+            size = model.inertias[i].mass if key == "mass" else 1.0
+            values[f"{names[i]}.{key}"] = 0.0 if abs(value) < 1e-16 * max(size, 1e-3) else value
+    for joint in list(model.names)[2:]:
+        values[f"{joint}.damping"] = description.damping.get(joint, 0.0)
+        values[f"{joint}.rotor_inertia"] = 0.0
+        values[f"{joint}.gear_ratio"] = 1.0
+    for wheel in description.wheels:
+        values[f"{wheel.name}.radius"] = wheel.radius
+        values[f"{wheel.name}.crown"] = wheel.crown if wheel.kind == "torus" else 0.0
+        if wheel.joint is not None:
+            values[f"{wheel.name}.rolling_resistance"] = 0.0
+    values.update({f"payload.{key}": 0.0 for key in ("mass", "x", "y", "z")})
+    return values
+
+
+def inertias_of(model: pin.Model, names: list[str], parameters: Parameters) -> list[Inertia | None]:
+    """Inertia of each joint's body, None for a massless one; before them the payload's, which rides on the root."""
+    inertias = [body_inertia(parameters, names[i]) if present(parameters[f"{names[i]}.mass"]) else None for i in range(1, model.njoints)]
+    payload = None
+    if present(parameters["payload.mass"]):
+        payload = Inertia(parameters["payload.mass"], ca.vertcat(*[ca.SX(parameters[f"payload.{c}"]) for c in "xyz"]), ca.SX(3, 3))
+    return [payload, *inertias]
+
+
+def write_inertias(model: pin.Model, names: list[str], parameters: Parameters) -> None:
+    """Pinocchio's model gets the same numbers, so that its algorithms stay an independent check."""
+    p = parameters.values
+    for i in range(1, model.njoints):
+        k = names[i]
+        matrix = np.array([[p[f"{k}.Ixx"], p[f"{k}.Ixy"], p[f"{k}.Ixz"]], [p[f"{k}.Ixy"], p[f"{k}.Iyy"], p[f"{k}.Iyz"]],
+                           [p[f"{k}.Ixz"], p[f"{k}.Iyz"], p[f"{k}.Izz"]]])
+        model.inertias[i] = pin.Inertia(p[f"{k}.mass"], np.array([p[f"{k}.com_{c}"] for c in "xyz"]), matrix)
+    if p["payload.mass"]:
+        model.inertias[1] += pin.Inertia(p["payload.mass"], np.array([p[f"payload.{c}"] for c in "xyz"]), np.zeros((3, 3)))
+    armature = np.zeros(model.nv)
+    for joint in range(2, model.njoints):
+        name = model.names[joint]
+        armature[model.joints[joint].idx_v] = p[f"{name}.rotor_inertia"] * p[f"{name}.gear_ratio"] ** 2
+    model.armature = armature
+    model.gravity.linear = np.array([0, 0, -p["gravity"]])
