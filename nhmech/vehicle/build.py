@@ -64,7 +64,7 @@ def build(description: Description, ground: Ground, parameters: Parameters | Non
     samples = sample_configurations(model, description, placer, support, steering, gauge is not None) if near is None else near[None, :]
 
     inertias = inertias_of(model, names, parameters)
-    system = lagrangian_system(description, model, algebroid, t, v, a, [bodies[0], *bodies], inertias, parameters, wrench_bodies)
+    system = lagrangian_system(description, model, algebroid, t, v, a, [bodies[0], *bodies], inertias, parameters, wrench_bodies, origin)
     constrained = ConstrainedSystem(system, assemble(rows, algebroid.nv), parameters.numbers, samples, _preferred(description, steering, pair),
                                     _scales(contacts, algebroid, steering.length), *_guards(contacts))
     return Vehicle(description, ground, model, parameters, constrained, contacts, steering, support, placer, gauge, tuple(wrench_bodies),

@@ -12,7 +12,7 @@ from .drive import driven_joints
 from .given import complete_wheels, known_joint, listed_wheels
 from .inference import Contact, infer_wheels, rolling_candidates
 from .layout import Layout
-from .repair import repair_scales, snap_joints
+from .repair import repair_scales, snap_joints, straighten_steering
 from .roles import assign_roles, couple, damping_of, limits_of
 from .skid import check_turning, checked_skid
 from .source import read_source
@@ -58,6 +58,8 @@ def describe(source, *, wheels=None, free=(), locked=None, skid=None, speeds=Non
     skid = checked_skid(tag.skid if skid is None else skid, chosen)
     roles, said = assign_roles(layout, chosen, free, locked)
     notices += said
+    if len(chosen) > 3:
+        notices += straighten_steering(layout, roles.steering)
     check_turning(layout, chosen, roles.steering, skid, held=locked, inferred=wheels is None)
     roles, mimic, said = couple(layout, roles, locked)
     notices += said

@@ -18,10 +18,13 @@ RESISTANCE_RATE = 0.05      # [rad/s] below which rolling resistance fades, so t
 
 
 def lagrangian_system(description: Description, model: pin.Model, algebroid: LieAlgebroid, t: ca.SX, v: ca.SX, a: ca.SX, bodies: Sequence[Body],
-                      inertias: Sequence[Inertia | None], parameters: Parameters, wrench_bodies: Sequence[str]) -> LagrangianSystem:
-    """S and E of the bodies, the payload and the rotors; damping and rolling resistance; efforts and wrenches as inputs u."""
+                      inertias: Sequence[Inertia | None], parameters: Parameters, wrench_bodies: Sequence[str], origin: ca.SX) -> LagrangianSystem:
+    """S and E of the bodies, the payload and the rotors; damping and rolling resistance; efforts and wrenches as inputs u.
+
+    `origin` is the ground's reference point in W, (3,). The potential energy is zero at the height of W's own origin.
+    """
     gibbs = gibbs_function(bodies, inertias)
-    kinetic, potential = energies(bodies, inertias)
+    kinetic, potential = energies(bodies, inertias, parameters["gravity"] * origin[2])
     force = ca.SX(algebroid.nv, 1)
     for joint in list(model.names)[2:]:
         i = algebroid.v_names.index(joint)

@@ -8,9 +8,11 @@ from math import pi
 import numpy as np
 
 from .attributes import vector
+from .layout import Layout
 from .source import Source
 
 SNAP = 2.5e-3  # rad; 4.71 is 2.4e-3 away from 3 pi / 2, 3.14 is 1.6e-3 away from pi
+LEAN = 0.05  # rad; steering axes leaning less than this are upright where a lean would lift one of more than three contacts
 _WORTH_SAYING = 1e-5  # rad
 
 
@@ -66,6 +68,24 @@ def snap_joints(source: Source, names: Iterable[str]) -> list[str]:
     if not rounded:
         return []
     return [f"{', '.join(rounded)}: angles rounded to 1.57 and the like are taken as the right angles they stand for (up to {largest:.1e} rad away)"]
+
+
+def straighten_steering(layout: Layout, names: Iterable[str]) -> list[str]:
+    """Makes steering axes that lean by less than `LEAN` upright in the start pose.
+
+    For vehicles on more than three contacts: a rigid base cannot follow what leaning axes do to the heights. Returns a notice.
+    """
+    leaning = []
+    for name in names:
+        joint = layout.joints[name]
+        axis = layout.axis_R(joint)
+        lean = float(np.arctan2(np.hypot(axis[0], axis[1]), abs(axis[2])))
+        if not 1e-12 < lean < LEAN:
+            continue
+        upright = layout.X_RL[joint.child][:3, :3].T @ (0, 0, np.sign(axis[2]))
+        layout.source.root.find(f"joint[@name='{name}']/axis").set("xyz", " ".join(repr(float(c)) for c in upright))
+        leaning.append(f"{name} ({np.degrees(lean):.2g} deg)")
+    return [f"{', '.join(leaning)}: leaning steering axes are taken as upright, since more than three contacts bear a rigid base"] if leaning else []
 
 
 def _snapped(angle: float) -> float:

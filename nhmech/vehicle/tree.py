@@ -135,14 +135,14 @@ def gibbs_function(bodies: Sequence[Body], inertias: Sequence[Inertia | None]) -
     return total
 
 
-def energies(bodies: Sequence[Body], inertias: Sequence[Inertia | None]) -> tuple[ca.SX, ca.SX]:
-    """Kinetic and potential energy [J]; the potential is zero at the ground's reference point."""
+def energies(bodies: Sequence[Body], inertias: Sequence[Inertia | None], origin: ca.SX | float = 0) -> tuple[ca.SX, ca.SX]:
+    """Kinetic and potential energy [J]; `origin` is the potential of the ground's reference point [J/kg], which moves with the ground."""
     kinetic, potential = ca.SX(0), ca.SX(0)
     for body, inertia in zip(bodies, inertias):
         if inertia is None:
             continue
         kinetic += (inertia.mass * ca.sumsqr(body.velocity_of(inertia.com)) + ca.dot(body.omega, inertia.matrix @ body.omega)) / 2
-        potential -= inertia.mass * ca.dot(body.world["g"], body.position + inertia.com)
+        potential += inertia.mass * (origin - ca.dot(body.world["g"], body.position + inertia.com))
     return kinetic, potential
 
 

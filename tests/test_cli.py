@@ -1,0 +1,275 @@
+"""The command line: its words, its exit codes, and what it writes."""
+
+import io
+import json
+import re
+from math import pi
+
+import click
+import pytest
+from click.testing import CliRunner
+
+from nhmech import cli
+from nhmech.cli.options import PairType, SkidType, WheelType, number
+from nhmech.cli.progress import Progress
+from nhmech.errors import MechanicsError, ModelError, SimulationError
+
+BROKEN_CONTROLLERS = '''
+import numpy as np
+
+class Broken:
+    """Fine for a while, then not a number."""
+    def __init__(self, vehicle):
+        self.nu = len(vehicle.driven)
+    def __call__(self, t, state):
+        return np.full(self.nu, 0.0 if t < 0.05 else np.nan)
+
+def still(t, state):
+    return {}
+
+number = 3
+'''
+
+
+@pytest.fixture
+def nhmech(tmp_path, monkeypatch):
+    """Runs `nhmech ...` in an empty folder; no browser, whatever the machine has."""
+    monkeypatch.chdir(tmp_path)
+    for name in ("DISPLAY", "WAYLAND_DISPLAY"):
+        monkeypatch.delenv(name, raising=False)
+    (tmp_path / "controllers.py").write_text(BROKEN_CONTROLLERS)
+
+    def call(*words):
+        result = CliRunner().invoke(cli.main, [str(word) for word in words])
+        if result.exception is not None and not isinstance(result.exception, SystemExit):
+            raise result.exception
+        return result
+
+    return call
+
+
+# --- words become values
+
+def test_numbers():
+    assert number("0.25") == 0.25
+    assert number("45deg") == pytest.approx(pi / 4, rel=1e-15)
+
+
+def test_wheel():
+    wheel = WheelType().convert("joint=a, kind=mecanum, radius=0.1, roller_angle=-45deg, axis=0 1 0, driven=yes", None, None)
+    assert (wheel.joint, wheel.kind, wheel.radius, wheel.axis, wheel.driven) == ("a", "mecanum", 0.1, (0, 1, 0), True)
+    assert wheel.roller_angle == pytest.approx(-pi / 4, rel=1e-15)
+    assert WheelType().convert("link=ball,kind=sphere,radius=0.2", None, None).name == "ball"
+
+
+@pytest.mark.parametrize("text, complaint", [
+    ("radius", "joint, kind, radius"),
+    ("size=3", "joint, kind, radius"),
+    ("joint=a,radius=big", "big"),
+    ("joint=a,radius=0.1,axis=0 1", "three numbers"),
+    ("joint=a,radius=0.1,driven=perhaps", "true or false"),
+    ("joint=a,radius=-1", "positive length"),
+    ("joint=a,radius=0.1,kind=square", "caster_ball"),
+    ("radius=0.1", "name of its joint"),
+])
+def test_wheel_that_is_none(text, complaint):
+    with pytest.raises(click.BadParameter, match=complaint):
+        WheelType().convert(text, None, None)
+
+
+def test_pairs_and_skid():
+    assert PairType("POSITION", number).convert("arm=90deg", None, None) == ("arm", pytest.approx(pi / 2, rel=1e-15))
+    for text in ("arm", "=1", "arm=", "arm=up"):
+        with pytest.raises(click.BadParameter):
+            PairType("POSITION", number).convert(text, None, None)
+    assert SkidType().convert("mid-axle", None, None) == "mid-axle"
+    assert SkidType().convert("1.6", None, None) == 1.6
+    assert SkidType().convert("rear_left, rear_right", None, None) == ("rear_left", "rear_right")
+
+
+# --- help and exit codes
+
+@pytest.mark.parametrize("name", cli.COMMANDS)
+def test_help_is_worth_reading(nhmech, name):
+    result = nhmech(name, "--help")
+    assert result.exit_code == 0
+    assert f"nhmech {name}" in result.output.partition("Options:")[0].partition("\n")[2], "help shows no example"
+    command = cli.main.get_command(None, name)
+    for option in command.params:
+        assert isinstance(option, click.Argument) or option.help, f"{option.name} says nothing"
+    assert name in nhmech("--help").output
+
+
+def test_version(nhmech):
+    from nhmech.version import __version__
+
+    assert nhmech("--version").output.split()[-1] == __version__
+
+
+@pytest.mark.parametrize("error, code", [(ModelError("bad wheel"), 2), (MechanicsError("bad rank"), 2), (SimulationError("lifted"), 3)])
+def test_our_errors_become_messages_and_exit_codes(nhmech, monkeypatch, error, code):
+    @click.command()
+    def fails():
+        raise error
+
+    monkeypatch.setattr(cli.Commands, "get_command", lambda *_: fails)
+    result = nhmech("fails")
+    assert result.exit_code == code
+    assert result.stderr == f"error: {error}\n" and result.stdout == ""
+
+
+@pytest.mark.parametrize("words", [
+    ("nonsense",),
+    ("run",),
+    ("run", "differential_drive", "--duration", "0"),
+    ("run", "differential_drive", "--duration", "nan"),
+    ("run", "differential_drive", "--dt", "-1"),
+    ("run", "differential_drive", "--wheel", "radius"),
+    ("run", "differential_drive", "--html", "nowhere/run.html"),
+    ("run", "differential_drive", "--save", "run.txt"),
+    ("run", "differential_drive", "--controller", "controllers"),
+    ("run", "differential_drive", "--controller", "no_such_module:f"),
+    ("run", "differential_drive", "--controller", "controllers.py:number"),
+    ("run", "differential_drive", "--controller", "nothing.py:f"),
+    ("run", "no_such_robot"),
+    ("inspect", "no_such_robot"),
+    ("view", "no_such_run.npz"),
+])
+def test_bad_input_is_exit_code_2(nhmech, words):
+    result = nhmech(*words)
+    assert result.exit_code == 2
+    assert re.search("error", result.stderr, re.I) and "Traceback" not in result.stderr
+
+
+def test_message_for_an_unknown_robot_names_the_shipped_ones(nhmech):
+    assert "carriage" in nhmech("run", "no_such_robot").stderr
+
+
+@pytest.mark.parametrize("text", ["", "not xml", "<robot name='r'/>", "<robot name='r'><link name='a'/></robot>"])
+def test_a_bad_file_is_exit_code_2(nhmech, tmp_path, text):
+    (tmp_path / "bad.urdf").write_text(text)
+    for command in ("run", "inspect"):
+        result = nhmech(command, "bad.urdf")
+        assert result.exit_code == 2 and "bad.urdf" in result.stderr
+
+
+def test_view_refuses_what_is_no_run(nhmech, tmp_path):
+    (tmp_path / "run.npz").write_bytes(b"nothing")
+    assert nhmech("view", "run.npz").exit_code == 2
+
+
+# --- progress
+
+class Terminal(io.StringIO):
+    def isatty(self):
+        return True
+
+
+def test_progress_is_silent_without_a_terminal():
+    stream = io.StringIO()
+    with Progress(1.0, stream) as progress:
+        progress(0.5)
+    assert stream.getvalue() == ""
+
+
+def test_progress_on_a_terminal_is_drawn_seldom(monkeypatch):
+    stream = Terminal()
+    with Progress(1.0, stream) as progress:
+        drawn = []
+        monkeypatch.setattr(progress.bar, "update", lambda *args, **words: drawn.append(words["completed"]))
+        for i in range(1000):
+            progress(i / 1000, None)
+    assert 1 <= len(drawn) < 100
+    assert stream.getvalue()
+
+
+# --- the real thing
+
+@pytest.fixture(scope="module")
+def saved(tmp_path_factory):
+    """A short run of the differential drive, saved and drawn."""
+    folder = tmp_path_factory.mktemp("run")
+    words = ["run", "differential_drive", "--duration", "0.2", "--save", str(folder / "run.npz"), "--html", str(folder / "run.html")]
+    result = CliRunner().invoke(cli.main, words, catch_exceptions=False)
+    assert result.exit_code == 0, result.output
+    return folder, result
+
+
+def is_playable(page):
+    return page.stat().st_size > 100_000 and "<html" in page.read_text(errors="replace")[:2000].lower()
+
+
+def test_run_sums_up_what_is_left_of_the_constraints(saved):
+    _, result = saved
+    slip, height = re.search(r"max\(1, \|v\|\) (\S+) +max \|phi\| (\S+) m", result.output).groups()
+    assert float(slip) <= 1e-12 and float(height) <= 1e-12
+    assert re.search(r"^time +0\.2 s simulated", result.output, re.M)
+    assert re.search(r"^end +x \+0\.\d+ m", result.output, re.M), "the demonstration drives forward"
+
+
+def test_run_saves_and_draws(saved):
+    from nhmech.simulation.trajectory import Trajectory
+
+    folder, result = saved
+    assert Trajectory.load(folder / "run.npz").t[-1] == pytest.approx(0.2, rel=1e-9)
+    assert is_playable(folder / "run.html")
+    assert str(folder / "run.html") in result.output
+
+
+def test_view_draws_a_saved_run(saved, nhmech, tmp_path):
+    folder, _ = saved
+    result = nhmech("view", folder / "run.npz", "--html", "again.html")
+    assert result.exit_code == 0
+    assert is_playable(tmp_path / "again.html")
+
+
+def test_view_without_a_browser_writes_the_page(nhmech, tmp_path, monkeypatch):
+    monkeypatch.setattr("nhmech.cli.show.has_browser", lambda: False)
+    result = nhmech("run", "differential_drive", "--duration", "0.05", "--view")
+    assert result.exit_code == 0
+    assert is_playable(tmp_path / "differential_drive.html")
+    assert str(tmp_path / "differential_drive.html") in result.output
+
+
+def test_a_failure_is_exit_code_3_and_keeps_the_run(nhmech, tmp_path):
+    from nhmech.simulation.trajectory import Trajectory
+
+    result = nhmech("run", "differential_drive", "--duration", "1", "--controller", "controllers.py:Broken", "--save", "kept.npz")
+    assert result.exit_code == 3
+    assert "error: " in result.stderr
+    assert 0.04 <= Trajectory.load(tmp_path / "kept.npz").t[-1] <= 0.06
+
+
+def test_controller_from_a_module_of_the_current_folder(nhmech, tmp_path):
+    (tmp_path / "mine_alone.py").write_text(
+        "import nhmech\ndef circle(t, state):\n    return nhmech.JointVelocity({'left_wheel_joint': 4.0, 'right_wheel_joint': 6.0})\n"
+    )
+    result = nhmech("run", "differential_drive", "--duration", "0.1", "--controller", "mine_alone:circle")
+    assert result.exit_code == 0, result.output
+
+
+def test_inspect_json(nhmech):
+    result = nhmech("inspect", "differential_drive", "--json")
+    assert result.exit_code == 0
+    found = json.loads(result.stdout, parse_constant=lambda word: pytest.fail(f"{word} is not JSON"))
+    wheels = {wheel["name"]: wheel for wheel in found["wheels"]}
+    assert wheels["left_wheel_joint"]["kind"] == "disc" and wheels["left_wheel_joint"]["radius"] == 0.1
+    assert wheels["left_wheel_joint"]["driven"] and wheels["left_wheel_joint"]["reason"]
+    assert sorted(found["joints"]["driven"]) == ["left_wheel_joint", "right_wheel_joint"]
+    assert found["mechanics"]["nv"] == 8
+
+
+def test_inspect_for_people(nhmech):
+    result = nhmech("inspect", "differential_drive")
+    assert result.exit_code == 0
+    for word in ("left_wheel_joint", "disc", "caster_ball", "0.03", "driven", "mechanics"):
+        assert word in result.output
+
+
+def test_inspect_tag_can_be_pasted(nhmech):
+    from lxml import etree
+
+    result = nhmech("inspect", "differential_drive", "--tag")
+    assert result.exit_code == 0
+    tag = etree.fromstring(result.stdout)
+    assert tag.tag == "nhmech" and {"left_wheel_joint", "right_wheel_joint"} <= {wheel.get("joint") for wheel in tag.iter("wheel")}

@@ -1,0 +1,146 @@
+"""The shapes of a robot: missing and broken meshes never stop a load, and what replaces them is right."""
+
+from pathlib import Path
+
+import coal
+import numpy as np
+import pinocchio as pin
+import pytest
+
+from nhmech.vehicle.description import Description
+from nhmech.vehicle.geometry import find_mesh, load_geometry
+from nhmech.vehicle.wheel import Wheel
+from nhmech.view.shapes import convert
+
+ROBOTS = Path(__file__).resolve().parents[2] / "shared" / "robots"
+TRIANGLE = "solid a\n" + 2 * "facet normal 0 0 1\nouter loop\nvertex 0 0 0\nvertex 1 0 0\nvertex 0 1 0\nendloop\nendfacet\n" + "endsolid a\n"
+
+
+def robot(base: str, wheel: str = "") -> str:
+    inertial = '<inertial><mass value="1"/><inertia ixx="1" iyy="1" izz="1" ixy="0" ixz="0" iyz="0"/></inertial>'
+    joint = '<joint name="spin" type="continuous"><parent link="base"/><child link="wheel"/><origin xyz="0.2 0 0"/><axis xyz="0 1 0"/></joint>'
+    return f'<robot name="r"><link name="base">{inertial}{base}</link><link name="wheel">{inertial}{wheel}</link>{joint}</robot>'
+
+
+def shapes(xml: str, path=None, wheels=(), packages=None):
+    model = pin.buildModelFromXML(xml, pin.JointModelFreeFlyer())
+    description = Description(xml=xml, name="r", root="base", wheels=wheels, rolling=(), path=path, packages=packages or {})
+    visual, collision, notices = load_geometry(description, model)
+    by_link = {}
+    for shape in visual.geometryObjects:
+        by_link.setdefault(model.frames[shape.parentFrame].name, []).append(shape.geometry)
+    return by_link, collision, notices
+
+
+def mesh(name: str, tag: str = "visual") -> str:
+    return f'<{tag}><geometry><mesh filename="{name}"/></geometry></{tag}>'
+
+
+CYLINDER = '<collision><origin rpy="1.5708 0 0"/><geometry><cylinder radius="0.1" length="0.05"/></geometry></collision>'
+
+
+def test_missing_mesh_is_drawn_by_the_collision_shape():
+    visual, collision, notices = shapes(robot("", mesh("package://nowhere/w.dae") + mesh("w.dae", "collision") + CYLINDER))
+    assert isinstance(visual["wheel"][0], coal.Cylinder) and visual["wheel"][0].radius == 0.1
+    assert isinstance(visual["wheel"][1], coal.Box)  # the bar that shows the rolling
+    assert collision.ngeoms == 1
+    assert len(notices) == 2 and "package://nowhere/w.dae" in notices[0] or "w.dae" in notices[0]
+    assert "wheel" in notices[1]
+
+
+def test_missing_mesh_without_collision_gets_a_stand_in():
+    wheel = Wheel("spin", radius=0.15, axis=(0.0, 1.0, 0.0), link="wheel", point=(0.0, 0.0, 0.0))
+    xml = robot(mesh("b.stl"), mesh("w.stl"))
+    visual, _, notices = shapes(xml, wheels=(wheel,))
+    assert visual["wheel"][0].radius == 0.15
+    assert isinstance(visual["base"][0], coal.Box)
+    assert "stand-ins: base, wheel" in notices[1]
+    model = pin.buildModelFromXML(xml, pin.JointModelFreeFlyer())
+    shown, _, _ = load_geometry(Description(xml=xml, name="r", root="base", wheels=(wheel,), rolling=()), model)
+    axle = next(s.placement.rotation[:, 2] for s in shown.geometryObjects if isinstance(s.geometry, coal.Cylinder))
+    np.testing.assert_allclose(np.abs(axle), [0, 1, 0], atol=1e-12)
+
+
+def test_links_without_visual_show_their_collision_shapes():
+    visual, _, notices = shapes(robot("", CYLINDER))
+    assert isinstance(visual["wheel"][0], coal.Cylinder)
+    assert notices == []
+
+
+@pytest.mark.parametrize("name, content", [
+    ("junk.stl", b"junk"), ("empty.stl", b""), ("short.stl", b"\0" * 80 + b"\xff\xff\xff\x7f" + b"\0" * 50), ("junk.dae", b"<COLLADA>"),
+    ("junk.obj", b"v 1 2\nf 9 9 9\n"), ("picture.png", b"\x89PNG"),
+])
+def test_unreadable_meshes_never_crash(tmp_path, name, content):
+    (tmp_path / name).write_bytes(content)
+    visual, _, notices = shapes(robot(mesh(name) + mesh(name, "collision")), path=tmp_path / "r.urdf")
+    assert isinstance(visual["base"][0], coal.Box)
+    assert name in notices[0]
+
+
+@pytest.mark.parametrize("broken", ["<visual/>", "<visual><geometry/></visual>", '<visual><geometry><capsule radius="1" length="1"/></geometry></visual>'])
+def test_shapes_that_urdfdom_cannot_parse_do_not_hide_the_others(broken):
+    good = '<visual><geometry><sphere radius="0.3"/></geometry></visual>'
+    visual, _, _ = shapes(robot(good + broken))
+    assert [type(shape) for shape in visual["base"]] == [coal.Sphere]
+
+
+def test_meshes_are_found_without_ros(tmp_path, monkeypatch):
+    def made(*parts):
+        path = tmp_path.joinpath(*parts)
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(TRIANGLE)
+        return path
+
+    urdf = tmp_path / "ws" / "bot_description" / "urdf" / "bot.urdf"
+
+    def found(name, **packages):
+        return find_mesh(name, Description(xml="", name="r", root="", wheels=(), rolling=(), path=urdf, packages=packages))
+
+    urdf.parent.mkdir(parents=True)
+    beside = made("ws", "bot_description", "meshes", "a.stl")
+    sibling = made("ws", "parts", "b.stl")
+    ament = made("install", "share", "arm", "c.stl")
+    ros1 = made("ros", "leg", "d.stl")
+    given = made("else", "e.stl")
+    assert found("package://bot_description/meshes/a.stl") == beside
+    assert found("package://parts/b.stl") == sibling
+    assert found("../meshes/a.stl").resolve() == beside
+    assert found(f"file://{sibling}") == sibling
+    assert found("package://arm/c.stl") is None
+    monkeypatch.setenv("AMENT_PREFIX_PATH", str(tmp_path / "install"))
+    monkeypatch.setenv("ROS_PACKAGE_PATH", str(tmp_path / "ros"))
+    assert found("package://arm/c.stl") == ament
+    assert found("package://leg/d.stl") == ros1
+    assert found("package://other/e.stl", other=tmp_path / "else") == given
+    visual, _, notices = shapes(robot(mesh("package://parts/b.stl")), path=urdf)
+    assert isinstance(visual["base"][0], coal.BVHModelBase) and notices == []
+
+
+@pytest.mark.parametrize("urdf", sorted(ROBOTS.glob("*.urdf")) or [pytest.param(None, marks=pytest.mark.skip(reason=f"{ROBOTS} is absent"))],
+                         ids=lambda p: getattr(p, "stem", "none"))
+def test_every_real_robot_has_shapes(urdf):
+    xml = urdf.read_text()
+    model = pin.buildModelFromXML(xml, pin.JointModelFreeFlyer())
+    visual, _, _ = load_geometry(Description(xml=xml, name=urdf.stem, root="", wheels=(), rolling=(), path=urdf), model)
+    assert visual.ngeoms >= 4
+    assert all(convert(shape.geometry) for shape in visual.geometryObjects)
+
+
+@pytest.mark.parametrize("shape, extent", [
+    (coal.Box(1.0, 2.0, 3.0), [1, 2, 3]), (coal.Sphere(0.5), [1, 1, 1]), (coal.Cylinder(0.5, 3.0), [1, 1, 3]), (coal.Cone(0.5, 3.0), [1, 1, 3]),
+    (coal.Capsule(0.5, 2.0), [1, 1, 3]), (coal.Ellipsoid(1.0, 2.0, 3.0), [2, 4, 6]),
+])
+def test_shapes_keep_size_and_axis(shape, extent):
+    corners = []
+    for geometry, pose in convert(shape):
+        if geometry["type"] == "BoxGeometry":
+            half = np.array([geometry[k] for k in ("width", "height", "depth")]) / 2
+        elif geometry["type"] == "SphereGeometry":
+            half = np.full(3, geometry["radius"])
+        else:
+            radius = max(geometry["radiusTop"], geometry["radiusBottom"])
+            half = np.array([radius, geometry["height"] / 2, radius])  # three.js: along y
+        for sign in (1, -1):
+            corners.append(sign * np.abs(pose[:3, :3]) @ half + pose[:3, 3])
+    np.testing.assert_allclose(np.ptp(corners, axis=0), extent, atol=1e-12)

@@ -1,0 +1,313 @@
+"""Wheels, casters, roles, drives and the `<nhmech>` element on small robots made here."""
+
+from math import pi
+
+import pytest
+
+from nhmech.errors import ModelError
+from nhmech.vehicle.describe import describe
+from nhmech.vehicle.tag import format_tag
+from nhmech.vehicle.wheel import Wheel
+
+MASS = '<inertial><mass value="1"/><inertia ixx="0.1" ixy="0" ixz="0" iyy="0.1" iyz="0" izz="0.1"/></inertial>'
+LYING = '<origin rpy="1.5707963267948966 0 0"/>'
+
+
+def link(name, shape="", origin="", mass=MASS):
+    collision = f"<collision>{origin}<geometry>{shape}</geometry></collision>" if shape else ""
+    return f'<link name="{name}">{mass}{collision}</link>'
+
+
+def joint(name, child, *, parent="base", kind="continuous", xyz="0 0 0", rpy="0 0 0", axis="0 1 0", extra=""):
+    limit = extra if "<limit" in extra or kind in ("continuous", "fixed") else extra + '<limit lower="-1" upper="1" effort="1" velocity="1"/>'
+    return f'<joint name="{name}" type="{kind}"><parent link="{parent}"/><child link="{child}"/><origin xyz="{xyz}" rpy="{rpy}"/><axis xyz="{axis}"/>{limit}</joint>'
+
+
+def tyre(radius):
+    return f'<cylinder radius="{radius}" length="0.02"/>'
+
+
+def wheel(name, xyz, *, radius=0.1, parent="base", **more):
+    return link(name, tyre(radius), LYING) + joint(f"{name}_joint", name, parent=parent, xyz=xyz, **more)
+
+
+def ball(name, xyz, radius=0.03):
+    return link(name, f'<sphere radius="{radius}"/>') + joint(f"{name}_joint", name, kind="fixed", xyz=xyz)
+
+
+PAIR = wheel("left_wheel", "0 0.2 0") + wheel("right_wheel", "0 -0.2 0")
+CASTER = ball("caster", "-0.3 0 -0.07")
+
+
+def robot(*parts):
+    return f'<robot name="cart">{link("base")}{"".join(parts)}</robot>'
+
+
+def wheels_of(text, **arguments):
+    return {w.name: (w.kind, w.radius) for w in describe(text, **arguments).wheels}
+
+
+# --- wheels
+
+
+def test_pair_and_caster():
+    description = describe(robot(PAIR, CASTER))
+    assert wheels_of(robot(PAIR, CASTER)) == {"left_wheel_joint": ("disc", 0.1), "right_wheel_joint": ("disc", 0.1), "caster": ("caster_ball", 0.03)}
+    assert description.rolling == description.driven == ("left_wheel_joint", "right_wheel_joint")
+    assert "left_wheel_joint" in description.reasons["left_wheel_joint"] and "0.1 m" in description.reasons["left_wheel_joint"]
+
+
+def test_the_name_may_be_the_link_s_or_that_of_a_fixed_tyre():
+    by_link = link("front_wheel", tyre(0.1), LYING) + joint("traction", "front_wheel", xyz="0.5 0 0")
+    hub = link("rotor", tyre(0.04), LYING) + joint("motor", "rotor", xyz="0.5 0 0")
+    tyred = hub + link("wheel_tyre", tyre(0.1), LYING) + joint("glue", "wheel_tyre", parent="rotor", kind="fixed", xyz="0 0.05 0")
+    assert wheels_of(robot(PAIR, by_link))["traction"] == ("disc", 0.1)
+    description = describe(robot(PAIR, tyred))
+    assert {w.name: w.radius for w in description.wheels}["motor"] == 0.1
+    assert description.wheels[-1].point == (0.0, 0.05, 0.0) and description.wheels[-1].link == "rotor"
+    assert "motor" not in wheels_of(robot(PAIR, CASTER, hub))
+
+
+def test_steering_named_wheel_is_no_wheel():
+    fork = link("fork") + joint("front_wheel_steering", "fork", kind="revolute", xyz="0.5 0 0", axis="0 0 1")
+    description = describe(robot(PAIR, fork, wheel("front_wheel", "0 0 0", parent="fork")))
+    assert description.steering == ("front_wheel_steering",) and len(description.wheels) == 3
+    assert set(description.driven) == {*description.rolling, "front_wheel_steering"}
+
+
+def test_rounded_angles_are_snapped():
+    tilted = PAIR.replace(' rpy="0 0 0"', ' rpy="-1.57 0 0"').replace('axis xyz="0 1 0"', 'axis xyz="0 0 1"').replace(LYING, "")
+    description = describe(robot(tilted, CASTER))
+    assert f'rpy="{-pi / 2!r}' in description.xml and any("rounded" in n for n in description.notices)
+
+
+def test_a_sphere_on_an_axle_is_a_disc():
+    description = describe(robot(PAIR.replace(tyre(0.1), '<sphere radius="0.1"/>'), CASTER))
+    assert {w.kind for w in description.wheels if w.joint} == {"disc"}
+    assert "rolls like a disc" in description.reasons["left_wheel_joint"]
+
+
+@pytest.mark.parametrize(
+    ("text", "fragments"),
+    [
+        (robot(), ("no joint turns",)),
+        (robot(PAIR.replace("wheel", "roll")), ("no rolling joint", "Wheel('left_roll_joint', 'disc'")),
+        (robot(PAIR.replace(tyre(0.1), '<mesh filename="a.stl"/>')), ("is a mesh", "wheels=[Wheel('left_wheel_joint'")),
+        (robot(PAIR.replace(tyre(0.1), '<box size="0.1 0.1 0.1"/>')), ("there is none", "wheels=[")),
+        (robot(wheel("left_wheel", "0 0.2 0"), wheel("right_wheel", "0 -0.2 0", radius=0.13)), ("one plane", "0.13", "radius 0.1")),
+        (robot(PAIR, link("base_footprint"), joint("foot", "base_footprint", kind="fixed", xyz="0 0 -0.2")), ("contradicts the height", "0.2000 m above")),
+        (robot(PAIR, wheel("back_left_wheel", "-0.5 0.2 0"), wheel("back_right_wheel", "-0.5 -0.2 0")), ("skid=", 'kind="mecanum"', "x = -0.500 m")),
+        (robot(PAIR.replace('rpy="0 0 0"', 'rpy="0.1 0 0"')), ("leans 5.7 degrees", "wheels=[Wheel('left_wheel_joint'")),
+        (robot(PAIR, wheel("odd_wheel", "0.3 0 0", rpy="0 0 0.8")), ('kind="omni"',)),
+        (robot(PAIR, link("spare_wheel", tyre(0.1), LYING) + joint("s", "spare_wheel", kind="fixed", xyz="0.4 0 0")), ("no joint lets them roll", "'blade'")),
+    ],
+)
+def test_refused_not_guessed(text, fragments):
+    with pytest.raises(ModelError) as caught:
+        describe(text)
+    for fragment in fragments:
+        assert fragment in str(caught.value)
+
+
+def test_four_wheels_with_skid_or_with_held_steering():
+    four = robot(PAIR, wheel("back_left_wheel", "-0.5 0.2 0"), wheel("back_right_wheel", "-0.5 -0.2 0"))
+    assert describe(four, skid="mid-axle").skid == "mid-axle"
+    assert describe(four, skid=1.5).skid == 1.5
+    assert describe(four, skid=["left_wheel_joint", "right_wheel_joint"]).skid == ("left_wheel_joint", "right_wheel_joint")
+    for wrong in ("middle", 0, -1.0, float("nan"), True, ["nobody"], [], 3j):
+        with pytest.raises(ModelError, match="skid="):
+            describe(four, skid=wrong)
+
+
+def test_trailer_wheels_on_their_own_hitch_are_no_second_axle():
+    trailer = link("trailer") + joint("hitch", "trailer", xyz="-0.3 0 0", axis="0 0 1")
+    trailer += wheel("trailer_left_wheel", "-0.6 0.2 0", parent="trailer") + wheel("trailer_right_wheel", "-0.6 -0.2 0", parent="trailer")
+    description = describe(robot(PAIR, trailer))
+    assert description.steering == ("hitch",) and description.driven == ("left_wheel_joint", "right_wheel_joint")
+
+
+# --- casters
+
+
+def test_named_shapes_stand_in_for_casters():
+    box = link("caster_link", '<box size="0.04 0.02 0.06"/>') + joint("j", "caster_link", kind="fixed", xyz="-0.3 0 -0.069")
+    description = describe(robot(PAIR, box))
+    caster = description.wheels[-1]
+    assert (caster.kind, caster.radius) == ("caster_ball", 0.01)
+    assert caster.point == pytest.approx((0, 0, -0.021)) and any("moved 1.0 mm down" in n for n in description.notices)
+    roll = link("caster_link", tyre(0.03), LYING) + joint("j", "caster_link", kind="fixed", xyz="-0.3 0 -0.07")
+    assert wheels_of(robot(PAIR, roll))["caster_link"] == ("caster_ball", 0.03)
+    unnamed = robot(PAIR, box.replace("caster_link", "foot"))
+    assert any("pitch is free" in n for n in describe(unnamed).notices)
+
+
+def test_a_caster_that_is_not_understood():
+    mesh = link("caster_link", '<mesh filename="c.stl"/>') + joint("j", "caster_link", kind="fixed", xyz="-0.3 0 -0.07")
+    high = ball("caster_ball", "-0.3 0 -0.04")
+    for part, why in ((mesh, "mesh"), (high, "30.0 mm above")):
+        with pytest.raises(ModelError) as caught:
+            describe(robot(PAIR, part))
+        assert "tip over" in str(caught.value) and why in str(caught.value)
+        line = str(caught.value).split("wheels=", 1)[1]
+        assert len(describe(robot(PAIR, part), wheels=eval(line[: line.index("]") + 1], {"Wheel": Wheel})).wheels) == 3
+        assert any(why in n for n in describe(robot(PAIR, part, CASTER.replace("caster", "front_caster").replace("-0.3", "0.3"))).notices)
+
+
+def test_swivel_casters_roll_and_are_not_driven():
+    swivel = link("caster_fork") + joint("caster_swivel", "caster_fork", xyz="-0.3 0 0.1", axis="0 0 1")
+    description = describe(robot(PAIR, swivel, wheel("caster_wheel", "-0.04 0 -0.15", radius=0.05, parent="caster_fork")))
+    assert description.steering == ("caster_swivel",) and description.driven == ("left_wheel_joint", "right_wheel_joint")
+    assert len(description.wheels) == 3 and not any("caster_fork" in n for n in description.notices)
+
+
+# --- wheels that are given
+
+
+def test_given_wheels_are_filled_in_and_win():
+    text = robot(PAIR, CASTER)
+    description = describe(text, wheels=[Wheel("left_wheel_joint", "torus", 0.1, crown=0.01), Wheel(None, "sphere", 0.03, link="caster")])
+    first, second = description.wheels
+    assert (first.link, first.axis, first.point) == ("left_wheel", (0.0, 1.0, 0.0), (0.0, 0.0, 0.0))
+    assert (second.link, second.axis, second.point) == ("caster", None, (0.0, 0.0, 0.0))
+    assert "wheels=" in description.reasons["left_wheel_joint"]
+    assert any("0.07" in n for n in describe(text, wheels=[Wheel("left_wheel_joint", "disc", 0.07)]).notices)
+
+
+@pytest.mark.parametrize(
+    ("wheels", "fragment"),
+    [
+        ([Wheel("nobody", "disc", 0.1)], "joints that move: left_wheel_joint"),
+        ([Wheel("caster_joint", "disc", 0.1)], "cannot roll"),
+        ([Wheel(None, "caster_ball", 0.1, link="nobody")], "links: base"),
+        ([Wheel("left_wheel_joint", "disc", 0.1, link="base")], "does not turn with the joint"),
+        ([Wheel("left_wheel_joint", "disc", 0.1, axis=(1, 0, 0))], "not the joint's axis"),
+        ([Wheel("left_wheel_joint", "disc", 0.1, axis=(0, 0, 0))], "no direction"),
+        ([Wheel("left_wheel_joint", "disc", 0.1, point=(0, float("nan"), 0))], "finite"),
+        ([Wheel("left_wheel_joint", "disc", 0.1)] * 2, "listed twice"),
+        ([Wheel(None, "blade", link="base")], "needs axis="),
+        ([Wheel(None, "blade", link="base", axis=(0, 1, 0))], "needs point="),
+        ([], "is empty"),
+        (["left_wheel_joint"], "is not a Wheel"),
+        (3, "not a sequence"),
+    ],
+)
+def test_given_wheels_that_do_not_fit(wheels, fragment):
+    with pytest.raises(ModelError) as caught:
+        describe(robot(PAIR, CASTER), wheels=wheels)
+    assert fragment in str(caught.value)
+
+
+# --- the element
+
+
+def tagged(*lines):
+    return robot(PAIR, CASTER, ARM, "<nhmech>", *lines, "</nhmech>")
+
+
+ARM = link("arm") + joint("arm_joint", "arm", kind="revolute", xyz="0 0 0.2", axis="1 0 0")
+
+
+def test_the_element_is_read_and_printed():
+    text = tagged(
+        '<wheel joint="left_wheel_joint" radius="0.1" mu="0.8"/>',
+        '<wheel joint="right_wheel_joint" kind="torus" radius="0.1" crown="0.01" driven="false"/>',
+        '<wheel link="base" kind="blade" axis="0 1 0" point="0.1 0 -0.1"/>',
+        '<drive joint="left_wheel_joint"/><lock joint="arm_joint" position="0.3"/>',
+        '<speeds>forward_speed yaw_rate</speeds><skid track_factor="1.5"/>',
+    )
+    description = describe(text)
+    assert [w.kind for w in description.wheels] == ["disc", "torus", "blade"]
+    assert (description.driven, description.locked, description.skid) == (("left_wheel_joint",), {"arm_joint": 0.3}, 1.5)
+    assert description.speeds == ("forward_speed", "yaw_rate")
+    printed = format_tag(description)
+    again = describe(robot(PAIR, CASTER, ARM, printed))
+    assert again.wheels == tuple(w if w.driven is None else Wheel(**{**w.__dict__, "driven": None}) for w in description.wheels)
+    assert format_tag(again) == printed
+    assert describe(text, locked={"arm_joint": 0.1}).locked == {"arm_joint": 0.1}
+    assert describe(text, free=["arm_joint"]).free == ("arm_joint",)
+
+
+@pytest.mark.parametrize(
+    ("line", "fragment"),
+    [
+        ("<wheels/>", "<wheels> does not exist"),
+        ('<wheel joint="left_wheel_joint" radius="0.1" colour="red"/>', "'colour' does not exist"),
+        ('<wheel joint="left_wheel_joint" radius="ten"/>', "not a number"),
+        ('<wheel joint="left_wheel_joint" radius="-1"/>', "positive length"),
+        ('<wheel radius="0.1"/>', "needs the name"),
+        ('<wheel joint="left_wheel_joint" radius="0.1" driven="yes"/>', "true or false"),
+        ('<wheel joint="nobody" radius="0.1"/>', "does not exist"),
+        ("<drive/>", "joint= is missing"),
+        ('<drive joint="arm_joint"/>', "is locked"),
+        ('<lock joint="nobody"/>', "does not exist"),
+        ('<lock joint="arm_joint" position="2"/>', "outside its limits"),
+        ('<lock joint="left_wheel_joint"/>', "rolling joint"),
+        ('<free joint="caster_joint"/>', "cannot move"),
+        ('<free joint="arm_joint"/><lock joint="arm_joint"/>', "choose one"),
+        ("<speeds/>", "is empty"),
+        ('<skid model="mid-axle" track_factor="1"/>', "exactly one"),
+        ('<skid model="other"/>', "skid="),
+        ("</nhmech><nhmech>", "another <nhmech>"),
+    ],
+)
+def test_a_wrong_element_says_where(line, fragment):
+    with pytest.raises(ModelError) as caught:
+        describe(tagged(line))
+    assert fragment in str(caught.value)
+
+
+# --- roles
+
+
+def test_other_joints_are_held_and_can_be_released():
+    text = robot(PAIR, CASTER, ARM, link("lift") + joint("lift_joint", "lift", kind="prismatic", axis="0 0 1", extra='<limit lower="0.1" upper="0.5" effort="1" velocity="1"/>'))
+    description = describe(text, locked={"arm_joint": -0.5})
+    assert description.locked == {"arm_joint": -0.5, "lift_joint": 0.1} and not description.free
+    released = describe(text, free=["arm_joint"])
+    assert released.free == ("arm_joint",) and released.limits["arm_joint"].upper == 1 and released.locked == {"lift_joint": 0.1}
+    for arguments, fragment in (
+        ({"free": ["nobody"]}, "does not exist"),
+        ({"locked": {"nobody": 0.0}}, "does not exist"),
+        ({"locked": {"arm_joint": "up"}}, "finite number"),
+        ({"locked": {"arm_joint": float("nan")}}, "finite number"),
+        ({"locked": ["arm_joint"]}, "must map"),
+        ({"free": 3}, "sequence of names"),
+        ({"free": ["arm_joint"], "locked": {"arm_joint": 0.0}}, "choose one"),
+    ):
+        with pytest.raises(ModelError) as caught:
+            describe(text, **arguments)
+        assert fragment in str(caught.value)
+
+
+def test_mimic():
+    finger = link("finger") + joint("finger_joint", "finger", kind="revolute", parent="arm", extra='<mimic joint="arm_joint" multiplier="-2" offset="0.1"/>')
+    text = robot(PAIR.replace('<axis xyz="0 1 0"/></joint>', '<axis xyz="0 1 0"/><mimic joint="arm_joint"/></joint>', 1), CASTER, ARM, finger)
+    held = describe(text, locked={"arm_joint": 0.2})
+    assert not held.mimic and held.locked["finger_joint"] == pytest.approx(-0.3)
+    assert any("left_wheel_joint: <mimic> is dropped" in n for n in held.notices)
+    free = describe(text, free=["arm_joint"])
+    assert free.free == ("arm_joint", "finger_joint") and not free.locked
+    (row,) = free.mimic
+    assert (row.joint, row.leader, row.multiplier, row.offset) == ("finger_joint", "arm_joint", -2, 0.1)
+
+
+def test_limits_damping_and_friction():
+    left = wheel("left_wheel", "0 0.2 0", kind="revolute", extra='<limit effort="2" velocity="0"/><dynamics damping="0.3" friction="1"/>')
+    description = describe(robot(left, wheel("right_wheel", "0 -0.2 0"), CASTER))
+    limits = description.limits["left_wheel_joint"]
+    assert (limits.lower, limits.upper, limits.effort, limits.velocity) == (float("-inf"), float("inf"), 2, float("inf"))
+    assert description.damping == {"left_wheel_joint": 0.3}
+    for fragment in ("Coulomb friction ignored", "limits on its angle are ignored", "limit 0 is taken as no limit"):
+        assert any("left_wheel_joint" in n and fragment in n for n in description.notices)
+
+
+def test_driven_joints_by_authority():
+    transmission = '<transmission name="t"><joint name="left_wheel_joint"/></transmission>'
+    control = '<ros2_control name="c" type="system"><joint name="right_wheel_joint"><command_interface name="velocity"/></joint></ros2_control>'
+    sensor = '<ros2_control name="s" type="sensor"><joint name="left_wheel_joint"><state_interface name="position"/></joint></ros2_control>'
+    assert describe(robot(PAIR, CASTER, transmission)).driven == ("left_wheel_joint",)
+    assert describe(robot(PAIR, CASTER, transmission, control, sensor)).driven == ("right_wheel_joint",)
+    drive = '<nhmech><drive joint="left_wheel_joint"/><drive joint="right_wheel_joint"/></nhmech>'
+    assert describe(robot(PAIR, CASTER, control, drive)).driven == ("left_wheel_joint", "right_wheel_joint")
+    given = [Wheel("left_wheel_joint", "disc", 0.1, driven=True), Wheel("right_wheel_joint", "disc", 0.1, driven=False)]
+    assert describe(robot(PAIR, CASTER, control), wheels=given).driven == ("left_wheel_joint",)

@@ -1,0 +1,312 @@
+"""The package as a thing to install: its manifest, its version, its ranks of imports, what an import costs."""
+
+import ast
+import importlib
+import os
+import re
+import subprocess
+import sys
+import types
+from configparser import ConfigParser
+from functools import cache
+from importlib import metadata
+from pathlib import Path
+
+import pytest
+
+import nhmech
+
+ROOT = Path(__file__).resolve().parent.parent
+PACKAGE = ROOT / "nhmech"
+
+# A module imports only lower ranks, or siblings of its own package. CONTRIBUTING.md has the same table in words.
+RANK = {
+    "errors": 0, "version": 0,
+    "paths": 1, "mechanics": 1,
+    "systems": 2, "vehicle": 2,
+    "compile": 3,
+    "simulation": 4,
+    "analysis": 5,
+    "control": 6,
+    "view": 7, "logs": 7,
+    "cli": 8, "ros": 8, "gym": 8,
+    "": 9, "__main__": 9,  # the package's own __init__, which is lazy, and `python -m nhmech`
+}
+RIM_ONLY = {"rclpy", "rospy", "launch", "gymnasium"}
+NOT_IN_MECHANICS = {"pinocchio", "meshcat", "lxml", "xacro", "click", "rich"}
+
+
+@cache
+def modules():
+    """Dotted name -> path, of every module of the package."""
+    found = {}
+    for path in sorted(PACKAGE.rglob("*.py")):
+        parts = path.relative_to(ROOT).with_suffix("").parts
+        found[".".join(parts[:-1] if parts[-1] == "__init__" else parts)] = path
+    return found
+
+
+def is_type_checking(node):
+    return isinstance(node, ast.If) and "TYPE_CHECKING" in ast.dump(node.test)
+
+
+def imports(name, *, with_types):
+    """(dotted name, line) of all that a module imports, at its top or inside a function."""
+    path = modules()[name]
+    package = name if path.name == "__init__.py" else name.rpartition(".")[0]
+    found, todo = [], [ast.parse(path.read_text(), str(path))]
+    while todo:
+        node = todo.pop()
+        if is_type_checking(node) and not with_types:
+            todo += node.orelse
+            continue
+        todo += ast.iter_child_nodes(node)
+        if isinstance(node, ast.Import):
+            found += [(alias.name, node.lineno) for alias in node.names]
+        elif isinstance(node, ast.ImportFrom):
+            base = node.module or ""
+            if node.level:
+                above = package.split(".")[: len(package.split(".")) - node.level + 1]
+                base = ".".join([*above, base] if base else above)
+            for alias in node.names:
+                inner = f"{base}.{alias.name}"
+                found.append((inner if inner in modules() else base, node.lineno))
+    return found
+
+
+def own(dotted):
+    return dotted == "nhmech" or dotted.startswith("nhmech.")
+
+
+def area(dotted):
+    """nhmech.vehicle.wheel -> vehicle; nhmech -> ''."""
+    return dotted.partition(".")[2].partition(".")[0]
+
+
+@pytest.mark.parametrize("name", modules())
+def test_a_module_imports_only_lower_ranks(name):
+    assert area(name) in RANK, f"{name}: give {area(name)!r} a rank in this test and in CONTRIBUTING.md"
+    for target, line in imports(name, with_types=True):
+        if not own(target) or (area(target) == area(name) and area(name)):
+            continue
+        assert area(target) in RANK, f"{name}:{line} imports {target}, which has no rank"
+        assert RANK[area(target)] < RANK[area(name)], (
+            f"{modules()[name]}:{line}: rank {RANK[area(name)]} ({area(name)}) imports {target} of rank {RANK[area(target)]}"
+        )
+
+
+def test_there_is_no_import_cycle():
+    graph = {
+        name: sorted({target for target, _ in imports(name, with_types=False) if target in modules() and target != name})
+        for name in modules()
+    }
+    done = set()
+
+    def visit(name, trail):
+        assert name not in trail, "import cycle: " + " -> ".join([*trail[trail.index(name):], name])
+        if name not in done:
+            for target in graph[name]:
+                visit(target, [*trail, name])
+            done.add(name)
+
+    for name in graph:
+        visit(name, [])
+
+
+def test_outside_packages_stay_where_they_belong():
+    for name in modules():
+        for target, line in imports(name, with_types=True):
+            top = target.partition(".")[0]
+            if top in RIM_ONLY:
+                assert RANK[area(name)] >= 8, f"{name}:{line} imports {top}; only ros/ and gym.py do"
+            if area(name) in ("mechanics", "systems"):
+                assert top not in NOT_IN_MECHANICS, f"{name}:{line} imports {top}; mechanics knows no robot description"
+
+
+def test_every_dependency_is_declared_and_explained():
+    """What the package imports is what setup.cfg asks for, and CONTRIBUTING.md says why."""
+    distribution = {"pinocchio": "pin", "coal": "pin", "umsgpack": "u-msgpack-python", "zmq": "pyzmq", "PIL": "pillow"}
+    used = {target.partition(".")[0] for name in modules() for target, _ in imports(name, with_types=True)}
+    used = {distribution.get(top, top) for top in used - set(sys.stdlib_module_names) - {"nhmech"} - RIM_ONLY}
+    config = ConfigParser()
+    config.read(ROOT / "setup.cfg")
+    declared = set(re.findall(r"^[\w-]+", config["options"]["install_requires"], re.M))
+    optional = set(re.findall(r"^[\w-]+", "\n".join(config["options.extras_require"].values()), re.M))
+    assert used <= declared | optional, f"not in setup.cfg: {sorted(used - declared - optional)}"
+    unseen = {"scipy", "meshcat"}  # integrators by name; the page's JavaScript
+    assert declared <= used | unseen, f"nothing imports {sorted(declared - used)}"
+    explained = set(re.findall(r"`([\w-]+)`", (ROOT / "CONTRIBUTING.md").read_text().partition("## Dependencies")[2]))
+    assert declared | optional <= explained, f"CONTRIBUTING.md does not say why: {sorted((declared | optional) - explained)}"
+
+
+@pytest.mark.parametrize("statement", ["import nhmech", "import nhmech.cli", "from nhmech import ModelError"])
+def test_a_bare_import_costs_nothing(statement):
+    heavy = ["pinocchio", "meshcat", "scipy.optimize", "matplotlib", "casadi", "numpy"]
+    code = f"{statement}\nimport sys\nprint([name for name in {heavy} if name in sys.modules])"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, cwd=ROOT, check=True)
+    assert done.stdout.strip() == "[]"
+
+
+@pytest.mark.parametrize("name", nhmech.__all__)
+def test_every_public_name_exists(name):
+    assert getattr(nhmech, name) is not None
+    assert name in dir(nhmech)
+
+
+def test_lazy_names_and_type_checkers_agree():
+    tree = ast.parse((PACKAGE / "__init__.py").read_text())
+    block = next(node for node in tree.body if is_type_checking(node))
+    typed = {alias.name: node.module for node in block.body for alias in node.names}
+    assert typed.pop("errors") is None
+    assert typed == nhmech._HOME
+    assert sorted(nhmech.__all__) == sorted([*nhmech._HOME, "errors", "__version__"])
+
+
+def test_an_unknown_name_is_an_attribute_error():
+    with pytest.raises(AttributeError, match="urdf_path"):
+        nhmech.no_such_name
+
+
+def test_package_xml_is_valid():
+    """An invalid one makes colcon build a plain Python package without a word."""
+    catkin = pytest.importorskip("catkin_pkg.package")
+    notes = []
+    package = catkin.parse_package(str(ROOT / "package.xml"), warnings=notes)
+    package.validate(warnings=notes)
+    assert notes == []
+    assert package.name == "nhmech"
+    assert package.get_build_type() == "ament_python"
+
+
+def test_one_version():
+    catkin = pytest.importorskip("catkin_pkg.package")
+    version = nhmech.__version__
+    assert re.fullmatch(r"\d+\.\d+\.\d+", version)
+    assert catkin.parse_package(str(ROOT / "package.xml")).version == version
+    assert "version = attr: nhmech.version.__version__" in (ROOT / "setup.cfg").read_text()
+    assert re.search(r"^## (\S+)", (ROOT / "CHANGELOG.md").read_text(), re.M).group(1) == version
+    try:
+        assert metadata.version("nhmech") == version
+    except metadata.PackageNotFoundError:
+        pass  # run from the source tree
+
+
+def test_what_is_installed_beside_the_package(monkeypatch):
+    told = {}
+    monkeypatch.setitem(sys.modules, "setuptools", types.SimpleNamespace(setup=lambda **words: told.update(words)))
+    exec(compile((ROOT / "setup.py").read_text(), "setup.py", "exec"), {"__file__": str(ROOT / "setup.py")})
+    assert told["python_requires"] == ">=3.10"
+    installed = {f"{target}/{Path(file).name}" for target, files in told["data_files"] for file in files}
+    assert "share/ament_index/resource_index/packages/nhmech" in installed
+    assert {"share/nhmech/package.xml", "share/nhmech/launch/simulate.launch.py"} <= installed
+    for path in (ROOT / "urdf").rglob("*"):
+        if path.is_file():
+            assert f"share/nhmech/{path.relative_to(ROOT).as_posix()}" in installed
+
+
+def test_colcon_finds_tests_to_run():
+    """`colcon test` runs pytest only where the extra `test` names it."""
+    config = ConfigParser()
+    config.read(ROOT / "setup.cfg")
+    assert "pytest" in config["options.extras_require"]["test"]
+    assert "python_requires" not in config["options"], "colcon cannot read what setuptools makes of it; it is in setup.py"
+    assert (ROOT / "resource" / "nhmech").is_file()
+
+
+def test_ci_script():
+    script = ROOT / ".ci" / "run"
+    assert os.access(script, os.X_OK)
+    subprocess.run(["bash", "-n", str(script)], check=True)
+    assert re.search(r"^make test$", script.read_text(), re.M)
+
+
+@pytest.fixture
+def launch_file(monkeypatch):
+    """The launch file with stand-ins for ROS 2's `launch`, which only a ROS installation has."""
+    made = lambda kind: lambda *args, **words: (kind, args, words)
+    values = {}
+
+    class LaunchConfiguration:
+        def __init__(self, name):
+            self.name = name
+
+        def perform(self, context):
+            return context[self.name]
+
+    stand_ins = {
+        "launch": {"LaunchDescription": list},
+        "launch.actions": {name: made(name) for name in ("DeclareLaunchArgument", "ExecuteProcess", "OpaqueFunction")},
+        "launch.substitutions": {"LaunchConfiguration": LaunchConfiguration},
+    }
+    for name, content in stand_ins.items():
+        monkeypatch.setitem(sys.modules, name, types.SimpleNamespace(**content))
+    path = ROOT / "launch" / "simulate.launch.py"
+    exec(compile(path.read_text(), str(path), "exec"), values)
+    return values
+
+
+def test_launch_file_runs_the_command_line(launch_file):
+    from nhmech.cli.run import run
+
+    *declared, (kind, _, words) = launch_file["generate_launch_description"]()
+    names = [args[0] for _, args, _ in declared]
+    assert names == list(launch_file["ARGUMENTS"]) and kind == "OpaqueFunction"
+
+    context = {name: words["default_value"] for (_, (name,), words) in declared}
+    context.update(robot="carriage", duration="3", view="true")
+    ((kind, _, process),) = words["function"](context)
+    assert kind == "ExecuteProcess" and process["cmd"][:4] == [sys.executable, "-m", "nhmech", "run"]
+    parsed = run.make_context("run", process["cmd"][4:]).params
+    assert (parsed["file"], parsed["duration"], parsed["view"], parsed["html"]) == ("carriage", 3.0, True, None)
+
+
+def blocks(file, *languages):
+    """Code blocks of a Markdown file in the given languages."""
+    return [code for language, code in re.findall(r"^```(\w*)\n(.*?)^```$", file.read_text(), re.M | re.S) if language in languages]
+
+
+def commands_in(file):
+    """Every line `nhmech ...` in the code blocks of a Markdown file."""
+    lines = "\n".join(blocks(file, "sh")).splitlines()
+    return [line.split("#")[0].strip() for line in lines if line.startswith("nhmech ")]
+
+
+@pytest.mark.parametrize("line", commands_in(ROOT / "README.md"))
+def test_documented_commands_parse(line, tmp_path, monkeypatch):
+    import shlex
+
+    from nhmech.cli import main
+
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "my_controllers.py").write_text("def circle(t, state): ...\n")
+    monkeypatch.syspath_prepend(str(tmp_path))
+    _, name, *words = shlex.split(line)
+    command = main.get_command(None, name)
+    assert command is not None, f"no command {name!r}"
+    command.make_context(name, words)
+
+
+def test_readme_is_about_what_exists():
+    text = (ROOT / "README.md").read_text()
+    for target in re.findall(r"\]\((?!https?:|#)([^)]+)\)", text):
+        assert (ROOT / target).exists(), f"README.md links to {target}, which is not there"
+    for target in re.findall(r"(?:`|^)make (\w+)", text, re.M):
+        assert re.search(rf"^{target}:", (ROOT / "Makefile").read_text(), re.M), f"no `make {target}`"
+
+
+def test_readme_python_runs(monkeypatch):
+    """Each block as it stands there; only the window is left out."""
+    shown = []
+    monkeypatch.setitem(vars(nhmech), "Viewer", lambda vehicle: types.SimpleNamespace(play=shown.append))
+    for code in blocks(ROOT / "README.md", "python"):
+        names = {}
+        exec(compile(code, "README.md", "exec"), names)
+        if "circle" in names:
+            nhmech.Simulator(nhmech.load(nhmech.urdf_path("differential_drive")), names["circle"]).run(0.1)
+    assert len(shown) == 1 and shown[0].t[-1] == pytest.approx(5.0, rel=1e-9)
+
+
+def test_python_dash_m():
+    done = subprocess.run([sys.executable, "-m", "nhmech", "--version"], capture_output=True, text=True, cwd=ROOT, check=True)
+    assert done.stdout.strip().endswith(nhmech.__version__)
+    assert importlib.import_module("nhmech.cli").main.name == "main"

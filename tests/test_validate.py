@@ -1,0 +1,157 @@
+"""Every bad input that Pinocchio would swallow, or refuse without a cause: an error with file, element, line and remedy."""
+
+import random
+import re
+
+import pytest
+
+from nhmech.errors import ModelError
+from nhmech.vehicle.describe import describe
+from nhmech.vehicle.source import read_source
+from nhmech.vehicle.validate import validate
+
+LINK = """<link name="{name}">
+  <inertial><origin xyz="0 0 0" rpy="0 0 0"/><mass value="1"/><inertia ixx="0.1" ixy="0" ixz="0" iyy="0.1" iyz="0" izz="0.1"/></inertial>
+  <collision><origin rpy="1.5707963267948966 0 0"/><geometry><cylinder radius="0.1" length="0.02"/></geometry></collision>
+</link>"""
+JOINT = """<joint name="{side}_wheel_joint" type="continuous">
+  <parent link="base"/><child link="{side}_wheel"/><origin xyz="0 {y} 0"/><axis xyz="0 1 0"/>
+  <limit effort="1" velocity="10"/><dynamics damping="0.1" friction="0.2"/>
+</joint>"""
+ARM = """<joint name="arm_joint" type="revolute">
+  <parent link="base"/><child link="arm"/><origin xyz="0 0 0.3"/><axis xyz="0 0 1"/>
+  <limit lower="0.2" upper="1" effort="1" velocity="1"/><mimic joint="left_wheel_joint"/>
+</joint>"""
+ROBOT = "\n".join(
+    [
+        '<robot name="cart">',
+        *(LINK.format(name=n).replace("cylinder radius=\"0.1\"", f'cylinder radius="{r}"') for n, r in (("base", 0.05), ("left_wheel", 0.1), ("right_wheel", 0.1), ("arm", 0.05))),
+        *(JOINT.format(side=s, y=y) for s, y in (("left", 0.2), ("right", -0.2))),
+        ARM,
+        "</robot>",
+    ]
+)
+
+BAD = {
+    "NaN mass": ('<mass value="1"/>', '<mass value="nan"/>', "not finite"),
+    "infinite inertia": ('ixx="0.1"', 'ixx="inf"', "not finite"),
+    "huge number": ('ixx="0.1"', 'ixx="1e300"', "larger than"),
+    "negative mass": ('<mass value="1"/>', '<mass value="-1"/>', "negative"),
+    "missing mass": ('<mass value="1"/>', "", "<mass> is missing"),
+    "missing inertia": (re.compile(r"<inertia [^>]*>"), "", "<inertia> is missing"),
+    "missing entry": (' izz="0.1"', "", "izz= is missing"),
+    "negative moment": ('izz="0.1"', 'izz="-0.1"', "none may be negative"),
+    "indefinite inertia": ('ixy="0"', 'ixy="0.2"', "none may be negative"),
+    "triangle inequality": ('izz="0.1"', 'izz="1"', "may not exceed the sum"),
+    "not a number": ('<mass value="1"/>', '<mass value="heavy"/>', "not a number"),
+    "decimal comma": ('<mass value="1"/>', '<mass value="1,5"/>', "decimals with a point"),
+    "python number": ('<mass value="1"/>', '<mass value="1_0"/>', "not a number"),
+    "two numbers": ('xyz="0 0.2 0"', 'xyz="0 0.2"', "it needs 3"),
+    "unexpanded value": ('<mass value="1"/>', '<mass value="${mass}"/>', "unexpanded xacro"),
+    "unexpanded tag": ("</robot>", '<xacro:wheel xmlns:xacro="http://www.ros.org/wiki/xacro"/></robot>', "not expanded"),
+    "zero axis": ('axis xyz="0 1 0"', 'axis xyz="0 0 0"', "no direction"),
+    "limits reversed": ('lower="0.2"', 'lower="2"', "exchange them"),
+    "no limit": ('<limit lower="0.2" upper="1" effort="1" velocity="1"/>', "", "needs <limit"),
+    "limit without effort": (' effort="1" velocity="1"', ' velocity="1"', "effort= is missing"),
+    "negative limit": ('effort="1" velocity="10"', 'effort="-1" velocity="10"', "negative"),
+    "root_joint": ('"arm_joint"', '"root_joint"', "rename"),
+    "universe": ('"arm_joint"', '"universe"', "rename"),
+    "link twice": ('<link name="arm">', '<link name="base">', "names must differ"),
+    "joint twice": ('"arm_joint"', '"left_wheel_joint"', "names must differ"),
+    "no link name": ('<link name="arm">', "<link>", "needs a name"),
+    "no robot name": ('<robot name="cart">', "<robot>", "a robot needs a name"),
+    "unknown child": ('child link="arm"', 'child link="leg"', "does not exist"),
+    "unknown parent": ('parent link="base"', 'parent link="bass"', "does not exist"),
+    "no child": ('<child link="arm"/>', "", "<child"),
+    "no parent": ('<parent link="base"/><child link="arm"/>', '<child link="arm"/>', "<parent"),
+    "own parent": ('<parent link="base"/><child link="arm"/>', '<parent link="arm"/><child link="arm"/>', "its own parent"),
+    "two parents": ('child link="arm"', 'child link="left_wheel"', "a link has one parent"),
+    "two roots": (ARM, "", "without a parent"),
+    "unknown type": ('type="revolute"', 'type="revolt"', "does not exist"),
+    "no type": (' type="revolute"', "", "type= is missing"),
+    "floating": ('type="revolute"', 'type="floating"', "not supported"),
+    "planar": ('type="revolute"', 'type="planar"', "not supported"),
+    "mimic of nobody": ('<mimic joint="left_wheel_joint"/>', '<mimic joint="leg"/>', "does not exist"),
+    "mimic of itself": ('<mimic joint="left_wheel_joint"/>', '<mimic joint="arm_joint"/>', "mimic itself"),
+    "empty dynamics": ('damping="0.1" friction="0.2"', "", "neither damping"),
+    "negative damping": ('damping="0.1"', 'damping="-0.1"', "create energy"),
+    "no geometry": ('<geometry><cylinder radius="0.05" length="0.02"/></geometry>', "", "it needs one of"),
+    "unknown shape": ('<cylinder radius="0.05" length="0.02"/>', "<cone/>", "it needs one of"),
+    "no radius": ('radius="0.05" ', "", "radius= is missing"),
+    "negative radius": ('radius="0.05"', 'radius="-0.05"', "negative size"),
+    "mesh scale": ('<cylinder radius="0.05" length="0.02"/>', '<mesh filename="a.stl" scale="1"/>', "it needs 3"),
+    "material without colour": ("</robot>", '<material name="red"/></robot>', "neither <color"),
+    "bad colour": ("</robot>", '<material name="red"><color rgba="1 0 0"/></material></robot>', "it needs 4"),
+}
+
+
+@pytest.mark.parametrize("what", BAD)
+def test_refused(what):
+    old, new, fragment = BAD[what]
+    text = old.sub(new, ROBOT, count=1) if isinstance(old, re.Pattern) else ROBOT.replace(old, new, 1)
+    assert text != ROBOT
+    with pytest.raises(ModelError) as caught:
+        describe(text)
+    message = str(caught.value)
+    assert fragment in message
+    assert re.search(r"<string>, line \d+, <\w+", message), message
+
+
+def test_the_line_is_the_line_of_the_element():
+    text = ROBOT.replace('lower="0.2"', 'lower="2"')
+    line = 1 + text[: text.index('lower="2"')].count("\n")
+    with pytest.raises(ModelError, match=rf'<string>, line {line}, <limit> of <joint name="arm_joint">'):
+        describe(text)
+
+
+def test_a_loop_that_never_reaches_the_root():
+    ring = "".join(f'<link name="{n}"/>' for n in "xy")
+    ring += "".join(f'<joint name="j{p}" type="fixed"><parent link="{p}"/><child link="{c}"/></joint>' for p, c in ("xy", "yx"))
+    with pytest.raises(ModelError, match="part of a loop"):
+        describe(ROBOT.replace("</robot>", ring + "</robot>"))
+    with pytest.raises(ModelError, match="form a loop"):
+        describe(f'<robot name="ring">{ring}</robot>')
+
+
+def test_what_is_odd_but_usable():
+    massless = re.sub(r'(<link name="left_wheel">\s*)<inertial>.*?</inertial>', r"\1", ROBOT, flags=re.S)
+    assert any("left_wheel" in n and "massless" in n for n in describe(massless).notices)
+    zero = ROBOT.replace('<mass value="1"/>', '<mass value="0"/>')
+    assert describe(zero).wheels
+    # A fixed sensor with an impossible inertia is reported; the body it is fixed to must stay possible.
+    sensor = '<link name="cam"><inertial><mass value="{m}"/><inertia ixx="{i}" ixy="0" ixz="0" iyy="{i}" iyz="0" izz="{j}"/></inertial></link>'
+    sensor += '<joint name="cam_joint" type="fixed"><parent link="base"/><child link="cam"/></joint></robot>'
+    small = ROBOT.replace("</robot>", sensor.format(m=0.01, i=1e-5, j=1e-4))
+    assert any("cam" in n and "may not exceed" in n for n in describe(small).notices)
+    with pytest.raises(ModelError, match="all links fixed to it"):
+        describe(ROBOT.replace("</robot>", sensor.format(m=0.01, i=1, j=10)))
+
+
+def test_comments_gazebo_and_processing_instructions_are_passed_over():
+    extra = '<!-- ${not_xacro} --><?pi x?><gazebo><plugin name="${ns}"/></gazebo><link name="dot"><!-- c --><visual><geometry><!-- c --><sphere radius="1"/></geometry></visual></link>'
+    extra += '<joint name="dot_joint" type="fixed"><!-- c --><parent link="base"/><child link="dot"/></joint></robot>'
+    assert validate(read_source(ROBOT.replace("</robot>", extra))) == []
+
+
+def test_damage_never_ends_in_another_error():
+    """Random damage is either refused with a ModelError or gives a description that Pinocchio reads."""
+    pin = pytest.importorskip("pinocchio")
+    rng = random.Random(2)
+    values = ["nan", "-1", "0", "", "1e400", "abc", "1 2", "0 0 0", "${x}", "root_joint", "base", "floating", "wheel", "true", "٣"]
+    outcomes = {True: 0, False: 0}
+    for _ in range(400):
+        text = ROBOT
+        for _ in range(rng.choice((1, 1, 2))):
+            spots = list(re.finditer(r'"([^"]*)"|<[a-z]+ [^<>]*/>', text))
+            spot = rng.choice(spots)
+            cut = spot.group(1) is None
+            text = text[: spot.start()] + ("" if cut else f'"{rng.choice(values)}"') + text[spot.end() :]
+        try:
+            description = describe(text)
+        except ModelError:
+            outcomes[False] += 1
+            continue
+        outcomes[True] += 1
+        model = pin.buildModelFromXML(description.xml)
+        assert all(model.existJointName(name) for name in (*description.rolling, *description.steering))
+    assert min(outcomes.values()) > 30

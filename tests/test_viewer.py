@@ -1,0 +1,295 @@
+"""The viewer: the page shows a vehicle that moves, and nothing hangs or stays behind."""
+
+import os
+import signal
+import socket
+import subprocess
+import sys
+import time
+from pathlib import Path
+from types import SimpleNamespace
+
+import numpy as np
+import pinocchio as pin
+import pytest
+from browser import hue, needs_chromium, pixels
+from stand_in_cart import Cart, drive
+
+from nhmech.errors import NhmechError
+from nhmech.vehicle.ground import Ground
+from nhmech.view import Viewer, save_gif, save_html, screenshot
+from nhmech.view.animation import sample
+from nhmech.view.browser import Browser
+from nhmech.view.floor import floor_pose, motion
+
+GREEN = 1  # the channel of the cart's body; no other part of the picture is green
+TESTS = Path(__file__).resolve().parent
+
+
+@pytest.fixture(scope="module")
+def recording(tmp_path_factory):
+    cart = Cart()
+    return save_html(cart, drive(cart), tmp_path_factory.mktemp("page") / "cart.html")
+
+
+def listening(url: str) -> bool:
+    host, port = url.split("/")[2].split(":")
+    with socket.socket() as probe:
+        probe.settimeout(1.0)
+        return probe.connect_ex((host, int(port))) == 0
+
+
+def children() -> set[int]:
+    return {int(pid) for tasks in Path("/proc/self/task").glob("*/children") for pid in tasks.read_text().split()}
+
+
+# ---------------------------------------------------------------- recordings
+
+
+@needs_chromium
+@pytest.mark.browser
+def test_recording_moves_and_is_not_blank(recording):
+    with Browser(recording.as_uri(), (800, 560)) as browser:
+        browser.wait_for("nhmech.state.ready && nhmech.state.playing")
+        browser.wait_for("nhmech.state.t > 0.2")  # plays by itself
+        assert browser.evaluate("performance.getEntriesByType('resource').filter(e => !e.name.startsWith('data:')).length") == 0
+        pictures = []
+        for t in (0.3, 3.6):
+            browser.evaluate(f"nhmech.seek({t}), 0")
+            pictures.append(pixels(browser.picture())[40:480, :640])  # without title, legend and controls
+    early, late = pictures
+    assert early.std() > 5 and len(np.unique(early.reshape(-1, 3), axis=0)) > 200
+    assert np.mean(np.abs(early - late).max(axis=-1) > 30) > 0.01
+    bodies = [np.argwhere(hue(picture, GREEN)) for picture in pictures]
+    assert min(map(len, bodies)) > 500, "the cart's body is not in the picture"
+    assert np.linalg.norm(bodies[0].mean(axis=0) - bodies[1].mean(axis=0)) > 60
+    red, blue = (np.count_nonzero(hue(late, c)) - np.count_nonzero(hue(early, c)) for c in (0, 2))
+    assert red > 150 and blue > 150, "the trails have not grown"
+
+
+@needs_chromium
+@pytest.mark.browser
+def test_screenshot_address_and_gif(recording, tmp_path):
+    png = screenshot(recording, tmp_path / "a.png", at=2.0, size=(400, 300))
+    assert pixels(png.read_bytes()).shape == (300, 400, 3)
+    with Browser(recording.as_uri() + "#t=1.5", (400, 300)) as browser:
+        browser.wait_for("nhmech.state.ready")
+        assert browser.evaluate("[nhmech.state.t, nhmech.state.playing]") == [1.5, False]
+    gif = save_gif(recording, tmp_path / "a.gif", times=[0.0, 1.0, 2.0], size=(300, 200))
+    image = pytest.importorskip("PIL.Image").open(gif)
+    assert image.n_frames == 3 and image.size == (300, 200)
+
+
+def test_recording_starts_nothing(tmp_path):
+    code = (
+        "import sys, threading; sys.path.insert(0, sys.argv[1])\n"
+        "from stand_in_cart import Cart, drive\n"
+        "from nhmech.view import save_html\n"
+        "save_html(Cart(), drive(Cart(), 0.5), sys.argv[2])\n"
+        "assert threading.active_count() == 1\n"
+        "assert not {'tornado', 'zmq', 'meshcat'} & set(sys.modules)\n"
+    )
+    page = tmp_path / "page.html"
+    subprocess.run([sys.executable, "-c", code, TESTS, page], check=True, timeout=60)
+    assert "<title>stand-in &lt;cart&gt;</title>" in page.read_text()
+    assert page.stat().st_size < 2e6
+
+
+def test_sampling_interpolates_on_the_manifold():
+    cart = Cart()
+    run = drive(cart)
+    times, q = sample(cart.model, run, fps=30)
+    assert times[0] == run.t[0] and times[-1] == run.t[-1] and np.ptp(np.diff(times)) < 1e-12
+    np.testing.assert_allclose(q[[0, -1]], run.q[[0, -1]], atol=1e-12)
+    np.testing.assert_allclose(np.linalg.norm(q[:, 3:7], axis=1), 1, atol=1e-12)
+    one, _ = sample(cart.model, SimpleNamespace(t=run.t[:1], q=run.q[:1]), fps=30)
+    assert len(one) == 1
+
+
+def test_bad_trajectories_are_refused_with_numbers(tmp_path):
+    cart = Cart()
+    run = drive(cart, 0.2)
+    bad = run.q.copy()
+    bad[3] = np.nan
+    for trajectory, words in ((SimpleNamespace(t=run.t, q=run.q[:, :-1]), "shape"), (SimpleNamespace(t=run.t, q=bad), "t = 0.06 s")):
+        with pytest.raises(NhmechError, match=words):
+            save_html(cart, trajectory, tmp_path / "x.html")
+    with pytest.raises(NhmechError, match="fps"):
+        save_html(cart, run, tmp_path / "x.html", fps=0)
+    with pytest.raises(NhmechError, match="does not exist"):
+        screenshot(tmp_path / "x.html", tmp_path / "x.png")
+
+
+def test_one_row_is_a_still_picture(tmp_path):
+    cart = Cart(Ground(normal=(0.2, 0.1, 1.0)))
+    run = drive(cart, 0.1)
+    save_html(cart, SimpleNamespace(t=run.t[:1], q=run.q[:1]), tmp_path / "still.html")
+
+
+# ---------------------------------------------------------------- ground
+
+
+@pytest.mark.parametrize("ground", [
+    Ground(velocity=(0.3, -0.1, 0.0)), Ground(angular_velocity=(0, 0, 0.7)), Ground(point=(1, 2, 0), velocity=(0.2, 0.5, 0), angular_velocity=(0, 0, -0.4)),
+])
+def test_drawn_ground_moves_as_the_ground_does(ground):
+    h, t = 1e-5, 1.3
+    for start in np.random.default_rng(0).normal(size=(5, 3)) * [1, 1, 0]:
+        before, now, after = ((motion(ground, s) @ [*start, 1])[:3] for s in (t - h, t, t + h))
+        expected = ground.velocity + np.cross(ground.angular_velocity, now - ground.point)
+        np.testing.assert_allclose((after - before) / (2 * h), expected, atol=1e-8)
+
+
+def test_drawn_ground_lies_in_the_plane_and_its_grid_keeps_its_place():
+    ground = Ground(normal=(0.3, -0.2, 1.0), point=(0.1, 0.2, 0.3))
+    poses = [floor_pose(ground, near, 2.0) for near in ([0, 0, 0], [7.3, -4.1, 0.9])]
+    for pose in poses:
+        np.testing.assert_allclose(pose[:3, 2], ground.normal, atol=1e-12)
+        assert abs(np.dot(ground.normal, pose[:3, 3] - ground.point)) < 1e-12
+    steps = poses[0][:3, :3].T @ (poses[1][:3, 3] - poses[0][:3, 3]) / 2.0
+    np.testing.assert_allclose(steps, np.round(steps), atol=1e-9)
+
+
+# ---------------------------------------------------------------- live
+
+
+@needs_chromium
+@pytest.mark.browser
+def test_live_viewer_follows_a_simulation():
+    cart = Cart()
+    run = drive(cart)
+    with Viewer(cart) as viewer, Browser(viewer.url, (640, 420)) as browser:
+        assert viewer.wait_for_browser(30)
+        viewer.display(run.q[0])
+        browser.wait_for("nhmech.state.ready")
+        first = pixels(browser.picture())
+        for row in run.q[:100]:
+            viewer.display(row)
+        x = float(run.q[99, 0])
+        browser.wait_for(f"Math.abs(nhmech.viewer.scene_tree.find(['vehicle', 'root_joint']).object.position.x - {x}) < 1e-6")
+        second = pixels(browser.picture())
+        browser.evaluate("document.getElementById('follow').checked = false, 0")
+        viewer.display(run.q[-1])
+        browser.wait_for(f"Math.abs(nhmech.viewer.scene_tree.find(['focus']).object.position.x - {viewer._shown['/focus'][0, 3]}) < 1e-6")
+        third = pixels(browser.picture())
+        with Browser(viewer.url, (640, 420)) as late:  # one that comes late sees the same
+            late.wait_for("nhmech.state.ready")
+            assert np.count_nonzero(hue(pixels(late.picture()), GREEN)) > 500
+    assert np.count_nonzero(hue(first, GREEN)) > 500
+    centres = [np.argwhere(hue(picture, GREEN)).mean(axis=0) for picture in (first, second, third)]
+    assert np.linalg.norm(centres[1] - centres[0]) < 40, "the camera does not go along"
+    assert np.linalg.norm(centres[2] - centres[1]) > 40
+    assert np.count_nonzero(hue(second, 0)) > np.count_nonzero(hue(first, 0)) + 100, "no trail"
+
+
+def test_display_sends_only_what_moved_and_never_waits():
+    cart = Cart()
+    q = drive(cart).q[0]
+    with Viewer(cart) as viewer:
+        sent = []
+        send, viewer._window.send = viewer._window.send, lambda messages: (sent.extend(messages), send(messages))
+        viewer.display(q)
+        sent.clear()
+        viewer.display(q)
+        assert [m["type"] for m in sent] == ["time"]
+        turned = pin.integrate(cart.model, q, np.array([0, 0, 0, 0, 0, 0, 0.3, 0.0]))
+        viewer.display(SimpleNamespace(q=turned, t=0.5))
+        assert [m["path"] for m in sent if m["type"] == "set_transform"] == ["/vehicle/left_joint"]
+        begin = time.monotonic()
+        for row in np.repeat(drive(cart).q, 5, axis=0):
+            viewer.display(row)
+        assert time.monotonic() - begin < 5.0
+        with pytest.raises(NhmechError, match="finite"):
+            viewer.display(q * np.nan)
+
+
+def test_play_takes_the_time_of_the_run():
+    cart = Cart()
+    with Viewer(cart) as viewer:
+        begin = time.monotonic()
+        viewer.play(drive(cart, 1.0), speed=2.0)
+        assert 0.5 <= time.monotonic() - begin < 1.5
+        with pytest.raises(NhmechError, match="speed"):
+            viewer.play(drive(cart, 1.0), speed=0)
+
+
+# ---------------------------------------------------------------- nothing hangs, nothing stays
+
+
+def test_nothing_remains_after_close():
+    cart = Cart()
+    before = children()
+    viewer = Viewer(cart)
+    viewer.display(drive(cart, 0.1).q[0])
+    assert viewer.url.startswith("http://127.0.0.1:") and listening(viewer.url)
+    viewer.close()
+    viewer.close()
+    assert not listening(viewer.url)
+    assert children() == before
+    with pytest.raises(NhmechError, match="closed"):
+        viewer.display(drive(cart, 0.1).q[1])
+
+
+def test_nothing_remains_when_the_program_is_killed():
+    code = (
+        "import sys, time; sys.path.insert(0, sys.argv[1])\n"
+        "from stand_in_cart import Cart, drive\n"
+        "from nhmech.view import Viewer\n"
+        "viewer = Viewer(Cart()); viewer.display(drive(Cart(), 0.1).q[0])\n"
+        "print(viewer.url, flush=True); time.sleep(60)\n"
+    )
+    program = subprocess.Popen([sys.executable, "-c", code, TESTS], stdout=subprocess.PIPE, text=True, start_new_session=True)
+    try:
+        url = program.stdout.readline().strip()
+        assert listening(url)
+        os.kill(program.pid, signal.SIGKILL)
+        program.wait(5)
+        assert not listening(url)
+        with pytest.raises(ProcessLookupError):
+            os.killpg(program.pid, 0)  # nobody of its session is left
+    finally:
+        program.kill()
+        program.wait()
+        program.stdout.close()
+
+
+def test_a_program_ends_without_closing_its_viewer():
+    code = "import sys; sys.path.insert(0, sys.argv[1])\nfrom stand_in_cart import Cart\nfrom nhmech.view import Viewer\nViewer(Cart())\n"
+    subprocess.run([sys.executable, "-c", code, TESTS], check=True, timeout=30)
+
+
+def test_meshcat_server_that_dies_gives_an_error_in_time():
+    command = [sys.executable, "-u", "-m", "meshcat.servers.zmqserver"]
+    server = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
+    try:
+        address = server.stdout.readline().strip().removeprefix("zmq_url=")
+        cart = Cart()
+        run = drive(cart, 0.5)
+        with Viewer(cart, window=address) as viewer:
+            assert viewer.url.startswith("http://127.0.0.1:")
+            for row in run.q[:-1]:
+                viewer.display(row)
+            server.kill()
+            server.wait()
+            begin = time.monotonic()
+            with pytest.raises(NhmechError, match="does not answer within 2 s"):
+                viewer.display(run.q[-1])
+            assert time.monotonic() - begin < 4.0
+            with pytest.raises(NhmechError, match="closed"):
+                viewer.display(run.q[-1])
+    finally:
+        server.kill()
+        server.wait()
+        server.stdout.close()
+
+
+def test_a_wrong_address_is_an_error():
+    with pytest.raises(NhmechError, match="not the address"):
+        Viewer(Cart(), window="nonsense")
+
+
+def test_no_chromium_is_a_clear_error(tmp_path, monkeypatch):
+    (tmp_path / "a.html").write_text("")
+    monkeypatch.setenv("PATH", str(tmp_path))
+    with pytest.raises(NhmechError, match="apt install chromium"):
+        screenshot(tmp_path / "a.html", tmp_path / "a.png")
