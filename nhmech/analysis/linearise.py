@@ -89,16 +89,22 @@ def _kernel(H: np.ndarray, nv: int) -> np.ndarray:
 
 
 def _seen(kernel: np.ndarray, f_eta: np.ndarray, transport: np.ndarray) -> np.ndarray:
-    """Functionals on the kernel that the dynamics sees, closed under the transport; their common kernel is ignorable, (k, d)."""
+    """Functionals on the kernel that the dynamics sees, closed under the transport; their common kernel is ignorable, (k, d).
+
+    Orthonormal at each step: powers of the transport would lift rounding noise above any threshold."""
     motion = np.linalg.pinv(kernel) @ transport @ kernel
-    rows = [f_eta @ kernel]
-    for _ in range(kernel.shape[1]):
-        rows.append(rows[-1] @ motion)
-    stacked = np.vstack(rows)
-    scale = np.abs(stacked).max(axis=1, keepdims=True)
-    stacked = np.divide(stacked, scale, out=np.zeros_like(stacked), where=scale > 1e-11 * max(scale.max(initial=0.0), 1.0))
-    _, s, vt = np.linalg.svd(stacked)
-    return vt[:int(np.sum(s > 1e-8 * max(s.max(initial=0.0), 1e-300)))]
+    motion = motion / max(np.linalg.norm(motion, 2), 1.0)
+    rows = f_eta @ kernel
+    size = np.abs(rows).max(axis=1, initial=0.0)
+    seen = size > 1e-11 * max(size.max(initial=0.0), 1.0)
+    rows = rows[seen] / size[seen, None]
+    basis = np.zeros((0, kernel.shape[1]))
+    while len(rows):
+        _, s, vt = np.linalg.svd(rows - rows @ basis.T @ basis)
+        new = vt[:int(np.sum(s > 1e-8))]
+        basis = np.vstack([basis, new])
+        rows = new @ motion
+    return basis
 
 
 def _projection(kernel: np.ndarray, quotient: np.ndarray, basis: np.ndarray) -> np.ndarray:

@@ -65,7 +65,7 @@ SECONDS = {"type": Positive(), "metavar": "SECONDS"}
 @click.option("--controller", type=ControllerType(), help="Called as NAME(t, state); a class is first made with the vehicle. Default: a gentle S-curve.")
 @click.option("--duration", default=10.0, show_default=True, help="Simulated time.", **SECONDS)
 @click.option("--dt", default=1e-3, show_default=True, help="Time step.", **SECONDS)
-@click.option("--control-period", help="Time between two calls of the controller, a multiple of the step. Default: the step.", **SECONDS)
+@click.option("--control-period", help="Time between two calls of the controller, a multiple of the step. Default: the step; ten of them for the S-curve.", **SECONDS)
 @click.option("--view", is_flag=True, help="Play the run in the browser; where there is none, write FILE.html instead.")
 @click.option("--html", type=OutputFile(".html"), help="Write the run as one HTML file that plays by itself.")
 @click.option("--save", type=OutputFile(".npz"), help="Write the run, for `nhmech view` and `Trajectory.load`.")
@@ -91,6 +91,8 @@ def run(file, controller, duration, dt, control_period, view, html, save, speed,
 
     from ..simulation.simulator import Simulator
 
+    if controller is None and control_period is None:
+        control_period = 10 * dt
     controller = make_controller(controller, vehicle)
     simulator = Simulator(vehicle, controller, dt=dt, control_period=control_period)
     simulator.reset(**getattr(controller, "start", {}))

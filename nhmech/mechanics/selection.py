@@ -50,6 +50,8 @@ def independent_rows(A: np.ndarray, scales: np.ndarray, priority: Sequence[int],
             choice = int(np.argmax(worst))
         else:                                           # no row serves every sample: take the one that serves the first best
             choice = int(np.argmax(remainder[0]))
+        if remainder[:, choice].max() < NEARLY:         # the rank that is left hangs on this little
+            raise _nearly(names[choice], remainder[:, choice].max())
         kept.append(choice)
         direction = _unit(rest[:, choice, :])
         rest = _remove(_remove(rest, direction), direction)
@@ -57,9 +59,13 @@ def independent_rows(A: np.ndarray, scales: np.ndarray, priority: Sequence[int],
     nearly = (remainder.max(axis=0) > DEPENDENT) & (remainder.max(axis=0) < NEARLY)
     if nearly.any():
         i = int(np.argmax(nearly))
-        raise MechanicsError(f"nearly dependent rows: {names[i]!r} differs from the others by {remainder[:, i].max():.2g} only; "
-                             "look for axles or steering axes that are meant to be parallel and are not")
+        raise _nearly(names[i], remainder[:, i].max())
     return tuple(kept)
+
+
+def _nearly(name: str, remainder: float) -> MechanicsError:
+    return MechanicsError(f"nearly dependent rows: {name!r} differs from the others by {remainder:.2g} only; "
+                          "look for axles or steering axes that are meant to be parallel and are not")
 
 
 def null_space(A: np.ndarray, scales: np.ndarray) -> np.ndarray:

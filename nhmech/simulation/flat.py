@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import casadi as ca
 import numpy as np
@@ -21,10 +22,6 @@ class FlatState:
     nxi: int
 
     @property
-    def _pairs(self) -> dict[int, int]:
-        return dict(self.algebroid.circles)
-
-    @property
     def nconf(self) -> int:
         """Length of the configuration's part of x."""
         return self.algebroid.nq - len(self.algebroid.circles)
@@ -33,37 +30,38 @@ class FlatState:
     def nx(self) -> int:
         return self.nconf + self.nxi
 
+    @cached_property
     def slots(self) -> list[tuple[int, int, bool]]:
         """(index in x, index in q, whether it is an angle standing for a pair)."""
-        result, iq, ix = [], 0, 0
+        result, iq, ix, pairs = [], 0, 0, dict(self.algebroid.circles)
         while iq < self.algebroid.nq:
-            angle = iq in self._pairs
+            angle = iq in pairs
             result.append((ix, iq, angle))
             iq, ix = iq + (2 if angle else 1), ix + 1
         return result
 
     def names(self, xi_names: tuple[str, ...]) -> tuple[str, ...]:
         names = self.algebroid.q_names
-        return tuple(names[iq].removesuffix(".cos") if angle else names[iq] for _, iq, angle in self.slots()) + tuple(xi_names)
+        return tuple(names[iq].removesuffix(".cos") if angle else names[iq] for _, iq, angle in self.slots) + tuple(xi_names)
 
     def configuration(self, x):
         """q (nq,) of x; symbols or numbers."""
         symbolic = isinstance(x, ca.SX)
         cos, sin = (ca.cos, ca.sin) if symbolic else (np.cos, np.sin)
         parts = []
-        for ix, _, angle in self.slots():
+        for ix, _, angle in self.slots:
             parts += [cos(x[ix]), sin(x[ix])] if angle else [x[ix]]
         return ca.vertcat(*parts) if symbolic else np.array(parts)
 
     def rate(self, q, q_rate, xi_rate):
         """dx/dt from dq/dt, symbolic."""
-        parts = [q[iq] * q_rate[iq + 1] - q[iq + 1] * q_rate[iq] if angle else q_rate[iq] for _, iq, angle in self.slots()]
+        parts = [q[iq] * q_rate[iq + 1] - q[iq + 1] * q_rate[iq] if angle else q_rate[iq] for _, iq, angle in self.slots]
         return ca.vertcat(*parts, xi_rate)
 
     def flatten(self, q: np.ndarray, xi: np.ndarray, near: np.ndarray | None = None) -> np.ndarray:
         """x of numbers; angles nearest to those of `near` (an x), in (-pi, pi] where None."""
         x = np.empty(self.nx)
-        for ix, iq, angle in self.slots():
+        for ix, iq, angle in self.slots:
             x[ix] = np.arctan2(q[iq + 1], q[iq]) if angle else q[iq]
             if angle and near is not None:
                 x[ix] += 2 * np.pi * np.round((near[ix] - x[ix]) / (2 * np.pi))
@@ -72,4 +70,4 @@ class FlatState:
 
     def angle_slots(self) -> tuple[int, ...]:
         """Where the unwrapped angles stand in x."""
-        return tuple(ix for ix, _, angle in self.slots() if angle)
+        return tuple(ix for ix, _, angle in self.slots if angle)

@@ -39,7 +39,7 @@ def projection_function(equations: Equations, flat: FlatState) -> ca.Function:
     constrained = frame.constrained
     system, algebroid = constrained.system, constrained.system.algebroid
     x = ca.SX.sym("x", flat.nx)
-    quaternions = [ix for ix, iq, _ in flat.slots() if iq in algebroid.quaternions]
+    quaternions = [ix for ix, iq, _ in flat.slots if iq in algebroid.quaternions]
 
     def unit(configuration: ca.SX) -> ca.SX:
         for ix in quaternions:
@@ -81,7 +81,7 @@ def dop853(equations: Equations, flat: FlatState, kinematic: bool = False, rtol:
     project = Buffered(projection_function(equations, flat))
 
     def step(t, x, u, theta, dt):
-        solution = solve_ivp(lambda s, y: rate(s, y, u, theta)[0], (t, t + dt), np.array(x), method="DOP853", rtol=rtol, atol=atol)
+        solution = solve_ivp(lambda s, y: rate(s, y, u, theta)[0].copy(), (t, t + dt), np.array(x), method="DOP853", rtol=rtol, atol=atol)
         if not solution.success:
             raise SimulationError(f"DOP853 stopped at t = {solution.t[-1]:.6g} s: {solution.message}")
         return project(t + dt, solution.y[:, -1], theta)

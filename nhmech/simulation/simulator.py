@@ -13,6 +13,7 @@ from .command import Command
 from .event import Event
 from .integrators import INTEGRATORS
 from .named import Named
+from .reader import Reader
 from .recorder import Recorder
 from .state import State
 from .subject import Subject
@@ -54,6 +55,7 @@ class Simulator:
         self.events, self.wrench, self.kinematic = tuple(events), dict(wrench or {}), mode == "kinematic"
         self._charts = [Chart(self.subject.equations, self.subject.limits, integrator, self.kinematic)]
         self.primary = self._charts[0]
+        self._reader = Reader(self.subject, self.primary.flat, self.primary.equations.names, self.primary.speeds)
         self._started = False
 
     # -- starting ------------------------------------------------------------------------------------------------
@@ -112,18 +114,7 @@ class Simulator:
     def state(self) -> State:
         """The present moment, a copy."""
         self._require_start()
-        q, v, x, flat = self._q.copy(), self._v.copy(), self._x, self.chart.flat
-        algebroid = flat.algebroid
-        names = algebroid.v_names
-        slots = flat.slots()
-        position_names = flat.names(())
-        configuration = Named(position_names, x[:flat.nconf].copy())
-        angle_names = tuple(position_names[ix] for ix, _, angle in slots if angle)
-        joints = self.subject.joint_names if self.subject.vehicle is not None else position_names
-        return State(self.t, q, v, Named(self.primary.equations.names, v[self.primary.speeds], Named(names, v)),
-                     Named(angle_names, x[list(flat.angle_slots())]),
-                     Named(joints, np.array([configuration[name] for name in joints])),
-                     Named(self.subject.joint_names, np.array([v[names.index(name)] for name in self.subject.joint_names])))
+        return self._reader.state(self.t, self._q, self._v, self._x)
 
     def _require_start(self) -> None:
         if not self._started:

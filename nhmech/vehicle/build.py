@@ -58,7 +58,7 @@ def build(description: Description, ground: Ground, parameters: Parameters | Non
     placer = _placer(model, contacts, algebroid, t, v, parameters, normal)
     support = _support(placer, contacts, model)
     steering = find_axles(contacts, algebroid, t, v, parameters, normal, model, description)
-    gauge = _gauge(model, contacts)
+    gauge = _gauge(model, description, contacts)
     pair = steering.pair(steering_angles(steering, model, near)) if steering.coupled else None
     rows = _rows(description, contacts, steering, pair, support, gauge, bodies[0].world["n"], algebroid, v)
     samples = sample_configurations(model, description, placer, support, steering, gauge is not None) if near is None else near[None, :]
@@ -104,15 +104,19 @@ def _support(placer: Placer, contacts: Sequence[Contact], model: pin.Model) -> S
     return placer.support(pin.neutral(model), OFFSET_TOLERANCE * min(radii, default=0.1), bearing)
 
 
-def _gauge(model: pin.Model, contacts: Sequence[Contact]) -> Gauge | None:
+def _gauge(model: pin.Model, description: Description, contacts: Sequence[Contact]) -> Gauge | None:
     """Of a massless root whose one child is a wheel: nothing but this would say how the root turns about the axle."""
     if model.inertias[1].mass > 0 or model.njoints != 3 or len(contacts) != 1 or contacts[0].mount.spin is None:
         return None
+    joint = model.names[2]
+    if joint in description.driven or description.damping.get(joint, 0.0):
+        raise ModelError(f"{joint!r} is driven or damped against a root without mass, which cannot take the reaction: "
+                         "take the effort or damping away, or give the root link an inertia")
     axle = contacts[0].mount.axle
     level = np.cross(axle, [0.0, 0.0, 1.0])
     if np.linalg.norm(level) < 0.5:
         raise ModelError(f"wheel {contacts[0].name!r}: in the zero pose its axle must be level, it is {axle}")
-    return Gauge(model.names[2], axle, level / np.linalg.norm(level))
+    return Gauge(joint, axle, level / np.linalg.norm(level))
 
 
 def _rows(description: Description, contacts: Sequence[Contact], steering: Steering, pair: tuple[Axle, Axle] | None, support: Support,

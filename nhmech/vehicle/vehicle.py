@@ -10,7 +10,7 @@ import casadi as ca
 import numpy as np
 import pinocchio as pin
 
-from ..errors import ModelError
+from ..errors import MechanicsError, ModelError
 from ..mechanics.equations import Equations
 from ..mechanics.frame import AdaptedFrame, adapted_frame
 from ..mechanics.gibbs_appell import gibbs_appell
@@ -104,10 +104,13 @@ class Vehicle:
         Raises `ModelError` where the constraints lose rank at q, naming the joints.
         """
         other = self.rebuild(self.parameters, np.array(q), self.wrench_bodies)
-        if other.frame.nxi != self.frame.nxi:
-            raise ModelError(f"the constraints lose rank here: {other.frame.nxi} independent speeds instead of {self.frame.nxi}. "
-                             f"Steering joints: {self._steering_text(q)}")
-        return other
+        try:
+            found = f"{other.frame.nxi} independent speeds instead of {self.frame.nxi}"
+            if other.frame.nxi == self.frame.nxi:
+                return other
+        except MechanicsError as error:                  # almost there: rows that were independent hardly are
+            found = str(error)
+        raise ModelError(f"the constraints lose rank here: {found}. Steering joints: {self._steering_text(q)}")
 
     def _steering_text(self, q: np.ndarray) -> str:
         angles = self.joint_positions(q)
