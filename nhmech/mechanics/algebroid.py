@@ -159,3 +159,10 @@ def product(*factors: LieAlgebroid) -> LieAlgebroid:
     return LieAlgebroid(ca.vertcat(*[f.q for f in factors]), sum((f.q_names for f in factors), ()), sum((f.v_names for f in factors), ()),
                         sum((f.v_units for f in factors), ()), ca.diagcat(*[f.anchor for f in factors]), tuple(structure),
                         tuple(circles), tuple(quaternions))
+
+
+def bracket(algebroid: LieAlgebroid, X: ca.SX, Y: ca.SX) -> ca.SX:
+    """[X, Y]^g = rho(X) Y^g - rho(Y) X^g + c^g_ab X^a Y^b of two sections, (nv,)."""
+    q, rho = algebroid.q, algebroid.anchor
+    constant = ca.vertcat(*[ca.dot(X, c @ Y) for c in algebroid.structure])
+    return ca.jtimes(Y, q, rho @ X) - ca.jtimes(X, q, rho @ Y) + constant

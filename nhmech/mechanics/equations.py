@@ -1,4 +1,4 @@
-"""What every equation former returns."""
+"""What every equation former returns, and how it is put together."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 import casadi as ca
 
+from .elimination import factorise
 from .frame import AdaptedFrame
 
 
@@ -14,10 +15,11 @@ class Equations:
     """Equations of motion in quasi-velocities, as `casadi.Function`s of (t, q, xi, u, theta) unless said otherwise.
 
     drift         -> dq/dt (nq,), dxi/dt (nxi,)
-    multipliers   -> lambda (len(frame.kept),) of the kept rows
+    multipliers   -> lambda (len(frame.kept),) of the kept rows: A^T lambda is the generalised reaction
     velocity      (t, q, xi, theta) -> v (nv,)
     acceleration  -> dv/dt (nv,)
     names, units  of xi
+    method        who formed them
     """
 
     frame: AdaptedFrame
@@ -27,3 +29,32 @@ class Equations:
     acceleration: ca.Function
     names: tuple[str, ...]
     units: tuple[str, ...]
+    method: str
+
+
+def equations_of(method: str, frame: AdaptedFrame, xi: ca.SX, acceleration: ca.SX, lam: ca.SX) -> Equations:
+    """Equations from dv/dt (nv,) and lambda, written in (t, q, v, u, theta); v is put onto the distribution here."""
+    system = frame.constrained.system
+    v = frame.velocity(xi)
+    rate = acceleration[list(frame.speeds)]
+    q_rate, xi_rate, lam, acceleration = (ca.densify(e) for e in ca.substitute([system.q_rate, rate, lam, acceleration], [system.v], [v]))
+    inputs, names = [system.t, system.q, xi, system.u, system.theta], ["t", "q", "xi", "u", "theta"]
+    options = {"cse": True}
+    return Equations(
+        frame,
+        ca.Function("drift", inputs, [q_rate, xi_rate], names, ["q_rate", "xi_rate"], options),
+        ca.Function("multipliers", inputs, [lam], names, ["lam"], options),
+        ca.Function("velocity", [system.t, system.q, xi, system.theta], [ca.densify(v)], ["t", "q", "xi", "theta"], ["v"], options),
+        ca.Function("acceleration", inputs, [acceleration], names, ["a"], options),
+        frame.names, frame.units, method)
+
+
+def speed_symbols(frame: AdaptedFrame) -> ca.SX:
+    """Symbols for xi, (nxi,)."""
+    return ca.vertcat(ca.SX(0, 1), *[ca.SX.sym(name) for name in frame.names])
+
+
+def solve_definite(matrix: ca.SX, right: ca.SX) -> ca.SX:
+    """x with matrix x = right for a symmetric positive definite matrix, whose diagonal is a safe pivot order."""
+    n = matrix.shape[0]
+    return factorise(matrix, [(i, i) for i in range(n)]).solve(right) if n else ca.SX(0, right.shape[1])

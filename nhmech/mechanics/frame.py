@@ -52,9 +52,27 @@ class AdaptedFrame:
         return self.solve(xi, -self.constrained.distribution.b[list(self.kept)])
 
     @property
+    def inverse(self) -> ca.SX:
+        """Phi^-1, (nv, nv): first E, then for each kept row the direction that it alone sees."""
+        r = len(self.kept)
+        return ca.horzcat(self.E, self.solve(ca.SX(self.nxi, r), ca.SX.eye(r)))
+
+    @property
     def E(self) -> ca.SX:
         """(nv, nxi)."""
         return self.solve(ca.SX.eye(self.nxi), ca.SX(len(self.kept), self.nxi))
+
+    @property
+    def gamma(self) -> ca.SX:
+        """(dA/dt) v + db/dt of the kept rows, a function of (t, q, v): A dv/dt = -gamma."""
+        d = self.constrained.distribution
+        return self.constrained.system.rate((d.A @ self.constrained.system.v + d.b)[list(self.kept)])
+
+    def multipliers(self, acceleration: ca.SX) -> ca.SX:
+        """lambda of the kept rows from A^T lambda = dS/da - tau at the given dv/dt."""
+        system = self.constrained.system
+        residual = ca.substitute(ca.gradient(system.gibbs, system.a), system.a, acceleration) - system.force
+        return self.inverse[:, self.nxi:].T @ residual
 
     def correction(self) -> ca.SX:
         """The first-order step in v that makes phi vanish and changes neither xi nor the other rows, (nv,)."""
@@ -70,16 +88,16 @@ class AdaptedFrame:
         return ca.fabs(self.factors.pivots) / self.pivot_scale
 
 
+def at_samples(constrained: ConstrainedSystem, expression: ca.SX) -> np.ndarray:
+    """An expression in (t, q, theta) at the sample configurations (random ones where the system names none), (k, rows, columns)."""
+    system = constrained.system
+    evaluate = ca.Function("sampled", [system.t, system.q, system.theta], [expression])
+    return np.array([evaluate(0.0, q, constrained.parameters).full().reshape(expression.shape) for q in constrained.configurations])
+
+
 def sample_forms(constrained: ConstrainedSystem) -> np.ndarray:
     """A at the samples, (k, m, nv). Raises `MechanicsError` where a value is not finite."""
-    system = constrained.system
-    evaluate = ca.Function("A", [system.t, system.q, system.theta], [constrained.distribution.A])
-    samples = constrained.samples
-    if samples is None:
-        rng = np.random.default_rng(0)
-        samples = np.array([system.algebroid.normalise(rng.normal(size=system.algebroid.nq)) for _ in range(8)])
-    forms = np.array([evaluate(0.0, q, constrained.parameters).full() for q in samples])
-    forms = forms.reshape(len(samples), constrained.distribution.m, system.algebroid.nv)
+    forms = at_samples(constrained, constrained.distribution.A)
     if not np.all(np.isfinite(forms)):
         row = constrained.distribution.names[int(np.argwhere(~np.isfinite(forms))[0][1])]
         raise MechanicsError(f"constraint {row!r} is not finite at a sample configuration")
@@ -108,8 +126,5 @@ def adapted_frame(constrained: ConstrainedSystem, speeds: Sequence[str] | None =
     if not regular:
         raise MechanicsError(f"the speeds {', '.join(system.algebroid.v_names[i] for i in chosen)} determine the motion at no sample")
     factors = factorise(matrix, pivot_order(np.array(regular), pattern))
-    pivots = ca.Function("pivots", [system.t, system.q, system.theta], [factors.pivots])
-    configurations = constrained.samples if constrained.samples is not None else []
-    size = [np.abs(pivots(0.0, q, constrained.parameters).full().ravel()) for q in configurations]
-    scale = np.median(size, axis=0) if size else np.ones(nv)
+    scale = np.median(np.abs(at_samples(constrained, factors.pivots)[:, :, 0]), axis=0)
     return AdaptedFrame(constrained, kept, chosen, factors, np.where(scale > 0, scale, 1.0))

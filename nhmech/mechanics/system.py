@@ -70,6 +70,25 @@ class LagrangianSystem:
         """df/dt of f(t, q, theta) or, with v held, of f(t, q, v, theta)."""
         return ca.jtimes(f, self.q, self.q_rate) + ca.jtimes(f, self.t, ca.SX(1))
 
+    def mass_and_bias(self) -> tuple[ca.SX, ca.SX]:
+        """M (nv, nv) and h (nv,) with dS/da = M a + h."""
+        gradient = ca.gradient(self.gibbs, self.a)
+        return ca.jacobian(gradient, self.a), ca.substitute(gradient, self.a, ca.SX.zeros(self.a.shape))
+
+    def require_lagrangian(self, method: str) -> ca.SX:
+        """L. Raises `MechanicsError` where only a Gibbs function was given."""
+        if self.lagrangian is None:
+            raise MechanicsError(f"{method} needs a Lagrangian; this system has a Gibbs function only: use gibbs_appell or lagrange_multipliers")
+        return self.lagrangian
+
+    def require_regular(self, method: str, constrained: ConstrainedSystem) -> None:
+        """Raises `MechanicsError` with the rank where M is singular at every sample."""
+        evaluate = ca.Function("M", [self.t, self.q, self.theta], [self.mass_and_bias()[0]])
+        ranks = [int(np.linalg.matrix_rank(evaluate(0.0, q, constrained.parameters).full(), tol=1e-10)) for q in constrained.configurations]
+        if max(ranks) < self.algebroid.nv:
+            raise MechanicsError(f"{method} needs a regular system: the Hessian of L has rank {max(ranks)} of {self.algebroid.nv}; "
+                                 "use gibbs_appell or lagrange_multipliers")
+
     def _gibbs_of_lagrangian(self) -> ca.SX:
         """S = 1/2 a^T G a + a^T h with G the Hessian of L; no inverse of G, so singular Lagrangians have one too."""
         lagrangian, v = self.lagrangian, self.v
@@ -105,6 +124,14 @@ class ConstrainedSystem:
     def constrained(self) -> ConstrainedSystem:
         """Itself, so that a vehicle and a constrained system can be passed alike."""
         return self
+
+    @property
+    def configurations(self) -> np.ndarray:
+        """`samples`, or eight random configurations where there are none, (k, nq)."""
+        if self.samples is not None:
+            return self.samples
+        algebroid, rng = self.system.algebroid, np.random.default_rng(0)
+        return np.array([algebroid.normalise(rng.normal(size=algebroid.nq)) for _ in range(8)])
 
     def constraint_function(self) -> ca.Function:
         """(t, q, theta) -> A (m, nv), b (m,), phi (k,)."""

@@ -7,7 +7,9 @@ leader; without one, (a, b) are two leaders, and another pair describes the same
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import dataclass
+from itertools import combinations
 
 import casadi as ca
 import numpy as np
@@ -58,15 +60,25 @@ class Steering:
     def coupled(self) -> bool:
         return len(self.steered) + bool(self.fixed) > 2
 
-    def pair(self, angles: dict[str, float] | None = None) -> tuple[Axle, Axle]:
-        """(a, b) for the determinants: the fixed axle and the leader, or the two steered ones that are most independent at `angles`."""
+    def pair(self, angles: dict[str, float] | None = None, leaders: Collection[str] = ()) -> tuple[Axle, Axle]:
+        """(a, b) for the determinants: the fixed axle and the leader, or the two steered ones that are most independent at `angles`.
+
+        leaders  names of steering joints to choose from first
+        """
         if self.fixed:
-            return self.fixed[0], self.steered[0]
+            return self.fixed[0], next((axle for axle in self.steered if axle.steering in leaders), self.steered[0])
         angles = angles or {}
-        rows = [(axle, axle.at(angles.get(axle.steering, 0.0))) for axle in self.steered]
-        pairs = [(first, second) for i, first in enumerate(rows) for second in rows[i + 1:]]
-        best = max(np.linalg.norm(np.cross(a, b)) for (_, a), (_, b) in pairs)
-        return next((first, second) for (first, a), (second, b) in pairs if np.linalg.norm(np.cross(a, b)) >= 0.8 * best)
+        rows = {axle.steering: axle.at(angles.get(axle.steering, 0.0)) for axle in self.steered}
+
+        def size(pair: tuple[Axle, Axle]) -> float:
+            return float(np.linalg.norm(np.cross(rows[pair[0].steering], rows[pair[1].steering])))
+
+        def named(pair: tuple[Axle, Axle]) -> int:
+            return sum(axle.steering in leaders for axle in pair)
+
+        pairs = list(combinations(self.steered, 2))
+        pairs = [pair for pair in pairs if named(pair) == max(map(named, pairs))]
+        return next(pair for pair in pairs if size(pair) >= 0.8 * max(map(size, pairs)))
 
     def functions(self, pair: tuple[Axle, Axle]) -> dict[str, ca.SX]:
         """Follower's joint name -> phi = det(a, b, row)."""

@@ -46,7 +46,7 @@ def lagrangian_system(description: Description, model: pin.Model, algebroid: Lie
         u = ca.vertcat(u, wrench)
         u_names += [f"{body}.{component}" for component in ("fx", "fy", "fz", "tx", "ty", "tz")]
         force = force + ca.gradient(power, v)
-    return LagrangianSystem(algebroid, v, a, gibbs=gibbs, energy=kinetic + potential, force=force, t=t, u=u, theta=parameters.theta,
+    return LagrangianSystem(algebroid, v, a, lagrangian=kinetic - potential, gibbs=gibbs, energy=kinetic + potential, force=force, t=t, u=u, theta=parameters.theta,
                             u_names=tuple(u_names), theta_names=parameters.symbolic)
 
 

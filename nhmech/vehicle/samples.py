@@ -34,12 +34,12 @@ def sample_configurations(model: pin.Model, description: Description, placer: Pl
         lean = np.zeros(2) if len(support.offsets) > 2 else rng.uniform(-0.3, 0.3, 2)
         try:
             poses.append(_configuration(model, placer, support, gauged, joints, lean, rng))
-        except ModelError:
-            continue
-    poses = np.array(poses)
-    if support.level:
-        _check_heights(poses, placer, support, description)
-    return poses
+        except ModelError as error:
+            if support.level:
+                raise ModelError(f"the contacts do not stay on the ground when joints move, and a rigid base cannot follow all of them: {error}. "
+                                 f"Steering axes must be parallel to the ground's normal: look at {', '.join(description.steering) or 'the joints'}"
+                                 ) from error
+    return np.array(poses)
 
 
 def _range(description: Description, joint: str) -> tuple[float, float]:
@@ -86,13 +86,3 @@ def _configuration(model: pin.Model, placer: Placer, support: Support, gauged: b
         joint = model.joints[model.getJointId(name)]
         q[joint.idx_q:joint.idx_q + joint.nq] = (np.cos(value), np.sin(value)) if joint.nq == 2 else value
     return placer.place(q, support)
-
-
-def _check_heights(poses: np.ndarray, placer: Placer, support: Support, description: Description) -> None:
-    for q in poses:
-        defect = placer.evaluate(q)[0] - support.offsets
-        worst = int(np.argmax(np.abs(defect)))
-        if abs(defect[worst]) > 1e-9:
-            raise ModelError(f"{placer.names[worst]!r} leaves the ground by {1e3 * abs(defect[worst]):.3f} mm when joints move, and the "
-                             f"vehicle has more contacts than a rigid base can keep. Steering axes must be parallel to the ground's normal: "
-                             f"look at {', '.join(description.steering) or 'the joints'}")

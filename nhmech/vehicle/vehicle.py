@@ -224,14 +224,7 @@ class Vehicle:
         steered = [axle.steering for axle in self.steering.steered]
         named = [name for name in steered if name in joints]
         angles = {name: joints.get(name, 0.0) for name in steered}
-        pair = self.steering.pair(angles)
-        if named:
-            leaders = [axle for axle in self.steering.steered if axle.steering in named]
-            if self.steering.fixed:
-                pair = (self.steering.fixed[0], leaders[0])
-            elif len(leaders) > 1:
-                pair = (leaders[0], leaders[1])
-        closed = self.steering.followers(angles, pair)
+        closed = self.steering.followers(angles, self.steering.pair(angles, named))
         for name in named:
             if abs(closed[name] - joints[name]) > 1e-9:
                 raise ModelError(f"steering angles do not meet in one rotation centre: {name!r} = {joints[name]:.6f} rad, "

@@ -1,0 +1,33 @@
+"""Lagrange multipliers: the saddle system."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import casadi as ca
+import numpy as np
+
+from .elimination import factorise, pivot_order
+from .equations import Equations, equations_of, speed_symbols
+from .frame import AdaptedFrame, adapted_frame, at_samples
+from .system import ConstrainedSystem
+
+
+def lagrange_multipliers(constrained: ConstrainedSystem, speeds: Sequence[str] | None = None, *, frame: AdaptedFrame | None = None) -> Equations:
+    """[M -A^T; A 0] [dv/dt; lambda] = [tau - h; -gamma], eliminated as one matrix.
+
+    M and h are Hessian and remainder of dS/da. M alone may be singular; neither its inverse nor A M^-1 A^T is formed.
+    Source: paper 002, eq. (16).
+
+    Arguments as for `gibbs_appell`. Raises `MechanicsError` where the saddle matrix is singular at every sample.
+    """
+    frame = adapted_frame(constrained, speeds) if frame is None else frame
+    constrained, system = frame.constrained, frame.constrained.system
+    nv, r = system.algebroid.nv, len(frame.kept)
+    M, h = system.mass_and_bias()
+    A = constrained.distribution.A[list(frame.kept), :]
+    matrix = ca.blockcat([[M, -A.T], [A, ca.SX(r, r)]])
+    samples = at_samples(constrained, matrix)
+    pattern = np.array(ca.DM(matrix.sparsity(), 1).full(), dtype=bool)
+    solution = factorise(matrix, pivot_order(samples, pattern)).solve(ca.vertcat(system.force - h, -frame.gamma))
+    return equations_of("lagrange_multipliers", frame, speed_symbols(frame), solution[:nv], solution[nv:])
