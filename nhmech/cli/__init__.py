@@ -12,7 +12,7 @@ import click
 from ..errors import NhmechError, SimulationError
 from ..version import __version__
 
-COMMANDS = ("run", "inspect", "view")  # each is the function of the same name in the module of the same name
+COMMANDS = ("run", "inspect", "view", "systems")  # each is the function of the same name in the module of the same name
 
 BAD_INPUT, STOPPED = 2, 3
 
@@ -46,6 +46,7 @@ def main():
     nhmech run carriage --view            drive a shipped robot in the browser
     nhmech run robot.urdf --html run.html your own, as one HTML file that plays by itself
     nhmech inspect robot.urdf             which wheels and joints were found, and why
+    nhmech systems check                  textbook systems, held against closed forms
 
     Exit codes: 0 done, 2 bad input, 3 the run was stopped by a failure.
     """

@@ -83,13 +83,14 @@ class LieAlgebroid:
                             total += along(c[g][j, k], i) + sum(c[e][j, k] * c[g][i, e] for e in range(nv))
                         jacobi.append(total)
                     terms.append((f"Jacobi ({self.v_names[a]}, {self.v_names[b]}, {self.v_names[d]})", ca.vertcat(*jacobi)))
-        values = ca.Function("structure_equations", [self.q], [term for _, term in terms])
+        held = ca.vertcat(*[s for s in ca.symvar(ca.veccat(*[term for _, term in terms])) if not ca.depends_on(self.q, s)])   # t, parameters
+        values = ca.Function("structure_equations", [self.q, held], [term for _, term in terms])
         rng = np.random.default_rng(seed)
         for _ in range(points):
             q = self.normalise(rng.normal(size=self.nq))
-            for (name, _), value in zip(terms, values.call([ca.DM(q)])):
+            for (name, _), value in zip(terms, values.call([ca.DM(q), ca.DM(rng.uniform(0.5, 1.5, held.numel()))])):
                 worst = float(np.max(np.abs(value.full()), initial=0.0))
-                if not worst <= rtol * max(1.0, float(np.max(np.abs(q)))):
+                if not worst <= rtol * np.max(np.abs(q), initial=1.0):
                     raise MechanicsError(f"structure equation fails: {name} is {worst:.3g} at q = {q}")
 
 
@@ -102,7 +103,7 @@ def euclidean(*names: str, units: Sequence[str] | None = None) -> LieAlgebroid:
     q = ca.vertcat(*[ca.SX.sym(name) for name in names])
     n = len(names)
     return LieAlgebroid(q, names, tuple(f"{name}'" for name in names), tuple(units or ("",) * n), ca.SX.eye(n),
-                        tuple(ca.SX(z) for z in _zeros(n)))
+                        tuple(ca.SX(n, n) for _ in range(n)))
 
 
 def line(name: str, unit: str = "m/s") -> LieAlgebroid:

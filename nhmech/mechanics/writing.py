@@ -1,0 +1,107 @@
+"""Writing a system by hand: a Lagrangian and constraints as functions of named quantities."""
+
+from __future__ import annotations
+
+import keyword
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from types import SimpleNamespace
+
+import casadi as ca
+import numpy as np
+
+from ..errors import MechanicsError
+from .algebroid import LieAlgebroid
+from .distribution import Row, assemble
+from .system import ConstrainedSystem, LagrangianSystem
+
+Scalar = Callable[["Symbols"], ca.SX]
+
+
+@dataclass(frozen=True)
+class Symbols:
+    """What an expression may be made of: `s.q.x`, `s.v.x`, `s.p.m`, `s.u.f` by name, and `s.t`.
+
+    A fibre coordinate x' that is the rate of x is called `s.v.x`.
+    """
+
+    q: SimpleNamespace
+    v: SimpleNamespace
+    p: SimpleNamespace
+    u: SimpleNamespace
+    t: ca.SX
+
+
+def symbols(system: LagrangianSystem) -> Symbols:
+    """The named symbols of a system."""
+    return _symbols(system.algebroid, system.v, system.t, system.theta, system.theta_names, system.u, system.u_names)
+
+
+def lagrangian_system(space: LieAlgebroid, lagrangian: Scalar, *, parameters: Sequence[str] = (), inputs: Sequence[str] = (),
+                      force: Callable[[Symbols], Mapping[str, ca.SX]] | None = None) -> LagrangianSystem:
+    """A Lagrangian system from a function of its named quantities.
+
+    space       the Lie algebroid it lives on, e.g. `euclidean("x", "y")`
+    lagrangian  s -> L
+    parameters  names of s.p, entries of theta
+    inputs      names of s.u
+    force       s -> {name of a fibre coordinate: generalised force}
+
+    Raises `MechanicsError` for a force on an unknown coordinate.
+    """
+    rates = [f"{name}'" for name in space.v_names]
+    v, a, theta, u = (ca.vertcat(ca.SX(0, 1), *[ca.SX.sym(name) for name in names]) for names in (space.v_names, rates, parameters, inputs))
+    t = ca.SX.sym("t")
+    s = _symbols(space, v, t, theta, parameters, u, inputs)
+    tau = ca.SX(space.nv, 1)
+    for name, value in (force(s) if force is not None else {}).items():
+        tau[_index(space, name)] = value
+    return LagrangianSystem(space, v, a, lagrangian=ca.SX(lagrangian(s)), force=tau, t=t, u=u, theta=theta, u_names=tuple(inputs),
+                            theta_names=tuple(parameters))
+
+
+def constrain(system: LagrangianSystem, parameters: Mapping[str, float] | None = None, *, rows: Mapping[str, Scalar] | None = None,
+              holonomic: Mapping[str, Scalar] | None = None, samples: np.ndarray | None = None) -> ConstrainedSystem:
+    """A system with constraints.
+
+    parameters  numbers for s.p by name
+    rows        name -> s -> expression that must vanish, affine in s.v
+    holonomic   name -> s -> function of q and t that must vanish
+    samples     configurations at which rank is decided, (k, nq); random ones where None, which then must not violate `holonomic`
+
+    Raises `MechanicsError` for a row that is not affine in the velocities, or parameters without a number.
+    """
+    s, v, space = symbols(system), system.v, system.algebroid
+    made = []
+    for name, row in (rows or {}).items():
+        speed = ca.SX(row(s))
+        form = ca.jacobian(speed, v)
+        if ca.depends_on(ca.densify(form), v):
+            raise MechanicsError(f"constraint {name!r} is not affine in the velocities; give it to chetaev() as a nonlinear one")
+        made.append(Row(name, form, ca.substitute(speed, v, ca.SX.zeros(v.shape))))
+    for name, function in (holonomic or {}).items():
+        phi = ca.SX(function(s))
+        made.append(Row(name, ca.jacobian(phi, space.q) @ space.anchor, ca.jtimes(phi, system.t, ca.SX(1)), phi))
+    given = dict(parameters or {})
+    missing = [name for name in system.theta_names if name not in given]
+    unknown = [name for name in given if name not in system.theta_names]
+    if missing or unknown:
+        raise MechanicsError(f"parameters are {', '.join(system.theta_names) or 'none'}: "
+                             + (f"no number for {', '.join(missing)}" if missing else f"unknown {', '.join(unknown)}"))
+    return ConstrainedSystem(system, assemble(made, space.nv), np.array([float(given[name]) for name in system.theta_names]), samples)
+
+
+def _symbols(space: LieAlgebroid, v: ca.SX, t: ca.SX, theta: ca.SX, theta_names: Sequence[str], u: ca.SX, u_names: Sequence[str]) -> Symbols:
+    return Symbols(_named(space.q_names, space.q), _named([name.removesuffix("'") for name in space.v_names], v), _named(theta_names, theta),
+                   _named(u_names, u), t)
+
+
+def _named(names: Sequence[str], values: ca.SX) -> SimpleNamespace:
+    return SimpleNamespace(**{name if name.isidentifier() and not keyword.iskeyword(name) else f"_{i}": values[i] for i, name in enumerate(names)})
+
+
+def _index(space: LieAlgebroid, name: str) -> int:
+    for candidate in (name, f"{name}'"):
+        if candidate in space.v_names:
+            return space.v_names.index(candidate)
+    raise MechanicsError(f"no fibre coordinate {name!r}; there are {', '.join(space.v_names)}")

@@ -1,0 +1,105 @@
+"""What a textbook system is in this folder: a derivation, and what it is held against."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from ..mechanics.equations import Equations
+from ..mechanics.frame import adapted_frame
+from ..mechanics.gibbs_appell import gibbs_appell
+from ..mechanics.hamel import hamel
+from ..mechanics.lagrange_dalembert import lagrange_dalembert
+from ..mechanics.lagrange_multipliers import lagrange_multipliers
+from ..mechanics.projection import projection
+from ..mechanics.system import ConstrainedSystem
+from .shapes import Shape
+
+METHODS: dict[str, Callable[..., Equations]] = {
+    former.__name__: former for former in (gibbs_appell, lagrange_multipliers, hamel, lagrange_dalembert, projection)}
+
+AGREEMENT = 1e-10      # how far accelerations and multipliers of two methods may lie apart, relative
+
+
+@dataclass(frozen=True)
+class Check:
+    """One comparison with a closed form, a published number or a conservation law.
+
+    what       is compared, in a few words
+    source     paper and equation, or the derivation that stands in the same file
+    tolerance  of `error`, relative to quantities of order one
+    error      () -> largest error
+    """
+
+    what: str
+    source: str
+    tolerance: float
+    error: Callable[[], float]
+
+
+@dataclass(frozen=True)
+class Example:
+    """A system of the literature.
+
+    name, title, source  for the table; `source` names paper and equation
+    constrained          the system with numbers for its parameters
+    speeds               independent speeds, by name; chosen by conditioning where None
+    start                {"q": ..., "xi": ...} of an instructive motion
+    checks               what it is held against
+    methods              the equation formers that apply; `why_not` says why the others do not
+    shapes               `Shape`s for the viewer; none where there is nothing to see
+    """
+
+    name: str
+    title: str
+    source: str
+    constrained: ConstrainedSystem
+    start: Mapping[str, Sequence[float]]
+    checks: Sequence[Check]
+    speeds: tuple[str, ...] | None = None
+    methods: tuple[str, ...] = tuple(METHODS)
+    why_not: str = ""
+    shapes: Sequence[Shape] = ()
+
+    def equations(self, method: str = "gibbs_appell") -> Equations:
+        return METHODS[method](self.constrained, frame=adapted_frame(self.constrained, self.speeds))
+
+
+def disagreement(example: Example, states: int = 5, seed: int = 0) -> float:
+    """Largest relative difference of accelerations and multipliers between the methods that apply, at random states on the manifold."""
+    frame = adapted_frame(example.constrained, example.speeds)
+    formed = [METHODS[name](example.constrained, frame=frame) for name in example.methods]
+    theta, rng = example.constrained.parameters, np.random.default_rng(seed)
+    configurations = example.constrained.configurations
+    worst = 0.0
+    for k in range(states):
+        q = configurations[k % len(configurations)]
+        t, xi = rng.uniform(0, 1), rng.normal(size=frame.nxi)
+        u = rng.normal(size=example.constrained.system.u.numel())
+        for part in ("acceleration", "multipliers"):
+            values = [getattr(equations, part)(t, q, xi, u, theta).full() for equations in formed]
+            scale = max(1.0, np.abs(values[0]).max(initial=0.0))
+            worst = max([worst, *(np.abs(value - values[0]).max(initial=0.0) / scale for value in values[1:])])
+    return float(worst)
+
+
+def solve(example: Example, times: Sequence[float], *, method: str = "gibbs_appell", start: Mapping | None = None,
+          u: Callable[[float], Sequence[float]] | None = None, rtol: float = 1e-12) -> tuple[np.ndarray, np.ndarray]:
+    """q (N, nq) and xi (N, nxi) at the given times [s], by SciPy's DOP853."""
+    from scipy.integrate import solve_ivp
+
+    equations, theta = example.equations(method), example.constrained.parameters
+    nq = example.constrained.system.algebroid.nq
+    inputs = u or (lambda t: np.zeros(example.constrained.system.u.numel()))
+    begin = example.start if start is None else start
+    y0 = np.concatenate([np.asarray(begin["q"], dtype=float), np.asarray(begin["xi"], dtype=float)])
+
+    def rate(t, y):
+        q_rate, xi_rate = equations.drift(t, y[:nq], y[nq:], inputs(t), theta)
+        return np.concatenate([q_rate.full().ravel(), xi_rate.full().ravel()])
+
+    times = np.asarray(times, dtype=float)
+    solution = solve_ivp(rate, (times[0], times[-1]), y0, method="DOP853", t_eval=times, rtol=rtol, atol=rtol * 1e-2)
+    return solution.y[:nq].T, solution.y[nq:].T

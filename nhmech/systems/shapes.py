@@ -1,0 +1,41 @@
+"""Simple shapes by which a textbook system can be seen."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+
+Color = tuple[float, float, float, float]
+BLUE, ORANGE, GREY, DARK = (0.16, 0.42, 0.66, 1.0), (0.90, 0.45, 0.13, 1.0), (0.70, 0.73, 0.77, 1.0), (0.15, 0.16, 0.18, 1.0)
+
+
+@dataclass(frozen=True)
+class Shape:
+    """One body of the picture.
+
+    kind   "box" (x, y, z lengths), "cylinder" (radius, length; along z) or "sphere" (radius,) [m]
+    pose   q -> (4, 4) in W
+    trail  whether its lowest point leaves a trail on the plane z = 0
+    """
+
+    kind: str
+    size: tuple[float, ...]
+    pose: Callable[[np.ndarray], np.ndarray]
+    color: Color = BLUE
+    trail: bool = False
+
+
+def pose(position=(0.0, 0.0, 0.0), yaw: float = 0.0, roll: float = 0.0, pitch: float = 0.0) -> np.ndarray:
+    """T (4, 4) with R = Rz(yaw) Rx(roll) Ry(pitch)."""
+    (cy, sy), (cr, sr), (cp, sp) = ((np.cos(angle), np.sin(angle)) for angle in (yaw, roll, pitch))
+    T = np.eye(4)
+    T[:3, :3] = (np.array([[cy, -sy, 0], [sy, cy, 0], [0, 0, 1]]) @ np.array([[1, 0, 0], [0, cr, -sr], [0, sr, cr]])
+                 @ np.array([[cp, 0, sp], [0, 1, 0], [-sp, 0, cp]]))
+    T[:3, 3] = position
+    return T
+
+
+# a cylinder along y, as a wheel's axle: Rx(90 degrees)
+AXLE = pose(roll=np.pi / 2)
