@@ -59,14 +59,19 @@ def linearise(constrained, q: np.ndarray, xi: np.ndarray, u: np.ndarray | None =
     evaluate = ca.Function("linearise", [system.t, system.q, s_xi, system.u, system.theta], [
         rate, v, ca.jacobian(rate, system.q) @ anchor, ca.jacobian(rate, s_xi), ca.jacobian(rate, system.u),
         ca.jacobian(v, system.q) @ anchor, ca.jacobian(v, s_xi), holonomic, d.phi, *system.algebroid.structure])
-    values = [value.full() for value in evaluate(t, q, xi, u, theta)]
-    drift, v, f_eta, f_xi, f_u, v_eta, E, H, phi = values[:9]
+
+    def at(speeds: np.ndarray) -> tuple[list[np.ndarray], np.ndarray]:
+        """Values there, and the transport dv/dq rho - [v, .]."""
+        values = [value.full() for value in evaluate(t, q, speeds, u, theta)]
+        bracket = np.array([values[1][:, 0] @ c for c in values[9:]])     # [v, eta]^g = c^g_ab v^a eta^b
+        return values, values[5] - bracket
+
+    values, transport = at(np.asarray(xi, dtype=float))
+    drift, v, f_eta, f_xi, f_u, _, E, H, phi = values[:9]
     if np.abs(phi).max(initial=0.0) > 1e-6:
         raise MechanicsError(f"q is not on the holonomic manifold: |phi| = {np.abs(phi).max():.3g}")
-    bracket = np.array([v[:, 0] @ c for c in values[9:]])                 # [v, eta]^g = c^g_ab v^a eta^b
-    transport = v_eta - bracket
     kernel = _kernel(H, H.shape[1])
-    quotient = np.zeros((0, kernel.shape[1])) if ignorable else _seen(kernel, f_eta, transport)
+    quotient = np.zeros((0, kernel.shape[1])) if ignorable else _seen(kernel, np.vstack([f_eta, *_beside(at, xi)]), transport)
     basis = kernel if ignorable else kernel @ np.linalg.pinv(quotient)
     names = system.algebroid.v_names
     chosen = _named_coordinates(basis)
@@ -86,6 +91,12 @@ def _kernel(H: np.ndarray, nv: int) -> np.ndarray:
     _, s, vt = np.linalg.svd(H)
     rank = int(np.sum(s > 1e-9 * s[0]))
     return vt[rank:].T
+
+
+def _beside(at, xi: np.ndarray) -> list[np.ndarray]:
+    """f_eta at other speeds: a direction that carries no force at xi by chance, as a bicycle's lean does at its capsize speed, is not ignorable."""
+    rng = np.random.default_rng(0)
+    return [at(xi + (1 + np.abs(xi)) * rng.uniform(-0.5, 0.5, len(xi)))[0][2] for _ in range(2)]
 
 
 def _seen(kernel: np.ndarray, f_eta: np.ndarray, transport: np.ndarray) -> np.ndarray:

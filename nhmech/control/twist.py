@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
-from ..compile import Buffered
+from ..compile.buffered import Buffered
 from ..errors import ModelError
 from ..simulation.command import JointPosition, JointVelocity
 from ..simulation.state import State

@@ -83,6 +83,7 @@ class LieAlgebroid:
                             total += along(c[g][j, k], i) + sum(c[e][j, k] * c[g][i, e] for e in range(nv))
                         jacobi.append(total)
                     terms.append((f"Jacobi ({self.v_names[a]}, {self.v_names[b]}, {self.v_names[d]})", ca.vertcat(*jacobi)))
+        terms.sort(key=lambda term: ("antisymmetry", "anchor", "Jacobi").index(term[0].split()[0]))     # the simplest first
         held = ca.vertcat(*[s for s in ca.symvar(ca.veccat(*[term for _, term in terms])) if not ca.depends_on(self.q, s)])   # t, parameters
         values = ca.Function("structure_equations", [self.q, held], [term for _, term in terms])
         rng = np.random.default_rng(seed)

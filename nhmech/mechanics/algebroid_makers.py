@@ -65,9 +65,8 @@ def lie_algebra(constants: str | np.ndarray, names: Sequence[str] | None = None,
     k = len(names)
     if c.shape != (k, k, k) or len(units) != k:
         raise MechanicsError(f"{k} names ({', '.join(names)}) need constants ({k}, {k}, {k}) and {k} units; given are {c.shape} and {len(units)}")
-    made = LieAlgebroid(ca.SX(0, 1), (), names, units, ca.SX(0, k), _sparse(c))
-    made.check(points=1)
-    return made
+    _check_constants(c, names)
+    return LieAlgebroid(ca.SX(0, 1), (), names, units, ca.SX(0, k), _sparse(c))
 
 
 def special_orthogonal(prefix: str = "", v_names: Sequence[str] = ANGULAR_VELOCITY) -> LieAlgebroid:
@@ -149,6 +148,16 @@ def atiyah(base: LieAlgebroid | Sequence[str], group: str | np.ndarray, connecti
         structure.append(ca.sparsify(ca.blockcat([[-B, mixed], [-mixed.T, ca.SX(ca.DM(c))]])))
     return LieAlgebroid(base.q, base.q_names, base.v_names + algebra.v_names, base.v_units + algebra.v_units,
                         ca.horzcat(base.anchor, ca.SX(base.nq, k)), tuple(structure), base.circles, base.quaternions)
+
+
+def _check_constants(c: np.ndarray, names: Sequence[str]) -> None:
+    """Antisymmetry and Jacobi's identity in numbers; `LieAlgebroid.check` would do it symbolically, in a second for se(3)."""
+    nested = np.einsum("eab,gde->gabd", c, c)                         # [e_d, [e_a, e_b]]
+    jacobi = nested + nested.transpose(0, 2, 3, 1) + nested.transpose(0, 3, 1, 2)
+    for what, defect in (("antisymmetry", c + c.transpose(0, 2, 1)), ("Jacobi", jacobi)):
+        g, *at = np.unravel_index(np.argmax(np.abs(defect)), defect.shape)
+        if not abs(defect[(g, *at)]) <= 1e-12 * max(1.0, np.abs(c).max()) ** 2:
+            raise MechanicsError(f"no Lie algebra: {what} ({', '.join(names[a] for a in at)}) fails in component {names[g]} by {defect[(g, *at)]:.3g}")
 
 
 def _sparse(constants: np.ndarray) -> tuple[ca.SX, ...]:

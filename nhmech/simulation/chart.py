@@ -8,7 +8,8 @@ from functools import cached_property
 import casadi as ca
 import numpy as np
 
-from ..compile import Buffered
+from ..compile.buffered import Buffered
+from ..compile.loop import Loop, compiled_loop
 from ..mechanics.equations import Equations
 from .flat import FlatState
 from .integrators import INTEGRATORS, Step, projection_function
@@ -34,6 +35,18 @@ class Chart:
     @cached_property
     def step(self) -> Step:
         return INTEGRATORS[self.integrator](self.equations, self.flat, self.kinematic)
+
+    def loop(self, build: bool) -> Loop | None:
+        """The step loop in C; None for integrators without one, without a compiler, or where it would have to be built and must not."""
+        if self.integrator != "rk4":
+            return None
+        if self._loops.get(build) is None:
+            self._loops[build] = compiled_loop(self.step.function, len(self.flat.angle_slots()), build)
+        return self._loops[build]
+
+    @cached_property
+    def _loops(self) -> dict[bool, Loop | None]:
+        return {}
 
     @cached_property
     def project(self) -> Buffered:

@@ -11,7 +11,7 @@ from collections.abc import Callable
 import casadi as ca
 import numpy as np
 
-from ..compile import Buffered
+from ..compile.buffered import Buffered
 from ..errors import SimulationError
 from ..mechanics.equations import Equations
 from .flat import FlatState

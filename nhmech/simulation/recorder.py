@@ -30,6 +30,17 @@ class Recorder:
         self.rows[self.n] = np.concatenate([[s.t], s._q, s._v, s._u, s._x[self.slots]])
         self.n += 1
 
+    @property
+    def angle_slots(self) -> np.ndarray:
+        """Where the angles stand in x, as the C loop wants them."""
+        return np.array(self.slots, dtype=np.int64)
+
+    def room(self, rows: int) -> np.ndarray:
+        """Memory for so many further rows; `n` is raised by whoever fills them."""
+        while self.n + rows > len(self.rows):
+            self.rows = np.concatenate([self.rows, np.empty_like(self.rows)])
+        return self.rows[self.n:self.n + rows]
+
     def trajectory(self, stop: str) -> Trajectory:
         """The immutable record."""
         s = self.simulator

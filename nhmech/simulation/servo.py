@@ -5,7 +5,7 @@ from __future__ import annotations
 import casadi as ca
 import numpy as np
 
-from ..compile import Buffered
+from ..compile.buffered import Buffered
 from ..errors import SimulationError
 from ..mechanics.equations import Equations
 from .command import JointPosition, JointTorque, JointVelocity

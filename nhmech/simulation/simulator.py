@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 
 import numpy as np
 
+from ..compile.loop import NOT_FINITE, POOR_FRAME, Loop
 from ..errors import NhmechError, SimulationError
 from .chart import GOOD, POOR, Chart
 from .command import Command
@@ -18,6 +19,9 @@ from .recorder import Recorder
 from .state import State
 from .subject import Subject
 from .trajectory import Trajectory
+
+WORTH_COMPILING = 5000      # steps of a run for which C is built; code that is in the cache already is used for any
+CHUNK = 20_000              # steps in C between two looks at the clock and at Ctrl-C
 
 Controller = Callable[[float, State], Command]
 
@@ -142,19 +146,28 @@ class Simulator:
         self._require_start()
         steps = math.ceil(duration / self.dt - 1e-9)
         recorder = Recorder(self, steps // max(every, 1) + 3)
-        end, stop, started = self.t + duration, "duration", self._k
+        end, stop, told, started = self.t + duration, "duration", 0, self._k
         values = [event.function(self.t, self.state) for event in self.events]
+        loop = None if self.events else self.chart.loop(build=steps >= WORTH_COMPILING)
         try:
-            for k in range(steps):
+            k = 0
+            while k < steps:
                 self._control()
-                if k % every == 0:
-                    recorder.add()
-                before = self._snapshot()
-                self._advance(min(self.dt, end - self.t) if k == steps - 1 else self.dt)
-                if self.events and (name := self._watch(values, before, recorder)):
-                    stop = f"event: {name}"
-                    break
-                if progress is not None and k % 200 == 0:
+                last = k == steps - 1
+                if loop is not None and not last:
+                    k += self._advance_many(loop, min(self._until_control(), steps - 1 - k, CHUNK), k, every, recorder)
+                    loop = self.chart.loop(build=steps >= WORTH_COMPILING)
+                else:
+                    if k % every == 0:
+                        recorder.add()
+                    before = self._snapshot()
+                    self._advance(min(self.dt, end - self.t) if last else self.dt)
+                    k += 1
+                    if self.events and (name := self._watch(values, before, recorder)):
+                        stop = f"event: {name}"
+                        break
+                if progress is not None and k // 200 != told:
+                    told = k // 200
                     progress(self.t, self.state)
         except KeyboardInterrupt:
             stop = "interrupted"
@@ -212,6 +225,29 @@ class Simulator:
             self.t, self._t0 = self.t + dt, self.t + dt - self._k * self.dt
         if health[1] < POOR:
             self._rechart()
+
+    def _until_control(self) -> int:
+        """Steps until the controller is asked again."""
+        if self.controller is None and not self.wrench:
+            return CHUNK
+        return self.control_every - self._k % self.control_every
+
+    def _advance_many(self, loop: Loop, steps: int, k: int, every: int, recorder: Recorder) -> int:
+        """Up to so many steps in C; returns how many were done."""
+        x, q, v, health = self._x.copy(), self._q.copy(), self._v.copy(), np.zeros(3)
+        record = recorder.room((steps - 1 + k % every) // every + 1)
+        status, done = loop.run(self._t0, self._k, self.dt, steps, POOR, self._u, self.subject.theta, x, q, v, health, every, k % every,
+                                recorder.angle_slots, record)
+        tried = done + (status == NOT_FINITE)                     # a step that failed was recorded before it was tried
+        recorder.n += (k % every + tried - 1) // every + (k % every == 0) if tried else 0
+        self._settle(x, q, v, health)
+        self._k += done
+        self.t = self._t0 + self._k * self.dt
+        if status == NOT_FINITE:
+            raise SimulationError(self._diagnosis(self.dt))
+        if status == POOR_FRAME:
+            self._rechart()
+        return done
 
     def _settle(self, x, q, v, health) -> None:
         self._x, self._q, self._v = np.array(x), np.array(q), np.array(v)

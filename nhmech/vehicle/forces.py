@@ -55,7 +55,7 @@ def _wrench(name: str, model: pin.Model, bodies: Sequence[Body]) -> tuple[ca.SX,
     if not model.existFrame(name, pin.FrameType.BODY):
         raise ModelError(f"no link {name!r} for the external wrench")
     frame = model.frames[model.getFrameId(name, pin.FrameType.BODY)]
-    body = bodies[frame.parentJoint - 1]
+    body = bodies[frame.parentJoint]                          # the payload's carrier comes first
     wrench = ca.SX.sym(name, 6)
     axes = [body.world[c] for c in "xyz"]
     force = sum((axes[i] * wrench[i] for i in range(3)), ca.SX(3, 1))

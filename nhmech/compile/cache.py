@@ -1,0 +1,91 @@
+"""Compiled libraries, kept between runs in a folder of the user's own."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import stat
+import sys
+import tempfile
+from dataclasses import dataclass
+from pathlib import Path
+
+import casadi as ca
+
+from ..version import __version__
+from .compiler import Compiler
+
+
+@dataclass(frozen=True)
+class Cache:
+    """A private folder of libraries named by the hash of all that makes them: code, flags, compiler, versions.
+
+    Entries are written to a temporary name and moved into place, so that processes may share the folder; each has a checksum beside
+    it, and one that does not match is built anew.
+    """
+
+    folder: Path
+
+    def library(self, code: str, compiler: Compiler, instructions: int, build: bool = True) -> Path | None:
+        """Path of the compiled code; None where it is not there and `build` is not set. Raises `CompileError` from the compiler."""
+        parts = (code, compiler.path, compiler.version, " ".join(compiler.flags(instructions)), ca.__version__, __version__)
+        key = hashlib.sha256("\0".join(parts).encode()).hexdigest()[:32]
+        library, checksum = self.folder / f"{key}.so", self.folder / f"{key}.sha256"
+        if _matches(library, checksum):
+            return library
+        if not build:
+            return None
+        with tempfile.TemporaryDirectory(dir=self.folder, prefix="build-") as work:
+            source, made, sealed = Path(work) / "code.c", Path(work) / "code.so", Path(work) / "code.sha256"
+            source.write_text(code)
+            compiler.build(source, made, instructions)
+            sealed.write_text(hashlib.sha256(made.read_bytes()).hexdigest())
+            os.replace(made, library)
+            os.replace(sealed, checksum)
+        return library
+
+    def entries(self) -> list[Path]:
+        """The libraries that are kept."""
+        return sorted(self.folder.glob("*.so"))
+
+    def clear(self) -> int:
+        """Removes all entries; returns how many there were."""
+        entries = self.entries()
+        for path in [*entries, *self.folder.glob("*.sha256")]:
+            path.unlink(missing_ok=True)
+        return len(entries)
+
+
+def default_cache() -> Cache:
+    """`$NHMECH_CACHE`, or nhmech below the user's cache folder.
+
+    A folder that somebody else owns or may write to is not used, since what lies there is executed: a temporary folder of this
+    process takes its place.
+    """
+    named = os.environ.get("NHMECH_CACHE")
+    base = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ("Library/Caches" if sys.platform == "darwin" else ".cache"))
+    folder = Path(named) if named else base / "nhmech"
+    try:
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        status = folder.stat()
+        if status.st_uid == os.getuid() and not status.st_mode & (stat.S_IWGRP | stat.S_IWOTH) and os.access(folder, os.W_OK):
+            return Cache(folder)
+    except OSError:
+        pass
+    return _temporary()
+
+
+_made: list[tempfile.TemporaryDirectory] = []      # removed when the process ends
+
+
+def _temporary() -> Cache:
+    if not _made:
+        _made.append(tempfile.TemporaryDirectory(prefix="nhmech-"))
+    return Cache(Path(_made[0].name))
+
+
+def _matches(library: Path, checksum: Path) -> bool:
+    try:
+        return hashlib.sha256(library.read_bytes()).hexdigest() == checksum.read_text().strip()
+    except OSError:
+        return False

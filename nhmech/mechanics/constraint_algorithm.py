@@ -1,0 +1,192 @@
+"""The constraint algorithm for singular Lagrangians and for constraints that fail the compatibility condition."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+import casadi as ca
+import numpy as np
+
+from ..errors import MechanicsError
+from .constraint_classes import constraint_classes
+from .constraint_manifold import ConstraintManifold, common_rank
+from .equations import solve_definite
+from .row_reduction import Reduced, row_reduce
+from .system import ConstrainedSystem
+
+
+@dataclass(frozen=True)
+class Step:
+    """One turn of the algorithm.
+
+    rank         of the linear system for accelerations and multipliers, of `unknowns`
+    constraints  new functions of (t, q, v) that it asks to vanish, (k,); none in the last step
+    dimension    of the manifold after the step
+    """
+
+    rank: int
+    unknowns: int
+    constraints: ca.SX
+    dimension: int
+
+
+@dataclass(frozen=True)
+class ConstraintAlgorithm:
+    """The final constraint manifold and the dynamics on it.
+
+    steps        the turns taken; a system that has a solution everywhere ends with its first
+    given        functions that vanish from the outset: holonomic ones, rows, nonlinear constraints
+    constraints  all functions chi(t, q, v) that define the final manifold, independent, (k,)
+    dimension    of the final manifold, a part of velocity phase space at fixed time
+    hessian_rank rank of the Hessian of L
+    gauge        number of accelerations that remain undetermined
+    undetermined_reactions  number of multipliers that remain undetermined with all accelerations given
+    first_class, second_class  numbers of constraints on the momentum side, primary ones included (see `constraint_classes`);
+                 None where nonholonomic constraints act, whose reactions are no brackets, or where there is no Lagrangian
+    drift        (t, q, v, u, theta) -> dq/dt (nq,), dv/dt (nv,) on the final manifold, gauge fixed
+    multipliers  (t, q, v, u, theta) -> lambda (m,) of the rows, then of the nonlinear constraints
+    residual     (t, q, v, theta) -> constraints (k,)
+    manifold     random points, and `project` for initial states
+    """
+
+    constrained: ConstrainedSystem
+    steps: tuple[Step, ...]
+    given: ca.SX
+    constraints: ca.SX
+    dimension: int
+    hessian_rank: int
+    gauge: int
+    undetermined_reactions: int
+    first_class: int | None
+    second_class: int | None
+    drift: ca.Function
+    multipliers: ca.Function
+    residual: ca.Function
+    manifold: ConstraintManifold = field(repr=False)
+
+    def describe(self) -> str:
+        """What was found, in words."""
+        space = self.constrained.system.algebroid
+        lines = [f"Hessian of rank {self.hessian_rank} of {space.nv}: {'regular' if self.hessian_rank == space.nv else 'singular'}."]
+        lines += [f"Given constraint: {text} = 0." for text in self._written(self.given)]
+        for k, step in enumerate(self.steps):
+            new = self._written(step.constraints)
+            lines.append(f"Step {k}: rank {step.rank} of {step.unknowns}; " + (
+                f"new: {', '.join(f'{text} = 0' for text in new)}; dimension {step.dimension}." if new else "no new constraint."))
+        lines.append(f"Final manifold of dimension {self.dimension}, {self.constraints.numel()} constraints.")
+        if self.first_class is not None:
+            lines.append(f"On the momentum side {self.first_class} of first class, {self.second_class} of second class.")
+        lines.append(f"{self.gauge} accelerations are undetermined (gauge)." if self.gauge else "All accelerations are determined.")
+        if self.undetermined_reactions:
+            lines.append(f"{self.undetermined_reactions} reactions are undetermined.")
+        return "\n".join(lines)
+
+    def _written(self, functions: ca.SX) -> list[str]:
+        """The functions with q, v, theta under their names."""
+        s = self.constrained.system
+        names = (s.algebroid.q_names, s.algebroid.v_names, s.theta_names)
+        named = [ca.vertcat(ca.SX(0, 1), *[ca.SX.sym(name) for name in part]) for part in names]
+        if not functions.numel():
+            return []
+        renamed = ca.substitute([ca.densify(functions)], [s.q, s.v, s.theta], named)[0]
+        return [str(ca.simplify(renamed[i])) for i in range(renamed.numel())]
+
+
+def constraint_algorithm(constrained: ConstrainedSystem, *, nonlinear: ca.SX | None = None, gauge: Mapping[str, float | ca.SX] | None = None,
+                         near: tuple[Sequence[float], Sequence[float]] | None = None, seed: int = 0) -> ConstraintAlgorithm:
+    """Constraints chi(t, q, v) until K w = r has a solution tangent to all of them, w = (dv/dt, lambda):
+
+        K = [M  -R^T; dchi/dv  0],   r = [tau - h; -dchi/dq rho v - dchi/dt]
+
+    M, h from dS/da = M a + h; R the rows A, and dC/dv of nonlinear constraints (Chetaev). New constraints are the left null
+    vectors of K times r. Ranks are decided at random points of the manifold so far; the null vectors come from elimination.
+
+    The second-order condition dq/dt = rho v is imposed from the start: the final manifold is the part of Gotay and Nester's P_f
+    that solutions of the Euler-Lagrange equations pass through; its Legendre image is their final manifold on the momentum side.
+    Source: paper 004, sections II.A, II.B, eqs. (3), (11), remark III.3; Gotay and Nester 1979, 1980.
+
+    constrained  a `ConstrainedSystem`, or anything with one as `.constrained`
+    nonlinear    C(t, q, v) (k,) that vanish, with reactions by Chetaev's rule
+    gauge        values for undetermined accelerations by name of their fibre coordinate, numbers or expressions in the system's
+                 symbols; without them, least norm of w over what is undetermined
+    near         (q, v) near which the manifold is meant, where it has several pieces or singular points
+    seed         of the random points
+
+    Raises `MechanicsError` where the manifold is empty, a rank jumps, a constraint is not regular or depends on an input, or a
+    named acceleration is not free.
+    """
+    constrained = constrained.constrained
+    s, d = constrained.system, constrained.distribution
+    extra = ca.SX(0, 1) if nonlinear is None else ca.SX(nonlinear)
+    M, h = s.mass_and_bias()
+    reactions = ca.vertcat(d.A, ca.jacobian(extra, s.v))
+    manifold = ConstraintManifold(constrained, near, seed=seed)
+    for chi in ca.vertsplit(ca.vertcat(ca.SX(0, 1), d.phi, d.A @ s.v + d.b, extra)):
+        manifold.impose(chi)
+    given, steps = manifold.constraints, []
+    nv, unknowns = s.algebroid.nv, s.algebroid.nv + reactions.shape[0]
+    while True:
+        chi = manifold.constraints
+        slope = ca.jacobian(chi, s.v)
+        matrix = ca.blockcat([[M, -reactions.T], [slope, ca.SX(slope.shape[0], reactions.shape[0])]])
+        right = ca.densify(ca.vertcat(s.force - h, -s.rate(chi)))
+        samples = manifold.at_points(matrix)
+        rank = common_rank(samples, "the system for accelerations and multipliers")
+        reduced = row_reduce(matrix, right, samples, rank)
+        scale = float(np.abs(manifold.at_points(right)).max(initial=0.0))
+        new = [added for condition in reduced.conditions for added in manifold.impose(_free_of_inputs(condition, constrained), scale)]
+        steps.append(Step(rank, unknowns, ca.vertcat(ca.SX(0, 1), *new), manifold.dimension))
+        if not new:
+            break
+    kernel = _gauge_directions(samples, nv)
+    w = _solution(constrained, matrix, right, samples, rank, kernel, gauge or {})
+    holonomic = d.m == d.phi.numel() and not extra.numel()
+    first, second = constraint_classes(s, manifold) if holonomic and s.lagrangian is not None else (None, None)
+    inputs, names, options = [s.t, s.q, s.v, s.u, s.theta], ["t", "q", "v", "u", "theta"], {"cse": True}
+    return ConstraintAlgorithm(
+        constrained, tuple(steps), given, manifold.constraints, manifold.dimension,
+        common_rank(manifold.at_points(M), "the Hessian of L"), kernel, unknowns - rank - kernel, first, second,
+        ca.Function("drift", inputs, [ca.densify(s.q_rate), ca.densify(w[:nv])], names, ["q_rate", "v_rate"], options),
+        ca.Function("multipliers", inputs, [ca.densify(w[nv:])], names, ["lam"], options),
+        ca.Function("residual", [s.t, s.q, s.v, s.theta], [ca.densify(manifold.constraints)], ["t", "q", "v", "theta"], ["chi"], options),
+        manifold)
+
+
+def _free_of_inputs(condition: ca.SX, constrained: ConstrainedSystem) -> ca.SX:
+    """The condition, simplified. Raises `MechanicsError` where it depends on an input, for then it is no constraint on the state."""
+    condition = ca.simplify(ca.densify(condition))
+    for i, name in enumerate(constrained.system.u_names):
+        if ca.depends_on(condition, constrained.system.u[i]):
+            raise MechanicsError(f"input {name!r} enters the constraint {condition}: it acts where the equations determine no acceleration")
+    return condition
+
+
+def _gauge_directions(samples: np.ndarray, nv: int) -> int:
+    """Dimension of the accelerations in the kernel of K (n, rows, columns)."""
+    kernels = []
+    for K in samples:
+        _, values, vt = np.linalg.svd(K)
+        kernels.append(vt[int((values > 1e-9 * values.max()).sum()):, :nv])
+    return common_rank(np.array(kernels), "the undetermined accelerations") if kernels[0].size else 0
+
+
+def _solution(constrained: ConstrainedSystem, matrix: ca.SX, right: ca.SX, samples: np.ndarray, rank: int, gauge: int,
+              named: Mapping[str, float | ca.SX]) -> ca.SX:
+    """w (unknowns,) with the named accelerations as given and the least norm over what else is undetermined."""
+    names = constrained.system.algebroid.v_names
+    columns = {_index(names, name): ca.SX(value) for name, value in named.items()}
+    reduced: Reduced | None = row_reduce(matrix, right, samples, rank, tuple(columns))
+    if reduced is None or len(columns) > gauge:
+        raise MechanicsError(f"the accelerations of {', '.join(named)} cannot be chosen: {gauge} of {len(names)} are undetermined, and these "
+                             "are not, or follow from each other")
+    w = reduced.solve(columns)
+    kernel = reduced.kernel([j for j in reduced.free if j not in columns])
+    return w - kernel @ solve_definite(kernel.T @ kernel, kernel.T @ w) if kernel.shape[1] else w
+
+
+def _index(names: Sequence[str], name: str) -> int:
+    for candidate in (name, f"{name}'"):
+        if candidate in names:
+            return names.index(candidate)
+    raise MechanicsError(f"no fibre coordinate {name!r}; there are {', '.join(names)}")

@@ -1,0 +1,141 @@
+"""The manifold on which functions of (t, q, v) vanish, known through random points on it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import casadi as ca
+import numpy as np
+
+from ..errors import MechanicsError
+from .system import ConstrainedSystem
+
+ZERO = 1e-9          # relative to its terms, a number below this is rounding
+_IRREGULAR = 1e-6    # Newton's method finds a multiple root to about this
+_ITERATIONS = 100
+
+
+class ConstraintManifold:
+    """chi(t, q, v) = 0 inside velocity phase space, with points on it found by Newton's method (least change of (q, v)).
+
+    What holds at all points is taken to hold on the manifold, or on the piece of it where the points are.
+
+    constraints  (k,) independent functions, in the order in which they were imposed
+    times        (n,) [s]
+    states       (n, nq + nv)
+    """
+
+    def __init__(self, constrained: ConstrainedSystem, near: tuple[Sequence[float], Sequence[float]] | None = None, count: int = 6, seed: int = 0):
+        self._constrained, self._near, self._count = constrained, near, count
+        self._rng = np.random.default_rng(seed)
+        self.constraints = ca.SX(0, 1)
+        self._form()
+        starts = [self._start() for _ in range(count)]
+        self.times = np.array([t for t, _ in starts])
+        self.states = np.array([self.project(t, z) for t, z in starts])
+
+    @property
+    def dimension(self) -> int:
+        """dim of the manifold at fixed time."""
+        algebroid = self._constrained.system.algebroid
+        return algebroid.nq - algebroid.embedding(algebroid.q).numel() + algebroid.nv - self.constraints.numel()
+
+    def at_points(self, expression: ca.SX, u: Sequence[float] | None = None) -> np.ndarray:
+        """Values of an expression in (t, q, v, u, theta), (n, rows, columns); u = 0 where it is not given."""
+        s = self._constrained.system
+        evaluate = ca.Function("at_points", [s.t, self._state, s.u, s.theta], [expression])
+        u = np.zeros(s.u.numel()) if u is None else u
+        return np.array([evaluate(t, z, u, self._constrained.parameters).full() for t, z in zip(self.times, self.states)])
+
+    def vanishes(self, chi: ca.SX, scale: float = 1.0) -> bool:
+        """True where chi is zero at all points, relative to `scale`. Raises `MechanicsError` where it is not finite."""
+        values = self.at_points(chi)
+        if not np.all(np.isfinite(values)):
+            raise MechanicsError(f"constraint {chi} is not finite on the manifold; name a state of the wanted motion by `near`")
+        return bool(np.abs(values).max(initial=0.0) <= ZERO * max(1.0, scale))
+
+    def impose(self, chi: ca.SX, scale: float = 1.0) -> list[ca.SX]:
+        """Restricts the manifold to chi = 0 and returns the functions that were added; none where chi vanishes already.
+
+        Where chi has a multiple zero (z^2 in Cawley's Lagrangian), its partial derivatives that vanish there take its place.
+        Raises `MechanicsError` where no point is left, and for multiple zeros that the partial derivatives do not resolve.
+        """
+        if self.vanishes(chi, scale):
+            return []
+        if not any(ca.depends_on(chi, symbol) for symbol in (self._state, self._constrained.system.t)):
+            raise MechanicsError(f"the equations have no solution: they ask for {chi} = 0, which is {self.at_points(chi)[0, 0, 0]:.6g} everywhere")
+        before = self.constraints, self.times, self.states
+        self.constraints = ca.vertcat(self.constraints, chi)
+        self._find(chi)
+        if self._regular():
+            return [chi]
+        partial = ca.gradient(chi, self._state)
+        small = np.abs(self.at_points(partial)).max(axis=(0, 2)) <= _IRREGULAR
+        self.constraints, self.times, self.states = before       # back to points where the partial derivatives are not zero yet
+        added: list[ca.SX] = []
+        for j in np.flatnonzero(small):
+            added += self.impose(partial[int(j)], scale)
+        if not added or not self.vanishes(chi, scale):
+            raise MechanicsError(f"constraint {chi} is not regular: the constraints' differentials are dependent where it vanishes")
+        return added
+
+    def project(self, t: float, z: np.ndarray) -> np.ndarray | None:
+        """The state (nq + nv,) on the manifold reached from z by Newton's method, None where it does not arrive."""
+        z, theta = np.array(z, dtype=float), self._constrained.parameters
+        for _ in range(_ITERATIONS):
+            value, slope = (part.full() for part in self._newton(t, z, theta))
+            if not (np.all(np.isfinite(value)) and np.all(np.isfinite(slope))):
+                return None
+            if not value.size:
+                return z
+            step = np.linalg.lstsq(slope, value.ravel(), rcond=1e-14)[0]
+            z = z - step
+            if np.linalg.norm(step) <= 1e-15 * (1 + np.linalg.norm(z)):
+                break
+        value = self._newton(t, z, theta)[0].full()
+        return z if np.abs(value).max() <= 1e-12 * (1 + np.abs(z).max()) else None
+
+    def _form(self) -> None:
+        s = self._constrained.system
+        self._state = ca.vertcat(s.q, s.v)
+        functions = ca.vertcat(self.constraints, s.algebroid.embedding(s.q))
+        self._newton = ca.Function("newton", [s.t, self._state, s.theta], [functions, ca.jacobian(functions, self._state)])
+
+    def _start(self) -> tuple[float, np.ndarray]:
+        algebroid, rng = self._constrained.system.algebroid, self._rng
+        if self._near is not None:
+            q, v = (np.asarray(part, dtype=float) for part in self._near)
+            q, v = algebroid.normalise(q + 0.05 * rng.normal(size=algebroid.nq)), v + 0.05 * rng.normal(size=algebroid.nv)
+        else:
+            known = self._constrained.configurations
+            q, v = known[rng.integers(len(known))], rng.normal(size=algebroid.nv)
+        return float(rng.uniform(0, 1)), np.concatenate([q, v])
+
+    def _find(self, chi: ca.SX) -> None:
+        """Moves the points onto the constraints, and replaces those that do not arrive."""
+        self._form()
+        starts = list(zip(self.times, self.states)) + [self._start() for _ in range(4 * self._count)]
+        found = []
+        for t, z in starts:
+            arrived = self.project(t, z)
+            if arrived is not None:
+                found.append((t, arrived))
+            if len(found) == self._count:
+                break
+        if len(found) < max(2, self._count // 2):
+            raise MechanicsError(f"the manifold is empty, or Newton's method does not find it: {chi} = 0 was reached from {len(found)} of "
+                                 f"{len(starts)} states; if there are solutions, name one by `near`")
+        self.times, self.states = np.array([t for t, _ in found]), np.array([z for _, z in found])
+
+    def _regular(self) -> bool:
+        slopes = [self._newton(t, z, self._constrained.parameters)[1].full() for t, z in zip(self.times, self.states)]
+        return min(np.linalg.matrix_rank(slope, tol=_IRREGULAR) for slope in slopes) == slopes[0].shape[0]
+
+
+def common_rank(matrices: np.ndarray, what: str) -> int:
+    """The rank of all matrices (n, rows, columns). Raises `MechanicsError` where it is not the same for all, naming `what`."""
+    ranks = {int(np.linalg.matrix_rank(matrix, rtol=ZERO)) if matrix.size else 0 for matrix in matrices}
+    if len(ranks) > 1:
+        raise MechanicsError(f"{what} has ranks {', '.join(map(str, sorted(ranks)))} at different points of the manifold: it must be constant; "
+                             "name a state of the wanted motion by `near`")
+    return ranks.pop()

@@ -1,0 +1,154 @@
+"""Symmetries of constrained systems: infinitesimal generators, their invariance, their algebra and their class."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+
+import casadi as ca
+import numpy as np
+
+from ..errors import MechanicsError
+from .algebroid import bracket
+from .frame import at_samples
+from .invariance import evaluate, invariances
+from .system import ConstrainedSystem, LagrangianSystem
+from .writing import Symbols, symbols
+
+Section = ca.SX | Callable[[Symbols], Mapping[str, ca.SX]]
+
+PURELY_KINEMATIC, HORIZONTAL, GENERAL = "purely kinematic", "horizontal", "general"
+ZERO = 1e-9        # relative to its terms, a number below this is rounding
+
+
+@dataclass(frozen=True)
+class Symmetry:
+    """Infinitesimal generators of a group that acts on a constrained system and changes nothing. Made by `symmetry()`.
+
+    names           of the generators
+    generators      (nv, k): columns are sections s_i of the algebroid, functions of (q, theta)
+    constants       (k, k, k): [s_i, s_j] = constants[l, i, j] s_l, as brackets of sections (vector fields); for an action
+                    from the left these are minus the constants of the group's Lie algebra
+    dim_vertical    dim V, V spanned by the generators
+    dim_horizontal  dim of V meet D
+    dim_motion      dim D
+    dim_tangent     dim of the fibre tangent to the holonomic constraints
+    """
+
+    constrained: ConstrainedSystem
+    names: tuple[str, ...]
+    generators: ca.SX
+    constants: np.ndarray
+    dim_vertical: int
+    dim_horizontal: int
+    dim_motion: int
+    dim_tangent: int
+
+    @property
+    def kind(self) -> str:
+        """Class of paper 004, section VI, by the place of V against D.
+
+        "purely kinematic": V meets D in 0 only and V + D is everything; "horizontal": V lies in D; "general": neither.
+        """
+        if self.dim_horizontal == 0 and self.dim_vertical + self.dim_motion == self.dim_tangent:
+            return PURELY_KINEMATIC
+        return HORIZONTAL if self.dim_horizontal == self.dim_vertical else GENERAL
+
+    @property
+    def abelian(self) -> bool:
+        return not self.constants.any()
+
+    def require(self, method: str, kind: str) -> None:
+        """Raises `MechanicsError` with the dimensions where the class is another, or where the generators depend on each other pointwise."""
+        if self.kind != kind:
+            raise MechanicsError(f"{method} needs a {kind} symmetry, this one ({', '.join(self.names)}) is {self.kind}: dim V = {self.dim_vertical}, "
+                                 f"dim D = {self.dim_motion}, dim of V meet D = {self.dim_horizontal}, of {self.dim_tangent}")
+        if self.dim_vertical < len(self.names):
+            raise MechanicsError(f"{method} needs a free action: the {len(self.names)} generators {', '.join(self.names)} "
+                                 f"span {self.dim_vertical} dimensions only")
+
+
+def symmetry(constrained: ConstrainedSystem, generators: Mapping[str, Section], states: int = 12) -> Symmetry:
+    """A symmetry from its infinitesimal generators, proved at random states.
+
+    Along the complete lift of each generator L, the forces and the distribution do not change; the generators close under the
+    bracket with constant coefficients. Source: paper 004, sections V and VI.
+
+    generators  name -> section: an (nv,) column in the fibre's basis, or s -> {name of a fibre coordinate: component}
+    states      number of random states
+
+    Raises `MechanicsError` that names the generator and what is not invariant; the pair of generators whose bracket leaves
+    them; generators that depend on each other; a class that changes between configurations.
+    """
+    constrained = constrained.constrained
+    if not generators:
+        raise MechanicsError("a symmetry needs at least one generator")
+    names = tuple(generators)
+    S = ca.horzcat(*[ca.densify(section(constrained.system, value, name)) for name, value in generators.items()])
+    found = invariances(constrained, S)
+    for quantity, (derivative, size) in zip(found, evaluate(constrained, found, states)):
+        wrong = ~(np.abs(derivative) <= ZERO * (1 + size))
+        if wrong.any():
+            state, entry, i = (int(n) for n in np.argwhere(wrong)[0])
+            label = f" {quantity.labels[entry]!r}" if quantity.labels[entry] else ""
+            raise MechanicsError(f"generator {names[i]!r} is no symmetry: {quantity.what}{label} changes along it "
+                                 f"at a rate of {derivative[state, entry, i]:.3g} (random state {state})")
+    return Symmetry(constrained, names, S, _constants(constrained, S, names), *_dimensions(constrained, S))
+
+
+def section(system: LagrangianSystem, value: Section, name: str = "section") -> ca.SX:
+    """(nv,) column of a section, from itself or from s -> {name of a fibre coordinate: component}. Raises `MechanicsError` for a wrong shape or name."""
+    v_names = system.algebroid.v_names
+    if callable(value):
+        column = ca.SX(len(v_names), 1)
+        for key, component in value(symbols(system)).items():
+            index = next((v_names.index(n) for n in (key, f"{key}'") if n in v_names), None)
+            if index is None:
+                raise MechanicsError(f"generator {name!r} has a component along {key!r}; there are {', '.join(v_names)}")
+            column[index] = component
+        value = column
+    value = ca.SX(value)
+    if value.shape != (len(v_names), 1):
+        raise MechanicsError(f"generator {name!r} has shape {value.shape}, a section of this fibre is ({len(v_names)}, 1)")
+    foreign = ca.vertcat(system.v, system.a, system.u, system.t)
+    if ca.depends_on(value, foreign):
+        raise MechanicsError(f"generator {name!r} depends on more than q and parameters")
+    return value
+
+
+def _constants(constrained: ConstrainedSystem, S: ca.SX, names: tuple[str, ...]) -> np.ndarray:
+    k, algebroid = len(names), constrained.system.algebroid
+    stacked = at_samples(constrained, S).reshape(-1, k)
+    rank = int(np.linalg.matrix_rank(stacked, tol=ZERO * np.abs(stacked).max(initial=1.0)))
+    if rank < k:
+        raise MechanicsError(f"the generators {', '.join(names)} depend on each other: rank {rank} of {k}")
+    constants = np.zeros((k, k, k))
+    for i in range(k):
+        for j in range(i + 1, k):
+            values = at_samples(constrained, ca.densify(bracket(algebroid, S[:, i], S[:, j]))).reshape(-1)
+            coefficients = np.linalg.lstsq(stacked, values, rcond=None)[0]
+            defect = np.abs(stacked @ coefficients - values).max()
+            if not defect <= ZERO * (1 + np.abs(values).max()):
+                raise MechanicsError(f"the bracket of the generators {names[i]!r} and {names[j]!r} is not a combination of {', '.join(names)} "
+                                     f"with constant coefficients (defect {defect:.3g}): add it as a generator")
+            coefficients[np.abs(coefficients) < ZERO] = 0
+            constants[:, i, j], constants[:, j, i] = coefficients, -coefficients
+    return constants
+
+
+def _dimensions(constrained: ConstrainedSystem, S: ca.SX) -> tuple[int, int, int, int]:
+    """dim V, dim of V meet D, dim D, dim T at the sample configurations; V meet D is the kernel of A on V."""
+    d, nv = constrained.distribution, constrained.system.algebroid.nv
+    A, V, holonomic = at_samples(constrained, d.A), at_samples(constrained, S), list(d.phi_rows)
+    found = []
+    for forms, vertical in zip(A, V):
+        dim_v, dim_av = _rank(vertical), _rank(forms @ vertical)
+        found.append((dim_v, dim_v - dim_av, nv - _rank(forms), nv - _rank(forms[holonomic])))
+    if len(set(found)) > 1:
+        raise MechanicsError("the class of the symmetry changes between configurations: (dim V, dim of V meet D, dim D, dim T) are "
+                             f"{' and '.join(str(dims) for dims in sorted(set(found)))}; give samples where they are constant")
+    return found[0]
+
+
+def _rank(matrix: np.ndarray) -> int:
+    return int(np.linalg.matrix_rank(matrix, tol=ZERO * max(1.0, np.abs(matrix).max(initial=0.0)))) if matrix.size else 0

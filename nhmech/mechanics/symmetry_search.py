@@ -1,0 +1,114 @@
+"""Finding symmetries: the conditions are linear in the generator, so the candidates that satisfy them are a null space."""
+
+from __future__ import annotations
+
+import casadi as ca
+import numpy as np
+
+from ..errors import MechanicsError
+from .frame import at_samples
+from .invariance import evaluate, invariances
+from .symmetry import ZERO, Symmetry, symmetry
+from .system import ConstrainedSystem, LagrangianSystem
+
+
+def find_symmetry(constrained: ConstrainedSystem) -> Symmetry:
+    """All symmetries among the combinations of simple candidates, in echelon form.
+
+    Candidates: each basis section of the fibre (translations, and S^1 of an angle or a wheel); q_i d/dq_j of all flat
+    coordinates, from which turns such as x d/dy - y d/dx + d/dphi are made; turns of quaternions about space axes. So SE(2),
+    SE(3), tori and products are found, and what is not affine in these coordinates is not.
+
+    Raises `MechanicsError` where nothing is a symmetry.
+    """
+    constrained = constrained.constrained
+    names, sections = _independent(constrained, *_candidates(constrained.system))
+    found = invariances(constrained, sections)
+    rows = np.concatenate([derivative.reshape(-1, len(names)) for derivative, _ in evaluate(constrained, found, 2 * len(names) + 8)])
+    basis = _echelon(_null_space(rows))
+    if not len(basis):
+        raise MechanicsError("no symmetry among the candidates: " + ", ".join(names))
+    return symmetry(constrained, {_name(row, names): sections @ ca.DM(row) for row in basis})
+
+
+def _candidates(system: LagrangianSystem) -> tuple[list[str], ca.SX]:
+    """Names and sections (nv, n), simple ones first."""
+    space, q = system.algebroid, system.q
+    names, columns = [f"d/d{name.removesuffix(chr(39))}" for name in space.v_names], [ca.SX.eye(space.nv)]
+    bent = {i + n for i in space.quaternions for n in range(4)} | {i + n for i, _ in space.circles for n in range(2)}
+    flat = [j for j in range(space.nq) if j not in bent]
+    fields = []
+    for j in flat:
+        unit = ca.DM.zeros(space.nq, 1)
+        unit[j] = 1
+        fields.append((f"d/d{space.q_names[j]} ", ca.SX(unit)))
+        fields += [(f"{space.q_names[i]} d/d{space.q_names[j]}", q[i] * unit) for i in flat]
+    for i in space.quaternions:
+        x, y, z, w = (q[i + n] for n in range(4))
+        for axis, turned in (("x", (w, -z, y, -x)), ("y", (z, w, -x, -y)), ("z", (-y, x, w, -z))):
+            field = ca.SX.zeros(space.nq, 1)
+            field[i:i + 4] = ca.vertcat(*turned) / 2
+            fields.append((f"turn of {space.q_names[i]}.. about {axis}", field))
+    rho = space.anchor
+    if fields and _injective(space):
+        names += [name for name, _ in fields]
+        columns.append(ca.solve(rho.T @ rho, rho.T @ ca.horzcat(*[field for _, field in fields])))
+    return names, ca.horzcat(*columns)
+
+
+def _injective(space) -> bool:
+    """Whether a vector field on Q is one section at most."""
+    q = space.normalise(np.random.default_rng(0).normal(size=space.nq))
+    return np.linalg.matrix_rank(ca.Function("rho", [space.q], [space.anchor])(q).full()) == space.nv
+
+
+def _independent(constrained: ConstrainedSystem, names: list[str], sections: ca.SX) -> tuple[list[str], ca.SX]:
+    """The candidates without those that depend on earlier ones."""
+    values = at_samples(constrained, ca.densify(sections)).reshape(-1, len(names))
+    kept: list[int] = []
+    rest = values / np.maximum(np.linalg.norm(values, axis=0), 1e-300)
+    for i in range(len(names)):
+        size = np.linalg.norm(rest[:, i])
+        if size > 1e-7:
+            kept.append(i)
+            direction = rest[:, i] / size
+            rest -= np.outer(direction, direction @ rest)
+    return [names[i] for i in kept], sections[:, kept]
+
+
+def _null_space(rows: np.ndarray) -> np.ndarray:
+    size = np.linalg.norm(rows, axis=0)
+    scale = np.where(size > 0, size, 1.0)
+    _, s, vt = np.linalg.svd(rows / scale)
+    rank = int((s > ZERO * max(s.max(initial=0.0), 1e-300)).sum())
+    return vt[rank:] / scale
+
+
+def _echelon(basis: np.ndarray) -> np.ndarray:
+    """Reduced row echelon form: each vector has an entry 1 where all others have 0, which makes them readable."""
+    basis, r = basis.copy(), 0
+    for column in range(basis.shape[1]):
+        if r == len(basis):
+            break
+        pivot = r + int(np.argmax(np.abs(basis[r:, column])))
+        if np.abs(basis[pivot, column]) <= 1e-8 * np.abs(basis[r:]).max():
+            basis[r:, column] = 0
+            continue
+        basis[[r, pivot]] = basis[[pivot, r]]
+        basis[r] /= basis[r, column]
+        others = [i for i in range(len(basis)) if i != r]
+        basis[others] -= np.outer(basis[others, column], basis[r])
+        r += 1
+    near = np.round(basis)
+    return np.where(np.abs(basis - near) < ZERO, near, basis)
+
+
+def _name(row: np.ndarray, names: list[str]) -> str:
+    """Such as "d/dphi - y d/dx + x d/dy"."""
+    parts = []
+    for coefficient, name in zip(row, names):
+        if coefficient:
+            size = "" if abs(coefficient) == 1 else f"{abs(coefficient):.6g} "
+            parts.append(("-" if coefficient < 0 else "+", size + name.strip()))
+    text = " ".join(f"{sign} {part}" for sign, part in parts)
+    return text.removeprefix("+ ")

@@ -1,0 +1,35 @@
+"""Fixtures of all tests: the reference cases, and the shipped robots."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from support import SHIPPED, shipped
+
+CASES = Path(__file__).resolve().parents[2] / "shared" / "cases"      # beside the project; not part of it
+
+
+@pytest.fixture(scope="session")
+def case():
+    """Name -> contents of a reference case; skips where the cases are not at hand."""
+    def read(name: str) -> dict:
+        path = CASES / f"{name}.json"
+        if not path.is_file():
+            pytest.skip(f"no reference case {path}")
+        return json.loads(path.read_text())
+
+    return read
+
+
+@pytest.fixture(scope="session")
+def vehicle():
+    """(name, ground, speeds) -> a shipped robot, loaded once."""
+    return shipped
+
+
+@pytest.fixture(params=SHIPPED)
+def any_vehicle(request):
+    """Each shipped robot in turn."""
+    return shipped(request.param)

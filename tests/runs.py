@@ -1,0 +1,49 @@
+"""Readings of a finished run that several tests need."""
+
+from __future__ import annotations
+
+import casadi as ca
+import numpy as np
+import pinocchio as pin
+
+
+def moment(trajectory, t: float) -> int:
+    """Index of the recorded state at time t [s]."""
+    i = int(np.argmin(np.abs(trajectory.t - t)))
+    assert abs(trajectory.t[i] - t) < 1e-9, f"no state was recorded at t = {t}"
+    return i
+
+
+def rate(trajectory, joint: str) -> np.ndarray:
+    """(N,) [rad/s]."""
+    return trajectory.v[:, trajectory.names["v"].index(joint)]
+
+
+def angle(trajectory, joint: str) -> np.ndarray:
+    """(N,) [rad], unwrapped."""
+    return trajectory.angles[:, trajectory.names["angles"].index(joint)]
+
+
+def rotation(q: np.ndarray) -> np.ndarray:
+    """R_WB."""
+    return pin.Quaternion(q[3:7]).toRotationMatrix()
+
+
+def attitude(q: np.ndarray) -> tuple[float, float, float]:
+    """yaw, roll, pitch [rad] of R = Rz(yaw) Rx(roll) Ry(pitch)."""
+    R = rotation(q)
+    return float(np.arctan2(-R[0, 1], R[1, 1])), float(np.arcsin(R[2, 1])), float(np.arctan2(-R[2, 0], R[2, 2]))
+
+
+def yaw(trajectory) -> np.ndarray:
+    """Heading [rad], unwrapped, (N,)."""
+    return np.unwrap([attitude(q)[0] for q in trajectory.q])
+
+
+def residuals(vehicle, trajectory) -> tuple[np.ndarray, np.ndarray]:
+    """Largest |A v + b| of all rows relative to |v|, and largest |phi| relative to max(1 m, |p|), at each recorded state, (N,), (N,)."""
+    s, d = vehicle.constrained.system, vehicle.constrained.distribution
+    evaluate = ca.Function("residuals", [s.t, s.q, s.v], [
+        ca.norm_inf(d.A @ s.v + d.b) / ca.norm_2(s.v), ca.norm_inf(d.phi) / ca.fmax(1, ca.norm_2(s.q[:3]))]).map(len(trajectory.t))
+    slip, height = evaluate(trajectory.t[None, :], trajectory.q.T, trajectory.v.T)
+    return slip.full().ravel(), height.full().ravel()
