@@ -10,7 +10,7 @@ import numpy as np
 import pinocchio as pin
 
 from ..errors import ModelError
-from ..mechanics.algebroid import LieAlgebroid
+from ..mechanics.algebroid import LieAlgebroid, rotation
 from ..mechanics.distribution import Row, assemble
 from ..mechanics.system import ConstrainedSystem
 from .axles import find_axles, steering_angles
@@ -25,7 +25,8 @@ from .parameters import Parameters
 from .placement import Placer, Support
 from .rows import FIXED_AXLE, FOLLOWER, ROLLING, contact_rows, function_row, gauge_row, mid_axle_rows, mimic_row
 from .samples import sample_configurations
-from .tree import Body, Inertia, algebroid_of, is_axisymmetric, kinematics
+from .symmetry import check_reduction, frozen_normal, with_normal
+from .tree import Body, algebroid_of, is_axisymmetric, kinematics, seen_from_root
 from .values import inertias_of, parameter_values, write_inertias
 from .vehicle import Gauge, Vehicle
 
@@ -50,24 +51,38 @@ def build(description: Description, ground: Ground, parameters: Parameters | Non
     v, a, t = ca.SX.sym("v", algebroid.nv), ca.SX.sym("a", algebroid.nv), ca.SX.sym("t")
     normal = np.array(ground.normal)
 
-    spinning = {joint for name in description.rolling if is_axisymmetric(model, joint := model.getJointId(name))}
+    world = seen_from_root(algebroid, _world(ground, parameters))
     origin = ca.SX(ca.DM(ground.point)) + ca.SX(ca.sparsify(ca.DM(ground.velocity))) * t
-    bodies = kinematics(model, algebroid, v, a, _world(ground, parameters), origin, spinning)
-    contacts = tuple(_contact(mount, bodies[mount.body - 1], v, parameters, ground) for mount in mounts(model, description))
+    position = rotation(algebroid.q[3:7]).T @ (algebroid.q[:3] - origin)
+    pushed = {frame.parentJoint for frame in model.frames if frame.name in wrench_bodies}       # a point of it may go round with the wheel
+    spinning = {joint for name in description.rolling if is_axisymmetric(model, joint := model.getJointId(name)) and joint not in pushed}
+    sites = mounts(model, description)
+
+    def moving(seen: dict[str, ca.SX]) -> tuple[list[Body], tuple[Contact, ...]]:
+        bodies = kinematics(model, algebroid, v, a, seen, position, spinning)
+        return bodies, tuple(_contact(site, bodies[site.body - 1], v, parameters, ground) for site in sites)
+
+    bodies, contacts = moving(world)
 
     placer = _placer(model, contacts, algebroid, t, v, parameters, normal)
     support = _support(placer, contacts, model)
     steering = find_axles(contacts, algebroid, t, v, parameters, normal, model, description)
     gauge = _gauge(model, description, contacts)
     pair = steering.pair(steering_angles(steering, model, near)) if steering.coupled else None
-    rows = _rows(description, contacts, steering, pair, support, gauge, bodies[0].world["n"], algebroid, v)
     samples = sample_configurations(model, description, placer, support, steering, gauge is not None) if near is None else near[None, :]
-
     inertias = inertias_of(model, names, parameters)
-    system = lagrangian_system(description, model, algebroid, t, v, a, [bodies[0], *bodies], inertias, parameters, wrench_bodies, origin)
-    constrained = ConstrainedSystem(system, assemble(rows, algebroid.nv), parameters.numbers, samples, _preferred(description, steering, pair),
-                                    _scales(contacts, algebroid, steering.length), *_guards(contacts))
-    return Vehicle(description, ground, model, parameters, constrained, contacts, steering, support, placer, gauge, tuple(wrench_bodies),
+    preferred, scales, guards = _preferred(description, steering, pair), _scales(contacts, algebroid, steering.length), _guards(contacts)
+
+    def constrained_system(bodies: list[Body], speeds: Sequence[Contact]) -> ConstrainedSystem:
+        rows = _rows(description, speeds, [c.height for c in contacts], steering, pair, support, gauge, (bodies[0].world["n"], world["n"]), algebroid, v)
+        system = lagrangian_system(description, model, algebroid, t, v, a, [bodies[0], *bodies], inertias, parameters, wrench_bodies, origin)
+        return ConstrainedSystem(system, assemble(rows, algebroid.nv), parameters.numbers, samples, preferred, scales, *guards)
+
+    constrained = constrained_system(bodies, contacts)
+    frozen = frozen_normal(constrained, world["n"])
+    reduced = constrained_system(*moving(with_normal(world, frozen, ground, parameters["gravity"]))) if frozen.any else constrained
+    check_reduction(constrained, reduced)
+    return Vehicle(description, ground, model, parameters, constrained, reduced, contacts, steering, support, placer, gauge, tuple(wrench_bodies),
                    partial(build, description, ground))
 
 
@@ -119,17 +134,22 @@ def _gauge(model: pin.Model, description: Description, contacts: Sequence[Contac
     return Gauge(joint, axle, level / np.linalg.norm(level))
 
 
-def _rows(description: Description, contacts: Sequence[Contact], steering: Steering, pair: tuple[Axle, Axle] | None, support: Support,
-          gauge: Gauge | None, n_B: ca.SX, algebroid: LieAlgebroid, v: ca.SX) -> list[Row]:
-    """Every row, those that only repeat others included."""
+def _rows(description: Description, contacts: Sequence[Contact], heights: Sequence[ca.SX], steering: Steering, pair: tuple[Axle, Axle] | None, support: Support,
+          gauge: Gauge | None, normals: tuple[ca.SX, ca.SX], algebroid: LieAlgebroid, v: ca.SX) -> list[Row]:
+    """Every row, those that only repeat others included.
+
+    heights  functions of the whole attitude, also where the rows are written with frozen parts of it
+    normals  n in the root's frame, as the rows are to see it and in full
+    """
+    n_B, n_full = normals
     fixed = {axle.wheel for axle in steering.fixed}
     followers = {axle.wheel for axle in steering.steered if pair is not None and axle not in pair}
     factor = description.track_factor
     skidding = [c for c in contacts if "lateral" in c.held and c.mount.spin is not None] if factor is not None else []
     rows: list[Row] = []
-    for c, offset in zip(contacts, support.offsets):
+    for c, height, offset in zip(contacts, heights, support.offsets):
         priority = FIXED_AXLE if c.name in fixed else FOLLOWER if c.name in followers else ROLLING
-        made = contact_rows(c, v, float(offset), priority, c.name in description.released)
+        made = contact_rows(c, v, height - float(offset), priority, c.name in description.released)
         rows += made[:1] if c in skidding else made
     if skidding:
         rows += mid_axle_rows(skidding, v, factor, n_B)
@@ -137,7 +157,7 @@ def _rows(description: Description, contacts: Sequence[Contact], steering: Steer
         rows += [function_row(f"{joint}/coupling", phi, algebroid) for joint, phi in steering.functions(pair).items()]
     rows += [mimic_row(mimic, algebroid, v) for mimic in description.mimic]
     if gauge is not None:
-        rows.append(gauge_row(gauge.level, n_B, algebroid, gauge.joint))
+        rows.append(gauge_row(gauge.level, n_full, algebroid, gauge.joint))
     return rows
 
 

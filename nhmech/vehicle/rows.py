@@ -22,9 +22,9 @@ def linear_row(name: str, speed: ca.SX, v: ca.SX, phi: ca.SX | None = None, prio
     return Row(name, form, ca.substitute(speed, v, ca.SX.zeros(v.shape)), phi, priority)
 
 
-def contact_rows(contact: Contact, v: ca.SX, offset: float, lateral_priority: int, released: bool = False) -> list[Row]:
-    """Normal row with its height, then the held directions; `released` frees the lateral one."""
-    rows = [linear_row(f"{contact.name}/normal", contact.speed("normal"), v, contact.height - offset, HOLONOMIC)]
+def contact_rows(contact: Contact, v: ca.SX, phi: ca.SX, lateral_priority: int, released: bool = False) -> list[Row]:
+    """Normal row with its holonomic function, then the held directions; `released` frees the lateral one."""
+    rows = [linear_row(f"{contact.name}/normal", contact.speed("normal"), v, phi, HOLONOMIC)]
     for direction in contact.held[1:]:
         if released and direction == "lateral":
             continue

@@ -80,19 +80,22 @@ def turn(axis: np.ndarray, c: ca.SX, s: ca.SX) -> ca.SX:
     return ca.sparsify(ca.DM(a @ a.T)) * (1 - c) + ca.SX.eye(3) * c + ca.sparsify(ca.skew(a)) * s
 
 
-def kinematics(model: pin.Model, algebroid: LieAlgebroid, v: ca.SX, a: ca.SX, world: dict[str, ca.SX], origin: ca.SX,
+def seen_from_root(algebroid: LieAlgebroid, world: dict[str, ca.SX]) -> dict[str, ca.SX]:
+    """Vectors fixed in W as the root sees them, R_WB^T w."""
+    R_WB = rotation(algebroid.q[3:7])
+    return {name: R_WB.T @ vector for name, vector in world.items()}
+
+
+def kinematics(model: pin.Model, algebroid: LieAlgebroid, v: ca.SX, a: ca.SX, seen: dict[str, ca.SX], position: ca.SX,
                spinning: set[int]) -> list[Body]:
     """Motion of every joint's body; that of Pinocchio's joint i stands at i - 1.
 
-    world     name -> vector in W; "g" is gravity [m/s^2]
-    origin    the ground's reference point in W
+    seen      vectors fixed in W, by name, as the root sees them; "g" is gravity [m/s^2]
+    position  of the root from the ground's reference point, as the root sees it [m]
     spinning  joints whose body is seen from the frame that does not spin
     """
-    q = algebroid.q
-    R_WB = rotation(q[3:7])
-    seen = {name: R_WB.T @ vector for name, vector in world.items()}
-    omega = v[3:6]
-    bodies = [Body(seen, R_WB.T @ (q[:3] - origin), omega, v[:3], a[3:6], a[:3] + ca.cross(omega, v[:3]) - seen["g"])]
+    q, omega = algebroid.q, v[3:6]
+    bodies = [Body(seen, position, omega, v[:3], a[3:6], a[:3] + ca.cross(omega, v[:3]) - seen["g"])]
     for joint in range(2, model.njoints):
         parent = bodies[model.parents[joint] - 1]
         placement, axis = model.jointPlacements[joint], joint_axis(model, joint)

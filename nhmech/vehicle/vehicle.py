@@ -41,6 +41,7 @@ class Vehicle:
     model        Pinocchio's model with held joints locked
     parameters   named numbers (radii, inertias, payload, ...)
     constrained  the constrained system: Gibbs function, forces, rows, samples
+    reduced      the same with frozen parts of the attitude put to their constants: equal on the manifold, and far smaller
     contacts     symbolic contacts, in the order of `description.wheels`
     steering     the axles that must meet in one point
     support      how the contacts carry the base
@@ -53,6 +54,7 @@ class Vehicle:
     model: pin.Model
     parameters: Parameters
     constrained: ConstrainedSystem
+    reduced: ConstrainedSystem
     contacts: tuple[Contact, ...]
     steering: Steering
     support: Support
@@ -83,7 +85,7 @@ class Vehicle:
     @cached_property
     def frame(self) -> AdaptedFrame:
         """Kept rows and independent speeds that serve best over all samples."""
-        return adapted_frame(self.constrained, self.description.speeds)
+        return adapted_frame(self.reduced, self.description.speeds)
 
     @property
     def speeds(self) -> tuple[str, ...]:
@@ -92,7 +94,7 @@ class Vehicle:
 
     @cached_property
     def _equations(self) -> Equations:
-        return gibbs_appell(self.constrained, frame=self.frame)
+        return gibbs_appell(self.reduced, frame=self.frame)
 
     def equations(self) -> Equations:
         """The Gibbs-Appell equations in the quasi-velocities `speeds`."""

@@ -1,0 +1,80 @@
+"""What the dynamics of a vehicle need not know: frozen parts of the attitude.
+
+The equations see the attitude only through the ground's normal in the root's frame. Where the contacts hold a component of it (the
+pitch and roll of an ordinary mobile base, the level axle of a pendulum, the gauge of a disc), it is a constant.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import casadi as ca
+import numpy as np
+
+from ..errors import ModelError
+from ..mechanics.frame import at_samples
+from ..mechanics.system import ConstrainedSystem
+from .ground import Ground
+
+SAME = 1e-12      # how well a frozen component keeps its value, and the reduced rows agree with the full ones
+
+
+@dataclass(frozen=True)
+class Frozen:
+    """Values of the components of n in the root's frame; NaN for those that move."""
+
+    values: np.ndarray
+
+    @property
+    def any(self) -> bool:
+        return bool(np.isfinite(self.values).any())
+
+
+def frozen_normal(constrained: ConstrainedSystem, n_B: ca.SX) -> Frozen:
+    """Components whose gradient lies in the span of the holonomic one-forms at every sample, and whose value is the same there."""
+    d = constrained.distribution
+    normals = at_samples(constrained, ca.densify(n_B))[:, :, 0]
+    forms = at_samples(constrained, ca.densify(d.A[list(d.phi_rows), :])) if d.phi_rows else np.zeros((len(normals), 0, constrained.system.algebroid.nv))
+    values = np.full(3, np.nan)
+    for k in range(3):
+        held = all(_held(form, np.cross(np.eye(3)[k], n)) for form, n in zip(forms, normals))      # dn_k/dt = (n x omega)_k
+        if held and np.ptp(normals[:, k]) <= SAME:
+            values[k] = _plain(normals[:, k].mean())
+    return Frozen(values)
+
+
+def _held(form: np.ndarray, rates: np.ndarray) -> bool:
+    """Whether the row that `rates` is of omega depends on the holonomic forms."""
+    if not len(form):
+        return False
+    row = np.zeros(form.shape[1])
+    row[3:6] = rates
+    rest = row - form.T @ np.linalg.lstsq(form.T, row, rcond=1e-10)[0]
+    return bool(np.linalg.norm(rest) <= 1e-9)
+
+
+def _plain(value: float) -> float:
+    """0, 1 and -1 without their rounding."""
+    return float(round(value)) if abs(value - round(value)) <= SAME else float(value)
+
+
+def with_normal(seen: dict[str, ca.SX], frozen: Frozen, ground: Ground, gravity) -> dict[str, ca.SX]:
+    """The vectors that the root sees, with the frozen components of n put in, and of what is parallel to n."""
+    n = ca.SX(3, 1)
+    for k in range(3):
+        if not np.isfinite(frozen.values[k]):
+            n[k] = seen["n"][k]
+        elif frozen.values[k]:
+            n[k] = frozen.values[k]
+    level = ground.normal == (0.0, 0.0, 1.0)
+    return {**seen, "n": n, **({"g": -gravity * n, "z": n} if level else {})}
+
+
+def check_reduction(full: ConstrainedSystem, reduced: ConstrainedSystem) -> None:
+    """The rows of both agree at the samples. Raises `ModelError` naming the row where they do not."""
+    if full is reduced:
+        return
+    difference = np.abs(at_samples(full, ca.densify(full.distribution.A)) - at_samples(reduced, ca.densify(reduced.distribution.A))).max(axis=(0, 2))
+    worst = int(np.argmax(difference))
+    if difference[worst] > 1e-10:
+        raise ModelError(f"freezing part of the attitude changes the row {full.distribution.names[worst]!r} by {difference[worst]:.2g}")
