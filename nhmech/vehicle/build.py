@@ -19,6 +19,7 @@ from .couplings import Axle, Steering
 from .description import Description
 from .forces import lagrangian_system
 from .ground import Ground
+from .inertia import has_symbolic_inertia, lumped_inertias
 from .model import full_model, reduced_model
 from .mounts import body_names, mounts
 from .parameters import Parameters
@@ -27,7 +28,7 @@ from .rows import FIXED_AXLE, FOLLOWER, ROLLING, contact_rows, function_row, gau
 from .samples import sample_configurations
 from .symmetry import check_reduction, frozen_normal, with_normal
 from .tree import Body, algebroid_of, is_axisymmetric, kinematics, seen_from_root
-from .values import inertias_of, parameter_values, write_inertias
+from .values import parameter_values, write_inertias
 from .vehicle import Gauge, Vehicle
 
 OFFSET_TOLERANCE = 0.05      # of the smallest wheel radius: a contact this far out of the common plane is taken for rounding
@@ -55,7 +56,8 @@ def build(description: Description, ground: Ground, parameters: Parameters | Non
     origin = ca.SX(ca.DM(ground.point)) + ca.SX(ca.sparsify(ca.DM(ground.velocity))) * t
     position = rotation(algebroid.q[3:7]).T @ (algebroid.q[:3] - origin)
     pushed = {frame.parentJoint for frame in model.frames if frame.name in wrench_bodies}       # a point of it may go round with the wheel
-    spinning = {joint for name in description.rolling if is_axisymmetric(model, joint := model.getJointId(name)) and joint not in pushed}
+    spinning = {joint for name in description.rolling if is_axisymmetric(model, joint := model.getJointId(name))
+                and joint not in pushed and not has_symbolic_inertia(parameters, names[joint])}
     sites = mounts(model, description)
 
     def moving(seen: dict[str, ca.SX]) -> tuple[list[Body], tuple[Contact, ...]]:
@@ -70,12 +72,12 @@ def build(description: Description, ground: Ground, parameters: Parameters | Non
     gauge = _gauge(model, description, contacts)
     pair = steering.pair(steering_angles(steering, model, near)) if steering.coupled else None
     samples = sample_configurations(model, description, placer, support, steering, gauge is not None) if near is None else near[None, :]
-    inertias = inertias_of(model, names, parameters)
+    inertias, spins = lumped_inertias(model, names, parameters, spinning)
     preferred, scales, guards = _preferred(description, steering, pair), _scales(contacts, algebroid, steering.length), _guards(contacts)
 
     def constrained_system(bodies: list[Body], speeds: Sequence[Contact]) -> ConstrainedSystem:
         rows = _rows(description, speeds, [c.height for c in contacts], steering, pair, support, gauge, (bodies[0].world["n"], world["n"]), algebroid, v)
-        system = lagrangian_system(description, model, algebroid, t, v, a, [bodies[0], *bodies], inertias, parameters, wrench_bodies, origin)
+        system = lagrangian_system(description, model, algebroid, t, v, a, bodies, inertias, spins, parameters, wrench_bodies, origin)
         return ConstrainedSystem(system, assemble(rows, algebroid.nv), parameters.numbers, samples, preferred, scales, *guards)
 
     constrained = constrained_system(bodies, contacts)

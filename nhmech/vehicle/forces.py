@@ -11,20 +11,22 @@ from ..errors import ModelError
 from ..mechanics.algebroid import LieAlgebroid
 from ..mechanics.system import LagrangianSystem
 from .description import Description
+from .gibbs import energies, gibbs_function
+from .inertia import Inertia, Spin
 from .parameters import Parameters, present
-from .tree import Body, Inertia, energies, gibbs_function
+from .tree import Body
 
 RESISTANCE_RATE = 0.05      # [rad/s] below which rolling resistance fades, so that a wheel can stand still
 
 
 def lagrangian_system(description: Description, model: pin.Model, algebroid: LieAlgebroid, t: ca.SX, v: ca.SX, a: ca.SX, bodies: Sequence[Body],
-                      inertias: Sequence[Inertia | None], parameters: Parameters, wrench_bodies: Sequence[str], origin: ca.SX) -> LagrangianSystem:
+                      inertias: Sequence[Inertia | None], spins: Sequence[Spin], parameters: Parameters, wrench_bodies: Sequence[str], origin: ca.SX) -> LagrangianSystem:
     """S and E of the bodies, the payload and the rotors; damping and rolling resistance; efforts and wrenches as inputs u.
 
     `origin` is the ground's reference point in W, (3,). The potential energy is zero at the height of W's own origin.
     """
-    gibbs = gibbs_function(bodies, inertias)
-    kinetic, potential = energies(bodies, inertias, parameters["gravity"] * origin[2])
+    gibbs = gibbs_function(bodies, inertias, spins, v, a)
+    kinetic, potential = energies(bodies, inertias, spins, v, parameters["gravity"] * origin[2])
     force = ca.SX(algebroid.nv, 1)
     for joint in list(model.names)[2:]:
         i = algebroid.v_names.index(joint)

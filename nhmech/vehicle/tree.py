@@ -7,7 +7,6 @@ appears nowhere.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 import casadi as ca
@@ -16,7 +15,6 @@ import pinocchio as pin
 
 from ..mechanics.algebroid import LieAlgebroid, circle, line, product, rotation, special_euclidean
 from .model import is_prismatic, joint_axis
-from .parameters import Parameters
 
 
 @dataclass(frozen=True)
@@ -38,15 +36,6 @@ class Body:
 
     def velocity_of(self, point) -> ca.SX:
         return self.v + ca.cross(self.omega, point)
-
-
-@dataclass(frozen=True)
-class Inertia:
-    """mass [kg], centre of mass (3,) in the body's frame [m], inertia about it (3, 3) [kg m^2]; numbers or symbols."""
-
-    mass: ca.SX | float
-    com: ca.SX
-    matrix: ca.SX
 
 
 def algebroid_of(model: pin.Model) -> LieAlgebroid:
@@ -121,49 +110,3 @@ def kinematics(model: pin.Model, algebroid: LieAlgebroid, v: ca.SX, a: ca.SX, se
             R.T @ (parent.a + ca.cross(parent.alpha, r) + ca.cross(parent.omega, ca.cross(parent.omega, r)))
             + slide_rate + 2 * ca.cross(carried, slide)))
     return bodies
-
-
-def gibbs_function(bodies: Sequence[Body], inertias: Sequence[Inertia | None]) -> ca.SX:
-    """S = sum 1/2 m |a_c|^2 + 1/2 alpha.J alpha + alpha.(omega x J omega), a_c the proper acceleration of the centre of mass.
-
-    Differs from 1/2 (A - A_g)^T I (A - A_g) + (A - A_g)^T (V x* I V) by a function of (q, v) only.
-    """
-    total = ca.SX(0)
-    for body, inertia in zip(bodies, inertias):
-        if inertia is None:
-            continue
-        a_com = body.a + ca.cross(body.alpha, inertia.com) + ca.cross(body.omega, ca.cross(body.omega, inertia.com))
-        momentum = inertia.matrix @ body.omega
-        total += inertia.mass * ca.sumsqr(a_com) / 2 + ca.dot(body.alpha, inertia.matrix @ body.alpha / 2 + ca.cross(body.omega, momentum))
-    return total
-
-
-def energies(bodies: Sequence[Body], inertias: Sequence[Inertia | None], origin: ca.SX | float = 0) -> tuple[ca.SX, ca.SX]:
-    """Kinetic and potential energy [J]; `origin` is the potential of the ground's reference point [J/kg], which moves with the ground."""
-    kinetic, potential = ca.SX(0), ca.SX(0)
-    for body, inertia in zip(bodies, inertias):
-        if inertia is None:
-            continue
-        kinetic += (inertia.mass * ca.sumsqr(body.velocity_of(inertia.com)) + ca.dot(body.omega, inertia.matrix @ body.omega)) / 2
-        potential += inertia.mass * (origin - ca.dot(body.world["g"], body.position + inertia.com))
-    return kinetic, potential
-
-
-def body_inertia(parameters: Parameters, name: str) -> Inertia:
-    """The ten inertial parameters of a body, by name."""
-    p = {key: parameters[f"{name}.{key}"] for key in INERTIAL}
-    matrix = ca.SX(3, 3)
-    for key, i, j in (("Ixx", 0, 0), ("Iyy", 1, 1), ("Izz", 2, 2), ("Ixy", 0, 1), ("Ixz", 0, 2), ("Iyz", 1, 2)):
-        if isinstance(p[key], ca.SX) or p[key] != 0:
-            matrix[i, j] = matrix[j, i] = p[key]
-    com = ca.sparsify(ca.vertcat(*[ca.SX(p[key]) for key in ("com_x", "com_y", "com_z")]))
-    return Inertia(p["mass"], com, matrix)
-
-
-INERTIAL = ("mass", "com_x", "com_y", "com_z", "Ixx", "Iyy", "Izz", "Ixy", "Ixz", "Iyz")
-
-
-def inertial_values(inertia: pin.Inertia) -> dict[str, float]:
-    """The same ten numbers of a Pinocchio inertia."""
-    m = inertia.inertia
-    return dict(zip(INERTIAL, map(float, (inertia.mass, *inertia.lever, m[0, 0], m[1, 1], m[2, 2], m[0, 1], m[0, 2], m[1, 2]))))

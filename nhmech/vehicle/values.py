@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import casadi as ca
 import numpy as np
 import pinocchio as pin
 
 from .description import Description
-from .parameters import Parameters, present
-from .tree import Inertia, body_inertia, inertial_values
+from .inertia import inertial_values
+from .parameters import Parameters
 
 GRAVITY = 9.81      # [m/s^2]
 
@@ -31,15 +30,6 @@ def parameter_values(model: pin.Model, names: list[str], description: Descriptio
             values[f"{wheel.name}.rolling_resistance"] = 0.0
     values.update({f"payload.{key}": 0.0 for key in ("mass", "x", "y", "z")})
     return values
-
-
-def inertias_of(model: pin.Model, names: list[str], parameters: Parameters) -> list[Inertia | None]:
-    """Inertia of each joint's body, None for a massless one; before them the payload's, which rides on the root."""
-    inertias = [body_inertia(parameters, names[i]) if present(parameters[f"{names[i]}.mass"]) else None for i in range(1, model.njoints)]
-    payload = None
-    if present(parameters["payload.mass"]):
-        payload = Inertia(parameters["payload.mass"], ca.vertcat(*[ca.SX(parameters[f"payload.{c}"]) for c in "xyz"]), ca.SX(3, 3))
-    return [payload, *inertias]
 
 
 def write_inertias(model: pin.Model, names: list[str], parameters: Parameters) -> None:
