@@ -6,7 +6,7 @@ import json
 from pathlib import Path
 
 import pytest
-from support import SHIPPED, shipped
+from support import shipped
 
 CASES = Path(__file__).resolve().parents[2] / "shared" / "cases"      # beside the project; not part of it
 
@@ -27,9 +27,3 @@ def case():
 def vehicle():
     """(name, ground, speeds) -> a shipped robot, loaded once."""
     return shipped
-
-
-@pytest.fixture(params=SHIPPED)
-def any_vehicle(request):
-    """Each shipped robot in turn."""
-    return shipped(request.param)

@@ -13,14 +13,14 @@ import numpy as np
 from .cache import default_cache
 from .compiler import find_compiler
 
-DONE, NOT_FINITE, POOR_FRAME = range(3)
+DONE, NOT_FINITE, REFUSED = range(3)
 
 # one row of the record: t, q, v, u, the angles in x
 _LOOP = """
 #include <math.h>
 #include <string.h>
 
-int nhmech_loop(double t0, long long k0, double dt, long long steps, double poor, const double* u, const double* theta,
+int nhmech_loop(double t0, long long k0, double dt, long long steps, double side, double poor, double flat, const double* u, const double* theta,
                 double* x, double* q, double* v, double* health, long long every, long long phase, const long long* angles,
                 double* record, long long* done) {{
   static const int nx = {nx}, nq = {nq}, nv = {nv}, nu = {nu}, na = {na};
@@ -28,7 +28,7 @@ int nhmech_loop(double t0, long long k0, double dt, long long steps, double poor
   double* res[{sz_res}];
   casadi_int iw[{sz_iw} + 1];
   double w[{sz_w} + 1];
-  double t, next[{nx} + 1], nextq[{nq} + 1], nextv[{nv} + 1];
+  double t, guard, next[{nx} + 1], nextq[{nq} + 1], nextv[{nv} + 1];
   long long i;
   int j;
   for (i = 0; i < steps; ++i) {{
@@ -40,15 +40,16 @@ int nhmech_loop(double t0, long long k0, double dt, long long steps, double poor
       for (j = 0; j < na; ++j) *record++ = x[angles[j]];
     }}
     t = t0 + (double)(k0 + i) * dt;
+    guard = health[2];
     arg[0] = &t; arg[1] = x; arg[2] = u; arg[3] = theta; arg[4] = &dt;
     res[0] = next; res[1] = nextq; res[2] = nextv; res[3] = health;
     {name}(arg, res, iw, w, 0);
-    for (j = 0; j < nx; ++j) if (!isfinite(next[j])) {{ *done = i; return 1; }}
-    for (j = 0; j < 3; ++j) if (!isfinite(health[j])) {{ *done = i; return 1; }}
+    for (j = 0; j < nx; ++j) if (!isfinite(next[j])) {{ health[2] = guard; *done = i; return 1; }}
+    for (j = 0; j < 3; ++j) if (!isfinite(health[j])) {{ health[2] = guard; *done = i; return 1; }}
+    if (health[1] * side < poor || (health[2] < flat && health[2] < guard / 2)) {{ health[2] = guard; *done = i; return 2; }}
     memcpy(x, next, nx * sizeof(double));
     memcpy(q, nextq, nq * sizeof(double));
     memcpy(v, nextv, nv * sizeof(double));
-    if (health[1] < poor) {{ *done = i + 1; return 2; }}
   }}
   *done = steps;
   return 0;
@@ -62,14 +63,15 @@ class Loop:
 
     call: ctypes._CFuncPtr
 
-    def run(self, t0: float, k0: int, dt: float, steps: int, poor: float, u: np.ndarray, theta: np.ndarray, x: np.ndarray, q: np.ndarray,
+    def run(self, t0: float, k0: int, dt: float, steps: int, side: float, poor: float, flat: float, u: np.ndarray, theta: np.ndarray, x: np.ndarray, q: np.ndarray,
             v: np.ndarray, health: np.ndarray, every: int, phase: int, angles: np.ndarray, record: np.ndarray | None) -> tuple[int, int]:
         """Advances x, q, v in place from t0 + k0 dt; returns a status and the steps that were done.
 
+        A step that would end where the frame's margin times `side` is below `poor`, or where a guard below `flat` has halved, is refused and not taken.
         Rows of the present state go to `record` before every step with (phase + i) % every == 0.
         """
         done = ctypes.c_longlong()
-        status = self.call(t0, k0, dt, steps, poor, u.ctypes.data, theta.ctypes.data, x.ctypes.data, q.ctypes.data, v.ctypes.data,
+        status = self.call(t0, k0, dt, steps, side, poor, flat, u.ctypes.data, theta.ctypes.data, x.ctypes.data, q.ctypes.data, v.ctypes.data,
                            health.ctypes.data, every, phase, angles.ctypes.data, None if record is None else record.ctypes.data, ctypes.byref(done))
         return status, done.value
 
@@ -94,7 +96,7 @@ def compiled_loop(step: ca.Function, angles: int, build: bool = True) -> Loop | 
         return None
     call = ctypes.CDLL(str(library)).nhmech_loop
     pointer, integer, real = ctypes.c_void_p, ctypes.c_longlong, ctypes.c_double
-    call.argtypes = [real, integer, real, integer, real, pointer, pointer, pointer, pointer, pointer, pointer, integer, integer, pointer, pointer, pointer]
+    call.argtypes = [real, integer, real, integer, real, real, real, pointer, pointer, pointer, pointer, pointer, pointer, integer, integer, pointer, pointer, pointer]
     call.restype = ctypes.c_int
     return Loop(call)
 

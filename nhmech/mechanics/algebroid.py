@@ -84,7 +84,8 @@ class LieAlgebroid:
                         jacobi.append(total)
                     terms.append((f"Jacobi ({self.v_names[a]}, {self.v_names[b]}, {self.v_names[d]})", ca.vertcat(*jacobi)))
         terms.sort(key=lambda term: ("antisymmetry", "anchor", "Jacobi").index(term[0].split()[0]))     # the simplest first
-        held = ca.vertcat(*[s for s in ca.symvar(ca.veccat(*[term for _, term in terms])) if not ca.depends_on(self.q, s)])   # t, parameters
+        symbols = ca.symvar(ca.veccat(*[term for _, term in terms]))
+        held = ca.vertcat(*[symbol for symbol in symbols if not ca.depends_on(self.q, symbol)])      # t and parameters
         values = ca.Function("structure_equations", [self.q, held], [term for _, term in terms])
         rng = np.random.default_rng(seed)
         for _ in range(points):

@@ -17,11 +17,13 @@ from .algebroid import TWIST, LieAlgebroid, euclidean, rotation, special_euclide
 PLANAR_TWIST = ("forward_speed", "lateral_speed", "yaw_rate")
 ANGULAR_VELOCITY = ("wx", "wy", "wz")
 
+_CYCLIC = ((0, 1, 2), (1, 2, 0), (2, 0, 1))
+
 # name -> (nonzero brackets (a, b, g): [e_a, e_b] = e_g, names, units); [e_b, e_a] follows
 _ALGEBRAS = {
-    "so(3)": (((0, 1, 2), (1, 2, 0), (2, 0, 1)), ANGULAR_VELOCITY, ("rad/s",) * 3),
+    "so(3)": (_CYCLIC, ANGULAR_VELOCITY, ("rad/s",) * 3),
     "se(2)": (((2, 0, 1), (1, 2, 0)), PLANAR_TWIST, ("m/s", "m/s", "rad/s")),
-    "se(3)": (tuple((i + x, j + y, k + z) for i, j, k in ((0, 1, 2), (1, 2, 0), (2, 0, 1)) for x, y, z in ((3, 3, 3), (3, 0, 0), (0, 3, 0))),
+    "se(3)": (tuple((i + x, j + y, k + z) for i, j, k in _CYCLIC for x, y, z in ((3, 3, 3), (3, 0, 0), (0, 3, 0))),
               TWIST, ("m/s",) * 3 + ("rad/s",) * 3),
     "heisenberg": (((0, 1, 2),), ("e1", "e2", "e3"), ("",) * 3),
     "u(1)": ((), ("charge",), ("",)),
@@ -64,19 +66,20 @@ def lie_algebra(constants: str | np.ndarray, names: Sequence[str] | None = None,
     names, units = tuple(names or default), tuple(units or default_units)
     k = len(names)
     if c.shape != (k, k, k) or len(units) != k:
-        raise MechanicsError(f"{k} names ({', '.join(names)}) need constants ({k}, {k}, {k}) and {k} units; given are {c.shape} and {len(units)}")
+        raise MechanicsError(f"{k} names ({', '.join(names)}) need constants ({k}, {k}, {k}) and {k} units; "
+                             f"given are {c.shape} and {len(units)}")
     _check_constants(c, names)
     return LieAlgebroid(ca.SX(0, 1), (), names, units, ca.SX(0, k), _sparse(c))
 
 
 def special_orthogonal(prefix: str = "", v_names: Sequence[str] = ANGULAR_VELOCITY) -> LieAlgebroid:
-    """SO(3) trivialised on the left: q the unit quaternion (qx, qy, qz, qw) of R from body to world, v the angular velocity in the body [rad/s].
+    """SO(3) trivialised on the left: q the unit quaternion (qx, qy, qz, qw) from body to world, v the body's angular velocity [rad/s].
 
     dR/dt = R hat(v), and dq/dt = 1/2 q * (v, 0). `prefix` stands before all names, so that several bodies fit into one product.
     Source: paper 002, example 5.2.
     """
     whole = special_euclidean()                       # its attitude is the part wanted
-    return LieAlgebroid(whole.q[3:], tuple(prefix + name for name in whole.q_names[3:]), tuple(prefix + name for name in v_names), ("rad/s",) * 3,
+    return LieAlgebroid(whole.q[3:], _prefixed(prefix, whole.q_names[3:]), _prefixed(prefix, v_names), ("rad/s",) * 3,
                         whole.anchor[3:, 3:], _sparse(structure_constants("so(3)")), (), (0,))
 
 
@@ -96,7 +99,7 @@ def special_euclidean_2(prefix: str = "", v_names: Sequence[str] = PLANAR_TWIST,
         yaw = ca.SX.sym(prefix + "yaw")
         q, c, s, turning, circles = ca.vertcat(place, yaw), ca.cos(yaw), ca.sin(yaw), ca.SX(1), ()
     anchor = ca.diagcat(ca.vertcat(ca.horzcat(c, -s), ca.horzcat(s, c)), turning)
-    return LieAlgebroid(q, tuple(prefix + name for name in names), tuple(prefix + name for name in v_names), ("m/s", "m/s", "rad/s"), anchor,
+    return LieAlgebroid(q, _prefixed(prefix, names), _prefixed(prefix, v_names), ("m/s", "m/s", "rad/s"), anchor,
                         _sparse(structure_constants("se(2)")), circles)
 
 
@@ -157,7 +160,12 @@ def _check_constants(c: np.ndarray, names: Sequence[str]) -> None:
     for what, defect in (("antisymmetry", c + c.transpose(0, 2, 1)), ("Jacobi", jacobi)):
         g, *at = np.unravel_index(np.argmax(np.abs(defect)), defect.shape)
         if not abs(defect[(g, *at)]) <= 1e-12 * max(1.0, np.abs(c).max()) ** 2:
-            raise MechanicsError(f"no Lie algebra: {what} ({', '.join(names[a] for a in at)}) fails in component {names[g]} by {defect[(g, *at)]:.3g}")
+            raise MechanicsError(f"no Lie algebra: {what} ({', '.join(names[a] for a in at)}) fails in component {names[g]} "
+                                 f"by {defect[(g, *at)]:.3g}")
+
+
+def _prefixed(prefix: str, names: Sequence[str]) -> tuple[str, ...]:
+    return tuple(prefix + name for name in names)
 
 
 def _sparse(constants: np.ndarray) -> tuple[ca.SX, ...]:

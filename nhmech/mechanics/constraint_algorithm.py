@@ -10,7 +10,7 @@ import numpy as np
 
 from ..errors import MechanicsError
 from .constraint_classes import constraint_classes
-from .constraint_manifold import ConstraintManifold, common_rank
+from .constraint_manifold import ConstraintManifold, Near, common_rank, given_manifold, null_space, written
 from .equations import solve_definite
 from .row_reduction import Reduced, row_reduce
 from .system import ConstrainedSystem
@@ -69,17 +69,17 @@ class ConstraintAlgorithm:
         """What was found, in words."""
         space = self.constrained.system.algebroid
         lines = [f"Hessian of rank {self.hessian_rank} of {space.nv}: {'regular' if self.hessian_rank == space.nv else 'singular'}."]
-        lines += [f"Given constraint: {text} = 0." for text in self._written(self.given)]
+        lines += [f"Given constraint: {given} = 0." for given in self._written(self.given)]
         for k, step in enumerate(self.steps):
             new = self._written(step.constraints)
             lines.append(f"Step {k}: rank {step.rank} of {step.unknowns}; " + (
-                f"new: {', '.join(f'{text} = 0' for text in new)}; dimension {step.dimension}." if new else "no new constraint."))
+                f"new: {', '.join(f'{chi} = 0' for chi in new)}; dimension {step.dimension}." if new else "no new constraint."))
         lines.append(f"Final manifold of dimension {self.dimension}, {self.constraints.numel()} constraints.")
         if self.first_class is not None:
             lines.append(f"On the momentum side {self.first_class} of first class, {self.second_class} of second class.")
-        lines.append(f"{self.gauge} accelerations are undetermined (gauge)." if self.gauge else "All accelerations are determined.")
+        lines.append(f"Undetermined accelerations (gauge): {self.gauge}." if self.gauge else "All accelerations are determined.")
         if self.undetermined_reactions:
-            lines.append(f"{self.undetermined_reactions} reactions are undetermined.")
+            lines.append(f"Undetermined reactions: {self.undetermined_reactions}.")
         return "\n".join(lines)
 
     def _written(self, functions: ca.SX) -> list[str]:
@@ -90,11 +90,11 @@ class ConstraintAlgorithm:
         if not functions.numel():
             return []
         renamed = ca.substitute([ca.densify(functions)], [s.q, s.v, s.theta], named)[0]
-        return [str(ca.simplify(renamed[i])) for i in range(renamed.numel())]
+        return [written(ca.simplify(renamed[i])) for i in range(renamed.numel())]
 
 
-def constraint_algorithm(constrained: ConstrainedSystem, *, nonlinear: ca.SX | None = None, gauge: Mapping[str, float | ca.SX] | None = None,
-                         near: tuple[Sequence[float], Sequence[float]] | None = None, seed: int = 0) -> ConstraintAlgorithm:
+def constraint_algorithm(constrained: ConstrainedSystem, *, nonlinear: ca.SX | None = None,
+                         gauge: Mapping[str, float | ca.SX] | None = None, near: Near | None = None, seed: int = 0) -> ConstraintAlgorithm:
     """Constraints chi(t, q, v) until K w = r has a solution tangent to all of them, w = (dv/dt, lambda):
 
         K = [M  -R^T; dchi/dv  0],   r = [tau - h; -dchi/dq rho v - dchi/dt]
@@ -121,9 +121,7 @@ def constraint_algorithm(constrained: ConstrainedSystem, *, nonlinear: ca.SX | N
     extra = ca.SX(0, 1) if nonlinear is None else ca.SX(nonlinear)
     M, h = s.mass_and_bias()
     reactions = ca.vertcat(d.A, ca.jacobian(extra, s.v))
-    manifold = ConstraintManifold(constrained, near, seed=seed)
-    for chi in ca.vertsplit(ca.vertcat(ca.SX(0, 1), d.phi, d.A @ s.v + d.b, extra)):
-        manifold.impose(chi)
+    manifold = given_manifold(constrained, extra, near, seed)
     given, steps = manifold.constraints, []
     nv, unknowns = s.algebroid.nv, s.algebroid.nv + reactions.shape[0]
     while True:
@@ -139,14 +137,14 @@ def constraint_algorithm(constrained: ConstrainedSystem, *, nonlinear: ca.SX | N
         steps.append(Step(rank, unknowns, ca.vertcat(ca.SX(0, 1), *new), manifold.dimension))
         if not new:
             break
-    kernel = _gauge_directions(samples, nv)
-    w = _solution(constrained, matrix, right, samples, rank, kernel, gauge or {})
+    undetermined = common_rank(np.array([null_space(K)[:nv] for K in samples]), "the set of undetermined accelerations", 1.0)
+    w = _solution(constrained, matrix, right, samples, rank, undetermined, gauge or {})
     holonomic = d.m == d.phi.numel() and not extra.numel()
     first, second = constraint_classes(s, manifold) if holonomic and s.lagrangian is not None else (None, None)
     inputs, names, options = [s.t, s.q, s.v, s.u, s.theta], ["t", "q", "v", "u", "theta"], {"cse": True}
     return ConstraintAlgorithm(
         constrained, tuple(steps), given, manifold.constraints, manifold.dimension,
-        common_rank(manifold.at_points(M), "the Hessian of L"), kernel, unknowns - rank - kernel, first, second,
+        common_rank(manifold.at_points(M), "the Hessian of L"), undetermined, unknowns - rank - undetermined, first, second,
         ca.Function("drift", inputs, [ca.densify(s.q_rate), ca.densify(w[:nv])], names, ["q_rate", "v_rate"], options),
         ca.Function("multipliers", inputs, [ca.densify(w[nv:])], names, ["lam"], options),
         ca.Function("residual", [s.t, s.q, s.v, s.theta], [ca.densify(manifold.constraints)], ["t", "q", "v", "theta"], ["chi"], options),
@@ -158,17 +156,8 @@ def _free_of_inputs(condition: ca.SX, constrained: ConstrainedSystem) -> ca.SX:
     condition = ca.simplify(ca.densify(condition))
     for i, name in enumerate(constrained.system.u_names):
         if ca.depends_on(condition, constrained.system.u[i]):
-            raise MechanicsError(f"input {name!r} enters the constraint {condition}: it acts where the equations determine no acceleration")
+            raise MechanicsError(f"input {name!r} enters the constraint {written(condition)}: it acts where no acceleration is determined")
     return condition
-
-
-def _gauge_directions(samples: np.ndarray, nv: int) -> int:
-    """Dimension of the accelerations in the kernel of K (n, rows, columns)."""
-    kernels = []
-    for K in samples:
-        _, values, vt = np.linalg.svd(K)
-        kernels.append(vt[int((values > 1e-9 * values.max()).sum()):, :nv])
-    return common_rank(np.array(kernels), "the undetermined accelerations") if kernels[0].size else 0
 
 
 def _solution(constrained: ConstrainedSystem, matrix: ca.SX, right: ca.SX, samples: np.ndarray, rank: int, gauge: int,
@@ -178,8 +167,8 @@ def _solution(constrained: ConstrainedSystem, matrix: ca.SX, right: ca.SX, sampl
     columns = {_index(names, name): ca.SX(value) for name, value in named.items()}
     reduced: Reduced | None = row_reduce(matrix, right, samples, rank, tuple(columns))
     if reduced is None or len(columns) > gauge:
-        raise MechanicsError(f"the accelerations of {', '.join(named)} cannot be chosen: {gauge} of {len(names)} are undetermined, and these "
-                             "are not, or follow from each other")
+        raise MechanicsError(f"the accelerations of {', '.join(named)} cannot be chosen: {gauge} of {len(names)} are undetermined, and "
+                             "these are not, or follow from each other")
     w = reduced.solve(columns)
     kernel = reduced.kernel([j for j in reduced.free if j not in columns])
     return w - kernel @ solve_definite(kernel.T @ kernel, kernel.T @ w) if kernel.shape[1] else w

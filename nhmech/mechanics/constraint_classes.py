@@ -5,7 +5,8 @@ from __future__ import annotations
 import casadi as ca
 import numpy as np
 
-from .constraint_manifold import ConstraintManifold, common_rank
+from ..errors import MechanicsError
+from .constraint_manifold import ConstraintManifold, common_rank, null_space
 from .system import LagrangianSystem
 
 
@@ -16,7 +17,7 @@ def constraint_classes(system: LagrangianSystem, manifold: ConstraintManifold) -
     primary constraints (those of the Legendre map) are among them. Brackets on the dual of an algebroid:
     {q^i, p_a} = rho^i_a, {p_a, p_b} = -c^g_ab p_g; on a tangent bundle the canonical ones. Source: paper 004, section II.A; Dirac 1964.
 
-    Raises `MechanicsError` for a system without a Lagrangian, and where the rank of the brackets is not constant.
+    Raises `MechanicsError` for a system without a Lagrangian, and where a rank is not constant.
     """
     space, v = system.algebroid, system.v
     momentum = ca.gradient(system.require_lagrangian("constraint_classes"), v)
@@ -30,16 +31,11 @@ def constraint_classes(system: LagrangianSystem, manifold: ConstraintManifold) -
     poisson = ca.blockcat([[ca.SX(space.nq, space.nq), rho], [-rho.T, turning]])
     legendre = ca.jacobian(ca.vertcat(system.q, momentum), state)
     parts = [manifold.at_points(part) for part in (ca.jacobian(functions, state), legendre, poisson)]
-    normals = [_null(image.T) for image in (leg @ _null(slope) for slope, leg in zip(parts[0], parts[1]))]
-    codimension = common_rank(np.array([np.eye(normal.shape[1]) for normal in normals]), "the Legendre map") if normals else 0
+    normals = [null_space(image.T) for image in (leg @ null_space(slope) for slope, leg in zip(parts[0], parts[1]))]
+    codimension, *others = {normal.shape[1] for normal in normals}
+    if others:
+        raise MechanicsError(f"the Legendre image of the manifold has codimensions {codimension}, {', '.join(map(str, others))} at "
+                             "different points")
     brackets = np.array([normal.T @ bracket @ normal for normal, bracket in zip(normals, parts[2])])
-    second = common_rank(brackets, "the matrix of brackets")
+    second = common_rank(brackets, "the matrix of brackets", max(1.0, float(np.abs(parts[2]).max(initial=0.0))))
     return codimension - embedding.numel() - second, second
-
-
-def _null(matrix: np.ndarray) -> np.ndarray:
-    """Orthonormal basis of the kernel of (m, n), (n, n - rank)."""
-    if not matrix.size:
-        return np.eye(matrix.shape[1])
-    _, values, vt = np.linalg.svd(matrix)
-    return vt[int((values > 1e-9 * max(values.max(), 1e-300)).sum()):].T

@@ -9,6 +9,9 @@ import numpy as np
 
 from ..errors import MechanicsError
 from .system import ConstrainedSystem
+from .text import text
+
+Near = tuple[Sequence[float], Sequence[float]]     # (q, v)
 
 ZERO = 1e-9          # relative to its terms, a number below this is rounding
 _IRREGULAR = 1e-6    # Newton's method finds a multiple root to about this
@@ -25,7 +28,7 @@ class ConstraintManifold:
     states       (n, nq + nv)
     """
 
-    def __init__(self, constrained: ConstrainedSystem, near: tuple[Sequence[float], Sequence[float]] | None = None, count: int = 6, seed: int = 0):
+    def __init__(self, constrained: ConstrainedSystem, near: Near | None = None, count: int = 6, seed: int = 0):
         self._constrained, self._near, self._count = constrained, near, count
         self._rng = np.random.default_rng(seed)
         self.constraints = ca.SX(0, 1)
@@ -51,7 +54,7 @@ class ConstraintManifold:
         """True where chi is zero at all points, relative to `scale`. Raises `MechanicsError` where it is not finite."""
         values = self.at_points(chi)
         if not np.all(np.isfinite(values)):
-            raise MechanicsError(f"constraint {chi} is not finite on the manifold; name a state of the wanted motion by `near`")
+            raise MechanicsError(f"constraint {written(chi)} is not finite on the manifold; name a state of the wanted motion by `near`")
         return bool(np.abs(values).max(initial=0.0) <= ZERO * max(1.0, scale))
 
     def impose(self, chi: ca.SX, scale: float = 1.0) -> list[ca.SX]:
@@ -63,20 +66,23 @@ class ConstraintManifold:
         if self.vanishes(chi, scale):
             return []
         if not any(ca.depends_on(chi, symbol) for symbol in (self._state, self._constrained.system.t)):
-            raise MechanicsError(f"the equations have no solution: they ask for {chi} = 0, which is {self.at_points(chi)[0, 0, 0]:.6g} everywhere")
+            value = self.at_points(chi)[0, 0, 0]
+            raise MechanicsError(f"the equations have no solution: they ask for {written(chi)} = 0, whose value is {value:.6g}")
         before = self.constraints, self.times, self.states
         self.constraints = ca.vertcat(self.constraints, chi)
         self._find(chi)
         if self._regular():
             return [chi]
         partial = ca.gradient(chi, self._state)
-        small = np.abs(self.at_points(partial)).max(axis=(0, 2)) <= _IRREGULAR
+        size = np.abs(self.at_points(partial)).max(axis=(0, 2))
         self.constraints, self.times, self.states = before       # back to points where the partial derivatives are not zero yet
         added: list[ca.SX] = []
-        for j in np.flatnonzero(small):
-            added += self.impose(partial[int(j)], scale)
+        for j in np.argsort(-size):                              # the largest has the simplest zero; it may take the others along
+            if size[j] <= _IRREGULAR:
+                added += self.impose(partial[int(j)], scale)
         if not added or not self.vanishes(chi, scale):
-            raise MechanicsError(f"constraint {chi} is not regular: the constraints' differentials are dependent where it vanishes")
+            raise MechanicsError(f"constraint {written(chi)} is not regular: the constraints' differentials are dependent where it "
+                                 "vanishes; if the manifold has several pieces, name a state on one by `near`")
         return added
 
     def project(self, t: float, z: np.ndarray) -> np.ndarray | None:
@@ -105,10 +111,11 @@ class ConstraintManifold:
         algebroid, rng = self._constrained.system.algebroid, self._rng
         if self._near is not None:
             q, v = (np.asarray(part, dtype=float) for part in self._near)
-            q, v = algebroid.normalise(q + 0.05 * rng.normal(size=algebroid.nq)), v + 0.05 * rng.normal(size=algebroid.nv)
+            v = v + 0.05 * rng.normal(size=algebroid.nv)
         else:
             known = self._constrained.configurations
             q, v = known[rng.integers(len(known))], rng.normal(size=algebroid.nv)
+        q = algebroid.normalise(q + 0.05 * rng.normal(size=algebroid.nq))     # samples lie on phi = 0, a start must not
         return float(rng.uniform(0, 1)), np.concatenate([q, v])
 
     def _find(self, chi: ca.SX) -> None:
@@ -123,8 +130,8 @@ class ConstraintManifold:
             if len(found) == self._count:
                 break
         if len(found) < max(2, self._count // 2):
-            raise MechanicsError(f"the manifold is empty, or Newton's method does not find it: {chi} = 0 was reached from {len(found)} of "
-                                 f"{len(starts)} states; if there are solutions, name one by `near`")
+            raise MechanicsError(f"the manifold is empty, or Newton's method does not find it: {written(chi)} = 0 was reached from "
+                                 f"{len(found)} of {len(starts)} states; if there are solutions, name one by `near`")
         self.times, self.states = np.array([t for t, _ in found]), np.array([z for _, z in found])
 
     def _regular(self) -> bool:
@@ -132,10 +139,38 @@ class ConstraintManifold:
         return min(np.linalg.matrix_rank(slope, tol=_IRREGULAR) for slope in slopes) == slopes[0].shape[0]
 
 
-def common_rank(matrices: np.ndarray, what: str) -> int:
-    """The rank of all matrices (n, rows, columns). Raises `MechanicsError` where it is not the same for all, naming `what`."""
-    ranks = {int(np.linalg.matrix_rank(matrix, rtol=ZERO)) if matrix.size else 0 for matrix in matrices}
+def given_manifold(constrained: ConstrainedSystem, nonlinear: ca.SX, near: Near | None = None,
+                   seed: int = 0) -> ConstraintManifold:
+    """phi = 0, A v + b = 0 and C(t, q, v) = `nonlinear` = 0, dependent ones left out."""
+    s, d = constrained.system, constrained.distribution
+    manifold = ConstraintManifold(constrained, near, seed=seed)
+    for chi in ca.vertsplit(ca.vertcat(ca.SX(0, 1), d.phi, d.A @ s.v + d.b, nonlinear)):
+        manifold.impose(chi)
+    return manifold
+
+
+def written(chi: ca.SX) -> str:
+    """A function as text; one that would fill a page is only measured."""
+    size = ca.n_nodes(chi)
+    return text(chi) if size <= 200 else f"[an expression of {size} operations]"
+
+
+def common_rank(matrices: np.ndarray, what: str, scale: float | None = None) -> int:
+    """The rank of all matrices (n, rows, columns), whose entries are compared with `scale`, their largest one where None.
+
+    Raises `MechanicsError` where it is not the same for all, naming `what`.
+    """
+    scale = max(float(np.abs(matrices).max(initial=0.0)), 1e-6) if scale is None else scale
+    ranks = {int(np.linalg.matrix_rank(matrix, tol=ZERO * scale)) if matrix.size else 0 for matrix in matrices}
     if len(ranks) > 1:
-        raise MechanicsError(f"{what} has ranks {', '.join(map(str, sorted(ranks)))} at different points of the manifold: it must be constant; "
-                             "name a state of the wanted motion by `near`")
+        raise MechanicsError(f"{what} has ranks {', '.join(map(str, sorted(ranks)))} at different points of the manifold: "
+                             "it must be constant; name a state of the wanted motion by `near`")
     return ranks.pop()
+
+
+def null_space(matrix: np.ndarray) -> np.ndarray:
+    """Orthonormal basis of the kernel of (m, n), (n, n - rank)."""
+    if not matrix.size:
+        return np.eye(matrix.shape[1])
+    _, values, vt = np.linalg.svd(matrix)
+    return vt[int((values > ZERO * max(values.max(), 1e-6)).sum()):].T

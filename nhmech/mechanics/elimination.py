@@ -13,15 +13,18 @@ import numpy as np
 
 from ..errors import MechanicsError
 
+CONSTANT = 0.05
 _GOOD = 0.2    # a pivot this large relative to its remaining row is never improved upon at the cost of fill-in
 
 
 def pivot_order(samples: np.ndarray, pattern: np.ndarray) -> list[tuple[int, int]]:
-    """Pivots (row, column) for matrices that look like `samples` (k, n, n) with structural nonzeros `pattern` (n, n).
+    """Pivots (row, column) for matrices that look like `samples` (k, n, n).
+
+    pattern  structural nonzeros (n, n), or what each entry costs, see `entry_costs`
 
     Raises `MechanicsError` where some sample is singular under every order.
     """
-    work, pattern = samples.astype(float).copy(), pattern.copy()
+    work, weight = samples.astype(float).copy(), pattern.astype(float)
     n = work.shape[1]
     rows, cols, order = list(range(n)), list(range(n)), []
     for _ in range(n):
@@ -30,23 +33,33 @@ def pivot_order(samples: np.ndarray, pattern: np.ndarray) -> list[tuple[int, int
         relative = np.maximum(share.min(axis=0), (-share).min(axis=0))     # of one sign: it does not pass through zero between samples
         if not relative.max() > 1e-9:
             relative = np.abs(share).min(axis=0)
-        sub = pattern[np.ix_(rows, cols)]
-        cost = np.outer(sub.sum(axis=1) - 1, sub.sum(axis=0) - 1)
+        sub = weight[np.ix_(rows, cols)]
+        cost = (sub.sum(axis=1)[:, None] - sub) * (sub.sum(axis=0)[None, :] - sub) + np.where(sub > CONSTANT, 1.0, 0.0)
         best = relative.max()
         if not best > 1e-9:
             raise MechanicsError(f"matrix is singular at a sample: no pivot left in rows {rows}, columns {cols}")
         allowed = relative >= min(_GOOD, best)
-        choice = np.where(allowed & sub, cost - 1e-3 * relative, np.inf)
+        choice = np.where(allowed & (sub > 0), cost - 1e-3 * relative, np.inf)
         i, j = np.unravel_index(np.argmin(choice), choice.shape)
         r, c = rows[i], cols[j]
         order.append((r, c))
         rows.remove(r)
         cols.remove(c)
         for k in rows:
-            if pattern[k, c]:
+            if weight[k, c]:
                 work[:, k, :] -= (work[:, k, c] / work[:, r, c])[:, None] * work[:, r, :]
-                pattern[k, cols] |= pattern[r, cols]
+                made = np.where(weight[r, cols] > 0, np.maximum(weight[k, c], weight[r, cols]), 0.0)
+                weight[k, cols] = np.maximum(weight[k, cols], made)
     return order
+
+
+def entry_costs(matrix: ca.SX) -> np.ndarray:
+    """What each entry of a symbolic matrix costs: nothing, little for a constant, which folds, or 1 for an expression."""
+    weight = np.zeros(matrix.shape)
+    rows, columns = matrix.sparsity().get_triplet()
+    for i, j, entry in zip(rows, columns, matrix.nonzeros()):
+        weight[i, j] = CONSTANT if entry.is_constant() else 1.0
+    return weight
 
 
 @dataclass(frozen=True)

@@ -37,14 +37,15 @@ def equations_of(method: str, frame: AdaptedFrame, xi: ca.SX, acceleration: ca.S
     system = frame.constrained.system
     v = frame.velocity(xi)
     rate = acceleration[list(frame.speeds)]
-    q_rate, xi_rate, lam, acceleration = (ca.densify(e) for e in ca.substitute([system.q_rate, rate, lam, acceleration], [system.v], [v]))
+    written = ca.substitute([system.q_rate, rate, lam, acceleration], [system.v], [ca.densify(v)])
+    q_rate, xi_rate, lam, acceleration, v = (ca.densify(e) for e in system.expand(*written, v))
     inputs, names = [system.t, system.q, xi, system.u, system.theta], ["t", "q", "xi", "u", "theta"]
     options = {"cse": True}
     return Equations(
         frame,
         ca.Function("drift", inputs, [q_rate, xi_rate], names, ["q_rate", "xi_rate"], options),
         ca.Function("multipliers", inputs, [lam], names, ["lam"], options),
-        ca.Function("velocity", [system.t, system.q, xi, system.theta], [ca.densify(v)], ["t", "q", "xi", "theta"], ["v"], options),
+        ca.Function("velocity", [system.t, system.q, xi, system.theta], [v], ["t", "q", "xi", "theta"], ["v"], options),
         ca.Function("acceleration", inputs, [acceleration], names, ["a"], options),
         frame.names, frame.units, method)
 

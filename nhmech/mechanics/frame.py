@@ -9,7 +9,7 @@ import casadi as ca
 import numpy as np
 
 from ..errors import MechanicsError
-from .elimination import Factors, factorise, pivot_order
+from .elimination import Factors, entry_costs, factorise, pivot_order
 from .selection import independent_rows, independent_speeds
 from .system import ConstrainedSystem
 
@@ -81,18 +81,24 @@ class AdaptedFrame:
         for i, row in enumerate(d.phi_rows):
             if row in self.kept:
                 defect[self.kept.index(row)] = -d.phi[i]
-        return self.solve(ca.SX(self.nxi, 1), defect)
+        return self.constrained.system.expand(self.solve(ca.SX(self.nxi, 1), defect))[0]
 
-    def pivot_margin(self) -> ca.SX:
-        """Each pivot relative to its size at the samples, (nv,): near zero where the choice of speeds or rows goes bad."""
-        return ca.fabs(self.factors.pivots) / self.pivot_scale
+    @property
+    def margin(self) -> ca.SX:
+        """Least pivot relative to its size at the samples, with the sign of det Phi: near zero where the choice of speeds or rows goes bad,
+        and of another sign on the other side of such a place.
+        """
+        relative, determinant = self.factors.pivots / self.pivot_scale, ca.SX(1)
+        for pivot in ca.vertsplit(relative):
+            determinant = determinant * pivot
+        return self.constrained.system.expand(ca.mmin(ca.fabs(relative)) * ca.sign(determinant))[0]
 
 
-def at_samples(constrained: ConstrainedSystem, expression: ca.SX) -> np.ndarray:
+def at_samples(constrained: ConstrainedSystem, expression: ca.SX, t: float = 0.0) -> np.ndarray:
     """An expression in (t, q, theta) at the sample configurations (random ones where the system names none), (k, rows, columns)."""
     system = constrained.system
-    evaluate = ca.Function("sampled", [system.t, system.q, system.theta], [expression])
-    return np.array([evaluate(0.0, q, constrained.parameters).full().reshape(expression.shape) for q in constrained.configurations])
+    evaluate = ca.Function("sampled", [system.t, system.q, system.theta], system.expand(expression))
+    return np.array([evaluate(t, q, constrained.parameters).full().reshape(expression.shape) for q in constrained.configurations])
 
 
 def sample_forms(constrained: ConstrainedSystem) -> np.ndarray:
@@ -115,16 +121,15 @@ def adapted_frame(constrained: ConstrainedSystem, speeds: Sequence[str] | None =
     nv = system.algebroid.nv
     scales = np.ones(nv) if constrained.scales is None else np.asarray(constrained.scales)
     forms = sample_forms(constrained)
-    kept = independent_rows(forms, scales, d.priority, d.names)
+    kept = tuple(sorted(independent_rows(forms, scales, d.priority, d.names)))
     chosen = independent_speeds(forms[:, kept, :], scales, system.algebroid.v_names, tuple(constrained.preferred), speeds)
     top = np.zeros((len(chosen), nv))
     top[range(len(chosen)), chosen] = 1
     phi = np.concatenate([np.broadcast_to(top, (len(forms), *top.shape)), forms[:, kept, :]], axis=1)
     matrix = ca.vertcat(ca.SX(ca.sparsify(ca.DM(top))) if len(chosen) else ca.SX(0, nv), d.A[list(kept), :])
-    pattern = np.array(ca.DM(matrix.sparsity(), 1).full(), dtype=bool)
     regular = [sample for sample in phi if np.linalg.cond(sample / scales) < 1e8]
     if not regular:
         raise MechanicsError(f"the speeds {', '.join(system.algebroid.v_names[i] for i in chosen)} determine the motion at no sample")
-    factors = factorise(matrix, pivot_order(np.array(regular), pattern))
+    factors = factorise(matrix, pivot_order(np.array(regular), entry_costs(matrix)))
     scale = np.median(np.abs(at_samples(constrained, factors.pivots)[:, :, 0]), axis=0)
     return AdaptedFrame(constrained, kept, chosen, factors, np.where(scale > 0, scale, 1.0))

@@ -61,18 +61,21 @@ def invariances(constrained: ConstrainedSystem, sections: ca.SX) -> list[Invaria
             Invariance("the holonomic constraint", tuple(d.names[i] for i in d.phi_rows), along(d.phi)[:1])]
 
 
-def random_states(constrained: ConstrainedSystem, count: int, seed: int = 0) -> list[tuple[np.ndarray, np.ndarray, np.ndarray]]:
-    """(q, v, u): configurations of the system in turn, with random v that satisfy A v + b = 0 at t = 0."""
+def random_states(constrained: ConstrainedSystem, count: int, seed: int = 0) -> list[tuple[float, np.ndarray, np.ndarray, np.ndarray]]:
+    """(t, q, v, u): configurations of the system in turn, with random v that satisfy A v + b = 0.
+
+    t is random too, but 0 where holonomic constraints move, for configurations are given at t = 0.
+    """
     system, frame = constrained.system, adapted_frame(constrained)
     xi = ca.SX.sym("xi", frame.nxi)
     velocity = ca.Function("velocity", [system.t, system.q, xi, system.theta], [ca.densify(frame.velocity(xi))])
     rng, configurations = np.random.default_rng(seed), constrained.configurations
-    made = []
+    moving, made = ca.depends_on(ca.densify(constrained.distribution.phi), system.t), []
     for k in range(count):
-        q = configurations[k % len(configurations)]
-        v = velocity(0.0, q, rng.normal(size=frame.nxi), constrained.parameters).full().ravel()
+        t, q = 0.0 if moving else rng.uniform(0, 1), configurations[k % len(configurations)]
+        v = velocity(t, q, rng.normal(size=frame.nxi), constrained.parameters).full().ravel()
         if np.all(np.isfinite(v)):                       # the frame's speeds may determine nothing at a special configuration
-            made.append((q, v, rng.normal(size=system.u.numel())))
+            made.append((t, q, v, rng.normal(size=system.u.numel())))
     return made
 
 
@@ -84,13 +87,13 @@ def evaluate(constrained: ConstrainedSystem, found: Sequence[Invariance], states
     system, rng = constrained.system, np.random.default_rng(seed + 1)
     inputs = [system.t, system.q, system.v, system.u, system.theta]
     values = [([], []) for _ in found]
-    functions = [ca.Function("lifted", inputs, [ca.densify(ca.plus(*f.terms[:2]) + sum(f.terms[2:])) if len(f.terms) > 1 else ca.densify(f.terms[0]),
-                                                ca.densify(sum((ca.fabs(term) for term in f.terms), ca.SX(0)))]) for f in found]
-    for q, v, u in random_states(constrained, states, seed):
+    functions = [ca.Function("lifted", inputs, [ca.densify(sum(terms[1:], terms[0]))
+                                                for terms in (f.terms, [ca.fabs(term) for term in f.terms])]) for f in found]
+    for t, q, v, u in random_states(constrained, states, seed):
         free = rng.normal(size=v.size)
         for (derivative, size), function, f in zip(values, functions, found):
             off = f.what in ("the Lagrangian", "the energy", "the force")
-            out = function(0.0, q, free if off else v, u, constrained.parameters)
+            out = function(t, q, free if off else v, u, constrained.parameters)
             derivative.append(out[0].full().reshape(f.terms[0].shape))
             size.append(out[1].full().reshape(f.terms[0].shape))
     return [(np.array(derivative), np.array(size)) for derivative, size in values]

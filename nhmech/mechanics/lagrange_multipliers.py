@@ -12,6 +12,8 @@ from .equations import Equations, equations_of, speed_symbols
 from .frame import AdaptedFrame, adapted_frame, at_samples
 from .system import ConstrainedSystem
 
+_LATER = tuple(1.37 * 10.0 ** k for k in range(-3, 3))      # [s], whatever the rate at which the constraints move
+
 
 def lagrange_multipliers(constrained: ConstrainedSystem, speeds: Sequence[str] | None = None, *, frame: AdaptedFrame | None = None) -> Equations:
     """[M -A^T; A 0] [dv/dt; lambda] = [tau - h; -gamma], eliminated as one matrix.
@@ -28,6 +30,10 @@ def lagrange_multipliers(constrained: ConstrainedSystem, speeds: Sequence[str] |
     A = constrained.distribution.A[list(frame.kept), :]
     matrix = ca.blockcat([[M, -A.T], [A, ca.SX(r, r)]])
     samples = at_samples(constrained, matrix)
+    if ca.depends_on(matrix, system.t):               # a pivot that is good at t = 0 may pass through zero later
+        later = np.concatenate([at_samples(constrained, matrix, t) for t in _LATER])
+        later = later[np.isfinite(later).all(axis=(1, 2))]
+        samples = np.concatenate([samples, later[np.linalg.cond(later) < 1e8]])
     pattern = np.array(ca.DM(matrix.sparsity(), 1).full(), dtype=bool)
     solution = factorise(matrix, pivot_order(samples, pattern)).solve(ca.vertcat(system.force - h, -frame.gamma))
     return equations_of("lagrange_multipliers", frame, speed_symbols(frame), solution[:nv], solution[nv:])

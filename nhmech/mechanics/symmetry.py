@@ -59,10 +59,11 @@ class Symmetry:
         return not self.constants.any()
 
     def require(self, method: str, kind: str) -> None:
-        """Raises `MechanicsError` with the dimensions where the class is another, or where the generators depend on each other pointwise."""
+        """Raises `MechanicsError` with the dimensions where the class is another, or the generators depend on each other pointwise."""
         if self.kind != kind:
-            raise MechanicsError(f"{method} needs a {kind} symmetry, this one ({', '.join(self.names)}) is {self.kind}: dim V = {self.dim_vertical}, "
-                                 f"dim D = {self.dim_motion}, dim of V meet D = {self.dim_horizontal}, of {self.dim_tangent}")
+            raise MechanicsError(f"{method} needs a {kind} symmetry, this one ({', '.join(self.names)}) is {self.kind}: "
+                                 f"dim V = {self.dim_vertical}, dim D = {self.dim_motion}, dim of V meet D = {self.dim_horizontal}, "
+                                 f"of {self.dim_tangent}")
         if self.dim_vertical < len(self.names):
             raise MechanicsError(f"{method} needs a free action: the {len(self.names)} generators {', '.join(self.names)} "
                                  f"span {self.dim_vertical} dimensions only")
@@ -97,7 +98,10 @@ def symmetry(constrained: ConstrainedSystem, generators: Mapping[str, Section], 
 
 
 def section(system: LagrangianSystem, value: Section, name: str = "section") -> ca.SX:
-    """(nv,) column of a section, from itself or from s -> {name of a fibre coordinate: component}. Raises `MechanicsError` for a wrong shape or name."""
+    """(nv,) column of a section, from itself or from s -> {name of a fibre coordinate: component}.
+
+    Raises `MechanicsError` for a wrong shape or name, and for a section that depends on more than q and parameters.
+    """
     v_names = system.algebroid.v_names
     if callable(value):
         column = ca.SX(len(v_names), 1)
@@ -129,11 +133,11 @@ def _constants(constrained: ConstrainedSystem, S: ca.SX, names: tuple[str, ...])
             coefficients = np.linalg.lstsq(stacked, values, rcond=None)[0]
             defect = np.abs(stacked @ coefficients - values).max()
             if not defect <= ZERO * (1 + np.abs(values).max()):
-                raise MechanicsError(f"the bracket of the generators {names[i]!r} and {names[j]!r} is not a combination of {', '.join(names)} "
-                                     f"with constant coefficients (defect {defect:.3g}): add it as a generator")
-            coefficients[np.abs(coefficients) < ZERO] = 0
+                raise MechanicsError(f"the bracket of the generators {names[i]!r} and {names[j]!r} is not a combination of "
+                                     f"{', '.join(names)} with constant coefficients (defect {defect:.3g}): add it as a generator")
+            coefficients = np.where(np.abs(coefficients) < ZERO, 0.0, coefficients)
             constants[:, i, j], constants[:, j, i] = coefficients, -coefficients
-    return constants
+    return constants + 0.0                               # no negative zeros
 
 
 def _dimensions(constrained: ConstrainedSystem, S: ca.SX) -> tuple[int, int, int, int]:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import casadi as ca
 import numpy as np
 
@@ -22,13 +24,17 @@ def find_symmetry(constrained: ConstrainedSystem) -> Symmetry:
     Raises `MechanicsError` where nothing is a symmetry.
     """
     constrained = constrained.constrained
-    names, sections = _independent(constrained, *_candidates(constrained.system))
+    space, rng = constrained.system.algebroid, np.random.default_rng(1)
+    anywhere = replace(constrained, samples=np.array([space.normalise(rng.normal(size=space.nq)) for _ in range(8)]))
+    names, sections = _independent(anywhere, *_candidates(constrained.system))
     found = invariances(constrained, sections)
-    rows = np.concatenate([derivative.reshape(-1, len(names)) for derivative, _ in evaluate(constrained, found, 2 * len(names) + 8)])
-    basis = _echelon(_null_space(rows))
+    values = evaluate(constrained, found, 2 * len(names) + 8)
+    rows, sizes = (np.concatenate([value[part].reshape(-1, len(names)) for value in values]) for part in (0, 1))
+    basis = _echelon(_null_space(rows, np.maximum(np.linalg.norm(sizes, axis=0), 1.0)))
     if not len(basis):
         raise MechanicsError("no symmetry among the candidates: " + ", ".join(names))
-    return symmetry(constrained, {_name(row, names): sections @ ca.DM(row) for row in basis})
+    found_names, generators = _independent(constrained, [_name(row, names) for row in basis], sections @ ca.DM(basis.T))
+    return symmetry(constrained, {name: generators[:, i] for i, name in enumerate(found_names)})
 
 
 def _candidates(system: LagrangianSystem) -> tuple[list[str], ca.SX]:
@@ -63,7 +69,7 @@ def _injective(space) -> bool:
 
 
 def _independent(constrained: ConstrainedSystem, names: list[str], sections: ca.SX) -> tuple[list[str], ca.SX]:
-    """The candidates without those that depend on earlier ones."""
+    """The sections without those that depend on earlier ones at the samples."""
     values = at_samples(constrained, ca.densify(sections)).reshape(-1, len(names))
     kept: list[int] = []
     rest = values / np.maximum(np.linalg.norm(values, axis=0), 1e-300)
@@ -76,12 +82,10 @@ def _independent(constrained: ConstrainedSystem, names: list[str], sections: ca.
     return [names[i] for i in kept], sections[:, kept]
 
 
-def _null_space(rows: np.ndarray) -> np.ndarray:
-    size = np.linalg.norm(rows, axis=0)
-    scale = np.where(size > 0, size, 1.0)
+def _null_space(rows: np.ndarray, scale: np.ndarray) -> np.ndarray:
+    """(d, n) orthonormal in columns scaled by the size of the terms that cancel in them, so that rounding stays rounding."""
     _, s, vt = np.linalg.svd(rows / scale)
-    rank = int((s > ZERO * max(s.max(initial=0.0), 1e-300)).sum())
-    return vt[rank:] / scale
+    return vt[int((s > ZERO).sum()):] / scale
 
 
 def _echelon(basis: np.ndarray) -> np.ndarray:

@@ -14,6 +14,18 @@ from .distribution import Distribution
 
 
 @dataclass(frozen=True)
+class Shorthand:
+    """Symbols that stand for functions of (t, q), with rates known without differentiating those functions.
+
+    symbols, meanings, rates  (k,) each; rates are functions of symbols and v
+    """
+
+    symbols: ca.SX
+    meanings: ca.SX
+    rates: ca.SX
+
+
+@dataclass(frozen=True)
 class LagrangianSystem:
     """A Lagrangian (or a Gibbs function) on a Lie algebroid, with forces.
 
@@ -27,6 +39,7 @@ class LagrangianSystem:
     gibbs              S(t, q, v, a, theta) with dS/da the left-hand side of the equations of motion; made from L where None
     energy             E(t, q, v, theta) [J]; v dL/dv - L where None
     force              tau(t, q, v, u, theta), (nv,)
+    shorthand          what further symbols in the expressions stand for; without a Lagrangian only
     """
 
     algebroid: LieAlgebroid
@@ -41,6 +54,7 @@ class LagrangianSystem:
     theta: ca.SX = field(default_factory=lambda: ca.SX(0, 1))
     u_names: tuple[str, ...] = ()
     theta_names: tuple[str, ...] = ()
+    shorthand: Shorthand | None = None
 
     def __post_init__(self):
         nv = self.algebroid.nv
@@ -68,7 +82,14 @@ class LagrangianSystem:
 
     def rate(self, f: ca.SX) -> ca.SX:
         """df/dt of f(t, q, theta) or, with v held, of f(t, q, v, theta)."""
-        return ca.jtimes(f, self.q, self.q_rate) + ca.jtimes(f, self.t, ca.SX(1))
+        change = ca.jtimes(f, self.q, self.q_rate) + ca.jtimes(f, self.t, ca.SX(1))
+        return change if self.shorthand is None else change + ca.jtimes(f, self.shorthand.symbols, self.shorthand.rates)
+
+    def expand(self, *expressions: ca.SX) -> list[ca.SX]:
+        """Expressions in (t, q, v, u, theta) alone, shorthand written out."""
+        if self.shorthand is None:
+            return list(expressions)
+        return ca.substitute(list(expressions), [self.shorthand.symbols], [self.shorthand.meanings])
 
     def mass_and_bias(self) -> tuple[ca.SX, ca.SX]:
         """M (nv, nv) and h (nv,) with dS/da = M a + h."""

@@ -55,7 +55,7 @@ def lagrangian_system(space: LieAlgebroid, lagrangian: Scalar, *, parameters: Se
     s = _symbols(space, v, t, theta, parameters, u, inputs)
     tau = ca.SX(space.nv, 1)
     for name, value in (force(s) if force is not None else {}).items():
-        tau[_index(space, name)] = value
+        tau[fibre_index(space, name)] = value
     return LagrangianSystem(space, v, a, lagrangian=ca.SX(lagrangian(s)), force=tau, t=t, u=u, theta=theta, u_names=tuple(inputs),
                             theta_names=tuple(parameters))
 
@@ -100,7 +100,8 @@ def _named(names: Sequence[str], values: ca.SX) -> SimpleNamespace:
     return SimpleNamespace(**{name if name.isidentifier() and not keyword.iskeyword(name) else f"_{i}": values[i] for i, name in enumerate(names)})
 
 
-def _index(space: LieAlgebroid, name: str) -> int:
+def fibre_index(space: LieAlgebroid, name: str) -> int:
+    """Index of a fibre coordinate by its name; "x" stands for x'. Raises `MechanicsError` for an unknown name."""
     for candidate in (name, f"{name}'"):
         if candidate in space.v_names:
             return space.v_names.index(candidate)

@@ -16,7 +16,8 @@ from .integrators import INTEGRATORS, Step, projection_function
 from .servo import Servo
 
 GOOD = 0.2       # a chart whose least pivot margin is above this needs no better one
-POOR = 0.03      # below this another chart is looked for
+POOR = 0.1       # a step that would end below this, or on the other side of a singularity, is taken in another chart
+FLAT = 0.1       # below this a guard that halves in one step is on its way through zero
 
 
 @dataclass(frozen=True, eq=False)
@@ -66,7 +67,7 @@ class Chart:
         system = frame.constrained.system
         xi = ca.SX.sym("xi", frame.nxi)
         base = ca.substitute(frame.velocity(xi), xi, ca.SX.zeros(frame.nxi, 1))
-        return ca.Function("frame", [system.t, system.q, system.theta], [frame.E, base])
+        return ca.Function("frame", [system.t, system.q, system.theta], system.expand(frame.E, base))
 
     def frame_at(self, t: float, q: np.ndarray, theta: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """E (nv, nxi) and e0 (nv,)."""
@@ -74,6 +75,6 @@ class Chart:
         return E.full(), e0.full().ravel()
 
     def margin(self, t: float, x: np.ndarray, theta: np.ndarray) -> float:
-        """Least pivot margin at x; NaN counts as none."""
+        """The frame's margin at x, of another sign on the other side of a singularity; NaN counts as none."""
         value = float(self.project(t, x, theta)[3][1])
         return value if np.isfinite(value) else 0.0

@@ -31,7 +31,7 @@ def rate_function(equations: Equations, flat: FlatState, kinematic: bool = False
 
 
 def projection_function(equations: Equations, flat: FlatState) -> ca.Function:
-    """(t, x, theta) -> x on the constraint manifold, q, v, and health (3,): |phi| before, least pivot margin, least guard.
+    """(t, x, theta) -> x on the constraint manifold, q, v, and health (3,): |phi| before, the frame's margin, least guard.
 
     One Newton step that leaves xi alone; what it leaves of phi is the square of what the integrator made.
     """
@@ -54,9 +54,9 @@ def projection_function(equations: Equations, flat: FlatState) -> ca.Function:
     moved = unit(start + step)
     q = flat.configuration(moved)
     xi = x[flat.nconf:]
-    margins, guards = ca.substitute([frame.pivot_margin(), constrained.guards], [algebroid.q], [q])
+    margin, guards = ca.substitute([frame.margin, constrained.guards], [algebroid.q], [q])
     v = equations.velocity(system.t, q, xi, system.theta)
-    health = ca.vertcat(ca.norm_inf(phi) if phi.numel() else 0, ca.mmin(margins), ca.mmin(guards) if guards.numel() else 1)
+    health = ca.vertcat(ca.norm_inf(phi) if phi.numel() else 0, margin, ca.mmin(guards) if guards.numel() else 1)
     return ca.Function("project", [system.t, x, system.theta], [ca.densify(e) for e in (ca.vertcat(moved, xi), q, v, health)], {"cse": True})
 
 

@@ -37,8 +37,9 @@ class Servo:
         acceleration = equations.acceleration(*inputs[:3], u, system.theta)
         effect = ca.jacobian(acceleration, u)
         self._dynamics = Buffered(ca.Function("servo", inputs, [ca.densify(ca.substitute(acceleration, u, zero)), ca.densify(effect)]))
-        self._frame = Buffered(ca.Function("frame", [inputs[0], inputs[1], inputs[3]], [ca.densify(equations.frame.E),
-                                           ca.densify(ca.substitute(equations.frame.velocity(inputs[2]), inputs[2], ca.SX.zeros(len(self.speeds), 1)))]))
+        frame = equations.frame
+        base = ca.substitute(frame.velocity(inputs[2]), inputs[2], ca.SX.zeros(len(self.speeds), 1))
+        self._frame = Buffered(ca.Function("frame", [inputs[0], inputs[1], inputs[3]], [ca.densify(e) for e in system.expand(frame.E, base)]))
 
     def efforts(self, command, state: State, t: float, q: np.ndarray, xi: np.ndarray, theta: np.ndarray, nu: int) -> np.ndarray:
         """u of the driven joints, (nu,). Raises `SimulationError` for a command of the wrong size, unknown joints, or numbers not finite."""

@@ -5,11 +5,12 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping, Sequence
 
+import casadi as ca
 import numpy as np
 
-from ..compile.loop import NOT_FINITE, POOR_FRAME, Loop
+from ..compile.loop import DONE, NOT_FINITE, Loop
 from ..errors import NhmechError, SimulationError
-from .chart import GOOD, POOR, Chart
+from .chart import FLAT, GOOD, POOR, Chart
 from .command import Command
 from .event import Event
 from .integrators import INTEGRATORS
@@ -80,7 +81,9 @@ class Simulator:
         self._q = q
         self._x = self.chart.flat.flatten(q, np.zeros(self.chart.flat.nxi))
         self._started = True
-        if self.chart.margin(0.0, self._x, self.subject.theta) < POOR:
+        margin = self.chart.margin(0.0, self._x, self.subject.theta)
+        self._side = np.sign(margin)
+        if not abs(margin) >= POOR:
             self._rechart()
         self._set_speeds(xi)
         self._settle(*self.chart.project(0.0, self._x, self.subject.theta))
@@ -175,7 +178,7 @@ class Simulator:
             recorder.add()
             raise SimulationError(str(error), recorder.trajectory(str(error))) from error
         recorder.add()
-        if progress is not None and self._k > started:
+        if progress is not None and self._k > started and stop != "interrupted":
             progress(self.t, self.state)
         return recorder.trajectory(stop)
 
@@ -214,17 +217,31 @@ class Simulator:
             raise SimulationError(f"{what} raised {type(error).__name__} at t = {self.t:.6g} s: {error}") from error
 
     def _advance(self, dt: float) -> None:
-        x, q, v, health = self.chart.step(self.t, self._x, self._u, self.subject.theta, dt)
-        if not (np.isfinite(health).all() and np.isfinite(x).all()):
-            raise SimulationError(self._diagnosis(dt))
+        x, q, v, health = self._tried(dt)
+        if health[1] * self._side < POOR:
+            try:
+                self._rechart(q)
+            except NhmechError as error:
+                if self._guard < FLAT:                            # what takes the rank away is a wheel lying down
+                    raise SimulationError(self._fallen()) from error
+                raise
+            x, q, v, health = self._tried(dt)
         self._settle(x, q, v, health)
         self._k += 1
         if dt == self.dt:
             self.t = self._t0 + self._k * dt
         else:
             self.t, self._t0 = self.t + dt, self.t + dt - self._k * self.dt
-        if health[1] < POOR:
-            self._rechart()
+
+    def _tried(self, dt: float) -> list[np.ndarray]:
+        """Where a step from here leads: x, q, v, health. Raises `SimulationError` where it leads nowhere."""
+        result = [np.array(part) for part in self.chart.step(self.t, self._x, self._u, self.subject.theta, dt)]
+        health = result[3]
+        if not (np.isfinite(health).all() and np.isfinite(result[0]).all()):
+            raise SimulationError(self._diagnosis(dt))
+        if health[2] < FLAT and health[2] < self._guard / 2:
+            raise SimulationError(self._fallen())
+        return result
 
     def _until_control(self) -> int:
         """Steps until the controller is asked again."""
@@ -234,46 +251,58 @@ class Simulator:
 
     def _advance_many(self, loop: Loop, steps: int, k: int, every: int, recorder: Recorder) -> int:
         """Up to so many steps in C; returns how many were done."""
-        x, q, v, health = self._x.copy(), self._q.copy(), self._v.copy(), np.zeros(3)
+        x, q, v, health = self._x.copy(), self._q.copy(), self._v.copy(), np.array([0.0, 1.0, self._guard])
         record = recorder.room((steps - 1 + k % every) // every + 1)
-        status, done = loop.run(self._t0, self._k, self.dt, steps, POOR, self._u, self.subject.theta, x, q, v, health, every, k % every,
+        status, done = loop.run(self._t0, self._k, self.dt, steps, self._side, POOR, FLAT, self._u, self.subject.theta, x, q, v, health, every, k % every,
                                 recorder.angle_slots, record)
-        tried = done + (status == NOT_FINITE)                     # a step that failed was recorded before it was tried
+        tried = done + (status != DONE)                           # a step that was not taken was recorded before it was tried
         recorder.n += (k % every + tried - 1) // every + (k % every == 0) if tried else 0
         self._settle(x, q, v, health)
         self._k += done
         self.t = self._t0 + self._k * self.dt
         if status == NOT_FINITE:
             raise SimulationError(self._diagnosis(self.dt))
-        if status == POOR_FRAME:
-            self._rechart()
-        return done
+        if status == DONE:
+            return done
+        self._advance(self.dt)                                    # the one that was refused, in another chart or to say why not
+        return done + 1
 
     def _settle(self, x, q, v, health) -> None:
-        self._x, self._q, self._v = np.array(x), np.array(q), np.array(v)
+        self._x, self._q, self._v, self._guard = np.array(x), np.array(q), np.array(v), float(health[2])
 
     def _diagnosis(self, dt: float) -> str:
         """Why a step gave numbers that are not finite."""
-        constrained = self.chart.equations.frame.constrained
-        guards = self.chart.project(self.t, self._x, self.subject.theta)[3][2]
-        if guards < 0.05 and constrained.guard_names:
-            from casadi import Function
-
-            s = constrained.system
-            values = Function("guards", [s.t, s.q, s.theta], [constrained.guards])(self.t, self._q, self.subject.theta).full().ravel()
-            return f"stopped at t = {self.t:.6g} s: {constrained.guard_names[int(np.argmin(values))]}"
+        if self._guard < FLAT and self.subject.constrained.guard_names:
+            return self._fallen()
         return (f"stopped at t = {self.t:.6g} s: the step of {dt} s gave numbers that are not finite; speeds before it were "
                 f"{Named(self.primary.equations.names, self._v[self.primary.speeds])!r}. Try a smaller dt, and look at masses and efforts")
 
-    def _rechart(self) -> None:
-        """Moves to rows and speeds that serve here; the motion does not depend on the choice."""
-        theta, known = self.subject.theta, self.chart
-        v = self._v
-        best = max(self._charts, key=lambda chart: chart.margin(self.t, self._in(chart, v), theta))
-        if best.margin(self.t, self._in(best, v), theta) < GOOD:
-            best = Chart(self.subject.rechosen(self._q), self.subject.limits, known.integrator, self.kinematic)
+    def _fallen(self) -> str:
+        """Which guard is about to vanish."""
+        s, constrained = self.subject.constrained.system, self.subject.constrained
+        values = ca.Function("guards", [s.t, s.q, s.theta], [constrained.guards])(self.t, self._q, self.subject.theta).full().ravel()
+        names = constrained.guard_names or tuple(f"guard {i} vanishes" for i in range(len(values)))
+        return f"stopped at t = {self.t:.6g} s: {names[int(np.argmin(values))]}"
+
+    def _rechart(self, end: np.ndarray | None = None) -> None:
+        """Moves to rows and speeds that serve here, and at the configuration `end` of the next step; the motion does not depend on the choice.
+
+        Raises `NhmechError` where none do, for the constraints lose rank.
+        """
+        theta, ends = self.subject.theta, (self._q,) if end is None else (self._q, end)
+        best = max(self._charts, key=lambda chart: self._worth(chart, ends))
+        if self._worth(best, ends) < GOOD:
+            best = Chart(self.subject.rechosen(ends[-1]), self.subject.limits, self.chart.integrator, self.kinematic)
             self._charts.append(best)
-        self._x, self.chart = self._in(best, v), best
+            if not self._worth(best, ends) > 0:
+                raise self.subject.rank_lost(ends[-1], f"within a step from t = {self.t:.6g} s")
+        self._x, self.chart = self._in(best, self._v), best
+        self._side = np.sign(best.margin(self.t, self._x, theta))
+
+    def _worth(self, chart: Chart, ends: Sequence[np.ndarray]) -> float:
+        """Least margin of a chart at some configurations; none where a singularity lies between them."""
+        margins = [chart.margin(self.t, chart.flat.flatten(q, np.zeros(chart.flat.nxi)), self.subject.theta) for q in ends]
+        return min(np.abs(margins)) if len(set(np.sign(margins))) == 1 else 0.0
 
     def _in(self, chart: Chart, v: np.ndarray) -> np.ndarray:
         return chart.flat.flatten(self._q, v[chart.speeds], near=self._x)
@@ -309,7 +338,7 @@ class Simulator:
         return t + high
 
     def _snapshot(self) -> tuple:
-        return self.t, self._k, self._t0, self._x, self._q, self._v, self.chart
+        return self.t, self._k, self._t0, self._x, self._q, self._v, self._guard, self._side, self.chart
 
     def _restore(self, snapshot: tuple) -> None:
-        self.t, self._k, self._t0, self._x, self._q, self._v, self.chart = snapshot
+        self.t, self._k, self._t0, self._x, self._q, self._v, self._guard, self._side, self.chart = snapshot

@@ -9,7 +9,7 @@ from functools import cached_property
 import casadi as ca
 import numpy as np
 
-from ..errors import SimulationError
+from ..errors import NhmechError, SimulationError
 from ..mechanics.equations import Equations
 from ..mechanics.gibbs_appell import gibbs_appell
 from ..mechanics.system import ConstrainedSystem
@@ -45,6 +45,12 @@ class Subject:
             return self.vehicle.rechosen(q).equations()
         other = ConstrainedSystem(**{**self.constrained.__dict__, "samples": q[None, :]})
         return gibbs_appell(other)
+
+    def rank_lost(self, q: np.ndarray, where: str) -> NhmechError:
+        """The error to raise where the constraints lose rank at q or next to it."""
+        if self.vehicle is not None:
+            return self.vehicle.rank_lost(q, where)
+        return SimulationError(f"the constraints lose rank {where}, near q = {q}")
 
     @property
     def theta(self) -> np.ndarray:

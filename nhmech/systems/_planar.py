@@ -54,7 +54,8 @@ def wheels(place: Callable[[np.ndarray], Sequence[float]], ahead: float, half_tr
     return tuple(Shape("cylinder", (radius, radius / 4), at(left), DARK, trail=True) for left in sorted({half_track, -half_track}))
 
 
-def deck(place: Callable[[np.ndarray], Sequence[float]], back: float, front: float, width: float, height: float, color: Color = BLUE) -> Shape:
+def deck(place: Callable[[np.ndarray], Sequence[float]], back: float, front: float, width: float, height: float,
+         color: Color = BLUE) -> Shape:
     """A flat box from `back` to `front` ahead of the place (x, y, heading) of a body."""
     return Shape("box", (front - back, width, width / 10), lambda q: _pose(place(q), height) @ pose(((back + front) / 2, 0, 0)), color)
 

@@ -1,4 +1,4 @@
-"""What checks of several systems share: states on the constraints, quantities along a run, the bracket term of a reduction."""
+"""What checks of several systems share: states on the constraints, what a run conserves, the bracket term of a reduction."""
 
 from __future__ import annotations
 
@@ -9,34 +9,36 @@ import numpy as np
 
 from ..mechanics.algebroid import bracket
 from ..mechanics.frame import adapted_frame
+from ._along import along
 from .example import Example, solve
 
 
-def random_states(example: Example, count: int = 5, seed: int = 1) -> Iterator[tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]]:
+def random_motions(example: Example, count: int = 5, seed: int = 1) -> Iterator[tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]]:
     """q (nq,), v (nv,), dv/dt (nv,) and lambda (m,) by Gibbs-Appell at random states on the constraints, t = 0 and no input."""
-    equations, theta = example.equations(), example.constrained.parameters
     configurations, rng = example.constrained.configurations, np.random.default_rng(seed)
-    u = np.zeros(example.constrained.system.u.numel())
-    for k in range(count):
-        q, xi = configurations[k % len(configurations)], rng.normal(size=len(equations.names))
-        values = equations.velocity(0, q, xi, theta), equations.acceleration(0, q, xi, u, theta), equations.multipliers(0, q, xi, u, theta)
-        yield q, *(value.full().ravel() for value in values)
+    q = np.array([configurations[k % len(configurations)] for k in range(count)])
+    yield from zip(q, *motions(example, q, rng.normal(size=(count, len(example.start["xi"])))))
 
 
-def along(example: Example, expression: ca.SX, q: np.ndarray, xi: np.ndarray) -> np.ndarray:
-    """An expression in (q, v, theta) of the system, at N states of a run, (N, k)."""
-    system, n = example.constrained.system, xi.shape[1]
-    frame, x = adapted_frame(example.constrained, example.speeds), ca.SX.sym("xi", n)
-    on_frame = ca.substitute(ca.densify(expression), system.v, ca.densify(frame.velocity(x)))
-    evaluate = ca.Function("along", [system.t, system.q, x, system.theta], [on_frame]).map(len(q))
-    return evaluate(0, q.T, xi.T, np.tile(example.constrained.parameters, (len(q), 1)).T).full().T
+def motions(example: Example, q: np.ndarray, xi: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """v, dv/dt (N, nv) and lambda (N, m) at N states (q, xi); lambda in the order of the rows, zero for rows that were dropped."""
+    equations, constrained = example.equations(), example.constrained
+    state, theta = (0, np.transpose(q), np.transpose(xi)), np.tile(constrained.parameters, (len(q), 1)).T
+    u = np.zeros((constrained.system.u.numel(), len(q)))
+    lam = np.zeros((len(q), constrained.distribution.m))
+    lam[:, list(equations.frame.kept)] = equations.multipliers(*state, u, theta).full().T
+    return equations.velocity(*state, theta).full().T, equations.acceleration(*state, u, theta).full().T, lam
 
 
-def wander(example: Example, expression: ca.SX, *, duration: float = 100.0, start: Mapping | None = None, rtol: float = 1e-11) -> float:
-    """Largest departure of an expression in (q, v, theta) from its first value in a run [s], relative to that value's size."""
-    q, xi = solve(example, np.linspace(0, duration, 201), start=start, rtol=rtol)
-    values = along(example, expression, q, xi)
-    return float(np.abs(values - values[0]).max() / np.linalg.norm(values[0]))
+def wander(example: Example, *expressions: ca.SX, duration: float = 100.0, start: Mapping | None = None, rtol: float = 1e-13) -> float:
+    """Largest departure of each expression in (t, q, v, theta) from its first value in a run [s], relative to the size it reaches."""
+    times = np.linspace(0, duration, 201)
+    q, xi = solve(example, times, start=start, rtol=rtol)
+    worst = 0.0
+    for expression in expressions:
+        values = along(example, expression, times, q, xi)
+        worst = max(worst, np.abs(values - values[0]).max() / np.linalg.norm(values, axis=1).max())
+    return float(worst)
 
 
 def curvature_term(example: Example) -> ca.SX:

@@ -44,7 +44,8 @@ def example(m: float = 0.8, omega: float = 1.5, r: float = 0.3, r_rate: float = 
         energy = along(made, bead.energy, times, q, xi)[:, 0]
         return float(max(np.abs(jacobi - jacobi[0]).max(), np.abs(energy - m * (exact_rate ** 2 + omega ** 2 * exact ** 2) / 2).max()))
 
-    made = Example("bead_rod", "Bead on a turning rod (rheonomic)", "paper 001, section 11", constrained, {"q": (r, 0.0, r), "xi": (r_rate,)},
+    made = Example("bead_rod", "Bead on a turning rod (rheonomic)", "paper 001, section 11", constrained,
+                   {"q": (r, 0.0, r), "xi": (r_rate,)},
                    (Check("motion in closed form", "r'' = omega^2 r, this file", 1e-12, motion),
                     Check("multipliers in closed form", "paper 001, section 11", 1e-11, multipliers),
                     Check("energy and Jacobi integral", "this file", 1e-11, integrals)),

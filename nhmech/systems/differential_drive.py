@@ -26,7 +26,7 @@ def example(**parameters: float) -> Example:
     so that it coasts as V = F tanh(k t + c), W = W0 sech(k t + c) / sech(c), F^2 = V0^2 + J W0^2 / M, k = m d F / J.
     """
     robot = lagrangian_system(with_joints("left", "right"), _kinetic_energy, parameters=tuple(NUMBERS), inputs=("left", "right"),
-                              force=lambda s: {"left": s.u.left, "right": s.u.right})
+                              force=lambda s: vars(s.u))
     numbers = {**NUMBERS, **parameters}
     constrained = constrain(robot, numbers, rows={
         "lateral": lambda s: s.v.lateral_speed,
@@ -42,10 +42,10 @@ def example(**parameters: float) -> Example:
         closed = np.column_stack([final * np.tanh(phase), W * np.cosh(phase[0]) / np.cosh(phase)])
         return float(np.abs(solve(made, t)[1] - closed).max())
 
+    checks = (Check("accelerations in closed form", "in the docstring", 1e-11, lambda: imbalance(made, _speeds, _accelerations)),
+              Check("coasting in closed form", "in the docstring", 1e-10, coasting))
     made = Example(
-        "differential_drive", "Differential drive with offset mass", "Newton and Euler of the whole robot, in the docstring", constrained, start,
-        (Check("accelerations in closed form", "Newton and Euler, in the docstring", 1e-11, lambda: imbalance(made, _speeds, _accelerations)),
-         Check("coasting in closed form", "tanh and sech, in the docstring", 1e-10, coasting)),
+        "differential_drive", "Differential drive with offset mass", "Newton and Euler, in the docstring", constrained, start, checks,
         speeds=("forward_speed", "yaw_rate"), shapes=_shapes(numbers))
     return made
 
@@ -53,8 +53,8 @@ def example(**parameters: float) -> Example:
 def robot_numbers(p) -> dict:
     """M [kg] and J [kg m^2] of the two closed-form equations, from a mapping of the parameters."""
     rolling = 2 * p["spin_inertia"] / p["radius"] ** 2
-    return {"M": p["mass"] + 2 * p["wheel_mass"] + rolling,
-            "J": p["inertia"] + p["mass"] * p["ahead"] ** 2 + 2 * p["wheel_inertia"] + (2 * p["wheel_mass"] + rolling) * p["half_track"] ** 2}
+    wheels_turning = 2 * p["wheel_inertia"] + (2 * p["wheel_mass"] + rolling) * p["half_track"] ** 2
+    return {"M": p["mass"] + 2 * p["wheel_mass"] + rolling, "J": p["inertia"] + p["mass"] * p["ahead"] ** 2 + wheels_turning}
 
 
 def _kinetic_energy(s: Symbols) -> ca.SX:

@@ -7,15 +7,16 @@ import numpy as np
 
 from ..errors import MechanicsError
 from ..mechanics.algebroid import euclidean
+from ..mechanics.algebroid_makers import special_euclidean_2
 from ..mechanics.writing import constrain, lagrangian_system
-from ._pointwise import random_states
-from ._spaces import planar_body
+from ._pointwise import random_motions
 from .example import Check, Example, solve
+from .shapes import ORANGE, Shape, pose
 
 # fibration -> independent speeds, sample headings [rad] where it serves, an instructive start
 FIBRATIONS = {"x": (("x'", "phi'"), (-1.3, 1.3), (1.5 * np.cos(0.2), 0.7)),
               "y": (("y'", "phi'"), (0.2, 2.9), (1.5 * np.sin(0.2), 0.7)),
-              "body": (("forward", "turn"), (-3.0, 3.0), (1.5, 0.7))}
+              "body": (("forward_speed", "yaw_rate"), (-3.0, 3.0), (1.5, 0.7))}
 
 
 def example(m: float = 1.0, J: float = 1.0, fibration: str = "x") -> Example:
@@ -23,23 +24,24 @@ def example(m: float = 1.0, J: float = 1.0, fibration: str = "x") -> Example:
 
     fibration  "x": y' = x' tan(phi) with speeds (x', phi'), over (t, x, phi); breaks down at phi = pi/2, the motion does not
                "y": x' = y' cot(phi) with speeds (y', phi'), over (t, y, phi); breaks down at phi = 0
-               "body": side = 0 with speeds (forward, turn) of the body frame; serves everywhere
+               "body": lateral_speed = 0 with speeds (forward_speed, yaw_rate) of the body frame; serves everywhere
 
-    Dynamics x'' = -x' phi' tan(phi), phi'' = 0: circles of radius speed / phi'. Multipliers m x' phi', -m y' phi' and m forward turn,
-    each of its own normalisation of one and the same force (paper 003, section 4). Raises `MechanicsError` for another fibration.
+    Dynamics x'' = -x' phi' tan(phi), phi'' = 0: circles of radius speed / phi'. Multipliers m x' phi', -m y' phi' and
+    m forward_speed yaw_rate, each of its own normalisation of one and the same force (paper 003, section 4).
+    Raises `MechanicsError` for another fibration.
     """
     if fibration not in FIBRATIONS:
         raise MechanicsError(f"no fibration {fibration!r}; there are {', '.join(FIBRATIONS)}")
     speeds, (low, high), xi = FIBRATIONS[fibration]
     if fibration == "body":
-        space, row = planar_body(), lambda s: s.v.side
+        space, row = special_euclidean_2(), lambda s: s.v.lateral_speed
     else:
         space = euclidean("x", "y", "phi", units=("m/s", "m/s", "rad/s"))
         row = {"x": lambda s: s.v.y - ca.tan(s.q.phi) * s.v.x, "y": lambda s: s.v.x - s.v.y / ca.tan(s.q.phi)}[fibration]
 
     def lagrangian(s):
-        translation = s.v.forward ** 2 + s.v.side ** 2 if fibration == "body" else s.v.x ** 2 + s.v.y ** 2
-        return s.p.m * translation / 2 + s.p.J * (s.v.turn if fibration == "body" else s.v.phi) ** 2 / 2
+        along, across, turn = (s.v.forward_speed, s.v.lateral_speed, s.v.yaw_rate) if fibration == "body" else (s.v.x, s.v.y, s.v.phi)
+        return s.p.m * (along ** 2 + across ** 2) / 2 + s.p.J * turn ** 2 / 2
 
     samples = np.array([(0.3, -0.2, phi) for phi in np.linspace(low, high, 8)])
     constrained = constrain(lagrangian_system(space, lagrangian, parameters=("m", "J")), {"m": m, "J": J}, rows={"blade": row},
@@ -48,7 +50,7 @@ def example(m: float = 1.0, J: float = 1.0, fibration: str = "x") -> Example:
     def accelerations() -> float:
         """On the constraint (x', y') turns rigidly with phi; the body's own speeds stay."""
         worst = 0.0
-        for _, v, a, lam in random_states(made):
+        for _, v, a, lam in random_motions(made):
             turning = (0, 0, 0) if fibration == "body" else (-v[1] * v[2], v[0] * v[2], 0)
             multiplier = m * v[2] * {"x": v[0], "y": -v[1], "body": v[0]}[fibration]
             worst = max(worst, np.abs(a - turning).max(), abs(lam[0] - multiplier))
@@ -77,5 +79,7 @@ def example(m: float = 1.0, J: float = 1.0, fibration: str = "x") -> Example:
               Check("circle through phi = pi/2", "closed form", 1e-10, circle)]
     if fibration != "body":
         checks.insert(1, Check("dynamics independent of the fibration", "paper 003, corollary of section 2", 1e-12, same_dynamics))
-    made = Example("sled", "Knife-edge sled", "paper 003, section 4", constrained, {"q": (0.0, 0.0, 0.2), "xi": xi}, checks, speeds)
+    made = Example("sled", "Knife-edge sled", "paper 003, section 4", constrained, {"q": (0.0, 0.0, 0.2), "xi": xi}, tuple(checks), speeds,
+                   shapes=(Shape("box", (0.6, 0.2, 0.05), lambda q: pose((q[0], q[1], 0.1), yaw=q[2])),
+                           Shape("box", (0.4, 0.01, 0.1), lambda q: pose((q[0], q[1], 0.05), yaw=q[2]), ORANGE, trail=True)))
     return made

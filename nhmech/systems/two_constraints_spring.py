@@ -35,8 +35,8 @@ def example(m: float = 0.7, k: float = 2.0, c1: float = 0.6, c2: float = 2.0, x1
         R1, R2, R3 = (m * along(made, "acceleration", times, q, xi) + k * q).T
         x3, D = q[:, 2], (c2 ** 2 - 4 * c1 / q[:, 2]) ** -0.5
         lam = along(made, "multipliers", times, q, xi)
-        left = (lam[:, 0] - (R2 - R1) * D / x3, lam[:, 1] - R1 * (1 + c2 * D) / 2 - R2 * (1 - c2 * D) / 2, (R1 - R2) * c1 * D / x3 ** 2 + R3)
-        return float(max(np.abs(residual).max() for residual in left) / k)
+        first, second = lam[:, 0] - (R2 - R1) * D / x3, lam[:, 1] - R1 * (1 + c2 * D) / 2 - R2 * (1 - c2 * D) / 2
+        return float(np.abs([first, second, (R1 - R2) * c1 * D / x3 ** 2 + R3]).max() / k)
 
     def reduced() -> float:
         from scipy.integrate import solve_ivp

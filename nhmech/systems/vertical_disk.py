@@ -6,9 +6,11 @@ import casadi as ca
 import numpy as np
 
 from ..mechanics.algebroid import euclidean
-from ..mechanics.writing import constrain, lagrangian_system
-from ._pointwise import along, curvature_term, random_states
+from ..mechanics.writing import Symbols, constrain, lagrangian_system
+from ._along import along
+from ._pointwise import curvature_term, random_motions
 from .example import Check, Example, solve
+from .shapes import AXLE, Shape, pose
 
 
 def example(m: float = 1.3, R: float = 0.4, I1: float = 0.05, I2: float = 0.1) -> Example:
@@ -20,15 +22,14 @@ def example(m: float = 1.3, R: float = 0.4, I1: float = 0.05, I2: float = 0.1) -
     L* = (I1 theta1'^2 + (m R^2 + I2) theta2'^2) / 2 and the reduced 2-form is that of L* (paper 004, example VII.1).
     """
     space = euclidean("x", "y", "theta1", "theta2", units=("m/s", "m/s", "rad/s", "rad/s"))
-    disk = lagrangian_system(space, lambda s: s.p.m * (s.v.x ** 2 + s.v.y ** 2) / 2 + s.p.I1 * s.v.theta1 ** 2 / 2 + s.p.I2 * s.v.theta2 ** 2 / 2,
-                             parameters=("m", "R", "I1", "I2"))
+    disk = lagrangian_system(space, _lagrangian, parameters=("m", "R", "I1", "I2"))
     constrained = constrain(disk, {"m": m, "R": R, "I1": I1, "I2": I2}, rows={
         "rolling_x": lambda s: s.v.x - s.p.R * ca.cos(s.q.theta1) * s.v.theta2,
         "rolling_y": lambda s: s.v.y - s.p.R * ca.sin(s.q.theta1) * s.v.theta2})
 
     def ground_force() -> float:
         worst = 0.0
-        for q, v, a, lam in random_states(made):
+        for q, v, a, lam in random_motions(made):
             force = m * R * v[2] * v[3] * np.array([-np.sin(q[2]), np.cos(q[2])])
             worst = max(worst, np.abs(lam - force).max(), np.abs(a[2:]).max())
         return float(worst)
@@ -37,7 +38,7 @@ def example(m: float = 1.3, R: float = 0.4, I1: float = 0.05, I2: float = 0.1) -
         """Energy on the constraints against L*, and the curvature term that must vanish."""
         n, rng = 5, np.random.default_rng(2)
         q, xi = rng.normal(size=(n, 4)), rng.normal(size=(n, 2))
-        terms = along(made, ca.vertcat(disk.lagrangian, curvature_term(made)), q, xi)
+        terms = along(made, ca.vertcat(disk.lagrangian, curvature_term(made)), np.zeros(len(q)), q, xi)
         return float(np.abs(terms - np.stack([(I1 * xi[:, 0] ** 2 + (m * R ** 2 + I2) * xi[:, 1] ** 2) / 2, 0 * xi[:, 0]], axis=1)).max())
 
     def circle() -> float:
@@ -51,5 +52,10 @@ def example(m: float = 1.3, R: float = 0.4, I1: float = 0.05, I2: float = 0.1) -
     made = Example("vertical_disk", "Vertical rolling disk", "paper 004, example VII.1", constrained, start, (
         Check("theta1'' = theta2'' = 0 and the ground's force", "closed form in this file", 1e-12, ground_force),
         Check("L* and zero gyroscopic form", "paper 004, example VII.1", 1e-12, reduced),
-        Check("circle", "closed form in this file", 1e-10, circle)), ("theta1'", "theta2'"))
+        Check("circle", "closed form in this file", 1e-10, circle)), ("theta1'", "theta2'"),
+        shapes=(Shape("cylinder", (R, R / 8), lambda q: pose((q[0], q[1], R), q[2], 0.0, q[3]) @ AXLE, trail=True),))
     return made
+
+
+def _lagrangian(s: Symbols) -> ca.SX:
+    return (s.p.m * (s.v.x ** 2 + s.v.y ** 2) + s.p.I1 * s.v.theta1 ** 2 + s.p.I2 * s.v.theta2 ** 2) / 2

@@ -12,7 +12,7 @@ import pinocchio as pin
 from ..errors import ModelError
 from ..mechanics.algebroid import LieAlgebroid, rotation
 from ..mechanics.distribution import Row, assemble
-from ..mechanics.system import ConstrainedSystem
+from ..mechanics.system import ConstrainedSystem, Shorthand
 from .axles import find_axles, steering_angles
 from .contact import Contact, Mount, contact
 from .couplings import Axle, Steering
@@ -26,7 +26,7 @@ from .parameters import Parameters
 from .placement import Placer, Support
 from .rows import FIXED_AXLE, FOLLOWER, ROLLING, contact_rows, function_row, gauge_row, mid_axle_rows, mimic_row
 from .samples import sample_configurations
-from .symmetry import check_reduction, frozen_normal, with_normal
+from .symmetry import check_reduction, frozen_normal, root_shorthand
 from .tree import Body, algebroid_of, is_axisymmetric, kinematics, seen_from_root
 from .values import parameter_values, write_inertias
 from .vehicle import Gauge, Vehicle
@@ -60,11 +60,11 @@ def build(description: Description, ground: Ground, parameters: Parameters | Non
                 and joint not in pushed and not has_symbolic_inertia(parameters, names[joint])}
     sites = mounts(model, description)
 
-    def moving(seen: dict[str, ca.SX]) -> tuple[list[Body], tuple[Contact, ...]]:
+    def moving(seen: dict[str, ca.SX], position: ca.SX) -> tuple[list[Body], tuple[Contact, ...]]:
         bodies = kinematics(model, algebroid, v, a, seen, position, spinning)
         return bodies, tuple(_contact(site, bodies[site.body - 1], v, parameters, ground) for site in sites)
 
-    bodies, contacts = moving(world)
+    bodies, contacts = moving(world, position)
 
     placer = _placer(model, contacts, algebroid, t, v, parameters, normal)
     support = _support(placer, contacts, model)
@@ -75,14 +75,14 @@ def build(description: Description, ground: Ground, parameters: Parameters | Non
     inertias, spins = lumped_inertias(model, names, parameters, spinning)
     preferred, scales, guards = _preferred(description, steering, pair), _scales(contacts, algebroid, steering.length), _guards(contacts)
 
-    def constrained_system(bodies: list[Body], speeds: Sequence[Contact]) -> ConstrainedSystem:
-        rows = _rows(description, speeds, [c.height for c in contacts], steering, pair, support, gauge, (bodies[0].world["n"], world["n"]), algebroid, v)
-        system = lagrangian_system(description, model, algebroid, t, v, a, bodies, inertias, spins, parameters, wrench_bodies, origin)
+    def constrained_system(bodies: list[Body], rolling: Sequence[Contact], shorthand: Shorthand | None = None) -> ConstrainedSystem:
+        rows = _rows(description, rolling, [c.height for c in contacts], steering, pair, support, gauge, (bodies[0].world["n"], world["n"]), algebroid, v)
+        system = lagrangian_system(description, model, algebroid, t, v, a, bodies, inertias, spins, parameters, wrench_bodies, origin, shorthand)
         return ConstrainedSystem(system, assemble(rows, algebroid.nv), parameters.numbers, samples, preferred, scales, *guards)
 
     constrained = constrained_system(bodies, contacts)
-    frozen = frozen_normal(constrained, world["n"])
-    reduced = constrained_system(*moving(with_normal(world, frozen, ground, parameters["gravity"]))) if frozen.any else constrained
+    short, at, shorthand = root_shorthand(world, position, frozen_normal(constrained, world["n"]), ground, parameters["gravity"], v)
+    reduced = constrained_system(*moving(short, at), shorthand)
     check_reduction(constrained, reduced)
     return Vehicle(description, ground, model, parameters, constrained, reduced, contacts, steering, support, placer, gauge, tuple(wrench_bodies),
                    partial(build, description, ground))
@@ -159,7 +159,7 @@ def _rows(description: Description, contacts: Sequence[Contact], heights: Sequen
         rows += [function_row(f"{joint}/coupling", phi, algebroid) for joint, phi in steering.functions(pair).items()]
     rows += [mimic_row(mimic, algebroid, v) for mimic in description.mimic]
     if gauge is not None:
-        rows.append(gauge_row(gauge.level, n_full, algebroid, gauge.joint))
+        rows.append(gauge_row(gauge.level, n_B, ca.dot(ca.DM(gauge.level), n_full), v, gauge.joint))
     return rows
 
 

@@ -81,10 +81,8 @@ def contact(mount: Mount, body: Body, v: ca.SX, radius, crown, ground_velocity) 
         longitudinal, lateral = body.world["t1"], body.world["t2"]
     else:
         axle = ca.SX(ca.sparsify(ca.DM(mount.axle)))
-        along = ca.dot(axle, n)
-        sine = ca.sqrt(1 - along ** 2)
-        longitudinal = ca.cross(axle, n) / sine
-        lateral = (axle - n * along) / sine
+        longitudinal, sine = _rolling_direction(mount.axle, n)
+        lateral = ca.cross(n, longitudinal)
         if mount.spin is not None:
             omega = omega + axle * v[mount.spin]
     if wheel.kind in ("sphere", "caster_ball"):
@@ -92,7 +90,7 @@ def contact(mount: Mount, body: Body, v: ca.SX, radius, crown, ground_velocity) 
     elif wheel.kind == "blade":
         lever, drop = ca.SX(3, 1), 0
     else:
-        down = -(n - axle * along) / sine
+        down = ca.cross(axle, longitudinal)
         lever, drop = (radius - crown) * down - crown * n, (radius - crown) * sine + crown
     directions = {"normal": n, "longitudinal": longitudinal, "lateral": lateral}
     if wheel.kind == "mecanum":
@@ -100,3 +98,23 @@ def contact(mount: Mount, body: Body, v: ca.SX, radius, crown, ground_velocity) 
     point = centre + lever
     velocity = body.velocity_of(centre) + ca.cross(omega, lever) - ground_velocity(body, body.position + point)
     return Contact(mount, point, velocity, directions, ca.dot(n, body.position + centre) - drop, sine)
+
+
+def _rolling_direction(axle: np.ndarray, n: ca.SX) -> tuple[ca.SX, ca.SX]:
+    """unit(axle x n) and |axle x n|.
+
+    Where the axle is level by structure, or all but one component of the product are structurally zero, the size needs no root.
+    """
+    if not ca.sparsify(ca.dot(ca.SX(ca.sparsify(ca.DM(axle))), n)).nnz():
+        return ca.cross(ca.SX(ca.sparsify(ca.DM(axle))), n), ca.SX(1)
+    product = ca.sparsify(ca.cross(ca.SX(ca.sparsify(ca.DM(axle))), n))
+    rows = product.sparsity().row()
+    if len(rows) == 1:
+        k = rows[0]
+        sign = np.sign(np.cross(axle, (0.0, 0.0, 1.0))[k])              # upright vehicles have n near z
+        if sign:
+            direction = ca.SX(3, 1)
+            direction[k] = sign
+            return direction, sign * product[k]
+    sine = ca.sqrt(ca.sumsqr(product))
+    return product / sine, sine

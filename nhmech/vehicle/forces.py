@@ -9,7 +9,7 @@ import pinocchio as pin
 
 from ..errors import ModelError
 from ..mechanics.algebroid import LieAlgebroid
-from ..mechanics.system import LagrangianSystem
+from ..mechanics.system import LagrangianSystem, Shorthand
 from .description import Description
 from .gibbs import energies, gibbs_function
 from .inertia import Inertia, Spin
@@ -20,7 +20,7 @@ RESISTANCE_RATE = 0.05      # [rad/s] below which rolling resistance fades, so t
 
 
 def lagrangian_system(description: Description, model: pin.Model, algebroid: LieAlgebroid, t: ca.SX, v: ca.SX, a: ca.SX, bodies: Sequence[Body],
-                      inertias: Sequence[Inertia | None], spins: Sequence[Spin], parameters: Parameters, wrench_bodies: Sequence[str], origin: ca.SX) -> LagrangianSystem:
+                      inertias: Sequence[Inertia | None], spins: Sequence[Spin], parameters: Parameters, wrench_bodies: Sequence[str], origin: ca.SX, shorthand: Shorthand | None) -> LagrangianSystem:
     """S and E of the bodies, the payload and the rotors; damping and rolling resistance; efforts and wrenches as inputs u.
 
     `origin` is the ground's reference point in W, (3,). The potential energy is zero at the height of W's own origin.
@@ -48,8 +48,9 @@ def lagrangian_system(description: Description, model: pin.Model, algebroid: Lie
         u = ca.vertcat(u, wrench)
         u_names += [f"{body}.{component}" for component in ("fx", "fy", "fz", "tx", "ty", "tz")]
         force = force + ca.gradient(power, v)
-    return LagrangianSystem(algebroid, v, a, lagrangian=kinetic - potential, gibbs=gibbs, energy=kinetic + potential, force=force, t=t, u=u, theta=parameters.theta,
-                            u_names=tuple(u_names), theta_names=parameters.symbolic)
+    lagrangian = kinetic - potential if shorthand is None else None
+    return LagrangianSystem(algebroid, v, a, lagrangian=lagrangian, gibbs=gibbs, energy=kinetic + potential, force=force, t=t, u=u, theta=parameters.theta,
+                            u_names=tuple(u_names), theta_names=parameters.symbolic, shorthand=shorthand)
 
 
 def _wrench(name: str, model: pin.Model, bodies: Sequence[Body]) -> tuple[ca.SX, ca.SX]:
@@ -57,7 +58,7 @@ def _wrench(name: str, model: pin.Model, bodies: Sequence[Body]) -> tuple[ca.SX,
     if not model.existFrame(name, pin.FrameType.BODY):
         raise ModelError(f"no link {name!r} for the external wrench")
     frame = model.frames[model.getFrameId(name, pin.FrameType.BODY)]
-    body = bodies[frame.parentJoint]                          # the payload's carrier comes first
+    body = bodies[frame.parentJoint - 1]
     wrench = ca.SX.sym(name, 6)
     axes = [body.world[c] for c in "xyz"]
     force = sum((axes[i] * wrench[i] for i in range(3)), ca.SX(3, 1))

@@ -49,9 +49,9 @@ def mimic_row(mimic: Mimic, algebroid: LieAlgebroid, v: ca.SX) -> Row:
     return linear_row(f"{mimic.joint}/mimic", v[a] - mimic.multiplier * v[b], v, phi, COUPLED)
 
 
-def gauge_row(reference: np.ndarray, n_B: ca.SX, algebroid: LieAlgebroid, wheel: str) -> Row:
-    """The root has no mass and could turn with the wheel at will: its `reference` axis, across the axle, stays level."""
-    return function_row(f"{wheel}/gauge", ca.dot(ca.DM(reference), n_B), algebroid, HOLONOMIC)
+def gauge_row(level: np.ndarray, n_B: ca.SX, phi: ca.SX, v: ca.SX, wheel: str) -> Row:
+    """The root has no mass and could turn with the wheel at will: its axis `level`, across the axle, stays level; phi = level . n."""
+    return linear_row(f"{wheel}/gauge", ca.dot(ca.DM(level), ca.cross(n_B, v[3:6])), v, phi, HOLONOMIC)
 
 
 def mid_axle_rows(contacts: Sequence[Contact], v: ca.SX, track_factor: float, n: ca.SX) -> list[Row]:

@@ -13,7 +13,7 @@ import numpy as np
 
 from ..errors import ModelError
 from ..mechanics.frame import at_samples
-from ..mechanics.system import ConstrainedSystem
+from ..mechanics.system import ConstrainedSystem, Shorthand
 from .ground import Ground
 
 SAME = 1e-12      # how well a frozen component keeps its value, and the reduced rows agree with the full ones
@@ -58,16 +58,34 @@ def _plain(value: float) -> float:
     return float(round(value)) if abs(value - round(value)) <= SAME else float(value)
 
 
-def with_normal(seen: dict[str, ca.SX], frozen: Frozen, ground: Ground, gravity) -> dict[str, ca.SX]:
-    """The vectors that the root sees, with the frozen components of n put in, and of what is parallel to n."""
-    n = ca.SX(3, 1)
-    for k in range(3):
-        if not np.isfinite(frozen.values[k]):
-            n[k] = seen["n"][k]
-        elif frozen.values[k]:
-            n[k] = frozen.values[k]
+def root_shorthand(seen: dict[str, ca.SX], position: ca.SX, frozen: Frozen, ground: Ground, gravity,
+                   v: ca.SX) -> tuple[dict[str, ca.SX], ca.SX, Shorthand]:
+    """Symbols for what the root sees of the world, frozen components of n put in, and the shorthand that explains them.
+
+    A vector fixed in W changes by w' = w x omega in the root's frame, the root's own position by r' = v - omega x r - ground velocity.
+    """
+    omega = v[3:6]
     level = ground.normal == (0.0, 0.0, 1.0)
-    return {**seen, "n": n, **({"g": -gravity * n, "z": n} if level else {})}
+    short, entries = {}, []
+    for name in seen:
+        if name in ("g", "turning") or (name == "z" and level):
+            continue
+        vector = ca.SX(3, 1)
+        for k in range(3):
+            if name == "n" and np.isfinite(frozen.values[k]):
+                if frozen.values[k]:
+                    vector[k] = frozen.values[k]
+            elif seen[name].sparsity().has_nz(k, 0):
+                vector[k] = ca.SX.sym(f"{name}_{'xyz'[k]}")
+        short[name] = vector
+        rate = ca.cross(vector, omega)
+        entries += [(vector[k], seen[name][k], rate[k]) for k in range(3) if vector[k].nnz() and vector[k].is_symbolic()]
+    short["z"] = short["n"] if level else short["z"]
+    short |= {"g": -gravity * short["z"], "turning": float(np.dot(ground.angular_velocity, ground.normal)) * short["n"]}
+    r = ca.SX.sym("r", 3)
+    rate = v[:3] - ca.cross(omega, r) - short["velocity"]
+    entries += [(r[k], position[k], rate[k]) for k in range(3)]
+    return short, r, Shorthand(*(ca.densify(ca.vertcat(*part)) for part in zip(*entries)))
 
 
 def check_reduction(full: ConstrainedSystem, reduced: ConstrainedSystem) -> None:

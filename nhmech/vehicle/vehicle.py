@@ -112,11 +112,13 @@ class Vehicle:
                 return other
         except MechanicsError as error:                  # almost there: rows that were independent hardly are
             found = str(error)
-        raise ModelError(f"the constraints lose rank here: {found}. Steering joints: {self._steering_text(q)}")
+        raise self.rank_lost(q, f"here ({found})")
 
-    def _steering_text(self, q: np.ndarray) -> str:
+    def rank_lost(self, q: np.ndarray, where: str) -> ModelError:
+        """The error to raise where the constraints lose rank at q or next to it, with the joints that may be to blame."""
         angles = self.joint_positions(q)
-        return ", ".join(f"{name} = {angles[name]:+.4f} rad" for name in self.description.steering) or "none"
+        steering = ", ".join(f"{name} = {angles[name]:+.4f} rad" for name in self.description.steering) or "none"
+        return ModelError(f"the constraints lose rank {where}. Steering joints: {steering}")
 
     # -- numbers -------------------------------------------------------------------------------------------------
     @cached_property

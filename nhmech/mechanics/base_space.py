@@ -1,0 +1,146 @@
+"""The base of a symmetry: coordinates that no generator moves, and expressions written in them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import casadi as ca
+import numpy as np
+
+from ..errors import MechanicsError
+from .algebroid import LieAlgebroid, bracket
+from .distribution import assemble
+from .elimination import factorise, pivot_order
+from .frame import at_samples
+from .symmetry import ZERO, Symmetry
+from .system import ConstrainedSystem, LagrangianSystem
+
+
+def base_coordinates(symmetry: Symmetry) -> tuple[int, ...]:
+    """Indices of the entries of q that no generator moves."""
+    moved = at_samples(symmetry.constrained, ca.densify(symmetry.constrained.system.algebroid.anchor @ symmetry.generators))
+    return tuple(i for i in range(moved.shape[1]) if np.abs(moved[:, i]).max(initial=0.0) <= ZERO)
+
+
+def fixed_speeds(symmetry: Symmetry, count: int) -> tuple[str, ...] | None:
+    """Names of the fibre coordinates that move on D and along which no generator has a component; None where they are not `count`."""
+    constrained = symmetry.constrained
+    generators, forms = at_samples(constrained, ca.densify(symmetry.generators)), at_samples(constrained, constrained.distribution.A)
+    names, found = constrained.system.algebroid.v_names, []
+    for i, unit in enumerate(np.eye(len(names))):
+        moves = any(np.linalg.matrix_rank(np.vstack([A, unit]), tol=ZERO) > np.linalg.matrix_rank(A, tol=ZERO) for A in forms)
+        if moves and np.abs(generators[:, i]).max() <= ZERO:
+            found.append(names[i])
+    return tuple(found) if len(found) == count else None
+
+
+@dataclass(frozen=True)
+class BaseSpace:
+    """The algebroid that sections B (invariant, one for each base velocity) span over the base.
+
+    [B_a, B_b] = C^g_ab B_g + part outside; C are the structure functions of `algebroid`.
+    """
+
+    symmetry: Symmetry
+    algebroid: LieAlgebroid
+    coordinates: tuple[int, ...]
+    _outside: tuple[tuple[ca.SX, ...], ...]
+
+    def outside(self, p: ca.SX) -> ca.SX:
+        """<p, part of [B_a, B_b] outside span B>, (n, n)."""
+        n = len(self._outside)
+        made = ca.SX.zeros(n, n)
+        for a in range(n):
+            for b in range(a + 1, n):
+                made[a, b] = ca.dot(p, self._outside[a][b])
+                made[b, a] = -made[a, b]
+        return made
+
+    def onto_base(self, quantities: Mapping[str, ca.SX], xi: ca.SX) -> list[ca.SX]:
+        """Invariant functions of (t, q, xi, u, theta) as functions of the base. Raises `MechanicsError` that names one which is not."""
+        return onto_base(self.symmetry, self.coordinates, quantities, xi)
+
+    def constrained(self, system: LagrangianSystem) -> ConstrainedSystem:
+        """The system on the base, without constraints."""
+        whole = self.symmetry.constrained
+        return ConstrainedSystem(system, assemble([], self.algebroid.nv), whole.parameters, whole.configurations[:, list(self.coordinates)])
+
+
+def base_space(symmetry: Symmetry, B: ca.SX, rest: ca.SX, names: tuple[str, ...], units: tuple[str, ...]) -> BaseSpace:
+    """The base with velocities along the columns of B (nv, n); `rest` completes B to a basis of the fibre.
+
+    Raises `MechanicsError` where B is not invariant: its anchor or structure functions depend on the group.
+    """
+    constrained = symmetry.constrained
+    space, n = constrained.system.algebroid, B.shape[1]
+    coordinates = base_coordinates(symmetry)
+    anchor = (space.anchor @ B)[list(coordinates), :] if coordinates else ca.SX(0, n)
+    anchors = at_samples(constrained, ca.densify(anchor))
+    rank = max((int(np.linalg.matrix_rank(value, tol=ZERO)) for value in anchors if value.size), default=0)
+    if rank < n and space.nq:
+        still = ", ".join(space.q_names[i] for i in coordinates) or "none"
+        raise MechanicsError(f"the coordinates that no generator moves ({still}) show {rank} of {n} base velocities: write the system in coordinates of which {n} are invariant (polar ones for a turn)")
+    basis = ca.horzcat(B, rest)
+    pattern = np.array(ca.DM(basis.sparsity(), 1).full(), dtype=bool)
+    factors = factorise(basis, pivot_order(at_samples(constrained, ca.densify(basis)), pattern))
+    structure = [ca.SX(n, n) for _ in range(n)]
+    outside = [[ca.SX(space.nv, 1) for _ in range(n)] for _ in range(n)]
+    for a in range(n):
+        for b in range(a + 1, n):
+            whole = ca.densify(bracket(space, B[:, a], B[:, b]))
+            inside = _clean(constrained, factors.solve(whole)[:n])
+            outside[a][b] = whole - B @ inside
+            for g in range(n):
+                structure[g][a, b], structure[g][b, a] = inside[g], -inside[g]
+    named = {"the anchor": anchor, **{f"the structure function of {name}": c for name, c in zip(names, structure)}}
+    anchor, *structure = onto_base(symmetry, coordinates, named, ca.SX(0, 1))
+    algebroid = restricted(space, coordinates, anchor, tuple(ca.sparsify(c) for c in structure), names, units)
+    return BaseSpace(symmetry, algebroid, coordinates, tuple(tuple(row) for row in outside))
+
+
+def restricted(space: LieAlgebroid, coordinates: tuple[int, ...], anchor: ca.SX, structure: tuple[ca.SX, ...], names: tuple[str, ...],
+               units: tuple[str, ...]) -> LieAlgebroid:
+    """An algebroid over the given coordinates of another; angles and quaternions among them stay what they are."""
+    place = {i: new for new, i in enumerate(coordinates)}
+    circles = tuple((place[i], names.index(space.v_names[a])) for i, a in space.circles if i in place and space.v_names[a] in names)
+    return LieAlgebroid(space.q[list(coordinates)], tuple(space.q_names[i] for i in coordinates), names, units, anchor, structure, circles,
+                        tuple(place[i] for i in space.quaternions if i in place))
+
+
+def onto_base(symmetry: Symmetry, coordinates: tuple[int, ...], quantities: Mapping[str, ca.SX], xi: ca.SX) -> list[ca.SX]:
+    """Functions of (t, q, xi, u, theta) with the group's coordinates put to constants; proved not to depend on them at random states."""
+    constrained = symmetry.constrained
+    system, space = constrained.system, constrained.system.algebroid
+    group = [i for i in range(space.nq) if i not in coordinates]
+    values = [ca.densify(value) for value in quantities.values()]
+    there = ca.DM(_reference(constrained)[group])
+    here = [ca.densify(e) for e in ca.substitute(values, [ca.densify(space.q[group])], [ca.SX(there)])] if group and values else values
+    inputs = [system.t, system.q, xi, system.u, system.theta]
+    differences = [before - after for before, after in zip(values, here)]
+    change = ca.Function("change", inputs, [*differences, *(ca.fabs(before) for before in values)])
+    rng, count = np.random.default_rng(2), len(values)
+    for q in constrained.configurations:
+        out = change(0.0, q, rng.normal(size=xi.numel()), rng.normal(size=system.u.numel()), constrained.parameters) if count else ()
+        out = out if isinstance(out, tuple) else (out,)
+        for name, difference, size in zip(quantities, out[:count], out[count:]):
+            worst = float(np.abs(difference.full()).max(initial=0.0))
+            if not worst <= ZERO * (1 + np.abs(size.full()).max(initial=0.0)):
+                raise MechanicsError(f"{name} still depends on {', '.join(space.q_names[i] for i in group)} (by {worst:.3g}): "
+                                     "the speeds are no base velocities; name others, or change to an invariant basis of the fibre")
+    return here
+
+
+def _reference(constrained: ConstrainedSystem) -> np.ndarray:
+    """A configuration to read group coordinates from: the origin where it is one, for there expressions are short."""
+    space, system = constrained.system.algebroid, constrained.system
+    q = np.zeros(space.nq)
+    q[[i + 3 for i in space.quaternions] + [i for i, _ in space.circles]] = 1
+    phi = ca.Function("phi", [system.t, system.q, system.theta], [constrained.distribution.phi])(0.0, q, constrained.parameters).full()
+    return q if np.abs(phi).max(initial=0.0) <= ZERO else constrained.configurations[0]
+
+
+def _clean(constrained: ConstrainedSystem, expression: ca.SX) -> ca.SX:
+    """The expression with 0 for entries that are rounding at every sample."""
+    zero = np.abs(at_samples(constrained, ca.densify(expression))).max(axis=0) <= ZERO
+    return ca.vertcat(*[ca.SX(0) if zero[i, 0] else expression[i] for i in range(expression.numel())])

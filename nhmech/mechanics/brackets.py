@@ -1,0 +1,138 @@
+"""Iterated Lie brackets of a distribution: growth vector and degree of nonholonomy."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import casadi as ca
+import numpy as np
+
+from ..errors import MechanicsError
+from .algebroid import LieAlgebroid, bracket
+from .frame import adapted_frame
+from .system import ConstrainedSystem
+
+RANK = 1e-8           # a singular value below this, relative to the largest, counts as zero
+DEPENDENT = 1e-8      # a section closer than this to constant combinations of others is one of them
+
+
+@dataclass(frozen=True)
+class Growth:
+    """Ranks of D = D_1, D_2 = D + [D, D], D_3 = D_2 + [D, D_2], ... in the fibre, with the numbers that decided them.
+
+    ranks     until the last one was reached for the first time; (n,) means involutive, (2, 3) a contact distribution
+    kept      for each rank the smallest singular value that counts, relative to the largest
+    dropped   and the largest that does not (0 where none is left): a rank is as trustworthy as the gap between the two is wide
+    complete  whether the last rank is known to be final: it is the whole fibre, or all further brackets are constant combinations
+    """
+
+    ranks: tuple[int, ...]
+    kept: tuple[float, ...]
+    dropped: tuple[float, ...]
+    complete: bool
+
+    @property
+    def degree(self) -> int:
+        """Degree of nonholonomy: the number of levels needed, 1 where D is involutive."""
+        return len(self.ranks)
+
+
+def growth_vector(constrained: ConstrainedSystem, q: Sequence[float] | None = None, *, t: float = 0.0, speeds: Sequence[str] | None = None,
+                  depth: int = 8) -> Growth:
+    """The growth vector of the linear part A v = 0 of the constraints, at time t held.
+
+    q       a configuration; where None the generic one, the largest ranks over the sample configurations
+    speeds  names of the independent speeds of the frame; chosen by conditioning (at q, where given) if None
+    depth   number of levels after which to stop
+
+    Raises `MechanicsError` where rows or speeds do not define a frame.
+    """
+    constrained = constrained.constrained
+    if q is not None:
+        q = np.asarray(q, dtype=float)
+        constrained = replace(constrained, samples=q[None, :])             # a frame that is good here
+    system = constrained.system
+    E = adapted_frame(constrained, speeds).E
+    if constrained.parameters.size or ca.depends_on(E, system.t):
+        E = ca.substitute(E, ca.vertcat(system.t, system.theta), ca.vertcat(t, ca.DM(constrained.parameters)))
+    return growth(system.algebroid, E, constrained.configurations, pointwise=q is not None, depth=depth)
+
+
+def growth(algebroid: LieAlgebroid, sections: ca.SX, points: np.ndarray, *, pointwise: bool = False, depth: int = 8) -> Growth:
+    """The growth vector of the span of sections (nv, n), at points (k, nq): the largest rank over them.
+
+    [X, Y]^g = rho(X) Y^g - rho(Y) X^g + c^g_ab X^a Y^b. Left-normed brackets [X_i, [X_j, ...]] of the given sections span each level;
+    a bracket that is a combination of others with constant coefficients (Jacobi's identity and antisymmetry make many) is left out.
+    Ranks come from singular values, each bracket scaled by its usual size.
+
+    pointwise  ranks at a point may stall and grow again, so the search ends at the generic final rank only; otherwise where the rank stalls
+
+    Raises `MechanicsError` for sections of another algebroid's size, or that depend on more than q.
+    """
+    if sections.shape[0] != algebroid.nv or sections.shape[1] == 0:
+        raise MechanicsError(f"sections of this algebroid are ({algebroid.nv}, n) with n >= 1; given are {sections.shape}")
+    foreign = [symbol.name() for symbol in ca.symvar(sections) if not ca.depends_on(algebroid.q, symbol)]
+    if foreign:
+        raise MechanicsError(f"the sections depend on {', '.join(foreign)}; put numbers in for what is not the configuration")
+    first = [sections[:, i] for i in range(sections.shape[1])]
+    sampled = _Samples(algebroid, np.asarray(points, dtype=float), sections)
+    levels: list[tuple[int, float, float]] = []
+    generic: list[int] = []
+    new = first
+    while True:
+        new = sampled.independent(new)
+        if not new:
+            break
+        levels.append(sampled.rank(sampled.wanted))
+        generic.append(sampled.rank(len(sampled.points))[0])
+        rank = levels[-1][0]
+        final = rank == algebroid.nv or (generic[-2:-1] == generic[-1:] and (rank == generic[-1] or not pointwise))
+        if final or len(levels) == depth:
+            break
+        new = [bracket(algebroid, X, Y) for X in first for Y in new]
+    ranks = [rank for rank, _, _ in levels]
+    reached = ranks.index(ranks[-1]) + 1
+    return Growth(*(tuple(column) for column in zip(*levels[:reached])), complete=final or not new)
+
+
+class _Samples:
+    """Values of the sections found so far, at the points asked for and at random ones that tell which sections are new."""
+
+    def __init__(self, algebroid: LieAlgebroid, points: np.ndarray, sections: ca.SX):
+        rng, frame = np.random.default_rng(0), ca.Function("frame", [algebroid.q], [ca.densify(sections)])
+        near = [algebroid.normalise(points[k % len(points)] + 0.5 * rng.normal(size=algebroid.nq)) for k in range(48)]
+        size = [np.linalg.norm(frame(q).full()) for q in near]
+        self.q, self.wanted = algebroid.q, len(points)
+        self.points = [*points, *(near[k] for k in np.argsort(size)[:24])]      # not where the frame is about to become singular
+        self.values = np.zeros((len(self.points), algebroid.nv, 0))
+        self.basis = np.zeros((len(self.points) * algebroid.nv, 0))
+
+    def independent(self, sections: Sequence[ca.SX]) -> list[ca.SX]:
+        """Those that are no constant combination of sections seen before, which are remembered."""
+        new = []
+        for section in sections:
+            function = ca.Function("section", [self.q], [ca.densify(section)], {"cse": True})
+            value = np.array([function(q).full() for q in self.points])
+            if not np.all(np.isfinite(value)):
+                raise MechanicsError("a bracket is not finite near the points given; choose other speeds")
+            size = np.median(np.linalg.norm(value, axis=(1, 2)))
+            rest = value.ravel() / size if size > 0 else value.ravel()
+            rest = rest - self.basis @ (self.basis.T @ rest)
+            rest = rest - self.basis @ (self.basis.T @ rest)
+            if size > 1e-12 and np.linalg.norm(rest) > DEPENDENT * np.linalg.norm(value / size):
+                self.basis = np.column_stack([self.basis, rest / np.linalg.norm(rest)])
+                self.values = np.concatenate([self.values, value / size], axis=2)
+                new.append(ca.cse(section))
+        return new
+
+    def rank(self, count: int) -> tuple[int, float, float]:
+        """Largest rank at the first `count` points, with the singular values on either side of the decision."""
+        return max(_rank(value) for value in self.values[:count])
+
+
+def _rank(matrix: np.ndarray) -> tuple[int, float, float]:
+    sigma = np.append(np.linalg.svd(matrix, compute_uv=False), 0.0)
+    relative = sigma / sigma[0] if sigma[0] > 0 else sigma
+    rank = int(np.sum(relative > RANK))
+    return rank, float(relative[rank - 1]) if rank else 0.0, float(relative[rank])

@@ -1,0 +1,116 @@
+"""The Ehresmann connection that a distribution is, once the velocities are split into those of a base and those of a fibre."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import casadi as ca
+import numpy as np
+
+from ..errors import MechanicsError
+from .algebroid import bracket
+from .frame import AdaptedFrame, adapted_frame
+from .system import ConstrainedSystem
+from .writing import fibre_index
+
+
+@dataclass(frozen=True)
+class EhresmannConnection:
+    """omega^a = e^a + A^a_alpha e^alpha + A^a_0 dt, the constraints solved for the fibre: v^a = -A^a_alpha v^alpha - A^a_0.
+
+    Source: paper 000, the forms before (3.1); paper 003, section 2, where B^a_alpha = -A^a_alpha and B^a = -A^a_0.
+    Everything is symbolic in (t, q, theta) of the system.
+
+    base, fibre  indices of the fibre coordinates v^alpha (n of them) and v^a (m of them)
+    """
+
+    frame: AdaptedFrame
+    base: tuple[int, ...]
+    fibre: tuple[int, ...]
+
+    @property
+    def coefficients(self) -> ca.SX:
+        """A^a_alpha, (m, n)."""
+        return -ca.densify(self.frame.E)[list(self.fibre), :]
+
+    @property
+    def affine(self) -> ca.SX:
+        """A^a_0, (m,): the affine or rheonomic part."""
+        return -self.drift[list(self.fibre)]
+
+    @property
+    def forms(self) -> tuple[ca.SX, ca.SX]:
+        """The connection one-forms: (m, nv) on the fibre of the algebroid, and (m,) on dt."""
+        rows = ca.SX(len(self.fibre), self.lift.shape[0])
+        rows[:, list(self.base)] = self.coefficients
+        rows[:, list(self.fibre)] = ca.SX.eye(len(self.fibre))
+        return rows, self.affine
+
+    @property
+    def lift(self) -> ca.SX:
+        """Horizontal lift X_alpha = e_alpha - A^a_alpha e_a in columns, (nv, n)."""
+        return self.frame.E
+
+    @property
+    def drift(self) -> ca.SX:
+        """The part -A^a_0 e_a of X_0 = d/dt - A^a_0 e_a, (nv,): velocity where the base is at rest."""
+        return ca.densify(self.frame.velocity(ca.SX.zeros(self.frame.nxi)))
+
+    def curvature(self) -> tuple[ca.SX, ...]:
+        """B^b_alpha,beta = omega^b([X_alpha, X_beta]) = -d omega^b(X_alpha, X_beta), one antisymmetric (n, n) matrix for each b.
+
+        On a tangent bundle B^b_ij = dA_i/dr_j - dA_j/dr_i + A^a_i dA_j/ds^a - A^a_j dA_i/ds^a, which makes eq. (3.4) of paper 000
+        true; the line d omega^b(q', .) = B^b r' dr printed below it lacks the minus sign.
+        """
+        algebroid, rows, X, n = self.frame.constrained.system.algebroid, self.forms[0], self.lift, self.frame.nxi
+        B = [ca.SX(n, n) for _ in self.fibre]
+        for i in range(n):
+            for j in range(i + 1, n):
+                value = rows @ bracket(algebroid, X[:, i], X[:, j])
+                for b, matrix in enumerate(B):
+                    matrix[i, j], matrix[j, i] = value[b], -value[b]
+        return tuple(B)
+
+    def drift_curvature(self) -> ca.SX:
+        """B^b_0,alpha = omega^b([X_0, X_alpha]), (m, n): what the affine part and time add."""
+        system, X = self.frame.constrained.system, self.lift
+        columns = [bracket(system.algebroid, self.drift, X[:, i]) + ca.jtimes(X[:, i], system.t, ca.SX(1)) for i in range(X.shape[1])]
+        return self.forms[0] @ ca.horzcat(ca.SX(X.shape[0], 0), *columns)
+
+    def along_motion(self, xi: ca.SX) -> ca.SX:
+        """C^b_alpha = B^b_beta,alpha xi^beta + B^b_0,alpha, (m, n).
+
+        In paper 003, section 2, that is dB^b_alpha/dt - X_alpha(B^b_beta q'^beta + B^b) with its B^b_alpha = -A^b_alpha.
+        """
+        B = self.curvature()
+        return self.drift_curvature() + ca.vertcat(ca.SX(0, xi.numel()), *[xi.T @ matrix for matrix in B])
+
+    def largest_curvature(self, times: Sequence[float] = (0.0, 0.7)) -> float:
+        """Largest component of both curvatures over the sample configurations; zero if and only if the constraints are integrable."""
+        constrained = self.frame.constrained
+        system = constrained.system
+        both = ca.veccat(*self.curvature(), self.drift_curvature())
+        evaluate = ca.Function("curvature", [system.t, system.q, system.theta], [both], {"cse": True})
+        values = [evaluate(t, q, constrained.parameters).full() for t in times for q in constrained.configurations]
+        return float(max((np.abs(value).max(initial=0.0) for value in values), default=0.0))
+
+
+def ehresmann_connection(constrained: ConstrainedSystem, *, base: Sequence[str] | None = None,
+                         fibre: Sequence[str] | None = None) -> EhresmannConnection:
+    """The connection of a distribution for a chosen fibration.
+
+    base, fibre  names of the velocities on the base or on the fibre ("x" stands for x'); one of the two, the rest is the other.
+                 Rows that depend on others are left out, as in `adapted_frame`.
+
+    Raises `MechanicsError` for unknown names, for both or none of base and fibre, and where the distribution is not horizontal: its
+    rank differs from the number of base velocities, or these do not determine the motion.
+    """
+    if (base is None) == (fibre is None):
+        raise MechanicsError("a fibration is given by the names of its base or of its fibre velocities: one of the two")
+    algebroid = constrained.constrained.system.algebroid
+    named = [fibre_index(algebroid, name) for name in (fibre if base is None else base)]
+    rest = [i for i in range(algebroid.nv) if i not in named]
+    below, above = (rest, named) if base is None else (named, rest)
+    frame = adapted_frame(constrained, [algebroid.v_names[i] for i in below])
+    return EhresmannConnection(frame, tuple(below), tuple(above))

@@ -1,0 +1,113 @@
+"""Reconstruction: the motion of the group from the motion of the base."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+import casadi as ca
+import numpy as np
+
+from ..errors import MechanicsError
+from .equations import Equations
+from .symmetry import Symmetry
+from .system import ConstrainedSystem
+
+
+class Reduced(Protocol):
+    """A `Reduction` or a `Quotient`."""
+
+    symmetry: Symmetry
+    base: ConstrainedSystem
+    lift: ca.Function
+    coordinates: tuple[int, ...]
+
+    def equations(self) -> Equations: ...
+
+
+@dataclass(frozen=True)
+class ReducedMotion:
+    """A run of the reduced system.
+
+    t         (N,) [s]
+    r         (N, base.nq) coordinates of the base
+    xi        (N, nxi) its quasi-velocities, `names`
+    velocity  t -> base velocity (base.nv,), between the times as well
+    """
+
+    t: np.ndarray
+    r: np.ndarray
+    xi: np.ndarray
+    names: tuple[str, ...]
+    velocity: Callable[[float], np.ndarray]
+
+
+@dataclass(frozen=True)
+class FullMotion:
+    """q (N, nq) and v (N, nv) on the whole configuration space at times t (N,) [s]."""
+
+    t: np.ndarray
+    q: np.ndarray
+    v: np.ndarray
+
+
+def run_reduced(reduced: Reduced, times: Sequence[float], r: Sequence[float], xi: Sequence[float],
+                u: Callable[[float], Sequence[float]] | None = None, rtol: float = 1e-13) -> ReducedMotion:
+    """Integrates the equations of the base from r (base.nq,) and xi, in the order of `reduced.equations().names` (DOP853).
+
+    Raises `MechanicsError` for a start of the wrong size, and where the integrator gives up.
+    """
+    equations, theta, nr = reduced.equations(), reduced.base.parameters, len(reduced.coordinates)
+    inputs = u or (lambda t: np.zeros(reduced.base.system.u.numel()))
+    if len(r) != nr or len(xi) != len(equations.names):
+        raise MechanicsError(f"the reduced system starts from {nr} coordinates ({', '.join(reduced.base.system.algebroid.q_names)}) and "
+                             f"{len(equations.names)} velocities ({', '.join(equations.names)}); given are {len(r)} and {len(xi)}")
+
+    def rate(t, y):
+        return np.concatenate([part.full().ravel() for part in equations.drift(t, y[:nr], y[nr:], inputs(t), theta)])
+
+    solution = _integrate(rate, times, np.concatenate([np.asarray(r, dtype=float), np.asarray(xi, dtype=float)]), rtol)
+
+    def velocity(t: float) -> np.ndarray:
+        y = solution.sol(t)
+        return equations.velocity(t, y[:nr], y[nr:], theta).full().ravel()
+
+    return ReducedMotion(solution.t, solution.y[:nr].T, solution.y[nr:].T, equations.names, velocity)
+
+
+def reconstruct(reduced: Reduced, motion: ReducedMotion, q: Sequence[float], rtol: float = 1e-13) -> FullMotion:
+    """q(t) from q' = rho(q) v, v the lift of the base's velocity: horizontal for Chaplygin's reduction, with S eta(r, xi) at J = mu.
+
+    For translations and S^1 that is a quadrature, for SE(2) and SO(3) the equation g' = g zeta(t), solved in the embedding.
+    Source: paper 004, after eqs. (22) and (23).
+
+    q  (nq,) start; its base part is where the motion starts
+
+    Raises `MechanicsError` where q does not stand over the start of the motion.
+    """
+    q, space = np.asarray(q, dtype=float), reduced.symmetry.constrained.system.algebroid
+    if q.shape != (space.nq,):
+        raise MechanicsError(f"q has shape {q.shape}, expected ({space.nq},)")
+    gap = np.abs(q[list(reduced.coordinates)] - motion.r[0]).max(initial=0.0)
+    if not gap <= 1e-9 * (1 + np.abs(q).max(initial=0.0)):
+        raise MechanicsError(f"q does not stand over the start of the reduced motion: {', '.join(reduced.base.system.algebroid.q_names)} "
+                             f"are {q[list(reduced.coordinates)]}, the motion starts at {motion.r[0]}")
+    theta = reduced.base.parameters
+
+    def rate(t, y):
+        return reduced.lift(t, y, motion.velocity(t), theta)[0].full().ravel()
+
+    found = _integrate(rate, motion.t, q, rtol).y.T
+    v = np.array([reduced.lift(t, y, motion.velocity(t), theta)[1].full().ravel() for t, y in zip(motion.t, found)])
+    return FullMotion(motion.t, found, v)
+
+
+def _integrate(rate: Callable, times: Sequence[float], start: np.ndarray, rtol: float):
+    from scipy.integrate import solve_ivp
+
+    times = np.asarray(times, dtype=float)
+    solution = solve_ivp(rate, (times[0], times[-1]), start, method="DOP853", t_eval=times, rtol=rtol, atol=1e-2 * rtol, dense_output=True)
+    if not solution.success:
+        raise MechanicsError(f"integration stopped at t = {solution.t[-1] if len(solution.t) else times[0]:.6g} s: {solution.message}")
+    return solution

@@ -1,0 +1,71 @@
+"""Regular or singular, compatible or not: the ranks on which existence and uniqueness of the motion rest."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import casadi as ca
+import numpy as np
+
+from .constraint_manifold import ConstraintManifold, Near, common_rank, given_manifold, null_space
+from .system import ConstrainedSystem
+
+
+@dataclass(frozen=True)
+class Regularity:
+    """Ranks of a constrained system on its constraint manifold.
+
+    nv            dimension of the fibre
+    hessian_rank  of M = d2L/dv2 (of the Hessian of S in a)
+    row_rank      of the rows R: A, and dC/dv of nonlinear constraints
+    free_rank     of E^T M E, the columns of E a basis of the kernel of R
+    manifold      the points at which this was decided
+    """
+
+    nv: int
+    hessian_rank: int
+    row_rank: int
+    free_rank: int
+    manifold: ConstraintManifold = field(repr=False)
+
+    @property
+    def regular(self) -> bool:
+        """True where the Lagrangian is regular."""
+        return self.hessian_rank == self.nv
+
+    @property
+    def compatible(self) -> bool:
+        """True where E^T M E is regular: the motion is determined. For regular M this is T D and (D^v)-perp meeting in 0 only, paper
+        004, section II.B, and R M^-1 R^T of rank `compatibility_rank` = `row_rank`."""
+        return self.free_rank == self.nv - self.row_rank
+
+    @property
+    def compatibility_rank(self) -> int:
+        """Rank of R M^-1 R^T where M is regular."""
+        return self.row_rank - (self.nv - self.row_rank - self.free_rank)
+
+    def describe(self) -> str:
+        """The ranks in words."""
+        return (f"Hessian of rank {self.hessian_rank} of {self.nv}: {'regular' if self.regular else 'singular'}; "
+                f"rows of rank {self.row_rank}; E^T M E of rank {self.free_rank} of {self.nv - self.row_rank}: "
+                f"{'compatible' if self.compatible else 'not compatible'}.")
+
+
+def regularity(constrained: ConstrainedSystem, *, nonlinear: ca.SX | None = None, near: Near | None = None, seed: int = 0) -> Regularity:
+    """The ranks of M, of the rows and of E^T M E at random points of the constraint manifold.
+
+    Arguments as for `constraint_algorithm`. Source: paper 004, section II.B, proposition III.1 and corollary III.2.
+
+    Raises `MechanicsError` where the manifold is empty or a rank jumps.
+    """
+    constrained = constrained.constrained
+    system = constrained.system
+    extra = ca.SX(0, 1) if nonlinear is None else ca.SX(nonlinear)
+    rows = ca.vertcat(constrained.distribution.A, ca.jacobian(extra, system.v))
+    manifold = given_manifold(constrained, extra, near, seed)
+    M, R = manifold.at_points(system.mass_and_bias()[0]), manifold.at_points(rows)
+    row_rank = common_rank(R, "the matrix of the constraints' rows")
+    kernels = [null_space(row) for row in R]
+    free = np.array([E.T @ mass @ E for mass, E in zip(M, kernels)])
+    return Regularity(system.algebroid.nv, common_rank(M, "the Hessian of L"), row_rank,
+                      common_rank(free, "E^T M E", float(np.abs(M).max(initial=1e-6))), manifold)

@@ -1,0 +1,89 @@
+"""What several test files share: loaded vehicles, random states on the constraint manifold, small robots as text."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+
+import casadi as ca
+import numpy as np
+import pinocchio as pin
+
+import nhmech
+from nhmech.vehicle.vehicle import Vehicle
+
+SHIPPED = nhmech.urdf_names()
+
+
+@lru_cache(maxsize=None)
+def shipped(name: str, ground: nhmech.Ground = nhmech.Ground(), speeds: tuple[str, ...] | None = None) -> Vehicle:
+    """A robot of this package, loaded once for all tests (a `Vehicle` does not change)."""
+    return nhmech.load(nhmech.urdf_path(name), ground=ground, speeds=speeds)
+
+
+def margin(vehicle: Vehicle, t: float, q: np.ndarray) -> float:
+    """How well the vehicle's frame serves at q: near zero where the choice of speeds is a bad one."""
+    s = vehicle.constrained.system
+    return abs(float(ca.Function("margin", [s.t, s.q, s.theta], [vehicle.frame.margin])(t, q, vehicle.theta)))
+
+
+def serving(vehicle: Vehicle, q: np.ndarray) -> Vehicle:
+    """The vehicle, with rows and speeds chosen again where its own serve badly at q; what a run does."""
+    return vehicle if margin(vehicle, 0.0, q) > 0.05 else vehicle.rechosen(q)
+
+
+def velocity(vehicle: Vehicle, t: float, q: np.ndarray, xi: np.ndarray) -> np.ndarray:
+    """v = E xi + e0."""
+    return vehicle.equations().velocity(t, q, xi, vehicle.theta).full().ravel()
+
+
+def random_states(vehicle: Vehicle, count: int, seed: int, t: float = 0.0):
+    """(vehicle serving there, q, xi, u) with q on the holonomic manifold and all speeds about 1 m/s.
+
+    q are the poses at which the vehicle decided on its rows: neutral, straight, at steering limits and random ones.
+    """
+    rng = np.random.default_rng(seed)
+    samples = vehicle.constrained.samples
+    order = np.r_[0, 1 + rng.permutation(len(samples) - 1)][:count]
+    for q in samples[order]:
+        chosen = serving(vehicle, q)
+        scales = chosen.constrained.scales[list(chosen.frame.speeds)]
+        xi = rng.normal(size=chosen.frame.nxi) / scales
+        u = rng.normal(size=chosen.constrained.system.u.numel()) * 3
+        yield chosen, q, xi, u
+
+
+def kinematics(vehicle: Vehicle, q: np.ndarray) -> pin.Data:
+    """Pinocchio's data with all joint placements at q."""
+    data = vehicle.model.createData()
+    pin.forwardKinematics(vehicle.model, data, np.asarray(q, dtype=float))
+    return data
+
+
+def moved(q: np.ndarray, x: float, y: float, yaw: float, about=(0.0, 0.0, 0.0)) -> np.ndarray:
+    """q with the vehicle turned by `yaw` about the vertical through `about`, then shifted."""
+    q, turn = q.copy(), pin.SE3(pin.rpy.rpyToMatrix(0, 0, yaw), np.zeros(3))
+    about = np.asarray(about, dtype=float)
+    q[:3] = about + turn.rotation @ (q[:3] - about) + (x, y, 0)
+    q[3:7] = (pin.Quaternion(turn.rotation) * pin.Quaternion(q[3:7])).normalized().coeffs()
+    return q
+
+
+def link(name: str, mass: float = 1.0, inertia=(0.02, 0.03, 0.025), com=(0.0, 0.0, 0.0), body: str = "") -> str:
+    """A link of a URDF."""
+    ixx, iyy, izz = inertia
+    return (f'<link name="{name}"><inertial><origin xyz="{com[0]} {com[1]} {com[2]}"/><mass value="{mass}"/>'
+            f'<inertia ixx="{ixx}" iyy="{iyy}" izz="{izz}" ixy="0" ixz="0" iyz="0"/></inertial>{body}</link>')
+
+
+def joint(name: str, parent: str, child: str, xyz=(0, 0, 0), rpy=(0, 0, 0), axis=(0, 1, 0), kind: str = "continuous", more: str = "") -> str:
+    """A joint of a URDF."""
+    def text(values):
+        return " ".join(str(value) for value in values)
+
+    return (f'<joint name="{name}" type="{kind}"><parent link="{parent}"/><child link="{child}"/><origin xyz="{text(xyz)}" rpy="{text(rpy)}"/>'
+            f'<axis xyz="{text(axis)}"/>{more}</joint>')
+
+
+def robot(*parts: str) -> str:
+    """A URDF."""
+    return f'<robot name="rig">{"".join(parts)}</robot>'

@@ -1,0 +1,119 @@
+"""Which rows are kept and which speeds are independent."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from nhmech import MechanicsError
+from nhmech.mechanics.selection import independent_rows, independent_speeds, null_space
+
+SEED = 7
+
+
+def family(k: int, rank: int, m: int, n: int, rng) -> np.ndarray:
+    """k matrices (m, n) of one rank whose dependencies change from sample to sample."""
+    return rng.normal(size=(k, m, rank)) @ rng.normal(size=(k, rank, n))
+
+
+def names(m: int) -> list[str]:
+    return [f"row {i}" for i in range(m)]
+
+
+@pytest.mark.parametrize("rank, m, n", [(1, 1, 3), (3, 5, 6), (4, 4, 9), (5, 9, 8)])
+def test_kept_rows_span_all_rows(rank, m, n):
+    rng = np.random.default_rng(SEED)
+    for _ in range(5):
+        A = family(6, rank, m, n, rng)
+        kept = list(independent_rows(A, np.ones(n), [0] * m, names(m)))
+        assert len(kept) == rank
+        for sample in A:
+            assert np.linalg.matrix_rank(sample[kept], tol=1e-9) == rank == np.linalg.matrix_rank(sample, tol=1e-9)
+
+
+def test_priority_decides_between_rows_that_serve_alike():
+    A = np.tile(np.array([[1.0, 0, 0], [0, 1, 0], [1, 1, 0], [1, -1, 0]]), (3, 1, 1))
+    assert set(independent_rows(A, np.ones(3), [1, 1, 0, 0], names(4))) == {2, 3}
+    assert set(independent_rows(A, np.ones(3), [0, 0, 1, 1], names(4))) == {0, 1}
+
+
+def test_a_row_that_vanishes_somewhere_is_not_kept():
+    """The worst sample decides: row 0 is the larger one at two samples and zero at the third."""
+    A = np.array([[[s, 0.0], [0.5, 0.0]] for s in (2.0, 2.0, 0.0)])
+    assert independent_rows(A, np.ones(2), [0, 0], names(2)) == (1,)
+
+
+def test_rank_comes_from_the_best_sample():
+    """Two rows that coincide at one sample are two rows all the same."""
+    A = np.array([[[1.0, 0], [1, 0]], [[1.0, 0], [0, 1]]])
+    assert set(independent_rows(A, np.ones(2), [0, 0], names(2))) == {0, 1}
+
+
+@pytest.mark.parametrize("size", [1e-4, 1e-5, 1e-7, 1e-8])
+def test_nearly_dependent_rows_are_an_error(size):
+    """Between 1e-9 and 1e-3: neither the same axle nor two axles, but a model with a typing error."""
+    A = np.tile(np.array([[1.0, 0, 0], [1, size, 0]]), (4, 1, 1))
+    with pytest.raises(MechanicsError, match=r"nearly dependent rows: 'row [01]'.*meant to be parallel"):
+        independent_rows(A, np.ones(3), [0, 0], names(2))
+
+
+@pytest.mark.parametrize("size, rank", [(1e-11, 1), (0.0, 1), (3e-3, 2), (0.1, 2)])
+def test_clear_cases_are_not(size, rank):
+    A = np.tile(np.array([[1.0, 0, 0], [1, size, 0]]), (4, 1, 1))
+    assert len(independent_rows(A, np.ones(3), [0, 0], names(2))) == rank
+
+
+def test_a_zero_row_binds_nothing():
+    with pytest.raises(MechanicsError, match="'row 1' is zero"):
+        independent_rows(np.array([[[1.0, 0], [0, 0]]]), np.ones(2), [0, 0], names(2))
+
+
+def test_scales_compare_metres_with_radians():
+    """In metres a small wheel's rate counts its radius: a row of 0.01 (m/s)/(rad/s) is as large as one of 1 (m/s)/(m/s)."""
+    A = np.tile(np.array([[1.0, -0.01]]), (2, 1, 1))
+    kernel = null_space(A, np.array([1.0, 0.01]))
+    assert np.abs(kernel[0].ravel()) == pytest.approx(np.full(2, np.sqrt(0.5)), abs=1e-15)
+
+
+@pytest.mark.parametrize("m, n", [(0, 3), (2, 5), (5, 8)])
+def test_kernel(m, n):
+    rng = np.random.default_rng(SEED)
+    A, scales = rng.normal(size=(4, m, n)), rng.uniform(0.1, 3, n)
+    kernel = null_space(A, scales)
+    assert kernel.shape == (4, n, n - m)
+    for sample, basis in zip(A, kernel):
+        assert np.abs(sample / scales @ basis).max(initial=0.0) <= 1e-12
+        assert basis.T @ basis == pytest.approx(np.eye(n - m), abs=1e-13)
+
+
+@pytest.mark.parametrize("m, n", [(0, 2), (3, 6), (6, 9)])
+def test_speeds_determine_the_motion(m, n):
+    rng = np.random.default_rng(SEED)
+    for _ in range(5):
+        A = rng.normal(size=(5, m, n))
+        speeds = list(independent_speeds(A, np.ones(n), [f"v{i}" for i in range(n)], [["v1", "v0"]]))
+        assert len(speeds) == len(set(speeds)) == n - m
+        for sample in A:
+            assert np.linalg.cond(np.vstack([np.eye(n)[speeds], sample])) < 1e4
+
+
+FORWARD = np.tile(np.array([[1.0, -0.5, -0.5, 0], [0, 1.0, -1.0, -2.0]]), (3, 1, 1))      # forward = mean of two wheels, yaw their difference
+V = ("forward", "left", "right", "yaw")
+
+
+def test_preferred_groups_come_first():
+    assert independent_speeds(FORWARD, np.ones(4), V, [["left", "right"]]) == (1, 2)
+    assert independent_speeds(FORWARD, np.ones(4), V, [["yaw"], ["right"]]) == (3, 2)
+
+
+def test_wanted_speeds():
+    assert independent_speeds(FORWARD, np.ones(4), V, [], ["yaw", "forward"]) == (3, 0)
+    with pytest.raises(MechanicsError, match="unknown speed 'sideways'.*forward, left, right, yaw"):
+        independent_speeds(FORWARD, np.ones(4), V, [], ["forward", "sideways"])
+    with pytest.raises(MechanicsError, match="1 independent speeds were named.*the motion has 2"):
+        independent_speeds(FORWARD, np.ones(4), V, [], ["forward"])
+    locked = np.concatenate([FORWARD, np.tile([[[0, 1.0, -1.0, 0]]], (3, 1, 1))], axis=1)
+    with pytest.raises(MechanicsError, match="do not determine the motion: 'yaw'"):
+        independent_speeds(locked, np.ones(4), V, [], ["yaw"])
+    with pytest.raises(MechanicsError, match="do not determine the motion: 'forward'"):
+        independent_speeds(FORWARD[:, :1], np.ones(4), V, [], ["left", "right", "forward"])

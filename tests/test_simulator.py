@@ -1,0 +1,476 @@
+"""The step loop: order, commands, events, failures, and what a run leaves behind."""
+
+from __future__ import annotations
+
+from dataclasses import FrozenInstanceError
+from functools import lru_cache
+
+import casadi as ca
+import numpy as np
+import pinocchio as pin
+import pytest
+from support import joint, link, robot, shipped
+
+import nhmech
+from nhmech import ConstrainedSystem, Event, JointPosition, JointTorque, JointVelocity, SimulationError, Simulator, Trajectory, Wheel
+from nhmech.mechanics.algebroid import euclidean
+from nhmech.mechanics.distribution import Row, assemble
+from nhmech.mechanics.system import LagrangianSystem
+from nhmech.vehicle.record import restore
+
+WHEELS = ("left_wheel_joint", "right_wheel_joint")
+
+
+def carriage(controller=None, xi=None, **arguments) -> Simulator:
+    """The two-wheeled carriage, at the origin, with wheel rates xi."""
+    simulator = Simulator(shipped("carriage"), controller, **arguments)
+    simulator.reset((0, 0, 0), {}, dict(zip(WHEELS, xi)) if xi is not None else None)
+    return simulator
+
+
+# -- accuracy ----------------------------------------------------------------------------------------------------------
+MOTIONS = {
+    "disc": dict(pose=(0, 0, 0, 0.35, 0, 0.2), xi={"spin_joint": 8.0, "yaw_rate": 0.5, "roll_rate": 0.3}),
+    "bicycle": dict(pose=(0, 0, 0, 0.1, 0, 0.3), joints={"steering_joint": 0.15}, xi={"rear_wheel_joint": 15.0, "roll_rate": 0.4, "steering_joint": 0.5}),
+    "trailers": dict(joints={"front_left_steering_joint": 0.4, "hitch_1_joint": 0.5, "hitch_2_joint": -0.4},
+                     xi={"rear_left_wheel_joint": 12.0, "front_left_steering_joint": -0.9}),
+}
+
+
+def end_of(name: str, dt: float, integrator: str = "rk4", duration: float = 0.8) -> np.ndarray:
+    """q and v at the end of a run without controller, the quaternion's sign fixed."""
+    simulator = Simulator(shipped(name), dt=dt, integrator=integrator)
+    simulator.reset(**MOTIONS[name])
+    run = simulator.run(duration, every=10 ** 9)
+    q = run.q[-1].copy()
+    q[3:7] *= np.sign(q[6])
+    return np.r_[q, run.v[-1]]
+
+
+@lru_cache(maxsize=None)
+def reference(name: str) -> np.ndarray:
+    return end_of(name, 2e-2, "dop853")
+
+
+@pytest.mark.parametrize("name", MOTIONS)
+def test_order_of_rk4_on_the_manifold(name):
+    """Position, attitude, joints and rates together: error ~ dt^4, by least squares over four halvings."""
+    steps = np.array([2e-2, 1e-2, 5e-3, 2.5e-3])
+    errors = [np.abs(end_of(name, dt) - reference(name)).max() for dt in steps]
+    assert errors[-1] > 1e-11, "the finest step is at rounding: the order cannot be seen"
+    order = np.polyfit(np.log(steps), np.log(errors), 1)[0]
+    assert order == pytest.approx(4, abs=0.1)
+
+
+@pytest.mark.parametrize("name", MOTIONS)
+def test_dop853_agrees_with_small_steps_and_with_itself(name):
+    assert end_of(name, 2e-4) == pytest.approx(reference(name), rel=0, abs=1e-9)
+    assert end_of(name, 5e-3, "dop853") == pytest.approx(reference(name), rel=0, abs=1e-9)
+
+
+@pytest.mark.parametrize("name", MOTIONS)
+def test_constraints_along_runs(name):
+    simulator = Simulator(shipped(name), dt=1e-3)
+    simulator.reset(**MOTIONS[name])
+    run = simulator.run(0.5, every=50)
+    for t, q, v in zip(run.t, run.q, run.v):
+        rows, phi = shipped(name).constraint_error(t, q, v)
+        assert np.abs(rows).max() <= 1e-12 * np.abs(v).max()
+        assert np.abs(phi).max() <= 1e-12
+        assert abs(np.linalg.norm(q[3:7]) - 1) <= 1e-15 * 4
+
+
+# -- what a controller sees and says -----------------------------------------------------------------------------------
+def test_the_state_is_a_copy():
+    seen = []
+    simulator = carriage(lambda t, state: seen.append(state), (3.0, 4.0), dt=1e-2)
+    simulator.run(0.1)
+    assert [s.t for s in seen] == pytest.approx(np.arange(10) * 0.01, abs=1e-15)
+    assert np.all(np.diff([s.joint_position["left_wheel_joint"] for s in seen]) > 0)
+    before = simulator.state
+    spoiled = simulator.state
+    spoiled.q[:] = 7.0
+    spoiled.v[:] = np.nan
+    np.asarray(spoiled.xi)[:] = 9.0
+    again = simulator.state
+    assert np.array_equal(again.q, before.q) and np.array_equal(again.v, before.v)
+    with pytest.raises(FrozenInstanceError):
+        spoiled.t = 3.0
+
+
+def test_the_state_reads_by_name():
+    simulator = carriage(None, (3.0, 5.0), dt=1e-2)
+    state = simulator.run(0.37) and simulator.state
+    v_names = shipped("carriage").algebroid.v_names
+    assert state.xi["yaw_rate"] == state.v[v_names.index("yaw_rate")]
+    assert state.joint_velocity["right_wheel_joint"] == state.v[v_names.index("right_wheel_joint")]
+    x, y, heading = state.pose
+    assert state.T_WB[:3, 3] == pytest.approx([x, y, state.q[2]]) and heading == pytest.approx(np.arctan2(state.T_WB[1, 0], state.T_WB[0, 0]))
+    assert state.T_WB[:3, :3] == pytest.approx(pin.Quaternion(state.q[3:7]).toRotationMatrix(), abs=1e-15)
+    with pytest.raises(SimulationError, match="'yaw'.*left_wheel_joint"):
+        state.xi["yaw"]
+
+
+def test_angles_are_unwrapped():
+    run = carriage(None, (20.0, 20.0), dt=1e-2).run(2.0)
+    turned = run.angles[-1, run.names["angles"].index("left_wheel_joint")]
+    assert turned == pytest.approx(np.sum((run.xi[1:, 0] + run.xi[:-1, 0]) / 2 * np.diff(run.t)), rel=1e-6)
+    assert turned > 4 * np.pi
+
+
+def test_control_period_holds_the_command():
+    asked = []
+
+    def controller(t, state):
+        asked.append(t)
+        return np.array([0.1, -0.2]) * len(asked)
+
+    run = carriage(controller, dt=1e-3, control_period=5e-3).run(0.05)
+    assert asked == pytest.approx(np.arange(10) * 5e-3, abs=1e-15)
+    assert run.u[:-1] == pytest.approx(np.repeat(np.outer(np.arange(1, 11), [0.1, -0.2]), 5, axis=0), abs=0)
+    with pytest.raises(SimulationError, match="multiple of dt"):
+        carriage(controller, dt=2e-3, control_period=5e-3)
+
+
+class Fails:
+    """Well-behaved until t = 0.05 s."""
+
+    def __init__(self, then):
+        self.then = then
+
+    def __call__(self, t, state):
+        if t < 0.0499:
+            return np.zeros(2)
+        return self.then() if callable(self.then) else self.then
+
+
+def divide():
+    return 1 / 0
+
+
+@pytest.mark.parametrize("then, message", [
+    (np.zeros(3), r"shape \(3,\), expected \(2,\).*left_wheel_joint, right_wheel_joint"),
+    (np.array([0.0, np.nan]), r"not finite.*left_wheel_joint"),
+    (JointTorque({"left_wheel_joint": np.inf}), r"JointTorque for 'left_wheel_joint' is inf"),
+    (JointVelocity({"lift": 1.0}), r"'lift' is not driven; driven joints are left_wheel_joint, right_wheel_joint"),
+    ({"left_wheel_joint": 1.0}, r"returned dict; return an array, JointTorque, JointVelocity or JointPosition"),
+    (divide, r"controller raised ZeroDivisionError at t = 0\.05 s: division by zero"),
+], ids=["size", "NaN", "infinite", "unknown joint", "wrong type", "exception"])
+def test_a_bad_command_stops_with_its_name_and_keeps_the_run(then, message):
+    simulator = carriage(Fails(then), (2.0, 2.0), dt=1e-2)
+    with pytest.raises(SimulationError, match=message) as caught:
+        simulator.run(1.0)
+    run = caught.value.trajectory
+    assert "0.05" in str(caught.value)
+    assert run.t == pytest.approx(np.arange(6) * 1e-2, abs=1e-15)
+    assert run.stop == str(caught.value) and np.all(np.isfinite(run.v))
+
+
+def test_speeds_that_do_not_fit_are_refused():
+    with pytest.raises(SimulationError, match="'sideways'"):
+        carriage().reset(xi={"sideways": 1.0})
+    with pytest.raises(SimulationError, match="contradict the constraints"):
+        carriage().reset(xi={"lateral_speed": 1.0})
+    with pytest.raises(SimulationError, match="2 finite numbers: left_wheel_joint, right_wheel_joint"):
+        carriage().reset(xi=[1.0, 2.0, 3.0])
+    simulator = carriage()
+    simulator.reset(xi={"forward_speed": 0.5, "yaw_rate": -0.4})
+    assert simulator.state.xi["forward_speed"] == pytest.approx(0.5, abs=1e-14)
+    assert simulator.state.xi["yaw_rate"] == pytest.approx(-0.4, abs=1e-14)
+
+
+@pytest.mark.parametrize("name, wheels", [("carriage", WHEELS), ("mecanum", ("front_left_wheel_joint", "front_right_wheel_joint", "rear_left_wheel_joint"))])
+def test_joint_velocities_are_reached(name, wheels):
+    """The servo closes an error with 50 ms: after 1.5 s nothing of it is left."""
+    wanted = dict(zip(wheels, (2.0, -1.0, 3.0)))
+    simulator = Simulator(shipped(name), lambda t, s: JointVelocity(wanted), dt=1e-3)
+    simulator.reset()
+    run = simulator.run(1.5, every=100)
+    assert [run.v[-1, run.names["v"].index(w)] for w in wanted] == pytest.approx(list(wanted.values()), abs=1e-6)
+    early = [run.v[1, run.names["v"].index(w)] for w in wanted]                      # at t = 0.1 s: 1 - exp(-2) of it, by steps of 1 ms
+    assert early == pytest.approx([(1 - (1 - 1e-3 / 0.05) ** 100) * value for value in wanted.values()], rel=5e-3)
+
+
+def test_joint_positions_are_reached():
+    car = shipped("ackermann_car")
+    simulator = Simulator(car, lambda t, s: [JointPosition({"front_left_steering_joint": 0.4}), JointVelocity({"rear_left_wheel_joint": 3.0})], dt=2e-3)
+    simulator.reset()
+    run = simulator.run(3.0)
+    end = car.joint_positions(run.q[-1])
+    assert end["front_left_steering_joint"] == pytest.approx(0.4, abs=1e-6)
+    assert run.column("rear_left_wheel_joint").size and run.v[-1, run.names["v"].index("rear_left_wheel_joint")] == pytest.approx(3.0, abs=1e-6)
+    positions = np.array([car.joint_positions(q)["front_left_steering_joint"] for q in run.q])
+    assert positions.max() <= 0.4 + 1e-3, "critically damped"
+    beyond = Simulator(car, lambda t, s: JointPosition({"front_left_steering_joint": 3.0}), dt=2e-3)
+    beyond.reset()
+    last = car.joint_positions(beyond.run(4.0).q[-1])["front_left_steering_joint"]
+    assert last == pytest.approx(car.description.limits["front_left_steering_joint"].upper, abs=1e-3)
+
+
+def test_limits_of_effort_and_velocity_cut_the_command():
+    car = shipped("ackermann_car")
+    limits = car.description.limits
+    simulator = Simulator(car, lambda t, s: np.array([1e5, -1e5, 0.0]), dt=1e-3)
+    simulator.reset()
+    efforts = [limits[name].effort for name in car.driven]
+    assert simulator.run(0.01).u[0] == pytest.approx([efforts[0], -efforts[1], 0.0], abs=0)
+    turning = Simulator(car, lambda t, s: JointVelocity({"front_left_steering_joint": 50.0}), dt=1e-3)
+    turning.reset()
+    rate = turning.run(0.3).column("front_left_steering_joint")
+    limit = limits["front_left_steering_joint"].velocity
+    assert rate.max() <= limit * (1 + 1e-9) and rate[-1] == pytest.approx(limit, rel=1e-2)
+
+
+def test_kinematic_mode_follows_the_speeds_exactly():
+    """Constant wheel rates drive a circle: yaw w = r (right - left) / track, forward v = r (right + left) / 2."""
+    vehicle = shipped("carriage")
+    radius = vehicle.description.wheels[0].radius
+    points = vehicle.contact_points(vehicle.configuration())
+    track = np.linalg.norm(points[0] - points[1])
+    middle = (points[0] + points[1])[:2] / 2
+    for command in (np.array([2.0, 3.0]), JointVelocity(dict(zip(WHEELS, (2.0, 3.0))))):
+        simulator = carriage(lambda t, s, command=command: command, dt=1e-2, mode="kinematic")
+        run = simulator.run(2.0)
+        forward, turn = radius * 2.5, radius / track
+        assert run.xi == pytest.approx(np.tile([2.0, 3.0], (len(run), 1))[-len(run):], abs=1e-14)
+        yaw = turn * run.t[-1]
+        end = run.q[-1]
+        R = pin.Quaternion(end[3:7]).toRotationMatrix()
+        assert np.arctan2(R[1, 0], R[0, 0]) == pytest.approx(yaw, abs=1e-9)
+        axle = end[:2] + R[:2, :2] @ middle
+        assert axle - middle == pytest.approx(forward / turn * np.array([np.sin(yaw), 1 - np.cos(yaw)]), abs=1e-9)
+    with pytest.raises(SimulationError, match="efforts mean nothing in kinematic mode"):
+        carriage(lambda t, s: JointTorque({"left_wheel_joint": 1.0}), mode="kinematic").run(0.1)
+
+
+# -- forces from outside -----------------------------------------------------------------------------------------------
+def cart() -> nhmech.vehicle.vehicle.Vehicle:
+    """Two axles of discs in line under a box, no motor, symmetric left and right."""
+    parts, wheels = [link("base_link", 8.0, (0.3, 0.4, 0.5), (0.05, 0, 0.1))], []
+    for side, y in (("left", 0.3), ("right", -0.3)):
+        parts += [link(f"{side}_wheel", 1.2, (0.005, 0.009, 0.005)), joint(f"{side}_joint", "base_link", f"{side}_wheel", (0, y, 0))]
+        wheels.append(Wheel(f"{side}_joint", "disc", 0.15, driven=False))
+    parts += [link("ball", 0.1, (1e-5,) * 3), joint("ball_joint", "base_link", "ball", (0.4, 0, -0.12), kind="fixed")]
+    return nhmech.load(robot(*parts), wheels=[*wheels, Wheel(None, "caster_ball", 0.03, link="ball")])
+
+
+def test_a_pushed_cart_accelerates_with_its_effective_mass():
+    """F along the heading: a = F / (sum of masses + sum of I / r^2), wherever the cart points and however high it is pushed."""
+    vehicle, force = cart(), 7.0
+    effective = 8.0 + 2 * 1.2 + 0.1 + 2 * 0.009 / 0.15 ** 2
+    heading = np.array([np.cos(0.6), np.sin(0.6)])
+    for wrench in ((*force * heading, 0, 0, 0, 0), (*force * heading, 5.0, 0, 0, 0), lambda t, state: np.r_[force * heading, 0, 0, 0, 0]):
+        simulator = Simulator(vehicle, wrench={"base_link": wrench}, dt=1e-2)
+        simulator.reset((1.0, 2.0, 0.6))
+        run = simulator.run(1.0)
+        assert run.column("forward_speed") == pytest.approx(force / effective * run.t, rel=0, abs=1e-12)
+        assert run.q[-1, :2] - [1, 2] == pytest.approx(heading * force / effective / 2, abs=1e-11)
+        work = force * ((run.q[:, :2] - [1, 2]) @ heading)
+        assert run.energy - run.energy[0] == pytest.approx(work, abs=1e-10)
+
+
+def test_a_moment_turns_the_cart():
+    """Pure turning: moment / (moment of inertia about the middle of the axle, wheels rolling)."""
+    vehicle, moment = cart(), 3.0
+    inertia = 0.5 + 8.0 * 0.05 ** 2 + 2 * (0.005 + 1.2 * 0.3 ** 2) + 2 * 0.009 * (0.3 / 0.15) ** 2 + 1e-5 + 0.1 * 0.4 ** 2
+    simulator = Simulator(vehicle, wrench={"base_link": (0, 0, 0, 0, 0, moment)}, dt=1e-3)
+    simulator.reset()
+    simulator.step()
+    assert simulator.state.xi["yaw_rate"] == pytest.approx(moment / inertia * 1e-3, rel=1e-6)
+
+
+@pytest.mark.parametrize("wrench, message", [(np.zeros(3), "expected 6 finite numbers"), ((0, 0, np.nan, 0, 0, 0), "expected 6 finite numbers")])
+def test_a_bad_wrench_is_refused(wrench, message):
+    with pytest.raises(SimulationError, match=message):
+        Simulator(cart(), wrench={"base_link": wrench}).run(0.1)
+
+
+def test_a_wrench_on_an_unknown_link_is_refused():
+    with pytest.raises(nhmech.ModelError, match="'roof'"):
+        Simulator(cart(), wrench={"roof": np.zeros(6)})
+
+
+# -- events and ends ---------------------------------------------------------------------------------------------------
+SPEED = 3.0          # [rad/s] of both wheels: the carriage goes straight on at a constant speed
+
+
+def passing(x: float, **arguments) -> Event:
+    return Event(f"x = {x}", lambda t, state: state.pose[0] - x, **arguments)
+
+
+def test_events_are_located():
+    """The base passes x at t = (x - x0) / v; to 1e-9 s although steps are 50 ms."""
+    v = SPEED * shipped("carriage").description.wheels[0].radius
+    seen = carriage(None, (SPEED, SPEED), dt=5e-2, events=[passing(0.013, terminal=False), passing(0.1, terminal=False), passing(0.2), passing(0.5)])
+    run = seen.run(20.0)
+    assert run.stop == "event: x = 0.2"
+    assert [name for _, name in run.events] == ["x = 0.013", "x = 0.1", "x = 0.2"]
+    assert [t for t, _ in run.events] == pytest.approx(np.array([0.013, 0.1, 0.2]) / v, rel=0, abs=1e-9)
+    assert run.t[-1] == pytest.approx(0.2 / v, abs=1e-9) and run.q[-1, 0] == pytest.approx(0.2, abs=1e-9)
+    assert np.all(np.diff(run.t) > 0)
+
+
+def test_direction_of_events():
+    rising, falling, both = (Event(name, lambda t, s: np.sin(2 * np.pi * t), terminal=False, direction=d) for name, d in (("up", 1), ("down", -1), ("any", 0)))
+    run = carriage(None, (1.0, 1.0), dt=1e-2, events=[rising, falling, both]).run(1.8)
+    times = {name: [t for t, n in run.events if n == name] for name in ("up", "down", "any")}
+    assert times["up"] == pytest.approx([1.0], abs=1e-9) and times["down"] == pytest.approx([0.5, 1.5], abs=1e-9)
+    assert times["any"] == pytest.approx([0.5, 1.0, 1.5], abs=1e-9)
+
+
+def test_a_noted_event_changes_nothing():
+    plain = carriage(None, (1.0, 4.0), dt=1e-2).run(1.0)
+    noted = carriage(None, (1.0, 4.0), dt=1e-2, events=[passing(0.02, terminal=False)]).run(1.0)
+    assert noted.events and not plain.events
+    assert np.array_equal(plain.t, noted.t) and noted.q == pytest.approx(plain.q, rel=0, abs=1e-14)
+
+
+@pytest.mark.parametrize("where", ["controller", "progress"])
+def test_ctrl_c_returns_what_there_is(where):
+    def interrupt(t, state):
+        if t > 0.0301:
+            raise KeyboardInterrupt
+
+    simulator = carriage(interrupt if where == "controller" else None, (1.0, 1.0), dt=1e-4)
+    run = simulator.run(10.0, progress=interrupt if where == "progress" else None)
+    assert run.stop == "interrupted"
+    assert 0.03 < run.t[-1] < 9.0 and np.all(np.isfinite(run.q))
+
+
+def test_duration_that_is_no_multiple_of_dt_ends_where_it_says():
+    simulator = carriage(None, (1.0, 2.0), dt=3e-2)
+    run = simulator.run(0.1)
+    assert run.stop == "duration" and run.t[-1] == pytest.approx(0.1, abs=1e-15)
+    assert run.t == pytest.approx([0, 0.03, 0.06, 0.09, 0.1], abs=1e-15)
+    again = simulator.run(0.1)
+    assert again.t[0] == pytest.approx(0.1, abs=1e-15) and again.t[-1] == pytest.approx(0.2, abs=1e-15)
+
+
+def test_recording_every_so_often_keeps_first_and_last():
+    full, thin = (carriage(None, (1.0, 2.0), dt=1e-2).run(0.25, every=k) for k in (1, 10))
+    assert thin.t == pytest.approx([0, 0.1, 0.2, 0.25], abs=1e-15)
+    assert np.array_equal(thin.q, full.q[[0, 10, 20, 25]])
+
+
+def test_reset_starts_anew():
+    simulator = carriage(lambda t, s: np.array([0.3, 0.1]), dt=1e-2)
+    first = simulator.run(0.5)
+    simulator.reset((0, 0, 0))
+    second = simulator.run(0.5)
+    assert np.array_equal(first.q, second.q) and np.array_equal(first.u, second.u)
+
+
+# -- failures ----------------------------------------------------------------------------------------------------------
+@pytest.mark.parametrize("lean, xi", [(0.5, {}), (1.2, {}), (1.2, {"spin_joint": 0.1, "yaw_rate": 0.05})], ids=["from 29 degrees", "from 69 degrees", "whirling"])
+@pytest.mark.parametrize("dt", [1e-3, 1e-4])
+def test_a_disc_that_falls_flat_stops_and_says_so(lean, xi, dt):
+    simulator = Simulator(shipped("disc"), dt=dt)
+    simulator.reset((0, 0, 0, lean, 0, 0), {}, xi)
+    with pytest.raises(SimulationError, match=r"stopped at t = 0\.\d+ s: the axle of 'spin_joint' is parallel to the ground's normal") as caught:
+        simulator.run(3.0)
+    run = caught.value.trajectory
+    assert len(run) > 100 and np.all(np.isfinite(run.q)) and np.all(np.isfinite(run.v))
+    assert np.abs(shipped("disc").constraint_error(0.0, run.q[-1], run.v[-1])[1]).max() <= 1e-12
+    if not xi:                                             # a disc without spin falls like a board: v^2 is known, and nothing of it is lost
+        assert np.abs(run.energy / run.energy[0] - 1).max() <= 1e-3
+
+
+def test_placing_a_disc_flat_is_refused():
+    with pytest.raises(nhmech.ModelError, match="parallel to the ground's normal"):
+        shipped("disc").configuration((0, 0, 0, np.pi / 2, 0, 0))
+
+
+def test_what_cannot_be_simulated():
+    with pytest.raises(SimulationError, match="str"):
+        Simulator("disc.urdf")
+    for arguments, message in (({"dt": 0.0}, "positive time"), ({"dt": np.nan}, "positive time"), ({"integrator": "euler"}, "rk4, dop853"), ({"mode": "static"}, "kinematic")):
+        with pytest.raises(SimulationError, match=message):
+            Simulator(shipped("carriage"), **arguments)
+    with pytest.raises(SimulationError, match="duration"):
+        carriage().run(-1.0)
+
+
+# -- the record --------------------------------------------------------------------------------------------------------
+def test_a_trajectory_cannot_be_changed():
+    run = carriage(None, (1.0, 2.0), dt=1e-2).run(0.1)
+    for name in ("t", "q", "v", "xi", "u", "angles"):
+        with pytest.raises(ValueError, match="read-only"):
+            getattr(run, name)[0] = 1.0
+    with pytest.raises(FrozenInstanceError):
+        run.stop = "never"
+
+
+def test_save_load_and_show_again(tmp_path):
+    simulator = carriage(lambda t, s: np.array([0.2, 0.1]), (1.0, 2.0), dt=1e-2, events=[passing(0.01, terminal=False)])
+    run = simulator.run(1.0)
+    path = run.save(tmp_path / "run")
+    assert path.name == "run.npz"
+    loaded = Trajectory.load(path)
+    for name in ("t", "q", "v", "xi", "u", "angles"):
+        assert np.array_equal(getattr(loaded, name), getattr(run, name))
+    assert (loaded.stop, loaded.events, loaded.names) == (run.stop, run.events, run.names)
+    with pytest.raises(ValueError, match="read-only"):
+        loaded.q[0] = 0
+    vehicle = restore(loaded.source)
+    assert vehicle.speeds == shipped("carriage").speeds and vehicle.contact_names == shipped("carriage").contact_names
+    assert vehicle.energy(0.0, loaded.q[-1], loaded.v[-1]) == pytest.approx(run.energy[-1], rel=1e-14)
+    assert vehicle.constraint_error(0.0, loaded.q[-1], loaded.v[-1])[0] == pytest.approx(np.zeros(len(vehicle.constrained.distribution.names)), abs=1e-12)
+    with pytest.raises(SimulationError, match="is not a run"):
+        Trajectory.load(__file__)
+    with pytest.raises(SimulationError, match="no column 'speed'; there are .*left_wheel_joint"):
+        run.column("speed")
+
+
+@pytest.mark.parametrize("name, ground", [("rover", nhmech.Ground(normal=(0.1, 0, 1))), ("mecanum", nhmech.Ground()), ("skid_steer", nhmech.Ground()), ("sled", nhmech.Ground())])
+def test_every_sort_of_vehicle_comes_back(name, ground, tmp_path):
+    simulator = Simulator(shipped(name, ground), dt=1e-2)
+    simulator.reset()
+    back = restore(Trajectory.load(simulator.run(0.05).save(tmp_path / "run.npz")).source)
+    assert back.summary() == shipped(name, ground).summary() and back.ground == ground
+
+
+# -- a system written by hand ------------------------------------------------------------------------------------------
+def sled(slope: float = 0.0, m: float = 2.0, J: float = 0.3) -> ConstrainedSystem:
+    """A knife edge on a plane that falls towards +x by `slope` [rad]; no sliding across the blade."""
+    algebroid = euclidean("x", "y", "theta", units=("m/s", "m/s", "rad/s"))
+    v, a = ca.SX.sym("v", 3), ca.SX.sym("a", 3)
+    x, _, theta = ca.vertsplit(algebroid.q)
+    lagrangian = m * (v[0] ** 2 + v[1] ** 2) / 2 + J * v[2] ** 2 / 2 + m * 9.81 * np.sin(slope) * x
+    across = ca.horzcat(ca.sin(theta), -ca.cos(theta), ca.SX(0))
+    return ConstrainedSystem(LagrangianSystem(algebroid, v, a, lagrangian=lagrangian), assemble([Row("blade", across, ca.SX(1, 1))], 3))
+
+
+def test_a_knife_edge_on_the_level_draws_a_circle():
+    simulator = Simulator(sled(), dt=1e-3)
+    simulator.reset(q=[0.0, 0.0, 0.3], xi={"x'": 1.5 * np.cos(0.3), "y'": 1.5 * np.sin(0.3), "theta'": 0.7})
+    run = simulator.run(10.0, every=100)
+    theta = 0.3 + 0.7 * run.t
+    assert run.q[:, 2] == pytest.approx(theta, rel=0, abs=1e-11)
+    assert run.q[:, 0] == pytest.approx(1.5 / 0.7 * (np.sin(theta) - np.sin(0.3)), rel=0, abs=1e-10)
+    assert run.q[:, 1] == pytest.approx(-1.5 / 0.7 * (np.cos(theta) - np.cos(0.3)), rel=0, abs=1e-10)
+    assert len(simulator._charts) > 1, "cos(theta) = 0 was passed, where one of the velocities determines nothing"
+
+
+def test_a_knife_edge_on_a_slope_draws_a_cycloid():
+    """From rest with spin w: x = g sin(s) / (2 w^2) sin(w t)^2, y = g sin(s) / (2 w^2) (w t - sin(2 w t) / 2): it does not go downhill."""
+    w, slope = 1.3, 0.2
+    simulator = Simulator(sled(slope), dt=1e-3)
+    simulator.reset(q=[0.0, 0.0, 0.0], xi={"x'": 0.0, "y'": 0.0, "theta'": w})
+    run = simulator.run(8.0, every=100)
+    scale = 9.81 * np.sin(slope) / (2 * w ** 2)
+    assert run.q[:, 0] == pytest.approx(scale * np.sin(w * run.t) ** 2, rel=0, abs=1e-9)
+    assert run.q[:, 1] == pytest.approx(scale * (w * run.t - np.sin(2 * w * run.t) / 2), rel=0, abs=1e-9)
+    assert run.energy == pytest.approx(np.full(len(run), run.energy[0]), rel=1e-10)
+
+
+def test_a_system_by_hand_says_what_it_needs():
+    simulator = Simulator(sled())
+    with pytest.raises(SimulationError, match=r"reset\(q=...\)"):
+        simulator.reset()
+    with pytest.raises(SimulationError, match="shape"):
+        simulator.reset(q=[0.0, 0.0])
+    with pytest.raises(SimulationError, match="wrench"):
+        Simulator(sled(), wrench={"sled": np.zeros(6)})
+    simulator.reset(q=np.zeros(3))
+    with pytest.raises(SimulationError, match="only a vehicle"):
+        simulator.run(0.01).reactions
