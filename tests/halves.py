@@ -64,7 +64,8 @@ def samples_of(vehicle: Vehicle, place: Callable[[Placed], Sequence]) -> np.ndar
 
 
 def difference(vehicle: Vehicle, constrained: ConstrainedSystem, speeds: Sequence[str], place: Callable[[Placed], Sequence], *,
-               torques: Sequence[str | Mapping[str, float]] = (), efforts: Mapping[str, float] | None = None, states: int = 8, seed: int = 0) -> float:
+               torques: Sequence[str | Mapping[str, float]] = (), efforts: Mapping[str, float] | None = None,
+               states: int = 8, seed: int = 0) -> float:
     """Largest relative difference of velocities and of accelerations, both as the Lagrangian counts them, at random states.
 
     torques  for each of the Lagrangian's inputs, at random values, the vehicle's: one of the same value, or several with their factors

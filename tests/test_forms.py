@@ -21,7 +21,8 @@ def generic():
     system = lagrangian_system(
         euclidean("x", "y", "z", "w"),
         lambda s: (s.v.x ** 2 + 2 * s.v.y ** 2 + s.v.z ** 2 * (2 + ca.sin(s.q.x)) + s.p.m * s.v.w ** 2) / 2
-        + s.v.x * s.v.z * ca.cos(s.q.w) / 3 + s.t * s.q.x * s.v.y - s.q.x * s.q.w ** 2, parameters=("m",), inputs=("f",), force=lambda s: {"x": s.u.f, "w": -s.v.w * s.q.y})
+        + s.v.x * s.v.z * ca.cos(s.q.w) / 3 + s.t * s.q.x * s.v.y - s.q.x * s.q.w ** 2,
+        parameters=("m",), inputs=("f",), force=lambda s: {"x": s.u.f, "w": -s.v.w * s.q.y})
     return constrain(system, {"m": 1.7}, rows={
         "one": lambda s: s.v.z - (s.q.y + s.t) * s.v.x + ca.sin(s.q.w) * s.v.y + s.q.z * s.t,
         "two": lambda s: 2 * s.v.w + s.q.x * s.v.z + s.v.y + ca.cos(s.t)})

@@ -34,7 +34,8 @@ def body_se2(constrained):
 def hilly_particle():
     """A particle with z' = y x' + sin(x) y' in a potential of x and y: curvature, base forces and a mass matrix that varies."""
     free = lagrangian_system(euclidean("x", "y", "z"), lambda s: (
-        s.v.x ** 2 + (2 + ca.cos(s.q.x)) * s.v.y ** 2 + s.v.z ** 2) / 2 - s.q.x ** 2 * s.q.y, force=lambda s: {"x": s.u.f - s.v.x, "y": 0.3 * s.v.y * s.q.x}, inputs=("f",))
+        s.v.x ** 2 + (2 + ca.cos(s.q.x)) * s.v.y ** 2 + s.v.z ** 2) / 2 - s.q.x ** 2 * s.q.y,
+        force=lambda s: {"x": s.u.f - s.v.x, "y": 0.3 * s.v.y * s.q.x}, inputs=("f",))
     return constrain(free, rows={"slope": lambda s: s.v.z - s.q.y * s.v.x - ca.sin(s.q.x) * s.v.y})
 
 
@@ -356,7 +357,8 @@ def affine():
 
 
 REFUSED = {
-    "general symmetry": (lambda: chaplygin(symmetry(sleigh(), SE2)), "needs a purely kinematic symmetry, this one .x, y, turn. is general: dim V = 3, dim D = 2, dim of V meet D = 2, of 3"),
+    "general symmetry": (lambda: chaplygin(symmetry(sleigh(), SE2)), "needs a purely kinematic symmetry, this one .x, y, turn. is general: "
+                         "dim V = 3, dim D = 2, dim of V meet D = 2, of 3"),
     "too small a group": (lambda: chaplygin(symmetry(carriage(), {**X, **Y})), "is general: dim V = 2"),
     "horizontal symmetry": (lambda: chaplygin(symmetry(capri_kobayashi(True), POLAR_TORUS)), "is horizontal"),
     "affine rows": (lambda: chaplygin(symmetry(affine(), X)), "linear in the velocities"),

@@ -63,7 +63,8 @@ def test_roller_racer_with_a_driven_joint(case):
         if "joint_torque" in sample:
             by = multipliers(example, sample["t"], state, xi, [0])
             wanted = [sample[name] for name in ("lateral_force_rear", "lateral_force_front", "joint_torque")]
-            np.testing.assert_allclose([by["rear"], by["front"], by["joint"]], wanted, rtol=0, atol=tolerance["force"], err_msg=f"t = {sample['t']}")
+            found = [by["rear"], by["front"], by["joint"]]
+            np.testing.assert_allclose(found, wanted, rtol=0, atol=tolerance["force"], err_msg=f"t = {sample['t']}")
 
 
 def test_roller_racer_with_a_free_joint(case):
@@ -81,8 +82,8 @@ def test_differential_drive_of_the_reference_case(case):
     reference = case("diffdrive_coast")
     p, begin, tolerance = reference["parameters"], reference["initial_state"], reference["tolerance"]
     example = differential_drive.example(
-        mass=p["chassis_mass"], ahead=p["com_x"], inertia=p["Izz"], radius=p["wheel_radius"], half_track=p["half_track"], wheel_mass=p["wheel_mass"],
-        spin_inertia=p["wheel_spin_inertia"], wheel_inertia=p["wheel_diametral_inertia"])
+        mass=p["chassis_mass"], ahead=p["com_x"], inertia=p["Izz"], radius=p["wheel_radius"], half_track=p["half_track"],
+        wheel_mass=p["wheel_mass"], spin_inertia=p["wheel_spin_inertia"], wheel_inertia=p["wheel_diametral_inertia"])
     start = {"q": (0, 0, 0, 0, 0), "xi": (begin["v"], begin["yaw_rate"])}
     for sample, q, v, state, xi in along(example, reference["expected"]["samples"], start):
         rates = example.equations().acceleration(sample["t"], state, xi, [0, 0], example.constrained.parameters).full().ravel()
@@ -96,8 +97,9 @@ def test_differential_drive_of_the_reference_case(case):
 
 # -- two-wheeled pendulum --------------------------------------------------------------------------------------------
 def pendulum(p: dict, **changes: float) -> Example:
-    numbers = dict(mass=p["M"], above=p["L"], roll_inertia=p["body_roll_inertia"], pitch_inertia=p["Jpsi"], yaw_inertia=p["Jphi"], radius=p["R"],
-                   half_track=p["W"] / 2, wheel_mass=p["m"], spin_inertia=p["Jw"], wheel_inertia=p["wheel_diametral_inertia"], gravity=p["g"])
+    numbers = dict(mass=p["M"], above=p["L"], roll_inertia=p["body_roll_inertia"], pitch_inertia=p["Jpsi"], yaw_inertia=p["Jphi"],
+                   radius=p["R"], half_track=p["W"] / 2, wheel_mass=p["m"], spin_inertia=p["Jw"],
+                   wheel_inertia=p["wheel_diametral_inertia"], gravity=p["g"])
     return two_wheeled_pendulum.example(**numbers | changes)
 
 
@@ -121,11 +123,12 @@ def test_two_wheeled_pendulum_of_the_reference_case(case):
 
 def linear(example: Example, voltage: float = 0.0, back: float = 0.0) -> tuple[np.ndarray, np.ndarray]:
     """A, B of (mean wheel angle, pitch, yaw and their rates) about upright rest; torques are voltage * volts - back * wheel rate."""
-    p, equations, system = dict(zip(example.constrained.system.theta_names, example.constrained.parameters)), example.equations(), example.constrained.system
+    system, theta = example.constrained.system, example.constrained.parameters
+    p = dict(zip(system.theta_names, theta))
     x, volts = ca.SX.sym("x", 6), ca.SX.sym("volts", 2)                 # theta, psi, yaw, theta', psi', yaw'
     apart = p["half_track"] / p["radius"] * ca.vertcat(-x[5], x[5])
     torque = voltage * volts - back * (x[3] - x[4] + apart)
-    _, rates = equations.drift(0, ca.vertcat(0, 0, x[2], x[1], 0, 0), ca.vertcat(p["radius"] * x[3], x[5], x[4]), torque, example.constrained.parameters)
+    _, rates = example.equations().drift(0, ca.vertcat(0, 0, x[2], x[1], 0, 0), ca.vertcat(p["radius"] * x[3], x[5], x[4]), torque, theta)
     flow = ca.vertcat(x[3:], rates[0] / p["radius"], rates[2], rates[1])
     assert system.u_names == ("left", "right")
     A, B = ca.Function("linear", [x, volts], [ca.jacobian(flow, x), ca.jacobian(flow, volts)])(np.zeros(6), np.zeros(2))
@@ -211,12 +214,13 @@ def test_trailers_on_a_steady_circle(n):
 
 
 def jourdain(p: dict, n: int, q: np.ndarray, xi: np.ndarray, u: np.ndarray) -> np.ndarray:
-    """xi' from sum (m a . dv/dxi + I alpha domega/dxi) = u. Every velocity follows from its position and the closed-form rates of all angles."""
+    """xi' from sum (m a . dv/dxi + I alpha domega/dxi) = u; velocities follow from positions and the closed-form rates of all angles."""
     Q, x, rate = ca.SX.sym("Q", len(q)), ca.SX.sym("x", 2), ca.SX.sym("rate", 2)
     W = x[0] * ca.tan(Q[3]) / p["wheelbase"]
     flow, spin = [x[0] * ca.cos(Q[2]), x[0] * ca.sin(Q[2]), W, x[1]], [W]
     heading, place = Q[2], Q[:2]
-    bodies = [(p["mass"], p["inertia"], place + p["ahead"] * ca.vertcat(ca.cos(heading), ca.sin(heading)), 0), (0, p["steering_inertia"], place, None)]
+    com = place + p["ahead"] * ca.vertcat(ca.cos(heading), ca.sin(heading))
+    bodies = [(p["mass"], p["inertia"], com, 0), (0, p["steering_inertia"], place, None)]       # None: the steered wheel
     V = x[0]
     for i in range(1, n + 1):
         hitch, e, d = Q[3 + i], p[f"behind_{i}"], p[f"drawbar_{i}"]

@@ -10,8 +10,8 @@ from support import joint, link, robot, shipped
 
 import nhmech
 from nhmech.mechanics.writing import constrain
-from nhmech.systems import (ball_on_turntable, car_with_trailers, carriage, chaplygin_ball, chaplygin_sleigh, differential_drive, falling_disc,
-                            roller_racer, rolling_ball, sled, snakeboard, two_wheeled_pendulum, unbalanced_ball)
+from nhmech.systems import (ball_on_turntable, car_with_trailers, carriage, chaplygin_ball, chaplygin_sleigh, differential_drive,
+                            falling_disc, roller_racer, rolling_ball, sled, snakeboard, two_wheeled_pendulum, unbalanced_ball)
 
 TOLERANCE = 1e-10
 LEFT, RIGHT = "left_wheel_joint", "right_wheel_joint"
@@ -53,7 +53,8 @@ def test_two_wheeled_pendulum():
     vehicle = shipped("pendulum")
     body = numbers(vehicle, "base_link")
     roll, pitch, yaw = np.diag(body.J)
-    example = two_wheeled_pendulum.example(mass=body.mass, above=body.com[2], roll_inertia=roll, pitch_inertia=pitch, yaw_inertia=yaw, **two_wheels(vehicle))
+    example = two_wheeled_pendulum.example(mass=body.mass, above=body.com[2], roll_inertia=roll, pitch_inertia=pitch,
+                                           yaw_inertia=yaw, **two_wheels(vehicle))
     agrees(vehicle, example, lambda p: (*on_the_plane(p), p.pitch, p.angle(LEFT), p.angle(RIGHT)), (LEFT, RIGHT))
 
 
@@ -92,7 +93,8 @@ def test_homogeneous_ball_under_a_force():
     body, radius, force = numbers(vehicle, "ball"), vehicle.parameters["ball.radius"], np.array([0.4, -0.3])
     fx, fy = force / body.mass                                                           # the Lagrangian has unit mass
     example = rolling_ball.with_attitude(r=radius, k2=body.J[0, 0] / body.mass, fx=fx, fy=fy)
-    assert difference(vehicle, example.constrained, example.speeds, with_attitude, efforts={"ball.fx": force[0], "ball.fy": force[1]}) <= TOLERANCE
+    efforts = {"ball.fx": force[0], "ball.fy": force[1]}
+    assert difference(vehicle, example.constrained, example.speeds, with_attitude, efforts=efforts) <= TOLERANCE
 
 
 def test_chaplygin_ball():
@@ -141,8 +143,10 @@ def test_bicycle():
     radii = {wheel: vehicle.parameters[f"{wheel}_joint.radius"] for wheel in ("rear_wheel", "front_wheel")}
     rows = {f"{wheel}_{k}": slip(frames, wheel, wheel, r, lambda R, k=k: ca.DM.eye(3)[:, k]) for wheel, r in radii.items() for k in (0, 1)}
     system = rigid_bodies(vehicle, names, frames, {"rear": "rear", "steer": "steer"})
-    constrained = constrain(system, rows=rows, holonomic={wheel: height(wheel, r) for wheel, r in radii.items()}, samples=samples_of(vehicle, place))
-    assert difference(vehicle, constrained, ("roll'", "steer'", "rear'"), place, torques=("rear_wheel_joint", "steering_joint")) <= TOLERANCE
+    heights = {wheel: height(wheel, r) for wheel, r in radii.items()}
+    constrained = constrain(system, rows=rows, holonomic=heights, samples=samples_of(vehicle, place))
+    torques = ("rear_wheel_joint", "steering_joint")
+    assert difference(vehicle, constrained, ("roll'", "steer'", "rear'"), place, torques=torques) <= TOLERANCE
 
 
 def test_tractor_with_two_trailers():
@@ -174,11 +178,12 @@ def test_tractor_with_two_trailers():
         return ca.sin(left) * (L * ca.cos(right) + y_r * ca.sin(right)) - ca.sin(right) * (L * ca.cos(left) + y_l * ca.sin(left))
 
     rows = {f"{wheel}_rolls": slip(frames, wheel, carrier, radius, lambda R: R[:, 0]) for wheel, carrier in carriers.items()}
-    rows |= {f"{wheel}_lateral": slip(frames, wheel, carrier, radius, lambda R: R[:, 1]) for wheel, carrier in carriers.items() if "left" in wheel}
+    left = {wheel: carrier for wheel, carrier in carriers.items() if "left" in wheel}         # the right ones repeat them
+    rows |= {f"{wheel}_lateral": slip(frames, wheel, carrier, radius, lambda R: R[:, 1]) for wheel, carrier in left.items()}
 
     def place(p: Placed) -> tuple:
-        return (*on_the_plane(p), *[p.angle(f"front_{side}_steering_joint") for side in mounts], p.angle("hitch_1_joint"), p.angle("hitch_2_joint"),
-                *[p.angle(f"{wheel}_joint") for wheel in carriers])
+        joints = [f"front_{side}_steering_joint" for side in mounts] + ["hitch_1_joint", "hitch_2_joint"] + [f"{wheel}_joint" for wheel in carriers]
+        return (*on_the_plane(p), *[p.angle(name) for name in joints])
 
     inputs = {"left": "rear_left_wheel", "right": "rear_right_wheel", "steer": "steer_left"}
     system = rigid_bodies(vehicle, names, frames, inputs)
@@ -251,7 +256,8 @@ def test_car_with_trailers(n):
     mass = car["mass"] - fork_mass
     ahead = (car["mass"] * car["ahead"] - fork_mass * car["wheelbase"]) / mass
     inertia = car["inertia"] - mass * (ahead - car["ahead"]) ** 2 - fork_mass * (car["wheelbase"] - car["ahead"]) ** 2
-    parts += [link("car", mass, (inertia, inertia, inertia), (ahead, 0, 0)), link("fork", fork_mass, (0.8, 0.8, car["steering_inertia"])), *front, pin]
+    fork = link("fork", fork_mass, (0.8, 0.8, car["steering_inertia"]))
+    parts += [link("car", mass, (inertia, inertia, inertia), (ahead, 0, 0)), fork, *front, pin]
     tags += front_tags + drive
     before, behind, chain = "car", 0.0, []
     for i in range(1, n + 1):

@@ -20,7 +20,7 @@ _LOOP = """
 #include <math.h>
 #include <string.h>
 
-int nhmech_loop(double t0, long long k0, double dt, long long steps, double side, double poor, double flat, const double* u, const double* theta,
+int nhmech_loop(double t0, long long k0, double dt, long long steps, double side, double poor, double flat, double loose, const double* u, const double* theta,
                 double* x, double* q, double* v, double* health, long long every, long long phase, const long long* angles,
                 double* record, long long* done) {{
   static const int nx = {nx}, nq = {nq}, nv = {nv}, nu = {nu}, na = {na};
@@ -46,7 +46,7 @@ int nhmech_loop(double t0, long long k0, double dt, long long steps, double side
     {name}(arg, res, iw, w, 0);
     for (j = 0; j < nx; ++j) if (!isfinite(next[j])) {{ health[2] = guard; *done = i; return 1; }}
     for (j = 0; j < 3; ++j) if (!isfinite(health[j])) {{ health[2] = guard; *done = i; return 1; }}
-    if (health[1] * side < poor || (health[2] < flat && health[2] < guard / 2)) {{ health[2] = guard; *done = i; return 2; }}
+    if (health[0] > loose || health[1] * side < poor || (health[2] < flat && health[2] < guard / 2)) {{ health[2] = guard; *done = i; return 2; }}
     memcpy(x, next, nx * sizeof(double));
     memcpy(q, nextq, nq * sizeof(double));
     memcpy(v, nextv, nv * sizeof(double));
@@ -63,15 +63,16 @@ class Loop:
 
     call: ctypes._CFuncPtr
 
-    def run(self, t0: float, k0: int, dt: float, steps: int, side: float, poor: float, flat: float, u: np.ndarray, theta: np.ndarray, x: np.ndarray, q: np.ndarray,
+    def run(self, t0: float, k0: int, dt: float, steps: int, side: float, poor: float, flat: float, loose: float, u: np.ndarray, theta: np.ndarray, x: np.ndarray, q: np.ndarray,
             v: np.ndarray, health: np.ndarray, every: int, phase: int, angles: np.ndarray, record: np.ndarray | None) -> tuple[int, int]:
         """Advances x, q, v in place from t0 + k0 dt; returns a status and the steps that were done.
 
-        A step that would end where the frame's margin times `side` is below `poor`, or where a guard below `flat` has halved, is refused and not taken.
+        A step that would end where the frame's margin times `side` is below `poor`, where a guard below `flat` has halved, or farther than
+        `loose` from the constraints before its projection, is refused and not taken.
         Rows of the present state go to `record` before every step with (phase + i) % every == 0.
         """
         done = ctypes.c_longlong()
-        status = self.call(t0, k0, dt, steps, side, poor, flat, u.ctypes.data, theta.ctypes.data, x.ctypes.data, q.ctypes.data, v.ctypes.data,
+        status = self.call(t0, k0, dt, steps, side, poor, flat, loose, u.ctypes.data, theta.ctypes.data, x.ctypes.data, q.ctypes.data, v.ctypes.data,
                            health.ctypes.data, every, phase, angles.ctypes.data, None if record is None else record.ctypes.data, ctypes.byref(done))
         return status, done.value
 
@@ -96,7 +97,7 @@ def compiled_loop(step: ca.Function, angles: int, build: bool = True) -> Loop | 
         return None
     call = ctypes.CDLL(str(library)).nhmech_loop
     pointer, integer, real = ctypes.c_void_p, ctypes.c_longlong, ctypes.c_double
-    call.argtypes = [real, integer, real, integer, real, real, real, pointer, pointer, pointer, pointer, pointer, pointer, integer, integer, pointer, pointer, pointer]
+    call.argtypes = [real, integer, real, integer, real, real, real, real, pointer, pointer, pointer, pointer, pointer, pointer, integer, integer, pointer, pointer, pointer]
     call.restype = ctypes.c_int
     return Loop(call)
 

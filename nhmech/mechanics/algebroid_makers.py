@@ -12,7 +12,7 @@ import casadi as ca
 import numpy as np
 
 from ..errors import MechanicsError
-from .algebroid import TWIST, LieAlgebroid, euclidean, rotation, special_euclidean
+from .algebroid import TWIST, LieAlgebroid, euclidean, special_euclidean
 
 PLANAR_TWIST = ("forward_speed", "lateral_speed", "yaw_rate")
 ANGULAR_VELOCITY = ("wx", "wy", "wz")

@@ -80,7 +80,8 @@ def base_space(symmetry: Symmetry, B: ca.SX, rest: ca.SX, names: tuple[str, ...]
     rank = max((int(np.linalg.matrix_rank(value, tol=ZERO)) for value in anchors if value.size), default=0)
     if rank < n and space.nq:
         still = ", ".join(space.q_names[i] for i in coordinates) or "none"
-        raise MechanicsError(f"the coordinates that no generator moves ({still}) show {rank} of {n} base velocities: write the system in coordinates of which {n} are invariant (polar ones for a turn)")
+        raise MechanicsError(f"the coordinates that no generator moves ({still}) show {rank} of {n} base velocities: "
+                             f"write the system in coordinates of which {n} are invariant (polar ones for a turn)")
     basis = ca.horzcat(B, rest)
     pattern = np.array(ca.DM(basis.sparsity(), 1).full(), dtype=bool)
     factors = factorise(basis, pivot_order(at_samples(constrained, ca.densify(basis)), pattern))

@@ -43,11 +43,11 @@ class ConstraintManifold:
         algebroid = self._constrained.system.algebroid
         return algebroid.nq - algebroid.embedding(algebroid.q).numel() + algebroid.nv - self.constraints.numel()
 
-    def at_points(self, expression: ca.SX, u: Sequence[float] | None = None) -> np.ndarray:
-        """Values of an expression in (t, q, v, u, theta), (n, rows, columns); u = 0 where it is not given."""
+    def at_points(self, expression: ca.SX) -> np.ndarray:
+        """Values of an expression in (t, q, v, u, theta), (n, rows, columns), with u = 0."""
         s = self._constrained.system
         evaluate = ca.Function("at_points", [s.t, self._state, s.u, s.theta], [expression])
-        u = np.zeros(s.u.numel()) if u is None else u
+        u = np.zeros(s.u.numel())
         return np.array([evaluate(t, z, u, self._constrained.parameters).full() for t, z in zip(self.times, self.states)])
 
     def vanishes(self, chi: ca.SX, scale: float = 1.0) -> bool:

@@ -16,6 +16,7 @@ from .symmetry import ZERO, Symmetry
 from .system import LagrangianSystem
 from .writing import Symbols, symbols
 
+Coefficients = Callable[[Symbols], Mapping[str, ca.SX]]      # s -> {name of a generator: coefficient}
 
 def momentum(system: LagrangianSystem) -> ca.SX:
     """p = dL/dv (nv,), from the energy where there is no Lagrangian."""
@@ -64,9 +65,6 @@ class NonholonomicMomentum:
     coefficients: ca.SX
     momentum: ca.Function
     rate: ca.Function
-
-
-Coefficients = Callable[[Symbols], Mapping[str, ca.SX]]
 
 
 def nonholonomic_momentum(symmetry: Symmetry, sections: Mapping[str, Coefficients] | None = None) -> NonholonomicMomentum:

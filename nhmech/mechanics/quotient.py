@@ -63,7 +63,8 @@ def quotient(symmetry: Symmetry) -> Quotient:
     algebroid = restricted(space, coordinates, anchor, tuple(ca.sparsify(c) for c in structure), space.v_names, space.v_units)
     reduced = replace(system, algebroid=algebroid, lagrangian=lagrangian, force=force, gibbs=None, energy=None)
     distribution = replace(d, A=ca.sparsify(A), b=ca.sparsify(b), phi=phi)
-    base = ConstrainedSystem(reduced, distribution, constrained.parameters, constrained.configurations[:, list(coordinates)], constrained.preferred, constrained.scales)
+    base = ConstrainedSystem(reduced, distribution, constrained.parameters, constrained.configurations[:, list(coordinates)],
+                             constrained.preferred, constrained.scales)
     lift = ca.Function("lift", [system.t, system.q, system.v, system.theta], [ca.densify(system.q_rate), system.v],
                        ["t", "q", "v", "theta"], ["q_rate", "v_lifted"])
     return Quotient(symmetry, base, lift, coordinates)

@@ -109,7 +109,7 @@ def at_momentum(symmetry: Symmetry, mu: Sequence[float], speeds: Sequence[str] |
     """
     symmetry.require("reduction at a momentum value", HORIZONTAL)
     constrained, S = symmetry.constrained, symmetry.generators
-    system, d = constrained.system, constrained.distribution
+    system = constrained.system
     lagrangian = system.require_lagrangian("reduction at a momentum value")
     _require_linear("reduction at a momentum value", constrained)
     mu = np.asarray(mu, dtype=float)

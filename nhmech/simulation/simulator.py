@@ -10,7 +10,7 @@ import numpy as np
 
 from ..compile.loop import DONE, NOT_FINITE, Loop
 from ..errors import NhmechError, SimulationError
-from .chart import FLAT, GOOD, POOR, Chart
+from .chart import FLAT, GOOD, LOOSE, POOR, Chart
 from .command import Command
 from .event import Event
 from .integrators import INTEGRATORS
@@ -25,6 +25,7 @@ WORTH_COMPILING = 5000      # steps of a run for which C is built; code that is 
 CHUNK = 20_000              # steps in C between two looks at the clock and at Ctrl-C
 
 Controller = Callable[[float, State], Command]
+NEWTON = 5        # further steps towards the constraints where an integrator's step was a coarse one
 
 
 class Simulator:
@@ -75,7 +76,7 @@ class Simulator:
         Raises `ModelError` for a pose that cannot be placed, `SimulationError` for speeds that do not exist or contradict each other.
         """
         q = self.subject.configuration(pose, joints or {}, q)
-        self.t, self._k, self._t0 = 0.0, 0, 0.0
+        self.t, self._k, self._t0, self._built = 0.0, 0, 0.0, -2
         self.chart = self.primary
         self._v = np.zeros(self.subject.constrained.system.algebroid.nv)
         self._q = q
@@ -235,13 +236,17 @@ class Simulator:
 
     def _tried(self, dt: float) -> list[np.ndarray]:
         """Where a step from here leads: x, q, v, health. Raises `SimulationError` where it leads nowhere."""
-        result = [np.array(part) for part in self.chart.step(self.t, self._x, self._u, self.subject.theta, dt)]
-        health = result[3]
-        if not (np.isfinite(health).all() and np.isfinite(result[0]).all()):
+        theta = self.subject.theta
+        x, q, v, health = (np.array(part) for part in self.chart.step(self.t, self._x, self._u, theta, dt))
+        for _ in range(NEWTON):
+            if not health[0] > LOOSE:
+                break
+            x, q, v, health = (np.array(part) for part in self.chart.project(self.t + dt, x, theta))
+        if not (np.isfinite(health).all() and np.isfinite(x).all()) or health[0] > LOOSE:
             raise SimulationError(self._diagnosis(dt))
         if health[2] < FLAT and health[2] < self._guard / 2:
             raise SimulationError(self._fallen())
-        return result
+        return [x, q, v, health]
 
     def _until_control(self) -> int:
         """Steps until the controller is asked again."""
@@ -253,7 +258,7 @@ class Simulator:
         """Up to so many steps in C; returns how many were done."""
         x, q, v, health = self._x.copy(), self._q.copy(), self._v.copy(), np.array([0.0, 1.0, self._guard])
         record = recorder.room((steps - 1 + k % every) // every + 1)
-        status, done = loop.run(self._t0, self._k, self.dt, steps, self._side, POOR, FLAT, self._u, self.subject.theta, x, q, v, health, every, k % every,
+        status, done = loop.run(self._t0, self._k, self.dt, steps, self._side, POOR, FLAT, LOOSE, self._u, self.subject.theta, x, q, v, health, every, k % every,
                                 recorder.angle_slots, record)
         tried = done + (status != DONE)                           # a step that was not taken was recorded before it was tried
         recorder.n += (k % every + tried - 1) // every + (k % every == 0) if tried else 0
@@ -274,8 +279,11 @@ class Simulator:
         """Why a step gave numbers that are not finite."""
         if self._guard < FLAT and self.subject.constrained.guard_names:
             return self._fallen()
-        return (f"stopped at t = {self.t:.6g} s: the step of {dt} s gave numbers that are not finite; speeds before it were "
-                f"{Named(self.primary.equations.names, self._v[self.primary.speeds])!r}. Try a smaller dt, and look at masses and efforts")
+        return (f"stopped at t = {self.t:.6g} s: the step of {dt} s gave numbers that are not finite or off the constraints; speeds before it "
+                f"were {self._speeds_text()}. Try a smaller dt, and look at masses and efforts")
+
+    def _speeds_text(self) -> str:
+        return repr(Named(self.primary.equations.names, self._v[self.primary.speeds]))
 
     def _fallen(self) -> str:
         """Which guard is about to vanish."""
@@ -292,6 +300,10 @@ class Simulator:
         theta, ends = self.subject.theta, (self._q,) if end is None else (self._q, end)
         best = max(self._charts, key=lambda chart: self._worth(chart, ends))
         if self._worth(best, ends) < GOOD:
+            if self._k - self._built <= 1:
+                raise SimulationError(f"stopped at t = {self.t:.6g} s: rows and speeds chosen for this place were useless a step later. "
+                                      f"Steps of {self.dt} s are too long for {self._speeds_text()}")
+            self._built = self._k
             best = Chart(self.subject.rechosen(ends[-1]), self.subject.limits, self.chart.integrator, self.kinematic)
             self._charts.append(best)
             if not self._worth(best, ends) > 0:

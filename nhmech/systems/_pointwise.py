@@ -30,7 +30,7 @@ def motions(example: Example, q: np.ndarray, xi: np.ndarray) -> tuple[np.ndarray
     return equations.velocity(*state, theta).full().T, equations.acceleration(*state, u, theta).full().T, lam
 
 
-def wander(example: Example, *expressions: ca.SX, duration: float = 100.0, start: Mapping | None = None, rtol: float = 1e-13) -> float:
+def wander(example: Example, *expressions: ca.SX, duration: float = 100.0, start: Mapping | None = None, rtol: float = 1e-12) -> float:
     """Largest departure of each expression in (t, q, v, theta) from its first value in a run [s], relative to the size it reaches."""
     times = np.linspace(0, duration, 201)
     q, xi = solve(example, times, start=start, rtol=rtol)

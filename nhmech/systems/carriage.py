@@ -6,6 +6,8 @@ import casadi as ca
 import numpy as np
 
 from ..mechanics.algebroid import euclidean
+from ..mechanics.reduction import chaplygin
+from ..mechanics.symmetry import symmetry
 from ..mechanics.writing import Symbols, constrain, lagrangian_system
 from ._along import along
 from ._pointwise import curvature_term, random_motions, wander
@@ -14,6 +16,7 @@ from .shapes import AXLE, DARK, Shape, pose
 
 SOURCE = "paper 004, example VII.2"
 NAMES = ("m", "m0", "l", "I", "C", "a", "r")
+EUCLIDEAN_GROUP = {"x": lambda s: {"x": 1}, "y": lambda s: {"y": 1}, "turn": lambda s: {"x": -s.q.y, "y": s.q.x, "phi": 1}}
 
 
 def example(m: float = 4.0, m0: float = 3.0, l: float = 0.12, I: float = 0.1885, C: float = 0.0025, a: float = 0.1,
@@ -45,6 +48,17 @@ def example(m: float = 4.0, m0: float = 3.0, l: float = 0.12, I: float = 0.1885,
         exact = np.stack([np.einsum("ni,ij,nj->n", xi, matrix, xi) / 2, [form_coefficient(m0, l, a, r, rates) for rates in xi]], axis=1)
         return float(np.abs(found - exact).max())
 
+    def reduced_by_symmetry() -> float:
+        """The Hessian of L*, the gyroscopic form and the 2-form of `chaplygin` by SE(2)."""
+        quotient = chaplygin(symmetry(constrained, EUCLIDEAN_GROUP))
+        base, worst = quotient.base.system, 0.0
+        evaluate = ca.Function("reduced", [base.v, base.theta], [ca.hessian(base.lagrangian, base.v)[0], quotient.alpha, quotient.omega])
+        for rates in np.random.default_rng(4).normal(size=(5, 2)) * 5:
+            found, alpha, omega = (value.full() for value in evaluate(rates, constrained.parameters))
+            worst = max(worst, np.abs(found - matrix).max(), np.abs(alpha.ravel() - gyroscopic_force(m0, l, a, r, rates)).max(),
+                        abs(omega[0, 1] - form_coefficient(m0, l, a, r, rates)))
+        return float(worst)
+
     def reduced_equations() -> float:
         worst = 0.0
         for _, v, rates, _ in random_motions(made):
@@ -64,6 +78,7 @@ def example(m: float = 4.0, m0: float = 3.0, l: float = 0.12, I: float = 0.1885,
 
     made = Example("carriage", "Two-wheeled carriage", SOURCE, constrained, start, (
         Check("L* and the reduced 2-form", SOURCE, 1e-12, reduced),
+        Check("Chaplygin reduction by SE(2)", f"{SOURCE}, with the sign of eqs. (21), (22)", 1e-12, reduced_by_symmetry),
         Check("J psi'' = gyroscopic force", f"{SOURCE}, with the sign of eqs. (21), (22)", 1e-12, reduced_equations),
         Check("forward speed and yaw rate in closed form", "in this file", 1e-10, closed_form),
         Check("energy over 100 s", "d'Alembert", 1e-11, lambda: wander(made, carriage.energy))), ("psi1'", "psi2'"),

@@ -51,8 +51,8 @@ def example(trucks: str = "coupled", **parameters: float) -> Example:
     if coupled and abs(numbers["J"] + numbers["J0"] + 2 * numbers["J1"] - numbers["m"] * numbers["r"] ** 2) < 1e-12:
         checks.append(Check("momentum equation of the coupled board", SOURCE, 1e-10, lambda: imbalance(made, _momentum, _coupled_rate)))
     start = {"q": (0.0, 0.0, 0.0, 0.0, 0.4, -0.4), "xi": (0.3, 2.0, 0.2) if coupled else (0.3, 2.0, 0.2, -0.2)}
-    made = Example("snakeboard", f"Snakeboard, {trucks} trucks", SOURCE, constrained, start, tuple(checks), speeds=("forward_speed", *inputs),
-                   shapes=_shapes(numbers))
+    made = Example("snakeboard", f"Snakeboard, {trucks} trucks", SOURCE, constrained, start, tuple(checks),
+                   speeds=("forward_speed", *inputs), shapes=_shapes(numbers))
     return made
 
 

@@ -12,6 +12,7 @@ from ..mechanics.algebroid import LieAlgebroid
 from .contact import Contact, Mount
 from .couplings import PLANAR, Axle, Steering, check_can_turn
 from .description import Description
+from .model import write_joint
 from .parameters import Parameters
 
 
@@ -36,8 +37,7 @@ def find_axles(contacts: Sequence[Contact], algebroid: LieAlgebroid, t: ca.SX, v
     def rows_at(angles: dict[str, float]) -> np.ndarray:
         q = pin.neutral(model)
         for name, value in angles.items():
-            joint = model.joints[model.getJointId(name)]
-            q[joint.idx_q:joint.idx_q + joint.nq] = (np.cos(value), np.sin(value)) if joint.nq == 2 else value
+            write_joint(model, q, name, value)
         return evaluate(0.0, q, parameters.numbers).full()
 
     random = {name: rng.uniform(-0.5, 0.5) for name in list(model.names)[2:]}

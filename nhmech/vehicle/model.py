@@ -35,11 +35,7 @@ def locked_joints(model: pin.Model, description: Description) -> tuple[list[int]
             continue
         held.append(joint)
         position = description.locked.get(name, 0.0)
-        i = model.joints[joint].idx_q
-        if model.joints[joint].nq == 2:
-            q[i:i + 2] = np.cos(position), np.sin(position)
-        else:
-            q[i] = position
+        write_joint(model, q, name, position)
     return held, q
 
 
@@ -47,6 +43,12 @@ def reduced_model(model: pin.Model, description: Description) -> pin.Model:
     """The model with all but rolling, steering and released joints held."""
     held, q = locked_joints(model, description)
     return pin.buildReducedModel(model, held, q) if held else model
+
+
+def write_joint(model: pin.Model, q: np.ndarray, name: str, position: float) -> None:
+    """Puts the position [rad, m] of one joint into q, in place."""
+    joint = model.joints[model.getJointId(name)]
+    q[joint.idx_q:joint.idx_q + joint.nq] = (np.cos(position), np.sin(position)) if joint.nq == 2 else position
 
 
 def joint_axis(model: pin.Model, joint: int) -> np.ndarray:

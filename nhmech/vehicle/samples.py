@@ -10,6 +10,7 @@ import pinocchio as pin
 from ..errors import ModelError
 from .couplings import Steering
 from .description import Description
+from .model import write_joint
 from .placement import Placer, Support
 
 RANDOM = 12
@@ -83,6 +84,5 @@ def _configuration(model: pin.Model, placer: Placer, support: Support, gauged: b
     if rng is not None:
         q[:3] = rng.uniform(-1, 1, 3)
     for name, value in joints.items():
-        joint = model.joints[model.getJointId(name)]
-        q[joint.idx_q:joint.idx_q + joint.nq] = (np.cos(value), np.sin(value)) if joint.nq == 2 else value
+        write_joint(model, q, name, value)
     return placer.place(q, support)

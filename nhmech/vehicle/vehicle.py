@@ -21,6 +21,7 @@ from .description import Description
 from .ground import Ground
 from .parameters import Parameters
 from .placement import Placer, Support
+from .posing import posed
 
 
 @dataclass(frozen=True)
@@ -195,58 +196,13 @@ class Vehicle:
     def configuration(self, pose=None, joints: Mapping[str, float] | None = None, t: float = 0.0) -> np.ndarray:
         """q with all contacts on the ground and all couplings closed.
 
-        pose    None; (x, y, yaw); (x, y, z, roll, pitch, yaw); or a 4x4 matrix / `pin.SE3` T_WB [m, rad]. The height is corrected
-                along the normal, pitch and roll only where that is not enough
+        pose    None; (x, y, yaw); (x, y, z, roll, pitch, yaw) with R = Rz(yaw) Rx(roll) Ry(pitch); or a 4x4 matrix or `pin.SE3` T_WB
+                [m, rad]. The height is corrected along the normal, pitch and roll only where that is not enough
         joints  positions of joints [rad, m]; followers of a steering coupling are computed
 
         Raises `ModelError` for unknown joints, numbers that are not finite, or a pose that cannot be placed.
         """
-        joints = dict(joints or {})
-        unknown = [name for name in joints if not self.model.existJointName(name) or name == self.model.names[1]]
-        if unknown:
-            raise ModelError(f"unknown joint {unknown[0]!r}; moving joints are {', '.join(list(self.model.names)[2:])}")
-        q = pin.neutral(self.model)
-        base = _as_se3(pose, self.placer.normal, np.array(self.ground.point))
-        for name, value in self._closed(joints).items():
-            if not np.isfinite(value):
-                raise ModelError(f"joint {name!r} = {value} is not finite")
-            self.set_joint(q, name, value)
-        if self.gauge is not None:
-            base = self._regauged(q, base)
-        q[:3], q[3:7] = base.translation, pin.Quaternion(base.rotation).coeffs()
-        return self.placer.place(q, self.support, t)
-
-    def set_joint(self, q: np.ndarray, name: str, value: float) -> None:
-        """Writes one joint's position into q in place."""
-        joint = self.model.joints[self.model.getJointId(name)]
-        q[joint.idx_q:joint.idx_q + joint.nq] = (np.cos(value), np.sin(value)) if joint.nq == 2 else value
-
-    def _closed(self, joints: dict[str, float]) -> dict[str, float]:
-        """Joint positions with the followers of the steering coupling filled in."""
-        if not self.steering.coupled:
-            return joints
-        steered = [axle.steering for axle in self.steering.steered]
-        named = [name for name in steered if name in joints]
-        angles = {name: joints.get(name, 0.0) for name in steered}
-        closed = self.steering.followers(angles, self.steering.pair(angles, named))
-        for name in named:
-            if abs(closed[name] - joints[name]) > 1e-9:
-                raise ModelError(f"steering angles do not meet in one rotation centre: {name!r} = {joints[name]:.6f} rad, "
-                                 f"with the leader(s) it must be {closed[name]:.6f}; name fewer joints")
-        return {**joints, **closed}
-
-    def _regauged(self, q: np.ndarray, base: pin.SE3) -> pin.SE3:
-        """Moves the root's turn about the axle into the spin joint, so that the root's x axis is level."""
-        joint_name, axle, level = self.gauge.joint, self.gauge.axle, self.gauge.level
-        across = base.rotation @ axle
-        forward = np.cross(across, self.placer.normal)
-        if np.linalg.norm(forward) < 1e-9:
-            raise ModelError(f"{joint_name!r}: the axle is parallel to the ground's normal, a wheel lying flat has no contact point")
-        forward /= np.linalg.norm(forward)
-        R = np.column_stack([forward, across, np.cross(forward, across)]) @ np.column_stack([level, axle, np.cross(level, axle)]).T
-        angle = pin.log3(R.T @ base.rotation) @ axle
-        self.set_joint(q, joint_name, self.joint_positions(q)[joint_name] + angle)
-        return pin.SE3(R, base.translation)
+        return posed(self, pose, dict(joints or {}), t)
 
     # -- variants ------------------------------------------------------------------------------------------------
     def with_parameters(self, changes: Mapping[str, float] | None = None, *, symbolic: Sequence[str] | None = None, **more: float) -> Vehicle:
@@ -297,25 +253,3 @@ class Vehicle:
             "leaders": [axle.steering or axle.wheel for axle in self.steering.pair()] if self.steering.coupled else [],
             "support_offsets": dict(zip(self.contact_names, map(float, self.support.offsets))), "level_base": self.support.level,
         }
-
-
-def _as_se3(pose, normal: np.ndarray, point: np.ndarray) -> pin.SE3:
-    if isinstance(pose, pin.SE3):
-        return pin.SE3(pose)
-    upright = pin.Quaternion.FromTwoVectors(np.array([0.0, 0.0, 1.0]), normal).toRotationMatrix()
-    if pose is None:
-        return pin.SE3(upright, point.copy())
-    value = np.asarray(pose, dtype=float)
-    if not np.all(np.isfinite(value)):
-        raise ModelError(f"pose {pose!r} contains a number that is not finite")
-    if value.shape == (3,):
-        return pin.SE3(upright @ pin.rpy.rpyToMatrix(0, 0, value[2]), np.r_[value[:2], point[2]])
-    if value.shape == (6,):
-        roll, pitch, yaw = value[3:]
-        R = pin.rpy.rpyToMatrix(0, 0, yaw) @ pin.rpy.rpyToMatrix(roll, 0, 0) @ pin.rpy.rpyToMatrix(0, pitch, 0)
-        return pin.SE3(R, value[:3])
-    if value.shape == (4, 4):
-        return pin.SE3(value)
-    raise ModelError(f"pose has shape {value.shape}; give (x, y, yaw), (x, y, z, roll, pitch, yaw) or a 4x4 matrix")
-
-
