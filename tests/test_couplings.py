@@ -10,6 +10,7 @@ import pytest
 from support import joint, kinematics, link, margin, robot, shipped
 
 import nhmech
+from nhmech.vehicle.model import write_joint
 from nhmech import JointPosition, JointVelocity, Simulator, Wheel
 
 DEG = np.pi / 180
@@ -103,7 +104,7 @@ def test_the_coupling_is_what_keeps_the_vehicle_from_locking():
     """A follower turned off its angle by one degree: the axles no longer meet and the rows leave one motion fewer."""
     vehicle = shipped("ackermann_car")
     q = vehicle.configuration((0, 0, 0), turning("", 20))
-    vehicle.set_joint(q, "front_right_steering_joint", vehicle.joint_positions(q)["front_right_steering_joint"] + DEG)
+    write_joint(vehicle.model, q, "front_right_steering_joint", vehicle.joint_positions(q)["front_right_steering_joint"] + DEG)
     assert meet(axle_lines(vehicle, q)) > 1e-3
     rows = [i for i, n in enumerate(vehicle.constrained.distribution.names) if not n.endswith("coupling")]
     A = vehicle.function("constraints")(0.0, q, vehicle.theta)[0].full()[rows]

@@ -144,8 +144,7 @@ def test_linear_model_of_the_nxtway(case):
     balance, turn = [0, 1, 3, 4], [2, 5]
     for found, wanted in ((A[np.ix_(balance, balance)], expected["A1"]), (B[balance], expected["B1"]),
                           (A[np.ix_(turn, turn)], expected["A2"]), (B[turn], expected["B2"])):
-        wanted = np.array(wanted)
-        np.testing.assert_allclose(found, wanted, rtol=tolerance, atol=tolerance * np.abs(wanted).max())
+        np.testing.assert_allclose(found, wanted, rtol=tolerance, atol=tolerance)
     plain, mechanical = pendulum(p, wheel_inertia=0.0), expected["mechanical"]
     A, B = linear(plain, 1.0)
     np.testing.assert_allclose(A[[3, 4], 1], mechanical["dpsi"], rtol=tolerance)

@@ -182,8 +182,8 @@ def test_tractor_with_two_trailers():
     rows |= {f"{wheel}_lateral": slip(frames, wheel, carrier, radius, lambda R: R[:, 1]) for wheel, carrier in left.items()}
 
     def place(p: Placed) -> tuple:
-        joints = [f"front_{side}_steering_joint" for side in mounts] + ["hitch_1_joint", "hitch_2_joint"] + [f"{wheel}_joint" for wheel in carriers]
-        return (*on_the_plane(p), *[p.angle(name) for name in joints])
+        joints = [*(f"front_{side}_steering" for side in mounts), "hitch_1", "hitch_2", *carriers]
+        return (*on_the_plane(p), *[p.angle(f"{name}_joint") for name in joints])
 
     inputs = {"left": "rear_left_wheel", "right": "rear_right_wheel", "steer": "steer_left"}
     system = rigid_bodies(vehicle, names, frames, inputs)

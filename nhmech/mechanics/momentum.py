@@ -18,6 +18,7 @@ from .writing import Symbols, symbols
 
 Coefficients = Callable[[Symbols], Mapping[str, ca.SX]]      # s -> {name of a generator: coefficient}
 
+
 def momentum(system: LagrangianSystem) -> ca.SX:
     """p = dL/dv (nv,), from the energy where there is no Lagrangian."""
     return ca.gradient(system.energy if system.lagrangian is None else system.lagrangian, system.v)

@@ -76,7 +76,7 @@ class Simulator:
         Raises `ModelError` for a pose that cannot be placed, `SimulationError` for speeds that do not exist or contradict each other.
         """
         q = self.subject.configuration(pose, joints or {}, q)
-        self.t, self._k, self._t0, self._built = 0.0, 0, 0.0, -2
+        self.t, self._k, self._t0 = 0.0, 0, 0.0
         self.chart = self.primary
         self._v = np.zeros(self.subject.constrained.system.algebroid.nv)
         self._q = q
@@ -280,10 +280,7 @@ class Simulator:
         if self._guard < FLAT and self.subject.constrained.guard_names:
             return self._fallen()
         return (f"stopped at t = {self.t:.6g} s: the step of {dt} s gave numbers that are not finite or off the constraints; speeds before it "
-                f"were {self._speeds_text()}. Try a smaller dt, and look at masses and efforts")
-
-    def _speeds_text(self) -> str:
-        return repr(Named(self.primary.equations.names, self._v[self.primary.speeds]))
+                f"were {Named(self.primary.equations.names, self._v[self.primary.speeds])!r}. Try a smaller dt, and look at masses and efforts")
 
     def _fallen(self) -> str:
         """Which guard is about to vanish."""
@@ -300,10 +297,6 @@ class Simulator:
         theta, ends = self.subject.theta, (self._q,) if end is None else (self._q, end)
         best = max(self._charts, key=lambda chart: self._worth(chart, ends))
         if self._worth(best, ends) < GOOD:
-            if self._k - self._built <= 1:
-                raise SimulationError(f"stopped at t = {self.t:.6g} s: rows and speeds chosen for this place were useless a step later. "
-                                      f"Steps of {self.dt} s are too long for {self._speeds_text()}")
-            self._built = self._k
             best = Chart(self.subject.rechosen(ends[-1]), self.subject.limits, self.chart.integrator, self.kinematic)
             self._charts.append(best)
             if not self._worth(best, ends) > 0:
