@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import casadi as ca
 import numpy as np
 import pytest
@@ -39,12 +41,25 @@ def hilly_particle():
     return constrain(free, rows={"slope": lambda s: s.v.z - s.q.y * s.v.x - ca.sin(s.q.x) * s.v.y})
 
 
+def hilly_particle_in_quasi_velocities():
+    """The same with w = y'/(1 + x^2): base velocities whose bracket is 2 x/(1 + x^2) of the second."""
+    plain = hilly_particle()
+    q, w = plain.system.q, ca.SX.sym("w", 3)
+    basis = ca.diagcat(1, 1 + q[0] ** 2, 1)
+    system, d, v = plain.system, plain.distribution, ca.densify(basis @ w)
+    space = change_of_basis(system.algebroid, basis, ("x'", "w", "z'"))
+    system = replace(system, algebroid=space, v=w, lagrangian=ca.substitute(system.lagrangian, system.v, v), gibbs=None, energy=None,
+                     force=basis.T @ ca.substitute(system.force, system.v, v))
+    return replace(plain, system=system, distribution=replace(d, A=d.A @ basis))
+
+
 CHAPLYGIN = {
     "carriage": (carriage, lambda c: symmetry(c, SE2)),
     "carriage in body speeds": (carriage_in_body_speeds, body_se2),
     "vertical disk": (vertical_disk, lambda c: symmetry(c, {**X, **Y})),
     "particle": (particle, lambda c: symmetry(c, {"z": lambda s: {"z": 1}})),
     "hilly particle": (hilly_particle, lambda c: symmetry(c, {"z": lambda s: {"z": 1}})),
+    "hilly particle in quasi-velocities": (hilly_particle_in_quasi_velocities, lambda c: symmetry(c, {"z": lambda s: {"z": 1}})),
 }
 
 
@@ -114,7 +129,6 @@ def test_reduced_2_form_is_the_cartan_form_on_horizontal_vectors(name):
     dp = ca.horzcat(ca.jacobian(p, s.q) @ s.algebroid.anchor @ E, ca.jacobian(p, xi))
     twist = sum((p[g] * c for g, c in enumerate(s.algebroid.structure)), ca.SX(*s.algebroid.structure[0].shape))
     upstairs = e.T @ dp - dp.T @ e + e.T @ twist @ e
-    # the horizontal lifts of the base's coordinate fields commute downstairs, so their vectors on M are (E_a, xi fixed)
     evaluate = ca.Function("omega", [s.q, xi, s.theta], [upstairs, ca.substitute(reduced.omega, base.q, s.q[list(reduced.coordinates)])])
     for q, speeds, _ in states(reduced, 9):
         above, below = evaluate(q, speeds, whole.parameters)

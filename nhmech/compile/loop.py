@@ -46,7 +46,7 @@ int nhmech_loop(double t0, long long k0, double dt, long long steps, double side
     {name}(arg, res, iw, w, 0);
     for (j = 0; j < nx; ++j) if (!isfinite(next[j])) {{ health[2] = guard; *done = i; return 1; }}
     for (j = 0; j < 3; ++j) if (!isfinite(health[j])) {{ health[2] = guard; *done = i; return 1; }}
-    if (health[0] > loose || health[1] * side < poor || (health[2] < flat && health[2] < guard / 2)) {{ health[2] = guard; *done = i; return 2; }}
+    if (health[0] > loose || health[1] * side < poor || (fmin(health[2], guard) < flat && fmax(health[2], guard) > 1.5 * fmin(health[2], guard))) {{ health[2] = guard; *done = i; return 2; }}
     memcpy(x, next, nx * sizeof(double));
     memcpy(q, nextq, nq * sizeof(double));
     memcpy(v, nextv, nv * sizeof(double));
@@ -67,7 +67,7 @@ class Loop:
             v: np.ndarray, health: np.ndarray, every: int, phase: int, angles: np.ndarray, record: np.ndarray | None) -> tuple[int, int]:
         """Advances x, q, v in place from t0 + k0 dt; returns a status and the steps that were done.
 
-        A step that would end where the frame's margin times `side` is below `poor`, where a guard below `flat` has halved, or farther than
+        A step that would end where the frame's margin times `side` is below `poor`, where a guard below `flat` has changed by half, or farther than
         `loose` from the constraints before its projection, is refused and not taken.
         Rows of the present state go to `record` before every step with (phase + i) % every == 0.
         """

@@ -18,7 +18,7 @@ from .servo import Servo
 GOOD = 0.2       # a chart whose least pivot margin is above this needs no better one
 POOR = 0.1       # a step that would end below this, or on the other side of a singularity, is taken in another chart
 LOOSE = 1e-6     # [m] what one Newton step takes off phi and leaves less than 1e-12 of
-FLAT = 0.1       # below this a guard that halves in one step is on its way through zero
+FLAT = 0.1       # below this a guard that changes by half in one step is on its way through zero, or past it
 
 
 @dataclass(frozen=True, eq=False)

@@ -244,7 +244,8 @@ class Simulator:
             x, q, v, health = (np.array(part) for part in self.chart.project(self.t + dt, x, theta))
         if not (np.isfinite(health).all() and np.isfinite(x).all()) or health[0] > LOOSE:
             raise SimulationError(self._diagnosis(dt))
-        if health[2] < FLAT and health[2] < self._guard / 2:
+        low, high = sorted((health[2], self._guard))
+        if low < FLAT and high > 1.5 * low:
             raise SimulationError(self._fallen())
         return [x, q, v, health]
 

@@ -12,7 +12,8 @@ _NOT_SYSTEMS = ("example", "shapes", "written")
 
 def system_names() -> tuple[str, ...]:
     """Names of the systems in this folder."""
-    return tuple(sorted(module.name for module in iter_modules(__path__) if module.name not in _NOT_SYSTEMS and not module.name.startswith("_")))
+    modules = (module.name for module in iter_modules(__path__))
+    return tuple(sorted(name for name in modules if name not in _NOT_SYSTEMS and not name.startswith("_")))
 
 
 def load_system(name: str):

@@ -82,7 +82,7 @@ def example(m: float = 4.0, m0: float = 3.0, l: float = 0.12, I: float = 0.1885,
         Check("J psi'' = gyroscopic force", f"{SOURCE}, with the sign of eqs. (21), (22)", 1e-12, reduced_equations),
         Check("forward speed and yaw rate in closed form", "in this file", 1e-10, closed_form),
         Check("energy over 100 s", "d'Alembert", 1e-11, lambda: wander(made, carriage.energy))), ("psi1'", "psi2'"),
-        shapes=_shapes(a, r, l))
+        shapes=_shapes(a, r, l), generators=EUCLIDEAN_GROUP)
     return made
 
 

@@ -51,6 +51,7 @@ class Example:
     checks               what it is held against
     methods              the equation formers that apply; `why_not` says why the others do not
     shapes               `Shape`s for the viewer; none where there is nothing to see
+    generators           of a purely kinematic symmetry, as `mechanics.symmetry.symmetry` takes them: the system can be reduced by it
     """
 
     name: str
@@ -63,6 +64,7 @@ class Example:
     methods: tuple[str, ...] = tuple(METHODS)
     why_not: str = ""
     shapes: Sequence[Shape] = ()
+    generators: Mapping | None = None
 
     def equations(self, method: str = "gibbs_appell") -> Equations:
         return METHODS[method](self.constrained, frame=adapted_frame(self.constrained, self.speeds))

@@ -11,6 +11,8 @@ from ..mechanics.equations import speed_symbols
 from ..mechanics.frame import adapted_frame
 from ..mechanics.latex import latex, to_sympy
 from ..mechanics.quasi_velocities import change_of_basis
+from ..mechanics.reduction import Reduction, chaplygin
+from ..mechanics.symmetry import symmetry
 from ..mechanics.text import text
 from .example import Example
 
@@ -25,7 +27,11 @@ def writer(as_latex: bool) -> Writer:
         import sympy
     except ImportError:
         return text
-    return lambda e: re.sub(r"\\(d{1,2})ot\{(\w+)\}", lambda m: m[2] + "'" * len(m[1]), sympy.sstr(sympy.simplify(to_sympy(e)))).replace("**", "^")
+    def simplified(e: ca.SX) -> str:
+        plain = sympy.sstr(sympy.simplify(to_sympy(e))).replace("**", "^")
+        return re.sub(r"\\(d{1,2})ot\{(\w+)\}", lambda dots: dots[2] + "'" * len(dots[1]), plain)
+
+    return simplified
 
 
 def paragraphs(example: Example, write: Writer) -> Iterator[tuple[str, list[str]]]:
@@ -40,7 +46,8 @@ def paragraphs(example: Example, write: Writer) -> Iterator[tuple[str, list[str]
     if any(entry.nnz() for entry in algebroid.structure):
         yield "structure functions", list(_structure(algebroid.v_names, algebroid.structure, write))
     if d.m:
-        yield "constraints", [f"{name}:  {_form(d.A[i, :], algebroid.v_names, write)}{_plus(d.b[i], write)} = 0" for i, name in enumerate(d.names)]
+        forms = [f"{_form(d.A[i, :], algebroid.v_names, write)}{_plus(d.b[i], write)}" for i in range(d.m)]
+        yield "constraints", [f"{name}:  {form} = 0" for name, form in zip(d.names, forms)]
     if d.phi_rows:
         yield "holonomic functions", [f"{d.names[row]}:  {write(d.phi[k])} = 0" for k, row in enumerate(d.phi_rows)]
     xi, n = speed_symbols(frame), frame.nxi
@@ -55,6 +62,19 @@ def paragraphs(example: Example, write: Writer) -> Iterator[tuple[str, list[str]
     gradient = ca.gradient(gibbs, xi_rate)
     force = ca.substitute(ca.densify(frame.E.T @ system.force), system.v, ca.densify(V))
     yield "reduced equations", [f"{write(gradient[i])} = {write(force[i])}" for i in range(n)]
+    if example.generators is not None:
+        yield from _reduced(chaplygin(symmetry(constrained, example.generators)), write)
+
+
+def _reduced(reduction: Reduction, write: Writer) -> Iterator[tuple[str, list[str]]]:
+    """What Chaplygin's reduction leaves: L*, the gyroscopic form, and what the reduced 2-form has beyond dL*'s own."""
+    base = reduction.base.system
+    names = base.algebroid.v_names
+    forms = [f"d{name.removesuffix(chr(39))}" for name in names]
+    pairs = [(i, j) for i in range(len(names)) for j in range(i + 1, len(names))]
+    yield "reduced by its symmetry, L* on the base", [f"L* = {write(base.lagrangian)}"]
+    yield "gyroscopic 1-form", [" + ".join(f"({write(reduction.alpha[i])}) {form}" for i, form in enumerate(forms))]
+    yield "reduced 2-form", ["omega = omega_L* + " + " + ".join(f"({write(reduction.gyroscopic[i, j])}) {forms[i]} ^ {forms[j]}" for i, j in pairs)]
 
 
 def _form(row: ca.SX, names, write: Writer) -> str:

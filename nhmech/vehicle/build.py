@@ -26,7 +26,7 @@ from .parameters import Parameters
 from .placement import Placer, Support
 from .rows import FIXED_AXLE, FOLLOWER, ROLLING, contact_rows, function_row, gauge_row, mid_axle_rows, mimic_row
 from .samples import sample_configurations
-from .symmetry import check_reduction, frozen_normal, root_shorthand
+from .symmetry import Frozen, changes_attitude, check_reduction, frozen_normal, root_shorthand
 from .tree import Body, algebroid_of, is_axisymmetric, kinematics, seen_from_root
 from .values import parameter_values, write_inertias
 from .vehicle import Gauge, Vehicle
@@ -81,7 +81,8 @@ def build(description: Description, ground: Ground, parameters: Parameters | Non
         return ConstrainedSystem(system, assemble(rows, algebroid.nv), parameters.numbers, samples, preferred, scales, *guards)
 
     constrained = constrained_system(bodies, contacts)
-    short, at, shorthand = root_shorthand(world, position, frozen_normal(constrained, world["n"]), ground, parameters["gravity"], v)
+    frozen = frozen_normal(constrained, world["n"]) if not changes_attitude(parameters) else Frozen(np.full(3, np.nan))
+    short, at, shorthand = root_shorthand(world, position, frozen, ground, parameters["gravity"], v)
     reduced = constrained_system(*moving(short, at), shorthand)
     check_reduction(constrained, reduced)
     return Vehicle(description, ground, model, parameters, constrained, reduced, contacts, steering, support, placer, gauge, tuple(wrench_bodies),

@@ -135,7 +135,7 @@ def damping_of(layout: Layout, roles: Roles) -> tuple[dict[str, float], list[str
             damping[name] = coefficient
         if number(layout.source, element, "friction", 0.0) > 0:
             rubbing.append(name)
-    return damping, [f"{', '.join(rubbing)}: Coulomb friction ignored"] if rubbing else []
+    return damping, [f"{', '.join(rubbing)}: Coulomb friction ignored; with_parameters({{'<joint>.rolling_resistance': [N m]}}) gives a smooth one"] if rubbing else []
 
 
 def _moving(layout: Layout, name: str, origin: str) -> Joint:

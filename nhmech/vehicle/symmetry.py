@@ -15,6 +15,7 @@ from ..errors import ModelError
 from ..mechanics.frame import at_samples
 from ..mechanics.system import ConstrainedSystem, Shorthand
 from .ground import Ground
+from .parameters import Parameters
 
 SAME = 1e-12      # how well a frozen component keeps its value, and the reduced rows agree with the full ones
 
@@ -41,6 +42,11 @@ def frozen_normal(constrained: ConstrainedSystem, n_B: ca.SX) -> Frozen:
         if held and np.ptp(normals[:, k]) <= SAME:
             values[k] = _plain(normals[:, k].mean())
     return Frozen(values)
+
+
+def changes_attitude(parameters: Parameters) -> bool:
+    """Whether a derivative by a radius is asked for: the attitude at which all wheels touch is then no constant."""
+    return any(name.endswith((".radius", ".crown")) for name in parameters.symbolic)
 
 
 def _held(form: np.ndarray, rates: np.ndarray) -> bool:

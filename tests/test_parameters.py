@@ -1,0 +1,94 @@
+"""Changing a vehicle's numbers, and derivatives by them."""
+
+import casadi as ca
+import numpy as np
+import pytest
+
+import nhmech
+from nhmech.mechanics.gibbs_appell import gibbs_appell
+from nhmech.vehicle.multipliers import saddle
+
+
+@pytest.fixture(scope="module")
+def base():
+    return nhmech.load(nhmech.urdf_path("differential_drive"))
+
+
+def accelerations(vehicle, xi, u, seed=0):
+    """From the Gibbs-Appell equations and from Pinocchio's matrices, at one configuration."""
+    q = vehicle.constrained.samples[3]
+    v = vehicle.equations().velocity(0.0, q, xi, vehicle.theta).full().ravel()
+    return vehicle.equations().acceleration(0.0, q, xi, u, vehicle.theta).full().ravel(), saddle(vehicle, 0.0, q, v, np.asarray(u)).acceleration
+
+
+@pytest.mark.parametrize("changes", [
+    {"payload.mass": 3.0, "payload.x": 0.1, "payload.y": -0.05, "payload.z": 0.2},
+    {"left_wheel_joint.rotor_inertia": 2e-5, "left_wheel_joint.gear_ratio": 30.0},
+    {"base_link.mass": 5.0, "left_wheel.Iyy": 0.004},
+    {"right_wheel_joint.damping": 0.02},
+], ids=["payload", "rotor behind a gear", "inertia", "damping"])
+def test_changed_vehicle_against_the_second_method(base, changes):
+    changed = base.with_parameters(changes)
+    first, second = accelerations(changed, [3.0, -2.0], [0.2, -0.1])
+    np.testing.assert_allclose(first, second, rtol=1e-10, atol=1e-10)
+    assert np.abs(first - accelerations(base, [3.0, -2.0], [0.2, -0.1])[0]).max() > 1e-3
+
+
+def test_a_payload_above_the_axle_adds_to_the_effective_mass(base):
+    """Straight on, (Me + m) dv/dt = (tau_l + tau_r) / R with Me = mc + 2 mw + 2 Iw / R^2."""
+    load, R = 4.0, base.parameters.values["left_wheel_joint.radius"]
+    heavy = base.with_parameters({"payload.mass": load})
+    q = base.constrained.samples[0]
+    inverse = [R ** 2 / 0.2 * vehicle.equations().drift(0.0, q, [0, 0], [0.1, 0.1], vehicle.theta)[1].full()[0, 0] for vehicle in (base, heavy)]
+    assert 1 / inverse[1] - 1 / inverse[0] == pytest.approx(load, rel=1e-9)
+
+
+def test_unequal_radii_turn_the_vehicle(base):
+    """Equal wheel rates w with radii r and r + d turn by w d / track."""
+    r = base.parameters.values["left_wheel_joint.radius"]
+    odd = base.with_parameters({"right_wheel_joint.radius": r + 1e-3})
+    q = odd.configuration()
+    v = odd.equations().velocity(0.0, q, [10.0, 10.0], odd.theta).full().ravel()
+    R = np.array(nhmech.State(0.0, q, v, None, None, None, None).T_WB[:3, :3])
+    left, right = odd.contact_points(q)[:2]
+    turn = (R @ v[3:6])[2]
+    assert turn == pytest.approx(10.0 * 1e-3 / np.linalg.norm((left - right)[:2]), rel=1e-4)      # the base leans by 1 mm over the track
+    rates, phi = odd.constraint_error(0.0, q, v)
+    assert np.abs(rates).max() < 1e-12 and np.abs(phi).max() < 1e-12
+
+
+def test_rolling_resistance_slows_down_and_does_not_push_back(base):
+    dragging = base.with_parameters({"left_wheel_joint.rolling_resistance": 0.05, "right_wheel_joint.rolling_resistance": 0.05})
+    simulator = nhmech.Simulator(dragging, dt=5e-3)
+    simulator.reset(xi={"forward_speed": 0.3, "yaw_rate": 0.0})
+    run = simulator.run(6.0)
+    assert np.all(np.diff(run.energy) <= 1e-12) and 0 <= run.column("forward_speed")[-1] < 1e-2
+
+
+def test_derivatives_by_parameters(base):
+    """d(dxi/dt)/d theta by automatic differentiation against central differences of vehicles with other numbers.
+
+    At the same q, which is on the manifold of the first only: a frozen attitude would be that of each vehicle, so the full equations are compared.
+    """
+    names = ("left_wheel_joint.radius", "base_link.com_x", "base_link.Izz", "payload.mass")
+    symbolic = base.with_parameters(symbolic=names)
+    system, equations = symbolic.constrained.system, symbolic.equations()
+    assert system.theta_names == names and symbolic.theta == pytest.approx([base.parameters.values[name] for name in names])
+    q, xi, u = base.constrained.samples[2], np.array([4.0, 2.0]), np.array([0.1, 0.3])
+    theta = ca.MX.sym("theta", len(names))
+    rate = equations.drift(0.0, q, xi, u, theta)[1]
+    exact = ca.Function("J", [theta], [ca.jacobian(rate, theta)])(symbolic.theta).full()
+    for k, name in enumerate(names):
+        h = 1e-6
+        sides = [gibbs_appell(base.with_parameters({name: base.parameters.values[name] + s * h}).constrained, base.speeds) for s in (1, -1)]
+        plus, minus = (e.drift(0.0, q, xi, u, [])[1].full().ravel() for e in sides)
+        np.testing.assert_allclose(exact[:, k], (plus - minus) / (2 * h), rtol=2e-6, atol=1e-6)
+
+
+def test_unknown_names_and_bad_numbers_are_refused(base):
+    with pytest.raises(nhmech.ModelError, match="base_link.mass"):
+        base.with_parameters({"base_link.masss": 1.0})
+    with pytest.raises(nhmech.ModelError, match="not finite"):
+        base.with_parameters({"base_link.mass": float("nan")})
+    with pytest.raises(nhmech.ModelError, match="unknown parameter"):
+        base.with_parameters(symbolic=["wheel"])
