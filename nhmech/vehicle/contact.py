@@ -41,16 +41,16 @@ class Contact:
     """A wheel on the ground, all vectors in the frame of the carrying body.
 
     point       K, the contact point
-    velocity    of the wheel's material at K, relative to the ground's [m/s]
     directions  name -> unit vector: "normal", "longitudinal", "lateral", and "roller" for a mecanum wheel
+    speeds      name -> component of the velocity of the wheel's material at K, relative to the ground's [m/s]
     height      of the lowest point above the ground [m]
     sine        |axle x n|: zero where there is no contact point; None for balls
     """
 
     mount: Mount
     point: ca.SX
-    velocity: ca.SX
     directions: dict[str, ca.SX]
+    speeds: dict[str, ca.SX]
     height: ca.SX
     sine: ca.SX | None
 
@@ -65,49 +65,61 @@ class Contact:
 
     def speed(self, direction: str) -> ca.SX:
         """Component of the contact point's velocity [m/s]; zero for the held directions."""
-        return ca.dot(self.velocity, self.directions[direction])
+        return self.speeds[direction]
 
 
 def contact(mount: Mount, body: Body, v: ca.SX, radius, crown, ground_velocity) -> Contact:
     """The contact of a mounted wheel.
 
+    With e, l the longitudinal and lateral directions, a = sine l + (a.n) n, and K - C = -(r - rc) d - rc n for d = sine n - (a.n) l,
+    the triple products omega x (K - C) . direction are written out:
+
+        normal        (r - rc) (a.n) omega.e
+        longitudinal  -omega.((r - rc) a + rc l) - ((r - rc) + rc sine) phi'
+        lateral       ((r - rc) sine + rc) omega.e
+
+    omega is that of the carrying body, phi' the wheel's own rate.
+
     ground_velocity  point (3,) from the ground's reference point, in the body's frame -> velocity of the ground's material there
     """
     wheel, n = mount.wheel, body.world["n"]
     centre = ca.SX(ca.sparsify(ca.DM(mount.centre)))
-    omega = body.omega
-    sine = None
     if mount.axle is None:
+        sine, along, axle = None, 0, ca.SX(3, 1)
         longitudinal, lateral = body.world["t1"], body.world["t2"]
     else:
         axle = ca.SX(ca.sparsify(ca.DM(mount.axle)))
-        longitudinal, sine = _rolling_direction(mount.axle, n)
-        lateral = ca.cross(n, longitudinal)
-        if mount.spin is not None:
-            omega = omega + axle * v[mount.spin]
+        along = ca.sparsify(ca.dot(axle, n))
+        longitudinal, sine = _rolling_direction(mount.axle, n, along)
+        lateral = ca.cross(n, longitudinal) if along.nnz() else axle
+    spin = v[mount.spin] if mount.spin is not None else 0
     if wheel.kind in ("sphere", "caster_ball"):
-        lever, drop = -radius * n, radius
-    elif wheel.kind == "blade":
-        lever, drop = ca.SX(3, 1), 0
+        flat, crown = 0, radius                    # a ball is all crown
     else:
-        down = ca.cross(axle, longitudinal)
-        lever, drop = (radius - crown) * down - crown * n, (radius - crown) * sine + crown
+        flat = radius - crown                      # radius of the circle on which the crown's centre goes round; 0 for a blade
+    drop = flat * sine + crown if mount.axle is not None else crown
+    turn = ca.dot(body.omega, longitudinal)
+    rolling = ca.dot(body.omega, flat * axle + crown * lateral) + (flat + (crown * sine if sine is not None else 0)) * spin
     directions = {"normal": n, "longitudinal": longitudinal, "lateral": lateral}
+    lift = {"normal": flat * along * turn, "longitudinal": -rolling, "lateral": drop * turn}
+    point = centre - (flat * (sine * n - along * lateral) if mount.axle is not None else 0) - crown * n
+    hub = body.velocity_of(centre) - ground_velocity(body, body.position + point)
+    speeds = {name: ca.dot(hub, direction) + lift[name] for name, direction in directions.items()}
     if wheel.kind == "mecanum":
-        directions["roller"] = np.sin(wheel.roller_angle) * longitudinal + np.cos(wheel.roller_angle) * lateral
-    point = centre + lever
-    velocity = body.velocity_of(centre) + ca.cross(omega, lever) - ground_velocity(body, body.position + point)
-    return Contact(mount, point, velocity, directions, ca.dot(n, body.position + centre) - drop, sine)
+        s, c = np.sin(wheel.roller_angle), np.cos(wheel.roller_angle)
+        directions["roller"] = s * longitudinal + c * lateral
+        speeds["roller"] = s * speeds["longitudinal"] + c * speeds["lateral"]
+    return Contact(mount, point, directions, speeds, ca.dot(n, body.position + centre) - drop, sine)
 
 
-def _rolling_direction(axle: np.ndarray, n: ca.SX) -> tuple[ca.SX, ca.SX]:
+def _rolling_direction(axle: np.ndarray, n: ca.SX, along: ca.SX) -> tuple[ca.SX, ca.SX]:
     """unit(axle x n) and |axle x n|.
 
     Where the axle is level by structure, or all but one component of the product are structurally zero, the size needs no root.
     """
-    if not ca.sparsify(ca.dot(ca.SX(ca.sparsify(ca.DM(axle))), n)).nnz():
-        return ca.cross(ca.SX(ca.sparsify(ca.DM(axle))), n), ca.SX(1)
     product = ca.sparsify(ca.cross(ca.SX(ca.sparsify(ca.DM(axle))), n))
+    if not along.nnz():
+        return product, ca.SX(1)
     rows = product.sparsity().row()
     if len(rows) == 1:
         k = rows[0]
