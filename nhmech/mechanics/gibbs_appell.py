@@ -27,8 +27,8 @@ def gibbs_appell(constrained: ConstrainedSystem, speeds: Sequence[str] | None = 
     system, n = frame.constrained.system, frame.nxi
     xi, xi_rate = speed_symbols(frame), ca.SX.sym("xi_rate", n)
     rate = frame.solve(xi_rate, -frame.gamma)                            # dv/dt(t, q, v, dxi/dt)
-    gradient = ca.gradient(ca.substitute(system.gibbs, system.a, rate), xi_rate)
+    mass, gradient = ca.hessian(ca.substitute(system.gibbs, system.a, rate), xi_rate)
     bias = ca.substitute(gradient, xi_rate, ca.SX.zeros(n))
-    solved = solve_definite(ca.jacobian(gradient, xi_rate), ca.densify(frame.E.T @ system.force) - bias)
+    solved = solve_definite(mass, ca.densify(frame.E.T @ system.force) - bias)
     acceleration = ca.substitute(rate, xi_rate, solved)
     return equations_of("gibbs_appell", frame, xi, acceleration, frame.multipliers(acceleration))

@@ -82,8 +82,11 @@ class LagrangianSystem:
 
     def rate(self, f: ca.SX) -> ca.SX:
         """df/dt of f(t, q, theta) or, with v held, of f(t, q, v, theta)."""
-        change = ca.jtimes(f, self.q, self.q_rate) + ca.jtimes(f, self.t, ca.SX(1))
-        return change if self.shorthand is None else change + ca.jtimes(f, self.shorthand.symbols, self.shorthand.rates)
+        variables, rates = [self.q, self.t], [self.q_rate, ca.SX(1)]
+        if self.shorthand is not None:
+            variables.append(self.shorthand.symbols)
+            rates.append(self.shorthand.rates)
+        return ca.jtimes(f, ca.vertcat(*variables), ca.densify(ca.vertcat(*rates)))
 
     def expand(self, *expressions: ca.SX) -> list[ca.SX]:
         """Expressions in (t, q, v, u, theta) alone, shorthand written out."""

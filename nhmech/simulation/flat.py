@@ -53,9 +53,10 @@ class FlatState:
             parts += [cos(x[ix]), sin(x[ix])] if angle else [x[ix]]
         return ca.vertcat(*parts) if symbolic else np.array(parts)
 
-    def rate(self, q, q_rate, xi_rate):
-        """dx/dt from dq/dt, symbolic."""
-        parts = [q[iq] * q_rate[iq + 1] - q[iq + 1] * q_rate[iq] if angle else q_rate[iq] for _, iq, angle in self.slots]
+    def rate(self, q_rate, v, xi_rate):
+        """dx/dt from dq/dt and v, symbolic; an angle's rate is a fibre coordinate, which needs no cosine."""
+        turning = dict(self.algebroid.circles)
+        parts = [v[turning[iq]] if angle else q_rate[iq] for _, iq, angle in self.slots]
         return ca.vertcat(*parts, xi_rate)
 
     def flatten(self, q: np.ndarray, xi: np.ndarray, near: np.ndarray | None = None) -> np.ndarray:

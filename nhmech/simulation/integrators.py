@@ -27,7 +27,8 @@ def rate_function(equations: Equations, flat: FlatState, kinematic: bool = False
     q_rate, xi_rate = equations.drift(system.t, q, x[flat.nconf:], system.u, system.theta)
     if kinematic:
         xi_rate = ca.SX.zeros(flat.nxi, 1)
-    return ca.Function("rate", [system.t, x, system.u, system.theta], [ca.densify(flat.rate(q, q_rate, xi_rate))], {"cse": True})
+    v = equations.velocity(system.t, q, x[flat.nconf:], system.theta)
+    return ca.Function("rate", [system.t, x, system.u, system.theta], [ca.densify(flat.rate(q_rate, v, xi_rate))], {"cse": True})
 
 
 def projection_function(equations: Equations, flat: FlatState) -> ca.Function:
@@ -48,8 +49,8 @@ def projection_function(equations: Equations, flat: FlatState) -> ca.Function:
 
     start = unit(x[:flat.nconf])
     raw = flat.configuration(start)
-    move = algebroid.anchor @ frame.correction()
-    step = flat.rate(algebroid.q, move, ca.SX(0, 1))
+    correction = frame.correction()
+    step = flat.rate(*system.expand(algebroid.anchor @ correction), correction, ca.SX(0, 1))
     step, phi = ca.substitute([step, constrained.distribution.phi], [algebroid.q], [raw])
     moved = unit(start + step)
     q = flat.configuration(moved)

@@ -26,7 +26,7 @@ from .parameters import Parameters
 from .placement import Placer, Support
 from .rows import FIXED_AXLE, FOLLOWER, ROLLING, contact_rows, function_row, gauge_row, mid_axle_rows, mimic_row
 from .samples import sample_configurations
-from .symmetry import Frozen, changes_attitude, check_reduction, frozen_normal, root_shorthand
+from .symmetry import Frozen, changes_attitude, check_reduction, frozen_normal, root_shorthand, with_vertical
 from .tree import Body, algebroid_of, is_axisymmetric, kinematics, seen_from_root
 from .values import parameter_values, write_inertias
 from .vehicle import Gauge, Vehicle
@@ -75,15 +75,15 @@ def build(description: Description, ground: Ground, parameters: Parameters | Non
     inertias, spins = lumped_inertias(model, names, parameters, spinning)
     preferred, scales, guards = _preferred(description, steering, pair), _scales(contacts, algebroid, steering.length), _guards(contacts)
 
-    def constrained_system(bodies: list[Body], rolling: Sequence[Contact], shorthand: Shorthand | None = None) -> ConstrainedSystem:
-        rows = _rows(description, rolling, [c.height for c in contacts], steering, pair, support, gauge, (bodies[0].world["n"], world["n"]), algebroid, v)
-        system = lagrangian_system(description, model, algebroid, t, v, a, bodies, inertias, spins, parameters, wrench_bodies, origin, shorthand)
-        return ConstrainedSystem(system, assemble(rows, algebroid.nv), parameters.numbers, samples, preferred, scales, *guards)
+    def constrained_system(space: LieAlgebroid, bodies: list[Body], rolling: Sequence[Contact], shorthand: Shorthand | None) -> ConstrainedSystem:
+        rows = _rows(description, rolling, [c.height for c in contacts], steering, pair, support, gauge, (bodies[0].world["n"], world["n"]), space, v)
+        system = lagrangian_system(description, model, space, t, v, a, bodies, inertias, spins, parameters, wrench_bodies, origin, shorthand)
+        return ConstrainedSystem(system, assemble(rows, space.nv), parameters.numbers, samples, preferred, scales, *guards)
 
-    constrained = constrained_system(bodies, contacts)
+    constrained = constrained_system(algebroid, bodies, contacts, None)
     frozen = frozen_normal(constrained, world["n"]) if not changes_attitude(parameters) else Frozen(np.full(3, np.nan))
     short, at, shorthand = root_shorthand(world, position, frozen, ground, parameters["gravity"], v)
-    reduced = constrained_system(*moving(short, at), shorthand)
+    reduced = constrained_system(with_vertical(algebroid, short["z"]), *moving(short, at), shorthand)
     check_reduction(constrained, reduced)
     return Vehicle(description, ground, model, parameters, constrained, reduced, contacts, steering, support, placer, gauge, tuple(wrench_bodies),
                    partial(build, description, ground))

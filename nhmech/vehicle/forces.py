@@ -20,7 +20,8 @@ RESISTANCE_RATE = 0.05      # [rad/s] below which rolling resistance fades, so t
 
 
 def lagrangian_system(description: Description, model: pin.Model, algebroid: LieAlgebroid, t: ca.SX, v: ca.SX, a: ca.SX, bodies: Sequence[Body],
-                      inertias: Sequence[Inertia | None], spins: Sequence[Spin], parameters: Parameters, wrench_bodies: Sequence[str], origin: ca.SX, shorthand: Shorthand | None) -> LagrangianSystem:
+                      inertias: Sequence[Inertia | None], spins: Sequence[Spin], parameters: Parameters, wrench_bodies: Sequence[str],
+                      origin: ca.SX, shorthand: Shorthand | None) -> LagrangianSystem:
     """S and E of the bodies, the payload and the rotors; damping and rolling resistance; efforts and wrenches as inputs u.
 
     `origin` is the ground's reference point in W, (3,). The potential energy is zero at the height of W's own origin.

@@ -6,12 +6,13 @@ pitch and roll of an ordinary mobile base, the level axle of a pendulum, the gau
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import casadi as ca
 import numpy as np
 
 from ..errors import ModelError
+from ..mechanics.algebroid import LieAlgebroid
 from ..mechanics.frame import at_samples
 from ..mechanics.system import ConstrainedSystem, Shorthand
 from .ground import Ground
@@ -92,6 +93,14 @@ def root_shorthand(seen: dict[str, ca.SX], position: ca.SX, frozen: Frozen, grou
     rate = v[:3] - ca.cross(omega, r) - short["velocity"]
     entries += [(r[k], position[k], rate[k]) for k in range(3)]
     return short, r, Shorthand(*(ca.densify(ca.vertcat(*part)) for part in zip(*entries)))
+
+
+def with_vertical(algebroid: LieAlgebroid, z: ca.SX) -> LieAlgebroid:
+    """The algebroid with the row of dz/dt = z . v_B written by what the root sees of the vertical, z (3,)."""
+    anchor = ca.SX(algebroid.anchor)
+    for k in range(3):
+        anchor[2, k] = z[k]
+    return replace(algebroid, anchor=ca.sparsify(anchor))
 
 
 def check_reduction(full: ConstrainedSystem, reduced: ConstrainedSystem) -> None:
