@@ -92,3 +92,36 @@ def test_unknown_names_and_bad_numbers_are_refused(base):
         base.with_parameters({"base_link.mass": float("nan")})
     with pytest.raises(nhmech.ModelError, match="unknown parameter"):
         base.with_parameters(symbolic=["wheel"])
+
+
+@pytest.mark.parametrize("side", [1, -1])
+def test_a_follower_at_its_limit_stops_the_leader(side):
+    """The inner front wheel turns more: where it is the follower, the leader may go less far than its own limit."""
+    car = nhmech.load(nhmech.urdf_path("ackermann_car"))
+    leader, follower = "front_left_steering_joint", "front_right_steering_joint"
+    own, drawn = car.description.limits, car.limits
+    end = drawn[leader].upper if side > 0 else drawn[leader].lower
+    q = car.configuration(joints={leader: end})
+    turned = car.joint_positions(q)[follower]
+    limit = own[follower].upper if side > 0 else own[follower].lower
+    if side > 0:                                    # turning left, the left wheel is the inner one and meets its own limit first
+        assert end == own[leader].upper and turned < limit
+    else:
+        assert end > own[leader].lower and turned == pytest.approx(limit, abs=1e-9)
+    simulator = nhmech.Simulator(car, lambda t, state: nhmech.JointPosition({leader: side * 1.5}), dt=5e-3)
+    state = simulator.reset()
+    for _ in range(600):
+        state = simulator.step()
+    assert state.joint_position[leader] == pytest.approx(end, abs=1e-3)
+
+
+def test_remarks_about_what_was_built():
+    mecanum = nhmech.load(nhmech.urdf_path("mecanum"))
+    assert "x, y, yaw" in mecanum.summary()["symmetry"] and "pitch, roll and height are frozen" in mecanum.summary()["symmetry"]
+    assert not any("roller" in notice for notice in mecanum.notices)
+    names = [f"{end}_{side}_wheel_joint" for end in ("front", "rear") for side in ("left", "right")]
+    alike = nhmech.load(nhmech.urdf_path("mecanum"), wheels=[nhmech.Wheel(name, "mecanum", 0.1, roller_angle=0.7) for name in names])
+    assert any("determine 2 of the base's 3 motions" in notice for notice in alike.notices)
+    uneven = nhmech.load(nhmech.urdf_path("skid_steer"), wheels=[nhmech.Wheel(w.joint, "disc", w.radius + (0.002 if "front" in w.joint else 0.0))
+                                                                 for w in nhmech.load(nhmech.urdf_path("skid_steer")).description.wheels], skid=1.2)
+    assert any("mm" in notice and "common plane" in notice for notice in uneven.notices)

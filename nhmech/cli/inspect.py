@@ -50,7 +50,7 @@ def report(vehicle) -> dict:
             "locked": d.locked,
             "mimic": [{"joint": m.joint, "leader": m.leader, "multiplier": m.multiplier, "offset": m.offset} for m in d.mimic],
         },
-        "notices": d.notices,
+        "notices": vehicle.notices,
         "mechanics": vehicle.summary(),
     }
 

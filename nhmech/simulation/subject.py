@@ -28,7 +28,7 @@ class Subject:
     def of(cls, given, wrench_bodies: tuple[str, ...] = ()) -> Subject:
         if isinstance(given, Vehicle):
             vehicle = given.with_wrench(*wrench_bodies) if wrench_bodies else given
-            return cls(vehicle.constrained, vehicle, vehicle.description.limits)
+            return cls(vehicle.constrained, vehicle, vehicle.limits)
         if wrench_bodies:
             raise SimulationError("an external wrench acts on a link of a vehicle; write it into the force of this system instead")
         if not hasattr(given, "constrained"):

@@ -165,10 +165,11 @@ def _rows(description: Description, contacts: Sequence[Contact], heights: Sequen
 
 
 def _guards(contacts: Sequence[Contact]) -> tuple[ca.SX, tuple[str, ...]]:
-    """|axle x n| of each wheel: zero where the wheel lies flat and has no contact point."""
+    """|axle x n| of each wheel: zero where the axle stands upright."""
     guarded = [c for c in contacts if c.sine is not None]
-    return (ca.vertcat(ca.SX(0, 1), *[c.sine for c in guarded]),
-            tuple(f"the axle of {c.name!r} is parallel to the ground's normal: a wheel lying flat has no contact point" for c in guarded))
+    texts = (f"the axle of {c.name!r} is parallel to the ground's normal: "
+             + ("its directions of rolling are lost" if c.mount.wheel.kind == "sphere" else "a wheel lying flat has no contact point") for c in guarded)
+    return ca.vertcat(ca.SX(0, 1), *[c.sine for c in guarded]), tuple(texts)
 
 
 def _scales(contacts: Sequence[Contact], algebroid: LieAlgebroid, length: float) -> np.ndarray:

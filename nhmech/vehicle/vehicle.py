@@ -17,11 +17,13 @@ from ..mechanics.gibbs_appell import gibbs_appell
 from ..mechanics.system import ConstrainedSystem
 from .contact import Contact
 from .couplings import Steering
-from .description import Description
+from .description import Description, Limits
 from .ground import Ground
 from .parameters import Parameters
+from .limits import limits_with_followers
 from .placement import Placer, Support
 from .posing import posed
+from .remarks import remarks, symmetry_in_words
 
 
 @dataclass(frozen=True)
@@ -77,6 +79,11 @@ class Vehicle:
     def driven(self) -> tuple[str, ...]:
         """Joints that take an effort, in the order of u."""
         return self.description.driven
+
+    @cached_property
+    def limits(self) -> dict[str, Limits]:
+        """Limits of the moving joints; a steering leader stops where the first of its followers would meet its own."""
+        return limits_with_followers(self.description.limits, self.steering)
 
     @property
     def contact_names(self) -> list[str]:
@@ -241,6 +248,11 @@ class Vehicle:
     def collision_model(self) -> pin.GeometryModel:
         return self._geometry[1]
 
+    @cached_property
+    def notices(self) -> tuple[str, ...]:
+        """What a user should know: of the file, and of what was built from it."""
+        return self.description.notices + remarks(self)
+
     def summary(self) -> dict:
         """What was built, in plain values: sizes, kept and dropped rows, couplings, speeds, support."""
         names = self.constrained.distribution.names
@@ -252,4 +264,5 @@ class Vehicle:
             "couplings": [name for name in names if name.endswith("/coupling")],
             "leaders": [axle.steering or axle.wheel for axle in self.steering.pair()] if self.steering.coupled else [],
             "support_offsets": dict(zip(self.contact_names, map(float, self.support.offsets))), "level_base": self.support.level,
+            "symmetry": symmetry_in_words(self),
         }

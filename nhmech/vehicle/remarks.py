@@ -1,0 +1,110 @@
+"""What a built vehicle has to say about itself."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pinocchio as pin
+
+from .symmetry import SAME
+
+if TYPE_CHECKING:
+    from .vehicle import Vehicle
+
+PERFECT = 1e-9      # [m] offsets below this are rounding of the computer, not of the file
+
+
+def remarks(vehicle: Vehicle) -> tuple[str, ...]:
+    """Offsets that were accepted, and wheels that do not do what they are there for."""
+    said = []
+    offsets = [(name, 1e3 * d) for name, d in zip(vehicle.contact_names, vehicle.support.offsets) if abs(d) > PERFECT]
+    if offsets:
+        said.append("contacts out of the common plane, taken as rounding: " + ", ".join(f"{name} {d:+.2f} mm" for name, d in offsets))
+    rollers = [c for c in vehicle.contacts if c.mount.wheel.kind in ("mecanum", "omni") and c.mount.spin is not None]
+    if len(rollers) >= 3:
+        rank = _rank_of_rates(vehicle, [c.mount.spin for c in rollers])
+        if rank < 3:
+            said.append(f"the rates of the {len(rollers)} roller wheels determine {rank} of the base's 3 motions only: look at the roller angles; "
+                        "opposite corners should have the same, neighbours opposite ones")
+    return tuple(said)
+
+
+def _rank_of_rates(vehicle: Vehicle, rates: list[int]) -> int:
+    """Of the wheel rates on the distribution, at the neutral pose."""
+    A = vehicle.function("constraints")(0.0, vehicle.constrained.samples[0], vehicle.theta)[0].full() / vehicle.constrained.scales
+    _, s, vt = np.linalg.svd(A)
+    kernel = vt[int(np.sum(s > 1e-9 * s[0])):]
+    return int(np.linalg.matrix_rank(kernel[:, rates], tol=1e-9))
+
+
+def symmetry_in_words(vehicle: Vehicle) -> str:
+    """What dxi/dt does not depend on, found by moving it, and what the contacts hold.
+
+    E.g. "x, y, yaw, left_wheel_joint and right_wheel_joint are ignorable; pitch, roll and height are frozen".
+    """
+    free = [name for name, move in _moves(vehicle) if _ignorable(vehicle, move)]
+    held = _frozen(vehicle)
+    parts = [f"{_listed(free)} {'is' if len(free) == 1 else 'are'} ignorable" if free else "nothing is ignorable"]
+    return "; ".join(parts + ([f"{_listed(held)} {'is' if len(held) == 1 else 'are'} frozen"] if held else []))
+
+
+def _moves(vehicle: Vehicle):
+    """(name, q -> q moved) of the candidates."""
+    t1, t2 = vehicle.ground.tangents
+    n = vehicle.placer.normal
+
+    def shifted(direction):
+        return lambda q: np.concatenate([q[:3] + 0.7 * direction, q[3:]])
+
+    def turned(q):
+        turn = pin.AngleAxis(0.9, n)
+        moved = q.copy()
+        moved[:3] = turn.toRotationMatrix() @ q[:3]
+        moved[3:7] = (pin.Quaternion(turn.toRotationMatrix()) * pin.Quaternion(q[3:7])).coeffs()
+        return moved
+
+    def spun(i):
+        def move(q):
+            moved, c, s = q.copy(), np.cos(0.8), np.sin(0.8)
+            moved[i:i + 2] = c * q[i] - s * q[i + 1], s * q[i] + c * q[i + 1]
+            return moved
+        return move
+
+    yield from (("x", shifted(t1)), ("y", shifted(t2)), ("yaw", turned))
+    for i, a in vehicle.algebroid.circles:
+        yield vehicle.algebroid.v_names[a], spun(i)
+
+
+def _ignorable(vehicle: Vehicle, move) -> bool:
+    rng, drift = np.random.default_rng(0), vehicle.equations().drift
+    for q in vehicle.constrained.samples[1:4]:
+        xi, u = rng.normal(size=len(vehicle.speeds)), rng.normal(size=vehicle.constrained.system.u.numel())
+        before, after = (drift(0.0, place, xi, u, vehicle.theta)[1].full() for place in (q, move(q)))
+        if np.abs(after - before).max(initial=0.0) > 1e3 * SAME * max(1.0, np.abs(before).max(initial=0.0)):
+            return False
+    return True
+
+
+def _frozen(vehicle: Vehicle) -> list[str]:
+    """Pitch, roll and height where the holonomic rows hold them at every sample."""
+    d = vehicle.constrained.distribution
+    held = []
+    for name, row in (("pitch", 4), ("roll", 3), ("height", None)):
+        kept = True
+        for q in vehicle.constrained.samples[:4]:
+            A = vehicle.function("constraints")(0.0, q, vehicle.theta)[0].full()[list(d.phi_rows)]
+            form = np.zeros(A.shape[1])
+            if row is None:
+                form[:3] = pin.Quaternion(q[3:7]).toRotationMatrix().T @ vehicle.placer.normal
+            else:
+                form[row] = 1.0
+            rest = form - A.T @ np.linalg.lstsq(A.T, form, rcond=1e-10)[0] if len(A) else form
+            kept = kept and bool(np.linalg.norm(rest) < 1e-9)
+        if kept:
+            held.append(name)
+    return held
+
+
+def _listed(names: list[str]) -> str:
+    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
