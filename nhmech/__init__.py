@@ -21,6 +21,8 @@ if TYPE_CHECKING:
     from .mechanics.gibbs_appell import gibbs_appell
     from .mechanics.system import ConstrainedSystem
     from .paths import urdf_names, urdf_path
+    from .simulation.batch import Batch, simulate_batch
+    from .simulation.batch_input import start_states
     from .simulation.command import JointPosition, JointTorque, JointVelocity
     from .simulation.event import Event
     from .simulation.simulator import Simulator
@@ -45,6 +47,9 @@ _HOME = {
     "JointVelocity": "simulation.command",
     "JointPosition": "simulation.command",
     "Event": "simulation.event",
+    "simulate_batch": "simulation.batch",
+    "start_states": "simulation.batch_input",
+    "Batch": "simulation.batch",
     "gibbs_appell": "mechanics.gibbs_appell",
     "ConstrainedSystem": "mechanics.system",
     "Viewer": "view.viewer",
@@ -56,6 +61,7 @@ _HOME = {
 }
 
 __all__ = [
+    "Batch",
     "CompileError",
     "ConstrainedSystem",
     "Event",
@@ -76,6 +82,8 @@ __all__ = [
     "errors",
     "gibbs_appell",
     "load",
+    "simulate_batch",
+    "start_states",
     "urdf_names",
     "urdf_path",
 ]

@@ -71,6 +71,7 @@ def test_derivatives_by_parameters(base):
     At the same q, which is on the manifold of the first only: a frozen attitude would be that of each vehicle, so the full equations are compared.
     """
     names = ("left_wheel_joint.radius", "base_link.com_x", "base_link.Izz", "payload.mass")
+    base = base.with_parameters({"payload.mass": 0.5})
     symbolic = base.with_parameters(symbolic=names)
     system, equations = symbolic.constrained.system, symbolic.equations()
     assert system.theta_names == names and symbolic.theta == pytest.approx([base.parameters.values[name] for name in names])
@@ -92,6 +93,10 @@ def test_unknown_names_and_bad_numbers_are_refused(base):
         base.with_parameters({"base_link.mass": float("nan")})
     with pytest.raises(nhmech.ModelError, match="unknown parameter"):
         base.with_parameters(symbolic=["wheel"])
+    for changes, words in (({"left_wheel.mass": -1.0}, "left_wheel.mass.*negative"), ({"base_link.Izz": -1.0}, "base_link.*none that a body"),
+                           ({"left_wheel_joint.radius": -0.08}, "left_wheel_joint.radius.*no length")):
+        with pytest.raises(nhmech.ModelError, match=words):
+            base.with_parameters(changes)
 
 
 @pytest.mark.parametrize("side", [1, -1])

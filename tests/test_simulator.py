@@ -488,3 +488,76 @@ def test_a_system_by_hand_says_what_it_needs():
     simulator.reset(q=np.zeros(3))
     with pytest.raises(SimulationError, match="only a vehicle"):
         simulator.run(0.01).reactions
+
+
+def test_a_saved_run_gives_energies_and_forces_again(tmp_path):
+    vehicle = nhmech.load(nhmech.urdf_path("differential_drive"))
+    simulator = Simulator(vehicle)
+    simulator.reset(xi={"forward_speed": 0.4, "yaw_rate": 1.0})
+    run = simulator.run(0.05)
+    path = run.save(tmp_path / "run.npz")
+    for again in (nhmech.Trajectory.load(path), nhmech.Trajectory.load(path, vehicle)):
+        np.testing.assert_allclose(again.energy, run.energy, rtol=1e-14)
+        assert again.reactions[-1].components == run.reactions[len(run) - 1].components
+    (tmp_path / "torn.npz").write_bytes(path.read_bytes()[:2000])
+    with pytest.raises(SimulationError, match="damaged"):
+        nhmech.Trajectory.load(tmp_path / "torn.npz")
+    with pytest.raises(SimulationError, match="no such file"):
+        nhmech.Trajectory.load(tmp_path / "missing.npz")
+
+
+def test_a_kinematic_run_has_no_forces():
+    simulator = Simulator(nhmech.load(nhmech.urdf_path("differential_drive")), lambda t, state: np.array([1.0, 2.0]), mode="kinematic", dt=0.01)
+    simulator.reset()
+    with pytest.raises(SimulationError, match="kinematic"):
+        simulator.run(0.05).reactions
+
+
+def test_named_speeds_bind_only_where_a_run_begins():
+    """forward_speed stops determining a tricycle whose front wheel stands across; other speeds take over and the run goes on."""
+    vehicle = nhmech.load(nhmech.urdf_path("tricycle"), speeds=["steering_joint", "forward_speed"])
+    limits = vehicle.description.limits["steering_joint"]
+    simulator = Simulator(vehicle, lambda t, state: nhmech.JointVelocity({"steering_joint": 1.0, "front_wheel_joint": 1.0}), mode="kinematic", dt=0.01)
+    simulator.reset()
+    run = simulator.run(1.9)
+    assert run.stop == "duration" and run.column("steering_joint")[-1] == pytest.approx(1.0) and limits is not None
+
+
+def test_names_can_be_asked_for():
+    state = Simulator(nhmech.load(nhmech.urdf_path("differential_drive"))).reset()
+    assert "nothing" not in state.xi and state.joint_position.get("nothing") is None and "left_wheel_joint" in state.joint_velocity
+
+
+def test_events_that_fail_are_named_and_later_ones_did_not_happen():
+    vehicle = nhmech.load(nhmech.urdf_path("differential_drive"))
+
+    def started(*events):
+        simulator = Simulator(vehicle, dt=0.01, events=events)
+        simulator.reset(xi={"forward_speed": 1.0, "yaw_rate": 0.0})
+        return simulator
+
+    first = nhmech.Event("first", lambda t, state: state.pose[0] - 0.105)
+    later = nhmech.Event("later", lambda t, state: state.pose[0] - 0.108, terminal=False)
+    run = started(later, first).run(1.0)
+    assert run.stop == "event: first" and [name for _, name in run.events] == ["first"]
+    for broken, words in ((lambda t, state: 1 / 0, "ZeroDivisionError"), (lambda t, state: float("nan"), "nan")):
+        with pytest.raises(SimulationError, match=f"event 'broken'.*{words}") as caught:
+            started(nhmech.Event("broken", lambda t, state, broken=broken: broken(t, state) if t > 0.05 else 1.0)).run(1.0)
+        assert len(caught.value.trajectory) > 3
+
+
+def test_one_joint_takes_one_command():
+    vehicle = nhmech.load(nhmech.urdf_path("differential_drive"))
+    simulator = Simulator(vehicle, lambda t, state: [nhmech.JointTorque({"left_wheel_joint": 0.1}), nhmech.JointVelocity({"left_wheel_joint": 1.0})])
+    simulator.reset()
+    with pytest.raises(SimulationError, match="commanded twice"):
+        simulator.run(0.1)
+
+
+def test_effort_on_one_wheel_and_a_rate_on_the_other():
+    """The servo of the right wheel takes the effort on the left one into account: its acceleration is what was asked for, at once."""
+    vehicle = nhmech.load(nhmech.urdf_path("differential_drive"))
+    simulator = Simulator(vehicle, lambda t, state: [nhmech.JointTorque({"left_wheel_joint": 0.3}), nhmech.JointVelocity({"right_wheel_joint": 0.0})], dt=1e-3)
+    simulator.reset()
+    run = simulator.run(0.5)
+    assert np.abs(run.column("right_wheel_joint")).max() < 1e-3 and run.column("left_wheel_joint")[-1] > 0.5

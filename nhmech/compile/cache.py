@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import os
+import shutil
 import stat
 import sys
 import tempfile
@@ -25,10 +26,11 @@ class Cache:
     """
 
     folder: Path
+    temporary: bool = False
 
     def library(self, code: str, compiler: Compiler, instructions: int, build: bool = True) -> Path | None:
         """Path of the compiled code; None where it is not there and `build` is not set. Raises `CompileError` from the compiler."""
-        parts = (code, compiler.path, compiler.version, " ".join(compiler.flags(instructions)), ca.__version__, __version__)
+        parts = (code, str(compiler), compiler.version, " ".join(compiler.flags(instructions)), ca.__version__, __version__)
         key = hashlib.sha256("\0".join(parts).encode()).hexdigest()[:32]
         library, checksum = self.folder / f"{key}.so", self.folder / f"{key}.sha256"
         if _matches(library, checksum):
@@ -40,6 +42,7 @@ class Cache:
             source.write_text(code)
             compiler.build(source, made, instructions)
             sealed.write_text(hashlib.sha256(made.read_bytes()).hexdigest())
+            made.chmod(0o700)                                    # whatever the umask is: it will be executed
             os.replace(made, library)
             os.replace(sealed, checksum)
         return library
@@ -48,11 +51,17 @@ class Cache:
         """The libraries that are kept."""
         return sorted(self.folder.glob("*.so"))
 
+    def size(self) -> int:
+        """What they take [bytes]."""
+        return sum(path.stat().st_size for path in self.entries())
+
     def clear(self) -> int:
-        """Removes all entries; returns how many there were."""
+        """Removes all entries and what builds that were killed left behind; returns how many entries there were."""
         entries = self.entries()
         for path in [*entries, *self.folder.glob("*.sha256")]:
             path.unlink(missing_ok=True)
+        for path in self.folder.glob("build-*"):
+            shutil.rmtree(path, ignore_errors=True)
         return len(entries)
 
 
@@ -81,11 +90,11 @@ _made: list[tempfile.TemporaryDirectory] = []      # removed when the process en
 def _temporary() -> Cache:
     if not _made:
         _made.append(tempfile.TemporaryDirectory(prefix="nhmech-"))
-    return Cache(Path(_made[0].name))
+    return Cache(Path(_made[0].name), temporary=True)
 
 
 def _matches(library: Path, checksum: Path) -> bool:
     try:
         return hashlib.sha256(library.read_bytes()).hexdigest() == checksum.read_text().strip()
-    except OSError:
+    except (OSError, ValueError):                                # not there, or no text
         return False

@@ -28,31 +28,37 @@ int nhmech_loop(double t0, long long k0, double dt, long long steps, double side
   double* res[{sz_res}];
   casadi_int iw[{sz_iw} + 1];
   double w[{sz_w} + 1];
-  double t, guard, next[{nx} + 1], nextq[{nq} + 1], nextv[{nv} + 1];
+  double t, guard, least, most, sum, next[{nx} + 1];
   long long i;
-  int j;
-  for (i = 0; i < steps; ++i) {{
+  int j, status = 0;
+  for (i = 0; i < steps && !status; ++i) {{
+    t = t0 + (double)(k0 + i) * dt;
     if (record && (phase + i) % every == 0) {{
-      *record++ = t0 + (double)(k0 + i) * dt;
-      memcpy(record, q, nq * sizeof(double)); record += nq;
-      memcpy(record, v, nv * sizeof(double)); record += nv;
+      *record++ = t;
+      arg[0] = &t; arg[1] = x; arg[2] = theta; res[0] = record; res[1] = record + nq;
+      {read}(arg, res, iw, w, 0);
+      record += nq + nv;
       memcpy(record, u, nu * sizeof(double)); record += nu;
       for (j = 0; j < na; ++j) *record++ = x[angles[j]];
     }}
-    t = t0 + (double)(k0 + i) * dt;
     guard = health[2];
-    arg[0] = &t; arg[1] = x; arg[2] = u; arg[3] = theta; arg[4] = &dt;
-    res[0] = next; res[1] = nextq; res[2] = nextv; res[3] = health;
-    {name}(arg, res, iw, w, 0);
-    for (j = 0; j < nx; ++j) if (!isfinite(next[j])) {{ health[2] = guard; *done = i; return 1; }}
-    for (j = 0; j < 3; ++j) if (!isfinite(health[j])) {{ health[2] = guard; *done = i; return 1; }}
-    if (health[0] > loose || health[1] * side < poor || (fmin(health[2], guard) < flat && fmax(health[2], guard) > 1.5 * fmin(health[2], guard))) {{ health[2] = guard; *done = i; return 2; }}
-    memcpy(x, next, nx * sizeof(double));
-    memcpy(q, nextq, nq * sizeof(double));
-    memcpy(v, nextv, nv * sizeof(double));
+    arg[0] = &t; arg[1] = x; arg[2] = u; arg[3] = theta; arg[4] = &dt; res[0] = next; res[1] = health;
+    {advance}(arg, res, iw, w, 0);
+    sum = 0;
+    for (j = 0; j < nx; ++j) sum += 0 * next[j];
+    for (j = 0; j < 3; ++j) sum += 0 * health[j];
+    least = health[2] < guard ? health[2] : guard;
+    most = health[2] < guard ? guard : health[2];
+    if (sum != 0) status = 1;                                        /* 0 inf and 0 nan are nan, which is not 0 */
+    else if (health[0] > loose || health[1] * side < poor || (least < flat && most > 1.5 * least)) status = 2;
+    else memcpy(x, next, nx * sizeof(double));
   }}
-  *done = steps;
-  return 0;
+  *done = status ? i - 1 : i;
+  if (status) health[2] = guard;
+  t = t0 + (double)(k0 + *done) * dt;
+  arg[0] = &t; arg[1] = x; arg[2] = theta; res[0] = q; res[1] = v;
+  {read}(arg, res, iw, w, 0);
+  return status;
 }}
 """
 
@@ -77,8 +83,8 @@ class Loop:
         return status, done.value
 
 
-def compiled_loop(step: ca.Function, angles: int, build: bool = True) -> Loop | None:
-    """The loop around (t, x, u, theta, dt) -> (x, q, v, health).
+def compiled_loop(advance: ca.Function, read: ca.Function, angles: int, build: bool = True) -> Loop | None:
+    """The loop around `advance` (t, x, u, theta, dt) -> (x, health), with `read` (t, x, theta) -> (q, v) where a row is recorded and at the end.
 
     None where there is no compiler (said once), or where it is not in the cache and `build` is not set.
     Raises `CompileError` where the compiler refuses.
@@ -87,12 +93,13 @@ def compiled_loop(step: ca.Function, angles: int, build: bool = True) -> Loop | 
     if compiler is None:
         _say_once()
         return None
-    generator = ca.CodeGenerator(f"{step.name()}.c", {"with_header": False})
-    generator.add(step)
-    shapes = {"nx": step.nnz_out(0), "nq": step.nnz_out(1), "nv": step.nnz_out(2), "nu": step.nnz_in(2), "na": angles}
-    sizes = {"sz_arg": step.sz_arg(), "sz_res": step.sz_res(), "sz_iw": step.sz_iw(), "sz_w": step.sz_w()}
-    code = generator.dump() + _LOOP.format(name=step.name(), **shapes, **sizes)
-    library = default_cache().library(code, compiler, step.n_instructions() + code.count("\n") // 2, build)
+    generator = ca.CodeGenerator("step.c", {"with_header": False})
+    generator.add(advance)
+    generator.add(read)
+    shapes = {"nx": advance.nnz_out(0), "nq": read.nnz_out(0), "nv": read.nnz_out(1), "nu": advance.nnz_in(2), "na": angles}
+    sizes = {size: max(getattr(f, size)() for f in (advance, read)) for size in ("sz_arg", "sz_res", "sz_iw", "sz_w")}
+    code = generator.dump() + _LOOP.format(advance=advance.name(), read=read.name(), **shapes, **sizes)
+    library = default_cache().library(code, compiler, advance.n_instructions() + code.count("\n") // 2, build)
     if library is None:
         return None
     call = ctypes.CDLL(str(library)).nhmech_loop

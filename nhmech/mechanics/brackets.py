@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from math import inf
+from time import perf_counter
 
 import casadi as ca
 import numpy as np
@@ -59,13 +61,15 @@ def growth_vector(constrained: ConstrainedSystem, q: Sequence[float] | None = No
     return growth(system.algebroid, E, constrained.configurations, pointwise=q is not None, depth=depth)
 
 
-def growth(algebroid: LieAlgebroid, sections: ca.SX, points: np.ndarray, *, pointwise: bool = False, depth: int = 8) -> Growth:
+def growth(algebroid: LieAlgebroid, sections: ca.SX, points: np.ndarray, *, pointwise: bool = False, depth: int = 8,
+           seconds: float = inf) -> Growth:
     """The growth vector of the span of sections (nv, n), at points (k, nq): the largest rank over them.
 
     [X, Y]^g = rho(X) Y^g - rho(Y) X^g + c^g_ab X^a Y^b. Left-normed brackets [X_i, [X_j, ...]] of the given sections span each level;
     a bracket that is a combination of others with constant coefficients (Jacobi's identity and antisymmetry make many) is left out.
     Ranks come from singular values, each bracket scaled by its usual size.
 
+    depth      number of levels after which to stop; `seconds` after which no further level is begun
     pointwise  ranks at a point may stall and grow again, so the search ends at the generic final rank only; otherwise where the rank stalls
 
     Raises `MechanicsError` for sections of another algebroid's size, or that depend on more than q.
@@ -75,6 +79,7 @@ def growth(algebroid: LieAlgebroid, sections: ca.SX, points: np.ndarray, *, poin
     foreign = [symbol.name() for symbol in ca.symvar(sections) if not ca.depends_on(algebroid.q, symbol)]
     if foreign:
         raise MechanicsError(f"the sections depend on {', '.join(foreign)}; put numbers in for what is not the configuration")
+    begun = perf_counter()
     first = [sections[:, i] for i in range(sections.shape[1])]
     sampled = _Samples(algebroid, np.asarray(points, dtype=float), sections)
     levels: list[tuple[int, float, float]] = []
@@ -88,7 +93,7 @@ def growth(algebroid: LieAlgebroid, sections: ca.SX, points: np.ndarray, *, poin
         generic.append(sampled.rank(len(sampled.points))[0])
         rank = levels[-1][0]
         final = rank == algebroid.nv or (generic[-2:-1] == generic[-1:] and (rank == generic[-1] or not pointwise))
-        if final or len(levels) == depth:
+        if final or len(levels) == depth or perf_counter() - begun > seconds:
             break
         new = [bracket(algebroid, X, Y) for X in first for Y in new]
     ranks = [rank for rank, _, _ in levels]

@@ -26,9 +26,9 @@ def to_sympy(expression: ca.SX):
 
 def latex(expression: ca.SX) -> str:
     """LaTeX of the simplified expression."""
+    value = to_sympy(expression)
     import sympy
 
-    value = to_sympy(expression)
     return sympy.latex(value.applyfunc(sympy.simplify) if hasattr(value, "applyfunc") else sympy.simplify(value))
 
 

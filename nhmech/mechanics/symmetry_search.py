@@ -30,7 +30,7 @@ def find_symmetry(constrained: ConstrainedSystem) -> Symmetry:
     found = invariances(constrained, sections)
     values = evaluate(constrained, found, 2 * len(names) + 8)
     rows, sizes = (np.concatenate([value[part].reshape(-1, len(names)) for value in values]) for part in (0, 1))
-    basis = _echelon(_null_space(rows, np.maximum(np.linalg.norm(sizes, axis=0), 1.0)))
+    basis = echelon(_null_space(rows, np.maximum(np.linalg.norm(sizes, axis=0), 1.0)))
     if not len(basis):
         raise MechanicsError("no symmetry among the candidates: " + ", ".join(names))
     found_names, generators = _independent(constrained, [_name(row, names) for row in basis], sections @ ca.DM(basis.T))
@@ -88,7 +88,7 @@ def _null_space(rows: np.ndarray, scale: np.ndarray) -> np.ndarray:
     return vt[int((s > ZERO).sum()):] / scale
 
 
-def _echelon(basis: np.ndarray) -> np.ndarray:
+def echelon(basis: np.ndarray) -> np.ndarray:
     """Reduced row echelon form: each vector has an entry 1 where all others have 0, which makes them readable."""
     basis, r = basis.copy(), 0
     for column in range(basis.shape[1]):

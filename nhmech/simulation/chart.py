@@ -12,7 +12,7 @@ from ..compile.buffered import Buffered
 from ..compile.loop import Loop, compiled_loop
 from ..mechanics.equations import Equations
 from .flat import FlatState
-from .integrators import INTEGRATORS, Step, projection_function
+from .integrators import INTEGRATORS, Step, projection_function, reading_function, rk4_function
 from .servo import Servo
 
 GOOD = 0.2       # a chart whose least pivot margin is above this needs no better one
@@ -43,8 +43,12 @@ class Chart:
         if self.integrator != "rk4":
             return None
         if self._loops.get(build) is None:
-            self._loops[build] = compiled_loop(self.step.function, len(self.flat.angle_slots()), build)
+            self._loops[build] = compiled_loop(*self._parts, len(self.flat.angle_slots()), build)
         return self._loops[build]
+
+    @cached_property
+    def _parts(self) -> tuple[ca.Function, ca.Function]:
+        return rk4_function(self.equations, self.flat, self.kinematic), reading_function(self.equations, self.flat)
 
     @cached_property
     def _loops(self) -> dict[bool, Loop | None]:

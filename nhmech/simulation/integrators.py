@@ -16,6 +16,7 @@ from ..errors import SimulationError
 from ..mechanics.equations import Equations
 from .flat import FlatState
 
+INLINE = 3000      # operations of a step up to which it is written as one expression
 Step = Callable[[float, np.ndarray, np.ndarray, np.ndarray, float], list[np.ndarray]]
 
 
@@ -50,7 +51,7 @@ def projection_function(equations: Equations, flat: FlatState) -> ca.Function:
     start = unit(x[:flat.nconf])
     raw = flat.configuration(start)
     correction = frame.correction()
-    step = flat.rate(*system.expand(algebroid.anchor @ correction), correction, ca.SX(0, 1))
+    step = flat.rate(*system.expand(algebroid.anchor @ correction, correction), ca.SX(0, 1))
     step, phi = ca.substitute([step, constrained.distribution.phi], [algebroid.q], [raw])
     moved = unit(start + step)
     q = flat.configuration(moved)
@@ -61,17 +62,40 @@ def projection_function(equations: Equations, flat: FlatState) -> ca.Function:
     return ca.Function("project", [system.t, x, system.theta], [ca.densify(e) for e in (ca.vertcat(moved, xi), q, v, health)], {"cse": True})
 
 
-def rk4(equations: Equations, flat: FlatState, kinematic: bool = False) -> Step:
-    """The classical Runge-Kutta scheme of fourth order and the projection, as one compiled function."""
+def reading_function(equations: Equations, flat: FlatState) -> ca.Function:
+    """(t, x, theta) -> q, v: what is shown of a state, and needed only where it is. (`read` alone is a name of the C library.)"""
+    system = equations.frame.constrained.system
+    x = ca.SX.sym("x", flat.nx)
+    q = flat.configuration(x[:flat.nconf])
+    v = equations.velocity(system.t, q, x[flat.nconf:], system.theta)
+    return ca.Function("nhmech_read", [system.t, x, system.theta], [ca.densify(q), ca.densify(v)], {"cse": True})
+
+
+def rk4_function(equations: Equations, flat: FlatState, kinematic: bool = False) -> ca.Function:
+    """(t, x, u, theta, dt) -> x, health: the classical Runge-Kutta scheme of fourth order and the projection.
+
+    One expression where it is short, for that is the faster code; calls of its parts where it would be slow to compile.
+    """
     rate, project = rate_function(equations, flat, kinematic), projection_function(equations, flat)
-    t, dt = ca.MX.sym("t"), ca.MX.sym("dt")
-    x, u, theta = ca.MX.sym("x", flat.nx), ca.MX.sym("u", rate.size1_in(2)), ca.MX.sym("theta", rate.size1_in(3))
+    inline = 4 * rate.n_instructions() + project.n_instructions() <= INLINE
+    symbol = ca.SX if inline else ca.MX
+    t, dt, x = symbol.sym("t"), symbol.sym("dt"), symbol.sym("x", flat.nx)
+    u, theta = symbol.sym("u", rate.size1_in(2)), symbol.sym("theta", rate.size1_in(3))
     k1 = rate(t, x, u, theta)
     k2 = rate(t + dt / 2, x + dt / 2 * k1, u, theta)
     k3 = rate(t + dt / 2, x + dt / 2 * k2, u, theta)
     k4 = rate(t + dt, x + dt * k3, u, theta)
-    result = project(t + dt, x + dt / 6 * (k1 + 2 * k2 + 2 * k3 + k4), theta)
-    return Buffered(ca.Function("rk4", [t, x, u, theta, dt], list(result)))
+    x_next, _, _, health = project(t + dt, x + dt / 6 * (k1 + 2 * k2 + 2 * k3 + k4), theta)
+    return ca.Function("nhmech_rk4", [t, x, u, theta, dt], [x_next, health], {"cse": True} if inline else {})
+
+
+def rk4(equations: Equations, flat: FlatState, kinematic: bool = False) -> Step:
+    """`rk4_function` followed by what is shown of its end."""
+    advance, read = rk4_function(equations, flat, kinematic), reading_function(equations, flat)
+    inputs = advance.mx_in()
+    x, health = advance(*inputs)
+    q, v = read(inputs[0] + inputs[4], x, inputs[3])
+    return Buffered(ca.Function("step", inputs, [x, q, v, health]))
 
 
 def dop853(equations: Equations, flat: FlatState, kinematic: bool = False, rtol: float = 1e-11, atol: float = 1e-12) -> Step:

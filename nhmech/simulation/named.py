@@ -9,29 +9,53 @@ import numpy as np
 from ..errors import SimulationError
 
 
-class Named(Mapping):
-    """Numbers by name, read-only. `extra` names are found too but not listed."""
+class UnknownName(SimulationError, KeyError):
+    """A name that is not there; also a `KeyError`, so that `in` and `get` work."""
 
-    def __init__(self, names: tuple[str, ...], values: np.ndarray, extra: Mapping[str, float] | None = None):
-        self.names, self.values_array, self._extra = names, values, extra or {}
+    def __str__(self) -> str:
+        return str(self.args[0])
+
+
+class Named(Mapping):
+    """Numbers by name, read-only: `values[places[name]]`. Those of `extra` are found too but not listed."""
+
+    __slots__ = ("_places", "_values", "_extra")
+
+    def __init__(self, places: Mapping[str, int], values: np.ndarray, extra: Mapping[str, int] = {}):
+        self._places, self._values, self._extra = places, values, extra
+
+    @classmethod
+    def of(cls, names: tuple[str, ...], values: np.ndarray) -> Named:
+        """Names of consecutive numbers."""
+        return cls({name: i for i, name in enumerate(names)}, values)
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        return tuple(self._places)
+
+    @property
+    def values_array(self) -> np.ndarray:
+        """The listed numbers in their order, a copy."""
+        return self._values[list(self._places.values())]
 
     def __getitem__(self, key: str | int) -> float:
         if isinstance(key, (int, np.integer)):
             return float(self.values_array[key])
-        if key in self.names:
-            return float(self.values_array[self.names.index(key)])
-        if key in self._extra:
-            return float(self._extra[key])
-        raise SimulationError(f"no {key!r} here; there are {', '.join([*self.names, *self._extra])}")
+        place = self._places.get(key)
+        if place is None:
+            place = self._extra.get(key)
+        if place is None:
+            raise UnknownName(f"no {key!r} here; there are {', '.join([*self._places, *self._extra])}")
+        return float(self._values[place])
 
     def __iter__(self) -> Iterator[str]:
-        return iter(self.names)
+        return iter(self._places)
 
     def __len__(self) -> int:
-        return len(self.names)
+        return len(self._places)
 
     def __array__(self, dtype=None, copy=None) -> np.ndarray:
         return np.array(self.values_array, dtype=dtype)
 
     def __repr__(self) -> str:
-        return "{" + ", ".join(f"{name}: {value:.6g}" for name, value in zip(self.names, self.values_array)) + "}"
+        return "{" + ", ".join(f"{name}: {value:.6g}" for name, value in self.items()) + "}"

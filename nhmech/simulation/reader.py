@@ -5,8 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from .flat import FlatState
-from .named import Named
-from .state import State
+from .state import Places, State
 from .subject import Subject
 
 
@@ -17,17 +16,14 @@ class Reader:
     """
 
     def __init__(self, subject: Subject, flat: FlatState, xi_names: tuple[str, ...], speeds: list[int]):
-        names = flat.algebroid.v_names
-        positions = flat.names(())
+        algebroid = flat.algebroid
+        nq, nv, positions = algebroid.nq, algebroid.nv, flat.names(())
+        v = {name: nq + i for i, name in enumerate(algebroid.v_names)}
+        x = {name: nq + nv + i for i, name in enumerate(positions)}
         joints = subject.joint_names if subject.vehicle is not None else positions
-        self.v_names, self.xi_names, self.speeds = names, xi_names, speeds
-        self.angles = list(flat.angle_slots())
-        self.angle_names = tuple(positions[i] for i in self.angles)
-        self.joints, self.joint_slots = joints, [positions.index(name) for name in joints]
-        self.rates, self.rate_slots = subject.joint_names, [names.index(name) for name in subject.joint_names]
+        self.places = Places(nq, nv, {name: nq + i for name, i in zip(xi_names, speeds)}, v, {positions[i]: nq + nv + i for i in flat.angle_slots()},
+                             {name: x[name] for name in joints}, {name: v[name] for name in subject.joint_names})
 
     def state(self, t: float, q: np.ndarray, v: np.ndarray, x: np.ndarray) -> State:
         """A copy of the present moment."""
-        q, v = q.copy(), v.copy()
-        return State(t, q, v, Named(self.xi_names, v[self.speeds], Named(self.v_names, v)), Named(self.angle_names, x[self.angles]),
-                     Named(self.joints, x[self.joint_slots]), Named(self.rates, v[self.rate_slots]))
+        return State(t, np.concatenate((q, v, x)), self.places)

@@ -50,4 +50,5 @@ class Recorder:
         all_names = chart.flat.names(())
         names = {"q": algebroid.q_names, "v": algebroid.v_names, "xi": chart.equations.names, "u": system.u_names,
                  "angles": tuple(all_names[i] for i in self.slots)}
-        return Trajectory(t[:, 0].copy(), q, v, v[:, chart.speeds].copy(), u, angles, stop, names, tuple(self.events), s.subject.source(), s.subject)
+        return Trajectory(t[:, 0].copy(), q, v, v[:, chart.speeds].copy(), u, angles, stop, names, tuple(sorted(self.events)), s.subject.source(),
+                          s.subject, s.kinematic)

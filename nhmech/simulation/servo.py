@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 import casadi as ca
 import numpy as np
 
@@ -12,6 +14,7 @@ from .command import JointPosition, JointTorque, JointVelocity
 from .state import State
 
 VELOCITY_TIME = 0.05     # [s] in which a servo closes an error of velocity
+NAMED = (JointTorque, JointVelocity, JointPosition)
 POSITION_TIME = 0.10     # [s] likewise of position; both critically damped
 
 
@@ -45,16 +48,20 @@ class Servo:
         """u of the driven joints, (nu,). Raises `SimulationError` for a command of the wrong size, unknown joints, or numbers not finite."""
         if command is None:
             return np.zeros(nu)
-        if isinstance(command, (np.ndarray, list, tuple)) and not _is_commands(command):
+        if not is_commands(command):
             return self._limited(_checked(command, nu, f"efforts of {', '.join(self.u_names[:nu]) or 'no joint'}", t), nu)
         u = np.zeros(nu)
         wanted: dict[str, float] = {}
+        torques: set[str] = set()
         for part in command if isinstance(command, (list, tuple)) else (command,):
             values = _named(part, t)
             for name, value in values.items():
                 if name not in self.u_names[:nu]:
                     raise SimulationError(f"controller at t = {t:.6g} s: joint {name!r} is not driven; driven joints are {', '.join(self.u_names[:nu])}")
+                if name in wanted or name in torques:
+                    raise SimulationError(f"controller at t = {t:.6g} s: joint {name!r} is commanded twice")
                 if isinstance(part, JointTorque):
+                    torques.add(name)
                     u[self.u_names.index(name)] = value
                 else:
                     wanted[name] = self._acceleration(part, name, value, state)
@@ -71,7 +78,7 @@ class Servo:
         n = len(self.speeds)
         if command is None:
             return xi
-        if isinstance(command, (np.ndarray, list, tuple)) and not _is_commands(command):
+        if not is_commands(command):
             return _checked(command, n, f"speeds {', '.join(self.speeds)}", t)
         rates: dict[str, float] = {}
         for part in command if isinstance(command, (list, tuple)) else (command,):
@@ -80,7 +87,9 @@ class Servo:
             for name, value in _named(part, t).items():
                 if name not in self.v_names:
                     raise SimulationError(f"controller at t = {t:.6g} s: unknown joint {name!r}; there are {', '.join(self.v_names)}")
-                rates[name] = self._cut(name, value if isinstance(part, JointVelocity) else (value - state.joint_position[name]) / POSITION_TIME)
+                if isinstance(part, JointPosition):
+                    value = (self._within(name, value) - state.joint_position[name]) / POSITION_TIME
+                rates[name] = self._cut(name, value)
         E, e0 = self._frame(t, q, theta)
         rows = [self.v_names.index(name) for name in rates]
         return np.linalg.lstsq(E[rows], np.array(list(rates.values())) - e0[rows], rcond=1e-9)[0]
@@ -89,10 +98,12 @@ class Servo:
         rate = state.joint_velocity[name]
         if isinstance(part, JointVelocity):
             return (self._cut(name, value) - rate) / VELOCITY_TIME
-        limit = self.limits.get(name)
-        value = value if limit is None else float(np.clip(value, limit.lower, limit.upper))
-        wanted = self._cut(name, (value - state.joint_position[name]) / (2 * POSITION_TIME))
+        wanted = self._cut(name, (self._within(name, value) - state.joint_position[name]) / (2 * POSITION_TIME))
         return 2 * (wanted - rate) / POSITION_TIME
+
+    def _within(self, name: str, position: float) -> float:
+        limit = self.limits.get(name)
+        return position if limit is None else float(np.clip(position, limit.lower, limit.upper))
 
     def _cut(self, name: str, rate: float) -> float:
         limit = self.limits.get(name)
@@ -102,21 +113,29 @@ class Servo:
         return np.clip(u, -self.effort[:nu], self.effort[:nu])
 
 
-def _is_commands(command) -> bool:
-    return isinstance(command, (list, tuple)) and len(command) > 0 and isinstance(command[0], (JointTorque, JointVelocity, JointPosition))
+def is_commands(command) -> bool:
+    """Whether a command is made of named ones rather than of plain numbers."""
+    first = command[0] if isinstance(command, (list, tuple)) and len(command) else command
+    return isinstance(first, NAMED)
 
 
 def _named(part, t: float) -> dict[str, float]:
-    if not isinstance(part, (JointTorque, JointVelocity, JointPosition)):
+    if not isinstance(part, NAMED):
         raise SimulationError(f"controller at t = {t:.6g} s returned {type(part).__name__}; return an array, JointTorque, JointVelocity or JointPosition")
+    if not isinstance(part.values, Mapping):
+        raise SimulationError(f"controller at t = {t:.6g} s: {type(part).__name__} takes a mapping of joint names to numbers, not {part.values!r}")
     for name, value in part.values.items():
-        if not np.isfinite(value):
+        if not isinstance(value, (int, float, np.number)) or not np.isfinite(value):
             raise SimulationError(f"controller at t = {t:.6g} s: {type(part).__name__} for {name!r} is {value}")
     return dict(part.values)
 
 
 def _checked(command, n: int, what: str, t: float) -> np.ndarray:
-    value = np.asarray(command, dtype=float)
+    try:
+        value = np.asarray(command, dtype=float)
+    except (TypeError, ValueError) as error:
+        raise SimulationError(f"controller at t = {t:.6g} s returned {type(command).__name__}; return an array, JointTorque, JointVelocity or "
+                              f"JointPosition (an array has {n} numbers: {what})") from error
     if value.shape != (n,):
         raise SimulationError(f"controller at t = {t:.6g} s returned shape {value.shape}, expected ({n},): {what}")
     if not np.all(np.isfinite(value)):

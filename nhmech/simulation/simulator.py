@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import time
 from collections.abc import Callable, Mapping, Sequence
 
 import casadi as ca
@@ -17,12 +18,14 @@ from .integrators import INTEGRATORS
 from .named import Named
 from .reader import Reader
 from .recorder import Recorder
+from .servo import is_commands
 from .state import State
 from .subject import Subject
 from .trajectory import Trajectory
 
 WORTH_COMPILING = 5000      # steps of a run for which C is built; code that is in the cache already is used for any
-CHUNK = 20_000              # steps in C between two looks at the clock and at Ctrl-C
+CHUNK = 20_000              # most steps in C between two looks at Ctrl-C, and fewer
+LOOK = 0.1                  # [s] where they take longer than this
 
 Controller = Callable[[float, State], Command]
 NEWTON = 5        # further steps towards the constraints where an integrator's step was a coarse one
@@ -104,7 +107,7 @@ class Simulator:
             xi = dict(zip(self.primary.equations.names, value))
         names = self.subject.constrained.system.algebroid.v_names
         for name, value in xi.items():
-            if name not in names or not np.isfinite(value):
+            if name not in names or not isinstance(value, (int, float, np.number)) or not np.isfinite(value):
                 raise SimulationError(f"speed {name!r} = {value}: give finite numbers for some of {', '.join(names)}")
         if not xi:
             return
@@ -122,7 +125,7 @@ class Simulator:
     def state(self) -> State:
         """The present moment, a copy."""
         self._require_start()
-        return self._reader.state(self.t, self._q, self._v, self._x)
+        return self._reader.state(self.t, self._q, self._v, self._x, self._u)
 
     def _require_start(self) -> None:
         if not self._started:
@@ -147,19 +150,23 @@ class Simulator:
         """
         if not (math.isfinite(duration) and duration >= 0):
             raise SimulationError(f"duration = {duration} must be a time in seconds")
+        if not isinstance(every, (int, np.integer)) or every < 1:
+            raise SimulationError(f"every = {every!r} must be a whole number of steps, 1 or more")
         self._require_start()
         steps = math.ceil(duration / self.dt - 1e-9)
         recorder = Recorder(self, steps // max(every, 1) + 3)
         end, stop, told, started = self.t + duration, "duration", 0, self._k
-        values = [event.function(self.t, self.state) for event in self.events]
+        values = [self._value(event) for event in self.events]
         loop = None if self.events else self.chart.loop(build=steps >= WORTH_COMPILING)
         try:
-            k = 0
+            k, chunk = 0, CHUNK // 100
             while k < steps:
                 self._control()
                 last = k == steps - 1
                 if loop is not None and not last:
-                    k += self._advance_many(loop, min(self._until_control(), steps - 1 - k, CHUNK), k, every, recorder)
+                    begun = time.perf_counter()
+                    k += self._advance_many(loop, min(self._until_control(), steps - 1 - k, chunk), k, every, recorder)
+                    chunk = min(2 * chunk, CHUNK) if time.perf_counter() - begun < LOOK else max(chunk // 2, 1)
                     loop = self.chart.loop(build=steps >= WORTH_COMPILING)
                 else:
                     if k % every == 0:
@@ -203,7 +210,7 @@ class Simulator:
             self._u[nu + 6 * i:nu + 6 * i + 6] = value
 
     def _speeds(self, command, state: State, xi: np.ndarray) -> np.ndarray:
-        if self.chart is not self.primary and isinstance(command, np.ndarray):
+        if self.chart is not self.primary and command is not None and not is_commands(command):
             E, e0 = self.chart.frame_at(self.t, self._q, self.subject.theta)
             rows = self.primary.speeds
             return np.linalg.lstsq(E[rows], np.asarray(command, dtype=float) - e0[rows], rcond=1e-9)[0]
@@ -227,12 +234,9 @@ class Simulator:
                     raise SimulationError(self._fallen()) from error
                 raise
             x, q, v, health = self._tried(dt)
-        self._settle(x, q, v, health)
-        self._k += 1
-        if dt == self.dt:
-            self.t = self._t0 + self._k * dt
-        else:
-            self.t, self._t0 = self.t + dt, self.t + dt - self._k * self.dt
+        k = self._k + 1
+        t0 = self._t0 if dt == self.dt else self.t + dt - k * self.dt
+        self._settle(x, q, v, health, _k=k, _t0=t0, t=t0 + k * dt if dt == self.dt else self.t + dt)
 
     def _tried(self, dt: float) -> list[np.ndarray]:
         """Where a step from here leads: x, q, v, health. Raises `SimulationError` where it leads nowhere."""
@@ -262,10 +266,9 @@ class Simulator:
         status, done = loop.run(self._t0, self._k, self.dt, steps, self._side, POOR, FLAT, LOOSE, self._u, self.subject.theta, x, q, v, health, every, k % every,
                                 recorder.angle_slots, record)
         tried = done + (status != DONE)                           # a step that was not taken was recorded before it was tried
-        recorder.n += (k % every + tried - 1) // every + (k % every == 0) if tried else 0
-        self._settle(x, q, v, health)
-        self._k += done
-        self.t = self._t0 + self._k * self.dt
+        rows = (k % every + tried - 1) // every + (k % every == 0) if tried else 0
+        self._settle(x, q, v, health, _k=self._k + done, t=self._t0 + (self._k + done) * self.dt)
+        recorder.n += rows
         if status == NOT_FINITE:
             raise SimulationError(self._diagnosis(self.dt))
         if status == DONE:
@@ -273,15 +276,16 @@ class Simulator:
         self._advance(self.dt)                                    # the one that was refused, in another chart or to say why not
         return done + 1
 
-    def _settle(self, x, q, v, health) -> None:
-        self._x, self._q, self._v, self._guard = np.array(x), np.array(q), np.array(v), float(health[2])
+    def _settle(self, x, q, v, health, **clock) -> None:
+        """Takes a state and its time in one stroke, so that Ctrl-C finds the moment before or the one after."""
+        vars(self).update(_x=np.array(x), _q=np.array(q), _v=np.array(v), _guard=float(health[2]), **clock)
 
     def _diagnosis(self, dt: float) -> str:
         """Why a step gave numbers that are not finite."""
         if self._guard < FLAT and self.subject.constrained.guard_names:
             return self._fallen()
         return (f"stopped at t = {self.t:.6g} s: the step of {dt} s gave numbers that are not finite or off the constraints; speeds before it "
-                f"were {Named(self.primary.equations.names, self._v[self.primary.speeds])!r}. Try a smaller dt, and look at masses and efforts")
+                f"were {Named.of(self.primary.equations.names, self._v[self.primary.speeds])!r}. Try a smaller dt, and look at masses and efforts")
 
     def _fallen(self) -> str:
         """Which guard is about to vanish."""
@@ -314,11 +318,18 @@ class Simulator:
         return chart.flat.flatten(self._q, v[chart.speeds], near=self._x)
 
     # -- events --------------------------------------------------------------------------------------------------
+    def _value(self, event: Event, state: State | None = None) -> float:
+        """The event's function now. Raises `SimulationError` where it fails or is not a number."""
+        value = self._ask(event.function, f"event {event.name!r}", self.state if state is None else state)
+        if not np.isfinite(value):
+            raise SimulationError(f"event {event.name!r} is {value} at t = {self.t:.6g} s")
+        return float(value)
+
     def _watch(self, values: list[float], before: tuple, recorder: Recorder) -> str | None:
         """Notes crossed events; goes back to the moment of the first terminal one and returns its name."""
         state, first = self.state, None
         for i, event in enumerate(self.events):
-            after = event.function(self.t, state)
+            after = self._value(event, state)
             if event.crossed(values[i], after):
                 moment = self._locate(event, before, values[i])
                 recorder.events.append((moment, event.name))
@@ -327,6 +338,7 @@ class Simulator:
             values[i] = after
         if first is None:
             return None
+        recorder.events[:] = [noted for noted in recorder.events if noted[0] <= first[0]]      # what came later did not happen
         self._restore(before)
         self._advance(first[0] - self.t)
         return first[1]
@@ -339,7 +351,7 @@ class Simulator:
             middle = (low + high) / 2
             self._restore(before)
             self._advance(middle)
-            low, high = (low, middle) if event.crossed(start, event.function(self.t, self.state)) else (middle, high)
+            low, high = (low, middle) if event.crossed(start, self._value(event)) else (middle, high)
         self._restore(after)
         return t + high
 

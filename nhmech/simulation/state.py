@@ -6,10 +6,23 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from ..errors import SimulationError
 from .named import Named
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
+class Places:
+    """Where a state's names stand in its numbers (q, v, x); the same for all states of a run."""
+
+    nq: int
+    nv: int
+    xi: dict[str, int]
+    v: dict[str, int]
+    angles: dict[str, int]
+    joint_position: dict[str, int]
+    joint_velocity: dict[str, int]
+
+
 class State:
     """One moment of a run; a copy that controllers may keep.
 
@@ -18,29 +31,67 @@ class State:
     xi      independent speeds by name; other fibre coordinates can be asked for by name too, e.g. `state.xi["yaw_rate"]`
     angles  unwrapped angles of the continuous joints [rad]
     joint_position, joint_velocity   of the moving joints by name [rad, m, rad/s, m/s]; angles unwrapped
+
+    Made at every step and read in part: what is not asked for is not worked out.
     """
 
-    t: float
-    q: np.ndarray
-    v: np.ndarray
-    xi: Named
-    angles: Named
-    joint_position: Named
-    joint_velocity: Named
+    __slots__ = ("_t", "_values", "_places")
+
+    def __init__(self, t: float, values: np.ndarray, places: Places):
+        self._t, self._values, self._places = t, values, places
+
+    @property
+    def t(self) -> float:
+        return self._t
+
+    @property
+    def q(self) -> np.ndarray:
+        return self._values[:self._places.nq]
+
+    @property
+    def v(self) -> np.ndarray:
+        places = self._places
+        return self._values[places.nq:places.nq + places.nv]
+
+    @property
+    def xi(self) -> Named:
+        return Named(self._places.xi, self._values, self._places.v)
+
+    @property
+    def angles(self) -> Named:
+        return Named(self._places.angles, self._values)
+
+    @property
+    def joint_position(self) -> Named:
+        return Named(self._places.joint_position, self._values)
+
+    @property
+    def joint_velocity(self) -> Named:
+        return Named(self._places.joint_velocity, self._values)
 
     @property
     def T_WB(self) -> np.ndarray:
-        """Pose of the base in the world, (4, 4)."""
-        T = np.eye(4)
-        x, y, z, w = self.q[3:7]
-        T[:3, :3] = [[1 - 2 * (y * y + z * z), 2 * (x * y - z * w), 2 * (x * z + y * w)],
-                     [2 * (x * y + z * w), 1 - 2 * (x * x + z * z), 2 * (y * z - x * w)],
-                     [2 * (x * z - y * w), 2 * (y * z + x * w), 1 - 2 * (x * x + y * y)]]
-        T[:3, 3] = self.q[:3]
-        return T
+        """Pose of the base in the world, (4, 4). Raises `SimulationError` for a system that has no base."""
+        return base_pose(self.q)
 
     @property
     def pose(self) -> tuple[float, float, float]:
         """x [m], y [m] and heading [rad] of the base, seen from above."""
         T = self.T_WB
         return float(T[0, 3]), float(T[1, 3]), float(np.arctan2(T[1, 0], T[0, 0]))
+
+    def __repr__(self) -> str:
+        return f"State(t={self.t:.6g}, q={self.q}, xi={self.xi!r})"
+
+
+def base_pose(q: np.ndarray) -> np.ndarray:
+    """T_WB (4, 4) of a configuration that begins with position and quaternion (x, y, z, w)."""
+    if len(q) < 7:
+        raise SimulationError("only a vehicle has a pose; a system written by hand has its coordinates, state.q")
+    T = np.eye(4)
+    x, y, z, w = q[3:7]
+    T[:3, :3] = [[1 - 2 * (y * y + z * z), 2 * (x * y - z * w), 2 * (x * z + y * w)],
+                 [2 * (x * y + z * w), 1 - 2 * (x * x + z * z), 2 * (y * z - x * w)],
+                 [2 * (x * z - y * w), 2 * (y * z + x * w), 1 - 2 * (x * x + y * y)]]
+    T[:3, 3] = q[:3]
+    return T

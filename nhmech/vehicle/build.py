@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from functools import partial
 
 import casadi as ca
@@ -44,6 +45,8 @@ def build(description: Description, ground: Ground, parameters: Parameters | Non
 
     Raises `ModelError` where the vehicle cannot stand, cannot turn, or is built inconsistently.
     """
+    if near is not None:
+        description = replace(description, speeds=None)          # named speeds are where a run begins; elsewhere others may have to serve
     model = reduced_model(full_model(description), description)
     names = body_names(model)
     parameters = parameters or Parameters(parameter_values(model, names, description))
@@ -148,7 +151,10 @@ def _rows(description: Description, contacts: Sequence[Contact], heights: Sequen
     fixed = {axle.wheel for axle in steering.fixed}
     followers = {axle.wheel for axle in steering.steered if pair is not None and axle not in pair}
     factor = description.track_factor
-    skidding = [c for c in contacts if "lateral" in c.held and c.mount.spin is not None] if factor is not None else []
+    skidding = [c for c in contacts if "lateral" in c.held and c.mount.spin is not None and c.mount.body == 1] if factor is not None else []
+    if factor is not None and len(skidding) < 2:
+        raise ModelError(f"skid={description.skid!r} is for wheels that are fixed to the base and do not steer; "
+                         f"there {'is one' if skidding else 'are none'} among {', '.join(c.name for c in contacts)}")
     rows: list[Row] = []
     for c, height, offset in zip(contacts, heights, support.offsets):
         priority = FIXED_AXLE if c.name in fixed else FOLLOWER if c.name in followers else ROLLING

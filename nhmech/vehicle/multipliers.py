@@ -60,8 +60,8 @@ class Reactions:
     undetermined: tuple[str, ...]
 
 
-def reactions(vehicle: Vehicle, t: float, q: np.ndarray, v: np.ndarray, u: np.ndarray) -> Reactions:
-    """Contact forces: the multipliers, spread over all contacts (dropped rows too) with least norm and normals >= 0.
+def ground_load(vehicle: Vehicle, t: float, q: np.ndarray, v: np.ndarray, u: np.ndarray) -> tuple[list[tuple[str, str]], np.ndarray, np.ndarray]:
+    """(wheel, direction) of each contact force, and (nv, n) and (nv,): whatever the forces f are, matrix f = right.
 
     Multipliers of couplings, mimic joints and gauges are determined and stay out of it.
     """
@@ -72,8 +72,14 @@ def reactions(vehicle: Vehicle, t: float, q: np.ndarray, v: np.ndarray, u: np.nd
     index = [distribution.names.index(f"{wheel}/{direction}") for wheel, direction in names]
     kept = list(vehicle.frame.kept)
     load = sum((solution.lam[kept.index(i)] * A[i] for i in index if i in kept), np.zeros(A.shape[1]))
+    return names, A[index].T, load
+
+
+def reactions(vehicle: Vehicle, t: float, q: np.ndarray, v: np.ndarray, u: np.ndarray) -> Reactions:
+    """Contact forces: the multipliers, spread over all contacts (dropped rows too) with least norm and normals >= 0."""
+    names, matrix, load = ground_load(vehicle, t, q, v, u)
     normals = np.array([direction == "normal" for _, direction in names])
-    forces, feasible, free = least_norm(A[index].T, load, normals)
+    forces, feasible, free = least_norm(matrix, load, normals)
     directions = vehicle.contact_directions(q, t)
     components = {c.name: {} for c in vehicle.contacts}
     world = {c.name: np.zeros(3) for c in vehicle.contacts}

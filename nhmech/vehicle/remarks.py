@@ -43,10 +43,14 @@ def symmetry_in_words(vehicle: Vehicle) -> str:
 
     E.g. "x, y, yaw, left_wheel_joint and right_wheel_joint are ignorable; pitch, roll and height are frozen".
     """
-    free = [name for name, move in _moves(vehicle) if _ignorable(vehicle, move)]
-    held = _frozen(vehicle)
+    free, held = ignorable(vehicle), frozen_parts(vehicle)
     parts = [f"{_listed(free)} {'is' if len(free) == 1 else 'are'} ignorable" if free else "nothing is ignorable"]
     return "; ".join(parts + ([f"{_listed(held)} {'is' if len(held) == 1 else 'are'} frozen"] if held else []))
+
+
+def ignorable(vehicle: Vehicle) -> list[str]:
+    """Names among x, y, yaw and angles of continuous joints on which dxi/dt does not depend."""
+    return [name for name, move in _moves(vehicle) if _ignorable(vehicle, move)]
 
 
 def _moves(vehicle: Vehicle):
@@ -86,8 +90,8 @@ def _ignorable(vehicle: Vehicle, move) -> bool:
     return True
 
 
-def _frozen(vehicle: Vehicle) -> list[str]:
-    """Pitch, roll and height where the holonomic rows hold them at every sample."""
+def frozen_parts(vehicle: Vehicle) -> list[str]:
+    """Those of pitch, roll and height that the holonomic rows hold at every sample."""
     d = vehicle.constrained.distribution
     held = []
     for name, row in (("pitch", 4), ("roll", 3), ("height", None)):

@@ -57,8 +57,9 @@ def gauge_row(level: np.ndarray, n_B: ca.SX, phi: ca.SX, v: ca.SX, wheel: str) -
 def mid_axle_rows(contacts: Sequence[Contact], v: ca.SX, track_factor: float, n: ca.SX) -> list[Row]:
     """Skid steering by its mid-axle model: no lateral motion of the middle of the wheels, and a track widened by a factor.
 
-    Longitudinal rows read v_K.e + (factor - 1) yaw_rate (n x p).e with p from the middle to the contact; source: Mandow et al.,
-    'Experimental kinematics for wheeled skid-steer mobile robots', IROS 2007.
+    The wheels are on the root. Longitudinal rows read v_K.e + (factor - 1) yaw_rate (n x p).e with p from the middle to the contact, the
+    lateral row is the mean of theirs, all relative to the ground; source: Mandow et al., 'Experimental kinematics for wheeled skid-steer
+    mobile robots', IROS 2007.
     """
     middle = np.mean([c.mount.centre for c in contacts], axis=0)
     yaw_rate = ca.dot(n, v[3:6])
@@ -67,6 +68,7 @@ def mid_axle_rows(contacts: Sequence[Contact], v: ca.SX, track_factor: float, n:
         arm = ca.cross(n, ca.DM(c.mount.centre - middle))
         widened = c.speed("longitudinal") + (track_factor - 1) * yaw_rate * ca.dot(arm, c.directions["longitudinal"])
         rows.append(linear_row(f"{c.name}/longitudinal", widened, v))
-    velocity = v[:3] + ca.cross(v[3:6], ca.DM(middle))
-    rows.append(linear_row("mid_axle/lateral", ca.dot(velocity, contacts[0].directions["lateral"]), v, None, FIXED_AXLE))
+    same_way = [np.sign(c.mount.axle @ contacts[0].mount.axle) for c in contacts]
+    mean = sum((way * c.speed("lateral") for way, c in zip(same_way, contacts)), ca.SX(0)) / len(contacts)
+    rows.append(linear_row("mid_axle/lateral", mean, v, None, FIXED_AXLE))
     return rows

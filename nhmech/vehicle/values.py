@@ -5,9 +5,11 @@ from __future__ import annotations
 import numpy as np
 import pinocchio as pin
 
+from ..errors import ModelError
 from .description import Description
 from .inertia import inertial_values
 from .parameters import Parameters
+from .validate_inertia import fault
 
 GRAVITY = 9.81      # [m/s^2]
 
@@ -33,12 +35,22 @@ def parameter_values(model: pin.Model, names: list[str], description: Descriptio
 
 
 def write_inertias(model: pin.Model, names: list[str], parameters: Parameters) -> None:
-    """Pinocchio's model gets the same numbers, so that its algorithms stay an independent check."""
+    """Pinocchio's model gets the same numbers, so that its algorithms stay an independent check.
+
+    Raises `ModelError` for numbers that no vehicle can have.
+    """
     p = parameters.values
+    for name, value in p.items():
+        if name.endswith((".mass", ".rotor_inertia", ".damping", ".rolling_resistance")) and value < 0:
+            raise ModelError(f"parameter {name!r} = {value} is negative")
+        if name.endswith(".radius") and value < 0:
+            raise ModelError(f"parameter {name!r} = {value} is no length in metres")
     for i in range(1, model.njoints):
         k = names[i]
         matrix = np.array([[p[f"{k}.Ixx"], p[f"{k}.Ixy"], p[f"{k}.Ixz"]], [p[f"{k}.Ixy"], p[f"{k}.Iyy"], p[f"{k}.Iyz"]],
                            [p[f"{k}.Ixz"], p[f"{k}.Iyz"], p[f"{k}.Izz"]]])
+        if (why := fault(matrix)) is not None:
+            raise ModelError(f"the inertia of {k!r} is none that a body can have: {why}")
         model.inertias[i] = pin.Inertia(p[f"{k}.mass"], np.array([p[f"{k}.com_{c}"] for c in "xyz"]), matrix)
     if p["payload.mass"]:
         model.inertias[1] += pin.Inertia(p["payload.mass"], np.array([p[f"payload.{c}"] for c in "xyz"]), np.zeros((3, 3)))

@@ -66,6 +66,9 @@ class Vehicle:
     wrench_bodies: tuple[str, ...]
     rebuild: Callable[..., Vehicle]
 
+    def __repr__(self) -> str:
+        return f"<Vehicle {self.name!r}: {len(self.contacts)} contacts, speeds {', '.join(self.speeds)}>"
+
     # -- names ---------------------------------------------------------------------------------------------------
     @property
     def name(self) -> str:
@@ -119,7 +122,7 @@ class Vehicle:
             if other.frame.nxi == self.frame.nxi:
                 return other
         except MechanicsError as error:                  # almost there: rows that were independent hardly are
-            found = str(error)
+            raise self.rank_lost(q, f"here ({error})") from error
         raise self.rank_lost(q, f"here ({found})")
 
     def rank_lost(self, q: np.ndarray, where: str) -> ModelError:

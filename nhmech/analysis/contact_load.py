@@ -1,0 +1,130 @@
+"""What the ground has to carry, and every way in which the contacts can share it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import combinations
+
+import numpy as np
+
+from ..vehicle.least_distance import least_norm
+from ..vehicle.multipliers import ground_load
+from ..vehicle.vehicle import Vehicle
+
+NOTHING = 1e-9      # of the largest force: below this a force is rounding
+
+
+@dataclass(frozen=True, eq=False)
+class ContactLoad:
+    """Contact forces f = split + kernel z, for any z; admissible are those whose normals are not negative.
+
+    names      (wheel, direction) of each entry of f
+    axes       (n, 3) unit vectors of the entries in W
+    split      (n,) [N], the admissible one of least norm; the least-norm one at all where none is admissible
+    kernel     (n, k), orthonormal: changes of f that no motion feels
+    supported  whether an admissible split exists
+    """
+
+    names: tuple[tuple[str, str], ...]
+    axes: np.ndarray
+    split: np.ndarray
+    kernel: np.ndarray
+    supported: bool
+
+    @cached_property
+    def normal(self) -> np.ndarray:
+        """Which entries are normals, (n,)."""
+        return np.array([direction == "normal" for _, direction in self.names])
+
+    @cached_property
+    def size(self) -> float:
+        """The largest force of the least-norm split [N]."""
+        return max(float(np.abs(self.split).max(initial=0.0)), 1e-300)
+
+    @cached_property
+    def _parts(self) -> tuple[np.ndarray, np.ndarray]:
+        """The kernel, turned: columns that move normals, and columns that only press wheels against each other along the ground."""
+        _, s, vt = np.linalg.svd(self.kernel[self.normal])
+        rank = int(np.sum(s > NOTHING))
+        return self.kernel @ vt[:rank].T, self.kernel @ vt[rank:].T
+
+    @property
+    def lifting(self) -> np.ndarray:
+        """Columns of the kernel, turned so that only these change normals, (n, r)."""
+        return self._parts[0]
+
+    @property
+    def preload(self) -> np.ndarray:
+        """The other columns, (n, k - r): forces along the ground that balance each other."""
+        return self._parts[1]
+
+    @cached_property
+    def corners(self) -> np.ndarray:
+        """Splits at the corners of the set of admissible normals, (p, n); none where nothing is admissible.
+
+        The normals add up to a determined force, so the set is bounded; at a corner as many of them vanish as are undetermined.
+        """
+        move, start = self.lifting[self.normal], self.split[self.normal]
+        found = []
+        for chosen in map(list, combinations(range(len(start)), move.shape[1])):
+            if abs(np.linalg.det(move[chosen])) > NOTHING:
+                z = np.linalg.solve(move[chosen], -start[chosen])
+                if np.all(start + move @ z >= -NOTHING * self.size):
+                    found.append(self.split + self.lifting @ z)
+        return np.array(found).reshape(-1, len(self.split))
+
+    @cached_property
+    def least_normal(self) -> float:
+        """max over all splits of the smallest normal [N]: negative where none is admissible."""
+        move, start = self.lifting[self.normal], self.split[self.normal]
+        best, r = -np.inf, move.shape[1]
+        for chosen in map(list, combinations(range(len(start)), r + 1)):      # at the optimum so many are smallest together
+            matrix = np.column_stack([move[chosen], -np.ones(r + 1)])
+            if abs(np.linalg.det(matrix)) > NOTHING:
+                *z, least = np.linalg.solve(matrix, -start[chosen])
+                if np.all(start + move @ z >= least - 1e-12 * self.size):
+                    best = max(best, float(least))
+        return best
+
+    @cached_property
+    def intervals(self) -> dict[str, tuple[float, float]]:
+        """"wheel/direction" -> least and largest value [N] in admissible splits, of each undetermined entry."""
+        loose = np.flatnonzero(np.linalg.norm(self.kernel, axis=1) > NOTHING)
+        endless = np.linalg.norm(self.preload, axis=1) > NOTHING
+        low, high = (self.corners.min(axis=0), self.corners.max(axis=0)) if len(self.corners) else (self.split, self.split)
+        return {self.label(i): (-np.inf, np.inf) if endless[i] else (float(low[i]), float(high[i])) for i in loose}
+
+    @cached_property
+    def sums(self) -> tuple[tuple[str, float], ...]:
+        """What is determined of the undetermined entries: ("a + b", [N]), of pairs and of all that share a direction.
+
+        Entries with opposite directions enter with opposite signs.
+        """
+        loose = np.flatnonzero(np.linalg.norm(self.kernel, axis=1) > NOTHING)
+        found, seen = [], set()
+        for first in loose:
+            alike = {i: float(np.sign(self.axes[i] @ self.axes[first])) for i in loose
+                     if self.names[i][1] == self.names[first][1] and abs(self.axes[i] @ self.axes[first]) > 1 - NOTHING}
+            for group in [*[(first, i) for i in alike if i > first], tuple(alike)]:
+                weights = np.zeros(len(self.split))
+                weights[list(group)] = [alike[i] for i in group]
+                if len(group) > 1 and frozenset(group) not in seen and np.abs(weights @ self.kernel).max() < NOTHING:
+                    text = "".join(f" {'+' if alike[i] > 0 else '-'} {self.label(i)}" for i in group)
+                    found.append((text.removeprefix(" + "), float(weights @ self.split)))
+                    seen.add(frozenset(group))
+        return tuple(found)
+
+    def label(self, i: int) -> str:
+        return "/".join(self.names[i])
+
+
+def contact_load(vehicle: Vehicle, t: float, q: np.ndarray, v: np.ndarray, u: np.ndarray) -> ContactLoad:
+    """The contact forces at a state, all of them that are consistent with its acceleration."""
+    names, matrix, right = ground_load(vehicle, t, q, v, u)
+    split, supported, _ = least_norm(matrix, right, np.array([direction == "normal" for _, direction in names], dtype=bool))
+    _, s, vt = np.linalg.svd(matrix)
+    rank = int(np.sum(s > 1e-10 * s.max(initial=1e-300)))
+    directions = dict(zip(vehicle.contact_names, vehicle.contact_directions(q, t)))
+    axes = np.array([directions[wheel][direction] for wheel, direction in names]).reshape(-1, 3)
+    return ContactLoad(tuple(names), axes, split, vt[rank:].T, supported)

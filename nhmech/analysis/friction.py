@@ -1,0 +1,160 @@
+"""Which splits of a contact load Coulomb friction allows: |tangential| <= mu normal at every wheel."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import numpy as np
+
+from ..errors import MechanicsError
+from ..vehicle.vehicle import Vehicle
+from .cone_programme import Cones, minimise
+from .contact_load import NOTHING, ContactLoad
+
+ROUNDS = 50      # of the ratio's improvement, which gains digits at each
+
+
+def coefficients(vehicle: Vehicle, mu: float | Mapping[str, float] | None) -> dict[str, float]:
+    """Friction coefficient of each contact: `mu`, or its entry for the wheel, else `Wheel.mu`, else infinite.
+
+    Raises `MechanicsError` for wheels that do not exist and numbers that are not positive.
+    """
+    given = mu if isinstance(mu, Mapping) else {} if mu is None else dict.fromkeys(vehicle.contact_names, mu)
+    for wheel, value in given.items():
+        if wheel not in vehicle.contact_names:
+            raise MechanicsError(f"mu: {vehicle.name!r} has no wheel {wheel!r}; there are {', '.join(vehicle.contact_names)}")
+        if not value > 0:
+            raise MechanicsError(f"mu of {wheel!r} is {value}; a friction coefficient is a positive number, or inf for a wheel that cannot slip")
+    known = {c.name: np.inf if c.mount.wheel.mu is None else c.mount.wheel.mu for c in vehicle.contacts}
+    return {wheel: float(given.get(wheel, value)) for wheel, value in known.items()}
+
+
+def shares(load: ContactLoad, f: np.ndarray) -> dict[str, float]:
+    """|tangential| / normal of each wheel that is held along the ground: the friction coefficient it needs in the split f."""
+    result = {}
+    for wheel, (normal, along) in _places(load).items():
+        if along:
+            force = float(np.hypot(*_pair(f, along)))
+            result[wheel] = 0.0 if force < NOTHING * load.size else force / f[normal] if f[normal] > 0 else np.inf
+    return result
+
+
+def slack(load: ContactLoad, mu: Mapping[str, float]) -> float:
+    """max over all splits of min over the wheels of mu N - |tangential| [N], negative where no split holds.
+
+    A wheel that only bears, or that cannot slip, enters with its normal alone. A second-order cone programme, solved as such.
+    """
+    parts = [_cone(load, places, mu[wheel]) for wheel, places in _places(load).items()]
+    return load.size * _widest(parts, load.kernel)[0]
+
+
+def least_use(load: ContactLoad, mu: Mapping[str, float], f: np.ndarray | None = None) -> tuple[float, np.ndarray]:
+    """min over splits of max over wheels of |tangential| / (mu normal), and the split (n,): above 1 none holds.
+
+    f  a split whose normals are kept; all admissible splits where None
+
+    For given normals one cone programme; else a sequence of them (generalised fractional programming, Crouzeix, Ferland and
+    Schaible, Journal of Optimization Theory and Applications 47, 1985, 35-49).
+    """
+    if f is None:
+        if not load.supported:
+            return np.inf, load.split
+        use, best = least_use(load, mu, load.split)
+        if not np.isfinite(use):                                          # a wheel without load must hold: start from the middle
+            use, best = least_use(load, mu, load.corners.mean(axis=0))
+        return (use, best) if load.lifting.shape[1] == 0 or not 0 < use < np.inf else _improved(load, mu, use, best)
+    f, kernel = _unloaded(load, f)
+    if f is None:
+        return np.inf, load.split
+    held = [(places, mu[wheel] * f[places[0]]) for wheel, places in _places(load).items()
+            if places[1] and np.isfinite(mu[wheel]) and f[places[0]] > NOTHING * load.size]
+    if not held:
+        return 0.0, f
+    start = np.array([np.hypot(*_pair(f, along)) / room for (_, along), room in held])
+    if start.max() < NOTHING:
+        return 0.0, f
+    kernel = kernel @ _seen(np.vstack([kernel[along] for (_, along), _ in held]))
+    if kernel.shape[1]:
+        m, scale = kernel.shape[1], start.max()                           # use in units of what it is for the start
+        P = np.array([np.column_stack([_pair(kernel, along), np.zeros(2)]) * load.size / (room * scale) for (_, along), room in held])
+        p = np.array([_pair(f, along) / (room * scale) for (_, along), room in held])
+        cones = Cones(P, p, np.tile(np.eye(m + 1)[m], (len(held), 1)), np.zeros(len(held)))
+        y = minimise(np.eye(m + 1)[m], cones, np.r_[np.zeros(m), 2.0])
+        f = f + kernel @ y[:m] * load.size
+    return max(float(np.hypot(*_pair(f, along))) / room for (_, along), room in held), f
+
+
+def _improved(load: ContactLoad, mu: Mapping[str, float], use: float, best: np.ndarray) -> tuple[float, np.ndarray]:
+    """Better splits of the normals, until none leaves slack at the use found."""
+    for _ in range(ROUNDS):
+        parts = [_cone(load, places, use * mu[wheel]) for wheel, places in _places(load).items()]
+        left, f = _widest(parts, load.kernel)
+        f = load.split + load.size * f
+        found = max((need / mu[wheel] for wheel, need in shares(load, f).items() if np.isfinite(mu[wheel])), default=0.0)
+        if not found < use:
+            break
+        gain, use, best = use - found, found, f
+        if gain < 1e-12 * use or left < 1e-11:
+            break
+    return use, best
+
+
+def _places(load: ContactLoad) -> dict[str, tuple[int, list[int]]]:
+    """Wheel -> entry of its normal, entries of its forces along the ground."""
+    result: dict[str, tuple[int, list[int]]] = {}
+    for i, (wheel, direction) in enumerate(load.names):
+        if direction == "normal":
+            result[wheel] = (i, [])
+        else:
+            result[wheel][1].append(i)
+    return result
+
+
+def _pair(values: np.ndarray, along: list[int]) -> np.ndarray:
+    """The entries along the ground, always two."""
+    pair = np.zeros((2, *values.shape[1:]))
+    pair[:len(along)] = values[along]
+    return pair
+
+
+def _cone(load: ContactLoad, places: tuple[int, list[int]], mu: float) -> tuple[np.ndarray, np.ndarray, np.ndarray, float]:
+    """P, p, r, s of |tangential| <= mu normal in the kernel's coordinates, forces in units of the largest."""
+    normal, along = places
+    if not along or not np.isfinite(mu):
+        along, mu = [], 1.0
+    return _pair(load.kernel, along), _pair(load.split, along) / load.size, mu * load.kernel[normal], mu * load.split[normal] / load.size
+
+
+def _widest(parts: list[tuple], kernel: np.ndarray) -> tuple[float, np.ndarray]:
+    """max over z of min over cones of right - |left|, and the change of the split there (n,)."""
+    P, p, r, s = (np.array(part) for part in zip(*parts))
+    basis = _seen(np.vstack([P.reshape(-1, kernel.shape[1]), r]))
+    P, r, m = P @ basis, r @ basis, basis.shape[1]
+    z = np.zeros(m)
+    if m:
+        n = len(s)
+        cones = Cones(np.concatenate([P, np.zeros((n, 2, 1))], axis=2), p, np.column_stack([r, -np.ones(n)]), s)
+        least = float(np.min(s - np.hypot(p[:, 0], p[:, 1])))
+        z = minimise(-np.eye(m + 1)[m], cones, np.r_[z, least - 1.0])[:m]
+    left, right = P @ z + p, r @ z + s
+    return float(np.min(right - np.hypot(left[:, 0], left[:, 1]))), kernel @ (basis @ z)
+
+
+def _seen(rows: np.ndarray) -> np.ndarray:
+    """Orthonormal basis of the directions that some row feels."""
+    _, s, vt = np.linalg.svd(rows)
+    return vt[:int(np.sum(s > NOTHING))].T
+
+
+def _unloaded(load: ContactLoad, f: np.ndarray) -> tuple[np.ndarray | None, np.ndarray]:
+    """The split with no force along the ground at wheels that bear nothing, None where that cannot be, and the preloads that keep it so."""
+    rows = [i for normal, along in _places(load).values() if f[normal] <= NOTHING * load.size for i in along]
+    kernel = load.preload
+    if not rows:
+        return f, kernel
+    z = np.linalg.lstsq(kernel[rows], -f[rows], rcond=NOTHING)[0]
+    f = f + kernel @ z
+    if np.abs(f[rows]).max() > 1e3 * NOTHING * load.size:
+        return None, kernel
+    _, s, vt = np.linalg.svd(kernel[rows])
+    return f, kernel @ vt[int(np.sum(s > NOTHING)):].T

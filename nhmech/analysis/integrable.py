@@ -1,0 +1,115 @@
+"""The integrable part of a distribution: closed one-forms with constant coefficients that vanish on it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import casadi as ca
+import numpy as np
+import pinocchio as pin
+
+from ..mechanics.symmetry_search import echelon
+from ..mechanics.system import ConstrainedSystem
+from ..simulation.subject import Subject
+from ..vehicle.vehicle import Vehicle
+from .motions import ZERO, Motions, kernel, motions
+
+
+@dataclass(frozen=True)
+class Combination:
+    """sum_i coefficients[name_i] name_i is constant along every motion; angles are unwrapped [rad]."""
+
+    coefficients: dict[str, float]
+
+    def __str__(self) -> str:
+        """Such as "0.1 (right_wheel - left_wheel) - 0.5 yaw is constant"."""
+        groups: dict[float, list[tuple[str, float]]] = {}
+        for name, value in self.coefficients.items():
+            size = next((known for known in groups if abs(known - abs(value)) <= 1e-9 * known), abs(value))
+            groups.setdefault(size, []).append((name, value))
+        parts = []
+        for size, terms in groups.items():
+            sign = 1 if any(value > 0 for _, value in terms) else -1
+            terms = sorted(terms, key=lambda term: -sign * term[1])
+            inner = "".join(f" {'+' if sign * value > 0 else '-'} {name}" for name, value in terms).removeprefix(" + ")
+            factor = "" if abs(size - 1) <= 1e-9 else f"{size:.6g} "
+            parts.append(("+" if sign > 0 else "-", f"{factor}({inner})" if len(terms) > 1 and (factor or sign < 0) else factor + inner))
+        return " ".join(f"{sign} {part}" for sign, part in parts).removeprefix("+ ") + " is constant"
+
+
+@dataclass(frozen=True)
+class Candidates:
+    """One-forms of which combinations with constant coefficients are looked for.
+
+    names   of the coordinates whose differentials they are, the one that is to carry a plain coefficient first
+    scales  metres per unit
+    forms   (k, c, nv) at each sample
+    twists  (k, c, nv, nv) their exterior derivatives d f(e_a, e_b); zero on the holonomic manifold where they are differentials
+    """
+
+    names: tuple[str, ...]
+    scales: tuple[float, ...]
+    forms: np.ndarray
+    twists: np.ndarray
+
+
+def integrable_combinations(constrained, found: Motions | None = None) -> tuple[Combination, ...]:
+    """All independent combinations of coordinates that no motion changes; those that the holonomic rows hold anyway are left out.
+
+    w with w f E = 0 and w df = 0 on the holonomic manifold at every sample, w constant and f the candidates: of a vehicle its
+    joints' rates and the yaw rate n . omega, of another system the fibre coordinates. Such a form vanishes on all brackets of the
+    distribution too: no steering changes the combination.
+
+    found  the motions with wheel angles, where they are at hand
+    """
+    found = found or motions(constrained, wheel_angles=True)
+    subject = Subject.of(constrained)
+    candidates = _constant(found, subject.constrained) if subject.vehicle is None else _of_vehicle(found, subject.vehicle)
+    vanishing, fixed = [], []
+    for forms, twists, E, basis in zip(candidates.forms, candidates.twists, found.at_points(), found.tangent):
+        closed = np.einsum("cab,ai,bj->cij", twists, basis, basis).reshape(len(forms), -1)
+        vanishing += [forms @ E, closed]
+        fixed.append(forms @ basis)
+    rows = _beyond(kernel(np.hstack(vanishing).T).T, kernel(np.hstack(fixed).T).T)
+    made = []
+    for row in rows:
+        used = np.flatnonzero(np.abs(row) > ZERO)
+        row = row / abs(row[used[0]]) * candidates.scales[used[0]]
+        row = -row if row[used[-1]] > 0 else row
+        made.append(Combination({candidates.names[i]: float(row[i]) for i in used}))
+    return tuple(made)
+
+
+def _constant(found: Motions, system_of: ConstrainedSystem) -> Candidates:
+    """The fibre's basis; de^g(e_a, e_b) = -c^g_ab."""
+    space = found.algebroid
+    structure = ca.Function("structure", [space.q], [ca.densify(c) for c in space.structure])
+    twists = np.array([[-value.full() for value in structure.call([ca.DM(q)])] for q in found.points])
+    scales = np.ones(space.nv) if system_of.scales is None else system_of.scales
+    names = tuple(name.removesuffix("'") for name in space.v_names)
+    return Candidates(names, tuple(scales), np.broadcast_to(np.eye(space.nv), (len(twists), space.nv, space.nv)), twists)
+
+
+def _of_vehicle(found: Motions, vehicle: Vehicle) -> Candidates:
+    """Wheels, other joints, and yaw: d(n . omega)(X, Y) = n . (omega_X x omega_Y), zero where the base can tilt about one axis only."""
+    names, nv = found.algebroid.v_names, found.algebroid.nv
+    spins = {c.mount.spin for c in vehicle.contacts if c.mount.spin is not None}
+    joints = sorted(range(6, nv), key=lambda i: (i not in spins, i))
+    forms, twists = np.zeros((len(found.points), len(joints) + 1, nv)), np.zeros((len(found.points), len(joints) + 1, nv, nv))
+    forms[:, range(len(joints)), joints] = 1.0
+    for k, q in enumerate(found.points):
+        n = pin.Quaternion(q[3:7]).toRotationMatrix().T @ vehicle.placer.normal
+        forms[k, -1, 3:6] = n
+        twists[k, -1, 3:6, 3:6] = -pin.skew(n)
+    return Candidates((*(names[i] for i in joints), "yaw"), (*vehicle.reduced.scales[joints], 1.0), forms, twists)
+
+
+def _beyond(rows: np.ndarray, fixed: np.ndarray) -> np.ndarray:
+    """Echelon form of the span of `rows` modulo that of `fixed`."""
+    if len(fixed):
+        fixed = echelon(fixed)
+        pivots = [int(np.flatnonzero(row)[0]) for row in fixed]
+        rows = rows - rows[:, pivots] @ fixed
+    _, s, vt = np.linalg.svd(rows) if len(rows) else (None, np.zeros(0), rows)
+    kept = vt[:int(np.sum(s > 1e-8))]
+    return echelon(kept) if len(kept) else np.zeros((0, rows.shape[1]))

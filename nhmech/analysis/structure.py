@@ -1,0 +1,143 @@
+"""Geometry of the distribution: growth vector, controllability, integrable part, symmetry and its class."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import pinocchio as pin
+
+from ..errors import MechanicsError
+from ..mechanics.brackets import Growth, growth
+from ..mechanics.symmetry import GENERAL, HORIZONTAL, PURELY_KINEMATIC
+from ..mechanics.symmetry_search import find_symmetry
+from ..simulation.subject import Subject
+from ..vehicle.remarks import frozen_parts, ignorable
+from ..vehicle.vehicle import Vehicle
+from .integrable import Combination, integrable_combinations
+from .motions import Motions, motions
+
+LONG = 2.0      # [s] after which no further level of brackets is begun
+
+
+@dataclass(frozen=True)
+class SymmetryClass:
+    """The group found and its class (paper 004, section VI): purely kinematic, horizontal or general.
+
+    names           of its generators
+    dim_vertical, dim_horizontal, dim_motion, dim_tangent  as in `mechanics.symmetry.Symmetry`
+    """
+
+    names: tuple[str, ...]
+    kind: str
+    dim_vertical: int
+    dim_horizontal: int
+    dim_motion: int
+    dim_tangent: int
+
+
+@dataclass(frozen=True)
+class Structure:
+    """What `structure` finds.
+
+    variables     that the growth vector is of; `left_out` are wheel angles and functions of other joints, `frozen` what contacts hold
+    growth        generic, the largest ranks over the sample configurations; with the singular values on both sides of each decision
+    here          at the configuration asked for, or None
+    combinations  integrable: constant along every motion
+    further       number of further functions that no motion changes and that are no such combination; None where not known
+    symmetry      None where nothing is one
+    """
+
+    variables: tuple[str, ...]
+    left_out: tuple[str, ...]
+    frozen: tuple[str, ...]
+    growth: Growth
+    here: Growth | None
+    combinations: tuple[Combination, ...]
+    further: int | None
+    symmetry: SymmetryClass | None
+
+    @property
+    def dimension(self) -> int:
+        return len(self.variables)
+
+    @property
+    def controllable(self) -> bool | None:
+        """Chow and Rashevskii: the brackets span everything, at `here` where it was asked for; None where the search was cut short.
+
+        Of the linear part of the constraints, motions in both directions: any two near configurations are joined by an admissible path.
+        """
+        return _spanning(self.here or self.growth, self.dimension)
+
+
+def structure(constrained, q: np.ndarray | None = None, *, wheel_angles: bool = False, depth: int = 8, seconds: float = LONG) -> Structure:
+    """The geometry of a vehicle's or a system's distribution.
+
+    wheel_angles  count the angles of wheels, and joints that are functions of others, among the variables
+    q             a configuration at which the growth vector is wanted too
+    depth         levels of brackets at most; `seconds` after which no further level is begun
+
+    Raises `MechanicsError` where q is not on the holonomic manifold, or rows or speeds do not define a frame.
+    """
+    subject = Subject.of(constrained)
+    vehicle, everything = subject.vehicle, motions(constrained, wheel_angles=True)
+    found = everything if wheel_angles or vehicle is None else motions(constrained)
+    generic = growth(found.algebroid, found.sections, found.points, depth=depth, seconds=seconds)
+    here = None
+    if q is not None:
+        there = motions(constrained, wheel_angles=wheel_angles, q=q)
+        here = growth(there.algebroid, there.sections, there.points, pointwise=True, depth=depth, seconds=seconds)
+    combinations = integrable_combinations(constrained, everything)
+    further = None
+    if generic.complete:
+        known = sum(found is everything or set(c.coefficients) <= set(found.variables) for c in combinations)
+        further = max(found.dimension - generic.ranks[-1] - known, 0)
+    return Structure(found.variables, found.left_out, tuple(frozen_parts(vehicle)) if vehicle is not None else (), generic, here,
+                     combinations, further, _of_vehicle(vehicle, everything) if vehicle is not None else _of_system(subject))
+
+
+def _spanning(found: Growth, dimension: int) -> bool | None:
+    return found.ranks[-1] == dimension if found.complete or found.ranks[-1] == dimension else None
+
+
+def _of_vehicle(vehicle: Vehicle, found: Motions) -> SymmetryClass | None:
+    """The ignorable coordinates: sections that move the pose (of the plane's group) or turn one wheel."""
+    names = tuple(ignorable(vehicle))
+    if not names:
+        return None
+    n, t1, t2 = vehicle.placer.normal, *vehicle.ground.tangents
+    dims = set()
+    for q, E, basis in zip(found.points, found.at_points(), found.tangent):
+        columns = [_generator(vehicle, name, q, {"x": t1, "y": t2, "yaw": n}) for name in names]
+        V = np.array(columns).T
+        dims.add((_rank(V), _rank(V) + _rank(E) - _rank(np.hstack([V, E])), _rank(E), basis.shape[1]))
+    usual = max(dims)
+    vertical, horizontal, motion, tangent = usual
+    if horizontal == 0 and vertical + motion == tangent:
+        kind = PURELY_KINEMATIC
+    else:
+        kind = HORIZONTAL if horizontal == vertical else GENERAL
+    return SymmetryClass(names, kind, *usual)
+
+
+def _generator(vehicle: Vehicle, name: str, q: np.ndarray, directions: dict[str, np.ndarray]) -> np.ndarray:
+    """v of the infinitesimal motion; yaw about the vertical through the base's origin, x and y being there as well."""
+    column = np.zeros(vehicle.algebroid.nv)
+    if name in directions:
+        part = slice(3, 6) if name == "yaw" else slice(0, 3)
+        column[part] = pin.Quaternion(q[3:7]).toRotationMatrix().T @ directions[name]
+    else:
+        column[vehicle.algebroid.v_names.index(name)] = 1.0
+    return column
+
+
+def _of_system(subject: Subject) -> SymmetryClass | None:
+    try:
+        found = find_symmetry(subject.constrained)
+    except MechanicsError:
+        return None
+    return SymmetryClass(found.names, found.kind, found.dim_vertical, found.dim_horizontal, found.dim_motion, found.dim_tangent)
+
+
+def _rank(matrix: np.ndarray) -> int:
+    return int(np.linalg.matrix_rank(matrix, tol=1e-8))

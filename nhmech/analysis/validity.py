@@ -1,0 +1,161 @@
+"""Does ideal rolling still hold? What each wheel carries, what friction it needs, and since when it cannot be had."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from enum import Enum
+
+import numpy as np
+
+from ..errors import MechanicsError
+from ..simulation.trajectory import Trajectory
+from ..vehicle.vehicle import Vehicle
+from .contact_load import ContactLoad, contact_load
+from .friction import coefficients, least_use, shares
+
+TIGHT = 1e-9      # relative: a use of friction above 1 by less than this is rounding
+
+
+class Verdict(Enum):
+    """On ideal rolling, over all ways of sharing the normal forces."""
+
+    HOLDS = "ideal rolling holds, however the wheels share the load"
+    POSSIBLE = "ideal rolling is possible: it depends on how the wheels share the load, which rigid bodies do not determine"
+    FAILS = "ideal rolling fails: no way of sharing the load keeps every wheel down and without slip"
+
+
+@dataclass(frozen=True)
+class WheelLoad:
+    """Force of the ground on one wheel [N], in the least-norm split with normals >= 0.
+
+    normal, longitudinal, lateral   along the contact's directions (a mecanum wheel: the parts of its roller's force)
+    needed        |tangential| / normal: the friction coefficient it needs; the same over the kindest split in `kindest`
+    mu            what it has; inf where nobody said
+    undetermined  direction -> (least, largest) over all splits with normals >= 0; infinite for wheels that press against each other
+    """
+
+    wheel: str
+    normal: float
+    longitudinal: float
+    lateral: float
+    needed: float
+    kindest: float
+    mu: float
+    undetermined: Mapping[str, tuple[float, float]]
+
+    @property
+    def margin(self) -> float:
+        """mu - needed: negative where this split slips."""
+        return self.mu - self.needed
+
+    def describe(self) -> str:
+        """One line."""
+        text = f"{self.wheel}: normal {self.normal:.4g} N, longitudinal {self.longitudinal:.4g} N, lateral {self.lateral:.4g} N"
+        if self.needed:
+            text += f", needs mu = {self.needed:.3g}" + (f" of {self.mu:.3g}" if np.isfinite(self.mu) else "")
+        return text
+
+
+@dataclass(frozen=True, eq=False)
+class Validity:
+    """Ideal rolling at one state.
+
+    t        [s]
+    wheels   in the vehicle's order
+    verdict  HOLDS, POSSIBLE or FAILS
+    use      part of the available friction that the wheel worst off needs, in the kindest and in the harshest split of the normals
+             (forces along the ground shared as kindly as can be); above 1 it slips. Where no mu is known, the mu that is needed
+    lifted   whether no split has normals >= 0: a wheel leaves the ground, the vehicle tips
+    sums     (combination of undetermined forces, its determined value [N])
+    free     contacts whose sideways slip was released, or that a mid-axle model lets slide: not judged
+    """
+
+    t: float
+    wheels: tuple[WheelLoad, ...]
+    verdict: Verdict
+    use: tuple[float, float]
+    lifted: bool
+    sums: tuple[tuple[str, float], ...]
+    free: tuple[str, ...]
+
+    def __getitem__(self, wheel: str) -> WheelLoad:
+        for one in self.wheels:
+            if one.wheel == wheel:
+                return one
+        raise MechanicsError(f"no wheel {wheel!r}; there are {', '.join(one.wheel for one in self.wheels)}")
+
+    @property
+    def worst(self) -> WheelLoad:
+        """The wheel that needs most of its friction in the kindest split; the least loaded one where the vehicle lifts off."""
+        if self.lifted:
+            return min(self.wheels, key=lambda one: one.normal)
+        return max(self.wheels, key=lambda one: (one.kindest / one.mu, one.kindest))
+
+    def reason(self) -> str:
+        """What is wrong, or would be first."""
+        one = self.worst
+        if self.lifted:
+            return f"{one.wheel} lifts off: the ground would have to pull it with {-one.normal:.3g} N"
+        sign = ">" if one.kindest > one.mu else "<="
+        return f"{one.wheel}, needs mu = {one.kindest:.3g}" + (f" {sign} {one.mu:.3g}" if np.isfinite(one.mu) else "")
+
+    def describe(self) -> str:
+        """The verdict, the wheels, and what is undetermined, in lines."""
+        lines = [f"t = {self.t:.6g} s: {self.verdict.value} ({self.reason()})"]
+        lines += [f"  {one.describe()}" for one in self.wheels]
+        for one in self.wheels:
+            for direction, (low, high) in one.undetermined.items():
+                bounds = f"between {low:.4g} and {high:.4g} N" if np.isfinite(low) else "any force, the wheels can press against each other"
+                lines.append(f"  undetermined: {one.wheel}/{direction}, {bounds}")
+        lines += [f"  determined: {text} = {value:.4g} N" for text, value in self.sums]
+        if self.free:
+            lines.append(f"  slides sideways by the model, not judged: {', '.join(self.free)}")
+        return "\n".join(lines)
+
+
+def validity(vehicle: Vehicle, t: float, q: np.ndarray, v: np.ndarray, u: np.ndarray, mu: float | Mapping[str, float] | None = None) -> Validity:
+    """Whether the contact forces that ideal rolling needs can be had, at one state.
+
+    mu  one friction coefficient, one for each of some wheels, or None; wheels without take `Wheel.mu`, and are taken not to slip
+        where that says nothing either
+
+    A split of the normals holds where the forces along the ground can then be shared with |tangential| <= mu N everywhere. That some
+    sharing does is enough: wheels that press against each other relax, and by the limit theorem (the normals given) no slip can start.
+    Over the normals the use of friction is quasi-convex, so that its largest value is at a corner of the admissible ones: exact.
+
+    Raises `MechanicsError` for unknown wheels, numbers that are not positive, a singular system.
+    """
+    return judged(vehicle, contact_load(vehicle, t, q, v, u), t, coefficients(vehicle, mu))
+
+
+def judged(vehicle: Vehicle, load: ContactLoad, t: float, mu: Mapping[str, float]) -> Validity:
+    """The same for a contact load that is at hand, all coefficients given."""
+    known = any(np.isfinite(value) for value in mu.values())
+    weights = mu if known else dict.fromkeys(mu, 1.0)
+    least, kindest = least_use(load, weights)
+    most = np.inf if not load.supported else max(least_use(load, weights, corner)[0] for corner in load.corners)
+    most = max(least, most)
+    if not load.supported or (known and least > 1 + TIGHT):
+        verdict = Verdict.FAILS
+    else:
+        verdict = Verdict.POSSIBLE if known and most > 1 + TIGHT else Verdict.HOLDS
+    return Validity(t, _wheels(vehicle, load, kindest, mu), verdict, (least, most), not load.supported, load.sums, _sliding(vehicle))
+
+
+def _wheels(vehicle: Vehicle, load: ContactLoad, kindest: np.ndarray, mu: Mapping[str, float]) -> tuple[WheelLoad, ...]:
+    needed, kind, found = shares(load, load.split), shares(load, kindest), []
+    for c in vehicle.contacts:
+        force = {direction: float(f) for (wheel, direction), f in zip(load.names, load.split) if wheel == c.name}
+        if "roller" in force:
+            angle = c.mount.wheel.roller_angle
+            force |= {"longitudinal": np.sin(angle) * force["roller"], "lateral": np.cos(angle) * force["roller"]}
+        loose = {direction: load.intervals[f"{c.name}/{direction}"] for direction in c.held if f"{c.name}/{direction}" in load.intervals}
+        found.append(WheelLoad(c.name, force["normal"], force.get("longitudinal", 0.0), force.get("lateral", 0.0), needed.get(c.name, 0.0),
+                               kind.get(c.name, 0.0), mu[c.name], loose))
+    return tuple(found)
+
+
+def _sliding(vehicle: Vehicle) -> tuple[str, ...]:
+    rows = vehicle.constrained.distribution.names
+    return tuple(c.name for c in vehicle.contacts if "lateral" in c.held and f"{c.name}/lateral" not in rows)

@@ -1,0 +1,209 @@
+"""One step function for many cases at once: SIMD lanes inside a thread, threads beside each other, the loop over steps in C++."""
+
+from __future__ import annotations
+
+import ctypes
+import hashlib
+import subprocess
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import lru_cache
+
+import casadi as ca
+import numpy as np
+
+from ..errors import CompileError
+from .cache import default_cache
+from .compiler import LARGE, Compiler, find_compiler
+from .lane_type import vectorised
+
+RAN, NOT_FINITE, OFF, SINGULAR, FALLEN = range(5)
+
+# One pack of lanes goes through all its steps before the next one starts: its state never leaves the cache.
+_LOOP = """
+static inline pack gathered(const double* from, long long lane, long long last, long long stride) {{
+  pack p;
+  for (int i = 0; i < LANES; ++i) p[i] = from[(lane + i < last ? lane + i : last) * stride];
+  return p;
+}}
+
+extern "C" int nhmech_lane_count(void) {{ return LANES; }}
+
+extern "C" void nhmech_lanes(long long first, long long end, long long room, long long count, double dt, long long k0,
+                             long long steps, double poor, double flat, double loose, const double* u, long long u_period, long long u_lane,
+                             long long u_entry, long long hold, const double* theta, long long theta_lane, long long theta_entry,
+                             double* x, double* health, const double* sides, long long* status, long long* done, long long every,
+                             double* record) {{
+  static const int nx = {nx}, nu = {nu}, ntheta = {ntheta};
+  const lane* arg[{sz_arg}];
+  lane* res[{sz_res}];
+  casadi_int iw[{sz_iw} + 1];
+  lane w[{sz_w} + 1], now[nx + 1], next[nx + 1], input[nu + 1], parameter[ntheta + 1], found[3], time, length = dt;
+  for (long long at = first; at < end; at += LANES) {{
+    pack side, guard;
+    mask alive;
+    for (int j = 0; j < nx; ++j) memcpy(&now[j], x + j * room + at, sizeof(pack));
+    for (int j = 0; j < 3; ++j) memcpy(&found[j], health + j * room + at, sizeof(pack));
+    memcpy(&side, sides + at, sizeof(pack));
+    memcpy(&alive, status + at, sizeof(mask));
+    guard = found[2].v;
+    alive = alive == 0;
+    for (int j = 0; j < ntheta; ++j) parameter[j] = gathered(theta + j * theta_entry, at, count - 1, theta_lane);
+    for (long long k = k0; k < k0 + steps; ++k) {{
+      if (record && k % every == 0)
+        for (int j = 0; j < nx; ++j) memcpy(record + ((k / every) * nx + j) * room + at, &now[j], sizeof(pack));
+      if (k == k0 || (u_period && k % hold == 0))
+        for (int j = 0; j < nu; ++j) input[j] = gathered(u + (k / hold) * u_period + j * u_entry, at, count - 1, u_lane);
+      if (!any(alive)) continue;
+      time = (double)k * dt;
+      arg[0] = &time; arg[1] = now; arg[2] = input; arg[3] = parameter; arg[4] = &length;
+      res[0] = next; res[1] = found;
+      {name}(arg, res, iw, w, 0);
+      pack sum = all(0.) * found[0].v + all(0.) * found[1].v + all(0.) * found[2].v;
+      for (int j = 0; j < nx; ++j) sum += all(0.) * next[j].v;
+      const pack low = casadi_fmin(found[2], guard).v, high = casadi_fmax(found[2], guard).v;
+      const mask infinite = sum != all(0.), off = found[0].v > all(loose), singular = found[1].v * side < all(poor);
+      const mask fallen = (low < all(flat)) & (high > 1.5 * low), bad = (infinite | off | singular | fallen) & alive;
+      if (__builtin_expect(any(bad), 0)) {{
+        for (int l = 0; l < LANES; ++l) if (bad[l]) {{
+          status[at + l] = infinite[l] ? {NOT_FINITE} : off[l] ? {OFF} : fallen[l] ? {FALLEN} : {SINGULAR};
+          done[at + l] = k;
+        }}
+        alive &= ~bad;
+      }}
+      guard = alive ? found[2].v : guard;
+      for (int j = 0; j < nx; ++j) now[j] = alive ? next[j].v : now[j].v;
+    }}
+    found[2] = guard;
+    for (int j = 0; j < nx; ++j) memcpy(x + j * room + at, &now[j], sizeof(pack));
+    for (int j = 0; j < 3; ++j) memcpy(health + j * room + at, &found[j], sizeof(pack));
+  }}
+}}
+"""
+
+
+@dataclass(frozen=True)
+class Limits:
+    """Where a step is refused: the frame's margin times its side below `poor`, a guard below `flat` that changes by half, |phi| above
+    `loose`."""
+
+    poor: float
+    flat: float
+    loose: float
+
+
+@dataclass(frozen=True, eq=False)
+class LaneState:
+    """Cases side by side, padded with copies of the last one to a whole number of packs: `room` columns, of which `count` are cases.
+
+    x       (nx, room)
+    health  (3, room): |phi| before the last projection, margin of the frame, least guard
+    side    (room,) sign of the margin at the start
+    status  (room,) RAN until a step is refused; then why, and x stays as it was before
+    done    (room,) the step that was refused
+    """
+
+    count: int
+    x: np.ndarray
+    health: np.ndarray
+    side: np.ndarray
+    status: np.ndarray
+    done: np.ndarray
+
+    @classmethod
+    def of(cls, x0: np.ndarray, width: int) -> LaneState:
+        """From (count, nx)."""
+        count, room = len(x0), -(-len(x0) // width) * width
+        x = np.ascontiguousarray(np.concatenate([x0, np.repeat(x0[-1:], room - count, axis=0)]).T)
+        return cls(count, x, np.zeros((3, room)), np.zeros(room), np.zeros(room, np.int64), np.zeros(room, np.int64))
+
+    @property
+    def room(self) -> int:
+        return self.x.shape[1]
+
+    @property
+    def cases(self) -> np.ndarray:
+        """x as (count, nx), a view that cannot be written to."""
+        view = self.x[:, :self.count].T
+        view.setflags(write=False)
+        return view
+
+
+@dataclass(frozen=True)
+class Lanes:
+    """A step function compiled for `width` cases in one vector."""
+
+    call: ctypes._CFuncPtr
+    width: int
+
+    def run(self, state: LaneState, u: np.ndarray, theta: np.ndarray, *, dt: float, k0: int, steps: int, limits: Limits, hold: int = 1,
+            every: int = 1, record: np.ndarray | None = None, spread: Callable = map, parts: int = 1) -> None:
+        """Advances `state` in place over steps k0 to k0 + steps, from time k0 dt.
+
+        u       (count, nu), or (periods, count, nu) of which number k // hold is held at step k; any strides
+        theta   (count, ntheta)
+        record  (K, nx, room): the state before each step k with k % every == 0 goes to row k // every
+        spread  `map`, or that of a pool of threads, over so many `parts` of the cases
+        """
+        period = u.strides[0] // 8 if u.ndim == 3 else 0
+        edges = np.linspace(0, state.room // self.width, parts + 1).astype(int) * self.width
+
+        memory = [array.ctypes.data for array in (state.x, state.health, state.side, state.status, state.done)]
+
+        def part(i: int) -> None:
+            self.call(edges[i], edges[i + 1], state.room, state.count, dt, k0, steps, limits.poor, limits.flat, limits.loose,
+                      u.ctypes.data, period, u.strides[-2] // 8, u.strides[-1] // 8, hold, theta.ctypes.data, theta.strides[0] // 8,
+                      theta.strides[1] // 8, *memory, every, None if record is None else record.ctypes.data)
+
+        for _ in spread(part, range(parts)):
+            pass
+
+
+@dataclass(frozen=True)
+class VectorCompiler(Compiler):
+    """The same compiler, for C++ on this machine's vectors. Its version knows the processor, so that no cache serves another one."""
+
+    def flags(self, instructions: int) -> tuple[str, ...]:
+        """Reciprocals for repeated and constant divisors: a fifth faster, and right to an ulp. NaN stays NaN."""
+        level = "-Og" if instructions > LARGE else "-O2"
+        return ("-x", "c++", level, *NATIVE, "-fno-math-errno", "-freciprocal-math", "-fPIC", "-shared")
+
+
+NATIVE = ("-march=native",)
+
+
+@lru_cache(maxsize=1)
+def find_vector_compiler() -> VectorCompiler | None:
+    """None where there is no C compiler. Raises `CompileError` where it cannot say for which processor it compiles."""
+    compiler = find_compiler()
+    if compiler is None:
+        return None
+    command = [compiler.path, *compiler.words, *NATIVE, "-dM", "-E", "-x", "c++", "-"]
+    answer = subprocess.run(command, capture_output=True, text=True, stdin=subprocess.DEVNULL)
+    if answer.returncode:
+        raise CompileError(f"{' '.join(command)}: {answer.stderr.strip()[:200]}")
+    return VectorCompiler(compiler.path, f"{compiler.version} {hashlib.sha256(answer.stdout.encode()).hexdigest()}", compiler.words)
+
+
+def compiled_lanes(step: ca.Function) -> Lanes | None:
+    """The loop around (t, x, u, theta, dt) -> (x, health), compiled as C++ on vectors of 8 (AVX-512), 4 (AVX) or 2 doubles.
+
+    None where there is no compiler. Raises `CompileError` where it refuses.
+    """
+    compiler = find_vector_compiler()
+    if compiler is None:
+        return None
+    generator = ca.CodeGenerator(f"{step.name()}.cpp", {"with_header": False, "cpp": True})
+    generator.add(step)
+    shapes = {"nx": step.nnz_out(0), "nu": step.nnz_in(2), "ntheta": step.nnz_in(3)}
+    sizes = {"sz_arg": step.sz_arg(), "sz_res": step.sz_res(), "sz_iw": step.sz_iw(), "sz_w": step.sz_w()}
+    codes = {"NOT_FINITE": NOT_FINITE, "OFF": OFF, "SINGULAR": SINGULAR, "FALLEN": FALLEN}
+    code = generator.dump()
+    code = vectorised(code) + _LOOP.format(name=step.name(), **shapes, **sizes, **codes)
+    library = ctypes.CDLL(str(default_cache().library(code, compiler, code.count("\n"))))
+    call = library.nhmech_lanes
+    pointer, integer, real = ctypes.c_void_p, ctypes.c_longlong, ctypes.c_double
+    call.argtypes = [*[integer] * 4, real, integer, integer, *[real] * 3, pointer, *[integer] * 4, pointer, integer, integer,
+                     *[pointer] * 5, integer, pointer]
+    call.restype = None
+    return Lanes(call, library.nhmech_lane_count())

@@ -1,0 +1,173 @@
+"""Many runs of one system at once."""
+
+from __future__ import annotations
+
+import os
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from ..compile.lanes import FALLEN, NOT_FINITE, OFF, RAN, SINGULAR, Limits
+from ..errors import SimulationError
+from .batch_input import Policy, asked, checked, started
+from .chart import FLAT, LOOSE, POOR
+from .lane_step import Stepper, stepper
+
+LIMITS = Limits(POOR, FLAT, LOOSE)
+SLICE = 500_000_000      # instructions times cases between two looks at Ctrl-C: about a quarter of a second
+SHARE = 1_000_000        # instructions times cases that are worth a further thread
+
+REASONS = {
+    RAN: "ran to the end",
+    NOT_FINITE: "a step gave numbers that are not finite: try a smaller dt, and look at masses and efforts",
+    OFF: f"a step led farther than {LOOSE} m from the constraints: try a smaller dt",
+    SINGULAR: "the independent speeds stopped determining the motion; Simulator changes them on its way, a batch does not",
+    FALLEN: "a wheel lies down: its axle became parallel to the ground's normal",
+}
+
+
+@dataclass(frozen=True, eq=False)
+class Batch:
+    """What `simulate_batch` returns. K recorded moments, N cases.
+
+    t           (K,) [s]
+    x           (K, N, nx) flat states: configuration with unwrapped angles, then xi; columns are contiguous
+    u           (K, N, nu) held from each t on
+    theta       (N, ntheta)
+    status      (N,) 0 where a case ran to the end, else the key in `REASONS`; `reason` has it in words
+    stopped_at  (N,) [s] time of the last good state, which fills the rest of the case's record
+    names       of the columns of x: "q" and "xi"; and "u", "theta"
+    """
+
+    t: np.ndarray
+    x: np.ndarray
+    u: np.ndarray
+    theta: np.ndarray
+    status: np.ndarray
+    stopped_at: np.ndarray
+    names: dict[str, tuple[str, ...]]
+    stepper: Stepper = field(repr=False)
+
+    def __post_init__(self):
+        for name in ("t", "x", "u", "theta", "status", "stopped_at"):
+            view = getattr(self, name).view()                # what the caller passed in stays writable
+            view.setflags(write=False)
+            object.__setattr__(self, name, view)
+
+    def __len__(self) -> int:
+        return len(self.status)
+
+    @property
+    def ok(self) -> np.ndarray:
+        """(N,) which cases ran to the end."""
+        return self.status == RAN
+
+    @property
+    def xi(self) -> np.ndarray:
+        """Independent speeds, (K, N, nxi)."""
+        return self.x[:, :, self.stepper.flat.nconf:]
+
+    def column(self, name: str) -> np.ndarray:
+        """One named column, (K, N): a speed where there is one of that name, else a coordinate or an input. Raises `SimulationError`."""
+        for part, array in (("xi", self.xi), ("q", self.x), ("u", self.u)):
+            if name in self.names[part]:
+                return array[:, :, self.names[part].index(name)]
+        raise SimulationError(f"no column {name!r}; there are {', '.join(sorted(set(sum(self.names.values(), ()))))}")
+
+    def reason(self, case: int) -> str:
+        """Why a case ended."""
+        return REASONS[int(self.status[case])]
+
+    def q(self, k: int = -1) -> np.ndarray:
+        """Configurations at one recorded moment, (N, nq)."""
+        flat = self.stepper.flat
+        return flat.configuration(self.x[k, :, :flat.nconf].T).T
+
+    def v(self, k: int = -1) -> np.ndarray:
+        """All fibre coordinates at one recorded moment, (N, nv)."""
+        velocity = self.stepper.equations.velocity.map(len(self))
+        return velocity(self.t[k], self.q(k).T, self.xi[k].T, self.theta.T).full().T
+
+    def multipliers(self, k: int = -1) -> np.ndarray:
+        """lambda of the kept rows at one recorded moment, (N, len(frame.kept))."""
+        multipliers = self.stepper.equations.multipliers.map(len(self))
+        return multipliers(self.t[k], self.q(k).T, self.xi[k].T, self.u[k].T, self.theta.T).full().T
+
+    def reactions(self, k: int = -1):
+        """Ground forces at one recorded moment, `batch_reactions.BatchReactions`. Raises `SimulationError` for a system without wheels."""
+        from .batch_reactions import batch_reactions
+
+        return batch_reactions(self, k)
+
+
+def simulate_batch(constrained, x0, u: np.ndarray | Policy | None = None, *, dt: float, steps: int, every: int = 1, control_every: int = 1,
+                   theta=None, threads: int | None = None) -> Batch:
+    """Runs N cases of a vehicle (or any `ConstrainedSystem`) side by side: the steps of `Simulator`, in vectors of cases and in threads.
+
+    x0             (N, nx) flat states: `start_states`, or rows of `Batch.x`. A residue of phi up to 1e-6 m is projected away
+    u              (N, nu) or (nu,), held all the time; (periods, N, nu), one for each control period; a policy (t, x (N, nx)) -> u (N, nu),
+                   asked once per control period, whose x is a view that the next steps overwrite; None for no effort
+    dt, steps      step [s] and how many
+    every          records each so many steps; the first and the last state always
+    control_every  steps in a control period
+    theta          (N, ntheta) or (ntheta,), values of the symbolic parameters; the system's own where None
+    threads        of the processor; as many as the work is worth where None. The result does not depend on it
+
+    A case whose step fails (not finite, off the constraints, independent speeds that go bad, a wheel lying down) stops at its last good
+    state; the others go on. Raises `SimulationError` for wrong shapes, for values that are not finite, for an x0 off the constraints, and
+    for a policy that fails.
+    """
+    if not (np.isfinite(dt) and dt > 0):
+        raise SimulationError(f"dt = {dt} must be a positive time in seconds")
+    whole = {"steps": steps, "every": every, "control_every": control_every, "threads": 1 if threads is None else threads}
+    for name, value in whole.items():
+        if not (isinstance(value, (int, np.integer)) and value >= 1):
+            raise SimulationError(f"{name} = {value} must be a whole number from 1 on")
+    made = stepper(constrained)
+    names = made.names
+    x0 = checked("x0", x0, [(None, made.flat.nx)], names["q"] + names["xi"])
+    count, nu, ntheta, periods = len(x0), len(names["u"]), len(names["theta"]), -(-steps // control_every)
+    theta = made.subject.theta if theta is None else checked("theta", theta, [(count, ntheta), (ntheta,)], names["theta"])
+    theta = np.broadcast_to(theta, (count, ntheta))
+    if not callable(u):
+        u = np.zeros(nu) if u is None else checked("u", u, [(periods, count, nu), (count, nu), (nu,)], names["u"])
+        u = np.broadcast_to(u, (count, nu)) if u.ndim < 3 else u
+
+    state = started(made, x0, theta)
+    moments = np.append(np.arange(0, steps, every), steps)
+    record = np.empty((len(moments), made.flat.nx, state.room))
+    held = np.empty((len(moments), count, nu)) if callable(u) else None
+    slice_ = SLICE // (made.cost * count) + 1
+    parts = _parts(threads, made, count * min(control_every if callable(u) else steps, slice_), state.room)
+    k, command = 0, u
+    with ThreadPoolExecutor(parts) as pool:
+        while k < steps and not state.status.all():
+            stop = steps
+            if callable(u):
+                stop = min(k - k % control_every + control_every, steps)
+                if k % control_every == 0:
+                    command = asked(u, k * dt, state.cases, nu)
+                    held[-(-k // every):-(-stop // every)] = command
+            stop = min(stop, k + slice_)
+            made.runner.run(state, command, theta, dt=dt, k0=k, steps=stop - k, limits=LIMITS, hold=control_every, every=every,
+                            record=record, spread=pool.map if parts > 1 else map, parts=parts)
+            k = stop
+    record[-(-k // every):] = state.x                      # the last state; and what is left, where every case has stopped
+    if held is not None:
+        held[-(-k // every):] = command
+    elif u.ndim < 3:
+        held = np.broadcast_to(u, (len(moments), count, nu))
+    else:
+        held = u[np.minimum(moments // control_every, periods - 1)]
+    status = state.status[:count]
+    stopped_at = np.where(status == RAN, steps, state.done[:count]) * dt
+    return Batch(moments * dt, record[:, :, :count].transpose(0, 2, 1), held, theta, status, stopped_at, names, made)
+
+
+def _parts(threads: int | None, made: Stepper, steps: int, room: int) -> int:
+    """How many threads share the cases in one call of so many steps."""
+    if threads is None:
+        cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+        threads = min(cores, 1 + steps * made.cost // SHARE)
+    return min(threads, room // made.runner.width)

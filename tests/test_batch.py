@@ -1,0 +1,379 @@
+"""Batches: the steps of `Simulator`, for many cases side by side."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+
+import casadi as ca
+import numpy as np
+import pytest
+from support import SHIPPED, random_states, shipped
+
+import nhmech
+from nhmech.compile.compiler import find_compiler
+from nhmech.compile.lanes import FALLEN, NOT_FINITE, OFF, SINGULAR, LaneState, Limits, compiled_lanes
+from nhmech.compile.mapped import Mapped
+from nhmech.simulation.integrators import rk4
+from nhmech.simulation.lane_step import INLINE, stepper
+from nhmech.systems import load_system
+from nhmech.vehicle.multipliers import reactions
+
+needs_compiler = pytest.mark.skipif(find_compiler() is None, reason="no C compiler")
+DRIVING = {"left_wheel_joint": 4.0, "right_wheel_joint": 2.5}
+
+
+@pytest.fixture(scope="module")
+def drive():
+    return shipped("differential_drive")
+
+
+@pytest.fixture(scope="module")
+def start(drive):
+    """Seven cases: not a whole number of vectors of any width."""
+    rng = np.random.default_rng(3)
+    return nhmech.start_states(drive, [(*rng.normal(size=2), rng.uniform(-3, 3)) for _ in range(7)], xi=DRIVING)
+
+
+@pytest.fixture(scope="module")
+def efforts():
+    return np.random.default_rng(4).normal(size=(7, 2)) * 0.05
+
+
+def scalar_run(vehicle, x0, controller, duration, *, every=1, control_period=None, dt=1e-3):
+    """The same case by `Simulator`."""
+    simulator = nhmech.Simulator(vehicle, controller, dt=dt, control_period=control_period)
+    flat = simulator.primary.flat
+    simulator.reset(q=flat.configuration(x0[:flat.nconf]), xi=x0[flat.nconf:])
+    return simulator.run(duration, every=every)
+
+
+# -- the same steps ------------------------------------------------------------------------------------------------------
+@pytest.mark.parametrize("name", SHIPPED)
+def test_one_step_agrees_with_the_scalar_step(name):
+    vehicle = shipped(name)
+    made = stepper(vehicle)
+    equations, flat = made.equations, made.flat
+    states = [(q, xi, u) for chosen, q, xi, u in random_states(vehicle, 5, seed=7) if chosen is vehicle]
+    x0 = np.array([flat.flatten(q, xi) for q, xi, _ in states])
+    u = np.array([u for *_, u in states])
+    batch = nhmech.simulate_batch(vehicle, x0, u, dt=1e-3, steps=1)
+    step = rk4(equations, flat)
+    for i in range(len(states)):
+        start = step(0.0, x0[i], u[i], vehicle.theta, 0.0)[0].copy()        # put onto the constraints, as a batch does first
+        expected, q, v, health = (part.copy() for part in step(0.0, start, u[i], vehicle.theta, 1e-3))
+        if batch.ok[i]:
+            np.testing.assert_allclose(batch.x[-1, i], expected, rtol=1e-12, atol=1e-12)
+            np.testing.assert_allclose(batch.q()[i], q, rtol=1e-12, atol=1e-12)
+            np.testing.assert_allclose(batch.v()[i], v, rtol=1e-12, atol=1e-11)
+        else:                                                              # a sample at which other speeds serve
+            assert batch.status[i] == SINGULAR and abs(health[1]) < 0.1
+    assert batch.ok.any()
+
+
+@pytest.mark.parametrize("name, xi", [("differential_drive", DRIVING), ("bicycle", {"rear_wheel_joint": 15.0, "roll_rate": 0.2}),
+                                      ("mecanum", {}), ("disc", None)])
+def test_runs_agree_with_the_simulator_and_stay_on_the_constraints(name, xi):
+    vehicle = shipped(name)
+    x0 = nhmech.start_states(vehicle, [(0.3 * i, -0.2 * i, 0.5 * i) for i in range(3)], xi=xi)
+    u = np.random.default_rng(1).normal(size=(3, vehicle.constrained.system.u.numel())) * 0.02
+    batch = nhmech.simulate_batch(vehicle, x0, u, dt=1e-3, steps=400, every=150)
+    assert batch.ok.all() and batch.t == pytest.approx([0.0, 0.15, 0.3, 0.4], abs=1e-15)
+    for i in range(3):
+        run = scalar_run(vehicle, x0[i], lambda t, state: u[i], 0.4, every=150)
+        np.testing.assert_allclose(batch.xi[:, i], run.xi, rtol=1e-10, atol=1e-10)
+        np.testing.assert_allclose(batch.q()[i], run.q[-1], rtol=1e-10, atol=1e-10)
+        rates, phi = vehicle.constraint_error(0.4, batch.q()[i], batch.v()[i])
+        assert np.abs(phi).max() <= 1e-12 * max(1.0, np.linalg.norm(batch.q()[i, :3])) and np.abs(rates).max() < 1e-10
+    assert np.abs(np.linalg.norm(batch.x[:, :, 3:7], axis=2) - 1).max() < 1e-15 * 4
+
+
+def test_both_ways_of_writing_the_step_are_tried():
+    """One expression for small systems, calls for large ones: the test above means little if all were of one kind."""
+    costs = [stepper(shipped(name)).cost for name in ("differential_drive", "bicycle")]
+    assert costs[0] < INLINE < costs[1]
+
+
+def test_a_system_without_wheels():
+    sled = load_system("sled")
+    starts = [(0.1 * i, 0.2, -0.5 + 0.2 * i) for i in range(5)]
+    x0 = nhmech.start_states(sled.constrained, starts, xi=[1.2, 0.4])
+    batch = nhmech.simulate_batch(sled.constrained, x0, dt=1e-2, steps=100, every=100)
+    heading = batch.column("phi")
+    np.testing.assert_allclose(heading[-1], heading[0] + 0.4, rtol=1e-12)
+    speed = np.hypot(*batch.v().T[:2])
+    np.testing.assert_allclose(speed, np.hypot(*batch.v(0).T[:2]), rtol=1e-9)          # a circle at constant speed
+    assert batch.multipliers().shape == (5, 1)
+    with pytest.raises(nhmech.SimulationError, match="only a vehicle has wheels"):
+        batch.reactions()
+
+
+# -- inputs --------------------------------------------------------------------------------------------------------------
+@pytest.mark.parametrize("count", [1, 3, 4, 5])
+def test_any_number_of_cases_gives_the_same_numbers(drive, start, efforts, count):
+    whole = nhmech.simulate_batch(drive, start, efforts, dt=1e-3, steps=50, every=10)
+    part = nhmech.simulate_batch(drive, start[-count:], efforts[-count:], dt=1e-3, steps=50, every=10)
+    assert part.x.shape == (6, count, start.shape[1]) and len(part) == count
+    np.testing.assert_array_equal(part.x, whole.x[:, -count:])
+
+
+def test_threads_change_nothing(drive, start, efforts):
+    x0, u = np.tile(start, (9, 1)), np.tile(efforts, (9, 1))
+    runs = [nhmech.simulate_batch(drive, x0, u, dt=1e-3, steps=60, every=7, threads=n) for n in (1, 2, 3, 100)]
+    for run in runs[1:]:
+        np.testing.assert_array_equal(run.x, runs[0].x)
+
+
+def test_a_policy_is_asked_once_per_control_period(drive, start):
+    moments = []
+
+    def policy(t, x):
+        moments.append(t)
+        assert x.shape == start.shape and not x.flags.writeable
+        return 0.1 * (np.array([3.0, 2.0]) - x[:, -2:])
+
+    batch = nhmech.simulate_batch(drive, start, policy, dt=1e-3, steps=95, control_every=10, every=5)
+    assert moments == pytest.approx([i * 1e-2 for i in range(10)], abs=1e-15)
+
+    def controller(t, state):
+        return 0.1 * (np.array([3.0, 2.0]) - np.array([state.xi["left_wheel_joint"], state.xi["right_wheel_joint"]]))
+
+    run = scalar_run(drive, start[2], controller, 0.095, every=5, control_period=1e-2)
+    np.testing.assert_allclose(batch.xi[:, 2], run.xi, rtol=1e-11)
+    np.testing.assert_allclose(batch.u[:-1, 2], run.u[:-1], rtol=1e-11)
+
+
+def test_inputs_given_for_each_period_equal_a_policy_that_reads_them_out(drive, start):
+    table = np.random.default_rng(5).normal(size=(13, 7, 2)) * 0.05
+    batch = nhmech.simulate_batch(drive, start, table, dt=1e-3, steps=50, control_every=4, every=3)
+    periods = iter(table)
+    same = nhmech.simulate_batch(drive, start, lambda t, x: next(periods), dt=1e-3, steps=50, control_every=4, every=3)
+    np.testing.assert_array_equal(batch.x, same.x)
+    np.testing.assert_array_equal(batch.u, same.u)
+    turned = np.asfortranarray(table[:, ::-1])[:, ::-1]                     # the same numbers behind other strides
+    np.testing.assert_array_equal(nhmech.simulate_batch(drive, np.asfortranarray(start), turned, dt=1e-3, steps=50, control_every=4, every=3).x,
+                                  batch.x)
+
+
+def test_no_input_one_input_and_the_arrays_of_the_caller(drive, start, efforts):
+    before = start.copy()
+    none = nhmech.simulate_batch(drive, start, dt=1e-3, steps=20)
+    np.testing.assert_array_equal(none.x, nhmech.simulate_batch(drive, start, np.zeros((7, 2)), dt=1e-3, steps=20).x)
+    one = nhmech.simulate_batch(drive, start, efforts[0], dt=1e-3, steps=20)
+    np.testing.assert_array_equal(one.x, nhmech.simulate_batch(drive, start, np.tile(efforts[0], (7, 1)), dt=1e-3, steps=20).x)
+    again = nhmech.simulate_batch(drive, start, efforts, dt=1e-3, steps=20)
+    np.testing.assert_array_equal(start, before)
+    assert efforts.flags.writeable and start.flags.writeable and not again.x.flags.writeable and not again.u.flags.writeable
+    assert again.x[0, :, 0].strides == (8,)                                # columns are contiguous
+
+
+def test_parameters_of_each_case(drive):
+    names = ("base_link.mass", "base_link.com_x", "payload.mass")
+    symbolic = drive.with_parameters(symbolic=names)
+    rng = np.random.default_rng(6)
+    theta = symbolic.theta * rng.uniform(0.7, 1.4, size=(6, 3)) + [0, 0, 1]
+    x0 = nhmech.start_states(symbolic, [(0.0, 0.0, 0.1 * i) for i in range(6)], xi=DRIVING)
+    u = np.array([0.3, -0.1])
+    batch = nhmech.simulate_batch(symbolic, x0, u, dt=1e-3, steps=200, every=200, theta=theta)
+    assert batch.names["theta"] == names
+    for i in (0, 5):
+        own = drive.with_parameters(dict(zip(names, theta[i])))
+        run = scalar_run(own, x0[i], lambda t, state: u, 0.2)
+        np.testing.assert_allclose(batch.xi[-1, i], run.xi[-1], rtol=1e-11)
+        expected = reactions(own, 0.2, batch.q()[i], batch.v()[i], u)
+        found = batch.reactions()
+        for name, force in zip(found.names, found.forces[i]):
+            contact, direction = name.rsplit("/", 1)
+            assert force == pytest.approx(expected.components[contact][direction], rel=1e-9, abs=1e-9)
+    assert np.ptp(batch.xi[-1], axis=0).min() > 1e-3
+    same = nhmech.simulate_batch(symbolic, x0, u, dt=1e-3, steps=20)
+    np.testing.assert_array_equal(same.x, nhmech.simulate_batch(symbolic, x0, u, dt=1e-3, steps=20, theta=symbolic.theta).x)
+
+
+# -- reactions -----------------------------------------------------------------------------------------------------------
+@pytest.mark.parametrize("name", ["differential_drive", "ackermann_car", "bicycle", "mecanum", "trailers"])
+def test_reactions_and_friction_of_each_case(name):
+    """Against the second method, Pinocchio's matrices, case by case."""
+    vehicle = shipped(name)
+    states = [(q, xi, u) for chosen, q, xi, u in random_states(vehicle, 5, seed=8) if chosen is vehicle]
+    flat = stepper(vehicle).flat
+    batch = nhmech.simulate_batch(vehicle, [flat.flatten(q, xi) for q, xi, _ in states], [u for *_, u in states], dt=1e-4, steps=1)
+    q, v, found = batch.q(0), batch.v(0), batch.reactions(0)
+    for i in range(len(batch)):
+        expected = reactions(vehicle, 0.0, q[i], v[i], batch.u[0, i])
+        assert expected.feasible == found.feasible[i]
+        size = np.abs(found.forces[i]).max()
+        for column, contact in enumerate(found.contacts):
+            parts = expected.components[contact]
+            for direction, force in parts.items():
+                assert found.forces[i, found.names.index(f"{contact}/{direction}")] == pytest.approx(force, rel=1e-7, abs=1e-9 * size)
+            if parts["normal"] > 1e-3 * size:
+                slip = np.sqrt(sum(force ** 2 for direction, force in parts.items() if direction != "normal"))
+                assert found.friction[i, column] == pytest.approx(slip / parts["normal"], rel=1e-6, abs=1e-9)
+                assert found.normal[i, column] == pytest.approx(parts["normal"], rel=1e-7)
+
+
+# -- stopping ------------------------------------------------------------------------------------------------------------
+def test_a_case_that_fails_stops_and_the_others_go_on(drive, start, efforts):
+    def policy(t, x):
+        u = efforts.copy()
+        u[4] = np.nan if t > 0.0095 else u[4]
+        return u
+
+    whole = nhmech.simulate_batch(drive, start, efforts, dt=1e-3, steps=40, every=4)
+    batch = nhmech.simulate_batch(drive, start, policy, dt=1e-3, steps=40, every=4)
+    others = [i for i in range(7) if i != 4]
+    np.testing.assert_array_equal(batch.x[:, others], whole.x[:, others])
+    assert batch.status.tolist() == [0, 0, 0, 0, NOT_FINITE, 0, 0] and batch.ok.sum() == 6
+    assert batch.stopped_at == pytest.approx([0.04] * 4 + [0.01] + [0.04] * 2, abs=1e-15)
+    np.testing.assert_array_equal(batch.x[:3, 4], whole.x[:3, 4])
+    last = nhmech.simulate_batch(drive, start, efforts, dt=1e-3, steps=10).x[-1, 4]
+    np.testing.assert_array_equal(batch.x[3:, 4], np.tile(last, (8, 1)))   # its last good state, to the end of the record
+    assert "not finite" in batch.reason(4) and "end" in batch.reason(0)
+
+
+def test_when_all_have_failed_the_policy_is_asked_no_more(drive, start):
+    calls = []
+    batch = nhmech.simulate_batch(drive, start, lambda t, x: calls.append(t) or np.full((7, 2), np.nan), dt=1e-3, steps=100)
+    assert len(calls) == 1 and not batch.ok.any() and np.all(batch.stopped_at == 0) and np.isfinite(batch.x).all() and len(batch.t) == 101
+
+
+def test_a_disc_that_lies_down_stops_where_the_simulator_stops():
+    vehicle = shipped("disc")
+    poses = [(0, 0, 0.3, roll, 0, 0) for roll in (0.6, 0.9, 1e-9)]
+    batch = nhmech.simulate_batch(vehicle, nhmech.start_states(vehicle, poses), dt=1e-3, steps=600)
+    assert batch.status[2] == 0 and set(batch.status[:2]) <= {FALLEN, SINGULAR}
+    for i in range(2):
+        simulator = nhmech.Simulator(vehicle, dt=1e-3)
+        simulator.reset(poses[i])
+        with pytest.raises(nhmech.SimulationError) as error:
+            simulator.run(0.6)
+        assert 0 < batch.stopped_at[i] <= error.value.trajectory.t[-1] + 1e-12
+        k = int(round(batch.stopped_at[i] / 1e-3))
+        np.testing.assert_allclose(batch.xi[k, i], error.value.trajectory.xi[k], rtol=1e-9, atol=1e-9)
+
+
+def test_independent_speeds_that_go_bad_and_steps_that_are_too_long(drive, start):
+    """y' = x' tan(phi) breaks down at phi = pi/2, where the frame of (x', phi') does too."""
+    sled = load_system("sled").constrained
+    x0 = nhmech.start_states(sled, [(0, 0, 0.0), (0, 0, 0.0)], xi=[1.0, 1.0]) * [[1, 1, 1, 1, 1], [1, 1, 1, 1, 0.1]]
+    batch = nhmech.simulate_batch(sled, x0, dt=1e-3, steps=2000, every=2000)
+    assert batch.status[0] in (SINGULAR, NOT_FINITE) and batch.status[1] == 0 and 1.0 < batch.stopped_at[0] < np.pi / 2
+    spinning = start.copy()
+    spinning[1, -2:] = 300.0, -300.0
+    batch = nhmech.simulate_batch(drive, spinning, dt=0.05, steps=5)
+    assert batch.status[1] == OFF and batch.ok[[0, 2, 3, 4, 5, 6]].all()
+
+
+# -- what is refused -----------------------------------------------------------------------------------------------------
+@pytest.mark.parametrize("changes, message", [
+    ({"x0": np.zeros((3, 4))}, r"x0 has shape \(3, 4\), expected \(N, 11\) with columns x, y, z, qx"),
+    ({"x0": np.zeros((0, 11))}, "x0 has shape"),
+    ({"x0": "fast"}, "x0 is no array of numbers"),
+    ({"x0": np.full((7, 11), np.nan)}, r"x0\[0, 0\] \(x\) = nan must be finite"),
+    ({"x0": np.zeros((7, 11))}, "x0 of case 0 .* off the constraints: numbers that are not finite"),
+    ({"u": np.zeros((6, 2))}, r"u has shape \(6, 2\), expected \(20, 7, 2\) or \(7, 2\) or \(2,\) with columns left_wheel_joint"),
+    ({"u": np.zeros((19, 7, 2))}, r"u has shape \(19, 7, 2\)"),
+    ({"u": np.array([0.0, np.inf])}, r"u\[1\] \(right_wheel_joint\) = inf"),
+    ({"theta": [1.0]}, r"theta has shape \(1,\), expected \(7, 0\) or \(0,\) with columns none"),
+    ({"dt": 0.0}, "dt = 0.0 must be a positive time"),
+    ({"steps": 0}, "steps = 0 must be a whole number from 1 on"),
+    ({"steps": 2.5}, "steps = 2.5"),
+    ({"every": -1}, "every = -1"),
+    ({"control_every": 0}, "control_every = 0"),
+    ({"threads": 0}, "threads = 0"),
+    ({"u": lambda t, x: np.zeros(3)}, r"policy gave shape \(3,\) at t = 0 s, expected \(7, 2\)"),
+    ({"u": lambda t, x: x["yaw"]}, "policy raised IndexError at t = 0 s"),
+])
+def test_bad_input_is_refused_with_names(drive, start, changes, message):
+    given = {"x0": start, "u": None, "dt": 1e-3, "steps": 20, **changes}
+    with pytest.raises(nhmech.SimulationError, match=message):
+        nhmech.simulate_batch(drive, given.pop("x0"), given.pop("u"), **given)
+
+
+def test_a_start_above_the_ground_is_refused_with_its_height(drive, start):
+    lifted = start.copy()
+    lifted[3, 2] += 0.02
+    with pytest.raises(nhmech.SimulationError, match=r"case 3 \(one of 1 such\).*\|phi\| = 0.02 m"):
+        nhmech.simulate_batch(drive, lifted, dt=1e-3, steps=1)
+    lifted[3, 2] -= 0.02 - 1e-8                                              # a residue is taken away
+    batch = nhmech.simulate_batch(drive, lifted, dt=1e-3, steps=1)
+    assert np.abs(drive.constraint_error(0.0, batch.q(0)[3], batch.v(0)[3])[1]).max() < 1e-12
+
+
+def test_columns_by_name(drive, start, efforts):
+    batch = nhmech.simulate_batch(drive, start, efforts, dt=1e-3, steps=4)
+    np.testing.assert_array_equal(batch.column("left_wheel_joint"), batch.xi[:, :, 0])          # a speed before an angle
+    np.testing.assert_array_equal(batch.column("qw"), batch.x[:, :, 6])
+    with pytest.raises(nhmech.SimulationError, match="no column 'speed'; there are .*right_wheel_joint"):
+        batch.column("speed")
+
+
+# -- the arithmetic of lanes ---------------------------------------------------------------------------------------------
+@needs_compiler
+def test_every_operation_on_lanes_agrees_with_the_virtual_machine():
+    """All that CasADi writes for SX, at ordinary numbers, zeros of both signs, multiples of pi/2, large arguments and what is not finite."""
+    a, b, c = (ca.SX.sym(name) for name in "abc")
+    values = [ca.sin(a), ca.cos(a), ca.tan(a), ca.sqrt(a), ca.exp(a), ca.log(a), ca.asin(a), ca.acos(a), ca.atan(a), ca.sinh(a), ca.cosh(a),
+              ca.tanh(a), ca.asinh(a), ca.acosh(a), ca.atanh(a), ca.erf(a), ca.log1p(a), ca.expm1(a), ca.floor(a), ca.ceil(a), ca.fabs(a),
+              ca.sign(a), -a, 1 / a, a / 0.44, a ** 2, a ** 3, a ** b, ca.fmin(a, b), ca.fmax(a, b), ca.atan2(a, b), ca.fmod(a, b),
+              ca.remainder(a, b), ca.copysign(a, b), ca.hypot(a, b), a < b, a <= b, ca.eq(a, b), ca.ne(a, b), ca.logic_and(a, b),
+              ca.logic_or(a, b), ca.logic_not(a), ca.if_else(a < b, b, c), a - b, a * b]
+    n = len(values)
+    x, t, dt, u = ca.SX.sym("x", n), ca.SX.sym("t"), ca.SX.sym("dt"), ca.SX.sym("u", 3)
+    step = ca.Function("step", [t, x, u, ca.SX.sym("theta", 0), dt], [ca.substitute(ca.vertcat(*values), ca.vertcat(a, b, c), u), ca.DM([0, 1, 1])])
+    rng = np.random.default_rng(2)
+    special = [0.0, -0.0, 1.0, -1.0, 2.0, np.nan, np.inf, -np.inf, 1e7, -3e15]
+    u = np.concatenate([rng.normal(size=(400, 3)), rng.normal(size=(200, 3)) * 1e4, rng.choice(special, size=(400, 3)),
+                        np.pi / 2 * rng.integers(-600_000, 600_000, size=(200, 3))])
+    none = np.zeros((len(u), 0))
+    expected = step.map(len(u))(0, np.zeros((n, len(u))), u.T, none.T, 0)[0].full()
+    lanes = compiled_lanes(step)
+    state = LaneState.of(np.zeros((len(u), n)), lanes.width)
+    lanes.run(state, u, none, dt=0.0, k0=0, steps=1, limits=Limits(-np.inf, -np.inf, np.inf))
+    finite = np.isfinite(expected).all(axis=0)
+    found = state.x[:, :len(u)]
+    np.testing.assert_array_equal(state.status[:len(u)] == 0, finite)
+    assert finite.sum() > 20
+    np.testing.assert_allclose(found[:, finite], expected[:, finite], rtol=1e-14, atol=1e-300)
+
+
+@needs_compiler
+def test_the_library_is_bound_to_the_processor():
+    from nhmech.compile.lanes import find_vector_compiler
+
+    plain, vector = find_compiler(), find_vector_compiler()
+    assert vector.path == plain.path and vector.version.startswith(plain.version) and vector.version != plain.version
+    assert "-march=native" in vector.flags(100) and not any("fast-math" in flag for flag in vector.flags(100))
+
+
+@needs_compiler
+def test_the_virtual_machine_gives_the_same(drive, start, efforts, monkeypatch):
+    made = stepper(drive)
+    mapped = Mapped(made.step)
+    table = np.random.default_rng(9).normal(size=(5, 7, 2)) * 0.05
+    table[2, 6] = 1e300                                                      # one case goes astray, in both
+    compiled = nhmech.simulate_batch(drive, start, table, dt=1e-3, steps=9, control_every=2, every=2)
+    monkeypatch.setattr("nhmech.simulation.batch.stepper", lambda given: type(made)(**{**vars(made), "runner": mapped}))
+    for threads in (1, 2):
+        virtual = nhmech.simulate_batch(drive, start, table, dt=1e-3, steps=9, control_every=2, every=2, threads=threads)
+        np.testing.assert_allclose(virtual.x, compiled.x, rtol=1e-12, atol=1e-12)
+        np.testing.assert_array_equal(virtual.status, compiled.status)
+        np.testing.assert_array_equal(virtual.stopped_at, compiled.stopped_at)
+    assert compiled.status[6] != 0 and compiled.ok[:6].all()
+
+
+def test_without_a_compiler_one_line_says_so(tmp_path):
+    code = ("import logging, nhmech; logging.basicConfig(); v = nhmech.load(nhmech.urdf_path('differential_drive'));"
+            f"x0 = nhmech.start_states(v, [(0, 0, 0.1 * i) for i in range(3)], xi={DRIVING});"
+            "[nhmech.simulate_batch(v, x0, [0.1, 0.2], dt=1e-3, steps=20) for _ in range(2)];"
+            "print(repr(nhmech.simulate_batch(v, x0, [0.1, 0.2], dt=1e-3, steps=20).x[-1].tolist()))")
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, env={**os.environ, "CC": "none"}, cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert [line for line in done.stderr.splitlines() if "virtual machine" in line] == [
+        "WARNING:nhmech:no C compiler found: batches run in CasADi's virtual machine, about a hundred times slower"]
+    vehicle = shipped("differential_drive")
+    x0 = nhmech.start_states(vehicle, [(0, 0, 0.1 * i) for i in range(3)], xi=DRIVING)
+    expected = nhmech.simulate_batch(vehicle, x0, [0.1, 0.2], dt=1e-3, steps=20).x[-1]
+    np.testing.assert_allclose(eval(done.stdout), expected, rtol=1e-12, atol=1e-13)

@@ -1,0 +1,352 @@
+"""Compiled code: the cache, the compiler, and the loop in C against the virtual machine."""
+
+from __future__ import annotations
+
+import logging
+import os
+import signal
+import subprocess
+import sys
+import textwrap
+import threading
+import time
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import casadi as ca
+import numpy as np
+import pytest
+from click.testing import CliRunner
+from support import shipped
+
+from nhmech import CompileError, Simulator
+from nhmech.cli import main
+from nhmech.compile import loop as loops
+from nhmech.compile.cache import Cache, default_cache
+from nhmech.compile.compiler import LARGE, Compiler, find_compiler
+from nhmech.simulation.chart import Chart
+
+CODE = "int answer(void) { return 42; }\n"
+needs_compiler = pytest.mark.skipif(find_compiler() is None, reason="no C compiler here (or CC=none)")
+
+
+@pytest.fixture
+def private(tmp_path, monkeypatch):
+    """A cache folder of this test's own."""
+    folder = tmp_path / "cache"
+    monkeypatch.setenv("NHMECH_CACHE", str(folder))
+    return folder
+
+
+@pytest.fixture
+def compiler_of(monkeypatch):
+    """Finds the compiler anew with another `CC`."""
+    def find(value: str | None) -> Compiler | None:
+        find_compiler.cache_clear()
+        monkeypatch.delenv("CC", raising=False) if value is None else monkeypatch.setenv("CC", value)
+        return find_compiler()
+
+    yield find
+    monkeypatch.undo()
+    find_compiler.cache_clear()
+
+
+class Counting:
+    """A compiler that counts what it is asked to build."""
+
+    path, version = "counting", "1"
+
+    def __init__(self):
+        self.builds = 0
+
+    def flags(self, instructions):
+        return ()
+
+    def build(self, source, library, instructions):
+        self.builds += 1
+        library.write_bytes(b"library of " + source.read_bytes())
+
+    def __str__(self):
+        return self.path
+
+
+# -- cache -------------------------------------------------------------------------------------------------------------
+def test_what_is_there_is_not_built_again(private):
+    compiler = Counting()
+    first = default_cache().library(CODE, compiler, 1)
+    assert default_cache().library(CODE, compiler, 1) == first and compiler.builds == 1
+    assert default_cache().library(CODE + " ", compiler, 1) != first and compiler.builds == 2
+    assert default_cache().library(CODE + "  ", compiler, 1, build=False) is None and compiler.builds == 2
+
+
+def test_code_compiler_flags_and_versions_make_the_name(private, monkeypatch):
+    compiler, names = Counting(), set()
+    names.add(default_cache().library(CODE, compiler, 1))
+    compiler.version = "2"
+    names.add(default_cache().library(CODE, compiler, 1))
+    compiler.flags = lambda instructions: ("-O3",)
+    names.add(default_cache().library(CODE, compiler, 1))
+    monkeypatch.setattr("nhmech.compile.cache.__version__", "other")
+    names.add(default_cache().library(CODE, compiler, 1))
+    monkeypatch.setattr(ca, "__version__", "other")
+    names.add(default_cache().library(CODE, compiler, 1))
+    assert len(names) == 5
+
+
+@pytest.mark.parametrize("damage", [
+    lambda path: path.write_bytes(path.read_bytes()[:-3]),
+    lambda path: path.write_bytes(b""),
+    lambda path: path.write_bytes(path.read_bytes().replace(b"library", b"lybrari")),
+    lambda path: path.unlink(),
+    lambda path: path.with_suffix(".sha256").unlink(),
+    lambda path: path.with_suffix(".sha256").write_bytes(b"\xff\xfe"),
+], ids=["truncated", "empty", "changed", "gone", "no checksum", "checksum is no text"])
+def test_a_damaged_entry_is_built_anew(private, damage):
+    compiler = Counting()
+    path = default_cache().library(CODE, compiler, 1)
+    whole = path.read_bytes()
+    damage(path)
+    assert default_cache().library(CODE, compiler, 1) == path
+    assert path.read_bytes() == whole and compiler.builds == 2
+
+
+@needs_compiler
+def test_a_damaged_library_is_mended_before_a_run(private):
+    assert Simulator(shipped("carriage")).primary.loop(build=True) is not None
+    (path,) = private.glob("*.so")
+    part = path.read_bytes()[:1000]
+    path.unlink()                                       # it is mapped here: cutting it in place would end this process
+    path.write_bytes(part)
+    again = Simulator(shipped("carriage"))
+    again.reset(xi={"left_wheel_joint": 3.0})
+    assert again.primary.loop(build=True) is not None
+    assert again.run(0.1).stop == "duration"
+
+
+@pytest.mark.parametrize("mode", [0o770, 0o707, 0o777])
+def test_a_folder_that_others_may_write_to_is_not_used(private, mode):
+    private.mkdir()
+    private.chmod(mode)
+    cache = default_cache()
+    assert cache.folder != private and cache.temporary
+    assert cache.folder.stat().st_mode & 0o077 == 0
+
+
+def test_a_file_in_place_of_the_folder_is_no_failure(private):
+    private.write_text("")
+    assert default_cache().temporary
+
+
+def test_folder_and_entries_are_private(private):
+    previous = os.umask(0)
+    try:
+        path = default_cache().library(CODE, Counting(), 1)
+    finally:
+        os.umask(previous)
+    assert private.stat().st_mode & 0o777 == 0o700
+    assert path.stat().st_mode & 0o077 == 0
+
+
+def test_the_folder_is_the_users(monkeypatch, tmp_path):
+    monkeypatch.delenv("NHMECH_CACHE", raising=False)
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    assert default_cache().folder == tmp_path / "nhmech"
+
+
+@needs_compiler
+def test_processes_share_a_folder(private):
+    """Eight at once that all want the same three libraries, while entries are being damaged."""
+    program = textwrap.dedent("""
+        import ctypes
+        from nhmech.compile.cache import default_cache
+        from nhmech.compile.compiler import find_compiler
+        for k in range(12):
+            path = default_cache().library(f"int answer(void) {{ return {k % 3}; }}", find_compiler(), 1)
+            assert ctypes.CDLL(str(path)).answer() == k % 3
+    """)
+    running = [subprocess.Popen([sys.executable, "-c", program], stderr=subprocess.PIPE, text=True) for _ in range(8)]
+    while any(process.poll() is None for process in running):
+        for path in private.glob("*.sha256"):
+            path.unlink(missing_ok=True)
+        time.sleep(0.02)
+    assert [process.communicate()[1] for process in running] == [""] * 8
+    assert len(list(private.glob("*.so"))) == 3 and not list(private.glob("build-*"))
+
+
+def test_clear_leaves_nothing(private):
+    cache = default_cache()
+    cache.library(CODE, Counting(), 1)
+    (private / "build-killed").mkdir()
+    assert len(cache.entries()) == 1 and cache.size() > 0
+    assert cache.clear() == 1
+    assert list(private.iterdir()) == []
+
+
+def test_command(private):
+    default_cache().library(CODE, Counting(), 1)
+    shown = CliRunner().invoke(main, ["cache"])
+    assert shown.exit_code == 0 and str(private) in shown.output and "entries  1," in shown.output
+    compiler = find_compiler()
+    assert (compiler.version if compiler else "none") in shown.output
+    cleared = CliRunner().invoke(main, ["cache", "--clear"])
+    assert cleared.exit_code == 0 and "removed  1 entries" in cleared.output and "entries  0," in cleared.output
+
+
+# -- compiler ----------------------------------------------------------------------------------------------------------
+def fake_compiler(folder: Path, script: str) -> Path:
+    path = folder / "my-cc"
+    path.write_text(f"#!/bin/sh\n{script}\n")
+    path.chmod(0o755)
+    return path
+
+
+@needs_compiler
+def test_cc_is_respected(private, compiler_of, tmp_path):
+    real = find_compiler().path
+    path = fake_compiler(tmp_path, f'[ "$1" = --version ] && echo mine 1.0 && exit 0\necho "$@" >> {tmp_path}/log\nexec {real} "$@"')
+    compiler = compiler_of(str(path))
+    assert (compiler.path, compiler.version, compiler.words) == (str(path), "mine 1.0", ())
+    default_cache().library(CODE, compiler, 1)
+    default_cache().library(CODE, compiler, LARGE + 1)
+    small, large = (tmp_path / "log").read_text().splitlines()
+    assert small.startswith("-O2 ") and large.startswith("-Og ")
+    assert "fast-math" not in small + large
+
+
+@needs_compiler
+def test_cc_may_have_words(compiler_of):
+    real = find_compiler().path
+    compiler = compiler_of(f"{real} -g0")
+    assert (compiler.path, compiler.words, str(compiler)) == (real, ("-g0",), f"{real} -g0")
+
+
+def test_no_compiler_anywhere(compiler_of, monkeypatch, tmp_path):
+    monkeypatch.setenv("PATH", str(tmp_path))
+    assert compiler_of(None) is None
+
+
+@pytest.mark.parametrize("value", ["no-such-compiler", "false"])
+def test_a_wrong_cc_is_an_error(compiler_of, value):
+    with pytest.raises(CompileError, match=f"CC={value} .*CC=none"):
+        compiler_of(value)
+
+
+def test_an_unbalanced_cc_is_an_error(compiler_of):
+    with pytest.raises(CompileError, match="CC="):
+        compiler_of('gcc "')
+
+
+@needs_compiler
+def test_what_the_compiler_says_is_in_the_error(private):
+    with pytest.raises(CompileError, match=r"(?s)failed on generated code.*error"):
+        default_cache().library("this is no C", find_compiler(), 1)
+    assert list(private.iterdir()) == []
+
+
+def test_without_a_compiler_one_line_says_so(private, compiler_of, caplog):
+    compiler_of("none")
+    loops._say_once.cache_clear()
+    with caplog.at_level(logging.WARNING, logger="nhmech"):
+        for _ in range(2):
+            simulator = Simulator(shipped("carriage"))
+            simulator.reset(xi={"left_wheel_joint": 3.0})
+            assert simulator.primary.loop(build=True) is None
+            assert simulator.run(0.01).stop == "duration"
+    (line,) = caplog.records
+    assert "no C compiler" in line.message and "virtual machine" in line.message and "slower" in line.message
+    loops._say_once.cache_clear()
+
+
+# -- loop --------------------------------------------------------------------------------------------------------------
+RUNS = {
+    "differential_drive": dict(xi={"left_wheel_joint": 5.0, "right_wheel_joint": 3.0}),
+    "ackermann_car": dict(joints={"front_left_steering_joint": 0.3}),
+    "bicycle": dict(pose=(0, 0, 0, 0.1, 0, 0.3), joints={"steering_joint": 0.15}, xi={"rear_wheel_joint": 15.0, "roll_rate": 0.4}),
+    "disc": dict(pose=(0, 0, 0, 0.35, 0, 0.2), xi={"spin_joint": 8.0, "yaw_rate": 0.5}),
+    "trailers": dict(joints={"front_left_steering_joint": 0.4, "hitch_1_joint": 0.5}, xi={"rear_left_wheel_joint": 6.0}),
+    "swerve": dict(),
+    "mecanum": dict(),
+}
+
+
+def counted(monkeypatch, calls: list[int]) -> None:
+    """Every C loop from now on is built, and notes how many steps it is asked for."""
+    original = Chart.loop
+
+    def loop(chart, build):
+        inner = original(chart, True)
+        return loops.Loop(lambda *args: (calls.append(args[3]), inner.call(*args))[1])
+
+    monkeypatch.setattr(Chart, "loop", loop)
+
+
+def driven_run(name: str, duration: float, every: int):
+    """A run with a controller at a slower rate, where there is something to drive."""
+    nu = len(shipped(name).driven)
+    controller = None if nu == 0 else lambda t, state: 0.4 * np.cos(3 * t + np.arange(nu)) - 0.05 * state.v[:nu]
+    simulator = Simulator(shipped(name), controller, dt=1e-3, control_period=4e-3)
+    simulator.reset(**RUNS[name])
+    return simulator.run(duration, every=every)
+
+
+@needs_compiler
+@pytest.mark.parametrize("every", [1, 7])
+@pytest.mark.parametrize("name", RUNS)
+def test_the_loop_in_c_is_the_virtual_machine(name, every, monkeypatch):
+    """With a controller at a slower rate, thinned records, and a last step of a part of dt. A change of chart asks for one step twice."""
+    calls: list[int] = []
+    with monkeypatch.context() as patch:
+        counted(patch, calls)
+        compiled = driven_run(name, 0.2503, every)
+    monkeypatch.setattr(Chart, "loop", lambda chart, build: None)
+    interpreted = driven_run(name, 0.2503, every)
+    assert 250 <= sum(calls) <= 252 and max(calls) == (4 if shipped(name).driven else 200)
+    assert compiled.t[-1] == pytest.approx(0.2503, rel=1e-14)
+    np.testing.assert_array_equal(compiled.t, interpreted.t)
+    for part in ("q", "v", "u", "angles"):
+        np.testing.assert_allclose(getattr(compiled, part), getattr(interpreted, part), rtol=1e-13, atol=1e-13, err_msg=part)
+
+
+@needs_compiler
+def test_once_built_any_run_uses_it(private):
+    simulator = Simulator(shipped("disc"))
+    assert simulator.primary.loop(build=False) is None
+    assert simulator.primary.loop(build=True) is not None
+    assert Simulator(shipped("disc")).primary.loop(build=False) is not None
+
+
+@needs_compiler
+def test_ctrl_c_in_c_ends_the_run_cleanly():
+    simulator = Simulator(shipped("disc"), dt=1e-3)
+    simulator.reset(**RUNS["disc"])
+    assert simulator.primary.loop(build=True) is not None
+    timer = threading.Timer(0.4, lambda: os.kill(os.getpid(), signal.SIGINT))
+    timer.start()
+    begun = time.perf_counter()
+    run = simulator.run(1e5, every=100)
+    assert time.perf_counter() - begun < 3
+    timer.join()
+    assert run.stop == "interrupted" and 0 < run.t[-1] < 1e5
+    assert np.all(np.diff(run.t) > 0) and np.isfinite(run.q).all()
+    assert np.allclose(np.diff(run.t)[:-1], 0.1, rtol=1e-9)
+    again = Simulator(shipped("disc"), dt=1e-3)
+    again.reset(**RUNS["disc"])
+    same = again.run(float(run.t[-1]), every=10 ** 9)
+    np.testing.assert_allclose(run.q[-1], same.q[-1], rtol=1e-12, atol=1e-12)
+    simulator.run(0.01)                                                   # and can go on
+    assert simulator.t == pytest.approx(run.t[-1] + 0.01, rel=1e-12)
+
+
+@needs_compiler
+def test_simulators_run_in_threads():
+    """The C loop lets go of Python's lock; each run has its own memory."""
+    def one(rate: float) -> np.ndarray:
+        simulator = Simulator(shipped("disc"))
+        simulator.reset(pose=(0, 0, 0, 0.35, 0, 0.2), xi={"spin_joint": rate})
+        return simulator.run(1.0, every=50).q
+
+    rates = [4.0, 6.0, 8.0, 10.0]
+    alone = [one(rate) for rate in rates]
+    with ThreadPoolExecutor(4) as pool:
+        for expected, found in zip(alone, pool.map(one, rates)):
+            np.testing.assert_array_equal(found, expected)
