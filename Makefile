@@ -1,12 +1,15 @@
 # make demo   a vehicle drives in the browser; where there is none, out/demo.html
 # make test   the tests
-# Both set up .venv when needed: a fresh clone and a Python are enough.
+# make bench  the benchmarks
+# They set up what they need when needed: a fresh clone and a Python are enough.
 
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 OUT := out
+BENCH := .venv-bench
+BENCHMARKS ?= $(wildcard benchmarks/*.py)
 TESTS ?=
 
 .PHONY: help demo test soak bench clean
@@ -15,7 +18,7 @@ help:
 	@echo "make demo    a vehicle drives in the browser; also writes $(OUT)/demo.html"
 	@echo "make test    run the tests       (make test TESTS='-k carriage' runs some)"
 	@echo "make soak    run the long tests"
-	@echo "make bench   run the benchmarks"
+	@echo "make bench   run the benchmarks, beside other simulators       (make bench BENCHMARKS=benchmarks/scaling.py runs one)"
 	@echo "make clean   remove the environment and everything built"
 	@echo "PYTHON=python3.12 picks the interpreter of the environment"
 
@@ -37,12 +40,18 @@ test: $(STAMP)
 soak: $(STAMP)
 	$(BIN)/python -m pytest -m soak $(TESTS)
 
-bench: $(STAMP)
-	@for file in benchmarks/*.py; do \
-	  test -e "$$file" || { echo "no benchmarks yet"; break; }; \
-	  echo "== $$file"; $(BIN)/python "$$file" || exit 1; \
+# Peers live in an environment of their own; one that cannot be installed is left out of the tables.
+$(BENCH)/.installed: benchmarks/requirements.txt setup.cfg setup.py pyproject.toml
+	@test -x $(BENCH)/bin/python || $(PYTHON) -m venv $(BENCH)
+	$(BENCH)/bin/python -m pip install --quiet --disable-pip-version-check --editable .
+	@grep -v '^#' benchmarks/requirements.txt | while read package; do \
+	  $(BENCH)/bin/python -m pip install --quiet --disable-pip-version-check "$$package" || echo "$$package cannot be installed here: left out"; \
 	done
+	@touch $@
+
+bench: $(BENCH)/.installed
+	@for file in $(BENCHMARKS); do echo "== $$file"; $(BENCH)/bin/python "$$file" || exit 1; done
 
 clean:
-	rm -rf $(VENV) $(OUT) build dist nhmech.egg-info .pytest_cache
+	rm -rf $(VENV) $(BENCH) $(OUT) build dist nhmech.egg-info .pytest_cache
 	find nhmech tests launch -name __pycache__ -type d -prune -exec rm -rf {} +

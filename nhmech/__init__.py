@@ -3,7 +3,7 @@
     import nhmech
     vehicle = nhmech.load("robot.urdf")
     trajectory = nhmech.Simulator(vehicle, controller).run(10.0)
-    nhmech.Viewer(vehicle).play(trajectory)
+    nhmech.save_html(vehicle, trajectory, "run.html")
 
 The names below are imported when they are first used, so `import nhmech` costs nothing.
 """
@@ -28,9 +28,11 @@ if TYPE_CHECKING:
     from .simulation.simulator import Simulator
     from .simulation.state import State
     from .simulation.trajectory import Trajectory
+    from .sweeps import sweep
     from .vehicle.ground import Ground
     from .vehicle.load import load
     from .vehicle.wheel import Wheel
+    from .view.recording import save_html
     from .view.viewer import Viewer
 
 # public name -> module that defines it
@@ -50,9 +52,11 @@ _HOME = {
     "simulate_batch": "simulation.batch",
     "start_states": "simulation.batch_input",
     "Batch": "simulation.batch",
+    "sweep": "sweeps",
     "gibbs_appell": "mechanics.gibbs_appell",
     "ConstrainedSystem": "mechanics.system",
     "Viewer": "view.viewer",
+    "save_html": "view.recording",
     "NhmechError": "errors",
     "ModelError": "errors",
     "MechanicsError": "errors",
@@ -82,8 +86,10 @@ __all__ = [
     "errors",
     "gibbs_appell",
     "load",
+    "save_html",
     "simulate_batch",
     "start_states",
+    "sweep",
     "urdf_names",
     "urdf_path",
 ]

@@ -27,7 +27,7 @@ RANK = {
     "compile": 3,
     "simulation": 4,
     "analysis": 5,
-    "control": 6,
+    "control": 6, "sweeps": 6,
     "view": 7, "logs": 7,
     "cli": 8, "ros": 8, "gym": 8,
     "": 9, "__main__": 9,  # the package's own __init__, which is lazy, and `python -m nhmech`
@@ -294,16 +294,17 @@ def test_readme_is_about_what_exists():
         assert re.search(rf"^{target}:", (ROOT / "Makefile").read_text(), re.M), f"no `make {target}`"
 
 
-def test_readme_python_runs(monkeypatch):
-    """Each block as it stands there; only the window is left out."""
-    shown = []
-    monkeypatch.setitem(vars(nhmech), "Viewer", lambda vehicle: types.SimpleNamespace(play=shown.append))
+def test_readme_python_runs(monkeypatch, tmp_path):
+    """Each block as it stands there, in an empty folder: a page and a run are written, and read back."""
+    monkeypatch.chdir(tmp_path)
     for code in blocks(ROOT / "README.md", "python"):
         names = {}
         exec(compile(code, "README.md", "exec"), names)
         if "circle" in names:
             nhmech.Simulator(nhmech.load(nhmech.urdf_path("differential_drive")), names["circle"]).run(0.1)
-    assert len(shown) == 1 and shown[0].t[-1] == pytest.approx(5.0, rel=1e-9)
+        if "again" in names:
+            assert names["again"].t[-1] == names["run"].t[-1] == pytest.approx(2.0)
+    assert (tmp_path / "run.html").stat().st_size > 100_000 and (tmp_path / "run.npz").is_file()
 
 
 def test_python_dash_m():

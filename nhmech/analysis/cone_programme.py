@@ -6,7 +6,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-GROWTH = 30.0      # of the weight of the objective from one centre to the next
+GROWTH = 50.0      # of the weight of the objective from one centre to the next
+ROUGHLY, EXACTLY = 0.1, 1e-6      # Newton decrements at which a centre counts as found, on the way and at the end
 STEPS = 60         # of Newton at one weight, far more than it takes
 
 
@@ -39,25 +40,25 @@ def minimise(c: np.ndarray, cones: Cones, y: np.ndarray, gap: float = 1e-11) -> 
     Vandenberghe, Convex Optimization, 2004, sections 11.3 and 11.6).
     """
     weight, y = 1.0, np.array(y, dtype=float)
-    while True:
-        y = _centred(c * weight, cones, y)
-        if 2 * len(cones.s) / weight < gap:
-            return y
+    while 2 * len(cones.s) / weight > gap:
+        y = _centred(c * weight, cones, y, ROUGHLY)
         weight *= GROWTH
+    return _centred(c * weight, cones, y, EXACTLY)
 
 
-def _centred(c: np.ndarray, cones: Cones, y: np.ndarray) -> np.ndarray:
+def _centred(c: np.ndarray, cones: Cones, y: np.ndarray, near: float) -> np.ndarray:
+    """The least of the objective with barriers, up to a Newton decrement of `near`."""
     value = _value(c, cones, y)
     for _ in range(STEPS):
         left, right = cones.parts(y)
-        f = cones.product(y)
-        slope = 2 * (right[:, None] * cones.r - np.einsum("ndm,nd->nm", cones.P, left)) / f[:, None]
-        bend = 2 * (np.einsum("n,ni,nj->ij", 1 / f, cones.r, cones.r) - np.einsum("n,ndi,ndj->ij", 1 / f, cones.P, cones.P))
-        gradient, hessian = c - slope.sum(axis=0), slope.T @ slope - bend
+        f = cones.product(y)[:, None]
+        slope = 2 * (right[:, None] * cones.r - (left[:, None, :] @ cones.P)[:, 0]) / f
+        around = (cones.P / f[:, :, None]).reshape(-1, len(y)).T @ cones.P.reshape(-1, len(y))
+        gradient, hessian = c - slope.sum(axis=0), slope.T @ slope + 2 * (around - (cones.r / f).T @ cones.r)
         scale = 1 / np.sqrt(np.diag(hessian))                             # tight cones next to slack ones: 1e20 and more apart
-        step = -scale * np.linalg.lstsq(scale[:, None] * hessian * scale, scale * gradient, rcond=None)[0]
+        step = -scale * np.linalg.solve(scale[:, None] * hessian * scale, scale * gradient)
         decrement, part = -gradient @ step, 1.0
-        if not decrement > 1e-9:
+        if not decrement > near:
             return y
         while not (new := _value(c, cones, y + part * step)) < value - 0.1 * part * decrement:
             part /= 2

@@ -72,6 +72,8 @@ class ContactLoad:
                 z = np.linalg.solve(move[chosen], -start[chosen])
                 if np.all(start + move @ z >= -NOTHING * self.size):
                     found.append(self.split + self.lifting @ z)
+        if self.supported and not found:                                  # at the edge, to rounding
+            found = [self.split]
         return np.array(found).reshape(-1, len(self.split))
 
     @cached_property
@@ -79,6 +81,8 @@ class ContactLoad:
         """max over all splits of the smallest normal [N]: negative where none is admissible."""
         move, start = self.lifting[self.normal], self.split[self.normal]
         best, r = -np.inf, move.shape[1]
+        if r == 0:
+            return float(start.min())
         for chosen in map(list, combinations(range(len(start)), r + 1)):      # at the optimum so many are smallest together
             matrix = np.column_stack([move[chosen], -np.ones(r + 1)])
             if abs(np.linalg.det(matrix)) > NOTHING:
@@ -89,10 +93,12 @@ class ContactLoad:
 
     @cached_property
     def intervals(self) -> dict[str, tuple[float, float]]:
-        """"wheel/direction" -> least and largest value [N] in admissible splits, of each undetermined entry."""
+        """"wheel/direction" -> least and largest value [N] in admissible splits, of each undetermined entry; empty where there is none."""
+        if not self.supported:
+            return {}
         loose = np.flatnonzero(np.linalg.norm(self.kernel, axis=1) > NOTHING)
         endless = np.linalg.norm(self.preload, axis=1) > NOTHING
-        low, high = (self.corners.min(axis=0), self.corners.max(axis=0)) if len(self.corners) else (self.split, self.split)
+        low, high = self.corners.min(axis=0), self.corners.max(axis=0)
         return {self.label(i): (-np.inf, np.inf) if endless[i] else (float(low[i]), float(high[i])) for i in loose}
 
     @cached_property

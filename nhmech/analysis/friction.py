@@ -24,7 +24,8 @@ def coefficients(vehicle: Vehicle, mu: float | Mapping[str, float] | None) -> di
         if wheel not in vehicle.contact_names:
             raise MechanicsError(f"mu: {vehicle.name!r} has no wheel {wheel!r}; there are {', '.join(vehicle.contact_names)}")
         if not value > 0:
-            raise MechanicsError(f"mu of {wheel!r} is {value}; a friction coefficient is a positive number, or inf for a wheel that cannot slip")
+            raise MechanicsError(f"mu of {wheel!r} is {value}; a friction coefficient is a positive number, "
+                                 "or inf for a wheel that cannot slip")
     known = {c.name: np.inf if c.mount.wheel.mu is None else c.mount.wheel.mu for c in vehicle.contacts}
     return {wheel: float(given.get(wheel, value)) for wheel, value in known.items()}
 
@@ -35,16 +36,20 @@ def shares(load: ContactLoad, f: np.ndarray) -> dict[str, float]:
     for wheel, (normal, along) in _places(load).items():
         if along:
             force = float(np.hypot(*_pair(f, along)))
-            result[wheel] = 0.0 if force < NOTHING * load.size else force / f[normal] if f[normal] > 0 else np.inf
+            result[wheel] = 0.0 if force < NOTHING * load.size else float(force / f[normal]) if f[normal] > 0 else np.inf
     return result
 
 
-def slack(load: ContactLoad, mu: Mapping[str, float]) -> float:
+def slack(load: ContactLoad, mu: Mapping[str, float], *, sign: bool = False) -> float:
     """max over all splits of min over the wheels of mu N - |tangential| [N], negative where no split holds.
 
     A wheel that only bears, or that cannot slip, enters with its normal alone. A second-order cone programme, solved as such.
+
+    sign  where the least-norm split holds, its own slack is enough: the sign is right, and there is nothing to solve
     """
     parts = [_cone(load, places, mu[wheel]) for wheel, places in _places(load).items()]
+    if sign and (least := min(s - np.hypot(*p) for _, p, _, s in parts)) > 0:
+        return load.size * float(least)
     return load.size * _widest(parts, load.kernel)[0]
 
 
@@ -81,20 +86,22 @@ def least_use(load: ContactLoad, mu: Mapping[str, float], f: np.ndarray | None =
         cones = Cones(P, p, np.tile(np.eye(m + 1)[m], (len(held), 1)), np.zeros(len(held)))
         y = minimise(np.eye(m + 1)[m], cones, np.r_[np.zeros(m), 2.0])
         f = f + kernel @ y[:m] * load.size
-    return max(float(np.hypot(*_pair(f, along))) / room for (_, along), room in held), f
+    return max(float(np.hypot(*_pair(f, along)) / room) for (_, along), room in held), f
 
 
 def _improved(load: ContactLoad, mu: Mapping[str, float], use: float, best: np.ndarray) -> tuple[float, np.ndarray]:
     """Better splits of the normals, until none leaves slack at the use found."""
     for _ in range(ROUNDS):
         parts = [_cone(load, places, use * mu[wheel]) for wheel, places in _places(load).items()]
+        rooms = [max(float(best[normal]), NOTHING * load.size) / load.size for normal, _ in _places(load).values()]
+        parts = [tuple(part / room for part in cone) for cone, room in zip(parts, rooms)]      # the least ratios then move together
         left, f = _widest(parts, load.kernel)
         f = load.split + load.size * f
         found = max((need / mu[wheel] for wheel, need in shares(load, f).items() if np.isfinite(mu[wheel])), default=0.0)
         if not found < use:
             break
         gain, use, best = use - found, found, f
-        if gain < 1e-12 * use or left < 1e-11:
+        if gain < 1e-11 * use or left < 1e-11:
             break
     return use, best
 
@@ -128,7 +135,7 @@ def _cone(load: ContactLoad, places: tuple[int, list[int]], mu: float) -> tuple[
 def _widest(parts: list[tuple], kernel: np.ndarray) -> tuple[float, np.ndarray]:
     """max over z of min over cones of right - |left|, and the change of the split there (n,)."""
     P, p, r, s = (np.array(part) for part in zip(*parts))
-    basis = _seen(np.vstack([P.reshape(-1, kernel.shape[1]), r]))
+    basis = _seen(np.vstack([P.reshape(2 * len(P), kernel.shape[1]), r]))
     P, r, m = P @ basis, r @ basis, basis.shape[1]
     z = np.zeros(m)
     if m:

@@ -12,7 +12,7 @@ from ..mechanics.symmetry_search import echelon
 from ..mechanics.system import ConstrainedSystem
 from ..simulation.subject import Subject
 from ..vehicle.vehicle import Vehicle
-from .motions import ZERO, Motions, kernel, motions
+from .motions import POSE, ZERO, Motions, kernel, motions
 
 
 @dataclass(frozen=True)
@@ -86,7 +86,7 @@ def _constant(found: Motions, system_of: ConstrainedSystem) -> Candidates:
     structure = ca.Function("structure", [space.q], [ca.densify(c) for c in space.structure])
     twists = np.array([[-value.full() for value in structure.call([ca.DM(q)])] for q in found.points])
     scales = np.ones(space.nv) if system_of.scales is None else system_of.scales
-    names = tuple(name.removesuffix("'") for name in space.v_names)
+    names = tuple(POSE.get(name, name.removesuffix("'")) for name in space.v_names)
     return Candidates(names, tuple(scales), np.broadcast_to(np.eye(space.nv), (len(twists), space.nv, space.nv)), twists)
 
 

@@ -2,23 +2,25 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import casadi as ca
 import numpy as np
 
 from ..errors import MechanicsError
-from ..mechanics.selection import COMFORT
-from ..simulation.subject import Subject
+from .variations import Point, Variations
 
 
 @dataclass(frozen=True)
 class Linearisation:
-    """d/dt (eta, dxi) = A (eta, dxi) + B du.
+    """d/dt (eta, dxi) = A (eta, dxi) + B du,  dy = C (eta, dxi) + D du.
 
     A, B    (n, n), (n, nu)
     names   of the state: displacements along fibre coordinates ("roll" along roll_rate), then independent speeds (a joint's with ')
+    units   of the state
     drift   dxi/dt at the point; zero at an equilibrium or a steady motion
+    C, D    (ny, n), (ny, nu);  outputs, output_units  names and units of y
     """
 
     A: np.ndarray
@@ -26,6 +28,11 @@ class Linearisation:
     names: tuple[str, ...]
     inputs: tuple[str, ...]
     drift: np.ndarray
+    units: tuple[str, ...]
+    C: np.ndarray
+    D: np.ndarray
+    outputs: tuple[str, ...]
+    output_units: tuple[str, ...]
 
     @property
     def eigenvalues(self) -> np.ndarray:
@@ -33,106 +40,78 @@ class Linearisation:
         values = np.linalg.eigvals(self.A)
         return values[np.argsort(-values.real)]
 
+    def state_space(self):
+        """The same as `control.StateSpace`, with the names. Raises `MechanicsError` where the extra `control` is not installed."""
+        try:
+            import control
+        except ImportError as error:
+            raise MechanicsError("a control.StateSpace needs the package control: pip install 'nhmech[control]'") from error
+        return control.ss(self.A, self.B, self.C, self.D, states=list(self.names), inputs=list(self.inputs), outputs=list(self.outputs))
 
-def linearise(constrained, q: np.ndarray, xi: np.ndarray, u: np.ndarray | None = None, t: float = 0.0, *, ignorable: bool = False) -> Linearisation:
-    """Linearises the equations of motion at (q, xi, u), by automatic differentiation.
 
-    A displacement is a vector eta of the fibre along which q is moved. On a Lie algebroid eta' = dv - [v, eta], with
-    dv = (dv/dq rho) eta + E dxi; displacements are kept in the kernel of the holonomic one-forms. Directions on which nothing
-    depends (position, heading and wheel angles on level ground) are left out unless `ignorable` is set.
+def linearise(constrained, q: np.ndarray, xi: np.ndarray, u: np.ndarray | None = None, t: float = 0.0, *, ignorable: bool = False,
+              outputs: Sequence[str] | None = None) -> Linearisation:
+    """Linearises the equations of motion at (q, xi, u), by automatic differentiation (see `Variations` for the variational equation).
 
-    constrained  a vehicle or a `ConstrainedSystem`
+    Directions on which nothing depends (position, heading and wheel angles on level ground) are left out unless `ignorable` is set.
+
+    constrained  a vehicle, a `ConstrainedSystem`, or `Variations` of one, where many points are wanted
     q, xi, u     (nq,), (nxi,), (nu,); u is zero where None
+    outputs      names of the state, of fibre coordinates (speeds of joints and of the base), or of kept rows of the distribution
+                 (their multipliers, forces in newtons for contact rows: these have a D); the state itself where None
 
-    Raises `MechanicsError` where the point is not on the holonomic manifold.
+    Raises `MechanicsError` where the point is not on the holonomic manifold, and for unknown outputs.
     """
-    subject = Subject.of(constrained)
-    equations, theta = subject.equations, subject.theta
-    frame = equations.frame
-    system, d = subject.constrained.system, subject.constrained.distribution
-    u = np.zeros(system.u.numel()) if u is None else np.asarray(u, dtype=float)
-    s_xi = ca.SX.sym("xi", frame.nxi)
-    rate = equations.drift(system.t, system.q, s_xi, system.u, theta)[1]
-    v = equations.velocity(system.t, system.q, s_xi, theta)
-    anchor = system.algebroid.anchor
-    holonomic = d.A[list(d.phi_rows), :] if d.phi_rows else ca.SX(0, system.algebroid.nv)
-    evaluate = ca.Function("linearise", [system.t, system.q, s_xi, system.u, system.theta], [
-        rate, v, ca.jacobian(rate, system.q) @ anchor, ca.jacobian(rate, s_xi), ca.jacobian(rate, system.u),
-        ca.jacobian(v, system.q) @ anchor, ca.jacobian(v, s_xi), holonomic, d.phi, *system.algebroid.structure])
-
-    def at(speeds: np.ndarray) -> tuple[list[np.ndarray], np.ndarray]:
-        """Values there, and the transport dv/dq rho - [v, .]."""
-        values = [value.full() for value in evaluate(t, q, speeds, u, theta)]
-        bracket = np.array([values[1][:, 0] @ c for c in values[9:]])     # [v, eta]^g = c^g_ab v^a eta^b
-        return values, values[5] - bracket
-
-    values, transport = at(np.asarray(xi, dtype=float))
-    drift, v, f_eta, f_xi, f_u, _, E, H, phi = values[:9]
-    if np.abs(phi).max(initial=0.0) > 1e-6:
-        raise MechanicsError(f"q is not on the holonomic manifold: |phi| = {np.abs(phi).max():.3g}")
-    kernel = _kernel(H, H.shape[1])
-    quotient = np.zeros((0, kernel.shape[1])) if ignorable else _seen(kernel, np.vstack([f_eta, *_beside(at, xi)]), transport)
-    basis = kernel if ignorable else kernel @ np.linalg.pinv(quotient)
-    names = system.algebroid.v_names
-    chosen = _named_coordinates(basis)
-    basis = basis @ np.linalg.inv(basis[chosen])                          # eta of the chosen names is the coordinate itself
-    project = np.linalg.pinv(basis) if ignorable else _projection(kernel, quotient, basis)
-    A = np.block([[project @ transport @ basis, project @ E], [f_eta @ basis, f_xi]])
-    B = np.vstack([np.zeros((len(chosen), u.size)), f_u])
-    displacements = tuple(names[i].removesuffix("_rate").removesuffix("_speed") for i in chosen)
-    speeds = tuple(name if name not in displacements else f"{name}'" for name in equations.names)
-    return Linearisation(A, B, displacements + speeds, system.u_names, drift[:, 0])
+    variations = Variations.of(constrained)
+    point = variations.at(q, xi, u, t, ignorable=ignorable)
+    if np.abs(point.phi).max(initial=0.0) > 1e-6:
+        raise MechanicsError(f"q is not on the holonomic manifold: |phi| = {np.abs(point.phi).max():.3g}")
+    space, equations = variations.space, variations.equations
+    displacements = tuple(space.v_names[i].removesuffix("_rate").removesuffix("_speed") for i in point.names)
+    names = displacements + tuple(name if name not in displacements else f"{name}'" for name in equations.names)
+    units = tuple(_integrated(space.v_units[i]) for i in point.names) + tuple(equations.units)
+    A, B = point.A, point.B
+    if outputs is None:
+        C, D, outputs, output_units = np.eye(len(names)), np.zeros(B.shape), names, units
+    else:
+        C, D, output_units = _outputs(variations, point, names, units, tuple(outputs), (t, q, xi, np.zeros(B.shape[1]) if u is None else u))
+    return Linearisation(A, B, names, variations.system.u_names, point.rate, units, C, D, tuple(outputs), output_units)
 
 
-def _kernel(H: np.ndarray, nv: int) -> np.ndarray:
-    """Orthonormal basis of the kernel of H, (nv, d)."""
-    if not H.size:
-        return np.eye(nv)
-    _, s, vt = np.linalg.svd(H)
-    rank = int(np.sum(s > 1e-9 * s[0]))
-    return vt[rank:].T
+def _integrated(unit: str) -> str:
+    """m/s -> m."""
+    return unit.removesuffix("/s") if unit.endswith("/s") else f"{unit} s".strip()
 
 
-def _beside(at, xi: np.ndarray) -> list[np.ndarray]:
-    """f_eta at other speeds: a direction that carries no force at xi by chance, as a bicycle's lean does at its capsize speed, is not ignorable."""
-    rng = np.random.default_rng(0)
-    return [at(xi + (1 + np.abs(xi)) * rng.uniform(-0.5, 0.5, len(xi)))[0][2] for _ in range(2)]
-
-
-def _seen(kernel: np.ndarray, f_eta: np.ndarray, transport: np.ndarray) -> np.ndarray:
-    """Functionals on the kernel that the dynamics sees, closed under the transport; their common kernel is ignorable, (k, d).
-
-    Orthonormal at each step: powers of the transport would lift rounding noise above any threshold."""
-    motion = np.linalg.pinv(kernel) @ transport @ kernel
-    motion = motion / max(np.linalg.norm(motion, 2), 1.0)
-    rows = f_eta @ kernel
-    size = np.abs(rows).max(axis=1, initial=0.0)
-    seen = size > 1e-11 * max(size.max(initial=0.0), 1.0)
-    rows = rows[seen] / size[seen, None]
-    basis = np.zeros((0, kernel.shape[1]))
-    while len(rows):
-        _, s, vt = np.linalg.svd(rows - rows @ basis.T @ basis)
-        new = vt[:int(np.sum(s > 1e-8))]
-        basis = np.vstack([basis, new])
-        rows = new @ motion
-    return basis
-
-
-def _projection(kernel: np.ndarray, quotient: np.ndarray, basis: np.ndarray) -> np.ndarray:
-    """Coordinates, along `basis`, of what the dynamics sees of a vector."""
-    see = quotient @ np.linalg.pinv(kernel)
-    return np.linalg.solve(see @ basis, see)
-
-
-def _named_coordinates(basis: np.ndarray) -> list[int]:
-    """Fibre coordinates that parametrise the basis, by pivoting."""
-    chosen: list[int] = []
-    rest = basis.copy()
-    for _ in range(basis.shape[1]):
-        size = np.linalg.norm(rest, axis=1)
-        good = np.flatnonzero(size > max(COMFORT, 0.5 * size.max()))
-        choice = int(good[-1]) if len(good) else int(np.argmax(size))     # joints stand after the base: prefer them
-        chosen.append(choice)
-        direction = rest[choice] / np.linalg.norm(rest[choice])
-        rest = rest - np.outer(rest @ direction, direction)
-    return sorted(chosen)
+def _outputs(variations: Variations, point: Point, names, units, wanted, at) -> tuple[np.ndarray, np.ndarray, tuple[str, ...]]:
+    """C, D and units of the outputs called `wanted`."""
+    space, frame = variations.space, variations.equations.frame
+    rows = {variations.distribution.names[row]: i for i, row in enumerate(frame.kept)}
+    known = [name for name in wanted if name in names or name in space.v_names or name in rows]
+    if len(known) < len(wanted):
+        missing = next(name for name in wanted if name not in known)
+        raise MechanicsError(f"no output {missing!r}; there are {', '.join(dict.fromkeys((*names, *space.v_names, *rows)))}")
+    lam = variations.equations.multipliers(*variations.inputs) if any(name in rows for name in wanted) else ca.SX(len(rows), 1)
+    s = variations.system
+    derivative = ca.Function("outputs", variations.inputs, [
+        ca.jacobian(lam, s.q) @ space.anchor, ca.jacobian(lam, variations.xi), ca.jacobian(lam, s.u)])
+    l_eta, l_xi, l_u = (value.full() for value in derivative(at[0], at[1], at[2], at[3], variations.theta))
+    v_eta = point.slope @ point.basis
+    state = np.eye(len(names))
+    C, D, output_units = [], [], []
+    for name in wanted:
+        if name in names:
+            C.append(state[names.index(name)])
+            unit, through = units[names.index(name)], np.zeros(l_u.shape[1])
+        elif name in space.v_names:
+            i = space.v_names.index(name)
+            C.append(np.r_[v_eta[i], point.E[i]])
+            unit, through = space.v_units[i], np.zeros(l_u.shape[1])
+        else:
+            i = rows[name]
+            C.append(np.r_[l_eta[i] @ point.basis, l_xi[i]])
+            of_wheel = variations.subject.vehicle is not None and not name.endswith(("/coupling", "/gauge", "/mimic"))
+            unit, through = "N" if of_wheel else "", l_u[i]
+        D.append(through)
+        output_units.append(unit)
+    return np.array(C), np.array(D), tuple(output_units)

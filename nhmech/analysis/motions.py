@@ -14,7 +14,8 @@ from ..mechanics.system import ConstrainedSystem
 from ..simulation.subject import Subject
 from ..vehicle.vehicle import Vehicle
 
-POSE = {"forward_speed": "x", "lateral_speed": "y", "vertical_speed": "height", "roll_rate": "roll", "pitch_rate": "pitch", "yaw_rate": "yaw"}
+POSE = {"forward_speed": "x", "lateral_speed": "y", "vertical_speed": "height",
+        "roll_rate": "roll", "pitch_rate": "pitch", "yaw_rate": "yaw"}
 ZERO = 1e-9        # a singular value below this, relative to the largest, counts as zero
 
 
@@ -57,18 +58,13 @@ def motions(constrained, *, wheel_angles: bool = False, q: np.ndarray | None = N
     """
     subject = Subject.of(constrained)
     vehicle = subject.vehicle
-    system_of = subject.constrained
-    if vehicle is not None:
-        if q is not None:
-            vehicle = vehicle.rechosen(np.asarray(q, dtype=float))
-        system_of, frame = vehicle.reduced, vehicle.frame
-    else:
-        if q is not None:
-            system_of = replace(system_of, samples=np.asarray(q, dtype=float)[None, :])
-        frame = adapted_frame(system_of)
+    system_of = subject.constrained if vehicle is None else vehicle.reduced
+    if q is not None:
+        system_of = replace(system_of, samples=np.asarray(q, dtype=float)[None, :])      # rows and speeds that serve here
+    frame = vehicle.frame if vehicle is not None and q is None else adapted_frame(system_of)
     space, sections, points = _extended(system_of, frame.E, t)
     holonomic = _holonomic_forms(system_of, t, on_manifold=q is not None)
-    names = [POSE.get(name, name) if vehicle is not None else name.removesuffix("'") for name in space.v_names]
+    names = [POSE.get(name, name.removesuffix("'")) for name in space.v_names]
     followers = _followers(vehicle) if vehicle is not None else ()
     out = [] if vehicle is None or wheel_angles else _wheels(vehicle, space, sections) + [space.v_names.index(name) for name in followers]
     if out:
@@ -108,7 +104,7 @@ def _holonomic_forms(system_of: ConstrainedSystem, t: float, on_manifold: bool) 
     worst = max((np.abs(phi).max(initial=0.0) for _, phi in found), default=0.0)
     if on_manifold and worst > 1e-6:
         raise MechanicsError(f"q is not on the holonomic manifold: |phi| = {worst:.3g}; place the vehicle with configuration(...)")
-    return np.array([forms for forms, _ in found]).reshape(-1, len(d.phi_rows), system.algebroid.nv)
+    return np.array([forms for forms, _ in found]).reshape(len(found), len(d.phi_rows), system.algebroid.nv)
 
 
 def kernel(forms: np.ndarray) -> np.ndarray:

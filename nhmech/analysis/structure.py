@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass
 
 import numpy as np
@@ -17,17 +18,20 @@ from ..vehicle.vehicle import Vehicle
 from .integrable import Combination, integrable_combinations
 from .motions import Motions, motions
 
+PLANE = ("x", "y", "yaw")
 LONG = 2.0      # [s] after which no further level of brackets is begun
 
 
 @dataclass(frozen=True)
 class SymmetryClass:
-    """The group found and its class (paper 004, section VI): purely kinematic, horizontal or general.
+    """A group that changes nothing, and its class (paper 004, section VI): purely kinematic, horizontal or general.
 
+    group           such as "SE(2)" or "SE(2) x T^2" of a vehicle; "" where only the generators are known
     names           of its generators
     dim_vertical, dim_horizontal, dim_motion, dim_tangent  as in `mechanics.symmetry.Symmetry`
     """
 
+    group: str
     names: tuple[str, ...]
     kind: str
     dim_vertical: int
@@ -45,7 +49,7 @@ class Structure:
     here          at the configuration asked for, or None
     combinations  integrable: constant along every motion
     further       number of further functions that no motion changes and that are no such combination; None where not known
-    symmetry      None where nothing is one
+    symmetries    of a vehicle: of the pose alone, and with the angles of its wheels; of another system: all that was found
     """
 
     variables: tuple[str, ...]
@@ -55,7 +59,7 @@ class Structure:
     here: Growth | None
     combinations: tuple[Combination, ...]
     further: int | None
-    symmetry: SymmetryClass | None
+    symmetries: tuple[SymmetryClass, ...]
 
     @property
     def dimension(self) -> int:
@@ -100,43 +104,47 @@ def _spanning(found: Growth, dimension: int) -> bool | None:
     return found.ranks[-1] == dimension if found.complete or found.ranks[-1] == dimension else None
 
 
-def _of_vehicle(vehicle: Vehicle, found: Motions) -> SymmetryClass | None:
-    """The ignorable coordinates: sections that move the pose (of the plane's group) or turn one wheel."""
-    names = tuple(ignorable(vehicle))
-    if not names:
-        return None
-    n, t1, t2 = vehicle.placer.normal, *vehicle.ground.tangents
-    dims = set()
+def _of_vehicle(vehicle: Vehicle, found: Motions) -> tuple[SymmetryClass, ...]:
+    """Of the ignorable coordinates: sections that move the pose, and those that turn one wheel as well."""
+    names = ignorable(vehicle)
+    pose, angles = [name for name in names if name in PLANE], [name for name in names if name not in PLANE]
+    moving = "SE(2)" if len(pose) == 3 else " x ".join(pose)
+    groups = {moving: pose, " x ".join(filter(None, [moving, f"T^{len(angles)}" if angles else ""])): names}
+    return tuple(_class_of(vehicle, found, group, tuple(generators)) for group, generators in groups.items() if generators)
+
+
+def _class_of(vehicle: Vehicle, found: Motions, group: str, names: tuple[str, ...]) -> SymmetryClass:
+    """By the dimensions that most samples have."""
+    dimensions = Counter()
     for q, E, basis in zip(found.points, found.at_points(), found.tangent):
-        columns = [_generator(vehicle, name, q, {"x": t1, "y": t2, "yaw": n}) for name in names]
-        V = np.array(columns).T
-        dims.add((_rank(V), _rank(V) + _rank(E) - _rank(np.hstack([V, E])), _rank(E), basis.shape[1]))
-    usual = max(dims)
-    vertical, horizontal, motion, tangent = usual
+        V = np.array([_generator(vehicle, name, q) for name in names]).T
+        dimensions[_rank(V), _rank(V) + _rank(E) - _rank(np.hstack([V, E])), _rank(E), basis.shape[1]] += 1
+    (vertical, horizontal, motion, tangent), _ = dimensions.most_common(1)[0]
     if horizontal == 0 and vertical + motion == tangent:
         kind = PURELY_KINEMATIC
     else:
         kind = HORIZONTAL if horizontal == vertical else GENERAL
-    return SymmetryClass(names, kind, *usual)
+    return SymmetryClass(group, names, kind, vertical, horizontal, motion, tangent)
 
 
-def _generator(vehicle: Vehicle, name: str, q: np.ndarray, directions: dict[str, np.ndarray]) -> np.ndarray:
-    """v of the infinitesimal motion; yaw about the vertical through the base's origin, x and y being there as well."""
+def _generator(vehicle: Vehicle, name: str, q: np.ndarray) -> np.ndarray:
+    """v of the infinitesimal motion; yaw about the vertical through the base's origin, which with x and y spans the same."""
     column = np.zeros(vehicle.algebroid.nv)
-    if name in directions:
-        part = slice(3, 6) if name == "yaw" else slice(0, 3)
-        column[part] = pin.Quaternion(q[3:7]).toRotationMatrix().T @ directions[name]
+    if name in PLANE:
+        t1, t2 = vehicle.ground.tangents
+        direction = {"x": t1, "y": t2, "yaw": vehicle.placer.normal}[name]
+        column[slice(3, 6) if name == "yaw" else slice(3)] = pin.Quaternion(q[3:7]).toRotationMatrix().T @ direction
     else:
         column[vehicle.algebroid.v_names.index(name)] = 1.0
     return column
 
 
-def _of_system(subject: Subject) -> SymmetryClass | None:
+def _of_system(subject: Subject) -> tuple[SymmetryClass, ...]:
     try:
         found = find_symmetry(subject.constrained)
     except MechanicsError:
-        return None
-    return SymmetryClass(found.names, found.kind, found.dim_vertical, found.dim_horizontal, found.dim_motion, found.dim_tangent)
+        return ()
+    return (SymmetryClass("", found.names, found.kind, found.dim_vertical, found.dim_horizontal, found.dim_motion, found.dim_tangent),)
 
 
 def _rank(matrix: np.ndarray) -> int:

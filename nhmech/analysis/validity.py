@@ -9,7 +9,6 @@ from enum import Enum
 import numpy as np
 
 from ..errors import MechanicsError
-from ..simulation.trajectory import Trajectory
 from ..vehicle.vehicle import Vehicle
 from .contact_load import ContactLoad, contact_load
 from .friction import coefficients, least_use, shares
@@ -114,7 +113,8 @@ class Validity:
         return "\n".join(lines)
 
 
-def validity(vehicle: Vehicle, t: float, q: np.ndarray, v: np.ndarray, u: np.ndarray, mu: float | Mapping[str, float] | None = None) -> Validity:
+def validity(vehicle: Vehicle, t: float, q: np.ndarray, v: np.ndarray, u: np.ndarray,
+             mu: float | Mapping[str, float] | None = None) -> Validity:
     """Whether the contact forces that ideal rolling needs can be had, at one state.
 
     mu  one friction coefficient, one for each of some wheels, or None; wheels without take `Wheel.mu`, and are taken not to slip

@@ -12,7 +12,7 @@ import click
 from ..errors import NhmechError, SimulationError
 from ..version import __version__
 
-COMMANDS = ("run", "inspect", "view", "systems", "cache")  # each is the function of the same name in the module of the same name
+COMMANDS = ("run", "inspect", "view", "plot", "systems", "cache")  # each is the function of the same name in the module of the same name
 
 BAD_INPUT, STOPPED = 2, 3
 

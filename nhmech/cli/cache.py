@@ -10,6 +10,10 @@ import click
 def cache(clear):
     """Show where compiled code is kept, how much of it there is, and with what it was made.
 
+    \b
+    nhmech cache
+    nhmech cache --clear
+
     The folder is $NHMECH_CACHE, or nhmech in the user's cache folder; the compiler is $CC, or cc, gcc or clang.
     """
     from ..compile.cache import default_cache

@@ -14,6 +14,9 @@ from .options import load_robot, robot
 if TYPE_CHECKING:
     from ..vehicle.description import Description
 
+LINES = 60
+WIDTH = 200
+
 
 def wheel_rows(description: Description) -> list[dict]:
     """One dict a wheel, in the description's order."""
@@ -36,6 +39,8 @@ def wheel_rows(description: Description) -> list[dict]:
 
 def report(vehicle) -> dict:
     """Everything `nhmech inspect --json` prints."""
+    from ..analysis.summary import geometry_summary, mobility_summary
+
     d = vehicle.description
     return {
         "name": d.name,
@@ -52,6 +57,8 @@ def report(vehicle) -> dict:
         },
         "notices": vehicle.notices,
         "mechanics": vehicle.summary(),
+        "mobility": mobility_summary(vehicle),
+        "geometry": geometry_summary(vehicle),
     }
 
 
@@ -93,14 +100,21 @@ def facts(values: dict) -> list[str]:
 
 def counted(mechanics: dict) -> dict:
     """The mechanics' summary with the lists of rows shortened to what is worth reading."""
-    short = {key: value for key, value in mechanics.items() if key not in ("name", "rows", "kept_rows")}
+    short = {key: value for key, value in mechanics.items() if key not in ("name", "rows", "kept_rows", "dropped_rows")}
     if {"rows", "kept_rows"} <= mechanics.keys():
         short["rows"] = f"{len(mechanics['rows'])}, {len(mechanics['kept_rows'])} of them independent"
     return dict(sorted(short.items(), key=lambda item: type(item[1]) is not int))  # the numbers first
 
 
-def print_report(found: dict) -> None:
-    """The same for people."""
+def clipped(line: str) -> str:
+    """One line of the terminal's history, not five."""
+    return line if len(line) <= WIDTH else f"{line[:WIDTH - 13]} ... (--json)"
+
+
+def report_lines(found: dict) -> list[tuple[str, list[str]]]:
+    """(title, lines) of each section for people, at most `LINES` lines in all: reasons and notices give way to what was found out."""
+    from ..analysis.summary import geometry_lines, mobility_lines
+
     head = ["wheel", "kind", "radius [m]", "link", "centre [m]", "axis", "driven"]
     wheels = [
         [wheel["name"], wheel["kind"], f"{wheel['radius']:.4g}", wheel["link"] or "-", vector(wheel["centre"]), vector(wheel["axis"]),
@@ -108,19 +122,30 @@ def print_report(found: dict) -> None:
         for wheel in found["wheels"]
     ]
     mimic = [f"{m['joint']} = {m['multiplier']:g} {m['leader']} + {m['offset']:g}" for m in found["joints"]["mimic"]]
-    sections = [
-        ("why", facts({wheel["name"]: wheel["reason"] for wheel in found["wheels"]})),
-        ("joints", facts(found["joints"] | {"mimic": mimic})),
-        ("mechanics", facts(counted(found["mechanics"]))),
-        ("notices", [f"  - {notice}" for notice in found["notices"]]),
-    ]
+    sections = {
+        "": table([head, *wheels]),
+        "why": facts({wheel["name"]: wheel["reason"] for wheel in found["wheels"]}),
+        "joints": facts(found["joints"] | {"mimic": mimic}),
+        "mechanics": facts(counted(found["mechanics"])),
+        "mobility": facts(mobility_lines(found["mobility"])),
+        "geometry": facts(geometry_lines(found["geometry"])),
+        "notices": [f"  - {notice}" for notice in found["notices"]],
+    }
+    for title, least in (("why", 0), ("notices", 3), ("", 12)):
+        over = 1 + sum(2 + len(lines) for lines in sections.values()) - LINES
+        if over > 0 and len(sections[title]) > least:
+            kept = max(least, len(sections[title]) - over - 1)
+            sections[title] = sections[title][:kept] + [f"  ... {len(sections[title]) - kept} more (--json)"]
+    return [(title, [clipped(line) for line in lines]) for title, lines in sections.items() if lines]
+
+
+def print_report(found: dict) -> None:
+    """The same for people."""
     click.secho(found["name"], bold=True, nl=False)
-    click.echo(f"  root link {found['root']}\n")
-    click.echo("\n".join(table([head, *wheels])))
-    for title, lines in sections:
-        if lines:
-            click.secho(f"\n{title}", bold=True)
-            click.echo("\n".join(lines))
+    click.echo(f"  root link {found['root']}")
+    for title, lines in report_lines(found):
+        click.secho(f"\n{title}" if title else "", bold=True)
+        click.echo("\n".join(lines))
 
 
 @click.command()

@@ -27,13 +27,15 @@ static inline pack gathered(const double* from, long long lane, long long last, 
   return p;
 }}
 
-extern "C" int nhmech_lane_count(void) {{ return LANES; }}
+#define EXPORTED extern "C" __attribute__((visibility("default")))
 
-extern "C" void nhmech_lanes(long long first, long long end, long long room, long long count, double dt, long long k0,
-                             long long steps, double poor, double flat, double loose, const double* u, long long u_period, long long u_lane,
-                             long long u_entry, long long hold, const double* theta, long long theta_lane, long long theta_entry,
-                             double* x, double* health, const double* sides, long long* status, long long* done, long long every,
-                             double* record) {{
+EXPORTED int nhmech_lane_count(void) {{ return LANES; }}
+
+EXPORTED void nhmech_lanes(long long first, long long end, long long room, long long count, double dt, long long k0,
+                           long long steps, double poor, double flat, double loose, const double* u, long long u_period, long long u_lane,
+                           long long u_entry, long long hold, const double* theta, long long theta_lane, long long theta_entry,
+                           double* x, double* health, const double* sides, long long* status, long long* done, long long every,
+                           double* record) {{
   static const int nx = {nx}, nu = {nu}, ntheta = {ntheta};
   const lane* arg[{sz_arg}];
   lane* res[{sz_res}];
@@ -164,9 +166,12 @@ class VectorCompiler(Compiler):
     """The same compiler, for C++ on this machine's vectors. Its version knows the processor, so that no cache serves another one."""
 
     def flags(self, instructions: int) -> tuple[str, ...]:
-        """Reciprocals for repeated and constant divisors: a fifth faster, and right to an ulp. NaN stays NaN."""
+        """Reciprocals for repeated and constant divisors: a fifth faster, and right to an ulp. NaN stays NaN.
+
+        Generated names stay inside the library, where a function of the same name in libc would otherwise take their place.
+        """
         level = "-Og" if instructions > LARGE else "-O2"
-        return ("-x", "c++", level, *NATIVE, "-fno-math-errno", "-freciprocal-math", "-fPIC", "-shared")
+        return ("-x", "c++", level, *NATIVE, "-fno-math-errno", "-freciprocal-math", "-fvisibility=hidden", "-fPIC", "-shared")
 
 
 NATIVE = ("-march=native",)

@@ -42,13 +42,16 @@ class Chart:
         """The step loop in C; None for integrators without one, without a compiler, or where it would have to be built and must not."""
         if self.integrator != "rk4":
             return None
-        if self._loops.get(build) is None:
+        if self._loops.get(True) is not None:
+            return self._loops[True]
+        if build not in self._loops:
             self._loops[build] = compiled_loop(*self._parts, len(self.flat.angle_slots()), build)
         return self._loops[build]
 
     @cached_property
-    def _parts(self) -> tuple[ca.Function, ca.Function]:
-        return rk4_function(self.equations, self.flat, self.kinematic), reading_function(self.equations, self.flat)
+    def _parts(self) -> tuple[ca.Function, ca.Function, ca.Function]:
+        parts = self.equations, self.flat
+        return rk4_function(*parts, self.kinematic), projection_function(*parts), reading_function(*parts)
 
     @cached_property
     def _loops(self) -> dict[bool, Loop | None]:

@@ -21,12 +21,12 @@ class FlatState:
     algebroid: LieAlgebroid
     nxi: int
 
-    @property
+    @cached_property
     def nconf(self) -> int:
         """Length of the configuration's part of x."""
         return self.algebroid.nq - len(self.algebroid.circles)
 
-    @property
+    @cached_property
     def nx(self) -> int:
         return self.nconf + self.nxi
 

@@ -11,6 +11,7 @@ from collections.abc import Callable
 import casadi as ca
 import numpy as np
 
+from ..compile.adaptive import REACHED, TOO_SMALL, compiled_adaptive
 from ..compile.buffered import Buffered
 from ..errors import SimulationError
 from ..mechanics.equations import Equations
@@ -59,7 +60,7 @@ def projection_function(equations: Equations, flat: FlatState) -> ca.Function:
     margin, guards = ca.substitute([frame.margin, constrained.guards], [algebroid.q], [q])
     v = equations.velocity(system.t, q, xi, system.theta)
     health = ca.vertcat(ca.norm_inf(phi) if phi.numel() else 0, margin, ca.mmin(guards) if guards.numel() else 1)
-    return ca.Function("project", [system.t, x, system.theta], [ca.densify(e) for e in (ca.vertcat(moved, xi), q, v, health)], {"cse": True})
+    return ca.Function("nhmech_project", [system.t, x, system.theta], [ca.densify(e) for e in (ca.vertcat(moved, xi), q, v, health)], {"cse": True})
 
 
 def reading_function(equations: Equations, flat: FlatState) -> ca.Function:
@@ -99,11 +100,29 @@ def rk4(equations: Equations, flat: FlatState, kinematic: bool = False) -> Step:
 
 
 def dop853(equations: Equations, flat: FlatState, kinematic: bool = False, rtol: float = 1e-11, atol: float = 1e-12) -> Step:
-    """SciPy's DOP853 (adaptive, order 8) over each step, then the projection. Raises `SimulationError` where it gives up."""
-    from scipy.integrate import solve_ivp
+    """DOP853 (adaptive, order 8) over each step, then the projection: in C, or SciPy's where there is no compiler.
 
-    rate = Buffered(rate_function(equations, flat, kinematic))
+    Raises `SimulationError` where it gives up.
+    """
+    rate = rate_function(equations, flat, kinematic)
     project = Buffered(projection_function(equations, flat))
+    compiled = compiled_adaptive(rate)
+    if compiled is None:
+        return _scipy_dop853(Buffered(rate), project, rtol, atol)
+
+    def step(t, x, u, theta, dt):
+        y = np.array(x)
+        status, reached = compiled.run(t, dt, np.ascontiguousarray(u), np.ascontiguousarray(theta), y, rtol, atol)
+        if status != REACHED:
+            raise SimulationError(f"DOP853 stopped at t = {reached:.6g} s: " + ("its step became too small" if status == TOO_SMALL else
+                                                                             "the rate is not finite there"))
+        return project(t + dt, y, theta)
+
+    return step
+
+
+def _scipy_dop853(rate: Buffered, project: Buffered, rtol: float, atol: float) -> Step:
+    from scipy.integrate import solve_ivp
 
     def step(t, x, u, theta, dt):
         solution = solve_ivp(lambda s, y: rate(s, y, u, theta)[0].copy(), (t, t + dt), np.array(x), method="DOP853", rtol=rtol, atol=atol)

@@ -21,9 +21,15 @@ class Reader:
         v = {name: nq + i for i, name in enumerate(algebroid.v_names)}
         x = {name: nq + nv + i for i, name in enumerate(positions)}
         joints = subject.joint_names if subject.vehicle is not None else positions
-        self.places = Places(nq, nv, {name: nq + i for name, i in zip(xi_names, speeds)}, v, {positions[i]: nq + nv + i for i in flat.angle_slots()},
+        inputs = slice(nq + nv + flat.nx, nq + nv + flat.nx + subject.constrained.system.u.numel())
+        self.places = Places(nq, nv, inputs, {name: nq + i for name, i in zip(xi_names, speeds)}, v,
+                             {positions[i]: nq + nv + i for i in flat.angle_slots()},
                              {name: x[name] for name in joints}, {name: v[name] for name in subject.joint_names})
 
-    def state(self, t: float, q: np.ndarray, v: np.ndarray, x: np.ndarray) -> State:
+    def state(self, t: float, q: np.ndarray, v: np.ndarray, x: np.ndarray, u: np.ndarray) -> State:
         """A copy of the present moment."""
-        return State(t, np.concatenate((q, v, x)), self.places)
+        return State(t, np.concatenate((q, v, x, u)), self.places)
+
+    def copied(self, t: float, block: np.ndarray) -> State:
+        """Likewise, from memory that begins with (q, v, x, u)."""
+        return State(t, block.copy(), self.places)

@@ -17,6 +17,7 @@ class Recorder:
         self.slots = list(chart.flat.angle_slots())
         self.widths = (1, algebroid.nq, algebroid.nv, simulator.subject.constrained.system.u.numel(), len(self.slots))
         self.rows = np.empty((max(capacity, 4), sum(self.widths)))
+        self._address = self.rows.ctypes.data
         self.n = 0
         self.events: list[tuple[float, str]] = []
 
@@ -25,21 +26,16 @@ class Recorder:
         s = self.simulator
         if self.n and self.rows[self.n - 1, 0] == s.t:
             self.n -= 1
-        if self.n == len(self.rows):
-            self.rows = np.concatenate([self.rows, np.empty_like(self.rows)])
+        self.room(1)
         self.rows[self.n] = np.concatenate([[s.t], s._q, s._v, s._u, s._x[self.slots]])
         self.n += 1
 
-    @property
-    def angle_slots(self) -> np.ndarray:
-        """Where the angles stand in x, as the C loop wants them."""
-        return np.array(self.slots, dtype=np.int64)
-
-    def room(self, rows: int) -> np.ndarray:
-        """Memory for so many further rows; `n` is raised by whoever fills them."""
+    def room(self, rows: int) -> int:
+        """Address of memory for so many further rows; `n` is raised by whoever fills them."""
         while self.n + rows > len(self.rows):
             self.rows = np.concatenate([self.rows, np.empty_like(self.rows)])
-        return self.rows[self.n:self.n + rows]
+            self._address = self.rows.ctypes.data
+        return self._address + self.n * self.rows.strides[0]
 
     def trajectory(self, stop: str) -> Trajectory:
         """The immutable record."""
@@ -50,5 +46,5 @@ class Recorder:
         all_names = chart.flat.names(())
         names = {"q": algebroid.q_names, "v": algebroid.v_names, "xi": chart.equations.names, "u": system.u_names,
                  "angles": tuple(all_names[i] for i in self.slots)}
-        return Trajectory(t[:, 0].copy(), q, v, v[:, chart.speeds].copy(), u, angles, stop, names, tuple(sorted(self.events)), s.subject.source(),
+        return Trajectory(t[:, 0].copy(), q, v, v[:, chart.speeds].copy(), u, angles, stop, names, tuple(sorted(self.events)), s.subject.source,
                           s.subject, s.kinematic)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import math
+from collections.abc import Mapping, Sequence
 
 import casadi as ca
 import numpy as np
@@ -33,7 +34,7 @@ class Servo:
         self.u_names = system.u_names
         self.speeds = equations.frame.names
         self.limits = limits
-        self.effort = np.array([getattr(limits.get(name), "effort", np.inf) for name in self.u_names])
+        self.effort = [float(getattr(limits.get(name), "effort", np.inf)) for name in self.u_names]
         inputs = [system.t, system.q, ca.SX.sym("xi", len(self.speeds)), system.theta]
         zero = ca.SX.zeros(system.u.numel(), 1)
         u = system.u
@@ -49,7 +50,7 @@ class Servo:
         if command is None:
             return np.zeros(nu)
         if not is_commands(command):
-            return self._limited(_checked(command, nu, f"efforts of {', '.join(self.u_names[:nu]) or 'no joint'}", t), nu)
+            return self.plain(command, t, nu)
         u = np.zeros(nu)
         wanted: dict[str, float] = {}
         torques: set[str] = set()
@@ -71,7 +72,11 @@ class Servo:
             columns = [self.u_names.index(name) for name in wanted]
             target = np.array(list(wanted.values())) - a0[rows] - effect[rows][:, :nu] @ u
             u[columns] += np.linalg.lstsq(effect[np.ix_(rows, columns)], target, rcond=1e-9)[0]
-        return self._limited(u, nu)
+        return self._limited(u.tolist())
+
+    def plain(self, command, t: float, nu: int) -> list[float]:
+        """u from plain numbers, one for each driven joint. Raises `SimulationError` as `efforts` does."""
+        return self._limited(_checked(command, nu, "efforts", self.u_names[:nu], t))
 
     def speeds_for(self, command, state: State, t: float, q: np.ndarray, xi: np.ndarray, theta: np.ndarray) -> np.ndarray:
         """Kinematic mode: xi that follows the command, (nxi,); joints that are not named keep the least motion."""
@@ -79,7 +84,7 @@ class Servo:
         if command is None:
             return xi
         if not is_commands(command):
-            return _checked(command, n, f"speeds {', '.join(self.speeds)}", t)
+            return np.array(_checked(command, n, "speeds", self.speeds, t))
         rates: dict[str, float] = {}
         for part in command if isinstance(command, (list, tuple)) else (command,):
             if isinstance(part, JointTorque):
@@ -109,8 +114,8 @@ class Servo:
         limit = self.limits.get(name)
         return rate if limit is None else float(np.clip(rate, -limit.velocity, limit.velocity))
 
-    def _limited(self, u: np.ndarray, nu: int) -> np.ndarray:
-        return np.clip(u, -self.effort[:nu], self.effort[:nu])
+    def _limited(self, u: list[float]) -> list[float]:
+        return [value if -limit <= value <= limit else math.copysign(limit, value) for value, limit in zip(u, self.effort)]
 
 
 def is_commands(command) -> bool:
@@ -130,14 +135,19 @@ def _named(part, t: float) -> dict[str, float]:
     return dict(part.values)
 
 
-def _checked(command, n: int, what: str, t: float) -> np.ndarray:
+def _checked(command, n: int, what: str, names: Sequence[str], t: float) -> list[float]:
     try:
         value = np.asarray(command, dtype=float)
     except (TypeError, ValueError) as error:
         raise SimulationError(f"controller at t = {t:.6g} s returned {type(command).__name__}; return an array, JointTorque, JointVelocity or "
-                              f"JointPosition (an array has {n} numbers: {what})") from error
+                              f"JointPosition (an array has {n} numbers: {_listed(what, names)})") from error
     if value.shape != (n,):
-        raise SimulationError(f"controller at t = {t:.6g} s returned shape {value.shape}, expected ({n},): {what}")
-    if not np.all(np.isfinite(value)):
-        raise SimulationError(f"controller at t = {t:.6g} s returned {value}: not finite ({what})")
-    return value
+        raise SimulationError(f"controller at t = {t:.6g} s returned shape {value.shape}, expected ({n},): {_listed(what, names)}")
+    numbers = value.tolist()                             # for so few, faster than arrays
+    if not all(map(math.isfinite, numbers)):
+        raise SimulationError(f"controller at t = {t:.6g} s returned {value}: not finite ({_listed(what, names)})")
+    return numbers
+
+
+def _listed(what: str, names: Sequence[str]) -> str:
+    return f"{what} of {', '.join(names) or 'no joint'}"

@@ -9,12 +9,13 @@ from collections.abc import Callable, Mapping, Sequence
 import casadi as ca
 import numpy as np
 
-from ..compile.loop import DONE, NOT_FINITE, Loop
+from ..compile.loop import DONE, NEWTON, NOT_FINITE, Loop
 from ..errors import NhmechError, SimulationError
 from .chart import FLAT, GOOD, LOOSE, POOR, Chart
 from .command import Command
 from .event import Event
 from .integrators import INTEGRATORS
+from .moment import Moment, Turns
 from .named import Named
 from .reader import Reader
 from .recorder import Recorder
@@ -28,7 +29,6 @@ CHUNK = 20_000              # most steps in C between two looks at Ctrl-C, and f
 LOOK = 0.1                  # [s] where they take longer than this
 
 Controller = Callable[[float, State], Command]
-NEWTON = 5        # further steps towards the constraints where an integrator's step was a coarse one
 
 
 class Simulator:
@@ -65,7 +65,7 @@ class Simulator:
         self._charts = [Chart(self.subject.equations, self.subject.limits, integrator, self.kinematic)]
         self.primary = self._charts[0]
         self._reader = Reader(self.subject, self.primary.flat, self.primary.equations.names, self.primary.speeds)
-        self._started = False
+        self._started, self._turns, self._taken = False, None, 0
 
     # -- starting ------------------------------------------------------------------------------------------------
     def reset(self, pose=None, joints: Mapping[str, float] | None = None, xi: Mapping[str, float] | Sequence[float] | None = None, *,
@@ -91,7 +91,7 @@ class Simulator:
             self._rechart()
         self._set_speeds(xi)
         self._settle(*self.chart.project(0.0, self._x, self.subject.theta))
-        self._u = np.zeros(self.subject.constrained.system.u.numel())
+        self._u, self._turns, self._taken = np.zeros(self.subject.constrained.system.u.numel()), None, 0
         if hasattr(self.controller, "reset"):
             self.controller.reset()
         return self.state
@@ -124,7 +124,11 @@ class Simulator:
     @property
     def state(self) -> State:
         """The present moment, a copy."""
-        self._require_start()
+        if not self._started:
+            self.reset()
+        turns = self._turns
+        if turns is not None and turns.now.x is self._x:
+            return self._reader.copied(self.t, turns.now.block)
         return self._reader.state(self.t, self._q, self._v, self._x, self._u)
 
     def _require_start(self) -> None:
@@ -136,8 +140,38 @@ class Simulator:
         """Asks the controller where its period begins, advances by dt, and returns the new state."""
         self._require_start()
         self._control()
-        self._advance(self.dt)
+        if not self._step_in_c():
+            self._advance(self.dt)
         return self.state
+
+    def _step_in_c(self) -> bool:
+        """One step through the compiled loop; False where there is none, or where it refuses and Python is to say why."""
+        turns = self._turns
+        if turns is None:
+            self._taken += 1                # looks for the loop at the first step, and has it built after many
+            loop = self.chart.loop(build=self._taken > 1) if self._taken in (1, WORTH_COMPILING) else None
+            if loop is None:
+                return False
+            turns = self._ready(loop)
+        elif self._x is not turns.now.x:
+            turns = self._ready(None)
+        status, done = turns.advance(self._t0, self._k, self._u)
+        self._show(turns.now, done)
+        return status == DONE
+
+    def _ready(self, loop: Loop | None) -> Turns:
+        """The moments of the compiled loop, at the present state."""
+        if self._turns is None:
+            sizes = len(self._q), len(self._v), len(self._x), len(self._u)
+            self._turns = Turns(loop, sizes, (self.dt, self._side, POOR, FLAT, LOOSE), self.subject.theta, self.primary.flat.angle_slots())
+        self._turns.take(self._x, self._q, self._v, self._guard)
+        return self._turns
+
+    def _show(self, moment: Moment, done: int) -> None:
+        """Takes a state of the compiled loop and its time in one stroke, as `_settle` does."""
+        if done:
+            k = self._k + done
+            vars(self).update(_x=moment.x, _q=moment.q, _v=moment.v, _guard=moment.health.item(2), _k=k, t=self._t0 + k * self.dt)
 
     def run(self, duration: float, *, every: int = 1, progress: Callable[[float, State], None] | None = None) -> Trajectory:
         """Runs for `duration` [s] and returns what happened.
@@ -154,6 +188,7 @@ class Simulator:
             raise SimulationError(f"every = {every!r} must be a whole number of steps, 1 or more")
         self._require_start()
         steps = math.ceil(duration / self.dt - 1e-9)
+        whole = steps if abs(steps * self.dt - duration) <= 1e-9 * self.dt else steps - 1      # the last one may be a part
         recorder = Recorder(self, steps // max(every, 1) + 3)
         end, stop, told, started = self.t + duration, "duration", 0, self._k
         values = [self._value(event) for event in self.events]
@@ -162,10 +197,13 @@ class Simulator:
             k, chunk = 0, CHUNK // 100
             while k < steps:
                 self._control()
-                last = k == steps - 1
+                if k == 0 and (name := self._passed(values, recorder)):
+                    stop = f"event: {name}"
+                    break
+                last = k == whole
                 if loop is not None and not last:
                     begun = time.perf_counter()
-                    k += self._advance_many(loop, min(self._until_control(), steps - 1 - k, chunk), k, every, recorder)
+                    k += self._advance_many(loop, min(self._until_control(), whole - k, chunk), k, every, recorder)
                     chunk = min(2 * chunk, CHUNK) if time.perf_counter() - begun < LOOK else max(chunk // 2, 1)
                     loop = self.chart.loop(build=steps >= WORTH_COMPILING)
                 else:
@@ -197,11 +235,14 @@ class Simulator:
         state = self.state if self.controller is not None or self.wrench else None
         if self.controller is not None:
             command = self._ask(self.controller, "controller", state)
-            xi = self._x[self.chart.flat.nconf:]
-            if self.kinematic:
+            if type(command) is np.ndarray and not self.kinematic:
+                self._u[:nu] = self.chart.servo.plain(command, self.t, nu)
+            elif self.kinematic:
+                xi = self._x[self.chart.flat.nconf:]
                 self._x[self.chart.flat.nconf:] = self._speeds(command, state, xi)
                 self._settle(*self.chart.project(self.t, self._x, self.subject.theta))
             else:
+                xi = self._x[self.chart.flat.nconf:]
                 self._u[:nu] = self.chart.servo.efforts(command, state, self.t, self._q, xi, self.subject.theta, nu)
         for i, (body, function) in enumerate(self.wrench.items()):
             value = np.asarray(self._ask(function, f"wrench on {body!r}", state) if callable(function) else function, dtype=float)
@@ -261,13 +302,12 @@ class Simulator:
 
     def _advance_many(self, loop: Loop, steps: int, k: int, every: int, recorder: Recorder) -> int:
         """Up to so many steps in C; returns how many were done."""
-        x, q, v, health = self._x.copy(), self._q.copy(), self._v.copy(), np.array([0.0, 1.0, self._guard])
+        turns = self._turns if self._turns is not None and self._x is self._turns.now.x else self._ready(loop)
         record = recorder.room((steps - 1 + k % every) // every + 1)
-        status, done = loop.run(self._t0, self._k, self.dt, steps, self._side, POOR, FLAT, LOOSE, self._u, self.subject.theta, x, q, v, health, every, k % every,
-                                recorder.angle_slots, record)
+        status, done = turns.advance(self._t0, self._k, self._u, steps, every, k % every, record)
         tried = done + (status != DONE)                           # a step that was not taken was recorded before it was tried
         rows = (k % every + tried - 1) // every + (k % every == 0) if tried else 0
-        self._settle(x, q, v, health, _k=self._k + done, t=self._t0 + (self._k + done) * self.dt)
+        self._show(turns.now, done)
         recorder.n += rows
         if status == NOT_FINITE:
             raise SimulationError(self._diagnosis(self.dt))
@@ -306,7 +346,7 @@ class Simulator:
             self._charts.append(best)
             if not self._worth(best, ends) > 0:
                 raise self.subject.rank_lost(ends[-1], f"within a step from t = {self.t:.6g} s")
-        self._x, self.chart = self._in(best, self._v), best
+        self._x, self.chart, self._turns, self._taken = self._in(best, self._v), best, None, 0
         self._side = np.sign(best.margin(self.t, self._x, theta))
 
     def _worth(self, chart: Chart, ends: Sequence[np.ndarray]) -> float:
@@ -324,6 +364,16 @@ class Simulator:
         if not np.isfinite(value):
             raise SimulationError(f"event {event.name!r} is {value} at t = {self.t:.6g} s")
         return float(value)
+
+    def _passed(self, values: list[float], recorder: Recorder) -> str | None:
+        """Notes limits that are passed at the start; returns the name of a terminal one."""
+        name = None
+        for i, event in enumerate(self.events):
+            if event.limit and (value := self._value(event)) <= 0:
+                values[i] = value
+                recorder.events.append((self.t, event.name))
+                name = name or (event.name if event.terminal else None)
+        return name
 
     def _watch(self, values: list[float], before: tuple, recorder: Recorder) -> str | None:
         """Notes crossed events; goes back to the moment of the first terminal one and returns its name."""
@@ -360,3 +410,4 @@ class Simulator:
 
     def _restore(self, snapshot: tuple) -> None:
         self.t, self._k, self._t0, self._x, self._q, self._v, self._guard, self._side, self.chart = snapshot
+        self._turns, self._taken = None, 0

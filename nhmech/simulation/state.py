@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import FrozenInstanceError, dataclass
 
 import numpy as np
 
@@ -12,10 +12,11 @@ from .named import Named
 
 @dataclass(frozen=True, eq=False)
 class Places:
-    """Where a state's names stand in its numbers (q, v, x); the same for all states of a run."""
+    """Where a state's names stand in its numbers (q, v, x, u); the same for all states of a run."""
 
     nq: int
     nv: int
+    u: slice
     xi: dict[str, int]
     v: dict[str, int]
     angles: dict[str, int]
@@ -28,6 +29,7 @@ class State:
 
     t       time [s]
     q, v    configuration (nq,) and all fibre coordinates (nv,)
+    u       inputs that are held now (nu,), external wrenches after the efforts
     xi      independent speeds by name; other fibre coordinates can be asked for by name too, e.g. `state.xi["yaw_rate"]`
     angles  unwrapped angles of the continuous joints [rad]
     joint_position, joint_velocity   of the moving joints by name [rad, m, rad/s, m/s]; angles unwrapped
@@ -35,14 +37,15 @@ class State:
     Made at every step and read in part: what is not asked for is not worked out.
     """
 
-    __slots__ = ("_t", "_values", "_places")
+    __slots__ = ("t", "_values", "_places")
 
     def __init__(self, t: float, values: np.ndarray, places: Places):
-        self._t, self._values, self._places = t, values, places
+        _set_t(self, t)
+        _set_values(self, values)
+        _set_places(self, places)
 
-    @property
-    def t(self) -> float:
-        return self._t
+    def __setattr__(self, name: str, value) -> None:
+        raise FrozenInstanceError(f"cannot assign to {name!r} of a State")
 
     @property
     def q(self) -> np.ndarray:
@@ -52,6 +55,10 @@ class State:
     def v(self) -> np.ndarray:
         places = self._places
         return self._values[places.nq:places.nq + places.nv]
+
+    @property
+    def u(self) -> np.ndarray:
+        return self._values[self._places.u]
 
     @property
     def xi(self) -> Named:
@@ -82,6 +89,9 @@ class State:
 
     def __repr__(self) -> str:
         return f"State(t={self.t:.6g}, q={self.q}, xi={self.xi!r})"
+
+
+_set_t, _set_values, _set_places = State.t.__set__, State._values.__set__, State._places.__set__      # the way past __setattr__
 
 
 def base_pose(q: np.ndarray) -> np.ndarray:

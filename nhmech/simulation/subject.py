@@ -52,11 +52,11 @@ class Subject:
             return self.vehicle.rank_lost(q, where)
         return SimulationError(f"the constraints lose rank {where}, near q = {q}")
 
-    @property
+    @cached_property
     def theta(self) -> np.ndarray:
         return np.asarray(self.constrained.parameters, dtype=float)
 
-    @property
+    @cached_property
     def nu(self) -> int:
         """Inputs that a controller sets; external wrenches come after them."""
         return len(self.vehicle.driven) if self.vehicle is not None else self.constrained.system.u.numel()
@@ -89,6 +89,7 @@ class Subject:
         many = self._energy.map(n) if n > 1 else self._energy
         return many(t[None, :], q.T, v.T, np.tile(self.theta[:, None], (1, n))).full().ravel()
 
+    @cached_property
     def source(self) -> dict:
         """What a saved run needs to show the vehicle again."""
         if self.vehicle is None:

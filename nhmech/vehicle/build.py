@@ -74,7 +74,8 @@ def build(description: Description, ground: Ground, parameters: Parameters | Non
     steering = find_axles(contacts, algebroid, t, v, parameters, normal, model, description)
     gauge = _gauge(model, description, contacts)
     pair = steering.pair(steering_angles(steering, model, near)) if steering.coupled else None
-    samples = sample_configurations(model, description, placer, support, steering, gauge is not None) if near is None else near[None, :]
+    everywhere = sample_configurations(model, description, placer, support, steering, gauge is not None)
+    samples = everywhere if near is None else near[None, :]
     inertias, spins = lumped_inertias(model, names, parameters, spinning)
     preferred, scales, guards = _preferred(description, steering, pair), _scales(contacts, algebroid, steering.length), _guards(contacts)
 
@@ -84,7 +85,8 @@ def build(description: Description, ground: Ground, parameters: Parameters | Non
         return ConstrainedSystem(system, assemble(rows, space.nv), parameters.numbers, samples, preferred, scales, *guards)
 
     constrained = constrained_system(algebroid, bodies, contacts, None)
-    frozen = frozen_normal(constrained, world["n"]) if not changes_attitude(parameters) else Frozen(np.full(3, np.nan))
+    anywhere = replace(constrained, samples=np.vstack([samples, everywhere]))   # upright, a lean looks frozen: its n_z is stationary there
+    frozen = frozen_normal(anywhere, world["n"]) if not changes_attitude(parameters) else Frozen(np.full(3, np.nan))
     short, at, shorthand = root_shorthand(world, position, frozen, ground, parameters["gravity"], v)
     reduced = constrained_system(with_vertical(algebroid, short["z"]), *moving(short, at), shorthand)
     check_reduction(constrained, reduced)

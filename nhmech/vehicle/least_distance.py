@@ -22,11 +22,11 @@ def least_norm(matrix: np.ndarray, right: np.ndarray, non_negative: np.ndarray, 
     size = np.abs(x0).max(initial=0.0)
     if not np.any(x0[non_negative] < -1e-9 * size):
         return x0, True, loose
-    if N.shape[1] == 0:
+    if np.any(x0[non_negative & ~loose] < -1e-9 * size):
         return x0, False, loose
     G, h = N[non_negative], -x0[non_negative] / size
     dual, residual = nnls(np.vstack([G.T, h]), np.r_[np.zeros(G.shape[1]), 1.0])
-    if residual < 1e-9:
+    if residual < 1e-5:      # = 1 / sqrt(1 + |z|^2) where a z exists, which is of the size of x0 or some times it
         return x0, False, loose
     gap = np.vstack([G.T, h]) @ dual - np.r_[np.zeros(G.shape[1]), 1.0]
     x = x0 + N @ (-gap[:-1] / gap[-1]) * size

@@ -91,18 +91,20 @@ def _ignorable(vehicle: Vehicle, move) -> bool:
 
 
 def frozen_parts(vehicle: Vehicle) -> list[str]:
-    """Those of pitch, roll and height that the holonomic rows hold at every sample."""
+    """Those of pitch, roll and height that the holonomic rows hold at every sample.
+
+    Pitch is about the level axis across the base, roll about the level one along it."""
     d = vehicle.constrained.distribution
     held = []
-    for name, row in (("pitch", 4), ("roll", 3), ("height", None)):
+    for name in ("pitch", "roll", "height"):
         kept = True
         for q in vehicle.constrained.samples[:4]:
             A = vehicle.function("constraints")(0.0, q, vehicle.theta)[0].full()[list(d.phi_rows)]
+            n = pin.Quaternion(q[3:7]).toRotationMatrix().T @ vehicle.placer.normal
+            lateral = np.cross(n, [1.0, 0.0, 0.0]) / max(np.hypot(n[1], n[2]), 1e-9)         # level, across the base's x axis
             form = np.zeros(A.shape[1])
-            if row is None:
-                form[:3] = pin.Quaternion(q[3:7]).toRotationMatrix().T @ vehicle.placer.normal
-            else:
-                form[row] = 1.0
+            part, direction = {"height": (0, n), "pitch": (3, lateral), "roll": (3, np.cross(lateral, n))}[name]
+            form[part:part + 3] = direction
             rest = form - A.T @ np.linalg.lstsq(A.T, form, rcond=1e-10)[0] if len(A) else form
             kept = kept and bool(np.linalg.norm(rest) < 1e-9)
         if kept:

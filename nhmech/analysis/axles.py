@@ -1,0 +1,157 @@
+"""Where the axles meet: the rotation centre, why a vehicle is locked, and which lateral rows to free."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import combinations
+
+import casadi as ca
+import numpy as np
+import pinocchio as pin
+
+from ..vehicle.couplings import TURNLESS
+from ..vehicle.vehicle import Vehicle
+from .mobility import planar
+from .motions import kernel
+
+
+@dataclass(frozen=True)
+class Axles:
+    """Lateral rows (k, 3) in (forward, lateral, length * yaw rate) of wheels that do not trail, each a unit vector.
+
+    kind       "point": all axles meet there; "line": they coincide, the base turns about any point of it; "parallel": they meet at
+               infinity, the base moves straight only; "anywhere": no axle binds; "locked": they meet nowhere, the base cannot move
+    centre     (2,) [m] in the base's frame laid on the ground, at "point"; the line's point next to the base's origin
+    direction  (2,) unit vector along the line, or towards the centre at infinity
+    steerable  whether a joint can turn one of them
+    """
+
+    wheels: tuple[str, ...]
+    rows: np.ndarray
+    length: float
+    kind: str
+    centre: np.ndarray | None
+    direction: np.ndarray | None
+    steerable: bool = False
+
+    @property
+    def turns(self) -> bool:
+        """Whether the axles let the base turn."""
+        return self.kind in ("point", "line", "anywhere")
+
+    def to_free(self) -> tuple[tuple[str, ...], ...]:
+        """The smallest sets of wheels whose lateral rows, when freed, let the base turn: alternatives; none where it does already.
+
+        Wheels whose rows are the same are freed together, as one axle."""
+        if self.turns:
+            return ()
+        groups = _groups(self.rows)
+        for count in range(1, len(groups)):
+            found = []
+            for freed in combinations(range(len(groups)), count):
+                rest = [groups[i][0] for i in range(len(groups)) if i not in freed]
+                if _meet(self.rows[rest], self.length)[0] in ("point", "line", "anywhere"):
+                    found.append(tuple(self.wheels[k] for i in freed for k in groups[i]))
+            if found:
+                fewest = min(map(len, found))
+                return tuple(names for names in found if len(names) == fewest)
+        return ()
+
+    def in_words(self) -> str:
+        """One sentence."""
+        if self.kind == "anywhere":
+            return "anywhere: no axle binds the base"
+        if self.kind == "point":
+            return f"the axles meet {_place(self.centre)}"
+        if self.kind == "line":
+            x, y = np.round(self.direction, 9) + 0.0
+            return f"any point of the common axle, which passes {_place(self.centre)} along ({x:.3g}, {y:.3g})"
+        if self.kind == "parallel" and self.steerable:
+            return "at infinity: it moves straight on until it steers"
+        first = self.wheels[0]
+        others = [name for name, row in zip(self.wheels, self.rows) if np.linalg.norm(np.cross(row, self.rows[0])) > TURNLESS]
+        free = " or ".join(", ".join(names) for names in self.to_free())
+        locked = "straight only" if self.kind == "parallel" else "locked"
+        return (f"none, {locked}: the axle of {first} does not meet that of {', '.join(others)}; "
+                f"free the lateral rows of {free or 'more wheels'}")
+
+
+def _place(point: np.ndarray) -> str:
+    x, y = np.round(point, 9) + 0.0                          # no negative zeros
+    return f"at ({x:.4g}, {y:.4g}) m of the base"
+
+
+def axles(vehicle: Vehicle, q: np.ndarray | None = None, *, gripping: bool = False) -> Axles:
+    """The axles of a vehicle at q (its zero pose where None) and where they meet.
+
+    A wheel whose lateral row has a joint rate in it (a caster, a trailer, a bicycle's fork) trails and does not count.
+
+    gripping  all wheels, those too whose lateral rows were freed or replaced by `skid=`: why it could not turn without that
+    """
+    q = vehicle.configuration() if q is None else np.asarray(q, dtype=float)
+    length, normal = vehicle.steering.length, planar(vehicle, q)
+    sideways = [c for c in vehicle.contacts if "lateral" in c.held and c.mount.axle is not None and (gripping or _held(vehicle, c.name))]
+    s = vehicle.constrained.system
+    forms = ca.vertcat(ca.SX(0, s.v.numel()), *[ca.jacobian(c.speed("lateral"), s.v) for c in sideways])
+    evaluate = ca.Function("lateral", [s.t, s.q, s.theta], [ca.densify(forms)])
+    values = evaluate(0.0, q, vehicle.theta).full().reshape(len(sideways), s.v.numel())
+    trailing = np.abs(values[:, 6:]).max(axis=1, initial=0.0) > 1e-6 * max(length, 1e-3)
+    rows = values[~trailing, :6] @ normal.T / np.array([1.0, 1.0, length])
+    rows = rows / np.linalg.norm(rows, axis=1, keepdims=True)
+    wheels = tuple(c.name for c, trails in zip(sideways, trailing) if not trails)
+    return Axles(wheels, rows, length, *_meet(rows, length), bool(vehicle.steering.steered))
+
+
+def axles_at(vehicle: Vehicle, angles: dict[str, float]) -> Axles:
+    """The same from steering angles [rad] that need not let the axles meet: what a steering command would lock."""
+    steering = vehicle.steering
+    seen = steering.fixed + steering.steered
+    rows = np.array([axle.at(angles.get(axle.steering, 0.0)) for axle in seen]).reshape(-1, 3)
+    rows = rows / np.linalg.norm(rows, axis=1, keepdims=True)
+    return Axles(tuple(axle.wheel for axle in seen), rows, steering.length, *_meet(rows, steering.length), bool(steering.steered))
+
+
+def rotation_centre(vehicle: Vehicle, q: np.ndarray) -> np.ndarray | None:
+    """The one point (3,) [m] in W about which the base turns at q, at the height of its origin; None where there is not exactly one."""
+    found = axles(vehicle, q)
+    if found.kind != "point":
+        return None
+    along = planar(vehicle, q)[:2, :3]
+    return q[:3] + pin.Quaternion(np.asarray(q, dtype=float)[3:7]).toRotationMatrix() @ (found.centre @ along)
+
+
+def _held(vehicle: Vehicle, wheel: str) -> bool:
+    return f"{wheel}/lateral" in vehicle.constrained.distribution.names
+
+
+def _meet(rows: np.ndarray, length: float) -> tuple[str, np.ndarray | None, np.ndarray | None]:
+    """Turning at rate w about c moves the origin with w (c_y, -c_x): the kernel of the rows says where c is."""
+    rest = kernel(rows) if len(rows) else np.eye(3)
+    if rest.shape[1] == 3:
+        return "anywhere", None, None
+    if rest.shape[1] == 0:
+        return "locked", None, None
+    if rest.shape[1] == 1:
+        forward, lateral, turn = rest[:, 0]
+        if abs(turn) <= TURNLESS:
+            return "parallel", None, np.array([-lateral, forward]) / np.hypot(forward, lateral)
+        return "point", np.array([-lateral, forward]) / turn * length, None
+    row = np.cross(rest[:, 0], rest[:, 1])                   # the common axle: row . (c_y, -c_x, length) = 0
+    across = np.array([-row[1], row[0]]) * (-1 if row[1] > 0 else 1)
+    size = np.linalg.norm(across)
+    if size <= TURNLESS:
+        return "parallel", None, None
+    return "line", np.array([-row[1], row[0]]) * -row[2] * length / size ** 2, np.array([-across[1], across[0]]) / size
+
+
+def _groups(rows: Sequence[np.ndarray]) -> list[list[int]]:
+    """Indices of rows that are the same axle."""
+    groups: list[list[int]] = []
+    for i, row in enumerate(rows):
+        same = next((group for group in groups if np.linalg.norm(np.cross(row, rows[group[0]])) <= TURNLESS), None)
+        if same is None:
+            groups.append([i])
+        else:
+            same.append(i)
+    return groups

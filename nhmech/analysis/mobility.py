@@ -1,0 +1,145 @@
+"""Redundancy and mobility: which rows depend on which, what of the reactions is undetermined, and the five classes of wheeled robots."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import pinocchio as pin
+
+from ..mechanics.frame import adapted_frame, sample_forms
+from ..simulation.subject import Subject
+from ..vehicle.remarks import frozen_parts
+from ..vehicle.vehicle import Vehicle
+from .motions import ZERO, kernel, motions
+
+CLASSES = {
+    (3, 0): "omnidirectional: any motion at once, without steering",
+    (2, 0): "forward speed and yaw rate are free, all fixed axles in line",
+    (2, 1): "one steered wheel, no fixed axle",
+    (1, 1): "car-like: one steering beside a fixed axle",
+    (1, 2): "two independent steerings, no fixed axle",
+}
+
+
+@dataclass(frozen=True)
+class Dependence:
+    """row = sum_i coefficients[name_i] name_i, on the kept rows; `constant` if these are the same at all sample configurations."""
+
+    row: str
+    coefficients: dict[str, float]
+    constant: bool
+
+    def __str__(self) -> str:
+        text = "".join(f" {'-' if value < 0 else '+'} " + ("" if abs(abs(value) - 1) < 1e-9 else f"{abs(value):.4g} ") + name
+                       for name, value in self.coefficients.items()).removeprefix(" + ") or "0"
+        return f"{self.row} = {text.strip()}" + ("" if self.constant else " (here)")
+
+
+@dataclass(frozen=True)
+class Mobility:
+    """What `mobility` finds.
+
+    rows, rank, speeds   number of rows, rank, number of independent speeds
+    dependent            the rows that are combinations of others
+    undetermined         contact force components that another split could change, and `splits`, the dimension of that freedom
+    degree, steerability (delta_m, delta_s) of Campion, Bastin and d'Andrea-Novel (1996), None for a system without wheels
+    leaning              whether the class leaves out that the base can lean or pitch
+    """
+
+    rows: int
+    rank: int
+    speeds: int
+    dependent: tuple[Dependence, ...]
+    undetermined: tuple[str, ...]
+    splits: int
+    degree: int | None
+    steerability: int | None
+    leaning: bool
+
+    @property
+    def manoeuvrability(self) -> int | None:
+        """delta_M = delta_m + delta_s."""
+        return None if self.degree is None else self.degree + self.steerability
+
+    @property
+    def type(self) -> tuple[int, int] | None:
+        """(delta_m, delta_s)."""
+        return None if self.degree is None else (self.degree, self.steerability)
+
+    @property
+    def type_in_words(self) -> str:
+        """What the class is."""
+        if self.type is None:
+            return "no wheels"
+        return CLASSES.get(self.type, "none of the five classes") + (", leaning or pitching not counted" if self.leaning else "")
+
+
+def mobility(constrained) -> Mobility:
+    """Redundancy of a vehicle's or a system's rows and, of a vehicle, its class.
+
+    The degree of mobility is the dimension of the base's planar twists that the rows allow at a steering angle, where steered axles
+    meet; the steerability counts the steering rates that are independent of those twists. Wheels that trail (casters, hitches) do not
+    restrict the base. Source: G. Campion, G. Bastin, B. d'Andrea-Novel, IEEE Trans. Robotics and Automation 12 (1996) 47.
+    """
+    subject = Subject.of(constrained)
+    vehicle, system_of = subject.vehicle, subject.constrained
+    frame = vehicle.frame if vehicle is not None else adapted_frame(system_of)
+    forms, d = sample_forms(frame.constrained), frame.constrained.distribution
+    dependent = tuple(_dependence(forms, frame.kept, i, d.names) for i in range(d.m) if i not in frame.kept)
+    undetermined, splits = _undetermined(vehicle, forms[-1]) if vehicle is not None else ((), 0)
+    degree, steerability = _class(vehicle) if vehicle is not None else (None, None)
+    leaning = vehicle is not None and not _level(vehicle)
+    return Mobility(d.m, len(frame.kept), frame.nxi, dependent, undetermined, splits, degree, steerability, leaning)
+
+
+def _class(vehicle: Vehicle) -> tuple[int, int]:
+    """(degree of mobility, steerability), at the sample with the largest steerability: steered wheels may be coaxial in others."""
+    if not _level(vehicle):                               # its axles, seen upright
+        steering = vehicle.steering
+        fixed = _rank(np.array([axle.straight for axle in steering.fixed]).reshape(-1, 3))
+        return 3 - fixed - len(steering.steered), len(steering.steered)
+    found = motions(vehicle, wheel_angles=True)
+    steered = [vehicle.algebroid.v_names.index(axle.steering) for axle in vehicle.steering.steered]
+    classes = []
+    for q, E in zip(found.points, found.at_points()):
+        twist = planar(vehicle, q) @ E[:6]
+        degree = _rank(twist)
+        classes.append((_rank(np.vstack([twist, E[steered]])) - degree, degree))
+    steerability, degree = max(classes)
+    return degree, steerability
+
+
+def _level(vehicle: Vehicle) -> bool:
+    return {"pitch", "roll"} <= set(frozen_parts(vehicle))
+
+
+def _rank(matrix: np.ndarray) -> int:
+    return matrix.shape[1] - kernel(matrix).shape[1] if matrix.size and matrix.any() else 0
+
+
+def planar(vehicle: Vehicle, q: np.ndarray) -> np.ndarray:
+    """(3, 6): rows t1 . v, t2 . v, n . omega of the base's twist, t1 its x axis laid on the ground, n the ground's normal, t2 = n x t1."""
+    n = pin.Quaternion(np.asarray(q, dtype=float)[3:7]).toRotationMatrix().T @ vehicle.placer.normal
+    t1 = np.eye(3)[0] - n[0] * n
+    size = np.linalg.norm(t1)
+    t1 = t1 / size if size > ZERO else np.array([0.0, 1.0, 0.0])
+    rows = np.zeros((3, 6))
+    rows[0, :3], rows[1, :3], rows[2, 3:] = t1, np.cross(n, t1), n
+    return rows
+
+
+def _dependence(forms: np.ndarray, kept: tuple[int, ...], row: int, names: tuple[str, ...]) -> Dependence:
+    """Least squares at every sample; where the coefficients differ, those of the first sample (straight ahead)."""
+    found = np.array([np.linalg.lstsq(A[list(kept)].T, A[row], rcond=1e-10)[0] for A in forms])
+    constant = bool(np.ptp(found, axis=0).max(initial=0.0) <= 1e-8 * max(1.0, np.abs(found).max(initial=0.0)))
+    return Dependence(names[row], {names[k]: float(value) for k, value in zip(kept, found[0]) if abs(value) > 1e-9}, constant)
+
+
+def _undetermined(vehicle: Vehicle, A: np.ndarray) -> tuple[tuple[str, ...], int]:
+    """Contact force components that some combination of contact forces without effect contains, and how many there are of these."""
+    wanted = {f"{c.name}/{direction}" for c in vehicle.contacts for direction in c.held}
+    names = vehicle.reduced.distribution.names
+    rows = [i for i, name in enumerate(names) if name in wanted]
+    idle = kernel((A[rows] / vehicle.reduced.scales).T) if rows else np.zeros((0, 0))
+    return tuple(names[i] for i, part in zip(rows, idle) if np.abs(part).max(initial=0.0) > 1e-8), idle.shape[1]

@@ -1,0 +1,122 @@
+"""When ideal rolling stops being valid: as events of a run, and along a finished one."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+
+from ..errors import MechanicsError
+from ..simulation.event import Event
+from ..simulation.state import State
+from ..simulation.trajectory import Trajectory
+from ..vehicle.vehicle import Vehicle
+from .contact_load import ContactLoad, contact_load
+from .friction import coefficients, slack
+from .validity import Validity, Verdict, judged, validity
+
+FRICTION, LIFT_OFF = "friction limit", "lift-off"      # names of the events
+
+
+def friction_limit(vehicle: Vehicle, mu: float | Mapping[str, float] | None = None, *, doubt: bool = False, terminal: bool = True) -> Event:
+    """The moment from which no way of sharing the load satisfies |tangential| <= mu N at every wheel.
+
+    mu        as in `validity`
+    doubt     the moment from which it depends on how the load is shared, instead
+    terminal  False: the run goes on, and the moment stands in `trajectory.events`
+
+    Of the inputs that act at the moment (`State.u`); where a controller's command jumps over the limit, the moment of the jump.
+    Raises `MechanicsError` where no wheel has a friction coefficient.
+    """
+    known = coefficients(vehicle, mu)
+    if not any(np.isfinite(value) for value in known.values()):
+        raise MechanicsError(f"no wheel of {vehicle.name!r} has a friction coefficient: give mu=, or mu to its wheels")
+
+    def value(t: float, state: State) -> float:
+        load = _load(vehicle, t, state)
+        return max(1 - judged(vehicle, load, t, known).use[1], -1.0) if doubt else slack(load, known, sign=True)
+
+    return Event(FRICTION, value, terminal, direction=-1, limit=True)
+
+
+def lift_off(vehicle: Vehicle, *, terminal: bool = True) -> Event:
+    """The moment from which the ground would have to pull: a wheel leaves it, the vehicle tips.
+
+    Where the normals are not determined, the moment from which no split has them all >= 0.
+    """
+    return Event(LIFT_OFF, lambda t, state: _load(vehicle, t, state).least_normal, terminal, direction=-1, limit=True)
+
+
+def _load(vehicle: Vehicle, t: float, state: State) -> ContactLoad:
+    wanted = vehicle.constrained.system.u.numel()
+    if len(state.u) != wanted:
+        raise MechanicsError(f"the state has {len(state.u)} inputs, {vehicle.name!r} has {wanted}: make the event for the vehicle "
+                             "that runs; with external wrenches, for vehicle.with_wrench(links)")
+    return contact_load(vehicle, t, state.q, state.v, state.u)
+
+
+@dataclass(frozen=True, eq=False)
+class RunValidity:
+    """Ideal rolling along a run.
+
+    states  `Validity` at recorded moments
+    events  (time [s], name) of `friction_limit` and `lift_off` in the run, located exactly
+    """
+
+    states: tuple[Validity, ...]
+    events: tuple[tuple[float, str], ...]
+
+    def __len__(self) -> int:
+        return len(self.states)
+
+    def __getitem__(self, i: int) -> Validity:
+        return self.states[i]
+
+    def first(self, verdict: Verdict) -> Validity | None:
+        """The first recorded state with this verdict."""
+        return next((state for state in self.states if state.verdict is verdict), None)
+
+    @property
+    def until(self) -> float | None:
+        """Time [s] of the first event, else of the last state before the first that FAILS; None where ideal rolling was valid all along."""
+        failed = self.first(Verdict.FAILS)
+        if self.events or failed is None:
+            return min((t for t, _ in self.events), default=None)
+        return max((state.t for state in self.states if state.t < failed.t), default=failed.t)
+
+    def describe(self) -> str:
+        """E.g. "ideal rolling stopped being valid at t = 3.2 s, left_wheel, needs mu = 0.9 > 0.8"."""
+        failed, doubted = self.first(Verdict.FAILS), self.first(Verdict.POSSIBLE)
+        lines = []
+        if self.events:
+            t, name = self.events[0]
+            after = next((state for state in self.states if state.t >= t), self.states[-1])
+            when = "" if after.t - t < 1e-6 else f" at t = {after.t:.6g} s"
+            lines.append(f"ideal rolling stopped being valid at t = {t:.6g} s ({name}), {after.reason()}{when}")
+        elif failed is not None:
+            lines.append(f"ideal rolling was not valid at t = {failed.t:.6g} s, {failed.reason()}; "
+                         "run with friction_limit and lift_off for the exact moment")
+        else:
+            hardest = max(self.states, key=lambda state: state.use[0])
+            lines.append(f"ideal rolling was valid from t = {self.states[0].t:.6g} to {self.states[-1].t:.6g} s; "
+                         f"closest to slip at t = {hardest.t:.6g} s, {hardest.reason()}")
+        if doubted is not None:
+            lines.append(f"at t = {doubted.t:.6g} s {doubted.verdict.value}")
+        return "\n".join(lines)
+
+
+def along(trajectory: Trajectory, mu: float | Mapping[str, float] | None = None, *, every: int = 1) -> RunValidity:
+    """`validity` at each so many recorded states, the last one included.
+
+    Raises `MechanicsError` for a run of something without wheels, of a kinematic run (which has no forces), or without its vehicle.
+    """
+    vehicle = getattr(trajectory.system, "vehicle", None)
+    if vehicle is None:
+        raise MechanicsError("only the run of a vehicle has wheels to judge; "
+                             "give Trajectory.load the vehicle for a run that was read from a file")
+    if trajectory.kinematic:
+        raise MechanicsError("a kinematic run has no forces: its speeds were commanded")
+    chosen = sorted({*range(0, len(trajectory), every), len(trajectory) - 1})
+    states = tuple(validity(vehicle, trajectory.t[k], trajectory.q[k], trajectory.v[k], trajectory.u[k], mu) for k in chosen)
+    return RunValidity(states, tuple(event for event in trajectory.events if event[1] in (FRICTION, LIFT_OFF)))

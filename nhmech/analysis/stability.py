@@ -1,0 +1,95 @@
+"""Stability of steady motions: eigenvalues over a parameter, critical values, and sensitivities to parameters."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+
+import numpy as np
+
+from ..errors import MechanicsError
+from .equilibria import Equilibrium, SteadyMotions
+from .linearise import linearise
+
+ZERO = 1e-6      # an eigenvalue below this part of the largest one, at every member of a family, belongs to the family itself
+
+
+@dataclass(frozen=True)
+class Sweep:
+    """Eigenvalues of the linearisation about a family of steady motions.
+
+    values       (N,) of the parameter;  parameter, unit  its name
+    eigenvalues  (N, n) [1/s], each column one continuous branch
+    neutral      how many eigenvalues are zero along the whole family: moving along it costs nothing
+    members      the steady motions
+    """
+
+    parameter: str
+    unit: str
+    values: np.ndarray
+    eigenvalues: np.ndarray
+    neutral: int
+    members: tuple[Equilibrium, ...]
+
+    @property
+    def growth(self) -> np.ndarray:
+        """Largest real part among the eigenvalues that are not neutral [1/s], (N,)."""
+        return np.array([growth(row, self.neutral) for row in self.eigenvalues])
+
+
+def growth(eigenvalues: np.ndarray, neutral: int = 0) -> float:
+    """Largest real part without the `neutral` eigenvalues nearest to zero; -inf where none is left."""
+    rest = eigenvalues[np.argsort(np.abs(eigenvalues))[neutral:]]
+    return float(rest.real.max(initial=-np.inf))
+
+
+def speed_sweep(constrained, speeds: Iterable[float], inputs: Iterable[str] = ()) -> Sweep:
+    """Eigenvalues of a vehicle about straight running at each forward speed [m/s]; `inputs` as of `SteadyMotions`."""
+    motions = SteadyMotions(constrained, inputs)
+    speeds = np.array(list(speeds), dtype=float)
+    members = tuple(motions.straight(v) for v in speeds)
+    rows = [linearise(motions.variations, m.q, m.xi, m.u).eigenvalues for m in members]
+    if len({len(row) for row in rows}) > 1:
+        raise MechanicsError("the dynamics sees other coordinates at some of these speeds than at others; leave out speed 0")
+    size = max((np.abs(row).max(initial=0.0) for row in rows), default=0.0)
+    neutral = min((int(np.sum(np.abs(row) <= ZERO * max(1.0, size))) for row in rows), default=0)
+    return Sweep("forward speed", "m/s", speeds, branches(rows), neutral, members)
+
+
+def branches(rows: list[np.ndarray]) -> np.ndarray:
+    """Eigenvalues sorted into continuous branches, (N, n): each goes on where its last two members point."""
+    from scipy.optimize import linear_sum_assignment
+
+    sorted_rows = [np.asarray(rows[0], dtype=complex)] if rows else []
+    for row in rows[1:]:
+        expected = sorted_rows[-1] if len(sorted_rows) == 1 else 2 * sorted_rows[-1] - sorted_rows[-2]
+        _, order = linear_sum_assignment(np.abs(expected[:, None] - row[None, :]))
+        sorted_rows.append(row[order])
+    return np.array(sorted_rows)
+
+
+def critical_value(function: Callable[[float], float], low: float, high: float) -> float:
+    """Where a growth rate goes through zero between two values of a parameter, to rounding (Brent's method).
+
+    Raises `MechanicsError` where it has the same sign at both.
+    """
+    from scipy.optimize import brentq
+
+    ends = function(low), function(high)
+    if not ends[0] * ends[1] <= 0:
+        raise MechanicsError(f"the growth rate has the same sign at {low} and {high}: {ends[0]:.6g} and {ends[1]:.6g}")
+    return float(brentq(function, low, high, xtol=1e-13, rtol=4 * np.finfo(float).eps))
+
+
+def critical_speeds(constrained, speeds: Iterable[float] = (), inputs: Iterable[str] = (), *, sweep: Sweep | None = None) -> list[float]:
+    """Forward speeds [m/s] between those given (or those of a `sweep`) at which straight running becomes stable or unstable."""
+    motions = SteadyMotions(constrained, inputs)
+    sweep = speed_sweep(motions.variations, speeds, inputs) if sweep is None else sweep
+
+    def at(v: float) -> float:
+        member = motions.straight(v)
+        return growth(linearise(motions.variations, member.q, member.xi, member.u).eigenvalues, sweep.neutral)
+
+    g, marginal = sweep.growth, ZERO * max(1.0, float(np.abs(sweep.eigenvalues).max(initial=0.0)))
+    return [critical_value(at, float(a), float(b)) for a, b, ga, gb in zip(sweep.values, sweep.values[1:], g, g[1:])
+            if ga * gb < 0 and max(abs(ga), abs(gb)) > marginal]

@@ -1,0 +1,111 @@
+"""Mobility and geometry of a vehicle as plain values and short sentences, for `nhmech inspect`."""
+
+from __future__ import annotations
+
+from ..vehicle.vehicle import Vehicle
+from .axles import axles
+from .mobility import mobility
+from .structure import Structure, structure
+
+
+def mobility_summary(vehicle: Vehicle) -> dict:
+    """Class, rotation centre in the zero pose, dependent rows, undetermined reactions, and what to free."""
+    found, here = mobility(vehicle), axles(vehicle)
+    skidding = vehicle.description.track_factor is not None or vehicle.description.released
+    gripping = axles(vehicle, gripping=True) if skidding else here
+    return {
+        "class": None if found.type is None else list(found.type),
+        "class_in_words": found.type_in_words,
+        "manoeuvrability": found.manoeuvrability,
+        "rank": found.rank,
+        "rows": found.rows,
+        "rotation_centre": "of the mid-axle model, anywhere on the axle through the middle" if vehicle.description.track_factor is not None
+        else here.in_words(),
+        "dependent_rows": [str(dependence) for dependence in found.dependent],
+        "undetermined": list(found.undetermined),
+        "undetermined_dimension": found.splits,
+        "to_free": [list(names) for names in gripping.to_free()] if skidding else [],
+        "why_locked": gripping.in_words().partition("; free")[0] if skidding else None,
+    }
+
+
+def geometry_summary(vehicle: Vehicle) -> dict:
+    """Growth vector with its variables, controllability, integrable combinations, symmetry."""
+    found = structure(vehicle, vehicle.constrained.samples[0])
+    return {
+        "variables": list(found.variables),
+        "left_out": list(found.left_out),
+        "frozen": list(found.frozen),
+        "growth": list(found.growth.ranks),
+        "growth_here": list(found.here.ranks),
+        "degree_of_nonholonomy": found.growth.degree,
+        "gap": [min(found.growth.kept), max(found.growth.dropped)],
+        "controllable": found.controllable,
+        "controllable_in_words": controllability(found),
+        "integrable": [str(combination) for combination in found.combinations],
+        "symmetry": {c.group: c.kind for c in found.symmetries},
+    }
+
+
+def controllability(found: Structure) -> str:
+    """Chow's theorem in one sentence."""
+    reached, dimension = (found.here or found.growth).ranks[-1], found.dimension
+    names = ", ".join(found.variables)
+    if found.controllable is None:
+        return f"not decided: the brackets searched in the time allowed reach {reached} of {dimension}"
+    if found.controllable:
+        return f"yes: the brackets span all {dimension} of {names}"
+    return f"no: the brackets span {reached} of {dimension} of {names}" + (
+        f"; {found.further} functions of them that no motion changes are not linear in joint angles and yaw" if found.further else "")
+
+
+def mobility_lines(found: dict) -> dict[str, str]:
+    """What people are shown of `mobility_summary`."""
+    lines = {
+        "class": f"({found['class'][0]}, {found['class'][1]}), manoeuvrability {found['manoeuvrability']}: {found['class_in_words']}",
+        "rotation centre": found["rotation_centre"],
+        "dependent rows": _some(found["dependent_rows"], 2, "; "),
+        "undetermined": _undetermined(found),
+    }
+    if found["why_locked"]:
+        free = " or ".join(" and ".join(names) for names in found["to_free"])
+        lines |= {"all gripping": found["why_locked"], "what to free": f"the lateral rows of {free}" if free else "nothing"}
+    return lines
+
+
+def geometry_lines(found: dict) -> dict[str, str]:
+    """What people are shown of `geometry_summary`."""
+    frozen, angles = ", ".join(found["frozen"]), len(found["left_out"])
+    left = filter(None, [f"{frozen} (frozen)" if frozen else "", f"{angles} joint angles" if angles else ""])
+    here = "" if found["growth_here"] == found["growth"] else f", in the zero pose {_vector(found['growth_here'])}"
+    return {
+        "growth vector": f"{_vector(found['growth'])} of {len(found['variables'])}{here}: {', '.join(found['variables'])}; "
+                         f"singular values >= {found['gap'][0]:.2g} or <= {found['gap'][1]:.1g}",
+        "modulo": " and ".join(left) or "nothing",
+        "controllable": found["controllable_in_words"],
+        "integrable": _some(found["integrable"], 3, "; "),
+        "symmetry": "; ".join(f"{group}: {kind}" for group, kind in found["symmetry"].items()) or "none found",
+    }
+
+
+def _vector(ranks: list[int]) -> str:
+    return f"({', '.join(map(str, ranks))})"
+
+
+def _undetermined(found: dict) -> str:
+    """E.g. "2 ways to split lateral forces (4 wheels), normal forces (4 wheels)"."""
+    wheels: dict[str, int] = {}
+    for name in found["undetermined"]:
+        direction = name.rpartition("/")[2]
+        wheels[direction] = wheels.get(direction, 0) + 1
+    count = found["undetermined_dimension"]
+    if not count:
+        return "nothing: every contact force follows from the motion"
+    parts = " and ".join(f"the {direction} forces of {number} wheels" for direction, number in wheels.items())
+    return f"{parts}: {count} dimension{'s' if count > 1 else ''} of their split; what they add up to is determined"
+
+
+def _some(items: list[str], count: int, separator: str) -> str:
+    """The first few."""
+    more = len(items) - count
+    return (separator.join(items[:count]) + (f"{separator}{more} more (--json)" if more > 0 else "")) or "none"

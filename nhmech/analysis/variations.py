@@ -1,0 +1,188 @@
+"""First variations of the equations of motion along the fibre, written once and evaluated at many points."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import casadi as ca
+import numpy as np
+
+from ..errors import MechanicsError
+from ..mechanics.selection import COMFORT
+from ..simulation.subject import Subject
+
+
+@dataclass(frozen=True)
+class Point:
+    """The variational equation at one state, on coordinates that the dynamics sees.
+
+    names       of the coordinates eta, fibre coordinates (k,)
+    basis       (nv, k) the displacement that belongs to each of them
+    project     (k, nv) coordinates of a displacement: project @ basis = 1, zero on ignorable directions
+    v, rate     (nv,), (nxi,) velocity and dxi/dt
+    slope       (nv, nv) dv/dq rho
+    transport   (nv, nv) slope - [v, .]
+    E           (nv, nxi) dv/dxi
+    f_eta, f_xi, f_u   (nxi, nv), (nxi, nxi), (nxi, nu) derivatives of dxi/dt
+    holonomic   (k', nv) one-forms of phi
+    phi         (k',) what is left of the holonomic constraints
+    """
+
+    names: tuple[int, ...]
+    basis: np.ndarray
+    project: np.ndarray
+    v: np.ndarray
+    rate: np.ndarray
+    slope: np.ndarray
+    transport: np.ndarray
+    E: np.ndarray
+    f_eta: np.ndarray
+    f_xi: np.ndarray
+    f_u: np.ndarray
+    holonomic: np.ndarray
+    phi: np.ndarray
+
+    @property
+    def A(self) -> np.ndarray:
+        """Of d/dt (eta, dxi), (k + nxi, k + nxi)."""
+        return np.block([[self.project @ self.transport @ self.basis, self.project @ self.E], [self.f_eta @ self.basis, self.f_xi]])
+
+    @property
+    def B(self) -> np.ndarray:
+        """(k + nxi, nu)."""
+        return np.vstack([np.zeros((len(self.names), self.f_u.shape[1])), self.f_u])
+
+    @property
+    def defect(self) -> np.ndarray:
+        """Rates of the coordinates and of the speeds; zero at a steady motion, (k + nxi,)."""
+        return np.r_[self.project @ self.v, self.rate]
+
+
+class Variations:
+    """On a Lie algebroid a displacement eta of the fibre, along which q is moved, obeys eta' = dv - [v, eta], with
+    dv = (dv/dq rho) eta + E dxi (paper 002, section 3). Displacements are kept in the kernel of the holonomic one-forms.
+
+    constrained  a vehicle or a `ConstrainedSystem`
+    """
+
+    def __init__(self, constrained):
+        self.subject = Subject.of(constrained)
+        self.equations, self.theta = self.subject.equations, self.subject.theta
+        self.system, self.distribution = self.subject.constrained.system, self.subject.constrained.distribution
+        self.space = self.system.algebroid
+        self.xi = ca.SX.sym("xi", self.equations.frame.nxi)
+        self.inputs = [self.system.t, self.system.q, self.xi, self.system.u, self.system.theta]
+
+    @classmethod
+    def of(cls, given) -> Variations:
+        """`given` itself where it is prepared already."""
+        return given if isinstance(given, cls) else cls(given)
+
+    @cached_property
+    def rate(self) -> ca.SX:
+        """dxi/dt (nxi,)."""
+        return self.equations.drift(*self.inputs)[1]
+
+    @cached_property
+    def velocity(self) -> ca.SX:
+        """v (nv,)."""
+        return self.equations.velocity(self.system.t, self.system.q, self.xi, self.system.theta)
+
+    @cached_property
+    def holonomic(self) -> ca.SX:
+        """One-forms of phi, (k, nv)."""
+        rows = self.distribution.phi_rows
+        return self.distribution.A[list(rows), :] if rows else ca.SX(0, self.space.nv)
+
+    @cached_property
+    def _evaluate(self) -> ca.Function:
+        s, rho = self.system, self.space.anchor
+        return ca.Function("variations", self.inputs, [
+            self.velocity, self.rate, ca.jacobian(self.velocity, s.q) @ rho, ca.jacobian(self.velocity, self.xi),
+            ca.jacobian(self.rate, s.q) @ rho, ca.jacobian(self.rate, self.xi), ca.jacobian(self.rate, s.u), self.holonomic,
+            self.distribution.phi, *self.space.structure])
+
+    def _values(self, t: float, q: np.ndarray, xi: np.ndarray, u: np.ndarray) -> list[np.ndarray]:
+        values = [value.full() for value in self._evaluate(t, q, xi, u, self.theta)]
+        v = values[0][:, 0]
+        bracket = np.array([v @ c for c in values[9:]])                   # [v, eta]^g = c^g_ab v^a eta^b
+        return [v, values[1][:, 0], values[2], values[2] - bracket, *values[3:8], values[8].ravel()]
+
+    def at(self, q: np.ndarray, xi: np.ndarray, u: np.ndarray | None = None, t: float = 0.0, *, ignorable: bool = False) -> Point:
+        """The variational equation at a state; directions on which nothing depends are left out unless `ignorable` is set.
+
+        Raises `MechanicsError` where q, xi or u has another shape than the system's.
+        """
+        nu = self.system.u.numel()
+        q, xi, u = (np.asarray(x, dtype=float) for x in (q, xi, np.zeros(nu) if u is None else u))
+        for name, value, size in (("q", q, self.space.nq), ("xi", xi, self.xi.numel()), ("u", u, nu)):
+            if value.shape != (size,):
+                raise MechanicsError(f"{name} has shape {value.shape}, expected ({size},)")
+        v, rate, slope, transport, E, f_eta, f_xi, f_u, H, phi = self._values(t, q, xi, u)
+        kernel = kernel_of(H, H.shape[1])
+        if ignorable:
+            basis, quotient = kernel, np.zeros((0, kernel.shape[1]))
+        else:
+            beside = [self._values(t, q, speeds, u)[5] for speeds in _beside(xi)]
+            quotient = _seen(kernel, np.vstack([f_eta, *beside]), transport)
+            basis = kernel @ np.linalg.pinv(quotient)
+        names = _named_coordinates(basis)
+        basis = basis @ np.linalg.inv(basis[names])                       # eta of the chosen names is the coordinate itself
+        project = np.linalg.pinv(basis) if ignorable else _projection(kernel, quotient, basis)
+        return Point(tuple(names), basis, project, v, rate, slope, transport, E, f_eta, f_xi, f_u, H, phi)
+
+
+def kernel_of(H: np.ndarray, nv: int) -> np.ndarray:
+    """Orthonormal basis of the kernel of H, (nv, d)."""
+    if not H.size:
+        return np.eye(nv)
+    _, s, vt = np.linalg.svd(H)
+    rank = int(np.sum(s > 1e-9 * s[0]))
+    return vt[rank:].T
+
+
+def _beside(xi: np.ndarray) -> list[np.ndarray]:
+    """Other speeds: a direction that carries no force at xi by chance, as a bicycle's lean does at its capsize speed, is not ignorable."""
+    rng = np.random.default_rng(0)
+    return [xi + (1 + np.abs(xi)) * rng.uniform(-0.5, 0.5, len(xi)) for _ in range(2)]
+
+
+def _seen(kernel: np.ndarray, f_eta: np.ndarray, transport: np.ndarray) -> np.ndarray:
+    """Functionals on the kernel that the dynamics sees, closed under the transport; their common kernel is ignorable, (k, d).
+
+    Orthonormal at each step: powers of the transport would lift rounding noise above any threshold."""
+    motion = np.linalg.pinv(kernel) @ transport @ kernel
+    motion = motion / max(np.linalg.norm(motion, 2), 1.0)
+    rows = f_eta @ kernel
+    size = np.abs(rows).max(axis=1, initial=0.0)
+    seen = size > 1e-11 * max(size.max(initial=0.0), 1.0)
+    rows = rows[seen] / size[seen, None]
+    basis = np.zeros((0, kernel.shape[1]))
+    while len(rows) and len(basis) < basis.shape[1]:
+        rest = rows - rows @ basis.T @ basis
+        _, s, vt = np.linalg.svd(rest - rest @ basis.T @ basis)           # twice is enough: what is left is orthogonal to rounding
+        new = vt[:int(np.sum(s > 1e-8))]
+        basis = np.vstack([basis, new])
+        rows = new @ motion
+    return basis
+
+
+def _projection(kernel: np.ndarray, quotient: np.ndarray, basis: np.ndarray) -> np.ndarray:
+    """Coordinates, along `basis`, of what the dynamics sees of a vector."""
+    see = quotient @ np.linalg.pinv(kernel)
+    return np.linalg.solve(see @ basis, see)
+
+
+def _named_coordinates(basis: np.ndarray) -> list[int]:
+    """Fibre coordinates that parametrise the basis, by pivoting."""
+    chosen: list[int] = []
+    rest = basis.copy()
+    for _ in range(basis.shape[1]):
+        size = np.linalg.norm(rest, axis=1)
+        good = np.flatnonzero(size > max(COMFORT, 0.5 * size.max()))
+        choice = int(good[-1]) if len(good) else int(np.argmax(size))     # joints stand after the base: prefer them
+        chosen.append(choice)
+        direction = rest[choice] / np.linalg.norm(rest[choice])
+        rest = rest - np.outer(rest @ direction, direction)
+    return sorted(chosen)

@@ -1,0 +1,31 @@
+"""One CasADi function as compiled C, called through its buffers."""
+
+from __future__ import annotations
+
+import casadi as ca
+
+from ..errors import CompileError
+from .buffered import Buffered
+from .cache import default_cache
+from .compiler import find_compiler
+from .loop import _say_once
+
+
+def compiled(function: ca.Function) -> Buffered:
+    """The function in C; in CasADi's virtual machine where there is no compiler (said once). All its outputs must be dense.
+
+    Raises `CompileError` where the compiler refuses, or what it made cannot be loaded.
+    """
+    compiler = find_compiler()
+    if compiler is None:
+        _say_once()
+        return Buffered(function)
+    generator = ca.CodeGenerator(f"{function.name()}.c")
+    generator.add(function)
+    code = generator.dump()
+    library = default_cache().library(code, compiler, code.count("\n") // 2)
+    try:
+        return Buffered(ca.external(function.name(), str(library)))
+    except RuntimeError as error:
+        why = str(error).strip().splitlines()[-1]
+        raise CompileError(f"{library} cannot be loaded ({why}); set NHMECH_CACHE to another folder, or CC=none") from error

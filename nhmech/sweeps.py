@@ -1,0 +1,169 @@
+"""Many cases of one function over processes or machines, each result on disk as it arrives."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import sys
+import time
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from .errors import NhmechError
+
+if TYPE_CHECKING:
+    import pandas
+
+Function = Callable[[dict[str, Any], np.random.Generator], Mapping[str, Any]]
+
+
+def sweep(fn: Function, cases: Iterable[Mapping[str, Any]], out, *, backend: str = "loky", seed: int = 0, workers: int = -1,
+          retry: bool = False, progress: bool | None = None) -> pandas.DataFrame:
+    """Calls `fn(case, rng)` for every case and returns one row for each, in the order of the cases.
+
+    fn        its result is a mapping of names to values that JSON can hold, arrays included
+    cases     mappings of names to JSON values; repeated ones are runs of their own
+    out       file of JSON lines to which each result is appended as it arrives; cases that are in it already are not run again
+    backend   of joblib: "loky" (processes here), "threading", "dask" (the cluster of the active `dask.distributed.Client`), or any
+              that was registered
+    seed      with the content of a case it determines `rng`, whatever the order, the backend, and however often a sweep was cut off
+    workers   how many at once; as many as there are where -1
+    retry     runs cases again that ended in an error
+    progress  whether a bar is drawn; where None, if standard error is a terminal
+
+    Columns: those of the case, those of the result, `error` (None, or type and text of what `fn` raised) and `seconds`.
+
+    Raises `NhmechError` where a case is no mapping of JSON values, `out` is in use or not a sweep's, joblib or pandas is missing, the
+    backend does not exist, or a worker died; what was finished by then is kept.
+    """
+    joblib, pandas = _needed()
+    cases = [_plain(case, i) for i, case in enumerate(cases)]
+    keys = _keys(cases, seed)
+    with _opened(Path(out)) as file:
+        rows = {row["key"]: row for row in _rows(file) if not (retry and row["error"])}
+        todo = [(key, case) for key, case in zip(keys, cases) if key not in rows]
+        for row in _drawn(_results(joblib, fn, todo, backend, workers), len(todo), len(cases) - len(todo), progress):
+            rows[row["key"]] = row
+            file.write(json.dumps(row).encode() + b"\n")
+            file.flush()
+            os.fsync(file.fileno())
+    return pandas.DataFrame([{**case, **rows[key]["result"], "error": rows[key]["error"], "seconds": rows[key]["seconds"]}
+                             for key, case in zip(keys, cases)])
+
+
+def _needed():
+    try:
+        import joblib
+        import pandas
+    except ImportError as error:
+        raise NhmechError(f"a sweep needs {error.name}: pip install 'nhmech[sweep]'") from error
+    return joblib, pandas
+
+
+def _one(fn: Function, key: str, case: dict[str, Any]) -> dict[str, Any]:
+    """A case where it is run: its row, with the error that it ended in."""
+    begun, result, error = time.perf_counter(), {}, None
+    try:
+        rng = np.random.default_rng(np.random.SeedSequence([int(key[i:i + 8], 16) for i in range(0, 64, 8)]))
+        result = json.loads(json.dumps(dict(fn(dict(case), rng)), default=_json))
+        if twice := sorted(set(result) & {*case, "error", "seconds"}):
+            result = {}
+            raise NhmechError(f"the result has {', '.join(twice)}, which the row has already; give it another name")
+    except Exception as raised:
+        error = f"{type(raised).__name__}: {raised}"
+    return {"key": key, "case": case, "result": result, "error": error, "seconds": time.perf_counter() - begun}
+
+
+def _results(joblib, fn: Function, todo: list[tuple[str, dict]], backend: str, workers: int) -> Iterator[dict]:
+    """Rows as they are finished, in any order."""
+    if not todo:
+        return
+    try:
+        with joblib.parallel_config(backend=backend, n_jobs=workers):
+            parallel = joblib.Parallel(return_as="generator_unordered", batch_size=1)
+            yield from parallel(joblib.delayed(_one)(fn, key, case) for key, case in todo)
+    except NhmechError:
+        raise
+    except Exception as error:
+        raise NhmechError(f"the sweep stopped on backend {backend!r}: {type(error).__name__}: {error}. What was finished is kept; "
+                          f"call it again to go on") from error
+
+
+def _drawn(rows: Iterator[dict], todo: int, finished: int, progress: bool | None) -> Iterator[dict]:
+    """The same rows, with a bar."""
+    if not (sys.stderr.isatty() if progress is None else progress):
+        yield from rows
+        return
+    from rich.console import Console
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+
+    columns = MofNCompleteColumn(), BarColumn(), TextColumn("{task.fields[failed]} failed"), TimeRemainingColumn()
+    with Progress(*columns, console=Console(file=sys.stderr)) as bar:
+        task, failed = bar.add_task("", total=finished + todo, completed=finished, failed=0), 0
+        for row in rows:
+            failed += row["error"] is not None
+            bar.update(task, advance=1, failed=failed)
+            yield row
+
+
+def _plain(case, i: int) -> dict[str, Any]:
+    """A case as JSON would read it back."""
+    try:
+        return json.loads(json.dumps(dict(case), default=_json))
+    except (TypeError, ValueError) as error:
+        raise NhmechError(f"case {i}, {case!r}, must be a mapping of names to values that JSON can hold: {error}") from error
+
+
+def _json(value):
+    if isinstance(value, (np.ndarray, np.generic)):
+        return value.tolist()
+    raise TypeError(f"{type(value).__name__} is no JSON value")
+
+
+def _keys(cases: Sequence[dict], seed: int) -> list[str]:
+    """SHA-256 of seed, content and how often that content came before: the same case has the same key in every sweep."""
+    seen: Counter[str] = Counter()
+    keys = []
+    for case in cases:
+        text = json.dumps(case, sort_keys=True)
+        keys.append(hashlib.sha256(json.dumps([seed, text, seen[text]]).encode()).hexdigest())
+        seen[text] += 1
+    return keys
+
+
+@contextmanager
+def _opened(path: Path):
+    """The file at its end, held against a second sweep; a last line that a kill tore is cut off."""
+    import fcntl
+
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with open(path, "a+b") as file:
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError as error:
+            raise NhmechError(f"{path} is in use by another sweep") from error
+        file.seek(0)
+        whole = file.read().rfind(b"\n") + 1
+        file.seek(0)
+        if whole == 0 and file.read(1) not in (b"", b"{"):
+            raise NhmechError(f"{path} is not a file of a sweep; name one that does not exist")
+        file.truncate(whole)
+        yield file
+
+
+def _rows(file) -> Iterator[dict]:
+    file.seek(0)
+    for number, line in enumerate(file, 1):
+        try:
+            row = json.loads(line)
+            if not {"key", "result", "error", "seconds"} <= set(row):
+                raise ValueError("no key, result, error and seconds")
+        except (ValueError, TypeError) as error:
+            raise NhmechError(f"{file.name}:{number} is no result of a sweep: {error}") from error
+        yield row

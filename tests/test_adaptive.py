@@ -1,0 +1,104 @@
+"""DOP853 in C: against SciPy's, its tolerance, and how it ends where it cannot go on."""
+
+from __future__ import annotations
+
+import casadi as ca
+import numpy as np
+import pytest
+from scipy.integrate import solve_ivp
+from support import shipped
+
+from nhmech import SimulationError, Simulator
+from nhmech.compile.adaptive import NOT_FINITE, REACHED, TOO_SMALL, compiled_adaptive
+from nhmech.compile.compiler import find_compiler
+from nhmech.simulation import integrators
+
+needs_compiler = pytest.mark.skipif(find_compiler() is None, reason="no C compiler here (or CC=none)")
+
+
+def system(name: str, rate) -> ca.Function:
+    """(t, x, u, theta) -> dx/dt for x of two numbers."""
+    t, x, u, theta = ca.SX.sym("t"), ca.SX.sym("x", 2), ca.SX.sym("u", 1), ca.SX.sym("theta", 1)
+    return ca.Function(name, [t, x, u, theta], [ca.densify(ca.vertcat(*rate(t, x, u, theta)))])
+
+
+@needs_compiler
+@pytest.mark.parametrize("tolerance", [1e-6, 1e-9, 1e-12])
+@pytest.mark.parametrize("span", [0.01, 3.0, 50.0, -3.0])
+def test_a_driven_oscillator_within_its_tolerance(span, tolerance):
+    """x'' = -theta^2 x + u t from rest at 1 has x = cos(theta t) + u (t / theta^2 - sin(theta t) / theta^3)."""
+    adaptive = compiled_adaptive(system("driven", lambda t, x, u, theta: (x[1], -theta ** 2 * x[0] + u * t)))
+    x, u, w = np.array([1.0, 0.0]), 0.3, 2.0
+    status, reached = adaptive.run(0.0, span, np.array([u]), np.array([w]), x, tolerance, tolerance)
+    assert status == REACHED and reached == span
+    exact = np.cos(w * span) + u * (span / w ** 2 - np.sin(w * span) / w ** 3)
+    assert x[0] == pytest.approx(exact, abs=100 * tolerance * max(1.0, abs(span)))
+
+
+@needs_compiler
+def test_steps_are_those_of_scipy():
+    """The same method with the same control: errors of the same size at each tolerance on a stiffening oscillator."""
+    rate = system("van_der_pol", lambda t, x, u, theta: (x[1], 3 * (1 - x[0] ** 2) * x[1] - x[0]))
+    adaptive = compiled_adaptive(rate)
+
+    def scipy(tolerance):
+        of = lambda t, y: rate(t, y, 0, 0).full().ravel()
+        solution = solve_ivp(of, (0, 10), [2.0, 0.0], method="DOP853", rtol=tolerance, atol=tolerance)
+        return solution.y[:, -1]
+
+    reference = scipy(1e-13)
+    for tolerance in (1e-5, 1e-7, 1e-9):
+        x = np.array([2.0, 0.0])
+        assert adaptive.run(0.0, 10.0, np.zeros(1), np.zeros(1), x, tolerance, tolerance) == (REACHED, 10.0)
+        error, theirs = np.abs(x - reference).max(), np.abs(scipy(tolerance) - reference).max()
+        assert error < 20 * max(theirs, tolerance)
+
+
+@needs_compiler
+def test_a_span_may_be_cut_anywhere():
+    rate = system("pendulum", lambda t, x, u, theta: (x[1], -9.81 * ca.sin(x[0])))
+    adaptive, whole, parts = compiled_adaptive(rate), np.array([3.0, 0.0]), np.array([3.0, 0.0])
+    adaptive.run(0.0, 4.0, np.zeros(1), np.zeros(1), whole, 1e-12, 1e-12)
+    for a, b in zip([0, 0.1, 1.7, 1.7001], [0.1, 1.7, 1.7001, 4.0]):
+        assert adaptive.run(a, b - a, np.zeros(1), np.zeros(1), parts, 1e-12, 1e-12)[0] == REACHED
+    np.testing.assert_allclose(parts, whole, rtol=1e-9)
+    np.testing.assert_allclose(whole[1] ** 2 / 2 - 9.81 * np.cos(whole[0]), -9.81 * np.cos(3.0), rtol=1e-10)
+
+
+@needs_compiler
+def test_where_it_cannot_go_on_it_says_so():
+    blows_up = compiled_adaptive(system("blows_up", lambda t, x, u, theta: (x[0] ** 2, 0)))         # x = 1 / (1 - t)
+    status, reached = blows_up.run(0.0, 2.0, np.zeros(1), np.zeros(1), np.array([1.0, 0.0]), 1e-9, 1e-9)
+    assert status == TOO_SMALL and reached == pytest.approx(1.0, abs=1e-6)
+    root = compiled_adaptive(system("root", lambda t, x, u, theta: (ca.sqrt(x[0]), 0)))
+    assert root.run(0.0, 1.0, np.zeros(1), np.zeros(1), np.array([-1.0, 0.0]), 1e-9, 1e-9)[0] == NOT_FINITE
+    assert root.run(0.0, 1.0, np.zeros(1), np.zeros(1), np.array([np.nan, 0.0]), 1e-9, 1e-9)[0] == NOT_FINITE
+
+
+def end(name: str, **start) -> np.ndarray:
+    simulator = Simulator(shipped(name), dt=2e-2, integrator="dop853")
+    simulator.reset(**start)
+    run = simulator.run(1.0, every=10 ** 9)
+    return np.r_[run.q[-1], run.v[-1]]
+
+
+@needs_compiler
+@pytest.mark.parametrize(("name", "start"), [
+    ("disc", dict(pose=(0, 0, 0, 0.35, 0, 0.2), xi={"spin_joint": 8.0, "yaw_rate": 0.5})),
+    ("bicycle", dict(pose=(0, 0, 0, 0.1, 0, 0.3), xi={"rear_wheel_joint": 17.0, "roll_rate": 0.2})),
+    ("trailers", dict(joints={"front_left_steering_joint": 0.4, "hitch_1_joint": 0.5}, xi={"rear_left_wheel_joint": 6.0})),
+])
+def test_vehicles_move_the_same_with_and_without_a_compiler(name, start, monkeypatch):
+    compiled = end(name, **start)
+    monkeypatch.setattr(integrators, "compiled_adaptive", lambda rate: None)
+    np.testing.assert_allclose(compiled, end(name, **start), rtol=1e-8, atol=1e-9)
+
+
+@needs_compiler
+def test_a_failure_carries_the_run_so_far(monkeypatch):
+    simulator = Simulator(shipped("disc"), lambda t, state: np.zeros(0), dt=1e-2, integrator="dop853")
+    simulator.reset(pose=(0, 0, 0, 0.35, 0, 0.2), xi={"spin_joint": 8.0})
+    simulator._x[-1] = np.nan
+    with pytest.raises(SimulationError, match="DOP853 stopped at t = 0 s: the rate is not finite") as caught:
+        simulator.run(0.1)
+    assert len(caught.value.trajectory) >= 1

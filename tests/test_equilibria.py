@@ -1,0 +1,220 @@
+"""Steady motions, their stability, and how it depends on speed and parameters, against published numbers and closed forms."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from runs import attitude
+
+import nhmech
+from nhmech.analysis.equilibria import SteadyMotions
+from nhmech.analysis.linearise import linearise
+from nhmech.analysis.sensitivity import eigenvalue_sensitivities
+from nhmech.analysis.stability import critical_speeds, critical_value, growth, speed_sweep
+from nhmech.control.balance import Balance
+from nhmech.vehicle.multipliers import reactions
+
+G = 9.81
+REAR, FRONT, STEER = "rear_wheel_joint", "front_wheel_joint", "steering_joint"
+WEAVE, CAPSIZE = 4.29238253634111, 6.02426201538837          # [m/s] Meijaard et al., Proc. R. Soc. A 463 (2007) 1955, section 7
+STRAIGHT = {"lateral_speed": 0.0, "yaw_rate": 0.0}
+
+
+@pytest.fixture(scope="module")
+def bicycle():
+    return SteadyMotions(nhmech.load(nhmech.urdf_path("bicycle")))
+
+
+def test_weave_and_capsize_speed(bicycle):
+    found = critical_speeds(bicycle.variations, np.linspace(0.5, 10, 20))
+    np.testing.assert_allclose(found, [WEAVE, CAPSIZE], rtol=0, atol=1e-11)
+
+
+def test_eigenvalue_branches_are_continuous(bicycle):
+    sweep = speed_sweep(bicycle.variations, np.linspace(1, 10, 46))
+    assert sweep.neutral == 1, "running faster costs nothing"
+    assert sweep.eigenvalues.shape == (46, 5) and np.abs(np.diff(sweep.eigenvalues, axis=0)).max() < 1.0
+    assert [member.residual < 1e-11 for member in sweep.members] == [True] * 46
+
+
+@pytest.fixture(scope="module")
+def turns(bicycle):
+    """Hands-free steady turns, lean to the right [rad], from the capsize speed on."""
+    vehicle = bicycle.variations.subject.vehicle
+    start = bicycle.find(vehicle.configuration((0, 0, 0.3, 0.01, 0, 0)), bicycle.straight(6.0).xi, conditions={"roll": 0.01})
+    return bicycle.family(start, "roll", [0.01, 0.02, *np.arange(0.04, 0.40, 0.02)])
+
+
+def velocity(motions, member):
+    return motions.variations.equations.velocity(0, member.q, member.xi, motions.variations.theta).full().ravel()
+
+
+def test_hands_free_turns_start_at_the_capsize_speed(bicycle, turns):
+    """v = v_capsize + a lean^2 + b lean^4 + ...: two members take the first term out."""
+    one, two = (np.linalg.norm(velocity(bicycle, member)[:1]) for member in turns[:2])
+    assert (4 * one - two) / 3 == pytest.approx(CAPSIZE, abs=1e-6)
+    assert two < one < CAPSIZE
+    assert {member.family for member in turns} == {0}, "the lean singles out the turn"
+
+
+def test_hands_free_turns_balance_forces_from_outside(bicycle, turns):
+    """Newton: the ground carries the weight, and pulls all centres of mass round the vertical axis of the turn; nobody steers or drives."""
+    import pinocchio as pin
+
+    vehicle = bicycle.variations.subject.vehicle
+    for member in turns[::4]:
+        v = velocity(bicycle, member)
+        data = vehicle.model.createData()
+        pin.centerOfMass(vehicle.model, data, member.q, v)
+        R = pin.Quaternion(member.q[3:7]).toRotationMatrix()
+        spin = R @ v[3:6]
+        assert np.abs(spin[:2]).max() < 1e-11 and np.all(member.u == 0)
+        total = sum(reactions(vehicle, 0.0, member.q, v, member.u).world.values())
+        mass = data.mass[0]
+        wanted = mass * (np.cross(spin, data.vcom[0]) + [0, 0, G])
+        np.testing.assert_allclose(total, wanted, rtol=0, atol=1e-9 * mass * G)
+
+
+def test_hands_free_turns_go_on_and_keep_their_energy(bicycle, turns):
+    vehicle, member = bicycle.variations.subject.vehicle, turns[6]
+    simulator = nhmech.Simulator(vehicle, dt=1e-3)
+    simulator.reset(q=member.q, xi=dict(zip(vehicle.speeds, member.xi)))
+    run = simulator.run(2.0, every=100)
+    assert np.abs(run.energy / run.energy[0] - 1).max() < 1e-11
+    _, lean, pitch = attitude(member.q)
+    for q in run.q:
+        np.testing.assert_allclose(attitude(q)[1:], [lean, pitch], rtol=0, atol=1e-9)
+    np.testing.assert_allclose(run.xi, np.tile(member.xi, (len(run), 1)), rtol=0, atol=1e-8)
+
+
+def test_steady_turns_of_the_disc(vehicle):
+    """m g r sin(lean) - A u3^2 tan(lean) + (C + m r^2) axial u3 = 0 with u3 = turn cos(lean)."""
+    disc = vehicle("disc")
+    mass, r = 2.0, 0.3
+    A, C = mass * r ** 2 / 4, mass * r ** 2 / 2
+    motions = SteadyMotions(disc)
+    q = disc.configuration((0.1, 0.2, r, 0.25, 0.0, 0.4))
+    guess = [{"spin_joint": 3.0, "yaw_rate": -1.5}.get(name, 0.0) for name in disc.speeds]
+    member = motions.find(q, guess, conditions={"roll": 0.3, "yaw_rate": -1.2})
+    v = dict(zip(disc.algebroid.v_names, velocity(motions, member)))
+    axial, u3 = v["spin_joint"] + v["pitch_rate"], v["yaw_rate"]
+    assert member.family == 0 and u3 == pytest.approx(-1.2, abs=1e-12) and v["roll_rate"] == pytest.approx(0, abs=1e-12)
+    assert abs(mass * G * r * np.sin(0.3) - A * u3 ** 2 * np.tan(0.3) + (C + mass * r ** 2) * axial * u3) < 1e-10
+
+
+def critical_spin(vehicle, high: float) -> float:
+    """Where an upright wheel stops falling over [rad/s]: the square of the oscillating pair goes through zero."""
+    motions = SteadyMotions(vehicle)
+    q = vehicle.configuration()
+
+    def squared(spin: float) -> float:
+        xi = np.array([{"spin_joint": spin}.get(name, 0.0) for name in vehicle.speeds])
+        values = linearise(motions.variations, q, xi).eigenvalues ** 2
+        return float(values[np.argmax(np.abs(values))].real)
+
+    return critical_value(squared, 0.1 * high, high)
+
+
+def test_critical_spin_of_disc_and_hoop(vehicle):
+    disc, r, mass = vehicle("disc"), 0.3, 2.0
+    assert critical_spin(disc, 10.0) ** 2 == pytest.approx(G / (3 * r), rel=1e-10)
+    link = next(name.removesuffix(".mass") for name, value in disc.parameters.values.items() if name.endswith(".mass") and value == mass)
+    hoop = disc.with_parameters({f"{link}.Iyy": mass * r ** 2, f"{link}.Ixx": mass * r ** 2 / 2, f"{link}.Izz": mass * r ** 2 / 2})
+    assert critical_spin(hoop, 10.0) ** 2 == pytest.approx(G / (4 * r), rel=1e-10)
+
+
+def test_critical_spin_of_the_torus_coin(vehicle):
+    """Upright with spin Omega, lean phi, heading psi: about the centre, at first order and with lateral force m (-r phi'' + r Omega psi'),
+    A phi'' - C Omega psi' = m g (r - rc) phi + r m (r Omega psi' - r phi'') and A psi'' + C Omega phi' = 0, so
+    (A + m r^2) phi'' = (m g (r - rc) - C (C + m r^2) Omega^2 / A) phi."""
+    coin = vehicle("coin")
+    mass, r, crown, A, C = 0.6, 0.05, 0.005, 0.00038, 0.00075
+    assert critical_spin(coin, 30.0) ** 2 == pytest.approx(A * mass * G * (r - crown) / (C * (C + mass * r ** 2)), rel=1e-10)
+
+
+NAMES = ("rear_frame.mass", "front_wheel_joint.radius", "rear_frame.com_x")
+
+
+def test_sensitivities_of_eigenvalues_against_finite_differences(bicycle):
+    """Central differences, extrapolated to fourth order; mass, radius and offset."""
+    vehicle, speed = bicycle.variations.subject.vehicle, 5.0
+    motions = SteadyMotions(vehicle.with_parameters(symbolic=NAMES))
+    values, slopes = eigenvalue_sensitivities(motions, motions.straight(speed), {"forward_speed": speed, **STRAIGHT})
+    simple = np.all(np.isfinite(slopes), axis=1)
+    assert simple.sum() == 4
+
+    def at(name: str, change: float) -> np.ndarray:
+        other = SteadyMotions(vehicle.with_parameters({name: vehicle.parameters.values[name] + change}))
+        member = other.straight(speed)
+        return linearise(other.variations, member.q, member.xi).eigenvalues
+
+    for i, (name, h) in enumerate(zip(NAMES, (0.05, 1e-4, 5e-4))):
+        coarse, fine = ((at(name, s) - at(name, -s)) / (2 * s) for s in (2 * h, h))
+        np.testing.assert_allclose(slopes[simple, i], ((4 * fine - coarse) / 3)[simple], rtol=1e-7, err_msg=name)
+
+
+def test_balance_from_fifteen_degrees(vehicle):
+    pendulum = vehicle("pendulum")
+    simulator = nhmech.Simulator(pendulum, Balance(pendulum, (0.0, 0.0, 0.0)), dt=1e-3)
+    simulator.reset((0, 0, 0.04, 0.0, np.deg2rad(15), 0.0))
+    run = simulator.run(8.0, every=100)
+    pitch = np.array([attitude(q)[2] for q in run.q])
+    assert np.abs(pitch).max() < np.deg2rad(25) and abs(pitch[-1]) < 1e-4 and np.abs(run.xi[-1]).max() < 1e-2
+
+
+def test_the_whole_linear_model_of_the_segway(vehicle, case):
+    """With its motors: torque = alpha volt - beta (relative rate), rotors on the wheels' joints; theta is the mean absolute wheel angle."""
+    reference = case("segway")
+    p, expected = reference["parameters"], reference["expected"]
+    joints = ("left_wheel_joint", "right_wheel_joint")
+    motor = {f"{joint}.{name}": value for joint in joints for name, value in (
+        ("damping", p["beta"]), ("rotor_inertia", p["Jm"] * p["n"] ** 2), ("gear_ratio", 1.0))}
+    pendulum = vehicle("pendulum").with_parameters(motor)
+    linear = linearise(pendulum, pendulum.configuration(), np.zeros(3))
+    rows = [linear.names.index(name) for name in (*joints, "pitch_rate")]
+    to = np.array([[0.5, 0.5, 1.0], [0.0, 0.0, 1.0]])                          # (theta', psi') of (left', right', pitch_rate)
+    back = np.array([[1.0, -1.0], [1.0, -1.0], [0.0, 1.0]])
+    pitch = to @ linear.A[rows, linear.names.index("pitch")]
+    np.testing.assert_allclose(pitch, np.array(expected["A1"])[2:, 1], rtol=1e-10)
+    np.testing.assert_allclose(to @ linear.A[np.ix_(rows, rows)] @ back, np.array(expected["A1"])[2:, 2:], rtol=1e-10)
+    np.testing.assert_allclose(to @ linear.B[rows] * p["alpha"], np.array(expected["B1"])[2:], rtol=1e-10)
+
+
+def test_outputs_have_names_units_and_feedthrough(vehicle):
+    """C and D against differences of the nonlinear functions, for a speed of the base and for a force of the ground."""
+    pendulum = vehicle("pendulum")
+    q, row = pendulum.configuration(), "left_wheel_joint/longitudinal"
+    linear = linearise(pendulum, q, np.zeros(3), outputs=("pitch", "forward_speed", row))
+    assert linear.output_units == ("rad", "m/s", "N") and linear.units[linear.names.index("pitch")] == "rad"
+    equations, h = pendulum.equations(), 1e-4
+    place = pendulum.frame.kept.index(pendulum.constrained.distribution.names.index(row))
+
+    def force(u):
+        return equations.multipliers(0, q, np.zeros(3), u, pendulum.theta).full().ravel()[place]
+
+    for i, direction in enumerate(np.eye(2)):
+        assert linear.D[2, i] == pytest.approx((force(h * direction) - force(-h * direction)) / (2 * h), rel=1e-9)
+    assert np.all(linear.D[:2] == 0) and linear.C[0, linear.names.index("pitch")] == 1.0
+    with pytest.raises(nhmech.errors.MechanicsError, match="no output 'sideways'"):
+        linearise(pendulum, q, np.zeros(3), outputs=("sideways",))
+
+
+def test_control_state_space(vehicle):
+    control = pytest.importorskip("control", reason="the extra `control` is not installed")
+    pendulum = vehicle("pendulum")
+    linear = linearise(pendulum, pendulum.configuration(), np.zeros(3))
+    model = linear.state_space()
+    assert model.state_labels == list(linear.names) and model.input_labels == list(linear.inputs)
+    gain, _, poles = control.lqr(model, np.eye(4), np.eye(2))
+    assert poles.real.max() < 1e-9 and np.linalg.eigvals(linear.A - linear.B @ gain).real.max() < 1e-9
+
+
+def test_what_is_no_steady_motion_is_said(bicycle, vehicle):
+    with pytest.raises(nhmech.errors.MechanicsError, match="no steady motion found"):
+        asked = {"roll": 0.1, "forward_speed": 3.0, STEER + " angle": 0.5}
+        bicycle.find(bicycle.straight(5.0).q, bicycle.straight(5.0).xi, conditions=asked)
+    with pytest.raises(nhmech.errors.MechanicsError, match="no quantity 'lean'"):
+        bicycle.find(bicycle.straight(5.0).q, bicycle.straight(5.0).xi, conditions={"lean": 0.1})
+    with pytest.raises(nhmech.errors.MechanicsError, match="same sign"):
+        critical_value(lambda v: 1 + v, 0.0, 1.0)
+    assert growth(np.array([0.0, -1.0]), 1) == -1.0

@@ -1,0 +1,94 @@
+"""`nhmech inspect` on mobility and geometry: at most 60 lines for every robot, and the right things in them."""
+
+from __future__ import annotations
+
+import json
+from time import perf_counter
+
+import pytest
+from click.testing import CliRunner
+from robots_table import ROBOTS
+from support import SHIPPED, shipped
+from test_mobility import FOLDER, real
+
+from nhmech import cli
+from nhmech.cli.inspect import LINES, WIDTH, plain, report, report_lines
+
+TITLES = ("mobility", "geometry")
+
+
+def shown(vehicle) -> dict[str, str]:
+    """The texts of a report's sections; checks their size."""
+    lines = report_lines(report(vehicle))
+    assert 1 + sum(2 + len(text) for _, text in lines) <= LINES
+    assert max(len(line) for _, text in lines for line in text) <= WIDTH
+    return {title: "\n".join(text) for title, text in lines}
+
+
+@pytest.mark.parametrize("name", SHIPPED)
+def test_sixty_lines_for_shipped_robots(name):
+    sections = shown(shipped(name))
+    assert all(sections[title] for title in TITLES)
+
+
+@pytest.mark.parametrize("name", [robot.file for robot in ROBOTS])
+def test_sixty_lines_for_real_robots(name):
+    """In a few seconds each."""
+    vehicle = real(name)
+    begun = perf_counter()
+    sections = shown(vehicle)
+    assert all(sections[title] for title in TITLES) and perf_counter() - begun < 20
+
+
+CONTENT = {
+    "skid_steer": ("(2, 0), manoeuvrability 2", "mid-axle model",
+                   "straight only: the axle of front_left_wheel_joint does not meet that of rear_left_wheel_joint",
+                   "rows of front_left_wheel_joint and front_right_wheel_joint or rear_left_wheel_joint and rear_right_wheel_joint",
+                   "the normal forces of 4 wheels: 1 dimension", "(2, 3) of 3: x, y, yaw", "yes: the brackets span all 3"),
+    "ackermann_car": ("(1, 1), manoeuvrability 2: car-like", "moves straight on until it steers",
+                      "rear_right_wheel_joint/lateral = rear_left_wheel_joint/lateral",
+                      "lateral forces of 4 wheels: 3 dimensions", "(2, 3, 4) of 4: x, y, yaw, front_left_steering_joint",
+                      "pitch, roll, height (frozen) and 5 joint angles",
+                      "0.32 (rear_right_wheel_joint - rear_left_wheel_joint) - 1.5 yaw is constant", "SE(2): general"),
+    "carriage": ("(2, 0), manoeuvrability 2", "any point of the common axle, which passes at (0, 0) m of the base along (0, 1)",
+                 "right_wheel_joint/lateral = left_wheel_joint/lateral", "the lateral forces of 2 wheels: 1 dimension",
+                 "(2, 3) of 3: x, y, yaw",
+                 "0.1 (right_wheel_joint - left_wheel_joint) - 0.5 yaw is constant",
+                 "SE(2): purely kinematic; SE(2) x T^2: general"),
+}
+
+
+@pytest.mark.parametrize("name", CONTENT)
+def test_what_is_said(name):
+    sections = shown(shipped(name))
+    said = " ".join(sections[title] for title in TITLES)
+    for text in CONTENT[name]:
+        assert text in said
+
+
+def test_what_is_said_of_a_caster_robot():
+    """Four swivels restrict nothing, and their angles are among what is steered."""
+    sections = shown(real("mir100"))
+    assert "(2, 0), manoeuvrability 2" in sections["mobility"]
+    assert "normal forces of 6 wheels and the lateral forces of 2 wheels" in sections["mobility"]
+    assert "(2, 3, 5, 7) of 7, in the zero pose (2, 3, 5, 6, 7)" in sections["geometry"]
+    assert "0.0625 (right_wheel_joint - left_wheel_joint) - 0.445208 yaw is constant" in sections["geometry"]
+    assert "yes: the brackets span all 7" in sections["geometry"]
+
+
+def test_json_has_all_of_it():
+    result = CliRunner().invoke(cli.main, ["inspect", "skid_steer", "--json"])
+    assert result.exit_code == 0
+    found = json.loads(result.stdout)
+    assert found["mobility"]["class"] == [2, 0] and found["mobility"]["undetermined_dimension"] == 1
+    assert len(found["mobility"]["to_free"]) == 2
+    assert found["geometry"]["growth"] == [2, 3] and found["geometry"]["controllable"] is True and len(found["geometry"]["integrable"]) == 3
+    assert json.loads(json.dumps(plain(report(shipped("skid_steer"))))) == found
+
+
+def test_a_robot_that_cannot_turn_is_told_what_to_free():
+    path = FOLDER / "clearpath_a200.urdf"
+    if not path.is_file():
+        pytest.skip(f"no robot {path}")
+    result = CliRunner().invoke(cli.main, ["inspect", str(path)])
+    assert result.exit_code == 2 and "skid=" in result.stderr and "front_left_wheel_joint" in result.stderr

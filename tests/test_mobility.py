@@ -1,0 +1,146 @@
+"""Classes of the shipped and the real robots, dependent rows, undetermined forces, rotation centres, and what to free."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from pathlib import Path
+
+import numpy as np
+import pinocchio as pin
+import pytest
+from robots_table import ROBOTS
+from support import SHIPPED, shipped, velocity
+
+import nhmech
+from nhmech.analysis.axles import axles, axles_at, rotation_centre
+from nhmech.analysis.mobility import mobility
+from nhmech.systems.differential_drive import example as differential_drive
+
+FOLDER = Path(__file__).resolve().parents[2] / "shared" / "robots"
+FREE, SPOT, CAR, SWERVE = (3, 0), (2, 0), (1, 1), (1, 2)
+
+# (degree of mobility, steerability), from what each is: rollers or a ball bind nothing; one axle line turns on the spot; ...
+CLASS_OF_SHIPPED = {
+    "ackermann_car": CAR, "ball": FREE, "bicycle": SPOT, "carriage": SPOT, "coin": SPOT, "differential_drive": SPOT, "disc": SPOT,
+    "mecanum": FREE, "omni": FREE, "pendulum": SPOT, "rover": CAR, "skid_steer": SPOT, "sled": SPOT, "swerve": SWERVE, "trailers": CAR,
+    "tricycle": CAR}
+# cars and the tricycle; mecanum platforms; four steered modules; everything else has one axle, or skids as if it had
+CLASS_OF_REAL = dict.fromkeys(("carlikebot", "gz_ackermann_drive", "gz_tricycle_drive", "hunter_se", "limo_ackerman", "racecar"), CAR) \
+    | dict.fromkeys(("clearpath_do100", "linorobot2_mecanum"), FREE) | dict.fromkeys(("pr2", "ranger_mini_v3"), SWERVE) \
+    | dict.fromkeys(("andino", "clearpath_a200", "clearpath_dd100", "create3", "diffbot", "gz_diff_drive", "linorobot2_2wd", "mir100",
+                     "neobotix_mp_400", "rosbot", "scout_v2", "tiago", "turtlebot3_burger", "turtlebot3_waffle", "turtlebot4",
+                     "upkie"), SPOT)
+LEANING = {"ball", "bicycle", "coin", "disc", "pendulum", "upkie"}
+
+
+@lru_cache(maxsize=None)
+def real(name: str):
+    """A robot of the table, loaded once; skips where the files are not at hand."""
+    path = FOLDER / f"{name}.urdf"
+    if not path.is_file():
+        pytest.skip(f"no robot {path}")
+    return nhmech.load(path, **next(robot for robot in ROBOTS if robot.file == name).arguments)
+
+
+def test_every_robot_is_in_the_table():
+    assert set(CLASS_OF_SHIPPED) == set(SHIPPED) and set(CLASS_OF_REAL) == {robot.file for robot in ROBOTS}
+
+
+@pytest.mark.parametrize("name", SHIPPED)
+def test_class_of_shipped(name):
+    found = mobility(shipped(name))
+    assert found.type == CLASS_OF_SHIPPED[name] and found.manoeuvrability == sum(found.type)
+    assert found.leaning == (name in LEANING) and ("leaning" in found.type_in_words) == found.leaning
+
+
+@pytest.mark.parametrize("name", CLASS_OF_REAL)
+def test_class_of_real(name):
+    found = mobility(real(name))
+    assert found.type == CLASS_OF_REAL[name]
+    assert found.leaning == (name in LEANING)
+
+
+@pytest.mark.parametrize("name", SHIPPED)
+def test_dependent_rows_are_the_combinations_that_are_named(name):
+    """At every sample if constant, at the first otherwise; rank, rows and speeds add up."""
+    vehicle = shipped(name)
+    found, names = mobility(vehicle), vehicle.constrained.distribution.names
+    assert found.rows - found.rank == len(found.dependent) and found.rank + found.speeds == vehicle.algebroid.nv
+    for dependence in found.dependent:
+        for q in vehicle.constrained.samples if dependence.constant else vehicle.constrained.samples[:1]:
+            A = vehicle.function("constraints")(0.0, q, vehicle.theta)[0].full()
+            combined = sum((value * A[names.index(row)] for row, value in dependence.coefficients.items()), np.zeros(A.shape[1]))
+            np.testing.assert_allclose(A[names.index(dependence.row)], combined, rtol=0, atol=1e-9)
+
+
+def test_what_is_undetermined():
+    """Two wheels on an axle share their lateral force; four wheels on a plane share their normal forces in one way."""
+    found = mobility(shipped("differential_drive"))
+    assert found.undetermined == ("left_wheel_joint/lateral", "right_wheel_joint/lateral") and found.splits == 1
+    assert [str(row) for row in found.dependent] == ["right_wheel_joint/lateral = left_wheel_joint/lateral"]
+    found = mobility(shipped("mecanum"))
+    assert {name.rpartition("/")[2] for name in found.undetermined} == {"normal"} and len(found.undetermined) == 4 and found.splits == 1
+    assert mobility(shipped("omni")).splits == 0 and mobility(shipped("bicycle")).undetermined == ()
+
+
+def test_a_system_without_wheels_has_rows_but_no_class():
+    found = mobility(differential_drive().constrained)
+    assert (found.rows, found.rank, found.speeds, found.type, found.manoeuvrability) == (3, 3, 2, None, None)
+
+
+@pytest.mark.parametrize("name, leaders", [
+    ("ackermann_car", {"front_left_steering_joint": 0.4}), ("rover", {"front_left_steering_joint": -0.3}),
+    ("tricycle", {"steering_joint": 0.7}),
+    ("swerve", {"front_left_steering_joint": 0.3, "rear_left_steering_joint": -0.5}), ("trailers", {"front_left_steering_joint": -0.2})])
+def test_the_base_turns_about_the_rotation_centre(name, leaders):
+    """The velocity of the base's point there is zero, whatever the speeds."""
+    vehicle = shipped(name)
+    q = vehicle.configuration((0.3, -0.2, 0.7), leaders)
+    centre = rotation_centre(vehicle, q)
+    v = velocity(vehicle, 0.0, q, np.ones(vehicle.frame.nxi))
+    R = pin.Quaternion(q[3:7]).toRotationMatrix()
+    at_centre = R @ v[:3] + np.cross(R @ v[3:6], centre - q[:3])
+    assert abs(v[5]) > 1e-3
+    np.testing.assert_allclose(at_centre, 0, atol=1e-9 * np.linalg.norm(centre))
+    assert axles(vehicle, q).kind == "point" and axles(vehicle, q).turns
+
+
+def test_rotation_centre_of_a_car_in_closed_form():
+    """Tricycle: wheelbase / tan(steering) to the left of the rear axle."""
+    vehicle = shipped("tricycle")
+    found = axles(vehicle, vehicle.configuration(None, {"steering_joint": 0.5}))
+    straight, across = vehicle.steering.steered[0].straight, vehicle.steering.steered[0].across
+    wheelbase = straight[2] / straight[1] * vehicle.steering.length
+    assert across @ across == pytest.approx(1, rel=1e-9) and wheelbase > 0.1
+    np.testing.assert_allclose(found.centre, [0, wheelbase / np.tan(0.5)], rtol=1e-9, atol=1e-12)
+
+
+def test_where_there_is_no_single_centre():
+    ahead = axles(shipped("ackermann_car"))
+    assert ahead.kind == "parallel" and "straight on until it steers" in ahead.in_words()
+    assert axles(shipped("mecanum")).kind == "anywhere"
+    found = axles(shipped("differential_drive"))
+    assert found.kind == "line" and abs(found.direction[1]) == pytest.approx(1, rel=1e-12)
+    np.testing.assert_allclose(found.centre, 0, atol=1e-12)
+    assert rotation_centre(shipped("differential_drive"), shipped("differential_drive").configuration()) is None
+    assert "(0.09921, 0)" in axles(real("clearpath_dd100")).in_words()               # the driven axle is ahead of the base
+
+
+def test_why_a_steering_command_locks_a_car_and_what_to_free():
+    """One front wheel steered alone: locked; the closed coupling: not."""
+    car = shipped("ackermann_car")
+    found = axles_at(car, {"front_left_steering_joint": 0.3})
+    assert found.kind == "locked" and not found.turns
+    assert found.to_free() == (("front_right_wheel_joint",),)
+    assert "locked" in found.in_words() and "free the lateral rows of front_right_wheel_joint" in found.in_words()
+    closed = car.joint_positions(car.configuration(None, {"front_left_steering_joint": 0.3}))
+    assert axles_at(car, closed).kind == "point" and axles_at(car, closed).to_free() == ()
+
+
+def test_why_skid_steering_cannot_turn():
+    """Two parallel axles: straight only, until one of them is freed; freeing it makes a differential drive."""
+    found = axles(shipped("skid_steer"), gripping=True)
+    front, rear = (tuple(f"{end}_{side}_wheel_joint" for side in ("left", "right")) for end in ("front", "rear"))
+    assert found.kind == "parallel" and found.to_free() == (front, rear)
+    freed = nhmech.load(nhmech.urdf_path("skid_steer"), skid=rear)
+    assert axles(freed).kind == "line" and mobility(freed).type == SPOT

@@ -1,0 +1,181 @@
+"""Growth vectors, controllability, integrable combinations and symmetry classes of vehicles and systems, against known answers."""
+
+from __future__ import annotations
+
+import numpy as np
+import pinocchio as pin
+import pytest
+from support import SHIPPED, random_states, shipped, velocity
+from test_brackets import ball, trailers
+
+import nhmech
+from nhmech import MechanicsError
+from nhmech.analysis.integrable import Combination, integrable_combinations
+from nhmech.analysis.momentum_balance import momentum_balance
+from nhmech.analysis.motions import motions
+from nhmech.analysis.structure import structure
+from nhmech.mechanics.brackets import growth
+from nhmech.mechanics.symmetry_search import find_symmetry
+from nhmech.systems import carriage, differential_drive, falling_disc, rolling_ball, vertical_disk
+from nhmech.systems.car_with_trailers import example as car_with_trailers
+
+STEER = "front_left_steering_joint"
+POSE = ("x", "y", "yaw")
+
+# growth vector and variables, modulo frozen coordinates, wheel angles and followers; then with wheel angles, and of how many
+VEHICLES = {
+    "ackermann_car": ((2, 3, 4), (*POSE, STEER), (2, 3, 5, 7), 8),
+    "ball": ((3, 5), (*POSE, "roll", "pitch"), (3, 5), 5),
+    "bicycle": ((3, 5), (*POSE, "steering_joint", "roll"), (3, 5, 7), 7),
+    "carriage": ((2, 3), POSE, (2, 3, 4), 5),
+    "coin": ((3, 4), (*POSE, "roll"), (3, 5), 5),
+    "differential_drive": ((2, 3), POSE, (2, 3, 4), 5),
+    "disc": ((3, 4), (*POSE, "roll"), (3, 4, 5), 5),
+    "mecanum": ((3,), POSE, (3, 5), 7),
+    "omni": ((3,), POSE, (3, 5), 6),
+    "pendulum": ((3, 4), (*POSE, "pitch"), (3, 4, 5), 6),
+    "rover": ((2, 3, 4), (*POSE, STEER), (2, 3, 5, 7), 10),
+    "skid_steer": ((2, 3), POSE, (2, 3, 4), 7),
+    "sled": ((2, 3), POSE, (2, 3), 3),
+    "swerve": ((3, 5), (*POSE, STEER, "rear_left_steering_joint"), (3, 5, 9), 9),
+    "trailers": ((2, 3, 4, 5, 6), (*POSE, STEER, "hitch_1_joint", "hitch_2_joint"), (2, 3, 5, 7, 9, 10, 11), 14),
+    "tricycle": ((2, 3, 4), (*POSE, "steering_joint"), (2, 3, 5, 6), 7),
+}
+SYSTEMS = {
+    "unicycle": (trailers(0), (2, 3), 3),
+    "vertical rolling disk": (vertical_disk.example().constrained, (2, 3, 4), 4),
+    "falling disc": (falling_disc.example().constrained, (3, 4, 5), 5),
+    "ball": (rolling_ball.with_attitude().constrained, (3, 5), 5),
+    "ball without pivoting": (ball(pivoting=False), (2, 3, 5), 5),
+    "differential drive with wheel angles": (differential_drive.example().constrained, (2, 3, 4), 5),
+    "carriage with wheel angles": (carriage.example().constrained, (2, 3, 4), 5),
+}
+
+
+def test_every_shipped_vehicle_is_in_the_table():
+    assert set(VEHICLES) == set(SHIPPED)
+
+
+@pytest.mark.parametrize("name", VEHICLES)
+def test_growth_of_vehicles(name):
+    """Modulo wheel angles every shipped vehicle is controllable; a gap of nine decades decides each rank."""
+    ranks, variables, _, _ = VEHICLES[name]
+    found = structure(shipped(name))
+    assert found.growth.ranks == ranks and found.variables == variables and found.growth.complete
+    assert found.controllable is True and found.further == 0 and ranks[-1] == found.dimension
+    assert min(found.growth.kept) >= 1e-4 and max(found.growth.dropped) <= 1e-13
+
+
+@pytest.mark.parametrize("name", VEHICLES)
+def test_growth_with_wheel_angles(name):
+    """What the brackets do not reach is exactly the integrable combinations that are printed."""
+    _, _, ranks, dimension = VEHICLES[name]
+    found = structure(shipped(name), wheel_angles=True, seconds=60)
+    assert found.growth.ranks == ranks and found.dimension == dimension and found.left_out == ()
+    assert len(found.combinations) == dimension - ranks[-1] and found.further == 0
+    assert found.controllable is (dimension == ranks[-1])
+
+
+@pytest.mark.parametrize("name", SYSTEMS)
+def test_growth_of_systems(name):
+    constrained, ranks, dimension = SYSTEMS[name]
+    found = structure(constrained)
+    assert found.growth.ranks == ranks and found.dimension == dimension
+    assert found.controllable is (ranks[-1] == dimension) and len(found.combinations) == dimension - ranks[-1]
+
+
+@pytest.mark.parametrize("n", range(5))
+def test_car_with_on_axle_trailers(n):
+    """(2, 3, ..., n + 4): one direction a level, as Goursat's normal form has it."""
+    found = motions(car_with_trailers(n, **{f"behind_{i}": 0.0 for i in range(1, n + 1)}).constrained)
+    grown = growth(found.algebroid, found.sections, found.points, depth=9)
+    assert grown.ranks == tuple(range(2, n + 5)) and grown.complete and found.dimension == n + 4
+    assert min(grown.kept) >= 1e-4 and max(grown.dropped) <= 1e-13
+
+
+def test_growth_here_differs_from_the_generic_one():
+    """An upright bicycle: two more levels than elsewhere. A car: the same everywhere."""
+    bicycle = shipped("bicycle")
+    found = structure(bicycle, bicycle.configuration())
+    assert found.growth.ranks == (3, 5) and found.here.ranks == (3, 4, 5) and found.controllable is True
+    car = shipped("ackermann_car")
+    assert structure(car, car.configuration()).here.ranks == (2, 3, 4)
+
+
+def test_a_place_off_the_ground_is_refused():
+    car = shipped("ackermann_car")
+    q = car.configuration()
+    q[2] += 0.1
+    with pytest.raises(MechanicsError, match="not on the holonomic manifold"):
+        structure(car, q)
+
+
+def test_a_search_cut_short_decides_nothing():
+    found = structure(shipped("trailers"), seconds=0.0)
+    assert found.growth.ranks == (2,) and not found.growth.complete and found.controllable is None and found.further is None
+
+
+PRINTED = {
+    "differential_drive": ["0.1 (right_wheel_joint - left_wheel_joint) - 0.44 yaw is constant"],          # r (right - left) - track yaw
+    "carriage": ["0.1 (right_wheel_joint - left_wheel_joint) - 0.5 yaw is constant"],
+    "pendulum": ["0.04 (right_wheel_joint - left_wheel_joint) - 0.14 yaw is constant"],
+    "omni": ["0.06 (front_left_wheel_joint + front_right_wheel_joint + rear_wheel_joint) - 0.51 yaw is constant"],
+    "ackermann_car": ["0.32 (rear_right_wheel_joint - rear_left_wheel_joint) - 1.5 yaw is constant"],
+    "bicycle": [], "ball": [], "swerve": [],
+}
+
+
+@pytest.mark.parametrize("name", PRINTED)
+def test_combinations_are_printed(name):
+    assert [str(c) for c in integrable_combinations(shipped(name))] == PRINTED[name]
+
+
+@pytest.mark.parametrize("name", SHIPPED)
+def test_combinations_have_no_rate(name):
+    """On any motion at any sample the combined rates cancel."""
+    vehicle = shipped(name)
+    names = vehicle.algebroid.v_names
+    for combination in integrable_combinations(vehicle):
+        for chosen, q, xi, _ in random_states(vehicle, 5, seed=3):
+            v = velocity(chosen, 0.0, q, xi)
+            R = pin.Quaternion(q[3:7]).toRotationMatrix()
+            rates = {**dict(zip(names, v)), "yaw": float((R @ v[3:6])[2])}
+            terms = [value * rates[key] for key, value in combination.coefficients.items()]
+            assert abs(sum(terms)) <= 1e-9 * max(1.0, np.abs(terms).max())
+
+
+def test_a_combination_in_words():
+    assert str(Combination({"a": 1.0, "b": -1.0})) == "a - b is constant"
+    assert str(Combination({"a": -0.2, "b": 0.2, "c": -0.2, "yaw": -3.0})) == "0.2 (b - a - c) - 3 yaw is constant"
+    assert str(Combination({"w": 0.2, "h": -1.0, "yaw": -1.0})) == "0.2 w - (h + yaw) is constant"
+
+
+@pytest.mark.parametrize("name, pose, all_of_it", [
+    ("differential_drive", "purely kinematic", "general"), ("carriage", "purely kinematic", "general"),
+    ("omni", "purely kinematic", "general"),
+    ("pendulum", "purely kinematic", "general"), ("disc", "general", "general"), ("ball", "general", None), ("sled", "general", None)])
+def test_symmetry_classes(name, pose, all_of_it):
+    """A wheel rate for each motion of the pose: Chaplygin. A sled slides within the group: general."""
+    found = structure(shipped(name)).symmetries
+    assert found[0].group == "SE(2)" and found[0].names == POSE and found[0].kind == pose
+    assert [c.kind for c in found[1:]] == ([] if all_of_it is None else [all_of_it])
+    assert all(c.group.startswith("SE(2) x T^") for c in found[1:])
+
+
+def test_symmetry_of_a_system_is_searched_for():
+    (found,) = structure(vertical_disk.example().constrained).symmetries
+    assert len(found.names) == 4 and found.kind == "general" and (found.dim_motion, found.dim_tangent) == (2, 4)
+
+
+def test_momentum_equation_along_a_run():
+    """Falling disc: the momenta about the vertical and the axle change, by what the momentum equation says."""
+    example = falling_disc.example()
+    run = nhmech.Simulator(example.constrained, dt=1e-3)
+    run.reset(q=np.asarray(example.start["q"], dtype=float), xi=np.asarray(example.start["xi"], dtype=float))
+    found = run.run(0.5)
+    balance = momentum_balance(find_symmetry(example.constrained), found.t, found.q, found.v)
+    assert np.ptp(balance.momentum, axis=0).max() > 1e-4
+    assert np.abs(balance.defect).max() <= 1e-9
+    changed = found.v.copy()
+    changed[:, -1] *= 1 + 1e-3 * found.t                              # a run that obeys other equations
+    assert np.abs(momentum_balance(find_symmetry(example.constrained), found.t, found.q, changed).defect).max() > 1e-5

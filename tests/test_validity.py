@@ -1,0 +1,360 @@
+"""Validity of ideal rolling: contact forces by closed forms, all splits of them, friction, and the moments located in a run."""
+
+from __future__ import annotations
+
+import numpy as np
+import pinocchio as pin
+import pytest
+from runs import moment
+from scipy.optimize import brentq, linprog, minimize_scalar
+from support import SHIPPED, joint, kinematics, link, random_states, robot, velocity
+
+import nhmech
+from nhmech.analysis.cone_programme import Cones, minimise
+from nhmech.analysis.contact_load import ContactLoad, contact_load
+from nhmech.analysis.friction import coefficients, least_use, slack
+from nhmech.analysis.rolling_limits import along, friction_limit, lift_off
+from nhmech.analysis.validity import Verdict, validity
+from nhmech.errors import MechanicsError
+
+G = 9.81
+LEFT, RIGHT, CASTER = "left_wheel_joint", "right_wheel_joint", "caster_link"
+
+# a cart: centre of mass over the axle and H above it, caster behind
+M, M_W, R, B, H, X, I_W, I_D, I_ZZ = 8.0, 0.7, 0.1, 0.22, 0.3, 0.25, 0.0035, 0.002, 0.2
+
+
+def cart(mu: float | None = None, com: float = 0.0):
+    body = link("base", M, (0.12, 0.15, I_ZZ), (com, 0.0, H)) + "".join(link(side, M_W, (I_D, I_W, I_D)) for side in ("l", "r"))
+    joints = joint("left", "base", "l", (0, B, 0)) + joint("right", "base", "r", (0, -B, 0))
+    wheels = [nhmech.Wheel("left", "disc", R, mu=mu, driven=True), nhmech.Wheel("right", "disc", R, mu=mu, driven=True),
+              nhmech.Wheel(None, "caster_ball", 0.05, link="base", point=(-X, 0.0, 0.05 - R))]
+    return nhmech.load(robot(body, joints), wheels=wheels, packages={})
+
+
+def forces(V: float, W: float, left: float, right: float) -> tuple[np.ndarray, np.ndarray, float, float]:
+    """Of the cart, by Newton and Euler: normals (left, right, caster), longitudinal (left, right), lateral in all; acceleration."""
+    a = (left + right) / R / (M + 2 * M_W + 2 * I_W / R ** 2)
+    alpha = B * (right - left) / R / (I_ZZ + 2 * M_W * B ** 2 + 2 * I_D + 2 * I_W * B ** 2 / R ** 2)
+    pitching = M * a * (R + H) + 2 * M_W * a * R + 2 * I_W * a / R            # towards the back
+    rolling = M * V * W * (R + H) + 2 * M_W * V * W * R + 2 * I_W * V / R * W
+    caster, weight = pitching / X, (M + 2 * M_W) * G
+    normals = np.array([(weight - caster) / 2 - rolling / (2 * B), (weight - caster) / 2 + rolling / (2 * B), caster])
+    spin = np.array([a - B * alpha, a + B * alpha]) / R
+    return normals, (np.array([left, right]) - I_W * spin) / R, (M + 2 * M_W) * V * W, a
+
+
+def state(vehicle, V: float, W: float):
+    return nhmech.Simulator(vehicle).reset(xi={"forward_speed": V, "yaw_rate": W})
+
+
+def constant(*torques):
+    return lambda t, _: np.array(torques)
+
+
+# -- forces --------------------------------------------------------------------------------------------------------
+@pytest.mark.parametrize("seed", range(4))
+def test_forces_of_a_cart(seed):
+    vehicle, rng = cart(), np.random.default_rng(seed)
+    V, W, u = *rng.uniform(0, 1, 2), rng.uniform(0, 1, 2)
+    now = state(vehicle, V, W)
+    found, (normals, along_, lateral, _) = validity(vehicle, 0.0, now.q, now.v, u), forces(V, W, *u)
+    assert found.verdict is Verdict.HOLDS and not found.lifted
+    np.testing.assert_allclose([one.normal for one in found.wheels], normals, rtol=1e-11, atol=1e-11)
+    np.testing.assert_allclose([found["left"].longitudinal, found["right"].longitudinal], along_, rtol=1e-10, atol=1e-11)
+    assert found["left"].lateral + found["right"].lateral == pytest.approx(lateral, abs=1e-10)
+    assert found.sums == (("left/lateral + right/lateral", pytest.approx(lateral, abs=1e-10)),)
+    assert found["left"].undetermined == {"lateral": (-np.inf, np.inf)} and not found["base"].undetermined
+    assert found["left"].needed == pytest.approx(np.hypot(along_[0], lateral / 2) / normals[0], rel=1e-10)
+
+
+def test_forces_of_the_coasting_reference(vehicle, case):
+    reference, robot_ = case("diffdrive_coast"), vehicle("differential_drive")
+    start = reference["initial_state"]
+    simulator = nhmech.Simulator(robot_, dt=1e-3)
+    simulator.reset(xi={"forward_speed": start["v"], "yaw_rate": start["yaw_rate"]})
+    run = simulator.run(4.0, every=500)
+    for sample in reference["expected"]["samples"]:
+        i = moment(run, sample["t"])
+        found = validity(robot_, run.t[i], run.q[i], run.v[i], run.u[i])
+        for side, wheel in (("left", LEFT), ("right", RIGHT)):
+            assert found[wheel].normal == pytest.approx(sample[f"normal_{side}"], abs=1e-9)
+            assert found[wheel].longitudinal == pytest.approx(sample[f"longitudinal_{side}"], abs=1e-9)
+        assert found[CASTER].normal == pytest.approx(sample["normal_caster"], abs=1e-9)
+        assert found.sums[0][1] == pytest.approx(sample["lateral_total"], abs=1e-9)
+        normals, longitudinal = np.array([[sample[f"{what}_{side}"] for side in ("left", "right")] for what in ("normal", "longitudinal")])
+
+        def needed(left):
+            return (np.hypot(longitudinal, [left, sample["lateral_total"] - left]) / normals).max()
+
+        best = minimize_scalar(needed, bracket=(0, sample["lateral_total"]), tol=1e-12).fun
+        assert found.use[0] == found.use[1] and 0.7 * found.use[0] == pytest.approx(best, rel=1e-7)       # mu = 0.7 in the file
+        assert 0.7 * found.use[0] < best * (1 + 1e-9)
+
+
+@pytest.mark.parametrize("name", SHIPPED)
+def test_contact_forces_balance_gravity_and_inertia(vehicle, name):
+    """Sum of contact wrenches on the base = base wrench of `pin.rnea` at the acceleration of the equations of motion (Gibbs-Appell)."""
+    for served, q, xi, u in random_states(vehicle(name), 5, 3):
+        v = velocity(served, 0.0, q, xi)
+        load = contact_load(served, 0.0, q, v, u)
+        dv = served.equations().acceleration(0.0, q, xi, u, served.theta).full().ravel()
+        data = kinematics(served, q)
+        wanted = pin.rnea(served.model, data, q, v, dv)[:6]
+        found, place = np.zeros(6), pin.SE3(data.oMi[1])
+        points = dict(zip(served.contact_names, served.contact_points(q)))
+        for (wheel, _), axis, f in zip(load.names, load.axes, load.split):
+            found += place.actInv(pin.Force(f * axis, np.cross(points[wheel], f * axis))).vector
+        if served.description.skid is not None:       # what the mid-axle model adds: a side force, a moment against turning
+            rest = pin.SE3(place.rotation, np.zeros(3)).act(pin.Force(wanted - found)).vector
+            ahead = load.axes[[direction for _, direction in load.names].index("longitudinal")]
+            np.testing.assert_allclose([rest[2], rest[:3] @ ahead], 0, rtol=0, atol=1e-9 * load.size)
+            continue
+        np.testing.assert_allclose(found, wanted, rtol=0, atol=1e-9 * load.size, err_msg=str(served.name))
+
+
+def test_braking_car_shifts_its_load(vehicle):
+    car = vehicle("ackermann_car")
+    now = state(car, 8.0, 0.0)
+    u = np.array([-60.0 if "wheel" in name else 0.0 for name in car.driven])
+    data = kinematics(car, now.q)
+    dv = car.equations().acceleration(0.0, now.q, np.array(list(now.xi.values())), u, car.theta).full().ravel()
+    mass, centre = pin.computeTotalMass(car.model), pin.centerOfMass(car.model, data, now.q)
+    points = dict(zip(car.contact_names, car.contact_points(now.q)))
+    spin = sum(car.model.inertias[j].inertia[1, 1] * dv[car.model.joints[j].idx_v] for j in map(car.model.getJointId, car.contact_names))
+    front, rear = points["front_left_wheel_joint"][0], points["rear_left_wheel_joint"][0]
+    wanted = (mass * G * (centre[0] - rear) - mass * dv[0] * centre[2] - spin) / (front - rear)
+    found = validity(car, 0.0, now.q, now.v, u)
+    sums = dict(found.sums)
+    assert dv[0] < -0.1 and sums["front_left_wheel_joint/normal + front_right_wheel_joint/normal"] == pytest.approx(wanted, rel=1e-10)
+    assert sums["rear_left_wheel_joint/normal + rear_right_wheel_joint/normal"] == pytest.approx(mass * G - wanted, rel=1e-10)
+    assert found.verdict is Verdict.POSSIBLE and found.use[1] == np.inf       # a driven wheel that bears nothing would slip
+
+
+# -- splits --------------------------------------------------------------------------------------------------------
+@pytest.mark.parametrize("x, y", [(0.0, 0.0), (0.1, 0.05), (-0.25, 0.12), (0.35, 0.0)])
+def test_table_on_four_legs(x, y):
+    """Of a load at (x, y) on a table 2a by 2b, the front left leg carries from max(0, x/a + y/b) / 2 to min(1 + x/a, 1 + y/b) / 2."""
+    a, b, corners = 0.4, 0.3, {"fl": (1, 1), "fr": (1, -1), "rl": (-1, 1), "rr": (-1, -1)}
+    legs = "".join(link(name, 1e-9, (1e-12,) * 3) + joint(f"{name}_leg", "base", name, (i * a, j * b, 0.0), kind="fixed")
+                   for name, (i, j) in corners.items())
+    table = nhmech.load(robot(link("base", 2.0, com=(x, y, 0.3)), legs),
+                        wheels=[nhmech.Wheel(None, "caster_ball", 0.05, link=name) for name in corners])
+    found = validity(table, 0.0, table.configuration(), np.zeros(6), np.zeros(0))
+    W = (2.0 + 4e-9) * G
+    for name, (i, j) in corners.items():
+        low, high = max(0.0, i * x / a + j * y / b) / 2, min(1 + i * x / a, 1 + j * y / b) / 2
+        np.testing.assert_allclose(found[name].undetermined["normal"], (low * W, high * W), rtol=0, atol=1e-7)
+    assert found.verdict is Verdict.HOLDS and len(found.sums) == 5         # four pairs, and all of them
+    assert sum(one.normal for one in found.wheels) == pytest.approx(W, rel=1e-10)
+
+
+def random_load(seed: int, wheels: int, more: int) -> ContactLoad:
+    """Some forces, and some ways to change them that leave the sum of the normals alone."""
+    rng, n = np.random.default_rng(seed), 3 * wheels
+    names = tuple((f"w{i // 3}", ("normal", "longitudinal", "lateral")[i % 3]) for i in range(n))
+    change = rng.normal(size=(n, more))
+    change[::3] -= change[::3].mean(axis=0)
+    split = rng.normal(size=n) * 4
+    split[::3] = rng.uniform(5, 15, wheels)
+    return ContactLoad(names, np.tile(np.eye(3), (wheels, 1)), split, np.linalg.qr(change)[0], True)
+
+
+@pytest.mark.parametrize("seed, wheels, more", [(0, 2, 1), (1, 3, 2), (2, 4, 3), (3, 4, 1), (4, 6, 7), (5, 3, 4)])
+def test_slack_and_use_against_polygons(seed, wheels, more):
+    """Between linear programmes with polygons inside and outside of the friction cones; and the slack vanishes at the least mu."""
+    load, mu, sides = random_load(seed, wheels, more), {f"w{i}": 0.4 + 0.1 * i for i in range(wheels)}, 720
+    angles = 2 * np.pi * np.arange(sides) / sides
+    directions = np.column_stack([np.cos(angles), np.sin(angles)])
+
+    def polygons(shrink):
+        rows, right = [], []
+        for i in range(wheels):
+            change = directions @ load.kernel[3 * i + 1:3 * i + 3] - shrink * mu[f"w{i}"] * load.kernel[3 * i]
+            rows.append(np.column_stack([change, np.full(sides, shrink)]))
+            right.append(shrink * mu[f"w{i}"] * load.split[3 * i] - directions @ load.split[3 * i + 1:3 * i + 3])
+        return -linprog(np.r_[np.zeros(more), -1.0], np.vstack(rows), np.concatenate(right), bounds=(None, None)).fun
+
+    found = slack(load, mu)
+    assert polygons(np.cos(np.pi / sides)) - 1e-6 <= found <= polygons(1.0) + 1e-6
+    use, best = least_use(load, mu)
+    assert slack(load, {wheel: value * use for wheel, value in mu.items()}) == pytest.approx(0, abs=1e-8 * load.size)
+    assert max(np.hypot(*best[3 * i + 1:3 * i + 3]) / (mu[f"w{i}"] * best[3 * i]) for i in range(wheels)) == pytest.approx(use, rel=1e-12)
+    assert np.linalg.norm((best - load.split) - load.kernel @ (load.kernel.T @ (best - load.split))) < 1e-9 * load.size
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_corners_are_the_extremes(seed):
+    load = random_load(seed, 5, 3)
+    normals = load.kernel[load.normal]
+    for i, wheel in enumerate(f"w{k}" for k in range(5)):
+        ends = [linprog(sign * normals[i], -normals, load.split[load.normal], bounds=(None, None)).fun * sign + load.split[3 * i]
+                for sign in (1, -1)]
+        np.testing.assert_allclose([load.corners[:, 3 * i].min(), load.corners[:, 3 * i].max()], ends, rtol=0, atol=1e-7, err_msg=wheel)
+    least = -linprog(np.r_[np.zeros(3), -1.0], np.column_stack([-normals, np.ones(5)]), load.split[load.normal], bounds=(None, None)).fun
+    assert load.least_normal == pytest.approx(least, abs=1e-7)
+
+
+def test_cone_programme_finds_the_nearest_point_of_a_disc():
+    """min s, |y - p| <= s, |y| <= 1 for p outside: s = |p| - 1."""
+    p = np.array([3.0, -4.0])
+    eye = np.column_stack([np.eye(2), np.zeros(2)])
+    cones = Cones(np.array([eye, eye]), np.array([-p, np.zeros(2)]), np.array([[0, 0, 1.0], [0, 0, 0.0]]), np.array([0.0, 1.0]))
+    y = minimise(np.array([0, 0, 1.0]), cones, np.array([0, 0, 9.0]))
+    np.testing.assert_allclose(y, [0.6, -0.8, 4.0], rtol=0, atol=1e-6)
+    assert y[2] == pytest.approx(4.0, abs=1e-10)
+
+
+# -- friction ------------------------------------------------------------------------------------------------------
+def test_coasting_turn_needs_the_centripetal_acceleration():
+    """m V^2 / R = mu m g: neither wheel's lateral force is determined, but their sum is, and so is the moment of slip."""
+    vehicle = cart()
+    for V, W in ((0.5, 0.8), (0.9, -1.1), (2.0, 1.5)):
+        now = state(vehicle, V, W)
+        mu = abs(V * W) / G
+        found = validity(vehicle, 0.0, now.q, now.v, np.zeros(2))
+        assert found.use == (pytest.approx(mu, rel=1e-9), pytest.approx(mu, rel=1e-9)) and found.verdict is Verdict.HOLDS
+        assert validity(vehicle, 0.0, now.q, now.v, np.zeros(2), mu * (1 + 1e-7)).verdict is Verdict.HOLDS
+        slips = validity(vehicle, 0.0, now.q, now.v, np.zeros(2), mu * (1 - 1e-7))
+        assert slips.verdict is Verdict.FAILS and "needs mu" in slips.describe()
+        assert min(slips[side].margin for side in ("left", "right")) < 0
+
+
+def test_friction_limit_is_located():
+    """Constant torques, so that V and W grow linearly: slip where both wheels are at their limits, sum of sqrt(mu^2 N^2 - F^2) = m V W."""
+    vehicle, u, mu = cart(mu=0.5), (0.5, 0.7), 0.5
+    a = forces(0, 0, *u)[3]
+    W1 = B * (u[1] - u[0]) / R / (I_ZZ + 2 * M_W * B ** 2 + 2 * I_D + 2 * I_W * B ** 2 / R ** 2)
+
+    def left_over(t):
+        normals, along_, lateral, _ = forces(a * t, W1 * t, *u)
+        return np.sqrt(np.maximum((mu * normals[:2]) ** 2 - along_ ** 2, 0)).sum() - lateral
+
+    wanted = brentq(left_over, 0.5, 3.0, xtol=1e-13)
+    simulator = nhmech.Simulator(vehicle, constant(*u), dt=5e-3, events=[friction_limit(vehicle)])
+    simulator.reset()
+    run = simulator.run(4.0)
+    assert run.stop == "event: friction limit" and run.t[-1] == pytest.approx(wanted, abs=1e-8)
+    report = along(run, every=20)
+    assert report.until == run.t[-1] and f"stopped being valid at t = {run.t[-1]:.6g} s" in report.describe()
+    assert report[-1].use[0] == pytest.approx(1.0, abs=1e-8) and all(one.verdict is Verdict.HOLDS for one in report.states[:-1])
+
+
+def test_limit_passed_at_the_start():
+    vehicle = cart(mu=0.5)
+    for given, torque in (((4.0, 2.0), 0.0), ((0.0, 0.0), 5.0)):              # by speed; by the first command
+        for terminal in (True, False):
+            simulator = nhmech.Simulator(vehicle, constant(torque, torque), dt=1e-3, events=[friction_limit(vehicle, terminal=terminal)])
+            simulator.reset(xi=dict(zip(("forward_speed", "yaw_rate"), given)))
+            run = simulator.run(0.01)
+            assert run.events == ((0.0, "friction limit"),) and run.stop == ("event: friction limit" if terminal else "duration")
+            assert "stopped being valid at t = 0 s" in along(run).describe()
+
+
+def test_disc_in_a_steady_circle_needs_the_centripetal_acceleration(vehicle):
+    disc, lean, turn = vehicle("disc"), 0.3, 1.5
+    simulator = nhmech.Simulator(disc)
+
+    def at(spin):
+        now = simulator.reset((0, 0, 0, 0, lean, 0), xi={"roll_rate": 0.0, "spin_joint": spin, "yaw_rate": turn * np.cos(lean)})
+        return now, disc.equations().acceleration(0.0, now.q, np.array(list(now.xi.values())), np.zeros(0), disc.theta).full().ravel()
+
+    spin = brentq(lambda s: at(s)[1][3], -60, 60, xtol=1e-13)
+    now, _ = at(spin)
+    found = validity(disc, 0.0, now.q, now.v, np.zeros(len(disc.driven)))
+    mass = pin.computeTotalMass(disc.model)
+    speed = np.linalg.norm(now.v[:3])                                          # of the centre, on its circle
+    assert found.wheels[0].normal == pytest.approx(mass * G, rel=1e-9)
+    assert found.wheels[0].needed == pytest.approx(turn * speed / G, rel=1e-9) and found.use[0] == pytest.approx(turn * speed / G, rel=1e-9)
+
+
+def test_car_that_brakes_too_hard_fails(vehicle):
+    car = vehicle("ackermann_car")
+    now = state(car, 8.0, 0.0)
+    wheels = [i for i, name in enumerate(car.driven) if "wheel" in name]
+    u = np.zeros(len(car.driven))
+    u[wheels] = -1e4
+    found = validity(car, 0.0, now.q, now.v, u)
+    assert found.verdict is Verdict.FAILS and found.use[0] > 1 and found.use[1] >= found.use[0]
+
+
+# -- lift-off ------------------------------------------------------------------------------------------------------
+def test_caster_lifts_at_the_deceleration_of_tipping():
+    """Tall cart, centre of mass behind the axle, braked: the caster bears nothing where M (R + H) a + 2 (m R + I / R) a = M g d."""
+    d = 0.08
+    vehicle = cart(mu=5.0, com=-d)
+    a = M * G * d / (M * (R + H) + 2 * M_W * R + 2 * I_W / R)
+    torque = -a * R * (M + 2 * M_W + 2 * I_W / R ** 2) / 2
+    now = state(vehicle, 1.0, 0.0)
+    for factor, lifted in ((1 - 1e-7, False), (1 + 1e-7, True)):
+        u = np.full(2, torque * factor)
+        found = validity(vehicle, 0.0, now.q, now.v, u)
+        assert found.lifted is lifted and found.verdict is (Verdict.FAILS if lifted else Verdict.HOLDS)
+        assert contact_load(vehicle, 0.0, now.q, now.v, u).least_normal == pytest.approx(M * G * d / X * (1 - factor), abs=1e-11)
+    assert "base lifts off" in found.describe() and not found["left"].undetermined and found.use == (np.inf, np.inf)
+
+    def brake(t, _):
+        return np.full(2, 1.01 * torque if t >= 0.2 - 1e-12 else 0.0)
+
+    simulator = nhmech.Simulator(vehicle, brake, dt=1e-3, events=[lift_off(vehicle)])
+    simulator.reset(xi={"forward_speed": 1.0, "yaw_rate": 0.0})
+    run = simulator.run(0.5)
+    assert run.stop == "event: lift-off" and run.t[-1] == pytest.approx(0.2, abs=1e-8)      # the moment of the jump
+
+
+def test_turning_over_is_located():
+    """Constant torques: the inner wheel's normal is K0 - K1 V W, V W quadratic in time."""
+    vehicle, u = cart(), (0.5, 0.9)
+    a = forces(0, 0, *u)[3]
+    W1 = B * (u[1] - u[0]) / R / (I_ZZ + 2 * M_W * B ** 2 + 2 * I_D + 2 * I_W * B ** 2 / R ** 2)
+    K0 = forces(0, 0, *u)[0][0]
+    wanted = np.sqrt(K0 / ((K0 - forces(1, 1, *u)[0][0]) * a * W1))
+    events = [lift_off(vehicle, terminal=False), friction_limit(vehicle, 0.3, terminal=False)]
+    simulator = nhmech.Simulator(vehicle, constant(*u), dt=5e-3, events=events)
+    simulator.reset()
+    run = simulator.run(wanted + 0.1)
+    times = {name: t for t, name in run.events}
+    assert run.stop == "duration" and times["lift-off"] == pytest.approx(wanted, abs=1e-8) and times["friction limit"] < wanted
+    report = along(run, 0.3, every=20)
+    assert report.until == times["friction limit"] and report.first(Verdict.FAILS).t > report.until
+
+
+def test_doubt_comes_before_failure(vehicle):
+    """Four driven wheels: from the first torque on, a split exists in which a wheel without load would slip."""
+    robot_ = vehicle("skid_steer")
+    doubt = friction_limit(robot_, terminal=False, doubt=True)
+    simulator = nhmech.Simulator(robot_, lambda t, _: np.full(len(robot_.driven), 0.0 if t < 0.0495 else 1.0), dt=1e-2, events=[doubt])
+    simulator.reset()
+    run = simulator.run(0.08)
+    assert [(round(t, 6), name) for t, name in run.events] == [(0.05, "friction limit")]
+    assert validity(robot_, 0.0, run.q[0], run.v[0], run.u[0]).verdict is Verdict.HOLDS
+    found = validity(robot_, run.t[-1], run.q[-1], run.v[-1], run.u[-1])
+    assert found.verdict is Verdict.POSSIBLE and "not judged" in found.describe()
+
+
+# -- words and errors ----------------------------------------------------------------------------------------------
+def test_words(vehicle):
+    robot_ = vehicle("differential_drive")
+    now = state(robot_, 0.6, 1.8)
+    text = validity(robot_, 0.0, now.q, now.v, np.zeros(2), {LEFT: 0.05}).describe()
+    assert f"undetermined: {LEFT}/lateral" in text and f"determined: {LEFT}/lateral + {RIGHT}/lateral = 9.408 N" in text
+    assert coefficients(robot_, {LEFT: 0.05}) == {LEFT: 0.05, RIGHT: 0.7, CASTER: np.inf}
+
+
+def test_errors(vehicle):
+    robot_, ball = vehicle("differential_drive"), vehicle("ball")
+    now = state(robot_, 0.6, 1.8)
+    with pytest.raises(MechanicsError, match="no wheel 'left'; there are left_wheel_joint"):
+        validity(robot_, 0.0, now.q, now.v, np.zeros(2), {"left": 0.5})
+    with pytest.raises(MechanicsError, match="is -0.1; a friction coefficient is a positive number"):
+        validity(robot_, 0.0, now.q, now.v, np.zeros(2), -0.1)
+    with pytest.raises(MechanicsError, match="no wheel of 'ball' has a friction coefficient: give mu="):
+        friction_limit(ball)
+    simulator = nhmech.Simulator(robot_, wrench={"base_link": np.zeros(6)}, events=[lift_off(robot_)])
+    simulator.reset()
+    with pytest.raises(MechanicsError, match="the state has 8 inputs.*with_wrench"):
+        simulator.run(0.01)
+    kinematic = nhmech.Simulator(robot_, constant(0.0, 0.0), mode="kinematic")
+    kinematic.reset()
+    with pytest.raises(MechanicsError, match="kinematic"):
+        along(kinematic.run(0.01))
