@@ -1,0 +1,116 @@
+"""Batches: steps per second and core of 1000 cases side by side, against the scalar loop in C and against MuJoCo's rollout.
+
+All run in turn in this one process, and processor time is counted, so that other programs on the machine matter little. Aims:
+differential drive 1e7 and bicycle 5e5 steps/s per core, 100 times MuJoCo on as many threads.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from functools import cache
+from pathlib import Path
+from time import process_time
+
+import numpy as np
+
+sys.path.insert(0, str(Path(__file__).resolve().parent))
+
+from support.report import interleaved, machine, table  # noqa: E402
+
+import nhmech  # noqa: E402
+from nhmech.simulation.lane_step import stepper  # noqa: E402
+
+CASES, DT = 1000, 1e-3
+# vehicle -> speeds at the start, steps of a run, aim [steps/s per core]
+VEHICLES = {"differential_drive": ({"left_wheel_joint": 3.0, "right_wheel_joint": 2.0}, 1000, 1e7),
+            "bicycle": ({"rear_wheel_joint": 15.0, "roll_rate": 0.1}, 200, 5e5)}
+
+
+def main() -> None:
+    print(machine(("mujoco",)))
+    threads = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    for name, (xi, steps, aim) in VEHICLES.items():
+        measures = nhmech_measures(name, xi, steps, threads)
+        if name == "differential_drive":
+            measures |= mujoco_measures(threads)
+        rates = interleaved(measures)
+        scalar, core = rates["scalar loop in C"], rates["batch, 1 thread"]
+        rows = [(label, rate, rate / scalar, core / rate) for label, rate in rates.items()]
+        print(table(("", "steps/s per core", "of the scalar loop", "batch on one core is"), rows,
+                    f"{name}, {CASES} cases, dt = {DT} s, {stepper(shipped(name)).runner.width} lanes: aim {aim:.0e} steps/s per core, "
+                    f"{'met' if core >= aim else 'MISSED'}"))
+        if "MuJoCo rollout, 1 thread" in rates:
+            ratio = core / rates["MuJoCo rollout, 1 thread"]
+            print(f"on one thread {ratio:.0f} times MuJoCo's rollout: aim 100, {'met' if ratio >= 100 else 'MISSED'}\n")
+
+
+@cache
+def shipped(name: str):
+    return nhmech.load(nhmech.urdf_path(name))
+
+
+def nhmech_measures(name: str, xi: dict, steps: int, threads: int) -> dict:
+    vehicle = shipped(name)
+    rng = np.random.default_rng(0)
+    one = nhmech.start_states(vehicle, [(0, 0, 0)], xi=xi)
+    x0 = np.tile(one, (CASES, 1))
+    u = rng.normal(size=(CASES, vehicle.constrained.system.u.numel())) * 1e-3
+    simulator = nhmech.Simulator(vehicle, dt=DT)
+
+    def scalar() -> float:
+        simulator.reset(xi=xi)
+        count = steps * 50
+        start = process_time()
+        simulator.run(count * DT, every=count)
+        return count / (process_time() - start)
+
+    def batch(inputs, **options):
+        def measure() -> float:
+            start = process_time()
+            done = nhmech.simulate_batch(vehicle, x0, inputs, dt=DT, steps=steps, **{"every": steps, "threads": 1, **options})
+            seconds = process_time() - start
+            if not done.ok.all():
+                raise RuntimeError(done.reason(int(np.argmin(done.ok))))
+            return CASES * steps / seconds
+        return measure
+
+    gain = 0.01 * np.ones(u.shape[1])
+    measures = {"scalar loop in C": scalar, "batch, 1 thread": batch(u),
+                "batch, 1 thread, each 10th step recorded": batch(u, every=10),
+                "batch, 1 thread, a policy each 10 steps": batch(lambda t, x: u - gain * x[:, -u.shape[1]:] * 1e-3, control_every=10)}
+    for measure in measures.values():
+        measure()                                        # compiles
+    return measures if threads == 1 else measures | {f"batch, {threads} threads": batch(u, threads=threads)}
+
+
+def mujoco_measures(threads: int) -> dict:
+    try:
+        import mujoco
+        from mujoco import rollout
+        from peers.mujoco_contacts import BEST, SPHERES
+    except ImportError as error:
+        print(f"MuJoCo's rollout is left out: {error}")
+        return {}
+    model = mujoco.MjModel.from_xml_string(SPHERES.format(**BEST["differential_drive"], dt=DT, time=2 * DT))
+    state = mujoco.mjtState.mjSTATE_FULLPHYSICS
+    data = [mujoco.MjData(model) for _ in range(threads)]
+    initial = np.zeros(mujoco.mj_stateSize(model, state))
+    mujoco.mj_getState(model, data[0], initial, state)
+    steps = 20
+    applied = np.zeros((CASES, steps, model.nv))
+    applied[:, :, 6:] = np.random.default_rng(0).normal(size=(CASES, 1, 2)) * 1e-3
+
+    def measure(pool, n: int):
+        def run() -> float:
+            start = process_time()
+            pool.rollout(model, data[:n], np.tile(initial, (CASES, 1)), applied, control_spec=mujoco.mjtState.mjSTATE_QFRC_APPLIED)
+            return CASES * steps / (process_time() - start)
+        return run
+
+    pools = {n: rollout.Rollout(nthread=n if n > 1 else 0) for n in sorted({1, threads})}
+    return {f"MuJoCo rollout, {n} thread{'s' * (n > 1)}": measure(pool, n) for n, pool in pools.items()}
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,56 @@
+"""Cost of the derivatives of one step, in multiples of the step itself, all compiled C called through buffers.
+
+python benchmarks/derivatives.py [robot ...]
+"""
+
+from __future__ import annotations
+
+import os
+import platform
+import statistics
+import sys
+import time
+
+import nhmech
+from nhmech.analysis.derivatives import step_adjoint, step_jacobian
+from nhmech.compile.compiled import compiled
+from nhmech.compile.compiler import find_compiler
+from nhmech.simulation.flat import FlatState
+from nhmech.simulation.integrators import rk4_function
+
+ROUNDS, CALLS, DT = 15, 300, 1e-3
+ROBOTS = ("differential_drive", "disc", "mecanum", "ackermann_car", "bicycle", "trailers")
+
+
+def once(function) -> float:
+    """Microseconds a call of compiled code, without Python's arrays around it."""
+    begun = time.perf_counter()
+    for _ in range(CALLS):
+        function._trigger()
+    return (time.perf_counter() - begun) / CALLS * 1e6
+
+
+def main(names) -> None:
+    compiler = find_compiler()
+    print(f"{platform.machine()}, {os.cpu_count()} cores, nhmech {nhmech.__version__}, {compiler.version if compiler else 'no compiler'}; "
+          f"two symbolic masses; medians of {ROUNDS} interleaved rounds")
+    print(f"{'':<20}{'nx':>4}{'nu':>4}{'ntheta':>8}{'step [us]':>12}{'A, B, C':>12}{'adjoint':>10}   (in steps; aim: adjoint <= 4)")
+    for name in names:
+        vehicle = nhmech.load(nhmech.urdf_path(name))
+        masses = [key for key in vehicle.parameters.values if key.endswith(".mass")][:2]
+        vehicle = vehicle.with_parameters(symbolic=masses)
+        simulator = nhmech.Simulator(vehicle, dt=DT)
+        simulator.reset()
+        equations = vehicle.equations()
+        step = compiled(rk4_function(equations, FlatState(vehicle.algebroid, equations.frame.nxi)))
+        jacobian, adjoint = step_jacobian(vehicle, DT), step_adjoint(vehicle, DT)
+        x, u, theta = simulator._x, simulator._u, vehicle.theta
+        step(0.0, x, u, theta, DT), jacobian(0.0, x, u, theta), adjoint(0.0, x, u, theta, x)
+        rounds = [[once(function) for function in (step, jacobian.evaluate, adjoint.evaluate)] for _ in range(ROUNDS)]
+        plain = statistics.median(row[0] for row in rounds)
+        forward, reverse = (statistics.median(row[i] / row[0] for row in rounds) for i in (1, 2))
+        print(f"{name:<20}{len(x):4d}{len(u):4d}{len(theta):8d}{plain:12.2f}{forward:12.1f}{reverse:10.1f}")
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:] or ROBOTS)

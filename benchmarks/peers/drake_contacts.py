@@ -1,0 +1,66 @@
+"""Drake: rolling by point contacts of its discrete solver, all steps in one call of `AdvanceTo`."""
+
+from __future__ import annotations
+
+from time import perf_counter
+
+import numpy as np
+from pydrake.all import (AddContactMaterial, AddMultibodyPlantSceneGraph, CoulombFriction, DiagramBuilder, DiscreteContactApproximation, Ellipsoid,
+                         FixedOffsetFrame, HalfSpace, ProximityProperties, RevoluteJoint, RigidTransform, RotationalInertia, RotationMatrix,
+                         Simulator, SpatialInertia, SpatialVelocity, Sphere)
+
+CHOSEN = {"differential_drive": "sphere wheels, point contact, TAMSI, stiffness 1e7 N/m, friction 2",
+          "disc": "ellipsoid of half-width 0.1 mm, else the same"}
+GRIP, SMOOTH = CoulombFriction(2.0, 2.0), CoulombFriction(0.0, 0.0)
+
+
+def run(motion, dt: float, duration: float, approximation: str = "kTamsi", stiffness: float = 1e7) -> tuple[np.ndarray, float]:
+    builder = DiagramBuilder()
+    plant, _ = AddMultibodyPlantSceneGraph(builder, dt)
+    plant.set_discrete_contact_approximation(getattr(DiscreteContactApproximation, approximation))
+    _touch(plant, plant.world_body(), HalfSpace(), GRIP, stiffness, "ground")
+    body = {"differential_drive": _drive, "disc": _disc}[motion.name](motion, plant, stiffness)
+    plant.Finalize()
+    diagram = builder.Build()
+    simulator = Simulator(diagram)
+    context = plant.GetMyMutableContextFromRoot(simulator.get_mutable_context())
+    if motion.name == "differential_drive":
+        plant.SetFreeBodyPose(context, body, RigidTransform([0, 0, motion.radius]))
+        plant.get_actuation_input_port().FixValue(context, np.array(motion.torques))
+    else:
+        velocity, omega = motion.twist_W
+        plant.SetFreeBodyPose(context, body, RigidTransform(RotationMatrix(motion.attitude), motion.place(motion.start)))
+        plant.SetFreeBodySpatialVelocity(context, body, SpatialVelocity(omega, velocity))
+    simulator.Initialize()
+    begin = perf_counter()
+    simulator.AdvanceTo(duration)
+    seconds = perf_counter() - begin
+    return plant.EvalBodyPoseInWorld(context, body).translation().copy(), seconds
+
+
+def _touch(plant, body, shape, friction, stiffness, name, place=(0, 0, 0)) -> None:
+    properties = ProximityProperties()
+    AddContactMaterial(dissipation=10.0, point_stiffness=stiffness, friction=friction, properties=properties)
+    plant.RegisterCollisionGeometry(body, RigidTransform(place), shape, name, properties)
+
+
+def _inertia(mass: float, centre, moments) -> SpatialInertia:
+    return SpatialInertia.MakeFromCentralInertia(mass, np.array(centre, dtype=float), RotationalInertia(*moments))
+
+
+def _drive(motion, plant, stiffness):
+    base = plant.AddRigidBody("base", _inertia(motion.mass, (motion.ahead, 0, motion.above), motion.inertia))
+    _touch(plant, base, Sphere(motion.caster_radius), SMOOTH, stiffness, "caster", (motion.caster, 0, motion.caster_radius - motion.radius))
+    for name, side in (("left", 1), ("right", -1)):
+        wheel = plant.AddRigidBody(name, _inertia(motion.wheel_mass, (0, 0, 0), (motion.wheel_inertia, motion.spin_inertia, motion.wheel_inertia)))
+        _touch(plant, wheel, Sphere(motion.radius), GRIP, stiffness, name)
+        hub = plant.AddFrame(FixedOffsetFrame(f"{name}_hub", base, RigidTransform([0, side * motion.half_track, 0])))
+        joint = plant.AddJoint(RevoluteJoint(name, hub, wheel.body_frame(), [0, 1, 0]))
+        plant.AddJointActuator(name, joint)
+    return base
+
+
+def _disc(motion, plant, stiffness):
+    disc = plant.AddRigidBody("disc", _inertia(motion.mass, (0, 0, 0), (motion.across, motion.along, motion.across)))
+    _touch(plant, disc, Ellipsoid(motion.radius, 1e-4, motion.radius), GRIP, stiffness, "rim")
+    return disc

@@ -1,0 +1,68 @@
+"""Exudyn: rolling by its own rolling-disc joints, all steps in one call of its solver."""
+
+from __future__ import annotations
+
+import sys
+from time import perf_counter
+
+sys.exudynFast = True      # its build without range checks; must be said before the import
+
+import exudyn as exu
+import exudyn.itemInterface as eii
+import numpy as np
+from exudyn.rigidBodyUtilities import RigidBodyInertia
+
+from support.motions import GRAVITY
+
+CHOSEN = {"differential_drive": "kinematic tree x, y, yaw, 2 wheels; rolling-disc joints less one row; generalised alpha, index 2",
+          "disc": "one body with Euler parameters, rolling-disc joint, generalised alpha, index 2"}
+
+
+def run(motion, dt: float, duration: float) -> tuple[np.ndarray, float]:
+    container = exu.SystemContainer()
+    mbs = container.AddSystem()
+    ground = mbs.AddMarker(eii.MarkerBodyRigid(bodyNumber=mbs.AddObject(eii.ObjectGround())))
+    place = {"differential_drive": _drive, "disc": _disc}[motion.name](motion, mbs, ground)
+    mbs.Assemble()
+    settings = exu.SimulationSettings()
+    integration = settings.timeIntegration
+    integration.numberOfSteps, integration.endTime = round(duration / dt), duration
+    integration.generalizedAlpha.spectralRadius = 1.0
+    integration.generalizedAlpha.useIndex2Constraints = integration.generalizedAlpha.useNewmark = True
+    integration.newton.useModifiedNewton = True
+    integration.verboseMode = 0
+    settings.solutionSettings.writeSolutionToFile = False
+    settings.solutionSettings.sensorsWritePeriod = duration
+    settings.displayStatistics = settings.displayComputationTime = False
+    begin = perf_counter()
+    mbs.SolveDynamic(settings)
+    seconds = perf_counter() - begin
+    return place(), seconds
+
+
+def _drive(motion, mbs, ground):
+    m, inertia, wheel = motion.mass, np.diag(motion.inertia), np.diag([motion.wheel_inertia, motion.spin_inertia, motion.wheel_inertia])
+    node = mbs.AddNode(eii.NodeGenericODE2(referenceCoordinates=[0] * 5, initialCoordinates=[0] * 5, initialCoordinates_t=[0] * 5,
+                                           numberOfODE2Coordinates=5))
+    joint, b, none = exu.JointType, motion.half_track, np.zeros((3, 3))
+    tree = mbs.AddObject(eii.ObjectKinematicTree(
+        nodeNumber=node, gravity=[0, 0, -GRAVITY], jointTypes=[joint.PrismaticX, joint.PrismaticY, joint.RevoluteZ, joint.RevoluteY, joint.RevoluteY],
+        linkParents=[-1, 0, 1, 2, 2], jointTransformations=exu.Matrix3DList([np.eye(3)] * 5),
+        jointOffsets=exu.Vector3DList([[0, 0, motion.radius], [0, 0, 0], [0, 0, 0], [0, b, 0], [0, -b, 0]]),
+        linkInertiasCOM=exu.Matrix3DList([none, none, inertia, wheel, wheel]),
+        linkCOMs=exu.Vector3DList([[0, 0, 0], [0, 0, 0], [motion.ahead, 0, motion.above], [0, 0, 0], [0, 0, 0]]),
+        linkMasses=[0, 0, m, motion.wheel_mass, motion.wheel_mass], jointForceVector=[0, 0, 0, *motion.torques]))
+    for link, axes in ((3, [1, 1, 0]), (4, [0, 1, 0])):      # the lateral row is there already
+        marker = mbs.AddMarker(eii.MarkerKinematicTreeRigid(objectNumber=tree, linkNumber=link, localPosition=[0, 0, 0]))
+        mbs.AddObject(eii.ObjectJointRollingDisc(markerNumbers=[ground, marker], constrainedAxes=axes, discRadius=motion.radius, discAxis=[0, 1, 0]))
+    return lambda: np.array([*mbs.GetNodeOutput(node, exu.OutputVariableType.Coordinates)[:2], motion.radius])
+
+
+def _disc(motion, mbs, ground):
+    velocity, omega = motion.twist_W
+    inertia = RigidBodyInertia(mass=motion.mass, inertiaTensor=np.diag([motion.across, motion.along, motion.across]))
+    body = mbs.CreateRigidBody(referencePosition=motion.place(motion.start), referenceRotationMatrix=motion.attitude, initialVelocity=velocity,
+                               initialAngularVelocity=omega, inertia=inertia, gravity=[0, 0, -GRAVITY], nodeType=exu.NodeType.RotationEulerParameters)
+    marker = mbs.AddMarker(eii.MarkerBodyRigid(bodyNumber=body, localPosition=[0, 0, 0]))
+    mbs.AddObject(eii.ObjectJointRollingDisc(markerNumbers=[ground, marker], constrainedAxes=[1, 1, 1], discRadius=motion.radius, discAxis=[0, 1, 0]))
+    return lambda: np.array(mbs.GetObjectOutputBody(body, exu.OutputVariableType.Position, [0, 0, 0]))

@@ -1,0 +1,50 @@
+"""nhmech from the vehicle's URDF: `Simulator.run`, all of it inside the clock but the start."""
+
+from __future__ import annotations
+
+from functools import cache
+from time import perf_counter
+
+import numpy as np
+
+import nhmech
+
+CHOSEN = {"differential_drive": "RK4 with projection, loop in C", "disc": "RK4 with projection, loop in C"}
+
+
+@cache
+def vehicle(name: str):
+    return nhmech.load(nhmech.urdf_path(name))
+
+
+def simulator(motion, dt: float, duration: float) -> nhmech.Simulator:
+    """At the start of the motion, its loop compiled."""
+    made = _simulator(motion, dt, duration)
+    made.primary.loop(build=True)
+    _start(made, motion)
+    return made
+
+
+@cache
+def _simulator(motion, dt: float, duration: float) -> nhmech.Simulator:
+    robot = vehicle(motion.name)
+    torques = np.array(motion.torques) if robot.driven else None
+    return nhmech.Simulator(robot, None if torques is None else (lambda t, state: torques), dt=dt, control_period=round(duration / dt) * dt)
+
+
+def _start(simulator: nhmech.Simulator, motion) -> None:
+    if motion.name == "differential_drive":
+        simulator.reset()
+        return
+    lean, (u1, u2, u3) = motion.lean, motion.speeds
+    sine, cosine = np.sin(lean), np.cos(lean)
+    spin = {"roll_rate": u1, "spin_joint": u2 - u3 * sine / cosine, "yaw_rate": u3}
+    simulator.reset((0.0, -motion.radius * sine, motion.radius, lean, 0.0, 0.0), xi=spin)
+
+
+def run(motion, dt: float, duration: float) -> tuple[np.ndarray, float]:
+    made = simulator(motion, dt, duration)
+    steps = round(duration / dt)
+    begin = perf_counter()
+    trajectory = made.run(duration, every=steps)
+    return trajectory.q[-1, :3], perf_counter() - begin

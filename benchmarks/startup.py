@@ -1,0 +1,102 @@
+"""How long a vehicle takes from its file to the first steps in C, without the imports: cold (compiled) and warm (from the cache).
+
+python benchmarks/startup.py [URDF ...]     further files are loaded with all their joints free
+"""
+
+from __future__ import annotations
+
+import importlib
+import json
+import os
+import pkgutil
+import platform
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+
+REPEATS = 5
+AIMS = {"differential_drive": (2.0, 0.3), "bicycle": (6.0, None)}      # [s] cold, warm
+AIM_ALL_FREE = 60.0
+
+
+def started(source: str, all_free: bool) -> dict[str, float]:
+    """Times [s] of the stages in this process: load, equations and step function, code and library, and 10 steps."""
+    import nhmech
+    import nhmech.simulation
+    import nhmech.vehicle
+
+    for package in (nhmech.vehicle, nhmech.simulation):
+        for module in pkgutil.iter_modules(package.__path__):
+            importlib.import_module(f"{package.__name__}.{module.name}")
+    importlib.import_module("numpy.ma")
+
+    free = locked_joints(source) if all_free else ()
+    clock = [time.perf_counter()]
+    lap = lambda: clock.append(time.perf_counter())
+    vehicle = nhmech.load(source, free=free)
+    lap()
+    chart = nhmech.Simulator(vehicle).primary
+    chart.step
+    lap()
+    chart.loop(build=True)
+    lap()
+    if not all_free:                                   # an arm without a controller falls on the ground
+        nhmech.Simulator(vehicle).run(0.01)
+    lap()
+    names = ("load", "equations", "library", "steps")
+    return dict(zip(names, (b - a for a, b in zip(clock, clock[1:]))), nxi=vehicle.frame.nxi)
+
+
+def locked_joints(source: str) -> tuple[str, ...]:
+    """Moving joints of a file that `nhmech.load` holds unless told otherwise."""
+    import nhmech
+    import pinocchio as pin
+
+    found = nhmech.load(source).algebroid.v_names
+    return tuple(name for name in pin.buildModelFromUrdf(source).names[1:] if name not in found)
+
+
+def measured(source: str, all_free: bool, cache: str) -> dict[str, float]:
+    """`started` in a process of its own with the given cache folder."""
+    words = [sys.executable, __file__, "--one", source, "--all-free" if all_free else "--plain"]
+    done = subprocess.run(words, env={**os.environ, "NHMECH_CACHE": cache}, capture_output=True, text=True, check=True)
+    return json.loads(done.stdout.splitlines()[-1])
+
+
+def row(title: str, times: list[dict[str, float]], aim: float | None) -> str:
+    """Medians of the stages, and of the total beside what it should be."""
+    stages = ("load", "equations", "library", "steps")
+    total = statistics.median(sum(t[stage] for stage in stages) for t in times)
+    cells = "".join(f"{statistics.median(t[stage] for t in times):11.3f}" for stage in stages)
+    verdict = "" if aim is None else f"{aim:g} s: {'met' if total <= aim else 'MISSED'}"
+    return f"{title:<34}{times[0]['nxi']:4d}{cells}{total:9.3f}   {verdict}"
+
+
+def main(files: list[str]) -> None:
+    import nhmech
+    from nhmech.compile.compiler import find_compiler
+
+    compiler = find_compiler()
+    print(f"{platform.machine()}, {os.cpu_count()} cores, Python {platform.python_version()}, nhmech {nhmech.__version__}, "
+          f"{compiler.version if compiler else 'no compiler'}; seconds after imports, medians of {REPEATS}")
+    print(f"{'':<34}{'nxi':>4}{'load':>11}{'equations':>11}{'library':>11}{'steps':>11}{'all':>9}   aim")
+    jobs = [(nhmech.urdf_path(name), name, False) for name in AIMS]
+    jobs += [(file, os.path.basename(file) + ", all free", True) for file in files]
+    for source, title, all_free in jobs:
+        cold, warm = [], []
+        for _ in range(1 if all_free else REPEATS):
+            with tempfile.TemporaryDirectory() as cache:
+                cold.append(measured(source, all_free, cache))
+                warm.append(measured(source, all_free, cache))
+        aims = (AIM_ALL_FREE, None) if all_free else AIMS[title]
+        print(row(f"{title}, cold", cold, aims[0]))
+        print(row(f"{title}, warm", warm, aims[1]))
+
+
+if __name__ == "__main__":
+    if sys.argv[1:2] == ["--one"]:
+        print(json.dumps(started(sys.argv[2], sys.argv[3] == "--all-free")))
+    else:
+        main(sys.argv[1:])

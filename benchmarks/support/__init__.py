@@ -1,0 +1,1 @@
+"""What the benchmarks share: the motions, hand-written C, timing and tables."""
