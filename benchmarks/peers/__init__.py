@@ -1,4 +1,5 @@
 """One file a program: `run(motion, dt, duration) -> (end place [m] (3,), wall seconds of the loop)`.
 
-`CHOSEN` says which of its settings were taken: those that need least time for an end within 1 cm, of all that were tried.
+`CHOSEN` says which of its settings were taken: those that needed least time for an end within 1 cm, of those that were tried. MuJoCo was
+tried with many settings, Exudyn and Drake with a handful, PyBullet with one.
 """

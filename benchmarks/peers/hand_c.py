@@ -12,7 +12,7 @@ import numpy as np
 
 from nhmech.compile.compiler import find_compiler
 
-LONG = 20_000      # steps that are timed: a run of a hundred would time the call from Python; short ones, so that speeds stay small
+LONG = 20_000      # steps of the same motion that are timed: a run of a hundred would time the call from Python
 CHOSEN = {"differential_drive": "x, y, yaw, V, W, two wheel angles; RK4", "disc": "x, y, yaw, lean, spin, u1, u2, u3; RK4"}
 
 RATES = {"differential_drive": """
@@ -74,5 +74,5 @@ def run(motion, dt: float, duration: float) -> tuple[np.ndarray, float]:
     place = motion.place(state)
     state[:] = motion.start
     begin = perf_counter()
-    call(1e-4, LONG, *pointers)
+    call(duration / LONG, LONG, *pointers)
     return place, (perf_counter() - begin) * steps / LONG

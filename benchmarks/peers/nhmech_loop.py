@@ -20,7 +20,7 @@ def run(motion, dt: float, duration: float) -> tuple[np.ndarray, float]:
     turns = made._ready(made.primary.loop(build=True))
     steps = round(duration / dt)
     place = _advanced(turns, made._u, steps)
-    fine = simulator(motion, 1e-4, duration)
+    fine = simulator(motion, duration / LONG, duration)
     fine._control()
     turns = fine._ready(fine.primary.loop(build=True))
     begin = perf_counter()

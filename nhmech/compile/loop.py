@@ -36,9 +36,9 @@ int nhmech_loop(nhmech_setup* s, double t0, long long k0, long long steps, long 
   double* res[{sz_res}];
   casadi_int iw[{sz_iw} + 1];
   double w[{sz_w} + 1];
-  double t, guard, least, most, sum, next[{nx} + 1], raw[{nx} + 1];
+  double t, guard, least, most, next[{nx} + 1], raw[{nx} + 1];
   long long i;
-  int j, status = 0;
+  int j, bad, status = 0;
   for (i = 0; i < steps && !status; ++i) {{
     t = t0 + (double)(k0 + i) * dt;
     if (record && (phase + i) % every == 0) {{
@@ -58,12 +58,12 @@ int nhmech_loop(nhmech_setup* s, double t0, long long k0, long long steps, long 
       arg[0] = &t; arg[1] = raw; arg[2] = theta; res[0] = next; res[1] = res[2] = 0; res[3] = health;
       {project}(arg, res, iw, w, 0);
     }}
-    sum = 0;
-    for (j = 0; j < nx; ++j) sum += 0 * next[j];
-    for (j = 0; j < 3; ++j) sum += 0 * health[j];
+    bad = 0;
+    for (j = 0; j < nx; ++j) bad |= next[j] - next[j] != 0;               /* inf - inf and nan - nan are nan, which is not 0 */
+    for (j = 0; j < 3; ++j) bad |= health[j] - health[j] != 0;
     least = health[2] < guard ? health[2] : guard;
     most = health[2] < guard ? guard : health[2];
-    if (sum != 0) status = 1;                                        /* 0 inf and 0 nan are nan, which is not 0 */
+    if (bad) status = 1;
     else if (health[0] > s->loose || health[1] * s->side < s->poor || (least < s->flat && most > 1.5 * least)) status = 2;
     else memcpy(x, next, nx * sizeof(double));
   }}
