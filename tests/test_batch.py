@@ -16,7 +16,8 @@ from nhmech.compile.compiler import find_compiler
 from nhmech.compile.lanes import FALLEN, NOT_FINITE, OFF, SINGULAR, LaneState, Limits, compiled_lanes
 from nhmech.compile.mapped import Mapped
 from nhmech.simulation.integrators import rk4
-from nhmech.simulation.lane_step import INLINE, stepper
+from nhmech.simulation.integrators import INLINE
+from nhmech.simulation.lane_step import stepper
 from nhmech.systems import load_system
 from nhmech.vehicle.multipliers import reactions
 
@@ -372,7 +373,7 @@ def test_without_a_compiler_one_line_says_so(tmp_path):
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, env={**os.environ, "CC": "none"}, cwd=tmp_path)
     assert done.returncode == 0, done.stderr
     assert [line for line in done.stderr.splitlines() if "virtual machine" in line] == [
-        "WARNING:nhmech:no C compiler found: batches run in CasADi's virtual machine, about a hundred times slower"]
+        "WARNING:nhmech:no C compiler found: batches run in CasADi's virtual machine, a hundred times slower or more"]
     vehicle = shipped("differential_drive")
     x0 = nhmech.start_states(vehicle, [(0, 0, 0.1 * i) for i in range(3)], xi=DRIVING)
     expected = nhmech.simulate_batch(vehicle, x0, [0.1, 0.2], dt=1e-3, steps=20).x[-1]

@@ -31,7 +31,6 @@ def test_the_middle_of_the_wheels_does_not_slip_sideways(mixed_axes):
     for v in kernel:                                    # lateral velocity at x = CENTRE: v_y + yaw rate * CENTRE
         assert v[1] + v[5] * CENTRE == pytest.approx(0.0, abs=1e-12)
     turn = kernel[np.argmax(np.abs(kernel[:, 5]))]
-    turn = turn - kernel[0] * 0
     names = vehicle.algebroid.v_names
     left, right = (turn[names.index(f"front_{side}_joint")] for side in ("left", "right"))
     right = -right if mixed_axes else right

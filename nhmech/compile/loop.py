@@ -128,4 +128,4 @@ def compiled_loop(advance: ca.Function, project: ca.Function, read: ca.Function,
 
 @cache
 def _say_once() -> None:
-    logging.getLogger("nhmech").warning("no C compiler found: steps run in CasADi's virtual machine, about fifteen times slower")
+    logging.getLogger("nhmech").warning("no C compiler found: steps run in CasADi's virtual machine, thirty times slower or more")
