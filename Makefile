@@ -1,6 +1,7 @@
 # make demo   a vehicle drives in the browser; where there is none, out/demo.html
 # make test   the tests
 # make bench  the benchmarks
+# make docs   the documentation, in out/docs
 # They set up what they need when needed: a fresh clone and a Python are enough.
 
 PYTHON ?= python3
@@ -12,13 +13,14 @@ BENCH := .venv-bench
 BENCHMARKS ?= $(wildcard benchmarks/*.py)
 TESTS ?=
 
-.PHONY: help demo test soak bench clean
+.PHONY: help demo test soak bench docs clean
 
 help:
 	@echo "make demo    a vehicle drives in the browser; also writes $(OUT)/demo.html"
 	@echo "make test    run the tests       (make test TESTS='-k carriage' runs some)"
 	@echo "make soak    run the long tests"
 	@echo "make bench   run the benchmarks, beside other simulators       (make bench BENCHMARKS=benchmarks/scaling.py runs one)"
+	@echo "make docs    build the documentation into $(OUT)/docs"
 	@echo "make clean   remove the environment and everything built"
 	@echo "PYTHON=python3.12 picks the interpreter of the environment"
 
@@ -50,8 +52,14 @@ $(BENCH)/.installed: benchmarks/requirements.txt setup.cfg setup.py pyproject.to
 	@touch $@
 
 bench: $(BENCH)/.installed
-	@for file in $(BENCHMARKS); do echo "== $$file"; $(BENCH)/bin/python "$$file" || exit 1; done
+	@summary=$$(mktemp); failed=; \
+	for file in $(BENCHMARKS); do echo; echo "== $$file"; NHMECH_BENCH_SUMMARY=$$summary $(BENCH)/bin/python "$$file" || failed="$$failed $$file"; done; \
+	echo; echo "== summary"; cat $$summary; rm -f $$summary; test -z "$$failed" || { echo "failed:$$failed"; exit 1; }
+
+docs: $(STAMP)
+	$(BIN)/python -m sphinx -W --keep-going -q -b html docs $(OUT)/docs
+	@echo "open $(OUT)/docs/index.html"
 
 clean:
-	rm -rf $(VENV) $(BENCH) $(OUT) build dist nhmech.egg-info .pytest_cache
+	rm -rf $(VENV) $(BENCH) $(OUT) docs/api docs/output build dist nhmech.egg-info .pytest_cache
 	find nhmech tests launch -name __pycache__ -type d -prune -exec rm -rf {} +

@@ -1,13 +1,13 @@
 """Cost against size: trailers, wheels, and joints that are locked.
 
-Prints operations, microseconds a step and the fitted exponent, and draws them.
+Prints operations, microseconds of the processor a step and the fitted exponents, and draws them.
 """
 
 from __future__ import annotations
 
 import sys
 from pathlib import Path
-from time import perf_counter
+from time import perf_counter, process_time
 
 import numpy as np
 
@@ -20,7 +20,7 @@ from support.report import interleaved, machine, table  # noqa: E402
 
 SERIES = {"trailers": (trailers, (1, 2, 3, 4, 5, 6, 7, 8)), "wheels": (wheels, (2, 4, 6, 8, 10, 12)),
           "dead joints": (dead_joints, (0, 5, 10, 20, 40))}
-STEPS = 2000
+STEPS = 5000
 PICTURE = Path("out/scaling.png")
 
 
@@ -45,21 +45,20 @@ def series(make, sizes) -> list[tuple]:
             raise SystemExit("no C compiler: nothing to measure")
         built = perf_counter() - begin
         simulator.reset(xi={vehicle.speeds[0]: 0.5})
-        steps[n] = run_of(simulator._ready(loop), simulator._u)
+        steps[n] = run_of(simulator, simulator._ready(loop))
         rows.append((str(n), str(vehicle.constrained.system.algebroid.nv), str(len(vehicle.speeds)), str(operations(vehicle)), built))
     cost = interleaved(steps)
     return [(*row, cost[n]) for row, n in zip(rows, sizes)]
 
 
-def run_of(turns, u):
-    start = turns.now.x.copy(), turns.now.q.copy(), turns.now.v.copy(), 1.0
+def run_of(simulator, compiled):
+    start = simulator._snapshot()
 
     def measure() -> float:
-        turns.take(*start)
-        begin = perf_counter()
-        status, done = turns.advance(0.0, 0, u, STEPS)
-        assert status == DONE, f"refused after {done} steps"
-        return (perf_counter() - begin) / STEPS * 1e6
+        simulator._restore(start)
+        begin = process_time()
+        assert compiled.run(STEPS) == DONE, f"refused after {compiled.setup.done} steps"
+        return (process_time() - begin) / STEPS * 1e6
 
     return measure
 

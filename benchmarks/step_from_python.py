@@ -1,4 +1,4 @@
-"""What a call from Python costs: one `step` with a trivial controller, and one compiled call of the dynamics over its own arithmetic."""
+"""What a call from Python costs: one `step` with a trivial controller, one `run`, one compiled call of the dynamics over its arithmetic."""
 
 from __future__ import annotations
 
@@ -35,17 +35,20 @@ def measures(name: str) -> dict:
         simulator.primary.loop(build=True)
         simulator.reset()
         simulator.step()
-    turns = ran._ready(ran.primary.loop(build=True))
+    called = nhmech.Simulator(vehicle, dt=DT)
+    called.reset()
+    steps = called._ready(called.primary.loop(build=True))
 
     def arithmetic() -> float:
         """A step within one long call."""
         begin = perf_counter()
-        assert turns.advance(0.0, 0, ran._u, 20 * CALLS)[0] == DONE
+        assert steps.run(20 * CALLS) == DONE
         return (perf_counter() - begin) / (20 * CALLS) * 1e6
 
     return {"step() with a controller": lambda: microseconds(stepped.step),
+            "run() of one step": lambda: microseconds(lambda: called.run(DT)),
             "run(), controller at each step": lambda: microseconds(lambda: ran.run(CALLS * DT), 1) / CALLS,
-            "one call of the compiled step": lambda: microseconds(lambda: turns.advance(0.0, 0, ran._u)),
+            "one call of the compiled step": lambda: microseconds(lambda: steps.one(steps.pointer)),
             "its arithmetic": arithmetic,
             "an empty Python function": lambda: microseconds(lambda: None)}
 

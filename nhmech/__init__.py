@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from .simulation.batch import Batch, simulate_batch
     from .simulation.batch_input import start_states
     from .simulation.command import JointPosition, JointTorque, JointVelocity
+    from .simulation.dynamics import Dynamics, dynamics
     from .simulation.event import Event
     from .simulation.simulator import Simulator
     from .simulation.state import State
@@ -49,6 +50,8 @@ _HOME = {
     "JointVelocity": "simulation.command",
     "JointPosition": "simulation.command",
     "Event": "simulation.event",
+    "dynamics": "simulation.dynamics",
+    "Dynamics": "simulation.dynamics",
     "simulate_batch": "simulation.batch",
     "start_states": "simulation.batch_input",
     "Batch": "simulation.batch",
@@ -68,6 +71,7 @@ __all__ = [
     "Batch",
     "CompileError",
     "ConstrainedSystem",
+    "Dynamics",
     "Event",
     "Ground",
     "JointPosition",
@@ -83,6 +87,7 @@ __all__ = [
     "Viewer",
     "Wheel",
     "__version__",
+    "dynamics",
     "errors",
     "gibbs_appell",
     "load",

@@ -1,7 +1,10 @@
-"""Where the robots that come with this package lie."""
+"""Where the robots that come with this package lie, and how files are written."""
 
 from __future__ import annotations
 
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 from .errors import ModelError
@@ -33,6 +36,22 @@ def urdf_path(name: str) -> Path:
 def urdf_names() -> tuple[str, ...]:
     """Names that `urdf_path` knows, without endings, in alphabetical order."""
     return tuple(sorted({_stem(f.name) for folder in _folders() for f in folder.iterdir() if _stem(f.name) != f.name}))
+
+
+@contextmanager
+def replaced(path: str | os.PathLike) -> Iterator[Path]:
+    """A name beside `path` to write to. It takes `path`'s place when the block ends well, and is removed when it does not: what is
+    found under `path` is the old file or the whole new one. An `OSError` on the way names `path`."""
+    target = Path(os.path.realpath(path))
+    new = target.with_name(f"{target.name}.{os.getpid()}.new")
+    try:
+        yield new
+        os.replace(new, target)
+    except OSError as error:
+        error.filename = str(path)           # failures of writing do not name it, and nobody knows the other name
+        raise
+    finally:
+        new.unlink(missing_ok=True)
 
 
 def _folders() -> list[Path]:

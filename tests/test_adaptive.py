@@ -2,6 +2,11 @@
 
 from __future__ import annotations
 
+import os
+import signal
+import threading
+import time
+
 import casadi as ca
 import numpy as np
 import pytest
@@ -11,7 +16,7 @@ from support import shipped
 from nhmech import SimulationError, Simulator
 from nhmech.compile.adaptive import NOT_FINITE, REACHED, TOO_SMALL, compiled_adaptive
 from nhmech.compile.compiler import find_compiler
-from nhmech.simulation import integrators
+from nhmech.simulation import chart, simulator as loop
 
 needs_compiler = pytest.mark.skipif(find_compiler() is None, reason="no C compiler here (or CC=none)")
 
@@ -75,6 +80,101 @@ def test_where_it_cannot_go_on_it_says_so():
     assert root.run(0.0, 1.0, np.zeros(1), np.zeros(1), np.array([np.nan, 0.0]), 1e-9, 1e-9)[0] == NOT_FINITE
 
 
+DISC = dict(pose=(0, 0, 0, 0.35, 0, 0.2), xi={"spin_joint": 8.0, "yaw_rate": 0.5, "roll_rate": 0.3})
+RUNS = {
+    "disc": DISC,
+    "bicycle": dict(pose=(0, 0, 0, 0.1, 0, 0.3), xi={"rear_wheel_joint": 17.0, "roll_rate": 0.2}),
+    "trailers": dict(joints={"front_left_steering_joint": 0.4, "hitch_1_joint": 0.5}, xi={"rear_left_wheel_joint": 6.0}),
+}
+
+
+def whole(name: str, controller=None, **options):
+    """A run of 2 s, of which each 10 ms is shown."""
+    made = Simulator(shipped(name), controller, dt=1e-2, integrator="dop853", **options)
+    made.reset(**RUNS[name])
+    return made.run(2.0)
+
+
+@needs_compiler
+@pytest.mark.parametrize("name", RUNS)
+def test_what_is_shown_between_steps_is_as_good_as_steps_that_end_there(name, monkeypatch):
+    """The loop goes by steps of its own and interpolates; without it each 10 ms is integrated for itself. Constraints hold either way."""
+    run = whole(name)
+    for t, q, v in list(zip(run.t, run.q, run.v))[::20]:
+        rows, phi = shipped(name).constraint_error(t, q, v)
+        assert np.abs(rows).max() <= 1e-12 * np.abs(v).max() and np.abs(phi).max() <= 1e-12
+    monkeypatch.setattr(chart.Chart, "loop", lambda self, build: None)
+    apart = whole(name)
+    np.testing.assert_array_equal(run.t, apart.t)
+    np.testing.assert_allclose(run.q, apart.q, rtol=0, atol=2e-9)
+    np.testing.assert_allclose(run.v, apart.v, rtol=0, atol=2e-9 * np.abs(apart.v).max())
+
+
+@needs_compiler
+def test_where_calls_end_does_not_matter(monkeypatch):
+    """The method is ahead of what is shown and goes on where it was: the same numbers from calls of any length, also of none."""
+    expected = whole("disc")
+    for chunk, attempts in ((300, 2000), (10 ** 5, 2000), (10 ** 5, 3)):
+        with monkeypatch.context() as patch:
+            patch.setattr(loop, "CHUNK", chunk)
+            patch.setattr("nhmech.compile.adaptive.ATTEMPTS", attempts)
+            found = whole("disc")
+        np.testing.assert_array_equal(found.t, expected.t)
+        np.testing.assert_array_equal(found.q, expected.q)
+
+
+@needs_compiler
+def test_a_controller_is_asked_once_however_often_c_comes_back(monkeypatch):
+    monkeypatch.setattr("nhmech.compile.adaptive.ATTEMPTS", 1)
+    asked = []
+    made = Simulator(shipped("disc"), lambda t, state: asked.append(t), dt=0.2, integrator="dop853")
+    made.reset(**DISC)
+    run = made.run(2.0)
+    assert asked == pytest.approx(np.arange(10) * 0.2, abs=1e-15) and run.t == pytest.approx(np.arange(11) * 0.2, abs=1e-15)
+
+
+@needs_compiler
+def test_inputs_are_held_over_their_period_and_no_longer():
+    """Torques that change each 50 ms: no step may reach beyond. The energy gained between any two moments is the work done."""
+    def torques(t, state):
+        return np.array([0.1, 0.2]) * (1 if round(t / 0.05) % 2 else -0.5)
+
+    made = Simulator(shipped("differential_drive"), torques, dt=1e-2, control_period=5e-2, integrator="dop853")
+    made.reset(xi={"forward_speed": 0.3})
+    run = made.run(1.0)
+    turned = run.angles[:, [run.names["angles"].index(name) for name in ("left_wheel_joint", "right_wheel_joint")]]
+    work = np.sum(run.u[:-1] * np.diff(turned, axis=0), axis=1)
+    assert len(np.unique(run.u[:, 0])) == 2
+    np.testing.assert_allclose(np.diff(run.energy), work, rtol=0, atol=1e-12 * run.energy.max())
+
+
+@needs_compiler
+def test_ctrl_c_ends_an_adaptive_run_cleanly():
+    made = Simulator(shipped("disc"), dt=1e-2, integrator="dop853")
+    made.reset(**DISC)
+    timer = threading.Timer(0.4, lambda: os.kill(os.getpid(), signal.SIGINT))
+    made.run(0.01)
+    timer.start()
+    begun = time.perf_counter()
+    run = made.run(1e6, every=100)
+    assert time.perf_counter() - begun < 5
+    timer.join()
+    assert run.stop == "interrupted" and np.isfinite(run.q).all()
+    assert np.allclose(np.diff(run.t)[:-1], 1.0, rtol=1e-9) and 0 < np.diff(run.t)[-1] <= 1 + 1e-9
+
+
+@needs_compiler
+def test_a_disc_that_falls_flat_stops_an_adaptive_run_too():
+    made = Simulator(shipped("disc"), dt=1e-3, integrator="dop853")
+    made.reset((0, 0, 0, 0.5, 0, 0))
+    with pytest.raises(SimulationError, match="the axle of 'spin_joint' is parallel to the ground's normal") as caught:
+        made.run(3.0)
+    run = caught.value.trajectory
+    assert len(run) > 100 and np.all(np.diff(run.t) > 0)
+    np.testing.assert_allclose(np.diff(run.t)[:-1], 1e-3, rtol=1e-9)
+    np.testing.assert_allclose(run.energy, run.energy[0], rtol=1e-8)
+
+
 def end(name: str, **start) -> np.ndarray:
     simulator = Simulator(shipped(name), dt=2e-2, integrator="dop853")
     simulator.reset(**start)
@@ -83,14 +183,10 @@ def end(name: str, **start) -> np.ndarray:
 
 
 @needs_compiler
-@pytest.mark.parametrize(("name", "start"), [
-    ("disc", dict(pose=(0, 0, 0, 0.35, 0, 0.2), xi={"spin_joint": 8.0, "yaw_rate": 0.5})),
-    ("bicycle", dict(pose=(0, 0, 0, 0.1, 0, 0.3), xi={"rear_wheel_joint": 17.0, "roll_rate": 0.2})),
-    ("trailers", dict(joints={"front_left_steering_joint": 0.4, "hitch_1_joint": 0.5}, xi={"rear_left_wheel_joint": 6.0})),
-])
+@pytest.mark.parametrize(("name", "start"), RUNS.items())
 def test_vehicles_move_the_same_with_and_without_a_compiler(name, start, monkeypatch):
     compiled = end(name, **start)
-    monkeypatch.setattr(integrators, "compiled_adaptive", lambda rate: None)
+    monkeypatch.setattr(chart, "compiled_adaptive", lambda *parts: None)
     np.testing.assert_allclose(compiled, end(name, **start), rtol=1e-8, atol=1e-9)
 
 

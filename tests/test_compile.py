@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import logging
 import os
 import signal
@@ -19,12 +20,14 @@ import pytest
 from click.testing import CliRunner
 from support import shipped
 
-from nhmech import CompileError, Simulator
+from nhmech import CompileError, Ground, Simulator
 from nhmech.cli import main
 from nhmech.compile import loop as loops
 from nhmech.compile.cache import Cache, default_cache
+from nhmech.compile.compiled import compiled
 from nhmech.compile.compiler import LARGE, Compiler, find_compiler
 from nhmech.simulation.chart import Chart
+from nhmech.simulation.integrators import free_rk4_function
 
 CODE = "int answer(void) { return 42; }\n"
 needs_compiler = pytest.mark.skipif(find_compiler() is None, reason="no C compiler here (or CC=none)")
@@ -121,6 +124,37 @@ def test_a_damaged_library_is_mended_before_a_run(private):
     again.reset(xi={"left_wheel_joint": 3.0})
     assert again.primary.loop(build=True) is not None
     assert again.run(0.1).stop == "duration"
+
+
+def sealed(path: Path, content: bytes) -> None:
+    """An entry that looks whole: the checksum is that of the content."""
+    path.unlink()
+    path.write_bytes(content)
+    path.with_suffix(".sha256").write_text(hashlib.sha256(content).hexdigest())
+
+
+@needs_compiler
+def test_what_cannot_be_loaded_is_built_anew(private):
+    """A library of another machine, say, in a home folder that machines share."""
+    path = default_cache().library(CODE, find_compiler(), 1)
+    sealed(path, b"a library of another machine")
+    assert default_cache().load(CODE, find_compiler(), 1).answer() == 42
+
+
+def test_what_can_never_be_loaded_is_an_error_that_says_what_to_do(private):
+    compiler = Counting()
+    with pytest.raises(CompileError, match=r"(?s)[0-9a-f]{32}\.so cannot be loaded .*nhmech cache --clear.*NHMECH_CACHE.*CC=none"):
+        default_cache().load(CODE, compiler, 1)
+    assert compiler.builds == 2
+    with pytest.raises(CompileError, match="cannot be loaded"):
+        compiled_with(Counting())
+
+
+def compiled_with(compiler) -> None:
+    x = ca.SX.sym("x")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("nhmech.compile.compiled.find_compiler", lambda: compiler)
+        compiled(ca.Function("twice", [x], [2 * x]))
 
 
 @pytest.mark.parametrize("mode", [0o770, 0o707, 0o777])
@@ -275,7 +309,7 @@ def counted(monkeypatch, calls: list[int]) -> None:
 
     def loop(chart, build):
         inner = original(chart, True)
-        return loops.Loop(lambda *args: (calls.append(args[3]), inner.call(*args))[1])
+        return loops.Loop(lambda *args: (calls.append(args[0]._obj.steps), inner.many(*args))[1], inner.one, inner.work)
 
     monkeypatch.setattr(Chart, "loop", loop)
 
@@ -285,7 +319,7 @@ def driven_run(name: str, duration: float, every: int):
     nu = len(shipped(name).driven)
     controller = None if nu == 0 else lambda t, state: 0.4 * np.cos(3 * t + np.arange(nu)) - 0.05 * state.v[:nu]
     simulator = Simulator(shipped(name), controller, dt=1e-3, control_period=4e-3)
-    simulator.reset(**RUNS[name])
+    simulator.reset(**RUNS.get(name, {}))
     return simulator.run(duration, every=every)
 
 
@@ -305,6 +339,97 @@ def test_the_loop_in_c_is_the_virtual_machine(name, every, monkeypatch):
     np.testing.assert_array_equal(compiled.t, interpreted.t)
     for part in ("q", "v", "u", "angles"):
         np.testing.assert_allclose(getattr(compiled, part), getattr(interpreted, part), rtol=1e-13, atol=1e-13, err_msg=part)
+
+
+KEPT = {"differential_drive": True, "carriage": True, "mecanum": True, "tricycle": True,
+        "disc": False, "pendulum": False, "ackermann_car": False}
+
+
+@needs_compiler
+@pytest.mark.parametrize("name", KEPT)
+def test_what_the_scheme_keeps_by_itself_is_projected_now_and_then(name, monkeypatch):
+    """With the attitude frozen phi cannot change; with a projection at each step all the same, the run is the same."""
+    chart = Simulator(shipped(name)).primary
+    assert (free_rk4_function(chart.equations, chart.flat) is not None) == KEPT[name]
+    if KEPT[name]:
+        kept = driven_run(name, 0.5, 10)
+        monkeypatch.setattr("nhmech.simulation.chart.free_rk4_function", lambda *parts: None)
+        for part in ("q", "v"):
+            np.testing.assert_allclose(getattr(kept, part), getattr(driven_run(name, 0.5, 10), part), rtol=0, atol=1e-13, err_msg=part)
+
+
+@needs_compiler
+@pytest.mark.parametrize("name", ["differential_drive", "mecanum"])
+def test_a_kept_constraint_is_kept_for_ever(name):
+    """An error that something else brought in goes with the next projection, and over a million steps rounding does not add up."""
+    simulator = Simulator(shipped(name), dt=1e-2)
+    simulator.reset((0, 0, 0.4), xi={"forward_speed": 0.5})
+    height = lambda: np.abs(shipped(name).constraint_error(simulator.t, simulator._q, simulator._v)[1]).max()
+    simulator._x[2] += 1e-9
+    simulator._x[3:5] = 1e-10
+    for _ in range(loops.MENDED - 1):
+        simulator.step()
+    assert height() > 9e-10
+    simulator.step()
+    assert height() <= 1e-15
+    run = simulator.run(1e4, every=1007)
+    for t, q, v in list(zip(run.t, run.q, run.v))[::20]:
+        assert np.abs(shipped(name).constraint_error(t, q, v)[1]).max() <= 1e-12
+        assert abs(np.linalg.norm(q[3:7]) - 1) <= 1e-15 * 4
+
+
+@needs_compiler
+def test_on_a_slope_each_step_is_projected():
+    """There the scheme does not keep the height by itself, for its stages do not have unit quaternions."""
+    chart = Simulator(shipped("differential_drive", Ground(normal=(0.3, -0.2, 1)))).primary
+    assert free_rk4_function(chart.equations, chart.flat) is None
+
+
+# -- what it costs to call it from Python ------------------------------------------------------------------------------
+def python_calls(function) -> tuple[int, int]:
+    """How many functions of Python and of C a call calls."""
+    found = {"call": 0, "c_call": 0}
+
+    def count(frame, event, argument):
+        if event in found:
+            found[event] += 1
+
+    function()
+    sys.setprofile(count)
+    try:
+        function()
+    finally:
+        sys.setprofile(None)
+    return found["call"] - 1, found["c_call"] - 1                # without `function` itself and the end of the counting
+
+
+@needs_compiler
+@pytest.mark.parametrize("integrator", ["rk4", "dop853"])
+def test_a_step_and_a_run_call_little(integrator):
+    """A step costs microseconds as long as it is about ten calls; a run as long as what it does not depend on its steps."""
+    effort = np.zeros(2)
+    simulator = Simulator(shipped("differential_drive"), lambda t, state: effort, integrator=integrator)
+    simulator.primary.loop(build=True)
+    simulator.reset()
+    python, c = python_calls(simulator.step)
+    assert python <= 10 and c <= 10
+    free = Simulator(shipped("differential_drive"), integrator=integrator)
+    free.primary.loop(build=True)
+    free.reset(xi={"forward_speed": 0.1})
+    python, c = python_calls(lambda: free.run(0.1, every=100))
+    assert python <= 30 and c <= 60
+
+
+@needs_compiler
+@pytest.mark.parametrize("integrator", ["rk4", "dop853"])
+def test_a_run_is_few_calls_of_c(integrator, monkeypatch):
+    calls: list[int] = []
+    simulator = Simulator(shipped("disc"), integrator=integrator)
+    simulator.reset(**RUNS["disc"])
+    with monkeypatch.context() as patch:
+        counted(patch, calls)
+        run = simulator.run(2.0)
+    assert sum(calls) == 2000 and len(calls) <= 5 and len(run) == 2001
 
 
 @needs_compiler

@@ -3,15 +3,20 @@
 from __future__ import annotations
 
 import numpy as np
+import pinocchio as pin
 import pytest
 from runs import attitude
+from test_mobility import real
 
 import nhmech
-from nhmech.analysis.equilibria import SteadyMotions
+from nhmech import MechanicsError
+from nhmech.analysis.equilibria import SteadyMotions, pitch_of, standing
 from nhmech.analysis.linearise import linearise
 from nhmech.analysis.sensitivity import eigenvalue_sensitivities
 from nhmech.analysis.stability import critical_speeds, critical_value, growth, speed_sweep
 from nhmech.control.balance import Balance
+from nhmech.mechanics.algebroid import euclidean
+from nhmech.mechanics.writing import constrain, lagrangian_system
 from nhmech.vehicle.multipliers import reactions
 
 G = 9.81
@@ -178,6 +183,12 @@ def test_the_whole_linear_model_of_the_segway(vehicle, case):
     np.testing.assert_allclose(pitch, np.array(expected["A1"])[2:, 1], rtol=1e-10)
     np.testing.assert_allclose(to @ linear.A[np.ix_(rows, rows)] @ back, np.array(expected["A1"])[2:, 2:], rtol=1e-10)
     np.testing.assert_allclose(to @ linear.B[rows] * p["alpha"], np.array(expected["B1"])[2:], rtol=1e-10)
+    thin = pendulum.with_parameters({"base_link.Izz": p["Jphi"] - 2 * p["wheel_diametral_inertia"]})      # its yaw model has thin wheels
+    linear = linearise(thin, thin.configuration(), np.zeros(3))
+    yaw = p["R"] / p["W"] * np.array([-1.0, 1.0, 0.0])                         # yaw' of (left', right', pitch_rate)
+    turning = p["W"] / p["R"] * np.array([-0.5, 0.5, 0.0])                     # and back
+    np.testing.assert_allclose(yaw @ linear.A[np.ix_(rows, rows)] @ turning, expected["A2"][1][1], rtol=1e-10)
+    np.testing.assert_allclose(yaw @ linear.B[rows] * p["alpha"], expected["B2"][1], rtol=1e-10)
 
 
 def test_outputs_have_names_units_and_feedthrough(vehicle):
@@ -218,3 +229,73 @@ def test_what_is_no_steady_motion_is_said(bicycle, vehicle):
     with pytest.raises(nhmech.errors.MechanicsError, match="same sign"):
         critical_value(lambda v: 1 + v, 0.0, 1.0)
     assert growth(np.array([0.0, -1.0]), 1) == -1.0
+
+
+# -- families with folds, standing ---------------------------------------------------------------------------------
+@pytest.fixture(scope="module")
+def folded():
+    """x'' = push - (x^3 - 3 x): equilibria push = x^3 - 3 x, with folds in push at x = -1 (push 2) and x = 1 (push -2)."""
+    system = lagrangian_system(euclidean("x"), lambda s: s.v.x ** 2 / 2 - s.q.x ** 4 / 4 + 3 * s.q.x ** 2 / 2, inputs=("push",),
+                               force=lambda s: {"x": s.u.push})
+    return SteadyMotions(constrain(system), inputs=["push"])
+
+
+def test_a_branch_passes_folds(folded):
+    start = folded.find([-2.2], [0.0], [-4.0], {"q x": -2.2})
+    members = folded.branch(start, "q x", 0.05, 400)
+    x, push = (np.array([getattr(member, name)[0] for member in members]) for name in ("q", "u"))
+    np.testing.assert_allclose(push, x ** 3 - 3 * x, rtol=0, atol=1e-11)
+    assert np.all(np.diff(x) > 0) and x[-1] > 2.2
+    turning = np.flatnonzero(np.diff(np.sign(np.diff(push))))
+    np.testing.assert_allclose([push[turning[0] + 1], push[turning[1] + 1]], [2, -2], rtol=0, atol=0.01)
+    assert len(turning) == 2
+    back = folded.branch(members[-1], "q x", -0.05, 5)
+    assert np.all(np.diff([member.q[0] for member in back]) < 0)
+
+
+def test_hands_free_turns_by_arc_length(bicycle, turns):
+    """The same family as by lean, one member at each lean."""
+    branch = bicycle.branch(turns[2], "roll", 0.2, 4)
+    vehicle = bicycle.variations.subject.vehicle
+    for member in branch:
+        lean = float(bicycle.reading(("roll",))(0.0, member.q, member.xi, member.u, vehicle.theta)[0])
+        same = bicycle.family(turns[2], "roll", [lean])[0]
+        np.testing.assert_allclose(velocity(bicycle, member), velocity(bicycle, same), rtol=0, atol=1e-9)
+        assert member.residual < 1e-10
+    assert lean > 0.05
+
+
+def test_branches_that_are_none(folded):
+    start = folded.find([0.5], [0.0], [0.0], {"q x": 0.5})
+    with pytest.raises(MechanicsError, match="a family of dimension 0 here, not 1"):
+        folded.branch(start, "q x", 0.1, 1, {"q x": 0.5})
+    held = SteadyMotions(folded.variations)
+    with pytest.raises(MechanicsError, match="followed to q x = 1.73.*not to 1.9.*`branch` goes on"):
+        held.family(held.find([1.7], [0.0]), "q x", [3 ** 0.5, 1.9])
+
+
+@pytest.mark.parametrize("offset", [0.03, -0.05])
+def test_where_a_pendulum_stands(offset):
+    """With its body's centre of mass moved forward, it leans back until that is above the axle: tan(pitch) = -x / z."""
+    plain = nhmech.load(nhmech.urdf_path("pendulum"))
+    body = next(name.removesuffix(".com_x") for name in plain.parameters.values if name.endswith(".com_x") and "wheel" not in name)
+    vehicle = plain.with_parameters({f"{body}.com_x": offset})
+    found = standing(vehicle)
+    place = pin.Data(vehicle.model)
+    pin.forwardKinematics(vehicle.model, place, vehicle.configuration())
+    axle = place.oMi[vehicle.model.getJointId("left_wheel_joint")].translation - place.oMi[1].translation
+    height = vehicle.parameters.values[f"{body}.com_z"] - axle[2]
+    assert pitch_of(found.q) == pytest.approx(-np.arctan2(offset - axle[0], height), rel=1e-10)
+    np.testing.assert_allclose(found.u, 0, rtol=0, atol=1e-10)
+    com = pin.centerOfMass(vehicle.model, place, found.q)
+    np.testing.assert_allclose(com[:2], vehicle.contact_points(found.q).mean(axis=0)[:2], rtol=0, atol=1e-11)
+
+
+def test_where_a_robot_with_uneven_wheels_stands():
+    """Its centre of mass is above the line of the contacts; running, it would rock."""
+    upkie = real("upkie")
+    found, data = standing(upkie), upkie.model.createData()
+    assert pin.centerOfMass(upkie.model, data, found.q)[0] == pytest.approx(upkie.contact_points(found.q)[:, 0].mean(), abs=1e-11)
+    assert 0.01 < pitch_of(found.q) < 0.04
+    with pytest.raises(MechanicsError, match="no steady straight running: the mass of left_wheel, right_wheel"):
+        SteadyMotions(upkie, upkie.driven).straight(0.5)

@@ -99,7 +99,7 @@ def test_a_sphere_on_an_axle_is_a_disc():
         (robot(PAIR, wheel("back_left_wheel", "-0.5 0.2 0"), wheel("back_right_wheel", "-0.5 -0.2 0")), ("skid=", 'kind="mecanum"', "x = -0.500 m")),
         (robot(PAIR.replace('rpy="0 0 0"', 'rpy="0.1 0 0"')), ("leans 5.7 degrees", "wheels=[Wheel('left_wheel_joint'")),
         (robot(PAIR, wheel("odd_wheel", "0.3 0 0", rpy="0 0 0.8")), ('kind="omni"',)),
-        (robot(PAIR, link("spare_wheel", tyre(0.1), LYING) + joint("s", "spare_wheel", kind="fixed", xyz="0.4 0 0")), ("no joint lets them roll", "'blade'")),
+        (robot(PAIR, link("spare_wheel", tyre(0.1), LYING) + joint("s", "spare_wheel", kind="fixed", xyz="0.4 0 0")), ("no joint lets it roll: its joint is fixed", "'blade'")),
     ],
 )
 def test_refused_not_guessed(text, fragments):
@@ -311,3 +311,32 @@ def test_driven_joints_by_authority():
     assert describe(robot(PAIR, CASTER, control, drive)).driven == ("left_wheel_joint", "right_wheel_joint")
     given = [Wheel("left_wheel_joint", "disc", 0.1, driven=True), Wheel("right_wheel_joint", "disc", 0.1, driven=False)]
     assert describe(robot(PAIR, CASTER, control), wheels=given).driven == ("left_wheel_joint",)
+
+
+# --- forgotten axes and origins, wheels left out
+
+
+NO_AXIS, NO_RPY = ('<axis xyz="0 1 0"/>', ""), (LYING, "")
+
+
+@pytest.mark.parametrize("changes, fragments", [
+    ([NO_AXIS], ("stands along (0 1 0), across the axle (1 0 0)", "has no <axis>, which in URDF means x: write <axis xyz=\"0 1 0\"/>")),
+    ([NO_RPY], ("stands along (0 0 1), across the axle (0 1 0)", "A URDF cylinder stands along z", "rpy=\"1.5707963 0 0\"")),
+    ([NO_AXIS, NO_RPY], ("write <axis xyz=\"0 1 0\"/> and turn the shapes onto it",))])
+def test_axle_and_cylinder_that_do_not_agree(changes, fragments):
+    text = PAIR
+    for change in changes:
+        text = text.replace(*change)
+    with pytest.raises(ModelError) as caught:
+        describe(robot(text))
+    for fragment in fragments:
+        assert fragment in str(caught.value)
+    assert "there is none" not in str(caught.value)
+
+
+def test_wheels_that_were_not_listed_are_told():
+    listed = describe(robot(PAIR), wheels=[Wheel("left_wheel_joint", "disc", 0.1)])
+    assert listed.locked == {"right_wheel_joint": 0.0}
+    assert any(notice.startswith("right_wheel_joint: would be found as wheels, but only left_wheel_joint was listed") for notice in listed.notices)
+    on_purpose = describe(robot(PAIR), wheels=[Wheel("left_wheel_joint", "disc", 0.1)], locked={"right_wheel_joint": 0.0})
+    assert not any("would be found" in notice for notice in on_purpose.notices)

@@ -22,7 +22,7 @@ def shown(vehicle) -> dict[str, str]:
     lines = report_lines(report(vehicle))
     assert 1 + sum(2 + len(text) for _, text in lines) <= LINES
     assert max(len(line) for _, text in lines for line in text) <= WIDTH
-    return {title: "\n".join(text) for title, text in lines}
+    return {title: " ".join(" ".join(text).split()) for title, text in lines}
 
 
 @pytest.mark.parametrize("name", SHIPPED)
@@ -49,11 +49,13 @@ CONTENT = {
                       "rear_right_wheel_joint/lateral = rear_left_wheel_joint/lateral",
                       "lateral forces of 4 wheels: 3 dimensions", "(2, 3, 4) of 4: x, y, yaw, front_left_steering_joint",
                       "pitch, roll, height (frozen) and 5 joint angles",
+                      "rear_left_wheel_joint 3040 N", "turn 0.1231 rad/rad^2",
                       "0.32 (rear_right_wheel_joint - rear_left_wheel_joint) - 1.5 yaw is constant", "SE(2): general"),
     "carriage": ("(2, 0), manoeuvrability 2", "any point of the common axle, which passes at (0, 0) m of the base along (0, 1)",
                  "right_wheel_joint/lateral = left_wheel_joint/lateral", "the lateral forces of 2 wheels: 1 dimension",
                  "(2, 3) of 3: x, y, yaw",
                  "0.1 (right_wheel_joint - left_wheel_joint) - 0.5 yaw is constant",
+                 "a small loop in left_wheel_joint and right_wheel_joint shifts the base: sideways -0.02 m/rad^2",
                  "SE(2): purely kinematic; SE(2) x T^2: general"),
 }
 
@@ -76,12 +78,18 @@ def test_what_is_said_of_a_caster_robot():
     assert "yes: the brackets span all 7" in sections["geometry"]
 
 
+def mass(vehicle) -> float:
+    return sum(inertia.mass for inertia in vehicle.model.inertias)
+
+
 def test_json_has_all_of_it():
     result = CliRunner().invoke(cli.main, ["inspect", "skid_steer", "--json"])
     assert result.exit_code == 0
     found = json.loads(result.stdout)
     assert found["mobility"]["class"] == [2, 0] and found["mobility"]["undetermined_dimension"] == 1
     assert len(found["mobility"]["to_free"]) == 2
+    assert abs(sum(found["mobility"]["normals_at_rest"].values()) - 9.81 * mass(shipped("skid_steer"))) < 1e-9
+    assert found["geometry"]["curvature"][0]["loop"] == ["front_left_wheel_joint", "front_right_wheel_joint"]
     assert found["geometry"]["growth"] == [2, 3] and found["geometry"]["controllable"] is True and len(found["geometry"]["integrable"]) == 3
     assert json.loads(json.dumps(plain(report(shipped("skid_steer"))))) == found
 
@@ -91,4 +99,4 @@ def test_a_robot_that_cannot_turn_is_told_what_to_free():
     if not path.is_file():
         pytest.skip(f"no robot {path}")
     result = CliRunner().invoke(cli.main, ["inspect", str(path)])
-    assert result.exit_code == 2 and "skid=" in result.stderr and "front_left_wheel_joint" in result.stderr
+    assert result.exit_code == 2 and "--skid mid-axle" in result.stderr and "front_left_wheel_joint" in result.stderr

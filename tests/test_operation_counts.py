@@ -15,6 +15,7 @@ import nhmech
 from nhmech.mechanics.gibbs_appell import gibbs_appell
 
 BASELINE = json.loads((Path(__file__).parent / "operation_counts.json").read_text())
+LIMITS = {"differential_drive": 60, "carriage": 60, "disc": 180, "mecanum": 220, "pendulum": 250, "ackermann_car": 400, "trailers": 700, "bicycle": 2000}
 FREE = (ca.OP_CONST, ca.OP_INPUT, ca.OP_OUTPUT)
 
 
@@ -24,6 +25,11 @@ def operations(function: ca.Function) -> int:
 
 def test_every_shipped_robot_has_a_baseline():
     assert set(BASELINE) == set(nhmech.urdf_names())
+
+
+def test_baselines_are_below_the_limits():
+    """However the baseline moves, these are the sizes that the package promises."""
+    assert {name: BASELINE[name] for name, limit in LIMITS.items() if BASELINE[name] > limit} == {}
 
 
 @pytest.mark.parametrize("name", sorted(BASELINE))

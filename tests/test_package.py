@@ -125,7 +125,7 @@ def test_outside_packages_stay_where_they_belong():
 
 def test_every_dependency_is_declared_and_explained():
     """What the package imports is what setup.cfg asks for, and CONTRIBUTING.md says why."""
-    distribution = {"pinocchio": "pin", "coal": "pin", "umsgpack": "u-msgpack-python", "zmq": "pyzmq", "PIL": "pillow"}
+    distribution = {"pinocchio": "pin", "coal": "pin", "cuda": "cuda-bindings", "umsgpack": "u-msgpack-python", "zmq": "pyzmq", "PIL": "pillow"}
     used = {target.partition(".")[0] for name in modules() for target, _ in imports(name, with_types=True)}
     used = {distribution.get(top, top) for top in used - set(sys.stdlib_module_names) - {"nhmech"} - RIM_ONLY}
     config = ConfigParser()

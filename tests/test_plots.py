@@ -44,7 +44,108 @@ def test_every_axis_has_its_unit(ridden):
     assert {"path", "normal", "tangential", "energy"} <= set(axes)
     for name, ax in axes.items():
         assert ax.get_ylabel().endswith("]"), name
-    assert "constant to" in axes["energy"].texts[0].get_text(), "energy of a coasting bicycle is drawn as constant, its error in words"
+    assert any("constant to" in text.get_text() for text in axes["energy"].get_legend().get_texts()), "energy of a coasting bicycle is drawn as constant, its error in words"
+
+
+@pytest.fixture(scope="module")
+def followed(tmp_path_factory):
+    """A car on a slalom, and the file of its run."""
+    from nhmech.control.path_library import make_path
+    from nhmech.control.stanley import Stanley
+
+    vehicle = nhmech.load(nhmech.urdf_path("ackermann_car"))
+    follower = Stanley(vehicle, make_path("slalom", 6.0), speed=3.0)
+    simulator = nhmech.Simulator(vehicle, follower, control_period=1e-2)
+    simulator.reset(**follower.start)
+    file = tmp_path_factory.mktemp("runs") / "car.npz"
+    return vehicle, follower, simulator.run(2.0, every=20, save=file), file
+
+
+def test_controller_error(followed):
+    vehicle, follower, run, _ = followed
+    _, (lateral, heading) = plots.tracking(vehicle, run)
+    errors = follower.errors(run)
+    np.testing.assert_allclose(lateral.lines[-1].get_ydata(), 1e3 * errors[:, 1], rtol=0, atol=1e-5)
+    np.testing.assert_allclose(heading.lines[-1].get_ydata(), np.degrees(errors[:, 2]), rtol=0, atol=1e-2)
+    assert lateral.get_ylabel() == "lateral error [mm]" and heading.get_ylabel() == "heading error [deg]"
+    _, ax = plots.path(vehicle, run)
+    reference = next(line for line in ax.lines if line.get_label() == "reference").get_xydata()
+    assert np.abs(follower.path.point(follower.path.nearest(reference)) - reference).max() < 1e-6
+
+
+def test_a_wheel_has_its_own_panel(followed):
+    """Small multiples: tangential force under mu times normal, in the wheel's colour, on common scales."""
+    vehicle, _, run, _ = followed
+    _, axes = plots.friction(vehicle, run, mu=0.6)
+    assert len(axes) == 4 and len({ax.get_ylim() for ax in axes}) == 1
+    for ax, name in zip(axes, vehicle.contact_names):
+        limit, force = ax.lines
+        found = run.reactions[-1].components[name]
+        assert ax.get_title(loc="left") == plots.words(name) and {line.get_color() for line in ax.lines} == {plots.colour(vehicle, name)}
+        assert limit.get_ydata()[-1] == pytest.approx(0.6 * found["normal"], rel=1e-9)
+        assert force.get_ydata()[-1] == pytest.approx(np.hypot(found["longitudinal"], found["lateral"]), rel=1e-9)
+
+
+def test_wheels_turn_in_a_panel_of_their_own(followed):
+    vehicle, _, run, _ = followed
+    _, (wheels, steering) = plots.joint_rates(vehicle, run)
+    names = {line.get_label() for line in wheels.lines}, {line.get_label() for line in steering.lines}
+    assert names == ({plots.words(name) for name in vehicle.description.rolling}, {plots.words(name) for name in vehicle.description.steering})
+    line = next(line for line in wheels.lines if line.get_label() == "rear left wheel")
+    assert np.array_equal(line.get_ydata(), run.column("rear_left_wheel_joint")) and line.get_color() == plots.colour(vehicle, "rear_left_wheel_joint")
+    _, panels = plots.efforts(vehicle, run)
+    assert [ax.get_ylabel() for ax in panels] == ["effort [N m]"] * 2 and sum(len(ax.lines) for ax in panels) == len(vehicle.driven)
+
+
+def test_energy_lines_add_up(followed):
+    """What is drawn is the balance: kinetic + potential = work + what is not accounted for."""
+    vehicle, _, run, _ = followed
+    _, ax = plots.energy(vehicle, run)
+    lines = {line.get_label(): line.get_ydata() for line in ax.lines}
+    change = lines["kinetic"] + lines.get("potential", 0.0)
+    np.testing.assert_allclose(change, run.energy - run.energy[0], rtol=0, atol=1e-6 * run.energy.max())
+    np.testing.assert_allclose(change, lines["work of inputs"] + lines.get("damping", 0.0) + lines["not accounted for"], rtol=0, atol=1e-9 * run.energy.max())
+
+
+def test_coordinates_have_units():
+    from nhmech.systems import load_system
+
+    example = load_system("falling_disc")
+    simulator = nhmech.Simulator(example)
+    simulator.reset(q=np.asarray(example.start["q"], dtype=float), xi=example.start["xi"])
+    _, axes = plots.coordinates(example, simulator.run(0.1))
+    assert [ax.get_ylabel() for ax in axes] == ["x [m]", "y [m]", "yaw [rad]", "lean [rad]", "spin [rad]"]
+
+
+def test_nothing_sticks_out_of_a_figure(followed):
+    """Names of legends and axes of every picture lie inside it."""
+    vehicle, _, run, _ = followed
+    for draw in (plots.path, plots.forces, plots.friction, plots.energy, plots.speeds, plots.joint_rates, plots.efforts, plots.tracking, plots.run):
+        figure, _ = draw(vehicle, run)
+        figure.canvas.draw()
+        box, page = figure.get_tightbbox(), figure.bbox_inches
+        assert box.x0 > -0.02 and box.y0 > -0.02 and box.x1 < page.width + 0.02 and box.y1 < page.height + 0.02, draw.__name__
+        assert figure._repr_png_().startswith(b"\x89PNG"), "a notebook can show it"
+
+
+@pytest.mark.parametrize("picture", ["path", "friction", "energy", "speeds", "joint-rates", "efforts", "tracking", "coordinates"])
+def test_plot_of_one_picture(followed, tmp_path, picture):
+    out = tmp_path / "one.svg"
+    done = CliRunner().invoke(main, ["plot", str(followed[3]), "--picture", picture, "--out", str(out)])
+    assert done.exit_code == 0 and "<image" not in out.read_text(), "vectors all through"
+
+
+def test_plot_of_a_textbook_system(tmp_path):
+    file = str(tmp_path / "sled.npz")
+    assert CliRunner().invoke(main, ["systems", "run", "sled", "--duration", "0.1", "--save", file]).exit_code == 0
+    assert CliRunner().invoke(main, ["plot", file, "--picture", "energy"]).exit_code == 0 and (tmp_path / "sled.pdf").exists()
+    refused = CliRunner().invoke(main, ["plot", file])
+    assert refused.exit_code == 2 and "not of a vehicle" in refused.output
+
+
+def test_no_path_no_error(ridden):
+    with pytest.raises(nhmech.ModelError, match="followed no path"):
+        plots.tracking(ridden[0], ridden[1])
 
 
 def test_eigenvalues_over_speed(ridden):
@@ -71,7 +172,7 @@ def test_plot_of_eigenvalues_prints_where_they_cross(tmp_path):
 
 @pytest.mark.parametrize("words, says", [
     ([], "give a RUN"), (["none.npz"], "no such file"), (["--eigenvalues", "bicycle", "--out", "a.txt"], "must end in"),
-    (["--eigenvalues", "bicycle", "--speeds", "3", "1"], "must be the lower")])
+    (["--eigenvalues", "bicycle", "--range", "3", "1"], "must be the lower")])
 def test_bad_input(words, says):
     done = CliRunner().invoke(main, ["plot", *words])
     assert done.exit_code == 2 and says in done.output

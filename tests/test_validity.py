@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pinocchio as pin
 import pytest
+from click.testing import CliRunner
 from runs import moment
 from scipy.optimize import brentq, linprog, minimize_scalar
 from support import SHIPPED, joint, kinematics, link, random_states, robot, velocity
@@ -15,7 +16,10 @@ from nhmech.analysis.contact_load import ContactLoad, contact_load
 from nhmech.analysis.friction import coefficients, least_use, slack
 from nhmech.analysis.rolling_limits import along, friction_limit, lift_off
 from nhmech.analysis.validity import Verdict, validity
+from nhmech.cli import main
+from nhmech.control.demo import DemoDrive
 from nhmech.errors import MechanicsError
+from nhmech.vehicle.multipliers import saddle
 
 G = 9.81
 LEFT, RIGHT, CASTER = "left_wheel_joint", "right_wheel_joint", "caster_link"
@@ -92,10 +96,27 @@ def test_forces_of_the_coasting_reference(vehicle, case):
         assert 0.7 * found.use[0] < best * (1 + 1e-9)
 
 
-@pytest.mark.parametrize("name", SHIPPED)
+def mid_axle_wrench(vehicle, q, v, u, forces, points) -> np.ndarray:
+    """What the mid-axle model adds to the forces at the contacts, on the base: its side force is shared evenly by the contacts, along their
+    axles; a track widened by the factor f gives a longitudinal force F at p from the middle the further moment (f - 1) (n x p).e F about n."""
+    place, n = pin.SE3(kinematics(vehicle, q).oMi[1]), np.array(vehicle.ground.normal)
+    kept = [vehicle.constrained.distribution.names[i] for i in vehicle.frame.kept]
+    side = saddle(vehicle, 0.0, q, v, u).lam[kept.index("mid_axle/lateral")] / len(points)
+    middle = np.mean([c.mount.centre for c in vehicle.contacts], axis=0)
+    total = np.zeros(6)
+    for c, held in zip(vehicle.contacts, vehicle.contact_directions(q)):
+        arm = place.rotation @ (c.mount.centre - middle)
+        turning = (vehicle.description.track_factor - 1) * np.cross(n, arm) @ held["longitudinal"] * forces[c.name, "longitudinal"] * n
+        force = side * held["lateral"]
+        total += place.actInv(pin.Force(force, np.cross(points[c.name], force) + turning)).vector
+    return total
+
+
+@pytest.mark.parametrize("name", [*SHIPPED, "skid_steer with a wider track"])
 def test_contact_forces_balance_gravity_and_inertia(vehicle, name):
     """Sum of contact wrenches on the base = base wrench of `pin.rnea` at the acceleration of the equations of motion (Gibbs-Appell)."""
-    for served, q, xi, u in random_states(vehicle(name), 5, 3):
+    wide = name.endswith("wider track")
+    for served, q, xi, u in random_states(nhmech.load(nhmech.urdf_path("skid_steer"), skid=1.6) if wide else vehicle(name), 5, 3):
         v = velocity(served, 0.0, q, xi)
         load = contact_load(served, 0.0, q, v, u)
         dv = served.equations().acceleration(0.0, q, xi, u, served.theta).full().ravel()
@@ -105,11 +126,8 @@ def test_contact_forces_balance_gravity_and_inertia(vehicle, name):
         points = dict(zip(served.contact_names, served.contact_points(q)))
         for (wheel, _), axis, f in zip(load.names, load.axes, load.split):
             found += place.actInv(pin.Force(f * axis, np.cross(points[wheel], f * axis))).vector
-        if served.description.skid is not None:       # what the mid-axle model adds: a side force, a moment against turning
-            rest = pin.SE3(place.rotation, np.zeros(3)).act(pin.Force(wanted - found)).vector
-            ahead = load.axes[[direction for _, direction in load.names].index("longitudinal")]
-            np.testing.assert_allclose([rest[2], rest[:3] @ ahead], 0, rtol=0, atol=1e-9 * load.size)
-            continue
+        if served.description.track_factor is not None:
+            found += mid_axle_wrench(served, q, v, u, dict(zip(load.names, load.split)), points)
         np.testing.assert_allclose(found, wanted, rtol=0, atol=1e-9 * load.size, err_msg=str(served.name))
 
 
@@ -330,6 +348,45 @@ def test_doubt_comes_before_failure(vehicle):
     assert validity(robot_, 0.0, run.q[0], run.v[0], run.u[0]).verdict is Verdict.HOLDS
     found = validity(robot_, run.t[-1], run.q[-1], run.v[-1], run.u[-1])
     assert found.verdict is Verdict.POSSIBLE and "not judged" in found.describe()
+
+
+def test_use_does_not_depend_on_the_unit_of_friction(vehicle):
+    """A driving car, states in which the barrier's matrix turns singular among them: use mu is one number, whatever mu."""
+    car = vehicle("ackermann_car")
+    drive = DemoDrive(car)
+    simulator = nhmech.Simulator(car, drive, control_period=0.01)
+    simulator.reset(**drive.start)
+    run = simulator.run(1.8, every=20)
+    for k in range(70, len(run)):
+        uses = [mu * validity(car, run.t[k], run.q[k], run.v[k], run.u[k], mu).use[0] for mu in (0.8, 0.5)]
+        assert uses[0] == pytest.approx(uses[1], rel=1e-7)
+
+
+def test_a_run_from_a_file_is_judged_with_its_vehicle(tmp_path):
+    vehicle = cart(mu=0.3)
+    simulator = nhmech.Simulator(vehicle, constant(0.5, 0.9), dt=5e-3, events=[friction_limit(vehicle, terminal=False)])
+    simulator.reset()
+    run = simulator.run(2.0)
+    again = nhmech.Trajectory.load(run.save(tmp_path / "run.npz"))
+    assert again.subject.vehicle.name == vehicle.name
+    assert along(again, every=50).describe() == along(run, every=50).describe() and "stopped being valid" in along(again, every=50).describe()
+
+
+@pytest.mark.parametrize("words, code, says", [
+    ([], 0, "friction ideal rolling was valid from t = 0 to 1 s; closest to slip at"),
+    (["--mu", "0.05"], 0, "friction ideal rolling stopped being valid at t = 0.88 s (friction limit), right_wheel_joint, needs mu = 0.05002 > 0.05"),
+    (["--mu", "right_wheel_joint=0.05", "--on-slip", "stop"], 0, "stopped  event: friction limit"),
+    (["--on-slip", "ignore"], 0, "stopped  duration"), (["--mu", "left=0.5"], 2, "no wheel 'left'; there are left_wheel_joint"),
+    (["--mu", "-1"], 2, "positive")])
+def test_friction_at_the_command_line(words, code, says):
+    done = CliRunner().invoke(main, ["run", "carriage", "--duration", "1", *words])
+    assert done.exit_code == code and says in " ".join(done.output.split()) or says in done.output
+    assert ("friction " in done.output) == (code == 0 and "ignore" not in words) or code
+
+
+def test_no_friction_coefficient_at_the_command_line():
+    done = CliRunner().invoke(main, ["run", "ball", "--on-slip", "stop"])
+    assert done.exit_code == 2 and "give --mu 0.8" in done.output
 
 
 # -- words and errors ----------------------------------------------------------------------------------------------

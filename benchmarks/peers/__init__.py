@@ -1,5 +1,5 @@
-"""One file a program: `run(motion, dt, duration) -> (end place [m] (3,), wall seconds of the loop)`.
+"""One file a program: `run(motion, dt, duration) -> (end place [m] (3,), processor seconds of the loop)`.
 
-`CHOSEN` says which of its settings were taken: those that needed least time for an end within 1 cm, of those that were tried. MuJoCo was
-tried with many settings, Exudyn and Drake with a handful, PyBullet with one.
+`ABOUT` says how a simulator rolls; `USUAL` are its settings, and `TRIED` the changes to them that `work_precision.py` chooses among: those
+that came out near the best in wider trials of cones, integrators, softness, solvers, iterations, tolerances and substeps.
 """

@@ -1,40 +1,56 @@
-"""Drake: rolling by point contacts of its discrete solver, all steps in one call of `AdvanceTo`."""
+"""Drake: rolling by point contacts, of its discrete solvers or integrated continuously, all steps in one call of `AdvanceTo`."""
 
 from __future__ import annotations
 
-from time import perf_counter
+from time import process_time
 
 import numpy as np
-from pydrake.all import (AddContactMaterial, AddMultibodyPlantSceneGraph, CoulombFriction, DiagramBuilder, DiscreteContactApproximation, Ellipsoid,
-                         FixedOffsetFrame, HalfSpace, ProximityProperties, RevoluteJoint, RigidTransform, RotationalInertia, RotationMatrix,
-                         Simulator, SpatialInertia, SpatialVelocity, Sphere)
+from pydrake.all import (AddContactMaterial, AddMultibodyPlantSceneGraph, CoulombFriction, DiagramBuilder, DiscreteContactApproximation,
+                         Ellipsoid, FixedOffsetFrame, HalfSpace, ProximityProperties, ResetIntegratorFromFlags, RevoluteJoint, RigidTransform,
+                         RotationalInertia, RotationMatrix, Simulator, SpatialInertia, SpatialVelocity, Sphere)
 
-CHOSEN = {"differential_drive": "sphere wheels, point contact, TAMSI, stiffness 1e7 N/m, friction 2",
-          "disc": "ellipsoid of half-width 0.1 mm, else the same"}
 GRIP, SMOOTH = CoulombFriction(2.0, 2.0), CoulombFriction(0.0, 0.0)
 
 
-def run(motion, dt: float, duration: float, approximation: str = "kTamsi", stiffness: float = 1e7) -> tuple[np.ndarray, float]:
+ABOUT = {"differential_drive": "sphere wheels, point contact, friction 2",
+         "disc": "ellipsoid of half-width 0.1 mm, point contact, friction 2"}
+USUAL = dict(solver="kTamsi", stiffness=1e7, stiction=1e-3, dissipation=10.0)
+COARSEST = 0.01      # [s] its solvers take minutes to fail with steps that are much longer
+HARD = dict(stiffness=1e8, stiction=1e-4)
+TRIED = {"differential_drive": [{}, dict(stiction=1e-4), dict(stiffness=1e8), dict(solver="kSap"), dict(solver="kLagged"),
+                                dict(solver="radau3") | HARD],
+         "disc": [{}, dict(solver="kSap"), dict(solver="kLagged"), dict(solver="radau3", stiction=1e-4)]}
+
+
+def run(motion, dt: float, duration: float, **settings) -> tuple[np.ndarray, float]:
+    """solver  of the discrete plant, or an integrator of the continuous one with fixed steps"""
+    given = {**USUAL, **settings}
+    discrete, stiffness = given["solver"].startswith("k"), given["stiffness"]
     builder = DiagramBuilder()
-    plant, _ = AddMultibodyPlantSceneGraph(builder, dt)
-    plant.set_discrete_contact_approximation(getattr(DiscreteContactApproximation, approximation))
+    plant, _ = AddMultibodyPlantSceneGraph(builder, dt if discrete else 0.0)
+    if discrete:
+        plant.set_discrete_contact_approximation(getattr(DiscreteContactApproximation, given["solver"]))
+    plant.set_stiction_tolerance(given["stiction"])
     _touch(plant, plant.world_body(), HalfSpace(), GRIP, stiffness, "ground")
-    body = {"differential_drive": _drive, "disc": _disc}[motion.name](motion, plant, stiffness)
+    body = {"differential_drive": _drive, "disc": _disc}[motion.robot](motion, plant, stiffness)
     plant.Finalize()
     diagram = builder.Build()
     simulator = Simulator(diagram)
     context = plant.GetMyMutableContextFromRoot(simulator.get_mutable_context())
-    if motion.name == "differential_drive":
+    if motion.robot == "differential_drive":
         plant.SetFreeBodyPose(context, body, RigidTransform([0, 0, motion.radius]))
         plant.get_actuation_input_port().FixValue(context, np.array(motion.torques))
     else:
         velocity, omega = motion.twist_W
         plant.SetFreeBodyPose(context, body, RigidTransform(RotationMatrix(motion.attitude), motion.place(motion.start)))
         plant.SetFreeBodySpatialVelocity(context, body, SpatialVelocity(omega, velocity))
+    if not discrete:
+        ResetIntegratorFromFlags(simulator, given["solver"], dt)
+        simulator.get_mutable_integrator().set_fixed_step_mode(True)
     simulator.Initialize()
-    begin = perf_counter()
+    begin = process_time()
     simulator.AdvanceTo(duration)
-    seconds = perf_counter() - begin
+    seconds = process_time() - begin
     return plant.EvalBodyPoseInWorld(context, body).translation().copy(), seconds
 
 

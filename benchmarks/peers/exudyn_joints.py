@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from time import perf_counter
+from time import process_time
 
 sys.exudynFast = True      # its build without range checks; must be said before the import
 
@@ -14,29 +14,38 @@ from exudyn.rigidBodyUtilities import RigidBodyInertia
 
 from support.motions import GRAVITY
 
-CHOSEN = {"differential_drive": "kinematic tree x, y, yaw, 2 wheels; rolling-disc joints less one row; generalised alpha, index 2",
-          "disc": "one body with Euler parameters, rolling-disc joint, generalised alpha, index 2"}
+ABOUT = {"differential_drive": "kinematic tree x, y, yaw, 2 wheels; rolling-disc joints less one row; generalised alpha",
+         "disc": "one body with Euler parameters, rolling-disc joint; generalised alpha"}
+USUAL = dict(spectral=1.0, index=2, modified=True, jacobian_each_step=False, tolerance=1e-8, linear="EXUdense")
+COARSE = [dict(tolerance=1e-4), dict(tolerance=1e-4, jacobian_each_step=True), dict(tolerance=1e-4, modified=False),
+          dict(tolerance=1e-4, spectral=0.9), dict(tolerance=1e-4, spectral=0.9, index=3),
+          dict(tolerance=1e-4, spectral=0.9, index=3, modified=False)]
+TRIED = dict.fromkeys(("differential_drive", "disc"), [{}, *COARSE, dict(jacobian_each_step=True), dict(linear="EigenDense")])
 
 
-def run(motion, dt: float, duration: float) -> tuple[np.ndarray, float]:
+def run(motion, dt: float, duration: float, **settings) -> tuple[np.ndarray, float]:
+    given = {**USUAL, **settings}
     container = exu.SystemContainer()
     mbs = container.AddSystem()
     ground = mbs.AddMarker(eii.MarkerBodyRigid(bodyNumber=mbs.AddObject(eii.ObjectGround())))
-    place = {"differential_drive": _drive, "disc": _disc}[motion.name](motion, mbs, ground)
+    place = {"differential_drive": _drive, "disc": _disc}[motion.robot](motion, mbs, ground)
     mbs.Assemble()
-    settings = exu.SimulationSettings()
-    integration = settings.timeIntegration
+    solver = exu.SimulationSettings()
+    integration = solver.timeIntegration
     integration.numberOfSteps, integration.endTime = round(duration / dt), duration
-    integration.generalizedAlpha.spectralRadius = 1.0
-    integration.generalizedAlpha.useIndex2Constraints = integration.generalizedAlpha.useNewmark = True
-    integration.newton.useModifiedNewton = True
+    integration.generalizedAlpha.spectralRadius = given["spectral"]
+    integration.generalizedAlpha.useIndex2Constraints = integration.generalizedAlpha.useNewmark = given["index"] == 2
+    integration.newton.useModifiedNewton = given["modified"]
+    integration.newton.modifiedNewtonJacUpdatePerStep = given["jacobian_each_step"]
+    integration.newton.relativeTolerance = given["tolerance"]
+    solver.linearSolverType = getattr(exu.LinearSolverType, given["linear"])
     integration.verboseMode = 0
-    settings.solutionSettings.writeSolutionToFile = False
-    settings.solutionSettings.sensorsWritePeriod = duration
-    settings.displayStatistics = settings.displayComputationTime = False
-    begin = perf_counter()
-    mbs.SolveDynamic(settings)
-    seconds = perf_counter() - begin
+    solver.solutionSettings.writeSolutionToFile = False
+    solver.solutionSettings.sensorsWritePeriod = duration
+    solver.displayStatistics = solver.displayComputationTime = False
+    begin = process_time()
+    mbs.SolveDynamic(solver)
+    seconds = process_time() - begin
     return place(), seconds
 
 

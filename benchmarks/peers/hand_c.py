@@ -6,14 +6,13 @@ import ctypes
 import tempfile
 from functools import cache
 from pathlib import Path
-from time import perf_counter
+from time import process_time
 
 import numpy as np
 
 from nhmech.compile.compiler import find_compiler
 
 LONG = 20_000      # steps of the same motion that are timed: a run of a hundred would time the call from Python
-CHOSEN = {"differential_drive": "x, y, yaw, V, W, two wheel angles; RK4", "disc": "x, y, yaw, lean, spin, u1, u2, u3; RK4"}
 
 RATES = {"differential_drive": """
 #define N 7
@@ -66,13 +65,13 @@ def _built(name: str):
 
 
 def run(motion, dt: float, duration: float) -> tuple[np.ndarray, float]:
-    call, state, constants = _built(motion.name), motion.start.copy(), np.array(motion.constants)
+    call, state, constants = _built(motion.robot), motion.start.copy(), np.array(motion.constants)
     torques = np.array(getattr(motion, "torques", (0.0, 0.0)))
     pointers = [array.ctypes.data for array in (state, constants, torques)]
     steps = round(duration / dt)
     call(dt, steps, *pointers)
     place = motion.place(state)
     state[:] = motion.start
-    begin = perf_counter()
+    begin = process_time()
     call(duration / LONG, LONG, *pointers)
-    return place, (perf_counter() - begin) * steps / LONG
+    return place, (process_time() - begin) * steps / LONG

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from time import perf_counter
+from time import process_time
 
 import mujoco
 import numpy as np
 
-CHOSEN = {"differential_drive": "sphere wheels, elliptic cone, implicitfast, solref 2 dt, Newton",
-          "disc": "ellipsoid of half-width 0.1 mm, elliptic cone, RK4, solref 2 dt, Newton"}
-
 SPHERES = """
-<mujoco><option timestep="{dt}" cone="elliptic" impratio="{impratio}" integrator="{integrator}" solver="Newton"/>
+<mujoco><option timestep="{dt}" cone="{cone}" impratio="{impratio}" integrator="{integrator}" solver="{solver}" iterations="{iterations}"
+noslip_iterations="{noslip}"><flag island="{island}"/></option>
 <default><geom solref="{time} 1" solimp="{imp} {imp} 0.0001" friction="2 0 0"/></default>
 <worldbody><geom name="ground" type="plane" size="50 50 1" condim="3"/>
 <body pos="0 0 0.1"><freejoint/><inertial pos="0.06 0 0.05" mass="8" diaginertia="0.12 0.15 0.2"/>
@@ -22,27 +20,41 @@ SPHERES = """
 <geom type="sphere" size="0.1"/></body></body></worldbody></mujoco>"""
 
 EDGE = """
-<mujoco><option timestep="{dt}" cone="elliptic" impratio="{impratio}" integrator="{integrator}" solver="Newton"/>
+<mujoco><option timestep="{dt}" cone="{cone}" impratio="{impratio}" integrator="{integrator}" solver="{solver}" iterations="{iterations}"
+noslip_iterations="{noslip}"><flag island="{island}"/></option>
 <default><geom solref="{time} 1" solimp="{imp} {imp} 0.0001" friction="2 0 0"/></default>
 <worldbody><geom name="ground" type="plane" size="50 50 1" condim="3"/>
 <body><freejoint/><inertial pos="0 0 0" mass="2" diaginertia="0.045 0.09 0.045"/>
 <geom type="ellipsoid" size="0.3 0.0001 0.3"/></body></worldbody></mujoco>"""
 
-BEST = {"differential_drive": dict(impratio=1, imp=0.99, integrator="implicitfast"), "disc": dict(impratio=1, imp=0.99, integrator="RK4")}
+ABOUT = {"differential_drive": "sphere wheels, sphere caster without friction", "disc": "ellipsoid of half-width 0.1 mm"}
+USUAL = dict(cone="elliptic", integrator="implicitfast", imp=0.99, stiff=2, impratio=1, solver="Newton", iterations=100, noslip=0,
+             island="disable")
+PYRAMID = dict(cone="pyramidal", integrator="Euler", imp=0.9999)
+TRIED = {"differential_drive": [PYRAMID, {}, PYRAMID | dict(iterations=3), PYRAMID | dict(noslip=3), PYRAMID | dict(imp=0.9, impratio=100),
+                                PYRAMID | dict(island="enable"), dict(integrator="Euler", imp=0.9, impratio=1000), dict(integrator="RK4")],
+         "disc": [dict(integrator="RK4"), dict(integrator="RK4", imp=0.9, impratio=100), PYRAMID | dict(integrator="RK4"),
+                  PYRAMID | dict(integrator="RK4", imp=0.9, impratio=100), {}]}
+
+
+def model(motion, dt: float, **settings) -> mujoco.MjModel:
+    """stiff  the time constant of contacts in steps"""
+    given = {**USUAL, **settings}
+    text = {"differential_drive": SPHERES, "disc": EDGE}[motion.robot]
+    return mujoco.MjModel.from_xml_string(text.format(dt=dt, time=given["stiff"] * dt, **given))
 
 
 def run(motion, dt: float, duration: float, **settings) -> tuple[np.ndarray, float]:
-    text = {"differential_drive": SPHERES, "disc": EDGE}[motion.name]
-    model = mujoco.MjModel.from_xml_string(text.format(**{**BEST[motion.name], "dt": dt, "time": 2 * dt, **settings}))
-    data = mujoco.MjData(model)
-    if motion.name == "differential_drive":
+    made = model(motion, dt, **settings)
+    data = mujoco.MjData(made)
+    if motion.robot == "differential_drive":
         data.qfrc_applied[6:] = motion.torques
     else:
         velocity, omega = motion.twist_W
         data.qpos[:3] = motion.place(motion.start)
         mujoco.mju_mat2Quat(data.qpos[3:7], motion.attitude.ravel())
         data.qvel[:3], data.qvel[3:] = velocity, motion.attitude.T @ omega
-    begin = perf_counter()
-    mujoco.mj_step(model, data, nstep=round(duration / dt))
-    seconds = perf_counter() - begin
+    begin = process_time()
+    mujoco.mj_step(made, data, nstep=round(duration / dt))
+    seconds = process_time() - begin
     return data.qpos[:3].copy(), seconds

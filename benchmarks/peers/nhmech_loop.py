@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from time import perf_counter
+from time import process_time
 
 import numpy as np
 
@@ -11,24 +11,25 @@ from nhmech.compile.loop import DONE
 from .hand_c import LONG
 from .nhmech_urdf import simulator
 
-CHOSEN = {"differential_drive": "the loop that Simulator.run calls", "disc": "the loop that Simulator.run calls"}
-
 
 def run(motion, dt: float, duration: float) -> tuple[np.ndarray, float]:
+    steps = round(duration / dt)
+    made, run = _ready(motion, dt, duration)
+    _checked(run(steps))
+    place = made.state.q[:3].copy()
+    _, run = _ready(motion, duration / LONG, duration)
+    begin = process_time()
+    _checked(run(LONG))
+    return place, (process_time() - begin) * steps / LONG
+
+
+def _ready(motion, dt: float, duration: float):
+    """The simulator, and its loop with the efforts of the motion."""
     made = simulator(motion, dt, duration)
     made._control()
-    turns = made._ready(made.primary.loop(build=True))
-    steps = round(duration / dt)
-    place = _advanced(turns, made._u, steps)
-    fine = simulator(motion, duration / LONG, duration)
-    fine._control()
-    turns = fine._ready(fine.primary.loop(build=True))
-    begin = perf_counter()
-    _advanced(turns, fine._u, LONG)
-    return place, (perf_counter() - begin) * steps / LONG
+    return made, made._ready(made.primary.loop(build=True)).run
 
 
-def _advanced(turns, u: np.ndarray, steps: int) -> np.ndarray:
-    if turns.advance(0.0, 0, u, steps)[0] != DONE:
+def _checked(status: int) -> None:
+    if status != DONE:
         raise RuntimeError("a step was refused: too coarse, or a change of chart, which Simulator.run takes care of")
-    return turns.now.q[:3].copy()

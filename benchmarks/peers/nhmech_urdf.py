@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 from functools import cache
-from time import perf_counter
+from time import process_time
 
 import numpy as np
 
 import nhmech
-
-CHOSEN = {"differential_drive": "RK4 with projection, loop in C", "disc": "RK4 with projection, loop in C"}
 
 
 @cache
@@ -27,13 +25,13 @@ def simulator(motion, dt: float, duration: float) -> nhmech.Simulator:
 
 @cache
 def _simulator(motion, dt: float, duration: float) -> nhmech.Simulator:
-    robot = vehicle(motion.name)
+    robot = vehicle(motion.robot)
     torques = np.array(motion.torques) if robot.driven else None
     return nhmech.Simulator(robot, None if torques is None else (lambda t, state: torques), dt=dt, control_period=round(duration / dt) * dt)
 
 
 def _start(simulator: nhmech.Simulator, motion) -> None:
-    if motion.name == "differential_drive":
+    if motion.robot == "differential_drive":
         simulator.reset()
         return
     lean, (u1, u2, u3) = motion.lean, motion.speeds
@@ -45,6 +43,6 @@ def _start(simulator: nhmech.Simulator, motion) -> None:
 def run(motion, dt: float, duration: float) -> tuple[np.ndarray, float]:
     made = simulator(motion, dt, duration)
     steps = round(duration / dt)
-    begin = perf_counter()
+    begin = process_time()
     trajectory = made.run(duration, every=steps)
-    return trajectory.q[-1, :3], perf_counter() - begin
+    return trajectory.q[-1, :3], process_time() - begin

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import cache
-from time import perf_counter
+from time import process_time
 
 import numpy as np
 import sympy as sm
@@ -11,30 +12,38 @@ import sympy.physics.mechanics as me
 
 from support.motions import GRAVITY
 
-CHOSEN = {"differential_drive": "lambdify(cse, math), RK4 on lists", "disc": "lambdify(cse, math), RK4 on lists"}
-
 
 def run(motion, dt: float, duration: float) -> tuple[np.ndarray, float]:
     rate, state = _rate(motion), motion.start.tolist()
     half, sixth = dt / 2, dt / 6
-    begin = perf_counter()
+    begin = process_time()
     for _ in range(round(duration / dt)):
         k1 = rate(*state)
         k2 = rate(*[s + half * k for s, k in zip(state, k1)])
         k3 = rate(*[s + half * k for s, k in zip(state, k2)])
         k4 = rate(*[s + dt * k for s, k in zip(state, k3)])
         state = [s + sixth * (a + 2 * (b + c) + d) for s, a, b, c, d in zip(state, k1, k2, k3, k4)]
-    seconds = perf_counter() - begin
+    seconds = process_time() - begin
     return motion.place(np.array(state)), seconds
+
+
+TORQUES = sm.symbols("torque_left torque_right")
 
 
 @cache
 def _rate(motion):
-    state, q_rates, kane = {"differential_drive": _drive, "disc": _disc}[motion.name](motion)
+    """As a function of numbers; the equations are simplified once for all torques, which takes a while."""
+    symbols, written = _written(replace(motion, name="", torques=TORQUES) if hasattr(motion, "torques") else motion)
+    values = dict(zip(TORQUES, getattr(motion, "torques", ())))
+    return sm.lambdify(symbols, [expression.subs(values) for expression in written], modules="math", cse=True)
+
+
+@cache
+def _written(motion):
+    state, q_rates, kane = {"differential_drive": _drive, "disc": _disc}[motion.robot](motion)
     rates = q_rates | dict(zip(kane.u, kane.mass_matrix.LUsolve(kane.forcing)))
     symbols = sm.symbols(f"s:{len(state)}")
-    written = [sm.simplify(rates[name].subs(dict(zip(state, symbols)))) for name in state]
-    return sm.lambdify(symbols, written, modules="math", cse=True)
+    return symbols, [sm.simplify(rates[name].subs(dict(zip(state, symbols)))) for name in state]
 
 
 def _drive(motion):

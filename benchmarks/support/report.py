@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import platform
 import statistics
+import time
 from collections.abc import Callable
 from importlib import metadata
 
@@ -12,6 +13,7 @@ from nhmech.compile.compiler import find_compiler
 from nhmech.version import __version__
 
 ROUNDS = 7
+SUMMARY = "NHMECH_BENCH_SUMMARY"      # environment: a file that every `aim` is added to, which `make bench` shows at the end
 
 
 def machine(packages: tuple[str, ...] = ()) -> str:
@@ -36,13 +38,30 @@ def _processor() -> str:
         return platform.processor() or platform.machine()
 
 
-def interleaved(measures: dict[str, Callable[[], float]], rounds: int = ROUNDS) -> dict[str, float]:
-    """Medians of what each function returns, one round after another so that all see the same machine."""
+def interleaved(measures: dict[str, Callable[[], float]], rounds: int = ROUNDS, enough: float = 4.0) -> dict[str, float]:
+    """Medians of what each function returns, one round after another so that all see the same machine.
+
+    After three rounds, a function that has had `enough` seconds sits out.
+    """
     found: dict[str, list[float]] = {name: [] for name in measures}
-    for _ in range(rounds):
+    spent = dict.fromkeys(measures, 0.0)
+    for i in range(rounds):
         for name, measure in measures.items():
-            found[name].append(measure())
+            if i < 3 or spent[name] < enough:
+                begin = time.perf_counter()
+                found[name].append(measure())
+                spent[name] += time.perf_counter() - begin
     return {name: statistics.median(values) for name, values in found.items()}
+
+
+def aim(what: str, found: float, wanted: float, least: bool = True) -> None:
+    """Says whether a number is as large (`least`) or as small as it should be; the line goes into the summary too."""
+    met = found >= wanted if least else found <= wanted
+    line = f"{what}: {found:.3g} (aim {'at least' if least else 'at most'} {wanted:g}) {'met' if met else 'MISSED'}"
+    print(line)
+    if os.environ.get(SUMMARY):
+        with open(os.environ[SUMMARY], "a") as file:
+            file.write(line + "\n")
 
 
 def table(head: tuple[str, ...], rows: list[tuple], title: str = "") -> str:

@@ -82,6 +82,47 @@ def _place(point: np.ndarray) -> str:
     return f"at ({x:.4g}, {y:.4g}) m of the base"
 
 
+class AxleReader:
+    """`axles` of one vehicle at many configurations: the function of its lateral rows is made once."""
+
+    def __init__(self, vehicle: Vehicle, *, gripping: bool = False):
+        self.vehicle = vehicle
+        sideways = [c for c in vehicle.contacts if "lateral" in c.held and c.mount.axle is not None]
+        self.contacts = tuple(c for c in sideways if gripping or _held(vehicle, c.name))
+        s = vehicle.constrained.system
+        forms = ca.vertcat(ca.SX(0, s.v.numel()), *[ca.jacobian(c.speed("lateral"), s.v) for c in self.contacts])
+        self._forms = ca.Function("lateral", [s.t, s.q, s.theta], [ca.densify(forms)])
+
+    def at(self, q: np.ndarray) -> Axles:
+        """The axles at q (nq,)."""
+        vehicle, length = self.vehicle, self.vehicle.steering.length
+        values = self._forms(0.0, q, vehicle.theta).full().reshape(len(self.contacts), vehicle.algebroid.nv)
+        trailing = np.abs(values[:, 6:]).max(axis=1, initial=0.0) > 1e-6 * max(length, 1e-3)
+        rows = values[~trailing, :6] @ planar(vehicle, q).T / np.array([1.0, 1.0, length])
+        rows = rows / np.linalg.norm(rows, axis=1, keepdims=True)
+        wheels = tuple(c.name for c, trails in zip(self.contacts, trailing) if not trails)
+        return Axles(wheels, rows, length, *_meet(rows, length), bool(vehicle.steering.steered))
+
+    def centre(self, q: np.ndarray, v: np.ndarray | None = None) -> np.ndarray | None:
+        """The point (3,) [m] in W about which the base turns, at the height of its origin; None where there is none.
+
+        Where the axles meet; where they coincide or bind nothing, and v (nv,) is given, the point of the common axle (or of the
+        ground) that the base's twist turns about now.
+        """
+        found, plane = self.at(q), planar(self.vehicle, q)
+        point = found.centre if found.kind == "point" else None
+        if found.kind in ("line", "anywhere") and v is not None:
+            forward, lateral, turn = plane @ np.asarray(v, dtype=float)[:6]
+            if abs(turn) * found.length <= TURNLESS * max(np.hypot(forward, lateral), found.length):
+                return None
+            point = np.array([-lateral, forward]) / turn
+            if found.kind == "line":
+                point = found.centre + (point - found.centre) @ found.direction * found.direction
+        if point is None:
+            return None
+        return q[:3] + pin.Quaternion(np.asarray(q, dtype=float)[3:7]).toRotationMatrix() @ (point @ plane[:2, :3])
+
+
 def axles(vehicle: Vehicle, q: np.ndarray | None = None, *, gripping: bool = False) -> Axles:
     """The axles of a vehicle at q (its zero pose where None) and where they meet.
 
@@ -90,17 +131,7 @@ def axles(vehicle: Vehicle, q: np.ndarray | None = None, *, gripping: bool = Fal
     gripping  all wheels, those too whose lateral rows were freed or replaced by `skid=`: why it could not turn without that
     """
     q = vehicle.configuration() if q is None else np.asarray(q, dtype=float)
-    length, normal = vehicle.steering.length, planar(vehicle, q)
-    sideways = [c for c in vehicle.contacts if "lateral" in c.held and c.mount.axle is not None and (gripping or _held(vehicle, c.name))]
-    s = vehicle.constrained.system
-    forms = ca.vertcat(ca.SX(0, s.v.numel()), *[ca.jacobian(c.speed("lateral"), s.v) for c in sideways])
-    evaluate = ca.Function("lateral", [s.t, s.q, s.theta], [ca.densify(forms)])
-    values = evaluate(0.0, q, vehicle.theta).full().reshape(len(sideways), s.v.numel())
-    trailing = np.abs(values[:, 6:]).max(axis=1, initial=0.0) > 1e-6 * max(length, 1e-3)
-    rows = values[~trailing, :6] @ normal.T / np.array([1.0, 1.0, length])
-    rows = rows / np.linalg.norm(rows, axis=1, keepdims=True)
-    wheels = tuple(c.name for c, trails in zip(sideways, trailing) if not trails)
-    return Axles(wheels, rows, length, *_meet(rows, length), bool(vehicle.steering.steered))
+    return AxleReader(vehicle, gripping=gripping).at(q)
 
 
 def axles_at(vehicle: Vehicle, angles: dict[str, float]) -> Axles:
@@ -114,11 +145,7 @@ def axles_at(vehicle: Vehicle, angles: dict[str, float]) -> Axles:
 
 def rotation_centre(vehicle: Vehicle, q: np.ndarray) -> np.ndarray | None:
     """The one point (3,) [m] in W about which the base turns at q, at the height of its origin; None where there is not exactly one."""
-    found = axles(vehicle, q)
-    if found.kind != "point":
-        return None
-    along = planar(vehicle, q)[:2, :3]
-    return q[:3] + pin.Quaternion(np.asarray(q, dtype=float)[3:7]).toRotationMatrix() @ (found.centre @ along)
+    return AxleReader(vehicle).centre(np.asarray(q, dtype=float))
 
 
 def _held(vehicle: Vehicle, wheel: str) -> bool:

@@ -56,7 +56,7 @@ def _centred(c: np.ndarray, cones: Cones, y: np.ndarray, near: float) -> np.ndar
         around = (cones.P / f[:, :, None]).reshape(-1, len(y)).T @ cones.P.reshape(-1, len(y))
         gradient, hessian = c - slope.sum(axis=0), slope.T @ slope + 2 * (around - (cones.r / f).T @ cones.r)
         scale = 1 / np.sqrt(np.diag(hessian))                             # tight cones next to slack ones: 1e20 and more apart
-        step = -scale * np.linalg.solve(scale[:, None] * hessian * scale, scale * gradient)
+        step = -scale * _solved(scale[:, None] * hessian * scale, scale * gradient)
         decrement, part = -gradient @ step, 1.0
         if not decrement > near:
             return y
@@ -66,6 +66,14 @@ def _centred(c: np.ndarray, cones: Cones, y: np.ndarray, near: float) -> np.ndar
                 return y
         y, value = y + part * step, new
     return y
+
+
+def _solved(matrix: np.ndarray, right: np.ndarray) -> np.ndarray:
+    """The shortest solution where, near an optimum with fewer tight cones than unknowns, the matrix is singular to rounding."""
+    try:
+        return np.linalg.solve(matrix, right)
+    except np.linalg.LinAlgError:
+        return np.linalg.lstsq(matrix, right, rcond=None)[0]
 
 
 def _value(c: np.ndarray, cones: Cones, y: np.ndarray) -> float:

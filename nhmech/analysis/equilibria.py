@@ -8,12 +8,14 @@ from functools import cached_property
 
 import casadi as ca
 import numpy as np
+import pinocchio as pin
 
 from ..errors import MechanicsError
 from ..mechanics.algebroid import rotation
 from .variations import Point, Variations
 
 ITERATIONS, CONVERGED, ACCEPTED = 40, 1e-15, 1e-11       # relative to the largest entry of the Jacobian
+HALVINGS = 6         # of a step along a branch, before the branch is taken to end
 SINGULAR = 1e-9      # singular values below this part of the largest one count as zero
 
 
@@ -91,14 +93,22 @@ class SteadyMotions:
 
         Raises `MechanicsError` where none is found, naming the equation that is worst satisfied, and for unknown quantities.
         """
-        conditions = dict(conditions or {})
         u = np.zeros(self.variations.system.u.numel()) if u is None else np.array(u, dtype=float)
-        q, xi = self._on_the_ground(t, np.array(q, dtype=float)), np.array(xi, dtype=float)
-        state = self._state(t, q, xi, u, conditions)
+        q, xi, u, state, _ = self._solve(t, np.array(q, dtype=float), np.array(xi, dtype=float), u, dict(conditions or {}))
+        return Equilibrium(q, xi, u, state.residual, state.family)
+
+    def _solve(self, t: float, q: np.ndarray, xi: np.ndarray, u: np.ndarray, conditions: Mapping[str, float],
+               across: np.ndarray | None = None) -> tuple[np.ndarray, np.ndarray, np.ndarray, _State, float]:
+        """Newton's method; all steps at right angles to `across` (nv + nxi + nu,) where it is given. And the length of all steps."""
+        q = self._on_the_ground(t, q)
+        state, gone = self._state(t, q, xi, u, conditions), 0.0
         for _ in range(ITERATIONS):
             if state.residual <= CONVERGED * state.scale:
                 break
-            step, fraction = -np.linalg.lstsq(state.jacobian, state.defect, rcond=SINGULAR)[0], 1.0
+            jacobian, defect, fraction = state.jacobian, state.defect, 1.0
+            if across is not None:
+                jacobian, defect = np.vstack([jacobian, self._local(state.point, across)]), np.r_[defect, 0.0]
+            step = -np.linalg.lstsq(jacobian, defect, rcond=SINGULAR)[0]
             while fraction > 1e-3:
                 k, nxi = len(state.point.names), len(xi)
                 moved = u.copy()
@@ -111,10 +121,22 @@ class SteadyMotions:
             if following.merit >= state.merit:              # rounding: no step makes it better
                 break
             q, xi, u, state = q_next, xi + fraction * step[k:k + nxi], moved, following
+            gone += fraction * float(np.linalg.norm(step))
         if not state.residual <= ACCEPTED * state.scale:
             raise MechanicsError(f"no steady motion found near the guess: {state.worst} is left with {state.residual:.3g}; "
                                  f"change the guess or the conditions ({', '.join(conditions) or 'none'}), or let inputs be unknowns")
-        return Equilibrium(q, xi, u, state.residual, state.family)
+        return q, xi, u, state, gone
+
+    def _local(self, point: Point, whole: np.ndarray) -> np.ndarray:
+        """A direction (nv + nxi + nu,) in the unknowns at a point."""
+        nv, nxi = self.variations.space.nv, self.variations.xi.numel()
+        return np.r_[whole[:nv][list(point.names)], whole[nv:nv + nxi], whole[nv + nxi:][self.free]]
+
+    def _whole(self, point: Point, local: np.ndarray) -> np.ndarray:
+        """The same in fibre coordinates, speeds and all inputs."""
+        k, nxi, u = len(point.names), self.variations.xi.numel(), np.zeros(self.variations.system.u.numel())
+        u[self.free] = local[k + nxi:]
+        return np.r_[point.basis @ local[:k], local[k:k + nxi], u]
 
     def _state(self, t: float, q: np.ndarray, xi: np.ndarray, u: np.ndarray, conditions: Mapping[str, float]) -> _State:
         point = self.variations.at(q, xi, u, t)
@@ -154,28 +176,119 @@ class SteadyMotions:
         """Steady motions continued from `start` while the quantity `name` runs through `values`, other conditions kept.
 
         The first Newton step from one member is the tangent of the family, so that no predictor is needed.
-        Raises `MechanicsError` where the family ends or folds between two values.
+        Raises `MechanicsError` where the family ends or folds between two values; `branch` goes round folds.
         """
         members = []
         for value in values:
-            start = self.find(start.q, start.xi, start.u, {**(conditions or {}), name: float(value)})
+            try:
+                start = self.find(start.q, start.xi, start.u, {**(conditions or {}), name: float(value)})
+            except MechanicsError as error:
+                reached = float(self.reading((name,))(0.0, start.q, start.xi, start.u, self.variations.theta)[0])
+                raise MechanicsError(f"the family was followed to {name} = {reached:.9g} and not to {value:.9g}: it ends or folds between, or the "
+                                     f"values lie too far apart; `branch` goes on by arc length, round folds. ({error})") from error
             members.append(start)
         return members
+
+    def branch(self, start: Equilibrium, name: str, step: float, count: int, conditions: Mapping[str, float] | None = None) -> list[Equilibrium]:
+        """`count` further members of a one-parameter family, by pseudo-arclength continuation: folds in `name` are passed.
+
+        step  length of a step in the unknowns (displacements, speeds, free inputs, each in its own SI unit), halved where it is too
+              long for Newton's method; the first one goes to where the quantity `name` grows, or shrinks where `step` is negative
+        conditions  are kept
+
+        Raises `MechanicsError` where the family through a member has not dimension one, naming what can be done, and where no member
+        is found. Source: H. B. Keller, in Applications of Bifurcation Theory (1977) 359-384.
+        """
+        conditions, members, tangent = dict(conditions or {}), [], None
+        gradient = self.reading((name,))
+        for _ in range(count):
+            state = self._state(0.0, start.q, start.xi, start.u, conditions)
+            _, s, vt = np.linalg.svd(state.jacobian)
+            free = vt[int(np.sum(s > SINGULAR * s[0])):]
+            if len(free) != 1:
+                raise MechanicsError(f"the steady motions with these conditions form a family of dimension {len(free)} here, not 1: "
+                                     + ("give further conditions" if len(free) > 1 else "leave out a condition, or free an input"))
+            if tangent is None:
+                _, along, by_speed, _ = (x.full() for x in gradient(0.0, start.q, start.xi, start.u, self.variations.theta))
+                grows = np.r_[along[0] @ state.point.basis, by_speed[0], np.zeros(len(self.free))] @ free[0]
+                local = free[0] * (1.0 if grows >= 0 else -1.0) * np.sign(step)
+            else:
+                local = free[0] * (1.0 if free[0] @ self._local(state.point, tangent) >= 0 else -1.0)
+            tangent = self._whole(state.point, local)
+            q, xi, u, state = self._further(start, tangent, abs(step), conditions)
+            start = Equilibrium(q, xi, u, state.residual, state.family)
+            members.append(start)
+        return members
+
+    def _further(self, start: Equilibrium, tangent: np.ndarray, length: float, conditions: Mapping[str, float]):
+        """The member a step along the tangent away, at right angles to it; a shorter step where Newton's method fails or goes so far
+        that it may be on another branch."""
+        nv, nxi = self.variations.space.nv, self.variations.xi.numel()
+        for shorter in range(HALVINGS + 1):
+            moved = length / 2 ** shorter * tangent
+            try:
+                q = self._displaced(0.0, start.q, moved[:nv])
+                *found, gone = self._solve(0.0, q, start.xi + moved[nv:nv + nxi], start.u + moved[nv + nxi:], conditions, tangent)
+            except MechanicsError:
+                if shorter == HALVINGS:
+                    raise
+                continue
+            if gone < np.linalg.norm(moved) / 2:
+                return found
+        raise MechanicsError(f"the branch turns too sharply for steps of {length:.3g}; start with shorter ones, or it meets another branch here")
 
     def straight(self, speed: float, q: np.ndarray | None = None) -> Equilibrium:
         """Straight running of a vehicle at a forward speed [m/s], from its upright configuration where q is None.
 
         Raises `MechanicsError` for what is no vehicle, and where none is found: a vehicle with resistance needs its driven joints
-        among the unknown `inputs`.
+        among the unknown `inputs`; one whose wheels have their mass off the axle has no steady running at all.
         """
-        variations = self.variations
-        if variations.subject.vehicle is None:
-            raise MechanicsError("only a vehicle runs straight; give `find` a guess of the steady motion")
-        q = variations.subject.vehicle.configuration() if q is None else np.asarray(q, dtype=float)
-        zero = np.zeros(variations.xi.numel())
-        point = variations.at(q, zero)
+        q = self._upright(q)
+        point = self.variations.at(q, np.zeros(self.variations.xi.numel()))
+        if speed and (uneven := self._uneven(point)):
+            raise MechanicsError(f"{self.variations.subject.vehicle.name!r} has no steady straight running: the mass of {', '.join(uneven)} "
+                                 "is not evenly spread about the axle, so that it runs unevenly; set com and products of inertia of these "
+                                 "links to zero with with_parameters")
         xi = np.linalg.lstsq(point.E[:6], np.r_[speed, np.zeros(5)] - point.v[:6], rcond=SINGULAR)[0]
         return self.find(q, xi, conditions={"forward_speed": speed, "lateral_speed": 0.0, "yaw_rate": 0.0})
+
+    def standing(self, q: np.ndarray | None = None) -> Equilibrium:
+        """The equilibrium at rest next to q, the upright configuration where None: the pitch and lean at which nothing falls over,
+        and the efforts of the free inputs that hold it. Wheels keep their angles.
+
+        Raises `MechanicsError` for what is no vehicle, and where none is found.
+        """
+        q = self._upright(q)
+        zero = np.zeros(self.variations.xi.numel())
+        held = {f"{name} angle": None for name in self._uneven(self.variations.at(q, zero))}
+        angles = self.reading(tuple(held))(0.0, q, zero, np.zeros(self.variations.system.u.numel()), self.variations.theta)[0].full().ravel()
+        return self.find(q, zero, conditions={"forward_speed": 0.0, "lateral_speed": 0.0, "yaw_rate": 0.0, **dict(zip(held, map(float, angles)))})
+
+    def _upright(self, q: np.ndarray | None) -> np.ndarray:
+        vehicle = self.variations.subject.vehicle
+        if vehicle is None:
+            raise MechanicsError("only a vehicle stands or runs straight; give `find` a guess of the steady motion")
+        return vehicle.configuration() if q is None else np.asarray(q, dtype=float)
+
+    def _uneven(self, point: Point) -> list[str]:
+        """Rolling joints on whose angles the dynamics depends."""
+        seen = [self.variations.space.v_names[i] for i in point.names]
+        return [name for name in self.variations.subject.vehicle.description.rolling if name in seen]
+
+
+def standing(vehicle) -> Equilibrium:
+    """Where a vehicle stands at rest, its driven joints holding it: `SteadyMotions.standing`. The pitch of a two-wheeled inverted
+    pendulum whose centre of mass is not above its axle in the zero pose, for example:
+
+        e = standing(vehicle);  e.q, e.u  and  pitch_of(e.q)
+    """
+    return SteadyMotions(vehicle, vehicle.driven).standing()
+
+
+def pitch_of(q: np.ndarray) -> float:
+    """Pitch [rad] of a vehicle's base, R = Rz(yaw) Rx(roll) Ry(pitch)."""
+    R = pin.Quaternion(np.asarray(q, dtype=float)[3:7]).toRotationMatrix()
+    return float(np.arctan2(-R[2, 0], R[2, 2]))
 
 
 @dataclass(frozen=True)

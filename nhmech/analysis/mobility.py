@@ -33,7 +33,7 @@ class Dependence:
     def __str__(self) -> str:
         text = "".join(f" {'-' if value < 0 else '+'} " + ("" if abs(abs(value) - 1) < 1e-9 else f"{abs(value):.4g} ") + name
                        for name, value in self.coefficients.items()).removeprefix(" + ") or "0"
-        return f"{self.row} = {text.strip()}" + ("" if self.constant else " (here)")
+        return f"{self.row} = {text.strip()}" + ("" if self.constant else " (in the zero pose)")
 
 
 @dataclass(frozen=True)

@@ -48,12 +48,20 @@ def lift_off(vehicle: Vehicle, *, terminal: bool = True) -> Event:
     return Event(LIFT_OFF, lambda t, state: _load(vehicle, t, state).least_normal, terminal, direction=-1, limit=True)
 
 
+_last: list[tuple[Vehicle, State, ContactLoad]] = []      # the state judged last: several events look at the same one
+
+
 def _load(vehicle: Vehicle, t: float, state: State) -> ContactLoad:
+    for known, judged, load in _last[:1]:                               # a copy: other threads judge other states meanwhile
+        if known is vehicle and judged is state:
+            return load
     wanted = vehicle.constrained.system.u.numel()
     if len(state.u) != wanted:
         raise MechanicsError(f"the state has {len(state.u)} inputs, {vehicle.name!r} has {wanted}: make the event for the vehicle "
                              "that runs; with external wrenches, for vehicle.with_wrench(links)")
-    return contact_load(vehicle, t, state.q, state.v, state.u)
+    load = contact_load(vehicle, t, state.q, state.v, state.u)
+    _last[:] = [(vehicle, state, load)]
+    return load
 
 
 @dataclass(frozen=True, eq=False)
@@ -107,16 +115,22 @@ class RunValidity:
 
 
 def along(trajectory: Trajectory, mu: float | Mapping[str, float] | None = None, *, every: int = 1) -> RunValidity:
-    """`validity` at each so many recorded states, the last one included.
+    """`validity` at each so many recorded states, the last one and those after an event included.
 
-    Raises `MechanicsError` for a run of something without wheels, of a kinematic run (which has no forces), or without its vehicle.
+    A run that was read from a file is judged with the vehicle it was made with (`trajectory.subject.vehicle`), or with the one that
+    `Trajectory.load` was given.
+
+    Raises `MechanicsError` for a run of something without wheels, and of a kinematic run (which has no forces); `SimulationError` for a
+    file that does not say what was simulated.
     """
-    vehicle = getattr(trajectory.system, "vehicle", None)
+    vehicle = trajectory.subject.vehicle
     if vehicle is None:
-        raise MechanicsError("only the run of a vehicle has wheels to judge; "
-                             "give Trajectory.load the vehicle for a run that was read from a file")
+        raise MechanicsError("only the run of a vehicle has wheels to judge")
     if trajectory.kinematic:
         raise MechanicsError("a kinematic run has no forces: its speeds were commanded")
-    chosen = sorted({*range(0, len(trajectory), every), len(trajectory) - 1})
+    events = tuple(event for event in trajectory.events if event[1] in (FRICTION, LIFT_OFF))
+    last = len(trajectory) - 1
+    after = {min(int(np.searchsorted(trajectory.t, t)), last) for t, _ in events}
+    chosen = sorted({*range(0, len(trajectory), every), last, *after})
     states = tuple(validity(vehicle, trajectory.t[k], trajectory.q[k], trajectory.v[k], trajectory.u[k], mu) for k in chosen)
-    return RunValidity(states, tuple(event for event in trajectory.events if event[1] in (FRICTION, LIFT_OFF)))
+    return RunValidity(states, events)

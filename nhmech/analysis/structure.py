@@ -15,6 +15,7 @@ from ..mechanics.symmetry_search import find_symmetry
 from ..simulation.subject import Subject
 from ..vehicle.remarks import frozen_parts, ignorable
 from ..vehicle.vehicle import Vehicle
+from .curvature import Curvature, connection_curvature
 from .integrable import Combination, integrable_combinations
 from .motions import Motions, motions
 
@@ -49,6 +50,7 @@ class Structure:
     here          at the configuration asked for, or None
     combinations  integrable: constant along every motion
     further       number of further functions that no motion changes and that are no such combination; None where not known
+    curvature     of the connection over the independent speeds, at the configuration asked for or the first sample; None where there is none
     symmetries    of a vehicle: of the pose alone, and with the angles of its wheels; of another system: all that was found
     """
 
@@ -59,6 +61,7 @@ class Structure:
     here: Growth | None
     combinations: tuple[Combination, ...]
     further: int | None
+    curvature: Curvature | None
     symmetries: tuple[SymmetryClass, ...]
 
     @property
@@ -97,7 +100,8 @@ def structure(constrained, q: np.ndarray | None = None, *, wheel_angles: bool = 
         known = sum(found is everything or set(c.coefficients) <= set(found.variables) for c in combinations)
         further = max(found.dimension - generic.ranks[-1] - known, 0)
     return Structure(found.variables, found.left_out, tuple(frozen_parts(vehicle)) if vehicle is not None else (), generic, here,
-                     combinations, further, _of_vehicle(vehicle, everything) if vehicle is not None else _of_system(subject))
+                     combinations, further, connection_curvature(constrained, q),
+                     _of_vehicle(vehicle, everything) if vehicle is not None else _of_system(subject))
 
 
 def _spanning(found: Growth, dimension: int) -> bool | None:

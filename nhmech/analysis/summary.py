@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+import numpy as np
+
+from ..errors import MechanicsError
 from ..vehicle.vehicle import Vehicle
 from .axles import axles
+from .curvature import curvature_in_words
 from .mobility import mobility
 from .structure import Structure, structure
+from .validity import validity
 
 
 def mobility_summary(vehicle: Vehicle) -> dict:
@@ -24,9 +29,20 @@ def mobility_summary(vehicle: Vehicle) -> dict:
         "dependent_rows": [str(dependence) for dependence in found.dependent],
         "undetermined": list(found.undetermined),
         "undetermined_dimension": found.splits,
+        "normals_at_rest": _at_rest(vehicle),
         "to_free": [list(names) for names in gripping.to_free()] if skidding else [],
         "why_locked": gripping.in_words().partition("; free")[0] if skidding else None,
     }
+
+
+def _at_rest(vehicle: Vehicle) -> dict[str, float] | None:
+    """Normal force of each wheel [N] in the zero pose at rest, no effort; None where it cannot be worked out, or a wheel would lift."""
+    zero = np.zeros(vehicle.algebroid.nv)
+    try:
+        found = validity(vehicle, 0.0, vehicle.configuration(), zero, np.zeros(vehicle.constrained.system.u.numel()))
+    except MechanicsError:
+        return None
+    return None if found.lifted else {one.wheel: one.normal for one in found.wheels}
 
 
 def geometry_summary(vehicle: Vehicle) -> dict:
@@ -43,6 +59,9 @@ def geometry_summary(vehicle: Vehicle) -> dict:
         "controllable": found.controllable,
         "controllable_in_words": controllability(found),
         "integrable": [str(combination) for combination in found.combinations],
+        "curvature": [] if found.curvature is None else [
+            {"of": of, "loop": [a, b], "value": value} for (of, a, b), value in found.curvature.components.items()],
+        "curvature_in_words": curvature_in_words(found.curvature),
         "symmetry": {c.group: c.kind for c in found.symmetries},
     }
 
@@ -67,6 +86,8 @@ def mobility_lines(found: dict) -> dict[str, str]:
         "dependent rows": _some(found["dependent_rows"], 2, "; "),
         "undetermined": _undetermined(found),
     }
+    if found["normals_at_rest"]:
+        lines["load at rest"] = ", ".join(f"{wheel} {force:.4g} N" for wheel, force in found["normals_at_rest"].items())
     if found["why_locked"]:
         free = " or ".join(" and ".join(names) for names in found["to_free"])
         lines |= {"all gripping": found["why_locked"], "what to free": f"the lateral rows of {free}" if free else "nothing"}
@@ -84,6 +105,7 @@ def geometry_lines(found: dict) -> dict[str, str]:
         "modulo": " and ".join(left) or "nothing",
         "controllable": found["controllable_in_words"],
         "integrable": _some(found["integrable"], 3, "; "),
+        "curvature": found["curvature_in_words"],
         "symmetry": "; ".join(f"{group}: {kind}" for group, kind in found["symmetry"].items()) or "none found",
     }
 

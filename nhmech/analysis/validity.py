@@ -96,8 +96,11 @@ class Validity:
         one = self.worst
         if self.lifted:
             return f"{one.wheel} lifts off: the ground would have to pull it with {-one.normal:.3g} N"
+        if not np.isfinite(one.mu):
+            return f"{one.wheel}, needs mu = {one.kindest:.3g}"
         sign = ">" if one.kindest > one.mu else "<="
-        return f"{one.wheel}, needs mu = {one.kindest:.3g}" + (f" {sign} {one.mu:.3g}" if np.isfinite(one.mu) else "")
+        digits = next((n for n in (3, 4, 6, 9) if f"{one.kindest:.{n}g}" != f"{one.mu:.{n}g}"), 3)      # two numbers that differ are shown to
+        return f"{one.wheel}, needs mu = {one.kindest:.{digits}g} {sign} {one.mu:.3g}"
 
     def describe(self) -> str:
         """The verdict, the wheels, and what is undetermined, in lines."""

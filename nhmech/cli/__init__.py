@@ -12,7 +12,7 @@ import click
 from ..errors import NhmechError, SimulationError
 from ..version import __version__
 
-COMMANDS = ("run", "inspect", "view", "plot", "systems", "cache")  # each is the function of the same name in the module of the same name
+COMMANDS = ("run", "controllers", "inspect", "view", "plot", "report", "export", "systems", "cache")  # each is the function of the same name in the module of the same name
 
 BAD_INPUT, STOPPED = 2, 3
 
@@ -33,8 +33,16 @@ class Commands(click.Group):
             return super().invoke(ctx)
         except NhmechError as error:
             click.secho("error: ", err=True, fg="red", nl=False)
-            click.echo(str(error), err=True)
+            from .wording import in_options
+
+            click.echo(in_options(str(error)), err=True)
             ctx.exit(STOPPED if isinstance(error, SimulationError) else BAD_INPUT)
+        except OSError as error:
+            if error.filename is None:
+                raise
+            click.secho("error: ", err=True, fg="red", nl=False)
+            click.echo(f"{error.filename}: {error.strerror or error}", err=True)
+            ctx.exit(BAD_INPUT)
 
 
 @click.group(cls=Commands, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import re
+import textwrap
 from math import isfinite
 from typing import TYPE_CHECKING
 
@@ -15,7 +17,8 @@ if TYPE_CHECKING:
     from ..vehicle.description import Description
 
 LINES = 60
-WIDTH = 200
+WIDTH = 120
+ROWS = 3         # that one entry takes at most
 
 
 def wheel_rows(description: Description) -> list[dict]:
@@ -98,17 +101,41 @@ def facts(values: dict) -> list[str]:
     return table([["", name, words(value)] for name, value in values.items()])
 
 
-def counted(mechanics: dict) -> dict:
-    """The mechanics' summary with the lists of rows shortened to what is worth reading."""
-    short = {key: value for key, value in mechanics.items() if key not in ("name", "rows", "kept_rows", "dropped_rows")}
-    if {"rows", "kept_rows"} <= mechanics.keys():
-        short["rows"] = f"{len(mechanics['rows'])}, {len(mechanics['kept_rows'])} of them independent"
-    return dict(sorted(short.items(), key=lambda item: type(item[1]) is not int))  # the numbers first
+def sizes(mechanics: dict) -> dict:
+    """The mechanics' summary in words; lists of rows are counted, what is empty or zero is left out."""
+    support = {name: value for name, value in mechanics["support_offsets"].items() if abs(value) > 1e-9}
+    shown = {
+        "coordinates": f"{mechanics['nq']} (nq), {mechanics['nv']} velocities (nv), {mechanics['nxi']} of them independent (nxi)",
+        "speeds": ", ".join(f"{name} [{unit}]" for name, unit in mechanics["speeds"].items()),
+        "inputs": words(mechanics["inputs"]),
+        "rows": f"{len(mechanics['rows'])} constraints, {len(mechanics['kept_rows'])} of them independent",
+        "couplings": f"{words(mechanics['couplings'])}; led by {words(mechanics['leaders'])}" if mechanics["couplings"] else "",
+        "support": ("contacts off the common plane [m]: " + words(support) if support else "all contacts in one plane")
+        + (", the base level" if mechanics["level_base"] else ""),
+        "symmetry": mechanics["symmetry"],
+    }
+    known = {"name", "nq", "nv", "nxi", "speeds", "inputs", "rows", "kept_rows", "dropped_rows", "couplings", "leaders", "support_offsets",
+             "level_base", "symmetry"}
+    further = {key: value for key, value in mechanics.items() if key not in known}
+    return {key: value for key, value in (shown | further).items() if value not in ("", [], (), None)}
 
 
-def clipped(line: str) -> str:
-    """One line of the terminal's history, not five."""
-    return line if len(line) <= WIDTH else f"{line[:WIDTH - 13]} ... (--json)"
+def likewise(reasons: dict[str, str]) -> list[str]:
+    """Reasons by wheel; those that differ in names only are said once."""
+    groups: dict[str, list[str]] = {}
+    for name, reason in reasons.items():
+        groups.setdefault(re.sub(r"'[^']*'", "''", reason), []).append(name)
+    return facts({names[0] + (f" and {len(names) - 1} more" if len(names) > 1 else ""): reasons[names[0]] for names in groups.values()})
+
+
+def wrapped(line: str, rows: int = ROWS) -> list[str]:
+    """The line in rows of `WIDTH`, hanging below the entry's text; what is longer than `rows` of them is cut off."""
+    hang = re.match(r"  \S.*?  +|  - |", line).end()
+    lines = textwrap.wrap(line, WIDTH, subsequent_indent=" " * min(hang, 40), break_long_words=False, break_on_hyphens=False) or [""]
+    lines[0] = line[:len(line) - len(line.lstrip())] + lines[0].lstrip()
+    if len(lines) > rows:
+        lines = [*lines[:rows - 1], f"{lines[rows - 1][:WIDTH - 13].rstrip()} ... (--json)"]
+    return [part if len(part) <= WIDTH else f"{part[:WIDTH - 13]} ... (--json)" for part in lines]
 
 
 def report_lines(found: dict) -> list[tuple[str, list[str]]]:
@@ -122,28 +149,37 @@ def report_lines(found: dict) -> list[tuple[str, list[str]]]:
         for wheel in found["wheels"]
     ]
     mimic = [f"{m['joint']} = {m['multiplier']:g} {m['leader']} + {m['offset']:g}" for m in found["joints"]["mimic"]]
-    sections = {
+    joints = {key: value for key, value in (found["joints"] | {"mimic": mimic}).items() if value}
+    entries = {
         "": table([head, *wheels]),
-        "why": facts({wheel["name"]: wheel["reason"] for wheel in found["wheels"]}),
-        "joints": facts(found["joints"] | {"mimic": mimic}),
-        "mechanics": facts(counted(found["mechanics"])),
+        "why": likewise({wheel["name"]: wheel["reason"] for wheel in found["wheels"]}),
+        "joints": facts(joints),
+        "mechanics": facts(sizes(found["mechanics"])),
         "mobility": facts(mobility_lines(found["mobility"])),
         "geometry": facts(geometry_lines(found["geometry"])),
         "notices": [f"  - {notice}" for notice in found["notices"]],
     }
+    for few, many in ((ROWS, ROWS), (2, ROWS), (1, ROWS), (1, 2), (1, 1)):          # long entries take fewer rows where there are many
+        sections = {title: [row for line in lines for row in wrapped(line, many if title in ("mobility", "geometry") else few)]
+                    for title, lines in entries.items()}
+        if 1 + sum(2 + len(lines) for lines in sections.values() if lines) <= LINES:
+            break
     for title, least in (("why", 0), ("notices", 3), ("", 12)):
-        over = 1 + sum(2 + len(lines) for lines in sections.values()) - LINES
+        over = 1 + sum(2 + len(lines) for lines in sections.values() if lines) - LINES
         if over > 0 and len(sections[title]) > least:
             kept = max(least, len(sections[title]) - over - 1)
             sections[title] = sections[title][:kept] + [f"  ... {len(sections[title]) - kept} more (--json)"]
-    return [(title, [clipped(line) for line in lines]) for title, lines in sections.items() if lines]
+    return [(title, lines) for title, lines in sections.items() if lines]
 
 
 def print_report(found: dict) -> None:
     """The same for people."""
     click.secho(found["name"], bold=True, nl=False)
     click.echo(f"  root link {found['root']}")
-    for title, lines in report_lines(found):
+    from .wording import in_options
+
+    for title, lines in report_lines(found | {"wheels": [wheel | {"reason": in_options(wheel["reason"])} for wheel in found["wheels"]],
+                                              "notices": [in_options(notice) for notice in found["notices"]]}):
         click.secho(f"\n{title}" if title else "", bold=True)
         click.echo("\n".join(lines))
 

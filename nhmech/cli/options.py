@@ -87,6 +87,18 @@ class PairType(click.ParamType):
             self.fail(f"{value!r}: {error}", param, ctx)
 
 
+class ArgumentType(click.ParamType):
+    """`NAME:=VALUE`, as xacro has it -> (name, value)."""
+
+    name = "NAME:=VALUE"
+
+    def convert(self, value, param, ctx):
+        name, equals, word = value.partition(":=")
+        if not (equals and name):
+            self.fail(f"{value!r}: write {self.name}", param, ctx)
+        return name, word
+
+
 class SkidType(click.ParamType):
     """`mid-axle`, a track factor, or names of wheels."""
 
@@ -102,18 +114,19 @@ class SkidType(click.ParamType):
 
 
 class OutputFile(click.Path):
-    """A file to write; the folder must exist before hours of simulation are spent."""
+    """A file to write, with one of some endings; the folder must exist before hours of simulation are spent."""
 
-    def __init__(self, suffix: str):
+    def __init__(self, *suffixes: str):
         super().__init__(dir_okay=False, path_type=Path)
-        self.suffix = suffix
+        self.suffixes = suffixes
 
     def convert(self, value, param, ctx):
         path = super().convert(value, param, ctx)
         if not path.parent.is_dir():
             self.fail(f"{str(path)!r}: the folder {str(path.parent)!r} does not exist", param, ctx)
-        if path.suffix != self.suffix:
-            self.fail(f"{str(path)!r}: the name must end in {self.suffix}", param, ctx)
+        if path.suffix not in self.suffixes:
+            endings = ("one of " if len(self.suffixes) > 1 else "") + ", ".join(self.suffixes)
+            self.fail(f"{str(path)!r}: the name must end in {endings}", param, ctx)
         return path
 
 
@@ -140,20 +153,28 @@ _ROBOT_OPTIONS = (
         "--package", "packages", type=PairType("FOLDER", Path), multiple=True,
         help="Where package://NAME/ is, for meshes; repeat.",
     ),
+    click.option("--arg", "arguments", type=ArgumentType(), multiple=True, help="Argument of a xacro file; repeat."),
 )
+
+
+def robot_options(command):
+    """Adds every option that `load_robot` takes."""
+    for option in reversed(_ROBOT_OPTIONS):
+        command = option(command)
+    return command
 
 
 def robot(command):
     """Adds the argument FILE and every option that `load_robot` takes."""
-    for option in reversed(_ROBOT_OPTIONS):
-        command = option(command)
-    return click.argument("file")(command)
+    return click.argument("file")(robot_options(command))
 
 
-speed = click.option(
-    "--speed", type=Positive(), metavar="FACTOR", default=1.0, show_default=True,
-    help="How fast the browser plays the run; 1 is real time. The HTML file has its own control.",
-)
+_FACTOR = {
+    "type": Positive(), "metavar": "FACTOR", "default": 1.0, "show_default": True,
+    "help": "How fast the browser plays the run; 1 is real time. The HTML file has its own control.",
+}
+speed = click.option("--playback", "--speed", "speed", **_FACTOR)
+playback = click.option("--playback", **_FACTOR)       # where --speed is the robot's own
 
 
 def find_robot(file: str) -> Path:
@@ -167,7 +188,7 @@ def find_robot(file: str) -> Path:
     raise ModelError(f"{file}: no such file, and no shipped robot of that name; shipped are {', '.join(urdf_names())}")
 
 
-def load_robot(file: str, *, wheels=(), skid=None, free=(), locked=(), speeds=(), packages=()):
+def load_robot(file: str, *, wheels=(), skid=None, free=(), locked=(), speeds=(), packages=(), arguments=()):
     """`nhmech.load` with the values of the options above."""
     path = find_robot(file)
 
@@ -175,5 +196,5 @@ def load_robot(file: str, *, wheels=(), skid=None, free=(), locked=(), speeds=()
 
     return load(
         path, wheels=list(wheels) or None, free=tuple(free), locked=dict(locked), skid=skid,
-        speeds=tuple(speeds) or None, packages=dict(packages),
+        speeds=tuple(speeds) or None, packages=dict(packages), arguments=dict(arguments),
     )

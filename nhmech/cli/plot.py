@@ -6,58 +6,75 @@ from pathlib import Path
 
 import click
 
-from ..errors import ModelError, SimulationError
-from .options import Positive, find_robot, load_robot
+from ..errors import ModelError
+from .options import OutputFile, find_robot, load_robot, robot_options
+from .rolling import coefficients, friction
+from .saved import read_run, vehicle_of
 
-SUFFIXES = (".pdf", ".svg", ".png")
-
-
-class Picture(click.Path):
-    """A file to draw into; the format is its ending."""
-
-    def __init__(self):
-        super().__init__(dir_okay=False, path_type=Path)
-
-    def convert(self, value, param, ctx):
-        path = super().convert(value, param, ctx)
-        if not path.parent.is_dir():
-            self.fail(f"{str(path)!r}: the folder {str(path.parent)!r} does not exist", param, ctx)
-        if path.suffix not in SUFFIXES:
-            self.fail(f"{str(path)!r}: the name must end in one of {', '.join(SUFFIXES)}", param, ctx)
-        return path
+PICTURES = ("run", "path", "forces", "friction", "energy", "speeds", "joint-rates", "efforts", "tracking", "coordinates")
+WITHOUT_WHEELS = ("energy", "speeds", "joint-rates", "coordinates")
 
 
 @click.command()
 @click.argument("run", required=False, type=click.Path(dir_okay=False, path_type=Path))
-@click.option("--out", type=Picture(), metavar="FILE", help="Picture: .pdf, .svg or .png.  [default: RUN or the robot's name, .pdf]")
+@click.option("--out", type=OutputFile(".pdf", ".svg", ".png"), metavar="FILE", help="Picture: .pdf, .svg or .png.  [default: RUN or the robot's name, .pdf]")
+@click.option("--picture", type=click.Choice(PICTURES), default="run", show_default=True,
+              help="Which one: several on a page (run), or one of the others alone.")
+@click.option("--path", "path", metavar="NAME[:SIZE]|FILE.csv",
+              help="What the base was to follow. Default: the path of the run's controller.")
 @click.option("--robot", "file", metavar="FILE", help="The robot of the run (path or shipped name), instead of the one it was made with.")
-@click.option("--mu", type=Positive(), help="Friction coefficient of all wheels, for the limits; else what the file says.")
+@friction
 @click.option("--eigenvalues", metavar="FILE", help="Draw eigenvalues of this robot's straight running over its speed.")
-@click.option("--speeds", nargs=2, type=float, default=(0.1, 10.0), show_default=True, metavar="LOW HIGH", help="Range of it [m/s].")
+@click.option("--range", "span", nargs=2, type=float, default=(0.1, 10.0), show_default=True, metavar="LOW HIGH", help="Range of it [m/s].")
 @click.option("--points", type=click.IntRange(2), default=200, show_default=True, help="Speeds for --eigenvalues.")
-def plot(run, out, file, mu, eigenvalues, speeds, points):
+@robot_options
+def plot(run, out, picture, path, file, mu, eigenvalues, span, points, **options):
     """Draw RUN, a file that `nhmech run --save` wrote: path, wheel forces with friction limits, energy, quasi-velocities.
 
     \b
     nhmech plot run.npz --out run.pdf --mu 0.8
-    nhmech plot --eigenvalues bicycle --speeds 0.1 10 --out bicycle.pdf
+    nhmech plot run.npz --picture friction --mu 0.8 --out friction.svg
+    nhmech plot --eigenvalues bicycle --range 0.1 10 --out bicycle.pdf
+    nhmech plot --eigenvalues robot.urdf --wheel 'joint=left,kind=disc,radius=0.1' ...
+
+    The options of the robot (--wheel and those below it) go with --eigenvalues or --robot.
     """
     if (run is None) == (eigenvalues is None):
         raise click.UsageError("give a RUN, or --eigenvalues FILE")
+    if run is not None and file is None and any(options.values()):
+        raise click.UsageError(f"{run} knows its robot; options such as --wheel go with --robot or --eigenvalues")
     from ..view import plots
 
     if eigenvalues is not None:
-        figure, _ = plots.eigenvalues(_sweep(eigenvalues, speeds, points))
+        figure, _ = plots.eigenvalues(_sweep(load_robot(eigenvalues, **options), span, points))
         out = out or Path(find_robot(eigenvalues).stem + ".pdf")
     else:
-        vehicle, trajectory = _read(run, file)
-        figure, _ = plots.run(vehicle, trajectory, mu)
+        trajectory = read_run(run)
+        if file is None and "system" in trajectory.source and picture in WITHOUT_WHEELS:
+            figure, _ = getattr(plots, picture.replace("-", "_"))(trajectory.subject, trajectory)
+        else:
+            figure = _drawn(picture, trajectory, vehicle_of(run, trajectory, file, **options), mu, path)
         out = out or run.with_suffix(".pdf")
     plots.write(figure, out)
     click.echo(f"wrote {out}")
 
 
-def _sweep(file: str, speeds: tuple[float, float], points: int):
+def _drawn(picture: str, trajectory, vehicle, mu, path: str | None):
+    """The figure of that name, of a vehicle's run."""
+    from ..view import plots
+
+    words = {}
+    if picture in ("run", "forces", "friction"):
+        words["mu"] = coefficients(vehicle, mu)
+    if picture in ("run", "path", "tracking") and path is not None:
+        from ..control.path_choice import read_path, scale
+        from ..control.path_reference import path_error
+
+        words["error"] = path_error(vehicle, trajectory, read_path(path, scale(vehicle)))
+    return getattr(plots, picture.replace("-", "_"))(vehicle, trajectory, **words)[0]
+
+
+def _sweep(vehicle, speeds: tuple[float, float], points: int):
     """The speed sweep, with the critical speeds printed."""
     import numpy as np
 
@@ -66,8 +83,7 @@ def _sweep(file: str, speeds: tuple[float, float], points: int):
 
     low, high = speeds
     if not low < high:
-        raise ModelError(f"--speeds {low} {high}: the first must be the lower one")
-    vehicle = load_robot(file)
+        raise ModelError(f"--range {low} {high}: the first must be the lower one")
     variations, values = Variations(vehicle), np.linspace(low, high, points)
     sweep = speed_sweep(variations, values, vehicle.driven)
     crossings = critical_speeds(variations, sweep=sweep, inputs=vehicle.driven)
@@ -80,19 +96,3 @@ def _sweep(file: str, speeds: tuple[float, float], points: int):
         verdict = "stable" if growth[i] < 0 else "unstable"
         click.echo(f"{a:10.6f} to {b:10.6f} m/s  {verdict}, largest real part {growth[i]:+.4g} 1/s in the middle")
     return sweep
-
-
-def _read(run: Path, file: str | None):
-    """The run and its vehicle."""
-    from ..simulation.trajectory import Trajectory
-    from ..vehicle.record import restore
-
-    if not run.is_file():
-        raise ModelError(f"{run}: no such file; `nhmech run FILE --save {run}` makes one")
-    try:
-        trajectory = Trajectory.load(run)
-    except SimulationError as error:
-        raise ModelError(str(error)) from error
-    if not file and "description" not in trajectory.source:
-        raise ModelError(f"{run} holds no robot; name one with --robot")
-    return load_robot(file) if file else restore(trajectory.source), trajectory

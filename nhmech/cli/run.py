@@ -2,76 +2,41 @@
 
 from __future__ import annotations
 
-import importlib
-import importlib.util
-import inspect
-import sys
 import time
 from pathlib import Path
 
 import click
 
-from .options import OutputFile, Positive, load_robot, robot, speed
+from .driving import drive, driving, is_ours, print_tracking, start_of
+from .movies import movies, write_movies
+from .looks import look, looks
+from .options import OutputFile, Positive, load_robot, playback, robot
 from .progress import Progress
-from .show import play, write_html
+from .rolling import coefficients, friction, on_slip, print_validity, rolling_events
+from .saved import saved_as, unused
+from .show import play, save_page, write_html
 from .summary import print_summary
-
-
-class ControllerType(click.ParamType):
-    """`module:name` or `path/to/file.py:name` -> the object of that name."""
-
-    name = "MODULE:NAME"
-
-    def convert(self, value, param, ctx):
-        place, colon, name = value.rpartition(":")
-        if not (colon and place and name):
-            self.fail(f"{value!r}: write module:function, or file.py:function", param, ctx)
-        try:
-            module = self.from_file(place) if place.endswith(".py") else self.from_path(place)
-        except (ImportError, FileNotFoundError) as error:
-            self.fail(f"{value!r}: {error}", param, ctx)
-        if not callable(getattr(module, name, None)):
-            there = [key for key, thing in vars(module).items() if callable(thing) and not key.startswith("_")]
-            self.fail(f"{value!r}: no function {name!r} in {place}; there are {', '.join(there) or 'none'}", param, ctx)
-        return getattr(module, name)
-
-    @staticmethod
-    def from_file(place: str):
-        spec = importlib.util.spec_from_file_location(Path(place).stem, place)
-        module = importlib.util.module_from_spec(spec)
-        spec.loader.exec_module(module)
-        return module
-
-    @staticmethod
-    def from_path(place: str):
-        if "" not in sys.path:
-            sys.path.insert(0, "")  # the current folder, as `python -m` has it
-        return importlib.import_module(place)
-
-
-def make_controller(controller, vehicle):
-    """A class is made with the vehicle; anything else is called as it is; the default is the demonstration."""
-    if controller is None:
-        from ..control.demo import DemoDrive
-
-        controller = DemoDrive
-    return controller(vehicle) if inspect.isclass(controller) else controller
 
 
 SECONDS = {"type": Positive(), "metavar": "SECONDS"}
 
 
 @click.command()
-@click.option("--controller", type=ControllerType(), help="Called as NAME(t, state); a class is first made with the vehicle. Default: a gentle S-curve.")
+@driving
 @click.option("--duration", default=10.0, show_default=True, help="Simulated time.", **SECONDS)
 @click.option("--dt", default=1e-3, show_default=True, help="Time step.", **SECONDS)
-@click.option("--control-period", help="Time between two calls of the controller, a multiple of the step. Default: the step; ten of them for the S-curve.", **SECONDS)
+@click.option("--control-period", help="Time between two calls of the controller, a multiple of the step. Default: the step; ten of them for controllers of this package.", **SECONDS)
 @click.option("--view", is_flag=True, help="Play the run in the browser; where there is none, write FILE.html instead.")
 @click.option("--html", type=OutputFile(".html"), help="Write the run as one HTML file that plays by itself.")
-@click.option("--save", type=OutputFile(".npz"), help="Write the run, for `nhmech view` and `Trajectory.load`.")
-@speed
+@click.option("--save", type=OutputFile(".npz"), help="Write the run, for `nhmech view`, `nhmech export` and `Trajectory.load`; to FILE.part while it goes on.")
+@friction
+@on_slip
+@movies
+@looks
+@playback
 @robot
-def run(file, controller, duration, dt, control_period, view, html, save, speed, **robot_options):
+def run(file, controller, path, speed, settings, duration, dt, control_period, view, html, save, mu, on_slip, gif, webp, mp4, overlays, ghosts,
+        follow, title, playback, **robot_options):
     """Simulate a wheeled robot with exact rolling.
 
     FILE is a URDF or xacro file, or the name of a shipped robot such as differential_drive.
@@ -79,11 +44,15 @@ def run(file, controller, duration, dt, control_period, view, html, save, speed,
     \b
     nhmech run differential_drive --view
     nhmech run robot.urdf --duration 20 --html run.html --save run.npz
+    nhmech run robot.urdf --controller pure_pursuit --path figure8 --speed 0.5 --set lookahead=0.6
     nhmech run robot.urdf --controller my_controllers:circle
+    nhmech run robot.urdf --mu 0.8 --on-slip stop
+    nhmech run robot.urdf --mu 0.8 --overlay forces --view
     nhmech run base.urdf --skid mid-axle --wheel 'joint=left,kind=disc,radius=0.1' ...
 
     A failure (lost contact, numbers that are not finite, ...) ends with exit code 3 and a message; what was computed until
-    then is still summarised and written. Ctrl-C ends a run early in the same way, with exit code 0.
+    then is still summarised and written. Ctrl-C ends a run early in the same way, with exit code 0; where --save names no
+    file, what there is goes to one in the current folder, named after the robot.
     """
     from ..errors import SimulationError
 
@@ -91,28 +60,33 @@ def run(file, controller, duration, dt, control_period, view, html, save, speed,
 
     from ..simulation.simulator import Simulator
 
-    if controller is None and control_period is None:
+    if control_period is None and is_ours(controller):
         control_period = 10 * dt
-    controller = make_controller(controller, vehicle)
-    simulator = Simulator(vehicle, controller, dt=dt, control_period=control_period)
-    simulator.reset(**getattr(controller, "start", {}))
+    controller, path = drive(vehicle, controller, path, speed, settings)
+    drawn = look(vehicle, overlays, ghosts, follow, title, mu=coefficients(vehicle, mu), path=getattr(controller, "path", path))
+    simulator = Simulator(vehicle, controller, dt=dt, control_period=control_period, events=rolling_events(vehicle, mu, on_slip))
+    simulator.reset(**start_of(controller, path))
 
     failure, begin = None, time.perf_counter()
     try:
-        with Progress(duration) as progress:
-            trajectory = simulator.run(duration, progress=progress)
+        with Progress(duration, vehicle=vehicle) as progress:
+            trajectory = simulator.run(duration, progress=progress, save=save)
     except SimulationError as error:
         failure, trajectory = error, error.trajectory
     wall = time.perf_counter() - begin
 
     if trajectory is not None and len(trajectory.t):
         print_summary(vehicle, trajectory, wall)
+        print_tracking(controller, path, trajectory)
+        print_validity(trajectory, mu, on_slip)
         if save is not None:
-            trajectory.save(save)
-            click.echo(f"saved    {save}")
+            click.echo(f"saved    {saved_as(save)}")
+        elif trajectory.stop == "interrupted":
+            click.echo(f"saved    {trajectory.save(unused(Path(f'{Path(file).stem}.npz')))}")
         if html is not None:
-            write_html(vehicle, trajectory, html)
+            write_html(vehicle, trajectory, html, drawn)
+        write_movies(lambda page: save_page(vehicle, trajectory, page, drawn), trajectory, playback, gif, webp, mp4)
         if view and failure is None:
-            play(vehicle, trajectory, speed, instead=html or Path(f"{Path(file).stem}.html"), written=html is not None)
+            play(vehicle, trajectory, playback, drawn, instead=html or Path(f"{Path(file).stem}.html"), written=html is not None)
     if failure is not None:
         raise failure

@@ -9,6 +9,8 @@ from pathlib import Path
 
 import click
 
+from .saved import unused
+
 
 def has_browser() -> bool:
     """Whether a browser could open a window here."""
@@ -21,21 +23,24 @@ def has_browser() -> bool:
     return True
 
 
-def write_html(vehicle, trajectory, path: Path) -> None:
-    """Writes one self-contained HTML file and prints where it is."""
+def write_html(vehicle, trajectory, path: Path, look: dict) -> None:
+    """Writes one self-contained HTML file and prints where it is. `look` as from `looks.look`."""
+    click.echo(f"html     {save_page(vehicle, trajectory, path, look).resolve()}")
+
+
+def save_page(vehicle, trajectory, path: Path, look: dict) -> Path:
+    """`nhmech.view.save_html`, imported when it is called."""
     from ..view.recording import save_html
 
-    save_html(vehicle, trajectory, path)
-    click.echo(f"html     {Path(path).resolve()}")
+    return save_html(vehicle, trajectory, path, **look)
 
 
-def play(vehicle, trajectory, speed: float, *, instead: Path, written: bool = False) -> None:
-    """Plays once in the browser; where none opens, writes the HTML file `instead`, unless it is `written` already."""
+def play(vehicle, trajectory, speed: float, look: dict, *, instead: Path, written: bool = False) -> None:
+    """Plays once in the browser; where none opens, writes the HTML file `instead` (numbered where that exists), unless it is `written` already."""
     if has_browser():
         from ..view.viewer import Viewer
 
-        with Viewer(vehicle, open_browser=True) as viewer:
-            viewer.display(trajectory.q[0])
+        with Viewer(vehicle, open_browser=True, **look | {"follow": look["follow"] is not False}) as viewer:
             if viewer.wait_for_browser(20.0):
                 click.echo(f"playing  {viewer.url}  (Ctrl-C ends it)")
                 try:
@@ -45,4 +50,4 @@ def play(vehicle, trajectory, speed: float, *, instead: Path, written: bool = Fa
                 return
     click.echo("no browser could be opened here; the HTML file plays in any", err=True)
     if not written:
-        write_html(vehicle, trajectory, instead)
+        write_html(vehicle, trajectory, unused(instead), look)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import click
 
 from ..errors import MechanicsError
+from .options import OutputFile
 
 
 @click.group()
@@ -85,8 +86,8 @@ def check(names):
 @systems.command()
 @click.argument("name")
 @click.option("--duration", default=10.0, show_default=True, metavar="SECONDS", help="Simulated time.")
-@click.option("--html", type=click.Path(dir_okay=False), help="Write the run as one HTML file that plays by itself.")
-@click.option("--save", type=click.Path(dir_okay=False), help="Write the run as .npz.")
+@click.option("--html", type=OutputFile(".html"), help="Write the run as one HTML file that plays by itself.")
+@click.option("--save", type=OutputFile(".npz"), help="Write the run, for `nhmech view`, `nhmech export` and `Trajectory.load`.")
 def run(name, duration, html, save):
     """Run a system from its instructive start; show it where it has shapes."""
     import numpy as np
@@ -95,14 +96,14 @@ def run(name, duration, html, save):
     from ..systems import load_system
 
     example = load_system(name)
-    simulator = Simulator(example.constrained)
+    simulator = Simulator(example)
     simulator.reset(q=np.asarray(example.start["q"], dtype=float), xi=dict(zip(example.speeds, example.start["xi"])) if example.speeds else example.start["xi"])
-    trajectory = simulator.run(duration, every=10)
+    trajectory = simulator.run(duration, every=10, save=save)
     energy = trajectory.energy
     click.echo(f"{example.title}: {trajectory.t[-1]:.4g} s, energy {energy[0]:.9g} at the start, {energy[-1]:.9g} at the end, stopped by {trajectory.stop}")
     click.echo("end      " + "  ".join(f"{key} {value:+.6g}" for key, value in zip(trajectory.names["q"], trajectory.q[-1])))
     if save:
-        click.echo(f"saved    {trajectory.save(save)}")
+        click.echo(f"saved    {save}")
     if html:
         from ..view.system_picture import save_system_html
 

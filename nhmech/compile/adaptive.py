@@ -1,4 +1,4 @@
-"""Dormand and Prince's adaptive method of order 8 in C, around a compiled rate."""
+"""Dormand and Prince's adaptive method of order 8 in C, around a compiled rate: over one span, or as the loop of a whole run."""
 
 from __future__ import annotations
 
@@ -8,104 +8,245 @@ from dataclasses import dataclass
 import casadi as ca
 import numpy as np
 
-from .cache import default_cache
-from .compiler import find_compiler
-from .loop import _say_once
+from .loop import CALLS, NEWTON, SHELL, Loop, library_of, loop_of, shapes
 
 REACHED, TOO_SMALL, NOT_FINITE = range(3)
+RTOL = ATOL = 1e-13           # of a run, whose steps are as long as that allows: five seconds of a wobbling disc then end within 1e-10
+ATTEMPTS = 2000                # steps that are taken between two looks at Ctrl-C, and fewer
 
 # SciPy's control of the step; the first trial comes from state and rate alone, so that the result does not depend on spans before this one
-_DRIVER = """
-#include <math.h>
-#include <string.h>
+_METHOD = """
+/* a step from t, x to end, y; h is the one to try next */
+typedef struct {{ double t, end, h, x[{n}], y[{n}], k[16][{n}]; int dense; }} nhmech_piece;
 
-int nhmech_dop853(double t, double span, const double* u, const double* theta, double* x, double rtol, double atol, double* now) {{
-  static const double A[12][12] = {A}, B[12] = {B}, C[12] = {C}, E3[13] = {E3}, E5[13] = {E5};
-  static const int n = {n};
-  const double end = t + span;
-  const double* arg[{sz_arg}];
-  double* res[{sz_res}];
-  casadi_int iw[{sz_iw} + 1];
-  double w[{sz_w} + 1], k[13][{n}], y[{n}], h = span, at, sum, e3, e5, scale, error, factor;
-  int i, j, s, rejected = 0;
-  arg[0] = &t; arg[1] = x; arg[2] = u; arg[3] = theta; res[0] = k[0];
+static const double A[12][12] = {A}, B[12] = {B}, C[12] = {C}, E3[13] = {E3}, E5[13] = {E5};
+static const double A_EXTRA[3][16] = {A_EXTRA}, C_EXTRA[3] = {C_EXTRA}, D[4][16] = {D};
+
+static void nhmech_rate(double t, const double* x, const double* u, const double* theta, double* k) {{
+  const double* arg[{rate_arg}];
+  double* res[{rate_res}];
+  casadi_int iw[{rate_iw} + 1];
+  double w[{rate_w} + 1];
+  arg[0] = &t; arg[1] = x; arg[2] = u; arg[3] = theta; res[0] = k;
   {rate}(arg, res, iw, w, 0);
-  for (e3 = 0, e5 = 0, i = 0; i < n; ++i) {{
+}}
+
+/* begins at t, x, with a first trial step towards t + span; not 0 where the rate is not finite */
+static int nhmech_first(nhmech_piece* p, double t, const double* x, double span, const double* u, const double* theta, double rtol,
+                        double atol) {{
+  double e3 = 0, e5 = 0, scale;
+  int i;
+  p->t = p->end = t;
+  memcpy(p->x, x, sizeof(p->x));
+  nhmech_rate(t, x, u, theta, p->k[0]);
+  for (i = 0; i < {n}; ++i) {{
     scale = atol + rtol * fabs(x[i]);
     e3 += x[i] * x[i] / (scale * scale);
-    e5 += k[0][i] * k[0][i] / (scale * scale);
+    e5 += p->k[0][i] * p->k[0][i] / (scale * scale);
   }}
-  if (!isfinite(e5)) {{ *now = t; return 2; }}
-  if (e3 > 0 && e5 > 0) h = copysign(fmin(fabs(span), 0.1 * sqrt(e3 / e5)), span);
-  while (fabs(end - t) > 0) {{
-    *now = t;
-    if (fabs(h) <= 1e-15 * fmax(fabs(t), 1e-3)) return 1;
-    if (fabs(h) >= fabs(end - t)) h = end - t;
+  p->h = e3 > 0 && e5 > 0 ? copysign(fmin(fabs(span), 0.1 * sqrt(e3 / e5)), span) : span;
+  return !isfinite(e5);
+}}
+
+/* from t, x with its rate k[0] to an end that is accepted, not beyond the one given; 1 where the step becomes too small */
+static int nhmech_next(nhmech_piece* p, double end, const double* u, const double* theta, double rtol, double atol) {{
+  static const int n = {n};
+  double h = p->h, sum, e3, e5, scale, error, factor;
+  int i, j, s, rejected = 0;
+  p->dense = 0;
+  for (;;) {{
+    if (fabs(h) <= 1e-15 * fmax(fabs(p->t), 1e-3)) return 1;
+    if (fabs(h) >= fabs(end - p->t)) h = end - p->t;
     for (s = 1; s <= 12; ++s) {{                                             /* the last stage is the rate at the end */
       for (i = 0; i < n; ++i) {{
-        for (sum = 0, j = 0; j < s; ++j) sum += (s < 12 ? A[s][j] : B[j]) * k[j][i];
-        y[i] = x[i] + h * sum;
+        for (sum = 0, j = 0; j < s; ++j) sum += (s < 12 ? A[s][j] : B[j]) * p->k[j][i];
+        p->y[i] = p->x[i] + h * sum;
       }}
-      at = t + (s < 12 ? C[s] : 1) * h;
-      arg[0] = &at; arg[1] = y; arg[2] = u; arg[3] = theta; res[0] = k[s];
-      {rate}(arg, res, iw, w, 0);
+      nhmech_rate(p->t + (s < 12 ? C[s] : 1) * h, p->y, u, theta, p->k[s]);
     }}
     for (e3 = 0, e5 = 0, i = 0; i < n; ++i) {{                               /* infinite ends are refused: 0 inf is nan */
-      e5 += 0 * y[i];
-      scale = atol + rtol * fmax(fabs(x[i]), fabs(y[i]));
-      for (sum = 0, j = 0; j < 13; ++j) sum += E3[j] * k[j][i];
+      e5 += 0 * p->y[i];
+      scale = atol + rtol * fmax(fabs(p->x[i]), fabs(p->y[i]));
+      for (sum = 0, j = 0; j < 13; ++j) sum += E3[j] * p->k[j][i];
       e3 += sum * sum / (scale * scale);
-      for (sum = 0, j = 0; j < 13; ++j) sum += E5[j] * k[j][i];
+      for (sum = 0, j = 0; j < 13; ++j) sum += E5[j] * p->k[j][i];
       e5 += sum * sum / (scale * scale);
     }}
     error = e5 + e3 == 0 ? 0 : fabs(h) * e5 / sqrt((e5 + 0.01 * e3) * n);
     if (!isfinite(error)) {{ h *= 0.2; rejected = 1; continue; }}              /* a trial may leave the domain */
     factor = error > 0 ? 0.9 * pow(error, -0.125) : 10;
     if (error >= 1) {{ h *= fmax(factor, 0.2); rejected = 1; continue; }}
-    t = h == end - t ? end : t + h;
-    memcpy(x, y, sizeof(y));
-    memcpy(k[0], k[12], sizeof(k[0]));
-    h *= fmin(factor, rejected ? 1 : 10);
-    rejected = 0;
+    p->end = h == end - p->t ? end : p->t + h;
+    p->h = h * fmin(factor, rejected ? 1 : 10);
+    return 0;
   }}
+}}
+
+int nhmech_dop853(double t, double span, const double* u, const double* theta, double* x, double rtol, double atol, double* now) {{
+  nhmech_piece p;
+  const double end = t + span;
   *now = t;
+  if (nhmech_first(&p, t, x, span, u, theta, rtol, atol)) return 2;
+  while (fabs(end - p.t) > 0) {{
+    if (nhmech_next(&p, end, u, theta, rtol, atol)) return 1;
+    *now = p.t = p.end;
+    memcpy(x, p.y, sizeof(p.y));
+    memcpy(p.x, p.y, sizeof(p.x));
+    memcpy(p.k[0], p.k[12], sizeof(p.k[0]));
+  }}
   return 0;
+}}
+"""
+
+# A run is ahead of what is shown and goes on from call to call in `work`; it starts anew where state or inputs are not those it left.
+# `now` is the latest piece, and x, found where it led after the projection; `held` is that in which the last grid point before it lies
+_LOOP = """
+typedef struct {{ double t, limit, shown[{n}], u[{nu} + 1], x[{n}], found[3]; nhmech_piece held, now; }} nhmech_ahead;
+
+int nhmech_room(void) {{
+  return sizeof(nhmech_ahead) / sizeof(double) + 1;
+}}
+
+/* the state at t within a piece, by its interpolation of order 7 */
+static void nhmech_within(const nhmech_setup* s, nhmech_piece* p, double t, double* x, double* found) {{
+  const double h = p->end - p->t, a = (t - p->t) / h, b = 1 - a;
+  double y, d, f;
+  int i, j, e;
+  for (e = p->dense ? 3 : 0; e < 3; ++e) {{
+    for (i = 0; i < {n}; ++i) {{
+      for (d = 0, j = 0; j < 13 + e; ++j) d += A_EXTRA[e][j] * p->k[j][i];
+      x[i] = p->x[i] + h * d;
+    }}
+    nhmech_rate(p->t + C_EXTRA[e] * h, x, s->u, s->theta, p->k[13 + e]);
+  }}
+  p->dense = 1;
+  for (i = 0; i < {n}; ++i) {{
+    d = p->y[i] - p->x[i];
+    for (y = 0, e = 3; e >= 0; --e) {{
+      for (f = 0, j = 0; j < 16; ++j) f += D[e][j] * p->k[j][i];
+      y = (y + h * f) * (e % 2 ? a : b);
+    }}
+    y = (y + 2 * d - h * (p->k[12][i] + p->k[0][i])) * a;
+    y = (y + h * p->k[0][i] - d) * b;
+    x[i] = p->x[i] + (y + d) * a;
+  }}
+  nhmech_mend(s, t, x, found, {NEWTON});
+}}
+
+/* one piece further; not 0 where it ends the run */
+static int nhmech_further(const nhmech_setup* s, nhmech_ahead* w) {{
+  const double guard = w->found[2];
+  if (nhmech_next(&w->now, w->limit, s->u, s->theta, {rtol}, {atol})) return 2;
+  memcpy(w->x, w->now.y, sizeof(w->x));
+  nhmech_mend(s, w->now.end, w->x, w->found, {NEWTON});
+  return nhmech_judged(s, guard, w->x, w->found);
+}}
+
+/* the state at t, not before the latest piece */
+static void nhmech_at(const nhmech_setup* s, nhmech_ahead* w, double t, double* x, double* found) {{
+  if (t < w->now.end) {{
+    nhmech_within(s, &w->now, t, x, found);
+  }} else {{
+    memcpy(x, w->x, sizeof(w->x));
+    memcpy(found, w->found, sizeof(w->found));
+  }}
+}}
+
+static int nhmech_run(nhmech_setup* s, long long steps, double* record) {{
+  nhmech_ahead* w = (nhmech_ahead*)s->work;
+  const double dt = s->dt, t0 = s->clock[2], limit = t0 + (double)s->limit * dt;
+  const long long k0 = (long long)s->clock[1];
+  double t = s->clock[0], before = t, x[{n}], found[3];
+  long long i;
+  int status = 0, whole = 0, attempts = {ATTEMPTS};
+  if (w->t != t || w->limit != limit || memcmp(w->shown, s->x, sizeof(w->shown)) || memcmp(w->u, s->u, {nu} * sizeof(double))) {{
+    w->t = t;
+    w->limit = limit;
+    memcpy(w->u, s->u, {nu} * sizeof(double));
+    memcpy(w->shown, s->x, sizeof(w->shown));
+    memcpy(w->x, s->x, sizeof(w->x));
+    memcpy(w->found, s->health, sizeof(w->found));
+    status = nhmech_first(&w->now, t, s->x, limit - t, s->u, s->theta, {rtol}, {atol});
+  }}
+  memcpy(x, s->x, sizeof(x));
+  for (i = 0; !status; ++i) {{
+    before = t;
+    t = t0 + (double)(k0 + i) * dt;
+    while (w->now.end < t && !status && attempts-- > 0) {{
+      if (w->now.t < w->now.end) {{
+        if (w->now.t <= before) w->held = w->now;
+        w->now.t = w->now.end;
+        memcpy(w->now.x, w->x, sizeof(w->x));
+        nhmech_rate(w->now.t, w->x, s->u, s->theta, w->now.k[0]);
+      }}
+      status = nhmech_further(s, w);
+    }}
+    if (status || w->now.end < t) break;
+    if (i < steps && (!record || (s->phase + i) % s->every)) continue;
+    if (i) nhmech_at(s, w, t, x, found);
+    if (i == steps) {{ whole = 1; break; }}
+    record = nhmech_row(s, t, x, record);
+    ++s->rows;
+  }}
+  if (!whole && --i > 0) {{                                                  /* back to the last grid point that was reached */
+    if (status || before < w->now.t) nhmech_within(s, &w->held, before, x, found);
+    else nhmech_at(s, w, before, x, found);
+  }}
+  if (!whole && !status && i >= 0 && record && (s->phase + i) % s->every == 0) --s->rows;      /* the next call begins with it */
+  if (i > 0) {{
+    memcpy(s->x, x, sizeof(x));
+    memcpy(s->health, found, sizeof(found));
+  }}
+  nhmech_show(s, i > 0 ? i : 0);
+  w->t = s->clock[0];
+  memcpy(w->shown, s->x, sizeof(w->shown));
+  if (status) w->limit = NAN;                                                /* what comes next starts anew */
+  return status ? 2 : 0;
 }}
 """
 
 
 @dataclass(frozen=True)
 class Adaptive:
-    """A compiled rate (t, x, u, theta) -> dx/dt with DOP853 around it."""
+    """A compiled rate (t, x, u, theta) -> dx/dt with DOP853 around it.
+
+    loop  its loop, where it was compiled with a projection
+    """
 
     call: ctypes._CFuncPtr
+    loop: Loop | None = None
 
-    def run(self, t: float, span: float, u: np.ndarray, theta: np.ndarray, x: np.ndarray, rtol: float, atol: float) -> tuple[int, float]:
+    def run(self, t: float, span: float, u: np.ndarray, theta: np.ndarray, x: np.ndarray, rtol: float = RTOL,
+            atol: float = ATOL) -> tuple[int, float]:
         """Advances x in place from t by `span` [s]; returns REACHED, TOO_SMALL or NOT_FINITE, and the time that was reached."""
         now = ctypes.c_double(t)
         return self.call(t, span, u.ctypes.data, theta.ctypes.data, x.ctypes.data, rtol, atol, ctypes.byref(now)), now.value
 
 
-def compiled_adaptive(rate: ca.Function) -> Adaptive | None:
-    """None where there is no compiler (said once). Raises `CompileError` where the compiler refuses.
+def compiled_adaptive(rate: ca.Function, project: ca.Function | None = None, read: ca.Function | None = None,
+                      angles: int = 0) -> Adaptive | None:
+    """With `project` and `read`, as in `compiled_loop`, a whole run is one call: steps as long as the tolerance allows, a projection after
+    each, and what lies between by interpolation. Of it every `dt` is shown, and no step ends there.
 
-    Source: Hairer, Norsett, Wanner, Solving Ordinary Differential Equations I, section II.5; coefficients from SciPy.
+    None where there is no compiler (said once). Raises `CompileError` where the compiler refuses, or what it made cannot be loaded.
+
+    Source: Hairer, Norsett, Wanner, Solving Ordinary Differential Equations I, sections II.5 and II.6; coefficients from SciPy.
     """
-    compiler = find_compiler()
-    if compiler is None:
-        _say_once()
-        return None
     from scipy.integrate import DOP853
 
-    generator = ca.CodeGenerator("rate.c", {"with_header": False})
-    generator.add(rate)
-    tableau = {name: _literal(getattr(DOP853, name)) for name in ("A", "B", "C", "E3", "E5")}
-    sizes = {"sz_arg": rate.sz_arg(), "sz_res": rate.sz_res(), "sz_iw": rate.sz_iw(), "sz_w": rate.sz_w()}
-    code = generator.dump() + _DRIVER.format(rate=rate.name(), n=rate.nnz_out(0), **tableau, **sizes)
-    call = ctypes.CDLL(str(default_cache().library(code, compiler, code.count("\n") // 2))).nhmech_dop853
-    pointer, real = ctypes.c_void_p, ctypes.c_double
-    call.argtypes, call.restype = [real, real, pointer, pointer, pointer, real, real, pointer], ctypes.c_int
-    return Adaptive(call)
+    words = {name: _literal(getattr(DOP853, name)) for name in ("A", "B", "C", "E3", "E5", "A_EXTRA", "C_EXTRA", "D")}
+    words |= {"rate": rate.name(), "n": rate.nnz_out(0), "rtol": RTOL, "atol": ATOL, "ATTEMPTS": ATTEMPTS, "NEWTON": NEWTON}
+    words |= {f"rate_{size}": getattr(rate, f"sz_{size}")() for size in ("arg", "res", "iw", "w")}
+    functions, text = (rate,), "#include <math.h>\n#include <string.h>\n" + _METHOD
+    if project is not None:
+        functions, text = (rate, project, read), SHELL + _METHOD + _LOOP + CALLS
+        words |= shapes(functions, rate.size1_in(2), angles)
+    library = library_of(functions, text, True, **words)
+    if library is None:
+        return None
+    call, pointer, real = library.nhmech_dop853, ctypes.c_void_p, ctypes.c_double
+    call.argtypes = [real, real, pointer, pointer, pointer, real, real, pointer]
+    return Adaptive(call, None if project is None else loop_of(library, library.nhmech_room()))
 
 
 def _literal(array: np.ndarray) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ctypes
 import hashlib
 import os
 import shutil
@@ -13,6 +14,7 @@ from pathlib import Path
 
 import casadi as ca
 
+from ..errors import CompileError
 from ..version import __version__
 from .compiler import Compiler
 
@@ -46,6 +48,24 @@ class Cache:
             os.replace(made, library)
             os.replace(sealed, checksum)
         return library
+
+    def load(self, code: str, compiler: Compiler, instructions: int, build: bool = True) -> ctypes.CDLL | None:
+        """The compiled code, loaded. An entry that cannot be (made on another machine, say) is built anew, once.
+
+        None where it is not there and `build` is not set. Raises `CompileError`.
+        """
+        for again in (False, True):
+            path = self.library(code, compiler, instructions, build)
+            if path is None:
+                return None
+            try:
+                return ctypes.CDLL(str(path))
+            except OSError as error:
+                why = error
+                if not again:
+                    path.unlink(missing_ok=True)
+        raise CompileError(f"{path} cannot be loaded ({why}). `nhmech cache --clear` removes what is there, NHMECH_CACHE names another "
+                           "folder (programs may not run from every disk), CC=none does without compiled code") from why
 
     def entries(self) -> list[Path]:
         """The libraries that are kept."""

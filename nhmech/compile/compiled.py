@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import casadi as ca
 
-from ..errors import CompileError
 from .buffered import Buffered
 from .cache import default_cache
 from .compiler import find_compiler
@@ -23,9 +22,5 @@ def compiled(function: ca.Function) -> Buffered:
     generator = ca.CodeGenerator(f"{function.name()}.c")
     generator.add(function)
     code = generator.dump()
-    library = default_cache().library(code, compiler, code.count("\n") // 2)
-    try:
-        return Buffered(ca.external(function.name(), str(library)))
-    except RuntimeError as error:
-        why = str(error).strip().splitlines()[-1]
-        raise CompileError(f"{library} cannot be loaded ({why}); set NHMECH_CACHE to another folder, or CC=none") from error
+    library = default_cache().load(code, compiler, code.count("\n") // 2)
+    return Buffered(ca.external(function.name(), library._name))

@@ -4,47 +4,74 @@ from __future__ import annotations
 
 import numpy as np
 
+from ..analysis.equilibria import Equilibrium, SteadyMotions
 from ..analysis.linearise import linearise
-from ..errors import ModelError
+from ..analysis.variations import Variations
+from ..errors import MechanicsError, ModelError
 from ..simulation.state import State
 from ..vehicle.vehicle import Vehicle
+from .lqr import LQR
 from .twist import Twist, TwistDrive
 
-
-PITCH, SPEED, EFFORT = 0.3, 0.3, 0.05      # [rad], [m/s], of weight x radius
+SPEED, EFFORT = 4.0, 2.0      # weights over the scales of `LQR`
+LEAN = 0.15                   # [rad] that wrong speeds may ask for: what is wanted in one jump comes by and by
 
 
 class Balance:
-    """Linear-quadratic regulator about the upright pose, with wheel rates that follow a twist.
+    """Linear-quadratic regulator about standing still on two wheels, with wheel rates that follow a twist.
 
-    u = -K (pitch, xi - xi*), K from the exact linearisation and SciPy's algebraic Riccati equation. One unit of cost: 0.3 rad of pitch,
-    `SPEED` of a wheel, `EFFORT` of the torque that would lift the whole weight over a wheel's radius.
+    u = u* - K (pitch - pitch*, xi - xi_wanted), K from the exact linearisation about the vehicle's own standing equilibrium (`LQR`), which leans
+    where the centre of mass is not above the axle. What the speeds' errors ask for is cut at a lean of 0.15 rad. Angles of wheels are
+    left out of the state: an unbalanced wheel is a disturbance.
 
-    Raises `ModelError` where the vehicle's pitch is not free, or upright is no equilibrium.
+    vehicle  with a free pitch
+    twist    as of `TwistDrive`; (0, 0, 0) stands still, (0, 0, w) turns on the spot
+    speed    weight of the wheels' speeds; `effort` that of the torques
+    period   control period [s] for which u is held; continuous where None
+
+    `start` stands at the equilibrium. Raises `ModelError` where the vehicle's pitch is not free, where it has no standing equilibrium near
+    upright, and where its wheels cannot hold it there.
     """
 
-    def __init__(self, vehicle: Vehicle, twist: Twist):
-        from scipy.linalg import solve_continuous_are
-
+    def __init__(self, vehicle: Vehicle, twist: Twist = (0.0, 0.0, 0.0), *, speed: float = SPEED, effort: float = EFFORT,
+                 period: float | None = None):
+        if "pitch_rate" not in vehicle.speeds or "roll_rate" in vehicle.speeds:
+            raise ModelError(f"{vehicle.name!r} does not balance on one axle: its independent speeds are {', '.join(vehicle.speeds)}. TwistDrive drives "
+                             "what stands by itself, BicycleBalance what leans; a caster that is off the ground can be left out of load(wheels=...)")
         self.vehicle, self.drive = vehicle, TwistDrive(vehicle, twist)
-        names = vehicle.speeds
-        if "pitch_rate" not in names:
-            raise ModelError(f"{vehicle.name!r} does not balance: its independent speeds are {', '.join(names)}")
-        q = vehicle.configuration()
-        point = linearise(vehicle, q, np.zeros(len(names)))
-        if np.abs(point.drift).max() > 1e-6:
-            raise ModelError(f"upright is no equilibrium of {vehicle.name!r}: it accelerates by {point.drift}")
-        self.names = point.names
-        radius = self.drive.wheels[0].wheel.radius
-        weight = sum(inertia.mass for inertia in vehicle.model.inertias) * vehicle.parameters.values["gravity"]
-        cost = np.diag([PITCH ** -2 if name == "pitch" else 0.0 if name == "pitch_rate" else (radius / SPEED) ** 2 for name in point.names])
-        effort = np.eye(point.B.shape[1]) / (EFFORT * weight * radius) ** 2
-        P = solve_continuous_are(point.A, point.B, cost, effort)
-        self.K = np.linalg.solve(effort, point.B.T @ P)
+        spins = [m.wheel.joint for m in self.drive.wheels]
+        equilibrium, seen = _standing(vehicle)
+        turns = [name for name in seen if name in spins and name + "'" in seen]
+        self.lqr = LQR(vehicle, equilibrium, drop=turns, period=period, effort=effort,
+                       gains={name: speed for name in seen if name.removesuffix("'") in spins and name not in turns} | {"pitch_rate": 0.0})
+        self.names, self.K = self.lqr.names, self.lqr.K
+        self._pitch = self.names.index("pitch")
+        self._rates = [(i, name.removesuffix("'")) for i, name in enumerate(self.names) if name.removesuffix("'") in spins]
+
+    @property
+    def start(self) -> dict:
+        """Arguments for `Simulator.reset`: standing still."""
+        return self.lqr.start
 
     def __call__(self, t: float, state: State) -> np.ndarray:
         wanted = self.drive(t, state)[1].values
-        R = state.T_WB[:3, :3]
-        pitch = float(np.arctan2(-R[2, 0], np.hypot(R[0, 0], R[1, 0])))
-        error = [pitch] + [state.xi[name] - wanted.get(name, 0.0) for name in self.vehicle.speeds]
-        return -self.K @ np.array(error)
+        z = self.lqr.error(t, state)
+        for i, name in self._rates:
+            z[i] -= wanted[name]
+        pitch, z[self._pitch] = z[self._pitch], 0.0
+        u, toward = -self.K @ z, self.K[:, self._pitch]
+        asked = -(toward @ u) / (toward @ toward)                     # the lean that would ask for the same
+        u -= toward * (np.clip(asked, -LEAN, LEAN) - asked)
+        return self.lqr.reference_input + u - toward * pitch
+
+
+def _standing(vehicle: Vehicle) -> tuple[Equilibrium, tuple[str, ...]]:
+    """The equilibrium at rest nearest to upright, and the names of the states that the dynamics sees there."""
+    variations = Variations(vehicle)
+    try:
+        found = SteadyMotions(variations, vehicle.driven).find(
+            vehicle.configuration(), np.zeros(len(vehicle.speeds)), conditions=dict.fromkeys(("forward_speed", "lateral_speed", "yaw_rate"), 0.0))
+    except MechanicsError as error:
+        raise ModelError(f"{vehicle.name!r} has no standing equilibrium near upright: {error}. Is its centre of mass above the wheels, with its other "
+                         "joints held where they should be (locked=)? On a slope, can its wheels hold it?") from error
+    return found, linearise(variations, found.q, found.xi, found.u).names

@@ -10,18 +10,21 @@ from ..compile.buffered import Buffered
 from ..errors import ModelError
 from ..simulation.command import JointPosition, JointVelocity
 from ..simulation.state import State
+from ..vehicle.couplings import Axle
 from ..vehicle.vehicle import Vehicle
 
 Twist = Sequence[float] | Callable[[float, State], Sequence[float]]
+REACH = 0.4       # [rad] on the sphere of twists, how far ahead of the present one coupled axles are sent
+PARALLEL = 1e-3   # of the largest row: axles that differ by less are one
 STILL = 1e-6      # a twist smaller than this [m/s] leaves the steering where it is
 
 
 class TwistDrive:
-    """Steering first, wheels after it.
+    """Body twist to joint commands, by the same rule for every kind of vehicle: steering first, wheels after it.
 
     Each driven steering joint goes to the angle at which its wheel's lateral row lets the wanted twist pass. The twist that the axles
     allow at their present angles (least squares onto the kernel of the lateral rows) then gives each driven wheel the rate that solves
-    its own rolling row A v = 0.
+    its own rolling row A v + b = 0, steering rates included.
 
     vehicle  with driven wheels
     twist    (forward [m/s], lateral [m/s], yaw rate [rad/s]) of the base in the ground plane, or a callable (t, state) -> twist
@@ -35,7 +38,9 @@ class TwistDrive:
         if not self.wheels:
             raise ModelError(f"{vehicle.name!r} has no driven wheel: it cannot follow a twist")
         names = vehicle.constrained.distribution.names
-        self.rows = [next(i for i, name in enumerate(names) if name in (f"{m.wheel.name}/longitudinal", f"{m.wheel.name}/roller")) for m in self.wheels]
+        rolling = [{f"{m.wheel.name}/longitudinal", f"{m.wheel.name}/roller"} for m in self.wheels]
+        self.rows = [next(i for i, name in enumerate(names) if name in wanted) for wanted in rolling]
+        self.spins = [m.spin for m in self.wheels]
         self._forms = Buffered(_densified(vehicle))
 
     def __call__(self, t: float, state: State) -> tuple[JointPosition, JointVelocity]:
@@ -47,27 +52,45 @@ class TwistDrive:
         steering = self.vehicle.steering
         scaled = wanted * (1, 1, steering.length)
         angles = {axle.steering: state.joint_position[axle.steering] for axle in steering.steered}
+        held = self._held(angles)
         targets = {}
         if np.linalg.norm(scaled) > STILL:
-            for axle in steering.steered:
-                if axle.steering in self.vehicle.driven:
-                    targets[axle.steering] = axle.angle_for(scaled, angles[axle.steering])
-        allowed = self._allowed(scaled, angles) / (1, 1, steering.length)
-        A = self._forms(t, state.q, self.vehicle.theta)[0]
-        base = self._base_twist(state, allowed)
-        rates = {m.wheel.joint: -float(A[row, :6] @ base) / float(A[row, m.spin]) for m, row in zip(self.wheels, self.rows)}
+            way = _reachable(scaled, _cross(*held)) if steering.coupled and len(held) == 2 else scaled
+            driven = [axle for axle in steering.steered if axle.steering in self.vehicle.driven]
+            targets = {axle.steering: self._angle(axle, way, angles[axle.steering]) for axle in driven}
+        for row in held:
+            scaled = scaled - row * (row @ scaled)
+        allowed = scaled / (1, 1, steering.length)
+        A, b = self._forms(t, state.q, self.vehicle.theta)
+        v = np.array(state.v)                              # steering that is turning counts, where it moves a wheel's centre
+        v[:6] = self._base_twist(state, allowed)
+        v[self.spins] = 0.0
+        rates = {m.wheel.joint: -float(A[row] @ v + b[row]) / float(A[row, m.spin]) for m, row in zip(self.wheels, self.rows)}
         return JointPosition(targets), JointVelocity(rates)
 
-    def _allowed(self, twist: np.ndarray, angles: dict[str, float]) -> np.ndarray:
-        """The nearest twist that all axles of the base let pass at these angles."""
+    def _angle(self, axle: Axle, twist: np.ndarray, now: float) -> float:
+        """The steering angle that lets the twist pass: the nearest one, or, if a limit is in the way, the one half a turn round."""
+        angle, limit = axle.angle_for(twist, now), self.vehicle.limits.get(axle.steering)
+        if limit is None or limit.lower <= angle <= limit.upper or self.vehicle.steering.coupled:
+            return angle
+        return next((other for other in (angle - np.pi, angle + np.pi) if limit.lower <= other <= limit.upper), angle)
+
+    def _held(self, angles: dict[str, float]) -> list[np.ndarray]:
+        """Orthonormal rows (3,), two at most, of the twists that the axles of the base do not let pass at these angles."""
         steering = self.vehicle.steering
-        rows = [axle.straight for axle in steering.fixed] + [axle.at(angles[axle.steering]) for axle in steering.steered]
-        if not rows:
-            return twist
-        _, s, vt = np.linalg.svd(np.array(rows))
-        rank = int(np.sum(s > 1e-3 * s[0]))
-        kernel = vt[rank:]
-        return kernel.T @ (kernel @ twist)
+        rows = [axle.straight for axle in steering.fixed[:1]] + [axle.at(angles[axle.steering]) for axle in steering.steered]
+        rows = np.array(rows).reshape(-1, 3)
+        held: list[np.ndarray] = []
+        least = 0.0
+        for _ in range(min(len(rows), 2)):
+            sizes = np.sqrt((rows * rows).sum(axis=1))
+            i = int(sizes.argmax())
+            if sizes[i] <= least:
+                break
+            least = PARALLEL * sizes[i]
+            held.append(rows[i] / sizes[i])
+            rows = rows - (rows @ held[-1])[:, None] * held[-1]
+        return held
 
     def _base_twist(self, state: State, planar: np.ndarray) -> np.ndarray:
         """(6,) in the base's frame of a planar twist along the heading."""
@@ -78,6 +101,21 @@ class TwistDrive:
         return np.concatenate([R.T @ (forward * heading + lateral * _cross(n, heading)), R.T @ n * turn])
 
 
+def _reachable(twist: np.ndarray, now: np.ndarray) -> np.ndarray:
+    """A twist on the great circle from `now`, the one that coupled axles allow, to the wanted one, `REACH` away at most.
+
+    Axles that must meet in one point get to a far one only through those between: straight ahead and turning on the spot
+    are a quarter of a circle apart, and a wheel that went to its nearest angle on its own would block the others.
+    """
+    wanted = twist / np.linalg.norm(twist)
+    near = float(now @ wanted)
+    now, near = (now, near) if near >= 0 else (-now, -near)
+    if near >= np.cos(REACH):
+        return twist
+    across = wanted - near * now
+    return now * np.cos(REACH) + across / np.linalg.norm(across) * np.sin(REACH)
+
+
 def _cross(a: np.ndarray, b: np.ndarray) -> np.ndarray:
     """a x b of two vectors; NumPy's takes ten times as long for one pair."""
     return np.array([a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0]])
@@ -86,5 +124,5 @@ def _cross(a: np.ndarray, b: np.ndarray) -> np.ndarray:
 def _densified(vehicle: Vehicle):
     import casadi as ca
 
-    s = vehicle.constrained.system
-    return ca.Function("forms", [s.t, s.q, s.theta], [ca.densify(vehicle.constrained.distribution.A)])
+    s, d = vehicle.constrained.system, vehicle.constrained.distribution
+    return ca.Function("forms", [s.t, s.q, s.theta], [ca.densify(d.A), ca.densify(d.b)])

@@ -1,0 +1,1 @@
+"""Runs for other programs: CSV, Parquet, and MCAP with ROS 2 messages."""

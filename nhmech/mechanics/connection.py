@@ -9,7 +9,7 @@ import casadi as ca
 import numpy as np
 
 from ..errors import MechanicsError
-from .algebroid import bracket
+from .algebroid import LieAlgebroid, bracket
 from .frame import AdaptedFrame, adapted_frame
 from .system import ConstrainedSystem
 from .writing import fibre_index
@@ -63,14 +63,7 @@ class EhresmannConnection:
         On a tangent bundle B^b_ij = dA_i/dr_j - dA_j/dr_i + A^a_i dA_j/ds^a - A^a_j dA_i/ds^a, which makes eq. (3.4) of paper 000
         true; the line d omega^b(q', .) = B^b r' dr printed below it lacks the minus sign.
         """
-        algebroid, rows, X, n = self.frame.constrained.system.algebroid, self.forms[0], self.lift, self.frame.nxi
-        B = [ca.SX(n, n) for _ in self.fibre]
-        for i in range(n):
-            for j in range(i + 1, n):
-                value = rows @ bracket(algebroid, X[:, i], X[:, j])
-                for b, matrix in enumerate(B):
-                    matrix[i, j], matrix[j, i] = value[b], -value[b]
-        return tuple(B)
+        return curvature(self.frame.constrained.system.algebroid, self.lift, self.base, self.fibre)
 
     def drift_curvature(self) -> ca.SX:
         """B^b_0,alpha = omega^b([X_0, X_alpha]), (m, n): what the affine part and time add."""
@@ -94,6 +87,19 @@ class EhresmannConnection:
         evaluate = ca.Function("curvature", [system.t, system.q, system.theta], [both], {"cse": True})
         values = [evaluate(t, q, constrained.parameters).full() for t in times for q in constrained.configurations]
         return float(max((np.abs(value).max(initial=0.0) for value in values), default=0.0))
+
+
+def curvature(algebroid: LieAlgebroid, X: ca.SX, base: Sequence[int], fibre: Sequence[int]) -> tuple[ca.SX, ...]:
+    """omega^b([X_alpha, X_beta]) for each b of the fibre, X (nv, n) the horizontal lifts: X^alpha_beta is the unit matrix on the base."""
+    n, fibre = X.shape[1], list(fibre)
+    B = [ca.SX(n, n) for _ in fibre]
+    for i in range(n):
+        for j in range(i + 1, n):
+            Z = bracket(algebroid, X[:, i], X[:, j])
+            value = Z[fibre] - X[fibre, :] @ Z[list(base)]
+            for b, matrix in enumerate(B):
+                matrix[i, j], matrix[j, i] = value[b], -value[b]
+    return tuple(B)
 
 
 def ehresmann_connection(constrained: ConstrainedSystem, *, base: Sequence[str] | None = None,

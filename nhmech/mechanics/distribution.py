@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import casadi as ca
 
@@ -19,6 +19,7 @@ class Distribution:
     phi       (k,) holonomic functions; d phi_i/dt is row `phi_rows[i]`, up to a factor of one sign
     names     of the rows
     priority  a row of a lower number is kept before one of a higher number where rows depend on each other
+    spans     other bases of what some rows span
     """
 
     A: ca.SX
@@ -27,10 +28,51 @@ class Distribution:
     phi_rows: tuple[int, ...]
     names: tuple[str, ...]
     priority: tuple[int, ...]
+    spans: tuple[Span, ...] = ()
 
     @property
     def m(self) -> int:
         return self.A.shape[0]
+
+    def written(self, kept: Sequence[int]) -> tuple[ca.SX, ca.SX, ca.SX]:
+        """B, c, R with A = R B and b = R c for the rows `kept`, R orthogonal: spans whose rows are all kept stand in their own basis."""
+        forms, offsets, mix = ca.SX(self.A[list(kept), :]), ca.SX(self.b[list(kept)]), ca.SX.eye(len(kept))
+        for span in self.spans:
+            if set(span.rows) <= set(kept):
+                at = [list(kept).index(row) for row in span.rows]
+                forms[at, :], offsets[at], mix[at, at] = span.forms, span.offsets, span.mix
+        return ca.sparsify(forms), ca.sparsify(offsets), ca.sparsify(mix)
+
+
+@dataclass(frozen=True)
+class Span:
+    """Another basis of what some rows span, in which they are sparser: A[rows] = mix @ forms, b[rows] = mix @ offsets.
+
+    rows     indices, or names before they are assembled
+    forms    (k, nv);  offsets (k,);  mix (k, k), orthogonal, a function of (t, q)
+    """
+
+    rows: tuple
+    forms: ca.SX
+    offsets: ca.SX
+    mix: ca.SX
+
+    def parts(self) -> list[Span]:
+        """The smallest spans that this one consists of: those that the zeros of `mix` keep apart, of more than one row."""
+        left, found = set(range(len(self.rows))), []
+        while left:
+            rows, columns = {min(left)}, set()
+            while True:
+                wider = {j for i in rows for j in range(len(self.rows)) if self.mix.sparsity().has_nz(i, j)}
+                reached = rows | {i for i in left for j in wider if self.mix.sparsity().has_nz(i, j)}
+                if reached == rows and wider == columns:
+                    break
+                rows, columns = reached, wider
+            left -= rows
+            i, j = sorted(rows), sorted(columns)
+            if len(i) == len(j) > 1:
+                found.append(Span(tuple(self.rows[k] for k in i), self.forms[j, :], self.offsets[j], self.mix[i, j]))
+        return found
 
 
 @dataclass(frozen=True)
@@ -47,8 +89,8 @@ class Row:
     priority: int = 0
 
 
-def assemble(rows: Sequence[Row], nv: int) -> Distribution:
-    """Stacks the rows into a `Distribution`.
+def assemble(rows: Sequence[Row], nv: int, spans: Sequence[Span] = ()) -> Distribution:
+    """Stacks the rows into a `Distribution`; spans of rows that are not there, or not all of them, are left out.
 
     Raises `MechanicsError` where two rows have the same name or a form has the wrong length.
     """
@@ -61,4 +103,6 @@ def assemble(rows: Sequence[Row], nv: int) -> Distribution:
     holonomic = [i for i, row in enumerate(rows) if row.phi is not None]
     return Distribution(ca.vertcat(ca.SX(0, nv), *[row.form for row in rows]), ca.vertcat(ca.SX(0, 1), *[row.offset for row in rows]),
                         ca.vertcat(ca.SX(0, 1), *[rows[i].phi for i in holonomic]), tuple(holonomic), names,
-                        tuple(row.priority for row in rows))
+                        tuple(row.priority for row in rows),
+                        tuple(replace(part, rows=tuple(names.index(name) for name in part.rows))
+                              for span in spans for part in span.parts() if set(part.rows) <= set(names)))

@@ -5,9 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import casadi as ca
+import numpy as np
 
 from .elimination import factorise
 from .frame import AdaptedFrame
+from .simplify import simplify
+
+AGREEMENT = 1e-12       # relative, of simplified equations with those they were made from
 
 
 @dataclass(frozen=True)
@@ -32,8 +36,11 @@ class Equations:
     method: str
 
 
-def equations_of(method: str, frame: AdaptedFrame, xi: ca.SX, acceleration: ca.SX, lam: ca.SX) -> Equations:
-    """Equations from dv/dt (nv,) and lambda, written in (t, q, v, u, theta); v is put onto the distribution here."""
+def equations_of(method: str, frame: AdaptedFrame, xi: ca.SX, acceleration: ca.SX, lam: ca.SX, *, simplified: bool = False) -> Equations:
+    """Equations from dv/dt (nv,) and lambda, written in (t, q, v, u, theta); v is put onto the distribution here.
+
+    simplified  spend time on writing the drift with fewer operations
+    """
     system = frame.constrained.system
     v = frame.velocity(xi)
     rate = acceleration[list(frame.speeds)]
@@ -41,13 +48,26 @@ def equations_of(method: str, frame: AdaptedFrame, xi: ca.SX, acceleration: ca.S
     q_rate, xi_rate, lam, acceleration, v = (ca.densify(e) for e in system.expand(*written, v))
     inputs, names = [system.t, system.q, xi, system.u, system.theta], ["t", "q", "xi", "u", "theta"]
     options = {"cse": True}
+    drift = ca.Function("drift", inputs, [q_rate, xi_rate], names, ["q_rate", "xi_rate"], options)
     return Equations(
         frame,
-        ca.Function("drift", inputs, [q_rate, xi_rate], names, ["q_rate", "xi_rate"], options),
+        _checked(simplify(drift), drift, frame) if simplified else drift,
         ca.Function("multipliers", inputs, [lam], names, ["lam"], options),
         ca.Function("velocity", [system.t, system.q, xi, system.theta], [v], ["t", "q", "xi", "theta"], ["v"], options),
         ca.Function("acceleration", inputs, [acceleration], names, ["a"], options),
         frame.names, frame.units, method)
+
+
+def _checked(short: ca.Function, long: ca.Function, frame: AdaptedFrame) -> ca.Function:
+    """The short form, or the long one where they differ at a sample configuration by more than `AGREEMENT`."""
+    rng, constrained = np.random.default_rng(0), frame.constrained
+    for q in constrained.configurations:
+        inputs = (0.0, q, rng.normal(size=frame.nxi), rng.normal(size=constrained.system.u.numel()), constrained.parameters)
+        for a, b in zip(long.call(inputs), short.call(inputs)):
+            a, b = a.full(), b.full()
+            if np.all(np.isfinite(a)) and not np.abs(b - a).max(initial=0.0) <= AGREEMENT * max(1.0, np.abs(a).max(initial=0.0)):
+                return long
+    return short
 
 
 def speed_symbols(frame: AdaptedFrame) -> ca.SX:

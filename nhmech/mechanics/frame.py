@@ -23,11 +23,16 @@ class AdaptedFrame:
 
     kept     rows of the distribution that are used, the rest depends on them
     speeds   indices of the fibre coordinates that are xi
+    forms, offsets, mix   the kept rows as they are written, see `Distribution.written`
+    factors  of [W; forms]
     """
 
     constrained: ConstrainedSystem
     kept: tuple[int, ...]
     speeds: tuple[int, ...]
+    forms: ca.SX = field(repr=False)
+    offsets: ca.SX = field(repr=False)
+    mix: ca.SX = field(repr=False)
     factors: Factors = field(repr=False)
     pivot_scale: np.ndarray = field(repr=False)
 
@@ -45,11 +50,16 @@ class AdaptedFrame:
 
     def solve(self, top: ca.SX, bottom: ca.SX) -> ca.SX:
         """Phi^-1 [top; bottom], (nv, k)."""
-        return self.factors.solve(ca.vertcat(top, bottom))
+        return self.factors.solve(ca.vertcat(top, self.mix.T @ bottom))
 
     def velocity(self, xi: ca.SX) -> ca.SX:
         """v = E xi + e0, (nv,)."""
-        return self.solve(xi, -self.constrained.distribution.b[list(self.kept)])
+        return ca.densify(self.factors.solve(ca.vertcat(xi, -self.offsets)))
+
+    def acceleration(self, xi_rate: ca.SX) -> ca.SX:
+        """dv/dt = Phi^-1 [dxi/dt; -gamma], a function of (t, q, v, dxi/dt), (nv,)."""
+        system = self.constrained.system
+        return self.factors.solve(ca.vertcat(xi_rate, -system.rate(self.forms @ system.v + self.offsets)))
 
     @property
     def inverse(self) -> ca.SX:
@@ -125,11 +135,12 @@ def adapted_frame(constrained: ConstrainedSystem, speeds: Sequence[str] | None =
     chosen = independent_speeds(forms[:, kept, :], scales, system.algebroid.v_names, tuple(constrained.preferred), speeds)
     top = np.zeros((len(chosen), nv))
     top[range(len(chosen)), chosen] = 1
-    phi = np.concatenate([np.broadcast_to(top, (len(forms), *top.shape)), forms[:, kept, :]], axis=1)
-    matrix = ca.vertcat(ca.SX(ca.sparsify(ca.DM(top))) if len(chosen) else ca.SX(0, nv), d.A[list(kept), :])
+    written, offsets, mix = d.written(kept)
+    matrix = ca.vertcat(ca.SX(ca.sparsify(ca.DM(top))) if len(chosen) else ca.SX(0, nv), written)
+    phi = at_samples(constrained, matrix)
     regular = [sample for sample in phi if np.linalg.cond(sample / scales) < 1e8]
     if not regular:
         raise MechanicsError(f"the speeds {', '.join(system.algebroid.v_names[i] for i in chosen)} determine the motion at no sample")
     factors = factorise(matrix, pivot_order(np.array(regular), entry_costs(matrix)))
     scale = np.median(np.abs(at_samples(constrained, factors.pivots)[:, :, 0]), axis=0)
-    return AdaptedFrame(constrained, kept, chosen, factors, np.where(scale > 0, scale, 1.0))
+    return AdaptedFrame(constrained, kept, chosen, written, offsets, mix, factors, np.where(scale > 0, scale, 1.0))

@@ -26,9 +26,9 @@ def gibbs_appell(constrained: ConstrainedSystem, speeds: Sequence[str] | None = 
     frame = adapted_frame(constrained, speeds) if frame is None else frame
     system, n = frame.constrained.system, frame.nxi
     xi, xi_rate = speed_symbols(frame), ca.SX.sym("xi_rate", n)
-    rate = frame.solve(xi_rate, -frame.gamma)                            # dv/dt(t, q, v, dxi/dt)
+    rate = frame.acceleration(xi_rate)                                   # dv/dt(t, q, v, dxi/dt)
     mass, gradient = ca.hessian(ca.substitute(system.gibbs, system.a, rate), xi_rate)
     bias = ca.substitute(gradient, xi_rate, ca.SX.zeros(n))
     solved = solve_definite(mass, ca.densify(frame.E.T @ system.force) - bias)
     acceleration = ca.substitute(rate, xi_rate, solved)
-    return equations_of("gibbs_appell", frame, xi, acceleration, frame.multipliers(acceleration))
+    return equations_of("gibbs_appell", frame, xi, acceleration, frame.multipliers(acceleration), simplified=True)

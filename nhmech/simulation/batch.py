@@ -102,7 +102,7 @@ class Batch:
 
 
 def simulate_batch(constrained, x0, u: np.ndarray | Policy | None = None, *, dt: float, steps: int, every: int = 1, control_every: int = 1,
-                   theta=None, threads: int | None = None) -> Batch:
+                   theta=None, threads: int | None = None, device: str = "cpu") -> Batch:
     """Runs N cases of a vehicle (or any `ConstrainedSystem`) side by side: the steps of `Simulator`, in vectors of cases and in threads.
 
     x0             (N, nx) flat states: `start_states`, or rows of `Batch.x`. A residue of phi up to 1e-6 m is projected away
@@ -113,10 +113,12 @@ def simulate_batch(constrained, x0, u: np.ndarray | Policy | None = None, *, dt:
     control_every  steps in a control period
     theta          (N, ntheta) or (ntheta,), values of the symbolic parameters; the system's own where None
     threads        of the processor; as many as the work is worth where None. The result does not depend on it
+    device         "cpu", or "gpu": the same step as a CUDA kernel, a case a thread (extra `gpu`; its speed is unmeasured). Arrays stay
+                   NumPy's, so a policy costs two copies a control period
 
     A case whose step fails (not finite, off the constraints, independent speeds that go bad, a wheel lying down) stops at its last good
     state; the others go on. Raises `SimulationError` for wrong shapes, for values that are not finite, for an x0 off the constraints, and
-    for a policy that fails.
+    for a policy that fails (its `trajectory` is the `Batch` until then); `CompileError` where there is no GPU to use.
     """
     if not (np.isfinite(dt) and dt > 0):
         raise SimulationError(f"dt = {dt} must be a positive time in seconds")
@@ -124,7 +126,9 @@ def simulate_batch(constrained, x0, u: np.ndarray | Policy | None = None, *, dt:
     for name, value in whole.items():
         if not (isinstance(value, (int, np.integer)) and value >= 1):
             raise SimulationError(f"{name} = {value} must be a whole number from 1 on")
-    made = stepper(constrained)
+    if device not in ("cpu", "gpu"):
+        raise SimulationError(f"device = {device!r} must be 'cpu' or 'gpu'")
+    made = stepper(constrained, device)
     names = made.names
     x0 = checked("x0", x0, [(None, made.flat.nx)], names["q"] + names["xi"])
     count, nu, ntheta, periods = len(x0), len(names["u"]), len(names["theta"]), -(-steps // control_every)
@@ -138,8 +142,16 @@ def simulate_batch(constrained, x0, u: np.ndarray | Policy | None = None, *, dt:
     moments = np.append(np.arange(0, steps, every), steps)
     record = np.empty((len(moments), made.flat.nx, state.room))
     held = np.empty((len(moments), count, nu)) if callable(u) else None
-    slice_ = SLICE // (made.cost * count) + 1
+    slice_ = SLICE // (made.cost * count) + 1 if device == "cpu" else steps        # a GPU's kernel is launched in slices of its own
     parts = _parts(threads, made, count * min(control_every if callable(u) else steps, slice_), state.room)
+
+    def so_far(k: int) -> Batch:
+        """The record of a run whose policy fails at step k."""
+        rows, status = -(-k // every), state.status[:count].copy()
+        x = np.concatenate([record[:rows], state.x[None]])[:, :, :count].transpose(0, 2, 1)
+        u = np.concatenate([held[:rows], held[rows - 1:rows] if rows else np.zeros((1, count, nu))])
+        return Batch(np.append(moments[:rows], k) * dt, x, u, theta, status, np.where(status == RAN, k, state.done[:count]) * dt, names, made)
+
     k, command = 0, u
     with ThreadPoolExecutor(parts) as pool:
         while k < steps and not state.status.all():
@@ -147,7 +159,10 @@ def simulate_batch(constrained, x0, u: np.ndarray | Policy | None = None, *, dt:
             if callable(u):
                 stop = min(k - k % control_every + control_every, steps)
                 if k % control_every == 0:
-                    command = asked(u, k * dt, state.cases, nu)
+                    try:
+                        command = asked(u, k * dt, state.cases, nu)
+                    except SimulationError as error:
+                        raise SimulationError(str(error), so_far(k)) from error
                     held[-(-k // every):-(-stop // every)] = command
             stop = min(stop, k + slice_)
             made.runner.run(state, command, theta, dt=dt, k0=k, steps=stop - k, limits=LIMITS, hold=control_every, every=every,

@@ -9,6 +9,7 @@ import numpy as np
 from ..compile.lanes import RAN, SINGULAR, LaneState, Limits
 from ..errors import NhmechError, SimulationError
 from .chart import LOOSE, POOR
+from .command import controller_name, raised_in
 from .lane_step import Stepper
 
 Policy = Callable[[float, np.ndarray], np.ndarray]
@@ -62,14 +63,19 @@ def started(made: Stepper, x0: np.ndarray, theta: np.ndarray) -> LaneState:
 
 def asked(policy: Policy, t: float, x: np.ndarray, nu: int) -> np.ndarray:
     """What the policy answers, (N, nu); a case for which it is not finite stops there. Raises `SimulationError` for errors and shapes."""
+    who = f"policy {controller_name(policy)}"
     try:
-        command = np.asarray(policy(t, x), dtype=float)
-    except NhmechError:
-        raise
+        answer = policy(t, x)
+    except NhmechError as error:
+        raise SimulationError(f"{who} at t = {t:.6g} s: {error}") from error
     except Exception as error:
-        raise SimulationError(f"policy raised {type(error).__name__} at t = {t:.6g} s: {error}") from error
+        raise SimulationError(f"{who} raised {type(error).__name__} at t = {t:.6g} s: {error}{raised_in(error)}") from error
+    try:
+        command = np.asarray(answer, dtype=float)
+    except (TypeError, ValueError) as error:
+        raise SimulationError(f"{who} at t = {t:.6g} s returned {type(answer).__name__}, no array of numbers: {error}") from error
     if command.shape not in ((len(x), nu), (nu,)):
-        raise SimulationError(f"policy gave shape {command.shape} at t = {t:.6g} s, expected {(len(x), nu)} or {(nu,)}")
+        raise SimulationError(f"{who} gave shape {command.shape} at t = {t:.6g} s, expected {(len(x), nu)} or {(nu,)}")
     command = np.broadcast_to(command, (len(x), nu))
     return _strided(command)
 

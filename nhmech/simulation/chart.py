@@ -8,11 +8,12 @@ from functools import cached_property
 import casadi as ca
 import numpy as np
 
+from ..compile.adaptive import Adaptive, compiled_adaptive
 from ..compile.buffered import Buffered
 from ..compile.loop import Loop, compiled_loop
 from ..mechanics.equations import Equations
 from .flat import FlatState
-from .integrators import INTEGRATORS, Step, projection_function, reading_function, rk4_function
+from .integrators import Step, dop853, free_rk4_function, projection_function, rate_function, reading_function, rk4, rk4_function
 from .servo import Servo
 
 GOOD = 0.2       # a chart whose least pivot margin is above this needs no better one
@@ -36,22 +37,33 @@ class Chart:
 
     @cached_property
     def step(self) -> Step:
-        return INTEGRATORS[self.integrator](self.equations, self.flat, self.kinematic)
+        if self.integrator == "dop853":
+            return dop853(self.adaptive, *self._functions[:2])
+        return rk4(self.equations, self.flat, self.kinematic)
+
+    @cached_property
+    def adaptive(self) -> Adaptive | None:
+        return compiled_adaptive(*self._functions, len(self.flat.angle_slots()))
+
+    @cached_property
+    def _functions(self) -> tuple[ca.Function, ca.Function, ca.Function]:
+        parts = self.equations, self.flat
+        return rate_function(*parts, self.kinematic), projection_function(*parts), reading_function(*parts)
 
     def loop(self, build: bool) -> Loop | None:
-        """The step loop in C; None for integrators without one, without a compiler, or where it would have to be built and must not."""
-        if self.integrator != "rk4":
-            return None
+        """The step loop in C; None without a compiler, or where it would have to be built and must not (of DOP853 it always may)."""
+        if self.integrator == "dop853":
+            return None if self.adaptive is None else self.adaptive.loop
         if self._loops.get(True) is not None:
             return self._loops[True]
         if build not in self._loops:
-            self._loops[build] = compiled_loop(*self._parts, len(self.flat.angle_slots()), build)
+            self._loops[build] = compiled_loop(*self._parts, len(self.flat.angle_slots()), build, kept=self._parts[0].size1_out(1) == 1)
         return self._loops[build]
 
     @cached_property
     def _parts(self) -> tuple[ca.Function, ca.Function, ca.Function]:
-        parts = self.equations, self.flat
-        return rk4_function(*parts, self.kinematic), projection_function(*parts), reading_function(*parts)
+        parts = self.equations, self.flat, self.kinematic
+        return free_rk4_function(*parts) or rk4_function(*parts), *self._functions[1:]
 
     @cached_property
     def _loops(self) -> dict[bool, Loop | None]:
@@ -59,7 +71,7 @@ class Chart:
 
     @cached_property
     def project(self) -> Buffered:
-        return Buffered(projection_function(self.equations, self.flat))
+        return Buffered(self._functions[1])
 
     @cached_property
     def servo(self) -> Servo:
@@ -68,19 +80,6 @@ class Chart:
     @property
     def speeds(self) -> list[int]:
         return list(self.equations.frame.speeds)
-
-    @cached_property
-    def _frame(self) -> ca.Function:
-        frame = self.equations.frame
-        system = frame.constrained.system
-        xi = ca.SX.sym("xi", frame.nxi)
-        base = ca.substitute(frame.velocity(xi), xi, ca.SX.zeros(frame.nxi, 1))
-        return ca.Function("frame", [system.t, system.q, system.theta], system.expand(frame.E, base))
-
-    def frame_at(self, t: float, q: np.ndarray, theta: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """E (nv, nxi) and e0 (nv,)."""
-        E, e0 = self._frame(t, q, theta)
-        return E.full(), e0.full().ravel()
 
     def margin(self, t: float, x: np.ndarray, theta: np.ndarray) -> float:
         """The frame's margin at x, of another sign on the other side of a singularity; NaN counts as none."""

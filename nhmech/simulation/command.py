@@ -4,8 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
 import numpy as np
+
+from ..errors import SimulationError
+
+
+class BadCommand(SimulationError):
+    """A command that cannot be carried out; the simulator adds whose it is."""
 
 
 @dataclass(frozen=True)
@@ -29,5 +36,24 @@ class JointPosition:
     values: Mapping[str, float]
 
 
+NAMED = (JointTorque, JointVelocity, JointPosition)
+
 # Efforts of the driven joints in their order (in kinematic mode: xi), one command, several, or None for nothing
 Command = np.ndarray | JointTorque | JointVelocity | JointPosition | Sequence[JointTorque | JointVelocity | JointPosition] | None
+
+
+def controller_name(controller) -> str:
+    """How messages call a controller: its own `name`, that of a function, or its class."""
+    name = getattr(controller, "name", None)
+    if isinstance(name, str):
+        return name
+    return getattr(controller, "__qualname__", type(controller).__name__).rpartition("<locals>.")[2]
+
+
+def raised_in(error: Exception) -> str:
+    """" (file.py, line 12)" of an error in somebody's function; nothing where it was not raised in a file."""
+    trace = error.__traceback__
+    while trace is not None and trace.tb_next is not None:
+        trace = trace.tb_next
+    file = "" if trace is None else trace.tb_frame.f_code.co_filename
+    return f" ({Path(file).name}, line {trace.tb_lineno})" if file.endswith(".py") else ""

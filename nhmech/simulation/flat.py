@@ -53,6 +53,14 @@ class FlatState:
             parts += [cos(x[ix]), sin(x[ix])] if angle else [x[ix]]
         return ca.vertcat(*parts) if symbolic else np.array(parts)
 
+    def unit(self, configuration: ca.SX) -> ca.SX:
+        """The configuration's part of x with quaternions of length 1, symbolic."""
+        result = ca.SX(configuration)
+        for ix, iq, _ in self.slots:
+            if iq in self.algebroid.quaternions:
+                result[ix:ix + 4] /= ca.norm_2(result[ix:ix + 4])
+        return result
+
     def rate(self, q_rate, v, xi_rate):
         """dx/dt from dq/dt and v, symbolic; an angle's rate is a fibre coordinate, which needs no cosine."""
         turning = dict(self.algebroid.circles)

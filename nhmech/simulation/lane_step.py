@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 import casadi as ca
 
+from ..compile.gpu import Kernel, compiled_kernel
 from ..compile.lanes import Lanes, compiled_lanes
 from ..compile.mapped import Mapped
 from ..errors import CompileError
@@ -26,7 +27,7 @@ class Stepper:
     flat: FlatState
     step: ca.Function
     cost: int
-    runner: Lanes | Mapped
+    runner: Lanes | Mapped | Kernel
 
     @property
     def names(self) -> dict[str, tuple[str, ...]]:
@@ -42,19 +43,20 @@ def _cost(step: ca.Function) -> int:
     return sum((1 if part.name() == "nhmech_project" else 4) * part.n_instructions() for part in step.find_functions(0))
 
 
-def stepper(constrained) -> Stepper:
-    """Made once for each system, and kept while the system lives."""
-    key = id(constrained)
+def stepper(constrained, device: str = "cpu") -> Stepper:
+    """Made once for each system and device ("cpu" or "gpu"), and kept while the system lives."""
+    key = id(constrained), device
     if key not in _kept:
         subject = Subject.of(constrained)
         flat = FlatState(subject.constrained.system.algebroid, subject.equations.frame.nxi)
         step = rk4_function(subject.equations, flat)
-        _kept[key] = Stepper(subject, subject.equations, flat, step, _cost(step), _runner(step))
+        runner = compiled_kernel(step, _cost(step)) if device == "gpu" else _runner(step)
+        _kept[key] = Stepper(subject, subject.equations, flat, step, _cost(step), runner)
         weakref.finalize(constrained, _kept.pop, key, None)
     return _kept[key]
 
 
-_kept: dict[int, Stepper] = {}
+_kept: dict[tuple[int, str], Stepper] = {}
 
 
 def _runner(step: ca.Function) -> Lanes | Mapped:

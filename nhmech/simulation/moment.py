@@ -1,56 +1,56 @@
-"""Steps through the compiled loop, between two moments whose memory C knows already."""
+"""The present moment of a run, in memory that compiled code knows."""
 
 from __future__ import annotations
 
 import ctypes
+from collections.abc import Sequence
 
 import numpy as np
 
 from ..compile.loop import Loop, Setup
 
 
+CLOCK = -3      # where t stands in the block, followed by k and t0
+EXTRA = 6       # numbers after q, v, x, u
+
+
 class Moment:
-    """q, v, x, u and health side by side in one block of memory, so that a copy of all is one copy."""
+    """q, v, x, u, health and the clock (t, k, t0), side by side in one block: a copy of all is one copy, and all change in one stroke,
+    so that Ctrl-C finds the moment before a step or the one after.
 
-    def __init__(self, sizes: tuple[int, int, int, int], constants: tuple[float, ...], theta: int, angles: int):
-        self.block = np.zeros(sum(sizes) + 3)
-        self.q, self.v, self.x, self.u, self.health = np.split(self.block, np.cumsum(sizes))
-        q, v, x, u, health = (part.ctypes.data for part in (self.q, self.v, self.x, self.u, self.health))
-        self.setup = Setup(*constants, u, theta, x, q, v, health, angles)
-        self.pointer = ctypes.byref(self.setup)
+    `q`, `v`, `x`, `u` (together `parts`), `health`, `clock` are views. health is (|phi| before the last projection, the frame's margin,
+    the least guard); t = t0 + k dt [s].
+    """
+
+    def __init__(self, nq: int, nv: int, nx: int, nu: int):
+        sizes = nq, nv, nx, nu, 3, 3
+        ends = [sum(sizes[:i + 1]) for i in range(len(sizes))]
+        self.block = np.zeros(ends[-1])
+        *self.parts, self.health, self.clock = (self.block[end - size:end] for size, end in zip(sizes, ends))
+        self.q, self.v, self.x, self.u = self.parts
+
+    def take(self, x: np.ndarray, q: np.ndarray, v: np.ndarray, health: np.ndarray, clock: Sequence[float]) -> None:
+        """Another state and time; u stays."""
+        self.block[...] = np.concatenate((q, v, x, self.u, health, clock))
 
 
-class Turns:
-    """Two moments that take turns: steps are written to the one that is not shown, so that an interruption finds either whole.
+class CompiledSteps:
+    """Steps of a moment through a compiled loop; `one(pointer)` is one of them.
 
-    sizes      of q, v, x, u
     constants  dt, side, poor, flat, loose of `Setup`
     angles     where the unwrapped angles stand in x, for the record
     """
 
-    def __init__(self, loop: Loop, sizes: tuple[int, int, int, int], constants: tuple[float, ...], theta: np.ndarray,
-                 angles: tuple[int, ...]):
-        self._call = loop.call
-        self._kept = theta, np.array(angles, dtype=np.int64)
-        addresses = [array.ctypes.data for array in self._kept]
-        self.now, self.then = Moment(sizes, constants, *addresses), Moment(sizes, constants, *addresses)
+    def __init__(self, loop: Loop, moment: Moment, constants: tuple[float, ...], theta: np.ndarray, angles: tuple[int, ...]):
+        places, work = np.array(angles, dtype=np.int64), np.zeros(loop.work)
+        known = theta, moment.q, moment.v, moment.x, moment.u, moment.health, moment.clock, work, places
+        self._kept = known                                        # what C has the addresses of lives as long as this
+        self.setup = Setup(*constants, *(array.ctypes.data for array in known))
+        self.pointer = ctypes.byref(self.setup)
+        self.loop, self.one, self.many = loop, loop.one, loop.many
 
-    def take(self, x: np.ndarray, q: np.ndarray, v: np.ndarray, guard: float) -> None:
-        """Starts from a state that did not come from here."""
-        now = self.now
-        now.x[:], now.q[:], now.v[:], now.health[2] = x, q, v, guard
-
-    def advance(self, t0: float, k: int, u: np.ndarray, steps: int = 1, every: int = 1, phase: int = 0,
-                record: int | None = None) -> tuple[int, int]:
-        """Steps from t0 + k dt with u held; `now` is where they led. Returns a status and how many were done.
-
-        Rows go to the address `record` before every step with (phase + i) % every == 0.
-        """
-        then = self.then
-        then.block[:] = self.now.block
-        then.u[:] = u
-        status = self._call(then.pointer, t0, k, steps, every, phase, record)
-        done = then.setup.done
-        if done:
-            self.now, self.then = then, self.now
-        return status, done
+    def run(self, steps: int, every: int = 1, phase: int = 0, record: int | None = None) -> int:
+        """Up to so many steps with u held; returns a status. See `Setup`."""
+        setup = self.setup
+        setup.steps, setup.every, setup.phase, setup.record = steps, every, phase, record
+        return self.many(self.pointer)

@@ -3,20 +3,21 @@
 from __future__ import annotations
 
 import math
+import sys
 from collections.abc import Mapping, Sequence
+from functools import cached_property
 
 import casadi as ca
 import numpy as np
 
 from ..compile.buffered import Buffered
-from ..errors import SimulationError
 from ..mechanics.equations import Equations
-from .command import JointPosition, JointTorque, JointVelocity
+from .command import NAMED, BadCommand, JointPosition, JointTorque, JointVelocity
 from .state import State
 
 VELOCITY_TIME = 0.05     # [s] in which a servo closes an error of velocity
-NAMED = (JointTorque, JointVelocity, JointPosition)
 POSITION_TIME = 0.10     # [s] likewise of position; both critically damped
+_FLOAT = np.dtype(float)
 
 
 class Servo:
@@ -29,24 +30,35 @@ class Servo:
 
     def __init__(self, equations: Equations, limits, kinematic: bool = False):
         system = equations.frame.constrained.system
+        self.equations = equations
         self.kinematic = kinematic
         self.v_names = system.algebroid.v_names
         self.u_names = system.u_names
         self.speeds = equations.frame.names
         self.limits = limits
         self.effort = [float(getattr(limits.get(name), "effort", np.inf)) for name in self.u_names]
+        self._most = [min(limit, sys.float_info.max) for limit in self.effort]
+
+    @cached_property
+    def _dynamics(self) -> Buffered:
+        """(t, q, xi, theta) -> acceleration without efforts, and what each effort adds to it."""
+        system = self.equations.frame.constrained.system
         inputs = [system.t, system.q, ca.SX.sym("xi", len(self.speeds)), system.theta]
-        zero = ca.SX.zeros(system.u.numel(), 1)
-        u = system.u
-        acceleration = equations.acceleration(*inputs[:3], u, system.theta)
+        u, zero = system.u, ca.SX.zeros(system.u.numel(), 1)
+        acceleration = self.equations.acceleration(*inputs[:3], u, system.theta)
         effect = ca.jacobian(acceleration, u)
-        self._dynamics = Buffered(ca.Function("servo", inputs, [ca.densify(ca.substitute(acceleration, u, zero)), ca.densify(effect)]))
-        frame = equations.frame
-        base = ca.substitute(frame.velocity(inputs[2]), inputs[2], ca.SX.zeros(len(self.speeds), 1))
-        self._frame = Buffered(ca.Function("frame", [inputs[0], inputs[1], inputs[3]], [ca.densify(e) for e in system.expand(frame.E, base)]))
+        return Buffered(ca.Function("servo", inputs, [ca.densify(ca.substitute(acceleration, u, zero)), ca.densify(effect)]))
+
+    @cached_property
+    def frame_at(self) -> Buffered:
+        """(t, q, theta) -> E (nv, nxi), e0 (nv,)."""
+        frame = self.equations.frame
+        system, xi = frame.constrained.system, ca.SX.sym("xi", len(self.speeds))
+        base = ca.substitute(frame.velocity(xi), xi, ca.SX.zeros(len(self.speeds), 1))
+        return Buffered(ca.Function("frame", [system.t, system.q, system.theta], [ca.densify(e) for e in system.expand(frame.E, base)]))
 
     def efforts(self, command, state: State, t: float, q: np.ndarray, xi: np.ndarray, theta: np.ndarray, nu: int) -> np.ndarray:
-        """u of the driven joints, (nu,). Raises `SimulationError` for a command of the wrong size, unknown joints, or numbers not finite."""
+        """u of the driven joints, (nu,). Raises `BadCommand` for a command of the wrong size, unknown joints, or numbers not finite."""
         if command is None:
             return np.zeros(nu)
         if not is_commands(command):
@@ -58,9 +70,9 @@ class Servo:
             values = _named(part, t)
             for name, value in values.items():
                 if name not in self.u_names[:nu]:
-                    raise SimulationError(f"controller at t = {t:.6g} s: joint {name!r} is not driven; driven joints are {', '.join(self.u_names[:nu])}")
+                    raise BadCommand(f"at t = {t:.6g} s: joint {name!r} is not driven; driven joints are {', '.join(self.u_names[:nu])}")
                 if name in wanted or name in torques:
-                    raise SimulationError(f"controller at t = {t:.6g} s: joint {name!r} is commanded twice")
+                    raise BadCommand(f"at t = {t:.6g} s: joint {name!r} is commanded twice")
                 if isinstance(part, JointTorque):
                     torques.add(name)
                     u[self.u_names.index(name)] = value
@@ -74,8 +86,14 @@ class Servo:
             u[columns] += np.linalg.lstsq(effect[np.ix_(rows, columns)], target, rcond=1e-9)[0]
         return self._limited(u.tolist())
 
-    def plain(self, command, t: float, nu: int) -> list[float]:
-        """u from plain numbers, one for each driven joint. Raises `SimulationError` as `efforts` does."""
+    def plain(self, command, t: float, nu: int) -> np.ndarray | list[float]:
+        """u from plain numbers, one for each driven joint. Raises `BadCommand` as `efforts` does."""
+        if type(command) is np.ndarray and command.dtype is _FLOAT and command.shape == (nu,):
+            for value, most in zip(command.tolist(), self._most):
+                if not -most <= value <= most:
+                    break
+            else:
+                return command
         return self._limited(_checked(command, nu, "efforts", self.u_names[:nu], t))
 
     def speeds_for(self, command, state: State, t: float, q: np.ndarray, xi: np.ndarray, theta: np.ndarray) -> np.ndarray:
@@ -88,14 +106,17 @@ class Servo:
         rates: dict[str, float] = {}
         for part in command if isinstance(command, (list, tuple)) else (command,):
             if isinstance(part, JointTorque):
-                raise SimulationError(f"controller at t = {t:.6g} s: efforts mean nothing in kinematic mode; command velocities or positions")
+                raise BadCommand(f"at t = {t:.6g} s: efforts mean nothing in kinematic mode; command velocities or positions")
+            known = list(state.joint_position) if isinstance(part, JointPosition) else self.v_names
             for name, value in _named(part, t).items():
-                if name not in self.v_names:
-                    raise SimulationError(f"controller at t = {t:.6g} s: unknown joint {name!r}; there are {', '.join(self.v_names)}")
+                if name not in known:
+                    raise BadCommand(f"at t = {t:.6g} s: unknown joint {name!r}; there are {', '.join(known)}")
+                if name in rates:
+                    raise BadCommand(f"at t = {t:.6g} s: joint {name!r} is commanded twice")
                 if isinstance(part, JointPosition):
                     value = (self._within(name, value) - state.joint_position[name]) / POSITION_TIME
                 rates[name] = self._cut(name, value)
-        E, e0 = self._frame(t, q, theta)
+        E, e0 = self.frame_at(t, q, theta)
         rows = [self.v_names.index(name) for name in rates]
         return np.linalg.lstsq(E[rows], np.array(list(rates.values())) - e0[rows], rcond=1e-9)[0]
 
@@ -108,11 +129,11 @@ class Servo:
 
     def _within(self, name: str, position: float) -> float:
         limit = self.limits.get(name)
-        return position if limit is None else float(np.clip(position, limit.lower, limit.upper))
+        return position if limit is None else min(max(position, limit.lower), limit.upper)
 
     def _cut(self, name: str, rate: float) -> float:
         limit = self.limits.get(name)
-        return rate if limit is None else float(np.clip(rate, -limit.velocity, limit.velocity))
+        return rate if limit is None else min(max(rate, -limit.velocity), limit.velocity)
 
     def _limited(self, u: list[float]) -> list[float]:
         return [value if -limit <= value <= limit else math.copysign(limit, value) for value, limit in zip(u, self.effort)]
@@ -126,12 +147,12 @@ def is_commands(command) -> bool:
 
 def _named(part, t: float) -> dict[str, float]:
     if not isinstance(part, NAMED):
-        raise SimulationError(f"controller at t = {t:.6g} s returned {type(part).__name__}; return an array, JointTorque, JointVelocity or JointPosition")
+        raise BadCommand(f"at t = {t:.6g} s returned {type(part).__name__}; return an array, JointTorque, JointVelocity or JointPosition")
     if not isinstance(part.values, Mapping):
-        raise SimulationError(f"controller at t = {t:.6g} s: {type(part).__name__} takes a mapping of joint names to numbers, not {part.values!r}")
+        raise BadCommand(f"at t = {t:.6g} s: {type(part).__name__} takes a mapping of joint names to numbers, not {part.values!r}")
     for name, value in part.values.items():
         if not isinstance(value, (int, float, np.number)) or not np.isfinite(value):
-            raise SimulationError(f"controller at t = {t:.6g} s: {type(part).__name__} for {name!r} is {value}")
+            raise BadCommand(f"at t = {t:.6g} s: {type(part).__name__} for {name!r} is {value}")
     return dict(part.values)
 
 
@@ -139,13 +160,13 @@ def _checked(command, n: int, what: str, names: Sequence[str], t: float) -> list
     try:
         value = np.asarray(command, dtype=float)
     except (TypeError, ValueError) as error:
-        raise SimulationError(f"controller at t = {t:.6g} s returned {type(command).__name__}; return an array, JointTorque, JointVelocity or "
+        raise BadCommand(f"at t = {t:.6g} s returned {type(command).__name__}; return an array, JointTorque, JointVelocity or "
                               f"JointPosition (an array has {n} numbers: {_listed(what, names)})") from error
     if value.shape != (n,):
-        raise SimulationError(f"controller at t = {t:.6g} s returned shape {value.shape}, expected ({n},): {_listed(what, names)}")
+        raise BadCommand(f"at t = {t:.6g} s returned shape {value.shape}, expected ({n},): {_listed(what, names)}")
     numbers = value.tolist()                             # for so few, faster than arrays
     if not all(map(math.isfinite, numbers)):
-        raise SimulationError(f"controller at t = {t:.6g} s returned {value}: not finite ({_listed(what, names)})")
+        raise BadCommand(f"at t = {t:.6g} s returned {value}: not finite ({_listed(what, names)})")
     return numbers
 
 

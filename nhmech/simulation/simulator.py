@@ -5,24 +5,30 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Callable, Mapping, Sequence
+from functools import cached_property
 
 import casadi as ca
 import numpy as np
 
-from ..compile.loop import DONE, NEWTON, NOT_FINITE, Loop
+from ..compile.loop import DONE, NEWTON, Loop
 from ..errors import NhmechError, SimulationError
+from ..vehicle.stiffness import stiffness_in_words
 from .chart import FLAT, GOOD, LOOSE, POOR, Chart
-from .command import Command
+from .columns import Columns
+from .command import BadCommand, Command, controller_name, raised_in
 from .event import Event
 from .integrators import INTEGRATORS
-from .moment import Moment, Turns
+from .moment import CLOCK, CompiledSteps, Moment
 from .named import Named
-from .reader import Reader
+from .reader import places
 from .recorder import Recorder
+from .sensors import Sensors
 from .servo import is_commands
+from .settings import settings_of
 from .state import State
 from .subject import Subject
 from .trajectory import Trajectory
+from .watch import Watch
 
 WORTH_COMPILING = 5000      # steps of a run for which C is built; code that is in the cache already is used for any
 CHUNK = 20_000              # most steps in C between two looks at Ctrl-C, and fewer
@@ -52,7 +58,7 @@ class Simulator:
         if not (math.isfinite(dt) and dt > 0):
             raise SimulationError(f"dt = {dt} must be a positive time in seconds")
         period = dt if control_period is None else control_period
-        every = round(period / dt)
+        every = round(period / dt) if math.isfinite(period) else 0
         if every < 1 or abs(every * dt - period) > 1e-9 * period:
             raise SimulationError(f"control_period = {period} s must be a multiple of dt = {dt} s")
         if integrator not in INTEGRATORS:
@@ -60,12 +66,39 @@ class Simulator:
         if mode not in ("dynamic", "kinematic"):
             raise SimulationError(f'mode {mode!r} does not exist; use "dynamic" or "kinematic"')
         self.subject = Subject.of(constrained, tuple(wrench or ()))
+        if controller is not None and not callable(controller):
+            raise SimulationError(f"controller = {controller!r} must be a callable (t, state) -> command")
         self.controller, self.dt, self.control_every = controller, dt, every
+        self._who = f"controller {controller_name(controller)}"
         self.events, self.wrench, self.kinematic = tuple(events), dict(wrench or {}), mode == "kinematic"
         self._charts = [Chart(self.subject.equations, self.subject.limits, integrator, self.kinematic)]
         self.primary = self._charts[0]
-        self._reader = Reader(self.subject, self.primary.flat, self.primary.equations.names, self.primary.speeds)
-        self._started, self._turns, self._taken = False, None, 0
+        sensors = Sensors(self.subject, self._charts, self.kinematic)
+        self._places = places(self.subject, self.primary.flat, self.primary.equations.names, self.primary.speeds, sensors)
+        self.columns = Columns.of(self.primary)
+        system = self.subject.constrained.system
+        self._now = Moment(system.algebroid.nq, system.algebroid.nv, self.primary.flat.nx, system.u.numel())
+        self._q, self._v, self._x, self._u, self._efforts = *self._now.parts, self._now.u[:self.subject.nu]
+        self._started, self.chart, self._compiled, self._taken = False, self.primary, None, 0
+
+    # -- the clock and what has been reached, in memory that compiled code writes to ------------------------------------
+    @property
+    def t(self) -> float:
+        """Time [s]."""
+        return self._now.block.item(CLOCK)
+
+    @cached_property
+    def settings(self) -> dict:
+        """How it runs, as in `Trajectory.settings`."""
+        return settings_of(self)
+
+    @property
+    def _k(self) -> int:
+        return int(self._now.block.item(CLOCK + 1))
+
+    @property
+    def _guard(self) -> float:
+        return self._now.health.item(2)
 
     # -- starting ------------------------------------------------------------------------------------------------
     def reset(self, pose=None, joints: Mapping[str, float] | None = None, xi: Mapping[str, float] | Sequence[float] | None = None, *,
@@ -79,22 +112,24 @@ class Simulator:
         Raises `ModelError` for a pose that cannot be placed, `SimulationError` for speeds that do not exist or contradict each other.
         """
         q = self.subject.configuration(pose, joints or {}, q)
-        self.t, self._k, self._t0 = 0.0, 0, 0.0
-        self.chart = self.primary
-        self._v = np.zeros(self.subject.constrained.system.algebroid.nv)
-        self._q = q
-        self._x = self.chart.flat.flatten(q, np.zeros(self.chart.flat.nxi))
+        if self.chart is not self.primary:
+            self._choose(self.primary)
+        self._now.block[...] = 0
+        self._q[...] = q
+        self._x[...] = self.chart.flat.flatten(q, np.zeros(self.chart.flat.nxi))
         self._started = True
         margin = self.chart.margin(0.0, self._x, self.subject.theta)
         self._side = np.sign(margin)
         if not abs(margin) >= POOR:
             self._rechart()
+        elif self._compiled is not None:
+            self._compiled.setup.side = self._side
         self._set_speeds(xi)
         self._settle(*self.chart.project(0.0, self._x, self.subject.theta))
-        self._u, self._turns, self._taken = np.zeros(self.subject.constrained.system.u.numel()), None, 0
+        state = self.state
         if hasattr(self.controller, "reset"):
-            self.controller.reset()
-        return self.state
+            self._ask(lambda *_: self.controller.reset(), f"reset of {self._who}", state)
+        return state
 
     def _set_speeds(self, xi) -> None:
         chart, nconf = self.chart, self.chart.flat.nconf
@@ -111,7 +146,7 @@ class Simulator:
                 raise SimulationError(f"speed {name!r} = {value}: give finite numbers for some of {', '.join(names)}")
         if not xi:
             return
-        E, e0 = chart.frame_at(0.0, self._q, self.subject.theta)
+        E, e0 = chart.servo.frame_at(0.0, self._q, self.subject.theta)
         rows = [names.index(name) for name in xi]
         wanted = np.array(list(xi.values()))
         solution = np.linalg.lstsq(E[rows], wanted - e0[rows], rcond=1e-9)[0]
@@ -126,58 +161,41 @@ class Simulator:
         """The present moment, a copy."""
         if not self._started:
             self.reset()
-        turns = self._turns
-        if turns is not None and turns.now.x is self._x:
-            return self._reader.copied(self.t, turns.now.block)
-        return self._reader.state(self.t, self._q, self._v, self._x, self._u)
-
-    def _require_start(self) -> None:
-        if not self._started:
-            self.reset()
+        block = self._now.block
+        return State(block.item(CLOCK), block.copy(), self._places)
 
     # -- stepping ------------------------------------------------------------------------------------------------
     def step(self) -> State:
         """Asks the controller where its period begins, advances by dt, and returns the new state."""
-        self._require_start()
+        if not self._started:
+            self.reset()
         self._control()
-        if not self._step_in_c():
-            self._advance(self.dt)
+        self._step()
         return self.state
 
-    def _step_in_c(self) -> bool:
-        """One step through the compiled loop; False where there is none, or where it refuses and Python is to say why."""
-        turns = self._turns
-        if turns is None:
+    def _step(self) -> None:
+        """One step, in C where there is code for it; what that refuses is taken in another chart, or Python says why not."""
+        compiled = self._compiled
+        if compiled is None:
             self._taken += 1                # looks for the loop at the first step, and has it built after many
             loop = self.chart.loop(build=self._taken > 1) if self._taken in (1, WORTH_COMPILING) else None
-            if loop is None:
-                return False
-            turns = self._ready(loop)
-        elif self._x is not turns.now.x:
-            turns = self._ready(None)
-        status, done = turns.advance(self._t0, self._k, self._u)
-        self._show(turns.now, done)
-        return status == DONE
+            compiled = None if loop is None else self._ready(loop)
+        if compiled is None or compiled.one(compiled.pointer) != DONE:
+            self._advance(self.dt)
 
-    def _ready(self, loop: Loop | None) -> Turns:
-        """The moments of the compiled loop, at the present state."""
-        if self._turns is None:
-            sizes = len(self._q), len(self._v), len(self._x), len(self._u)
-            self._turns = Turns(loop, sizes, (self.dt, self._side, POOR, FLAT, LOOSE), self.subject.theta, self.primary.flat.angle_slots())
-        self._turns.take(self._x, self._q, self._v, self._guard)
-        return self._turns
+    def _ready(self, loop: Loop) -> CompiledSteps:
+        """The compiled loop on the present moment's memory."""
+        if self._compiled is None or self._compiled.loop is not loop:
+            constants = self.dt, self._side, POOR, FLAT, LOOSE
+            self._compiled = CompiledSteps(loop, self._now, constants, self.subject.theta, self.primary.flat.angle_slots())
+        return self._compiled
 
-    def _show(self, moment: Moment, done: int) -> None:
-        """Takes a state of the compiled loop and its time in one stroke, as `_settle` does."""
-        if done:
-            k = self._k + done
-            vars(self).update(_x=moment.x, _q=moment.q, _v=moment.v, _guard=moment.health.item(2), _k=k, t=self._t0 + k * self.dt)
-
-    def run(self, duration: float, *, every: int = 1, progress: Callable[[float, State], None] | None = None) -> Trajectory:
+    def run(self, duration: float, *, every: int = 1, progress: Callable[[float, State], None] | None = None, save=None) -> Trajectory:
         """Runs for `duration` [s] and returns what happened.
 
         every     records each so many steps (the first and the last state always)
         progress  called now and then with (t, state)
+        save      path of the run file (`.npz`); while the run goes on its rows are in `save.part`, which a kill leaves readable
 
         The end of the duration, a terminal event and Ctrl-C return with `trajectory.stop` saying which; a failure raises
         `SimulationError` with what was computed in `.trajectory`.
@@ -186,33 +204,37 @@ class Simulator:
             raise SimulationError(f"duration = {duration} must be a time in seconds")
         if not isinstance(every, (int, np.integer)) or every < 1:
             raise SimulationError(f"every = {every!r} must be a whole number of steps, 1 or more")
-        self._require_start()
+        if not self._started:
+            self.reset()
         steps = math.ceil(duration / self.dt - 1e-9)
         whole = steps if abs(steps * self.dt - duration) <= 1e-9 * self.dt else steps - 1      # the last one may be a part
-        recorder = Recorder(self, steps // max(every, 1) + 3)
+        recorder = Recorder(self, steps // max(every, 1) + 3, save)
         end, stop, told, started = self.t + duration, "duration", 0, self._k
-        values = [self._value(event) for event in self.events]
-        loop = None if self.events else self.chart.loop(build=steps >= WORTH_COMPILING)
+        watch = Watch(self, recorder) if self.events else None
+        loop = self.chart.loop(build=steps >= WORTH_COMPILING)
         try:
-            k, chunk = 0, CHUNK // 100
+            k, chunk, asked = 0, CHUNK // 100, None
             while k < steps:
-                self._control()
-                if k == 0 and (name := self._passed(values, recorder)):
+                if k != asked:                                    # C may come back, to let Ctrl-C be heard, before a step is whole
+                    self._control()
+                    asked = k
+                if k == 0 and watch is not None and (name := watch.passed()):
                     stop = f"event: {name}"
                     break
                 last = k == whole
-                if loop is not None and not last:
+                if loop is not None and watch is None and not last:
                     begun = time.perf_counter()
-                    k += self._advance_many(loop, min(self._until_control(), whole - k, chunk), k, every, recorder)
+                    held = whole - k if self.controller is None and not self.wrench else min(whole - k, self._until_control())
+                    k += self._advance_many(loop, min(held, chunk), held, k, every, recorder)
                     chunk = min(2 * chunk, CHUNK) if time.perf_counter() - begun < LOOK else max(chunk // 2, 1)
                     loop = self.chart.loop(build=steps >= WORTH_COMPILING)
                 else:
                     if k % every == 0:
                         recorder.add()
-                    before = self._snapshot()
-                    self._advance(min(self.dt, end - self.t) if last else self.dt)
+                    before = None if watch is None else self._snapshot()
+                    self._advance(min(self.dt, end - self.t)) if last else self._step()
                     k += 1
-                    if self.events and (name := self._watch(values, before, recorder)):
+                    if watch is not None and (name := watch.crossed(before)):
                         stop = f"event: {name}"
                         break
                 if progress is not None and k // 200 != told:
@@ -229,41 +251,52 @@ class Simulator:
         return recorder.trajectory(stop)
 
     def _control(self) -> None:
-        if self._k % self.control_every:
+        if self.control_every > 1 and self._k % self.control_every:
             return
-        nu = self.subject.nu
         state = self.state if self.controller is not None or self.wrench else None
         if self.controller is not None:
-            command = self._ask(self.controller, "controller", state)
-            if type(command) is np.ndarray and not self.kinematic:
-                self._u[:nu] = self.chart.servo.plain(command, self.t, nu)
-            elif self.kinematic:
-                xi = self._x[self.chart.flat.nconf:]
-                self._x[self.chart.flat.nconf:] = self._speeds(command, state, xi)
-                self._settle(*self.chart.project(self.t, self._x, self.subject.theta))
-            else:
-                xi = self._x[self.chart.flat.nconf:]
-                self._u[:nu] = self.chart.servo.efforts(command, state, self.t, self._q, xi, self.subject.theta, nu)
+            command = self._ask(self.controller, self._who, state)
+            try:
+                if self.kinematic:
+                    xi = self._x[self.chart.flat.nconf:]
+                    xi[...] = self._speeds(command, state, xi)
+                    self._settle(*self.chart.project(state.t, self._x, self.subject.theta))
+                elif type(command) is np.ndarray:
+                    self._efforts[...] = self.chart.servo.plain(command, state.t, self.subject.nu)
+                else:
+                    xi = self._x[self.chart.flat.nconf:]
+                    self._efforts[...] = self.chart.servo.efforts(command, state, state.t, self._q, xi, self.subject.theta, self.subject.nu)
+            except BadCommand as error:
+                raise SimulationError(f"{self._who} {error}") from error
+        if self.wrench:
+            self._push(state)
+
+    def _push(self, state: State) -> None:
         for i, (body, function) in enumerate(self.wrench.items()):
-            value = np.asarray(self._ask(function, f"wrench on {body!r}", state) if callable(function) else function, dtype=float)
+            given = self._ask(function, f"wrench on {body!r}", state) if callable(function) else function
+            try:
+                value = np.asarray(given, dtype=float)
+            except (TypeError, ValueError):
+                value = np.zeros(0)
             if value.shape != (6,) or not np.all(np.isfinite(value)):
-                raise SimulationError(f"wrench on {body!r} at t = {self.t:.6g} s is {value}; expected 6 finite numbers (force, torque) in W")
-            self._u[nu + 6 * i:nu + 6 * i + 6] = value
+                raise SimulationError(f"wrench on {body!r} at t = {self.t:.6g} s is {given!r}; expected 6 finite numbers (force, torque) in W")
+            self._u[self.subject.nu + 6 * i:self.subject.nu + 6 * i + 6] = value
 
     def _speeds(self, command, state: State, xi: np.ndarray) -> np.ndarray:
         if self.chart is not self.primary and command is not None and not is_commands(command):
-            E, e0 = self.chart.frame_at(self.t, self._q, self.subject.theta)
+            wanted = self.primary.servo.speeds_for(command, state, self.t, self._q, xi, self.subject.theta)
+            E, e0 = self.chart.servo.frame_at(self.t, self._q, self.subject.theta)
             rows = self.primary.speeds
-            return np.linalg.lstsq(E[rows], np.asarray(command, dtype=float) - e0[rows], rcond=1e-9)[0]
+            return np.linalg.lstsq(E[rows], wanted - e0[rows], rcond=1e-9)[0]
         return self.chart.servo.speeds_for(command, state, self.t, self._q, xi, self.subject.theta)
 
     def _ask(self, function, what: str, state: State):
         try:
-            return function(self.t, state)
-        except NhmechError:
-            raise
+            return function(state.t, state)
+        except NhmechError as error:
+            raise SimulationError(f"{what} at t = {self.t:.6g} s: {error}") from error
         except Exception as error:
-            raise SimulationError(f"{what} raised {type(error).__name__} at t = {self.t:.6g} s: {error}") from error
+            raise SimulationError(f"{what} raised {type(error).__name__} at t = {self.t:.6g} s: {error}{raised_in(error)}") from error
 
     def _advance(self, dt: float) -> None:
         x, q, v, health = self._tried(dt)
@@ -275,9 +308,12 @@ class Simulator:
                     raise SimulationError(self._fallen()) from error
                 raise
             x, q, v, health = self._tried(dt)
-        k = self._k + 1
-        t0 = self._t0 if dt == self.dt else self.t + dt - k * self.dt
-        self._settle(x, q, v, health, _k=k, _t0=t0, t=t0 + k * dt if dt == self.dt else self.t + dt)
+        k, t, t0 = self._k + 1, self.t + dt, self._now.block.item(CLOCK + 2)
+        if dt == self.dt:
+            t = t0 + k * dt
+        else:
+            t0 = t - k * self.dt
+        self._now.take(x, q, v, health, (t, k, t0))
 
     def _tried(self, dt: float) -> list[np.ndarray]:
         """Where a step from here leads: x, q, v, health. Raises `SimulationError` where it leads nowhere."""
@@ -296,36 +332,38 @@ class Simulator:
 
     def _until_control(self) -> int:
         """Steps until the controller is asked again."""
-        if self.controller is None and not self.wrench:
-            return CHUNK
         return self.control_every - self._k % self.control_every
 
-    def _advance_many(self, loop: Loop, steps: int, k: int, every: int, recorder: Recorder) -> int:
-        """Up to so many steps in C; returns how many were done."""
-        turns = self._turns if self._turns is not None and self._x is self._turns.now.x else self._ready(loop)
+    def _advance_many(self, loop: Loop, steps: int, held: int, k: int, every: int, recorder: Recorder) -> int:
+        """Up to so many steps in C, of those for which u is held; returns how many were done."""
+        compiled = self._ready(loop)
+        setup = compiled.setup
         record = recorder.room((steps - 1 + k % every) // every + 1)
-        status, done = turns.advance(self._t0, self._k, self._u, steps, every, k % every, record)
-        tried = done + (status != DONE)                           # a step that was not taken was recorded before it was tried
-        rows = (k % every + tried - 1) // every + (k % every == 0) if tried else 0
-        self._show(turns.now, done)
-        recorder.n += rows
-        if status == NOT_FINITE:
-            raise SimulationError(self._diagnosis(self.dt))
+        setup.rows, setup.limit = 0, self._k + held
+        try:
+            status = compiled.run(steps, every, k % every, record)
+        finally:
+            recorder.n += setup.rows                              # Ctrl-C is heard when C returns, with its rows written
         if status == DONE:
-            return done
+            return setup.done
         self._advance(self.dt)                                    # the one that was refused, in another chart or to say why not
-        return done + 1
+        return setup.done + 1
 
-    def _settle(self, x, q, v, health, **clock) -> None:
-        """Takes a state and its time in one stroke, so that Ctrl-C finds the moment before or the one after."""
-        vars(self).update(_x=np.array(x), _q=np.array(q), _v=np.array(v), _guard=float(health[2]), **clock)
+    def _settle(self, x, q, v, health) -> None:
+        """Takes a state at the present time."""
+        self._now.take(x, q, v, health, self._now.clock)
 
     def _diagnosis(self, dt: float) -> str:
         """Why a step gave numbers that are not finite."""
         if self._guard < FLAT and self.subject.constrained.guard_names:
             return self._fallen()
-        return (f"stopped at t = {self.t:.6g} s: the step of {dt} s gave numbers that are not finite or off the constraints; speeds before it "
-                f"were {Named.of(self.primary.equations.names, self._v[self.primary.speeds])!r}. Try a smaller dt, and look at masses and efforts")
+        speeds = dict(zip(self.primary.equations.names, self._v[self.primary.speeds].tolist()))
+        largest = dict(sorted(speeds.items(), key=lambda item: -abs(item[1]))[:6])
+        vehicle = self.subject.vehicle
+        remedy = None if vehicle is None else stiffness_in_words(vehicle, dt)
+        return (f"stopped at t = {self.t:.6g} s: the step of {dt} s gave numbers that are not finite or off the constraints; "
+                f"{'the largest of the ' if len(speeds) > 6 else ''}speeds before it were {Named.of(tuple(largest), np.array(list(largest.values())))!r}. "
+                f"{remedy or 'Try a smaller dt, and look at masses and efforts'}")
 
     def _fallen(self) -> str:
         """Which guard is about to vanish."""
@@ -346,7 +384,8 @@ class Simulator:
             self._charts.append(best)
             if not self._worth(best, ends) > 0:
                 raise self.subject.rank_lost(ends[-1], f"within a step from t = {self.t:.6g} s")
-        self._x, self.chart, self._turns, self._taken = self._in(best, self._v), best, None, 0
+        self._x[...] = self._in(best, self._v)
+        self._choose(best)
         self._side = np.sign(best.margin(self.t, self._x, theta))
 
     def _worth(self, chart: Chart, ends: Sequence[np.ndarray]) -> float:
@@ -357,57 +396,14 @@ class Simulator:
     def _in(self, chart: Chart, v: np.ndarray) -> np.ndarray:
         return chart.flat.flatten(self._q, v[chart.speeds], near=self._x)
 
-    # -- events --------------------------------------------------------------------------------------------------
-    def _value(self, event: Event, state: State | None = None) -> float:
-        """The event's function now. Raises `SimulationError` where it fails or is not a number."""
-        value = self._ask(event.function, f"event {event.name!r}", self.state if state is None else state)
-        if not np.isfinite(value):
-            raise SimulationError(f"event {event.name!r} is {value} at t = {self.t:.6g} s")
-        return float(value)
-
-    def _passed(self, values: list[float], recorder: Recorder) -> str | None:
-        """Notes limits that are passed at the start; returns the name of a terminal one."""
-        name = None
-        for i, event in enumerate(self.events):
-            if event.limit and (value := self._value(event)) <= 0:
-                values[i] = value
-                recorder.events.append((self.t, event.name))
-                name = name or (event.name if event.terminal else None)
-        return name
-
-    def _watch(self, values: list[float], before: tuple, recorder: Recorder) -> str | None:
-        """Notes crossed events; goes back to the moment of the first terminal one and returns its name."""
-        state, first = self.state, None
-        for i, event in enumerate(self.events):
-            after = self._value(event, state)
-            if event.crossed(values[i], after):
-                moment = self._locate(event, before, values[i])
-                recorder.events.append((moment, event.name))
-                if event.terminal and (first is None or moment < first[0]):
-                    first = (moment, event.name)
-            values[i] = after
-        if first is None:
-            return None
-        recorder.events[:] = [noted for noted in recorder.events if noted[0] <= first[0]]      # what came later did not happen
-        self._restore(before)
-        self._advance(first[0] - self.t)
-        return first[1]
-
-    def _locate(self, event: Event, before: tuple, start: float) -> float:
-        """Time of the zero within the last step [s], by bisection of the step itself."""
-        after = self._snapshot()
-        t, low, high = before[0], 0.0, self.t - before[0]
-        while high - low > 1e-10 * max(1.0, abs(t)):
-            middle = (low + high) / 2
-            self._restore(before)
-            self._advance(middle)
-            low, high = (low, middle) if event.crossed(start, self._value(event)) else (middle, high)
-        self._restore(after)
-        return t + high
-
+    # -- going back ----------------------------------------------------------------------------------------------
     def _snapshot(self) -> tuple:
-        return self.t, self._k, self._t0, self._x, self._q, self._v, self._guard, self._side, self.chart
+        return self._now.block.copy(), self._side, self.chart
 
     def _restore(self, snapshot: tuple) -> None:
-        self.t, self._k, self._t0, self._x, self._q, self._v, self._guard, self._side, self.chart = snapshot
-        self._turns, self._taken = None, 0
+        self._now.block[...], self._side, chart = snapshot
+        if chart is not self.chart:
+            self._choose(chart)
+
+    def _choose(self, chart: Chart) -> None:
+        self.chart, self._compiled, self._taken = chart, None, 0

@@ -3,11 +3,22 @@
 from __future__ import annotations
 
 from dataclasses import FrozenInstanceError, dataclass
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
 from ..errors import SimulationError
 from .named import Named
+
+if TYPE_CHECKING:
+    from .sensors import Sensors
+
+
+class Encoders(NamedTuple):
+    """What the encoders of rolling and driven joints read: unwrapped `angle` and `rate`, by joint name [rad, rad/s; m, m/s]."""
+
+    angle: Named
+    rate: Named
 
 
 @dataclass(frozen=True, eq=False)
@@ -22,6 +33,10 @@ class Places:
     angles: dict[str, int]
     joint_position: dict[str, int]
     joint_velocity: dict[str, int]
+    encoder_angle: dict[str, int]
+    encoder_rate: dict[str, int]
+    slots: tuple[tuple[int, int, bool], ...]      # (index in x, index in q, whether an angle stands for a pair)
+    sensors: Sensors
 
 
 class State:
@@ -33,6 +48,7 @@ class State:
     xi      independent speeds by name; other fibre coordinates can be asked for by name too, e.g. `state.xi["yaw_rate"]`
     angles  unwrapped angles of the continuous joints [rad]
     joint_position, joint_velocity   of the moving joints by name [rad, m, rad/s, m/s]; angles unwrapped
+    encoder   what a robot can measure: `encoder.angle` and `encoder.rate` of its rolling and driven joints
 
     Made at every step and read in part: what is not asked for is not worked out.
     """
@@ -77,6 +93,23 @@ class State:
         return Named(self._places.joint_velocity, self._values)
 
     @property
+    def encoder(self) -> Encoders:
+        places = self._places
+        return Encoders(Named(places.encoder_angle, self._values), Named(places.encoder_rate, self._values))
+
+    def gyro(self, link: str | None = None) -> np.ndarray:
+        """Angular velocity of a link (the root where None) along its own axes, (3,) [rad/s].
+
+        Raises `SimulationError` for a link that is not there."""
+        return self._places.sensors.gyro(self, link)
+
+    def accelerometer(self, link: str | None = None) -> np.ndarray:
+        """Specific force R_LW (a - g) at a link's origin (the root's where None) along its own axes, (3,) [m/s^2].
+
+        a is the acceleration with the inputs `u` that are held, before a new command. Raises as `gyro` does."""
+        return self._places.sensors.accelerometer(self, link)
+
+    @property
     def T_WB(self) -> np.ndarray:
         """Pose of the base in the world, (4, 4). Raises `SimulationError` for a system that has no base."""
         return base_pose(self.q)
@@ -84,8 +117,7 @@ class State:
     @property
     def pose(self) -> tuple[float, float, float]:
         """x [m], y [m] and heading [rad] of the base, seen from above."""
-        T = self.T_WB
-        return float(T[0, 3]), float(T[1, 3]), float(np.arctan2(T[1, 0], T[0, 0]))
+        return planar_pose(self.q)
 
     def __repr__(self) -> str:
         return f"State(t={self.t:.6g}, q={self.q}, xi={self.xi!r})"
@@ -94,14 +126,19 @@ class State:
 _set_t, _set_values, _set_places = State.t.__set__, State._values.__set__, State._places.__set__      # the way past __setattr__
 
 
+def planar_pose(q: np.ndarray) -> tuple[float, float, float]:
+    """x [m], y [m] and heading [rad] of the base, seen from above; q as in `base_pose`."""
+    T = base_pose(q)
+    return float(T[0, 3]), float(T[1, 3]), float(np.arctan2(T[1, 0], T[0, 0]))
+
+
 def base_pose(q: np.ndarray) -> np.ndarray:
     """T_WB (4, 4) of a configuration that begins with position and quaternion (x, y, z, w)."""
     if len(q) < 7:
         raise SimulationError("only a vehicle has a pose; a system written by hand has its coordinates, state.q")
-    T = np.eye(4)
-    x, y, z, w = q[3:7]
-    T[:3, :3] = [[1 - 2 * (y * y + z * z), 2 * (x * y - z * w), 2 * (x * z + y * w)],
-                 [2 * (x * y + z * w), 1 - 2 * (x * x + z * z), 2 * (y * z - x * w)],
-                 [2 * (x * z - y * w), 2 * (y * z + x * w), 1 - 2 * (x * x + y * y)]]
-    T[:3, 3] = q[:3]
+    px, py, pz, x, y, z, w = q[:7].tolist()                # plain numbers: a controller asks at every turn
+    T = np.array([[1 - 2 * (y * y + z * z), 2 * (x * y - z * w), 2 * (x * z + y * w), px],
+                  [2 * (x * y + z * w), 1 - 2 * (x * x + z * z), 2 * (y * z - x * w), py],
+                  [2 * (x * z - y * w), 2 * (y * z + x * w), 1 - 2 * (x * x + y * y), pz],
+                  [0.0, 0.0, 0.0, 1.0]])
     return T

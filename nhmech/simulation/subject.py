@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 import casadi as ca
@@ -13,6 +13,8 @@ from ..errors import NhmechError, SimulationError
 from ..mechanics.equations import Equations
 from ..mechanics.gibbs_appell import gibbs_appell
 from ..mechanics.system import ConstrainedSystem
+from ..systems import load_system
+from ..systems.example import Example
 from ..vehicle.vehicle import Vehicle
 
 
@@ -23,6 +25,7 @@ class Subject:
     constrained: ConstrainedSystem
     vehicle: Vehicle | None
     limits: dict = field(default_factory=dict)
+    example: str | None = None                  # name of a textbook system
 
     @classmethod
     def of(cls, given, wrench_bodies: tuple[str, ...] = ()) -> Subject:
@@ -33,7 +36,19 @@ class Subject:
             raise SimulationError("an external wrench acts on a link of a vehicle; write it into the force of this system instead")
         if not hasattr(given, "constrained"):
             raise SimulationError(f"cannot simulate {type(given).__name__}: give a vehicle or a ConstrainedSystem")
-        return cls(given.constrained, None)
+        return cls(given.constrained, None, example=given.name if isinstance(given, Example) else None)
+
+    @classmethod
+    def restored(cls, source: dict) -> Subject:
+        """What `source` describes. Raises `SimulationError` where it describes nothing."""
+        if "system" in source:
+            constrained = load_system(source["system"]).constrained
+            return cls(replace(constrained, parameters=np.array(source["parameters"])), None, example=source["system"])
+        if "description" not in source:
+            raise SimulationError("this file does not say what was simulated; give Trajectory.load the system")
+        from ..vehicle.record import restore
+
+        return cls.of(restore(source))
 
     @cached_property
     def equations(self) -> Equations:
@@ -67,6 +82,14 @@ class Subject:
         names = self.constrained.system.algebroid.v_names
         return names[6:] if self.vehicle is not None else names
 
+    @property
+    def encoder_names(self) -> tuple[str, ...]:
+        """Joints that carry an encoder: the rolling ones and the driven ones, in the order of `joint_names`."""
+        if self.vehicle is None:
+            return ()
+        measured = {*self.vehicle.description.rolling, *self.vehicle.driven}
+        return tuple(name for name in self.joint_names if name in measured)
+
     def configuration(self, pose, joints: Mapping[str, float], q) -> np.ndarray:
         """The start: placed on the ground for a vehicle, q as given otherwise."""
         if q is not None:
@@ -91,9 +114,9 @@ class Subject:
 
     @cached_property
     def source(self) -> dict:
-        """What a saved run needs to show the vehicle again."""
+        """What a saved run needs to make this again: the vehicle, or the name of a textbook system; nothing for one written by hand."""
         if self.vehicle is None:
-            return {}
+            return {} if self.example is None else {"system": self.example, "parameters": self.theta.tolist()}
         from ..vehicle.record import record
 
         return record(self.vehicle)

@@ -3,18 +3,23 @@
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
-from zipfile import BadZipFile
+from zipfile import ZIP_DEFLATED, BadZipFile, ZipFile
 
 import numpy as np
 
 from ..errors import SimulationError
+from ..paths import replaced
 from ..vehicle.multipliers import Reactions, reactions
-from ..vehicle.record import restore
+from .columns import Columns
+from .run_file import SUFFIX, is_run_file, read_run_file
 from .subject import Subject
+
+_ARRAYS = ("t", "q", "v", "xi", "u", "angles")
 
 
 class ReactionsAlong(Sequence):
@@ -41,11 +46,14 @@ class Trajectory:
     """Recorded states of one run.
 
     t       (N,) [s];  q (N, nq);  v (N, nv);  xi (N, nxi);  u (N, nu), held from each t on;  angles (N, na) unwrapped [rad]
-    stop    why the run ended: "duration", "event: name", "interrupted", or the message of a failure
+    stop    why the run ended: "duration", "event: name", "interrupted", the message of a failure; or "cut off" for a file
+            whose run was killed, or still goes on
     events  (time [s], name) of the events that were crossed
     names   of the columns: "q", "v", "xi", "u", "angles"
     source  what the run was made of (JSON values), enough to make the vehicle again
     kinematic  whether speeds were commanded rather than efforts
+    settings   how it was run (JSON values): dt, control_period, integrator, controller, versions, and under "path" what the controller
+               followed, as `control.path_reference` writes it; empty for files that are older than this
     """
 
     t: np.ndarray
@@ -60,10 +68,27 @@ class Trajectory:
     source: dict = field(default_factory=dict)
     system: Subject | None = None
     kinematic: bool = False
+    settings: dict = field(default_factory=dict)
 
     def __post_init__(self):
         for name in ("t", "q", "v", "xi", "u", "angles"):
             getattr(self, name).setflags(write=False)
+
+    @classmethod
+    def recorded(cls, rows: np.ndarray, columns: Columns, stop: str, events: tuple, subject: Subject, kinematic: bool,
+                 settings: dict) -> Trajectory:
+        """Of rows (t, q, v, u, angles), which are taken apart when they are asked for: many runs are short, and only their end is read."""
+        self = cls.__new__(cls)
+        vars(self).update(_rows=rows, _columns=columns, stop=stop, names=dict(columns.names), events=events, source=subject.source,
+                          system=subject, kinematic=kinematic, settings=settings)
+        return self
+
+    def __getattr__(self, name: str) -> np.ndarray:
+        if name not in ("t", "q", "v", "xi", "u", "angles") or "_rows" not in vars(self):
+            raise AttributeError(f"a Trajectory has no {name!r}")
+        array = self._columns.part(self._rows, name)
+        array.setflags(write=False)
+        return vars(self).setdefault(name, array)
 
     def __len__(self) -> int:
         return len(self.t)
@@ -80,7 +105,7 @@ class Trajectory:
     @cached_property
     def energy(self) -> np.ndarray:
         """Kinetic plus potential energy [J], (N,)."""
-        return self._subject.energies(self.t, self.q, self.v)
+        return self.subject.energies(self.t, self.q, self.v)
 
     @cached_property
     def reactions(self) -> Sequence[Reactions]:
@@ -88,7 +113,7 @@ class Trajectory:
 
         Raises `SimulationError` for a system without wheels, and for a kinematic run, which knows no forces.
         """
-        subject = self._subject
+        subject = self.subject
         if subject.vehicle is None:
             raise SimulationError("only a vehicle has wheels and ground forces")
         if self.kinematic:
@@ -96,42 +121,78 @@ class Trajectory:
         return ReactionsAlong(subject.vehicle, self)
 
     @cached_property
-    def _subject(self) -> Subject:
+    def subject(self) -> Subject:
         """What was simulated; made again from `source` for a run that was read from a file."""
         if self.system is not None:
             return self.system
-        if not self.source:
-            raise SimulationError("this file does not say what was simulated; give Trajectory.load the system")
-        return Subject.of(restore(self.source))
+        return Subject.restored(self.source)
 
     def __repr__(self) -> str:
         return f"<Trajectory of {len(self)} states, {self.t[0]:.6g} to {self.t[-1]:.6g} s, stopped by {self.stop}>"
 
     def save(self, path) -> Path:
-        """Writes one `.npz`; returns its path."""
-        path = Path(path)
-        path = path if path.suffix == ".npz" else path.with_name(path.name + ".npz")
-        header = {"stop": self.stop, "names": self.names, "events": self.events, "source": self.source, "kinematic": self.kinematic}
-        with open(path, "wb") as file:
-            np.savez_compressed(file, header=np.array(json.dumps(header)), t=self.t, q=self.q, v=self.v, xi=self.xi, u=self.u, angles=self.angles)
+        """Writes one `.npz`, whole or not at all; returns its path. What stands there is replaced.
+
+        Raises `SimulationError`, which carries the trajectory, where it cannot be written.
+        """
+        path = npz_path(path)
+        header = {"stop": self.stop, "names": self.names, "events": self.events, "source": self.source, "kinematic": self.kinematic,
+                  "settings": self.settings}
+        try:
+            with replaced(path) as new, open(new, "wb") as file:
+                _write_npz(file, {"header": np.array(json.dumps(header)), **{name: getattr(self, name) for name in _ARRAYS}})
+                os.fsync(file.fileno())
+        except OSError as error:
+            raise SimulationError(f"{path} cannot be written: {error.strerror or error}; the trajectory is kept", self) from error
         return path
 
     @classmethod
     def load(cls, path, system=None) -> Trajectory:
-        """Reads what `save` wrote; `system` (a vehicle or a constrained system) replaces the one that the file describes.
+        """Reads what `save` wrote, or the `.part` of a run that was cut off or still goes on: its whole rows, with stop "cut off".
+
+        system  (a vehicle or a constrained system) replaces the one that the file describes
 
         Raises `SimulationError` for a file that is not there, or is no run.
         """
         try:
-            with np.load(path, allow_pickle=False) as file:
-                header = json.loads(str(file["header"]))
-                arrays = {name: file[name] for name in ("t", "q", "v", "xi", "u", "angles")}
-                names = {key: tuple(value) for key, value in header["names"].items()}
-                events = tuple((t, name) for t, name in header["events"])
-                stop, source, kinematic = header["stop"], header["source"], header.get("kinematic", False)
+            parts = _from_run_file(path) if is_run_file(path) else _from_npz(path)
         except FileNotFoundError as error:
-            raise SimulationError(f"{path}: there is no such file") from error
-        except (OSError, ValueError, KeyError, TypeError, AttributeError, BadZipFile) as error:
-            raise SimulationError(f"{path} is not a run: Trajectory.save did not write it, or it is damaged") from error
-        return cls(**arrays, stop=stop, names=names, events=events, source=source, kinematic=kinematic,
-                   system=None if system is None else Subject.of(system))
+            part = f"{path}{SUFFIX}"
+            hint = f"; {part} is there, a run that was cut off or still goes on" if os.path.exists(part) else ""
+            raise SimulationError(f"{path}: there is no such file{hint}") from error
+        except (OSError, ValueError, KeyError, TypeError, AttributeError, IndexError, EOFError, BadZipFile) as error:
+            raise SimulationError(f"{path} is not a run: nhmech did not write it, or it is damaged ({error})") from error
+        return cls(**parts, system=None if system is None else Subject.of(system))
+
+
+def npz_path(path) -> Path:
+    """With `.npz` at its end."""
+    path = Path(path)
+    return path if path.suffix == ".npz" else path.with_name(path.name + ".npz")
+
+
+def _write_npz(file, arrays: dict[str, np.ndarray]) -> None:
+    """As `np.savez_compressed`, at half its time: zlib's higher levels find nothing more in these numbers."""
+    with ZipFile(file, "w", ZIP_DEFLATED, compresslevel=1) as archive:
+        for name, array in arrays.items():
+            with archive.open(f"{name}.npy", "w", force_zip64=True) as entry:
+                np.lib.format.write_array(entry, array, allow_pickle=False)
+
+
+def _from_npz(path) -> dict:
+    with np.load(path, allow_pickle=False) as file:
+        header = json.loads(str(file["header"]))
+        parts = {name: file[name] for name in _ARRAYS}
+    names = {key: tuple(value) for key, value in header["names"].items()}
+    events = tuple((t, name) for t, name in header["events"])
+    return {**parts, "names": names, "events": events, "stop": header["stop"], "source": header["source"],
+            "kinematic": header.get("kinematic", False), "settings": header.get("settings", {})}
+
+
+def _from_run_file(path) -> dict:
+    header, rows, events = read_run_file(path)
+    t, q, v, u, angles = np.split(rows, np.cumsum(header["widths"])[:-1], axis=1)
+    names = {key: tuple(value) for key, value in header["names"].items()}
+    return {"t": t[:, 0].copy(), "q": q, "v": v, "xi": v[:, header["speeds"]], "u": u, "angles": angles, "names": names,
+            "events": tuple(sorted(events)), "stop": "cut off", "source": header["source"], "kinematic": header["kinematic"],
+            "settings": header.get("settings", {})}

@@ -25,7 +25,7 @@ from .model import full_model, reduced_model
 from .mounts import body_names, mounts
 from .parameters import Parameters
 from .placement import Placer, Support
-from .rows import FIXED_AXLE, FOLLOWER, ROLLING, contact_rows, function_row, gauge_row, mid_axle_rows, mimic_row
+from .rows import FIXED_AXLE, FOLLOWER, ROLLING, contact_rows, contact_span, function_row, gauge_row, mid_axle_rows, mimic_row
 from .samples import sample_configurations
 from .symmetry import Frozen, changes_attitude, check_reduction, frozen_normal, root_shorthand, with_vertical
 from .tree import Body, algebroid_of, is_axisymmetric, kinematics, seen_from_root
@@ -82,7 +82,8 @@ def build(description: Description, ground: Ground, parameters: Parameters | Non
     def constrained_system(space: LieAlgebroid, bodies: list[Body], rolling: Sequence[Contact], shorthand: Shorthand | None) -> ConstrainedSystem:
         rows = _rows(description, rolling, [c.height for c in contacts], steering, pair, support, gauge, (bodies[0].world["n"], world["n"]), space, v)
         system = lagrangian_system(description, model, space, t, v, a, bodies, inertias, spins, parameters, wrench_bodies, origin, shorthand)
-        return ConstrainedSystem(system, assemble(rows, space.nv), parameters.numbers, samples, preferred, scales, *guards)
+        spans = [] if shorthand is None or description.track_factor is not None else [span for c in rolling if (span := contact_span(c, v)) is not None]
+        return ConstrainedSystem(system, assemble(rows, space.nv, spans), parameters.numbers, samples, preferred, scales, *guards)
 
     constrained = constrained_system(algebroid, bodies, contacts, None)
     anywhere = replace(constrained, samples=np.vstack([samples, everywhere]))   # upright, a lean looks frozen: its n_z is stationary there

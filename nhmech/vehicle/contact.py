@@ -42,7 +42,8 @@ class Contact:
 
     point       K, the contact point
     directions  name -> unit vector: "normal", "longitudinal", "lateral", and "roller" for a mecanum wheel
-    speeds      name -> component of the velocity of the wheel's material at K, relative to the ground's [m/s]
+    velocity    of the wheel's material at K, relative to the ground's [m/s]
+    speeds      name -> component of that velocity
     height      of the lowest point above the ground [m]
     sine        |axle x n|: zero where there is no contact point; None for balls
     """
@@ -50,6 +51,7 @@ class Contact:
     mount: Mount
     point: ca.SX
     directions: dict[str, ca.SX]
+    velocity: ca.SX
     speeds: dict[str, ca.SX]
     height: ca.SX
     sine: ca.SX | None
@@ -71,8 +73,8 @@ class Contact:
 def contact(mount: Mount, body: Body, v: ca.SX, radius, crown, ground_velocity) -> Contact:
     """The contact of a mounted wheel.
 
-    With e, l the longitudinal and lateral directions, a = sine l + (a.n) n, and K - C = -(r - rc) d - rc n for d = sine n - (a.n) l,
-    the triple products omega x (K - C) . direction are written out:
+    With e, l the longitudinal and lateral directions, a = sine l + (a.n) n, and K - C = -(r - rc) d - rc n for d = e x a, the triple
+    products omega x (K - C) . direction are written out:
 
         normal        (r - rc) (a.n) omega.e
         longitudinal  -omega.((r - rc) a + rc l) - ((r - rc) + rc sine) phi'
@@ -102,14 +104,15 @@ def contact(mount: Mount, body: Body, v: ca.SX, radius, crown, ground_velocity) 
     rolling = ca.dot(body.omega, flat * axle + crown * lateral) + (flat + (crown * sine if sine is not None else 0)) * spin
     directions = {"normal": n, "longitudinal": longitudinal, "lateral": lateral}
     lift = {"normal": flat * along * turn, "longitudinal": -rolling, "lateral": drop * turn}
-    point = centre - (flat * (sine * n - along * lateral) if mount.axle is not None else 0) - crown * n
-    hub = body.velocity_of(centre) - ground_velocity(body, body.position + point)
+    arm = -(flat * ca.cross(longitudinal, axle) if mount.axle is not None else 0) - crown * n
+    hub = body.velocity_of(centre) - ground_velocity(body, body.position + centre + arm)
+    velocity = hub + ca.cross(body.omega + spin * axle, arm)
     speeds = {name: ca.dot(hub, direction) + lift[name] for name, direction in directions.items()}
     if wheel.kind == "mecanum":
         s, c = np.sin(wheel.roller_angle), np.cos(wheel.roller_angle)
         directions["roller"] = s * longitudinal + c * lateral
         speeds["roller"] = s * speeds["longitudinal"] + c * speeds["lateral"]
-    return Contact(mount, point, directions, speeds, ca.dot(n, body.position + centre) - drop, sine)
+    return Contact(mount, centre + arm, directions, velocity, speeds, ca.dot(n, body.position + centre) - drop, sine)
 
 
 def _rolling_direction(axle: np.ndarray, n: ca.SX, along: ca.SX) -> tuple[ca.SX, ca.SX]:

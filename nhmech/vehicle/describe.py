@@ -10,7 +10,7 @@ from .casters import infer_casters
 from .description import Description
 from .drive import driven_joints
 from .given import complete_wheels, known_joint, listed_wheels
-from .inference import Contact, infer_wheels, rolling_candidates
+from .inference import Contact, infer_wheels, not_listed, rolling_candidates
 from .layout import Layout
 from .repair import repair_scales, snap_joints, straighten_steering
 from .roles import assign_roles, couple, damping_of, limits_of
@@ -22,7 +22,7 @@ from .unrolled import check_unrolled
 from .validate import validate
 
 
-def describe(source, *, wheels=None, free=(), locked=None, skid=None, speeds=None, packages=None) -> Description:
+def describe(source, *, wheels=None, free=(), locked=None, skid=None, speeds=None, packages=None, arguments=None) -> Description:
     """Decide everything about a robot that is not mechanics.
 
     source    path to a URDF or xacro file, or a string of XML
@@ -32,10 +32,11 @@ def describe(source, *, wheels=None, free=(), locked=None, skid=None, speeds=Non
     skid      None, "mid-axle", a track factor, or names of wheels whose sideways grip is released
     speeds    names of the independent speeds, or None to have them chosen
     packages  ROS package name -> folder
+    arguments  of a xacro file: name -> value
 
     Raises `ModelError` for a file that cannot be used, wheels that cannot be found or do not fit, names that do not exist.
     """
-    document = read_source(source, packages)
+    document = read_source(source, packages, arguments)
     notices = repair_scales(document) + validate(document)
     tag = parse_tag(document)
     given_free, given_locked = _names(free, "free") or (), _positions(locked)
@@ -57,7 +58,7 @@ def describe(source, *, wheels=None, free=(), locked=None, skid=None, speeds=Non
     chosen = [c.wheel for c in contacts]
     skid = checked_skid(tag.skid if skid is None else skid, chosen)
     roles, said = assign_roles(layout, chosen, free, locked)
-    notices += said
+    notices += said + (not_listed(layout, chosen, roles.locked, locked) if wheels is not None else [])
     if len(chosen) > 3:
         notices += straighten_steering(layout, roles.steering)
     check_turning(layout, chosen, roles.steering, skid, held=locked, inferred=wheels is None)

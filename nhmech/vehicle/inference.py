@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
 from ..errors import ModelError
 from .layout import Joint, Layout
-from .rims import Rim, find_rim, has_mesh, is_horizontal, radius_hint
+from .rims import Rim, crossed_cylinder, find_rim, has_mesh, is_horizontal, radius_hint
 from .wheel import Wheel
 
 
@@ -124,6 +125,8 @@ def _leans(layout: Layout, joints: list[Joint], leaning: list[Joint]) -> str:
 def _no_radius(layout: Layout, contacts: list[Contact], unknown: list[Joint]) -> str:
     lines = [wheel_line(c.wheel) for c in contacts] + [suggestion(layout, j) for j in unknown]
     first = unknown[0]
+    if crossed := crossed_cylinder(layout, first):
+        return _crossed(layout, first, *crossed)
     shown = "is a mesh" if has_mesh(layout, first) else "there is none"
     guessed = any("RADIUS" not in suggestion(layout, j) for j in unknown)
     guess = "; the numbers for these come from a visual cylinder, or from mass and inertia as a solid disc, so check them" if guessed else ""
@@ -131,6 +134,26 @@ def _no_radius(layout: Layout, contacts: list[Contact], unknown: list[Joint]) ->
         f"{layout.source.at(first.element)}: the radius of {_names(unknown)} is not in the file: it would be that of a collision cylinder or sphere "
         f"around the axle, and {shown}. Say it: wheels=[{', '.join(lines)}] (and the casters, if there are any){guess}"
     )
+
+
+def _crossed(layout: Layout, joint: Joint, radius: float, along: np.ndarray) -> str:
+    """A wheel whose cylinder and axle do not agree: a forgotten `<axis>` or `rpy`."""
+    along = along * np.sign(along[np.argmax(np.abs(along))])
+    cylinder, axle = (" ".join(f"{c + 0.0:g}" for c in np.round(direction, 4)) for direction in (along, joint.axis))
+    upright = abs((layout.X_RL[joint.child][:3, :3] @ along)[2]) > 0.7
+    text = f"{layout.source.at(joint.element)}: its collision cylinder (radius {radius:g} m) stands along ({cylinder}), across the axle ({axle}) that the joint turns about. "
+    if joint.element.find("axis") is None:
+        text += f'The joint has no <axis>, which in URDF means x: write <axis xyz="{"0 1 0" if upright else cylinder}"/>'
+        return text + (' and turn the shapes onto it with <origin rpy="1.5707963 0 0"/>: a URDF cylinder stands along z' if upright else "")
+    return text + 'A URDF cylinder stands along z: turn the wheel\'s shapes onto the axle with <origin rpy="1.5707963 0 0"/> (an axle along y), or correct <axis>'
+
+
+def not_listed(layout: Layout, wheels: Sequence[Wheel], locked: Collection[str], given: Collection[str]) -> list[str]:
+    """A notice where wheels were listed and others of the file were left out: their joints are `locked`, though not `given` as such."""
+    out = [j.name for j in rolling_candidates(layout) if j.name in locked and j.name not in given and find_rim(layout, j) is not None]
+    listed = ", ".join(w.name for w in wheels)
+    return [f"{', '.join(out)}: would be found as wheels, but only {listed} {'was' if len(wheels) == 1 else 'were'} listed; they are locked "
+            "and touch nothing. List all that touch the ground, or lock them by name"] if out else []
 
 
 def _no_wheel(layout: Layout) -> str:

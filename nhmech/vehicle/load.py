@@ -13,7 +13,7 @@ from .wheel import Wheel
 
 def load(source: str | PathLike, *, wheels: Sequence[Wheel] | None = None, ground: Ground = Ground(), free: Sequence[str] = (),
          locked: Mapping[str, float] | None = None, skid=None, speeds: Sequence[str] | None = None,
-         packages: Mapping[str, str] | None = None) -> Vehicle:
+         packages: Mapping[str, str] | None = None, arguments: Mapping[str, str] | None = None) -> Vehicle:
     """Reads a robot and attaches ideal rolling to it.
 
     source    path of a URDF or xacro file, or XML text
@@ -24,10 +24,11 @@ def load(source: str | PathLike, *, wheels: Sequence[Wheel] | None = None, groun
     skid      for parallel fixed axles: "mid-axle", a track factor, or the names of wheels whose lateral row is freed
     speeds    names of the independent speeds; chosen by conditioning where None
     packages  ROS package name -> folder, for `package://` paths
+    arguments  of a xacro file (`<xacro:arg>`): name -> value
 
     Raises `ModelError`: a file that cannot be read, a wheel that cannot be found or measured, a vehicle that cannot stand or turn.
     """
     from .describe import describe
 
-    description = describe(source, wheels=wheels, free=free, locked=locked, skid=skid, speeds=speeds, packages=packages)
+    description = describe(source, wheels=wheels, free=free, locked=locked, skid=skid, speeds=speeds, packages=packages, arguments=arguments)
     return build(description, ground)

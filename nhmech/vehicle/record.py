@@ -8,6 +8,7 @@ from pathlib import Path
 from .build import build
 from .description import Description, Limits, Mimic
 from .ground import Ground
+from .parameters import Parameters
 from .vehicle import Vehicle
 from .wheel import Wheel
 
@@ -17,7 +18,8 @@ def record(vehicle: Vehicle) -> dict:
     values = asdict(vehicle.description)
     values["path"] = None if vehicle.description.path is None else str(vehicle.description.path)
     values["packages"] = {name: str(folder) for name, folder in vehicle.description.packages.items()}
-    return {"description": values, "ground": asdict(vehicle.ground)}
+    parameters = {"values": {name: float(value) for name, value in vehicle.parameters.values.items()}, "symbolic": vehicle.parameters.symbolic}
+    return {"description": values, "ground": asdict(vehicle.ground), "parameters": parameters, "wrench_bodies": vehicle.wrench_bodies}
 
 
 def restore(values: dict) -> Vehicle:
@@ -30,4 +32,6 @@ def restore(values: dict) -> Vehicle:
              speeds=None if d["speeds"] is None else tuple(d["speeds"]))
     for key in ("rolling", "steering", "driven", "free", "notices"):
         d[key] = tuple(d[key])
-    return build(Description(**d), Ground(**{k: tuple(v) for k, v in values["ground"].items()}))
+    ground = Ground(**{k: tuple(v) for k, v in values["ground"].items()})
+    parameters = Parameters(**values["parameters"]) if "parameters" in values else None
+    return build(Description(**d), ground, parameters, wrench_bodies=tuple(values.get("wrench_bodies", ())))

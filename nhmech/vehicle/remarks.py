@@ -7,11 +7,13 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pinocchio as pin
 
+from .stiffness import stiffness_in_words
 from .symmetry import SAME
 
 if TYPE_CHECKING:
     from .vehicle import Vehicle
 
+USUAL_STEP = 1e-3   # [s] the simulator's
 PERFECT = 1e-9      # [m] offsets below this are rounding of the computer, not of the file
 
 
@@ -27,7 +29,22 @@ def remarks(vehicle: Vehicle) -> tuple[str, ...]:
         if rank < 3:
             said.append(f"the rates of the {len(rollers)} roller wheels determine {rank} of the base's 3 motions only: look at the roller angles; "
                         "opposite corners should have the same, neighbours opposite ones")
+    if stiff := stiffness_in_words(vehicle, USUAL_STEP):
+        said.append(stiff)
+    if unguarded := _unguarded(vehicle):
+        leaders = " and ".join(axle.steering for axle in vehicle.steering.pair())
+        said.append(f"the limits of {', '.join(unguarded)} are not enforced: with two leaders ({leaders}) and no fixed axle, angles that keep "
+                    "all wheels within their limits are no intervals; watch joint_position, or lock steering joints")
     return tuple(said)
+
+
+def _unguarded(vehicle: Vehicle) -> list[str]:
+    """Followers of two leaders whose own limits draw in nobody's (`limits_with_followers`)."""
+    if not vehicle.steering.coupled or vehicle.steering.fixed:
+        return []
+    limits, pair = vehicle.description.limits, vehicle.steering.pair()
+    followers = [axle.steering for axle in vehicle.steering.steered if axle not in pair]
+    return [name for name in followers if name in limits and (np.isfinite(limits[name].lower) or np.isfinite(limits[name].upper))]
 
 
 def _rank_of_rates(vehicle: Vehicle, rates: list[int]) -> int:

@@ -48,6 +48,16 @@ def find_rim(layout: Layout, joint: Joint, links=None) -> Rim | None:
     return best
 
 
+def crossed_cylinder(layout: Layout, joint: Joint) -> tuple[float, np.ndarray] | None:
+    """Radius [m] and direction (3,), in the frame of the joint's child, of a collision cylinder on the axle that does not stand along it; or None."""
+    for link in layout.rigid(joint.child):
+        for shape in layout.shapes(link, joint.child):
+            if shape.kind == "cylinder" and shape.size[0] > 0 and np.linalg.norm(shape.centre) < _OFF_AXLE[0] + shape.size[0] \
+                    and np.linalg.norm(np.cross(shape.X_LS[:3, 2], joint.axis)) > PARALLEL:
+                return float(shape.size[0]), shape.X_LS[:3, 2]
+    return None
+
+
 def has_mesh(layout: Layout, joint: Joint) -> bool:
     """Whether the rotor of `joint` is drawn or collides as a mesh."""
     return any(e.find("geometry/mesh") is not None for link in layout.rigid(joint.child) for e in layout.links[link] if isinstance(e.tag, str))

@@ -8,7 +8,7 @@ import casadi as ca
 import numpy as np
 
 from ..mechanics.algebroid import LieAlgebroid
-from ..mechanics.distribution import Row
+from ..mechanics.distribution import Row, Span
 from .contact import Contact
 from .description import Mimic
 
@@ -31,6 +31,20 @@ def contact_rows(contact: Contact, v: ca.SX, phi: ca.SX, lateral_priority: int, 
         priority = lateral_priority if direction == "lateral" else ROLLING
         rows.append(linear_row(f"{contact.name}/{direction}", contact.speed(direction), v, None, priority))
     return rows
+
+
+def contact_span(contact: Contact, v: ca.SX) -> Span | None:
+    """Of a contact that does not slip at all, the three components of its velocity in the frame of the body that carries the wheel.
+
+    There the axle is a constant, and the ground's normal enters through the contact point only. A wheel that stays upright needs none of
+    it: its directions only turn about the axle.
+    """
+    upright = contact.directions["lateral"].is_constant()
+    if upright or set(contact.held) != {"normal", "longitudinal", "lateral"}:
+        return None
+    mix = ca.sparsify(ca.horzcat(*[contact.directions[direction] for direction in contact.held]).T)
+    offsets = ca.substitute(contact.velocity, v, ca.SX.zeros(v.shape))
+    return Span(tuple(f"{contact.name}/{direction}" for direction in contact.held), ca.jacobian(contact.velocity, v), offsets, mix)
 
 
 def function_row(name: str, phi: ca.SX, algebroid: LieAlgebroid, priority: int = COUPLED) -> Row:

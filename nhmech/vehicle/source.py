@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -59,14 +60,18 @@ def tag_of(element) -> str:
     return own
 
 
-def read_source(source, packages=None) -> Source:
+def read_source(source, packages=None, arguments: Mapping[str, str] | None = None) -> Source:
     """Read a robot from a path to a URDF or xacro file, or from XML as str or bytes.
+
+    arguments  of a xacro file, by name
 
     Raises `ModelError` for a file that is not there or cannot be read, XML that is not well formed, a DOCTYPE or
     entities (refused: they can reach other files and grow without bound), a root that is not `<robot>`,
     a xacro file that does not expand.
     """
     folders = checked_packages(packages)
+    if isinstance(source, (bytes, str)) and source.lstrip()[:1] in ("<", b"<"):
+        _refuse_arguments(arguments)
     if isinstance(source, bytes):
         return _parsed(source, "<string>", None, folders)
     if isinstance(source, str) and source.lstrip("\ufeff \t\r\n").startswith("<"):
@@ -79,9 +84,15 @@ def read_source(source, packages=None) -> Source:
     content = _content(path)
     if is_xacro_path(path):
         _parsed_tree(content, path.name)  # entities are refused before xacro's own parser sees them
-        content = _encoded(expand_xacro(path, folders))
+        content = _encoded(expand_xacro(path, folders, arguments))
         return _parsed(content, f"{path.name} (expanded)", path.resolve(), folders)
+    _refuse_arguments(arguments)
     return _parsed(content, path.name, path.resolve(), folders)
+
+
+def _refuse_arguments(arguments) -> None:
+    if arguments:
+        raise ModelError(f"arguments {', '.join(arguments)}: only a xacro file takes arguments, and this is none by its name (.xacro)")
 
 
 def _content(path: Path) -> bytes:

@@ -104,10 +104,14 @@ def with_vertical(algebroid: LieAlgebroid, z: ca.SX) -> LieAlgebroid:
 
 
 def check_reduction(full: ConstrainedSystem, reduced: ConstrainedSystem) -> None:
-    """The rows of both agree at the samples. Raises `ModelError` naming the row where they do not."""
-    if full is reduced:
-        return
-    difference = np.abs(at_samples(full, ca.densify(full.distribution.A)) - at_samples(reduced, ca.densify(reduced.distribution.A))).max(axis=(0, 2))
-    worst = int(np.argmax(difference))
-    if difference[worst] > 1e-10:
-        raise ModelError(f"freezing part of the attitude changes the row {full.distribution.names[worst]!r} by {difference[worst]:.2g}")
+    """The rows of both agree at the samples, relative to each row's size there, and so do the reduced ones in another basis.
+
+    Raises `ModelError` naming the row where they do not.
+    """
+    rows, d = at_samples(full, ca.densify(full.distribution.A)), reduced.distribution
+    forms, _, mix = d.written(range(d.m))
+    for others in (d.A, mix @ forms):
+        difference = np.abs(rows - at_samples(reduced, ca.densify(others))).max(axis=2) / np.abs(rows).max(axis=2).clip(1.0)
+        worst = int(np.argmax(difference.max(axis=0)))
+        if difference[:, worst].max() > SAME:
+            raise ModelError(f"freezing part of the attitude changes the row {d.names[worst]!r} by {difference[:, worst].max():.2g}")

@@ -48,9 +48,25 @@ def check_unrolled(layout: Layout, contacts: Sequence[Contact]) -> None:
         first = layout.above.get(stuck[0].link)
         where = layout.source.at(first.element) if first is not None else layout.source.label
         raise ModelError(
-            f"{where}: {', '.join(w.link for w in stuck)} look like wheels that stand on the ground, but no joint lets them roll. Add a rolling joint to the file, "
-            f"or make each a contact without lateral slip that needs none: wheels=[{', '.join(wheel_line(w) for w in [*wheels, *stuck])}]"
+            f"{where}: {', '.join(w.link for w in stuck)} {'looks like a wheel that stands' if len(stuck) == 1 else 'look like wheels that stand'} "
+            f"on the ground, but no joint lets {'it' if len(stuck) == 1 else 'them'} roll{_why(first, layout)}. Let a continuous joint turn each "
+            f"about its axle (<axis xyz=\"{_words(stuck[0].axis)}\"/>), or make each a contact without lateral slip that needs none: wheels=[{', '.join(wheel_line(w) for w in [*wheels, *stuck])}]"
         )
+
+
+def _why(joint, layout: Layout) -> str:
+    """What the wheel's own joint does instead."""
+    if joint is None:
+        return ""
+    if not joint.turns:
+        return f": its joint is {joint.type}"
+    if joint.element.find("axis") is None:
+        return ": its joint has no <axis>, which in URDF means x, across its axle"
+    return ": its joint only steers it" if abs(layout.axis_R(joint)[2]) > 0.7 else f": its joint turns it about ({_words(joint.axis)}), across its axle"
+
+
+def _words(vector) -> str:
+    return " ".join(f"{c + 0.0:g}" for c in np.round(vector, 4))
 
 
 def _rounded(array) -> tuple[float, float, float]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -108,7 +109,14 @@ class Vehicle:
         return gibbs_appell(self.reduced, frame=self.frame)
 
     def equations(self) -> Equations:
-        """The Gibbs-Appell equations in the quasi-velocities `speeds`."""
+        """The Gibbs-Appell equations in the quasi-velocities `speeds`, as `casadi.Function`s.
+
+            q_rate, xi_rate = vehicle.equations().drift(t, q, xi, u, vehicle.theta)
+
+        q (nq,) in Pinocchio's order and representation, xi (nxi,) named `speeds`, u (nu,) efforts of `driven` [N m, N], then external
+        wrenches, theta (ntheta,) the parameters made symbolic by `with_parameters`. For optimal control there is `nhmech.dynamics`: the
+        same on one flat state x of angles and speeds, without (cos, sin) pairs.
+        """
         return self._equations
 
     def rechosen(self, q: np.ndarray) -> Vehicle:
@@ -137,7 +145,7 @@ class Vehicle:
         return {}
 
     def function(self, name: str) -> ca.Function:
-        """Numeric functions by name, made when first asked for: constraints, gamma, force, energy, contacts."""
+        """Numeric functions by name, made when first asked for: constraints, gamma, force, energy, contacts. Raises `ModelError`."""
         if name not in self._functions:
             self._functions[name] = self._function(name)
         return self._functions[name]
@@ -158,7 +166,7 @@ class Vehicle:
             directions = [ca.horzcat(*[c.directions[d] for d in c.held]) for c in self.contacts]
             sines = ca.vertcat(*[ca.SX(1) if c.sine is None else c.sine for c in self.contacts])
             return ca.Function("contacts", [t, q, theta], [points, ca.horzcat(*directions), sines])
-        raise KeyError(name)
+        raise ModelError(f"a vehicle has no function {name!r}; there are constraints, gamma, force, energy, contacts")
 
     @property
     def theta(self) -> np.ndarray:
@@ -174,8 +182,16 @@ class Vehicle:
         return float(self.function("energy")(t, q, v, self.theta))
 
     @cached_property
+    def _workspace(self) -> threading.local:
+        return threading.local()
+
+    @property
     def _data(self) -> pin.Data:
-        return self.model.createData()
+        """Of the thread that asks: a viewer draws while a controller drives."""
+        workspace = self._workspace
+        if not hasattr(workspace, "data"):
+            workspace.data = self.model.createData()
+        return workspace.data
 
     def contact_points(self, q: np.ndarray, t: float = 0.0) -> np.ndarray:
         """p_WK of every contact, (k, 3) [m]."""

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import contextlib
 import io
+import re
 from collections.abc import Mapping
 from pathlib import Path
 
 from ..errors import ModelError
 from .packages import find_package
+
+_UNDEFINED = re.compile(r"[Uu]ndefined substitution argument '?(\w+)")
 
 
 def is_xacro_path(path: Path) -> bool:
@@ -16,8 +19,10 @@ def is_xacro_path(path: Path) -> bool:
     return "xacro" in path.name.lower().split(".")[1:]
 
 
-def expand_xacro(path: Path, packages: Mapping[str, Path]) -> str:
+def expand_xacro(path: Path, packages: Mapping[str, Path], arguments: Mapping[str, str] | None = None) -> str:
     """The plain URDF text of a xacro file; `$(find NAME)` is resolved by `nhmech.vehicle.packages`.
+
+    arguments  values of its `<xacro:arg>`s by name; others take their defaults
 
     Raises `ModelError` where the `xacro` package is missing or the file does not expand.
     """
@@ -39,7 +44,7 @@ def expand_xacro(path: Path, packages: Mapping[str, Path]) -> str:
     try:
         substitution_args._eval_find = table["find"] = find
         with contextlib.redirect_stderr(said):
-            document = xacro.process_file(str(path))
+            document = xacro.process_file(str(path), mappings={name: str(value) for name, value in (arguments or {}).items()})
             return document.toprettyxml(indent="  ")
     except ModelError:
         raise
@@ -48,6 +53,8 @@ def expand_xacro(path: Path, packages: Mapping[str, Path]) -> str:
         if isinstance(cause, ModelError):
             raise cause from None
         detail = str(error).strip() or said.getvalue().strip() or type(error).__name__
+        if missing := _UNDEFINED.search(detail):
+            detail += f"; it is an argument without a default: pass arguments={{'{missing[1]}': 'VALUE'}}"
         raise ModelError(f"{path.name}: xacro could not expand it: {detail}") from None
     finally:
         substitution_args._eval_find = table["find"] = original

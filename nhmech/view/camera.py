@@ -39,18 +39,19 @@ class View:
         return {**points, "follow": self.follow, "near": 0.02 * distance, "far": far}
 
 
-def frame(size: float, path, normal, forward, follow: bool | None = None) -> View:
+def frame(size: float, path, normal, forward, follow: bool | None = None, also=()) -> View:
     """A view of a vehicle of `size` [m] that goes along `path` (n, 3) [m] on the plane with this normal, `forward` (3,) being its x axis at the start.
 
     The camera stands to the side of the path's longer extent and sees the vehicle's front, as near as its lens allows. It frames the whole path; or,
-    where the path is long against the vehicle or `follow` says so, the start, and goes along.
+    where the path is long against the vehicle or `follow` says so, the start, and goes along. `also` (k, 3) [m] are further points to be seen.
     """
     path, normal = np.atleast_2d(path), np.asarray(normal, dtype=float)
-    middle = (path.min(axis=0) + path.max(axis=0)) / 2
-    extent = float(np.max(np.linalg.norm(path - middle, axis=1)))
+    points = np.vstack([path, np.reshape(also, (-1, 3))])
+    middle = (points.min(axis=0) + points.max(axis=0)) / 2
+    extent = float(np.max(np.linalg.norm(points - middle, axis=1)))
     follow = extent > 3.5 * size if follow is None else follow
     along = np.asarray(forward, dtype=float)
-    if extent > 0.5 * size:
+    if np.max(np.ptp(path, axis=0)) > 0.5 * size:
         along = np.linalg.svd(path - path.mean(axis=0), full_matrices=False)[2][0]
         along = along if along @ (path[-1] - path[0]) >= 0 else -along
     along = along - normal * (normal @ along)
@@ -59,7 +60,7 @@ def frame(size: float, path, normal, forward, follow: bool | None = None) -> Vie
     along = along / np.linalg.norm(along)
     away = np.cos(ELEVATION) * (np.cos(AZIMUTH) * along + np.sin(AZIMUTH) * np.cross(along, normal)) + np.sin(ELEVATION) * normal
     right = np.cross(normal, away) / np.linalg.norm(np.cross(normal, away))
-    seen = path[np.linalg.norm(path - path[0], axis=1) < 2.0 * size] if follow else path
+    seen = points[np.linalg.norm(points - path[0], axis=1) < 2.0 * size] if follow else points
     target = (seen.min(axis=0) + seen.max(axis=0)) / 2 + 0.2 * size * normal
     depth = (seen - target) @ away
     across, upward = np.abs((seen - target) @ right), np.abs((seen - target) @ np.cross(away, right))

@@ -73,8 +73,18 @@ def is_moving(ground: Ground) -> bool:
     return any(ground.velocity) or any(ground.angular_velocity)
 
 
-def ribbon(path: str, points, size: float, normal, number: int) -> dict:
-    """The trail of contact `number`, behind a vehicle of `size` [m]: a flat strip through `points` (n, 3) [m] just above the ground.
+def in_words(ground: Ground) -> str:
+    """What a picture alone may not tell, to go on after other words; empty for level ground at rest."""
+    slope, speed = np.degrees(np.arccos(np.clip(ground.normal[2], -1, 1))), float(np.linalg.norm(ground.velocity))
+    rate = float(np.dot(ground.normal, ground.angular_velocity))
+    words = ([f"slopes {slope:.3g}\N{DEGREE SIGN}"] if slope > 1e-6 else []) + ([f"moves at {speed:.3g} m/s"] if speed else [])
+    words += [f"turns at {rate:.3g} rad/s"] if rate else []
+    return ", the ground " + " and ".join(words) if words else ""
+
+
+def ribbon(path: str, points, size: float, normal, number: int, colour=None) -> dict:
+    """The trail of contact `number`, behind a vehicle of `size` [m]: a flat strip through `points` (n, 3) [m] just above the ground, in `colour` (r, g, b)
+    or the palette's.
 
     Segment k is the triangles 2k and 2k + 1. Trails lie one above the other, so that they do not flicker where they cross.
     """
@@ -93,7 +103,7 @@ def ribbon(path: str, points, size: float, normal, number: int) -> dict:
     k = 2 * np.arange(len(points) - 1)
     faces = np.stack([k, k + 1, k + 3, k, k + 3, k + 2], axis=1).reshape(-1, 3)
     depth = {"polygonOffset": True, "polygonOffsetFactor": -2 - number, "polygonOffsetUnits": -2 - number}
-    material = {"type": "MeshBasicMaterial", "color": rgb(PALETTE[number % len(PALETTE)]), "side": 2, **depth}
+    material = {"type": "MeshBasicMaterial", "color": rgb(colour or PALETTE[number % len(PALETTE)]), "side": 2, **depth}
     return set_group(path, [(buffer_geometry(vertices, faces), material, np.eye(4))], False)
 
 

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import numpy as np
 
+from .shapes import floats
+
 METADATA = {"version": 4.5, "type": "Object"}
 
 
 def set_transform(path: str, pose) -> dict:
     """Place what lies under `path`; `pose` is (4, 4), lengths in [m]."""
-    return {"type": "set_transform", "path": path, "matrix": np.asarray(pose, dtype=float).T.ravel().tolist()}
+    return {"type": "set_transform", "path": path, "matrix": floats(np.asarray(pose).T)}
 
 
 def set_property(path: str, name: str, value) -> dict:

@@ -44,7 +44,8 @@ const nhmech = (() => {
   const $ = id => document.getElementById(id);
   const viewer = new MeshCat.Viewer($("meshcat-pane"));
   const original = viewer.handle_command.bind(viewer);
-  const state = { ready: false, t: 0, start: 0, duration: 0, playing: false, trails: { paths: [] } };
+  const state = { ready: false, t: 0, start: 0, duration: 0, playing: false, trails: [], segments: 1, rows: [] };
+  const parts = path => path.split("/").filter(Boolean);
   const node = path => viewer.scene_tree.find(path).object;
   const yUp = p => new MeshCat.THREE.Vector3(p[0], p[2], -p[1]);  // meshcat's scene has z up, three.js has y up
   let anchor = null;
@@ -60,18 +61,27 @@ const nhmech = (() => {
     $("follow").checked = c.follow;
     const legend = $("legend");
     legend.textContent = "";
-    for (const contact of c.contacts) {
-      const row = legend.appendChild(document.createElement("div"));
-      row.textContent = contact.name;
-      row.appendChild(document.createElement("i")).style.background = `rgb(${contact.color.map(x => Math.round(255 * x)).join()})`;
-    }
-    legend.appendChild(document.createElement("div")).textContent = `grid ${c.cell < 0.1 ? 100 * c.cell + " cm" : c.cell + " m"}`;
+    for (const contact of c.contacts) addRow(legend, contact.name, contact.color);
+    legend.appendChild(document.createElement("div")).id = "rows";
+    legend.appendChild(document.createElement("div")).textContent = `grid ${c.cell < 0.1 ? 100 * c.cell + " cm" : c.cell + " m"}${c.ground}`;
     anchor = yUp(c.focus);
+  }
+  function addRow(parent, text, color) {
+    const row = parent.appendChild(document.createElement("div"));
+    row.textContent = text;
+    row.appendChild(document.createElement("i")).style.background = `rgb(${Array.from(color, x => Math.round(255 * x)).join()})`;
+  }
+  function showRows(rows) {
+    $("rows").textContent = "";
+    for (const row of rows) addRow($("rows"), row.text, row.color);
+  }
+  function paint(path, color) {
+    node(parts(path)).traverse(o => { if (o.material) o.material.color.setRGB(...color); });
   }
   function setAnimation(c) {
     original(c);
     viewer.animator.pause();
-    state.start = c.start; state.trails = c.trails; state.duration = viewer.animator.duration; state.playing = state.duration > 0;
+    state.start = c.start; state.trails = c.trails; state.segments = c.segments; state.rows = c.rows; state.duration = viewer.animator.duration; state.playing = state.duration > 0;
     $("time").max = state.duration;
     show(0);
   }
@@ -79,6 +89,7 @@ const nhmech = (() => {
     if (Array.isArray(c)) c.forEach(handle);
     else if (c.type === "view") setView(c);
     else if (c.type === "time") $("clock").textContent = c.t.toFixed(2) + " s";
+    else if (c.type === "rows") showRows(c.rows);
     else if (c.type === "set_animation") setAnimation(c);
     else original(c);
     viewer.set_dirty();
@@ -86,9 +97,12 @@ const nhmech = (() => {
   function show(t) {
     state.t = Math.min(Math.max(t, 0), state.duration);
     viewer.animator.seek(state.t);
-    const drawn = state.duration ? Math.ceil(state.t / state.duration * state.trails.segments) : 0;
-    for (const path of state.trails.paths) {
-      const trail = node([...path.split("/").filter(Boolean), "<object>"]).children[0];
+    const passed = state.duration ? state.t / state.duration * state.segments : 0, drawn = Math.ceil(passed), k = Math.round(passed);
+    const rows = state.rows.map(row => ({ text: row.texts[k], color: row.colors.slice(3 * k, 3 * k + 3), paths: row.paths }));
+    showRows(rows);
+    for (const row of rows) for (const path of row.paths) paint(path, row.color);
+    for (const path of state.trails) {
+      const trail = node([...parts(path), "<object>"]).children[0];
       if (trail) trail.geometry.setDrawRange(0, 6 * drawn);
     }
     $("time").value = state.t;
@@ -108,6 +122,11 @@ const nhmech = (() => {
     }
     anchor = focus;
   }
+  function hurry() {  // a browser that draws without a graphics card leaves out what costs most
+    const gl = viewer.renderer.getContext(), info = gl.getExtension("WEBGL_debug_renderer_info");
+    state.plain = info !== null && /swiftshader|llvmpipe|software/i.test(gl.getParameter(info.UNMASKED_RENDERER_WEBGL));
+    if (state.plain) viewer.renderer.shadowMap.type = MeshCat.THREE.BasicShadowMap;
+  }
   function seek(t) { state.playing = false; show(t); }
   function play(on) {
     state.playing = on && state.duration > 0;
@@ -124,7 +143,12 @@ const nhmech = (() => {
       if (t >= state.duration) { state.playing = $("loop").checked; t = state.playing ? 0 : state.duration; }
       show(t);
     } else followVehicle();
-    state.ready = node(["ground", "plane", "<object>"]).children.length > 0;
+    const ground = node(["ground", "plane", "<object>"]).children[0];
+    if (state.plain && ground && ground.material.map.anisotropy > 1) {
+      ground.material.map.anisotropy = 1;
+      ground.material.map.needsUpdate = true;
+    }
+    state.ready = ground !== undefined;
   }
   $("play").onclick = () => play(!state.playing);
   $("time").oninput = () => seek(Number($("time").value));
@@ -137,7 +161,7 @@ const nhmech = (() => {
   });
   viewer.handle_command = handle;
   requestAnimationFrame(tick);
-  return { viewer, state, seek, play };
+  return { viewer, state, seek, play, hurry };
 })();
 """
 
@@ -149,6 +173,7 @@ if (wanted) nhmech.seek(Number(wanted[1]));
 
 LIVE = """
 document.body.classList.add("live");
+nhmech.hurry();
 nhmech.viewer.connect(`ws://${location.host}/scene`);
 """
 

@@ -1,204 +1,321 @@
-"""Pictures of a run and of a stability analysis, for papers: one function a picture, each returns (figure, axes).
+"""Pictures of a run, for papers: one function a picture, each returns (figure, axes).
 
-A wheel has one colour in all of them. Needs matplotlib, the extra `plot`.
+A wheel has one colour in all of them, time is in seconds, every axis has its unit, and figures are written as vectors (`write`). Where
+`vehicle` is asked for, functions that need no wheels take a `Subject` too (`trajectory.subject`, of a textbook system for example).
+Needs matplotlib, the extra `plot`.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from contextlib import contextmanager
-from pathlib import Path
 
+import casadi as ca
 import numpy as np
 
-from ..analysis.stability import Sweep
+from ..analysis.energy_balance import energy_balance
+from ..analysis.rolling_limits import FRICTION, LIFT_OFF
+from ..control.path_reference import PathError, path_error
 from ..errors import ModelError
+from ..simulation.subject import Subject
 from ..simulation.trajectory import Trajectory
 from ..vehicle.multipliers import reactions
 from ..vehicle.vehicle import Vehicle
+from .drawing import (COLOURS, DASHED, DOTTED, GREY, OTHERS, axes_of, colour, drawing, legend, line_colours, moments, new_figure, settle,
+                      words, write)
+from .eigenvalue_plot import eigenvalues
 
-COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000", "#999933")   # Okabe, Ito
-GREY = "0.45"
-STYLE = {"font.size": 8, "axes.labelsize": 8, "axes.titlesize": 8, "legend.fontsize": 7, "xtick.labelsize": 7, "ytick.labelsize": 7,
-         "axes.spines.top": False, "axes.spines.right": False, "axes.linewidth": 0.6, "lines.linewidth": 1.1, "legend.frameon": False,
-         "axes.grid": True, "grid.linewidth": 0.3, "grid.color": "0.85", "pdf.fonttype": 42, "svg.fonttype": "none",
-         "axes.formatter.useoffset": False, "figure.constrained_layout.use": True}
+__all__ = ["colour", "coordinates", "efforts", "eigenvalues", "energy", "forces", "friction", "joint_rates", "path", "run",
+           "speeds", "tracking", "write"]
+
 MOMENTS = 400       # ground forces are worked out at this many moments at most
 QUIET = 1e-9        # a relative change of energy below this is rounding, and is drawn as none
+REFERENCE = {"color": "#F0C000", "lw": 3.2, "alpha": 0.55, "solid_capstyle": "round"}
+SHORT = {"rad/s": "rate", "m/s": "speed"}       # where the whole word would not fit beside the axis
+NO_FORCES = "speeds were commanded: no forces"
+Friction = float | Mapping[str, float] | None
 
 
-@contextmanager
-def _drawing():
-    """matplotlib without a window, in the style of this file."""
-    try:
-        import matplotlib
-    except ImportError as error:
-        raise ModelError("pictures need matplotlib: pip install 'nhmech[plot]'") from error
-    with matplotlib.rc_context(STYLE):
-        yield
+def _subject(given) -> Subject:
+    return given if isinstance(given, Subject) else Subject.of(given)
 
 
-def _axes(axes, width: float = 3.4, height: float = 2.4, rows: int = 1):
-    """The given axes, or those of a new figure [inches]."""
-    if axes is not None:
-        return (axes if rows == 1 else axes[0]).figure, axes
-    from matplotlib.backends.backend_agg import FigureCanvasAgg
-    from matplotlib.figure import Figure
+def path(vehicle: Vehicle, trajectory: Trajectory, axes=None, *, error: PathError | None = None):
+    """From above: tracks of the base's origin (grey) and of the wheels' contact points, and the path to follow (broad, yellow) [m].
 
-    figure = Figure(figsize=(width, height))
-    FigureCanvasAgg(figure)
-    return figure, figure.subplots(rows, 1, sharex=rows > 1)
-
-
-def colour(vehicle: Vehicle, wheel: str) -> str:
-    """The wheel's colour, by its place among the contacts."""
-    return COLOURS[vehicle.contact_names.index(wheel) % len(COLOURS)]
-
-
-def _words(name: str) -> str:
-    return name.removesuffix("_joint").replace("_", " ")
-
-
-def _moments(trajectory: Trajectory, most: int) -> np.ndarray:
-    return np.unique(np.linspace(0, len(trajectory) - 1, min(most, len(trajectory))).astype(int))
-
-
-def path(vehicle: Vehicle, trajectory: Trajectory, axes=None):
-    """Tracks of the base's origin (grey) and of the wheels' contact points on the ground [m]."""
-    with _drawing():
-        figure, axes = _axes(axes)
-        some = _moments(trajectory, 2 * MOMENTS)
+    error  says which path; None takes what the controller followed, where the run knows
+    """
+    error = path_error(vehicle, trajectory) if error is None else error
+    with drawing():
+        some = moments(trajectory, 2 * MOMENTS)
         points = np.array([vehicle.contact_points(trajectory.q[i], trajectory.t[i]) for i in some])
-        for k, name in enumerate(vehicle.contact_names):
-            axes.plot(points[:, k, 0], points[:, k, 1], color=colour(vehicle, name), lw=0.8, label=_words(name))
         x, y = trajectory.q[:, 0], trajectory.q[:, 1]
-        axes.plot(x, y, color=GREY, lw=0.8, ls=(0, (4, 2)), label="base origin")
+        spans = np.ptp(np.concatenate([points[:, :, :2].reshape(-1, 2), trajectory.q[:, :2]]), axis=0)
+        figure, axes = axes_of(axes, height=float(np.clip(0.9 + 2.7 * spans[1] / max(*spans, 1e-9), 1.7, 3.2)))      # as high as it is long
+        if error is not None:
+            ends = (0.0, error.path.length) if error.path.closed else [error.path.nearest(p) for p in error.point[[0, -1]]]
+            line = error.path.point(np.linspace(*ends, 600))
+            axes.plot(line[:, 0], line[:, 1], label="reference", zorder=1.5, **REFERENCE)
+        for k, name in enumerate(vehicle.contact_names):
+            axes.plot(points[:, k, 0], points[:, k, 1], color=colour(vehicle, name), lw=0.8, label=words(name))
+        axes.plot(x, y, color=GREY, lw=0.8, ls=DASHED, label="base origin")
         axes.plot(x[0], y[0], "o", color=GREY, ms=3.5, label="start")
         axes.set(xlabel="x [m]", ylabel="y [m]")
         axes.set_aspect("equal", adjustable="datalim")
         return figure, axes
 
 
-def forces(vehicle: Vehicle, trajectory: Trajectory, mu: float | Mapping[str, float] | None = None, axes=None):
+class _Forces:
+    """Ground forces along a run: t (n,), normal and tangential by wheel (n,) [N], and each wheel's friction coefficient or None."""
+
+    def __init__(self, vehicle: Vehicle, trajectory: Trajectory, mu: Friction):
+        some = moments(trajectory, MOMENTS)
+        self.t = trajectory.t[some]
+        found = [reactions(vehicle, trajectory.t[i], trajectory.q[i], trajectory.v[i], trajectory.u[i]).components for i in some]
+        self.normal, self.tangential, self.mu = {}, {}, {}
+        for wheel, name in zip(vehicle.description.wheels, vehicle.contact_names):
+            self.normal[name] = np.array([f[name].get("normal", np.nan) for f in found])
+            sides = [[value for direction, value in f[name].items() if direction != "normal"] or [np.nan] for f in found]
+            self.tangential[name] = np.linalg.norm(np.array(sides), axis=1)
+            self.mu[name] = (mu.get(name, wheel.mu) if isinstance(mu, Mapping) else wheel.mu if mu is None else mu)
+
+
+def _mark_limits(trajectory: Trajectory, axes, named) -> None:
+    """Lines at the moments when ideal rolling stopped being valid; their names in `named`."""
+    for t, name in trajectory.events:
+        if name in (FRICTION, LIFT_OFF):
+            for ax in axes:
+                ax.axvline(t, color="black", lw=0.6)
+            named.text(t, 0.04, f" {name}", transform=named.get_xaxis_transform(), va="bottom", fontsize=6)
+
+
+def forces(vehicle: Vehicle, trajectory: Trajectory, mu: Friction = None, axes=None):
     """Normal force of each wheel [N] above; below its tangential force (solid) and what friction can hold, mu times normal (dotted).
 
     mu  friction coefficient of all wheels or by wheel; those of the description where None, and no limit where there is none
     """
-    with _drawing():
-        figure, axes = _axes(axes, 3.4, 3.4, rows=2)
+    with drawing():
+        figure, axes = axes_of(axes, 3.4, 3.4, rows=2)
         above, below = axes
-        some, rolling = _moments(trajectory, MOMENTS), trajectory.t
-        found = [reactions(vehicle, rolling[i], trajectory.q[i], trajectory.v[i], trajectory.u[i]).components for i in some]
-        for wheel, name in zip(vehicle.description.wheels, vehicle.contact_names):
-            normal = np.array([f[name].get("normal", np.nan) for f in found])
-            sides = np.array([[value for direction, value in f[name].items() if direction != "normal"] or [np.nan] for f in found])
-            kind = {"color": colour(vehicle, name), "label": _words(name)}
-            above.plot(rolling[some], normal, **kind)
-            below.plot(rolling[some], np.linalg.norm(sides, axis=1), **kind)
-            limit = mu.get(name) if isinstance(mu, Mapping) else wheel.mu if mu is None else mu
-            if limit is not None:
-                below.plot(rolling[some], limit * normal, color=kind["color"], ls=(0, (1, 1.5)), lw=1.0)
         above.set_ylabel("normal [N]")
         below.set(xlabel="time [s]", ylabel="tangential [N]")
+        if trajectory.kinematic:
+            below.text(0.5, 0.5, NO_FORCES, transform=below.transAxes, ha="center", fontsize=7)
+            return figure, axes
+        found = _Forces(vehicle, trajectory, mu)
+        for name in vehicle.contact_names:
+            kind = {"color": colour(vehicle, name), "label": words(name)}
+            above.plot(found.t, found.normal[name], **kind)
+            below.plot(found.t, found.tangential[name], **kind)
+            if found.mu[name] is not None:
+                below.plot(found.t, found.mu[name] * found.normal[name], color=kind["color"], ls=DOTTED, lw=1.0)
+        _mark_limits(trajectory, axes, above)
         above.set_ylim(bottom=min(0.0, above.get_ylim()[0]))             # below zero a wheel would pull at the ground: shown, not cut off
         below.set_ylim(bottom=0.0)
         return figure, axes
 
 
-def energy(vehicle: Vehicle, trajectory: Trajectory, axes=None):
-    """Kinetic plus potential energy less that at the start [J]; what is only rounding is drawn as zero and its size is written."""
-    with _drawing():
-        figure, axes = _axes(axes)
-        values = np.array([vehicle.energy(t, q, v) for t, q, v in zip(trajectory.t, trajectory.q, trajectory.v)])
-        change = values - values[0]
-        kinetic = max(np.ptp(values), abs(values).max(), 1e-300)
-        quiet = np.abs(change).max() <= QUIET * kinetic
-        axes.plot(trajectory.t, np.zeros_like(change) if quiet else change, color=COLOURS[0])
-        if quiet:
+def friction(vehicle: Vehicle, trajectory: Trajectory, mu: Friction = None):
+    """Small multiples, one for each wheel that is held along the ground: its tangential force [N], and what friction can hold (shaded).
+
+    mu  as in `forces`; without one no limit is drawn, but mu = 1 (dotted line) for comparison
+    """
+    with drawing():
+        if trajectory.kinematic:
+            figure, axes = axes_of(None, 3.4, 1.2)
+            axes.text(0.5, 0.5, NO_FORCES, transform=axes.transAxes, ha="center", fontsize=7)
+            axes.set(xlabel="time [s]", ylabel="force [N]")
+            return figure, np.array([axes])
+        found = _Forces(vehicle, trajectory, mu)
+        held = [name for name in vehicle.contact_names if np.isfinite(found.tangential[name]).any()] or list(vehicle.contact_names)
+        columns = 1 if len(held) < 4 else 2
+        rows = -(-len(held) // columns)
+        figure = new_figure(3.4, 0.6 + 0.85 * rows)
+        axes = figure.subplots(rows, columns, sharex=True, sharey=True, squeeze=False)
+        for ax, name in zip(axes.flat, held):
+            known = found.mu[name] is not None and np.isfinite(found.mu[name])
+            room = (found.mu[name] if known else 1.0) * found.normal[name]
+            if known:
+                ax.fill_between(found.t, 0, np.maximum(room, 0), color=colour(vehicle, name), alpha=0.13, lw=0)
+            ax.plot(found.t, room, color=colour(vehicle, name), lw=0.7, ls="solid" if known else DOTTED)
+            ax.plot(found.t, found.tangential[name], color=colour(vehicle, name))
+            limit = f", {found.mu[name]:g} × normal" if known else ", dotted: normal force"
+            ax.set_title(words(name) + (limit if columns == 1 else ""), color=colour(vehicle, name), pad=2, fontsize=7)
+        for ax in axes.flat[len(held):]:
+            ax.set_visible(False)
+        _mark_limits(trajectory, axes.flat[:len(held)], axes.flat[0])
+        axes.flat[0].set_ylim(bottom=0.0)
+        for ax in axes.flat:
+            ax.label_outer()
+        figure.supylabel("force along the ground [N]", fontsize=8)
+        for ax in axes[-1]:
+            ax.set_xlabel("time [s]")
+        return figure, axes.ravel()[:len(held)]
+
+
+def energy(vehicle, trajectory: Trajectory, axes=None):
+    """Energy balance [J]: change of kinetic and potential energy, work of the inputs, of damping and the like; dashed is what they leave.
+
+    Where the energy is constant, its size and its error are written.
+    """
+    with drawing():
+        figure, axes = axes_of(axes)
+        found, total = energy_balance(trajectory, _subject(vehicle)), None
+        total, change = found.total, found.total - found.total[0]
+        size = max(abs(total).max(), np.ptp(found.kinetic), np.ptp(found.potential), 1e-300)
+        for values, label, line in ((found.kinetic, "kinetic", COLOURS[0]), (found.potential, "potential", COLOURS[2])):
+            if np.ptp(values) > QUIET * size:
+                axes.plot(found.t, values - values[0], color=line, label=label, lw=2.4, alpha=0.5)          # others run along it
+        for values, label, line in ((found.inputs, "work of inputs", COLOURS[1]), (found.passive, "damping", COLOURS[3])):
+            if found.known and np.abs(values).max() > QUIET * size:
+                axes.plot(found.t, values, color=line, label=label)
+        left = "not accounted for" if not found.ground else "work of the ground"
+        if not found.known:
+            axes.plot(found.t, change, color="black", ls=DASHED, lw=0.8, label="total")
+        elif np.abs(change).max() <= QUIET * size:
+            text = f"total {total[0]:.6g} J, constant to {np.abs(change).max():.1g} J"
+            axes.plot(found.t, np.zeros_like(change), color="black", ls=DASHED, lw=0.8, label=text)
+        else:
+            axes.plot(found.t, found.rest, color="black", ls=DASHED, lw=0.8, label=left)
+        if not any(np.abs(line.get_ydata()).max() > 0 for line in axes.lines):
             axes.set_ylim(-1, 1)
-            words = f"{values[0]:.6g} J, constant to {np.abs(change).max():.1g} J"
-            axes.text(0.5, 0.62, words, transform=axes.transAxes, ha="center", fontsize=7)
+        legend(axes)
         axes.set(xlabel="time [s]", ylabel="change of energy [J]")
         return figure, axes
 
 
-def speeds(vehicle: Vehicle, trajectory: Trajectory, axes=None):
-    """Quasi-velocities: rates of turning above [rad/s], speeds below [m/s]; only the kinds that occur."""
-    units = dict(zip(vehicle.speeds, vehicle.equations().units))
-    kinds = [unit for unit in ("rad/s", "m/s") if unit in units.values()] or ["rad/s"]
-    with _drawing():
-        figure, axes = _axes(axes, 3.4, 1.2 + 1.2 * len(kinds), rows=len(kinds)) if axes is None else (axes[0].figure, axes)
+def speeds(vehicle, trajectory: Trajectory, axes=None):
+    """Quasi-velocities, one panel for each unit: rates [rad/s] first (of wheels, then of the rest), then speeds [m/s] and others."""
+    subject = _subject(vehicle)
+    units = _speed_units(subject)
+    return _by_unit(subject, trajectory, "xi", units, "quasi-velocity", axes)
+
+
+def _speed_units(subject: Subject) -> dict[str, str]:
+    return dict(zip(subject.equations.names, subject.equations.units))
+
+
+def joint_rates(vehicle, trajectory: Trajectory, axes=None):
+    """Rates of all moving joints, one panel for each unit [rad/s, m/s]; wheels in their colours."""
+    subject = _subject(vehicle)
+    algebroid = subject.constrained.system.algebroid
+    units = {name: unit for name, unit in zip(algebroid.v_names, algebroid.v_units) if name in subject.joint_names}
+    if not units:
+        raise ModelError("there are no moving joints to draw")
+    return _by_unit(subject, trajectory, "v", units, "joint rate" if subject.vehicle is not None else "velocity", axes)
+
+
+def _panels(subject: Subject, units: Mapping[str, str]) -> list[tuple[str, list[str]]]:
+    """(unit, names) of each panel: wheels apart from the rest, for they turn much faster."""
+    wheels = set() if subject.vehicle is None else set(subject.vehicle.description.rolling)
+    kinds: dict[tuple[str, bool], list[str]] = {}
+    for name, unit in units.items():
+        kinds.setdefault((unit, name not in wheels), []).append(name)
+    order = ("rad/s", "m/s", "N m")
+    rank = {unit: i for i, unit in enumerate(order)}
+    return [(kind[0], kinds[kind]) for kind in sorted(kinds, key=lambda kind: (rank.get(kind[0], len(order)), kind[1]))]
+
+
+def _by_unit(subject: Subject, trajectory: Trajectory, part: str, units: Mapping[str, str], what: str, axes):
+    panels, lines = _panels(subject, units), line_colours(subject.vehicle, list(units))
+    with drawing():
+        figure, axes = axes_of(axes, 3.4, 1.3 + 1.1 * len(panels), rows=len(panels))
         shown = np.atleast_1d(axes)
-        wheels = {wheel.joint: contact for wheel, contact in zip(vehicle.description.wheels, vehicle.contact_names)}
-        others = iter((GREY, "#332288", "#882255", "#117733", "#661100", "#6699CC"))
-        for name, unit in units.items():
-            line = colour(vehicle, wheels[name]) if name in wheels else next(others, "black")
-            shown[kinds.index(unit)].plot(trajectory.t, trajectory.column(name), color=line, label=_words(name))
-        for ax, unit in zip(shown, kinds):
-            ax.set_ylabel(f"quasi-velocity [{unit}]")
-            ax.legend(loc="best")
+        if len(shown) != len(panels):
+            raise ModelError(f"axes: {len(shown)} given, {len(panels)} are needed: {'; '.join(', '.join(names) for _, names in panels)}")
+        for ax, (unit, names) in zip(shown, panels):
+            for name in names:
+                values = getattr(trajectory, part)[:, trajectory.names[part].index(name)]
+                ax.plot(trajectory.t, values, color=lines[name], label=words(name))
+            ax.set_ylabel(f"{SHORT.get(unit, what) if len(panels) > 1 else what} [{unit or '-'}]")
+            settle(ax, np.concatenate([line.get_ydata() for line in ax.lines]))
+            legend(ax)
         shown[-1].set_xlabel("time [s]")
         return figure, axes
 
 
-def run(vehicle: Vehicle, trajectory: Trajectory, mu: float | Mapping[str, float] | None = None):
-    """Path, ground forces, energy and quasi-velocities on one page; the axes by name."""
-    with _drawing():
-        from matplotlib.backends.backend_agg import FigureCanvasAgg
-        from matplotlib.figure import Figure
+def efforts(vehicle: Vehicle, trajectory: Trajectory, axes=None):
+    """Inputs u: efforts of the driven joints and external wrenches, one panel for each unit [N m, N].
 
-        figure = Figure(figsize=(7.0, 5.6))
-        FigureCanvasAgg(figure)
-        kinds = len(set(vehicle.equations().units) & {"rad/s", "m/s"}) or 1
-        layout = [["path", "normal"], ["path", "tangential"], ["energy", "speeds0"], ["energy", f"speeds{kinds - 1}"]]
+    Raises `ModelError` where there are none."""
+    rates, units = dict(zip(vehicle.algebroid.v_names, vehicle.algebroid.v_units)), {}
+    for name in trajectory.names["u"]:
+        turns = rates[name] == "rad/s" if name in rates else name.rpartition(".")[2].startswith("t")
+        units[name] = "N m" if turns else "N"
+    if trajectory.kinematic or not units:
+        raise ModelError(NO_FORCES if trajectory.kinematic else "nothing drives this vehicle")
+    return _by_unit(_subject(vehicle), trajectory, "u", units, "effort", axes)
+
+
+def tracking(vehicle: Vehicle, trajectory: Trajectory, axes=None, *, error: PathError | None = None):
+    """Controller error: distance from the path, positive to its left [mm], above; heading against its tangent [deg] below.
+
+    error  of `control.path_reference.path_error`; None takes the path that the controller followed.
+    Raises `ModelError` for a run that knows of no path.
+    """
+    error = path_error(vehicle, trajectory) if error is None else error
+    if error is None:
+        raise ModelError("this run's controller followed no path; give error=path_error(vehicle, trajectory, path)")
+    with drawing():
+        figure, axes = axes_of(axes, 3.4, 2.6, rows=2)
+        for ax, values, label in zip(axes, (1e3 * error.lateral, np.degrees(error.heading)), ("lateral error [mm]", "heading error [deg]")):
+            ax.axhline(0, color=GREY, lw=0.5)
+            ax.plot(error.t, values, color=OTHERS[0])
+            ax.set_ylabel(label)
+            settle(ax, values, 1e-6)
+        axes[-1].set_xlabel("time [s]")
+        return figure, axes
+
+
+def coordinates(vehicle, trajectory: Trajectory):
+    """Small multiples: every coordinate q over time, with its unit where the anchor tells it."""
+    algebroid = _subject(vehicle).constrained.system.algebroid
+    columns = min(3, algebroid.nq)
+    rows = -(-algebroid.nq // columns)
+    with drawing():
+        figure = new_figure(7.0, 0.5 + 1.15 * rows)
+        axes = figure.subplots(rows, columns, sharex=True, squeeze=False)
+        for i, (ax, name) in enumerate(zip(axes.flat, algebroid.q_names)):
+            ax.plot(trajectory.t, trajectory.q[:, i], color=OTHERS[0])
+            ax.set_ylabel(f"{name} [{_coordinate_unit(algebroid, i)}]")
+            settle(ax, trajectory.q[:, i])
+        for ax in axes.flat[algebroid.nq:]:
+            ax.set_visible(False)
+        for column in range(columns):
+            last = [row for row in range(rows) if row * columns + column < algebroid.nq][-1]
+            axes[last, column].set_xlabel("time [s]")
+            axes[last, column].tick_params(labelbottom=True)
+        return figure, axes.ravel()[:algebroid.nq]
+
+
+def _coordinate_unit(algebroid, i: int) -> str:
+    """That of the velocities in its rate, times second; "-" for parts of a quaternion, and where they differ."""
+    row = ca.sparsify(algebroid.anchor[i, :])
+    units = {algebroid.v_units[j] for j in row.sparsity().get_col()}
+    unit = units.pop() if len(units) == 1 and not algebroid.q_names[i].startswith("q") else ""
+    return unit.removesuffix("/s") if unit.endswith("/s") else "-"
+
+
+def run(vehicle: Vehicle, trajectory: Trajectory, mu: Friction = None, *, error: PathError | None = None):
+    """Path, ground forces, energy and quasi-velocities on one page, and the controller's error where there is one; the axes by name."""
+    error = path_error(vehicle, trajectory) if error is None else error
+    with drawing():
+        subject = _subject(vehicle)
+        kinds = len(_panels(subject, _speed_units(subject)))
+        layout = [["path", "normal"], ["path", "tangential"], *(["energy", f"speeds{k}"] for k in (range(kinds) if kinds > 1 else (0, 0)))]
+        layout += [["lateral", "heading"]] * 2 if error is not None else []
+        figure = new_figure(7.0, 3.0 + 1.4 * max(kinds, 2) + (0 if error is None else 1.8))
         by = figure.subplot_mosaic(layout)
-        path(vehicle, trajectory, by["path"])
+        path(vehicle, trajectory, by["path"], error=error)
         forces(vehicle, trajectory, mu, (by["normal"], by["tangential"]))
         energy(vehicle, trajectory, by["energy"])
-        speeds(vehicle, trajectory, [by[f"speeds{k}"] for k in range(kinds)])
+        speeds(vehicle, trajectory, by["speeds0"] if kinds == 1 else [by[f"speeds{k}"] for k in range(kinds)])
+        if error is not None:
+            tracking(vehicle, trajectory, (by["lateral"], by["heading"]), error=error)
+            by["lateral"].set_xlabel("time [s]")
         handles, labels = by["path"].get_legend_handles_labels()
         if by["tangential"].lines and len(by["tangential"].lines) > len(vehicle.contacts):
             from matplotlib.lines import Line2D
 
-            handles, labels = [*handles, Line2D([], [], color=GREY, ls=(0, (1, 1.5)), lw=1.0)], [*labels, "friction limit"]
-        figure.legend(handles, labels, loc="outside upper center", ncols=min(5, len(labels)))
+            handles, labels = [*handles, Line2D([], [], color=GREY, ls=DOTTED, lw=1.0)], [*labels, "friction limit"]
+        figure.legend(handles, labels, loc="outside upper center", ncols=min(7, len(labels)))
         return figure, by
-
-
-def eigenvalues(sweep: Sweep, axes=None):
-    """Eigenvalues of a family over its parameter: real parts solid, imaginary parts dashed [1/s]; ranges that are stable are shaded."""
-    with _drawing():
-        figure, axes = _axes(axes, 3.4, 2.8)
-        growth, low = sweep.growth, 0
-        stable = np.isfinite(growth) & (growth < 0)
-        for i in range(1, len(stable) + 1):                           # one band for each stretch of stable members
-            if i == len(stable) or stable[i] != stable[low]:
-                if stable[low]:
-                    axes.axvspan(_edge(sweep, low, low - 1), _edge(sweep, i - 1, i), color="0.92", lw=0, zorder=0)
-                low = i
-        for k, branch in enumerate(sweep.eigenvalues.T):
-            line = COLOURS[k % len(COLOURS)]
-            axes.plot(sweep.values, branch.real, color=line)
-            if np.abs(branch.imag).max() > 1e-6:
-                axes.plot(sweep.values, np.where(branch.imag > 1e-6, branch.imag, np.nan), color=line, ls=(0, (4, 2)), lw=0.8)
-        axes.axhline(0, color="black", lw=0.5)
-        if stable.any():
-            axes.fill_between([], [], color="0.92", label="stable")
-        axes.plot([], [], color=GREY, label="real part")
-        axes.plot([], [], color=GREY, ls=(0, (4, 2)), lw=0.8, label="imaginary part")
-        axes.set(xlabel=f"{sweep.parameter} [{sweep.unit}]", ylabel="eigenvalue [1/s]", xlim=(sweep.values[0], sweep.values[-1]))
-        axes.legend(loc="best")
-        return figure, axes
-
-
-def _edge(sweep: Sweep, inside: int, outside: int) -> float:
-    """Where growth goes through zero between two members, by a straight line."""
-    if not 0 <= outside < len(sweep.values):
-        return sweep.values[inside]
-    a, b = sweep.growth[[inside, outside]]
-    return sweep.values[inside] + a / (a - b) * (sweep.values[outside] - sweep.values[inside])
-
-
-def write(figure, file: Path) -> None:
-    """Writes a figure as the file's name says: .pdf or .svg (vectors), .png (300 dots an inch)."""
-    figure.savefig(file, dpi=300)

@@ -2,41 +2,54 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import coal
 import numpy as np
 import pinocchio as pin
 
 from .camera import View
-from .floor import PALETTE, floor, floor_pose, grid_cell
+from .floor import PALETTE, floor, floor_pose, grid_cell, in_words
 from .messages import phong, set_group, set_lights, set_property, set_transform
 from .shapes import convert
 
 FOCUS = "/focus"  # a group that stays with the vehicle; the camera and the lights go along with it
+TRANSLUCENT = 0.32
 DEFAULT_COLOR = (0.60, 0.66, 0.74, 1.0)  # where the URDF names none
 HIDDEN = ("/Grid", "/Axes", "/Lights/SpotLight", "/Lights/PointLightNegativeX", "/Lights/PointLightPositiveX", "/Lights/FillLight", "/Lights/AmbientLight")
 
 
 class Scene:
-    """The bodies of one vehicle. `vehicle` has name, model, visual_model, ground, contact_points(q) -> (n, 3) [m] and contact_names."""
+    """The bodies of one vehicle under `root`. `vehicle` has name, model, visual_model, ground, contact_points(q) -> (n, 3) [m] and contact_names.
 
-    def __init__(self, vehicle):
+    tint  (r, g, b): all bodies translucent and in this colour
+    """
+
+    def __init__(self, vehicle, root: str = "/vehicle", tint=None):
         self.vehicle = vehicle
-        self._data = vehicle.model.createData()
+        self._data, self._ghostly = vehicle.model.createData(), tint is not None
         self._parts: dict[int, list] = {}
         for shape in vehicle.visual_model.geometryObjects:
             has_color = shape.overrideMaterial or not np.allclose(shape.meshColor, [0.9, 0.9, 0.9, 1.0])
-            material = phong(shape.meshColor if has_color else DEFAULT_COLOR)
+            material = phong((*tint, TRANSLUCENT) if tint else shape.meshColor if has_color else DEFAULT_COLOR)
             pieces = [(geometry, material, shape.placement.homogeneous @ pose) for geometry, pose in convert(shape.geometry)]
             self._parts.setdefault(shape.parentJoint, []).extend(pieces)
-        self._paths = {joint: "/vehicle/" + vehicle.model.names[joint].replace("/", "_") for joint in self._parts}
+        self._paths = {joint: f"{root}/" + vehicle.model.names[joint].replace("/", "_") for joint in self._parts}
 
     def poses(self, q) -> dict[str, np.ndarray]:
         """Path of each body's group, and of the focus, to its pose (4, 4) in W at configuration q (nq,)."""
-        self._place(q)
-        poses = {path: self._data.oMi[joint].homogeneous for joint, path in self._paths.items()}
         focus = np.eye(4)
         focus[:3, 3] = self.middle(q)
-        return poses | {FOCUS: focus}
+        return self.bodies(q) | {FOCUS: focus}
+
+    def bodies(self, q) -> dict[str, np.ndarray]:
+        """The same without the focus."""
+        self._place(q)
+        return {path: self._data.oMi[joint].homogeneous for joint, path in self._paths.items()}
+
+    def groups(self) -> list[dict]:
+        """The messages that draw the bodies."""
+        return [set_group(path, self._parts[joint], not self._ghostly) for joint, path in self._paths.items()]
 
     def contacts(self, q) -> np.ndarray:
         """Contact points (n, 3) in W [m]."""
@@ -68,10 +81,12 @@ class Scene:
                 corners.append(local @ place.rotation.T + place.translation)
         return max(0.01, 2 * float(np.max(np.linalg.norm(np.vstack(corners) - self.middle(q), axis=1), initial=0.0)))
 
-    def messages(self, view: View) -> list[dict]:
-        """Everything that is drawn once: background, light, ground, bodies; and where the camera stands."""
+    def messages(self, view: View, further: Sequence = (), title: str | None = None) -> list[dict]:
+        """Everything that is drawn once: background, light, ground, bodies; and where the camera stands. `further` (name, colour)
+        of the legend; `title` other than the vehicle's name."""
         cell = grid_cell(view.size)
-        legend = [{"name": name, "color": PALETTE[i % len(PALETTE)]} for i, name in enumerate(self.vehicle.contact_names)]
+        named = [(name, PALETTE[i % len(PALETTE)]) for i, name in enumerate(self.vehicle.contact_names)]
+        legend = [{"name": name, "color": color} for name, color in [*named, *further]]
         return [
             *(set_property(path, "visible", False) for path in HIDDEN),
             set_property("/Background", "top_color", [0.72, 0.81, 0.90]),
@@ -79,8 +94,8 @@ class Scene:
             set_lights(FOCUS + "/lights", _lights(view, np.array(self.vehicle.ground.normal))),
             floor(view.reach, cell),
             set_transform("/ground", floor_pose(self.vehicle.ground, view.ground, 20 * cell)),
-            *(set_group(path, self._parts[joint]) for joint, path in self._paths.items()),
-            {"type": "view", "title": self.vehicle.name, "cell": cell, "contacts": legend, **view.camera()},
+            *self.groups(),
+            {"type": "view", "title": title or self.vehicle.name, "cell": cell, "ground": in_words(self.vehicle.ground), "contacts": legend, **view.camera()},
         ]
 
     def _place(self, q) -> None:

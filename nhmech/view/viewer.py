@@ -2,25 +2,27 @@
 
 from __future__ import annotations
 
+import threading
 import time
 import webbrowser
+from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
-import pinocchio as pin
 
 from ..errors import NhmechError
-from .camera import frame
-from .floor import RIBBON, floor_pose, grid_cell, is_moving, ribbon
-from .messages import set_transform
+from ..simulation.state import State
+from .live import LiveScene
+from .overlays import Moment, make_overlays
 from .page import live_page
 from .recording import save_html
 from .remote import RemoteWindow
-from .scene import FOCUS, Scene
+from .sampling import moments
 from .server import Server
 
 FPS = 60.0
-CHUNK = 64  # points of a trail that are sent as one object
+SHARE = 0.04      # of a processor that drawing may take from the program at most: there are fewer frames where one takes long
+EACH, BETWEEN = 64, 4      # of the states of a fast loop one in so many is kept for the trails, which go through so many between two frames
 
 
 class Viewer:
@@ -28,18 +30,25 @@ class Viewer:
 
     vehicle       has name, model, visual_model, ground, contact_points(q) -> (n, 3) [m] and contact_names
     open_browser  open the page in the user's browser
+    overlays      what is drawn on top: names out of `nhmech.view.overlays`, such as "forces"; or overlays, such as `Ghost(vehicle, run)`
     window        None: a server of its own inside this process, on 127.0.0.1; or the ZMQ address of a meshcat-server that runs already
+    follow        whether the camera goes along
+    title         in the page's corner; the vehicle's name where None
 
-    Nothing here waits for a browser: without one, the vehicle moves unseen. Raises `NhmechError` where the server is closed or does not answer.
+    Nothing here waits for a browser: without one, the vehicle moves unseen. A thread draws the newest moment at most 60 times a second, and takes
+    at most 4 % of a processor for it. Raises `NhmechError` where the server is closed or does not answer.
     """
 
-    def __init__(self, vehicle, *, open_browser: bool = False, window: str | None = None):
-        self.vehicle = vehicle
-        self._scene = Scene(vehicle)
-        self._window = Server(live_page(vehicle.name)) if window is None else RemoteWindow(window)
-        self._view = None
-        self._shown: dict[str, np.ndarray] = {}
-        self._chunk, self._points = 0, []
+    def __init__(self, vehicle, *, open_browser: bool = False, overlays: Sequence = (), window: str | None = None, follow: bool = True,
+                 title: str | None = None):
+        self.vehicle, self._overlays, self._title = vehicle, make_overlays(vehicle, overlays), title
+        self._live = LiveScene(vehicle, self._overlays, follow, title)
+        self._window = Server(live_page(title or vehicle.name)) if window is None else RemoteWindow(window)
+        self._lock, self._closing, self._failure = threading.Lock(), threading.Event(), None
+        self._newest = self._drawn = None
+        self._passed, self._count = [], 0
+        self._thread = threading.Thread(target=self._work, name="nhmech-drawing", daemon=True)
+        self._thread.start()
         if open_browser:
             webbrowser.open(self.url, new=2)
 
@@ -53,49 +62,59 @@ class Viewer:
         return self._window.wait_for_browser(timeout)
 
     def display(self, state) -> None:
-        """Show a configuration q (nq,), or a state with `q` and, where the ground or a clock moves, `t` [s]. Only bodies that moved are sent."""
-        q, t = np.asarray(getattr(state, "q", state), dtype=float), float(getattr(state, "t", 0.0))
-        if q.shape != (self.vehicle.model.nq,) or not np.all(np.isfinite(q)):
-            raise NhmechError(f"viewer: q must be {self.vehicle.model.nq} finite numbers, got {q}")
-        messages = self._begin(q) if self._view is None else []
-        poses = self._scene.poses(q)
-        period = 20 * grid_cell(self._view.size)
-        near = poses[FOCUS][:3, 3]
-        if is_moving(self.vehicle.ground) or np.linalg.norm(near - self._shown.get("/ground", np.eye(4))[:3, 3]) > 0.3 * self._view.reach:
-            poses["/ground"] = floor_pose(self.vehicle.ground, near, period, t)
-        for path, pose in poses.items():
-            if path not in self._shown or not np.array_equal(pose, self._shown[path]):
-                self._shown[path] = pose
-                messages.append(set_transform(path, pose))
-        self._window.send([*messages, *self._trail(q), {"type": "time", "t": t}])
+        """Show a configuration q (nq,), or a state with `q`, where the ground or a clock moves `t` [s], and for some overlays v and u.
+
+        Returns at once; what is displayed before the next frame is drawn is passed over. An error of the drawing is raised by the next call.
+        """
+        if self._failure is not None:
+            raise self._failure
+        if type(state) is not State:                     # a State is a copy already, and checked by the loop that made it
+            state = Moment.of(state)
+            if state.q.shape != (self.vehicle.model.nq,) or not np.all(np.isfinite(state.q)):
+                raise NhmechError(f"viewer: q must be {self.vehicle.model.nq} finite numbers, got {state.q}")
+        self._count += 1
+        if not self._count % EACH:
+            self._passed.append(state)
+        self._newest = state
+
+    def flush(self) -> None:
+        """Return when what was displayed last is on its way to the browsers."""
+        self._draw()
+        if self._failure is not None:
+            raise self._failure
 
     def play(self, trajectory, speed: float = 1.0) -> None:
         """Show a trajectory at `speed` times real time; returns at its end."""
         if speed <= 0:
             raise NhmechError(f"speed={speed} must be positive")
-        t, q = np.asarray(trajectory.t, dtype=float), np.asarray(trajectory.q, dtype=float)
+        first, last = float(trajectory.t[0]), float(trajectory.t[-1])
         self.clear_trails()
-        begin = time.monotonic()
-        now = t[0]
-        while now < t[-1]:
-            k = int(np.searchsorted(t, now, side="right"))
-            share = (now - t[k - 1]) / (t[k] - t[k - 1])
-            self.display(_Moment(pin.interpolate(self.vehicle.model, q[k - 1], q[k], share), now))
+        begin, now = time.monotonic(), first
+        while now < last:
+            self.display(moments(self.vehicle.model, trajectory, np.array([now]))[0])
             time.sleep(1 / FPS)
-            now = t[0] + speed * (time.monotonic() - begin)
-        self.display(_Moment(q[-1], t[-1]))
+            now = first + speed * (time.monotonic() - begin)
+        self.display(moments(self.vehicle.model, trajectory, np.array([last]))[0])
+        self.flush()
 
     def clear_trails(self) -> None:
         """Remove the trails, for example after the vehicle was put elsewhere."""
-        self._window.forget("/trails")
-        self._chunk, self._points = 0, []
+        with self._lock:
+            self._passed = []
+            self._live.clear_trails()
+            self._window.forget("/trails")
 
     def save_html(self, trajectory, path, fps: float = 30.0) -> Path:
         """Write a page that plays `trajectory`, see `nhmech.view.save_html`."""
-        return save_html(self.vehicle, trajectory, path, fps)
+        return save_html(self.vehicle, trajectory, path, fps, self._overlays, title=self._title)
 
     def close(self) -> None:
-        """Stop the server, if it is this viewer's own; harmless when called again."""
+        """Draw what was displayed last and stop the server, if it is this viewer's own; harmless when called again."""
+        if not self._closing.is_set():
+            self._closing.set()
+            self._thread.join()
+            self._draw()
+            self._failure = self._failure or NhmechError("viewer: it is closed; make a new Viewer")
         self._window.close()
 
     def __enter__(self) -> Viewer:
@@ -104,30 +123,27 @@ class Viewer:
     def __exit__(self, *_) -> None:
         self.close()
 
-    def _begin(self, q) -> list[dict]:
-        """Everything that does not move, framed around the first pose."""
-        size = self._scene.size(q)
-        near = self._scene.middle(q)
-        path = near + np.outer([0.0, -0.5, 0.5], size * self._scene.forward(q))
-        self._view = frame(size, path, self.vehicle.ground.normal, self._scene.forward(q), follow=True)
-        return self._scene.messages(self._view)
+    def _work(self) -> None:
+        """The thread: draws now and then."""
+        pause = 1 / FPS
+        while self._failure is None and not self._closing.wait(pause):
+            begin = time.thread_time()
+            self._draw()
+            pause = max(1 / FPS, (time.thread_time() - begin) / SHARE)
 
-    def _trail(self, q) -> list[dict]:
-        """The newest piece of each contact's trail, once the vehicle has moved by a part of the trail's width."""
-        contacts = self._scene.contacts(q)
-        if self._points and np.max(np.linalg.norm(contacts - self._points[-1], axis=1), initial=0.0) < 0.5 * RIBBON * self._view.size:
-            return []
-        self._points.append(contacts)
-        if len(self._points) < 2:
-            return []
-        lines, chunk = np.array(self._points), self._chunk
-        if len(self._points) > CHUNK:
-            self._chunk, self._points = chunk + 1, self._points[-2:]
-        return [ribbon(f"/trails/{i}/{chunk}", lines[:, i], self._view.size, self.vehicle.ground.normal, i) for i in range(lines.shape[1])]
-
-
-class _Moment:
-    """A configuration and its time."""
-
-    def __init__(self, q, t: float):
-        self.q, self.t = q, t
+    def _draw(self) -> None:
+        """Hands the newest moment over to the window, unless that was done; what goes wrong is told by the next call."""
+        with self._lock:
+            passed, self._passed = self._passed, []      # in this order: what comes between the two lines is drawn
+            newest = self._newest
+            if newest is self._drawn or self._failure is not None:
+                return
+            try:
+                between = passed[::max(1, len(passed) // BETWEEN)]
+                self._window.send(self._live.messages(Moment.of(newest), [one.q for one in between]))
+            except NhmechError as error:
+                self._failure = error
+            except Exception as error:
+                self._failure = NhmechError(f"viewer: drawing failed: {type(error).__name__}: {error}")
+                self._failure.__cause__ = error
+            self._drawn = newest

@@ -1,0 +1,99 @@
+"""What watching costs: frames a second that a browser draws of a vehicle of 21 bodies, the loop's real-time factor with and without the viewer, and the
+size of the page that a run becomes."""
+
+from __future__ import annotations
+
+import re
+import sys
+import tempfile
+from pathlib import Path
+from time import perf_counter, process_time
+
+import numpy as np
+
+sys.path.insert(0, str(Path(__file__).resolve().parent))
+
+import nhmech  # noqa: E402
+from nhmech.view.browser import Browser, find_chromium  # noqa: E402
+from nhmech.view.viewer import Viewer  # noqa: E402
+from support.generated import trailers  # noqa: E402
+from support.report import aim, interleaved, machine, table  # noqa: E402
+
+TRAILERS = 6              # 7 bodies with 14 wheels
+SECONDS, DT = 2.0, 1e-3   # of each measurement, and of each step
+BODY = '<visual><origin xyz="{x} 0 0.05"/><geometry><box size="0.35 0.3 0.12"/></geometry></visual></link>'
+WHEEL = '<visual><origin rpy="1.5707963 0 0"/><geometry><cylinder radius="0.1" length="0.04"/></geometry></visual></link>'
+COUNT = """(() => { const draw = nhmech.viewer.render.bind(nhmech.viewer); window.drawn = 0;
+                    nhmech.viewer.render = () => { window.drawn += 1; draw(); }; return 0; })()"""
+
+
+def vehicle():
+    """A train with something to see."""
+    text, options = trailers(TRAILERS)
+
+    def seen(link: re.Match) -> str:
+        name = link[1]
+        return link[0].replace("</link>", WHEEL if name.endswith("_link") and name != "base_link" else BODY.format(x=0 if name == "base_link" else -0.6))
+
+    return nhmech.load(re.sub(r'<link name="(\w+)">.*?</link>', seen, text), **options)
+
+
+def loop(train, show) -> float:
+    """Real-time factor of a step loop with a controller for `SECONDS`; `show` is given each state.
+
+    By the processor time of all threads of this program, which is its wall time on a machine that has nothing else to do.
+    """
+    u = np.array([0.4, 0.5])
+    simulator = nhmech.Simulator(train, lambda t, state: u, dt=DT)
+    simulator.reset()
+    begin, used = perf_counter(), process_time()
+    while perf_counter() - begin < SECONDS:
+        for _ in range(100):
+            state = simulator.step()
+            if show is not None:
+                show(state)
+    return simulator.t / (process_time() - used)
+
+
+def main() -> None:
+    print(machine(("meshcat",)))
+    train = vehicle()
+    print(f"{train.model.njoints - 1} bodies, {len(train.visual_model.geometryObjects)} shapes, {len(train.contact_names)} contacts")
+    loop(train, None)
+    with Viewer(train) as viewer:
+        factors = interleaved({"without": lambda: loop(train, None), "with": lambda: loop(train, viewer.display)})
+        print(table(("real-time factor, a step at a time", *factors), [("no browser", *factors.values())]))
+        aim("share of its real-time factor that the loop keeps with the viewer", factors["with"] / factors["without"], 0.9)
+        if find_chromium() is None:
+            print("no Chromium: no frames counted")
+        else:
+            with Browser(viewer.url, (640, 420)) as browser:
+                browser.wait_for("nhmech.state.ready")
+                browser.evaluate(COUNT)
+                drawn = []
+
+                def watched() -> float:
+                    before, begin = browser.evaluate("drawn"), perf_counter()
+                    factor = loop(train, viewer.display)
+                    drawn.append((browser.evaluate("drawn") - before) / (perf_counter() - begin))
+                    return factor
+
+                busy = interleaved({"without": lambda: loop(train, None), "with": watched})
+                print(table(("real-time factor", *busy), [("a browser draws on the same processor", *busy.values())]))
+                aim("frames a second in a headless browser, the loop at full speed", float(np.median(drawn)), 30.0)
+                run = nhmech.Simulator(train, lambda t, state: np.array([0.4, 0.5]), dt=DT).run(SECONDS)
+                before, begin, used = browser.evaluate("drawn"), perf_counter(), process_time()
+                viewer.play(run)
+                aim("frames a second, played at real time", (browser.evaluate("drawn") - before) / (perf_counter() - begin), 30.0)
+                print(f"processor time of this program meanwhile: {100 * (process_time() - used) / (perf_counter() - begin):.0f} %")
+    car = nhmech.load(nhmech.urdf_path("ackermann_car"))
+    run = nhmech.Simulator(car).run(10.0)
+    with tempfile.TemporaryDirectory() as folder:
+        for title, overlays in (("10 s of a car", ()), ("the same with forces", ("forces",))):
+            begin = perf_counter()
+            page = nhmech.save_html(car, run, Path(folder) / "car.html", overlays=overlays)
+            print(f"page of {title}: {page.stat().st_size / 1e6:.2f} MB, written in {perf_counter() - begin:.1f} s")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,169 @@
+"""Writes the gallery: docs/gallery.md, docs/gallery/NAME.md for each shipped vehicle, and their pictures.
+
+    python docs/vehicles.py                    all pages
+    python docs/vehicles.py --pictures         pictures too (needs Chromium and matplotlib; minutes)
+    python docs/vehicles.py bicycle disc       these only
+"""
+
+from __future__ import annotations
+
+import io
+import re
+import subprocess
+import sys
+import tempfile
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+
+import nhmech
+from nhmech.analysis.summary import geometry_summary, mobility_summary
+
+HERE = Path(__file__).parent / "gallery"
+IMAGES = HERE / "images"
+DURATION, SPEED, FPS = 6.0, 2.0, 10                # [s], times real time, frames a second
+WINDOW, SHOWN = (640, 440), (360, 240)             # pixels: the page's window, and the part around its middle that is kept
+ASIDE = {"ball": (-75, -40), "bicycle": (-90, -45), "disc": (-75, 55), "sled": (-75, -50)}      # where the camera goes along, it looks ahead
+HIDE = "for (const part of ['bar', 'title', 'legend']) document.getElementById(part).style.display = 'none'; 0"
+
+# in the order of the gallery: what a stranger knows first
+NAMES = ("differential_drive", "ackermann_car", "tricycle", "bicycle", "mecanum", "omni", "swerve", "rover", "skid_steer", "trailers",
+         "pendulum", "carriage", "disc", "coin", "ball", "sled")
+# forward speeds [m/s] over which straight running is interesting, and what the picture shows
+STABILITY = {
+    "bicycle": ((0.1, 10.0), "Between 4.292 and 6.024 m/s it steadies itself without a rider's help: the weave and capsize speeds of the benchmark."),
+    "disc": ((0.1, 3.0), "Below $v = \\sqrt{g r / 3} = 0.990$ m/s, the closed form for a uniform thin disc, it falls over; above, its wobble "
+                         "neither grows nor decays."),
+    "pendulum": ((0.1, 2.0), "Without a controller it falls at every speed."),
+    "trailers": ((-2.0, 2.0), "Forwards a train straightens itself. Backwards it jack-knifes, faster the faster it goes."),
+    "sled": ((-2.0, 2.0), "Chaplygin's sleigh: stable with the centre of mass ahead of the runner, unstable the other way round, so it turns about."),
+    "carriage": ((-2.0, 2.0), "With its wheels free to turn, the carriage is stable with its centre of mass ahead of the axle only."),
+}
+
+
+def title(name: str) -> str:
+    return name.replace("_", " ").capitalize()
+
+
+def description(name: str) -> str:
+    """The comment at the head of the URDF, as paragraphs."""
+    return re.search(r"<!--\s*(.*?)\s*-->", nhmech.urdf_path(name).read_text(), re.S).group(1)
+
+
+def names(items) -> str:
+    return ", ".join(f"`{item}`" for item in items) or "none"
+
+
+def vector(values) -> str:
+    return f"({', '.join(map(str, values))})"
+
+
+def page(name: str) -> str:
+    """The page of one vehicle, from the same summaries as `nhmech inspect`."""
+    vehicle = nhmech.load(nhmech.urdf_path(name))
+    d, mechanics = vehicle.description, vehicle.summary()
+    mobility, geometry = mobility_summary(vehicle), geometry_summary(vehicle)
+    dropped = set(mechanics["dropped_rows"])
+    rows = [f"`{row}`" + (" (repeats others)" if row in dropped else "") for row in mechanics["rows"]]
+    facts = [
+        ("configuration", f"{mechanics['nq']} numbers, {mechanics['nv']} velocities"),
+        ("constraints", f"{mobility['rows']} rows, {mobility['rank']} independent"),
+        ("independent speeds", ", ".join(f"`{speed}` [{unit}]" for speed, unit in mechanics["speeds"].items())),
+        ("inputs", names(mechanics["inputs"])),
+        ("class", f"{vector(mobility['class'])}: {mobility['class_in_words']}"),
+        ("rotation centre", mobility["rotation_centre"]),
+        ("growth vector", f"{vector(geometry['growth'])} of {len(geometry['variables'])}: {', '.join(geometry['variables'])}"
+         + ("" if geometry["growth_here"] == geometry["growth"] else f"; {vector(geometry['growth_here'])} in the zero pose")),
+        ("controllable", geometry["controllable_in_words"]),
+        ("symmetry", "; ".join(f"{group}: {kind}" for group, kind in geometry["symmetry"].items())),
+        ("simplified by", mechanics["symmetry"]),
+    ]
+    if mechanics["couplings"]:
+        facts.insert(2, ("couplings", f"{names(mechanics['couplings'])}, led by {names(mechanics['leaders'])}"))
+    if mobility["undetermined_dimension"]:
+        facts.append(("undetermined forces", f"{mobility['undetermined_dimension']} dimension(s) of the split among the wheels"))
+    wheels = [(f"`{w.name}`", w.kind, f"{w.radius:.4g}" if w.radius else "", "yes" if w.joint in d.driven else "no") for w in d.wheels]
+    lines = [
+        f"<!-- written by docs/vehicles.py from urdf/{name}.urdf -->",
+        f"# {title(name)}", "",
+        f"![{title(name)}, moving](images/{name}.webp)", "",
+        description(name), "",
+        "```sh", f"nhmech run {name} --view", f"nhmech inspect {name}", "```", "",
+        "## Wheels", "",
+        "| contact | kind | radius [m] | driven |", "|---|---|---|---|",
+        *[f"| {' | '.join(row)} |" for row in wheels], "",
+        "## Constraints and mobility", "",
+        "| | |", "|---|---|",
+        *[f"| {key} | {value} |" for key, value in facts], "",
+        "Rows: " + ", ".join(rows) + ".", "",
+    ]
+    if geometry["integrable"]:
+        lines += ["Constant along every motion: " + "; ".join(f"`{text.removesuffix(' is constant')}`" for text in geometry["integrable"]) + ".", ""]
+    if geometry["curvature"]:
+        lines += ["Curvature in the zero pose: " + geometry["curvature_in_words"].partition(" ... (")[0].rstrip(",; ") + ".", ""]
+    if name in STABILITY:
+        (low, high), words = STABILITY[name]
+        lines += ["## Stability of straight running", "", words, "",
+                  f"![Eigenvalues of {title(name).lower()} over its forward speed](images/{name}_eigenvalues.svg)", "",
+                  "```sh", f"nhmech plot --eigenvalues {name} --range {low:g} {high:g} --out {name}.svg", "```", ""]
+    return "\n".join(lines)
+
+
+def pictures(name: str) -> None:
+    """The moving picture of the demonstration drive, and the eigenvalues where `STABILITY` has them."""
+    from nhmech.control.demo import DemoDrive
+    from nhmech.view import save_html
+
+    vehicle = nhmech.load(nhmech.urdf_path(name))
+    drive = DemoDrive(vehicle)
+    simulator = nhmech.Simulator(vehicle, drive, control_period=0.01)
+    simulator.reset(**drive.start)
+    with tempfile.TemporaryDirectory() as folder:
+        html = save_html(vehicle, simulator.run(DURATION), Path(folder) / "run.html")
+        film(html, IMAGES / f"{name}.webp", aside=ASIDE.get(name, (0, 0)))
+    if name in STABILITY:
+        low, high = STABILITY[name][0]
+        subprocess.run([sys.executable, "-m", "nhmech", "plot", "--eigenvalues", name, "--range", str(low), str(high), "--points", "120",
+                        "--out", str(IMAGES / f"{name}_eigenvalues.svg")], check=True)
+
+
+def film(html: Path, file: Path, at: Sequence[float] | None = None, aside: tuple[int, int] = (0, 0)) -> None:
+    """A small moving picture of the middle of a page (`aside` pixels from it), without what is written there, at these times [s]."""
+    from PIL import Image
+
+    from nhmech.view.picture import opened
+
+    frames = []
+    with opened(html, WINDOW) as browser:
+        browser.evaluate(HIDE)
+        for t in np.arange(0.0, DURATION, SPEED / FPS) if at is None else at:
+            browser.evaluate(f"nhmech.seek({float(t)}), 0")
+            image = Image.open(io.BytesIO(browser.picture())).convert("RGB")
+            left, top = (image.width - SHOWN[0]) // 2 + aside[0], (image.height - SHOWN[1]) // 2 + aside[1]
+            frames.append(image.crop((left, top, left + SHOWN[0], top + SHOWN[1])))
+    frames[0].save(file, save_all=True, append_images=frames[1:], duration=round(1000 / FPS), loop=0, quality=60, method=6)
+
+
+def index() -> str:
+    rows = [f'* - [![{title(name)}](gallery/images/{name}.webp)](gallery/{name}.md)\n  - [{title(name)}](gallery/{name}.md)\n\n    '
+            + description(name).split("\n\n")[0].replace("\n", "\n    ") for name in NAMES]
+    return "\n".join(["<!-- written by docs/vehicles.py -->", "# Gallery", "",
+                      "Sixteen vehicles come with the package; `nhmech run NAME --view` drives each of them. They are ordinary URDF files; some name their wheels in an `<nhmech>` element.",
+                      "The pictures play at twice real time. `python docs/vehicles.py --pictures` made them, and these pages.", "",
+                      "```{list-table}", ":widths: 45 55", "", *rows, "```", "",
+                      "```{toctree}", ":hidden:", "", *[f"gallery/{name}" for name in NAMES], "```", ""])
+
+
+def main(words: list[str]) -> None:
+    IMAGES.mkdir(parents=True, exist_ok=True)
+    for name in [word for word in words if not word.startswith("-")] or NAMES:
+        (HERE / f"{name}.md").write_text(page(name))
+        if "--pictures" in words:
+            pictures(name)
+        print(name, flush=True)
+    (HERE.parent / "gallery.md").write_text(index())
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])

@@ -1,0 +1,68 @@
+"""Model predictive control: a differential drive, put down beside a figure-eight, driven by the efforts that are best two lengths ahead.
+
+    python examples/mpc.py [--short] [OUT]      writes OUT/mpc.html and OUT/mpc.png
+"""
+
+import sys
+import time
+from pathlib import Path
+
+import numpy as np
+
+import nhmech
+from nhmech.control.mpc import MPC
+from nhmech.control.path_library import make_path
+
+SPEED = 0.5                          # [m/s]
+HALF_WIDTH = 1.2                     # of the figure-eight [m]
+BESIDE, TURNED = 0.25, 0.6           # put down left of the path [m], turned away from it [rad]
+PERIOD = 0.02                        # of the controller [s]
+STAGES = 20
+
+
+def main(out: Path, short: bool) -> None:
+    vehicle, path = nhmech.load(nhmech.urdf_path("differential_drive")), make_path("figure8", HALF_WIDTH)
+    controller = MPC(vehicle, path, speed=SPEED, stages=STAGES)
+    took = []
+
+    def timed(t, state):
+        begun = time.perf_counter()
+        u = controller(t, state)
+        took.append(time.perf_counter() - begun)
+        return u
+
+    simulator = nhmech.Simulator(vehicle, timed, dt=PERIOD / 10, control_period=PERIOD)
+    x, y, heading, _ = path.at(path.length / 8)
+    simulator.reset(pose=(x - BESIDE * np.sin(heading), y + BESIDE * np.cos(heading), heading + TURNED))
+    run = simulator.run(3.0 if short else path.length / SPEED)
+    lateral = controller.errors(run)[:, 1]
+    settled = np.abs(lateral[run.t > 2.5]).max()
+    print(f"lateral error {lateral[0]:.3f} m at the start, at most {1e3 * settled:.3f} mm after 2.5 s; "
+          f"one solution takes {1e3 * np.median(took):.2f} ms (median) of the {1e3 * PERIOD:g} ms control period")
+    out.mkdir(parents=True, exist_ok=True)
+    nhmech.save_html(vehicle, run, out / "mpc.html")
+    draw(run, path, lateral, out / "mpc.png")
+
+
+def draw(run, path, lateral, file: Path) -> None:
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(9, 3.4), layout="constrained")
+    seen, errors, efforts = figure.subplot_mosaic([["path", "error"], ["path", "effort"]], width_ratios=(1.5, 1)).values()
+    seen.plot(*path.point(np.linspace(0, path.length, 400)).T, "k--", lw=0.8, label="path")
+    seen.plot(run.q[:, 0], run.q[:, 1], "C0", label="robot")
+    seen.plot(*run.q[0, :2], "C0o", label="start")
+    seen.set(xlabel="x [m]", ylabel="y [m]", aspect="equal", ylim=(-0.6 * HALF_WIDTH, 0.8 * HALF_WIDTH))
+    seen.legend(fontsize=8, loc="upper left", ncols=3)
+    errors.plot(run.t, 1e3 * lateral)
+    errors.set(ylabel="lateral error [mm]")
+    for column, name in zip(run.u.T, ("left wheel", "right wheel")):
+        efforts.plot(run.t, column, label=name)
+    efforts.set(xlabel="t [s]", ylabel="effort [N m]")
+    efforts.legend(fontsize=8)
+    figure.savefig(file, dpi=120)
+
+
+if __name__ == "__main__":
+    words = [word for word in sys.argv[1:] if word != "--short"]
+    main(Path(words[0] if words else "out"), "--short" in sys.argv)

@@ -1,0 +1,41 @@
+"""`nhmech controllers`: the controllers that come with the package."""
+
+from __future__ import annotations
+
+import inspect
+
+import click
+
+
+@click.command()
+@click.argument("name", required=False)
+def controllers(name):
+    """List the controllers for `nhmech run --controller`, one line each; with NAME, its equations and parameters.
+
+    \b
+    nhmech controllers
+    nhmech controllers twist
+    """
+    from ..control.registry import controller_class, controller_names, one_line, parameters, settable
+
+    if name is None:
+        names = controller_names()
+        width = max(map(len, names))
+        for each in names:
+            click.echo(f"{each:<{width}}  {one_line(controller_class(each))}")
+        return
+    controller = controller_class(name)
+    known = parameters(controller)
+    click.echo(inspect.getdoc(controller))
+    click.echo()
+    for key, text in (("path", "--path NAME or FILE.csv"), ("speed", "--speed"), ("twist", "--speed, or --set twist=FORWARD,LATERAL,TURN")):
+        if key in known:
+            click.echo(f"{key:<10} {text}{_default(known[key])}")
+    for key, parameter in settable(controller).items():
+        click.echo(f"{key:<10} --set {key}=...{_default(parameter)}")
+
+
+def _default(parameter) -> str:
+    if parameter.required or (parameter.name == "twist" and parameter.default is None):
+        return " (needed)"
+    return f" (default: {parameter.default})"

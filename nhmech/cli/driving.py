@@ -1,0 +1,133 @@
+"""Who drives a run, along what: the options of `nhmech run` that choose a controller, and what they come to."""
+
+from __future__ import annotations
+
+import importlib
+import importlib.util
+import inspect
+import sys
+from pathlib import Path
+
+import click
+import numpy as np
+
+from ..errors import ModelError, NhmechError
+from .options import PairType, Positive
+
+SAMPLES = 5000       # states of a run at which the distance from the path is looked at
+
+
+class ControllerType(click.ParamType):
+    """The name of a controller of this package, `module:name`, or `path/to/file.py:name` -> the object of that name."""
+
+    name = "NAME|MODULE:NAME"
+
+    def convert(self, value, param, ctx):
+        from ..control.registry import controller_class, controller_names
+
+        if value in controller_names():
+            return controller_class(value)
+        place, colon, name = value.rpartition(":")
+        if not (colon and place and name):
+            self.fail(f"{value!r}: write one of {', '.join(controller_names())}, or module:function, or file.py:function", param, ctx)
+        try:
+            module = self.from_file(place) if place.endswith(".py") else self.from_path(place)
+        except Exception as error:                           # whatever stands in there was written by the user
+            what = "" if isinstance(error, (ImportError, OSError)) else f"{type(error).__name__}: "
+            self.fail(f"{value!r}: {what}{error}", param, ctx)
+        if not callable(getattr(module, name, None)):
+            there = [key for key, thing in vars(module).items() if callable(thing) and not key.startswith("_")]
+            self.fail(f"{value!r}: no function {name!r} in {place}; there are {', '.join(there) or 'none'}", param, ctx)
+        return getattr(module, name)
+
+    @staticmethod
+    def from_file(place: str):
+        spec = importlib.util.spec_from_file_location(place, place)      # a name that hides no other module
+        module = importlib.util.module_from_spec(spec)
+        sys.modules[place] = module                          # where dataclasses look up what their annotations mean
+        spec.loader.exec_module(module)
+        return module
+
+    @staticmethod
+    def from_path(place: str):
+        if "" not in sys.path:
+            sys.path.insert(0, "")  # the current folder, as `python -m` has it
+        return importlib.import_module(place)
+
+
+_OPTIONS = (
+    click.option("--controller", type=ControllerType(),
+                 help="One of `nhmech controllers`, or yours: called as NAME(t, state); a class is first made with the vehicle. "
+                      "Default: a gentle S-curve."),
+    click.option("--path", metavar="NAME[:SIZE]|FILE.csv",
+                 help="What the controller follows, e.g. figure8, figure8:4 [m] or a file of waypoints x, y [m]. "
+                      "Without a size it suits the robot."),
+    click.option("--speed", type=Positive(), metavar="M/S", help="How fast the controller drives."),
+    click.option("--set", "settings", type=PairType("VALUE", str), multiple=True,
+                 help="A parameter of the controller, e.g. lookahead=0.6; repeat."),
+)
+
+
+def driving(command):
+    """Adds the options that `drive` takes."""
+    for option in reversed(_OPTIONS):
+        command = option(command)
+    return command
+
+
+def drive(vehicle, controller, path: str | None, speed: float | None, settings):
+    """(controller, path) of a run; the controller is the demonstration where None was asked for.
+
+    Raises `ModelError` for a path or parameters that the controller does not take, and for a class that cannot be made with them.
+    """
+    from ..control.path_choice import read_path, scale
+    from ..control.registry import controller_class, make_controller, parameters
+
+    if controller is None:
+        if path is not None:
+            raise ModelError(f"--path {path}: nothing follows it; choose a --controller, such as pure_pursuit")
+        controller = controller_class("demo")
+    along = None
+    if path is not None:
+        usual = parameters(controller).get("speed") if inspect.isclass(controller) else None
+        usual = usual.default if usual is not None and isinstance(usual.default, (int, float)) else None
+        along = read_path(path, scale(vehicle, speed or usual))
+    try:
+        return make_controller(controller, vehicle, path=along, speed=speed, settings=dict(settings)), along
+    except NhmechError:
+        raise
+    except Exception as error:
+        raise ModelError(f"{controller.__name__} could not be made: {type(error).__name__}: {error}") from error
+
+
+def is_ours(controller) -> bool:
+    """Whether a controller is one of this package, which work at ten steps a control period."""
+    return controller is None or getattr(controller, "__module__", "").startswith("nhmech.control.")
+
+
+def start_of(controller, path) -> dict:
+    """Arguments of `Simulator.reset`: the controller's own `start`, else the path's beginning. Raises `ModelError` for others."""
+    start = getattr(controller, "start", None)
+    if start is None:
+        return {} if path is None else {"pose": path.start()}
+    if not isinstance(start, dict) or not set(start) <= {"pose", "joints", "xi", "q"}:
+        raise ModelError(f"the attribute start of {type(controller).__name__} is {start!r}; write a dict of pose, joints, xi or q")
+    return start
+
+
+def print_tracking(controller, path, trajectory) -> None:
+    """Prints how far from its path a run was: of the point that the controller tracks where it says so, of the base's origin otherwise."""
+    if path is None:
+        return
+    from ..control.tracking import Tracker
+
+    if isinstance(controller, Tracker):
+        lateral = controller.errors(trajectory)[:, 1]
+    else:
+        lateral, s = [], None
+        for i in np.unique(np.linspace(0, len(trajectory) - 1, min(SAMPLES, len(trajectory))).astype(int)):
+            point = trajectory.q[i, :2]
+            s = path.nearest(point, near=s)
+            lateral.append(np.linalg.norm(point - path.point(s)))
+        lateral = np.array(lateral)
+    click.echo(f"path     lateral error {1e3 * np.sqrt(np.mean(lateral ** 2)):.3g} mm RMS, {1e3 * np.max(np.abs(lateral)):.3g} mm at most")

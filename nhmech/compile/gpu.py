@@ -1,0 +1,133 @@
+"""Batches on an NVIDIA GPU: the kernel compiled by NVRTC, the driver called through `cuda.bindings`. Not measured on a GPU yet."""
+
+from __future__ import annotations
+
+import ctypes
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import lru_cache
+
+import casadi as ca
+import numpy as np
+
+from ..errors import CompileError
+from .cache import default_cache
+from .cuda_kernel import kernel_source
+from .lanes import LaneState, Limits
+from .nvrtc import HELP, bindings, checked, nvrtc_for
+
+BLOCK = 64                          # threads that are started together; a step needs many registers
+LAUNCH = 20_000_000_000             # instructions times cases of one launch: Ctrl-C and a desktop's watchdog wait for its end
+RECORD = 256 * 2 ** 20              # [bytes] recorded on the device before they are fetched
+
+
+@dataclass(frozen=True)
+class Gpu:
+    """The first GPU with the driver's main context on it."""
+
+    context: object
+    capability: int
+
+    def loaded(self, code: str):
+        """`nhmech_kernel` of the source, compiled, or from the cache."""
+        driver, binary = bindings().driver, default_cache().library(code, nvrtc_for(self.capability), code.count("\n"))
+        self.use()
+        module = checked(driver.cuModuleLoadData(binary.read_bytes()))
+        return checked(driver.cuModuleGetFunction(module, b"nhmech_kernel"))
+
+    def use(self) -> None:
+        """Makes the context that of the calling thread."""
+        checked(bindings().driver.cuCtxSetCurrent(self.context))
+
+    def allocate(self, size: int) -> int:
+        """Address of so many bytes on the device."""
+        return int(checked(bindings().driver.cuMemAlloc(size), f"{size / 2 ** 20:.0f} MiB on the GPU for this batch"))
+
+    def free(self, address: int) -> None:
+        bindings().driver.cuMemFree(address)
+
+    def send(self, array: np.ndarray, address: int) -> None:
+        """Copies a contiguous array to the device."""
+        if array.nbytes:
+            checked(bindings().driver.cuMemcpyHtoD(address, array.ctypes.data, array.nbytes))
+
+    def fetch(self, array: np.ndarray, address: int) -> None:
+        """Copies from the device into a contiguous array, when the launches before it are done."""
+        if array.nbytes:
+            checked(bindings().driver.cuMemcpyDtoH(array.ctypes.data, address, array.nbytes))
+
+    def launch(self, kernel, threads: int, values: tuple, types: tuple) -> None:
+        """Starts at least so many threads and waits for them."""
+        driver = bindings().driver
+        checked(driver.cuLaunchKernel(kernel, -(-threads // BLOCK), 1, 1, BLOCK, 1, 1, 0, 0, (values, types), 0))
+        checked(driver.cuCtxSynchronize())
+
+
+POINTER, INTEGER, REAL = ctypes.c_void_p, ctypes.c_longlong, ctypes.c_double
+TYPES = (INTEGER, REAL, INTEGER, INTEGER, REAL, REAL, REAL, POINTER, INTEGER, *[POINTER] * 6, INTEGER, POINTER)
+
+
+@dataclass(frozen=True)
+class Kernel:
+    """A step function on the GPU; the interface of `Lanes`."""
+
+    gpu: Gpu
+    function: object
+    cost: int
+    width: int = 1
+
+    def run(self, state: LaneState, u: np.ndarray, theta: np.ndarray, *, dt: float, k0: int, steps: int, limits: Limits, hold: int = 1,
+            every: int = 1, record: np.ndarray | None = None, spread: Callable = map, parts: int = 1) -> None:
+        """As `Lanes.run`; `spread` and `parts` are not used."""
+        self.gpu.use()
+        count, nx = state.count, len(state.x)
+        held, hold = (u, hold) if u.ndim == 3 else (u[None], k0 + steps)            # or one period for all steps
+        rows = steps if record is None else max(1, RECORD // (8 * nx * count)) * every
+        most = min(steps, rows, LAUNCH // (self.cost * count) + 1)
+        kept = [state.x, state.health, state.side, state.status, state.done]
+        given = [np.ascontiguousarray(theta.T), *kept]
+        inputs = 8 * held.shape[2] * count * ((most - 1) // hold + 2)
+        recorded = 0 if record is None else 8 * nx * count * (most // every + 1)
+        offsets = np.cumsum([0, *(-(-size // 256) * 256 for size in (*(array.nbytes for array in given), inputs, recorded))]).tolist()
+        memory = self.gpu.allocate(offsets[-1])
+        *at, u_at, record_at = (memory + offset for offset in offsets[:-1])
+        try:
+            for array, address in zip(given, at):
+                self.gpu.send(array, address)
+            for k in range(k0, k0 + steps, most):
+                n = min(most, k0 + steps - k)
+                self.gpu.send(np.ascontiguousarray(held[k // hold:(k + n - 1) // hold + 1].transpose(0, 2, 1)), u_at)
+                values = (count, dt, k, n, limits.poor, limits.flat, limits.loose, u_at, hold, *at, every, record_at if recorded else 0)
+                self.gpu.launch(self.function, count, values, TYPES)
+                if recorded:
+                    self.gpu.fetch(record[-(-k // every):-(-(k + n) // every)], record_at)
+            for array, address in zip(kept, at[1:]):
+                self.gpu.fetch(array, address)
+        finally:
+            self.gpu.free(memory)
+
+
+def compiled_kernel(step: ca.Function, cost: int) -> Kernel:
+    """The kernel of (t, x, u, theta, dt) -> (x, health), on the first GPU.
+
+    Raises `CompileError` without package, driver or GPU, and says what to install.
+    """
+    try:
+        device = first_gpu()
+        return Kernel(device, device.loaded(kernel_source(step)), cost)
+    except CompileError:
+        raise
+    except Exception as error:                     # cuda.bindings has its own kinds for a library that is not there
+        raise CompileError(f"no GPU can be used: {str(error).splitlines()[0]} {HELP}") from error
+
+
+@lru_cache(maxsize=1)
+def first_gpu() -> Gpu:
+    """Raises `CompileError` where the driver has none."""
+    driver, doing = bindings().driver, f"no GPU can be used. {HELP}. The driver says"
+    checked(driver.cuInit(0), doing)
+    device = checked(driver.cuDeviceGet(0), doing)
+    name = driver.CUdevice_attribute
+    major, minor = (checked(driver.cuDeviceGetAttribute(getattr(name, f"CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_{part}"), device))
+                    for part in ("MAJOR", "MINOR"))
+    return Gpu(checked(driver.cuDevicePrimaryCtxRetain(device)), 10 * major + minor)

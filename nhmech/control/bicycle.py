@@ -1,0 +1,83 @@
+"""Balancing a bicycle by its handlebars while it follows a path."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import numpy as np
+
+from ..analysis.variations import Variations
+from ..errors import ModelError
+from ..simulation.command import Command, JointTorque, JointVelocity
+from ..simulation.state import State
+from ..vehicle.vehicle import Vehicle
+from .lqr import steady_motion
+from .path import Path
+from .path_library import line
+from .path_regulator import LATERAL, PathRegulator
+
+GAINS = {LATERAL: 0.1}      # gentle towards the path: balance comes first
+PREVIEW = 2.5               # [s] of path ahead that steering knows of: to go left a bicycle first steers to the right
+
+
+class BicycleBalance:
+    """Balances a bicycle by steering torque and follows a path; its drive holds the speed, or it coasts.
+
+    The gains are those of `PathRegulator`: states lateral error and heading error of the rear axle, roll, steering and their rates, from the
+    exact linearisation at the given speed, so that nothing here knows one bicycle from another. After Sharp, *Motorcycle steering control
+    by road preview*, ASME J. Dyn. Syst. Meas. Control 129 (2007) 373.
+
+    vehicle  of two wheels in line, with a driven steering joint
+    path     what the rear contact follows; straight along the x axis where None
+    speed    [m/s], other than zero: the gains are for this speed
+    coast    leave the wheels alone
+    gains    weights by name of a state, `GAINS` where not named; `effort` that of steering
+    period   control period of the run [s]; u is held that long
+    preview  [s] of path known ahead
+
+    Raises `ModelError` for what is no such vehicle, and where it cannot be balanced at this speed.
+    """
+
+    def __init__(self, vehicle: Vehicle, path: Path | None = None, *, speed: float = 3.0, coast: bool = False,
+                 gains: Mapping[str, float] | None = None, effort: float = 1.0, period: float = 1e-3, preview: float = PREVIEW):
+        steering = [name for name in vehicle.driven if name in vehicle.description.steering]
+        if "roll_rate" not in vehicle.speeds or len(steering) != 1:
+            found = f"its independent speeds are {', '.join(vehicle.speeds)}, its driven steering joints {', '.join(steering) or 'none'}"
+            raise ModelError(f"{vehicle.name!r} is no bicycle with handlebars: {found}. It takes a free roll and one driven steering joint "
+                             '(<nhmech><drive joint="..."/></nhmech> drives it)')
+        if not abs(speed) > 0:
+            raise ModelError(f"speed = {speed}: a bicycle that stands cannot be balanced by steering along a path; give a speed [m/s]")
+        self.vehicle, self.path, self.speed, self.coast, self.steer = vehicle, line(1.0) if path is None else path, speed, coast, steering[0]
+        variations = Variations(vehicle)
+        self.motion = steady_motion(variations, (speed, 0.0, 0.0))
+        steered = vehicle.model.getJointId(self.steer)
+        rear = next(c.mount.body for c in vehicle.contacts if c.mount.body != steered)
+        self.regulator = PathRegulator(vehicle, variations, self.motion, rear, inputs=(self.steer,), gains=GAINS | dict(gains or {}),
+                                       effort=effort, period=period, preview=preview)
+        v = variations.equations.velocity(0.0, self.motion.q, self.motion.xi, variations.theta).full().ravel()
+        names = vehicle.algebroid.v_names
+        self._rates = {name: float(v[names.index(name)]) for name in vehicle.driven if name in vehicle.description.rolling}
+        self._torque = float(self.motion.u[vehicle.driven.index(self.steer)])
+        self.reset()
+
+    def reset(self) -> None:
+        """Looks along the whole path for the nearest point again."""
+        self._s = None
+
+    @property
+    def path_reference(self) -> dict:
+        """What run files keep of path and tracked axle."""
+        return self.regulator.reference(self.path)
+
+    @property
+    def start(self) -> dict:
+        """Arguments for `Simulator.reset`: upright at the beginning of the path, at speed."""
+        x, y, heading, _ = (float(value) for value in self.path.at(0.0))
+        place = self.regulator.tracked.pose(self.vehicle, self.vehicle.model.createData(), self.vehicle.configuration())[0]
+        turn = np.array([[np.cos(heading), -np.sin(heading)], [np.sin(heading), np.cos(heading)]])
+        return {"pose": (*((x, y) - turn @ place), heading), "xi": dict(zip(self.vehicle.speeds, map(float, self.motion.xi)))}
+
+    def __call__(self, t: float, state: State) -> Command:
+        z, self._s = self.regulator.error(t, state, self.path, self._s)
+        torque = JointTorque({self.steer: self._torque + float(self.regulator.input(z, self._s, self.path)[0])})
+        return torque if self.coast or not self._rates else [torque, JointVelocity(self._rates)]

@@ -1,0 +1,222 @@
+"""Controllers made of controllers: slower, later, bounded, one after the other.
+
+Each takes any callable (t, state) -> Command and is one; `reset` reaches the controllers inside, and `start` is that of the first of them.
+What they see instead of the state itself is in `measurement`.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import deque
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from ..errors import ModelError, SimulationError
+from ..simulation.command import NAMED, Command, JointPosition, JointTorque, JointVelocity, controller_name
+from ..simulation.state import State
+
+Controller = Callable[[float, State], Command]
+Bound = float | Mapping[str, float]
+EARLY = 1e-9      # [s] by which a moment that is due may be missed, for times are multiples of dt in floating point
+
+
+class Combinator:
+    """A controller with others inside."""
+
+    def __init__(self, *inside: Controller):
+        if not inside:
+            raise ModelError(f"{type(self).__name__} is made of controllers: give it one or more")
+        for controller in inside:
+            if not callable(controller):
+                raise ModelError(f"{type(self).__name__} takes controllers, callables (t, state) -> command; {controller!r} is none")
+        self.inside = inside
+
+    @property
+    def name(self) -> str:
+        """E.g. Delay(PurePursuit), for messages."""
+        return f"{type(self).__name__}({', '.join(map(controller_name, self.inside))})"
+
+    @property
+    def start(self) -> dict:
+        """Arguments of `Simulator.reset` that go with the first controller inside."""
+        return getattr(self.inside[0], "start", {})
+
+    @property
+    def path_reference(self) -> dict | None:
+        """Of the first controller inside that follows a path."""
+        return next((found for controller in self.inside if (found := getattr(controller, "path_reference", None)) is not None), None)
+
+    def reset(self) -> None:
+        """Resets those inside that can be."""
+        for controller in self.inside:
+            if hasattr(controller, "reset"):
+                controller.reset()
+
+
+class Hold(Combinator):
+    """Asks a controller every `period` [s] only, and holds its command in between (zero-order hold)."""
+
+    def __init__(self, controller: Controller, period: float):
+        super().__init__(controller)
+        self.period = _time("period", period)
+        self._forget()
+
+    def _forget(self) -> None:
+        self._due, self._command = -math.inf, None
+
+    def reset(self) -> None:
+        super().reset()
+        self._forget()
+
+    def __call__(self, t: float, state: State) -> Command:
+        if t >= self._due - EARLY:
+            begin = t if self._due == -math.inf else self._due
+            self._due = begin + self.period * (math.floor((t - begin + EARLY) / self.period) + 1)
+            self._command = self.inside[0](t, state)
+        return self._command
+
+
+class Delay(Combinator):
+    """u(t) = k(t - delay, state at t - delay): commands arrive `delay` [s] after they were worked out; None (no command) before the first.
+
+    A delay that is no multiple of the control period takes the newest command that is old enough.
+    """
+
+    def __init__(self, controller: Controller, delay: float):
+        super().__init__(controller)
+        self.delay = _time("delay", delay)
+        self._forget()
+
+    def _forget(self) -> None:
+        self._waiting: deque[tuple[float, Command]] = deque()
+        self._command: Command = None
+
+    def reset(self) -> None:
+        super().reset()
+        self._forget()
+
+    def __call__(self, t: float, state: State) -> Command:
+        self._waiting.append((t, self.inside[0](t, state)))
+        while self._waiting and self._waiting[0][0] <= t - self.delay + EARLY:
+            self._command = self._waiting.popleft()[1]
+        return self._command
+
+
+class Saturation(Combinator):
+    """Cuts commands at bounds, +- a number or one by joint name.
+
+    effort    [N m, N] of `JointTorque`
+    velocity  [rad/s, m/s] of `JointVelocity`
+    position  [rad, m] of `JointPosition`
+    plain     of commands that are plain numbers, one bound or one each; `effort` where that is a number
+
+    Numbers that are not finite pass, for the simulator to refuse. Raises `ModelError` for bounds that are negative or no numbers.
+    """
+
+    def __init__(self, controller: Controller, *, effort: Bound | None = None, velocity: Bound | None = None, position: Bound | None = None,
+                 plain: float | Sequence[float] | None = None):
+        super().__init__(controller)
+        self._bounds = {JointTorque: _bound("effort", effort), JointVelocity: _bound("velocity", velocity),
+                        JointPosition: _bound("position", position)}
+        if plain is None and isinstance(effort, (int, float)):
+            plain = effort
+        self._plain = None if plain is None else np.asarray(plain, dtype=float)
+        if self._plain is not None and not np.all(self._plain >= 0):
+            raise ModelError(f"plain = {plain} must be bounds from zero on")
+
+    def __call__(self, t: float, state: State) -> Command:
+        return self._cut(self.inside[0](t, state))
+
+    def _cut(self, command: Command) -> Command:
+        if isinstance(command, NAMED):
+            return self._named(command)
+        if isinstance(command, (list, tuple)) and any(isinstance(part, NAMED) for part in command):
+            return [self._cut(part) for part in command]
+        if command is None or self._plain is None:
+            return command
+        value = np.asarray(command)
+        if value.dtype.kind not in "fiu" or self._plain.shape not in ((), value.shape):
+            return command                                   # not a command at all, or of the wrong size: the simulator says so
+        return np.where(np.isfinite(value), np.clip(value, -self._plain, self._plain), value)
+
+    def _named(self, command):
+        bound = self._bounds[type(command)]
+        if bound is None or not isinstance(command.values, Mapping):
+            return command
+
+        def cut(name: str, value):
+            limit = bound.get(name, math.inf) if isinstance(bound, Mapping) else bound
+            return math.copysign(limit, value) if isinstance(value, (int, float, np.number)) and limit < abs(value) < math.inf else value
+
+        return replace(command, values={name: cut(name, value) for name, value in command.values.items()})
+
+
+class Switch(Combinator):
+    """One controller until `when`, another from then on.
+
+    when   a time [s], or a predicate (t, state) -> bool
+    latch  once switched, stays so; else the predicate decides each time (hysteresis is its own affair)
+
+    The second controller's `reset` is called at the run's start only: at the switch it goes on with the t and the state of the run.
+    """
+
+    def __init__(self, first: Controller, second: Controller, when: float | Callable[[float, State], bool], *, latch: bool = True):
+        super().__init__(first, second)
+        if not callable(when):
+            time = _time("when", when)
+            when = lambda t, state: t >= time - EARLY       # noqa: E731
+        self.when, self.latch, self._switched = when, latch, False
+
+    def reset(self) -> None:
+        super().reset()
+        self._switched = False
+
+    def __call__(self, t: float, state: State) -> Command:
+        if not (self._switched and self.latch):
+            self._switched = bool(self.when(t, state))
+        return self.inside[self._switched](t, state)
+
+
+class Sum(Combinator):
+    """Adds what several controllers command, e.g. a feed-forward and a feedback.
+
+    All of them answer plain numbers, or named commands, whose values are added joint by joint for each kind; None adds nothing. Raises
+    `SimulationError` for a mixture.
+    """
+
+    def __call__(self, t: float, state: State) -> Command:
+        given = [(controller, answer) for controller in self.inside if (answer := controller(t, state)) is not None]
+        if len(given) < 2:
+            return given[0][1] if given else None
+        parts = [part for _, answer in given for part in (answer if isinstance(answer, (list, tuple)) else (answer,))]
+        if all(isinstance(part, NAMED) and isinstance(part.values, Mapping) for part in parts):
+            totals: dict[type, dict[str, float]] = {}
+            for part in parts:
+                total = totals.setdefault(type(part), {})
+                for joint, value in part.values.items():
+                    total[joint] = total.get(joint, 0.0) + value
+            return [kind(total) for kind, total in totals.items()]
+        try:
+            arrays = [np.asarray(answer, dtype=float) for _, answer in given]
+        except (TypeError, ValueError):
+            arrays = []
+        if len({array.shape for array in arrays}) != 1:
+            said = ", ".join(f"{type(answer).__name__}{list(np.shape(answer)) or ''} of {controller_name(controller)}"
+                             for controller, answer in given)
+            raise SimulationError(f"Sum cannot add {said}: all are to answer as many numbers, or all named commands")
+        return sum(arrays[1:], arrays[0])
+
+
+def _time(name: str, value: float) -> float:
+    if not (isinstance(value, (int, float, np.number)) and 0 < value < math.inf):
+        raise ModelError(f"{name} = {value!r} must be a positive time in seconds")
+    return float(value)
+
+
+def _bound(name: str, bound: Bound | None) -> Bound | None:
+    for value in bound.values() if isinstance(bound, Mapping) else () if bound is None else (bound,):
+        if not (isinstance(value, (int, float, np.number)) and value >= 0):
+            raise ModelError(f"{name} = {bound!r} must be a bound from zero on, or bounds by joint name")
+    return bound

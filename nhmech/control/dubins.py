@@ -1,0 +1,62 @@
+"""The shortest path of bounded curvature between two poses."""
+
+from __future__ import annotations
+
+from math import acos, atan2, cos, hypot, pi, sin, sqrt
+
+import numpy as np
+
+from ..errors import ModelError
+from .arcs import Arcs
+from .path import positive
+
+WHOLE = 1e-10      # [rad], of unit radius: an arc this little short of a full turn is none, circles this near touch
+
+
+def words(d: float, a: float, b: float) -> dict[str, tuple[float, float, float]]:
+    """Lengths of the three parts of every word that exists, for unit radius, from heading a at (0, 0) to heading b at (d, 0).
+
+    L. E. Dubins, Amer. J. Math. 79 (1957) 497: the shortest path is one of six words of left, right and straight. Formulas after
+    A. M. Shkel, V. Lumelsky, Robotics and Autonomous Systems 34 (2001) 179, three of them; the other
+    three are their mirror images.
+    """
+    found = {}
+    for left, right, a, b in (("L", "R", a, b), ("R", "L", -a, -b)):
+        span, rise = d + sin(a) - sin(b), cos(a) - cos(b)
+        course = atan2(-rise, span) if hypot(span, rise) > WHOLE else a              # all one arc
+        found[f"{left}S{left}"] = (_turn(course - a), hypot(span, rise), _turn(b - course))
+        wide, high = d + sin(a) + sin(b), cos(a) + cos(b)
+        square = wide * wide + high * high - 4
+        if square >= -WHOLE:
+            straight = sqrt(max(square, 0.0))
+            course = atan2(-high, wide) + atan2(2, straight)
+            found[f"{left}S{right}"] = (_turn(course - a), straight, _turn(course - b))
+        c = 1 - (span * span + rise * rise) / 8
+        if c >= -1 - WHOLE:
+            middle = 2 * pi - acos(max(c, -1.0))
+            first = _turn(atan2(-rise, span) - a + middle / 2)
+            found[f"{left}{right}{left}"] = (first, middle, _turn(b - a - first + middle))
+    return found
+
+
+def _turn(angle: float) -> float:
+    """In [0, 2 pi)."""
+    angle %= 2 * pi
+    return 0.0 if 2 * pi - angle < WHOLE else angle
+
+
+def dubins(start, end, radius: float) -> Arcs:
+    """The shortest path from `start` to `end`, each (x [m], y [m], yaw [rad]), that turns no tighter than `radius` [m].
+
+    Raises `ModelError` for numbers that are not finite, and where both poses are the same.
+    """
+    r = positive("radius", radius)
+    poses = np.array([start, end], dtype=float)
+    if poses.shape != (2, 3) or not np.isfinite(poses).all():
+        raise ModelError(f"a Dubins path takes two poses (x, y, yaw) of finite numbers, not {start} and {end}")
+    across, up = poses[1, :2] - poses[0, :2]
+    course = atan2(up, across)
+    found = words(hypot(across, up) / r, poses[0, 2] - course, poses[1, 2] - course)
+    word = min(found, key=lambda name: sum(found[name]))
+    bend = {"L": 1 / r, "S": 0.0, "R": -1 / r}
+    return Arcs([(bend[letter], part * r) for letter, part in zip(word, found[word])], tuple(poses[0]))

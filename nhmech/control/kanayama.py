@@ -1,0 +1,64 @@
+"""Kanayama's tracking controller."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from ..vehicle.vehicle import Vehicle
+from .path import Path, positive
+from .tracking import Drive, Tracker, wrapped
+
+ALONG, ACROSS, HEADING = 1.0, 1.0, 2.0     # critically damped
+
+
+class Kanayama(Tracker):
+    """Kanayama et al. 1990: tracks a pose that moves along the path by the clock, stable by Lyapunov's function.
+
+    along, across, heading  pure numbers Kx unit / speed, Ky unit^2, Ktheta unit
+
+    With the reference pose at (x, y, theta) as P sees it, and its speeds v_r, omega_r,
+
+        v     = v_r cos theta + Kx x
+        omega = omega_r + v_r (Ky y + Ktheta sin theta)
+
+        V = (x^2 + y^2) / 2 + (1 - cos theta) / Ky,   dV/dt = -Kx x^2 - v_r Ktheta sin^2(theta) / Ky <= 0
+
+    Y. Kanayama, Y. Kimura, F. Miyazaki, T. Noguchi, A stable tracking control method for an autonomous mobile robot, ICRA 1990, 384,
+    Proposition 1. Critically damped where Ktheta^2 = 4 Ky.
+    """
+
+    def __init__(self, vehicle: Vehicle, path: Path, *, speed: float = 0.5, along: float = ALONG, across: float = ACROSS,
+                 heading: float = HEADING, drive: Drive | None = None):
+        super().__init__(vehicle, path, speed=speed, drive=drive)
+        self.gains = (positive("along", along) * self.speed / self.unit, positive("across", across) / self.unit ** 2,
+                      positive("heading", heading) / self.unit)
+
+    def law(self, t: float, pose: tuple[float, float, float], s: float) -> tuple[float, float]:
+        at, v, _ = self.timetable(t)
+        x, y, heading, curvature = (float(value) for value in self.path.at(np.float64(at)))
+        return tracking(seen((x, y, heading), pose), v, v * curvature, self.gains)
+
+    def left(self, t: float, pose: tuple[float, float, float]) -> float:
+        return self.path.length - self.timetable(t)[0]
+
+
+def seen(reference: tuple[float, float, float], pose: tuple[float, float, float]) -> tuple[float, float, float]:
+    """The reference pose in the frame of the pose."""
+    dx, dy = reference[0] - pose[0], reference[1] - pose[1]
+    c, s = math.cos(pose[2]), math.sin(pose[2])
+    return c * dx + s * dy, c * dy - s * dx, wrapped(reference[2] - pose[2])
+
+
+def tracking(error: tuple[float, float, float], v: float, omega: float, gains: tuple[float, float, float]) -> tuple[float, float]:
+    """Speed and turning rate, from the error and the reference pose's v and omega."""
+    x, y, theta = error
+    kx, ky, ktheta = gains
+    return v * math.cos(theta) + kx * x, omega + v * (ky * y + ktheta * math.sin(theta))
+
+
+def lyapunov(error: tuple[float, float, float], gains: tuple[float, float, float]) -> float:
+    """V [m^2], zero on the reference only."""
+    x, y, theta = error
+    return (x * x + y * y) / 2 + (1 - math.cos(theta)) / gains[1]

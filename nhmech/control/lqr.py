@@ -1,0 +1,171 @@
+"""Linear-quadratic regulator about any steady motion of any vehicle, from its exact linearisation."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+
+import numpy as np
+
+from ..analysis.equilibria import Equilibrium, SteadyMotions
+from ..analysis.linearise import Linearisation, linearise
+from ..analysis.variations import Variations
+from ..errors import MechanicsError, ModelError
+from ..simulation.state import State
+from ..vehicle.vehicle import Vehicle
+from .riccati import regulator
+from .steady_reference import SteadyReference
+
+ANGLE = 0.3                                   # [rad] that costs one unit
+BASE = ("forward", "lateral", "vertical")     # displacements of the base's origin
+TURNS = 8                                     # members of the family from straight ahead to a turn
+COUPLED = 1e-9                                # entries of A below this part of the largest are none
+
+
+class LQR:
+    """u = u* - K z with z = (eta, xi - xi*), the displacement from the steady motion (q*, xi*, u*) and the difference of speeds.
+
+    d/dt z = A z + B (u - u*) is the exact linearisation (`linearise`); K solves the algebraic Riccati equation (`regulator`) for the
+    cost sum g_i (z_i / s_i)^2 + sum g_j (u_j / s_j)^2. The scales s are the vehicle's: its length L for displacements, 0.3 rad for
+    angles, both per sqrt(L / gravity) for speeds; a wheel's angle counts as the way it rolls; an input's scale is the least that
+    changes some speed by its scale in that time.
+
+    vehicle  with driven joints
+    twist    (forward [m/s], lateral [m/s], yaw rate [rad/s]) of the base in a steady motion near the upright pose, found with the efforts
+             as unknowns; or an `Equilibrium`. At rest where None
+    keep     names of ignorable displacements to hold too ("forward", "lateral", "yaw", a wheel's joint): the motion's own place
+             at time t, x* along its curve, becomes part of the reference. What they depend on is taken along
+    drop     names of states to leave out; their influence on the others is neglected. Names may stand in one text, with commas or spaces
+    inputs   names of the driven joints to use; all where empty
+    gains    weights g by name of a state; 1 each
+    effort   weight of all inputs; or weights by name
+    period   control period [s] for which u is held; continuous where None
+
+    `K`, `P` (cost to go), `names`, `units`, `inputs`, `closed` (A - B K). Raises `ModelError` for unknown names, where there is no such
+    steady motion, and where it cannot be stabilised, naming the mode.
+    """
+
+    def __init__(self, vehicle: Vehicle, twist: Equilibrium | Sequence[float] | None = None, *, keep: str | Iterable[str] = "",
+                 drop: str | Iterable[str] = "", inputs: str | Iterable[str] = "", gains: Mapping[str, float] | None = None,
+                 effort: float | Mapping[str, float] = 1.0, period: float | None = None):
+        keep, drop, gains = _words(keep), _words(drop), dict(gains or {})
+        self.vehicle, variations = vehicle, Variations(vehicle)
+        self.motion = twist if isinstance(twist, Equilibrium) else steady_motion(variations, (0, 0, 0) if twist is None else twist)
+        m = self.motion
+        point = variations.at(m.q, m.xi, m.u, ignorable=bool(keep))
+        linear = linearise(variations, m.q, m.xi, m.u, ignorable=bool(keep))
+        self.inputs = _words(inputs) or vehicle.driven
+        _known("drop", drop, linear.names)
+        _known("keep", keep, linear.names)
+        _known("inputs", self.inputs, vehicle.driven)
+        chosen = _closed(linear, keep, drop) if keep else [i for i, name in enumerate(linear.names) if name not in drop]
+        columns = [linear.inputs.index(name) for name in self.inputs]
+        self.names, self.units = tuple(linear.names[i] for i in chosen), tuple(linear.units[i] for i in chosen)
+        efforts = dict(effort) if isinstance(effort, Mapping) else dict.fromkeys(self.inputs, float(effort))
+        _known("gains", gains, self.names)
+        _known("effort", efforts, self.inputs)
+        self.A, self.B = linear.A[np.ix_(chosen, chosen)], linear.B[np.ix_(chosen, columns)]
+        self.scales = state_scales(vehicle, self.names, self.units)
+        self.input_scales = input_scales(vehicle, self.B, self.scales)
+        self.Q = np.diag([gains.get(name, 1.0) / scale ** 2 for name, scale in zip(self.names, self.scales)])
+        self.R = np.diag([efforts.get(name, 1.0) / scale ** 2 for name, scale in zip(self.inputs, self.input_scales)])
+        self.K, self.P = regulator(
+            self.A, self.B, self.Q, self.R, names=self.names, inputs=self.inputs, of=repr(vehicle.name), period=period)
+        count, self._kept = len(point.names), set(keep)
+        self._read = point.project[[i for i in chosen if i < count]]
+        self._speeds = [i - count for i in chosen if i >= count]
+        self._speed_names = [vehicle.speeds[i] for i in self._speeds]
+        held = set(self.names) & {*BASE, "yaw"} if keep else set()
+        self.reference_input, self._columns = m.u[:len(vehicle.driven)].copy(), [vehicle.driven.index(name) for name in self.inputs]
+        v = variations.equations.velocity(0.0, m.q, m.xi, variations.theta).full().ravel()
+        self.reference = SteadyReference(vehicle, m.q, v, heading="yaw" in held, place=bool(held & set(BASE)))
+
+    @property
+    def closed(self) -> np.ndarray:
+        """A - B K, (n, n)."""
+        return self.A - self.B @ self.K
+
+    @property
+    def start(self) -> dict:
+        """Arguments for `Simulator.reset`: on the steady motion."""
+        return {"q": self.motion.q, "xi": dict(zip(self.vehicle.speeds, map(float, self.motion.xi)))}
+
+    def error(self, t: float, state: State) -> np.ndarray:
+        """z (n,)."""
+        eta = self.reference.displacement(t, state, self._kept.__contains__)
+        speeds = np.array([state.xi[name] for name in self._speed_names]) - self.motion.xi[self._speeds]
+        return np.concatenate([self._read @ eta, speeds])
+
+    def __call__(self, t: float, state: State) -> np.ndarray:
+        u = self.reference_input.copy()
+        u[self._columns] -= self.K @ self.error(t, state)
+        return u
+
+
+def steady_motion(variations: Variations, twist: Sequence[float]) -> Equilibrium:
+    """The steady motion of a vehicle with a base twist (forward [m/s], lateral [m/s], yaw rate [rad/s]) nearest to the upright pose, with
+    the efforts it takes. Raises `ModelError` where there is none."""
+    vehicle, motions = variations.subject.vehicle, SteadyMotions(variations, variations.subject.vehicle.driven)
+    q = vehicle.configuration()
+    point = variations.at(q, np.zeros(variations.xi.numel()))
+    wanted = dict(zip(("forward_speed", "lateral_speed", "yaw_rate"), (float(value) for value in twist)))
+    rows = [variations.space.v_names.index(name) for name in wanted]
+    straight = np.array([*list(wanted.values())[:2], 0.0])
+    guess = np.linalg.lstsq(point.E[rows], straight - point.v[rows], rcond=1e-9)[0]
+    try:
+        if not straight.any():
+            return motions.find(q, guess, conditions=wanted)
+        start = motions.find(q, guess, conditions=dict(zip(wanted, straight)))
+        turns = np.linspace(0.0, wanted["yaw_rate"], TURNS + 1)[1:] if wanted["yaw_rate"] else [0.0]      # a bicycle leans into it by and by
+        return motions.family(start, "yaw_rate", turns, dict(zip(wanted, straight[:2])))[-1]
+    except MechanicsError as error:
+        asked = ", ".join(f"{name} {value:g}" for name, value in wanted.items())
+        raise ModelError(f"{vehicle.name!r} has no steady motion with {asked} near its upright pose: {error}. Ask for a twist that its wheels allow "
+                         "(a car turns only while it rolls), or give the steady motion itself, from SteadyMotions(vehicle).find(...)") from error
+
+
+def state_scales(vehicle: Vehicle, names: Sequence[str], units: Sequence[str]) -> np.ndarray:
+    """What of each state costs one unit, from the vehicle's length and gravity, (n,)."""
+    length, g = vehicle.steering.length, vehicle.parameters.values["gravity"]
+    rolled = {c.mount.wheel.joint: c.mount.wheel.radius for c in vehicle.contacts if c.mount.wheel.joint is not None and c.mount.wheel.radius > 0}
+    scales = []
+    for name, unit in zip(names, units):
+        joint = name.removesuffix("'")
+        size = length / rolled[joint] if joint in rolled else length if unit.startswith("m") else ANGLE
+        scales.append(size * np.sqrt(g / length) if unit.endswith("/s") else size)
+    return np.array(scales)
+
+
+def input_scales(vehicle: Vehicle, B: np.ndarray, scales: np.ndarray, time: float | None = None) -> np.ndarray:
+    """The least of each input that changes some state by its scale in a time [s], the vehicle's sqrt(L / gravity) where None, (nu,)."""
+    time = np.sqrt(vehicle.steering.length / vehicle.parameters.values["gravity"]) if time is None else time
+    effect = (np.abs(B) / scales[:, None]).max(axis=0, initial=0.0) * time
+    return 1 / np.where(effect > 0, effect, 1.0)
+
+
+def _closed(linear: Linearisation, keep: tuple[str, ...], drop: tuple[str, ...]) -> list[int]:
+    """Indices of the speeds, of what is kept, and of all that their rates depend on, without what is dropped."""
+    first_speed = len(linear.names) - len(linear.drift)
+    start = [i for i, name in enumerate(linear.names) if name in keep or i >= first_speed]
+    return depends_on(linear.A, start, [i for i, name in enumerate(linear.names) if name in drop])
+
+
+def depends_on(A: np.ndarray, start: Iterable[int], without: Iterable[int] = ()) -> list[int]:
+    """The least set of states with `start` whose rates depend on the set alone, apart from those in `without`."""
+    linked, out = np.abs(A) > COUPLED * max(np.abs(A).max(initial=0.0), 1.0), set(without)
+    found, pending = set(), [i for i in start if i not in out]
+    while pending:
+        i = pending.pop()
+        if i not in found:
+            found.add(i)
+            pending += [j for j in np.flatnonzero(linked[i]) if j not in out]
+    return sorted(found)
+
+
+def _known(what: str, given: Iterable[str], names: Sequence[str]) -> None:
+    for name in given:
+        if name not in names:
+            raise ModelError(f"{what}: there is no {name!r}; there are {', '.join(names) or 'none'}")
+
+
+def _words(given: str | Iterable[str]) -> tuple[str, ...]:
+    return tuple(given.replace(",", " ").split()) if isinstance(given, str) else tuple(given)

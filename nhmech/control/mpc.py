@@ -1,0 +1,154 @@
+"""Receding-horizon control with the vehicle's own dynamics."""
+
+from __future__ import annotations
+
+import casadi as ca
+import numpy as np
+
+from ..analysis.derivatives import step_jacobian
+from ..compile.compiled import compiled
+from ..errors import ModelError
+from ..simulation.dynamics import Dynamics, dynamics
+from ..simulation.state import State
+from ..vehicle.vehicle import Vehicle
+from .lqr import input_scales
+from .path import Path, positive
+from .tracking import Tracker
+
+AHEAD = 2.0                       # units of the path that the horizon covers
+LATERAL, ALONG, HEADING, SPEED, TURN = 20.0, 4.0, 5.0, 2.0, 0.5      # weights of errors in units of length, radians, speeds
+EFFORT, CHANGE = 0.02, 0.05       # weights of efforts, in `unit_effort`, and of what they change by from stage to stage
+LIMIT = 100.0                     # weight of a joint's position beyond its limit [1/rad]
+FIRST = 5                         # Gauss-Newton steps of the first call; one of each further call
+
+
+class MPC(Tracker):
+    """Model predictive control: the efforts that follow the path best over a horizon, found anew at every call.
+
+    stages   N parts of the horizon, over each of which the efforts are held
+    horizon  [s]; where None, the time in which the path goes on by two units
+    effort   weight of the efforts, against errors of the path in units
+
+    min over u_0 ... u_N-1 of the sum over k of |r(x_k+1)|^2 + |w u_k|^2 + |w' (u_k - u_k-1)|^2,   x_k+1 = F(x_k, u_k),   |u| <= limits
+
+    F is the simulator's Runge-Kutta step with the vehicle's Gibbs-Appell equations. r are the errors of P (`unicycle.py`) from a point
+    that goes along the path at its pace, from where the vehicle is nearest: across, along, heading, speed, turning rate; and how far a
+    driven joint is beyond its limits. Each call takes one Gauss-Newton step from the last solution, shifted in time: F, its
+    derivatives along it, and one bounded linear least-squares problem in u alone.
+
+    M. Diehl, H. G. Bock, J. P. Schloeder, A real-time iteration scheme for nonlinear optimization in optimal feedback control, SIAM J.
+    Control Optim. 43 (2005) 1714. Bounded least squares: P. B. Stark, R. L. Parker, Computational Statistics 10 (1995) 129.
+
+    Raises `ModelError` as `Tracker` does, and for a vehicle without driven joints.
+    """
+
+    def __init__(self, vehicle: Vehicle, path: Path, *, speed: float = 0.5, stages: int = 20, horizon: float | None = None,
+                 effort: float = EFFORT):
+        super().__init__(vehicle, path, speed=speed, drive=lambda *_: self.efforts)
+        if not vehicle.driven:
+            raise ModelError(f"{vehicle.name!r} has no driven joint: there is nothing to control")
+        if not (isinstance(stages, int) and stages >= 1):
+            raise ModelError(f"stages = {stages!r} must be a whole number, 1 or more")
+        self.stages, self.dynamics = stages, dynamics(vehicle)
+        self.period = (AHEAD * self.unit / self.speed if horizon is None else positive("horizon", horizon)) / stages     # [s] of a stage
+        self._step = step_jacobian(vehicle, self.period)
+        self._errors = compiled(_errors(self.dynamics, self))
+        self.unit_effort = _unit_effort(self.dynamics, self)
+        self._most = np.array([getattr(vehicle.limits.get(name), "effort", np.inf) for name in self.dynamics.inputs])
+        nu, weights = self.dynamics.nu, (positive("effort", effort), CHANGE)
+        scaled = np.tile(1 / self.unit_effort, stages)
+        before = np.eye(stages * nu) - np.eye(stages * nu, k=-nu)
+        self._held = np.vstack([weights[0] * np.diag(scaled), weights[1] * before * scaled])      # rows of efforts and of their changes
+
+    def reset(self) -> None:
+        super().reset()
+        self._plan: tuple[float, np.ndarray] | None = None                                        # its time, and u (N, nu)
+
+    def law(self, t: float, pose: tuple[float, float, float], s: float) -> tuple[float, float]:
+        """Speed and turning rate of the point that is followed."""
+        v = self.pace(s)
+        return v, v * float(self.path.curvature(np.float64(s)))
+
+    def efforts(self, t: float, state: State) -> np.ndarray:
+        """u of the driven joints [N m, N], (nu,)."""
+        self.twist(t, state)                                                                      # notes where on the path it is
+        x = self.dynamics.of(state)
+        u, steps = self._shifted(t), 1 if self._plan is not None else FIRST
+        reference = self._reference(t)
+        for _ in range(steps):
+            u = self._improved(t, x, u, np.asarray(state.u[:self.dynamics.nu]), reference)
+        self._plan = t, u
+        return u[0].copy()
+
+    def _shifted(self, t: float) -> np.ndarray:
+        """The last solution at the stages from t on; nothing at the first call."""
+        if self._plan is None:
+            return np.zeros((self.stages, self.dynamics.nu))
+        begun, u = self._plan
+        return u[np.clip(np.floor(np.arange(self.stages) + (t - begun) / self.period + 1e-9).astype(int), 0, self.stages - 1)]
+
+    def _reference(self, t: float) -> np.ndarray:
+        """Of the point that goes ahead, at the end of each stage: x, y, heading, speed, turning rate, (N, 5)."""
+        rows, s = [], self._s
+        for _ in range(self.stages):
+            s += self.pace(s) * self.period
+            x, y, heading, _ = (float(value) for value in self.path.at(np.float64(s)))
+            rows.append((x, y, heading, *self.law(t, (x, y, heading), s)))
+        return np.array(rows)
+
+    def _improved(self, t: float, x: np.ndarray, u: np.ndarray, held: np.ndarray, reference: np.ndarray) -> np.ndarray:
+        """One Gauss-Newton step from u (N, nu), with x_k as a function of it."""
+        nu, n, theta = self.dynamics.nu, u.size, self.dynamics.theta
+        S, values, slopes = np.zeros((self.dynamics.nx, n)), [], []
+        for k, wanted in enumerate(reference):
+            x, A, B, _ = self._step.with_step(t + k * self.period, x, u[k], theta)
+            S = A @ S
+            S[:, k * nu:(k + 1) * nu] += B
+            r, slope = self._errors(x, wanted)
+            values.append(r.ravel().copy())
+            slopes.append(slope @ S)
+        known = self._held @ u.ravel()
+        known[n:n + nu] -= CHANGE * held / self.unit_effort
+        J, r = np.vstack([*slopes, self._held]), np.concatenate([*values, known])
+        change = np.linalg.solve(J.T @ J, -J.T @ r).reshape(u.shape)
+        if np.any(np.abs(u + change) > self._most):
+            from scipy.optimize import lsq_linear
+
+            most = np.tile(self._most, self.stages)
+            change = lsq_linear(J, -r, (-most - u.ravel(), most - u.ravel()), method="bvls").x.reshape(u.shape)
+        return np.clip(u + change, -self._most, self._most)
+
+
+def _errors(f: Dynamics, tracker: MPC) -> ca.Function:
+    """(x, reference (5,)) -> r, dr/dx."""
+    point, unit, speed = tracker.unicycle, tracker.unit, tracker.speed
+    x, wanted = ca.SX.sym("x", f.nx), ca.SX.sym("wanted", 5)
+    pose = f.pose(x)
+    rate = ca.jtimes(pose, x, f(x, ca.SX.zeros(f.nu)))                   # no effort in it: the configuration's rate has none
+    c, s = ca.cos(pose[2]), ca.sin(pose[2])
+    arm = ca.vertcat(c * point.offset[0] - s * point.offset[1], s * point.offset[0] + c * point.offset[1])
+    place, velocity = pose[:2] + arm, rate[:2] + rate[2] * ca.vertcat(-arm[1], arm[0])
+    heading = pose[2] + point.yaw
+    tangent = ca.vertcat(ca.cos(wanted[2]), ca.sin(wanted[2]))
+    off = place - wanted[:2]
+    across, along = tangent[0] * off[1] - tangent[1] * off[0], ca.dot(tangent, off)
+    r = [LATERAL * across / unit, ALONG * along / unit, HEADING * 2 * ca.sin((heading - wanted[2]) / 2),
+         SPEED * (ca.dot(tangent, velocity) - wanted[3]) / speed, TURN * (rate[2] - wanted[4]) * unit / speed]
+    for name in f.inputs:
+        limit = tracker.vehicle.limits.get(name)
+        if limit is not None and np.isfinite([limit.lower, limit.upper]).all():
+            joint = x[f.coordinate(name)]
+            r.append(LIMIT * (ca.fmax(joint - limit.upper, 0) + ca.fmin(joint - limit.lower, 0)))
+    r = ca.vertcat(*r)
+    return ca.Function("nhmech_mpc", [x, wanted], [ca.densify(r), ca.densify(ca.jacobian(r, x))], {"cse": True})
+
+
+def _unit_effort(f: Dynamics, tracker: MPC) -> np.ndarray:
+    """Of each input, what changes some speed by the vehicle's own in the time of one unit, (nu,)."""
+    from ..simulation.batch_input import start_states
+
+    vehicle, x, u = tracker.vehicle, ca.SX.sym("x", f.nx), ca.SX.sym("u", f.nu)
+    effect = ca.Function("effect", [x], [ca.jacobian(f(x, u)[f.flat.nconf:], u)])
+    start = start_states(vehicle, [tracker.start["pose"]])[0]
+    speeds = tracker.speed / vehicle.constrained.scales[list(vehicle.frame.speeds)]
+    return input_scales(vehicle, effect(start).full(), speeds, tracker.unit / tracker.speed)

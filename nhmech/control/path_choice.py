@@ -1,0 +1,71 @@
+"""A path from a word: `figure8`, `figure8:4`, or a file of waypoints."""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Iterator
+from pathlib import Path as File
+
+import numpy as np
+
+from ..errors import ModelError
+from .path import Path
+from .path_library import PATHS, make_path, spline
+
+# default sizes of the paths, in the length that `scale` gives; the tightest radius on each is two of them or more
+SIZES = {"line": 20.0, "circle": 4.0, "figure8": 6.0, "lane_change": 2.0, "dubins": 3.0, "slalom": 3.0}
+SIDEWAYS = 1.0      # [m/s^2] speed^2 / scale: what a rider would call gentle
+
+
+def scale(vehicle, speed: float | None = None) -> float:
+    """The length [m] by which paths are sized: that of the vehicle's axles, more where `speed` [m/s] asks for wide turns."""
+    return max(vehicle.steering.length, (speed or 0.0) ** 2 / SIDEWAYS)
+
+
+def read_path(text: str, length: float) -> Path:
+    """The path that a word means, from the origin along x.
+
+    text    NAME of `path_library.PATHS`; NAME:SIZE [m]; or a CSV file of waypoints x, y [m], with or without a line of titles. A cubic
+            spline goes through them; closed where the last waypoint is the first one
+    length  [m] that sizes a path without a SIZE
+
+    Raises `ModelError` for names, sizes and files that are none.
+    """
+    name, colon, size = text.partition(":")
+    if name in PATHS:
+        try:
+            return make_path(name, float(size) if colon else SIZES.get(name, 4.0) * length)
+        except ValueError as error:
+            raise ModelError(f"path {text!r}: {size!r} is no number; the size of {name} [m] is {PATHS[name][0]}") from error
+    if not text.lower().endswith(".csv"):
+        raise ModelError(f"no path {text!r}; there are {', '.join(PATHS)} (with a size in metres: {next(iter(PATHS))}:4), or give a file "
+                         "of waypoints x, y that ends in .csv")
+    points = np.array(list(_waypoints(File(text))))
+    try:
+        if len(points) > 3 and np.array_equal(points[0], points[-1]):
+            return spline(points[:-1], closed=True)
+        return spline(points)
+    except ModelError as error:
+        raise ModelError(f"{text}: {error}") from error
+
+
+def _waypoints(file: File) -> Iterator[tuple[float, float]]:
+    """Rows of x, y; the first may be titles, empty ones and those that begin with # are left out."""
+    try:
+        with open(file, newline="", encoding="utf-8") as stream:
+            first = True
+            for number, row in enumerate(csv.reader(stream), 1):
+                if not row or row[0].lstrip().startswith("#"):
+                    continue
+                try:
+                    x, y = (float(cell) for cell in row[:2])
+                    yield x, y
+                except ValueError as error:
+                    if not first:
+                        raise ModelError(f"{file}, line {number}: {','.join(row)!r} does not begin with two numbers, x and y [m]"
+                                         ) from error
+                first = False
+    except OSError as error:
+        raise ModelError(f"{file}: {error.strerror or error}") from error
+    except UnicodeDecodeError as error:
+        raise ModelError(f"{file} is no text: waypoints are lines of x, y [m]") from error

@@ -1,0 +1,87 @@
+"""The linear-quadratic regulator of a linear system, and why there is none."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from ..errors import ModelError
+
+UNREACHED = 1e-6       # a mode whose distance from being reached, in units of cost, is below this
+MARGINAL = 1e-6        # so near to the edge of stability that a regulator must move it (relative to the fastest mode)
+
+
+def regulator(A: np.ndarray, B: np.ndarray, Q: np.ndarray, R: np.ndarray, *, names: Sequence[str], inputs: Sequence[str], of: str = "the system",
+              period: float | None = None) -> tuple[np.ndarray, np.ndarray]:
+    """K (nu, n) and P (n, n): u = -K x minimises J = int x'Q x + u'R u dt for dx/dt = A x + B u, and the least J is x0'P x0.
+
+    A'P + P A - P B R^-1 B'P + Q = 0, K = R^-1 B'P (Kalman, Bol. Soc. Mat. Mexicana 5 (1960) 102). With a `period` [s] the input is held
+    that long, and K minimises the same J under that restriction (`sampled`).
+
+    A, B, Q, R     (n, n), (n, nu), (n, n), (nu, nu), Q and R diagonal
+    names, inputs  what the states and the inputs are called, `of` whose they are: for the messages
+
+    Raises `ModelError` where no input reaches a mode that does not decay by itself, or where Q does not see such a mode, naming it.
+    """
+    from scipy.linalg import solve_continuous_are, solve_discrete_are
+
+    q, r = np.diag(Q), np.diag(R)
+    x, u = np.where(q > 0, 1 / np.sqrt(np.where(q > 0, q, 1.0)), 1.0), 1 / np.sqrt(r)                 # units of cost
+    A, B, Q = A / x[:, None] * x, B / x[:, None] * u, np.diag(np.where(q > 0, 1.0, 0.0))
+    _check(A, B, Q, tuple(names), tuple(inputs), of)
+    try:
+        if period is None:
+            P = solve_continuous_are(A, B, Q, np.eye(len(u)))
+            K = B.T @ P
+        else:
+            A, B, Q, N, R = sampled(A, B, Q, np.eye(len(u)), period)
+            P = solve_discrete_are(A, B, Q, R, s=N)
+            K = np.linalg.solve(R + B.T @ P @ B, B.T @ P @ A + N.T)
+    except (np.linalg.LinAlgError, ValueError) as error:
+        raise ModelError(f"no regulator was found for {of}: the Riccati equation of {', '.join(names)} has no stabilising solution ({error}); "
+                         "change the weights, or leave a state out with drop=") from error
+    return u[:, None] * K / x, P / x[:, None] / x
+
+
+def sampled(A: np.ndarray, B: np.ndarray, Q: np.ndarray, R: np.ndarray, period: float) -> tuple[np.ndarray, ...]:
+    """A_d, B_d, Q_d, N_d, R_d: the system and its cost with u held for `period` [s], exactly.
+
+    J = sum x'Q_d x + 2 x'N_d u + u'R_d u, from one matrix exponential (Van Loan, IEEE Trans. Automatic Control 23 (1978) 395).
+    """
+    from scipy.linalg import expm
+
+    n, nu = B.shape
+    whole = np.zeros((n + nu, n + nu))
+    whole[:n, :n], whole[:n, n:] = A, B
+    cost = np.zeros_like(whole)
+    cost[:n, :n], cost[n:, n:] = Q, R
+    size = len(whole)
+    result = expm(np.block([[-whole.T, cost], [np.zeros_like(whole), whole]]) * period)
+    held = result[size:, size:]
+    cost = held.T @ result[:size, size:]
+    cost = (cost + cost.T) / 2
+    return held[:n, :n], held[:n, n:], cost[:n, :n], cost[:n, n:], cost[n:, n:]
+
+
+def _check(A: np.ndarray, B: np.ndarray, Q: np.ndarray, names: tuple[str, ...], inputs: tuple[str, ...], of: str) -> None:
+    """The test of Popov, Belevitch and Hautus for every mode that does not decay."""
+    from scipy.linalg import eig
+
+    values = eig(A, right=False)
+    edge = -MARGINAL * max(np.abs(values).max(initial=0.0), 1.0)
+    for value in values[values.real >= edge]:
+        left = A - value * np.eye(len(A))
+        for stacked, what in ((np.hstack([left, B]).conj().T, "reached"), (np.vstack([left, Q]), "seen")):
+            _, s, v = np.linalg.svd(stacked)
+            if s[len(A) - 1] > UNREACHED * max(1.0, s[0]):
+                continue
+            share = np.abs(v[len(A) - 1])
+            parts = ", ".join(names[i] for i in np.argsort(-share) if share[i] > 0.3 * share.max())
+            rate = f"{value.real + 0.0:.3g}" + (f" {value.imag:+.3g}i" if abs(value.imag) > 1e-6 else "")
+            if what == "reached":
+                raise ModelError(f"{of} cannot be stabilised: to first order no input ({', '.join(inputs) or 'there is none'}) reaches {parts}, a mode "
+                                 f"with eigenvalue {rate} 1/s. Leave it out of the state with drop= if it may drift, use or drive another "
+                                 "joint, or linearise about a motion where it is reached (a vehicle that moves steers, one that stands does not)")
+            raise ModelError(f"the cost does not see {parts} of {of}, a mode with eigenvalue {rate} 1/s that does not decay by itself: "
+                             "give it a weight in gains=, or leave it out with drop=")

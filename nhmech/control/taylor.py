@@ -1,0 +1,31 @@
+"""Truncated Taylor series: coefficients of powers of a parameter, (m,) of a number and (m, 2) of a plane vector."""
+
+from __future__ import annotations
+
+import numpy as np
+
+
+def derivative(a: np.ndarray) -> np.ndarray:
+    """Of a series, one term shorter."""
+    return a[1:] * np.arange(1, len(a)).reshape(-1, *[1] * (a.ndim - 1))
+
+
+def product(a: np.ndarray, b: np.ndarray) -> np.ndarray:
+    """Of two series of numbers, as long as the shorter one."""
+    return np.convolve(a, b)[:min(len(a), len(b))]
+
+
+def power(a: np.ndarray, exponent: float) -> np.ndarray:
+    """a^exponent of a series with a_0 > 0: r' a = exponent a' r, term by term."""
+    r = np.empty(len(a))
+    r[0] = a[0] ** exponent
+    for n in range(1, len(a)):
+        k = np.arange(1, n + 1)
+        r[n] = np.sum((exponent * k - (n - k)) * a[1:n + 1] * r[n - 1::-1]) / (n * a[0])
+    return r
+
+
+def unit(a: np.ndarray) -> np.ndarray:
+    """a / |a| of a plane vector's series."""
+    shrink = power(product(a[:, 0], a[:, 0]) + product(a[:, 1], a[:, 1]), -0.5)
+    return np.column_stack([product(a[:, 0], shrink), product(a[:, 1], shrink)])

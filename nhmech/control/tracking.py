@@ -1,0 +1,161 @@
+"""What every path tracker shares: the tracked point, its errors, the timetable, the start, the drive underneath."""
+
+from __future__ import annotations
+
+import math
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+
+import numpy as np
+
+from ..errors import ModelError
+from ..simulation.command import Command
+from ..simulation.servo import POSITION_TIME, VELOCITY_TIME
+from ..simulation.state import State, base_pose
+from ..simulation.trajectory import Trajectory
+from ..vehicle.vehicle import Vehicle
+from .balance import Balance
+from .path import Path, positive
+from .path_reference import path_reference
+from .twist import TwistDrive
+from .unicycle import unicycle
+
+STOPPED = 1e-3      # of a unit left to go: here it stands
+
+Drive = Callable[[Vehicle, Callable], Callable]
+
+
+class Tracker(ABC):
+    """Drives a vehicle along a path: a controller (t, state) -> Command.
+
+    vehicle  any that follows a twist
+    path     `path.Path`; of an open one the tracker slows down before the end and stops there
+    speed    [m/s] of the tracked point
+    drive    (vehicle, twist) -> controller, which takes the body twist that `twist(t, state)` of this tracker returns; where None
+             `TwistDrive`, of a vehicle whose pitch is free `Balance`
+
+    The vehicle is seen as a unicycle (`unicycle.py`): x' = v cos theta, y' = v sin theta, theta' = omega. Gains are pure numbers;
+    lengths are measured in `unit` = length + 2 speed x lag [m], `lag` [s] the time in which steering, or else wheels, follow a
+    command.
+
+    start    arguments for `Simulator.reset` that put the vehicle on the path's beginning, on its way
+
+    Raises `ModelError` for a vehicle that cannot follow a twist, and a speed that is not positive.
+    """
+
+    def __init__(self, vehicle: Vehicle, path: Path, *, speed: float = 0.5, drive: Drive | None = None):
+        if not isinstance(path, Path):
+            raise ModelError(f"{type(self).__name__} follows a path, such as path_library.make_path(\"figure8\"), not {path!r}")
+        if drive is not None and not callable(drive):
+            raise ModelError(f"drive = {drive!r} must be a callable (vehicle, twist) -> controller, such as control.TwistDrive")
+        self.vehicle, self.path, self.speed = vehicle, path, positive("speed", speed)
+        self.unicycle = unicycle(vehicle)
+        if drive is None:
+            drive = Balance if "pitch_rate" in vehicle.speeds else TwistDrive
+        self.drive = drive(vehicle, self.twist)
+        self.lag = 2 * POSITION_TIME if any(axle.steering in vehicle.driven for axle in vehicle.steering.steered) else VELOCITY_TIME
+        self.unit = self.unicycle.length + 2 * self.speed * self.lag
+        self.ahead = 0.0                                               # [m] of the tracked point before P
+        self.reset()
+
+    # -- what a tracker adds ---------------------------------------------------------------------------------------
+    @abstractmethod
+    def law(self, t: float, pose: tuple[float, float, float], s: float) -> tuple[float, float]:
+        """Speed [m/s] and turning rate [rad/s] of P, at `pose` x, y and heading; s [m] is the path's nearest point to the tracked one."""
+
+    # -- the controller --------------------------------------------------------------------------------------------
+    def reset(self) -> None:
+        """Forgets where on the path it is, and its timetable."""
+        self._s: float | None = None
+        self._begun: tuple[float, float] | None = None                 # time and arc length of the first call
+
+    def __call__(self, t: float, state: State) -> Command:
+        return self.drive(t, state)
+
+    def twist(self, t: float, state: State) -> np.ndarray:
+        """(forward [m/s], lateral [m/s], yaw rate [rad/s]) of the base."""
+        pose = self.unicycle.pose(state.pose)
+        self._s = self.path.nearest(self._tracked(pose), near=self._s)
+        if self._begun is None:
+            self._begun = t, self._s
+        if not self.path.closed and self.left(t, pose) < STOPPED * self.unit:
+            return np.zeros(3)
+        return self.unicycle.twist(*self.law(t, pose, self._s))
+
+    def left(self, t: float, pose: tuple[float, float, float]) -> float:
+        """[m] still to go on an open path; the vehicle stands where nothing is."""
+        return self.path.length - self._s
+
+    # -- what the laws are made of ---------------------------------------------------------------------------------
+    def pace(self, s: float) -> float:
+        """Speed at s [m/s]: `speed`, falling to zero over the last `unit` of an open path."""
+        return self.speed if self.path.closed else self.speed * min(max((self.path.length - s) / self.unit, 0.0), 1.0)
+
+    def timetable(self, t: float) -> tuple[float, float, float]:
+        """s [m], ds/dt and d2s/dt2 of a point that keeps this pace, from where the run began."""
+        begun, s0 = self._begun if self._begun is not None else (t, 0.0)
+        s = s0 + self.speed * (t - begun)
+        brake = self.path.length - self.unit
+        if self.path.closed or s <= brake:
+            return s, self.speed, 0.0
+        unit = min(self.unit, self.path.length - s0)                   # a path shorter than that is all braking
+        if not unit > 0:
+            return self.path.length, 0.0, 0.0                          # begun at its end
+        passed = (s - (self.path.length - unit)) / unit
+        rest = unit / self.unit * math.exp(-passed * unit / self.unit)
+        return self.path.length - self.unit * rest, self.speed * rest, -self.speed ** 2 / self.unit * rest
+
+    def offset(self, pose: tuple[float, float, float], s: float) -> tuple[float, float]:
+        """Of the tracked point from p(s): lateral, positive to the left [m], and heading in (-pi, pi] [rad]."""
+        x, y, heading, _ = self.path.at(np.float64(s))
+        px, py = self._tracked(pose)
+        return float((py - y) * math.cos(heading) - (px - x) * math.sin(heading)), wrapped(pose[2] - float(heading))
+
+    def _tracked(self, pose: tuple[float, float, float]) -> tuple[float, float]:
+        return pose[0] + self.ahead * math.cos(pose[2]), pose[1] + self.ahead * math.sin(pose[2])
+
+    @property
+    def path_reference(self) -> dict:
+        """What run files keep of path and tracked point."""
+        x, y = self.unicycle.offset
+        c, s = math.cos(self.unicycle.yaw), math.sin(self.unicycle.yaw)
+        return path_reference(self.vehicle, self.path, point=(x + self.ahead * c, y + self.ahead * s, 0.0), axle=(-s, c, 0.0))
+
+    # -- errors, for plots -----------------------------------------------------------------------------------------
+    def error(self, state: State) -> tuple[float, float, float]:
+        """(along, lateral, heading): ahead of the timetable [m], left of the path [m], and from its tangent [rad], of the tracked point."""
+        return self._error(state.t, state.pose, self._s)[0]
+
+    def errors(self, trajectory: Trajectory) -> np.ndarray:
+        """`error` of every recorded moment of a run, (n, 3)."""
+        rows, s = [], None
+        for t, q in zip(trajectory.t, trajectory.q):
+            T = base_pose(q)
+            row, s = self._error(t, (T[0, 3], T[1, 3], math.atan2(T[1, 0], T[0, 0])), s)
+            rows.append(row)
+        return np.array(rows)
+
+    def _error(self, t: float, base: tuple[float, float, float], near: float | None) -> tuple[tuple[float, float, float], float]:
+        pose = self.unicycle.pose(base)
+        s = self.path.nearest(self._tracked(pose), near=near)
+        return (s - self.timetable(t)[0], *self.offset(pose, s)), s
+
+    # -- the start -------------------------------------------------------------------------------------------------
+    @property
+    def start(self) -> dict:
+        """pose, joints and xi for `Simulator.reset`: the tracked point at the path's beginning, steered and moving along it."""
+        x, y, heading, curvature = (float(value) for value in self.path.at(np.float64(0.0)))
+        x, y = x - self.ahead * math.cos(heading), y - self.ahead * math.sin(heading)
+        speed = self.pace(0.0)
+        twist = self.unicycle.twist(speed, 0.0 if self.ahead else speed * curvature)
+        steering = self.vehicle.steering
+        axles = steering.pair() if steering.coupled else steering.steered
+        scaled = twist * (1, 1, steering.length)
+        joints = {axle.steering: axle.angle_for(scaled) for axle in axles if axle.steering in self.vehicle.driven}
+        return {"pose": self.unicycle.base((x, y, heading)), "joints": joints,
+                "xi": dict(zip(("forward_speed", "lateral_speed", "yaw_rate"), map(float, twist)))}
+
+
+def wrapped(angle: float) -> float:
+    """In [-pi, pi)."""
+    return (angle + math.pi) % (2 * math.pi) - math.pi

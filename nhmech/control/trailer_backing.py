@@ -1,0 +1,108 @@
+"""Backing up trailers along a path, without jack-knife."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import numpy as np
+
+from ..analysis.variations import Variations
+from ..errors import ModelError
+from ..simulation.command import Command, JointVelocity
+from ..simulation.state import State
+from ..vehicle.vehicle import Vehicle
+from .lqr import steady_motion
+from .path import Path
+from .path_library import line
+from .path_regulator import LATERAL, PathRegulator
+from .trailer_chain import trailer_joints
+from .twist import TwistDrive
+
+GAINS = {LATERAL: 3.0}
+FOLDED, STRAIGHT = np.deg2rad(40), np.deg2rad(4)      # hitch angles at which the train pulls forward, and at which it backs again
+MARGIN = 0.05                # of the way to a steering limit, in which the steering rate falls off
+PREVIEW = 2.0                # [s] of path ahead that steering knows of
+
+
+class TrailerBacking:
+    """Backs the last trailer of a car along a path, by steering alone.
+
+    In reverse the hitch angles are unstable: a straight train jack-knifes. The steering rate is the input of `PathRegulator` with the distance
+    and heading of the last axle, all hitch angles and the steering angle as states, from the exact linearisation of the kinematics at the
+    given speed; hitches on and off the axle are treated alike. (In chained form, after Sordalen, *Conversion of the kinematics of a car
+    with n trailers into a chained form*, Proc. IEEE ICRA 1993, 382, on-axle hitches are needed; near the path both are the same feedback,
+    linear in the distance of the last axle and its derivatives by arc length.)
+
+    Steering ends somewhere, so no feedback unfolds every train backwards: where a hitch angle passes 40 degrees the car pulls forward, steering
+    straight, which straightens any train, until all hitch angles are below 4 degrees. Then it backs again.
+
+    vehicle  a car with driven steering and at least one trailer
+    path     what the ground point below the last axle follows, from its beginning to its end, with the train in front of it; straight
+             back along -x where None
+    speed    [m/s] backwards; its sign plays no part
+    trailer  hitch joint of the trailer to steer; the last one where empty
+    gains    weights by name of a state, `GAINS` where not named; `effort` that of steering
+    period   control period of the run [s]; `preview` [s] of path known ahead
+
+    Raises `ModelError` for a vehicle without a trailer, or without steering.
+    """
+
+    def __init__(self, vehicle: Vehicle, path: Path | None = None, *, speed: float = 0.5, trailer: str = "", gains: Mapping[str, float] | None = None,
+                 effort: float = 1.0, period: float = 1e-2, preview: float = PREVIEW):
+        chain = trailer_joints(vehicle, trailer)
+        leaders = [name for name in vehicle.speeds if name in vehicle.driven and name in vehicle.description.steering]
+        if len(leaders) != 1:
+            raise ModelError(f"{vehicle.name!r}: backing takes one independent steering joint, this vehicle has {', '.join(leaders) or 'none'} among its "
+                             f"independent speeds {', '.join(vehicle.speeds)}; name others with load(speeds=...)")
+        if not abs(speed) > 0:
+            raise ModelError(f"speed = {speed}: backing takes a speed other than zero [m/s]")
+        self.vehicle, self.speed, self.steer = vehicle, -abs(speed), leaders[0]
+        self.path = line(1.0).placed(yaw=np.pi) if path is None else path
+        variations = Variations(vehicle)
+        motion = steady_motion(variations, (self.speed, 0.0, 0.0))
+        self.regulator = PathRegulator(vehicle, variations, motion, vehicle.model.getJointId(chain[-1]), rates=(self.steer,),
+                                       gains=GAINS | dict(gains or {}), effort=effort, period=period, preview=preview)
+        self.drive, self.limits, self.hitches = TwistDrive(vehicle, (0, 0, 0)), vehicle.limits[self.steer], chain
+        self.reset()
+
+    def reset(self) -> None:
+        """Looks along the whole path for the nearest point again, and backs."""
+        self._s, self.pulling = None, False
+
+    @property
+    def path_reference(self) -> dict:
+        """What run files keep of path and tracked axle."""
+        return self.regulator.reference(self.path)
+
+    @property
+    def start(self) -> dict:
+        """Arguments for `Simulator.reset`: straight, the last axle at the beginning of the path, its back towards it."""
+        x, y, heading, _ = (float(value) for value in self.path.at(0.0))
+        yaw = heading + np.pi
+        place = self.regulator.tracked.pose(self.vehicle, self.vehicle.model.createData(), self.vehicle.configuration())[0]
+        turn = np.array([[np.cos(yaw), -np.sin(yaw)], [np.sin(yaw), np.cos(yaw)]])
+        return {"pose": (*((x, y) - turn @ place), yaw)}
+
+    def __call__(self, t: float, state: State) -> Command:
+        folded = max(abs(np.remainder(state.joint_position[name] + np.pi, 2 * np.pi) - np.pi) for name in self.hitches)
+        self.pulling = folded > FOLDED or (self.pulling and folded > STRAIGHT)
+        angle, speed = state.joint_position[self.steer], -self.speed if self.pulling else self.speed
+        if self.pulling:
+            rate = -angle * speed / (0.2 * self.vehicle.steering.length)
+        else:
+            z, self._s = self.regulator.error(t, state, self.path, self._s)
+            rate = float(self.regulator.input(z, self._s, self.path)[0])
+        steering = self.vehicle.steering
+        angles = {axle.steering: state.joint_position[axle.steering] for axle in steering.steered}
+        twist = steering.twist(angles, steering.pair())
+        twist = twist * (speed / twist[0]) / (1, 1, steering.length)
+        return JointVelocity({self.steer: self._within(angle, rate)} | dict(self.drive.follow(t, state, twist)[1].values))
+
+    def _within(self, angle: float, rate: float) -> float:
+        """The steering rate, fading out before a limit of the angle and cut at that of the rate."""
+        low, high = self.limits.lower, self.limits.upper
+        if np.isfinite(high - low):
+            soft = MARGIN * (high - low)
+            room = (high - angle) if rate > 0 else (angle - low)
+            rate *= float(np.clip(room / soft, 0.0, 1.0))
+        return float(np.clip(rate, -self.limits.velocity, self.limits.velocity))

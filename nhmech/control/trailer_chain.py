@@ -1,0 +1,70 @@
+"""Which hitches follow one another from a car to its last trailer, and where they sit."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import pinocchio as pin
+
+from ..errors import ModelError
+from ..vehicle.vehicle import Vehicle
+
+
+def trailer_joints(vehicle: Vehicle, last: str = "") -> tuple[str, ...]:
+    """Hitch joints from the base to the trailer `last`, or to the only one that has the most trailers before it.
+
+    A hitch is a free joint that turns a body with axles about the normal. Raises `ModelError` where there is none, or several that might be meant.
+    """
+    model, description = vehicle.model, vehicle.description
+    free = [name for name in description.steering if name not in vehicle.driven and name not in {axle.steering for axle in vehicle.steering.steered}]
+    axles = {model.names[c.mount.body] for c in vehicle.contacts if c.mount.axle is not None}
+    chains = {}
+    for name in free:
+        if name in axles:
+            chain, joint = [], model.getJointId(name)
+            while joint > 1:
+                chain.insert(0, model.names[joint])
+                joint = model.parents[joint]
+            if set(chain) <= set(free):
+                chains[name] = tuple(chain)
+    if last:
+        ends = [name for name, chain in chains.items() if not any(name in other[:-1] for other in chains.values())]
+        if last not in ends:
+            raise ModelError(f"{last!r} is no last hitch of {vehicle.name!r}; last hitches are {', '.join(ends) or 'none'}")
+        return chains[last]
+    most = max(map(len, chains.values()), default=0)
+    longest = [chain for chain in chains.values() if len(chain) == most]
+    if len(longest) != 1:
+        found = f"{', '.join(chain[-1] for chain in longest)} are equally far back: name one with trailer=" if longest else (
+            "it has no free joint that carries a body with axles. A trailer is such a body on a joint about the vertical that is not driven")
+        raise ModelError(f"no trailer of {vehicle.name!r}: {found}")
+    return longest[0]
+
+
+@dataclass(frozen=True)
+class Link:
+    """One trailer: `hitch` h [m] behind the axle of the body in front (negative: before it), own axle `drawbar` l [m] behind the hitch."""
+
+    joint: str
+    hitch: float
+    drawbar: float
+
+
+def trailer_links(vehicle: Vehicle, joints: tuple[str, ...]) -> tuple[Link, ...]:
+    """Hitch and drawbar of each trailer, measured at the straight configuration."""
+    q, data = vehicle.configuration(), vehicle.model.createData()
+    pin.forwardKinematics(vehicle.model, data, q)
+    points, bodies = vehicle.contact_points(q), [c.mount.body for c in vehicle.contacts]
+    ahead = data.oMi[1].rotation[:, 0]
+
+    def axle(joint: int) -> float:
+        return float(np.mean([point @ ahead for point, body in zip(points, bodies) if body == joint]))
+
+    links, before = [], 1
+    for name in joints:
+        joint = vehicle.model.getJointId(name)
+        hitch = float(data.oMi[joint].translation @ ahead)
+        links.append(Link(name, axle(before) - hitch, hitch - axle(joint)))
+        before = joint
+    return tuple(links)

@@ -1,0 +1,145 @@
+"""Driving the last trailer exactly along a path, by the flatness of a car with trailers."""
+
+from __future__ import annotations
+
+import casadi as ca
+import numpy as np
+import pinocchio as pin
+
+from ..compile.buffered import Buffered
+from ..errors import ModelError
+from ..simulation.command import Command, JointVelocity
+from ..simulation.state import State
+from ..vehicle.model import write_joint
+from ..vehicle.vehicle import Vehicle
+from .path import Path, positive
+from .taylor import derivative, unit
+from .trailer_chain import trailer_joints, trailer_links
+
+DEGREE, POINTS = 9, 1200        # of the spline that is followed, and points of the path it goes through
+ON_AXLE = 1e-6                  # [m]
+LOOKED_AT = 300                 # places along the path at which steering is held against its limits
+GAUSS = np.polynomial.legendre.leggauss(4)
+
+
+class TrailerFlatness:
+    """Feed-forward that drives the last trailer's axle along a path: no feedback, no integration.
+
+    With every trailer hitched over the middle of the axle in front, that of the last axle is a flat output (Rouchon, Fliess, Levine, Martin,
+    *Flatness and motion planning: the car with n trailers*, Proc. ECC 1993, 1518). From its curve p_n(s),
+
+        tau_i = p_i' / |p_i'|,    p_(i-1) = p_i + l_i tau_i,    i = n ... 1,
+
+    l_i the drawbars: headings, hitch angles, and from tau_0' the curvature of the car's own path and its steering follow from n + 2 derivatives of the
+    curve, found by truncated Taylor series. Speeds are means over the control period.
+
+    The curve is a spline of degree 9 through 1200 points of the path. In dynamic mode the servos' lag, and in reverse every error, adds up:
+    this is the feed-forward of a path that `TrackingLQR` or `TrailerBacking` then hold.
+
+    vehicle  a car (or two driven wheels) with trailers, all hitches on the axle
+    path     of the middle of the last axle; its curvature must be smooth: n derivatives of it are used
+    speed    d s / d t [m/s]; negative runs from the path's beginning backwards
+    trailer  last hitch joint, where there are several
+    period   control period of the run [s]
+
+    `start` stands the train on the path. Raises `ModelError` for a hitch off the axle, and where the path asks for more steering than there is.
+    """
+
+    def __init__(self, vehicle: Vehicle, path: Path, *, speed: float = 0.5, trailer: str = "", period: float = 1e-3):
+        from scipy.interpolate import make_interp_spline
+
+        self.vehicle, self.path, self.speed, self.period = vehicle, path, float(speed), positive("period", period)
+        self.links = trailer_links(vehicle, trailer_joints(vehicle, trailer))
+        for link in self.links:
+            if abs(link.hitch) > ON_AXLE:
+                raise ModelError(f"{link.joint!r} of {vehicle.name!r} sits {link.hitch:.4g} m behind the axle in front of it: the last axle is a flat "
+                                 "output only with every hitch over an axle. TrailerBacking and TrackingLQR take hitches anywhere")
+        s = np.linspace(0.0, path.length, POINTS + 1)
+        points = path.point(s)
+        if path.closed:
+            points[-1] = points[0]
+        self.curve = make_interp_spline(s, points, k=DEGREE, bc_type="periodic" if path.closed else None)
+        self._derivatives = [self.curve.derivative(k) if k else self.curve for k in range(len(self.links) + 3)]
+        self._factorials = 1 / np.cumprod([1.0, *range(1, len(self._derivatives))])
+        self._steered = [axle.steering for axle in vehicle.steering.steered]
+        leaders = [name for name in self._steered if name in vehicle.speeds]
+        self._frame = Buffered(_frame(vehicle))
+        self._rows = [vehicle.algebroid.v_names.index(name) for name in ("forward_speed", "yaw_rate", *leaders)]
+        self._leaders, self._q = [self._steered.index(name) for name in leaders], vehicle.configuration()
+        data = vehicle.model.createData()
+        pin.forwardKinematics(vehicle.model, data, self._q)
+        before = data.oMi[vehicle.model.getJointId(self.links[0].joint)].translation - data.oMi[1].translation
+        self._hitch = float(before @ data.oMi[1].rotation[:, 0])                       # of the first hitch before the base's origin
+        self._check()
+
+    def _check(self) -> None:
+        """Raises `ModelError` where steering does not reach."""
+        for s in np.linspace(0.0, self.path.length, LOOKED_AT):
+            for name, angle in zip(self._steered, self.steering(s)[0]):
+                limit = self.vehicle.limits.get(name)
+                if limit is not None and not limit.lower <= angle <= limit.upper:
+                    raise ModelError(f"the path asks {name!r} of {self.vehicle.name!r} for {angle:.3f} rad at s = {s:.3g} m, its limits are {limit.lower:.3f} "
+                                     f"and {limit.upper:.3f}: take a wider path, or one whose curvature changes more slowly")
+
+    def chain(self, s: float) -> tuple[np.ndarray, np.ndarray]:
+        """Series of p_0 (m, 2), and headings of car and trailers (n + 1,)."""
+        s = s % self.path.length if self.path.closed else min(max(s, 0.0), self.path.length)
+        p = np.array([function(s) for function in self._derivatives]) * self._factorials[:, None]
+        headings = []
+        for link in reversed(self.links):
+            tau = unit(derivative(p))
+            headings.append(np.arctan2(tau[0, 1], tau[0, 0]))
+            p = p[:len(tau)] + link.drawbar * tau
+        headings.append(np.arctan2(p[1, 1], p[1, 0]))
+        return p, np.array(headings[::-1])
+
+    def steering(self, s: float) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Steering angles [rad] by `vehicle.steering.steered`, d p_0 / ds's length and turning d theta_0 / ds in one array, and headings."""
+        p, headings = self.chain(s)
+        first, second = p[1], 2 * p[2]
+        along = float(np.hypot(*first))
+        turning = float(first[0] * second[1] - first[1] * second[0]) / along ** 2
+        # the base's origin moves sideways as it turns, where it is not on the axle
+        twist = np.array([along, -turning * self._hitch, turning * self.vehicle.steering.length])
+        angles = np.array([axle.angle_for(twist) for axle in self.vehicle.steering.steered])
+        return angles, np.array([along, turning]), headings
+
+    @property
+    def start(self) -> dict:
+        """Arguments for `Simulator.reset`: the train on the path, its speeds those of the beginning."""
+        p, headings = self.chain(0.0)
+        forward = np.array([np.cos(headings[0]), np.sin(headings[0])])
+        pose = (*(p[0] - self._hitch * forward), float(headings[0]))
+        joints = {link.joint: float(angle) for link, angle in zip(self.links, np.diff(headings))}
+        joints |= {self._steered[i]: float(self.steering(0.0)[0][i]) for i in self._leaders}
+        return {"pose": pose, "joints": joints, "xi": dict(zip(self.vehicle.speeds, map(float, self._mean(0.0))))}
+
+    def _mean(self, t: float) -> np.ndarray:
+        """Mean xi over the control period from t on: steering rates by difference, the rest by Gauss's quadrature."""
+        h = self.period
+        rates = (self.steering(self.speed * (t + h))[0] - self.steering(self.speed * t)[0])[self._leaders] / h
+        mean = np.zeros(len(self.vehicle.speeds))
+        for node, weight in zip(*GAUSS):
+            angles, (along, turning), _ = self.steering(self.speed * (t + h * (1 + node) / 2))
+            for name, angle in zip(self._steered, angles):
+                write_joint(self.vehicle.model, self._q, name, float(angle))
+            E, e0 = self._frame(t, self._q, self.vehicle.theta)
+            wanted = np.array([self.speed * along, self.speed * turning, *rates])
+            mean += weight / 2 * np.linalg.lstsq(E[self._rows], wanted - e0[self._rows], rcond=1e-9)[0]
+        return mean
+
+    def __call__(self, t: float, state: State) -> Command:
+        if not self.path.closed and not 0 <= self.speed * t <= self.path.length:
+            return JointVelocity(dict.fromkeys(self.vehicle.driven, 0.0))
+        xi = self._mean(t)
+        if set(self.vehicle.speeds) <= set(self.vehicle.driven):
+            return JointVelocity(dict(zip(self.vehicle.speeds, map(float, xi))))
+        return xi
+
+
+def _frame(vehicle: Vehicle) -> ca.Function:
+    """(t, q, theta) -> E, e0 of the vehicle's own speeds."""
+    frame, s = vehicle.frame, vehicle.reduced.system
+    xi = ca.SX.sym("xi", frame.nxi)
+    rest = ca.substitute(frame.velocity(xi), xi, ca.SX.zeros(frame.nxi, 1))
+    return ca.Function("frame", [s.t, s.q, s.theta], [ca.densify(part) for part in s.expand(frame.E, rest)])

@@ -1,0 +1,20 @@
+"""A run as comma-separated values."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from ..paths import replaced
+from .table import Table
+
+
+def write_csv(table: Table, path) -> Path:
+    """Writes one line of names, then one line for every state; numbers with as many digits as bring them back bit by bit.
+
+    Units are SI: those of `Table.columns`. Raises `OSError` where the file cannot be written.
+    """
+    with replaced(path) as new, open(new, "w", encoding="utf-8") as file:
+        file.write(",".join(table.columns) + "\n")
+        for block in table.blocks():
+            file.writelines(",".join(map(repr, row)) + "\n" for row in block.tolist())
+    return Path(path)

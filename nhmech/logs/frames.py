@@ -1,0 +1,73 @@
+"""The frames of a vehicle as ROS names them: odom -> root link -> links, and one at each contact."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import casadi as ca
+import numpy as np
+import pinocchio as pin
+from lxml import etree
+
+from ..vehicle.vehicle import Vehicle
+
+WORLD = "odom"               # REP-105: the frame that does not jump; here it is W
+
+
+@dataclass(frozen=True)
+class Link:
+    """A link and the one it hangs on. Its placement in the parent is `above.inverse() * X(q) * below`, X being the motion of `joint`,
+    or none where `joint` is None."""
+
+    name: str
+    parent: str
+    above: pin.SE3
+    below: pin.SE3
+    joint: int | None
+
+
+class Frames:
+    """Placements of a vehicle's links and contacts at a configuration.
+
+    root    name of the root link, whose pose and twist the base has
+    moving  links that move in their parents, fixed those that do not
+    """
+
+    def __init__(self, vehicle: Vehicle):
+        self.vehicle, self.model, self.root = vehicle, vehicle.model, vehicle.description.root
+        self._data = self.model.createData()
+        frames = {frame.name: frame for frame in self.model.frames if frame.type == pin.FrameType.BODY}
+        links = []
+        for element in etree.fromstring(vehicle.description.xml.encode()).iterfind("joint"):
+            parent, child = (frames[element.find(tag).get("link")] for tag in ("parent", "child"))
+            joint = child.parentJoint if child.parentJoint != parent.parentJoint else None
+            links.append(Link(child.name, parent.name, parent.placement, child.placement, joint))
+        self.moving = [link for link in links if link.joint is not None]
+        self.fixed = [link for link in links if link.joint is None]
+        self._axes = _contact_axes(vehicle)
+
+    def place(self, q: np.ndarray) -> None:
+        """Puts all joints where q (nq,) has them."""
+        pin.forwardKinematics(self.model, self._data, np.asarray(q, dtype=float))
+
+    def link(self, link: Link) -> pin.SE3:
+        """Placement of a link in its parent."""
+        motion = pin.SE3.Identity() if link.joint is None else self._data.liMi[link.joint]
+        return link.above.inverse() * motion * link.below
+
+    def contacts(self, q: np.ndarray, t: float) -> dict[str, pin.SE3]:
+        """Contact -> its frame in W, after `place(q)`: origin K, x along the rolling, y to the side, z along the normal."""
+        points, axes = (part.full() for part in self._axes(t, q, self.vehicle.theta))
+        placed = {}
+        for i, contact in enumerate(self.vehicle.contacts):
+            carrier = self._data.oMi[contact.mount.body]
+            placed[contact.name] = pin.SE3(carrier.rotation @ axes[:, 3 * i:3 * i + 3], carrier.act(points[:, i]))
+        return placed
+
+
+def _contact_axes(vehicle: Vehicle) -> ca.Function:
+    """(t, q, theta) -> K and the three directions as columns, in the frame of the carrying body, contact by contact."""
+    system = vehicle.constrained.system
+    points = ca.horzcat(ca.SX(3, 0), *[c.point for c in vehicle.contacts])
+    axes = ca.horzcat(ca.SX(3, 0), *[c.directions[name] for c in vehicle.contacts for name in ("longitudinal", "lateral", "normal")])
+    return ca.Function("contact_axes", [system.t, system.q, system.theta], [ca.densify(points), ca.densify(axes)])

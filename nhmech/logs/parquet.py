@@ -1,0 +1,26 @@
+"""A run as a Parquet file."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from ..errors import NhmechError
+from ..paths import replaced
+from .table import Table
+
+
+def write_parquet(table: Table, path) -> Path:
+    """Writes float64 columns, each with its unit in the field's metadata, block by block. What the run was made of is not in it.
+
+    Raises `NhmechError` where pyarrow is missing, `OSError` where the file cannot be written.
+    """
+    try:
+        import pyarrow
+        import pyarrow.parquet
+    except ImportError as error:
+        raise NhmechError("Parquet needs pyarrow: pip install 'nhmech[logs]'") from error
+    schema = pyarrow.schema([pyarrow.field(name, pyarrow.float64(), metadata={"unit": unit}) for name, unit in table.columns.items()])
+    with replaced(path) as new, pyarrow.parquet.ParquetWriter(new, schema) as file:
+        for block in table.blocks():
+            file.write_table(pyarrow.table(list(block.T), schema=schema))
+    return Path(path)

@@ -1,0 +1,110 @@
+"""A run as one table: a column for every number, with a name and a unit."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from ..errors import NhmechError
+from ..simulation.trajectory import Trajectory
+
+BLOCK = 1024                 # rows that are worked out at once
+
+
+def picked(t: np.ndarray, rate: float | None) -> np.ndarray:
+    """Indices of the recorded states that are exported: all, or the first at or after every 1/rate [s], and the last one.
+
+    Raises `NhmechError` for a rate that is not positive.
+    """
+    if rate is None:
+        return np.arange(len(t))
+    if not (np.isfinite(rate) and rate > 0):
+        raise NhmechError(f"rate = {rate} must be a positive number of states per second")
+    wanted = t[0] + np.arange(int((t[-1] - t[0]) * rate * (1 + 1e-12)) + 1) / rate
+    return np.unique(np.append(np.searchsorted(t, wanted - 1e-9), len(t) - 1))
+
+
+@dataclass(frozen=True)
+class Table:
+    """Columns t, q.*, v.*, angle.*, u.*, energy, force.*.* of a run.
+
+    forces  the ground's forces on the wheels among them, "force.<contact>.<direction>" [N]; where the run has none they are left out
+    rate    states per second at most; all where None
+    progress  called now and then with the time [s] that has been reached
+    """
+
+    trajectory: Trajectory
+    forces: bool = True
+    rate: float | None = None
+    progress: Callable[[float], None] | None = None
+
+    @cached_property
+    def rows(self) -> np.ndarray:
+        """Indices of the recorded states that are in it."""
+        return picked(self.trajectory.t, self.rate)
+
+    @cached_property
+    def contacts(self) -> tuple[tuple[str, str], ...]:
+        """(contact, direction) of the force columns."""
+        if not (self.forces and has_forces(self.trajectory)):
+            return ()
+        return tuple((name, direction) for name, held in self.trajectory.reactions[0].components.items() for direction in held)
+
+    @cached_property
+    def columns(self) -> dict[str, str]:
+        """Name -> unit."""
+        run = self.trajectory
+        columns = {"t": "s", **{f"q.{name}": unit for name, unit in zip(run.names["q"], self._units("q"))},
+                   **{f"v.{name}": unit for name, unit in zip(run.names["v"], self._units("v"))},
+                   **{f"angle.{name}": "rad" for name in run.names["angles"]},
+                   **{f"u.{name}": self._effort_unit(name) for name in run.names["u"]}}
+        if has_system(run):
+            columns["energy"] = "J"
+        return columns | {f"force.{name}.{direction}": "N" for name, direction in self.contacts}
+
+    def blocks(self) -> Iterator[np.ndarray]:
+        """(n, columns) of consecutive states, until all have been given."""
+        run = self.trajectory
+        energy = run.energy if has_system(run) else None
+        for begin in range(0, len(self.rows), BLOCK):
+            rows = self.rows[begin:begin + BLOCK]
+            parts = [run.t[rows, None], run.q[rows], run.v[rows], run.angles[rows], run.u[rows]]
+            if energy is not None:
+                parts.append(energy[rows, None])
+            if self.contacts:
+                parts.append(np.array([[run.reactions[k].components[name][direction] for name, direction in self.contacts] for k in rows]))
+            if self.progress is not None:
+                self.progress(run.t[rows[-1]])
+            yield np.hstack(parts)
+
+    def _units(self, part: str) -> Sequence[str]:
+        run = self.trajectory
+        if not has_system(run):
+            return [""] * len(run.names[part])
+        algebroid = run.subject.constrained.system.algebroid
+        if part == "v":
+            return algebroid.v_units
+        lengths = dict.fromkeys("xyz", "m") if run.subject.vehicle is not None else {}
+        rates = {name.removesuffix("'"): unit.removesuffix("/s") for name, unit in zip(algebroid.v_names, algebroid.v_units)}
+        return [(lengths | rates).get(name, "") for name in run.names["q"]]
+
+    def _effort_unit(self, name: str) -> str:
+        run = self.trajectory
+        if not has_system(run) or run.subject.vehicle is None:
+            return ""
+        if name not in run.names["v"]:                                   # of an external wrench, "<link>.fx" ... "<link>.tz"
+            return "N" if name[-2] == "f" else "N m"
+        return "N" if self._units("v")[run.names["v"].index(name)] == "m/s" else "N m"
+
+
+def has_system(run: Trajectory) -> bool:
+    """Whether it is known what moved."""
+    return run.system is not None or bool(run.source)
+
+
+def has_forces(run: Trajectory) -> bool:
+    """Whether the ground's forces can be worked out."""
+    return has_system(run) and not run.kinematic and run.subject.vehicle is not None

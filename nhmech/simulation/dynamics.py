@@ -1,0 +1,142 @@
+"""The dynamics as one explicit ordinary differential equation, for optimal control, estimation and learning."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import casadi as ca
+import numpy as np
+
+from ..errors import SimulationError
+from .flat import FlatState
+from .integrators import rate_function, rk4_function
+from .state import State
+from .subject import Subject
+
+
+@dataclass(frozen=True, eq=False)
+class Dynamics:
+    """dx/dt = f(t, x, u, theta), with the step that the simulator takes; numbers and CasADi's symbols (SX, MX) alike.
+
+    rate        `casadi.Function` (t, x, u, theta) -> dx/dt (nx,)
+    integrator  `casadi.Function` (t, x, u, theta, dt) -> x at t + dt, health: Runge-Kutta's scheme of fourth order, then the projection
+    flat        layout of x
+
+    x (nx,) is the configuration with unwrapped angles, then the independent speeds xi. Of a vehicle on the ground: base position
+    (x, y, z) [m], attitude as quaternion (x, y, z, w), positions of the joints in the order of the model [rad, m], xi. u (nu,) are efforts
+    of the driven joints [N m, N]; theta (ntheta,) the parameters named in `vehicle.with_parameters(symbolic=[...])`.
+
+    x has more numbers than there are degrees of freedom: its quaternion has length 1 and its wheels stand on the ground. f keeps both, so
+    an optimisation must not ask for them again: fix the whole x at one moment (`start_states`), and at others only what is free, such as
+    `pose` and speeds. A wheel's angle turns with no bound.
+    """
+
+    subject: Subject
+    flat: FlatState
+    rate: ca.Function
+    integrator: ca.Function
+
+    def __call__(self, x, u, theta=None, t=0.0):
+        """dx/dt (nx,); theta are the subject's own values where None."""
+        return self.rate(t, x, u, self.theta if theta is None else theta)
+
+    def step(self, x, u, dt, theta=None, t=0.0):
+        """x after dt [s] with u held, as `Simulator` makes it."""
+        return self.integrator(t, x, u, self.theta if theta is None else theta, dt)[0]
+
+    # -- sizes and names -------------------------------------------------------------------------------------------
+    @property
+    def nx(self) -> int:
+        return self.flat.nx
+
+    @property
+    def nu(self) -> int:
+        return len(self.inputs)
+
+    @cached_property
+    def names(self) -> tuple[str, ...]:
+        """Of x; a joint is in it twice where its rate is an independent speed: see `coordinate` and `speed`."""
+        return self.flat.names(self.subject.equations.names)
+
+    @property
+    def inputs(self) -> tuple[str, ...]:
+        """Names of u."""
+        return self.subject.constrained.system.u_names
+
+    @property
+    def parameters(self) -> tuple[str, ...]:
+        """Names of theta."""
+        return self.subject.constrained.system.theta_names
+
+    @property
+    def theta(self) -> np.ndarray:
+        """The subject's values of theta, (ntheta,)."""
+        return self.subject.theta
+
+    def coordinate(self, name: str) -> int:
+        """Where a coordinate (position of a joint) stands in x. Raises `SimulationError` with the names."""
+        return _found(name, self.names[:self.flat.nconf], "coordinate")
+
+    def speed(self, name: str) -> int:
+        """Where an independent speed stands in x; other speeds are in `velocity`. Raises `SimulationError` with the names."""
+        return self.flat.nconf + _found(name, self.names[self.flat.nconf:], "independent speed")
+
+    # -- what is read off x ----------------------------------------------------------------------------------------
+    @cached_property
+    def pose(self) -> ca.Function:
+        """x -> (x [m], y [m], heading [rad] in (-pi, pi]) of a vehicle's base, (3,), seen from above."""
+        if self.subject.vehicle is None:
+            raise SimulationError("only a vehicle has a pose; a system written by hand has its coordinates, the first part of x")
+        x = ca.SX.sym("x", self.nx)
+        a, b, c, d = (x[i] for i in range(3, 7))
+        heading = ca.atan2(2 * (a * b + c * d), 1 - 2 * (b * b + c * c))
+        return ca.Function("pose", [x], [ca.vertcat(x[0], x[1], heading)], ["x"], ["pose"])
+
+    @cached_property
+    def velocity(self) -> ca.Function:
+        """(t, x, theta) -> all fibre coordinates v (nv,), named `v_names`: base twist in the base's frame, then the joints' rates."""
+        equations, x = self.subject.equations, ca.SX.sym("x", self.nx)
+        system = self.subject.constrained.system
+        v = equations.velocity(system.t, self.flat.configuration(x[:self.flat.nconf]), x[self.flat.nconf:], system.theta)
+        return ca.Function("velocity", [system.t, x, system.theta], [ca.densify(v)], ["t", "x", "theta"], ["v"])
+
+    @property
+    def v_names(self) -> tuple[str, ...]:
+        return self.subject.constrained.system.algebroid.v_names
+
+    def of(self, state: State, near: np.ndarray | None = None) -> np.ndarray:
+        """x of a `State`; angles are those that the state counts, or the nearest to `near`."""
+        speeds = self.subject.equations.frame.speeds
+        x = self.flat.flatten(state.q, state.v[list(speeds)], near)
+        if near is None:
+            names = self.names
+            for i in self.flat.angle_slots():
+                x[i] = state.angles[names[i]]
+        return x
+
+
+def dynamics(constrained) -> Dynamics:
+    """The explicit dynamics of a vehicle or a `ConstrainedSystem`.
+
+        f = nhmech.dynamics(vehicle)
+        x, u = casadi.MX.sym("x", f.nx), casadi.MX.sym("u", f.nu)
+        f(x, u), f.step(x, u, 0.01), f.names, f.inputs
+
+    From the Gibbs-Appell equations `vehicle.equations()`, in one choice of independent speeds; the simulator changes that choice where
+    it goes bad, symbols cannot.
+    """
+    subject = Subject.of(constrained)
+    flat = FlatState(subject.constrained.system.algebroid, subject.equations.frame.nxi)
+    return Dynamics(subject, flat, _named(rate_function(subject.equations, flat)), rk4_function(subject.equations, flat))
+
+
+def _named(rate: ca.Function) -> ca.Function:
+    inputs = rate.sx_in()
+    return ca.Function("dynamics", inputs, [rate(*inputs)], ["t", "x", "u", "theta"], ["x_rate"])
+
+
+def _found(name: str, names: tuple[str, ...], what: str) -> int:
+    if name not in names:
+        raise SimulationError(f"no {what} {name!r}; there are {', '.join(names)}")
+    return names.index(name)

@@ -1,0 +1,116 @@
+"""The file that a run appends to while it goes on: one line of JSON, then rows of float64.
+
+A row is (t, q, v, u, angles); one whose t is NaN notes an event: its time and its number in the header's list. Bytes after the last
+whole row are what a killed process left of one.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import json
+import os
+from pathlib import Path
+
+import numpy as np
+
+from ..errors import SimulationError
+
+SUFFIX = ".part"
+MAGIC = b'{"nhmech": "run"'
+ALIGN = 64                   # the header ends at a multiple of this, so that rows can be mapped into memory
+
+
+class RunFile:
+    """A run file that is being written; `path` ends in `.part`.
+
+    header  JSON values that `read_run_file` gives back
+    width   numbers in a row
+
+    What stands under this name already is kept as `path~`. Raises `SimulationError` where the file cannot be made, or where another
+    run is writing it.
+    """
+
+    def __init__(self, path: Path, header: dict, width: int):
+        self.path, self.width = path, width
+        line = json.dumps({"nhmech": "run", "version": 1, **header, "width": width}).encode()
+        line += b" " * (-(len(line) + 1) % ALIGN) + b"\n"
+        try:
+            _keep_old(path)
+            self._file = open(path, "xb", buffering=0)
+            fcntl.flock(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            self.begin = self.write(0, line)
+        except OSError as error:
+            raise SimulationError(f"{path} cannot be written: {error.strerror}") from error
+
+    def write(self, offset: int, data: bytes | np.ndarray) -> int:
+        """Puts data at an offset [bytes] and returns the offset after them; to do it again does no harm. Raises `OSError`."""
+        data = memoryview(data).cast("B")
+        while data:
+            done = os.pwrite(self._file.fileno(), data, offset)
+            offset, data = offset + done, data[done:]
+        return offset
+
+    def row(self, *numbers: float) -> np.ndarray:
+        """A row that begins with these numbers and is zero after them."""
+        row = np.zeros(self.width)
+        row[:len(numbers)] = numbers
+        return row
+
+    def rows(self, end: int) -> np.ndarray:
+        """The rows up to an offset, mapped into memory; they outlive the file's name."""
+        count = (end - self.begin) // (8 * self.width)
+        return _mapped(self.path, self.begin, count, self.width)
+
+    def close(self, remove: bool = False) -> None:
+        """Ends the writing; harmless when called again."""
+        self._file.close()
+        if remove:
+            self.path.unlink(missing_ok=True)
+
+
+def _keep_old(path: Path) -> None:
+    """Renames what a killed run left behind; what a running one writes is an error."""
+    try:
+        old = os.open(path, os.O_RDONLY)
+    except FileNotFoundError:
+        return
+    try:
+        fcntl.flock(old, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        os.replace(path, f"{path}~")
+    except BlockingIOError as error:
+        raise SimulationError(f"{path}: another run is being written to it") from error
+    finally:
+        os.close(old)
+
+
+def is_run_file(path) -> bool:
+    """Whether it begins as one."""
+    with open(path, "rb") as file:
+        return file.read(len(MAGIC)) == MAGIC
+
+
+def read_run_file(path) -> tuple[dict, np.ndarray, list[tuple[float, str]]]:
+    """(header, rows (N, width), events (time [s], name)) of the whole rows.
+
+    Raises `OSError`, `ValueError` or `KeyError` where it cannot be read.
+    """
+    with open(path, "rb") as file:
+        line = file.readline()
+    header = json.loads(line)
+    width = header["width"]
+    rows = _mapped(path, len(line), (os.path.getsize(path) - len(line)) // (8 * width), width)
+    return header, *without_events(rows, header["events"])
+
+
+def without_events(rows: np.ndarray, names) -> tuple[np.ndarray, list[tuple[float, str]]]:
+    """The rows that are states, and the events (time [s], name) that the others note."""
+    notes = np.isnan(rows[:, 0])
+    if not notes.any():
+        return rows, []
+    return rows[~notes], [(float(row[1]), names[int(row[2])]) for row in rows[notes]]
+
+
+def _mapped(path, begin: int, count: int, width: int) -> np.ndarray:
+    if count < 1:
+        raise ValueError("no whole row")
+    return np.asarray(np.memmap(path, dtype="<f8", mode="r", offset=begin, shape=(count, width)))

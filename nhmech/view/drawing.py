@@ -1,0 +1,135 @@
+"""What all pictures share: style, colours, axes, files. Needs matplotlib, the extra `plot`."""
+
+from __future__ import annotations
+
+import io
+import re
+from contextlib import contextmanager
+from functools import cache
+from pathlib import Path
+
+import numpy as np
+
+from ..errors import ModelError
+from ..vehicle.vehicle import Vehicle
+
+COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000", "#999933")   # Okabe, Ito
+OTHERS = ("#332288", "#882255", "#117733", "#661100", "#6699CC", "#AA4499")                           # what is no wheel
+GREY = "0.45"
+LETTER, LINE = 0.047, 0.14      # [inches] width of a letter and height of a line in legends, about
+DASHED, DOTTED = (0, (4, 2)), (0, (1, 1.5))
+STYLE = {"font.size": 8, "axes.labelsize": 8, "axes.titlesize": 8, "legend.fontsize": 7, "xtick.labelsize": 7, "ytick.labelsize": 7,
+         "font.family": "sans-serif", "font.sans-serif": ["Arial", "Helvetica", "Liberation Sans", "DejaVu Sans"],
+         "axes.spines.top": False, "axes.spines.right": False, "axes.linewidth": 0.6, "lines.linewidth": 1.1, "legend.frameon": False,
+         "axes.grid": True, "grid.linewidth": 0.3, "grid.color": "0.85", "axes.axisbelow": True, "axes.titlelocation": "left",
+         "legend.handlelength": 1.6, "legend.columnspacing": 1.2, "legend.borderaxespad": 0.2, "legend.handletextpad": 0.5,
+         "xtick.major.width": 0.6, "ytick.major.width": 0.6, "xtick.major.size": 2.5, "ytick.major.size": 2.5,
+         "pdf.fonttype": 42, "svg.fonttype": "none", "svg.hashsalt": "nhmech", "axes.formatter.useoffset": False,
+         "figure.constrained_layout.use": True}
+
+
+@contextmanager
+def drawing():
+    """matplotlib without a window, in the style of this file. Raises `ModelError` where it is not installed."""
+    try:
+        import matplotlib
+    except ImportError as error:
+        raise ModelError("pictures need matplotlib: pip install 'nhmech[plot]'") from error
+    with matplotlib.rc_context(STYLE):
+        yield
+
+
+def new_figure(width: float, height: float):
+    """An empty figure [inches] that can be saved, and shows itself in a notebook."""
+    from matplotlib.backends.backend_agg import FigureCanvasAgg
+
+    figure = _picture()(figsize=(width, height))
+    FigureCanvasAgg(figure)
+    return figure
+
+
+@cache
+def _picture() -> type:
+    """matplotlib's `Figure`, made when it is needed, with what a notebook asks for: it draws what has no window only if that says how."""
+    from matplotlib.figure import Figure
+
+    class Picture(Figure):
+        def _repr_png_(self) -> bytes:
+            stream = io.BytesIO()
+            self.savefig(stream, format="png", dpi=150)
+            return stream.getvalue()
+
+    return Picture
+
+
+def axes_of(axes, width: float = 3.4, height: float = 2.4, rows: int = 1):
+    """(figure, axes): those given, or new ones [inches]; of several rows they are an array and share the abscissa."""
+    if axes is None:
+        figure = new_figure(width, height)
+        return figure, figure.subplots(rows, 1, sharex=rows > 1)
+    return (axes if rows == 1 and not np.iterable(axes) else axes[0]).figure, axes
+
+
+def colour(vehicle: Vehicle, wheel: str) -> str:
+    """The wheel's colour, by its place among the contacts."""
+    return COLOURS[vehicle.contact_names.index(wheel) % len(COLOURS)]
+
+
+def line_colours(vehicle: Vehicle | None, names) -> dict[str, str]:
+    """A colour for each name: a wheel's own where it is that of its joint, others for the rest."""
+    wheels = {} if vehicle is None else {w.joint: contact for w, contact in zip(vehicle.description.wheels, vehicle.contact_names)}
+    rest = (*OTHERS, *COLOURS) if wheels else COLOURS
+    others = iter([rest[i % len(rest)] for i in range(len(names))])
+    return {name: colour(vehicle, wheels[name]) if name in wheels else next(others) for name in names}
+
+
+def words(name: str) -> str:
+    """A name as one reads it."""
+    return name.removesuffix("_joint").removesuffix("_link").replace("_", " ")
+
+
+def legend(axes) -> None:
+    """Names above the axes, where no curve is, in as many columns as fit."""
+    handles, labels = axes.get_legend_handles_labels()
+    if labels:
+        columns = axes.get_gridspec().ncols if axes.get_gridspec() is not None else 1
+        room = axes.figure.get_figwidth() / columns - 0.5
+        fit = max(1, min(len(labels), int(room / (0.38 + LETTER * max(map(len, labels))))))
+        if isinstance(axes.figure, _picture()):                            # one of ours grows with its legends
+            axes.figure.set_figheight(axes.figure.get_figheight() + LINE * (-(-len(labels) // fit) - 1))
+        with drawing():
+            axes.legend(handles, labels, loc="lower left", bbox_to_anchor=(0, 1.0), ncols=fit)
+
+
+def moments(trajectory, most: int) -> np.ndarray:
+    """Indices of so many recorded states at most, spread over the run."""
+    return np.unique(np.linspace(0, len(trajectory) - 1, min(most, len(trajectory))).astype(int))
+
+
+def settle(axes, values, nothing: float = 1e-9) -> None:
+    """Ordinates that are constant but for rounding are drawn as such, instead of noise blown up; below `nothing` they are zero."""
+    low, high = float(np.min(values)), float(np.max(values))
+    size = max(abs(low), abs(high))
+    if size < nothing:
+        axes.set_ylim(-1, 1)
+    elif high - low < 1e-6 * size:
+        axes.set_ylim(low - 0.1 * size, high + 0.1 * size)
+
+
+def write(figure, file: Path) -> None:
+    """Writes a figure as the file's name says: .pdf or .svg (vectors), .png (300 dots an inch)."""
+    figure.savefig(file, dpi=300)
+
+
+def svg(figure, prefix: str, label: str) -> str:
+    """The figure as an <svg> element for a page: `prefix` keeps its ids apart from those of other figures, `label` says what it shows."""
+    stream = io.StringIO()
+    with drawing():
+        figure.savefig(stream, format="svg", transparent=True, metadata={"Date": None, "Creator": None})
+    text = stream.getvalue()
+    text = re.sub(r"<metadata>.*?</metadata>", "", text[text.index("<svg"):], flags=re.S)
+    text = re.sub(r'\bid="', f'id="{prefix}-', text)
+    text = re.sub(r'(href="|url\()#', rf"\1#{prefix}-", text)
+    box = re.search(r'viewBox="[^"]*"', text)[0]
+    return re.sub(r"<svg\b[^>]*>", f'<svg xmlns:xlink="http://www.w3.org/1999/xlink" xmlns="http://www.w3.org/2000/svg" {box} role="img" '
+                                   f'aria-label="{label}">', text, count=1)

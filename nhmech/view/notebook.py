@@ -1,0 +1,41 @@
+"""A run inside a notebook."""
+
+from __future__ import annotations
+
+import tempfile
+from html import escape
+from pathlib import Path
+
+from ..errors import NhmechError
+from .recording import save_html
+
+
+class Shown:
+    """The page of a run; Jupyter displays it in place, with its play controls."""
+
+    def __init__(self, page: str, height: int):
+        self.page, self.height = page, height
+
+    def _repr_html_(self) -> str:
+        return (f'<iframe srcdoc="{escape(self.page, quote=True)}" width="100%" height="{self.height}" '
+                'style="border: 0; border-radius: 8px" title="the run, with play controls"></iframe>')
+
+    def __repr__(self) -> str:
+        return f"<a page of {len(self.page) / 1e6:.1f} MB, which a notebook displays; nhmech.save_html writes it to a file>"
+
+
+def show(vehicle, trajectory, *, height: int = 460, **options) -> Shown:
+    """The run as an animation that a notebook displays in place: the self-contained page of `save_html` in a frame, about 1 MB a cell.
+
+    vehicle  or a textbook system, as `nhmech.systems.load_system` returns it
+    height   of the frame [pixels]
+    options  of `save_html`, such as overlays=["rotation_centre"]
+    """
+    if not (isinstance(height, int) and height > 0):
+        raise NhmechError(f"height = {height!r} must be a positive number of pixels")
+    save = save_html
+    if not hasattr(vehicle, "visual_model"):
+        from .system_picture import save_system_html as save
+    with tempfile.TemporaryDirectory(prefix="nhmech-") as folder:
+        file = save(vehicle, trajectory, Path(folder) / "run.html", **options)
+        return Shown(Path(file).read_text(encoding="utf-8"), height)

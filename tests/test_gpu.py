@@ -1,0 +1,265 @@
+"""Batches on a GPU: the kernel's source run by the host's compiler, compiled by NVRTC where there is one, and what is said without a GPU.
+
+Only the copying and the launch by NVIDIA's driver need a GPU; here memory of this process and a loop over threads take their place.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import itertools
+import re
+import subprocess
+import sys
+from functools import cache
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+from support import SHIPPED, random_states, shipped
+
+import nhmech
+from nhmech.compile import gpu, nvrtc
+from nhmech.compile.compiler import find_compiler
+from nhmech.compile.cuda_kernel import kernel_source
+from nhmech.compile.gpu import BLOCK, TYPES, Kernel
+from nhmech.simulation import lane_step
+from nhmech.simulation.lane_step import stepper
+
+needs_compiler = pytest.mark.skipif(find_compiler() is None, reason="no C compiler")
+GUARD = 64
+DRIVING = {"left_wheel_joint": 4.0, "right_wheel_joint": 2.5}
+
+SHIM = """
+struct dim { unsigned x; };
+static dim blockIdx, blockDim, threadIdx;
+#define __global__
+"""
+LAUNCH = """
+extern "C" void launch(unsigned blocks, unsigned block, long long count, double dt, long long k0, long long steps, double poor, double flat,
+                       double loose, const double* u, long long hold, const double* theta, double* x, double* health, const double* side,
+                       long long* status, long long* done, long long every, double* record) {
+  blockDim.x = block;
+  for (blockIdx.x = 0; blockIdx.x < blocks; ++blockIdx.x)
+    for (threadIdx.x = 0; threadIdx.x < block; ++threadIdx.x)
+      nhmech_kernel(count, dt, k0, steps, poor, flat, loose, u, hold, theta, x, health, side, status, done, every, record);
+}
+"""
+
+
+class Host:
+    """What `Gpu` does, in this process. Memory is full of NaN at first, and writing past its end is noticed."""
+
+    def __init__(self):
+        self.blocks, self.launches = {}, 0
+
+    def use(self):
+        pass
+
+    def allocate(self, size):
+        block = np.full(size // 8 + GUARD, np.nan)
+        self.blocks[block.ctypes.data] = block
+        return block.ctypes.data
+
+    def free(self, address):
+        assert np.isnan(self.blocks.pop(address)[-GUARD:]).all()
+
+    def send(self, array, address):
+        assert array.flags.c_contiguous
+        ctypes.memmove(address, array.ctypes.data, array.nbytes)
+
+    def fetch(self, array, address):
+        assert array.flags.c_contiguous
+        ctypes.memmove(array.ctypes.data, address, array.nbytes)
+
+    def launch(self, kernel, threads, values, types):
+        self.launches += 1
+        assert all(type(value) in (int, float) for value in values)                  # what cuda.bindings takes for these types
+        kernel(-(-threads // BLOCK), BLOCK, *(kind(value) for kind, value in zip(types, values, strict=True)))
+
+
+@pytest.fixture(scope="session")
+def library(tmp_path_factory):
+    """Source of a kernel -> its launcher, compiled for this machine."""
+    folder, compiler = tmp_path_factory.mktemp("kernels"), find_compiler()
+    names = itertools.count()
+
+    @cache
+    def compiled(source: str):
+        path = folder / f"kernel{next(names)}"
+        path.with_suffix(".cpp").write_text(SHIM + source + LAUNCH)
+        command = [compiler.path, *compiler.words, "-x", "c++", "-O1", "-fPIC", "-shared", "-o", f"{path}.so", f"{path}.cpp", "-lm"]
+        subprocess.run(command, check=True, capture_output=True, text=True)
+        call = ctypes.CDLL(f"{path}.so").launch
+        call.argtypes, call.restype = [ctypes.c_uint, ctypes.c_uint, *TYPES], None
+        return call
+
+    return compiled
+
+
+@pytest.fixture
+def host(library, monkeypatch):
+    """`device="gpu"` goes to this process."""
+    found = Host()
+    monkeypatch.setattr(lane_step, "compiled_kernel", lambda step, cost: Kernel(found, library(kernel_source(step)), cost))
+    monkeypatch.setattr(lane_step, "_kept", {key: made for key, made in lane_step._kept.items() if key[1] == "cpu"})
+    yield found
+    assert not found.blocks                                                        # all memory was given back
+
+
+def both(constrained, *given, **options):
+    return [nhmech.simulate_batch(constrained, *given, **options, device=device) for device in ("cpu", "gpu")]
+
+
+def agree(cpu, kernel, rtol=1e-10):
+    np.testing.assert_allclose(kernel.x, cpu.x, rtol=rtol, atol=rtol)
+    for name in ("status", "stopped_at", "u", "t", "theta"):
+        np.testing.assert_array_equal(getattr(kernel, name), getattr(cpu, name), err_msg=name)
+
+
+# -- the kernel's arithmetic and indices ---------------------------------------------------------------------------------
+@needs_compiler
+@pytest.mark.parametrize("name", SHIPPED)
+def test_steps_agree_with_those_of_the_cpu(name, host):
+    vehicle = shipped(name)
+    flat = stepper(vehicle).flat
+    states = [(q, xi, u) for chosen, q, xi, u in random_states(vehicle, 5, seed=7) if chosen is vehicle]
+    x0, u = np.array([flat.flatten(q, xi) for q, xi, _ in states]), np.array([u for *_, u in states])
+    cpu, kernel = both(vehicle, x0, u, dt=1e-3, steps=3)
+    agree(cpu, kernel, rtol=1e-11)
+    assert cpu.ok.any() and host.launches == 2                                     # onto the constraints, and the steps
+
+
+@needs_compiler
+def test_more_cases_than_one_block_with_parameters_and_inputs_of_their_own(host):
+    drive = shipped("differential_drive").with_parameters(symbolic=("base_link.mass", "payload.mass"))
+    rng, count = np.random.default_rng(1), 2 * BLOCK + 3
+    x0 = nhmech.start_states(drive, [(*rng.normal(size=2), rng.uniform(-3, 3)) for _ in range(count)], xi=DRIVING)
+    theta = drive.theta * rng.uniform(0.7, 1.4, size=(count, 2)) + [0, 1]
+    u = rng.normal(size=(50, count, 2)) * 0.05
+    cpu, kernel = both(drive, x0, u, dt=1e-3, steps=200, every=7, control_every=4, theta=theta)
+    agree(cpu, kernel)
+    assert cpu.ok.all() and np.ptp(cpu.xi[-1], axis=0).min() > 0.1
+    for held in (u[0], u[0, 0], None):
+        agree(*both(drive, x0[:5], held[:5] if held is not None and held.ndim == 2 else held, dt=1e-3, steps=20, every=3))
+
+
+@needs_compiler
+@pytest.mark.parametrize("every, hold", [(1, 1), (3, 4), (50, 7), (1000, 1000)])
+def test_a_run_cut_into_launches_is_the_same_run(host, monkeypatch, every, hold):
+    drive = shipped("differential_drive")
+    x0 = nhmech.start_states(drive, [(0.0, 0.1 * i, 0.3 * i) for i in range(5)], xi=DRIVING)
+    u = np.random.default_rng(2).normal(size=(-(-100 // hold), 5, 2)) * 0.05
+    options = dict(dt=1e-3, steps=100, every=every, control_every=hold)
+    cpu, whole = both(drive, x0, u, **options)
+    agree(cpu, whole)
+    before = host.launches
+    for name, value in (("LAUNCH", 11 * 5 * stepper(drive).cost), ("RECORD", 8 * 11 * 5 * 2)):
+        with monkeypatch.context() as patch:
+            patch.setattr(gpu, name, value)
+            np.testing.assert_array_equal(nhmech.simulate_batch(drive, x0, u, **options, device="gpu").x, whole.x)
+    assert host.launches > before + 2 * 2
+
+
+@needs_compiler
+def test_a_policy_and_a_case_that_fails(host):
+    drive = shipped("differential_drive")
+    x0 = nhmech.start_states(drive, [(0.0, 0.1 * i, 0.3 * i) for i in range(5)], xi=DRIVING)
+
+    def policy(t, x):
+        u = 0.1 * (np.array([3.0, 2.0]) - x[:, -2:])
+        u[3] = np.nan if t > 0.0195 else u[3]
+        return u
+
+    cpu, kernel = both(drive, x0, policy, dt=1e-3, steps=60, every=4, control_every=10)
+    agree(cpu, kernel)
+    assert kernel.status.tolist() == [0, 0, 0, 1, 0] and kernel.stopped_at[3] == pytest.approx(0.02, abs=1e-15)
+
+
+@needs_compiler
+def test_discs_that_lie_down_and_a_car_that_turns_about_its_wheel_stop_where_they_do_on_the_cpu(host):
+    disc = shipped("disc")
+    poses = [(0, 0, 0.3, roll, 0, 0) for roll in (0.6, 0.9, 1e-9)]
+    cpu, kernel = both(disc, nhmech.start_states(disc, poses), dt=1e-3, steps=600)
+    np.testing.assert_array_equal(kernel.status, cpu.status)
+    np.testing.assert_allclose(kernel.stopped_at, cpu.stopped_at, atol=1.5e-3)           # a fall magnifies the last bit
+    np.testing.assert_allclose(kernel.x[:100], cpu.x[:100], rtol=1e-10, atol=1e-10)
+    assert (cpu.status[:2] != 0).all()
+    car = shipped("ackermann_car")
+    x0 = np.concatenate([nhmech.start_states(car, [(0, 0, 0)], xi={"front_left_steering_joint": rate, "rear_left_wheel_joint": 2.0})
+                         for rate in (5.0, 0.5)])
+    agree(*both(car, x0, dt=1e-3, steps=400, every=100))
+    agree(*both(car, x0, dt=1.0, steps=5))                                         # too long a step
+
+
+# -- CUDA ----------------------------------------------------------------------------------------------------------------
+@pytest.mark.parametrize("name", ["differential_drive", "bicycle"])
+@pytest.mark.parametrize("capability, target", [(80, "sm_80"), (125, "compute_")])
+def test_nvrtc_compiles_the_source(name, capability, target, tmp_path):
+    """Machine code for a GPU that it knows, PTX for one that is newer than itself; both need no GPU."""
+    pytest.importorskip("cuda.bindings.nvrtc", reason="cuda-bindings is not installed")
+    try:
+        compiler = nvrtc.nvrtc_for(capability)
+    except Exception as error:
+        pytest.skip(f"NVRTC is not installed: {error}")
+    assert compiler.words[0].startswith(target)
+    source, made = tmp_path / "step.cu", tmp_path / "step.bin"
+    source.write_text(kernel_source(stepper(shipped(name)).step))
+    compiler.build(source, made, 0)
+    if target == "sm_80":
+        assert made.read_bytes().startswith(b"\x7fELF") and b"nhmech_kernel" in made.read_bytes()
+    else:
+        head = re.search(r"\.visible \.entry nhmech_kernel\((.*?)\)", made.read_text(), re.S)[1]
+        kinds = {ctypes.c_double: ".f64", ctypes.c_longlong: ".u64", ctypes.c_void_p: ".u64"}
+        assert re.findall(r"\.param (\.\w+)", head) == [kinds[kind] for kind in TYPES]       # what `launch` passes
+        assert ".f64" in made.read_text() and ".f32" not in made.read_text()
+    source.write_text("float wrong = ;")
+    with pytest.raises(nhmech.CompileError, match="NVRTC failed on generated code.*expected an expression"):
+        compiler.build(source, made, 0)
+
+
+# -- without a GPU -------------------------------------------------------------------------------------------------------
+@pytest.fixture
+def drive():
+    return shipped("differential_drive")
+
+
+def asked_for_a_gpu(drive):
+    gpu.first_gpu.cache_clear()
+    with pytest.raises(nhmech.CompileError) as error:
+        nhmech.simulate_batch(drive, nhmech.start_states(drive, [(0, 0, 0)]), dt=1e-3, steps=2, device="gpu")
+    gpu.first_gpu.cache_clear()
+    assert "pip install 'nhmech[gpu]'" in str(error.value) and 'device="cpu"' in str(error.value) and "\n" not in str(error.value)
+    return str(error.value)
+
+
+def test_without_the_package_it_is_said_what_to_install(drive, monkeypatch):
+    monkeypatch.setitem(sys.modules, "cuda.bindings", None)
+    assert "cuda-bindings is missing" in asked_for_a_gpu(drive)
+
+
+def test_without_a_driver_or_a_gpu(drive, monkeypatch):
+    def no_library(flags):
+        raise RuntimeError("libcuda.so.1 was not found\nsearched everywhere")
+
+    def no_device(flags):
+        return (type("CUresult", (int,), {"name": "CUDA_ERROR_NO_DEVICE"})(100),)
+
+    for answer, words in ((no_library, "libcuda.so.1 was not found"), (no_device, r"CUDA_ERROR_NO_DEVICE (100)")):
+        monkeypatch.setattr(gpu, "bindings", lambda: SimpleNamespace(driver=SimpleNamespace(cuInit=answer)))
+        assert words in asked_for_a_gpu(drive)
+
+
+def test_this_machine_runs_it_or_says_why_not(drive):
+    """With a GPU the same numbers as on the processor; without, words."""
+    x0 = nhmech.start_states(drive, [(0, 0, 0.1 * i) for i in range(100)], xi=DRIVING)
+    try:
+        gpu.first_gpu()
+    except Exception:
+        asked_for_a_gpu(drive)
+        pytest.skip("no GPU here")
+    agree(*both(drive, x0, [0.1, 0.2], dt=1e-3, steps=500, every=50))
+
+
+def test_another_device_is_refused(drive):
+    with pytest.raises(nhmech.SimulationError, match="device = 'tpu' must be 'cpu' or 'gpu'"):
+        nhmech.simulate_batch(drive, np.zeros((1, 11)), dt=1e-3, steps=2, device="tpu")

@@ -1,0 +1,196 @@
+"""Explicit dynamics, direct collocation, model predictive control, identification."""
+
+import sys
+from pathlib import Path
+
+import casadi as ca
+import numpy as np
+import pytest
+from support import shipped
+
+import nhmech
+from nhmech import ModelError, SimulationError
+from nhmech.control.collocation import Collocation
+from nhmech.control.mpc import MPC
+from nhmech.control.path_library import make_path
+
+EXAMPLES = Path(__file__).resolve().parent.parent / "examples"
+
+
+# -- dynamics --------------------------------------------------------------------------------------------------------------
+@pytest.mark.parametrize("name", ["differential_drive", "ackermann_car", "pendulum", "bicycle", "omni"])
+def test_the_rate_is_that_of_drift_and_the_step_that_of_the_simulator(name):
+    vehicle, rng = shipped(name), np.random.default_rng(0)
+    f = nhmech.dynamics(vehicle)
+    assert f.nx == len(f.names) and f.nu == len(vehicle.driven)
+    efforts = rng.normal(size=f.nu)
+    simulator = nhmech.Simulator(vehicle, lambda t, state: efforts, dt=1e-3)
+    state = simulator.reset(pose=(1.0, -2.0, 0.7), xi={"forward_speed": 0.4 if name != "bicycle" else 4.0})
+    x = f.of(state)
+    assert f.pose(x).full().ravel() == pytest.approx(state.pose, abs=1e-12)
+    assert np.abs(f.velocity(0.0, x, []).full().ravel() - state.v).max() <= 1e-12
+    q_rate, xi_rate = vehicle.equations().drift(0.0, state.q, state.v[list(vehicle.frame.speeds)], efforts, [])
+    rate = f(x, efforts).full().ravel()
+    assert np.abs(rate[:7] - q_rate.full().ravel()[:7]).max() <= 1e-12 and np.abs(rate[f.flat.nconf:] - xi_rate.full().ravel()).max() <= 1e-10
+    for joint in vehicle.driven:
+        assert rate[f.coordinate(joint)] == pytest.approx(state.joint_velocity[joint], abs=1e-12)
+    for _ in range(50):
+        x, state = f.step(x, efforts, 1e-3).full().ravel(), simulator.step()
+    assert np.abs(x - f.of(state)).max() <= 1e-12
+
+
+def test_symbols_go_through_and_parameters_are_open():
+    """MX and SX; the derivative by a radius against a central difference of other vehicles."""
+    name, vehicle = "left_wheel_joint.radius", shipped("differential_drive")
+    f = nhmech.dynamics(vehicle.with_parameters(symbolic=[name]))
+    x0 = nhmech.start_states(vehicle, [(0, 0, 0)], xi={"forward_speed": 0.5, "yaw_rate": 0.3})[0]
+    for symbol in (ca.MX, ca.SX):
+        x, u, theta = symbol.sym("x", f.nx), symbol.sym("u", f.nu), symbol.sym("theta", 1)
+        slope = ca.Function("slope", [x, u, theta], [ca.jacobian(f(x, u, theta), theta)])(x0, [0.1, 0.2], f.theta).full().ravel()
+        rates = [f(x0, [0.1, 0.2], f.theta + h).full().ravel() for h in (1e-5, -1e-5)]
+        assert slope == pytest.approx((rates[0] - rates[1]) / 2e-5, rel=1e-7, abs=1e-7)
+    assert f.parameters == (name,) and f.theta == pytest.approx([0.1])
+
+
+def test_unknown_names_are_told():
+    f = nhmech.dynamics(shipped("differential_drive"))
+    with pytest.raises(SimulationError, match="no coordinate 'leg'; there are x, y"):
+        f.coordinate("leg")
+    with pytest.raises(SimulationError, match="no independent speed 'x'"):
+        f.speed("x")
+
+
+# -- collocation -----------------------------------------------------------------------------------------------------------
+def test_least_effort_from_rest_to_rest_is_the_cubic():
+    """Straight ahead by d in T at least int u^2: u = 6 m d (1 - 2 t / T) / T^2, and int u^2 = 12 (m d)^2 / T^3, in the limit of many intervals.
+
+    With u held over each of N intervals the same holds with 12 / (1 - 1 / N^2): the least sum of squares with two linear conditions.
+    """
+    vehicle, d, T, n = shipped("differential_drive"), 1.0, 2.0, 20
+    problem = Collocation(vehicle, n, T)
+    f = problem.dynamics
+    start = nhmech.start_states(vehicle, [(0, 0, 0)])[0]
+    problem.opti.subject_to(problem.x[:, 0] == start)
+    problem.opti.subject_to(f.pose(problem.x[:, -1]) == [d, 0, 0])
+    problem.opti.subject_to(problem.x[f.flat.nconf:, -1] == 0)
+    problem.opti.minimize(ca.sumsqr(problem.u) * T / n)
+    guess = np.tile(start, (n + 1, 1))
+    guess[:, 0] = np.linspace(0, d, n + 1)
+    problem.guess(guess)
+    plan = problem.solve(tolerance=1e-11)
+    acceleration = f(start, [1.0, 1.0]).full().ravel()[f.speed("left_wheel_joint")] * 0.1         # [m/s^2] for 1 N m on both wheels
+    k = np.arange(n)
+    expected = 6 * d / T ** 2 * (1 - (2 * k + 1) / n) / (1 - 1 / n ** 2) / acceleration
+    assert np.abs(plan.u - expected[:, None]).max() <= 1e-7 * expected[0]
+
+
+def test_least_time_is_full_effort_one_way_then_the_other():
+    """T = 2 sqrt(d / a): exact where the switch is between two intervals."""
+    vehicle, d, most, n = shipped("differential_drive"), 0.8, 0.5, 10
+    problem = Collocation(vehicle, n)
+    f, start = problem.dynamics, nhmech.start_states(vehicle, [(0, 0, 0)])[0]
+    problem.opti.subject_to(problem.x[:, 0] == start)
+    problem.opti.subject_to(f.pose(problem.x[:, -1]) == [d, 0, 0])
+    problem.opti.subject_to(problem.x[f.flat.nconf:, -1] == 0)
+    problem.bounded(problem.u, -most, most)
+    problem.opti.minimize(problem.duration)
+    problem.guess(np.tile(start, (n + 1, 1)), np.full((n, 2), 0.1), duration=3.0)
+    plan = problem.solve()
+    acceleration = f(start, [most, most]).full().ravel()[f.speed("left_wheel_joint")] * 0.1
+    assert plan.t[-1] == pytest.approx(2 * np.sqrt(d / acceleration), rel=1e-6)
+    assert np.abs(plan.u - np.repeat([most, -most], n // 2)[:, None]).max() <= 1e-4
+
+
+def test_a_turning_plan_is_what_the_simulator_does():
+    """The method's order is 2 d: a coarse plan of a car-like turn replays to 1e-7 m; quaternions stay unit."""
+    vehicle = shipped("tricycle")
+    problem = Collocation(vehicle, 12, 3.0)
+    f, start = problem.dynamics, nhmech.start_states(vehicle, [(0, 0, 0)], xi={"forward_speed": 0.5})[0]
+    problem.opti.subject_to(problem.x[:, 0] == start)
+    problem.opti.subject_to(f.pose(problem.x[:, -1])[:2] == [1.5, 0.3])
+    problem.opti.minimize(ca.sumsqr(problem.u))
+    guess = np.tile(start, (13, 1))
+    guess[:, 0] = np.linspace(0, 1.5, 13)
+    problem.guess(guess)
+    plan = problem.solve()
+    assert np.abs(np.linalg.norm(plan.x[:, 3:7], axis=1) - 1).max() <= 1e-9
+    simulator = nhmech.Simulator(vehicle, plan, dt=plan.t[1] / 50, control_period=plan.t[1])
+    simulator.reset(pose=(0, 0, 0), xi={"forward_speed": 0.5})
+    simulator.run(3.0)
+    assert simulator.state.pose[:2] == pytest.approx((1.5, 0.3), abs=1e-6)
+    assert (plan(3.1, None) == 0).all()
+
+
+def test_what_cannot_be_planned_is_said():
+    problem = Collocation(shipped("differential_drive"), 4, 0.1)
+    problem.opti.subject_to(problem.x[0, 0] == 0)
+    problem.opti.subject_to(problem.x[0, -1] == 100)
+    problem.bounded(problem.x[-2:, :], -1, 1)
+    with pytest.raises(SimulationError, match="no plan found: IPOPT says"):
+        problem.solve(50)
+    for words in (dict(intervals=0), dict(intervals=2, duration=-1.0), dict(intervals=2, unit=[1.0])):
+        with pytest.raises(SimulationError):
+            Collocation(shipped("differential_drive"), **words)
+    with pytest.raises(SimulationError, match=r"expected \(5, 11\)"):
+        problem.guess(np.zeros((4, 11)))
+
+
+# -- model predictive control ----------------------------------------------------------------------------------------------
+@pytest.mark.parametrize("name, size", [("differential_drive", 1.0), ("mecanum", 1.0), ("tricycle", 2.0)])
+def test_mpc_follows_a_figure_eight(name, size):
+    """One set of weights; 2 cm lateral RMS is asked of trackers, a millimetre is what efforts two lengths ahead give."""
+    controller = MPC(shipped(name), make_path("figure8", size), speed=0.5)
+    simulator = nhmech.Simulator(shipped(name), controller, dt=5e-3, control_period=0.02)
+    simulator.reset(**controller.start)
+    run = simulator.run(4.0)
+    errors = controller.errors(run)
+    assert np.sqrt(np.mean(errors[:, 1] ** 2)) <= 1e-3
+    assert abs(errors[-1, 0]) <= 0.02 * size
+
+
+def test_mpc_keeps_to_the_limits_and_recovers():
+    """Put down far beside the path: efforts are cut at the limit in the optimisation itself, and it gets back."""
+    vehicle = shipped("differential_drive")
+    controller = MPC(vehicle, make_path("line", 20.0), speed=0.5)
+    controller._most = np.full(2, 0.3)
+    simulator = nhmech.Simulator(vehicle, controller, dt=5e-3, control_period=0.02)
+    simulator.reset(pose=(0.0, 0.4, 1.0))
+    run = simulator.run(5.0)
+    assert np.abs(run.u).max() == pytest.approx(0.3, abs=1e-12)
+    assert abs(run.q[-1, 1]) <= 2e-3 and run.column("yaw_rate")[-1] == pytest.approx(0.0, abs=0.02)
+
+
+def test_mpc_stops_at_the_end():
+    vehicle = shipped("differential_drive")
+    controller = MPC(vehicle, make_path("line", 1.0), speed=0.5)
+    simulator = nhmech.Simulator(vehicle, controller, dt=5e-3, control_period=0.02)
+    simulator.reset(**controller.start)
+    run = simulator.run(8.0)
+    assert run.q[-1, 0] == pytest.approx(1.0, abs=0.02) and abs(run.column("forward_speed")[-1]) <= 0.01
+
+
+def test_mpc_refuses():
+    path = make_path("line", 1.0)
+    for words in (dict(stages=0), dict(horizon=-1.0), dict(effort=0.0), dict(speed=0.0)):
+        with pytest.raises(ModelError):
+            MPC(shipped("differential_drive"), path, **words)
+    with pytest.raises(ModelError, match="no driven joint"):
+        MPC(shipped("sled"), path)
+
+
+# -- identification --------------------------------------------------------------------------------------------------------
+@pytest.mark.skipif(not EXAMPLES.is_dir(), reason="the examples are in the repository only")
+def test_estimates_scatter_as_their_sigma_says(monkeypatch):
+    """Three runs: within 3.5 sigma of the truth each, and not all far nearer than sigma; residuals are the noise."""
+    monkeypatch.syspath_prepend(str(EXAMPLES))
+    import identify
+
+    vehicle = shipped("differential_drive").with_parameters(dict(zip(identify.UNKNOWN, identify.GUESS)), symbolic=identify.UNKNOWN)
+    off = []
+    for seed in range(3):
+        f, u, seen = identify.dynamics_and_run(vehicle, 2.0, seed)
+        estimate, sigma, _, residual = identify.identify(f, u, seen)
+        assert 0.8 <= np.sqrt(np.mean(residual ** 2)) <= 1.2
+        off.append((estimate - identify.TRUTH) / sigma)
+    assert 0.3 <= np.sqrt(np.mean(np.square(off))) <= 1.8 and np.abs(off).max() <= 3.5
+    sys.modules.pop("identify")

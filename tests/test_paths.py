@@ -1,0 +1,222 @@
+"""Paths by arc length: unit speed, curvature, the nearest point, Dubins' words, splines."""
+
+from math import pi, sqrt
+
+import numpy as np
+import pytest
+from scipy.special import gamma
+
+from nhmech import ModelError
+from nhmech.control.arcs import Arcs
+from nhmech.control.dubins import dubins, words
+from nhmech.control.path_library import PATHS, Parametric, circle, lane_change, line, make_path, spline
+
+GATES = [(0.0, 0.0), (2.0, 1.0), (3.0, -1.0), (5.0, 0.5), (4.0, 3.0)]
+ALL = {name: make_path(name, 1.3) for name in PATHS} | {
+    "closed spline": spline(GATES, closed=True),
+    "placed": make_path("figure8", 2.0).placed(1.0, -2.0, 2.5),
+    "right circle": circle(0.7, left=False),
+}
+JOINTS = {"dubins": np.cumsum([length for _, length in make_path("dubins", 1.3).arcs])}      # where curvature jumps
+CENTRAL = np.array([4 / 5, -1 / 5, 4 / 105, -1 / 280])                                       # differences of eighth order
+
+
+def slope(function, s, h):
+    return sum(c * (function(s + (i + 1) * h) - function(s - (i + 1) * h)) for i, c in enumerate(CENTRAL)) / h
+
+
+def inner_points(name, count=200, seed=3):
+    """Random s, away from the ends and from what is not smooth: waypoints, joints of arcs."""
+    path, rng = ALL[name], np.random.default_rng(seed)
+    h = 1e-4 * path.length
+    s = rng.uniform(8 * h, path.length - 8 * h, count)
+    rough = list(JOINTS.get(name, ()))
+    if name == "slalom":
+        rough += [path.nearest(p) for p in 1.3 * np.array([(3, 1), (6, -1), (9, 1), (12, -1)])]
+    if name == "closed spline":
+        rough += [path.nearest(p) for p in GATES]
+    if name == "lane_change":
+        rough += [path.nearest((x, 0.0 if x < 3 * 1.3 else 1.3)) for x in (2 * 1.3, 8 * 1.3)]
+    return s[np.all(np.abs(s[:, None] - np.array([-1.0, *rough])) > 5 * h, axis=1)], h
+
+
+@pytest.mark.parametrize("name", ALL)
+def test_arc_length_heading_and_curvature(name):
+    """|dp/ds| = 1, dp/ds along the heading, dheading/ds = curvature."""
+    path = ALL[name]
+    s, h = inner_points(name)
+    tangent = slope(path.point, s, h)
+    assert len(s) > 100
+    assert np.abs(np.hypot(*tangent.T) - 1).max() <= 1e-9
+    assert np.abs(tangent - np.stack([np.cos(path.heading(s)), np.sin(path.heading(s))], axis=-1)).max() <= 1e-9
+    assert np.abs(slope(path.heading, s, h) - path.curvature(s)).max() <= 1e-8
+
+
+@pytest.mark.parametrize("name", ALL)
+def test_one_s_is_many(name):
+    """A number and an array give the same; a closed path repeats, an open one goes on straight."""
+    path = ALL[name]
+    s = np.linspace(0.05, 0.95, 7) * path.length
+    assert np.allclose(path.point(s), [path.point(float(x)) for x in s], rtol=0, atol=1e-13)
+    if path.closed:
+        assert np.allclose(path.point(s + path.length), path.point(s), rtol=0, atol=1e-12 * path.length)
+        assert np.allclose(np.exp(1j * path.heading(s + 3 * path.length)), np.exp(1j * path.heading(s)), rtol=0, atol=1e-11)
+        seam = slope(path.heading, np.array([path.length]), 1e-3)
+        assert np.allclose(seam, path.curvature(0.0), rtol=0, atol=1e-3)                  # no jump of 2 pi
+    else:
+        x, y, heading = path.end()
+        assert np.allclose(path.point(path.length + 2.0), (x + 2 * np.cos(heading), y + 2 * np.sin(heading)), rtol=0, atol=1e-12)
+        x, y, heading = path.start()
+        assert np.allclose(path.point(-2.0), (x - 2 * np.cos(heading), y - 2 * np.sin(heading)), rtol=0, atol=1e-12)
+        assert path.curvature(path.length + 0.1) == path.curvature(-0.1) == 0
+
+
+@pytest.mark.parametrize("name", ALL)
+def test_nearest(name):
+    """From a point beside the path, back to where it was taken; with `near` on the right branch, and for many points at once."""
+    path, rng = ALL[name], np.random.default_rng(5)
+    s = rng.uniform(0.02, 0.98, 40) * path.length
+    side = rng.uniform(-0.2, 0.2, 40)
+    normal = np.stack([-np.sin(path.heading(s)), np.cos(path.heading(s))], axis=-1)
+    points = path.point(s) + side[:, None] * normal
+    near = path.nearest(points, near=s + rng.uniform(-0.01, 0.01, 40) * path.length)
+    assert np.abs(near - s).max() <= 1e-9
+    found = path.nearest(points)
+    distance = np.linalg.norm(path.point(found) - points, axis=1)
+    dense = path.point(np.linspace(0, path.length, 20001))
+    assert np.all(distance <= np.abs(side) + 1e-12)                                 # at a crossing another branch may be nearer
+    assert np.all(distance <= [np.linalg.norm(dense - p, axis=1).min() + 1e-9 for p in points])
+    assert [path.nearest(p, near=float(x)) for p, x in zip(points, s)] == pytest.approx(s, abs=1e-9)
+    assert [path.nearest(p) for p in points] == pytest.approx(found, abs=1e-9)
+
+
+def test_nearest_stays_on_an_open_path():
+    path = lane_change(4.0, 1.0, before=1.0, after=2.0)
+    beyond = np.array([(-3.0, 0.5), (20.0, 1.0)])
+    assert path.nearest(beyond) == pytest.approx([0.0, path.length], abs=1e-12)
+    assert path.nearest(beyond, near=np.array([0.5, 6.0])) == pytest.approx([0.0, path.length], abs=1e-12)
+    assert path.nearest(beyond[0], near=0.5) == 0.0 and path.nearest(beyond[1], near=6.0) == path.length
+
+
+def test_figure_eight_closed_forms():
+    """Lemniscate of half-width a: length Gamma(1/4)^2 a / sqrt(2 pi), crossing at right angles, curvature 3 r / a^2."""
+    a = 2.7
+    path = make_path("figure8", a)
+    assert path.length == pytest.approx(gamma(0.25) ** 2 * a / sqrt(2 * pi), rel=1e-13)
+    s = np.linspace(0, path.length, 97)
+    x, y = path.point(s).T
+    assert np.abs((x * x + y * y) ** 2 - a * a * (x * x - y * y)).max() <= 1e-12 * a ** 4
+    assert np.allclose(np.abs(path.curvature(s)), 3 * np.hypot(x, y) / a ** 2, rtol=0, atol=1e-12)
+    assert np.allclose(path.point(path.length / 4), (a, 0), rtol=0, atol=1e-12)
+    assert float(path.heading(path.length / 2) - path.heading(0.0)) == pytest.approx(-3 * pi / 2, abs=1e-12)
+
+
+def test_length_of_a_known_curve():
+    """Arc length of a parametric curve, a parabola: y = x^2 on (-1, 1)."""
+    def derivatives(u):
+        return np.stack([u, u * u], -1), np.stack([np.ones_like(u), 2 * u], -1), np.stack([np.zeros_like(u), np.full_like(u, 2.0)], -1)
+
+    parabola = Parametric(derivatives, (-1.0, 1.0))
+    assert parabola.length == pytest.approx(sqrt(5) + np.arcsinh(2) / 2, rel=1e-13)
+    assert parabola.curvature(parabola.length / 2) == pytest.approx(2.0, rel=1e-12)
+
+
+def test_spline_interpolates():
+    for closed in (False, True):
+        path = spline(GATES, closed)
+        at = [path.nearest(p) for p in GATES]
+        assert np.abs(path.point(np.array(at)) - GATES).max() <= 1e-12
+        assert closed or at == sorted(at)
+    assert abs(spline(GATES).curvature(1e-9)) <= 1e-7
+    straight = spline([(0, 0), (1, 2), (2, 4)])
+    assert straight.length == pytest.approx(sqrt(20), rel=1e-13)
+    assert np.abs(straight.curvature(np.linspace(0, 4, 9))).max() <= 1e-12
+
+
+def test_lane_change():
+    path = lane_change(10.0, 2.0, before=1.0, after=3.0)
+    assert np.allclose(path.end(), (14, 2, 0), rtol=0, atol=1e-12)
+    assert np.allclose(path.at(0.5), (0.5, 0, 0, 0), rtol=0, atol=1e-12)
+    assert np.abs(path.curvature(np.array([1.0, path.length - 3.0]))).max() <= 1e-10
+
+
+def length_of(start, end, radius=1.0):
+    return dubins(start, end, radius).length
+
+
+@pytest.mark.parametrize("start, end, radius, length", [
+    ((0, 0, 0), (5, 0, 0), 1.0, 5.0),                                               # straight
+    ((0, 0, 0), (0, 2, pi), 1.0, pi),                                               # half a circle
+    ((0, 0, 0), (0, 6, pi), 1.5, 1.5 * pi + 3),                                     # LSL
+    ((0, 0, 0), (0, 0, pi), 1.0, 7 * pi / 3),                                       # turning round: three arcs
+    ((1, 2, pi / 2), (1, 2, -pi / 2), 2.0, 14 * pi / 3),
+    ((0, 0, 0), (2, 2, pi / 2), 2.0, pi),                                           # a quarter
+    ((0, 0, 0), (2, 2, 0), 1.0, pi),                                                # a quarter left, a quarter right
+    ((0, 0, 0), (0, 4, 0), 1.0, 2 * pi),                                            # two halves
+])
+def test_dubins_closed_forms(start, end, radius, length):
+    assert length_of(start, end, radius) == pytest.approx(length, rel=1e-12)
+
+
+def test_dubins_words_end_exactly_and_the_shortest_is_taken():
+    rng, seen = np.random.default_rng(11), set()
+    for _ in range(400):
+        a, b = (np.append(rng.uniform(-3, 3, 2), rng.uniform(-4, 4)) for _ in range(2))
+        r = rng.uniform(0.3, 2.0)
+        shortest = dubins(a, b, r)
+        D = b[:2] - a[:2]
+        course = np.arctan2(D[1], D[0])
+        found = words(np.hypot(*D) / r, a[2] - course, b[2] - course)
+        assert {"LSL", "RSR"} <= set(found)
+        for word, parts in found.items():
+            arcs = Arcs([({"L": 1 / r, "S": 0, "R": -1 / r}[letter], part * r) for letter, part in zip(word, parts)], tuple(a))
+            x, y, heading = arcs.end()
+            assert np.abs([x - b[0], y - b[1], np.sin((heading - b[2]) / 2)]).max() <= 1e-9
+            assert shortest.length <= arcs.length + 1e-12
+            if arcs.length == pytest.approx(shortest.length, rel=1e-12):
+                seen.add(word)
+        assert np.abs(shortest.curvature(np.linspace(0, shortest.length, 50))).max() <= 1 / r + 1e-12
+    assert seen == {"LSL", "RSR", "LSR", "RSL", "LRL", "RLR"}
+
+
+def test_dubins_lengths_are_those_of_shortest_paths():
+    """No detour over a third pose is shorter, and the way back with both headings reversed is as long: formulas that
+    miss a path do not pass."""
+    rng = np.random.default_rng(12)
+    for _ in range(400):
+        a, b, c = (tuple(np.append(rng.uniform(-2, 2, 2), rng.uniform(-pi, pi))) for _ in range(3))
+        assert length_of(a, c) <= length_of(a, b) + length_of(b, c) + 1e-9
+        back = length_of((c[0], c[1], c[2] + pi), (a[0], a[1], a[2] + pi))
+        assert back == pytest.approx(length_of(a, c), rel=1e-9)
+        assert length_of(a, c) >= np.hypot(c[0] - a[0], c[1] - a[1]) - 1e-12
+
+
+def test_dubins_detours_along_itself():
+    """A pose on the shortest path parts it into shortest paths."""
+    rng = np.random.default_rng(13)
+    for _ in range(100):
+        a, c = (tuple(np.append(rng.uniform(-2, 2, 2), rng.uniform(-pi, pi))) for _ in range(2))
+        path = dubins(a, c, 0.8)
+        s = rng.uniform(0.1, 0.9) * path.length
+        b = tuple(float(value) for value in path.at(s)[:3])
+        assert length_of(a, b, 0.8) == pytest.approx(s, rel=1e-7)
+        assert length_of(b, c, 0.8) == pytest.approx(path.length - s, rel=1e-7)
+
+
+@pytest.mark.parametrize("make, said", [
+    (lambda: make_path("figure9"), "figure9.*line, circle, figure8"),
+    (lambda: make_path("line", -1.0), "-1.0 must be a positive number"),
+    (lambda: circle(float("nan")), "nan must be a positive"),
+    (lambda: spline([(0, 0)]), "2 or more rows"),
+    (lambda: spline([(0, 0), (1, 1), (1, 1)]), "waypoints 1 and 2 coincide"),
+    (lambda: spline([(0, 0), (1, float("inf"))]), "finite"),
+    (lambda: dubins((0, 0, 0), (0, 0, float("nan")), 1.0), "finite numbers"),
+    (lambda: dubins((0, 0, 0), (0, 0, 0), 1.0), "no length"),
+    (lambda: lane_change(5.0, float("nan")), "finite"),
+    (lambda: line(1.0).placed(float("nan")), "finite"),
+    (lambda: line(1.0).nearest((0.0, float("nan"))), "finite"),
+    (lambda: spline([(0, 0), (1, 0), (0, 0)]), "turn back|stands still"),
+])
+def test_errors_say_what_is_wrong(make, said):
+    with pytest.raises(ModelError, match=said):
+        make()

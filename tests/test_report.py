@@ -1,0 +1,246 @@
+"""The report of a run: what stands on it is what the run says, whatever kind of run it was."""
+
+from __future__ import annotations
+
+import re
+from html.parser import HTMLParser
+
+import numpy as np
+import pytest
+from click.testing import CliRunner
+
+import nhmech
+from nhmech.analysis.rolling_limits import along, friction_limit
+from nhmech.cli import main
+from nhmech.control.path_library import make_path
+from nhmech.control.path_reference import path_error
+from nhmech.control.pure_pursuit import PurePursuit
+from nhmech.control.wheel_servo import WheelServo
+from nhmech.systems import load_system
+
+from browser import needs_chromium, pixels
+
+pytest.importorskip("matplotlib", reason="the extra `plot` is not installed")
+from nhmech.view.report import judgement, report_html  # noqa: E402
+
+
+@pytest.fixture(autouse=True)
+def few_moments(monkeypatch):
+    """Friction is judged at fewer states than a user's report has: each costs 20 ms."""
+    monkeypatch.setattr("nhmech.view.report.JUDGED", 30)
+    monkeypatch.setattr("nhmech.view.plots.MOMENTS", 60)
+
+
+class Page(HTMLParser):
+    """Text outside of pictures, headings, and what a page would fetch."""
+
+    def __init__(self, text: str):
+        super().__init__()
+        self.words, self.headings, self.fetched, self.open, self.ids = [], [], [], [], []
+        self.feed(text)
+        self.close()
+        self.text = " ".join(" ".join(self.words).split())
+
+    def handle_starttag(self, tag, attributes):
+        given = dict(attributes)
+        self.ids += [given["id"]] if "id" in given else []
+        self.fetched += [value for key, value in attributes if key in ("src", "href", "xlink:href") and not value.startswith("#")]
+        if tag not in ("meta", "br", "path", "use", "rect", "line", "circle", "link"):
+            self.open.append(tag)
+
+    def handle_endtag(self, tag):
+        if tag in self.open:
+            assert self.open.pop() == tag, f"</{tag}> closes nothing"
+
+    def handle_data(self, data):
+        if not {"svg", "style"} & set(self.open):
+            self.words.append(data)
+            if self.open and self.open[-1] in ("h1", "h2"):
+                self.headings.append(data)
+
+
+@pytest.fixture(scope="module")
+def tracked(tmp_path_factory):
+    """A figure-eight by pure pursuit over a wheel servo, and its file."""
+    vehicle = nhmech.load(nhmech.urdf_path("differential_drive"))
+    robot = WheelServo(vehicle, commands=PurePursuit(vehicle, make_path("figure8", 1.0), speed=0.6))
+    simulator = nhmech.Simulator(vehicle, robot, dt=1e-3, control_period=5e-3)
+    simulator.reset(**robot.start)
+    file = tmp_path_factory.mktemp("report") / "eight.npz"
+    return simulator.run(3.0, every=10, save=file), file
+
+
+def report(*words):
+    return CliRunner().invoke(main, ["report", *map(str, words)])
+
+
+def read(file) -> Page:
+    return Page(file.read_text(encoding="utf-8"))
+
+
+def test_what_a_path_follower_did(tracked):
+    run, file = tracked
+    assert report(file, "--mu", "0.8").exit_code == 0
+    page = read(file.with_suffix(".html"))
+    assert page.headings == ["differential drive", "Contacts (directions in parentheses follow from the others)", "Path", "Forces against friction",
+                             "Controller error", "Energy balance", "Quasi-velocities", "Efforts", "Constraints", "How it was run"]
+    verdict = along(run, 0.8, every=5)
+    hardest = max(verdict.states, key=lambda state: state.use[0])
+    found = re.search(r"Ideal rolling held with mu = 0.8; most used ([\d.]+) by (left|right) wheel at t = ([\d.]+) s", page.text)
+    assert float(found[1]) == pytest.approx(hardest.worst.kindest, rel=0.05)
+    error = path_error(run.subject.vehicle, run)
+    assert error.describe() in page.text and f"{1e3 * np.sqrt(np.mean(error.lateral ** 2)):.3g} mm" in page.text
+    assert "rk4, dt = 0.001 s" in page.text and "WheelServo(PurePursuit), each 0.005 s" in page.text and f"nhmech {nhmech.__version__}" in page.text
+    assert "7, of which 6 are independent" in page.text and "(lateral)" in page.text
+
+
+def test_a_page_needs_nothing_else(tracked):
+    """No script, nothing to fetch, ids that no two pictures share, and references that lead somewhere."""
+    text = report_html(tracked[0], mu=0.8)
+    page = Page(text)
+    assert page.fetched == [] and "<script" not in text and "@import" not in text and not re.findall(r"url\((?!#)", text)
+    assert len(page.ids) == len(set(page.ids))
+    assert set(re.findall(r'(?:href="|url\()#([^")]+)', text)) <= set(page.ids)
+    assert len(text) < 500_000 and text.count("<svg") == 6 and text == report_html(tracked[0], mu=0.8)
+
+
+def test_the_reference_survives_the_file(tracked):
+    run, file = tracked
+    again = nhmech.Trajectory.load(file)
+    assert again.settings == run.settings and again.settings["controller"] == "WheelServo(PurePursuit)"
+    follower = PurePursuit(run.subject.vehicle, make_path("figure8", 1.0), speed=0.6)
+    expected, found = follower.errors(run), path_error(again.subject.vehicle, again)
+    np.testing.assert_allclose(found.lateral, expected[:, 1], rtol=0, atol=1e-8)
+    np.testing.assert_allclose(found.heading, expected[:, 2], rtol=0, atol=1e-4)
+
+
+def test_a_path_with_corners_in_its_curvature_is_kept_too():
+    vehicle = nhmech.load(nhmech.urdf_path("ackermann_car"))
+    follower = PurePursuit(vehicle, make_path("dubins", 8.0), speed=2.0)
+    simulator = nhmech.Simulator(vehicle, follower, control_period=1e-2)
+    simulator.reset(**follower.start)
+    run = simulator.run(3.0, every=20)
+    np.testing.assert_allclose(path_error(vehicle, run).lateral, follower.errors(run)[:, 1], rtol=0, atol=1e-4)
+
+
+def test_a_path_that_is_given(tracked):
+    """A circle of radius 1 m whose centre is (0, 1): the distance from it is known in closed form."""
+    run, file = tracked
+    found = path_error(run.subject.vehicle, run, make_path("circle", 1.0))
+    np.testing.assert_allclose(found.lateral, 1 - np.hypot(run.q[:, 0], run.q[:, 1] - 1), rtol=0, atol=1e-9)
+    out = file.with_name("circle.html")
+    assert report(file, "--path", "circle:1", "--out", out).exit_code == 0 and found.describe() in read(out).text
+
+
+def test_trailers_and_bicycles_say_what_is_to_stay_on_the_path():
+    """The tracked axle is the last trailer's, and it goes backwards."""
+    from nhmech.control.trailer_backing import TrailerBacking
+
+    vehicle = nhmech.load(nhmech.urdf_path("trailers"))
+    backing = TrailerBacking(vehicle, speed=0.5)
+    simulator = nhmech.Simulator(vehicle, backing, control_period=1e-2)
+    simulator.reset(**backing.start)
+    run = simulator.run(0.5, every=50)
+    found = path_error(vehicle, run)
+    z, _ = backing.regulator.error(run.t[-1], simulator.state, backing.path, None)
+    turned = dict(zip(backing.regulator.names, z))
+    assert run.settings["path"]["backwards"] and abs(found.lateral[-1] - turned["lateral"]) < 1e-9 and abs(found.heading[-1] - turned["yaw"]) < 1e-9
+    assert np.abs(found.point[0]).max() < 1e-9
+
+
+def test_a_run_that_slipped():
+    """The moment of the event stands in the headline."""
+    vehicle = nhmech.load(nhmech.urdf_path("differential_drive"))
+    events = [friction_limit(vehicle, 0.05, terminal=False)]
+    simulator = nhmech.Simulator(vehicle, lambda t, state: np.array([0.5 * t, 0.5 * t]), events=events)
+    run = simulator.run(1.0, every=10)
+    found = judgement(run, vehicle, 0.05)
+    (moment, _), = run.events
+    assert found.kind == "bad" and f"stopped being valid at t = {moment:.6g} s (friction limit)" in found.headline
+    assert Page(report_html(run, mu=0.05)).text.count(found.headline) == 1
+
+
+@pytest.mark.parametrize("mu, kind", [(None, "good"), (0.8, "good"), (0.01, "bad"), ({"left_wheel_joint": np.inf, "right_wheel_joint": np.inf}, "none")])
+def test_the_verdict_is_that_of_the_friction(tracked, mu, kind):
+    assert judgement(tracked[0], tracked[0].subject.vehicle, mu).kind == kind
+
+
+def test_a_kinematic_run_has_no_forces(tmp_path):
+    vehicle = nhmech.load(nhmech.urdf_path("differential_drive"))
+    command = nhmech.JointVelocity({"left_wheel_joint": 2.0, "right_wheel_joint": 3.0})
+    file = tmp_path / "kinematic.npz"
+    nhmech.Simulator(vehicle, lambda t, state: command, mode="kinematic").run(0.5, every=10, save=file)
+    assert report(file).exit_code == 0
+    page = read(tmp_path / "kinematic.html")
+    assert "Speeds were commanded: no forces, no verdict on friction" in page.text and "kinematic: speeds are commanded" in page.text
+    assert "Forces against friction" not in page.headings and "Efforts" not in page.headings and "Path" in page.headings
+
+
+@pytest.mark.parametrize("name, heading", [("falling_disc", "Falling disc"), ("capri_kobayashi", None), ("ball_on_turntable", None)])
+def test_textbook_systems(name, heading, tmp_path):
+    """With shapes, without shapes, and with a ground that does work."""
+    file = tmp_path / f"{name}.npz"
+    assert CliRunner().invoke(main, ["systems", "run", name, "--duration", "0.2", "--save", str(file)]).exit_code == 0
+    assert report(file).exit_code == 0
+    page = read(file.with_suffix(".html"))
+    assert page.headings[0] == load_system(name).title and "No wheels, no verdict on friction" in page.text
+    assert ("Path" in page.headings) == bool(load_system(name).shapes) and "Coordinates" in page.headings
+    assert ("unaccounted for" in page.text) == (name != "ball_on_turntable")
+    assert heading is None or heading in page.headings
+    refused = report(file, "--mu", "0.8")
+    assert refused.exit_code == 2 and "has no wheels and follows no path" in refused.stderr
+
+
+def test_a_run_that_was_cut_off(tracked, tmp_path, monkeypatch):
+    """A .part, and an .npz of before runs had settings."""
+    run, _ = tracked
+    monkeypatch.setattr("nhmech.simulation.recorder.FLUSH", 0.0)
+    vehicle = run.subject.vehicle
+    copies = []
+    simulator = nhmech.Simulator(vehicle, PurePursuit(vehicle, make_path("circle", 2.0), speed=0.5), control_period=1e-2)
+    simulator.run(1.0, save=tmp_path / "a.npz", progress=lambda t, state: copies.append((tmp_path / "a.npz.part").read_bytes()))
+    (tmp_path / "b.part").write_bytes(copies[1])
+    assert report(tmp_path / "b.part", "--out", tmp_path / "b.html").exit_code == 0
+    page = read(tmp_path / "b.html")
+    assert "cut off: what the file holds so far" in page.text and "Controller error" in page.headings and "PurePursuit" in page.text
+    from dataclasses import replace
+
+    old = Page(report_html(replace(nhmech.Trajectory.load(tmp_path / "a.npz"), settings={})))
+    assert "not noted in this file" in old.text and "Controller error" not in old.headings
+
+
+@pytest.mark.parametrize("words, says", [(["none.npz"], "no such file"), (["setup.cfg"], "is not a run"), (["none.npz", "--out", "a.pdf"], "must end in .html"),
+                                         (["none.npz", "--skid", "mid-axle"], "knows its robot")])
+def test_bad_input(words, says):
+    done = report(*words)
+    assert done.exit_code == 2 and says in done.output
+
+
+def test_names_are_numbered_and_replaced_only_when_given(tracked, tmp_path):
+    run, _ = tracked
+    file = run.save(tmp_path / "run.npz")
+    (tmp_path / "run.html").write_text("mine")
+    assert "run-2.html" in report(file).output and (tmp_path / "run.html").read_text() == "mine"
+    assert report(file, "--out", tmp_path / "run.html").exit_code == 0 and (tmp_path / "run.html").stat().st_size > 10_000
+
+
+@pytest.mark.browser
+@needs_chromium
+def test_it_looks_like_a_report_in_a_browser(tracked, tmp_path):
+    """Nothing is wider than the page, the verdict is green, and pictures have ink."""
+    from nhmech.view.browser import Browser
+
+    (tmp_path / "r.html").write_text(report_html(tracked[0], mu=0.8), encoding="utf-8")
+    with Browser((tmp_path / "r.html").as_uri(), (1000, 1400)) as browser:
+        browser.wait_for("document.readyState === 'complete' && document.querySelectorAll('footer').length")
+        assert browser.evaluate("document.documentElement.scrollWidth") <= 1000
+        boxes = browser.evaluate("JSON.stringify([...document.querySelectorAll('figure svg')].map(s => [s.getBoundingClientRect().width, "
+                                 "s.getBoundingClientRect().height, [...s.querySelectorAll('text')].filter(t => {const a = t.getBoundingClientRect(), "
+                                 "b = s.getBoundingClientRect(); return a.right > b.right + 2 || a.left < b.left - 2}).length]))")
+        import json
+
+        for width, height, outside in json.loads(boxes):
+            assert 300 < width < 520 and 150 < height < 520 and outside == 0, "no word leaves its picture"
+        picture = pixels(browser.picture())
+    ink = picture[:, :, 1] - picture[:, :, 0]
+    assert (ink > 60).sum() > 200, "the green of the verdict"

@@ -1,0 +1,383 @@
+"""Runs on disk: whole or not at all at the end, and readable at any moment before it."""
+
+import json
+import os
+import resource
+import signal
+import subprocess
+import sys
+import time
+from contextlib import contextmanager
+
+import numpy as np
+import pytest
+from click.testing import CliRunner
+from support import shipped
+
+import nhmech
+from nhmech import Event, SimulationError, Simulator, Trajectory, cli
+from nhmech.simulation import recorder as recording
+from nhmech.simulation.run_file import RunFile, read_run_file
+from nhmech.systems import load_system
+
+PARTS = ("t", "q", "v", "xi", "u", "angles")
+
+
+def drive(t, state):
+    """Never the same twice."""
+    return np.array([0.1 * np.sin(3 * t), 0.1 * np.cos(2 * t)])
+
+
+def carriage(controller=drive, dt=1e-4, **more):
+    simulator = Simulator(shipped("carriage"), controller, dt=dt, **more)
+    simulator.reset(xi={"left_wheel_joint": 1.0, "right_wheel_joint": 2.0})
+    return simulator
+
+
+def same(a, b):
+    return all(np.array_equal(getattr(a, name), getattr(b, name)) for name in PARTS)
+
+
+@pytest.fixture
+def often(monkeypatch):
+    """The file is written at every chance."""
+    monkeypatch.setattr(recording, "FLUSH", 0.0)
+
+
+# -- while it runs -----------------------------------------------------------------------------------------------------
+@pytest.mark.parametrize("controller", [drive, None], ids=["controller", "loop in C"])
+@pytest.mark.parametrize("every", [1, 7])
+def test_a_streamed_run_is_the_same_run(controller, every, tmp_path, often):
+    plain = carriage(controller).run(0.2, every=every)
+    run = carriage(controller).run(0.2, every=every, save=tmp_path / "run")
+    assert os.listdir(tmp_path) == ["run.npz"], "no .part is left behind"
+    assert same(run, plain) and same(Trajectory.load(tmp_path / "run.npz"), plain)
+    assert run.stop == "duration" and run.names == plain.names
+    with pytest.raises(ValueError, match="read-only"):
+        run.q[0] = 0.0
+
+
+def test_memory_holds_a_window_of_a_streamed_run(tmp_path, monkeypatch):
+    """64 kB for a run of 1.3 MB; the columns of what comes back are in the file's pages, not in memory of their own."""
+    monkeypatch.setattr(recording, "WINDOW", 1 << 16)
+    held, made = [], recording.Recorder.room
+
+    def room(self, rows):
+        held.append(self.rows.nbytes)
+        return made(self, rows)
+
+    monkeypatch.setattr(recording.Recorder, "room", room)
+    run = carriage().run(0.5, save=tmp_path / "run.npz")
+    assert len(run) == 5001 and max(held) <= 1 << 16
+    assert not run.q.flags.owndata and run.q.base is not None
+
+
+def test_what_a_running_one_has_written_can_be_read(tmp_path, often):
+    """The controller reads the file that its own run is being written to."""
+    seen = []
+
+    def watching(t, state):
+        if t >= 0.0299 and not seen:
+            seen.append(Trajectory.load(tmp_path / "run.npz.part"))
+        return drive(t, state)
+
+    run = carriage(watching).run(0.05, save=tmp_path / "run.npz")
+    assert seen[0].stop == "cut off" and 200 < len(seen[0]) <= 300
+    for name in PARTS:
+        assert np.array_equal(getattr(seen[0], name), getattr(run, name)[:len(seen[0])])
+
+
+def test_fifty_kills(tmp_path, monkeypatch):
+    """SIGKILL at fifty random moments: the file opens, holds every row whose writing had ended, and nothing that was not so."""
+    monkeypatch.setattr(recording, "FLUSH", 0.001)
+    reference = carriage().run(0.3)                                    # also compiles and imports what the children need
+    rng, lengths, path = np.random.default_rng(7), [], tmp_path / "run.npz"
+    for _ in range(50):
+        for old in tmp_path.iterdir():
+            old.unlink()
+        reading, writing = os.pipe()
+        child = os.fork()
+        if child == 0:
+            try:
+                signal.alarm(60)
+                write = RunFile.write
+
+                def told(self, offset, data):
+                    end = write(self, offset, data)
+                    os.write(writing, end.to_bytes(8, "little"))
+                    return end
+
+                monkeypatch.setattr(RunFile, "write", told)
+                carriage().run(1000.0, save=path)
+            finally:
+                os._exit(1)
+        os.close(writing)
+        first = os.read(reading, 8)                                     # the header is there
+        told_of = b"".join(os.read(reading, 8) for _ in range(rng.integers(0, 40)))     # so many flushes, however busy the machine
+        time.sleep(rng.uniform(0.0, 0.004))
+        os.kill(child, signal.SIGKILL)
+        assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == -signal.SIGKILL
+        ends = first + told_of + b"".join(iter(lambda: os.read(reading, 1 << 16), b""))
+        os.close(reading)
+        flushed = int.from_bytes(ends[-8:], "little")
+        begin = int.from_bytes(first, "little")
+        assert os.listdir(tmp_path) == ["run.npz.part"] and os.path.getsize(tmp_path / "run.npz.part") >= flushed
+        if os.path.getsize(tmp_path / "run.npz.part") == begin:
+            with pytest.raises(SimulationError, match="no whole row"):
+                Trajectory.load(f"{path}.part")
+            continue
+        run = Trajectory.load(f"{path}.part")
+        lengths.append(len(run))
+        width = sum(json.loads(open(f"{path}.part", "rb").readline())["widths"])
+        assert len(run) >= (flushed - begin) // (8 * width)
+        shared = min(len(run), len(reference) - 1)                      # the last row of a run has no input of its own yet
+        for name in PARTS:
+            assert np.array_equal(getattr(run, name)[:shared], getattr(reference, name)[:shared])
+        assert run.t == pytest.approx(1e-4 * np.arange(len(run)), rel=0, abs=1e-12) and np.isfinite(run.q).all()
+    assert len(lengths) > 25 and max(lengths) > 3 * min(lengths)
+
+
+def test_a_file_cut_anywhere_opens(tmp_path, often):
+    """Whole rows are read, torn ones are not; in the header there is nothing to read."""
+    simulator = carriage()
+    copies = []
+
+    def keep(t, state):
+        copies[:] = [(tmp_path / "run.npz.part").read_bytes()]
+
+    run = simulator.run(0.05, save=tmp_path / "run.npz", progress=keep)
+    header, _, rows = copies[0].partition(b"\n")
+    row = 8 * sum(json.loads(header)["widths"])
+    torn = tmp_path / "torn.npz.part"
+    for cut in range(len(rows) - 2 * row, len(rows) + 1, 3):
+        torn.write_bytes(header + b"\n" + rows[:cut])
+        again = Trajectory.load(torn)
+        assert len(again) == cut // row and np.array_equal(again.q, run.q[:cut // row])
+    for cut in (0, 10, len(header) // 2, len(header), len(header) + row):
+        torn.write_bytes((header + b"\n" + rows)[:cut])
+        with pytest.raises(SimulationError, match="is not a run"):
+            Trajectory.load(torn)
+
+
+def test_events_are_kept_in_the_file_too(tmp_path, often):
+    """What a killed run leaves holds the events that were passed, a run that ends has them in order."""
+    events = [Event(f"at {moment}", lambda t, s, m=moment: t - m, terminal=moment == 0.04) for moment in (0.0102, 0.0051, 0.04)]
+    left = []
+
+    def keep(t, state):
+        left.append((tmp_path / "run.npz.part").read_bytes())
+
+    run = carriage(events=events).run(1.0, save=tmp_path / "run.npz", progress=keep)
+    plain = carriage(events=events).run(1.0)
+    assert run.stop == "event: at 0.04" and run.events == plain.events and len(run.events) == 3
+    assert same(run, plain) and Trajectory.load(tmp_path / "run.npz").events == run.events
+    (tmp_path / "left.part").write_bytes(left[0])
+    cut = Trajectory.load(tmp_path / "left.part")
+    assert cut.events == run.events[:2] and np.array_equal(cut.t, run.t[:len(cut)])
+
+
+def test_a_file_that_is_being_written_is_refused_and_one_left_over_is_kept(tmp_path):
+    def again(t, state):
+        with pytest.raises(SimulationError, match="another run is being written"):
+            carriage().run(0.01, save=tmp_path / "run.npz")
+
+    carriage().run(0.03, save=tmp_path / "run.npz", progress=again)
+    (tmp_path / "run.npz.part").write_bytes(b"of a killed run")
+    carriage().run(0.01, save=tmp_path / "run.npz")
+    assert sorted(os.listdir(tmp_path)) == ["run.npz", "run.npz.part~"] and (tmp_path / "run.npz.part~").read_bytes() == b"of a killed run"
+
+
+def test_a_missing_run_is_looked_for_beside(tmp_path):
+    (tmp_path / "run.npz.part").write_bytes(b"")
+    with pytest.raises(SimulationError, match=r"run\.npz\.part is there, a run that was cut off"):
+        Trajectory.load(tmp_path / "run.npz")
+    with pytest.raises(SimulationError, match="nowhere/run.npz.part cannot be written: No such file or directory"):
+        carriage().run(0.01, save=tmp_path / "nowhere" / "run.npz")
+
+
+@pytest.mark.parametrize("name", ["interrupt", "failure"])
+def test_a_run_that_stops_early_is_saved(name, tmp_path):
+    def stops(t, state):
+        if t > 0.02:
+            raise KeyboardInterrupt if name == "interrupt" else ValueError("no more")
+        return drive(t, state)
+
+    simulator = carriage(stops)
+    if name == "interrupt":
+        run = simulator.run(1.0, save=tmp_path / "run.npz")
+    else:
+        with pytest.raises(SimulationError, match="no more") as caught:
+            simulator.run(1.0, save=tmp_path / "run.npz")
+        run = caught.value.trajectory
+    again = Trajectory.load(tmp_path / "run.npz")
+    assert same(again, run) and again.stop == run.stop and 0.02 <= again.t[-1] < 0.021
+    assert os.listdir(tmp_path) == ["run.npz"]
+
+
+# -- a disk that is full -----------------------------------------------------------------------------------------------
+@contextmanager
+def largest_file(size):
+    """Files may not grow beyond `size` bytes: writing fails as it does on a full disk."""
+    limits = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (size, limits[1]))
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, limits)
+
+
+def test_a_full_disk_keeps_the_trajectory(tmp_path, often):
+    plain = carriage().run(0.5)
+    with largest_file(100_000), pytest.raises(SimulationError, match=r"run\.npz\.part cannot be written: File too large") as caught:
+        carriage().run(0.5, save=tmp_path / "run.npz")
+    run = caught.value.trajectory
+    assert 100 < len(run) < len(plain) and all(np.array_equal(getattr(run, name), getattr(plain, name)[:len(run)]) for name in PARTS)
+    left = Trajectory.load(tmp_path / "run.npz.part")
+    assert 100 < len(left) <= len(run) and np.array_equal(left.q, run.q[:len(left)])
+
+
+@pytest.mark.parametrize("written", range(1, 6))
+def test_wherever_the_disk_is_full_the_trajectory_is_there(tmp_path, often, monkeypatch, written):
+    """At the header there is none yet; then while it runs, at the last state, and after it."""
+    write, count = RunFile.write, []
+
+    def full(file, *words):
+        count.append(file)
+        if len(count) >= written:
+            raise OSError(28, "No space left on device")
+        return write(file, *words)
+
+    monkeypatch.setattr(RunFile, "write", full)
+    plain = carriage().run(3e-4)
+    with pytest.raises(SimulationError, match="No space left on device") as caught:
+        carriage().run(3e-4, save=tmp_path / "run.npz")
+    run = caught.value.trajectory
+    if written == 1:
+        assert run is None
+    else:
+        assert len(run) >= 2 and all(np.array_equal(getattr(run, name), getattr(plain, name)[:len(run)]) for name in PARTS)
+
+
+def test_saving_to_a_full_disk_leaves_the_old_file(tmp_path):
+    run, old = carriage().run(0.05), carriage().run(0.01)
+    path = old.save(tmp_path / "run.npz")
+    why = r"run\.npz cannot be written: File too large; the trajectory is kept"
+    with largest_file(10_000), pytest.raises(SimulationError, match=why) as caught:
+        run.save(path)
+    assert caught.value.trajectory is run
+    assert os.listdir(tmp_path) == ["run.npz"] and same(Trajectory.load(path), old)
+
+
+# -- what was simulated ------------------------------------------------------------------------------------------------
+def test_parameters_and_wrenches_come_back(tmp_path):
+    """Energies and ground forces depend on both."""
+    vehicle = shipped("differential_drive").with_parameters({"payload.mass": 3.0, "payload.x": 0.1}, symbolic=["payload.mass"])
+    simulator = Simulator(vehicle, wrench={"base_link": np.array([1.0, 0.0, -5.0, 0.0, 0.2, 0.0])})
+    simulator.reset(xi={"forward_speed": 0.4, "yaw_rate": 1.0})
+    run = simulator.run(0.05, save=tmp_path / "run.npz")
+    again = Trajectory.load(tmp_path / "run.npz")
+    np.testing.assert_allclose(again.energy, run.energy, rtol=1e-14)
+    assert again.reactions[-1].components == run.reactions[-1].components
+    weight = sum(forces["normal"] for forces in again.reactions[0].components.values())
+    mass = sum(inertia.mass for inertia in vehicle.model.inertias)      # the payload's too
+    assert mass - sum(inertia.mass for inertia in shipped("differential_drive").model.inertias) == pytest.approx(3.0)
+    assert weight == pytest.approx(mass * 9.81 + 5.0, rel=1e-9)
+
+
+def test_a_textbook_system_comes_back(tmp_path):
+    example = load_system("falling_disc")
+    simulator = Simulator(example)
+    simulator.reset(q=np.asarray(example.start["q"], dtype=float), xi=dict(zip(example.speeds, example.start["xi"])))
+    run = simulator.run(0.1, save=tmp_path / "disc.npz")
+    again = Trajectory.load(tmp_path / "disc.npz")
+    np.testing.assert_allclose(again.energy, run.energy, rtol=1e-14)
+    hand = Simulator(example.constrained)
+    hand.reset(q=np.asarray(example.start["q"], dtype=float))
+    with pytest.raises(SimulationError, match="does not say what was simulated"):
+        _ = Trajectory.load(hand.run(0.01).save(tmp_path / "hand.npz")).energy
+
+
+# -- the command line --------------------------------------------------------------------------------------------------
+@pytest.fixture
+def nhmech_(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    return lambda *words: CliRunner().invoke(cli.main, [str(word) for word in words])
+
+
+def test_a_run_of_a_textbook_system_can_be_viewed(nhmech_, tmp_path):
+    assert nhmech_("systems", "run", "falling_disc", "--duration", 0.1, "--save", "disc.npz").exit_code == 0
+    for name in ("disc.html", "disc-2.html"):
+        result = nhmech_("view", "disc.npz")
+        assert result.exit_code == 0 and str(tmp_path / name) in result.output
+        assert (tmp_path / name).stat().st_size > 100_000
+    result = nhmech_("view", "disc.npz", "--robot", "carriage")
+    assert result.exit_code == 2 and "carriage is not the robot of disc.npz" in result.stderr
+
+
+def test_what_a_killed_run_left_can_be_viewed_and_exported(nhmech_, tmp_path, often):
+    copies = []
+    carriage().run(0.05, save=tmp_path / "run.npz", progress=lambda t, state: copies.append((tmp_path / "run.npz.part").read_bytes()))
+    (tmp_path / "run.npz").unlink()
+    (tmp_path / "run.npz.part").write_bytes(copies[0][:-5])
+    result = nhmech_("view", "run.npz")
+    assert result.exit_code == 2 and "run.npz.part is there" in result.stderr
+    assert nhmech_("view", "run.npz.part", "--html", "run.html").exit_code == 0 and (tmp_path / "run.html").stat().st_size > 100_000
+    assert nhmech_("export", "run.npz.part", "run.csv", "--no-forces").exit_code == 0
+    assert len((tmp_path / "run.csv").read_text().splitlines()) == 1 + len(Trajectory.load("run.npz.part"))
+
+
+def test_names_nobody_gave_are_numbered(nhmech_, tmp_path, monkeypatch):
+    """Outputs that are named are replaced; those that are not never are."""
+    monkeypatch.setattr("nhmech.cli.show.has_browser", lambda: False)
+    carriage().run(0.01).save(tmp_path / "run.npz")
+    (tmp_path / "run.html").write_text("mine")
+    result = nhmech_("view", "run.npz")
+    assert result.exit_code == 0 and "run-2.html" in result.output and (tmp_path / "run.html").read_text() == "mine"
+    assert nhmech_("view", "run.npz", "--html", "run.html").exit_code == 0
+    assert (tmp_path / "run.html").stat().st_size > 100_000
+
+
+@pytest.mark.parametrize("words, name", [(("--save", "long.npz"), "long.npz"), ((), "carriage.npz")])
+def test_ctrl_c_saves_and_says_where(words, name, tmp_path):
+    """SIGINT to a real process: exit code 0, the file opens, the message names it."""
+    command = [sys.executable, "-u", "-m", "nhmech", "run", "carriage", "--duration", "100000", "--controller", "slow.py:hold", *words]
+    (tmp_path / "slow.py").write_text("import pathlib\nimport numpy\ndef hold(t, state):\n"
+                                      "    if t > 0.5: pathlib.Path('begun').touch()\n    return numpy.zeros(2)\n")
+    environment = {**os.environ, "PYTHONPATH": os.path.dirname(os.path.dirname(nhmech.__file__))}
+    child = subprocess.Popen(command, cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=environment,
+                             preexec_fn=lambda: signal.signal(signal.SIGINT, signal.default_int_handler))
+    end = time.monotonic() + 60
+    while not (tmp_path / "begun").exists() and child.poll() is None and time.monotonic() < end:
+        time.sleep(0.02)
+    child.send_signal(signal.SIGINT)
+    out, err = child.communicate(timeout=60)
+    assert child.returncode == 0, err
+    assert "stopped  interrupted" in out and f"saved    {name}" in out
+    run = Trajectory.load(tmp_path / name)
+    assert run.stop == "interrupted" and run.t[-1] > 0.5
+    assert sorted(path.name for path in tmp_path.iterdir() if path.suffix in (".npz", ".part")) == [name]
+
+
+def test_the_format_is_what_its_module_says(tmp_path, often):
+    """Read without our reader: a line of JSON, a multiple of 64 bytes, then little-endian float64."""
+    copies = []
+    run = carriage().run(0.05, save=tmp_path / "run.npz", progress=lambda t, state: copies.append((tmp_path / "run.npz.part").read_bytes()))
+    line, _, rows = copies[0].partition(b"\n")
+    header = json.loads(line)
+    assert (len(line) + 1) % 64 == 0 and header["nhmech"] == "run" and header["version"] == 1
+    table = np.frombuffer(rows, dtype="<f8").reshape(-1, sum(header["widths"]))
+    assert np.array_equal(table[:, 0], run.t[:len(table)]) and np.array_equal(table[:, 1:1 + header["widths"][1]], run.q[:len(table)])
+    (tmp_path / "copy").write_bytes(copies[0])
+    assert np.array_equal(read_run_file(tmp_path / "copy")[1], table)
+
+
+@pytest.mark.parametrize("words", [("view", "run.npz", "--html", "out.html"),
+                                   ("systems", "run", "sled", "--duration", 0.01, "--html", "out.html")])
+def test_a_full_disk_is_no_traceback(words, nhmech_, tmp_path):
+    carriage().run(0.01).save(tmp_path / "run.npz")
+    (tmp_path / "out.html").write_text("old")
+    nhmech_(*words[:-1], "warm.html")                                   # what is cached on disk meanwhile is not the matter here
+    with largest_file(100_000):
+        result = nhmech_(*words)
+    assert result.exit_code == 2 and "File too large" in result.stderr and isinstance(result.exception, SystemExit)
+    assert (tmp_path / "out.html").read_text() == "old"

@@ -1,0 +1,201 @@
+"""What a robot's own sensors read: encoders, gyros, accelerometers."""
+
+from __future__ import annotations
+
+import numpy as np
+import pinocchio as pin
+import pytest
+from support import SHIPPED, kinematics, shipped
+
+import nhmech
+from nhmech import Ground, SimulationError, Simulator
+
+G = 9.81
+STEP, STRIDE = 2.5e-4, 8          # [s] of the runs; recorded moments between two points of a stencil
+# Central differences of order 8, Fornberg 1988, table 1
+FIRST = np.array([1 / 280, -4 / 105, 1 / 5, -4 / 5, 0, 4 / 5, -1 / 5, 4 / 105, -1 / 280])
+SECOND = np.array([-1 / 560, 8 / 315, -1 / 5, 8 / 5, -205 / 72, 8 / 5, -1 / 5, 8 / 315, -1 / 560])
+
+
+def placement(vehicle, q: np.ndarray, link: str) -> pin.SE3:
+    """T_WL by Pinocchio."""
+    data = kinematics(vehicle, q)
+    frame = vehicle.model.frames[vehicle.model.getFrameId(link, pin.FrameType.BODY)]
+    return data.oMi[frame.parentJoint] * frame.placement
+
+
+def differentiated(vehicle, run, link: str, k: int) -> tuple[np.ndarray, np.ndarray]:
+    """Gyro and accelerometer at recorded moment k, from placements before and after it."""
+    h = STRIDE * STEP
+    around = [placement(vehicle, run.q[k + i * STRIDE], link) for i in range(-4, 5)]
+    R = around[4].rotation
+    turning = R.T @ np.tensordot(FIRST / h, [T.rotation for T in around], 1)
+    acceleration = np.tensordot(SECOND / h ** 2, [T.translation for T in around], 1)
+    return pin.unSkew((turning - turning.T) / 2), R.T @ (acceleration + (0, 0, G))
+
+
+def links(vehicle) -> list[str]:
+    return [frame.name for frame in vehicle.model.frames if frame.type == pin.FrameType.BODY and frame.parentJoint > 0]
+
+
+class Along:
+    """Just the q of a run in two parts."""
+
+    def __init__(self, q: np.ndarray):
+        self.q = q
+
+
+UPHILL = Ground(normal=(np.sin(0.2), 0.1, np.cos(0.2)))
+MOTIONS = {
+    "disc": dict(pose=(0, 0, 0, 0.35, 0, 0.2), xi={"spin_joint": 8.0, "yaw_rate": 0.5, "roll_rate": 0.3}),
+    "bicycle": dict(pose=(0, 0, 0, 0.1, 0, 0.3), joints={"steering_joint": 0.15}, xi={"rear_wheel_joint": 15.0, "roll_rate": 0.4, "steering_joint": 0.5}),
+    "trailers": dict(joints={"front_left_steering_joint": 0.4, "hitch_1_joint": 0.5, "hitch_2_joint": -0.4},
+                     xi={"rear_left_wheel_joint": 12.0, "front_left_steering_joint": -0.9}),
+    "differential_drive": dict(xi={"forward_speed": 0.6, "yaw_rate": -1.2}),
+    "mecanum": dict(xi={"forward_speed": 0.5, "lateral_speed": -0.3, "yaw_rate": 0.7}),
+    "pendulum": dict(xi={"forward_speed": 0.4, "yaw_rate": 0.5, "pitch_rate": 1.0}),
+}
+
+
+@pytest.mark.parametrize("ground", [Ground(), UPHILL], ids=["level", "tilted"])
+@pytest.mark.parametrize("name", MOTIONS)
+def test_inertial_sensors_against_placements(name, ground):
+    """Every link of a vehicle on its way under constant efforts: R^T (d2p/dt2 - g) and R^T dR/dt by differences of order 8."""
+    vehicle = shipped(name, ground)
+    efforts = 0.05 * np.cos(np.arange(len(vehicle.driven)))
+    simulator = Simulator(vehicle, lambda t, state: efforts, dt=STEP)
+    simulator.reset(**MOTIONS[name])
+    first = simulator.run(0.05)
+    state = simulator.state
+    run = Along(np.vstack([first.q, simulator.run(0.05).q[1:]]))
+    for link in links(vehicle):
+        gyro, force = differentiated(vehicle, run, link, 200)
+        assert state.gyro(link) == pytest.approx(gyro, rel=1e-8, abs=1e-8)
+        assert state.accelerometer(link) == pytest.approx(force, rel=1e-8, abs=1e-7)
+
+
+@pytest.mark.parametrize("name", SHIPPED)
+def test_at_rest_the_accelerometer_reads_minus_g(name):
+    """A vehicle that stands, whatever the attitude of its links; one that has to fall from rest is not among them."""
+    vehicle = shipped(name)
+    state = Simulator(vehicle).reset()
+    for link in links(vehicle):
+        R = placement(vehicle, state.q, link).rotation
+        assert state.gyro(link) == pytest.approx(np.zeros(3), abs=1e-14)
+        assert state.accelerometer(link) == pytest.approx(R.T @ (0, 0, G), abs=1e-6)       # upright pendulums and bicycles stand to rounding
+
+
+def test_a_disc_rolls_down_a_slope():
+    """Straight down: a = g sin(slope) / (1 + J / (m r^2)), and along the ground's normal the sensor feels g cos(slope)."""
+    slope = 0.3
+    vehicle = shipped("disc", Ground(normal=(np.sin(slope), 0, np.cos(slope))))
+    simulator = Simulator(vehicle, dt=STEP)
+    simulator.reset(xi={"spin_joint": 5.0, "yaw_rate": 0.0, "roll_rate": 0.0})
+    simulator.run(0.2)
+    state, values = simulator.state, vehicle.parameters.values
+    (wheel,) = vehicle.description.wheels
+    mass = sum(inertia.mass for inertia in vehicle.model.inertias)
+    axial = wheel.axis @ vehicle.model.inertias[vehicle.model.getJointId(wheel.joint)].inertia @ np.array(wheel.axis)
+    acceleration = G * np.sin(slope) / (1 + axial / (mass * wheel.radius ** 2))
+    assert values["gravity"] == G
+    R = placement(vehicle, state.q, vehicle.description.root).rotation
+    downhill, normal = np.array([np.cos(slope), 0, -np.sin(slope)]), np.array([np.sin(slope), 0, np.cos(slope)])
+    force = R @ state.accelerometer()
+    assert force @ downhill == pytest.approx(acceleration - G * np.sin(slope), rel=1e-9)
+    assert force @ normal == pytest.approx(G * np.cos(slope), rel=1e-9)
+    assert R @ state.gyro(vehicle.model.frames[-1].name) == pytest.approx((0, state.joint_velocity["spin_joint"], 0), rel=1e-9, abs=1e-9)
+
+
+@pytest.mark.parametrize("mode", ["dynamic", "kinematic"])
+def test_circling_costs_v_squared_over_r(mode):
+    """Between the wheels of a carriage with its mass there: v^2 / R = v yaw_rate to the left; and at a distance d ahead -yaw_rate^2 d more."""
+    vehicle = shipped("carriage")
+    speed, turn = 0.8, 2.0
+    simulator = Simulator(vehicle, mode=mode, dt=STEP)
+    simulator.reset(xi={"forward_speed": speed, "yaw_rate": turn})
+    simulator.run(0.3)
+    state = simulator.state
+    if mode == "dynamic":
+        speed, turn = state.xi["forward_speed"], state.xi["yaw_rate"]
+    left = state.accelerometer()[1]
+    assert left == pytest.approx(speed * turn, rel=1e-9)
+    assert state.gyro() == pytest.approx((0, 0, turn), rel=1e-9, abs=1e-12)
+    if mode == "kinematic":
+        assert state.accelerometer() == pytest.approx((0, speed * turn, G), rel=1e-9, abs=1e-9)
+
+
+def test_kinematic_runs_too():
+    """Constant speeds commanded on a car: the steering turns, and every link is accelerated by it."""
+    vehicle = shipped("ackermann_car")
+    wanted = nhmech.JointVelocity({"front_left_steering_joint": -0.5, "rear_left_wheel_joint": 6.0})
+    simulator = Simulator(vehicle, lambda t, state: wanted, mode="kinematic", dt=STEP)
+    simulator.reset(joints={"front_left_steering_joint": 0.3})
+    first = simulator.run(0.05)
+    state = simulator.state
+    run = Along(np.vstack([first.q, simulator.run(0.05).q[1:]]))
+    for link in links(vehicle):
+        gyro, force = differentiated(vehicle, run, link, 200)
+        assert state.gyro(link) == pytest.approx(gyro, rel=1e-7, abs=1e-7)
+        assert state.accelerometer(link) == pytest.approx(force, rel=1e-6, abs=1e-6)
+
+
+def test_sensors_go_on_where_the_equations_change():
+    """A tricycle described by its forward speed, which says nothing at 90 degrees of steer: other equations take over, the sensors with them."""
+    vehicle = nhmech.load(nhmech.urdf_path("tricycle"), speeds=["steering_joint", "forward_speed"])
+    simulator = Simulator(vehicle, lambda t, state: np.zeros(len(vehicle.driven)), dt=STEP)
+    simulator.reset(joints={"steering_joint": 1.25}, xi={"front_wheel_joint": 2.0, "steering_joint": 3.0})
+    first = simulator.run(0.1)
+    state = simulator.state
+    assert len(simulator._charts) > 1, "the run was to change its equations"
+    run = Along(np.vstack([first.q, simulator.run(0.05).q[1:]]))
+    gyro, force = differentiated(vehicle, run, "base_link", 400)
+    assert state.gyro("base_link") == pytest.approx(gyro, rel=1e-8, abs=1e-8)
+    assert state.accelerometer("base_link") == pytest.approx(force, rel=1e-7, abs=1e-7)
+
+
+def test_encoders():
+    """Rolling and driven joints, by name; angles go on counting."""
+    simulator = Simulator(shipped("ackermann_car"), dt=1e-2)
+    simulator.reset(xi={"rear_left_wheel_joint": 20.0, "front_left_steering_joint": 0.0})
+    simulator.run(2.0)
+    state = simulator.state
+    encoder = state.encoder
+    assert set(encoder.angle) == {*shipped("ackermann_car").description.rolling, *shipped("ackermann_car").driven}
+    assert encoder.angle["rear_left_wheel_joint"] == state.angles["rear_left_wheel_joint"] == pytest.approx(40.0, rel=0.05)
+    assert encoder.rate["rear_left_wheel_joint"] == state.joint_velocity["rear_left_wheel_joint"]
+    assert encoder.angle["front_left_steering_joint"] == state.joint_position["front_left_steering_joint"]
+    caster = Simulator(shipped("trailers")).reset()
+    assert "hitch_1_joint" in caster.joint_position and "hitch_1_joint" not in caster.encoder.angle, "a hitch has no encoder"
+
+
+def test_a_link_that_is_not_there_is_named_with_those_that_are():
+    state = Simulator(shipped("differential_drive")).reset()
+    for sensor in (state.gyro, state.accelerometer):
+        for name in ("imu_link", "left_wheel_joint", "universe", 3):
+            with pytest.raises(SimulationError, match=f"{name!r}.*base_link, caster_link, left_wheel, right_wheel"):
+                sensor(name)
+
+
+def test_a_system_without_links_says_so():
+    from nhmech.systems import load_system
+
+    example = load_system("vertical_disk")
+    simulator = Simulator(example.constrained)
+    state = simulator.reset(q=np.asarray(example.start["q"], dtype=float))
+    with pytest.raises(SimulationError, match="only a vehicle has links"):
+        state.gyro()
+    assert len(state.encoder.angle) == 0
+
+
+def test_what_is_not_asked_costs_nothing():
+    """No sensor is worked out in a run that asks for none; one that asks works each out once."""
+    simulator = Simulator(shipped("differential_drive"), lambda t, state: None, dt=1e-2)
+    simulator.reset()
+    simulator.run(0.1)
+    sensors = simulator.state._places.sensors
+    assert not sensors._gyros and not sensors._accelerometers
+    simulator.state.gyro()
+    made = sensors._gyros["base_link"]
+    simulator.run(0.1)
+    simulator.state.gyro("base_link")
+    assert sensors._gyros == {"base_link": made}

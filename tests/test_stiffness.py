@@ -1,0 +1,49 @@
+"""Joint damping that is too stiff for a time step: found, said before the run and after it failed."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from support import shipped
+
+import nhmech
+from nhmech import SimulationError
+from nhmech.analysis.linearise import linearise
+from nhmech.vehicle.stiffness import RK4, fastest_decay, stiffness_in_words
+
+JOINTS = ("left_wheel_joint", "right_wheel_joint")
+
+
+@pytest.fixture(scope="module")
+def damped():
+    """Wheels in thick oil."""
+    return shipped("differential_drive").with_parameters({f"{name}.damping": 60.0 for name in JOINTS})
+
+
+def test_the_rate_is_an_eigenvalue_of_the_linearisation(damped):
+    """Pinocchio's mass matrix against the derivative of the Gibbs-Appell equations."""
+    rate, joints = fastest_decay(damped)
+    found = linearise(damped, damped.configuration(), np.zeros(2)).eigenvalues
+    assert rate == pytest.approx(-found.real.min(), rel=1e-9) and set(joints) == set(JOINTS)
+    assert fastest_decay(shipped("mecanum").with_parameters({f"{j}.damping": 0.0 for j in shipped("mecanum").description.rolling})) == (0.0, ())
+
+
+def test_the_step_that_it_allows(damped):
+    """A little below the limit the motion dies out, a little above it grows without bound and the message says why."""
+    rate, _ = fastest_decay(damped)
+    for factor, stable in ((0.97, True), (1.03, False)):
+        simulator = nhmech.Simulator(damped, dt=factor * RK4 / rate)
+        simulator.reset(xi={JOINTS[0]: 1.0, JOINTS[1]: -1.0})
+        speed = np.abs(simulator.run(30 * simulator.dt).xi[-1]).max()
+        assert speed < 0.2 if stable else speed > 5
+    simulator = nhmech.Simulator(damped, dt=20 * RK4 / rate)
+    simulator.reset(xi={JOINTS[0]: 1.0, JOINTS[1]: -1.0})
+    with pytest.raises(SimulationError, match="die out at .* for which rk4 needs dt below .*take a smaller dt, lock these joints"):
+        simulator.run(500 * simulator.dt)
+
+
+def test_it_is_said_when_the_usual_step_is_too_long(damped):
+    assert (stiffness_in_words(damped, 1e-3) in damped.notices) == (fastest_decay(damped)[0] * 1e-3 > 0.9 * RK4)
+    stiff = damped.with_parameters({f"{name}.damping": 4000.0 for name in JOINTS})
+    assert any("for which rk4 needs dt below" in notice for notice in stiff.notices)
+    assert not any("rk4" in notice for notice in shipped("differential_drive").notices)

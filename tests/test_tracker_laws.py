@@ -1,0 +1,366 @@
+"""The path trackers: one interface, and what each paper proves of its law."""
+
+from functools import cache
+from math import atanh, cos, pi, sin, sqrt
+
+import numpy as np
+import pytest
+import tracking_table as table
+from scipy.integrate import solve_ivp
+from support import shipped
+
+import nhmech
+from nhmech import ModelError
+from nhmech.control import feedback_linearisation, kanayama, polar, pure_pursuit, stanley
+from nhmech.control.path_library import circle, lane_change, line, make_path
+from nhmech.control.registry import controller_class
+from nhmech.control.tracking import wrapped
+from nhmech.control.unicycle import unicycle
+from nhmech.simulation.state import base_pose
+
+EIGHT = make_path("figure8", 3.0)
+TRACKERS = (*table.TRACKERS, "polar")
+
+
+# -- one interface -----------------------------------------------------------------------------------------------------
+@pytest.mark.parametrize("name", TRACKERS)
+def test_one_interface(name):
+    """Any tracker, made alike, stops at the end of an open path; its errors are there during a run and after it."""
+    vehicle = shipped("differential_drive")
+    path = lane_change(2.0, 0.4, before=0.5, after=1.0).placed(1.0, 2.0, 0.7)
+    tracker = controller_class(name)(vehicle, path, speed=0.4)
+    simulator = nhmech.Simulator(vehicle, tracker, dt=0.01, control_period=0.02)
+    state = simulator.reset(**tracker.start)
+    assert state.xi["forward_speed"] == pytest.approx(0.4, abs=1e-12)
+    assert state.pose[:2] == pytest.approx(path.point(0.0) - tracker.ahead * np.array([cos(0.7), sin(0.7)]), abs=1e-12)
+    trajectory = simulator.run(path.length / 0.4 + 12.0, every=10)
+    errors = tracker.errors(trajectory)
+    assert errors.shape == (len(trajectory.t), 3)
+    assert tracker.error(simulator.state) == pytest.approx(errors[-1], abs=1e-9)
+    assert np.abs(errors[-1]).max() <= 0.02
+    assert abs(simulator.state.xi["forward_speed"]) <= 1e-3
+    again = simulator.reset(**tracker.start)
+    first = tracker(0.0, again)
+    tracker.reset()
+    assert [part.values for part in tracker(0.0, again)] == [part.values for part in first]
+
+
+def test_start_fits_a_bent_path():
+    """Steered, turned and moving as the path asks, so that the first moment has no error."""
+    for name in ("ackermann_car", "tricycle", "swerve", "rover", "differential_drive"):
+        vehicle = shipped(name)
+        radius = table.tightest(vehicle)
+        tracker = kanayama.Kanayama(vehicle, circle(radius), speed=0.5)
+        simulator = nhmech.Simulator(vehicle, tracker)
+        state = simulator.reset(**tracker.start)
+        wanted = tracker.unicycle.twist(0.5, 0.5 / radius)
+        assert [state.xi[key] for key in ("forward_speed", "lateral_speed", "yaw_rate")] == pytest.approx(wanted, abs=1e-9)
+        tracker(0.0, state)
+        assert tracker.error(state) == pytest.approx((0, 0, 0), abs=1e-9)
+
+
+@pytest.mark.parametrize("make, said", [
+    (lambda v: polar.Polar(v, EIGHT), "closed one has none"),
+    (lambda v: pure_pursuit.PurePursuit(v, EIGHT, speed=-1.0), "speed = -1.0"),
+    (lambda v: pure_pursuit.PurePursuit(v, EIGHT, lookahead=0.0), "lookahead = 0.0"),
+    (lambda v: stanley.Stanley(v, "figure8"), "follows a path.*'figure8'"),
+    (lambda v: kanayama.Kanayama(v, EIGHT, drive="servo"), "drive = 'servo'"),
+    (lambda v: kanayama.Kanayama(shipped("sled"), EIGHT), "no driven wheel"),
+    (lambda v: kanayama.Kanayama(shipped("ball"), EIGHT), "cannot both move along and turn"),
+])
+def test_errors_say_what_is_wrong(make, said):
+    with pytest.raises(ModelError, match=said):
+        make(shipped("differential_drive"))
+
+
+@pytest.mark.parametrize("name", table.TRACKERS)
+def test_from_the_wrong_heading_and_beside_the_path(name):
+    """Started across the path and off it, back on it within a few lengths."""
+    vehicle = shipped("differential_drive")
+    path = line(30.0)
+    tracker = controller_class(name)(vehicle, path, speed=0.5)
+    simulator = nhmech.Simulator(vehicle, tracker, dt=0.01, control_period=0.02)
+    simulator.reset(pose=(1.0, 0.3, 2.0), xi={"forward_speed": 0.3, "yaw_rate": 0.0})
+    errors = tracker.errors(simulator.run(14.0, every=20))
+    assert np.abs(errors[-1, 1:]).max() <= 2e-3
+    assert simulator.state.pose[0] > 4.0                               # along the path, and not back
+
+
+def test_a_two_wheeled_pendulum_follows_upright():
+    vehicle = shipped("pendulum")
+    tracker = kanayama.Kanayama(vehicle, make_path("figure8", 1.5), speed=0.3)
+    simulator = nhmech.Simulator(vehicle, tracker, dt=5e-3, control_period=0.01)
+    simulator.reset(**tracker.start)
+    run = simulator.run(8.0, every=10)
+    errors = tracker.errors(run)
+    upright = [base[2, 2] for base in map(base_pose, run.q)]
+    assert np.sqrt(np.mean(errors[:, 1] ** 2)) <= table.LATERAL and min(upright) > cos(0.3)
+
+
+# -- the unicycle ------------------------------------------------------------------------------------------------------
+def test_unicycle_is_read_off_the_distribution():
+    """P does not move sideways, wherever a vehicle's steering stands; where it is on cars, and how tight they turn, by trigonometry."""
+    car = unicycle(shipped("ackermann_car"))
+    assert car.offset == pytest.approx((0, 0), abs=1e-12) and car.wheelbase == pytest.approx(2.6, rel=1e-9)
+    limit = shipped("ackermann_car").limits["front_left_steering_joint"]
+    left = 2.6 / np.tan(limit.upper) + 0.69                            # the left wheel is 0.69 m to the left
+    right = 2.6 / np.tan(-limit.lower) - 0.69
+    assert car.turning_radius == pytest.approx(max(left, right), rel=1e-6)
+    assert all(unicycle(shipped(name)).free for name in ("swerve", "mecanum", "omni"))
+    for name in ("ackermann_car", "tricycle", "rover", "differential_drive", "skid_steer", "trailers"):
+        vehicle, point = shipped(name), unicycle(shipped(name))
+        E = vehicle.equations()
+        assert not point.free
+        for q in vehicle.constrained.samples[:6]:
+            v = E.velocity(0.0, q, np.linspace(0.3, 0.7, vehicle.frame.nxi), vehicle.theta).full().ravel()
+            sideways = cos(point.yaw) * (v[1] + v[5] * point.offset[0]) - sin(point.yaw) * (v[0] - v[5] * point.offset[1])
+            assert abs(sideways) <= 1e-9 * np.abs(v[:6]).max()
+
+
+@pytest.mark.parametrize("x", [0.3, -0.5])
+def test_tracked_point_beside_the_base_origin(x):
+    """A differential drive whose base frame stands beside the axle: the axle's middle follows the path."""
+    from support import joint, link, robot
+
+    def wheel(name, y):
+        shape = '<collision><origin rpy="1.5707963267948966 0 0"/><geometry><cylinder radius="0.1" length="0.02"/></geometry></collision>'
+        part = link(f"{name}_wheel", 0.2, (1e-3, 2e-3, 1e-3), body=shape)
+        return part + joint(f"{name}_wheel_joint", "base", f"{name}_wheel", (x, y, 0.1))
+
+    ball = link("ball_caster", 0.1, (1e-4, 1e-4, 1e-4), body='<collision><geometry><sphere radius="0.05"/></geometry></collision>')
+    text = robot(link("base", 5.0, com=(x, 0, 0.1)), wheel("left", 0.2), wheel("right", -0.2), ball,
+                 joint("ball_caster_joint", "base", "ball_caster", (x - 0.3, 0, 0.05), kind="fixed"))
+    vehicle = nhmech.load(text)
+    assert unicycle(vehicle).offset == pytest.approx((x, 0), abs=1e-9)
+    tracker = kanayama.Kanayama(vehicle, EIGHT, speed=0.5)
+    simulator = nhmech.Simulator(vehicle, tracker, dt=0.01, control_period=0.02)
+    simulator.reset(**tracker.start)
+    errors = tracker.errors(simulator.run(4.0, every=10))
+    assert np.abs(errors[:, 1]).max() <= 5e-3 and np.abs(errors[:, 2]).max() <= 0.05
+
+
+# -- what the papers prove ---------------------------------------------------------------------------------------------
+def unicycle_flow(pose, v, omega):
+    return np.array([v * cos(pose[2]), v * sin(pose[2]), omega])
+
+
+def rolled(law, start, duration, t_eval=None):
+    """A unicycle under (t, pose, rest) -> (v, omega, rest'), `start` = pose and the rest, integrated closely."""
+    def flow(t, z):
+        v, omega, more = law(t, z[:3], z[3:])
+        return np.concatenate([unicycle_flow(z[:3], v, omega), more])
+
+    return solve_ivp(flow, (0, duration), start, method="DOP853", rtol=1e-12, atol=1e-13, t_eval=t_eval, dense_output=True)
+
+
+def test_kanayama_lyapunov():
+    """dV/dt = -Kx x^2 - v_r Ktheta sin^2(theta) / Ky at random states (Proposition 1), hence V falls along a run."""
+    rng = np.random.default_rng(2)
+    h = 1e-5
+    for _ in range(200):
+        gains = tuple(rng.uniform(0.5, 3.0, 3))
+        pose, reference = (np.append(rng.normal(size=2), rng.uniform(-pi, pi)) for _ in range(2))
+        v_r, omega_r = rng.uniform(0, 2), rng.normal()
+        error = kanayama.seen(reference, pose)
+        if abs(error[2]) > pi - 1e-3:
+            continue
+        f, g = unicycle_flow(pose, *kanayama.tracking(error, v_r, omega_r, gains)), unicycle_flow(reference, v_r, omega_r)
+        V = [kanayama.lyapunov(kanayama.seen(reference + s * h * g, pose + s * h * f), gains) for s in (1, -1)]
+        expected = -gains[0] * error[0] ** 2 - v_r * gains[2] * sin(error[2]) ** 2 / gains[1]
+        assert (V[0] - V[1]) / (2 * h) == pytest.approx(expected, rel=1e-6, abs=1e-6)
+        assert expected <= 0
+    gains, speed = (1.0, 4.0, 4.0), 0.5
+
+    def reference(t):
+        return [float(x) for x in EIGHT.at(np.float64(speed * t))]
+
+    def law(t, pose, _):
+        x, y, heading, curvature = reference(t)
+        return *kanayama.tracking(kanayama.seen((x, y, heading), pose), speed, speed * curvature, gains), []
+
+    start = np.array(reference(0)[:3]) + (0.5, -0.7, 2.0)
+    times = np.linspace(0, 40, 801)
+    run = rolled(law, start, 40.0, times)
+    V = np.array([kanayama.lyapunov(kanayama.seen(reference(t)[:3], z), gains) for t, z in zip(run.t, run.y.T)])
+    assert np.all(np.diff(V) <= 1e-15) and V[-1] <= 1e-9 * V[0]
+
+
+def test_feedback_linearisation_is_exactly_linear():
+    """e'' + kd e' + kp e = 0 in both coordinates, from a state off the path and off the speed."""
+    kp, kd, speed = 1.3, 1.1, 0.5                                      # roots -0.55 +- 1.0i
+    vehicle = shipped("differential_drive")
+    tracker = feedback_linearisation.FeedbackLinearisation(vehicle, EIGHT, speed=speed)
+    simulator = nhmech.Simulator(vehicle, tracker)
+    tracker(0.0, simulator.reset(**tracker.start))                     # its clock begins
+    tracker.gains = kp, kd
+
+    def law(t, pose, zeta):
+        rate, omega = feedback_linearisation.compensator(pose, zeta[0], tracker.reference(t), tracker.gains)
+        return zeta[0], omega, [rate]
+
+    x, y, heading = EIGHT.start()
+    start = np.array([x + 0.1, y - 0.05, heading + 0.3, 0.6])
+    times = np.linspace(0, 12, 121)
+    run = rolled(law, start, 12.0, times)
+    e0 = np.array([0.1, -0.05])
+    de0 = 0.6 * np.array([cos(heading + 0.3), sin(heading + 0.3)]) - speed * np.array([cos(heading), sin(heading)])
+    real, imaginary = kd / 2, sqrt(kp - kd * kd / 4)
+    expected = np.exp(-real * times)[:, None] * (np.cos(imaginary * times)[:, None] * e0
+                                                 + np.sin(imaginary * times)[:, None] * (de0 + real * e0) / imaginary)
+    got = run.y[:2].T - EIGHT.point(speed * times)
+    assert np.abs(got - expected).max() <= 1e-9
+
+
+def test_feedback_linearisation_in_the_loop():
+    """The controller itself in a kinematic run: what sampling adds falls with the period, in proportion."""
+    vehicle = shipped("differential_drive")
+    worst = []
+    for dt in (4e-3, 2e-3):
+        tracker = feedback_linearisation.FeedbackLinearisation(vehicle, EIGHT, speed=0.5)
+        kp, kd = tracker.gains
+        simulator = nhmech.Simulator(vehicle, tracker, dt=dt, mode="kinematic")
+        x, y, heading = EIGHT.start()
+        simulator.reset(pose=(x + 0.03, y - 0.02, heading))
+        run = simulator.run(3.0)
+        w = kd / 2                                                     # both roots: critically damped
+        assert kp == pytest.approx(w * w, rel=1e-12)
+        s = np.array([tracker.timetable(t)[0] for t in run.t])
+        got = run.q[:, :2] - EIGHT.point(s)
+        e0, de0 = got[0], 0.5 * (np.array([cos(heading), sin(heading)]) - [cos(EIGHT.heading(s[0])), sin(EIGHT.heading(s[0]))])
+        expected = np.exp(-w * run.t)[:, None] * (e0 + (de0 + w * e0) * run.t[:, None])
+        worst.append(np.abs(got - expected).max())
+    assert worst[0] <= 4e-3 and worst[0] / worst[1] == pytest.approx(2.0, abs=0.2)
+
+
+def test_polar_lyapunov():
+    """dV/dt = -gamma e^2 cos^2(alpha) - k alpha^2 at random states, with the coordinates of real poses."""
+    rng = np.random.default_rng(3)
+    h = 1e-6
+    for _ in range(300):
+        gains = rng.uniform(0.3, 2), rng.uniform(0.3, 4), rng.uniform(0.3, 3)
+        pose, goal = (np.append(rng.normal(size=2), rng.uniform(-pi, pi)) for _ in range(2))
+        e, alpha, theta = polar.polar(pose, goal)
+        if e < 0.1 or max(abs(alpha), abs(theta)) > pi - 0.01:
+            continue
+        f = unicycle_flow(pose, *polar.approaching((e, alpha, theta), gains))
+        V = [polar.lyapunov(polar.polar(pose + s * h * f, goal), gains) for s in (1, -1)]
+        assert (V[0] - V[1]) / (2 * h) == pytest.approx(-gains[0] * (e * cos(alpha)) ** 2 - gains[1] * alpha ** 2, rel=1e-5, abs=1e-6)
+
+
+def test_polar_converges_exponentially_from_everywhere():
+    """From all around the goal and with every heading, e falls as exp(-gamma t); alpha and theta at the roots of x^2 + k x + gamma^2 h.
+
+    No more than one cusp, none where the goal is ahead."""
+    gains = gamma, k, h = 1.0, 2.5, 2.0
+    goal = (0.4, -0.2, 1.1)
+
+    def law(t, pose, _):
+        return *polar.approaching(polar.polar(pose, goal), gains), []
+
+    times = np.linspace(0, 14, 281)
+    for direction in np.linspace(-pi, pi, 8, endpoint=False) + 0.1:
+        for turned in np.linspace(-pi, pi, 6, endpoint=False) + 0.2:
+            start = (goal[0] + 2 * cos(direction), goal[1] + 2 * sin(direction), direction + turned)
+            run = rolled(law, start, 14.0, times)
+            coordinates = np.array([polar.polar(z, goal) for z in run.y.T])
+            u = np.array([polar.approaching(c, gains)[0] for c in coordinates])
+            assert np.sum(np.diff(np.sign(u)) != 0) <= (abs(coordinates[0, 1]) > pi / 2)
+            late = times > 10
+            rate = np.polyfit(times[late], np.log(coordinates[late, 0]), 1)[0]
+            assert rate == pytest.approx(-gamma, rel=1e-3)
+            V = np.array([polar.lyapunov(c, gains) for c in coordinates])
+            assert np.all(np.diff(V[coordinates[:, 0] > 1e-4]) <= 1e-9)
+            x, y, heading = run.y[:, -1]
+            assert np.hypot(x - goal[0], y - goal[1]) <= 1e-4 and abs(wrapped(heading - goal[2])) <= 1e-4
+    # the angles, close to the goal: alpha' = -k alpha - gamma h theta, theta' = gamma alpha
+    from scipy.linalg import expm
+
+    A = np.array([[-k, -gamma * h], [gamma, 0.0]])
+    assert np.linalg.eigvals(A).real.max() < -gamma                    # they fall faster than e: it arrives straight
+    small = 1e-4
+    start = (goal[0] - cos(goal[2] + small), goal[1] - sin(goal[2] + small), goal[2] - small)      # theta = small, alpha = 2 small
+    run = rolled(law, start, 2.0, np.linspace(0, 2, 5))
+    for t, z in zip(run.t, run.y.T):
+        assert polar.polar(z, goal)[1:] == pytest.approx(expm(A * t) @ (2 * small, small), abs=1e-7 * small)
+
+
+@pytest.mark.parametrize("path", [line(100.0), EIGHT, circle(2.0)], ids=["line", "figure8", "circle"])
+def test_stanley_error_by_its_closed_form(path):
+    """e' = -k e / sqrt(1 + (k e / v)^2) on straight and bent paths: with y = k e / v, sqrt(1 + y^2) - artanh(1 / sqrt(1 + y^2)) + k t
+    stays the same. From a small error that is e0 exp(-k t)."""
+    wheelbase, speed, k = 0.4, 0.5, 1.5
+
+    def front(pose):
+        return pose[0] + wheelbase * cos(pose[2]), pose[1] + wheelbase * sin(pose[2])
+
+    def offsets(pose, near):
+        s = path.nearest(front(pose), near=near)
+        x, y, heading, _ = (float(value) for value in path.at(np.float64(s)))
+        fx, fy = front(pose)
+        return s, (fy - y) * cos(heading) - (fx - x) * sin(heading), heading
+
+    def law(t, pose, _):
+        _, lateral, heading = offsets(pose, 1.0 + speed * t)
+        delta = stanley.steering(lateral, heading - pose[2], k / speed)
+        return speed * cos(delta), speed * sin(delta) / wheelbase, []
+
+    def invariant(e):
+        root = sqrt(1 + (k * e / speed) ** 2)
+        return root - atanh(1 / root)
+
+    for e0 in (0.3, -0.02):
+        x, y, heading, _ = (float(value) for value in path.at(1.0))
+        fx, fy = x - e0 * sin(heading), y + e0 * cos(heading)
+        yaw = heading + 0.2
+        times = np.linspace(0, 3.0, 31)
+        run = rolled(law, (fx - wheelbase * cos(yaw), fy - wheelbase * sin(yaw), yaw), 3.0, times)
+        errors = np.array([offsets(z, 1.0 + speed * t)[1] for t, z in zip(run.t, run.y.T)])
+        assert np.all(errors * e0 > 0) and np.all(np.diff(np.abs(errors)) < 0)
+        assert [invariant(e) for e in errors] == pytest.approx([invariant(e0) - k * t for t in times], abs=1e-8)
+    assert np.abs(errors) == pytest.approx(0.02 * np.exp(-k * times), rel=2e-3)        # the small one: exponential
+
+
+def test_pure_pursuit_on_a_circle():
+    """From a point on a circle, along its tangent, the arc to a point of it ahead is the circle itself: no error is left."""
+    for radius, left in ((2.0, True), (0.7, False)):
+        path = circle(radius, left)
+        for s in (0.0, 1.0, 2.5):
+            x, y, heading, curvature = (float(value) for value in path.at(s))
+            for lookahead in (0.1, 0.5, 1.2):
+                at = pure_pursuit.goal(path, (x, y), s, lookahead)
+                to = path.point(at) - (x, y)
+                assert np.hypot(*to) == pytest.approx(lookahead, rel=1e-11)
+                assert at - s == pytest.approx(2 * radius * np.arcsin(lookahead / (2 * radius)), rel=1e-9)
+                assert pure_pursuit.arc(to, heading) == pytest.approx(curvature, rel=1e-9)
+
+
+@cache
+def pursued(path, lookahead, offset, duration):
+    def law(t, pose, _):
+        s = path.nearest(pose[:2], near=1.0 + t)
+        at = pure_pursuit.goal(path, tuple(pose[:2]), s, lookahead)
+        return 1.0, pure_pursuit.arc(path.point(at) - pose[:2], pose[2]), []
+
+    x, y, heading, _ = (float(value) for value in path.at(1.0))
+    times = np.linspace(0, duration, 25)
+    run = rolled(law, (x - offset * sin(heading), y + offset * cos(heading), heading), duration, times)
+    s = [path.nearest(z[:2], near=1.0 + t) for t, z in zip(times, run.y.T)]
+    away = [(z[:2] - path.point(a), path.heading(a)) for a, z in zip(s, run.y.T)]
+    return times, np.array([d[1] * cos(heading) - d[0] * sin(heading) for d, heading in away])
+
+
+def test_pure_pursuit_converges_as_its_linearisation():
+    """e'' + 2 e' / l + 2 e / l^2 = 0 over the distance: e = e0 exp(-s/l) (cos s/l + sin s/l) near a line; and to nothing on a circle."""
+    l, e0 = 0.8, 1e-4
+    times, e = pursued(line(100.0), l, e0, 4.0)
+    assert e == pytest.approx(e0 * np.exp(-times / l) * (np.cos(times / l) + np.sin(times / l)), abs=1e-6 * e0)
+    _, e = pursued(circle(2.0), l, 0.1, 16.0)
+    assert abs(e[-1]) <= 1e-8
+
+
+def test_pure_pursuit_far_from_the_path_and_at_its_end():
+    """Farther than the lookahead the goal is the nearest point; beyond the end of an open path it is on the tangent."""
+    path = line(5.0)
+    assert pure_pursuit.goal(path, (2.0, 3.0), 2.0, 1.0) == 2.0
+    assert pure_pursuit.goal(path, (4.8, 0.0), 4.8, 1.0) == pytest.approx(5.8, rel=1e-12)
+    assert pure_pursuit.goal(circle(0.2), (0.0, 0.0), 0.0, 1.0) > 0     # nowhere on the circle is that far: no hang

@@ -1,0 +1,39 @@
+"""The path trackers on every class of vehicle, held to the table of tracking_table.py.
+
+One lobe of the figure-eight; the whole lap is a soak test. `pytest -s` prints what is measured."""
+
+import pytest
+import tracking_table as table
+
+NEEDS_REAL = pytest.mark.skipif(not table.FOLDER.is_dir(), reason=f"the real robots' URDFs are not in {table.FOLDER}")
+EVERY = [pytest.param(name, real, id=f"{mobility}-{name}", marks=NEEDS_REAL if real else ())
+         for real, classes in ((False, table.CLASSES), (True, table.REAL)) for mobility, names in classes.items() for name in names]
+
+
+def check(rows, laps):
+    for row in rows:
+        length, rms = table.lap(row, laps)
+        print(f"{row.baseline:24} {row.mobility:24} {row.vehicle:20} {row.path} of {length:5.1f} m, {laps:g} laps: {1000 * rms:6.2f} mm, "
+              f"bound {1000 * row.bound:.0f}")
+        assert rms <= row.bound
+
+
+@pytest.mark.parametrize("name, real", EVERY)
+def test_one_lobe(name, real):
+    check((row for row in table.TABLE if (row.vehicle, row.real) == (name, real)), 0.5)
+
+
+@pytest.mark.soak
+@pytest.mark.parametrize("name, real", EVERY)
+def test_whole_lap(name, real):
+    check((row for row in table.TABLE if (row.vehicle, row.real) == (name, real)), 1.0)
+
+
+@pytest.mark.parametrize("name, real", EVERY)
+def test_driving_up_to_a_pose(name, real):
+    row = next(row for row in table.GOALS if (row.vehicle, row.real) == (name, real))
+    distance, heading = table.arrival(row)
+    print(f"{row.baseline:24} {row.mobility:24} {name:20} {row.path}: {1000 * distance:.2f} mm, {1000 * heading:.3f} mrad, "
+          f"bounds {1000 * row.bound:.0f}, {1000 * table.GOAL[1]:.0f}")
+    assert distance <= row.bound and heading <= table.GOAL[1]
+

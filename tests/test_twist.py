@@ -1,0 +1,120 @@
+"""A body twist on every class of mobility: the base moves as it is told, whatever it rolls on."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+from robots_table import ROBOTS
+from support import shipped
+
+import nhmech
+from nhmech.control.twist import TwistDrive
+from nhmech.control.unicycle import unicycle
+from nhmech.simulation.state import base_pose
+
+FOLDER = Path(__file__).resolve().parents[2] / "shared" / "robots"
+CLASSES = ("differential_drive", "carriage", "ackermann_car", "trailers", "tricycle", "mecanum", "omni", "swerve", "rover", "skid_steer")
+FREE = ("mecanum", "omni", "swerve")
+SPOT = ("differential_drive", "carriage", "skid_steer", *FREE)
+
+
+def moved_by(vehicle, twist, duration=4.0):
+    """The planar twist of the base after `duration`, in its heading's frame."""
+    simulator = nhmech.Simulator(vehicle, TwistDrive(vehicle, twist), dt=5e-3, control_period=0.02)
+    simulator.reset()
+    simulator.run(duration)
+    state = simulator.state
+    return np.array([state.xi["forward_speed"], state.xi["lateral_speed"], state.xi["yaw_rate"]])
+
+
+@pytest.mark.parametrize("name", CLASSES)
+def test_forward_and_turning(name):
+    """v and omega about the vehicle's own turning point, left, right and backwards."""
+    vehicle = shipped(name)
+    point = unicycle(vehicle)
+    radius = max(2 * vehicle.steering.length, 1.5 * point.turning_radius)
+    for speed, turn in ((0.4, 0.4 / radius), (0.4, -0.4 / radius), (-0.3, 0.3 / radius)):
+        wanted = point.twist(speed, turn)
+        assert moved_by(vehicle, wanted) == pytest.approx(wanted, abs=1e-5)
+
+
+@pytest.mark.parametrize("name", FREE)
+def test_every_direction(name):
+    for wanted in ((0.0, 0.3, 0.0), (0.2, -0.2, 0.3), (-0.1, 0.2, -0.4)):
+        assert moved_by(shipped(name), wanted) == pytest.approx(wanted, abs=1e-5)
+
+
+@pytest.mark.parametrize("name", SPOT)
+def test_on_the_spot(name):
+    """Also with four steered wheels, whose axles can get there only through the rotation centres between."""
+    for turn in (0.5, -0.5):
+        assert moved_by(shipped(name), (0.0, 0.0, turn)) == pytest.approx((0, 0, turn), abs=1e-5)
+
+
+@pytest.mark.skipif(not FOLDER.is_dir(), reason=f"the real robots' URDFs are not in {FOLDER}")
+def test_a_real_swerve_drive_with_twin_wheels():
+    """Turning about its steering axis rolls the twin wheels against each other; their rates have to say so."""
+    robot = next(robot for robot in ROBOTS if robot.file == "pr2")
+    vehicle = nhmech.load(FOLDER / "pr2.urdf", **robot.arguments)
+    wanted = (0.0, 0.0, 0.2)
+    assert moved_by(vehicle, wanted) == pytest.approx(wanted, abs=2e-3)      # its joints' friction is beyond a proportional servo
+
+
+@pytest.mark.parametrize("name", ("ackermann_car", "swerve", "rover", "tricycle"))
+def test_rates_are_those_of_the_distribution(name):
+    """With the steering where the twist wants it and at rest, commanded rates are v = E xi of the joints."""
+    vehicle = shipped(name)
+    point = unicycle(vehicle)
+    radius = max(2 * vehicle.steering.length, 1.5 * point.turning_radius)
+    twist = point.twist(0.5, 0.5 / radius)
+    axles = vehicle.steering.pair() if vehicle.steering.coupled else vehicle.steering.steered
+    scaled = twist * (1, 1, vehicle.steering.length)
+    simulator = nhmech.Simulator(vehicle)
+    state = simulator.reset(joints={axle.steering: axle.angle_for(scaled) for axle in axles if axle.steering},
+                            xi=dict(zip(("forward_speed", "lateral_speed", "yaw_rate"), twist)))
+    angles, rates = TwistDrive(vehicle, twist)(0.0, state)
+    assert rates.values == pytest.approx({joint: state.joint_velocity[joint] for joint in rates.values}, rel=1e-9)
+    assert angles.values == pytest.approx({joint: state.joint_position[joint] for joint in angles.values}, abs=1e-9)
+
+
+def test_wheels_go_where_the_steering_stands_not_where_it_will():
+    """A car that stands straight and is to turn: both rear wheels turn alike until the front ones are round."""
+    vehicle = shipped("ackermann_car")
+    state = nhmech.Simulator(vehicle).reset()
+    angles, rates = TwistDrive(vehicle, (0.5, 0.0, 0.1))(0.0, state)
+    assert angles.values["front_left_steering_joint"] > 0.2
+    assert rates.values["rear_left_wheel_joint"] == pytest.approx(rates.values["rear_right_wheel_joint"], rel=1e-12)
+
+
+def test_on_ground_that_moves():
+    """Rates are relative to the ground: A v + b = 0."""
+    vehicle = shipped("differential_drive", nhmech.Ground(velocity=(0.3, 0.0, 0.0)))
+    assert moved_by(vehicle, (0.3, 0.0, 0.0))[0] == pytest.approx(0.3, abs=1e-5)       # as fast as the ground: its wheels stand
+    simulator = nhmech.Simulator(vehicle)
+    state = simulator.reset(xi={"forward_speed": 0.3, "yaw_rate": 0.0})
+    assert np.abs(list(TwistDrive(vehicle, (0.3, 0.0, 0.0))(0.0, state)[1].values.values())).max() <= 1e-12
+
+
+def test_a_steering_angle_beyond_its_limit_is_taken_half_a_turn_round():
+    """A tricycle that stands at +1.2 rad and is to go where 1.9 rad leads, beyond its limit of 1.3, or 1.9 - pi."""
+    vehicle = shipped("tricycle")
+    drive = TwistDrive(vehicle, (0.0, 0.0, 0.0))
+    axle = vehicle.steering.steered[0]
+    limit = vehicle.limits[axle.steering]
+    twist = np.array([np.cos(1.9), 0.0, np.sin(1.9) / 1.5])             # the wheel stands 1.5 lengths ahead
+    near = axle.angle_for(twist, 1.2)
+    assert near == pytest.approx(1.9, abs=1e-12) and near > limit.upper
+    taken = drive._angle(axle, twist, 1.2)
+    assert limit.lower <= taken <= limit.upper and taken == pytest.approx(near - np.pi, abs=1e-12)
+
+
+def test_the_pose_of_a_state_is_that_of_its_quaternion():
+    """T_WB against Pinocchio's own rotation."""
+    import pinocchio as pin
+
+    rng = np.random.default_rng(4)
+    for _ in range(20):
+        quaternion = rng.normal(size=4)
+        quaternion /= np.linalg.norm(quaternion)
+        q = np.concatenate([rng.normal(size=3), quaternion])
+        assert np.allclose(base_pose(q), pin.XYZQUATToSE3(q).homogeneous, rtol=0, atol=1e-14)

@@ -1,0 +1,215 @@
+"""The wheel-speed PI servo: what is claimed of it, on every vehicle with driven wheels, with one set of gains."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import numpy as np
+import pytest
+from robots_table import ROBOTS
+from support import SHIPPED, shipped
+
+import nhmech
+from nhmech import Ground, JointPosition, JointTorque, JointVelocity, ModelError, SimulationError, Simulator
+from nhmech.control.measurement import Quantise
+from nhmech.control.path_library import make_path
+from nhmech.control.pure_pursuit import PurePursuit
+from nhmech.control.twist import TwistDrive
+from nhmech.control.wheel_servo import WheelServo
+
+FOLDER = Path(__file__).resolve().parents[2] / "shared" / "robots"
+WHEELS = ("left_wheel_joint", "right_wheel_joint")
+STEADY = 1e-3            # [rad/s], the error that may be left
+# A vehicle on two wheels in line, or with a free pitch, does not go on at the wheel rates it is told: it falls. Its own regulator turns them.
+DRIVEN = [name for name in SHIPPED if name not in ("pendulum", "bicycle") and any(c.mount.wheel.joint in shipped(name).driven for c in shipped(name).contacts)]
+REAL = ("andino", "gz_ackermann_drive", "gz_tricycle_drive", "linorobot2_mecanum", "mir100")
+
+
+def gentle(vehicle) -> np.ndarray:
+    """A turn at half a metre a second, or two of its lengths, with a radius of three lengths."""
+    length = vehicle.steering.length
+    speed = min(0.5, 2 * length)
+    return np.array([speed, 0.0, speed / (3 * length)])
+
+
+def worst(vehicle, twist, duration: float = 6.0) -> float:
+    """Largest error of a wheel's rate over the last second [rad/s]."""
+    simulator = Simulator(vehicle, WheelServo(vehicle, twist), dt=5e-3)
+    simulator.reset()
+    simulator.run(duration - 1, every=10 ** 9)
+    drive, errors = TwistDrive(vehicle, twist), []
+    for _ in range(10):
+        simulator.run(0.1, every=10 ** 9)
+        state = simulator.state
+        errors += [state.encoder.rate[joint] - rate for joint, rate in drive(state.t, state)[1].values.items()]
+    return float(np.abs(errors).max())
+
+
+@pytest.mark.parametrize("name", DRIVEN)
+def test_no_error_is_left_on_shipped_vehicles(name):
+    vehicle = shipped(name)
+    assert worst(vehicle, gentle(vehicle)) <= STEADY
+
+
+@pytest.mark.parametrize("name", REAL)
+def test_no_error_is_left_on_real_robots(name):
+    file = FOLDER / f"{name}.urdf"
+    if not file.is_file():
+        pytest.skip(f"no robot {file}")
+    robot = next(robot for robot in ROBOTS if robot.file == name)
+    vehicle = nhmech.load(file, **robot.arguments)
+    assert worst(vehicle, gentle(vehicle)) <= STEADY
+
+
+@pytest.mark.parametrize("name", ["differential_drive", "ackermann_car", "mecanum"])
+def test_nor_uphill(name):
+    """Straight up a slope of 10 %, a constant load: the integral carries it."""
+    vehicle = shipped(name, Ground(normal=(-0.1, 0, 1)))
+    assert worst(vehicle, (0.4, 0.0, 0.0)) <= STEADY
+
+
+def straight(vehicle, rate: float, duration: float, dt: float = 1e-3, start: float = 0.0, **words):
+    """Both wheels of a carriage told the same rate; the run, with the left wheel's rate."""
+    servo = WheelServo(vehicle, commands=lambda t, state: JointVelocity(dict.fromkeys(WHEELS, rate)), **words)
+    simulator = Simulator(vehicle, servo, dt=dt)
+    simulator.reset(xi=dict.fromkeys(WHEELS, start))
+    run = simulator.run(duration)
+    return servo, run.v[:, run.names["v"].index(WHEELS[0])]
+
+
+def test_without_load_the_wheel_is_on_its_reference():
+    """r' = (w* - r) / T with the control period h: r_k = w* (1 - (1 - h/T)^k), and the feed-forward alone keeps the wheel on it."""
+    _, rates = straight(shipped("carriage"), 6.0, 0.4, start=1.0)
+    assert rates == pytest.approx(6.0 - 5.0 * (1 - 1e-3 / 0.05) ** np.arange(401), rel=1e-9)
+
+
+def test_a_load_is_answered_as_the_linear_equation_says():
+    """Held on a slope, with the load of free rolling a0 = dw/dt: e'' + lambda e'/T + lambda e/(4 T^2) = 0, e(0) = 0, e'(0) = -a0.
+
+    lambda = J (B_11 + B_12) of two wheels that roll alike; the sampled loop differs by the order of h / T = 2e-3.
+    """
+    vehicle, T, dt = shipped("carriage", Ground(normal=(-0.1, 0, 1))), 0.05, 1e-4
+    free = Simulator(vehicle, dt=dt)
+    free.reset()
+    free.run(dt)
+    a0 = free.state.joint_velocity[WHEELS[0]] / dt
+    servo, rates = straight(vehicle, 0.0, 0.5, dt)
+    B = np.linalg.pinv(servo.mass)
+    load = servo.inertia[0] * (B[0, 0] + B[0, 1])
+    roots = np.roots([1, load / T, load / (4 * T ** 2)])
+    t = np.arange(len(rates)) * dt
+    expected = np.real(-a0 * (np.exp(roots[0] * t) - np.exp(roots[1] * t)) / (roots[0] - roots[1]))
+    assert np.abs(expected).max() > 0.01
+    assert -rates == pytest.approx(expected, rel=0, abs=0.01 * np.abs(expected).max())
+
+
+def test_inertia_is_that_of_the_carriage():
+    """Seen from both wheels together: m r^2 + 2 J_axial for the mass on them, whose sum of M over both wheels it is."""
+    vehicle = shipped("carriage")
+    servo = WheelServo(vehicle, (0.1, 0.0, 0.0))
+    radius = vehicle.contacts[0].mount.wheel.radius
+    values = vehicle.parameters.values
+    mass = sum(inertia.mass for inertia in vehicle.model.inertias)
+    axial = sum(vehicle.model.inertias[vehicle.model.getJointId(name)].inertia[1, 1] for name in WHEELS)
+    assert servo.mass.sum() == pytest.approx(mass * radius ** 2 + axial, rel=1e-9) and values["gravity"] > 0
+
+
+def test_gains_scale_with_the_vehicle():
+    """Ten times the mass and the inertia: the same motion, ten times the torque."""
+    vehicle = shipped("carriage")
+    heavy = vehicle.with_parameters({name: 10 * value for name, value in vehicle.parameters.values.items()
+                                     if name.rpartition(".")[2] in ("mass", "Ixx", "Ixy", "Ixz", "Iyy", "Iyz", "Izz", "damping")})
+    (light_servo, light), (heavy_servo, rates) = straight(vehicle, 0.5, 0.3), straight(heavy, 0.5, 0.3)
+    assert heavy_servo.inertia == pytest.approx(10 * light_servo.inertia, rel=1e-9)
+    assert rates == pytest.approx(light, rel=1e-9, abs=1e-12)
+
+
+def limited(effort: float):
+    """The differential drive, its motors that weak."""
+    file = Path(nhmech.urdf_path("differential_drive"))
+    text = re.sub(r'effort="[\d.]+"', f'effort="{effort}"', file.read_text())
+    assert f'effort="{effort}"' in text
+    return nhmech.load(text)
+
+
+def test_the_integral_does_not_wind_up():
+    """Torque at its limit for a second: the wheel arrives without overshoot worth a name, and the integral was not filled on the way."""
+    vehicle = limited(0.05)
+    servo = WheelServo(vehicle, commands=lambda t, state: JointVelocity(dict.fromkeys(WHEELS, 5.0)))
+    simulator = Simulator(vehicle, servo)
+    simulator.reset()
+    run = simulator.run(8.0)
+    rates, efforts = run.v[:, run.names["v"].index(WHEELS[0])], run.u[:, 0]
+    at_limit = np.sum(efforts > 0.05 - 1e-9) * 1e-3
+    assert at_limit > 1.0 and np.abs(efforts).max() <= 0.05
+    assert rates.max() < 1.02 * 5.0 and abs(rates[-1] - 5.0) <= STEADY
+
+
+def test_a_steering_joint_goes_where_it_is_told():
+    """Both loops critically damped at 2 T = 0.1 s: no overshoot, and after 2 s nothing left."""
+    vehicle = shipped("ackermann_car")
+    wanted = lambda t, state: [JointPosition({"front_left_steering_joint": 0.4}), JointVelocity({"rear_left_wheel_joint": 2.0})]      # noqa: E731
+    simulator = Simulator(vehicle, WheelServo(vehicle, commands=wanted))
+    simulator.reset()
+    run = simulator.run(2.0)
+    steer = np.array([vehicle.joint_positions(q)["front_left_steering_joint"] for q in run.q[::20]])
+    assert steer.max() < 0.4 + 2e-3 and steer[-1] == pytest.approx(0.4, abs=1e-5)
+    assert run.v[-1, run.names["v"].index("rear_left_wheel_joint")] == pytest.approx(2.0, abs=STEADY)
+    beyond = Simulator(vehicle, WheelServo(vehicle, commands=lambda t, state: JointPosition({"front_left_steering_joint": 9.0})))
+    beyond.reset()
+    beyond.run(3.0)
+    assert beyond.state.joint_position["front_left_steering_joint"] == pytest.approx(vehicle.limits["front_left_steering_joint"].upper, abs=1e-3)
+
+
+def test_it_works_from_coarse_encoders():
+    """2000 ticks a turn at a period of 10 ms, a resolution of 0.3 rad/s: the wheel still turns at the rate, within that."""
+    vehicle = shipped("differential_drive")
+    simulator = Simulator(vehicle, Quantise(WheelServo(vehicle, (0.5, 0.0, 0.0)), 2000), control_period=1e-2)
+    simulator.reset()
+    simulator.run(3.0)
+    rates = [simulator.run(0.01) and simulator.state.encoder.rate[WHEELS[0]] for _ in range(100)]
+    assert np.mean(rates) == pytest.approx(5.0, abs=0.05) and np.ptp(rates) < 0.4
+
+
+def test_efforts_pass_and_joints_without_a_command_are_left_alone():
+    vehicle = shipped("differential_drive")
+    servo = WheelServo(vehicle, commands=lambda t, state: [JointTorque({WHEELS[0]: 0.1}), JointVelocity({WHEELS[1]: 1.0})])
+    state = Simulator(vehicle).reset()
+    assert servo(0.0, state).values[WHEELS[0]] == 0.1 and servo(0.0, state).values[WHEELS[1]] > 0
+    assert set(WheelServo(vehicle, commands=lambda t, state: JointVelocity({WHEELS[1]: 1.0}))(0.0, state).values) == {WHEELS[1]}
+    assert WheelServo(vehicle, commands=lambda t, state: JointVelocity({}))(0.0, state).values == {}
+
+
+@pytest.mark.parametrize("bad, message", [
+    (JointVelocity({"lift": 1.0}), "controller WheelServo.* joint 'lift' is not driven"),
+    (JointVelocity({WHEELS[0]: np.nan}), f"JointVelocity for '{WHEELS[0]}' is nan"),
+    ([JointVelocity({WHEELS[0]: 1.0}), JointTorque({WHEELS[0]: 1.0})], "commanded twice"),
+    (np.zeros(3), r"returned shape \(3,\)"),
+])
+def test_bad_commands_inside_are_named(bad, message):
+    vehicle = shipped("differential_drive")
+    with pytest.raises(SimulationError, match=message):
+        Simulator(vehicle, WheelServo(vehicle, commands=lambda t, state: bad)).run(0.1)
+
+
+def test_what_has_no_motor_is_refused():
+    with pytest.raises(ModelError, match="no driven"):
+        WheelServo(shipped("disc"), commands=lambda t, state: None)
+    with pytest.raises(ModelError, match="time = 0"):
+        WheelServo(shipped("carriage"), (0.1, 0, 0), time=0)
+    for nothing_or_both in ({}, {"twist": (0.1, 0, 0), "commands": lambda t, state: None}):
+        with pytest.raises(ModelError, match="give one of the two"):
+            WheelServo(shipped("carriage"), **nothing_or_both)
+
+
+@pytest.mark.parametrize("name", ["differential_drive", "mecanum"])
+def test_a_tracker_on_servos_keeps_its_bound(name):
+    """Pure pursuit of a figure-eight at 0.5 m/s through torques and encoders: within 2 cm RMS, as with exact servos."""
+    vehicle = shipped(name)
+    path = make_path("figure8", 6 * vehicle.steering.length)
+    tracker = PurePursuit(vehicle, path, speed=0.5, drive=WheelServo)
+    simulator = Simulator(vehicle, tracker, dt=5e-3)
+    simulator.reset(**tracker.start)
+    lateral = tracker.errors(simulator.run(path.length / 0.5, every=10))[:, 1]
+    assert np.sqrt(np.mean(lateral ** 2)) <= 0.02
