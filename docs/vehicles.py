@@ -142,7 +142,7 @@ def film(html: Path, file: Path, at: Sequence[float] | None = None, aside: tuple
             image = Image.open(io.BytesIO(browser.picture())).convert("RGB")
             left, top = (image.width - SHOWN[0]) // 2 + aside[0], (image.height - SHOWN[1]) // 2 + aside[1]
             frames.append(image.crop((left, top, left + SHOWN[0], top + SHOWN[1])))
-    frames[0].save(file, save_all=True, append_images=frames[1:], duration=round(1000 / FPS), loop=0, quality=60, method=6)
+    frames[0].save(file, save_all=True, append_images=frames[1:], duration=round(1000 / FPS), loop=0, quality=50, method=6)
 
 
 def index() -> str:

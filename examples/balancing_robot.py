@@ -13,7 +13,8 @@ from nhmech.control.balance import Balance
 
 PITCH = 15.0                                     # [deg] at the start, at rest
 SPEED, TURN = 0.4, 1.5                           # [m/s], [rad/s]
-PLAN = ((2.0, 0.0, 0.0), (5.0, SPEED, 0.0), (8.0, 0.0, 0.0), (8.0 + 2 * np.pi / TURN, 0.0, TURN), (14.0, 0.0, 0.0))   # until [s], speed, turning rate
+# until [s], speed, turning rate
+PLAN = ((2.0, 0.0, 0.0), (5.0, SPEED, 0.0), (8.0, 0.0, 0.0), (8.0 + 2 * np.pi / TURN, 0.0, TURN), (14.0, 0.0, 0.0))
 DT, CONTROL = 1e-3, 5e-3                         # simulation step and control period [s]
 
 
@@ -32,8 +33,8 @@ def main(out: Path, short: bool) -> None:
     pitch = np.rad2deg(np.arctan2(2 * (w * y - x * z), 1 - 2 * (x * x + y * y)))
     heading = np.rad2deg(np.unwrap(np.arctan2(2 * (w * z + x * y), 1 - 2 * (y * y + z * z))))
     late = run.t >= PLAN[0][0]
-    print(f"pitch from {pitch[0]:.1f} deg, within {np.abs(pitch[late]).max(initial=0.0):.2f} deg after {PLAN[0][0]:g} s, {pitch[-1]:.3f} deg at the end; "
-          f"turned by {heading[-1]:.1f} deg, in which the middle moved by {1000 * drift(run):.1f} mm")
+    print(f"pitch from {pitch[0]:.1f} deg, within {np.abs(pitch[late]).max(initial=0.0):.2f} deg after {PLAN[0][0]:g} s, "
+          f"{pitch[-1]:.3f} deg at the end; turned by {heading[-1]:.1f} deg, in which the middle moved by {1000 * drift(run):.1f} mm")
     out.mkdir(parents=True, exist_ok=True)
     nhmech.save_html(vehicle, run, out / "balancing_robot.html")
     draw(run, pitch, heading, out / "balancing_robot.png")

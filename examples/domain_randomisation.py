@@ -14,7 +14,8 @@ import numpy as np
 import nhmech
 
 ROBOTS, SEED = 1000, 0
-RADIUS, PAYLOAD, PLACE = 0.01, 3.0, 0.1      # of a wheel, relative (one sigma); largest payload [kg]; largest distance from the base's origin [m]
+RADIUS = 0.01                                # of a wheel, relative (one sigma)
+PAYLOAD, PLACE = 3.0, 0.1                    # largest payload [kg], largest distance from the base's origin [m]
 SPEED, TURN, QUARTERS = 0.5, 0.6, 3          # [m/s], [rad/s], quarter turns after 2 s straight
 GAIN = 0.5                                   # [N m s/rad] from a wheel's speed error to its torque
 DT, CONTROL, EVERY = 2e-3, 10, 50            # [s], steps in a control period, steps between records
@@ -40,17 +41,19 @@ def main(out: Path, short: bool) -> None:
         return GAIN * (wanted - x[:, [first_rate + i for i in rates]])
 
     steps = 500 if short else round((2.0 + QUARTERS * np.pi / 2 / TURN) / DT)
-    batch = nhmech.simulate_batch(vehicle, on_their_wheels(vehicle, theta), torques, dt=DT, steps=steps, every=EVERY, control_every=CONTROL, theta=theta)
+    batch = nhmech.simulate_batch(vehicle, on_their_wheels(vehicle, theta), torques, dt=DT, steps=steps, every=EVERY,
+                                  control_every=CONTROL, theta=theta)
     ends = batch.x[-1][:, :2]
     spread = ends - ends[0]
-    print(f"{batch.ok.sum()} of {count} robots ran {batch.t[-1]:.2f} s; their ends are {100 * np.sqrt(np.mean(np.sum(spread ** 2, axis=1))):.1f} cm "
-          f"root mean square from that of the robot as designed, {100 * np.linalg.norm(spread, axis=1).max():.1f} cm at most")
+    print(f"{batch.ok.sum()} of {count} robots ran {batch.t[-1]:.2f} s; their ends are "
+          f"{100 * np.sqrt(np.mean(np.sum(spread ** 2, axis=1))):.1f} cm root mean square from that of the robot as designed, "
+          f"{100 * np.linalg.norm(spread, axis=1).max():.1f} cm at most")
     out.mkdir(parents=True, exist_ok=True)
     draw(batch, theta, out / "domain_randomisation.png")
 
 
 def on_their_wheels(vehicle, theta) -> np.ndarray:
-    """x0 (N, nx): height, roll and pitch at which robots with these wheels stand on the ground, solved from the contacts' heights phi(q) = 0."""
+    """x0 (N, nx): height, roll and pitch at which robots with these wheels stand, solved from the contacts' heights phi(q) = 0."""
     system, phi = vehicle.constrained.system, vehicle.constrained.distribution.phi
     nominal = nhmech.start_states(vehicle, [(0, 0, 0)])[0]
     z = ca.SX.sym("z", 3)                                              # height and two parts of the unit quaternion

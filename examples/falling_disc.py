@@ -29,7 +29,8 @@ def main(out: Path, short: bool) -> None:
         simulator = nhmech.Simulator(vehicle, dt=DT)
         simulator.reset(xi={"spin_joint": ratio * spin, "yaw_rate": 0.0, "roll_rate": PUSH})
         run = runs[ratio] = simulator.run(0.5 if short else DURATION, every=10)
-        print(f"{ratio:4} of it: leans by {np.abs(lean(run)).max():.2f} deg at most, energy constant to {np.abs(run.energy / run.energy[0] - 1).max():.0e}")
+        print(f"{ratio:4} of it: leans by {np.abs(lean(run)).max():.2f} deg at most, "
+              f"energy constant to {np.abs(run.energy / run.energy[0] - 1).max():.0e}")
     out.mkdir(parents=True, exist_ok=True)
     nhmech.save_html(vehicle, runs[RATIOS[0]], out / "falling_disc.html")
     draw(vehicle, runs, out / "falling_disc.png")
@@ -63,7 +64,8 @@ def draw(vehicle, runs, file: Path) -> None:
         track.plot(*contact[:, :2].T, lw=1, label=f"{ratio:g} of the critical spin")
         angle.plot(run.t, lean(run), lw=1)
     track.plot(0, 0, "ko", ms=4, label="start")
-    track.set(xlabel="x [m]", ylabel="y [m]", aspect="equal", title=f"where the disc touches the ground (critical spin {TEXTBOOK:.2f} rad/s)")
+    track.set(xlabel="x [m]", ylabel="y [m]", aspect="equal",
+              title=f"where the disc touches the ground (critical spin {TEXTBOOK:.2f} rad/s)")
     track.legend(fontsize=8)
     angle.set(xlabel="time [s]", ylabel="lean [deg]")
     figure.savefig(file, dpi=120)

@@ -43,7 +43,8 @@ def draw(path, run, lateral, file: Path) -> None:
     axes["map"].plot(*np.reshape(along, (-1, 2)).T, "0.7", lw=4, label="path")
     axes["map"].plot(run.q[:, 0], run.q[:, 1], "C0", label="driven, middle of the axle")
     axes["map"].plot(*run.q[0, :2], "ko", ms=4, label="start")
-    axes["map"].set(xlabel="x [m]", ylabel="y [m]", aspect="equal", title=f"figure-eight by pure pursuit, {SPEED} m/s", ylim=(-0.45 * SIZE, 0.6 * SIZE))
+    axes["map"].set(xlabel="x [m]", ylabel="y [m]", aspect="equal", ylim=(-0.45 * SIZE, 0.6 * SIZE),
+                    title=f"figure-eight by pure pursuit, {SPEED} m/s")
     axes["map"].legend(loc="upper center", ncols=3, fontsize=8)
     axes["error"].plot(run.t, 1000 * lateral, "C0")
     axes["error"].set(xlabel="time [s]", ylabel="lateral error [mm]", title="beside the path, positive to the left")

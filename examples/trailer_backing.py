@@ -29,7 +29,8 @@ def main(out: Path, short: bool) -> None:
         simulator = nhmech.Simulator(vehicle, controller, dt=DT, control_period=CONTROL, events=events)
         simulator.reset(None, bent)
         run = runs[name] = simulator.run(1.0 if short else DURATION, every=5)
-        print(f"{name:20} stopped by {run.stop} at {run.t[-1]:.2f} s, hitches at " + ", ".join(f"{a:.2f}" for a in hitches(run)[-1]) + " deg")
+        print(f"{name:20} stopped by {run.stop} at {run.t[-1]:.2f} s, hitches at "
+              + ", ".join(f"{a:.2f}" for a in hitches(run)[-1]) + " deg")
     out.mkdir(parents=True, exist_ok=True)
     nhmech.save_html(vehicle, runs["backing controller"], out / "trailer_backing.html", follow=True)
     draw(vehicle, runs, out / "trailer_backing.png")
@@ -54,7 +55,8 @@ def draw(vehicle, runs, file: Path) -> None:
         line, = track.plot(middle[:, 0], middle[:, 1], label=label)
         for k in (0, len(middle) - 1):                                 # the axle itself, at both ends of the run
             track.plot(*points[k, wheels, :2].T, color=line.get_color(), lw=4 if k else 2, solid_capstyle="butt")
-    track.set(xlabel="x [m]", ylabel="y [m]", aspect="equal", title=f"backing towards -x at {SPEED} m/s: paths of the axles, which are drawn at start and end")
+    track.set(xlabel="x [m]", ylabel="y [m]", aspect="equal",
+              title=f"backing towards -x at {SPEED} m/s: paths of the axles, which are drawn at start and end")
     track.legend(fontsize=8, loc="lower left", ncols=3)
     for name, style in (("backing controller", "-"), ("wheels straight", "--")):
         for k, values in enumerate(hitches(runs[name]).T):

@@ -28,3 +28,12 @@ def test_it_runs_and_writes(script, tmp_path):
     for name in named:
         assert (tmp_path / "out" / name).stat().st_size > 5000, name
     assert sorted(path.name for path in tmp_path.iterdir()) == ["out"], "nothing is written elsewhere"
+
+
+def test_the_gallery_shows_every_example():
+    """Each script is linked with its picture, which is there and small; `python docs/example_pictures.py` makes them."""
+    text = (ROOT / "README.md").read_text()
+    for script in SCRIPTS:
+        assert f"({script.name})" in text, f"examples/README.md does not link {script.name}"
+        picture = f"../docs/images/examples/{script.stem}.png"
+        assert f"]({picture})" in text and 5000 < (ROOT / picture).stat().st_size < 80_000, picture

@@ -236,7 +236,7 @@ def test_a_full_disk_keeps_the_trajectory(tmp_path, often):
     assert 100 < len(left) <= len(run) and np.array_equal(left.q, run.q[:len(left)])
 
 
-@pytest.mark.parametrize("written", range(1, 6))
+@pytest.mark.parametrize("written", range(1, 5))
 def test_wherever_the_disk_is_full_the_trajectory_is_there(tmp_path, often, monkeypatch, written):
     """At the header there is none yet; then while it runs, at the last state, and after it."""
     write, count = RunFile.write, []

@@ -9,12 +9,9 @@ import sys
 from pathlib import Path
 
 import click
-import numpy as np
 
 from ..errors import ModelError, NhmechError
 from .options import PairType, Positive
-
-SAMPLES = 5000       # states of a run at which the distance from the path is looked at
 
 
 class ControllerType(click.ParamType):
@@ -119,15 +116,9 @@ def print_tracking(controller, path, trajectory) -> None:
     """Prints how far from its path a run was: of the point that the controller tracks where it says so, of the base's origin otherwise."""
     if path is None:
         return
+    from ..control.path_reference import lateral_in_words, path_error
     from ..control.tracking import Tracker
 
-    if isinstance(controller, Tracker):
-        lateral = controller.errors(trajectory)[:, 1]
-    else:
-        lateral, s = [], None
-        for i in np.unique(np.linspace(0, len(trajectory) - 1, min(SAMPLES, len(trajectory))).astype(int)):
-            point = trajectory.q[i, :2]
-            s = path.nearest(point, near=s)
-            lateral.append(np.linalg.norm(point - path.point(s)))
-        lateral = np.array(lateral)
-    click.echo(f"path     lateral error {1e3 * np.sqrt(np.mean(lateral ** 2)):.3g} mm RMS, {1e3 * np.max(np.abs(lateral)):.3g} mm at most")
+    lateral = (controller.errors(trajectory)[:, 1] if isinstance(controller, Tracker) else
+               path_error(trajectory.subject.vehicle, trajectory, path).lateral)
+    click.echo(f"path     {lateral_in_words(lateral)}")

@@ -71,7 +71,12 @@ class PathError:
 
     def describe(self) -> str:
         """E.g. "lateral error 2.1 mm RMS, 5.3 mm at most"."""
-        return f"lateral error {1e3 * np.sqrt(np.mean(self.lateral ** 2)):.3g} mm RMS, {1e3 * np.max(np.abs(self.lateral)):.3g} mm at most"
+        return lateral_in_words(self.lateral)
+
+
+def lateral_in_words(lateral: np.ndarray) -> str:
+    """Of lateral errors [m] along a run."""
+    return f"lateral error {1e3 * np.sqrt(np.mean(lateral ** 2)):.3g} mm RMS, {1e3 * np.max(np.abs(lateral)):.3g} mm at most"
 
 
 def path_error(vehicle: Vehicle, trajectory: Trajectory, path: Path | None = None) -> PathError | None:

@@ -58,7 +58,8 @@ class SteadyReference:
         R, n = T[:3, :3], self.vehicle.placer.normal
         if not self.heading:
             R = _about(n, self._heading(found) - self._heading(T)) @ R
-        moved = R.T @ (found[:3, 3] - T[:3, 3]) if self.place else np.zeros(3)
+        moved = found[:3, 3] - T[:3, 3]
+        moved = R.T @ (moved if self.place else n * (n @ moved))             # a lean moves the base up and down
         eta = [*moved, *_log(R.T @ found[:3, :3])]
         for name, start, rate, circle in self._joints:
             error = state.joint_position[name] - (start + rate * t)

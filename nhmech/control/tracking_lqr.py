@@ -67,7 +67,7 @@ class TrackingLQR:
         interval, nconf = float(run.t[1] - run.t[0]), self.flat.nconf
         scales, time = _scales(subject, self.names, nconf)
         self.Q = interval * np.diag([gains.get(name, 1.0) / scale ** 2 for name, scale in zip(self.names, scales)])
-        effect = (np.abs(self.B[:, nconf:]).max(axis=0) / scales[nconf:, None]).max(axis=0) * time / interval      # in units of speed, in that time
+        effect = (np.abs(self.B[:, nconf:]) / scales[nconf:, None]).max(axis=(0, 1)) * time / interval      # in units of speed, in that time
         self.R = interval * effort * np.diag(np.where(effect > 0, effect, 1.0) ** 2)
         self.final = final * self.Q / interval * time
         self.K, self.P = riccati_backwards(self.A, self.B, self.Q, self.R, self.final)

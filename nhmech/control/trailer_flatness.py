@@ -18,7 +18,6 @@ from .trailer_chain import trailer_joints, trailer_links
 
 DEGREE, POINTS = 9, 1200        # of the spline that is followed, and points of the path it goes through
 ON_AXLE = 1e-6                  # [m]
-LOOKED_AT = 300                 # places along the path at which steering is held against its limits
 GAUSS = np.polynomial.legendre.leggauss(4)
 
 
@@ -73,13 +72,22 @@ class TrailerFlatness:
         self._check()
 
     def _check(self) -> None:
-        """Raises `ModelError` where steering does not reach."""
-        for s in np.linspace(0.0, self.path.length, LOOKED_AT):
-            for name, angle in zip(self._steered, self.steering(s)[0]):
-                limit = self.vehicle.limits.get(name)
-                if limit is not None and not limit.lower <= angle <= limit.upper:
-                    raise ModelError(f"the path asks {name!r} of {self.vehicle.name!r} for {angle:.3f} rad at s = {s:.3g} m, its limits are {limit.lower:.3f} "
-                                     f"and {limit.upper:.3f}: take a wider path, or one whose curvature changes more slowly")
+        """Raises `ModelError` where steering does not reach, or does not turn fast enough."""
+        places = np.linspace(0.0, self.path.length, POINTS + 1)
+        angles = np.array([self.steering(s)[0] for s in places]).reshape(len(places), -1)
+        for name, angle in zip(self._steered, angles.T):
+            limit = self.vehicle.limits.get(name)
+            if limit is None:
+                continue
+            beyond = np.flatnonzero((angle < limit.lower) | (angle > limit.upper))
+            if len(beyond):
+                raise ModelError(f"the path asks {name!r} of {self.vehicle.name!r} for {angle[beyond[0]]:.3f} rad at s = {places[beyond[0]]:.3g} m, its limits "
+                                 f"are {limit.lower:.3f} and {limit.upper:.3f}: take a wider path")
+            rate = np.abs(np.diff(angle)) / places[1] * abs(self.speed)
+            if rate.max() > limit.velocity:
+                raise ModelError(f"the path asks {name!r} of {self.vehicle.name!r} for {rate.max():.3g} rad/s at s = {places[rate.argmax()]:.3g} m, more than "
+                                 f"{limit.velocity:.3g}: drive more slowly, or take a path whose curvature changes smoothly ({len(self.links)} derivatives of it "
+                                 "are used)")
 
     def chain(self, s: float) -> tuple[np.ndarray, np.ndarray]:
         """Series of p_0 (m, 2), and headings of car and trailers (n + 1,)."""
@@ -94,7 +102,7 @@ class TrailerFlatness:
         return p, np.array(headings[::-1])
 
     def steering(self, s: float) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Steering angles [rad] by `vehicle.steering.steered`, d p_0 / ds's length and turning d theta_0 / ds in one array, and headings."""
+        """Steering angles [rad] in the order of `vehicle.steering.steered`, (|dp_0/ds|, d theta_0/ds), and headings (n + 1,)."""
         p, headings = self.chain(s)
         first, second = p[1], 2 * p[2]
         along = float(np.hypot(*first))

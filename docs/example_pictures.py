@@ -1,4 +1,4 @@
-"""Makes the small pictures of examples/README.md: python docs/gallery.py [NAME ...] runs these examples, or all, in full."""
+"""Makes the small pictures of examples/README.md: python docs/example_pictures.py [NAME ...] runs these examples, or all, in full."""
 
 import subprocess
 import sys

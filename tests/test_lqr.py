@@ -1,0 +1,244 @@
+"""Linear-quadratic regulators: closed forms, optimality, and runs of the vehicles themselves."""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+from support import shipped
+
+import nhmech
+from nhmech.control.lqr import LQR, depends_on
+from nhmech.control.riccati import regulator, sampled
+from nhmech.control.tracking_lqr import TrackingLQR, riccati_backwards
+from nhmech.mechanics.algebroid import euclidean
+from nhmech.mechanics.writing import constrain, lagrangian_system
+
+DOUBLE = np.array([[0.0, 1.0], [0.0, 0.0]]), np.array([[0.0], [1.0]])      # x'' = u
+
+
+def solve(A, B, Q, R, **more):
+    return regulator(A, B, Q, R, names=[f"x{i}" for i in range(len(A))], inputs=[f"u{i}" for i in range(B.shape[1])], **more)
+
+
+@pytest.mark.parametrize("q, r", [(1.0, 1.0), (4.0, 0.25), (1e-3, 50.0)])
+def test_double_integrator_in_closed_form(q, r):
+    """int q x^2 + r u^2: K = (w^2, sqrt(2) w) with w^4 = q / r, a Butterworth pair; x seen alone."""
+    K, P = solve(*DOUBLE, np.diag([q, 0.0]), np.diag([r]))
+    w = (q / r) ** 0.25
+    np.testing.assert_allclose(K, [[w ** 2, np.sqrt(2) * w]], rtol=1e-10)
+    np.testing.assert_allclose(P, r * np.array([[np.sqrt(2) * w ** 3, w ** 2], [w ** 2, np.sqrt(2) * w]]), rtol=1e-10)
+
+
+def test_held_inputs():
+    """The sampled cost is the integral, and K with a period beats every other gain held as long."""
+    rng = np.random.default_rng(0)
+    A, B, Q, R, h = rng.normal(size=(3, 3)), rng.normal(size=(3, 2)), np.diag([1.0, 2.0, 0.5]), np.diag([0.3, 1.0]), 0.2
+    Ad, Bd, Qd, Nd, Rd = sampled(A, B, Q, R, h)
+    x, u = rng.normal(size=3), rng.normal(size=2)
+    nodes, weights = np.polynomial.legendre.leggauss(20)
+    total = 0.0
+    for node, weight in zip(nodes, weights):
+        Ai, Bi, *_ = sampled(A, B, Q, R, h * (1 + node) / 2)
+        y = Ai @ x + Bi @ u
+        total += weight * h / 2 * (y @ Q @ y + u @ R @ u)
+    assert x @ Qd @ x + 2 * x @ Nd @ u + u @ Rd @ u == pytest.approx(total, rel=1e-12)
+    K, P = solve(A, B, Q, R, period=h)
+
+    def cost(gain):
+        closed, value, factor = Ad - Bd @ gain, 0.0, x
+        for _ in range(4000):
+            v = -gain @ factor
+            value += factor @ Qd @ factor + 2 * factor @ Nd @ v + v @ Rd @ v
+            factor = closed @ factor
+        return value
+
+    assert cost(K) == pytest.approx(x @ P @ x, rel=1e-9)
+    for _ in range(5):
+        assert cost(K + 1e-2 * rng.normal(size=K.shape)) > x @ P @ x
+    continuous = solve(A, B, Q, R)[0]
+    errors = [np.abs(solve(A, B, Q, R, period=period)[0] - continuous).max() for period in (2e-3, 1e-3)]
+    assert errors[0] / errors[1] == pytest.approx(2, abs=0.1) and errors[1] < 0.05
+
+
+def test_what_cannot_be_stabilised_is_named():
+    A, B = np.diag([0.5, -1.0, 0.0]), np.array([[1.0], [1.0], [0.0]])
+    with pytest.raises(nhmech.errors.ModelError, match=r"no input \(thrust\) reaches drift, a mode with eigenvalue 0 1/s"):
+        regulator(A, B, np.eye(3), np.eye(1), names=["tilt", "calm", "drift"], inputs=["thrust"])
+    with pytest.raises(nhmech.errors.ModelError, match="cost does not see drift"):
+        regulator(A, np.eye(3), np.diag([1.0, 1.0, 0.0]), np.eye(3), names=["tilt", "calm", "drift"], inputs=["a", "b", "c"])
+    with pytest.raises(nhmech.errors.ModelError, match=r"reaches wave\w+, wave\w+, a mode with eigenvalue 0.1 .2i"):
+        regulator(np.array([[0.1, 2.0], [-2.0, 0.1]]), np.zeros((2, 1)), np.eye(2), np.eye(1), names=["wave_a", "wave_b"], inputs=["u"])
+
+
+def test_states_that_others_depend_on():
+    A = np.array([[0, 1, 0, 0], [0, 0, 1, 0], [0, 0, 0, 0], [1, 0, 0, 0]], dtype=float)
+    assert depends_on(A, [0]) == [0, 1, 2] and depends_on(A, [3]) == [0, 1, 2, 3] and depends_on(A, [0], without=[2]) == [0, 1]
+
+
+@pytest.mark.parametrize("name, twist, keep", [("pendulum", None, ""), ("pendulum", None, "forward yaw"), ("differential_drive", (0.5, 0, 0.5), "lateral"),
+                                               ("bicycle", (3, 0, 0), "lateral"), ("bicycle", (6, 0, 0.3), ""), ("ackermann_car", (2, 0, 0.2), "lateral"),
+                                               ("mecanum", (0.2, 0.1, 0.0), "forward lateral")])
+def test_cost_of_a_run_is_the_cost_to_go(name, twist, keep):
+    """The nonlinear run from z0 and that from -z0 cost 2 z0'P z0 but for fourth order: linearisation, reading, gain and command agree."""
+    vehicle, dt = shipped(name), 5e-3
+    regulator_ = LQR(vehicle, twist, keep=keep, period=dt)
+    assert np.linalg.eigvals(regulator_.closed).real.max() < -1e-3
+    speeds = dict(zip(vehicle.speeds, regulator_.motion.xi))
+    rng = np.random.default_rng(1)
+    _, _, Q, N, R = sampled(regulator_.A, regulator_.B, regulator_.Q, regulator_.R, dt)
+    push = 1e-3 * rng.choice([-1, 1], len(speeds))
+
+    def cost_of(sign: float) -> tuple[float, float]:
+        simulator = nhmech.Simulator(vehicle, regulator_, dt=dt)
+        start = simulator.reset(q=regulator_.motion.q, xi={key: float(value + sign * p) for (key, value), p in zip(speeds.items(), push)})
+        z0 = regulator_.error(0.0, start)
+        steps = int(min(12 / -np.linalg.eigvals(regulator_.closed).real.max(), 16.0) / dt)
+        cost = 0.0
+        for _ in range(steps):
+            z = regulator_.error(simulator.t, simulator.state)
+            u = -regulator_.K @ z
+            cost += z @ Q @ z + 2 * z @ N @ u + u @ R @ u
+            simulator.step()
+        z = regulator_.error(simulator.t, simulator.state)
+        assert np.linalg.norm(z / regulator_.scales) < 1e-3 * np.linalg.norm(z0 / regulator_.scales)
+        return cost + z @ regulator_.P @ z, z0 @ regulator_.P @ z0
+
+    (plus, wanted), (minus, other) = cost_of(1.0), cost_of(-1.0)
+    assert (plus + minus) / (wanted + other) == pytest.approx(1, abs=1e-4)
+
+
+def test_lqr_says_what_to_do():
+    pendulum, bicycle = shipped("pendulum"), shipped("bicycle")
+    with pytest.raises(nhmech.errors.ModelError, match=r"'pendulum' cannot be stabilised: .* reaches lateral, .* drop="):
+        LQR(pendulum, keep="lateral")
+    with pytest.raises(nhmech.errors.ModelError, match="reaches rear_wheel_joint, a mode with eigenvalue 0"):
+        LQR(bicycle, (3, 0, 0), inputs="steering_joint")
+    assert LQR(bicycle, (3, 0, 0), inputs="steering_joint", drop="rear_wheel_joint").names == ("roll", "steering_joint", "steering_joint'", "roll_rate")
+    for wrong, message in ((dict(keep="sideways"), "keep: there is no 'sideways'"), (dict(gains={"lean": 1}), "gains: there is no 'lean'"),
+                           (dict(inputs="engine"), "inputs: there is no 'engine'"), (dict(effort={"x": 1}), "effort: there is no 'x'")):
+        with pytest.raises(nhmech.errors.ModelError, match=message):
+            LQR(pendulum, **wrong)
+    with pytest.raises(nhmech.errors.ModelError, match="has no steady motion with forward_speed 0, lateral_speed 0, yaw_rate 1"):
+        LQR(shipped("ackermann_car"), (0, 0, 1))
+
+
+# -- along a run -------------------------------------------------------------------------------------------------------
+def test_backward_riccati_is_the_least_squares_optimum():
+    """The whole control sequence at once: minimise a quadratic form of the stacked inputs."""
+    rng = np.random.default_rng(2)
+    n, nu, N = 3, 2, 12
+    A, B = rng.normal(size=(N, n, n)) * 0.6, rng.normal(size=(N, n, nu))
+    Q, R, final, x0 = np.diag([1.0, 0.5, 2.0]), np.diag([0.2, 1.0]), np.diag([3.0, 1.0, 0.0]), rng.normal(size=n)
+    K, P = riccati_backwards(A, B, Q, R, final)
+    free, forced = [np.eye(n)], [np.zeros((n, N * nu))]
+    for k in range(N):
+        step = A[k] @ forced[-1]
+        step[:, k * nu:(k + 1) * nu] += B[k]
+        free.append(A[k] @ free[-1])
+        forced.append(step)
+    W = [Q] * N + [final]
+    H = sum(F.T @ w @ F for F, w in zip(forced, W)) + np.kron(np.eye(N), R)
+    g = sum(F.T @ w @ G @ x0 for F, w, G in zip(forced, W, free))
+    best = -np.linalg.solve(H, g)
+    least = sum(x0 @ G.T @ w @ G @ x0 for G, w in zip(free, W)) + g @ best
+    assert x0 @ P[0] @ x0 == pytest.approx(least, rel=1e-10)
+    x = x0
+    for k in range(N):
+        u = -K[k] @ x
+        np.testing.assert_allclose(u, best[k * nu:(k + 1) * nu], rtol=0, atol=1e-10 * np.abs(best).max())
+        x = A[k] @ x + B[k] @ u
+
+
+def test_a_cart_has_the_jacobians_of_the_double_integrator():
+    """x'' = u / m, which Runge-Kutta's step gets exactly right."""
+    line = euclidean("x")
+    body = lagrangian_system(line, lambda s: s.p.mass * s.v.x ** 2 / 2, parameters=("mass",), inputs=("thrust",),
+                             force=lambda s: {"x": s.u.thrust})
+    cart = SimpleNamespace(constrained=constrain(body, {"mass": 2.0}, samples=np.array([[0.0], [1.0]])))
+    simulator = nhmech.Simulator(cart, lambda t, state: np.array([np.cos(t)]), dt=0.1)
+    simulator.reset(q=np.zeros(1))
+    run = simulator.run(2.0)
+    tracker = TrackingLQR(cart, run, effort=0.3)
+    for A, B in zip(tracker.A, tracker.B):
+        np.testing.assert_allclose(A, [[1, 0.1], [0, 1]], rtol=0, atol=1e-14)
+        np.testing.assert_allclose(B, [[0.1 ** 2 / 4], [0.1 / 2]], rtol=0, atol=1e-14)
+    np.testing.assert_allclose(tracker.P, tracker.P.transpose(0, 2, 1), rtol=0, atol=1e-12)
+    assert np.linalg.eigvalsh(tracker.P).min() > 0
+
+
+@pytest.fixture(scope="module")
+def drive():
+    """A car on a wavy course, driven by torques: the reference, and the way it was commanded."""
+    car = shipped("ackermann_car")
+    steering = [name for name in car.driven if name in car.description.steering]
+    wheels = [name for name in car.driven if name not in steering]
+
+    def course(t, state):
+        return [nhmech.JointTorque(dict.fromkeys(wheels, 20 * np.cos(t))), nhmech.JointVelocity(dict.fromkeys(steering, 0.25 * np.cos(1.2 * t)))]
+
+    simulator = nhmech.Simulator(car, course, dt=1e-2)
+    simulator.reset((0, 0, 0), xi={"forward_speed": 2.0})
+    return car, simulator.run(6.0)
+
+
+def astray(car, controller):
+    simulator = nhmech.Simulator(car, controller, dt=1e-2)
+    simulator.reset((-0.1, 0.4, 0.15), xi={"forward_speed": 1.8})
+    return simulator.run(6.0)
+
+
+def test_tracking_contracts_where_the_open_loop_does_not(drive):
+    car, reference = drive
+    tracker = TrackingLQR(car, reference)
+    closed, open_ = astray(car, tracker), astray(car, lambda t, state: tracker.u[min(round(t / 1e-2), len(tracker.u) - 1)])
+    away = [np.linalg.norm(run.q[:, :2] - reference.q[:, :2], axis=1) for run in (closed, open_)]
+    assert away[0][0] == away[1][0] == pytest.approx(np.hypot(0.1, 0.4))
+    assert away[0][-1] < 0.05 * away[0][0], "0.41 m at the start"
+    assert away[1][-1] > away[1][0]
+    steps = np.array([away[0][k] for k in range(100, 601, 100)])
+    assert np.all(np.diff(steps) < 0)
+
+
+def test_tracking_costs_what_the_riccati_equation_says(drive):
+    """From a small error; the nonlinear run against x0'P_0 x0, on both sides, so that odd orders cancel."""
+    car, reference = drive
+    tracker = TrackingLQR(car, reference)
+    costs, wanted = [], []
+    for sign in (1, -1):
+        simulator = nhmech.Simulator(car, tracker, dt=1e-2)
+        simulator.reset((0, sign * 1e-3, sign * 1e-3), xi={"forward_speed": 2.0})
+        cost = 0.0
+        for k in range(len(tracker.K)):
+            _, z = tracker.error(simulator.t, simulator.state)
+            if k == 0:
+                wanted.append(z @ tracker.P[0] @ z)
+            u = tracker.K[k] @ z
+            cost += z @ tracker.Q @ z + u @ tracker.R @ u
+            simulator.step()
+        z = tracker.error(simulator.t, simulator.state)[1]
+        costs.append(cost + z @ tracker.final @ z)
+    assert sum(costs) / sum(wanted) == pytest.approx(1, abs=1e-3)
+
+
+def test_tracking_starts_on_the_run_and_stays_there(drive):
+    car, reference = drive
+    tracker = TrackingLQR(car, reference)
+    simulator = nhmech.Simulator(car, tracker, dt=1e-2)
+    simulator.reset(**tracker.start)
+    np.testing.assert_allclose(simulator.run(6.0).q, reference.q, rtol=0, atol=1e-8)
+
+
+def test_what_cannot_be_tracked_is_said(drive):
+    car, reference = drive
+    steering = next(name for name in car.driven if name in car.description.steering)
+    simulator = nhmech.Simulator(car, lambda t, state: nhmech.JointTorque({steering: 5 * np.cos(20 * t)}), dt=1e-2)
+    simulator.reset(xi={"forward_speed": 1.0})
+    with pytest.raises(nhmech.errors.ModelError, match="miss the next one by .* Record each control period"):
+        TrackingLQR(car, simulator.run(1.0, every=10), dt=1e-2)
+    kinematic = nhmech.Simulator(car, lambda t, state: None, mode="kinematic")
+    with pytest.raises(nhmech.errors.ModelError, match="no forces to regulate"):
+        TrackingLQR(car, kinematic.run(0.01))
+    with pytest.raises(nhmech.errors.ModelError, match="gains: there is no 'speed'"):
+        TrackingLQR(car, reference, gains={"speed": 1.0})
