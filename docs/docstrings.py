@@ -70,7 +70,8 @@ def write_reference(folder: Path) -> None:
         _write(folder / f"{package}.rst", "\n".join(parts))
     public = [f"* :py:obj:`~{home(name)}`" for name in nhmech.__all__ if name not in ("__version__", "errors")]
     _write(folder / "index.rst", "\n".join([
-        "Reference", "=========", "", "Every public name with its equation, shapes, units and errors, as in the code. What ``import nhmech`` offers:", "",
+        "Reference", "=========", "",
+        "Every public name with its equation, shapes, units and errors, as in the code. What ``import nhmech`` offers:", "",
         *public, "", ".. toctree::", "   :maxdepth: 1", "", *(f"   {package}" for package in pages), ""]))
 
 
@@ -90,7 +91,8 @@ def write_output(folder: Path) -> None:
     folder.mkdir(exist_ok=True)
     _write(folder / "inspect.txt", printed("inspect", "differential_drive"))
     names = controller_names()
-    table = ["| name | what it does |", "|---|---|", *(f"| `{name}` | {one_line(controller_class(name)).replace('|', chr(92) + '|')} |" for name in names)]
+    lines = {name: one_line(controller_class(name)).replace("|", "\\|") for name in names}
+    table = ["| name | what it does |", "|---|---|", *(f"| `{name}` | {line} |" for name, line in lines.items())]
     _write(folder / "controllers.md", "\n".join([*table, ""]))
     _write(folder / "controllers_in_full.md", "\n".join(
         line for name in names for line in (f"### {name}", "", "```text", printed("controllers", name).rstrip(), "```", "")))

@@ -74,7 +74,8 @@ def wheels() -> None:
 
 def _arrow(axes, start, vector, colour, text="", shift=1.18, **style):
     start, vector = np.asarray(start, dtype=float), np.asarray(vector, dtype=float)
-    axes.annotate("", start + vector, start, arrowprops={"arrowstyle": "-|>", "color": colour, "lw": 1.4, "shrinkA": 0, "shrinkB": 0, **style})
+    shape = {"arrowstyle": "-|>", "color": colour, "lw": 1.4, "shrinkA": 0, "shrinkB": 0, **style}
+    axes.annotate("", start + vector, start, arrowprops=shape)
     if text:
         axes.text(*(start + shift * vector), text, color=colour, **MARK)
 
@@ -131,8 +132,8 @@ def _behind(axes, kind: str) -> None:
             if kind == "mecanum":
                 axes.plot([-0.15, 0.15], [z - 0.12, z + 0.12], color=STEEL, lw=3.2, alpha=0.55)
             else:                                                       # an omni wheel's rollers lie along the rim
-                axes.add_patch(FancyBboxPatch((-0.12, z - 0.07), 0.24, 0.14, boxstyle="round,pad=0,rounding_size=0.07", facecolor=STEEL, alpha=0.55,
-                                              lw=0))
+                axes.add_patch(FancyBboxPatch((-0.12, z - 0.07), 0.24, 0.14, boxstyle="round,pad=0,rounding_size=0.07", facecolor=STEEL,
+                                              alpha=0.55, lw=0))
     _dot(axes, C, "C", np.array([0.34, 0.02]))
     _dot(axes, K, "K", (0.36, 0.14), HELD)
     _arrow(axes, C, 1.25 * a, FRAME, "axle a", 1.27)
@@ -157,7 +158,8 @@ def _above(axes, kind: str) -> None:
         width = 0.12 if kind == "disc" else 0.42
         axes.add_patch(FancyBboxPatch((-width / 2, -0.85), width, 1.7, boxstyle="round,pad=0,rounding_size=0.05", facecolor="0.93",
                                       edgecolor=STEEL, lw=1.6))
-    bars = {"disc": [(0, 1), (-1, 0)], "torus": [(0, 1), (-1, 0)], "sphere": [(0, 1), (-1, 0)], "omni": [(0, 1)], "blade": [(-1, 0)]}.get(kind, [])
+    both = [(0, 1), (-1, 0)]
+    bars = {"disc": both, "torus": both, "sphere": both, "omni": [(0, 1)], "blade": [(-1, 0)]}.get(kind, [])
     names = {(0, 1): "longitudinal", (-1, 0): "lateral"}
     for direction in bars:
         direction = np.array(direction, dtype=float)

@@ -24,7 +24,7 @@ HERE = Path(__file__).parent / "gallery"
 IMAGES = HERE / "images"
 DURATION, SPEED, FPS = 6.0, 2.0, 10                # [s], times real time, frames a second
 WINDOW, SHOWN = (640, 440), (360, 240)             # pixels: the page's window, and the part around its middle that is kept
-ASIDE = {"ball": (-75, -40), "bicycle": (-90, -45), "disc": (-75, 55), "sled": (-75, -50)}      # where the camera goes along, it looks ahead
+ASIDE = {"ball": (-75, -40), "bicycle": (-90, -45), "disc": (-75, 55), "sled": (-75, -50)}      # a camera that goes along looks ahead
 HIDE = "for (const part of ['bar', 'title', 'legend']) document.getElementById(part).style.display = 'none'; 0"
 
 # in the order of the gallery: what a stranger knows first
@@ -32,12 +32,14 @@ NAMES = ("differential_drive", "ackermann_car", "tricycle", "bicycle", "mecanum"
          "pendulum", "carriage", "disc", "coin", "ball", "sled")
 # forward speeds [m/s] over which straight running is interesting, and what the picture shows
 STABILITY = {
-    "bicycle": ((0.1, 10.0), "Between 4.292 and 6.024 m/s it steadies itself without a rider's help: the weave and capsize speeds of the benchmark."),
-    "disc": ((0.1, 3.0), "Below $v = \\sqrt{g r / 3} = 0.990$ m/s, the closed form for a uniform thin disc, it falls over; above, its wobble "
-                         "neither grows nor decays."),
+    "bicycle": ((0.1, 10.0), "Between 4.292 and 6.024 m/s it steadies itself without a rider's help: "
+                             "the weave and capsize speeds of the benchmark."),
+    "disc": ((0.1, 3.0), "Below $v = \\sqrt{g r / 3} = 0.990$ m/s, the closed form for a uniform thin disc, it falls over; above, "
+                         "its wobble neither grows nor decays."),
     "pendulum": ((0.1, 2.0), "Without a controller it falls at every speed."),
     "trailers": ((-2.0, 2.0), "Forwards a train straightens itself. Backwards it jack-knifes, faster the faster it goes."),
-    "sled": ((-2.0, 2.0), "Chaplygin's sleigh: stable with the centre of mass ahead of the runner, unstable the other way round, so it turns about."),
+    "sled": ((-2.0, 2.0), "Chaplygin's sleigh: stable with the centre of mass ahead of the runner, unstable "
+                           "the other way round, so it turns about."),
     "carriage": ((-2.0, 2.0), "With its wheels free to turn, the carriage is stable with its centre of mass ahead of the axle only."),
 }
 
@@ -99,7 +101,8 @@ def page(name: str) -> str:
         "Rows: " + ", ".join(rows) + ".", "",
     ]
     if geometry["integrable"]:
-        lines += ["Constant along every motion: " + "; ".join(f"`{text.removesuffix(' is constant')}`" for text in geometry["integrable"]) + ".", ""]
+        constants = [f"`{text.removesuffix(' is constant')}`" for text in geometry["integrable"]]
+        lines += ["Constant along every motion: " + "; ".join(constants) + ".", ""]
     if geometry["curvature"]:
         lines += ["Curvature in the zero pose: " + geometry["curvature_in_words"].partition(" ... (")[0].rstrip(",; ") + ".", ""]
     if name in STABILITY:
@@ -149,7 +152,8 @@ def index() -> str:
     rows = [f'* - [![{title(name)}](gallery/images/{name}.webp)](gallery/{name}.md)\n  - [{title(name)}](gallery/{name}.md)\n\n    '
             + description(name).split("\n\n")[0].replace("\n", "\n    ") for name in NAMES]
     return "\n".join(["<!-- written by docs/vehicles.py -->", "# Gallery", "",
-                      "Sixteen vehicles come with the package; `nhmech run NAME --view` drives each of them. They are ordinary URDF files; some name their wheels in an `<nhmech>` element.",
+                      "Sixteen vehicles come with the package; `nhmech run NAME --view` drives each of them. They are "
+                      "ordinary URDF files; some name their wheels in an `<nhmech>` element.",
                       "The pictures play at twice real time. `python docs/vehicles.py --pictures` made them, and these pages.", "",
                       "```{list-table}", ":widths: 45 55", "", *rows, "```", "",
                       "```{toctree}", ":hidden:", "", *[f"gallery/{name}" for name in NAMES], "```", ""])

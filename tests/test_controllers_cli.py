@@ -255,6 +255,7 @@ def test_a_dataclass_of_the_user_with_names_of_its_own(nhmech):
     (("--controller", "pure_pursuit", "--path", "bad.csv"), "bad.csv, line 3"),
     (("--path", "line"), "nothing follows it"),
     (("--speed", "0"), "positive"),
+    (("--dt", "0.002", "--control-period", "0.003"), "must be a multiple of dt"),
 ])
 def test_what_does_not_fit_is_bad_input(nhmech, words, complaint):
     result = nhmech("run", "differential_drive", *words)

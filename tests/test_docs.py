@@ -14,7 +14,8 @@ import nhmech
 
 ROOT = Path(__file__).parents[1]
 DOCS = ROOT / "docs"
-PAGES = sorted(page for folder in (DOCS, DOCS / "theory") for page in folder.glob("*.md") if page.name not in ("notation.md", "references.md", "changes.md"))
+INCLUDED = "notation.md", "references.md", "changes.md"
+PAGES = sorted(page for folder in (DOCS, DOCS / "theory") for page in folder.glob("*.md") if page.name not in INCLUDED)
 
 
 def blocks(page: Path, language: str) -> list[str]:
@@ -61,7 +62,10 @@ def test_commands_of_the_tutorial_run(tmp_path, monkeypatch):
     assert run.column("left_wheel_joint")[-1] == pytest.approx(4.0, rel=1e-3) and run.t[-1] == pytest.approx(5.0, rel=1e-9)
 
 
-@pytest.mark.parametrize("page", [page for page in (*PAGES, *sorted((DOCS / "gallery").glob("*.md"))) if page.name != "tutorial.md" and commands(page)],
+OTHERS = [page for page in (*PAGES, *sorted((DOCS / "gallery").glob("*.md"))) if page.name != "tutorial.md" and commands(page)]
+
+
+@pytest.mark.parametrize("page", OTHERS,
                          ids=lambda page: str(page.relative_to(DOCS)))
 def test_commands_of_other_pages_parse(page, tmp_path, monkeypatch):
     from nhmech.cli import main
@@ -91,8 +95,8 @@ def test_gallery_pages_are_up_to_date(name):
 def test_builds_without_a_warning(tmp_path):
     for package in ("sphinx", "furo", "myst_parser"):
         pytest.importorskip(package, reason=f"the documentation needs {package}: pip install 'nhmech[docs]'")
-    done = subprocess.run([sys.executable, "-m", "sphinx", "-W", "--keep-going", "-q", "-b", "html", str(DOCS), str(tmp_path)], capture_output=True, text=True,
-                          env={**os.environ, "PYTHONPATH": str(ROOT)}, timeout=600)
+    done = subprocess.run([sys.executable, "-m", "sphinx", "-W", "--keep-going", "-q", "-b", "html", str(DOCS), str(tmp_path)],
+                          capture_output=True, text=True, env={**os.environ, "PYTHONPATH": str(ROOT)}, timeout=600)
     assert done.returncode == 0, done.stderr
     front = (tmp_path / "index.html").read_text()
     assert "tutorial.html" in front and "theory/index.html" in front

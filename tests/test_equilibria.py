@@ -35,6 +35,14 @@ def test_weave_and_capsize_speed(bicycle):
     np.testing.assert_allclose(found, [WEAVE, CAPSIZE], rtol=0, atol=1e-11)
 
 
+@pytest.mark.parametrize("points", [8, 31])
+def test_a_speed_where_growth_ends_without_decay(points):
+    """A rolling disc is upright from v = sqrt(g r / 3) on; above, its eigenvalues are imaginary and their real parts rounding."""
+    disc = nhmech.load(nhmech.urdf_path("disc"))
+    radius, g = disc.contacts[0].mount.wheel.radius, disc.parameters.values["gravity"]
+    assert critical_speeds(disc, np.linspace(0.3, 3.0, points)) == pytest.approx([np.sqrt(g * radius / 3)], rel=1e-10)
+
+
 def test_eigenvalue_branches_are_continuous(bicycle):
     sweep = speed_sweep(bicycle.variations, np.linspace(1, 10, 46))
     assert sweep.neutral == 1, "running faster costs nothing"

@@ -13,6 +13,7 @@ from click.testing import CliRunner
 from support import shipped
 
 from nhmech import NhmechError, Simulator, Trajectory, cli
+from nhmech.logs.csv import write_csv
 from nhmech.logs.table import Table, picked
 from nhmech.vehicle.layout import Layout
 from nhmech.vehicle.source import read_source
@@ -294,3 +295,11 @@ def test_what_was_not_installed_is_named(pushed, monkeypatch, tmp_path, command)
 def test_another_robot_than_the_run_s_is_refused(pushed, command, tmp_path):
     result = command("export", pushed[1] / "run.npz", tmp_path / "run.csv", "--robot", "tricycle")
     assert result.exit_code == 2 and "tricycle is not the robot of" in result.stderr
+
+
+def test_a_name_with_a_comma_is_one_column(tmp_path):
+    one, none = np.zeros((2, 1)), np.zeros((2, 0))
+    names = {"q": ("wheel, left",), "v": ("rate",), "xi": ("rate",), "u": (), "angles": ()}
+    run = Trajectory(np.arange(2.0), one, one, one, none, none, "duration", names)
+    with open(write_csv(Table(run), tmp_path / "run.csv"), newline="") as file:
+        assert list(csv.reader(file)) == [["t", "q.wheel, left", "v.rate"], ["0.0", "0.0", "0.0"], ["1.0", "0.0", "0.0"]]

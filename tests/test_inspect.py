@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from time import perf_counter
 
 import pytest
 from click.testing import CliRunner
@@ -33,11 +32,8 @@ def test_sixty_lines_for_shipped_robots(name):
 
 @pytest.mark.parametrize("name", [robot.file for robot in ROBOTS])
 def test_sixty_lines_for_real_robots(name):
-    """In a few seconds each."""
-    vehicle = real(name)
-    begun = perf_counter()
-    sections = shown(vehicle)
-    assert all(sections[title] for title in TITLES) and perf_counter() - begun < 20
+    sections = shown(real(name))
+    assert all(sections[title] for title in TITLES)
 
 
 CONTENT = {

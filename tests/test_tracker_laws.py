@@ -358,6 +358,18 @@ def test_pure_pursuit_converges_as_its_linearisation():
     assert abs(e[-1]) <= 1e-8
 
 
+@pytest.mark.parametrize("name", TRACKERS)
+def test_begun_at_the_end_it_stays_there(name):
+    """The timetable has nothing left to run through."""
+    vehicle, path = shipped("differential_drive"), line(2.0)
+    tracker = controller_class(name)(vehicle, path, speed=0.4)
+    simulator = nhmech.Simulator(vehicle, tracker)
+    simulator.reset(pose=tracker.unicycle.base(path.end()))
+    run = simulator.run(0.02)
+    assert np.abs(run.v).max() <= 1e-12 and np.isfinite(tracker.errors(run)).all()
+    assert tracker.timetable(run.t[-1])[1:] == (0.0, 0.0)
+
+
 def test_pure_pursuit_far_from_the_path_and_at_its_end():
     """Farther than the lookahead the goal is the nearest point; beyond the end of an open path it is on the tangent."""
     path = line(5.0)

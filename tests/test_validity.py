@@ -18,7 +18,7 @@ from nhmech.analysis.rolling_limits import along, friction_limit, lift_off
 from nhmech.analysis.validity import Verdict, validity
 from nhmech.cli import main
 from nhmech.control.demo import DemoDrive
-from nhmech.errors import MechanicsError
+from nhmech.errors import MechanicsError, SimulationError
 from nhmech.vehicle.multipliers import saddle
 
 G = 9.81
@@ -409,8 +409,9 @@ def test_errors(vehicle):
         friction_limit(ball)
     simulator = nhmech.Simulator(robot_, wrench={"base_link": np.zeros(6)}, events=[lift_off(robot_)])
     simulator.reset()
-    with pytest.raises(MechanicsError, match="the state has 8 inputs.*with_wrench"):
+    with pytest.raises(SimulationError, match="event 'lift-off' at t = 0 s: the state has 8 inputs.*with_wrench") as caught:
         simulator.run(0.01)
+    assert len(caught.value.trajectory) == 1
     kinematic = nhmech.Simulator(robot_, constant(0.0, 0.0), mode="kinematic")
     kinematic.reset()
     with pytest.raises(MechanicsError, match="kinematic"):

@@ -36,6 +36,11 @@ class Sweep:
         """Largest real part among the eigenvalues that are not neutral [1/s], (N,)."""
         return np.array([growth(row, self.neutral) for row in self.eigenvalues])
 
+    @property
+    def marginal(self) -> float:
+        """Growth [1/s] that is no more than rounding: without damping, eigenvalues stay on the imaginary axis."""
+        return ZERO * max(1.0, float(np.abs(self.eigenvalues).max(initial=0.0)))
+
 
 def growth(eigenvalues: np.ndarray, neutral: int = 0) -> float:
     """Largest real part without the `neutral` eigenvalues nearest to zero; -inf where none is left."""
@@ -82,7 +87,11 @@ def critical_value(function: Callable[[float], float], low: float, high: float) 
 
 
 def critical_speeds(constrained, speeds: Iterable[float] = (), inputs: Iterable[str] = (), *, sweep: Sweep | None = None) -> list[float]:
-    """Forward speeds [m/s] between those given (or those of a `sweep`) at which straight running becomes stable or unstable."""
+    """Forward speeds [m/s] between those given (or those of a `sweep`) at which straight running becomes stable or unstable.
+
+    Without damping the stable side has no decay but eigenvalues on the imaginary axis, whose real parts are rounding: there it is where
+    growth leaves `ZERO`. Eigenvalues that meet on the axis part like a root, so the speed is good to `ZERO` squared.
+    """
     motions = SteadyMotions(constrained, inputs)
     sweep = speed_sweep(motions.variations, speeds, inputs) if sweep is None else sweep
 
@@ -90,6 +99,10 @@ def critical_speeds(constrained, speeds: Iterable[float] = (), inputs: Iterable[
         member = motions.straight(v)
         return growth(linearise(motions.variations, member.q, member.xi, member.u).eigenvalues, sweep.neutral)
 
-    g, marginal = sweep.growth, ZERO * max(1.0, float(np.abs(sweep.eigenvalues).max(initial=0.0)))
-    return [critical_value(at, float(a), float(b)) for a, b, ga, gb in zip(sweep.values, sweep.values[1:], g, g[1:])
-            if ga * gb < 0 and max(abs(ga), abs(gb)) > marginal]
+    g, marginal = sweep.growth, sweep.marginal
+    found = []
+    for a, b, ga, gb in zip(sweep.values, sweep.values[1:], g, g[1:]):
+        if (ga > marginal) != (gb > marginal):
+            level = 0.0 if min(ga, gb) < -marginal else marginal
+            found.append(critical_value(lambda v: at(v) - level, float(a), float(b)))
+    return found

@@ -6,7 +6,6 @@ import importlib
 import importlib.util
 import inspect
 import sys
-from pathlib import Path
 
 import click
 

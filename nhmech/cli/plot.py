@@ -93,6 +93,6 @@ def _sweep(vehicle, speeds: tuple[float, float], points: int):
         return sweep
     for a, b in zip([low, *crossings], [*crossings, high]):
         i = int(np.argmin(np.abs(values - (a + b) / 2)))
-        verdict = "stable" if growth[i] < 0 else "unstable"
+        verdict = "stable" if growth[i] < -sweep.marginal else "unstable" if growth[i] > sweep.marginal else "neither grows nor decays"
         click.echo(f"{a:10.6f} to {b:10.6f} m/s  {verdict}, largest real part {growth[i]:+.4g} 1/s in the middle")
     return sweep

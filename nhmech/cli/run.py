@@ -54,7 +54,7 @@ def run(file, controller, path, speed, settings, duration, dt, control_period, v
     then is still summarised and written. Ctrl-C ends a run early in the same way, with exit code 0; where --save names no
     file, what there is goes to one in the current folder, named after the robot.
     """
-    from ..errors import SimulationError
+    from ..errors import ModelError, SimulationError
 
     vehicle = load_robot(file, **robot_options)
 
@@ -64,7 +64,11 @@ def run(file, controller, path, speed, settings, duration, dt, control_period, v
         control_period = 10 * dt
     controller, path = drive(vehicle, controller, path, speed, settings)
     drawn = look(vehicle, overlays, ghosts, follow, title, mu=coefficients(vehicle, mu), path=getattr(controller, "path", path))
-    simulator = Simulator(vehicle, controller, dt=dt, control_period=control_period, events=rolling_events(vehicle, mu, on_slip))
+    events = rolling_events(vehicle, mu, on_slip)
+    try:
+        simulator = Simulator(vehicle, controller, dt=dt, control_period=control_period, events=events)
+    except SimulationError as error:
+        raise ModelError(str(error)) from error              # nothing ran: this is bad input
     simulator.reset(**start_of(controller, path))
 
     failure, begin = None, time.perf_counter()

@@ -29,7 +29,7 @@ def view(run, html, file, gif, webp, mp4, overlays, ghosts, follow, title, mu, p
 
     \b
     nhmech view run.npz
-    nhmech view run.npz --speed 0.25
+    nhmech view run.npz --playback 0.25
     nhmech view run.npz --html run.html
     nhmech view run.npz --mp4 run.mp4
     nhmech view run.npz --ghost other.npz --overlay forces --mu 0.8

@@ -11,7 +11,7 @@ import numpy as np
 from .loop import CALLS, NEWTON, SHELL, Loop, library_of, loop_of, shapes
 
 REACHED, TOO_SMALL, NOT_FINITE = range(3)
-RTOL = ATOL = 1e-13           # of a run, whose steps are as long as that allows: five seconds of a wobbling disc then end within 1e-10
+RTOL = ATOL = 1e-13           # of a run, whose steps are as long as that and dt allow: five seconds of a wobbling disc then end within 1e-10
 ATTEMPTS = 2000                # steps that are taken between two looks at Ctrl-C, and fewer
 
 # SciPy's control of the step; the first trial comes from state and rate alone, so that the result does not depend on spans before this one
@@ -133,9 +133,10 @@ static void nhmech_within(const nhmech_setup* s, nhmech_piece* p, double t, doub
   nhmech_mend(s, t, x, found, {NEWTON});
 }}
 
-/* one piece further; not 0 where it ends the run */
+/* one piece further, not longer than dt: many steps at the tolerance add up; not 0 where it ends the run */
 static int nhmech_further(const nhmech_setup* s, nhmech_ahead* w) {{
   const double guard = w->found[2];
+  w->now.h = copysign(fmin(fabs(w->now.h), fabs(s->dt)), w->now.h);
   if (nhmech_next(&w->now, w->limit, s->u, s->theta, {rtol}, {atol})) return 2;
   memcpy(w->x, w->now.y, sizeof(w->x));
   nhmech_mend(s, w->now.end, w->x, w->found, {NEWTON});
@@ -225,7 +226,7 @@ class Adaptive:
 
 def compiled_adaptive(rate: ca.Function, project: ca.Function | None = None, read: ca.Function | None = None,
                       angles: int = 0) -> Adaptive | None:
-    """With `project` and `read`, as in `compiled_loop`, a whole run is one call: steps as long as the tolerance allows, a projection after
+    """With `project` and `read`, as in `compiled_loop`, a whole run is one call: steps as long as dt and the tolerance allow, a projection after
     each, and what lies between by interpolation. Of it every `dt` is shown, and no step ends there.
 
     None where there is no compiler (said once). Raises `CompileError` where the compiler refuses, or what it made cannot be loaded.

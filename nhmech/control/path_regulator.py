@@ -66,13 +66,13 @@ class PathRegulator:
 
     About straight running at speed v, dz/dt = A z + B u - |v| kappa e_heading: A and B are the exact linearisation, its base's place and
     heading replaced by those of the tracked axle; the states are the least set that the lateral error depends on. The input and the
-    curvature are held over the period T. The cost int z'Qz + u'Ru dt gives K and P by the Riccati equation, and what is known of the
-    curvature ahead enters as (Tomizuka, ASME J. Dyn. Syst. Meas. Control 97 (1975) 183; Sharp and Valtetsidis, Vehicle System Dynamics 35
+    curvature are held over the period T. The cost int y'Qy + w'Rw dt, y and w what z and u differ by from the steady turn of that curvature,
+    gives K and P by the Riccati equation, and what is known of the curvature ahead enters as (Tomizuka, ASME J. Dyn. Syst. Meas. Control 97 (1975) 183; Sharp and Valtetsidis, Vehicle System Dynamics 35
     supplement (2001) 101)
 
         G_0 = S (B'P e + l'),   G_i = S B'(A_c')^(i-1) f,   S = (R + B'P B)^-1,   f = m - K'l' + A_c'P e,   A_c = A - B K,
 
-    all of the sampled system, l and m the sampled cost's products of the curvature with u and z.
+    all of the sampled system, l and m the sampled cost's products of the curvature with w and z; G_0 less the u of the steady turn.
 
     vehicle    a vehicle
     motion     its straight running
@@ -121,6 +121,7 @@ class PathRegulator:
         self.K, self.P = regulator(self.A, self.B, self.Q, self.R, names=self.names, inputs=inputs or rates, of=repr(vehicle.name), period=period)
         self.bend = np.zeros(len(states))                                            # dz/dt per curvature
         self.bend[self.names.index(YAW)] = -self.speed
+        self.turn, self.hold = self._steady_turn()
         self.G = self._preview(max(1, round(preview / period)))
         count = len(place)
         self._eta = [(k, point.names[i]) for k, i in enumerate(states) if i < count and names[i] not in (LATERAL, YAW)]
@@ -128,18 +129,26 @@ class PathRegulator:
         self._reference = SteadyReference(vehicle, motion.q, v)
         self._data, self._ahead = vehicle.model.createData(), self.speed * period * np.arange(len(self.G))
 
+    def _steady_turn(self) -> tuple[np.ndarray, np.ndarray]:
+        """z and u per curvature that stay on a circle, (n,), (nu,): A z + B u + bend = 0 with no lateral error."""
+        free = [i for i, name in enumerate(self.names) if name != LATERAL]
+        found = np.linalg.lstsq(np.hstack([self.A[:, free], self.B]), -self.bend, rcond=1e-12)[0]
+        z = np.zeros(len(self.names))
+        z[free] = found[:len(free)]
+        return z, found[len(free):]
+
     def _preview(self, count: int) -> np.ndarray:
         """G (count, nu)."""
         n = len(self.A)
         both = np.zeros((n + 1, n + 1))
-        both[:n, :n], both[:n, n] = self.A, self.bend
-        cost = np.zeros_like(both)
-        cost[:n, :n] = self.Q
+        both[:n, :n], both[:n, n] = self.A, self.bend + self.B @ self.hold
+        away = np.hstack([np.eye(n), -self.turn[:, None]])
+        cost = away.T @ self.Q @ away
         A, B, Q, N, R = sampled(both, np.vstack([self.B, np.zeros(self.B.shape[1])]), cost, self.R, self.period)
         A, e, B, m, l = A[:n, :n], A[:n, n], B[:n], Q[:n, n], N[n]
         S, closed = np.linalg.inv(R + B.T @ self.P @ B), A - B @ self.K
         f = m - self.K.T @ l + closed.T @ self.P @ e
-        gains = [S @ (B.T @ self.P @ e + l)]
+        gains = [S @ (B.T @ self.P @ e + l) - self.hold]
         for _ in range(count - 1):
             gains.append(S @ B.T @ f)
             f = closed.T @ f

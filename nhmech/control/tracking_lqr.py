@@ -79,7 +79,7 @@ class TrackingLQR:
         B = np.zeros((len(x), self.u.shape[1]))
         for i in range(count):
             x, a, b, _ = jacobian.with_step(self._t[k] + i * self.dt, x, self.u[k], self.subject.theta)
-            A, B = a @ A, a @ B + b
+            A, B = a @ A, a @ B + b.reshape(B.shape)                  # one column comes as a vector
         missed = x - self.x[k + 1]
         for slot in self.flat.angle_slots():
             missed[slot] = np.remainder(missed[slot] + np.pi, 2 * np.pi) - np.pi

@@ -21,7 +21,7 @@ from .twist import TwistDrive
 GAINS = {LATERAL: 3.0}
 FOLDED, STRAIGHT = np.deg2rad(40), np.deg2rad(4)      # hitch angles at which the train pulls forward, and at which it backs again
 MARGIN = 0.05                # of the way to a steering limit, in which the steering rate falls off
-PREVIEW = 2.0                # [s] of path ahead that steering knows of
+PREVIEW = 5.0                # lengths of the vehicle of path ahead that steering knows of
 
 
 class TrailerBacking:
@@ -42,7 +42,7 @@ class TrailerBacking:
     speed    [m/s] backwards; its sign plays no part
     trailer  hitch joint of the trailer to steer; the last one where empty
     gains    weights by name of a state, `GAINS` where not named; `effort` that of steering
-    period   control period of the run [s]; `preview` [s] of path known ahead
+    period   control period of the run [s]; `preview` path known ahead, in lengths of the vehicle
 
     Raises `ModelError` for a vehicle without a trailer, or without steering.
     """
@@ -61,7 +61,8 @@ class TrailerBacking:
         variations = Variations(vehicle)
         motion = steady_motion(variations, (self.speed, 0.0, 0.0))
         self.regulator = PathRegulator(vehicle, variations, motion, vehicle.model.getJointId(chain[-1]), rates=(self.steer,),
-                                       gains=GAINS | dict(gains or {}), effort=effort, period=period, preview=preview)
+                                       gains=GAINS | dict(gains or {}), effort=effort, period=period,
+                                       preview=preview * vehicle.steering.length / abs(speed))
         self.drive, self.limits, self.hitches = TwistDrive(vehicle, (0, 0, 0)), vehicle.limits[self.steer], chain
         self.reset()
 

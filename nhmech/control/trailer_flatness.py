@@ -30,7 +30,8 @@ class TrailerFlatness:
         tau_i = p_i' / |p_i'|,    p_(i-1) = p_i + l_i tau_i,    i = n ... 1,
 
     l_i the drawbars: headings, hitch angles, and from tau_0' the curvature of the car's own path and its steering follow from n + 2 derivatives of the
-    curve, found by truncated Taylor series. Speeds are means over the control period.
+    curve, found by truncated Taylor series. Speeds are means over the control period T, and steering, which runs straight from one moment to
+    the next, is set phi - (phi(t + T) - 2 phi(t) + phi(t - T)) / 12, so that it has the right mean in between.
 
     The curve is a spline of degree 9 through 1200 points of the path. In dynamic mode the servos' lag, and in reverse every error, adds up:
     this is the feed-forward of a path that `TrackingLQR` or `TrailerBacking` then hold.
@@ -63,7 +64,7 @@ class TrailerFlatness:
         self._steered = [axle.steering for axle in vehicle.steering.steered]
         leaders = [name for name in self._steered if name in vehicle.speeds]
         self._frame = Buffered(_frame(vehicle))
-        self._rows = [vehicle.algebroid.v_names.index(name) for name in ("forward_speed", "yaw_rate", *leaders)]
+        self._rows = [vehicle.algebroid.v_names.index(name) for name in ("forward_speed", *(leaders or ["yaw_rate"]))]
         self._leaders, self._q = [self._steered.index(name) for name in leaders], vehicle.configuration()
         data = vehicle.model.createData()
         pin.forwardKinematics(vehicle.model, data, self._q)
@@ -82,7 +83,7 @@ class TrailerFlatness:
             beyond = np.flatnonzero((angle < limit.lower) | (angle > limit.upper))
             if len(beyond):
                 raise ModelError(f"the path asks {name!r} of {self.vehicle.name!r} for {angle[beyond[0]]:.3f} rad at s = {places[beyond[0]]:.3g} m, its limits "
-                                 f"are {limit.lower:.3f} and {limit.upper:.3f}: take a wider path")
+                                 f"are {limit.lower:.3f} and {limit.upper:.3f}: take a wider path, or one whose curvature changes more smoothly")
             rate = np.abs(np.diff(angle)) / places[1] * abs(self.speed)
             if rate.max() > limit.velocity:
                 raise ModelError(f"the path asks {name!r} of {self.vehicle.name!r} for {rate.max():.3g} rad/s at s = {places[rate.argmax()]:.3g} m, more than "
@@ -119,22 +120,28 @@ class TrailerFlatness:
         forward = np.array([np.cos(headings[0]), np.sin(headings[0])])
         pose = (*(p[0] - self._hitch * forward), float(headings[0]))
         joints = {link.joint: float(angle) for link, angle in zip(self.links, np.diff(headings))}
-        joints |= {self._steered[i]: float(self.steering(0.0)[0][i]) for i in self._leaders}
+        joints |= {self._steered[i]: float(self._held(0.0)[i]) for i in self._leaders}
         return {"pose": pose, "joints": joints, "xi": dict(zip(self.vehicle.speeds, map(float, self._mean(0.0))))}
 
+    def _held(self, t: float) -> np.ndarray:
+        """Steering angles at time t, between which steering runs straight."""
+        before, now, after = (self.steering(self.speed * (t + k * self.period))[0] for k in (-1, 0, 1))
+        return now - (after - 2 * now + before) / 12
+
     def _mean(self, t: float) -> np.ndarray:
-        """Mean xi over the control period from t on: steering rates by difference, the rest by Gauss's quadrature."""
-        h = self.period
-        rates = (self.steering(self.speed * (t + h))[0] - self.steering(self.speed * t)[0])[self._leaders] / h
-        mean = np.zeros(len(self.vehicle.speeds))
+        """xi for the control period from t on, (nxi,): what is constant over it and goes as far on the way as the path asks, by Gauss's quadrature."""
+        h, begin, end = self.period, self._held(t), self._held(t + self.period)
+        rows, wanted = np.zeros((len(self._rows), len(self.vehicle.speeds))), np.zeros(len(self._rows))
         for node, weight in zip(*GAUSS):
-            angles, (along, turning), _ = self.steering(self.speed * (t + h * (1 + node) / 2))
-            for name, angle in zip(self._steered, angles):
+            part = (1 + node) / 2
+            _, (along, turning), _ = self.steering(self.speed * (t + h * part))
+            for name, angle in zip(self._steered, begin + part * (end - begin)):
                 write_joint(self.vehicle.model, self._q, name, float(angle))
             E, e0 = self._frame(t, self._q, self.vehicle.theta)
-            wanted = np.array([self.speed * along, self.speed * turning, *rates])
-            mean += weight / 2 * np.linalg.lstsq(E[self._rows], wanted - e0[self._rows], rcond=1e-9)[0]
-        return mean
+            rates = (end - begin)[self._leaders] / h
+            rows += weight / 2 * E[self._rows]
+            wanted += weight / 2 * (np.array([self.speed * along, *(rates if self._leaders else [self.speed * turning])]) - e0[self._rows])
+        return np.linalg.lstsq(rows, wanted, rcond=1e-9)[0]
 
     def __call__(self, t: float, state: State) -> Command:
         if not self.path.closed and not 0 <= self.speed * t <= self.path.length:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 from pathlib import Path
 
 from ..paths import replaced
@@ -14,7 +15,7 @@ def write_csv(table: Table, path) -> Path:
     Units are SI: those of `Table.columns`. Raises `OSError` where the file cannot be written.
     """
     with replaced(path) as new, open(new, "w", encoding="utf-8") as file:
-        file.write(",".join(table.columns) + "\n")
+        csv.writer(file, lineterminator="\n").writerow(table.columns)      # quotes a name with a comma in it
         for block in table.blocks():
             file.writelines(",".join(map(repr, row)) + "\n" for row in block.tolist())
     return Path(path)

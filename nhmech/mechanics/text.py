@@ -17,13 +17,6 @@ def text(expression: ca.SX) -> str:
     return _written(ca.SX(expression), {})[0]
 
 
-def matrix_text(matrix: ca.SX, indent: str = "  ") -> str:
-    """A matrix, one row a line, columns aligned."""
-    cells = [[text(matrix[i, j]) for j in range(matrix.shape[1])] for i in range(matrix.shape[0])]
-    widths = [max(len(row[j]) for row in cells) for j in range(matrix.shape[1])] if cells else []
-    return "\n".join(indent + "[ " + "   ".join(cell.ljust(width) for cell, width in zip(row, widths)) + " ]" for row in cells)
-
-
 def _written(e: ca.SX, known: dict[int, tuple[str, int]]) -> tuple[str, int]:
     """Text and how strongly it binds; shared parts are written once."""
     key = e.element_hash()

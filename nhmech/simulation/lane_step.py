@@ -44,18 +44,22 @@ def _cost(step: ca.Function) -> int:
 
 
 def stepper(constrained, device: str = "cpu") -> Stepper:
-    """Made once for each system and device ("cpu" or "gpu"), and kept while the system lives."""
+    """Made once for each system and device ("cpu" or "gpu"); the last `KEPT` of them are kept, and with them their systems."""
     key = id(constrained), device
-    if key not in _kept:
+    made = _kept.get(key)
+    if made is None:
         subject = Subject.of(constrained)
         flat = FlatState(subject.constrained.system.algebroid, subject.equations.frame.nxi)
         step = rk4_function(subject.equations, flat)
         runner = compiled_kernel(step, _cost(step)) if device == "gpu" else _runner(step)
-        _kept[key] = Stepper(subject, subject.equations, flat, step, _cost(step), runner)
-        weakref.finalize(constrained, _kept.pop, key, None)
-    return _kept[key]
+        made = _kept[key] = Stepper(subject, subject.equations, flat, step, _cost(step), runner)
+        weakref.finalize(constrained, _kept.pop, key, None)      # of a wrapper that the subject does not hold
+        while len(_kept) > KEPT:
+            _kept.pop(next(iter(_kept)), None)
+    return made
 
 
+KEPT = 64       # a sweep over vehicles must not fill the memory
 _kept: dict[tuple[int, str], Stepper] = {}
 
 

@@ -210,9 +210,9 @@ class Simulator:
         whole = steps if abs(steps * self.dt - duration) <= 1e-9 * self.dt else steps - 1      # the last one may be a part
         recorder = Recorder(self, steps // max(every, 1) + 3, save)
         end, stop, told, started = self.t + duration, "duration", 0, self._k
-        watch = Watch(self, recorder) if self.events else None
         loop = self.chart.loop(build=steps >= WORTH_COMPILING)
         try:
+            watch = Watch(self, recorder) if self.events else None
             k, chunk, asked = 0, CHUNK // 100, None
             while k < steps:
                 if k != asked:                                    # C may come back, to let Ctrl-C be heard, before a step is whole
@@ -360,7 +360,7 @@ class Simulator:
         speeds = dict(zip(self.primary.equations.names, self._v[self.primary.speeds].tolist()))
         largest = dict(sorted(speeds.items(), key=lambda item: -abs(item[1]))[:6])
         vehicle = self.subject.vehicle
-        remedy = None if vehicle is None else stiffness_in_words(vehicle, dt)
+        remedy = stiffness_in_words(vehicle, dt) if vehicle is not None and self.primary.integrator == "rk4" else None
         return (f"stopped at t = {self.t:.6g} s: the step of {dt} s gave numbers that are not finite or off the constraints; "
                 f"{'the largest of the ' if len(speeds) > 6 else ''}speeds before it were {Named.of(tuple(largest), np.array(list(largest.values())))!r}. "
                 f"{remedy or 'Try a smaller dt, and look at masses and efforts'}")

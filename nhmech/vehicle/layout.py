@@ -11,7 +11,6 @@ import numpy as np
 from .attributes import number, vector
 from .source import Source
 
-MOVING_TYPES = ("revolute", "continuous", "prismatic")
 TURNING_TYPES = ("revolute", "continuous")
 
 

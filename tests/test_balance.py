@@ -1,0 +1,100 @@
+"""Two-wheeled pendulums: standing, driving, stopping, turning on the spot; the shipped one and a leaning robot."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pinocchio as pin
+import pytest
+from runs import attitude, rate
+from support import shipped
+
+import nhmech
+from nhmech.control.balance import Balance
+
+STEP, PERIOD = 1e-3, 5e-3
+DRIVE, STOP, TURN, END = 1.0, 4.0, 7.0, 11.0       # [s] when it drives off, stops, begins to turn, stops again
+
+
+UPKIE = Path(__file__).resolve().parents[2] / "shared" / "robots" / "upkie.urdf"      # beside the project; not part of it
+
+
+def robot(name: str):
+    if name == "pendulum":
+        return shipped(name)
+    if not UPKIE.is_file():
+        pytest.skip(f"{UPKIE} is absent")
+    return nhmech.load(UPKIE)
+
+
+def pitches(run) -> np.ndarray:
+    return np.array([attitude(q)[2] for q in run.q])
+
+
+@pytest.mark.parametrize("name", ["pendulum", "upkie"])
+def test_drives_stops_and_turns_on_the_spot_upright(name):
+    """Bounds fixed beforehand: 12 degrees of pitch about standing, 1 cm/s after the stop, 2 % of speed and of the turn, 2 cm off the spot."""
+    vehicle, speed, turn = robot(name), 0.4, 1.5
+
+    def course(t, state):
+        return speed if DRIVE < t < STOP else 0.0, 0.0, turn if TURN < t < END else 0.0
+
+    controller = Balance(vehicle, course, period=PERIOD)
+    simulator = nhmech.Simulator(vehicle, controller, dt=STEP, control_period=PERIOD)
+    simulator.reset(**controller.start)
+    run = simulator.run(END + 2.5, every=50)
+    standing = attitude(controller.start["q"])[2]
+    assert np.abs(pitches(run) - standing).max() < np.deg2rad(12)
+    forward, yaw_rate = rate(run, "forward_speed"), rate(run, "yaw_rate")
+
+    def during(low: float, high: float) -> np.ndarray:
+        return (run.t > low) & (run.t < high)
+
+    assert np.abs(forward[during(STOP - 0.3, STOP)] / speed - 1).max() < 0.02
+    assert np.abs(forward[during(TURN - 0.5, TURN)]).max() < 0.01
+    assert np.abs(yaw_rate[during(END - 0.5, END)] / turn - 1).max() < 0.02
+    spot = np.array([vehicle.contact_points(q).mean(axis=0)[:2] for q in run.q[during(TURN, END + 2.5)]])
+    assert np.linalg.norm(spot - spot[0], axis=1).max() < 0.02
+    assert np.abs(forward[-1]) < 0.01 and np.abs(yaw_rate[-1]) < 0.01 and abs(pitches(run)[-1] - standing) < np.deg2rad(0.5)
+
+
+@pytest.mark.parametrize("name, lean", [("pendulum", 15), ("pendulum", -15), ("upkie", 15), ("upkie", -15)])
+def test_recovers_from_fifteen_degrees(name, lean):
+    vehicle = robot(name)
+    controller = Balance(vehicle, period=PERIOD)
+    simulator = nhmech.Simulator(vehicle, controller, dt=STEP, control_period=PERIOD)
+    simulator.reset((0, 0, 0.1, 0.0, np.deg2rad(lean), 0.0))
+    run = simulator.run(6.0, every=50)
+    standing = attitude(controller.start["q"])[2]
+    assert np.abs(pitches(run)).max() < np.deg2rad(20)
+    assert abs(pitches(run)[-1] - standing) < 1e-3 and abs(rate(run, "forward_speed")[-1]) < 5e-3
+
+
+def test_without_control_it_falls():
+    simulator = nhmech.Simulator(shipped("pendulum"), dt=STEP)
+    simulator.reset((0, 0, 0.1, 0.0, np.deg2rad(1), 0.0))
+    run = simulator.run(0.5, every=50)
+    assert abs(pitches(run)[-1]) > np.deg2rad(60)
+
+
+@pytest.mark.parametrize("shift", [0.0, 0.01, -0.02])
+def test_stands_with_its_centre_of_mass_above_the_axle(shift):
+    """A load before the axle: it leans back until the whole centre of mass is above the line of contact."""
+    vehicle = shipped("pendulum").with_parameters({"payload.mass": 0.2, "payload.x": shift, "payload.z": 0.05})
+    controller = Balance(vehicle)
+    q = controller.start["q"]
+    over = vehicle.contact_points(q).mean(axis=0)
+    centre = pin.centerOfMass(vehicle.model, vehicle.model.createData(), q)
+    np.testing.assert_allclose(centre[:2], over[:2], rtol=0, atol=1e-12)
+    assert np.sign(attitude(q)[2]) == -np.sign(shift)
+
+
+def test_balance_says_what_to_do():
+    for name, message in (("ackermann_car", "does not balance on one axle: .* TwistDrive"), ("bicycle", "BicycleBalance what leans")):
+        with pytest.raises(nhmech.errors.ModelError, match=message):
+            Balance(shipped(name))
+    steep = nhmech.Ground(normal=(-np.sin(1.2), 0, np.cos(1.2)))
+    low = nhmech.load(nhmech.urdf_path("pendulum"), ground=steep).with_parameters({"payload.mass": 0.6, "payload.z": -0.06})
+    with pytest.raises(nhmech.errors.ModelError, match="'pendulum' has no standing equilibrium near upright: .* Is its centre of mass above the wheels"):
+        Balance(low)

@@ -1,0 +1,118 @@
+"""The bicycle steered by a rider of equations: balance at 3 m/s, a lane change, what is known of the path ahead."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from runs import attitude, rate
+from support import shipped
+
+import nhmech
+from nhmech.control.bicycle import BicycleBalance
+from nhmech.control.path_library import circle, lane_change
+from nhmech.control.riccati import sampled
+
+SPEED, STEP, PERIOD = 3.0, 2e-3, 1e-2           # unstable by itself below 4.29 m/s
+STEER, REAR = "steering_joint", "rear_wheel_joint"
+LANE, BOUND = 2.0, 0.15                         # [m] a lane change of 2 m within 15 m, and how far from it the rear contact may be
+PUSHED = {"roll_rate": 0.3}
+
+
+def ridden(path=None, seconds: float = 10.0, push=None, vehicle=None, **options):
+    vehicle = shipped("bicycle") if vehicle is None else vehicle
+    controller = BicycleBalance(vehicle, path, speed=SPEED, period=PERIOD, **options)
+    simulator = nhmech.Simulator(vehicle, controller, dt=STEP, control_period=PERIOD)
+    start = controller.start
+    simulator.reset(start["pose"], xi=start["xi"] | (push or {}))
+    return controller, simulator.run(seconds, every=10)
+
+
+def off_path(controller, run) -> np.ndarray:
+    """Distance of the rear contact point from the path at each record [m]."""
+    vehicle = controller.vehicle
+    points = np.array([vehicle.contact_points(q)[vehicle.contact_names.index(REAR)][:2] for q in run.q])
+    return np.linalg.norm(points - controller.path.point(controller.path.nearest(points)), axis=1)
+
+
+def rolls(run) -> np.ndarray:
+    return np.array([attitude(q)[1] for q in run.q])
+
+
+def test_balances_from_a_push_and_falls_without():
+    """A push of 0.3 rad/s: 5 degrees of lean at most, upright and back on its line after ten seconds; free, it lies down."""
+    controller, run = ridden(push=PUSHED)
+    assert np.abs(rolls(run)).max() < np.deg2rad(8) and abs(rolls(run)[-1]) < np.deg2rad(0.1)
+    assert abs(run.q[-1, 1]) < 0.02 and np.abs(rate(run, "forward_speed") - SPEED).max() < 0.02
+    assert np.abs(run.column("rear_wheel_joint")).max() > 0
+    free = nhmech.Simulator(shipped("bicycle"), dt=STEP)
+    free.reset(controller.start["pose"], xi=controller.start["xi"] | PUSHED)
+    try:
+        fallen = free.run(10.0, every=10)
+    except nhmech.errors.SimulationError as error:
+        fallen = error.trajectory
+    assert np.abs(rolls(fallen)).max() > np.deg2rad(45)
+
+
+def test_follows_a_lane_change():
+    path = lane_change(15.0, LANE, before=6.0, after=9.0)
+    controller, run = ridden(path, 10.0)
+    assert off_path(controller, run).max() < BOUND
+    assert run.q[-1, 1] == pytest.approx(LANE, abs=0.05) and abs(rolls(run)[-1]) < np.deg2rad(1)
+    steer = run.q[:, run.names["q"].index(STEER)]
+    before = run.q[:, 0] < 5.0
+    assert steer[before].min() < -np.deg2rad(0.1), "to go left it first steers to the right, and before the bend begins"
+    assert rolls(run)[run.q[:, 0] < 6.0].min() < -np.deg2rad(0.5) and steer.max() > np.deg2rad(2)
+
+
+def test_holds_a_circle():
+    """Steady: it leans into the bend, as gravity and the centrifugal force ask of a point mass within ten percent."""
+    radius = 9.0
+    controller, run = ridden(circle(radius), 14.0)
+    assert off_path(controller, run)[len(run) // 2:].max() < BOUND
+    tail = rolls(run)[-100:]
+    assert np.ptp(tail) < 1e-2 and -tail.mean() == pytest.approx(np.arctan(SPEED ** 2 / (9.81 * radius)), rel=0.1)
+
+
+@pytest.mark.parametrize("changes", [{"payload.mass": 15.0, "payload.x": 0.1, "payload.z": 0.6}, {"payload.mass": 8.0, "payload.x": -0.2, "payload.z": 0.1}])
+def test_another_bicycle_takes_the_same_call(changes):
+    vehicle = shipped("bicycle").with_parameters(changes)
+    controller, run = ridden(lane_change(15.0, LANE, before=6.0, after=9.0), 10.0, vehicle=vehicle)
+    assert off_path(controller, run).max() < BOUND and abs(rolls(run)[-1]) < np.deg2rad(1)
+
+
+def test_coasting_loses_balance_only_with_speed():
+    _, run = ridden(coast=True, seconds=6.0, push=PUSHED)
+    assert np.all(run.u[:, run.names["u"].index(REAR)] == 0) and abs(rolls(run)[-1]) < np.deg2rad(0.5)
+
+
+def test_preview_is_the_optimum_over_the_whole_line_of_curvatures():
+    """The N curvatures ahead as a shift register beside z: its algebraic Riccati equation gives K and all G at once."""
+    from scipy.linalg import solve_discrete_are
+
+    controller = BicycleBalance(shipped("bicycle"), speed=SPEED, period=0.05, preview=1.0)
+    r, N = controller.regulator, 20
+    n = len(r.A)
+    both, away = np.zeros((n + 1, n + 1)), np.hstack([np.eye(n), -r.turn[:, None]])
+    both[:n, :n], both[:n, n], cost = r.A, r.bend + r.B @ r.hold, away.T @ r.Q @ away
+    A, B, Q, cross, R = sampled(both, np.vstack([r.B, [[0.0]]]), cost, r.R, 0.05)
+    size = n + N
+    whole, inputs, costs, crosses = np.zeros((size, size)), np.zeros((size, 1)), np.zeros((size, size)), np.zeros((size, 1))
+    whole[:n, :n + 1], whole[n:-1, n + 1:] = A[:n], np.eye(N - 1)
+    inputs[:n], costs[:n + 1, :n + 1], crosses[:n + 1] = B[:n], Q, cross
+    costs[n, n] += 1.0                                                     # a constant, which keeps the cost positive definite in rounding
+    P = solve_discrete_are(whole, inputs, costs, R, s=crosses)
+    gain = np.linalg.solve(R + inputs.T @ P @ inputs, inputs.T @ P @ whole + crosses.T)
+    np.testing.assert_allclose(gain[0, :n], r.K[0], rtol=0, atol=1e-8 * np.abs(r.K).max())
+    gain[0, n] -= r.hold[0]
+    np.testing.assert_allclose(r.A @ r.turn + r.B @ r.hold + r.bend, 0, atol=1e-10)
+    np.testing.assert_allclose(gain[0, n:], r.G[:, 0], rtol=0, atol=1e-8 * np.abs(r.G).max())
+
+
+def test_what_is_no_bicycle_is_said():
+    for name, message in (("ackermann_car", "no bicycle with handlebars: its independent speeds are"), ("disc", "driven steering joints none")):
+        with pytest.raises(nhmech.errors.ModelError, match=message):
+            BicycleBalance(shipped(name))
+    with pytest.raises(nhmech.errors.ModelError, match="stands cannot be balanced"):
+        BicycleBalance(shipped("bicycle"), speed=0.0)
+    with pytest.raises(nhmech.errors.ModelError, match="gains: there is no 'lean'; there are lateral, roll"):
+        BicycleBalance(shipped("bicycle"), gains={"lean": 1.0})

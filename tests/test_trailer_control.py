@@ -1,0 +1,192 @@
+"""Trailers: the flat feed-forward, and backing up."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from runs import angle, rate
+from support import shipped
+from trains import DRAWBARS, HITCHES, train
+
+import nhmech
+from nhmech.control.path_library import FigureEight, circle, lane_change
+from nhmech.control.path_regulator import Tracked
+from nhmech.control.taylor import power, product, unit
+from nhmech.control.trailer_backing import TrailerBacking
+from nhmech.control.trailer_chain import trailer_joints, trailer_links
+from nhmech.control.trailer_flatness import TrailerFlatness
+
+STEER = "front_left_steering_joint"
+FOLDS = np.deg2rad(45)          # no hitch may ever pass this
+
+
+def last_axle(vehicle, run, joint: str) -> np.ndarray:
+    """Ground point below the middle of a trailer's axle at each record, (N, 2)."""
+    on = [i for i, c in enumerate(vehicle.contacts) if vehicle.model.names[c.mount.body] == joint]
+    assert len(on) == 2
+    return np.array([vehicle.contact_points(q)[on].mean(axis=0)[:2] for q in run.q])
+
+
+def folded(run, count: int = 2) -> np.ndarray:
+    return np.array([angle(run, name) for name in HITCHES[:count]])
+
+
+# -- geometry and series ---------------------------------------------------------------------------------------------
+def test_chain_is_measured():
+    links = trailer_links(shipped("trailers"), trailer_joints(shipped("trailers")))
+    assert [link.joint for link in links] == list(HITCHES)
+    np.testing.assert_allclose([(link.hitch, link.drawbar) for link in links], [(0.0, 1.4), (0.35, 1.2)], rtol=0, atol=1e-12)
+    with pytest.raises(nhmech.errors.ModelError, match="no free joint that carries a body with axles"):
+        trailer_joints(shipped("ackermann_car"))
+    with pytest.raises(nhmech.errors.ModelError, match="'hitch_1_joint' is no last hitch of 'trailers'; last hitches are hitch_2_joint"):
+        TrailerBacking(shipped("trailers"), trailer="hitch_1_joint")
+
+
+def test_taylor_series():
+    """exp, and the unit tangent of a circle run through at a growing pace."""
+    factorials = np.cumprod([1.0, *range(1, 8)])
+    np.testing.assert_allclose(power(1 / factorials, -2.5), (-2.5) ** np.arange(8) / factorials, rtol=1e-12)
+    np.testing.assert_allclose(product(1 / factorials, 1 / factorials), 2.0 ** np.arange(8) / factorials, rtol=1e-14)
+    cos, sin = np.array([1, 0, -1 / 2, 0, 1 / 24, 0]), np.array([0, 1, 0, -1 / 6, 0, 1 / 120])
+    pace = np.array([1.0, 0.4, 0.3, 0.0, 0.0, 0.0])
+    np.testing.assert_allclose(unit(np.column_stack([product(pace, cos), product(pace, sin)])), np.column_stack([cos, sin]), rtol=0, atol=1e-15)
+
+
+# -- flatness ----------------------------------------------------------------------------------------------------------
+@pytest.mark.parametrize("count", [1, 2])
+def test_the_flat_state_is_one_that_rolls(count):
+    """Pose, hitches and speeds that the curve gives satisfy every row of every wheel, with the last axle moving along the path."""
+    vehicle, path, speed = train(count), FigureEight(7.0), 0.8
+    controller = TrailerFlatness(vehicle, path, speed=speed, period=1e-6)
+    for place in (0.3, 4.0, 9.1, 13.0):
+        shifted = TrailerFlatness.__new__(TrailerFlatness)
+        shifted.__dict__.update(controller.__dict__)
+        p, headings = controller.chain(place)
+        tips = p[0].copy()
+        for heading, drawbar in zip(headings[1:], DRAWBARS):
+            tips = tips - drawbar * np.array([np.cos(heading), np.sin(heading)])
+        np.testing.assert_allclose(tips, path.point(place), rtol=0, atol=1e-11)
+        assert headings[-1] == pytest.approx(np.arctan2(np.sin(path.heading(place)), np.cos(path.heading(place))), abs=1e-10)
+        joints = dict(zip(HITCHES, np.diff(headings))) | {STEER: controller.steering(place)[0][0]}
+        q = vehicle.configuration((*p[0], headings[0]), joints)
+        xi = controller._mean(place / speed)
+        v = vehicle.equations().velocity(0.0, q, xi, vehicle.theta).full().ravel()
+        ahead = controller.chain(place + 1e-4)[1], controller.chain(place - 1e-4)[1]
+        names = vehicle.algebroid.v_names
+        for k, name in enumerate(HITCHES[:count]):
+            slope = np.remainder(np.diff(ahead[0])[k] - np.diff(ahead[1])[k] + np.pi, 2 * np.pi) - np.pi
+            assert v[names.index(name)] == pytest.approx(slope / 2e-4 * speed, abs=1e-6), "the hitches turn as their rows say"
+
+
+@pytest.mark.parametrize("count", [1, 2])
+def test_feed_forward_reproduces_the_path(count):
+    """Open loop, kinematic: within 1e-8 m of the moving point over 6 m at steps of 10 ms. The tractor's own speed and its steering rate, held for a
+    step, leave an error of fourth order."""
+    vehicle, path, speed = train(count, speeds=("forward_speed", STEER)), FigureEight(6.0), 1.0
+    errors = []
+    for step in (4e-2, 2e-2, 1e-2):
+        controller = TrailerFlatness(vehicle, path, speed=speed, period=step)
+        simulator = nhmech.Simulator(vehicle, controller, dt=step, mode="kinematic")
+        simulator.reset(**controller.start)
+        run = simulator.run(6.0, every=round(0.2 / step))
+        found = last_axle(vehicle, run, HITCHES[count - 1])
+        errors.append(np.linalg.norm(found - path.point(speed * run.t), axis=1).max())
+    steer = run.q[:, run.names["q"].index(STEER)]
+    assert np.ptp(steer) > 0.05 and np.abs(folded(run, count)).max() > 0.15, "the path bends"
+    assert errors[2] < 1e-8 and errors[0] / errors[1] > 12, f"{errors}"
+
+
+def test_feed_forward_of_a_wheel_rate():
+    """The left rear wheel's rate instead, held while steering turns: second order."""
+    vehicle, path, errors = train(2), FigureEight(6.0), []
+    for step in (4e-2, 2e-2):
+        controller = TrailerFlatness(vehicle, path, speed=1.0, period=step)
+        simulator = nhmech.Simulator(vehicle, controller, dt=step, mode="kinematic")
+        simulator.reset(**controller.start)
+        run = simulator.run(6.0, every=round(0.2 / step))
+        errors.append(np.linalg.norm(last_axle(vehicle, run, HITCHES[1]) - path.point(run.t), axis=1).max())
+    assert errors[0] < 1e-5 and errors[0] / errors[1] == pytest.approx(4, abs=0.1)
+
+
+def test_feed_forward_says_where_it_ends():
+    with pytest.raises(nhmech.errors.ModelError, match="'hitch_2_joint' of 'trailers' sits 0.35 m behind the axle .* TrailerBacking"):
+        TrailerFlatness(shipped("trailers"), FigureEight(12.0))
+    with pytest.raises(nhmech.errors.ModelError, match="asks 'front_left_steering_joint' .* its limits are .* take a wider path"):
+        TrailerFlatness(train(1), FigureEight(2.0))
+    with pytest.raises(nhmech.errors.ModelError, match="rad/s at s = .* more than 1.5: .* curvature changes smoothly .2 derivatives"):
+        TrailerFlatness(train(2), lane_change(30.0, 2.0, 5.0, 5.0), speed=20.0)
+    with pytest.raises(nhmech.errors.ModelError, match="no trailer of 'ackermann_car'"):
+        TrailerFlatness(shipped("ackermann_car"), circle(10.0))
+
+
+# -- backing -----------------------------------------------------------------------------------------------------------
+def backed(vehicle, joints: dict, seconds: float, path=None, mode: str = "kinematic", speed: float = 0.5):
+    controller = TrailerBacking(vehicle, path, speed=speed, period=2e-2)
+    simulator = nhmech.Simulator(vehicle, controller, dt=2e-2, mode=mode)
+    start = controller.start
+    simulator.reset(start["pose"], joints)
+    return controller, simulator.run(seconds, every=10)
+
+
+@pytest.mark.parametrize("count, first, second, mode", [(1, 20, 0, "kinematic"), (1, -20, 0, "dynamic"), (2, 20, 20, "kinematic"), (2, -20, -20, "dynamic"),
+                                                        (2, 20, -20, "kinematic"), (2, -20, 20, "kinematic")])
+def test_backs_up_from_twenty_degrees_without_jackknife(count, first, second, mode):
+    """Hitches on and (the shipped second trailer) off the axle; straight and on the line at the end, 45 degrees never passed."""
+    vehicle = shipped("trailers") if count == 2 else train(1)
+    controller, run = backed(vehicle, dict(zip(HITCHES[:count], np.deg2rad([first, second]))), 60.0, mode=mode)
+    hitches = folded(run, count)
+    assert np.abs(hitches).max() < FOLDS
+    assert np.abs(hitches[:, -1]).max() < np.deg2rad(2)
+    assert rate(run, "forward_speed")[-1] == pytest.approx(-0.5, abs=0.01)
+    behind = last_axle(vehicle, run, HITCHES[count - 1])
+    assert abs(behind[-1, 1]) < 0.3 and behind[-1, 0] < behind[0, 0] - 8
+    steer = run.q[:, run.names["q"].index(STEER)]
+    limit = vehicle.limits[STEER]
+    assert steer.min() > limit.lower - 1e-2 and steer.max() < limit.upper + 1e-2
+
+
+@pytest.mark.parametrize("joint", HITCHES)
+def test_without_feedback_it_jackknifes(joint):
+    vehicle = shipped("trailers")
+    controller = TrailerBacking(vehicle)
+    driven = {name: -2.5 for name in vehicle.driven if "rear" in name}
+    simulator = nhmech.Simulator(vehicle, lambda t, state: nhmech.JointVelocity(driven | {STEER: 0.0}), dt=2e-2, mode="kinematic")
+    simulator.reset(None, {joint: np.deg2rad(1)})
+    run = simulator.run(15.0, every=10)
+    assert np.abs(folded(run)).max() > np.deg2rad(90)
+    assert np.linalg.eigvals(controller.regulator.A).real.max() > 0.3
+
+
+def test_backs_along_a_bend():
+    """A lane change of 2 m in 20 m, backwards: bound 0.25 m on the last axle, fixed beforehand."""
+    path = lane_change(20.0, 2.0, before=4.0, after=10.0)
+    controller, run = backed(shipped("trailers"), {}, 56.0, path=path)
+    behind = last_axle(shipped("trailers"), run, HITCHES[1])
+    away = np.linalg.norm(behind - path.point(path.nearest(behind)), axis=1)
+    assert away.max() < 0.25 and np.abs(folded(run)).max() < FOLDS
+    assert behind[-1, 0] > 26.0 and behind[-1, 1] == pytest.approx(2.0, abs=0.1)
+
+
+def test_feedback_depends_on_distance_not_on_speed():
+    """Twice as fast, twice the steering rate for the same state: the same motion by arc length."""
+    slow, fast = (TrailerBacking(shipped("trailers"), speed=speed, period=period).regulator for speed, period in ((0.5, 2e-2), (1.0, 1e-2)))
+    np.testing.assert_allclose(fast.K, 2 * slow.K, rtol=1e-8)
+    assert fast.names == slow.names
+
+
+def test_backing_says_what_it_needs():
+    with pytest.raises(nhmech.errors.ModelError, match="no trailer of 'ackermann_car': it has no free joint"):
+        TrailerBacking(shipped("ackermann_car"))
+    with pytest.raises(nhmech.errors.ModelError, match="a speed other than zero"):
+        TrailerBacking(shipped("trailers"), speed=0.0)
+
+
+def test_tracked_point_is_below_the_axle():
+    vehicle = shipped("trailers")
+    q = vehicle.configuration((1.0, 2.0, 0.7), {HITCHES[0]: 0.3, HITCHES[1]: -0.2})
+    joint = vehicle.model.getJointId(HITCHES[1])
+    tracked = Tracked.of(vehicle, vehicle.configuration(), joint)
+    place, heading = tracked.pose(vehicle, vehicle.model.createData(), q)
+    on = [i for i, c in enumerate(vehicle.contacts) if c.mount.body == joint]
+    np.testing.assert_allclose(place, vehicle.contact_points(q)[on].mean(axis=0)[:2], rtol=0, atol=1e-12)
+    assert heading == pytest.approx(0.7 + 0.3 - 0.2, abs=1e-12)

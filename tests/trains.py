@@ -1,0 +1,27 @@
+"""Tractors with one or two trailers, hitched as a test wants it."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+
+from lxml import etree
+
+import nhmech
+
+DRAWBARS, HITCHES = (1.4, 1.2), ("hitch_1_joint", "hitch_2_joint")
+
+
+@lru_cache(maxsize=None)
+def train(count: int, behind: float = 0.0, speeds: tuple[str, ...] | None = None):
+    """The shipped tractor with so many of its trailers; the second one is hitched `behind` [m] the first one's axle (0.35 as shipped)."""
+    root = etree.parse(str(nhmech.urdf_path("trailers"))).getroot()
+    hitch = root.find("joint[@name='hitch_2_joint']")
+    hitch.find("origin").set("xyz", f"{-DRAWBARS[0] - behind} 0 0")
+    if count == 1:
+        gone = {"trailer_2", "trailer_2_left_wheel", "trailer_2_right_wheel"}
+        tag = root.find("nhmech")
+        for parent, child in [(root, e) for e in root] + [(tag, e) for e in tag]:
+            of = child.find("child").get("link") if child.tag == "joint" else child.get("name") or str(child.get("joint")).removesuffix("_joint")
+            if of in gone:
+                parent.remove(child)
+    return nhmech.load(etree.tostring(root).decode(), speeds=speeds)
