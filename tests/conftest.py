@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import json
+import signal
 from pathlib import Path
 
 import pytest
 from support import shipped
 
 CASES = Path(__file__).resolve().parents[2] / "shared" / "cases"      # beside the project; not part of it
+
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:       # so a shell starts what it puts in the background; some tests send Ctrl-C
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 @pytest.fixture(scope="session")

@@ -73,7 +73,8 @@ def test_holds_a_circle():
     assert np.ptp(tail) < 1e-2 and -tail.mean() == pytest.approx(np.arctan(SPEED ** 2 / (9.81 * radius)), rel=0.1)
 
 
-@pytest.mark.parametrize("changes", [{"payload.mass": 15.0, "payload.x": 0.1, "payload.z": 0.6}, {"payload.mass": 8.0, "payload.x": -0.2, "payload.z": 0.1}])
+@pytest.mark.parametrize("changes", [{"payload.mass": 15.0, "payload.x": 0.1, "payload.z": 0.6},
+                                     {"payload.mass": 8.0, "payload.x": -0.2, "payload.z": 0.1}])
 def test_another_bicycle_takes_the_same_call(changes):
     vehicle = shipped("bicycle").with_parameters(changes)
     controller, run = ridden(lane_change(15.0, LANE, before=6.0, after=9.0), 10.0, vehicle=vehicle)
@@ -109,7 +110,7 @@ def test_preview_is_the_optimum_over_the_whole_line_of_curvatures():
 
 
 def test_what_is_no_bicycle_is_said():
-    for name, message in (("ackermann_car", "no bicycle with handlebars: its independent speeds are"), ("disc", "driven steering joints none")):
+    for name, message in (("ackermann_car", "no bicycle with handlebars: its independent"), ("disc", "driven steering joints none")):
         with pytest.raises(nhmech.errors.ModelError, match=message):
             BicycleBalance(shipped(name))
     with pytest.raises(nhmech.errors.ModelError, match="stands cannot be balanced"):

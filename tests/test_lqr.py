@@ -77,9 +77,10 @@ def test_states_that_others_depend_on():
     assert depends_on(A, [0]) == [0, 1, 2] and depends_on(A, [3]) == [0, 1, 2, 3] and depends_on(A, [0], without=[2]) == [0, 1]
 
 
-@pytest.mark.parametrize("name, twist, keep", [("pendulum", None, ""), ("pendulum", None, "forward yaw"), ("differential_drive", (0.5, 0, 0.5), "lateral"),
-                                               ("bicycle", (3, 0, 0), "lateral"), ("bicycle", (6, 0, 0.3), ""), ("ackermann_car", (2, 0, 0.2), "lateral"),
-                                               ("mecanum", (0.2, 0.1, 0.0), "forward lateral")])
+@pytest.mark.parametrize("name, twist, keep", [
+    ("pendulum", None, ""), ("pendulum", None, "forward yaw"), ("differential_drive", (0.5, 0, 0.5), "lateral"),
+    ("bicycle", (3, 0, 0), "lateral"), ("bicycle", (6, 0, 0.3), ""), ("ackermann_car", (2, 0, 0.2), "lateral"),
+    ("mecanum", (0.2, 0.1, 0.0), "forward lateral")])
 def test_cost_of_a_run_is_the_cost_to_go(name, twist, keep):
     """The nonlinear run from z0 and that from -z0 cost 2 z0'P z0 but for fourth order: linearisation, reading, gain and command agree."""
     vehicle, dt = shipped(name), 5e-3
@@ -115,7 +116,8 @@ def test_lqr_says_what_to_do():
         LQR(pendulum, keep="lateral")
     with pytest.raises(nhmech.errors.ModelError, match="reaches rear_wheel_joint, a mode with eigenvalue 0"):
         LQR(bicycle, (3, 0, 0), inputs="steering_joint")
-    assert LQR(bicycle, (3, 0, 0), inputs="steering_joint", drop="rear_wheel_joint").names == ("roll", "steering_joint", "steering_joint'", "roll_rate")
+    coasting = LQR(bicycle, (3, 0, 0), inputs="steering_joint", drop="rear_wheel_joint")
+    assert coasting.names == ("roll", "steering_joint", "steering_joint'", "roll_rate")
     for wrong, message in ((dict(keep="sideways"), "keep: there is no 'sideways'"), (dict(gains={"lean": 1}), "gains: there is no 'lean'"),
                            (dict(inputs="engine"), "inputs: there is no 'engine'"), (dict(effort={"x": 1}), "effort: there is no 'x'")):
         with pytest.raises(nhmech.errors.ModelError, match=message):
@@ -176,7 +178,8 @@ def drive():
     wheels = [name for name in car.driven if name not in steering]
 
     def course(t, state):
-        return [nhmech.JointTorque(dict.fromkeys(wheels, 20 * np.cos(t))), nhmech.JointVelocity(dict.fromkeys(steering, 0.25 * np.cos(1.2 * t)))]
+        swing = dict.fromkeys(steering, 0.25 * np.cos(1.2 * t))
+        return [nhmech.JointTorque(dict.fromkeys(wheels, 20 * np.cos(t))), nhmech.JointVelocity(swing)]
 
     simulator = nhmech.Simulator(car, course, dt=1e-2)
     simulator.reset((0, 0, 0), xi={"forward_speed": 2.0})

@@ -21,7 +21,8 @@ def train(count: int, behind: float = 0.0, speeds: tuple[str, ...] | None = None
         gone = {"trailer_2", "trailer_2_left_wheel", "trailer_2_right_wheel"}
         tag = root.find("nhmech")
         for parent, child in [(root, e) for e in root] + [(tag, e) for e in tag]:
-            of = child.find("child").get("link") if child.tag == "joint" else child.get("name") or str(child.get("joint")).removesuffix("_joint")
+            named = child.get("name") or str(child.get("joint")).removesuffix("_joint")
+            of = child.find("child").get("link") if child.tag == "joint" else named
             if of in gone:
                 parent.remove(child)
     return nhmech.load(etree.tostring(root).decode(), speeds=speeds)

@@ -20,8 +20,8 @@ LEAN = 0.15                   # [rad] that wrong speeds may ask for: what is wan
 class Balance:
     """Linear-quadratic regulator about standing still on two wheels, with wheel rates that follow a twist.
 
-    u = u* - K (pitch - pitch*, xi - xi_wanted), K from the exact linearisation about the vehicle's own standing equilibrium (`LQR`), which leans
-    where the centre of mass is not above the axle. What the speeds' errors ask for is cut at a lean of 0.15 rad. Angles of wheels are
+    u = u* - K (pitch - pitch*, xi - xi_wanted), K from the exact linearisation about the vehicle's own standing equilibrium (`LQR`), which
+    leans where the centre of mass is not above the axle. What the speeds' errors ask for is cut at a lean of 0.15 rad. Angles of wheels are
     left out of the state: an unbalanced wheel is a disturbance.
 
     vehicle  with a free pitch
@@ -36,8 +36,9 @@ class Balance:
     def __init__(self, vehicle: Vehicle, twist: Twist = (0.0, 0.0, 0.0), *, speed: float = SPEED, effort: float = EFFORT,
                  period: float | None = None):
         if "pitch_rate" not in vehicle.speeds or "roll_rate" in vehicle.speeds:
-            raise ModelError(f"{vehicle.name!r} does not balance on one axle: its independent speeds are {', '.join(vehicle.speeds)}. TwistDrive drives "
-                             "what stands by itself, BicycleBalance what leans; a caster that is off the ground can be left out of load(wheels=...)")
+            raise ModelError(f"{vehicle.name!r} does not balance on one axle: its independent speeds are {', '.join(vehicle.speeds)}. "
+                             "TwistDrive drives what stands by itself, BicycleBalance what leans; a caster off the ground can be left out "
+                             "of load(wheels=...)")
         self.vehicle, self.drive = vehicle, TwistDrive(vehicle, twist)
         spins = [m.wheel.joint for m in self.drive.wheels]
         equilibrium, seen = _standing(vehicle)
@@ -69,9 +70,9 @@ def _standing(vehicle: Vehicle) -> tuple[Equilibrium, tuple[str, ...]]:
     """The equilibrium at rest nearest to upright, and the names of the states that the dynamics sees there."""
     variations = Variations(vehicle)
     try:
-        found = SteadyMotions(variations, vehicle.driven).find(
-            vehicle.configuration(), np.zeros(len(vehicle.speeds)), conditions=dict.fromkeys(("forward_speed", "lateral_speed", "yaw_rate"), 0.0))
+        still = dict.fromkeys(("forward_speed", "lateral_speed", "yaw_rate"), 0.0)
+        found = SteadyMotions(variations, vehicle.driven).find(vehicle.configuration(), np.zeros(len(vehicle.speeds)), conditions=still)
     except MechanicsError as error:
-        raise ModelError(f"{vehicle.name!r} has no standing equilibrium near upright: {error}. Is its centre of mass above the wheels, with its other "
-                         "joints held where they should be (locked=)? On a slope, can its wheels hold it?") from error
+        raise ModelError(f"{vehicle.name!r} has no standing equilibrium near upright: {error}. Is its centre of mass above the wheels, "
+                         "with its other joints held where they should be (locked=)? On a slope, can its wheels hold it?") from error
     return found, linearise(variations, found.q, found.xi, found.u).names

@@ -23,9 +23,9 @@ PREVIEW = 2.5               # [s] of path ahead that steering knows of: to go le
 class BicycleBalance:
     """Balances a bicycle by steering torque and follows a path; its drive holds the speed, or it coasts.
 
-    The gains are those of `PathRegulator`: states lateral error and heading error of the rear axle, roll, steering and their rates, from the
-    exact linearisation at the given speed, so that nothing here knows one bicycle from another. After Sharp, *Motorcycle steering control
-    by road preview*, ASME J. Dyn. Syst. Meas. Control 129 (2007) 373.
+    The gains are those of `PathRegulator`: states lateral error and heading error of the rear axle, roll, steering and their rates, from
+    the exact linearisation at the given speed, so that nothing here knows one bicycle from another. After Sharp, *Motorcycle steering
+    control by road preview*, ASME J. Dyn. Syst. Meas. Control 129 (2007) 373.
 
     vehicle  of two wheels in line, with a driven steering joint
     path     what the rear contact follows; straight along the x axis where None
@@ -47,7 +47,8 @@ class BicycleBalance:
                              '(<nhmech><drive joint="..."/></nhmech> drives it)')
         if not abs(speed) > 0:
             raise ModelError(f"speed = {speed}: a bicycle that stands cannot be balanced by steering along a path; give a speed [m/s]")
-        self.vehicle, self.path, self.speed, self.coast, self.steer = vehicle, line(1.0) if path is None else path, speed, coast, steering[0]
+        self.vehicle, self.speed, self.coast, self.steer = vehicle, speed, coast, steering[0]
+        self.path = line(1.0) if path is None else path
         variations = Variations(vehicle)
         self.motion = steady_motion(variations, (speed, 0.0, 0.0))
         steered = vehicle.model.getJointId(self.steer)

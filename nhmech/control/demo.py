@@ -31,6 +31,7 @@ class DemoDrive:
         self._drive = None
         if "pitch_rate" in vehicle.speeds and driven:
             self._drive = Balance(vehicle, self._twist)
+            self.start = self._drive.start
         elif driven and not leans:
             self._drive = TwistDrive(vehicle, self._twist)
         else:

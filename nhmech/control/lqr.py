@@ -22,10 +22,11 @@ COUPLED = 1e-9                                # entries of A below this part of 
 
 
 class LQR:
-    """u = u* - K z with z = (eta, xi - xi*), the displacement from the steady motion (q*, xi*, u*) and the difference of speeds.
+    """Linear-quadratic regulator about a steady motion, from the exact linearisation.
 
-    d/dt z = A z + B (u - u*) is the exact linearisation (`linearise`); K solves the algebraic Riccati equation (`regulator`) for the
-    cost sum g_i (z_i / s_i)^2 + sum g_j (u_j / s_j)^2. The scales s are the vehicle's: its length L for displacements, 0.3 rad for
+    u = u* - K z with z = (eta, xi - xi*), the displacement from the steady motion (q*, xi*, u*) and the difference of speeds.
+    d/dt z = A z + B (u - u*) is the exact linearisation (`linearise`); K solves the algebraic Riccati equation (`regulator`) for the cost
+    sum g_i (z_i / s_i)^2 + sum g_j (u_j / s_j)^2. The scales s are the vehicle's: its length L for displacements, 0.3 rad for
     angles, both per sqrt(L / gravity) for speeds; a wheel's angle counts as the way it rolls; an input's scale is the least that
     changes some speed by its scale in that time.
 
@@ -115,24 +116,31 @@ def steady_motion(variations: Variations, twist: Sequence[float]) -> Equilibrium
         if not straight.any():
             return motions.find(q, guess, conditions=wanted)
         start = motions.find(q, guess, conditions=dict(zip(wanted, straight)))
-        turns = np.linspace(0.0, wanted["yaw_rate"], TURNS + 1)[1:] if wanted["yaw_rate"] else [0.0]      # a bicycle leans into it by and by
+        turns = np.linspace(0.0, wanted["yaw_rate"], TURNS + 1)[1:] if wanted["yaw_rate"] else [0.0]      # it leans in by and by
         return motions.family(start, "yaw_rate", turns, dict(zip(wanted, straight[:2])))[-1]
     except MechanicsError as error:
         asked = ", ".join(f"{name} {value:g}" for name, value in wanted.items())
-        raise ModelError(f"{vehicle.name!r} has no steady motion with {asked} near its upright pose: {error}. Ask for a twist that its wheels allow "
-                         "(a car turns only while it rolls), or give the steady motion itself, from SteadyMotions(vehicle).find(...)") from error
+        raise ModelError(f"{vehicle.name!r} has no steady motion with {asked} near its upright pose: {error}. Ask for a twist that its "
+                         "wheels allow (a car turns only while it rolls), or give the steady motion itself, from "
+                         "SteadyMotions(vehicle).find(...)") from error
 
 
 def state_scales(vehicle: Vehicle, names: Sequence[str], units: Sequence[str]) -> np.ndarray:
     """What of each state costs one unit, from the vehicle's length and gravity, (n,)."""
     length, g = vehicle.steering.length, vehicle.parameters.values["gravity"]
-    rolled = {c.mount.wheel.joint: c.mount.wheel.radius for c in vehicle.contacts if c.mount.wheel.joint is not None and c.mount.wheel.radius > 0}
+    rolled = rolling_radii(vehicle)
     scales = []
     for name, unit in zip(names, units):
         joint = name.removesuffix("'")
         size = length / rolled[joint] if joint in rolled else length if unit.startswith("m") else ANGLE
         scales.append(size * np.sqrt(g / length) if unit.endswith("/s") else size)
     return np.array(scales)
+
+
+def rolling_radii(vehicle: Vehicle) -> dict[str, float]:
+    """Joint of each wheel -> its radius [m]."""
+    wheels = [contact.mount.wheel for contact in vehicle.contacts]
+    return {wheel.joint: wheel.radius for wheel in wheels if wheel.joint is not None and wheel.radius > 0}
 
 
 def input_scales(vehicle: Vehicle, B: np.ndarray, scales: np.ndarray, time: float | None = None) -> np.ndarray:

@@ -35,7 +35,7 @@ class Tracked:
 
     @classmethod
     def of(cls, vehicle: Vehicle, q: np.ndarray, joint: int) -> Tracked:
-        """The middle of the contact points, at q, of the wheels whose axle is fixed to a body. Raises `ModelError` for a body without any."""
+        """The middle of the contact points, at q, of the wheels whose axle is fixed to a body. Raises `ModelError` where it has none."""
         on = [i for i, c in enumerate(vehicle.contacts) if c.mount.body == joint and c.mount.axle is not None]
         if not on:
             raise ModelError(f"no wheel's axle is fixed to body {vehicle.model.names[joint]!r} of {vehicle.name!r}: name another one")
@@ -66,9 +66,9 @@ class PathRegulator:
 
     About straight running at speed v, dz/dt = A z + B u - |v| kappa e_heading: A and B are the exact linearisation, its base's place and
     heading replaced by those of the tracked axle; the states are the least set that the lateral error depends on. The input and the
-    curvature are held over the period T. The cost int y'Qy + w'Rw dt, y and w what z and u differ by from the steady turn of that curvature,
-    gives K and P by the Riccati equation, and what is known of the curvature ahead enters as (Tomizuka, ASME J. Dyn. Syst. Meas. Control 97 (1975) 183; Sharp and Valtetsidis, Vehicle System Dynamics 35
-    supplement (2001) 101)
+    curvature are held over the period T. The cost int y'Qy + w'Rw dt, where z and u differ by y and w from the steady turn of that
+    curvature, gives K and P by the Riccati equation. What is known of the curvature ahead enters as (Tomizuka and Whitney, ASME J. Dyn. Syst.
+    Meas. Control 97 (1975) 319; Sharp and Valtetsidis, Vehicle System Dynamics 35 supplement (2001) 101)
 
         G_0 = S (B'P e + l'),   G_i = S B'(A_c')^(i-1) f,   S = (R + B'P B)^-1,   f = m - K'l' + A_c'P e,   A_c = A - B K,
 
@@ -95,12 +95,14 @@ class PathRegulator:
         ahead, *rows = self.tracked.rows(vehicle, motion.q)
         place = [variations.space.v_names[i].removesuffix("_rate").removesuffix("_speed") for i in point.names]
         if not {LATERAL, YAW} <= set(place):
-            raise ModelError(f"the linearisation of {vehicle.name!r} has no {LATERAL} and {YAW} among {', '.join(place)}: it follows no path so")
+            raise ModelError(f"the linearisation of {vehicle.name!r} has no {LATERAL} and {YAW} among {', '.join(place)}: it follows "
+                             "no path so")
         if inputs:
             names = place + [name if name not in place else f"{name}'" for name in vehicle.speeds]
             A, B = point.A, point.B[:, [vehicle.driven.index(name) for name in inputs]]
         else:
-            names, (A, B) = place, (point.project @ point.transport @ point.basis, point.project @ point.E[:, [vehicle.speeds.index(r) for r in rates]])
+            names, A = place, point.project @ point.transport @ point.basis
+            B = point.project @ point.E[:, [vehicle.speeds.index(name) for name in rates]]
         change = np.eye(len(names))
         for name, row in zip((LATERAL, YAW), rows):
             change[names.index(name)] = 0.0
@@ -118,7 +120,8 @@ class PathRegulator:
         if unknown:
             raise ModelError(f"gains: there is no {unknown[0]!r}; there are {', '.join(self.names)}")
         self.Q, self.R = np.diag(weights), np.diag(effort / input_scales(vehicle, self.B, scales, time) ** 2)
-        self.K, self.P = regulator(self.A, self.B, self.Q, self.R, names=self.names, inputs=inputs or rates, of=repr(vehicle.name), period=period)
+        self.K, self.P = regulator(self.A, self.B, self.Q, self.R, names=self.names, inputs=inputs or rates, of=repr(vehicle.name),
+                                   period=period)
         self.bend = np.zeros(len(states))                                            # dz/dt per curvature
         self.bend[self.names.index(YAW)] = -self.speed
         self.turn, self.hold = self._steady_turn()
@@ -156,7 +159,8 @@ class PathRegulator:
 
     def reference(self, path) -> dict:
         """What run files keep of a path that is followed so."""
-        return path_reference(self.vehicle, path, joint=self.tracked.joint, point=self.tracked.point, axle=self.tracked.axle, backwards=self.backwards)
+        tracked = self.tracked
+        return path_reference(self.vehicle, path, joint=tracked.joint, point=tracked.point, axle=tracked.axle, backwards=self.backwards)
 
     def error(self, t: float, state: State, path, near: float | None) -> tuple[np.ndarray, float]:
         """z (n,), and the arc length s of the path's nearest point."""

@@ -12,7 +12,7 @@ from ..simulation.flat import FlatState
 from ..simulation.state import State
 from ..simulation.subject import Subject
 from ..simulation.trajectory import Trajectory
-from .lqr import ANGLE
+from .lqr import ANGLE, rolling_radii
 
 PLACE = 10.0         # weight of x and y where none is given
 FOLLOWS = 1e-6       # relative to the state: what a step from one record may miss the next one by
@@ -26,21 +26,22 @@ class TrackingLQR:
         sum_k (x_k - x*_k)'Q (x_k - x*_k) + (u_k - u*_k)'R (u_k - u*_k) + final (x_N - x*_N)'Q (x_N - x*_N)
 
     to second order, by P_N = final Q, K = (R + B'P B)^-1 B'P A, P_k = Q + A'P (A - B K) backwards (Bryson and Ho, Applied Optimal Control,
-    1975, section 5.3). x is the flat state. Weights are 1 over the square of the scales: the vehicle's length, 0.3 rad, both per
+    1975, chapter 5). x is the flat state. Weights are 1 over the square of the scales: the vehicle's length, 0.3 rad, both per
     sqrt(length / gravity) for speeds; wheel angles count nothing. Times the record's interval, so that the cost is an integral.
 
     vehicle    what was run
     trajectory a run in dynamic mode, recorded so often that u did not change between two records
     dt         step of the run [s]; the interval between the first two records where None
-    gains      weights by name of a flat coordinate or a speed, 10 of x and y and 1 of others; `effort` that of all inputs, `final` that of the end
+    gains      weights by name of a flat coordinate or a speed, 10 of x and y and 1 of others; `effort` that of all inputs,
+               `final` that of the end
     After the last record the last gain and reference stay.
 
-    `A`, `B`, `K`, `P` (N, ...), `names`. Raises `ModelError` for a kinematic run, for one with too few records, and where steps from one record
-    do not lead to the next.
+    `A`, `B`, `K`, `P` (N, ...), `names`. Raises `ModelError` for a kinematic run, for one with too few records, and where steps from one
+    record do not lead to the next.
     """
 
-    def __init__(self, vehicle, trajectory: Trajectory, *, dt: float | None = None, gains: Mapping[str, float] | None = None, effort: float = 0.1,
-                 final: float = 10.0):
+    def __init__(self, vehicle, trajectory: Trajectory, *, dt: float | None = None, gains: Mapping[str, float] | None = None,
+                 effort: float = 0.1, final: float = 10.0):
         subject, run = Subject.of(vehicle), trajectory
         if run.kinematic:
             raise ModelError("a kinematic run has no forces to regulate: record one in dynamic mode")
@@ -52,9 +53,11 @@ class TrackingLQR:
         whole = np.abs(counts * self.dt - np.diff(run.t)) < 1e-9
         last = len(counts) if whole.all() else int(np.argmin(whole))
         if last < 2 or counts[:last].min() < 1:
-            raise ModelError(f"the records lie {run.t[1] - run.t[0]:.6g} s apart, no multiple of dt = {self.dt} s: give the step of the run")
+            raise ModelError(f"the records lie {run.t[1] - run.t[0]:.6g} s apart, no multiple of dt = {self.dt} s: give the "
+                             "step of the run")
         jacobian = step_jacobian(vehicle, self.dt)
-        self.flat, self.names, self.inputs = FlatState(subject.constrained.system.algebroid, run.xi.shape[1]), jacobian.names, jacobian.inputs
+        self.flat = FlatState(subject.constrained.system.algebroid, run.xi.shape[1])
+        self.names, self.inputs = jacobian.names, jacobian.inputs
         x = np.array([self.flat.flatten(q, xi) for q, xi in zip(run.q[:last + 1], run.xi)])
         self.x, self.u = x, run.u[:last + 1]
         self.A, self.B = np.empty((last, x.shape[1], x.shape[1])), np.empty((last, x.shape[1], run.u.shape[1]))
@@ -67,7 +70,7 @@ class TrackingLQR:
         interval, nconf = float(run.t[1] - run.t[0]), self.flat.nconf
         scales, time = _scales(subject, self.names, nconf)
         self.Q = interval * np.diag([gains.get(name, 1.0) / scale ** 2 for name, scale in zip(self.names, scales)])
-        effect = (np.abs(self.B[:, nconf:]) / scales[nconf:, None]).max(axis=(0, 1)) * time / interval      # in units of speed, in that time
+        effect = (np.abs(self.B[:, nconf:]) / scales[nconf:, None]).max(axis=(0, 1)) * time / interval
         self.R = interval * effort * np.diag(np.where(effect > 0, effect, 1.0) ** 2)
         self.final = final * self.Q / interval * time
         self.K, self.P = riccati_backwards(self.A, self.B, self.Q, self.R, self.final)
@@ -84,14 +87,15 @@ class TrackingLQR:
         for slot in self.flat.angle_slots():
             missed[slot] = np.remainder(missed[slot] + np.pi, 2 * np.pi) - np.pi
         if not np.abs(missed).max() <= FOLLOWS * max(1.0, np.abs(x).max()):
-            raise ModelError(f"steps of {self.dt} s from the record at t = {self._t[k]:.6g} s miss the next one by {np.abs(missed).max():.3g}. "
-                             "Record each control period (run(..., every=...)), and give dt= where it is not the interval of the records")
+            raise ModelError(f"steps of {self.dt} s from the record at t = {self._t[k]:.6g} s miss the next one by "
+                             f"{np.abs(missed).max():.3g}. Record each control period (run(..., every=...)), and give dt= where it is not "
+                             "the interval of the records")
         return A, B
 
     @property
     def start(self) -> dict:
         """Arguments for `Simulator.reset`: on the run's beginning."""
-        return {"q": self.flat.configuration(self.x[0]), "xi": dict(zip(self.subject.equations.names, map(float, self.x[0, self.flat.nconf:])))}
+        return {"q": self.flat.configuration(self.x[0]), "xi": dict(zip(self._names, map(float, self.x[0, self.flat.nconf:])))}
 
     def error(self, t: float, state: State) -> tuple[int, np.ndarray]:
         """Index of the record that holds now, and x - x* (nx,)."""
@@ -108,7 +112,9 @@ class TrackingLQR:
 
 
 def riccati_backwards(A: np.ndarray, B: np.ndarray, Q: np.ndarray, R: np.ndarray, final: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """K (N, nu, n) and P (N + 1, n, n) of the finite horizon for A (N, n, n), B (N, n, nu), from P_N = final; the least cost is x_0'P_0 x_0."""
+    """K (N, nu, n) and P (N + 1, n, n) of the finite horizon for A (N, n, n), B (N, n, nu).
+
+    P_N = final; the least cost is x_0'P_0 x_0."""
     P, K = np.empty((len(A) + 1, *final.shape)), np.empty((len(A), B.shape[2], B.shape[1]))
     P[-1] = final
     for k in range(len(A) - 1, -1, -1):
@@ -125,11 +131,11 @@ def _scales(subject: Subject, names: tuple[str, ...], nconf: int) -> tuple[np.nd
         return np.ones(len(names)), 1.0
     length = vehicle.steering.length
     time = float(np.sqrt(length / vehicle.parameters.values["gravity"]))
-    rolled = {c.mount.wheel.joint: c.mount.wheel.radius for c in vehicle.contacts if c.mount.wheel.joint is not None and c.mount.wheel.radius > 0}
-    scales = []
+    rolled = rolling_radii(vehicle)
+    scales = []                                                       # a quaternion has half the angle
     for i, name in enumerate(names):
         if i < nconf:
-            scales.append(np.inf if name in rolled else length if i < 3 else ANGLE / 2 if i < 7 else ANGLE)      # a quaternion has half the angle
+            scales.append(np.inf if name in rolled else length if i < 3 else ANGLE / 2 if i < 7 else ANGLE)
         else:
             unit = subject.equations.units[i - nconf]
             scales.append((length / rolled[name] if name in rolled else length if unit.startswith("m") else ANGLE) / time)

@@ -27,14 +27,14 @@ PREVIEW = 5.0                # lengths of the vehicle of path ahead that steerin
 class TrailerBacking:
     """Backs the last trailer of a car along a path, by steering alone.
 
-    In reverse the hitch angles are unstable: a straight train jack-knifes. The steering rate is the input of `PathRegulator` with the distance
-    and heading of the last axle, all hitch angles and the steering angle as states, from the exact linearisation of the kinematics at the
-    given speed; hitches on and off the axle are treated alike. (In chained form, after Sordalen, *Conversion of the kinematics of a car
+    In reverse the hitch angles are unstable: a straight train jack-knifes. The steering rate is the input of `PathRegulator` with the
+    distance and heading of the last axle, all hitch angles and the steering angle as states, from the exact linearisation of the kinematics
+    at the given speed; hitches on and off the axle are treated alike. (In chained form, after Sordalen, *Conversion of the kinematics of a car
     with n trailers into a chained form*, Proc. IEEE ICRA 1993, 382, on-axle hitches are needed; near the path both are the same feedback,
     linear in the distance of the last axle and its derivatives by arc length.)
 
-    Steering ends somewhere, so no feedback unfolds every train backwards: where a hitch angle passes 40 degrees the car pulls forward, steering
-    straight, which straightens any train, until all hitch angles are below 4 degrees. Then it backs again.
+    Steering ends somewhere, so no feedback unfolds every train backwards: where a hitch angle passes 40 degrees the car pulls forward,
+    steering straight, which straightens any train, until all hitch angles are below 4 degrees. Then it backs again.
 
     vehicle  a car with driven steering and at least one trailer
     path     what the ground point below the last axle follows, from its beginning to its end, with the train in front of it; straight
@@ -47,13 +47,14 @@ class TrailerBacking:
     Raises `ModelError` for a vehicle without a trailer, or without steering.
     """
 
-    def __init__(self, vehicle: Vehicle, path: Path | None = None, *, speed: float = 0.5, trailer: str = "", gains: Mapping[str, float] | None = None,
-                 effort: float = 1.0, period: float = 1e-2, preview: float = PREVIEW):
+    def __init__(self, vehicle: Vehicle, path: Path | None = None, *, speed: float = 0.5, trailer: str = "",
+                 gains: Mapping[str, float] | None = None, effort: float = 1.0, period: float = 1e-2, preview: float = PREVIEW):
         chain = trailer_joints(vehicle, trailer)
         leaders = [name for name in vehicle.speeds if name in vehicle.driven and name in vehicle.description.steering]
         if len(leaders) != 1:
-            raise ModelError(f"{vehicle.name!r}: backing takes one independent steering joint, this vehicle has {', '.join(leaders) or 'none'} among its "
-                             f"independent speeds {', '.join(vehicle.speeds)}; name others with load(speeds=...)")
+            raise ModelError(f"{vehicle.name!r}: backing takes one independent steering joint, this vehicle has "
+                             f"{', '.join(leaders) or 'none'} among its independent speeds {', '.join(vehicle.speeds)}; name others "
+                             "with load(speeds=...)")
         if not abs(speed) > 0:
             raise ModelError(f"speed = {speed}: backing takes a speed other than zero [m/s]")
         self.vehicle, self.speed, self.steer = vehicle, -abs(speed), leaders[0]

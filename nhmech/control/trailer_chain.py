@@ -14,10 +14,12 @@ from ..vehicle.vehicle import Vehicle
 def trailer_joints(vehicle: Vehicle, last: str = "") -> tuple[str, ...]:
     """Hitch joints from the base to the trailer `last`, or to the only one that has the most trailers before it.
 
-    A hitch is a free joint that turns a body with axles about the normal. Raises `ModelError` where there is none, or several that might be meant.
+    A hitch is a free joint that turns a body with axles about the normal. Raises `ModelError` where there is none,
+    or several that might be meant.
     """
     model, description = vehicle.model, vehicle.description
-    free = [name for name in description.steering if name not in vehicle.driven and name not in {axle.steering for axle in vehicle.steering.steered}]
+    steered = {axle.steering for axle in vehicle.steering.steered}
+    free = [name for name in description.steering if name not in vehicle.driven and name not in steered]
     axles = {model.names[c.mount.body] for c in vehicle.contacts if c.mount.axle is not None}
     chains = {}
     for name in free:
@@ -37,7 +39,7 @@ def trailer_joints(vehicle: Vehicle, last: str = "") -> tuple[str, ...]:
     longest = [chain for chain in chains.values() if len(chain) == most]
     if len(longest) != 1:
         found = f"{', '.join(chain[-1] for chain in longest)} are equally far back: name one with trailer=" if longest else (
-            "it has no free joint that carries a body with axles. A trailer is such a body on a joint about the vertical that is not driven")
+            "it has no free joint that carries a body with axles. A trailer is one, on a joint about the vertical that is not driven")
         raise ModelError(f"no trailer of {vehicle.name!r}: {found}")
     return longest[0]
 

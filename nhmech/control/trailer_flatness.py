@@ -24,14 +24,14 @@ GAUSS = np.polynomial.legendre.leggauss(4)
 class TrailerFlatness:
     """Feed-forward that drives the last trailer's axle along a path: no feedback, no integration.
 
-    With every trailer hitched over the middle of the axle in front, that of the last axle is a flat output (Rouchon, Fliess, Levine, Martin,
-    *Flatness and motion planning: the car with n trailers*, Proc. ECC 1993, 1518). From its curve p_n(s),
+    With every trailer hitched over the middle of the axle in front, that of the last axle is a flat output (Rouchon, Fliess, Levine,
+    Martin, *Flatness and motion planning: the car with n trailers*, Proc. ECC 1993, 1518). From its curve p_n(s),
 
         tau_i = p_i' / |p_i'|,    p_(i-1) = p_i + l_i tau_i,    i = n ... 1,
 
-    l_i the drawbars: headings, hitch angles, and from tau_0' the curvature of the car's own path and its steering follow from n + 2 derivatives of the
-    curve, found by truncated Taylor series. Speeds are means over the control period T, and steering, which runs straight from one moment to
-    the next, is set phi - (phi(t + T) - 2 phi(t) + phi(t - T)) / 12, so that it has the right mean in between.
+    l_i the drawbars: headings, hitch angles, and from tau_0' the curvature of the car's own path and its steering follow from n + 2
+    derivatives of the curve, found by truncated Taylor series. Speeds are means over the control period T, and steering, which runs
+    straight from one moment to the next, is set phi - (phi(t + T) - 2 phi(t) + phi(t - T)) / 12, so that it has the right mean in between.
 
     The curve is a spline of degree 9 through 1200 points of the path. In dynamic mode the servos' lag, and in reverse every error, adds up:
     this is the feed-forward of a path that `TrackingLQR` or `TrailerBacking` then hold.
@@ -42,7 +42,8 @@ class TrailerFlatness:
     trailer  last hitch joint, where there are several
     period   control period of the run [s]
 
-    `start` stands the train on the path. Raises `ModelError` for a hitch off the axle, and where the path asks for more steering than there is.
+    `start` stands the train on the path. Raises `ModelError` for a hitch off the axle, and where the path asks for more
+    steering than there is.
     """
 
     def __init__(self, vehicle: Vehicle, path: Path, *, speed: float = 0.5, trailer: str = "", period: float = 1e-3):
@@ -52,8 +53,9 @@ class TrailerFlatness:
         self.links = trailer_links(vehicle, trailer_joints(vehicle, trailer))
         for link in self.links:
             if abs(link.hitch) > ON_AXLE:
-                raise ModelError(f"{link.joint!r} of {vehicle.name!r} sits {link.hitch:.4g} m behind the axle in front of it: the last axle is a flat "
-                                 "output only with every hitch over an axle. TrailerBacking and TrackingLQR take hitches anywhere")
+                raise ModelError(f"{link.joint!r} of {vehicle.name!r} sits {link.hitch:.4g} m behind the axle in front of it: the last "
+                                 "axle is a flat output only with every hitch over an axle. TrailerBacking and TrackingLQR take "
+                                 "them anywhere")
         s = np.linspace(0.0, path.length, POINTS + 1)
         points = path.point(s)
         if path.closed:
@@ -82,13 +84,14 @@ class TrailerFlatness:
                 continue
             beyond = np.flatnonzero((angle < limit.lower) | (angle > limit.upper))
             if len(beyond):
-                raise ModelError(f"the path asks {name!r} of {self.vehicle.name!r} for {angle[beyond[0]]:.3f} rad at s = {places[beyond[0]]:.3g} m, its limits "
-                                 f"are {limit.lower:.3f} and {limit.upper:.3f}: take a wider path, or one whose curvature changes more smoothly")
+                raise ModelError(f"the path asks {name!r} of {self.vehicle.name!r} for {angle[beyond[0]]:.3f} rad at "
+                                 f"s = {places[beyond[0]]:.3g} m, its limits are {limit.lower:.3f} and {limit.upper:.3f}: take a wider "
+                                 "path, or one whose curvature changes more smoothly")
             rate = np.abs(np.diff(angle)) / places[1] * abs(self.speed)
             if rate.max() > limit.velocity:
-                raise ModelError(f"the path asks {name!r} of {self.vehicle.name!r} for {rate.max():.3g} rad/s at s = {places[rate.argmax()]:.3g} m, more than "
-                                 f"{limit.velocity:.3g}: drive more slowly, or take a path whose curvature changes smoothly ({len(self.links)} derivatives of it "
-                                 "are used)")
+                raise ModelError(f"the path asks {name!r} of {self.vehicle.name!r} for {rate.max():.3g} rad/s at "
+                                 f"s = {places[rate.argmax()]:.3g} m, more than {limit.velocity:.3g}: drive more slowly, or take a "
+                                 f"path whose curvature changes smoothly ({len(self.links)} derivatives of it are used)")
 
     def chain(self, s: float) -> tuple[np.ndarray, np.ndarray]:
         """Series of p_0 (m, 2), and headings of car and trailers (n + 1,)."""
@@ -129,7 +132,7 @@ class TrailerFlatness:
         return now - (after - 2 * now + before) / 12
 
     def _mean(self, t: float) -> np.ndarray:
-        """xi for the control period from t on, (nxi,): what is constant over it and goes as far on the way as the path asks, by Gauss's quadrature."""
+        """xi for the control period from t on, (nxi,): constant over it, it goes as far as the path asks. By Gauss's quadrature."""
         h, begin, end = self.period, self._held(t), self._held(t + self.period)
         rows, wanted = np.zeros((len(self._rows), len(self.vehicle.speeds))), np.zeros(len(self._rows))
         for node, weight in zip(*GAUSS):
