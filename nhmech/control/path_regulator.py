@@ -67,8 +67,8 @@ class PathRegulator:
     About straight running at speed v, dz/dt = A z + B u - |v| kappa e_heading: A and B are the exact linearisation, its base's place and
     heading replaced by those of the tracked axle; the states are the least set that the lateral error depends on. The input and the
     curvature are held over the period T. The cost int y'Qy + w'Rw dt, where z and u differ by y and w from the steady turn of that
-    curvature, gives K and P by the Riccati equation. What is known of the curvature ahead enters as (Tomizuka and Whitney, ASME J. Dyn. Syst.
-    Meas. Control 97 (1975) 319; Sharp and Valtetsidis, Vehicle System Dynamics 35 supplement (2001) 101)
+    curvature, gives K and P by the Riccati equation. What is known of the curvature ahead enters as (Tomizuka and Whitney, ASME J. Dyn.
+    Syst. Meas. Control 97 (1975) 319; Sharp and Valtetsidis, Vehicle System Dynamics 35 supplement (2001) 101)
 
         G_0 = S (B'P e + l'),   G_i = S B'(A_c')^(i-1) f,   S = (R + B'P B)^-1,   f = m - K'l' + A_c'P e,   A_c = A - B K,
 

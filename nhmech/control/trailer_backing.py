@@ -29,8 +29,8 @@ class TrailerBacking:
 
     In reverse the hitch angles are unstable: a straight train jack-knifes. The steering rate is the input of `PathRegulator` with the
     distance and heading of the last axle, all hitch angles and the steering angle as states, from the exact linearisation of the kinematics
-    at the given speed; hitches on and off the axle are treated alike. (In chained form, after Sordalen, *Conversion of the kinematics of a car
-    with n trailers into a chained form*, Proc. IEEE ICRA 1993, 382, on-axle hitches are needed; near the path both are the same feedback,
+    at the given speed; hitches on and off the axle are treated alike. (In chained form, after Sordalen, *Conversion of the kinematics of
+    a car with n trailers into a chained form*, Proc. IEEE ICRA 1993, 382, on-axle hitches are needed; near the path both are the same feedback,
     linear in the distance of the last axle and its derivatives by arc length.)
 
     Steering ends somewhere, so no feedback unfolds every train backwards: where a hitch angle passes 40 degrees the car pulls forward,
