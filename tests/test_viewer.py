@@ -1,6 +1,7 @@
 """The viewer: the page shows a vehicle that moves, and nothing hangs or stays behind."""
 
 import os
+import re
 import signal
 import socket
 import subprocess
@@ -202,6 +203,16 @@ def test_display_sends_only_what_moved_and_never_waits():
         assert [m["path"] for m in sent if m["type"] == "set_transform"] == ["/vehicle/left_joint"]
         with pytest.raises(NhmechError, match="finite"):
             viewer.display(q * np.nan)
+
+
+def test_a_notebook_shows_the_page():
+    import urllib.request
+
+    with Viewer(Cart()) as viewer:
+        address = re.search('<iframe src="([^"]+)"', viewer._repr_html_())[1]
+        assert "127.0.0.1" in address
+        with urllib.request.urlopen(address, timeout=10) as page:
+            assert page.status == 200 and b"<html" in page.read().lower()
 
 
 def test_play_takes_the_time_of_the_run():

@@ -57,6 +57,10 @@ class Viewer:
         """Address of the page, on this machine only."""
         return self._window.url
 
+    def _repr_html_(self) -> str:
+        """The page itself, where a notebook shows the viewer."""
+        return f'<iframe src="{self.url}" width="100%" height="420" style="border: 0; border-radius: 8px" title="live view"></iframe>'
+
     def wait_for_browser(self, timeout: float = 10.0) -> bool:
         """Whether the page has been opened, after waiting for that at most `timeout` [s]."""
         return self._window.wait_for_browser(timeout)
