@@ -1,10 +1,11 @@
 """Adaptive methods against Runge-Kutta with a fixed step: wall time at equal error.
 
-CVODES runs on CasADi's virtual machine (which needs the rate's derivatives; compiled together with them it is two to six times faster
-and stays behind DOP853), the others on the compiled rate; RK4 in C is `Simulator.run` as a user calls it. Each case is a free motion;
-the error is the largest difference of the flat state at its end from DOP853 at rtol 1e-13. The adaptive methods integrate the whole
-span at once, which is their best case: a controller would stop them at every period. What that costs is in the last lines:
-`Simulator.run` with each 10 ms recorded, in one go and with a controller that is asked each time.
+CVODES runs on CasADi's virtual machine (which needs the rate's derivatives; compiled together with them it is two to
+six times faster and stays behind DOP853), the others on the compiled rate; RK4 in C is `Simulator.run` as a user calls
+it. Each case is a free motion; the error is the largest difference of the flat state at its end from DOP853 at rtol
+1e-13. The adaptive methods integrate the whole span at once, which is their best case: a controller would stop them
+at every period. What that costs is in the last lines: `Simulator.run` with each 10 ms recorded, in one go and with
+a controller that is asked each time.
 """
 
 from __future__ import annotations
@@ -46,7 +47,8 @@ class Case:
         symbolic = rate_function(self.vehicle.equations(), self.simulator.primary.flat)
         self.rate = compiled(symbolic)
         self.adaptive = compiled_adaptive(symbolic)
-        t, x = ca.SX.sym("t"), ca.SX.sym("x", len(self.x0))              # CVODES wants derivatives even where it iterates without them
+        # CVODES wants derivatives even where it iterates without them
+        t, x = ca.SX.sym("t"), ca.SX.sym("x", len(self.x0))
         self.ode = {"t": t, "x": x, "ode": symbolic(t, x, self.u, self.theta)}
         self.cvodes = {}
 
@@ -62,8 +64,8 @@ class Case:
 
     def scipy(self, tolerance: float) -> tuple[np.ndarray, float]:
         begun = time.perf_counter()
-        solution = solve_ivp(lambda t, x: self.rate(t, x, self.u, self.theta)[0].copy(), (0, self.duration), self.x0, method="DOP853",
-                             rtol=tolerance, atol=tolerance)
+        solution = solve_ivp(lambda t, x: self.rate(t, x, self.u, self.theta)[0].copy(), (0, self.duration), self.x0,
+                             method="DOP853", rtol=tolerance, atol=tolerance)
         return solution.y[:, -1], time.perf_counter() - begun
 
     def dop853(self, tolerance: float) -> tuple[np.ndarray, float]:
@@ -76,7 +78,8 @@ class Case:
     def run(self, asked: bool) -> float:
         """Wall time [s] of `Simulator.run` with each 10 ms recorded."""
         nothing = np.zeros(len(self.vehicle.driven))
-        simulator = nhmech.Simulator(self.vehicle, (lambda t, state: nothing) if asked else None, dt=1e-2, integrator="dop853")
+        simulator = nhmech.Simulator(self.vehicle, (lambda t, state: nothing) if asked else None,
+                                     dt=1e-2, integrator="dop853")
         times = []
         for _ in range(REPEATS + 1):                            # the first one compiles
             simulator.reset(**self.start)
@@ -111,18 +114,22 @@ def at_target(method, settings, reference: np.ndarray, target: float) -> tuple[f
 def main() -> None:
     compiler = find_compiler()
     print(f"{platform.machine()}, {os.cpu_count()} cores, nhmech {nhmech.__version__}, casadi {ca.__version__}, "
-          f"{compiler.version if compiler else 'no compiler'}; milliseconds of wall time (error reached), medians of {REPEATS}")
-    print(f"{'':<10}{'span [s]':>9}{'error':>8}{'RK4 in C':>22}{'DOP853 in C':>22}{'DOP853 of SciPy':>22}{'CVODES (Adams)':>22}")
+          f"{compiler.version if compiler else 'no compiler'}; milliseconds of wall time (error reached), "
+          f"medians of {REPEATS}")
+    columns = ("RK4 in C", "DOP853 in C", "DOP853 of SciPy", "CVODES (Adams)")
+    print(f"{'':<10}{'span [s]':>9}{'error':>8}" + "".join(f"{name:>22}" for name in columns))
     for name in CASES:
         case = Case(name)
         reference, _ = case.scipy(1e-13)
         for target in TARGETS:
             cells = [at_target(case.rk4, STEPS, reference, target)]
-            cells += [at_target(method, TOLERANCES, reference, target) for method in (case.dop853, case.scipy, case.sundials)]
-            text = "".join(f"{'-':>22}" if cell is None else f"{cell[0] * 1e3:11.2f} ({cell[1]:.1e})".rjust(22) for cell in cells)
+            cells += [at_target(method, TOLERANCES, reference, target)
+                      for method in (case.dop853, case.scipy, case.sundials)]
+            text = "".join(f"{'-':>22}" if cell is None else f"{cell[0] * 1e3:11.2f} ({cell[1]:.1e})".rjust(22)
+                           for cell in cells)
             print(f"{name:<10}{case.duration:9g}{target:8.0e}{text}")
-        print(f"{name:<10}{case.duration:9g}  DOP853 at 1e-13, each 10 ms recorded: {case.run(False) * 1e3:.2f} ms in one go, "
-              f"{case.run(True) * 1e3:.2f} ms with a controller each time")
+        print(f"{name:<10}{case.duration:9g}  DOP853 at 1e-13, each 10 ms recorded: {case.run(False) * 1e3:.2f} ms "
+              f"in one go, {case.run(True) * 1e3:.2f} ms with a controller each time")
 
 
 if __name__ == "__main__":

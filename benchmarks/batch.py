@@ -1,7 +1,8 @@
-"""Batches: steps per second and core of 1000 cases side by side, against the scalar loop in C and against MuJoCo's rollout.
+"""Batches: steps per second and core of 1000 cases side by side, against the scalar loop
+in C and against MuJoCo's rollout.
 
-All run in turn in this one process, and processor time is counted, so that other programs on the machine matter little. Aims:
-differential drive 1e7 and bicycle 5e5 steps/s per core, 100 times MuJoCo on as many threads.
+All run in turn in this one process, and processor time is counted, so that other programs on the machine matter little.
+Aims: differential drive 1e7 and bicycle 5e5 steps/s per core, 100 times MuJoCo on as many threads.
 """
 
 from __future__ import annotations
@@ -70,7 +71,8 @@ def nhmech_measures(name: str, xi: dict, steps: int, threads: int) -> dict:
     def batch(inputs, **options):
         def measure() -> float:
             start = process_time()
-            done = nhmech.simulate_batch(vehicle, x0, inputs, dt=DT, steps=steps, **{"every": steps, "threads": 1, **options})
+            done = nhmech.simulate_batch(vehicle, x0, inputs, dt=DT, steps=steps,
+                                         **{"every": steps, "threads": 1, **options})
             seconds = process_time() - start
             if not done.ok.all():
                 raise RuntimeError(done.reason(int(np.argmin(done.ok))))
@@ -80,7 +82,8 @@ def nhmech_measures(name: str, xi: dict, steps: int, threads: int) -> dict:
     gain = 0.01 * np.ones(u.shape[1])
     measures = {"scalar loop in C": scalar, "batch, 1 thread": batch(u),
                 "batch, 1 thread, each 10th step recorded": batch(u, every=10),
-                "batch, 1 thread, a policy each 10 steps": batch(lambda t, x: u - gain * x[:, -u.shape[1]:] * 1e-3, control_every=10)}
+                "batch, 1 thread, a policy each 10 steps": batch(lambda t, x: u - gain * x[:, -u.shape[1]:] * 1e-3,
+                                                                 control_every=10)}
     for measure in measures.values():
         measure()                                        # compiles
     return measures if threads == 1 else measures | {f"batch, {threads} threads": batch(u, threads=threads)}
@@ -106,7 +109,8 @@ def mujoco_measures(threads: int) -> dict:
     def measure(pool, n: int):
         def run() -> float:
             start = process_time()
-            pool.rollout(model, data[:n], np.tile(initial, (CASES, 1)), applied, control_spec=mujoco.mjtState.mjSTATE_QFRC_APPLIED)
+            pool.rollout(model, data[:n], np.tile(initial, (CASES, 1)), applied,
+                         control_spec=mujoco.mjtState.mjSTATE_QFRC_APPLIED)
             return CASES * steps / (process_time() - start)
         return run
 

@@ -33,7 +33,8 @@ def once(function) -> float:
 
 def main(names) -> None:
     print(machine())
-    print(f"\nA, B, C: Jacobians by state, input, parameters; in steps; two symbolic masses; medians of {ROUNDS} interleaved rounds")
+    print("\nA, B, C: Jacobians by state, input, parameters; in steps; two symbolic masses; "
+          f"medians of {ROUNDS} interleaved rounds")
     print(f"{'':<20}{'nx':>4}{'nu':>4}{'ntheta':>8}{'step [us]':>12}{'A, B, C':>12}{'adjoint':>10}")
     worst = 0.0
     for name in names:

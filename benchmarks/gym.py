@@ -25,7 +25,8 @@ def main() -> None:
         measures = {"1, PathFollowing": one(name)} | {f"{n}, PathFollowingVector": many(name, n) for n in LANES}
         rates = interleaved(measures)
         first = rates["1, PathFollowing"]
-        print(table(("environments", "steps/s per core", "of one"), [(label, rate, rate / first) for label, rate in rates.items()],
+        print(table(("environments", "steps/s per core", "of one"),
+                    [(label, rate, rate / first) for label, rate in rates.items()],
                     f"\n{name}, a step of 0.05 s being 10 of the simulator"))
         aim(f"gym, {name}: steps/s per core of {LANES[-1]} lanes", rates[f"{LANES[-1]}, PathFollowingVector"], 1e5)
 

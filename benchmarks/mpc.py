@@ -1,4 +1,5 @@
-"""Model predictive control: what one solution takes, against the control period, by vehicle and length of the horizon."""
+"""Model predictive control: what one solution takes, against the control period,
+by vehicle and length of the horizon."""
 
 from __future__ import annotations
 
@@ -34,8 +35,10 @@ def main() -> None:
             median, most = 1e3 * np.median(took), 1e3 * np.quantile(took, 0.99)
             rows.append((name, str(stages), median, most, f"{median / PERIOD / 10:.1f} %", 1e3 * rms))
             if stages == 20:
-                aim(f"MPC of {name}, 20 stages: median solution [ms] of a {1e3 * PERIOD:g} ms period", median, 1e3 * PERIOD / 2, least=False)
-    print(table(("", "stages", "median [ms]", "99 % [ms]", f"of {1e3 * PERIOD:g} ms", "lateral RMS [mm]"), rows, "\nOne solution"))
+                aim(f"MPC of {name}, 20 stages: median solution [ms] of a {1e3 * PERIOD:g} ms period", median,
+                    1e3 * PERIOD / 2, least=False)
+    print(table(("", "stages", "median [ms]", "99 % [ms]", f"of {1e3 * PERIOD:g} ms", "lateral RMS [mm]"),
+                rows, "\nOne solution"))
 
 
 def solutions(vehicle, controller: MPC) -> tuple[list[float], float]:

@@ -46,7 +46,8 @@ def series(make, sizes) -> list[tuple]:
         built = perf_counter() - begin
         simulator.reset(xi={vehicle.speeds[0]: 0.5})
         steps[n] = run_of(simulator, simulator._ready(loop))
-        rows.append((str(n), str(vehicle.constrained.system.algebroid.nv), str(len(vehicle.speeds)), str(operations(vehicle)), built))
+        rows.append((str(n), str(vehicle.constrained.system.algebroid.nv), str(len(vehicle.speeds)),
+                     str(operations(vehicle)), built))
     cost = interleaved(steps)
     return [(*row, cost[n]) for row, n in zip(rows, sizes)]
 

@@ -1,4 +1,5 @@
-"""How long a vehicle takes from its file to the first steps in C, without the imports: cold (compiled) and warm (from the cache).
+"""How long a vehicle takes from its file to the first steps in C, without the imports:
+cold (compiled) and warm (from the cache).
 
 python benchmarks/startup.py [URDF ...]     further files are loaded with all their joints free
 """

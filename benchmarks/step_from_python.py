@@ -1,4 +1,5 @@
-"""What a call from Python costs: one `step` with a trivial controller, one `run`, one compiled call of the dynamics over its arithmetic."""
+"""What a call from Python costs: one `step` with a trivial controller, one `run`, one compiled call
+of the dynamics over its arithmetic."""
 
 from __future__ import annotations
 
@@ -59,7 +60,8 @@ def main() -> None:
     for name in VEHICLES:
         cost = interleaved(measures(name))
         rows.append((name, *cost.values(), cost["one call of the compiled step"] - cost["its arithmetic"]))
-    print(table(("microseconds", *cost, "call over arithmetic"), rows, "\nfrom Python, medians; aims: step 5 us, call over arithmetic 1 us"))
+    print(table(("microseconds", *cost, "call over arithmetic"), rows,
+                "\nfrom Python, medians; aims: step 5 us, call over arithmetic 1 us"))
 
 
 if __name__ == "__main__":

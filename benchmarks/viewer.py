@@ -1,5 +1,5 @@
-"""What watching costs: frames a second that a browser draws of a vehicle of 21 bodies, the loop's real-time factor with and without the viewer, and the
-size of the page that a run becomes."""
+"""What watching costs: frames a second that a browser draws of a vehicle of 21 bodies, the loop's real-time factor with
+and without the viewer, and the size of the page that a run becomes."""
 
 from __future__ import annotations
 
@@ -22,9 +22,12 @@ from support.report import aim, interleaved, machine, table  # noqa: E402
 TRAILERS = 6              # 7 bodies with 14 wheels
 SECONDS, DT = 2.0, 1e-3   # of each measurement, and of each step
 BODY = '<visual><origin xyz="{x} 0 0.05"/><geometry><box size="0.35 0.3 0.12"/></geometry></visual></link>'
-WHEEL = '<visual><origin rpy="1.5707963 0 0"/><geometry><cylinder radius="0.1" length="0.04"/></geometry></visual></link>'
+WHEEL = ('<visual><origin rpy="1.5707963 0 0"/>'
+         '<geometry><cylinder radius="0.1" length="0.04"/></geometry></visual></link>')
 COUNT = """(() => { const draw = nhmech.viewer.render.bind(nhmech.viewer); window.drawn = 0;
-                    nhmech.viewer.render = () => { window.drawn += 1; draw(); }; return 0; })()"""
+                    nhmech.viewer.render = () => {
+                      window.drawn += 1; draw(); window.ratio = nhmech.viewer.renderer.getPixelRatio(); };
+                    return 0; })()"""
 
 
 def vehicle():
@@ -33,7 +36,8 @@ def vehicle():
 
     def seen(link: re.Match) -> str:
         name = link[1]
-        return link[0].replace("</link>", WHEEL if name.endswith("_link") and name != "base_link" else BODY.format(x=0 if name == "base_link" else -0.6))
+        return link[0].replace("</link>", WHEEL if name.endswith("_link") and name != "base_link"
+                               else BODY.format(x=0 if name == "base_link" else -0.6))
 
     return nhmech.load(re.sub(r'<link name="(\w+)">.*?</link>', seen, text), **options)
 
@@ -41,7 +45,8 @@ def vehicle():
 def loop(train, show) -> float:
     """Real-time factor of a step loop with a controller for `SECONDS`; `show` is given each state.
 
-    By the processor time of all threads of this program, which is its wall time on a machine that has nothing else to do.
+    By the processor time of all threads of this program, which is its wall time on
+    a machine that has nothing else to do.
     """
     u = np.array([0.4, 0.5])
     simulator = nhmech.Simulator(train, lambda t, state: u, dt=DT)
@@ -58,12 +63,14 @@ def loop(train, show) -> float:
 def main() -> None:
     print(machine(("meshcat",)))
     train = vehicle()
-    print(f"{train.model.njoints - 1} bodies, {len(train.visual_model.geometryObjects)} shapes, {len(train.contact_names)} contacts")
+    print(f"{train.model.njoints - 1} bodies, {len(train.visual_model.geometryObjects)} shapes, "
+          f"{len(train.contact_names)} contacts")
     loop(train, None)
     with Viewer(train) as viewer:
         factors = interleaved({"without": lambda: loop(train, None), "with": lambda: loop(train, viewer.display)})
         print(table(("real-time factor, a step at a time", *factors), [("no browser", *factors.values())]))
-        aim("share of its real-time factor that the loop keeps with the viewer", factors["with"] / factors["without"], 0.9)
+        aim("share of its real-time factor that the loop keeps with the viewer",
+            factors["with"] / factors["without"], 0.9)
         if find_chromium() is None:
             print("no Chromium: no frames counted")
         else:
@@ -84,8 +91,12 @@ def main() -> None:
                 run = nhmech.Simulator(train, lambda t, state: np.array([0.4, 0.5]), dt=DT).run(SECONDS)
                 before, begin, used = browser.evaluate("drawn"), perf_counter(), process_time()
                 viewer.play(run)
-                aim("frames a second, played at real time", (browser.evaluate("drawn") - before) / (perf_counter() - begin), 30.0)
-                print(f"processor time of this program meanwhile: {100 * (process_time() - used) / (perf_counter() - begin):.0f} %")
+                aim("frames a second, played at real time",
+                    (browser.evaluate("drawn") - before) / (perf_counter() - begin), 30.0)
+                print("processor time of this program meanwhile: "
+                      f"{100 * (process_time() - used) / (perf_counter() - begin):.0f} %")
+                share = browser.evaluate("ratio") ** 2
+                print(f"the last of these frames had {100 * share:.0f} % of the window's pixels")
     car = nhmech.load(nhmech.urdf_path("ackermann_car"))
     run = nhmech.Simulator(car).run(10.0)
     with tempfile.TemporaryDirectory() as folder:

@@ -1,14 +1,16 @@
 """Time at equal error: a differential drive and a rolling disc, against other simulators and against hand-written C.
 
-Every program gets the same motions of 10 s: a gentle and a lively one of the drive, and the disc. Each simulator is tried with several
-settings (`TRIED` in its file), and each of them with finer and finer steps, until it ends, with that step and with the next finer one,
-within 1 cm (1 mm) of where *ideal rolling* ends; the settings and the step that need least time are taken, a last step between the
-coarsest good one and the next coarser one tried too. Then all are timed in turn in this one process.
+Every program gets the same motions of 10 s: a gentle and a lively one of the drive, and the disc. Each simulator is
+tried with several settings (`TRIED` in its file), and each of them with finer and finer steps, until it ends, with
+that step and with the next finer one, within 1 cm (1 mm) of where *ideal rolling* ends; the settings and the step that
+need least time are taken, a last step between the coarsest good one and the next coarser one tried too. Then all are
+timed in turn in this one process.
 
-Ideal rolling is what nhmech, Pinocchio in Python, SymPy, the hand-written C and Exudyn's joints solve; to a simulator of contacts slip
-is part of the truth, and what is called error here is in part the motion that it means to show. The two loops in C are timed over many
-steps of the same motion; every other program over the motion, with its own call from Python. Times are of the processor, which on an idle
-machine are those of the clock, for every program runs on one thread.
+Ideal rolling is what nhmech, Pinocchio in Python, SymPy, the hand-written C and Exudyn's joints solve;
+to a simulator of contacts slip is part of the truth, and what is called error here is in part the motion that it
+means to show. The two loops in C are timed over many steps of the same motion; every other program over the motion,
+with its own call from Python. Times are of the processor, which on an idle machine are those of the clock,
+for every program runs on one thread.
 """
 
 from __future__ import annotations
@@ -33,16 +35,17 @@ LADDER = (2.5, 1.0, 0.5, 0.2, 0.1, 0.05, 0.02, 0.01, 5e-3, 2e-3, 1e-3, 5e-4, 2e-
 PATIENCE = 3.0          # [s] of processor time: a run that would take longer is not tried
 GOALS = {"1 cm": 1e-2, "1 mm": 1e-3}
 LOOP, RUN, HAND = "nhmech, loop in C", "nhmech, Simulator.run", "hand-written C"
-PROGRAMS = {LOOP: "nhmech_loop", RUN: "nhmech_urdf", HAND: "hand_c", "MuJoCo": "mujoco_contacts", "Exudyn": "exudyn_joints",
-            "Drake": "drake_contacts", "PyBullet": "pybullet_contacts", "Pinocchio in Python": "pinocchio_python",
-            "SymPy Kane": "sympy_kane"}
+PROGRAMS = {LOOP: "nhmech_loop", RUN: "nhmech_urdf", HAND: "hand_c", "MuJoCo": "mujoco_contacts",
+            "Exudyn": "exudyn_joints", "Drake": "drake_contacts", "PyBullet": "pybullet_contacts",
+            "Pinocchio in Python": "pinocchio_python", "SymPy Kane": "sympy_kane"}
 SIMULATORS = ("MuJoCo", "Exudyn", "Drake", "PyBullet")
 AIMS = {"differential_drive": (500, 2), "disc": (50, 4)}
 
 
 @dataclass(frozen=True)
 class Rung:
-    """One run: its steps, how far from the end of ideal rolling it ends [m], its processor time [s], and with which settings."""
+    """One run: its steps, how far from the end of ideal rolling it ends [m], its processor
+    time [s], and with which settings."""
 
     steps: int
     error: float
@@ -84,7 +87,8 @@ def choose(program, motion) -> dict[str, Rung]:
 
 
 def ladder(program, motion, settings: dict, patience: float) -> list[Rung]:
-    """Runs from coarse to fine, until the error is a third of the finest goal twice or the next one would take too long."""
+    """Runs from coarse to fine, until the error is a third of the finest goal twice
+    or the next one would take too long."""
     found = []
     for dt in (dt for dt in LADDER if dt <= getattr(program, "COARSEST", np.inf)):
         if found and found[-1].seconds * DURATION / dt / found[-1].steps > patience:
@@ -99,14 +103,16 @@ def ladder(program, motion, settings: dict, patience: float) -> list[Rung]:
 
 
 def climb(program, motion, steps: int, settings: dict) -> Rung | None:
-    """None where the program gives up on a step that is too coarse for it. The best time of four counts where runs are short."""
+    """None where the program gives up on a step that is too coarse for it.
+    The best time of four counts where runs are short."""
     try:
         place, seconds = program.run(motion, DURATION / steps, DURATION, **settings)
         if seconds < 0.05:
             seconds = min(seconds, *(program.run(motion, DURATION / steps, DURATION, **settings)[1] for _ in range(3)))
     except Exception:
         return None
-    return Rung(steps, float(np.nan_to_num(np.linalg.norm(place - motion.end(DURATION)), nan=np.inf)), seconds, settings)
+    return Rung(steps, float(np.nan_to_num(np.linalg.norm(place - motion.end(DURATION)), nan=np.inf)),
+                seconds, settings)
 
 
 def coarsest(rungs: list[Rung], limit: float) -> Rung | None:
@@ -134,16 +140,17 @@ def report(programs, motion, goal: str, chosen: dict[str, Rung | None]) -> None:
     with silence():
         cost = interleaved(measures)
     ours, step = cost[LOOP], {name: cost[name] * DURATION / able[name].steps * 1e6 for name in cost}
-    rows = [(name, DURATION / able[name].steps, able[name].error, step[name], cost[name], cost[name] / ours, cost[name] / cost[RUN])
-            for name in sorted(cost, key=cost.get)]
+    rows = [(name, DURATION / able[name].steps, able[name].error, step[name], cost[name], cost[name] / ours,
+             cost[name] / cost[RUN]) for name in sorted(cost, key=cost.get)]
     rows += [(name, *["-"] * 6) for name in chosen if name not in able]
     print(table(("", "dt [s]", "error [m]", "us/step", "s per s", "of the loop", "of Simulator.run"), rows,
-                f"\n{motion.name}: processor seconds per simulated second; error: distance to the end of ideal rolling after "
-                f"{DURATION:g} s, within {goal}"))
+                f"\n{motion.name}: processor seconds per simulated second; error: distance to the end of ideal rolling "
+                f"after {DURATION:g} s, within {goal}"))
     for name in SIMULATORS:
         if name in programs:
             count = len(tried(programs[name], motion))
-            words = f"not within {goal} in runs of {PATIENCE:g} s" if name not in able else described(programs[name], able[name].settings)
+            words = (f"not within {goal} in runs of {PATIENCE:g} s"
+                     if name not in able else described(programs[name], able[name].settings))
             print(f"  {name}: {programs[name].ABOUT[motion.robot]}; {words} ({count} settings tried)")
     times, factor = AIMS[motion.robot]
     rivals = [name for name in SIMULATORS if name in able]

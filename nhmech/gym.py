@@ -1,4 +1,5 @@
-"""Gymnasium environments: following a path with any vehicle, one at a time or many side by side. Needs the extra `gym`."""
+"""Gymnasium environments: following a path with any vehicle, one at a time or many side by side.
+Needs the extra `gym`."""
 
 from __future__ import annotations
 
@@ -26,7 +27,8 @@ BOUND = 10.0                     # of every entry of an observation
 PREVIEW = (0.0, 1.0, 2.0)        # lengths ahead at which the path's curvature is seen
 LOST = 2.0                       # lengths from the path at which an episode ends
 TILTED = 0.5                     # least cosine of the base's vertical axis with n
-OFF, TURNED, WASTED = 1.0, 0.1, 0.01      # of the reward: lateral error in lengths, squared; 1 - cos of heading; mean square action
+# of the reward: lateral error in lengths, squared; 1 - cos of heading; mean square action
+OFF, TURNED, WASTED = 1.0, 0.1, 0.01
 START = (0.2, 0.3)               # largest lateral offset in lengths and heading [rad] at the start
 
 
@@ -38,23 +40,25 @@ class PathTask:
     speed     [m/s] wanted
     period    [s] for which an action is held;  dt  [s] step
     duration  [s] after which an episode is cut
-    effort    (nu,) [N m, N] of the actions +-1; where None the least of the joint's limit and what changes some speed by the wanted one
-              in the time in which the vehicle goes its own length
+    effort    (nu,) [N m, N] of the actions +-1; where None the least of the joint's limit and what changes some speed
+              by the wanted one in the time in which the vehicle goes its own length
 
-    Observation, scaled by the vehicle's length and speed, cut at +-10: lateral error, sine and cosine of the heading error, curvature at
-    0, 1, 2 lengths ahead, the ground's normal in the base (2), positions of the joints that do not roll, independent speeds.
-    Reward of a period: 1 - |ds / (speed period) - 1| - lateral^2 - 0.1 (1 - cos heading) - 0.01 mean(action^2), at least -2.
-    An episode ends 2 lengths from the path, with the base tilted by 60 degrees, with a driven joint beyond its limits, or where
-    the simulator stops or would change its independent speeds.
+    Observation, scaled by the vehicle's length and speed, cut at +-10: lateral error, sine and cosine of the heading
+    error, curvature at 0, 1, 2 lengths ahead, the ground's normal in the base (2), positions of the joints that
+    do not roll, independent speeds. Reward of a period: 1 - |ds / (speed period) - 1| - lateral^2 - 0.1 (1 - cos
+    heading) - 0.01 mean(action^2), at least -2. An episode ends 2 lengths from the path, with the base tilted by 60
+    degrees, with a driven joint beyond its limits, or where the simulator stops or would change its independent speeds.
 
-    Raises `ModelError` for a vehicle that cannot follow a path or has no driven joint, and for ground that is not level and at rest.
+    Raises `ModelError` for a vehicle that cannot follow a path or has no driven joint,
+    and for ground that is not level and at rest.
     """
 
-    def __init__(self, vehicle, path: Path | str = "figure8", *, speed: float = 0.5, period: float = 0.05, dt: float = 5e-3,
-                 duration: float = 20.0, effort: Sequence[float] | None = None):
+    def __init__(self, vehicle, path: Path | str = "figure8", *, speed: float = 0.5, period: float = 0.05,
+                 dt: float = 5e-3, duration: float = 20.0, effort: Sequence[float] | None = None):
         self.vehicle: Vehicle = vehicle if isinstance(vehicle, Vehicle) else load(_source(vehicle))
         vehicle, ground = self.vehicle, self.vehicle.ground
-        if not np.allclose((*ground.normal, *ground.velocity, *ground.angular_velocity), (0, 0, 1) + (0,) * 6, atol=1e-12):
+        if not np.allclose((*ground.normal, *ground.velocity, *ground.angular_velocity),
+                           (0, 0, 1) + (0,) * 6, atol=1e-12):
             raise ModelError("a path is followed on level ground at rest: load the vehicle without ground=")
         if not vehicle.driven:
             raise ModelError(f"{vehicle.name!r} has no driven joint: there is nothing to act on")
@@ -66,22 +70,27 @@ class PathTask:
         self.unicycle, self.dynamics = unicycle(vehicle), dynamics(vehicle)
         self.length = self.unicycle.length
         self.path = path if isinstance(path, Path) else read_path(path, self.length)
-        self._at_rest, self._moving = (start_states(vehicle, [(0.0, 0.0, 0.0)], xi=xi)[0] for xi in (None, self._cruise()))
+        self._at_rest, self._moving = (start_states(vehicle, [(0.0, 0.0, 0.0)], xi=xi)[0]
+                                       for xi in (None, self._cruise()))
         nconf, names = self.dynamics.flat.nconf, self.dynamics.names
         rolling = {c.mount.wheel.joint for c in vehicle.contacts}
         self._joints = [i for i in range(7, nconf) if names[i] not in rolling]
         self._speed_scales = self.speed / vehicle.constrained.scales[list(vehicle.frame.speeds)]
-        self._limited = [(self.dynamics.coordinate(name), vehicle.limits[name]) for name in vehicle.driven if name in vehicle.limits
+        self._limited = [(self.dynamics.coordinate(name), vehicle.limits[name])
+                         for name in vehicle.driven if name in vehicle.limits
                          and np.isfinite([vehicle.limits[name].lower, vehicle.limits[name].upper]).all()]
         self.effort = self._efforts() if effort is None else np.asarray(effort, dtype=float)
-        if self.effort.shape != (len(vehicle.driven),) or not (np.isfinite(self.effort).all() and self.effort.min() > 0):
-            raise ModelError(f"effort = {effort} must be {len(vehicle.driven)} positive numbers: {', '.join(vehicle.driven)}")
+        usable = np.isfinite(self.effort).all() and (self.effort > 0).all()
+        if self.effort.shape != (len(vehicle.driven),) or not usable:
+            raise ModelError(f"effort = {effort} must be {len(vehicle.driven)} positive numbers: "
+                             f"{', '.join(vehicle.driven)}")
         size = 8 + len(self._joints) + self.dynamics.nx - nconf
         self.observation_space = gymnasium.spaces.Box(-BOUND, BOUND, (size,), np.float64)
         self.action_space = gymnasium.spaces.Box(-1.0, 1.0, (len(vehicle.driven),), np.float64)
 
     def _cruise(self) -> dict[str, float]:
-        return dict(zip(("forward_speed", "lateral_speed", "yaw_rate"), map(float, self.unicycle.twist(self.speed, 0.0))))
+        return dict(zip(("forward_speed", "lateral_speed", "yaw_rate"),
+                        map(float, self.unicycle.twist(self.speed, 0.0))))
 
     def _efforts(self) -> np.ndarray:
         import casadi as ca
@@ -103,38 +112,44 @@ class PathTask:
         state = self._at_rest + share * (self._moving - self._at_rest)
         c, s, ch, sh = np.cos(yaw), np.sin(yaw), np.cos(yaw / 2), np.sin(yaw / 2)
         a, b, p, w = state[3:7]
-        state[:2] = x + c * state[0] - s * state[1], y + s * state[0] + c * state[1]      # level ground: nothing else changes
+        # level ground: nothing else changes
+        state[:2] = x + c * state[0] - s * state[1], y + s * state[0] + c * state[1]
         state[3:7] = ch * a - sh * b, ch * b + sh * a, ch * p + sh * w, ch * w - sh * p
         return state
 
     # -- what an agent is told -------------------------------------------------------------------------------------
     def seen(self, x: np.ndarray, near: np.ndarray | None) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
-        """s (N,) on the path, lateral error in lengths (N,), heading error (N,), observation (N, size), of x (N, nx)."""
+        """s (N,) on the path, lateral error in lengths (N,), heading error (N,),
+        observation (N, size), of x (N, nx)."""
         a, b, c, d = x[:, 3:7].T
         yaw = np.arctan2(2 * (a * b + c * d), 1 - 2 * (b * b + c * c))
         px, py, heading = self.unicycle.pose((x[:, 0], x[:, 1], yaw))
-        s = self.path.nearest(np.stack([px, py], axis=-1), near=near)
+        place = np.stack([px, py], axis=-1)
+        s = self.path.entry(place, heading, self.length) if near is None else self.path.nearest(place, near=near)
         qx, qy, tangent, _ = self.path.at(s)
         lateral = ((py - qy) * np.cos(tangent) - (px - qx) * np.sin(tangent)) / self.length
         turned = heading - tangent
         bends = [self.path.curvature(s + ahead * self.length) * self.length for ahead in PREVIEW]
         normal = [2 * (a * c - b * d), 2 * (b * c + a * d)]                               # of R_WB, its last row
         columns = [lateral, np.sin(turned), np.cos(turned), *bends, *normal]
-        observation = np.column_stack([*columns, x[:, self._joints], x[:, self.dynamics.flat.nconf:] / self._speed_scales])
+        observation = np.column_stack([*columns, x[:, self._joints],
+                                       x[:, self.dynamics.flat.nconf:] / self._speed_scales])
         return s, lateral, turned, np.clip(observation, -BOUND, BOUND)
 
     def judged(self, x: np.ndarray, before: np.ndarray, action: np.ndarray):
         """s, observation, reward (N,), terminated (N,) after a period that began at `before` on the path."""
         s, lateral, turned, observation = self.seen(x, before)
         gone = (s - before) / (self.speed * self.period)
-        reward = 1 - np.abs(gone - 1) - OFF * lateral ** 2 - TURNED * (1 - np.cos(turned)) - WASTED * np.mean(action ** 2, axis=1)
+        reward = (1 - np.abs(gone - 1) - OFF * lateral ** 2 - TURNED * (1 - np.cos(turned))
+                  - WASTED * np.mean(action ** 2, axis=1))
         ended = (np.abs(lateral) > LOST) | (1 - 2 * (x[:, 3] ** 2 + x[:, 4] ** 2) < TILTED)
         for i, limit in self._limited:
             ended |= (x[:, i] < limit.lower) | (x[:, i] > limit.upper)
         return s, observation, np.maximum(reward, -2.0), ended
 
     def controller(self, policy):
-        """A policy, observation (size,) -> action (nu,), as a controller for `Simulator`, with `control_period=period`."""
+        """A policy, observation (size,) -> action (nu,), as a controller for `Simulator`,
+        with `control_period=period`."""
         return _Policy(self, policy)
 
 
@@ -199,17 +214,20 @@ class PathFollowing(gymnasium.Env):
         info = self._info(observation[0, 0])
         if reason is not None:
             info["reason"] = reason
-        return observation[0], float(reward[0]), bool(ended[0]) or reason is not None, self._k >= self.task.periods, info
+        return (observation[0], float(reward[0]), bool(ended[0]) or reason is not None,
+                self._k >= self.task.periods, info)
 
     def _info(self, lateral: float) -> dict:
         return {"s": float(self._s[0]), "lateral": float(lateral) * self.task.length}
 
 
 class PathFollowingVector(gymnasium.vector.VectorEnv):
-    """N lanes of `PathFollowing` side by side, by `simulate_batch`; lane i seeded with seed + i is `PathFollowing` seeded so.
+    """N lanes of `PathFollowing` side by side, by `simulate_batch`;
+    lane i seeded with seed + i is `PathFollowing` seeded so.
 
-    autoreset_mode  as in Gymnasium: NEXT_STEP (the step after an episode's end resets the lane), SAME_STEP (the end's observation and info
-                    are in info["final_obs"], info["final_info"]) or DISABLED (`reset(options={"reset_mask": mask})` resets the lanes)
+    autoreset_mode  as in Gymnasium: NEXT_STEP (the step after an episode's end resets the lane), SAME_STEP
+                    (the end's observation and info are in info["final_obs"], info["final_info"]) or DISABLED
+                    (`reset(options={"reset_mask": mask})` resets the lanes)
     """
 
     def __init__(self, num_envs: int, vehicle, path: Path | str = "figure8", *, render_mode: None = None,
@@ -226,13 +244,16 @@ class PathFollowingVector(gymnasium.vector.VectorEnv):
         self._observation = np.zeros(self.observation_space.shape)
 
     def reset(self, *, seed: int | Sequence[int | None] | None = None, options: dict | None = None):
-        seeds = [None] * self.num_envs if seed is None else [seed + i for i in range(self.num_envs)] if isinstance(seed, (int, np.integer)) else seed
-        mask = np.ones(self.num_envs, dtype=bool) if not options or "reset_mask" not in options else np.asarray(options["reset_mask"], dtype=bool)
+        seeds = ([None] * self.num_envs if seed is None else [seed + i for i in range(self.num_envs)]
+                 if isinstance(seed, (int, np.integer)) else seed)
+        mask = (np.ones(self.num_envs, dtype=bool) if not options
+                or "reset_mask" not in options else np.asarray(options["reset_mask"], dtype=bool))
         for i in np.flatnonzero(mask):
             if seeds[i] is not None or self._rngs[i] is None:
                 self._rngs[i], _ = gymnasium.utils.seeding.np_random(seeds[i])
         self._begin(mask)
-        return self._observation.copy(), self._infos({"s": self._s, "lateral": self._observation[:, 0] * self.task.length}, mask)
+        lateral = self._observation[:, 0] * self.task.length
+        return self._observation.copy(), self._infos({"s": self._s, "lateral": lateral}, mask)
 
     def _begin(self, mask: np.ndarray) -> None:
         """New episodes in the lanes of a mask (N,)."""
@@ -246,13 +267,16 @@ class PathFollowingVector(gymnasium.vector.VectorEnv):
         fresh = self._done.copy() if self.autoreset_mode == AutoresetMode.NEXT_STEP else ~everywhere
         going = ~fresh
         actions = np.clip(np.asarray(actions, dtype=float), -1.0, 1.0)
-        reward, ended, cut = np.zeros(self.num_envs), np.zeros(self.num_envs, dtype=bool), np.zeros(self.num_envs, dtype=bool)
+        reward = np.zeros(self.num_envs)
+        ended, cut = np.zeros((2, self.num_envs), dtype=bool)
         self._begin(fresh)
         reasons = np.full(self.num_envs, None, dtype=object)
         if going.any():
-            batch = simulate_batch(task.vehicle, self._x[going], actions[going] * task.effort, dt=task.dt, steps=task.substeps, every=task.substeps)
+            batch = simulate_batch(task.vehicle, self._x[going], actions[going] * task.effort, dt=task.dt,
+                                   steps=task.substeps, every=task.substeps)
             self._x[going] = batch.x[-1]
-            self._s[going], self._observation[going], reward[going], stopped = task.judged(self._x[going], self._s[going], actions[going])
+            self._s[going], self._observation[going], reward[going], stopped = task.judged(
+                self._x[going], self._s[going], actions[going])
             ended[going] = stopped | ~batch.ok
             reasons[np.flatnonzero(going)[~batch.ok]] = [REASONS[int(status)] for status in batch.status[~batch.ok]]
             self._k[going] += 1

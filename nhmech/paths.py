@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -18,9 +19,9 @@ def urdf_path(name: str) -> Path:
 
     name  "carriage", "carriage.urdf" or, for a xacro file, "carriage.urdf.xacro"
 
-    From the package's own file, links resolved, every folder upwards is tried: first its `urdf/`, then its `share/nhmech/urdf/`; the nearest
-    file wins. That one rule finds the file in a source tree, after `pip install` and `pip install -e`, and in an ament workspace with or
-    without `--symlink-install`.
+    From the package's own file, links resolved, every folder upwards is tried: first its `urdf/`, then its
+    `share/nhmech/urdf/`; the nearest file wins. That one rule finds the file in a source tree, after `pip install` and
+    `pip install -e`, and in an ament workspace with or without `--symlink-install`.
 
     Raises `ModelError`, with the names that exist, when there is no such file.
     """
@@ -40,18 +41,17 @@ def urdf_names() -> tuple[str, ...]:
 
 @contextmanager
 def replaced(path: str | os.PathLike) -> Iterator[Path]:
-    """A name beside `path` to write to. It takes `path`'s place when the block ends well, and is removed when it does not: what is
-    found under `path` is the old file or the whole new one. An `OSError` on the way names `path`."""
+    """A name of `path`'s own ending to write to, in a new folder beside it. It takes `path`'s place when the block ends
+    well, and is removed when it does not: what is found under `path` is the old file or the whole new one, however many
+    write it at a time. An `OSError` on the way names `path`."""
     target = Path(os.path.realpath(path))
-    new = target.with_name(f"{target.name}.{os.getpid()}.new")
     try:
-        yield new
-        os.replace(new, target)
+        with tempfile.TemporaryDirectory(prefix=f"{target.name}.", suffix=".new", dir=target.parent) as folder:
+            yield Path(folder) / target.name
+            os.replace(Path(folder) / target.name, target)
     except OSError as error:
         error.filename = str(path)           # failures of writing do not name it, and nobody knows the other name
         raise
-    finally:
-        new.unlink(missing_ok=True)
 
 
 def _folders() -> list[Path]:

@@ -23,24 +23,27 @@ if TYPE_CHECKING:
 Function = Callable[[dict[str, Any], np.random.Generator], Mapping[str, Any]]
 
 
-def sweep(fn: Function, cases: Iterable[Mapping[str, Any]], out, *, backend: str = "loky", seed: int = 0, workers: int = -1,
+def sweep(fn: Function, cases: Iterable[Mapping[str, Any]], out, *, backend: str = "loky", seed: int = 0,
+          workers: int = -1,
           retry: bool = False, progress: bool | None = None) -> pandas.DataFrame:
     """Calls `fn(case, rng)` for every case and returns one row for each, in the order of the cases.
 
     fn        its result is a mapping of names to values that JSON can hold, arrays included
     cases     mappings of names to JSON values; repeated ones are runs of their own
-    out       file of JSON lines to which each result is appended as it arrives; cases that are in it already are not run again
-    backend   of joblib: "loky" (processes here), "threading", "dask" (the cluster of the active `dask.distributed.Client`), or any
-              that was registered
-    seed      with the content of a case it determines `rng`, whatever the order, the backend, and however often a sweep was cut off
+    out       file of JSON lines to which each result is appended as it arrives; cases that are in it already are not
+              run again
+    backend   of joblib: "loky" (processes here), "threading", "dask" (the cluster of the active
+              `dask.distributed.Client`), or any that was registered
+    seed      with the content of a case it determines `rng`, whatever the order, the backend, and however often a sweep
+              was cut off
     workers   how many at once; as many as there are where -1
     retry     runs cases again that ended in an error
     progress  whether a bar is drawn; where None, if standard error is a terminal
 
     Columns: those of the case, those of the result, `error` (None, or type and text of what `fn` raised) and `seconds`.
 
-    Raises `NhmechError` where a case is no mapping of JSON values, `out` is in use or not a sweep's, joblib or pandas is missing, the
-    backend does not exist, or a worker died; what was finished by then is kept.
+    Raises `NhmechError` where a case is no mapping of JSON values, `out` is in use or not a sweep's, joblib or pandas
+    is missing, the backend does not exist, or a worker died; what was finished by then is kept.
     """
     joblib, pandas = _needed()
     cases = [_plain(case, i) for i, case in enumerate(cases)]
@@ -53,7 +56,8 @@ def sweep(fn: Function, cases: Iterable[Mapping[str, Any]], out, *, backend: str
             file.write(json.dumps(row).encode() + b"\n")
             file.flush()
             os.fsync(file.fileno())
-    return pandas.DataFrame([{**case, **rows[key]["result"], "error": rows[key]["error"], "seconds": rows[key]["seconds"]}
+    return pandas.DataFrame([{**case, **rows[key]["result"], "error": rows[key]["error"],
+                              "seconds": rows[key]["seconds"]}
                              for key, case in zip(keys, cases)])
 
 
@@ -62,7 +66,7 @@ def _needed():
         import joblib
         import pandas
     except ImportError as error:
-        raise NhmechError(f"a sweep needs {error.name}: pip install 'nhmech[sweep]'") from error
+        raise NhmechError(f"a sweep needs {error.name}: pip install joblib pandas") from error
     return joblib, pandas
 
 
@@ -91,8 +95,8 @@ def _results(joblib, fn: Function, todo: list[tuple[str, dict]], backend: str, w
     except NhmechError:
         raise
     except Exception as error:
-        raise NhmechError(f"the sweep stopped on backend {backend!r}: {type(error).__name__}: {error}. What was finished is kept; "
-                          f"call it again to go on") from error
+        raise NhmechError(f"the sweep stopped on backend {backend!r}: {type(error).__name__}: {error}. What was "
+                          f"finished is kept; call it again to go on") from error
 
 
 def _drawn(rows: Iterator[dict], todo: int, finished: int, progress: bool | None) -> Iterator[dict]:
@@ -117,7 +121,8 @@ def _plain(case, i: int) -> dict[str, Any]:
     try:
         return json.loads(json.dumps(dict(case), default=_json))
     except (TypeError, ValueError) as error:
-        raise NhmechError(f"case {i}, {case!r}, must be a mapping of names to values that JSON can hold: {error}") from error
+        what = f"case {i}, {case!r}, must be a mapping of names to values that JSON can hold"
+        raise NhmechError(f"{what}: {error}") from error
 
 
 def _json(value):
@@ -127,7 +132,8 @@ def _json(value):
 
 
 def _keys(cases: Sequence[dict], seed: int) -> list[str]:
-    """SHA-256 of seed, content and how often that content came before: the same case has the same key in every sweep."""
+    """SHA-256 of seed, content and how often that content came before: the same case has the same key in every
+    sweep."""
     seen: Counter[str] = Counter()
     keys = []
     for case in cases:

@@ -7,7 +7,8 @@ import pytest
 
 from nhmech.view.browser import find_chromium
 
-needs_chromium = pytest.mark.skipif(find_chromium() is None, reason="no chromium, chromium-browser or google-chrome on PATH")
+needs_chromium = pytest.mark.skipif(find_chromium() is None,
+                                    reason="no chromium, chromium-browser or google-chrome on PATH")
 
 
 def pixels(png: bytes) -> np.ndarray:

@@ -11,7 +11,8 @@ from support import shipped
 
 CASES = Path(__file__).resolve().parents[2] / "shared" / "cases"      # beside the project; not part of it
 
-if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:       # so a shell starts what it puts in the background; some tests send Ctrl-C
+# So a shell starts what it puts in the background; some tests send Ctrl-C.
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
 

@@ -1,7 +1,8 @@
-"""The two halves of the package against each other: a robot's description, and a Lagrangian written by hand, of the same system.
+"""The two halves of the package against each other: a robot's description, and a Lagrangian
+written by hand, of the same system.
 
-Only the map of configurations is given by hand. Its derivatives along the vehicle's motion give the velocities and accelerations that
-the Lagrangian's equations must have as well.
+Only the map of configurations is given by hand. Its derivatives along the vehicle's motion give the velocities and
+accelerations that the Lagrangian's equations must have as well.
 """
 
 from __future__ import annotations
@@ -63,12 +64,14 @@ def samples_of(vehicle: Vehicle, place: Callable[[Placed], Sequence]) -> np.ndar
     return np.array([at(q).full().ravel() for q in vehicle.constrained.samples])
 
 
-def difference(vehicle: Vehicle, constrained: ConstrainedSystem, speeds: Sequence[str], place: Callable[[Placed], Sequence], *,
-               torques: Sequence[str | Mapping[str, float]] = (), efforts: Mapping[str, float] | None = None,
-               states: int = 8, seed: int = 0) -> float:
-    """Largest relative difference of velocities and of accelerations, both as the Lagrangian counts them, at random states.
+def difference(vehicle: Vehicle, constrained: ConstrainedSystem, speeds: Sequence[str],
+               place: Callable[[Placed], Sequence], *, torques: Sequence[str | Mapping[str, float]] = (),
+               efforts: Mapping[str, float] | None = None, states: int = 8, seed: int = 0) -> float:
+    """Largest relative difference of velocities and of accelerations, both as the Lagrangian counts
+    them, at random states.
 
-    torques  for each of the Lagrangian's inputs, at random values, the vehicle's: one of the same value, or several with their factors
+    torques  for each of the Lagrangian's inputs, at random values, the vehicle's:
+             one of the same value, or several with their factors
     efforts  values of inputs of the vehicle that the Lagrangian has among its parameters; all other inputs are zero
     """
     system, space = vehicle.constrained.system, constrained.system.algebroid
@@ -84,7 +87,8 @@ def difference(vehicle: Vehicle, constrained: ConstrainedSystem, speeds: Sequenc
     for here, q, xi, _ in random_states(vehicle, states, seed):
         inputs, given = rng.normal(size=len(torques)), dict(efforts or {})
         for value, torque in zip(inputs, torques):
-            given |= {name: factor * value for name, factor in ({torque: 1.0} if isinstance(torque, str) else torque).items()}
+            factors = {torque: 1.0} if isinstance(torque, str) else torque
+            given |= {name: factor * value for name, factor in factors.items()}
         u = np.array([given.get(name, 0.0) for name in system.u_names])
         own = here.equations()
         motion = own.velocity(0, q, xi, here.theta), own.acceleration(0, q, xi, u, here.theta)
@@ -98,7 +102,8 @@ def difference(vehicle: Vehicle, constrained: ConstrainedSystem, speeds: Sequenc
 
 def numbers(vehicle: Vehicle, body: str) -> SimpleNamespace:
     """Mass, centre of mass (3,) and inertia about it (3, 3) of a body, in its frame."""
-    p = {key: vehicle.parameters[f"{body}.{key}"] for key in ("mass", "com_x", "com_y", "com_z", "Ixx", "Iyy", "Izz", "Ixy", "Ixz", "Iyz")}
+    p = {key: vehicle.parameters[f"{body}.{key}"] for key in ("mass", "com_x", "com_y", "com_z", "Ixx", "Iyy", "Izz",
+                                                              "Ixy", "Ixz", "Iyz")}
     J = np.array([[p["Ixx"], p["Ixy"], p["Ixz"]], [p["Ixy"], p["Iyy"], p["Iyz"]], [p["Ixz"], p["Iyz"], p["Izz"]]])
     return SimpleNamespace(mass=p["mass"], com=np.array([p["com_x"], p["com_y"], p["com_z"]]), J=J)
 
@@ -131,7 +136,8 @@ Frames = dict[str, tuple[ca.SX, ca.SX]]
 
 def rigid_bodies(vehicle: Vehicle, names: Sequence[str], frames: Callable[[SimpleNamespace], Frames],
                  torques: Mapping[str, str]) -> LagrangianSystem:
-    """L = T - V in plain coordinates; frames: q -> {link: (origin, rotation) in W}; torques: input -> coordinate on which it acts."""
+    """L = T - V in plain coordinates; frames: q -> {link: (origin, rotation) in W}; torques:
+    input -> coordinate on which it acts."""
     def lagrangian(s):
         q, rate = (ca.vertcat(*vars(part).values()) for part in (s.q, s.v))
         total = ca.SX(0)
@@ -146,7 +152,8 @@ def rigid_bodies(vehicle: Vehicle, names: Sequence[str], frames: Callable[[Simpl
                              force=lambda s: {coordinate: vars(s.u)[name] for name, coordinate in torques.items()})
 
 
-def slip(frames: Callable[[SimpleNamespace], Frames], wheel: str, carrier: str, radius: float, direction: Callable[[ca.SX], ca.SX]):
+def slip(frames: Callable[[SimpleNamespace], Frames], wheel: str, carrier: str, radius: float,
+         direction: Callable[[ca.SX], ca.SX]):
     """s -> velocity of the wheel's material at its lowest point, along direction(R of the carrier)."""
     def row(s):
         q, rate = (ca.vertcat(*vars(part).values()) for part in (s.q, s.v))

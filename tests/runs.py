@@ -41,9 +41,10 @@ def yaw(trajectory) -> np.ndarray:
 
 
 def residuals(vehicle, trajectory) -> tuple[np.ndarray, np.ndarray]:
-    """Largest |A v + b| of all rows relative to |v|, and largest |phi| relative to max(1 m, |p|), at each recorded state, (N,), (N,)."""
+    """Largest |A v + b| of all rows relative to |v|, and largest |phi| relative to max(1 m, |p|),
+    at each recorded state, (N,), (N,)."""
     s, d = vehicle.constrained.system, vehicle.constrained.distribution
     evaluate = ca.Function("residuals", [s.t, s.q, s.v], [
-        ca.norm_inf(d.A @ s.v + d.b) / ca.norm_2(s.v), ca.norm_inf(d.phi) / ca.fmax(1, ca.norm_2(s.q[:3]))]).map(len(trajectory.t))
-    slip, height = evaluate(trajectory.t[None, :], trajectory.q.T, trajectory.v.T)
+        ca.norm_inf(d.A @ s.v + d.b) / ca.norm_2(s.v), ca.norm_inf(d.phi) / ca.fmax(1, ca.norm_2(s.q[:3]))])
+    slip, height = evaluate.map(len(trajectory.t))(trajectory.t[None, :], trajectory.q.T, trajectory.v.T)
     return slip.full().ravel(), height.full().ravel()

@@ -11,17 +11,22 @@ RADIUS, HALF_TRACK = 0.1, 0.13
 INERTIAL = '<inertial><mass value="1"/><inertia ixx="1" iyy="1" izz="1" ixy="0" ixz="0" iyz="0"/></inertial>'
 WHEEL = """
 <link name="{name}">{inertial}
-  <visual><origin rpy="1.5707963 0 0"/><geometry><cylinder radius="0.1" length="0.04"/></geometry><material name="black"><color rgba=".1 .1 .1 1"/></material></visual>
-  <visual><geometry><box size="0.14 0.044 0.02"/></geometry><material name="white"><color rgba="1 1 1 1"/></material></visual>
+  <visual><origin rpy="1.5707963 0 0"/><geometry><cylinder radius="0.1" length="0.04"/></geometry>
+    <material name="black"><color rgba=".1 .1 .1 1"/></material></visual>
+  <visual><geometry><box size="0.14 0.044 0.02"/></geometry>
+    <material name="white"><color rgba="1 1 1 1"/></material></visual>
 </link>
-<joint name="{name}_joint" type="continuous"><parent link="base"/><child link="{name}"/><origin xyz="0 {y} 0"/><axis xyz="0 1 0"/></joint>
+<joint name="{name}_joint" type="continuous"><parent link="base"/><child link="{name}"/>
+  <origin xyz="0 {y} 0"/><axis xyz="0 1 0"/></joint>
 """
 BASE = """
 <link name="base">{inertial}
-  <visual><origin xyz="0 0 0.05"/><geometry><box size="0.3 0.2 0.1"/></geometry><material name="green"><color rgba="0.1 0.7 0.1 1"/></material></visual>
+  <visual><origin xyz="0 0 0.05"/><geometry><box size="0.3 0.2 0.1"/></geometry>
+    <material name="green"><color rgba="0.1 0.7 0.1 1"/></material></visual>
 </link>
 """
-WHEELS = WHEEL.format(name="left", y=HALF_TRACK, inertial=INERTIAL) + WHEEL.format(name="right", y=-HALF_TRACK, inertial=INERTIAL)
+WHEELS = (WHEEL.format(name="left", y=HALF_TRACK, inertial=INERTIAL)
+          + WHEEL.format(name="right", y=-HALF_TRACK, inertial=INERTIAL))
 URDF = f'<robot name="cart">{BASE.format(inertial=INERTIAL)}{WHEELS}</robot>'
 
 

@@ -14,6 +14,18 @@ from nhmech.vehicle.vehicle import Vehicle
 SHIPPED = nhmech.urdf_names()
 
 
+def command_line(*words):
+    """`nhmech WORDS ...` in this process, as click's `Result`; what is no exit code is raised."""
+    from click.testing import CliRunner
+
+    from nhmech import cli
+
+    result = CliRunner().invoke(cli.main, [str(word) for word in words])
+    if result.exception is not None and not isinstance(result.exception, SystemExit):
+        raise result.exception
+    return result
+
+
 @lru_cache(maxsize=None)
 def shipped(name: str, ground: nhmech.Ground = nhmech.Ground(), speeds: tuple[str, ...] | None = None) -> Vehicle:
     """A robot of this package, loaded once for all tests (a `Vehicle` does not change)."""
@@ -75,13 +87,14 @@ def link(name: str, mass: float = 1.0, inertia=(0.02, 0.03, 0.025), com=(0.0, 0.
             f'<inertia ixx="{ixx}" iyy="{iyy}" izz="{izz}" ixy="0" ixz="0" iyz="0"/></inertial>{body}</link>')
 
 
-def joint(name: str, parent: str, child: str, xyz=(0, 0, 0), rpy=(0, 0, 0), axis=(0, 1, 0), kind: str = "continuous", more: str = "") -> str:
+def joint(name: str, parent: str, child: str, xyz=(0, 0, 0), rpy=(0, 0, 0), axis=(0, 1, 0), kind: str = "continuous",
+          more: str = "") -> str:
     """A joint of a URDF."""
     def text(values):
         return " ".join(str(value) for value in values)
 
-    return (f'<joint name="{name}" type="{kind}"><parent link="{parent}"/><child link="{child}"/><origin xyz="{text(xyz)}" rpy="{text(rpy)}"/>'
-            f'<axis xyz="{text(axis)}"/>{more}</joint>')
+    return (f'<joint name="{name}" type="{kind}"><parent link="{parent}"/><child link="{child}"/>'
+            f'<origin xyz="{text(xyz)}" rpy="{text(rpy)}"/><axis xyz="{text(axis)}"/>{more}</joint>')
 
 
 def robot(*parts: str) -> str:

@@ -23,10 +23,11 @@ def carriage(force=None, inputs=()) -> ConstrainedSystem:
     """Paper 004, example VII.2."""
     def lagrangian(s):
         offset = s.p.m0 * s.p.l * s.v.phi * (s.v.y * ca.cos(s.q.phi) - s.v.x * ca.sin(s.q.phi))
-        return s.p.m * (s.v.x ** 2 + s.v.y ** 2) / 2 + offset + s.p.I * s.v.phi ** 2 / 2 + s.p.C * (s.v.psi1 ** 2 + s.v.psi2 ** 2) / 2
+        return (s.p.m * (s.v.x ** 2 + s.v.y ** 2) / 2 + offset + s.p.I * s.v.phi ** 2 / 2
+                + s.p.C * (s.v.psi1 ** 2 + s.v.psi2 ** 2) / 2)
 
-    system = lagrangian_system(euclidean("x", "y", "phi", "psi1", "psi2"), lagrangian, parameters=tuple(CARRIAGE), force=force,
-                               inputs=inputs)
+    system = lagrangian_system(euclidean("x", "y", "phi", "psi1", "psi2"), lagrangian, parameters=tuple(CARRIAGE),
+                               force=force, inputs=inputs)
     return constrain(system, CARRIAGE, rows={
         "forward x": lambda s: s.v.x + s.p.a * ca.cos(s.q.phi) / 2 * (s.v.psi1 + s.v.psi2),
         "forward y": lambda s: s.v.y + s.p.a * ca.sin(s.q.phi) / 2 * (s.v.psi1 + s.v.psi2),
@@ -35,11 +36,12 @@ def carriage(force=None, inputs=()) -> ConstrainedSystem:
 
 def carriage_in_body_speeds() -> ConstrainedSystem:
     """The same carriage on SE(2) x S^1 x S^1, all angles embedded, with the chassis' speeds in its own frame."""
-    space = product(special_euclidean_2(v_names=("forward", "lateral", "yaw"), embedded=True), circle("psi1"), circle("psi2"))
+    space = product(special_euclidean_2(v_names=("forward", "lateral", "yaw"), embedded=True),
+                    circle("psi1"), circle("psi2"))
 
     def lagrangian(s):
-        return (s.p.m * (s.v.forward ** 2 + s.v.lateral ** 2) / 2 + s.p.m0 * s.p.l * s.v.yaw * s.v.lateral + s.p.I * s.v.yaw ** 2 / 2
-                + s.p.C * (s.v.psi1 ** 2 + s.v.psi2 ** 2) / 2)
+        return (s.p.m * (s.v.forward ** 2 + s.v.lateral ** 2) / 2 + s.p.m0 * s.p.l * s.v.yaw * s.v.lateral
+                + s.p.I * s.v.yaw ** 2 / 2 + s.p.C * (s.v.psi1 ** 2 + s.v.psi2 ** 2) / 2)
 
     return constrain(lagrangian_system(space, lagrangian, parameters=tuple(CARRIAGE)), CARRIAGE, rows={
         "rolling": lambda s: s.v.forward + s.p.a / 2 * (s.v.psi1 + s.v.psi2), "lateral": lambda s: s.v.lateral,
@@ -49,8 +51,9 @@ def carriage_in_body_speeds() -> ConstrainedSystem:
 def vertical_disk(m=1.3, R=0.4, I1=0.05, I2=0.1) -> ConstrainedSystem:
     """Paper 004, example VII.1."""
     numbers = {"m": m, "R": R, "I1": I1, "I2": I2}
-    system = lagrangian_system(euclidean("x", "y", "theta1", "theta2"), lambda s: (
-        s.p.m * (s.v.x ** 2 + s.v.y ** 2) + s.p.I1 * s.v.theta1 ** 2 + s.p.I2 * s.v.theta2 ** 2) / 2, parameters=tuple(numbers))
+    system = lagrangian_system(euclidean("x", "y", "theta1", "theta2"),
+                               lambda s: (s.p.m * (s.v.x ** 2 + s.v.y ** 2) + s.p.I1 * s.v.theta1 ** 2
+                                          + s.p.I2 * s.v.theta2 ** 2) / 2, parameters=tuple(numbers))
     return constrain(system, numbers, rows={"x": lambda s: s.v.x - s.p.R * ca.cos(s.q.theta1) * s.v.theta2,
                                             "y": lambda s: s.v.y - s.p.R * ca.sin(s.q.theta1) * s.v.theta2})
 
@@ -73,8 +76,9 @@ def particle() -> ConstrainedSystem:
 
 def skate_with_flywheel() -> ConstrainedSystem:
     """A knife edge that carries a wheel whose spin w is coupled to where it is: d/dw lies in the distribution."""
-    free = lagrangian_system(euclidean("x", "y", "phi", "w"), lambda s: (
-        s.v.x ** 2 + s.v.y ** 2 + s.v.phi ** 2 + 3 * s.v.w ** 2 + s.v.w * (s.v.x * ca.sin(s.q.y) + s.v.phi * ca.cos(s.q.x))) / 2)
+    free = lagrangian_system(euclidean("x", "y", "phi", "w"),
+                             lambda s: (s.v.x ** 2 + s.v.y ** 2 + s.v.phi ** 2 + 3 * s.v.w ** 2
+                                        + s.v.w * (s.v.x * ca.sin(s.q.y) + s.v.phi * ca.cos(s.q.x))) / 2)
     return constrain(free, rows={"skate": lambda s: s.v.y * ca.cos(s.q.phi) - s.v.x * ca.sin(s.q.phi)})
 
 

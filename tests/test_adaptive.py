@@ -83,7 +83,8 @@ DISC = dict(pose=(0, 0, 0, 0.35, 0, 0.2), xi={"spin_joint": 8.0, "yaw_rate": 0.5
 RUNS = {
     "disc": DISC,
     "bicycle": dict(pose=(0, 0, 0, 0.1, 0, 0.3), xi={"rear_wheel_joint": 17.0, "roll_rate": 0.2}),
-    "trailers": dict(joints={"front_left_steering_joint": 0.4, "hitch_1_joint": 0.5}, xi={"rear_left_wheel_joint": 6.0}),
+    "trailers": dict(joints={"front_left_steering_joint": 0.4, "hitch_1_joint": 0.5},
+                     xi={"rear_left_wheel_joint": 6.0}),
 }
 
 
@@ -97,7 +98,8 @@ def whole(name: str, controller=None, **options):
 @needs_compiler
 @pytest.mark.parametrize("name", RUNS)
 def test_what_is_shown_between_steps_is_as_good_as_steps_that_end_there(name, monkeypatch):
-    """The loop goes by steps of its own and interpolates; without it each 10 ms is integrated for itself. Constraints hold either way."""
+    """The loop goes by steps of its own and interpolates; without it each 10 ms is integrated for itself.
+    Constraints hold either way."""
     run = whole(name)
     for t, q, v in list(zip(run.t, run.q, run.v))[::20]:
         rows, phi = shipped(name).constraint_error(t, q, v)
@@ -111,7 +113,8 @@ def test_what_is_shown_between_steps_is_as_good_as_steps_that_end_there(name, mo
 
 @needs_compiler
 def test_where_calls_end_does_not_matter(monkeypatch):
-    """The method is ahead of what is shown and goes on where it was: the same numbers from calls of any length, also of none."""
+    """The method is ahead of what is shown and goes on where it was:
+    the same numbers from calls of any length, also of none."""
     expected = whole("disc")
     for chunk, attempts in ((300, 2000), (10 ** 5, 2000), (10 ** 5, 3)):
         with monkeypatch.context() as patch:
@@ -129,12 +132,14 @@ def test_a_controller_is_asked_once_however_often_c_comes_back(monkeypatch):
     made = Simulator(shipped("disc"), lambda t, state: asked.append(t), dt=0.2, integrator="dop853")
     made.reset(**DISC)
     run = made.run(2.0)
-    assert asked == pytest.approx(np.arange(10) * 0.2, abs=1e-15) and run.t == pytest.approx(np.arange(11) * 0.2, abs=1e-15)
+    assert asked == pytest.approx(np.arange(10) * 0.2, abs=1e-15)
+    assert run.t == pytest.approx(np.arange(11) * 0.2, abs=1e-15)
 
 
 @needs_compiler
 def test_inputs_are_held_over_their_period_and_no_longer():
-    """Torques that change each 50 ms: no step may reach beyond. The energy gained between any two moments is the work done."""
+    """Torques that change each 50 ms: no step may reach beyond.
+    The energy gained between any two moments is the work done."""
     def torques(t, state):
         return np.array([0.1, 0.2]) * (1 if round(t / 0.05) % 2 else -0.5)
 

@@ -29,10 +29,12 @@ def rotation_algebra() -> LieAlgebroid:
     c = [np.zeros((3, 3)) for _ in range(3)]
     for i, j, k in ((0, 1, 2), (1, 2, 0), (2, 0, 1)):
         c[k][i, j], c[k][j, i] = 1, -1
-    return LieAlgebroid(ca.SX(0, 1), (), ("p", "q", "r"), ("rad/s",) * 3, ca.SX(0, 3), tuple(ca.SX(ca.DM(m)) for m in c))
+    return LieAlgebroid(ca.SX(0, 1), (), ("p", "q", "r"), ("rad/s",) * 3, ca.SX(0, 3),
+                        tuple(ca.SX(ca.DM(m)) for m in c))
 
 
-@pytest.mark.parametrize("algebroid", [special_euclidean(), whole(), euclidean("x", "y"), rotation_algebra()], ids=["SE(3)", "SE(3) x S1 x R", "R2", "so(3)"])
+@pytest.mark.parametrize("algebroid", [special_euclidean(), whole(), euclidean("x", "y"), rotation_algebra()],
+                         ids=["SE(3)", "SE(3) x S1 x R", "R2", "so(3)"])
 def test_structure_equations_hold(algebroid):
     algebroid.check(points=5)
 
@@ -62,7 +64,8 @@ def test_bracket_is_pinocchios_cross():
     tensor = np.array([ca.DM(m).full() for m in c])
     for _ in range(10):
         V, W = rng.normal(size=(2, 6))
-        assert np.einsum("gab,a,b->g", tensor, V, W) == pytest.approx(pin.Motion(V).cross(pin.Motion(W)).vector, rel=0, abs=1e-14)
+        cross = pin.Motion(V).cross(pin.Motion(W)).vector
+        assert np.einsum("gab,a,b->g", tensor, V, W) == pytest.approx(cross, rel=0, abs=1e-14)
 
 
 def test_anchor_is_pinocchios_integrate():
@@ -72,7 +75,8 @@ def test_anchor_is_pinocchios_integrate():
     wheel = model.addJoint(free, pin.JointModelRUBY(), pin.SE3.Identity(), "wheel")
     model.addJoint(wheel, pin.JointModelPX(), pin.SE3.Identity(), "slider")
     algebroid, rng = whole(), np.random.default_rng(1)
-    rho = ca.Function("rho", [algebroid.q], [algebroid.anchor, ca.jacobian(algebroid.embedding(algebroid.q), algebroid.q)])
+    rho = ca.Function("rho", [algebroid.q], [algebroid.anchor,
+                                             ca.jacobian(algebroid.embedding(algebroid.q), algebroid.q)])
     assert (algebroid.nq, algebroid.nv) == (model.nq, model.nv) == (10, 8)
     assert algebroid.circles == ((7, 6),) and algebroid.quaternions == (3,)
     for _ in range(5):
@@ -109,7 +113,8 @@ def free_body() -> LagrangianSystem:
 
 
 def test_generalised_euler_lagrange_on_se3_is_pinocchios_dynamics():
-    """The signs of the structure functions: gradient of S against `rnea`, accelerations against `aba`, energy against both energies."""
+    """The signs of the structure functions: gradient of S against `rnea`, accelerations against
+    `aba`, energy against both energies."""
     model = pin.Model()
     free = model.addJoint(0, pin.JointModelFreeFlyer(), pin.SE3.Identity(), "root")
     model.appendBodyToJoint(free, INERTIA, pin.SE3.Identity())

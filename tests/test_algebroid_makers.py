@@ -1,4 +1,5 @@
-"""Lie algebras, rotation groups and TP/G: structure equations, corrupted ones, and mechanics on them against closed forms."""
+"""Lie algebras, rotation groups and TP/G: structure equations, corrupted ones,
+and mechanics on them against closed forms."""
 
 from __future__ import annotations
 
@@ -44,7 +45,8 @@ def gauge():
 MADE = {
     **{name: lambda name=name: lie_algebra(name) for name in ALGEBRAS},
     "so(3) world": lambda: lie_algebra(-structure_constants("so(3)"), ("wx", "wy", "wz"), ("rad/s",) * 3),
-    "SO(3)": special_orthogonal, "SE(2)": special_euclidean_2, "SE(2) embedded": lambda: special_euclidean_2(embedded=True),
+    "SO(3)": special_orthogonal, "SE(2)": special_euclidean_2,
+    "SE(2) embedded": lambda: special_euclidean_2(embedded=True),
     "ball on a plane": lambda: product(euclidean("x", "y"), special_orthogonal("ball_")),
     **{name: lambda bundle=bundle: atiyah(*bundle) for name, bundle in BUNDLES.items()},
 }
@@ -78,7 +80,8 @@ def test_corrupted_structure_is_named(algebroid, message):
     (lambda: lie_algebra("so(4)"), r"no Lie algebra 'so\(4\)'; there are so\(3\), se\(2\)"),
     (lambda: lie_algebra(np.zeros((3, 3, 2))), r"\(3, 3, 3\).*given are \(3, 3, 2\)"),
     (lambda: lie_algebra(np.abs(structure_constants("so(3)"))), r"antisymmetry \(v2, v3\) fails in component v1 by 2"),
-    (lambda: lie_algebra(structure_constants("so(3)") + np.einsum("g,ab->gab", [1, 0, 0], [[0, 1, 0], [-1, 0, 0], [0, 0, 0]])),
+    (lambda: lie_algebra(structure_constants("so(3)")
+                         + np.einsum("g,ab->gab", [1, 0, 0], [[0, 1, 0], [-1, 0, 0], [0, 0, 0]])),
      r"Jacobi \(v\d, v\d, v\d\) fails in component v2"),
     (lambda: lie_algebra("so(3)", ("p", "q")), r"2 names \(p, q\)"),
     (lambda: atiyah(("x", "y"), "so(3)", ca.SX(2, 3)), r"shape \(2, 3\).*needs \(3, 2\)"),
@@ -90,7 +93,8 @@ def test_wrong_input_is_named(make, message):
 
 @pytest.mark.parametrize("embedded", [False, True])
 def test_se2_is_pinocchios_planar_joint(embedded):
-    """dq/dt = rho v held for one second ends where `pinocchio.integrate` does; the structure is the bracket of planar twists in SE(3)."""
+    """dq/dt = rho v held for one second ends where `pinocchio.integrate` does;
+    the structure is the bracket of planar twists in SE(3)."""
     from scipy.integrate import solve_ivp
 
     model = pin.Model()
@@ -110,7 +114,8 @@ def test_se2_is_pinocchios_planar_joint(embedded):
 def test_attitude_follows_the_body_angular_velocity():
     """dR/dt = R hat(v) along dq/dt = rho v."""
     space = special_orthogonal("ball_")
-    assert space.q_names == ("ball_qx", "ball_qy", "ball_qz", "ball_qw") and space.v_names == ("ball_wx", "ball_wy", "ball_wz")
+    assert space.q_names == ("ball_qx", "ball_qy", "ball_qz", "ball_qw")
+    assert space.v_names == ("ball_wx", "ball_wy", "ball_wz")
     v = ca.SX.sym("v", 3)
     R = rotation(space.q)
     rate = ca.Function("rate", [space.q, v], [ca.jtimes(R, space.q, space.anchor @ v), R @ ca.skew(v)])
@@ -126,7 +131,8 @@ def test_gauge_algebroid_is_the_product_in_the_adapted_basis(name):
     base, group, connection = BUNDLES[name]
     made, A = atiyah(base, group, connection), ca.SX(connection(base.q))
     eye = ca.SX.eye(3)
-    other = change_of_basis(product(base, lie_algebra(group)), ca.blockcat([[eye, ca.SX(3, 3)], [-A, eye]]), made.v_names)
+    other = change_of_basis(product(base, lie_algebra(group)), ca.blockcat([[eye, ca.SX(3, 3)], [-A, eye]]),
+                            made.v_names)
     values = ca.Function("both", [base.q], [ca.veccat(space.anchor, *space.structure) for space in (made, other)])
     rng = np.random.default_rng(2)
     for _ in range(5):
@@ -158,13 +164,16 @@ def test_euler_poincare_without_configuration(method):
     body = lagrangian_system(lie_algebra("so(3)"), lambda s: ca.bilin(ca.DM(J), ca.vertcat(s.v.wx, s.v.wy, s.v.wz)) / 2)
     names = ("wx", "wy", "wz")
     for w in np.random.default_rng(5).normal(size=(5, 3)):
-        assert acceleration(body, method, [], w, names) == pytest.approx(np.linalg.solve(J, np.cross(J @ w, w)), rel=1e-12, abs=1e-13)
+        euler = np.linalg.solve(J, np.cross(J @ w, w))
+        assert acceleration(body, method, [], w, names) == pytest.approx(euler, rel=1e-12, abs=1e-13)
         suslov = METHODS[method](constrain(body, rows={"no pivoting": lambda s: s.v.wz}), names[:2])
         w[2] = 0
         torque = np.cross(J @ w, w)
         free = np.linalg.solve(J[:2, :2], torque[:2])
-        assert suslov.acceleration(0.0, [], w[:2], [], []).full().ravel() == pytest.approx(np.r_[free, 0], rel=1e-12, abs=1e-13)
-        assert float(suslov.multipliers(0.0, [], w[:2], [], [])) == pytest.approx(J[2, :2] @ free - torque[2], rel=1e-12, abs=1e-13)
+        assert suslov.acceleration(0.0, [], w[:2], [], []).full().ravel() == pytest.approx(
+            np.r_[free, 0], rel=1e-12, abs=1e-13)
+        assert float(suslov.multipliers(0.0, [], w[:2], [], [])) == pytest.approx(
+            J[2, :2] @ free - torque[2], rel=1e-12, abs=1e-13)
 
 
 @pytest.mark.parametrize("method", METHODS)
@@ -173,10 +182,12 @@ def test_sleigh_on_the_algebra_alone(method):
     m, J, a = 1.3, 0.4, 0.25
     plate = lagrangian_system(lie_algebra("se(2)"), lambda s: (
         m * (s.v.forward_speed ** 2 + (s.v.lateral_speed + a * s.v.yaw_rate) ** 2) + J * s.v.yaw_rate ** 2) / 2)
-    sleigh = METHODS[method](constrain(plate, rows={"blade": lambda s: s.v.lateral_speed}), ("forward_speed", "yaw_rate"))
+    sleigh = METHODS[method](constrain(plate, rows={"blade": lambda s: s.v.lateral_speed}),
+                             ("forward_speed", "yaw_rate"))
     for u, w in np.random.default_rng(6).normal(size=(5, 2)):
         rate = -m * a * u * w / (J + m * a ** 2)
-        assert sleigh.acceleration(0.0, [], [u, w], [], []).full().ravel() == pytest.approx([a * w ** 2, 0, rate], rel=1e-12, abs=1e-13)
+        assert sleigh.acceleration(0.0, [], [u, w], [], []).full().ravel() == pytest.approx(
+            [a * w ** 2, 0, rate], rel=1e-12, abs=1e-13)
         assert float(sleigh.multipliers(0.0, [], [u, w], [], [])) == pytest.approx(m * (u * w + a * rate), rel=1e-12)
 
 
@@ -191,7 +202,8 @@ def test_wong_equations():
         force = np.einsum("kij,j,k->i", B, w, zeta)
         expected = np.r_[force, np.cross(form @ w, zeta)]
         for method in METHODS:
-            assert acceleration(system, method, q, np.r_[w, zeta], space.v_names) == pytest.approx(expected, rel=1e-11, abs=1e-12)
+            assert acceleration(system, method, q, np.r_[w, zeta], space.v_names) == pytest.approx(
+                expected, rel=1e-11, abs=1e-12)
 
 
 def test_gauge_dynamics_is_the_dynamics_upstairs():
@@ -204,7 +216,8 @@ def test_gauge_dynamics_is_the_dynamics_upstairs():
 
     def lagrangian(s):
         rates = ca.vertcat(s.v.x, s.v.y, s.v.z)
-        return (s.v.x ** 2 + 2 * s.v.y ** 2 + s.v.z ** 2 + ca.bilin(ca.DM(J), ca.vertcat(s.v.wx, s.v.wy, s.v.wz) + A @ rates)) / 2
+        return (s.v.x ** 2 + 2 * s.v.y ** 2 + s.v.z ** 2
+                + ca.bilin(ca.DM(J), ca.vertcat(s.v.wx, s.v.wy, s.v.wz) + A @ rates)) / 2
 
     above = lagrangian_system(upstairs, lagrangian)
     rates, a = ca.SX.sym("rates", 3), ca.SX.sym("a", 3)
@@ -221,7 +234,8 @@ def test_gauge_dynamics_is_the_dynamics_upstairs():
 
 
 def test_charged_particle(case):
-    """U(1) over R^3 with A = (B/2)(-y, x, 0): motion and fibre velocity of the reference case, l = m|q'|^2/2 + zeta^2/2."""
+    """U(1) over R^3 with A = (B/2)(-y, x, 0): motion and fibre velocity of the reference case,
+    l = m|q'|^2/2 + zeta^2/2."""
     from scipy.integrate import solve_ivp
 
     reference = case("charged_particle")
@@ -236,7 +250,8 @@ def test_charged_particle(case):
     def rate(t, y):
         return np.concatenate([part.full().ravel() for part in drift(t, y[:3], y[3:], [], [])])
 
-    run = solve_ivp(rate, (0, 3), y0, method="DOP853", t_eval=[sample["t"] for sample in samples], rtol=1e-13, atol=1e-14).y.T
+    times = [sample["t"] for sample in samples]
+    run = solve_ivp(rate, (0, 3), y0, method="DOP853", t_eval=times, rtol=1e-13, atol=1e-14).y.T
     for y, sample in zip(run, samples):
         xi = y[6] - B / 2 * (-y[1] * y[3] + y[0] * y[4])
         assert np.r_[y[:6], xi] == pytest.approx(np.r_[sample["q"], sample["v"], sample["xi"]], rel=0, abs=1e-12)

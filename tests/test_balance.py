@@ -17,7 +17,8 @@ STEP, PERIOD = 1e-3, 5e-3
 DRIVE, STOP, TURN, END = 1.0, 4.0, 7.0, 11.0       # [s] when it drives off, stops, begins to turn, stops again
 
 
-UPKIE = Path(__file__).resolve().parents[2] / "shared" / "robots" / "upkie.urdf"      # beside the project; not part of it
+# beside the project; not part of it
+UPKIE = Path(__file__).resolve().parents[2] / "shared" / "robots" / "upkie.urdf"
 
 
 def robot(name: str):
@@ -34,7 +35,8 @@ def pitches(run) -> np.ndarray:
 
 @pytest.mark.parametrize("name", ["pendulum", "upkie"])
 def test_drives_stops_and_turns_on_the_spot_upright(name):
-    """Bounds fixed beforehand: 12 degrees of pitch about standing, 1 cm/s after the stop, 2 % of speed and turn, 2 cm off the spot."""
+    """Bounds fixed beforehand: 12 degrees of pitch about standing, 1 cm/s after the stop,
+    2 % of speed and turn, 2 cm off the spot."""
     vehicle, speed, turn = robot(name), 0.4, 1.5
 
     def course(t, state):
@@ -56,7 +58,8 @@ def test_drives_stops_and_turns_on_the_spot_upright(name):
     assert np.abs(yaw_rate[during(END - 0.5, END)] / turn - 1).max() < 0.02
     spot = np.array([vehicle.contact_points(q).mean(axis=0)[:2] for q in run.q[during(TURN, END + 2.5)]])
     assert np.linalg.norm(spot - spot[0], axis=1).max() < 0.02
-    assert np.abs(forward[-1]) < 0.01 and np.abs(yaw_rate[-1]) < 0.01 and abs(pitches(run)[-1] - standing) < np.deg2rad(0.5)
+    assert (np.abs(forward[-1]) < 0.01 and np.abs(yaw_rate[-1]) < 0.01
+            and abs(pitches(run)[-1] - standing) < np.deg2rad(0.5))
 
 
 @pytest.mark.parametrize("name, lean", [("pendulum", 15), ("pendulum", -15), ("upkie", 15), ("upkie", -15)])
@@ -91,10 +94,13 @@ def test_stands_with_its_centre_of_mass_above_the_axle(shift):
 
 
 def test_balance_says_what_to_do():
-    for name, message in (("ackermann_car", "does not balance on one axle: .* TwistDrive"), ("bicycle", "BicycleBalance what leans")):
+    for name, message in (("ackermann_car", "does not balance on one axle: .* TwistDrive"),
+                          ("bicycle", "BicycleBalance what leans")):
         with pytest.raises(nhmech.errors.ModelError, match=message):
             Balance(shipped(name))
     steep = nhmech.Ground(normal=(-np.sin(1.2), 0, np.cos(1.2)))
-    low = nhmech.load(nhmech.urdf_path("pendulum"), ground=steep).with_parameters({"payload.mass": 0.6, "payload.z": -0.06})
-    with pytest.raises(nhmech.errors.ModelError, match="'pendulum' has no standing equilibrium near upright: .* Is its centre of mass"):
+    low = nhmech.load(nhmech.urdf_path("pendulum"), ground=steep).with_parameters(
+        {"payload.mass": 0.6, "payload.z": -0.06})
+    with pytest.raises(nhmech.errors.ModelError, match="'pendulum' has no standing equilibrium near upright: "
+                                                       ".* Is its centre of mass"):
         Balance(low)

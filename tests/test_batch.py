@@ -50,7 +50,7 @@ def scalar_run(vehicle, x0, controller, duration, *, every=1, control_period=Non
     return simulator.run(duration, every=every)
 
 
-# -- the same steps ------------------------------------------------------------------------------------------------------
+# -- the same steps ----------------------------------------------------------------------------------------------------
 @pytest.mark.parametrize("name", SHIPPED)
 def test_one_step_agrees_with_the_scalar_step(name):
     vehicle = shipped(name)
@@ -62,7 +62,8 @@ def test_one_step_agrees_with_the_scalar_step(name):
     batch = nhmech.simulate_batch(vehicle, x0, u, dt=1e-3, steps=1)
     step = rk4(equations, flat)
     for i in range(len(states)):
-        start = step(0.0, x0[i], u[i], vehicle.theta, 0.0)[0].copy()        # put onto the constraints, as a batch does first
+        # put onto the constraints, as a batch does first
+        start = step(0.0, x0[i], u[i], vehicle.theta, 0.0)[0].copy()
         expected, q, v, health = (part.copy() for part in step(0.0, start, u[i], vehicle.theta, 1e-3))
         if batch.ok[i]:
             np.testing.assert_allclose(batch.x[-1, i], expected, rtol=1e-12, atol=1e-12)
@@ -73,7 +74,8 @@ def test_one_step_agrees_with_the_scalar_step(name):
     assert batch.ok.any()
 
 
-@pytest.mark.parametrize("name, xi", [("differential_drive", DRIVING), ("bicycle", {"rear_wheel_joint": 15.0, "roll_rate": 0.2}),
+@pytest.mark.parametrize("name, xi", [("differential_drive", DRIVING),
+                                      ("bicycle", {"rear_wheel_joint": 15.0, "roll_rate": 0.2}),
                                       ("mecanum", {}), ("disc", None)])
 def test_runs_agree_with_the_simulator_and_stay_on_the_constraints(name, xi):
     vehicle = shipped(name)
@@ -110,7 +112,7 @@ def test_a_system_without_wheels():
         batch.reactions()
 
 
-# -- inputs --------------------------------------------------------------------------------------------------------------
+# -- inputs ------------------------------------------------------------------------------------------------------------
 @pytest.mark.parametrize("count", [1, 3, 4, 5])
 def test_any_number_of_cases_gives_the_same_numbers(drive, start, efforts, count):
     whole = nhmech.simulate_batch(drive, start, efforts, dt=1e-3, steps=50, every=10)
@@ -153,7 +155,8 @@ def test_inputs_given_for_each_period_equal_a_policy_that_reads_them_out(drive, 
     np.testing.assert_array_equal(batch.x, same.x)
     np.testing.assert_array_equal(batch.u, same.u)
     turned = np.asfortranarray(table[:, ::-1])[:, ::-1]                     # the same numbers behind other strides
-    strided = nhmech.simulate_batch(drive, np.asfortranarray(start), turned, dt=1e-3, steps=50, control_every=4, every=3)
+    strided = nhmech.simulate_batch(drive, np.asfortranarray(start), turned, dt=1e-3, steps=50,
+                                    control_every=4, every=3)
     np.testing.assert_array_equal(strided.x, batch.x)
 
 
@@ -162,10 +165,12 @@ def test_no_input_one_input_and_the_arrays_of_the_caller(drive, start, efforts):
     none = nhmech.simulate_batch(drive, start, dt=1e-3, steps=20)
     np.testing.assert_array_equal(none.x, nhmech.simulate_batch(drive, start, np.zeros((7, 2)), dt=1e-3, steps=20).x)
     one = nhmech.simulate_batch(drive, start, efforts[0], dt=1e-3, steps=20)
-    np.testing.assert_array_equal(one.x, nhmech.simulate_batch(drive, start, np.tile(efforts[0], (7, 1)), dt=1e-3, steps=20).x)
+    seven = nhmech.simulate_batch(drive, start, np.tile(efforts[0], (7, 1)), dt=1e-3, steps=20)
+    np.testing.assert_array_equal(one.x, seven.x)
     again = nhmech.simulate_batch(drive, start, efforts, dt=1e-3, steps=20)
     np.testing.assert_array_equal(start, before)
-    assert efforts.flags.writeable and start.flags.writeable and not again.x.flags.writeable and not again.u.flags.writeable
+    assert (efforts.flags.writeable and start.flags.writeable and not again.x.flags.writeable
+            and not again.u.flags.writeable)
     assert again.x[0, :, 0].strides == (8,)                                # columns are contiguous
 
 
@@ -189,17 +194,19 @@ def test_parameters_of_each_case(drive):
             assert force == pytest.approx(expected.components[contact][direction], rel=1e-9, abs=1e-9)
     assert np.ptp(batch.xi[-1], axis=0).min() > 1e-3
     same = nhmech.simulate_batch(symbolic, x0, u, dt=1e-3, steps=20)
-    np.testing.assert_array_equal(same.x, nhmech.simulate_batch(symbolic, x0, u, dt=1e-3, steps=20, theta=symbolic.theta).x)
+    given = nhmech.simulate_batch(symbolic, x0, u, dt=1e-3, steps=20, theta=symbolic.theta)
+    np.testing.assert_array_equal(same.x, given.x)
 
 
-# -- reactions -----------------------------------------------------------------------------------------------------------
+# -- reactions ---------------------------------------------------------------------------------------------------------
 @pytest.mark.parametrize("name", ["differential_drive", "ackermann_car", "bicycle", "mecanum", "trailers"])
 def test_reactions_and_friction_of_each_case(name):
     """Against the second method, Pinocchio's matrices, case by case."""
     vehicle = shipped(name)
     states = [(q, xi, u) for chosen, q, xi, u in random_states(vehicle, 5, seed=8) if chosen is vehicle]
     flat = stepper(vehicle).flat
-    batch = nhmech.simulate_batch(vehicle, [flat.flatten(q, xi) for q, xi, _ in states], [u for *_, u in states], dt=1e-4, steps=1)
+    batch = nhmech.simulate_batch(vehicle, [flat.flatten(q, xi) for q, xi, _ in states],
+                                  [u for *_, u in states], dt=1e-4, steps=1)
     q, v, found = batch.q(0), batch.v(0), batch.reactions(0)
     for i in range(len(batch)):
         expected = reactions(vehicle, 0.0, q[i], v[i], batch.u[0, i])
@@ -208,14 +215,15 @@ def test_reactions_and_friction_of_each_case(name):
         for column, contact in enumerate(found.contacts):
             parts = expected.components[contact]
             for direction, force in parts.items():
-                assert found.forces[i, found.names.index(f"{contact}/{direction}")] == pytest.approx(force, rel=1e-7, abs=1e-9 * size)
+                assert found.forces[i, found.names.index(f"{contact}/{direction}")] == pytest.approx(
+                    force, rel=1e-7, abs=1e-9 * size)
             if parts["normal"] > 1e-3 * size:
                 slip = np.sqrt(sum(force ** 2 for direction, force in parts.items() if direction != "normal"))
                 assert found.friction[i, column] == pytest.approx(slip / parts["normal"], rel=1e-6, abs=1e-9)
                 assert found.normal[i, column] == pytest.approx(parts["normal"], rel=1e-7)
 
 
-# -- stopping ------------------------------------------------------------------------------------------------------------
+# -- stopping ----------------------------------------------------------------------------------------------------------
 def test_a_case_that_fails_stops_and_the_others_go_on(drive, start, efforts):
     def policy(t, x):
         u = efforts.copy()
@@ -230,14 +238,17 @@ def test_a_case_that_fails_stops_and_the_others_go_on(drive, start, efforts):
     assert batch.stopped_at == pytest.approx([0.04] * 4 + [0.01] + [0.04] * 2, abs=1e-15)
     np.testing.assert_array_equal(batch.x[:3, 4], whole.x[:3, 4])
     last = nhmech.simulate_batch(drive, start, efforts, dt=1e-3, steps=10).x[-1, 4]
-    np.testing.assert_array_equal(batch.x[3:, 4], np.tile(last, (8, 1)))   # its last good state, to the end of the record
+    # its last good state, to the end of the record
+    np.testing.assert_array_equal(batch.x[3:, 4], np.tile(last, (8, 1)))
     assert "not finite" in batch.reason(4) and "end" in batch.reason(0)
 
 
 def test_when_all_have_failed_the_policy_is_asked_no_more(drive, start):
     calls = []
-    batch = nhmech.simulate_batch(drive, start, lambda t, x: calls.append(t) or np.full((7, 2), np.nan), dt=1e-3, steps=100)
-    assert len(calls) == 1 and not batch.ok.any() and np.all(batch.stopped_at == 0) and np.isfinite(batch.x).all() and len(batch.t) == 101
+    batch = nhmech.simulate_batch(drive, start, lambda t, x: calls.append(t) or np.full((7, 2), np.nan),
+                                  dt=1e-3, steps=100)
+    assert (len(calls) == 1 and not batch.ok.any() and np.all(batch.stopped_at == 0) and np.isfinite(batch.x).all()
+            and len(batch.t) == 101)
 
 
 def test_a_disc_that_lies_down_stops_where_the_simulator_stops():
@@ -258,7 +269,8 @@ def test_a_disc_that_lies_down_stops_where_the_simulator_stops():
 def test_independent_speeds_that_go_bad_and_steps_that_are_too_long():
     """Steered far beyond its limit, a car turns about one of its wheels, whose rate is then no speed to go by."""
     car = shipped("ackermann_car")
-    x0 = np.concatenate([nhmech.start_states(car, [(0, 0, 0)], xi={"front_left_steering_joint": rate, "rear_left_wheel_joint": 2.0})
+    x0 = np.concatenate([nhmech.start_states(car, [(0, 0, 0)],
+                                             xi={"front_left_steering_joint": rate, "rear_left_wheel_joint": 2.0})
                          for rate in (5.0, 0.5)])
     batch = nhmech.simulate_batch(car, x0, dt=1e-3, steps=400, every=100)
     assert batch.status.tolist() == [SINGULAR, 0] and 0.1 < batch.stopped_at[0] < 0.4
@@ -267,14 +279,15 @@ def test_independent_speeds_that_go_bad_and_steps_that_are_too_long():
     assert long.status.tolist() == [OFF] and long.stopped_at.tolist() == [0.0] and "smaller dt" in long.reason(0)
 
 
-# -- what is refused -----------------------------------------------------------------------------------------------------
+# -- what is refused ---------------------------------------------------------------------------------------------------
 @pytest.mark.parametrize("changes, message", [
     ({"x0": np.zeros((3, 4))}, r"x0 has shape \(3, 4\), expected \(N, 11\) with columns x, y, z, qx"),
     ({"x0": np.zeros((0, 11))}, "x0 has shape"),
     ({"x0": "fast"}, "x0 is no array of numbers"),
     ({"x0": np.full((7, 11), np.nan)}, r"x0\[0, 0\] \(x\) = nan must be finite"),
     ({"x0": np.zeros((7, 11))}, "x0 of case 0 .* off the constraints: numbers that are not finite"),
-    ({"u": np.zeros((6, 2))}, r"u has shape \(6, 2\), expected \(20, 7, 2\) or \(7, 2\) or \(2,\) with columns left_wheel_joint"),
+    ({"u": np.zeros((6, 2))}, r"u has shape \(6, 2\), expected \(20, 7, 2\) or \(7, 2\) or \(2,\) "
+                              r"with columns left_wheel_joint"),
     ({"u": np.zeros((19, 7, 2))}, r"u has shape \(19, 7, 2\)"),
     ({"u": np.array([0.0, np.inf])}, r"u\[1\] \(right_wheel_joint\) = inf"),
     ({"theta": [1.0]}, r"theta has shape \(1,\), expected \(7, 0\) or \(0,\) with columns none"),
@@ -305,25 +318,29 @@ def test_a_start_above_the_ground_is_refused_with_its_height(drive, start):
 
 def test_columns_by_name(drive, start, efforts):
     batch = nhmech.simulate_batch(drive, start, efforts, dt=1e-3, steps=4)
-    np.testing.assert_array_equal(batch.column("left_wheel_joint"), batch.xi[:, :, 0])          # a speed before an angle
+    # a speed before an angle
+    np.testing.assert_array_equal(batch.column("left_wheel_joint"), batch.xi[:, :, 0])
     np.testing.assert_array_equal(batch.column("qw"), batch.x[:, :, 6])
     with pytest.raises(nhmech.SimulationError, match="no column 'speed'; there are .*right_wheel_joint"):
         batch.column("speed")
 
 
-# -- the arithmetic of lanes ---------------------------------------------------------------------------------------------
+# -- the arithmetic of lanes -------------------------------------------------------------------------------------------
 @needs_compiler
 def test_every_operation_on_lanes_agrees_with_the_virtual_machine():
-    """All that CasADi writes for SX, at ordinary numbers, zeros of both signs, multiples of pi/2, large ones, inf and NaN (12345 here)."""
+    """All that CasADi writes for SX, at ordinary numbers, zeros of both signs, multiples of pi/2,
+    large ones, inf and NaN (12345 here)."""
     a, b, c = (ca.SX.sym(name) for name in "abc")
-    values = [ca.sin(a), ca.cos(a), ca.tan(a), ca.sqrt(a), ca.exp(a), ca.log(a), ca.asin(a), ca.acos(a), ca.atan(a), ca.sinh(a), ca.cosh(a),
-              ca.tanh(a), ca.asinh(a), ca.acosh(a), ca.atanh(a), ca.erf(a), ca.log1p(a), ca.expm1(a), ca.floor(a), ca.ceil(a), ca.fabs(a),
-              ca.sign(a), -a, 1 / a, a / 0.44, a ** 2, a ** 3, a ** b, ca.fmin(a, b), ca.fmax(a, b), ca.atan2(a, b), ca.fmod(a, b),
-              ca.remainder(a, b), ca.copysign(a, b), ca.hypot(a, b), a < b, a <= b, ca.eq(a, b), ca.ne(a, b), ca.logic_and(a, b),
+    values = [ca.sin(a), ca.cos(a), ca.tan(a), ca.sqrt(a), ca.exp(a), ca.log(a), ca.asin(a), ca.acos(a), ca.atan(a),
+              ca.sinh(a), ca.cosh(a), ca.tanh(a), ca.asinh(a), ca.acosh(a), ca.atanh(a), ca.erf(a), ca.log1p(a),
+              ca.expm1(a), ca.floor(a), ca.ceil(a), ca.fabs(a), ca.sign(a), -a, 1 / a, a / 0.44, a ** 2, a ** 3,
+              a ** b, ca.fmin(a, b), ca.fmax(a, b), ca.atan2(a, b), ca.fmod(a, b), ca.remainder(a, b),
+              ca.copysign(a, b), ca.hypot(a, b), a < b, a <= b, ca.eq(a, b), ca.ne(a, b), ca.logic_and(a, b),
               ca.logic_or(a, b), ca.logic_not(a), ca.if_else(a < b, b, c), a - b, a * b]
     n = len(values)
     x, t, dt, u = ca.SX.sym("x", n), ca.SX.sym("t"), ca.SX.sym("dt"), ca.SX.sym("u", 3)
-    tame = [ca.if_else(ca.logic_or(value < 0, value >= 0), ca.fmin(ca.fmax(value, -1e300), 1e300), 12345) for value in values]
+    tame = [ca.if_else(ca.logic_or(value < 0, value >= 0), ca.fmin(ca.fmax(value, -1e300), 1e300), 12345)
+            for value in values]
     after = ca.substitute(ca.vertcat(*tame), ca.vertcat(a, b, c), u)
     step = ca.Function("step", [t, x, u, ca.SX.sym("theta", 0), dt], [after, ca.DM([0, 1, 1])])
     rng = np.random.default_rng(2)
@@ -332,7 +349,8 @@ def test_every_operation_on_lanes_agrees_with_the_virtual_machine():
                         np.pi / 2 * rng.integers(-600_000, 600_000, size=(200, 3))])
     none = np.zeros((len(u), 0))
     expected = step.map(len(u))(0, np.zeros((n, len(u))), u.T, none.T, 0)[0].full()
-    lanes = compiled_lanes(step)                                              # libc has a function of that name too, and must not be called
+    # libc has a function of that name too, and must not be called
+    lanes = compiled_lanes(step)
     state = LaneState.of(np.zeros((len(u), n)), lanes.width)
     lanes.run(state, u, none, dt=0.0, k0=0, steps=1, limits=Limits(-np.inf, -np.inf, np.inf))
     assert not state.status.any() and (expected == 12345).sum() > 100
@@ -356,9 +374,11 @@ def test_the_virtual_machine_gives_the_same(drive, start, efforts, monkeypatch):
     table = np.random.default_rng(9).normal(size=(5, 7, 2)) * 0.05
     table[2, 6] = 1e300                                                      # one case goes astray, in both
     compiled = nhmech.simulate_batch(drive, start, table, dt=1e-3, steps=9, control_every=2, every=2)
-    monkeypatch.setattr("nhmech.simulation.batch.stepper", lambda given, device: type(made)(**{**vars(made), "runner": mapped}))
+    monkeypatch.setattr("nhmech.simulation.batch.stepper",
+                        lambda given, device: type(made)(**{**vars(made), "runner": mapped}))
     for threads in (1, 2):
-        virtual = nhmech.simulate_batch(drive, start, table, dt=1e-3, steps=9, control_every=2, every=2, threads=threads)
+        virtual = nhmech.simulate_batch(drive, start, table, dt=1e-3, steps=9, control_every=2,
+                                        every=2, threads=threads)
         np.testing.assert_allclose(virtual.x, compiled.x, rtol=1e-12, atol=1e-12)
         np.testing.assert_array_equal(virtual.status, compiled.status)
         np.testing.assert_array_equal(virtual.stopped_at, compiled.stopped_at)
@@ -370,7 +390,8 @@ def test_without_a_compiler_one_line_says_so(tmp_path):
             f"x0 = nhmech.start_states(v, [(0, 0, 0.1 * i) for i in range(3)], xi={DRIVING});"
             "[nhmech.simulate_batch(v, x0, [0.1, 0.2], dt=1e-3, steps=20) for _ in range(2)];"
             "print(repr(nhmech.simulate_batch(v, x0, [0.1, 0.2], dt=1e-3, steps=20).x[-1].tolist()))")
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, env={**os.environ, "CC": "none"}, cwd=tmp_path)
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True,
+                          env={**os.environ, "CC": "none"}, cwd=tmp_path)
     assert done.returncode == 0, done.stderr
     assert [line for line in done.stderr.splitlines() if "virtual machine" in line] == [
         "WARNING:nhmech:no C compiler found: batches run in CasADi's virtual machine, a hundred times slower or more"]

@@ -35,7 +35,8 @@ def test_every_program_is_in_the_table():
 @pytest.mark.parametrize("motion", ["drive, gentle", "drive, lively", "disc"])
 @pytest.mark.parametrize("peer", PEERS)
 def test_programs_end_where_ideal_rolling_ends(peer, motion):
-    """Exact ones to 1e-6 m, and simulators of contacts, which are coarse here, to half a metre, after one second of the same motion."""
+    """Exact ones to 1e-6 m, and simulators of contacts, which are coarse here, to half a metre,
+    after one second of the same motion."""
     try:
         program = importlib.import_module(f"peers.{peer}")
     except ImportError as error:
@@ -47,7 +48,8 @@ def test_programs_end_where_ideal_rolling_ends(peer, motion):
     assert np.linalg.norm(place - given.end(1.0)) < (0.5 if contacts else 1e-6)
 
 
-@pytest.mark.parametrize("series, n, nv, operations", [("trailers", 2, 14, 600), ("wheels", 6, 12, 90), ("dead_joints", 5, 8, 70)])
+@pytest.mark.parametrize("series, n, nv, operations",
+                         [("trailers", 2, 14, 600), ("wheels", 6, 12, 90), ("dead_joints", 5, 8, 70)])
 def test_generated_vehicles_load(series, n, nv, operations):
     """Locked joints leave the model, and wheels side by side nearly leave the equations."""
     text, options = getattr(importlib.import_module("support.generated"), series)(n)
@@ -59,7 +61,8 @@ def test_generated_vehicles_load(series, n, nv, operations):
 def test_a_goal_needs_two_steps():
     """One step that hits the end by chance is not taken for accuracy."""
     work = importlib.import_module("work_precision")
-    rungs = [work.Rung(steps, error, 1.0, {}) for steps, error in ((10, 0.5), (20, 0.001), (50, 0.3), (100, 0.009), (200, 0.004))]
+    rungs = [work.Rung(steps, error, 1.0, {})
+             for steps, error in ((10, 0.5), (20, 0.001), (50, 0.3), (100, 0.009), (200, 0.004))]
     assert work.coarsest(rungs, 0.01) is rungs[3]
     assert work.coarsest(rungs[:2], 0.01) is None
 
@@ -67,7 +70,8 @@ def test_a_goal_needs_two_steps():
 class Program:
     """Ends at a distance of dt^2 times `factor`, after as many microseconds as it took steps, `dear` times."""
 
-    TRIED = {"disc": [dict(factor=1.0, dear=10.0), dict(factor=4.0, dear=1.0), dict(factor=1.0, dear=20.0), dict(factor=np.nan, dear=0.1)]}
+    TRIED = {"disc": [dict(factor=1.0, dear=10.0), dict(factor=4.0, dear=1.0), dict(factor=1.0, dear=20.0),
+                      dict(factor=np.nan, dear=0.1)]}
 
     def run(self, motion, dt, duration, factor, dear):
         if dt > 0.4:
@@ -76,7 +80,8 @@ class Program:
 
 
 def test_the_settings_that_need_least_time_are_taken_with_the_largest_step_that_serves():
-    """Twice the steps at a tenth of the price; a step between two rungs of the ladder; one that is not finite is no end."""
+    """Twice the steps at a tenth of the price; a step between two rungs of the ladder;
+    one that is not finite is no end."""
     work, disc = importlib.import_module("work_precision"), importlib.import_module("support.motions").MOTIONS["disc"]
     found = work.choose(Program(), disc)
     assert {rung.settings["factor"] for rung in found.values()} == {4.0} and set(found) == set(work.GOALS)
@@ -99,8 +104,10 @@ def test_medians_are_taken_in_turn_and_dear_functions_sit_out():
     calls = []
     values = iter([1.0, 9.0, 2.0])
     found = importlib.import_module("support.report").interleaved(
-        {"dear": lambda: calls.append("dear") or next(values), "cheap": lambda: calls.append("cheap") or 3.0}, rounds=3, enough=0.0)
+        {"dear": lambda: calls.append("dear") or next(values), "cheap": lambda: calls.append("cheap") or 3.0},
+        rounds=3, enough=0.0)
     assert found == {"dear": 2.0, "cheap": 3.0} and calls == ["dear", "cheap"] * 3
     calls.clear()
-    importlib.import_module("support.report").interleaved({"dear": lambda: calls.append("dear") or 1.0}, rounds=9, enough=0.0)
+    importlib.import_module("support.report").interleaved({"dear": lambda: calls.append("dear") or 1.0},
+                                                          rounds=9, enough=0.0)
     assert len(calls) == 3

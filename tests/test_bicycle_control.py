@@ -14,7 +14,8 @@ from nhmech.control.riccati import sampled
 
 SPEED, STEP, PERIOD = 3.0, 2e-3, 1e-2           # unstable by itself below 4.29 m/s
 STEER, REAR = "steering_joint", "rear_wheel_joint"
-LANE, BOUND = 2.0, 0.15                         # [m] a lane change of 2 m within 15 m, and how far from it the rear contact may be
+# [m] a lane change of 2 m within 15 m, and how far from it the rear contact may be
+LANE, BOUND = 2.0, 0.15
 PUSHED = {"roll_rate": 0.3}
 
 
@@ -39,7 +40,8 @@ def rolls(run) -> np.ndarray:
 
 
 def test_balances_from_a_push_and_falls_without():
-    """A push of 0.3 rad/s: 5 degrees of lean at most, upright and back on its line after ten seconds; free, it lies down."""
+    """A push of 0.3 rad/s: 5 degrees of lean at most, upright and back on its line after ten seconds;
+    free, it lies down."""
     controller, run = ridden(push=PUSHED)
     assert np.abs(rolls(run)).max() < np.deg2rad(8) and abs(rolls(run)[-1]) < np.deg2rad(0.1)
     assert abs(run.q[-1, 1]) < 0.02 and np.abs(rate(run, "forward_speed") - SPEED).max() < 0.02
@@ -73,6 +75,17 @@ def test_holds_a_circle():
     assert np.ptp(tail) < 1e-2 and -tail.mean() == pytest.approx(np.arctan(SPEED ** 2 / (9.81 * radius)), rel=0.1)
 
 
+@pytest.mark.parametrize("speed", [SPEED, -SPEED])
+def test_it_starts_on_its_path_in_either_direction(speed):
+    """Nothing is wrong at the start: the rear contact on the path, its axle across it, the steady speeds."""
+    vehicle, path = shipped("bicycle"), circle(9.0).placed(0.3, -0.2, 0.7)
+    controller = BicycleBalance(vehicle, path, speed=speed, period=PERIOD)
+    simulator = nhmech.Simulator(vehicle, controller, dt=STEP, control_period=PERIOD)
+    z, s = controller.regulator.error(0.0, simulator.reset(**controller.start), path, None)
+    assert np.abs(z).max() <= 1e-12 and min(s, path.length - s) <= 1e-9
+    assert simulator.state.xi["forward_speed"] == pytest.approx(speed, rel=1e-9)
+
+
 @pytest.mark.parametrize("changes", [{"payload.mass": 15.0, "payload.x": 0.1, "payload.z": 0.6},
                                      {"payload.mass": 8.0, "payload.x": -0.2, "payload.z": 0.1}])
 def test_another_bicycle_takes_the_same_call(changes):
@@ -97,10 +110,12 @@ def test_preview_is_the_optimum_over_the_whole_line_of_curvatures():
     both[:n, :n], both[:n, n], cost = r.A, r.bend + r.B @ r.hold, away.T @ r.Q @ away
     A, B, Q, cross, R = sampled(both, np.vstack([r.B, [[0.0]]]), cost, r.R, 0.05)
     size = n + N
-    whole, inputs, costs, crosses = np.zeros((size, size)), np.zeros((size, 1)), np.zeros((size, size)), np.zeros((size, 1))
+    whole, inputs, costs, crosses = (np.zeros((size, size)), np.zeros((size, 1)), np.zeros((size, size)),
+                                     np.zeros((size, 1)))
     whole[:n, :n + 1], whole[n:-1, n + 1:] = A[:n], np.eye(N - 1)
     inputs[:n], costs[:n + 1, :n + 1], crosses[:n + 1] = B[:n], Q, cross
-    costs[n, n] += 1.0                                                     # a constant, which keeps the cost positive definite in rounding
+    # a constant, which keeps the cost positive definite in rounding
+    costs[n, n] += 1.0
     P = solve_discrete_are(whole, inputs, costs, R, s=crosses)
     gain = np.linalg.solve(R + inputs.T @ P @ inputs, inputs.T @ P @ whole + crosses.T)
     np.testing.assert_allclose(gain[0, :n], r.K[0], rtol=0, atol=1e-8 * np.abs(r.K).max())
@@ -110,7 +125,8 @@ def test_preview_is_the_optimum_over_the_whole_line_of_curvatures():
 
 
 def test_what_is_no_bicycle_is_said():
-    for name, message in (("ackermann_car", "no bicycle with handlebars: its independent"), ("disc", "driven steering joints none")):
+    for name, message in (("ackermann_car", "no bicycle with handlebars: its independent"),
+                          ("disc", "driven steering joints none")):
         with pytest.raises(nhmech.errors.ModelError, match=message):
             BicycleBalance(shipped(name))
     with pytest.raises(nhmech.errors.ModelError, match="stands cannot be balanced"):

@@ -1,4 +1,5 @@
-"""Growth vectors against known answers: unicycle, disk, ball, cars with trailers and their singular configurations, Lie algebras."""
+"""Growth vectors against known answers: unicycle, disk, ball, cars with trailers and their
+singular configurations, Lie algebras."""
 
 from __future__ import annotations
 
@@ -19,7 +20,8 @@ RIGHT = np.pi / 2
 
 def kinematic(space: LieAlgebroid, rows, parameters=None, **options) -> ConstrainedSystem:
     """Constraints on a space; the Lagrangian does not matter here."""
-    system = lagrangian_system(space, lambda s: sum(x ** 2 for x in vars(s.v).values()) / 2, parameters=tuple(parameters or {}))
+    system = lagrangian_system(space, lambda s: sum(x ** 2 for x in vars(s.v).values()) / 2,
+                               parameters=tuple(parameters or {}))
     return constrain(system, parameters, rows=rows, **options)
 
 
@@ -27,7 +29,8 @@ def lateral(s, heading, place=()):
     """Lateral speed of an axle at heading `heading`, reached from (x, y) over unit hitches at the headings `place`."""
     vx, vy = s.v.x, s.v.y
     for name in place:
-        vx, vy = vx + ca.sin(getattr(s.q, name)) * getattr(s.v, name), vy - ca.cos(getattr(s.q, name)) * getattr(s.v, name)
+        angle, rate = getattr(s.q, name), getattr(s.v, name)
+        vx, vy = vx + ca.sin(angle) * rate, vy - ca.cos(angle) * rate
     return vx * ca.sin(heading) - vy * ca.cos(heading)
 
 
@@ -39,7 +42,8 @@ def trailers(n: int) -> ConstrainedSystem:
 
 
 def car(n: int = 0) -> ConstrainedSystem:
-    """A car with steering angle phi and wheelbase l, towing n trailers hitched on the axle before; (x, y) its rear axle."""
+    """A car with steering angle phi and wheelbase l, towing n trailers hitched on the axle before;
+    (x, y) its rear axle."""
     names = tuple(f"t{i}" for i in range(1, n + 1))
     rows = {f"trailer {i}": lambda s, i=i: lateral(s, getattr(s.q, f"t{i}"), names[:i]) for i in range(1, n + 1)}
     return kinematic(euclidean("x", "y", "yaw", "phi", *names), {
@@ -58,7 +62,8 @@ def ball(pivoting: bool = True) -> ConstrainedSystem:
         return rotation(ca.vertcat(s.q.qx, s.q.qy, s.q.qz, s.q.qw)) @ ca.vertcat(s.v.wx, s.v.wy, s.v.wz)
 
     rows = {"x": lambda s: s.v.x - spin(s)[1], "y": lambda s: s.v.y + spin(s)[0], "pivot": lambda s: spin(s)[2]}
-    return kinematic(product(euclidean("x", "y"), special_orthogonal()), rows if not pivoting else {"x": rows["x"], "y": rows["y"]})
+    return kinematic(product(euclidean("x", "y"), special_orthogonal()),
+                     rows if not pivoting else {"x": rows["x"], "y": rows["y"]})
 
 
 KNOWN = {
@@ -70,9 +75,11 @@ KNOWN = {
     "ball without pivoting": (ball(pivoting=False), (2, 3, 5)),
     **{f"car with {n} trailers": (car(n), tuple(range(2, n + 5))) for n in range(3)},
     **{f"unicycle with {n} trailers": (trailers(n), tuple(range(2, n + 4))) for n in (1, 2)},
-    "sphere": (kinematic(euclidean("x", "y", "z"), {}, holonomic={"sphere": lambda s: s.q.x ** 2 + s.q.y ** 2 + s.q.z ** 2 - 1}), (2,)),
+    "sphere": (kinematic(euclidean("x", "y", "z"), {},
+                         holonomic={"sphere": lambda s: s.q.x ** 2 + s.q.y ** 2 + s.q.z ** 2 - 1}), (2,)),
     "leaves of dimension 3": (
-        kinematic(euclidean("x", "y", "z", "w"), {"slope": lambda s: s.v.z - s.q.y * s.v.x, "held": lambda s: s.v.w}), (2, 3)),
+        kinematic(euclidean("x", "y", "z", "w"), {"slope": lambda s: s.v.z - s.q.y * s.v.x, "held": lambda s: s.v.w}),
+        (2, 3)),
     "one direction": (kinematic(euclidean("x", "y"), {"line": lambda s: s.v.x - s.q.y * s.v.y}), (1,)),
 }
 
@@ -89,10 +96,11 @@ def test_known_growth_vectors(name):
 
 
 @pytest.mark.parametrize("angles, expected", [
-    ((RIGHT,), (2, 3, 4)), ((RIGHT, 0.3), (2, 3, 4, 4, 5)), ((0.3, RIGHT), (2, 3, 4, 5)), ((0.2, RIGHT, 0.1), (2, 3, 4, 5, 5, 6)),
-    ((RIGHT, RIGHT, 0.1), (2, 3, 4, 4, 5, 5, 5, 6))])
+    ((RIGHT,), (2, 3, 4)), ((RIGHT, 0.3), (2, 3, 4, 4, 5)), ((0.3, RIGHT), (2, 3, 4, 5)),
+    ((0.2, RIGHT, 0.1), (2, 3, 4, 5, 5, 6)), ((RIGHT, RIGHT, 0.1), (2, 3, 4, 4, 5, 5, 5, 6))])
 def test_singular_configurations_of_trailers(angles, expected):
-    """A right angle at any hitch but the last is singular, and the degree is at most the Fibonacci number F(n + 3) (Jean 1996)."""
+    """A right angle at any hitch but the last is singular, and the degree is at most
+    the Fibonacci number F(n + 3) (Jean 1996)."""
     n = len(angles)
     found = growth_vector(trailers(n), np.r_[0.1, 0.2, 0.3, 0.3 + np.cumsum(angles)], depth=9)
     assert found.ranks == expected and found.complete
@@ -132,7 +140,8 @@ def test_growth_does_not_depend_on_the_frame():
     assert growth(space, mixed, constrained.configurations).ranks == (2, 3, 4)
     plane = euclidean("x", "y", "z")                             # involutive, with brackets that do not vanish
     x, y, _ = ca.vertsplit(plane.q)
-    found = growth(plane, ca.blockcat([[1, x * y], [0, 1 + y ** 2], [0, 0]]), np.random.default_rng(0).normal(size=(4, 3)))
+    found = growth(plane, ca.blockcat([[1, x * y], [0, 1 + y ** 2], [0, 0]]),
+                   np.random.default_rng(0).normal(size=(4, 3)))
     assert found.ranks == (2,) and found.degree == 1 and found.complete
 
 

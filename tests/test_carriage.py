@@ -9,13 +9,16 @@ from runs import angle, moment, rate, residuals, yaw
 import nhmech
 
 A, R, L, M0, M, I, C = 0.1, 0.25, 0.12, 3.0, 4.0, 0.1885, 0.0025       # letters of the paper: a wheel radius, 2 r track
-LEFT, RIGHT = "left_wheel_joint", "right_wheel_joint"                  # psi1 is minus the turn of the right wheel, psi2 of the left
+# psi1 is minus the turn of the right wheel, psi2 of the left
+LEFT, RIGHT = "left_wheel_joint", "right_wheel_joint"
 
 
 def reduced_acceleration(psi1: float, psi2: float) -> np.ndarray:
-    """J psi'' = (m0 l a^3 / 4 r^2) (psi1' - psi2') (psi2', -psi1'). Cantrijn et al., J. Math. Phys. 40 (1999) 795, example VII.2."""
+    """J psi'' = (m0 l a^3 / 4 r^2) (psi1' - psi2') (psi2', -psi1'). Cantrijn et al., J. Math.
+    Phys. 40 (1999) 795, example VII.2."""
     near, far = M * A ** 2 / 4 + I * A ** 2 / (4 * R ** 2) + C, M * A ** 2 / 4 - I * A ** 2 / (4 * R ** 2)
-    return np.linalg.solve([[near, far], [far, near]], M0 * L * A ** 3 / (4 * R ** 2) * (psi1 - psi2) * np.array([psi2, -psi1]))
+    return np.linalg.solve([[near, far], [far, near]],
+                           M0 * L * A ** 3 / (4 * R ** 2) * (psi1 - psi2) * np.array([psi2, -psi1]))
 
 
 def test_accelerations_are_those_of_the_reduced_system(vehicle):
@@ -23,7 +26,8 @@ def test_accelerations_are_those_of_the_reduced_system(vehicle):
     assert carriage.speeds == (LEFT, RIGHT)
     for _ in range(20):
         left, right = rng.normal(size=2) * 8
-        q = carriage.configuration((*rng.normal(size=2), rng.uniform(-3, 3)), {LEFT: rng.uniform(-3, 3), RIGHT: rng.uniform(-3, 3)})
+        q = carriage.configuration((*rng.normal(size=2), rng.uniform(-3, 3)),
+                                   {LEFT: rng.uniform(-3, 3), RIGHT: rng.uniform(-3, 3)})
         psi1, psi2 = reduced_acceleration(-right, -left)
         found = carriage.equations().drift(0, q, [left, right], [0, 0], [])[1].full().ravel()
         np.testing.assert_allclose(found, [-psi2, -psi1], rtol=1e-10, atol=1e-12)
@@ -40,13 +44,16 @@ def test_trajectory_of_the_reference_case(vehicle, case):
     heading = yaw(run)
     for sample in reference["expected"]["samples"]:
         i = moment(run, sample["t"])
-        found = [*run.q[i, :2], heading[i], -angle(run, RIGHT)[i], -angle(run, LEFT)[i], -rate(run, RIGHT)[i], -rate(run, LEFT)[i],
-                 rate(run, "forward_speed")[i], rate(run, "yaw_rate")[i]]
-        wanted = [sample[name] for name in ("x", "y", "phi", "psi1", "psi2", "psi1_rate", "psi2_rate", "forward_speed", "yaw_rate")]
+        found = [*run.q[i, :2], heading[i], -angle(run, RIGHT)[i], -angle(run, LEFT)[i], -rate(run, RIGHT)[i],
+                 -rate(run, LEFT)[i], rate(run, "forward_speed")[i], rate(run, "yaw_rate")[i]]
+        wanted = [sample[name] for name in ("x", "y", "phi", "psi1", "psi2", "psi1_rate", "psi2_rate",
+                                            "forward_speed", "yaw_rate")]
         np.testing.assert_allclose(found, wanted, rtol=1e-13, atol=tolerance, err_msg=f"t = {sample['t']}")
-    weight = A * M * 9.81                                              # all centres of mass are at the height of the axle
+    # all centres of mass are at the height of the axle
+    weight = A * M * 9.81
     np.testing.assert_allclose(run.energy - weight, reference["expected"]["energy"], rtol=0, atol=1e-11)
-    np.testing.assert_allclose(reduced_acceleration(start["psi1_rate"], start["psi2_rate"]), reference["expected"]["psi_acc_at_t0"], rtol=1e-12)
+    np.testing.assert_allclose(reduced_acceleration(start["psi1_rate"], start["psi2_rate"]),
+                               reference["expected"]["psi_acc_at_t0"], rtol=1e-12)
 
 
 def hold(carriage, steps: int, left: float, right: float) -> None:
@@ -66,7 +73,8 @@ def hold(carriage, steps: int, left: float, right: float) -> None:
 def test_dropped_rows_are_among_those_that_are_checked(vehicle):
     carriage = vehicle("carriage")
     summary = carriage.summary()
-    assert len(summary["rows"]) == 7 and len(summary["dropped_rows"]) == 1 and summary["dropped_rows"][0].endswith("/lateral")
+    assert (len(summary["rows"]) == 7 and len(summary["dropped_rows"]) == 1
+            and summary["dropped_rows"][0].endswith("/lateral"))
 
 
 @pytest.mark.parametrize("left, right", [(10.0, 10.0), (10.0, -10.0)])

@@ -20,8 +20,9 @@ G = 9.81
 
 def planar(gravity=0.0, field=0.0, mass=1.3):
     """A particle in the (x, y) plane, gravity along -y, and a force `field` (y', -x') as of a magnetic field."""
-    made = lagrangian_system(euclidean("x", "y"), lambda s: s.p.m * (s.v.x ** 2 + s.v.y ** 2) / 2 - s.p.m * s.p.g * s.q.y,
-                             parameters=("m", "g", "B"), force=lambda s: {"x": s.p.B * s.v.y, "y": -s.p.B * s.v.x})
+    made = lagrangian_system(euclidean("x", "y"), lambda s: s.p.m * (s.v.x ** 2 + s.v.y ** 2) / 2
+                             - s.p.m * s.p.g * s.q.y, parameters=("m", "g", "B"),
+                             force=lambda s: {"x": s.p.B * s.v.y, "y": -s.p.B * s.v.x})
     return constrain(made, {"m": mass, "g": gravity, "B": field})
 
 
@@ -63,7 +64,8 @@ def test_constant_speed_in_a_magnetic_field_is_a_circle():
 
 
 def test_constant_speed_under_gravity():
-    """v = c (sech s, tanh s), s = s0 - g t / c: gravity turns the velocity until it points down. lambda = m g y' / (2 c^2)."""
+    """v = c (sech s, tanh s), s = s0 - g t / c: gravity turns the velocity until it points down.
+    lambda = m g y' / (2 c^2)."""
     m, c, s0 = 1.3, 2.0, 0.7
     times = np.linspace(0, 1.5, 7)
     q, v, lam = run(chetaev(planar(gravity=G, mass=m), SPEED), [0.0, 0.0], [c / np.cosh(s0), c * np.tanh(s0)], times)
@@ -85,14 +87,18 @@ def test_a_speed_that_is_a_function_of_time():
 
 
 def appell_hamel(mass, k):
-    """x'^2 + y'^2 = k^2 z'^2: the machine of Appell (1911) and Hamel (1938) in the limit of no offset, k the ratio of wheel to drum."""
-    made = lagrangian_system(euclidean("x", "y", "z"), lambda s: s.p.m * ((s.v.x ** 2 + s.v.y ** 2 + s.v.z ** 2) / 2 - s.p.g * s.q.z),
+    """x'^2 + y'^2 = k^2 z'^2: the machine of Appell (1911) and Hamel (1938) in the limit of no
+    offset, k the ratio of wheel to drum."""
+    made = lagrangian_system(euclidean("x", "y", "z"),
+                             lambda s: s.p.m * ((s.v.x ** 2 + s.v.y ** 2 + s.v.z ** 2) / 2 - s.p.g * s.q.z),
                              parameters=("m", "g", "k"))
-    return constrain(made, {"m": mass, "g": G, "k": k}), {"machine": lambda s: s.v.x ** 2 + s.v.y ** 2 - (s.p.k * s.v.z) ** 2}
+    return constrain(made, {"m": mass, "g": G, "k": k}), {"machine": lambda s: s.v.x ** 2 + s.v.y ** 2
+                                                          - (s.p.k * s.v.z) ** 2}
 
 
 def test_appell_hamel_machine():
-    """The direction of (x', y') stays and z'' = -g / (1 + k^2); lambda = m z'' / (2 z'). Neimark and Fufaev 1972, chapter IV."""
+    """The direction of (x', y') stays and z'' = -g / (1 + k^2); lambda = m z'' / (2 z').
+    Neimark and Fufaev 1972, chapter IV."""
     m, k = 0.7, 1.6
     constrained, machine = appell_hamel(m, k)
     equations = chetaev(constrained, machine)
@@ -102,14 +108,16 @@ def test_appell_hamel_machine():
     z = fall * times + a * times ** 2 / 2
     np.testing.assert_allclose(q, np.column_stack([0.2 - 0.6 * k * z, 0.1 - 0.8 * k * z, 3.0 + z]), rtol=0, atol=1e-11)
     np.testing.assert_allclose(lam[:, 0], m * a / (2 * (fall + a * times)), rtol=1e-11)
-    energy = m * ((v ** 2).sum(axis=1) / 2 + G * q[:, 2])                 # C is homogeneous in v: the reaction does no work
+    # C is homogeneous in v: the reaction does no work
+    energy = m * ((v ** 2).sum(axis=1) / 2 + G * q[:, 2])
     np.testing.assert_allclose(energy, energy[0], rtol=1e-12)
     np.testing.assert_allclose(v[:, 0] ** 2 + v[:, 1] ** 2, (k * v[:, 2]) ** 2, rtol=1e-12)
 
 
 @pytest.mark.parametrize("name", ["machine", "speed"])
 def test_power_of_the_reaction(name):
-    """dE/dt = lambda dC/dv . v at random states, on and off C = 0: twice lambda C for the machine, not zero for the given speed."""
+    """dE/dt = lambda dC/dv . v at random states, on and off C = 0:
+    twice lambda C for the machine, not zero for the given speed."""
     if name == "machine":
         constrained, constraints = appell_hamel(0.7, 1.6)
     else:
@@ -132,7 +140,8 @@ def test_power_of_the_reaction(name):
 
 def test_a_linear_constraint_is_dalemberts():
     """z' = y x' given as a nonlinear constraint, and as a row beside a nonlinear one of its own."""
-    particle = lagrangian_system(euclidean("x", "y", "z"), lambda s: (s.v.x ** 2 + s.v.y ** 2 + 3 * s.v.z ** 2) / 2 - s.q.x * s.q.z)
+    particle = lagrangian_system(euclidean("x", "y", "z"),
+                                 lambda s: (s.v.x ** 2 + s.v.y ** 2 + 3 * s.v.z ** 2) / 2 - s.q.x * s.q.z)
     slope = {"slope": lambda s: s.v.z - s.q.y * s.v.x}
     level = {"level": lambda s: s.v.x ** 2 + s.v.y ** 2 - 1}
     as_row, plain = constrain(particle, rows=slope), constrain(particle)
@@ -159,16 +168,19 @@ def test_the_constraint_algorithm_agrees(which):
         constrained, constraints = planar(gravity=G, field=0.4), SPEED
     else:
         space = product(circle("angle"), line("r"))
-        constrained = constrain(lagrangian_system(space, lambda s: (s.v.angle ** 2 * (1 + s.q.r ** 2) + s.v.r ** 2) / 2 - space.q[0]))
+        constrained = constrain(lagrangian_system(space, lambda s: (s.v.angle ** 2 * (1 + s.q.r ** 2) + s.v.r ** 2) / 2
+                                                  - space.q[0]))
         constraints = {"rates": lambda s: s.v.angle ** 2 + space.q[1] * s.v.r ** 2 - 3}
     equations = chetaev(constrained, constraints)
-    found = constraint_algorithm(constrained, nonlinear=ca.vertcat(*[c(symbols(constrained.system)) for c in constraints.values()]))
+    nonlinear = ca.vertcat(*[c(symbols(constrained.system)) for c in constraints.values()])
+    found = constraint_algorithm(constrained, nonlinear=nonlinear)
     assert len(found.steps) == 1 and found.gauge == 0
     theta, nq = constrained.parameters, constrained.system.algebroid.nq
     for t, z in zip(found.manifold.times, found.manifold.states):
         q, v = z[:nq], z[nq:]
         a = equations.acceleration(t, q, v, [], theta).full()
-        np.testing.assert_allclose(found.drift(t, q, v, [], theta)[1].full(), a, rtol=1e-10, atol=1e-10 * np.abs(a).max())
+        np.testing.assert_allclose(found.drift(t, q, v, [], theta)[1].full(), a, rtol=1e-10,
+                                   atol=1e-10 * np.abs(a).max())
         lam = equations.multipliers(t, q, v, [], theta).full()
         np.testing.assert_allclose(found.multipliers(t, q, v, [], theta).full(), lam, rtol=1e-10, atol=1e-10)
 

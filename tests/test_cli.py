@@ -8,6 +8,7 @@ from math import pi
 import click
 import pytest
 from click.testing import CliRunner
+from support import command_line
 
 from nhmech import cli
 from nhmech.cli.options import PairType, SkidType, WheelType, number
@@ -39,13 +40,7 @@ def nhmech(tmp_path, monkeypatch):
         monkeypatch.delenv(name, raising=False)
     (tmp_path / "controllers.py").write_text(BROKEN_CONTROLLERS)
 
-    def call(*words):
-        result = CliRunner().invoke(cli.main, [str(word) for word in words])
-        if result.exception is not None and not isinstance(result.exception, SystemExit):
-            raise result.exception
-        return result
-
-    return call
+    return command_line
 
 
 # --- words become values
@@ -56,7 +51,8 @@ def test_numbers():
 
 
 def test_wheel():
-    wheel = WheelType().convert("joint=a, kind=mecanum, radius=0.1, roller_angle=-45deg, axis=0 1 0, driven=yes", None, None)
+    words = "joint=a, kind=mecanum, radius=0.1, roller_angle=-45deg, axis=0 1 0, driven=yes"
+    wheel = WheelType().convert(words, None, None)
     assert (wheel.joint, wheel.kind, wheel.radius, wheel.axis, wheel.driven) == ("a", "mecanum", 0.1, (0, 1, 0), True)
     assert wheel.roller_angle == pytest.approx(-pi / 4, rel=1e-15)
     assert WheelType().convert("link=ball,kind=sphere,radius=0.2", None, None).name == "ball"
@@ -106,7 +102,8 @@ def test_version(nhmech):
     assert nhmech("--version").output.split()[-1] == __version__
 
 
-@pytest.mark.parametrize("error, code", [(ModelError("bad wheel"), 2), (MechanicsError("bad rank"), 2), (SimulationError("lifted"), 3)])
+@pytest.mark.parametrize("error, code", [(ModelError("bad wheel"), 2), (MechanicsError("bad rank"), 2),
+                                         (SimulationError("lifted"), 3)])
 def test_our_errors_become_messages_and_exit_codes(nhmech, monkeypatch, error, code):
     @click.command()
     def fails():
@@ -189,7 +186,8 @@ def test_progress_on_a_terminal_is_drawn_seldom(monkeypatch):
 def saved(tmp_path_factory):
     """A short run of the differential drive, saved and drawn."""
     folder = tmp_path_factory.mktemp("run")
-    words = ["run", "differential_drive", "--duration", "0.2", "--save", str(folder / "run.npz"), "--html", str(folder / "run.html")]
+    words = ["run", "differential_drive", "--duration", "0.2", "--save", str(folder / "run.npz"), "--html",
+             str(folder / "run.html")]
     result = CliRunner().invoke(cli.main, words, catch_exceptions=False)
     assert result.exit_code == 0, result.output
     return folder, result
@@ -234,15 +232,33 @@ def test_view_without_a_browser_writes_the_page(nhmech, tmp_path, monkeypatch):
 def test_a_failure_is_exit_code_3_and_keeps_the_run(nhmech, tmp_path):
     from nhmech.simulation.trajectory import Trajectory
 
-    result = nhmech("run", "differential_drive", "--duration", "1", "--controller", "controllers.py:Broken", "--save", "kept.npz")
+    result = nhmech("run", "differential_drive", "--duration", "1", "--controller",
+                    "controllers.py:Broken", "--save", "kept.npz")
     assert result.exit_code == 3
     assert "error: " in result.stderr
     assert 0.04 <= Trajectory.load(tmp_path / "kept.npz").t[-1] <= 0.06
 
 
+def test_a_failure_is_told_before_what_fails_after_it(nhmech, tmp_path, monkeypatch):
+    """Neither a verdict nor a page that cannot be had hides why the run stopped, and the rest is still written."""
+    def no_verdict(*_):
+        raise MechanicsError("no verdict")
+
+    monkeypatch.setattr("nhmech.cli.run.print_summary", no_verdict)
+    monkeypatch.setattr("nhmech.cli.run.print_validity", no_verdict)
+    for words, code in ((("--controller", "controllers.py:Broken"), 3), ((), 2)):
+        (tmp_path / "run.html").unlink(missing_ok=True)
+        result = nhmech("run", "differential_drive", "--duration", "0.2", *words, "--html", "run.html")
+        told = [line for line in result.stderr.splitlines() if line.startswith("error: ")]
+        assert result.exit_code == code and is_playable(tmp_path / "run.html")
+        assert ("Broken" in told[0] if words else told[0] == "error: no verdict") and told[-1] == "error: no verdict"
+        assert len(told) == 2 + bool(words)
+
+
 def test_controller_from_a_module_of_the_current_folder(nhmech, tmp_path):
     (tmp_path / "mine_alone.py").write_text(
-        "import nhmech\ndef circle(t, state):\n    return nhmech.JointVelocity({'left_wheel_joint': 4.0, 'right_wheel_joint': 6.0})\n"
+        "import nhmech\ndef circle(t, state):\n"
+        "    return nhmech.JointVelocity({'left_wheel_joint': 4.0, 'right_wheel_joint': 6.0})\n"
     )
     result = nhmech("run", "differential_drive", "--duration", "0.1", "--controller", "mine_alone:circle")
     assert result.exit_code == 0, result.output
@@ -272,4 +288,5 @@ def test_inspect_tag_can_be_pasted(nhmech):
     result = nhmech("inspect", "differential_drive", "--tag")
     assert result.exit_code == 0
     tag = etree.fromstring(result.stdout)
-    assert tag.tag == "nhmech" and {"left_wheel_joint", "right_wheel_joint"} <= {wheel.get("joint") for wheel in tag.iter("wheel")}
+    assert tag.tag == "nhmech" and {"left_wheel_joint", "right_wheel_joint"} <= {
+        wheel.get("joint") for wheel in tag.iter("wheel")}

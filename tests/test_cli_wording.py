@@ -17,8 +17,10 @@ from nhmech.cli.wording import in_options
 
 
 @pytest.mark.parametrize("said, shown", [
-    ("Say it: wheels=[Wheel('a', 'disc', 0.1), Wheel(None, 'blade', link='b', axis=(0, 1, 0), point=(0, 0, HEIGHT))] (and casters)",
-     "Say it: --wheel 'joint=a,kind=disc,radius=0.1' --wheel 'kind=blade,link=b,axis=0 1 0,point=0 0 HEIGHT' (and casters)"),
+    ("Say it: wheels=[Wheel('a', 'disc', 0.1), Wheel(None, 'blade', link='b', axis=(0, 1, 0), "
+     "point=(0, 0, HEIGHT))] (and casters)",
+     "Say it: --wheel 'joint=a,kind=disc,radius=0.1' --wheel 'kind=blade,link=b,axis=0 1 0,point=0 0 HEIGHT' "
+     "(and casters)"),
     ("skid='mid-axle' or skid=1.5, or skid=[names]", "--skid mid-axle or --skid 1.5, or --skid WHEEL,WHEEL"),
     ("pass packages={'a': '/path/to/it'}", "pass --package a=/path/to/it"),
     ("such as locked={'arm_joint': 0.3}", "such as --lock arm_joint=0.3"),
@@ -48,9 +50,11 @@ def test_what_a_refused_robot_is_told_can_be_typed(robot):
 
 CART = """<robot name="cart" xmlns:xacro="http://www.ros.org/wiki/xacro">
   <xacro:arg name="radius" default="0.1"/>
-  <link name="base"><inertial><mass value="3"/><inertia ixx="1" iyy="1" izz="1" ixy="0" ixz="0" iyz="0"/></inertial></link>
+  <link name="base"><inertial><mass value="3"/>
+    <inertia ixx="1" iyy="1" izz="1" ixy="0" ixz="0" iyz="0"/></inertial></link>
   <link name="rim"><inertial><mass value="1"/><inertia ixx=".1" iyy=".1" izz=".1" ixy="0" ixz="0" iyz="0"/></inertial>
-    <collision><origin rpy="1.5707963 0 0"/><geometry><cylinder radius="$(arg radius)" length="0.02"/></geometry></collision></link>
+    <collision><origin rpy="1.5707963 0 0"/>
+      <geometry><cylinder radius="$(arg radius)" length="0.02"/></geometry></collision></link>
   <joint name="wheel" type="continuous"><parent link="base"/><child link="rim"/><axis xyz="0 1 0"/></joint>
 </robot>"""
 

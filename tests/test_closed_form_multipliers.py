@@ -15,14 +15,16 @@ from nhmech.mechanics.writing import constrain, lagrangian_system
 
 def parabola(m=0.8, g=9.81, samples=None):
     """Paper 001, section 10."""
-    made = lagrangian_system(euclidean("x1", "x2"), lambda s: s.p.m * (s.v.x1 ** 2 + s.v.x2 ** 2) / 2 - s.p.m * s.p.g * s.q.x2,
+    made = lagrangian_system(euclidean("x1", "x2"),
+                             lambda s: s.p.m * (s.v.x1 ** 2 + s.v.x2 ** 2) / 2 - s.p.m * s.p.g * s.q.x2,
                              parameters=("m", "g"))
     return constrain(made, {"m": m, "g": g}, holonomic={"wire": lambda s: s.q.x2 - s.q.x1 ** 2}, samples=samples)
 
 
 def rod(m=0.8, omega=1.5):
     """Paper 001, section 11; no kinetic energy in x3."""
-    made = lagrangian_system(euclidean("x1", "x2", "x3"), lambda s: s.p.m * (s.v.x1 ** 2 + s.v.x2 ** 2) / 2, parameters=("m", "w"))
+    made = lagrangian_system(euclidean("x1", "x2", "x3"), lambda s: s.p.m * (s.v.x1 ** 2 + s.v.x2 ** 2) / 2,
+                             parameters=("m", "w"))
     return constrain(made, {"m": m, "w": omega}, holonomic={"f1": lambda s: s.q.x1 - s.q.x3 * ca.cos(s.p.w * s.t),
                                                             "f2": lambda s: s.q.x2 - s.q.x3 * ca.sin(s.p.w * s.t)})
 
@@ -30,7 +32,8 @@ def rod(m=0.8, omega=1.5):
 def two_constraints(samples):
     """Paper 001, section 12, with the constants in the functions: y = f - c."""
     def lagrangian(s):
-        return (s.p.m * (s.v.x1 ** 2 + s.v.x2 ** 2 + s.v.x3 ** 2) - s.p.k * (s.q.x1 ** 2 + s.q.x2 ** 2 + s.q.x3 ** 2)) / 2
+        return (s.p.m * (s.v.x1 ** 2 + s.v.x2 ** 2 + s.v.x3 ** 2)
+                - s.p.k * (s.q.x1 ** 2 + s.q.x2 ** 2 + s.q.x3 ** 2)) / 2
 
     functions = {"product": lambda s: s.q.x1 * s.q.x2 * s.q.x3 - s.p.c1, "sum": lambda s: s.q.x1 + s.q.x2 - s.p.c2}
     made = lagrangian_system(euclidean("x1", "x2", "x3"), lagrangian, parameters=("m", "k", "c1", "c2"))
@@ -38,7 +41,8 @@ def two_constraints(samples):
 
 
 ROD = {"x1": lambda y, s: y[0] + s.q.x3 * ca.cos(s.p.w * s.t), "x2": lambda y, s: y[1] + s.q.x3 * ca.sin(s.p.w * s.t)}
-BRANCH = {sign: {"x1": lambda y, s, sign=sign: sign * ca.sign(s.q.x2 - y[0]) * ca.sqrt(ca.fabs(s.q.x2 - y[0]))} for sign in (1, -1)}
+BRANCH = {sign: {"x1": lambda y, s, sign=sign: sign * ca.sign(s.q.x2 - y[0]) * ca.sqrt(ca.fabs(s.q.x2 - y[0]))}
+          for sign in (1, -1)}
 LIFT = {"x2": lambda y, s: y[0] + s.q.x1 ** 2}
 
 
@@ -46,7 +50,8 @@ def discriminant(y, s):
     return ca.sqrt((y[1] + s.p.c2) ** 2 - 4 * (y[0] + s.p.c1) / s.q.x3)
 
 
-TWO = {"x1": lambda y, s: (y[1] + s.p.c2 + discriminant(y, s)) / 2, "x2": lambda y, s: (y[1] + s.p.c2 - discriminant(y, s)) / 2}
+TWO = {"x1": lambda y, s: (y[1] + s.p.c2 + discriminant(y, s)) / 2,
+       "x2": lambda y, s: (y[1] + s.p.c2 - discriminant(y, s)) / 2}
 
 
 def on_two(x3):
@@ -66,15 +71,18 @@ def test_bead_on_a_parabola(case):
     for sample in data["expected"]["samples"]:
         x1, rate = sample["x1"], sample["x1_rate"]
         q = [x1, x1 ** 2]
-        assert float(everywhere.multipliers(0.0, q, [rate], [], theta)) == pytest.approx(sample["lambda"], abs=tolerance)
+        assert float(everywhere.multipliers(0.0, q, [rate], [], theta)) == pytest.approx(
+            sample["lambda"], abs=tolerance)
         x1_second = float(everywhere.drift(0.0, q, [rate], [], theta)[1])
         assert (1 + 4 * x1 ** 2) * x1_second + 4 * x1 * rate ** 2 + 2 * theta[1] * x1 == pytest.approx(0, abs=1e-12)
         if abs(x1) < 1e-6:
             continue
         equations = branches[int(np.sign(x1))]
         assert equations.names == ("x2'",)
-        assert float(equations.multipliers(0.0, q, [2 * x1 * rate], [], theta)) == pytest.approx(sample["lambda"], abs=tolerance)
-        assert equations.acceleration(0.0, q, [2 * x1 * rate], [], theta).full()[0, 0] == pytest.approx(x1_second, rel=1e-11)
+        assert float(equations.multipliers(0.0, q, [2 * x1 * rate], [], theta)) == pytest.approx(
+            sample["lambda"], abs=tolerance)
+        assert equations.acceleration(0.0, q, [2 * x1 * rate], [], theta).full()[0, 0] == pytest.approx(
+            x1_second, rel=1e-11)
 
 
 def test_multipliers_need_no_dependent_coordinate():
@@ -93,7 +101,8 @@ def test_bead_on_a_turning_rod(case):
     for sample in data["expected"]["samples"]:
         q, xi = [sample["x"], sample["y"], sample["r"]], [sample["r_rate"]]
         lam = dict(zip(equations.frame.kept, equations.multipliers(sample["t"], q, xi, [], theta).full().ravel()))
-        assert [lam[0], lam[1]] == pytest.approx([sample["lambda1"], sample["lambda2"]], abs=data["tolerance"]["multiplier"])
+        assert [lam[0], lam[1]] == pytest.approx([sample["lambda1"], sample["lambda2"]],
+                                                 abs=data["tolerance"]["multiplier"])
         q_rate, xi_rate = equations.drift(sample["t"], q, xi, [], theta)
         assert float(xi_rate) == pytest.approx(theta[1] ** 2 * sample["r"], rel=1e-12)
         wt = theta[1] * sample["t"]
@@ -177,10 +186,12 @@ def test_the_other_branch_is_refused():
 def test_other_constraints_and_bundles_are_refused():
     free = lagrangian_system(euclidean("x", "y", "z"), lambda s: s.v.x ** 2 + s.v.y ** 2 + s.v.z ** 2)
     with pytest.raises(MechanicsError, match="slope has no function of position"):
-        closed_form_multipliers(constrain(free, rows={"slope": lambda s: s.v.z - s.q.y * s.v.x}), {"z": lambda y, s: y[0]})
+        closed_form_multipliers(constrain(free, rows={"slope": lambda s: s.v.z - s.q.y * s.v.x}),
+                                {"z": lambda y, s: y[0]})
     turning = constrain(lagrangian_system(circle("angle"), lambda s: s.v.angle ** 2 / 2))
     with pytest.raises(MechanicsError, match="anchor must be the unit matrix"):
         closed_form_multipliers(turning, {})
     plane = {"one": lambda s: s.q.x - s.q.y, "other": lambda s: 2 * s.q.x - 2 * s.q.y}
     with pytest.raises(MechanicsError, match="rank 1 of 2: leave out"):
-        closed_form_multipliers(constrain(free, holonomic=plane), {"x": lambda y, s: s.q.z + y[0], "y": lambda y, s: s.q.z + y[1]})
+        closed_form_multipliers(constrain(free, holonomic=plane),
+                                {"x": lambda y, s: s.q.z + y[0], "y": lambda y, s: s.q.z + y[1]})

@@ -25,7 +25,7 @@ from nhmech.cli import main
 from nhmech.compile import loop as loops
 from nhmech.compile.cache import Cache, default_cache
 from nhmech.compile.compiled import compiled
-from nhmech.compile.compiler import LARGE, Compiler, find_compiler
+from nhmech.compile.compiler import LARGE, Compiler, find_compiler, say_no_compiler
 from nhmech.simulation.chart import Chart
 from nhmech.simulation.integrators import free_rk4_function
 
@@ -143,7 +143,8 @@ def test_what_cannot_be_loaded_is_built_anew(private):
 
 def test_what_can_never_be_loaded_is_an_error_that_says_what_to_do(private):
     compiler = Counting()
-    with pytest.raises(CompileError, match=r"(?s)[0-9a-f]{32}\.so cannot be loaded .*nhmech cache --clear.*NHMECH_CACHE.*CC=none"):
+    why = r"(?s)[0-9a-f]{32}\.so cannot be loaded .*nhmech cache --clear.*NHMECH_CACHE.*CC=none"
+    with pytest.raises(CompileError, match=why):
         default_cache().load(CODE, compiler, 1)
     assert compiler.builds == 2
     with pytest.raises(CompileError, match="cannot be loaded"):
@@ -237,7 +238,8 @@ def fake_compiler(folder: Path, script: str) -> Path:
 @needs_compiler
 def test_cc_is_respected(private, compiler_of, tmp_path):
     real = find_compiler().path
-    path = fake_compiler(tmp_path, f'[ "$1" = --version ] && echo mine 1.0 && exit 0\necho "$@" >> {tmp_path}/log\nexec {real} "$@"')
+    path = fake_compiler(tmp_path, '[ "$1" = --version ] && echo mine 1.0 && exit 0\n'
+                                   f'echo "$@" >> {tmp_path}/log\nexec {real} "$@"')
     compiler = compiler_of(str(path))
     assert (compiler.path, compiler.version, compiler.words) == (str(path), "mine 1.0", ())
     default_cache().library(CODE, compiler, 1)
@@ -279,7 +281,7 @@ def test_what_the_compiler_says_is_in_the_error(private):
 
 def test_without_a_compiler_one_line_says_so(private, compiler_of, caplog):
     compiler_of("none")
-    loops._say_once.cache_clear()
+    say_no_compiler.cache_clear()
     with caplog.at_level(logging.WARNING, logger="nhmech"):
         for _ in range(2):
             simulator = Simulator(shipped("carriage"))
@@ -288,16 +290,18 @@ def test_without_a_compiler_one_line_says_so(private, compiler_of, caplog):
             assert simulator.run(0.01).stop == "duration"
     (line,) = caplog.records
     assert "no C compiler" in line.message and "virtual machine" in line.message and "slower" in line.message
-    loops._say_once.cache_clear()
+    say_no_compiler.cache_clear()
 
 
 # -- loop --------------------------------------------------------------------------------------------------------------
 RUNS = {
     "differential_drive": dict(xi={"left_wheel_joint": 5.0, "right_wheel_joint": 3.0}),
     "ackermann_car": dict(joints={"front_left_steering_joint": 0.3}),
-    "bicycle": dict(pose=(0, 0, 0, 0.1, 0, 0.3), joints={"steering_joint": 0.15}, xi={"rear_wheel_joint": 15.0, "roll_rate": 0.4}),
+    "bicycle": dict(pose=(0, 0, 0, 0.1, 0, 0.3), joints={"steering_joint": 0.15},
+                    xi={"rear_wheel_joint": 15.0, "roll_rate": 0.4}),
     "disc": dict(pose=(0, 0, 0, 0.35, 0, 0.2), xi={"spin_joint": 8.0, "yaw_rate": 0.5}),
-    "trailers": dict(joints={"front_left_steering_joint": 0.4, "hitch_1_joint": 0.5}, xi={"rear_left_wheel_joint": 6.0}),
+    "trailers": dict(joints={"front_left_steering_joint": 0.4, "hitch_1_joint": 0.5},
+                     xi={"rear_left_wheel_joint": 6.0}),
     "swerve": dict(),
     "mecanum": dict(),
 }
@@ -327,7 +331,8 @@ def driven_run(name: str, duration: float, every: int):
 @pytest.mark.parametrize("every", [1, 7])
 @pytest.mark.parametrize("name", RUNS)
 def test_the_loop_in_c_is_the_virtual_machine(name, every, monkeypatch):
-    """With a controller at a slower rate, thinned records, and a last step of a part of dt. A change of chart asks for one step twice."""
+    """With a controller at a slower rate, thinned records, and a last step of a part of dt.
+    A change of chart asks for one step twice."""
     calls: list[int] = []
     with monkeypatch.context() as patch:
         counted(patch, calls)
@@ -338,7 +343,8 @@ def test_the_loop_in_c_is_the_virtual_machine(name, every, monkeypatch):
     assert compiled.t[-1] == pytest.approx(0.2503, rel=1e-14)
     np.testing.assert_array_equal(compiled.t, interpreted.t)
     for part in ("q", "v", "u", "angles"):
-        np.testing.assert_allclose(getattr(compiled, part), getattr(interpreted, part), rtol=1e-13, atol=1e-13, err_msg=part)
+        np.testing.assert_allclose(getattr(compiled, part), getattr(interpreted, part), rtol=1e-13,
+                                   atol=1e-13, err_msg=part)
 
 
 KEPT = {"differential_drive": True, "carriage": True, "mecanum": True, "tricycle": True,
@@ -355,13 +361,15 @@ def test_what_the_scheme_keeps_by_itself_is_projected_now_and_then(name, monkeyp
         kept = driven_run(name, 0.5, 10)
         monkeypatch.setattr("nhmech.simulation.chart.free_rk4_function", lambda *parts: None)
         for part in ("q", "v"):
-            np.testing.assert_allclose(getattr(kept, part), getattr(driven_run(name, 0.5, 10), part), rtol=0, atol=1e-13, err_msg=part)
+            np.testing.assert_allclose(getattr(kept, part), getattr(driven_run(name, 0.5, 10), part), rtol=0,
+                                       atol=1e-13, err_msg=part)
 
 
 @needs_compiler
 @pytest.mark.parametrize("name", ["differential_drive", "mecanum"])
 def test_a_kept_constraint_is_kept_for_ever(name):
-    """An error that something else brought in goes with the next projection, and over a million steps rounding does not add up."""
+    """An error that something else brought in goes with the next projection,
+    and over a million steps rounding does not add up."""
     simulator = Simulator(shipped(name), dt=1e-2)
     simulator.reset((0, 0, 0.4), xi={"forward_speed": 0.5})
     height = lambda: np.abs(shipped(name).constraint_error(simulator.t, simulator._q, simulator._v)[1]).max()
@@ -406,7 +414,8 @@ def python_calls(function) -> tuple[int, int]:
 @needs_compiler
 @pytest.mark.parametrize("integrator", ["rk4", "dop853"])
 def test_a_step_and_a_run_call_little(integrator):
-    """A step costs microseconds as long as it is about ten calls; a run as long as what it does not depend on its steps."""
+    """A step costs microseconds as long as it is about ten calls;
+    a run as long as what it does not depend on its steps."""
     effort = np.zeros(2)
     simulator = Simulator(shipped("differential_drive"), lambda t, state: effort, integrator=integrator)
     simulator.primary.loop(build=True)

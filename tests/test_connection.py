@@ -16,7 +16,8 @@ THETA = [0.3]
 
 
 def generic():
-    """Constraints on base (r1, r2, r3), fibre (s1, s2), with A and A0: no symmetry, dependent on r, s, t and a parameter."""
+    """Constraints on base (r1, r2, r3), fibre (s1, s2), with A and A0:
+    no symmetry, dependent on r, s, t and a parameter."""
     space = euclidean("r1", "r2", "r3", "s1", "s2")
     system = lagrangian_system(space, lambda s: sum(rate ** 2 for rate in vars(s.v).values()) / 2, parameters=("k",))
 
@@ -47,7 +48,8 @@ def numeric(constrained, *expressions):
 
 
 def test_forms_and_curvature_against_partial_derivatives():
-    """The rows are solved for s'; B by its definition in partial derivatives (Bloch, Krishnaprasad, Marsden, Murray; paper 000)."""
+    """The rows are solved for s'; B by its definition in partial derivatives (Bloch,
+    Krishnaprasad, Marsden, Murray; paper 000)."""
     from nhmech.mechanics.writing import symbols
 
     constrained, A, A0 = generic()
@@ -58,13 +60,14 @@ def test_forms_and_curvature_against_partial_derivatives():
     d = [ca.jacobian(ca.vec(a), q)[:, k] for k in range(5)]
     d = [ca.reshape(part, 2, 3) for part in d]
     d0 = ca.jacobian(a0, q)
-    B = [[[d[j][b, i] - d[i][b, j] + sum(a[c, i] * d[3 + c][b, j] - a[c, j] * d[3 + c][b, i] for c in range(2)) for j in range(3)]
-          for i in range(3)] for b in range(2)]
+    B = [[[d[j][b, i] - d[i][b, j] + sum(a[c, i] * d[3 + c][b, j] - a[c, j] * d[3 + c][b, i] for c in range(2))
+           for j in range(3)] for i in range(3)] for b in range(2)]
     at = ca.jtimes(a, system.t, ca.SX(1))
-    B0 = [[d0[b, j] - at[b, j] + sum(a0[c] * d[3 + c][b, j] - a[c, j] * d0[b, 3 + c] for c in range(2)) for j in range(3)]
-          for b in range(2)]
-    values = numeric(constrained, connection.coefficients, a, connection.affine, a0, ca.vertcat(*connection.curvature()),
-                     ca.vertcat(*[ca.blockcat(part) for part in B]), connection.drift_curvature(), ca.blockcat(B0))
+    B0 = [[d0[b, j] - at[b, j] + sum(a0[c] * d[3 + c][b, j] - a[c, j] * d0[b, 3 + c] for c in range(2))
+           for j in range(3)] for b in range(2)]
+    values = numeric(constrained, connection.coefficients, a, connection.affine, a0,
+                     ca.vertcat(*connection.curvature()), ca.vertcat(*[ca.blockcat(part) for part in B]),
+                     connection.drift_curvature(), ca.blockcat(B0))
     rng = np.random.default_rng(0)
     for q in rng.normal(size=(5, 5)):
         v = values(rng.uniform(), q)
@@ -80,15 +83,18 @@ def test_sign_against_the_exterior_derivative(case):
     connection = ehresmann_connection(constrained, base=("r1", "r2", "r3"))
     rows, _ = connection.forms
     q, X = constrained.system.q, connection.lift
-    exterior = [(J := ca.jacobian(rows[b, :].T, q)).T - J for b in range(2)]           # d omega(e_i, e_j) = d_i omega_j - d_j omega_i
-    values = numeric(constrained, ca.vertcat(*[X.T @ d @ X for d in exterior]), ca.vertcat(*connection.curvature()), rows @ X)
+    # d omega(e_i, e_j) = d_i omega_j - d_j omega_i
+    exterior = [(J := ca.jacobian(rows[b, :].T, q)).T - J for b in range(2)]
+    values = numeric(constrained, ca.vertcat(*[X.T @ d @ X for d in exterior]),
+                     ca.vertcat(*connection.curvature()), rows @ X)
     for q in np.random.default_rng(1).normal(size=(5, 5)):
         d, B, zero = values(0.4, q)
         assert np.abs(d + B).max() <= 1e-12 * np.abs(B).max() and np.abs(zero).max() <= 1e-14
 
 
 def test_constrained_lagrangian_with_curvature_term(case):
-    """(3.4) of paper 000 plus (dL/ds') B r' is (3.2), at states and accelerations that are no motion; autonomous linear part only."""
+    """(3.4) of paper 000 plus (dL/ds') B r' is (3.2), at states and accelerations that are no motion;
+    autonomous linear part only."""
     tolerance = case("marsden_curvature")["tolerance"]["identity"]
     space = euclidean("r1", "r2", "s1", "s2")
     q, v, a = space.q, ca.SX.sym("v", 4), ca.SX.sym("a", 2)
@@ -146,7 +152,8 @@ FREE = lagrangian_system(euclidean("x", "y", "z"), lambda s: (s.v.x ** 2 + s.v.y
     ({}, {"moving": lambda s: s.q.z * ca.cosh(s.t) - ca.sin(s.q.x * s.q.y) * ca.cos(s.t)}, True),
     ({"with a factor": lambda s: ca.exp(s.q.x * s.q.z) * (s.v.z + s.q.y * s.v.x + s.q.x * s.v.y)}, {}, True),
     ({"slope": lambda s: s.v.z - s.q.y * s.v.x}, {}, False),
-    ({"sliding plane": lambda s: s.v.z - s.q.x}, {}, False),               # curved in time only: X_0 = d/dt + x d/dz, [X_0, d/dx] = -d/dz
+    # curved in time only: X_0 = d/dt + x d/dz, [X_0, d/dx] = -d/dz
+    ({"sliding plane": lambda s: s.v.z - s.q.x}, {}, False),
     ({"pushed": lambda s: s.v.z - ca.sin(s.t)}, {}, True),
     ({"two": lambda s: s.v.z - s.q.y * s.v.x, "other": lambda s: s.v.y}, {}, True),      # together they are integrable
 ], ids=["sphere", "rheonomic", "factor", "slope", "affine", "pushed", "two"])
@@ -160,7 +167,8 @@ def test_curvature_vanishes_exactly_where_the_constraints_are_integrable(rows, h
 def test_bead_on_a_turning_rod_is_flat_with_an_affine_part():
     bead = lagrangian_system(euclidean("x", "y", "r"), lambda s: (s.v.x ** 2 + s.v.y ** 2) / 2, parameters=("w",))
     constrained = constrain(bead, {"w": 1.5}, holonomic={
-        "along": lambda s: s.q.x - s.q.r * ca.cos(s.p.w * s.t), "across": lambda s: s.q.y - s.q.r * ca.sin(s.p.w * s.t)})
+        "along": lambda s: s.q.x - s.q.r * ca.cos(s.p.w * s.t),
+        "across": lambda s: s.q.y - s.q.r * ca.sin(s.p.w * s.t)})
     connection = ehresmann_connection(constrained, base=("r",))
     values = numeric(constrained, connection.coefficients, connection.affine)
     A, A0 = values(0.6, [0.1, 0.2, 0.3])
@@ -185,8 +193,8 @@ def ball(rate: float = 0.0):
 
 
 def test_ball_in_the_world_frame():
-    """The centre moves by U x z / 2 for a spin U, so B(u, w) = (U x W) x z / 2 with U, W the spins in the world; the turning table adds
-    -rate z x (U x z / 2).
+    """The centre moves by U x z / 2 for a spin U, so B(u, w) = (U x W) x z / 2 with U, W the spins in the world;
+    the turning table adds -rate z x (U x z / 2).
     """
     from nhmech.mechanics.algebroid import rotation
 
@@ -211,8 +219,10 @@ def test_ball_in_the_world_frame():
 def test_curvature_is_a_tensor():
     """Another fibration, omega' = G omega, has B'(u, w) = G B(u, w) for horizontal u, w, however the base is named."""
     constrained = ball()
-    one, two = ehresmann_connection(constrained, base=("wx", "wy", "wz")), ehresmann_connection(constrained, base=("x", "y", "wz"))
-    values = numeric(constrained, *(part for c in (one, two) for part in (c.lift, ca.vertcat(*c.curvature()), c.forms[0])))
+    one = ehresmann_connection(constrained, base=("wx", "wy", "wz"))
+    two = ehresmann_connection(constrained, base=("x", "y", "wz"))
+    values = numeric(constrained, *(part for c in (one, two)
+                                    for part in (c.lift, ca.vertcat(*c.curvature()), c.forms[0])))
     rng = np.random.default_rng(5)
     for _ in range(5):
         E, B, forms, E2, B2, forms2 = values(0.0, constrained.system.algebroid.normalise(rng.normal(size=6)))
@@ -241,8 +251,9 @@ def test_distribution_of_a_principal_connection():
 
 
 @pytest.mark.parametrize("choice, message", [
-    ({"base": ("x", "y"), "fibre": ("z",)}, "one of the two"), ({}, "one of the two"), ({"base": ("x", "w")}, "no fibre coordinate 'w'"),
-    ({"base": ("x",)}, "1 independent speeds were named"), ({"fibre": ("y",)}, r"\(x', z'\) do not determine|x', z' do not determine"),
+    ({"base": ("x", "y"), "fibre": ("z",)}, "one of the two"), ({}, "one of the two"),
+    ({"base": ("x", "w")}, "no fibre coordinate 'w'"), ({"base": ("x",)}, "1 independent speeds were named"),
+    ({"fibre": ("y",)}, r"\(x', z'\) do not determine|x', z' do not determine"),
 ])
 def test_wrong_fibration_is_named(choice, message):
     with pytest.raises(MechanicsError, match=message):

@@ -1,4 +1,5 @@
-"""The constraint algorithm: singular Lagrangians, constraints that fail compatibility, and systems it must leave alone."""
+"""The constraint algorithm: singular Lagrangians, constraints that fail compatibility,
+and systems it must leave alone."""
 
 from __future__ import annotations
 
@@ -37,12 +38,14 @@ def run(found, q, v, times):
     start = np.concatenate([q, v]).astype(float)
     solution = solve_ivp(rate, (times[0], times[-1]), start, method="DOP853", t_eval=times, rtol=3e-14, atol=1e-15)
     assert solution.success
-    residual = max(np.abs(found.residual(t, z[:nq], z[nq:], theta).full()).max(initial=0.0) for t, z in zip(times, solution.y.T))
+    residual = max(np.abs(found.residual(t, z[:nq], z[nq:], theta).full()).max(initial=0.0)
+                   for t, z in zip(times, solution.y.T))
     return solution.y[:nq].T, solution.y[nq:].T, residual
 
 
 def zero_set(found, names):
-    """Largest of the named coordinates and rates at the algorithm's own points on the final manifold, and at points of a hundred starts."""
+    """Largest of the named coordinates and rates at the algorithm's own points on the final manifold,
+    and at points of a hundred starts."""
     space = found.constrained.system.algebroid
     index = [(space.q_names + space.v_names).index(name) for name in names]
     rng = np.random.default_rng(5)
@@ -54,24 +57,28 @@ def capri_kobayashi(m2, m3):
     """Paper 004, section VII.A: x1, y1 have no kinetic energy."""
     def lagrangian(s):
         q, v = s.q, s.v
-        return (s.p.m2 * (v.x2 ** 2 + v.y2 ** 2) + s.p.m3 * (v.x3 ** 2 + v.y3 ** 2) + v.y2 * q.x2 - v.x2 * q.y2 + v.y3 * q.x3 - v.x3 * q.y3
+        return (s.p.m2 * (v.x2 ** 2 + v.y2 ** 2) + s.p.m3
+                * (v.x3 ** 2 + v.y3 ** 2) + v.y2 * q.x2 - v.x2 * q.y2 + v.y3 * q.x3 - v.x3 * q.y3
                 - sum(getattr(q, name) ** 2 for name in ("x1", "y1", "x2", "y2", "x3", "y3")))
     return system("x1 y1 x2 y2 x3 y3", lagrangian, {"m2": m2, "m3": m3})
 
 
 def test_capri_kobayashi_algorithm():
-    """Secondary constraints -2 x1, -2 y1 as Dirac's; on the velocity side their rates too; all four second class on the momentum side."""
+    """Secondary constraints -2 x1, -2 y1 as Dirac's; on the velocity side their rates too;
+    all four second class on the momentum side."""
     found = constraint_algorithm(capri_kobayashi(0.7, 1.6))
     assert (found.hessian_rank, found.gauge, found.undetermined_reactions) == (4, 0, 0)
     assert (found.first_class, found.second_class, found.dimension) == (0, 4, 8)
-    assert [(step.rank, step.constraints.numel(), step.dimension) for step in found.steps] == [(4, 2, 10), (4, 2, 8), (6, 0, 8)]
+    assert [(step.rank, step.constraints.numel(), step.dimension) for step in found.steps] == [
+        (4, 2, 10), (4, 2, 8), (6, 0, 8)]
     s = found.constrained.system
     value = ca.Function("chi", [s.q, s.v], [found.steps[0].constraints])
     q, v = np.random.default_rng(0).normal(size=(2, 6))
     np.testing.assert_allclose(sorted(value(q, v).full().ravel()), sorted(-2 * q[:2]), rtol=1e-15)
     assert zero_set(found, ("x1", "y1", "x1'", "y1'")) <= 1e-14
     words = found.describe()
-    assert "Hessian of rank 4 of 6: singular" in words and "-2 x1 = 0, -2 y1 = 0" in words and "4 of second class" in words
+    assert ("Hessian of rank 4 of 6: singular" in words and "-2 x1 = 0, -2 y1 = 0" in words
+            and "4 of second class" in words)
 
 
 def test_capri_kobayashi_runs_as_published(case):
@@ -101,14 +108,16 @@ def test_gauge_freedom():
     times = np.linspace(0, 3, 7)
     t = constrained.system.t
     uniform = 0.3 - 0.2 * times
-    for gauge, y in ((None, uniform), ({"y": ca.cos(t)}, uniform + 1 - np.cos(times)), ({"y'": 2.0}, uniform + times ** 2)):
+    for gauge, y in ((None, uniform), ({"y": ca.cos(t)}, uniform + 1 - np.cos(times)),
+                     ({"y'": 2.0}, uniform + times ** 2)):
         fixed = constraint_algorithm(constrained, gauge=gauge)
         q, v, residual = run(fixed, [0.1, 0.3], [0.3, -0.2], times)
         assert residual <= 1e-12
         np.testing.assert_allclose(q[:, 1], y, rtol=0, atol=1e-12)
         np.testing.assert_allclose(v[:, 0], q[:, 1], rtol=0, atol=1e-12)
     a = constraint_algorithm(constrained).drift(0.0, [0.1, 0.3], [0.3, -0.2], [], [])[1].full().ravel()
-    np.testing.assert_allclose(a, [-0.2, 0.0], atol=1e-15)                       # x'' = y', and the least norm takes y'' = 0
+    # x'' = y', and the least norm takes y'' = 0
+    np.testing.assert_allclose(a, [-0.2, 0.0], atol=1e-15)
     with pytest.raises(MechanicsError, match="cannot be chosen: 1 of 2"):
         constraint_algorithm(constrained, gauge={"x": 0.0})
     with pytest.raises(MechanicsError, match="cannot be chosen: 1 of 2"):
@@ -126,7 +135,8 @@ def test_least_norm_shares_the_freedom():
 
 
 def test_cawley():
-    """L = x' z' + y z^2 / 2 (Cawley 1979): z^2 = 0 is not regular, z takes its place; z, p_x, p_y are of first class, y is gauge."""
+    """L = x' z' + y z^2 / 2 (Cawley 1979): z^2 = 0 is not regular, z takes its place;
+    z, p_x, p_y are of first class, y is gauge."""
     found = constraint_algorithm(system("x y z", lambda s: s.v.x * s.v.z + s.q.y * s.q.z ** 2 / 2))
     assert (found.hessian_rank, found.gauge, found.first_class, found.second_class, found.dimension) == (2, 1, 3, 0, 4)
     assert zero_set(found, ("z", "z'")) <= 1e-13
@@ -136,7 +146,8 @@ def test_cawley():
 
 
 def test_relativistic_particle():
-    """L = -m sqrt(t'^2 - x'^2): no constraint on velocities, one primary of first class; x(t) does not depend on the gauge."""
+    """L = -m sqrt(t'^2 - x'^2): no constraint on velocities, one primary of first class;
+    x(t) does not depend on the gauge."""
     constrained = system("t x", lambda s: -s.p.m * ca.sqrt(s.v.t ** 2 - s.v.x ** 2), {"m": 1.3})
     near = ((0.0, 0.0), (2.0, 0.3))
     assert (one := constraint_algorithm(constrained, near=near)).hessian_rank == 1
@@ -150,7 +161,8 @@ def test_relativistic_particle():
 
 
 def test_first_order_lagrangian():
-    """L = x y' - (x^2 + y^2) / 2: no masses at all; the constraints are Hamilton's equations x' = -y, y' = x of second class."""
+    """L = x y' - (x^2 + y^2) / 2: no masses at all; the constraints are Hamilton's equations x' = -y,
+    y' = x of second class."""
     found = constraint_algorithm(system("x y", lambda s: s.q.x * s.v.y - (s.q.x ** 2 + s.q.y ** 2) / 2))
     assert (found.hessian_rank, found.gauge, found.first_class, found.second_class, found.dimension) == (0, 0, 0, 2, 2)
     times = np.linspace(0, 6, 13)
@@ -161,13 +173,15 @@ def test_first_order_lagrangian():
 
 @pytest.mark.parametrize("rows", [False, True])
 def test_massless_particle_on_springs(rows):
-    """y has no mass and hangs between springs: k (x - y) = y. With the row z' = y x' the reduced equation is derived here by hand."""
+    """y has no mass and hangs between springs: k (x - y) = y.
+    With the row z' = y x' the reduced equation is derived here by hand."""
     k = 2.5
 
     def lagrangian(s):
         return (s.v.x ** 2 + s.v.z ** 2) / 2 - s.p.k * (s.q.x - s.q.y) ** 2 / 2 - s.q.y ** 2 / 2
 
-    constrained = system("x y z", lagrangian, {"k": k}, rows={"slope": lambda s: s.v.z - s.q.y * s.v.x} if rows else None)
+    constrained = system("x y z", lagrangian, {"k": k},
+                         rows={"slope": lambda s: s.v.z - s.q.y * s.v.x} if rows else None)
     found = constraint_algorithm(constrained)
     assert (found.hessian_rank, found.gauge, found.dimension) == (2, 0, 3 if rows else 4)
     assert (found.first_class, found.second_class) == ((None, None) if rows else (0, 2))
@@ -190,7 +204,8 @@ def test_massless_particle_on_springs(rows):
 
 def incompatible(potential):
     """Kinetic energy (x'^2 - y'^2 + z'^2) / 2 with x' = y': M is regular, but A M^-1 A^T = 1 - 1 = 0."""
-    return system("x y z", lambda s: (s.v.x ** 2 - s.v.y ** 2 + s.v.z ** 2) / 2 - potential(s.q), rows={"drag": lambda s: s.v.x - s.v.y})
+    return system("x y z", lambda s: (s.v.x ** 2 - s.v.y ** 2 + s.v.z ** 2) / 2 - potential(s.q),
+                  rows={"drag": lambda s: s.v.x - s.v.y})
 
 
 def test_incompatible_constraint_with_dynamics_left():
@@ -222,19 +237,22 @@ def test_incompatible_constraint_down_to_rest():
 
 
 def test_incompatible_constraint_with_gauge():
-    """V(x - y, z) asks for nothing: acceleration along (1, 1, 0) and the reaction that drives it remain undetermined together."""
+    """V(x - y, z) asks for nothing: acceleration along (1, 1, 0) and the reaction that
+    drives it remain undetermined together."""
     constrained = incompatible(lambda q: (q.x - q.y) ** 2 / 2 + 2.5 * q.z ** 2)
     found = constraint_algorithm(constrained, gauge={"x": 0.7})
     assert (found.gauge, found.undetermined_reactions, found.dimension, len(found.steps)) == (1, 0, 5, 1)
     q, v = np.array([0.5, 0.2, -0.4]), np.array([0.3, 0.3, 0.1])
     a = found.drift(0.0, q, v, [], [])[1].full().ravel()
     np.testing.assert_allclose(a, [0.7, 0.7, 2.0], atol=1e-14)
-    assert float(found.multipliers(0.0, q, v, [], [])) == pytest.approx(0.7 + 0.3, rel=1e-14)      # x'' = lambda - (x - y)
+    # x'' = lambda - (x - y)
+    assert float(found.multipliers(0.0, q, v, [], [])) == pytest.approx(0.7 + 0.3, rel=1e-14)
 
 
 @pytest.mark.parametrize("name", ["nonholonomic_particle", "sled", "bead_parabola", "bead_rod"])
 def test_compatible_systems_end_at_once(name):
-    """No new constraint, and the accelerations and multipliers of Gibbs-Appell; the bead on the rod has a singular M and still ends."""
+    """No new constraint, and the accelerations and multipliers of Gibbs-Appell;
+    the bead on the rod has a singular M and still ends."""
     example = load_system(name)
     constrained, theta = example.constrained, example.constrained.parameters
     found = constraint_algorithm(constrained)
@@ -254,26 +272,33 @@ def test_compatible_systems_end_at_once(name):
 
 
 def test_bead_on_a_turning_rod(case):
-    """Singular M (the rod coordinate has no mass) with holonomic, moving constraints: the run is r0 cosh + (v0 / w) sinh."""
+    """Singular M (the rod coordinate has no mass) with holonomic, moving constraints:
+    the run is r0 cosh + (v0 / w) sinh."""
     data = case("bead_rod")
     m, omega = data["parameters"]["m"], data["parameters"]["omega"]
     found = constraint_algorithm(system(
         "x y r", lambda s: s.p.m * (s.v.x ** 2 + s.v.y ** 2) / 2, {"m": m, "w": omega},
-        holonomic={"x": lambda s: s.q.x - s.q.r * ca.cos(s.p.w * s.t), "y": lambda s: s.q.y - s.q.r * ca.sin(s.p.w * s.t)}))
-    assert (found.hessian_rank, found.first_class, found.second_class, found.dimension, len(found.steps)) == (2, 0, 4, 2, 1)
+        holonomic={"x": lambda s: s.q.x - s.q.r * ca.cos(s.p.w * s.t),
+                   "y": lambda s: s.q.y - s.q.r * ca.sin(s.p.w * s.t)}))
+    assert (found.hessian_rank, found.first_class, found.second_class, found.dimension, len(found.steps)) == (
+        2, 0, 4, 2, 1)
     samples = data["expected"]["samples"]
     r, rate = samples[0]["r"], samples[0]["r_rate"]
     q, v, residual = run(found, [r, 0.0, r], [rate, omega * r, rate], [float(sample["t"]) for sample in samples])
     assert residual <= 1e-12
     for sample, position, velocity in zip(samples, q, v):
-        np.testing.assert_allclose(position, [sample["x"], sample["y"], sample["r"]], rtol=0, atol=data["tolerance"]["state"])
+        np.testing.assert_allclose(position, [sample["x"], sample["y"], sample["r"]], rtol=0,
+                                   atol=data["tolerance"]["state"])
         lam = found.multipliers(sample["t"], position, velocity, [], [m, omega]).full().ravel()
-        np.testing.assert_allclose(lam, [sample["lambda1"], sample["lambda2"]], rtol=0, atol=data["tolerance"]["multiplier"])
+        np.testing.assert_allclose(lam, [sample["lambda1"], sample["lambda2"]], rtol=0,
+                                   atol=data["tolerance"]["multiplier"])
 
 
-@pytest.mark.parametrize("name, dimension, open_reactions", [("carriage", 7, 1), ("disc", 8, 0), ("differential_drive", 7, 1)])
+@pytest.mark.parametrize("name, dimension, open_reactions",
+                         [("carriage", 7, 1), ("disc", 8, 0), ("differential_drive", 7, 1)])
 def test_vehicles_end_at_once(vehicle, name, dimension, open_reactions):
-    """Redundant lateral rows and samples that lie on the holonomic manifold: dimension = nv - #phi + nxi; accelerations of Gibbs-Appell."""
+    """Redundant lateral rows and samples that lie on the holonomic manifold: dimension = nv - #phi + nxi;
+    accelerations of Gibbs-Appell."""
     robot = vehicle(name)
     found = constraint_algorithm(robot)
     assert len(found.steps) == 1 and found.gauge == 0
@@ -283,7 +308,8 @@ def test_vehicles_end_at_once(vehicle, name, dimension, open_reactions):
     for t, z in zip(found.manifold.times, found.manifold.states):
         q, v = z[:nq], z[nq:]
         a = equations.acceleration(t, q, v[list(equations.frame.speeds)], u, robot.theta).full()
-        np.testing.assert_allclose(found.drift(t, q, v, u, robot.theta)[1].full(), a, rtol=0, atol=1e-9 * np.abs(a).max())
+        np.testing.assert_allclose(found.drift(t, q, v, u, robot.theta)[1].full(), a, rtol=0,
+                                   atol=1e-9 * np.abs(a).max())
 
 
 def test_redundant_rows_leave_the_split_of_the_reaction_open():
@@ -300,14 +326,16 @@ def test_redundant_rows_leave_the_split_of_the_reaction_open():
 
 
 def test_on_a_circle():
-    """The embedding (cos, sin) of an angle counts as no constraint: a massless r is held at cos(theta), theta turns freely."""
+    """The embedding (cos, sin) of an angle counts as no constraint:
+    a massless r is held at cos(theta), theta turns freely."""
     space = product(circle("angle"), line("r"))
     made = lagrangian_system(space, lambda s: s.v.angle ** 2 / 2 - (s.q.r - space.q[0]) ** 2 / 2)
     found = constraint_algorithm(constrain(made))
     assert (found.hessian_rank, found.dimension, found.gauge, found.first_class, found.second_class) == (1, 2, 0, 0, 2)
     times = np.linspace(0, 3, 4)
     q, _, residual = run(found, [1.0, 0.0, 1.0], [2.0, 0.0], times)
-    np.testing.assert_allclose(q, np.column_stack([np.cos(2 * times), np.sin(2 * times), np.cos(2 * times)]), rtol=0, atol=1e-12)
+    np.testing.assert_allclose(q, np.column_stack([np.cos(2 * times), np.sin(2 * times), np.cos(2 * times)]),
+                               rtol=0, atol=1e-12)
     assert residual <= 1e-12
 
 
@@ -321,7 +349,8 @@ LAGRANGIANS = {          # of q, v (3,): Lagrangian, gauge, first class, second 
 
 @pytest.mark.parametrize("name", LAGRANGIANS)
 def test_classes_do_not_depend_on_the_basis_of_the_fibre(name):
-    """In quasi-velocities v = X(q) w the brackets {p_a, p_b} = -c^g_ab p_g are not zero; all counts are those of coordinates."""
+    """In quasi-velocities v = X(q) w the brackets {p_a, p_b} = -c^g_ab p_g are not zero;
+    all counts are those of coordinates."""
     lagrangian, expected = LAGRANGIANS[name]
     plain = euclidean("x", "y", "z")
     q = plain.q
@@ -337,10 +366,12 @@ def test_rod_without_spin_inertia():
     structure = [np.zeros((3, 3)) for _ in range(3)]
     for i, j, k in ((0, 1, 2), (1, 2, 0), (2, 0, 1)):
         structure[k][i, j], structure[k][j, i] = 1, -1
-    space = LieAlgebroid(ca.SX(0, 1), (), ("w1", "w2", "w3"), ("rad/s",) * 3, ca.SX(0, 3), tuple(ca.SX(ca.DM(c)) for c in structure))
+    space = LieAlgebroid(ca.SX(0, 1), (), ("w1", "w2", "w3"), ("rad/s",) * 3, ca.SX(0, 3),
+                         tuple(ca.SX(ca.DM(c)) for c in structure))
 
     def rod(I1, I2, near=None):
-        return constraint_algorithm(constrain(lagrangian_system(space, lambda s: (I1 * s.v.w1 ** 2 + I2 * s.v.w2 ** 2) / 2)), near=near)
+        return constraint_algorithm(constrain(
+            lagrangian_system(space, lambda s: (I1 * s.v.w1 ** 2 + I2 * s.v.w2 ** 2) / 2)), near=near)
 
     round_rod = rod(1.5, 1.5)
     assert (round_rod.gauge, round_rod.first_class, round_rod.second_class, round_rod.dimension) == (1, 1, 0, 3)
@@ -352,7 +383,8 @@ def test_rod_without_spin_inertia():
 
 
 def test_nonlinear_constraint_of_a_singular_lagrangian():
-    """y has no mass, and x' y' = 1 binds it by Chetaev's rule: R = (y', x'), so lambda = 0 where x' is not 0, and x' is constant."""
+    """y has no mass, and x' y' = 1 binds it by Chetaev's rule:
+    R = (y', x'), so lambda = 0 where x' is not 0, and x' is constant."""
     constrained = system("x y", lambda s: s.v.x ** 2 / 2)
     v = constrained.system.v
     found = constraint_algorithm(constrained, nonlinear=v[0] * v[1] - 1)
@@ -365,7 +397,8 @@ def test_nonlinear_constraint_of_a_singular_lagrangian():
 def test_pieces_of_a_manifold():
     """y x z = 0 in the potential asks for x = 0 or z = 0; a state near one piece picks it."""
     constrained = system("x y z", lambda s: (s.v.x ** 2 + s.v.z ** 2) / 2 + s.q.y * s.q.x * s.q.z)
-    for near, still in ((((0, 0, 1), (0, 0, 0.5)), ("x", "x'", "y", "y'")), (((1, 0, 0), (0.5, 0, 0)), ("z", "z'", "y", "y'"))):
+    for near, still in ((((0, 0, 1), (0, 0, 0.5)), ("x", "x'", "y", "y'")),
+                        (((1, 0, 0), (0.5, 0, 0)), ("z", "z'", "y", "y'"))):
         found = constraint_algorithm(constrained, near=near)
         names = found.constrained.system.algebroid.q_names + found.constrained.system.algebroid.v_names
         assert np.abs(found.manifold.states[:, [names.index(name) for name in still]]).max() <= 1e-12
@@ -388,6 +421,7 @@ def test_rows_that_contradict_each_other_are_refused():
 
 
 def test_an_input_in_a_constraint_is_refused():
-    made = lagrangian_system(euclidean("x", "y"), lambda s: s.v.x ** 2 / 2 - s.q.y ** 2 / 2, inputs=("f",), force=lambda s: {"y": s.u.f})
+    made = lagrangian_system(euclidean("x", "y"), lambda s: s.v.x ** 2 / 2 - s.q.y ** 2 / 2, inputs=("f",),
+                             force=lambda s: {"y": s.u.f})
     with pytest.raises(MechanicsError, match="input 'f' enters the constraint"):
         constraint_algorithm(constrain(made))

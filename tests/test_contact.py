@@ -1,7 +1,7 @@
 """One contract for every kind of wheel, on every mounting and every ground.
 
-The reference is geometry alone: the lowest point of the wheel is searched on its surface, the velocity of its material is a central
-difference of that material point's position under `pinocchio.integrate`.
+The reference is geometry alone: the lowest point of the wheel is searched on its surface, the velocity of its material
+is a central difference of that material point's position under `pinocchio.integrate`.
 """
 
 from __future__ import annotations
@@ -40,7 +40,8 @@ GROUNDS = {
     "level": nhmech.Ground(),
     "tilted": nhmech.Ground(normal=(0.3, -0.2, 0.9), point=(0.4, 0.1, -0.2)),
     "moving": nhmech.Ground(point=(0.4, 0.1, -0.2), velocity=(0.5, -0.3, 0.2), angular_velocity=(0, 0, 1.7)),
-    "tilted, moving": nhmech.Ground(normal=(0.0, 0.6, 0.8), point=(0.4, 0.1, -0.2), velocity=(0.5, -0.3, 0.2), angular_velocity=(0, 0.9, 1.2)),
+    "tilted, moving": nhmech.Ground(normal=(0.0, 0.6, 0.8), point=(0.4, 0.1, -0.2), velocity=(0.5, -0.3, 0.2),
+                                    angular_velocity=(0, 0.9, 1.2)),
 }
 T = 0.7          # [s] on moving ground the rows depend on time
 H = 1e-5         # [s] step of the central differences
@@ -52,11 +53,13 @@ def rig(wheel: str, mount: str, ground: str):
     parts = [link("base_link", 5.0)]
     parent = "base_link"
     if mount == "steered":
-        parts += [link("fork"), joint("steering_joint", "base_link", "fork", (0.5, 0.0, 0.1), (0, -0.3, 0), (0, 0, 1), "revolute",
-                                      '<limit lower="-1.2" upper="1.2" effort="9" velocity="9"/>')]
+        limit = '<limit lower="-1.2" upper="1.2" effort="9" velocity="9"/>'
+        parts += [link("fork"), joint("steering_joint", "base_link", "fork", (0.5, 0.0, 0.1), (0, -0.3, 0), (0, 0, 1),
+                                      "revolute", limit)]
         parent = "fork"
     rolls = given.joint is not None
-    parts += [link("wheel"), joint("wheel_joint", parent, "wheel", kind="continuous" if rolls else "fixed", **MOUNTS[mount])]
+    parts += [link("wheel"), joint("wheel_joint", parent, "wheel", kind="continuous" if rolls else "fixed",
+                                   **MOUNTS[mount])]
     free = ("steering_joint",) if mount == "steered" and not rolls else ()
     return nhmech.load(robot(*parts), wheels=[given], ground=GROUNDS[ground], free=free)
 
@@ -70,7 +73,8 @@ def lowest(n, a, b) -> np.ndarray:
 
 
 class Geometry:
-    """The wheel as a surface that moves with its link, and the ground below it at time t; knows nothing of the package's formulas."""
+    """The wheel as a surface that moves with its link, and the ground below it at time t;
+    knows nothing of the package's formulas."""
 
     def __init__(self, vehicle, t: float):
         self.vehicle, self.wheel, ground = vehicle, vehicle.description.wheels[0], vehicle.ground
@@ -112,10 +116,12 @@ class Geometry:
         lateral = axle - self.n * (self.n @ axle)
         lateral /= np.linalg.norm(lateral)
         ahead = np.cross(lateral, self.n)
-        return {"lateral": lateral, "longitudinal": ahead, "roller": np.sin(ROLLER) * ahead + np.cos(ROLLER) * lateral}[name]
+        return {"lateral": lateral, "longitudinal": ahead,
+                "roller": np.sin(ROLLER) * ahead + np.cos(ROLLER) * lateral}[name]
 
     def slip(self, q, v) -> np.ndarray:
-        """Velocity (3,) of the wheel's material point that is at K now, relative to the ground, by central differences."""
+        """Velocity (3,) of the wheel's material point that is at K now, relative to the ground,
+        by central differences."""
         K = self.contact(q)
         material = self.place(q).actInv(K)
         ends = [self.place(pin.integrate(self.vehicle.model, q, s * H * v)).act(material) for s in (1, -1)]
@@ -132,7 +138,8 @@ def random_poses(vehicle, count: int, seed: int):
     geometry = Geometry(vehicle, 0.0)
     while count:
         q = pin.integrate(vehicle.model, pin.neutral(vehicle.model), rng.normal(size=vehicle.model.nv) * 1.5)
-        axle = geometry.place(q).rotation @ (np.array(LATERAL) if vehicle.description.wheels[0].kind == "blade" else np.array([0, 1, 0]))
+        blade = vehicle.description.wheels[0].kind == "blade"
+        axle = geometry.place(q).rotation @ np.array(LATERAL if blade else [0, 1, 0])
         if np.linalg.norm(np.cross(axle, geometry.n)) > 0.2:
             count -= 1
             yield q, rng.normal(size=vehicle.model.nv)

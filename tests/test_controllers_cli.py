@@ -8,14 +8,14 @@ import re
 
 import numpy as np
 import pytest
-from click.testing import CliRunner
-from support import shipped
+from support import command_line, shipped
 
-from nhmech import ModelError, Simulator, Trajectory, cli
+from nhmech import ModelError, Simulator, Trajectory
 from nhmech.control.path import Path
 from nhmech.control.path_choice import SIZES, read_path, scale
 from nhmech.control.path_library import PATHS
-from nhmech.control.registry import CONTROLLERS, Parameter, controller_class, controller_names, make_controller, one_line, parameters, settable
+from nhmech.control.registry import (
+    CONTROLLERS, Parameter, controller_class, controller_names, make_controller, one_line, parameters, settable)
 
 MINE = '''
 from __future__ import annotations
@@ -75,19 +75,14 @@ def nhmech(tmp_path, monkeypatch):
     (tmp_path / "bad.csv").write_text("x,y\n0,0\none,2\n")
     (tmp_path / "short.csv").write_text("0,0\n")
 
-    def call(*words):
-        result = CliRunner().invoke(cli.main, [str(word) for word in words])
-        if result.exception is not None and not isinstance(result.exception, SystemExit):
-            raise result.exception
-        return result
-
-    return call
+    return command_line
 
 
-# -- the registry ----------------------------------------------------------------------------------------------------------
+# -- the registry ------------------------------------------------------------------------------------------------------
 @pytest.mark.parametrize("name", CONTROLLERS)
 def test_every_registered_controller_keeps_the_convention(name):
-    """Made with the vehicle first, one line that says what it is, units in the docstring, every parameter filled by a run or set by a word."""
+    """Made with the vehicle first, one line that says what it is, units in the docstring,
+    every parameter filled by a run or set by a word."""
     controller = controller_class(name)
     assert inspect.isclass(controller) and callable(controller)
     line = one_line(controller)
@@ -108,7 +103,8 @@ def test_an_unknown_name_is_told_the_known_ones():
 @pytest.mark.parametrize("default, annotation, text, value", [
     (2.0, "", "0.6", 0.6), (2, "", "3", 3), (True, "", "off", False), (False, "", "Yes", True), ("a", "", "1", "1"),
     ((1.0, 2.0), "", "3,4,5", (3.0, 4.0, 5.0)), (np.zeros(2), "", "3 4", (3.0, 4.0)),
-    (None, "float | None", "1e-3", 1e-3), (None, "Sequence[float] | None", "1", (1.0,)), (None, "", "1,2", (1.0, 2.0)), (None, "", "fast", "fast"),
+    (None, "float | None", "1e-3", 1e-3), (None, "Sequence[float] | None", "1", (1.0,)), (None, "", "1,2", (1.0, 2.0)),
+    (None, "", "fast", "fast"),
 ])
 def test_words_become_values_of_the_right_type(default, annotation, text, value):
     read = Parameter("p", default, annotation).read(text)
@@ -116,7 +112,8 @@ def test_words_become_values_of_the_right_type(default, annotation, text, value)
 
 
 @pytest.mark.parametrize("default, text, wanted", [
-    (2.0, "far", "a number"), (2.0, "nan", "a number"), (2, "1.5", "a whole number"), (True, "perhaps", "true or false"), ((1.0,), "1,b", "with commas"),
+    (2.0, "far", "a number"), (2.0, "nan", "a number"), (2, "1.5", "a whole number"),
+    (True, "perhaps", "true or false"), ((1.0,), "1,b", "with commas"),
 ])
 def test_words_that_are_no_values_are_refused(default, text, wanted):
     with pytest.raises(ModelError, match=f"gain={text}.*{wanted}"):
@@ -125,7 +122,8 @@ def test_words_that_are_no_values_are_refused(default, text, wanted):
 
 def test_only_what_a_word_can_be_is_offered():
     class Some:
-        def __init__(self, vehicle, path, *, speed: float = 1.0, drive: "Callable | None" = None, gain: "float | None" = None):
+        def __init__(self, vehicle, path, *, speed: float = 1.0, drive: "Callable | None" = None,
+                     gain: "float | None" = None):
             pass
 
     assert list(settable(Some)) == ["gain"]
@@ -146,7 +144,7 @@ def test_a_controller_is_made_from_what_a_run_is_about():
             make_controller(Takes, "robot", **arguments)
 
 
-# -- paths -----------------------------------------------------------------------------------------------------------------
+# -- paths -------------------------------------------------------------------------------------------------------------
 @pytest.mark.parametrize("name", PATHS)
 def test_every_path_has_a_size_that_suits_the_vehicle(name):
     """The tightest turn at the size that nobody gave has two vehicle lengths of radius, give or take a few per cent."""
@@ -166,16 +164,21 @@ def test_the_scale_is_that_of_the_axles_or_of_the_speed():
 def test_sizes_and_files(nhmech):
     assert read_path("circle:3", 1.0).length == pytest.approx(6 * np.pi, rel=1e-12)
     way = read_path("way.csv", 1.0)
-    assert not way.closed and way.point(0.0) == pytest.approx((0, 0), abs=1e-12) and way.point(way.length) == pytest.approx((3, 0.2), rel=1e-9)
-    assert way.nearest((2, 0.5)) > 2 and np.linalg.norm(way.point(way.nearest((2, 0.5))) - (2, 0.5)) < 1e-9, "through every waypoint"
+    assert (not way.closed and way.point(0.0) == pytest.approx((0, 0), abs=1e-12)
+            and way.point(way.length) == pytest.approx((3, 0.2), rel=1e-9))
+    s = way.nearest((2, 0.5))
+    assert s > 2 and np.linalg.norm(way.point(s) - (2, 0.5)) < 1e-9, "through every waypoint"
     assert read_path("lap.csv", 1.0).closed
-    for text, message in (("bad.csv", "bad.csv, line 3: 'one,2'"), ("short.csv", "short.csv: waypoints must be 2 or more"), ("none.csv", "none.csv: No such file"),
-                          ("spiral", "no path 'spiral'; there are line, circle"), ("circle:wide", "'wide' is no number"), ("circle:-1", "positive")):
+    for text, message in (("bad.csv", "bad.csv, line 3: 'one,2'"),
+                          ("short.csv", "short.csv: waypoints must be 2 or more"),
+                          ("none.csv", "none.csv: No such file"),
+                          ("spiral", "no path 'spiral'; there are line, circle"),
+                          ("circle:wide", "'wide' is no number"), ("circle:-1", "positive")):
         with pytest.raises(ModelError, match=message):
             read_path(text, 1.0)
 
 
-# -- the commands ----------------------------------------------------------------------------------------------------------
+# -- the commands ------------------------------------------------------------------------------------------------------
 def test_controllers_lists_all_with_a_line_each(nhmech):
     lines = nhmech("controllers").output.splitlines()
     assert [line.split()[0] for line in lines] == list(controller_names())
@@ -199,8 +202,8 @@ def lateral(output: str) -> tuple[float, float]:
 
 
 def test_run_along_a_path(nhmech):
-    result = nhmech("run", "differential_drive", "--controller", "pure_pursuit", "--path", "figure8", "--speed", "0.5", "--set", "lookahead=0.3",
-                    "--save", "run.npz", "--duration", "4")
+    result = nhmech("run", "differential_drive", "--controller", "pure_pursuit", "--path", "figure8", "--speed", "0.5",
+                    "--set", "lookahead=0.3", "--save", "run.npz", "--duration", "4")
     assert result.exit_code == 0, result.output
     rms, most = lateral(result.output)
     assert 0 < rms <= most < 20
@@ -208,13 +211,16 @@ def test_run_along_a_path(nhmech):
     path = read_path("figure8", scale(shipped("differential_drive"), 0.5))
     apart = [np.linalg.norm(q[:2] - path.point(path.nearest(q[:2]))) for q in run.q[::20]]
     assert 1e3 * np.max(apart) == pytest.approx(most, abs=0.1)
-    assert np.linalg.norm(np.diff(run.q[:, :2], axis=0), axis=1).sum() == pytest.approx(2.0, rel=0.02), "0.5 m/s for 4 s"
+    gone = np.linalg.norm(np.diff(run.q[:, :2], axis=0), axis=1).sum()
+    assert gone == pytest.approx(2.0, rel=0.02), "0.5 m/s for 4 s"
 
 
 def test_run_starts_where_a_waypoint_file_does(nhmech, tmp_path):
     (tmp_path / "far.csv").write_text("3,4\n3,6\n3,9\n")
     for controller in ("stanley", "mine.py:Follow"):
-        assert nhmech("run", "carriage", "--controller", controller, "--path", "far.csv", "--duration", "0.02", "--save", "run.npz").exit_code == 0
+        done = nhmech("run", "carriage", "--controller", controller, "--path", "far.csv", "--duration", "0.02",
+                      "--save", "run.npz")
+        assert done.exit_code == 0
         q = Trajectory.load("run.npz").q[0]
         assert 2 * np.arctan2(q[5], q[6]) == pytest.approx(np.pi / 2, abs=1e-9)
         assert q[0] == pytest.approx(3, abs=1e-9) and abs(q[1] - 4) < 0.5
@@ -222,15 +228,17 @@ def test_run_starts_where_a_waypoint_file_does(nhmech, tmp_path):
 
 def test_settings_reach_a_class_of_the_user(nhmech, tmp_path):
     words = ["gain=3", "sides=1,2,3", "loud=yes", "laps=4", "mode=b"]
-    result = nhmech("run", "carriage", "--controller", "mine.py:Follow", "--path", "line:7", "--speed", "0.2", "--duration", "0.01",
-                    *[word for setting in words for word in ("--set", setting)])
+    result = nhmech("run", "carriage", "--controller", "mine.py:Follow", "--path", "line:7", "--speed", "0.2",
+                    "--duration", "0.01", *[word for setting in words for word in ("--set", setting)])
     assert result.exit_code == 0, result.output
-    assert json.loads((tmp_path / "given.json").read_text()) == dict(length=7.0, speed=0.2, gain=3.0, sides=[1.0, 2.0, 3.0], loud=True, laps=4, mode="b")
+    assert json.loads((tmp_path / "given.json").read_text()) == dict(length=7.0, speed=0.2, gain=3.0,
+                                                                     sides=[1.0, 2.0, 3.0], loud=True, laps=4, mode="b")
     assert lateral(result.output) == (0.0, 0.0)
 
 
 def test_a_dataclass_of_the_user_with_names_of_its_own(nhmech):
-    result = nhmech("run", "carriage", "--controller", "mine.py:Keeps", "--path", "line:7", "--set", "gain=3", "--duration", "0.01")
+    result = nhmech("run", "carriage", "--controller", "mine.py:Keeps", "--path", "line:7", "--set",
+                    "gain=3", "--duration", "0.01")
     assert result.exit_code == 0, result.output
     assert lateral(result.output) == (0.0, 0.0)
 
@@ -248,8 +256,10 @@ def test_a_dataclass_of_the_user_with_names_of_its_own(nhmech):
     (("--controller", "twist"), "TwistDrive needs a speed"),
     (("--controller", "wheel_servo"), "WheelServo needs a speed"),
     (("--controller", "twist", "--speed", "1", "--path", "line"), "TwistDrive follows no path"),
-    (("--controller", "pure_pursuit", "--path", "line", "--set", "lookahed=1"), "no parameter 'lookahed' to set; there are lookahead"),
-    (("--controller", "pure_pursuit", "--path", "line", "--set", "lookahead=far"), "lookahead=far: lookahead is a number"),
+    (("--controller", "pure_pursuit", "--path", "line", "--set", "lookahed=1"),
+     "no parameter 'lookahed' to set; there are lookahead"),
+    (("--controller", "pure_pursuit", "--path", "line", "--set", "lookahead=far"),
+     "lookahead=far: lookahead is a number"),
     (("--controller", "pure_pursuit", "--path", "line", "--set", "lookahead"), "write NAME=VALUE"),
     (("--controller", "pure_pursuit", "--path", "spiral"), "no path 'spiral'; there are line"),
     (("--controller", "pure_pursuit", "--path", "bad.csv"), "bad.csv, line 3"),
@@ -264,8 +274,10 @@ def test_what_does_not_fit_is_bad_input(nhmech, words, complaint):
 
 
 @pytest.mark.parametrize("name, message, seconds", [
-    ("Breaks", r"controller Breaks raised ZeroDivisionError at t = 0\.05 s: division by zero \(mine.py, line \d+\)", 0.05),
-    ("lifts", r"controller lifts at t = 0 s returned dict; return an array, JointTorque, JointVelocity or JointPosition", 0.0),
+    ("Breaks", r"controller Breaks raised ZeroDivisionError at t = 0\.05 s: division by zero \(mine.py, line \d+\)",
+     0.05),
+    ("lifts", r"controller lifts at t = 0 s returned dict; "
+              r"return an array, JointTorque, JointVelocity or JointPosition", 0.0),
 ])
 def test_a_controller_that_fails_is_exit_code_3_and_the_run_is_there(nhmech, name, message, seconds):
     result = nhmech("run", "differential_drive", "--controller", f"mine.py:{name}", "--save", "run.npz")
@@ -277,7 +289,8 @@ def test_a_controller_that_fails_is_exit_code_3_and_the_run_is_there(nhmech, nam
 
 
 def test_the_wheel_servo_drives_from_the_command_line(nhmech):
-    result = nhmech("run", "differential_drive", "--controller", "wheel_servo", "--speed", "0.4", "--set", "time=0.03", "--duration", "1")
+    result = nhmech("run", "differential_drive", "--controller", "wheel_servo", "--speed", "0.4", "--set",
+                    "time=0.03", "--duration", "1")
     assert result.exit_code == 0
     assert re.search(r"^end +x \+0\.3900 m", result.output, re.M), "0.4 m/s, T - 5 ms late for commands held 10 ms"
 

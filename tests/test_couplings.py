@@ -18,7 +18,8 @@ SWERVE = ("front_left", "front_right", "rear_left", "rear_right")
 
 
 def mobility(vehicle, q) -> int:
-    """nv - rank A at q, all rows, by singular values in the common unit of metres; with the coupling written in a pair that serves there."""
+    """nv - rank A at q, all rows, by singular values in the common unit of metres;
+    with the coupling written in a pair that serves there."""
     if vehicle.steering.coupled:
         vehicle = vehicle.rechosen(q)
     A = vehicle.function("constraints")(0.0, q, vehicle.theta)[0].full() / vehicle.constrained.scales
@@ -28,7 +29,8 @@ def mobility(vehicle, q) -> int:
 
 
 def axle_lines(vehicle, q) -> np.ndarray:
-    """Each wheel's axle as a line (a, b, c) of the base's plane, a x + b y + c = 0 with (a, b) unit and c in vehicle lengths.
+    """Each wheel's axle as a line (a, b, c) of the base's plane, a x + b y + c = 0 with
+    (a, b) unit and c in vehicle lengths.
 
     Built from Pinocchio's placements of the wheels alone: the axle is the wheel joint's axis, laid onto the ground.
     """
@@ -81,9 +83,11 @@ CASES = [
 def test_mobility_and_rotation_centre(name, pose, joints, nxi):
     vehicle = shipped(name)
     if joints == "spin":
-        steered = [axle.steering for axle in (vehicle.steering.steered[:1] if vehicle.steering.fixed else vehicle.steering.steered)]
+        steered = [axle.steering for axle in (vehicle.steering.steered[:1]
+                                              if vehicle.steering.fixed else vehicle.steering.steered)]
         joints = {joint: spinning(vehicle, joint.removesuffix("_steering_joint")) for joint in steered}
-    joints = {j: spinning(vehicle, j.removesuffix("_steering_joint"), *a) if isinstance(a, tuple) else a for j, a in joints.items()}
+    joints = {j: spinning(vehicle, j.removesuffix("_steering_joint"), *a) if isinstance(a, tuple) else a
+              for j, a in joints.items()}
     q = vehicle.configuration((0.3, -0.2, 0.7), joints)
     for joint_name, angle in joints.items():
         assert vehicle.joint_positions(q)[joint_name] == pytest.approx(angle, abs=1e-12)
@@ -104,7 +108,8 @@ def test_the_coupling_is_what_keeps_the_vehicle_from_locking():
     """A follower turned off its angle by one degree: the axles no longer meet and the rows leave one motion fewer."""
     vehicle = shipped("ackermann_car")
     q = vehicle.configuration((0, 0, 0), turning("", 20))
-    write_joint(vehicle.model, q, "front_right_steering_joint", vehicle.joint_positions(q)["front_right_steering_joint"] + DEG)
+    write_joint(vehicle.model, q, "front_right_steering_joint",
+                vehicle.joint_positions(q)["front_right_steering_joint"] + DEG)
     assert meet(axle_lines(vehicle, q)) > 1e-3
     rows = [i for i, n in enumerate(vehicle.constrained.distribution.names) if not n.endswith("coupling")]
     A = vehicle.function("constraints")(0.0, q, vehicle.theta)[0].full()[rows]
@@ -149,15 +154,17 @@ def swerve_run(targets, durations, dt=2.5e-3):
 
 
 def test_swerve_changes_charts_without_a_jump():
-    """Straight, sideways, straight, spin: two pairs of leaders degenerate on the way (the rotation centre lies between two wheels).
+    """Straight, sideways, straight, spin: two pairs of leaders degenerate on the way
+    (the rotation centre lies between two wheels).
 
-    The state may not jump: energy is bought with work, E(T) - E(0) = sum of u . (change of joint angle) with u constant over a step;
-    all rows and heights hold, and the rates change by no more than the accelerations of the servos allow.
+    The state may not jump: energy is bought with work, E(T) - E(0) = sum of u . (change of joint angle) with u constant
+    over a step; all rows and heights hold, and the rates change by no more than the accelerations of the servos allow.
     """
     sideways, spin = np.full(4, np.pi / 2), np.array([135, 45, -135, -45]) * DEG
     roll, stop = np.full(4, 4.0), np.zeros(4)
     straight = np.zeros(4)
-    targets = [(straight, roll), (sideways, roll), (sideways, stop), (straight, stop), (spin, stop), (spin, np.full(4, 3.0))]
+    targets = [(straight, roll), (sideways, roll), (sideways, stop), (straight, stop), (spin, stop),
+               (spin, np.full(4, 3.0))]
     vehicle, simulator, run = swerve_run(targets, (0.6, 1.2, 0.6, 1.2, 2.0, 1.5))
     assert run.stop == "duration"
     assert len(simulator._charts) > 1, "no chart was changed: the test does not test"
@@ -188,37 +195,45 @@ def _angle(run, vehicle, name, k):
 
 def module(name: str, x: float, y: float) -> list[str]:
     """A driven wheel under its own steering axis."""
-    return [link(f"{name}_fork", 0.5, (1e-3, 1e-3, 1e-3)), joint(f"{name}_steering_joint", "base_link", f"{name}_fork", (x, y, 0), axis=(0, 0, 1)),
-            link(f"{name}_wheel", 0.5, (1e-3, 2e-3, 1e-3)), joint(f"{name}_wheel_joint", f"{name}_fork", f"{name}_wheel")]
+    return [link(f"{name}_fork", 0.5, (1e-3, 1e-3, 1e-3)),
+            joint(f"{name}_steering_joint", "base_link", f"{name}_fork", (x, y, 0), axis=(0, 0, 1)),
+            link(f"{name}_wheel", 0.5, (1e-3, 2e-3, 1e-3)),
+            joint(f"{name}_wheel_joint", f"{name}_fork", f"{name}_wheel")]
 
 
 @pytest.fixture(scope="module")
 def two_modules():
-    """Two steered wheels one behind the other, and two balls beside: coaxial at 90 degrees, with nothing else to hold the yaw."""
+    """Two steered wheels one behind the other, and two balls beside: coaxial at 90 degrees,
+    with nothing else to hold the yaw."""
     parts = [link("base_link", 10, (0.3, 0.4, 0.5)), *module("front", 0.2, 0), *module("rear", -0.2, 0)]
     wheels = [Wheel("front_wheel_joint", "disc", 0.1), Wheel("rear_wheel_joint", "disc", 0.1)]
     for side, y in (("left", 0.2), ("right", -0.2)):
-        parts += [link(f"{side}_ball", 0.1, (1e-4,) * 3), joint(f"{side}_ball_joint", "base_link", f"{side}_ball", (0, y, -0.07), kind="fixed")]
+        parts += [link(f"{side}_ball", 0.1, (1e-4,) * 3),
+                  joint(f"{side}_ball_joint", "base_link", f"{side}_ball", (0, y, -0.07), kind="fixed")]
         wheels.append(Wheel(None, "caster_ball", 0.03, link=f"{side}_ball"))
     return nhmech.load(robot(*parts), wheels=wheels)
 
 
 def test_mobility_of_two_modules(two_modules):
-    for angles, nxi in (((0.0, 0.0), 3), ((0.4, -0.3), 3), ((np.pi / 2, 0.2), 3), ((np.pi / 2, np.pi / 2), 4), ((np.pi / 2, -np.pi / 2), 4)):
+    for angles, nxi in (((0.0, 0.0), 3), ((0.4, -0.3), 3), ((np.pi / 2, 0.2), 3), ((np.pi / 2, np.pi / 2), 4),
+                        ((np.pi / 2, -np.pi / 2), 4)):
         q = two_modules.configuration(None, dict(zip(("front_steering_joint", "rear_steering_joint"), angles)))
         assert mobility(two_modules, q) == nxi
         if nxi == 3:
             assert two_modules.rechosen(q).frame.nxi == 3
         else:
-            with pytest.raises(nhmech.ModelError, match=r"lose rank.*front_steering_joint = \+1\.5708 rad.*rear_steering_joint = [+-]1\.5708 rad"):
+            with pytest.raises(nhmech.ModelError, match=r"lose rank.*front_steering_joint = \+1\.5708 "
+                                                        r"rad.*rear_steering_joint = [+-]1\.5708 rad"):
                 two_modules.rechosen(q)
 
 
 @pytest.mark.parametrize("target", [np.pi / 2, 1.9], ids=["up to it", "across it"])
 def test_rank_that_falls_in_a_run_stops_it_and_names_the_joints(two_modules, target):
-    """Both wheels are turned until they are coaxial, where a second motion becomes free; also where a step would jump over that moment."""
+    """Both wheels are turned until they are coaxial, where a second motion becomes free;
+    also where a step would jump over that moment."""
     def controller(t, state):
-        return [JointPosition({"front_steering_joint": target, "rear_steering_joint": target}), JointVelocity({"front_wheel_joint": 2.0})]
+        return [JointPosition({"front_steering_joint": target, "rear_steering_joint": target}),
+                JointVelocity({"front_wheel_joint": 2.0})]
 
     simulator = Simulator(two_modules, controller, dt=2e-3)
     simulator.reset((0, 0, 0))
@@ -233,7 +248,8 @@ def test_skid_steer_without_saying_so_is_refused():
     text = re.sub(r"<skid[^>]*/>", "", nhmech.urdf_path("skid_steer").read_text())
     with pytest.raises(nhmech.ModelError, match=r"only go straight.*skid=.*mecanum") as caught:
         nhmech.load(text)
-    for name in ("front_left_wheel_joint", "front_right_wheel_joint", "rear_left_wheel_joint", "rear_right_wheel_joint"):
+    for name in ("front_left_wheel_joint", "front_right_wheel_joint", "rear_left_wheel_joint",
+                 "rear_right_wheel_joint"):
         assert name in str(caught.value)
     freed = nhmech.load(text, skid=["rear_left_wheel_joint", "rear_right_wheel_joint"])
     assert freed.frame.nxi == 2
@@ -249,7 +265,8 @@ def test_skid_track_factor_widens_the_track():
         q = vehicle.configuration((0.2, 0.1, 0.5))
         v = vehicle.equations().velocity(0.0, q, [-2.0, 2.0], vehicle.theta).full().ravel()
         lines = kinematics(vehicle, q)
-        left, right = (lines.oMi[vehicle.model.getJointId(f"front_{s}_wheel_joint")].translation for s in ("left", "right"))
+        left, right = (lines.oMi[vehicle.model.getJointId(f"front_{s}_wheel_joint")].translation
+                       for s in ("left", "right"))
         half = np.linalg.norm(left - right) / 2
         rates.append(v[5])
         factor = 1.0 if skid == "mid-axle" else skid
@@ -265,14 +282,16 @@ def raised(name: str, height: float) -> str:
         return f'{match[1]}{x} {y} {float(z) + height}"'
 
     text = nhmech.urdf_path(name).read_text()
-    text, n = re.subn(r'(<joint name="front_(?:left|right)_steering_joint".*?<origin xyz=")([^"]*)"', lift, text, flags=re.S)
+    text, n = re.subn(r'(<joint name="front_(?:left|right)_steering_joint".*?<origin xyz=")([^"]*)"',
+                      lift, text, flags=re.S)
     assert n == 2
     return text
 
 
 @pytest.mark.parametrize("name", ["ackermann_car", "rover"])
 def test_a_front_axle_that_is_too_high_by_rounding_is_placed_level(name):
-    """Tilting the base onto four wheels 2 mm apart would lean the steering axes and lock the vehicle; it stays level instead."""
+    """Tilting the base onto four wheels 2 mm apart would lean the steering axes and lock the vehicle;
+    it stays level instead."""
     vehicle = nhmech.load(raised(name, 0.002))
     offsets = dict(zip(vehicle.contact_names, vehicle.support.offsets))
     assert vehicle.support.level
@@ -314,18 +333,21 @@ def test_leaning_steering_axes_under_four_wheels_are_refused_with_the_joint():
 MECANUM = ("front_left_wheel_joint", "front_right_wheel_joint", "rear_left_wheel_joint", "rear_right_wheel_joint")
 
 
-@pytest.mark.parametrize("signs, rank", [((-1, 1, 1, -1), 3), ((1, -1, -1, 1), 3), ((1, 1, 1, 1), 2)], ids=["diamond", "X", "all the same"])
+@pytest.mark.parametrize("signs, rank", [((-1, 1, 1, -1), 3), ((1, -1, -1, 1), 3), ((1, 1, 1, 1), 2)],
+                         ids=["diamond", "X", "all the same"])
 def test_mecanum_assembly_shows_in_the_rank_of_the_wheel_rates(signs, rank):
     """Eight spatial rows of rank 7 and nxi = 3 for every assembly; only a proper one is moved by its wheels alone.
 
     What a user sees of a wrong one: a speed of the base, which nothing drives, among the independent speeds.
     """
     angles = [sign * np.pi / 4 for sign in signs]
-    vehicle = nhmech.load(nhmech.urdf_path("mecanum"), wheels=[Wheel(n, "mecanum", 0.1, roller_angle=a) for n, a in zip(MECANUM, angles)])
+    vehicle = nhmech.load(nhmech.urdf_path("mecanum"),
+                          wheels=[Wheel(n, "mecanum", 0.1, roller_angle=a) for n, a in zip(MECANUM, angles)])
     assert vehicle.constrained.distribution.m == 8 and len(vehicle.frame.kept) == 7 and vehicle.frame.nxi == 3
     s = vehicle.constrained.system
     q = vehicle.configuration((0.2, 0.3, 0.4), {"front_left_wheel_joint": 0.3})
-    E = ca.Function("E", [s.t, s.q, s.theta], vehicle.frame.constrained.system.expand(vehicle.frame.E))(0.0, q, vehicle.theta).full()
+    E = ca.Function("E", [s.t, s.q, s.theta], vehicle.frame.constrained.system.expand(vehicle.frame.E))(
+        0.0, q, vehicle.theta).full()
     rates = E[[vehicle.algebroid.v_names.index(name) for name in MECANUM]]
     assert np.linalg.matrix_rank(rates / np.abs(rates).max(), tol=1e-9) == rank
     undriven = [name for name in vehicle.speeds if name not in vehicle.driven]

@@ -16,31 +16,37 @@ from nhmech.systems.vertical_disk import example as vertical_disk
 
 @pytest.mark.parametrize("name", ["carriage", "differential_drive"])
 def test_two_wheels_on_an_axle(name):
-    """X_l, X_r = (r/2, 0, -+ r/track) in (forward, sideways, yaw), [e_forward, e_yaw] = -e_sideways: B = -r^2 / track, sideways."""
+    """X_l, X_r = (r/2, 0, -+ r/track) in (forward, sideways, yaw), [e_forward, e_yaw] = -e_sideways:
+    B = -r^2 / track, sideways."""
     vehicle = shipped(name)
     left, right = (next(c for c in vehicle.contacts if c.name == f"{side}_wheel_joint") for side in ("left", "right"))
     points = dict(zip(vehicle.contact_names, vehicle.contact_points(vehicle.configuration())))
     track, r = np.linalg.norm(points[left.name] - points[right.name]), left.mount.wheel.radius
     found = connection_curvature(vehicle)
-    assert not found.flat and found.component("lateral_speed", left.name, right.name) == pytest.approx(-r ** 2 / track, rel=1e-12)
+    sideways = found.component("lateral_speed", left.name, right.name)
+    assert not found.flat and sideways == pytest.approx(-r ** 2 / track, rel=1e-12)
     assert {of for of, _, _ in found.components} == {"lateral_speed"}
-    assert curvature_in_words(found) == f"a small loop in {left.name} and {right.name} shifts the base: sideways {-r ** 2 / track:.4g} m/rad^2"
+    assert curvature_in_words(found) == (f"a small loop in {left.name} and {right.name} shifts the base: "
+                                         f"sideways {-r ** 2 / track:.4g} m/rad^2")
 
 
 @pytest.mark.parametrize("angle", [0.0, 0.5, -1.2])
 def test_tricycle(angle):
-    """Driven front wheel: X_w = (r cos, 0, r sin / L) and X_steer = 0 on the base, so that B(steer, w) = (-r sin, 0, r cos / L)."""
+    """Driven front wheel: X_w = (r cos, 0, r sin / L) and X_steer = 0 on the base,
+    so that B(steer, w) = (-r sin, 0, r cos / L)."""
     vehicle = shipped("tricycle")
     straight = vehicle.steering.steered[0].straight
     wheelbase = straight[2] / straight[1] * vehicle.steering.length
     r = next(c for c in vehicle.contacts if c.name == "front_wheel_joint").mount.wheel.radius
     found = structure(vehicle, vehicle.configuration((0.3, 0.2, 0.9), {"steering_joint": angle})).curvature
-    seen = [found.component(name, "steering_joint", "front_wheel_joint") for name in ("forward_speed", "lateral_speed", "yaw_rate")]
+    seen = [found.component(name, "steering_joint", "front_wheel_joint")
+            for name in ("forward_speed", "lateral_speed", "yaw_rate")]
     np.testing.assert_allclose(seen, [-r * np.sin(angle), 0, r * np.cos(angle) / wheelbase], rtol=1e-12, atol=1e-15)
 
 
 def test_textbook_systems():
-    """Unicycle: (x', y') = R (cos, sin)(theta1) theta2', so B(theta1, theta2) = R (-sin, cos); snakeboard: u = -r cot(back) yaw', B = -r / sin^2(back)."""
+    """Unicycle: (x', y') = R (cos, sin)(theta1) theta2', so B(theta1, theta2) = R (-sin, cos); snakeboard:
+    u = -r cot(back) yaw', B = -r / sin^2(back)."""
     R, q = 0.35, np.array([0.3, -0.2, 0.7, 1.1])
     disk = vertical_disk(R=R).constrained
     found = connection_curvature(disk, q)
@@ -64,7 +70,8 @@ def velocity(vehicle, q, rates: dict[str, float]) -> np.ndarray:
 
 
 def after_a_loop(vehicle, q, first: str, second: str, base: tuple[str, ...], size: float) -> np.ndarray:
-    """Displacement (nv,) after `size` along first, then second, and both back; Runge-Kutta steps on the configuration's group."""
+    """Displacement (nv,) after `size` along first, then second, and both back;
+    Runge-Kutta steps on the configuration's group."""
     start = q
     for name, sign in ((first, 1), (second, 1), (first, -1), (second, -1)):
         rates = {other: sign * size * (other == name) for other in base}
@@ -77,7 +84,8 @@ def after_a_loop(vehicle, q, first: str, second: str, base: tuple[str, ...], siz
 
 
 @pytest.mark.parametrize("name, joints", [("ackermann_car", {"front_left_steering_joint": 0.3}), ("mecanum", {}),
-                                          ("swerve", {"front_left_steering_joint": 0.4, "rear_left_steering_joint": -0.3})])
+                                          ("swerve",
+                                           {"front_left_steering_joint": 0.4, "rear_left_steering_joint": -0.3})])
 def test_what_a_small_loop_leaves(name, joints):
     """B times the area, to second order in the size: the mean over loops of both signs has no third-order part."""
     vehicle = shipped(name)
@@ -86,8 +94,10 @@ def test_what_a_small_loop_leaves(name, joints):
     below, above = found.base, [vehicle.algebroid.v_names.index(of) for of in found.fibre]
     for i, first in enumerate(below):
         for j, second in enumerate(below[:i]):
-            moved = (after_a_loop(vehicle, q, first, second, below, size) + after_a_loop(vehicle, q, first, second, below, -size)) / 2
-            np.testing.assert_allclose(moved[above] / size ** 2, found.values[:, i, j], atol=3e-5 * max(1, np.abs(found.values).max()))
+            moved = (after_a_loop(vehicle, q, first, second, below, size)
+                     + after_a_loop(vehicle, q, first, second, below, -size)) / 2
+            np.testing.assert_allclose(moved[above] / size ** 2, found.values[:, i, j],
+                                       atol=3e-5 * max(1, np.abs(found.values).max()))
 
 
 def test_where_there_is_none_and_where_it_is_flat():

@@ -1,4 +1,5 @@
-"""Jacobians of one step: against finite differences, its own adjoint, a whole run, and the linearisation at a steady motion."""
+"""Jacobians of one step: against finite differences, its own adjoint, a whole run,
+and the linearisation at a steady motion."""
 
 from __future__ import annotations
 
@@ -16,9 +17,11 @@ DT = 5e-3
 MOTIONS = {
     "differential_drive": dict(xi={"left_wheel_joint": 5.0, "right_wheel_joint": 3.0}),
     "disc": dict(pose=(0, 0, 0, 0.35, 0, 0.2), xi={"spin_joint": 8.0, "yaw_rate": 0.5, "roll_rate": 0.3}),
-    "bicycle": dict(pose=(0, 0, 0, 0.1, 0, 0.3), joints={"steering_joint": 0.15}, xi={"rear_wheel_joint": 15.0, "roll_rate": 0.4}),
+    "bicycle": dict(pose=(0, 0, 0, 0.1, 0, 0.3), joints={"steering_joint": 0.15},
+                    xi={"rear_wheel_joint": 15.0, "roll_rate": 0.4}),
     "pendulum": dict(),
-    "trailers": dict(joints={"front_left_steering_joint": 0.4, "hitch_1_joint": 0.5}, xi={"rear_left_wheel_joint": 6.0}),
+    "trailers": dict(joints={"front_left_steering_joint": 0.4, "hitch_1_joint": 0.5},
+                     xi={"rear_left_wheel_joint": 6.0}),
 }
 
 
@@ -59,8 +62,10 @@ def test_jacobians_are_the_differences_of_the_step(name):
     _, jacobian, _, (t, x, u, theta) = made(name)
     after, A, B, C = jacobian.with_step(t, x, u, theta)
     np.testing.assert_allclose(after, end(name, x, u, theta), rtol=1e-12, atol=1e-13)
-    assert A.shape == (len(x), len(x)) and B.shape == (len(x), len(u)) and C.shape == (len(x), len(theta)) and len(theta) == 2
-    for found, expected in ((A, differences(lambda y: end(name, y, u, theta), x)), (B, differences(lambda y: end(name, x, y, theta), u)),
+    assert (A.shape == (len(x), len(x)) and B.shape == (len(x), len(u)) and C.shape == (len(x), len(theta))
+            and len(theta) == 2)
+    for found, expected in ((A, differences(lambda y: end(name, y, u, theta), x)),
+                            (B, differences(lambda y: end(name, x, y, theta), u)),
                             (C, differences(lambda y: end(name, x, u, y), theta))):
         np.testing.assert_allclose(found, expected, rtol=1e-7, atol=1e-9)
 

@@ -29,7 +29,8 @@ def test_a_leaning_disc_keeps_height_and_energy_for_a_minute(vehicle):
     disc, lean = vehicle("disc"), np.deg2rad(20)
     simulator = nhmech.Simulator(disc, dt=1e-3, integrator="rk4")
     simulator.reset((0.0, 0.0, RADIUS, lean, 0.0, 0.0), xi=speeds(lean, 0.0, 8.0, 0.5))
-    assert simulator.state.T_WB[2, 3] == pytest.approx(RADIUS * np.cos(lean), abs=1e-15), "released at r cos(lean), not tilted to fit"
+    height = simulator.state.T_WB[2, 3]
+    assert height == pytest.approx(RADIUS * np.cos(lean), abs=1e-15), "released at r cos(lean), not tilted to fit"
     run = simulator.run(60.0)
     np.testing.assert_allclose(run.q[:, 2], RADIUS * sines(run), rtol=0, atol=1e-12)
     assert np.abs(run.energy / run.energy[0] - 1).max() <= 1e-10
@@ -66,7 +67,8 @@ def test_trajectory_of_the_reference_case(vehicle, case, integrator, dt):
     np.testing.assert_allclose(run.energy, reference["expected"]["energy"], rtol=1e-11)
 
 
-# lean [rad], turn about the vertical [rad/s], angular velocity along the axle [rad/s], square of the one pair of eigenvalues [1/s^2]
+# lean [rad], turn about the vertical [rad/s], angular velocity along the axle [rad/s],
+# square of the one pair of eigenvalues [1/s^2]
 STEADY = [(0.2, -1.5, 2.896385183360608, 1.5640823977785623), (0.6, -2.0, 7.2688770531261016, -125.12415006218197),
           (1.2, 6.0, -8.413445141091733, -277.99794496183995), (-0.5, 3.0, 3.7300853235627764, -29.337260973783014)]
 
@@ -75,7 +77,8 @@ STEADY = [(0.2, -1.5, 2.896385183360608, 1.5640823977785623), (0.6, -2.0, 7.2688
 def test_steady_turns_are_steady_and_as_stable_as_they_should_be(vehicle, lean, turn, axial, squared):
     disc = vehicle("disc")
     u3 = turn * np.cos(lean)
-    residual = MASS * GRAVITY * RADIUS * np.sin(lean) - ACROSS * u3 ** 2 * np.tan(lean) + (ALONG + MASS * RADIUS ** 2) * axial * u3
+    residual = (MASS * GRAVITY * RADIUS * np.sin(lean) - ACROSS * u3 ** 2 * np.tan(lean)
+                + (ALONG + MASS * RADIUS ** 2) * axial * u3)
     assert abs(residual) < 1e-12
     q = disc.configuration((0.3, -0.2, RADIUS, lean, 0.0, 0.7))
     wanted = speeds(lean, 0.0, axial - turn * np.sin(lean), turn)
@@ -99,7 +102,8 @@ def test_steady_turns_agree_with_the_reference_case(case):
 def test_an_upright_disc_is_stable_above_its_critical_speed(vehicle, omega):
     """lambda^2 = (m g r - C (C + m r^2) omega^2 / A) / (A + m r^2), negative above omega^2 = g / 3 r."""
     disc = vehicle("disc")
-    squared = (MASS * GRAVITY * RADIUS - ALONG * (ALONG + MASS * RADIUS ** 2) * omega ** 2 / ACROSS) / (ACROSS + MASS * RADIUS ** 2)
+    falls = MASS * GRAVITY * RADIUS - ALONG * (ALONG + MASS * RADIUS ** 2) * omega ** 2 / ACROSS
+    squared = falls / (ACROSS + MASS * RADIUS ** 2)
     assert (squared < 0) == (omega ** 2 > GRAVITY / (3 * RADIUS))
     linear = linearise(disc, disc.configuration(), [{"spin_joint": omega}.get(name, 0.0) for name in disc.speeds])
     assert np.abs(linear.drift).max() < 1e-12
@@ -157,7 +161,8 @@ def test_a_coin_with_a_round_rim_conserves_energy_and_height(vehicle):
 
 def test_a_torus_with_a_vanishing_crown_is_a_disc(vehicle):
     disc = vehicle("disc")
-    torus = nhmech.load(nhmech.urdf_path("disc"), wheels=[nhmech.Wheel("spin_joint", "torus", RADIUS, crown=1e-13, driven=False)])
+    wheel = nhmech.Wheel("spin_joint", "torus", RADIUS, crown=1e-13, driven=False)
+    torus = nhmech.load(nhmech.urdf_path("disc"), wheels=[wheel])
     rng = np.random.default_rng(4)
     for _ in range(5):
         q = disc.configuration((0.0, 0.0, RADIUS, rng.uniform(-1, 1), 0.0, rng.uniform(-3, 3)))

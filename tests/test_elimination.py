@@ -78,7 +78,8 @@ def test_smaller_than_the_general_solver(name):
     for i, k in enumerate(frame.speeds):
         top[i, k] = 1
     general = ca.solve(ca.vertcat(top, d.A[list(frame.kept), :]), ca.vertcat(xi, -d.b[list(frame.kept)]))
-    ours, theirs = (ca.Function("v", [s.t, s.q, xi, s.theta], [v], {"cse": True}) for v in (frame.velocity(xi), general))
+    ours, theirs = (ca.Function("v", [s.t, s.q, xi, s.theta], [v], {"cse": True})
+                    for v in (frame.velocity(xi), general))
     q = frame.constrained.samples[-1]
     values = [f(0.0, q, np.ones(frame.nxi), []).full().ravel() for f in (ours, theirs)]
     assert values[0] == pytest.approx(values[1], rel=1e-9, abs=1e-12)

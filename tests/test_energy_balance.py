@@ -19,7 +19,8 @@ def test_efforts_and_damping_account_for_the_energy():
     """The rest is the trapezoidal rule's: a quarter at half the step."""
     rest = []
     for dt in (4e-3, 2e-3):
-        simulator = nhmech.Simulator(robot(), lambda t, state: np.array([0.2 + 0.1 * np.sin(3 * t), 0.25]), dt=dt, control_period=8e-3)
+        simulator = nhmech.Simulator(robot(), lambda t, state: np.array([0.2 + 0.1 * np.sin(3 * t), 0.25]),
+                                     dt=dt, control_period=8e-3)
         balance = energy_balance(simulator.run(2.0))
         rest.append(np.abs(balance.rest).max())
     assert balance.inputs[-1] > 0.1 > 0 > balance.passive[-1] and balance.known and not balance.ground
@@ -28,7 +29,9 @@ def test_efforts_and_damping_account_for_the_energy():
 
 def test_inputs_that_change_between_recorded_states():
     """Held over 2 ms and recorded each 10 ms or 20 ms: of second order still."""
-    simulator, rest = nhmech.Simulator(robot(), lambda t, state: np.array([0.2 + 0.1 * np.sin(3 * t), 0.25]), dt=1e-3, control_period=2e-3), []
+    simulator = nhmech.Simulator(robot(), lambda t, state: np.array([0.2 + 0.1 * np.sin(3 * t), 0.25]), dt=1e-3,
+                                 control_period=2e-3)
+    rest = []
     for every in (20, 10):
         simulator.reset()
         rest.append(np.abs(energy_balance(simulator.run(2.0, every=every)).rest).max())

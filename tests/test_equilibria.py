@@ -1,4 +1,5 @@
-"""Steady motions, their stability, and how it depends on speed and parameters, against published numbers and closed forms."""
+"""Steady motions, their stability, and how it depends on speed and parameters,
+against published numbers and closed forms."""
 
 from __future__ import annotations
 
@@ -21,7 +22,8 @@ from nhmech.vehicle.multipliers import reactions
 
 G = 9.81
 REAR, FRONT, STEER = "rear_wheel_joint", "front_wheel_joint", "steering_joint"
-WEAVE, CAPSIZE = 4.29238253634111, 6.02426201538837          # [m/s] Meijaard et al., Proc. R. Soc. A 463 (2007) 1955, section 7
+# [m/s] Meijaard et al., Proc. R. Soc. A 463 (2007) 1955, section 7
+WEAVE, CAPSIZE = 4.29238253634111, 6.02426201538837
 STRAIGHT = {"lateral_speed": 0.0, "yaw_rate": 0.0}
 
 
@@ -37,7 +39,8 @@ def test_weave_and_capsize_speed(bicycle):
 
 @pytest.mark.parametrize("points", [8, 31])
 def test_a_speed_where_growth_ends_without_decay(points):
-    """A rolling disc is upright from v = sqrt(g r / 3) on; above, its eigenvalues are imaginary and their real parts rounding."""
+    """A rolling disc is upright from v = sqrt(g r / 3) on; above, its eigenvalues are
+    imaginary and their real parts rounding."""
     disc = nhmech.load(nhmech.urdf_path("disc"))
     radius, g = disc.contacts[0].mount.wheel.radius, disc.parameters.values["gravity"]
     assert critical_speeds(disc, np.linspace(0.3, 3.0, points)) == pytest.approx([np.sqrt(g * radius / 3)], rel=1e-10)
@@ -54,7 +57,8 @@ def test_eigenvalue_branches_are_continuous(bicycle):
 def turns(bicycle):
     """Hands-free steady turns, lean to the right [rad], from the capsize speed on."""
     vehicle = bicycle.variations.subject.vehicle
-    start = bicycle.find(vehicle.configuration((0, 0, 0.3, 0.01, 0, 0)), bicycle.straight(6.0).xi, conditions={"roll": 0.01})
+    start = bicycle.find(vehicle.configuration((0, 0, 0.3, 0.01, 0, 0)), bicycle.straight(6.0).xi,
+                         conditions={"roll": 0.01})
     return bicycle.family(start, "roll", [0.01, 0.02, *np.arange(0.04, 0.40, 0.02)])
 
 
@@ -71,7 +75,8 @@ def test_hands_free_turns_start_at_the_capsize_speed(bicycle, turns):
 
 
 def test_hands_free_turns_balance_forces_from_outside(bicycle, turns):
-    """Newton: the ground carries the weight, and pulls all centres of mass round the vertical axis of the turn; nobody steers or drives."""
+    """Newton: the ground carries the weight, and pulls all centres of mass round the vertical axis of the turn;
+    nobody steers or drives."""
     import pinocchio as pin
 
     vehicle = bicycle.variations.subject.vehicle
@@ -131,18 +136,21 @@ def critical_spin(vehicle, high: float) -> float:
 def test_critical_spin_of_disc_and_hoop(vehicle):
     disc, r, mass = vehicle("disc"), 0.3, 2.0
     assert critical_spin(disc, 10.0) ** 2 == pytest.approx(G / (3 * r), rel=1e-10)
-    link = next(name.removesuffix(".mass") for name, value in disc.parameters.values.items() if name.endswith(".mass") and value == mass)
-    hoop = disc.with_parameters({f"{link}.Iyy": mass * r ** 2, f"{link}.Ixx": mass * r ** 2 / 2, f"{link}.Izz": mass * r ** 2 / 2})
+    link = next(name.removesuffix(".mass") for name, value in disc.parameters.values.items()
+                if name.endswith(".mass") and value == mass)
+    hoop = disc.with_parameters({f"{link}.Iyy": mass * r ** 2, f"{link}.Ixx": mass * r ** 2 / 2,
+                                 f"{link}.Izz": mass * r ** 2 / 2})
     assert critical_spin(hoop, 10.0) ** 2 == pytest.approx(G / (4 * r), rel=1e-10)
 
 
 def test_critical_spin_of_the_torus_coin(vehicle):
-    """Upright with spin Omega, lean phi, heading psi: about the centre, at first order and with lateral force m (-r phi'' + r Omega psi'),
-    A phi'' - C Omega psi' = m g (r - rc) phi + r m (r Omega psi' - r phi'') and A psi'' + C Omega phi' = 0, so
-    (A + m r^2) phi'' = (m g (r - rc) - C (C + m r^2) Omega^2 / A) phi."""
+    """Upright with spin Omega, lean phi, heading psi: about the centre, at first order and with lateral force
+    m (-r phi'' + r Omega psi'), A phi'' - C Omega psi' = m g (r - rc) phi + r m (r Omega psi' - r phi'') and
+    A psi'' + C Omega phi' = 0, so (A + m r^2) phi'' = (m g (r - rc) - C (C + m r^2) Omega^2 / A) phi."""
     coin = vehicle("coin")
     mass, r, crown, A, C = 0.6, 0.05, 0.005, 0.00038, 0.00075
-    assert critical_spin(coin, 30.0) ** 2 == pytest.approx(A * mass * G * (r - crown) / (C * (C + mass * r ** 2)), rel=1e-10)
+    assert critical_spin(coin, 30.0) ** 2 == pytest.approx(A * mass * G * (r - crown) / (C * (C + mass * r ** 2)),
+                                                           rel=1e-10)
 
 
 NAMES = ("rear_frame.mass", "front_wheel_joint.radius", "rear_frame.com_x")
@@ -176,7 +184,8 @@ def test_balance_from_fifteen_degrees(vehicle):
 
 
 def test_the_whole_linear_model_of_the_segway(vehicle, case):
-    """With its motors: torque = alpha volt - beta (relative rate), rotors on the wheels' joints; theta is the mean absolute wheel angle."""
+    """With its motors: torque = alpha volt - beta (relative rate), rotors on the wheels' joints;
+    theta is the mean absolute wheel angle."""
     reference = case("segway")
     p, expected = reference["parameters"], reference["expected"]
     joints = ("left_wheel_joint", "right_wheel_joint")
@@ -185,13 +194,15 @@ def test_the_whole_linear_model_of_the_segway(vehicle, case):
     pendulum = vehicle("pendulum").with_parameters(motor)
     linear = linearise(pendulum, pendulum.configuration(), np.zeros(3))
     rows = [linear.names.index(name) for name in (*joints, "pitch_rate")]
-    to = np.array([[0.5, 0.5, 1.0], [0.0, 0.0, 1.0]])                          # (theta', psi') of (left', right', pitch_rate)
+    # (theta', psi') of (left', right', pitch_rate)
+    to = np.array([[0.5, 0.5, 1.0], [0.0, 0.0, 1.0]])
     back = np.array([[1.0, -1.0], [1.0, -1.0], [0.0, 1.0]])
     pitch = to @ linear.A[rows, linear.names.index("pitch")]
     np.testing.assert_allclose(pitch, np.array(expected["A1"])[2:, 1], rtol=1e-10)
     np.testing.assert_allclose(to @ linear.A[np.ix_(rows, rows)] @ back, np.array(expected["A1"])[2:, 2:], rtol=1e-10)
     np.testing.assert_allclose(to @ linear.B[rows] * p["alpha"], np.array(expected["B1"])[2:], rtol=1e-10)
-    thin = pendulum.with_parameters({"base_link.Izz": p["Jphi"] - 2 * p["wheel_diametral_inertia"]})      # its yaw model has thin wheels
+    # its yaw model has thin wheels
+    thin = pendulum.with_parameters({"base_link.Izz": p["Jphi"] - 2 * p["wheel_diametral_inertia"]})
     linear = linearise(thin, thin.configuration(), np.zeros(3))
     yaw = p["R"] / p["W"] * np.array([-1.0, 1.0, 0.0])                         # yaw' of (left', right', pitch_rate)
     turning = p["W"] / p["R"] * np.array([-0.5, 0.5, 0.0])                     # and back
@@ -242,9 +253,10 @@ def test_what_is_no_steady_motion_is_said(bicycle, vehicle):
 # -- families with folds, standing ---------------------------------------------------------------------------------
 @pytest.fixture(scope="module")
 def folded():
-    """x'' = push - (x^3 - 3 x): equilibria push = x^3 - 3 x, with folds in push at x = -1 (push 2) and x = 1 (push -2)."""
-    system = lagrangian_system(euclidean("x"), lambda s: s.v.x ** 2 / 2 - s.q.x ** 4 / 4 + 3 * s.q.x ** 2 / 2, inputs=("push",),
-                               force=lambda s: {"x": s.u.push})
+    """x'' = push - (x^3 - 3 x): equilibria push = x^3 - 3 x, with folds in push at
+    x = -1 (push 2) and x = 1 (push -2)."""
+    system = lagrangian_system(euclidean("x"), lambda s: s.v.x ** 2 / 2 - s.q.x ** 4 / 4 + 3 * s.q.x ** 2 / 2,
+                               inputs=("push",), force=lambda s: {"x": s.u.push})
     return SteadyMotions(constrain(system), inputs=["push"])
 
 
@@ -286,7 +298,8 @@ def test_branches_that_are_none(folded):
 def test_where_a_pendulum_stands(offset):
     """With its body's centre of mass moved forward, it leans back until that is above the axle: tan(pitch) = -x / z."""
     plain = nhmech.load(nhmech.urdf_path("pendulum"))
-    body = next(name.removesuffix(".com_x") for name in plain.parameters.values if name.endswith(".com_x") and "wheel" not in name)
+    body = next(name.removesuffix(".com_x") for name in plain.parameters.values
+                if name.endswith(".com_x") and "wheel" not in name)
     vehicle = plain.with_parameters({f"{body}.com_x": offset})
     found = standing(vehicle)
     place = pin.Data(vehicle.model)
@@ -303,7 +316,8 @@ def test_where_a_robot_with_uneven_wheels_stands():
     """Its centre of mass is above the line of the contacts; running, it would rock."""
     upkie = real("upkie")
     found, data = standing(upkie), upkie.model.createData()
-    assert pin.centerOfMass(upkie.model, data, found.q)[0] == pytest.approx(upkie.contact_points(found.q)[:, 0].mean(), abs=1e-11)
+    assert pin.centerOfMass(upkie.model, data, found.q)[0] == pytest.approx(
+        upkie.contact_points(found.q)[:, 0].mean(), abs=1e-11)
     assert 0.01 < pitch_of(found.q) < 0.04
     with pytest.raises(MechanicsError, match="no steady straight running: the mass of left_wheel, right_wheel"):
         SteadyMotions(upkie, upkie.driven).straight(0.5)

@@ -23,8 +23,9 @@ pyarrow = pytest.importorskip("pyarrow")
 mcap_reader = pytest.importorskip("mcap.reader")
 decoder = pytest.importorskip("mcap_ros2.decoder")
 
-WALK = {"differential_drive": {"left_wheel_joint": 9.0, "right_wheel_joint": 14.0}, "ackermann_car": {"forward_speed": 2.0},
-        "tricycle": {"forward_speed": 1.0}, "sled": {"forward_speed": 1.0, "yaw_rate": 0.5}, "coin": {"spin_joint": 9.0}}
+WALK = {"differential_drive": {"left_wheel_joint": 9.0, "right_wheel_joint": 14.0},
+        "ackermann_car": {"forward_speed": 2.0}, "tricycle": {"forward_speed": 1.0},
+        "sled": {"forward_speed": 1.0, "yaw_rate": 0.5}, "coin": {"spin_joint": 9.0}}
 
 
 @pytest.fixture(scope="module")
@@ -34,9 +35,11 @@ def command():
 
 @pytest.fixture(scope="module", params=WALK)
 def exported(request, tmp_path_factory, command):
-    """(vehicle, run, topic -> [(log time [ns], message)], channels) of a run that was exported by the command and read by `mcap`."""
+    """(vehicle, run, topic -> [(log time [ns], message)], channels) of a run that was exported
+    by the command and read by `mcap`."""
     folder, vehicle = tmp_path_factory.mktemp(request.param), shipped(request.param)
-    simulator = Simulator(vehicle, (lambda t, state: np.full(len(vehicle.driven), 0.3)) if vehicle.driven else None, dt=2e-3)
+    simulator = Simulator(vehicle, (lambda t, state: np.full(len(vehicle.driven), 0.3))
+                          if vehicle.driven else None, dt=2e-3)
     simulator.reset(pose=(1.0, 2.0, 0.7), xi=WALK[request.param])
     run = simulator.run(1.0, every=5, save=folder / "run.npz")
     result = command("export", folder / "run.npz", folder / "run.mcap")
@@ -81,7 +84,8 @@ def test_stamps_are_the_times_of_the_run(exported):
 
 
 def test_odometry_is_pose_and_body_twist(exported):
-    """REP-105's frames; the twist is in the child's, as central differences of the poses on SE(3) say, to second order."""
+    """REP-105's frames; the twist is in the child's, as central differences of the
+    poses on SE(3) say, to second order."""
     vehicle, run, messages, _ = exported
     odometry = [m for _, m in messages["/odom"]]
     assert {(m.header.frame_id, m.child_frame_id) for m in odometry} == {("odom", vehicle.description.root)}
@@ -92,7 +96,8 @@ def test_odometry_is_pose_and_body_twist(exported):
         assert r.x ** 2 + r.y ** 2 + r.z ** 2 + r.w ** 2 == pytest.approx(1.0, rel=0, abs=1e-15)
         R_WB = pin.Quaternion(q[3:7]).toRotationMatrix()
         assert pin.Quaternion(r.w, r.x, r.y, r.z).toRotationMatrix() == pytest.approx(R_WB, rel=0, abs=1e-14)
-        assert np.array_equal(vector(m.twist.twist.linear), v[:3]) and np.array_equal(vector(m.twist.twist.angular), v[3:6])
+        assert np.array_equal(vector(m.twist.twist.linear), v[:3]) and np.array_equal(
+            vector(m.twist.twist.angular), v[3:6])
     for k in range(1, len(run) - 1, 9):
         h = run.t[k + 1] - run.t[k]
         back, on = pin.log6(poses[k].actInv(poses[k - 1])).vector, pin.log6(poses[k].actInv(poses[k + 1])).vector
@@ -106,7 +111,8 @@ def test_joint_states_are_the_run_s(exported):
         assert list(m.name) == list(vehicle.model.names)[2:]
         for name, position, rate, effort in zip(m.name, m.position, m.velocity, m.effort):
             part = "angles" if name in run.names["angles"] else "q"
-            assert position == getattr(run, part)[k, run.names[part].index(name)] and rate == run.v[k, run.names["v"].index(name)]
+            assert (position == getattr(run, part)[k, run.names[part].index(name)]
+                    and rate == run.v[k, run.names["v"].index(name)])
             assert effort == (run.u[k, run.names["u"].index(name)] if name in run.names["u"] else 0.0)
     if vehicle.name == "differential_drive":
         assert max(messages["/joint_states"][-1][1].position) > 2 * np.pi, "turns are counted"
@@ -137,7 +143,8 @@ def test_transforms_compose_to_where_the_links_are(exported):
         for name, point in zip(vehicle.contact_names, vehicle.contact_points(run.q[k], run.t[k])):
             assert contacts[name].translation == pytest.approx(point, rel=0, abs=1e-12)
             assert contacts[name].rotation[:, 2] == pytest.approx([0, 0, 1], rel=0, abs=1e-12)
-        assert set(edges) == {*layout.X_RL, *(f"{name}_contact" for name in contacts)} and len(contacts) == len(vehicle.contacts)
+        assert set(edges) == {*layout.X_RL, *(f"{name}_contact" for name in contacts)} and len(contacts) == len(
+            vehicle.contacts)
 
 
 def test_the_description_is_latched(exported):
@@ -149,17 +156,21 @@ def test_the_description_is_latched(exported):
 
 
 def test_wrenches_are_the_ground_s_forces(exported):
-    """Turned by their own frames and summed they are d(m v_com)/dt - m g; here the vertical part of it, and the contacts' sum."""
+    """Turned by their own frames and summed they are d(m v_com)/dt - m g;
+    here the vertical part of it, and the contacts' sum."""
     vehicle, run, messages, channels = exported
-    assert {topic for topic in channels if topic.startswith("/wheels/")} == {f"/wheels/{name}/wrench" for name in vehicle.contact_names}
+    assert {topic for topic in channels if topic.startswith("/wheels/")} == {
+        f"/wheels/{name}/wrench" for name in vehicle.contact_names}
     for k in (0, len(run) // 2, len(run) - 1):
-        frames = {t.child_frame_id: pose(t.transform.translation, t.transform.rotation) for t in messages["/tf"][k][1].transforms}
+        frames = {t.child_frame_id: pose(t.transform.translation, t.transform.rotation)
+                  for t in messages["/tf"][k][1].transforms}
         total = np.zeros(3)
         for name in vehicle.contact_names:
             m = messages[f"/wheels/{name}/wrench"][k][1]
             assert m.header.frame_id == f"{name}_contact" and np.array_equal(vector(m.wrench.torque), np.zeros(3))
             force = vector(m.wrench.force)
-            assert frames[m.header.frame_id].rotation @ force == pytest.approx(run.reactions[k].world[name], rel=0, abs=1e-10)
+            assert frames[m.header.frame_id].rotation @ force == pytest.approx(
+                run.reactions[k].world[name], rel=0, abs=1e-10)
             assert force[2] == pytest.approx(run.reactions[k].components[name].get("normal", 0.0), rel=0, abs=1e-10)
             total += frames[m.header.frame_id].rotation @ force
         if vehicle.name != "coin":                                        # its height changes as it leans
@@ -228,11 +239,11 @@ def test_parquet_brings_every_number_back_with_units(pushed, command):
     for name in table.column_names:
         assert np.array_equal(table[name].to_numpy(), wanted[name]), name
     units = {field.name: field.metadata[b"unit"].decode() for field in table.schema}
-    assert {name: units[name] for name in ("t", "q.x", "q.qw", "v.forward_speed", "v.left_wheel_joint", "angle.left_wheel_joint",
-                                           "u.left_wheel_joint",
-                                           "u.base_link.fx", "u.base_link.tz", "energy", "force.left_wheel_joint.normal")} == {
-        "t": "s", "q.x": "m", "q.qw": "", "v.forward_speed": "m/s", "v.left_wheel_joint": "rad/s", "angle.left_wheel_joint": "rad",
-        "u.left_wheel_joint": "N m", "u.base_link.fx": "N", "u.base_link.tz": "N m", "energy": "J", "force.left_wheel_joint.normal": "N"}
+    expected = {
+        "t": "s", "q.x": "m", "q.qw": "", "v.forward_speed": "m/s", "v.left_wheel_joint": "rad/s",
+        "angle.left_wheel_joint": "rad", "u.left_wheel_joint": "N m", "u.base_link.fx": "N", "u.base_link.tz": "N m",
+        "energy": "J", "force.left_wheel_joint.normal": "N"}
+    assert {name: units[name] for name in expected} == expected
 
 
 def test_long_runs_go_through_in_blocks(pushed, monkeypatch):
@@ -264,7 +275,8 @@ def test_systems_without_wheels(tmp_path, command, monkeypatch):
     assert result.exit_code == 2 and "falling_disc" in result.stderr and not (tmp_path / "disc.mcap").exists()
 
 
-@pytest.mark.parametrize("out, words", [("run.txt", "must end in one of .csv, .parquet, .mcap"), ("no/run.csv", "does not exist")])
+@pytest.mark.parametrize("out, words", [("run.txt", "must end in one of .csv, .parquet, .mcap"),
+                                        ("no/run.csv", "does not exist")])
 def test_outputs_that_cannot_be(out, words, pushed, command):
     result = command("export", pushed[1] / "run.npz", out)
     assert result.exit_code == 2 and words in " ".join(result.stderr.split())
@@ -286,10 +298,21 @@ def test_a_full_disk_leaves_the_old_file(suffix, pushed, command, tmp_path):
 
 def test_what_was_not_installed_is_named(pushed, monkeypatch, tmp_path, command):
     run, folder = pushed
-    for module, out in (("rosbags.rosbag2", "run.mcap"), ("pyarrow", "run.parquet")):
+    for module, package, out in (("rosbags.rosbag2", "rosbags", "run.mcap"), ("pyarrow", "pyarrow", "run.parquet")):
         monkeypatch.setitem(__import__("sys").modules, module, None)
         result = command("export", folder / "run.npz", tmp_path / out)
-        assert result.exit_code == 2 and "pip install 'nhmech[logs]'" in result.stderr
+        assert result.exit_code == 2 and f"pip install {package}" in result.stderr
+
+
+@pytest.mark.parametrize("out, forces", [("run.mcap", True), ("run.mcap", False), ("run.csv", True)])
+def test_the_vehicle_is_made_once(out, forces, pushed, command, tmp_path, monkeypatch):
+    """For messages, energies and forces together."""
+    from nhmech.vehicle import record
+
+    made, restore = [], record.restore
+    monkeypatch.setattr(record, "restore", lambda source: made.append(restore(source)) or made[-1])
+    assert command("export", pushed[1] / "run.npz", tmp_path / out, *([] if forces else ["--no-forces"])).exit_code == 0
+    assert len(made) == 1
 
 
 def test_another_robot_than_the_run_s_is_refused(pushed, command, tmp_path):
@@ -302,4 +325,5 @@ def test_a_name_with_a_comma_is_one_column(tmp_path):
     names = {"q": ("wheel, left",), "v": ("rate",), "xi": ("rate",), "u": (), "angles": ()}
     run = Trajectory(np.arange(2.0), one, one, one, none, none, "duration", names)
     with open(write_csv(Table(run), tmp_path / "run.csv"), newline="") as file:
-        assert list(csv.reader(file)) == [["t", "q.wheel, left", "v.rate"], ["0.0", "0.0", "0.0"], ["1.0", "0.0", "0.0"]]
+        assert list(csv.reader(file)) == [["t", "q.wheel, left", "v.rate"], ["0.0", "0.0", "0.0"],
+                                          ["1.0", "0.0", "0.0"]]

@@ -1,4 +1,5 @@
-"""Differential forms on the evolution space and on the constraint manifold (paper 003): the motion in the kernel, in every fibration."""
+"""Differential forms on the evolution space and on the constraint manifold (paper 003):
+the motion in the kernel, in every fibration."""
 
 from __future__ import annotations
 
@@ -29,13 +30,15 @@ def generic():
 
 
 def sled():
-    return constrain(lagrangian_system(euclidean("x", "y", "phi"), lambda s: (s.v.x ** 2 + s.v.y ** 2 + s.v.phi ** 2) / 2),
+    return constrain(lagrangian_system(euclidean("x", "y", "phi"),
+                                       lambda s: (s.v.x ** 2 + s.v.y ** 2 + s.v.phi ** 2) / 2),
                      rows={"blade": lambda s: s.v.y - s.v.x * ca.tan(s.q.phi)})
 
 
 def bead():
     """On a rod turning at the rate w, r a coordinate without mass: L is singular."""
-    system = lagrangian_system(euclidean("x", "y", "r"), lambda s: s.p.m * (s.v.x ** 2 + s.v.y ** 2) / 2, parameters=("m", "w"))
+    system = lagrangian_system(euclidean("x", "y", "r"), lambda s: s.p.m * (s.v.x ** 2 + s.v.y ** 2) / 2,
+                               parameters=("m", "w"))
     return constrain(system, {"m": 0.8, "w": 1.5}, rows={
         "x": lambda s: s.v.x - s.v.r * ca.cos(s.p.w * s.t) + s.q.r * s.p.w * ca.sin(s.p.w * s.t),
         "y": lambda s: s.v.y - s.v.r * ca.sin(s.p.w * s.t) - s.q.r * s.p.w * ca.cos(s.p.w * s.t)})
@@ -46,25 +49,31 @@ def ball():
     def spin(s):
         return rotation(ca.vertcat(s.q.qx, s.q.qy, s.q.qz, s.q.qw)) @ ca.vertcat(s.v.wx, s.v.wy, s.v.wz)
 
-    system = lagrangian_system(product(euclidean("x", "y"), special_orthogonal()), lambda s: (
-        s.v.x ** 2 + s.v.y ** 2 + s.v.wx ** 2 + 2 * s.v.wy ** 2 + 3 * s.v.wz ** 2 + s.v.wx * s.v.wz) / 2 - s.q.x * s.q.qz)
-    return constrain(system, rows={"x": lambda s: s.v.x - spin(s)[1] + 0.8 * s.q.y, "y": lambda s: s.v.y + spin(s)[0] - 0.8 * s.q.x})
+    system = lagrangian_system(product(euclidean("x", "y"), special_orthogonal()),
+                               lambda s: (s.v.x ** 2 + s.v.y ** 2 + s.v.wx ** 2 + 2 * s.v.wy ** 2 + 3 * s.v.wz ** 2
+                                          + s.v.wx * s.v.wz) / 2 - s.q.x * s.q.qz)
+    return constrain(system, rows={"x": lambda s: s.v.x - spin(s)[1] + 0.8 * s.q.y,
+                                   "y": lambda s: s.v.y + spin(s)[0] - 0.8 * s.q.x})
 
 
 def suslov():
-    body = lagrangian_system(lie_algebra("so(3)"), lambda s: (s.v.wx ** 2 + 2 * s.v.wy ** 2 + 3 * s.v.wz ** 2 + s.v.wx * s.v.wz) / 2)
+    body = lagrangian_system(lie_algebra("so(3)"), lambda s: (
+        s.v.wx ** 2 + 2 * s.v.wy ** 2 + 3 * s.v.wz ** 2 + s.v.wx * s.v.wz) / 2)
     return constrain(body, rows={"axis": lambda s: s.v.wz + 0.3 * s.v.wx + 0.2 * s.v.wy})
 
 
 def sleigh():
-    return constrain(lagrangian_system(special_euclidean_2(embedded=True), lambda s: (
-        s.v.forward_speed ** 2 + (s.v.lateral_speed + s.v.yaw_rate / 4) ** 2 + s.v.yaw_rate ** 2) / 2 - s.q.x, inputs=("f",),
-        force=lambda s: {"lateral_speed": s.u.f, "yaw_rate": -s.v.yaw_rate}), rows={
-        "blade": lambda s: s.v.lateral_speed + 0.2 * s.v.forward_speed + 0.3 * s.v.yaw_rate})
+    return constrain(lagrangian_system(special_euclidean_2(embedded=True),
+                                       lambda s: (s.v.forward_speed ** 2 + (s.v.lateral_speed + s.v.yaw_rate / 4) ** 2
+                                                  + s.v.yaw_rate ** 2) / 2 - s.q.x, inputs=("f",),
+                                       force=lambda s: {"lateral_speed": s.u.f, "yaw_rate": -s.v.yaw_rate}),
+                     rows={"blade": lambda s: s.v.lateral_speed + 0.2 * s.v.forward_speed + 0.3 * s.v.yaw_rate})
 
 
 def gauge():
-    space = atiyah(("x", "y"), "so(3)", lambda q: ca.blockcat([[q[1], ca.sin(q[0])], [q[0] * q[1], 1], [ca.cos(q[1]), q[0]]]))
+    space = atiyah(("x", "y"), "so(3)", lambda q: ca.blockcat([[q[1], ca.sin(q[0])],
+                                                               [q[0] * q[1], 1],
+                                                               [ca.cos(q[1]), q[0]]]))
     system = lagrangian_system(space, lambda s: (
         s.v.x ** 2 + s.v.y ** 2 + s.v.wx ** 2 + 2 * s.v.wy ** 2 + 3 * s.v.wz ** 2) / 2 - s.q.x * s.q.y)
     return constrain(system, rows={"bound": lambda s: s.v.wx - s.q.x * s.v.wy + (1 + s.q.y ** 2) * s.v.x / 2})
@@ -72,12 +81,14 @@ def gauge():
 
 # name -> system, two fibrations by their base velocities
 SYSTEMS = {
-    "sled": (sled(), ("x", "phi"), ("y", "phi")), "generic": (generic(), ("x", "y"), ("z", "y")), "bead on a rod": (bead(), ("r",), ("x",)),
+    "sled": (sled(), ("x", "phi"), ("y", "phi")), "generic": (generic(), ("x", "y"), ("z", "y")),
+    "bead on a rod": (bead(), ("r",), ("x",)),
     "ball": (ball(), ("wx", "wy", "wz"), ("x", "y", "wz")), "suslov": (suslov(), ("wx", "wy"), ("wy", "wz")),
     "sleigh": (sleigh(), ("forward_speed", "yaw_rate"), ("lateral_speed", "yaw_rate")),
     "gauge": (gauge(), ("x", "y", "wy", "wz"), ("y", "wx", "wy", "wz")),
 }
-MADE = {name: tuple(constraint_forms(constrained, base=base) for base in bases) for name, (constrained, *bases) in SYSTEMS.items()}
+MADE = {name: tuple(constraint_forms(constrained, base=base) for base in bases)
+        for name, (constrained, *bases) in SYSTEMS.items()}
 
 
 def states(name: str, count: int = 4):
@@ -102,7 +113,8 @@ def test_the_motion_is_in_the_kernel(name):
         t, q, xi, u, theta = at
         xi_other = change(t, q, xi, theta)[1].full().ravel()
         for forms, speeds in ((one, xi), (other, xi_other)):
-            motion, bar, fibred, cartan = values((forms.sode, forms.omega_bar, forms.omega_M, forms.cartan), (t, q, speeds, u, theta))
+            motion, bar, fibred, cartan = values((forms.sode, forms.omega_bar, forms.omega_M, forms.cartan),
+                                                 (t, q, speeds, u, theta))
             size = np.abs(motion).max()
             for form in (bar, fibred, cartan):
                 assert np.array_equal(form, -form.T)
@@ -130,7 +142,8 @@ def test_the_motion_and_omega_bar_do_not_depend_on_the_fibration(name):
 
 @pytest.mark.parametrize("name", SYSTEMS)
 def test_theorem_1_one_motion_and_one_constraint_form(name):
-    """From i* d theta_L alone: Gamma _| (i* d theta_L - dt ^ (tau + eta)) = 0 has one solution F, eta, and it is the formers'."""
+    """From i* d theta_L alone: Gamma _| (i* d theta_L - dt ^ (tau + eta)) = 0 has one solution F, eta,
+    and it is the formers'."""
     constrained, forms = SYSTEMS[name][0], MADE[name][0]
     frame, system = forms.connection.frame, constrained.system
     V = ca.densify(frame.velocity(xi := ca.SX.sym("xi", frame.nxi)))
@@ -155,7 +168,8 @@ def test_theorem_1_one_motion_and_one_constraint_form(name):
 @pytest.mark.parametrize("name", ["sled", "generic"])
 def test_multipliers_and_the_relation_of_section_5(name):
     """lambda_a = Gamma(p_a) - i* dL/dq^a - tau_a (section 3, corrected), and
-    Omega_bar = Omega_M + (dp_a - Gamma(p_a) dt) ^ eta^a - p_a (dB^a_alpha - Gamma(B^a_alpha) dt) ^ theta^alpha, p_a = i* dL/dq'^a.
+    Omega_bar = Omega_M + (dp_a - Gamma(p_a) dt) ^ eta^a - p_a (dB^a_alpha - Gamma(B^a_alpha) dt) ^ theta^alpha,
+    p_a = i* dL/dq'^a.
     """
     forms = MADE[name][0]
     connection, system = forms.connection, SYSTEMS[name][0].system
@@ -197,7 +211,8 @@ def test_sled_as_printed(case):
     """Omega_bar, Omega_M and the motion of section 4 in both charts; lambda = x' phi' along the reference motion."""
     reference = case("sled")
     one, other = MADE["sled"]
-    assert one.names == ("dt", "dx", "dy", "dphi", "dx'", "dphi'") and other.names == ("dt", "dx", "dy", "dphi", "dy'", "dphi'")
+    assert one.names == ("dt", "dx", "dy", "dphi", "dx'", "dphi'")
+    assert other.names == ("dt", "dx", "dy", "dphi", "dy'", "dphi'")
     dt, dx, dy, dphi, first, turn = np.eye(6)
 
     def w(a, b):
@@ -205,16 +220,19 @@ def test_sled_as_printed(case):
 
     for sample in reference["expected"]["samples"]:
         phi, xd, yd, phid = sample["phi"], sample["xd"], sample["yd"], reference["initial_state"]["phid"]
-        q, tan, sec2, cot, csc2 = [sample["x"], sample["y"], phi], np.tan(phi), 1 / np.cos(phi) ** 2, 1 / np.tan(phi), 1 / np.sin(phi) ** 2
+        q = [sample["x"], sample["y"], phi]
+        tan, sec2, cot, csc2 = np.tan(phi), 1 / np.cos(phi) ** 2, 1 / np.tan(phi), 1 / np.sin(phi) ** 2
         theta_phi = dphi - phid * dt
-        motion, bar, fibred, reaction = values((one.sode, one.omega_bar, one.omega_M, one.reaction), (0, q, [xd, phid], [], []))
+        motion, bar, fibred, reaction = values((one.sode, one.omega_bar, one.omega_M, one.reaction),
+                                               (0, q, [xd, phid], [], []))
         theta_x, eta_y, omega_x = dx - xd * dt, dy - tan * dx, first + xd * phid * tan * dt
         assert motion.ravel() == pytest.approx([1, xd, xd * tan, phid, -xd * phid * tan, 0], rel=1e-12, abs=1e-12)
         assert reaction.ravel() == pytest.approx(sample["lambda_paper"] * eta_y, rel=0, abs=1e-11 * sec2)
-        printed = (sec2 * w(omega_x, theta_x) + tan * w(omega_x, eta_y) + w(turn, theta_phi) + xd * sec2 * w(theta_phi, eta_y)
-                   + xd * sec2 * tan * w(theta_phi, theta_x))
+        printed = (sec2 * w(omega_x, theta_x) + tan * w(omega_x, eta_y) + w(turn, theta_phi)
+                   + xd * sec2 * w(theta_phi, eta_y) + xd * sec2 * tan * w(theta_phi, theta_x))
         assert bar == pytest.approx(printed, rel=1e-12, abs=1e-12 * sec2)
-        printed = sec2 * w(first, theta_x) + w(turn, theta_phi) + xd * tan * sec2 * (w(theta_phi, theta_x) + w(dphi, theta_x))
+        printed = (sec2 * w(first, theta_x) + w(turn, theta_phi)
+                   + xd * tan * sec2 * (w(theta_phi, theta_x) + w(dphi, theta_x)))
         assert fibred == pytest.approx(printed, rel=1e-12, abs=1e-12 * sec2)
 
         motion, bar, fibred = values((other.sode, other.omega_bar, other.omega_M), (0, q, [yd, phid], [], []))
@@ -228,7 +246,8 @@ def test_sled_as_printed(case):
 
 
 def test_bead_on_a_rod(case):
-    """Omega_bar's reaction is the reference's lambda1 (dx - ...) + lambda2 (dy - ...), and r'' = w^2 r, with a singular L."""
+    """Omega_bar's reaction is the reference's lambda1 (dx - ...) + lambda2 (dy - ...),
+    and r'' = w^2 r, with a singular L."""
     reference, forms = case("bead_rod"), MADE["bead on a rod"][0]
     m, w = reference["parameters"]["m"], reference["parameters"]["omega"]
     assert [m, w] == list(SYSTEMS["bead on a rod"][0].parameters)
@@ -240,13 +259,15 @@ def test_bead_on_a_rod(case):
         assert reaction[1:3].ravel() == pytest.approx([sample["lambda1"], sample["lambda2"]], rel=0, abs=1e-11)
         assert abs(reaction[3]) <= 1e-12                                        # no force along the rod
         # Lbar = m (r'^2 + w^2 r^2)/2 on the base (t, r): m dr' ^ (dr - r' dt) + m w^2 r dr ^ dt
-        assert fibred[3:, [0, 3, 4]] == pytest.approx(np.array([[m * w ** 2 * r, 0, -m], [-m * sample["r_rate"], m, 0]]), rel=0, abs=1e-12)
+        expected = np.array([[m * w ** 2 * r, 0, -m], [-m * sample["r_rate"], m, 0]])
+        assert fibred[3:, [0, 3, 4]] == pytest.approx(expected, rel=0, abs=1e-12)
 
 
 def test_reaction_field_makes_the_constrained_from_the_free_motion():
     """Theorem 3: dv/dt = F + lambda_a V^a, tangent to the constraint manifold."""
     constrained = generic()
-    field, free = reaction_fields(constrained), gibbs_appell(constrain(constrained.system, {"m": 1.7}), ("x'", "y'", "z'", "w'"))
+    field, free = reaction_fields(constrained), gibbs_appell(constrain(constrained.system, {"m": 1.7}),
+                                                             ("x'", "y'", "z'", "w'"))
     bound = gibbs_appell(constrained, ("x'", "y'"))
     kept, theta = list(bound.frame.kept), constrained.parameters
     rng = np.random.default_rng(0)
@@ -264,8 +285,8 @@ def test_reaction_field_makes_the_constrained_from_the_free_motion():
 def test_free_motion_spans_the_kernel_of_the_cartan_form(name):
     """d theta_L has rank 2 nv for a regular L; its kernel is the free motion without forces."""
     system = SYSTEMS[name][0].system
-    bare = LagrangianSystem(system.algebroid, system.v, system.a, lagrangian=system.lagrangian, t=system.t, u=system.u, theta=system.theta,
-                            u_names=system.u_names, theta_names=system.theta_names)
+    bare = LagrangianSystem(system.algebroid, system.v, system.a, lagrangian=system.lagrangian, t=system.t, u=system.u,
+                            theta=system.theta, u_names=system.u_names, theta_names=system.theta_names)
     parameters = dict(zip(system.theta_names, SYSTEMS[name][0].parameters))
     motion = hamel(constrain(bare, parameters), system.algebroid.v_names)
     form, nv = cartan_form(system), system.algebroid.nv
@@ -281,7 +302,8 @@ def test_free_motion_spans_the_kernel_of_the_cartan_form(name):
 
 @pytest.mark.parametrize("name", ["generic", "ball", "suslov", "gauge"])
 def test_exterior_calculus(name):
-    """d(df) = 0, d(f dg) = df ^ dg, and the exterior derivative commutes with the inclusion of the constraint manifold."""
+    """d(df) = 0, d(f dg) = df ^ dg, and the exterior derivative commutes with the
+    inclusion of the constraint manifold."""
     constrained, forms = SYSTEMS[name][0], MADE[name][0]
     system, frame = constrained.system, forms.connection.frame
     space, theta = poincare_cartan(system)
@@ -290,7 +312,8 @@ def test_exterior_calculus(name):
     g = v[-1] ** 2 * t + (ca.exp(q[0] / 3) * v[0] if q.numel() else v[0] * v[1])
     df, dg = space.differential(f).T, space.differential(g).T
     d = space.exterior_derivative
-    whole = ca.Function("calculus", [t, q, v, system.theta], [d(df), d(f * dg) - wedge(df, dg), wedge(df, dg), d(theta)])
+    whole = ca.Function("calculus", [t, q, v, system.theta],
+                        [d(df), d(f * dg) - wedge(df, dg), wedge(df, dg), d(theta)])
     xi = ca.SX.sym("xi", frame.nxi)
     V = ca.densify(frame.velocity(xi))
     below = EvolutionSpace(system.algebroid, t, xi, frame.names)
@@ -300,7 +323,8 @@ def test_exterior_calculus(name):
     for t_, q_, xi_, u_, theta_ in states(name):
         v_, T = inclusion(t_, q_, xi_, theta_)
         closed, leibniz, size, upstairs = (value.full() for value in whole(t_, q_, v_, theta_))
-        assert np.abs(closed).max() <= 1e-12 * max(1, np.abs(size).max()) and np.abs(leibniz).max() <= 1e-12 * max(1, np.abs(size).max())
+        assert (np.abs(closed).max() <= 1e-12 * max(1, np.abs(size).max())
+                and np.abs(leibniz).max() <= 1e-12 * max(1, np.abs(size).max()))
         pulled, direct = T.full().T @ upstairs @ T.full(), forms.cartan(t_, q_, xi_, u_, theta_).full()
         assert np.abs(pulled - direct).max() <= 1e-12 * max(1, np.abs(direct).max())
 

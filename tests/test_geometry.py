@@ -13,18 +13,22 @@ from nhmech.vehicle.wheel import Wheel
 from nhmech.view.shapes import convert
 
 ROBOTS = Path(__file__).resolve().parents[2] / "shared" / "robots"
-TRIANGLE = "solid a\n" + 2 * "facet normal 0 0 1\nouter loop\nvertex 0 0 0\nvertex 1 0 0\nvertex 0 1 0\nendloop\nendfacet\n" + "endsolid a\n"
+FACET = "facet normal 0 0 1\nouter loop\nvertex 0 0 0\nvertex 1 0 0\nvertex 0 1 0\nendloop\nendfacet\n"
+TRIANGLE = f"solid a\n{2 * FACET}endsolid a\n"
 
 
 def robot(base: str, wheel: str = "") -> str:
     inertial = '<inertial><mass value="1"/><inertia ixx="1" iyy="1" izz="1" ixy="0" ixz="0" iyz="0"/></inertial>'
-    joint = '<joint name="spin" type="continuous"><parent link="base"/><child link="wheel"/><origin xyz="0.2 0 0"/><axis xyz="0 1 0"/></joint>'
-    return f'<robot name="r"><link name="base">{inertial}{base}</link><link name="wheel">{inertial}{wheel}</link>{joint}</robot>'
+    joint = ('<joint name="spin" type="continuous"><parent link="base"/><child link="wheel"/>'
+             '<origin xyz="0.2 0 0"/><axis xyz="0 1 0"/></joint>')
+    links = f'<link name="base">{inertial}{base}</link><link name="wheel">{inertial}{wheel}</link>'
+    return f'<robot name="r">{links}{joint}</robot>'
 
 
 def shapes(xml: str, path=None, wheels=(), packages=None):
     model = pin.buildModelFromXML(xml, pin.JointModelFreeFlyer())
-    description = Description(xml=xml, name="r", root="base", wheels=wheels, rolling=(), path=path, packages=packages or {})
+    description = Description(xml=xml, name="r", root="base", wheels=wheels, rolling=(), path=path,
+                              packages=packages or {})
     visual, collision, notices = load_geometry(description, model)
     by_link = {}
     for shape in visual.geometryObjects:
@@ -36,11 +40,13 @@ def mesh(name: str, tag: str = "visual") -> str:
     return f'<{tag}><geometry><mesh filename="{name}"/></geometry></{tag}>'
 
 
-CYLINDER = '<collision><origin rpy="1.5708 0 0"/><geometry><cylinder radius="0.1" length="0.05"/></geometry></collision>'
+CYLINDER = ('<collision><origin rpy="1.5708 0 0"/>'
+            '<geometry><cylinder radius="0.1" length="0.05"/></geometry></collision>')
 
 
 def test_missing_mesh_is_drawn_by_the_collision_shape():
-    visual, collision, notices = shapes(robot("", mesh("package://nowhere/w.dae") + mesh("w.dae", "collision") + CYLINDER))
+    visual, collision, notices = shapes(robot("", mesh("package://nowhere/w.dae")
+                                              + mesh("w.dae", "collision") + CYLINDER))
     assert isinstance(visual["wheel"][0], coal.Cylinder) and visual["wheel"][0].radius == 0.1
     assert isinstance(visual["wheel"][1], coal.Box)  # the bar that shows the rolling
     assert collision.ngeoms == 1
@@ -68,8 +74,8 @@ def test_links_without_visual_show_their_collision_shapes():
 
 
 @pytest.mark.parametrize("name, content", [
-    ("junk.stl", b"junk"), ("empty.stl", b""), ("short.stl", b"\0" * 80 + b"\xff\xff\xff\x7f" + b"\0" * 50), ("junk.dae", b"<COLLADA>"),
-    ("junk.obj", b"v 1 2\nf 9 9 9\n"), ("picture.png", b"\x89PNG"),
+    ("junk.stl", b"junk"), ("empty.stl", b""), ("short.stl", b"\0" * 80 + b"\xff\xff\xff\x7f" + b"\0" * 50),
+    ("junk.dae", b"<COLLADA>"), ("junk.obj", b"v 1 2\nf 9 9 9\n"), ("picture.png", b"\x89PNG"),
 ])
 def test_unreadable_meshes_never_crash(tmp_path, name, content):
     (tmp_path / name).write_bytes(content)
@@ -78,7 +84,8 @@ def test_unreadable_meshes_never_crash(tmp_path, name, content):
     assert name in notices[0]
 
 
-@pytest.mark.parametrize("broken", ["<visual/>", "<visual><geometry/></visual>", '<visual><geometry><capsule radius="1" length="1"/></geometry></visual>'])
+@pytest.mark.parametrize("broken", ["<visual/>", "<visual><geometry/></visual>",
+                                    '<visual><geometry><capsule radius="1" length="1"/></geometry></visual>'])
 def test_shapes_that_urdfdom_cannot_parse_do_not_hide_the_others(broken):
     good = '<visual><geometry><sphere radius="0.3"/></geometry></visual>'
     visual, _, _ = shapes(robot(good + broken))
@@ -95,7 +102,8 @@ def test_meshes_are_found_without_ros(tmp_path, monkeypatch):
     urdf = tmp_path / "ws" / "bot_description" / "urdf" / "bot.urdf"
 
     def found(name, **packages):
-        return find_mesh(name, Description(xml="", name="r", root="", wheels=(), rolling=(), path=urdf, packages=packages))
+        return find_mesh(name, Description(xml="", name="r", root="", wheels=(), rolling=(),
+                                           path=urdf, packages=packages))
 
     urdf.parent.mkdir(parents=True)
     beside = made("ws", "bot_description", "meshes", "a.stl")
@@ -117,7 +125,8 @@ def test_meshes_are_found_without_ros(tmp_path, monkeypatch):
     assert isinstance(visual["base"][0], coal.BVHModelBase) and notices == []
 
 
-@pytest.mark.parametrize("urdf", sorted(ROBOTS.glob("*.urdf")) or [pytest.param(None, marks=pytest.mark.skip(reason=f"{ROBOTS} is absent"))],
+@pytest.mark.parametrize("urdf", sorted(ROBOTS.glob("*.urdf"))
+                         or [pytest.param(None, marks=pytest.mark.skip(reason=f"{ROBOTS} is absent"))],
                          ids=lambda p: getattr(p, "stem", "none"))
 def test_every_real_robot_has_shapes(urdf):
     xml = urdf.read_text()
@@ -128,8 +137,8 @@ def test_every_real_robot_has_shapes(urdf):
 
 
 @pytest.mark.parametrize("shape, extent", [
-    (coal.Box(1.0, 2.0, 3.0), [1, 2, 3]), (coal.Sphere(0.5), [1, 1, 1]), (coal.Cylinder(0.5, 3.0), [1, 1, 3]), (coal.Cone(0.5, 3.0), [1, 1, 3]),
-    (coal.Capsule(0.5, 2.0), [1, 1, 3]), (coal.Ellipsoid(1.0, 2.0, 3.0), [2, 4, 6]),
+    (coal.Box(1.0, 2.0, 3.0), [1, 2, 3]), (coal.Sphere(0.5), [1, 1, 1]), (coal.Cylinder(0.5, 3.0), [1, 1, 3]),
+    (coal.Cone(0.5, 3.0), [1, 1, 3]), (coal.Capsule(0.5, 2.0), [1, 1, 3]), (coal.Ellipsoid(1.0, 2.0, 3.0), [2, 4, 6]),
 ])
 def test_shapes_keep_size_and_axis(shape, extent):
     corners = []

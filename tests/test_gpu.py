@@ -1,6 +1,8 @@
-"""Batches on a GPU: the kernel's source run by the host's compiler, compiled by NVRTC where there is one, and what is said without a GPU.
+"""Batches on a GPU: the kernel's source run by the host's compiler, compiled by NVRTC where there is
+one, and what is said without a GPU.
 
-Only the copying and the launch by NVIDIA's driver need a GPU; here memory of this process and a loop over threads take their place.
+Only the copying and the launch by NVIDIA's driver need a GPU; here memory of this process and
+a loop over threads take their place.
 """
 
 from __future__ import annotations
@@ -35,13 +37,15 @@ static dim blockIdx, blockDim, threadIdx;
 #define __global__
 """
 LAUNCH = """
-extern "C" void launch(unsigned blocks, unsigned block, long long count, double dt, long long k0, long long steps, double poor, double flat,
-                       double loose, const double* u, long long hold, const double* theta, double* x, double* health, const double* side,
-                       long long* status, long long* done, long long every, double* record) {
+extern "C" void launch(unsigned blocks, unsigned block, long long count, double dt, long long k0, long long steps,
+                       double poor, double flat, double loose, const double* u, long long hold, const double* theta,
+                       double* x, double* health, const double* side, long long* status, long long* done,
+                       long long every, double* record) {
   blockDim.x = block;
   for (blockIdx.x = 0; blockIdx.x < blocks; ++blockIdx.x)
     for (threadIdx.x = 0; threadIdx.x < block; ++threadIdx.x)
-      nhmech_kernel(count, dt, k0, steps, poor, flat, loose, u, hold, theta, x, health, side, status, done, every, record);
+      nhmech_kernel(count, dt, k0, steps, poor, flat, loose, u, hold, theta, x, health, side, status, done, every,
+                    record);
 }
 """
 
@@ -73,7 +77,8 @@ class Host:
 
     def launch(self, kernel, threads, values, types):
         self.launches += 1
-        assert all(type(value) in (int, float) for value in values)                  # what cuda.bindings takes for these types
+        # what cuda.bindings takes for these types
+        assert all(type(value) in (int, float) for value in values)
         kernel(-(-threads // BLOCK), BLOCK, *(kind(value) for kind, value in zip(types, values, strict=True)))
 
 
@@ -87,7 +92,8 @@ def library(tmp_path_factory):
     def compiled(source: str):
         path = folder / f"kernel{next(names)}"
         path.with_suffix(".cpp").write_text(SHIM + source + LAUNCH)
-        command = [compiler.path, *compiler.words, "-x", "c++", "-O1", "-fPIC", "-shared", "-o", f"{path}.so", f"{path}.cpp", "-lm"]
+        command = [compiler.path, *compiler.words, "-x", "c++", "-O1", "-fPIC", "-shared", "-o",
+                   f"{path}.so", f"{path}.cpp", "-lm"]
         subprocess.run(command, check=True, capture_output=True, text=True)
         call = ctypes.CDLL(f"{path}.so").launch
         call.argtypes, call.restype = [ctypes.c_uint, ctypes.c_uint, *TYPES], None
@@ -100,7 +106,8 @@ def library(tmp_path_factory):
 def host(library, monkeypatch):
     """`device="gpu"` goes to this process."""
     found = Host()
-    monkeypatch.setattr(lane_step, "compiled_kernel", lambda step, cost: Kernel(found, library(kernel_source(step)), cost))
+    monkeypatch.setattr(lane_step, "compiled_kernel",
+                        lambda step, cost: Kernel(found, library(kernel_source(step)), cost))
     monkeypatch.setattr(lane_step, "_kept", {key: made for key, made in lane_step._kept.items() if key[1] == "cpu"})
     yield found
     assert not found.blocks                                                        # all memory was given back
@@ -116,7 +123,7 @@ def agree(cpu, kernel, rtol=1e-10):
         np.testing.assert_array_equal(getattr(kernel, name), getattr(cpu, name), err_msg=name)
 
 
-# -- the kernel's arithmetic and indices ---------------------------------------------------------------------------------
+# -- the kernel's arithmetic and indices -------------------------------------------------------------------------------
 @needs_compiler
 @pytest.mark.parametrize("name", SHIPPED)
 def test_steps_agree_with_those_of_the_cpu(name, host):
@@ -140,7 +147,8 @@ def test_more_cases_than_one_block_with_parameters_and_inputs_of_their_own(host)
     agree(cpu, kernel)
     assert cpu.ok.all() and np.ptp(cpu.xi[-1], axis=0).min() > 0.1
     for held in (u[0], u[0, 0], None):
-        agree(*both(drive, x0[:5], held[:5] if held is not None and held.ndim == 2 else held, dt=1e-3, steps=20, every=3))
+        agree(*both(drive, x0[:5], held[:5] if held is not None and held.ndim == 2 else held, dt=1e-3,
+                    steps=20, every=3))
 
 
 @needs_compiler
@@ -185,13 +193,14 @@ def test_discs_that_lie_down_and_a_car_that_turns_about_its_wheel_stop_where_the
     np.testing.assert_allclose(kernel.x[:100], cpu.x[:100], rtol=1e-10, atol=1e-10)
     assert (cpu.status[:2] != 0).all()
     car = shipped("ackermann_car")
-    x0 = np.concatenate([nhmech.start_states(car, [(0, 0, 0)], xi={"front_left_steering_joint": rate, "rear_left_wheel_joint": 2.0})
+    x0 = np.concatenate([nhmech.start_states(car, [(0, 0, 0)],
+                                             xi={"front_left_steering_joint": rate, "rear_left_wheel_joint": 2.0})
                          for rate in (5.0, 0.5)])
     agree(*both(car, x0, dt=1e-3, steps=400, every=100))
     agree(*both(car, x0, dt=1.0, steps=5))                                         # too long a step
 
 
-# -- CUDA ----------------------------------------------------------------------------------------------------------------
+# -- CUDA --------------------------------------------------------------------------------------------------------------
 @pytest.mark.parametrize("name", ["differential_drive", "bicycle"])
 @pytest.mark.parametrize("capability, target", [(80, "sm_80"), (125, "compute_")])
 def test_nvrtc_compiles_the_source(name, capability, target, tmp_path):
@@ -217,7 +226,7 @@ def test_nvrtc_compiles_the_source(name, capability, target, tmp_path):
         compiler.build(source, made, 0)
 
 
-# -- without a GPU -------------------------------------------------------------------------------------------------------
+# -- without a GPU -----------------------------------------------------------------------------------------------------
 @pytest.fixture
 def drive():
     return shipped("differential_drive")
@@ -228,7 +237,8 @@ def asked_for_a_gpu(drive):
     with pytest.raises(nhmech.CompileError) as error:
         nhmech.simulate_batch(drive, nhmech.start_states(drive, [(0, 0, 0)]), dt=1e-3, steps=2, device="gpu")
     gpu.first_gpu.cache_clear()
-    assert "pip install 'nhmech[gpu]'" in str(error.value) and 'device="cpu"' in str(error.value) and "\n" not in str(error.value)
+    assert ("pip install cuda-bindings nvidia-cuda-nvrtc" in str(error.value) and 'device="cpu"' in str(error.value)
+            and "\n" not in str(error.value))
     return str(error.value)
 
 

@@ -24,7 +24,8 @@ def axes(ground: nhmech.Ground) -> np.ndarray:
 
 
 # -- turntables ----------------------------------------------------------------------------------------------------
-BALLS = {"ball_turntable": 0.00072, "ball_turntable_shell": 0.0012}        # moment of inertia [kg m^2]: solid, thin shell
+# moment of inertia [kg m^2]: solid, thin shell
+BALLS = {"ball_turntable": 0.00072, "ball_turntable_shell": 0.0012}
 MASS, RADIUS, TURNING = 0.5, 0.06, 3.0
 
 
@@ -37,7 +38,8 @@ def rolled(vehicle, position, speed, spin: float, duration: float, dt: float = 0
     ground, R = vehicle.ground, axes(vehicle.ground)
     turning = np.array(ground.angular_velocity) @ ground.normal
     surface = turning * np.array([-position[1], position[0]])
-    rolling = [(speed[1] - surface[1]) / -RADIUS, (speed[0] - surface[0]) / RADIUS]      # v + omega x (-r n) is the ground's velocity
+    # v + omega x (-r n) is the ground's velocity
+    rolling = [(speed[1] - surface[1]) / -RADIUS, (speed[0] - surface[0]) / RADIUS]
     T_WB = pin.SE3(R, np.array(ground.point) + R @ [*position, RADIUS])
     simulator = nhmech.Simulator(vehicle, dt=dt, integrator="dop853")
     simulator.reset(T_WB, xi=dict(zip(("roll_rate", "pitch_rate", "yaw_rate"), (*rolling, spin))))
@@ -48,8 +50,9 @@ def rolled(vehicle, position, speed, spin: float, duration: float, dt: float = 0
 @pytest.mark.parametrize("name", BALLS)
 @pytest.mark.parametrize("normal", [(0, 0, 1), (0.04, -0.03, 1.0)])
 def test_a_ball_on_a_turntable_runs_the_closed_form(name, normal):
-    """v' = alpha Omega n x v + (1 - alpha) g_tangential with alpha = I / (I + m r^2): a circle at 2/7 (2/5) of the table's rate, that drifts along
-    the contour lines of a tilted table. Neimark and Fufaev 1972; Weltner, Am. J. Phys. 47 (1979) 984."""
+    """v' = alpha Omega n x v + (1 - alpha) g_tangential with alpha = I / (I + m r^2): a circle at 2/7 (2/5)
+    of the table's rate, that drifts along the contour lines of a tilted table. Neimark and Fufaev 1972;
+    Weltner, Am. J. Phys. 47 (1979) 984."""
     inertia = BALLS[name]
     normal = np.array(normal) / np.linalg.norm(normal)
     ground = nhmech.Ground(normal, point=(0.2, -0.1, 0.3), angular_velocity=TURNING * normal)
@@ -63,7 +66,8 @@ def test_a_ball_on_a_turntable_runs_the_closed_form(name, normal):
     free = complex(*speed) - drift
     where = complex(*start) + drift * run.t + free * (np.exp(1j * turn * run.t) - 1) / (1j * turn)
     in_plane = (run.q[:, :3] - ground.point) @ R
-    np.testing.assert_allclose(in_plane, np.column_stack([where.real, where.imag, np.full(len(run.t), RADIUS)]), rtol=0, atol=1e-10)
+    np.testing.assert_allclose(in_plane, np.column_stack([where.real, where.imag, np.full(len(run.t), RADIUS)]),
+                               rtol=0, atol=1e-10)
     spin = [rotation(q) @ v[3:6] @ normal for q, v in zip(run.q, run.v)]
     np.testing.assert_allclose(spin, 1.1, rtol=0, atol=1e-11 * np.linalg.norm(run.v[:, 3:6], axis=1).max())
     slip, height = residuals(vehicle, run)
@@ -97,12 +101,14 @@ GROUNDS = {
     "belt": nhmech.Ground(velocity=(0.7, -0.4, 0.0)),
     "lift": nhmech.Ground(velocity=(0.0, 0.0, 0.6)),
     "turntable": nhmech.Ground(point=(0.2, 0.1, 0.0), angular_velocity=(0, 0, 1.3)),
-    "tilted, moving and turning": nhmech.Ground(SLOPE.normal, SLOPE.point, (0.3, 0.5, 0.4), tuple(1.1 * np.array(SLOPE.normal))),
+    "tilted, moving and turning": nhmech.Ground(SLOPE.normal, SLOPE.point, (0.3, 0.5, 0.4),
+                                                tuple(1.1 * np.array(SLOPE.normal))),
 }
 
 
 @pytest.mark.parametrize("ground", GROUNDS)
-@pytest.mark.parametrize("name", ["ackermann_car", "ball", "bicycle", "differential_drive", "disc", "mecanum", "pendulum", "sled", "tricycle"])
+@pytest.mark.parametrize("name", ["ackermann_car", "ball", "bicycle", "differential_drive", "disc", "mecanum",
+                                  "pendulum", "sled", "tricycle"])
 def test_power_is_that_of_the_efforts_less_that_of_the_moving_ground(name, ground):
     """dE/dt = tau . v - lambda . b, at random states."""
     for vehicle, q, xi, u in random_states(shipped(name, GROUNDS[ground]), 3, seed=21):
@@ -126,7 +132,9 @@ def test_power_is_that_of_the_efforts_less_that_of_the_moving_ground(name, groun
 def test_a_drive_on_a_belt_is_the_drive_on_the_floor_seen_by_somebody_who_moves(vehicle, belt):
     runs = []
     for ground in (nhmech.Ground(), nhmech.Ground(velocity=belt)):
-        simulator = nhmech.Simulator(vehicle("differential_drive", ground), lambda t, state: nhmech.JointTorque({LEFT: 0.05, RIGHT: 0.08 * np.cos(t)}), dt=2e-3)
+        simulator = nhmech.Simulator(vehicle("differential_drive", ground),
+                                     lambda t, state: nhmech.JointTorque({LEFT: 0.05, RIGHT: 0.08 * np.cos(t)}),
+                                     dt=2e-3)
         simulator.reset((0.1, 0.2, 0.3), xi={LEFT: 2.0, RIGHT: 5.0})
         runs.append(simulator.run(5.0, every=10))
     floor, moved = runs
@@ -152,7 +160,8 @@ def gravity_as_wrenches(vehicle, q: np.ndarray, g_W: np.ndarray) -> np.ndarray:
 
 @pytest.mark.parametrize("name", SHIPPED)
 def test_a_tilted_ground_is_a_level_ground_with_gravity_turned(name):
-    """The whole scene is turned: the vehicle on the level ground feels the normal part of gravity as its own and the rest as forces."""
+    """The whole scene is turned: the vehicle on the level ground feels the normal part of gravity
+    as its own and the rest as forces."""
     tilted = shipped(name, SLOPE)
     n = np.array(SLOPE.normal)
     R = pin.Quaternion.FromTwoVectors(np.array([0.0, 0.0, 1.0]), n).toRotationMatrix()
@@ -167,9 +176,12 @@ def test_a_tilted_ground_is_a_level_ground_with_gravity_turned(name):
         turned[3:7] = (pin.Quaternion(R) * pin.Quaternion(q[3:7])).normalized().coeffs()
         other = tilted if tilted.frame.speeds == serving.frame.speeds else tilted.rechosen(turned)
         v = velocity(serving, 0.0, q, xi)
-        assert np.abs(other.constraint_error(0.0, turned, v)[0]).max() < 1e-11 and np.abs(other.constraint_error(0.0, turned, v)[1]).max() < 1e-12
-        np.testing.assert_allclose(velocity(other, 0.0, turned, v[list(other.frame.speeds)]), v, rtol=0, atol=1e-11 * max(1, np.abs(v).max()))
-        found = other.equations().acceleration(0, turned, v[list(other.frame.speeds)], u[:len(level.driven)], []).full().ravel()
+        assert (np.abs(other.constraint_error(0.0, turned, v)[0]).max() < 1e-11
+                and np.abs(other.constraint_error(0.0, turned, v)[1]).max() < 1e-12)
+        np.testing.assert_allclose(velocity(other, 0.0, turned, v[list(other.frame.speeds)]), v, rtol=0,
+                                   atol=1e-11 * max(1, np.abs(v).max()))
+        xi, effort = v[list(other.frame.speeds)], u[:len(level.driven)]
+        found = other.equations().acceleration(0, turned, xi, effort, []).full().ravel()
         wanted = serving.equations().acceleration(0, q, xi, u, []).full().ravel()
         np.testing.assert_allclose(found, wanted, rtol=0, atol=1e-10 * max(GRAVITY, np.abs(wanted).max()))
         on_slope, on_floor = reactions(other, 0.0, turned, v, u[:len(level.driven)]), reactions(serving, 0.0, q, v, u)
@@ -195,7 +207,8 @@ def test_vertical_projection_of_the_contacts(name):
 
 
 def test_rolling_straight_down_a_slope(vehicle):
-    """The drive falls at g sin(a) m / (m + 2 I / R^2); seen from above its speed is shorter by cos(a), and the wheels carry m g cos(a)."""
+    """The drive falls at g sin(a) m / (m + 2 I / R^2); seen from above its speed is shorter by
+    cos(a), and the wheels carry m g cos(a)."""
     tilt = 0.25
     ground = nhmech.Ground(normal=(np.sin(tilt), 0, np.cos(tilt)), point=(0, 0, 1.0))
     robot = vehicle("differential_drive", ground)
@@ -205,15 +218,18 @@ def test_rolling_straight_down_a_slope(vehicle):
     simulator.reset((0.0, 0.3, 0.0), xi={LEFT: v0 / radius, RIGHT: v0 / radius})
     run = simulator.run(3.0)
     travelled = v0 * run.t + along * run.t ** 2 / 2
-    np.testing.assert_allclose(run.q[:, :3] - run.q[0, :3], np.outer(travelled, [np.cos(tilt), 0, -np.sin(tilt)]), rtol=0, atol=1e-10)
+    np.testing.assert_allclose(run.q[:, :3] - run.q[0, :3], np.outer(travelled, [np.cos(tilt), 0, -np.sin(tilt)]),
+                               rtol=0, atol=1e-10)
     np.testing.assert_allclose(angle(run, LEFT), travelled / radius, rtol=0, atol=1e-9)
     assert np.abs(rate(run, "yaw_rate")).max() < 1e-10
     assert np.abs(run.energy - run.energy[0]).max() < 1e-10 * np.abs(run.energy).max()
     for i in (0, 150, 300):
         forces = reactions(robot, run.t[i], run.q[i], run.v[i], run.u[i])
-        assert sum(by["normal"] for by in forces.components.values()) == pytest.approx(mass * GRAVITY * np.cos(tilt), rel=1e-10)
+        assert sum(by["normal"] for by in forces.components.values()) == pytest.approx(
+            mass * GRAVITY * np.cos(tilt), rel=1e-10)
         total = sum(forces.world.values())
-        np.testing.assert_allclose(total, mass * along * np.array([np.cos(tilt), 0, -np.sin(tilt)]) + [0, 0, mass * GRAVITY], rtol=0, atol=1e-9)
+        np.testing.assert_allclose(total, mass * along * np.array([np.cos(tilt), 0, -np.sin(tilt)])
+                                   + [0, 0, mass * GRAVITY], rtol=0, atol=1e-9)
 
 
 @pytest.mark.parametrize("heading", [0.0, 0.8, np.pi / 2, 3.0])
@@ -221,7 +237,8 @@ def test_a_vehicle_held_on_a_slope_carries_its_weight_vertically(vehicle, headin
     """At rest, whatever the heading: all contact forces add up to the weight, straight up."""
     robot = vehicle("differential_drive", SLOPE)
     q = robot.configuration((0.5, 0.1, heading))
-    effect = np.column_stack([robot.equations().drift(0, q, [0, 0], u, [])[1].full().ravel() for u in ([0, 0], [1, 0], [0, 1])])
+    effect = np.column_stack([robot.equations().drift(0, q, [0, 0], u, [])[1].full().ravel()
+                              for u in ([0, 0], [1, 0], [0, 1])])
     u = np.linalg.solve(effect[:, 1:] - effect[:, :1], -effect[:, 0])
     assert np.abs(robot.equations().acceleration(0, q, [0, 0], u, []).full()).max() < 1e-11
     forces = reactions(robot, 0.0, q, np.zeros(8), u)

@@ -26,7 +26,8 @@ def test_gymnasium_s_own_check(name):
 def test_made_by_name():
     env = gymnasium.make("nhmech/PathFollowing-v0", vehicle="differential_drive", path="circle:1")
     observation, info = env.reset(seed=1)
-    assert env.observation_space.contains(observation) and abs(info["lateral"]) <= 0.2 * env.unwrapped.task.length + 1e-9
+    assert (env.observation_space.contains(observation)
+            and abs(info["lateral"]) <= 0.2 * env.unwrapped.task.length + 1e-9)
     many = gymnasium.make_vec("nhmech/PathFollowing-v0", num_envs=3, vehicle="differential_drive")
     assert many.reset(seed=1)[0].shape == (3, *observation.shape)
 
@@ -34,7 +35,8 @@ def test_made_by_name():
 @pytest.mark.parametrize("mode", [AutoresetMode.NEXT_STEP, AutoresetMode.SAME_STEP])
 @pytest.mark.parametrize("name, effort", [("differential_drive", None), ("tricycle", None), ("pendulum", None)])
 def test_lanes_are_single_environments(name, effort, mode):
-    """Step for step to 1e-10, through ends of episodes and new starts, against Gymnasium's own vector of single ones."""
+    """Step for step to 1e-10, through ends of episodes and new starts,
+    against Gymnasium's own vector of single ones."""
     n, words = 4, dict(duration=0.75, effort=effort)
     lanes = PathFollowingVector(n, shipped(name), autoreset_mode=mode, **words)
     singles = SyncVectorEnv([lambda: PathFollowing(shipped(name), **words)] * n, autoreset_mode=mode)
@@ -81,7 +83,8 @@ def test_starts_stand_on_the_ground_along_the_path():
 
 
 def test_a_good_driver_earns_nearly_all_there_is():
-    """Reward 1 a period is the most; a controller on the path at its speed gets it, standing still nothing, driving away ends it."""
+    """Reward 1 a period is the most; a controller on the path at its speed gets it,
+    standing still nothing, driving away ends it."""
     from nhmech.control.mpc import MPC
 
     task = PathTask(shipped("differential_drive"), duration=2.0)
@@ -118,9 +121,11 @@ def test_a_policy_drives_the_simulator_too():
 
 
 @pytest.mark.parametrize("words, message", [
-    (dict(vehicle=nhmech.load(nhmech.urdf_path("differential_drive"), ground=nhmech.Ground(normal=(0.1, 0, 1)))), "level ground"),
-    (dict(vehicle="sled"), "driven"), (dict(vehicle="disc"), "."), (dict(vehicle="differential_drive", period=0.012), "multiple of dt"),
-    (dict(vehicle="differential_drive", effort=[1.0]), "2 positive numbers"), (dict(vehicle="differential_drive", speed=0.0), "speed"),
+    (dict(vehicle=nhmech.load(nhmech.urdf_path("differential_drive"), ground=nhmech.Ground(normal=(0.1, 0, 1)))),
+     "level ground"), (dict(vehicle="sled"), "driven"),
+    (dict(vehicle="disc"), "."), (dict(vehicle="differential_drive", period=0.012), "multiple of dt"),
+    (dict(vehicle="differential_drive", effort=[1.0]), "2 positive numbers"),
+    (dict(vehicle="differential_drive", speed=0.0), "speed"),
 ])
 def test_what_cannot_be_is_refused(words, message):
     with pytest.raises(ModelError, match=message):

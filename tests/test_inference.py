@@ -19,8 +19,10 @@ def link(name, shape="", origin="", mass=MASS):
 
 
 def joint(name, child, *, parent="base", kind="continuous", xyz="0 0 0", rpy="0 0 0", axis="0 1 0", extra=""):
-    limit = extra if "<limit" in extra or kind in ("continuous", "fixed") else extra + '<limit lower="-1" upper="1" effort="1" velocity="1"/>'
-    return f'<joint name="{name}" type="{kind}"><parent link="{parent}"/><child link="{child}"/><origin xyz="{xyz}" rpy="{rpy}"/><axis xyz="{axis}"/>{limit}</joint>'
+    limit = (extra if "<limit" in extra or kind in ("continuous", "fixed")
+             else extra + '<limit lower="-1" upper="1" effort="1" velocity="1"/>')
+    return (f'<joint name="{name}" type="{kind}"><parent link="{parent}"/><child link="{child}"/>'
+            f'<origin xyz="{xyz}" rpy="{rpy}"/><axis xyz="{axis}"/>{limit}</joint>')
 
 
 def tyre(radius):
@@ -52,15 +54,18 @@ def wheels_of(text, **arguments):
 
 def test_pair_and_caster():
     description = describe(robot(PAIR, CASTER))
-    assert wheels_of(robot(PAIR, CASTER)) == {"left_wheel_joint": ("disc", 0.1), "right_wheel_joint": ("disc", 0.1), "caster": ("caster_ball", 0.03)}
+    assert wheels_of(robot(PAIR, CASTER)) == {"left_wheel_joint": ("disc", 0.1), "right_wheel_joint": ("disc", 0.1),
+                                              "caster": ("caster_ball", 0.03)}
     assert description.rolling == description.driven == ("left_wheel_joint", "right_wheel_joint")
-    assert "left_wheel_joint" in description.reasons["left_wheel_joint"] and "0.1 m" in description.reasons["left_wheel_joint"]
+    assert ("left_wheel_joint" in description.reasons["left_wheel_joint"]
+            and "0.1 m" in description.reasons["left_wheel_joint"])
 
 
 def test_the_name_may_be_the_link_s_or_that_of_a_fixed_tyre():
     by_link = link("front_wheel", tyre(0.1), LYING) + joint("traction", "front_wheel", xyz="0.5 0 0")
     hub = link("rotor", tyre(0.04), LYING) + joint("motor", "rotor", xyz="0.5 0 0")
-    tyred = hub + link("wheel_tyre", tyre(0.1), LYING) + joint("glue", "wheel_tyre", parent="rotor", kind="fixed", xyz="0 0.05 0")
+    glue = joint("glue", "wheel_tyre", parent="rotor", kind="fixed", xyz="0 0.05 0")
+    tyred = hub + link("wheel_tyre", tyre(0.1), LYING) + glue
     assert wheels_of(robot(PAIR, by_link))["traction"] == ("disc", 0.1)
     description = describe(robot(PAIR, tyred))
     assert {w.name: w.radius for w in description.wheels}["motor"] == 0.1
@@ -76,7 +81,8 @@ def test_steering_named_wheel_is_no_wheel():
 
 
 def test_rounded_angles_are_snapped():
-    tilted = PAIR.replace(' rpy="0 0 0"', ' rpy="-1.57 0 0"').replace('axis xyz="0 1 0"', 'axis xyz="0 0 1"').replace(LYING, "")
+    tilted = PAIR.replace(' rpy="0 0 0"', ' rpy="-1.57 0 0"').replace(LYING, "")
+    tilted = tilted.replace('axis xyz="0 1 0"', 'axis xyz="0 0 1"')
     description = describe(robot(tilted, CASTER))
     assert f'rpy="{-pi / 2!r}' in description.xml and any("rounded" in n for n in description.notices)
 
@@ -94,12 +100,17 @@ def test_a_sphere_on_an_axle_is_a_disc():
         (robot(PAIR.replace("wheel", "roll")), ("no rolling joint", "Wheel('left_roll_joint', 'disc'")),
         (robot(PAIR.replace(tyre(0.1), '<mesh filename="a.stl"/>')), ("is a mesh", "wheels=[Wheel('left_wheel_joint'")),
         (robot(PAIR.replace(tyre(0.1), '<box size="0.1 0.1 0.1"/>')), ("there is none", "wheels=[")),
-        (robot(wheel("left_wheel", "0 0.2 0"), wheel("right_wheel", "0 -0.2 0", radius=0.13)), ("one plane", "0.13", "radius 0.1")),
-        (robot(PAIR, link("base_footprint"), joint("foot", "base_footprint", kind="fixed", xyz="0 0 -0.2")), ("contradicts the height", "0.2000 m above")),
-        (robot(PAIR, wheel("back_left_wheel", "-0.5 0.2 0"), wheel("back_right_wheel", "-0.5 -0.2 0")), ("skid=", 'kind="mecanum"', "x = -0.500 m")),
-        (robot(PAIR.replace('rpy="0 0 0"', 'rpy="0.1 0 0"')), ("leans 5.7 degrees", "wheels=[Wheel('left_wheel_joint'")),
+        (robot(wheel("left_wheel", "0 0.2 0"), wheel("right_wheel", "0 -0.2 0", radius=0.13)),
+         ("one plane", "0.13", "radius 0.1")),
+        (robot(PAIR, link("base_footprint"), joint("foot", "base_footprint", kind="fixed", xyz="0 0 -0.2")),
+         ("contradicts the height", "0.2000 m above")),
+        (robot(PAIR, wheel("back_left_wheel", "-0.5 0.2 0"), wheel("back_right_wheel", "-0.5 -0.2 0")),
+         ("skid=", 'kind="mecanum"', "x = -0.500 m")),
+        (robot(PAIR.replace('rpy="0 0 0"', 'rpy="0.1 0 0"')),
+         ("leans 5.7 degrees", "wheels=[Wheel('left_wheel_joint'")),
         (robot(PAIR, wheel("odd_wheel", "0.3 0 0", rpy="0 0 0.8")), ('kind="omni"',)),
-        (robot(PAIR, link("spare_wheel", tyre(0.1), LYING) + joint("s", "spare_wheel", kind="fixed", xyz="0.4 0 0")), ("no joint lets it roll: its joint is fixed", "'blade'")),
+        (robot(PAIR, link("spare_wheel", tyre(0.1), LYING) + joint("s", "spare_wheel", kind="fixed", xyz="0.4 0 0")),
+         ("no joint lets it roll: its joint is fixed", "'blade'")),
     ],
 )
 def test_refused_not_guessed(text, fragments):
@@ -113,7 +124,8 @@ def test_four_wheels_with_skid_or_with_held_steering():
     four = robot(PAIR, wheel("back_left_wheel", "-0.5 0.2 0"), wheel("back_right_wheel", "-0.5 -0.2 0"))
     assert describe(four, skid="mid-axle").skid == "mid-axle"
     assert describe(four, skid=1.5).skid == 1.5
-    assert describe(four, skid=["left_wheel_joint", "right_wheel_joint"]).skid == ("left_wheel_joint", "right_wheel_joint")
+    assert describe(four, skid=["left_wheel_joint", "right_wheel_joint"]).skid == (
+        "left_wheel_joint", "right_wheel_joint")
     for wrong in ("middle", 0, -1.0, float("nan"), True, ["nobody"], [], 3j):
         with pytest.raises(ModelError, match="skid="):
             describe(four, skid=wrong)
@@ -121,7 +133,8 @@ def test_four_wheels_with_skid_or_with_held_steering():
 
 def test_trailer_wheels_on_their_own_hitch_are_no_second_axle():
     trailer = link("trailer") + joint("hitch", "trailer", xyz="-0.3 0 0", axis="0 0 1")
-    trailer += wheel("trailer_left_wheel", "-0.6 0.2 0", parent="trailer") + wheel("trailer_right_wheel", "-0.6 -0.2 0", parent="trailer")
+    trailer += wheel("trailer_left_wheel", "-0.6 0.2 0", parent="trailer")
+    trailer += wheel("trailer_right_wheel", "-0.6 -0.2 0", parent="trailer")
     description = describe(robot(PAIR, trailer))
     assert description.steering == ("hitch",) and description.driven == ("left_wheel_joint", "right_wheel_joint")
 
@@ -130,7 +143,8 @@ def test_trailer_wheels_on_their_own_hitch_are_no_second_axle():
 
 
 def test_named_shapes_stand_in_for_casters():
-    box = link("caster_link", '<box size="0.04 0.02 0.06"/>') + joint("j", "caster_link", kind="fixed", xyz="-0.3 0 -0.069")
+    box = (link("caster_link", '<box size="0.04 0.02 0.06"/>')
+           + joint("j", "caster_link", kind="fixed", xyz="-0.3 0 -0.069"))
     description = describe(robot(PAIR, box))
     caster = description.wheels[-1]
     assert (caster.kind, caster.radius) == ("caster_ball", 0.01)
@@ -150,13 +164,16 @@ def test_a_caster_that_is_not_understood():
         assert "tip over" in str(caught.value) and why in str(caught.value)
         line = str(caught.value).split("wheels=", 1)[1]
         assert len(describe(robot(PAIR, part), wheels=eval(line[: line.index("]") + 1], {"Wheel": Wheel})).wheels) == 3
-        assert any(why in n for n in describe(robot(PAIR, part, CASTER.replace("caster", "front_caster").replace("-0.3", "0.3"))).notices)
+        assert any(why in n for n in describe(
+            robot(PAIR, part, CASTER.replace("caster", "front_caster").replace("-0.3", "0.3"))).notices)
 
 
 def test_swivel_casters_roll_and_are_not_driven():
     swivel = link("caster_fork") + joint("caster_swivel", "caster_fork", xyz="-0.3 0 0.1", axis="0 0 1")
-    description = describe(robot(PAIR, swivel, wheel("caster_wheel", "-0.04 0 -0.15", radius=0.05, parent="caster_fork")))
-    assert description.steering == ("caster_swivel",) and description.driven == ("left_wheel_joint", "right_wheel_joint")
+    description = describe(robot(PAIR, swivel, wheel("caster_wheel", "-0.04 0 -0.15", radius=0.05,
+                                                     parent="caster_fork")))
+    assert (description.steering == ("caster_swivel",)
+            and description.driven == ("left_wheel_joint", "right_wheel_joint"))
     assert len(description.wheels) == 3 and not any("caster_fork" in n for n in description.notices)
 
 
@@ -165,7 +182,8 @@ def test_swivel_casters_roll_and_are_not_driven():
 
 def test_given_wheels_are_filled_in_and_win():
     text = robot(PAIR, CASTER)
-    description = describe(text, wheels=[Wheel("left_wheel_joint", "torus", 0.1, crown=0.01), Wheel(None, "sphere", 0.03, link="caster")])
+    description = describe(text, wheels=[Wheel("left_wheel_joint", "torus", 0.1, crown=0.01),
+                                         Wheel(None, "sphere", 0.03, link="caster")])
     first, second = description.wheels
     assert (first.link, first.axis, first.point) == ("left_wheel", (0.0, 1.0, 0.0), (0.0, 0.0, 0.0))
     assert (second.link, second.axis, second.point) == ("caster", None, (0.0, 0.0, 0.0))
@@ -217,11 +235,13 @@ def test_the_element_is_read_and_printed():
     )
     description = describe(text)
     assert [w.kind for w in description.wheels] == ["disc", "torus", "blade"]
-    assert (description.driven, description.locked, description.skid) == (("left_wheel_joint",), {"arm_joint": 0.3}, 1.5)
+    assert (description.driven, description.locked, description.skid) == (
+        ("left_wheel_joint",), {"arm_joint": 0.3}, 1.5)
     assert description.speeds == ("forward_speed", "yaw_rate")
     printed = format_tag(description)
     again = describe(robot(PAIR, CASTER, ARM, printed))
-    assert again.wheels == tuple(w if w.driven is None else Wheel(**{**w.__dict__, "driven": None}) for w in description.wheels)
+    assert again.wheels == tuple(w if w.driven is None else Wheel(**{**w.__dict__, "driven": None})
+                                 for w in description.wheels)
     assert format_tag(again) == printed
     assert describe(text, locked={"arm_joint": 0.1}).locked == {"arm_joint": 0.1}
     assert describe(text, free=["arm_joint"]).free == ("arm_joint",)
@@ -260,11 +280,14 @@ def test_a_wrong_element_says_where(line, fragment):
 
 
 def test_other_joints_are_held_and_can_be_released():
-    text = robot(PAIR, CASTER, ARM, link("lift") + joint("lift_joint", "lift", kind="prismatic", axis="0 0 1", extra='<limit lower="0.1" upper="0.5" effort="1" velocity="1"/>'))
+    limit = '<limit lower="0.1" upper="0.5" effort="1" velocity="1"/>'
+    lift = link("lift") + joint("lift_joint", "lift", kind="prismatic", axis="0 0 1", extra=limit)
+    text = robot(PAIR, CASTER, ARM, lift)
     description = describe(text, locked={"arm_joint": -0.5})
     assert description.locked == {"arm_joint": -0.5, "lift_joint": 0.1} and not description.free
     released = describe(text, free=["arm_joint"])
-    assert released.free == ("arm_joint",) and released.limits["arm_joint"].upper == 1 and released.locked == {"lift_joint": 0.1}
+    assert (released.free == ("arm_joint",) and released.limits["arm_joint"].upper == 1
+            and released.locked == {"lift_joint": 0.1})
     for arguments, fragment in (
         ({"free": ["nobody"]}, "does not exist"),
         ({"locked": {"nobody": 0.0}}, "does not exist"),
@@ -280,10 +303,12 @@ def test_other_joints_are_held_and_can_be_released():
 
 
 def test_mimic():
-    finger = link("finger") + joint("finger_joint", "finger", kind="revolute", parent="arm", extra='<mimic joint="arm_joint" multiplier="-2" offset="0.1"/>')
-    text = robot(PAIR.replace('<axis xyz="0 1 0"/></joint>', '<axis xyz="0 1 0"/><mimic joint="arm_joint"/></joint>', 1), CASTER, ARM, finger)
+    finger = link("finger") + joint("finger_joint", "finger", kind="revolute", parent="arm",
+                                    extra='<mimic joint="arm_joint" multiplier="-2" offset="0.1"/>')
+    text = robot(PAIR.replace('<axis xyz="0 1 0"/></joint>', '<axis xyz="0 1 0"/><mimic joint="arm_joint"/></joint>',
+                              1), CASTER, ARM, finger)
     held = describe(text, locked={"arm_joint": 0.2})
-    assert not held.mimic and held.locked["finger_joint"] == pytest.approx(-0.3)
+    assert not held.mimic and held.locked["finger_joint"] == pytest.approx(-0.3, rel=1e-15)
     assert any("left_wheel_joint: <mimic> is dropped" in n for n in held.notices)
     free = describe(text, free=["arm_joint"])
     assert free.free == ("arm_joint", "finger_joint") and not free.locked
@@ -292,10 +317,12 @@ def test_mimic():
 
 
 def test_limits_damping_and_friction():
-    left = wheel("left_wheel", "0 0.2 0", kind="revolute", extra='<limit effort="2" velocity="0"/><dynamics damping="0.3" friction="1"/>')
+    left = wheel("left_wheel", "0 0.2 0", kind="revolute",
+                 extra='<limit effort="2" velocity="0"/><dynamics damping="0.3" friction="1"/>')
     description = describe(robot(left, wheel("right_wheel", "0 -0.2 0"), CASTER))
     limits = description.limits["left_wheel_joint"]
-    assert (limits.lower, limits.upper, limits.effort, limits.velocity) == (float("-inf"), float("inf"), 2, float("inf"))
+    assert (limits.lower, limits.upper, limits.effort, limits.velocity) == (
+        float("-inf"), float("inf"), 2, float("inf"))
     assert description.damping == {"left_wheel_joint": 0.3}
     for fragment in ("Coulomb friction ignored", "limits on its angle are ignored", "limit 0 is taken as no limit"):
         assert any("left_wheel_joint" in n and fragment in n for n in description.notices)
@@ -303,8 +330,10 @@ def test_limits_damping_and_friction():
 
 def test_driven_joints_by_authority():
     transmission = '<transmission name="t"><joint name="left_wheel_joint"/></transmission>'
-    control = '<ros2_control name="c" type="system"><joint name="right_wheel_joint"><command_interface name="velocity"/></joint></ros2_control>'
-    sensor = '<ros2_control name="s" type="sensor"><joint name="left_wheel_joint"><state_interface name="position"/></joint></ros2_control>'
+    control = ('<ros2_control name="c" type="system"><joint name="right_wheel_joint">'
+               '<command_interface name="velocity"/></joint></ros2_control>')
+    sensor = ('<ros2_control name="s" type="sensor"><joint name="left_wheel_joint">'
+              '<state_interface name="position"/></joint></ros2_control>')
     assert describe(robot(PAIR, CASTER, transmission)).driven == ("left_wheel_joint",)
     assert describe(robot(PAIR, CASTER, transmission, control, sensor)).driven == ("right_wheel_joint",)
     drive = '<nhmech><drive joint="left_wheel_joint"/><drive joint="right_wheel_joint"/></nhmech>'
@@ -320,8 +349,10 @@ NO_AXIS, NO_RPY = ('<axis xyz="0 1 0"/>', ""), (LYING, "")
 
 
 @pytest.mark.parametrize("changes, fragments", [
-    ([NO_AXIS], ("stands along (0 1 0), across the axle (1 0 0)", "has no <axis>, which in URDF means x: write <axis xyz=\"0 1 0\"/>")),
-    ([NO_RPY], ("stands along (0 0 1), across the axle (0 1 0)", "A URDF cylinder stands along z", "rpy=\"1.5707963 0 0\"")),
+    ([NO_AXIS], ("stands along (0 1 0), across the axle (1 0 0)",
+                 "has no <axis>, which in URDF means x: write <axis xyz=\"0 1 0\"/>")),
+    ([NO_RPY], ("stands along (0 0 1), across the axle (0 1 0)",
+                "A URDF cylinder stands along z", "rpy=\"1.5707963 0 0\"")),
     ([NO_AXIS, NO_RPY], ("write <axis xyz=\"0 1 0\"/> and turn the shapes onto it",))])
 def test_axle_and_cylinder_that_do_not_agree(changes, fragments):
     text = PAIR
@@ -337,6 +368,8 @@ def test_axle_and_cylinder_that_do_not_agree(changes, fragments):
 def test_wheels_that_were_not_listed_are_told():
     listed = describe(robot(PAIR), wheels=[Wheel("left_wheel_joint", "disc", 0.1)])
     assert listed.locked == {"right_wheel_joint": 0.0}
-    assert any(notice.startswith("right_wheel_joint: would be found as wheels, but only left_wheel_joint was listed") for notice in listed.notices)
-    on_purpose = describe(robot(PAIR), wheels=[Wheel("left_wheel_joint", "disc", 0.1)], locked={"right_wheel_joint": 0.0})
+    assert any(notice.startswith("right_wheel_joint: would be found as wheels, but only left_wheel_joint was listed")
+               for notice in listed.notices)
+    on_purpose = describe(robot(PAIR), wheels=[Wheel("left_wheel_joint", "disc", 0.1)],
+                          locked={"right_wheel_joint": 0.0})
     assert not any("would be found" in notice for notice in on_purpose.notices)

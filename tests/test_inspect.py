@@ -39,15 +39,19 @@ def test_sixty_lines_for_real_robots(name):
 CONTENT = {
     "skid_steer": ("(2, 0), manoeuvrability 2", "mid-axle model",
                    "straight only: the axle of front_left_wheel_joint does not meet that of rear_left_wheel_joint",
-                   "rows of front_left_wheel_joint and front_right_wheel_joint or rear_left_wheel_joint and rear_right_wheel_joint",
-                   "the normal forces of 4 wheels: 1 dimension", "(2, 3) of 3: x, y, yaw", "yes: the brackets span all 3"),
+                   "rows of front_left_wheel_joint and front_right_wheel_joint or rear_left_wheel_joint and "
+                   "rear_right_wheel_joint",
+                   "the normal forces of 4 wheels: 1 dimension", "(2, 3) of 3: x, y, yaw",
+                   "yes: the brackets span all 3"),
     "ackermann_car": ("(1, 1), manoeuvrability 2: car-like", "moves straight on until it steers",
                       "rear_right_wheel_joint/lateral = rear_left_wheel_joint/lateral",
-                      "lateral forces of 4 wheels: 3 dimensions", "(2, 3, 4) of 4: x, y, yaw, front_left_steering_joint",
+                      "lateral forces of 4 wheels: 3 dimensions",
+                      "(2, 3, 4) of 4: x, y, yaw, front_left_steering_joint",
                       "pitch, roll, height (frozen) and 5 joint angles",
                       "rear_left_wheel_joint 3040 N", "turn 0.1231 rad/rad^2",
                       "0.32 (rear_right_wheel_joint - rear_left_wheel_joint) - 1.5 yaw is constant", "SE(2): general"),
-    "carriage": ("(2, 0), manoeuvrability 2", "any point of the common axle, which passes at (0, 0) m of the base along (0, 1)",
+    "carriage": ("(2, 0), manoeuvrability 2",
+                 "any point of the common axle, which passes at (0, 0) m of the base along (0, 1)",
                  "right_wheel_joint/lateral = left_wheel_joint/lateral", "the lateral forces of 2 wheels: 1 dimension",
                  "(2, 3) of 3: x, y, yaw",
                  "0.1 (right_wheel_joint - left_wheel_joint) - 0.5 yaw is constant",
@@ -86,7 +90,8 @@ def test_json_has_all_of_it():
     assert len(found["mobility"]["to_free"]) == 2
     assert abs(sum(found["mobility"]["normals_at_rest"].values()) - 9.81 * mass(shipped("skid_steer"))) < 1e-9
     assert found["geometry"]["curvature"][0]["loop"] == ["front_left_wheel_joint", "front_right_wheel_joint"]
-    assert found["geometry"]["growth"] == [2, 3] and found["geometry"]["controllable"] is True and len(found["geometry"]["integrable"]) == 3
+    assert (found["geometry"]["growth"] == [2, 3] and found["geometry"]["controllable"] is True
+            and len(found["geometry"]["integrable"]) == 3)
     assert json.loads(json.dumps(plain(report(shipped("skid_steer"))))) == found
 
 

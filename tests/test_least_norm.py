@@ -15,7 +15,8 @@ from nhmech.vehicle.multipliers import reactions
 
 
 def brute_force(matrix, right, signed) -> np.ndarray | None:
-    """The shortest among the least-norm solutions of all subproblems in which some signed unknowns are zero and the rest come out >= 0."""
+    """The shortest among the least-norm solutions of all subproblems in which some signed unknowns
+    are zero and the rest come out >= 0."""
     n, best = matrix.shape[1], None
     for count in range(len(signed) + 1):
         for zero in combinations(signed, count):
@@ -29,7 +30,8 @@ def brute_force(matrix, right, signed) -> np.ndarray | None:
     return best
 
 
-@pytest.mark.parametrize("rows, unknowns, rank, signed", [(3, 6, 3, 4), (4, 7, 3, 5), (5, 5, 3, 3), (6, 8, 4, 8), (2, 3, 2, 2)])
+@pytest.mark.parametrize("rows, unknowns, rank, signed",
+                         [(3, 6, 3, 4), (4, 7, 3, 5), (5, 5, 3, 3), (6, 8, 4, 8), (2, 3, 2, 2)])
 def test_against_every_active_set(rows, unknowns, rank, signed):
     """Feasible and infeasible problems at random, consistent by construction, of full rank and not."""
     rng = np.random.default_rng(rows)
@@ -99,7 +101,8 @@ def test_table_that_tips_over_lifts_a_leg():
     assert loads @ np.c_[np.ones(4), LEGS] == pytest.approx([100, 70, 0], abs=1e-10)
 
 
-@pytest.mark.parametrize("name", ["ackermann_car", "mecanum", "rover", "swerve", "trailers", "differential_drive", "tricycle"])
+@pytest.mark.parametrize("name", ["ackermann_car", "mecanum", "rover", "swerve", "trailers",
+                                  "differential_drive", "tricycle"])
 def test_wheels_carry_the_weight(name):
     """At rest: forces add up to the weight, their moments to its moment about the centre of mass, and nobody pulls."""
     vehicle = shipped(name)

@@ -1,4 +1,5 @@
-"""Classes of the shipped and the real robots, dependent rows, undetermined forces, rotation centres, and what to free."""
+"""Classes of the shipped and the real robots, dependent rows, undetermined forces,
+rotation centres, and what to free."""
 
 from __future__ import annotations
 
@@ -19,17 +20,20 @@ from nhmech.systems.differential_drive import example as differential_drive
 FOLDER = Path(__file__).resolve().parents[2] / "shared" / "robots"
 FREE, SPOT, CAR, SWERVE = (3, 0), (2, 0), (1, 1), (1, 2)
 
-# (degree of mobility, steerability), from what each is: rollers or a ball bind nothing; one axle line turns on the spot; ...
+# (degree of mobility, steerability), from what each is:
+# rollers or a ball bind nothing; one axle line turns on the spot; ...
 CLASS_OF_SHIPPED = {
-    "ackermann_car": CAR, "ball": FREE, "bicycle": SPOT, "carriage": SPOT, "coin": SPOT, "differential_drive": SPOT, "disc": SPOT,
-    "mecanum": FREE, "omni": FREE, "pendulum": SPOT, "rover": CAR, "skid_steer": SPOT, "sled": SPOT, "swerve": SWERVE, "trailers": CAR,
-    "tricycle": CAR}
+    "ackermann_car": CAR, "ball": FREE, "bicycle": SPOT, "carriage": SPOT, "coin": SPOT, "differential_drive": SPOT,
+    "disc": SPOT, "mecanum": FREE, "omni": FREE, "pendulum": SPOT, "rover": CAR, "skid_steer": SPOT, "sled": SPOT,
+    "swerve": SWERVE, "trailers": CAR, "tricycle": CAR}
 # cars and the tricycle; mecanum platforms; four steered modules; everything else has one axle, or skids as if it had
-CLASS_OF_REAL = dict.fromkeys(("carlikebot", "gz_ackermann_drive", "gz_tricycle_drive", "hunter_se", "limo_ackerman", "racecar"), CAR) \
-    | dict.fromkeys(("clearpath_do100", "linorobot2_mecanum"), FREE) | dict.fromkeys(("pr2", "ranger_mini_v3"), SWERVE) \
-    | dict.fromkeys(("andino", "clearpath_a200", "clearpath_dd100", "create3", "diffbot", "gz_diff_drive", "linorobot2_2wd", "mir100",
-                     "neobotix_mp_400", "rosbot", "scout_v2", "tiago", "turtlebot3_burger", "turtlebot3_waffle", "turtlebot4",
-                     "upkie"), SPOT)
+CARS = ("carlikebot", "gz_ackermann_drive", "gz_tricycle_drive", "hunter_se", "limo_ackerman", "racecar")
+SPINNING = ("andino", "clearpath_a200", "clearpath_dd100", "create3", "diffbot", "gz_diff_drive", "linorobot2_2wd",
+            "mir100", "neobotix_mp_400", "rosbot", "scout_v2", "tiago", "turtlebot3_burger", "turtlebot3_waffle",
+            "turtlebot4", "upkie")
+CLASS_OF_REAL = {
+    **dict.fromkeys(CARS, CAR), **dict.fromkeys(("clearpath_do100", "linorobot2_mecanum"), FREE),
+    **dict.fromkeys(("pr2", "ranger_mini_v3"), SWERVE), **dict.fromkeys(SPINNING, SPOT)}
 LEANING = {"ball", "bicycle", "coin", "disc", "pendulum", "upkie"}
 
 
@@ -53,6 +57,18 @@ def test_class_of_shipped(name):
     assert found.leaning == (name in LEANING) and ("leaning" in found.type_in_words) == found.leaning
 
 
+@pytest.mark.parametrize("name, words", [
+    ("differential_drive", "forward speed and yaw rate are free, all fixed axles in line"),
+    ("sled", "forward speed and yaw rate are free, one fixed axle"),
+    ("skid_steer", "forward speed and yaw rate are free"),
+    ("bicycle", "forward speed and yaw rate are free, one fixed axle, what steering_joint turns trails and binds "
+                "nothing, leaning or pitching not counted")])
+def test_words_of_one_class_say_only_what_is_so(name, words):
+    """Of type (2, 0) is all that has one fixed axle; a bicycle's fork is a castor in the classification,
+    for its wheel trails."""
+    assert mobility(shipped(name)).type_in_words == words
+
+
 @pytest.mark.parametrize("name", CLASS_OF_REAL)
 def test_class_of_real(name):
     found = mobility(real(name))
@@ -69,7 +85,8 @@ def test_dependent_rows_are_the_combinations_that_are_named(name):
     for dependence in found.dependent:
         for q in vehicle.constrained.samples if dependence.constant else vehicle.constrained.samples[:1]:
             A = vehicle.function("constraints")(0.0, q, vehicle.theta)[0].full()
-            combined = sum((value * A[names.index(row)] for row, value in dependence.coefficients.items()), np.zeros(A.shape[1]))
+            combined = sum((value * A[names.index(row)] for row, value in dependence.coefficients.items()),
+                           np.zeros(A.shape[1]))
             np.testing.assert_allclose(A[names.index(dependence.row)], combined, rtol=0, atol=1e-9)
 
 
@@ -79,7 +96,8 @@ def test_what_is_undetermined():
     assert found.undetermined == ("left_wheel_joint/lateral", "right_wheel_joint/lateral") and found.splits == 1
     assert [str(row) for row in found.dependent] == ["right_wheel_joint/lateral = left_wheel_joint/lateral"]
     found = mobility(shipped("mecanum"))
-    assert {name.rpartition("/")[2] for name in found.undetermined} == {"normal"} and len(found.undetermined) == 4 and found.splits == 1
+    assert ({name.rpartition("/")[2] for name in found.undetermined} == {"normal"} and len(found.undetermined) == 4
+            and found.splits == 1)
     assert mobility(shipped("omni")).splits == 0 and mobility(shipped("bicycle")).undetermined == ()
 
 
@@ -91,7 +109,8 @@ def test_a_system_without_wheels_has_rows_but_no_class():
 @pytest.mark.parametrize("name, leaders", [
     ("ackermann_car", {"front_left_steering_joint": 0.4}), ("rover", {"front_left_steering_joint": -0.3}),
     ("tricycle", {"steering_joint": 0.7}),
-    ("swerve", {"front_left_steering_joint": 0.3, "rear_left_steering_joint": -0.5}), ("trailers", {"front_left_steering_joint": -0.2})])
+    ("swerve", {"front_left_steering_joint": 0.3, "rear_left_steering_joint": -0.5}),
+    ("trailers", {"front_left_steering_joint": -0.2})])
 def test_the_base_turns_about_the_rotation_centre(name, leaders):
     """The velocity of the base's point there is zero, whatever the speeds."""
     vehicle = shipped(name)
@@ -123,7 +142,8 @@ def test_where_there_is_no_single_centre():
     assert found.kind == "line" and abs(found.direction[1]) == pytest.approx(1, rel=1e-12)
     np.testing.assert_allclose(found.centre, 0, atol=1e-12)
     assert rotation_centre(shipped("differential_drive"), shipped("differential_drive").configuration()) is None
-    assert "(0.09921, 0)" in axles(real("clearpath_dd100")).in_words()               # the driven axle is ahead of the base
+    # the driven axle is ahead of the base
+    assert "(0.09921, 0)" in axles(real("clearpath_dd100")).in_words()
 
 
 def test_why_a_steering_command_locks_a_car_and_what_to_free():

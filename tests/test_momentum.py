@@ -33,16 +33,18 @@ def along_the_flow(equations, constrained, momentum, q, xi, u):
     J = momentum(s.t, s.q, equations.velocity(s.t, s.q, x, s.theta), s.theta)
     q_rate, xi_rate = equations.drift(s.t, s.q, x, s.u, s.theta)
     rate = ca.jtimes(J, s.q, q_rate) + ca.jtimes(J, x, xi_rate) + ca.jtimes(J, s.t, ca.SX(1))
-    return ca.Function("rate", [s.t, s.q, x, s.u, s.theta], [rate])(0.0, q, xi, u, constrained.parameters).full().ravel()
+    evaluate = ca.Function("rate", [s.t, s.q, x, s.u, s.theta], [rate])
+    return evaluate(0.0, q, xi, u, constrained.parameters).full().ravel()
 
 
-SYSTEMS = {"carriage": (carriage, WHEELS), "driven carriage": (pushed, WHEELS), "disk": (vertical_disk, DISK), "sleigh": (sleigh, SE2),
-           "unicycle": (lambda: sleigh(a=0.0), SE2), "particle": (particle, XZ)}
+SYSTEMS = {"carriage": (carriage, WHEELS), "driven carriage": (pushed, WHEELS), "disk": (vertical_disk, DISK),
+           "sleigh": (sleigh, SE2), "unicycle": (lambda: sleigh(a=0.0), SE2), "particle": (particle, XZ)}
 
 
 @pytest.mark.parametrize("name", SYSTEMS)
 def test_momentum_equation_along_the_flow(name):
-    """Eq. (24) against d/dt of the momentum on the exact accelerations, at random states; the multipliers do not enter."""
+    """Eq. (24) against d/dt of the momentum on the exact accelerations, at random states;
+    the multipliers do not enter."""
     system, generators = SYSTEMS[name]
     constrained = system()
     made = symmetry(constrained, generators)
@@ -69,7 +71,8 @@ def test_noether_with_reactions(name):
     reaction = ca.Function("reaction", [s.q, s.theta], [constrained.distribution.A[list(equations.frame.kept), :].T])
     for q in constrained.configurations:
         xi, u = rng.normal(size=len(equations.names)), rng.normal(size=s.u.numel())
-        v, lam = equations.velocity(0.0, q, xi, constrained.parameters), equations.multipliers(0.0, q, xi, u, constrained.parameters)
+        v = equations.velocity(0.0, q, xi, constrained.parameters)
+        lam = equations.multipliers(0.0, q, xi, u, constrained.parameters)
         rate = J.rate(0.0, q, v, u, reaction(q, constrained.parameters) @ lam, constrained.parameters).full().ravel()
         expected = along_the_flow(equations, constrained, J.momentum, q, xi, u)
         assert rate == pytest.approx(expected, rel=1e-10, abs=1e-10 * (1 + np.abs(expected).max()))
@@ -80,7 +83,8 @@ def test_chaplygin_sleigh(case):
     reference = case("sleigh")
     P = reference["parameters"]
     constrained = sleigh(P["m"], P["I"], P["a"])
-    J = nonholonomic_momentum(symmetry(constrained, SE2), {"turn about the blade": lambda s: {"turn": 1, "x": s.q.y, "y": -s.q.x}})
+    J = nonholonomic_momentum(symmetry(constrained, SE2),
+                              {"turn about the blade": lambda s: {"turn": 1, "x": s.q.y, "y": -s.q.x}})
     assert J.names == ("turn about the blade",)
     equations, start = gibbs_appell(constrained, ("x'", "phi'")), reference["initial_state"]
     samples = reference["expected"]["samples"]
@@ -95,14 +99,15 @@ def test_chaplygin_sleigh(case):
     q0 = [start["x"], start["y"], start["phi"]]
     p0 = float(J.momentum(0.0, q0, [*speed, start["omega"]], []))
     keep = [i for i, sample in enumerate(samples) if sample["phi"] < 1.5]          # x' is no speed of a blade across x
-    run = solve_ivp(rate, (0, times[keep[-1]]), [*q0, speed[0], start["omega"], p0], method="DOP853", t_eval=[times[i] for i in keep],
-                    rtol=1e-13, atol=1e-15)
+    run = solve_ivp(rate, (0, times[keep[-1]]), [*q0, speed[0], start["omega"], p0], method="DOP853",
+                    t_eval=[times[i] for i in keep], rtol=1e-13, atol=1e-15)
     inertia = P["I"] + P["m"] * P["a"] ** 2
     assert len(keep) >= 3
     for y, i in zip(run.y.T, keep):
         v = equations.velocity(0.0, y[:3], y[3:5], []).full().ravel()
         forward = v[0] * np.cos(y[2]) + v[1] * np.sin(y[2])
-        assert y[5] == pytest.approx(samples[i]["momentum_p"], rel=1e-11)          # the integral of the momentum equation
+        # the integral of the momentum equation
+        assert y[5] == pytest.approx(samples[i]["momentum_p"], rel=1e-11)
         assert float(J.momentum(0.0, y[:3], v, [])) == pytest.approx(samples[i]["momentum_p"], rel=1e-11)
         closed = -P["m"] * P["a"] / inertia * forward * samples[i]["momentum_p"]
         assert float(J.rate(0.0, y[:3], v, [], [])) == pytest.approx(closed, rel=1e-10)
@@ -118,20 +123,23 @@ def test_nonholonomic_particle_in_closed_form():
 
 
 def test_disk_turns_and_rolls_evenly():
-    """I1 theta1' in "turn about the contact", (m R^2 + I2) theta2' in "roll": no horizontal generator, yet conserved."""
+    """I1 theta1' in "turn about the contact", (m R^2 + I2) theta2' in "roll":
+    no horizontal generator, yet conserved."""
     J = nonholonomic_momentum(symmetry(vertical_disk(), DISK), {
         "turn about the contact": lambda s: {"turn": 1, "x": s.q.y, "y": -s.q.x},
         "roll": lambda s: {"roll": 1, "x": s.p.R * ca.cos(s.q.theta1), "y": s.p.R * ca.sin(s.q.theta1)}})
     theta = vertical_disk().parameters
     for q, (w1, w2) in zip(vertical_disk().configurations, np.random.default_rng(6).normal(size=(8, 2))):
         v = [0.4 * np.cos(q[2]) * w2, 0.4 * np.sin(q[2]) * w2, w1, w2]
-        assert J.momentum(0.0, q, v, theta).full().ravel() == pytest.approx([0.05 * w1, (1.3 * 0.4 ** 2 + 0.1) * w2], rel=1e-12)
+        assert J.momentum(0.0, q, v, theta).full().ravel() == pytest.approx(
+            [0.05 * w1, (1.3 * 0.4 ** 2 + 0.1) * w2], rel=1e-12)
         assert np.abs(J.rate(0.0, q, v, [], theta).full()).max() <= 1e-14
     assert horizontal_generators(symmetry(vertical_disk(), DISK)).shape == (4, 0)
 
 
 def test_horizontal_symmetries_are_conserved():
-    """The flywheel's spin is in D: J_w is conserved where J_w is all there is, and x, y shifts are no symmetry of this skate."""
+    """The flywheel's spin is in D: J_w is conserved where J_w is all there is, and x,
+    y shifts are no symmetry of this skate."""
     skate = skate_with_flywheel()
     made = symmetry(skate, SPIN)
     assert made.kind == "horizontal" and np.abs(horizontal_generators(made)) == pytest.approx(np.ones((1, 1)))
@@ -163,7 +171,8 @@ def test_rigid_body_momentum_is_the_angular_momentum_in_space(case):
     J = momentum_map(find_symmetry(rigid_body()))
     for sample in reference:
         q = Rotation.from_matrix(sample["rotation"]).as_quat()
-        assert J.momentum(0.0, q, sample["omega_body"], []).full().ravel() == pytest.approx(sample["momentum_world"], rel=1e-11, abs=1e-11)
+        assert J.momentum(0.0, q, sample["omega_body"], []).full().ravel() == pytest.approx(
+            sample["momentum_world"], rel=1e-11, abs=1e-11)
 
 
 def test_wrong_sections_are_named():
@@ -172,5 +181,6 @@ def test_wrong_sections_are_named():
         nonholonomic_momentum(made, {"sideways": lambda s: {"y": 1}})
     with pytest.raises(MechanicsError, match="no generator 'spin'; there are x, y, turn"):
         nonholonomic_momentum(made, {"spin": lambda s: {"spin": 1}})
-    with pytest.raises(MechanicsError, match="no momentum equation: no combination of x, y, turn lies in the .*purely kinematic"):
+    with pytest.raises(MechanicsError, match="no momentum equation: no combination of x, y, "
+                                             "turn lies in the .*purely kinematic"):
         nonholonomic_momentum(symmetry(carriage(), SE2))

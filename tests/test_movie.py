@@ -57,7 +57,8 @@ def duration_of() -> float:
 def test_ffmpeg_s_picture_moves(page, tmp_path):
     """Taken apart again by ffmpeg itself."""
     path = save_movie(page, tmp_path / "cart.mp4", size=SIZE, fps=2.0, speed=duration_of() / 1.0)
-    subprocess.run(["ffmpeg", "-loglevel", "error", "-i", path, str(tmp_path / "%d.png")], check=True, stdin=subprocess.DEVNULL)
+    subprocess.run(["ffmpeg", "-loglevel", "error", "-i", path, str(tmp_path / "%d.png")], check=True,
+                   stdin=subprocess.DEVNULL)
     stills = sorted(tmp_path.glob("*.png"))
     pictures = [np.asarray(Image.open(still).convert("RGB")).astype(int) for still in stills]
     assert len(pictures) == 3 and {picture.shape for picture in pictures} == {(160, 240, 3)}
@@ -109,7 +110,8 @@ def test_what_ffmpeg_says_is_passed_on(page, tmp_path, monkeypatch):
 @pytest.mark.browser
 def test_the_commands_draw(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    words = ["run", "differential_drive", "--duration", "0.04", "--save", "run.npz", "--gif", "run.gif", "--playback", "1"]
+    words = ["run", "differential_drive", "--duration", "0.04", "--save", "run.npz", "--gif",
+             "run.gif", "--playback", "1"]
     result = CliRunner().invoke(cli.main, words)
     assert result.exit_code == 0 and "movie    run.gif" in result.output
     assert frames_of("run.gif")[0].n_frames >= 2

@@ -23,7 +23,8 @@ def executed(tmp_path_factory):
     folder = tmp_path_factory.mktemp("notebook")
     book = nbformat.read(NOTEBOOK, as_version=4)
     nbformat.validate(book)
-    nbclient.NotebookClient(book, timeout=300, kernel_name="python3", resources={"metadata": {"path": str(folder)}}).execute()
+    place = {"metadata": {"path": str(folder)}}
+    nbclient.NotebookClient(book, timeout=300, kernel_name="python3", resources=place).execute()
     return book, folder
 
 
@@ -44,7 +45,8 @@ def test_it_runs_and_displays(executed):
     frames = [page for page in outputs(book, "text/html") if page.startswith("<iframe")]
     assert len(frames) == 1 and "<!DOCTYPE html>" in unescape(frames[0]) and 'height="460"' in frames[0]
     assert len(outputs(book, "image/png")) == 4
-    said = "".join(output.text for cell in book.cells if cell.cell_type == "code" for output in cell.outputs if output.output_type == "stream")
+    said = "".join(output.text for cell in book.cells if cell.cell_type == "code"
+                   for output in cell.outputs if output.output_type == "stream")
     assert "ideal rolling was valid from t = 0 to 12 s" in said and "lateral error" in said and "mm RMS" in said
     assert (folder / "first_run.html").read_text().startswith("<!DOCTYPE html>")
 

@@ -1,7 +1,7 @@
 """Size of the generated equations: arithmetic instructions of one evaluation (q, xi, u, theta) -> (dq, dxi).
 
-Constants, inputs and outputs do not count. The baseline may only shrink: a count above it is a regression, one well below it means that
-the baseline should follow.
+Constants, inputs and outputs do not count. The baseline may only shrink: a count above it is a regression,
+one well below it means that the baseline should follow.
 """
 
 import json
@@ -15,7 +15,8 @@ import nhmech
 from nhmech.mechanics.gibbs_appell import gibbs_appell
 
 BASELINE = json.loads((Path(__file__).parent / "operation_counts.json").read_text())
-LIMITS = {"differential_drive": 60, "carriage": 60, "disc": 180, "mecanum": 220, "pendulum": 250, "ackermann_car": 400, "trailers": 700, "bicycle": 2000}
+LIMITS = {"differential_drive": 60, "carriage": 60, "disc": 180, "mecanum": 220, "pendulum": 250, "ackermann_car": 400,
+          "trailers": 700, "bicycle": 2000}
 FREE = (ca.OP_CONST, ca.OP_INPUT, ca.OP_OUTPUT)
 
 

@@ -1,6 +1,7 @@
 """Explicit dynamics, direct collocation, model predictive control, identification."""
 
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import casadi as ca
@@ -17,7 +18,7 @@ from nhmech.control.path_library import make_path
 EXAMPLES = Path(__file__).resolve().parent.parent / "examples"
 
 
-# -- dynamics --------------------------------------------------------------------------------------------------------------
+# -- dynamics ----------------------------------------------------------------------------------------------------------
 @pytest.mark.parametrize("name", ["differential_drive", "ackermann_car", "pendulum", "bicycle", "omni"])
 def test_the_rate_is_that_of_drift_and_the_step_that_of_the_simulator(name):
     vehicle, rng = shipped(name), np.random.default_rng(0)
@@ -31,7 +32,8 @@ def test_the_rate_is_that_of_drift_and_the_step_that_of_the_simulator(name):
     assert np.abs(f.velocity(0.0, x, []).full().ravel() - state.v).max() <= 1e-12
     q_rate, xi_rate = vehicle.equations().drift(0.0, state.q, state.v[list(vehicle.frame.speeds)], efforts, [])
     rate = f(x, efforts).full().ravel()
-    assert np.abs(rate[:7] - q_rate.full().ravel()[:7]).max() <= 1e-12 and np.abs(rate[f.flat.nconf:] - xi_rate.full().ravel()).max() <= 1e-10
+    assert (np.abs(rate[:7] - q_rate.full().ravel()[:7]).max() <= 1e-12
+            and np.abs(rate[f.flat.nconf:] - xi_rate.full().ravel()).max() <= 1e-10)
     for joint in vehicle.driven:
         assert rate[f.coordinate(joint)] == pytest.approx(state.joint_velocity[joint], abs=1e-12)
     for _ in range(50):
@@ -46,10 +48,11 @@ def test_symbols_go_through_and_parameters_are_open():
     x0 = nhmech.start_states(vehicle, [(0, 0, 0)], xi={"forward_speed": 0.5, "yaw_rate": 0.3})[0]
     for symbol in (ca.MX, ca.SX):
         x, u, theta = symbol.sym("x", f.nx), symbol.sym("u", f.nu), symbol.sym("theta", 1)
-        slope = ca.Function("slope", [x, u, theta], [ca.jacobian(f(x, u, theta), theta)])(x0, [0.1, 0.2], f.theta).full().ravel()
+        derivative = ca.Function("slope", [x, u, theta], [ca.jacobian(f(x, u, theta), theta)])
+        slope = derivative(x0, [0.1, 0.2], f.theta).full().ravel()
         rates = [f(x0, [0.1, 0.2], f.theta + h).full().ravel() for h in (1e-5, -1e-5)]
         assert slope == pytest.approx((rates[0] - rates[1]) / 2e-5, rel=1e-7, abs=1e-7)
-    assert f.parameters == (name,) and f.theta == pytest.approx([0.1])
+    assert f.parameters == (name,) and f.theta == pytest.approx([0.1], rel=1e-15)
 
 
 def test_unknown_names_are_told():
@@ -60,11 +63,13 @@ def test_unknown_names_are_told():
         f.speed("x")
 
 
-# -- collocation -----------------------------------------------------------------------------------------------------------
+# -- collocation -------------------------------------------------------------------------------------------------------
 def test_least_effort_from_rest_to_rest_is_the_cubic():
-    """Straight ahead by d in T at least int u^2: u = 6 m d (1 - 2 t / T) / T^2, and int u^2 = 12 (m d)^2 / T^3, in the limit of many intervals.
+    """Straight ahead by d in T at least int u^2: u = 6 m d (1 - 2 t / T) / T^2, and int u^2 = 12 (m d)^2 / T^3,
+    in the limit of many intervals.
 
-    With u held over each of N intervals the same holds with 12 / (1 - 1 / N^2): the least sum of squares with two linear conditions.
+    With u held over each of N intervals the same holds with 12 / (1 - 1 / N^2):
+    the least sum of squares with two linear conditions.
     """
     vehicle, d, T, n = shipped("differential_drive"), 1.0, 2.0, 20
     problem = Collocation(vehicle, n, T)
@@ -78,7 +83,8 @@ def test_least_effort_from_rest_to_rest_is_the_cubic():
     guess[:, 0] = np.linspace(0, d, n + 1)
     problem.guess(guess)
     plan = problem.solve(tolerance=1e-11)
-    acceleration = f(start, [1.0, 1.0]).full().ravel()[f.speed("left_wheel_joint")] * 0.1         # [m/s^2] for 1 N m on both wheels
+    # [m/s^2] for 1 N m on both wheels
+    acceleration = f(start, [1.0, 1.0]).full().ravel()[f.speed("left_wheel_joint")] * 0.1
     k = np.arange(n)
     expected = 6 * d / T ** 2 * (1 - (2 * k + 1) / n) / (1 - 1 / n ** 2) / acceleration
     assert np.abs(plan.u - expected[:, None]).max() <= 1e-7 * expected[0]
@@ -135,10 +141,11 @@ def test_what_cannot_be_planned_is_said():
         problem.guess(np.zeros((4, 11)))
 
 
-# -- model predictive control ----------------------------------------------------------------------------------------------
+# -- model predictive control ------------------------------------------------------------------------------------------
 @pytest.mark.parametrize("name, size", [("differential_drive", 1.0), ("mecanum", 1.0), ("tricycle", 2.0)])
 def test_mpc_follows_a_figure_eight(name, size):
-    """One set of weights; 2 cm lateral RMS is asked of trackers, a millimetre is what efforts two lengths ahead give."""
+    """One set of weights; 2 cm lateral RMS is asked of trackers, a millimetre is
+    what efforts two lengths ahead give."""
     controller = MPC(shipped(name), make_path("figure8", size), speed=0.5)
     simulator = nhmech.Simulator(shipped(name), controller, dt=5e-3, control_period=0.02)
     simulator.reset(**controller.start)
@@ -160,6 +167,27 @@ def test_mpc_keeps_to_the_limits_and_recovers():
     assert abs(run.q[-1, 1]) <= 2e-3 and run.column("yaw_rate")[-1] == pytest.approx(0.0, abs=0.02)
 
 
+def test_mpc_leaves_alone_what_may_take_no_effort():
+    """A tricycle whose front wheel must not be driven while its steering may, put down beside its path at speed."""
+    wheel, steering = "front_wheel_joint", "steering_joint"
+
+    def with_efforts(**efforts: float):
+        free = shipped("tricycle").description
+        limits = {name: replace(free.limits[name], effort=effort) for name, effort in efforts.items()}
+        return replace(shipped("tricycle"), description=replace(free, limits=free.limits | limits))
+
+    vehicle = with_efforts(front_wheel_joint=0.0, steering_joint=5.0)
+    controller = MPC(vehicle, make_path("line", 20.0), speed=0.5, stages=np.int64(10))
+    simulator = nhmech.Simulator(vehicle, controller, dt=5e-3, control_period=0.02)
+    simulator.reset(pose=(0.0, 0.05, 0.0), xi={"forward_speed": 0.5})
+    run = simulator.run(1.0)
+    assert (np.all(run.u[:, run.names["u"].index(wheel)] == 0)
+            and np.abs(run.u[:, run.names["u"].index(steering)]).max() > 1e-3)
+    assert np.abs(run.q[-1, 1]) < 0.05
+    with pytest.raises(ModelError, match="effort limits of .* are all 0"):
+        MPC(with_efforts(front_wheel_joint=0.0, steering_joint=0.0), make_path("line", 20.0))
+
+
 def test_mpc_stops_at_the_end():
     vehicle = shipped("differential_drive")
     controller = MPC(vehicle, make_path("line", 1.0), speed=0.5)
@@ -178,14 +206,15 @@ def test_mpc_refuses():
         MPC(shipped("sled"), path)
 
 
-# -- identification --------------------------------------------------------------------------------------------------------
+# -- identification ----------------------------------------------------------------------------------------------------
 @pytest.mark.skipif(not EXAMPLES.is_dir(), reason="the examples are in the repository only")
 def test_estimates_scatter_as_their_sigma_says(monkeypatch):
     """Three runs: within 3.5 sigma of the truth each, and not all far nearer than sigma; residuals are the noise."""
     monkeypatch.syspath_prepend(str(EXAMPLES))
     import identify
 
-    vehicle = shipped("differential_drive").with_parameters(dict(zip(identify.UNKNOWN, identify.GUESS)), symbolic=identify.UNKNOWN)
+    vehicle = shipped("differential_drive").with_parameters(dict(zip(identify.UNKNOWN, identify.GUESS)),
+                                                            symbolic=identify.UNKNOWN)
     off = []
     for seed in range(3):
         f, u, seen = identify.dynamics_and_run(vehicle, 2.0, seed)

@@ -1,4 +1,5 @@
-"""What is drawn on top of a vehicle: rotation centre, forces in their cones, reference path, ghosts; in recordings and live."""
+"""What is drawn on top of a vehicle: rotation centre, forces in their cones, reference path, ghosts;
+in recordings and live."""
 
 from __future__ import annotations
 
@@ -12,9 +13,11 @@ from click.testing import CliRunner
 from stand_in_cart import Cart, drive
 from support import shipped, velocity
 
-from nhmech import NhmechError, Simulator
+from nhmech import NhmechError, Simulator, Trajectory
 from nhmech.cli import main
 from nhmech.control.path_library import make_path
+from nhmech.control.path_reference import followed_path
+from nhmech.control.pure_pursuit import PurePursuit
 from nhmech.vehicle.ground import Ground
 from nhmech.view import Ghost, Viewer, save_html
 from nhmech.view.browser import Browser
@@ -51,7 +54,8 @@ def test_lines_lie_on_the_axles_of_a_car(steer):
 def test_nothing_is_drawn_where_nothing_meets():
     car, mecanum = shipped("ackermann_car"), shipped("mecanum")
     assert set(drawn(car, car.configuration()).values()) == {None}
-    assert set(drawn(car, car.configuration(None, {STEER: 1e-4})).values()) == {None}, "further away than the ground is drawn"
+    far = drawn(car, car.configuration(None, {STEER: 1e-4}))
+    assert set(far.values()) == {None}, "further away than the ground is drawn"
     assert set(drawn(mecanum, mecanum.configuration()).values()) == {None}
 
 
@@ -74,7 +78,8 @@ def test_names(tmp_path):
         make_overlays(shipped("carriage"), ["shadow"])
     with pytest.raises(NhmechError, match="has no axles"):
         make_overlays(Cart(), ["rotation_centre"])
-    done = CliRunner().invoke(main, ["run", "tricycle", "--duration", "0.1", "--html", str(tmp_path / "a.html"), "--overlay", "rotation-centre"])
+    done = CliRunner().invoke(main, ["run", "tricycle", "--duration", "0.1", "--html", str(tmp_path / "a.html"),
+                                     "--overlay", "rotation-centre"])
     assert done.exit_code == 0, done.output
     refused = CliRunner().invoke(main, ["run", "tricycle", "--overlay", "shadow"])
     assert refused.exit_code == 2 and "there are rotation-centre, forces, path" in refused.output
@@ -90,7 +95,8 @@ def purple(picture: np.ndarray) -> int:
 def test_it_comes_and_goes_in_a_recording_and_live(tmp_path):
     car = shipped("ackermann_car")
     poses = np.array([car.configuration(None, {STEER: angle}) for angle in (0.0, 0.0, 0.5, 0.5)])
-    page = save_html(car, SimpleNamespace(t=np.array([0.0, 1.0, 1.1, 2.0]), q=poses), tmp_path / "car.html", overlays=["rotation_centre"])
+    page = save_html(car, SimpleNamespace(t=np.array([0.0, 1.0, 1.1, 2.0]), q=poses), tmp_path / "car.html",
+                     overlays=["rotation_centre"])
     with Browser(page.as_uri(), (800, 560)) as browser:
         browser.wait_for("nhmech.state.ready")
         seen = []
@@ -113,7 +119,8 @@ def test_it_comes_and_goes_in_a_recording_and_live(tmp_path):
 
 
 def test_arrows_carry_the_weight_and_stay_in_their_cones_while_friction_lasts():
-    """At rest: arrows upright, their lengths over the scale sum up to the weight, the mean as long as the largest wheel is high."""
+    """At rest: arrows upright, their lengths over the scale sum up to the weight, the mean as
+    long as the largest wheel is high."""
     car = shipped("ackermann_car")
     forces, = make_overlays(car, ["forces"], mu=0.8)
     q = car.configuration((0.3, 0.2, 0.7))
@@ -133,7 +140,8 @@ def test_arrows_carry_the_weight_and_stay_in_their_cones_while_friction_lasts():
 
 
 def test_colour_and_number_say_how_much_friction_is_used():
-    """A car at rest across a slope a: the lateral forces sum up to m g sin a, the normals to m g cos a, so that tan a is needed on the whole."""
+    """A car at rest across a slope a: the lateral forces sum up to m g sin a, the normals to m g cos a,
+    so that tan a is needed on the whole."""
     slope = 0.2
     car = shipped("ackermann_car", ground=Ground(normal=(0.0, np.sin(slope), np.cos(slope))))
     moment = Moment(car.configuration(), 0.0, np.zeros(car.model.nv), np.zeros(len(car.driven)))
@@ -142,7 +150,8 @@ def test_colour_and_number_say_how_much_friction_is_used():
         forces, = make_overlays(car, ["forces"], mu=mu)
         rows, world = forces.rows(moment), [forces._forces(moment).world[wheel] for wheel in car.contact_names]
         along = [np.linalg.norm(force - n * (n @ force)) for force in world]
-        assert [sum(along), sum(n @ force for force in world)] == pytest.approx([weight * np.sin(slope), weight * np.cos(slope)], rel=1e-9)
+        assert [sum(along), sum(n @ force for force in world)] == pytest.approx(
+            [weight * np.sin(slope), weight * np.cos(slope)], rel=1e-9)
         for i, (row, wheel) in enumerate(zip(rows, car.contact_names)):
             of = "" if mu == np.inf else f" of {mu:g}"
             assert row.text == f"{wheel} needs \N{GREEK SMALL LETTER MU} {along[i] / (n @ world[i]):.2f}{of}"
@@ -150,7 +159,8 @@ def test_colour_and_number_say_how_much_friction_is_used():
         colours[mu] = [row.colour for row in rows]
     assert any(red > 0.75 and green < 0.2 for red, green, _ in colours[0.05]), "beyond the friction: red"
     assert all(green > 2 * red for red, green, _ in colours[10.0]), "far from it: green"
-    assert not any(path.endswith("cone") and pose is not None for path, pose in forces.at(moment, VIEW).items()), "a cone, though nobody said what mu is"
+    shown = [path for path, pose in forces.at(moment, VIEW).items() if pose is not None]
+    assert not any(path.endswith("cone") for path in shown), "a cone, though nobody said what mu is"
 
 
 def test_forces_want_speeds_and_inputs():
@@ -176,7 +186,8 @@ def test_the_path_lies_on_the_ground(normal):
     car, path = shipped("differential_drive", ground=Ground(normal=normal, point=(0, 0, 0.4))), make_path("circle", 2.0)
     line, = make_overlays(car, ["path"], path=path)
     message, = line.objects(VIEW)
-    vertices = np.frombuffer(message["object"]["geometries"][0]["data"]["attributes"]["position"]["array"].data, "<f4").reshape(-1, 3)
+    attributes = message["object"]["geometries"][0]["data"]["attributes"]
+    vertices = np.frombuffer(attributes["position"]["array"].data, "<f4").reshape(-1, 3)
     heights = (vertices - car.ground.point) @ car.ground.normal
     assert heights.min() > 0 and heights.max() < 2e-3 * VIEW.size
     if normal[2] == 1 and not any(normal[:2]):
@@ -186,6 +197,22 @@ def test_the_path_lies_on_the_ground(normal):
     for nothing in (None, "figure8"):
         with pytest.raises(NhmechError, match="overlay 'path'"):
             make_overlays(car, ["path"], path=nothing)
+
+
+def test_a_run_knows_the_path_to_draw(tmp_path):
+    """By its name alone, from the run itself or from its file; a run that followed none is refused."""
+    car = shipped("differential_drive")
+    tracker = PurePursuit(car, make_path("circle", 2.0), speed=0.5)
+    run = Simulator(car, tracker, control_period=0.01).run(0.2)
+    for known in (run, Trajectory.load(run.save(tmp_path / "run.npz"))):
+        line, = make_overlays(car, ["path"], path=followed_path(known))
+        np.testing.assert_allclose(line.points, [(*tracker.path.point(s), 0.0)
+                                                 for s in np.linspace(0, tracker.path.length, 200)], rtol=0, atol=1e-8)
+        plain, with_path = (save_html(car, known, tmp_path / "run.html", overlays=names).stat().st_size
+                            for names in ((), ["path"]))
+        assert with_path > plain + 10_000
+    with pytest.raises(NhmechError, match="there is no path"):
+        save_html(car, Simulator(car).run(0.1), tmp_path / "none.html", overlays=["path"])
 
 
 def test_a_ghost_is_where_its_run_was():
@@ -201,16 +228,19 @@ def test_a_ghost_is_where_its_run_was():
 @needs_chromium
 @pytest.mark.browser
 def test_a_page_with_everything(tmp_path):
-    """Recorded: the legend's numbers are those of the moment, the arrows in its colours, the ghost beside, the title in the corner. Live: the same numbers."""
+    """Recorded: the legend's numbers are those of the moment, the arrows in its colours, the ghost beside,
+    the title in the corner. Live: the same numbers."""
     car = shipped("differential_drive")
     run = Simulator(car).run(2.0)
     away = SimpleNamespace(t=run.t, q=run.q + np.eye(len(run.q[0]))[1])
-    overlays = [*make_overlays(car, ["forces", "path"], mu=0.6, path=make_path("circle", 1.0)), Ghost(car, away, "beside")]
+    overlays = [*make_overlays(car, ["forces", "path"], mu=0.6, path=make_path("circle", 1.0)),
+                Ghost(car, away, "beside")]
     page = save_html(car, run, tmp_path / "all.html", overlays=overlays, title="a <named> scene", follow=True)
     assert page.stat().st_size < 2.5e6
     with Browser(page.as_uri(), (800, 560)) as browser:
         browser.wait_for("nhmech.state.ready")
-        assert browser.evaluate("[document.title, document.getElementById('title').textContent]") == ["a <named> scene"] * 2
+        assert (browser.evaluate("[document.title, document.getElementById('title').textContent]")
+                == ["a <named> scene"] * 2)
         assert browser.evaluate("document.getElementById('follow').checked")
         legend = browser.evaluate("document.getElementById('legend').textContent")
         assert all(word in legend for word in ("path to follow", "beside", "of 0.6"))
@@ -222,7 +252,8 @@ def test_a_page_with_everything(tmp_path):
             assert [text.rsplit(" ", 3)[0] for text in said] == [text.rsplit(" ", 3)[0] for text in wanted]
             numbers = [[float(text.split()[-3]) for text in texts] for texts in (said, wanted)]
             np.testing.assert_allclose(*numbers, rtol=0, atol=0.02)
-        y = browser.evaluate("nhmech.viewer.scene_tree.find(['ghosts', 'beside', 'bodies', 'root_joint']).object.position.y")
+        y = browser.evaluate("nhmech.viewer.scene_tree.find(['ghosts', 'beside', 'bodies', "
+                             "'root_joint']).object.position.y")
         assert y == pytest.approx(run.q[k, 1] + 1.0, abs=1e-2)
         picture = pixels(browser.picture())[40:480, :640]
         green = (picture[..., 1] - picture[..., 0] > 40) & (picture[..., 1] - picture[..., 2] > 30)
@@ -231,5 +262,6 @@ def test_a_page_with_everything(tmp_path):
         viewer.display(Moment(run.q[-1], run.t[-1], run.v[-1], run.u[-1]))
         browser.wait_for("document.getElementById('rows') && document.getElementById('rows').children.length == 3")
         assert browser.evaluate("document.getElementById('title').textContent") == "live"
-        colour = browser.evaluate("nhmech.viewer.scene_tree.find(['overlays', 'forces', '0', 'shaft', '<object>']).object.children[0].material.color.toArray()")
+        colour = browser.evaluate("nhmech.viewer.scene_tree.find(['overlays', 'forces', '0', 'shaft', "
+                                  "'<object>']).object.children[0].material.color.toArray()")
         np.testing.assert_allclose(colour, overlays[0].rows(viewer._newest)[0].colour, rtol=0, atol=1e-6)

@@ -19,7 +19,8 @@ def accelerations(vehicle, xi, u, seed=0):
     """From the Gibbs-Appell equations and from Pinocchio's matrices, at one configuration."""
     q = vehicle.constrained.samples[3]
     v = vehicle.equations().velocity(0.0, q, xi, vehicle.theta).full().ravel()
-    return vehicle.equations().acceleration(0.0, q, xi, u, vehicle.theta).full().ravel(), saddle(vehicle, 0.0, q, v, np.asarray(u)).acceleration
+    return (vehicle.equations().acceleration(0.0, q, xi, u, vehicle.theta).full().ravel(),
+            saddle(vehicle, 0.0, q, v, np.asarray(u)).acceleration)
 
 
 @pytest.mark.parametrize("changes", [
@@ -40,7 +41,8 @@ def test_a_payload_above_the_axle_adds_to_the_effective_mass(base):
     load, R = 4.0, base.parameters.values["left_wheel_joint.radius"]
     heavy = base.with_parameters({"payload.mass": load})
     q = base.constrained.samples[0]
-    inverse = [R ** 2 / 0.2 * vehicle.equations().drift(0.0, q, [0, 0], [0.1, 0.1], vehicle.theta)[1].full()[0, 0] for vehicle in (base, heavy)]
+    inverse = [R ** 2 / 0.2 * vehicle.equations().drift(0.0, q, [0, 0], [0.1, 0.1], vehicle.theta)[1].full()[0, 0]
+               for vehicle in (base, heavy)]
     assert 1 / inverse[1] - 1 / inverse[0] == pytest.approx(load, rel=1e-9)
 
 
@@ -53,13 +55,15 @@ def test_unequal_radii_turn_the_vehicle(base):
     R = base_pose(q)[:3, :3]
     left, right = odd.contact_points(q)[:2]
     turn = (R @ v[3:6])[2]
-    assert turn == pytest.approx(10.0 * 1e-3 / np.linalg.norm((left - right)[:2]), rel=1e-4)      # the base leans by 1 mm over the track
+    # the base leans by 1 mm over the track
+    assert turn == pytest.approx(10.0 * 1e-3 / np.linalg.norm((left - right)[:2]), rel=1e-4)
     rates, phi = odd.constraint_error(0.0, q, v)
     assert np.abs(rates).max() < 1e-12 and np.abs(phi).max() < 1e-12
 
 
 def test_rolling_resistance_slows_down_and_does_not_push_back(base):
-    dragging = base.with_parameters({"left_wheel_joint.rolling_resistance": 0.05, "right_wheel_joint.rolling_resistance": 0.05})
+    dragging = base.with_parameters({"left_wheel_joint.rolling_resistance": 0.05,
+                                     "right_wheel_joint.rolling_resistance": 0.05})
     simulator = nhmech.Simulator(dragging, dt=5e-3)
     simulator.reset(xi={"forward_speed": 0.3, "yaw_rate": 0.0})
     run = simulator.run(6.0)
@@ -69,20 +73,23 @@ def test_rolling_resistance_slows_down_and_does_not_push_back(base):
 def test_derivatives_by_parameters(base):
     """d(dxi/dt)/d theta by automatic differentiation against central differences of vehicles with other numbers.
 
-    At the same q, which is on the manifold of the first only: a frozen attitude would be that of each vehicle, so the full equations are compared.
+    At the same q, which is on the manifold of the first only: a frozen attitude would be that of each vehicle,
+    so the full equations are compared.
     """
     names = ("left_wheel_joint.radius", "base_link.com_x", "base_link.Izz", "payload.mass")
     base = base.with_parameters({"payload.mass": 0.5})
     symbolic = base.with_parameters(symbolic=names)
     system, equations = symbolic.constrained.system, symbolic.equations()
-    assert system.theta_names == names and symbolic.theta == pytest.approx([base.parameters.values[name] for name in names])
+    assert system.theta_names == names and symbolic.theta == pytest.approx(
+        [base.parameters.values[name] for name in names], rel=1e-15)
     q, xi, u = base.constrained.samples[2], np.array([4.0, 2.0]), np.array([0.1, 0.3])
     theta = ca.MX.sym("theta", len(names))
     rate = equations.drift(0.0, q, xi, u, theta)[1]
     exact = ca.Function("J", [theta], [ca.jacobian(rate, theta)])(symbolic.theta).full()
     for k, name in enumerate(names):
         h = 1e-6
-        sides = [gibbs_appell(base.with_parameters({name: base.parameters.values[name] + s * h}).constrained, base.speeds) for s in (1, -1)]
+        sides = [gibbs_appell(base.with_parameters({name: base.parameters.values[name] + s * h}).constrained,
+                              base.speeds) for s in (1, -1)]
         plus, minus = (e.drift(0.0, q, xi, u, [])[1].full().ravel() for e in sides)
         np.testing.assert_allclose(exact[:, k], (plus - minus) / (2 * h), rtol=2e-6, atol=1e-6)
 
@@ -94,7 +101,8 @@ def test_unknown_names_and_bad_numbers_are_refused(base):
         base.with_parameters({"base_link.mass": float("nan")})
     with pytest.raises(nhmech.ModelError, match="unknown parameter"):
         base.with_parameters(symbolic=["wheel"])
-    for changes, words in (({"left_wheel.mass": -1.0}, "left_wheel.mass.*negative"), ({"base_link.Izz": -1.0}, "base_link.*none that a body"),
+    for changes, words in (({"left_wheel.mass": -1.0}, "left_wheel.mass.*negative"),
+                           ({"base_link.Izz": -1.0}, "base_link.*none that a body"),
                            ({"left_wheel_joint.radius": -0.08}, "left_wheel_joint.radius.*no length")):
         with pytest.raises(nhmech.ModelError, match=words):
             base.with_parameters(changes)
@@ -110,7 +118,7 @@ def test_a_follower_at_its_limit_stops_the_leader(side):
     q = car.configuration(joints={leader: end})
     turned = car.joint_positions(q)[follower]
     limit = own[follower].upper if side > 0 else own[follower].lower
-    if side > 0:                                    # turning left, the left wheel is the inner one and meets its own limit first
+    if side > 0:            # turning left, the left wheel is the inner one and meets its own limit first
         assert end == own[leader].upper and turned < limit
     else:
         assert end > own[leader].lower and turned == pytest.approx(limit, abs=1e-9)
@@ -123,11 +131,14 @@ def test_a_follower_at_its_limit_stops_the_leader(side):
 
 def test_remarks_about_what_was_built():
     mecanum = nhmech.load(nhmech.urdf_path("mecanum"))
-    assert "x, y, yaw" in mecanum.summary()["symmetry"] and "pitch, roll and height are frozen" in mecanum.summary()["symmetry"]
+    assert ("x, y, yaw" in mecanum.summary()["symmetry"]
+            and "pitch, roll and height are frozen" in mecanum.summary()["symmetry"])
     assert not any("roller" in notice for notice in mecanum.notices)
     names = [f"{end}_{side}_wheel_joint" for end in ("front", "rear") for side in ("left", "right")]
-    alike = nhmech.load(nhmech.urdf_path("mecanum"), wheels=[nhmech.Wheel(name, "mecanum", 0.1, roller_angle=0.7) for name in names])
+    alike = nhmech.load(nhmech.urdf_path("mecanum"),
+                        wheels=[nhmech.Wheel(name, "mecanum", 0.1, roller_angle=0.7) for name in names])
     assert any("determine 2 of the base's 3 motions" in notice for notice in alike.notices)
-    uneven = nhmech.load(nhmech.urdf_path("skid_steer"), wheels=[nhmech.Wheel(w.joint, "disc", w.radius + (0.002 if "front" in w.joint else 0.0))
-                                                                 for w in nhmech.load(nhmech.urdf_path("skid_steer")).description.wheels], skid=1.2)
+    uneven = nhmech.load(nhmech.urdf_path("skid_steer"),
+                         wheels=[nhmech.Wheel(w.joint, "disc", w.radius + (0.002 if "front" in w.joint else 0.0))
+                                 for w in nhmech.load(nhmech.urdf_path("skid_steer")).description.wheels], skid=1.2)
     assert any("mm" in notice and "common plane" in notice for notice in uneven.notices)

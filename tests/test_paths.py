@@ -18,7 +18,8 @@ ALL = {name: make_path(name, 1.3) for name in PATHS} | {
     "right circle": circle(0.7, left=False),
 }
 JOINTS = {"dubins": np.cumsum([length for _, length in make_path("dubins", 1.3).arcs])}      # where curvature jumps
-CENTRAL = np.array([4 / 5, -1 / 5, 4 / 105, -1 / 280])                                       # differences of eighth order
+# differences of eighth order
+CENTRAL = np.array([4 / 5, -1 / 5, 4 / 105, -1 / 280])
 
 
 def slope(function, s, h):
@@ -60,12 +61,14 @@ def test_one_s_is_many(name):
     assert np.allclose(path.point(s), [path.point(float(x)) for x in s], rtol=0, atol=1e-13)
     if path.closed:
         assert np.allclose(path.point(s + path.length), path.point(s), rtol=0, atol=1e-12 * path.length)
-        assert np.allclose(np.exp(1j * path.heading(s + 3 * path.length)), np.exp(1j * path.heading(s)), rtol=0, atol=1e-11)
+        assert np.allclose(np.exp(1j * path.heading(s + 3 * path.length)), np.exp(1j * path.heading(s)),
+                           rtol=0, atol=1e-11)
         seam = slope(path.heading, np.array([path.length]), 1e-3)
         assert np.allclose(seam, path.curvature(0.0), rtol=0, atol=1e-3)                  # no jump of 2 pi
     else:
         x, y, heading = path.end()
-        assert np.allclose(path.point(path.length + 2.0), (x + 2 * np.cos(heading), y + 2 * np.sin(heading)), rtol=0, atol=1e-12)
+        assert np.allclose(path.point(path.length + 2.0), (x + 2 * np.cos(heading), y + 2 * np.sin(heading)),
+                           rtol=0, atol=1e-12)
         x, y, heading = path.start()
         assert np.allclose(path.point(-2.0), (x - 2 * np.cos(heading), y - 2 * np.sin(heading)), rtol=0, atol=1e-12)
         assert path.curvature(path.length + 0.1) == path.curvature(-0.1) == 0
@@ -73,7 +76,8 @@ def test_one_s_is_many(name):
 
 @pytest.mark.parametrize("name", ALL)
 def test_nearest(name):
-    """From a point beside the path, back to where it was taken; with `near` on the right branch, and for many points at once."""
+    """From a point beside the path, back to where it was taken;
+    with `near` on the right branch, and for many points at once."""
     path, rng = ALL[name], np.random.default_rng(5)
     s = rng.uniform(0.02, 0.98, 40) * path.length
     side = rng.uniform(-0.2, 0.2, 40)
@@ -84,10 +88,27 @@ def test_nearest(name):
     found = path.nearest(points)
     distance = np.linalg.norm(path.point(found) - points, axis=1)
     dense = path.point(np.linspace(0, path.length, 20001))
-    assert np.all(distance <= np.abs(side) + 1e-12)                                 # at a crossing another branch may be nearer
+    # at a crossing another branch may be nearer
+    assert np.all(distance <= np.abs(side) + 1e-12)
     assert np.all(distance <= [np.linalg.norm(dense - p, axis=1).min() + 1e-9 for p in points])
     assert [path.nearest(p, near=float(x)) for p, x in zip(points, s)] == pytest.approx(s, abs=1e-9)
     assert [path.nearest(p) for p in points] == pytest.approx(found, abs=1e-9)
+
+
+@pytest.mark.parametrize("side", [-0.1, -0.01, 0.01, 0.1])
+def test_entry_at_a_crossing_is_on_the_branch_that_runs_its_way(side):
+    """Beside the crossing of a lemniscate, at right angles, the nearest point is on the other branch."""
+    path = ALL["placed"]
+    s = np.array([0.0, path.length / 2, path.length / 2 - 0.05])
+    heading = path.heading(s)
+    points = path.point(s) + side * np.stack([-np.sin(heading), np.cos(heading)], axis=-1)
+    other = path.nearest(points[0])
+    assert (np.linalg.norm(path.point(other) - points[0]) < 0.1 * abs(side)
+            and abs(np.cos(path.heading(other) - heading[0])) < 0.3)
+    for looks in (heading, heading + 0.5, heading - 0.5 + 2 * np.pi):
+        found = path.entry(points, looks, 0.5)
+        assert np.abs(np.remainder(found - s + 1.0, path.length) - 1.0).max() <= 1e-9
+        assert [float(path.entry(p, h, 0.5)) for p, h in zip(points, looks)] == pytest.approx(list(found), abs=1e-9)
 
 
 def test_nearest_stays_on_an_open_path():
@@ -114,7 +135,8 @@ def test_figure_eight_closed_forms():
 def test_length_of_a_known_curve():
     """Arc length of a parametric curve, a parabola: y = x^2 on (-1, 1)."""
     def derivatives(u):
-        return np.stack([u, u * u], -1), np.stack([np.ones_like(u), 2 * u], -1), np.stack([np.zeros_like(u), np.full_like(u, 2.0)], -1)
+        return (np.stack([u, u * u], -1), np.stack([np.ones_like(u), 2 * u], -1),
+                np.stack([np.zeros_like(u), np.full_like(u, 2.0)], -1))
 
     parabola = Parametric(derivatives, (-1.0, 1.0))
     assert parabola.length == pytest.approx(sqrt(5) + np.arcsinh(2) / 2, rel=1e-13)
@@ -169,7 +191,8 @@ def test_dubins_words_end_exactly_and_the_shortest_is_taken():
         found = words(np.hypot(*D) / r, a[2] - course, b[2] - course)
         assert {"LSL", "RSR"} <= set(found)
         for word, parts in found.items():
-            arcs = Arcs([({"L": 1 / r, "S": 0, "R": -1 / r}[letter], part * r) for letter, part in zip(word, parts)], tuple(a))
+            arcs = Arcs([({"L": 1 / r, "S": 0, "R": -1 / r}[letter], part * r) for letter, part in zip(word, parts)],
+                        tuple(a))
             x, y, heading = arcs.end()
             assert np.abs([x - b[0], y - b[1], np.sin((heading - b[2]) / 2)]).max() <= 1e-9
             assert shortest.length <= arcs.length + 1e-12

@@ -19,10 +19,12 @@ J_DIAMETRAL = 1.2e-5
 
 
 def mechanical(diametral: float) -> tuple[np.ndarray, np.ndarray, float]:
-    """(theta'', psi'') per psi, and per unit torque on each wheel, and yaw'' per unit of half the difference of the torques.
+    """(theta'', psi'') per psi, and per unit torque on each wheel, and yaw'' per unit of
+    half the difference of the torques.
 
-    theta is the mean absolute angle of the wheels, psi the pitch of the body: E (theta'', psi'') = (2 tau, M g L psi - 2 tau).
-    Y. Yamamoto, NXTway-GS, with the motors left out, which has no `diametral` moment of inertia of the wheels [kg m^2].
+    theta is the mean absolute angle of the wheels, psi the pitch of the body: E (theta'', psi'') = (2 tau,
+    M g L psi - 2 tau). Y. Yamamoto, NXTway-GS, with the motors left out, which has no `diametral` moment
+    of inertia of the wheels [kg m^2].
     """
     coupling = BODY * L * R
     E = np.array([[(2 * M + BODY) * R ** 2 + 2 * J_W, coupling], [coupling, BODY * L ** 2 + J_PSI]])
@@ -34,7 +36,8 @@ def mechanical(diametral: float) -> tuple[np.ndarray, np.ndarray, float]:
 def test_linear_model_about_upright(vehicle, diametral):
     """Rates of the wheels are relative to the body: theta' = wheel' + psi'."""
     pendulum = vehicle("pendulum")
-    pendulum = pendulum.with_parameters({f"{side}_wheel.{entry}": diametral for side in ("left", "right") for entry in ("Ixx", "Izz")})
+    pendulum = pendulum.with_parameters({f"{side}_wheel.{entry}": diametral for side in ("left", "right")
+                                         for entry in ("Ixx", "Izz")})
     linear = linearise(pendulum, pendulum.configuration(), np.zeros(3))
     assert np.abs(linear.drift).max() < 1e-12
     assert linear.inputs == (LEFT, RIGHT) and set(linear.names) == {"pitch", LEFT, RIGHT, "pitch_rate"}
@@ -68,7 +71,8 @@ def started(simulator, start) -> None:
     """Forward speed v and yaw rate are about the vertical; wheel rates are relative to the body."""
     v, turn, pitch_rate = start["v"], start["yaw_rate"], start["pitch_rate"]
     simulator.reset((start["x"], start["y"], R, 0.0, start["pitch"], start["yaw"]), xi={
-        "pitch_rate": pitch_rate, LEFT: (v - turn * W / 2) / R - pitch_rate, RIGHT: (v + turn * W / 2) / R - pitch_rate})
+        "pitch_rate": pitch_rate, LEFT: (v - turn * W / 2) / R - pitch_rate,
+        RIGHT: (v + turn * W / 2) / R - pitch_rate})
 
 
 def readings(x: np.ndarray, q: np.ndarray, v: np.ndarray) -> list[float]:
@@ -91,21 +95,26 @@ def test_equations_of_motion_along_the_reference_case(vehicle, case):
     flat = FlatState(pendulum.algebroid, 3)
     rhs, project = rate_function(pendulum.equations(), flat), projection_function(pendulum.equations(), flat)
     start = flat.flatten(simulator.state.q, np.array(simulator.state.xi))
-    solution = solve_ivp(lambda t, x: rhs(t, x, torques(t), []).full().ravel(), (0, samples[-1]["t"]), start, method="DOP853",
-                         t_eval=[s["t"] for s in samples], rtol=1e-12, atol=1e-13)
+    solution = solve_ivp(lambda t, x: rhs(t, x, torques(t), []).full().ravel(), (0, samples[-1]["t"]), start,
+                         method="DOP853", t_eval=[s["t"] for s in samples], rtol=1e-12, atol=1e-13)
     assert solution.success
     for sample, x in zip(samples, solution.y.T):
         x, q, v, _ = (part.full().ravel() for part in project(sample["t"], x, []))
-        np.testing.assert_allclose(readings(x, q, v), [sample[name] for name in STATE], rtol=0, atol=tolerance["state"], err_msg=f"t = {sample['t']}")
+        np.testing.assert_allclose(readings(x, q, v), [sample[name] for name in STATE], rtol=0, atol=tolerance["state"],
+                                   err_msg=f"t = {sample['t']}")
         ground = reactions(pendulum, sample["t"], q, v, torques(sample["t"]))
         by = ground.components
-        found = [by[LEFT]["normal"], by[RIGHT]["normal"], by[LEFT]["longitudinal"], by[RIGHT]["longitudinal"], by[LEFT]["lateral"] + by[RIGHT]["lateral"]]
-        wanted = [sample[f"{name}"] for name in ("normal_left", "normal_right", "longitudinal_left", "longitudinal_right", "lateral_total")]
-        np.testing.assert_allclose(found, wanted, rtol=0, atol=tolerance["force"], err_msg=f"forces at t = {sample['t']}")
+        found = [by[LEFT]["normal"], by[RIGHT]["normal"], by[LEFT]["longitudinal"], by[RIGHT]["longitudinal"],
+                 by[LEFT]["lateral"] + by[RIGHT]["lateral"]]
+        wanted = [sample[f"{name}"] for name in ("normal_left", "normal_right", "longitudinal_left",
+                                                 "longitudinal_right", "lateral_total")]
+        np.testing.assert_allclose(found, wanted, rtol=0, atol=tolerance["force"],
+                                   err_msg=f"forces at t = {sample['t']}")
 
 
 def test_step_loop_converges_to_the_reference_case(vehicle, case):
-    """Torques held from step to step, taken at the middle of each: an error in dt^2 alone, which extrapolation takes out."""
+    """Torques held from step to step, taken at the middle of each:
+    an error in dt^2 alone, which extrapolation takes out."""
     reference, pendulum = case("segway"), vehicle("pendulum")
     last = reference["expected"]["samples"][-1]
     found = []

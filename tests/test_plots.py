@@ -44,7 +44,8 @@ def test_every_axis_has_its_unit(ridden):
     assert {"path", "normal", "tangential", "energy"} <= set(axes)
     for name, ax in axes.items():
         assert ax.get_ylabel().endswith("]"), name
-    assert any("constant to" in text.get_text() for text in axes["energy"].get_legend().get_texts()), "energy of a coasting bicycle is drawn as constant, its error in words"
+    words = [text.get_text() for text in axes["energy"].get_legend().get_texts()]
+    assert any("constant to" in text for text in words), "a coasting bicycle's energy is drawn constant, error in words"
 
 
 @pytest.fixture(scope="module")
@@ -73,6 +74,26 @@ def test_controller_error(followed):
     assert np.abs(follower.path.point(follower.path.nearest(reference)) - reference).max() < 1e-6
 
 
+def test_commanded_and_driven(followed):
+    """Two panels of a car; three where something goes sideways; none of a run that nobody told a twist."""
+    vehicle, _, run, _ = followed
+    _, (forward, yaw) = plots.twist(vehicle, run)
+    for ax, k, name in ((forward, 0, "forward_speed"), (yaw, 2, "yaw_rate")):
+        wanted, found = ax.lines
+        assert np.array_equal(wanted.get_ydata(), run.commanded_twist[:, k]) and wanted.get_drawstyle() == "steps-post"
+        np.testing.assert_allclose(found.get_ydata(), run.column(name), rtol=1e-12, atol=1e-12)
+    assert [ax.get_ylabel() for ax in (forward, yaw)] == ["forward [m/s]", "yaw rate [rad/s]"]
+    from nhmech.control.twist import TwistDrive
+
+    sideways = nhmech.load(nhmech.urdf_path("mecanum"))
+    moved = nhmech.Simulator(sideways, TwistDrive(sideways, (0.0, 0.2, 0.0))).run(0.02)
+    assert len(plots.twist(sideways, moved)[1]) == 3
+    with pytest.raises(nhmech.ModelError, match="2 given, 3 are needed: forward"):
+        plots.twist(sideways, moved, [forward, yaw])
+    with pytest.raises(nhmech.ModelError, match="commanded no twist"):
+        plots.twist(vehicle, nhmech.Simulator(vehicle).run(0.01))
+
+
 def test_a_wheel_has_its_own_panel(followed):
     """Small multiples: tangential force under mu times normal, in the wheel's colour, on common scales."""
     vehicle, _, run, _ = followed
@@ -81,7 +102,8 @@ def test_a_wheel_has_its_own_panel(followed):
     for ax, name in zip(axes, vehicle.contact_names):
         limit, force = ax.lines
         found = run.reactions[-1].components[name]
-        assert ax.get_title(loc="left") == plots.words(name) and {line.get_color() for line in ax.lines} == {plots.colour(vehicle, name)}
+        assert ax.get_title(loc="left") == plots.words(name) and {line.get_color() for line in ax.lines} == {
+            plots.colour(vehicle, name)}
         assert limit.get_ydata()[-1] == pytest.approx(0.6 * found["normal"], rel=1e-9)
         assert force.get_ydata()[-1] == pytest.approx(np.hypot(found["longitudinal"], found["lateral"]), rel=1e-9)
 
@@ -90,11 +112,14 @@ def test_wheels_turn_in_a_panel_of_their_own(followed):
     vehicle, _, run, _ = followed
     _, (wheels, steering) = plots.joint_rates(vehicle, run)
     names = {line.get_label() for line in wheels.lines}, {line.get_label() for line in steering.lines}
-    assert names == ({plots.words(name) for name in vehicle.description.rolling}, {plots.words(name) for name in vehicle.description.steering})
+    assert names == ({plots.words(name) for name in vehicle.description.rolling},
+                     {plots.words(name) for name in vehicle.description.steering})
     line = next(line for line in wheels.lines if line.get_label() == "rear left wheel")
-    assert np.array_equal(line.get_ydata(), run.column("rear_left_wheel_joint")) and line.get_color() == plots.colour(vehicle, "rear_left_wheel_joint")
+    assert np.array_equal(line.get_ydata(), run.column("rear_left_wheel_joint")) and line.get_color() == plots.colour(
+        vehicle, "rear_left_wheel_joint")
     _, panels = plots.efforts(vehicle, run)
-    assert [ax.get_ylabel() for ax in panels] == ["effort [N m]"] * 2 and sum(len(ax.lines) for ax in panels) == len(vehicle.driven)
+    assert [ax.get_ylabel() for ax in panels] == ["effort [N m]"] * 2 and sum(len(ax.lines) for ax in panels) == len(
+        vehicle.driven)
 
 
 def test_energy_lines_add_up(followed):
@@ -104,7 +129,8 @@ def test_energy_lines_add_up(followed):
     lines = {line.get_label(): line.get_ydata() for line in ax.lines}
     change = lines["kinetic"] + lines.get("potential", 0.0)
     np.testing.assert_allclose(change, run.energy - run.energy[0], rtol=0, atol=1e-6 * run.energy.max())
-    np.testing.assert_allclose(change, lines["work of inputs"] + lines.get("damping", 0.0) + lines["not accounted for"], rtol=0, atol=1e-9 * run.energy.max())
+    np.testing.assert_allclose(change, lines["work of inputs"] + lines.get("damping", 0.0) + lines["not accounted for"],
+                               rtol=0, atol=1e-9 * run.energy.max())
 
 
 def test_coordinates_have_units():
@@ -120,15 +146,18 @@ def test_coordinates_have_units():
 def test_nothing_sticks_out_of_a_figure(followed):
     """Names of legends and axes of every picture lie inside it."""
     vehicle, _, run, _ = followed
-    for draw in (plots.path, plots.forces, plots.friction, plots.energy, plots.speeds, plots.joint_rates, plots.efforts, plots.tracking, plots.run):
+    for draw in (plots.path, plots.forces, plots.friction, plots.energy, plots.speeds, plots.joint_rates, plots.efforts,
+                 plots.tracking, plots.twist, plots.run):
         figure, _ = draw(vehicle, run)
         figure.canvas.draw()
         box, page = figure.get_tightbbox(), figure.bbox_inches
-        assert box.x0 > -0.02 and box.y0 > -0.02 and box.x1 < page.width + 0.02 and box.y1 < page.height + 0.02, draw.__name__
+        assert box.x0 > -0.02 and box.x1 < page.width + 0.02, draw.__name__
+        assert box.y0 > -0.02 and box.y1 < page.height + 0.02, draw.__name__
         assert figure._repr_png_().startswith(b"\x89PNG"), "a notebook can show it"
 
 
-@pytest.mark.parametrize("picture", ["path", "friction", "energy", "speeds", "joint-rates", "efforts", "tracking", "coordinates"])
+@pytest.mark.parametrize("picture", ["path", "friction", "energy", "speeds", "joint-rates", "efforts", "tracking",
+                                     "twist", "coordinates"])
 def test_plot_of_one_picture(followed, tmp_path, picture):
     out = tmp_path / "one.svg"
     done = CliRunner().invoke(main, ["plot", str(followed[3]), "--picture", picture, "--out", str(out)])
@@ -138,7 +167,8 @@ def test_plot_of_one_picture(followed, tmp_path, picture):
 def test_plot_of_a_textbook_system(tmp_path):
     file = str(tmp_path / "sled.npz")
     assert CliRunner().invoke(main, ["systems", "run", "sled", "--duration", "0.1", "--save", file]).exit_code == 0
-    assert CliRunner().invoke(main, ["plot", file, "--picture", "energy"]).exit_code == 0 and (tmp_path / "sled.pdf").exists()
+    assert (CliRunner().invoke(main, ["plot", file, "--picture", "energy"]).exit_code == 0
+            and (tmp_path / "sled.pdf").exists())
     refused = CliRunner().invoke(main, ["plot", file])
     assert refused.exit_code == 2 and "not of a vehicle" in refused.output
 
@@ -165,7 +195,8 @@ def test_plot_of_a_run(ridden, tmp_path, ending, head):
 
 
 def test_plot_of_eigenvalues_prints_where_they_cross(tmp_path):
-    done = CliRunner().invoke(main, ["plot", "--eigenvalues", "bicycle", "--points", "20", "--out", str(tmp_path / "e.pdf")])
+    done = CliRunner().invoke(main, ["plot", "--eigenvalues", "bicycle", "--points", "20", "--out",
+                                     str(tmp_path / "e.pdf")])
     assert done.exit_code == 0, done.output
     assert "4.292383 to   6.024262 m/s  stable" in done.output and (tmp_path / "e.pdf").stat().st_size > 1000
 

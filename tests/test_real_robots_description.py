@@ -43,7 +43,8 @@ def test_roles(robot):
     assert description.rolling == tuple(w.joint for w in description.wheels if w.joint)
     assert set(description.steering) == set(robot.steering)
     moving = {*description.rolling, *description.steering, *description.free}
-    assert not moving & set(description.locked) and set(description.driven) <= moving and set(description.limits) == moving
+    assert (not moving & set(description.locked) and set(description.driven) <= moving
+            and set(description.limits) == moving)
     if robot.driven is not None:
         assert set(description.driven) == set(robot.driven)
     assert description.driven
@@ -77,9 +78,11 @@ def test_the_printed_tag_says_the_same(robot):
     first = describe(path(robot), **robot.arguments)
     again = describe(first.xml.replace("</robot>", format_tag(first) + "</robot>"))
     for a, b in zip(first.wheels, again.wheels, strict=True):
-        assert (a.joint, a.kind, a.radius, a.link, a.point, a.roller_angle) == (b.joint, b.kind, b.radius, b.link, b.point, b.roller_angle)
+        assert (a.joint, a.kind, a.radius, a.link, a.point, a.roller_angle) == (
+            b.joint, b.kind, b.radius, b.link, b.point, b.roller_angle)
         assert (a.axis is None) == (b.axis is None) and (a.axis is None or np.allclose(a.axis, b.axis, atol=1e-12))
-    assert (first.rolling, first.steering, first.driven, first.locked, first.skid) == (again.rolling, again.steering, again.driven, again.locked, again.skid)
+    assert (first.rolling, first.steering, first.driven, first.locked, first.skid) == (
+        again.rolling, again.steering, again.driven, again.locked, again.skid)
 
 
 @each

@@ -1,4 +1,5 @@
-"""26 real robots, loaded and driven: mobility as tests/robots_table.py has it, every row of the constraints kept along a run."""
+"""26 real robots, loaded and driven: mobility as tests/robots_table.py has it,
+every row of the constraints kept along a run."""
 
 from pathlib import Path
 

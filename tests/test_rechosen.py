@@ -7,7 +7,8 @@ import pytest
 from support import shipped
 
 
-@pytest.mark.parametrize("name", ["ackermann_car", "bicycle", "coin", "differential_drive", "disc", "pendulum", "swerve"])
+@pytest.mark.parametrize("name", ["ackermann_car", "bicycle", "coin", "differential_drive", "disc",
+                                  "pendulum", "swerve"])
 def test_equations_chosen_at_the_zero_pose_are_the_same_elsewhere(name):
     """A lean or pitch is stationary in the upright pose, and moves all the same."""
     vehicle = shipped(name)
@@ -15,7 +16,8 @@ def test_equations_chosen_at_the_zero_pose_are_the_same_elsewhere(name):
     u = rng.normal(size=vehicle.constrained.system.u.numel())
     for q in vehicle.constrained.samples[-4:]:
         v = vehicle.equations().velocity(0.0, q, rng.normal(size=vehicle.frame.nxi), vehicle.theta).full().ravel()
-        rates = [chosen.equations().drift(0.0, q, v[list(chosen.frame.speeds)], u, chosen.theta) for chosen in (vehicle, other)]
+        rates = [chosen.equations().drift(0.0, q, v[list(chosen.frame.speeds)], u, chosen.theta)
+                 for chosen in (vehicle, other)]
         same = [i for i in vehicle.frame.speeds if i in other.frame.speeds]
         assert same
         ours, theirs = (np.array([chosen[1].full()[list(frame.speeds).index(i), 0] for i in same])

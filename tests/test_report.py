@@ -44,7 +44,8 @@ class Page(HTMLParser):
     def handle_starttag(self, tag, attributes):
         given = dict(attributes)
         self.ids += [given["id"]] if "id" in given else []
-        self.fetched += [value for key, value in attributes if key in ("src", "href", "xlink:href") and not value.startswith("#")]
+        self.fetched += [value for key, value in attributes
+                         if key in ("src", "href", "xlink:href") and not value.startswith("#")]
         if tag not in ("meta", "br", "path", "use", "rect", "line", "circle", "link"):
             self.open.append(tag)
 
@@ -82,15 +83,18 @@ def test_what_a_path_follower_did(tracked):
     run, file = tracked
     assert report(file, "--mu", "0.8").exit_code == 0
     page = read(file.with_suffix(".html"))
-    assert page.headings == ["differential drive", "Contacts (directions in parentheses follow from the others)", "Path", "Forces against friction",
-                             "Controller error", "Energy balance", "Quasi-velocities", "Efforts", "Constraints", "How it was run"]
+    assert page.headings == ["differential drive", "Contacts (directions in parentheses follow from the others)",
+                             "Path", "Forces against friction", "Controller error", "Twist", "Energy balance",
+                             "Quasi-velocities", "Efforts", "Constraints", "How it was run"]
     verdict = along(run, 0.8, every=5)
     hardest = max(verdict.states, key=lambda state: state.use[0])
-    found = re.search(r"Ideal rolling held with mu = 0.8; most used ([\d.]+) by (left|right) wheel at t = ([\d.]+) s", page.text)
+    found = re.search(r"Ideal rolling held with mu = 0.8; most used ([\d.]+) by (left|right) wheel at t = ([\d.]+) s",
+                      page.text)
     assert float(found[1]) == pytest.approx(hardest.worst.kindest, rel=0.05)
     error = path_error(run.subject.vehicle, run)
     assert error.describe() in page.text and f"{1e3 * np.sqrt(np.mean(error.lateral ** 2)):.3g} mm" in page.text
-    assert "rk4, dt = 0.001 s" in page.text and "WheelServo(PurePursuit), each 0.005 s" in page.text and f"nhmech {nhmech.__version__}" in page.text
+    assert ("rk4, dt = 0.001 s" in page.text and "WheelServo(PurePursuit), each 0.005 s" in page.text
+            and f"nhmech {nhmech.__version__}" in page.text)
     assert "7, of which 6 are independent" in page.text and "(lateral)" in page.text
 
 
@@ -98,10 +102,11 @@ def test_a_page_needs_nothing_else(tracked):
     """No script, nothing to fetch, ids that no two pictures share, and references that lead somewhere."""
     text = report_html(tracked[0], mu=0.8)
     page = Page(text)
-    assert page.fetched == [] and "<script" not in text and "@import" not in text and not re.findall(r"url\((?!#)", text)
+    assert page.fetched == [] and "<script" not in text and "@import" not in text
+    assert not re.findall(r"url\((?!#)", text)
     assert len(page.ids) == len(set(page.ids))
     assert set(re.findall(r'(?:href="|url\()#([^")]+)', text)) <= set(page.ids)
-    assert len(text) < 500_000 and text.count("<svg") == 6 and text == report_html(tracked[0], mu=0.8)
+    assert len(text) < 500_000 and text.count("<svg") == 7 and text == report_html(tracked[0], mu=0.8)
 
 
 def test_the_reference_survives_the_file(tracked):
@@ -144,7 +149,8 @@ def test_trailers_and_bicycles_say_what_is_to_stay_on_the_path():
     found = path_error(vehicle, run)
     z, _ = backing.regulator.error(run.t[-1], simulator.state, backing.path, None)
     turned = dict(zip(backing.regulator.names, z))
-    assert run.settings["path"]["backwards"] and abs(found.lateral[-1] - turned["lateral"]) < 1e-9 and abs(found.heading[-1] - turned["yaw"]) < 1e-9
+    assert (run.settings["path"]["backwards"] and abs(found.lateral[-1] - turned["lateral"]) < 1e-9
+            and abs(found.heading[-1] - turned["yaw"]) < 1e-9)
     assert np.abs(found.point[0]).max() < 1e-9
 
 
@@ -160,7 +166,8 @@ def test_a_run_that_slipped():
     assert Page(report_html(run, mu=0.05)).text.count(found.headline) == 1
 
 
-@pytest.mark.parametrize("mu, kind", [(None, "good"), (0.8, "good"), (0.01, "bad"), ({"left_wheel_joint": np.inf, "right_wheel_joint": np.inf}, "none")])
+@pytest.mark.parametrize("mu, kind", [(None, "good"), (0.8, "good"), (0.01, "bad"),
+                                      ({"left_wheel_joint": np.inf, "right_wheel_joint": np.inf}, "none")])
 def test_the_verdict_is_that_of_the_friction(tracked, mu, kind):
     assert judgement(tracked[0], tracked[0].subject.vehicle, mu).kind == kind
 
@@ -172,11 +179,13 @@ def test_a_kinematic_run_has_no_forces(tmp_path):
     nhmech.Simulator(vehicle, lambda t, state: command, mode="kinematic").run(0.5, every=10, save=file)
     assert report(file).exit_code == 0
     page = read(tmp_path / "kinematic.html")
-    assert "Speeds were commanded: no forces, no verdict on friction" in page.text and "kinematic: speeds are commanded" in page.text
+    assert ("Speeds were commanded: no forces, no verdict on friction" in page.text
+            and "kinematic: speeds are commanded" in page.text)
     assert "Forces against friction" not in page.headings and "Efforts" not in page.headings and "Path" in page.headings
 
 
-@pytest.mark.parametrize("name, heading", [("falling_disc", "Falling disc"), ("capri_kobayashi", None), ("ball_on_turntable", None)])
+@pytest.mark.parametrize("name, heading", [("falling_disc", "Falling disc"), ("capri_kobayashi", None),
+                                           ("ball_on_turntable", None)])
 def test_textbook_systems(name, heading, tmp_path):
     """With shapes, without shapes, and with a ground that does work."""
     file = tmp_path / f"{name}.npz"
@@ -197,19 +206,23 @@ def test_a_run_that_was_cut_off(tracked, tmp_path, monkeypatch):
     monkeypatch.setattr("nhmech.simulation.recorder.FLUSH", 0.0)
     vehicle = run.subject.vehicle
     copies = []
-    simulator = nhmech.Simulator(vehicle, PurePursuit(vehicle, make_path("circle", 2.0), speed=0.5), control_period=1e-2)
-    simulator.run(1.0, save=tmp_path / "a.npz", progress=lambda t, state: copies.append((tmp_path / "a.npz.part").read_bytes()))
+    simulator = nhmech.Simulator(vehicle, PurePursuit(vehicle, make_path("circle", 2.0), speed=0.5),
+                                 control_period=1e-2)
+    simulator.run(1.0, save=tmp_path / "a.npz", progress=lambda t, state: copies.append(
+        (tmp_path / "a.npz.part").read_bytes()))
     (tmp_path / "b.part").write_bytes(copies[1])
     assert report(tmp_path / "b.part", "--out", tmp_path / "b.html").exit_code == 0
     page = read(tmp_path / "b.html")
-    assert "cut off: what the file holds so far" in page.text and "Controller error" in page.headings and "PurePursuit" in page.text
+    assert ("cut off: what the file holds so far" in page.text and "Controller error" in page.headings
+            and "PurePursuit" in page.text)
     from dataclasses import replace
 
     old = Page(report_html(replace(nhmech.Trajectory.load(tmp_path / "a.npz"), settings={})))
     assert "not noted in this file" in old.text and "Controller error" not in old.headings
 
 
-@pytest.mark.parametrize("words, says", [(["none.npz"], "no such file"), (["setup.cfg"], "is not a run"), (["none.npz", "--out", "a.pdf"], "must end in .html"),
+@pytest.mark.parametrize("words, says", [(["none.npz"], "no such file"), (["setup.cfg"], "is not a run"),
+                                         (["none.npz", "--out", "a.pdf"], "must end in .html"),
                                          (["none.npz", "--skid", "mid-axle"], "knows its robot")])
 def test_bad_input(words, says):
     done = report(*words)
@@ -221,7 +234,8 @@ def test_names_are_numbered_and_replaced_only_when_given(tracked, tmp_path):
     file = run.save(tmp_path / "run.npz")
     (tmp_path / "run.html").write_text("mine")
     assert "run-2.html" in report(file).output and (tmp_path / "run.html").read_text() == "mine"
-    assert report(file, "--out", tmp_path / "run.html").exit_code == 0 and (tmp_path / "run.html").stat().st_size > 10_000
+    assert (report(file, "--out", tmp_path / "run.html").exit_code == 0
+            and (tmp_path / "run.html").stat().st_size > 10_000)
 
 
 @pytest.mark.browser
@@ -234,9 +248,12 @@ def test_it_looks_like_a_report_in_a_browser(tracked, tmp_path):
     with Browser((tmp_path / "r.html").as_uri(), (1000, 1400)) as browser:
         browser.wait_for("document.readyState === 'complete' && document.querySelectorAll('footer').length")
         assert browser.evaluate("document.documentElement.scrollWidth") <= 1000
-        boxes = browser.evaluate("JSON.stringify([...document.querySelectorAll('figure svg')].map(s => [s.getBoundingClientRect().width, "
-                                 "s.getBoundingClientRect().height, [...s.querySelectorAll('text')].filter(t => {const a = t.getBoundingClientRect(), "
-                                 "b = s.getBoundingClientRect(); return a.right > b.right + 2 || a.left < b.left - 2}).length]))")
+        boxes = browser.evaluate(
+            "JSON.stringify([...document.querySelectorAll('figure svg')].map(s => "
+            "[s.getBoundingClientRect().width, s.getBoundingClientRect().height, "
+            "[...s.querySelectorAll('text')].filter(t => "
+            "{const a = t.getBoundingClientRect(), b = s.getBoundingClientRect(); "
+            "return a.right > b.right + 2 || a.left < b.left - 2}).length]))")
         import json
 
         for width, height, outside in json.loads(boxes):

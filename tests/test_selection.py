@@ -69,7 +69,8 @@ def test_a_zero_row_binds_nothing():
 
 
 def test_scales_compare_metres_with_radians():
-    """In metres a small wheel's rate counts its radius: a row of 0.01 (m/s)/(rad/s) is as large as one of 1 (m/s)/(m/s)."""
+    """In metres a small wheel's rate counts its radius: a row of 0.01 (m/s)/(rad/s)
+    is as large as one of 1 (m/s)/(m/s)."""
     A = np.tile(np.array([[1.0, -0.01]]), (2, 1, 1))
     kernel = null_space(A, np.array([1.0, 0.01]))
     assert np.abs(kernel[0].ravel()) == pytest.approx(np.full(2, np.sqrt(0.5)), abs=1e-15)
@@ -97,7 +98,8 @@ def test_speeds_determine_the_motion(m, n):
             assert np.linalg.cond(np.vstack([np.eye(n)[speeds], sample])) < 1e4
 
 
-FORWARD = np.tile(np.array([[1.0, -0.5, -0.5, 0], [0, 1.0, -1.0, -2.0]]), (3, 1, 1))      # forward = mean of two wheels, yaw their difference
+# forward = mean of two wheels, yaw their difference
+FORWARD = np.tile(np.array([[1.0, -0.5, -0.5, 0], [0, 1.0, -1.0, -2.0]]), (3, 1, 1))
 V = ("forward", "left", "right", "yaw")
 
 

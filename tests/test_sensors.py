@@ -24,10 +24,10 @@ def placement(vehicle, q: np.ndarray, link: str) -> pin.SE3:
     return data.oMi[frame.parentJoint] * frame.placement
 
 
-def differentiated(vehicle, run, link: str, k: int) -> tuple[np.ndarray, np.ndarray]:
+def differentiated(vehicle, q: np.ndarray, link: str, k: int) -> tuple[np.ndarray, np.ndarray]:
     """Gyro and accelerometer at recorded moment k, from placements before and after it."""
     h = STRIDE * STEP
-    around = [placement(vehicle, run.q[k + i * STRIDE], link) for i in range(-4, 5)]
+    around = [placement(vehicle, q[k + i * STRIDE], link) for i in range(-4, 5)]
     R = around[4].rotation
     turning = R.T @ np.tensordot(FIRST / h, [T.rotation for T in around], 1)
     acceleration = np.tensordot(SECOND / h ** 2, [T.translation for T in around], 1)
@@ -38,17 +38,18 @@ def links(vehicle) -> list[str]:
     return [frame.name for frame in vehicle.model.frames if frame.type == pin.FrameType.BODY and frame.parentJoint > 0]
 
 
-class Along:
-    """Just the q of a run in two parts."""
-
-    def __init__(self, q: np.ndarray):
-        self.q = q
+def passing(simulator, lead: float = 0.05) -> tuple[nhmech.State, np.ndarray, int]:
+    """The state `lead` [s] from here, q (n, nq) before and after it, and where in them it is."""
+    first = simulator.run(lead)
+    state = simulator.state
+    return state, np.vstack([first.q, simulator.run(0.05).q[1:]]), len(first) - 1
 
 
 UPHILL = Ground(normal=(np.sin(0.2), 0.1, np.cos(0.2)))
 MOTIONS = {
     "disc": dict(pose=(0, 0, 0, 0.35, 0, 0.2), xi={"spin_joint": 8.0, "yaw_rate": 0.5, "roll_rate": 0.3}),
-    "bicycle": dict(pose=(0, 0, 0, 0.1, 0, 0.3), joints={"steering_joint": 0.15}, xi={"rear_wheel_joint": 15.0, "roll_rate": 0.4, "steering_joint": 0.5}),
+    "bicycle": dict(pose=(0, 0, 0, 0.1, 0, 0.3), joints={"steering_joint": 0.15},
+                    xi={"rear_wheel_joint": 15.0, "roll_rate": 0.4, "steering_joint": 0.5}),
     "trailers": dict(joints={"front_left_steering_joint": 0.4, "hitch_1_joint": 0.5, "hitch_2_joint": -0.4},
                      xi={"rear_left_wheel_joint": 12.0, "front_left_steering_joint": -0.9}),
     "differential_drive": dict(xi={"forward_speed": 0.6, "yaw_rate": -1.2}),
@@ -60,16 +61,15 @@ MOTIONS = {
 @pytest.mark.parametrize("ground", [Ground(), UPHILL], ids=["level", "tilted"])
 @pytest.mark.parametrize("name", MOTIONS)
 def test_inertial_sensors_against_placements(name, ground):
-    """Every link of a vehicle on its way under constant efforts: R^T (d2p/dt2 - g) and R^T dR/dt by differences of order 8."""
+    """Every link of a vehicle on its way under constant efforts:
+    R^T (d2p/dt2 - g) and R^T dR/dt by differences of order 8."""
     vehicle = shipped(name, ground)
     efforts = 0.05 * np.cos(np.arange(len(vehicle.driven)))
     simulator = Simulator(vehicle, lambda t, state: efforts, dt=STEP)
     simulator.reset(**MOTIONS[name])
-    first = simulator.run(0.05)
-    state = simulator.state
-    run = Along(np.vstack([first.q, simulator.run(0.05).q[1:]]))
+    state, q, k = passing(simulator)
     for link in links(vehicle):
-        gyro, force = differentiated(vehicle, run, link, 200)
+        gyro, force = differentiated(vehicle, q, link, k)
         assert state.gyro(link) == pytest.approx(gyro, rel=1e-8, abs=1e-8)
         assert state.accelerometer(link) == pytest.approx(force, rel=1e-8, abs=1e-7)
 
@@ -82,11 +82,13 @@ def test_at_rest_the_accelerometer_reads_minus_g(name):
     for link in links(vehicle):
         R = placement(vehicle, state.q, link).rotation
         assert state.gyro(link) == pytest.approx(np.zeros(3), abs=1e-14)
-        assert state.accelerometer(link) == pytest.approx(R.T @ (0, 0, G), abs=1e-6)       # upright pendulums and bicycles stand to rounding
+        # upright pendulums and bicycles stand to rounding
+        assert state.accelerometer(link) == pytest.approx(R.T @ (0, 0, G), abs=1e-6)
 
 
 def test_a_disc_rolls_down_a_slope():
-    """Straight down: a = g sin(slope) / (1 + J / (m r^2)), and along the ground's normal the sensor feels g cos(slope)."""
+    """Straight down: a = g sin(slope) / (1 + J / (m r^2)), and along the ground's
+    normal the sensor feels g cos(slope)."""
     slope = 0.3
     vehicle = shipped("disc", Ground(normal=(np.sin(slope), 0, np.cos(slope))))
     simulator = Simulator(vehicle, dt=STEP)
@@ -103,12 +105,14 @@ def test_a_disc_rolls_down_a_slope():
     force = R @ state.accelerometer()
     assert force @ downhill == pytest.approx(acceleration - G * np.sin(slope), rel=1e-9)
     assert force @ normal == pytest.approx(G * np.cos(slope), rel=1e-9)
-    assert R @ state.gyro(vehicle.model.frames[-1].name) == pytest.approx((0, state.joint_velocity["spin_joint"], 0), rel=1e-9, abs=1e-9)
+    assert R @ state.gyro(vehicle.model.frames[-1].name) == pytest.approx(
+        (0, state.joint_velocity["spin_joint"], 0), rel=1e-9, abs=1e-9)
 
 
 @pytest.mark.parametrize("mode", ["dynamic", "kinematic"])
 def test_circling_costs_v_squared_over_r(mode):
-    """Between the wheels of a carriage with its mass there: v^2 / R = v yaw_rate to the left; and at a distance d ahead -yaw_rate^2 d more."""
+    """Between the wheels of a carriage with its mass there: v^2 / R = v yaw_rate to the left;
+    and at a distance d ahead -yaw_rate^2 d more."""
     vehicle = shipped("carriage")
     speed, turn = 0.8, 2.0
     simulator = Simulator(vehicle, mode=mode, dt=STEP)
@@ -130,25 +134,23 @@ def test_kinematic_runs_too():
     wanted = nhmech.JointVelocity({"front_left_steering_joint": -0.5, "rear_left_wheel_joint": 6.0})
     simulator = Simulator(vehicle, lambda t, state: wanted, mode="kinematic", dt=STEP)
     simulator.reset(joints={"front_left_steering_joint": 0.3})
-    first = simulator.run(0.05)
-    state = simulator.state
-    run = Along(np.vstack([first.q, simulator.run(0.05).q[1:]]))
+    state, q, k = passing(simulator)
     for link in links(vehicle):
-        gyro, force = differentiated(vehicle, run, link, 200)
+        gyro, force = differentiated(vehicle, q, link, k)
         assert state.gyro(link) == pytest.approx(gyro, rel=1e-7, abs=1e-7)
         assert state.accelerometer(link) == pytest.approx(force, rel=1e-6, abs=1e-6)
 
 
 def test_sensors_go_on_where_the_equations_change():
-    """A tricycle described by its forward speed, which says nothing at 90 degrees of steer: other equations take over, the sensors with them."""
+    """A tricycle described by its forward speed, which says nothing at 90 degrees of steer:
+    other equations take over, the sensors with them."""
     vehicle = nhmech.load(nhmech.urdf_path("tricycle"), speeds=["steering_joint", "forward_speed"])
     simulator = Simulator(vehicle, lambda t, state: np.zeros(len(vehicle.driven)), dt=STEP)
     simulator.reset(joints={"steering_joint": 1.25}, xi={"front_wheel_joint": 2.0, "steering_joint": 3.0})
-    first = simulator.run(0.1)
-    state = simulator.state
+    simulator.run(0.09)
     assert len(simulator._charts) > 1, "the run was to change its equations"
-    run = Along(np.vstack([first.q, simulator.run(0.05).q[1:]]))
-    gyro, force = differentiated(vehicle, run, "base_link", 400)
+    state, q, k = passing(simulator, 0.01)
+    gyro, force = differentiated(vehicle, q, "base_link", k)
     assert state.gyro("base_link") == pytest.approx(gyro, rel=1e-8, abs=1e-8)
     assert state.accelerometer("base_link") == pytest.approx(force, rel=1e-7, abs=1e-7)
 
@@ -161,11 +163,13 @@ def test_encoders():
     state = simulator.state
     encoder = state.encoder
     assert set(encoder.angle) == {*shipped("ackermann_car").description.rolling, *shipped("ackermann_car").driven}
-    assert encoder.angle["rear_left_wheel_joint"] == state.angles["rear_left_wheel_joint"] == pytest.approx(40.0, rel=0.05)
+    assert encoder.angle["rear_left_wheel_joint"] == state.angles["rear_left_wheel_joint"] == pytest.approx(
+        40.0, rel=0.05)
     assert encoder.rate["rear_left_wheel_joint"] == state.joint_velocity["rear_left_wheel_joint"]
     assert encoder.angle["front_left_steering_joint"] == state.joint_position["front_left_steering_joint"]
     caster = Simulator(shipped("trailers")).reset()
-    assert "hitch_1_joint" in caster.joint_position and "hitch_1_joint" not in caster.encoder.angle, "a hitch has no encoder"
+    assert "hitch_1_joint" in caster.joint_position
+    assert "hitch_1_joint" not in caster.encoder.angle, "a hitch has no encoder"
 
 
 def test_a_link_that_is_not_there_is_named_with_those_that_are():

@@ -44,8 +44,8 @@ def random_function(seed: int) -> ca.Function:
     pool = [x, y, z, w, ca.SX(0.3), ca.SX(-2)]
     for _ in range(60):
         a, b = (pool[i] for i in rng.integers(max(0, len(pool) - 12), len(pool), 2))
-        pool.append([a + b, a - b, a * b, 0.7 * a - 1.9 * b, -a, 2 * a, a / (2 + b * b), ca.sin(a), ca.sqrt(1 + a * a), ca.tanh(a),
-                     ca.if_else(a > b, a, b), ca.fabs(b), ca.atan2(a, 1 + b * b)][rng.integers(13)])
+        pool.append([a + b, a - b, a * b, 0.7 * a - 1.9 * b, -a, 2 * a, a / (2 + b * b), ca.sin(a), ca.sqrt(1 + a * a),
+                     ca.tanh(a), ca.if_else(a > b, a, b), ca.fabs(b), ca.atan2(a, 1 + b * b)][rng.integers(13)])
     return function(*pool[-6:])
 
 
@@ -89,13 +89,15 @@ def test_constants_that_are_not_finite_are_left_alone(output):
 
 
 GROUNDS = {"at rest": nhmech.Ground(), "tilted, moving and turning": nhmech.Ground(
-    (0.2, -0.1, 1.0), (0.0, 0.1, 0.3), (0.3, 0.5, 0.4), tuple(1.1 * np.array((0.2, -0.1, 1.0)) / np.linalg.norm((0.2, -0.1, 1.0))))}
+    (0.2, -0.1, 1.0), (0.0, 0.1, 0.3), (0.3, 0.5, 0.4),
+    tuple(1.1 * np.array((0.2, -0.1, 1.0)) / np.linalg.norm((0.2, -0.1, 1.0))))}
 
 
 @pytest.mark.parametrize("ground", GROUNDS)
 @pytest.mark.parametrize("name", ["ball", "bicycle", "coin", "disc"])
 def test_rows_in_the_frame_of_the_carrying_body(name, ground):
-    """Velocity, acceleration, multipliers, E and the step onto the manifold do not depend on the basis the rows are written in."""
+    """Velocity, acceleration, multipliers, E and the step onto the manifold do not depend on
+    the basis the rows are written in."""
     vehicle = nhmech.load(nhmech.urdf_path(name), ground=GROUNDS[ground])
     d = vehicle.reduced.distribution
     assert d.spans and not vehicle.constrained.distribution.spans
@@ -105,12 +107,15 @@ def test_rows_in_the_frame_of_the_carrying_body(name, ground):
     system, rng = vehicle.reduced.system, np.random.default_rng(3)
     made = []
     for frame, equations in ((vehicle.frame, vehicle.equations()), (other, gibbs_appell(plain, frame=other))):
-        matrices = ca.Function("m", [system.t, system.q, system.theta], [*map(ca.densify, system.expand(frame.inverse, frame.E)), frame.correction()])
+        matrices = ca.Function("m", [system.t, system.q, system.theta],
+                               [*map(ca.densify, system.expand(frame.inverse, frame.E)), frame.correction()])
         made.append((matrices, equations))
     for q in vehicle.constrained.samples[:5]:
-        q = q + 1e-3 * rng.normal(size=len(q)) * (np.arange(len(q)) == 2)        # off the manifold, so that there is something to correct
+        # off the manifold, so that there is something to correct
+        q = q + 1e-3 * rng.normal(size=len(q)) * (np.arange(len(q)) == 2)
         xi, u = rng.normal(size=len(vehicle.speeds)), rng.normal(size=len(vehicle.driven))
-        first, second = ([*matrices.call((0.4, q, vehicle.theta)), e.velocity(0.4, q, xi, vehicle.theta), e.acceleration(0.4, q, xi, u, vehicle.theta),
-                          e.multipliers(0.4, q, xi, u, vehicle.theta)] for matrices, e in made)
+        first, second = ([*matrices.call((0.4, q, vehicle.theta)), e.velocity(0.4, q, xi, vehicle.theta),
+                          e.acceleration(0.4, q, xi, u, vehicle.theta), e.multipliers(0.4, q, xi, u, vehicle.theta)]
+                         for matrices, e in made)
         for a, b in zip(first, second):
             np.testing.assert_allclose(a.full(), b.full(), rtol=0, atol=1e-11 * max(1.0, np.abs(b.full()).max()))

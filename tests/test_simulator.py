@@ -12,7 +12,8 @@ import pytest
 from support import joint, link, robot, shipped
 
 import nhmech
-from nhmech import ConstrainedSystem, Event, JointPosition, JointTorque, JointVelocity, SimulationError, Simulator, Trajectory, Wheel
+from nhmech import (
+    ConstrainedSystem, Event, JointPosition, JointTorque, JointVelocity, SimulationError, Simulator, Trajectory, Wheel)
 from nhmech.mechanics.algebroid import euclidean
 from nhmech.mechanics.distribution import Row, assemble
 from nhmech.mechanics.system import LagrangianSystem
@@ -31,7 +32,8 @@ def carriage(controller=None, xi=None, **arguments) -> Simulator:
 # -- accuracy ----------------------------------------------------------------------------------------------------------
 MOTIONS = {
     "disc": dict(pose=(0, 0, 0, 0.35, 0, 0.2), xi={"spin_joint": 8.0, "yaw_rate": 0.5, "roll_rate": 0.3}),
-    "bicycle": dict(pose=(0, 0, 0, 0.1, 0, 0.3), joints={"steering_joint": 0.15}, xi={"rear_wheel_joint": 15.0, "roll_rate": 0.4, "steering_joint": 0.5}),
+    "bicycle": dict(pose=(0, 0, 0, 0.1, 0, 0.3), joints={"steering_joint": 0.15},
+                    xi={"rear_wheel_joint": 15.0, "roll_rate": 0.4, "steering_joint": 0.5}),
     "trailers": dict(joints={"front_left_steering_joint": 0.4, "hitch_1_joint": 0.5, "hitch_2_joint": -0.4},
                      xi={"rear_left_wheel_joint": 12.0, "front_left_steering_joint": -0.9}),
 }
@@ -105,7 +107,8 @@ def test_the_state_reads_by_name():
     assert state.xi["yaw_rate"] == state.v[v_names.index("yaw_rate")]
     assert state.joint_velocity["right_wheel_joint"] == state.v[v_names.index("right_wheel_joint")]
     x, y, heading = state.pose
-    assert state.T_WB[:3, 3] == pytest.approx([x, y, state.q[2]]) and heading == pytest.approx(np.arctan2(state.T_WB[1, 0], state.T_WB[0, 0]))
+    assert state.T_WB[:3, 3] == pytest.approx([x, y, state.q[2]]) and heading == pytest.approx(
+        np.arctan2(state.T_WB[1, 0], state.T_WB[0, 0]))
     assert state.T_WB[:3, :3] == pytest.approx(pin.Quaternion(state.q[3:7]).toRotationMatrix(), abs=1e-15)
     with pytest.raises(SimulationError, match="'yaw'.*left_wheel_joint"):
         state.xi["yaw"]
@@ -155,7 +158,8 @@ def divide():
     (JointTorque({"left_wheel_joint": np.inf}), r"JointTorque for 'left_wheel_joint' is inf"),
     (JointVelocity({"lift": 1.0}), r"'lift' is not driven; driven joints are left_wheel_joint, right_wheel_joint"),
     ({"left_wheel_joint": 1.0}, r"returned dict; return an array, JointTorque, JointVelocity or JointPosition"),
-    (divide, r"controller Fails raised ZeroDivisionError at t = 0\.05 s: division by zero \(test_simulator.py, line \d+\)"),
+    (divide, r"controller Fails raised ZeroDivisionError at t = 0\.05 s: division by zero "
+             r"\(test_simulator.py, line \d+\)"),
 ], ids=["size", "NaN", "infinite", "unknown joint", "wrong type", "exception"])
 def test_a_bad_command_stops_with_its_name_and_keeps_the_run(then, message):
     simulator = carriage(Fails(then), (2.0, 2.0), dt=1e-2)
@@ -180,7 +184,8 @@ def test_speeds_that_do_not_fit_are_refused():
     assert simulator.state.xi["yaw_rate"] == pytest.approx(-0.4, abs=1e-14)
 
 
-@pytest.mark.parametrize("name, wheels", [("carriage", WHEELS), ("mecanum", ("front_left_wheel_joint", "front_right_wheel_joint", "rear_left_wheel_joint"))])
+@pytest.mark.parametrize("name, wheels", [
+    ("carriage", WHEELS), ("mecanum", ("front_left_wheel_joint", "front_right_wheel_joint", "rear_left_wheel_joint"))])
 def test_joint_velocities_are_reached(name, wheels):
     """The servo closes an error with 50 ms: after 1.5 s nothing of it is left."""
     wanted = dict(zip(wheels, (2.0, -1.0, 3.0)))
@@ -188,18 +193,21 @@ def test_joint_velocities_are_reached(name, wheels):
     simulator.reset()
     run = simulator.run(1.5, every=100)
     assert [run.v[-1, run.names["v"].index(w)] for w in wanted] == pytest.approx(list(wanted.values()), abs=1e-6)
-    early = [run.v[1, run.names["v"].index(w)] for w in wanted]                      # at t = 0.1 s: 1 - exp(-2) of it, by steps of 1 ms
+    # at t = 0.1 s: 1 - exp(-2) of it, by steps of 1 ms
+    early = [run.v[1, run.names["v"].index(w)] for w in wanted]
     assert early == pytest.approx([(1 - (1 - 1e-3 / 0.05) ** 100) * value for value in wanted.values()], rel=5e-3)
 
 
 def test_joint_positions_are_reached():
     car = shipped("ackermann_car")
-    simulator = Simulator(car, lambda t, s: [JointPosition({"front_left_steering_joint": 0.4}), JointVelocity({"rear_left_wheel_joint": 3.0})], dt=2e-3)
+    simulator = Simulator(car, lambda t, s: [JointPosition({"front_left_steering_joint": 0.4}),
+                                             JointVelocity({"rear_left_wheel_joint": 3.0})], dt=2e-3)
     simulator.reset()
     run = simulator.run(3.0)
     end = car.joint_positions(run.q[-1])
     assert end["front_left_steering_joint"] == pytest.approx(0.4, abs=1e-6)
-    assert run.column("rear_left_wheel_joint").size and run.v[-1, run.names["v"].index("rear_left_wheel_joint")] == pytest.approx(3.0, abs=1e-6)
+    assert (run.column("rear_left_wheel_joint").size
+            and run.v[-1, run.names["v"].index("rear_left_wheel_joint")] == pytest.approx(3.0, abs=1e-6))
     positions = np.array([car.joint_positions(q)["front_left_steering_joint"] for q in run.q])
     assert positions.max() <= 0.4 + 1e-3, "critically damped"
     beyond = Simulator(car, lambda t, s: JointPosition({"front_left_steering_joint": 3.0}), dt=2e-3)
@@ -249,18 +257,21 @@ def cart() -> nhmech.vehicle.vehicle.Vehicle:
     """Two axles of discs in line under a box, no motor, symmetric left and right."""
     parts, wheels = [link("base_link", 8.0, (0.3, 0.4, 0.5), (0.05, 0, 0.1))], []
     for side, y in (("left", 0.3), ("right", -0.3)):
-        parts += [link(f"{side}_wheel", 1.2, (0.005, 0.009, 0.005)), joint(f"{side}_joint", "base_link", f"{side}_wheel", (0, y, 0))]
+        parts += [link(f"{side}_wheel", 1.2, (0.005, 0.009, 0.005)),
+                  joint(f"{side}_joint", "base_link", f"{side}_wheel", (0, y, 0))]
         wheels.append(Wheel(f"{side}_joint", "disc", 0.15, driven=False))
     parts += [link("ball", 0.1, (1e-5,) * 3), joint("ball_joint", "base_link", "ball", (0.4, 0, -0.12), kind="fixed")]
     return nhmech.load(robot(*parts), wheels=[*wheels, Wheel(None, "caster_ball", 0.03, link="ball")])
 
 
 def test_a_pushed_cart_accelerates_with_its_effective_mass():
-    """F along the heading: a = F / (sum of masses + sum of I / r^2), wherever the cart points and however high it is pushed."""
+    """F along the heading: a = F / (sum of masses + sum of I / r^2), wherever the cart
+    points and however high it is pushed."""
     vehicle, force = cart(), 7.0
     effective = 8.0 + 2 * 1.2 + 0.1 + 2 * 0.009 / 0.15 ** 2
     heading = np.array([np.cos(0.6), np.sin(0.6)])
-    for wrench in ((*force * heading, 0, 0, 0, 0), (*force * heading, 5.0, 0, 0, 0), lambda t, state: np.r_[force * heading, 0, 0, 0, 0]):
+    for wrench in ((*force * heading, 0, 0, 0, 0), (*force * heading, 5.0, 0, 0, 0),
+                   lambda t, state: np.r_[force * heading, 0, 0, 0, 0]):
         simulator = Simulator(vehicle, wrench={"base_link": wrench}, dt=1e-2)
         simulator.reset((1.0, 2.0, 0.6))
         run = simulator.run(1.0)
@@ -273,14 +284,16 @@ def test_a_pushed_cart_accelerates_with_its_effective_mass():
 def test_a_moment_turns_the_cart():
     """Pure turning: moment / (moment of inertia about the middle of the axle, wheels rolling)."""
     vehicle, moment = cart(), 3.0
-    inertia = 0.5 + 8.0 * 0.05 ** 2 + 2 * (0.005 + 1.2 * 0.3 ** 2) + 2 * 0.009 * (0.3 / 0.15) ** 2 + 1e-5 + 0.1 * 0.4 ** 2
+    inertia = (0.5 + 8.0 * 0.05 ** 2 + 2 * (0.005 + 1.2 * 0.3 ** 2) + 2 * 0.009 * (0.3 / 0.15) ** 2
+               + 1e-5 + 0.1 * 0.4 ** 2)
     simulator = Simulator(vehicle, wrench={"base_link": (0, 0, 0, 0, 0, moment)}, dt=1e-3)
     simulator.reset()
     simulator.step()
     assert simulator.state.xi["yaw_rate"] == pytest.approx(moment / inertia * 1e-3, rel=1e-6)
 
 
-@pytest.mark.parametrize("wrench, message", [(np.zeros(3), "expected 6 finite numbers"), ((0, 0, np.nan, 0, 0, 0), "expected 6 finite numbers")])
+@pytest.mark.parametrize("wrench, message", [(np.zeros(3), "expected 6 finite numbers"),
+                                             ((0, 0, np.nan, 0, 0, 0), "expected 6 finite numbers")])
 def test_a_bad_wrench_is_refused(wrench, message):
     with pytest.raises(SimulationError, match=message):
         Simulator(cart(), wrench={"base_link": wrench}).run(0.1)
@@ -302,7 +315,8 @@ def passing(x: float, **arguments) -> Event:
 def test_events_are_located():
     """The base passes x at t = (x - x0) / v; to 1e-9 s although steps are 50 ms."""
     v = SPEED * shipped("carriage").description.wheels[0].radius
-    seen = carriage(None, (SPEED, SPEED), dt=5e-2, events=[passing(0.013, terminal=False), passing(0.1, terminal=False), passing(0.2), passing(0.5)])
+    seen = carriage(None, (SPEED, SPEED), dt=5e-2, events=[passing(0.013, terminal=False), passing(0.1, terminal=False),
+                                                           passing(0.2), passing(0.5)])
     run = seen.run(20.0)
     assert run.stop == "event: x = 0.2"
     assert [name for _, name in run.events] == ["x = 0.013", "x = 0.1", "x = 0.2"]
@@ -312,7 +326,8 @@ def test_events_are_located():
 
 
 def test_direction_of_events():
-    rising, falling, both = (Event(name, lambda t, s: np.sin(2 * np.pi * t), terminal=False, direction=d) for name, d in (("up", 1), ("down", -1), ("any", 0)))
+    rising, falling, both = (Event(name, lambda t, s: np.sin(2 * np.pi * t), terminal=False, direction=d)
+                             for name, d in (("up", 1), ("down", -1), ("any", 0)))
     run = carriage(None, (1.0, 1.0), dt=1e-2, events=[rising, falling, both]).run(1.8)
     times = {name: [t for t, n in run.events if n == name] for name in ("up", "down", "any")}
     assert times["up"] == pytest.approx([1.0], abs=1e-9) and times["down"] == pytest.approx([0.5, 1.5], abs=1e-9)
@@ -365,22 +380,26 @@ def test_reset_starts_anew():
 @pytest.mark.parametrize("lean", [0.5, 1.2])
 @pytest.mark.parametrize("dt", [1e-3, 1e-4])
 def test_a_disc_that_falls_flat_stops_and_says_so(lean, dt):
-    """Without spin it falls like a board: the last moment before it lies is the last one recorded, with all its energy."""
+    """Without spin it falls like a board: the last moment before it lies is the last one recorded,
+    with all its energy."""
     simulator = Simulator(shipped("disc"), dt=dt)
     simulator.reset((0, 0, 0, lean, 0, 0))
-    with pytest.raises(SimulationError, match=r"stopped at t = 0\.\d+ s: the axle of 'spin_joint' is parallel to the ground's normal") as caught:
+    with pytest.raises(SimulationError, match=r"stopped at t = 0\.\d+ s: the axle of 'spin_joint' "
+                                              r"is parallel to the ground's normal") as caught:
         simulator.run(3.0)
     run = caught.value.trajectory
     assert len(run) > 100 and np.all(np.isfinite(run.q)) and np.all(np.isfinite(run.v))
     assert np.abs(shipped("disc").constraint_error(0.0, run.q[-1], run.v[-1])[1]).max() <= 1e-12
     assert np.abs(run.energy / run.energy[0] - 1).max() <= 1e-6
-    flat = np.array([np.hypot(*pin.Quaternion(q[3:7]).toRotationMatrix()[:2, 1]) for q in run.q[-2:]])     # sine between axle and normal
+    # sine between axle and normal
+    flat = np.array([np.hypot(*pin.Quaternion(q[3:7]).toRotationMatrix()[:2, 1]) for q in run.q[-2:]])
     assert flat[0] < 1.5 * flat[1], "seen with the last step"
     assert flat[1] > 1.45 * (flat[1] - (flat[0] - flat[1])), "and not to be seen with one more"
 
 
 def test_a_disc_that_whirls_faster_than_the_steps_stops():
-    """Almost no spin: close to the ground it whips round, at 1 degree and 500 rad/s; steps of 1 ms jump over that moment and must not pretend."""
+    """Almost no spin: close to the ground it whips round, at 1 degree and 500 rad/s;
+    steps of 1 ms jump over that moment and must not pretend."""
     simulator = Simulator(shipped("disc"), dt=1e-3)
     simulator.reset((0, 0, 0, 1.2, 0, 0), {}, {"spin_joint": 0.1, "yaw_rate": 0.05})
     with pytest.raises(SimulationError, match="the axle of 'spin_joint' is parallel") as caught:
@@ -397,11 +416,56 @@ def test_placing_a_disc_flat_is_refused():
 def test_what_cannot_be_simulated():
     with pytest.raises(SimulationError, match="str"):
         Simulator("disc.urdf")
-    for arguments, message in (({"dt": 0.0}, "positive time"), ({"dt": np.nan}, "positive time"), ({"integrator": "euler"}, "rk4, dop853"), ({"mode": "static"}, "kinematic")):
-        with pytest.raises(SimulationError, match=message):
-            Simulator(shipped("carriage"), **arguments)
-    with pytest.raises(SimulationError, match="duration"):
-        carriage().run(-1.0)
+
+
+@pytest.mark.parametrize("arguments, message", [
+    ({"dt": 0.0}, "dt = 0.0 must be a positive time"), ({"dt": np.nan}, "dt = nan must"),
+    ({"dt": "1e-3"}, "dt = '1e-3' must"),
+    ({"dt": None}, "dt = None must"), ({"dt": [1e-3]}, "dt = .0.001. must"),
+    ({"control_period": "1"}, "control_period = '1' s must"),
+    ({"dt": 5e-324, "control_period": 1.0}, "control_period = 1.0 s must"),
+    ({"control_period": -1e-3}, "control_period = -0.001 s must"),
+    ({"integrator": "euler"}, "'euler' does not exist; there are rk4, dop853"),
+    ({"integrator": ["rk4"]}, "integrator .* does not exist"),
+    ({"mode": "static"}, "'static' does not exist; there are dynamic, kinematic"),
+    ({"mode": np.zeros(2)}, "mode .* does not exist"),
+    ({"controller": 3}, "controller = 3 must be a callable"),
+    ({"events": 3}, r"events = 3 must be a list of Event\(name, function\)"),
+    ({"events": [lambda t, state: t]}, "must be a list of Event"),
+    ({"wrench": 3}, "wrench = 3 must be a mapping, link name"),
+    ({"wrench": ["base_link"]}, "must be a mapping, link name"),
+    ({"wrench": {3: np.zeros(6)}}, "must be a mapping, link name"),
+])
+def test_arguments_that_cannot_be(arguments, message):
+    with pytest.raises(SimulationError, match=message):
+        Simulator(shipped("carriage"), **arguments)
+
+
+@pytest.mark.parametrize("arguments, message", [
+    ({"duration": -1.0}, "duration = -1.0 must be a time"), ({"duration": "5"}, "duration = '5' must"),
+    ({"duration": None}, "duration = None"),
+    ({"every": 0}, "every = 0 must be a whole number"), ({"every": 2.0}, "every = 2.0 must"),
+    ({"every": "2"}, "every = '2' must"),
+    ({"progress": 3}, r"progress = 3 must be a callable \(t, state\)"),
+    ({"save": 3}, "save = 3 must be the path of a file"),
+    ({"save": b"run.npz"}, "save = b'run.npz' must"), ({"save": ""}, "save = '' must"),
+])
+def test_arguments_of_a_run_that_cannot_be(arguments, message):
+    with pytest.raises(SimulationError, match=message):
+        carriage().run(**{"duration": 1.0} | arguments)
+
+
+@pytest.mark.parametrize("arguments, message", [
+    ({"pose": "home"}, "pose 'home' contains"), ({"pose": (0, 0, None)}, "not finite"),
+    ({"joints": 3}, "joints = 3 must be a mapping"),
+    ({"joints": {WHEELS[0]: "0"}}, "joint 'left_wheel_joint' = '0' must be a finite number"),
+    ({"xi": "fast"}, "xi = 'fast' must be 2 finite"),
+    ({"xi": {"yaw_rate": "1"}}, "speed 'yaw_rate' = 1: give finite numbers"),
+    ({"q": "home"}, "q = 'home' must be 11 finite numbers"),
+])
+def test_starts_that_cannot_be(arguments, message):
+    with pytest.raises(nhmech.NhmechError, match=message):
+        Simulator(shipped("carriage")).reset(**arguments)
 
 
 # -- the record --------------------------------------------------------------------------------------------------------
@@ -428,14 +492,16 @@ def test_save_load_and_show_again(tmp_path):
     vehicle = restore(loaded.source)
     assert vehicle.speeds == shipped("carriage").speeds and vehicle.contact_names == shipped("carriage").contact_names
     assert vehicle.energy(0.0, loaded.q[-1], loaded.v[-1]) == pytest.approx(run.energy[-1], rel=1e-14)
-    assert vehicle.constraint_error(0.0, loaded.q[-1], loaded.v[-1])[0] == pytest.approx(np.zeros(len(vehicle.constrained.distribution.names)), abs=1e-12)
+    assert vehicle.constraint_error(0.0, loaded.q[-1], loaded.v[-1])[0] == pytest.approx(
+        np.zeros(len(vehicle.constrained.distribution.names)), abs=1e-12)
     with pytest.raises(SimulationError, match="is not a run"):
         Trajectory.load(__file__)
     with pytest.raises(SimulationError, match="no column 'speed'; there are .*left_wheel_joint"):
         run.column("speed")
 
 
-@pytest.mark.parametrize("name, ground", [("rover", nhmech.Ground(normal=(0.1, 0, 1))), ("mecanum", nhmech.Ground()), ("skid_steer", nhmech.Ground()), ("sled", nhmech.Ground())])
+@pytest.mark.parametrize("name, ground", [("rover", nhmech.Ground(normal=(0.1, 0, 1))), ("mecanum", nhmech.Ground()),
+                                          ("skid_steer", nhmech.Ground()), ("sled", nhmech.Ground())])
 def test_every_sort_of_vehicle_comes_back(name, ground, tmp_path):
     simulator = Simulator(shipped(name, ground), dt=1e-2)
     simulator.reset()
@@ -451,7 +517,8 @@ def sled(slope: float = 0.0, m: float = 2.0, J: float = 0.3) -> ConstrainedSyste
     x, _, theta = ca.vertsplit(algebroid.q)
     lagrangian = m * (v[0] ** 2 + v[1] ** 2) / 2 + J * v[2] ** 2 / 2 + m * 9.81 * np.sin(slope) * x
     across = ca.horzcat(ca.sin(theta), -ca.cos(theta), ca.SX(0))
-    return ConstrainedSystem(LagrangianSystem(algebroid, v, a, lagrangian=lagrangian), assemble([Row("blade", across, ca.SX(1, 1))], 3))
+    return ConstrainedSystem(LagrangianSystem(algebroid, v, a, lagrangian=lagrangian),
+                             assemble([Row("blade", across, ca.SX(1, 1))], 3))
 
 
 def test_a_knife_edge_on_the_level_draws_a_circle():
@@ -466,7 +533,8 @@ def test_a_knife_edge_on_the_level_draws_a_circle():
 
 
 def test_a_knife_edge_on_a_slope_draws_a_cycloid():
-    """From rest with spin w: x = g sin(s) / (2 w^2) sin(w t)^2, y = g sin(s) / (2 w^2) (w t - sin(2 w t) / 2): it does not go downhill."""
+    """From rest with spin w: x = g sin(s) / (2 w^2) sin(w t)^2, y = g sin(s) / (2 w^2) (w t - sin(2 w t) / 2):
+    it does not go downhill."""
     w, slope = 1.3, 0.2
     simulator = Simulator(sled(slope), dt=1e-3)
     simulator.reset(q=[0.0, 0.0, 0.0], xi={"x'": 0.0, "y'": 0.0, "theta'": w})
@@ -508,17 +576,20 @@ def test_a_saved_run_gives_energies_and_forces_again(tmp_path):
 
 
 def test_a_kinematic_run_has_no_forces():
-    simulator = Simulator(nhmech.load(nhmech.urdf_path("differential_drive")), lambda t, state: np.array([1.0, 2.0]), mode="kinematic", dt=0.01)
+    simulator = Simulator(nhmech.load(nhmech.urdf_path("differential_drive")), lambda t, state: np.array([1.0, 2.0]),
+                          mode="kinematic", dt=0.01)
     simulator.reset()
     with pytest.raises(SimulationError, match="kinematic"):
         simulator.run(0.05).reactions
 
 
 def test_named_speeds_bind_only_where_a_run_begins():
-    """forward_speed stops determining a tricycle whose front wheel stands across; other speeds take over and the run goes on."""
+    """forward_speed stops determining a tricycle whose front wheel stands across;
+    other speeds take over and the run goes on."""
     vehicle = nhmech.load(nhmech.urdf_path("tricycle"), speeds=["steering_joint", "forward_speed"])
     limits = vehicle.description.limits["steering_joint"]
-    simulator = Simulator(vehicle, lambda t, state: nhmech.JointVelocity({"steering_joint": 1.0, "front_wheel_joint": 1.0}), mode="kinematic", dt=0.01)
+    simulator = Simulator(vehicle, lambda t, state: nhmech.JointVelocity(
+        {"steering_joint": 1.0, "front_wheel_joint": 1.0}), mode="kinematic", dt=0.01)
     simulator.reset()
     run = simulator.run(1.9)
     assert run.stop == "duration" and run.column("steering_joint")[-1] == pytest.approx(1.0) and limits is not None
@@ -526,7 +597,8 @@ def test_named_speeds_bind_only_where_a_run_begins():
 
 def test_names_can_be_asked_for():
     state = Simulator(nhmech.load(nhmech.urdf_path("differential_drive"))).reset()
-    assert "nothing" not in state.xi and state.joint_position.get("nothing") is None and "left_wheel_joint" in state.joint_velocity
+    assert ("nothing" not in state.xi and state.joint_position.get("nothing") is None
+            and "left_wheel_joint" in state.joint_velocity)
 
 
 def test_events_that_fail_are_named_and_later_ones_did_not_happen():
@@ -543,22 +615,26 @@ def test_events_that_fail_are_named_and_later_ones_did_not_happen():
     assert run.stop == "event: first" and [name for _, name in run.events] == ["first"]
     for broken, words in ((lambda t, state: 1 / 0, "ZeroDivisionError"), (lambda t, state: float("nan"), "nan")):
         with pytest.raises(SimulationError, match=f"event 'broken'.*{words}") as caught:
-            started(nhmech.Event("broken", lambda t, state, broken=broken: broken(t, state) if t > 0.05 else 1.0)).run(1.0)
+            event = nhmech.Event("broken", lambda t, state, broken=broken: broken(t, state) if t > 0.05 else 1.0)
+            started(event).run(1.0)
         assert len(caught.value.trajectory) > 3
 
 
 def test_one_joint_takes_one_command():
     vehicle = nhmech.load(nhmech.urdf_path("differential_drive"))
-    simulator = Simulator(vehicle, lambda t, state: [nhmech.JointTorque({"left_wheel_joint": 0.1}), nhmech.JointVelocity({"left_wheel_joint": 1.0})])
+    simulator = Simulator(vehicle, lambda t, state: [nhmech.JointTorque({"left_wheel_joint": 0.1}),
+                                                     nhmech.JointVelocity({"left_wheel_joint": 1.0})])
     simulator.reset()
     with pytest.raises(SimulationError, match="commanded twice"):
         simulator.run(0.1)
 
 
 def test_effort_on_one_wheel_and_a_rate_on_the_other():
-    """The servo of the right wheel takes the effort on the left one into account: its acceleration is what was asked for, at once."""
+    """The servo of the right wheel takes the effort on the left one into account:
+    its acceleration is what was asked for, at once."""
     vehicle = nhmech.load(nhmech.urdf_path("differential_drive"))
-    simulator = Simulator(vehicle, lambda t, state: [nhmech.JointTorque({"left_wheel_joint": 0.3}), nhmech.JointVelocity({"right_wheel_joint": 0.0})], dt=1e-3)
+    simulator = Simulator(vehicle, lambda t, state: [nhmech.JointTorque({"left_wheel_joint": 0.3}),
+                                                     nhmech.JointVelocity({"right_wheel_joint": 0.0})], dt=1e-3)
     simulator.reset()
     run = simulator.run(0.5)
     assert np.abs(run.column("right_wheel_joint")).max() < 1e-3 and run.column("left_wheel_joint")[-1] > 0.5

@@ -20,7 +20,8 @@ XACRO = """<?xml version="1.0"?>
 </robot>
 """
 BASE = """<robot xmlns:xacro="http://www.ros.org/wiki/xacro">
-  <link name="base"><inertial><mass value="${2*m}"/><inertia ixx="1" ixy="0" ixz="0" iyy="1" iyz="0" izz="1"/></inertial></link>
+  <link name="base"><inertial><mass value="${2*m}"/>
+    <inertia ixx="1" ixy="0" ixz="0" iyy="1" iyz="0" izz="1"/></inertial></link>
 </robot>
 """
 
@@ -117,10 +118,12 @@ def test_xacro_expands_without_ros(package):
     ("text", "fragment"),
     [
         (XACRO.replace("cart_description", "no_such_package"), "no_such_package"),
-        (XACRO.replace('value="2.5"', 'value="${1/0}"').replace("$(find cart_description)/base.xacro", "../base.xacro"), "division"),
+        (XACRO.replace('value="2.5"', 'value="${1/0}"').replace("$(find cart_description)/base.xacro", "../base.xacro"),
+         "division"),
         ('<!DOCTYPE robot><robot name="x" xmlns:xacro="http://www.ros.org/wiki/xacro"/>', "DOCTYPE"),
         ('<robot name="x" xmlns:xacro="http://www.ros.org/wiki/xacro"><xacro:nothing/></robot>', "nothing"),
-        ('<robot name="x" xmlns:xacro="http://www.ros.org/wiki/xacro"><xacro:include filename="cart.xacro"/></robot>', "xacro could not expand"),
+        ('<robot name="x" xmlns:xacro="http://www.ros.org/wiki/xacro"><xacro:include filename="cart.xacro"/></robot>',
+         "xacro could not expand"),
     ],
 )
 def test_xacro_that_does_not_expand(package, text, fragment):

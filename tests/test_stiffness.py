@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from support import shipped
+from support import joint, link, robot, shipped
 
 import nhmech
 from nhmech import SimulationError
@@ -25,7 +25,8 @@ def test_the_rate_is_an_eigenvalue_of_the_linearisation(damped):
     rate, joints = fastest_decay(damped)
     found = linearise(damped, damped.configuration(), np.zeros(2)).eigenvalues
     assert rate == pytest.approx(-found.real.min(), rel=1e-9) and set(joints) == set(JOINTS)
-    assert fastest_decay(shipped("mecanum").with_parameters({f"{j}.damping": 0.0 for j in shipped("mecanum").description.rolling})) == (0.0, ())
+    assert fastest_decay(shipped("mecanum").with_parameters(
+        {f"{j}.damping": 0.0 for j in shipped("mecanum").description.rolling})) == (0.0, ())
 
 
 def test_the_step_that_it_allows(damped):
@@ -38,7 +39,8 @@ def test_the_step_that_it_allows(damped):
         assert speed < 0.2 if stable else speed > 5
     simulator = nhmech.Simulator(damped, dt=20 * RK4 / rate)
     simulator.reset(xi={JOINTS[0]: 1.0, JOINTS[1]: -1.0})
-    with pytest.raises(SimulationError, match="die out at .* for which rk4 needs dt below .*take a smaller dt, lock these joints"):
+    with pytest.raises(SimulationError, match="die out at .* for which rk4 needs dt below .*take "
+                                              "a smaller dt, lock these joints"):
         simulator.run(500 * simulator.dt)
 
 
@@ -47,3 +49,19 @@ def test_it_is_said_when_the_usual_step_is_too_long(damped):
     stiff = damped.with_parameters({f"{name}.damping": 4000.0 for name in JOINTS})
     assert any("for which rk4 needs dt below" in notice for notice in stiff.notices)
     assert not any("rk4" in notice for notice in shipped("differential_drive").notices)
+
+
+@pytest.mark.parametrize("damping", [0.0, 0.1])
+def test_a_joint_that_moves_no_mass_is_named(damping):
+    """Free, with nothing on it: no acceleration can be told, whatever its damping."""
+    body = link("base", 8.0) + link("l") + link("r") + '<link name="flap"/>'
+    joints = (joint("left", "base", "l", (0, 0.2, 0)) + joint("right", "base", "r", (0, -0.2, 0))
+              + joint("flap_joint", "base", "flap", (0, 0, 0.3), more=f'<dynamics damping="{damping}"/>'))
+    wheels = [nhmech.Wheel("left", "disc", 0.1, driven=True), nhmech.Wheel("right", "disc", 0.1, driven=True),
+              nhmech.Wheel(None, "caster_ball", 0.05, link="base", point=(-0.25, 0.0, -0.05))]
+    vehicle = nhmech.load(robot(body, joints), wheels=wheels, free=["flap_joint"])
+    with pytest.raises(nhmech.ModelError, match="flap_joint can move without moving any mass.*<inertial>"):
+        fastest_decay(vehicle)
+    assert any(notice.startswith("flap_joint can move") for notice in vehicle.notices)
+    with pytest.raises(SimulationError, match="flap_joint can move without moving any mass"):
+        nhmech.Simulator(vehicle).run(0.01)

@@ -1,4 +1,5 @@
-"""Growth vectors, controllability, integrable combinations and symmetry classes of vehicles and systems, against known answers."""
+"""Growth vectors, controllability, integrable combinations and symmetry classes of vehicles and systems,
+against known answers."""
 
 from __future__ import annotations
 
@@ -22,7 +23,8 @@ from nhmech.systems.car_with_trailers import example as car_with_trailers
 STEER = "front_left_steering_joint"
 POSE = ("x", "y", "yaw")
 
-# growth vector and variables, modulo frozen coordinates, wheel angles and followers; then with wheel angles, and of how many
+# growth vector and variables, modulo frozen coordinates, wheel angles and followers;
+# then with wheel angles, and of how many
 VEHICLES = {
     "ackermann_car": ((2, 3, 4), (*POSE, STEER), (2, 3, 5, 7), 8),
     "ball": ((3, 5), (*POSE, "roll", "pitch"), (3, 5), 5),
@@ -112,11 +114,13 @@ def test_a_place_off_the_ground_is_refused():
 
 def test_a_search_cut_short_decides_nothing():
     found = structure(shipped("trailers"), seconds=0.0)
-    assert found.growth.ranks == (2,) and not found.growth.complete and found.controllable is None and found.further is None
+    assert (found.growth.ranks == (2,) and not found.growth.complete and found.controllable is None
+            and found.further is None)
 
 
 PRINTED = {
-    "differential_drive": ["0.1 (right_wheel_joint - left_wheel_joint) - 0.44 yaw is constant"],          # r (right - left) - track yaw
+    # r (right - left) - track yaw
+    "differential_drive": ["0.1 (right_wheel_joint - left_wheel_joint) - 0.44 yaw is constant"],
     "carriage": ["0.1 (right_wheel_joint - left_wheel_joint) - 0.5 yaw is constant"],
     "pendulum": ["0.04 (right_wheel_joint - left_wheel_joint) - 0.14 yaw is constant"],
     "omni": ["0.06 (front_left_wheel_joint + front_right_wheel_joint + rear_wheel_joint) - 0.51 yaw is constant"],
@@ -153,7 +157,8 @@ def test_a_combination_in_words():
 @pytest.mark.parametrize("name, pose, all_of_it", [
     ("differential_drive", "purely kinematic", "general"), ("carriage", "purely kinematic", "general"),
     ("omni", "purely kinematic", "general"),
-    ("pendulum", "purely kinematic", "general"), ("disc", "general", "general"), ("ball", "general", None), ("sled", "general", None)])
+    ("pendulum", "purely kinematic", "general"), ("disc", "general", "general"), ("ball", "general", None),
+    ("sled", "general", None)])
 def test_symmetry_classes(name, pose, all_of_it):
     """A wheel rate for each motion of the pose: Chaplygin. A sled slides within the group: general."""
     found = structure(shipped(name)).symmetries

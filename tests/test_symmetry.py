@@ -9,7 +9,8 @@ import numpy as np
 import pytest
 from support import shipped
 from symmetric_systems import (
-    POLAR_TORUS, SE2, TORUS, TURN, X, Y, capri_kobayashi, carriage, carriage_in_body_speeds, particle, rigid_body, sleigh, vertical_disk)
+    POLAR_TORUS, SE2, TORUS, TURN, X, Y, capri_kobayashi, carriage, carriage_in_body_speeds, particle, rigid_body,
+    sleigh, vertical_disk)
 
 from nhmech import MechanicsError
 from nhmech.mechanics.algebroid import euclidean
@@ -85,7 +86,8 @@ def test_a_symmetric_top_has_one_more():
 
 
 def test_a_vehicle_from_its_urdf_has_se2_and_its_wheels():
-    """A Gibbs function and an energy instead of a Lagrangian; SE(2) of the level ground and S^1 of each wheel are among what is found."""
+    """A Gibbs function and an energy instead of a Lagrangian; SE(2) of the level ground and S^1 of
+    each wheel are among what is found."""
     made = find_symmetry(shipped("carriage").constrained)
     space, span = made.constrained.system.algebroid, made.generators
     evaluate = ca.Function("span", [space.q], [span, space.anchor])
@@ -99,7 +101,8 @@ def test_a_vehicle_from_its_urdf_has_se2_and_its_wheels():
 
 
 def test_the_flow_of_a_generator_maps_motions_to_motions():
-    """Finite turn and shift of the carriage by closed form: accelerations of the speeds (invariant ones) are the same."""
+    """Finite turn and shift of the carriage by closed form:
+    accelerations of the speeds (invariant ones) are the same."""
     equations = gibbs_appell(carriage(), ("psi1'", "psi2'"))
     rng, theta = np.random.default_rng(2), carriage().parameters
     for _ in range(5):
@@ -129,8 +132,10 @@ def test_complete_lift_on_a_tangent_bundle_is_the_prolongation():
 WRONG = {
     "Lagrangian": (carriage, {"yaw alone": lambda s: {"phi": 1}}, "'yaw alone' is no symmetry: the Lagrangian changes"),
     "distribution": (particle, {"y": lambda s: {"y": 1}}, "'y' is no symmetry: the distribution 'slope' changes"),
-    "force": (lambda: carriage(force=lambda s: {"psi1": -s.q.x}), SE2, "'x' is no symmetry: the force \"psi1'\" changes"),
-    "force as a one-form": (lambda: carriage(force=lambda s: {"x": 1.0}), SE2, "'turn' is no symmetry: the force \"y'\" changes"),
+    "force": (lambda: carriage(force=lambda s: {"psi1": -s.q.x}), SE2,
+              "'x' is no symmetry: the force \"psi1'\" changes"),
+    "force as a one-form": (lambda: carriage(force=lambda s: {"x": 1.0}), SE2,
+                            "'turn' is no symmetry: the force \"y'\" changes"),
     "not closed": (carriage, {**X, **TURN}, "bracket of the generators 'x' and 'turn'"),
     "dependent": (carriage, {**X, "again": lambda s: {"x": 2}}, "depend on each other: rank 1 of 2"),
     "unknown coordinate": (carriage, {"z": lambda s: {"z": 1}}, "'z' has a component along 'z'; there are x', y'"),
@@ -158,7 +163,8 @@ def test_a_holonomic_constraint_must_be_invariant():
 
 def test_friction_that_turns_with_the_body_is_invariant():
     """A force law need not vanish to be symmetric: wheel friction, and a drag of the chassis against its velocity."""
-    dragged = carriage(force=lambda s: {"psi1": -s.v.psi1, "psi2": -s.v.psi2 ** 3 + s.u.f, "x": -2 * s.v.x, "y": -2 * s.v.y}, inputs=("f",))
+    dragged = carriage(force=lambda s: {"psi1": -s.v.psi1, "psi2": -s.v.psi2 ** 3 + s.u.f, "x": -2 * s.v.x,
+                                        "y": -2 * s.v.y}, inputs=("f",))
     assert symmetry(dragged, SE2).kind == "purely kinematic"
     with pytest.raises(MechanicsError, match="'turn' is no symmetry: the force"):
         symmetry(carriage(force=lambda s: {"x": -s.v.x}), SE2)

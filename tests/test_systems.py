@@ -1,4 +1,5 @@
-"""Every textbook system keeps one contract; the command line shows, checks and runs them; the folder's README works as typed."""
+"""Every textbook system keeps one contract; the command line shows, checks and runs them;
+the folder's README works as typed."""
 
 import re
 from pathlib import Path
@@ -13,9 +14,10 @@ from nhmech.systems import load_system, system_names
 from nhmech.systems.example import AGREEMENT, METHODS, disagreement
 
 REQUIRED = {
-    "bead_parabola", "bead_rod", "two_constraints_spring", "areal_velocity", "rigid_body", "wong_particle", "charged_particle",
-    "nonholonomic_particle", "rolling_ball", "sled", "capri_kobayashi", "vertical_disk", "carriage", "chaplygin_sleigh", "falling_disc",
-    "chaplygin_ball", "unbalanced_ball", "ball_on_turntable", "rattleback", "snakeboard", "roller_racer", "two_wheeled_pendulum",
+    "bead_parabola", "bead_rod", "two_constraints_spring", "areal_velocity", "rigid_body", "wong_particle",
+    "charged_particle", "nonholonomic_particle", "rolling_ball", "sled", "capri_kobayashi", "vertical_disk", "carriage",
+    "chaplygin_sleigh", "falling_disc", "chaplygin_ball",
+    "unbalanced_ball", "ball_on_turntable", "rattleback", "snakeboard", "roller_racer", "two_wheeled_pendulum",
     "differential_drive", "car_with_trailers", "connection_curvature",
 }
 
@@ -29,7 +31,8 @@ def test_contract(name):
     example = load_system(name)
     assert example.name == name and example.title and example.source and example.checks
     assert set(example.methods) <= set(METHODS) and len(example.methods) >= 3
-    assert (len(example.methods) == len(METHODS)) != bool(example.why_not), "what does not apply needs a reason, and only that"
+    complete = len(example.methods) == len(METHODS)
+    assert complete != bool(example.why_not), "what does not apply needs a reason, and only that"
     example.constrained.system.algebroid.check()
     assert disagreement(example) <= AGREEMENT
     for check in example.checks:
@@ -45,7 +48,8 @@ def test_check_prints_the_table_and_fails_where_a_reference_is_missed(monkeypatc
     assert good.exit_code == 0 and "disagreement" in good.output and "ok" in good.output
     example = load_system("sled")
     broken = example.checks[0].__class__("a wrong number", "nowhere", 1e-12, lambda: 1.0)
-    monkeypatch.setattr("nhmech.systems.load_system", lambda name: example.__class__(**{**example.__dict__, "checks": (broken,)}))
+    monkeypatch.setattr("nhmech.systems.load_system",
+                        lambda name: example.__class__(**{**example.__dict__, "checks": (broken,)}))
     bad = CliRunner().invoke(main, ["systems", "check", "sled"])
     assert bad.exit_code == 2 and "FAILED" in bad.output and "a wrong number" in bad.output
 
@@ -55,7 +59,8 @@ def test_show_writes_the_carriage_out(latex):
     pytest.importorskip("sympy", reason="simplified text and LaTeX need SymPy")
     result = CliRunner().invoke(main, ["systems", "show", "carriage", *(["--latex"] if latex else [])])
     assert result.exit_code == 0, result.output
-    for heading in ("Lagrangian", "constraints", "Hamel symbols", "Gibbs function", "reduced equations", "gyroscopic 1-form", "reduced 2-form"):
+    for heading in ("Lagrangian", "constraints", "Hamel symbols", "Gibbs function", "reduced equations",
+                    "gyroscopic 1-form", "reduced 2-form"):
         assert heading in result.output
     assert (r"\frac" in result.output) == latex
 
@@ -68,7 +73,8 @@ def test_plain_text_without_sympy():
 
 
 def test_run_writes_a_page_and_a_file(tmp_path):
-    result = CliRunner().invoke(main, ["systems", "run", "carriage", "--duration", "0.5", "--html", str(tmp_path / "run.html"), "--save", str(tmp_path / "run.npz")])
+    result = CliRunner().invoke(main, ["systems", "run", "carriage", "--duration", "0.5", "--html",
+                                       str(tmp_path / "run.html"), "--save", str(tmp_path / "run.npz")])
     assert result.exit_code == 0, result.output
     assert (tmp_path / "run.html").stat().st_size > 100_000
     run = nhmech.Trajectory.load(tmp_path / "run.npz")
@@ -89,7 +95,8 @@ def test_the_readme_of_mechanics_works_as_typed():
     exec(blocks[0], particle)
     y, xp, yp = 0.5, 1.0, -0.4
     np.testing.assert_allclose(particle["q_rate"].full().ravel(), [xp, yp, y * xp], rtol=1e-14)
-    np.testing.assert_allclose(particle["xi_rate"].full().ravel(), [-y * xp * yp / (1 + y ** 2), 0.0], rtol=1e-12, atol=1e-15)
+    np.testing.assert_allclose(particle["xi_rate"].full().ravel(), [-y * xp * yp / (1 + y ** 2), 0.0],
+                               rtol=1e-12, atol=1e-15)
     exec(blocks[1], sled)
     np.testing.assert_allclose(sled["xi_rate"].full().ravel(), [-np.tan(0.2) * 0.5, 0.0], rtol=1e-12, atol=1e-15)
     nhmech.Simulator(sled["sled"], dt=1e-2)

@@ -1,4 +1,5 @@
-"""The systems of papers 000, 001 and 002: their own checks, agreement of methods, and the reference cases at their tolerances."""
+"""The systems of papers 000, 001 and 002: their own checks, agreement of methods,
+and the reference cases at their tolerances."""
 
 from __future__ import annotations
 
@@ -16,8 +17,8 @@ from nhmech.systems._along import along
 from nhmech.systems.areal_velocity import example as areal_velocity
 from nhmech.systems.example import AGREEMENT, disagreement, solve
 
-NAMES = ("areal_velocity", "bead_parabola", "bead_rod", "charged_particle", "connection_curvature", "nonholonomic_particle", "rigid_body",
-         "rolling_ball", "two_constraints_spring", "wong_particle")
+NAMES = ("areal_velocity", "bead_parabola", "bead_rod", "charged_particle", "connection_curvature",
+         "nonholonomic_particle", "rigid_body", "rolling_ball", "two_constraints_spring", "wong_particle")
 RTOL = 1e-13        # of the integration
 
 
@@ -60,13 +61,15 @@ def test_bead_on_a_parabola(case, method):
     lam = along(example, "multipliers", times, q, xi)
     assert near(lam, column(samples, "lambda"), tolerance["multiplier"])
     assert near(lam[:, 0] * np.hypot(1, 2 * q[:, 0]), column(samples, "normal_force")[:, 0], tolerance["multiplier"])
-    assert near(along(example, example.constrained.system.energy, times, q, xi), reference["expected"]["energy"], tolerance["state"])
+    assert near(along(example, example.constrained.system.energy, times, q, xi), reference["expected"]["energy"],
+                tolerance["state"])
     period = reference["expected"]["period"]
     assert near(solve(example, (0, period), method=method, rtol=RTOL)[0][-1], q[0], tolerance["state"])
 
 
 def test_the_motion_does_not_depend_on_the_dependent_coordinate():
-    """x1 instead of x2 follows from the other (paper 001, section 10): it may, except at x1 = 0, where its pivot vanishes."""
+    """x1 instead of x2 follows from the other (paper 001, section 10):
+    it may, except at x1 = 0, where its pivot vanishes."""
     constrained = load_system("bead_parabola").constrained
     own, other = gibbs_appell(constrained, ("x1'",)), gibbs_appell(constrained, ("x2'",))
     for x in (-0.7, 0.2, 1.1):
@@ -75,7 +78,8 @@ def test_the_motion_does_not_depend_on_the_dependent_coordinate():
                         for formed, speed in ((own, 0.8), (other, 1.6 * x)))
             assert near(two, one, 1e-12)
     q = constrained.system.q
-    pivots = [np.abs(ca.Function("pivots", [q], [formed.frame.factors.pivots])((0.0, 0.0)).full()).min() for formed in (own, other)]
+    pivots = [np.abs(ca.Function("pivots", [q], [formed.frame.factors.pivots])((0.0, 0.0)).full()).min()
+              for formed in (own, other)]
     assert pivots[0] > 0.1 and pivots[1] == 0
 
 
@@ -92,7 +96,8 @@ def test_rod_along_either_axis(method):
     equations = example.equations(method)
     for angle in (np.pi / 2, np.pi, 3 * np.pi / 2):
         q = 0.4 * np.array([np.cos(angle), np.sin(angle), 1])
-        lam = equations.multipliers(angle / omega, q, 0.7, [], (m, omega)).full().ravel()[np.argsort(equations.frame.kept)]
+        lam = equations.multipliers(angle / omega, q, 0.7, [], (m, omega)).full().ravel()
+        lam = lam[np.argsort(equations.frame.kept)]
         assert near(lam, 2 * m * omega * 0.7 * np.array([-np.sin(angle), np.cos(angle)]), 1e-11)
 
 
@@ -102,7 +107,8 @@ def test_bead_on_a_turning_rod(case, method):
     samples, tolerance = reference["expected"]["samples"], reference["tolerance"]
     times, q, xi = motion(example, samples, method)
     assert near(np.c_[q, xi], column(samples, "x", "y", "r", "r_rate"), tolerance["state"])
-    assert near(along(example, "multipliers", times, q, xi), column(samples, "lambda1", "lambda2"), tolerance["multiplier"])
+    assert near(along(example, "multipliers", times, q, xi), column(samples, "lambda1", "lambda2"),
+                tolerance["multiplier"])
     energy = along(example, example.constrained.system.energy, times, q, xi)
     assert near(energy, column(samples, "energy"), tolerance["multiplier"])
     assert np.ptp(energy) > 1                          # it is not conserved
@@ -111,7 +117,8 @@ def test_bead_on_a_turning_rod(case, method):
 @pytest.mark.parametrize("part, parameters", [("kepler", {"k": 1.3, "c": 0.0}), ("cubic_force", {"k": 0.0, "c": 2.0})])
 def test_areal_velocity(case, part, parameters):
     reference = case("areal_velocity")
-    example, samples, tolerance = areal_velocity(**parameters), reference["expected"][part], reference["tolerance"]["state"]
+    example, samples, tolerance = (areal_velocity(**parameters), reference["expected"][part],
+                                   reference["tolerance"]["state"])
     _, q, xi = motion(example, samples)
     assert near(np.c_[q, xi[:, 0]], column(samples, "r", "theta", "r_rate"), tolerance)
     assert near(xi[:, 1], reference["initial_state"]["w2"], tolerance)
@@ -128,7 +135,8 @@ def test_rigid_body(case):
     times, q, w = motion(example, samples)
     assert near(w, column(samples, "omega_body"), tolerance)
     assert near([rotation(ca.DM(x)).full() for x in q], [sample["rotation"] for sample in samples], tolerance)
-    assert near(2 * along(example, example.constrained.system.energy, times, q, w), reference["expected"]["twice_energy"], tolerance)
+    assert near(2 * along(example, example.constrained.system.energy, times, q, w),
+                reference["expected"]["twice_energy"], tolerance)
     assert near(solve(example, (0, reference["expected"]["period"]), rtol=RTOL)[1][-1], w[0], tolerance)
 
 
@@ -148,7 +156,8 @@ def test_nonholonomic_particle(case, method):
     times, q, xi = motion(example, samples, method)
     assert near(np.c_[q, xi], column(samples, "x", "y", "z", "xd", "yd"), tolerance["state"])
     assert near(along(example, "multipliers", times, q, xi), column(samples, "lambda"), tolerance["multiplier"])
-    assert near(along(example, example.constrained.system.v[2], times, q, xi), column(samples, "zd"), tolerance["state"])
+    assert near(along(example, example.constrained.system.v[2], times, q, xi),
+                column(samples, "zd"), tolerance["state"])
 
 
 def test_rolling_ball(case):
@@ -163,7 +172,8 @@ def test_rolling_ball(case):
 
 
 def test_right_invariant_fields_have_minus_the_structure_constants():
-    """World components of the angular velocity on SO(3), by a change of basis: [e_3, e_4] = -e_5 and cyclic (paper 002, example 7.2)."""
+    """World components of the angular velocity on SO(3), by a change of basis:
+    [e_3, e_4] = -e_5 and cyclic (paper 002, example 7.2)."""
     body = special_orthogonal()
     world = change_of_basis(body, rotation(body.q).T, ("wx", "wy", "wz"))
     found = ca.Function("structure", [body.q], [ca.densify(c) for c in world.structure])
@@ -184,7 +194,8 @@ def test_curvature_term(case):
 
 
 def test_curvature_of_an_integrable_connection_is_zero():
-    """s^a = const f_a(r): A = -s d(log f). Then the motion is that of L_c without a curvature term (paper 000, after eq. (3.5))."""
+    """s^a = const f_a(r): A = -s d(log f). Then the motion is that of L_c without a curvature
+    term (paper 000, after eq. (3.5))."""
     q = ca.SX.sym("q", 4)
     logs = ca.vertcat(ca.sin(q[0]) + q[1] ** 2, q[0] * q[1])
     flat = -ca.diag(q[2:]) @ ca.jacobian(logs, q[:2])

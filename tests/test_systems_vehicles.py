@@ -8,7 +8,8 @@ import pytest
 
 from nhmech.errors import MechanicsError
 from nhmech.mechanics.algebroid import rotation
-from nhmech.systems import car_with_trailers, differential_drive, rattleback, roller_racer, snakeboard, two_wheeled_pendulum
+from nhmech.systems import (
+    car_with_trailers, differential_drive, rattleback, roller_racer, snakeboard, two_wheeled_pendulum)
 from nhmech.systems.example import AGREEMENT, Example, disagreement, solve
 
 VARIANTS = {
@@ -16,7 +17,8 @@ VARIANTS = {
     "snakeboard": snakeboard.example, "snakeboard, independent": lambda: snakeboard.example("independent", J=0.11),
     "roller racer": roller_racer.example, "roller racer, heavy front": lambda: roller_racer.example(m2=0.4),
     "roller racer, driven": lambda: roller_racer.example(driven=True), "pendulum": two_wheeled_pendulum.example,
-    "pendulum with rotors": lambda: two_wheeled_pendulum.example(rotor_inertia=1e-5), "differential drive": differential_drive.example,
+    "pendulum with rotors": lambda: two_wheeled_pendulum.example(rotor_inertia=1e-5),
+    "differential drive": differential_drive.example,
     **{f"car with {n} trailers": lambda n=n: car_with_trailers.example(n) for n in range(4)}}
 
 
@@ -29,7 +31,8 @@ def test_methods_agree_and_checks_hold(variant):
         assert check.error() <= check.tolerance, check.what
 
 
-@pytest.mark.parametrize("module", [rattleback, snakeboard, roller_racer, two_wheeled_pendulum, differential_drive, car_with_trailers])
+@pytest.mark.parametrize("module", [rattleback, snakeboard, roller_racer, two_wheeled_pendulum,
+                                    differential_drive, car_with_trailers])
 def test_an_unknown_parameter_is_refused_by_name(module):
     with pytest.raises(MechanicsError, match="wheelspin"):
         module.example(wheelspin=1.0)
@@ -74,7 +77,8 @@ def test_roller_racer_with_a_free_joint(case):
     for sample, q, v, _, _ in along(example, reference["expected"]["free"], start):
         found = [q["x"], q["y"], q["yaw"], q["joint"], v["yaw_rate"], v["joint"]]
         wanted = [sample[name] for name in ("x", "y", "theta1", "joint", "theta1_rate", "joint_rate")]
-        np.testing.assert_allclose(found, wanted, rtol=0, atol=reference["tolerance"]["state"], err_msg=f"t = {sample['t']}")
+        np.testing.assert_allclose(found, wanted, rtol=0, atol=reference["tolerance"]["state"],
+                                   err_msg=f"t = {sample['t']}")
 
 
 # -- differential drive ----------------------------------------------------------------------------------------------
@@ -82,13 +86,16 @@ def test_differential_drive_of_the_reference_case(case):
     reference = case("diffdrive_coast")
     p, begin, tolerance = reference["parameters"], reference["initial_state"], reference["tolerance"]
     example = differential_drive.example(
-        mass=p["chassis_mass"], ahead=p["com_x"], inertia=p["Izz"], radius=p["wheel_radius"], half_track=p["half_track"],
-        wheel_mass=p["wheel_mass"], spin_inertia=p["wheel_spin_inertia"], wheel_inertia=p["wheel_diametral_inertia"])
+        mass=p["chassis_mass"], ahead=p["com_x"], inertia=p["Izz"], radius=p["wheel_radius"],
+        half_track=p["half_track"], wheel_mass=p["wheel_mass"], spin_inertia=p["wheel_spin_inertia"],
+        wheel_inertia=p["wheel_diametral_inertia"])
     start = {"q": (0, 0, 0, 0, 0), "xi": (begin["v"], begin["yaw_rate"])}
     for sample, q, v, state, xi in along(example, reference["expected"]["samples"], start):
-        rates = example.equations().acceleration(sample["t"], state, xi, [0, 0], example.constrained.parameters).full().ravel()
+        theta = example.constrained.parameters
+        rates = example.equations().acceleration(sample["t"], state, xi, [0, 0], theta).full().ravel()
         found = [q["x"], q["y"], q["yaw"], v["forward_speed"], v["yaw_rate"], q["left"], q["right"], rates[0], rates[2]]
-        wanted = [sample[name] for name in ("x", "y", "yaw", "v", "yaw_rate", "wheel_left", "wheel_right", "v_dot", "yaw_acc")]
+        wanted = [sample[name] for name in ("x", "y", "yaw", "v", "yaw_rate", "wheel_left",
+                                            "wheel_right", "v_dot", "yaw_acc")]
         np.testing.assert_allclose(found, wanted, rtol=0, atol=tolerance["state"], err_msg=f"t = {sample['t']}")
         by = multipliers(example, sample["t"], state, xi, [0, 0])
         wanted = [sample[name] for name in ("longitudinal_left", "longitudinal_right", "lateral_total")]
@@ -97,8 +104,8 @@ def test_differential_drive_of_the_reference_case(case):
 
 # -- two-wheeled pendulum --------------------------------------------------------------------------------------------
 def pendulum(p: dict, **changes: float) -> Example:
-    numbers = dict(mass=p["M"], above=p["L"], roll_inertia=p["body_roll_inertia"], pitch_inertia=p["Jpsi"], yaw_inertia=p["Jphi"],
-                   radius=p["R"], half_track=p["W"] / 2, wheel_mass=p["m"], spin_inertia=p["Jw"],
+    numbers = dict(mass=p["M"], above=p["L"], roll_inertia=p["body_roll_inertia"], pitch_inertia=p["Jpsi"],
+                   yaw_inertia=p["Jphi"], radius=p["R"], half_track=p["W"] / 2, wheel_mass=p["m"], spin_inertia=p["Jw"],
                    wheel_inertia=p["wheel_diametral_inertia"], gravity=p["g"])
     return two_wheeled_pendulum.example(**numbers | changes)
 
@@ -111,10 +118,13 @@ def test_two_wheeled_pendulum_of_the_reference_case(case):
     def u(t):
         return 0.01 * np.sin(4 * t), 0.012 * np.sin(4 * t) + 0.002
 
-    start = {"q": (0, 0, begin["yaw"], begin["pitch"], 0, 0), "xi": (begin["v"], begin["yaw_rate"], begin["pitch_rate"])}
+    start = {"q": (0, 0, begin["yaw"], begin["pitch"], 0, 0),
+             "xi": (begin["v"], begin["yaw_rate"], begin["pitch_rate"])}
     for sample, q, v, state, xi in along(example, reference["expected"]["samples"], start, u):
-        found = [q["x"], q["y"], q["yaw"], q["pitch"], q["left"], q["right"], v["forward_speed"], v["yaw_rate"], v["pitch"]]
-        wanted = [sample[name] for name in ("x", "y", "yaw", "pitch", "wheel_left_rel", "wheel_right_rel", "v", "yaw_rate", "pitch_rate")]
+        found = [q["x"], q["y"], q["yaw"], q["pitch"], q["left"], q["right"], v["forward_speed"],
+                 v["yaw_rate"], v["pitch"]]
+        wanted = [sample[name] for name in ("x", "y", "yaw", "pitch", "wheel_left_rel", "wheel_right_rel", "v",
+                                            "yaw_rate", "pitch_rate")]
         np.testing.assert_allclose(found, wanted, rtol=0, atol=tolerance["state"], err_msg=f"t = {sample['t']}")
         by = multipliers(example, sample["t"], state, xi, u(sample["t"]))
         wanted = [sample[name] for name in ("longitudinal_left", "longitudinal_right", "lateral_total")]
@@ -122,13 +132,15 @@ def test_two_wheeled_pendulum_of_the_reference_case(case):
 
 
 def linear(example: Example, voltage: float = 0.0, back: float = 0.0) -> tuple[np.ndarray, np.ndarray]:
-    """A, B of (mean wheel angle, pitch, yaw and their rates) about upright rest; torques are voltage * volts - back * wheel rate."""
+    """A, B of (mean wheel angle, pitch, yaw and their rates) about upright rest;
+    torques are voltage * volts - back * wheel rate."""
     system, theta = example.constrained.system, example.constrained.parameters
     p = dict(zip(system.theta_names, theta))
     x, volts = ca.SX.sym("x", 6), ca.SX.sym("volts", 2)                 # theta, psi, yaw, theta', psi', yaw'
     apart = p["half_track"] / p["radius"] * ca.vertcat(-x[5], x[5])
     torque = voltage * volts - back * (x[3] - x[4] + apart)
-    _, rates = example.equations().drift(0, ca.vertcat(0, 0, x[2], x[1], 0, 0), ca.vertcat(p["radius"] * x[3], x[5], x[4]), torque, theta)
+    _, rates = example.equations().drift(0, ca.vertcat(0, 0, x[2], x[1], 0, 0),
+                                         ca.vertcat(p["radius"] * x[3], x[5], x[4]), torque, theta)
     flow = ca.vertcat(x[3:], rates[0] / p["radius"], rates[2], rates[1])
     assert system.u_names == ("left", "right")
     A, B = ca.Function("linear", [x, volts], [ca.jacobian(flow, x), ca.jacobian(flow, volts)])(np.zeros(6), np.zeros(2))
@@ -136,7 +148,8 @@ def linear(example: Example, voltage: float = 0.0, back: float = 0.0) -> tuple[n
 
 
 def test_linear_model_of_the_nxtway(case):
-    """Motors: torque alpha volts - beta (wheel rate against the body), rotors with the inertia n^2 Jm; its yaw model has thin wheels."""
+    """Motors: torque alpha volts - beta (wheel rate against the body), rotors with the inertia n^2 Jm;
+    its yaw model has thin wheels."""
     reference = case("segway")
     p, expected, tolerance = reference["parameters"], reference["expected"], reference["tolerance"]["matrices"]
     thin = pendulum(p, rotor_inertia=p["n"] ** 2 * p["Jm"], wheel_inertia=0.0)
@@ -154,7 +167,8 @@ def test_linear_model_of_the_nxtway(case):
 
 # -- rattleback ------------------------------------------------------------------------------------------------------
 def newton_euler(p: dict, R: np.ndarray, omega: np.ndarray) -> np.ndarray:
-    """omega' in the body from J omega' + omega x J omega = r x F, F = m (v' + omega x v + g n), v = -omega x r, n' = -omega x n."""
+    """omega' in the body from J omega' + omega x J omega = r x F, F = m (v' + omega x v + g n),
+    v = -omega x r, n' = -omega x n."""
     n, squares = R[2], np.array([p["a"], p["b"], p["c"]]) ** 2
     J = np.array([[p["Ixx"], p["Ixy"], 0], [p["Ixy"], p["Iyy"], 0], [0, 0, p["Izz"]]])
     root, turning = np.sqrt(n @ (squares * n)), -np.cross(omega, n)
@@ -186,7 +200,8 @@ def test_rattleback_without_skew_does_not_turn_round():
 
 # -- snakeboard ------------------------------------------------------------------------------------------------------
 def test_snakeboard_gains_speed_from_its_rotor_and_trucks():
-    """From rest: torques in step make p' = 2 J0 cos^2(back) back' rotor' - ... of one sign; without the rotor it stays where it is."""
+    """From rest: torques in step make p' = 2 J0 cos^2(back) back' rotor' - ... of one sign;
+    without the rotor it stays where it is."""
     example = snakeboard.example()
     start = {"q": (0, 0, 0, 0, 0.05, -0.05), "xi": (0.0, 0.0, 0.0)}
     q, xi = solve(example, [0, 6], start=start, u=lambda t: (0.4 * np.cos(3 * t), 0.06 * np.cos(3 * t)), rtol=1e-10)
@@ -208,18 +223,21 @@ def test_trailers_on_a_steady_circle(n):
         angles.append(-np.arctan2(e, radius) - np.arctan2(d, following))
         radius = following
     steer = np.arctan2(p["wheelbase"], 6.0)
-    q_rate, xi_rate = example.equations().drift(0, (0, 0, 0.4, steer, *angles), (2.0, 0.0), (0, 0), example.constrained.parameters)
+    q_rate, xi_rate = example.equations().drift(0, (0, 0, 0.4, steer, *angles), (2.0, 0.0), (0, 0),
+                                                example.constrained.parameters)
     assert np.abs(q_rate.full()[4:]).max() < 1e-13 and np.abs(xi_rate.full()).max() < 1e-12
 
 
 def jourdain(p: dict, n: int, q: np.ndarray, xi: np.ndarray, u: np.ndarray) -> np.ndarray:
-    """xi' from sum (m a . dv/dxi + I alpha domega/dxi) = u; velocities follow from positions and the closed-form rates of all angles."""
+    """xi' from sum (m a . dv/dxi + I alpha domega/dxi) = u; velocities follow from positions and
+    the closed-form rates of all angles."""
     Q, x, rate = ca.SX.sym("Q", len(q)), ca.SX.sym("x", 2), ca.SX.sym("rate", 2)
     W = x[0] * ca.tan(Q[3]) / p["wheelbase"]
     flow, spin = [x[0] * ca.cos(Q[2]), x[0] * ca.sin(Q[2]), W, x[1]], [W]
     heading, place = Q[2], Q[:2]
     com = place + p["ahead"] * ca.vertcat(ca.cos(heading), ca.sin(heading))
-    bodies = [(p["mass"], p["inertia"], com, 0), (0, p["steering_inertia"], place, None)]       # None: the steered wheel
+    # None: the steered wheel
+    bodies = [(p["mass"], p["inertia"], com, 0), (0, p["steering_inertia"], place, None)]
     V = x[0]
     for i in range(1, n + 1):
         hitch, e, d = Q[3 + i], p[f"behind_{i}"], p[f"drawbar_{i}"]
@@ -229,14 +247,16 @@ def jourdain(p: dict, n: int, q: np.ndarray, xi: np.ndarray, u: np.ndarray) -> n
         V, W = V * ca.cos(hitch) - e * W * ca.sin(hitch), -(V * ca.sin(hitch) + e * W * ca.cos(hitch)) / d
         flow.append(W - spin[-1])
         spin.append(W)
-        bodies.append((p[f"mass_{i}"], p[f"inertia_{i}"], place + p[f"ahead_{i}"] * ca.vertcat(ca.cos(heading), ca.sin(heading)), i))
+        bodies.append((p[f"mass_{i}"], p[f"inertia_{i}"],
+                       place + p[f"ahead_{i}"] * ca.vertcat(ca.cos(heading), ca.sin(heading)), i))
     flow, balance = ca.vertcat(*flow), -ca.SX(u)
     for m, inertia, centre, i in bodies:
         v = ca.vertcat(ca.jtimes(centre, Q, flow), spin[0] + x[1] if i is None else spin[i])
         a = ca.jtimes(v, Q, flow) + ca.jtimes(v, x, rate)
         balance += ca.jacobian(v, x).T @ (ca.vertcat(m, m, inertia) * a)
     M = ca.jacobian(balance, rate)
-    return ca.Function("xi_rate", [Q, x], [-ca.solve(M, ca.substitute(balance, rate, ca.SX.zeros(2)))])(q, xi).full().ravel()
+    return ca.Function("xi_rate", [Q, x], [-ca.solve(M, ca.substitute(balance, rate, ca.SX.zeros(2)))])(
+        q, xi).full().ravel()
 
 
 @pytest.mark.parametrize("n", [0, 1, 2, 3])

@@ -13,6 +13,7 @@ import nhmech
 from nhmech import ModelError
 from nhmech.control import feedback_linearisation, kanayama, polar, pure_pursuit, stanley
 from nhmech.control.path_library import circle, lane_change, line, make_path
+from nhmech.control.path_reference import path_error
 from nhmech.control.registry import controller_class
 from nhmech.control.tracking import wrapped
 from nhmech.control.unicycle import unicycle
@@ -54,7 +55,8 @@ def test_start_fits_a_bent_path():
         simulator = nhmech.Simulator(vehicle, tracker)
         state = simulator.reset(**tracker.start)
         wanted = tracker.unicycle.twist(0.5, 0.5 / radius)
-        assert [state.xi[key] for key in ("forward_speed", "lateral_speed", "yaw_rate")] == pytest.approx(wanted, abs=1e-9)
+        assert [state.xi[key] for key in ("forward_speed", "lateral_speed", "yaw_rate")] == pytest.approx(
+            wanted, abs=1e-9)
         tracker(0.0, state)
         assert tracker.error(state) == pytest.approx((0, 0, 0), abs=1e-9)
 
@@ -99,7 +101,8 @@ def test_a_two_wheeled_pendulum_follows_upright():
 
 # -- the unicycle ------------------------------------------------------------------------------------------------------
 def test_unicycle_is_read_off_the_distribution():
-    """P does not move sideways, wherever a vehicle's steering stands; where it is on cars, and how tight they turn, by trigonometry."""
+    """P does not move sideways, wherever a vehicle's steering stands;
+    where it is on cars, and how tight they turn, by trigonometry."""
     car = unicycle(shipped("ackermann_car"))
     assert car.offset == pytest.approx((0, 0), abs=1e-12) and car.wheelbase == pytest.approx(2.6, rel=1e-9)
     limit = shipped("ackermann_car").limits["front_left_steering_joint"]
@@ -113,7 +116,8 @@ def test_unicycle_is_read_off_the_distribution():
         assert not point.free
         for q in vehicle.constrained.samples[:6]:
             v = E.velocity(0.0, q, np.linspace(0.3, 0.7, vehicle.frame.nxi), vehicle.theta).full().ravel()
-            sideways = cos(point.yaw) * (v[1] + v[5] * point.offset[0]) - sin(point.yaw) * (v[0] - v[5] * point.offset[1])
+            sideways = (cos(point.yaw) * (v[1] + v[5] * point.offset[0])
+                        - sin(point.yaw) * (v[0] - v[5] * point.offset[1]))
             assert abs(sideways) <= 1e-9 * np.abs(v[:6]).max()
 
 
@@ -123,11 +127,13 @@ def test_tracked_point_beside_the_base_origin(x):
     from support import joint, link, robot
 
     def wheel(name, y):
-        shape = '<collision><origin rpy="1.5707963267948966 0 0"/><geometry><cylinder radius="0.1" length="0.02"/></geometry></collision>'
+        shape = ('<collision><origin rpy="1.5707963267948966 0 0"/>'
+                 '<geometry><cylinder radius="0.1" length="0.02"/></geometry></collision>')
         part = link(f"{name}_wheel", 0.2, (1e-3, 2e-3, 1e-3), body=shape)
         return part + joint(f"{name}_wheel_joint", "base", f"{name}_wheel", (x, y, 0.1))
 
-    ball = link("ball_caster", 0.1, (1e-4, 1e-4, 1e-4), body='<collision><geometry><sphere radius="0.05"/></geometry></collision>')
+    ball = link("ball_caster", 0.1, (1e-4, 1e-4, 1e-4),
+                body='<collision><geometry><sphere radius="0.05"/></geometry></collision>')
     text = robot(link("base", 5.0, com=(x, 0, 0.1)), wheel("left", 0.2), wheel("right", -0.2), ball,
                  joint("ball_caster_joint", "base", "ball_caster", (x - 0.3, 0, 0.05), kind="fixed"))
     vehicle = nhmech.load(text)
@@ -150,7 +156,8 @@ def rolled(law, start, duration, t_eval=None):
         v, omega, more = law(t, z[:3], z[3:])
         return np.concatenate([unicycle_flow(z[:3], v, omega), more])
 
-    return solve_ivp(flow, (0, duration), start, method="DOP853", rtol=1e-12, atol=1e-13, t_eval=t_eval, dense_output=True)
+    return solve_ivp(flow, (0, duration), start, method="DOP853", rtol=1e-12, atol=1e-13,
+                     t_eval=t_eval, dense_output=True)
 
 
 def test_kanayama_lyapunov():
@@ -164,7 +171,8 @@ def test_kanayama_lyapunov():
         error = kanayama.seen(reference, pose)
         if abs(error[2]) > pi - 1e-3:
             continue
-        f, g = unicycle_flow(pose, *kanayama.tracking(error, v_r, omega_r, gains)), unicycle_flow(reference, v_r, omega_r)
+        f = unicycle_flow(pose, *kanayama.tracking(error, v_r, omega_r, gains))
+        g = unicycle_flow(reference, v_r, omega_r)
         V = [kanayama.lyapunov(kanayama.seen(reference + s * h * g, pose + s * h * f), gains) for s in (1, -1)]
         expected = -gains[0] * error[0] ** 2 - v_r * gains[2] * sin(error[2]) ** 2 / gains[1]
         assert (V[0] - V[1]) / (2 * h) == pytest.approx(expected, rel=1e-6, abs=1e-6)
@@ -226,7 +234,8 @@ def test_feedback_linearisation_in_the_loop():
         assert kp == pytest.approx(w * w, rel=1e-12)
         s = np.array([tracker.timetable(t)[0] for t in run.t])
         got = run.q[:, :2] - EIGHT.point(s)
-        e0, de0 = got[0], 0.5 * (np.array([cos(heading), sin(heading)]) - [cos(EIGHT.heading(s[0])), sin(EIGHT.heading(s[0]))])
+        e0, de0 = got[0], 0.5 * (np.array([cos(heading), sin(heading)])
+                                 - [cos(EIGHT.heading(s[0])), sin(EIGHT.heading(s[0]))])
         expected = np.exp(-w * run.t)[:, None] * (e0 + (de0 + w * e0) * run.t[:, None])
         worst.append(np.abs(got - expected).max())
     assert worst[0] <= 4e-3 and worst[0] / worst[1] == pytest.approx(2.0, abs=0.2)
@@ -244,11 +253,13 @@ def test_polar_lyapunov():
             continue
         f = unicycle_flow(pose, *polar.approaching((e, alpha, theta), gains))
         V = [polar.lyapunov(polar.polar(pose + s * h * f, goal), gains) for s in (1, -1)]
-        assert (V[0] - V[1]) / (2 * h) == pytest.approx(-gains[0] * (e * cos(alpha)) ** 2 - gains[1] * alpha ** 2, rel=1e-5, abs=1e-6)
+        assert (V[0] - V[1]) / (2 * h) == pytest.approx(-gains[0] * (e * cos(alpha)) ** 2 - gains[1] * alpha ** 2,
+                                                        rel=1e-5, abs=1e-6)
 
 
 def test_polar_converges_exponentially_from_everywhere():
-    """From all around the goal and with every heading, e falls as exp(-gamma t); alpha and theta at the roots of x^2 + k x + gamma^2 h.
+    """From all around the goal and with every heading, e falls as exp(-gamma t);
+    alpha and theta at the roots of x^2 + k x + gamma^2 h.
 
     No more than one cusp, none where the goal is ahead."""
     gains = gamma, k, h = 1.0, 2.5, 2.0
@@ -278,7 +289,8 @@ def test_polar_converges_exponentially_from_everywhere():
     A = np.array([[-k, -gamma * h], [gamma, 0.0]])
     assert np.linalg.eigvals(A).real.max() < -gamma                    # they fall faster than e: it arrives straight
     small = 1e-4
-    start = (goal[0] - cos(goal[2] + small), goal[1] - sin(goal[2] + small), goal[2] - small)      # theta = small, alpha = 2 small
+    # theta = small, alpha = 2 small
+    start = (goal[0] - cos(goal[2] + small), goal[1] - sin(goal[2] + small), goal[2] - small)
     run = rolled(law, start, 2.0, np.linspace(0, 2, 5))
     for t, z in zip(run.t, run.y.T):
         assert polar.polar(z, goal)[1:] == pytest.approx(expm(A * t) @ (2 * small, small), abs=1e-7 * small)
@@ -286,8 +298,9 @@ def test_polar_converges_exponentially_from_everywhere():
 
 @pytest.mark.parametrize("path", [line(100.0), EIGHT, circle(2.0)], ids=["line", "figure8", "circle"])
 def test_stanley_error_by_its_closed_form(path):
-    """e' = -k e / sqrt(1 + (k e / v)^2) on straight and bent paths: with y = k e / v, sqrt(1 + y^2) - artanh(1 / sqrt(1 + y^2)) + k t
-    stays the same. From a small error that is e0 exp(-k t)."""
+    """e' = -k e / sqrt(1 + (k e / v)^2) on straight and bent paths:
+    with y = k e / v, sqrt(1 + y^2) - artanh(1 / sqrt(1 + y^2)) + k t stays the same.
+    From a small error that is e0 exp(-k t)."""
     wheelbase, speed, k = 0.4, 0.5, 1.5
 
     def front(pose):
@@ -321,7 +334,8 @@ def test_stanley_error_by_its_closed_form(path):
 
 
 def test_pure_pursuit_on_a_circle():
-    """From a point on a circle, along its tangent, the arc to a point of it ahead is the circle itself: no error is left."""
+    """From a point on a circle, along its tangent, the arc to a point of it ahead is the circle itself:
+    no error is left."""
     for radius, left in ((2.0, True), (0.7, False)):
         path = circle(radius, left)
         for s in (0.0, 1.0, 2.5):
@@ -350,7 +364,8 @@ def pursued(path, lookahead, offset, duration):
 
 
 def test_pure_pursuit_converges_as_its_linearisation():
-    """e'' + 2 e' / l + 2 e / l^2 = 0 over the distance: e = e0 exp(-s/l) (cos s/l + sin s/l) near a line; and to nothing on a circle."""
+    """e'' + 2 e' / l + 2 e / l^2 = 0 over the distance: e = e0 exp(-s/l) (cos s/l + sin s/l) near a line;
+    and to nothing on a circle."""
     l, e0 = 0.8, 1e-4
     times, e = pursued(line(100.0), l, e0, 4.0)
     assert e == pytest.approx(e0 * np.exp(-times / l) * (np.cos(times / l) + np.sin(times / l)), abs=1e-6 * e0)
@@ -376,3 +391,28 @@ def test_pure_pursuit_far_from_the_path_and_at_its_end():
     assert pure_pursuit.goal(path, (2.0, 3.0), 2.0, 1.0) == 2.0
     assert pure_pursuit.goal(path, (4.8, 0.0), 4.8, 1.0) == pytest.approx(5.8, rel=1e-12)
     assert pure_pursuit.goal(circle(0.2), (0.0, 0.0), 0.0, 1.0) > 0     # nowhere on the circle is that far: no hang
+
+
+@pytest.mark.parametrize("law", [pure_pursuit.PurePursuit, stanley.Stanley, kanayama.Kanayama])
+@pytest.mark.parametrize("side", [-0.2, 0.2])
+@pytest.mark.parametrize("before", [0.0, 0.3])
+def test_a_follower_keeps_to_its_branch_through_a_crossing(law, side, before):
+    """Put down beside a figure-eight where it crosses itself, or just before:
+    s goes on growing, by what the vehicle drives, and the error dies."""
+    vehicle, path = shipped("differential_drive"), make_path("figure8", 1.5)
+    tracker, seen = law(vehicle, path, speed=0.5), []
+    begin = path.length / 2 - before
+    x, y, heading, _ = (float(value) for value in path.at(np.float64(begin)))
+
+    def watched(t, state):
+        command = tracker(t, state)
+        seen.append(tracker._s)
+        return command
+
+    simulator = nhmech.Simulator(vehicle, watched, dt=0.02, mode="kinematic")
+    simulator.reset((x - side * sin(heading), y + side * cos(heading), heading))
+    run = simulator.run(6.0)
+    assert np.all(np.diff(seen) > 0) and np.max(np.diff(seen)) < 2 * 0.5 * 0.02
+    assert 0.9 * 3.0 < seen[-1] - begin < 1.1 * 3.0 + tracker.ahead
+    assert np.abs(tracker.errors(run)[-1, 1]) < 0.02
+    assert np.abs(path_error(vehicle, run, path).lateral).max() < 1.05 * abs(side)

@@ -35,10 +35,12 @@ def folded(run, count: int = 2) -> np.ndarray:
 def test_chain_is_measured():
     links = trailer_links(shipped("trailers"), trailer_joints(shipped("trailers")))
     assert [link.joint for link in links] == list(HITCHES)
-    np.testing.assert_allclose([(link.hitch, link.drawbar) for link in links], [(0.0, 1.4), (0.35, 1.2)], rtol=0, atol=1e-12)
+    np.testing.assert_allclose([(link.hitch, link.drawbar) for link in links], [(0.0, 1.4), (0.35, 1.2)],
+                               rtol=0, atol=1e-12)
     with pytest.raises(nhmech.errors.ModelError, match="no free joint that carries a body with axles"):
         trailer_joints(shipped("ackermann_car"))
-    with pytest.raises(nhmech.errors.ModelError, match="'hitch_1_joint' is no last hitch of 'trailers'; last hitches are hitch_2_joint"):
+    with pytest.raises(nhmech.errors.ModelError, match="'hitch_1_joint' is no last hitch of 'trailers'; "
+                                                       "last hitches are hitch_2_joint"):
         TrailerBacking(shipped("trailers"), trailer="hitch_1_joint")
 
 
@@ -56,7 +58,8 @@ def test_taylor_series():
 # -- flatness ----------------------------------------------------------------------------------------------------------
 @pytest.mark.parametrize("count", [1, 2])
 def test_the_flat_state_is_one_that_rolls(count):
-    """Pose, hitches and speeds that the curve gives satisfy every row of every wheel, with the last axle moving along the path."""
+    """Pose, hitches and speeds that the curve gives satisfy every row of every wheel,
+    with the last axle moving along the path."""
     vehicle, path, speed = train(count), FigureEight(7.0), 0.8
     controller = TrailerFlatness(vehicle, path, speed=speed, period=1e-6)
     for place in (0.3, 4.0, 9.1, 13.0):
@@ -65,7 +68,8 @@ def test_the_flat_state_is_one_that_rolls(count):
         for heading, drawbar in zip(headings[1:], DRAWBARS):
             tips = tips - drawbar * np.array([np.cos(heading), np.sin(heading)])
         np.testing.assert_allclose(tips, path.point(place), rtol=0, atol=1e-11)
-        assert headings[-1] == pytest.approx(np.arctan2(np.sin(path.heading(place)), np.cos(path.heading(place))), abs=1e-10)
+        assert headings[-1] == pytest.approx(np.arctan2(np.sin(path.heading(place)), np.cos(path.heading(place))),
+                                             abs=1e-10)
         joints = dict(zip(HITCHES, np.diff(headings))) | {STEER: controller.steering(place)[0][0]}
         q = vehicle.configuration((*p[0], headings[0]), joints)
         xi = controller._mean(place / speed)
@@ -74,13 +78,14 @@ def test_the_flat_state_is_one_that_rolls(count):
         names = vehicle.algebroid.v_names
         for k, name in enumerate(HITCHES[:count]):
             slope = np.remainder(np.diff(ahead[0])[k] - np.diff(ahead[1])[k] + np.pi, 2 * np.pi) - np.pi
-            assert v[names.index(name)] == pytest.approx(slope / 2e-4 * speed, abs=1e-6), "the hitches turn as their rows say"
+            rate = slope / 2e-4 * speed
+            assert v[names.index(name)] == pytest.approx(rate, abs=1e-6), "the hitches turn as their rows say"
 
 
 @pytest.mark.parametrize("count", [1, 2])
 def test_feed_forward_reproduces_the_path(count):
-    """Open loop, kinematic: within 1e-8 m of the moving point over 6 m at steps of 2.5 ms; speeds that are held for a step leave an
-    error of second order."""
+    """Open loop, kinematic: within 1e-8 m of the moving point over 6 m at steps of 2.5 ms;
+    speeds that are held for a step leave an error of second order."""
     vehicle, path, speed = train(count, speeds=("forward_speed", STEER)), FigureEight(6.0), 1.0
     errors = []
     for step in (2e-2, 1e-2, 2.5e-3):
@@ -108,11 +113,14 @@ def test_feed_forward_of_a_wheel_rate():
 
 
 def test_feed_forward_says_where_it_ends():
-    with pytest.raises(nhmech.errors.ModelError, match="'hitch_2_joint' of 'trailers' sits 0.35 m behind the axle .* TrailerBacking"):
+    with pytest.raises(nhmech.errors.ModelError, match="'hitch_2_joint' of 'trailers' sits 0.35 m "
+                                                       "behind the axle .* TrailerBacking"):
         TrailerFlatness(shipped("trailers"), FigureEight(12.0))
-    with pytest.raises(nhmech.errors.ModelError, match="asks 'front_left_steering_joint' .* its limits are .* take a wider path"):
+    with pytest.raises(nhmech.errors.ModelError, match="asks 'front_left_steering_joint' .* its "
+                                                       "limits are .* take a wider path"):
         TrailerFlatness(train(1), FigureEight(2.0))
-    with pytest.raises(nhmech.errors.ModelError, match="rad/s at s = .* more than 1.5: .* curvature changes smoothly .2 derivatives"):
+    with pytest.raises(nhmech.errors.ModelError, match="rad/s at s = .* more than 1.5: .* curvature "
+                                                       "changes smoothly .2 derivatives"):
         TrailerFlatness(train(2), lane_change(30.0, 2.0, 5.0, 5.0), speed=20.0)
     with pytest.raises(nhmech.errors.ModelError, match="no trailer of 'ackermann_car'"):
         TrailerFlatness(shipped("ackermann_car"), circle(10.0))
@@ -128,10 +136,11 @@ def backed(vehicle, joints: dict, seconds: float, path=None, mode: str = "kinema
 
 
 @pytest.mark.parametrize("count, first, second, mode", [
-    (1, 20, 0, "kinematic"), (1, -20, 0, "dynamic"), (2, 20, 20, "kinematic"), (2, -20, -20, "dynamic"), (2, 20, -20, "kinematic"),
-    (2, -20, 20, "kinematic")])
+    (1, 20, 0, "kinematic"), (1, -20, 0, "dynamic"), (2, 20, 20, "kinematic"), (2, -20, -20, "dynamic"),
+    (2, 20, -20, "kinematic"), (2, -20, 20, "kinematic")])
 def test_backs_up_from_twenty_degrees_without_jackknife(count, first, second, mode):
-    """Hitches on and (the shipped second trailer) off the axle; straight and on the line at the end, 45 degrees never passed."""
+    """Hitches on and (the shipped second trailer) off the axle;
+    straight and on the line at the end, 45 degrees never passed."""
     vehicle = shipped("trailers") if count == 2 else train(1)
     controller, run = backed(vehicle, dict(zip(HITCHES[:count], np.deg2rad([first, second]))), 60.0, mode=mode)
     hitches = folded(run, count)
@@ -150,7 +159,8 @@ def test_without_feedback_it_jackknifes(joint):
     vehicle = shipped("trailers")
     controller = TrailerBacking(vehicle)
     driven = {name: -2.5 for name in vehicle.driven if "rear" in name}
-    simulator = nhmech.Simulator(vehicle, lambda t, state: nhmech.JointVelocity(driven | {STEER: 0.0}), dt=2e-2, mode="kinematic")
+    simulator = nhmech.Simulator(vehicle, lambda t, state: nhmech.JointVelocity(driven | {STEER: 0.0}),
+                                 dt=2e-2, mode="kinematic")
     simulator.reset(None, {joint: np.deg2rad(1)})
     run = simulator.run(15.0, every=10)
     assert np.abs(folded(run)).max() > np.deg2rad(90)
@@ -169,7 +179,8 @@ def test_backs_along_a_bend():
 
 def test_feedback_depends_on_distance_not_on_speed():
     """Twice as fast, twice the steering rate for the same state: the same motion by arc length."""
-    slow, fast = (TrailerBacking(shipped("trailers"), speed=speed, period=period).regulator for speed, period in ((0.5, 2e-2), (1.0, 1e-2)))
+    slow, fast = (TrailerBacking(shipped("trailers"), speed=speed, period=period).regulator
+                  for speed, period in ((0.5, 2e-2), (1.0, 1e-2)))
     np.testing.assert_allclose(fast.K, 2 * slow.K, rtol=1e-8)
     assert fast.names == slow.names
 

@@ -1,7 +1,8 @@
 """A tractor with two trailers against the kinematics of hitches.
 
-Speed u of the middle of an axle along its heading, turning rate w of its body. The next body is hitched h behind that axle, at an angle beta (its
-heading less that of the body in front), its own axle l behind the hitch:
+Speed u of the middle of an axle along its heading, turning rate w of its body.
+The next body is hitched h behind that axle, at an angle beta (its heading less that of the body in front),
+its own axle l behind the hitch:
 
     u' = u cos(beta) - h w sin(beta),    w' = -(u sin(beta) + h w cos(beta)) / l,    d(beta)/dt = w' - w
 """
@@ -17,7 +18,8 @@ from support import random_states, shipped, velocity
 import nhmech
 
 RADIUS, HALF_TRACK, WHEELBASE, KINGPIN, HALF_FRONT = 0.2, 0.46, 1.1, 0.42, 0.46
-CHAIN = [("hitch_1_joint", "trailer_1", 0.0, 1.4), ("hitch_2_joint", "trailer_2", 0.35, 1.2)]        # joint, body, h, l [m]
+# joint, body, h, l [m]
+CHAIN = [("hitch_1_joint", "trailer_1", 0.0, 1.4), ("hitch_2_joint", "trailer_2", 0.35, 1.2)]
 STEER, DRIVEN = "front_left_steering_joint", "rear_left_wheel_joint"
 
 
@@ -35,7 +37,8 @@ def check(vehicle, q: np.ndarray, v: np.ndarray, tolerance: float) -> None:
 
     def wheels(prefix: str, u: float, w: float) -> None:
         for side, sign in (("left", 1), ("right", -1)):
-            assert by[f"{prefix}_{side}_wheel_joint"] == pytest.approx((u - sign * HALF_TRACK * w) / RADIUS, abs=tolerance / RADIUS)
+            rate = (u - sign * HALF_TRACK * w) / RADIUS
+            assert by[f"{prefix}_{side}_wheel_joint"] == pytest.approx(rate, abs=tolerance / RADIUS)
 
     u, w = by["forward_speed"], by["yaw_rate"]
     assert max(abs(by[name]) for name in ("lateral_speed", "vertical_speed", "roll_rate", "pitch_rate")) < tolerance
@@ -45,7 +48,8 @@ def check(vehicle, q: np.ndarray, v: np.ndarray, tolerance: float) -> None:
         steer = at[f"front_{side}_steering_joint"]
         across = KINGPIN * sign
         # the wheel's centre is HALF_FRONT - KINGPIN outside its kingpin, along the axle that turns with the steering
-        along = u * np.cos(steer) - w * (across * np.cos(steer) - WHEELBASE * np.sin(steer) + sign * (HALF_FRONT - KINGPIN))
+        along = u * np.cos(steer) - w * (across * np.cos(steer) - WHEELBASE * np.sin(steer)
+                                         + sign * (HALF_FRONT - KINGPIN))
         along -= sign * (HALF_FRONT - KINGPIN) * by[f"front_{side}_steering_joint"]
         assert by[f"front_{side}_wheel_joint"] == pytest.approx(along / RADIUS, abs=tolerance / RADIUS)
         assert (u - w * across) * np.sin(steer) - w * WHEELBASE * np.cos(steer) == pytest.approx(0, abs=tolerance)
@@ -84,8 +88,10 @@ def test_kinematic_run_forwards_and_in_reverse(vehicle, rear, hitches):
     """In reverse the chain jackknifes: the run follows the same equations there."""
     tractor = vehicle("trailers")
     swing = 0.12
-    simulator = nhmech.Simulator(tractor, lambda t, state: nhmech.JointVelocity({DRIVEN: rear, STEER: swing}), dt=5e-3, mode="kinematic")
-    simulator.reset((0.5, -0.2, 0.4), {STEER: -0.25, **dict(zip(("hitch_1_joint", "hitch_2_joint"), hitches))}, {DRIVEN: rear, STEER: swing})
+    simulator = nhmech.Simulator(tractor, lambda t, state: nhmech.JointVelocity({DRIVEN: rear, STEER: swing}),
+                                 dt=5e-3, mode="kinematic")
+    simulator.reset((0.5, -0.2, 0.4), {STEER: -0.25, **dict(zip(("hitch_1_joint", "hitch_2_joint"), hitches))},
+                    {DRIVEN: rear, STEER: swing})
     run = simulator.run(4.0, every=10)
     wanted = reference([0.5, -0.2, 0.4, *hitches], lambda t: -0.25 + swing * t, rear, run.t)
     steer = run.q[:, tractor.algebroid.q_names.index(STEER)]
@@ -101,7 +107,8 @@ def test_dynamic_run_keeps_to_the_kinematics(vehicle):
     tractor = vehicle("trailers")
 
     def controller(t, state):
-        return [nhmech.JointTorque({DRIVEN: 60.0, "rear_right_wheel_joint": 40.0}), nhmech.JointVelocity({STEER: 0.5 * np.cos(1.5 * t)})]
+        return [nhmech.JointTorque({DRIVEN: 60.0, "rear_right_wheel_joint": 40.0}),
+                nhmech.JointVelocity({STEER: 0.5 * np.cos(1.5 * t)})]
 
     simulator = nhmech.Simulator(tractor, controller, dt=5e-3)
     simulator.reset((0, 0, 0.2), {"hitch_1_joint": 0.2, "hitch_2_joint": -0.4}, {DRIVEN: 4.0, STEER: 0.0})
@@ -118,5 +125,6 @@ def test_dynamic_run_keeps_to_the_kinematics(vehicle):
     for joint, body, _, _ in CHAIN:
         heading += angle(run, joint)[-1]
         across = points[names.index(f"{body}_left_wheel_joint")] - points[names.index(f"{body}_right_wheel_joint")]
-        np.testing.assert_allclose(across, 2 * HALF_TRACK * np.array([-np.sin(heading), np.cos(heading), 0]), rtol=0, atol=1e-11)
+        np.testing.assert_allclose(across, 2 * HALF_TRACK * np.array([-np.sin(heading), np.cos(heading), 0]),
+                                   rtol=0, atol=1e-11)
     assert rotation(run.q[-1])[2, 2] == pytest.approx(1, abs=1e-14)

@@ -13,7 +13,8 @@ from nhmech.control.unicycle import unicycle
 from nhmech.simulation.state import base_pose
 
 FOLDER = Path(__file__).resolve().parents[2] / "shared" / "robots"
-CLASSES = ("differential_drive", "carriage", "ackermann_car", "trailers", "tricycle", "mecanum", "omni", "swerve", "rover", "skid_steer")
+CLASSES = ("differential_drive", "carriage", "ackermann_car", "trailers", "tricycle", "mecanum", "omni", "swerve",
+           "rover", "skid_steer")
 FREE = ("mecanum", "omni", "swerve")
 SPOT = ("differential_drive", "carriage", "skid_steer", *FREE)
 
@@ -57,7 +58,8 @@ def test_a_real_swerve_drive_with_twin_wheels():
     robot = next(robot for robot in ROBOTS if robot.file == "pr2")
     vehicle = nhmech.load(FOLDER / "pr2.urdf", **robot.arguments)
     wanted = (0.0, 0.0, 0.2)
-    assert moved_by(vehicle, wanted) == pytest.approx(wanted, abs=2e-3)      # its joints' friction is beyond a proportional servo
+    # its joints' friction is beyond a proportional servo
+    assert moved_by(vehicle, wanted) == pytest.approx(wanted, abs=2e-3)
 
 
 @pytest.mark.parametrize("name", ("ackermann_car", "swerve", "rover", "tricycle"))
@@ -89,7 +91,8 @@ def test_wheels_go_where_the_steering_stands_not_where_it_will():
 def test_on_ground_that_moves():
     """Rates are relative to the ground: A v + b = 0."""
     vehicle = shipped("differential_drive", nhmech.Ground(velocity=(0.3, 0.0, 0.0)))
-    assert moved_by(vehicle, (0.3, 0.0, 0.0))[0] == pytest.approx(0.3, abs=1e-5)       # as fast as the ground: its wheels stand
+    # as fast as the ground: its wheels stand
+    assert moved_by(vehicle, (0.3, 0.0, 0.0))[0] == pytest.approx(0.3, abs=1e-5)
     simulator = nhmech.Simulator(vehicle)
     state = simulator.reset(xi={"forward_speed": 0.3, "yaw_rate": 0.0})
     assert np.abs(list(TwistDrive(vehicle, (0.3, 0.0, 0.0))(0.0, state)[1].values.values())).max() <= 1e-12

@@ -1,4 +1,5 @@
-"""The two halves of the package check each other: accelerations from a description, and from a Lagrangian written by hand."""
+"""The two halves of the package check each other: accelerations from a description,
+and from a Lagrangian written by hand."""
 
 from __future__ import annotations
 
@@ -10,8 +11,9 @@ from support import joint, link, robot, shipped
 
 import nhmech
 from nhmech.mechanics.writing import constrain
-from nhmech.systems import (ball_on_turntable, car_with_trailers, carriage, chaplygin_ball, chaplygin_sleigh, differential_drive,
-                            falling_disc, roller_racer, rolling_ball, sled, snakeboard, two_wheeled_pendulum, unbalanced_ball)
+from nhmech.systems import (ball_on_turntable, car_with_trailers, carriage, chaplygin_ball, chaplygin_sleigh,
+                            differential_drive, falling_disc, roller_racer, rolling_ball, sled, snakeboard,
+                            two_wheeled_pendulum, unbalanced_ball)
 
 TOLERANCE = 1e-10
 LEFT, RIGHT = "left_wheel_joint", "right_wheel_joint"
@@ -39,7 +41,8 @@ def test_carriage():
     m0, mw, l, r = body.mass, w["wheel_mass"], body.com[0], w["half_track"]
     total = body.J[2, 2] + m0 * l ** 2 + 2 * mw * r ** 2 + 2 * w["wheel_inertia"]
     example = carriage.example(m=m0 + 2 * mw, m0=m0, l=l, I=total, C=w["spin_inertia"], a=w["radius"], r=r)
-    agrees(vehicle, example, lambda p: (*on_the_plane(p), -p.angle(RIGHT), -p.angle(LEFT)))      # psi1 of the paper is on the right
+    # psi1 of the paper is on the right
+    agrees(vehicle, example, lambda p: (*on_the_plane(p), -p.angle(RIGHT), -p.angle(LEFT)))
 
 
 def test_differential_drive():
@@ -100,13 +103,15 @@ def test_homogeneous_ball_under_a_force():
 def test_chaplygin_ball():
     vehicle = shipped("ball").with_parameters({"ball.Ixx": 0.0006, "ball.Iyy": 0.0008, "ball.Izz": 0.0011})
     body = numbers(vehicle, "ball")
-    agrees(vehicle, chaplygin_ball.example(m=body.mass, r=vehicle.parameters["ball.radius"], I=np.diag(body.J)), with_attitude)
+    agrees(vehicle, chaplygin_ball.example(m=body.mass, r=vehicle.parameters["ball.radius"], I=np.diag(body.J)),
+           with_attitude)
 
 
 def test_unbalanced_ball():
     vehicle = shipped("ball").with_parameters({"ball.com_z": 0.02, "ball.Ixx": 0.0006, "ball.Iyy": 0.0008})
     body = numbers(vehicle, "ball")
-    example = unbalanced_ball.example(m=body.mass, r=vehicle.parameters["ball.radius"], c=body.com[2], I=np.diag(body.J))
+    example = unbalanced_ball.example(m=body.mass, r=vehicle.parameters["ball.radius"], c=body.com[2],
+                                      I=np.diag(body.J))
     agrees(vehicle, example, with_attitude)
 
 
@@ -119,7 +124,8 @@ def test_ball_on_a_turntable():
 
 
 def test_bicycle():
-    """Nine coordinates: centre of the rear wheel, yaw, roll, pitch of the rear frame, steering, both wheels. Steering axis Ry(tilt) e_z."""
+    """Nine coordinates: centre of the rear wheel, yaw, roll, pitch of the rear frame, steering, both wheels.
+    Steering axis Ry(tilt) e_z."""
     vehicle = shipped("bicycle")
     kingpin, front = origin(vehicle, "steering_joint"), origin(vehicle, "front_wheel_joint")
     tilt, names = -np.pi / 10, ("x", "y", "z", "yaw", "roll", "pitch", "steer", "rear", "front")
@@ -138,10 +144,12 @@ def test_bicycle():
         return phi
 
     def place(p: Placed) -> tuple:
-        return p.x, p.y, p.z, p.yaw, p.roll, p.pitch, p.angle("steering_joint"), p.angle("rear_wheel_joint"), p.angle("front_wheel_joint")
+        return (p.x, p.y, p.z, p.yaw, p.roll, p.pitch, p.angle("steering_joint"), p.angle("rear_wheel_joint"),
+                p.angle("front_wheel_joint"))
 
     radii = {wheel: vehicle.parameters[f"{wheel}_joint.radius"] for wheel in ("rear_wheel", "front_wheel")}
-    rows = {f"{wheel}_{k}": slip(frames, wheel, wheel, r, lambda R, k=k: ca.DM.eye(3)[:, k]) for wheel, r in radii.items() for k in (0, 1)}
+    rows = {f"{wheel}_{k}": slip(frames, wheel, wheel, r, lambda R, k=k: ca.DM.eye(3)[:, k])
+            for wheel, r in radii.items() for k in (0, 1)}
     system = rigid_bodies(vehicle, names, frames, {"rear": "rear", "steer": "steer"})
     heights = {wheel: height(wheel, r) for wheel, r in radii.items()}
     constrained = constrain(system, rows=rows, holonomic=heights, samples=samples_of(vehicle, place))
@@ -175,11 +183,15 @@ def test_tractor_with_two_trailers():
         """Both knuckles' normals meet the rear axle at one distance d: tan(steer) = L / (d - y)."""
         left, right = s.q.steer_left, s.q.steer_right
         (L, y_l, _), (_, y_r, _) = mounts["left"], mounts["right"]
-        return ca.sin(left) * (L * ca.cos(right) + y_r * ca.sin(right)) - ca.sin(right) * (L * ca.cos(left) + y_l * ca.sin(left))
+        return (ca.sin(left) * (L * ca.cos(right) + y_r * ca.sin(right))
+                - ca.sin(right) * (L * ca.cos(left) + y_l * ca.sin(left)))
 
-    rows = {f"{wheel}_rolls": slip(frames, wheel, carrier, radius, lambda R: R[:, 0]) for wheel, carrier in carriers.items()}
-    left = {wheel: carrier for wheel, carrier in carriers.items() if "left" in wheel}         # the right ones repeat them
-    rows |= {f"{wheel}_lateral": slip(frames, wheel, carrier, radius, lambda R: R[:, 1]) for wheel, carrier in left.items()}
+    rows = {f"{wheel}_rolls": slip(frames, wheel, carrier, radius, lambda R: R[:, 0])
+            for wheel, carrier in carriers.items()}
+    # the right ones repeat them
+    left = {wheel: carrier for wheel, carrier in carriers.items() if "left" in wheel}
+    rows |= {f"{wheel}_lateral": slip(frames, wheel, carrier, radius, lambda R: R[:, 1])
+             for wheel, carrier in left.items()}
 
     def place(p: Placed) -> tuple:
         joints = [*(f"front_{side}_steering" for side in mounts), "hitch_1", "hitch_2", *carriers]
@@ -188,20 +200,23 @@ def test_tractor_with_two_trailers():
     inputs = {"left": "rear_left_wheel", "right": "rear_right_wheel", "steer": "steer_left"}
     system = rigid_bodies(vehicle, names, frames, inputs)
     constrained = constrain(system, rows=rows, holonomic={"ackermann": ackermann}, samples=samples_of(vehicle, place))
-    assert difference(vehicle, constrained, ("steer_left'", "rear_left_wheel'"), place,
-                      torques=("rear_left_wheel_joint", "rear_right_wheel_joint", "front_left_steering_joint")) <= TOLERANCE
+    assert difference(vehicle, constrained, ("steer_left'", "rear_left_wheel'"), place, torques=(
+        "rear_left_wheel_joint", "rear_right_wheel_joint", "front_left_steering_joint")) <= TOLERANCE
 
 
-# -- robots written for this test: wheels without mass, so that they are the planar systems of the literature --------------
+# -- robots written for this test: wheels without mass, so that they are the planar
+# systems of the literature --------------
 R = 0.05        # of those wheels [m]
 
 
 def axle(parent: str, name: str, ahead: float, half_track: float) -> tuple[list[str], str]:
-    """Two wheels without mass (one where the track is zero) on an axle `ahead` of the parent's origin, and their tags."""
+    """Two wheels without mass (one where the track is zero) on an axle `ahead` of
+    the parent's origin, and their tags."""
     parts, tags = [], ""
     for left in sorted({half_track, -half_track}):
         wheel = f"{name}_{'left' if left > 0 else 'right'}" if half_track else name
-        parts += [f'<link name="{wheel}_wheel"/>', joint(f"{wheel}_wheel_joint", parent, f"{wheel}_wheel", (ahead, left, 0))]
+        parts += [f'<link name="{wheel}_wheel"/>', joint(f"{wheel}_wheel_joint", parent, f"{wheel}_wheel",
+                                                         (ahead, left, 0))]
         tags += f'<wheel joint="{wheel}_wheel_joint" kind="disc" radius="{R}"/>'
     return parts, tags
 
@@ -221,8 +236,8 @@ def test_roller_racer():
     rear, rear_tags = axle("rear", "rear", 0, 0.1)
     front, front_tags = axle("front", "front", d2, 0.08)
     hinge, drive = revolute("handlebar", "rear", "front", (d1, 0, 0))
-    text = robot(link("rear", m1, (0.1, 0.1, I1)), *rear, link("front", m2, (0.01, 0.01, I2), (d2, 0, 0)), *front, hinge,
-                 f"<nhmech>{rear_tags}{front_tags}{ball_under('rear', 0.2)}{drive}</nhmech>")
+    text = robot(link("rear", m1, (0.1, 0.1, I1)), *rear, link("front", m2, (0.01, 0.01, I2), (d2, 0, 0)), *front,
+                 hinge, f"<nhmech>{rear_tags}{front_tags}{ball_under('rear', 0.2)}{drive}</nhmech>")
     vehicle = nhmech.load(text)
     example = roller_racer.example(d1=d1, d2=d2, m1=m1, I1=I1, m2=m2, I2=I2)
     agrees(vehicle, example, lambda p: (*on_the_plane(p), p.angle("handlebar")), ("handlebar",))
@@ -231,7 +246,8 @@ def test_roller_racer():
 def test_snakeboard():
     """Trucks that steer independently; their mass sits at the distance r."""
     r, m_board, J_board, J0, m_truck, J1, m_rotor = 0.2, 2.0, 0.05, 0.06, 0.4, 0.005, 0.7
-    parts, tags = [link("board", m_board, (0.05, 0.05, J_board)), link("rotor", m_rotor, (0.04, 0.04, J0))], ball_under("board", 0.3)
+    parts = [link("board", m_board, (0.05, 0.05, J_board)), link("rotor", m_rotor, (0.04, 0.04, J0))]
+    tags = ball_under("board", 0.3)
     hub, drive = revolute("rotor_joint", "board", "rotor", (0, 0, 0.05))
     parts, tags = [*parts, hub], tags + drive
     for name, ahead in (("back", -r), ("front", r)):
@@ -240,7 +256,8 @@ def test_snakeboard():
         parts += [link(name, m_truck, (0.01, 0.01, J1)), *wheels, pin]
         tags += wheel_tags + drive
     vehicle = nhmech.load(robot(*parts, f"<nhmech>{tags}</nhmech>"))
-    example = snakeboard.example("independent", m=m_board + m_rotor + 2 * m_truck, J=J_board + 2 * m_truck * r ** 2, J0=J0, J1=J1, r=r)
+    example = snakeboard.example("independent", m=m_board + m_rotor + 2 * m_truck, J=J_board + 2 * m_truck * r ** 2,
+                                 J0=J0, J1=J1, r=r)
     joints = ("rotor_joint", "back_truck", "front_truck")
     agrees(vehicle, example, lambda p: (*on_the_plane(p), *[p.angle(name) for name in joints]), joints)
 
@@ -252,7 +269,8 @@ def test_car_with_trailers(n):
     tags += '<drive joint="rear_left_wheel_joint"/><drive joint="rear_right_wheel_joint"/>'
     front, front_tags = axle("fork", "front", 0, 0)
     pin, drive = revolute("steering", "car", "fork", (car["wheelbase"], 0, 0))
-    fork_mass = 5.0                                              # on the kingpin; the rest of the car's mass and inertia on its link
+    # on the kingpin; the rest of the car's mass and inertia on its link
+    fork_mass = 5.0
     mass = car["mass"] - fork_mass
     ahead = (car["mass"] * car["ahead"] - fork_mass * car["wheelbase"]) / mass
     inertia = car["inertia"] - mass * (ahead - car["ahead"]) ** 2 - fork_mass * (car["wheelbase"] - car["ahead"]) ** 2
@@ -264,10 +282,12 @@ def test_car_with_trailers(n):
         name, off = f"trailer_{i}", 0.0 if i == 1 else trailer["behind"]
         wheels, wheel_tags = axle(name, name, -trailer["drawbar"], 0.4)
         pin, _ = revolute(f"hitch_{i}", before, name, (-behind - off, 0, 0), driven=False)
-        parts += [link(name, trailer["mass"], (trailer["inertia"],) * 3, (trailer["ahead"] - trailer["drawbar"], 0, 0)), *wheels, pin]
+        parts += [link(name, trailer["mass"], (trailer["inertia"],) * 3, (trailer["ahead"] - trailer["drawbar"], 0, 0)),
+                  *wheels, pin]
         tags += wheel_tags + f'<free joint="hitch_{i}"/>'
         before, behind = name, trailer["drawbar"]
         chain.append(f"hitch_{i}")
     vehicle = nhmech.load(robot(*parts, f"<nhmech>{tags}</nhmech>"))
-    agrees(vehicle, car_with_trailers.example(n), lambda p: (*on_the_plane(p), p.angle("steering"), *[p.angle(name) for name in chain]),
+    agrees(vehicle, car_with_trailers.example(n), lambda p: (*on_the_plane(p), p.angle("steering"),
+                                                             *[p.angle(name) for name in chain]),
            ({"rear_left_wheel_joint": R / 2, "rear_right_wheel_joint": R / 2}, "steering"))

@@ -1,4 +1,5 @@
-"""The robots in `urdf/` are valid models, stand on one plane, and carry the numbers of the cases they are named after."""
+"""The robots in `urdf/` are valid models, stand on one plane, and carry the numbers
+of the cases they are named after."""
 
 import json
 from pathlib import Path
@@ -13,7 +14,8 @@ from nhmech.paths import urdf_names, urdf_path
 from nhmech.vehicle.wheel import KINDS, Wheel
 
 CASES = Path(__file__).resolve().parents[2] / "shared" / "cases"
-NAMES = ("ackermann_car", "ball", "bicycle", "carriage", "coin", "differential_drive", "disc", "mecanum", "omni", "pendulum", "rover", "skid_steer", "sled", "swerve", "trailers", "tricycle")
+NAMES = ("ackermann_car", "ball", "bicycle", "carriage", "coin", "differential_drive", "disc", "mecanum", "omni",
+         "pendulum", "rover", "skid_steer", "sled", "swerve", "trailers", "tricycle")
 
 # name -> number of moving joints, contacts, mass [kg]: written from what the robots are
 SHAPE = {
@@ -59,7 +61,8 @@ def floats(text):
 
 def wheels_of(name):
     """The `<wheel>` elements as `Wheel` objects, which checks their attributes as well."""
-    convert = {"radius": float, "crown": float, "roller_angle": float, "mu": float, "axis": floats, "point": floats, "driven": lambda t: t == "true"}
+    convert = {"radius": float, "crown": float, "roller_angle": float, "mu": float, "axis": floats, "point": floats,
+               "driven": lambda t: t == "true"}
     for element in tree(name).findall("nhmech/wheel"):
         values = {key: convert.get(key, str)(text) for key, text in element.attrib.items()}
         yield Wheel(values.pop("joint", None), **values)
@@ -79,16 +82,19 @@ def wheel_frames(name, q=None):
         if wheel.link is not None:
             assert model.existFrame(wheel.link), wheel.link
             oMf = data.oMf[model.getFrameId(wheel.link)]
-            yield wheel, oMf.act(np.array(wheel.point)), None if wheel.axis is None else oMf.rotation @ np.array(wheel.axis)
+            yield wheel, oMf.act(np.array(wheel.point)), None if wheel.axis is None else oMf.rotation @ np.array(
+                wheel.axis)
         else:
             joint = model.getJointId(wheel.joint)
             assert joint < model.njoints, wheel.joint
-            axis = data.oMi[joint].rotation @ np.array(floats(tree(name).find(f"joint[@name='{wheel.joint}']/axis").get("xyz")))
+            axis = data.oMi[joint].rotation @ np.array(
+                floats(tree(name).find(f"joint[@name='{wheel.joint}']/axis").get("xyz")))
             yield wheel, data.oMi[joint].translation.copy(), axis
 
 
 def body(model, link):
-    """Inertia of a link that is its joint's only massive body, about its centre of mass (mass, lever, rotational inertia)."""
+    """Inertia of a link that is its joint's only massive body, about its centre of mass
+    (mass, lever, rotational inertia)."""
     frame = model.frames[model.getFrameId(link)]
     inertia = frame.placement.actInv(model.inertias[frame.parentJoint])
     return inertia.mass, inertia.lever, inertia.inertia
@@ -217,7 +223,8 @@ def test_visuals_load_with_their_colours(name):
 
 @pytest.mark.parametrize("name", [n for n in NAMES if n not in ("ball", "pendulum", "disc", "coin", "bicycle")])
 def test_weight_lies_inside_the_support(name):
-    """Every contact of a standing vehicle can carry weight: the centre of mass is strictly inside the hull of the contacts."""
+    """Every contact of a standing vehicle can carry weight:
+    the centre of mass is strictly inside the hull of the contacts."""
     from scipy.spatial import ConvexHull
 
     model, data = placed(name)
@@ -260,7 +267,8 @@ def test_trailers_hitches():
     centres = {wheel.joint: centre for wheel, centre, _ in wheel_frames("trailers")}
     model, data = placed("trailers")
     hitch = [data.oMi[model.getJointId(f"hitch_{i}_joint")].translation for i in (1, 2)]
-    axle = [centres[f"{a}_left_wheel_joint"] / 2 + centres[f"{a}_right_wheel_joint"] / 2 for a in ("rear", "trailer_1", "trailer_2")]
+    axle = [centres[f"{a}_left_wheel_joint"] / 2 + centres[f"{a}_right_wheel_joint"] / 2
+            for a in ("rear", "trailer_1", "trailer_2")]
     assert np.allclose(hitch[0], axle[0], atol=1e-15)
     assert np.allclose(hitch[1] - axle[1], [-0.35, 0, 0], atol=1e-12)
     assert np.allclose(hitch[0] - axle[1], [1.4, 0, 0], atol=1e-12)
@@ -283,7 +291,8 @@ def test_differential_drive_has_the_numbers_of_its_case():
         assert np.allclose(centre, [0, side * p["half_track"], 0], atol=1e-15, rtol=0)
         mass, com, inertia = body(model, wheel.joint.removesuffix("_joint"))
         assert mass == p["wheel_mass"] and not com.any()
-        assert np.allclose(np.diag(inertia), [p["wheel_diametral_inertia"], p["wheel_spin_inertia"], p["wheel_diametral_inertia"]], atol=1e-15, rtol=0)
+        assert np.allclose(np.diag(inertia), [p["wheel_diametral_inertia"], p["wheel_spin_inertia"],
+                                              p["wheel_diametral_inertia"]], atol=1e-15, rtol=0)
 
 
 def test_carriage_has_the_numbers_of_its_case():
@@ -295,10 +304,12 @@ def test_carriage_has_the_numbers_of_its_case():
     assert inertia[2, 2] == pytest.approx(p["chassis_Izz"], rel=1e-12)
     for wheel, centre, _ in wheel_frames("carriage"):
         if wheel.kind == "disc":
-            assert wheel.radius == p["wheel_radius"] and abs(centre[1]) == p["half_track"] and centre[0] == centre[2] == 0
+            assert (wheel.radius == p["wheel_radius"] and abs(centre[1]) == p["half_track"]
+                    and centre[0] == centre[2] == 0)
             mass, _, inertia = body(model, wheel.joint.removesuffix("_joint"))
             assert mass == p["wheel_mass"]
-            assert np.allclose(np.diag(inertia), [p["wheel_diametral_inertia"], p["wheel_spin_inertia"], p["wheel_diametral_inertia"]], atol=1e-15, rtol=0)
+            assert np.allclose(np.diag(inertia), [p["wheel_diametral_inertia"], p["wheel_spin_inertia"],
+                                                  p["wheel_diametral_inertia"]], atol=1e-15, rtol=0)
     data = model.createData()
     total = pin.crba(model, data, pin.neutral(model))[:6, :6]
     assert total[5, 5] == pytest.approx(paper["I"], rel=1e-12) and total[0, 0] == pytest.approx(paper["m"], rel=1e-12)
@@ -314,7 +325,8 @@ def test_pendulum_has_the_numbers_of_its_case():
         assert wheel.radius == p["R"] and abs(centre[1]) == p["W"] / 2
         mass, _, inertia = body(model, wheel.joint.removesuffix("_joint"))
         assert mass == p["m"]
-        assert np.allclose(np.diag(inertia), [p["wheel_diametral_inertia"], p["Jw"], p["wheel_diametral_inertia"]], atol=1e-18, rtol=0)
+        assert np.allclose(np.diag(inertia), [p["wheel_diametral_inertia"], p["Jw"], p["wheel_diametral_inertia"]],
+                           atol=1e-18, rtol=0)
 
 
 def test_sled_has_the_numbers_of_its_case():
@@ -326,7 +338,8 @@ def test_sled_has_the_numbers_of_its_case():
 
 
 def test_bicycle_totals():
-    """Mass, centre of mass and moments about the rear contact, summed from table 1 of Meijaard et al. 2007 (x forward, z down)."""
+    """Mass, centre of mass and moments about the rear contact, summed from table 1 of Meijaard et al.
+    2007 (x forward, z down)."""
     table = {  # mass, x, z, Ixx, Iyy, Izz, Ixz
         "R": (2, 0, -0.3, 0.0603, 0.12, 0.0603, 0),
         "B": (85, 0.3, -0.9, 9.2, 11, 2.8, 2.4),
@@ -341,7 +354,8 @@ def test_bicycle_totals():
     assert m.sum() == pin.computeTotalMass(model) == 94
     assert np.allclose(com, [m @ x / 94, 0, -(m @ z) / 94], atol=1e-14, rtol=0)
     shift = pin.SE3(np.eye(3), np.array([0, 0, 0.3]))
-    about = (shift.toDualActionMatrix() @ pin.crba(model, data, pin.neutral(model))[:6, :6] @ shift.inverse().toActionMatrix())[3:, 3:]
+    about = (shift.toDualActionMatrix() @ pin.crba(model, data, pin.neutral(model))[:6, :6]
+             @ shift.inverse().toActionMatrix())[3:, 3:]
     expected = [(ixx + m * z**2).sum(), (iyy + m * (x**2 + z**2)).sum(), (izz + m * x**2).sum()]
     assert np.allclose(np.diag(about), expected, atol=0, rtol=1e-13)
     assert about[0, 2] == pytest.approx(-(ixz - m * x * z).sum(), rel=1e-13)
@@ -379,11 +393,13 @@ def test_bicycle_is_the_table_of_the_case():
         mass, com, inertia = body(model, link)
         assert mass == m
         assert np.allclose(com, [xz[0], 0, xz[1]], atol=1e-15, rtol=0)
-        assert np.allclose(inertia, [[moments[0], 0, ixz], [0, moments[1], 0], [ixz, 0, moments[2]]], atol=1e-14, rtol=0)
+        assert np.allclose(inertia, [[moments[0], 0, ixz], [0, moments[1], 0], [ixz, 0, moments[2]]],
+                           atol=1e-14, rtol=0)
 
 
 def test_disc_and_coin_keep_their_spin_out_of_a_massless_root():
-    for name, m, across, along in (("disc", 2, 2 * 0.3**2 / 4, 2 * 0.3**2 / 2), ("coin", 0.6, 0.6 * (3 * 0.05**2 + 0.01**2) / 12, 0.6 * 0.05**2 / 2)):
+    for name, m, across, along in (("disc", 2, 2 * 0.3**2 / 4, 2 * 0.3**2 / 2),
+                                   ("coin", 0.6, 0.6 * (3 * 0.05**2 + 0.01**2) / 12, 0.6 * 0.05**2 / 2)):
         model = model_of(name)
         assert model.inertias[1].mass == 0
         mass, com, inertia = body(model, name)

@@ -1,4 +1,5 @@
-"""Every bad input that Pinocchio would swallow, or refuse without a cause: an error with file, element, line and remedy."""
+"""Every bad input that Pinocchio would swallow, or refuse without a cause:
+an error with file, element, line and remedy."""
 
 import random
 import re
@@ -11,8 +12,10 @@ from nhmech.vehicle.source import read_source
 from nhmech.vehicle.validate import validate
 
 LINK = """<link name="{name}">
-  <inertial><origin xyz="0 0 0" rpy="0 0 0"/><mass value="1"/><inertia ixx="0.1" ixy="0" ixz="0" iyy="0.1" iyz="0" izz="0.1"/></inertial>
-  <collision><origin rpy="1.5707963267948966 0 0"/><geometry><cylinder radius="0.1" length="0.02"/></geometry></collision>
+  <inertial><origin xyz="0 0 0" rpy="0 0 0"/><mass value="1"/>
+    <inertia ixx="0.1" ixy="0" ixz="0" iyy="0.1" iyz="0" izz="0.1"/></inertial>
+  <collision><origin rpy="1.5707963267948966 0 0"/>
+    <geometry><cylinder radius="0.1" length="0.02"/></geometry></collision>
 </link>"""
 JOINT = """<joint name="{side}_wheel_joint" type="continuous">
   <parent link="base"/><child link="{side}_wheel"/><origin xyz="0 {y} 0"/><axis xyz="0 1 0"/>
@@ -25,7 +28,8 @@ ARM = """<joint name="arm_joint" type="revolute">
 ROBOT = "\n".join(
     [
         '<robot name="cart">',
-        *(LINK.format(name=n).replace("cylinder radius=\"0.1\"", f'cylinder radius="{r}"') for n, r in (("base", 0.05), ("left_wheel", 0.1), ("right_wheel", 0.1), ("arm", 0.05))),
+        *(LINK.format(name=n).replace("cylinder radius=\"0.1\"", f'cylinder radius="{r}"')
+          for n, r in (("base", 0.05), ("left_wheel", 0.1), ("right_wheel", 0.1), ("arm", 0.05))),
         *(JOINT.format(side=s, y=y) for s, y in (("left", 0.2), ("right", -0.2))),
         ARM,
         "</robot>",
@@ -48,7 +52,8 @@ BAD = {
     "python number": ('<mass value="1"/>', '<mass value="1_0"/>', "not a number"),
     "two numbers": ('xyz="0 0.2 0"', 'xyz="0 0.2"', "it needs 3"),
     "unexpanded value": ('<mass value="1"/>', '<mass value="${mass}"/>', "unexpanded xacro"),
-    "unexpanded tag": ("</robot>", '<xacro:wheel xmlns:xacro="http://www.ros.org/wiki/xacro"/></robot>', "not expanded"),
+    "unexpanded tag": ("</robot>", '<xacro:wheel xmlns:xacro="http://www.ros.org/wiki/xacro"/></robot>',
+                       "not expanded"),
     "zero axis": ('axis xyz="0 1 0"', 'axis xyz="0 0 0"', "no direction"),
     "limits reversed": ('lower="0.2"', 'lower="2"', "exchange them"),
     "no limit": ('<limit lower="0.2" upper="1" effort="1" velocity="1"/>', "", "needs <limit"),
@@ -64,7 +69,8 @@ BAD = {
     "unknown parent": ('parent link="base"', 'parent link="bass"', "does not exist"),
     "no child": ('<child link="arm"/>', "", "<child"),
     "no parent": ('<parent link="base"/><child link="arm"/>', '<child link="arm"/>', "<parent"),
-    "own parent": ('<parent link="base"/><child link="arm"/>', '<parent link="arm"/><child link="arm"/>', "its own parent"),
+    "own parent": ('<parent link="base"/><child link="arm"/>',
+                   '<parent link="arm"/><child link="arm"/>', "its own parent"),
     "two parents": ('child link="arm"', 'child link="left_wheel"', "a link has one parent"),
     "two roots": (ARM, "", "without a parent"),
     "unknown type": ('type="revolute"', 'type="revolt"', "does not exist"),
@@ -106,7 +112,8 @@ def test_the_line_is_the_line_of_the_element():
 
 def test_a_loop_that_never_reaches_the_root():
     ring = "".join(f'<link name="{n}"/>' for n in "xy")
-    ring += "".join(f'<joint name="j{p}" type="fixed"><parent link="{p}"/><child link="{c}"/></joint>' for p, c in ("xy", "yx"))
+    ring += "".join(f'<joint name="j{p}" type="fixed"><parent link="{p}"/><child link="{c}"/></joint>'
+                    for p, c in ("xy", "yx"))
     with pytest.raises(ModelError, match="part of a loop"):
         describe(ROBOT.replace("</robot>", ring + "</robot>"))
     with pytest.raises(ModelError, match="form a loop"):
@@ -119,7 +126,8 @@ def test_what_is_odd_but_usable():
     zero = ROBOT.replace('<mass value="1"/>', '<mass value="0"/>')
     assert describe(zero).wheels
     # A fixed sensor with an impossible inertia is reported; the body it is fixed to must stay possible.
-    sensor = '<link name="cam"><inertial><mass value="{m}"/><inertia ixx="{i}" ixy="0" ixz="0" iyy="{i}" iyz="0" izz="{j}"/></inertial></link>'
+    sensor = ('<link name="cam"><inertial><mass value="{m}"/>'
+              '<inertia ixx="{i}" ixy="0" ixz="0" iyy="{i}" iyz="0" izz="{j}"/></inertial></link>')
     sensor += '<joint name="cam_joint" type="fixed"><parent link="base"/><child link="cam"/></joint></robot>'
     small = ROBOT.replace("</robot>", sensor.format(m=0.01, i=1e-5, j=1e-4))
     assert any("cam" in n and "may not exceed" in n for n in describe(small).notices)
@@ -128,7 +136,8 @@ def test_what_is_odd_but_usable():
 
 
 def test_comments_gazebo_and_processing_instructions_are_passed_over():
-    extra = '<!-- ${not_xacro} --><?pi x?><gazebo><plugin name="${ns}"/></gazebo><link name="dot"><!-- c --><visual><geometry><!-- c --><sphere radius="1"/></geometry></visual></link>'
+    extra = ('<!-- ${not_xacro} --><?pi x?><gazebo><plugin name="${ns}"/></gazebo><link name="dot"><!-- c -->'
+             '<visual><geometry><!-- c --><sphere radius="1"/></geometry></visual></link>')
     extra += '<joint name="dot_joint" type="fixed"><!-- c --><parent link="base"/><child link="dot"/></joint></robot>'
     assert validate(read_source(ROBOT.replace("</robot>", extra))) == []
 
@@ -137,7 +146,8 @@ def test_damage_never_ends_in_another_error():
     """Random damage is either refused with a ModelError or gives a description that Pinocchio reads."""
     pin = pytest.importorskip("pinocchio")
     rng = random.Random(2)
-    values = ["nan", "-1", "0", "", "1e400", "abc", "1 2", "0 0 0", "${x}", "root_joint", "base", "floating", "wheel", "true", "٣"]
+    values = ["nan", "-1", "0", "", "1e400", "abc", "1 2", "0 0 0", "${x}", "root_joint", "base", "floating",
+              "wheel", "true", "٣"]
     outcomes = {True: 0, False: 0}
     for _ in range(400):
         text = ROBOT

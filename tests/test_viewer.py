@@ -53,7 +53,8 @@ def test_recording_moves_and_is_not_blank(recording):
     with Browser(recording.as_uri(), (800, 560)) as browser:
         browser.wait_for("nhmech.state.ready && nhmech.state.playing")
         browser.wait_for("nhmech.state.t > 0.2")  # plays by itself
-        assert browser.evaluate("performance.getEntriesByType('resource').filter(e => !e.name.startsWith('data:')).length") == 0
+        fetched = "performance.getEntriesByType('resource').filter(e => !e.name.startsWith('data:')).length"
+        assert browser.evaluate(fetched) == 0
         pictures = []
         for t in (0.3, 3.6):
             browser.evaluate(f"nhmech.seek({t}), 0")
@@ -112,7 +113,8 @@ def test_bad_trajectories_are_refused_with_numbers(tmp_path):
     run = drive(cart, 0.2)
     bad = run.q.copy()
     bad[3] = np.nan
-    for trajectory, words in ((SimpleNamespace(t=run.t, q=run.q[:, :-1]), "shape"), (SimpleNamespace(t=run.t, q=bad), "t = 0.06 s")):
+    for trajectory, words in ((SimpleNamespace(t=run.t, q=run.q[:, :-1]), "shape"),
+                              (SimpleNamespace(t=run.t, q=bad), "t = 0.06 s")):
         with pytest.raises(NhmechError, match=words):
             save_html(cart, trajectory, tmp_path / "x.html")
     with pytest.raises(NhmechError, match="fps"):
@@ -131,7 +133,8 @@ def test_one_row_is_a_still_picture(tmp_path):
 
 
 @pytest.mark.parametrize("ground", [
-    Ground(velocity=(0.3, -0.1, 0.0)), Ground(angular_velocity=(0, 0, 0.7)), Ground(point=(1, 2, 0), velocity=(0.2, 0.5, 0), angular_velocity=(0, 0, -0.4)),
+    Ground(velocity=(0.3, -0.1, 0.0)), Ground(angular_velocity=(0, 0, 0.7)),
+    Ground(point=(1, 2, 0), velocity=(0.2, 0.5, 0), angular_velocity=(0, 0, -0.4)),
 ])
 def test_drawn_ground_moves_as_the_ground_does(ground):
     h, t = 1e-5, 1.3
@@ -167,12 +170,14 @@ def test_live_viewer_follows_a_simulation():
         for row in run.q[:100]:
             viewer.display(row)
         x = float(run.q[99, 0])
-        browser.wait_for(f"Math.abs(nhmech.viewer.scene_tree.find(['vehicle', 'root_joint']).object.position.x - {x}) < 1e-6")
+        browser.wait_for("Math.abs(nhmech.viewer.scene_tree.find(['vehicle', 'root_joint']).object.position.x "
+                         f"- {x}) < 1e-6")
         second = pixels(browser.picture())
         browser.evaluate("document.getElementById('follow').checked = false, 0")
         viewer.display(run.q[-1])
         viewer.flush()
-        browser.wait_for(f"Math.abs(nhmech.viewer.scene_tree.find(['focus']).object.position.x - {viewer._live._shown['/focus'][0, 3]}) < 1e-6")
+        browser.wait_for("Math.abs(nhmech.viewer.scene_tree.find(['focus']).object.position.x - "
+                         f"{viewer._live._shown['/focus'][0, 3]}) < 1e-6")
         third = pixels(browser.picture())
         with Browser(viewer.url, (640, 420)) as late:  # one that comes late sees the same
             late.wait_for("nhmech.state.ready")
@@ -182,6 +187,37 @@ def test_live_viewer_follows_a_simulation():
     assert np.linalg.norm(centres[1] - centres[0]) < 40, "the camera does not go along"
     assert np.linalg.norm(centres[2] - centres[1]) > 40
     assert np.count_nonzero(hue(second, 0)) > np.count_nonzero(hue(first, 0)) + 100, "no trail"
+
+
+@needs_chromium
+@pytest.mark.browser
+def test_a_page_without_a_graphics_card_draws_once_for_each_message_and_is_sharp_at_rest():
+    cart = Cart(Ground(normal=(0.2, 0.1, 1.0)))
+    run = drive(cart)
+    with Viewer(cart) as viewer, Browser(viewer.url, (640, 420)) as browser:
+        viewer.display(run.q[0])
+        browser.wait_for("nhmech.state.ready && nhmech.state.plain")
+        browser.wait_for("nhmech.viewer.renderer.getPixelRatio() === 2")
+        browser.evaluate("""(() => { window.drawn = window.got = 0; window.ratios = [];
+            const viewer = nhmech.viewer, draw = viewer.render, take = viewer.connection.onmessage;
+            viewer.render = () => { drawn += 1; draw(); ratios.push(viewer.renderer.getPixelRatio()); };
+            viewer.connection.onmessage = event => { got += 1; take(event); }; return 0; })()""")
+        for row in run.q[:100:5]:
+            viewer.display(row)
+            viewer.flush()
+            time.sleep(0.03)
+        browser.wait_for("nhmech.viewer.renderer.getPixelRatio() === 2")  # at rest, every edge is smooth
+        drawn, got, ratios = browser.evaluate("[drawn, got, ratios]")
+        assert 0 < drawn <= got, "frames that show nothing new"
+        assert max(ratios) <= 1
+        shadow, sky, floor = browser.evaluate("""[nhmech.viewer.renderer.info.programs.length > 0
+            && nhmech.viewer.scene_tree.find(["focus", "lights", "<object>"]).object.children[1].shadow.mapSize.x,
+            document.getElementById("meshcat-pane").style.background,
+            nhmech.viewer.renderer.info.programs.some(program => /floor/.test(program.cacheKey))]""")
+        assert shadow == 2048 and "rgb(184" in sky and floor
+        picture = pixels(browser.picture())
+    ground = picture[120:200, 20:120]
+    assert 200 < np.median(ground) < 250 and ground.std() > 2, "the floor has lost its light or its grid"
 
 
 def test_display_sends_only_what_moved_and_never_waits():
@@ -250,7 +286,8 @@ def test_nothing_remains_when_the_program_is_killed():
         "viewer = Viewer(Cart()); viewer.display(drive(Cart(), 0.1).q[0])\n"
         "print(viewer.url, flush=True); time.sleep(60)\n"
     )
-    program = subprocess.Popen([sys.executable, "-c", code, TESTS], stdout=subprocess.PIPE, text=True, start_new_session=True)
+    program = subprocess.Popen([sys.executable, "-c", code, TESTS], stdout=subprocess.PIPE, text=True,
+                               start_new_session=True)
     try:
         url = program.stdout.readline().strip()
         assert listening(url)
@@ -266,7 +303,8 @@ def test_nothing_remains_when_the_program_is_killed():
 
 
 def test_a_program_ends_without_closing_its_viewer():
-    code = "import sys; sys.path.insert(0, sys.argv[1])\nfrom stand_in_cart import Cart\nfrom nhmech.view import Viewer\nViewer(Cart())\n"
+    code = ("import sys; sys.path.insert(0, sys.argv[1])\nfrom stand_in_cart import Cart\n"
+            "from nhmech.view import Viewer\nViewer(Cart())\n")
     subprocess.run([sys.executable, "-c", code, TESTS], check=True, timeout=30)
 
 

@@ -21,8 +21,10 @@ from nhmech.control.wheel_servo import WheelServo
 FOLDER = Path(__file__).resolve().parents[2] / "shared" / "robots"
 WHEELS = ("left_wheel_joint", "right_wheel_joint")
 STEADY = 1e-3            # [rad/s], the error that may be left
-# A vehicle on two wheels in line, or with a free pitch, does not go on at the wheel rates it is told: it falls. Its own regulator turns them.
-DRIVEN = [name for name in SHIPPED if name not in ("pendulum", "bicycle") and any(c.mount.wheel.joint in shipped(name).driven for c in shipped(name).contacts)]
+# A vehicle on two wheels in line, or with a free pitch, does not go on at the wheel rates it is told:
+# it falls. Its own regulator turns them.
+DRIVEN = [name for name in SHIPPED if name not in ("pendulum", "bicycle")
+          and any(c.mount.wheel.joint in shipped(name).driven for c in shipped(name).contacts)]
 REAL = ("andino", "gz_ackermann_drive", "gz_tricycle_drive", "linorobot2_mecanum", "mir100")
 
 
@@ -79,13 +81,15 @@ def straight(vehicle, rate: float, duration: float, dt: float = 1e-3, start: flo
 
 
 def test_without_load_the_wheel_is_on_its_reference():
-    """r' = (w* - r) / T with the control period h: r_k = w* (1 - (1 - h/T)^k), and the feed-forward alone keeps the wheel on it."""
+    """r' = (w* - r) / T with the control period h: r_k = w* (1 - (1 - h/T)^k),
+    and the feed-forward alone keeps the wheel on it."""
     _, rates = straight(shipped("carriage"), 6.0, 0.4, start=1.0)
     assert rates == pytest.approx(6.0 - 5.0 * (1 - 1e-3 / 0.05) ** np.arange(401), rel=1e-9)
 
 
 def test_a_load_is_answered_as_the_linear_equation_says():
-    """Held on a slope, with the load of free rolling a0 = dw/dt: e'' + lambda e'/T + lambda e/(4 T^2) = 0, e(0) = 0, e'(0) = -a0.
+    """Held on a slope, with the load of free rolling a0 = dw/dt:
+    e'' + lambda e'/T + lambda e/(4 T^2) = 0, e(0) = 0, e'(0) = -a0.
 
     lambda = J (B_11 + B_12) of two wheels that roll alike; the sampled loop differs by the order of h / T = 2e-3.
     """
@@ -118,8 +122,9 @@ def test_inertia_is_that_of_the_carriage():
 def test_gains_scale_with_the_vehicle():
     """Ten times the mass and the inertia: the same motion, ten times the torque."""
     vehicle = shipped("carriage")
+    scaled = ("mass", "Ixx", "Ixy", "Ixz", "Iyy", "Iyz", "Izz", "damping")
     heavy = vehicle.with_parameters({name: 10 * value for name, value in vehicle.parameters.values.items()
-                                     if name.rpartition(".")[2] in ("mass", "Ixx", "Ixy", "Ixz", "Iyy", "Iyz", "Izz", "damping")})
+                                     if name.rpartition(".")[2] in scaled})
     (light_servo, light), (heavy_servo, rates) = straight(vehicle, 0.5, 0.3), straight(heavy, 0.5, 0.3)
     assert heavy_servo.inertia == pytest.approx(10 * light_servo.inertia, rel=1e-9)
     assert rates == pytest.approx(light, rel=1e-9, abs=1e-12)
@@ -134,7 +139,8 @@ def limited(effort: float):
 
 
 def test_the_integral_does_not_wind_up():
-    """Torque at its limit for a second: the wheel arrives without overshoot worth a name, and the integral was not filled on the way."""
+    """Torque at its limit for a second: the wheel arrives without overshoot worth a name,
+    and the integral was not filled on the way."""
     vehicle = limited(0.05)
     servo = WheelServo(vehicle, commands=lambda t, state: JointVelocity(dict.fromkeys(WHEELS, 5.0)))
     simulator = Simulator(vehicle, servo)
@@ -149,21 +155,24 @@ def test_the_integral_does_not_wind_up():
 def test_a_steering_joint_goes_where_it_is_told():
     """Both loops critically damped at 2 T = 0.1 s: no overshoot, and after 2 s nothing left."""
     vehicle = shipped("ackermann_car")
-    wanted = lambda t, state: [JointPosition({"front_left_steering_joint": 0.4}), JointVelocity({"rear_left_wheel_joint": 2.0})]      # noqa: E731
-    simulator = Simulator(vehicle, WheelServo(vehicle, commands=wanted))
+    wanted = [JointPosition({"front_left_steering_joint": 0.4}), JointVelocity({"rear_left_wheel_joint": 2.0})]
+    simulator = Simulator(vehicle, WheelServo(vehicle, commands=lambda t, state: wanted))
     simulator.reset()
     run = simulator.run(2.0)
     steer = np.array([vehicle.joint_positions(q)["front_left_steering_joint"] for q in run.q[::20]])
     assert steer.max() < 0.4 + 2e-3 and steer[-1] == pytest.approx(0.4, abs=1e-5)
     assert run.v[-1, run.names["v"].index("rear_left_wheel_joint")] == pytest.approx(2.0, abs=STEADY)
-    beyond = Simulator(vehicle, WheelServo(vehicle, commands=lambda t, state: JointPosition({"front_left_steering_joint": 9.0})))
+    far = JointPosition({"front_left_steering_joint": 9.0})
+    beyond = Simulator(vehicle, WheelServo(vehicle, commands=lambda t, state: far))
     beyond.reset()
     beyond.run(3.0)
-    assert beyond.state.joint_position["front_left_steering_joint"] == pytest.approx(vehicle.limits["front_left_steering_joint"].upper, abs=1e-3)
+    assert beyond.state.joint_position["front_left_steering_joint"] == pytest.approx(
+        vehicle.limits["front_left_steering_joint"].upper, abs=1e-3)
 
 
 def test_it_works_from_coarse_encoders():
-    """2000 ticks a turn at a period of 10 ms, a resolution of 0.3 rad/s: the wheel still turns at the rate, within that."""
+    """2000 ticks a turn at a period of 10 ms, a resolution of 0.3 rad/s:
+    the wheel still turns at the rate, within that."""
     vehicle = shipped("differential_drive")
     simulator = Simulator(vehicle, Quantise(WheelServo(vehicle, (0.5, 0.0, 0.0)), 2000), control_period=1e-2)
     simulator.reset()
@@ -174,10 +183,12 @@ def test_it_works_from_coarse_encoders():
 
 def test_efforts_pass_and_joints_without_a_command_are_left_alone():
     vehicle = shipped("differential_drive")
-    servo = WheelServo(vehicle, commands=lambda t, state: [JointTorque({WHEELS[0]: 0.1}), JointVelocity({WHEELS[1]: 1.0})])
+    servo = WheelServo(vehicle, commands=lambda t, state: [JointTorque({WHEELS[0]: 0.1}),
+                                                           JointVelocity({WHEELS[1]: 1.0})])
     state = Simulator(vehicle).reset()
     assert servo(0.0, state).values[WHEELS[0]] == 0.1 and servo(0.0, state).values[WHEELS[1]] > 0
-    assert set(WheelServo(vehicle, commands=lambda t, state: JointVelocity({WHEELS[1]: 1.0}))(0.0, state).values) == {WHEELS[1]}
+    assert set(WheelServo(vehicle, commands=lambda t, state: JointVelocity({WHEELS[1]: 1.0}))(0.0, state).values) == {
+        WHEELS[1]}
     assert WheelServo(vehicle, commands=lambda t, state: JointVelocity({}))(0.0, state).values == {}
 
 

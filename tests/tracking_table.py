@@ -1,10 +1,12 @@
-"""What the path trackers are held to, written down before any gain was chosen: (baseline, mobility class, vehicle, path, bound).
+"""What the path trackers are held to, written down before any gain was chosen:
+(baseline, mobility class, vehicle, path, bound).
 
-Every tracker has one set of gains for all vehicles. The path of the first table is a figure-eight at `SPEED`, one lap from its
-crossing, whose tightest radius is the larger of two lengths of the vehicle (`vehicle.steering.length`) and 1.5 times the smallest
-radius it can turn on. The bound is on the root mean square of the lateral error [m] of the point that the law guides: the middle of
-the fixed axle, of Stanley that of the front axle, of a vehicle without fixed axles the base's origin. The second table is of
-driving up to a pose; its bound is on the distance that is left [m], and on the heading [rad].
+Every tracker has one set of gains for all vehicles. The path of the first table is a figure-eight at `SPEED`, one
+lap from its crossing, whose tightest radius is the larger of two lengths of the vehicle (`vehicle.steering.length`)
+and 1.5 times the smallest radius it can turn on. The bound is on the root mean square of the lateral error [m] of
+the point that the law guides: the middle of the fixed axle, of Stanley that of the front axle, of a vehicle without
+fixed axles the base's origin. The second table is of driving up to a pose; its bound is on the distance that is
+left [m], and on the heading [rad].
 
 `python tests/tracking_table.py` prints both with what is measured.
 """
@@ -63,10 +65,11 @@ class Row:
 
 
 TABLE = tuple(Row(baseline, mobility, vehicle, "figure8", LATERAL, real)
-              for baseline in TRACKERS for real, classes in ((False, CLASSES), (True, REAL)) for mobility, vehicles in classes.items()
-              for vehicle in vehicles)
+              for baseline in TRACKERS for real, classes in ((False, CLASSES), (True, REAL))
+              for mobility, vehicles in classes.items() for vehicle in vehicles)
 GOALS = tuple(Row("polar", mobility, vehicle, "lane_change", GOAL[0], real)
-              for real, classes in ((False, CLASSES), (True, REAL)) for mobility, vehicles in classes.items() for vehicle in vehicles)
+              for real, classes in ((False, CLASSES), (True, REAL)) for mobility, vehicles in classes.items()
+              for vehicle in vehicles)
 
 
 @cache

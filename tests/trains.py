@@ -13,7 +13,8 @@ DRAWBARS, HITCHES = (1.4, 1.2), ("hitch_1_joint", "hitch_2_joint")
 
 @lru_cache(maxsize=None)
 def train(count: int, behind: float = 0.0, speeds: tuple[str, ...] | None = None):
-    """The shipped tractor with so many of its trailers; the second one is hitched `behind` [m] the first one's axle (0.35 as shipped)."""
+    """The shipped tractor with so many of its trailers; the second one is hitched `behind` [m]
+    the first one's axle (0.35 as shipped)."""
     root = etree.parse(str(nhmech.urdf_path("trailers"))).getroot()
     hitch = root.find("joint[@name='hitch_2_joint']")
     hitch.find("origin").set("xyz", f"{-DRAWBARS[0] - behind} 0 0")

@@ -1,12 +1,14 @@
-"""Drake: rolling by point contacts, of its discrete solvers or integrated continuously, all steps in one call of `AdvanceTo`."""
+"""Drake: rolling by point contacts, of its discrete solvers or integrated continuously,
+all steps in one call of `AdvanceTo`."""
 
 from __future__ import annotations
 
 from time import process_time
 
 import numpy as np
-from pydrake.all import (AddContactMaterial, AddMultibodyPlantSceneGraph, CoulombFriction, DiagramBuilder, DiscreteContactApproximation,
-                         Ellipsoid, FixedOffsetFrame, HalfSpace, ProximityProperties, ResetIntegratorFromFlags, RevoluteJoint, RigidTransform,
+from pydrake.all import (AddContactMaterial, AddMultibodyPlantSceneGraph, CoulombFriction, DiagramBuilder,
+                         DiscreteContactApproximation, Ellipsoid, FixedOffsetFrame, HalfSpace, ProximityProperties,
+                         ResetIntegratorFromFlags, RevoluteJoint, RigidTransform,
                          RotationalInertia, RotationMatrix, Simulator, SpatialInertia, SpatialVelocity, Sphere)
 
 GRIP, SMOOTH = CoulombFriction(2.0, 2.0), CoulombFriction(0.0, 0.0)
@@ -17,8 +19,8 @@ ABOUT = {"differential_drive": "sphere wheels, point contact, friction 2",
 USUAL = dict(solver="kTamsi", stiffness=1e7, stiction=1e-3, dissipation=10.0)
 COARSEST = 0.01      # [s] its solvers take minutes to fail with steps that are much longer
 HARD = dict(stiffness=1e8, stiction=1e-4)
-TRIED = {"differential_drive": [{}, dict(stiction=1e-4), dict(stiffness=1e8), dict(solver="kSap"), dict(solver="kLagged"),
-                                dict(solver="radau3") | HARD],
+TRIED = {"differential_drive": [{}, dict(stiction=1e-4), dict(stiffness=1e8), dict(solver="kSap"),
+                                dict(solver="kLagged"), dict(solver="radau3") | HARD],
          "disc": [{}, dict(solver="kSap"), dict(solver="kLagged"), dict(solver="radau3", stiction=1e-4)]}
 
 
@@ -42,7 +44,8 @@ def run(motion, dt: float, duration: float, **settings) -> tuple[np.ndarray, flo
         plant.get_actuation_input_port().FixValue(context, np.array(motion.torques))
     else:
         velocity, omega = motion.twist_W
-        plant.SetFreeBodyPose(context, body, RigidTransform(RotationMatrix(motion.attitude), motion.place(motion.start)))
+        plant.SetFreeBodyPose(context, body, RigidTransform(RotationMatrix(motion.attitude),
+                                                            motion.place(motion.start)))
         plant.SetFreeBodySpatialVelocity(context, body, SpatialVelocity(omega, velocity))
     if not discrete:
         ResetIntegratorFromFlags(simulator, given["solver"], dt)
@@ -66,9 +69,11 @@ def _inertia(mass: float, centre, moments) -> SpatialInertia:
 
 def _drive(motion, plant, stiffness):
     base = plant.AddRigidBody("base", _inertia(motion.mass, (motion.ahead, 0, motion.above), motion.inertia))
-    _touch(plant, base, Sphere(motion.caster_radius), SMOOTH, stiffness, "caster", (motion.caster, 0, motion.caster_radius - motion.radius))
+    _touch(plant, base, Sphere(motion.caster_radius), SMOOTH, stiffness, "caster",
+           (motion.caster, 0, motion.caster_radius - motion.radius))
     for name, side in (("left", 1), ("right", -1)):
-        wheel = plant.AddRigidBody(name, _inertia(motion.wheel_mass, (0, 0, 0), (motion.wheel_inertia, motion.spin_inertia, motion.wheel_inertia)))
+        wheel = plant.AddRigidBody(name, _inertia(motion.wheel_mass, (0, 0, 0),
+                                                  (motion.wheel_inertia, motion.spin_inertia, motion.wheel_inertia)))
         _touch(plant, wheel, Sphere(motion.radius), GRIP, stiffness, name)
         hub = plant.AddFrame(FixedOffsetFrame(f"{name}_hub", base, RigidTransform([0, side * motion.half_track, 0])))
         joint = plant.AddJoint(RevoluteJoint(name, hub, wheel.body_frame(), [0, 1, 0]))

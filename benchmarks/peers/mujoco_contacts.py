@@ -8,33 +8,37 @@ import mujoco
 import numpy as np
 
 SPHERES = """
-<mujoco><option timestep="{dt}" cone="{cone}" impratio="{impratio}" integrator="{integrator}" solver="{solver}" iterations="{iterations}"
-noslip_iterations="{noslip}"><flag island="{island}"/></option>
+<mujoco><option timestep="{dt}" cone="{cone}" impratio="{impratio}" integrator="{integrator}"
+solver="{solver}" iterations="{iterations}" noslip_iterations="{noslip}"><flag island="{island}"/></option>
 <default><geom solref="{time} 1" solimp="{imp} {imp} 0.0001" friction="2 0 0"/></default>
 <worldbody><geom name="ground" type="plane" size="50 50 1" condim="3"/>
 <body pos="0 0 0.1"><freejoint/><inertial pos="0.06 0 0.05" mass="8" diaginertia="0.12 0.15 0.2"/>
 <geom name="caster" type="sphere" size="0.03" pos="0.25 0 -0.07" condim="1" friction="0 0 0" priority="1"/>
-<body pos="0 0.22 0"><joint name="left" type="hinge" axis="0 1 0"/><inertial pos="0 0 0" mass="0.7" diaginertia="0.002 0.0035 0.002"/>
+<body pos="0 0.22 0"><joint name="left" type="hinge" axis="0 1 0"/>
+<inertial pos="0 0 0" mass="0.7" diaginertia="0.002 0.0035 0.002"/>
 <geom type="sphere" size="0.1"/></body>
-<body pos="0 -0.22 0"><joint name="right" type="hinge" axis="0 1 0"/><inertial pos="0 0 0" mass="0.7" diaginertia="0.002 0.0035 0.002"/>
+<body pos="0 -0.22 0"><joint name="right" type="hinge" axis="0 1 0"/>
+<inertial pos="0 0 0" mass="0.7" diaginertia="0.002 0.0035 0.002"/>
 <geom type="sphere" size="0.1"/></body></body></worldbody></mujoco>"""
 
 EDGE = """
-<mujoco><option timestep="{dt}" cone="{cone}" impratio="{impratio}" integrator="{integrator}" solver="{solver}" iterations="{iterations}"
-noslip_iterations="{noslip}"><flag island="{island}"/></option>
+<mujoco><option timestep="{dt}" cone="{cone}" impratio="{impratio}" integrator="{integrator}"
+solver="{solver}" iterations="{iterations}" noslip_iterations="{noslip}"><flag island="{island}"/></option>
 <default><geom solref="{time} 1" solimp="{imp} {imp} 0.0001" friction="2 0 0"/></default>
 <worldbody><geom name="ground" type="plane" size="50 50 1" condim="3"/>
 <body><freejoint/><inertial pos="0 0 0" mass="2" diaginertia="0.045 0.09 0.045"/>
 <geom type="ellipsoid" size="0.3 0.0001 0.3"/></body></worldbody></mujoco>"""
 
-ABOUT = {"differential_drive": "sphere wheels, sphere caster without friction", "disc": "ellipsoid of half-width 0.1 mm"}
-USUAL = dict(cone="elliptic", integrator="implicitfast", imp=0.99, stiff=2, impratio=1, solver="Newton", iterations=100, noslip=0,
-             island="disable")
+ABOUT = {"differential_drive": "sphere wheels, sphere caster without friction",
+         "disc": "ellipsoid of half-width 0.1 mm"}
+USUAL = dict(cone="elliptic", integrator="implicitfast", imp=0.99, stiff=2, impratio=1, solver="Newton", iterations=100,
+             noslip=0, island="disable")
 PYRAMID = dict(cone="pyramidal", integrator="Euler", imp=0.9999)
-TRIED = {"differential_drive": [PYRAMID, {}, PYRAMID | dict(iterations=3), PYRAMID | dict(noslip=3), PYRAMID | dict(imp=0.9, impratio=100),
-                                PYRAMID | dict(island="enable"), dict(integrator="Euler", imp=0.9, impratio=1000), dict(integrator="RK4")],
-         "disc": [dict(integrator="RK4"), dict(integrator="RK4", imp=0.9, impratio=100), PYRAMID | dict(integrator="RK4"),
-                  PYRAMID | dict(integrator="RK4", imp=0.9, impratio=100), {}]}
+TRIED = {"differential_drive": [PYRAMID, {}, PYRAMID | dict(iterations=3), PYRAMID | dict(noslip=3),
+                                PYRAMID | dict(imp=0.9, impratio=100), PYRAMID | dict(island="enable"),
+                                dict(integrator="Euler", imp=0.9, impratio=1000), dict(integrator="RK4")],
+         "disc": [dict(integrator="RK4"), dict(integrator="RK4", imp=0.9, impratio=100),
+                  PYRAMID | dict(integrator="RK4"), PYRAMID | dict(integrator="RK4", imp=0.9, impratio=100), {}]}
 
 
 def model(motion, dt: float, **settings) -> mujoco.MjModel:

@@ -1,4 +1,5 @@
-"""nhmech's compiled loop from the vehicle's URDF, called and timed as the hand-written C is: once for all steps, without a record."""
+"""nhmech's compiled loop from the vehicle's URDF, called and timed as the hand-written C is:
+once for all steps, without a record."""
 
 from __future__ import annotations
 

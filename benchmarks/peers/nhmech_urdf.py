@@ -27,7 +27,8 @@ def simulator(motion, dt: float, duration: float) -> nhmech.Simulator:
 def _simulator(motion, dt: float, duration: float) -> nhmech.Simulator:
     robot = vehicle(motion.robot)
     torques = np.array(motion.torques) if robot.driven else None
-    return nhmech.Simulator(robot, None if torques is None else (lambda t, state: torques), dt=dt, control_period=round(duration / dt) * dt)
+    return nhmech.Simulator(robot, None if torques is None else (lambda t, state: torques), dt=dt,
+                            control_period=round(duration / dt) * dt)
 
 
 def _start(simulator: nhmech.Simulator, motion) -> None:

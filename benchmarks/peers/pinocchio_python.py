@@ -1,6 +1,8 @@
-"""Pinocchio called from Python with quasi-velocities: v = E xi, (E'ME) xi' = E'(tau - M E' xi - nle), RK4 with `integrate` left out.
+"""Pinocchio called from Python with quasi-velocities: v = E xi, (E'ME) xi' = E'(tau - M E' xi - nle),
+RK4 with `integrate` left out.
 
-What an expert writes who has `pin` and no nhmech: the frame E by hand for this one vehicle, `crba` and `nle` from Pinocchio.
+What an expert writes who has `pin` and no nhmech: the frame E by hand for this one vehicle,
+`crba` and `nle` from Pinocchio.
 """
 
 from __future__ import annotations
@@ -29,7 +31,8 @@ def run(motion, dt: float, duration: float) -> tuple[np.ndarray, float]:
 
 
 def _drive(motion):
-    """state: x, y, yaw, V, W, wheel angles. Wheels turn about a principal axis and the plane is level: M and nle are asked at yaw = 0."""
+    """state: x, y, yaw, V, W, wheel angles. Wheels turn about a principal axis and the plane is level:
+    M and nle are asked at yaw = 0."""
     model = pin.buildModelFromUrdf(str(nhmech.urdf_path("differential_drive")), pin.JointModelFreeFlyer())
     data, b, R = model.createData(), motion.half_track, motion.radius
     E = np.zeros((8, 2))
@@ -51,10 +54,13 @@ def _drive(motion):
 
 
 def _disc(motion):
-    """state: centre, quaternion, angular velocity in the body. E = [skew(rho); 1] with rho from the centre to the contact, in the body."""
+    """state: centre, quaternion, angular velocity in the body. E = [skew(rho); 1] with rho from
+    the centre to the contact, in the body."""
     model = pin.Model()
     joint = model.addJoint(0, pin.JointModelFreeFlyer(), pin.SE3.Identity(), "base")
-    model.appendBodyToJoint(joint, pin.Inertia(motion.mass, np.zeros(3), np.diag([motion.across, motion.along, motion.across])), pin.SE3.Identity())
+    model.appendBodyToJoint(joint, pin.Inertia(motion.mass, np.zeros(3),
+                                               np.diag([motion.across, motion.along, motion.across])),
+                            pin.SE3.Identity())
     model.gravity.linear = np.array([0, 0, -GRAVITY])
     data, r = model.createData(), motion.radius
     E, q = np.zeros((6, 3)), pin.neutral(model)
@@ -67,7 +73,8 @@ def _disc(motion):
         n = R[2]
         size = np.hypot(n[0], n[2])
         rho = np.array([-r * n[0] / size, 0, -r * n[2] / size])
-        turn = (n[2] * (n[1] * w[2] - n[2] * w[1]) - n[0] * (n[0] * w[1] - n[1] * w[0])) / size ** 2   # of rho about the axle
+        # of rho about the axle
+        turn = (n[2] * (n[1] * w[2] - n[2] * w[1]) - n[0] * (n[0] * w[1] - n[1] * w[0])) / size ** 2
         rho_rate = np.array([turn * rho[2], 0, -turn * rho[0]])
         E[:3] = pin.skew(rho)
         v = E @ w
@@ -76,8 +83,8 @@ def _disc(motion):
         M, nle = pin.crba(model, data, q), pin.nle(model, data, q, v)
         w_rate = np.linalg.solve(E.T @ M @ E, -E.T @ (M @ drift + nle))
         x, y, z, c = q[3:]
-        q_rate = 0.5 * np.array([c * w[0] + y * w[2] - z * w[1], c * w[1] + z * w[0] - x * w[2], c * w[2] + x * w[1] - y * w[0],
-                                 -x * w[0] - y * w[1] - z * w[2]])
+        q_rate = 0.5 * np.array([c * w[0] + y * w[2] - z * w[1], c * w[1] + z * w[0] - x * w[2],
+                                 c * w[2] + x * w[1] - y * w[0], -x * w[0] - y * w[1] - z * w[2]])
         return np.concatenate([R @ v[:3], q_rate, w_rate])
 
     start = np.concatenate([motion.place(motion.start), pin.Quaternion(motion.attitude).coeffs(), motion.speeds])

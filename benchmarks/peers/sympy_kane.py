@@ -1,4 +1,5 @@
-"""SymPy's KanesMethod, its equations made into a Python function with common subexpressions, and RK4 on lists around it."""
+"""SymPy's KanesMethod, its equations made into a Python function with common subexpressions,
+and RK4 on lists around it."""
 
 from __future__ import annotations
 
@@ -68,7 +69,8 @@ def _drive(motion):
         frame.orient_axis(B, angle, B.y)
         frame.set_ang_vel(B, rates[angle] * B.y)
         diameter = motion.wheel_inertia
-        bodies.append(me.RigidBody(name, centre, frame, motion.wheel_mass, (me.inertia(B, diameter, motion.spin_inertia, diameter), centre)))
+        bodies.append(me.RigidBody(name, centre, frame, motion.wheel_mass,
+                                   (me.inertia(B, diameter, motion.spin_inertia, diameter), centre)))
         loads += [(frame, torque * B.y), (B, -torque * B.y)]
     rates |= {x: V * sm.cos(yaw), y: V * sm.sin(yaw), yaw: W}
     kane = me.KanesMethod(N, q_ind=q, u_ind=u, kd_eqs=[angle.diff(t) - rates[angle] for angle in q])
@@ -90,9 +92,11 @@ def _disc(motion):
     centre = contact.locatenew("centre", r * L.z)
     centre.v2pt_theory(contact, N, R)
     centre.set_acc(N, centre.vel(N).dt(L) + L.ang_vel_in(N).cross(centre.vel(N)))
-    body = me.RigidBody("disc", centre, R, motion.mass, (me.inertia(L, motion.across, motion.along, motion.across), centre))
+    body = me.RigidBody("disc", centre, R, motion.mass,
+                        (me.inertia(L, motion.across, motion.along, motion.across), centre))
     rolling = u2 - u3 * sm.tan(lean)
-    rates = {x: r * rolling * sm.cos(yaw), y: r * rolling * sm.sin(yaw), yaw: u3 / sm.cos(lean), lean: u1, spin: rolling}
+    rates = {x: r * rolling * sm.cos(yaw), y: r * rolling * sm.sin(yaw), yaw: u3 / sm.cos(lean),
+             lean: u1, spin: rolling}
     kane = me.KanesMethod(N, q_ind=q, u_ind=u, kd_eqs=[angle.diff(t) - rates[angle] for angle in q])
     kane.kanes_equations([body], [(centre, -motion.mass * GRAVITY * N.z)])
     return everything, rates, kane

@@ -15,7 +15,8 @@ GRAVITY = 9.81
 class DifferentialDrive:
     """`urdf/differential_drive.urdf`, from rest, with constant torques on its wheels.
 
-    state: x, y, yaw, V, W of the middle of the axle, then the wheel angles; equations in `nhmech/systems/differential_drive.py`
+    state: x, y, yaw, V, W of the middle of the axle, then the wheel angles;
+    equations in `nhmech/systems/differential_drive.py`
     """
 
     name: str
@@ -65,8 +66,8 @@ class DifferentialDrive:
 class Disc:
     """`urdf/disc.urdf`, rolling, leaning and turning; nothing drives it.
 
-    state: x, y of the contact, yaw, lean, spin, then u1, u2, u3: angular velocity along the leaning frame's x, y (the axle) and z;
-    equations in `nhmech/systems/falling_disc.py`
+    state: x, y of the contact, yaw, lean, spin, then u1, u2, u3: angular velocity along the leaning frame's x,
+    y (the axle) and z; equations in `nhmech/systems/falling_disc.py`
     """
 
     name: str = "disc"
@@ -87,8 +88,8 @@ class Disc:
         """m g r / (A + m r^2), A / (A + m r^2), (C + m r^2) / (A + m r^2), m r^2 / (C + m r^2), C / A, r."""
         size = self.mass * self.radius ** 2
         edge = self.across + size
-        return (self.mass * GRAVITY * self.radius / edge, self.across / edge, (self.along + size) / edge, size / (self.along + size),
-                self.along / self.across, self.radius)
+        return (self.mass * GRAVITY * self.radius / edge, self.across / edge, (self.along + size) / edge,
+                size / (self.along + size), self.along / self.across, self.radius)
 
     def rate(self, t: float, s: np.ndarray) -> list[float]:
         weight, a, c, k, ratio, r = self.constants

@@ -13,7 +13,8 @@ from nhmech.compile.compiler import find_compiler
 from nhmech.version import __version__
 
 ROUNDS = 7
-SUMMARY = "NHMECH_BENCH_SUMMARY"      # environment: a file that every `aim` is added to, which `make bench` shows at the end
+# environment: a file that every `aim` is added to, which `make bench` shows at the end
+SUMMARY = "NHMECH_BENCH_SUMMARY"
 
 
 def machine(packages: tuple[str, ...] = ()) -> str:
@@ -38,7 +39,8 @@ def _processor() -> str:
         return platform.processor() or platform.machine()
 
 
-def interleaved(measures: dict[str, Callable[[], float]], rounds: int = ROUNDS, enough: float = 4.0) -> dict[str, float]:
+def interleaved(measures: dict[str, Callable[[], float]], rounds: int = ROUNDS,
+                enough: float = 4.0) -> dict[str, float]:
     """Medians of what each function returns, one round after another so that all see the same machine.
 
     After three rounds, a function that has had `enough` seconds sits out.

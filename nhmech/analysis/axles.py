@@ -20,8 +20,9 @@ from .motions import kernel
 class Axles:
     """Lateral rows (k, 3) in (forward, lateral, length * yaw rate) of wheels that do not trail, each a unit vector.
 
-    kind       "point": all axles meet there; "line": they coincide, the base turns about any point of it; "parallel": they meet at
-               infinity, the base moves straight only; "anywhere": no axle binds; "locked": they meet nowhere, the base cannot move
+    kind       "point": all axles meet there; "line": they coincide, the base turns about any point of it; "parallel":
+               they meet at infinity, the base moves straight only; "anywhere": no axle binds; "locked": they meet
+               nowhere, the base cannot move
     centre     (2,) [m] in the base's frame laid on the ground, at "point"; the line's point next to the base's origin
     direction  (2,) unit vector along the line, or towards the centre at infinity
     steerable  whether a joint can turn one of them
@@ -41,7 +42,8 @@ class Axles:
         return self.kind in ("point", "line", "anywhere")
 
     def to_free(self) -> tuple[tuple[str, ...], ...]:
-        """The smallest sets of wheels whose lateral rows, when freed, let the base turn: alternatives; none where it does already.
+        """The smallest sets of wheels whose lateral rows, when freed, let the base turn: alternatives; none where it
+        does already.
 
         Wheels whose rows are the same are freed together, as one axle."""
         if self.turns:
@@ -70,7 +72,8 @@ class Axles:
         if self.kind == "parallel" and self.steerable:
             return "at infinity: it moves straight on until it steers"
         first = self.wheels[0]
-        others = [name for name, row in zip(self.wheels, self.rows) if np.linalg.norm(np.cross(row, self.rows[0])) > TURNLESS]
+        others = [name for name, row in zip(self.wheels, self.rows)
+                  if np.linalg.norm(np.cross(row, self.rows[0])) > TURNLESS]
         free = " or ".join(", ".join(names) for names in self.to_free())
         locked = "straight only" if self.kind == "parallel" else "locked"
         return (f"none, {locked}: the axle of {first} does not meet that of {', '.join(others)}; "
@@ -106,8 +109,8 @@ class AxleReader:
     def centre(self, q: np.ndarray, v: np.ndarray | None = None) -> np.ndarray | None:
         """The point (3,) [m] in W about which the base turns, at the height of its origin; None where there is none.
 
-        Where the axles meet; where they coincide or bind nothing, and v (nv,) is given, the point of the common axle (or of the
-        ground) that the base's twist turns about now.
+        Where the axles meet; where they coincide or bind nothing, and v (nv,) is given, the point of the common axle
+        (or of the ground) that the base's twist turns about now.
         """
         found, plane = self.at(q), planar(self.vehicle, q)
         point = found.centre if found.kind == "point" else None
@@ -128,7 +131,8 @@ def axles(vehicle: Vehicle, q: np.ndarray | None = None, *, gripping: bool = Fal
 
     A wheel whose lateral row has a joint rate in it (a caster, a trailer, a bicycle's fork) trails and does not count.
 
-    gripping  all wheels, those too whose lateral rows were freed or replaced by `skid=`: why it could not turn without that
+    gripping  all wheels, those too whose lateral rows were freed or replaced by `skid=`: why it could not turn without
+              that
     """
     q = vehicle.configuration() if q is None else np.asarray(q, dtype=float)
     return AxleReader(vehicle, gripping=gripping).at(q)
@@ -140,11 +144,13 @@ def axles_at(vehicle: Vehicle, angles: dict[str, float]) -> Axles:
     seen = steering.fixed + steering.steered
     rows = np.array([axle.at(angles.get(axle.steering, 0.0)) for axle in seen]).reshape(-1, 3)
     rows = rows / np.linalg.norm(rows, axis=1, keepdims=True)
-    return Axles(tuple(axle.wheel for axle in seen), rows, steering.length, *_meet(rows, steering.length), bool(steering.steered))
+    return Axles(tuple(axle.wheel for axle in seen), rows, steering.length, *_meet(rows, steering.length),
+                 bool(steering.steered))
 
 
 def rotation_centre(vehicle: Vehicle, q: np.ndarray) -> np.ndarray | None:
-    """The one point (3,) [m] in W about which the base turns at q, at the height of its origin; None where there is not exactly one."""
+    """The one point (3,) [m] in W about which the base turns at q, at the height of its origin; None where there is not
+    exactly one."""
     return AxleReader(vehicle).centre(np.asarray(q, dtype=float))
 
 

@@ -24,58 +24,67 @@ class Cones:
         """Left sides before the norm is taken (n, 2), and right sides (n,)."""
         return self.P @ y + self.p, self.r @ y + self.s
 
-    def product(self, y: np.ndarray) -> np.ndarray:
-        """right^2 - |left|^2 where y is inside, not positive elsewhere, (n,)."""
-        left, right = self.parts(y)
-        size = np.hypot(left[:, 0], left[:, 1])
-        return (right - size) * np.maximum(right + size, 0.0)
-
-
-def minimise(c: np.ndarray, cones: Cones, y: np.ndarray, gap: float = 1e-11) -> np.ndarray:
+def minimise(c: np.ndarray, cones: Cones, y: np.ndarray, gap: float = 1e-11, *, sign: bool = False) -> np.ndarray:
     """The y with the least c . y, short of the optimum by at most `gap`.
 
-    y  strictly inside all cones; the numbers of the programme are to be of order one
+    y     strictly inside all cones; the numbers of the programme are to be of order one
+    sign  any y inside whose c . y has the sign that the least one has: fewer steps, where that is far from zero
 
-    By Newton's method on c . y - sum log(right^2 - |left|^2) / weight, whose distance from the optimum is 2 n / weight (Boyd and
-    Vandenberghe, Convex Optimization, 2004, sections 11.3 and 11.6).
+    By Newton's method on c . y - sum log(right^2 - |left|^2) / weight, whose distance from the optimum is 2 n / weight
+    (Boyd and Vandenberghe, Convex Optimization, 2004, sections 11.3 and 11.6); less than twice that where it is found
+    roughly.
     """
     weight, y = 1.0, np.array(y, dtype=float)
-    while 2 * len(cones.s) / weight > gap:
+    while (left := 2 * len(cones.s) / weight) > gap:
         y = _centred(c * weight, cones, y, ROUGHLY)
+        if sign and not 0 <= c @ y <= 2 * left:
+            return y
         weight *= GROWTH
     return _centred(c * weight, cones, y, EXACTLY)
 
 
 def _centred(c: np.ndarray, cones: Cones, y: np.ndarray, near: float) -> np.ndarray:
     """The least of the objective with barriers, up to a Newton decrement of `near`."""
-    value = _value(c, cones, y)
+    left, right = cones.parts(y)
+    f = _product(left, right)
+    value = _value(c, y, f)
     for _ in range(STEPS):
-        left, right = cones.parts(y)
-        f = cones.product(y)[:, None]
-        slope = 2 * (right[:, None] * cones.r - (left[:, None, :] @ cones.P)[:, 0]) / f
-        around = (cones.P / f[:, :, None]).reshape(-1, len(y)).T @ cones.P.reshape(-1, len(y))
-        gradient, hessian = c - slope.sum(axis=0), slope.T @ slope + 2 * (around - (cones.r / f).T @ cones.r)
-        scale = 1 / np.sqrt(np.diag(hessian))                             # tight cones next to slack ones: 1e20 and more apart
+        slope = 2 * (right[:, None] * cones.r - (left[:, None, :] @ cones.P)[:, 0]) / f[:, None]
+        around = (cones.P / f[:, None, None]).reshape(-1, len(y)).T @ cones.P.reshape(-1, len(y))
+        gradient, hessian = c - slope.sum(axis=0), slope.T @ slope + 2 * (around - (cones.r / f[:, None]).T @ cones.r)
+        scale = 1 / np.sqrt(hessian.diagonal())              # tight cones next to slack ones: 1e20 and more apart
         step = -scale * _solved(scale[:, None] * hessian * scale, scale * gradient)
         decrement, part = -gradient @ step, 1.0
         if not decrement > near:
             return y
-        while not (new := _value(c, cones, y + part * step)) < value - 0.1 * part * decrement:
+        while True:
+            new = y + part * step
+            left, right = cones.parts(new)
+            f = _product(left, right)
+            lower = _value(c, new, f)
+            if lower < value - 0.1 * part * decrement:
+                break
             part /= 2
             if part < 1e-9:                                               # rounding: no descent is left
                 return y
-        y, value = y + part * step, new
+        y, value = new, lower
     return y
 
 
 def _solved(matrix: np.ndarray, right: np.ndarray) -> np.ndarray:
-    """The shortest solution where, near an optimum with fewer tight cones than unknowns, the matrix is singular to rounding."""
+    """The shortest solution where, near an optimum with fewer tight cones than unknowns, the matrix is singular to
+    rounding."""
     try:
         return np.linalg.solve(matrix, right)
     except np.linalg.LinAlgError:
         return np.linalg.lstsq(matrix, right, rcond=None)[0]
 
 
-def _value(c: np.ndarray, cones: Cones, y: np.ndarray) -> float:
-    f = cones.product(y)
-    return float(c @ y - np.log(f).sum()) if np.all(f > 0) else np.inf
+def _product(left: np.ndarray, right: np.ndarray) -> np.ndarray:
+    """right^2 - |left|^2 inside the cones, not positive elsewhere, (n,)."""
+    size = np.hypot(left[:, 0], left[:, 1])
+    return (right - size) * np.maximum(right + size, 0.0)
+
+
+def _value(c: np.ndarray, y: np.ndarray, product: np.ndarray) -> float:
+    return float(c @ y - np.log(product).sum()) if product.min() > 0 else np.inf

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import threading
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import combinations
+from weakref import WeakKeyDictionary
 
 import numpy as np
 
-from ..vehicle.least_distance import least_norm
+from ..compile.buffered import Buffered
+from ..vehicle.least_distance import shortest, with_signs
 from ..vehicle.multipliers import ground_load
 from ..vehicle.vehicle import Vehicle
 
@@ -20,17 +24,22 @@ class ContactLoad:
     """Contact forces f = split + kernel z, for any z; admissible are those whose normals are not negative.
 
     names      (wheel, direction) of each entry of f
-    axes       (n, 3) unit vectors of the entries in W
+    directions () -> `axes`
     split      (n,) [N], the admissible one of least norm; the least-norm one at all where none is admissible
     kernel     (n, k), orthonormal: changes of f that no motion feels
     supported  whether an admissible split exists
     """
 
     names: tuple[tuple[str, str], ...]
-    axes: np.ndarray
+    directions: Callable[[], np.ndarray]
     split: np.ndarray
     kernel: np.ndarray
     supported: bool
+
+    @cached_property
+    def axes(self) -> np.ndarray:
+        """Unit vectors of the entries in W, (n, 3)."""
+        return self.directions()
 
     @cached_property
     def normal(self) -> np.ndarray:
@@ -44,7 +53,8 @@ class ContactLoad:
 
     @cached_property
     def _parts(self) -> tuple[np.ndarray, np.ndarray]:
-        """The kernel, turned: columns that move normals, and columns that only press wheels against each other along the ground."""
+        """The kernel, turned: columns that move normals, and columns that only press wheels against each other along
+        the ground."""
         _, s, vt = np.linalg.svd(self.kernel[self.normal])
         rank = int(np.sum(s > NOTHING))
         return self.kernel @ vt[:rank].T, self.kernel @ vt[rank:].T
@@ -63,7 +73,8 @@ class ContactLoad:
     def corners(self) -> np.ndarray:
         """Splits at the corners of the set of admissible normals, (p, n); none where nothing is admissible.
 
-        The normals add up to a determined force, so the set is bounded; at a corner as many of them vanish as are undetermined.
+        The normals add up to a determined force, so the set is bounded; at a corner as many of them vanish as are
+        undetermined.
         """
         move, start = self.lifting[self.normal], self.split[self.normal]
         found = []
@@ -83,7 +94,7 @@ class ContactLoad:
         best, r = -np.inf, move.shape[1]
         if r == 0:
             return float(start.min())
-        for chosen in map(list, combinations(range(len(start)), r + 1)):      # at the optimum so many are smallest together
+        for chosen in map(list, combinations(range(len(start)), r + 1)):  # at the optimum so many are smallest together
             matrix = np.column_stack([move[chosen], -np.ones(r + 1)])
             if abs(np.linalg.det(matrix)) > NOTHING:
                 *z, least = np.linalg.solve(matrix, -start[chosen])
@@ -93,7 +104,8 @@ class ContactLoad:
 
     @cached_property
     def intervals(self) -> dict[str, tuple[float, float]]:
-        """"wheel/direction" -> least and largest value [N] in admissible splits, of each undetermined entry; empty where there is none."""
+        """"wheel/direction" -> least and largest value [N] in admissible splits, of each undetermined entry; empty
+        where there is none."""
         if not self.supported:
             return {}
         loose = np.flatnonzero(np.linalg.norm(self.kernel, axis=1) > NOTHING)
@@ -127,10 +139,24 @@ class ContactLoad:
 
 def contact_load(vehicle: Vehicle, t: float, q: np.ndarray, v: np.ndarray, u: np.ndarray) -> ContactLoad:
     """The contact forces at a state, all of them that are consistent with its acceleration."""
-    names, matrix, right = ground_load(vehicle, t, q, v, u)
-    split, supported, _ = least_norm(matrix, right, np.array([direction == "normal" for _, direction in names], dtype=bool))
-    _, s, vt = np.linalg.svd(matrix)
-    rank = int(np.sum(s > 1e-10 * s.max(initial=1e-300)))
-    directions = dict(zip(vehicle.contact_names, vehicle.contact_directions(q, t)))
-    axes = np.array([directions[wheel][direction] for wheel, direction in names]).reshape(-1, 3)
-    return ContactLoad(tuple(names), axes, split, vt[rank:].T, supported)
+    names, matrix, right = ground_load(vehicle, t, q, v, u, _terms(vehicle))
+    split, kernel = shortest(matrix, right)
+    normals = np.array([direction == "normal" for _, direction in names], dtype=bool)
+    split, supported = with_signs(split, kernel, normals)
+
+    def axes() -> np.ndarray:
+        directions = dict(zip(vehicle.contact_names, vehicle.contact_directions(q, t)))
+        return np.array([directions[wheel][direction] for wheel, direction in names]).reshape(-1, 3)
+
+    return ContactLoad(tuple(names), axes, split, kernel, supported)
+
+
+_threads = threading.local()
+
+
+def _terms(vehicle: Vehicle) -> Buffered:
+    """What the forces are made of, on memory of this thread: a viewer judges one state while the run judges another."""
+    known = _threads.__dict__.setdefault("known", WeakKeyDictionary())
+    if vehicle not in known:
+        known[vehicle] = Buffered(vehicle.function("balance"))
+    return known[vehicle]

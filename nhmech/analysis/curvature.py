@@ -1,4 +1,5 @@
-"""Curvature of the connection that the constraints are: where a small loop of the joints leaves the rest of the vehicle."""
+"""Curvature of the connection that the constraints are: where a small loop of the joints leaves the rest of the
+vehicle."""
 
 from __future__ import annotations
 
@@ -17,7 +18,7 @@ from ..simulation.subject import Subject
 from .motions import extended
 
 FLAT = 1e-9      # relative to the largest lift: a component below this is zero
-SEEN = {"forward_speed": "forward", "lateral_speed": "sideways", "yaw_rate": "turn"}      # of the base, in its own frame
+SEEN = {"forward_speed": "forward", "lateral_speed": "sideways", "yaw_rate": "turn"}  # of the base, in its own frame
 
 
 @dataclass(frozen=True)
@@ -26,8 +27,8 @@ class Curvature:
 
     base, fibre  names of fibre coordinates; the fibre's are combinations of the base's on the constraints
     units        of either, such as rad/s
-    values       (m, n, n), antisymmetric: first alpha along a, then beta along c, alpha back and beta back, both small, and
-                 values[b, a, c] alpha beta is how far b has gone
+    values       (m, n, n), antisymmetric: first alpha along a, then beta along c, alpha back and beta back, both small,
+                 and values[b, a, c] alpha beta is how far b has gone
     flat         whether it vanishes at all samples: the constraints are integrable
     """
 
@@ -52,11 +53,12 @@ class Curvature:
         return {(self.fibre[b], self.base[i], self.base[j]): float(self.values[b, i, j]) for b, i, j in seen if i < j}
 
 
-def connection_curvature(constrained, q: np.ndarray | None = None, *, base: Sequence[str] | None = None) -> Curvature | None:
+def connection_curvature(constrained, q: np.ndarray | None = None, *,
+                         base: Sequence[str] | None = None) -> Curvature | None:
     """The curvature of a vehicle's or a system's connection at q; None where it is no connection.
 
-    A connection needs a fibration: the fibre coordinates that are left when the base's are at rest must be closed under brackets.
-    They are not where a base link leans or pitches by itself.
+    A connection needs a fibration: the fibre coordinates that are left when the base's are at rest must be closed under
+    brackets. They are not where a base link leans or pitches by itself.
 
     q     a configuration; the first sample where None (a vehicle: the zero pose)
     base  names of the base velocities; the independent speeds where None
@@ -96,7 +98,8 @@ def _closed(space: LieAlgebroid, below: list[int], above: list[int], points: np.
 
 
 def curvature_in_words(found: Curvature | None, *, most: int = 2) -> str:
-    """E.g. "a small loop in left_wheel_joint and right_wheel_joint shifts the base: sideways -0.02 m/rad^2"; the `most` curved pairs.
+    """E.g. "a small loop in left_wheel_joint and right_wheel_joint shifts the base: sideways -0.02 m/rad^2"; the `most`
+    curved pairs.
 
     Of a vehicle only what the base does; `components` has its other joints too.
     """
@@ -113,7 +116,8 @@ def curvature_in_words(found: Curvature | None, *, most: int = 2) -> str:
         return "zero here, not elsewhere"
     order = sorted(pairs, key=lambda pair: -max(map(abs, pairs[pair].values())))
     said = [f"a small loop in {a} and {b} shifts {'the base: ' if base_only else ''}" + ", ".join(
-        f"{SEEN.get(name, name)} {value:.4g} {_unit(found.units, name, a, b)}" for name, value in pairs[a, b].items()) for a, b in order[:most]]
+        f"{SEEN.get(name, name)} {value:.4g} {_unit(found.units, name, a, b)}" for name, value in pairs[a, b].items())
+        for a, b in order[:most]]
     return "; ".join(said) + (f"; {len(order) - most} more pairs (--json)" if len(order) > most else "")
 
 

@@ -1,7 +1,7 @@
 """Derivatives of one integration step with respect to state, input and parameters, compiled.
 
-Runge-Kutta's scheme applied to the variational equation dS/dt = f_x S + f_z is the exact derivative of the scheme, so that a step and
-its Jacobian come from one pass; f_x and f_z are sparse and come from automatic differentiation.
+Runge-Kutta's scheme applied to the variational equation dS/dt = f_x S + f_z is the exact derivative of the scheme, so
+that a step and its Jacobian come from one pass; f_x and f_z are sparse and come from automatic differentiation.
 """
 
 from __future__ import annotations
@@ -19,12 +19,13 @@ from ..simulation.flat import FlatState
 from ..simulation.integrators import projection_function, rate_function
 from ..simulation.subject import Subject
 
-INLINE = 20_000      # instructions up to which the whole derivative is one sparse expression: faster to run, slower to compile
+INLINE = 20_000      # instructions up to which the derivative is one sparse expression: quicker, but slow to compile
 
 
 @dataclass(frozen=True, eq=False)
 class StepJacobian:
-    """(t, x, u, theta) -> A = dx'/dx (nx, nx), B = dx'/du (nx, nu), C = dx'/dtheta (nx, ntheta) of the step x' = F(t, x, u, theta).
+    """(t, x, u, theta) -> A = dx'/dx (nx, nx), B = dx'/du (nx, nu), C = dx'/dtheta (nx, ntheta) of the step x' = F(t,
+    x, u, theta).
 
     names, inputs, parameters  of the rows and columns; x is the flat state, angles unwrapped
     """
@@ -35,7 +36,8 @@ class StepJacobian:
     inputs: tuple[str, ...]
     parameters: tuple[str, ...]
 
-    def __call__(self, t: float, x: np.ndarray, u: np.ndarray, theta: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    def __call__(self, t: float, x: np.ndarray, u: np.ndarray,
+                 theta: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         return self.with_step(t, x, u, theta)[1:]
 
     def with_step(self, t: float, x: np.ndarray, u: np.ndarray, theta: np.ndarray) -> tuple[np.ndarray, ...]:
@@ -63,7 +65,8 @@ class StepAdjoint:
 def step_jacobian(constrained, dt: float) -> StepJacobian:
     """The Jacobians of one step of classical Runge-Kutta followed by the projection, as the simulator makes it.
 
-    constrained  a vehicle or a `ConstrainedSystem`; symbolic parameters are theta (`vehicle.with_parameters(symbolic=...)`)
+    constrained  a vehicle or a `ConstrainedSystem`; symbolic parameters are theta
+                 (`vehicle.with_parameters(symbolic=...)`)
     dt           step [s]
 
     Raises `MechanicsError` for a dt that is no positive time, `CompileError` where the compiler refuses.
@@ -109,7 +112,8 @@ class _Parts:
         rate, project = _with_jacobian(self.rate), _with_jacobian(self.project)
         inline = 4 * rate.n_instructions() + project.n_instructions() <= INLINE
         symbol = ca.SX if inline else ca.MX
-        t, dt, inputs = symbol.sym("t"), symbol.sym("dt"), [symbol.sym(name, n) for name, n in zip(("x", "u", "theta"), self.sizes)]
+        t, dt, inputs = symbol.sym("t"), symbol.sym("dt"), [symbol.sym(name, n)
+                                                            for name, n in zip(("x", "u", "theta"), self.sizes)]
         x, u, theta = inputs
         nx, nu, ntheta = self.sizes
         unit = symbol(ca.DM.eye(nx + nu + ntheta))
@@ -147,10 +151,12 @@ class _Parts:
 
 
 def _with_jacobian(function: ca.Function) -> ca.Function:
-    """First output and its sparse Jacobian with respect to all inputs but t, as one function with common parts shared."""
+    """First output and its sparse Jacobian with respect to all inputs but t, as one function with common parts
+    shared."""
     inputs = function.sx_in()
     value = function.call(inputs, True, False)[0]
-    return ca.Function(f"{function.name()}_jacobian", inputs, [value, ca.jacobian(value, ca.vertcat(*inputs[1:]))], {"cse": True})
+    return ca.Function(f"{function.name()}_jacobian", inputs, [value, ca.jacobian(value, ca.vertcat(*inputs[1:]))],
+                       {"cse": True})
 
 
 def _time(dt: float) -> float:
@@ -167,5 +173,6 @@ def _sized(value, n: int, what: str) -> np.ndarray:
 
 
 def _checked(step: StepJacobian | StepAdjoint, x, u, theta) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    return (_sized(x, len(step.names), f"x ({', '.join(step.names)})"), _sized(u, len(step.inputs), f"u ({', '.join(step.inputs)})"),
+    return (_sized(x, len(step.names), f"x ({', '.join(step.names)})"),
+            _sized(u, len(step.inputs), f"u ({', '.join(step.inputs)})"),
             _sized(theta, len(step.parameters), f"theta ({', '.join(step.parameters)})"))

@@ -37,7 +37,8 @@ class EnergyBalance:
 
     @property
     def rest(self) -> np.ndarray:
-        """What no force accounts for: E(t) - E(0) less all work. That of a moving ground; else errors of integrator and quadrature."""
+        """What no force accounts for: E(t) - E(0) less all work. That of a moving ground; else errors of integrator and
+        quadrature."""
         return self.total - self.total[0] - self.inputs - self.passive
 
 
@@ -46,9 +47,10 @@ def energy_balance(trajectory: Trajectory, subject: Subject | None = None) -> En
 
     subject  what moved; that of the trajectory where None
 
-    The potential energy is E(t, q, 0). Work is the trapezoidal rule over the recorded states, of second order in their distance h. The mean
-    input between two of them is u_k + w (u_k+1 - u_k), w = (1 - T / h) / 2: that of a smooth command held over the control period T. Where
-    the run does not know T, or h is no longer than it, u is held from each state on.
+    The potential energy is E(t, q, 0). Work is the trapezoidal rule over the recorded states, of second order in their
+    distance h. The mean input between two of them is u_k + w (u_k+1 - u_k), w = (1 - T / h) / 2: that of a smooth
+    command held over the control period T. Where the run does not know T, or h is no longer than it, u is held from
+    each state on.
     """
     subject = trajectory.subject if subject is None else subject
     s, b, n = subject.constrained.system, subject.constrained.distribution.b, len(trajectory)
@@ -61,8 +63,10 @@ def energy_balance(trajectory: Trajectory, subject: Subject | None = None) -> En
         weight = np.maximum(1 - trajectory.settings.get("control_period", np.inf) / steps, 0) / 2
         u = (trajectory.u[:-1] + weight[:, None] * np.diff(trajectory.u, axis=0)).T
         states, many = [trajectory.t[None, :], trajectory.q.T, trajectory.v.T], power.map(n - 1)
-        ends = [many(*(part[:, where] for part in states), u, theta[:, 1:]) for where in (slice(None, -1), slice(1, None))]
+        ends = [many(*(part[:, where] for part in states), u, theta[:, 1:])
+                for where in (slice(None, -1), slice(1, None))]
         work[:, 1:] = np.cumsum(sum(np.array([p.full().ravel() for p in end]) for end in ends) / 2 * steps, axis=1)
     total = subject.energies(trajectory.t, trajectory.q, trajectory.v)
     potential = subject.energies(trajectory.t, trajectory.q, np.zeros_like(trajectory.v))
-    return EnergyBalance(trajectory.t, total - potential, potential, *work, not ca.SX(b).is_zero(), not trajectory.kinematic)
+    return EnergyBalance(trajectory.t, total - potential, potential, *work, not ca.SX(b).is_zero(),
+                         not trajectory.kinematic)

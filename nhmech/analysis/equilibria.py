@@ -1,4 +1,5 @@
-"""Steady motions: everything that the dynamics sees stands still. By Newton's method on the manifold, continued in a parameter."""
+"""Steady motions: everything that the dynamics sees stands still. By Newton's method on the manifold, continued in a
+parameter."""
 
 from __future__ import annotations
 
@@ -38,9 +39,10 @@ class Equilibrium:
 class SteadyMotions:
     """Steady motions of one system.
 
-    The unknowns are the displacements that the dynamics sees (lean, steer, pitch), the speeds, and the inputs that are set free:
-    project v = 0 and dxi/dt = 0, together with the conditions. The Jacobian is A (and B) of the linearisation, exact at the solution;
-    where a family of solutions is left, and where equations repeat because energy is conserved, the step is the shortest one.
+    The unknowns are the displacements that the dynamics sees (lean, steer, pitch), the speeds, and the inputs that are
+    set free: project v = 0 and dxi/dt = 0, together with the conditions. The Jacobian is A (and B) of the
+    linearisation, exact at the solution; where a family of solutions is left, and where equations repeat because energy
+    is conserved, the step is the shortest one.
 
     constrained  a vehicle, a `ConstrainedSystem`, or `Variations` of one
     inputs       names of inputs that are unknowns; all others keep their value
@@ -58,8 +60,8 @@ class SteadyMotions:
     # -- what can be asked for ------------------------------------------------------------------------------------
     @cached_property
     def quantities(self) -> dict[str, ca.SX]:
-        """What conditions can name: fibre coordinates [their unit] by their name; `NAME angle` of a joint or `q NAME` of a flat
-        coordinate; roll and pitch [rad] of a vehicle's base, R = Rz(yaw) Rx(roll) Ry(pitch)."""
+        """What conditions can name: fibre coordinates [their unit] by their name; `NAME angle` of a joint or `q NAME`
+        of a flat coordinate; roll and pitch [rad] of a vehicle's base, R = Rz(yaw) Rx(roll) Ry(pitch)."""
         space, q = self.variations.space, self.variations.system.q
         found = {name: self.variations.velocity[i] for i, name in enumerate(space.v_names)}
         found |= {f"q {name}": q[i] for i, name in enumerate(space.q_names)}
@@ -67,7 +69,8 @@ class SteadyMotions:
         if self.variations.subject.vehicle is not None:
             R = rotation(q[3:7])
             found |= {"roll": ca.asin(R[2, 1]), "pitch": ca.atan2(-R[2, 0], R[2, 2])}
-            found |= {f"{name} angle": q[space.q_names.index(name)] for name in space.v_names[6:] if name in space.q_names}
+            found |= {f"{name} angle": q[space.q_names.index(name)] for name in space.v_names[6:]
+                      if name in space.q_names}
         return found
 
     def reading(self, names: tuple[str, ...]) -> ca.Function:
@@ -83,23 +86,27 @@ class SteadyMotions:
         return self._readings[names]
 
     # -- Newton ---------------------------------------------------------------------------------------------------
-    def find(self, q: np.ndarray, xi: np.ndarray, u: np.ndarray | None = None, conditions: Mapping[str, float] | None = None,
+    def find(self, q: np.ndarray, xi: np.ndarray, u: np.ndarray | None = None,
+             conditions: Mapping[str, float] | None = None,
              t: float = 0.0) -> Equilibrium:
         """The steady motion nearest to a guess that meets the conditions.
 
-        q, xi, u    (nq,), (nxi,), (nu,) the guess, with lean, steer and the like nearly at rest: what is ignorable is read
-                    off the dynamics there; u is zero where None
+        q, xi, u    (nq,), (nxi,), (nu,) the guess, with lean, steer and the like nearly at rest: what is ignorable is
+                    read off the dynamics there; u is zero where None
         conditions  value of a quantity by its name: {"forward_speed": 5.0, "roll": 0.1}
 
-        Raises `MechanicsError` where none is found, naming the equation that is worst satisfied, and for unknown quantities.
+        Raises `MechanicsError` where none is found, naming the equation that is worst satisfied, and for unknown
+        quantities.
         """
         u = np.zeros(self.variations.system.u.numel()) if u is None else np.array(u, dtype=float)
-        q, xi, u, state, _ = self._solve(t, np.array(q, dtype=float), np.array(xi, dtype=float), u, dict(conditions or {}))
+        q, xi, u, state, _ = self._solve(t, np.array(q, dtype=float), np.array(xi, dtype=float), u,
+                                         dict(conditions or {}))
         return Equilibrium(q, xi, u, state.residual, state.family)
 
     def _solve(self, t: float, q: np.ndarray, xi: np.ndarray, u: np.ndarray, conditions: Mapping[str, float],
                across: np.ndarray | None = None) -> tuple[np.ndarray, np.ndarray, np.ndarray, _State, float]:
-        """Newton's method; all steps at right angles to `across` (nv + nxi + nu,) where it is given. And the length of all steps."""
+        """Newton's method; all steps at right angles to `across` (nv + nxi + nu,) where it is given. And the length of
+        all steps."""
         q = self._on_the_ground(t, q)
         state, gone = self._state(t, q, xi, u, conditions), 0.0
         for _ in range(ITERATIONS):
@@ -123,8 +130,10 @@ class SteadyMotions:
             q, xi, u, state = q_next, xi + fraction * step[k:k + nxi], moved, following
             gone += fraction * float(np.linalg.norm(step))
         if not state.residual <= ACCEPTED * state.scale:
-            raise MechanicsError(f"no steady motion found near the guess: {state.worst} is left with {state.residual:.3g}; "
-                                 f"change the guess or the conditions ({', '.join(conditions) or 'none'}), or let inputs be unknowns")
+            raise MechanicsError(f"no steady motion found near the guess: {state.worst} is left with "
+                                 f"{state.residual:.3g}; "
+                                 f"change the guess or the conditions ({', '.join(conditions) or 'none'}), or let "
+                                 "inputs be unknowns")
         return q, xi, u, state, gone
 
     def _local(self, point: Point, whole: np.ndarray) -> np.ndarray:
@@ -140,11 +149,13 @@ class SteadyMotions:
 
     def _state(self, t: float, q: np.ndarray, xi: np.ndarray, u: np.ndarray, conditions: Mapping[str, float]) -> _State:
         point = self.variations.at(q, xi, u, t)
-        values, along, by_speed, _ = (x.full() for x in self.reading(tuple(conditions))(t, q, xi, u, self.variations.theta))
+        values, along, by_speed, _ = (x.full() for x in self.reading(tuple(conditions))(t, q, xi, u,
+                                                                                        self.variations.theta))
         jacobian = np.vstack([np.hstack([point.A, point.B[:, self.free]]),
                               np.hstack([along @ point.basis, by_speed, np.zeros((len(conditions), len(self.free)))])])
         space = self.variations.space
-        names = [space.v_names[i] for i in point.names] + [f"d/dt {name}" for name in self.variations.equations.names] + list(conditions)
+        rates = [f"d/dt {name}" for name in self.variations.equations.names]
+        names = [space.v_names[i] for i in point.names] + rates + list(conditions)
         return _State(point, np.r_[point.defect, values[:, 0] - np.array(list(conditions.values()))], jacobian, names)
 
     @cached_property
@@ -184,20 +195,25 @@ class SteadyMotions:
                 start = self.find(start.q, start.xi, start.u, {**(conditions or {}), name: float(value)})
             except MechanicsError as error:
                 reached = float(self.reading((name,))(0.0, start.q, start.xi, start.u, self.variations.theta)[0])
-                raise MechanicsError(f"the family was followed to {name} = {reached:.9g} and not to {value:.9g}: it ends or folds between, or the "
-                                     f"values lie too far apart; `branch` goes on by arc length, round folds. ({error})") from error
+                raise MechanicsError(f"the family was followed to {name} = {reached:.9g} and not to {value:.9g}: it "
+                                     "ends or folds between, or the "
+                                     "values lie too far apart; `branch` goes on by arc length, round folds. "
+                                     f"({error})") from error
             members.append(start)
         return members
 
-    def branch(self, start: Equilibrium, name: str, step: float, count: int, conditions: Mapping[str, float] | None = None) -> list[Equilibrium]:
-        """`count` further members of a one-parameter family, by pseudo-arclength continuation: folds in `name` are passed.
+    def branch(self, start: Equilibrium, name: str, step: float, count: int,
+               conditions: Mapping[str, float] | None = None) -> list[Equilibrium]:
+        """`count` further members of a one-parameter family, by pseudo-arclength continuation: folds in `name` are
+        passed.
 
-        step  length of a step in the unknowns (displacements, speeds, free inputs, each in its own SI unit), halved where it is too
-              long for Newton's method; the first one goes to where the quantity `name` grows, or shrinks where `step` is negative
+        step  length of a step in the unknowns (displacements, speeds, free inputs, each in its own SI unit), halved
+              where it is too long for Newton's method; the first one goes to where the quantity `name` grows, or
+              shrinks where `step` is negative
         conditions  are kept
 
-        Raises `MechanicsError` where the family through a member has not dimension one, naming what can be done, and where no member
-        is found. Source: H. B. Keller, in Applications of Bifurcation Theory (1977) 359-384.
+        Raises `MechanicsError` where the family through a member has not dimension one, naming what can be done, and
+        where no member is found. Source: H. B. Keller, in Applications of Bifurcation Theory (1977) 359-384.
         """
         conditions, members, tangent = dict(conditions or {}), [], None
         gradient = self.reading((name,))
@@ -206,10 +222,12 @@ class SteadyMotions:
             _, s, vt = np.linalg.svd(state.jacobian)
             free = vt[int(np.sum(s > SINGULAR * s[0])):]
             if len(free) != 1:
-                raise MechanicsError(f"the steady motions with these conditions form a family of dimension {len(free)} here, not 1: "
-                                     + ("give further conditions" if len(free) > 1 else "leave out a condition, or free an input"))
+                remedy = "give further conditions" if len(free) > 1 else "leave out a condition, or free an input"
+                raise MechanicsError(f"the steady motions with these conditions form a family of dimension {len(free)} "
+                                     f"here, not 1: {remedy}")
             if tangent is None:
-                _, along, by_speed, _ = (x.full() for x in gradient(0.0, start.q, start.xi, start.u, self.variations.theta))
+                _, along, by_speed, _ = (x.full() for x in gradient(0.0, start.q, start.xi, start.u,
+                                                                    self.variations.theta))
                 grows = np.r_[along[0] @ state.point.basis, by_speed[0], np.zeros(len(self.free))] @ free[0]
                 local = free[0] * (1.0 if grows >= 0 else -1.0) * np.sign(step)
             else:
@@ -221,48 +239,54 @@ class SteadyMotions:
         return members
 
     def _further(self, start: Equilibrium, tangent: np.ndarray, length: float, conditions: Mapping[str, float]):
-        """The member a step along the tangent away, at right angles to it; a shorter step where Newton's method fails or goes so far
-        that it may be on another branch."""
+        """The member a step along the tangent away, at right angles to it; a shorter step where Newton's method fails
+        or goes so far that it may be on another branch."""
         nv, nxi = self.variations.space.nv, self.variations.xi.numel()
         for shorter in range(HALVINGS + 1):
             moved = length / 2 ** shorter * tangent
             try:
                 q = self._displaced(0.0, start.q, moved[:nv])
-                *found, gone = self._solve(0.0, q, start.xi + moved[nv:nv + nxi], start.u + moved[nv + nxi:], conditions, tangent)
+                *found, gone = self._solve(0.0, q, start.xi + moved[nv:nv + nxi], start.u + moved[nv + nxi:],
+                                           conditions, tangent)
             except MechanicsError:
                 if shorter == HALVINGS:
                     raise
                 continue
             if gone < np.linalg.norm(moved) / 2:
                 return found
-        raise MechanicsError(f"the branch turns too sharply for steps of {length:.3g}; start with shorter ones, or it meets another branch here")
+        raise MechanicsError(f"the branch turns too sharply for steps of {length:.3g}; start with shorter ones, or it "
+                             "meets another branch here")
 
     def straight(self, speed: float, q: np.ndarray | None = None) -> Equilibrium:
         """Straight running of a vehicle at a forward speed [m/s], from its upright configuration where q is None.
 
-        Raises `MechanicsError` for what is no vehicle, and where none is found: a vehicle with resistance needs its driven joints
-        among the unknown `inputs`; one whose wheels have their mass off the axle has no steady running at all.
+        Raises `MechanicsError` for what is no vehicle, and where none is found: a vehicle with resistance needs its
+        driven joints among the unknown `inputs`; one whose wheels have their mass off the axle has no steady running at
+        all.
         """
         q = self._upright(q)
         point = self.variations.at(q, np.zeros(self.variations.xi.numel()))
         if speed and (uneven := self._uneven(point)):
-            raise MechanicsError(f"{self.variations.subject.vehicle.name!r} has no steady straight running: the mass of {', '.join(uneven)} "
-                                 "is not evenly spread about the axle, so that it runs unevenly; set com and products of inertia of these "
-                                 "links to zero with with_parameters")
+            raise MechanicsError(f"{self.variations.subject.vehicle.name!r} has no steady straight running: the mass "
+                                 f"of {', '.join(uneven)} "
+                                 "is not evenly spread about the axle, so that it runs unevenly; set com and products "
+                                 "of inertia of these links to zero with with_parameters")
         xi = np.linalg.lstsq(point.E[:6], np.r_[speed, np.zeros(5)] - point.v[:6], rcond=SINGULAR)[0]
         return self.find(q, xi, conditions={"forward_speed": speed, "lateral_speed": 0.0, "yaw_rate": 0.0})
 
     def standing(self, q: np.ndarray | None = None) -> Equilibrium:
-        """The equilibrium at rest next to q, the upright configuration where None: the pitch and lean at which nothing falls over,
-        and the efforts of the free inputs that hold it. Wheels keep their angles.
+        """The equilibrium at rest next to q, the upright configuration where None: the pitch and lean at which nothing
+        falls over, and the efforts of the free inputs that hold it. Wheels keep their angles.
 
         Raises `MechanicsError` for what is no vehicle, and where none is found.
         """
         q = self._upright(q)
         zero = np.zeros(self.variations.xi.numel())
         held = {f"{name} angle": None for name in self._uneven(self.variations.at(q, zero))}
-        angles = self.reading(tuple(held))(0.0, q, zero, np.zeros(self.variations.system.u.numel()), self.variations.theta)[0].full().ravel()
-        return self.find(q, zero, conditions={"forward_speed": 0.0, "lateral_speed": 0.0, "yaw_rate": 0.0, **dict(zip(held, map(float, angles)))})
+        angles = self.reading(tuple(held))(0.0, q, zero, np.zeros(self.variations.system.u.numel()),
+                                           self.variations.theta)[0].full().ravel()
+        return self.find(q, zero, conditions={"forward_speed": 0.0, "lateral_speed": 0.0, "yaw_rate": 0.0,
+                                              **dict(zip(held, map(float, angles)))})
 
     def _upright(self, q: np.ndarray | None) -> np.ndarray:
         vehicle = self.variations.subject.vehicle
@@ -277,8 +301,8 @@ class SteadyMotions:
 
 
 def standing(vehicle) -> Equilibrium:
-    """Where a vehicle stands at rest, its driven joints holding it: `SteadyMotions.standing`. The pitch of a two-wheeled inverted
-    pendulum whose centre of mass is not above its axle in the zero pose, for example:
+    """Where a vehicle stands at rest, its driven joints holding it: `SteadyMotions.standing`. The pitch of a
+    two-wheeled inverted pendulum whose centre of mass is not above its axle in the zero pose, for example:
 
         e = standing(vehicle);  e.q, e.u  and  pitch_of(e.q)
     """

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
+from functools import lru_cache
 
 import numpy as np
 
@@ -22,7 +24,8 @@ def coefficients(vehicle: Vehicle, mu: float | Mapping[str, float] | None) -> di
     given = mu if isinstance(mu, Mapping) else {} if mu is None else dict.fromkeys(vehicle.contact_names, mu)
     for wheel, value in given.items():
         if wheel not in vehicle.contact_names:
-            raise MechanicsError(f"mu: {vehicle.name!r} has no wheel {wheel!r}; there are {', '.join(vehicle.contact_names)}")
+            raise MechanicsError(f"mu: {vehicle.name!r} has no wheel {wheel!r}; there are "
+                                 f"{', '.join(vehicle.contact_names)}")
         if not value > 0:
             raise MechanicsError(f"mu of {wheel!r} is {value}; a friction coefficient is a positive number, "
                                  "or inf for a wheel that cannot slip")
@@ -31,26 +34,29 @@ def coefficients(vehicle: Vehicle, mu: float | Mapping[str, float] | None) -> di
 
 
 def shares(load: ContactLoad, f: np.ndarray) -> dict[str, float]:
-    """|tangential| / normal of each wheel that is held along the ground: the friction coefficient it needs in the split f."""
+    """|tangential| / normal of each wheel that is held along the ground: the friction coefficient it needs in the split
+    f."""
     result = {}
     for wheel, (normal, along) in _places(load).items():
         if along:
             force = float(np.hypot(*_pair(f, along)))
-            result[wheel] = 0.0 if force < NOTHING * load.size else float(force / f[normal]) if f[normal] > 0 else np.inf
+            needed = float(force / f[normal]) if f[normal] > 0 else np.inf
+            result[wheel] = 0.0 if force < NOTHING * load.size else needed
     return result
 
 
 def slack(load: ContactLoad, mu: Mapping[str, float], *, sign: bool = False) -> float:
     """max over all splits of min over the wheels of mu N - |tangential| [N], negative where no split holds.
 
-    A wheel that only bears, or that cannot slip, enters with its normal alone. A second-order cone programme, solved as such.
+    A wheel that only bears, or that cannot slip, enters with its normal alone. A second-order cone programme, solved as
+    such.
 
-    sign  where the least-norm split holds, its own slack is enough: the sign is right, and there is nothing to solve
+    sign  any number of the right sign: where the least-norm split holds its own slack, and there is nothing to solve
     """
+    if sign and (left := _left(load, mu)) > 0:
+        return left
     parts = [_cone(load, places, mu[wheel]) for wheel, places in _places(load).items()]
-    if sign and (least := min(s - np.hypot(*p) for _, p, _, s in parts)) > 0:
-        return load.size * float(least)
-    return load.size * _widest(parts, load.kernel)[0]
+    return load.size * _widest(parts, load.kernel, sign=sign)[0]
 
 
 def least_use(load: ContactLoad, mu: Mapping[str, float], f: np.ndarray | None = None) -> tuple[float, np.ndarray]:
@@ -58,14 +64,14 @@ def least_use(load: ContactLoad, mu: Mapping[str, float], f: np.ndarray | None =
 
     f  a split whose normals are kept; all admissible splits where None
 
-    For given normals one cone programme; else a sequence of them (generalised fractional programming, Crouzeix, Ferland and
-    Schaible, Journal of Optimization Theory and Applications 47, 1985, 35-49).
+    For given normals one cone programme; else a sequence of them (generalised fractional programming, Crouzeix, Ferland
+    and Schaible, Journal of Optimization Theory and Applications 47, 1985, 35-49).
     """
     if f is None:
         if not load.supported:
             return np.inf, load.split
         use, best = least_use(load, mu, load.split)
-        if not np.isfinite(use):                                          # a wheel without load must hold: start from the middle
+        if not np.isfinite(use):      # a wheel without load must hold: start from the middle
             use, best = least_use(load, mu, load.corners.mean(axis=0))
         return (use, best) if load.lifting.shape[1] == 0 or not 0 < use < np.inf else _improved(load, mu, use, best)
     f, kernel = _unloaded(load, f)
@@ -81,7 +87,8 @@ def least_use(load: ContactLoad, mu: Mapping[str, float], f: np.ndarray | None =
     kernel = kernel @ _seen(np.vstack([kernel[along] for (_, along), _ in held]))
     if kernel.shape[1]:
         m, scale = kernel.shape[1], start.max()                           # use in units of what it is for the start
-        P = np.array([np.column_stack([_pair(kernel, along), np.zeros(2)]) * load.size / (room * scale) for (_, along), room in held])
+        P = np.array([np.column_stack([_pair(kernel, along), np.zeros(2)]) * load.size / (room * scale)
+                      for (_, along), room in held])
         p = np.array([_pair(f, along) / (room * scale) for (_, along), room in held])
         cones = Cones(P, p, np.tile(np.eye(m + 1)[m], (len(held), 1)), np.zeros(len(held)))
         y = minimise(np.eye(m + 1)[m], cones, np.r_[np.zeros(m), 2.0])
@@ -89,15 +96,27 @@ def least_use(load: ContactLoad, mu: Mapping[str, float], f: np.ndarray | None =
     return max(float(np.hypot(*_pair(f, along)) / room) for (_, along), room in held), f
 
 
+def most_use(load: ContactLoad, mu: Mapping[str, float]) -> float:
+    """max over splits of the normals of `least_use` with these normals.
+
+    Over the normals it is quasi-convex, so that the largest is at a corner of the admissible ones.
+    """
+    if not load.supported or any(_unloaded(load, corner)[0] is None for corner in load.corners):
+        return np.inf
+    return max(least_use(load, mu, corner)[0] for corner in load.corners)
+
+
 def _improved(load: ContactLoad, mu: Mapping[str, float], use: float, best: np.ndarray) -> tuple[float, np.ndarray]:
     """Better splits of the normals, until none leaves slack at the use found."""
     for _ in range(ROUNDS):
         parts = [_cone(load, places, use * mu[wheel]) for wheel, places in _places(load).items()]
         rooms = [max(float(best[normal]), NOTHING * load.size) / load.size for normal, _ in _places(load).values()]
-        parts = [tuple(part / room for part in cone) for cone, room in zip(parts, rooms)]      # the least ratios then move together
+        # the least ratios then move together
+        parts = [tuple(part / room for part in cone) for cone, room in zip(parts, rooms)]
         left, f = _widest(parts, load.kernel)
         f = load.split + load.size * f
-        found = max((need / mu[wheel] for wheel, need in shares(load, f).items() if np.isfinite(mu[wheel])), default=0.0)
+        found = max((need / mu[wheel] for wheel, need in shares(load, f).items() if np.isfinite(mu[wheel])),
+                    default=0.0)
         if not found < use:
             break
         gain, use, best = use - found, found, f
@@ -106,10 +125,25 @@ def _improved(load: ContactLoad, mu: Mapping[str, float], use: float, best: np.n
     return use, best
 
 
+def _left(load: ContactLoad, mu: Mapping[str, float]) -> float:
+    """min over the wheels of mu N - |tangential| [N] in the least-norm split; plain numbers, for a run asks after every
+    step."""
+    f, left = load.split.tolist(), []
+    for wheel, (normal, along) in _places(load).items():
+        held = along and mu[wheel] < math.inf
+        left.append(mu[wheel] * f[normal] - math.hypot(*(f[i] for i in along)) if held else f[normal])
+    return min(left)
+
+
 def _places(load: ContactLoad) -> dict[str, tuple[int, list[int]]]:
     """Wheel -> entry of its normal, entries of its forces along the ground."""
+    return _places_of(load.names)
+
+
+@lru_cache(maxsize=64)
+def _places_of(names: tuple[tuple[str, str], ...]) -> dict[str, tuple[int, list[int]]]:
     result: dict[str, tuple[int, list[int]]] = {}
-    for i, (wheel, direction) in enumerate(load.names):
+    for i, (wheel, direction) in enumerate(names):
         if direction == "normal":
             result[wheel] = (i, [])
         else:
@@ -124,16 +158,21 @@ def _pair(values: np.ndarray, along: list[int]) -> np.ndarray:
     return pair
 
 
-def _cone(load: ContactLoad, places: tuple[int, list[int]], mu: float) -> tuple[np.ndarray, np.ndarray, np.ndarray, float]:
+def _cone(load: ContactLoad, places: tuple[int, list[int]],
+          mu: float) -> tuple[np.ndarray, np.ndarray, np.ndarray, float]:
     """P, p, r, s of |tangential| <= mu normal in the kernel's coordinates, forces in units of the largest."""
     normal, along = places
     if not along or not np.isfinite(mu):
         along, mu = [], 1.0
-    return _pair(load.kernel, along), _pair(load.split, along) / load.size, mu * load.kernel[normal], mu * load.split[normal] / load.size
+    return (_pair(load.kernel, along), _pair(load.split, along) / load.size,
+            mu * load.kernel[normal], mu * load.split[normal] / load.size)
 
 
-def _widest(parts: list[tuple], kernel: np.ndarray) -> tuple[float, np.ndarray]:
-    """max over z of min over cones of right - |left|, and the change of the split there (n,)."""
+def _widest(parts: list[tuple], kernel: np.ndarray, *, sign: bool = False) -> tuple[float, np.ndarray]:
+    """max over z of min over cones of right - |left|, and the change of the split there (n,).
+
+    sign  as in `minimise`
+    """
     P, p, r, s = (np.array(part) for part in zip(*parts))
     basis = _seen(np.vstack([P.reshape(2 * len(P), kernel.shape[1]), r]))
     P, r, m = P @ basis, r @ basis, basis.shape[1]
@@ -142,7 +181,7 @@ def _widest(parts: list[tuple], kernel: np.ndarray) -> tuple[float, np.ndarray]:
         n = len(s)
         cones = Cones(np.concatenate([P, np.zeros((n, 2, 1))], axis=2), p, np.column_stack([r, -np.ones(n)]), s)
         least = float(np.min(s - np.hypot(p[:, 0], p[:, 1])))
-        z = minimise(-np.eye(m + 1)[m], cones, np.r_[z, least - 1.0])[:m]
+        z = minimise(-np.eye(m + 1)[m], cones, np.r_[z, least - 1.0], sign=sign)[:m]
     left, right = P @ z + p, r @ z + s
     return float(np.min(right - np.hypot(left[:, 0], left[:, 1]))), kernel @ (basis @ z)
 
@@ -154,7 +193,8 @@ def _seen(rows: np.ndarray) -> np.ndarray:
 
 
 def _unloaded(load: ContactLoad, f: np.ndarray) -> tuple[np.ndarray | None, np.ndarray]:
-    """The split with no force along the ground at wheels that bear nothing, None where that cannot be, and the preloads that keep it so."""
+    """The split with no force along the ground at wheels that bear nothing, None where that cannot be, and the preloads
+    that keep it so."""
     rows = [i for normal, along in _places(load).values() if f[normal] <= NOTHING * load.size for i in along]
     kernel = load.preload
     if not rows:

@@ -33,7 +33,8 @@ class Combination:
             terms = sorted(terms, key=lambda term: -sign * term[1])
             inner = "".join(f" {'+' if sign * value > 0 else '-'} {name}" for name, value in terms).removeprefix(" + ")
             factor = "" if abs(size - 1) <= 1e-9 else f"{size:.6g} "
-            parts.append(("+" if sign > 0 else "-", f"{factor}({inner})" if len(terms) > 1 and (factor or sign < 0) else factor + inner))
+            parts.append(("+" if sign > 0 else "-", f"{factor}({inner})" if len(terms) > 1
+                          and (factor or sign < 0) else factor + inner))
         return " ".join(f"{sign} {part}" for sign, part in parts).removeprefix("+ ") + " is constant"
 
 
@@ -44,7 +45,8 @@ class Candidates:
     names   of the coordinates whose differentials they are, the one that is to carry a plain coefficient first
     scales  metres per unit
     forms   (k, c, nv) at each sample
-    twists  (k, c, nv, nv) their exterior derivatives d f(e_a, e_b); zero on the holonomic manifold where they are differentials
+    twists  (k, c, nv, nv) their exterior derivatives d f(e_a, e_b); zero on the holonomic manifold where they are
+            differentials
     """
 
     names: tuple[str, ...]
@@ -54,17 +56,19 @@ class Candidates:
 
 
 def integrable_combinations(constrained, found: Motions | None = None) -> tuple[Combination, ...]:
-    """All independent combinations of coordinates that no motion changes; those that the holonomic rows hold anyway are left out.
+    """All independent combinations of coordinates that no motion changes; those that the holonomic rows hold anyway are
+    left out.
 
-    w with w f E = 0 and w df = 0 on the holonomic manifold at every sample, w constant and f the candidates: of a vehicle its
-    joints' rates and the yaw rate n . omega, of another system the fibre coordinates. Such a form vanishes on all brackets of the
-    distribution too: no steering changes the combination.
+    w with w f E = 0 and w df = 0 on the holonomic manifold at every sample, w constant and f the candidates: of a
+    vehicle its joints' rates and the yaw rate n . omega, of another system the fibre coordinates. Such a form vanishes
+    on all brackets of the distribution too: no steering changes the combination.
 
     found  the motions with wheel angles, where they are at hand
     """
     found = found or motions(constrained, wheel_angles=True)
     subject = Subject.of(constrained)
-    candidates = _constant(found, subject.constrained) if subject.vehicle is None else _of_vehicle(found, subject.vehicle)
+    vehicle = subject.vehicle
+    candidates = _constant(found, subject.constrained) if vehicle is None else _of_vehicle(found, vehicle)
     vanishing, fixed = [], []
     for forms, twists, E, basis in zip(candidates.forms, candidates.twists, found.at_points(), found.tangent):
         closed = np.einsum("cab,ai,bj->cij", twists, basis, basis).reshape(len(forms), -1)
@@ -87,15 +91,18 @@ def _constant(found: Motions, system_of: ConstrainedSystem) -> Candidates:
     twists = np.array([[-value.full() for value in structure.call([ca.DM(q)])] for q in found.points])
     scales = np.ones(space.nv) if system_of.scales is None else system_of.scales
     names = tuple(POSE.get(name, name.removesuffix("'")) for name in space.v_names)
-    return Candidates(names, tuple(scales), np.broadcast_to(np.eye(space.nv), (len(twists), space.nv, space.nv)), twists)
+    return Candidates(names, tuple(scales), np.broadcast_to(np.eye(space.nv), (len(twists), space.nv, space.nv)),
+                      twists)
 
 
 def _of_vehicle(found: Motions, vehicle: Vehicle) -> Candidates:
-    """Wheels, other joints, and yaw: d(n . omega)(X, Y) = n . (omega_X x omega_Y), zero where the base can tilt about one axis only."""
+    """Wheels, other joints, and yaw: d(n . omega)(X, Y) = n . (omega_X x omega_Y), zero where the base can tilt about
+    one axis only."""
     names, nv = found.algebroid.v_names, found.algebroid.nv
     spins = {c.mount.spin for c in vehicle.contacts if c.mount.spin is not None}
     joints = sorted(range(6, nv), key=lambda i: (i not in spins, i))
-    forms, twists = np.zeros((len(found.points), len(joints) + 1, nv)), np.zeros((len(found.points), len(joints) + 1, nv, nv))
+    points, count = len(found.points), len(joints) + 1
+    forms, twists = np.zeros((points, count, nv)), np.zeros((points, count, nv, nv))
     forms[:, range(len(joints)), joints] = 1.0
     for k, q in enumerate(found.points):
         n = pin.Quaternion(q[3:7]).toRotationMatrix().T @ vehicle.placer.normal

@@ -17,7 +17,8 @@ class Linearisation:
     """d/dt (eta, dxi) = A (eta, dxi) + B du,  dy = C (eta, dxi) + D du.
 
     A, B    (n, n), (n, nu)
-    names   of the state: displacements along fibre coordinates ("roll" along roll_rate), then independent speeds (a joint's with ')
+    names   of the state: displacements along fibre coordinates ("roll" along roll_rate), then independent speeds (a
+            joint's with ')
     units   of the state
     drift   dxi/dt at the point; zero at an equilibrium or a steady motion
     C, D    (ny, n), (ny, nu);  outputs, output_units  names and units of y
@@ -41,24 +42,30 @@ class Linearisation:
         return values[np.argsort(-values.real)]
 
     def state_space(self):
-        """The same as `control.StateSpace`, with the names. Raises `MechanicsError` where the extra `control` is not installed."""
+        """The same as `control.StateSpace`, with the names. Raises `MechanicsError` where the extra `control` is not
+        installed."""
         try:
             import control
         except ImportError as error:
-            raise MechanicsError("a control.StateSpace needs the package control: pip install 'nhmech[control]'") from error
-        return control.ss(self.A, self.B, self.C, self.D, states=list(self.names), inputs=list(self.inputs), outputs=list(self.outputs))
+            raise MechanicsError("a control.StateSpace needs the package control: pip install control") from error
+        return control.ss(self.A, self.B, self.C, self.D, states=list(self.names), inputs=list(self.inputs),
+                          outputs=list(self.outputs))
 
 
-def linearise(constrained, q: np.ndarray, xi: np.ndarray, u: np.ndarray | None = None, t: float = 0.0, *, ignorable: bool = False,
+def linearise(constrained, q: np.ndarray, xi: np.ndarray, u: np.ndarray | None = None, t: float = 0.0, *,
+              ignorable: bool = False,
               outputs: Sequence[str] | None = None) -> Linearisation:
-    """Linearises the equations of motion at (q, xi, u), by automatic differentiation (see `Variations` for the variational equation).
+    """Linearises the equations of motion at (q, xi, u), by automatic differentiation (see `Variations` for the
+    variational equation).
 
-    Directions on which nothing depends (position, heading and wheel angles on level ground) are left out unless `ignorable` is set.
+    Directions on which nothing depends (position, heading and wheel angles on level ground) are left out unless
+    `ignorable` is set.
 
     constrained  a vehicle, a `ConstrainedSystem`, or `Variations` of one, where many points are wanted
     q, xi, u     (nq,), (nxi,), (nu,); u is zero where None
-    outputs      names of the state, of fibre coordinates (speeds of joints and of the base), or of kept rows of the distribution
-                 (their multipliers, forces in newtons for contact rows: these have a D); the state itself where None
+    outputs      names of the state, of fibre coordinates (speeds of joints and of the base), or of kept rows of the
+                 distribution (their multipliers, forces in newtons for contact rows: these have a D); the state itself
+                 where None
 
     Raises `MechanicsError` where the point is not on the holonomic manifold, and for unknown outputs.
     """
@@ -74,7 +81,8 @@ def linearise(constrained, q: np.ndarray, xi: np.ndarray, u: np.ndarray | None =
     if outputs is None:
         C, D, outputs, output_units = np.eye(len(names)), np.zeros(B.shape), names, units
     else:
-        C, D, output_units = _outputs(variations, point, names, units, tuple(outputs), (t, q, xi, np.zeros(B.shape[1]) if u is None else u))
+        C, D, output_units = _outputs(variations, point, names, units, tuple(outputs),
+                                      (t, q, xi, np.zeros(B.shape[1]) if u is None else u))
     return Linearisation(A, B, names, variations.system.u_names, point.rate, units, C, D, tuple(outputs), output_units)
 
 
@@ -83,15 +91,19 @@ def _integrated(unit: str) -> str:
     return unit.removesuffix("/s") if unit.endswith("/s") else f"{unit} s".strip()
 
 
-def _outputs(variations: Variations, point: Point, names, units, wanted, at) -> tuple[np.ndarray, np.ndarray, tuple[str, ...]]:
+def _outputs(variations: Variations, point: Point, names, units, wanted,
+             at) -> tuple[np.ndarray, np.ndarray, tuple[str, ...]]:
     """C, D and units of the outputs called `wanted`."""
     space, frame = variations.space, variations.equations.frame
     rows = {variations.distribution.names[row]: i for i, row in enumerate(frame.kept)}
     known = [name for name in wanted if name in names or name in space.v_names or name in rows]
     if len(known) < len(wanted):
         missing = next(name for name in wanted if name not in known)
-        raise MechanicsError(f"no output {missing!r}; there are {', '.join(dict.fromkeys((*names, *space.v_names, *rows)))}")
-    lam = variations.equations.multipliers(*variations.inputs) if any(name in rows for name in wanted) else ca.SX(len(rows), 1)
+        raise MechanicsError(f"no output {missing!r}; there are "
+                             f"{', '.join(dict.fromkeys((*names, *space.v_names, *rows)))}")
+    lam = ca.SX(len(rows), 1)
+    if any(name in rows for name in wanted):
+        lam = variations.equations.multipliers(*variations.inputs)
     s = variations.system
     derivative = ca.Function("outputs", variations.inputs, [
         ca.jacobian(lam, s.q) @ space.anchor, ca.jacobian(lam, variations.xi), ca.jacobian(lam, s.u)])

@@ -1,8 +1,9 @@
-"""Redundancy and mobility: which rows depend on which, what of the reactions is undetermined, and the five classes of wheeled robots."""
+"""Redundancy and mobility: which rows depend on which, what of the reactions is undetermined, and the five classes of
+wheeled robots."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import pinocchio as pin
@@ -15,7 +16,7 @@ from .motions import ZERO, kernel, motions
 
 CLASSES = {
     (3, 0): "omnidirectional: any motion at once, without steering",
-    (2, 0): "forward speed and yaw rate are free, all fixed axles in line",
+    (2, 0): "forward speed and yaw rate are free",
     (2, 1): "one steered wheel, no fixed axle",
     (1, 1): "car-like: one steering beside a fixed axle",
     (1, 2): "two independent steerings, no fixed axle",
@@ -24,14 +25,16 @@ CLASSES = {
 
 @dataclass(frozen=True)
 class Dependence:
-    """row = sum_i coefficients[name_i] name_i, on the kept rows; `constant` if these are the same at all sample configurations."""
+    """row = sum_i coefficients[name_i] name_i, on the kept rows; `constant` if these are the same at all sample
+    configurations."""
 
     row: str
     coefficients: dict[str, float]
     constant: bool
 
     def __str__(self) -> str:
-        text = "".join(f" {'-' if value < 0 else '+'} " + ("" if abs(abs(value) - 1) < 1e-9 else f"{abs(value):.4g} ") + name
+        text = "".join(f" {'-' if value < 0 else '+'} " + ("" if abs(abs(value) - 1) < 1e-9 else f"{abs(value):.4g} ")
+                       + name
                        for name, value in self.coefficients.items()).removeprefix(" + ") or "0"
         return f"{self.row} = {text.strip()}" + ("" if self.constant else " (in the zero pose)")
 
@@ -42,9 +45,14 @@ class Mobility:
 
     rows, rank, speeds   number of rows, rank, number of independent speeds
     dependent            the rows that are combinations of others
-    undetermined         contact force components that another split could change, and `splits`, the dimension of that freedom
-    degree, steerability (delta_m, delta_s) of Campion, Bastin and d'Andrea-Novel (1996), None for a system without wheels
+    undetermined         contact force components that another split could change, and `splits`, the dimension of that
+                         freedom
+    degree, steerability (delta_m, delta_s) of Campion, Bastin and d'Andrea-Novel (1996); None for a system
+                         without wheels
     leaning              whether the class leaves out that the base can lean or pitch
+    fixed                number of wheels whose axle is fixed to the base and that hold it sideways
+    trailing             joints that turn a wheel whose contact trails behind their axis: castors in the class,
+                         even where it steers, as a bicycle's fork does
     """
 
     rows: int
@@ -56,6 +64,8 @@ class Mobility:
     degree: int | None
     steerability: int | None
     leaning: bool
+    fixed: int = 0
+    trailing: tuple[str, ...] = ()
 
     @property
     def manoeuvrability(self) -> int | None:
@@ -72,15 +82,20 @@ class Mobility:
         """What the class is."""
         if self.type is None:
             return "no wheels"
-        return CLASSES.get(self.type, "none of the five classes") + (", leaning or pitching not counted" if self.leaning else "")
+        words = CLASSES.get(self.type, "none of the five classes")
+        if self.type == (2, 0) and self.fixed:
+            words += ", one fixed axle" if self.fixed == 1 else ", all fixed axles in line"
+            words += f", what {' and '.join(self.trailing)} turns trails and binds nothing" if self.trailing else ""
+        return words + (", leaning or pitching not counted" if self.leaning else "")
 
 
 def mobility(constrained) -> Mobility:
     """Redundancy of a vehicle's or a system's rows and, of a vehicle, its class.
 
-    The degree of mobility is the dimension of the base's planar twists that the rows allow at a steering angle, where steered axles
-    meet; the steerability counts the steering rates that are independent of those twists. Wheels that trail (casters, hitches) do not
-    restrict the base. Source: G. Campion, G. Bastin, B. d'Andrea-Novel, IEEE Trans. Robotics and Automation 12 (1996) 47.
+    The degree of mobility is the dimension of the base's planar twists that the rows allow at a steering angle, where
+    steered axles meet; the steerability counts the steering rates that are independent of those twists. Wheels that
+    trail (casters, hitches) do not restrict the base. Source: G. Campion, G. Bastin, B. d'Andrea-Novel, IEEE Trans.
+    Robotics and Automation 12 (1996) 47.
     """
     subject = Subject.of(constrained)
     vehicle, system_of = subject.vehicle, subject.constrained
@@ -89,12 +104,17 @@ def mobility(constrained) -> Mobility:
     dependent = tuple(_dependence(forms, frame.kept, i, d.names) for i in range(d.m) if i not in frame.kept)
     undetermined, splits = _undetermined(vehicle, forms[-1]) if vehicle is not None else ((), 0)
     degree, steerability = _class(vehicle) if vehicle is not None else (None, None)
-    leaning = vehicle is not None and not _level(vehicle)
-    return Mobility(d.m, len(frame.kept), frame.nxi, dependent, undetermined, splits, degree, steerability, leaning)
+    found = Mobility(d.m, len(frame.kept), frame.nxi, dependent, undetermined, splits, degree, steerability, False)
+    if vehicle is None:
+        return found
+    steered = {axle.steering for axle in vehicle.steering.steered}
+    trailing = tuple(name for name in vehicle.description.steering if name not in steered)
+    return replace(found, leaning=not _level(vehicle), fixed=len(vehicle.steering.fixed), trailing=trailing)
 
 
 def _class(vehicle: Vehicle) -> tuple[int, int]:
-    """(degree of mobility, steerability), at the sample with the largest steerability: steered wheels may be coaxial in others."""
+    """(degree of mobility, steerability), at the sample with the largest steerability: steered wheels may be coaxial in
+    others."""
     if not _level(vehicle):                               # its axles, seen upright
         steering = vehicle.steering
         fixed = _rank(np.array([axle.straight for axle in steering.fixed]).reshape(-1, 3))
@@ -119,7 +139,8 @@ def _rank(matrix: np.ndarray) -> int:
 
 
 def planar(vehicle: Vehicle, q: np.ndarray) -> np.ndarray:
-    """(3, 6): rows t1 . v, t2 . v, n . omega of the base's twist, t1 its x axis laid on the ground, n the ground's normal, t2 = n x t1."""
+    """(3, 6): rows t1 . v, t2 . v, n . omega of the base's twist, t1 its x axis laid on the ground, n the ground's
+    normal, t2 = n x t1."""
     n = pin.Quaternion(np.asarray(q, dtype=float)[3:7]).toRotationMatrix().T @ vehicle.placer.normal
     t1 = np.eye(3)[0] - n[0] * n
     size = np.linalg.norm(t1)
@@ -133,11 +154,13 @@ def _dependence(forms: np.ndarray, kept: tuple[int, ...], row: int, names: tuple
     """Least squares at every sample; where the coefficients differ, those of the first sample (straight ahead)."""
     found = np.array([np.linalg.lstsq(A[list(kept)].T, A[row], rcond=1e-10)[0] for A in forms])
     constant = bool(np.ptp(found, axis=0).max(initial=0.0) <= 1e-8 * max(1.0, np.abs(found).max(initial=0.0)))
-    return Dependence(names[row], {names[k]: float(value) for k, value in zip(kept, found[0]) if abs(value) > 1e-9}, constant)
+    return Dependence(names[row], {names[k]: float(value) for k, value in zip(kept, found[0]) if abs(value) > 1e-9},
+                      constant)
 
 
 def _undetermined(vehicle: Vehicle, A: np.ndarray) -> tuple[tuple[str, ...], int]:
-    """Contact force components that some combination of contact forces without effect contains, and how many there are of these."""
+    """Contact force components that some combination of contact forces without effect contains, and how many there are
+    of these."""
     wanted = {f"{c.name}/{direction}" for c in vehicle.contacts for direction in c.held}
     names = vehicle.reduced.distribution.names
     rows = [i for i, name in enumerate(names) if name in wanted]

@@ -12,22 +12,25 @@ from ..mechanics.symmetry import Symmetry
 
 @dataclass(frozen=True)
 class MomentumBalance:
-    """J_f (N, n) of the sections `names`, and the defect J_f(t) - J_f(0) - integral of the momentum equation's right side, (N, n)."""
+    """J_f (N, n) of the sections `names`, and the defect J_f(t) - J_f(0) - integral of the momentum equation's right
+    side, (N, n)."""
 
     names: tuple[str, ...]
     momentum: np.ndarray
     defect: np.ndarray
 
 
-def momentum_balance(symmetry: Symmetry, t: np.ndarray, q: np.ndarray, v: np.ndarray, u: np.ndarray | None = None) -> MomentumBalance:
+def momentum_balance(symmetry: Symmetry, t: np.ndarray, q: np.ndarray, v: np.ndarray,
+                     u: np.ndarray | None = None) -> MomentumBalance:
     """Whether d/dt J_f = <dL/dv, S df/dt> + tau . S f holds along a run; paper 004, eq. (24).
 
-    The right side is integrated with a spline of degree 5 through its values: the defect shrinks with the sixth power of the time step,
-    or with the integrator's order.
+    The right side is integrated with a spline of degree 5 through its values: the defect shrinks with the sixth power
+    of the time step, or with the integrator's order.
 
     t, q, v, u  (N,), (N, nq), (N, nv), (N, nu) of the run, N >= 6; u is zero where None
 
-    Raises `MechanicsError` where no combination of the generators lies in the distribution, or the system has no energy to take dL/dv of.
+    Raises `MechanicsError` where no combination of the generators lies in the distribution, or the system has no energy
+    to take dL/dv of.
     """
     from scipy.interpolate import make_interp_spline
 

@@ -23,12 +23,14 @@ ZERO = 1e-9        # a singular value below this, relative to the largest, count
 class Motions:
     """A frame E of the linear part of the constraints, at time t held.
 
-    algebroid  the configuration's, with what the root sees of the world (the ground's normal) as further coordinates: small graphs
+    algebroid  the configuration's, with what the root sees of the world (the ground's normal) as further coordinates:
+               small graphs
     sections   E (nv, n); rows of what is left out are zero
     points     sample configurations, (k, nq), without those where the holonomic rows have less than their usual rank
     tangent    (k, nv, d) bases of the kernel of the holonomic one-forms there, with what is left out at rest
     variables  d names of independent variables on the holonomic manifold
-    left_out   wheel angles (on which nothing in E depends) and followers of other joints, which are not among the variables
+    left_out   wheel angles (on which nothing in E depends) and followers of other joints, which are not among the
+               variables
     """
 
     algebroid: LieAlgebroid
@@ -60,13 +62,15 @@ def motions(constrained, *, wheel_angles: bool = False, q: np.ndarray | None = N
     vehicle = subject.vehicle
     system_of = subject.constrained if vehicle is None else vehicle.reduced
     if q is not None:
-        system_of = replace(system_of, samples=np.asarray(q, dtype=float)[None, :])      # rows and speeds that serve here
+        system_of = replace(system_of, samples=np.asarray(q, dtype=float)[None, :])  # rows and speeds that serve here
     frame = vehicle.frame if vehicle is not None and q is None else adapted_frame(system_of)
     space, sections, points = extended(system_of, frame.E, t)
     holonomic = _holonomic_forms(system_of, t, on_manifold=q is not None)
     names = [POSE.get(name, name.removesuffix("'")) for name in space.v_names]
     followers = _followers(vehicle) if vehicle is not None else ()
-    out = [] if vehicle is None or wheel_angles else _wheels(vehicle, space, sections) + [space.v_names.index(name) for name in followers]
+    out = []
+    if vehicle is not None and not wheel_angles:
+        out = _wheels(vehicle, space, sections) + [space.v_names.index(name) for name in followers]
     if out:
         keep = np.ones(space.nv)
         keep[out] = 0.0
@@ -87,7 +91,8 @@ def extended(system_of: ConstrainedSystem, E: ca.SX, t: float) -> tuple[LieAlgeb
         points = np.array([np.r_[q, meanings(t, q, system_of.parameters).full().ravel()] for q in points])
         rates = ca.jacobian(short.rates, system.v)
         names = tuple(symbol.name() for symbol in ca.vertsplit(short.symbols))
-        space = replace(space, q=ca.vertcat(space.q, short.symbols), q_names=space.q_names + names, anchor=ca.vertcat(space.anchor, rates))
+        space = replace(space, q=ca.vertcat(space.q, short.symbols), q_names=space.q_names + names,
+                        anchor=ca.vertcat(space.anchor, rates))
     used = [E, space.anchor, *space.structure]
     if ca.depends_on(ca.veccat(*used), held):
         E, anchor, *structure = ca.substitute(used, [held], [ca.densify(ca.SX(values))])
@@ -99,11 +104,13 @@ def _holonomic_forms(system_of: ConstrainedSystem, t: float, on_manifold: bool) 
     """(k, m, nv) at the samples."""
     system, d = system_of.system, system_of.distribution
     forms = d.A[list(d.phi_rows), :] if d.phi_rows else ca.SX(0, system.algebroid.nv)
-    evaluate = ca.Function("holonomic", [system.t, system.q, system.theta], system.expand(ca.densify(forms), ca.densify(d.phi)))
+    evaluate = ca.Function("holonomic", [system.t, system.q, system.theta],
+                           system.expand(ca.densify(forms), ca.densify(d.phi)))
     found = [[value.full() for value in evaluate(t, q, system_of.parameters)] for q in system_of.configurations]
     worst = max((np.abs(phi).max(initial=0.0) for _, phi in found), default=0.0)
     if on_manifold and worst > 1e-6:
-        raise MechanicsError(f"q is not on the holonomic manifold: |phi| = {worst:.3g}; place the vehicle with configuration(...)")
+        raise MechanicsError(f"q is not on the holonomic manifold: |phi| = {worst:.3g}; place the vehicle with "
+                             "configuration(...)")
     return np.array([forms for forms, _ in found]).reshape(len(found), len(d.phi_rows), system.algebroid.nv)
 
 
@@ -116,7 +123,8 @@ def kernel(forms: np.ndarray) -> np.ndarray:
 
 
 def _tangent(forms: np.ndarray, out: list[int]) -> tuple[list[int], np.ndarray]:
-    """Kernels of the holonomic forms, less the directions of what is left out, and the samples where their rank is the usual one."""
+    """Kernels of the holonomic forms, less the directions of what is left out, and the samples where their rank is the
+    usual one."""
     bases = []
     for form in forms:
         basis = kernel(form)
@@ -139,7 +147,8 @@ def _followers(vehicle: Vehicle) -> tuple[str, ...]:
     """Joints whose position is a function of others: coupled steering behind its leaders, and mimic joints."""
     pair = vehicle.steering.pair() if vehicle.steering.coupled else ()
     coupled = [axle.steering for axle in vehicle.steering.steered if pair and axle not in pair]
-    return tuple(name for name in coupled + [m.joint for m in vehicle.description.mimic] if name in vehicle.algebroid.v_names)
+    return tuple(name for name in coupled + [m.joint for m in vehicle.description.mimic]
+                 if name in vehicle.algebroid.v_names)
 
 
 def _order(names: tuple[str, ...], followers: tuple[str, ...]) -> list[int]:
@@ -151,7 +160,8 @@ def _order(names: tuple[str, ...], followers: tuple[str, ...]) -> list[int]:
 
 
 def _independent(tangent: np.ndarray, order) -> list[int]:
-    """Fibre coordinates that parametrise the tangent space at the last sample (a random one), the first in `order` preferred."""
+    """Fibre coordinates that parametrise the tangent space at the last sample (a random one), the first in `order`
+    preferred."""
     rest, chosen = tangent[-1].copy(), []
     for i in order:
         size = np.linalg.norm(rest[i])

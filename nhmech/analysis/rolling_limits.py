@@ -19,15 +19,16 @@ from .validity import Validity, Verdict, judged, validity
 FRICTION, LIFT_OFF = "friction limit", "lift-off"      # names of the events
 
 
-def friction_limit(vehicle: Vehicle, mu: float | Mapping[str, float] | None = None, *, doubt: bool = False, terminal: bool = True) -> Event:
+def friction_limit(vehicle: Vehicle, mu: float | Mapping[str, float] | None = None, *, doubt: bool = False,
+                   terminal: bool = True) -> Event:
     """The moment from which no way of sharing the load satisfies |tangential| <= mu N at every wheel.
 
     mu        as in `validity`
     doubt     the moment from which it depends on how the load is shared, instead
     terminal  False: the run goes on, and the moment stands in `trajectory.events`
 
-    Of the inputs that act at the moment (`State.u`); where a controller's command jumps over the limit, the moment of the jump.
-    Raises `MechanicsError` where no wheel has a friction coefficient.
+    Of the inputs that act at the moment (`State.u`); where a controller's command jumps over the limit, the moment of
+    the jump. Raises `MechanicsError` where no wheel has a friction coefficient.
     """
     known = coefficients(vehicle, mu)
     if not any(np.isfinite(value) for value in known.values()):
@@ -45,20 +46,26 @@ def lift_off(vehicle: Vehicle, *, terminal: bool = True) -> Event:
 
     Where the normals are not determined, the moment from which no split has them all >= 0.
     """
-    return Event(LIFT_OFF, lambda t, state: _load(vehicle, t, state).least_normal, terminal, direction=-1, limit=True)
+
+    def value(t: float, state: State) -> float:
+        load = _load(vehicle, t, state)
+        least = float(load.split[load.normal].min())                  # where this split holds, the kindest one does
+        return least if least > 0 else load.least_normal
+
+    return Event(LIFT_OFF, value, terminal, direction=-1, limit=True)
 
 
 _last: list[tuple[Vehicle, State, ContactLoad]] = []      # the state judged last: several events look at the same one
 
 
 def _load(vehicle: Vehicle, t: float, state: State) -> ContactLoad:
-    for known, judged, load in _last[:1]:                               # a copy: other threads judge other states meanwhile
+    for known, judged, load in _last[:1]:      # a copy: other threads judge other states meanwhile
         if known is vehicle and judged is state:
             return load
     wanted = vehicle.constrained.system.u.numel()
     if len(state.u) != wanted:
-        raise MechanicsError(f"the state has {len(state.u)} inputs, {vehicle.name!r} has {wanted}: make the event for the vehicle "
-                             "that runs; with external wrenches, for vehicle.with_wrench(links)")
+        raise MechanicsError(f"the state has {len(state.u)} inputs, {vehicle.name!r} has {wanted}: make the event for "
+                             "the vehicle that runs; with external wrenches, for vehicle.with_wrench(links)")
     load = contact_load(vehicle, t, state.q, state.v, state.u)
     _last[:] = [(vehicle, state, load)]
     return load
@@ -87,7 +94,8 @@ class RunValidity:
 
     @property
     def until(self) -> float | None:
-        """Time [s] of the first event, else of the last state before the first that FAILS; None where ideal rolling was valid all along."""
+        """Time [s] of the first event, else of the last state before the first that FAILS; None where ideal rolling was
+        valid all along."""
         failed = self.first(Verdict.FAILS)
         if self.events or failed is None:
             return min((t for t, _ in self.events), default=None)
@@ -95,7 +103,8 @@ class RunValidity:
 
     def describe(self) -> str:
         """E.g. "ideal rolling stopped being valid at t = 3.2 s, left_wheel, needs mu = 0.9 > 0.8"."""
-        failed, doubted = self.first(Verdict.FAILS), self.first(Verdict.POSSIBLE)
+        failed = self.first(Verdict.FAILS)
+        doubted = [state.t for state in self.states if state.verdict is Verdict.POSSIBLE]
         lines = []
         if self.events:
             t, name = self.events[0]
@@ -107,21 +116,24 @@ class RunValidity:
                          "run with friction_limit and lift_off for the exact moment")
         else:
             hardest = max(self.states, key=lambda state: state.use[0])
-            lines.append(f"ideal rolling was valid from t = {self.states[0].t:.6g} to {self.states[-1].t:.6g} s; "
-                         f"closest to slip at t = {hardest.t:.6g} s, {hardest.reason()}")
-        if doubted is not None:
-            lines.append(f"at t = {doubted.t:.6g} s {doubted.verdict.value}")
+            lines.append(f"ideal rolling was {'possible' if doubted else 'valid'} from t = {self.states[0].t:.6g} to "
+                         f"{self.states[-1].t:.6g} s; closest to slip at t = {hardest.t:.6g} s, {hardest.reason()}")
+        if doubted:
+            first, last = doubted[0], doubted[-1]
+            when = f"at t = {first:.6g} s" if first == last else f"between t = {first:.6g} and {last:.6g} s"
+            lines.append(f"whether it held {when} depends on how the wheels share the load, which rigid bodies do not "
+                         "determine")
         return "\n".join(lines)
 
 
 def along(trajectory: Trajectory, mu: float | Mapping[str, float] | None = None, *, every: int = 1) -> RunValidity:
     """`validity` at each so many recorded states, the last one and those after an event included.
 
-    A run that was read from a file is judged with the vehicle it was made with (`trajectory.subject.vehicle`), or with the one that
-    `Trajectory.load` was given.
+    A run that was read from a file is judged with the vehicle it was made with (`trajectory.subject.vehicle`), or with
+    the one that `Trajectory.load` was given.
 
-    Raises `MechanicsError` for a run of something without wheels, and of a kinematic run (which has no forces); `SimulationError` for a
-    file that does not say what was simulated.
+    Raises `MechanicsError` for a run of something without wheels, and of a kinematic run (which has no forces);
+    `SimulationError` for a file that does not say what was simulated.
     """
     vehicle = trajectory.subject.vehicle
     if vehicle is None:
@@ -132,5 +144,6 @@ def along(trajectory: Trajectory, mu: float | Mapping[str, float] | None = None,
     last = len(trajectory) - 1
     after = {min(int(np.searchsorted(trajectory.t, t)), last) for t, _ in events}
     chosen = sorted({*range(0, len(trajectory), every), last, *after})
-    states = tuple(validity(vehicle, trajectory.t[k], trajectory.q[k], trajectory.v[k], trajectory.u[k], mu) for k in chosen)
+    states = tuple(validity(vehicle, trajectory.t[k], trajectory.q[k], trajectory.v[k], trajectory.u[k], mu)
+                   for k in chosen)
     return RunValidity(states, events)

@@ -17,8 +17,9 @@ def eigenvalue_sensitivities(motions: SteadyMotions, motion: Equilibrium, condit
                              t: float = 0.0) -> tuple[np.ndarray, np.ndarray]:
     """Eigenvalues lambda (n,) of a steady motion and d lambda / d theta (n, ntheta), `conditions` kept at their values.
 
-    With right and left vectors r, w of A: d lambda = w dA r / (w r), dA along (dq, dxi, dtheta), where dq, dxi keep the steady motion
-    steady and its wheels on the ground. All derivatives are automatic, those of A second ones. NaN for those that are zero or not simple.
+    With right and left vectors r, w of A: d lambda = w dA r / (w r), dA along (dq, dxi, dtheta), where dq, dxi keep the
+    steady motion steady and its wheels on the ground. All derivatives are automatic, those of A second ones. NaN for
+    those that are zero or not simple.
 
     Raises `MechanicsError` where no parameter is symbolic (`vehicle.with_parameters(symbolic=[...])`).
     """
@@ -29,7 +30,8 @@ def eigenvalue_sensitivities(motions: SteadyMotions, motion: Equilibrium, condit
     moved = _path(motions, point, at, tuple(conditions or {}))
     values = np.linalg.eigvals(point.A)
     size, slope = np.abs(values).max(initial=1.0), _slope(variations)
-    # the same eigenvalues belong to the whole system, ignorable directions among its coordinates, where A needs no projection
+    # the same eigenvalues belong to the whole system, ignorable directions among its coordinates, where A needs no
+    # projection
     whole = np.block([[point.transport, point.E], [point.f_eta, point.f_xi]])
     result = np.full((len(values), variations.theta.size), np.nan, dtype=complex)
     for i, value in enumerate(values):
@@ -44,7 +46,8 @@ def eigenvalue_sensitivities(motions: SteadyMotions, motion: Equilibrium, condit
 
 
 def _slope(variations) -> ca.Function:
-    """(t, q, xi, u, theta, w, r) -> d(w A r) along q (by the fibre), xi and theta, w and r held, (nv + nxi + ntheta,)."""
+    """(t, q, xi, u, theta, w, r) -> d(w A r) along q (by the fibre), xi and theta, w and r held, (nv + nxi +
+    ntheta,)."""
     s, space, nv = variations.system, variations.space, variations.space.nv
     w, r = ca.SX.sym("w", nv + variations.xi.numel()), ca.SX.sym("r", nv + variations.xi.numel())
     eta, dxi, v, f = r[:nv], r[nv:], variations.velocity, variations.rate
@@ -55,7 +58,8 @@ def _slope(variations) -> ca.Function:
 
     form = ca.dot(w[:nv], along(v) - bracket) + ca.dot(w[nv:], along(f))
     return ca.Function("slope", [*variations.inputs, w, r], [
-        ca.horzcat(ca.jacobian(form, s.q) @ space.anchor, ca.jacobian(form, variations.xi), ca.jacobian(form, s.theta))])
+        ca.horzcat(ca.jacobian(form, s.q) @ space.anchor, ca.jacobian(form, variations.xi),
+                   ca.jacobian(form, s.theta))])
 
 
 def _path(motions: SteadyMotions, point, at, names: tuple[str, ...]) -> np.ndarray:
@@ -67,6 +71,7 @@ def _path(motions: SteadyMotions, point, at, names: tuple[str, ...]) -> np.ndarr
     _, c_eta, c_xi, c_theta = (x.full() for x in motions.reading(names)(*at))
     P = point.project
     still = np.zeros((len(point.phi), point.E.shape[1]))
-    left = np.block([[P @ point.transport, P @ point.E], [point.f_eta, point.f_xi], [point.holonomic, still], [c_eta, c_xi]])
+    left = np.block([[P @ point.transport, P @ point.E], [point.f_eta, point.f_xi], [point.holonomic, still],
+                     [c_eta, c_xi]])
     right = -np.vstack([P @ v_theta, f_theta, phi_theta, c_theta])
     return np.vstack([np.linalg.lstsq(left, right, rcond=SINGULAR)[0], np.eye(right.shape[1])])

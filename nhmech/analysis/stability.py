@@ -11,7 +11,7 @@ from ..errors import MechanicsError
 from .equilibria import Equilibrium, SteadyMotions
 from .linearise import linearise
 
-ZERO = 1e-6      # an eigenvalue below this part of the largest one, at every member of a family, belongs to the family itself
+ZERO = 1e-6      # an eigenvalue below this part of the largest, at every member of a family, belongs to the family
 
 
 @dataclass(frozen=True)
@@ -55,7 +55,8 @@ def speed_sweep(constrained, speeds: Iterable[float], inputs: Iterable[str] = ()
     members = tuple(motions.straight(v) for v in speeds)
     rows = [linearise(motions.variations, m.q, m.xi, m.u).eigenvalues for m in members]
     if len({len(row) for row in rows}) > 1:
-        raise MechanicsError("the dynamics sees other coordinates at some of these speeds than at others; leave out speed 0")
+        raise MechanicsError("the dynamics sees other coordinates at some of these speeds than at others; leave out "
+                             "speed 0")
     size = max((np.abs(row).max(initial=0.0) for row in rows), default=0.0)
     neutral = min((int(np.sum(np.abs(row) <= ZERO * max(1.0, size))) for row in rows), default=0)
     return Sweep("forward speed", "m/s", speeds, branches(rows), neutral, members)
@@ -86,11 +87,14 @@ def critical_value(function: Callable[[float], float], low: float, high: float) 
     return float(brentq(function, low, high, xtol=1e-13, rtol=4 * np.finfo(float).eps))
 
 
-def critical_speeds(constrained, speeds: Iterable[float] = (), inputs: Iterable[str] = (), *, sweep: Sweep | None = None) -> list[float]:
-    """Forward speeds [m/s] between those given (or those of a `sweep`) at which straight running becomes stable or unstable.
+def critical_speeds(constrained, speeds: Iterable[float] = (), inputs: Iterable[str] = (), *,
+                    sweep: Sweep | None = None) -> list[float]:
+    """Forward speeds [m/s] between those given (or those of a `sweep`) at which straight running becomes stable or
+    unstable.
 
-    Without damping the stable side has no decay but eigenvalues on the imaginary axis, whose real parts are rounding: there it is where
-    growth leaves `ZERO`. Eigenvalues that meet on the axis part like a root, so the speed is good to `ZERO` squared.
+    Without damping the stable side has no decay but eigenvalues on the imaginary axis, whose real parts are rounding:
+    there it is where growth leaves `ZERO`. Eigenvalues that meet on the axis part like a root, so the speed is good to
+    `ZERO` squared.
     """
     motions = SteadyMotions(constrained, inputs)
     sweep = speed_sweep(motions.variations, speeds, inputs) if sweep is None else sweep

@@ -45,13 +45,18 @@ class SymmetryClass:
 class Structure:
     """What `structure` finds.
 
-    variables     that the growth vector is of; `left_out` are wheel angles and functions of other joints, `frozen` what contacts hold
-    growth        generic, the largest ranks over the sample configurations; with the singular values on both sides of each decision
+    variables     that the growth vector is of; `left_out` are wheel angles and functions of other joints, `frozen` what
+                  contacts hold
+    growth        generic, the largest ranks over the sample configurations; with the singular values on both sides of
+                  each decision
     here          at the configuration asked for, or None
     combinations  integrable: constant along every motion
-    further       number of further functions that no motion changes and that are no such combination; None where not known
-    curvature     of the connection over the independent speeds, at the configuration asked for or the first sample; None where there is none
-    symmetries    of a vehicle: of the pose alone, and with the angles of its wheels; of another system: all that was found
+    further       number of further functions that no motion changes and that are no such combination; None where not
+                  known
+    curvature     of the connection over the independent speeds, at the configuration asked for or the first sample;
+                  None where there is none
+    symmetries    of a vehicle: of the pose alone, and with the angles of its wheels; of another system: all that was
+                  found
     """
 
     variables: tuple[str, ...]
@@ -70,14 +75,17 @@ class Structure:
 
     @property
     def controllable(self) -> bool | None:
-        """Chow and Rashevskii: the brackets span everything, at `here` where it was asked for; None where the search was cut short.
+        """Chow and Rashevskii: the brackets span everything, at `here` where it was asked for; None where the search
+        was cut short.
 
-        Of the linear part of the constraints, motions in both directions: any two near configurations are joined by an admissible path.
+        Of the linear part of the constraints, motions in both directions: any two near configurations are joined by an
+        admissible path.
         """
         return _spanning(self.here or self.growth, self.dimension)
 
 
-def structure(constrained, q: np.ndarray | None = None, *, wheel_angles: bool = False, depth: int = 8, seconds: float = LONG) -> Structure:
+def structure(constrained, q: np.ndarray | None = None, *, wheel_angles: bool = False, depth: int = 8,
+              seconds: float = LONG) -> Structure:
     """The geometry of a vehicle's or a system's distribution.
 
     wheel_angles  count the angles of wheels, and joints that are functions of others, among the variables
@@ -99,7 +107,8 @@ def structure(constrained, q: np.ndarray | None = None, *, wheel_angles: bool = 
     if generic.complete:
         known = sum(found is everything or set(c.coefficients) <= set(found.variables) for c in combinations)
         further = max(found.dimension - generic.ranks[-1] - known, 0)
-    return Structure(found.variables, found.left_out, tuple(frozen_parts(vehicle)) if vehicle is not None else (), generic, here,
+    return Structure(found.variables, found.left_out, tuple(frozen_parts(vehicle)) if vehicle is not None else (),
+                     generic, here,
                      combinations, further, connection_curvature(constrained, q),
                      _of_vehicle(vehicle, everything) if vehicle is not None else _of_system(subject))
 
@@ -114,7 +123,8 @@ def _of_vehicle(vehicle: Vehicle, found: Motions) -> tuple[SymmetryClass, ...]:
     pose, angles = [name for name in names if name in PLANE], [name for name in names if name not in PLANE]
     moving = "SE(2)" if len(pose) == 3 else " x ".join(pose)
     groups = {moving: pose, " x ".join(filter(None, [moving, f"T^{len(angles)}" if angles else ""])): names}
-    return tuple(_class_of(vehicle, found, group, tuple(generators)) for group, generators in groups.items() if generators)
+    return tuple(_class_of(vehicle, found, group, tuple(generators)) for group, generators in groups.items()
+                 if generators)
 
 
 def _class_of(vehicle: Vehicle, found: Motions, group: str, names: tuple[str, ...]) -> SymmetryClass:
@@ -132,7 +142,8 @@ def _class_of(vehicle: Vehicle, found: Motions, group: str, names: tuple[str, ..
 
 
 def _generator(vehicle: Vehicle, name: str, q: np.ndarray) -> np.ndarray:
-    """v of the infinitesimal motion; yaw about the vertical through the base's origin, which with x and y spans the same."""
+    """v of the infinitesimal motion; yaw about the vertical through the base's origin, which with x and y spans the
+    same."""
     column = np.zeros(vehicle.algebroid.nv)
     if name in PLANE:
         t1, t2 = vehicle.ground.tangents
@@ -148,7 +159,8 @@ def _of_system(subject: Subject) -> tuple[SymmetryClass, ...]:
         found = find_symmetry(subject.constrained)
     except MechanicsError:
         return ()
-    return (SymmetryClass("", found.names, found.kind, found.dim_vertical, found.dim_horizontal, found.dim_motion, found.dim_tangent),)
+    return (SymmetryClass("", found.names, found.kind, found.dim_vertical, found.dim_horizontal, found.dim_motion,
+                          found.dim_tangent),)
 
 
 def _rank(matrix: np.ndarray) -> int:

@@ -24,8 +24,8 @@ def mobility_summary(vehicle: Vehicle) -> dict:
         "manoeuvrability": found.manoeuvrability,
         "rank": found.rank,
         "rows": found.rows,
-        "rotation_centre": "of the mid-axle model, anywhere on the axle through the middle" if vehicle.description.track_factor is not None
-        else here.in_words(),
+        "rotation_centre": here.in_words() if vehicle.description.track_factor is None else
+        "of the mid-axle model, anywhere on the axle through the middle",
         "dependent_rows": [str(dependence) for dependence in found.dependent],
         "undetermined": list(found.undetermined),
         "undetermined_dimension": found.splits,
@@ -36,7 +36,8 @@ def mobility_summary(vehicle: Vehicle) -> dict:
 
 
 def _at_rest(vehicle: Vehicle) -> dict[str, float] | None:
-    """Normal force of each wheel [N] in the zero pose at rest, no effort; None where it cannot be worked out, or a wheel would lift."""
+    """Normal force of each wheel [N] in the zero pose at rest, no effort; None where it cannot be worked out, or a
+    wheel would lift."""
     zero = np.zeros(vehicle.algebroid.nv)
     try:
         found = validity(vehicle, 0.0, vehicle.configuration(), zero, np.zeros(vehicle.constrained.system.u.numel()))
@@ -75,13 +76,15 @@ def controllability(found: Structure) -> str:
     if found.controllable:
         return f"yes: the brackets span all {dimension} of {names}"
     return f"no: the brackets span {reached} of {dimension} of {names}" + (
-        f"; {found.further} functions of them that no motion changes are not linear in joint angles and yaw" if found.further else "")
+        f"; {found.further} functions of them that no motion changes are not linear in joint angles and yaw"
+        if found.further else "")
 
 
 def mobility_lines(found: dict) -> dict[str, str]:
     """What people are shown of `mobility_summary`."""
     lines = {
-        "class": f"({found['class'][0]}, {found['class'][1]}), manoeuvrability {found['manoeuvrability']}: {found['class_in_words']}",
+        "class": f"({found['class'][0]}, {found['class'][1]}), manoeuvrability {found['manoeuvrability']}: "
+                 f"{found['class_in_words']}",
         "rotation centre": found["rotation_centre"],
         "dependent rows": _some(found["dependent_rows"], 2, "; "),
         "undetermined": _undetermined(found),
@@ -90,7 +93,8 @@ def mobility_lines(found: dict) -> dict[str, str]:
         lines["load at rest"] = ", ".join(f"{wheel} {force:.4g} N" for wheel, force in found["normals_at_rest"].items())
     if found["why_locked"]:
         free = " or ".join(" and ".join(names) for names in found["to_free"])
-        lines |= {"all gripping": found["why_locked"], "what to free": f"the lateral rows of {free}" if free else "nothing"}
+        lines |= {"all gripping": found["why_locked"],
+                  "what to free": f"the lateral rows of {free}" if free else "nothing"}
     return lines
 
 
@@ -100,7 +104,8 @@ def geometry_lines(found: dict) -> dict[str, str]:
     left = filter(None, [f"{frozen} (frozen)" if frozen else "", f"{angles} joint angles" if angles else ""])
     here = "" if found["growth_here"] == found["growth"] else f", in the zero pose {_vector(found['growth_here'])}"
     return {
-        "growth vector": f"{_vector(found['growth'])} of {len(found['variables'])}{here}: {', '.join(found['variables'])}; "
+        "growth vector": f"{_vector(found['growth'])} of {len(found['variables'])}{here}: "
+                         f"{', '.join(found['variables'])}; "
                          f"singular values >= {found['gap'][0]:.2g} or <= {found['gap'][1]:.1g}",
         "modulo": " and ".join(left) or "nothing",
         "controllable": found["controllable_in_words"],

@@ -11,7 +11,7 @@ import numpy as np
 from ..errors import MechanicsError
 from ..vehicle.vehicle import Vehicle
 from .contact_load import ContactLoad, contact_load
-from .friction import coefficients, least_use, shares
+from .friction import coefficients, least_use, most_use, shares
 
 TIGHT = 1e-9      # relative: a use of friction above 1 by less than this is rounding
 
@@ -20,7 +20,8 @@ class Verdict(Enum):
     """On ideal rolling, over all ways of sharing the normal forces."""
 
     HOLDS = "ideal rolling holds, however the wheels share the load"
-    POSSIBLE = "ideal rolling is possible: it depends on how the wheels share the load, which rigid bodies do not determine"
+    POSSIBLE = ("ideal rolling is possible: it depends on how the wheels share the load, which rigid bodies do not "
+                "determine")
     FAILS = "ideal rolling fails: no way of sharing the load keeps every wheel down and without slip"
 
 
@@ -31,7 +32,8 @@ class WheelLoad:
     normal, longitudinal, lateral   along the contact's directions (a mecanum wheel: the parts of its roller's force)
     needed        |tangential| / normal: the friction coefficient it needs; the same over the kindest split in `kindest`
     mu            what it has; inf where nobody said
-    undetermined  direction -> (least, largest) over all splits with normals >= 0; infinite for wheels that press against each other
+    undetermined  direction -> (least, largest) over all splits with normals >= 0; infinite for wheels that press
+                  against each other
     """
 
     wheel: str
@@ -50,7 +52,8 @@ class WheelLoad:
 
     def describe(self) -> str:
         """One line."""
-        text = f"{self.wheel}: normal {self.normal:.4g} N, longitudinal {self.longitudinal:.4g} N, lateral {self.lateral:.4g} N"
+        text = (f"{self.wheel}: normal {self.normal:.4g} N, longitudinal {self.longitudinal:.4g} N, "
+                f"lateral {self.lateral:.4g} N")
         if self.needed:
             text += f", needs mu = {self.needed:.3g}" + (f" of {self.mu:.3g}" if np.isfinite(self.mu) else "")
         return text
@@ -63,8 +66,9 @@ class Validity:
     t        [s]
     wheels   in the vehicle's order
     verdict  HOLDS, POSSIBLE or FAILS
-    use      part of the available friction that the wheel worst off needs, in the kindest and in the harshest split of the normals
-             (forces along the ground shared as kindly as can be); above 1 it slips. Where no mu is known, the mu that is needed
+    use      part of the available friction that the wheel worst off needs, in the kindest and in the harshest split of
+             the normals (forces along the ground shared as kindly as can be); above 1 it slips. Where no mu is known,
+             the mu that is needed
     lifted   whether no split has normals >= 0: a wheel leaves the ground, the vehicle tips
     sums     (combination of undetermined forces, its determined value [N])
     free     contacts whose sideways slip was released, or that a mid-axle model lets slide: not judged
@@ -86,7 +90,8 @@ class Validity:
 
     @property
     def worst(self) -> WheelLoad:
-        """The wheel that needs most of its friction in the kindest split; the least loaded one where the vehicle lifts off."""
+        """The wheel that needs most of its friction in the kindest split; the least loaded one where the vehicle lifts
+        off."""
         if self.lifted:
             return min(self.wheels, key=lambda one: one.normal)
         return max(self.wheels, key=lambda one: (one.kindest / one.mu, one.kindest))
@@ -98,9 +103,11 @@ class Validity:
             return f"{one.wheel} lifts off: the ground would have to pull it with {-one.normal:.3g} N"
         if not np.isfinite(one.mu):
             return f"{one.wheel}, needs mu = {one.kindest:.3g}"
-        sign = ">" if one.kindest > one.mu else "<="
-        digits = next((n for n in (3, 4, 6, 9) if f"{one.kindest:.{n}g}" != f"{one.mu:.{n}g}"), 3)      # two numbers that differ are shown to
-        return f"{one.wheel}, needs mu = {one.kindest:.{digits}g} {sign} {one.mu:.3g}"
+        for digits in (3, 4, 6, 9):          # as many as show which of the two is larger
+            needed, given = f"{one.kindest:.{digits}g}", f"{one.mu:.{digits}g}"
+            if needed != given:
+                return f"{one.wheel}, needs mu = {needed} {'>' if one.kindest > one.mu else '<='} {given}"
+        return f"{one.wheel}, needs all of mu = {one.mu:.3g}"
 
     def describe(self) -> str:
         """The verdict, the wheels, and what is undetermined, in lines."""
@@ -108,7 +115,8 @@ class Validity:
         lines += [f"  {one.describe()}" for one in self.wheels]
         for one in self.wheels:
             for direction, (low, high) in one.undetermined.items():
-                bounds = f"between {low:.4g} and {high:.4g} N" if np.isfinite(low) else "any force, the wheels can press against each other"
+                bounds = (f"between {low:.4g} and {high:.4g} N" if np.isfinite(low) else
+                          "any force, the wheels can press against each other")
                 lines.append(f"  undetermined: {one.wheel}/{direction}, {bounds}")
         lines += [f"  determined: {text} = {value:.4g} N" for text, value in self.sums]
         if self.free:
@@ -120,12 +128,13 @@ def validity(vehicle: Vehicle, t: float, q: np.ndarray, v: np.ndarray, u: np.nda
              mu: float | Mapping[str, float] | None = None) -> Validity:
     """Whether the contact forces that ideal rolling needs can be had, at one state.
 
-    mu  one friction coefficient, one for each of some wheels, or None; wheels without take `Wheel.mu`, and are taken not to slip
-        where that says nothing either
+    mu  one friction coefficient, one for each of some wheels, or None; wheels without take `Wheel.mu`, and are taken
+        not to slip where that says nothing either
 
-    A split of the normals holds where the forces along the ground can then be shared with |tangential| <= mu N everywhere. That some
-    sharing does is enough: wheels that press against each other relax, and by the limit theorem (the normals given) no slip can start.
-    Over the normals the use of friction is quasi-convex, so that its largest value is at a corner of the admissible ones: exact.
+    A split of the normals holds where the forces along the ground can then be shared with |tangential| <= mu N
+    everywhere. That some sharing does is enough: wheels that press against each other relax, and by the limit theorem
+    (the normals given) no slip can start. Over the normals the use of friction is quasi-convex, so that its largest
+    value is at a corner of the admissible ones: exact.
 
     Raises `MechanicsError` for unknown wheels, numbers that are not positive, a singular system.
     """
@@ -137,13 +146,13 @@ def judged(vehicle: Vehicle, load: ContactLoad, t: float, mu: Mapping[str, float
     known = any(np.isfinite(value) for value in mu.values())
     weights = mu if known else dict.fromkeys(mu, 1.0)
     least, kindest = least_use(load, weights)
-    most = np.inf if not load.supported else max(least_use(load, weights, corner)[0] for corner in load.corners)
-    most = max(least, most)
+    most = max(least, most_use(load, weights))
     if not load.supported or (known and least > 1 + TIGHT):
         verdict = Verdict.FAILS
     else:
         verdict = Verdict.POSSIBLE if known and most > 1 + TIGHT else Verdict.HOLDS
-    return Validity(t, _wheels(vehicle, load, kindest, mu), verdict, (least, most), not load.supported, load.sums, _sliding(vehicle))
+    return Validity(t, _wheels(vehicle, load, kindest, mu), verdict, (least, most), not load.supported, load.sums,
+                    _sliding(vehicle))
 
 
 def _wheels(vehicle: Vehicle, load: ContactLoad, kindest: np.ndarray, mu: Mapping[str, float]) -> tuple[WheelLoad, ...]:
@@ -153,8 +162,10 @@ def _wheels(vehicle: Vehicle, load: ContactLoad, kindest: np.ndarray, mu: Mappin
         if "roller" in force:
             angle = c.mount.wheel.roller_angle
             force |= {"longitudinal": np.sin(angle) * force["roller"], "lateral": np.cos(angle) * force["roller"]}
-        loose = {direction: load.intervals[f"{c.name}/{direction}"] for direction in c.held if f"{c.name}/{direction}" in load.intervals}
-        found.append(WheelLoad(c.name, force["normal"], force.get("longitudinal", 0.0), force.get("lateral", 0.0), needed.get(c.name, 0.0),
+        loose = {direction: load.intervals[f"{c.name}/{direction}"] for direction in c.held
+                 if f"{c.name}/{direction}" in load.intervals}
+        found.append(WheelLoad(c.name, force["normal"], force.get("longitudinal", 0.0), force.get("lateral", 0.0),
+                               needed.get(c.name, 0.0),
                                kind.get(c.name, 0.0), mu[c.name], loose))
     return tuple(found)
 

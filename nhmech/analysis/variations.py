@@ -46,7 +46,8 @@ class Point:
     @property
     def A(self) -> np.ndarray:
         """Of d/dt (eta, dxi), (k + nxi, k + nxi)."""
-        return np.block([[self.project @ self.transport @ self.basis, self.project @ self.E], [self.f_eta @ self.basis, self.f_xi]])
+        return np.block([[self.project @ self.transport @ self.basis, self.project @ self.E],
+                         [self.f_eta @ self.basis, self.f_xi]])
 
     @property
     def B(self) -> np.ndarray:
@@ -61,7 +62,8 @@ class Point:
 
 class Variations:
     """On a Lie algebroid a displacement eta of the fibre, along which q is moved, obeys eta' = dv - [v, eta], with
-    dv = (dv/dq rho) eta + E dxi (paper 002, section 3). Displacements are kept in the kernel of the holonomic one-forms.
+    dv = (dv/dq rho) eta + E dxi (paper 002, section 3). Displacements are kept in the kernel of the holonomic
+    one-forms.
 
     constrained  a vehicle or a `ConstrainedSystem`
     """
@@ -100,7 +102,8 @@ class Variations:
         s, rho = self.system, self.space.anchor
         return ca.Function("variations", self.inputs, [
             self.velocity, self.rate, ca.jacobian(self.velocity, s.q) @ rho, ca.jacobian(self.velocity, self.xi),
-            ca.jacobian(self.rate, s.q) @ rho, ca.jacobian(self.rate, self.xi), ca.jacobian(self.rate, s.u), self.holonomic,
+            ca.jacobian(self.rate, s.q) @ rho, ca.jacobian(self.rate, self.xi), ca.jacobian(self.rate, s.u),
+            self.holonomic,
             self.distribution.phi, *self.space.structure])
 
     def _values(self, t: float, q: np.ndarray, xi: np.ndarray, u: np.ndarray) -> list[np.ndarray]:
@@ -109,8 +112,10 @@ class Variations:
         bracket = np.array([v @ c for c in values[9:]])                   # [v, eta]^g = c^g_ab v^a eta^b
         return [v, values[1][:, 0], values[2], values[2] - bracket, *values[3:8], values[8].ravel()]
 
-    def at(self, q: np.ndarray, xi: np.ndarray, u: np.ndarray | None = None, t: float = 0.0, *, ignorable: bool = False) -> Point:
-        """The variational equation at a state; directions on which nothing depends are left out unless `ignorable` is set.
+    def at(self, q: np.ndarray, xi: np.ndarray, u: np.ndarray | None = None, t: float = 0.0, *,
+           ignorable: bool = False) -> Point:
+        """The variational equation at a state; directions on which nothing depends are left out unless `ignorable` is
+        set.
 
         Raises `MechanicsError` where q, xi or u has another shape than the system's.
         """
@@ -128,7 +133,7 @@ class Variations:
             quotient = _seen(kernel, np.vstack([f_eta, *beside]), transport)
             basis = kernel @ np.linalg.pinv(quotient)
         names = _named_coordinates(basis)
-        basis = basis @ np.linalg.inv(basis[names])                       # eta of the chosen names is the coordinate itself
+        basis = basis @ np.linalg.inv(basis[names])      # eta of the chosen names is the coordinate itself
         project = np.linalg.pinv(basis) if ignorable else _projection(kernel, quotient, basis)
         return Point(tuple(names), basis, project, v, rate, slope, transport, E, f_eta, f_xi, f_u, H, phi)
 
@@ -143,13 +148,15 @@ def kernel_of(H: np.ndarray, nv: int) -> np.ndarray:
 
 
 def _beside(xi: np.ndarray) -> list[np.ndarray]:
-    """Other speeds: a direction that carries no force at xi by chance, as a bicycle's lean does at its capsize speed, is not ignorable."""
+    """Other speeds: a direction that carries no force at xi by chance, as a bicycle's lean does at its capsize speed,
+    is not ignorable."""
     rng = np.random.default_rng(0)
     return [xi + (1 + np.abs(xi)) * rng.uniform(-0.5, 0.5, len(xi)) for _ in range(2)]
 
 
 def _seen(kernel: np.ndarray, f_eta: np.ndarray, transport: np.ndarray) -> np.ndarray:
-    """Functionals on the kernel that the dynamics sees, closed under the transport; their common kernel is ignorable, (k, d).
+    """Functionals on the kernel that the dynamics sees, closed under the transport; their common kernel is ignorable,
+    (k, d).
 
     Orthonormal at each step: powers of the transport would lift rounding noise above any threshold."""
     motion = np.linalg.pinv(kernel) @ transport @ kernel
@@ -161,7 +168,8 @@ def _seen(kernel: np.ndarray, f_eta: np.ndarray, transport: np.ndarray) -> np.nd
     basis = np.zeros((0, kernel.shape[1]))
     while len(rows) and len(basis) < basis.shape[1]:
         rest = rows - rows @ basis.T @ basis
-        _, s, vt = np.linalg.svd(rest - rest @ basis.T @ basis)           # twice is enough: what is left is orthogonal to rounding
+        # twice is enough: what is left is orthogonal to rounding
+        _, s, vt = np.linalg.svd(rest - rest @ basis.T @ basis)
         new = vt[:int(np.sum(s > 1e-8))]
         basis = np.vstack([basis, new])
         rows = new @ motion

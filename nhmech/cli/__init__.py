@@ -9,12 +9,12 @@ from importlib import import_module
 
 import click
 
-from ..errors import NhmechError, SimulationError
+from ..errors import NhmechError
 from ..version import __version__
+from .telling import tell
 
-COMMANDS = ("run", "controllers", "inspect", "view", "plot", "report", "export", "systems", "cache")  # each is the function of the same name in the module of the same name
-
-BAD_INPUT, STOPPED = 2, 3
+# each is the function of the same name in the module of the same name
+COMMANDS = ("run", "controllers", "inspect", "view", "plot", "report", "export", "systems", "cache")
 
 
 class Commands(click.Group):
@@ -32,17 +32,11 @@ class Commands(click.Group):
         try:
             return super().invoke(ctx)
         except NhmechError as error:
-            click.secho("error: ", err=True, fg="red", nl=False)
-            from .wording import in_options
-
-            click.echo(in_options(str(error)), err=True)
-            ctx.exit(STOPPED if isinstance(error, SimulationError) else BAD_INPUT)
+            ctx.exit(tell(error))
         except OSError as error:
             if error.filename is None:
                 raise
-            click.secho("error: ", err=True, fg="red", nl=False)
-            click.echo(f"{error.filename}: {error.strerror or error}", err=True)
-            ctx.exit(BAD_INPUT)
+            ctx.exit(tell(error))
 
 
 @click.group(cls=Commands, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})

@@ -23,6 +23,8 @@ def cache(clear):
     if clear:
         click.echo(f"removed  {kept.clear()} entries")
     compiler = find_compiler()
-    click.echo(f"folder   {kept.folder}{'  (of this process only: the usual one is not private)' if kept.temporary else ''}")
+    alone = "  (of this process only: the usual one is not private)" if kept.temporary else ""
+    click.echo(f"folder   {kept.folder}{alone}")
     click.echo(f"entries  {len(kept.entries())}, {kept.size() / 1e6:.2f} MB")
-    click.echo(f"compiler {f'{compiler} ({compiler.version})' if compiler else 'none: runs use the virtual machine of CasADi'}")
+    by = f"{compiler} ({compiler.version})" if compiler else "none: runs use the virtual machine of CasADi"
+    click.echo(f"compiler {by}")

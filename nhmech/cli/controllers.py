@@ -28,7 +28,9 @@ def controllers(name):
     known = parameters(controller)
     click.echo(inspect.getdoc(controller))
     click.echo()
-    for key, text in (("path", "--path NAME or FILE.csv"), ("speed", "--speed"), ("twist", "--speed, or --set twist=FORWARD,LATERAL,TURN")):
+    options = {"path": "--path NAME or FILE.csv", "speed": "--speed",
+               "twist": "--speed, or --set twist=FORWARD,LATERAL,TURN"}
+    for key, text in options.items():
         if key in known:
             click.echo(f"{key:<10} {text}{_default(known[key])}")
     for key, parameter in settable(controller).items():

@@ -25,7 +25,8 @@ class ControllerType(click.ParamType):
             return controller_class(value)
         place, colon, name = value.rpartition(":")
         if not (colon and place and name):
-            self.fail(f"{value!r}: write one of {', '.join(controller_names())}, or module:function, or file.py:function", param, ctx)
+            self.fail(f"{value!r}: write one of {', '.join(controller_names())}, or module:function, or "
+                      "file.py:function", param, ctx)
         try:
             module = self.from_file(place) if place.endswith(".py") else self.from_path(place)
         except Exception as error:                           # whatever stands in there was written by the user
@@ -53,8 +54,8 @@ class ControllerType(click.ParamType):
 
 _OPTIONS = (
     click.option("--controller", type=ControllerType(),
-                 help="One of `nhmech controllers`, or yours: called as NAME(t, state); a class is first made with the vehicle. "
-                      "Default: a gentle S-curve."),
+                 help="One of `nhmech controllers`, or yours: called as NAME(t, state); a class is first made with the "
+                      "vehicle. Default: a gentle S-curve."),
     click.option("--path", metavar="NAME[:SIZE]|FILE.csv",
                  help="What the controller follows, e.g. figure8, figure8:4 [m] or a file of waypoints x, y [m]. "
                       "Without a size it suits the robot."),
@@ -74,7 +75,8 @@ def driving(command):
 def drive(vehicle, controller, path: str | None, speed: float | None, settings):
     """(controller, path) of a run; the controller is the demonstration where None was asked for.
 
-    Raises `ModelError` for a path or parameters that the controller does not take, and for a class that cannot be made with them.
+    Raises `ModelError` for a path or parameters that the controller does not take, and for a class that cannot be made
+    with them.
     """
     from ..control.path_choice import read_path, scale
     from ..control.registry import controller_class, make_controller, parameters
@@ -102,17 +104,20 @@ def is_ours(controller) -> bool:
 
 
 def start_of(controller, path) -> dict:
-    """Arguments of `Simulator.reset`: the controller's own `start`, else the path's beginning. Raises `ModelError` for others."""
+    """Arguments of `Simulator.reset`: the controller's own `start`, else the path's beginning. Raises `ModelError` for
+    others."""
     start = getattr(controller, "start", None)
     if start is None:
         return {} if path is None else {"pose": path.start()}
     if not isinstance(start, dict) or not set(start) <= {"pose", "joints", "xi", "q"}:
-        raise ModelError(f"the attribute start of {type(controller).__name__} is {start!r}; write a dict of pose, joints, xi or q")
+        raise ModelError(f"the attribute start of {type(controller).__name__} is {start!r}; write a dict of pose, "
+                         "joints, xi or q")
     return start
 
 
 def print_tracking(controller, path, trajectory) -> None:
-    """Prints how far from its path a run was: of the point that the controller tracks where it says so, of the base's origin otherwise."""
+    """Prints how far from its path a run was: of the point that the controller tracks where it says so, else of the
+    base's origin."""
     if path is None:
         return
     from ..control.path_reference import lateral_in_words, path_error

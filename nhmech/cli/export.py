@@ -15,9 +15,12 @@ from .saved import read_run, vehicle_of
 @click.command()
 @click.argument("run", type=click.Path(dir_okay=False, path_type=Path))
 @click.argument("out", type=OutputFile(".csv", ".parquet", ".mcap"))
-@click.option("--rate", type=Positive(), metavar="HZ", help="States per second at most. Default: all that were recorded.")
-@click.option("--forces/--no-forces", default=True, show_default=True, help="Whether the ground's forces on the wheels are worked out.")
-@click.option("--robot", "file", metavar="FILE", help="The robot of the run (path or shipped name), instead of the one it was made with.")
+@click.option("--rate", type=Positive(), metavar="HZ",
+              help="States per second at most. Default: all that were recorded.")
+@click.option("--forces/--no-forces", default=True, show_default=True,
+              help="Whether the ground's forces on the wheels are worked out.")
+@click.option("--robot", "file", metavar="FILE",
+              help="The robot of the run (path or shipped name), instead of the one it was made with.")
 def export(run, out, rate, forces, file):
     """Write RUN, a file that `nhmech run --save` wrote, to OUT: .csv, .parquet, or .mcap with ROS 2 messages.
 
@@ -26,7 +29,8 @@ def export(run, out, rate, forces, file):
     nhmech export run.npz run.parquet --rate 100
     nhmech export run.npz run.mcap --rate 50      for Foxglove, PlotJuggler and ros2 bag
 
-    In .mcap are /odom, /tf, /tf_static, /joint_states, /robot_description and /wheels/NAME/wrench. An older OUT is replaced.
+    In .mcap are /odom, /tf, /tf_static, /joint_states, /robot_description, /wheels/NAME/wrench, and /cmd_vel of a
+    controller that commands a twist. An older OUT is replaced.
     """
     from dataclasses import replace
 
@@ -34,15 +38,14 @@ def export(run, out, rate, forces, file):
     from ..simulation.subject import Subject
 
     trajectory = read_run(run)
-    if file is not None:
+    if file is not None or out.suffix == ".mcap":                 # made once, for the messages and for the forces
         trajectory = replace(trajectory, system=Subject.of(vehicle_of(run, trajectory, file)))
     try:
         with Progress(trajectory.t[-1]) as progress:
             if out.suffix == ".mcap":
                 from ..logs.mcap import write_mcap
 
-                vehicle = vehicle_of(run, trajectory) if file is None else None
-                write_mcap(trajectory, out, vehicle=vehicle, forces=forces, rate=rate, progress=progress)
+                write_mcap(trajectory, out, forces=forces, rate=rate, progress=progress)
             elif out.suffix == ".parquet":
                 from ..logs.parquet import write_parquet
 

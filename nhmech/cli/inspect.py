@@ -56,7 +56,8 @@ def report(vehicle) -> dict:
             "steering": d.steering,
             "free": d.free,
             "locked": d.locked,
-            "mimic": [{"joint": m.joint, "leader": m.leader, "multiplier": m.multiplier, "offset": m.offset} for m in d.mimic],
+            "mimic": [{"joint": m.joint, "leader": m.leader, "multiplier": m.multiplier, "offset": m.offset}
+                      for m in d.mimic],
         },
         "notices": vehicle.notices,
         "mechanics": vehicle.summary(),
@@ -105,16 +106,19 @@ def sizes(mechanics: dict) -> dict:
     """The mechanics' summary in words; lists of rows are counted, what is empty or zero is left out."""
     support = {name: value for name, value in mechanics["support_offsets"].items() if abs(value) > 1e-9}
     shown = {
-        "coordinates": f"{mechanics['nq']} (nq), {mechanics['nv']} velocities (nv), {mechanics['nxi']} of them independent (nxi)",
+        "coordinates": f"{mechanics['nq']} (nq), {mechanics['nv']} velocities (nv), {mechanics['nxi']} of them "
+                       "independent (nxi)",
         "speeds": ", ".join(f"{name} [{unit}]" for name, unit in mechanics["speeds"].items()),
         "inputs": words(mechanics["inputs"]),
         "rows": f"{len(mechanics['rows'])} constraints, {len(mechanics['kept_rows'])} of them independent",
-        "couplings": f"{words(mechanics['couplings'])}; led by {words(mechanics['leaders'])}" if mechanics["couplings"] else "",
+        "couplings": f"{words(mechanics['couplings'])}; led by {words(mechanics['leaders'])}" if mechanics["couplings"]
+        else "",
         "support": ("contacts off the common plane [m]: " + words(support) if support else "all contacts in one plane")
         + (", the base level" if mechanics["level_base"] else ""),
         "symmetry": mechanics["symmetry"],
     }
-    known = {"name", "nq", "nv", "nxi", "speeds", "inputs", "rows", "kept_rows", "dropped_rows", "couplings", "leaders", "support_offsets",
+    known = {"name", "nq", "nv", "nxi", "speeds", "inputs", "rows", "kept_rows", "dropped_rows", "couplings", "leaders",
+             "support_offsets",
              "level_base", "symmetry"}
     further = {key: value for key, value in mechanics.items() if key not in known}
     return {key: value for key, value in (shown | further).items() if value not in ("", [], (), None)}
@@ -125,13 +129,15 @@ def likewise(reasons: dict[str, str]) -> list[str]:
     groups: dict[str, list[str]] = {}
     for name, reason in reasons.items():
         groups.setdefault(re.sub(r"'[^']*'", "''", reason), []).append(name)
-    return facts({names[0] + (f" and {len(names) - 1} more" if len(names) > 1 else ""): reasons[names[0]] for names in groups.values()})
+    return facts({names[0] + (f" and {len(names) - 1} more" if len(names) > 1 else ""): reasons[names[0]]
+                  for names in groups.values()})
 
 
 def wrapped(line: str, rows: int = ROWS) -> list[str]:
     """The line in rows of `WIDTH`, hanging below the entry's text; what is longer than `rows` of them is cut off."""
     hang = re.match(r"  \S.*?  +|  - |", line).end()
-    lines = textwrap.wrap(line, WIDTH, subsequent_indent=" " * min(hang, 40), break_long_words=False, break_on_hyphens=False) or [""]
+    lines = textwrap.wrap(line, WIDTH, subsequent_indent=" " * min(hang, 40), break_long_words=False,
+                          break_on_hyphens=False) or [""]
     lines[0] = line[:len(line) - len(line.lstrip())] + lines[0].lstrip()
     if len(lines) > rows:
         lines = [*lines[:rows - 1], f"{lines[rows - 1][:WIDTH - 13].rstrip()} ... (--json)"]
@@ -139,12 +145,14 @@ def wrapped(line: str, rows: int = ROWS) -> list[str]:
 
 
 def report_lines(found: dict) -> list[tuple[str, list[str]]]:
-    """(title, lines) of each section for people, at most `LINES` lines in all: reasons and notices give way to what was found out."""
+    """(title, lines) of each section for people, at most `LINES` lines in all: reasons and notices give way to what was
+    found out."""
     from ..analysis.summary import geometry_lines, mobility_lines
 
     head = ["wheel", "kind", "radius [m]", "link", "centre [m]", "axis", "driven"]
     wheels = [
-        [wheel["name"], wheel["kind"], f"{wheel['radius']:.4g}", wheel["link"] or "-", vector(wheel["centre"]), vector(wheel["axis"]),
+        [wheel["name"], wheel["kind"], f"{wheel['radius']:.4g}", wheel["link"] or "-", vector(wheel["centre"]),
+         vector(wheel["axis"]),
          "yes" if wheel["driven"] else "no"]
         for wheel in found["wheels"]
     ]
@@ -159,8 +167,10 @@ def report_lines(found: dict) -> list[tuple[str, list[str]]]:
         "geometry": facts(geometry_lines(found["geometry"])),
         "notices": [f"  - {notice}" for notice in found["notices"]],
     }
-    for few, many in ((ROWS, ROWS), (2, ROWS), (1, ROWS), (1, 2), (1, 1)):          # long entries take fewer rows where there are many
-        sections = {title: [row for line in lines for row in wrapped(line, many if title in ("mobility", "geometry") else few)]
+    # long entries take fewer rows where there are many
+    for few, many in ((ROWS, ROWS), (2, ROWS), (1, ROWS), (1, 2), (1, 1)):
+        sections = {title: [row for line in lines for row in wrapped(line, many if title in ("mobility", "geometry")
+                                                                     else few)]
                     for title, lines in entries.items()}
         if 1 + sum(2 + len(lines) for lines in sections.values() if lines) <= LINES:
             break
@@ -178,7 +188,8 @@ def print_report(found: dict) -> None:
     click.echo(f"  root link {found['root']}")
     from .wording import in_options
 
-    for title, lines in report_lines(found | {"wheels": [wheel | {"reason": in_options(wheel["reason"])} for wheel in found["wheels"]],
+    for title, lines in report_lines(found | {"wheels": [wheel | {"reason": in_options(wheel["reason"])}
+                                                         for wheel in found["wheels"]],
                                               "notices": [in_options(notice) for notice in found["notices"]]}):
         click.secho(f"\n{title}" if title else "", bold=True)
         click.echo("\n".join(lines))
@@ -187,7 +198,8 @@ def print_report(found: dict) -> None:
 @click.command()
 @robot
 @click.option("--json", "as_json", is_flag=True, help="Print it for machines.")
-@click.option("--tag", is_flag=True, help="Print an <nhmech> element that says the same, to paste into <robot> and correct.")
+@click.option("--tag", is_flag=True,
+              help="Print an <nhmech> element that says the same, to paste into <robot> and correct.")
 def inspect(file, as_json, tag, **robot_options):
     """Say which wheels and joints were found in FILE, and why.
 

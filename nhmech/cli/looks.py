@@ -25,11 +25,12 @@ class OverlayType(click.ParamType):
 
 _OPTIONS = (
     click.option("--overlay", "overlays", type=OverlayType(), multiple=True,
-                 help="Draw on top of the vehicle: forces, of the ground on each wheel, in its friction cone; path, the one that is followed; "
-                      "rotation-centre, where the axles meet. Repeat."),
+                 help="Draw on top of the vehicle: forces, of the ground on each wheel, in its friction cone; path, "
+                      "the one that is followed; rotation-centre, where the axles meet. Repeat."),
     click.option("--ghost", "ghosts", type=click.Path(dir_okay=False, path_type=Path), multiple=True,
                  help="Draw the vehicle of another saved run too, translucent, to compare; repeat."),
-    click.option("--follow/--no-follow", default=None, help="Whether the camera goes along. Default: if the way is long."),
+    click.option("--follow/--no-follow", default=None,
+                 help="Whether the camera goes along. Default: if the way is long."),
     click.option("--title", help="What stands in the page's corner, instead of the robot's name."),
 )
 

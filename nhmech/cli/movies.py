@@ -28,7 +28,8 @@ class MovieFile(OutputFile):
 
 
 _OPTIONS = (
-    click.option("--gif", type=MovieFile(".gif"), help="Write a moving picture, which Chromium draws: 20 frames for each second of it."),
+    click.option("--gif", type=MovieFile(".gif"),
+                 help="Write a moving picture, which Chromium draws: 20 frames for each second of it."),
     click.option("--webp", type=MovieFile(".webp"), help="Likewise, with all colours."),
     click.option("--mp4", type=MovieFile(".mp4"), help="Likewise, by ffmpeg."),
 )

@@ -11,25 +11,30 @@ from .options import OutputFile, find_robot, load_robot, robot_options
 from .rolling import coefficients, friction
 from .saved import read_run, vehicle_of
 
-PICTURES = ("run", "path", "forces", "friction", "energy", "speeds", "joint-rates", "efforts", "tracking", "coordinates")
+PICTURES = ("run", "path", "forces", "friction", "energy", "speeds", "joint-rates", "efforts", "tracking", "twist",
+            "coordinates")
 WITHOUT_WHEELS = ("energy", "speeds", "joint-rates", "coordinates")
 
 
 @click.command()
 @click.argument("run", required=False, type=click.Path(dir_okay=False, path_type=Path))
-@click.option("--out", type=OutputFile(".pdf", ".svg", ".png"), metavar="FILE", help="Picture: .pdf, .svg or .png.  [default: RUN or the robot's name, .pdf]")
+@click.option("--out", type=OutputFile(".pdf", ".svg", ".png"), metavar="FILE",
+              help="Picture: .pdf, .svg or .png.  [default: RUN or the robot's name, .pdf]")
 @click.option("--picture", type=click.Choice(PICTURES), default="run", show_default=True,
               help="Which one: several on a page (run), or one of the others alone.")
 @click.option("--path", "path", metavar="NAME[:SIZE]|FILE.csv",
               help="What the base was to follow. Default: the path of the run's controller.")
-@click.option("--robot", "file", metavar="FILE", help="The robot of the run (path or shipped name), instead of the one it was made with.")
+@click.option("--robot", "file", metavar="FILE",
+              help="The robot of the run (path or shipped name), instead of the one it was made with.")
 @friction
 @click.option("--eigenvalues", metavar="FILE", help="Draw eigenvalues of this robot's straight running over its speed.")
-@click.option("--range", "span", nargs=2, type=float, default=(0.1, 10.0), show_default=True, metavar="LOW HIGH", help="Range of it [m/s].")
+@click.option("--range", "span", nargs=2, type=float, default=(0.1, 10.0), show_default=True, metavar="LOW HIGH",
+              help="Range of it [m/s].")
 @click.option("--points", type=click.IntRange(2), default=200, show_default=True, help="Speeds for --eigenvalues.")
 @robot_options
 def plot(run, out, picture, path, file, mu, eigenvalues, span, points, **options):
-    """Draw RUN, a file that `nhmech run --save` wrote: path, wheel forces with friction limits, energy, quasi-velocities.
+    """Draw RUN, a file that `nhmech run --save` wrote: path, wheel forces with friction limits, energy,
+    quasi-velocities.
 
     \b
     nhmech plot run.npz --out run.pdf --mu 0.8
@@ -93,6 +98,7 @@ def _sweep(vehicle, speeds: tuple[float, float], points: int):
         return sweep
     for a, b in zip([low, *crossings], [*crossings, high]):
         i = int(np.argmin(np.abs(values - (a + b) / 2)))
-        verdict = "stable" if growth[i] < -sweep.marginal else "unstable" if growth[i] > sweep.marginal else "neither grows nor decays"
+        grows, decays = growth[i] > sweep.marginal, growth[i] < -sweep.marginal
+        verdict = "stable" if decays else "unstable" if grows else "neither grows nor decays"
         click.echo(f"{a:10.6f} to {b:10.6f} m/s  {verdict}, largest real part {growth[i]:+.4g} 1/s in the middle")
     return sweep

@@ -17,7 +17,8 @@ from .saved import read_run, unused, vehicle_of
               help="The page. An older one is replaced.  [default: RUN.html beside it, numbered where that exists]")
 @click.option("--path", "path", metavar="NAME[:SIZE]|FILE.csv",
               help="What the base was to follow. Default: the path of the run's controller.")
-@click.option("--robot", "file", metavar="FILE", help="The robot of the run (path or shipped name), instead of the one it was made with.")
+@click.option("--robot", "file", metavar="FILE",
+              help="The robot of the run (path or shipped name), instead of the one it was made with.")
 @friction
 @robot_options
 def report(run, out, path, file, mu, **options):
@@ -28,8 +29,8 @@ def report(run, out, path, file, mu, **options):
     nhmech report run.npz --mu 0.8 --out run.html
     nhmech report run.npz --path figure8:4
 
-    On it are the vehicle, its constraints, the path, forces against friction, energy balance, controller error, whether ideal
-    rolling held, and how the run was made. The options of the robot (--wheel and those below it) go with --robot.
+    On it are the vehicle, its constraints, the path, forces against friction, energy balance, controller error, whether
+    ideal rolling held, and how the run was made. The options of the robot (--wheel and those below it) go with --robot.
     """
     from ..errors import ModelError
 
@@ -39,7 +40,8 @@ def report(run, out, path, file, mu, **options):
     system = file is None and "system" in trajectory.source
     vehicle = None if system else vehicle_of(run, trajectory, file, **options)
     if system and (path or mu):
-        raise ModelError(f"{run} is a run of the textbook system {trajectory.source['system']!r}: it has no wheels and follows no path")
+        raise ModelError(f"{run} is a run of the textbook system {trajectory.source['system']!r}: it has no wheels and "
+                         "follows no path")
 
     from ..view.report import save_report
 
@@ -49,5 +51,6 @@ def report(run, out, path, file, mu, **options):
 
         follow = read_path(path, scale(vehicle))
     given = None if vehicle is None else coefficients(vehicle, mu)
-    page = save_report(trajectory, out or unused(run.with_suffix(".html")), name=run.name, mu=given, path=follow, vehicle=vehicle)
+    page = save_report(trajectory, out or unused(run.with_suffix(".html")), name=run.name, mu=given, path=follow,
+                       vehicle=vehicle)
     click.echo(f"wrote    {page}")

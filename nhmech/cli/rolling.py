@@ -28,8 +28,8 @@ friction = click.option(
 )
 on_slip = click.option(
     "--on-slip", type=click.Choice(ON_SLIP), default=None,
-    help="Find the exact moment when ideal rolling stops being valid (slower): say it, or stop there. Default: 'warn' with --mu; "
-         "without, some moments of the run are judged afterwards. 'ignore' judges nothing.",
+    help="Find the exact moment when ideal rolling stops being valid (slower): say it, or stop there. Default: 'warn' "
+         "with --mu; without, some moments of the run are judged afterwards. 'ignore' judges nothing.",
 )
 
 

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
 import click
 
+from ..errors import ModelError, NhmechError, SimulationError
 from .driving import drive, driving, is_ours, print_tracking, start_of
 from .movies import movies, write_movies
 from .looks import look, looks
@@ -16,7 +19,7 @@ from .rolling import coefficients, friction, on_slip, print_validity, rolling_ev
 from .saved import saved_as, unused
 from .show import play, save_page, write_html
 from .summary import print_summary
-
+from .telling import tell
 
 SECONDS = {"type": Positive(), "metavar": "SECONDS"}
 
@@ -25,18 +28,22 @@ SECONDS = {"type": Positive(), "metavar": "SECONDS"}
 @driving
 @click.option("--duration", default=10.0, show_default=True, help="Simulated time.", **SECONDS)
 @click.option("--dt", default=1e-3, show_default=True, help="Time step.", **SECONDS)
-@click.option("--control-period", help="Time between two calls of the controller, a multiple of the step. Default: the step; ten of them for controllers of this package.", **SECONDS)
+@click.option("--control-period", **SECONDS,
+              help="Time between two calls of the controller, a multiple of the step. Default: the step; ten of them "
+                   "for controllers of this package.")
 @click.option("--view", is_flag=True, help="Play the run in the browser; where there is none, write FILE.html instead.")
 @click.option("--html", type=OutputFile(".html"), help="Write the run as one HTML file that plays by itself.")
-@click.option("--save", type=OutputFile(".npz"), help="Write the run, for `nhmech view`, `nhmech export` and `Trajectory.load`; to FILE.part while it goes on.")
+@click.option("--save", type=OutputFile(".npz"),
+              help="Write the run, for `nhmech view`, `nhmech export` and `Trajectory.load`; to FILE.part while it "
+                   "goes on.")
 @friction
 @on_slip
 @movies
 @looks
 @playback
 @robot
-def run(file, controller, path, speed, settings, duration, dt, control_period, view, html, save, mu, on_slip, gif, webp, mp4, overlays, ghosts,
-        follow, title, playback, **robot_options):
+def run(file, controller, path, speed, settings, duration, dt, control_period, view, html, save, mu, on_slip,
+        gif, webp, mp4, overlays, ghosts, follow, title, playback, **robot_options):
     """Simulate a wheeled robot with exact rolling.
 
     FILE is a URDF or xacro file, or the name of a shipped robot such as differential_drive.
@@ -50,12 +57,10 @@ def run(file, controller, path, speed, settings, duration, dt, control_period, v
     nhmech run robot.urdf --mu 0.8 --overlay forces --view
     nhmech run base.urdf --skid mid-axle --wheel 'joint=left,kind=disc,radius=0.1' ...
 
-    A failure (lost contact, numbers that are not finite, ...) ends with exit code 3 and a message; what was computed until
-    then is still summarised and written. Ctrl-C ends a run early in the same way, with exit code 0; where --save names no
-    file, what there is goes to one in the current folder, named after the robot.
+    A failure (lost contact, numbers that are not finite, ...) ends with exit code 3 and a message; what was computed
+    until then is still summarised and written. Ctrl-C ends a run early in the same way, with exit code 0; where --save
+    names no file, what there is goes to one in the current folder, named after the robot.
     """
-    from ..errors import ModelError, SimulationError
-
     vehicle = load_robot(file, **robot_options)
 
     from ..simulation.simulator import Simulator
@@ -63,7 +68,8 @@ def run(file, controller, path, speed, settings, duration, dt, control_period, v
     if control_period is None and is_ours(controller):
         control_period = 10 * dt
     controller, path = drive(vehicle, controller, path, speed, settings)
-    drawn = look(vehicle, overlays, ghosts, follow, title, mu=coefficients(vehicle, mu), path=getattr(controller, "path", path))
+    followed = getattr(controller, "path", path)
+    drawn = look(vehicle, overlays, ghosts, follow, title, mu=coefficients(vehicle, mu), path=followed)
     events = rolling_events(vehicle, mu, on_slip)
     try:
         simulator = Simulator(vehicle, controller, dt=dt, control_period=control_period, events=events)
@@ -79,18 +85,37 @@ def run(file, controller, path, speed, settings, duration, dt, control_period, v
         failure, trajectory = error, error.trajectory
     wall = time.perf_counter() - begin
 
+    troubles = [] if failure is None else [failure]
+
+    def then(step: Callable, *given) -> None:
+        """One step of what is told and written; what goes wrong in it keeps none of the others back."""
+        try:
+            step(*given)
+        except (NhmechError, OSError) as error:
+            if isinstance(error, OSError) and error.filename is None:
+                raise
+            troubles.append(error)
+
     if trajectory is not None and len(trajectory.t):
-        print_summary(vehicle, trajectory, wall)
-        print_tracking(controller, path, trajectory)
-        print_validity(trajectory, mu, on_slip)
+        then(print_summary, vehicle, trajectory, wall)
+        then(print_tracking, controller, path, trajectory)
+        then(print_validity, trajectory, mu, on_slip)
         if save is not None:
             click.echo(f"saved    {saved_as(save)}")
         elif trajectory.stop == "interrupted":
-            click.echo(f"saved    {trajectory.save(unused(Path(f'{Path(file).stem}.npz')))}")
+            then(save_interrupted, trajectory, Path(f"{Path(file).stem}.npz"))
         if html is not None:
-            write_html(vehicle, trajectory, html, drawn)
-        write_movies(lambda page: save_page(vehicle, trajectory, page, drawn), trajectory, playback, gif, webp, mp4)
+            then(write_html, vehicle, trajectory, html, drawn)
+        page = partial(save_page, vehicle, trajectory, look=drawn)
+        then(write_movies, page, trajectory, playback, gif, webp, mp4)
         if view and failure is None:
-            play(vehicle, trajectory, playback, drawn, instead=html or Path(f"{Path(file).stem}.html"), written=html is not None)
-    if failure is not None:
-        raise failure
+            instead, written = html or Path(f"{Path(file).stem}.html"), html is not None
+            then(partial(play, vehicle, trajectory, playback, drawn, instead=instead, written=written))
+    codes = [tell(error) for error in troubles]              # the run's own failure first
+    if codes:
+        raise click.exceptions.Exit(codes[0])
+
+
+def save_interrupted(trajectory, path: Path) -> None:
+    """Keeps what nobody gave a name for."""
+    click.echo(f"saved    {trajectory.save(unused(path))}")

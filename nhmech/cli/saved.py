@@ -34,8 +34,8 @@ def vehicle_of(run: Path, trajectory, file: str | None = None, **robot_options):
         return restore(trajectory.source)
     vehicle = load_robot(file, **robot_options)
     if vehicle.algebroid.q_names != trajectory.names["q"]:
-        raise ModelError(f"{file} is not the robot of {run}: its coordinates are {', '.join(vehicle.algebroid.q_names)}, "
-                         f"those of the run {', '.join(trajectory.names['q'])}")
+        raise ModelError(f"{file} is not the robot of {run}: its coordinates are "
+                         f"{', '.join(vehicle.algebroid.q_names)}, those of the run {', '.join(trajectory.names['q'])}")
     return vehicle
 
 

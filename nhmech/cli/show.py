@@ -36,7 +36,8 @@ def save_page(vehicle, trajectory, path: Path, look: dict) -> Path:
 
 
 def play(vehicle, trajectory, speed: float, look: dict, *, instead: Path, written: bool = False) -> None:
-    """Plays once in the browser; where none opens, writes the HTML file `instead` (numbered where that exists), unless it is `written` already."""
+    """Plays once in the browser; where none opens, writes the HTML file `instead` (numbered where that exists), unless
+    it is `written` already."""
     if has_browser():
         from ..view.viewer import Viewer
 

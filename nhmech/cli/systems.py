@@ -51,8 +51,8 @@ def show(name, latex):
 def check(names):
     """Derive each system by every method that applies and hold it against its references.
 
-    The columns: largest disagreement between methods (accelerations and multipliers, relative, at random states); then each
-    reference with its error and tolerance. Exit code 3 where one is not met.
+    The columns: largest disagreement between methods (accelerations and multipliers, relative, at random states); then
+    each reference with its error and tolerance. Exit code 3 where one is not met.
     """
     from rich.console import Console
     from rich.table import Table
@@ -75,8 +75,9 @@ def check(names):
             good = error <= tolerance and apart <= AGREEMENT
             if not good:
                 failed.append(f"{name}: {what}")
-            table.add_row(*((name, methods, f"{apart:.1e}") if i == 0 else ("", "", "")), what, f"{error:.1e}", f"{tolerance:.0e}", source,
-                          "ok" if good else "FAILED", style=None if good else "red")
+            of_all = (name, methods, f"{apart:.1e}") if i == 0 else ("", "", "")
+            verdict, style = ("ok", None) if good else ("FAILED", "red")
+            table.add_row(*of_all, what, f"{error:.1e}", f"{tolerance:.0e}", source, verdict, style=style)
     console = Console(width=None if Console().is_terminal else 200)
     console.print(table)
     if failed:
@@ -87,7 +88,8 @@ def check(names):
 @click.argument("name")
 @click.option("--duration", default=10.0, show_default=True, metavar="SECONDS", help="Simulated time.")
 @click.option("--html", type=OutputFile(".html"), help="Write the run as one HTML file that plays by itself.")
-@click.option("--save", type=OutputFile(".npz"), help="Write the run, for `nhmech view`, `nhmech export` and `Trajectory.load`.")
+@click.option("--save", type=OutputFile(".npz"),
+              help="Write the run, for `nhmech view`, `nhmech export` and `Trajectory.load`.")
 def run(name, duration, html, save):
     """Run a system from its instructive start; show it where it has shapes."""
     import numpy as np
@@ -97,11 +99,14 @@ def run(name, duration, html, save):
 
     example = load_system(name)
     simulator = Simulator(example)
-    simulator.reset(q=np.asarray(example.start["q"], dtype=float), xi=dict(zip(example.speeds, example.start["xi"])) if example.speeds else example.start["xi"])
+    q, xi = np.asarray(example.start["q"], dtype=float), example.start["xi"]
+    simulator.reset(q=q, xi=dict(zip(example.speeds, xi)) if example.speeds else xi)
     trajectory = simulator.run(duration, every=10, save=save)
     energy = trajectory.energy
-    click.echo(f"{example.title}: {trajectory.t[-1]:.4g} s, energy {energy[0]:.9g} at the start, {energy[-1]:.9g} at the end, stopped by {trajectory.stop}")
-    click.echo("end      " + "  ".join(f"{key} {value:+.6g}" for key, value in zip(trajectory.names["q"], trajectory.q[-1])))
+    click.echo(f"{example.title}: {trajectory.t[-1]:.4g} s, energy {energy[0]:.9g} at the start, {energy[-1]:.9g} at "
+               f"the end, stopped by {trajectory.stop}")
+    click.echo("end      " + "  ".join(f"{key} {value:+.6g}"
+                                       for key, value in zip(trajectory.names["q"], trajectory.q[-1])))
     if save:
         click.echo(f"saved    {save}")
     if html:

@@ -18,14 +18,17 @@ from .show import play, save_page, write_html
 @click.argument("run", type=click.Path(dir_okay=False, path_type=Path))
 @click.option("--html", type=OutputFile(".html"),
               help="Write one HTML file that plays by itself, and open nothing. An older one is replaced.")
-@click.option("--robot", "file", metavar="FILE", help="Draw this robot (path or shipped name) instead of the one the run was made with.")
+@click.option("--robot", "file", metavar="FILE",
+              help="Draw this robot (path or shipped name) instead of the one the run was made with.")
 @movies
 @looks
 @friction
-@click.option("--path", metavar="NAME[:SIZE]|FILE.csv", help="What the run followed, for `--overlay path`; as `nhmech run` has it.")
+@click.option("--path", metavar="NAME[:SIZE]|FILE.csv",
+              help="What the run was to follow, for `--overlay path`. Default: the path of the run's controller.")
 @speed
 def view(run, html, file, gif, webp, mp4, overlays, ghosts, follow, title, mu, path, speed):
-    """Play RUN, a file that `nhmech run --save` or `nhmech systems run --save` wrote, or the .part of a run that still goes on.
+    """Play RUN, a file that `nhmech run --save` or `nhmech systems run --save` wrote, or the .part of a run that still
+    goes on.
 
     \b
     nhmech view run.npz
@@ -48,10 +51,10 @@ def view(run, html, file, gif, webp, mp4, overlays, ghosts, follow, title, mu, p
             click.echo(f"html     {save(html or unused(run.with_suffix('.html'))).resolve()}")
     else:
         vehicle = vehicle_of(run, trajectory, file)
-        if path is not None:
-            from ..control.path_choice import read_path, scale
+        from ..control.path_choice import read_path, scale
+        from ..control.path_reference import followed_path
 
-            path = read_path(path, scale(vehicle))
+        path = followed_path(trajectory) if path is None else read_path(path, scale(vehicle))
         drawn = look(vehicle, overlays, ghosts, follow, title, mu=coefficients(vehicle, mu), path=path)
 
         def save(page: Path) -> Path:

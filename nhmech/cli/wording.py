@@ -7,6 +7,19 @@ import re
 
 _CALL = re.compile(r"wheels=\[(Wheel\(.*?\)(?:, Wheel\(.*?\))*)\]")
 _ORDER = ("joint", "kind", "radius")      # of the positional arguments of Wheel
+_OPTIONS = (                              # what messages say to a Python user -> the same as an option
+    (r"wheels=\[\.\.\.\]", "--wheel ..."),
+    (r"skid=\[names?\]", "--skid WHEEL,WHEEL"),
+    (r"skid='([^']*)'", r"--skid \1"),
+    (r'skid="([^"]*)"', r"--skid \1"),
+    (r"skid=(\d[\d.]*)", r"--skid \1"),
+    (r"locked=\{'([^']*)': ([^}]*)\}", r"--lock \1=\2"),
+    (r"packages=\{'([^']*)': '([^']*)'\}", r"--package \1=\2"),
+    (r"arguments=\{'([^']*)': '([^']*)'\}", r"--arg \1:=\2"),
+    (r"free=\['([^']*)'\]", r"--free \1"),
+    (r"\bwheels=(?=[:,; ]|$)", "--wheel"),
+    (r"\bskid=(?=[:,; ]|$)", "--skid"),
+)
 
 
 def in_options(text: str) -> str:
@@ -15,12 +28,7 @@ def in_options(text: str) -> str:
     What cannot be read as such stays as it is.
     """
     text = _CALL.sub(lambda found: _wheels(found[1]) or found[0], text)
-    for pattern, replacement in (
-        (r"wheels=\[\.\.\.\]", "--wheel ..."), (r"skid=\[names?\]", "--skid WHEEL,WHEEL"), (r"skid='([^']*)'", r"--skid \1"), (r'skid="([^"]*)"', r"--skid \1"),
-        (r"skid=(\d[\d.]*)", r"--skid \1"), (r"locked=\{'([^']*)': ([^}]*)\}", r"--lock \1=\2"), (r"packages=\{'([^']*)': '([^']*)'\}", r"--package \1=\2"),
-        (r"arguments=\{'([^']*)': '([^']*)'\}", r"--arg \1:=\2"), (r"free=\['([^']*)'\]", r"--free \1"), (r"\bwheels=(?=[:,; ]|$)", "--wheel"),
-        (r"\bskid=(?=[:,; ]|$)", "--skid"),
-    ):
+    for pattern, replacement in _OPTIONS:
         text = re.sub(pattern, replacement, text)
     return text
 
@@ -36,7 +44,8 @@ def _wheels(calls: str) -> str | None:
 
 def _option(call: ast.Call) -> str:
     pairs = [*zip(_ORDER, call.args), *((word.arg, word.value) for word in call.keywords)]
-    return ",".join(f"{key}={_word(value)}" for key, value in pairs if not (isinstance(value, ast.Constant) and value.value is None))
+    return ",".join(f"{key}={_word(value)}" for key, value in pairs
+                    if not (isinstance(value, ast.Constant) and value.value is None))
 
 
 def _word(value: ast.expr) -> str:

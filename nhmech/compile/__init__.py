@@ -1,1 +1,2 @@
-"""How CasADi functions are evaluated: in CasADi's virtual machine through buffers, or as compiled C with the loop inside."""
+"""How CasADi functions are evaluated: in CasADi's virtual machine through buffers,
+or as compiled C with the loop inside."""

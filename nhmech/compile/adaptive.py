@@ -1,4 +1,5 @@
-"""Dormand and Prince's adaptive method of order 8 in C, around a compiled rate: over one span, or as the loop of a whole run."""
+"""Dormand and Prince's adaptive method of order 8 in C, around a compiled rate:
+over one span, or as the loop of a whole run."""
 
 from __future__ import annotations
 
@@ -11,10 +12,12 @@ import numpy as np
 from .loop import CALLS, NEWTON, SHELL, Loop, library_of, loop_of, shapes
 
 REACHED, TOO_SMALL, NOT_FINITE = range(3)
-RTOL = ATOL = 1e-13           # of a run, whose steps are as long as that and dt allow: five seconds of a wobbling disc then end within 1e-10
+# of a run, whose steps are as long as that and dt allow: five seconds of a wobbling disc then end within 1e-10
+RTOL = ATOL = 1e-13
 ATTEMPTS = 2000                # steps that are taken between two looks at Ctrl-C, and fewer
 
-# SciPy's control of the step; the first trial comes from state and rate alone, so that the result does not depend on spans before this one
+# SciPy's control of the step; the first trial comes from state and rate alone, so that the result does
+# not depend on spans before this one
 _METHOD = """
 /* a step from t, x to end, y; h is the one to try next */
 typedef struct {{ double t, end, h, x[{n}], y[{n}], k[16][{n}]; int dense; }} nhmech_piece;
@@ -32,8 +35,8 @@ static void nhmech_rate(double t, const double* x, const double* u, const double
 }}
 
 /* begins at t, x, with a first trial step towards t + span; not 0 where the rate is not finite */
-static int nhmech_first(nhmech_piece* p, double t, const double* x, double span, const double* u, const double* theta, double rtol,
-                        double atol) {{
+static int nhmech_first(nhmech_piece* p, double t, const double* x, double span, const double* u, const double* theta,
+                        double rtol, double atol) {{
   double e3 = 0, e5 = 0, scale;
   int i;
   p->t = p->end = t;
@@ -48,7 +51,8 @@ static int nhmech_first(nhmech_piece* p, double t, const double* x, double span,
   return !isfinite(e5);
 }}
 
-/* from t, x with its rate k[0] to an end that is accepted, not beyond the one given; 1 where the step becomes too small */
+/* from t, x with its rate k[0] to an end that is accepted, not beyond the one given;
+   1 where the step becomes too small */
 static int nhmech_next(nhmech_piece* p, double end, const double* u, const double* theta, double rtol, double atol) {{
   static const int n = {n};
   double h = p->h, sum, e3, e5, scale, error, factor;
@@ -64,7 +68,7 @@ static int nhmech_next(nhmech_piece* p, double end, const double* u, const doubl
       }}
       nhmech_rate(p->t + (s < 12 ? C[s] : 1) * h, p->y, u, theta, p->k[s]);
     }}
-    for (e3 = 0, e5 = 0, i = 0; i < n; ++i) {{                               /* infinite ends are refused: 0 inf is nan */
+    for (e3 = 0, e5 = 0, i = 0; i < n; ++i) {{                             /* infinite ends are refused: 0 inf is nan */
       e5 += 0 * p->y[i];
       scale = atol + rtol * fmax(fabs(p->x[i]), fabs(p->y[i]));
       for (sum = 0, j = 0; j < 13; ++j) sum += E3[j] * p->k[j][i];
@@ -82,7 +86,8 @@ static int nhmech_next(nhmech_piece* p, double end, const double* u, const doubl
   }}
 }}
 
-int nhmech_dop853(double t, double span, const double* u, const double* theta, double* x, double rtol, double atol, double* now) {{
+int nhmech_dop853(double t, double span, const double* u, const double* theta, double* x, double rtol, double atol,
+                  double* now) {{
   nhmech_piece p;
   const double end = t + span;
   *now = t;
@@ -98,8 +103,9 @@ int nhmech_dop853(double t, double span, const double* u, const double* theta, d
 }}
 """
 
-# A run is ahead of what is shown and goes on from call to call in `work`; it starts anew where state or inputs are not those it left.
-# `now` is the latest piece, and x, found where it led after the projection; `held` is that in which the last grid point before it lies
+# A run is ahead of what is shown and goes on from call to call in `work`; it starts anew where state or inputs are
+# not those it left. `now` is the latest piece, and x, found where it led after the projection; `held` is that in which
+# the last grid point before it lies
 _LOOP = """
 typedef struct {{ double t, limit, shown[{n}], u[{nu} + 1], x[{n}], found[3]; nhmech_piece held, now; }} nhmech_ahead;
 
@@ -160,7 +166,8 @@ static int nhmech_run(nhmech_setup* s, long long steps, double* record) {{
   double t = s->clock[0], before = t, x[{n}], found[3];
   long long i;
   int status = 0, whole = 0, attempts = {ATTEMPTS};
-  if (w->t != t || w->limit != limit || memcmp(w->shown, s->x, sizeof(w->shown)) || memcmp(w->u, s->u, {nu} * sizeof(double))) {{
+  if (w->t != t || w->limit != limit || memcmp(w->shown, s->x, sizeof(w->shown))
+      || memcmp(w->u, s->u, {nu} * sizeof(double))) {{
     w->t = t;
     w->limit = limit;
     memcpy(w->u, s->u, {nu} * sizeof(double));
@@ -189,11 +196,12 @@ static int nhmech_run(nhmech_setup* s, long long steps, double* record) {{
     record = nhmech_row(s, t, x, record);
     ++s->rows;
   }}
-  if (!whole && --i > 0) {{                                                  /* back to the last grid point that was reached */
+  if (!whole && --i > 0) {{                                           /* back to the last grid point that was reached */
     if (status || before < w->now.t) nhmech_within(s, &w->held, before, x, found);
     else nhmech_at(s, w, before, x, found);
   }}
-  if (!whole && !status && i >= 0 && record && (s->phase + i) % s->every == 0) --s->rows;      /* the next call begins with it */
+  /* the next call begins with it */
+  if (!whole && !status && i >= 0 && record && (s->phase + i) % s->every == 0) --s->rows;
   if (i > 0) {{
     memcpy(s->x, x, sizeof(x));
     memcpy(s->health, found, sizeof(found));
@@ -219,24 +227,30 @@ class Adaptive:
 
     def run(self, t: float, span: float, u: np.ndarray, theta: np.ndarray, x: np.ndarray, rtol: float = RTOL,
             atol: float = ATOL) -> tuple[int, float]:
-        """Advances x in place from t by `span` [s]; returns REACHED, TOO_SMALL or NOT_FINITE, and the time that was reached."""
+        """Advances x in place from t by `span` [s]; returns REACHED, TOO_SMALL or NOT_FINITE,
+        and the time that was reached."""
         now = ctypes.c_double(t)
-        return self.call(t, span, u.ctypes.data, theta.ctypes.data, x.ctypes.data, rtol, atol, ctypes.byref(now)), now.value
+        status = self.call(t, span, u.ctypes.data, theta.ctypes.data, x.ctypes.data, rtol, atol, ctypes.byref(now))
+        return status, now.value
 
 
 def compiled_adaptive(rate: ca.Function, project: ca.Function | None = None, read: ca.Function | None = None,
                       angles: int = 0) -> Adaptive | None:
-    """With `project` and `read`, as in `compiled_loop`, a whole run is one call: steps as long as dt and the tolerance allow, a projection after
-    each, and what lies between by interpolation. Of it every `dt` is shown, and no step ends there.
+    """With `project` and `read`, as in `compiled_loop`, a whole run is one call: steps as long as dt
+    and the tolerance allow, a projection after each, and what lies between by interpolation. Of it every
+    `dt` is shown, and no step ends there.
 
-    None where there is no compiler (said once). Raises `CompileError` where the compiler refuses, or what it made cannot be loaded.
+    None where there is no compiler (said once). Raises `CompileError` where the compiler
+    refuses, or what it made cannot be loaded.
 
-    Source: Hairer, Norsett, Wanner, Solving Ordinary Differential Equations I, sections II.5 and II.6; coefficients from SciPy.
+    Source: Hairer, Norsett, Wanner, Solving Ordinary Differential Equations I, sections II.5 and II.6;
+    coefficients from SciPy.
     """
     from scipy.integrate import DOP853
 
     words = {name: _literal(getattr(DOP853, name)) for name in ("A", "B", "C", "E3", "E5", "A_EXTRA", "C_EXTRA", "D")}
-    words |= {"rate": rate.name(), "n": rate.nnz_out(0), "rtol": RTOL, "atol": ATOL, "ATTEMPTS": ATTEMPTS, "NEWTON": NEWTON}
+    words |= {"rate": rate.name(), "n": rate.nnz_out(0), "rtol": RTOL, "atol": ATOL,
+              "ATTEMPTS": ATTEMPTS, "NEWTON": NEWTON}
     words |= {f"rate_{size}": getattr(rate, f"sz_{size}")() for size in ("arg", "res", "iw", "w")}
     functions, text = (rate,), "#include <math.h>\n#include <string.h>\n" + _METHOD
     if project is not None:

@@ -9,8 +9,8 @@ import numpy as np
 class Buffered:
     """A `casadi.Function` on fixed memory.
 
-    Calling through arrays costs CasADi a hundred microseconds; through its buffer interface less than one. `inputs` and `outputs` are
-    column-major NumPy arrays that live as long as this object; outputs are overwritten by the next call.
+    Calling through arrays costs CasADi a hundred microseconds; through its buffer interface less than one. `inputs` and
+    `outputs` are column-major NumPy arrays that live as long as this object; outputs are overwritten by the next call.
     """
 
     def __init__(self, function: ca.Function):

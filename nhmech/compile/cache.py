@@ -23,16 +23,18 @@ from .compiler import Compiler
 class Cache:
     """A private folder of libraries named by the hash of all that makes them: code, flags, compiler, versions.
 
-    Entries are written to a temporary name and moved into place, so that processes may share the folder; each has a checksum beside
-    it, and one that does not match is built anew.
+    Entries are written to a temporary name and moved into place, so that processes may share the folder;
+    each has a checksum beside it, and one that does not match is built anew.
     """
 
     folder: Path
     temporary: bool = False
 
     def library(self, code: str, compiler: Compiler, instructions: int, build: bool = True) -> Path | None:
-        """Path of the compiled code; None where it is not there and `build` is not set. Raises `CompileError` from the compiler."""
-        parts = (code, str(compiler), compiler.version, " ".join(compiler.flags(instructions)), ca.__version__, __version__)
+        """Path of the compiled code; None where it is not there and `build` is not set.
+        Raises `CompileError` from the compiler."""
+        parts = (code, str(compiler), compiler.version, " ".join(compiler.flags(instructions)),
+                 ca.__version__, __version__)
         key = hashlib.sha256("\0".join(parts).encode()).hexdigest()[:32]
         library, checksum = self.folder / f"{key}.so", self.folder / f"{key}.sha256"
         if _matches(library, checksum):
@@ -64,8 +66,9 @@ class Cache:
                 why = error
                 if not again:
                     path.unlink(missing_ok=True)
-        raise CompileError(f"{path} cannot be loaded ({why}). `nhmech cache --clear` removes what is there, NHMECH_CACHE names another "
-                           "folder (programs may not run from every disk), CC=none does without compiled code") from why
+        raise CompileError(f"{path} cannot be loaded ({why}). `nhmech cache --clear` removes what is there, "
+                           "NHMECH_CACHE names another folder (programs may not run from every disk), "
+                           "CC=none does without compiled code") from why
 
     def entries(self) -> list[Path]:
         """The libraries that are kept."""
@@ -88,16 +91,18 @@ class Cache:
 def default_cache() -> Cache:
     """`$NHMECH_CACHE`, or nhmech below the user's cache folder.
 
-    A folder that somebody else owns or may write to is not used, since what lies there is executed: a temporary folder of this
-    process takes its place.
+    A folder that somebody else owns or may write to is not used, since what lies there is executed:
+    a temporary folder of this process takes its place.
     """
     named = os.environ.get("NHMECH_CACHE")
-    base = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ("Library/Caches" if sys.platform == "darwin" else ".cache"))
+    base = Path(os.environ.get("XDG_CACHE_HOME") or Path.home()
+                / ("Library/Caches" if sys.platform == "darwin" else ".cache"))
     folder = Path(named) if named else base / "nhmech"
     try:
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         status = folder.stat()
-        if status.st_uid == os.getuid() and not status.st_mode & (stat.S_IWGRP | stat.S_IWOTH) and os.access(folder, os.W_OK):
+        mine = status.st_uid == os.getuid() and not status.st_mode & (stat.S_IWGRP | stat.S_IWOTH)
+        if mine and os.access(folder, os.W_OK):
             return Cache(folder)
     except OSError:
         pass

@@ -6,18 +6,18 @@ import casadi as ca
 
 from .buffered import Buffered
 from .cache import default_cache
-from .compiler import find_compiler
-from .loop import _say_once
+from .compiler import find_compiler, say_no_compiler
 
 
 def compiled(function: ca.Function) -> Buffered:
-    """The function in C; in CasADi's virtual machine where there is no compiler (said once). All its outputs must be dense.
+    """The function in C; in CasADi's virtual machine where there is no compiler (said once).
+    All its outputs must be dense.
 
     Raises `CompileError` where the compiler refuses, or what it made cannot be loaded.
     """
     compiler = find_compiler()
     if compiler is None:
-        _say_once()
+        say_no_compiler()
         return Buffered(function)
     generator = ca.CodeGenerator(f"{function.name()}.c")
     generator.add(function)

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import logging
 import os
 import shlex
 import shutil
 import subprocess
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cache, lru_cache
 from pathlib import Path
 
 from ..errors import CompileError
@@ -17,7 +18,8 @@ LARGE = 20_000      # instructions from which compile time counts for more than 
 
 @dataclass(frozen=True)
 class Compiler:
-    """A C compiler that answered: its path, words that always follow it (`CC="ccache gcc"`), and the first line of its version."""
+    """A C compiler that answered: its path, words that always follow it (`CC="ccache gcc"`),
+    and the first line of its version."""
 
     path: str
     version: str
@@ -29,8 +31,8 @@ class Compiler:
     def flags(self, instructions: int) -> tuple[str, ...]:
         """-O2 for small code, -Og for large. No fast-math: NaN must stay NaN.
 
-        On one function of 1e5 instructions gcc's -O1 spends minutes on the allocation of registers and the code is no faster than that
-        of -Og, which takes seconds; -O0 makes it four times slower.
+        On one function of 1e5 instructions gcc's -O1 spends minutes on the allocation of registers and the code is no
+        faster than that of -Og, which takes seconds; -O0 makes it four times slower.
         """
         return ("-Og" if instructions > LARGE else "-O2", "-fPIC", "-shared")
 
@@ -39,7 +41,8 @@ class Compiler:
         command = [self.path, *self.words, *self.flags(instructions), "-o", str(library), str(source), "-lm"]
         done = subprocess.run(command, capture_output=True, text=True, stdin=subprocess.DEVNULL)
         if done.returncode:
-            raise CompileError(f"{self.path} failed on generated code ({' '.join(command)}): {done.stderr.strip()[:2000]}")
+            raise CompileError(f"{self.path} failed on generated code ({' '.join(command)}): "
+                               f"{done.stderr.strip()[:2000]}")
 
 
 @lru_cache(maxsize=1)
@@ -65,3 +68,10 @@ def find_compiler() -> Compiler | None:
     if wanted:
         raise CompileError(f"CC={wanted} is no compiler that runs; unset CC, or set CC=none to do without")
     return None
+
+
+@cache
+def say_no_compiler() -> None:
+    """Warns that there is none, once."""
+    logging.getLogger("nhmech").warning("no C compiler found: steps run in CasADi's virtual "
+                                        "machine, thirty times slower or more")

@@ -18,9 +18,10 @@ _HEAD = """
 
 # Arrays are (entry, case), so that neighbouring threads read neighbouring numbers.
 _KERNEL = """
-extern "C" __global__ void nhmech_kernel(long long count, double dt, long long k0, long long steps, double poor, double flat, double loose,
-                                         const double* u, long long hold, const double* theta, double* x, double* health,
-                                         const double* side, long long* status, long long* done, long long every, double* record) {{
+extern "C" __global__ void nhmech_kernel(long long count, double dt, long long k0, long long steps,
+                                         double poor, double flat, double loose, const double* u, long long hold,
+                                         const double* theta, double* x, double* health, const double* side,
+                                         long long* status, long long* done, long long every, double* record) {{
   const int nx = {nx}, nu = {nu}, ntheta = {ntheta};
   const long long at = (long long)blockIdx.x * blockDim.x + threadIdx.x, period = k0 / hold;
   if (at >= count) return;
@@ -66,7 +67,8 @@ extern "C" __global__ void nhmech_kernel(long long count, double dt, long long k
 
 
 def kernel_source(step: ca.Function) -> str:
-    """`nhmech_kernel` around (t, x, u, theta, dt) -> (x, health), for NVRTC with `-default-device`; plain C++ but for CUDA's five words."""
+    """`nhmech_kernel` around (t, x, u, theta, dt) -> (x, health), for NVRTC with `-default-device`;
+    plain C++ but for CUDA's five words."""
     generator = ca.CodeGenerator(f"{step.name()}.cpp", {"with_header": False, "cpp": True})
     generator.add(step)
     shapes = {"nx": step.nnz_out(0), "nu": step.nnz_in(2), "ntheta": step.nnz_in(3)}

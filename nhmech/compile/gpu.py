@@ -1,4 +1,5 @@
-"""Batches on an NVIDIA GPU: the kernel compiled by NVRTC, the driver called through `cuda.bindings`. Not measured on a GPU yet."""
+"""Batches on an NVIDIA GPU: the kernel compiled by NVRTC, the driver called through `cuda.bindings`.
+Not measured on a GPU yet."""
 
 from __future__ import annotations
 
@@ -17,7 +18,8 @@ from .lanes import LaneState, Limits
 from .nvrtc import HELP, bindings, checked, nvrtc_for
 
 BLOCK = 64                          # threads that are started together; a step needs many registers
-LAUNCH = 20_000_000_000             # instructions times cases of one launch: Ctrl-C and a desktop's watchdog wait for its end
+# instructions times cases of one launch: Ctrl-C and a desktop's watchdog wait for its end
+LAUNCH = 20_000_000_000
 RECORD = 256 * 2 ** 20              # [bytes] recorded on the device before they are fetched
 
 
@@ -76,8 +78,9 @@ class Kernel:
     cost: int
     width: int = 1
 
-    def run(self, state: LaneState, u: np.ndarray, theta: np.ndarray, *, dt: float, k0: int, steps: int, limits: Limits, hold: int = 1,
-            every: int = 1, record: np.ndarray | None = None, spread: Callable = map, parts: int = 1) -> None:
+    def run(self, state: LaneState, u: np.ndarray, theta: np.ndarray, *, dt: float, k0: int, steps: int,
+            limits: Limits, hold: int = 1, every: int = 1, record: np.ndarray | None = None, spread: Callable = map,
+            parts: int = 1) -> None:
         """As `Lanes.run`; `spread` and `parts` are not used."""
         self.gpu.use()
         count, nx = state.count, len(state.x)
@@ -88,7 +91,8 @@ class Kernel:
         given = [np.ascontiguousarray(theta.T), *kept]
         inputs = 8 * held.shape[2] * count * ((most - 1) // hold + 2)
         recorded = 0 if record is None else 8 * nx * count * (most // every + 1)
-        offsets = np.cumsum([0, *(-(-size // 256) * 256 for size in (*(array.nbytes for array in given), inputs, recorded))]).tolist()
+        offsets = np.cumsum([0, *(-(-size // 256) * 256
+                                  for size in (*(array.nbytes for array in given), inputs, recorded))]).tolist()
         memory = self.gpu.allocate(offsets[-1])
         *at, u_at, record_at = (memory + offset for offset in offsets[:-1])
         try:
@@ -97,7 +101,8 @@ class Kernel:
             for k in range(k0, k0 + steps, most):
                 n = min(most, k0 + steps - k)
                 self.gpu.send(np.ascontiguousarray(held[k // hold:(k + n - 1) // hold + 1].transpose(0, 2, 1)), u_at)
-                values = (count, dt, k, n, limits.poor, limits.flat, limits.loose, u_at, hold, *at, every, record_at if recorded else 0)
+                values = (count, dt, k, n, limits.poor, limits.flat, limits.loose, u_at, hold, *at, every,
+                          record_at if recorded else 0)
                 self.gpu.launch(self.function, count, values, TYPES)
                 if recorded:
                     self.gpu.fetch(record[-(-k // every):-(-(k + n) // every)], record_at)
@@ -128,6 +133,6 @@ def first_gpu() -> Gpu:
     checked(driver.cuInit(0), doing)
     device = checked(driver.cuDeviceGet(0), doing)
     name = driver.CUdevice_attribute
-    major, minor = (checked(driver.cuDeviceGetAttribute(getattr(name, f"CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_{part}"), device))
-                    for part in ("MAJOR", "MINOR"))
+    major, minor = (checked(driver.cuDeviceGetAttribute(getattr(name, f"CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_{part}"),
+                                                        device)) for part in ("MAJOR", "MINOR"))
     return Gpu(checked(driver.cuDevicePrimaryCtxRetain(device)), 10 * major + minor)

@@ -1,10 +1,12 @@
-"""The number that generated code computes with when it runs many cases at once: a C++ class over a vector type of the compiler."""
+"""The number that generated code computes with when it runs many cases at once:
+a C++ class over a vector type of the compiler."""
 
 from __future__ import annotations
 
 import re
 
-# Ternaries on vectors choose lane by lane. Comparisons give 0. and 1., as CasADi expects. Functions without a vector form go lane by lane.
+# Ternaries on vectors choose lane by lane. Comparisons give 0. and 1., as CasADi expects.
+# Functions without a vector form go lane by lane.
 LANE_TYPE = r"""
 #include <math.h>
 #include <string.h>
@@ -64,27 +66,31 @@ static inline lane sqrt(lane a) {
   return r;
 }
 
-#define BY_LANE(name, f) static inline lane name(lane a) { pack r; for (int i = 0; i < LANES; ++i) r[i] = f(a.v[i]); return r; }
-#define BY_LANE_2(name, f) \
-  static inline lane name(lane a, lane b) { pack r; for (int i = 0; i < LANES; ++i) r[i] = f(a.v[i], b.v[i]); return r; }
+#define BY_LANE(name, f) static inline lane name(lane a) { \
+  pack r; for (int i = 0; i < LANES; ++i) r[i] = f(a.v[i]); return r; }
+#define BY_LANE_2(name, f) static inline lane name(lane a, lane b) { \
+  pack r; for (int i = 0; i < LANES; ++i) r[i] = f(a.v[i], b.v[i]); return r; }
 BY_LANE(asin, asin) BY_LANE(acos, acos) BY_LANE(atan, atan) BY_LANE(sinh, sinh) BY_LANE(cosh, cosh) BY_LANE(tanh, tanh)
 BY_LANE(asinh, asinh) BY_LANE(acosh, acosh) BY_LANE(atanh, atanh) BY_LANE(exp, exp) BY_LANE(log, log) BY_LANE(erf, erf)
 BY_LANE(floor, floor) BY_LANE(ceil, ceil) BY_LANE(casadi_log1p, log1p) BY_LANE(casadi_expm1, expm1)
-BY_LANE_2(atan2, atan2) BY_LANE_2(pow, pow) BY_LANE_2(fmod, fmod) BY_LANE_2(remainder, remainder) BY_LANE_2(copysign, copysign)
-BY_LANE_2(casadi_hypot, hypot)
+BY_LANE_2(atan2, atan2) BY_LANE_2(pow, pow) BY_LANE_2(fmod, fmod) BY_LANE_2(remainder, remainder)
+BY_LANE_2(copysign, copysign) BY_LANE_2(casadi_hypot, hypot)
 
-/* sin and cos: Cody and Waite's reduction by pi/2 in three parts, then the polynomials of fdlibm (k_sin.c, k_cos.c). Where an argument is
-   too large for it, or not finite, the C library answers. */
+/* sin and cos: Cody and Waite's reduction by pi/2 in three parts, then the polynomials of fdlibm (k_sin.c, k_cos.c).
+   Where an argument is too large for it, or not finite, the C library answers. */
 struct angle { pack sin, cos; mask quadrant, far; };
 
 static inline angle reduced(pack x) {
   const pack shift = all(0x1.8p52), n = x * 6.36619772367581382433e-01 + shift, k = n - shift;
-  const pack r = ((x - k * 1.57079632673412561417e+00) - k * 6.07710050630396597660e-11) - k * 2.02226624879595063154e-21;
+  const pack near = (x - k * 1.57079632673412561417e+00) - k * 6.07710050630396597660e-11;
+  const pack r = near - k * 2.02226624879595063154e-21;
   const pack z = r * r, w = 1. - .5 * z;
-  const pack s = -1.66666666666666324348e-01 + z * (8.33333333332248946124e-03 + z * (-1.98412698298579493134e-04 + z * (
-      2.75573137070700676789e-06 + z * (-2.50507602534068634195e-08 + z * 1.58969099521155010221e-10))));
-  const pack c = 4.16666666666666019037e-02 + z * (-1.38888888888741095749e-03 + z * (2.48015872894767294178e-05 + z * (
-      -2.75573143513906633035e-07 + z * (2.08757232129817482790e-09 + z * -1.13596475577881948265e-11))));
+  const pack s = -1.66666666666666324348e-01 + z * (8.33333333332248946124e-03 + z * (
+      -1.98412698298579493134e-04 + z * (2.75573137070700676789e-06 + z * (
+      -2.50507602534068634195e-08 + z * 1.58969099521155010221e-10))));
+  const pack c = 4.16666666666666019037e-02 + z * (-1.38888888888741095749e-03 + z * (
+      2.48015872894767294178e-05 + z * (-2.75573143513906633035e-07 + z * (
+      2.08757232129817482790e-09 + z * -1.13596475577881948265e-11))));
   const pack size = casadi_fabs(x).v;
   return {r + (r * z) * s, w + (((1. - w) - .5 * z) + (z * z) * c), (mask)n, ~(size < all(1e6))};
 }

@@ -1,4 +1,5 @@
-"""One step function for many cases at once: SIMD lanes inside a thread, threads beside each other, the loop over steps in C++."""
+"""One step function for many cases at once: SIMD lanes inside a thread, threads beside each
+other, the loop over steps in C++."""
 
 from __future__ import annotations
 
@@ -32,10 +33,11 @@ static inline pack gathered(const double* from, long long lane, long long last, 
 EXPORTED int nhmech_lane_count(void) {{ return LANES; }}
 
 EXPORTED void nhmech_lanes(long long first, long long end, long long room, long long count, double dt, long long k0,
-                           long long steps, double poor, double flat, double loose, const double* u, long long u_period, long long u_lane,
-                           long long u_entry, long long hold, const double* theta, long long theta_lane, long long theta_entry,
-                           double* x, double* health, const double* sides, long long* status, long long* done, long long every,
-                           double* record) {{
+                           long long steps, double poor, double flat, double loose, const double* u,
+                           long long u_period, long long u_lane, long long u_entry, long long hold,
+                           const double* theta, long long theta_lane, long long theta_entry,
+                           double* x, double* health, const double* sides, long long* status, long long* done,
+                           long long every, double* record) {{
   static const int nx = {nx}, nu = {nu}, ntheta = {ntheta};
   const lane* arg[{sz_arg}];
   lane* res[{sz_res}];
@@ -55,7 +57,8 @@ EXPORTED void nhmech_lanes(long long first, long long end, long long room, long 
       if (record && k % every == 0)
         for (int j = 0; j < nx; ++j) memcpy(record + ((k / every) * nx + j) * room + at, &now[j], sizeof(pack));
       if (k == k0 || (u_period && k % hold == 0))
-        for (int j = 0; j < nu; ++j) input[j] = gathered(u + (k / hold) * u_period + j * u_entry, at, count - 1, u_lane);
+        for (int j = 0; j < nu; ++j)
+          input[j] = gathered(u + (k / hold) * u_period + j * u_entry, at, count - 1, u_lane);
       if (!any(alive)) continue;
       time = (double)k * dt;
       arg[0] = &time; arg[1] = now; arg[2] = input; arg[3] = parameter; arg[4] = &length;
@@ -86,8 +89,8 @@ EXPORTED void nhmech_lanes(long long first, long long end, long long room, long 
 
 @dataclass(frozen=True)
 class Limits:
-    """Where a step is refused: the frame's margin times its side below `poor`, a guard below `flat` that changes by half, |phi| above
-    `loose`."""
+    """Where a step is refused: the frame's margin times its side below `poor`, a guard below `flat` that
+    changes by half, |phi| above `loose`."""
 
     poor: float
     flat: float
@@ -96,7 +99,8 @@ class Limits:
 
 @dataclass(frozen=True, eq=False)
 class LaneState:
-    """Cases side by side, padded with copies of the last one to a whole number of packs: `room` columns, of which `count` are cases.
+    """Cases side by side, padded with copies of the last one to a whole number of packs:
+    `room` columns, of which `count` are cases.
 
     x       (nx, room)
     health  (3, room): |phi| before the last projection, margin of the frame, least guard
@@ -138,8 +142,9 @@ class Lanes:
     call: ctypes._CFuncPtr
     width: int
 
-    def run(self, state: LaneState, u: np.ndarray, theta: np.ndarray, *, dt: float, k0: int, steps: int, limits: Limits, hold: int = 1,
-            every: int = 1, record: np.ndarray | None = None, spread: Callable = map, parts: int = 1) -> None:
+    def run(self, state: LaneState, u: np.ndarray, theta: np.ndarray, *, dt: float, k0: int, steps: int,
+            limits: Limits, hold: int = 1, every: int = 1, record: np.ndarray | None = None, spread: Callable = map,
+            parts: int = 1) -> None:
         """Advances `state` in place over steps k0 to k0 + steps, from time k0 dt.
 
         u       (count, nu), or (periods, count, nu) of which number k // hold is held at step k; any strides
@@ -153,9 +158,10 @@ class Lanes:
         memory = [array.ctypes.data for array in (state.x, state.health, state.side, state.status, state.done)]
 
         def part(i: int) -> None:
-            self.call(edges[i], edges[i + 1], state.room, state.count, dt, k0, steps, limits.poor, limits.flat, limits.loose,
-                      u.ctypes.data, period, u.strides[-2] // 8, u.strides[-1] // 8, hold, theta.ctypes.data, theta.strides[0] // 8,
-                      theta.strides[1] // 8, *memory, every, None if record is None else record.ctypes.data)
+            self.call(edges[i], edges[i + 1], state.room, state.count, dt, k0, steps, limits.poor, limits.flat,
+                      limits.loose, u.ctypes.data, period, u.strides[-2] // 8, u.strides[-1] // 8, hold,
+                      theta.ctypes.data, theta.strides[0] // 8, theta.strides[1] // 8, *memory, every,
+                      None if record is None else record.ctypes.data)
 
         for _ in spread(part, range(parts)):
             pass
@@ -163,15 +169,18 @@ class Lanes:
 
 @dataclass(frozen=True)
 class VectorCompiler(Compiler):
-    """The same compiler, for C++ on this machine's vectors. Its version knows the processor, so that no cache serves another one."""
+    """The same compiler, for C++ on this machine's vectors. Its version knows the processor,
+    so that no cache serves another one."""
 
     def flags(self, instructions: int) -> tuple[str, ...]:
         """Reciprocals for repeated and constant divisors: up to a sixth faster, and right to an ulp. NaN stays NaN.
 
-        Generated names stay inside the library, where a function of the same name in libc would otherwise take their place.
+        Generated names stay inside the library, where a function of the same name in
+        libc would otherwise take their place.
         """
         level = "-Og" if instructions > LARGE else "-O2"
-        return ("-x", "c++", level, *NATIVE, "-fno-math-errno", "-freciprocal-math", "-fvisibility=hidden", "-fPIC", "-shared")
+        return ("-x", "c++", level, *NATIVE, "-fno-math-errno", "-freciprocal-math",
+                "-fvisibility=hidden", "-fPIC", "-shared")
 
 
 NATIVE = ("-march=native",)
@@ -187,11 +196,13 @@ def find_vector_compiler() -> VectorCompiler | None:
     answer = subprocess.run(command, capture_output=True, text=True, stdin=subprocess.DEVNULL)
     if answer.returncode:
         raise CompileError(f"{' '.join(command)}: {answer.stderr.strip()[:200]}")
-    return VectorCompiler(compiler.path, f"{compiler.version} {hashlib.sha256(answer.stdout.encode()).hexdigest()}", compiler.words)
+    return VectorCompiler(compiler.path, f"{compiler.version} {hashlib.sha256(answer.stdout.encode()).hexdigest()}",
+                          compiler.words)
 
 
 def compiled_lanes(step: ca.Function) -> Lanes | None:
-    """The loop around (t, x, u, theta, dt) -> (x, health), compiled as C++ on vectors of 8 (AVX-512), 4 (AVX) or 2 doubles.
+    """The loop around (t, x, u, theta, dt) -> (x, health), compiled as C++ on vectors of 8 (AVX-512),
+    4 (AVX) or 2 doubles.
 
     None where there is no compiler. Raises `CompileError` where it refuses.
     """
@@ -208,7 +219,7 @@ def compiled_lanes(step: ca.Function) -> Lanes | None:
     library = default_cache().load(code, compiler, code.count("\n"))
     call = library.nhmech_lanes
     pointer, integer, real = ctypes.c_void_p, ctypes.c_longlong, ctypes.c_double
-    call.argtypes = [*[integer] * 4, real, integer, integer, *[real] * 3, pointer, *[integer] * 4, pointer, integer, integer,
-                     *[pointer] * 5, integer, pointer]
+    call.argtypes = [*[integer] * 4, real, integer, integer, *[real] * 3, pointer, *[integer] * 4, pointer, integer,
+                     integer, *[pointer] * 5, integer, pointer]
     call.restype = None
     return Lanes(call, library.nhmech_lane_count())

@@ -3,21 +3,21 @@
 from __future__ import annotations
 
 import ctypes
-import logging
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cache
 
 import casadi as ca
 
 from .cache import default_cache
-from .compiler import find_compiler
+from .compiler import find_compiler, say_no_compiler
 
 DONE, NOT_FINITE, REFUSED = range(3)
 NEWTON = 5        # further steps towards the constraints where an integrator's step was a coarse one
-MENDED = 64       # steps between two projections of a scheme that keeps the constraints: rounding has not made 1e-13 m of them by then
+# steps between two projections of a scheme that keeps the constraints: rounding has not made 1e-13 m of them by then
+MENDED = 64
 
-# What every loop shares. A row of the record is t, q, v, u, the angles in x; the clock is t, the count k of steps, and t0 = t - k dt
+# What every loop shares. A row of the record is t, q, v, u and what stands beside it, the angles in x;
+# the clock is t, the count k of steps, and t0 = t - k dt
 SHELL = """
 #include <math.h>
 #include <string.h>
@@ -28,7 +28,7 @@ typedef struct {{
   double *q, *v, *x, *u, *health, *clock, *work;
   const long long* angles;
   double* record;
-  long long steps, every, phase, limit, done, rows;
+  long long steps, every, phase, limit, done, rows, beside;
 }} nhmech_setup;
 
 static double* nhmech_row(const nhmech_setup* s, double t, const double* x, double* record) {{
@@ -41,16 +41,17 @@ static double* nhmech_row(const nhmech_setup* s, double t, const double* x, doub
   arg[0] = &t; arg[1] = x; arg[2] = s->theta; res[0] = record; res[1] = record + {nq};
   {read}(arg, res, iw, w, 0);
   record += {nq} + {nv};
-  for (j = 0; j < {nu}; ++j) *record++ = s->u[j];
+  for (j = 0; j < {nu} + s->beside; ++j) *record++ = s->u[j];
   for (j = 0; j < {na}; ++j) *record++ = x[s->angles[j]];
   return record;
 }}
 
-/* whether a step may end here: numbers, on the constraints, its frame's margin on the same side, no guard on its way through zero */
+/* whether a step may end here: numbers, on the constraints, its frame's margin on the same side,
+   no guard on its way through zero */
 static int nhmech_judged(const nhmech_setup* s, double guard, const double* x, const double* found) {{
   double least = found[2] < guard ? found[2] : guard, most = found[2] < guard ? guard : found[2];
   int j, bad = 0;
-  for (j = 0; j < {nx}; ++j) bad |= x[j] - x[j] != 0;                     /* inf - inf and nan - nan are nan, which is not 0 */
+  for (j = 0; j < {nx}; ++j) bad |= x[j] - x[j] != 0;            /* inf - inf and nan - nan are nan, which is not 0 */
   for (j = 0; j < 3; ++j) bad |= found[j] - found[j] != 0;
   if (bad) return 1;
   return found[0] > s->loose || found[1] * s->side < s->poor || (least < s->flat && most > 1.5 * least) ? 2 : 0;
@@ -139,30 +140,35 @@ int nhmech_step(nhmech_setup* s) {{
 
 
 class Setup(ctypes.Structure):
-    """What a run keeps from call to call: constants and addresses; what the next call is to do, and what the last one did.
+    """What a run keeps from call to call: constants and addresses;
+    what the next call is to do, and what the last one did.
 
-    record, steps, every, phase  rows of the present state go to the address `record` before every step with (phase + i) % every == 0
+    record, steps, every, phase  rows of the present state go to the address `record` before every
+                                 step with (phase + i) % every == 0
     limit                        count of steps up to which u will be held; an adaptive method goes ahead as far
     done, rows                   steps that were done; rows that were written, added to what stands there
+    beside                       numbers that follow u in memory and go with it into a row; no step looks at them
 
     (As fields rather than arguments, for ctypes takes longer over an argument than over a field.)
     """
 
     _fields_ = [*((name, ctypes.c_double) for name in ("dt", "side", "poor", "flat", "loose")),
-                *((name, ctypes.c_void_p) for name in ("theta", "q", "v", "x", "u", "health", "clock", "work", "angles", "record")),
-                *((name, ctypes.c_longlong) for name in ("steps", "every", "phase", "limit", "done", "rows"))]
+                *((name, ctypes.c_void_p) for name in ("theta", "q", "v", "x",
+                                                       "u", "health", "clock", "work", "angles", "record")),
+                *((name, ctypes.c_longlong) for name in ("steps", "every", "phase", "limit", "done", "rows", "beside"))]
 
 
 @dataclass(frozen=True)
 class Loop:
-    """A compiled step function with its loop. Both calls advance x, q, v, health and the clock of a `Setup` in place and return a status.
+    """A compiled step function with its loop. Both calls advance x, q, v, health and the clock of
+    a `Setup` in place and return a status.
 
     many  (byref(setup)): `setup.steps` of them; lets go of Python's lock
     one   (byref(setup)): one step, without a record, by the shortest way from Python
     work  doubles that the loop wants to keep from call to call
 
-    A step that would end where the frame's margin times `side` is below `poor`, where a guard below `flat` has changed by half, or farther
-    than `loose` from the constraints before its last projection, is refused and not taken.
+    A step that would end where the frame's margin times `side` is below `poor`, where a guard below `flat` has changed
+    by half, or farther than `loose` from the constraints before its last projection, is refused and not taken.
     """
 
     many: ctypes._CFuncPtr
@@ -172,10 +178,11 @@ class Loop:
 
 def compiled_loop(advance: ca.Function, project: ca.Function, read: ca.Function, angles: int, build: bool = True,
                   kept: bool = False) -> Loop | None:
-    """The loop around `advance` (t, x, u, theta, dt) -> (x, health); (x, margin) where it keeps the constraints and guards by itself.
+    """The loop around `advance` (t, x, u, theta, dt) -> (x, health);
+    (x, margin) where it keeps the constraints and guards by itself.
 
-    `project` (t, x, theta) -> (x, q, v, health) follows a coarse step, and now and then one of those that keep the constraints;
-    `read` (t, x, theta) -> (q, v) is for a row that is recorded and for the end.
+    `project` (t, x, theta) -> (x, q, v, health) follows a coarse step, and now and then one of those that keep
+    the constraints; `read` (t, x, theta) -> (q, v) is for a row that is recorded and for the end.
 
     None where there is no compiler (said once), or where it is not in the cache and `build` is not set.
     Raises `CompileError` where the compiler refuses, or what it made cannot be loaded.
@@ -189,16 +196,18 @@ def compiled_loop(advance: ca.Function, project: ca.Function, read: ca.Function,
 def shapes(functions: Sequence[ca.Function], nu: int, angles: int) -> dict[str, int | str]:
     """What `SHELL` wants to know of functions the last two of which are `project` and `read`."""
     *_, project, read = functions
-    room = {size: max(getattr(function, size)() for function in functions) for size in ("sz_arg", "sz_res", "sz_iw", "sz_w")}
+    room = {size: max(getattr(function, size)() for function in functions)
+            for size in ("sz_arg", "sz_res", "sz_iw", "sz_w")}
     return room | {"nx": project.nnz_out(0), "nq": read.nnz_out(0), "nv": read.nnz_out(1), "nu": nu, "na": angles,
                    "project": project.name(), "read": read.name()}
 
 
 def library_of(functions: Sequence[ca.Function], text: str, build: bool, **words) -> ctypes.CDLL | None:
-    """C of the functions followed by a text with the words put in, compiled and loaded; None and errors as in `compiled_loop`."""
+    """C of the functions followed by a text with the words put in, compiled and loaded;
+    None and errors as in `compiled_loop`."""
     compiler = find_compiler()
     if compiler is None:
-        _say_once()
+        say_no_compiler()
         return None
     generator = ca.CodeGenerator("step.c", {"with_header": False})
     for function in functions:
@@ -208,9 +217,5 @@ def library_of(functions: Sequence[ca.Function], text: str, build: bool, **words
 
 
 def loop_of(library: ctypes.CDLL, work: int = 0) -> Loop:
-    return Loop(library.nhmech_loop, ctypes.PyDLL(library._name).nhmech_step, work)      # a lock that is kept costs nothing to take again
-
-
-@cache
-def _say_once() -> None:
-    logging.getLogger("nhmech").warning("no C compiler found: steps run in CasADi's virtual machine, thirty times slower or more")
+    # a lock that is kept costs nothing to take again
+    return Loop(library.nhmech_loop, ctypes.PyDLL(library._name).nhmech_step, work)

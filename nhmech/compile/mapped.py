@@ -19,8 +19,9 @@ class Mapped:
     width: int = 1
     _made: dict = field(default_factory=dict)
 
-    def run(self, state: LaneState, u: np.ndarray, theta: np.ndarray, *, dt: float, k0: int, steps: int, limits: Limits, hold: int = 1,
-            every: int = 1, record: np.ndarray | None = None, spread: Callable = map, parts: int = 1) -> None:
+    def run(self, state: LaneState, u: np.ndarray, theta: np.ndarray, *, dt: float, k0: int, steps: int,
+            limits: Limits, hold: int = 1, every: int = 1, record: np.ndarray | None = None, spread: Callable = map,
+            parts: int = 1) -> None:
         """As `Lanes.run`; `parts` are threads of CasADi's, and `spread` is not used."""
         mapped = self._mapped(state.count, parts)
         for k in range(k0, k0 + steps):
@@ -31,7 +32,8 @@ class Mapped:
             alive = state.status == RAN
             low, high = np.minimum(found[2], state.health[2]), np.maximum(found[2], state.health[2])
             finite = np.isfinite(after).all(axis=0) & np.isfinite(found).all(axis=0)
-            cases = [~finite, found[0] > limits.loose, (low < limits.flat) & (high > 1.5 * low), found[1] * state.side < limits.poor]
+            cases = [~finite, found[0] > limits.loose, (low < limits.flat) & (high > 1.5 * low),
+                     found[1] * state.side < limits.poor]
             why = np.select(cases, [NOT_FINITE, OFF, FALLEN, SINGULAR], RAN)
             bad = alive & (why != RAN)
             state.status[bad], state.done[bad] = why[bad], k

@@ -8,13 +8,15 @@ from pathlib import Path
 from ..errors import CompileError
 from .compiler import Compiler
 
-HELP = "device=\"gpu\" needs an NVIDIA GPU with its driver, and pip install 'nhmech[gpu]' (a driver of CUDA 12: pip install " \
-       "'cuda-bindings<13' nvidia-cuda-nvrtc-cu12). device=\"cpu\" gives the same numbers"
+HELP = ("device=\"gpu\" needs an NVIDIA GPU with its driver, and pip install cuda-bindings nvidia-cuda-nvrtc "
+        "(a driver of CUDA 12: pip install 'cuda-bindings<13' nvidia-cuda-nvrtc-cu12). "
+        "device=\"cpu\" gives the same numbers")
 
 
 @dataclass(frozen=True)
 class Nvrtc(Compiler):
-    """NVIDIA's compiler at run time; `words` holds what it compiles for: "sm_90" (machine code) or "compute_90" (PTX)."""
+    """NVIDIA's compiler at run time; `words` holds what it compiles for:
+    "sm_90" (machine code) or "compute_90" (PTX)."""
 
     def flags(self, instructions: int) -> tuple[str, ...]:
         """No fast-math: NaN must stay NaN. All functions are the device's."""
@@ -29,7 +31,8 @@ class Nvrtc(Compiler):
             if nvrtc.nvrtcCompileProgram(programme, len(flags), flags)[0] != nvrtc.nvrtcResult.NVRTC_SUCCESS:
                 log = b" " * checked(nvrtc.nvrtcGetProgramLogSize(programme))
                 checked(nvrtc.nvrtcGetProgramLog(programme, log))
-                raise CompileError(f"NVRTC failed on generated code ({' '.join(self.flags(instructions))}): {log.decode().strip()[:2000]}")
+                raise CompileError(f"NVRTC failed on generated code ({' '.join(self.flags(instructions))}): "
+                                   f"{log.decode().strip()[:2000]}")
             size, text = ((nvrtc.nvrtcGetCUBINSize, nvrtc.nvrtcGetCUBIN) if self.words[0].startswith("sm_") else
                           (nvrtc.nvrtcGetPTXSize, nvrtc.nvrtcGetPTX))
             made = b" " * checked(size(programme))
@@ -40,12 +43,13 @@ class Nvrtc(Compiler):
 
 
 def nvrtc_for(capability: int) -> Nvrtc:
-    """The compiler for a GPU of compute capability 10 major + minor. Raises `CompileError` where it does not know one so old."""
+    """The compiler for a GPU of compute capability 10 major + minor.
+    Raises `CompileError` where it does not know one so old."""
     nvrtc = bindings().nvrtc
     version, known = ".".join(map(str, checked(nvrtc.nvrtcVersion()))), checked(nvrtc.nvrtcGetSupportedArchs())
     if capability < min(known):
-        raise CompileError(f"NVRTC {version} makes code for GPUs of compute capability {min(known) / 10} and later, and this one has "
-                           f"{capability / 10}; pip install an older nvidia-cuda-nvrtc")
+        raise CompileError(f"NVRTC {version} makes code for GPUs of compute capability {min(known) / 10} and later, "
+                           f"and this one has {capability / 10}; pip install an older nvidia-cuda-nvrtc")
     newest = max(arch for arch in known if arch <= capability)
     return Nvrtc("nvrtc", version, (f"sm_{capability}" if newest == capability else f"compute_{newest}",))
 
@@ -61,7 +65,8 @@ def bindings():
 
 
 def checked(answer: tuple, doing: str = "the GPU's driver or compiler"):
-    """What a call of the driver or of NVRTC gave beside its status. Raises `CompileError` where the status is an error."""
+    """What a call of the driver or of NVRTC gave beside its status.
+    Raises `CompileError` where the status is an error."""
     status, *rest = answer
     if int(status):
         raise CompileError(f"{doing}: {status.name} ({int(status)})")

@@ -16,7 +16,8 @@ class Arcs(Path):
     Its heading is continuous; its curvature jumps.
     """
 
-    def __init__(self, arcs: Sequence[tuple[float, float]], pose: tuple[float, float, float] = (0.0, 0.0, 0.0), closed: bool = False):
+    def __init__(self, arcs: Sequence[tuple[float, float]], pose: tuple[float, float, float] = (0.0, 0.0, 0.0),
+                 closed: bool = False):
         self.arcs = tuple((float(k), float(d)) for k, d in arcs if d > 0)
         if not self.arcs:
             raise ModelError(f"a path of arcs {list(arcs)} has no length")

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-import numpy as np
-
 from ..analysis.variations import Variations
 from ..errors import ModelError
 from ..simulation.command import Command, JointTorque, JointVelocity
@@ -23,9 +21,9 @@ PREVIEW = 2.5               # [s] of path ahead that steering knows of: to go le
 class BicycleBalance:
     """Balances a bicycle by steering torque and follows a path; its drive holds the speed, or it coasts.
 
-    The gains are those of `PathRegulator`: states lateral error and heading error of the rear axle, roll, steering and their rates, from
-    the exact linearisation at the given speed, so that nothing here knows one bicycle from another. After Sharp, *Motorcycle steering
-    control by road preview*, ASME J. Dyn. Syst. Meas. Control 129 (2007) 373.
+    The gains are those of `PathRegulator`: states lateral error and heading error of the rear axle, roll, steering and
+    their rates, from the exact linearisation at the given speed, so that nothing here knows one bicycle from another.
+    After Sharp, *Motorcycle steering control by road preview*, ASME J. Dyn. Syst. Meas. Control 129 (2007) 373.
 
     vehicle  of two wheels in line, with a driven steering joint
     path     what the rear contact follows; straight along the x axis where None
@@ -39,25 +37,31 @@ class BicycleBalance:
     """
 
     def __init__(self, vehicle: Vehicle, path: Path | None = None, *, speed: float = 3.0, coast: bool = False,
-                 gains: Mapping[str, float] | None = None, effort: float = 1.0, period: float = 1e-3, preview: float = PREVIEW):
+                 gains: Mapping[str, float] | None = None, effort: float = 1.0, period: float = 1e-3,
+                 preview: float = PREVIEW):
         steering = [name for name in vehicle.driven if name in vehicle.description.steering]
         if "roll_rate" not in vehicle.speeds or len(steering) != 1:
-            found = f"its independent speeds are {', '.join(vehicle.speeds)}, its driven steering joints {', '.join(steering) or 'none'}"
-            raise ModelError(f"{vehicle.name!r} is no bicycle with handlebars: {found}. It takes a free roll and one driven steering joint "
+            found = (f"its independent speeds are {', '.join(vehicle.speeds)}, "
+                     f"its driven steering joints {', '.join(steering) or 'none'}")
+            raise ModelError(f"{vehicle.name!r} is no bicycle with handlebars: {found}. It takes a free roll and one "
+                             "driven steering joint "
                              '(<nhmech><drive joint="..."/></nhmech> drives it)')
         if not abs(speed) > 0:
-            raise ModelError(f"speed = {speed}: a bicycle that stands cannot be balanced by steering along a path; give a speed [m/s]")
+            raise ModelError(f"speed = {speed}: a bicycle that stands cannot be balanced by steering along a path; "
+                             "give a speed [m/s]")
         self.vehicle, self.speed, self.coast, self.steer = vehicle, speed, coast, steering[0]
         self.path = line(1.0) if path is None else path
         variations = Variations(vehicle)
         self.motion = steady_motion(variations, (speed, 0.0, 0.0))
         steered = vehicle.model.getJointId(self.steer)
         rear = next(c.mount.body for c in vehicle.contacts if c.mount.body != steered)
-        self.regulator = PathRegulator(vehicle, variations, self.motion, rear, inputs=(self.steer,), gains=GAINS | dict(gains or {}),
+        self.regulator = PathRegulator(vehicle, variations, self.motion, rear, inputs=(self.steer,),
+                                       gains=GAINS | dict(gains or {}),
                                        effort=effort, period=period, preview=preview)
         v = variations.equations.velocity(0.0, self.motion.q, self.motion.xi, variations.theta).full().ravel()
         names = vehicle.algebroid.v_names
-        self._rates = {name: float(v[names.index(name)]) for name in vehicle.driven if name in vehicle.description.rolling}
+        self._rates = {name: float(v[names.index(name)]) for name in vehicle.driven
+                       if name in vehicle.description.rolling}
         self._torque = float(self.motion.u[vehicle.driven.index(self.steer)])
         self.reset()
 
@@ -73,10 +77,8 @@ class BicycleBalance:
     @property
     def start(self) -> dict:
         """Arguments for `Simulator.reset`: upright at the beginning of the path, at speed."""
-        x, y, heading, _ = (float(value) for value in self.path.at(0.0))
-        place = self.regulator.tracked.pose(self.vehicle, self.vehicle.model.createData(), self.vehicle.configuration())[0]
-        turn = np.array([[np.cos(heading), -np.sin(heading)], [np.sin(heading), np.cos(heading)]])
-        return {"pose": (*((x, y) - turn @ place), heading), "xi": dict(zip(self.vehicle.speeds, map(float, self.motion.xi)))}
+        speeds = dict(zip(self.vehicle.speeds, map(float, self.motion.xi)))
+        return {"pose": self.regulator.start_pose(self.path), "xi": speeds}
 
     def __call__(self, t: float, state: State) -> Command:
         z, self._s = self.regulator.error(t, state, self.path, self._s)

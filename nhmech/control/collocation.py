@@ -1,4 +1,5 @@
-"""Optimal control by direct collocation: a `casadi.Opti` whose dynamics are in place, to which a cost and constraints are added."""
+"""Optimal control by direct collocation: a `casadi.Opti` whose dynamics are in place, to which a cost and constraints
+are added."""
 
 from __future__ import annotations
 
@@ -29,7 +30,8 @@ class Plan:
 
 
 class Collocation:
-    """Unknown states and inputs on `intervals` equal parts of an unknown or given duration, with dx/dt = f(t, x, u) between them.
+    """Unknown states and inputs on `intervals` equal parts of an unknown or given duration, with dx/dt = f(t, x, u)
+    between them.
 
     constrained  a vehicle or a `ConstrainedSystem`
     intervals    N; u is held over each
@@ -38,22 +40,24 @@ class Collocation:
     unit         (nu,), what inputs are measured by [N m, N], so that the unknowns are near one; 1 where None
 
     opti         `casadi.Opti`: `minimize` a cost, and `subject_to` constraints
-    x, u         unknowns, (nx, N+1) and (nu, N);  duration  unknown or number [s];  dynamics  `simulation.dynamics.Dynamics`
+    x, u         unknowns, (nx, N+1) and (nu, N);  duration  unknown or number [s];  dynamics
+                 `simulation.dynamics.Dynamics`
     inner        unknown states between, (nx, N d), d to an interval
 
-    With h the length of an interval, p the polynomial through its start x_k and the points x_kj at the roots c_j of the shifted
-    Legendre polynomial of degree d:
+    With h the length of an interval, p the polynomial through its start x_k and the points x_kj at the roots c_j of the
+    shifted Legendre polynomial of degree d:
 
         p'(c_j) = h f(t_k + c_j h, x_kj, u_k),   x_k+1 = p(1)
 
-    the Gauss method of order 2 d. It keeps quadratic invariants, and so the length of quaternions. (J. T. Betts, Practical Methods for
-    Optimal Control and Estimation Using Nonlinear Programming, 2nd ed., SIAM 2010, chapter 4; E. Hairer, C. Lubich, G. Wanner, Geometric
-    Numerical Integration, IV.2.)
+    the Gauss method of order 2 d. It keeps quadratic invariants, and so the length of quaternions. (J. T. Betts,
+    Practical Methods for Optimal Control and Estimation Using Nonlinear Programming, 2nd ed., SIAM 2010, chapter 4; E.
+    Hairer, C. Lubich, G. Wanner, Geometric Numerical Integration, IV.2.)
     """
 
     def __init__(self, constrained, intervals: int, duration: float | None = None, degree: int = 3, unit=None):
         if intervals < 1 or degree < 1 or not (duration is None or duration > 0):
-            raise SimulationError(f"collocation with intervals = {intervals}, degree = {degree}, duration = {duration}: they must be positive")
+            raise SimulationError(f"collocation with intervals = {intervals}, degree = {degree}, duration = "
+                                  f"{duration}: they must be positive")
         self.dynamics: Dynamics = dynamics(constrained)
         f, n = self.dynamics, intervals
         self.opti, self.n, self.degree = ca.Opti(), n, degree
@@ -71,9 +75,10 @@ class Collocation:
     def _collocate(self) -> None:
         f, n, d, h = self.dynamics, self.n, self.degree, self.duration / self.n
         roots = ca.collocation_points(d, "legendre")
-        slopes, ends, _ = ca.collocation_coeff(roots)                        # (d+1, d), (d+1, 1): rows are x_k, x_k1 ... x_kd
+        slopes, ends, _ = ca.collocation_coeff(roots)      # (d+1, d), (d+1, 1): rows are x_k, x_k1 ... x_kd
         moments = ca.DM([[k + c for k in range(n) for c in roots]]) * h
-        rates = f.rate.map(n * d)(moments, self.inner, ca.kron(self.u, np.ones((1, d))), ca.repmat(ca.DM(f.theta), 1, n * d))
+        rates = f.rate.map(n * d)(moments, self.inner, ca.kron(self.u, np.ones((1, d))),
+                                  ca.repmat(ca.DM(f.theta), 1, n * d))
         for k in range(n):
             points = ca.horzcat(self.x[:, k], self.inner[:, k * d:(k + 1) * d])
             self.opti.subject_to(points @ slopes == h * rates[:, k * d:(k + 1) * d])
@@ -82,7 +87,8 @@ class Collocation:
     def bounded(self, expression, lower, upper) -> None:
         """lower <= expression <= upper, entry by entry; columns are moments where it is a matrix."""
         rows, columns = expression.shape
-        low, high = (ca.repmat(ca.DM(np.broadcast_to(np.asarray(b, dtype=float), (rows,))), 1, columns) for b in (lower, upper))
+        low, high = (ca.repmat(ca.DM(np.broadcast_to(np.asarray(b, dtype=float), (rows,))), 1, columns)
+                     for b in (lower, upper))
         self.opti.subject_to(self.opti.bounded(ca.vec(low), ca.vec(expression), ca.vec(high)))
 
     def guess(self, x: np.ndarray, u: np.ndarray | None = None, duration: float | None = None) -> None:
@@ -93,20 +99,24 @@ class Collocation:
         self.opti.set_initial(self.x, x.T)
         parts = (np.arange(self.n)[:, None] + ca.collocation_points(d, "legendre")).ravel()
         self.opti.set_initial(self.inner, np.array([np.interp(parts, np.arange(self.n + 1), column) for column in x.T]))
-        self.opti.set_initial(self._w, np.zeros(self._w.shape) if u is None else (np.asarray(u, dtype=float) / self.unit).T)
+        self.opti.set_initial(self._w, np.zeros(self._w.shape) if u is None
+                              else (np.asarray(u, dtype=float) / self.unit).T)
         if duration is not None:
             self.opti.set_initial(self.duration, duration)
 
     def solve(self, iterations: int = 500, tolerance: float = 1e-8, quiet: bool = True) -> Plan:
         """By IPOPT, to its relative `tolerance`. Raises `SimulationError` with its verdict where it finds nothing."""
         words = {"print_level": 0, "sb": "yes"} if quiet else {}
-        self.opti.solver("ipopt", {"print_time": not quiet, "expand": True}, {"max_iter": iterations, "tol": tolerance, **words})
+        self.opti.solver("ipopt", {"print_time": not quiet, "expand": True},
+                         {"max_iter": iterations, "tol": tolerance, **words})
         try:
             found = self.opti.solve()
         except RuntimeError as error:
             verdict = self.opti.return_status()
-            raise SimulationError(f"no plan found: IPOPT says {verdict} after {self.opti.stats().get('iter_count')} iterations. Try another "
-                                  "guess, more time, or fewer constraints") from error
-        value = lambda expression, shape: np.asarray(found.value(expression), dtype=float).reshape(shape, order="F")      # noqa: E731
+            raise SimulationError(f"no plan found: IPOPT says {verdict} after {self.opti.stats().get('iter_count')} "
+                                  "iterations. Try another guess, more time, or fewer constraints") from error
+        def value(expression, shape):
+            return np.asarray(found.value(expression), dtype=float).reshape(shape, order="F")
+
         t = np.linspace(0.0, float(found.value(self.duration)), self.n + 1)
         return Plan(t, value(self.x, self.x.shape).T, value(self.u, self.u.shape).T)

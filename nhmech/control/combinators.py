@@ -1,7 +1,7 @@
 """Controllers made of controllers: slower, later, bounded, one after the other.
 
-Each takes any callable (t, state) -> Command and is one; `reset` reaches the controllers inside, and `start` is that of the first of them.
-What they see instead of the state itself is in `measurement`.
+Each takes any callable (t, state) -> Command and is one; `reset` reaches the controllers inside, and `start` is that
+of the first of them. What they see instead of the state itself is in `measurement`.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ import numpy as np
 
 from ..errors import ModelError, SimulationError
 from ..simulation.command import NAMED, Command, JointPosition, JointTorque, JointVelocity, controller_name
+from ..simulation.commanded_twist import NOT_YET, commanded_twist
 from ..simulation.state import State
 
 Controller = Callable[[float, State], Command]
@@ -30,7 +31,8 @@ class Combinator:
             raise ModelError(f"{type(self).__name__} is made of controllers: give it one or more")
         for controller in inside:
             if not callable(controller):
-                raise ModelError(f"{type(self).__name__} takes controllers, callables (t, state) -> command; {controller!r} is none")
+                raise ModelError(f"{type(self).__name__} takes controllers, callables (t, state) -> command; "
+                                 f"{controller!r} is none")
         self.inside = inside
 
     @property
@@ -46,7 +48,16 @@ class Combinator:
     @property
     def path_reference(self) -> dict | None:
         """Of the first controller inside that follows a path."""
-        return next((found for controller in self.inside if (found := getattr(controller, "path_reference", None)) is not None), None)
+        found = (getattr(controller, "path_reference", None) for controller in self.inside)
+        return next((reference for reference in found if reference is not None), None)
+
+    @property
+    def commanded_twist(self) -> np.ndarray | None:
+        """Of the first controller inside that commands twists, as its command goes out."""
+        return next((twist for twist in self._twists() if twist is not None), None)
+
+    def _twists(self) -> list[np.ndarray | None]:
+        return [commanded_twist(controller) for controller in self.inside]
 
     def reset(self) -> None:
         """Resets those inside that can be."""
@@ -79,8 +90,9 @@ class Hold(Combinator):
 
 
 class Delay(Combinator):
-    """u(t) = k(t - delay, state at t - delay): commands arrive `delay` [s] after they were worked out; None (no command) before the first.
+    """u(t) = k(t - delay, state at t - delay): commands arrive `delay` [s] after they were worked out.
 
+    Before the first has arrived there is no command (None).
     A delay that is no multiple of the control period takes the newest command that is old enough.
     """
 
@@ -90,17 +102,24 @@ class Delay(Combinator):
         self._forget()
 
     def _forget(self) -> None:
-        self._waiting: deque[tuple[float, Command]] = deque()
+        self._waiting: deque[tuple[float, Command, np.ndarray | None]] = deque()
         self._command: Command = None
+        self._twist = NOT_YET
+
+    @property
+    def commanded_twist(self) -> np.ndarray | None:
+        """What has arrived by now."""
+        return None if super().commanded_twist is None else self._twist
 
     def reset(self) -> None:
         super().reset()
         self._forget()
 
     def __call__(self, t: float, state: State) -> Command:
-        self._waiting.append((t, self.inside[0](t, state)))
+        command = self.inside[0](t, state)
+        self._waiting.append((t, command, super().commanded_twist))
         while self._waiting and self._waiting[0][0] <= t - self.delay + EARLY:
-            self._command = self._waiting.popleft()[1]
+            _, self._command, self._twist = self._waiting.popleft()
         return self._command
 
 
@@ -112,11 +131,12 @@ class Saturation(Combinator):
     position  [rad, m] of `JointPosition`
     plain     of commands that are plain numbers, one bound or one each; `effort` where that is a number
 
-    Numbers that are not finite pass, for the simulator to refuse. Raises `ModelError` for bounds that are negative or no numbers.
+    Numbers that are not finite pass, for the simulator to refuse. Raises `ModelError` for bounds that are negative or
+    no numbers.
     """
 
-    def __init__(self, controller: Controller, *, effort: Bound | None = None, velocity: Bound | None = None, position: Bound | None = None,
-                 plain: float | Sequence[float] | None = None):
+    def __init__(self, controller: Controller, *, effort: Bound | None = None, velocity: Bound | None = None,
+                 position: Bound | None = None, plain: float | Sequence[float] | None = None):
         super().__init__(controller)
         self._bounds = {JointTorque: _bound("effort", effort), JointVelocity: _bound("velocity", velocity),
                         JointPosition: _bound("position", position)}
@@ -138,7 +158,7 @@ class Saturation(Combinator):
             return command
         value = np.asarray(command)
         if value.dtype.kind not in "fiu" or self._plain.shape not in ((), value.shape):
-            return command                                   # not a command at all, or of the wrong size: the simulator says so
+            return command                   # not a command at all, or of the wrong size: the simulator says so
         return np.where(np.isfinite(value), np.clip(value, -self._plain, self._plain), value)
 
     def _named(self, command):
@@ -148,7 +168,8 @@ class Saturation(Combinator):
 
         def cut(name: str, value):
             limit = bound.get(name, math.inf) if isinstance(bound, Mapping) else bound
-            return math.copysign(limit, value) if isinstance(value, (int, float, np.number)) and limit < abs(value) < math.inf else value
+            beyond = isinstance(value, (int, float, np.number)) and limit < abs(value) < math.inf
+            return math.copysign(limit, value) if beyond else value
 
         return replace(command, values={name: cut(name, value) for name, value in command.values.items()})
 
@@ -159,10 +180,12 @@ class Switch(Combinator):
     when   a time [s], or a predicate (t, state) -> bool
     latch  once switched, stays so; else the predicate decides each time (hysteresis is its own affair)
 
-    The second controller's `reset` is called at the run's start only: at the switch it goes on with the t and the state of the run.
+    The second controller's `reset` is called at the run's start only: at the switch it goes on with the t and the
+    state of the run.
     """
 
-    def __init__(self, first: Controller, second: Controller, when: float | Callable[[float, State], bool], *, latch: bool = True):
+    def __init__(self, first: Controller, second: Controller, when: float | Callable[[float, State], bool], *,
+                 latch: bool = True):
         super().__init__(first, second)
         if not callable(when):
             time = _time("when", when)
@@ -178,12 +201,19 @@ class Switch(Combinator):
             self._switched = bool(self.when(t, state))
         return self.inside[self._switched](t, state)
 
+    @property
+    def commanded_twist(self) -> np.ndarray | None:
+        """Of the controller that is switched on."""
+        twists = self._twists()
+        active, other = twists[self._switched], twists[not self._switched]
+        return NOT_YET if active is None and other is not None else active
+
 
 class Sum(Combinator):
     """Adds what several controllers command, e.g. a feed-forward and a feedback.
 
-    All of them answer plain numbers, or named commands, whose values are added joint by joint for each kind; None adds nothing. Raises
-    `SimulationError` for a mixture.
+    All of them answer plain numbers, or named commands, whose values are added joint by joint for each kind; None adds
+    nothing. Raises `SimulationError` for a mixture.
     """
 
     def __call__(self, t: float, state: State) -> Command:
@@ -207,6 +237,13 @@ class Sum(Combinator):
                              for controller, answer in given)
             raise SimulationError(f"Sum cannot add {said}: all are to answer as many numbers, or all named commands")
         return sum(arrays[1:], arrays[0])
+
+    @property
+    def commanded_twist(self) -> np.ndarray | None:
+        """The sum of those that command one."""
+        twists = [twist for twist in self._twists() if twist is not None]
+        there = [twist for twist in twists if np.isfinite(twist).all()]
+        return sum(there[1:], there[0]) if there else NOT_YET if twists else None
 
 
 def _time(name: str, value: float) -> float:

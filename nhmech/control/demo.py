@@ -37,6 +37,11 @@ class DemoDrive:
         else:
             self.start = _push(vehicle)
 
+    @property
+    def commanded_twist(self) -> np.ndarray | None:
+        """What was commanded last; None where the vehicle is only pushed off."""
+        return getattr(self._drive, "commanded_twist", None)
+
     def __call__(self, t: float, state: State) -> Command:
         return None if self._drive is None else self._drive(t, state)
 
@@ -57,12 +62,14 @@ def _push(vehicle: Vehicle) -> dict:
     radius = max((c.mount.wheel.radius for c in vehicle.contacts), default=0.1)
     g = vehicle.parameters.values["gravity"]
     if vehicle.gauge is not None:                                      # a rolling disc, leaning a little
-        return {"pose": (0, 0, 0, np.deg2rad(12), 0, 0), "xi": {vehicle.gauge.joint: np.sqrt(2.5 * g / radius), "roll_rate": 0.0, "yaw_rate": 0.0}}
+        return {"pose": (0, 0, 0, np.deg2rad(12), 0, 0), "xi": {vehicle.gauge.joint: np.sqrt(2.5 * g / radius),
+                                                                "roll_rate": 0.0, "yaw_rate": 0.0}}
     if "roll_rate" in vehicle.speeds and "pitch_rate" not in vehicle.speeds:   # a bicycle, fast enough to steady itself
         steady = {name: 0.0 for name in vehicle.speeds}
         wheel = next((name for name in vehicle.description.rolling if name in steady), None)
         steady.pop(wheel, None)
         return {"xi": {**steady, "forward_speed": float(np.sqrt(5 * g * vehicle.steering.length)), "roll_rate": 0.4}}
     free = set(vehicle.speeds)
-    speeds = {"forward_speed": 3 * float(np.sqrt(g * radius)) if radius > 0 else 1.0, "yaw_rate": 1.0 if "yaw_rate" in free else 0.0}
+    speeds = {"forward_speed": 3 * float(np.sqrt(g * radius)) if radius > 0 else 1.0,
+              "yaw_rate": 1.0 if "yaw_rate" in free else 0.0}
     return {"xi": speeds}

@@ -11,7 +11,7 @@ from .path import Path, positive
 from .tracking import Drive, Tracker
 
 STIFFNESS, DAMPING = 1.0, 2.0      # critically damped
-LEAST = 0.02                       # of the speed: the compensator's state stays above it, and the vehicle stops at twice as much
+LEAST = 0.02      # of the speed: the compensator's state stays above it, and the vehicle stops at twice as much
 
 
 class FeedbackLinearisation(Tracker):
@@ -24,14 +24,15 @@ class FeedbackLinearisation(Tracker):
         v = zeta,   dzeta/dt = u1 cos theta + u2 sin theta,   omega = (u2 cos theta - u1 sin theta) / zeta
         u = p_r'' + kd (p_r' - p') + kp (p_r - p)   =>   e'' + kd e' + kp e = 0
 
-    in both coordinates of W. The law is singular at rest: zeta is kept above `LEAST` of the speed, and the vehicle stops a little
-    before an open path ends.
+    in both coordinates of W. The law is singular at rest: zeta is kept above `LEAST` of the speed, and the vehicle
+    stops a little before an open path ends.
 
-    G. Oriolo, A. De Luca, M. Vendittelli, WMR control via dynamic feedback linearization: design, implementation, and experimental
-    validation, IEEE Trans. Control Systems Technology 10 (2002) 835.
+    G. Oriolo, A. De Luca, M. Vendittelli, WMR control via dynamic feedback linearization: design, implementation, and
+    experimental validation, IEEE Trans. Control Systems Technology 10 (2002) 835.
     """
 
-    def __init__(self, vehicle: Vehicle, path: Path, *, speed: float = 0.5, stiffness: float = STIFFNESS, damping: float = DAMPING,
+    def __init__(self, vehicle: Vehicle, path: Path, *, speed: float = 0.5, stiffness: float = STIFFNESS,
+                 damping: float = DAMPING,
                  drive: Drive | None = None):
         super().__init__(vehicle, path, speed=speed, drive=drive)
         rate = self.speed / self.unit
@@ -62,7 +63,8 @@ class FeedbackLinearisation(Tracker):
         return np.array([(x, y), (v * c, v * s), (rate * c - v * v * curvature * s, rate * s + v * v * curvature * c)])
 
 
-def compensator(pose: tuple[float, float, float], zeta: float, reference: np.ndarray, gains: tuple[float, float]) -> tuple[float, float]:
+def compensator(pose: tuple[float, float, float], zeta: float, reference: np.ndarray,
+                gains: tuple[float, float]) -> tuple[float, float]:
     """dzeta/dt [m/s^2] and omega [rad/s]."""
     stiffness, damping = gains
     c, s = math.cos(pose[2]), math.sin(pose[2])

@@ -25,11 +25,12 @@ class Kanayama(Tracker):
 
         V = (x^2 + y^2) / 2 + (1 - cos theta) / Ky,   dV/dt = -Kx x^2 - v_r Ktheta sin^2(theta) / Ky <= 0
 
-    Y. Kanayama, Y. Kimura, F. Miyazaki, T. Noguchi, A stable tracking control method for an autonomous mobile robot, ICRA 1990, 384,
-    Proposition 1. Critically damped where Ktheta^2 = 4 Ky.
+    Y. Kanayama, Y. Kimura, F. Miyazaki, T. Noguchi, A stable tracking control method for an autonomous mobile robot,
+    ICRA 1990, 384, Proposition 1. Critically damped where Ktheta^2 = 4 Ky.
     """
 
-    def __init__(self, vehicle: Vehicle, path: Path, *, speed: float = 0.5, along: float = ALONG, across: float = ACROSS,
+    def __init__(self, vehicle: Vehicle, path: Path, *, speed: float = 0.5, along: float = ALONG,
+                 across: float = ACROSS,
                  heading: float = HEADING, drive: Drive | None = None):
         super().__init__(vehicle, path, speed=speed, drive=drive)
         self.gains = (positive("along", along) * self.speed / self.unit, positive("across", across) / self.unit ** 2,
@@ -51,7 +52,8 @@ def seen(reference: tuple[float, float, float], pose: tuple[float, float, float]
     return c * dx + s * dy, c * dy - s * dx, wrapped(reference[2] - pose[2])
 
 
-def tracking(error: tuple[float, float, float], v: float, omega: float, gains: tuple[float, float, float]) -> tuple[float, float]:
+def tracking(error: tuple[float, float, float], v: float, omega: float,
+             gains: tuple[float, float, float]) -> tuple[float, float]:
     """Speed and turning rate, from the error and the reference pose's v and omega."""
     x, y, theta = error
     kx, ky, ktheta = gains

@@ -24,33 +24,39 @@ COUPLED = 1e-9                                # entries of A below this part of 
 class LQR:
     """Linear-quadratic regulator about a steady motion, from the exact linearisation.
 
-    u = u* - K z with z = (eta, xi - xi*), the displacement from the steady motion (q*, xi*, u*) and the difference of speeds.
-    d/dt z = A z + B (u - u*) is the exact linearisation (`linearise`); K solves the algebraic Riccati equation (`regulator`) for the cost
-    sum g_i (z_i / s_i)^2 + sum g_j (u_j / s_j)^2. The scales s are the vehicle's: its length L for displacements, 0.3 rad for
-    angles, both per sqrt(L / gravity) for speeds; a wheel's angle counts as the way it rolls; an input's scale is the least that
-    changes some speed by its scale in that time.
+    u = u* - K z with z = (eta, xi - xi*), the displacement from the steady motion (q*, xi*, u*) and the difference of
+    speeds. d/dt z = A z + B (u - u*) is the exact linearisation (`linearise`); K solves the algebraic Riccati equation
+    (`regulator`) for the cost
+    sum g_i (z_i / s_i)^2 + sum g_j (u_j / s_j)^2. The scales s are the vehicle's: its length L for displacements, 0.3
+    rad for angles, both per sqrt(L / gravity) for speeds; a wheel's angle counts as the way it rolls; an input's scale
+    is the least that changes some speed by its scale in that time.
 
     vehicle  with driven joints
-    twist    (forward [m/s], lateral [m/s], yaw rate [rad/s]) of the base in a steady motion near the upright pose, found with the efforts
-             as unknowns; or an `Equilibrium`. At rest where None
-    keep     names of ignorable displacements to hold too ("forward", "lateral", "yaw", a wheel's joint): the motion's own place
-             at time t, x* along its curve, becomes part of the reference. What they depend on is taken along
-    drop     names of states to leave out; their influence on the others is neglected. Names may stand in one text, with commas or spaces
+    twist    (forward [m/s], lateral [m/s], yaw rate [rad/s]) of the base in a steady motion near the upright pose,
+             found with the efforts as unknowns; or an `Equilibrium`. At rest where None
+    keep     names of ignorable displacements to hold too ("forward", "lateral", "yaw", a wheel's joint): the motion's
+             own place at time t, x* along its curve, becomes part of the reference. What they depend on is taken along
+    drop     names of states to leave out; their influence on the others is neglected. Names may stand in one text, with
+             commas or spaces
     inputs   names of the driven joints to use; all where empty
     gains    weights g by name of a state; 1 each
     effort   weight of all inputs; or weights by name
     period   control period [s] for which u is held; continuous where None
 
-    `K`, `P` (cost to go), `names`, `units`, `inputs`, `closed` (A - B K). Raises `ModelError` for unknown names, where there is no such
-    steady motion, and where it cannot be stabilised, naming the mode.
+    `K`, `P` (cost to go), `names`, `units`, `inputs`, `closed` (A - B K). Raises `ModelError` for unknown names, where
+    there is no such steady motion, and where it cannot be stabilised, naming the mode.
     """
 
-    def __init__(self, vehicle: Vehicle, twist: Equilibrium | Sequence[float] | None = None, *, keep: str | Iterable[str] = "",
-                 drop: str | Iterable[str] = "", inputs: str | Iterable[str] = "", gains: Mapping[str, float] | None = None,
+    def __init__(self, vehicle: Vehicle, twist: Equilibrium | Sequence[float] | None = None, *,
+                 keep: str | Iterable[str] = "",
+                 drop: str | Iterable[str] = "", inputs: str | Iterable[str] = "",
+                 gains: Mapping[str, float] | None = None,
                  effort: float | Mapping[str, float] = 1.0, period: float | None = None):
         keep, drop, gains = _words(keep), _words(drop), dict(gains or {})
         self.vehicle, variations = vehicle, Variations(vehicle)
-        self.motion = twist if isinstance(twist, Equilibrium) else steady_motion(variations, (0, 0, 0) if twist is None else twist)
+        self.commanded_twist = None if twist is None or isinstance(twist, Equilibrium) else np.array(twist, dtype=float)
+        twist = (0, 0, 0) if twist is None else twist
+        self.motion = twist if isinstance(twist, Equilibrium) else steady_motion(variations, twist)
         m = self.motion
         point = variations.at(m.q, m.xi, m.u, ignorable=bool(keep))
         linear = linearise(variations, m.q, m.xi, m.u, ignorable=bool(keep))
@@ -76,7 +82,8 @@ class LQR:
         self._speeds = [i - count for i in chosen if i >= count]
         self._speed_names = [vehicle.speeds[i] for i in self._speeds]
         held = set(self.names) & {*BASE, "yaw"} if keep else set()
-        self.reference_input, self._columns = m.u[:len(vehicle.driven)].copy(), [vehicle.driven.index(name) for name in self.inputs]
+        self.reference_input = m.u[:len(vehicle.driven)].copy()
+        self._columns = [vehicle.driven.index(name) for name in self.inputs]
         v = variations.equations.velocity(0.0, m.q, m.xi, variations.theta).full().ravel()
         self.reference = SteadyReference(vehicle, m.q, v, heading="yaw" in held, place=bool(held & set(BASE)))
 
@@ -103,8 +110,8 @@ class LQR:
 
 
 def steady_motion(variations: Variations, twist: Sequence[float]) -> Equilibrium:
-    """The steady motion of a vehicle with a base twist (forward [m/s], lateral [m/s], yaw rate [rad/s]) nearest to the upright pose, with
-    the efforts it takes. Raises `ModelError` where there is none."""
+    """The steady motion of a vehicle with a base twist (forward [m/s], lateral [m/s], yaw rate [rad/s]) nearest to the
+    upright pose, with the efforts it takes. Raises `ModelError` where there is none."""
     vehicle, motions = variations.subject.vehicle, SteadyMotions(variations, variations.subject.vehicle.driven)
     q = vehicle.configuration()
     point = variations.at(q, np.zeros(variations.xi.numel()))
@@ -116,11 +123,13 @@ def steady_motion(variations: Variations, twist: Sequence[float]) -> Equilibrium
         if not straight.any():
             return motions.find(q, guess, conditions=wanted)
         start = motions.find(q, guess, conditions=dict(zip(wanted, straight)))
-        turns = np.linspace(0.0, wanted["yaw_rate"], TURNS + 1)[1:] if wanted["yaw_rate"] else [0.0]      # it leans in by and by
+        # it leans in by and by
+        turns = np.linspace(0.0, wanted["yaw_rate"], TURNS + 1)[1:] if wanted["yaw_rate"] else [0.0]
         return motions.family(start, "yaw_rate", turns, dict(zip(wanted, straight[:2])))[-1]
     except MechanicsError as error:
         asked = ", ".join(f"{name} {value:g}" for name, value in wanted.items())
-        raise ModelError(f"{vehicle.name!r} has no steady motion with {asked} near its upright pose: {error}. Ask for a twist that its "
+        raise ModelError(f"{vehicle.name!r} has no steady motion with {asked} near its upright pose: {error}. Ask for "
+                         "a twist that its "
                          "wheels allow (a car turns only while it rolls), or give the steady motion itself, from "
                          "SteadyMotions(vehicle).find(...)") from error
 
@@ -144,7 +153,8 @@ def rolling_radii(vehicle: Vehicle) -> dict[str, float]:
 
 
 def input_scales(vehicle: Vehicle, B: np.ndarray, scales: np.ndarray, time: float | None = None) -> np.ndarray:
-    """The least of each input that changes some state by its scale in a time [s], the vehicle's sqrt(L / gravity) where None, (nu,)."""
+    """The least of each input that changes some state by its scale in a time [s], the vehicle's sqrt(L / gravity) where
+    None, (nu,)."""
     time = np.sqrt(vehicle.steering.length / vehicle.parameters.values["gravity"]) if time is None else time
     effect = (np.abs(B) / scales[:, None]).max(axis=0, initial=0.0) * time
     return 1 / np.where(effect > 0, effect, 1.0)

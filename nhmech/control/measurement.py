@@ -9,7 +9,7 @@ import numpy as np
 
 from ..errors import ModelError
 from ..simulation.command import Command
-from ..simulation.state import State
+from ..simulation.state import Places, State
 from .combinators import Combinator, Controller
 
 Added = Callable[[str, str | None], np.ndarray]
@@ -21,7 +21,7 @@ class MeasuredState(State):
     __slots__ = ("_true", "_added")
 
     def __init__(self, true: State, values: np.ndarray, added: Added | None = None):
-        super().__init__(true.t, values, true._places)
+        super().__init__(true.t, values, true.places)
         _set_true(self, true)
         _set_added(self, added)
 
@@ -55,16 +55,20 @@ class MeasurementNoise(Combinator):
     accelerometer     along each axis of a link [m/s^2]
     seed              of the generator, which `reset` winds back
 
-    The noise of one state does not change however often it is read. Raises `ModelError` for deviations that are negative, and at the first
-    call for noise on the base of a system that has none.
+    The noise of one state does not change however often it is read. Raises `ModelError` for deviations that are
+    negative, and at the first call for noise on the base of a system that has none.
     """
 
-    def __init__(self, controller: Controller, *, position: float = 0.0, heading: float = 0.0, tilt: float = 0.0, velocity: float = 0.0,
-                 angular_velocity: float = 0.0, joint_position: float = 0.0, joint_velocity: float = 0.0, gyro: float = 0.0,
+    def __init__(self, controller: Controller, *, position: float = 0.0, heading: float = 0.0, tilt: float = 0.0,
+                 velocity: float = 0.0,
+                 angular_velocity: float = 0.0, joint_position: float = 0.0, joint_velocity: float = 0.0,
+                 gyro: float = 0.0,
                  accelerometer: float = 0.0, seed: int = 0):
         super().__init__(controller)
-        self.sizes = dict(position=position, heading=heading, tilt=tilt, velocity=velocity, angular_velocity=angular_velocity,
-                          joint_position=joint_position, joint_velocity=joint_velocity, gyro=gyro, accelerometer=accelerometer)
+        self.sizes = dict(position=position, heading=heading, tilt=tilt, velocity=velocity,
+                          angular_velocity=angular_velocity,
+                          joint_position=joint_position, joint_velocity=joint_velocity, gyro=gyro,
+                          accelerometer=accelerometer)
         for name, size in self.sizes.items():
             if not (isinstance(size, (int, float, np.number)) and 0 <= size < math.inf):
                 raise ModelError(f"{name} = {size!r} must be a standard deviation from zero on")
@@ -83,8 +87,8 @@ class MeasurementNoise(Combinator):
 
     def measured(self, state: State) -> MeasuredState:
         """What is seen of a state; draws the next numbers."""
-        sizes, places, normal = self.sizes, state._places, self._rng.standard_normal
-        values = state._values.copy()
+        sizes, places, normal = self.sizes, state.places, self._rng.standard_normal
+        values = state.values.copy()
         x, v = values[places.nq + places.nv:], values[places.nq:places.nq + places.nv]
         base, turn, rates = normal(3), normal(3), normal(6)
         if places.sensors.subject.vehicle is not None:
@@ -93,8 +97,10 @@ class MeasurementNoise(Combinator):
             v[:3] += sizes["velocity"] * rates[:3]
             v[3:6] += sizes["angular_velocity"] * rates[3:]
         elif any(sizes[name] for name in ("position", "heading", "tilt", "velocity", "angular_velocity")):
-            raise ModelError("noise on the base of a system that has none; its coordinates take joint_position and joint_velocity")
-        for size, where in ((sizes["joint_position"], places.joint_position), (sizes["joint_velocity"], places.joint_velocity)):
+            raise ModelError("noise on the base of a system that has none; its coordinates take joint_position and "
+                             "joint_velocity")
+        for size, where in ((sizes["joint_position"], places.joint_position),
+                            (sizes["joint_velocity"], places.joint_velocity)):
             values[list(where.values())] += size * normal(len(where))
         _agree(values, places)
         known: dict[tuple, np.ndarray] = {}
@@ -126,7 +132,7 @@ class Quantise(Combinator):
         self._before = None
 
     def __call__(self, t: float, state: State) -> Command:
-        places, values = state._places, state._values.copy()
+        places, values = state.places, state.values.copy()
         angles, rates = list(places.encoder_angle.values()), list(places.encoder_rate.values())
         values[angles] = np.floor(values[angles] / self.step) * self.step
         if self._before is None:
@@ -139,7 +145,7 @@ class Quantise(Combinator):
         return self.inside[0](t, MeasuredState(state, values))
 
 
-def _agree(values: np.ndarray, places) -> None:
+def _agree(values: np.ndarray, places: Places) -> None:
     """Writes q after the flat coordinates."""
     q, x = values[:places.nq], values[places.nq + places.nv:]
     for ix, iq, angle in places.slots:

@@ -16,7 +16,7 @@ from .path import Path, positive
 from .tracking import Tracker
 
 AHEAD = 2.0                       # units of the path that the horizon covers
-LATERAL, ALONG, HEADING, SPEED, TURN = 20.0, 4.0, 5.0, 2.0, 0.5      # weights of errors in units of length, radians, speeds
+LATERAL, ALONG, HEADING, SPEED, TURN = 20.0, 4.0, 5.0, 2.0, 0.5  # weights of errors in units of length, radians, speeds
 EFFORT, CHANGE = 0.02, 0.05       # weights of efforts, in `unit_effort`, and of what they change by from stage to stage
 LIMIT = 100.0                     # weight of a joint's position beyond its limit [1/rad]
 FIRST = 5                         # Gauss-Newton steps of the first call; one of each further call
@@ -29,40 +29,50 @@ class MPC(Tracker):
     horizon  [s]; where None, the time in which the path goes on by two units
     effort   weight of the efforts, against errors of the path in units
 
-    min over u_0 ... u_N-1 of the sum over k of |r(x_k+1)|^2 + |w u_k|^2 + |w' (u_k - u_k-1)|^2,   x_k+1 = F(x_k, u_k),   |u| <= limits
+    min over u_0 ... u_N-1 of the sum over k of |r(x_k+1)|^2 + |w u_k|^2 + |w' (u_k - u_k-1)|^2,
+    x_k+1 = F(x_k, u_k),   |u| <= limits
 
-    F is the simulator's Runge-Kutta step with the vehicle's Gibbs-Appell equations. r are the errors of P (`unicycle.py`) from a point
-    that goes along the path at its pace, from where the vehicle is nearest: across, along, heading, speed, turning rate; and how far a
-    driven joint is beyond its limits. Each call takes one Gauss-Newton step from the last solution, shifted in time: F, its
-    derivatives along it, and one bounded linear least-squares problem in u alone.
+    F is the simulator's Runge-Kutta step with the vehicle's Gibbs-Appell equations. r are the errors of P
+    (`unicycle.py`) from a point that goes along the path at its pace, from where the vehicle is nearest: across, along,
+    heading, speed, turning rate; and how far a driven joint is beyond its limits. Each call takes one Gauss-Newton step
+    from the last solution, shifted in time: F, its derivatives along it, and one bounded linear least-squares problem
+    in u alone.
 
-    M. Diehl, H. G. Bock, J. P. Schloeder, A real-time iteration scheme for nonlinear optimization in optimal feedback control, SIAM J.
-    Control Optim. 43 (2005) 1714. Bounded least squares: P. B. Stark, R. L. Parker, Computational Statistics 10 (1995) 129.
+    M. Diehl, H. G. Bock, J. P. Schloeder, A real-time iteration scheme for nonlinear optimization in optimal feedback
+    control, SIAM J. Control Optim. 43 (2005) 1714. Bounded least squares: P. B. Stark, R. L. Parker, Computational
+    Statistics 10 (1995) 129.
 
-    Raises `ModelError` as `Tracker` does, and for a vehicle without driven joints.
+    Raises `ModelError` as `Tracker` does, and for a vehicle without driven joints, or whose effort limits are all zero.
     """
 
-    def __init__(self, vehicle: Vehicle, path: Path, *, speed: float = 0.5, stages: int = 20, horizon: float | None = None,
+    def __init__(self, vehicle: Vehicle, path: Path, *, speed: float = 0.5, stages: int = 20,
+                 horizon: float | None = None,
                  effort: float = EFFORT):
         super().__init__(vehicle, path, speed=speed, drive=lambda *_: self.efforts)
         if not vehicle.driven:
             raise ModelError(f"{vehicle.name!r} has no driven joint: there is nothing to control")
-        if not (isinstance(stages, int) and stages >= 1):
+        if not (isinstance(stages, (int, np.integer)) and stages >= 1):
             raise ModelError(f"stages = {stages!r} must be a whole number, 1 or more")
-        self.stages, self.dynamics = stages, dynamics(vehicle)
-        self.period = (AHEAD * self.unit / self.speed if horizon is None else positive("horizon", horizon)) / stages     # [s] of a stage
+        self.stages, self.dynamics = int(stages), dynamics(vehicle)
+        # [s] of a stage
+        self.period = (AHEAD * self.unit / self.speed if horizon is None else positive("horizon", horizon)) / stages
         self._step = step_jacobian(vehicle, self.period)
         self._errors = compiled(_errors(self.dynamics, self))
         self.unit_effort = _unit_effort(self.dynamics, self)
         self._most = np.array([getattr(vehicle.limits.get(name), "effort", np.inf) for name in self.dynamics.inputs])
+        if not self._most.any():
+            inputs = ", ".join(self.dynamics.inputs)
+            raise ModelError(f"the effort limits of {inputs} of {vehicle.name!r} are all 0: nothing can be driven")
         nu, weights = self.dynamics.nu, (positive("effort", effort), CHANGE)
         scaled = np.tile(1 / self.unit_effort, stages)
         before = np.eye(stages * nu) - np.eye(stages * nu, k=-nu)
-        self._held = np.vstack([weights[0] * np.diag(scaled), weights[1] * before * scaled])      # rows of efforts and of their changes
+        # rows of efforts and of their changes
+        self._held = np.vstack([weights[0] * np.diag(scaled), weights[1] * before * scaled])
 
     def reset(self) -> None:
         super().reset()
-        self._plan: tuple[float, np.ndarray] | None = None                                        # its time, and u (N, nu)
+        self._plan: tuple[float, np.ndarray] | None = None      # its time, and u (N, nu)
+        self.commanded_twist = None                                                               # it commands efforts
 
     def law(self, t: float, pose: tuple[float, float, float], s: float) -> tuple[float, float]:
         """Speed and turning rate of the point that is followed."""
@@ -71,7 +81,7 @@ class MPC(Tracker):
 
     def efforts(self, t: float, state: State) -> np.ndarray:
         """u of the driven joints [N m, N], (nu,)."""
-        self.twist(t, state)                                                                      # notes where on the path it is
+        self.twist(t, state)      # notes where on the path it is
         x = self.dynamics.of(state)
         u, steps = self._shifted(t), 1 if self._plan is not None else FIRST
         reference = self._reference(t)
@@ -85,7 +95,8 @@ class MPC(Tracker):
         if self._plan is None:
             return np.zeros((self.stages, self.dynamics.nu))
         begun, u = self._plan
-        return u[np.clip(np.floor(np.arange(self.stages) + (t - begun) / self.period + 1e-9).astype(int), 0, self.stages - 1)]
+        return u[np.clip(np.floor(np.arange(self.stages) + (t - begun) / self.period + 1e-9).astype(int), 0,
+                         self.stages - 1)]
 
     def _reference(self, t: float) -> np.ndarray:
         """Of the point that goes ahead, at the end of each stage: x, y, heading, speed, turning rate, (N, 5)."""
@@ -109,14 +120,16 @@ class MPC(Tracker):
             slopes.append(slope @ S)
         known = self._held @ u.ravel()
         known[n:n + nu] -= CHANGE * held / self.unit_effort
-        J, r = np.vstack([*slopes, self._held]), np.concatenate([*values, known])
-        change = np.linalg.solve(J.T @ J, -J.T @ r).reshape(u.shape)
-        if np.any(np.abs(u + change) > self._most):
+        most, change = np.tile(self._most, self.stages), np.zeros(n)
+        free = most > 0                                                   # an effort whose limit is zero is no unknown
+        J, r = np.vstack([*slopes, self._held])[:, free], np.concatenate([*values, known])
+        low, high = -most - u.ravel(), most - u.ravel()
+        change[free] = np.linalg.solve(J.T @ J, -J.T @ r)
+        if np.any((change < low) | (change > high)):
             from scipy.optimize import lsq_linear
 
-            most = np.tile(self._most, self.stages)
-            change = lsq_linear(J, -r, (-most - u.ravel(), most - u.ravel()), method="bvls").x.reshape(u.shape)
-        return np.clip(u + change, -self._most, self._most)
+            change[free] = lsq_linear(J, -r, (low[free], high[free]), method="bvls").x
+        return np.clip(u + change.reshape(u.shape), -self._most, self._most)
 
 
 def _errors(f: Dynamics, tracker: MPC) -> ca.Function:
@@ -124,7 +137,7 @@ def _errors(f: Dynamics, tracker: MPC) -> ca.Function:
     point, unit, speed = tracker.unicycle, tracker.unit, tracker.speed
     x, wanted = ca.SX.sym("x", f.nx), ca.SX.sym("wanted", 5)
     pose = f.pose(x)
-    rate = ca.jtimes(pose, x, f(x, ca.SX.zeros(f.nu)))                   # no effort in it: the configuration's rate has none
+    rate = ca.jtimes(pose, x, f(x, ca.SX.zeros(f.nu)))      # no effort in it: the configuration's rate has none
     c, s = ca.cos(pose[2]), ca.sin(pose[2])
     arm = ca.vertcat(c * point.offset[0] - s * point.offset[1], s * point.offset[0] + c * point.offset[1])
     place, velocity = pose[:2] + arm, rate[:2] + rate[2] * ca.vertcat(-arm[1], arm[0])

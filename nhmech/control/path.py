@@ -13,7 +13,7 @@ from ..errors import ModelError
 GRID = 1024        # points of the coarse search for the nearest one
 ROUNDS = 30        # of Newton's method after it
 CLOSE = 1e-12      # of the length: a step this small is the last
-BENT = 0.2         # least 1 - curvature x offset in a Newton step: beyond the centre of curvature the nearest point is a farthest one
+BENT = 0.2         # least 1 - curvature x offset in a Newton step: past the centre of curvature nearest turns farthest
 
 
 class Path(ABC):
@@ -33,7 +33,8 @@ class Path(ABC):
         """x [m], y [m], heading [rad], curvature [1/m]; s in [0, length] of an open path, any s of a closed one."""
 
     def at(self, s) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
-        """x [m], y [m], heading [rad] (continuous, not wrapped) and curvature [1/m] (left positive) at arc length s [m]."""
+        """x [m], y [m], heading [rad] (continuous, not wrapped) and curvature [1/m] (left positive) at arc length s
+        [m]."""
         if self.closed:
             return self._inner(s)
         inside = min(max(s, 0.0), self.length) if isinstance(s, float) else np.minimum(np.maximum(s, 0.0), self.length)
@@ -41,7 +42,8 @@ class Path(ABC):
         beyond = s - inside
         if isinstance(beyond, float) and beyond == 0:
             return x, y, heading, curvature
-        return x + beyond * np.cos(heading), y + beyond * np.sin(heading), heading, np.where(beyond == 0, curvature, 0.0)
+        straight = np.where(beyond == 0, curvature, 0.0)
+        return x + beyond * np.cos(heading), y + beyond * np.sin(heading), heading, straight
 
     def point(self, s) -> np.ndarray:
         """p(s), (..., 2) [m]."""
@@ -59,19 +61,32 @@ class Path(ABC):
     def nearest(self, point, near=None):
         """s of the path's nearest point to `point` (..., 2) [m].
 
-        near  look only around this s (...,): what a follower wants where a path crosses itself, and faster. s of a closed path then goes
-              on counting over its laps; without `near` it lies in [0, length]
+        near  look only around this s (...,): what a follower wants where a path crosses itself, and faster. s of a
+              closed path then goes on counting over its laps; without `near` it lies in [0, length]
 
         Newton's method on (p(s) - point) . tangent(s) = 0. Raises `ModelError` for a point that is not finite.
         """
-        point = np.asarray(point, dtype=float)
-        if point.shape[-1:] != (2,) or not np.isfinite(point).all():
-            raise ModelError(f"point = {point} must be x and y, two finite numbers [m]")
+        point = finite_points(point)
         s = np.asarray(near, dtype=float) if near is not None else self._coarse(point)
         widest = self.length / 16 if near is not None else 2 * self.length / GRID
         refine = self._refined_one if s.ndim == 0 and point.ndim == 1 else self._refined
         s = refine(point[..., 0], point[..., 1], s, widest)
         return s % self.length if self.closed and near is None else s
+
+    def entry(self, point, heading, unit: float):
+        """s where a follower at `point` (..., 2) [m] that looks along `heading` (...) [rad] joins the path; then `near`
+        leads it on.
+
+        The nearest point of the branch with the least |p(s) - point|^2 + unit^2 |t(s) - t|^2, t the tangents: where a
+        path crosses itself, the nearest point alone may lie on the branch that runs across. Beside a crossing at right
+        angles it does.
+
+        unit  [m] that one radian counts as, e.g. the vehicle's length
+
+        Raises `ModelError` as `nearest` does.
+        """
+        point = finite_points(point)
+        return self.nearest(point, near=self._coarse(point, np.asarray(heading, dtype=float), unit))
 
     def _refined(self, x: np.ndarray, y: np.ndarray, s: np.ndarray, widest: float) -> np.ndarray:
         for _ in range(ROUNDS):
@@ -102,13 +117,16 @@ class Path(ABC):
         return s
 
     @cached_property
-    def _grid(self) -> tuple[np.ndarray, np.ndarray]:
+    def _grid(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         s = np.linspace(0.0, self.length, GRID)
-        return s, self.point(s)
+        x, y, heading, _ = self.at(s)
+        return s, np.stack([x, y], axis=-1), np.broadcast_to(heading, s.shape)
 
-    def _coarse(self, point: np.ndarray) -> np.ndarray:
-        s, p = self._grid
+    def _coarse(self, point: np.ndarray, heading: np.ndarray | None = None, unit: float = 0.0) -> np.ndarray:
+        s, p, tangent = self._grid
         squares = (point[..., None, 0] - p[:, 0]) ** 2 + (point[..., None, 1] - p[:, 1]) ** 2
+        if heading is not None:
+            squares = squares + 2 * unit ** 2 * (1 - np.cos(tangent - heading[..., None]))
         return s[np.argmin(squares, axis=-1)]
 
     def placed(self, x: float = 0.0, y: float = 0.0, yaw: float = 0.0) -> Path:
@@ -137,6 +155,14 @@ class Placed(Path):
         x, y, heading, curvature = self.path._inner(s)
         cos, sin = math.cos(self.yaw), math.sin(self.yaw)
         return self.origin[0] + cos * x - sin * y, self.origin[1] + sin * x + cos * y, heading + self.yaw, curvature
+
+
+def finite_points(point) -> np.ndarray:
+    """(..., 2) as an array; raises `ModelError` where it is not that."""
+    point = np.asarray(point, dtype=float)
+    if point.shape[-1:] != (2,) or not np.isfinite(point).all():
+        raise ModelError(f"point = {point} must be x and y, two finite numbers [m]")
+    return point
 
 
 def positive(what: str, value: float) -> float:

@@ -18,15 +18,16 @@ SIDEWAYS = 1.0      # [m/s^2] speed^2 / scale: what a rider would call gentle
 
 
 def scale(vehicle, speed: float | None = None) -> float:
-    """The length [m] by which paths are sized: that of the vehicle's axles, more where `speed` [m/s] asks for wide turns."""
+    """The length [m] by which paths are sized: that of the vehicle's axles, more where `speed` [m/s] asks for wide
+    turns."""
     return max(vehicle.steering.length, (speed or 0.0) ** 2 / SIDEWAYS)
 
 
 def read_path(text: str, length: float) -> Path:
     """The path that a word means, from the origin along x.
 
-    text    NAME of `path_library.PATHS`; NAME:SIZE [m]; or a CSV file of waypoints x, y [m], with or without a line of titles. A cubic
-            spline goes through them; closed where the last waypoint is the first one
+    text    NAME of `path_library.PATHS`; NAME:SIZE [m]; or a CSV file of waypoints x, y [m], with or without a line of
+            titles. A cubic spline goes through them; closed where the last waypoint is the first one
     length  [m] that sizes a path without a SIZE
 
     Raises `ModelError` for names, sizes and files that are none.
@@ -36,10 +37,11 @@ def read_path(text: str, length: float) -> Path:
         try:
             return make_path(name, float(size) if colon else SIZES.get(name, 4.0) * length)
         except ValueError as error:
-            raise ModelError(f"path {text!r}: {size!r} is no number; the size of {name} [m] is {PATHS[name][0]}") from error
+            meant = PATHS[name][0]
+            raise ModelError(f"path {text!r}: {size!r} is no number; the size of {name} [m] is {meant}") from error
     if not text.lower().endswith(".csv"):
-        raise ModelError(f"no path {text!r}; there are {', '.join(PATHS)} (with a size in metres: {next(iter(PATHS))}:4), or give a file "
-                         "of waypoints x, y that ends in .csv")
+        raise ModelError(f"no path {text!r}; there are {', '.join(PATHS)} (with a size in metres: "
+                         f"{next(iter(PATHS))}:4), or give a file of waypoints x, y that ends in .csv")
     points = np.array(list(_waypoints(File(text))))
     try:
         if len(points) > 3 and np.array_equal(points[0], points[-1]):
@@ -62,7 +64,8 @@ def _waypoints(file: File) -> Iterator[tuple[float, float]]:
                     yield x, y
                 except ValueError as error:
                     if not first:
-                        raise ModelError(f"{file}, line {number}: {','.join(row)!r} does not begin with two numbers, x and y [m]"
+                        raise ModelError(f"{file}, line {number}: {','.join(row)!r} does not begin with two numbers, x "
+                                         "and y [m]"
                                          ) from error
                 first = False
     except OSError as error:

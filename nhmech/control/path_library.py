@@ -29,7 +29,8 @@ def circle(radius: float, left: bool = True) -> Path:
 
 
 class FigureEight(Path):
-    """Bernoulli's lemniscate r^2 = a^2 cos 2 theta, from its crossing into the right lobe and back through the left one.
+    """Bernoulli's lemniscate r^2 = a^2 cos 2 theta, from its crossing into the right lobe and back through the left
+    one.
 
     a  half its width [m]; the tightest radius, at both tips, is a / 3
 
@@ -37,7 +38,8 @@ class FigureEight(Path):
 
         p = a / (2 dn^2) (sn, sn cn),   heading = 3 arctan(cn) - pi/2,   curvature = -3 sn / (sqrt(2) a dn)
 
-    so that arc length is exact and the path is smooth everywhere (C. L. Siegel, Topics in Complex Function Theory, vol. I, chapter 1).
+    so that arc length is exact and the path is smooth everywhere (C. L. Siegel, Topics in Complex Function Theory, vol.
+    I, chapter 1).
     """
 
     def __init__(self, a: float):
@@ -58,8 +60,8 @@ class Parametric(Path):
     derivatives  u -> (p, dp/du, d2p/du2), each (..., 2)
     knots        values of u between which the curve is smooth; the first is the beginning
 
-    s(u) by Gauss's quadrature in pieces; u(s) the quintic that has the value, slope and second derivative of the inverse at both ends
-    of each piece. Point, heading and curvature are those of the curve at u(s).
+    s(u) by Gauss's quadrature in pieces; u(s) the quintic that has the value, slope and second derivative of the
+    inverse at both ends of each piece. Point, heading and curvature are those of the curve at u(s).
 
     Raises `ModelError` where the curve stands still, and so has no heading.
     """
@@ -81,7 +83,8 @@ class Parametric(Path):
         s = s - lap * self.length
         p, first, second = self._derivatives(self._u(s))
         near, (at, headings) = np.arctan2(first[..., 1], first[..., 0]), self._headings
-        heading = near + 2 * math.pi * np.round((np.interp(s, at, headings) - near) / (2 * math.pi)) + lap * (headings[-1] - headings[0])
+        turns = np.round((np.interp(s, at, headings) - near) / (2 * math.pi))
+        heading = near + 2 * math.pi * turns + lap * (headings[-1] - headings[0])
         cross = first[..., 0] * second[..., 1] - first[..., 1] * second[..., 0]
         return p[..., 0], p[..., 1], heading, cross / np.hypot(first[..., 0], first[..., 1]) ** 3
 
@@ -97,10 +100,11 @@ def _by_length(derivatives: Callable, knots: np.ndarray, pieces: int):
     _, first, second = derivatives(u)
     speed = np.linalg.norm(first, axis=-1)
     if not min(speed.min(), speeds.min()) > 1e-6 * speeds.mean():
-        raise ModelError(f"the curve stands still near {derivatives(u[np.argmin(speed)])[0]}: it has no heading there. Are two waypoints "
-                         "too close, or does it turn back on itself?")
+        raise ModelError(f"the curve stands still near {derivatives(u[np.argmin(speed)])[0]}: it has no heading there. "
+                         "Are two waypoints too close, or does it turn back on itself?")
     s = np.concatenate([[0.0], np.cumsum(half * (speeds @ weights))])
-    return u, s, BPoly.from_derivatives(s, np.stack([u, 1 / speed, -np.sum(first * second, axis=-1) / speed ** 4], axis=-1))
+    return u, s, BPoly.from_derivatives(s, np.stack([u, 1 / speed, -np.sum(first * second, axis=-1) / speed ** 4],
+                                                    axis=-1))
 
 
 def _unevenness(derivatives: Callable, s: np.ndarray, u) -> float:
@@ -114,14 +118,16 @@ def spline(waypoints, closed: bool = False) -> Path:
 
     closed  goes on from the last waypoint to the first; else the curvature is zero at both ends
 
-    Raises `ModelError` for fewer than two waypoints (three of a closed path), numbers that are not finite, or neighbours that coincide.
+    Raises `ModelError` for fewer than two waypoints (three of a closed path), numbers that are not finite, or
+    neighbours that coincide.
     """
     from scipy.interpolate import CubicSpline
 
     points = np.asarray(waypoints, dtype=float)
     least = 3 if closed else 2
     if points.ndim != 2 or points.shape[1] != 2 or len(points) < least or not np.isfinite(points).all():
-        raise ModelError(f"waypoints must be {least} or more rows of x and y, finite numbers [m]; got shape {points.shape}")
+        raise ModelError(f"waypoints must be {least} or more rows of x and y, finite numbers [m]; got shape "
+                         f"{points.shape}")
     if closed:
         points = np.vstack([points, points[:1]])
     chords = np.linalg.norm(np.diff(points, axis=0), axis=1)
@@ -149,7 +155,8 @@ def lane_change(length: float, offset: float, before: float = 0.0, after: float 
         y = offset * w ** 3 * (10 - 15 * w + 6 * w * w)
         dy = offset / length * 30 * w ** 2 * (1 - w) ** 2
         ddy = offset / length ** 2 * 60 * w * (1 - w) * (1 - 2 * w)
-        return np.stack([x, y], axis=-1), np.stack([np.ones_like(w), dy], axis=-1), np.stack([np.zeros_like(w), ddy], axis=-1)
+        columns = (x, y), (np.ones_like(w), dy), (np.zeros_like(w), ddy)
+        return tuple(np.stack(pair, axis=-1) for pair in columns)
 
     middle = np.linspace(before, before + length, 5)
     return Parametric(derivatives, [*([0.0] if before else []), *middle, *([before + length + after] if after else [])])
@@ -160,11 +167,13 @@ PATHS: dict[str, tuple[str, Callable[[float], Path]]] = {
     "line": ("its length", line),
     "circle": ("its radius", circle),
     "figure8": ("half its width; the tightest radius is a third of it", FigureEight),
-    "lane_change": ("the lane's width; the change takes six of it", lambda size: lane_change(6 * size, size, 2 * size, 4 * size)),
+    "lane_change": ("the lane's width; the change takes six of it",
+                    lambda size: lane_change(6 * size, size, 2 * size, 4 * size)),
     "dubins": ("its turning radius; ends three ahead and three to the left, heading left",
                lambda size: dubins((0.0, 0.0, 0.0), (3 * size, 3 * size, math.pi / 2), size)),
     "slalom": ("how far its gates are to either side, three apart",
-               lambda size: spline([(0, 0), (3 * size, size), (6 * size, -size), (9 * size, size), (12 * size, -size), (15 * size, 0)])),
+               lambda size: spline([(0, 0), (3 * size, size), (6 * size, -size), (9 * size, size), (12 * size, -size),
+                                    (15 * size, 0)])),
 }
 
 

@@ -1,4 +1,5 @@
-"""Following a path with preview: linear-quadratic in the distance from the path, the heading, and all they depend on."""
+"""Following a path with preview: linear-quadratic in the distance from the path, the heading, and all they depend
+on."""
 
 from __future__ import annotations
 
@@ -35,15 +36,18 @@ class Tracked:
 
     @classmethod
     def of(cls, vehicle: Vehicle, q: np.ndarray, joint: int) -> Tracked:
-        """The middle of the contact points, at q, of the wheels whose axle is fixed to a body. Raises `ModelError` where it has none."""
+        """The middle of the contact points, at q, of the wheels whose axle is fixed to a body. Raises `ModelError`
+        where it has none."""
         on = [i for i, c in enumerate(vehicle.contacts) if c.mount.body == joint and c.mount.axle is not None]
         if not on:
-            raise ModelError(f"no wheel's axle is fixed to body {vehicle.model.names[joint]!r} of {vehicle.name!r}: name another one")
+            raise ModelError(f"no wheel's axle is fixed to body {vehicle.model.names[joint]!r} of {vehicle.name!r}: "
+                             "name another one")
         data = vehicle.model.createData()
         pin.forwardKinematics(vehicle.model, data, q)
         axle = vehicle.contacts[on[0]].mount.axle
         left = data.oMi[1].rotation[:, 1] @ data.oMi[joint].rotation @ axle
-        return cls(joint, data.oMi[joint].actInv(vehicle.contact_points(q)[on].mean(axis=0)), axle if left > 0 else -axle)
+        return cls(joint, data.oMi[joint].actInv(vehicle.contact_points(q)[on].mean(axis=0)),
+                   axle if left > 0 else -axle)
 
     def pose(self, vehicle: Vehicle, data: pin.Data, q: np.ndarray) -> tuple[np.ndarray, float]:
         """x, y (2,) [m] of the point and the heading of the axle [rad]."""
@@ -52,7 +56,8 @@ class Tracked:
         return data.oMi[self.joint].act(self.point)[:2], float(np.arctan2(forward[1], forward[0]))
 
     def rows(self, vehicle: Vehicle, q: np.ndarray) -> np.ndarray:
-        """Displacement of the point forwards and to the left, and turn of the axle, per displacement eta of the fibre, (3, nv)."""
+        """Displacement of the point forwards and to the left, and turn of the axle, per displacement eta of the fibre,
+        (3, nv)."""
         data = vehicle.model.createData()
         pin.computeJointJacobians(vehicle.model, data, q)
         J = pin.getJointJacobian(vehicle.model, data, self.joint, pin.LOCAL)
@@ -62,30 +67,36 @@ class Tracked:
 
 
 class PathRegulator:
-    """u_k = -K z_k - sum_i G_i kappa(s_k + |v| i T), i = 0 ... N - 1, with z = (lateral error, heading error, what they depend on).
+    """u_k = -K z_k - sum_i G_i kappa(s_k + |v| i T), i = 0 ... N - 1, with z = (lateral error, heading error, what they
+    depend on).
 
-    About straight running at speed v, dz/dt = A z + B u - |v| kappa e_heading: A and B are the exact linearisation, its base's place and
-    heading replaced by those of the tracked axle; the states are the least set that the lateral error depends on. The input and the
-    curvature are held over the period T. The cost int y'Qy + w'Rw dt, where z and u differ by y and w from the steady turn of that
-    curvature, gives K and P by the Riccati equation. What is known of the curvature ahead enters as (Tomizuka and Whitney, ASME J. Dyn.
-    Syst. Meas. Control 97 (1975) 319; Sharp and Valtetsidis, Vehicle System Dynamics 35 supplement (2001) 101)
+    About straight running at speed v, dz/dt = A z + B u - |v| kappa e_heading: A and B are the exact linearisation, its
+    base's place and heading replaced by those of the tracked axle; the states are the least set that the lateral error
+    depends on. The input and the curvature are held over the period T. The cost int y'Qy + w'Rw dt, where z and u
+    differ by y and w from the steady turn of that curvature, gives K and P by the Riccati equation. What is known of
+    the curvature ahead enters as (Tomizuka and Whitney, ASME J. Dyn. Syst. Meas. Control 97 (1975) 319; Sharp and
+    Valtetsidis, Vehicle System Dynamics 35 supplement (2001) 101)
 
-        G_0 = S (B'P e + l'),   G_i = S B'(A_c')^(i-1) f,   S = (R + B'P B)^-1,   f = m - K'l' + A_c'P e,   A_c = A - B K,
+        G_0 = S (B'P e + l'),   G_i = S B'(A_c')^(i-1) f,   S = (R + B'P B)^-1,   f = m - K'l' + A_c'P e,
+        A_c = A - B K,
 
-    all of the sampled system, l and m the sampled cost's products of the curvature with w and z; G_0 less the u of the steady turn.
+    all of the sampled system, l and m the sampled cost's products of the curvature with w and z; G_0 less the u of the
+    steady turn.
 
     vehicle    a vehicle
     motion     its straight running
     joint      index of the body whose axle follows the path
-    inputs     driven joints whose efforts are u; or `rates`, independent speeds which are u themselves (then only kinematics play a part)
-    gains      weights by name of a state, and `effort` that of the inputs, over scales as in `LQR`; for `rates` in the time in which the
-               vehicle runs its length
+    inputs     driven joints whose efforts are u; or `rates`, independent speeds which are u themselves (then only
+               kinematics play a part)
+    gains      weights by name of a state, and `effort` that of the inputs, over scales as in `LQR`; for `rates` in the
+               time in which the vehicle runs its length
     period     T [s]; `preview` N T [s]
 
     Raises `ModelError` where the path cannot be followed so, naming the mode.
     """
 
-    def __init__(self, vehicle: Vehicle, variations: Variations, motion: Equilibrium, joint: int, *, inputs: tuple[str, ...] = (),
+    def __init__(self, vehicle: Vehicle, variations: Variations, motion: Equilibrium, joint: int, *,
+                 inputs: tuple[str, ...] = (),
                  rates: tuple[str, ...] = (), gains: Mapping[str, float], effort: float = 1.0,
                  period: float, preview: float):
         self.vehicle, self.period = vehicle, period
@@ -95,8 +106,8 @@ class PathRegulator:
         ahead, *rows = self.tracked.rows(vehicle, motion.q)
         place = [variations.space.v_names[i].removesuffix("_rate").removesuffix("_speed") for i in point.names]
         if not {LATERAL, YAW} <= set(place):
-            raise ModelError(f"the linearisation of {vehicle.name!r} has no {LATERAL} and {YAW} among {', '.join(place)}: it follows "
-                             "no path so")
+            raise ModelError(f"the linearisation of {vehicle.name!r} has no {LATERAL} and {YAW} among "
+                             f"{', '.join(place)}: it follows no path so")
         if inputs:
             names = place + [name if name not in place else f"{name}'" for name in vehicle.speeds]
             A, B = point.A, point.B[:, [vehicle.driven.index(name) for name in inputs]]
@@ -120,7 +131,8 @@ class PathRegulator:
         if unknown:
             raise ModelError(f"gains: there is no {unknown[0]!r}; there are {', '.join(self.names)}")
         self.Q, self.R = np.diag(weights), np.diag(effort / input_scales(vehicle, self.B, scales, time) ** 2)
-        self.K, self.P = regulator(self.A, self.B, self.Q, self.R, names=self.names, inputs=inputs or rates, of=repr(vehicle.name),
+        self.K, self.P = regulator(self.A, self.B, self.Q, self.R, names=self.names, inputs=inputs or rates,
+                                   of=repr(vehicle.name),
                                    period=period)
         self.bend = np.zeros(len(states))                                            # dz/dt per curvature
         self.bend[self.names.index(YAW)] = -self.speed
@@ -128,7 +140,8 @@ class PathRegulator:
         self.G = self._preview(max(1, round(preview / period)))
         count = len(place)
         self._eta = [(k, point.names[i]) for k, i in enumerate(states) if i < count and names[i] not in (LATERAL, YAW)]
-        self._xi = [(k, vehicle.speeds[i - count], float(motion.xi[i - count])) for k, i in enumerate(states) if i >= count]
+        self._xi = [(k, vehicle.speeds[i - count], float(motion.xi[i - count])) for k, i in enumerate(states)
+                    if i >= count]
         self._reference = SteadyReference(vehicle, motion.q, v)
         self._data, self._ahead = vehicle.model.createData(), self.speed * period * np.arange(len(self.G))
 
@@ -160,14 +173,26 @@ class PathRegulator:
     def reference(self, path) -> dict:
         """What run files keep of a path that is followed so."""
         tracked = self.tracked
-        return path_reference(self.vehicle, path, joint=tracked.joint, point=tracked.point, axle=tracked.axle, backwards=self.backwards)
+        return path_reference(self.vehicle, path, joint=tracked.joint, point=tracked.point, axle=tracked.axle,
+                              backwards=self.backwards)
+
+    def start_pose(self, path) -> tuple[float, float, float]:
+        """x, y [m] and heading [rad] of the base: straight, the tracked point at the path's beginning and along it."""
+        x, y, heading, _ = (float(value) for value in path.at(0.0))
+        yaw = heading + (np.pi if self.backwards else 0.0)
+        place = self.tracked.pose(self.vehicle, self._data, self.vehicle.configuration())[0]
+        turn = np.array([[np.cos(yaw), -np.sin(yaw)], [np.sin(yaw), np.cos(yaw)]])
+        return (*((x, y) - turn @ place), yaw)
 
     def error(self, t: float, state: State, path, near: float | None) -> tuple[np.ndarray, float]:
         """z (n,), and the arc length s of the path's nearest point."""
         place, heading = self.tracked.pose(self.vehicle, self._data, state.q)
-        s = float(path.nearest(place, near))
+        turned = np.pi if self.backwards else 0.0
+        entry = near is None
+        s = path.entry(place, heading - turned, self.vehicle.steering.length) if entry else path.nearest(place, near)
+        s = float(s)
         x, y, tangent, _ = (float(value) for value in path.at(s))
-        wanted = tangent + (np.pi if self.backwards else 0.0)
+        wanted = tangent + turned
         z = np.zeros(len(self.names))
         z[self.names.index(LATERAL)] = np.cos(wanted) * (place[1] - y) - np.sin(wanted) * (place[0] - x)
         z[self.names.index(YAW)] = np.remainder(heading - wanted + np.pi, 2 * np.pi) - np.pi

@@ -13,34 +13,36 @@ APPROACH, ALIGN, WEIGHT = 1.0, 2.5, 2.0
 
 
 class Polar(Tracker):
-    """Point stabilisation in polar form (Aicardi et al. 1995): drives up to the pose at the path's end, whatever lies between.
+    """Point stabilisation in polar form (Aicardi et al. 1995): drives up to the pose at the path's end from anywhere.
 
     approach, align, weight  pure numbers gamma unit / speed, k / gamma, and h
 
-    With e the distance to the goal, theta the direction in which the goal lies, from the goal's own heading, and alpha that
-    direction from the vehicle's heading,
+    With e the distance to the goal, theta the direction in which the goal lies, from the goal's own heading, and alpha
+    that direction from the vehicle's heading,
 
         e' = -u cos alpha,   alpha' = -omega + u sin(alpha) / e,   theta' = u sin(alpha) / e
         u = gamma e cos alpha,   omega = k alpha + gamma cos(alpha) sin(alpha) / alpha (alpha + h theta)
 
         V = (e^2 + alpha^2 + h theta^2) / 2,   dV/dt = -gamma e^2 cos^2(alpha) - k alpha^2 <= 0
 
-    Near the goal e falls as exp(-gamma t), alpha and theta with the roots of x^2 + k x + gamma^2 h; for h > 1 and 2 gamma < k <
-    gamma (h + 1) they fall faster, and the vehicle arrives on a straight line. It goes backwards where the goal is behind it,
-    |alpha| > pi/2. u and omega are scaled down together where |u| is above `speed`, which leaves the path as it is.
+    Near the goal e falls as exp(-gamma t), alpha and theta with the roots of x^2 + k x + gamma^2 h; for h > 1 and 2
+    gamma < k < gamma (h + 1) they fall faster, and the vehicle arrives on a straight line. It goes backwards where the
+    goal is behind it, |alpha| > pi/2. u and omega are scaled down together where |u| is above `speed`, which leaves the
+    path as it is.
 
-    M. Aicardi, G. Casalino, A. Bicchi, A. Balestrino, Closed loop steering of unicycle-like vehicles via Lyapunov techniques,
-    IEEE Robotics & Automation Magazine 2 (1995) 27.
+    M. Aicardi, G. Casalino, A. Bicchi, A. Balestrino, Closed loop steering of unicycle-like vehicles via Lyapunov
+    techniques, IEEE Robotics & Automation Magazine 2 (1995) 27.
 
     Raises `ModelError` for a closed path, which has no end.
     """
 
-    def __init__(self, vehicle: Vehicle, path: Path, *, speed: float = 0.5, approach: float = APPROACH, align: float = ALIGN,
+    def __init__(self, vehicle: Vehicle, path: Path, *, speed: float = 0.5, approach: float = APPROACH,
+                 align: float = ALIGN,
                  weight: float = WEIGHT, drive: Drive | None = None):
         super().__init__(vehicle, path, speed=speed, drive=drive)
         if path.closed:
-            raise ModelError("Polar drives to the end of a path, and a closed one has none: take an open path, such as a line or "
-                             "a lane_change")
+            raise ModelError("Polar drives to the end of a path, and a closed one has none: take an open path, such as "
+                             "a line or a lane_change")
         gamma = positive("approach", approach) * self.speed / self.unit
         self.gains = gamma, positive("align", align) * gamma, positive("weight", weight)
         self.goal = path.end()

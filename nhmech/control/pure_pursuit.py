@@ -18,18 +18,20 @@ class PurePursuit(Tracker):
 
     lookahead  [m]; where None, one unit
 
-    The goal G is the point of the path ahead at the distance l = `lookahead`. With G at y_G to the left of P's heading, the circle
-    through P and G that is tangent to the heading has
+    The goal G is the point of the path ahead at the distance l = `lookahead`. With G at y_G to the left of P's heading,
+    the circle through P and G that is tangent to the heading has
 
         curvature = 2 y_G / l^2,   omega = v curvature
 
-    On a path of constant curvature the error vanishes; elsewhere, from the linearised loop e'' + 2 e'/l + 2 e/l^2 = l/3 dcurvature/ds,
-    corners are cut by about l^3/6 dcurvature/ds. Farther than l from the path, the goal is the nearest point.
+    On a path of constant curvature the error vanishes; elsewhere, from the linearised loop e'' + 2 e'/l + 2 e/l^2 = l/3
+    dcurvature/ds, corners are cut by about l^3/6 dcurvature/ds. Farther than l from the path, the goal is the nearest
+    point.
 
     R. C. Coulter, Implementation of the pure pursuit path tracking algorithm, CMU-RI-TR-92-01 (1992).
     """
 
-    def __init__(self, vehicle: Vehicle, path: Path, *, speed: float = 0.5, lookahead: float | None = None, drive: Drive | None = None):
+    def __init__(self, vehicle: Vehicle, path: Path, *, speed: float = 0.5, lookahead: float | None = None,
+                 drive: Drive | None = None):
         super().__init__(vehicle, path, speed=speed, drive=drive)
         self.lookahead = LOOKAHEAD * self.unit if lookahead is None else positive("lookahead", lookahead)
 
@@ -40,7 +42,8 @@ class PurePursuit(Tracker):
 
 
 def goal(path: Path, point: tuple[float, float], s: float, lookahead: float) -> float:
-    """s [m] of the first point of the path after s at the distance `lookahead` from `point`; s itself where the path is farther away."""
+    """s [m] of the first point of the path after s at the distance `lookahead` from `point`; s itself where the path is
+    farther away."""
     def distance(at: float) -> tuple[float, float]:
         x, y, heading, _ = (float(value) for value in path.at(np.float64(at)))
         dx, dy = x - point[0], y - point[1]
@@ -53,7 +56,7 @@ def goal(path: Path, point: tuple[float, float], s: float, lookahead: float) -> 
     while distance(high)[0] < 0:                                       # the arc is longer than its chord
         low, high = high, high + lookahead / 4
         if high > s + 4 * lookahead:
-            return high                                                # the path stays this near: a circle smaller than the lookahead
+            return high      # the path stays this near: a circle smaller than the lookahead
     at = high
     for _ in range(20):                                                # Newton, kept between low and high
         value, slope = distance(at)

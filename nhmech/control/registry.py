@@ -1,8 +1,8 @@
 """Controllers by name, and how words of a command line become their parameters.
 
-A controller class is `Name(vehicle, path_or_twist..., *, speed=..., gain=...)`. Parameters called `vehicle`, `path`, `speed` and `twist`
-are filled from what a run is about; every other one can be set by name. An attribute `start` of the controller, where there is one, holds
-the arguments of `Simulator.reset` that go with it.
+A controller class is `Name(vehicle, path_or_twist..., *, speed=..., gain=...)`. Parameters called `vehicle`, `path`,
+`speed` and `twist` are filled from what a run is about; every other one can be set by name. An attribute `start` of the
+controller, where there is one, holds the arguments of `Simulator.reset` that go with it.
 """
 
 from __future__ import annotations
@@ -54,7 +54,8 @@ class Parameter:
         return self._kind is not None
 
     def read(self, text: str):
-        """The value of a word: of the default's type, else of the annotation's; vectors are numbers with commas between them.
+        """The value of a word: of the default's type, else of the annotation's; vectors are numbers with commas between
+        them.
 
         Raises `ModelError` that names the parameter."""
         kind = self._kind
@@ -68,7 +69,8 @@ class Parameter:
                 raise ValueError("not a number")
             return value
         except ValueError as error:
-            wanted = {bool: "true or false", int: "a whole number", float: "a number", tuple: "numbers with commas between them"}[kind]
+            wanted = {bool: "true or false", int: "a whole number", float: "a number",
+                      tuple: "numbers with commas between them"}[kind]
             raise ModelError(f"{self.name}={text}: {self.name} is {wanted}") from error
 
     @property
@@ -77,7 +79,8 @@ class Parameter:
             return type(self.default)
         if isinstance(self.default, (tuple, list)) or hasattr(self.default, "shape"):
             return tuple
-        words = {"Sequence": tuple, "tuple": tuple, "ndarray": tuple, "bool": bool, "float": float, "int": int, "str": str}
+        words = {"Sequence": tuple, "tuple": tuple, "ndarray": tuple, "bool": bool, "float": float, "int": int,
+                 "str": str}
         for word, kind in words.items():
             if word in self.annotation:
                 return kind
@@ -112,12 +115,14 @@ def one_line(controller) -> str:
 
 
 def parameters(controller) -> dict[str, Parameter]:
-    """Parameters of a controller class by name, `vehicle` and the like included. Raises `ModelError` for a class that does not tell."""
+    """Parameters of a controller class by name, `vehicle` and the like included. Raises `ModelError` for a class that
+    does not tell."""
     kinds = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
     try:
         signature = inspect.signature(controller)
     except ValueError as error:
-        raise ModelError(f"{_name(controller)} does not say what it takes: write a class with an __init__ in Python") from error
+        what = _name(controller)
+        raise ModelError(f"{what} does not say what it takes: write a class with an __init__ in Python") from error
     return {p.name: Parameter(p.name, p.default, "" if p.annotation is inspect.Parameter.empty else str(p.annotation))
             for p in signature.parameters.values() if p.kind not in kinds}
 
@@ -141,7 +146,8 @@ def make_controller(controller, vehicle, *, path=None, speed: float | None = Non
     if not inspect.isclass(controller):
         for what, given in (("path", path is not None), ("speed", speed is not None), ("settings", bool(settings))):
             if given:
-                raise ModelError(f"{_name(controller)} is a function (t, state): it takes no {what}; write a class to have some")
+                raise ModelError(f"{_name(controller)} is a function (t, state): it takes no {what}; write a class to "
+                                 "have some")
         return controller
     known, name = parameters(controller), controller.__name__
     first = next(iter(known), None)
@@ -179,7 +185,8 @@ def _twist(text: str) -> tuple[float, float, float]:
     except ValueError:
         values = ()
     if len(values) != 3:
-        raise ModelError(f"twist={text}: write three numbers, forward [m/s], lateral [m/s], yaw rate [rad/s], with commas between them")
+        raise ModelError(f"twist={text}: write three numbers, forward [m/s], lateral [m/s], yaw rate [rad/s], with "
+                         "commas between them")
     return values
 
 

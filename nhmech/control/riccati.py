@@ -12,17 +12,20 @@ UNREACHED = 1e-6       # a mode whose distance from being reached, in units of c
 MARGINAL = 1e-6        # so near to the edge of stability that a regulator must move it (relative to the fastest mode)
 
 
-def regulator(A: np.ndarray, B: np.ndarray, Q: np.ndarray, R: np.ndarray, *, names: Sequence[str], inputs: Sequence[str],
+def regulator(A: np.ndarray, B: np.ndarray, Q: np.ndarray, R: np.ndarray, *, names: Sequence[str],
+              inputs: Sequence[str],
               of: str = "the system", period: float | None = None) -> tuple[np.ndarray, np.ndarray]:
-    """K (nu, n) and P (n, n): u = -K x minimises J = int x'Q x + u'R u dt for dx/dt = A x + B u, and the least J is x0'P x0.
+    """K (nu, n) and P (n, n): u = -K x minimises J = int x'Q x + u'R u dt for dx/dt = A x + B u, and the least J is
+    x0'P x0.
 
-    A'P + P A - P B R^-1 B'P + Q = 0, K = R^-1 B'P (Kalman, Bol. Soc. Mat. Mexicana 5 (1960) 102). With a `period` [s] the input is held
-    that long, and K minimises the same J under that restriction (`sampled`).
+    A'P + P A - P B R^-1 B'P + Q = 0, K = R^-1 B'P (Kalman, Bol. Soc. Mat. Mexicana 5 (1960) 102). With a `period` [s]
+    the input is held that long, and K minimises the same J under that restriction (`sampled`).
 
     A, B, Q, R     (n, n), (n, nu), (n, n), (nu, nu), Q and R diagonal
     names, inputs  what the states and the inputs are called, `of` whose they are: for the messages
 
-    Raises `ModelError` where no input reaches a mode that does not decay by itself, or where Q does not see such a mode, naming it.
+    Raises `ModelError` where no input reaches a mode that does not decay by itself, or where Q does not see such a
+    mode, naming it.
     """
     from scipy.linalg import solve_continuous_are, solve_discrete_are
 
@@ -39,7 +42,8 @@ def regulator(A: np.ndarray, B: np.ndarray, Q: np.ndarray, R: np.ndarray, *, nam
             P = solve_discrete_are(A, B, Q, R, s=N)
             K = np.linalg.solve(R + B.T @ P @ B, B.T @ P @ A + N.T)
     except (np.linalg.LinAlgError, ValueError) as error:
-        raise ModelError(f"no regulator was found for {of}: the Riccati equation of {', '.join(names)} has no stabilising "
+        raise ModelError(f"no regulator was found for {of}: the Riccati equation of {', '.join(names)} has no "
+                         "stabilising "
                          f"solution ({error}); change the weights, or leave a state out with drop=") from error
     return u[:, None] * K / x, P / x[:, None] / x
 
@@ -47,7 +51,8 @@ def regulator(A: np.ndarray, B: np.ndarray, Q: np.ndarray, R: np.ndarray, *, nam
 def sampled(A: np.ndarray, B: np.ndarray, Q: np.ndarray, R: np.ndarray, period: float) -> tuple[np.ndarray, ...]:
     """A_d, B_d, Q_d, N_d, R_d: the system and its cost with u held for `period` [s], exactly.
 
-    J = sum x'Q_d x + 2 x'N_d u + u'R_d u, from one matrix exponential (Van Loan, IEEE Trans. Automatic Control 23 (1978) 395).
+    J = sum x'Q_d x + 2 x'N_d u + u'R_d u, from one matrix exponential (Van Loan, IEEE Trans. Automatic Control 23
+    (1978) 395).
     """
     from scipy.linalg import expm
 
@@ -64,7 +69,8 @@ def sampled(A: np.ndarray, B: np.ndarray, Q: np.ndarray, R: np.ndarray, period: 
     return held[:n, :n], held[:n, n:], cost[:n, :n], cost[:n, n:], cost[n:, n:]
 
 
-def _check(A: np.ndarray, B: np.ndarray, Q: np.ndarray, names: tuple[str, ...], inputs: tuple[str, ...], of: str) -> None:
+def _check(A: np.ndarray, B: np.ndarray, Q: np.ndarray, names: tuple[str, ...], inputs: tuple[str, ...],
+           of: str) -> None:
     """The test of Popov, Belevitch and Hautus for every mode that does not decay."""
     from scipy.linalg import eig
 
@@ -80,9 +86,11 @@ def _check(A: np.ndarray, B: np.ndarray, Q: np.ndarray, names: tuple[str, ...], 
             parts = ", ".join(names[i] for i in np.argsort(-share) if share[i] > 0.3 * share.max())
             rate = f"{value.real + 0.0:.3g}" + (f" {value.imag:+.3g}i" if abs(value.imag) > 1e-6 else "")
             if what == "reached":
-                raise ModelError(f"{of} cannot be stabilised: to first order no input ({', '.join(inputs) or 'there is none'}) "
-                                 f"reaches {parts}, a mode with eigenvalue {rate} 1/s. Leave it out of the state with drop= if it may "
-                                 "drift, use or drive another joint, or linearise about a motion where it is reached (steering does "
-                                 "nothing while a vehicle stands)")
-            raise ModelError(f"the cost does not see {parts} of {of}, a mode with eigenvalue {rate} 1/s that does not decay by itself: "
-                             "give it a weight in gains=, or leave it out with drop=")
+                raise ModelError(f"{of} cannot be stabilised: to first order no input "
+                                 f"({', '.join(inputs) or 'there is none'}) "
+                                 f"reaches {parts}, a mode with eigenvalue {rate} 1/s. Leave it out of the state with "
+                                 "drop= if it may "
+                                 "drift, use or drive another joint, or linearise about a motion where it is reached "
+                                 "(steering does nothing while a vehicle stands)")
+            raise ModelError(f"the cost does not see {parts} of {of}, a mode with eigenvalue {rate} 1/s that does not "
+                             "decay by itself: give it a weight in gains=, or leave it out with drop=")

@@ -14,7 +14,8 @@ from ..vehicle.vehicle import Vehicle
 
 @dataclass(frozen=True, eq=False)
 class SteadyReference:
-    """Everything the dynamics sees stands still, so that v is constant: T_WB(t) = T_WB(0) exp(t V), joints at constant rates.
+    """Everything the dynamics sees stands still, so that v is constant: T_WB(t) = T_WB(0) exp(t V), joints at constant
+    rates.
 
     q, v     (nq,), (nv,) at t = 0
     heading  whether the reference keeps its own heading; else it is turned about the normal to that of the state
@@ -39,7 +40,8 @@ class SteadyReference:
                                              for name, rate in zip(names[6:], self.v[6:])])
 
     def _heading(self, T: np.ndarray) -> float:
-        """Angle about n of R = Rz(yaw) Rx(roll) Ry(pitch), up to a constant: that of the y axis, which a pitching base keeps level."""
+        """Angle about n of R = Rz(yaw) Rx(roll) Ry(pitch), up to a constant: that of the y axis, which a pitching base
+        keeps level."""
         across, along = self._level @ T[:3, 1]
         return math.atan2(along, across)
 
@@ -54,7 +56,8 @@ class SteadyReference:
 
         turns  joints whose whole turns count; those of other continuous joints do not
         """
-        T, found = self.pose(t) if self.heading or self.place else self._start, state.T_WB      # its lean is that of the start
+        # its lean is that of the start
+        T, found = self.pose(t) if self.heading or self.place else self._start, state.T_WB
         R, n = T[:3, :3], self.vehicle.placer.normal
         if not self.heading:
             R = _about(n, self._heading(found) - self._heading(T)) @ R

@@ -10,6 +10,7 @@ import numpy as np
 
 from ..errors import ModelError
 from ..simulation.command import Command
+from ..simulation.commanded_twist import NOT_YET
 from ..simulation.servo import POSITION_TIME, VELOCITY_TIME
 from ..simulation.state import State, base_pose
 from ..simulation.trajectory import Trajectory
@@ -31,12 +32,12 @@ class Tracker(ABC):
     vehicle  any that follows a twist
     path     `path.Path`; of an open one the tracker slows down before the end and stops there
     speed    [m/s] of the tracked point
-    drive    (vehicle, twist) -> controller, which takes the body twist that `twist(t, state)` of this tracker returns; where None
-             `TwistDrive`, of a vehicle whose pitch is free `Balance`
+    drive    (vehicle, twist) -> controller, which takes the body twist that `twist(t, state)` of this tracker returns;
+             where None `TwistDrive`, of a vehicle whose pitch is free `Balance`
 
-    The vehicle is seen as a unicycle (`unicycle.py`): x' = v cos theta, y' = v sin theta, theta' = omega. Gains are pure numbers;
-    lengths are measured in `unit` = length + 2 speed x lag [m], `lag` [s] the time in which steering, or else wheels, follow a
-    command.
+    The vehicle is seen as a unicycle (`unicycle.py`): x' = v cos theta, y' = v sin theta, theta' = omega. Gains are
+    pure numbers; lengths are measured in `unit` = length + 2 speed x lag [m], `lag` [s] the time in which steering, or
+    else wheels, follow a command.
 
     start    arguments for `Simulator.reset` that put the vehicle on the path's beginning, on its way
 
@@ -45,15 +46,18 @@ class Tracker(ABC):
 
     def __init__(self, vehicle: Vehicle, path: Path, *, speed: float = 0.5, drive: Drive | None = None):
         if not isinstance(path, Path):
-            raise ModelError(f"{type(self).__name__} follows a path, such as path_library.make_path(\"figure8\"), not {path!r}")
+            raise ModelError(f"{type(self).__name__} follows a path, such as path_library.make_path(\"figure8\"), not "
+                             f"{path!r}")
         if drive is not None and not callable(drive):
-            raise ModelError(f"drive = {drive!r} must be a callable (vehicle, twist) -> controller, such as control.TwistDrive")
+            raise ModelError(f"drive = {drive!r} must be a callable (vehicle, twist) -> controller, such as "
+                             "control.TwistDrive")
         self.vehicle, self.path, self.speed = vehicle, path, positive("speed", speed)
         self.unicycle = unicycle(vehicle)
         if drive is None:
             drive = Balance if "pitch_rate" in vehicle.speeds else TwistDrive
-        self.drive = drive(vehicle, self.twist)
-        self.lag = 2 * POSITION_TIME if any(axle.steering in vehicle.driven for axle in vehicle.steering.steered) else VELOCITY_TIME
+        self.drive = drive(vehicle, self._told)
+        steers = any(axle.steering in vehicle.driven for axle in vehicle.steering.steered)
+        self.lag = 2 * POSITION_TIME if steers else VELOCITY_TIME
         self.unit = self.unicycle.length + 2 * self.speed * self.lag
         self.ahead = 0.0                                               # [m] of the tracked point before P
         self.reset()
@@ -61,21 +65,27 @@ class Tracker(ABC):
     # -- what a tracker adds ---------------------------------------------------------------------------------------
     @abstractmethod
     def law(self, t: float, pose: tuple[float, float, float], s: float) -> tuple[float, float]:
-        """Speed [m/s] and turning rate [rad/s] of P, at `pose` x, y and heading; s [m] is the path's nearest point to the tracked one."""
+        """Speed [m/s] and turning rate [rad/s] of P, at `pose` x, y and heading; s [m] is the path's nearest point to
+        the tracked one."""
 
     # -- the controller --------------------------------------------------------------------------------------------
     def reset(self) -> None:
         """Forgets where on the path it is, and its timetable."""
         self._s: float | None = None
         self._begun: tuple[float, float] | None = None                 # time and arc length of the first call
+        self.commanded_twist = NOT_YET                                 # what the drive was told last
 
     def __call__(self, t: float, state: State) -> Command:
         return self.drive(t, state)
 
+    def _told(self, t: float, state: State) -> np.ndarray:
+        self.commanded_twist = self.twist(t, state)
+        return self.commanded_twist
+
     def twist(self, t: float, state: State) -> np.ndarray:
         """(forward [m/s], lateral [m/s], yaw rate [rad/s]) of the base."""
         pose = self.unicycle.pose(state.pose)
-        self._s = self.path.nearest(self._tracked(pose), near=self._s)
+        self._s = self._nearest(pose, self._s)
         if self._begun is None:
             self._begun = t, self._s
         if not self.path.closed and self.left(t, pose) < STOPPED * self.unit:
@@ -111,6 +121,14 @@ class Tracker(ABC):
         px, py = self._tracked(pose)
         return float((py - y) * math.cos(heading) - (px - x) * math.sin(heading)), wrapped(pose[2] - float(heading))
 
+    def _nearest(self, pose: tuple[float, float, float], near: float | None) -> float:
+        """s of the path's nearest point around `near`; where nothing is known yet, on the branch that runs the way P
+        looks."""
+        point = self._tracked(pose)
+        if near is None:
+            return float(self.path.entry(point, pose[2], self.unicycle.length))
+        return float(self.path.nearest(point, near=near))
+
     def _tracked(self, pose: tuple[float, float, float]) -> tuple[float, float]:
         return pose[0] + self.ahead * math.cos(pose[2]), pose[1] + self.ahead * math.sin(pose[2])
 
@@ -119,11 +137,13 @@ class Tracker(ABC):
         """What run files keep of path and tracked point."""
         x, y = self.unicycle.offset
         c, s = math.cos(self.unicycle.yaw), math.sin(self.unicycle.yaw)
-        return path_reference(self.vehicle, self.path, point=(x + self.ahead * c, y + self.ahead * s, 0.0), axle=(-s, c, 0.0))
+        return path_reference(self.vehicle, self.path, point=(x + self.ahead * c, y + self.ahead * s, 0.0),
+                              axle=(-s, c, 0.0))
 
     # -- errors, for plots -----------------------------------------------------------------------------------------
     def error(self, state: State) -> tuple[float, float, float]:
-        """(along, lateral, heading): ahead of the timetable [m], left of the path [m], and from its tangent [rad], of the tracked point."""
+        """(along, lateral, heading): ahead of the timetable [m], left of the path [m], and from its tangent [rad], of
+        the tracked point."""
         return self._error(state.t, state.pose, self._s)[0]
 
     def errors(self, trajectory: Trajectory) -> np.ndarray:
@@ -135,15 +155,17 @@ class Tracker(ABC):
             rows.append(row)
         return np.array(rows)
 
-    def _error(self, t: float, base: tuple[float, float, float], near: float | None) -> tuple[tuple[float, float, float], float]:
+    def _error(self, t: float, base: tuple[float, float, float],
+               near: float | None) -> tuple[tuple[float, float, float], float]:
         pose = self.unicycle.pose(base)
-        s = self.path.nearest(self._tracked(pose), near=near)
+        s = self._nearest(pose, near)
         return (s - self.timetable(t)[0], *self.offset(pose, s)), s
 
     # -- the start -------------------------------------------------------------------------------------------------
     @property
     def start(self) -> dict:
-        """pose, joints and xi for `Simulator.reset`: the tracked point at the path's beginning, steered and moving along it."""
+        """pose, joints and xi for `Simulator.reset`: the tracked point at the path's beginning, steered and moving
+        along it."""
         x, y, heading, curvature = (float(value) for value in self.path.at(np.float64(0.0)))
         x, y = x - self.ahead * math.cos(heading), y - self.ahead * math.sin(heading)
         speed = self.pace(0.0)

@@ -21,26 +21,29 @@ FOLLOWS = 1e-6       # relative to the state: what a step from one record may mi
 class TrackingLQR:
     """u_k = u*_k - K_k (x_k - x*_k) along a recorded run (x*, u*).
 
-    A_k, B_k are the exact Jacobians of the integration steps from one record to the next (`step_jacobian`), so that K minimises
+    A_k, B_k are the exact Jacobians of the integration steps from one record to the next (`step_jacobian`), so that K
+    minimises
 
         sum_k (x_k - x*_k)'Q (x_k - x*_k) + (u_k - u*_k)'R (u_k - u*_k) + final (x_N - x*_N)'Q (x_N - x*_N)
 
-    to second order, by P_N = final Q, K = (R + B'P B)^-1 B'P A, P_k = Q + A'P (A - B K) backwards (Bryson and Ho, Applied Optimal Control,
-    1975, chapter 5). x is the flat state. Weights are 1 over the square of the scales: the vehicle's length, 0.3 rad, both per
-    sqrt(length / gravity) for speeds; wheel angles count nothing. Times the record's interval, so that the cost is an integral.
+    to second order, by P_N = final Q, K = (R + B'P B)^-1 B'P A, P_k = Q + A'P (A - B K) backwards (Bryson and Ho,
+    Applied Optimal Control, 1975, chapter 5). x is the flat state. Weights are 1 over the square of the scales: the
+    vehicle's length, 0.3 rad, both per sqrt(length / gravity) for speeds; wheel angles count nothing. Times the
+    record's interval, so that the cost is an integral.
 
     vehicle    what was run
     trajectory a run in dynamic mode, recorded so often that u did not change between two records
     dt         step of the run [s]; the interval between the first two records where None
-    gains      weights by name of a flat coordinate or a speed, 10 of x and y and 1 of others; `effort` that of all inputs,
-               `final` that of the end
+    gains      weights by name of a flat coordinate or a speed, 10 of x and y and 1 of others; `effort` that of all
+               inputs, `final` that of the end
     After the last record the last gain and reference stay.
 
-    `A`, `B`, `K`, `P` (N, ...), `names`. Raises `ModelError` for a kinematic run, for one with too few records, and where steps from one
-    record do not lead to the next.
+    `A`, `B`, `K`, `P` (N, ...), `names`. Raises `ModelError` for a kinematic run, for one with too few records, and
+    where steps from one record do not lead to the next.
     """
 
-    def __init__(self, vehicle, trajectory: Trajectory, *, dt: float | None = None, gains: Mapping[str, float] | None = None,
+    def __init__(self, vehicle, trajectory: Trajectory, *, dt: float | None = None,
+                 gains: Mapping[str, float] | None = None,
                  effort: float = 0.1, final: float = 10.0):
         subject, run = Subject.of(vehicle), trajectory
         if run.kinematic:
@@ -53,8 +56,8 @@ class TrackingLQR:
         whole = np.abs(counts * self.dt - np.diff(run.t)) < 1e-9
         last = len(counts) if whole.all() else int(np.argmin(whole))
         if last < 2 or counts[:last].min() < 1:
-            raise ModelError(f"the records lie {run.t[1] - run.t[0]:.6g} s apart, no multiple of dt = {self.dt} s: give the "
-                             "step of the run")
+            raise ModelError(f"the records lie {run.t[1] - run.t[0]:.6g} s apart, no multiple of dt = {self.dt} s: "
+                             "give the step of the run")
         jacobian = step_jacobian(vehicle, self.dt)
         self.flat = FlatState(subject.constrained.system.algebroid, run.xi.shape[1])
         self.names, self.inputs = jacobian.names, jacobian.inputs
@@ -88,14 +91,15 @@ class TrackingLQR:
             missed[slot] = np.remainder(missed[slot] + np.pi, 2 * np.pi) - np.pi
         if not np.abs(missed).max() <= FOLLOWS * max(1.0, np.abs(x).max()):
             raise ModelError(f"steps of {self.dt} s from the record at t = {self._t[k]:.6g} s miss the next one by "
-                             f"{np.abs(missed).max():.3g}. Record each control period (run(..., every=...)), and give dt= where it is not "
-                             "the interval of the records")
+                             f"{np.abs(missed).max():.3g}. Record each control period (run(..., every=...)), and give "
+                             "dt= where it is not the interval of the records")
         return A, B
 
     @property
     def start(self) -> dict:
         """Arguments for `Simulator.reset`: on the run's beginning."""
-        return {"q": self.flat.configuration(self.x[0]), "xi": dict(zip(self._names, map(float, self.x[0, self.flat.nconf:])))}
+        return {"q": self.flat.configuration(self.x[0]),
+                "xi": dict(zip(self._names, map(float, self.x[0, self.flat.nconf:])))}
 
     def error(self, t: float, state: State) -> tuple[int, np.ndarray]:
         """Index of the record that holds now, and x - x* (nx,)."""
@@ -111,7 +115,8 @@ class TrackingLQR:
         return self.u[k] - self.K[min(k, len(self.K) - 1)] @ error
 
 
-def riccati_backwards(A: np.ndarray, B: np.ndarray, Q: np.ndarray, R: np.ndarray, final: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def riccati_backwards(A: np.ndarray, B: np.ndarray, Q: np.ndarray, R: np.ndarray,
+                      final: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """K (N, nu, n) and P (N + 1, n, n) of the finite horizon for A (N, n, n), B (N, n, nu).
 
     P_N = final; the least cost is x_0'P_0 x_0."""
@@ -120,12 +125,13 @@ def riccati_backwards(A: np.ndarray, B: np.ndarray, Q: np.ndarray, R: np.ndarray
     for k in range(len(A) - 1, -1, -1):
         K[k] = np.linalg.solve(R + B[k].T @ P[k + 1] @ B[k], B[k].T @ P[k + 1] @ A[k])
         closed = A[k] - B[k] @ K[k]
-        P[k] = Q + closed.T @ P[k + 1] @ closed + K[k].T @ R @ K[k]              # stays symmetric and positive in rounding
+        P[k] = Q + closed.T @ P[k + 1] @ closed + K[k].T @ R @ K[k]      # stays symmetric and positive in rounding
     return K, P
 
 
 def _scales(subject: Subject, names: tuple[str, ...], nconf: int) -> tuple[np.ndarray, float]:
-    """What of each flat coordinate and speed costs one unit (inf: nothing), and the time in which inputs are measured [s]."""
+    """What of each flat coordinate and speed costs one unit (inf: nothing), and the time in which inputs are measured
+    [s]."""
     vehicle = subject.vehicle
     if vehicle is None:
         return np.ones(len(names)), 1.0
@@ -138,5 +144,6 @@ def _scales(subject: Subject, names: tuple[str, ...], nconf: int) -> tuple[np.nd
             scales.append(np.inf if name in rolled else length if i < 3 else ANGLE / 2 if i < 7 else ANGLE)
         else:
             unit = subject.equations.units[i - nconf]
-            scales.append((length / rolled[name] if name in rolled else length if unit.startswith("m") else ANGLE) / time)
+            scales.append((length / rolled[name] if name in rolled else length if unit.startswith("m")
+                           else ANGLE) / time)
     return np.array(scales), time

@@ -19,7 +19,8 @@ from .trailer_chain import trailer_joints
 from .twist import TwistDrive
 
 GAINS = {LATERAL: 3.0}
-FOLDED, STRAIGHT = np.deg2rad(40), np.deg2rad(4)      # hitch angles at which the train pulls forward, and at which it backs again
+# hitch angles at which the train pulls forward, and at which it backs again
+FOLDED, STRAIGHT = np.deg2rad(40), np.deg2rad(4)
 MARGIN = 0.05                # of the way to a steering limit, in which the steering rate falls off
 PREVIEW = 5.0                # lengths of the vehicle of path ahead that steering knows of
 
@@ -27,18 +28,20 @@ PREVIEW = 5.0                # lengths of the vehicle of path ahead that steerin
 class TrailerBacking:
     """Backs the last trailer of a car along a path, by steering alone.
 
-    In reverse the hitch angles are unstable: a straight train jack-knifes. The steering rate is the input of `PathRegulator` with the
-    distance and heading of the last axle, all hitch angles and the steering angle as states, from the exact linearisation of the kinematics
-    at the given speed; hitches on and off the axle are treated alike. (In chained form, after Sordalen, *Conversion of the kinematics of
-    a car with n trailers into a chained form*, Proc. IEEE ICRA 1993, 382, on-axle hitches are needed; near the path both are the same feedback,
-    linear in the distance of the last axle and its derivatives by arc length.)
+    In reverse the hitch angles are unstable: a straight train jack-knifes. The steering rate is the input of
+    `PathRegulator` with the distance and heading of the last axle, all hitch angles and the steering angle as states,
+    from the exact linearisation of the kinematics at the given speed; hitches on and off the axle are treated alike.
+    (In chained form, after Sordalen, *Conversion of the kinematics of a car with n trailers into a chained form*, Proc.
+    IEEE ICRA 1993, 382, on-axle hitches are needed; near the path both are the same feedback, linear in the distance of
+    the last axle and its derivatives by arc length.)
 
-    Steering ends somewhere, so no feedback unfolds every train backwards: where a hitch angle passes 40 degrees the car pulls forward,
-    steering straight, which straightens any train, until all hitch angles are below 4 degrees. Then it backs again.
+    Steering ends somewhere, so no feedback unfolds every train backwards: where a hitch angle passes 40 degrees the car
+    pulls forward, steering straight, which straightens any train, until all hitch angles are below 4 degrees. Then it
+    backs again.
 
     vehicle  a car with driven steering and at least one trailer
-    path     what the ground point below the last axle follows, from its beginning to its end, with the train in front of it; straight
-             back along -x where None
+    path     what the ground point below the last axle follows, from its beginning to its end, with the train in front
+             of it; straight back along -x where None
     speed    [m/s] backwards; its sign plays no part
     trailer  hitch joint of the trailer to steer; the last one where empty
     gains    weights by name of a state, `GAINS` where not named; `effort` that of steering
@@ -48,20 +51,22 @@ class TrailerBacking:
     """
 
     def __init__(self, vehicle: Vehicle, path: Path | None = None, *, speed: float = 0.5, trailer: str = "",
-                 gains: Mapping[str, float] | None = None, effort: float = 1.0, period: float = 1e-2, preview: float = PREVIEW):
+                 gains: Mapping[str, float] | None = None, effort: float = 1.0, period: float = 1e-2,
+                 preview: float = PREVIEW):
         chain = trailer_joints(vehicle, trailer)
         leaders = [name for name in vehicle.speeds if name in vehicle.driven and name in vehicle.description.steering]
         if len(leaders) != 1:
             raise ModelError(f"{vehicle.name!r}: backing takes one independent steering joint, this vehicle has "
-                             f"{', '.join(leaders) or 'none'} among its independent speeds {', '.join(vehicle.speeds)}; name others "
-                             "with load(speeds=...)")
+                             f"{', '.join(leaders) or 'none'} among its independent speeds "
+                             f"{', '.join(vehicle.speeds)}; name others with load(speeds=...)")
         if not abs(speed) > 0:
             raise ModelError(f"speed = {speed}: backing takes a speed other than zero [m/s]")
         self.vehicle, self.speed, self.steer = vehicle, -abs(speed), leaders[0]
         self.path = line(1.0).placed(yaw=np.pi) if path is None else path
         variations = Variations(vehicle)
         motion = steady_motion(variations, (self.speed, 0.0, 0.0))
-        self.regulator = PathRegulator(vehicle, variations, motion, vehicle.model.getJointId(chain[-1]), rates=(self.steer,),
+        self.regulator = PathRegulator(vehicle, variations, motion, vehicle.model.getJointId(chain[-1]),
+                                       rates=(self.steer,),
                                        gains=GAINS | dict(gains or {}), effort=effort, period=period,
                                        preview=preview * vehicle.steering.length / abs(speed))
         self.drive, self.limits, self.hitches = TwistDrive(vehicle, (0, 0, 0)), vehicle.limits[self.steer], chain
@@ -78,12 +83,14 @@ class TrailerBacking:
 
     @property
     def start(self) -> dict:
-        """Arguments for `Simulator.reset`: straight, the last axle at the beginning of the path, its back towards it."""
-        x, y, heading, _ = (float(value) for value in self.path.at(0.0))
-        yaw = heading + np.pi
-        place = self.regulator.tracked.pose(self.vehicle, self.vehicle.model.createData(), self.vehicle.configuration())[0]
-        turn = np.array([[np.cos(yaw), -np.sin(yaw)], [np.sin(yaw), np.cos(yaw)]])
-        return {"pose": (*((x, y) - turn @ place), yaw)}
+        """Arguments for `Simulator.reset`: straight, the last axle at the beginning of the path, its back towards
+        it."""
+        return {"pose": self.regulator.start_pose(self.path)}
+
+    @property
+    def commanded_twist(self) -> np.ndarray:
+        """The twist of the car that was commanded last."""
+        return self.drive.commanded_twist
 
     def __call__(self, t: float, state: State) -> Command:
         folded = max(abs(np.remainder(state.joint_position[name] + np.pi, 2 * np.pi) - np.pi) for name in self.hitches)
@@ -98,7 +105,8 @@ class TrailerBacking:
         angles = {axle.steering: state.joint_position[axle.steering] for axle in steering.steered}
         twist = steering.twist(angles, steering.pair())
         twist = twist * (speed / twist[0]) / (1, 1, steering.length)
-        return JointVelocity({self.steer: self._within(angle, rate)} | dict(self.drive.follow(t, state, twist)[1].values))
+        wheels = dict(self.drive.follow(t, state, twist)[1].values)
+        return JointVelocity({self.steer: self._within(angle, rate)} | wheels)
 
     def _within(self, angle: float, rate: float) -> float:
         """The steering rate, fading out before a limit of the angle and cut at that of the rate."""

@@ -33,20 +33,24 @@ def trailer_joints(vehicle: Vehicle, last: str = "") -> tuple[str, ...]:
     if last:
         ends = [name for name, chain in chains.items() if not any(name in other[:-1] for other in chains.values())]
         if last not in ends:
-            raise ModelError(f"{last!r} is no last hitch of {vehicle.name!r}; last hitches are {', '.join(ends) or 'none'}")
+            raise ModelError(f"{last!r} is no last hitch of {vehicle.name!r}; last hitches are "
+                             f"{', '.join(ends) or 'none'}")
         return chains[last]
     most = max(map(len, chains.values()), default=0)
     longest = [chain for chain in chains.values() if len(chain) == most]
     if len(longest) != 1:
-        found = f"{', '.join(chain[-1] for chain in longest)} are equally far back: name one with trailer=" if longest else (
-            "it has no free joint that carries a body with axles. A trailer is one, on a joint about the vertical that is not driven")
+        found = ("it has no free joint that carries a body with axles. A trailer is one, on a joint about the "
+                 "vertical that is not driven")
+        if longest:
+            found = f"{', '.join(chain[-1] for chain in longest)} are equally far back: name one with trailer="
         raise ModelError(f"no trailer of {vehicle.name!r}: {found}")
     return longest[0]
 
 
 @dataclass(frozen=True)
 class Link:
-    """One trailer: `hitch` h [m] behind the axle of the body in front (negative: before it), own axle `drawbar` l [m] behind the hitch."""
+    """One trailer: `hitch` h [m] behind the axle of the body in front (negative: before it), own axle `drawbar` l [m]
+    behind the hitch."""
 
     joint: str
     hitch: float

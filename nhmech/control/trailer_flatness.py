@@ -24,17 +24,19 @@ GAUSS = np.polynomial.legendre.leggauss(4)
 class TrailerFlatness:
     """Feed-forward that drives the last trailer's axle along a path: no feedback, no integration.
 
-    With every trailer hitched over the middle of the axle in front, that of the last axle is a flat output (Rouchon, Fliess, Levine,
-    Martin, *Flatness and motion planning: the car with n trailers*, Proc. ECC 1993, 1518). From its curve p_n(s),
+    With every trailer hitched over the middle of the axle in front, that of the last axle is a flat output (Rouchon,
+    Fliess, Levine, Martin, *Flatness and motion planning: the car with n trailers*, Proc. ECC 1993, 1518). From its
+    curve p_n(s),
 
         tau_i = p_i' / |p_i'|,    p_(i-1) = p_i + l_i tau_i,    i = n ... 1,
 
-    l_i the drawbars: headings, hitch angles, and from tau_0' the curvature of the car's own path and its steering follow from n + 2
-    derivatives of the curve, found by truncated Taylor series. Speeds are means over the control period T, and steering, which runs
-    straight from one moment to the next, is set phi - (phi(t + T) - 2 phi(t) + phi(t - T)) / 12, so that it has the right mean in between.
+    l_i the drawbars: headings, hitch angles, and from tau_0' the curvature of the car's own path and its steering
+    follow from n + 2 derivatives of the curve, found by truncated Taylor series. Speeds are means over the control
+    period T, and steering, which runs straight from one moment to the next, is set phi - (phi(t + T) - 2 phi(t) + phi(t
+    - T)) / 12, so that it has the right mean in between.
 
-    The curve is a spline of degree 9 through 1200 points of the path. In dynamic mode the servos' lag, and in reverse every error, adds up:
-    this is the feed-forward of a path that `TrackingLQR` or `TrailerBacking` then hold.
+    The curve is a spline of degree 9 through 1200 points of the path. In dynamic mode the servos' lag, and in reverse
+    every error, adds up: this is the feed-forward of a path that `TrackingLQR` or `TrailerBacking` then hold.
 
     vehicle  a car (or two driven wheels) with trailers, all hitches on the axle
     path     of the middle of the last axle; its curvature must be smooth: n derivatives of it are used
@@ -53,9 +55,10 @@ class TrailerFlatness:
         self.links = trailer_links(vehicle, trailer_joints(vehicle, trailer))
         for link in self.links:
             if abs(link.hitch) > ON_AXLE:
-                raise ModelError(f"{link.joint!r} of {vehicle.name!r} sits {link.hitch:.4g} m behind the axle in front of it: the last "
-                                 "axle is a flat output only with every hitch over an axle. TrailerBacking and TrackingLQR take "
-                                 "them anywhere")
+                raise ModelError(f"{link.joint!r} of {vehicle.name!r} sits {link.hitch:.4g} m behind the axle in front "
+                                 "of it: the last "
+                                 "axle is a flat output only with every hitch over an axle. TrailerBacking and "
+                                 "TrackingLQR take them anywhere")
         s = np.linspace(0.0, path.length, POINTS + 1)
         points = path.point(s)
         if path.closed:
@@ -71,7 +74,7 @@ class TrailerFlatness:
         data = vehicle.model.createData()
         pin.forwardKinematics(vehicle.model, data, self._q)
         before = data.oMi[vehicle.model.getJointId(self.links[0].joint)].translation - data.oMi[1].translation
-        self._hitch = float(before @ data.oMi[1].rotation[:, 0])                       # of the first hitch before the base's origin
+        self._hitch = float(before @ data.oMi[1].rotation[:, 0])      # of the first hitch before the base's origin
         self._check()
 
     def _check(self) -> None:
@@ -85,13 +88,15 @@ class TrailerFlatness:
             beyond = np.flatnonzero((angle < limit.lower) | (angle > limit.upper))
             if len(beyond):
                 raise ModelError(f"the path asks {name!r} of {self.vehicle.name!r} for {angle[beyond[0]]:.3f} rad at "
-                                 f"s = {places[beyond[0]]:.3g} m, its limits are {limit.lower:.3f} and {limit.upper:.3f}: take a wider "
-                                 "path, or one whose curvature changes more smoothly")
+                                 f"s = {places[beyond[0]]:.3g} m, its limits are {limit.lower:.3f} and "
+                                 f"{limit.upper:.3f}: take a wider path, or one whose curvature changes more smoothly")
             rate = np.abs(np.diff(angle)) / places[1] * abs(self.speed)
             if rate.max() > limit.velocity:
                 raise ModelError(f"the path asks {name!r} of {self.vehicle.name!r} for {rate.max():.3g} rad/s at "
-                                 f"s = {places[rate.argmax()]:.3g} m, more than {limit.velocity:.3g}: drive more slowly, or take a "
-                                 f"path whose curvature changes smoothly ({len(self.links)} derivatives of it are used)")
+                                 f"s = {places[rate.argmax()]:.3g} m, more than {limit.velocity:.3g}: drive more "
+                                 "slowly, or take a "
+                                 f"path whose curvature changes smoothly ({len(self.links)} derivatives of it are "
+                                 "used)")
 
     def chain(self, s: float) -> tuple[np.ndarray, np.ndarray]:
         """Series of p_0 (m, 2), and headings of car and trailers (n + 1,)."""
@@ -106,7 +111,8 @@ class TrailerFlatness:
         return p, np.array(headings[::-1])
 
     def steering(self, s: float) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Steering angles [rad] in the order of `vehicle.steering.steered`, (|dp_0/ds|, d theta_0/ds), and headings (n + 1,)."""
+        """Steering angles [rad] in the order of `vehicle.steering.steered`, (|dp_0/ds|, d theta_0/ds), and headings (n
+        + 1,)."""
         p, headings = self.chain(s)
         first, second = p[1], 2 * p[2]
         along = float(np.hypot(*first))
@@ -132,7 +138,8 @@ class TrailerFlatness:
         return now - (after - 2 * now + before) / 12
 
     def _mean(self, t: float) -> np.ndarray:
-        """xi for the control period from t on, (nxi,): constant over it, it goes as far as the path asks. By Gauss's quadrature."""
+        """xi for the control period from t on, (nxi,): constant over it, it goes as far as the path asks. By Gauss's
+        quadrature."""
         h, begin, end = self.period, self._held(t), self._held(t + self.period)
         rows, wanted = np.zeros((len(self._rows), len(self.vehicle.speeds))), np.zeros(len(self._rows))
         for node, weight in zip(*GAUSS):
@@ -143,7 +150,8 @@ class TrailerFlatness:
             E, e0 = self._frame(t, self._q, self.vehicle.theta)
             rates = (end - begin)[self._leaders] / h
             rows += weight / 2 * E[self._rows]
-            wanted += weight / 2 * (np.array([self.speed * along, *(rates if self._leaders else [self.speed * turning])]) - e0[self._rows])
+            wanted += weight / 2 * (np.array([self.speed * along,
+                                              *(rates if self._leaders else [self.speed * turning])]) - e0[self._rows])
         return np.linalg.lstsq(rows, wanted, rcond=1e-9)[0]
 
     def __call__(self, t: float, state: State) -> Command:

@@ -9,7 +9,9 @@ import numpy as np
 from ..compile.buffered import Buffered
 from ..errors import ModelError
 from ..simulation.command import JointPosition, JointVelocity
-from ..simulation.state import State
+from ..simulation.commanded_twist import NOT_YET
+from ..simulation.state import State, base_pose
+from ..simulation.trajectory import Trajectory
 from ..vehicle.couplings import Axle
 from ..vehicle.vehicle import Vehicle
 
@@ -22,12 +24,13 @@ STILL = 1e-6      # a twist smaller than this [m/s] leaves the steering where it
 class TwistDrive:
     """Body twist to joint commands, by the same rule for every kind of vehicle: steering first, wheels after it.
 
-    Each driven steering joint goes to the angle at which its wheel's lateral row lets the wanted twist pass. The twist that the axles
-    allow at their present angles (least squares onto the kernel of the lateral rows) then gives each driven wheel the rate that solves
-    its own rolling row A v + b = 0, steering rates included.
+    Each driven steering joint goes to the angle at which its wheel's lateral row lets the wanted twist pass. The twist
+    that the axles allow at their present angles (least squares onto the kernel of the lateral rows) then gives each
+    driven wheel the rate that solves its own rolling row A v + b = 0, steering rates included.
 
     vehicle  with driven wheels
-    twist    (forward [m/s], lateral [m/s], yaw rate [rad/s]) of the base in the ground plane, or a callable (t, state) -> twist
+    twist    (forward [m/s], lateral [m/s], yaw rate [rad/s]) of the base in the ground plane, or a callable (t, state)
+             -> twist
 
     Raises `ModelError` for a vehicle without driven wheels.
     """
@@ -42,13 +45,18 @@ class TwistDrive:
         self.rows = [next(i for i, name in enumerate(names) if name in wanted) for wanted in rolling]
         self.spins = [m.spin for m in self.wheels]
         self._forms = Buffered(_densified(vehicle))
+        self.commanded_twist = NOT_YET
 
     def __call__(self, t: float, state: State) -> tuple[JointPosition, JointVelocity]:
         wanted = np.asarray(self.twist(t, state) if callable(self.twist) else self.twist, dtype=float)
         return self.follow(t, state, wanted)
 
     def follow(self, t: float, state: State, wanted: np.ndarray) -> tuple[JointPosition, JointVelocity]:
-        """Commands for one twist (3,)."""
+        """Commands for one twist (3,), which `commanded_twist` shows from then on. Raises `ModelError` for another
+        shape."""
+        if np.shape(wanted) != (3,):
+            raise ModelError(f"the twist is {wanted!r}; expected forward [m/s], lateral [m/s] and yaw rate [rad/s]")
+        self.commanded_twist = np.array(wanted, dtype=float)
         steering = self.vehicle.steering
         scaled = wanted * (1, 1, steering.length)
         angles = {axle.steering: state.joint_position[axle.steering] for axle in steering.steered}
@@ -62,23 +70,28 @@ class TwistDrive:
             scaled = scaled - row * (row @ scaled)
         allowed = scaled / (1, 1, steering.length)
         A, b = self._forms(t, state.q, self.vehicle.theta)
-        v = np.array(state.v)                              # steering that is turning counts, where it moves a wheel's centre
+        # steering that is turning counts, where it moves a wheel's centre
+        v = np.array(state.v)
         v[:6] = self._base_twist(state, allowed)
         v[self.spins] = 0.0
-        rates = {m.wheel.joint: -float(A[row] @ v + b[row]) / float(A[row, m.spin]) for m, row in zip(self.wheels, self.rows)}
+        rates = {m.wheel.joint: -float(A[row] @ v + b[row]) / float(A[row, m.spin])
+                 for m, row in zip(self.wheels, self.rows)}
         return JointPosition(targets), JointVelocity(rates)
 
     def _angle(self, axle: Axle, twist: np.ndarray, now: float) -> float:
-        """The steering angle that lets the twist pass: the nearest one, or, if a limit is in the way, the one half a turn round."""
+        """The steering angle that lets the twist pass: the nearest one, or, if a limit is in the way, the one half a
+        turn round."""
         angle, limit = axle.angle_for(twist, now), self.vehicle.limits.get(axle.steering)
         if limit is None or limit.lower <= angle <= limit.upper or self.vehicle.steering.coupled:
             return angle
         return next((other for other in (angle - np.pi, angle + np.pi) if limit.lower <= other <= limit.upper), angle)
 
     def _held(self, angles: dict[str, float]) -> list[np.ndarray]:
-        """Orthonormal rows (3,), two at most, of the twists that the axles of the base do not let pass at these angles."""
+        """Orthonormal rows (3,), two at most, of the twists that the axles of the base do not let pass at these
+        angles."""
         steering = self.vehicle.steering
-        rows = [axle.straight for axle in steering.fixed[:1]] + [axle.at(angles[axle.steering]) for axle in steering.steered]
+        rows = [axle.straight for axle in steering.fixed[:1]]
+        rows += [axle.at(angles[axle.steering]) for axle in steering.steered]
         rows = np.array(rows).reshape(-1, 3)
         held: list[np.ndarray] = []
         least = 0.0
@@ -95,17 +108,34 @@ class TwistDrive:
     def _base_twist(self, state: State, planar: np.ndarray) -> np.ndarray:
         """(6,) in the base's frame of a planar twist along the heading."""
         R, n = state.T_WB[:3, :3], self.vehicle.placer.normal
-        heading = _cross(R[:, 1], n)
-        heading /= np.linalg.norm(heading)
+        heading = _heading(R, n)
         forward, lateral, turn = planar
         return np.concatenate([R.T @ (forward * heading + lateral * _cross(n, heading)), R.T @ n * turn])
 
 
-def _reachable(twist: np.ndarray, now: np.ndarray) -> np.ndarray:
-    """A twist on the great circle from `now`, the one that coupled axles allow, to the wanted one, `REACH` away at most.
+def driven_twist(vehicle: Vehicle, trajectory: Trajectory) -> np.ndarray:
+    """(N, 3) forward [m/s], lateral [m/s] and yaw rate [rad/s] of the base in the ground plane at each recorded moment:
+    what a run has made of its `commanded_twist`."""
+    n, rows = vehicle.placer.normal, []
+    for q, v in zip(trajectory.q, trajectory.v):
+        R = base_pose(q)[:3, :3]
+        heading, velocity = _heading(R, n), R @ v[:3]
+        rows.append((heading @ velocity, _cross(n, heading) @ velocity, n @ (R @ v[3:6])))
+    return np.array(rows)
 
-    Axles that must meet in one point get to a far one only through those between: straight ahead and turning on the spot
-    are a quarter of a circle apart, and a wheel that went to its nearest angle on its own would block the others.
+
+def _heading(R_WB: np.ndarray, n: np.ndarray) -> np.ndarray:
+    """Unit vector in the ground plane, in W, along which the base looks."""
+    heading = _cross(R_WB[:, 1], n)
+    return heading / np.linalg.norm(heading)
+
+
+def _reachable(twist: np.ndarray, now: np.ndarray) -> np.ndarray:
+    """A twist on the great circle from `now`, the one that coupled axles allow, to the wanted one, `REACH` away at
+    most.
+
+    Axles that must meet in one point get to a far one only through those between: straight ahead and turning on the
+    spot are a quarter of a circle apart, and a wheel that went to its nearest angle on its own would block the others.
     """
     wanted = twist / np.linalg.norm(twist)
     near = float(now @ wanted)

@@ -1,4 +1,5 @@
-"""Every vehicle that ideal rolling keeps from moving sideways moves like a unicycle, about some point and heading of its base."""
+"""Every vehicle that ideal rolling keeps from moving sideways moves like a unicycle, about some point and heading of
+its base."""
 
 from __future__ import annotations
 
@@ -22,8 +23,8 @@ class Unicycle:
     yaw             heading of P's motion from that of the base [rad]
     free            the base moves in every direction, and P is its origin
     wheelbase       [m] from P to the steered axle farthest ahead; the vehicle's length where none is
-    length          [m] that the vehicle is measured by: that of its wheels about their middle, or the wheelbase where that is less,
-                    so that trailers do not count
+    length          [m] that the vehicle is measured by: that of its wheels about their middle, or the wheelbase where
+                    that is less, so that trailers do not count
     turning_radius  [m] smallest radius of P's path at the steering's limits; 0 where it can turn on the spot
     """
 
@@ -47,17 +48,19 @@ class Unicycle:
         return pose[0] - c * self.offset[0] + s * self.offset[1], pose[1] - s * self.offset[0] - c * self.offset[1], yaw
 
     def twist(self, speed: float, turn: float) -> np.ndarray:
-        """(forward, lateral, yaw rate) of the base at which P moves with `speed` [m/s] along its heading, turning with `turn` [rad/s]."""
-        return np.array([speed * np.cos(self.yaw) + turn * self.offset[1], speed * np.sin(self.yaw) - turn * self.offset[0], turn])
+        """(forward, lateral, yaw rate) of the base at which P moves with `speed` [m/s] along its heading, turning with
+        `turn` [rad/s]."""
+        return np.array([speed * np.cos(self.yaw) + turn * self.offset[1],
+                         speed * np.sin(self.yaw) - turn * self.offset[0], turn])
 
 
 @lru_cache(maxsize=64)
 def unicycle(vehicle: Vehicle) -> Unicycle:
     """Reads P off the distribution.
 
-    The planar twists (forward, lateral, yaw rate) that the kernel of A holds, over all poses at which the vehicle decided on its
-    rows, have one common annihilator w where the vehicle is a unicycle: w . twist = 0 says that P does not move sideways. Without
-    one the base is free.
+    The planar twists (forward, lateral, yaw rate) that the kernel of A holds, over all poses at which the vehicle
+    decided on its rows, have one common annihilator w where the vehicle is a unicycle: w . twist = 0 says that P does
+    not move sideways. Without one the base is free.
 
     Raises `ModelError` for a vehicle whose base cannot both move along and turn.
     """
@@ -119,7 +122,8 @@ def _normal(vehicle: Vehicle, q: np.ndarray) -> np.ndarray:
 
 
 def _planar(n: np.ndarray, nv: int) -> tuple[np.ndarray, np.ndarray]:
-    """Rows (3, nv) that take v to forward, lateral and yaw rate in the ground plane, and (2, nv) to roll and pitch rate."""
+    """Rows (3, nv) that take v to forward, lateral and yaw rate in the ground plane, and (2, nv) to roll and pitch
+    rate."""
     forward = np.cross([0.0, 1.0, 0.0], n)
     forward /= np.linalg.norm(forward)
     lateral = np.cross(n, forward)

@@ -27,28 +27,31 @@ class WheelServo(Combinator):
         tau_j = J_j (e / T + i / (4 T^2)) + sum_k M_jk r'_k   e = r - w
         i' = e                                                held where tau_j is at its limit on the side of e
 
-    J_j = 1 / B_jj [kg m^2] is the inertia felt at the joint while the others are free, M = B^+ the inertia of all driven joints together,
-    and B = d(dw/dt)/du from the equations of motion at the vehicle's neutral configuration. Gains have no unit but time, and are the same
-    for a robot of 1 kg and one of 1000 kg. A mode of the joints whose load is J / lambda has e'' + lambda e'/T + lambda e/(4 T^2) = 0:
-    stable for every lambda > 0, critically damped for 1. Constant loads (slopes, drag) are taken up by the integral: in steady motion the error
-    is zero.
+    J_j = 1 / B_jj [kg m^2] is the inertia felt at the joint while the others are free, M = B^+ the inertia of all
+    driven joints together, and B = d(dw/dt)/du from the equations of motion at the vehicle's neutral configuration.
+    Gains have no unit but time, and are the same for a robot of 1 kg and one of 1000 kg. A mode of the joints whose
+    load is J / lambda has e'' + lambda e'/T + lambda e/(4 T^2) = 0: stable for every lambda > 0, critically damped for
+    1. Constant loads (slopes, drag) are taken up by the integral: in steady motion the error is zero.
 
-    A commanded position p* [rad] becomes the rate (p* - p) / (4 T), the cascade of a steering motor: both loops together are critically
-    damped at 2 T. Commanded efforts pass; joints without a command get none.
+    A commanded position p* [rad] becomes the rate (p* - p) / (4 T), the cascade of a steering motor: both loops
+    together are critically damped at 2 T. Commanded efforts pass; joints without a command get none.
 
     vehicle   with driven wheels
-    twist     (forward [m/s], lateral [m/s], yaw rate [rad/s]) of the base, or a callable (t, state) -> twist; goes through `TwistDrive`
+    twist     (forward [m/s], lateral [m/s], yaw rate [rad/s]) of the base, or a callable (t, state) -> twist; goes
+              through `TwistDrive`
     commands  instead of a twist, a controller (t, state) that answers JointVelocity, JointPosition or several
     time      T [s] in which an error is closed; the control period is to be a fifth of it or less
 
-    Two-degree-of-freedom PI control with conditional integration: K. J. Astrom and T. Hagglund, Advanced PID Control (2006), sections 3.4
-    and 3.5. `simulation.servo` closes the same commands exactly, by inverse dynamics of the whole vehicle at every step: that is a
-    constraint with a time constant; this is what a robot has.
+    Two-degree-of-freedom PI control with conditional integration: K. J. Astrom and T. Hagglund, Advanced PID Control
+    (2006), sections 3.4 and 3.5. `simulation.servo` closes the same commands exactly, by inverse dynamics of the whole
+    vehicle at every step: that is a constraint with a time constant; this is what a robot has.
 
-    Raises `ModelError` for a vehicle without driven joints, a time that is not positive, and where it has nothing or two things to follow.
+    Raises `ModelError` for a vehicle without driven joints, a time that is not positive, and where it has nothing or
+    two things to follow.
     """
 
-    def __init__(self, vehicle: Vehicle, twist: Twist | None = None, *, commands: Controller | None = None, time: float = 0.05):
+    def __init__(self, vehicle: Vehicle, twist: Twist | None = None, *, commands: Controller | None = None,
+                 time: float = 0.05):
         if (twist is None) == (commands is None):
             raise ModelError("WheelServo follows a twist or a controller's commands: give one of the two")
         super().__init__(TwistDrive(vehicle, twist) if commands is None else commands)
@@ -86,7 +89,7 @@ class WheelServo(Combinator):
         command = self.inside[0](t, state)
         parts = command if isinstance(command, (list, tuple)) else (command,)
         if not _readable(parts, self.joints):
-            return command                                             # nothing to follow; what is wrong with it, the simulator says
+            return command      # nothing to follow; what is wrong with it, the simulator says
         wanted, torque = np.full(len(self.joints), np.nan), {}
         for part in parts:
             for name, value in part.values.items():
@@ -109,7 +112,7 @@ class WheelServo(Combinator):
         encoder = state.encoder.rate
         rate = np.array([encoder[name] for name in self.joints])
         passed = 0.0 if self._t is None else t - self._t
-        self._reference += self._growth * passed                       # as far as the feed-forward has brought an ideal joint meanwhile
+        self._reference += self._growth * passed      # as far as the feed-forward has brought an ideal joint meanwhile
         fresh = on & np.isnan(self._reference)
         self._reference[fresh], self._integral[fresh] = rate[fresh], 0.0
         self._reference[~on] = np.nan
@@ -129,7 +132,8 @@ def _readable(parts: Sequence, joints: Sequence[str]) -> bool:
     for part in parts:
         if not (isinstance(part, NAMED) and isinstance(part.values, Mapping)):
             return False
-        if not all(isinstance(value, (int, float, np.number)) and math.isfinite(value) for value in part.values.values()):
+        if not all(isinstance(value, (int, float, np.number)) and math.isfinite(value)
+                   for value in part.values.values()):
             return False
         names += part.values
     return len(set(names)) == len(names) and set(names) <= set(joints)

@@ -16,8 +16,8 @@ WORLD = "odom"               # REP-105: the frame that does not jump; here it is
 
 @dataclass(frozen=True)
 class Link:
-    """A link and the one it hangs on. Its placement in the parent is `above.inverse() * X(q) * below`, X being the motion of `joint`,
-    or none where `joint` is None."""
+    """A link and the one it hangs on. Its placement in the parent is `above.inverse() * X(q) * below`, X being the
+    motion of `joint`, or none where `joint` is None."""
 
     name: str
     parent: str
@@ -56,7 +56,8 @@ class Frames:
         return link.above.inverse() * motion * link.below
 
     def contacts(self, q: np.ndarray, t: float) -> dict[str, pin.SE3]:
-        """Contact -> its frame in W, after `place(q)`: origin K, x along the rolling, y to the side, z along the normal."""
+        """Contact -> its frame in W, after `place(q)`: origin K, x along the rolling, y to the side, z along the
+        normal."""
         points, axes = (part.full() for part in self._axes(t, q, self.vehicle.theta))
         placed = {}
         for i, contact in enumerate(self.vehicle.contacts):
@@ -69,5 +70,6 @@ def _contact_axes(vehicle: Vehicle) -> ca.Function:
     """(t, q, theta) -> K and the three directions as columns, in the frame of the carrying body, contact by contact."""
     system = vehicle.constrained.system
     points = ca.horzcat(ca.SX(3, 0), *[c.point for c in vehicle.contacts])
-    axes = ca.horzcat(ca.SX(3, 0), *[c.directions[name] for c in vehicle.contacts for name in ("longitudinal", "lateral", "normal")])
+    axes = ca.horzcat(ca.SX(3, 0),
+                      *[c.directions[name] for c in vehicle.contacts for name in ("longitudinal", "lateral", "normal")])
     return ca.Function("contact_axes", [system.t, system.q, system.theta], [ca.densify(points), ca.densify(axes)])

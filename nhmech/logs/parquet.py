@@ -10,7 +10,8 @@ from .table import Table
 
 
 def write_parquet(table: Table, path) -> Path:
-    """Writes float64 columns, each with its unit in the field's metadata, block by block. What the run was made of is not in it.
+    """Writes float64 columns, each with its unit in the field's metadata, block by block. What the run was made of is
+    not in it.
 
     Raises `NhmechError` where pyarrow is missing, `OSError` where the file cannot be written.
     """
@@ -18,8 +19,9 @@ def write_parquet(table: Table, path) -> Path:
         import pyarrow
         import pyarrow.parquet
     except ImportError as error:
-        raise NhmechError("Parquet needs pyarrow: pip install 'nhmech[logs]'") from error
-    schema = pyarrow.schema([pyarrow.field(name, pyarrow.float64(), metadata={"unit": unit}) for name, unit in table.columns.items()])
+        raise NhmechError("Parquet needs pyarrow: pip install pyarrow") from error
+    schema = pyarrow.schema([pyarrow.field(name, pyarrow.float64(), metadata={"unit": unit})
+                             for name, unit in table.columns.items()])
     with replaced(path) as new, pyarrow.parquet.ParquetWriter(new, schema) as file:
         for block in table.blocks():
             file.write_table(pyarrow.table(list(block.T), schema=schema))

@@ -9,13 +9,15 @@ from functools import cached_property
 import numpy as np
 
 from ..errors import NhmechError
+from ..simulation import commanded_twist
 from ..simulation.trajectory import Trajectory
 
 BLOCK = 1024                 # rows that are worked out at once
 
 
 def picked(t: np.ndarray, rate: float | None) -> np.ndarray:
-    """Indices of the recorded states that are exported: all, or the first at or after every 1/rate [s], and the last one.
+    """Indices of the recorded states that are exported: all, or the first at or after every 1/rate [s], and the last
+    one.
 
     Raises `NhmechError` for a rate that is not positive.
     """
@@ -29,9 +31,10 @@ def picked(t: np.ndarray, rate: float | None) -> np.ndarray:
 
 @dataclass(frozen=True)
 class Table:
-    """Columns t, q.*, v.*, angle.*, u.*, energy, force.*.* of a run.
+    """Columns t, q.*, v.*, angle.*, u.*, commanded_*, energy, force.*.* of a run.
 
-    forces  the ground's forces on the wheels among them, "force.<contact>.<direction>" [N]; where the run has none they are left out
+    forces  the ground's forces on the wheels among them, "force.<contact>.<direction>" [N]; where the run has none they
+            are left out
     rate    states per second at most; all where None
     progress  called now and then with the time [s] that has been reached
     """
@@ -51,7 +54,8 @@ class Table:
         """(contact, direction) of the force columns."""
         if not (self.forces and has_forces(self.trajectory)):
             return ()
-        return tuple((name, direction) for name, held in self.trajectory.reactions[0].components.items() for direction in held)
+        return tuple((name, direction) for name, held in self.trajectory.reactions[0].components.items()
+                     for direction in held)
 
     @cached_property
     def columns(self) -> dict[str, str]:
@@ -61,6 +65,8 @@ class Table:
                    **{f"v.{name}": unit for name, unit in zip(run.names["v"], self._units("v"))},
                    **{f"angle.{name}": "rad" for name in run.names["angles"]},
                    **{f"u.{name}": self._effort_unit(name) for name in run.names["u"]}}
+        if run.commanded_twist is not None:
+            columns |= dict(zip(commanded_twist.NAMES, commanded_twist.UNITS))
         if has_system(run):
             columns["energy"] = "J"
         return columns | {f"force.{name}.{direction}": "N" for name, direction in self.contacts}
@@ -72,10 +78,13 @@ class Table:
         for begin in range(0, len(self.rows), BLOCK):
             rows = self.rows[begin:begin + BLOCK]
             parts = [run.t[rows, None], run.q[rows], run.v[rows], run.angles[rows], run.u[rows]]
+            if run.commanded_twist is not None:
+                parts.append(run.commanded_twist[rows])
             if energy is not None:
                 parts.append(energy[rows, None])
             if self.contacts:
-                parts.append(np.array([[run.reactions[k].components[name][direction] for name, direction in self.contacts] for k in rows]))
+                parts.append(np.array([[run.reactions[k].components[name][direction]
+                                        for name, direction in self.contacts] for k in rows]))
             if self.progress is not None:
                 self.progress(run.t[rows[-1]])
             yield np.hstack(parts)
@@ -88,14 +97,16 @@ class Table:
         if part == "v":
             return algebroid.v_units
         lengths = dict.fromkeys("xyz", "m") if run.subject.vehicle is not None else {}
-        rates = {name.removesuffix("'"): unit.removesuffix("/s") for name, unit in zip(algebroid.v_names, algebroid.v_units)}
+        rates = {name.removesuffix("'"): unit.removesuffix("/s")
+                 for name, unit in zip(algebroid.v_names, algebroid.v_units)}
         return [(lengths | rates).get(name, "") for name in run.names["q"]]
 
     def _effort_unit(self, name: str) -> str:
         run = self.trajectory
         if not has_system(run) or run.subject.vehicle is None:
             return ""
-        if name not in run.names["v"]:                                   # of an external wrench, "<link>.fx" ... "<link>.tz"
+        # of an external wrench, "<link>.fx" ... "<link>.tz"
+        if name not in run.names["v"]:
             return "N" if name[-2] == "f" else "N m"
         return "N" if self._units("v")[run.names["v"].index(name)] == "m/s" else "N m"
 

@@ -17,7 +17,8 @@ from ..errors import MechanicsError
 
 @dataclass(frozen=True)
 class LieAlgebroid:
-    """dq/dt = rho(q) v and [e_a, e_b] = c^g_ab e_g (paper 'Quasi-coordinates from the point of view of Lie algebroid structures', section 3).
+    """dq/dt = rho(q) v and [e_a, e_b] = c^g_ab e_g (paper 'Quasi-coordinates from the point of view of Lie
+    algebroid structures', section 3).
 
     q            (nq,) symbols of the configuration
     anchor       (nq, nv) rho(q)
@@ -50,7 +51,8 @@ class LieAlgebroid:
         return ca.vertcat(*parts) if parts else ca.SX(0, 1)
 
     def normalise(self, q):
-        """q pulled back to the manifold: unit quaternions and unit (cos, sin) pairs. Works on numbers and on symbols."""
+        """q pulled back to the manifold: unit quaternions and unit (cos, sin) pairs.
+        Works on numbers and on symbols."""
         q = q + 0
         for i, n in [(i, 4) for i in self.quaternions] + [(i, 2) for i, _ in self.circles]:
             part = q[i:i + n]
@@ -58,7 +60,8 @@ class LieAlgebroid:
         return q
 
     def check(self, points: int = 3, seed: int = 0, rtol: float = 1e-9) -> None:
-        """The structure equations at random points: the anchor is a morphism, c is antisymmetric, and Jacobi's identity.
+        """The structure equations at random points: the anchor is a morphism, c is antisymmetric,
+        and Jacobi's identity.
 
         Raises `MechanicsError` that names the first failing component.
         """
@@ -71,7 +74,8 @@ class LieAlgebroid:
         terms: list[tuple[str, ca.SX]] = []
         for a in range(nv):
             for b in range(a, nv):
-                terms.append((f"antisymmetry c[:, {a}, {b}]", ca.vertcat(*[c[g][a, b] + c[g][b, a] for g in range(nv)])))
+                terms.append((f"antisymmetry c[:, {a}, {b}]",
+                              ca.vertcat(*[c[g][a, b] + c[g][b, a] for g in range(nv)])))
                 bracket = along(fields[b], a) - along(fields[a], b)
                 right = sum((c[g][a, b] * fields[g] for g in range(nv)), ca.SX.zeros(self.nq, 1))
                 terms.append((f"anchor morphism [{self.v_names[a]}, {self.v_names[b]}]", bracket - right))
@@ -82,8 +86,10 @@ class LieAlgebroid:
                         for i, j, k in ((a, b, d), (b, d, a), (d, a, b)):
                             total += along(c[g][j, k], i) + sum(c[e][j, k] * c[g][i, e] for e in range(nv))
                         jacobi.append(total)
-                    terms.append((f"Jacobi ({self.v_names[a]}, {self.v_names[b]}, {self.v_names[d]})", ca.vertcat(*jacobi)))
-        terms.sort(key=lambda term: ("antisymmetry", "anchor", "Jacobi").index(term[0].split()[0]))     # the simplest first
+                    terms.append((f"Jacobi ({self.v_names[a]}, {self.v_names[b]}, {self.v_names[d]})",
+                                  ca.vertcat(*jacobi)))
+        kinds = ("antisymmetry", "anchor", "Jacobi")                                 # the simplest first
+        terms.sort(key=lambda term: kinds.index(term[0].split()[0]))
         symbols = ca.symvar(ca.veccat(*[term for _, term in terms]))
         held = ca.vertcat(*[symbol for symbol in symbols if not ca.depends_on(self.q, symbol)])      # t and parameters
         values = ca.Function("structure_equations", [self.q, held], [term for _, term in terms])
@@ -116,7 +122,8 @@ def line(name: str, unit: str = "m/s") -> LieAlgebroid:
 def circle(name: str) -> LieAlgebroid:
     """SO(2) embedded as (cos, sin), without limit to the number of turns; v is the angle's rate [rad/s]."""
     q = ca.vertcat(ca.SX.sym(f"{name}.cos"), ca.SX.sym(f"{name}.sin"))
-    return LieAlgebroid(q, (f"{name}.cos", f"{name}.sin"), (name,), ("rad/s",), ca.vertcat(-q[1], q[0]), (ca.SX(1, 1),), ((0, 0),))
+    return LieAlgebroid(q, (f"{name}.cos", f"{name}.sin"), (name,), ("rad/s",), ca.vertcat(-q[1], q[0]),
+                        (ca.SX(1, 1),), ((0, 0),))
 
 
 TWIST = ("forward_speed", "lateral_speed", "vertical_speed", "roll_rate", "pitch_rate", "yaw_rate")
@@ -131,7 +138,8 @@ def rotation(quaternion: ca.SX) -> ca.SX:
 
 
 def special_euclidean(v_names: Sequence[str] = TWIST) -> LieAlgebroid:
-    """SE(3) trivialised on the left: q = (position [m], quaternion x y z w), v = (linear [m/s], angular [rad/s]) in the body.
+    """SE(3) trivialised on the left: q = (position [m], quaternion x y z w),
+    v = (linear [m/s], angular [rad/s]) in the body.
 
     [V, W] = (w_V x v_W - w_W x v_V, w_V x w_W), which is Pinocchio's `Motion.cross`.
     """
@@ -159,9 +167,9 @@ def product(*factors: LieAlgebroid) -> LieAlgebroid:
         circles += [(iq + i, iv + a) for i, a in f.circles]
         quaternions += [iq + i for i in f.quaternions]
         iq, iv = iq + f.nq, iv + f.nv
-    return LieAlgebroid(ca.vertcat(*[f.q for f in factors]), sum((f.q_names for f in factors), ()), sum((f.v_names for f in factors), ()),
-                        sum((f.v_units for f in factors), ()), ca.diagcat(*[f.anchor for f in factors]), tuple(structure),
-                        tuple(circles), tuple(quaternions))
+    return LieAlgebroid(ca.vertcat(*[f.q for f in factors]), sum((f.q_names for f in factors), ()),
+                        sum((f.v_names for f in factors), ()), sum((f.v_units for f in factors), ()),
+                        ca.diagcat(*[f.anchor for f in factors]), tuple(structure), tuple(circles), tuple(quaternions))
 
 
 def bracket(algebroid: LieAlgebroid, X: ca.SX, Y: ca.SX) -> ca.SX:

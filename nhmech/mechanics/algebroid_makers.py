@@ -1,7 +1,7 @@
 """Lie algebroids to start from: Lie algebras, the rotation groups with their attitude, and TP/G of a principal bundle.
 
-All groups are trivialised on the left: fibre coordinates of SO(3), SE(2), SE(3) are components in the moving body, and the
-structure functions are those of left-invariant vector fields, [e_a, e_b] = c^g_ab e_g.
+All groups are trivialised on the left: fibre coordinates of SO(3), SE(2), SE(3) are components in the moving body,
+and the structure functions are those of left-invariant vector fields, [e_a, e_b] = c^g_ab e_g.
 """
 
 from __future__ import annotations
@@ -44,9 +44,10 @@ def structure_constants(name: str) -> np.ndarray:
     return c
 
 
-def lie_algebra(constants: str | np.ndarray, names: Sequence[str] | None = None, units: Sequence[str] | None = None) -> LieAlgebroid:
-    """A Lie algebra: no configuration (nq = 0), rho = 0, constant c. Its equations of motion are those of Euler and Poincare,
-    d/dt(dL/dv^a) = -c^g_ab v^b dL/dv^g + tau_a (paper 002, example 5.2 and eq. (9)).
+def lie_algebra(constants: str | np.ndarray, names: Sequence[str] | None = None,
+                units: Sequence[str] | None = None) -> LieAlgebroid:
+    """A Lie algebra: no configuration (nq = 0), rho = 0, constant c. Its equations of motion are those of Euler and
+    Poincare, d/dt(dL/dv^a) = -c^g_ab v^b dL/dv^g + tau_a (paper 002, example 5.2 and eq. (9)).
 
     constants  a name, or c (k, k, k) with c[g, a, b] = c^g_ab; right-invariant (world) components have -c:
                "so(3)"       angular velocity: [e_x, e_y] = e_z and cyclic
@@ -56,7 +57,8 @@ def lie_algebra(constants: str | np.ndarray, names: Sequence[str] | None = None,
                "u(1)"        one commuting direction
     names, units  of the fibre coordinates; those of the named algebra, or v1, v2, ..., where None
 
-    Raises `MechanicsError` for an unknown name, a wrong shape, constants that are not antisymmetric or violate Jacobi's identity.
+    Raises `MechanicsError` for an unknown name, a wrong shape, constants that are not
+    antisymmetric or violate Jacobi's identity.
     """
     if isinstance(constants, str):
         c, (_, default, default_units) = structure_constants(constants), _ALGEBRAS[constants]
@@ -73,21 +75,24 @@ def lie_algebra(constants: str | np.ndarray, names: Sequence[str] | None = None,
 
 
 def special_orthogonal(prefix: str = "", v_names: Sequence[str] = ANGULAR_VELOCITY) -> LieAlgebroid:
-    """SO(3) trivialised on the left: q the unit quaternion (qx, qy, qz, qw) from body to world, v the body's angular velocity [rad/s].
+    """SO(3) trivialised on the left: q the unit quaternion (qx, qy, qz, qw) from body to world,
+    v the body's angular velocity [rad/s].
 
-    dR/dt = R hat(v), and dq/dt = 1/2 q * (v, 0). `prefix` stands before all names, so that several bodies fit into one product.
-    Source: paper 002, example 5.2.
+    dR/dt = R hat(v), and dq/dt = 1/2 q * (v, 0). `prefix` stands before all names, so that several bodies fit into one
+    product. Source: paper 002, example 5.2.
     """
     whole = special_euclidean()                       # its attitude is the part wanted
     return LieAlgebroid(whole.q[3:], _prefixed(prefix, whole.q_names[3:]), _prefixed(prefix, v_names), ("rad/s",) * 3,
                         whole.anchor[3:, 3:], _sparse(structure_constants("so(3)")), (), (0,))
 
 
-def special_euclidean_2(prefix: str = "", v_names: Sequence[str] = PLANAR_TWIST, *, embedded: bool = False) -> LieAlgebroid:
-    """SE(2) trivialised on the left: q = (x [m], y [m], yaw [rad]), v = (forward [m/s], lateral [m/s], yaw rate [rad/s]) in the body.
+def special_euclidean_2(prefix: str = "", v_names: Sequence[str] = PLANAR_TWIST, *,
+                        embedded: bool = False) -> LieAlgebroid:
+    """SE(2) trivialised on the left: q = (x [m], y [m], yaw [rad]), v = (forward [m/s],
+    lateral [m/s], yaw rate [rad/s]) in the body.
 
-    x' = c v0 - s v1, y' = s v0 + c v1, yaw' = v2, with c, s = cos and sin of the yaw. With `embedded` the yaw is the pair
-    (yaw.cos, yaw.sin), as Pinocchio's planar joint has it.
+    x' = c v0 - s v1, y' = s v0 + c v1, yaw' = v2, with c, s = cos and sin of the yaw.
+    With `embedded` the yaw is the pair (yaw.cos, yaw.sin), as Pinocchio's planar joint has it.
     """
     place = ca.vertcat(ca.SX.sym(prefix + "x"), ca.SX.sym(prefix + "y"))
     if embedded:
@@ -104,7 +109,8 @@ def special_euclidean_2(prefix: str = "", v_names: Sequence[str] = PLANAR_TWIST,
 
 
 def curvature(base: LieAlgebroid, constants: np.ndarray, connection: ca.SX) -> tuple[ca.SX, ...]:
-    """B^K_ij = rho_i(A^K_j) - rho_j(A^K_i) - A^K_k c^k_ij - c^K_IJ A^I_i A^J_j, one antisymmetric (n, n) matrix for each K.
+    """B^K_ij = rho_i(A^K_j) - rho_j(A^K_i) - A^K_k c^k_ij - c^K_IJ A^I_i A^J_j,
+    one antisymmetric (n, n) matrix for each K.
 
     On a tangent bundle that is d_i A_j - d_j A_i - [A_i, A_j]: the coefficients C^K_ij of paper 002, example 6.1.
     """
@@ -115,17 +121,20 @@ def curvature(base: LieAlgebroid, constants: np.ndarray, connection: ca.SX) -> t
         for i in range(n):
             for j in range(i + 1, n):
                 own = sum((connection[K, k] * base.structure[k][i, j] for k in range(n)), ca.SX(0))
-                value = along[i][K, j] - along[j][K, i] - own - ca.bilin(ca.DM(constants[K]), connection[:, i], connection[:, j])
+                twist = ca.bilin(ca.DM(constants[K]), connection[:, i], connection[:, j])
+                value = along[i][K, j] - along[j][K, i] - own - twist
                 form[i, j], form[j, i] = value, -value
     return tuple(ca.sparsify(form) for form in B)
 
 
 def atiyah(base: LieAlgebroid | Sequence[str], group: str | np.ndarray, connection: ca.SX | Callable[[ca.SX], ca.SX],
            names: Sequence[str] | None = None, units: Sequence[str] | None = None) -> LieAlgebroid:
-    """The gauge algebroid TP/G of a principal bundle in the basis adapted to a connection: e_i horizontal lifts, e_K vertical.
+    """The gauge algebroid TP/G of a principal bundle in the basis adapted to a connection:
+    e_i horizontal lifts, e_K vertical.
 
-    e_i = f_i - A^K_i e_K where the f_i lift the base without the connection, so that the fibre coordinates are (w, zeta) with
-    w the base's own and zeta = eta + A w, eta the group velocity. rho(e_i) = rho_i of the base, rho(e_K) = 0 and
+    e_i = f_i - A^K_i e_K where the f_i lift the base without the connection, so that the fibre coordinates are
+    (w, zeta) with w the base's own and zeta = eta + A w, eta the group velocity. rho(e_i) = rho_i of the base,
+    rho(e_K) = 0 and
 
         [e_i, e_j] = c^k_ij e_k - B^K_ij e_K,   [e_i, e_I] = c^K_IJ A^J_i e_K,   [e_I, e_J] = c^K_IJ e_K
 
@@ -143,7 +152,8 @@ def atiyah(base: LieAlgebroid | Sequence[str], group: str | np.ndarray, connecti
     n, k = base.nv, algebra.nv
     A = ca.densify(ca.SX(connection(base.q) if callable(connection) else connection))
     if A.shape != (k, n):
-        raise MechanicsError(f"the connection has shape {A.shape}; a group of dimension {k} over a base of dimension {n} needs ({k}, {n})")
+        raise MechanicsError(f"the connection has shape {A.shape}; a group of dimension {k} over a base "
+                             f"of dimension {n} needs ({k}, {n})")
     constants = np.array([ca.DM(c).full() for c in algebra.structure])
     structure = [ca.diagcat(c, ca.SX(k, k)) for c in base.structure]
     for c, B in zip(constants, curvature(base, constants, A)):
@@ -154,14 +164,15 @@ def atiyah(base: LieAlgebroid | Sequence[str], group: str | np.ndarray, connecti
 
 
 def _check_constants(c: np.ndarray, names: Sequence[str]) -> None:
-    """Antisymmetry and Jacobi's identity in numbers; `LieAlgebroid.check` would do it symbolically, in a second for se(3)."""
+    """Antisymmetry and Jacobi's identity in numbers; `LieAlgebroid.check` would do it symbolically,
+    in a second for se(3)."""
     nested = np.einsum("eab,gde->gabd", c, c)                         # [e_d, [e_a, e_b]]
     jacobi = nested + nested.transpose(0, 2, 3, 1) + nested.transpose(0, 3, 1, 2)
     for what, defect in (("antisymmetry", c + c.transpose(0, 2, 1)), ("Jacobi", jacobi)):
         g, *at = np.unravel_index(np.argmax(np.abs(defect)), defect.shape)
         if not abs(defect[(g, *at)]) <= 1e-12 * max(1.0, np.abs(c).max()) ** 2:
-            raise MechanicsError(f"no Lie algebra: {what} ({', '.join(names[a] for a in at)}) fails in component {names[g]} "
-                                 f"by {defect[(g, *at)]:.3g}")
+            raise MechanicsError(f"no Lie algebra: {what} ({', '.join(names[a] for a in at)}) fails in component "
+                                 f"{names[g]} by {defect[(g, *at)]:.3g}")
 
 
 def _prefixed(prefix: str, names: Sequence[str]) -> tuple[str, ...]:

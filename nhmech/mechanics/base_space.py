@@ -19,17 +19,21 @@ from .system import ConstrainedSystem, LagrangianSystem
 
 def base_coordinates(symmetry: Symmetry) -> tuple[int, ...]:
     """Indices of the entries of q that no generator moves."""
-    moved = at_samples(symmetry.constrained, ca.densify(symmetry.constrained.system.algebroid.anchor @ symmetry.generators))
+    anchor = symmetry.constrained.system.algebroid.anchor
+    moved = at_samples(symmetry.constrained, ca.densify(anchor @ symmetry.generators))
     return tuple(i for i in range(moved.shape[1]) if np.abs(moved[:, i]).max(initial=0.0) <= ZERO)
 
 
 def fixed_speeds(symmetry: Symmetry, count: int) -> tuple[str, ...] | None:
-    """Names of the fibre coordinates that move on D and along which no generator has a component; None where they are not `count`."""
+    """Names of the fibre coordinates that move on D and along which no generator has a component;
+    None where they are not `count`."""
     constrained = symmetry.constrained
-    generators, forms = at_samples(constrained, ca.densify(symmetry.generators)), at_samples(constrained, constrained.distribution.A)
+    generators = at_samples(constrained, ca.densify(symmetry.generators))
+    forms = at_samples(constrained, constrained.distribution.A)
     names, found = constrained.system.algebroid.v_names, []
     for i, unit in enumerate(np.eye(len(names))):
-        moves = any(np.linalg.matrix_rank(np.vstack([A, unit]), tol=ZERO) > np.linalg.matrix_rank(A, tol=ZERO) for A in forms)
+        moves = any(np.linalg.matrix_rank(np.vstack([A, unit]), tol=ZERO) > np.linalg.matrix_rank(A, tol=ZERO)
+                    for A in forms)
         if moves and np.abs(generators[:, i]).max() <= ZERO:
             found.append(names[i])
     return tuple(found) if len(found) == count else None
@@ -58,13 +62,15 @@ class BaseSpace:
         return made
 
     def onto_base(self, quantities: Mapping[str, ca.SX], xi: ca.SX) -> list[ca.SX]:
-        """Invariant functions of (t, q, xi, u, theta) as functions of the base. Raises `MechanicsError` that names one which is not."""
+        """Invariant functions of (t, q, xi, u, theta) as functions of the base.
+        Raises `MechanicsError` that names one which is not."""
         return onto_base(self.symmetry, self.coordinates, quantities, xi)
 
     def constrained(self, system: LagrangianSystem) -> ConstrainedSystem:
         """The system on the base, without constraints."""
         whole = self.symmetry.constrained
-        return ConstrainedSystem(system, assemble([], self.algebroid.nv), whole.parameters, whole.configurations[:, list(self.coordinates)])
+        return ConstrainedSystem(system, assemble([], self.algebroid.nv), whole.parameters,
+                                 whole.configurations[:, list(self.coordinates)])
 
 
 def base_space(symmetry: Symmetry, B: ca.SX, rest: ca.SX, names: tuple[str, ...], units: tuple[str, ...]) -> BaseSpace:
@@ -100,35 +106,43 @@ def base_space(symmetry: Symmetry, B: ca.SX, rest: ca.SX, names: tuple[str, ...]
     return BaseSpace(symmetry, algebroid, coordinates, tuple(tuple(row) for row in outside))
 
 
-def restricted(space: LieAlgebroid, coordinates: tuple[int, ...], anchor: ca.SX, structure: tuple[ca.SX, ...], names: tuple[str, ...],
-               units: tuple[str, ...]) -> LieAlgebroid:
+def restricted(space: LieAlgebroid, coordinates: tuple[int, ...], anchor: ca.SX, structure: tuple[ca.SX, ...],
+               names: tuple[str, ...], units: tuple[str, ...]) -> LieAlgebroid:
     """An algebroid over the given coordinates of another; angles and quaternions among them stay what they are."""
     place = {i: new for new, i in enumerate(coordinates)}
-    circles = tuple((place[i], names.index(space.v_names[a])) for i, a in space.circles if i in place and space.v_names[a] in names)
-    return LieAlgebroid(space.q[list(coordinates)], tuple(space.q_names[i] for i in coordinates), names, units, anchor, structure, circles,
+    circles = tuple((place[i], names.index(space.v_names[a]))
+                    for i, a in space.circles if i in place and space.v_names[a] in names)
+    return LieAlgebroid(space.q[list(coordinates)], tuple(space.q_names[i] for i in coordinates), names, units,
+                        anchor, structure, circles,
                         tuple(place[i] for i in space.quaternions if i in place))
 
 
-def onto_base(symmetry: Symmetry, coordinates: tuple[int, ...], quantities: Mapping[str, ca.SX], xi: ca.SX) -> list[ca.SX]:
-    """Functions of (t, q, xi, u, theta) with the group's coordinates put to constants; proved not to depend on them at random states."""
+def onto_base(symmetry: Symmetry, coordinates: tuple[int, ...], quantities: Mapping[str, ca.SX],
+              xi: ca.SX) -> list[ca.SX]:
+    """Functions of (t, q, xi, u, theta) with the group's coordinates put to constants;
+    proved not to depend on them at random states."""
     constrained = symmetry.constrained
     system, space = constrained.system, constrained.system.algebroid
     group = [i for i in range(space.nq) if i not in coordinates]
     values = [ca.densify(value) for value in quantities.values()]
     there = ca.DM(_reference(constrained)[group])
-    here = [ca.densify(e) for e in ca.substitute(values, [ca.densify(space.q[group])], [ca.SX(there)])] if group and values else values
+    here = values
+    if group and values:
+        here = [ca.densify(e) for e in ca.substitute(values, [ca.densify(space.q[group])], [ca.SX(there)])]
     inputs = [system.t, system.q, xi, system.u, system.theta]
     differences = [before - after for before, after in zip(values, here)]
     change = ca.Function("change", inputs, [*differences, *(ca.fabs(before) for before in values)])
     rng, count = np.random.default_rng(2), len(values)
     for q in constrained.configurations:
-        out = change(0.0, q, rng.normal(size=xi.numel()), rng.normal(size=system.u.numel()), constrained.parameters) if count else ()
+        out = (change(0.0, q, rng.normal(size=xi.numel()), rng.normal(size=system.u.numel()), constrained.parameters)
+               if count else ())
         out = out if isinstance(out, tuple) else (out,)
         for name, difference, size in zip(quantities, out[:count], out[count:]):
             worst = float(np.abs(difference.full()).max(initial=0.0))
             if not worst <= ZERO * (1 + np.abs(size.full()).max(initial=0.0)):
-                raise MechanicsError(f"{name} still depends on {', '.join(space.q_names[i] for i in group)} (by {worst:.3g}): "
-                                     "the speeds are no base velocities; name others, or change to an invariant basis of the fibre")
+                raise MechanicsError(f"{name} still depends on {', '.join(space.q_names[i] for i in group)} "
+                                     f"(by {worst:.3g}): the speeds are no base velocities; "
+                                     "name others, or change to an invariant basis of the fibre")
     return here
 
 
@@ -137,7 +151,8 @@ def _reference(constrained: ConstrainedSystem) -> np.ndarray:
     space, system = constrained.system.algebroid, constrained.system
     q = np.zeros(space.nq)
     q[[i + 3 for i in space.quaternions] + [i for i, _ in space.circles]] = 1
-    phi = ca.Function("phi", [system.t, system.q, system.theta], [constrained.distribution.phi])(0.0, q, constrained.parameters).full()
+    evaluate = ca.Function("phi", [system.t, system.q, system.theta], [constrained.distribution.phi])
+    phi = evaluate(0.0, q, constrained.parameters).full()
     return q if np.abs(phi).max(initial=0.0) <= ZERO else constrained.configurations[0]
 
 

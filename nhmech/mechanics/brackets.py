@@ -25,8 +25,10 @@ class Growth:
 
     ranks     until the last one was reached for the first time; (n,) means involutive, (2, 3) a contact distribution
     kept      for each rank the smallest singular value that counts, relative to the largest
-    dropped   and the largest that does not (0 where none is left): a rank is as trustworthy as the gap between the two is wide
-    complete  whether the last rank is known to be final: it is the whole fibre, or all further brackets are constant combinations
+    dropped   and the largest that does not (0 where none is left):
+              a rank is as trustworthy as the gap between the two is wide
+    complete  whether the last rank is known to be final: it is the whole fibre, or all further
+              brackets are constant combinations
     """
 
     ranks: tuple[int, ...]
@@ -40,8 +42,8 @@ class Growth:
         return len(self.ranks)
 
 
-def growth_vector(constrained: ConstrainedSystem, q: Sequence[float] | None = None, *, t: float = 0.0, speeds: Sequence[str] | None = None,
-                  depth: int = 8) -> Growth:
+def growth_vector(constrained: ConstrainedSystem, q: Sequence[float] | None = None, *, t: float = 0.0,
+                  speeds: Sequence[str] | None = None, depth: int = 8) -> Growth:
     """The growth vector of the linear part A v = 0 of the constraints, at time t held.
 
     q       a configuration; where None the generic one, the largest ranks over the sample configurations
@@ -65,20 +67,23 @@ def growth(algebroid: LieAlgebroid, sections: ca.SX, points: np.ndarray, *, poin
            seconds: float = inf) -> Growth:
     """The growth vector of the span of sections (nv, n), at points (k, nq): the largest rank over them.
 
-    [X, Y]^g = rho(X) Y^g - rho(Y) X^g + c^g_ab X^a Y^b. Left-normed brackets [X_i, [X_j, ...]] of the given sections span each level;
-    a bracket that is a combination of others with constant coefficients (Jacobi's identity and antisymmetry make many) is left out.
-    Ranks come from singular values, each bracket scaled by its usual size.
+    [X, Y]^g = rho(X) Y^g - rho(Y) X^g + c^g_ab X^a Y^b. Left-normed brackets [X_i, [X_j, ...]] of the given sections
+    span each level; a bracket that is a combination of others with constant coefficients (Jacobi's identity and
+    antisymmetry make many) is left out. Ranks come from singular values, each bracket scaled by its usual size.
 
     depth      number of levels after which to stop; `seconds` after which no further level is begun
-    pointwise  ranks at a point may stall and grow again, so the search ends at the generic final rank only; otherwise where the rank stalls
+    pointwise  ranks at a point may stall and grow again, so the search ends at the generic final rank only;
+               otherwise where the rank stalls
 
     Raises `MechanicsError` for sections of another algebroid's size, or that depend on more than q.
     """
     if sections.shape[0] != algebroid.nv or sections.shape[1] == 0:
-        raise MechanicsError(f"sections of this algebroid are ({algebroid.nv}, n) with n >= 1; given are {sections.shape}")
+        raise MechanicsError(f"sections of this algebroid are ({algebroid.nv}, n) with n >= 1; "
+                             f"given are {sections.shape}")
     foreign = [symbol.name() for symbol in ca.symvar(sections) if not ca.depends_on(algebroid.q, symbol)]
     if foreign:
-        raise MechanicsError(f"the sections depend on {', '.join(foreign)}; put numbers in for what is not the configuration")
+        raise MechanicsError(f"the sections depend on {', '.join(foreign)}; put numbers in for "
+                             "what is not the configuration")
     begun = perf_counter()
     first = [sections[:, i] for i in range(sections.shape[1])]
     sampled = _Samples(algebroid, np.asarray(points, dtype=float), sections)
@@ -102,14 +107,16 @@ def growth(algebroid: LieAlgebroid, sections: ca.SX, points: np.ndarray, *, poin
 
 
 class _Samples:
-    """Values of the sections found so far, at the points asked for and at random ones that tell which sections are new."""
+    """Values of the sections found so far, at the points asked for and at random
+    ones that tell which sections are new."""
 
     def __init__(self, algebroid: LieAlgebroid, points: np.ndarray, sections: ca.SX):
         rng, frame = np.random.default_rng(0), ca.Function("frame", [algebroid.q], [ca.densify(sections)])
         near = [algebroid.normalise(points[k % len(points)] + 0.5 * rng.normal(size=algebroid.nq)) for k in range(48)]
         size = [np.linalg.norm(frame(q).full()) for q in near]
         self.q, self.wanted = algebroid.q, len(points)
-        self.points = [*points, *(near[k] for k in np.argsort(size)[:24])]      # not where the frame is about to become singular
+        # not where the frame is about to become singular
+        self.points = [*points, *(near[k] for k in np.argsort(size)[:24])]
         self.values = np.zeros((len(self.points), algebroid.nv, 0))
         self.basis = np.zeros((len(self.points) * algebroid.nv, 0))
 

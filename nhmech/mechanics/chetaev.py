@@ -22,25 +22,27 @@ def chetaev(constrained: ConstrainedSystem, constraints: Mapping[str, ca.SX | Ca
             near: Near | None = None, seed: int = 0) -> Equations:
     """M dv/dt + h = tau + R^T lambda with R = dC/dv of C(t, q, v) = 0 (Chetaev), and dC/dt = 0 along the motion.
 
-    dv/dt = F - Z (R Z)^-1 (R F + gamma), Z = M^-1 R^T, gamma = dC/dq rho v + dC/dt: the projector of paper 004, eq. (18), with the
-    reactions S*((TM)^o) of remark II.1. Linear rows of `constrained` are among the constraints.
+    dv/dt = F - Z (R Z)^-1 (R F + gamma), Z = M^-1 R^T, gamma = dC/dq rho v + dC/dt:
+    the projector of paper 004, eq. (18), with the reactions S*((TM)^o) of remark II.1.
+    Linear rows of `constrained` are among the constraints.
 
-    The quasi-velocities are all fibre coordinates, xi = v: states must satisfy C = 0, which the motion then keeps as a first
-    integral. The multipliers are those of the kept linear rows, in their order, and then of `constraints`. The energy is
-    conserved where C is homogeneous in v and L, tau are conservative, and in general not otherwise.
+    The quasi-velocities are all fibre coordinates, xi = v: states must satisfy C = 0, which the motion then keeps as
+    a first integral. The multipliers are those of the kept linear rows, in their order, and then of `constraints`.
+    The energy is conserved where C is homogeneous in v and L, tau are conservative, and in general not otherwise.
 
     constraints  name -> C, an expression in the system's symbols or a function s -> expression
     near, seed   of the random points, as for `constraint_algorithm`
 
-    Raises `MechanicsError` that names the rank where L is singular, the constraints are dependent, or the compatibility condition
-    fails (R M^-1 R^T singular on C = 0); then see `constraint_algorithm`.
+    Raises `MechanicsError` that names the rank where L is singular, the constraints are dependent,
+    or the compatibility condition fails (R M^-1 R^T singular on C = 0); then see `constraint_algorithm`.
     """
     constrained = constrained.constrained
     system, d = constrained.system, constrained.distribution
     named = symbols(system)
     extra = ca.vertcat(ca.SX(0, 1), *[ca.SX(c(named) if callable(c) else c) for c in constraints.values()])
     if extra.numel() != len(constraints):
-        raise MechanicsError(f"constraints {', '.join(constraints)} must be scalars: {len(constraints)} names, {extra.numel()} expressions")
+        raise MechanicsError(f"constraints {', '.join(constraints)} must be scalars: {len(constraints)} names, "
+                             f"{extra.numel()} expressions")
     kept = list(adapted_frame(constrained).kept)
     every = ca.vertcat((d.A @ system.v + d.b)[kept], extra)
     rows, gamma = ca.jacobian(every, system.v), system.rate(every)
@@ -50,13 +52,15 @@ def chetaev(constrained: ConstrainedSystem, constraints: Mapping[str, ca.SX | Ca
     mass = _factors(manifold, M)
     free, Z = mass.solve(ca.densify(system.force - h)), mass.solve(rows.T)
     lam = -_factors(manifold, rows @ Z).solve(rows @ free + gamma)
-    unconstrained = ConstrainedSystem(system, assemble([], system.algebroid.nv), constrained.parameters, constrained.samples)
+    unconstrained = ConstrainedSystem(system, assemble([], system.algebroid.nv),
+                                      constrained.parameters, constrained.samples)
     frame = adapted_frame(unconstrained, system.algebroid.v_names)
     return equations_of("chetaev", frame, speed_symbols(frame), free + Z @ lam, lam)
 
 
 def _factors(manifold: ConstraintManifold, matrix: ca.SX):
-    return factorise(matrix, pivot_order(manifold.at_points(matrix), np.array(ca.DM(matrix.sparsity(), 1).full(), dtype=bool)))
+    return factorise(matrix, pivot_order(manifold.at_points(matrix),
+                                         np.array(ca.DM(matrix.sparsity(), 1).full(), dtype=bool)))
 
 
 def _require_compatible(constrained: ConstrainedSystem, extra: ca.SX, count: int, names: Sequence[str],
@@ -64,11 +68,11 @@ def _require_compatible(constrained: ConstrainedSystem, extra: ca.SX, count: int
     """The points at which the ranks were found right."""
     found = regularity(constrained, nonlinear=extra, near=near, seed=seed)
     if not found.regular:
-        raise MechanicsError(f"chetaev needs a regular system: the Hessian of L has rank {found.hessian_rank} of {found.nv}; "
-                             "use constraint_algorithm(nonlinear=...)")
+        raise MechanicsError(f"chetaev needs a regular system: the Hessian of L has rank {found.hessian_rank} "
+                             f"of {found.nv}; use constraint_algorithm(nonlinear=...)")
     if found.row_rank < count:
-        raise MechanicsError(f"the constraints {', '.join(names)} are dependent: dC/dv and the linear rows have rank {found.row_rank} of "
-                             f"{count} on C = 0")
+        raise MechanicsError(f"the constraints {', '.join(names)} are dependent: dC/dv and the linear rows have rank "
+                             f"{found.row_rank} of {count} on C = 0")
     if not found.compatible:
         raise MechanicsError(f"the compatibility condition fails for {', '.join(names)}: dC/dv M^-1 dC/dv^T has rank "
                              f"{found.compatibility_rank} of {count} on C = 0; use constraint_algorithm(nonlinear=...)")

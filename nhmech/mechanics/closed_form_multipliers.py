@@ -17,18 +17,20 @@ Inverse = Mapping[str, Callable[[ca.SX, Symbols], ca.SX]]
 
 
 def closed_form_multipliers(constrained: ConstrainedSystem, inverse: Inverse) -> Equations:
-    """lambda_b = sum_a EL_a dg_a/dy_b at y = 0, with EL = d/dt dL/dx' - dL/dx - tau and x_a = g_a(y, x_ind, t) the inverse functions
-    of y = phi(x, t); 0 = EL_j + sum_a EL_a dg_a/dx_j for the independent coordinates j. Source: paper 001, eqs. (2), (4), (5).
+    """lambda_b = sum_a EL_a dg_a/dy_b at y = 0, with EL = d/dt dL/dx' - dL/dx - tau and x_a = g_a(y, x_ind, t)
+    the inverse functions of y = phi(x, t); 0 = EL_j + sum_a EL_a dg_a/dx_j for the independent coordinates j.
+    Source: paper 001, eqs. (2), (4), (5).
 
-    Dependent coordinates and their rates are replaced by g, so that the drift depends on the independent ones only, and the
-    multipliers need no equation solved. Valid in the neighbourhood where g inverts phi.
+    Dependent coordinates and their rates are replaced by g, so that the drift depends on the independent ones only,
+    and the multipliers need no equation solved. Valid in the neighbourhood where g inverts phi.
 
-    constrained  on a tangent bundle in coordinates (rho = 1), all constraints holonomic; `samples` in the neighbourhood of `inverse`
-    inverse      name of a dependent coordinate -> (y, s) -> g; y (m,) are the values of the holonomic functions in their order,
-                 s.q, s.t, s.p as in `writing`, of s.q the independent ones only
+    constrained  on a tangent bundle in coordinates (rho = 1), all constraints holonomic;
+                 `samples` in the neighbourhood of `inverse`
+    inverse      name of a dependent coordinate -> (y, s) -> g; y (m,) are the values of the holonomic functions in
+                 their order, s.q, s.t, s.p as in `writing`, of s.q the independent ones only
 
-    Raises `MechanicsError` for other bundles, nonholonomic or dependent rows, a wrong set of dependent coordinates, and for a g
-    that contains a dependent coordinate or inverts phi at no sample.
+    Raises `MechanicsError` for other bundles, nonholonomic or dependent rows, a wrong set of dependent coordinates,
+    and for a g that contains a dependent coordinate or inverts phi at no sample.
     """
     constrained = constrained.constrained
     system = constrained.system
@@ -46,7 +48,8 @@ def closed_form_multipliers(constrained: ConstrainedSystem, inverse: Inverse) ->
     x_rate = slope @ xi + ca.jtimes(x, t, ca.SX(1))
     x_second = ca.jtimes(x_rate, x_ind, xi) + ca.jtimes(x_rate, t, ca.SX(1)) + slope @ xi_rate
     whole = [_merge(parts, independent, dependent) for parts in ((x_ind, x), (xi, x_rate), (xi_rate, x_second))]
-    EL = ca.substitute([ca.densify(ca.gradient(system.gibbs, system.a) - system.force)], [q, system.v, system.a], whole)[0]
+    EL = ca.substitute([ca.densify(ca.gradient(system.gibbs, system.a) - system.force)],
+                       [q, system.v, system.a], whole)[0]
 
     balance = EL[independent] + slope.T @ EL[dependent]                                   # eq. (2)
     solved = -solve_definite(ca.jacobian(balance, xi_rate), ca.substitute(balance, xi_rate, ca.SX.zeros(xi_rate.shape)))
@@ -70,11 +73,13 @@ def _in_order(frame: AdaptedFrame, lam: ca.SX) -> ca.SX:
 def _require_holonomic(constrained: ConstrainedSystem) -> None:
     system, d = constrained.system, constrained.distribution
     anchor = system.algebroid.anchor
-    if anchor.shape[0] != anchor.shape[1] or not anchor.is_constant() or np.any(ca.DM(anchor).full() != np.eye(anchor.shape[0])):
+    square = anchor.shape[0] == anchor.shape[1]
+    if not square or not anchor.is_constant() or np.any(ca.DM(anchor).full() != np.eye(anchor.shape[0])):
         raise MechanicsError("closed_form_multipliers works with coordinates: the anchor must be the unit matrix")
     other = [name for i, name in enumerate(d.names) if i not in d.phi_rows]
     if other:
-        raise MechanicsError(f"closed_form_multipliers takes holonomic constraints only; {', '.join(other)} has no function of position")
+        raise MechanicsError(f"closed_form_multipliers takes holonomic constraints only; {', '.join(other)} has no "
+                             "function of position")
     kept = adapted_frame(constrained).kept
     if len(kept) < d.m:
         spare = [name for i, name in enumerate(d.names) if i not in kept]
@@ -104,6 +109,6 @@ def _inverse_functions(constrained: ConstrainedSystem, inverse: Inverse, y: ca.S
     good = np.nan_to_num(error, nan=np.inf) <= 1e-9 * scale[:, None]
     if not good.all(axis=1).any():
         i = int(np.argmin(good.sum(axis=0)))
-        raise MechanicsError(f"the inverse function of {tuple(inverse)[i]!r} does not give the coordinate back at any sample, it is off by "
-                             f"{np.nanmin(error[:, i]):.3g} or more; is it another branch?")
+        raise MechanicsError(f"the inverse function of {tuple(inverse)[i]!r} does not give the coordinate back at any "
+                             f"sample, it is off by {np.nanmin(error[:, i]):.3g} or more; is it another branch?")
     return dependent, g

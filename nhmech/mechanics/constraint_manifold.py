@@ -19,7 +19,8 @@ _ITERATIONS = 100
 
 
 class ConstraintManifold:
-    """chi(t, q, v) = 0 inside velocity phase space, with points on it found by Newton's method (least change of (q, v)).
+    """chi(t, q, v) = 0 inside velocity phase space, with points on it found by
+    Newton's method (least change of (q, v)).
 
     What holds at all points is taken to hold on the manifold, or on the piece of it where the points are.
 
@@ -48,26 +49,30 @@ class ConstraintManifold:
         s = self._constrained.system
         evaluate = ca.Function("at_points", [s.t, self._state, s.u, s.theta], [expression])
         u = np.zeros(s.u.numel())
-        return np.array([evaluate(t, z, u, self._constrained.parameters).full() for t, z in zip(self.times, self.states)])
+        return np.array([evaluate(t, z, u, self._constrained.parameters).full()
+                         for t, z in zip(self.times, self.states)])
 
     def vanishes(self, chi: ca.SX, scale: float = 1.0) -> bool:
         """True where chi is zero at all points, relative to `scale`. Raises `MechanicsError` where it is not finite."""
         values = self.at_points(chi)
         if not np.all(np.isfinite(values)):
-            raise MechanicsError(f"constraint {written(chi)} is not finite on the manifold; name a state of the wanted motion by `near`")
+            raise MechanicsError(f"constraint {written(chi)} is not finite on the manifold; "
+                                 "name a state of the wanted motion by `near`")
         return bool(np.abs(values).max(initial=0.0) <= ZERO * max(1.0, scale))
 
     def impose(self, chi: ca.SX, scale: float = 1.0) -> list[ca.SX]:
         """Restricts the manifold to chi = 0 and returns the functions that were added; none where chi vanishes already.
 
-        Where chi has a multiple zero (z^2 in Cawley's Lagrangian), its partial derivatives that vanish there take its place.
-        Raises `MechanicsError` where no point is left, and for multiple zeros that the partial derivatives do not resolve.
+        Where chi has a multiple zero (z^2 in Cawley's Lagrangian), its partial derivatives that vanish
+        there take its place. Raises `MechanicsError` where no point is left, and for multiple zeros that the
+        partial derivatives do not resolve.
         """
         if self.vanishes(chi, scale):
             return []
         if not any(ca.depends_on(chi, symbol) for symbol in (self._state, self._constrained.system.t)):
             value = self.at_points(chi)[0, 0, 0]
-            raise MechanicsError(f"the equations have no solution: they ask for {written(chi)} = 0, whose value is {value:.6g}")
+            raise MechanicsError(f"the equations have no solution: they ask for {written(chi)} = 0, "
+                                 f"whose value is {value:.6g}")
         before = self.constraints, self.times, self.states
         self.constraints = ca.vertcat(self.constraints, chi)
         self._find(chi)
@@ -75,14 +80,16 @@ class ConstraintManifold:
             return [chi]
         partial = ca.gradient(chi, self._state)
         size = np.abs(self.at_points(partial)).max(axis=(0, 2))
-        self.constraints, self.times, self.states = before       # back to points where the partial derivatives are not zero yet
+        # back to points where the partial derivatives are not zero yet
+        self.constraints, self.times, self.states = before
         added: list[ca.SX] = []
-        for j in np.argsort(-size):                              # the largest has the simplest zero; it may take the others along
+        for j in np.argsort(-size):     # the largest has the simplest zero; it may take the others along
             if size[j] <= _IRREGULAR:
                 added += self.impose(partial[int(j)], scale)
         if not added or not self.vanishes(chi, scale):
-            raise MechanicsError(f"constraint {written(chi)} is not regular: the constraints' differentials are dependent where it "
-                                 "vanishes; if the manifold has several pieces, name a state on one by `near`")
+            raise MechanicsError(f"constraint {written(chi)} is not regular: the constraints' differentials are "
+                                 "dependent where it vanishes; if the manifold has several pieces, "
+                                 "name a state on one by `near`")
         return added
 
     def project(self, t: float, z: np.ndarray) -> np.ndarray | None:
@@ -105,7 +112,8 @@ class ConstraintManifold:
         s = self._constrained.system
         self._state = ca.vertcat(s.q, s.v)
         functions = ca.vertcat(self.constraints, s.algebroid.embedding(s.q))
-        self._newton = ca.Function("newton", [s.t, self._state, s.theta], [functions, ca.jacobian(functions, self._state)])
+        self._newton = ca.Function("newton", [s.t, self._state, s.theta],
+                                   [functions, ca.jacobian(functions, self._state)])
 
     def _start(self) -> tuple[float, np.ndarray]:
         algebroid, rng = self._constrained.system.algebroid, self._rng
@@ -130,8 +138,9 @@ class ConstraintManifold:
             if len(found) == self._count:
                 break
         if len(found) < max(2, self._count // 2):
-            raise MechanicsError(f"the manifold is empty, or Newton's method does not find it: {written(chi)} = 0 was reached from "
-                                 f"{len(found)} of {len(starts)} states; if there are solutions, name one by `near`")
+            raise MechanicsError("the manifold is empty, or Newton's method does not find it: "
+                                 f"{written(chi)} = 0 was reached from {len(found)} of {len(starts)} states; "
+                                 "if there are solutions, name one by `near`")
         self.times, self.states = np.array([t for t, _ in found]), np.array([z for _, z in found])
 
     def _regular(self) -> bool:
@@ -156,15 +165,16 @@ def written(chi: ca.SX) -> str:
 
 
 def common_rank(matrices: np.ndarray, what: str, scale: float | None = None) -> int:
-    """The rank of all matrices (n, rows, columns), whose entries are compared with `scale`, their largest one where None.
+    """The rank of all matrices (n, rows, columns), whose entries are compared with `scale`,
+    their largest one where None.
 
     Raises `MechanicsError` where it is not the same for all, naming `what`.
     """
     scale = max(float(np.abs(matrices).max(initial=0.0)), 1e-6) if scale is None else scale
     ranks = {int(np.linalg.matrix_rank(matrix, tol=ZERO * scale)) if matrix.size else 0 for matrix in matrices}
     if len(ranks) > 1:
-        raise MechanicsError(f"{what} has ranks {', '.join(map(str, sorted(ranks)))} at different points of the manifold: "
-                             "it must be constant; name a state of the wanted motion by `near`")
+        raise MechanicsError(f"{what} has ranks {', '.join(map(str, sorted(ranks)))} at different points "
+                             "of the manifold: it must be constant; name a state of the wanted motion by `near`")
     return ranks.pop()
 
 

@@ -35,7 +35,8 @@ class Distribution:
         return self.A.shape[0]
 
     def written(self, kept: Sequence[int]) -> tuple[ca.SX, ca.SX, ca.SX]:
-        """B, c, R with A = R B and b = R c for the rows `kept`, R orthogonal: spans whose rows are all kept stand in their own basis."""
+        """B, c, R with A = R B and b = R c for the rows `kept`, R orthogonal:
+        spans whose rows are all kept stand in their own basis."""
         forms, offsets, mix = ca.SX(self.A[list(kept), :]), ca.SX(self.b[list(kept)]), ca.SX.eye(len(kept))
         for span in self.spans:
             if set(span.rows) <= set(kept):
@@ -58,7 +59,8 @@ class Span:
     mix: ca.SX
 
     def parts(self) -> list[Span]:
-        """The smallest spans that this one consists of: those that the zeros of `mix` keep apart, of more than one row."""
+        """The smallest spans that this one consists of: those that the zeros of `mix` keep apart,
+        of more than one row."""
         left, found = set(range(len(self.rows))), []
         while left:
             rows, columns = {min(left)}, set()
@@ -101,7 +103,8 @@ def assemble(rows: Sequence[Row], nv: int, spans: Sequence[Span] = ()) -> Distri
         if names.count(row.name) > 1:
             raise MechanicsError(f"two constraints are called {row.name!r}")
     holonomic = [i for i, row in enumerate(rows) if row.phi is not None]
-    return Distribution(ca.vertcat(ca.SX(0, nv), *[row.form for row in rows]), ca.vertcat(ca.SX(0, 1), *[row.offset for row in rows]),
+    return Distribution(ca.vertcat(ca.SX(0, nv), *[row.form for row in rows]),
+                        ca.vertcat(ca.SX(0, 1), *[row.offset for row in rows]),
                         ca.vertcat(ca.SX(0, 1), *[rows[i].phi for i in holonomic]), tuple(holonomic), names,
                         tuple(row.priority for row in rows),
                         tuple(replace(part, rows=tuple(names.index(name) for name in part.rows))

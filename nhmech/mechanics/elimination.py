@@ -1,7 +1,7 @@
 """Gaussian elimination of symbolic matrices in a pivot order that is fixed beforehand.
 
-The order is chosen once, from numeric samples: pivots that are large at every sample, and among them the one that fills in least
-(Markowitz). CasADi's general `solve` on SX knows neither and makes far larger expressions.
+The order is chosen once, from numeric samples: pivots that are large at every sample, and among them the one that fills
+in least (Markowitz). CasADi's general `solve` on SX knows neither and makes far larger expressions.
 """
 
 from __future__ import annotations
@@ -30,7 +30,8 @@ def pivot_order(samples: np.ndarray, pattern: np.ndarray) -> list[tuple[int, int
     for _ in range(n):
         block = work[np.ix_(range(len(work)), rows, cols)]
         share = block / np.maximum(np.abs(block).max(axis=2, keepdims=True), 1e-300)
-        relative = np.maximum(share.min(axis=0), (-share).min(axis=0))     # of one sign: it does not pass through zero between samples
+        # of one sign: it does not pass through zero between samples
+        relative = np.maximum(share.min(axis=0), (-share).min(axis=0))
         if not relative.max() > 1e-9:
             relative = np.abs(share).min(axis=0)
         sub = weight[np.ix_(rows, cols)]
@@ -54,7 +55,8 @@ def pivot_order(samples: np.ndarray, pattern: np.ndarray) -> list[tuple[int, int
 
 
 def entry_costs(matrix: ca.SX) -> np.ndarray:
-    """What each entry of a symbolic matrix costs: nothing, little for a constant, which folds, or 1 for an expression."""
+    """What each entry of a symbolic matrix costs: nothing, little for a constant,
+    which folds, or 1 for an expression."""
     weight = np.zeros(matrix.shape)
     rows, columns = matrix.sparsity().get_triplet()
     for i, j, entry in zip(rows, columns, matrix.nonzeros()):

@@ -36,7 +36,8 @@ class Equations:
     method: str
 
 
-def equations_of(method: str, frame: AdaptedFrame, xi: ca.SX, acceleration: ca.SX, lam: ca.SX, *, simplified: bool = False) -> Equations:
+def equations_of(method: str, frame: AdaptedFrame, xi: ca.SX, acceleration: ca.SX, lam: ca.SX, *,
+                 simplified: bool = False) -> Equations:
     """Equations from dv/dt (nv,) and lambda, written in (t, q, v, u, theta); v is put onto the distribution here.
 
     simplified  spend time on writing the drift with fewer operations
@@ -62,10 +63,12 @@ def _checked(short: ca.Function, long: ca.Function, frame: AdaptedFrame) -> ca.F
     """The short form, or the long one where they differ at a sample configuration by more than `AGREEMENT`."""
     rng, constrained = np.random.default_rng(0), frame.constrained
     for q in constrained.configurations:
-        inputs = (0.0, q, rng.normal(size=frame.nxi), rng.normal(size=constrained.system.u.numel()), constrained.parameters)
+        inputs = (0.0, q, rng.normal(size=frame.nxi), rng.normal(size=constrained.system.u.numel()),
+                  constrained.parameters)
         for a, b in zip(long.call(inputs), short.call(inputs)):
             a, b = a.full(), b.full()
-            if np.all(np.isfinite(a)) and not np.abs(b - a).max(initial=0.0) <= AGREEMENT * max(1.0, np.abs(a).max(initial=0.0)):
+            allowed = AGREEMENT * max(1.0, np.abs(a).max(initial=0.0))
+            if np.all(np.isfinite(a)) and not np.abs(b - a).max(initial=0.0) <= allowed:
                 return long
     return short
 

@@ -1,7 +1,8 @@
 """Differential forms on the evolution space of a Lie algebroid, as coefficients in one basis and symbolic in CasADi.
 
-The basis one-forms are dt, e^1 ... e^nv, dw_1 ... dw_k, with w the fibre coordinates in use: v, or xi on a constraint manifold. On a
-tangent bundle e^a = dq^a. One-forms are columns (N,), two-forms antisymmetric matrices (N, N) with entries Omega(i, j), N = 1 + nv + k.
+The basis one-forms are dt, e^1 ... e^nv, dw_1 ... dw_k, with w the fibre coordinates in use: v, or xi on a constraint
+manifold. On a tangent bundle e^a = dq^a. One-forms are columns (N,), two-forms antisymmetric matrices (N, N) with
+entries Omega(i, j), N = 1 + nv + k.
 """
 
 from __future__ import annotations
@@ -35,11 +36,12 @@ class EvolutionSpace:
     def differential(self, f: ca.SX) -> ca.SX:
         """df of functions f (r,), one per row, (r, N): (df/dt, rho(e_a) f, df/dw)."""
         f = ca.densify(f)
-        return ca.horzcat(ca.jacobian(f, self.t), ca.jacobian(f, self.algebroid.q) @ self.algebroid.anchor, ca.jacobian(f, self.w))
+        return ca.horzcat(ca.jacobian(f, self.t), ca.jacobian(f, self.algebroid.q) @ self.algebroid.anchor,
+                          ca.jacobian(f, self.w))
 
     def exterior_derivative(self, form: ca.SX) -> ca.SX:
-        """d alpha (N, N): (d alpha)(i, j) = D_i alpha_j - D_j alpha_i - alpha([i, j]); of the brackets only [e_a, e_b] = c^g_ab e_g
-        does not vanish.
+        """d alpha (N, N): (d alpha)(i, j) = D_i alpha_j - D_j alpha_i - alpha([i, j]);
+        of the brackets only [e_a, e_b] = c^g_ab e_g does not vanish.
         """
         nv = self.algebroid.nv
         D = self.differential(form)

@@ -9,8 +9,8 @@ from .linear_forms import Graph, Node, Value, gather, rounded
 
 
 def rewrite(graph: Graph, outputs: list[list[Value]]) -> tuple[Graph, list[list[Value]]]:
-    """The graph made anew: a sum that is used once dissolves in the sum it is part of, a shared one where that makes the sum shorter;
-    a factor of several terms that are used once is taken out of them, the most frequent first.
+    """The graph made anew: a sum that is used once dissolves in the sum it is part of, a shared one where that makes
+    the sum shorter; a factor of several terms that are used once is taken out of them, the most frequent first.
     """
     order, uses = graph.needed(value for part in outputs for value in part)
     made, new = Graph(), {}
@@ -21,13 +21,15 @@ def rewrite(graph: Graph, outputs: list[list[Value]]) -> tuple[Graph, list[list[
         elif node.kind == "product":
             new[atom] = made.product((new[a], power) for a, power in node.parts)
         elif node.kind == "function":
-            new[atom] = Value(1.0, made.atom(Node("function", tuple(new[a].times(c) for c, a in node.parts), node.what)))
+            new[atom] = Value(1.0, made.atom(Node("function", tuple(new[a].times(c) for c, a in node.parts),
+                                                  node.what)))
         else:
             new[atom] = Value(1.0, made.atom(node))
     return made, [[new[a].times(c) for c, a in part] for part in outputs]
 
 
-def _rewritten(graph: Graph, made: Graph, terms: dict[int, float], uses: Mapping[int, int], new: Mapping[int, Value]) -> Value:
+def _rewritten(graph: Graph, made: Graph, terms: dict[int, float], uses: Mapping[int, int],
+               new: Mapping[int, Value]) -> Value:
     summands = []
     while (factor := _common_factor(graph, terms, uses)) is not None:
         inner = []
@@ -43,7 +45,8 @@ def _rewritten(graph: Graph, made: Graph, terms: dict[int, float], uses: Mapping
 def _factors(graph: Graph, atom: int, uses: Mapping[int, int]) -> list[tuple[int, int]]:
     """Factors (atom, 1) and divisors (atom, -1) of a product that is used once."""
     node = graph.nodes[atom]
-    return [(a, 1 if power > 0 else -1) for a, power in node.parts] if node.kind == "product" and uses[atom] == 1 else []
+    return ([(a, 1 if power > 0 else -1) for a, power in node.parts]
+            if node.kind == "product" and uses[atom] == 1 else [])
 
 
 def _common_factor(graph: Graph, terms: Iterable[int], uses: Mapping[int, int]) -> tuple[int, int] | None:

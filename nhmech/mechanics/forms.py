@@ -1,7 +1,7 @@
 """The two-forms of nonholonomic mechanics, whose kernel is the motion.
 
-Source: paper 003 (Saunders, Sarlet, Cantrijn), sections 2 and 3, on a Lie algebroid instead of TQ, with applied forces tau added.
-The correction found there to the printed multiplier formula is lambda_a = Gamma(i* dL/dq'^a) - i* dL/dq^a.
+Source: paper 003 (Saunders, Sarlet, Cantrijn), sections 2 and 3, on a Lie algebroid instead of TQ, with applied forces
+tau added. The correction found there to the printed multiplier formula is lambda_a = Gamma(i* dL/dq'^a) - i* dL/dq^a.
 """
 
 from __future__ import annotations
@@ -49,21 +49,26 @@ def poincare_cartan(system: LagrangianSystem) -> tuple[EvolutionSpace, ca.SX]:
 
 
 def cartan_form(system: LagrangianSystem) -> ca.Function:
-    """d theta_L, (t, q, v, theta) -> (1 + 2 nv, 1 + 2 nv); the free motion without forces spans its kernel among the SODEs.
+    """d theta_L, (t, q, v, theta) -> (1 + 2 nv, 1 + 2 nv);
+    the free motion without forces spans its kernel among the SODEs.
 
     Raises `MechanicsError` for a system without a Lagrangian.
     """
     space, theta = poincare_cartan(system)
-    return ca.Function("cartan_form", [system.t, system.q, system.v, system.theta], [space.exterior_derivative(theta)], {"cse": True})
+    return ca.Function("cartan_form", [system.t, system.q, system.v, system.theta],
+                       [space.exterior_derivative(theta)], {"cse": True})
 
 
-def constraint_forms(constrained: ConstrainedSystem, *, base: Sequence[str] | None = None, fibre: Sequence[str] | None = None,
+def constraint_forms(constrained: ConstrainedSystem, *, base: Sequence[str] | None = None,
+                     fibre: Sequence[str] | None = None,
                      former: Callable[..., Equations] = gibbs_appell) -> ConstraintForms:
-    """The forms of a constrained system for the fibration with these base (or fibre) velocities, as in `ehresmann_connection`.
+    """The forms of a constrained system for the fibration with these base (or fibre) velocities,
+    as in `ehresmann_connection`.
 
     former  the equation former that supplies Gamma and lambda
 
-    Raises `MechanicsError` for a system without a Lagrangian and for a fibration that the distribution is not horizontal to.
+    Raises `MechanicsError` for a system without a Lagrangian and for a fibration that
+    the distribution is not horizontal to.
     """
     connection = ehresmann_connection(constrained, base=base, fibre=fibre)
     frame = connection.frame
@@ -100,7 +105,8 @@ def _fibred_form(connection: EhresmannConnection, space: EvolutionSpace, xi: ca.
     system, fibre = connection.frame.constrained.system, list(connection.fibre)
     L = ca.substitute(system.lagrangian, system.v, V)
     P, p = ca.gradient(L, xi), ca.substitute(ca.gradient(system.lagrangian, system.v), system.v, V)
-    contact = [space.one_form(-xi[i], ca.SX.eye(V.numel())[:, a]) for i, a in enumerate(connection.base)]     # theta^alpha
+    unit = ca.SX.eye(V.numel())
+    contact = [space.one_form(-xi[i], unit[:, a]) for i, a in enumerate(connection.base)]     # theta^alpha
     rows, affine = connection.forms
     eta = [space.one_form(affine[a], rows[a, :].T) for a in range(len(fibre))]
     theta = space.one_form(L) + sum((P[i] * form for i, form in enumerate(contact)), space.one_form())
@@ -108,29 +114,32 @@ def _fibred_form(connection: EhresmannConnection, space: EvolutionSpace, xi: ca.
     vertical = space.differential(L)[1:1 + V.numel()].T
     for i, g in enumerate(connection.base):
         vertical += P[i] * (space.algebroid.structure[g].T @ V)                      # P_g c^g_ba v^b
-    semibasic = sum(((ca.dot(p[fibre], C[:, i]) + lifted[i]) * form for i, form in enumerate(contact)), space.one_form())
+    semibasic = sum(((ca.dot(p[fibre], C[:, i]) + lifted[i]) * form for i, form in enumerate(contact)),
+                    space.one_form())
     semibasic -= sum((vertical[fibre[a]] * form for a, form in enumerate(eta)), space.one_form())
     return space.exterior_derivative(theta) - wedge(space.one_form(1), semibasic)
 
 
 def transition(one: ConstraintForms, other: ConstraintForms) -> ca.Function:
-    """T (N, N) of the change of coordinates xi -> xi' from one fibration to another of the same system, in (t, q, xi, theta).
+    """T (N, N) of the change of coordinates xi -> xi' from one fibration to another of the same system,
+    in (t, q, xi, theta).
 
-    Columns are basis vectors of `one` in those of `other`: a form of `other` is T^T Omega T in the coordinates of `one`, Gamma' = T Gamma.
-    Also returns xi'.
+    Columns are basis vectors of `one` in those of `other`: a form of `other` is T^T Omega T in the coordinates of
+    `one`, Gamma' = T Gamma. Also returns xi'.
     """
     frame = one.connection.frame
     system, xi = frame.constrained.system, speed_symbols(frame)
     space = EvolutionSpace(system.algebroid, system.t, xi, frame.names)
     speeds = ca.densify(frame.velocity(xi))[list(other.connection.base)]
-    same = space.size - xi.numel()                                                   # dt and e^a are those of the other fibration
+    same = space.size - xi.numel()              # dt and e^a are those of the other fibration
     T = ca.vertcat(ca.horzcat(ca.SX.eye(same), ca.SX.zeros(same, xi.numel())), space.differential(speeds))
-    return ca.Function("transition", [system.t, system.q, xi, system.theta], [T, speeds], ["t", "q", "xi", "theta"], ["T", "xi_other"],
-                       {"cse": True})
+    return ca.Function("transition", [system.t, system.q, xi, system.theta], [T, speeds], ["t", "q", "xi", "theta"],
+                       ["T", "xi_other"], {"cse": True})
 
 
 def reaction_fields(constrained: ConstrainedSystem) -> ca.Function:
-    """V^a = M^-1 A^T, (t, q, v, theta) -> (nv, m): Gamma_constrained = Gamma_free + lambda_a V^a (paper 003, theorem 3), all rows.
+    """V^a = M^-1 A^T, (t, q, v, theta) -> (nv, m): Gamma_constrained = Gamma_free + lambda_a V^a
+    (paper 003, theorem 3), all rows.
 
     Raises `MechanicsError` where M is singular at every sample.
     """
@@ -138,4 +147,5 @@ def reaction_fields(constrained: ConstrainedSystem) -> ca.Function:
     system = constrained.system
     system.require_regular("the reaction field", constrained)
     field = solve_definite(system.mass_and_bias()[0], constrained.distribution.A.T)
-    return ca.Function("reaction_fields", [system.t, system.q, system.v, system.theta], [ca.densify(field)], {"cse": True})
+    return ca.Function("reaction_fields", [system.t, system.q, system.v, system.theta],
+                       [ca.densify(field)], {"cse": True})

@@ -95,8 +95,8 @@ class AdaptedFrame:
 
     @property
     def margin(self) -> ca.SX:
-        """Least pivot relative to its size at the samples, with the sign of det Phi: near zero where the choice of speeds or rows goes bad,
-        and of another sign on the other side of such a place.
+        """Least pivot relative to its size at the samples, with the sign of det Phi:
+        near zero where the choice of speeds or rows goes bad, and of another sign on the other side of such a place.
         """
         relative, determinant = self.factors.pivots / self.pivot_scale, ca.SX(1)
         for pivot in ca.vertsplit(relative):
@@ -105,10 +105,12 @@ class AdaptedFrame:
 
 
 def at_samples(constrained: ConstrainedSystem, expression: ca.SX, t: float = 0.0) -> np.ndarray:
-    """An expression in (t, q, theta) at the sample configurations (random ones where the system names none), (k, rows, columns)."""
+    """An expression in (t, q, theta) at the sample configurations (random ones where
+    the system names none), (k, rows, columns)."""
     system = constrained.system
     evaluate = ca.Function("sampled", [system.t, system.q, system.theta], system.expand(expression))
-    return np.array([evaluate(t, q, constrained.parameters).full().reshape(expression.shape) for q in constrained.configurations])
+    return np.array([evaluate(t, q, constrained.parameters).full().reshape(expression.shape)
+                     for q in constrained.configurations])
 
 
 def sample_forms(constrained: ConstrainedSystem) -> np.ndarray:
@@ -132,7 +134,8 @@ def adapted_frame(constrained: ConstrainedSystem, speeds: Sequence[str] | None =
     scales = np.ones(nv) if constrained.scales is None else np.asarray(constrained.scales)
     forms = sample_forms(constrained)
     kept = tuple(sorted(independent_rows(forms, scales, d.priority, d.names)))
-    chosen = independent_speeds(forms[:, kept, :], scales, system.algebroid.v_names, tuple(constrained.preferred), speeds)
+    chosen = independent_speeds(forms[:, kept, :], scales, system.algebroid.v_names,
+                                tuple(constrained.preferred), speeds)
     top = np.zeros((len(chosen), nv))
     top[range(len(chosen)), chosen] = 1
     written, offsets, mix = d.written(kept)
@@ -140,7 +143,8 @@ def adapted_frame(constrained: ConstrainedSystem, speeds: Sequence[str] | None =
     phi = at_samples(constrained, matrix)
     regular = [sample for sample in phi if np.linalg.cond(sample / scales) < 1e8]
     if not regular:
-        raise MechanicsError(f"the speeds {', '.join(system.algebroid.v_names[i] for i in chosen)} determine the motion at no sample")
+        raise MechanicsError(f"the speeds {', '.join(system.algebroid.v_names[i] for i in chosen)} "
+                             "determine the motion at no sample")
     factors = factorise(matrix, pivot_order(np.array(regular), entry_costs(matrix)))
     scale = np.median(np.abs(at_samples(constrained, factors.pivots)[:, :, 0]), axis=0)
     return AdaptedFrame(constrained, kept, chosen, written, offsets, mix, factors, np.where(scale > 0, scale, 1.0))

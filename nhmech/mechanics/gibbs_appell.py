@@ -11,11 +11,13 @@ from .frame import AdaptedFrame, adapted_frame
 from .system import ConstrainedSystem
 
 
-def gibbs_appell(constrained: ConstrainedSystem, speeds: Sequence[str] | None = None, *, frame: AdaptedFrame | None = None) -> Equations:
+def gibbs_appell(constrained: ConstrainedSystem, speeds: Sequence[str] | None = None, *,
+                 frame: AdaptedFrame | None = None) -> Equations:
     """dS/d(dxi/dt) = E^T tau, with v = E xi + e0 and dv/dt solved from Phi dv/dt = [dxi/dt; -gamma].
 
     The reduced mass matrix is the Hessian of S in dxi/dt, the bias its gradient at dxi/dt = 0. The multipliers are the
-    components of dS/da - tau along the rows, A^T lambda = dS/da - tau. Source: paper 002, eq. (17); Gibbs 1879, Appell 1899.
+    components of dS/da - tau along the rows, A^T lambda = dS/da - tau. Source: paper 002, eq. (17);
+    Gibbs 1879, Appell 1899.
 
     constrained  a `ConstrainedSystem`, or anything with one as `.constrained`
     speeds       names of the independent speeds; chosen by conditioning where None

@@ -12,12 +12,13 @@ from .quasi_velocities import change_of_basis
 from .system import ConstrainedSystem
 
 
-def hamel(constrained: ConstrainedSystem, speeds: Sequence[str] | None = None, *, frame: AdaptedFrame | None = None) -> Equations:
+def hamel(constrained: ConstrainedSystem, speeds: Sequence[str] | None = None, *,
+          frame: AdaptedFrame | None = None) -> Equations:
     """d/dt(dl/dw^a) = rho(X_a) l - C^g_ab w^b dl/dw^g + dX_a/dt|_q . p + Q_a, in the basis X = Phi^-1 of the fibre.
 
-    w = (xi, eta) with eta = A v, l(t, q, w) = L(t, q, X w), C the Hamel symbols, that is the structure functions in that basis.
-    The first nxi equations hold with eta = -b put in after differentiation and give dxi/dt; the others give the multipliers.
-    Source: paper 002, eqs. (3), (13), (16); Hamel 1904.
+    w = (xi, eta) with eta = A v, l(t, q, w) = L(t, q, X w), C the Hamel symbols, that is the structure functions in
+    that basis. The first nxi equations hold with eta = -b put in after differentiation and give dxi/dt; the others give
+    the multipliers. Source: paper 002, eqs. (3), (13), (16); Hamel 1904.
 
     Arguments as for `gibbs_appell`. Raises `MechanicsError` for a system that has no Lagrangian.
     """
@@ -34,7 +35,8 @@ def hamel(constrained: ConstrainedSystem, speeds: Sequence[str] | None = None, *
     q_rate = adapted.anchor @ w
     left = ca.jtimes(momentum, q, q_rate) + ca.jtimes(momentum, t, ca.SX(1)) + ca.jtimes(momentum, w, w_rate)
     left -= adapted.anchor.T @ ca.gradient(on_basis, q)
-    left += ca.vertcat(*[sum((momentum[g] * (C[a, :] @ w) for g, C in enumerate(adapted.structure)), ca.SX(0)) for a in range(w.numel())])
+    left += ca.vertcat(*[sum((momentum[g] * (C[a, :] @ w) for g, C in enumerate(adapted.structure)), ca.SX(0))
+                         for a in range(w.numel())])
     drift = ca.jtimes(X, t, ca.SX(1)) if ca.depends_on(X, t) else ca.SX(*X.shape)
     left -= drift.T @ ca.substitute(ca.gradient(lagrangian, v), v, X @ w)
     balance = left - X.T @ ca.substitute(system.force, v, X @ w)

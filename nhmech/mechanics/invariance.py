@@ -37,10 +37,11 @@ class Invariance:
 
 
 def invariances(constrained: ConstrainedSystem, sections: ca.SX) -> list[Invariance]:
-    """Derivatives along the lifts of sections (nv, k) of L (of the energy where a system has no Lagrangian), forces, rows and phi.
+    """Derivatives along the lifts of sections (nv, k) of L (of the energy where a system has no Lagrangian),
+    forces, rows and phi.
 
-    In (t, q, v, u, theta), linear in the sections. Those of rows and phi must vanish on the constraints only. A force is
-    dragged along as a one-form: (L_s tau)_a = s^C(tau_a) + tau_b d(s^C v^b)/dv^a.
+    In (t, q, v, u, theta), linear in the sections. Those of rows and phi must vanish on the constraints only.
+    A force is dragged along as a one-form: (L_s tau)_a = s^C(tau_a) + tau_b d(s^C v^b)/dv^a.
     """
     system, d = constrained.system, constrained.distribution
     q, v, tau = system.q, system.v, system.force
@@ -61,7 +62,8 @@ def invariances(constrained: ConstrainedSystem, sections: ca.SX) -> list[Invaria
             Invariance("the holonomic constraint", tuple(d.names[i] for i in d.phi_rows), along(d.phi)[:1])]
 
 
-def random_states(constrained: ConstrainedSystem, count: int, seed: int = 0) -> list[tuple[float, np.ndarray, np.ndarray, np.ndarray]]:
+def random_states(constrained: ConstrainedSystem, count: int,
+                  seed: int = 0) -> list[tuple[float, np.ndarray, np.ndarray, np.ndarray]]:
     """(t, q, v, u): configurations of the system in turn, with random v that satisfy A v + b = 0.
 
     t is random too, but 0 where holonomic constraints move, for configurations are given at t = 0.
@@ -74,7 +76,7 @@ def random_states(constrained: ConstrainedSystem, count: int, seed: int = 0) -> 
     for k in range(count):
         t, q = 0.0 if moving else rng.uniform(0, 1), configurations[k % len(configurations)]
         v = velocity(t, q, rng.normal(size=frame.nxi), constrained.parameters).full().ravel()
-        if np.all(np.isfinite(v)):                       # the frame's speeds may determine nothing at a special configuration
+        if np.all(np.isfinite(v)):          # the frame's speeds may determine nothing at a special configuration
             made.append((t, q, v, rng.normal(size=system.u.numel())))
     return made
 
@@ -88,7 +90,8 @@ def evaluate(constrained: ConstrainedSystem, found: Sequence[Invariance], states
     inputs = [system.t, system.q, system.v, system.u, system.theta]
     values = [([], []) for _ in found]
     functions = [ca.Function("lifted", inputs, [ca.densify(sum(terms[1:], terms[0]))
-                                                for terms in (f.terms, [ca.fabs(term) for term in f.terms])]) for f in found]
+                                                for terms in (f.terms, [ca.fabs(term) for term in f.terms])])
+                 for f in found]
     for t, q, v, u in random_states(constrained, states, seed):
         free = rng.normal(size=v.size)
         for (derivative, size), function, f in zip(values, functions, found):

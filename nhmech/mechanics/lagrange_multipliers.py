@@ -15,7 +15,8 @@ from .system import ConstrainedSystem
 _LATER = tuple(1.37 * 10.0 ** k for k in range(-3, 3))      # [s], whatever the rate at which the constraints move
 
 
-def lagrange_multipliers(constrained: ConstrainedSystem, speeds: Sequence[str] | None = None, *, frame: AdaptedFrame | None = None) -> Equations:
+def lagrange_multipliers(constrained: ConstrainedSystem, speeds: Sequence[str] | None = None, *,
+                         frame: AdaptedFrame | None = None) -> Equations:
     """[M -A^T; A 0] [dv/dt; lambda] = [tau - h; -gamma], eliminated as one matrix.
 
     M and h are Hessian and remainder of dS/da. M alone may be singular; neither its inverse nor A M^-1 A^T is formed.

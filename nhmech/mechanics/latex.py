@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 import re
 
 import casadi as ca
@@ -17,7 +18,7 @@ def to_sympy(expression: ca.SX):
     try:
         import sympy
     except ImportError as error:
-        raise MechanicsError("LaTeX needs SymPy: pip install 'nhmech[latex]'") from error
+        raise MechanicsError("LaTeX needs SymPy: pip install sympy") from error
     known: dict[int, object] = {}
     rows, columns = expression.shape
     entries = [[_converted(ca.SX(expression[i, j]), sympy, known) for j in range(columns)] for i in range(rows)]
@@ -37,7 +38,8 @@ def _converted(e: ca.SX, sympy, known):
     if key in known:
         return known[key]
     if e.is_constant():
-        value = sympy.nsimplify(float(e), rational=True) if abs(float(e)) < 1e6 and float(e * 5040).is_integer() else sympy.Float(float(e))
+        value = (sympy.nsimplify(float(e), rational=True)
+                 if abs(float(e)) < 1e6 and float(e * 5040).is_integer() else sympy.Float(float(e)))
     elif e.is_symbolic():
         value = sympy.Symbol(_symbol(e.name()), real=True)
     else:
@@ -50,11 +52,13 @@ def _converted(e: ca.SX, sympy, known):
 def _applied(op: int, x: list, sympy):
     if op in (ca.OP_ADD, ca.OP_SUB, ca.OP_MUL, ca.OP_DIV, ca.OP_POW, ca.OP_CONSTPOW):
         a, b = x
-        return {ca.OP_ADD: lambda: a + b, ca.OP_SUB: lambda: a - b, ca.OP_MUL: lambda: a * b, ca.OP_DIV: lambda: a / b}.get(op, lambda: a ** b)()
+        apply = {ca.OP_ADD: operator.add, ca.OP_SUB: operator.sub, ca.OP_MUL: operator.mul, ca.OP_DIV: operator.truediv}
+        return apply.get(op, operator.pow)(a, b)
     if op in (ca.OP_NEG, ca.OP_SQ, ca.OP_TWICE, ca.OP_INV):
         return {ca.OP_NEG: -x[0], ca.OP_SQ: x[0] ** 2, ca.OP_TWICE: 2 * x[0], ca.OP_INV: 1 / x[0]}[op]
-    names = {ca.OP_SIN: "sin", ca.OP_COS: "cos", ca.OP_TAN: "tan", ca.OP_ASIN: "asin", ca.OP_ACOS: "acos", ca.OP_ATAN: "atan", ca.OP_EXP: "exp",
-             ca.OP_LOG: "log", ca.OP_SQRT: "sqrt", ca.OP_TANH: "tanh", ca.OP_FABS: "Abs", ca.OP_ATAN2: "atan2", ca.OP_SIGN: "sign"}
+    names = {ca.OP_SIN: "sin", ca.OP_COS: "cos", ca.OP_TAN: "tan", ca.OP_ASIN: "asin", ca.OP_ACOS: "acos",
+             ca.OP_ATAN: "atan", ca.OP_ATAN2: "atan2", ca.OP_EXP: "exp", ca.OP_LOG: "log", ca.OP_SQRT: "sqrt",
+             ca.OP_TANH: "tanh", ca.OP_FABS: "Abs", ca.OP_SIGN: "sign"}
     if op not in names:
         raise MechanicsError(f"CasADi operation {op} has no counterpart in SymPy here")
     return getattr(sympy, names[op])(*x)

@@ -1,7 +1,8 @@
 """Expressions as linear forms of products: the form in which two ways of writing the same thing look the same.
 
-Every value is a number times an atom. An atom is an input, a sum of values, a product of powers of other atoms, or a function of values.
-Equal atoms are one atom (sums also where they differ by a factor), constants gather in one place, and what cancels is gone.
+Every value is a number times an atom. An atom is an input, a sum of values, a product of powers of other atoms,
+or a function of values. Equal atoms are one atom (sums also where they differ by a factor), constants gather in
+one place, and what cancels is gone.
 """
 
 from __future__ import annotations
@@ -136,7 +137,8 @@ def gather(terms: dict[int, float], atom: int, number: float) -> None:
 def read(function: ca.Function) -> tuple[Graph, list[list[Value]]]:
     """The graph of an SX function, and the values of its outputs' entries.
 
-    Raises `ValueError` or `ArithmeticError` for what has no such form: calls of other functions, divisions by zero, constants that are not finite.
+    Raises `ValueError` or `ArithmeticError` for what has no such form: calls of other functions,
+    divisions by zero, constants that are not finite.
     """
     graph, work = Graph(), {}
     outputs = [[Value(0.0, ONE)] * function.nnz_out(k) for k in range(function.n_out())]

@@ -47,7 +47,8 @@ def momentum_map(symmetry: Symmetry) -> MomentumMap:
     reaction = ca.SX.sym("reaction", s.v.numel())
     return MomentumMap(
         symmetry.names,
-        ca.Function("momentum", [s.t, s.q, s.v, s.theta], [ca.densify(S.T @ momentum(s))], ["t", "q", "v", "theta"], ["J"]),
+        ca.Function("momentum", [s.t, s.q, s.v, s.theta],
+                    [ca.densify(S.T @ momentum(s))], ["t", "q", "v", "theta"], ["J"]),
         ca.Function("momentum_rate", [s.t, s.q, s.v, s.u, reaction, s.theta], [ca.densify(S.T @ (s.force + reaction))],
                     ["t", "q", "v", "u", "reaction", "theta"], ["J_rate"]))
 
@@ -68,21 +69,24 @@ class NonholonomicMomentum:
     rate: ca.Function
 
 
-def nonholonomic_momentum(symmetry: Symmetry, sections: Mapping[str, Coefficients] | None = None) -> NonholonomicMomentum:
+def nonholonomic_momentum(symmetry: Symmetry,
+                          sections: Mapping[str, Coefficients] | None = None) -> NonholonomicMomentum:
     """The nonholonomic momentum map and its momentum equation, d/dt J_f = <dL/dv, S df/dt> + tau . S f.
 
     No multiplier appears in it. Source: paper 004, eq. (24), X(J_f) = -(L_Xi theta)(X) with Xi = S f; forces added.
 
-    sections  name -> s -> {name of a generator: coefficient}, a section of g^D each; where None, a basis of g^D whose sections
-              have coefficient 1 on one generator each and 0 on the other generators that are free
+    sections  name -> s -> {name of a generator: coefficient}, a section of g^D each;
+              where None, a basis of g^D whose sections have coefficient 1 on one generator each and 0 on
+              the other generators that are free
 
-    Raises `MechanicsError` where g^D is zero, for an unknown generator, and for a section that leaves D, with the row it violates.
+    Raises `MechanicsError` where g^D is zero, for an unknown generator, and for a section that
+    leaves D, with the row it violates.
     """
     constrained, S = symmetry.constrained, symmetry.generators
     s, d = constrained.system, constrained.distribution
     if symmetry.dim_horizontal == 0:
-        raise MechanicsError(f"no momentum equation: no combination of {', '.join(symmetry.names)} lies in the distribution "
-                             f"({symmetry.kind} symmetry)")
+        raise MechanicsError(f"no momentum equation: no combination of {', '.join(symmetry.names)} lies "
+                             f"in the distribution ({symmetry.kind} symmetry)")
     names, f = _basis(symmetry) if sections is None else _given(symmetry, sections)
     leaving = at_samples(constrained, ca.densify(d.A @ S @ f))
     size = 1 + at_samples(constrained, ca.densify(ca.fabs(d.A) @ ca.fabs(S) @ ca.fabs(f)))
@@ -96,17 +100,19 @@ def nonholonomic_momentum(symmetry: Symmetry, sections: Mapping[str, Coefficient
     return NonholonomicMomentum(
         names, f,
         ca.Function("momentum", [s.t, s.q, s.v, s.theta], [ca.densify((S @ f).T @ p)], ["t", "q", "v", "theta"], ["J"]),
-        ca.Function("momentum_rate", [s.t, s.q, s.v, s.u, s.theta], [ca.densify((S @ drift).T @ p + (S @ f).T @ s.force)],
-                    ["t", "q", "v", "u", "theta"], ["J_rate"]))
+        ca.Function("momentum_rate", [s.t, s.q, s.v, s.u, s.theta],
+                    [ca.densify((S @ drift).T @ p + (S @ f).T @ s.force)], ["t", "q", "v", "u", "theta"], ["J_rate"]))
 
 
 def horizontal_generators(symmetry: Symmetry) -> np.ndarray:
-    """(k, h) constant combinations of the generators that lie in D everywhere: without forces their momenta are conserved.
+    """(k, h) constant combinations of the generators that lie in D everywhere:
+    without forces their momenta are conserved.
 
     The horizontal symmetries of paper 004, section VI.C, and Noether's theorem for constrained systems.
     """
     k = len(symmetry.names)
-    values = at_samples(symmetry.constrained, ca.densify(symmetry.constrained.distribution.A @ symmetry.generators)).reshape(-1, k)
+    A = symmetry.constrained.distribution.A
+    values = at_samples(symmetry.constrained, ca.densify(A @ symmetry.generators)).reshape(-1, k)
     if not len(values):
         return np.eye(k)
     _, size, vt = np.linalg.svd(values)
@@ -138,5 +144,6 @@ def _basis(symmetry: Symmetry) -> tuple[tuple[str, ...], ca.SX]:
     matrix = ca.vertcat(ca.SX(ca.sparsify(ca.DM(top))), (d.A @ S)[rows, :])
     samples = at_samples(constrained, ca.densify(matrix))
     pattern = np.array(ca.DM(matrix.sparsity(), 1).full(), dtype=bool)
-    f = factorise(matrix, pivot_order(samples, pattern)).solve(ca.vertcat(ca.SX.eye(len(free)), ca.SX(len(rows), len(free))))
+    right = ca.vertcat(ca.SX.eye(len(free)), ca.SX(len(rows), len(free)))
+    f = factorise(matrix, pivot_order(samples, pattern)).solve(right)
     return tuple(symmetry.names[i] for i in free), f

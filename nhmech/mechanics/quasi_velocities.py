@@ -11,11 +11,12 @@ from ..errors import MechanicsError
 from .algebroid import LieAlgebroid, bracket
 
 
-def change_of_basis(algebroid: LieAlgebroid, basis: ca.SX, names: Sequence[str], units: Sequence[str] | None = None) -> LieAlgebroid:
+def change_of_basis(algebroid: LieAlgebroid, basis: ca.SX, names: Sequence[str],
+                    units: Sequence[str] | None = None) -> LieAlgebroid:
     """The same algebroid in the basis X_a = basis[:, a], v = X w.
 
-    Anchor rho X; structure functions C from [X_a, X_b] = C^g_ab X_g, which are Hamel's symbols where the old ones vanish.
-    Source: paper 002, section 3.
+    Anchor rho X; structure functions C from [X_a, X_b] = C^g_ab X_g, which are Hamel's symbols where the old ones
+    vanish. Source: paper 002, section 3.
 
     basis  (nv, nv), functions of q (and of t and parameters, which are held)
 
@@ -23,7 +24,8 @@ def change_of_basis(algebroid: LieAlgebroid, basis: ca.SX, names: Sequence[str],
     """
     nv = algebroid.nv
     if basis.shape != (nv, nv) or len(names) != nv:
-        raise MechanicsError(f"a basis of this fibre is ({nv}, {nv}) with {nv} names; given are {basis.shape} and {len(names)}")
+        raise MechanicsError(f"a basis of this fibre is ({nv}, {nv}) with {nv} names; given are "
+                             f"{basis.shape} and {len(names)}")
     inverse = ca.solve(basis, ca.SX.eye(nv))
     structure = [ca.SX.zeros(nv, nv) for _ in range(nv)]
     for a in range(nv):

@@ -43,14 +43,16 @@ def quotient(symmetry: Symmetry) -> Quotient:
     Needs a fibre basis that the group leaves alone, [s_i, e_a] = 0: body-fixed speeds of a moving body, say, or
     `change_of_basis`. Source: paper 004, section V(i); paper 002, eqs. (9), (13).
 
-    Raises `MechanicsError` that names a generator and the fibre coordinate it changes, and what is left that depends on the group.
+    Raises `MechanicsError` that names a generator and the fibre coordinate it changes,
+    and what is left that depends on the group.
     """
     constrained = symmetry.constrained
     system, d, space = constrained.system, constrained.distribution, constrained.system.algebroid
     one = ca.SX.eye(space.nv)
     for i, name in enumerate(symmetry.names):
         for a in range(space.nv):
-            change = at_samples(constrained, ca.densify(bracket(space, symmetry.generators[:, i], ca.densify(one[:, a]))))
+            along = bracket(space, symmetry.generators[:, i], ca.densify(one[:, a]))
+            change = at_samples(constrained, ca.densify(along))
             if not np.abs(change).max() <= ZERO:
                 raise MechanicsError(f"the quotient needs an invariant basis of the fibre: generator {name!r} changes "
                                      f"{space.v_names[a]!r}; use body-fixed speeds (change_of_basis)")
@@ -60,10 +62,12 @@ def quotient(symmetry: Symmetry) -> Quotient:
              "the distribution": d.A, "its affine part": d.b, "the holonomic constraint": d.phi,
              **{f"the structure function of {name}": c for name, c in zip(space.v_names, space.structure)}}
     anchor, lagrangian, force, A, b, phi, *structure = onto_base(symmetry, coordinates, named, system.v)
-    algebroid = restricted(space, coordinates, anchor, tuple(ca.sparsify(c) for c in structure), space.v_names, space.v_units)
+    algebroid = restricted(space, coordinates, anchor, tuple(ca.sparsify(c) for c in structure),
+                           space.v_names, space.v_units)
     reduced = replace(system, algebroid=algebroid, lagrangian=lagrangian, force=force, gibbs=None, energy=None)
     distribution = replace(d, A=ca.sparsify(A), b=ca.sparsify(b), phi=phi)
-    base = ConstrainedSystem(reduced, distribution, constrained.parameters, constrained.configurations[:, list(coordinates)],
+    base = ConstrainedSystem(reduced, distribution, constrained.parameters,
+                             constrained.configurations[:, list(coordinates)],
                              constrained.preferred, constrained.scales)
     lift = ca.Function("lift", [system.t, system.q, system.v, system.theta], [ca.densify(system.q_rate), system.v],
                        ["t", "q", "v", "theta"], ["q_rate", "v_lifted"])
@@ -71,16 +75,19 @@ def quotient(symmetry: Symmetry) -> Quotient:
 
 
 def poisson_tensor(algebroid: LieAlgebroid, p: ca.SX) -> ca.SX:
-    """(nq + nv, nq + nv) on the dual with coordinates (q, p): {q^i, p_a} = rho^i_a, {p_a, p_b} = -c^g_ab p_g; (q, p)' = Lambda dH.
+    """(nq + nv, nq + nv) on the dual with coordinates (q, p): {q^i, p_a} = rho^i_a, {p_a, p_b} = -c^g_ab p_g;
+    (q, p)' = Lambda dH.
 
     Its rank at a point is the dimension of the symplectic leaf through it: of P_mu = J^-1(mu)/G_mu, on a quotient TQ/G.
     """
     twist = sum((p[g] * c for g, c in enumerate(algebroid.structure)), ca.SX(algebroid.nv, algebroid.nv))
-    return ca.densify(ca.blockcat([[ca.SX(algebroid.nq, algebroid.nq), algebroid.anchor], [-algebroid.anchor.T, -twist]]))
+    return ca.densify(ca.blockcat([[ca.SX(algebroid.nq, algebroid.nq), algebroid.anchor],
+                                   [-algebroid.anchor.T, -twist]]))
 
 
 def isotropy(symmetry: Symmetry, mu: Sequence[float]) -> np.ndarray:
-    """(k, d) basis of g_mu, the combinations of generators that leave the momentum value mu alone: mu_l C^l_ij xi^i = 0."""
+    """(k, d) basis of g_mu, the combinations of generators that leave the momentum value mu alone:
+    mu_l C^l_ij xi^i = 0."""
     mu = np.asarray(mu, dtype=float)
     if mu.shape != (len(symmetry.names),):
         raise MechanicsError(f"the momentum value has shape {mu.shape}, the generators are {', '.join(symmetry.names)}")
@@ -89,7 +96,8 @@ def isotropy(symmetry: Symmetry, mu: Sequence[float]) -> np.ndarray:
 
 
 def level_dimension(symmetry: Symmetry, mu: Sequence[float]) -> int:
-    """dim (M meet J^-1(mu))/G_mu of a horizontal symmetry at a regular value, M the constraint manifold in velocity phase space.
+    """dim (M meet J^-1(mu))/G_mu of a horizontal symmetry at a regular value,
+    M the constraint manifold in velocity phase space.
 
     Raises `MechanicsError` for another class.
     """

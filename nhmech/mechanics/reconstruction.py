@@ -54,15 +54,17 @@ class FullMotion:
 
 def run_reduced(reduced: Reduced, times: Sequence[float], r: Sequence[float], xi: Sequence[float],
                 u: Callable[[float], Sequence[float]] | None = None, rtol: float = 1e-13) -> ReducedMotion:
-    """Integrates the equations of the base from r (base.nq,) and xi, in the order of `reduced.equations().names` (DOP853).
+    """Integrates the equations of the base from r (base.nq,) and xi, in the order of
+    `reduced.equations().names` (DOP853).
 
     Raises `MechanicsError` for a start of the wrong size, and where the integrator gives up.
     """
     equations, theta, nr = reduced.equations(), reduced.base.parameters, len(reduced.coordinates)
     inputs = u or (lambda t: np.zeros(reduced.base.system.u.numel()))
     if len(r) != nr or len(xi) != len(equations.names):
-        raise MechanicsError(f"the reduced system starts from {nr} coordinates ({', '.join(reduced.base.system.algebroid.q_names)}) and "
-                             f"{len(equations.names)} velocities ({', '.join(equations.names)}); given are {len(r)} and {len(xi)}")
+        raise MechanicsError(f"the reduced system starts from {nr} coordinates "
+                             f"({', '.join(reduced.base.system.algebroid.q_names)}) and {len(equations.names)} "
+                             f"velocities ({', '.join(equations.names)}); given are {len(r)} and {len(xi)}")
 
     def rate(t, y):
         return np.concatenate([part.full().ravel() for part in equations.drift(t, y[:nr], y[nr:], inputs(t), theta)])
@@ -77,10 +79,11 @@ def run_reduced(reduced: Reduced, times: Sequence[float], r: Sequence[float], xi
 
 
 def reconstruct(reduced: Reduced, motion: ReducedMotion, q: Sequence[float], rtol: float = 1e-13) -> FullMotion:
-    """q(t) from q' = rho(q) v, v the lift of the base's velocity: horizontal for Chaplygin's reduction, with S eta(r, xi) at J = mu.
+    """q(t) from q' = rho(q) v, v the lift of the base's velocity:
+    horizontal for Chaplygin's reduction, with S eta(r, xi) at J = mu.
 
-    For translations and S^1 that is a quadrature, for SE(2) and SO(3) the equation g' = g zeta(t), solved in the embedding.
-    Source: paper 004, after eqs. (22) and (23).
+    For translations and S^1 that is a quadrature, for SE(2) and SO(3) the equation g' = g zeta(t),
+    solved in the embedding. Source: paper 004, after eqs. (22) and (23).
 
     q  (nq,) start; its base part is where the motion starts
 
@@ -91,8 +94,9 @@ def reconstruct(reduced: Reduced, motion: ReducedMotion, q: Sequence[float], rto
         raise MechanicsError(f"q has shape {q.shape}, expected ({space.nq},)")
     gap = np.abs(q[list(reduced.coordinates)] - motion.r[0]).max(initial=0.0)
     if not gap <= 1e-9 * (1 + np.abs(q).max(initial=0.0)):
-        raise MechanicsError(f"q does not stand over the start of the reduced motion: {', '.join(reduced.base.system.algebroid.q_names)} "
-                             f"are {q[list(reduced.coordinates)]}, the motion starts at {motion.r[0]}")
+        raise MechanicsError("q does not stand over the start of the reduced motion: "
+                             f"{', '.join(reduced.base.system.algebroid.q_names)} are {q[list(reduced.coordinates)]}, "
+                             f"the motion starts at {motion.r[0]}")
     theta = reduced.base.parameters
 
     def rate(t, y):
@@ -107,7 +111,9 @@ def _integrate(rate: Callable, times: Sequence[float], start: np.ndarray, rtol: 
     from scipy.integrate import solve_ivp
 
     times = np.asarray(times, dtype=float)
-    solution = solve_ivp(rate, (times[0], times[-1]), start, method="DOP853", t_eval=times, rtol=rtol, atol=1e-2 * rtol, dense_output=True)
+    solution = solve_ivp(rate, (times[0], times[-1]), start, method="DOP853", t_eval=times, rtol=rtol,
+                         atol=1e-2 * rtol, dense_output=True)
     if not solution.success:
-        raise MechanicsError(f"integration stopped at t = {solution.t[-1] if len(solution.t) else times[0]:.6g} s: {solution.message}")
+        raise MechanicsError(f"integration stopped at t = {solution.t[-1] if len(solution.t) else times[0]:.6g} s: "
+                             f"{solution.message}")
     return solution

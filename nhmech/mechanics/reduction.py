@@ -30,7 +30,8 @@ from .system import ConstrainedSystem
 class Reduction:
     """A system on the base Q/G, and the way back to Q.
 
-    base         the reduced system, without constraints: lagrangian L* (or the Routhian), force alpha and what is left of tau
+    base         the reduced system, without constraints: lagrangian L* (or the Routhian),
+                 force alpha and what is left of tau
     gyroscopic   G (n, n), antisymmetric, in (t, base.q, base.v, theta): omega - omega*
     alpha        (n,) = -G xi
     lift         (t, q, xi, theta) -> dq/dt (nq,), v (nv,) on Q, from q and the reduced velocity xi = base.v
@@ -70,7 +71,8 @@ class Reduction:
     def energy_form(self) -> ca.SX:
         """dE* (2n,) in the same basis."""
         system = self.base.system
-        return ca.vertcat(system.algebroid.anchor.T @ ca.gradient(system.energy, system.q), ca.gradient(system.energy, system.v))
+        return ca.vertcat(system.algebroid.anchor.T @ ca.gradient(system.energy, system.q),
+                          ca.gradient(system.energy, system.v))
 
 
 def chaplygin(symmetry: Symmetry, speeds: Sequence[str] | None = None) -> Reduction:
@@ -80,8 +82,8 @@ def chaplygin(symmetry: Symmetry, speeds: Sequence[str] | None = None) -> Reduct
 
     speeds  fibre coordinates that are base velocities; those that no generator has a component along where None
 
-    Raises `MechanicsError` for a symmetry that is not purely kinematic, constraints that are not linear in v, and speeds
-    that are no base velocities: what then still depends on the group is named.
+    Raises `MechanicsError` for a symmetry that is not purely kinematic, constraints that are not linear in v,
+    and speeds that are no base velocities: what then still depends on the group is named.
     """
     symmetry.require("Chaplygin reduction", PURELY_KINEMATIC)
     constrained = symmetry.constrained
@@ -89,23 +91,26 @@ def chaplygin(symmetry: Symmetry, speeds: Sequence[str] | None = None) -> Reduct
     frame = adapted_frame(constrained, speeds or fixed_speeds(symmetry, symmetry.dim_motion))
     xi = speed_symbols(frame)
     velocity = ca.densify(frame.E @ xi)
-    lagrangian = ca.substitute(constrained.system.require_lagrangian("Chaplygin reduction"), constrained.system.v, velocity)
+    lagrangian = ca.substitute(constrained.system.require_lagrangian("Chaplygin reduction"),
+                               constrained.system.v, velocity)
     holonomic = [frame.nxi + i for i, row in enumerate(frame.kept) if row in constrained.distribution.phi_rows]
     rest = ca.horzcat(symmetry.generators, frame.inverse[:, holonomic])
     return _reduce(symmetry, frame, frame.E, rest, xi, velocity, lagrangian, np.zeros(len(symmetry.names)))
 
 
 def at_momentum(symmetry: Symmetry, mu: Sequence[float], speeds: Sequence[str] | None = None) -> Reduction:
-    """Routh's reduction at J = mu: R(r, xi) = L - mu . eta at v = B xi + S eta, with eta(r, xi) from <dL/dv, s_i> = mu_i.
+    """Routh's reduction at J = mu: R(r, xi) = L - mu . eta at v = B xi + S eta,
+    with eta(r, xi) from <dL/dv, s_i> = mu_i.
 
-    alpha_b = -<dL/dv, part of [B_b, B_c] along S and off D> xi^c carries the curvature of v -> xi: magnetic and nonholonomic terms.
-    The energy of R is H_mu. Source: paper 004, eq. (23) and section VII.A, for abelian groups (G_mu = G).
+    alpha_b = -<dL/dv, part of [B_b, B_c] along S and off D> xi^c carries the curvature of v -> xi: magnetic
+    and nonholonomic terms. The energy of R is H_mu. Source: paper 004, eq. (23) and section VII.A, for
+    abelian groups (G_mu = G).
 
     mu      momentum of each generator, (k,)
     speeds  as for `chaplygin`
 
-    Raises `MechanicsError` for a symmetry that is not horizontal, whose group is not abelian (use `quotient`), forces along the
-    group, a Lagrangian that is not quadratic along it, and speeds that are no base velocities.
+    Raises `MechanicsError` for a symmetry that is not horizontal, whose group is not abelian (use `quotient`),
+    forces along the group, a Lagrangian that is not quadratic along it, and speeds that are no base velocities.
     """
     symmetry.require("reduction at a momentum value", HORIZONTAL)
     constrained, S = symmetry.constrained, symmetry.generators
@@ -123,9 +128,11 @@ def at_momentum(symmetry: Symmetry, mu: Sequence[float], speeds: Sequence[str] |
     n = symmetry.dim_motion - symmetry.dim_vertical
     base_speeds = tuple(speeds or fixed_speeds(symmetry, n) or ())
     if len(base_speeds) != n:
-        raise MechanicsError(f"name the {n} fibre coordinates that are base velocities; there are {', '.join(system.algebroid.v_names)}")
+        raise MechanicsError(f"name the {n} fibre coordinates that are base velocities; there are "
+                             f"{', '.join(system.algebroid.v_names)}")
     chosen = adapted_frame(replace(constrained, preferred=(base_speeds,))).names
-    frame = adapted_frame(constrained, base_speeds + tuple(name for name in chosen if name not in base_speeds)[:symmetry.dim_vertical])
+    others = tuple(name for name in chosen if name not in base_speeds)
+    frame = adapted_frame(constrained, base_speeds + others[:symmetry.dim_vertical])
     B, xi = frame.E[:, :n], speed_symbols(frame)[:n]
     p = momentum(system)
     locked = S.T @ ca.jacobian(p, system.v) @ S
@@ -137,9 +144,10 @@ def at_momentum(symmetry: Symmetry, mu: Sequence[float], speeds: Sequence[str] |
     return _reduce(symmetry, frame, B, ca.horzcat(S, frame.inverse[:, frame.nxi:]), xi, velocity, routhian, mu)
 
 
-def _reduce(symmetry: Symmetry, frame: AdaptedFrame, B: ca.SX, rest: ca.SX, xi: ca.SX, velocity: ca.SX, lagrangian: ca.SX,
-            mu: np.ndarray) -> Reduction:
-    """d/dt(dl/dxi^b) = X_b(l) - C^g_bc xi^c dl/dxi^g - <p, part of [B_b, B_c] along `rest`> xi^c + tau . B_b, in base coordinates."""
+def _reduce(symmetry: Symmetry, frame: AdaptedFrame, B: ca.SX, rest: ca.SX, xi: ca.SX, velocity: ca.SX,
+            lagrangian: ca.SX, mu: np.ndarray) -> Reduction:
+    """d/dt(dl/dxi^b) = X_b(l) - C^g_bc xi^c dl/dxi^g - <p, part of [B_b, B_c] along `rest`> xi^c + tau .
+    B_b, in base coordinates."""
     constrained = symmetry.constrained
     system = constrained.system
     v = system.v
@@ -149,9 +157,10 @@ def _reduce(symmetry: Symmetry, frame: AdaptedFrame, B: ca.SX, rest: ca.SX, xi: 
     tau = ca.densify(B.T @ ca.substitute(system.force, v, velocity))
     reduced, G, tau = space.onto_base({"the Lagrangian": lagrangian, "the gyroscopic 2-form": G, "the force": tau}, xi)
     alpha = -G @ xi
-    base = replace(system, algebroid=space.algebroid, v=xi, a=ca.SX.sym("a", xi.numel()), lagrangian=reduced, force=alpha + tau, gibbs=None,
-                   energy=None)
-    lift = ca.Function("lift", [system.t, system.q, xi, system.theta], [ca.densify(system.algebroid.anchor @ velocity), velocity],
+    base = replace(system, algebroid=space.algebroid, v=xi, a=ca.SX.sym("a", xi.numel()), lagrangian=reduced,
+                   force=alpha + tau, gibbs=None, energy=None)
+    lift = ca.Function("lift", [system.t, system.q, xi, system.theta],
+                       [ca.densify(system.algebroid.anchor @ velocity), velocity],
                        ["t", "q", "xi", "theta"], ["q_rate", "v"], {"cse": True})
     return Reduction(symmetry, space.constrained(base), G, alpha, lift, space.coordinates, mu)
 

@@ -35,8 +35,8 @@ class Regularity:
 
     @property
     def compatible(self) -> bool:
-        """True where E^T M E is regular: the motion is determined. For regular M this is T D and (D^v)-perp meeting in 0 only, paper
-        004, section II.B, and R M^-1 R^T of rank `compatibility_rank` = `row_rank`."""
+        """True where E^T M E is regular: the motion is determined. For regular M this is T D and (D^v)-perp meeting in
+        0 only, paper 004, section II.B, and R M^-1 R^T of rank `compatibility_rank` = `row_rank`."""
         return self.free_rank == self.nv - self.row_rank
 
     @property
@@ -51,7 +51,8 @@ class Regularity:
                 f"{'compatible' if self.compatible else 'not compatible'}.")
 
 
-def regularity(constrained: ConstrainedSystem, *, nonlinear: ca.SX | None = None, near: Near | None = None, seed: int = 0) -> Regularity:
+def regularity(constrained: ConstrainedSystem, *, nonlinear: ca.SX | None = None, near: Near | None = None,
+               seed: int = 0) -> Regularity:
     """The ranks of M, of the rows and of E^T M E at random points of the constraint manifold.
 
     Arguments as for `constraint_algorithm`. Source: paper 004, section II.B, proposition III.1 and corollary III.2.

@@ -47,11 +47,12 @@ class Reduced:
         return ca.vertcat(ca.SX(0, 1), *[w[c] for c in range(len(w))])
 
 
-def row_reduce(matrix: ca.SX, right: ca.SX, samples: np.ndarray, rank: int, avoid: Sequence[int] = ()) -> Reduced | None:
+def row_reduce(matrix: ca.SX, right: ca.SX, samples: np.ndarray, rank: int,
+               avoid: Sequence[int] = ()) -> Reduced | None:
     """Eliminates `rank` pivots, none of them in the columns `avoid`; None where those columns are needed.
 
-    samples  values of the matrix at points of a manifold, (k, N, n). An entry that is zero at all of them is left out: the
-             result is meant on the manifold. Pivots are constants where possible, and large at every point.
+    samples  values of the matrix at points of a manifold, (k, N, n). An entry that is zero at all of them is left out:
+             the result is meant on the manifold. Pivots are constants where possible, and large at every point.
     """
     work = samples.copy()
     size, width = work.shape[1:]
@@ -83,7 +84,8 @@ def row_reduce(matrix: ca.SX, right: ca.SX, samples: np.ndarray, rank: int, avoi
     return Reduced([rights[k] for k in left], pivots, tuple(j for j in range(width) if j not in used), rows, rights)
 
 
-def _pivot(work: np.ndarray, rows: Sequence[Mapping[int, ca.SX]], left: Sequence[int], columns: Sequence[int]) -> tuple[int, int] | None:
+def _pivot(work: np.ndarray, rows: Sequence[Mapping[int, ca.SX]], left: Sequence[int],
+           columns: Sequence[int]) -> tuple[int, int] | None:
     """Constant before variable, little fill-in before much, among entries that are not small at any point."""
     size = {(i, j): np.abs(work[:, i, j]).min() for i in left for j in columns if j in rows[i]}
     best = max(size.values(), default=0.0)

@@ -1,4 +1,5 @@
-"""By what constant each sum is multiplied, so that few multiplications by constants are left in it and where it is used."""
+"""By what constant each sum is multiplied, so that few multiplications by constants
+are left in it and where it is used."""
 
 from __future__ import annotations
 
@@ -11,14 +12,16 @@ SWEEPS = 2
 
 
 class Scales:
-    """`of[s]` is what the sum s is multiplied by, chosen by coordinate descent on the number of different products with a constant.
+    """`of[s]` is what the sum s is multiplied by, chosen by coordinate descent on the number of
+    different products with a constant.
 
     sums     atom -> its terms, atom -> coefficient
     loose    values that stand in no sum
     factors  atom -> (atom, power) of a product
     """
 
-    def __init__(self, sums: Mapping[int, Mapping[int, float]], loose: Iterable[Value], factors: Callable[[int], Iterable[tuple[int, int]]]):
+    def __init__(self, sums: Mapping[int, Mapping[int, float]], loose: Iterable[Value],
+                 factors: Callable[[int], Iterable[tuple[int, int]]]):
         self.factors = factors
         self.of = dict.fromkeys(sums, 1.0)
         places = {(s, abs(c), a) for s, terms in sums.items() for a, c in terms.items() if a != ONE}

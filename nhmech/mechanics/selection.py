@@ -1,4 +1,5 @@
-"""Which rows to keep and which speeds to call independent: decisions on numbers, taken at many configurations at once."""
+"""Which rows to keep and which speeds to call independent: decisions on numbers,
+taken at many configurations at once."""
 
 from __future__ import annotations
 
@@ -23,11 +24,13 @@ def _unit(vectors: np.ndarray) -> np.ndarray:
     return np.divide(vectors, norm, out=np.zeros_like(vectors), where=norm > 0)
 
 
-def independent_rows(A: np.ndarray, scales: np.ndarray, priority: Sequence[int], names: Sequence[str]) -> tuple[int, ...]:
+def independent_rows(A: np.ndarray, scales: np.ndarray, priority: Sequence[int],
+                     names: Sequence[str]) -> tuple[int, ...]:
     """Indices of rows of A (k, m, nv) that span all of them at every sample, those of low priority number first.
 
-    Rows are compared in the common unit of `scales` (nv,). The set is built greedily: the row whose remainder against the
-    rows kept so far is largest in its worst sample. Raises `MechanicsError` for nearly dependent rows and for zero rows.
+    Rows are compared in the common unit of `scales` (nv,). The set is built greedily: the row whose remainder
+    against the rows kept so far is largest in its worst sample. Raises `MechanicsError` for nearly dependent
+    rows and for zero rows.
     """
     rest = A / scales
     size = np.linalg.norm(rest, axis=2)
@@ -48,7 +51,8 @@ def independent_rows(A: np.ndarray, scales: np.ndarray, priority: Sequence[int],
             choice = int(np.argmax(np.where(tier, worst, -1)))
         elif worst.max() > 1e-6:
             choice = int(np.argmax(worst))
-        else:                                           # no row serves every sample: take the one that serves the first best
+        else:
+            # no row serves every sample: take the one that serves the first best
             choice = int(np.argmax(remainder[0]))
         if remainder[:, choice].max() < NEARLY:         # the rank that is left hangs on this little
             raise _nearly(names[choice], remainder[:, choice].max())
@@ -81,8 +85,8 @@ def independent_speeds(A: np.ndarray, scales: np.ndarray, names: Sequence[str], 
                        wanted: Sequence[str] | None = None) -> tuple[int, ...]:
     """Indices of fibre coordinates that determine v on the kernel of A (k, r, nv), full rank, well at every sample.
 
-    `wanted` fixes the choice; otherwise the groups of `preferred` come first, in their order. Raises `MechanicsError` where `wanted` has
-    the wrong number of names, an unknown one, or does not determine v.
+    `wanted` fixes the choice; otherwise the groups of `preferred` come first, in their order.
+    Raises `MechanicsError` where `wanted` has the wrong number of names, an unknown one, or does not determine v.
     """
     kernel = np.array(null_space(A, scales))
     nxi = kernel.shape[2]
@@ -91,7 +95,8 @@ def independent_speeds(A: np.ndarray, scales: np.ndarray, names: Sequence[str], 
         if unknown:
             raise MechanicsError(f"unknown speed {unknown[0]!r}; there are {', '.join(names)}")
         if len(wanted) != nxi:
-            raise MechanicsError(f"{len(wanted)} independent speeds were named ({', '.join(wanted)}), the motion has {nxi}")
+            raise MechanicsError(f"{len(wanted)} independent speeds were named ({', '.join(wanted)}), "
+                                 f"the motion has {nxi}")
     chosen: list[int] = []
     groups = [[names.index(name) for name in group] for group in preferred] + [list(range(len(names)))]
     while len(chosen) < nxi:
@@ -101,7 +106,8 @@ def independent_speeds(A: np.ndarray, scales: np.ndarray, names: Sequence[str], 
         if wanted is not None:
             choice = names.index(wanted[len(chosen)])
             if worst[choice] < 1e-6:
-                raise MechanicsError(f"the speeds {', '.join(wanted)} do not determine the motion: {names[choice]!r} follows from the others")
+                raise MechanicsError(f"the speeds {', '.join(wanted)} do not determine the motion: "
+                                     f"{names[choice]!r} follows from the others")
         else:
             pool = next((good for group in groups if (good := [i for i in group if worst[i] >= COMFORT])), None)
             if pool:

@@ -1,7 +1,7 @@
 """Pairs of terms, and of factors, that occur in several places are formed once.
 
-Source: Hosangadi, Fallah, Kastner, "Optimizing polynomial expressions by algebraic factorization and common subexpression elimination",
-IEEE Trans. CAD 25 (2006): greedy extraction of two-term subexpressions.
+Source: Hosangadi, Fallah, Kastner, "Optimizing polynomial expressions by algebraic factorization and common
+subexpression elimination", IEEE Trans. CAD 25 (2006): greedy extraction of two-term subexpressions.
 """
 
 from __future__ import annotations
@@ -55,9 +55,11 @@ def _pairs_of_factors(factors: Factors) -> set[tuple]:
 
 
 class _Pairs:
-    """Which of `families` hold a pair; `best` gives the one that saves most. The queue may hold old savings: they are looked up again."""
+    """Which of `families` hold a pair; `best` gives the one that saves most. The queue may hold old savings:
+    they are looked up again."""
 
-    def __init__(self, families: dict[int, Any], pairs_of: Callable[[Any], Iterable[Hashable]], saving: Callable[[Any, int], int]):
+    def __init__(self, families: dict[int, Any], pairs_of: Callable[[Any], Iterable[Hashable]],
+                 saving: Callable[[Any, int], int]):
         self.families, self.pairs_of, self.saving = families, pairs_of, saving
         self.holders: dict[Hashable, set[int]] = defaultdict(set)
         self.queue: list[tuple[int, Any]] = []

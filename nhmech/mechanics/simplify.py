@@ -1,7 +1,7 @@
 """Fewer operations for the same function: linear forms, common factors, shared pairs.
 
-CasADi's `cse` finds subexpressions that are the same tree. Equations of motion hold more than that: a x + a y, sums that differ by a
-factor, terms that cancel after the elimination, constants that meet in one product.
+CasADi's `cse` finds subexpressions that are the same tree. Equations of motion hold more than that:
+a x + a y, sums that differ by a factor, terms that cancel after the elimination, constants that meet in one product.
 """
 
 from __future__ import annotations
@@ -28,7 +28,8 @@ def operations(function: ca.Function) -> int:
 
 
 def simplify(function: ca.Function) -> ca.Function:
-    """The same function of the same inputs in fewer operations, equal up to rounding; itself where there is little to win."""
+    """The same function of the same inputs in fewer operations, equal up to rounding;
+    itself where there is little to win."""
     large = operations(function) > LARGE
     while True:
         try:
@@ -55,8 +56,8 @@ def _round(function: ca.Function, rewrites: Collection[int]) -> ca.Function:
 class _Writer:
     """Expressions of a graph's values.
 
-    Sums become lists of (sign, atom), where an atom may be a product with a constant factor; those products get names of their own,
-    and so does what is shared.
+    Sums become lists of (sign, atom), where an atom may be a product with a constant factor;
+    those products get names of their own, and so does what is shared.
     """
 
     def __init__(self, graph: Graph, outputs: list[list[Value]]):
@@ -66,7 +67,7 @@ class _Writer:
         sums: dict[int, Terms] = {a: dict(graph.nodes[a].parts) for a in order if graph.nodes[a].kind == "sum"}
         functions = {a: graph.nodes[a].parts for a in order if graph.nodes[a].kind == "function"}
         share_terms(sums, self._name)
-        loose = [value for part in outputs for value in part] + [value for parts in functions.values() for value in parts]
+        loose = [value for parts in (*outputs, *functions.values()) for value in parts]
         scales = Scales(sums, loose, self._factors)
         sums = {s: {a: scales.applied(Value(c, a), s).number for a, c in terms.items()} for s, terms in sums.items()}
         self._group(sums)
@@ -177,7 +178,8 @@ class _Writer:
             operation = self.graph.nodes[atom].what
             return ca.SX.unary(operation, *arguments) if len(arguments) == 1 else ca.SX.binary(operation, *arguments)
         node = self.graph.nodes[atom]
-        return self._made[self._product_of(atom)] if node.kind == "product" else self._inputs[node.what[0]].nz[node.what[1]]
+        return (self._made[self._product_of(atom)] if node.kind == "product"
+                else self._inputs[node.what[0]].nz[node.what[1]])
 
     def _signed(self, sign: int, atom: int) -> ca.SX:
         made = self._expression(atom)

@@ -27,8 +27,8 @@ class Symmetry:
 
     names           of the generators
     generators      (nv, k): columns are sections s_i of the algebroid, functions of (q, theta)
-    constants       (k, k, k): [s_i, s_j] = constants[l, i, j] s_l, as brackets of sections (vector fields); for an action
-                    from the left these are minus the constants of the group's Lie algebra
+    constants       (k, k, k): [s_i, s_j] = constants[l, i, j] s_l, as brackets of sections (vector fields);
+                    for an action from the left these are minus the constants of the group's Lie algebra
     dim_vertical    dim V, V spanned by the generators
     dim_horizontal  dim of V meet D
     dim_motion      dim D
@@ -59,27 +59,30 @@ class Symmetry:
         return not self.constants.any()
 
     def require(self, method: str, kind: str) -> None:
-        """Raises `MechanicsError` with the dimensions where the class is another, or the generators depend on each other pointwise."""
+        """Raises `MechanicsError` with the dimensions where the class is another,
+        or the generators depend on each other pointwise."""
         if self.kind != kind:
-            raise MechanicsError(f"{method} needs a {kind} symmetry, this one ({', '.join(self.names)}) is {self.kind}: "
-                                 f"dim V = {self.dim_vertical}, dim D = {self.dim_motion}, dim of V meet D = {self.dim_horizontal}, "
-                                 f"of {self.dim_tangent}")
+            raise MechanicsError(f"{method} needs a {kind} symmetry, this one ({', '.join(self.names)}) "
+                                 f"is {self.kind}: dim V = {self.dim_vertical}, dim D = {self.dim_motion}, "
+                                 f"dim of V meet D = {self.dim_horizontal}, of {self.dim_tangent}")
         if self.dim_vertical < len(self.names):
-            raise MechanicsError(f"{method} needs a free action: the {len(self.names)} generators {', '.join(self.names)} "
-                                 f"span {self.dim_vertical} dimensions only")
+            raise MechanicsError(f"{method} needs a free action: the {len(self.names)} generators "
+                                 f"{', '.join(self.names)} span {self.dim_vertical} dimensions only")
 
 
 def symmetry(constrained: ConstrainedSystem, generators: Mapping[str, Section], states: int = 12) -> Symmetry:
     """A symmetry from its infinitesimal generators, proved at random states.
 
-    Along the complete lift of each generator L, the forces and the distribution do not change; the generators close under the
-    bracket with constant coefficients. Source: paper 004, sections V and VI.
+    Along the complete lift of each generator L, the forces and the distribution do not change;
+    the generators close under the bracket with constant coefficients.
+    Source: paper 004, sections V and VI.
 
     generators  name -> section: an (nv,) column in the fibre's basis, or s -> {name of a fibre coordinate: component}
     states      number of random states
 
-    Raises `MechanicsError` that names the generator and what is not invariant; the pair of generators whose bracket leaves
-    them; generators that depend on each other; a class that changes between configurations.
+    Raises `MechanicsError` that names the generator and what is not invariant;
+    the pair of generators whose bracket leaves them; generators that depend on each other;
+    a class that changes between configurations.
     """
     constrained = constrained.constrained
     if not generators:
@@ -108,12 +111,14 @@ def section(system: LagrangianSystem, value: Section, name: str = "section") -> 
         for key, component in value(symbols(system)).items():
             index = next((v_names.index(n) for n in (key, f"{key}'") if n in v_names), None)
             if index is None:
-                raise MechanicsError(f"generator {name!r} has a component along {key!r}; there are {', '.join(v_names)}")
+                raise MechanicsError(f"generator {name!r} has a component along {key!r}; "
+                                     f"there are {', '.join(v_names)}")
             column[index] = component
         value = column
     value = ca.SX(value)
     if value.shape != (len(v_names), 1):
-        raise MechanicsError(f"generator {name!r} has shape {value.shape}, a section of this fibre is ({len(v_names)}, 1)")
+        raise MechanicsError(f"generator {name!r} has shape {value.shape}, a section of this "
+                             f"fibre is ({len(v_names)}, 1)")
     foreign = ca.vertcat(system.v, system.a, system.u, system.t)
     if ca.depends_on(value, foreign):
         raise MechanicsError(f"generator {name!r} depends on more than q and parameters")
@@ -133,8 +138,9 @@ def _constants(constrained: ConstrainedSystem, S: ca.SX, names: tuple[str, ...])
             coefficients = np.linalg.lstsq(stacked, values, rcond=None)[0]
             defect = np.abs(stacked @ coefficients - values).max()
             if not defect <= ZERO * (1 + np.abs(values).max()):
-                raise MechanicsError(f"the bracket of the generators {names[i]!r} and {names[j]!r} is not a combination of "
-                                     f"{', '.join(names)} with constant coefficients (defect {defect:.3g}): add it as a generator")
+                raise MechanicsError(f"the bracket of the generators {names[i]!r} and {names[j]!r} is not "
+                                     f"a combination of {', '.join(names)} with constant coefficients (defect "
+                                     f"{defect:.3g}): add it as a generator")
             coefficients = np.where(np.abs(coefficients) < ZERO, 0.0, coefficients)
             constants[:, i, j], constants[:, j, i] = coefficients, -coefficients
     return constants + 0.0                               # no negative zeros
@@ -149,10 +155,12 @@ def _dimensions(constrained: ConstrainedSystem, S: ca.SX) -> tuple[int, int, int
         dim_v, dim_av = _rank(vertical), _rank(forms @ vertical)
         found.append((dim_v, dim_v - dim_av, nv - _rank(forms), nv - _rank(forms[holonomic])))
     if len(set(found)) > 1:
-        raise MechanicsError("the class of the symmetry changes between configurations: (dim V, dim of V meet D, dim D, dim T) are "
-                             f"{' and '.join(str(dims) for dims in sorted(set(found)))}; give samples where they are constant")
+        raise MechanicsError("the class of the symmetry changes between configurations: (dim V, dim of V meet D, "
+                             f"dim D, dim T) are {' and '.join(str(dims) for dims in sorted(set(found)))}; "
+                             "give samples where they are constant")
     return found[0]
 
 
 def _rank(matrix: np.ndarray) -> int:
-    return int(np.linalg.matrix_rank(matrix, tol=ZERO * max(1.0, np.abs(matrix).max(initial=0.0)))) if matrix.size else 0
+    tolerance = ZERO * max(1.0, np.abs(matrix).max(initial=0.0))
+    return int(np.linalg.matrix_rank(matrix, tol=tolerance)) if matrix.size else 0

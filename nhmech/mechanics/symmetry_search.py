@@ -1,4 +1,5 @@
-"""Finding symmetries: the conditions are linear in the generator, so the candidates that satisfy them are a null space."""
+"""Finding symmetries: the conditions are linear in the generator, so the candidates
+that satisfy them are a null space."""
 
 from __future__ import annotations
 
@@ -18,8 +19,8 @@ def find_symmetry(constrained: ConstrainedSystem) -> Symmetry:
     """All symmetries among the combinations of simple candidates, in echelon form.
 
     Candidates: each basis section of the fibre (translations, and S^1 of an angle or a wheel); q_i d/dq_j of all flat
-    coordinates, from which turns such as x d/dy - y d/dx + d/dphi are made; turns of quaternions about space axes. So SE(2),
-    SE(3), tori and products are found, and what is not affine in these coordinates is not.
+    coordinates, from which turns such as x d/dy - y d/dx + d/dphi are made; turns of quaternions about space axes.
+    So SE(2), SE(3), tori and products are found, and what is not affine in these coordinates is not.
 
     Raises `MechanicsError` where nothing is a symmetry.
     """
@@ -83,7 +84,8 @@ def _independent(constrained: ConstrainedSystem, names: list[str], sections: ca.
 
 
 def _null_space(rows: np.ndarray, scale: np.ndarray) -> np.ndarray:
-    """(d, n) orthonormal in columns scaled by the size of the terms that cancel in them, so that rounding stays rounding."""
+    """(d, n) orthonormal in columns scaled by the size of the terms that cancel in
+    them, so that rounding stays rounding."""
     _, s, vt = np.linalg.svd(rows / scale)
     return vt[int((s > ZERO).sum()):] / scale
 

@@ -36,7 +36,8 @@ class LagrangianSystem:
     t, v, a            symbols of time, of the fibre coordinates and of their rates, (), (nv,), (nv,)
     u, theta           symbols of inputs and parameters, (nu,), (ntheta,)
     lagrangian         L(t, q, v, theta), or None where `gibbs` is given
-    gibbs              S(t, q, v, a, theta) with dS/da the left-hand side of the equations of motion; made from L where None
+    gibbs              S(t, q, v, a, theta) with dS/da the left-hand side of the equations of motion;
+                       made from L where None
     energy             E(t, q, v, theta) [J]; v dL/dv - L where None
     force              tau(t, q, v, u, theta), (nv,)
     shorthand          what further symbols in the expressions stand for; without a Lagrangian only
@@ -102,16 +103,18 @@ class LagrangianSystem:
     def require_lagrangian(self, method: str) -> ca.SX:
         """L. Raises `MechanicsError` where only a Gibbs function was given."""
         if self.lagrangian is None:
-            raise MechanicsError(f"{method} needs a Lagrangian; this system has a Gibbs function only: use gibbs_appell or lagrange_multipliers")
+            raise MechanicsError(f"{method} needs a Lagrangian; this system has a Gibbs function only: "
+                                 "use gibbs_appell or lagrange_multipliers")
         return self.lagrangian
 
     def require_regular(self, method: str, constrained: ConstrainedSystem) -> None:
         """Raises `MechanicsError` with the rank where M is singular at every sample."""
         evaluate = ca.Function("M", [self.t, self.q, self.theta], [self.mass_and_bias()[0]])
-        ranks = [int(np.linalg.matrix_rank(evaluate(0.0, q, constrained.parameters).full(), tol=1e-10)) for q in constrained.configurations]
+        ranks = [int(np.linalg.matrix_rank(evaluate(0.0, q, constrained.parameters).full(), tol=1e-10))
+                 for q in constrained.configurations]
         if max(ranks) < self.algebroid.nv:
-            raise MechanicsError(f"{method} needs a regular system: the Hessian of L has rank {max(ranks)} of {self.algebroid.nv}; "
-                                 "use gibbs_appell or lagrange_multipliers")
+            raise MechanicsError(f"{method} needs a regular system: the Hessian of L has rank {max(ranks)} "
+                                 f"of {self.algebroid.nv}; use gibbs_appell or lagrange_multipliers")
 
     def _gibbs_of_lagrangian(self) -> ca.SX:
         """S = 1/2 a^T G a + a^T h with G the Hessian of L; no inverse of G, so singular Lagrangians have one too."""
@@ -119,7 +122,8 @@ class LagrangianSystem:
         momentum = ca.gradient(lagrangian, v)
         hessian = ca.jacobian(momentum, v)
         c = self.algebroid.structure
-        twist = ca.vertcat(*[sum((momentum[g] * (c[g][a, :] @ v) for g in range(len(c))), ca.SX(0)) for a in range(len(c))])
+        twist = ca.vertcat(*[sum((momentum[g] * (c[g][a, :] @ v) for g in range(len(c))), ca.SX(0))
+                             for a in range(len(c))])
         bias = self.rate(momentum) - self.algebroid.anchor.T @ ca.gradient(lagrangian, self.q) + twist
         return ca.dot(self.a, hessian @ self.a) / 2 + ca.dot(self.a, bias)
 
@@ -131,7 +135,8 @@ class ConstrainedSystem:
     parameters  numbers for `system.theta`, (ntheta,)
     samples     configurations on the holonomic manifold at which rank and pivots are decided, (k, nq)
     preferred   groups of names of fibre coordinates that should become independent speeds, best group first
-    guards      (t, q) functions that must stay above zero for the constraints to exist, e.g. |axle x normal|; `guard_names` say what fails
+    guards      (t, q) functions that must stay above zero for the constraints to exist, e.g. |axle x normal|;
+                `guard_names` say what fails
     scales      size of each fibre coordinate in one common unit (1 rad/s of a wheel of radius r counts r), (nv,)
     """
 
@@ -160,4 +165,5 @@ class ConstrainedSystem:
     def constraint_function(self) -> ca.Function:
         """(t, q, theta) -> A (m, nv), b (m,), phi (k,)."""
         s, d = self.system, self.distribution
-        return ca.Function("constraints", [s.t, s.q, s.theta], [d.A, d.b, d.phi], ["t", "q", "theta"], ["A", "b", "phi"])
+        return ca.Function("constraints", [s.t, s.q, s.theta], [d.A, d.b, d.phi],
+                           ["t", "q", "theta"], ["A", "b", "phi"])

@@ -7,9 +7,10 @@ import casadi as ca
 # how strongly an operator binds its operands
 _SUM, _PRODUCT, _SIGN, _POWER, _ATOM = range(1, 6)
 
-_CALLS = {ca.OP_SIN: "sin", ca.OP_COS: "cos", ca.OP_TAN: "tan", ca.OP_ASIN: "asin", ca.OP_ACOS: "acos", ca.OP_ATAN: "atan", ca.OP_EXP: "exp",
-          ca.OP_LOG: "log", ca.OP_SQRT: "sqrt", ca.OP_TANH: "tanh", ca.OP_SINH: "sinh", ca.OP_COSH: "cosh", ca.OP_FABS: "abs", ca.OP_ATAN2: "atan2",
-          ca.OP_SIGN: "sign", ca.OP_FMIN: "min", ca.OP_FMAX: "max"}
+_CALLS = {ca.OP_SIN: "sin", ca.OP_COS: "cos", ca.OP_TAN: "tan", ca.OP_ASIN: "asin", ca.OP_ACOS: "acos",
+          ca.OP_ATAN: "atan", ca.OP_EXP: "exp", ca.OP_LOG: "log", ca.OP_SQRT: "sqrt", ca.OP_TANH: "tanh",
+          ca.OP_SINH: "sinh", ca.OP_COSH: "cosh", ca.OP_FABS: "abs", ca.OP_ATAN2: "atan2", ca.OP_SIGN: "sign",
+          ca.OP_FMIN: "min", ca.OP_FMAX: "max"}
 
 
 def text(expression: ca.SX) -> str:

@@ -37,7 +37,8 @@ def symbols(system: LagrangianSystem) -> Symbols:
     return _symbols(system.algebroid, system.v, system.t, system.theta, system.theta_names, system.u, system.u_names)
 
 
-def lagrangian_system(space: LieAlgebroid, lagrangian: Scalar, *, parameters: Sequence[str] = (), inputs: Sequence[str] = (),
+def lagrangian_system(space: LieAlgebroid, lagrangian: Scalar, *, parameters: Sequence[str] = (),
+                      inputs: Sequence[str] = (),
                       force: Callable[[Symbols], Mapping[str, ca.SX]] | None = None) -> LagrangianSystem:
     """A Lagrangian system from a function of its named quantities.
 
@@ -50,24 +51,27 @@ def lagrangian_system(space: LieAlgebroid, lagrangian: Scalar, *, parameters: Se
     Raises `MechanicsError` for a force on an unknown coordinate.
     """
     rates = [f"{name}'" for name in space.v_names]
-    v, a, theta, u = (ca.vertcat(ca.SX(0, 1), *[ca.SX.sym(name) for name in names]) for names in (space.v_names, rates, parameters, inputs))
+    v, a, theta, u = (ca.vertcat(ca.SX(0, 1), *[ca.SX.sym(name) for name in names])
+                      for names in (space.v_names, rates, parameters, inputs))
     t = ca.SX.sym("t")
     s = _symbols(space, v, t, theta, parameters, u, inputs)
     tau = ca.SX(space.nv, 1)
     for name, value in (force(s) if force is not None else {}).items():
         tau[fibre_index(space, name)] = value
-    return LagrangianSystem(space, v, a, lagrangian=ca.SX(lagrangian(s)), force=tau, t=t, u=u, theta=theta, u_names=tuple(inputs),
-                            theta_names=tuple(parameters))
+    return LagrangianSystem(space, v, a, lagrangian=ca.SX(lagrangian(s)), force=tau, t=t, u=u, theta=theta,
+                            u_names=tuple(inputs), theta_names=tuple(parameters))
 
 
-def constrain(system: LagrangianSystem, parameters: Mapping[str, float] | None = None, *, rows: Mapping[str, Scalar] | None = None,
-              holonomic: Mapping[str, Scalar] | None = None, samples: np.ndarray | None = None) -> ConstrainedSystem:
+def constrain(system: LagrangianSystem, parameters: Mapping[str, float] | None = None, *,
+              rows: Mapping[str, Scalar] | None = None, holonomic: Mapping[str, Scalar] | None = None,
+              samples: np.ndarray | None = None) -> ConstrainedSystem:
     """A system with constraints.
 
     parameters  numbers for s.p by name
     rows        name -> s -> expression that must vanish, affine in s.v
     holonomic   name -> s -> function of q and t that must vanish
-    samples     configurations at which rank is decided, (k, nq); random ones where None, which then must not violate `holonomic`
+    samples     configurations at which rank is decided, (k, nq); random ones where None,
+                which then must not violate `holonomic`
 
     Raises `MechanicsError` for a row that is not affine in the velocities, or parameters without a number.
     """
@@ -77,7 +81,8 @@ def constrain(system: LagrangianSystem, parameters: Mapping[str, float] | None =
         speed = ca.SX(row(s))
         form = ca.jacobian(speed, v)
         if ca.depends_on(ca.densify(form), v):
-            raise MechanicsError(f"constraint {name!r} is not affine in the velocities; give it to chetaev() as a nonlinear one")
+            raise MechanicsError(f"constraint {name!r} is not affine in the velocities; give it to "
+                                 "chetaev() as a nonlinear one")
         made.append(Row(name, form, ca.substitute(speed, v, ca.SX.zeros(v.shape))))
     for name, function in (holonomic or {}).items():
         phi = ca.SX(function(s))
@@ -88,16 +93,19 @@ def constrain(system: LagrangianSystem, parameters: Mapping[str, float] | None =
     if missing or unknown:
         raise MechanicsError(f"parameters are {', '.join(system.theta_names) or 'none'}: "
                              + (f"no number for {', '.join(missing)}" if missing else f"unknown {', '.join(unknown)}"))
-    return ConstrainedSystem(system, assemble(made, space.nv), np.array([float(given[name]) for name in system.theta_names]), samples)
+    return ConstrainedSystem(system, assemble(made, space.nv),
+                             np.array([float(given[name]) for name in system.theta_names]), samples)
 
 
-def _symbols(space: LieAlgebroid, v: ca.SX, t: ca.SX, theta: ca.SX, theta_names: Sequence[str], u: ca.SX, u_names: Sequence[str]) -> Symbols:
-    return Symbols(_named(space.q_names, space.q), _named([name.removesuffix("'") for name in space.v_names], v), _named(theta_names, theta),
-                   _named(u_names, u), t)
+def _symbols(space: LieAlgebroid, v: ca.SX, t: ca.SX, theta: ca.SX, theta_names: Sequence[str], u: ca.SX,
+             u_names: Sequence[str]) -> Symbols:
+    return Symbols(_named(space.q_names, space.q), _named([name.removesuffix("'") for name in space.v_names], v),
+                   _named(theta_names, theta), _named(u_names, u), t)
 
 
 def _named(names: Sequence[str], values: ca.SX) -> SimpleNamespace:
-    return SimpleNamespace(**{name if name.isidentifier() and not keyword.iskeyword(name) else f"_{i}": values[i] for i, name in enumerate(names)})
+    return SimpleNamespace(**{name if name.isidentifier() and not keyword.iskeyword(name) else f"_{i}": values[i]
+                              for i, name in enumerate(names)})
 
 
 def fibre_index(space: LieAlgebroid, name: str) -> int:

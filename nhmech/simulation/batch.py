@@ -10,6 +10,7 @@ import numpy as np
 
 from ..compile.lanes import FALLEN, NOT_FINITE, OFF, RAN, SINGULAR, Limits
 from ..errors import SimulationError
+from .arguments import finite
 from .batch_input import Policy, asked, checked, started
 from .chart import FLAT, LOOSE, POOR
 from .lane_step import Stepper, stepper
@@ -22,7 +23,8 @@ REASONS = {
     RAN: "ran to the end",
     NOT_FINITE: "a step gave numbers that are not finite: try a smaller dt, and look at masses and efforts",
     OFF: f"a step led farther than {LOOSE} m from the constraints: try a smaller dt",
-    SINGULAR: "the independent speeds stopped determining the motion; Simulator changes them on its way, a batch does not",
+    SINGULAR: "the independent speeds stopped determining the motion; Simulator changes them on its way, a batch does "
+              "not",
     FALLEN: "a wheel lies down: its axle became parallel to the ground's normal",
 }
 
@@ -69,7 +71,8 @@ class Batch:
         return self.x[:, :, self.stepper.flat.nconf:]
 
     def column(self, name: str) -> np.ndarray:
-        """One named column, (K, N): a speed where there is one of that name, else a coordinate or an input. Raises `SimulationError`."""
+        """One named column, (K, N): a speed where there is one of that name, else a coordinate or an input. Raises
+        `SimulationError`."""
         for part, array in (("xi", self.xi), ("q", self.x), ("u", self.u)):
             if name in self.names[part]:
                 return array[:, :, self.names[part].index(name)]
@@ -95,34 +98,40 @@ class Batch:
         return multipliers(self.t[k], self.q(k).T, self.xi[k].T, self.u[k].T, self.theta.T).full().T
 
     def reactions(self, k: int = -1):
-        """Ground forces at one recorded moment, `batch_reactions.BatchReactions`. Raises `SimulationError` for a system without wheels."""
+        """Ground forces at one recorded moment, `batch_reactions.BatchReactions`. Raises `SimulationError` for a system
+        without wheels."""
         from .batch_reactions import batch_reactions
 
         return batch_reactions(self, k)
 
 
-def simulate_batch(constrained, x0, u: np.ndarray | Policy | None = None, *, dt: float, steps: int, every: int = 1, control_every: int = 1,
-                   theta=None, threads: int | None = None, device: str = "cpu") -> Batch:
-    """Runs N cases of a vehicle (or any `ConstrainedSystem`) side by side: the steps of `Simulator`, in vectors of cases and in threads.
+def simulate_batch(constrained, x0, u: np.ndarray | Policy | None = None, *, dt: float, steps: int, every: int = 1,
+                   control_every: int = 1, theta=None, threads: int | None = None, device: str = "cpu") -> Batch:
+    """Runs N cases of a vehicle (or any `ConstrainedSystem`) side by side: the steps of `Simulator`, in vectors of
+    cases and in threads.
 
-    x0             (N, nx) flat states: `start_states`, or rows of `Batch.x`. A residue of phi up to 1e-6 m is projected away
-    u              (N, nu) or (nu,), held all the time; (periods, N, nu), one for each control period; a policy (t, x (N, nx)) -> u (N, nu),
-                   asked once per control period, whose x is a view that the next steps overwrite; None for no effort
+    x0             (N, nx) flat states: `start_states`, or rows of `Batch.x`. A residue of phi up to 1e-6 m is
+                   projected away
+    u              (N, nu) or (nu,), held all the time; (periods, N, nu), one for each control period; a policy
+                   (t, x (N, nx)) -> u (N, nu), asked once per control period, whose x is a view that the next steps
+                   overwrite; None for no effort
     dt, steps      step [s] and how many
     every          records each so many steps; the first and the last state always
     control_every  steps in a control period
     theta          (N, ntheta) or (ntheta,), values of the symbolic parameters; the system's own where None
     threads        of the processor; as many as the work is worth where None. The result does not depend on it
-    device         "cpu", or "gpu": the same step as a CUDA kernel, a case a thread (extra `gpu`; its speed is unmeasured). Arrays stay
-                   NumPy's, so a policy costs two copies a control period
+    device         "cpu", or "gpu": the same step as a CUDA kernel, a case a thread (extra `gpu`; its speed is
+                   unmeasured). Arrays stay NumPy's, so a policy costs two copies a control period
 
-    A case whose step fails (not finite, off the constraints, independent speeds that go bad, a wheel lying down) stops at its last good
-    state; the others go on. Raises `SimulationError` for wrong shapes, for values that are not finite, for an x0 off the constraints, and
-    for a policy that fails (its `trajectory` is the `Batch` until then); `CompileError` where there is no GPU to use.
+    A case whose step fails (not finite, off the constraints, independent speeds that go bad, a wheel lying down) stops
+    at its last good state; the others go on. Raises `SimulationError` for wrong shapes, for values that are not finite,
+    for an x0 off the constraints, and for a policy that fails (its `trajectory` is the `Batch` until then);
+    `CompileError` where there is no GPU to use.
     """
-    if not (np.isfinite(dt) and dt > 0):
-        raise SimulationError(f"dt = {dt} must be a positive time in seconds")
-    whole = {"steps": steps, "every": every, "control_every": control_every, "threads": 1 if threads is None else threads}
+    if not (finite(dt) and dt > 0):
+        raise SimulationError(f"dt = {dt!r} must be a positive time in seconds")
+    whole = {"steps": steps, "every": every, "control_every": control_every,
+             "threads": 1 if threads is None else threads}
     for name, value in whole.items():
         if not (isinstance(value, (int, np.integer)) and value >= 1):
             raise SimulationError(f"{name} = {value} must be a whole number from 1 on")
@@ -132,7 +141,8 @@ def simulate_batch(constrained, x0, u: np.ndarray | Policy | None = None, *, dt:
     names = made.names
     x0 = checked("x0", x0, [(None, made.flat.nx)], names["q"] + names["xi"])
     count, nu, ntheta, periods = len(x0), len(names["u"]), len(names["theta"]), -(-steps // control_every)
-    theta = made.subject.theta if theta is None else checked("theta", theta, [(count, ntheta), (ntheta,)], names["theta"])
+    theta = (made.subject.theta if theta is None else
+             checked("theta", theta, [(count, ntheta), (ntheta,)], names["theta"]))
     theta = np.broadcast_to(theta, (count, ntheta))
     if not callable(u):
         u = np.zeros(nu) if u is None else checked("u", u, [(periods, count, nu), (count, nu), (nu,)], names["u"])
@@ -142,7 +152,8 @@ def simulate_batch(constrained, x0, u: np.ndarray | Policy | None = None, *, dt:
     moments = np.append(np.arange(0, steps, every), steps)
     record = np.empty((len(moments), made.flat.nx, state.room))
     held = np.empty((len(moments), count, nu)) if callable(u) else None
-    slice_ = SLICE // (made.cost * count) + 1 if device == "cpu" else steps        # a GPU's kernel is launched in slices of its own
+    # a GPU's kernel is launched in slices of its own
+    slice_ = SLICE // (made.cost * count) + 1 if device == "cpu" else steps
     parts = _parts(threads, made, count * min(control_every if callable(u) else steps, slice_), state.room)
 
     def so_far(k: int) -> Batch:
@@ -150,7 +161,8 @@ def simulate_batch(constrained, x0, u: np.ndarray | Policy | None = None, *, dt:
         rows, status = -(-k // every), state.status[:count].copy()
         x = np.concatenate([record[:rows], state.x[None]])[:, :, :count].transpose(0, 2, 1)
         u = np.concatenate([held[:rows], held[rows - 1:rows] if rows else np.zeros((1, count, nu))])
-        return Batch(np.append(moments[:rows], k) * dt, x, u, theta, status, np.where(status == RAN, k, state.done[:count]) * dt, names, made)
+        return Batch(np.append(moments[:rows], k) * dt, x, u, theta, status,
+                     np.where(status == RAN, k, state.done[:count]) * dt, names, made)
 
     k, command = 0, u
     with ThreadPoolExecutor(parts) as pool:
@@ -165,10 +177,11 @@ def simulate_batch(constrained, x0, u: np.ndarray | Policy | None = None, *, dt:
                         raise SimulationError(str(error), so_far(k)) from error
                     held[-(-k // every):-(-stop // every)] = command
             stop = min(stop, k + slice_)
-            made.runner.run(state, command, theta, dt=dt, k0=k, steps=stop - k, limits=LIMITS, hold=control_every, every=every,
-                            record=record, spread=pool.map if parts > 1 else map, parts=parts)
+            made.runner.run(state, command, theta, dt=dt, k0=k, steps=stop - k, limits=LIMITS, hold=control_every,
+                            every=every, record=record, spread=pool.map if parts > 1 else map, parts=parts)
             k = stop
-    record[-(-k // every):] = state.x                      # the last state; and what is left, where every case has stopped
+    # the last state; and what is left, where every case has stopped
+    record[-(-k // every):] = state.x
     if held is not None:
         held[-(-k // every):] = command
     elif u.ndim < 3:

@@ -17,7 +17,8 @@ UNCHECKED = Limits(-np.inf, -np.inf, np.inf)
 
 
 def start_states(constrained, poses: Iterable, *, joints: Mapping[str, float] | None = None, xi=None) -> np.ndarray:
-    """x0 (N, nx) for `simulate_batch`, from what `Simulator.reset` takes: a pose for each case, or a q (nq,) for each without wheels.
+    """x0 (N, nx) for `simulate_batch`, from what `Simulator.reset` takes: a pose for each case, or a q (nq,) for each
+    without wheels.
 
     joints, xi  the same for all. Raises as `Simulator.reset` does.
     """
@@ -25,7 +26,8 @@ def start_states(constrained, poses: Iterable, *, joints: Mapping[str, float] | 
 
     simulator, rows = Simulator(constrained), []
     for pose in poses:
-        state = simulator.reset(pose, joints, xi) if simulator.subject.vehicle is not None else simulator.reset(q=pose, xi=xi)
+        state = (simulator.reset(pose, joints, xi) if simulator.subject.vehicle is not None else
+                 simulator.reset(q=pose, xi=xi))
         rows.append(simulator.primary.flat.flatten(state.q, state.v[simulator.primary.speeds]))
     return np.array(rows)
 
@@ -39,7 +41,8 @@ def checked(name: str, value, shapes: list[tuple], columns: tuple[str, ...]) -> 
     fits = any(len(shape) == array.ndim and all(n in (None, m) for n, m in zip(shape, array.shape)) for shape in shapes)
     if not fits or 0 in array.shape[:-1]:
         wanted = " or ".join(str(shape).replace("None", "N") for shape in shapes)
-        raise SimulationError(f"{name} has shape {array.shape}, expected {wanted} with columns {', '.join(columns) or 'none'}")
+        raise SimulationError(f"{name} has shape {array.shape}, expected {wanted} with columns "
+                              f"{', '.join(columns) or 'none'}")
     if not np.isfinite(array).all():
         where = tuple(map(int, np.argwhere(~np.isfinite(array))[0]))
         raise SimulationError(f"{name}{list(where)} ({columns[where[-1]]}) = {array[where]} must be finite")
@@ -47,33 +50,39 @@ def checked(name: str, value, shapes: list[tuple], columns: tuple[str, ...]) -> 
 
 
 def started(made: Stepper, x0: np.ndarray, theta: np.ndarray) -> LaneState:
-    """The cases on their constraints, by a step of no duration. Raises `SimulationError` for cases that are not near them."""
+    """The cases on their constraints, by a step of no duration. Raises `SimulationError` for cases that are not near
+    them."""
     state = LaneState.of(x0, made.runner.width)
     nothing = np.zeros((len(x0), made.step.size1_in(2)))
     made.runner.run(state, nothing, theta, dt=0.0, k0=0, steps=1, limits=UNCHECKED)
     off = np.flatnonzero((state.status != RAN) | (state.health[0] > LOOSE))
     off = off[off < state.count]
     if len(off):
-        how = f"|phi| = {state.health[0, off[0]]:.3g} m" if state.status[off[0]] == RAN else "numbers that are not finite"
-        raise SimulationError(f"x0 of case {off[0]} (one of {len(off)} such) is off the constraints: {how}. start_states places a vehicle")
+        ran = state.status[off[0]] == RAN
+        how = f"|phi| = {state.health[0, off[0]]:.3g} m" if ran else "numbers that are not finite"
+        raise SimulationError(f"x0 of case {off[0]} (one of {len(off)} such) is off the constraints: {how}. "
+                              "start_states places a vehicle")
     state.side[:] = np.sign(state.health[1])
     state.status[np.abs(state.health[1]) < POOR] = SINGULAR
     return state
 
 
 def asked(policy: Policy, t: float, x: np.ndarray, nu: int) -> np.ndarray:
-    """What the policy answers, (N, nu); a case for which it is not finite stops there. Raises `SimulationError` for errors and shapes."""
+    """What the policy answers, (N, nu); a case for which it is not finite stops there. Raises `SimulationError` for
+    errors and shapes."""
     who = f"policy {controller_name(policy)}"
     try:
         answer = policy(t, x)
     except NhmechError as error:
         raise SimulationError(f"{who} at t = {t:.6g} s: {error}") from error
     except Exception as error:
-        raise SimulationError(f"{who} raised {type(error).__name__} at t = {t:.6g} s: {error}{raised_in(error)}") from error
+        raised = f"{who} raised {type(error).__name__} at t = {t:.6g} s: {error}{raised_in(error)}"
+        raise SimulationError(raised) from error
     try:
         command = np.asarray(answer, dtype=float)
     except (TypeError, ValueError) as error:
-        raise SimulationError(f"{who} at t = {t:.6g} s returned {type(answer).__name__}, no array of numbers: {error}") from error
+        raise SimulationError(f"{who} at t = {t:.6g} s returned {type(answer).__name__}, no array of numbers: "
+                              f"{error}") from error
     if command.shape not in ((len(x), nu), (nu,)):
         raise SimulationError(f"{who} gave shape {command.shape} at t = {t:.6g} s, expected {(len(x), nu)} or {(nu,)}")
     command = np.broadcast_to(command, (len(x), nu))
@@ -81,5 +90,6 @@ def asked(policy: Policy, t: float, x: np.ndarray, nu: int) -> np.ndarray:
 
 
 def _strided(array: np.ndarray) -> np.ndarray:
-    """The array itself where its strides are whole numbers of doubles, which the loop in C asks for; a copy otherwise."""
+    """The array itself where its strides are whole numbers of doubles, which the loop in C asks for; a copy
+    otherwise."""
     return np.ascontiguousarray(array) if any(stride % 8 for stride in array.strides) else array

@@ -17,7 +17,8 @@ class BatchReactions:
     names     of the components, "contact/direction"
     forces    (N, m) on the wheels [N]
     contacts  names
-    feasible  (N,) whether normals >= 0 could be met; where not, a wheel lifts off and the least-norm split without that condition is given
+    feasible  (N,) whether normals >= 0 could be met; where not, a wheel lifts off and the least-norm split without that
+              condition is given
     """
 
     names: tuple[str, ...]
@@ -29,11 +30,13 @@ class BatchReactions:
     def normal(self) -> np.ndarray:
         """Normal forces, (N, c) [N]; NaN where a contact has no normal row."""
         columns = {name: self.forces[:, i] for i, name in enumerate(self.names)}
-        return np.stack([columns.get(f"{contact}/normal", np.full(len(self.forces), np.nan)) for contact in self.contacts], axis=1)
+        return np.stack([columns.get(f"{contact}/normal", np.full(len(self.forces), np.nan))
+                         for contact in self.contacts], axis=1)
 
     @property
     def friction(self) -> np.ndarray:
-        """Coefficient of friction that each contact needs, |tangential| / normal, (N, c); infinite where nothing presses it down."""
+        """Coefficient of friction that each contact needs, |tangential| / normal, (N, c); infinite where nothing
+        presses it down."""
         squares = np.zeros((len(self.forces), len(self.contacts)))
         for i, name in enumerate(self.names):
             contact, direction = name.rsplit("/", 1)
@@ -45,15 +48,19 @@ class BatchReactions:
 
 
 def batch_reactions(batch, k: int) -> BatchReactions:
-    """As `vehicle.multipliers.reactions`, case by case: the multipliers of the kept rows, spread over all contacts with least norm.
+    """As `vehicle.multipliers.reactions`, case by case: the multipliers of the kept rows, spread over all contacts with
+    least norm.
 
-    The norm is one step of linear algebra for all cases; those that it would pull at the ground are done again with normals >= 0.
+    The norm is one step of linear algebra for all cases; those that it would pull at the ground are done again with
+    normals >= 0.
     """
     vehicle = batch.stepper.subject.vehicle
     if vehicle is None:
-        raise SimulationError("only a vehicle has wheels and ground forces; Batch.multipliers has the multipliers of any system")
+        raise SimulationError("only a vehicle has wheels and ground forces; Batch.multipliers has the multipliers of "
+                              "any system")
     rows, count = vehicle.constrained.distribution.names, len(batch)
-    names = tuple(f"{c.name}/{direction}" for c in vehicle.contacts for direction in c.held if f"{c.name}/{direction}" in rows)
+    names = tuple(f"{c.name}/{direction}" for c in vehicle.contacts for direction in c.held
+                  if f"{c.name}/{direction}" in rows)
     index, kept = [rows.index(name) for name in names], list(batch.stepper.equations.frame.kept)
     A = vehicle.function("constraints").map(count)(batch.t[k], batch.q(k).T, batch.theta.T)[0].full()
     A = A.reshape(len(rows), count, -1).transpose(1, 0, 2)                      # (N, m, nv)
@@ -64,6 +71,7 @@ def batch_reactions(batch, k: int) -> BatchReactions:
     forces = np.einsum("nij,nj->ni", np.linalg.pinv(matrices, rcond=1e-10), load)
     normals = np.array([name.endswith("/normal") for name in names])
     feasible = np.ones(count, dtype=bool)
-    for i in np.flatnonzero((forces[:, normals] < -1e-9 * np.abs(forces).max(axis=1, keepdims=True, initial=0.0)).any(axis=1)):
+    least = -1e-9 * np.abs(forces).max(axis=1, keepdims=True, initial=0.0)
+    for i in np.flatnonzero((forces[:, normals] < least).any(axis=1)):
         forces[i], feasible[i], _ = least_norm(matrices[i], load[i], normals)
     return BatchReactions(names, forces, tuple(vehicle.contact_names), feasible)

@@ -13,7 +13,8 @@ from ..compile.buffered import Buffered
 from ..compile.loop import Loop, compiled_loop
 from ..mechanics.equations import Equations
 from .flat import FlatState
-from .integrators import Step, dop853, free_rk4_function, projection_function, rate_function, reading_function, rk4, rk4_function
+from .integrators import (Step, dop853, free_rk4_function, projection_function, rate_function, reading_function, rk4,
+                          rk4_function)
 from .servo import Servo
 
 GOOD = 0.2       # a chart whose least pivot margin is above this needs no better one
@@ -51,13 +52,15 @@ class Chart:
         return rate_function(*parts, self.kinematic), projection_function(*parts), reading_function(*parts)
 
     def loop(self, build: bool) -> Loop | None:
-        """The step loop in C; None without a compiler, or where it would have to be built and must not (of DOP853 it always may)."""
+        """The step loop in C; None without a compiler, or where it would have to be built and must not (of DOP853 it
+        always may)."""
         if self.integrator == "dop853":
             return None if self.adaptive is None else self.adaptive.loop
         if self._loops.get(True) is not None:
             return self._loops[True]
         if build not in self._loops:
-            self._loops[build] = compiled_loop(*self._parts, len(self.flat.angle_slots()), build, kept=self._parts[0].size1_out(1) == 1)
+            self._loops[build] = compiled_loop(*self._parts, len(self.flat.angle_slots()), build,
+                                               kept=self._parts[0].size1_out(1) == 1)
         return self._loops[build]
 
     @cached_property

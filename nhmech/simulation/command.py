@@ -39,7 +39,8 @@ class JointPosition:
 NAMED = (JointTorque, JointVelocity, JointPosition)
 
 # Efforts of the driven joints in their order (in kinematic mode: xi), one command, several, or None for nothing
-Command = np.ndarray | JointTorque | JointVelocity | JointPosition | Sequence[JointTorque | JointVelocity | JointPosition] | None
+Named = JointTorque | JointVelocity | JointPosition
+Command = np.ndarray | Named | Sequence[Named] | None
 
 
 def controller_name(controller) -> str:

@@ -20,16 +20,18 @@ class Dynamics:
     """dx/dt = f(t, x, u, theta), with the step that the simulator takes; numbers and CasADi's symbols (SX, MX) alike.
 
     rate        `casadi.Function` (t, x, u, theta) -> dx/dt (nx,)
-    integrator  `casadi.Function` (t, x, u, theta, dt) -> x at t + dt, health: Runge-Kutta's scheme of fourth order, then the projection
+    integrator  `casadi.Function` (t, x, u, theta, dt) -> x at t + dt, health: Runge-Kutta's scheme of fourth order,
+                then the projection
     flat        layout of x
 
-    x (nx,) is the configuration with unwrapped angles, then the independent speeds xi. Of a vehicle on the ground: base position
-    (x, y, z) [m], attitude as quaternion (x, y, z, w), positions of the joints in the order of the model [rad, m], xi. u (nu,) are efforts
-    of the driven joints [N m, N]; theta (ntheta,) the parameters named in `vehicle.with_parameters(symbolic=[...])`.
+    x (nx,) is the configuration with unwrapped angles, then the independent speeds xi. Of a vehicle on the ground: base
+    position (x, y, z) [m], attitude as quaternion (x, y, z, w), positions of the joints in the order of the model
+    [rad, m], xi. u (nu,) are efforts of the driven joints [N m, N]; theta (ntheta,) the parameters named in
+    `vehicle.with_parameters(symbolic=[...])`.
 
-    x has more numbers than there are degrees of freedom: its quaternion has length 1 and its wheels stand on the ground. f keeps both, so
-    an optimisation must not ask for them again: fix the whole x at one moment (`start_states`), and at others only what is free, such as
-    `pose` and speeds. A wheel's angle turns with no bound.
+    x has more numbers than there are degrees of freedom: its quaternion has length 1 and its wheels stand on the
+    ground. f keeps both, so an optimisation must not ask for them again: fix the whole x at one moment
+    (`start_states`), and at others only what is free, such as `pose` and speeds. A wheel's angle turns with no bound.
     """
 
     subject: Subject
@@ -79,7 +81,8 @@ class Dynamics:
         return _found(name, self.names[:self.flat.nconf], "coordinate")
 
     def speed(self, name: str) -> int:
-        """Where an independent speed stands in x; other speeds are in `velocity`. Raises `SimulationError` with the names."""
+        """Where an independent speed stands in x; other speeds are in `velocity`. Raises `SimulationError` with the
+        names."""
         return self.flat.nconf + _found(name, self.names[self.flat.nconf:], "independent speed")
 
     # -- what is read off x ----------------------------------------------------------------------------------------
@@ -87,7 +90,8 @@ class Dynamics:
     def pose(self) -> ca.Function:
         """x -> (x [m], y [m], heading [rad] in (-pi, pi]) of a vehicle's base, (3,), seen from above."""
         if self.subject.vehicle is None:
-            raise SimulationError("only a vehicle has a pose; a system written by hand has its coordinates, the first part of x")
+            raise SimulationError("only a vehicle has a pose; a system written by hand has its coordinates, the first "
+                                  "part of x")
         x = ca.SX.sym("x", self.nx)
         a, b, c, d = (x[i] for i in range(3, 7))
         heading = ca.atan2(2 * (a * b + c * d), 1 - 2 * (b * b + c * c))
@@ -95,10 +99,12 @@ class Dynamics:
 
     @cached_property
     def velocity(self) -> ca.Function:
-        """(t, x, theta) -> all fibre coordinates v (nv,), named `v_names`: base twist in the base's frame, then the joints' rates."""
+        """(t, x, theta) -> all fibre coordinates v (nv,), named `v_names`: base twist in the base's frame, then the
+        joints' rates."""
         equations, x = self.subject.equations, ca.SX.sym("x", self.nx)
         system = self.subject.constrained.system
-        v = equations.velocity(system.t, self.flat.configuration(x[:self.flat.nconf]), x[self.flat.nconf:], system.theta)
+        v = equations.velocity(system.t, self.flat.configuration(x[:self.flat.nconf]), x[self.flat.nconf:],
+                               system.theta)
         return ca.Function("velocity", [system.t, x, system.theta], [ca.densify(v)], ["t", "x", "theta"], ["v"])
 
     @property
@@ -123,12 +129,13 @@ def dynamics(constrained) -> Dynamics:
         x, u = casadi.MX.sym("x", f.nx), casadi.MX.sym("u", f.nu)
         f(x, u), f.step(x, u, 0.01), f.names, f.inputs
 
-    From the Gibbs-Appell equations `vehicle.equations()`, in one choice of independent speeds; the simulator changes that choice where
-    it goes bad, symbols cannot.
+    From the Gibbs-Appell equations `vehicle.equations()`, in one choice of independent speeds; the simulator changes
+    that choice where it goes bad, symbols cannot.
     """
     subject = Subject.of(constrained)
     flat = FlatState(subject.constrained.system.algebroid, subject.equations.frame.nxi)
-    return Dynamics(subject, flat, _named(rate_function(subject.equations, flat)), rk4_function(subject.equations, flat))
+    return Dynamics(subject, flat, _named(rate_function(subject.equations, flat)),
+                    rk4_function(subject.equations, flat))
 
 
 def _named(rate: ca.Function) -> ca.Function:

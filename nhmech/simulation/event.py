@@ -14,7 +14,8 @@ class Event:
 
     terminal   ends the run there; otherwise the moment is only noted in `trajectory.events`
     direction  +1 rising zeros only, -1 falling ones only, 0 both
-    limit      the function is to stay positive: a run that starts where it is not, with the first command, has its event at the start
+    limit      the function is to stay positive: a run that starts where it is not, with the first command, has its
+               event at the start
     """
 
     name: str

@@ -42,7 +42,8 @@ class FlatState:
 
     def names(self, xi_names: tuple[str, ...]) -> tuple[str, ...]:
         names = self.algebroid.q_names
-        return tuple(names[iq].removesuffix(".cos") if angle else names[iq] for _, iq, angle in self.slots) + tuple(xi_names)
+        positions = (names[iq].removesuffix(".cos") if angle else names[iq] for _, iq, angle in self.slots)
+        return (*positions, *xi_names)
 
     def configuration(self, x):
         """q (nq,) of x; symbols or numbers."""

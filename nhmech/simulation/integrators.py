@@ -1,7 +1,7 @@
 """Integrators on the flat state, each a pure step (t, x, u, theta, dt) -> x followed by the same projection.
 
-Configurations are integrated in their embedding and pulled back, which keeps the order of the scheme on the manifold; an averaged
-velocity fed to the exponential map would not.
+Configurations are integrated in their embedding and pulled back, which keeps the order of the scheme on the manifold;
+an averaged velocity fed to the exponential map would not.
 """
 
 from __future__ import annotations
@@ -32,11 +32,13 @@ def rate_function(equations: Equations, flat: FlatState, kinematic: bool = False
     if kinematic:
         xi_rate = ca.SX.zeros(flat.nxi, 1)
     v = equations.velocity(system.t, q, x[flat.nconf:], system.theta)
-    return ca.Function("rate", [system.t, x, system.u, system.theta], [ca.densify(flat.rate(q_rate, v, xi_rate))], {"cse": True})
+    return ca.Function("rate", [system.t, x, system.u, system.theta], [ca.densify(flat.rate(q_rate, v, xi_rate))],
+                       {"cse": True})
 
 
 def projection_function(equations: Equations, flat: FlatState) -> ca.Function:
-    """(t, x, theta) -> x on the constraint manifold, q, v, and health (3,): |phi| before, the frame's margin, least guard.
+    """(t, x, theta) -> x on the constraint manifold, q, v, and health (3,): |phi| before, the frame's margin, least
+    guard.
 
     One Newton step that leaves xi alone; what it leaves of phi is the square of what the integrator made.
     """
@@ -55,11 +57,13 @@ def projection_function(equations: Equations, flat: FlatState) -> ca.Function:
     margin, guards = ca.substitute([frame.margin, constrained.guards], [algebroid.q], [q])
     v = equations.velocity(system.t, q, xi, system.theta)
     health = ca.vertcat(ca.norm_inf(phi) if phi.numel() else 0, margin, ca.mmin(guards) if guards.numel() else 1)
-    return ca.Function("nhmech_project", [system.t, x, system.theta], [ca.densify(e) for e in (ca.vertcat(moved, xi), q, v, health)], {"cse": True})
+    return ca.Function("nhmech_project", [system.t, x, system.theta],
+                       [ca.densify(e) for e in (ca.vertcat(moved, xi), q, v, health)], {"cse": True})
 
 
 def reading_function(equations: Equations, flat: FlatState) -> ca.Function:
-    """(t, x, theta) -> q, v: what is shown of a state, and needed only where it is. (`read` alone is a name of the C library.)"""
+    """(t, x, theta) -> q, v: what is shown of a state, and needed only where it is. (`read` alone is a name of the C
+    library.)"""
     system = equations.frame.constrained.system
     x = ca.SX.sym("x", flat.nx)
     q = flat.configuration(x[:flat.nconf])
@@ -68,12 +72,14 @@ def reading_function(equations: Equations, flat: FlatState) -> ca.Function:
 
 
 def normalising_function(equations: Equations, flat: FlatState) -> ca.Function:
-    """(t, x, theta) -> x with unit quaternions, and the frame's margin: all that is left of the projection where phi does not change."""
+    """(t, x, theta) -> x with unit quaternions, and the frame's margin: all that is left of the projection where phi
+    does not change."""
     system = equations.frame.constrained.system
     x = ca.SX.sym("x", flat.nx)
     configuration = flat.unit(x[:flat.nconf])
     margin = ca.substitute(equations.frame.margin, system.q, flat.configuration(configuration))
-    return ca.Function("nhmech_normalise", [system.t, x, system.theta], [ca.vertcat(configuration, x[flat.nconf:]), ca.densify(margin)])
+    return ca.Function("nhmech_normalise", [system.t, x, system.theta],
+                       [ca.vertcat(configuration, x[flat.nconf:]), ca.densify(margin)])
 
 
 def rk4_function(equations: Equations, flat: FlatState, kinematic: bool = False) -> ca.Function:
@@ -85,10 +91,12 @@ def rk4_function(equations: Equations, flat: FlatState, kinematic: bool = False)
 
 
 def free_rk4_function(equations: Equations, flat: FlatState, kinematic: bool = False) -> ca.Function | None:
-    """Likewise (t, x, u, theta, dt) -> x, margin, where Runge-Kutta's scheme keeps constraints and guards by itself; else None.
+    """Likewise (t, x, u, theta, dt) -> x, margin, where Runge-Kutta's scheme keeps constraints and guards by itself;
+    else None.
 
-    So it is where the attitude is frozen. Not proved but tried: steps of 0.3 s from random states must leave phi below 1e-14 m and each
-    guard where it was. Only for short steps, where the projection is a part of the cost worth speaking of.
+    So it is where the attitude is frozen. Not proved but tried: steps of 0.3 s from random states must leave phi below
+    1e-14 m and each guard where it was. Only for short steps, where the projection is a part of the cost worth speaking
+    of.
     """
     rate, project = rate_function(equations, flat, kinematic), projection_function(equations, flat)
     if 4 * rate.n_instructions() + project.n_instructions() > INLINE or not _keeps(rate, project, equations, flat):
@@ -149,8 +157,8 @@ def dop853(adaptive: Adaptive | None, rate: ca.Function, project: ca.Function) -
         y = np.array(x)
         status, reached = adaptive.run(t, dt, np.ascontiguousarray(u), np.ascontiguousarray(theta), y)
         if status != REACHED:
-            raise SimulationError(f"DOP853 stopped at t = {reached:.6g} s: " + ("its step became too small" if status == TOO_SMALL else
-                                                                             "the rate is not finite there"))
+            why = "its step became too small" if status == TOO_SMALL else "the rate is not finite there"
+            raise SimulationError(f"DOP853 stopped at t = {reached:.6g} s: {why}")
         return project(t + dt, y, theta)
 
     return step
@@ -160,7 +168,8 @@ def _scipy_dop853(rate: Buffered, project: Buffered) -> Step:
     from scipy.integrate import solve_ivp
 
     def step(t, x, u, theta, dt):
-        solution = solve_ivp(lambda s, y: rate(s, y, u, theta)[0].copy(), (t, t + dt), np.array(x), method="DOP853", rtol=RTOL, atol=ATOL)
+        solution = solve_ivp(lambda s, y: rate(s, y, u, theta)[0].copy(), (t, t + dt), np.array(x), method="DOP853",
+                             rtol=RTOL, atol=ATOL)
         if not solution.success:
             raise SimulationError(f"DOP853 stopped at t = {solution.t[-1]:.6g} s: {solution.message}")
         return project(t + dt, solution.y[:, -1], theta)

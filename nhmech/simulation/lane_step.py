@@ -44,7 +44,8 @@ def _cost(step: ca.Function) -> int:
 
 
 def stepper(constrained, device: str = "cpu") -> Stepper:
-    """Made once for each system and device ("cpu" or "gpu"); the last `KEPT` of them are kept, and with them their systems."""
+    """Made once for each system and device ("cpu" or "gpu"); the last `KEPT` of them are kept, and with them their
+    systems."""
     key = id(constrained), device
     made = _kept.get(key)
     if made is None:
@@ -71,5 +72,6 @@ def _runner(step: ca.Function) -> Lanes | Mapped:
             return lanes
         log.warning("no C compiler found: batches run in CasADi's virtual machine, a hundred times slower or more")
     except CompileError as error:
-        log.warning("no C++ on vectors: batches run in CasADi's virtual machine, a hundred times slower or more. %s", str(error)[:300])
+        log.warning("no C++ on vectors: batches run in CasADi's virtual machine, a hundred times slower or more. %s",
+                    str(error)[:300])
     return Mapped(step)

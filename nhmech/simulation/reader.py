@@ -24,4 +24,5 @@ def places(subject: Subject, flat: FlatState, xi_names: tuple[str, ...], speeds:
     return Places(nq, nv, inputs, {name: nq + i for name, i in zip(xi_names, speeds)}, v,
                   {positions[i]: nq + nv + i for i in flat.angle_slots()},
                   {name: x[name] for name in joints}, {name: v[name] for name in subject.joint_names},
-                  {name: x[name] for name in measured}, {name: v[name] for name in measured}, tuple(flat.slots), sensors)
+                  {name: x[name] for name in measured}, {name: v[name] for name in measured}, tuple(flat.slots),
+                  sensors)

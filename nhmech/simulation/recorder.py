@@ -13,13 +13,15 @@ from .trajectory import Trajectory, npz_path
 
 FLUSH = 0.5                  # [s] real time between two looks at whether rows go to the file
 LARGEST = 1 << 28            # [bytes] that are asked for at once before they are needed
-WINDOW = 1 << 20             # [bytes] of rows that are held in memory while there is a file, unless one chunk of steps needs more
+# [bytes] of rows that are held in memory while there is a file, unless one chunk of steps needs more
+WINDOW = 1 << 20
 
 
 class Recorder:
-    """Rows of (t, q, v, u, angles) of a simulator, as many as turn out to be needed.
+    """Rows (`Columns`) of a simulator, as many as turn out to be needed.
 
-    save  the run file that the whole run goes into; the rows go to `save.part` at least each half second, and memory holds the last
+    save  the run file that the whole run goes into; the rows go to `save.part` at least each half second, and memory
+          holds the last
     """
 
     def __init__(self, simulator, capacity: int, save=None):
@@ -55,15 +57,15 @@ class Recorder:
     def _opened(self, save: Path) -> RunFile:
         names = {"names": self.columns.names, "speeds": self.columns.speeds.tolist(),
                  "events": [event.name for event in self.simulator.events]}
-        about = {"widths": self.columns.widths, "source": self.simulator.subject.source, "kinematic": self.simulator.kinematic,
-                 "settings": self.simulator.settings}
+        about = {"widths": self.columns.widths, "source": self.simulator.subject.source,
+                 "kinematic": self.simulator.kinematic, "settings": self.simulator.settings}
         return RunFile(part_path(save), {**names, **about}, sum(self.columns.widths))
 
     def flush(self, everything: bool = False) -> None:
         """Moves the rows to the file, but for the last one, which may yet be written over.
 
-        The state changes in one stroke, so that Ctrl-C finds the rows here or there. Raises `SimulationError` with the record where the
-        disk refuses; the rows are kept in memory from then on.
+        The state changes in one stroke, so that Ctrl-C finds the rows here or there. Raises `SimulationError` with the
+        record where the disk refuses; the rows are kept in memory from then on.
         """
         file, keep = self.file, 0 if everything else 1
         known = [event.name for event in self.simulator.events]
@@ -78,7 +80,8 @@ class Recorder:
             raise SimulationError(why, self._trajectory(why)) from error
         rows = np.empty_like(self.rows)
         rows[:keep] = self.rows[self.n - keep:self.n]
-        vars(self).update(rows=rows, _address=rows.ctypes.data, n=keep, _end=end, _noted=noted, _next=time.monotonic() + FLUSH)
+        vars(self).update(rows=rows, _address=rows.ctypes.data, n=keep, _end=end, _noted=noted,
+                          _next=time.monotonic() + FLUSH)
 
     _broken: RunFile | None = None
 
@@ -92,7 +95,8 @@ class Recorder:
 
     # -- the end -------------------------------------------------------------------------------------------------
     def trajectory(self, stop: str) -> Trajectory:
-        """The immutable record; where there is a file, the run is saved, and the record is read from there as it is needed.
+        """The immutable record; where there is a file, the run is saved, and the record is read from there as it is
+        needed.
 
         Raises `SimulationError` with the record where the file cannot be written.
         """
@@ -114,7 +118,8 @@ class Recorder:
         s, rows = self.simulator, self._recorded()
         if self.file is None and 2 * len(rows) < len(self.rows):
             rows = rows.copy()                                    # so as not to keep memory for a run that ended early
-        return Trajectory.recorded(rows, self.columns, stop, tuple(sorted(self.events)), s.subject, s.kinematic, s.settings)
+        return Trajectory.recorded(rows, self.columns, stop, tuple(sorted(self.events)), s.subject, s.kinematic,
+                                   s.settings)
 
 
 def part_path(save) -> Path:

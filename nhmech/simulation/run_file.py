@@ -1,13 +1,16 @@
 """The file that a run appends to while it goes on: one line of JSON, then rows of float64.
 
-A row is (t, q, v, u, angles); one whose t is NaN notes an event: its time and its number in the header's list. Bytes after the last
-whole row are what a killed process left of one.
+A row is (t, q, v, u, angles), with the commanded twist before the angles where the controller commands one; one whose t
+is NaN notes an event: its time and its number in the header's list. Bytes after the last whole row are what a killed
+process left of one.
 """
 
 from __future__ import annotations
 
+import errno
 import fcntl
 import json
+import logging
 import os
 from pathlib import Path
 
@@ -18,6 +21,7 @@ from ..errors import SimulationError
 SUFFIX = ".part"
 MAGIC = b'{"nhmech": "run"'
 ALIGN = 64                   # the header ends at a multiple of this, so that rows can be mapped into memory
+NO_LOCKS = {errno.ENOLCK, errno.ENOSYS, errno.ENOTSUP, errno.EOPNOTSUPP}      # what file systems without locks answer
 
 
 class RunFile:
@@ -26,8 +30,8 @@ class RunFile:
     header  JSON values that `read_run_file` gives back
     width   numbers in a row
 
-    What stands under this name already is kept as `path~`. Raises `SimulationError` where the file cannot be made, or where another
-    run is writing it.
+    What stands under this name already is kept as `path~`. Raises `SimulationError` where the file cannot be made, or
+    where another run is writing it.
     """
 
     def __init__(self, path: Path, header: dict, width: int):
@@ -37,13 +41,16 @@ class RunFile:
         try:
             _keep_old(path)
             self._file = open(path, "xb", buffering=0)
-            fcntl.flock(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            if not _locked(self._file.fileno()):
+                logging.getLogger("nhmech").warning("%s is on a file system without locks: another run that is saved "
+                                                    "there at the same time would not be noticed", path)
             self.begin = self.write(0, line)
         except OSError as error:
             raise SimulationError(f"{path} cannot be written: {error.strerror}") from error
 
     def write(self, offset: int, data: bytes | np.ndarray) -> int:
-        """Puts data at an offset [bytes] and returns the offset after them; to do it again does no harm. Raises `OSError`."""
+        """Puts data at an offset [bytes] and returns the offset after them; to do it again does no harm. Raises
+        `OSError`."""
         data = memoryview(data).cast("B")
         while data:
             done = os.pwrite(self._file.fileno(), data, offset)
@@ -71,16 +78,28 @@ class RunFile:
 def _keep_old(path: Path) -> None:
     """Renames what a killed run left behind; what a running one writes is an error."""
     try:
-        old = os.open(path, os.O_RDONLY)
+        old = os.open(path, os.O_RDWR)       # locks of NFS ask for leave to write
     except FileNotFoundError:
         return
     try:
-        fcntl.flock(old, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        _locked(old)
         os.replace(path, f"{path}~")
     except BlockingIOError as error:
         raise SimulationError(f"{path}: another run is being written to it") from error
     finally:
         os.close(old)
+
+
+def _locked(file: int) -> bool:
+    """Locks an open file for this process; False where its file system has no locks. Raises `BlockingIOError` where
+    another holds it."""
+    try:
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError as error:
+        if error.errno in NO_LOCKS:
+            return False
+        raise
+    return True
 
 
 def is_run_file(path) -> bool:

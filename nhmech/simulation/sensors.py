@@ -16,14 +16,15 @@ from .subject import Subject
 class Sensors:
     """Gyros and accelerometers of one simulated system, worked out link by link when a state is first asked for them.
 
-    With L a link, omega and alpha its angular velocity and acceleration, p_WL the place of its origin, all components along L's axes:
+    With L a link, omega and alpha its angular velocity and acceleration, p_WL the place of its origin, all components
+    along L's axes:
 
         gyro = omega                    [rad/s]
         accelerometer = R_LW (d2p_WL/dt2 - g)   [m/s^2]
 
-    at rest on level ground the accelerometer of a level link reads (0, 0, +9.81). d2p_WL/dt2 comes from dv/dt of the equations that are
-    stepped, at the inputs that are held; in a kinematic run speeds are commanded and xi counts as constant, so the jump from one command to
-    the next is not felt.
+    at rest on level ground the accelerometer of a level link reads (0, 0, +9.81). d2p_WL/dt2 comes from dv/dt of the
+    equations that are stepped, at the inputs that are held; in a kinematic run speeds are commanded and xi counts as
+    constant, so the jump from one command to the next is not felt.
 
     subject    what moves
     charts     those of the run so far, a list that may grow
@@ -36,7 +37,8 @@ class Sensors:
         self._accelerometers: dict[tuple[str, int], Buffered] = {}
 
     def gyro(self, state, link: str | None = None) -> np.ndarray:
-        """omega (3,) [rad/s] of a link (the root where None), along its axes. Raises `SimulationError` for a link that is not there."""
+        """omega (3,) [rad/s] of a link (the root where None), along its axes. Raises `SimulationError` for a link that
+        is not there."""
         link = self._link(link)
         if link not in self._gyros:
             q, v = self.subject.constrained.system.q, self.subject.constrained.system.v
@@ -45,23 +47,26 @@ class Sensors:
         return self._gyros[link](state.q, state.v)[0].copy()
 
     def accelerometer(self, state, link: str | None = None) -> np.ndarray:
-        """Specific force (3,) [m/s^2] at a link's origin (the root's where None), along its axes. Raises as `gyro` does."""
+        """Specific force (3,) [m/s^2] at a link's origin (the root's where None), along its axes. Raises as `gyro`
+        does."""
         link, chart = self._link(link), self._chart(state)
         if (link, chart) not in self._accelerometers:
             s = self.subject.constrained.system
             inputs = [s.t, s.q, s.v, s.u, s.theta]
             _, force = self._motion(link, s.v, self._acceleration(self.charts[chart], *inputs))
-            self._accelerometers[link, chart] = Buffered(ca.Function("accelerometer", inputs, [ca.densify(force)], {"cse": True}))
+            function = ca.Function("accelerometer", inputs, [ca.densify(force)], {"cse": True})
+            self._accelerometers[link, chart] = Buffered(function)
         return self._accelerometers[link, chart](state.t, state.q, state.v, state.u, self.subject.theta)[0].copy()
 
     def _link(self, name: str | None) -> str:
         vehicle = self.subject.vehicle
         if vehicle is None:
-            raise SimulationError("only a vehicle has links with a gyro or an accelerometer; a system written by hand has its coordinates "
-                                  "and speeds")
+            raise SimulationError("only a vehicle has links with a gyro or an accelerometer; a system written by hand "
+                                  "has its coordinates and speeds")
         name = vehicle.description.root if name is None else name
         if not isinstance(name, str) or not vehicle.model.existFrame(name, pin.FrameType.BODY):
-            links = [frame.name for frame in vehicle.model.frames if frame.type == pin.FrameType.BODY and frame.parentJoint > 0]
+            links = [frame.name for frame in vehicle.model.frames
+                     if frame.type == pin.FrameType.BODY and frame.parentJoint > 0]
             raise SimulationError(f"no link {name!r} for a sensor; there are {', '.join(links)}")
         return name
 
@@ -87,8 +92,10 @@ class Sensors:
         """omega and specific force at the link's origin, along its axes."""
         vehicle = self.subject.vehicle
         gravity = {"g": ca.vertcat(0, 0, -vehicle.parameters["gravity"])}
-        bodies = kinematics(vehicle.model, vehicle.algebroid, v, a, seen_from_root(vehicle.algebroid, gravity), ca.SX(3, 1), set())
+        bodies = kinematics(vehicle.model, vehicle.algebroid, v, a, seen_from_root(vehicle.algebroid, gravity),
+                            ca.SX(3, 1), set())
         frame = vehicle.model.frames[vehicle.model.getFrameId(link, pin.FrameType.BODY)]
-        body, R_LJ, r = bodies[frame.parentJoint - 1], ca.DM(frame.placement.rotation.T), ca.DM(frame.placement.translation)
+        body, placement = bodies[frame.parentJoint - 1], frame.placement
+        R_LJ, r = ca.DM(placement.rotation.T), ca.DM(placement.translation)
         force = body.a + ca.cross(body.alpha, r) + ca.cross(body.omega, ca.cross(body.omega, r))
         return R_LJ @ body.omega, R_LJ @ force

@@ -23,9 +23,10 @@ _FLOAT = np.dtype(float)
 class Servo:
     """Turns commands into u.
 
-    A commanded joint gets the acceleration that closes its error, a = (rate* - rate) / T or a = (p* - p) / T^2 - 2 rate / T; the
-    efforts that produce these accelerations follow from the equations of motion, which are affine in u (least norm where several
-    efforts do). Efforts and commanded velocities are cut at the limits of the joints.
+    A commanded joint gets the acceleration that closes its error, a = (rate* - rate) / T or
+    a = (p* - p) / T^2 - 2 rate / T; the efforts that produce these accelerations follow from the equations of motion,
+    which are affine in u (least norm where several efforts do). Efforts and commanded velocities are cut at the limits
+    of the joints.
     """
 
     def __init__(self, equations: Equations, limits, kinematic: bool = False):
@@ -47,7 +48,8 @@ class Servo:
         u, zero = system.u, ca.SX.zeros(system.u.numel(), 1)
         acceleration = self.equations.acceleration(*inputs[:3], u, system.theta)
         effect = ca.jacobian(acceleration, u)
-        return Buffered(ca.Function("servo", inputs, [ca.densify(ca.substitute(acceleration, u, zero)), ca.densify(effect)]))
+        return Buffered(ca.Function("servo", inputs,
+                                    [ca.densify(ca.substitute(acceleration, u, zero)), ca.densify(effect)]))
 
     @cached_property
     def frame_at(self) -> Buffered:
@@ -55,10 +57,13 @@ class Servo:
         frame = self.equations.frame
         system, xi = frame.constrained.system, ca.SX.sym("xi", len(self.speeds))
         base = ca.substitute(frame.velocity(xi), xi, ca.SX.zeros(len(self.speeds), 1))
-        return Buffered(ca.Function("frame", [system.t, system.q, system.theta], [ca.densify(e) for e in system.expand(frame.E, base)]))
+        return Buffered(ca.Function("frame", [system.t, system.q, system.theta],
+                                    [ca.densify(e) for e in system.expand(frame.E, base)]))
 
-    def efforts(self, command, state: State, t: float, q: np.ndarray, xi: np.ndarray, theta: np.ndarray, nu: int) -> np.ndarray:
-        """u of the driven joints, (nu,). Raises `BadCommand` for a command of the wrong size, unknown joints, or numbers not finite."""
+    def efforts(self, command, state: State, t: float, q: np.ndarray, xi: np.ndarray, theta: np.ndarray,
+                nu: int) -> np.ndarray:
+        """u of the driven joints, (nu,). Raises `BadCommand` for a command of the wrong size, unknown joints, or
+        numbers not finite."""
         if command is None:
             return np.zeros(nu)
         if not is_commands(command):
@@ -70,7 +75,8 @@ class Servo:
             values = _named(part, t)
             for name, value in values.items():
                 if name not in self.u_names[:nu]:
-                    raise BadCommand(f"at t = {t:.6g} s: joint {name!r} is not driven; driven joints are {', '.join(self.u_names[:nu])}")
+                    raise BadCommand(f"at t = {t:.6g} s: joint {name!r} is not driven; driven joints are "
+                                     f"{', '.join(self.u_names[:nu])}")
                 if name in wanted or name in torques:
                     raise BadCommand(f"at t = {t:.6g} s: joint {name!r} is commanded twice")
                 if isinstance(part, JointTorque):
@@ -96,8 +102,10 @@ class Servo:
                 return command
         return self._limited(_checked(command, nu, "efforts", self.u_names[:nu], t))
 
-    def speeds_for(self, command, state: State, t: float, q: np.ndarray, xi: np.ndarray, theta: np.ndarray) -> np.ndarray:
-        """Kinematic mode: xi that follows the command, (nxi,); joints that are not named keep the least motion."""
+    def speeds_for(self, command, state: State, t: float, q: np.ndarray, xi: np.ndarray,
+                   theta: np.ndarray) -> np.ndarray:
+        """Kinematic mode: xi that follows the command, (nxi,); joints that are not named keep the least motion, and
+        commands that contradict each other, as of redundant wheels, are followed in the least-squares sense."""
         n = len(self.speeds)
         if command is None:
             return xi
@@ -106,7 +114,8 @@ class Servo:
         rates: dict[str, float] = {}
         for part in command if isinstance(command, (list, tuple)) else (command,):
             if isinstance(part, JointTorque):
-                raise BadCommand(f"at t = {t:.6g} s: efforts mean nothing in kinematic mode; command velocities or positions")
+                raise BadCommand(f"at t = {t:.6g} s: efforts mean nothing in kinematic mode; command velocities or "
+                                 "positions")
             known = list(state.joint_position) if isinstance(part, JointPosition) else self.v_names
             for name, value in _named(part, t).items():
                 if name not in known:
@@ -136,7 +145,8 @@ class Servo:
         return rate if limit is None else min(max(rate, -limit.velocity), limit.velocity)
 
     def _limited(self, u: list[float]) -> list[float]:
-        return [value if -limit <= value <= limit else math.copysign(limit, value) for value, limit in zip(u, self.effort)]
+        return [value if -limit <= value <= limit else math.copysign(limit, value)
+                for value, limit in zip(u, self.effort)]
 
 
 def is_commands(command) -> bool:
@@ -147,9 +157,11 @@ def is_commands(command) -> bool:
 
 def _named(part, t: float) -> dict[str, float]:
     if not isinstance(part, NAMED):
-        raise BadCommand(f"at t = {t:.6g} s returned {type(part).__name__}; return an array, JointTorque, JointVelocity or JointPosition")
+        raise BadCommand(f"at t = {t:.6g} s returned {type(part).__name__}; return an array, JointTorque, "
+                         "JointVelocity or JointPosition")
     if not isinstance(part.values, Mapping):
-        raise BadCommand(f"at t = {t:.6g} s: {type(part).__name__} takes a mapping of joint names to numbers, not {part.values!r}")
+        raise BadCommand(f"at t = {t:.6g} s: {type(part).__name__} takes a mapping of joint names to numbers, not "
+                         f"{part.values!r}")
     for name, value in part.values.items():
         if not isinstance(value, (int, float, np.number)) or not np.isfinite(value):
             raise BadCommand(f"at t = {t:.6g} s: {type(part).__name__} for {name!r} is {value}")
@@ -160,8 +172,9 @@ def _checked(command, n: int, what: str, names: Sequence[str], t: float) -> list
     try:
         value = np.asarray(command, dtype=float)
     except (TypeError, ValueError) as error:
-        raise BadCommand(f"at t = {t:.6g} s returned {type(command).__name__}; return an array, JointTorque, JointVelocity or "
-                              f"JointPosition (an array has {n} numbers: {_listed(what, names)})") from error
+        raise BadCommand(f"at t = {t:.6g} s returned {type(command).__name__}; return an array, JointTorque, "
+                         "JointVelocity or JointPosition "
+                         f"(an array has {n} numbers: {_listed(what, names)})") from error
     if value.shape != (n,):
         raise BadCommand(f"at t = {t:.6g} s returned shape {value.shape}, expected ({n},): {_listed(what, names)}")
     numbers = value.tolist()                             # for so few, faster than arrays

@@ -7,19 +7,18 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
 
-import casadi as ca
 import numpy as np
 
 from ..compile.loop import DONE, NEWTON, Loop
 from ..errors import NhmechError, SimulationError
-from ..vehicle.stiffness import stiffness_in_words
+from . import arguments, diagnosis
 from .chart import FLAT, GOOD, LOOSE, POOR, Chart
 from .columns import Columns
 from .command import BadCommand, Command, controller_name, raised_in
+from .commanded_twist import NAMES, NOT_YET, commanded_twist
 from .event import Event
 from .integrators import INTEGRATORS
 from .moment import CLOCK, CompiledSteps, Moment
-from .named import Named
 from .reader import places
 from .recorder import Recorder
 from .sensors import Sensors
@@ -41,47 +40,45 @@ class Simulator:
     """Runs a vehicle (or any `ConstrainedSystem`) with a controller in the loop.
 
     constrained     what moves
-    controller      callable (t, state) -> Command, asked once per control period; its `reset()` is called by `reset` if it has one
+    controller      callable (t, state) -> Command, asked once per control period; its `reset()` is called by `reset` if
+                    it has one, and what its attribute `commanded_twist` says, if it has one, is a column of its runs
+                    (`simulation.commanded_twist`)
     dt              step [s]
     control_period  [s], a multiple of dt; dt where None
     integrator      "rk4" or "dop853"
     events          `Event`s, located in time to 1e-9 s
     wrench          link name -> callable (t, state) -> (6,) force [N] and torque [N m] in W at the link's origin
-    mode            "dynamic", or "kinematic": the controller commands speeds, forces play no part
+    mode            "dynamic", or "kinematic": the controller commands speeds, forces play no part; commands that
+                    contradict each other, as of redundant wheels, are followed in the least-squares sense
 
-    A failure (numbers that are not finite, a wheel lying flat, rank lost, an error inside the controller) raises `SimulationError`
-    carrying the trajectory so far.
+    A failure (numbers that are not finite, a wheel lying flat, rank lost, an error inside the controller) raises
+    `SimulationError` carrying the trajectory so far.
     """
 
-    def __init__(self, constrained, controller: Controller | None = None, *, dt: float = 1e-3, control_period: float | None = None,
-                 integrator: str = "rk4", events: Sequence[Event] = (), wrench: Mapping[str, Callable] | None = None, mode: str = "dynamic"):
-        if not (math.isfinite(dt) and dt > 0):
-            raise SimulationError(f"dt = {dt} must be a positive time in seconds")
-        period = dt if control_period is None else control_period
-        every = round(period / dt) if math.isfinite(period) else 0
-        if every < 1 or abs(every * dt - period) > 1e-9 * period:
-            raise SimulationError(f"control_period = {period} s must be a multiple of dt = {dt} s")
-        if integrator not in INTEGRATORS:
-            raise SimulationError(f"integrator {integrator!r} does not exist; there are {', '.join(INTEGRATORS)}")
-        if mode not in ("dynamic", "kinematic"):
-            raise SimulationError(f'mode {mode!r} does not exist; use "dynamic" or "kinematic"')
-        self.subject = Subject.of(constrained, tuple(wrench or ()))
-        if controller is not None and not callable(controller):
-            raise SimulationError(f"controller = {controller!r} must be a callable (t, state) -> command")
-        self.controller, self.dt, self.control_every = controller, dt, every
-        self._who = f"controller {controller_name(controller)}"
-        self.events, self.wrench, self.kinematic = tuple(events), dict(wrench or {}), mode == "kinematic"
+    def __init__(self, constrained, controller: Controller | None = None, *, dt: float = 1e-3,
+                 control_period: float | None = None, integrator: str = "rk4", events: Sequence[Event] = (),
+                 wrench: Mapping[str, Callable] | None = None, mode: str = "dynamic"):
+        self.control_every = arguments.steps_of(dt, control_period)
+        self.dt = float(dt)
+        arguments.one_of("integrator", integrator, INTEGRATORS)
+        self.kinematic = arguments.one_of("mode", mode, ("dynamic", "kinematic")) == "kinematic"
+        arguments.called("controller", controller, "(t, state) -> command")
+        self.events, self.wrench = arguments.events_of(events), arguments.wrenches_of(wrench)
+        self.subject = Subject.of(constrained, tuple(self.wrench))
+        self.controller, self._who = controller, f"controller {controller_name(controller)}"
         self._charts = [Chart(self.subject.equations, self.subject.limits, integrator, self.kinematic)]
         self.primary = self._charts[0]
         sensors = Sensors(self.subject, self._charts, self.kinematic)
-        self._places = places(self.subject, self.primary.flat, self.primary.equations.names, self.primary.speeds, sensors)
-        self.columns = Columns.of(self.primary)
-        system = self.subject.constrained.system
-        self._now = Moment(system.algebroid.nq, system.algebroid.nv, self.primary.flat.nx, system.u.numel())
+        self._places = places(self.subject, self.primary.flat, self.primary.equations.names, self.primary.speeds,
+                              sensors)
+        self._told = self._twist() is not None
+        self.columns = Columns.of(self.primary, self._told)
+        system, told = self.subject.constrained.system, len(NAMES) if self._told else 0
+        self._now = Moment(system.algebroid.nq, system.algebroid.nv, self.primary.flat.nx, system.u.numel(), told)
         self._q, self._v, self._x, self._u, self._efforts = *self._now.parts, self._now.u[:self.subject.nu]
         self._started, self.chart, self._compiled, self._taken = False, self.primary, None, 0
 
-    # -- the clock and what has been reached, in memory that compiled code writes to ------------------------------------
+    # -- the clock and what has been reached, in memory that compiled code writes to ---------------------------------
     @property
     def t(self) -> float:
         """Time [s]."""
@@ -101,20 +98,24 @@ class Simulator:
         return self._now.health.item(2)
 
     # -- starting ------------------------------------------------------------------------------------------------
-    def reset(self, pose=None, joints: Mapping[str, float] | None = None, xi: Mapping[str, float] | Sequence[float] | None = None, *,
+    def reset(self, pose=None, joints: Mapping[str, float] | None = None,
+              xi: Mapping[str, float] | Sequence[float] | None = None, *,
               q: np.ndarray | None = None) -> State:
         """Puts the vehicle on the ground at rest, or with the given speeds.
 
         pose, joints  as in `Vehicle.configuration`
-        xi            independent speeds, or any fibre coordinates by name that determine them; unnamed ones are as small as they can be
+        xi            independent speeds, or any fibre coordinates by name that determine them; unnamed ones are as
+                      small as they can be
         q             the whole configuration instead of pose and joints
 
-        Raises `ModelError` for a pose that cannot be placed, `SimulationError` for speeds that do not exist or contradict each other.
+        Raises `ModelError` for a pose that cannot be placed, `SimulationError` for speeds that do not exist or
+        contradict each other.
         """
-        q = self.subject.configuration(pose, joints or {}, q)
+        q = self.subject.configuration(pose, arguments.positions_of(joints), q)
         if self.chart is not self.primary:
             self._choose(self.primary)
         self._now.block[...] = 0
+        self._now.twist[...] = np.nan
         self._q[...] = q
         self._x[...] = self.chart.flat.flatten(q, np.zeros(self.chart.flat.nxi))
         self._started = True
@@ -135,15 +136,8 @@ class Simulator:
         chart, nconf = self.chart, self.chart.flat.nconf
         if xi is None:
             return
-        if not isinstance(xi, Mapping):
-            value = np.asarray(xi, dtype=float)
-            if value.shape != (len(self.primary.speeds),) or not np.all(np.isfinite(value)):
-                raise SimulationError(f"xi = {xi} must be {len(self.primary.speeds)} finite numbers: {', '.join(self.primary.equations.names)}")
-            xi = dict(zip(self.primary.equations.names, value))
         names = self.subject.constrained.system.algebroid.v_names
-        for name, value in xi.items():
-            if name not in names or not isinstance(value, (int, float, np.number)) or not np.isfinite(value):
-                raise SimulationError(f"speed {name!r} = {value}: give finite numbers for some of {', '.join(names)}")
+        xi = arguments.speeds_of(xi, self.primary.equations.names, names)
         if not xi:
             return
         E, e0 = chart.servo.frame_at(0.0, self._q, self.subject.theta)
@@ -152,7 +146,8 @@ class Simulator:
         solution = np.linalg.lstsq(E[rows], wanted - e0[rows], rcond=1e-9)[0]
         error = np.abs(E[rows] @ solution + e0[rows] - wanted).max()
         if error > 1e-9 * max(1.0, np.abs(wanted).max()):
-            raise SimulationError(f"the speeds {dict(xi)} contradict the constraints by {error:.3g}; independent here are {', '.join(chart.equations.names)}")
+            raise SimulationError(f"the speeds {dict(xi)} contradict the constraints by {error:.3g}; independent here "
+                                  f"are {', '.join(chart.equations.names)}")
         self._x[nconf:] = solution
 
     # -- reading -------------------------------------------------------------------------------------------------
@@ -174,7 +169,8 @@ class Simulator:
         return self.state
 
     def _step(self) -> None:
-        """One step, in C where there is code for it; what that refuses is taken in another chart, or Python says why not."""
+        """One step, in C where there is code for it; what that refuses is taken in another chart, or Python says why
+        not."""
         compiled = self._compiled
         if compiled is None:
             self._taken += 1                # looks for the loop at the first step, and has it built after many
@@ -187,27 +183,28 @@ class Simulator:
         """The compiled loop on the present moment's memory."""
         if self._compiled is None or self._compiled.loop is not loop:
             constants = self.dt, self._side, POOR, FLAT, LOOSE
-            self._compiled = CompiledSteps(loop, self._now, constants, self.subject.theta, self.primary.flat.angle_slots())
+            self._compiled = CompiledSteps(loop, self._now, constants, self.subject.theta,
+                                           self.primary.flat.angle_slots())
         return self._compiled
 
-    def run(self, duration: float, *, every: int = 1, progress: Callable[[float, State], None] | None = None, save=None) -> Trajectory:
+    def run(self, duration: float, *, every: int = 1, progress: Callable[[float, State], None] | None = None,
+            save=None) -> Trajectory:
         """Runs for `duration` [s] and returns what happened.
 
         every     records each so many steps (the first and the last state always)
         progress  called now and then with (t, state)
-        save      path of the run file (`.npz`); while the run goes on its rows are in `save.part`, which a kill leaves readable
+        save      path of the run file (`.npz`); while the run goes on its rows are in `save.part`, which a kill leaves
+                  readable
 
-        The end of the duration, a terminal event and Ctrl-C return with `trajectory.stop` saying which; a failure raises
-        `SimulationError` with what was computed in `.trajectory`.
+        The end of the duration, a terminal event and Ctrl-C return with `trajectory.stop` saying which; a failure
+        raises `SimulationError` with what was computed in `.trajectory`.
         """
-        if not (math.isfinite(duration) and duration >= 0):
-            raise SimulationError(f"duration = {duration} must be a time in seconds")
-        if not isinstance(every, (int, np.integer)) or every < 1:
-            raise SimulationError(f"every = {every!r} must be a whole number of steps, 1 or more")
+        arguments.run_of(duration, every, progress, save)
         if not self._started:
             self.reset()
         steps = math.ceil(duration / self.dt - 1e-9)
-        whole = steps if abs(steps * self.dt - duration) <= 1e-9 * self.dt else steps - 1      # the last one may be a part
+        # the last one may be a part
+        whole = steps if abs(steps * self.dt - duration) <= 1e-9 * self.dt else steps - 1
         recorder = Recorder(self, steps // max(every, 1) + 3, save)
         end, stop, told, started = self.t + duration, "duration", 0, self._k
         loop = self.chart.loop(build=steps >= WORTH_COMPILING)
@@ -215,8 +212,12 @@ class Simulator:
             watch = Watch(self, recorder) if self.events else None
             k, chunk, asked = 0, CHUNK // 100, None
             while k < steps:
-                if k != asked:                                    # C may come back, to let Ctrl-C be heard, before a step is whole
+                # C may come back, to let Ctrl-C be heard, before a step is whole
+                if k != asked:
                     self._control()
+                    if self._told:
+                        twist = self._twist()
+                        self._now.twist[...] = NOT_YET if twist is None else twist
                     asked = k
                 if k == 0 and watch is not None and (name := watch.passed()):
                     stop = f"event: {name}"
@@ -224,7 +225,9 @@ class Simulator:
                 last = k == whole
                 if loop is not None and watch is None and not last:
                     begun = time.perf_counter()
-                    held = whole - k if self.controller is None and not self.wrench else min(whole - k, self._until_control())
+                    held = whole - k                              # steps until the controller is asked again
+                    if self.controller is not None or self.wrench:
+                        held = min(held, self.control_every - self._k % self.control_every)
                     k += self._advance_many(loop, min(held, chunk), held, k, every, recorder)
                     chunk = min(2 * chunk, CHUNK) if time.perf_counter() - begun < LOOK else max(chunk // 2, 1)
                     loop = self.chart.loop(build=steps >= WORTH_COMPILING)
@@ -265,22 +268,25 @@ class Simulator:
                     self._efforts[...] = self.chart.servo.plain(command, state.t, self.subject.nu)
                 else:
                     xi = self._x[self.chart.flat.nconf:]
-                    self._efforts[...] = self.chart.servo.efforts(command, state, state.t, self._q, xi, self.subject.theta, self.subject.nu)
+                    self._efforts[...] = self.chart.servo.efforts(command, state, state.t, self._q, xi,
+                                                                  self.subject.theta, self.subject.nu)
             except BadCommand as error:
                 raise SimulationError(f"{self._who} {error}") from error
         if self.wrench:
             self._push(state)
 
+    def _twist(self) -> np.ndarray | None:
+        """What the controller says that it has commanded; see `commanded_twist`."""
+        try:
+            return commanded_twist(self.controller)
+        except SimulationError as error:
+            raise SimulationError(f"{self._who}: {error}") from error
+
     def _push(self, state: State) -> None:
         for i, (body, function) in enumerate(self.wrench.items()):
             given = self._ask(function, f"wrench on {body!r}", state) if callable(function) else function
-            try:
-                value = np.asarray(given, dtype=float)
-            except (TypeError, ValueError):
-                value = np.zeros(0)
-            if value.shape != (6,) or not np.all(np.isfinite(value)):
-                raise SimulationError(f"wrench on {body!r} at t = {self.t:.6g} s is {given!r}; expected 6 finite numbers (force, torque) in W")
-            self._u[self.subject.nu + 6 * i:self.subject.nu + 6 * i + 6] = value
+            at = self.subject.nu + 6 * i
+            self._u[at:at + 6] = arguments.wrench_on(body, given, self.t)
 
     def _speeds(self, command, state: State, xi: np.ndarray) -> np.ndarray:
         if self.chart is not self.primary and command is not None and not is_commands(command):
@@ -296,7 +302,8 @@ class Simulator:
         except NhmechError as error:
             raise SimulationError(f"{what} at t = {self.t:.6g} s: {error}") from error
         except Exception as error:
-            raise SimulationError(f"{what} raised {type(error).__name__} at t = {self.t:.6g} s: {error}{raised_in(error)}") from error
+            raised = f"{what} raised {type(error).__name__} at t = {self.t:.6g} s: {error}{raised_in(error)}"
+            raise SimulationError(raised) from error
 
     def _advance(self, dt: float) -> None:
         x, q, v, health = self._tried(dt)
@@ -305,7 +312,7 @@ class Simulator:
                 self._rechart(q)
             except NhmechError as error:
                 if self._guard < FLAT:                            # what takes the rank away is a wheel lying down
-                    raise SimulationError(self._fallen()) from error
+                    raise SimulationError(diagnosis.fallen(self)) from error
                 raise
             x, q, v, health = self._tried(dt)
         k, t, t0 = self._k + 1, self.t + dt, self._now.block.item(CLOCK + 2)
@@ -324,15 +331,11 @@ class Simulator:
                 break
             x, q, v, health = (np.array(part) for part in self.chart.project(self.t + dt, x, theta))
         if not (np.isfinite(health).all() and np.isfinite(x).all()) or health[0] > LOOSE:
-            raise SimulationError(self._diagnosis(dt))
+            raise SimulationError(diagnosis.diverged(self, dt))
         low, high = sorted((health[2], self._guard))
         if low < FLAT and high > 1.5 * low:
-            raise SimulationError(self._fallen())
+            raise SimulationError(diagnosis.fallen(self))
         return [x, q, v, health]
-
-    def _until_control(self) -> int:
-        """Steps until the controller is asked again."""
-        return self.control_every - self._k % self.control_every
 
     def _advance_many(self, loop: Loop, steps: int, held: int, k: int, every: int, recorder: Recorder) -> int:
         """Up to so many steps in C, of those for which u is held; returns how many were done."""
@@ -343,37 +346,21 @@ class Simulator:
         try:
             status = compiled.run(steps, every, k % every, record)
         finally:
-            recorder.n += setup.rows                              # Ctrl-C is heard when C returns, with its rows written
+            # Ctrl-C is heard when C returns, with its rows written
+            recorder.n += setup.rows
         if status == DONE:
             return setup.done
-        self._advance(self.dt)                                    # the one that was refused, in another chart or to say why not
+        # the one that was refused, in another chart or to say why not
+        self._advance(self.dt)
         return setup.done + 1
 
     def _settle(self, x, q, v, health) -> None:
         """Takes a state at the present time."""
         self._now.take(x, q, v, health, self._now.clock)
 
-    def _diagnosis(self, dt: float) -> str:
-        """Why a step gave numbers that are not finite."""
-        if self._guard < FLAT and self.subject.constrained.guard_names:
-            return self._fallen()
-        speeds = dict(zip(self.primary.equations.names, self._v[self.primary.speeds].tolist()))
-        largest = dict(sorted(speeds.items(), key=lambda item: -abs(item[1]))[:6])
-        vehicle = self.subject.vehicle
-        remedy = stiffness_in_words(vehicle, dt) if vehicle is not None and self.primary.integrator == "rk4" else None
-        return (f"stopped at t = {self.t:.6g} s: the step of {dt} s gave numbers that are not finite or off the constraints; "
-                f"{'the largest of the ' if len(speeds) > 6 else ''}speeds before it were {Named.of(tuple(largest), np.array(list(largest.values())))!r}. "
-                f"{remedy or 'Try a smaller dt, and look at masses and efforts'}")
-
-    def _fallen(self) -> str:
-        """Which guard is about to vanish."""
-        s, constrained = self.subject.constrained.system, self.subject.constrained
-        values = ca.Function("guards", [s.t, s.q, s.theta], [constrained.guards])(self.t, self._q, self.subject.theta).full().ravel()
-        names = constrained.guard_names or tuple(f"guard {i} vanishes" for i in range(len(values)))
-        return f"stopped at t = {self.t:.6g} s: {names[int(np.argmin(values))]}"
-
     def _rechart(self, end: np.ndarray | None = None) -> None:
-        """Moves to rows and speeds that serve here, and at the configuration `end` of the next step; the motion does not depend on the choice.
+        """Moves to rows and speeds that serve here, and at the configuration `end` of the next step; the motion does
+        not depend on the choice.
 
         Raises `NhmechError` where none do, for the constraints lose rank.
         """
@@ -390,7 +377,8 @@ class Simulator:
 
     def _worth(self, chart: Chart, ends: Sequence[np.ndarray]) -> float:
         """Least margin of a chart at some configurations; none where a singularity lies between them."""
-        margins = [chart.margin(self.t, chart.flat.flatten(q, np.zeros(chart.flat.nxi)), self.subject.theta) for q in ends]
+        margins = [chart.margin(self.t, chart.flat.flatten(q, np.zeros(chart.flat.nxi)), self.subject.theta)
+                   for q in ends]
         return min(np.abs(margins)) if len(set(np.sign(margins))) == 1 else 0.0
 
     def _in(self, chart: Chart, v: np.ndarray) -> np.ndarray:

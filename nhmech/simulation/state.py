@@ -15,7 +15,8 @@ if TYPE_CHECKING:
 
 
 class Encoders(NamedTuple):
-    """What the encoders of rolling and driven joints read: unwrapped `angle` and `rate`, by joint name [rad, rad/s; m, m/s]."""
+    """What the encoders of rolling and driven joints read: unwrapped `angle` and `rate`, by joint name
+    [rad, rad/s; m, m/s]."""
 
     angle: Named
     rate: Named
@@ -45,7 +46,8 @@ class State:
     t       time [s]
     q, v    configuration (nq,) and all fibre coordinates (nv,)
     u       inputs that are held now (nu,), external wrenches after the efforts
-    xi      independent speeds by name; other fibre coordinates can be asked for by name too, e.g. `state.xi["yaw_rate"]`
+    xi      independent speeds by name; other fibre coordinates can be asked for by name too, e.g.
+            `state.xi["yaw_rate"]`
     angles  unwrapped angles of the continuous joints [rad]
     joint_position, joint_velocity   of the moving joints by name [rad, m, rad/s, m/s]; angles unwrapped
     encoder   what a robot can measure: `encoder.angle` and `encoder.rate` of its rolling and driven joints
@@ -62,6 +64,16 @@ class State:
 
     def __setattr__(self, name: str, value) -> None:
         raise FrozenInstanceError(f"cannot assign to {name!r} of a State")
+
+    @property
+    def values(self) -> np.ndarray:
+        """All numbers of the moment, in the order of `places`: what another state is made from."""
+        return self._values
+
+    @property
+    def places(self) -> Places:
+        """Where the names stand in `values`."""
+        return self._places
 
     @property
     def q(self) -> np.ndarray:
@@ -123,7 +135,8 @@ class State:
         return f"State(t={self.t:.6g}, q={self.q}, xi={self.xi!r})"
 
 
-_set_t, _set_values, _set_places = State.t.__set__, State._values.__set__, State._places.__set__      # the way past __setattr__
+# the way past __setattr__
+_set_t, _set_values, _set_places = State.t.__set__, State._values.__set__, State._places.__set__
 
 
 def planar_pose(q: np.ndarray) -> tuple[float, float, float]:

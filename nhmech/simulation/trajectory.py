@@ -17,9 +17,10 @@ from ..paths import replaced
 from ..vehicle.multipliers import Reactions, reactions
 from .columns import Columns
 from .run_file import SUFFIX, is_run_file, read_run_file
+from .settings import saveable
 from .subject import Subject
 
-_ARRAYS = ("t", "q", "v", "xi", "u", "angles")
+_ARRAYS, _TWIST = ("t", "q", "v", "xi", "u", "angles"), "commanded_twist"
 
 
 class ReactionsAlong(Sequence):
@@ -45,15 +46,18 @@ class ReactionsAlong(Sequence):
 class Trajectory:
     """Recorded states of one run.
 
-    t       (N,) [s];  q (N, nq);  v (N, nv);  xi (N, nxi);  u (N, nu), held from each t on;  angles (N, na) unwrapped [rad]
-    stop    why the run ended: "duration", "event: name", "interrupted", the message of a failure; or "cut off" for a file
-            whose run was killed, or still goes on
+    t       (N,) [s];  q (N, nq);  v (N, nv);  xi (N, nxi);  u (N, nu), held from each t on;
+            angles (N, na) unwrapped [rad]
+    stop    why the run ended: "duration", "event: name", "interrupted", the message of a failure; or "cut off" for a
+            file whose run was killed, or still goes on
     events  (time [s], name) of the events that were crossed
-    names   of the columns: "q", "v", "xi", "u", "angles"
+    names   of the columns: "q", "v", "xi", "u", "angles", and "commanded_twist" where there is one
     source  what the run was made of (JSON values), enough to make the vehicle again
     kinematic  whether speeds were commanded rather than efforts
-    settings   how it was run (JSON values): dt, control_period, integrator, controller, versions, and under "path" what the controller
-               followed, as `control.path_reference` writes it; empty for files that are older than this
+    settings   how it was run (JSON values): dt, control_period, integrator, controller, versions, and under "path" what
+               the controller followed, as `control.path_reference` writes it; empty for files that are older than this
+    commanded_twist  (N, 3) forward, lateral [m/s] and yaw rate [rad/s] that the controller commanded, held from each
+               t on (`simulation.commanded_twist`); NaN at moments when it commanded none; None where it never does
     """
 
     t: np.ndarray
@@ -69,22 +73,31 @@ class Trajectory:
     system: Subject | None = None
     kinematic: bool = False
     settings: dict = field(default_factory=dict)
+    commanded_twist: np.ndarray | None = None
 
     def __post_init__(self):
-        for name in ("t", "q", "v", "xi", "u", "angles"):
+        for name in self._arrays():
             getattr(self, name).setflags(write=False)
+
+    def _arrays(self) -> tuple[str, ...]:
+        """Names of the arrays that there are."""
+        return _ARRAYS if self.commanded_twist is None else (*_ARRAYS, _TWIST)
 
     @classmethod
     def recorded(cls, rows: np.ndarray, columns: Columns, stop: str, events: tuple, subject: Subject, kinematic: bool,
                  settings: dict) -> Trajectory:
-        """Of rows (t, q, v, u, angles), which are taken apart when they are asked for: many runs are short, and only their end is read."""
+        """Of rows with such columns, which are taken apart when they are asked for: many runs are short, and only their
+        end is read."""
         self = cls.__new__(cls)
-        vars(self).update(_rows=rows, _columns=columns, stop=stop, names=dict(columns.names), events=events, source=subject.source,
-                          system=subject, kinematic=kinematic, settings=settings)
+        vars(self).update(_rows=rows, _columns=columns, stop=stop, names=dict(columns.names), events=events,
+                          source=subject.source, system=subject, kinematic=kinematic, settings=settings)
+        if _TWIST in columns.parts:
+            vars(self)[_TWIST] = columns.part(rows, _TWIST)
+            self.commanded_twist.setflags(write=False)
         return self
 
     def __getattr__(self, name: str) -> np.ndarray:
-        if name not in ("t", "q", "v", "xi", "u", "angles") or "_rows" not in vars(self):
+        if name not in _ARRAYS or "_rows" not in vars(self):
             raise AttributeError(f"a Trajectory has no {name!r}")
         array = self._columns.part(self._rows, name)
         array.setflags(write=False)
@@ -94,11 +107,12 @@ class Trajectory:
         return len(self.t)
 
     def column(self, name: str) -> np.ndarray:
-        """One named column of q, v, xi, u or angles, (N,). A joint's rate stands in v, its unwrapped angle in angles.
+        """One named column of q, v, xi, u, angles or commanded_twist, (N,). A joint's rate stands in v, its unwrapped
+        angle in angles.
 
         Raises `SimulationError` with the names there are."""
-        for part in ("xi", "v", "q", "angles", "u"):
-            if name in self.names[part]:
+        for part in ("xi", "v", "q", "angles", "u", _TWIST):
+            if name in self.names.get(part, ()):
                 return getattr(self, part)[:, self.names[part].index(name)]
         raise SimulationError(f"no column {name!r}; there are {', '.join(sorted(set(sum(self.names.values(), ()))))}")
 
@@ -109,7 +123,8 @@ class Trajectory:
 
     @cached_property
     def reactions(self) -> Sequence[Reactions]:
-        """Ground forces at each recorded moment, computed when they are asked for: `trajectory.reactions[k].components`.
+        """Ground forces at each recorded moment, computed when they are asked for:
+        `trajectory.reactions[k].components`.
 
         Raises `SimulationError` for a system without wheels, and for a kinematic run, which knows no forces.
         """
@@ -136,19 +151,25 @@ class Trajectory:
         Raises `SimulationError`, which carries the trajectory, where it cannot be written.
         """
         path = npz_path(path)
-        header = {"stop": self.stop, "names": self.names, "events": self.events, "source": self.source, "kinematic": self.kinematic,
-                  "settings": self.settings}
+        header = {"stop": self.stop, "names": self.names, "events": self.events, "source": self.source,
+                  "kinematic": self.kinematic, "settings": saveable(self.settings)}
         try:
             with replaced(path) as new, open(new, "wb") as file:
-                _write_npz(file, {"header": np.array(json.dumps(header)), **{name: getattr(self, name) for name in _ARRAYS}})
+                arrays = {name: getattr(self, name) for name in self._arrays()}
+                _write_npz(file, {"header": np.array(json.dumps(header)), **arrays})
                 os.fsync(file.fileno())
         except OSError as error:
-            raise SimulationError(f"{path} cannot be written: {error.strerror or error}; the trajectory is kept", self) from error
+            why = f"{path} cannot be written: {error.strerror or error}; the trajectory is kept"
+            raise SimulationError(why, self) from error
+        except (TypeError, ValueError) as error:
+            why = f"{path} cannot be written: what it was made of is no JSON ({error}); the trajectory is kept"
+            raise SimulationError(why, self) from error
         return path
 
     @classmethod
     def load(cls, path, system=None) -> Trajectory:
-        """Reads what `save` wrote, or the `.part` of a run that was cut off or still goes on: its whole rows, with stop "cut off".
+        """Reads what `save` wrote, or the `.part` of a run that was cut off or still goes on: its whole rows, with stop
+        "cut off".
 
         system  (a vehicle or a constrained system) replaces the one that the file describes
 
@@ -161,7 +182,8 @@ class Trajectory:
             hint = f"; {part} is there, a run that was cut off or still goes on" if os.path.exists(part) else ""
             raise SimulationError(f"{path}: there is no such file{hint}") from error
         except (OSError, ValueError, KeyError, TypeError, AttributeError, IndexError, EOFError, BadZipFile) as error:
-            raise SimulationError(f"{path} is not a run: nhmech did not write it, or it is damaged ({error})") from error
+            why = f"{path} is not a run: nhmech did not write it, or it is damaged ({error})"
+            raise SimulationError(why) from error
         return cls(**parts, system=None if system is None else Subject.of(system))
 
 
@@ -182,7 +204,7 @@ def _write_npz(file, arrays: dict[str, np.ndarray]) -> None:
 def _from_npz(path) -> dict:
     with np.load(path, allow_pickle=False) as file:
         header = json.loads(str(file["header"]))
-        parts = {name: file[name] for name in _ARRAYS}
+        parts = {name: file[name] for name in (*_ARRAYS, _TWIST) if name != _TWIST or _TWIST in file.files}
     names = {key: tuple(value) for key, value in header["names"].items()}
     events = tuple((t, name) for t, name in header["events"])
     return {**parts, "names": names, "events": events, "stop": header["stop"], "source": header["source"],
@@ -191,8 +213,8 @@ def _from_npz(path) -> dict:
 
 def _from_run_file(path) -> dict:
     header, rows, events = read_run_file(path)
-    t, q, v, u, angles = np.split(rows, np.cumsum(header["widths"])[:-1], axis=1)
+    t, q, v, u, *twist, angles = np.split(rows, np.cumsum(header["widths"])[:-1], axis=1)
     names = {key: tuple(value) for key, value in header["names"].items()}
     return {"t": t[:, 0].copy(), "q": q, "v": v, "xi": v[:, header["speeds"]], "u": u, "angles": angles, "names": names,
-            "events": tuple(sorted(events)), "stop": "cut off", "source": header["source"], "kinematic": header["kinematic"],
-            "settings": header.get("settings", {})}
+            "events": tuple(sorted(events)), "stop": "cut off", "source": header["source"],
+            "kinematic": header["kinematic"], "settings": header.get("settings", {}), **dict(zip((_TWIST,), twist))}

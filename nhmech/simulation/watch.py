@@ -28,7 +28,8 @@ class Watch:
         return name
 
     def crossed(self, before: tuple) -> str | None:
-        """Notes what was crossed since the snapshot `before`; goes back to the moment of the first terminal event and returns its name."""
+        """Notes what was crossed since the snapshot `before`; goes back to the moment of the first terminal event and
+        returns its name."""
         s, state, first = self.simulator, self.simulator.state, None
         for i, event in enumerate(s.events):
             after = self._value(event, state)
@@ -40,7 +41,8 @@ class Watch:
             self.values[i] = after
         if first is None:
             return None
-        self.recorder.events[:] = [noted for noted in self.recorder.events if noted[0] <= first[0]]      # what came later did not happen
+        # what came later did not happen
+        self.recorder.events[:] = [noted for noted in self.recorder.events if noted[0] <= first[0]]
         s._restore(before)
         s._advance(first[0] - s.t)
         return first[1]

@@ -13,8 +13,8 @@ from .example import Example
 def along(example: Example, what: str | ca.SX, times: Sequence[float], q: np.ndarray, xi: np.ndarray) -> np.ndarray:
     """Values (N, k) at the states (times [s], q, xi) of a motion without inputs.
 
-    what  an expression in the symbols (t, q, v, theta) of the system; or "acceleration", dv/dt; or "multipliers", those of the kept
-          rows in the order of the rows
+    what  an expression in the symbols (t, q, v, theta) of the system; or "acceleration", dv/dt;
+          or "multipliers", those of the kept rows in the order of the rows
     """
     equations, system, theta = example.equations(), example.constrained.system, example.constrained.parameters
     if isinstance(what, str):
@@ -22,4 +22,5 @@ def along(example: Example, what: str | ca.SX, times: Sequence[float], q: np.nda
         order = np.argsort(equations.frame.kept) if what == "multipliers" else slice(None)
         return np.array([function(t, x, w, u, theta).full().ravel()[order] for t, x, w in zip(times, q, xi)])
     function = ca.Function("along", [system.t, system.q, system.v, system.theta], [ca.densify(what)])
-    return np.array([function(t, x, equations.velocity(t, x, w, theta), theta).full().ravel() for t, x, w in zip(times, q, xi)])
+    return np.array([function(t, x, equations.velocity(t, x, w, theta), theta).full().ravel()
+                     for t, x, w in zip(times, q, xi)])

@@ -16,10 +16,12 @@ def _states(example: Example, states: int = 6, seed: int = 0) -> Iterator[tuple]
     rng = np.random.default_rng(seed)
     configurations, inputs = example.constrained.configurations, example.constrained.system.u.numel()
     for k in range(states):
-        yield rng.uniform(0, 1), configurations[k % len(configurations)], rng.normal(size=len(example.start["xi"])), rng.normal(size=inputs)
+        yield (rng.uniform(0, 1), configurations[k % len(configurations)], rng.normal(size=len(example.start["xi"])),
+               rng.normal(size=inputs))
 
 
-def imbalance(example: Example, quantity: Callable[[Symbols], ca.SX], rate: Callable[[Symbols], ca.SX], states: int = 6) -> float:
+def imbalance(example: Example, quantity: Callable[[Symbols], ca.SX], rate: Callable[[Symbols], ca.SX],
+              states: int = 6) -> float:
     """Largest |d/dt quantity - rate| along the motion at random states, relative to the rate where that is above one.
 
     quantity, rate  s -> expressions in t, q, v, u and parameters, of one shape
@@ -28,7 +30,8 @@ def imbalance(example: Example, quantity: Callable[[Symbols], ca.SX], rate: Call
     s = symbols(system)
     value, expected = ca.SX(quantity(s)), ca.SX(rate(s))
     found = system.rate(value) + ca.jtimes(value, system.v, system.a)
-    compare = ca.Function("balance", [system.t, system.q, system.v, system.a, system.u, system.theta], [found, expected])
+    compare = ca.Function("balance", [system.t, system.q, system.v, system.a, system.u, system.theta],
+                          [found, expected])
     worst = 0.0
     for t, q, xi, u in _states(example, states):
         v, a = equations.velocity(t, q, xi, theta), equations.acceleration(t, q, xi, u, theta)

@@ -18,13 +18,14 @@ RATES = ("wx", "wy", "wz")          # the angular velocity's components
 def ball_space(world: bool = False) -> LieAlgebroid:
     """R^2 x SO(3): q = (x, y [m], quaternion from body to world), v = (x', y' [m/s], wx, wy, wz [rad/s]).
 
-    The angular velocity is taken in the body, or in the world, where a homogeneous ball needs no attitude for its dynamics: then
-    dR/dt = hat(w) R, and the structure functions, those of right-invariant fields, have the other sign.
+    The angular velocity is taken in the body, or in the world, where a homogeneous ball needs no attitude for its
+    dynamics: then dR/dt = hat(w) R, and the structure functions, those of right-invariant fields, have the other sign.
     """
     turning = special_orthogonal()
     if world:
         x, y, z, w = (turning.q[i] for i in range(4))
-        anchor = ca.vertcat(ca.horzcat(w, z, -y), ca.horzcat(-z, w, x), ca.horzcat(y, -x, w), ca.horzcat(-x, -y, -z)) / 2
+        rows = ca.horzcat(w, z, -y), ca.horzcat(-z, w, x), ca.horzcat(y, -x, w), ca.horzcat(-x, -y, -z)
+        anchor = ca.vertcat(*rows) / 2
         turning = replace(turning, anchor=anchor, structure=tuple(-c for c in turning.structure))
     return product(euclidean("x", "y", units=("m/s", "m/s")), turning)
 

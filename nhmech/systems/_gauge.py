@@ -17,8 +17,8 @@ BASE = euclidean("x", "y", "z", units=("m/s",) * 3)
 
 
 def adapted(group: str, connection: Callable[[ca.SX], ca.SX], names: tuple[str, ...]) -> LagrangianSystem:
-    """l = m |q'|^2 / 2 + |e|^2 / 2 with e = xi + A q' the fibre momentum, called `names`: the basis of horizontal lifts, where the
-    field is in the brackets."""
+    """l = m |q'|^2 / 2 + |e|^2 / 2 with e = xi + A q' the fibre momentum, called `names`:
+    the basis of horizontal lifts, where the field is in the brackets."""
     def lagrangian(s) -> ca.SX:
         return (s.p.m * (s.v.x ** 2 + s.v.y ** 2 + s.v.z ** 2) + sum(getattr(s.v, name) ** 2 for name in names)) / 2
 
@@ -26,7 +26,8 @@ def adapted(group: str, connection: Callable[[ca.SX], ca.SX], names: tuple[str, 
 
 
 def product_basis_error(example: Example, group: str, connection: Callable[[ca.SX], ca.SX], mass: float) -> float:
-    """Largest difference of accelerations from those of l = m |q'|^2 / 2 + |xi + A q'|^2 / 2 on TM x g, eq. (14) of paper 002.
+    """Largest difference of accelerations from those of l = m |q'|^2 / 2 + |xi + A q'|^2 / 2 on TM x g,
+    eq. (14) of paper 002.
 
     There the brackets know nothing of the field; it is in the Lagrangian.
     """
@@ -34,7 +35,8 @@ def product_basis_error(example: Example, group: str, connection: Callable[[ca.S
     q, v, a = space.q, ca.SX.sym("v", space.nv), ca.SX.sym("a", space.nv)
     momentum = v[3:] + connection(q) @ v[:3]
     plain = LagrangianSystem(space, v, a, lagrangian=mass * ca.sumsqr(v[:3]) / 2 + ca.sumsqr(momentum) / 2)
-    other = Example("product basis", "", "", constrain(plain, samples=example.constrained.configurations), {}, ()).equations()
+    constrained = constrain(plain, samples=example.constrained.configurations)
+    other = Example("product basis", "", "", constrained, {}, ()).equations()
     to_adapted = ca.Function("to_adapted", [q, v, a], [ca.vertcat(v[:3], momentum), ca.vertcat(
         a[:3], ca.jtimes(momentum, q, v[:3]) + ca.jtimes(momentum, v, a))])
     own, rng, worst = example.equations(), np.random.default_rng(2), 0.0

@@ -21,7 +21,8 @@ def with_joints(*names: str) -> LieAlgebroid:
 
 @dataclass(frozen=True)
 class Motion:
-    """How a point of a body moves: its velocity ahead and to the left of the body [m/s], and the body's turning rate [rad/s]."""
+    """How a point of a body moves: its velocity ahead and to the left of the body [m/s],
+    and the body's turning rate [rad/s]."""
 
     forward: ca.SX
     lateral: ca.SX
@@ -46,18 +47,21 @@ def base(s: Symbols) -> Motion:
     return Motion(s.v.forward_speed, s.v.lateral_speed, s.v.yaw_rate)
 
 
-def wheels(place: Callable[[np.ndarray], Sequence[float]], ahead: float, half_track: float, radius: float) -> tuple[Shape, ...]:
+def wheels(place: Callable[[np.ndarray], Sequence[float]], ahead: float, half_track: float,
+           radius: float) -> tuple[Shape, ...]:
     """Two wheels on an axle `ahead` of the place (x, y, heading) of a body, or one where the track is zero."""
     def at(left: float) -> Callable[[np.ndarray], np.ndarray]:
         return lambda q: _pose(place(q), radius) @ pose((ahead, left, 0)) @ AXLE
 
-    return tuple(Shape("cylinder", (radius, radius / 4), at(left), DARK, trail=True) for left in sorted({half_track, -half_track}))
+    return tuple(Shape("cylinder", (radius, radius / 4), at(left), DARK, trail=True)
+                 for left in sorted({half_track, -half_track}))
 
 
 def deck(place: Callable[[np.ndarray], Sequence[float]], back: float, front: float, width: float, height: float,
          color: Color = BLUE) -> Shape:
     """A flat box from `back` to `front` ahead of the place (x, y, heading) of a body."""
-    return Shape("box", (front - back, width, width / 10), lambda q: _pose(place(q), height) @ pose(((back + front) / 2, 0, 0)), color)
+    return Shape("box", (front - back, width, width / 10),
+                 lambda q: _pose(place(q), height) @ pose(((back + front) / 2, 0, 0)), color)
 
 
 def _pose(place: Sequence[float], height: float) -> np.ndarray:

@@ -14,15 +14,16 @@ from .shapes import BLUE, ORANGE, Shape, pose
 
 
 def example(k: float = 1.3, c: float = 0.0) -> Example:
-    """Unit mass in the plane under F(r) = -k / r^2 - c r^3, in quasi-velocities w1 = r', w2 = r^2 theta' (paper 002, example 5.1).
+    """Unit mass in the plane under F(r) = -k / r^2 - c r^3, in quasi-velocities w1 = r',
+    w2 = r^2 theta' (paper 002, example 5.1).
 
     L = (w1^2 + w2^2 / r^2) / 2 + k / r - c r^4 / 4, [X_1, X_2] = -2 / r X_2, and then w1' = F + w2^2 / r^3, w2' = 0:
     w2 is twice the areal velocity. For c = 0 the motion is that of Kepler's equation.
     """
     polar = euclidean("r", "theta", units=("m/s", "rad/s"))
     space = change_of_basis(polar, ca.diag(ca.vertcat(1, polar.q[0] ** -2)), ("r'", "w2"), ("m/s", "m^2/s"))
-    particle = lagrangian_system(space, lambda s: (s.v.r ** 2 + s.v.w2 ** 2 / s.q.r ** 2) / 2 + s.p.k / s.q.r - s.p.c * s.q.r ** 4 / 4,
-                                 parameters=("k", "c"))
+    particle = lagrangian_system(space, lambda s: (s.v.r ** 2 + s.v.w2 ** 2 / s.q.r ** 2) / 2 + s.p.k / s.q.r
+                                 - s.p.c * s.q.r ** 4 / 4, parameters=("k", "c"))
     samples = np.c_[np.linspace(0.6, 1.5, 8), np.linspace(-3, 3, 8)]
     start = {"q": (0.9, 0.0), "xi": (0.25, 1.1)}
     times = np.linspace(0, 4, 9)
@@ -42,21 +43,25 @@ def example(k: float = 1.3, c: float = 0.0) -> Example:
 
     def kepler() -> float:
         q, xi = solve(made, times, rtol=1e-13)
-        return float(np.abs(np.c_[q, xi[:, 0]] - np.stack(kepler_motion(k, start["q"][0], *start["xi"], times), axis=1)).max())
+        exact = np.stack(kepler_motion(k, start["q"][0], *start["xi"], times), axis=1)
+        return float(np.abs(np.c_[q, xi[:, 0]] - exact).max())
 
     checks = (Check("Hamel symbols", "paper 002, example 5.1", 1e-13, hamel_symbols),
               Check("areal velocity and energy conserved", "paper 002, example 5.1", 1e-11, conserved))
     if c == 0:
         checks += (Check("r, theta, r' by Kepler's equation", "this file", 1e-11, kepler),)
-    made = Example("areal_velocity", "Central force with the areal velocity as quasi-velocity", "paper 002, example 5.1",
-                   constrain(particle, {"k": k, "c": c}, samples=samples), start, checks,
+    made = Example("areal_velocity", "Central force with the areal velocity as quasi-velocity",
+                   "paper 002, example 5.1", constrain(particle, {"k": k, "c": c}, samples=samples), start, checks,
                    shapes=(Shape("sphere", (0.08,), lambda q: pose(), ORANGE),
-                           Shape("sphere", (0.05,), lambda q: pose((q[0] * np.cos(q[1]), q[0] * np.sin(q[1]), 0)), BLUE, trail=True)))
+                           Shape("sphere", (0.05,), lambda q: pose((q[0] * np.cos(q[1]), q[0] * np.sin(q[1]), 0)),
+                                 BLUE, trail=True)))
     return made
 
 
-def kepler_motion(k: float, r0: float, r0_rate: float, w2: float, t: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """r, theta, r' (each (N,)) of an ellipse that starts at theta = 0, from Kepler's equation u - e sin u = n t + const."""
+def kepler_motion(k: float, r0: float, r0_rate: float, w2: float,
+                  t: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """r, theta, r' (each (N,)) of an ellipse that starts at theta = 0, from Kepler's
+    equation u - e sin u = n t + const."""
     a = 1 / (2 / r0 - (r0_rate ** 2 + (w2 / r0) ** 2) / k)
     e = np.sqrt(1 - w2 ** 2 / (k * a))
     n = np.sqrt(k / a ** 3)

@@ -18,17 +18,19 @@ SOURCE = "Neimark and Fufaev 1972; Lewis and Murray 1995"
 def example(m: float = 0.5, r: float = 0.06, I: float = 0.00072, Omega: float = 3.0, tilt: float = 0.0) -> Example:
     """L = m (x'^2 + y'^2) / 2 + I |omega|^2 / 2 + m g sin(tilt) x with v + omega x (-r n) = Omega n x (x, y).
 
-    m [kg], radius r [m], moment of inertia I [kg m^2], the table's rate Omega [rad/s] about its normal n through the origin, its
-    tilt [rad] down along x. Components, those of the angular velocity too, are along axes of the table's plane that do not turn.
+    m [kg], radius r [m], moment of inertia I [kg m^2], the table's rate Omega [rad/s] about its normal n through
+    the origin, its tilt [rad] down along x. Components, those of the angular velocity too, are along axes of
+    the table's plane that do not turn.
 
-    v' = alpha Omega n x v + (1 - alpha) g_tangential with alpha = I / (I + m r^2): a circle at the rate alpha Omega, 2/7 for a solid
-    ball and 2/5 for a shell, round a point that drifts with (0, g sin(tilt)) (1 - alpha) / (alpha Omega). The energy is not
-    constant, for the table works on the ball; E - Omega L_z changes by -Omega times gravity's moment about n,
-    on the level not at all.
+    v' = alpha Omega n x v + (1 - alpha) g_tangential with alpha = I / (I + m r^2): a circle at the rate alpha Omega,
+    2/7 for a solid ball and 2/5 for a shell, round a point that drifts with
+    (0, g sin(tilt)) (1 - alpha) / (alpha Omega). The energy is not constant, for the table works on the ball;
+    E - Omega L_z changes by -Omega times gravity's moment about n, on the level not at all.
     """
     names = ("m", "r", "I", "Omega", "tilt")
     ball = lagrangian_system(ball_space(world=True), _lagrangian, parameters=names)
-    constrained = constrain(ball, dict(zip(names, (m, r, I, Omega, tilt))), rows=rolling(lambda s: s.p.Omega, world=True))
+    constrained = constrain(ball, dict(zip(names, (m, r, I, Omega, tilt))),
+                            rows=rolling(lambda s: s.p.Omega, world=True))
     x0, v0, wz = np.array([0.4, -0.1]), np.array([0.3, 0.2]), 1.1
     start = {"q": (*x0, 0.0, 0.0, 0.0, 1.0), "xi": ((x0[0] * Omega - v0[1]) / r, (v0[0] + x0[1] * Omega) / r, wz)}
     alpha = I / (I + m * r ** 2)
@@ -41,7 +43,8 @@ def example(m: float = 0.5, r: float = 0.06, I: float = 0.00072, Omega: float = 
         for _, v, a, lam in random_motions(made):
             expected = rate * np.array([-v[1], v[0]]) + slope
             force = m * expected - m * slope / (1 - alpha)
-            worst = max(worst, np.abs(a[:2] - expected).max() / np.abs(expected).max(), np.abs(lam - force).max() / np.abs(force).max())
+            worst = max(worst, np.abs(a[:2] - expected).max() / np.abs(expected).max(),
+                        np.abs(lam - force).max() / np.abs(force).max())
         return float(worst)
 
     def path() -> float:
@@ -49,7 +52,8 @@ def example(m: float = 0.5, r: float = 0.06, I: float = 0.00072, Omega: float = 
         t, u = np.linspace(0, 10, 21), v0 - drift
         q, _ = solve(made, t, rtol=1e-13)
         c, s = np.cos(rate * t), np.sin(rate * t)
-        exact = x0 + np.outer(t, drift) + np.stack([s * u[0] - (1 - c) * u[1], (1 - c) * u[0] + s * u[1]], axis=1) / rate
+        circle = np.stack([s * u[0] - (1 - c) * u[1], (1 - c) * u[0] + s * u[1]], axis=1)
+        exact = x0 + np.outer(t, drift) + circle / rate
         return float(np.abs(q[:, :2] - exact).max() / (np.linalg.norm(u) / rate))
 
     checks = [Check("acceleration and force of the table", SOURCE, 1e-11, acceleration),
@@ -57,8 +61,10 @@ def example(m: float = 0.5, r: float = 0.06, I: float = 0.00072, Omega: float = 
               Check("E - Omega L_z changes by the slope's moment", "in the docstring", 1e-11,
                     lambda: imbalance(made, moving_energy, _slope_moment))]
     if tilt == 0:
-        checks.append(Check("T - Omega L_z over 100 s", SOURCE, 1e-10, lambda: wander(made, moving_energy(symbols(ball)))))
-    made = Example("ball_on_turntable", "Ball on a turntable", SOURCE, constrained, start, tuple(checks), RATES, shapes=ball_shapes(r))
+        checks.append(Check("T - Omega L_z over 100 s", SOURCE, 1e-10,
+                            lambda: wander(made, moving_energy(symbols(ball)))))
+    made = Example("ball_on_turntable", "Ball on a turntable", SOURCE, constrained, start, tuple(checks), RATES,
+                   shapes=ball_shapes(r))
     return made
 
 

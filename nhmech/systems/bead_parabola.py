@@ -14,13 +14,16 @@ from .shapes import ORANGE, Shape, pose
 def example(m: float = 0.8, g: float = 9.81, x1: float = 0.9) -> Example:
     """L = m (x1'^2 + x2'^2) / 2 - m g x2 with x2 - x1^2 = 0; released at rest at x1 (paper 001, section 10).
 
-    (1 + 4 x1^2) x1'' + 4 x1 x1'^2 + 2 g x1 = 0, and lambda = -m x1'' / (2 x1) = m (g + 2 x1'^2) / (1 + 4 x1^2), which is
-    regular at x1 = 0 too. Period 4 E(-4 a^2) / sqrt(2 g), with a the amplitude and E the complete elliptic integral of parameter -4 a^2.
+    (1 + 4 x1^2) x1'' + 4 x1 x1'^2 + 2 g x1 = 0, and lambda = -m x1'' / (2 x1) = m (g + 2 x1'^2) / (1 + 4 x1^2),
+    which is regular at x1 = 0 too. Period 4 E(-4 a^2) / sqrt(2 g), with a the amplitude and E the complete
+    elliptic integral of parameter -4 a^2.
     """
     bead = lagrangian_system(euclidean("x1", "x2", units=("m/s", "m/s")),
-                             lambda s: s.p.m * (s.v.x1 ** 2 + s.v.x2 ** 2) / 2 - s.p.m * s.p.g * s.q.x2, parameters=("m", "g"))
+                             lambda s: s.p.m * (s.v.x1 ** 2 + s.v.x2 ** 2) / 2 - s.p.m * s.p.g * s.q.x2,
+                             parameters=("m", "g"))
     places = np.linspace(-1.1, 1.3, 8)
-    constrained = constrain(bead, {"m": m, "g": g}, holonomic={"wire": lambda s: s.q.x2 - s.q.x1 ** 2}, samples=np.c_[places, places ** 2])
+    constrained = constrain(bead, {"m": m, "g": g}, holonomic={"wire": lambda s: s.q.x2 - s.q.x1 ** 2},
+                            samples=np.c_[places, places ** 2])
     times = np.linspace(0, 2, 9)
 
     def multiplier() -> float:

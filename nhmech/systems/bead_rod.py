@@ -16,13 +16,15 @@ def example(m: float = 0.8, omega: float = 1.5, r: float = 0.3, r_rate: float = 
     """L = m (x'^2 + y'^2) / 2 with x - r cos(omega t) = 0 and y - r sin(omega t) = 0 (paper 001, section 11).
 
     r = r0 cosh(omega t) + r0' / omega sinh(omega t). The multipliers are the components of the force on the bead,
-    2 m omega r' (-sin, cos). Energy is not conserved; m (r'^2 - omega^2 r^2) / 2 is. The coordinate r has no inertia, L is singular.
+    2 m omega r' (-sin, cos). Energy is not conserved; m (r'^2 - omega^2 r^2) / 2 is.
+    The coordinate r has no inertia, L is singular.
     """
-    bead = lagrangian_system(euclidean("x", "y", "r", units=("m/s",) * 3), lambda s: s.p.m * (s.v.x ** 2 + s.v.y ** 2) / 2,
-                             parameters=("m", "omega"))
+    bead = lagrangian_system(euclidean("x", "y", "r", units=("m/s",) * 3),
+                             lambda s: s.p.m * (s.v.x ** 2 + s.v.y ** 2) / 2, parameters=("m", "omega"))
     radii = np.linspace(-1.0, 1.2, 8)
     constrained = constrain(bead, {"m": m, "omega": omega}, samples=np.c_[radii, 0 * radii, radii], holonomic={
-        "along x": lambda s: s.q.x - s.q.r * ca.cos(s.p.omega * s.t), "along y": lambda s: s.q.y - s.q.r * ca.sin(s.p.omega * s.t)})
+        "along x": lambda s: s.q.x - s.q.r * ca.cos(s.p.omega * s.t),
+        "along y": lambda s: s.q.y - s.q.r * ca.sin(s.p.omega * s.t)})
     times = np.linspace(0, 2, 9)
     exact = r * np.cosh(omega * times) + r_rate / omega * np.sinh(omega * times)
     exact_rate = r * omega * np.sinh(omega * times) + r_rate * np.cosh(omega * times)
@@ -42,7 +44,8 @@ def example(m: float = 0.8, omega: float = 1.5, r: float = 0.3, r_rate: float = 
         s = symbols(bead)
         jacobi = along(made, s.p.m * (s.v.r ** 2 - s.p.omega ** 2 * s.q.r ** 2) / 2, times, q, xi)[:, 0]
         energy = along(made, bead.energy, times, q, xi)[:, 0]
-        return float(max(np.abs(jacobi - jacobi[0]).max(), np.abs(energy - m * (exact_rate ** 2 + omega ** 2 * exact ** 2) / 2).max()))
+        return float(max(np.abs(jacobi - jacobi[0]).max(),
+                         np.abs(energy - m * (exact_rate ** 2 + omega ** 2 * exact ** 2) / 2).max()))
 
     made = Example("bead_rod", "Bead on a turning rod (rheonomic)", "paper 001, section 11", constrained,
                    {"q": (r, 0.0, r), "xi": (r_rate,)},

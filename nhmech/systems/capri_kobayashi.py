@@ -1,4 +1,5 @@
-"""A singular Lagrangian of the type of Capri and Kobayashi: one particle without kinetic energy, two that feel a magnetic field."""
+"""A singular Lagrangian of the type of Capri and Kobayashi: one particle without kinetic
+energy, two that feel a magnetic field."""
 
 from __future__ import annotations
 
@@ -14,7 +15,8 @@ SOURCE = "paper 004, section VII.A"
 
 
 def singular_system() -> LagrangianSystem:
-    """L = sum_i m_i (x_i'^2 + y_i'^2) + y_i' x_i - x_i' y_i - x_i^2 - y_i^2 for i = 2, 3, less x1^2 + y1^2: Hessian of rank 4 of 6.
+    """L = sum_i m_i (x_i'^2 + y_i'^2) + y_i' x_i - x_i' y_i - x_i^2 - y_i^2 for i = 2, 3, less x1^2 + y1^2:
+    Hessian of rank 4 of 6.
 
     Primary constraints p_x1 = p_y1 = 0, secondary and last x1 = y1 = 0, all of the second class.
     """
@@ -22,7 +24,8 @@ def singular_system() -> LagrangianSystem:
 
 
 def example(m2: float = 0.7, m3: float = 1.6) -> Example:
-    """`singular_system` on the manifold x1 = y1 = 0 that the constraint algorithm ends at, given as holonomic constraints.
+    """`singular_system` on the manifold x1 = y1 = 0 that the constraint algorithm ends
+    at, given as holonomic constraints.
 
     Their multipliers vanish there: the constraints are the system's own. m z'' = -i z' - z for z = x + i y, so that
     z = A exp(i s t) + B exp(i s' t) with m s^2 + s - 1 = 0; the angular momenta J_i = x_i p_yi - y_i p_xi are constant.
@@ -30,7 +33,8 @@ def example(m2: float = 0.7, m3: float = 1.6) -> Example:
     system = singular_system()
     rng = np.random.default_rng(0)
     samples = np.column_stack([np.zeros((8, 2)), rng.normal(size=(8, 4))])
-    constrained = constrain(system, {"m2": m2, "m3": m3}, holonomic={"x1": lambda s: s.q.x1, "y1": lambda s: s.q.y1}, samples=samples)
+    constrained = constrain(system, {"m2": m2, "m3": m3},
+                            holonomic={"x1": lambda s: s.q.x1, "y1": lambda s: s.q.y1}, samples=samples)
     start = {"q": (0.0, 0.0, 0.6, -0.2, -0.3, 0.5), "xi": (0.1, 0.4, 0.7, 0.2)}
 
     def accelerations() -> float:
@@ -44,7 +48,8 @@ def example(m2: float = 0.7, m3: float = 1.6) -> Example:
         t = np.linspace(0, 20, 21)
         q, _ = solve(made, t)
         return float(max(np.abs(q[:, 2:4] - _oscillation(m2, start["q"][2:4], start["xi"][:2], t)).max(),
-                         np.abs(q[:, 4:] - _oscillation(m3, start["q"][4:], start["xi"][2:], t)).max(), np.abs(q[:, :2]).max()))
+                         np.abs(q[:, 4:] - _oscillation(m3, start["q"][4:], start["xi"][2:], t)).max(),
+                         np.abs(q[:, :2]).max()))
 
     v, (x2, y2, x3, y3) = system.v, (system.q[i] for i in range(2, 6))
     J2 = x2 * (2 * m2 * v[3] + x2) - y2 * (2 * m2 * v[2] - y2)

@@ -14,19 +14,21 @@ from ._planar import Motion, base, deck, wheels, with_joints
 from .example import Check, Example
 from .shapes import GREY, ORANGE
 
-# car: mass, inertia about its centre of mass, that ahead of the rear axle, wheelbase, inertia of the steered wheel about its kingpin;
-# each trailer: hitch behind the axle ahead, drawbar from hitch to axle, mass, inertia, centre of mass ahead of its axle [kg, m, kg m^2]
+# car: mass, inertia about its centre of mass, that ahead of the rear axle, wheelbase, inertia of the steered wheel
+# about its kingpin; each trailer: hitch behind the axle ahead, drawbar from hitch to axle, mass, inertia, centre of
+# mass ahead of its axle [kg, m, kg m^2]
 CAR = dict(mass=400.0, inertia=120.0, ahead=0.5, wheelbase=1.1, steering_inertia=0.8)
 TRAILER = dict(behind=0.35, drawbar=1.2, mass=110.0, inertia=18.0, ahead=0.05)
 SOURCE = "Altafini, IEEE Trans. Robotics and Automation 17 (2001) 630 (general n-trailer); Sordalen 1993 (on-axle)"
 
 
 def example(n: int = 2, **parameters: float) -> Example:
-    """Kinetic energy of n + 1 bodies in the plane and a steered wheel; no axle moves sideways. u = thrust [N], steering torque [N m].
+    """Kinetic energy of n + 1 bodies in the plane and a steered wheel; no axle moves sideways.
+    u = thrust [N], steering torque [N m].
 
-    The car has one steered wheel in front; hitch_i is the angle of trailer i against the body ahead, behind_i its hitch behind that
-    body's axle (0: on-axle; the first one is), drawbar_i from hitch to axle; further trailer_i parameters mass_i, inertia_i, ahead_i.
-    With V_0 = forward_speed, W_0 = V_0 tan(steering) / wheelbase, and h, e, d of trailer i,
+    The car has one steered wheel in front; hitch_i is the angle of trailer i against the body ahead, behind_i its hitch
+    behind that body's axle (0: on-axle; the first one is), drawbar_i from hitch to axle; further trailer_i parameters
+    mass_i, inertia_i, ahead_i. With V_0 = forward_speed, W_0 = V_0 tan(steering) / wheelbase, and h, e, d of trailer i,
 
         V_i = V_{i-1} cos h - e W_{i-1} sin h,    W_i = -(V_{i-1} sin h + e W_{i-1} cos h) / d,    h' = W_i - W_{i-1},
 
@@ -45,13 +47,17 @@ def example(n: int = 2, **parameters: float) -> Example:
     rows = {f"trailer_{i}": lambda s, i=i: list(_axles(s, n))[i].lateral for i in range(1, n + 1)}
     samples = np.column_stack([rng.normal(size=(8, 3)), rng.uniform(-0.8, 0.8, (8, n + 1))])
     constrained = constrain(train, numbers | parameters, samples=samples, rows={
-        "rear": lambda s: s.v.lateral_speed, "front": lambda s: base(s).at(s.p.wheelbase).turned(s.q.steering, 0).lateral, **rows})
-    checks = (Check("angles of the chain", SOURCE, 1e-11, lambda: imbalance(made, lambda s: _angles(s, n), lambda s: _rates(s, n))),
-              Check("power is the rate of energy", "d'Alembert", 1e-10, lambda: imbalance(made, lambda s: _energy(s, n), _power)),
-              Check("steering turns its wheel alone", "d'Alembert", 1e-11, lambda: imbalance(made, _spin, lambda s: s.u.steering)))
+        "rear": lambda s: s.v.lateral_speed,
+        "front": lambda s: base(s).at(s.p.wheelbase).turned(s.q.steering, 0).lateral, **rows})
+    checks = (Check("angles of the chain", SOURCE, 1e-11,
+                    lambda: imbalance(made, lambda s: _angles(s, n), lambda s: _rates(s, n))),
+              Check("power is the rate of energy", "d'Alembert", 1e-10,
+                    lambda: imbalance(made, lambda s: _energy(s, n), _power)),
+              Check("steering turns its wheel alone", "d'Alembert", 1e-11,
+                    lambda: imbalance(made, _spin, lambda s: s.u.steering)))
     made = Example("car_with_trailers", f"Car with {n} trailers, on- and off-axle hitches", SOURCE, constrained,
-                   {"q": (0.0, 0.0, 0.0, 0.3, *[-0.1] * n), "xi": (1.5, 0.1)}, checks, speeds=("forward_speed", "steering"),
-                   shapes=_shapes(numbers | parameters, n))
+                   {"q": (0.0, 0.0, 0.0, 0.3, *[-0.1] * n), "xi": (1.5, 0.1)}, checks,
+                   speeds=("forward_speed", "steering"), shapes=_shapes(numbers | parameters, n))
     return made
 
 
@@ -60,15 +66,18 @@ def _axles(s: Symbols, n: int) -> Iterator[Motion]:
     here, p = base(s), vars(s.p)
     yield here
     for i in range(1, n + 1):
-        here = here.at(-p[f"behind_{i}"]).turned(vars(s.q)[f"hitch_{i}"], vars(s.v)[f"hitch_{i}"]).at(-p[f"drawbar_{i}"])
+        angle, rate = vars(s.q)[f"hitch_{i}"], vars(s.v)[f"hitch_{i}"]
+        here = here.at(-p[f"behind_{i}"]).turned(angle, rate).at(-p[f"drawbar_{i}"])
         yield here
 
 
 def _energy(s: Symbols, n: int) -> ca.SX:
     car, *trailers = _axles(s, n)
     p = vars(s.p)
-    chain = sum((trailer.at(p[f"ahead_{i}"]).energy(p[f"mass_{i}"], p[f"inertia_{i}"]) for i, trailer in enumerate(trailers, 1)), ca.SX(0))
-    return car.at(s.p.ahead).energy(s.p.mass, s.p.inertia) + s.p.steering_inertia * (car.turn + s.v.steering) ** 2 / 2 + chain
+    chain = sum((trailer.at(p[f"ahead_{i}"]).energy(p[f"mass_{i}"], p[f"inertia_{i}"])
+                 for i, trailer in enumerate(trailers, 1)), ca.SX(0))
+    wheel = s.p.steering_inertia * (car.turn + s.v.steering) ** 2 / 2
+    return car.at(s.p.ahead).energy(s.p.mass, s.p.inertia) + wheel + chain
 
 
 def _power(s: Symbols) -> ca.SX:

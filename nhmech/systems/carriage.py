@@ -16,16 +16,19 @@ from .shapes import AXLE, DARK, Shape, pose
 
 SOURCE = "paper 004, example VII.2"
 NAMES = ("m", "m0", "l", "I", "C", "a", "r")
-EUCLIDEAN_GROUP = {"x": lambda s: {"x": 1}, "y": lambda s: {"y": 1}, "turn": lambda s: {"x": -s.q.y, "y": s.q.x, "phi": 1}}
+EUCLIDEAN_GROUP = {"x": lambda s: {"x": 1}, "y": lambda s: {"y": 1},
+                   "turn": lambda s: {"x": -s.q.y, "y": s.q.x, "phi": 1}}
 
 
 def example(m: float = 4.0, m0: float = 3.0, l: float = 0.12, I: float = 0.1885, C: float = 0.0025, a: float = 0.1,
             r: float = 0.25) -> Example:
-    """L = m (x'^2 + y'^2) / 2 + m0 l phi' (y' cos phi - x' sin phi) + I phi'^2 / 2 + C (psi1'^2 + psi2'^2) / 2 on R^2 x S^1 x T^2.
+    """L = m (x'^2 + y'^2) / 2 + m0 l phi' (y' cos phi - x' sin phi) + I phi'^2 / 2
+    + C (psi1'^2 + psi2'^2) / 2 on R^2 x S^1 x T^2.
 
-    m total and m0 chassis mass [kg], l [m] its centre ahead of the axle, I [kg m^2] of all about the axle's middle, C of a wheel about
-    the axle, wheel radius a and half track r [m]. Forward motion has negative psi1' (right wheel) and psi2' (left wheel):
-    x' = -(a/2) cos(phi) (psi1' + psi2'), y' = -(a/2) sin(phi) (psi1' + psi2'), phi' = -(a/2r) (psi1' - psi2').
+    m total and m0 chassis mass [kg], l [m] its centre ahead of the axle, I [kg m^2] of all about the axle's middle,
+    C of a wheel about the axle, wheel radius a and half track r [m]. Forward motion has negative psi1' (right wheel)
+    and psi2' (left wheel): x' = -(a/2) cos(phi) (psi1' + psi2'), y' = -(a/2) sin(phi) (psi1' + psi2'),
+    phi' = -(a/2r) (psi1' - psi2').
 
     Reduced by SE(2), with kappa = -(a^3/4r^2) m0 l (psi1' - psi2') and J the Hessian of L*:
     L* = (J11 (psi1'^2 + psi2'^2) + 2 J12 psi1' psi2') / 2, J11 = m a^2/4 + I a^2/4r^2 + C, J12 = m a^2/4 - I a^2/4r^2,
@@ -45,24 +48,28 @@ def example(m: float = 4.0, m0: float = 3.0, l: float = 0.12, I: float = 0.1885,
         rng = np.random.default_rng(3)
         q, xi = rng.normal(size=(6, 5)), rng.normal(size=(6, 2)) * 5
         found = along(made, ca.vertcat(carriage.lagrangian, curvature_term(made)), np.zeros(len(q)), q, xi)
-        exact = np.stack([np.einsum("ni,ij,nj->n", xi, matrix, xi) / 2, [form_coefficient(m0, l, a, r, rates) for rates in xi]], axis=1)
+        exact = np.stack([np.einsum("ni,ij,nj->n", xi, matrix, xi) / 2,
+                          [form_coefficient(m0, l, a, r, rates) for rates in xi]], axis=1)
         return float(np.abs(found - exact).max())
 
     def reduced_by_symmetry() -> float:
         """The Hessian of L*, the gyroscopic form and the 2-form of `chaplygin` by SE(2)."""
         quotient = chaplygin(symmetry(constrained, EUCLIDEAN_GROUP))
         base, worst = quotient.base.system, 0.0
-        evaluate = ca.Function("reduced", [base.v, base.theta], [ca.hessian(base.lagrangian, base.v)[0], quotient.alpha, quotient.omega])
+        evaluate = ca.Function("reduced", [base.v, base.theta],
+                               [ca.hessian(base.lagrangian, base.v)[0], quotient.alpha, quotient.omega])
         for rates in np.random.default_rng(4).normal(size=(5, 2)) * 5:
             found, alpha, omega = (value.full() for value in evaluate(rates, constrained.parameters))
-            worst = max(worst, np.abs(found - matrix).max(), np.abs(alpha.ravel() - gyroscopic_force(m0, l, a, r, rates)).max(),
+            worst = max(worst, np.abs(found - matrix).max(),
+                        np.abs(alpha.ravel() - gyroscopic_force(m0, l, a, r, rates)).max(),
                         abs(omega[0, 1] - form_coefficient(m0, l, a, r, rates)))
         return float(worst)
 
     def reduced_equations() -> float:
         worst = 0.0
         for _, v, rates, _ in random_motions(made):
-            worst = max(worst, np.abs(matrix @ rates[3:] - gyroscopic_force(m0, l, a, r, v[3:])).max() / np.abs(matrix).max())
+            worst = max(worst, np.abs(matrix @ rates[3:] - gyroscopic_force(m0, l, a, r, v[3:])).max()
+                        / np.abs(matrix).max())
         return float(worst)
 
     def closed_form() -> float:
@@ -76,10 +83,11 @@ def example(m: float = 4.0, m0: float = 3.0, l: float = 0.12, I: float = 0.1885,
         yaw_rate = np.sign(W[0]) * final * np.sqrt(M / J) / np.cosh(phase)
         return float(max(np.abs(V - final * np.tanh(phase)).max(), np.abs(W - yaw_rate).max()))
 
+    signed = f"{SOURCE}, with the sign of eqs. (21), (22)"
     made = Example("carriage", "Two-wheeled carriage", SOURCE, constrained, start, (
         Check("L* and the reduced 2-form", SOURCE, 1e-12, reduced),
-        Check("Chaplygin reduction by SE(2)", f"{SOURCE}, with the sign of eqs. (21), (22)", 1e-12, reduced_by_symmetry),
-        Check("J psi'' = gyroscopic force", f"{SOURCE}, with the sign of eqs. (21), (22)", 1e-12, reduced_equations),
+        Check("Chaplygin reduction by SE(2)", signed, 1e-12, reduced_by_symmetry),
+        Check("J psi'' = gyroscopic force", signed, 1e-12, reduced_equations),
         Check("forward speed and yaw rate in closed form", "in this file", 1e-10, closed_form),
         Check("energy over 100 s", "d'Alembert", 1e-11, lambda: wander(made, carriage.energy))), ("psi1'", "psi2'"),
         shapes=_shapes(a, r, l), generators=EUCLIDEAN_GROUP)
@@ -98,7 +106,8 @@ def form_coefficient(m0: float, l: float, a: float, r: float, rates) -> float:
 
 
 def gyroscopic_force(m0: float, l: float, a: float, r: float, rates) -> np.ndarray:
-    """-kappa (psi2', -psi1') [N m], (2,): minus the paper's printed alpha, which has the sign of i_X omega_L* = dE + alpha."""
+    """-kappa (psi2', -psi1') [N m], (2,): minus the paper's printed alpha, which has
+    the sign of i_X omega_L* = dE + alpha."""
     return -form_coefficient(m0, l, a, r, rates) * np.array([rates[1], -rates[0]])
 
 

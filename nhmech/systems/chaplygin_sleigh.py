@@ -15,12 +15,15 @@ SOURCE = "Chaplygin 1911; Neimark and Fufaev 1972"
 
 
 def example(m: float = 2.0, I: float = 0.3, a: float = 0.25, v0: float = 0.4, w0: float = 1.5) -> Example:
-    """L = m (v^2 + (s + a w)^2) / 2 + I w^2 / 2 with s = 0; v, s [m/s] along and across the blade, w [rad/s] the turning rate.
+    """L = m (v^2 + (s + a w)^2) / 2 + I w^2 / 2 with s = 0; v, s [m/s] along and across the blade,
+    w [rad/s] the turning rate.
 
-    m [kg], moment of inertia I about the centre of mass [kg m^2], which is a [m] ahead of the blade; v0, w0 at the start.
+    m [kg], moment of inertia I about the centre of mass [kg m^2], which is a [m] ahead of the blade;
+    v0, w0 at the start.
 
-    v' = a w^2, w' = -m a v w / (I + m a^2): every motion ends straight, centre of mass ahead. With V^2 = v0^2 + (I + m a^2) w0^2 / m and
-    k = m |a| V / (I + m a^2), v = sign(a) V tanh(k t + c) and w = W sech(k t + c); the blade's force to the left is I m v w / (I + m a^2).
+    v' = a w^2, w' = -m a v w / (I + m a^2): every motion ends straight, centre of mass ahead. With
+    V^2 = v0^2 + (I + m a^2) w0^2 / m and k = m |a| V / (I + m a^2), v = sign(a) V tanh(k t + c) and
+    w = W sech(k t + c); the blade's force to the left is I m v w / (I + m a^2).
     """
     sleigh = lagrangian_system(special_euclidean_2(), _lagrangian, parameters=("m", "I", "a"))
     constrained = constrain(sleigh, {"m": m, "I": I, "a": a}, rows={"blade": lambda s: s.v.lateral_speed})
@@ -29,7 +32,8 @@ def example(m: float = 2.0, I: float = 0.3, a: float = 0.25, v0: float = 0.4, w0
     def accelerations() -> float:
         worst = 0.0
         for _, (v, _, w), rates, lam in random_motions(made):
-            worst = max(worst, np.abs(rates - (a * w ** 2, 0, -m * a * v * w / J)).max(), abs(lam[0] - I * m * v * w / J))
+            worst = max(worst, np.abs(rates - (a * w ** 2, 0, -m * a * v * w / J)).max(),
+                        abs(lam[0] - I * m * v * w / J))
         return float(worst)
 
     def closed_form() -> float:
@@ -45,13 +49,15 @@ def example(m: float = 2.0, I: float = 0.3, a: float = 0.25, v0: float = 0.4, w0
         speeds, force = np.stack([v, w], axis=1), I * m * v * w / J
         return float(max(np.abs(q[:, 2] - heading).max(), np.abs(xi - speeds).max(), np.abs(blade - force).max()))
 
-    made = Example("chaplygin_sleigh", "Chaplygin sleigh", SOURCE, constrained, {"q": (0.0, 0.0, 0.0), "xi": (v0, w0)}, (
-        Check("accelerations and force of the blade", SOURCE, 1e-12, accelerations),
-        Check("momentum equation p' = -m a v w", "p = (I + m a^2) w; Bloch 2003, section 1.7", 1e-12, lambda: imbalance(
-            made, lambda s: (s.p.I + s.p.m * s.p.a ** 2) * s.v.yaw_rate, lambda s: -s.p.m * s.p.a * s.v.forward_speed * s.v.yaw_rate)),
-        Check("v, w, heading and force in closed form", SOURCE, 1e-10, closed_form),
-        Check("energy over 100 s", "d'Alembert", 1e-11, lambda: wander(made, sleigh.energy))), ("forward_speed", "yaw_rate"),
-        shapes=_shapes(a))
+    made = Example("chaplygin_sleigh", "Chaplygin sleigh", SOURCE, constrained,
+                   {"q": (0.0, 0.0, 0.0), "xi": (v0, w0)}, (
+                       Check("accelerations and force of the blade", SOURCE, 1e-12, accelerations),
+                       Check("momentum equation p' = -m a v w", "p = (I + m a^2) w; Bloch 2003, section 1.7", 1e-12,
+                             lambda: imbalance(made, lambda s: (s.p.I + s.p.m * s.p.a ** 2) * s.v.yaw_rate,
+                                               lambda s: -s.p.m * s.p.a * s.v.forward_speed * s.v.yaw_rate)),
+                       Check("v, w, heading and force in closed form", SOURCE, 1e-10, closed_form),
+                       Check("energy over 100 s", "d'Alembert", 1e-11, lambda: wander(made, sleigh.energy))),
+                   ("forward_speed", "yaw_rate"), shapes=_shapes(a))
     return made
 
 

@@ -41,10 +41,11 @@ def example() -> Example:
     """s' + A(r, s) r' = 0 with generic A and L (paper 000, eqs. (3.1)-(3.5)).
 
     (3.2)  d/dt dL/dr' - dL/dr = A (d/dt dL/ds' - dL/ds), and lambda = d/dt dL/ds' - dL/ds
-    (3.4)  d/dt dL_c/dr'^alpha - dL_c/dr^alpha + A^a_alpha dL_c/ds^a = -dL/ds'^b B^b_{alpha beta} r'^beta, L_c = L on s' = -A r'
+    (3.4)  d/dt dL_c/dr'^alpha - dL_c/dr^alpha + A^a_alpha dL_c/ds^a = -dL/ds'^b B^b_{alpha beta} r'^beta,
+           L_c = L on s' = -A r'
 
-    With h_alpha = d/dr^alpha - A^a_alpha d/ds^a, [h_1, h_2] = B_12 d/ds, so that dw(h_1, h_2) = -B_12 for w = ds + A dr: the paper's
-    dw(q', .) = B r' dr needs a minus sign, its (3.4) and the last member of (3.5) are right.
+    With h_alpha = d/dr^alpha - A^a_alpha d/ds^a, [h_1, h_2] = B_12 d/ds, so that dw(h_1, h_2) = -B_12 for
+    w = ds + A dr: the paper's dw(q', .) = B r' dr needs a minus sign, its (3.4) and the last member of (3.5) are right.
     """
     space = euclidean("r1", "r2", "s1", "s2")
     particle = lagrangian_system(space, _lagrangian)
@@ -84,7 +85,8 @@ def example() -> Example:
     def brackets() -> float:
         """[h_1, h_2] = B_12 d/ds."""
         lift = ca.vertcat(ca.SX.eye(2), -A)
-        found = ca.Function("found", [q], [bracket(space, lift[:, 0], lift[:, 1]) - ca.vertcat(0, 0, *[form[0, 1] for form in B])])
+        found = ca.Function("found", [q], [bracket(space, lift[:, 0], lift[:, 1])
+                                           - ca.vertcat(0, 0, *[form[0, 1] for form in B])])
         return max(float(ca.norm_inf(found(place))) for place, _, _ in states())
 
     def motion() -> float:
@@ -92,17 +94,20 @@ def example() -> Example:
         equations, worst = made.equations("lagrange_multipliers"), 0.0
         order = np.argsort(equations.frame.kept)
         for place, speeds, _ in states():
-            acceleration, lam = (f(0, place, speeds[:2], [], []) for f in (equations.acceleration, equations.multipliers))
+            acceleration, lam = (f(0, place, speeds[:2], [], [])
+                                 for f in (equations.acceleration, equations.multipliers))
             _, residual, _, force = values(place, speeds, acceleration)
             size = max(1.0, float(ca.norm_inf(acceleration)))
-            worst = max([worst, float(ca.norm_inf(residual)) / size, float(ca.norm_inf(force - lam[order.tolist()])) / size])
+            worst = max([worst, float(ca.norm_inf(residual)) / size,
+                         float(ca.norm_inf(force - lam[order.tolist()])) / size])
         return worst
 
-    made = Example("connection_curvature", "Constrained Lagrangian with curvature term", "paper 000, eqs. (3.2)-(3.5)", constrained,
-                   {"q": (0.3, -0.4, 0.2, 0.5), "xi": (0.5, -0.3)},
+    made = Example("connection_curvature", "Constrained Lagrangian with curvature term",
+                   "paper 000, eqs. (3.2)-(3.5)", constrained, {"q": (0.3, -0.4, 0.2, 0.5), "xi": (0.5, -0.3)},
                    (Check("(3.4) is (3.2)", "paper 000, eqs. (3.2), (3.4)", 1e-12, identity),
                     Check("curvature is the bracket of horizontal lifts", "paper 000, eq. (3.5)", 1e-12, brackets),
-                    Check("motion and multipliers by another method", "paper 000, eq. (3.4)", 1e-12, motion)), speeds=("r1'", "r2'"))
+                    Check("motion and multipliers by another method", "paper 000, eq. (3.4)", 1e-12, motion)),
+                   speeds=("r1'", "r2'"))
     return made
 
 

@@ -10,13 +10,15 @@ from ._balance import imbalance
 from ._planar import base, deck, wheels, with_joints
 from .example import Check, Example, solve
 
-# chassis: mass, centre of mass ahead of the axle, inertia about the vertical through it; wheels: radius, half of the track, mass, inertia
-# about the axle (spin) and about a diameter [kg, m, kg m^2]
-NUMBERS = dict(mass=8.0, ahead=0.06, inertia=0.2, radius=0.1, half_track=0.22, wheel_mass=0.7, spin_inertia=0.0035, wheel_inertia=0.002)
+# chassis: mass, centre of mass ahead of the axle, inertia about the vertical through it; wheels:
+# radius, half of the track, mass, inertia about the axle (spin) and about a diameter [kg, m, kg m^2]
+NUMBERS = dict(mass=8.0, ahead=0.06, inertia=0.2, radius=0.1, half_track=0.22, wheel_mass=0.7,
+               spin_inertia=0.0035, wheel_inertia=0.002)
 
 
 def example(**parameters: float) -> Example:
-    """T = chassis and two wheels; rows: no lateral motion of the axle, both wheels roll. u = torques on the wheels [N m].
+    """T = chassis and two wheels; rows: no lateral motion of the axle, both wheels roll.
+    u = torques on the wheels [N m].
 
     With V = forward_speed and W = yaw_rate of the middle of the axle (Newton and Euler of the whole robot)
 
@@ -25,8 +27,8 @@ def example(**parameters: float) -> Example:
 
     so that it coasts as V = F tanh(k t + c), W = W0 sech(k t + c) / sech(c), F^2 = V0^2 + J W0^2 / M, k = m d F / J.
     """
-    robot = lagrangian_system(with_joints("left", "right"), _kinetic_energy, parameters=tuple(NUMBERS), inputs=("left", "right"),
-                              force=lambda s: vars(s.u))
+    robot = lagrangian_system(with_joints("left", "right"), _kinetic_energy, parameters=tuple(NUMBERS),
+                              inputs=("left", "right"), force=lambda s: vars(s.u))
     numbers = {**NUMBERS, **parameters}
     constrained = constrain(robot, numbers, rows={
         "lateral": lambda s: s.v.lateral_speed,
@@ -42,11 +44,12 @@ def example(**parameters: float) -> Example:
         closed = np.column_stack([final * np.tanh(phase), W * np.cosh(phase[0]) / np.cosh(phase)])
         return float(np.abs(solve(made, t)[1] - closed).max())
 
-    checks = (Check("accelerations in closed form", "in the docstring", 1e-11, lambda: imbalance(made, _speeds, _accelerations)),
+    checks = (Check("accelerations in closed form", "in the docstring", 1e-11,
+                    lambda: imbalance(made, _speeds, _accelerations)),
               Check("coasting in closed form", "in the docstring", 1e-10, coasting))
     made = Example(
-        "differential_drive", "Differential drive with offset mass", "Newton and Euler, in the docstring", constrained, start, checks,
-        speeds=("forward_speed", "yaw_rate"), shapes=_shapes(numbers))
+        "differential_drive", "Differential drive with offset mass", "Newton and Euler, in the docstring", constrained,
+        start, checks, speeds=("forward_speed", "yaw_rate"), shapes=_shapes(numbers))
     return made
 
 
@@ -54,7 +57,8 @@ def robot_numbers(p) -> dict:
     """M [kg] and J [kg m^2] of the two closed-form equations, from a mapping of the parameters."""
     rolling = 2 * p["spin_inertia"] / p["radius"] ** 2
     wheels_turning = 2 * p["wheel_inertia"] + (2 * p["wheel_mass"] + rolling) * p["half_track"] ** 2
-    return {"M": p["mass"] + 2 * p["wheel_mass"] + rolling, "J": p["inertia"] + p["mass"] * p["ahead"] ** 2 + wheels_turning}
+    return {"M": p["mass"] + 2 * p["wheel_mass"] + rolling,
+            "J": p["inertia"] + p["mass"] * p["ahead"] ** 2 + wheels_turning}
 
 
 def _kinetic_energy(s: Symbols) -> ca.SX:
@@ -78,4 +82,5 @@ def _shapes(p: dict) -> tuple:
     def place(q):
         return q[:3]
 
-    return (*wheels(place, 0.0, p["half_track"], p["radius"]), deck(place, -0.15, 0.28, 1.6 * p["half_track"], p["radius"]))
+    return (*wheels(place, 0.0, p["half_track"], p["radius"]),
+            deck(place, -0.15, 0.28, 1.6 * p["half_track"], p["radius"]))

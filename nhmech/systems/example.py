@@ -51,7 +51,8 @@ class Example:
     checks               what it is held against
     methods              the equation formers that apply; `why_not` says why the others do not
     shapes               `Shape`s for the viewer; none where there is nothing to see
-    generators           of a purely kinematic symmetry, as `mechanics.symmetry.symmetry` takes them: the system can be reduced by it
+    generators           of a purely kinematic symmetry, as `mechanics.symmetry.symmetry` takes them:
+                         the system can be reduced by it
     """
 
     name: str
@@ -71,7 +72,8 @@ class Example:
 
 
 def disagreement(example: Example, states: int = 5, seed: int = 0) -> float:
-    """Largest relative difference of accelerations and multipliers between the methods that apply, at random states on the manifold."""
+    """Largest relative difference of accelerations and multipliers between the methods that
+    apply, at random states on the manifold."""
     frame = adapted_frame(example.constrained, example.speeds)
     formed = [METHODS[name](example.constrained, frame=frame) for name in example.methods]
     theta, rng = example.constrained.parameters, np.random.default_rng(seed)
@@ -93,14 +95,16 @@ def solve(example: Example, times: Sequence[float], *, method: str = "gibbs_appe
     """q (N, nq) and xi (N, nxi) at the given times [s], by SciPy's DOP853."""
     from scipy.integrate import solve_ivp
 
-    equations, system, nq = example.equations(method), example.constrained.system, example.constrained.system.algebroid.nq
+    equations, system = example.equations(method), example.constrained.system
+    nq = system.algebroid.nq
     begin = example.start if start is None else start
     y0 = np.concatenate([np.asarray(begin["q"], dtype=float), np.asarray(begin["xi"], dtype=float)])
     y = ca.SX.sym("y", len(y0))
     function = ca.Function("rate", [system.t, y, system.u], [ca.densify(ca.vertcat(
         *equations.drift(system.t, y[:nq], y[nq:], system.u, example.constrained.parameters)))], {"cse": True})
     now, at, inputs, found = np.zeros(1), np.zeros(len(y0)), np.zeros(system.u.numel()), np.zeros(len(y0))
-    buffer, evaluate = function.buffer()               # thirty times faster than a call with arrays, which long runs need
+    # thirty times faster than a call with arrays, which long runs need
+    buffer, evaluate = function.buffer()
     for k, array in enumerate((now, at, inputs)):
         buffer.set_arg(k, memoryview(array))
     buffer.set_res(0, memoryview(found))

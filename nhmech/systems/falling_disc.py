@@ -18,10 +18,12 @@ SPEEDS = ("u1", "u2", "u3")
 
 
 def space() -> LieAlgebroid:
-    """q = (x, y [m] of the contact, yaw, lean, spin [rad]), R = Rz(yaw) Rx(lean) Ry(spin), the axle along the body's y axis.
+    """q = (x, y [m] of the contact, yaw, lean, spin [rad]), R = Rz(yaw) Rx(lean) Ry(spin),
+    the axle along the body's y axis.
 
     Quasi-velocities x', y' and the disc's angular velocity along the axes of the leaning frame, which does not spin:
-    u1 = lean', u2 = spin' + yaw' sin(lean), u3 = yaw' cos(lean). Singular where the disc lies flat, and has no contact point.
+    u1 = lean', u2 = spin' + yaw' sin(lean), u3 = yaw' cos(lean).
+    Singular where the disc lies flat, and has no contact point.
     """
     plain = euclidean("x", "y", "yaw", "lean", "spin", units=("m/s", "m/s", "rad/s", "rad/s", "rad/s"))
     lean = plain.q[3]
@@ -30,10 +32,12 @@ def space() -> LieAlgebroid:
 
 
 def example(m: float = 2.0, r: float = 0.3, A: float | None = None, C: float | None = None) -> Example:
-    """L = m |v_C|^2 / 2 + (A (u1^2 + u3^2) + C u2^2) / 2 - m g r cos(lean), C the middle; x' = r cos(yaw) spin', y' = r sin(yaw) spin'.
+    """L = m |v_C|^2 / 2 + (A (u1^2 + u3^2) + C u2^2) / 2 - m g r cos(lean), C the middle;
+    x' = r cos(yaw) spin', y' = r sin(yaw) spin'.
 
-    m [kg], radius r [m], moments of inertia across and along the axle A, C [kg m^2], those of a uniform disc where None. (x, y) is
-    the contact, which wanders round the rim at r spin'; the multipliers are the ground's horizontal force in the world.
+    m [kg], radius r [m], moments of inertia across and along the axle A, C [kg m^2], those of a uniform
+    disc where None. (x, y) is the contact, which wanders round the rim at r spin'; the multipliers are the
+    ground's horizontal force in the world.
 
     (A + m r^2) u1' = m g r sin(lean) - A u3^2 tan(lean) + (C + m r^2) u2 u3
     (C + m r^2) u2' = -m r^2 u1 u3
@@ -49,30 +53,34 @@ def example(m: float = 2.0, r: float = 0.3, A: float | None = None, C: float | N
         "rolling_y": lambda s: s.v.y - s.p.r * ca.sin(s.q.yaw) * _spin_rate(s)})
 
     def newton_euler() -> float:
-        """u' as in the docstring: moments about the contact in the leaning frame. The force is m times the acceleration of the middle."""
+        """u' as in the docstring: moments about the contact in the leaning frame.
+        The force is m times the acceleration of the middle."""
         worst, size = 0.0, m * r ** 2
         for q, (_, _, *u), a, lam in random_motions(made):
             (u1, u2, u3), tan = u, np.tan(q[3])
-            expected = np.array([(m * GRAVITY * r * np.sin(q[3]) - A * u3 ** 2 * tan + (C + size) * u2 * u3) / (A + size),
-                                 -size * u1 * u3 / (C + size), u1 * u3 * tan - C * u1 * u2 / A])
+            leaning = (m * GRAVITY * r * np.sin(q[3]) - A * u3 ** 2 * tan + (C + size) * u2 * u3) / (A + size)
+            expected = np.array([leaning, -size * u1 * u3 / (C + size), u1 * u3 * tan - C * u1 * u2 / A])
             ahead, left, up = r * (expected[1] + u1 * u3), r * (u2 * u3 - expected[0]), -r * (u1 ** 2 + u2 * u3 * tan)
             level = left * np.cos(q[3]) - up * np.sin(q[3])
             c, s = np.cos(q[2]), np.sin(q[2])
             force = m * np.array([c * ahead - s * level, s * ahead + c * level])
-            worst = max(worst, np.abs(a[2:] - expected).max() / np.abs(expected).max(), np.abs(lam - force).max() / np.abs(force).max())
+            worst = max(worst, np.abs(a[2:] - expected).max() / np.abs(expected).max(),
+                        np.abs(lam - force).max() / np.abs(force).max())
         return float(worst)
 
     def thresholds() -> float:
-        """Squared growth rates upright: rolling, (m g r - C (C + m r^2) u2^2 / A) / (A + m r^2); spinning, m g r / (A + m r^2) - u3^2."""
+        """Squared growth rates upright: rolling, (m g r - C (C + m r^2) u2^2 / A) / (A + m r^2);
+        spinning, m g r / (A + m r^2) - u3^2."""
         J, size = A + m * r ** 2, C + m * r ** 2
         rolling = [abs(growth(made, 0, 0, u2, 0) - (m * GRAVITY * r - C * size * u2 ** 2 / A) / J) for u2 in (3, 4, 10)]
         spinning = [abs(growth(made, 0, 0, 0, u3) - (m * GRAVITY * r / J - u3 ** 2)) for u3 in (3, 6)]
         return float(max(rolling + spinning))
 
-    made = Example("falling_disc", "Falling disc", SOURCE, constrained, {"q": (0.0, 0.0, 0.0, 0.3, 0.0), "xi": (0.2, 4.0, 0.5)}, (
-        Check("accelerations and force by Newton and Euler", "in this file", 1e-11, newton_euler),
-        Check("stability of upright rolling and spinning", SOURCE, 1e-10, thresholds),
-        Check("energy over 100 s", "d'Alembert", 1e-10, lambda: wander(made, disc.energy))), SPEEDS,
+    made = Example("falling_disc", "Falling disc", SOURCE, constrained,
+                   {"q": (0.0, 0.0, 0.0, 0.3, 0.0), "xi": (0.2, 4.0, 0.5)}, (
+                       Check("accelerations and force by Newton and Euler", "in this file", 1e-11, newton_euler),
+                       Check("stability of upright rolling and spinning", SOURCE, 1e-10, thresholds),
+                       Check("energy over 100 s", "d'Alembert", 1e-10, lambda: wander(made, disc.energy))), SPEEDS,
         shapes=(Shape("cylinder", (r, r / 30), lambda q: _placed(q, r), trail=True),))
     return made
 

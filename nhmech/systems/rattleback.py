@@ -11,7 +11,8 @@ from ._balance import imbalance
 from .example import Check, Example, solve
 from .shapes import ORANGE, Shape, pose
 
-# semi-axes, depth of the centre of mass below the ellipsoid's centre, mass, moments and product of inertia about the centre of mass
+# semi-axes, depth of the centre of mass below the ellipsoid's centre, mass, moments and product
+# of inertia about the centre of mass
 NUMBERS = dict(a=0.2, b=0.03, c=0.02, h=0.01, m=1.0, Ixx=2e-4, Iyy=1.6e-3, Izz=1.7e-3, Ixy=-2e-5, gravity=9.81)
 TILT = np.deg2rad(1.0)
 SPIN = -5.0     # [rad/s], the sense that does not last
@@ -19,19 +20,23 @@ SOURCE = "Kane and Levinson, Int. J. Non-Linear Mechanics 17 (1982) 175"
 
 
 def example(**parameters: float) -> Example:
-    """L = (m |v|^2 + omega . J omega) / 2 - m g z of the centre of mass, with v and omega in the body: SE(3), trivialised.
+    """L = (m |v|^2 + omega . J omega) / 2 - m g z of the centre of mass, with v and omega in the body:
+    SE(3), trivialised.
 
-    n = R^T e_z is the vertical seen from the body, D = diag(a, b, c). The ellipsoid touches at r from the centre of mass,
+    n = R^T e_z is the vertical seen from the body, D = diag(a, b, c).
+    The ellipsoid touches at r from the centre of mass,
 
         r = h e_z - D^2 n / sqrt(n . D^2 n),    v + omega x r = 0,    z + n . r = 0,
 
-    of which the vertical part is the rate of the height. The product of inertia Ixy turns the axes of inertia against those of curvature:
-    spin of one sense feeds rocking fast and turns round, the other sense lasts for long. Energy is conserved.
+    of which the vertical part is the rate of the height. The product of inertia Ixy turns the axes of
+    inertia against those of curvature: spin of one sense feeds rocking fast and turns round, the other sense
+    lasts for long. Energy is conserved.
     """
     numbers = {**NUMBERS, **parameters}
     stone = lagrangian_system(special_euclidean(), _lagrangian, parameters=tuple(NUMBERS))
     constrained = constrain(stone, numbers, samples=_samples(numbers), holonomic={"height": _height}, rows={
-        "slip_x": lambda s: _attitude(s)[0, :] @ _contact_velocity(s), "slip_y": lambda s: _attitude(s)[1, :] @ _contact_velocity(s)})
+        "slip_x": lambda s: _attitude(s)[0, :] @ _contact_velocity(s),
+        "slip_y": lambda s: _attitude(s)[1, :] @ _contact_velocity(s)})
 
     tilted, vertical = placed(0.0, TILT, 0.0, numbers), np.array([-np.sin(TILT), 0, np.cos(TILT)])
 
@@ -41,7 +46,8 @@ def example(**parameters: float) -> Example:
         return solve(made, np.linspace(0, 4, 81), start=start, rtol=1e-9)[1][:, 2]
 
     def turns_round() -> float:
-        """How far the spin is from turning round one way, to a tenth at least, and from keeping its sign the other way: 0 is both."""
+        """How far the spin is from turning round one way, to a tenth at least,
+        and from keeping its sign the other way: 0 is both."""
         wrong, right = spin_after(SPIN), spin_after(-SPIN)
         return float(max(0, 0.1 + (wrong / SPIN).min()) + max(0, -(right / -SPIN).min()))
 
@@ -75,7 +81,8 @@ def _attitude(s: Symbols) -> ca.SX:
 
 def _velocity(s: Symbols) -> tuple[ca.SX, ca.SX]:
     """v and omega in the body."""
-    return (ca.vertcat(s.v.forward_speed, s.v.lateral_speed, s.v.vertical_speed), ca.vertcat(s.v.roll_rate, s.v.pitch_rate, s.v.yaw_rate))
+    return (ca.vertcat(s.v.forward_speed, s.v.lateral_speed, s.v.vertical_speed),
+            ca.vertcat(s.v.roll_rate, s.v.pitch_rate, s.v.yaw_rate))
 
 
 def _inertia(p) -> ca.SX:

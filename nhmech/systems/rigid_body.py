@@ -25,10 +25,12 @@ def _lagrangian(s):
 
 
 def example() -> Example:
-    """L = (I1 w1^2 + I2 w2^2 + I3 w3^2) / 2 on SO(3), w the angular velocity in the body (paper 002, example 5.2, eq. (9)).
+    """L = (I1 w1^2 + I2 w2^2 + I3 w3^2) / 2 on SO(3), w the angular velocity in the body
+    (paper 002, example 5.2, eq. (9)).
 
-    d/dt(dL/dw^a) = -c^g_ab w^b dL/dw^g on so(3) are Euler's equations. With I1 < I2 < I3 and |I w|^2 > 2 T I2 they have the solution
-    w = (w1 cn, w2 sn, w3 dn) in Jacobi's elliptic functions. The attitude goes along as a unit quaternion, and R I w is constant.
+    d/dt(dL/dw^a) = -c^g_ab w^b dL/dw^g on so(3) are Euler's equations. With I1 < I2 < I3 and |I w|^2 > 2 T I2 they
+    have the solution w = (w1 cn, w2 sn, w3 dn) in Jacobi's elliptic functions. The attitude goes along as a unit
+    quaternion, and R I w is constant.
     """
     body = lagrangian_system(special_orthogonal(), _lagrangian)
     times = np.linspace(0, 10, 11)
@@ -43,7 +45,8 @@ def example() -> Example:
         sn, cn, dn, _ = ellipj(rate * t, parameter)
         middle = np.sqrt((twice_energy * I[2] - square) / (I[1] * (I[2] - I[1])))
         _, w = solve(made, t, rtol=1e-13)
-        return float(max(np.abs(w - np.c_[START[0] * cn, middle * sn, START[2] * dn]).max(), np.abs(w[-1] - START).max()))
+        return float(max(np.abs(w - np.c_[START[0] * cn, middle * sn, START[2] * dn]).max(),
+                         np.abs(w[-1] - START).max()))
 
     def momentum() -> float:
         in_space = rotation(body.q) @ ca.gradient(body.lagrangian, body.v)
@@ -54,7 +57,8 @@ def example() -> Example:
         return float(np.abs(ca.DM(rotation(ca.DM(q[-1]))).full() - ATTITUDE).max())
 
     def reduced() -> float:
-        """Acceleration on so(3), where there is no attitude, against the one on SO(3) at a random attitude, and against Euler's."""
+        """Acceleration on so(3), where there is no attitude, against the one on SO(3) at a random attitude,
+        and against Euler's."""
         other = Example("reduced", "", "", constrain(lagrangian_system(lie_algebra("so(3)"), _lagrangian)), {}, ())
         full, alone, rng = made.equations(), other.equations(), np.random.default_rng(1)
         worst = 0.0
@@ -65,10 +69,11 @@ def example() -> Example:
                 full.acceleration(0, q, w, [], []), alone.acceleration(0, [], w, [], [])))])
         return float(worst)
 
-    made = Example("rigid_body", "Free rigid body (Euler-Poincare) with attitude", "paper 002, example 5.2, eq. (9)", constrain(body),
-                   {"q": (0.0, 0.0, 0.0, 1.0), "xi": START},
+    made = Example("rigid_body", "Free rigid body (Euler-Poincare) with attitude",
+                   "paper 002, example 5.2, eq. (9)", constrain(body), {"q": (0.0, 0.0, 0.0, 1.0), "xi": START},
                    (Check("on so(3) and on SO(3): Euler's equations", "paper 002, eq. (9)", 1e-13, reduced),
-                    Check("angular velocity in elliptic functions, period", "closed form of this file", 1e-11, elliptic),
+                    Check("angular velocity in elliptic functions, period", "closed form of this file", 1e-11,
+                          elliptic),
                     Check("angular momentum in space", "conservation", 1e-11, momentum),
                     Check("attitude after 5 s", "integration with 36 digits", 1e-11, attitude)),
                    shapes=(Shape("box", (1.2, 0.8, 0.3), _pose, BLUE),))

@@ -11,7 +11,8 @@ from ._planar import Motion, base, deck, wheels, with_joints
 from .example import Check, Example
 from .shapes import ORANGE
 
-# rear and front masses and inertias (each mass sits on its axle), hinge ahead of the rear axle, front axle ahead of the hinge
+# rear and front masses and inertias (each mass sits on its axle), hinge ahead of the rear
+# axle, front axle ahead of the hinge
 NUMBERS = dict(m1=2.0, I1=0.08, m2=0.0, I2=0.01, d1=0.35, d2=0.12)
 SOURCE = "Krishnaprasad and Tsakiris, Dynamical Systems 16 (2001) 347"
 
@@ -19,7 +20,8 @@ SOURCE = "Krishnaprasad and Tsakiris, Dynamical Systems 16 (2001) 347"
 def example(driven: bool = False, **parameters: float) -> Example:
     """T of both bodies; neither axle moves sideways. u = torque of the joint on the front body [N m].
 
-    With u = forward_speed, phi = joint: (d1 cos phi + d2) theta' = u sin phi - d2 phi', and for m2 = 0 the momentum along that motion,
+    With u = forward_speed, phi = joint: (d1 cos phi + d2) theta' = u sin phi - d2 phi',
+    and for m2 = 0 the momentum along that motion,
 
         p = m1 u (d1 cos phi + d2) + (I1 theta' + I2 (theta' + phi')) sin phi,
         p' = -m1 u d1 sin(phi) phi' + (I1 theta' + I2 (theta' + phi')) cos(phi) phi'.
@@ -38,9 +40,11 @@ def example(driven: bool = False, **parameters: float) -> Example:
 
     checks = []
     if not driven:
-        checks.append(Check("power of the joint is the rate of energy", "d'Alembert", 1e-10, lambda: imbalance(made, _energy, _power)))
+        checks.append(Check("power of the joint is the rate of energy", "d'Alembert", 1e-10,
+                            lambda: imbalance(made, _energy, _power)))
     if numbers["m2"] == 0:
-        checks.append(Check("momentum equation", f"{SOURCE}; in the docstring", 1e-10, lambda: imbalance(made, _momentum, _momentum_rate)))
+        checks.append(Check("momentum equation", f"{SOURCE}; in the docstring", 1e-10,
+                            lambda: imbalance(made, _momentum, _momentum_rate)))
     made = Example("roller_racer", "Roller racer", SOURCE, constrained, start, tuple(checks),
                    speeds=("forward_speed",) if driven else ("forward_speed", "yaw_rate"), shapes=_shapes(numbers))
     return made

@@ -8,7 +8,8 @@ from dataclasses import dataclass
 import numpy as np
 
 Color = tuple[float, float, float, float]
-BLUE, ORANGE, GREY, DARK = (0.16, 0.42, 0.66, 1.0), (0.90, 0.45, 0.13, 1.0), (0.70, 0.73, 0.77, 1.0), (0.15, 0.16, 0.18, 1.0)
+BLUE, ORANGE = (0.16, 0.42, 0.66, 1.0), (0.90, 0.45, 0.13, 1.0)
+GREY, DARK = (0.70, 0.73, 0.77, 1.0), (0.15, 0.16, 0.18, 1.0)
 
 
 @dataclass(frozen=True)

@@ -22,7 +22,8 @@ FIBRATIONS = {"x": (("x'", "phi'"), (-1.3, 1.3), (1.5 * np.cos(0.2), 0.7)),
 def example(m: float = 1.0, J: float = 1.0, fibration: str = "x") -> Example:
     """L = m (x'^2 + y'^2) / 2 + J phi'^2 / 2 [kg, kg m^2], constrained to move along its heading phi.
 
-    fibration  "x": y' = x' tan(phi) with speeds (x', phi'), over (t, x, phi); breaks down at phi = pi/2, the motion does not
+    fibration  "x": y' = x' tan(phi) with speeds (x', phi'), over (t, x, phi);
+                    breaks down at phi = pi/2, the motion does not
                "y": x' = y' cot(phi) with speeds (y', phi'), over (t, y, phi); breaks down at phi = 0
                "body": lateral_speed = 0 with speeds (forward_speed, yaw_rate) of the body frame; serves everywhere
 
@@ -37,15 +38,17 @@ def example(m: float = 1.0, J: float = 1.0, fibration: str = "x") -> Example:
         space, row = special_euclidean_2(), lambda s: s.v.lateral_speed
     else:
         space = euclidean("x", "y", "phi", units=("m/s", "m/s", "rad/s"))
-        row = {"x": lambda s: s.v.y - ca.tan(s.q.phi) * s.v.x, "y": lambda s: s.v.x - s.v.y / ca.tan(s.q.phi)}[fibration]
+        row = {"x": lambda s: s.v.y - ca.tan(s.q.phi) * s.v.x,
+               "y": lambda s: s.v.x - s.v.y / ca.tan(s.q.phi)}[fibration]
 
     def lagrangian(s):
-        along, across, turn = (s.v.forward_speed, s.v.lateral_speed, s.v.yaw_rate) if fibration == "body" else (s.v.x, s.v.y, s.v.phi)
+        along, across, turn = ((s.v.forward_speed, s.v.lateral_speed, s.v.yaw_rate)
+                               if fibration == "body" else (s.v.x, s.v.y, s.v.phi))
         return s.p.m * (along ** 2 + across ** 2) / 2 + s.p.J * turn ** 2 / 2
 
     samples = np.array([(0.3, -0.2, phi) for phi in np.linspace(low, high, 8)])
-    constrained = constrain(lagrangian_system(space, lagrangian, parameters=("m", "J")), {"m": m, "J": J}, rows={"blade": row},
-                            samples=samples)
+    constrained = constrain(lagrangian_system(space, lagrangian, parameters=("m", "J")), {"m": m, "J": J},
+                            rows={"blade": row}, samples=samples)
 
     def accelerations() -> float:
         """On the constraint (x', y') turns rigidly with phi; the body's own speeds stay."""
@@ -72,14 +75,18 @@ def example(m: float = 1.0, J: float = 1.0, fibration: str = "x") -> Example:
         speed, turn, t = 1.5, 0.7, np.linspace(0, 27, 28)
         q, _ = solve(body, t, start={"q": (0.0, 0.0, 0.2), "xi": (speed, turn)})
         phi = 0.2 + turn * t
-        exact = np.stack([speed / turn * (np.sin(phi) - np.sin(0.2)), speed / turn * (np.cos(0.2) - np.cos(phi)), phi], axis=1)
+        exact = np.stack([speed / turn * (np.sin(phi) - np.sin(0.2)), speed / turn * (np.cos(0.2) - np.cos(phi)), phi],
+                         axis=1)
         return float(np.abs(q - exact).max())
 
     checks = [Check("accelerations and multiplier in closed form", "paper 003, section 4", 1e-12, accelerations),
               Check("circle through phi = pi/2", "closed form", 1e-10, circle)]
     if fibration != "body":
-        checks.insert(1, Check("dynamics independent of the fibration", "paper 003, corollary of section 2", 1e-12, same_dynamics))
-    made = Example("sled", "Knife-edge sled", "paper 003, section 4", constrained, {"q": (0.0, 0.0, 0.2), "xi": xi}, tuple(checks), speeds,
+        checks.insert(1, Check("dynamics independent of the fibration", "paper 003, corollary of section 2",
+                               1e-12, same_dynamics))
+    made = Example("sled", "Knife-edge sled", "paper 003, section 4",
+                   constrained, {"q": (0.0, 0.0, 0.2), "xi": xi}, tuple(checks), speeds,
                    shapes=(Shape("box", (0.6, 0.2, 0.05), lambda q: pose((q[0], q[1], 0.1), yaw=q[2])),
-                           Shape("box", (0.4, 0.01, 0.1), lambda q: pose((q[0], q[1], 0.05), yaw=q[2]), ORANGE, trail=True)))
+                           Shape("box", (0.4, 0.01, 0.1), lambda q: pose((q[0], q[1], 0.05), yaw=q[2]),
+                                 ORANGE, trail=True)))
     return made

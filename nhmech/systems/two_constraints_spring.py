@@ -11,22 +11,25 @@ from .example import Check, Example, solve
 from .shapes import ORANGE, Shape, pose
 
 
-def example(m: float = 0.7, k: float = 2.0, c1: float = 0.6, c2: float = 2.0, x1: float = 2.4, speed: float = 0.5) -> Example:
+def example(m: float = 0.7, k: float = 2.0, c1: float = 0.6, c2: float = 2.0, x1: float = 2.4,
+            speed: float = 0.5) -> Example:
     """L = m |x'|^2 / 2 - k |x|^2 / 2 with x1 x2 x3 = c1 and x1 + x2 = c2 (paper 001, section 12).
 
     One degree of freedom, s = x1: with p = s (c2 - s) and X = c1 / p for x3,
-    m (2 + X_s^2) s'' + m X_s X_ss s'^2 + k (2 s - c2 + X X_s) = 0. Where x1 > x2 and D = 1 / (x1 - x2) the multipliers are those
-    of the paper, made from the inverse functions of (x1 x2 x3, x1 + x2).
+    m (2 + X_s^2) s'' + m X_s X_ss s'^2 + k (2 s - c2 + X X_s) = 0. Where x1 > x2 and D = 1 / (x1 - x2) the multipliers
+    are those of the paper, made from the inverse functions of (x1 x2 x3, x1 + x2).
     """
-    particle = lagrangian_system(
-        euclidean("x1", "x2", "x3", units=("m/s",) * 3), parameters=("m", "k", "c1", "c2"),
-        lagrangian=lambda s: (s.p.m * (s.v.x1 ** 2 + s.v.x2 ** 2 + s.v.x3 ** 2) - s.p.k * (s.q.x1 ** 2 + s.q.x2 ** 2 + s.q.x3 ** 2)) / 2)
+    particle = lagrangian_system(euclidean("x1", "x2", "x3", units=("m/s",) * 3), parameters=("m", "k", "c1", "c2"),
+                                 lagrangian=lambda s: (s.p.m * (s.v.x1 ** 2 + s.v.x2 ** 2 + s.v.x3 ** 2)
+                                                       - s.p.k * (s.q.x1 ** 2 + s.q.x2 ** 2 + s.q.x3 ** 2)) / 2)
 
     def place(s):
         return np.stack([s, c2 - s, c1 / (s * (c2 - s))], axis=-1)
 
-    constrained = constrain(particle, {"m": m, "k": k, "c1": c1, "c2": c2}, samples=place(np.linspace(c2 + 0.2, c2 + 1.2, 8)), holonomic={
-        "product": lambda s: s.q.x1 * s.q.x2 * s.q.x3 - s.p.c1, "sum": lambda s: s.q.x1 + s.q.x2 - s.p.c2})
+    constrained = constrain(particle, {"m": m, "k": k, "c1": c1, "c2": c2},
+                            samples=place(np.linspace(c2 + 0.2, c2 + 1.2, 8)), holonomic={
+                                "product": lambda s: s.q.x1 * s.q.x2 * s.q.x3 - s.p.c1,
+                                "sum": lambda s: s.q.x1 + s.q.x2 - s.p.c2})
     times = np.linspace(0, 5, 11)
 
     def multipliers() -> float:
@@ -55,8 +58,8 @@ def example(m: float = 0.7, k: float = 2.0, c1: float = 0.6, c2: float = 2.0, x1
         values = along(made, particle.energy, times, *solve(made, times, rtol=1e-13))[:, 0]
         return float(np.abs(values / values[0] - 1).max())
 
-    made = Example("two_constraints_spring", "Particle on x1 x2 x3 = c1, x1 + x2 = c2, with a spring", "paper 001, section 12", constrained,
-                   {"q": tuple(place(np.float64(x1))), "xi": (speed,)},
+    made = Example("two_constraints_spring", "Particle on x1 x2 x3 = c1, x1 + x2 = c2, with a spring",
+                   "paper 001, section 12", constrained, {"q": tuple(place(np.float64(x1))), "xi": (speed,)},
                    (Check("multipliers from the inverse functions", "paper 001, section 12", 1e-10, multipliers),
                     Check("motion with one degree of freedom", "x1 as the only coordinate, this file", 1e-10, reduced),
                     Check("energy", "conservation", 1e-11, energy)),

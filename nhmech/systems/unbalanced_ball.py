@@ -17,7 +17,8 @@ GRAVITY = 9.81      # [m/s^2]
 
 
 def example(m: float = 0.8, r: float = 0.1, c: float = 0.025, I: Sequence[float] = (0.0031, 0.0031, 0.0024)) -> Example:
-    """L = m |v_G|^2 / 2 + omega . I omega / 2 - m g z_G, the centre of mass G at c along the body's z axis from the middle.
+    """L = m |v_G|^2 / 2 + omega . I omega / 2 - m g z_G, the centre of mass G at c along
+    the body's z axis from the middle.
 
     m [kg], radius r, offset c [m], moments of inertia I about G along the body's axes [kg m^2].
 
@@ -41,7 +42,8 @@ def example(m: float = 0.8, r: float = 0.1, c: float = 0.025, I: Sequence[float]
             w, gamma = v[2:], rotation(q).full()[2]
             a = r * gamma + rho
             inertia = tensor + m * (a @ a * np.eye(3) - np.outer(a, a))
-            moment = -m * GRAVITY * np.cross(a, gamma) - np.cross(w, tensor @ w) - m * np.cross(a, np.cross(w, np.cross(w, rho)))
+            moment = (-m * GRAVITY * np.cross(a, gamma) - np.cross(w, tensor @ w)
+                      - m * np.cross(a, np.cross(w, np.cross(w, rho))))
             expected = np.linalg.solve(inertia, moment)
             worst = max(worst, np.abs(found[2:] - expected).max() / np.abs(expected).max())
         return float(worst)
@@ -53,9 +55,10 @@ def example(m: float = 0.8, r: float = 0.1, c: float = 0.025, I: Sequence[float]
                     "Jellett 1872; Routh 1905, art. 243", 1e-10, lambda: wander(made, *kept))]
     if symmetric:
         checks.insert(1, Check("dJ/dt = dD/dt = 0", "Jellett 1872; Routh 1905, art. 243", 1e-11,
-                               lambda: imbalance(made, lambda s: ca.vertcat(jellett(s), routh(s)), lambda s: ca.SX.zeros(2))))
-    made = Example("unbalanced_ball", "Ball with its centre of mass off the middle", "Routh 1905, art. 243", constrained, start,
-                   tuple(checks), RATES, shapes=ball_shapes(r))
+                               lambda: imbalance(made, lambda s: ca.vertcat(jellett(s), routh(s)),
+                                                 lambda s: ca.SX.zeros(2))))
+    made = Example("unbalanced_ball", "Ball with its centre of mass off the middle", "Routh 1905, art. 243",
+                   constrained, start, tuple(checks), RATES, shapes=ball_shapes(r))
     return made
 
 

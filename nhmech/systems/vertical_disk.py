@@ -14,9 +14,11 @@ from .shapes import AXLE, Shape, pose
 
 
 def example(m: float = 1.3, R: float = 0.4, I1: float = 0.05, I2: float = 0.1) -> Example:
-    """L = m (x'^2 + y'^2) / 2 + I1 theta1'^2 / 2 + I2 theta2'^2 / 2 with x' = R cos(theta1) theta2', y' = R sin(theta1) theta2'.
+    """L = m (x'^2 + y'^2) / 2 + I1 theta1'^2 / 2 + I2 theta2'^2 / 2
+    with x' = R cos(theta1) theta2', y' = R sin(theta1) theta2'.
 
-    m [kg], radius R [m], moments of inertia [kg m^2] about the vertical diameter (heading theta1) and the axle (spin theta2).
+    m [kg], radius R [m], moments of inertia [kg m^2] about the vertical diameter (heading theta1)
+    and the axle (spin theta2).
 
     Both angles turn at constant rate; the multipliers are the ground's force m R theta1' theta2' (-sin, cos)(theta1).
     L* = (I1 theta1'^2 + (m R^2 + I2) theta2'^2) / 2 and the reduced 2-form is that of L* (paper 004, example VII.1).
@@ -39,13 +41,15 @@ def example(m: float = 1.3, R: float = 0.4, I1: float = 0.05, I2: float = 0.1) -
         n, rng = 5, np.random.default_rng(2)
         q, xi = rng.normal(size=(n, 4)), rng.normal(size=(n, 2))
         terms = along(made, ca.vertcat(disk.lagrangian, curvature_term(made)), np.zeros(len(q)), q, xi)
-        return float(np.abs(terms - np.stack([(I1 * xi[:, 0] ** 2 + (m * R ** 2 + I2) * xi[:, 1] ** 2) / 2, 0 * xi[:, 0]], axis=1)).max())
+        exact = np.stack([(I1 * xi[:, 0] ** 2 + (m * R ** 2 + I2) * xi[:, 1] ** 2) / 2, 0 * xi[:, 0]], axis=1)
+        return float(np.abs(terms - exact).max())
 
     def circle() -> float:
         t, (turn, spin), heading = np.linspace(0, 20, 21), start["xi"], start["q"][2]
         q, _ = solve(made, t)
         angle, radius = heading + turn * t, R * spin / turn
-        exact = np.stack([radius * (np.sin(angle) - np.sin(heading)), radius * (np.cos(heading) - np.cos(angle)), angle, spin * t], axis=1)
+        exact = np.stack([radius * (np.sin(angle) - np.sin(heading)), radius * (np.cos(heading) - np.cos(angle)),
+                          angle, spin * t], axis=1)
         return float(np.abs(q - exact).max() / radius)
 
     start = {"q": (0.0, 0.0, 0.2, 0.0), "xi": (0.6, 5.0)}

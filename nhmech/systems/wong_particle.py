@@ -20,11 +20,13 @@ def monopole(q: ca.SX) -> ca.SX:
 
 
 def example(m: float = 1.3) -> Example:
-    """l = m |q'|^2 / 2 + |I|^2 / 2 with I = xi + A q', A q' = q x q' / |q|^2, over R^3 without its origin (paper 002, example 6.1).
+    """l = m |q'|^2 / 2 + |I|^2 / 2 with I = xi + A q', A q' = q x q' / |q|^2, over R^3 without
+    its origin (paper 002, example 6.1).
 
-    Wong's equations are m q_i'' = B^K_ij q_j' I_K and I' = (A q') x I, with B the curvature eps_ijk q_k q_K / |q|^4. Hence
-    mu = I . q / |q|, the speed and J = m q x q' - mu q / |q| are constant, |q|^2 is a quadratic function of time, and q / |q|
-    turns about J at the rate |J| / (m |q|^2): the particle moves on a cone, and I is carried along it by parallel transport.
+    Wong's equations are m q_i'' = B^K_ij q_j' I_K and I' = (A q') x I, with B the curvature eps_ijk q_k q_K / |q|^4.
+    Hence mu = I . q / |q|, the speed and J = m q x q' - mu q / |q| are constant, |q|^2 is a quadratic function
+    of time, and q / |q| turns about J at the rate |J| / (m |q|^2): the particle moves on a cone, and I is
+    carried along it by parallel transport.
     """
     system = adapted("so(3)", monopole, ("isospin_x", "isospin_y", "isospin_z"))
     rng = np.random.default_rng(0)
@@ -43,14 +45,17 @@ def example(m: float = 1.3) -> Example:
         speed, size = VELOCITY @ VELOCITY, np.linalg.norm(J)
         distance = np.sqrt(square + 2 * drift * times + speed * times ** 2)
         angles = size / m * (np.arctan2(speed * times + drift, area) - np.arctan2(drift, area)) / area
-        about, carried = Rotation.from_rotvec(np.outer(angles, J / size)), Rotation.from_rotvec(np.outer(mu / size * angles, radial))
+        about, carried = (Rotation.from_rotvec(np.outer(angles, J / size)),
+                          Rotation.from_rotvec(np.outer(mu / size * angles, radial)))
         exact = np.c_[distance[:, None] * about.apply(radial), (about * carried).apply(ISOSPIN)]
         return float(np.abs(np.c_[q, v[:, 3:]] - exact).max())
 
     def field() -> float:
         """Curvature against eps_ijk q_k q_K / |q|^4, that is -skew(q) q_K / |q|^4."""
-        field = ca.Function("field", [BASE.q], [ca.densify(B) for B in curvature(BASE, structure_constants("so(3)"), monopole(BASE.q))])
-        return max(float(ca.norm_inf(ca.vec(B + ca.skew(q) * q[K] / (q @ q) ** 2))) for q in samples for K, B in enumerate(field(q)))
+        forms = curvature(BASE, structure_constants("so(3)"), monopole(BASE.q))
+        field = ca.Function("field", [BASE.q], [ca.densify(B) for B in forms])
+        return max(float(ca.norm_inf(ca.vec(B + ca.skew(q) * q[K] / (q @ q) ** 2))) for q in samples
+                   for K, B in enumerate(field(q)))
 
     def other_basis() -> float:
         return product_basis_error(made, "so(3)", monopole, m)

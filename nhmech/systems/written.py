@@ -57,7 +57,8 @@ def paragraphs(example: Example, write: Writer) -> Iterator[tuple[str, list[str]
     adapted = change_of_basis(algebroid, frame.inverse, names)
     yield "Hamel symbols of the adapted frame", list(_structure(names, adapted.structure, write)) or ["all zero"]
     xi_rate = ca.vertcat(ca.SX(0, 1), *[ca.SX.sym(f"{name}'") for name in frame.names])
-    gibbs = ca.substitute(ca.substitute(system.gibbs, system.a, ca.densify(frame.solve(xi_rate, -frame.gamma))), system.v, ca.densify(V))
+    gibbs = ca.substitute(ca.substitute(system.gibbs, system.a, ca.densify(frame.solve(xi_rate, -frame.gamma))),
+                          system.v, ca.densify(V))
     yield "Gibbs function", [f"S = {write(gibbs)}"]
     gradient = ca.gradient(gibbs, xi_rate)
     force = ca.substitute(ca.densify(frame.E.T @ system.force), system.v, ca.densify(V))
@@ -74,7 +75,8 @@ def _reduced(reduction: Reduction, write: Writer) -> Iterator[tuple[str, list[st
     pairs = [(i, j) for i in range(len(names)) for j in range(i + 1, len(names))]
     yield "reduced by its symmetry, L* on the base", [f"L* = {write(base.lagrangian)}"]
     yield "gyroscopic 1-form", [" + ".join(f"({write(reduction.alpha[i])}) {form}" for i, form in enumerate(forms))]
-    yield "reduced 2-form", ["omega = omega_L* + " + " + ".join(f"({write(reduction.gyroscopic[i, j])}) {forms[i]} ^ {forms[j]}" for i, j in pairs)]
+    wedges = (f"({write(reduction.gyroscopic[i, j])}) {forms[i]} ^ {forms[j]}" for i, j in pairs)
+    yield "reduced 2-form", ["omega = omega_L* + " + " + ".join(wedges)]
 
 
 def _form(row: ca.SX, names, write: Writer) -> str:

@@ -7,7 +7,7 @@ from math import isfinite
 from .source import Source
 
 _REQUIRED = object()
-_LARGEST = 1e12  # SI units; beyond it a length, mass or inertia is a typing error, and products of such numbers overflow
+_LARGEST = 1e12  # SI units; a larger length, mass or inertia is a typing error, and products of such numbers overflow
 _UNBOUNDED = ("lower", "upper", "effort", "velocity")  # often given as 1e16 to mean "none"
 
 
@@ -32,11 +32,13 @@ def vector(source: Source, element, attribute: str, length: int, default=_REQUIR
     text = element.get(attribute)
     if text is None:
         if default is _REQUIRED:
-            raise source.error(element, f"attribute {attribute}= is missing; give it {length} numbers separated by spaces")
+            raise source.error(element, f"attribute {attribute}= is missing; give it {length} numbers separated by "
+                                        "spaces")
         return default
     values = _floats(source, element, attribute, text)
     if len(values) != length:
-        raise source.error(element, f"{attribute}={text!r} has {len(values)} numbers; it needs {length}, separated by spaces")
+        raise source.error(element, f"{attribute}={text!r} has {len(values)} numbers; it needs {length}, separated by "
+                                    "spaces")
     return tuple(values)
 
 
@@ -53,5 +55,6 @@ def _floats(source: Source, element, attribute: str, text: str) -> list[float]:
         if not isfinite(values[-1]):
             raise source.error(element, f"{attribute}={text!r} is not finite; replace it by the true value")
         if abs(values[-1]) > _LARGEST and attribute not in _UNBOUNDED:
-            raise source.error(element, f"{attribute}={text!r} is larger than {_LARGEST:g}, which no robot needs; replace it by the true value")
+            raise source.error(element, f"{attribute}={text!r} is larger than {_LARGEST:g}, which no robot needs; "
+                                        "replace it by the true value")
     return values

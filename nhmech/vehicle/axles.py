@@ -16,7 +16,8 @@ from .model import write_joint
 from .parameters import Parameters
 
 
-def find_axles(contacts: Sequence[Contact], algebroid: LieAlgebroid, t: ca.SX, v: ca.SX, parameters: Parameters, normal: np.ndarray,
+def find_axles(contacts: Sequence[Contact], algebroid: LieAlgebroid, t: ca.SX, v: ca.SX, parameters: Parameters,
+               normal: np.ndarray,
                model: pin.Model, description: Description) -> Steering:
     """Finds the lateral rows that see only the base's planar twist, at random joint angles, and what turns them.
 
@@ -25,7 +26,8 @@ def find_axles(contacts: Sequence[Contact], algebroid: LieAlgebroid, t: ca.SX, v
     centres = np.array([_planar_centre(model, c.mount) for c in contacts]) if contacts else np.zeros((1, 3))
     spread = np.linalg.norm(centres - centres.mean(axis=0), axis=1).max()
     length = float(max([spread, *(c.mount.wheel.radius for c in contacts)])) or 0.1      # a single blade has no size
-    lateral = [c for c in contacts if "lateral" in c.held and c.mount.axle is not None and c.name not in description.released]
+    lateral = [c for c in contacts if "lateral" in c.held and c.mount.axle is not None
+               and c.name not in description.released]
     if not lateral or description.track_factor is not None:
         return Steering((), (), length)
     upright = pin.Quaternion.FromTwoVectors(np.array([0.0, 0.0, 1.0]), normal).coeffs()
@@ -45,7 +47,7 @@ def find_axles(contacts: Sequence[Contact], algebroid: LieAlgebroid, t: ca.SX, v
     fixed, steered = [], {}
     for i, c in enumerate(lateral):
         if np.abs(at_random[i, 6:]).max(initial=0.0) > 1e-6 * max(length, 1e-3):
-            continue                                                  # a swivel, a hitch, a bicycle's fork: turns by itself
+            continue      # a swivel, a hitch, a bicycle's fork: turns by itself
         turns = _ancestors(model, c.mount.body)
         scale = np.array([1, 1, 1 / length])
         straight = rows_at({})[i, list(PLANAR)] * scale
@@ -54,7 +56,8 @@ def find_axles(contacts: Sequence[Contact], algebroid: LieAlgebroid, t: ca.SX, v
         elif len(turns) == 1 and turns[0] not in steered:
             across = rows_at({turns[0]: np.pi / 2})[i, list(PLANAR)] * scale
             angle = _angle_symbols(algebroid, turns[0])
-            steered[turns[0]] = Axle(c.name, turns[0], ca.DM(_clean(straight)) * angle[0] + ca.DM(_clean(across)) * angle[1], straight, across)
+            steered[turns[0]] = Axle(c.name, turns[0], ca.DM(_clean(straight)) * angle[0] + ca.DM(_clean(across))
+                                     * angle[1], straight, across)
     result = Steering(tuple(fixed), tuple(steered[name] for name in _leaders_first(steered, description)), length)
     check_can_turn(result)
     return result
@@ -97,5 +100,6 @@ def steering_angles(steering: Steering, model: pin.Model, q: np.ndarray | None) 
     angles = {}
     for axle in steering.steered if q is not None else ():
         joint = model.joints[model.getJointId(axle.steering)]
-        angles[axle.steering] = float(np.arctan2(q[joint.idx_q + 1], q[joint.idx_q]) if joint.nq == 2 else q[joint.idx_q])
+        angles[axle.steering] = float(np.arctan2(q[joint.idx_q + 1], q[joint.idx_q]) if joint.nq == 2
+                                      else q[joint.idx_q])
     return angles

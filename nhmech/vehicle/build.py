@@ -25,17 +25,19 @@ from .model import full_model, reduced_model
 from .mounts import body_names, mounts
 from .parameters import Parameters
 from .placement import Placer, Support
-from .rows import FIXED_AXLE, FOLLOWER, ROLLING, contact_rows, contact_span, function_row, gauge_row, mid_axle_rows, mimic_row
+from .rows import (FIXED_AXLE, FOLLOWER, ROLLING, contact_rows, contact_span, function_row, gauge_row, mid_axle_rows,
+                   mimic_row)
 from .samples import sample_configurations
 from .symmetry import Frozen, changes_attitude, check_reduction, frozen_normal, root_shorthand, with_vertical
 from .tree import Body, algebroid_of, is_axisymmetric, kinematics, seen_from_root
 from .values import parameter_values, write_inertias
 from .vehicle import Gauge, Vehicle
 
-OFFSET_TOLERANCE = 0.05      # of the smallest wheel radius: a contact this far out of the common plane is taken for rounding
+OFFSET_TOLERANCE = 0.05      # of the smallest radius: a contact this far out of the common plane is taken for rounding
 
 
-def build(description: Description, ground: Ground, parameters: Parameters | None = None, near: np.ndarray | None = None,
+def build(description: Description, ground: Ground, parameters: Parameters | None = None,
+          near: np.ndarray | None = None,
           wrench_bodies: Sequence[str] = ()) -> Vehicle:
     """Builds the vehicle.
 
@@ -46,7 +48,8 @@ def build(description: Description, ground: Ground, parameters: Parameters | Non
     Raises `ModelError` where the vehicle cannot stand, cannot turn, or is built inconsistently.
     """
     if near is not None:
-        description = replace(description, speeds=None)          # named speeds are where a run begins; elsewhere others may have to serve
+        # named speeds are where a run begins; elsewhere others may have to serve
+        description = replace(description, speeds=None)
     model = reduced_model(full_model(description), description)
     names = body_names(model)
     parameters = parameters or Parameters(parameter_values(model, names, description))
@@ -58,7 +61,8 @@ def build(description: Description, ground: Ground, parameters: Parameters | Non
     world = seen_from_root(algebroid, _world(ground, parameters))
     origin = ca.SX(ca.DM(ground.point)) + ca.SX(ca.sparsify(ca.DM(ground.velocity))) * t
     position = rotation(algebroid.q[3:7]).T @ (algebroid.q[:3] - origin)
-    pushed = {frame.parentJoint for frame in model.frames if frame.name in wrench_bodies}       # a point of it may go round with the wheel
+    # a point of it may go round with the wheel
+    pushed = {frame.parentJoint for frame in model.frames if frame.name in wrench_bodies}
     spinning = {joint for name in description.rolling if is_axisymmetric(model, joint := model.getJointId(name))
                 and joint not in pushed and not has_symbolic_inertia(parameters, names[joint])}
     sites = mounts(model, description)
@@ -77,22 +81,30 @@ def build(description: Description, ground: Ground, parameters: Parameters | Non
     everywhere = sample_configurations(model, description, placer, support, steering, gauge is not None)
     samples = everywhere if near is None else near[None, :]
     inertias, spins = lumped_inertias(model, names, parameters, spinning)
-    preferred, scales, guards = _preferred(description, steering, pair), _scales(contacts, algebroid, steering.length), _guards(contacts)
+    preferred, guards = _preferred(description, steering, pair), _guards(contacts)
+    scales = _scales(contacts, algebroid, steering.length)
 
-    def constrained_system(space: LieAlgebroid, bodies: list[Body], rolling: Sequence[Contact], shorthand: Shorthand | None) -> ConstrainedSystem:
-        rows = _rows(description, rolling, [c.height for c in contacts], steering, pair, support, gauge, (bodies[0].world["n"], world["n"]), space, v)
-        system = lagrangian_system(description, model, space, t, v, a, bodies, inertias, spins, parameters, wrench_bodies, origin, shorthand)
-        spans = [] if shorthand is None or description.track_factor is not None else [span for c in rolling if (span := contact_span(c, v)) is not None]
-        return ConstrainedSystem(system, assemble(rows, space.nv, spans), parameters.numbers, samples, preferred, scales, *guards)
+    def constrained_system(space: LieAlgebroid, bodies: list[Body], rolling: Sequence[Contact],
+                           shorthand: Shorthand | None) -> ConstrainedSystem:
+        heights, normals = [c.height for c in contacts], (bodies[0].world["n"], world["n"])
+        rows = _rows(description, rolling, heights, steering, pair, support, gauge, normals, space, v)
+        system = lagrangian_system(description, model, space, t, v, a, bodies, inertias, spins, parameters,
+                                   wrench_bodies, origin, shorthand)
+        spans = []
+        if shorthand is not None and description.track_factor is None:
+            spans = [span for c in rolling if (span := contact_span(c, v)) is not None]
+        return ConstrainedSystem(system, assemble(rows, space.nv, spans), parameters.numbers, samples, preferred,
+                                 scales, *guards)
 
     constrained = constrained_system(algebroid, bodies, contacts, None)
-    anywhere = replace(constrained, samples=np.vstack([samples, everywhere]))   # upright, a lean looks frozen: its n_z is stationary there
+    # upright, a lean looks frozen: its n_z is stationary there
+    anywhere = replace(constrained, samples=np.vstack([samples, everywhere]))
     frozen = frozen_normal(anywhere, world["n"]) if not changes_attitude(parameters) else Frozen(np.full(3, np.nan))
     short, at, shorthand = root_shorthand(world, position, frozen, ground, parameters["gravity"], v)
     reduced = constrained_system(with_vertical(algebroid, short["z"]), *moving(short, at), shorthand)
     check_reduction(constrained, reduced)
-    return Vehicle(description, ground, model, parameters, constrained, reduced, contacts, steering, support, placer, gauge, tuple(wrench_bodies),
-                   partial(build, description, ground))
+    return Vehicle(description, ground, model, parameters, constrained, reduced, contacts, steering, support, placer,
+                   gauge, tuple(wrench_bodies), partial(build, description, ground))
 
 
 def _world(ground: Ground, parameters: Parameters) -> dict[str, ca.SX]:
@@ -115,7 +127,8 @@ def _contact(mount: Mount, carrier: Body, v: ca.SX, parameters: Parameters, grou
     return contact(mount, carrier, v, parameters[f"{name}.radius"], parameters[f"{name}.crown"], ground_velocity)
 
 
-def _placer(model: pin.Model, contacts: Sequence[Contact], algebroid: LieAlgebroid, t: ca.SX, v: ca.SX, parameters: Parameters, normal: np.ndarray) -> Placer:
+def _placer(model: pin.Model, contacts: Sequence[Contact], algebroid: LieAlgebroid, t: ca.SX, v: ca.SX,
+            parameters: Parameters, normal: np.ndarray) -> Placer:
     heights = ca.vertcat(ca.SX(0, 1), *[c.height for c in contacts])
     forms = ca.vertcat(ca.SX(0, algebroid.nv), *[ca.jacobian(c.speed("normal"), v) for c in contacts])
     function = ca.Function("heights", [t, algebroid.q, parameters.theta], [heights, forms])
@@ -143,8 +156,9 @@ def _gauge(model: pin.Model, description: Description, contacts: Sequence[Contac
     return Gauge(joint, axle, level / np.linalg.norm(level))
 
 
-def _rows(description: Description, contacts: Sequence[Contact], heights: Sequence[ca.SX], steering: Steering, pair: tuple[Axle, Axle] | None, support: Support,
-          gauge: Gauge | None, normals: tuple[ca.SX, ca.SX], algebroid: LieAlgebroid, v: ca.SX) -> list[Row]:
+def _rows(description: Description, contacts: Sequence[Contact], heights: Sequence[ca.SX], steering: Steering,
+          pair: tuple[Axle, Axle] | None, support: Support, gauge: Gauge | None, normals: tuple[ca.SX, ca.SX],
+          algebroid: LieAlgebroid, v: ca.SX) -> list[Row]:
     """Every row, those that only repeat others included.
 
     heights  functions of the whole attitude, also where the rows are written with frozen parts of it
@@ -154,7 +168,9 @@ def _rows(description: Description, contacts: Sequence[Contact], heights: Sequen
     fixed = {axle.wheel for axle in steering.fixed}
     followers = {axle.wheel for axle in steering.steered if pair is not None and axle not in pair}
     factor = description.track_factor
-    skidding = [c for c in contacts if "lateral" in c.held and c.mount.spin is not None and c.mount.body == 1] if factor is not None else []
+    skidding = []
+    if factor is not None:
+        skidding = [c for c in contacts if "lateral" in c.held and c.mount.spin is not None and c.mount.body == 1]
     if factor is not None and len(skidding) < 2:
         raise ModelError(f"skid={description.skid!r} is for wheels that are fixed to the base and do not steer; "
                          f"there {'is one' if skidding else 'are none'} among {', '.join(c.name for c in contacts)}")
@@ -176,13 +192,15 @@ def _rows(description: Description, contacts: Sequence[Contact], heights: Sequen
 def _guards(contacts: Sequence[Contact]) -> tuple[ca.SX, tuple[str, ...]]:
     """|axle x n| of each wheel: zero where the axle stands upright."""
     guarded = [c for c in contacts if c.sine is not None]
-    texts = (f"the axle of {c.name!r} is parallel to the ground's normal: "
-             + ("its directions of rolling are lost" if c.mount.wheel.kind == "sphere" else "a wheel lying flat has no contact point") for c in guarded)
+    flat = {"sphere": "its directions of rolling are lost"}
+    texts = [f"the axle of {c.name!r} is parallel to the ground's normal: "
+             + flat.get(c.mount.wheel.kind, "a wheel lying flat has no contact point") for c in guarded]
     return ca.vertcat(ca.SX(0, 1), *[c.sine for c in guarded]), tuple(texts)
 
 
 def _scales(contacts: Sequence[Contact], algebroid: LieAlgebroid, length: float) -> np.ndarray:
-    """Metres per unit of each fibre coordinate: 1 for speeds, the radius for a wheel, the vehicle's length for other turns."""
+    """Metres per unit of each fibre coordinate: 1 for speeds, the radius for a wheel, the vehicle's length for other
+    turns."""
     scales = np.array([1.0 if unit == "m/s" else length for unit in algebroid.v_units])
     for c in contacts:
         if c.mount.spin is not None:
@@ -190,10 +208,12 @@ def _scales(contacts: Sequence[Contact], algebroid: LieAlgebroid, length: float)
     return scales
 
 
-def _preferred(description: Description, steering: Steering, pair: tuple[Axle, Axle] | None) -> tuple[tuple[str, ...], ...]:
+def _preferred(description: Description, steering: Steering,
+               pair: tuple[Axle, Axle] | None) -> tuple[tuple[str, ...], ...]:
     """Leaders and driven joints; then wheels; then turning of the base, heading first."""
     leading = [axle.steering for axle in pair or () if axle.steering]
     followers = {axle.steering for axle in steering.steered} - set(leading) if pair else set()
     driven = [name for name in description.driven if name not in followers]
-    return tuple(dict.fromkeys(leading + driven)), tuple(description.rolling), ("yaw_rate",), ("roll_rate", "pitch_rate")
+    first = tuple(dict.fromkeys(leading + driven))
+    return first, tuple(description.rolling), ("yaw_rate",), ("roll_rate", "pitch_rate")
 

@@ -19,9 +19,9 @@ _BRACKET = 0.05  # m
 def infer_casters(layout: Layout, wheels: Sequence[Contact]) -> tuple[list[Contact], list[str]]:
     """Caster balls of a robot whose wheels are known, and notices.
 
-    A collision sphere that reaches the plane of the wheels is a frictionless ball. So is, with a notice, a cylinder or box
-    of a link named caster: a lying cylinder with its radius, anything else as a small ball below it that touches the ground,
-    for such a stand-in has no true height of its own.
+    A collision sphere that reaches the plane of the wheels is a frictionless ball. So is, with a notice, a cylinder or
+    box of a link named caster: a lying cylinder with its radius, anything else as a small ball below it that touches
+    the ground, for such a stand-in has no true height of its own.
     Raises `ModelError` where all wheels are on one axle and the only caster is not understood, because without it
     the robot would tip over.
     """
@@ -41,17 +41,23 @@ def infer_casters(layout: Layout, wheels: Sequence[Contact]) -> tuple[list[Conta
         gap = _bottom(layout, link, ball) - ground
         if abs(gap) > slack:
             if named or abs(gap) < 3 * slack:
-                missed.append((link, f"its bottom is {1e3 * abs(gap):.1f} mm {'above' if gap > 0 else 'below'} that of the wheels"))
+                missed.append((link, f"its bottom is {1e3 * abs(gap):.1f} mm {'above' if gap > 0 else 'below'} that of "
+                                     "the wheels"))
             continue
         moved = ""
         if not is_ball:
             centre = centre - gap * layout.X_RL[link][2, :3]
-            moved, gap = (f", moved {1e3 * abs(gap):.1f} mm {'down' if gap > 0 else 'up'} to the ground" if abs(gap) > 1e-4 else ""), 0.0
+            if abs(gap) > 1e-4:
+                moved = f", moved {1e3 * abs(gap):.1f} mm {'down' if gap > 0 else 'up'} to the ground"
+            gap = 0.0
         wheel = Wheel(None, "caster_ball", radius, link=link, point=tuple(float(c) + 0.0 for c in np.round(centre, 12)))
-        off = f", {1e3 * abs(gap):.1f} mm {'above' if gap > 0 else 'below'} the wheels' plane" if abs(gap) > 1e-4 else ""
-        found.append(Contact(wheel, f"the collision {shape.kind} of {link!r} is fixed and reaches the ground{off}; a frictionless ball of {radius:.6g} m"))
+        off = f", {1e3 * abs(gap):.1f} mm {'above' if gap > 0 else 'below'} the wheels' plane"
+        off = off if abs(gap) > 1e-4 else ""
+        found.append(Contact(wheel, f"the collision {shape.kind} of {link!r} is fixed and reaches the ground{off}; "
+                                    f"a frictionless ball of {radius:.6g} m"))
         if shape.kind != "sphere":
-            notices.append(f"{link}: its {shape.kind} is taken as a caster ball of {radius:.6g} m{moved}; it slides without friction")
+            notices.append(f"{link}: its {shape.kind} is taken as a caster ball of {radius:.6g} m{moved}; it slides "
+                           "without friction")
     missed = [(link, why) for link, why in missed if not _is_bracket(layout, link, [*wheels, *found])]
     if missed and not found and on_one_axle(layout, [c.wheel for c in wheels]):
         raise ModelError(_tips_over(layout, wheels, missed, ground))
@@ -75,7 +81,8 @@ def _fixed_links(layout: Layout, wheels: Sequence[Contact]) -> list[str]:
 
 
 def _ball(layout: Layout, shape: Shape) -> tuple[float, np.ndarray, Shape, bool] | None:
-    """Radius and centre (in the link's frame) of the ball that a shape stands for, the shape, and whether it is that ball in truth."""
+    """Radius and centre (in the link's frame) of the ball that a shape stands for, the shape, and whether it is that
+    ball in truth."""
     if shape.kind == "sphere":
         return (shape.size[0], shape.centre, shape, True) if shape.size[0] > 0 else None
     R = layout.X_RL[shape.link][:3, :3] @ shape.X_LS[:3, :3]
@@ -99,7 +106,8 @@ def _bottom(layout: Layout, link: str, ball) -> float:
 
 
 def _is_bracket(layout: Layout, link: str, contacts: Sequence[Contact]) -> bool:
-    """Whether a link is only the bracket or fork of a contact that was found: one hangs on it, or stands at most 5 cm beside it."""
+    """Whether a link is only the bracket or fork of a contact that was found: one hangs on it, or stands at most 5 cm
+    beside it."""
     for contact in contacts:
         other = contact.wheel.link
         if link in [j.child for j in layout.path(other)]:
@@ -114,9 +122,12 @@ def _tips_over(layout: Layout, wheels: Sequence[Contact], missed, ground: float)
     for link, _ in missed:
         X = layout.X_RL[link]
         foot = X[:3, :3].T @ (np.array([X[0, 3], X[1, 3], ground + 0.01]) - X[:3, 3])
-        lines.append(wheel_line(Wheel(None, "caster_ball", 0.01, link=link, point=tuple(float(c) + 0.0 for c in np.round(foot, 6)))))
+        lines.append(wheel_line(Wheel(None, "caster_ball", 0.01, link=link,
+                                      point=tuple(float(c) + 0.0 for c in np.round(foot, 6)))))
     why = "; ".join(f"{link!r}: {reason}" for link, reason in missed)
     return (
-        f"{layout.source.label}: all wheels are on one axle and no other support was understood, so the robot would tip over ({why}). "
-        f"Say what supports it: wheels=[{', '.join(lines)}] (check where the caster touches), or leave the caster out to let it balance"
+        f"{layout.source.label}: all wheels are on one axle and no other support was understood, so the robot would "
+        f"tip over ({why}). "
+        f"Say what supports it: wheels=[{', '.join(lines)}] (check where the caster touches), or leave the caster out "
+        "to let it balance"
     )

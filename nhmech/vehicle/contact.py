@@ -1,7 +1,7 @@
 """Rolling contact: contact point, rows and height of every kind of wheel.
 
-The contact is the material point of the wheel that touches now. Its position along the rim is a function of the configuration, so
-the time derivative of the rows contains the migration of the contact point.
+The contact is the material point of the wheel that touches now. Its position along the rim is a function of the
+configuration, so the time derivative of the rows contains the migration of the contact point.
 """
 
 from __future__ import annotations
@@ -15,7 +15,8 @@ from .tree import Body
 from .wheel import Wheel
 
 # which tangential directions a kind holds still
-HELD = {"disc": ("longitudinal", "lateral"), "torus": ("longitudinal", "lateral"), "sphere": ("longitudinal", "lateral"),
+HELD = {"disc": ("longitudinal", "lateral"), "torus": ("longitudinal", "lateral"),
+        "sphere": ("longitudinal", "lateral"),
         "caster_ball": (), "omni": ("longitudinal",), "mecanum": ("roller",), "blade": ("lateral",)}
 
 
@@ -73,8 +74,8 @@ class Contact:
 def contact(mount: Mount, body: Body, v: ca.SX, radius, crown, ground_velocity) -> Contact:
     """The contact of a mounted wheel.
 
-    With e, l the longitudinal and lateral directions, a = sine l + (a.n) n, and K - C = -(r - rc) d - rc n for d = e x a, the triple
-    products omega x (K - C) . direction are written out:
+    With e, l the longitudinal and lateral directions, a = sine l + (a.n) n, and K - C = -(r - rc) d - rc n for d = e x
+    a, the triple products omega x (K - C) . direction are written out:
 
         normal        (r - rc) (a.n) omega.e
         longitudinal  -omega.((r - rc) a + rc l) - ((r - rc) + rc sine) phi'
@@ -82,7 +83,8 @@ def contact(mount: Mount, body: Body, v: ca.SX, radius, crown, ground_velocity) 
 
     omega is that of the carrying body, phi' the wheel's own rate.
 
-    ground_velocity  point (3,) from the ground's reference point, in the body's frame -> velocity of the ground's material there
+    ground_velocity  point (3,) from the ground's reference point, in the body's frame -> velocity of the ground's
+                     material there
     """
     wheel, n = mount.wheel, body.world["n"]
     centre = ca.SX(ca.sparsify(ca.DM(mount.centre)))
@@ -98,10 +100,11 @@ def contact(mount: Mount, body: Body, v: ca.SX, radius, crown, ground_velocity) 
     if wheel.kind in ("sphere", "caster_ball"):
         flat, crown = 0, radius                    # a ball is all crown
     else:
-        flat = radius - crown                      # radius of the circle on which the crown's centre goes round; 0 for a blade
+        flat = radius - crown      # radius of the circle on which the crown's centre goes round; 0 for a blade
     drop = flat * sine + crown if mount.axle is not None else crown
     turn = ca.dot(body.omega, longitudinal)
-    rolling = ca.dot(body.omega, flat * axle + crown * lateral) + (flat + (crown * sine if sine is not None else 0)) * spin
+    rim = flat + (crown * sine if sine is not None else 0)
+    rolling = ca.dot(body.omega, flat * axle + crown * lateral) + rim * spin
     directions = {"normal": n, "longitudinal": longitudinal, "lateral": lateral}
     lift = {"normal": flat * along * turn, "longitudinal": -rolling, "lateral": drop * turn}
     arm = -(flat * ca.cross(longitudinal, axle) if mount.axle is not None else 0) - crown * n
@@ -118,7 +121,8 @@ def contact(mount: Mount, body: Body, v: ca.SX, radius, crown, ground_velocity) 
 def _rolling_direction(axle: np.ndarray, n: ca.SX, along: ca.SX) -> tuple[ca.SX, ca.SX]:
     """unit(axle x n) and |axle x n|.
 
-    Where the axle is level by structure, or all but one component of the product are structurally zero, the size needs no root.
+    Where the axle is level by structure, or all but one component of the product are structurally zero, the size needs
+    no root.
     """
     product = ca.sparsify(ca.cross(ca.SX(ca.sparsify(ca.DM(axle))), n))
     if not along.nnz():

@@ -22,7 +22,8 @@ from .unrolled import check_unrolled
 from .validate import validate
 
 
-def describe(source, *, wheels=None, free=(), locked=None, skid=None, speeds=None, packages=None, arguments=None) -> Description:
+def describe(source, *, wheels=None, free=(), locked=None, skid=None, speeds=None, packages=None,
+             arguments=None) -> Description:
     """Decide everything about a robot that is not mechanics.
 
     source    path to a URDF or xacro file, or a string of XML
@@ -34,7 +35,8 @@ def describe(source, *, wheels=None, free=(), locked=None, skid=None, speeds=Non
     packages  ROS package name -> folder
     arguments  of a xacro file: name -> value
 
-    Raises `ModelError` for a file that cannot be used, wheels that cannot be found or do not fit, names that do not exist.
+    Raises `ModelError` for a file that cannot be used, wheels that cannot be found or do not fit, names that do not
+    exist.
     """
     document = read_source(source, packages, arguments)
     notices = repair_scales(document) + validate(document)
@@ -71,7 +73,8 @@ def describe(source, *, wheels=None, free=(), locked=None, skid=None, speeds=Non
     damping, said = damping_of(layout, roles)
     notices += said + _massless(layout, roles.moving)
     if len(chosen) > 1 and on_one_axle(layout, chosen):
-        notices.append("all contacts are under one axle: nothing supports the vehicle before or behind it, its pitch is free")
+        notices.append("all contacts are under one axle: nothing supports the vehicle before or behind it, its pitch "
+                       "is free")
     notices.append(f"driven joints from {whence}" if driven else "no joint is driven")
     return Description(
         xml=document.text,

@@ -10,7 +10,8 @@ from .wheel import Wheel
 
 @dataclass(frozen=True)
 class Limits:
-    """Limits of a joint; infinite where the file gives none. Positions [rad, m], velocity [rad/s, m/s], effort [N m, N]."""
+    """Limits of a joint; infinite where the file gives none. Positions [rad, m], velocity [rad/s, m/s], effort [N m,
+    N]."""
 
     lower: float = float("-inf")
     upper: float = float("inf")

@@ -1,4 +1,5 @@
-"""Which joints take effort: from `<nhmech>`, else `<ros2_control>`, else `<transmission>`, else what a builder would drive."""
+"""Which joints take effort: from `<nhmech>`, else `<ros2_control>`, else `<transmission>`, else what a builder would
+drive."""
 
 from __future__ import annotations
 
@@ -19,7 +20,8 @@ _TRAIL = 1e-3  # m: a wheel this far behind a vertical axis swings in like a fur
 _VERTICAL = cos(radians(5))
 
 
-def driven_joints(layout: Layout, wheels: Sequence[Wheel], roles: Roles, drive: Sequence[str] | None) -> tuple[tuple[str, ...], str, list[str]]:
+def driven_joints(layout: Layout, wheels: Sequence[Wheel], roles: Roles,
+                  drive: Sequence[str] | None) -> tuple[tuple[str, ...], str, list[str]]:
     """The driven joints in the order of `roles.moving`, where that came from, and notices.
 
     Raises `ModelError` where `<drive>` names a joint that does not exist or does not move.
@@ -29,7 +31,8 @@ def driven_joints(layout: Layout, wheels: Sequence[Wheel], roles: Roles, drive: 
         for name in drive:
             known_joint(layout, name, "<drive>")
             if name not in roles.moving:
-                raise ModelError(f"{layout.source.label}: <drive joint={name!r}/> is locked; joints that move: {', '.join(roles.moving)}")
+                raise ModelError(f"{layout.source.label}: <drive joint={name!r}/> is locked; joints that move: "
+                                 f"{', '.join(roles.moving)}")
         chosen, origin = set(drive), "<nhmech>"
     else:
         for origin, named in (("<ros2_control>", _commanded(layout)), ("<transmission>", _transmitted(layout))):
@@ -38,7 +41,8 @@ def driven_joints(layout: Layout, wheels: Sequence[Wheel], roles: Roles, drive: 
                 notices += notice
                 break
         else:
-            chosen, origin = _customary(layout, wheels, roles), "custom, for the file has no command interface: every wheel that is no caster, and its steering"
+            chosen = _customary(layout, wheels, roles)
+            origin = "custom, for the file has no command interface: every wheel that is no caster, and its steering"
     for wheel in wheels:
         if wheel.joint is not None and wheel.driven is not None:
             chosen = chosen | {wheel.joint} if wheel.driven else chosen - {wheel.joint}
@@ -46,7 +50,8 @@ def driven_joints(layout: Layout, wheels: Sequence[Wheel], roles: Roles, drive: 
 
 
 def is_swivel(layout: Layout, name: str, wheels: Sequence[Wheel]) -> bool:
-    """Whether a steering joint only follows: it is named caster, or it is vertical and its wheels are off its axis (swivels, hitches)."""
+    """Whether a steering joint only follows: it is named caster, or it is vertical and its wheels are off its axis
+    (swivels, hitches)."""
     joint = layout.joints[name]
     if "caster" in name.lower() or is_caster(layout, joint.child):
         return True
@@ -69,13 +74,15 @@ def _customary(layout: Layout, wheels: Sequence[Wheel], roles: Roles) -> set[str
     swivels = {name for name in roles.steering if is_swivel(layout, name, wheels)}
     chosen = set(roles.steering) - swivels
     for wheel in wheels:
-        if wheel.joint is not None and not any(j.name in swivels for j in layout.path(wheel.link)) and not is_caster(layout, wheel.link):
+        if (wheel.joint is not None and not any(j.name in swivels for j in layout.path(wheel.link))
+                and not is_caster(layout, wheel.link)):
             chosen.add(wheel.joint)
     return chosen
 
 
 def _commanded(layout: Layout) -> list[str]:
-    return [e.get("name") for e in layout.source.root.iterfind("ros2_control//joint") if e.find("command_interface") is not None]
+    return [e.get("name") for e in layout.source.root.iterfind("ros2_control//joint")
+            if e.find("command_interface") is not None]
 
 
 def _transmitted(layout: Layout) -> list[str]:
@@ -89,9 +96,11 @@ def _followed(layout: Layout, roles: Roles, named: Sequence[str]) -> tuple[set[s
         if name in roles.moving:
             chosen.add(name)
             continue
-        followers = [e.getparent().get("name") for e in layout.source.root.iterfind("joint/mimic") if e.get("joint") == name]
+        followers = [e.getparent().get("name") for e in layout.source.root.iterfind("joint/mimic")
+                     if e.get("joint") == name]
         followers = [f for f in followers if f in roles.moving]
         if followers:
             chosen |= set(followers)
-            notices.append(f"{name}: commanded in the file but does not move here; {', '.join(followers)}, which mimic it, are driven instead")
+            notices.append(f"{name}: commanded in the file but does not move here; {', '.join(followers)}, which mimic "
+                           "it, are driven instead")
     return chosen, notices

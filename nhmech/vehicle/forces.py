@@ -19,10 +19,12 @@ from .tree import Body
 RESISTANCE_RATE = 0.05      # [rad/s] below which rolling resistance fades, so that a wheel can stand still
 
 
-def lagrangian_system(description: Description, model: pin.Model, algebroid: LieAlgebroid, t: ca.SX, v: ca.SX, a: ca.SX, bodies: Sequence[Body],
-                      inertias: Sequence[Inertia | None], spins: Sequence[Spin], parameters: Parameters, wrench_bodies: Sequence[str],
-                      origin: ca.SX, shorthand: Shorthand | None) -> LagrangianSystem:
-    """S and E of the bodies, the payload and the rotors; damping and rolling resistance; efforts and wrenches as inputs u.
+def lagrangian_system(description: Description, model: pin.Model, algebroid: LieAlgebroid, t: ca.SX, v: ca.SX, a: ca.SX,
+                      bodies: Sequence[Body], inertias: Sequence[Inertia | None], spins: Sequence[Spin],
+                      parameters: Parameters, wrench_bodies: Sequence[str], origin: ca.SX,
+                      shorthand: Shorthand | None) -> LagrangianSystem:
+    """S and E of the bodies, the payload and the rotors; damping and rolling resistance; efforts and wrenches as inputs
+    u.
 
     `origin` is the ground's reference point in W, (3,). The potential energy is zero at the height of W's own origin.
     """
@@ -50,8 +52,9 @@ def lagrangian_system(description: Description, model: pin.Model, algebroid: Lie
         u_names += [f"{body}.{component}" for component in ("fx", "fy", "fz", "tx", "ty", "tz")]
         force = force + ca.gradient(power, v)
     lagrangian = kinetic - potential if shorthand is None else None
-    return LagrangianSystem(algebroid, v, a, lagrangian=lagrangian, gibbs=gibbs, energy=kinetic + potential, force=force, t=t, u=u, theta=parameters.theta,
-                            u_names=tuple(u_names), theta_names=parameters.symbolic, shorthand=shorthand)
+    return LagrangianSystem(algebroid, v, a, lagrangian=lagrangian, gibbs=gibbs, energy=kinetic + potential,
+                            force=force, t=t, u=u, theta=parameters.theta, u_names=tuple(u_names),
+                            theta_names=parameters.symbolic, shorthand=shorthand)
 
 
 def _wrench(name: str, model: pin.Model, bodies: Sequence[Body]) -> tuple[ca.SX, ca.SX]:

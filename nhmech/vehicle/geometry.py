@@ -1,7 +1,8 @@
 """What a vehicle looks like: the URDF's visual and collision shapes, with stand-ins where a mesh cannot be had.
 
-Pinocchio refuses the whole geometry model when one mesh is missing, and drops all shapes of a link when one of them cannot be parsed. So the XML
-is mended first: mesh files are looked up here (no ROS needed) and tried; each one that fails is replaced, and a notice says so.
+Pinocchio refuses the whole geometry model when one mesh is missing, and drops all shapes of a link when one of them
+cannot be parsed. So the XML is mended first: mesh files are looked up here (no ROS needed) and tried; each one that
+fails is replaced, and a notice says so.
 """
 
 from __future__ import annotations
@@ -25,14 +26,17 @@ GREY, DARK, LIGHT = "0.62 0.67 0.73 1", "0.20 0.21 0.23 1", "0.93 0.93 0.90 1"
 def load_geometry(description: Description, model: pin.Model) -> tuple[pin.GeometryModel, pin.GeometryModel, list[str]]:
     """Visual and collision shapes of a robot, and what had to be replaced.
 
-    `model` is the `pin.Model` built from `description.xml`, no joint reduced. Returns (visual_model, collision_model, notices): two
-    `pin.GeometryModel` that refer to the joints and frames of `model`, and one short sentence for each kind of replacement.
+    `model` is the `pin.Model` built from `description.xml`, no joint reduced. Returns (visual_model, collision_model,
+    notices): two `pin.GeometryModel` that refer to the joints and frames of `model`, and one short sentence for each
+    kind of replacement.
 
-    A visual whose mesh is missing or unreadable is replaced by the primitive collision shapes of its link; else, on a wheel's link, by a cylinder of
-    the wheel's radius; else by a small box. A link without visuals shows its collision shapes. Collision meshes that fail are left out.
-    Raises `ModelError` if Pinocchio cannot make a geometry model of the mended file.
+    A visual whose mesh is missing or unreadable is replaced by the primitive collision shapes of its link; else, on a
+    wheel's link, by a cylinder of the wheel's radius; else by a small box. A link without visuals shows its collision
+    shapes. Collision meshes that fail are left out. Raises `ModelError` if Pinocchio cannot make a geometry model of
+    the mended file.
     """
-    root = etree.fromstring(description.xml.encode(), etree.XMLParser(resolve_entities=False, no_network=True, remove_comments=True))
+    root = etree.fromstring(description.xml.encode(), etree.XMLParser(resolve_entities=False, no_network=True,
+                                                                      remove_comments=True))
     loader = coal.CachedMeshLoader()
     bad = {mesh.get("filename", "") for mesh in root.iter("mesh") if not _use_mesh(mesh, description, loader)}
     by_collision, by_standin, dropped = [], [], 0
@@ -57,7 +61,8 @@ def load_geometry(description: Description, model: pin.Model) -> tuple[pin.Geome
         visual = pin.buildGeomFromUrdfString(model, xml, pin.GeometryType.VISUAL, mesh_loader=loader)
         collision = pin.buildGeomFromUrdfString(model, xml, pin.GeometryType.COLLISION, mesh_loader=loader)
     except (ValueError, RuntimeError) as error:
-        raise ModelError(f"{description.path or description.name}: shapes cannot be read: {str(error).strip().splitlines()[-1]}") from error
+        raise ModelError(f"{description.path or description.name}: shapes cannot be read: "
+                         f"{str(error).strip().splitlines()[-1]}") from error
     notices = []
     if by_collision or by_standin or dropped:
         notices += [f"{len(bad)} mesh files missing or unreadable, for example {min(bad)}"] if bad else []
@@ -69,8 +74,9 @@ def load_geometry(description: Description, model: pin.Model) -> tuple[pin.Geome
 def find_mesh(filename: str, description: Description) -> Path | None:
     """The file that a URDF's mesh name means, or None.
 
-    `package://NAME/REST` is looked up in `description.packages`, in the folders above the URDF (one called NAME, or one that holds NAME), in
-    ROS_PACKAGE_PATH and in AMENT_PREFIX_PATH; a relative name in the URDF's folder and those above it.
+    `package://NAME/REST` is looked up in `description.packages`, in the folders above the URDF (one called NAME, or one
+    that holds NAME), in ROS_PACKAGE_PATH and in AMENT_PREFIX_PATH; a relative name in the URDF's folder and those above
+    it.
     """
     for scheme in ("package://", "model://"):
         if filename.startswith(scheme):
@@ -84,7 +90,8 @@ def find_mesh(filename: str, description: Description) -> Path | None:
     else:
         candidates = [Path(description.packages[package]) / rest] if package in description.packages else []
         shared = [Path(p) / "share" for p in os.environ.get("AMENT_PREFIX_PATH", "").split(os.pathsep) if p]
-        for folder in [*above, *map(Path, filter(None, os.environ.get("ROS_PACKAGE_PATH", "").split(os.pathsep))), *shared]:
+        for folder in [*above, *map(Path, filter(None, os.environ.get("ROS_PACKAGE_PATH", "").split(os.pathsep))),
+                       *shared]:
             candidates += [folder / rest] if folder.name == package else []
             candidates.append(folder / package / rest)
     return next((path for path in candidates if path.is_file()), None)
@@ -132,9 +139,11 @@ def _standin(root, link, description: Description):
             return _visual(f'<sphere radius="{wheel.radius}"/>', wheel.point or (0, 0, 0), (0, 0, 0), DARK)
         x, y, z = wheel.axis
         axle = (0.0, np.arctan2(np.hypot(x, y), z), np.arctan2(y, x))
-        return _visual(f'<cylinder radius="{wheel.radius}" length="{0.4 * wheel.radius}"/>', wheel.point or (0, 0, 0), axle, DARK)
+        return _visual(f'<cylinder radius="{wheel.radius}" length="{0.4 * wheel.radius}"/>', wheel.point or (0, 0, 0),
+                       axle, DARK)
     origins = [j.find("origin") for j in root.iterfind("joint") if j.find("parent").get("link") == link.get("name")]
-    points = np.array([[0.0] * 3] + [[float(c) for c in o.get("xyz", "0 0 0").split()] for o in origins if o is not None])
+    points = np.array([[0.0] * 3] + [[float(c) for c in o.get("xyz", "0 0 0").split()] for o in origins
+                                     if o is not None])
     low, high = points.min(axis=0), points.max(axis=0)
     size = np.maximum(0.8 * (high - low), max(0.03, 0.1 * np.max(high - low)))
     return _visual(f'<box size="{size[0]} {size[1]} {size[2]}"/>', (low + high) / 2, (0, 0, 0), GREY)
@@ -163,7 +172,8 @@ def _coloured(visual, colour: str):
 
 
 def _spins(root, link) -> bool:
-    return any(j.get("type") == "continuous" and j.find("child").get("link") == link.get("name") for j in root.iterfind("joint"))
+    return any(j.get("type") == "continuous" and j.find("child").get("link") == link.get("name")
+               for j in root.iterfind("joint"))
 
 
 def _names(links: list[str]) -> str:

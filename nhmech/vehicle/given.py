@@ -17,7 +17,8 @@ _BALLS = ("sphere", "caster_ball")
 
 
 def listed_wheels(wheels, origin: str) -> tuple[Wheel, ...]:
-    """The wheels as a tuple. Raises `ModelError` for what is no sequence of `Wheel`, is empty, or names a contact twice."""
+    """The wheels as a tuple. Raises `ModelError` for what is no sequence of `Wheel`, is empty, or names a contact
+    twice."""
     if isinstance(wheels, Wheel):
         wheels = [wheels]
     try:
@@ -39,12 +40,13 @@ def listed_wheels(wheels, origin: str) -> tuple[Wheel, ...]:
 def complete_wheels(layout: Layout, wheels: Sequence[Wheel], origin: str) -> tuple[list[Contact], list[str]]:
     """The wheels as given, each with `link` (the child of its joint), `axis` (unit) and `point` filled in; and notices.
 
-    `origin` says who gave them ("wheels=" or "<nhmech>"). Raises `ModelError` for unknown names, joints that cannot roll,
-    axes of zero length or across the joint, links that do not belong to the joint, blades without axis or point.
+    `origin` says who gave them ("wheels=" or "<nhmech>"). Raises `ModelError` for unknown names, joints that cannot
+    roll, axes of zero length or across the joint, links that do not belong to the joint, blades without axis or point.
     """
     contacts, notices = [], []
     for wheel in wheels:
-        contact, notice = _on_joint(layout, wheel, origin) if wheel.joint is not None else _on_link(layout, wheel, origin)
+        place = _on_joint if wheel.joint is not None else _on_link
+        contact, notice = place(layout, wheel, origin)
         contacts.append(contact)
         notices += notice
     return contacts, notices
@@ -58,13 +60,16 @@ def _on_joint(layout: Layout, wheel: Wheel, origin: str) -> tuple[Contact, list[
     link = wheel.link if wheel.link is not None else joint.child
     known_link(layout, link, origin)
     if link not in layout.rigid(joint.child):
-        raise ModelError(f"{origin}: wheel {wheel.name!r}: link {link!r} does not turn with the joint; its rotor is {', '.join(layout.rigid(joint.child))}")
+        rotor = ", ".join(layout.rigid(joint.child))
+        raise ModelError(f"{origin}: wheel {wheel.name!r}: link {link!r} does not turn with the joint; its rotor is "
+                         f"{rotor}")
     X = layout.X(joint.child, link)
     axis = joint.axis
     if wheel.axis is not None:
         axis = X[:3, :3] @ _unit(wheel, origin)
         if wheel.kind not in _BALLS and np.linalg.norm(np.cross(axis, joint.axis)) > PARALLEL:
-            raise ModelError(f"{origin}: wheel {wheel.name!r}: axis={wheel.axis} is not the joint's axis {_tuple(joint.axis)}, about which it turns; leave axis= out")
+            raise ModelError(f"{origin}: wheel {wheel.name!r}: axis={wheel.axis} is not the joint's axis "
+                             f"{_tuple(joint.axis)}, about which it turns; leave axis= out")
     rim, notices = find_rim(layout, joint), []
     if wheel.point is not None:
         point, where = X[:3, :3] @ _finite(wheel, origin) + X[:3, 3], "its point is given"
@@ -73,7 +78,8 @@ def _on_joint(layout: Layout, wheel: Wheel, origin: str) -> tuple[Contact, list[
     else:
         point, where = np.zeros(3), "its centre is the joint's origin"
     if rim is not None and wheel.kind != "blade" and abs(rim.radius - wheel.radius) > 0.1 * rim.radius:
-        notices.append(f"{wheel.name}: radius {wheel.radius:.6g} m as given, although the collision {rim.kind} of {rim.link!r} has {rim.radius:.6g} m")
+        notices.append(f"{wheel.name}: radius {wheel.radius:.6g} m as given, although the collision {rim.kind} of "
+                       f"{rim.link!r} has {rim.radius:.6g} m")
     filled = replace(wheel, link=joint.child, axis=_tuple(axis), point=_tuple(point))
     return Contact(filled, f"from {origin}; {where}"), notices
 
@@ -82,16 +88,19 @@ def _on_link(layout: Layout, wheel: Wheel, origin: str) -> tuple[Contact, list[s
     known_link(layout, wheel.link, origin)
     axis = None if wheel.axis is None else _unit(wheel, origin)
     if wheel.kind == "blade" and axis is None:
-        raise ModelError(f"{origin}: wheel {wheel.name!r}: a blade needs axis=, its lateral direction in the frame of its link, such as (0, 1, 0)")
+        raise ModelError(f"{origin}: wheel {wheel.name!r}: a blade needs axis=, its lateral direction in the frame of "
+                         "its link, such as (0, 1, 0)")
     if wheel.point is not None:
         point, where = _finite(wheel, origin), "its point is given"
     elif wheel.kind == "blade":
-        raise ModelError(f"{origin}: wheel {wheel.name!r}: a blade needs point=, where it touches the ground, in the frame of its link [m]")
+        raise ModelError(f"{origin}: wheel {wheel.name!r}: a blade needs point=, where it touches the ground, in the "
+                         "frame of its link [m]")
     else:
         kinds = ("sphere",) if wheel.kind in _BALLS else ("cylinder", "sphere")
         shape = next((s for s in layout.shapes(wheel.link) if s.kind in kinds), None)
         point = np.zeros(3) if shape is None else shape.centre
-        where = "its centre is the link's origin" if shape is None else f"its centre is that of the collision {shape.kind}"
+        where = "the link's origin" if shape is None else f"that of the collision {shape.kind}"
+        where = f"its centre is {where}"
     filled = replace(wheel, axis=None if axis is None else _tuple(axis), point=_tuple(point))
     return Contact(filled, f"from {origin}; {where}"), []
 
@@ -101,7 +110,8 @@ def known_joint(layout: Layout, name: str, origin: str) -> Joint:
     if name not in layout.joints:
         moving = [j.name for j in layout.joints.values() if j.moves]
         shown = ", ".join(moving[:30]) + (f" and {len(moving) - 30} more" if len(moving) > 30 else "")
-        raise ModelError(f"{origin}: joint {name!r} does not exist in {layout.source.label}; joints that move: {shown or 'none'}")
+        raise ModelError(f"{origin}: joint {name!r} does not exist in {layout.source.label}; joints that move: "
+                         f"{shown or 'none'}")
     return layout.joints[name]
 
 
@@ -119,7 +129,8 @@ def _finite(wheel: Wheel, origin: str, what: str = "point") -> np.ndarray:
     except (TypeError, ValueError):
         value = np.array([np.nan])
     if value.shape != (3,) or not np.all(np.isfinite(value)):
-        raise ModelError(f"{origin}: wheel {wheel.name!r}: {what}={getattr(wheel, what)!r} must be three finite numbers")
+        raise ModelError(f"{origin}: wheel {wheel.name!r}: {what}={getattr(wheel, what)!r} must be three finite "
+                         "numbers")
     return value
 
 

@@ -25,7 +25,8 @@ def rolling_candidates(layout: Layout) -> list[Joint]:
     """Joints that inference would call wheels: continuous or revolute, horizontal, and named wheel.
 
     The name may be the joint's, its child link's, or that of a link with a coaxial rim that is fixed to the rotor
-    (upkie's tyres, the rear wheels of the MIT racecar). A joint without any shape that others mimic is no wheel but a handle.
+    (upkie's tyres, the rear wheels of the MIT racecar). A joint without any shape that others mimic is no wheel but a
+    handle.
     """
     found = []
     for joint in layout.joints.values():
@@ -46,11 +47,12 @@ def is_handle(layout: Layout, joint: Joint) -> bool:
 def infer_wheels(layout: Layout) -> tuple[list[Contact], list[str]]:
     """The wheels of a robot that says nothing about them, and notices.
 
-    Raises `ModelError` where no joint rolls (listing those that could), where an axle named wheel leans, or where a wheel's radius is
-    nowhere but in a mesh.
+    Raises `ModelError` where no joint rolls (listing those that could), where an axle named wheel leans, or where a
+    wheel's radius is nowhere but in a mesh.
     """
     joints = rolling_candidates(layout)
-    leaning = [j for j in layout.joints.values() if j.turns and _named(j.name) and 0.02 <= abs(layout.axis_R(j)[2]) < 0.7 and find_rim(layout, j)]
+    leaning = [j for j in layout.joints.values() if j.turns and _named(j.name)
+               and 0.02 <= abs(layout.axis_R(j)[2]) < 0.7 and find_rim(layout, j)]
     if leaning:
         raise ModelError(_leans(layout, joints, leaning))
     if not joints:
@@ -66,7 +68,10 @@ def infer_wheels(layout: Layout) -> tuple[list[Contact], list[str]]:
     if unknown:
         raise ModelError(_no_radius(layout, contacts, unknown))
     handles = [j.name for j in layout.joints.values() if j.turns and _named(j.name) and is_handle(layout, j)]
-    notices = [f"{', '.join(handles)}: no wheel, because nothing on it can touch the ground; it only leads other joints by <mimic>"] if handles else []
+    notices = []
+    if handles:
+        notices.append(f"{', '.join(handles)}: no wheel, because nothing on it can touch the ground; it only leads "
+                       "other joints by <mimic>")
     return contacts, notices
 
 
@@ -98,12 +103,14 @@ def _wheel(joint: Joint, rim: Rim) -> Wheel:
 
 
 def _reason(joint: Joint, rim: Rim) -> str:
-    by_name = next((f"{what} {name!r} is named wheel" for what, name in (("joint", joint.name), ("link", joint.child)) if _named(name)), None)
+    by_name = next((f"{what} {name!r} is named wheel" for what, name in (("joint", joint.name), ("link", joint.child))
+                    if _named(name)), None)
     by_name = by_name or f"it turns {rim.link!r}, which is fixed to its rotor"
     where = "" if rim.link == joint.child else f" {rim.link!r}, fixed to the rotor"
     shape = f"collision {rim.kind} of" + (where or f" {joint.child!r}")
     ball = "; a ball on an axle rolls like a disc of its radius" if rim.kind == "sphere" else ""
-    return f"{by_name} and its {joint.type} axle is horizontal; radius {rim.radius:.6g} m from the coaxial {shape}{ball}"
+    return (f"{by_name} and its {joint.type} axle is horizontal; radius {rim.radius:.6g} m from the coaxial "
+            f"{shape}{ball}")
 
 
 def suggestion(layout: Layout, joint: Joint) -> str:
@@ -117,8 +124,9 @@ def _leans(layout: Layout, joints: list[Joint], leaning: list[Joint]) -> str:
     lines = [wheel_line(_wheel(j, rim)) for j, rim in rims if rim is not None]
     angle = np.degrees(np.arcsin(abs(layout.axis_R(leaning[0])[2])))
     return (
-        f"{layout.source.at(leaning[0].element)}: named wheel, but its axle leans {angle:.1f} degrees in the start pose, so it may be a wheel with camber or none at all. "
-        f"List what touches the ground: wheels=[{', '.join(lines)}]"
+        f"{layout.source.at(leaning[0].element)}: named wheel, but its axle leans {angle:.1f} degrees in the start "
+        "pose, "
+        f"so it may be a wheel with camber or none at all. List what touches the ground: wheels=[{', '.join(lines)}]"
     )
 
 
@@ -129,10 +137,12 @@ def _no_radius(layout: Layout, contacts: list[Contact], unknown: list[Joint]) ->
         return _crossed(layout, first, *crossed)
     shown = "is a mesh" if has_mesh(layout, first) else "there is none"
     guessed = any("RADIUS" not in suggestion(layout, j) for j in unknown)
-    guess = "; the numbers for these come from a visual cylinder, or from mass and inertia as a solid disc, so check them" if guessed else ""
+    guess = "; the numbers for these come from a visual cylinder, or from mass and inertia as a solid disc, so check " \
+            "them" if guessed else ""
     return (
-        f"{layout.source.at(first.element)}: the radius of {_names(unknown)} is not in the file: it would be that of a collision cylinder or sphere "
-        f"around the axle, and {shown}. Say it: wheels=[{', '.join(lines)}] (and the casters, if there are any){guess}"
+        f"{layout.source.at(first.element)}: the radius of {_names(unknown)} is not in the file: it would be that of a "
+        f"collision cylinder or sphere around the axle, and {shown}. "
+        f"Say it: wheels=[{', '.join(lines)}] (and the casters, if there are any){guess}"
     )
 
 
@@ -141,29 +151,40 @@ def _crossed(layout: Layout, joint: Joint, radius: float, along: np.ndarray) -> 
     along = along * np.sign(along[np.argmax(np.abs(along))])
     cylinder, axle = (" ".join(f"{c + 0.0:g}" for c in np.round(direction, 4)) for direction in (along, joint.axis))
     upright = abs((layout.X_RL[joint.child][:3, :3] @ along)[2]) > 0.7
-    text = f"{layout.source.at(joint.element)}: its collision cylinder (radius {radius:g} m) stands along ({cylinder}), across the axle ({axle}) that the joint turns about. "
+    turn = '<origin rpy="1.5707963 0 0"/>'
+    text = (f"{layout.source.at(joint.element)}: its collision cylinder (radius {radius:g} m) stands along "
+            f"({cylinder}), across the axle ({axle}) that the joint turns about. ")
     if joint.element.find("axis") is None:
-        text += f'The joint has no <axis>, which in URDF means x: write <axis xyz="{"0 1 0" if upright else cylinder}"/>'
-        return text + (' and turn the shapes onto it with <origin rpy="1.5707963 0 0"/>: a URDF cylinder stands along z' if upright else "")
-    return text + 'A URDF cylinder stands along z: turn the wheel\'s shapes onto the axle with <origin rpy="1.5707963 0 0"/> (an axle along y), or correct <axis>'
+        axis = "0 1 0" if upright else cylinder
+        text += f'The joint has no <axis>, which in URDF means x: write <axis xyz="{axis}"/>'
+        return text + (f" and turn the shapes onto it with {turn}: a URDF cylinder stands along z" if upright else "")
+    return text + (f"A URDF cylinder stands along z: turn the wheel's shapes onto the axle with {turn} (an axle along "
+                   "y), or correct <axis>")
 
 
 def not_listed(layout: Layout, wheels: Sequence[Wheel], locked: Collection[str], given: Collection[str]) -> list[str]:
-    """A notice where wheels were listed and others of the file were left out: their joints are `locked`, though not `given` as such."""
-    out = [j.name for j in rolling_candidates(layout) if j.name in locked and j.name not in given and find_rim(layout, j) is not None]
+    """A notice where wheels were listed and others of the file were left out: their joints are `locked`, though not
+    `given` as such."""
+    out = [j.name for j in rolling_candidates(layout) if j.name in locked and j.name not in given
+           and find_rim(layout, j) is not None]
     listed = ", ".join(w.name for w in wheels)
-    return [f"{', '.join(out)}: would be found as wheels, but only {listed} {'was' if len(wheels) == 1 else 'were'} listed; they are locked "
-            "and touch nothing. List all that touch the ground, or lock them by name"] if out else []
+    if not out:
+        return []
+    were = "was" if len(wheels) == 1 else "were"
+    return [f"{', '.join(out)}: would be found as wheels, but only {listed} {were} listed; they are locked and touch "
+            "nothing. List all that touch the ground, or lock them by name"]
 
 
 def _no_wheel(layout: Layout) -> str:
     turning = [j for j in layout.joints.values() if j.turns]
     label = layout.source.label
     if not turning:
-        return f"{label}: no joint turns, so nothing can roll; a wheel hangs on a continuous joint with a horizontal axle"
+        return (f"{label}: no joint turns, so nothing can roll; a wheel hangs on a continuous joint with a horizontal "
+                "axle")
     flat = [j for j in turning if is_horizontal(layout, j)]
     upright = [j for j in turning if abs(layout.axis_R(j)[2]) > 0.7]
-    text = f"{label}: no rolling joint was found: none that turns about a horizontal axle is named wheel, nor is its link."
+    text = (f"{label}: no rolling joint was found: none that turns about a horizontal axle is named wheel, nor is its "
+            "link.")
     dummies = [j for j in turning if _named(j.name) and j not in flat]
     if dummies:
         text += f" ({_names(dummies)}: named wheel, but its axis is not horizontal.)"
@@ -174,8 +195,9 @@ def _no_wheel(layout: Layout) -> str:
     if upright and not flat:
         lines = [_blade(layout, j) for j in upright[:8]]
         text += (
-            f" {_names(upright)} can only steer: a wheel drawn in one piece with its steering is a contact without lateral slip that needs no rolling "
-            f"joint: wheels=[{', '.join(lines)}] with HEIGHT the contact's height in the link's frame."
+            f" {_names(upright)} can only steer: a wheel drawn in one piece with its steering is a contact without "
+            f"lateral slip that needs no rolling joint: wheels=[{', '.join(lines)}] "
+            "with HEIGHT the contact's height in the link's frame."
         )
     return text
 
@@ -183,7 +205,8 @@ def _no_wheel(layout: Layout) -> str:
 def _blade(layout: Layout, joint: Joint) -> str:
     R = layout.X_RL[joint.child][:3, :3]
     lateral = np.round(R.T @ (0.0, 1.0, 0.0), 4) + 0.0
-    return f"Wheel(None, 'blade', link={joint.child!r}, axis=({', '.join(f'{c:g}' for c in lateral)}), point=(0, 0, HEIGHT))"
+    axis = ", ".join(f"{c:g}" for c in lateral)
+    return f"Wheel(None, 'blade', link={joint.child!r}, axis=({axis}), point=(0, 0, HEIGHT))"
 
 
 def _names(joints) -> str:

@@ -11,13 +11,15 @@ from .vehicle import Vehicle
 from .wheel import Wheel
 
 
-def load(source: str | PathLike, *, wheels: Sequence[Wheel] | None = None, ground: Ground = Ground(), free: Sequence[str] = (),
+def load(source: str | PathLike, *, wheels: Sequence[Wheel] | None = None, ground: Ground = Ground(),
+         free: Sequence[str] = (),
          locked: Mapping[str, float] | None = None, skid=None, speeds: Sequence[str] | None = None,
          packages: Mapping[str, str] | None = None, arguments: Mapping[str, str] | None = None) -> Vehicle:
     """Reads a robot and attaches ideal rolling to it.
 
     source    path of a URDF or xacro file, or XML text
-    wheels    what touches the ground; else the file's `<nhmech>` element; else inferred from joint names and collision shapes
+    wheels    what touches the ground; else the file's `<nhmech>` element; else inferred from joint names and collision
+              shapes
     ground    the plane it rolls on
     free      joints to release that are neither wheel nor steering; all others are held
     locked    joint -> position [rad, m] at which it is held
@@ -26,9 +28,11 @@ def load(source: str | PathLike, *, wheels: Sequence[Wheel] | None = None, groun
     packages  ROS package name -> folder, for `package://` paths
     arguments  of a xacro file (`<xacro:arg>`): name -> value
 
-    Raises `ModelError`: a file that cannot be read, a wheel that cannot be found or measured, a vehicle that cannot stand or turn.
+    Raises `ModelError`: a file that cannot be read, a wheel that cannot be found or measured, a vehicle that cannot
+    stand or turn.
     """
     from .describe import describe
 
-    description = describe(source, wheels=wheels, free=free, locked=locked, skid=skid, speeds=speeds, packages=packages, arguments=arguments)
+    description = describe(source, wheels=wheels, free=free, locked=locked, skid=skid, speeds=speeds, packages=packages,
+                           arguments=arguments)
     return build(description, ground)

@@ -8,7 +8,7 @@ import pinocchio as pin
 from ..errors import ModelError
 from .description import Description
 
-SNAP = 5e-3    # [rad] an axis this near to a coordinate axis, or to the horizontal, was meant to be there (rpy="1.57 0 0")
+SNAP = 5e-3    # [rad] an axis this near to a coordinate axis, or the horizontal, was meant to be there (rpy="1.57 0 0")
 
 
 def full_model(description: Description) -> pin.Model:
@@ -65,7 +65,8 @@ def is_prismatic(model: pin.Model, joint: int) -> bool:
 
 
 def _snap_axes(model: pin.Model, names: set[str]) -> None:
-    """Turns joint placements so that axes meant to be horizontal, vertical or along a coordinate axis are so exactly."""
+    """Turns joint placements so that axes meant to be horizontal, vertical or along a coordinate axis are so
+    exactly."""
     rotation = [np.eye(3)] * model.njoints                    # of each joint frame against the root, zero pose
     for joint in range(2, model.njoints):
         parent = rotation[model.parents[joint]]

@@ -22,15 +22,18 @@ def _mount(model: pin.Model, wheel: Wheel) -> Mount:
     point = np.zeros(3) if wheel.point is None else np.asarray(wheel.point, dtype=float)
     centre = frame.placement.act(point)
     if wheel.joint is None:
-        axle = None if wheel.axis is None or wheel.kind in ("sphere", "caster_ball") else frame.placement.rotation @ wheel.axis
-        return Mount(wheel, frame.parentJoint, _clean(centre), None if axle is None else _clean(axle / np.linalg.norm(axle)), None)
+        ball = wheel.axis is None or wheel.kind in ("sphere", "caster_ball")
+        axle = None if ball else frame.placement.rotation @ wheel.axis
+        return Mount(wheel, frame.parentJoint, _clean(centre),
+                     None if axle is None else _clean(axle / np.linalg.norm(axle)), None)
     joint = model.getJointId(wheel.joint)
     if frame.parentJoint != joint:
         raise ModelError(f"wheel {wheel.name!r}: link {wheel.link!r} does not turn with joint {wheel.joint!r}")
     axis = joint_axis(model, joint)
     placement = model.jointPlacements[joint]
-    centre = placement.act(axis * (axis @ centre))            # on the axle, where it does not depend on the wheel's angle
-    return Mount(wheel, model.parents[joint], _clean(centre), _clean(placement.rotation @ axis), model.joints[joint].idx_v)
+    centre = placement.act(axis * (axis @ centre))      # on the axle, where it does not depend on the wheel's angle
+    return Mount(wheel, model.parents[joint], _clean(centre), _clean(placement.rotation @ axis),
+                 model.joints[joint].idx_v)
 
 
 def _link_frame(model: pin.Model, wheel: Wheel) -> pin.Frame:

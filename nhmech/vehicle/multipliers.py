@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -10,6 +11,8 @@ import pinocchio as pin
 from ..errors import MechanicsError
 from .least_distance import least_norm
 from .vehicle import Vehicle
+
+Terms = Callable[..., Sequence[np.ndarray]]      # (t, q, v, u, theta) -> A, gamma, tau
 
 
 @dataclass(frozen=True)
@@ -20,27 +23,35 @@ class Saddle:
     lam: np.ndarray
 
 
+def balance(vehicle: Vehicle, t: float, q: np.ndarray, v: np.ndarray,
+            u: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """A (m, nv) of all rows, gamma (m,) and tau (nv,)."""
+    A, gamma, tau = vehicle.function("balance")(t, q, v, u, vehicle.theta)
+    return A.full(), gamma.full().ravel(), tau.full().ravel()
+
+
 def saddle(vehicle: Vehicle, t: float, q: np.ndarray, v: np.ndarray, u: np.ndarray) -> Saddle:
     """Solves [M -A^T; A 0] [dv/dt; lambda] = [tau - h; -gamma] with the kept rows of A.
 
     M from `pin.crba`, h from `pin.nonLinearEffects`; never through the inverse of M, which may be singular alone.
     Raises `MechanicsError` where the whole matrix is singular.
     """
-    model, data = vehicle.model, vehicle.model.createData()
-    kept = list(vehicle.frame.kept)
-    q, v = np.asarray(q, dtype=float), np.asarray(v, dtype=float)
-    M = pin.crba(model, data, q)
-    M = np.triu(M) + np.triu(M, 1).T
-    h = pin.nonLinearEffects(model, data, q, v)
-    A = vehicle.function("constraints")(t, q, vehicle.theta)[0].full()[kept]
-    gamma = vehicle.function("gamma")(t, q, v, vehicle.theta).full().ravel()[kept]
-    tau = vehicle.function("force")(t, q, v, u, vehicle.theta).full().ravel()
-    nv, r = len(v), len(kept)
-    matrix = np.block([[M, -A.T], [A, np.zeros((r, r))]])
+    return _solved(vehicle, q, v, *balance(vehicle, t, q, v, u))
+
+
+def _solved(vehicle: Vehicle, q: np.ndarray, v: np.ndarray, A: np.ndarray, gamma: np.ndarray,
+            tau: np.ndarray) -> Saddle:
+    q, v, kept, nv = np.asarray(q, dtype=float), np.asarray(v, dtype=float), list(vehicle.frame.kept), len(v)
+    matrix, data = np.zeros((nv + len(kept), nv + len(kept))), vehicle.data
+    matrix[:nv, :nv] = pin.crba(vehicle.model, data, q)                  # both triangles, in Python
+    matrix[nv:, :nv] = A[kept]
+    matrix[:nv, nv:] = -A[kept].T
+    h = pin.nonLinearEffects(vehicle.model, data, q, v)
     try:
-        solution = np.linalg.solve(matrix, np.concatenate([tau - h, -gamma]))
+        solution = np.linalg.solve(matrix, np.concatenate([tau - h, -gamma[kept]]))
     except np.linalg.LinAlgError as error:
-        raise MechanicsError(f"the saddle system of {vehicle.name!r} is singular at q = {q}: a moving part has no mass") from error
+        raise MechanicsError(f"the saddle system of {vehicle.name!r} is singular at q = {q}: a moving part has no "
+                             "mass") from error
     return Saddle(solution[:nv], solution[nv:])
 
 
@@ -60,19 +71,21 @@ class Reactions:
     undetermined: tuple[str, ...]
 
 
-def ground_load(vehicle: Vehicle, t: float, q: np.ndarray, v: np.ndarray, u: np.ndarray) -> tuple[list[tuple[str, str]], np.ndarray, np.ndarray]:
+def ground_load(vehicle: Vehicle, t: float, q: np.ndarray, v: np.ndarray, u: np.ndarray,
+                terms: Terms | None = None) -> tuple[list[tuple[str, str]], np.ndarray, np.ndarray]:
     """(wheel, direction) of each contact force, and (nv, n) and (nv,): whatever the forces f are, matrix f = right.
 
     Multipliers of couplings, mimic joints and gauges are determined and stay out of it.
+
+    terms  a quicker way to evaluate `vehicle.function("balance")`
     """
-    distribution = vehicle.constrained.distribution
-    solution = saddle(vehicle, t, q, v, u)
-    A = vehicle.function("constraints")(t, q, vehicle.theta)[0].full()
-    names = [(c.name, direction) for c in vehicle.contacts for direction in c.held if f"{c.name}/{direction}" in distribution.names]
-    index = [distribution.names.index(f"{wheel}/{direction}") for wheel, direction in names]
-    kept = list(vehicle.frame.kept)
-    load = sum((solution.lam[kept.index(i)] * A[i] for i in index if i in kept), np.zeros(A.shape[1]))
-    return names, A[index].T, load
+    A, gamma, tau = balance(vehicle, t, q, v, u) if terms is None else terms(t, q, v, u, vehicle.theta)
+    lam, kept = _solved(vehicle, q, v, A, gamma, tau).lam, vehicle.frame.kept
+    carried = np.zeros(len(A))
+    carried[list(kept)] = lam
+    index = list(vehicle.contact_rows.values())
+    matrix = A[index].T
+    return list(vehicle.contact_rows), matrix, matrix @ carried[index]
 
 
 def reactions(vehicle: Vehicle, t: float, q: np.ndarray, v: np.ndarray, u: np.ndarray) -> Reactions:

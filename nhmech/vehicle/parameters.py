@@ -14,8 +14,8 @@ from ..errors import ModelError
 class Parameters:
     """Named values, some of them symbols.
 
-    A value is a plain number, which folds into the expressions, unless its name is among `symbolic`: then it is an entry of
-    theta, and derivatives by it exist.
+    A value is a plain number, which folds into the expressions, unless its name is among `symbolic`: then it is an
+    entry of theta, and derivatives by it exist.
     """
 
     def __init__(self, values: Mapping[str, float], symbolic: Iterable[str] = ()):

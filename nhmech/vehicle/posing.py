@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -20,16 +21,24 @@ def posed(vehicle: Vehicle, pose, joints: dict[str, float], t: float) -> np.ndar
     unknown = [name for name in joints if not model.existJointName(name) or name == model.names[1]]
     if unknown:
         raise ModelError(f"unknown joint {unknown[0]!r}; moving joints are {', '.join(list(model.names)[2:])}")
+    joints = {name: _finite(name, value) for name, value in joints.items()}
     q = pin.neutral(model)
     base = _as_se3(pose, vehicle.placer.normal, np.array(vehicle.ground.point))
     for name, value in _closed(vehicle, joints).items():
-        if not np.isfinite(value):
-            raise ModelError(f"joint {name!r} = {value} is not finite")
-        write_joint(model, q, name, value)
+        write_joint(model, q, name, _finite(name, value))
     if vehicle.gauge is not None:
         base = _regauged(vehicle, q, base)
     q[:3], q[3:7] = base.translation, pin.Quaternion(base.rotation).coeffs()
     return vehicle.placer.place(q, vehicle.support, t)
+
+
+def _finite(joint: str, position) -> float:
+    try:
+        if math.isfinite(position):
+            return float(position)
+    except (TypeError, ValueError):
+        pass
+    raise ModelError(f"joint {joint!r} = {position!r} must be a finite number")
 
 
 def _closed(vehicle: Vehicle, joints: dict[str, float]) -> dict[str, float]:
@@ -54,9 +63,11 @@ def _regauged(vehicle: Vehicle, q: np.ndarray, base: pin.SE3) -> pin.SE3:
     across = base.rotation @ axle
     forward = np.cross(across, vehicle.placer.normal)
     if np.linalg.norm(forward) < 1e-9:
-        raise ModelError(f"{joint!r}: the axle is parallel to the ground's normal, a wheel lying flat has no contact point")
+        raise ModelError(f"{joint!r}: the axle is parallel to the ground's normal, a wheel lying flat has no contact "
+                         "point")
     forward /= np.linalg.norm(forward)
-    R = np.column_stack([forward, across, np.cross(forward, across)]) @ np.column_stack([level, axle, np.cross(level, axle)]).T
+    to = np.column_stack([forward, across, np.cross(forward, across)])
+    R = to @ np.column_stack([level, axle, np.cross(level, axle)]).T
     angle = pin.log3(R.T @ base.rotation) @ axle
     write_joint(vehicle.model, q, joint, vehicle.joint_positions(q)[joint] + angle)
     return pin.SE3(R, base.translation)
@@ -68,9 +79,12 @@ def _as_se3(pose, normal: np.ndarray, point: np.ndarray) -> pin.SE3:
     upright = pin.Quaternion.FromTwoVectors(np.array([0.0, 0.0, 1.0]), normal).toRotationMatrix()
     if pose is None:
         return pin.SE3(upright, point.copy())
-    value = np.asarray(pose, dtype=float)
+    try:
+        value = np.asarray(pose, dtype=float)
+    except (TypeError, ValueError):
+        value = np.full(1, np.nan)
     if not np.all(np.isfinite(value)):
-        raise ModelError(f"pose {pose!r} contains a number that is not finite")
+        raise ModelError(f"pose {pose!r} contains a number that is not finite, or what is no number")
     if value.shape == (3,):
         return pin.SE3(upright @ pin.rpy.rpyToMatrix(0, 0, value[2]), np.r_[value[:2], point[2]])
     if value.shape == (6,):

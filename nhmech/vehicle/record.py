@@ -18,15 +18,19 @@ def record(vehicle: Vehicle) -> dict:
     values = asdict(vehicle.description)
     values["path"] = None if vehicle.description.path is None else str(vehicle.description.path)
     values["packages"] = {name: str(folder) for name, folder in vehicle.description.packages.items()}
-    parameters = {"values": {name: float(value) for name, value in vehicle.parameters.values.items()}, "symbolic": vehicle.parameters.symbolic}
-    return {"description": values, "ground": asdict(vehicle.ground), "parameters": parameters, "wrench_bodies": vehicle.wrench_bodies}
+    parameters = {"values": {name: float(value) for name, value in vehicle.parameters.values.items()},
+                  "symbolic": vehicle.parameters.symbolic}
+    return {"description": values, "ground": asdict(vehicle.ground), "parameters": parameters,
+            "wrench_bodies": vehicle.wrench_bodies}
 
 
 def restore(values: dict) -> Vehicle:
     """The vehicle of a saved run."""
     d = dict(values["description"])
-    wheels = tuple(Wheel(**{k: tuple(x) if isinstance(x, list) else x for k, x in wheel.items()}) for wheel in d["wheels"])
-    d.update(wheels=wheels, path=None if d["path"] is None else Path(d["path"]), mimic=tuple(Mimic(**m) for m in d["mimic"]),
+    wheels = tuple(Wheel(**{k: tuple(x) if isinstance(x, list) else x for k, x in wheel.items()})
+                   for wheel in d["wheels"])
+    d.update(wheels=wheels, path=None if d["path"] is None else Path(d["path"]),
+             mimic=tuple(Mimic(**m) for m in d["mimic"]),
              limits={name: Limits(**limit) for name, limit in d["limits"].items()},
              packages={name: Path(folder) for name, folder in d["packages"].items()},
              speeds=None if d["speeds"] is None else tuple(d["speeds"]))

@@ -22,18 +22,20 @@ def remarks(vehicle: Vehicle) -> tuple[str, ...]:
     said = []
     offsets = [(name, 1e3 * d) for name, d in zip(vehicle.contact_names, vehicle.support.offsets) if abs(d) > PERFECT]
     if offsets:
-        said.append("contacts out of the common plane, taken as rounding: " + ", ".join(f"{name} {d:+.2f} mm" for name, d in offsets))
+        said.append("contacts out of the common plane, taken as rounding: "
+                    + ", ".join(f"{name} {d:+.2f} mm" for name, d in offsets))
     rollers = [c for c in vehicle.contacts if c.mount.wheel.kind in ("mecanum", "omni") and c.mount.spin is not None]
     if len(rollers) >= 3:
         rank = _rank_of_rates(vehicle, [c.mount.spin for c in rollers])
         if rank < 3:
-            said.append(f"the rates of the {len(rollers)} roller wheels determine {rank} of the base's 3 motions only: look at the roller angles; "
-                        "opposite corners should have the same, neighbours opposite ones")
+            said.append(f"the rates of the {len(rollers)} roller wheels determine {rank} of the base's 3 motions only: "
+                        "look at the roller angles; opposite corners should have the same, neighbours opposite ones")
     if stiff := stiffness_in_words(vehicle, USUAL_STEP):
         said.append(stiff)
     if unguarded := _unguarded(vehicle):
         leaders = " and ".join(axle.steering for axle in vehicle.steering.pair())
-        said.append(f"the limits of {', '.join(unguarded)} are not enforced: with two leaders ({leaders}) and no fixed axle, angles that keep "
+        said.append(f"the limits of {', '.join(unguarded)} are not enforced: with two leaders ({leaders}) and no fixed "
+                    "axle, angles that keep "
                     "all wheels within their limits are no intervals; watch joint_position, or lock steering joints")
     return tuple(said)
 
@@ -44,12 +46,14 @@ def _unguarded(vehicle: Vehicle) -> list[str]:
         return []
     limits, pair = vehicle.description.limits, vehicle.steering.pair()
     followers = [axle.steering for axle in vehicle.steering.steered if axle not in pair]
-    return [name for name in followers if name in limits and (np.isfinite(limits[name].lower) or np.isfinite(limits[name].upper))]
+    return [name for name in followers if name in limits and (np.isfinite(limits[name].lower)
+                                                              or np.isfinite(limits[name].upper))]
 
 
 def _rank_of_rates(vehicle: Vehicle, rates: list[int]) -> int:
     """Of the wheel rates on the distribution, at the neutral pose."""
-    A = vehicle.function("constraints")(0.0, vehicle.constrained.samples[0], vehicle.theta)[0].full() / vehicle.constrained.scales
+    A = vehicle.function("constraints")(0.0, vehicle.constrained.samples[0],
+                                        vehicle.theta)[0].full() / vehicle.constrained.scales
     _, s, vt = np.linalg.svd(A)
     kernel = vt[int(np.sum(s > 1e-9 * s[0])):]
     return int(np.linalg.matrix_rank(kernel[:, rates], tol=1e-9))
@@ -118,7 +122,7 @@ def frozen_parts(vehicle: Vehicle) -> list[str]:
         for q in vehicle.constrained.samples[:4]:
             A = vehicle.function("constraints")(0.0, q, vehicle.theta)[0].full()[list(d.phi_rows)]
             n = pin.Quaternion(q[3:7]).toRotationMatrix().T @ vehicle.placer.normal
-            lateral = np.cross(n, [1.0, 0.0, 0.0]) / max(np.hypot(n[1], n[2]), 1e-9)         # level, across the base's x axis
+            lateral = np.cross(n, [1.0, 0.0, 0.0]) / max(np.hypot(n[1], n[2]), 1e-9)  # level, across the base's x axis
             form = np.zeros(A.shape[1])
             part, direction = {"height": (0, n), "pitch": (3, lateral), "roll": (3, np.cross(lateral, n))}[name]
             form[part:part + 3] = direction

@@ -12,7 +12,7 @@ from .layout import Layout
 from .source import Source
 
 SNAP = 2.5e-3  # rad; 4.71 is 2.4e-3 away from 3 pi / 2, 3.14 is 1.6e-3 away from pi
-LEAN = 0.05  # rad; steering axes leaning less than this are upright where a lean would lift one of more than three contacts
+LEAN = 0.05  # rad; steering axes leaning less are upright where a lean would lift one of more than three contacts
 _WORTH_SAYING = 1e-5  # rad
 
 
@@ -39,8 +39,8 @@ def snap_joints(source: Source, names: Iterable[str]) -> list[str]:
     """Turn joint frames that were meant to be at right angles exactly there: rpy 1.57 becomes pi/2.
 
     Only the named joints (those that carry wheels) and only angles within `SNAP` of a non-zero multiple of pi/2, and
-    axes within `SNAP` of a coordinate axis. Without it every axle of such a robot leans by 0.0008 rad, and a car's tilted
-    steering axes lock it. Returns a notice about changes of 1e-5 rad and more.
+    axes within `SNAP` of a coordinate axis. Without it every axle of such a robot leans by 0.0008 rad, and a car's
+    tilted steering axes lock it. Returns a notice about changes of 1e-5 rad and more.
     """
     wanted, rounded, largest = set(names), [], 0.0
     for joint in source.root.findall("joint"):
@@ -67,13 +67,15 @@ def snap_joints(source: Source, names: Iterable[str]) -> list[str]:
             largest = max(largest, change)
     if not rounded:
         return []
-    return [f"{', '.join(rounded)}: angles rounded to 1.57 and the like are taken as the right angles they stand for (up to {largest:.1e} rad away)"]
+    return [f"{', '.join(rounded)}: angles rounded to 1.57 and the like are taken as the right angles they stand for "
+            f"(up to {largest:.1e} rad away)"]
 
 
 def straighten_steering(layout: Layout, names: Iterable[str]) -> list[str]:
     """Makes steering axes that lean by less than `LEAN` upright in the start pose.
 
-    For vehicles on more than three contacts: a rigid base cannot follow what leaning axes do to the heights. Returns a notice.
+    For vehicles on more than three contacts: a rigid base cannot follow what leaning axes do to the heights. Returns a
+    notice.
     """
     leaning = []
     for name in names:
@@ -85,7 +87,8 @@ def straighten_steering(layout: Layout, names: Iterable[str]) -> list[str]:
         upright = layout.X_RL[joint.child][:3, :3].T @ (0, 0, np.sign(axis[2]))
         layout.source.root.find(f"joint[@name='{name}']/axis").set("xyz", " ".join(repr(float(c)) for c in upright))
         leaning.append(f"{name} ({np.degrees(lean):.2g} deg)")
-    return [f"{', '.join(leaning)}: leaning steering axes are taken as upright, since more than three contacts bear a rigid base"] if leaning else []
+    return [f"{', '.join(leaning)}: leaning steering axes are taken as upright, since more than three contacts bear a "
+            "rigid base"] if leaning else []
 
 
 def _snapped(angle: float) -> float:

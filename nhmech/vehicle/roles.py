@@ -1,4 +1,5 @@
-"""What each joint is for: rolling, steering, released by the user, or locked; limits, damping and couplings between them."""
+"""What each joint is for: rolling, steering, released by the user, or locked; limits, damping and couplings between
+them."""
 
 from __future__ import annotations
 
@@ -31,12 +32,13 @@ class Roles:
         return self.rolling + self.steering + self.free
 
 
-def assign_roles(layout: Layout, wheels: Sequence[Wheel], free: Sequence[str], locked: Mapping[str, float]) -> tuple[Roles, list[str]]:
+def assign_roles(layout: Layout, wheels: Sequence[Wheel], free: Sequence[str],
+                 locked: Mapping[str, float]) -> tuple[Roles, list[str]]:
     """The role of every joint that can move, and notices.
 
-    Steering are the continuous and revolute joints between the root and a wheel that grips, with an axis within 45 degrees
-    of the vertical. Raises `ModelError` for names that do not exist or do not move, a rolling joint that is to be locked,
-    a joint both free and locked, a position outside the joint's limits.
+    Steering are the continuous and revolute joints between the root and a wheel that grips, with an axis within 45
+    degrees of the vertical. Raises `ModelError` for names that do not exist or do not move, a rolling joint that is to
+    be locked, a joint both free and locked, a position outside the joint's limits.
     """
     rolling = tuple(w.joint for w in wheels if w.joint is not None)
     notices: list[str] = []
@@ -50,13 +52,16 @@ def assign_roles(layout: Layout, wheels: Sequence[Wheel], free: Sequence[str], l
                 continue
             if abs(layout.axis_R(joint)[2]) < _UPRIGHT:
                 continue
-            if joint.lower == joint.upper and joint.name not in released and "lower" in joint.element.find("limit").attrib:
-                notices.append(f"{layout.source.at(joint.element)}: steers a wheel but its limits are both {joint.lower:g}; it is locked")
+            held = joint.lower == joint.upper and joint.name not in released
+            if held and "lower" in joint.element.find("limit").attrib:
+                notices.append(f"{layout.source.at(joint.element)}: steers a wheel but its limits are both "
+                               f"{joint.lower:g}; it is locked")
                 continue
             steering.append(joint.name)
     free = tuple(dict.fromkeys(n for n in released if n not in rolling and n not in steering))
     taken = {*rolling, *steering, *free}
-    rest = {j.name: float(locked.get(j.name, j.start)) for j in layout.joints.values() if j.moves and j.name not in taken}
+    rest = {j.name: float(locked.get(j.name, j.start)) for j in layout.joints.values()
+            if j.moves and j.name not in taken}
     return Roles(rolling, tuple(steering), free, rest), notices
 
 
@@ -71,7 +76,8 @@ def couple(layout: Layout, roles: Roles, given: Mapping[str, float]) -> tuple[Ro
         element = joint.element.find("mimic")
         if joint.moves and element is not None:
             source = layout.source
-            mimics[joint.name] = Mimic(joint.name, element.get("joint"), number(source, element, "multiplier", 1.0), number(source, element, "offset", 0.0))
+            multiplier, offset = (number(source, element, *word) for word in (("multiplier", 1.0), ("offset", 0.0)))
+            mimics[joint.name] = Mimic(joint.name, element.get("joint"), multiplier, offset)
     free, locked, notices, rows, dropped = list(roles.free), dict(roles.locked), [], [], []
     freed = True
     while freed:
@@ -93,7 +99,8 @@ def couple(layout: Layout, roles: Roles, given: Mapping[str, float]) -> tuple[Ro
             else:
                 notices.append(f"{name}: its <mimic> of {m.leader} is dropped, because {m.leader} does not move")
     if dropped:
-        notices.append(f"{', '.join(dropped)}: <mimic> is dropped on rolling and steering joints; rolling itself couples them")
+        notices.append(f"{', '.join(dropped)}: <mimic> is dropped on rolling and steering joints; rolling itself "
+                       "couples them")
     return Roles(roles.rolling, roles.steering, tuple(free), locked), tuple(rows), notices
 
 
@@ -106,7 +113,8 @@ def limits_of(layout: Layout, roles: Roles, driven: Sequence[str]) -> tuple[dict
         effort = velocity = inf
         if element is not None:
             effort, velocity = (number(layout.source, element, a, 0.0) or inf for a in ("effort", "velocity"))
-            zero += [name] if name in driven and any(element.get(a) is not None and number(layout.source, element, a) == 0 for a in ("effort", "velocity")) else []
+            said = [number(layout.source, element, a) for a in ("effort", "velocity") if element.get(a) is not None]
+            zero += [name] if name in driven and 0 in said else []
         lower, upper = joint.lower, joint.upper
         if name in roles.rolling:
             rolling_limits += [name] if joint.type == "revolute" else []
@@ -135,7 +143,10 @@ def damping_of(layout: Layout, roles: Roles) -> tuple[dict[str, float], list[str
             damping[name] = coefficient
         if number(layout.source, element, "friction", 0.0) > 0:
             rubbing.append(name)
-    return damping, [f"{', '.join(rubbing)}: Coulomb friction ignored; with_parameters({{'<joint>.rolling_resistance': [N m]}}) gives a smooth one"] if rubbing else []
+    if not rubbing:
+        return damping, []
+    return damping, [f"{', '.join(rubbing)}: Coulomb friction ignored; "
+                     "with_parameters({'<joint>.rolling_resistance': [N m]}) gives a smooth one"]
 
 
 def _moving(layout: Layout, name: str, origin: str) -> Joint:
@@ -148,8 +159,10 @@ def _moving(layout: Layout, name: str, origin: str) -> Joint:
 def _check_lock(layout: Layout, name: str, position, rolling, free) -> None:
     joint = _moving(layout, name, "locked")
     if name in rolling:
-        raise ModelError(f"locked: {name!r} is the rolling joint of a wheel; to brake it, leave it unlocked and command velocity 0")
+        raise ModelError(f"locked: {name!r} is the rolling joint of a wheel; to brake it, leave it unlocked and "
+                         "command velocity 0")
     if name in free:
         raise ModelError(f"joint {name!r} is both in free and in locked; choose one")
     if not joint.lower <= position <= joint.upper:
-        raise ModelError(f"locked: position {position:g} of {name!r} is outside its limits {joint.lower:g} .. {joint.upper:g}")
+        raise ModelError(f"locked: position {position:g} of {name!r} is outside its limits {joint.lower:g} .. "
+                         f"{joint.upper:g}")

@@ -1,4 +1,5 @@
-"""All constraint rows of a vehicle: contacts, couplings, mimic joints, the gauge of a massless root, mid-axle skidding."""
+"""All constraint rows of a vehicle: contacts, couplings, mimic joints, the gauge of a massless root, mid-axle
+skidding."""
 
 from __future__ import annotations
 
@@ -34,17 +35,19 @@ def contact_rows(contact: Contact, v: ca.SX, phi: ca.SX, lateral_priority: int, 
 
 
 def contact_span(contact: Contact, v: ca.SX) -> Span | None:
-    """Of a contact that does not slip at all, the three components of its velocity in the frame of the body that carries the wheel.
+    """Of a contact that does not slip at all, the three components of its velocity in the frame of the body that
+    carries the wheel.
 
-    There the axle is a constant, and the ground's normal enters through the contact point only. A wheel that stays upright needs none of
-    it: its directions only turn about the axle.
+    There the axle is a constant, and the ground's normal enters through the contact point only. A wheel that stays
+    upright needs none of it: its directions only turn about the axle.
     """
     upright = contact.directions["lateral"].is_constant()
     if upright or set(contact.held) != {"normal", "longitudinal", "lateral"}:
         return None
     mix = ca.sparsify(ca.horzcat(*[contact.directions[direction] for direction in contact.held]).T)
     offsets = ca.substitute(contact.velocity, v, ca.SX.zeros(v.shape))
-    return Span(tuple(f"{contact.name}/{direction}" for direction in contact.held), ca.jacobian(contact.velocity, v), offsets, mix)
+    return Span(tuple(f"{contact.name}/{direction}" for direction in contact.held), ca.jacobian(contact.velocity, v),
+                offsets, mix)
 
 
 def function_row(name: str, phi: ca.SX, algebroid: LieAlgebroid, priority: int = COUPLED) -> Row:
@@ -59,21 +62,24 @@ def mimic_row(mimic: Mimic, algebroid: LieAlgebroid, v: ca.SX) -> Row:
     phi = None
     if mimic.joint in algebroid.q_names and mimic.leader in algebroid.q_names:
         q = algebroid.q
-        phi = q[algebroid.q_names.index(mimic.joint)] - mimic.multiplier * q[algebroid.q_names.index(mimic.leader)] - mimic.offset
+        joint, leader = (q[algebroid.q_names.index(name)] for name in (mimic.joint, mimic.leader))
+        phi = joint - mimic.multiplier * leader - mimic.offset
     return linear_row(f"{mimic.joint}/mimic", v[a] - mimic.multiplier * v[b], v, phi, COUPLED)
 
 
 def gauge_row(level: np.ndarray, n_B: ca.SX, phi: ca.SX, v: ca.SX, wheel: str) -> Row:
-    """The root has no mass and could turn with the wheel at will: its axis `level`, across the axle, stays level; phi = level . n."""
+    """The root has no mass and could turn with the wheel at will: its axis `level`, across the axle, stays level; phi =
+    level . n."""
     return linear_row(f"{wheel}/gauge", ca.dot(ca.DM(level), ca.cross(n_B, v[3:6])), v, phi, HOLONOMIC)
 
 
 def mid_axle_rows(contacts: Sequence[Contact], v: ca.SX, track_factor: float, n: ca.SX) -> list[Row]:
-    """Skid steering by its mid-axle model: no lateral motion of the middle of the wheels, and a track widened by a factor.
+    """Skid steering by its mid-axle model: no lateral motion of the middle of the wheels, and a track widened by a
+    factor.
 
-    The wheels are on the root. Longitudinal rows read v_K.e + (factor - 1) yaw_rate (n x p).e with p from the middle to the contact, the
-    lateral row is the mean of theirs, all relative to the ground; source: Mandow et al., 'Experimental kinematics for wheeled skid-steer
-    mobile robots', IROS 2007.
+    The wheels are on the root. Longitudinal rows read v_K.e + (factor - 1) yaw_rate (n x p).e with p from the middle to
+    the contact, the lateral row is the mean of theirs, all relative to the ground; source: Mandow et al., 'Experimental
+    kinematics for wheeled skid-steer mobile robots', IROS 2007.
     """
     middle = np.mean([c.mount.centre for c in contacts], axis=0)
     yaw_rate = ca.dot(n, v[3:6])

@@ -17,12 +17,14 @@ RANDOM = 12
 WIDEST = np.deg2rad(60)      # steering angles beyond this are the limits' business
 
 
-def sample_configurations(model: pin.Model, description: Description, placer: Placer, support: Support, steering: Steering,
+def sample_configurations(model: pin.Model, description: Description, placer: Placer, support: Support,
+                          steering: Steering,
                           gauged: bool, seed: int = 0) -> np.ndarray:
     """Neutral, straight and at the steering limits, then random poses; (k, nq).
 
-    Raises `ModelError` where not even the neutral pose can be placed, or where a contact that was dropped leaves the ground when
-    joints move (steering axes that are not parallel to the normal under a base that stands on more than three contacts).
+    Raises `ModelError` where not even the neutral pose can be placed, or where a contact that was dropped leaves the
+    ground when joints move (steering axes that are not parallel to the normal under a base that stands on more than
+    three contacts).
     """
     rng = np.random.default_rng(seed)
     straight = steering.followers({}, steering.pair()) if steering.coupled else {}
@@ -37,8 +39,10 @@ def sample_configurations(model: pin.Model, description: Description, placer: Pl
             poses.append(_configuration(model, placer, support, gauged, joints, lean, rng))
         except ModelError as error:
             if support.level:
-                raise ModelError(f"the contacts do not stay on the ground when joints move, and a rigid base cannot follow all of them: {error}. "
-                                 f"Steering axes must be parallel to the ground's normal: look at {', '.join(description.steering) or 'the joints'}"
+                raise ModelError("the contacts do not stay on the ground when joints move, and a rigid base cannot "
+                                 f"follow all of them: {error}. "
+                                 "Steering axes must be parallel to the ground's normal: look at "
+                                 f"{', '.join(description.steering) or 'the joints'}"
                                  ) from error
     return np.array(poses)
 
@@ -53,7 +57,8 @@ def _steering_poses(model: pin.Model, description: Description, steering: Steeri
     free = [name for name in description.steering]
     if not steering.coupled:
         corners = [dict(zip(free, signs)) for signs in cartesian((0.0, 1.0, -1.0), repeat=min(len(free), 2))]
-        poses = [{name: (_range(description, name)[1] if s > 0 else _range(description, name)[0]) if s else 0.0 for name, s in corner.items()}
+        poses = [{name: (_range(description, name)[1] if s > 0 else _range(description, name)[0]) if s else 0.0
+                  for name, s in corner.items()}
                  for corner in corners]
         return poses + [{name: rng.uniform(*_range(description, name)) for name in free} for _ in range(RANDOM)]
     steered = {axle.steering for axle in steering.steered}
@@ -61,8 +66,10 @@ def _steering_poses(model: pin.Model, description: Description, steering: Steeri
     pair = steering.pair()
     leaders = [axle for axle in pair if axle.steering]
     limits = [_range(description, axle.steering) for axle in leaders]
-    choices = [dict(zip([axle.steering for axle in leaders], corner)) for corner in cartesian(*[(0.0, low, high) for low, high in limits])]
-    choices += [{axle.steering: rng.uniform(low, high) for axle, (low, high) in zip(leaders, limits)} for _ in range(RANDOM)]
+    choices = [dict(zip([axle.steering for axle in leaders], corner))
+               for corner in cartesian(*[(0.0, low, high) for low, high in limits])]
+    choices += [{axle.steering: rng.uniform(low, high) for axle, (low, high) in zip(leaders, limits)}
+                for _ in range(RANDOM)]
     poses = []
     for angles in choices:
         try:
@@ -73,7 +80,8 @@ def _steering_poses(model: pin.Model, description: Description, steering: Steeri
     return poses
 
 
-def _configuration(model: pin.Model, placer: Placer, support: Support, gauged: bool, joints: dict[str, float], lean: np.ndarray, rng) -> np.ndarray:
+def _configuration(model: pin.Model, placer: Placer, support: Support, gauged: bool, joints: dict[str, float],
+                   lean: np.ndarray, rng) -> np.ndarray:
     q = pin.neutral(model)
     n = placer.normal
     upright = pin.Quaternion.FromTwoVectors(np.array([0.0, 0.0, 1.0]), n).toRotationMatrix()

@@ -24,7 +24,8 @@ def checked_skid(skid, wheels: Sequence[Wheel]):
         return skid
     if isinstance(skid, (int, float)) and not isinstance(skid, bool):
         if not isfinite(skid) or skid <= 0:
-            raise ModelError(f"skid={skid}: a track factor is a positive number, 1 for the true track and more for the usual scrubbing")
+            raise ModelError(f"skid={skid}: a track factor is a positive number, 1 for the true track and more for the "
+                             "usual scrubbing")
         return float(skid)
     names = [w.name for w in wheels]
     wanted = (skid,) if isinstance(skid, str) else skid
@@ -38,11 +39,13 @@ def checked_skid(skid, wheels: Sequence[Wheel]):
     return wanted
 
 
-def check_turning(layout: Layout, wheels: Sequence[Wheel], steering: Sequence[str], skid, *, held=(), inferred: bool = False) -> None:
+def check_turning(layout: Layout, wheels: Sequence[Wheel], steering: Sequence[str], skid, *, held=(),
+                  inferred: bool = False) -> None:
     """Four or more wheels on two or more parallel axles of one body can only roll straight on.
 
-    Raises `ModelError` that names the axles, `skid=` and mecanum wheels, unless `skid` says what gives way or a steering joint
-    is among those `held` by the user; and, where the wheels were inferred, for axles at angles to each other (omni wheels, unless said).
+    Raises `ModelError` that names the axles, `skid=` and mecanum wheels, unless `skid` says what gives way or a
+    steering joint is among those `held` by the user; and, where the wheels were inferred, for axles at angles to each
+    other (omni wheels, unless said).
     """
     if skid is not None or any(_would_steer(layout, wheels, name) for name in held):
         return
@@ -56,18 +59,21 @@ def check_turning(layout: Layout, wheels: Sequence[Wheel], steering: Sequence[st
         if inferred and across:
             lines = [f"Wheel({w.name!r}, 'omni', {w.radius:.6g})" for w in group]
             raise ModelError(
-                f"{layout.source.label}: the axles of {group[0].name} and {across[0].name} are not parallel and nothing steers them: rolling without slip, "
-                f"it could at most turn about one point. If these are omni wheels, name their kind=\"omni\": wheels=[{', '.join(lines)}] (and the casters, if there are any)"
+                f"{layout.source.label}: the axles of {group[0].name} and {across[0].name} are not parallel and "
+                "nothing steers them: rolling without slip, it could at most turn about one point. If these are omni "
+                f"wheels, name their kind=\"omni\": wheels=[{', '.join(lines)}] (and the casters, if there are any)"
             )
         axles = _axles(layout, group)
         if len(group) < 4 or len(axles) < 2:
             continue
-        table = "; ".join(f"x = {centre_R(layout, axle[0])[0]:.3f} m: {', '.join(w.name for w in axle)}" for axle in axles)
+        table = "; ".join(f"x = {centre_R(layout, axle[0])[0]:.3f} m: {', '.join(w.name for w in axle)}"
+                          for axle in axles)
         raise ModelError(
             f"{layout.source.label}: {len(group)} wheels without steering on {len(axles)} parallel axles ({table}): "
             "rolling without slip, it can only go straight. "
-            f"If it is skid-steered, say skid='mid-axle' (the wheels scrub, the middle does not slip sideways), skid=1.5 (the same with a wider apparent track), or name "
-            f"the wheels that may scrub. If these are mecanum wheels, name their kind=\"mecanum\": wheels=[{_mecanum(layout, group, wheels)}]"
+            "If it is skid-steered, say skid='mid-axle' (the wheels scrub, the middle does not slip sideways), "
+            "skid=1.5 (the same with a wider apparent track), or name the wheels that may scrub. "
+            f"If these are mecanum wheels, name their kind=\"mecanum\": wheels=[{_mecanum(layout, group, wheels)}]"
         )
 
 
@@ -77,7 +83,8 @@ def _would_steer(layout: Layout, wheels: Sequence[Wheel], name: str) -> bool:
 
 
 def _axles(layout: Layout, group: Sequence[Wheel]) -> list[list[Wheel]]:
-    """Wheels grouped by the vertical plane of their axle; wheels whose axles are not parallel to the first are left out."""
+    """Wheels grouped by the vertical plane of their axle; wheels whose axles are not parallel to the first are left
+    out."""
     first = axle_R(layout, group[0])
     across = np.array([-first[1], first[0], 0.0])
     across /= np.linalg.norm(across) or 1.0
@@ -101,6 +108,7 @@ def _mecanum(layout: Layout, group: Sequence[Wheel], wheels: Sequence[Wheel]) ->
     for wheel in group:
         d = centre_R(layout, wheel) - middle
         angle = -1 if d[0] * d[1] > 0 else 1
-        lines.append(f"Wheel({wheel.name!r}, 'mecanum', {wheel.radius:.6g}, roller_angle={'-' if angle < 0 else ''}0.785398)")
+        lines.append(f"Wheel({wheel.name!r}, 'mecanum', {wheel.radius:.6g}, "
+                     f"roller_angle={'-' if angle < 0 else ''}0.785398)")
     lines += [f"Wheel(None, {w.kind!r}, {w.radius:.6g}, link={w.link!r})" for w in wheels if w.joint is None]
     return ", ".join(lines)

@@ -92,7 +92,8 @@ def read_source(source, packages=None, arguments: Mapping[str, str] | None = Non
 
 def _refuse_arguments(arguments) -> None:
     if arguments:
-        raise ModelError(f"arguments {', '.join(arguments)}: only a xacro file takes arguments, and this is none by its name (.xacro)")
+        raise ModelError(f"arguments {', '.join(arguments)}: only a xacro file takes arguments, and this is none by "
+                         "its name (.xacro)")
 
 
 def _content(path: Path) -> bytes:
@@ -118,7 +119,8 @@ def _encoded(text: str) -> bytes:
 
 
 def _parsed_tree(content: bytes, label: str):
-    parser = etree.XMLParser(resolve_entities=False, no_network=True, load_dtd=False, dtd_validation=False, huge_tree=False)
+    parser = etree.XMLParser(resolve_entities=False, no_network=True, load_dtd=False, dtd_validation=False,
+                             huge_tree=False)
     try:
         root = etree.fromstring(content, parser)
     except etree.XMLSyntaxError as error:
@@ -128,7 +130,8 @@ def _parsed_tree(content: bytes, label: str):
         raise ModelError(f"{label}: not XML: {error}") from None
     info = root.getroottree().docinfo
     if info.internalDTD is not None or info.externalDTD is not None or info.doctype:
-        raise ModelError(f"{label}: has a DOCTYPE, which a robot never needs and which can pull in other files; delete it")
+        raise ModelError(f"{label}: has a DOCTYPE, which a robot never needs and which can pull in other files; delete "
+                         "it")
     for node in root.iter(etree.Entity):
         raise ModelError(f"{label}, line {node.sourceline}: entity {node.text} is refused; write its text in full")
     return root
@@ -137,7 +140,8 @@ def _parsed_tree(content: bytes, label: str):
 def _parsed(content: bytes, label: str, path: Path | None, folders: dict[str, Path]) -> Source:
     root = _parsed_tree(content, label)
     if root.tag != "robot":
-        remedy = "; delete its xmlns= attribute" if root.tag.endswith("}robot") else "; a URDF starts with <robot name=...>"
+        named = root.tag.endswith("}robot")
+        remedy = "; delete its xmlns= attribute" if named else "; a URDF starts with <robot name=...>"
         raise ModelError(f"{label}, line {root.sourceline}: the root element is <{root.tag}>{remedy}")
     found = dict(folders)
     for mesh in root.iter("mesh"):

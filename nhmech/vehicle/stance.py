@@ -57,22 +57,24 @@ def check_heights(layout: Layout, wheels: Sequence[Wheel]) -> None:
     worst = max(wheels, key=lambda w: abs(bottoms[w.name] - ground))
     if max(bottoms.values()) - min(bottoms.values()) > slack:
         table = ", ".join(
-            f"{w.name}: axle at {centre_R(layout, w)[2]:.4f}, radius {w.radius:.4g}, bottom at {bottoms[w.name]:.4f}" for w in wheels
+            f"{w.name}: axle at {centre_R(layout, w)[2]:.4f}, radius {w.radius:.4g}, bottom at {bottoms[w.name]:.4f}"
+            for w in wheels
         )
         fit = centre_R(layout, worst)[2] - ground
         remedy = f"; {worst.name} would need radius {fit:.4g}" if fit > 0 else ""
         raise ModelError(
             f"{layout.source.label}: the wheels do not stand in one plane (heights in metres; {table}){remedy}. "
-            "Correct the collision shape or the joint's origin, or list with wheels=[...] only what touches the ground, with true radii; "
-            f"as found: {', '.join(_line(w) for w in wheels)}"
+            "Correct the collision shape or the joint's origin, or list with wheels=[...] only what touches the "
+            f"ground, with true radii; as found: {', '.join(_line(w) for w in wheels)}"
         )
     footprint = next((n for n in layout.links if n.endswith("base_footprint") and layout.body(n) == layout.root), None)
     if footprint is not None and abs(ground - (floor := layout.X_RL[footprint][2, 3])) > slack:
         wheel = wheels[0]
         raise ModelError(
-            f"{layout.source.label}: the wheels' radius contradicts the height of their axles: {wheel.name} has its axle "
-            f"{centre_R(layout, wheel)[2] - floor:.4f} m above {footprint!r}, which marks the ground, and radius {wheel.radius:.4g} m. Give the true radius: "
-            f"wheels=[{', '.join(_line(w, 'RADIUS') for w in wheels)}] (and the casters, if there are any)"
+            f"{layout.source.label}: the wheels' radius contradicts the height of their axles: {wheel.name} has its "
+            f"axle {centre_R(layout, wheel)[2] - floor:.4f} m above {footprint!r}, which marks the ground, and radius "
+            f"{wheel.radius:.4g} m. Give the true radius: wheels=[{', '.join(_line(w, 'RADIUS') for w in wheels)}] "
+            "(and the casters, if there are any)"
         )
 
 
@@ -87,6 +89,7 @@ def on_one_axle(layout: Layout, wheels: Sequence[Wheel]) -> bool:
     first, p0 = axle_R(layout, wheels[0]), centre_R(layout, wheels[0])
     for wheel in wheels[1:]:
         reach = np.cross(centre_R(layout, wheel) - p0, first)
-        if np.linalg.norm(np.cross(axle_R(layout, wheel), first)) > 0.02 or np.linalg.norm(reach) > max(1e-3, 0.05 * wheel.radius):
+        across = np.linalg.norm(np.cross(axle_R(layout, wheel), first))
+        if across > 0.02 or np.linalg.norm(reach) > max(1e-3, 0.05 * wheel.radius):
             return False
     return True

@@ -7,37 +7,55 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pinocchio as pin
 
+from ..errors import ModelError
+
 if TYPE_CHECKING:
     from .vehicle import Vehicle
 
-RK4 = 2.785      # |rate| dt below which the classical Runge-Kutta method is stable on the negative real axis
+RK4 = 2.785           # |rate| dt below which the classical Runge-Kutta method is stable on the negative real axis
+MASSLESS = 1e-14      # of the largest reduced inertia: below this there is none
 
 
 def fastest_decay(vehicle: Vehicle, q: np.ndarray | None = None) -> tuple[float, tuple[str, ...]]:
-    """Largest rate [1/s] of d/dt xi = -(E^T M E)^-1 E^T D E xi, D the joints' damping, and the joints that move most in that motion.
+    """Largest rate [1/s] of d/dt xi = -(E^T M E)^-1 E^T D E xi, D the joints' damping, and the joints that move most in
+    that motion.
 
     q  the zero pose where None
+
+    Raises `ModelError` where E^T M E is singular: some motion meets no inertia.
     """
     names = vehicle.algebroid.v_names
     damping = np.array([vehicle.parameters.values.get(f"{name}.damping", 0.0) for name in names])
-    if not damping.any():
-        return 0.0, ()
     q = vehicle.configuration() if q is None else np.asarray(q, dtype=float)
     A = vehicle.function("constraints")(0.0, q, vehicle.theta)[0].full()
     _, s, vt = np.linalg.svd(A)
     E = vt[int(np.sum(s > 1e-9 * s.max(initial=1e-300))):].T
-    M = pin.crba(vehicle.model, vehicle.model.createData(), q)
-    M = np.triu(M) + np.triu(M, 1).T
-    rates, motions = np.linalg.eig(np.linalg.solve(E.T @ M @ E, E.T @ (damping[:, None] * E)))
+    mass = E.T @ pin.crba(vehicle.model, vehicle.data, q) @ E
+    inertias, motions = np.linalg.eigh(mass)
+    if len(mass) and not inertias[0] > MASSLESS * inertias[-1]:
+        massless = ", ".join(_movers(names, E @ motions[:, 0])) or vehicle.name
+        raise ModelError(f"{massless} can move without moving any mass, so that no force has a finite acceleration: "
+                         "give the links <inertial>, or lock the joints")
+    if not damping.any():
+        return 0.0, ()
+    rates, motions = np.linalg.eig(np.linalg.solve(mass, E.T @ (damping[:, None] * E)))
     fastest = int(np.argmax(rates.real))
-    motion = np.abs((E @ motions[:, fastest].real)) * (np.arange(len(names)) >= 6)
-    return float(rates[fastest].real), tuple(names[i] for i in np.argsort(-motion)[:4] if motion[i] > 0.3 * motion.max())
+    return float(rates[fastest].real), _movers(names, E @ motions[:, fastest].real)
+
+
+def _movers(names: tuple[str, ...], v: np.ndarray) -> tuple[str, ...]:
+    """The joints that move most, four at most."""
+    motion = np.abs(v) * (np.arange(len(names)) >= 6)
+    return tuple(names[i] for i in np.argsort(-motion)[:4] if motion[i] > 0.3 * motion.max())
 
 
 def stiffness_in_words(vehicle: Vehicle, dt: float, q: np.ndarray | None = None) -> str | None:
-    """What to do where steps of dt [s] are too long for the joints' damping; None where they are not."""
-    rate, joints = fastest_decay(vehicle, q)
+    """What to do where steps of dt [s] are too long for the joints' damping, or where no step will do; else None."""
+    try:
+        rate, joints = fastest_decay(vehicle, q)
+    except ModelError as error:
+        return str(error)
     if rate * dt < 0.9 * RK4:                        # inertias change with the pose
         return None
-    return (f"damping makes motion of {', '.join(joints)} die out at {rate:.4g} 1/s, for which rk4 needs dt below {RK4 / rate:.2g} s: "
-            "take a smaller dt, lock these joints, or lower their damping with with_parameters")
+    return (f"damping makes motion of {', '.join(joints)} die out at {rate:.4g} 1/s, for which rk4 needs dt below "
+            f"{RK4 / rate:.2g} s: take a smaller dt, lock these joints, or lower their damping with with_parameters")

@@ -1,7 +1,8 @@
 """What the dynamics of a vehicle need not know: frozen parts of the attitude.
 
-The equations see the attitude only through the ground's normal in the root's frame. Where the contacts hold a component of it (the
-pitch and roll of an ordinary mobile base, the level axle of a pendulum, the gauge of a disc), it is a constant.
+The equations see the attitude only through the ground's normal in the root's frame. Where the contacts hold a component
+of it (the pitch and roll of an ordinary mobile base, the level axle of a pendulum, the gauge of a disc), it is a
+constant.
 """
 
 from __future__ import annotations
@@ -33,13 +34,16 @@ class Frozen:
 
 
 def frozen_normal(constrained: ConstrainedSystem, n_B: ca.SX) -> Frozen:
-    """Components whose gradient lies in the span of the holonomic one-forms at every sample, and whose value is the same there."""
+    """Components whose gradient lies in the span of the holonomic one-forms at every sample, and whose value is the
+    same there."""
     d = constrained.distribution
     normals = at_samples(constrained, ca.densify(n_B))[:, :, 0]
-    forms = at_samples(constrained, ca.densify(d.A[list(d.phi_rows), :])) if d.phi_rows else np.zeros((len(normals), 0, constrained.system.algebroid.nv))
+    forms = np.zeros((len(normals), 0, constrained.system.algebroid.nv))
+    if d.phi_rows:
+        forms = at_samples(constrained, ca.densify(d.A[list(d.phi_rows), :]))
     values = np.full(3, np.nan)
     for k in range(3):
-        held = all(_held(form, np.cross(np.eye(3)[k], n)) for form, n in zip(forms, normals))      # dn_k/dt = (n x omega)_k
+        held = all(_held(form, np.cross(np.eye(3)[k], n)) for form, n in zip(forms, normals))  # dn_k/dt = (n x omega)_k
         if held and np.ptp(normals[:, k]) <= SAME:
             values[k] = _plain(normals[:, k].mean())
     return Frozen(values)
@@ -69,7 +73,8 @@ def root_shorthand(seen: dict[str, ca.SX], position: ca.SX, frozen: Frozen, grou
                    v: ca.SX) -> tuple[dict[str, ca.SX], ca.SX, Shorthand]:
     """Symbols for what the root sees of the world, frozen components of n put in, and the shorthand that explains them.
 
-    A vector fixed in W changes by w' = w x omega in the root's frame, the root's own position by r' = v - omega x r - ground velocity.
+    A vector fixed in W changes by w' = w x omega in the root's frame, the root's own position by r' = v - omega x r -
+    ground velocity.
     """
     omega = v[3:6]
     level = ground.normal == (0.0, 0.0, 1.0)
@@ -86,7 +91,8 @@ def root_shorthand(seen: dict[str, ca.SX], position: ca.SX, frozen: Frozen, grou
                 vector[k] = ca.SX.sym(f"{name}_{'xyz'[k]}")
         short[name] = vector
         rate = ca.cross(vector, omega)
-        entries += [(vector[k], seen[name][k], rate[k]) for k in range(3) if vector[k].nnz() and vector[k].is_symbolic()]
+        entries += [(vector[k], seen[name][k], rate[k]) for k in range(3)
+                    if vector[k].nnz() and vector[k].is_symbolic()]
     short["z"] = short["n"] if level else short["z"]
     short |= {"g": -gravity * short["z"], "turning": float(np.dot(ground.angular_velocity, ground.normal)) * short["n"]}
     r = ca.SX.sym("r", 3)
@@ -104,14 +110,17 @@ def with_vertical(algebroid: LieAlgebroid, z: ca.SX) -> LieAlgebroid:
 
 
 def check_reduction(full: ConstrainedSystem, reduced: ConstrainedSystem) -> None:
-    """The rows of both agree at the samples, relative to each row's size there, and so do the reduced ones in another basis.
+    """The rows of both agree at the samples, relative to each row's size there, and so do the reduced ones in another
+    basis.
 
     Raises `ModelError` naming the row where they do not.
     """
     rows, d = at_samples(full, ca.densify(full.distribution.A)), reduced.distribution
     forms, _, mix = d.written(range(d.m))
     for others in (d.A, mix @ forms):
-        difference = np.abs(rows - at_samples(reduced, ca.densify(others))).max(axis=2) / np.abs(rows).max(axis=2).clip(1.0)
+        apart = np.abs(rows - at_samples(reduced, ca.densify(others)))
+        difference = apart.max(axis=2) / np.abs(rows).max(axis=2).clip(1.0)
         worst = int(np.argmax(difference.max(axis=0)))
         if difference[:, worst].max() > SAME:
-            raise ModelError(f"freezing part of the attitude changes the row {d.names[worst]!r} by {difference[:, worst].max():.2g}")
+            raise ModelError(f"freezing part of the attitude changes the row {d.names[worst]!r} by "
+                             f"{difference[:, worst].max():.2g}")

@@ -1,7 +1,8 @@
 """The `<nhmech>` element inside `<robot>`: what a plain URDF cannot say. Pinocchio ignores it.
 
     <nhmech>
-      <wheel joint="left_wheel_joint" kind="disc" radius="0.1"/>        also crown= roller_angle= axis= mu= driven= link= point=
+      <wheel joint="left_wheel_joint" kind="disc" radius="0.1"/>        also crown= roller_angle= axis= mu= driven=
+                                                                        link= point=
       <wheel link="caster_link" kind="caster_ball" radius="0.02"/>      a contact fixed to a link has no joint
       <drive joint="left_wheel_joint"/>                                 these joints, and only these, take effort
       <lock joint="arm_joint" position="0.3"/>    <free joint="pendulum_joint"/>
@@ -32,7 +33,8 @@ _ATTRIBUTES = {
 
 @dataclass(frozen=True)
 class Tag:
-    """What an `<nhmech>` element says; None where it says nothing about a thing, empty where there is no such element."""
+    """What an `<nhmech>` element says; None where it says nothing about a thing, empty where there is no such
+    element."""
 
     wheels: tuple[Wheel, ...] | None = None
     drive: tuple[str, ...] | None = None
@@ -54,13 +56,15 @@ def parse_tag(source: Source) -> Tag:
     if len(tags) > 1:
         raise source.error(tags[1], f"there is another <nhmech> on line {tags[0].sourceline}; merge them")
     if tags[0].attrib:
-        raise source.error(tags[0], f"attribute {next(iter(tags[0].attrib))!r} does not exist; <nhmech> has elements only: {', '.join(_ATTRIBUTES)}")
+        unknown, known = next(iter(tags[0].attrib)), ", ".join(_ATTRIBUTES)
+        raise source.error(tags[0], f"attribute {unknown!r} does not exist; <nhmech> has elements only: {known}")
     found: dict[str, list] = {name: [] for name in _ATTRIBUTES}
     for element in tags[0]:
         if not isinstance(element.tag, str):
             continue
         if element.tag not in _ATTRIBUTES:
-            raise source.error(element, f"<{element.tag}> does not exist in <nhmech>; it may hold {', '.join(_ATTRIBUTES)}")
+            raise source.error(element, f"<{element.tag}> does not exist in <nhmech>; it may hold "
+                                        f"{', '.join(_ATTRIBUTES)}")
         for attribute in element.attrib:
             if attribute not in _ATTRIBUTES[element.tag]:
                 allowed = ", ".join(_ATTRIBUTES[element.tag]) or "none"
@@ -126,12 +130,14 @@ def format_tag(description) -> str:
     lines = ["<nhmech>"]
     for wheel in description.wheels:
         said = {"joint": wheel.joint, "link": wheel.link if wheel.joint is None else None, "kind": wheel.kind}
-        said |= {"radius": wheel.radius or None, "crown": wheel.crown or None, "roller_angle": wheel.roller_angle, "mu": wheel.mu}
+        said |= {"radius": wheel.radius or None, "crown": wheel.crown or None, "roller_angle": wheel.roller_angle,
+                 "mu": wheel.mu}
         said |= {"axis": wheel.axis if wheel.joint is None else None, "point": wheel.point}
         said |= {"driven": "false" if wheel.joint is not None and not description.driven else None}
         lines.append("  " + _element("wheel", said))
     lines += ["  " + _element("drive", {"joint": name}) for name in description.driven]
-    lines += ["  " + _element("lock", {"joint": name, "position": q}) for name, q in description.locked.items() if q != 0.0]
+    lines += ["  " + _element("lock", {"joint": name, "position": q}) for name, q in description.locked.items()
+              if q != 0.0]
     lines += ["  " + _element("free", {"joint": name}) for name in description.free]
     if description.speeds:
         lines.append(f"  <speeds>{' '.join(description.speeds)}</speeds>")

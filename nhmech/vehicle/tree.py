@@ -1,8 +1,8 @@
 """Kinematics of the joint tree in CasADi, from the constants of a `pin.Model`.
 
-Everything is written in the frames of the bodies, the root's included: of the attitude only the world's fixed vectors seen from
-the root remain. A wheel whose inertia is symmetric about its axle is seen from a frame that does not spin with it, so that its angle
-appears nowhere.
+Everything is written in the frames of the bodies, the root's included: of the attitude only the world's fixed vectors
+seen from the root remain. A wheel whose inertia is symmetric about its axle is seen from a frame that does not spin
+with it, so that its angle appears nowhere.
 """
 
 from __future__ import annotations
@@ -51,7 +51,8 @@ def algebroid_of(model: pin.Model) -> LieAlgebroid:
 
 
 def is_axisymmetric(model: pin.Model, joint: int, rtol: float = 1e-9) -> bool:
-    """Whether the body of a joint without children looks the same at every angle: centre of mass on the axle, equal diametral inertias."""
+    """Whether the body of a joint without children looks the same at every angle: centre of mass on the axle, equal
+    diametral inertias."""
     if is_prismatic(model, joint) or any(model.parents[k] == joint for k in range(model.njoints)):
         return False
     inertia, axis = model.inertias[joint], joint_axis(model, joint)
@@ -60,7 +61,8 @@ def is_axisymmetric(model: pin.Model, joint: int, rtol: float = 1e-9) -> bool:
     side = np.eye(3) - np.outer(axis, axis)
     deviation = across - np.trace(across) / 2 * side
     size = max(np.abs(inertia.inertia).max(), 1e-300)
-    return bool(inertia.mass * np.linalg.norm(off_axle) <= rtol * max(inertia.mass * 1e-3, 1e-12) and np.abs(deviation).max() <= rtol * size)
+    return bool(inertia.mass * np.linalg.norm(off_axle) <= rtol * max(inertia.mass * 1e-3, 1e-12)
+                and np.abs(deviation).max() <= rtol * size)
 
 
 def turn(axis: np.ndarray, c: ca.SX, s: ca.SX) -> ca.SX:

@@ -18,8 +18,8 @@ from .wheel import Wheel
 def check_unrolled(layout: Layout, contacts: Sequence[Contact]) -> None:
     """A link named wheel with a horizontal collision cylinder on the ground must roll, or it is missing from the model.
 
-    Raises `ModelError` with the `wheels=` line in which each such wheel is a blade at its contact point: no lateral slip, free to
-    go forward, which is what a wheel without rotational inertia does.
+    Raises `ModelError` with the `wheels=` line in which each such wheel is a blade at its contact point: no lateral
+    slip, free to go forward, which is what a wheel without rotational inertia does.
     """
     wheels = [c.wheel for c in contacts]
     ground, slack = ground_height(layout, wheels), tolerance(wheels)
@@ -47,10 +47,13 @@ def check_unrolled(layout: Layout, contacts: Sequence[Contact]) -> None:
     if stuck:
         first = layout.above.get(stuck[0].link)
         where = layout.source.at(first.element) if first is not None else layout.source.label
+        one = len(stuck) == 1
+        look, them = ("looks like a wheel that stands", "it") if one else ("look like wheels that stand", "them")
+        names, lines = ", ".join(w.link for w in stuck), ", ".join(wheel_line(w) for w in [*wheels, *stuck])
         raise ModelError(
-            f"{where}: {', '.join(w.link for w in stuck)} {'looks like a wheel that stands' if len(stuck) == 1 else 'look like wheels that stand'} "
-            f"on the ground, but no joint lets {'it' if len(stuck) == 1 else 'them'} roll{_why(first, layout)}. Let a continuous joint turn each "
-            f"about its axle (<axis xyz=\"{_words(stuck[0].axis)}\"/>), or make each a contact without lateral slip that needs none: wheels=[{', '.join(wheel_line(w) for w in [*wheels, *stuck])}]"
+            f"{where}: {names} {look} on the ground, but no joint lets {them} roll{_why(first, layout)}. Let a "
+            f"continuous joint turn each about its axle (<axis xyz=\"{_words(stuck[0].axis)}\"/>), or make each a "
+            f"contact without lateral slip that needs none: wheels=[{lines}]"
         )
 
 
@@ -62,7 +65,9 @@ def _why(joint, layout: Layout) -> str:
         return f": its joint is {joint.type}"
     if joint.element.find("axis") is None:
         return ": its joint has no <axis>, which in URDF means x, across its axle"
-    return ": its joint only steers it" if abs(layout.axis_R(joint)[2]) > 0.7 else f": its joint turns it about ({_words(joint.axis)}), across its axle"
+    if abs(layout.axis_R(joint)[2]) > 0.7:
+        return ": its joint only steers it"
+    return f": its joint turns it about ({_words(joint.axis)}), across its axle"
 
 
 def _words(vector) -> str:

@@ -1,4 +1,5 @@
-"""Everything Pinocchio would swallow in silence, or reject without a cause, said with file, element, line and remedy."""
+"""Everything Pinocchio would swallow in silence, or reject without a cause, said with file, element, line and
+remedy."""
 
 from __future__ import annotations
 
@@ -51,12 +52,14 @@ def _check_xacro(source: Source) -> None:
         tag = element.tag
         if "xacro" in tag.rsplit("}", 1)[0] and "}" in tag or tag.startswith("xacro:"):
             name = tag.rsplit("}", 1)[-1].removeprefix("xacro:")
-            raise source.error(element, f"xacro:{name} is not expanded; load the .xacro file itself, or run: xacro FILE > robot.urdf")
+            raise source.error(element, f"xacro:{name} is not expanded; load the .xacro file itself, or run: xacro "
+                                        "FILE > robot.urdf")
         if _outside(element):
             continue
         for attribute, value in element.attrib.items():
             if _XACRO.search(value):
-                raise source.error(element, f"{attribute}={value!r} is unexpanded xacro; load the .xacro file itself, or run: xacro FILE > robot.urdf")
+                raise source.error(element, f"{attribute}={value!r} is unexpanded xacro; load the .xacro file itself, "
+                                            "or run: xacro FILE > robot.urdf")
 
 
 def _outside(element) -> bool:
@@ -73,7 +76,8 @@ def _named(source: Source, tag: str) -> dict:
         if not name or not name.strip():
             raise source.error(element, f'a {tag} needs a name: <{tag} name="...">')
         if name in found:
-            raise source.error(element, f"the name {name!r} is taken by the {tag} on line {found[name].sourceline}; names must differ")
+            raise source.error(element, f"the name {name!r} is taken by the {tag} on line {found[name].sourceline}; "
+                                        "names must differ")
         found[name] = element
     return found
 
@@ -85,7 +89,8 @@ def _check_joint(source: Source, joint, links, joints) -> None:
     if kind is None:
         raise source.error(joint, f"attribute type= is missing; it is one of {', '.join(_TYPES)}")
     if kind in ("floating", "planar"):
-        raise source.error(joint, f"{kind} joints are not supported; the base floats by itself, so make this one fixed or delete it")
+        raise source.error(joint, f"{kind} joints are not supported; the base floats by itself, so make this one fixed "
+                                  "or delete it")
     if kind not in _TYPES:
         raise source.error(joint, f"joint type {kind!r} does not exist; it is one of {', '.join(_TYPES)}")
     for end in ("parent", "child"):
@@ -104,7 +109,8 @@ def _check_joint(source: Source, joint, links, joints) -> None:
     for mimic in joint.findall("mimic"):
         leader = mimic.get("joint")
         if leader not in joints:
-            raise source.error(mimic, f"mimics joint {leader!r}, which does not exist; the joints are {_listed(joints)}")
+            raise source.error(mimic, f"mimics joint {leader!r}, which does not exist; the joints are "
+                                      f"{_listed(joints)}")
         if leader == name:
             raise source.error(mimic, "a joint cannot mimic itself; name another joint or delete <mimic>")
         number(source, mimic, "multiplier", 1.0)
@@ -118,7 +124,8 @@ def _check_joint(source: Source, joint, links, joints) -> None:
             raise source.error(dynamics, "has neither damping= nor friction=; give one or delete <dynamics>")
         for attribute in ("damping", "friction"):
             if number(source, dynamics, attribute, 0.0) < 0:
-                raise source.error(dynamics, f"{attribute}={dynamics.get(attribute)} is negative and would create energy; use 0 or more")
+                raise source.error(dynamics, f"{attribute}={dynamics.get(attribute)} is negative and would create "
+                                             "energy; use 0 or more")
 
 
 def _check_limit(source: Source, joint, kind: str) -> None:
@@ -134,7 +141,8 @@ def _check_limit(source: Source, joint, kind: str) -> None:
             number(source, limit, attribute)
     if kind in ("revolute", "prismatic"):
         if values["lower"] > values["upper"]:
-            raise source.error(limit, f"lower={limit.get('lower', 0)} is greater than upper={limit.get('upper', 0)}; exchange them")
+            raise source.error(limit, f"lower={limit.get('lower', 0)} is greater than upper={limit.get('upper', 0)}; "
+                                      "exchange them")
     for attribute in ("effort", "velocity"):
         if values[attribute] < 0:
             raise source.error(limit, f"{attribute}={limit.get(attribute)} is negative; a limit is 0 (none) or more")
@@ -145,16 +153,19 @@ def _check_tree(source: Source, links, joints) -> None:
     for joint in joints.values():
         child, parent = joint.find("child").get("link"), joint.find("parent").get("link")
         if child in above:
-            raise source.error(joint, f"link {child!r} already hangs on joint {above[child].get('name')!r} (line {above[child].sourceline}); "
+            raise source.error(joint, f"link {child!r} already hangs on joint {above[child].get('name')!r} (line "
+                                      f"{above[child].sourceline}); "
                                "a link has one parent, so cut the loop here")
         if child == parent:
             raise source.error(joint, f"link {child!r} is its own parent; name another parent")
         above[child] = joint
     roots = [name for name in links if name not in above]
     if not roots:
-        raise source.error(source.root, "every link hangs on another, so the joints form a loop and there is no root; cut one joint")
+        raise source.error(source.root, "every link hangs on another, so the joints form a loop and there is no root; "
+                                        "cut one joint")
     if len(roots) > 1:
-        raise source.error(links[roots[1]], f"there are {len(roots)} links without a parent: {', '.join(map(repr, roots[:6]))}; "
+        raise source.error(links[roots[1]], f"there are {len(roots)} links without a parent: "
+                                            f"{', '.join(map(repr, roots[:6]))}; "
                            "a robot has one root, so connect the others with joints")
     reached = [roots[0]]
     children: dict = {}
@@ -164,7 +175,8 @@ def _check_tree(source: Source, links, joints) -> None:
         reached += children.get(link, [])
     if len(reached) < len(links):
         lost = next(name for name in links if name not in set(reached))
-        raise source.error(above[lost], f"link {lost!r} is part of a loop that does not reach the root {roots[0]!r}; cut one joint of it")
+        raise source.error(above[lost], f"link {lost!r} is part of a loop that does not reach the root {roots[0]!r}; "
+                                        "cut one joint of it")
 
 
 def _check_origin(source: Source, origin) -> None:
@@ -203,7 +215,8 @@ def _check_materials(source: Source) -> None:
         if not name:
             raise source.error(material, 'a material needs a name: <material name="...">')
         if name in seen:
-            raise source.error(material, f"the material {name!r} is defined on line {seen[name].sourceline} already; delete one")
+            raise source.error(material, f"the material {name!r} is defined on line {seen[name].sourceline} already; "
+                                         "delete one")
         if material.find("color") is None and material.find("texture") is None:
             raise source.error(material, 'has neither <color rgba="..."/> nor <texture>; give it one or delete it')
         seen[name] = material

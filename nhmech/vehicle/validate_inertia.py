@@ -20,7 +20,8 @@ def check_inertial(source: Source, inertial) -> None:
             raise source.error(inertial, f"<{tag}> is missing; add it, or delete <inertial> to make the link massless")
     mass = inertial.find("mass")
     if number(source, mass, "value") < 0:
-        raise source.error(mass, f"mass {mass.get('value')} kg is negative; give the true mass, or 0 for a massless link")
+        raise source.error(mass, f"mass {mass.get('value')} kg is negative; give the true mass, or 0 for a massless "
+                                 "link")
     for entry in _ENTRIES:
         number(source, inertial.find("inertia"), entry)
     placement(source, inertial)
@@ -67,15 +68,18 @@ def check_bodies(source: Source) -> list[str]:
             mass, X, inertia = inertia_of(source, inertial)
             why = fault(inertia)
             if why and name == head:
-                raise source.error(inertial.find("inertia"), f"{why}; take the inertia from CAD, or from a box or cylinder of this mass")
+                raise source.error(inertial.find("inertia"), f"{why}; take the inertia from CAD, or from a box or "
+                                                             "cylinder of this mass")
             if why:
-                notices.append(f"{source.at(inertial.find('inertia'))}: {why}; used as it is, because the body it is fixed to stays possible")
+                notices.append(f"{source.at(inertial.find('inertia'))}: {why}; used as it is, because the body it is "
+                               "fixed to stays possible")
             X = layout.X(head, name) @ X
             parts.append((mass, X[:3, 3], X[:3, :3] @ inertia @ X[:3, :3].T))
         why = fault(_lumped(parts))
         if why:
             joined = tag_of(layout.links[head])
-            raise source.error(layout.links[head], f"{joined} with all links fixed to it: {why}; correct the inertias of those links")
+            raise source.error(layout.links[head], f"{joined} with all links fixed to it: {why}; correct the inertias "
+                                                   "of those links")
     return notices
 
 

@@ -29,7 +29,8 @@ from .remarks import remarks, symmetry_in_words
 
 @dataclass(frozen=True)
 class Gauge:
-    """A massless root could turn with its wheel at will: its axis `level`, across the `axle` of `joint`, stays level."""
+    """A massless root could turn with its wheel at will: its axis `level`, across the `axle` of `joint`, stays
+    level."""
 
     joint: str
     axle: np.ndarray
@@ -45,7 +46,8 @@ class Vehicle:
     model        Pinocchio's model with held joints locked
     parameters   named numbers (radii, inertias, payload, ...)
     constrained  the constrained system: Gibbs function, forces, rows, samples
-    reduced      the same with frozen parts of the attitude put to their constants: equal on the manifold, and far smaller
+    reduced      the same with frozen parts of the attitude put to their constants: equal on the manifold, and far
+                 smaller
     contacts     symbolic contacts, in the order of `description.wheels`
     steering     the axles that must meet in one point
     support      how the contacts carry the base
@@ -93,6 +95,13 @@ class Vehicle:
     def contact_names(self) -> list[str]:
         return [contact.name for contact in self.contacts]
 
+    @cached_property
+    def contact_rows(self) -> dict[tuple[str, str], int]:
+        """(wheel, direction) of each component of the contact forces -> its row of the distribution."""
+        rows = {name: i for i, name in enumerate(self.constrained.distribution.names)}
+        held = {(c.name, direction): f"{c.name}/{direction}" for c in self.contacts for direction in c.held}
+        return {component: rows[name] for component, name in held.items() if name in rows}
+
     # -- mechanics -----------------------------------------------------------------------------------------------
     @cached_property
     def frame(self) -> AdaptedFrame:
@@ -113,9 +122,9 @@ class Vehicle:
 
             q_rate, xi_rate = vehicle.equations().drift(t, q, xi, u, vehicle.theta)
 
-        q (nq,) in Pinocchio's order and representation, xi (nxi,) named `speeds`, u (nu,) efforts of `driven` [N m, N], then external
-        wrenches, theta (ntheta,) the parameters made symbolic by `with_parameters`. For optimal control there is `nhmech.dynamics`: the
-        same on one flat state x of angles and speeds, without (cos, sin) pairs.
+        q (nq,) in Pinocchio's order and representation, xi (nxi,) named `speeds`, u (nu,) efforts of `driven` [N m, N],
+        then external wrenches, theta (ntheta,) the parameters made symbolic by `with_parameters`. For optimal control
+        there is `nhmech.dynamics`: the same on one flat state x of angles and speeds, without (cos, sin) pairs.
         """
         return self._equations
 
@@ -134,7 +143,8 @@ class Vehicle:
         raise self.rank_lost(q, f"here ({found})")
 
     def rank_lost(self, q: np.ndarray, where: str) -> ModelError:
-        """The error to raise where the constraints lose rank at q or next to it, with the joints that may be to blame."""
+        """The error to raise where the constraints lose rank at q or next to it, with the joints that may be to
+        blame."""
         angles = self.joint_positions(q)
         steering = ", ".join(f"{name} = {angles[name]:+.4f} rad" for name in self.description.steering) or "none"
         return ModelError(f"the constraints lose rank {where}. Steering joints: {steering}")
@@ -145,7 +155,9 @@ class Vehicle:
         return {}
 
     def function(self, name: str) -> ca.Function:
-        """Numeric functions by name, made when first asked for: constraints, gamma, force, energy, contacts. Raises `ModelError`."""
+        """Numeric functions by name, made when first asked for: constraints, gamma, force, balance, energy, contacts.
+
+        Raises `ModelError` for another name."""
         if name not in self._functions:
             self._functions[name] = self._function(name)
         return self._functions[name]
@@ -159,14 +171,18 @@ class Vehicle:
             return ca.Function("gamma", [t, q, v, theta], [system.rate(d.A @ v + d.b)])
         if name == "force":
             return ca.Function("force", [t, q, v, u, theta], [ca.densify(system.force)])
+        if name == "balance":                  # A, gamma and tau at once
+            terms = [self.function("constraints")(t, q, theta)[0], self.function("gamma")(t, q, v, theta), system.force]
+            return ca.Function("balance", [t, q, v, u, theta], [ca.densify(term) for term in terms], {"cse": True})
         if name == "energy":
             return ca.Function("energy", [t, q, v, theta], [system.energy])
-        if name == "contacts":                 # K in the carrier's frame, and the directions as columns, contact by contact
+        if name == "contacts":      # K in the carrier's frame, and the directions as columns, contact by contact
             points = ca.horzcat(*[c.point for c in self.contacts])
             directions = [ca.horzcat(*[c.directions[d] for d in c.held]) for c in self.contacts]
             sines = ca.vertcat(*[ca.SX(1) if c.sine is None else c.sine for c in self.contacts])
             return ca.Function("contacts", [t, q, theta], [points, ca.horzcat(*directions), sines])
-        raise ModelError(f"a vehicle has no function {name!r}; there are constraints, gamma, force, energy, contacts")
+        raise ModelError(f"a vehicle has no function {name!r}; there are constraints, gamma, force, balance, "
+                         "energy, contacts")
 
     @property
     def theta(self) -> np.ndarray:
@@ -186,8 +202,8 @@ class Vehicle:
         return threading.local()
 
     @property
-    def _data(self) -> pin.Data:
-        """Of the thread that asks: a viewer draws while a controller drives."""
+    def data(self) -> pin.Data:
+        """Pinocchio's workspace, of the thread that asks: a viewer draws while a controller drives."""
         workspace = self._workspace
         if not hasattr(workspace, "data"):
             workspace.data = self.model.createData()
@@ -196,16 +212,17 @@ class Vehicle:
     def contact_points(self, q: np.ndarray, t: float = 0.0) -> np.ndarray:
         """p_WK of every contact, (k, 3) [m]."""
         points, _, _ = self.function("contacts")(t, q, self.theta)
-        pin.forwardKinematics(self.model, self._data, np.asarray(q, dtype=float))
-        return np.array([self._data.oMi[c.mount.body].act(point) for c, point in zip(self.contacts, points.full().T)]).reshape(-1, 3)
+        pin.forwardKinematics(self.model, self.data, np.asarray(q, dtype=float))
+        found = [self.data.oMi[c.mount.body].act(point) for c, point in zip(self.contacts, points.full().T)]
+        return np.array(found).reshape(-1, 3)
 
     def contact_directions(self, q: np.ndarray, t: float = 0.0) -> list[dict[str, np.ndarray]]:
         """Unit vectors of the held directions in W, contact by contact."""
         _, columns, _ = self.function("contacts")(t, q, self.theta)
-        pin.forwardKinematics(self.model, self._data, np.asarray(q, dtype=float))
+        pin.forwardKinematics(self.model, self.data, np.asarray(q, dtype=float))
         columns, result, i = columns.full(), [], 0
         for c in self.contacts:
-            R = self._data.oMi[c.mount.body].rotation
+            R = self.data.oMi[c.mount.body].rotation
             result.append({name: R @ columns[:, i + k] for k, name in enumerate(c.held)})
             i += len(c.held)
         return result
@@ -215,15 +232,17 @@ class Vehicle:
         positions = {}
         for joint in range(2, self.model.njoints):
             i = self.model.joints[joint].idx_q
-            positions[self.model.names[joint]] = float(np.arctan2(q[i + 1], q[i]) if self.model.joints[joint].nq == 2 else q[i])
+            positions[self.model.names[joint]] = float(np.arctan2(q[i + 1], q[i]) if self.model.joints[joint].nq == 2
+                                                       else q[i])
         return positions
 
     # -- placing -------------------------------------------------------------------------------------------------
     def configuration(self, pose=None, joints: Mapping[str, float] | None = None, t: float = 0.0) -> np.ndarray:
         """q with all contacts on the ground and all couplings closed.
 
-        pose    None; (x, y, yaw); (x, y, z, roll, pitch, yaw) with R = Rz(yaw) Rx(roll) Ry(pitch); or a 4x4 matrix or `pin.SE3` T_WB
-                [m, rad]. The height is corrected along the normal, pitch and roll only where that is not enough
+        pose    None; (x, y, yaw); (x, y, z, roll, pitch, yaw) with R = Rz(yaw) Rx(roll) Ry(pitch); or a 4x4 matrix or
+                `pin.SE3` T_WB [m, rad]. The height is corrected along the normal, pitch and roll only where that is not
+                enough
         joints  positions of joints [rad, m]; followers of a steering coupling are computed
 
         Raises `ModelError` for unknown joints, numbers that are not finite, or a pose that cannot be placed.
@@ -231,11 +250,13 @@ class Vehicle:
         return posed(self, pose, dict(joints or {}), t)
 
     # -- variants ------------------------------------------------------------------------------------------------
-    def with_parameters(self, changes: Mapping[str, float] | None = None, *, symbolic: Sequence[str] | None = None, **more: float) -> Vehicle:
+    def with_parameters(self, changes: Mapping[str, float] | None = None, *, symbolic: Sequence[str] | None = None,
+                        **more: float) -> Vehicle:
         """The vehicle with other numbers, or with some of them symbolic (entries of theta).
 
-        Names: `<link>.mass`, `.com_x` ..., `.Ixx` ...; `<joint>.radius`, `.rotor_inertia`, `.gear_ratio`, `.rolling_resistance`,
-        `.damping`; `payload.mass`, `.x`, `.y`, `.z` (a point mass in the base's frame). Raises `ModelError` for unknown names.
+        Names: `<link>.mass`, `.com_x` ..., `.Ixx` ...; `<joint>.radius`, `.rotor_inertia`, `.gear_ratio`,
+        `.rolling_resistance`, `.damping`; `payload.mass`, `.x`, `.y`, `.z` (a point mass in the base's frame). Raises
+        `ModelError` for unknown names.
         """
         parameters = self.parameters.changed({**(changes or {}), **more})
         if symbolic is not None:
@@ -243,7 +264,8 @@ class Vehicle:
         return self.rebuild(parameters, None, self.wrench_bodies)
 
     def with_wrench(self, *bodies: str) -> Vehicle:
-        """The vehicle with an external wrench on each named link as further inputs: force [N] and torque [N m] in W at the link's origin."""
+        """The vehicle with an external wrench on each named link as further inputs: force [N] and torque [N m] in W at
+        the link's origin."""
         return self.rebuild(self.parameters, None, bodies)
 
     # -- seeing --------------------------------------------------------------------------------------------------
@@ -282,6 +304,7 @@ class Vehicle:
             "rows": list(names), "kept_rows": kept, "dropped_rows": [name for name in names if name not in kept],
             "couplings": [name for name in names if name.endswith("/coupling")],
             "leaders": [axle.steering or axle.wheel for axle in self.steering.pair()] if self.steering.coupled else [],
-            "support_offsets": dict(zip(self.contact_names, map(float, self.support.offsets))), "level_base": self.support.level,
+            "support_offsets": dict(zip(self.contact_names, map(float, self.support.offsets))),
+            "level_base": self.support.level,
             "symmetry": symmetry_in_words(self),
         }

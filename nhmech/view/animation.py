@@ -16,7 +16,8 @@ from .scene import FOCUS, Scene
 from .shapes import floats
 
 
-def animate(scene: Scene, trajectory, fps: float, overlays: Sequence[Overlay] = (), follow: bool | None = None, title: str | None = None) -> list[dict]:
+def animate(scene: Scene, trajectory, fps: float, overlays: Sequence[Overlay] = (), follow: bool | None = None,
+            title: str | None = None) -> list[dict]:
     """All messages that draw and move a vehicle, and what is drawn on top of it, along a trajectory."""
     vehicle = scene.vehicle
     times, q = sample(vehicle.model, trajectory, fps)
@@ -40,7 +41,8 @@ def animate(scene: Scene, trajectory, fps: float, overlays: Sequence[Overlay] = 
     if len(times) > 1:
         trails = [ribbon(f"/trails/{i}", contacts[:, i], size, normal, i) for i in range(contacts.shape[1])]
     placed = [set_transform(path, track[0]) for path, track in tracks.items()]
-    animation = {"type": "set_animation", "path": "", "animations": clips, "options": {"play": True, "repetitions": 1}, "start": float(times[0])}
+    animation = {"type": "set_animation", "path": "", "animations": clips, "options": {"play": True, "repetitions": 1},
+                 "start": float(times[0])}
     animation |= {"trails": [trail["path"] for trail in trails], "segments": len(times) - 1, "rows": rows}
     drawn = [message for overlay in overlays for message in overlay.objects(view)]
     legend = [entry for overlay in overlays for entry in overlay.legend]
@@ -49,7 +51,9 @@ def animate(scene: Scene, trajectory, fps: float, overlays: Sequence[Overlay] = 
 
 def _changing(rows: list[tuple]) -> list[dict]:
     """Lines of the legend over the frames, as the page takes them."""
-    return [{"texts": [row.text for row in line], "colors": floats([row.colour for row in line]), "paths": list(line[0].paints)} for line in zip(*rows)]
+    return [{"texts": [row.text for row in line],
+             "colors": floats([row.colour for row in line]),
+             "paths": list(line[0].paints)} for line in zip(*rows)]
 
 
 def _overlay_clip(path: str, times: np.ndarray, poses: list) -> dict:
@@ -72,5 +76,6 @@ def _clip(path: str, times: np.ndarray, poses: np.ndarray) -> dict:
     """Position and quaternion of the group at `path` over time."""
     quaternions = [pin.Quaternion(pose[:3, :3]).coeffs() for pose in poses]
     tracks = ((".position", "vector3", poses[:, :3, 3]), (".quaternion", "quaternion", quaternions))
-    listed = [{"name": name, "type": kind, "times": floats(times), "values": floats(values)} for name, kind, values in tracks]
+    listed = [{"name": name, "type": kind, "times": floats(times), "values": floats(values)}
+              for name, kind, values in tracks]
     return {"path": path, "clip": {"name": path, "fps": 1, "tracks": listed}}

@@ -1,4 +1,4 @@
-"""A headless Chromium that opens one page, runs JavaScript in it and takes pictures, spoken to through a pipe (no port)."""
+"""A headless Chromium that opens one page, runs JavaScript in it and takes pictures; it is spoken to through a pipe."""
 
 from __future__ import annotations
 
@@ -17,8 +17,9 @@ from ..errors import NhmechError
 
 NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome")
 FLAGS = (
-    "--headless --no-sandbox --remote-debugging-pipe --use-angle=swiftshader --enable-unsafe-swiftshader --disable-quic --no-first-run "
-    "--disable-background-networking --disable-component-update --disable-sync --hide-scrollbars --disable-dev-shm-usage"
+    "--headless --no-sandbox --remote-debugging-pipe --use-angle=swiftshader --enable-unsafe-swiftshader "
+    "--disable-quic --no-first-run --disable-background-networking --disable-component-update --disable-sync "
+    "--hide-scrollbars --disable-dev-shm-usage"
 ).split()
 
 
@@ -41,7 +42,8 @@ class Browser:
         self._profile = tempfile.mkdtemp(prefix="nhmech-chromium-")
         read_in, self._out = _pipe()
         self._in, write_out = _pipe()
-        command = [program, *FLAGS, f"--user-data-dir={self._profile}", f"--window-size={size[0]},{size[1]}", "about:blank"]
+        command = [program, *FLAGS, f"--user-data-dir={self._profile}", f"--window-size={size[0]},{size[1]}",
+                   "about:blank"]
         shell = ["/bin/sh", "-c", f'exec "$0" "$@" 3</dev/fd/{read_in} 4>/dev/fd/{write_out}', *command]
         quiet = {"stdin": subprocess.DEVNULL, "stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
         self._process = subprocess.Popen(shell, pass_fds=(read_in, write_out), start_new_session=True, **quiet)
@@ -51,7 +53,8 @@ class Browser:
             targets = self._call("Target.getTargets")["targetInfos"]
             page = next(target["targetId"] for target in targets if target["type"] == "page")
             self._session = self._call("Target.attachToTarget", targetId=page, flatten=True)["sessionId"]
-            self._page("Emulation.setDeviceMetricsOverride", width=size[0], height=size[1], deviceScaleFactor=1, mobile=False)
+            self._page("Emulation.setDeviceMetricsOverride", width=size[0], height=size[1], deviceScaleFactor=1,
+                       mobile=False)
             self._page("Page.navigate", url=url)
         except BaseException:
             self.close()
@@ -68,7 +71,8 @@ class Browser:
     def wait_for(self, condition: str) -> None:
         """Wait until a JavaScript expression is true."""
         end = time.monotonic() + self._timeout
-        while not self.evaluate(f"(() => {{ try {{ return Boolean({condition}); }} catch (e) {{ return false; }} }})()"):
+        script = f"(() => {{ try {{ return Boolean({condition}); }} catch (e) {{ return false; }} }})()"
+        while not self.evaluate(script):
             if time.monotonic() > end:
                 raise NhmechError(f"page: {condition} is still not true after {self._timeout:g} s")
             time.sleep(0.05)
@@ -100,7 +104,8 @@ class Browser:
 
     def _call(self, method: str, session: str | None = None, **parameters) -> dict:
         self._count += 1
-        message = {"id": self._count, "method": method, "params": parameters} | ({"sessionId": session} if session else {})
+        message = {"id": self._count, "method": method, "params": parameters}
+        message |= {"sessionId": session} if session else {}
         try:
             os.write(self._out, json.dumps(message).encode() + b"\0")
         except OSError as error:
@@ -117,7 +122,8 @@ class Browser:
             ready, _, _ = select.select([self._in], [], [], max(0.0, end - time.monotonic()))
             data = os.read(self._in, 1 << 20) if ready else b""
             if not data:
-                raise NhmechError(f"Chromium {'ended' if ready else 'does not answer'} ({method}, limit {self._timeout:g} s)")
+                raise NhmechError(f"Chromium {'ended' if ready else 'does not answer'} ({method}, limit "
+                                  f"{self._timeout:g} s)")
             self._buffer += data
 
 

@@ -6,7 +6,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-LENS = (0.46, 0.28)  # tangents of half the angle that is used across and upward, by a lens of 38 degrees in a window of 3:2 with a bar at its foot
+# tangents of half the angle that is used across and upward, by a lens of 38 degrees in a window of 3:2 above a bar
+LENS = (0.46, 0.28)
 AZIMUTH, ELEVATION = 0.95, 0.5  # [rad] from ahead of the vehicle to its right, and above the ground
 
 
@@ -40,10 +41,12 @@ class View:
 
 
 def frame(size: float, path, normal, forward, follow: bool | None = None, also=()) -> View:
-    """A view of a vehicle of `size` [m] that goes along `path` (n, 3) [m] on the plane with this normal, `forward` (3,) being its x axis at the start.
+    """A view of a vehicle of `size` [m] that goes along `path` (n, 3) [m] on the plane with this normal, `forward`
+    (3,) being its x axis at the start.
 
-    The camera stands to the side of the path's longer extent and sees the vehicle's front, as near as its lens allows. It frames the whole path; or,
-    where the path is long against the vehicle or `follow` says so, the start, and goes along. `also` (k, 3) [m] are further points to be seen.
+    The camera stands to the side of the path's longer extent and sees the vehicle's front, as near as its lens
+    allows. It frames the whole path; or, where the path is long against the vehicle or `follow` says so, the start,
+    and goes along. `also` (k, 3) [m] are further points to be seen.
     """
     path, normal = np.atleast_2d(path), np.asarray(normal, dtype=float)
     points = np.vstack([path, np.reshape(also, (-1, 3))])
@@ -58,7 +61,8 @@ def frame(size: float, path, normal, forward, follow: bool | None = None, also=(
     if np.linalg.norm(along) < 1e-6:  # a vehicle that stands on its tail has no forward
         along = np.cross(normal, [0.0, 0.0, 1.0] if abs(normal[2]) < 0.9 else [0.0, 1.0, 0.0])
     along = along / np.linalg.norm(along)
-    away = np.cos(ELEVATION) * (np.cos(AZIMUTH) * along + np.sin(AZIMUTH) * np.cross(along, normal)) + np.sin(ELEVATION) * normal
+    level = np.cos(AZIMUTH) * along + np.sin(AZIMUTH) * np.cross(along, normal)
+    away = np.cos(ELEVATION) * level + np.sin(ELEVATION) * normal
     right = np.cross(normal, away) / np.linalg.norm(np.cross(normal, away))
     seen = points[np.linalg.norm(points - path[0], axis=1) < 2.0 * size] if follow else points
     target = (seen.min(axis=0) + seen.max(axis=0)) / 2 + 0.2 * size * normal

@@ -18,11 +18,15 @@ OTHERS = ("#332288", "#882255", "#117733", "#661100", "#6699CC", "#AA4499")     
 GREY = "0.45"
 LETTER, LINE = 0.047, 0.14      # [inches] width of a letter and height of a line in legends, about
 DASHED, DOTTED = (0, (4, 2)), (0, (1, 1.5))
-STYLE = {"font.size": 8, "axes.labelsize": 8, "axes.titlesize": 8, "legend.fontsize": 7, "xtick.labelsize": 7, "ytick.labelsize": 7,
+STYLE = {"font.size": 8, "axes.labelsize": 8, "axes.titlesize": 8,
+         "legend.fontsize": 7, "xtick.labelsize": 7, "ytick.labelsize": 7,
          "font.family": "sans-serif", "font.sans-serif": ["Arial", "Helvetica", "Liberation Sans", "DejaVu Sans"],
-         "axes.spines.top": False, "axes.spines.right": False, "axes.linewidth": 0.6, "lines.linewidth": 1.1, "legend.frameon": False,
-         "axes.grid": True, "grid.linewidth": 0.3, "grid.color": "0.85", "axes.axisbelow": True, "axes.titlelocation": "left",
-         "legend.handlelength": 1.6, "legend.columnspacing": 1.2, "legend.borderaxespad": 0.2, "legend.handletextpad": 0.5,
+         "axes.spines.top": False, "axes.spines.right": False, "axes.linewidth": 0.6,
+         "lines.linewidth": 1.1, "legend.frameon": False,
+         "axes.grid": True, "grid.linewidth": 0.3, "grid.color": "0.85",
+         "axes.axisbelow": True, "axes.titlelocation": "left",
+         "legend.handlelength": 1.6, "legend.columnspacing": 1.2,
+         "legend.borderaxespad": 0.2, "legend.handletextpad": 0.5,
          "xtick.major.width": 0.6, "ytick.major.width": 0.6, "xtick.major.size": 2.5, "ytick.major.size": 2.5,
          "pdf.fonttype": 42, "svg.fonttype": "none", "svg.hashsalt": "nhmech", "axes.formatter.useoffset": False,
          "figure.constrained_layout.use": True}
@@ -34,7 +38,7 @@ def drawing():
     try:
         import matplotlib
     except ImportError as error:
-        raise ModelError("pictures need matplotlib: pip install 'nhmech[plot]'") from error
+        raise ModelError("pictures need matplotlib: pip install matplotlib") from error
     with matplotlib.rc_context(STYLE):
         yield
 
@@ -50,7 +54,8 @@ def new_figure(width: float, height: float):
 
 @cache
 def _picture() -> type:
-    """matplotlib's `Figure`, made when it is needed, with what a notebook asks for: it draws what has no window only if that says how."""
+    """matplotlib's `Figure`, made when it is needed, with what a notebook asks for: it draws what has no window only
+    if that says how."""
     from matplotlib.figure import Figure
 
     class Picture(Figure):
@@ -77,7 +82,8 @@ def colour(vehicle: Vehicle, wheel: str) -> str:
 
 def line_colours(vehicle: Vehicle | None, names) -> dict[str, str]:
     """A colour for each name: a wheel's own where it is that of its joint, others for the rest."""
-    wheels = {} if vehicle is None else {w.joint: contact for w, contact in zip(vehicle.description.wheels, vehicle.contact_names)}
+    wheels = {} if vehicle is None else {w.joint: contact for w, contact in zip(vehicle.description.wheels,
+                                                                                vehicle.contact_names)}
     rest = (*OTHERS, *COLOURS) if wheels else COLOURS
     others = iter([rest[i % len(rest)] for i in range(len(names))])
     return {name: colour(vehicle, wheels[name]) if name in wheels else next(others) for name in names}
@@ -107,7 +113,8 @@ def moments(trajectory, most: int) -> np.ndarray:
 
 
 def settle(axes, values, nothing: float = 1e-9) -> None:
-    """Ordinates that are constant but for rounding are drawn as such, instead of noise blown up; below `nothing` they are zero."""
+    """Ordinates that are constant but for rounding are drawn as such, instead of noise blown up; below `nothing` they
+    are zero."""
     low, high = float(np.min(values)), float(np.max(values))
     size = max(abs(low), abs(high))
     if size < nothing:
@@ -122,7 +129,8 @@ def write(figure, file: Path) -> None:
 
 
 def svg(figure, prefix: str, label: str) -> str:
-    """The figure as an <svg> element for a page: `prefix` keeps its ids apart from those of other figures, `label` says what it shows."""
+    """The figure as an <svg> element for a page: `prefix` keeps its ids apart from those of other figures, `label`
+    says what it shows."""
     stream = io.StringIO()
     with drawing():
         figure.savefig(stream, format="svg", transparent=True, metadata={"Date": None, "Creator": None})
@@ -131,5 +139,6 @@ def svg(figure, prefix: str, label: str) -> str:
     text = re.sub(r'\bid="', f'id="{prefix}-', text)
     text = re.sub(r'(href="|url\()#', rf"\1#{prefix}-", text)
     box = re.search(r'viewBox="[^"]*"', text)[0]
-    return re.sub(r"<svg\b[^>]*>", f'<svg xmlns:xlink="http://www.w3.org/1999/xlink" xmlns="http://www.w3.org/2000/svg" {box} role="img" '
+    return re.sub(r"<svg\b[^>]*>", f'<svg xmlns:xlink="http://www.w3.org/1999/xlink" '
+                                   f'xmlns="http://www.w3.org/2000/svg" {box} role="img" '
                                    f'aria-label="{label}">', text, count=1)

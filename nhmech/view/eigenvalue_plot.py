@@ -9,7 +9,8 @@ from .drawing import COLOURS, DASHED, GREY, axes_of, drawing
 
 
 def eigenvalues(sweep: Sweep, axes=None):
-    """Eigenvalues of a family over its parameter: real parts solid, imaginary parts dashed [1/s]; ranges that are stable are shaded."""
+    """Eigenvalues of a family over its parameter: real parts solid, imaginary parts dashed [1/s]; ranges that are
+    stable are shaded."""
     with drawing():
         figure, axes = axes_of(axes, 3.4, 2.8)
         growth, low, size = sweep.growth, 0, np.abs(sweep.eigenvalues).max(initial=0.0)
@@ -21,7 +22,8 @@ def eigenvalues(sweep: Sweep, axes=None):
                     axes.axvspan(*ends, color="0.92", lw=0, zorder=0)
                     for end, side in zip(ends, ("left", "right")):
                         if sweep.values[0] < end < sweep.values[-1]:
-                            axes.text(end, 0.99, f" {end:.3g} ", transform=axes.get_xaxis_transform(), va="top", ha=side, fontsize=6)
+                            axes.text(end, 0.99, f" {end:.3g} ", transform=axes.get_xaxis_transform(), va="top",
+                                      ha=side, fontsize=6)
                 low = i
         for k, branch in enumerate(sweep.eigenvalues.T):
             if np.abs(branch).max() <= ZERO * size and size > 0:          # moving along the family: always zero
@@ -29,13 +31,15 @@ def eigenvalues(sweep: Sweep, axes=None):
             line = COLOURS[k % len(COLOURS)]
             axes.plot(sweep.values, branch.real, color=line)
             if np.abs(branch.imag).max() > 1e-6:
-                axes.plot(sweep.values, np.where(branch.imag > 1e-6, branch.imag, np.nan), color=line, ls=DASHED, lw=0.8)
+                axes.plot(sweep.values, np.where(branch.imag > 1e-6, branch.imag, np.nan), color=line, ls=DASHED,
+                          lw=0.8)
         axes.axhline(0, color="black", lw=0.5)
         if stable.any():
             axes.fill_between([], [], color="0.92", label="stable")
         axes.plot([], [], color=GREY, label="real part")
         axes.plot([], [], color=GREY, ls=DASHED, lw=0.8, label="imaginary part")
-        axes.set(xlabel=f"{sweep.parameter} [{sweep.unit}]", ylabel="eigenvalue [1/s]", xlim=(sweep.values[0], sweep.values[-1]))
+        axes.set(xlabel=f"{sweep.parameter} [{sweep.unit}]", ylabel="eigenvalue [1/s]",
+                 xlim=(sweep.values[0], sweep.values[-1]))
         axes.legend(loc="best")
         return figure, axes
 

@@ -1,4 +1,4 @@
-"""The ground as it is drawn: a disc with a grid that fades out, tilted and moving as the `Ground` is; and trails on it."""
+"""The ground as it is drawn: a disc with a grid that fades out, tilted and moving as the `Ground` is; and trails."""
 
 from __future__ import annotations
 
@@ -15,7 +15,8 @@ from .shapes import buffer_geometry
 FLOOR = "/ground/plane"
 TILE = 1024  # pixels of the texture, which is 2 x 2 fields of 10 x 10 cells
 RIBBON = 0.028  # width of a trail, as a share of the vehicle's size
-PALETTE = ((0.84, 0.29, 0.06), (0.0, 0.41, 0.70), (0.0, 0.58, 0.42), (0.78, 0.38, 0.62), (0.88, 0.60, 0.0), (0.30, 0.66, 0.88))
+PALETTE = ((0.84, 0.29, 0.06), (0.0, 0.41, 0.70), (0.0, 0.58, 0.42), (0.78, 0.38, 0.62), (0.88, 0.60, 0.0),
+           (0.30, 0.66, 0.88))
 
 
 def grid_cell(size: float) -> float:
@@ -36,16 +37,18 @@ def floor(reach: float, cell: float) -> dict:
     up = np.tile([0.0, 0.0, 1.0], (len(xy), 1))
     color = np.ones((len(xy), 4))
     color[:, 3] = np.repeat(alpha, n)
-    geometry = buffer_geometry(np.column_stack([xy, np.zeros(len(xy))]), faces, normal=up, uv=xy / (20 * cell), color=color)
-    material = {"type": "MeshLambertMaterial", "color": 0xFFFFFF, "side": 2, "transparent": True, "vertexColors": True, "map": "grid", "depthWrite": False}
+    geometry = buffer_geometry(np.column_stack([xy, np.zeros(len(xy))]), faces, normal=up, uv=xy / (20 * cell),
+                               color=color)
+    material = {"type": "MeshLambertMaterial", "color": 0xFFFFFF, "side": 2, "transparent": True, "vertexColors": True,
+                "map": "grid", "depthWrite": False}
     image = {"uuid": "grid image", "url": "data:image/png;base64," + base64.b64encode(_tile()).decode()}
     texture = {"uuid": "grid", "image": "grid image", "wrap": [1000, 1000], "anisotropy": 16}
     return set_group(FLOOR, [(geometry, material, np.eye(4))], False, (image,), (texture,))
 
 
 def floor_pose(ground: Ground, near, period: float, t: float = 0.0) -> np.ndarray:
-    """Pose (4, 4) of the drawn disc at time t [s]: its centre on the plane near the point `near` [m], moved by whole `period`s [m] so that the grid keeps
-    its place, then carried along by the ground's motion."""
+    """Pose (4, 4) of the drawn disc at time t [s]: its centre on the plane near the point `near` [m], moved by whole
+    `period`s [m] so that the grid keeps its place, then carried along by the ground's motion."""
     t1, t2 = ground.tangents
     n, point = np.array(ground.normal), np.array(ground.point)
     offset = np.asarray(near) - point
@@ -56,17 +59,24 @@ def floor_pose(ground: Ground, near, period: float, t: float = 0.0) -> np.ndarra
 
 
 def motion(ground: Ground, t: float) -> np.ndarray:
-    """How the ground's material has moved (4, 4) from time 0 to t [s]: a translation, or a turn about the fixed centre of its velocity field."""
-    n, v, rate = np.array(ground.normal), np.array(ground.velocity), float(np.dot(ground.normal, ground.angular_velocity))
+    """How the ground's material has moved (4, 4) from time 0 to t [s]: a translation, or a turn about the fixed
+    centre of its velocity field."""
+    n, v = np.array(ground.normal), np.array(ground.velocity)
+    rate = float(np.dot(ground.normal, ground.angular_velocity))
     moved = np.eye(4)
     if rate == 0.0:
         moved[:3, 3] = v * t
         return moved
     centre = np.array(ground.point) + np.cross(n, v) / rate
-    cross = np.array([[0, -n[2], n[1]], [n[2], 0, -n[0]], [-n[1], n[0], 0]])
+    cross = _cross(n)
     moved[:3, :3] += np.sin(rate * t) * cross + (1 - np.cos(rate * t)) * cross @ cross
     moved[:3, 3] = centre - moved[:3, :3] @ centre + n * (n @ v) * t
     return moved
+
+
+def _cross(n) -> np.ndarray:
+    """The matrix (3, 3) of x -> n x x."""
+    return np.array([[0, -n[2], n[1]], [n[2], 0, -n[0]], [-n[1], n[0], 0]])
 
 
 def is_moving(ground: Ground) -> bool:
@@ -77,22 +87,24 @@ def in_words(ground: Ground) -> str:
     """What a picture alone may not tell, to go on after other words; empty for level ground at rest."""
     slope, speed = np.degrees(np.arccos(np.clip(ground.normal[2], -1, 1))), float(np.linalg.norm(ground.velocity))
     rate = float(np.dot(ground.normal, ground.angular_velocity))
-    words = ([f"slopes {slope:.3g}\N{DEGREE SIGN}"] if slope > 1e-6 else []) + ([f"moves at {speed:.3g} m/s"] if speed else [])
+    words = [f"slopes {slope:.3g}\N{DEGREE SIGN}"] if slope > 1e-6 else []
+    words += [f"moves at {speed:.3g} m/s"] if speed else []
     words += [f"turns at {rate:.3g} rad/s"] if rate else []
     return ", the ground " + " and ".join(words) if words else ""
 
 
 def ribbon(path: str, points, size: float, normal, number: int, colour=None) -> dict:
-    """The trail of contact `number`, behind a vehicle of `size` [m]: a flat strip through `points` (n, 3) [m] just above the ground, in `colour` (r, g, b)
-    or the palette's.
+    """The trail of contact `number`, behind a vehicle of `size` [m]: a flat strip through `points` (n, 3) [m] just
+    above the ground, in `colour` (r, g, b) or the palette's.
 
-    Segment k is the triangles 2k and 2k + 1. Trails lie one above the other, so that they do not flicker where they cross.
+    Segment k is the triangles 2k and 2k + 1. Trails lie one above the other, so that they do not flicker where they
+    cross.
     """
     width = RIBBON * size
     points, normal = np.asarray(points, dtype=float), np.asarray(normal)
-    step = np.gradient(points, axis=0) if len(points) > 1 else np.zeros_like(points)
-    sideways = np.cross(normal, step)
-    length = np.linalg.norm(sideways, axis=1)
+    padded = np.vstack([points[:1], points, points[-1:]])
+    sideways = (padded[2:] - padded[:-2]) @ _cross(normal).T
+    length = np.sqrt((sideways**2).sum(axis=1))
     moving = np.flatnonzero(length > 1e-9)
     if len(moving):  # where it rests, keep the direction of the last motion
         latest = np.maximum.accumulate(np.where(length > 1e-9, np.arange(len(points)), moving[0]))

@@ -13,14 +13,15 @@ from .overlays import Moment, Overlay
 from .scene import FOCUS, Scene
 
 CHUNK = 32      # points of a trail that are sent as one object
-AT_ONCE = 4     # trails that are sent with one moment; the others have their turn with the next ones
+AT_ONCE = 2     # trails that are sent with one moment; the others have their turn with the next ones
 
 
 class LiveScene:
     """A vehicle, its trails and overlays, and what of them a page knows already."""
 
     def __init__(self, vehicle, overlays: Sequence[Overlay], follow: bool, title: str | None):
-        self.vehicle, self._scene, self._overlays, self._follow, self._title = vehicle, Scene(vehicle), overlays, follow, title
+        self.vehicle, self._scene, self._overlays = vehicle, Scene(vehicle), overlays
+        self._follow, self._title = follow, title
         self._view = None
         self._shown: dict[str, np.ndarray | None] = {}
         self._said: dict[str, tuple] = {}
@@ -33,15 +34,17 @@ class LiveScene:
     def messages(self, moment: Moment, passed: Sequence[np.ndarray] = ()) -> list[dict]:
         """That show this moment; `passed` are configurations since the last one, for the trails."""
         messages = self._begin(moment.q) if self._view is None else []
-        poses = self._scene.poses(moment.q)
+        contacts = self._scene.contacts(moment.q)
+        poses = self._scene.poses(moment.q, contacts)
         near, period = poses[FOCUS][:3, 3], 20 * grid_cell(self._view.size)
-        if is_moving(self.vehicle.ground) or np.linalg.norm(near - self._shown.get("/ground", np.eye(4))[:3, 3]) > 0.3 * self._view.reach:
+        away = np.linalg.norm(near - self._shown.get("/ground", np.eye(4))[:3, 3])
+        if is_moving(self.vehicle.ground) or away > 0.3 * self._view.reach:
             poses["/ground"] = floor_pose(self.vehicle.ground, near, period, moment.t)
         messages += self._placed(poses)
         for overlay in self._overlays:
             messages += self._placed(overlay.at(moment, self._view))
-        for q in (*passed, moment.q):
-            self._extend(q)
+        for points in (*map(self._scene.contacts, passed), contacts):
+            self._extend(points)
         return [*messages, *self._trails(), *self._legend(moment), {"type": "time", "t": moment.t}]
 
     def _begin(self, q) -> list[dict]:
@@ -60,7 +63,7 @@ class LiveScene:
             shown = self._shown.get(path)
             if pose is None if path not in self._shown else (pose is None) != (shown is None):
                 messages.append(set_property(path, "visible", pose is not None))
-            if pose is not None and (shown is None or not np.array_equal(pose, shown)):
+            if pose is not None and (shown is None or (pose != shown).any()):
                 messages.append(set_transform(path, pose))
             self._shown[path] = pose
         return messages
@@ -80,11 +83,12 @@ class LiveScene:
             messages.append({"type": "rows", "rows": [{"text": text, "color": colour} for text, colour in lines]})
         return messages
 
-    def _extend(self, q) -> None:
+    def _extend(self, contacts: np.ndarray) -> None:
         """The trails, once the vehicle has moved by a part of a trail's width."""
-        contacts = self._scene.contacts(q)
-        if self._points and np.max(np.linalg.norm(contacts - self._points[-1], axis=1), initial=0.0) < 0.5 * RIBBON * self._view.size:
-            return
+        if self._points:
+            moved = np.max(np.linalg.norm(contacts - self._points[-1], axis=1), initial=0.0)
+            if moved < 0.5 * RIBBON * self._view.size:
+                return
         self._points.append(contacts)
         if len(self._points) > 1:
             self._stale = set(range(len(contacts)))
@@ -99,4 +103,5 @@ class LiveScene:
         self._turn, chunk = turns[-1] + 1, self._chunk
         if full:
             self._chunk, self._points = chunk + 1, self._points[-2:]
-        return [ribbon(f"/trails/{i}/{chunk}", lines[:, i], self._view.size, self.vehicle.ground.normal, i) for i in turns]
+        return [ribbon(f"/trails/{i}/{chunk}", lines[:, i], self._view.size, self.vehicle.ground.normal,
+                       i) for i in turns]

@@ -21,11 +21,13 @@ class Shown:
                 'style="border: 0; border-radius: 8px" title="the run, with play controls"></iframe>')
 
     def __repr__(self) -> str:
-        return f"<a page of {len(self.page) / 1e6:.1f} MB, which a notebook displays; nhmech.save_html writes it to a file>"
+        return (f"<a page of {len(self.page) / 1e6:.1f} MB, which a notebook displays; "
+                "nhmech.save_html writes it to a file>")
 
 
 def show(vehicle, trajectory, *, height: int = 460, **options) -> Shown:
-    """The run as an animation that a notebook displays in place: the self-contained page of `save_html` in a frame, about 1 MB a cell.
+    """The run as an animation that a notebook displays in place: the self-contained page of `save_html` in a frame,
+    about 1 MB a cell.
 
     vehicle  or a textbook system, as `nhmech.systems.load_system` returns it
     height   of the frame [pixels]

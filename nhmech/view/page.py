@@ -1,4 +1,7 @@
-"""The web page: meshcat's viewer, a bar with controls, and either a recorded scene or a connection to a running program. One self-contained file."""
+"""The web page: meshcat's viewer, a bar with controls, and either a recorded scene or a line to a running program.
+
+One self-contained file.
+"""
 
 from __future__ import annotations
 
@@ -11,18 +14,23 @@ from pathlib import Path
 import umsgpack
 
 from ..errors import NhmechError
+from .software import SOFTWARE
 
 STYLE = """
-body { margin: 0; background: #eef1f4; font: 13px/1.4 system-ui, "Segoe UI", Helvetica, Arial, sans-serif; color: #2b333d; }
+body { margin: 0; background: #eef1f4; color: #2b333d;
+       font: 13px/1.4 system-ui, "Segoe UI", Helvetica, Arial, sans-serif; }
 #meshcat-pane { width: 100vw; height: 100vh; overflow: hidden; }
 .dg.main { display: none; }
 .dg.main.shown { display: block; }
 #title { position: absolute; left: 18px; top: 14px; font-size: 17px; font-weight: 600; pointer-events: none; }
 #legend { position: absolute; right: 18px; bottom: 64px; text-align: right; pointer-events: none; }
-#legend i { display: inline-block; width: 18px; height: 4px; border-radius: 2px; margin-left: 7px; vertical-align: middle; }
-#bar { position: absolute; left: 14px; right: 14px; bottom: 14px; display: flex; gap: 12px; align-items: center; padding: 6px 12px;
+#legend i { display: inline-block; width: 18px; height: 4px; border-radius: 2px; margin-left: 7px;
+            vertical-align: middle; }
+#bar { position: absolute; left: 14px; right: 14px; bottom: 14px; padding: 6px 12px;
+       display: flex; gap: 12px; align-items: center;
        background: rgba(255, 255, 255, .82); border-radius: 10px; box-shadow: 0 1px 5px rgba(30, 50, 70, .18); }
-#bar button { width: 34px; height: 28px; border: 0; border-radius: 7px; background: #2f6fad; color: #fff; font-size: 13px; cursor: pointer; }
+#bar button { width: 34px; height: 28px; border: 0; border-radius: 7px; background: #2f6fad; color: #fff;
+              font-size: 13px; cursor: pointer; }
 #bar button.plain { background: #dfe5eb; color: #2b333d; width: auto; padding: 0 9px; }
 #time { flex: 1; min-width: 60px; }
 #clock { font-variant-numeric: tabular-nums; min-width: 92px; text-align: right; }
@@ -33,21 +41,26 @@ body { margin: 0; background: #eef1f4; font: 13px/1.4 system-ui, "Segoe UI", Hel
 BODY = """
 <div id="meshcat-pane"></div>
 <div id="title"></div><div id="legend"></div>
-<div id="bar"><button id="play" title="play or pause (space)">&#9654;</button><input id="time" type="range" min="0" max="1" step="any" value="0">
-<span id="clock"></span><select id="rate" title="speed"><option>0.1</option><option>0.25</option><option>0.5</option><option selected>1</option>
-<option>2</option><option>4</option></select><label class="loop"><input id="loop" type="checkbox" checked> loop</label>
-<label><input id="follow" type="checkbox"> follow</label><button id="tree" class="plain" title="meshcat's scene tree">scene</button></div>
+<div id="bar"><button id="play" title="play or pause (space)">&#9654;</button>
+<input id="time" type="range" min="0" max="1" step="any" value="0">
+<span id="clock"></span><select id="rate" title="speed"><option>0.1</option><option>0.25</option><option>0.5</option>
+<option selected>1</option><option>2</option><option>4</option></select>
+<label class="loop"><input id="loop" type="checkbox" checked> loop</label>
+<label><input id="follow" type="checkbox"> follow</label>
+<button id="tree" class="plain" title="meshcat's scene tree">scene</button></div>
 """
 
 SCRIPT = """
-const nhmech = (() => {
+const openPage = plain => {  // plain: for a browser that draws without a graphics card
   const $ = id => document.getElementById(id);
-  const viewer = new MeshCat.Viewer($("meshcat-pane"));
+  const pane = $("meshcat-pane"), viewer = new MeshCat.Viewer(pane, true, plain ? software.renderer(pane) : undefined);
   const original = viewer.handle_command.bind(viewer);
-  const state = { ready: false, t: 0, start: 0, duration: 0, playing: false, trails: [], segments: 1, rows: [] };
+  const state = { plain, ready: false, t: 0, start: 0, duration: 0, playing: false, trails: [], segments: 1, rows: [] };
   const parts = path => path.split("/").filter(Boolean);
   const node = path => viewer.scene_tree.find(path).object;
   const yUp = p => new MeshCat.THREE.Vector3(p[0], p[2], -p[1]);  // meshcat's scene has z up, three.js has y up
+  const suns = () => node(["focus", "lights", "<object>"]).children.filter(light => light.isDirectionalLight);
+  const adapt = plain ? software.adapt(viewer, suns) : () => {};
   let anchor = null;
 
   function setView(c) {
@@ -63,13 +76,15 @@ const nhmech = (() => {
     legend.textContent = "";
     for (const contact of c.contacts) addRow(legend, contact.name, contact.color);
     legend.appendChild(document.createElement("div")).id = "rows";
-    legend.appendChild(document.createElement("div")).textContent = `grid ${c.cell < 0.1 ? 100 * c.cell + " cm" : c.cell + " m"}${c.ground}`;
+    const cell = c.cell < 0.1 ? 100 * c.cell + " cm" : c.cell + " m";
+    legend.appendChild(document.createElement("div")).textContent = `grid ${cell}${c.ground}`;
     anchor = yUp(c.focus);
   }
   function addRow(parent, text, color) {
     const row = parent.appendChild(document.createElement("div"));
     row.textContent = text;
-    row.appendChild(document.createElement("i")).style.background = `rgb(${Array.from(color, x => Math.round(255 * x)).join()})`;
+    const rgb = Array.from(color, x => Math.round(255 * x)).join();
+    row.appendChild(document.createElement("i")).style.background = `rgb(${rgb})`;
   }
   function showRows(rows) {
     $("rows").textContent = "";
@@ -81,24 +96,30 @@ const nhmech = (() => {
   function setAnimation(c) {
     original(c);
     viewer.animator.pause();
-    state.start = c.start; state.trails = c.trails; state.segments = c.segments; state.rows = c.rows; state.duration = viewer.animator.duration; state.playing = state.duration > 0;
+    const { start, trails, segments, rows } = c, duration = viewer.animator.duration;
+    Object.assign(state, { start, trails, segments, rows, duration, playing: duration > 0 });
     $("time").max = state.duration;
     show(0);
   }
   function handle(c) {
-    if (Array.isArray(c)) c.forEach(handle);
-    else if (c.type === "view") setView(c);
+    (Array.isArray(c) ? c : [c]).forEach(obey);
+    if (!state.playing) followVehicle();  // before it is drawn
+    viewer.set_dirty();
+  }
+  function obey(c) {
+    if (c.type === "view") setView(c);
     else if (c.type === "time") $("clock").textContent = c.t.toFixed(2) + " s";
     else if (c.type === "rows") showRows(c.rows);
     else if (c.type === "set_animation") setAnimation(c);
     else original(c);
-    viewer.set_dirty();
   }
   function show(t) {
     state.t = Math.min(Math.max(t, 0), state.duration);
     viewer.animator.seek(state.t);
-    const passed = state.duration ? state.t / state.duration * state.segments : 0, drawn = Math.ceil(passed), k = Math.round(passed);
-    const rows = state.rows.map(row => ({ text: row.texts[k], color: row.colors.slice(3 * k, 3 * k + 3), paths: row.paths }));
+    const passed = state.duration ? state.t / state.duration * state.segments : 0;
+    const drawn = Math.ceil(passed), k = Math.round(passed);
+    const rows = state.rows.map(
+      row => ({ text: row.texts[k], color: row.colors.slice(3 * k, 3 * k + 3), paths: row.paths }));
     showRows(rows);
     for (const row of rows) for (const path of row.paths) paint(path, row.color);
     for (const path of state.trails) {
@@ -122,10 +143,13 @@ const nhmech = (() => {
     }
     anchor = focus;
   }
-  function hurry() {  // a browser that draws without a graphics card leaves out what costs most
-    const gl = viewer.renderer.getContext(), info = gl.getExtension("WEBGL_debug_renderer_info");
-    state.plain = info !== null && /swiftshader|llvmpipe|software/i.test(gl.getParameter(info.UNMASKED_RENDERER_WEBGL));
-    if (state.plain) viewer.renderer.shadowMap.type = MeshCat.THREE.BasicShadowMap;
+  function settle() {  // what three.js makes of the messages
+    for (const light of suns()) light.target = node(["focus"]);
+    const ground = node(["ground", "plane", "<object>"]).children[0];
+    if (plain && viewer.scene.background) software.paintSky(viewer, pane);
+    if (plain && ground && ground !== state.ground) software.lean(ground.material);
+    state.ground = ground;
+    state.ready = ground !== undefined;
   }
   function seek(t) { state.playing = false; show(t); }
   function play(on) {
@@ -137,18 +161,13 @@ const nhmech = (() => {
     requestAnimationFrame(tick);
     const passed = Math.max(now - last, 0) / 1000 * Number($("rate").value);
     last = now;
-    for (const light of node(["focus", "lights", "<object>"]).children) if (light.isDirectionalLight) light.target = node(["focus"]);
+    settle();
     if (state.playing) {
       let t = state.t + passed;
       if (t >= state.duration) { state.playing = $("loop").checked; t = state.playing ? 0 : state.duration; }
       show(t);
-    } else followVehicle();
-    const ground = node(["ground", "plane", "<object>"]).children[0];
-    if (state.plain && ground && ground.material.map.anisotropy > 1) {
-      ground.material.map.anisotropy = 1;
-      ground.material.map.needsUpdate = true;
     }
-    state.ready = ground !== undefined;
+    adapt(now);
   }
   $("play").onclick = () => play(!state.playing);
   $("time").oninput = () => seek(Number($("time").value));
@@ -161,11 +180,12 @@ const nhmech = (() => {
   });
   viewer.handle_command = handle;
   requestAnimationFrame(tick);
-  return { viewer, state, seek, play, hurry };
-})();
+  return { viewer, state, seek, play };
+};
 """
 
 RECORDED = """
+const nhmech = openPage(false);
 nhmech.viewer.handle_command_bytearray(Uint8Array.from(atob("{scene}"), c => c.charCodeAt(0)));
 const wanted = /[#&]t=([0-9.]+)/.exec(location.hash);
 if (wanted) nhmech.seek(Number(wanted[1]));
@@ -173,13 +193,16 @@ if (wanted) nhmech.seek(Number(wanted[1]));
 
 LIVE = """
 document.body.classList.add("live");
-nhmech.hurry();
+const nhmech = openPage(software.found());
 nhmech.viewer.connect(`ws://${location.host}/scene`);
 """
 
 
 def recorded_page(messages: list[dict], title: str) -> str:
-    """A page that shows these messages and plays their animation, from `file://` too. `#t=1.5` at the end of its address opens it at 1.5 s, paused."""
+    """A page that shows these messages and plays their animation, from `file://` too.
+
+    `#t=1.5` at the end of its address opens it at 1.5 s, paused.
+    """
     packed = base64.b64encode(umsgpack.packb(messages)).decode()
     return _page(RECORDED.replace("{scene}", packed), title)
 
@@ -191,7 +214,7 @@ def live_page(title: str) -> str:
 
 def _page(script: str, title: str) -> str:
     head = f'<meta charset="utf-8"><title>{html.escape(title)}</title><style>{STYLE}</style>'
-    scripts = "".join(f"<script>{code}</script>\n" for code in (_meshcat(), SCRIPT, script))
+    scripts = "".join(f"<script>{code}</script>\n" for code in (_meshcat(), SOFTWARE, SCRIPT, script))
     return f'<!DOCTYPE html>\n<html lang="en"><head>{head}</head>\n<body>{BODY}{scripts}</body></html>\n'
 
 

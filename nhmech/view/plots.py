@@ -1,8 +1,8 @@
 """Pictures of a run, for papers: one function a picture, each returns (figure, axes).
 
-A wheel has one colour in all of them, time is in seconds, every axis has its unit, and figures are written as vectors (`write`). Where
-`vehicle` is asked for, functions that need no wheels take a `Subject` too (`trajectory.subject`, of a textbook system for example).
-Needs matplotlib, the extra `plot`.
+A wheel has one colour in all of them, time is in seconds, every axis has its unit, and figures are written as vectors
+(`write`). Where `vehicle` is asked for, functions that need no wheels take a `Subject` too (`trajectory.subject`, of
+a textbook system for example). Needs matplotlib, the extra `plot`.
 """
 
 from __future__ import annotations
@@ -15,17 +15,18 @@ import numpy as np
 from ..analysis.energy_balance import energy_balance
 from ..analysis.rolling_limits import FRICTION, LIFT_OFF
 from ..control.path_reference import PathError, path_error
+from ..control.twist import driven_twist
 from ..errors import ModelError
 from ..simulation.subject import Subject
 from ..simulation.trajectory import Trajectory
 from ..vehicle.multipliers import reactions
 from ..vehicle.vehicle import Vehicle
-from .drawing import (COLOURS, DASHED, DOTTED, GREY, OTHERS, axes_of, colour, drawing, legend, line_colours, moments, new_figure, settle,
-                      words, write)
+from .drawing import (COLOURS, DASHED, DOTTED, GREY, OTHERS, axes_of, colour, drawing, legend, line_colours, moments,
+                      new_figure, settle, words, write)
 from .eigenvalue_plot import eigenvalues
 
-__all__ = ["colour", "coordinates", "efforts", "eigenvalues", "energy", "forces", "friction", "joint_rates", "path", "run",
-           "speeds", "tracking", "write"]
+__all__ = ["colour", "coordinates", "efforts", "eigenvalues", "energy", "forces", "friction", "joint_rates", "path",
+           "run", "speeds", "tracking", "twist", "write"]
 
 MOMENTS = 400       # ground forces are worked out at this many moments at most
 QUIET = 1e-9        # a relative change of energy below this is rounding, and is drawn as none
@@ -40,7 +41,8 @@ def _subject(given) -> Subject:
 
 
 def path(vehicle: Vehicle, trajectory: Trajectory, axes=None, *, error: PathError | None = None):
-    """From above: tracks of the base's origin (grey) and of the wheels' contact points, and the path to follow (broad, yellow) [m].
+    """From above: tracks of the base's origin (grey) and of the wheels' contact points, and the path to follow
+    (broad, yellow) [m].
 
     error  says which path; None takes what the controller followed, where the run knows
     """
@@ -50,9 +52,12 @@ def path(vehicle: Vehicle, trajectory: Trajectory, axes=None, *, error: PathErro
         points = np.array([vehicle.contact_points(trajectory.q[i], trajectory.t[i]) for i in some])
         x, y = trajectory.q[:, 0], trajectory.q[:, 1]
         spans = np.ptp(np.concatenate([points[:, :, :2].reshape(-1, 2), trajectory.q[:, :2]]), axis=0)
-        figure, axes = axes_of(axes, height=float(np.clip(0.9 + 2.7 * spans[1] / max(*spans, 1e-9), 1.7, 3.2)))      # as high as it is long
+        # as high as it is long
+        figure, axes = axes_of(axes, height=float(np.clip(0.9 + 2.7 * spans[1] / max(*spans, 1e-9), 1.7, 3.2)))
         if error is not None:
-            ends = (0.0, error.path.length) if error.path.closed else [error.path.nearest(p) for p in error.point[[0, -1]]]
+            ends = (0.0, error.path.length)
+            if not error.path.closed:
+                ends = [error.path.nearest(p) for p in error.point[[0, -1]]]
             line = error.path.point(np.linspace(*ends, 600))
             axes.plot(line[:, 0], line[:, 1], label="reference", zorder=1.5, **REFERENCE)
         for k, name in enumerate(vehicle.contact_names):
@@ -65,16 +70,19 @@ def path(vehicle: Vehicle, trajectory: Trajectory, axes=None, *, error: PathErro
 
 
 class _Forces:
-    """Ground forces along a run: t (n,), normal and tangential by wheel (n,) [N], and each wheel's friction coefficient or None."""
+    """Ground forces along a run: t (n,), normal and tangential by wheel (n,) [N], and each wheel's friction
+    coefficient or None."""
 
     def __init__(self, vehicle: Vehicle, trajectory: Trajectory, mu: Friction):
         some = moments(trajectory, MOMENTS)
         self.t = trajectory.t[some]
-        found = [reactions(vehicle, trajectory.t[i], trajectory.q[i], trajectory.v[i], trajectory.u[i]).components for i in some]
+        found = [reactions(vehicle, trajectory.t[i], trajectory.q[i], trajectory.v[i], trajectory.u[i]).components
+                 for i in some]
         self.normal, self.tangential, self.mu = {}, {}, {}
         for wheel, name in zip(vehicle.description.wheels, vehicle.contact_names):
             self.normal[name] = np.array([f[name].get("normal", np.nan) for f in found])
-            sides = [[value for direction, value in f[name].items() if direction != "normal"] or [np.nan] for f in found]
+            sides = [[value for direction, value in f[name].items() if direction != "normal"] or [np.nan]
+                     for f in found]
             self.tangential[name] = np.linalg.norm(np.array(sides), axis=1)
             self.mu[name] = (mu.get(name, wheel.mu) if isinstance(mu, Mapping) else wheel.mu if mu is None else mu)
 
@@ -89,9 +97,11 @@ def _mark_limits(trajectory: Trajectory, axes, named) -> None:
 
 
 def forces(vehicle: Vehicle, trajectory: Trajectory, mu: Friction = None, axes=None):
-    """Normal force of each wheel [N] above; below its tangential force (solid) and what friction can hold, mu times normal (dotted).
+    """Normal force of each wheel [N] above; below its tangential force (solid) and what friction can hold, mu times
+    normal (dotted).
 
-    mu  friction coefficient of all wheels or by wheel; those of the description where None, and no limit where there is none
+    mu  friction coefficient of all wheels or by wheel; those of the description where None, and no limit where there
+        is none
     """
     with drawing():
         figure, axes = axes_of(axes, 3.4, 3.4, rows=2)
@@ -109,13 +119,15 @@ def forces(vehicle: Vehicle, trajectory: Trajectory, mu: Friction = None, axes=N
             if found.mu[name] is not None:
                 below.plot(found.t, found.mu[name] * found.normal[name], color=kind["color"], ls=DOTTED, lw=1.0)
         _mark_limits(trajectory, axes, above)
-        above.set_ylim(bottom=min(0.0, above.get_ylim()[0]))             # below zero a wheel would pull at the ground: shown, not cut off
+        # below zero a wheel would pull at the ground: shown, not cut off
+        above.set_ylim(bottom=min(0.0, above.get_ylim()[0]))
         below.set_ylim(bottom=0.0)
         return figure, axes
 
 
 def friction(vehicle: Vehicle, trajectory: Trajectory, mu: Friction = None):
-    """Small multiples, one for each wheel that is held along the ground: its tangential force [N], and what friction can hold (shaded).
+    """Small multiples, one for each wheel that is held along the ground: its tangential force [N], and what friction
+    can hold (shaded).
 
     mu  as in `forces`; without one no limit is drawn, but mu = 1 (dotted line) for comparison
     """
@@ -126,7 +138,8 @@ def friction(vehicle: Vehicle, trajectory: Trajectory, mu: Friction = None):
             axes.set(xlabel="time [s]", ylabel="force [N]")
             return figure, np.array([axes])
         found = _Forces(vehicle, trajectory, mu)
-        held = [name for name in vehicle.contact_names if np.isfinite(found.tangential[name]).any()] or list(vehicle.contact_names)
+        held = [name for name in vehicle.contact_names if np.isfinite(found.tangential[name]).any()]
+        held = held or list(vehicle.contact_names)
         columns = 1 if len(held) < 4 else 2
         rows = -(-len(held) // columns)
         figure = new_figure(3.4, 0.6 + 0.85 * rows)
@@ -153,7 +166,8 @@ def friction(vehicle: Vehicle, trajectory: Trajectory, mu: Friction = None):
 
 
 def energy(vehicle, trajectory: Trajectory, axes=None):
-    """Energy balance [J]: change of kinetic and potential energy, work of the inputs, of damping and the like; dashed is what they leave.
+    """Energy balance [J]: change of kinetic and potential energy, work of the inputs, of damping and the like; dashed
+    is what they leave.
 
     Where the energy is constant, its size and its error are written.
     """
@@ -164,8 +178,10 @@ def energy(vehicle, trajectory: Trajectory, axes=None):
         size = max(abs(total).max(), np.ptp(found.kinetic), np.ptp(found.potential), 1e-300)
         for values, label, line in ((found.kinetic, "kinetic", COLOURS[0]), (found.potential, "potential", COLOURS[2])):
             if np.ptp(values) > QUIET * size:
-                axes.plot(found.t, values - values[0], color=line, label=label, lw=2.4, alpha=0.5)          # others run along it
-        for values, label, line in ((found.inputs, "work of inputs", COLOURS[1]), (found.passive, "damping", COLOURS[3])):
+                # others run along it
+                axes.plot(found.t, values - values[0], color=line, label=label, lw=2.4, alpha=0.5)
+        for values, label, line in ((found.inputs, "work of inputs", COLOURS[1]),
+                                    (found.passive, "damping", COLOURS[3])):
             if found.known and np.abs(values).max() > QUIET * size:
                 axes.plot(found.t, values, color=line, label=label)
         left = "not accounted for" if not found.ground else "work of the ground"
@@ -184,7 +200,8 @@ def energy(vehicle, trajectory: Trajectory, axes=None):
 
 
 def speeds(vehicle, trajectory: Trajectory, axes=None):
-    """Quasi-velocities, one panel for each unit: rates [rad/s] first (of wheels, then of the rest), then speeds [m/s] and others."""
+    """Quasi-velocities, one panel for each unit: rates [rad/s] first (of wheels, then of the rest), then speeds [m/s]
+    and others."""
     subject = _subject(vehicle)
     units = _speed_units(subject)
     return _by_unit(subject, trajectory, "xi", units, "quasi-velocity", axes)
@@ -221,7 +238,8 @@ def _by_unit(subject: Subject, trajectory: Trajectory, part: str, units: Mapping
         figure, axes = axes_of(axes, 3.4, 1.3 + 1.1 * len(panels), rows=len(panels))
         shown = np.atleast_1d(axes)
         if len(shown) != len(panels):
-            raise ModelError(f"axes: {len(shown)} given, {len(panels)} are needed: {'; '.join(', '.join(names) for _, names in panels)}")
+            raise ModelError(f"axes: {len(shown)} given, {len(panels)} are needed: "
+                             f"{'; '.join(', '.join(names) for _, names in panels)}")
         for ax, (unit, names) in zip(shown, panels):
             for name in names:
                 values = getattr(trajectory, part)[:, trajectory.names[part].index(name)]
@@ -247,7 +265,8 @@ def efforts(vehicle: Vehicle, trajectory: Trajectory, axes=None):
 
 
 def tracking(vehicle: Vehicle, trajectory: Trajectory, axes=None, *, error: PathError | None = None):
-    """Controller error: distance from the path, positive to its left [mm], above; heading against its tangent [deg] below.
+    """Controller error: distance from the path, positive to its left [mm], above; heading against its tangent [deg]
+    below.
 
     error  of `control.path_reference.path_error`; None takes the path that the controller followed.
     Raises `ModelError` for a run that knows of no path.
@@ -257,11 +276,40 @@ def tracking(vehicle: Vehicle, trajectory: Trajectory, axes=None, *, error: Path
         raise ModelError("this run's controller followed no path; give error=path_error(vehicle, trajectory, path)")
     with drawing():
         figure, axes = axes_of(axes, 3.4, 2.6, rows=2)
-        for ax, values, label in zip(axes, (1e3 * error.lateral, np.degrees(error.heading)), ("lateral error [mm]", "heading error [deg]")):
+        for ax, values, label in zip(axes, (1e3 * error.lateral, np.degrees(error.heading)),
+                                     ("lateral error [mm]", "heading error [deg]")):
             ax.axhline(0, color=GREY, lw=0.5)
             ax.plot(error.t, values, color=OTHERS[0])
             ax.set_ylabel(label)
             settle(ax, values, 1e-6)
+        axes[-1].set_xlabel("time [s]")
+        return figure, axes
+
+
+def twist(vehicle: Vehicle, trajectory: Trajectory, axes=None):
+    """What the controller commanded (broad, yellow), and what was driven: forward [m/s], yaw rate [rad/s], and lateral
+    [m/s] between them where there is any.
+
+    Raises `ModelError` for a run whose controller commanded no twist.
+    """
+    wanted = trajectory.commanded_twist
+    if wanted is None or not np.isfinite(wanted).any():
+        raise ModelError("this run's controller commanded no twist (forward speed and yaw rate of the base)")
+    found = driven_twist(vehicle, trajectory)
+    sideways = max(np.nanmax(np.abs(wanted[:, 1])), np.abs(found[:, 1]).max()) > 1e-6 * np.abs(found[:, 0]).max()
+    shown = [("forward [m/s]", 0), *([("lateral [m/s]", 1)] if sideways else []), ("yaw rate [rad/s]", 2)]
+    with drawing():
+        figure, axes = axes_of(axes, 3.4, 0.4 + 1.1 * len(shown), rows=len(shown))
+        if len(np.atleast_1d(axes)) != len(shown):
+            raise ModelError(f"axes: {len(np.atleast_1d(axes))} given, {len(shown)} are needed: "
+                             f"{', '.join(label for label, _ in shown)}")
+        for ax, (label, k) in zip(axes, shown):
+            ax.plot(trajectory.t, wanted[:, k], drawstyle="steps-post", label="commanded", **REFERENCE)
+            ax.plot(trajectory.t, found[:, k], color=OTHERS[0], label="driven")
+            ax.set_ylabel(label)
+            both = np.concatenate([wanted[:, k], found[:, k]])
+            settle(ax, both[np.isfinite(both)])
+        legend(axes[0])
         axes[-1].set_xlabel("time [s]")
         return figure, axes
 
@@ -296,12 +344,14 @@ def _coordinate_unit(algebroid, i: int) -> str:
 
 
 def run(vehicle: Vehicle, trajectory: Trajectory, mu: Friction = None, *, error: PathError | None = None):
-    """Path, ground forces, energy and quasi-velocities on one page, and the controller's error where there is one; the axes by name."""
+    """Path, ground forces, energy and quasi-velocities on one page, and the controller's error where there is one;
+    the axes by name."""
     error = path_error(vehicle, trajectory) if error is None else error
     with drawing():
         subject = _subject(vehicle)
         kinds = len(_panels(subject, _speed_units(subject)))
-        layout = [["path", "normal"], ["path", "tangential"], *(["energy", f"speeds{k}"] for k in (range(kinds) if kinds > 1 else (0, 0)))]
+        layout = [["path", "normal"], ["path", "tangential"],
+                  *(["energy", f"speeds{k}"] for k in (range(kinds) if kinds > 1 else (0, 0)))]
         layout += [["lateral", "heading"]] * 2 if error is not None else []
         figure = new_figure(7.0, 3.0 + 1.4 * max(kinds, 2) + (0 if error is None else 1.8))
         by = figure.subplot_mosaic(layout)

@@ -1,4 +1,4 @@
-"""A meshcat-server that runs already, for those who have its page open or embed it; every call ends within a time limit."""
+"""A meshcat-server that runs already, for those who have its page open or embed it; every call ends within a limit."""
 
 from __future__ import annotations
 
@@ -21,12 +21,14 @@ class RemoteWindow:
 
         self._zmq, self._zmq_url, self._timeout = zmq, zmq_url, timeout
         self._socket = zmq.Context.instance().socket(zmq.REQ)
-        for option, value in ((zmq.RCVTIMEO, int(1000 * timeout)), (zmq.SNDTIMEO, int(1000 * timeout)), (zmq.LINGER, 0)):
+        for option, value in ((zmq.RCVTIMEO, int(1000 * timeout)), (zmq.SNDTIMEO, int(1000 * timeout)),
+                              (zmq.LINGER, 0)):
             self._socket.setsockopt(option, value)
         try:
             self._socket.connect(zmq_url)
         except zmq.ZMQError as error:
-            raise NhmechError(f"viewer: {zmq_url!r} is not the address of a meshcat-server, such as 'tcp://127.0.0.1:6000' ({error})") from error
+            raise NhmechError(f"viewer: {zmq_url!r} is not the address of a meshcat-server, such as "
+                              f"'tcp://127.0.0.1:6000' ({error})") from error
         self.url = self._ask([b"url"]).decode()
 
     def send(self, messages: list[dict]) -> None:
@@ -59,4 +61,5 @@ class RemoteWindow:
             return self._socket.recv()
         except self._zmq.ZMQError as error:
             self._socket.close()  # a REQ socket is of no use after a lost answer
-            raise NhmechError(f"viewer: the meshcat-server at {self._zmq_url} does not answer within {self._timeout:g} s; is it running?") from error
+            raise NhmechError(f"viewer: the meshcat-server at {self._zmq_url} does not answer within "
+                              f"{self._timeout:g} s; is it running?") from error

@@ -39,8 +39,8 @@ class Judgement:
     along: RunValidity | None = None
 
 
-def report_html(trajectory: Trajectory, *, name: str = "", mu: float | Mapping[str, float] | None = None, path: Path | None = None,
-                vehicle: Vehicle | None = None) -> str:
+def report_html(trajectory: Trajectory, *, name: str = "", mu: float | Mapping[str, float] | None = None,
+                path: Path | None = None, vehicle: Vehicle | None = None) -> str:
     """One self-contained HTML page, without scripts; its pictures are vectors.
 
     name     of the run, for the line below the title
@@ -48,17 +48,18 @@ def report_html(trajectory: Trajectory, *, name: str = "", mu: float | Mapping[s
     path     what the base's origin was to follow; else what the run's controller followed, where the file knows
     vehicle  in the place of the one that the run was made with
 
-    What a run does not have (forces of a kinematic one, wheels of a textbook system) is said to be missing. Raises `SimulationError`
-    where the run does not say what was simulated, and no vehicle is given.
+    What a run does not have (forces of a kinematic one, wheels of a textbook system) is said to be missing. Raises
+    `SimulationError` where the run does not say what was simulated, and no vehicle is given.
     """
     subject = trajectory.subject if vehicle is None else Subject.of(vehicle)
     vehicle = subject.vehicle
     judged = judgement(trajectory, vehicle, mu)
     error = None if vehicle is None else path_error(vehicle, trajectory, path)
     title, below = _title(subject)
-    under = " · ".join(filter(None, [below, f"{trajectory.t[-1] - trajectory.t[0]:.4g} s in {len(trajectory)} recorded states",
-                                     f"stopped by {trajectory.stop}", name]))
-    body = [html.verdict_box(judged.kind, judged.headline, judged.details), html.facts(_facts(trajectory, subject, judged, error)),
+    length = f"{trajectory.t[-1] - trajectory.t[0]:.4g} s in {len(trajectory)} recorded states"
+    under = " · ".join(filter(None, [below, length, f"stopped by {trajectory.stop}", name]))
+    body = [html.verdict_box(judged.kind, judged.headline, judged.details),
+            html.facts(_facts(trajectory, subject, judged, error)),
             _wheels(vehicle, judged),
             html.columns([*_figures(trajectory, subject, judged, error, mu),
                           html.section("Constraints", html.pairs(_constraints(trajectory, subject)), _remarks(vehicle)),
@@ -74,7 +75,8 @@ def save_report(trajectory: Trajectory, file, **options) -> File:
     return File(file)
 
 
-def judgement(trajectory: Trajectory, vehicle: Vehicle | None, mu: float | Mapping[str, float] | None = None) -> Judgement:
+def judgement(trajectory: Trajectory, vehicle: Vehicle | None,
+              mu: float | Mapping[str, float] | None = None) -> Judgement:
     """Whether ideal rolling held along a run, in words.
 
     E.g. "Ideal rolling held with mu = 0.8; most used 0.31 by left wheel at t = 2.1 s"."""
@@ -83,7 +85,8 @@ def judgement(trajectory: Trajectory, vehicle: Vehicle | None, mu: float | Mappi
                          "A textbook system has constraints, but nothing that says what holds them.")
     if trajectory.kinematic:
         return Judgement("none", "Speeds were commanded: no forces, no verdict on friction",
-                         "A kinematic run says where the vehicle goes, not what the ground must hold. Run it with efforts for a verdict.")
+                         "A kinematic run says where the vehicle goes, not what the ground must hold. Run it with "
+                         "efforts for a verdict.")
     try:
         found = along(trajectory, mu, every=max(1, len(trajectory) // JUDGED))
     except MechanicsError as error:
@@ -103,7 +106,8 @@ def judgement(trajectory: Trajectory, vehicle: Vehicle | None, mu: float | Mappi
     worst = hardest.worst
     if not np.isfinite(worst.mu):
         return Judgement("none", f"Every wheel stays down; ideal rolling needs mu ≥ {worst.kindest:.2g}",
-                         f"by {words(worst.wheel)} at t = {hardest.t:.4g} s. No friction coefficient is known, so nothing is judged; {where}",
+                         f"by {words(worst.wheel)} at t = {hardest.t:.4g} s. No friction coefficient is known, so "
+                         f"nothing is judged; {where}",
                          found)
     known = sorted({one.mu for state in found.states[:1] for one in state.wheels if np.isfinite(one.mu)})
     limits = " and ".join(f"{value:g}" for value in known)
@@ -132,7 +136,8 @@ def _title(subject: Subject) -> tuple[str, str]:
     return "A system written by hand", ""
 
 
-def _facts(trajectory: Trajectory, subject: Subject, judged: Judgement, error: PathError | None) -> list[tuple[str, str]]:
+def _facts(trajectory: Trajectory, subject: Subject, judged: Judgement,
+           error: PathError | None) -> list[tuple[str, str]]:
     """Numbers in large type."""
     found, balance, (slip, height) = [], energy_balance(trajectory, subject), residuals(trajectory, subject)
     if subject.vehicle is not None:
@@ -140,7 +145,8 @@ def _facts(trajectory: Trajectory, subject: Subject, judged: Judgement, error: P
         found.append((f"{way:.3g} m", "way of the base's origin"))
     if judged.along is not None and np.isfinite(use := max(state.use[0] for state in judged.along.states)):
         known = np.isfinite(judged.along.states[0].worst.mu)
-        found.append((f"{100 * use:.0f} %", "of the friction used at most") if known else (f"{use:.2g}", "friction coefficient needed"))
+        found.append((f"{100 * use:.0f} %", "of the friction used at most")
+                     if known else (f"{use:.2g}", "friction coefficient needed"))
     elif judged.along is not None:
         found.append(("lift-off", "some wheel leaves the ground"))
     if error is not None:
@@ -173,10 +179,14 @@ def _figures(trajectory: Trajectory, subject: Subject, judged: Judgement, error:
         if not trajectory.kinematic:
             limited = any(np.isfinite(one.mu) for one in judged.along[0].wheels) if judged.along is not None else False
             add(plots.friction(vehicle, trajectory, mu), "Forces against friction",
-                "What each wheel needs along the ground, and " + ("what friction can hold (shaded)" if limited else "its normal force"))
+                "What each wheel needs along the ground, and "
+                + ("what friction can hold (shaded)" if limited else "its normal force"))
         if error is not None:
             add(plots.tracking(vehicle, trajectory, error=error), "Controller error",
                 f"Of the point that is to stay on the path: {error.describe()}")
+        if trajectory.commanded_twist is not None and np.isfinite(trajectory.commanded_twist).any():
+            add(plots.twist(vehicle, trajectory), "Twist",
+                "Of the base: what the controller commanded, and what was driven")
     else:
         drawn = tracks(subject, trajectory)
         if drawn is not None:
@@ -189,7 +199,8 @@ def _figures(trajectory: Trajectory, subject: Subject, judged: Judgement, error:
         add(plots.joint_rates(vehicle, trajectory), "Joint rates", "Of all moving joints" + (
             f"; independent: {', '.join(map(words, independent))}" if joints >= set(independent) else ""))
     if not joints >= set(independent) or joints == set(independent):
-        add(plots.speeds(subject, trajectory), "Quasi-velocities", f"The {len(independent)} independent speeds of the run")
+        add(plots.speeds(subject, trajectory), "Quasi-velocities",
+            f"The {len(independent)} independent speeds of the run")
     if vehicle is not None and trajectory.names["u"] and not trajectory.kinematic and trajectory.u.any():
         add(plots.efforts(vehicle, trajectory), "Efforts", "Of the driven joints" + (
             ", and external wrenches" if vehicle.wrench_bodies else ""))
@@ -206,7 +217,8 @@ def _wheels(vehicle: Vehicle | None, judged: Judgement) -> str:
     for wheel, contact in zip(vehicle.description.wheels, vehicle.contacts):
         names = [d for d in contact.held if f"{contact.name}/{d}" in vehicle.constrained.distribution.names]
         held = ", ".join(d if f"{contact.name}/{d}" in kept else f"({d})" for d in names)
-        rows.append([words(contact.name) + (" (driven)" if wheel.joint in vehicle.driven else ""), wheel.kind.replace("_", " "),
+        rows.append([words(contact.name) + (" (driven)" if wheel.joint in vehicle.driven else ""),
+                     wheel.kind.replace("_", " "),
                      f"{1e3 * wheel.radius:.4g}" if wheel.radius else "–", held])
     if judged.along is not None:
         columns += ["mu", "normal force [N]", "needs mu", "at t [s]"]
@@ -223,14 +235,17 @@ def _wheels(vehicle: Vehicle | None, judged: Judgement) -> str:
     numbers = [i for i, column in enumerate(columns) if column.endswith("]") or column.startswith(("mu", "needs"))]
     dropped = any("(" in row[3] for row in rows)
     heading = "Contacts" + (" (directions in parentheses follow from the others)" if dropped else "")
-    return html.section(heading, html.table(columns, rows, [colour(vehicle, name) for name in vehicle.contact_names], numbers))
+    return html.section(heading, html.table(columns, rows, [colour(vehicle, name) for name in vehicle.contact_names],
+                                            numbers))
 
 
 def _constraints(trajectory: Trajectory, subject: Subject) -> dict[str, str]:
-    system, distribution, (slip, height) = subject.constrained.system, subject.constrained.distribution, residuals(trajectory, subject)
+    system, distribution = subject.constrained.system, subject.constrained.distribution
+    slip, height = residuals(trajectory, subject)
     names, units = subject.equations.names, subject.equations.units
     found = {"configuration": f"{system.algebroid.nq} coordinates, {system.algebroid.nv} velocities",
-             "independent": f"{len(names)}: " + ", ".join(f"{words(name)} [{unit or '-'}]" for name, unit in zip(names, units))}
+             "independent": f"{len(names)}: " + ", ".join(f"{words(name)} [{unit or '-'}]"
+                                                          for name, unit in zip(names, units))}
     if subject.vehicle is not None:
         summary = subject.vehicle.summary()
         found["rows"] = (f"{len(summary['rows'])}, of which {len(summary['kept_rows'])} are independent; "
@@ -245,7 +260,9 @@ def _constraints(trajectory: Trajectory, subject: Subject) -> dict[str, str]:
         found["symmetry"] = summary["symmetry"].replace("_joint", "").replace("_", " ")
     else:
         found["constraints"] = ", ".join(distribution.names) or "none"
-    found["left of them"] = f"|A v + b| / max(1, |v|) ≤ {_tiny(slip)}" + (f", |phi| ≤ {_tiny(height)}" if distribution.phi.numel() else "")
+    found["left of them"] = f"|A v + b| / max(1, |v|) ≤ {_tiny(slip)}"
+    if distribution.phi.numel():
+        found["left of them"] += f", |phi| ≤ {_tiny(height)}"
     return found
 
 
@@ -258,7 +275,8 @@ def _settings(trajectory: Trajectory) -> dict[str, str]:
     else:
         found["integrator"] = "not noted in this file: it is older than that"
     if len(trajectory) > 1:
-        found["recorded"] = f"each {np.median(np.diff(trajectory.t)):.4g} s, from {trajectory.t[0]:g} to {trajectory.t[-1]:.6g} s"
+        found["recorded"] = (f"each {np.median(np.diff(trajectory.t)):.4g} s, "
+                             f"from {trajectory.t[0]:g} to {trajectory.t[-1]:.6g} s")
     found["events"] = "; ".join(f"{name} at {t:.6g} s" for t, name in trajectory.events[:6]) or "none"
     found["ended by"] = trajectory.stop + (": what the file holds so far" if trajectory.stop == "cut off" else "")
     if known:
@@ -273,6 +291,7 @@ def _remarks(vehicle: Vehicle | None) -> str:
 def _footer(judged: Judgement) -> str:
     text = f"Made by nhmech {__version__}. SI units."
     if judged.along is not None and len(judged.along[0].wheels) > 1:
-        text += (" What rigid bodies leave open of how wheels share the load: forces are drawn in the split of least norm with normals "
+        text += (" What rigid bodies leave open of how wheels share the load: forces are drawn in the split of least "
+                 "norm with normals "
                  "≥ 0, the friction that a wheel needs is that of the kindest split.")
     return text

@@ -6,7 +6,8 @@ from collections.abc import Mapping, Sequence
 from html import escape
 
 STYLE = """
-:root { --ink: #1c2530; --soft: #5d6976; --line: #dfe4e9; --good: #1a7f4b; --doubt: #b7791f; --bad: #b3261e; --none: #5d6976; }
+:root { --ink: #1c2530; --soft: #5d6976; --line: #dfe4e9;
+  --good: #1a7f4b; --doubt: #b7791f; --bad: #b3261e; --none: #5d6976; }
 * { box-sizing: border-box; }
 body { margin: 0 auto; padding: 30px 34px 22px; max-width: 980px; background: #fff; color: var(--ink);
        font: 13.5px/1.45 "Helvetica Neue", Helvetica, Arial, "Liberation Sans", sans-serif; }
@@ -39,18 +40,22 @@ dl { display: grid; grid-template-columns: max-content 1fr; gap: 2px 16px; margi
 dt { color: var(--soft); } dd { margin: 0; overflow-wrap: anywhere; }
 ul.notes { margin: 7px 0 0; padding-left: 17px; font-size: 12.5px; }
 footer { margin-top: 6px; padding-top: 7px; border-top: 1px solid var(--line); color: var(--soft); font-size: 11.5px; }
-@media (max-width: 700px) { .columns { columns: 1; } .facts { grid-template-columns: 1fr 1fr; } body { padding: 18px; } }
+@media (max-width: 700px) {
+  .columns { columns: 1; } .facts { grid-template-columns: 1fr 1fr; } body { padding: 18px; } }
 @media print { @page { size: A4; margin: 11mm 12mm; }
   body { padding: 0; max-width: none; font-size: 10.5px; print-color-adjust: exact; -webkit-print-color-adjust: exact; }
-  h1 { font-size: 20px; } .under { margin-bottom: 9px; } .verdict b { font-size: 13.5px; } .facts b { font-size: 14.5px; }
+  h1 { font-size: 20px; } .under { margin-bottom: 9px; }
+  .verdict b { font-size: 13.5px; } .facts b { font-size: 14.5px; }
   table, dl, ul.notes { font-size: 9.5px; } figcaption, .facts span { font-size: 9.5px; } h2 { font-size: 10.5px; }
-  .verdict, .facts, section { margin-bottom: 9px; } figure { margin-bottom: 7px; } th, td { padding: 1.5px 10px 1.5px 0; } }
+  .verdict, .facts, section { margin-bottom: 9px; } figure { margin-bottom: 7px; }
+  th, td { padding: 1.5px 10px 1.5px 0; } }
 """
 
 
 def page(title: str, under: str, body: Sequence[str], footer: str) -> str:
     """A self-contained document of `body`, which is HTML already."""
-    return (f'<!DOCTYPE html>\n<html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width">'
+    return (f'<!DOCTYPE html>\n<html lang="en"><head><meta charset="utf-8">'
+            f'<meta name="viewport" content="width=device-width">'
             f'<title>{escape(title)}</title><style>{STYLE}</style></head>\n<body>\n<header><h1>{escape(title)}</h1>'
             f'<p class="under">{escape(under)}</p></header>\n' + "\n".join(part for part in body if part)
             + f"\n<footer>{escape(footer)}</footer>\n</body></html>\n")
@@ -78,7 +83,8 @@ def columns(items: Sequence[str]) -> str:
     return f'<div class="columns">{"".join(items)}</div>'
 
 
-def table(columns: Sequence[str], rows: Sequence[Sequence[str]], swatches: Sequence[str], numbers: Sequence[int]) -> str:
+def table(columns: Sequence[str], rows: Sequence[Sequence[str]], swatches: Sequence[str],
+          numbers: Sequence[int]) -> str:
     """`swatches` colours the rows, `numbers` are the columns set to the right."""
     kind = ['class="n"' if i in numbers else "" for i in range(len(columns))]
     head = "".join(f"<th {k}>{escape(column)}</th>" for k, column in zip(kind, columns))
@@ -92,7 +98,8 @@ def table(columns: Sequence[str], rows: Sequence[Sequence[str]], swatches: Seque
 
 def pairs(items: Mapping[str, str]) -> str:
     """Names and values."""
-    return "<dl>" + "".join(f"<dt>{escape(name)}</dt><dd>{escape(value)}</dd>" for name, value in items.items()) + "</dl>"
+    rows = "".join(f"<dt>{escape(name)}</dt><dd>{escape(value)}</dd>" for name, value in items.items())
+    return f"<dl>{rows}</dl>"
 
 
 def notes(items: Sequence[str]) -> str:

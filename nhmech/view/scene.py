@@ -16,11 +16,13 @@ from .shapes import convert
 FOCUS = "/focus"  # a group that stays with the vehicle; the camera and the lights go along with it
 TRANSLUCENT = 0.32
 DEFAULT_COLOR = (0.60, 0.66, 0.74, 1.0)  # where the URDF names none
-HIDDEN = ("/Grid", "/Axes", "/Lights/SpotLight", "/Lights/PointLightNegativeX", "/Lights/PointLightPositiveX", "/Lights/FillLight", "/Lights/AmbientLight")
+HIDDEN = ("/Grid", "/Axes", "/Lights/SpotLight", "/Lights/PointLightNegativeX", "/Lights/PointLightPositiveX",
+          "/Lights/FillLight", "/Lights/AmbientLight")
 
 
 class Scene:
-    """The bodies of one vehicle under `root`. `vehicle` has name, model, visual_model, ground, contact_points(q) -> (n, 3) [m] and contact_names.
+    """The bodies of one vehicle under `root`. `vehicle` has name, model, visual_model, ground, contact_points(q) ->
+    (n, 3) [m] and contact_names.
 
     tint  (r, g, b): all bodies translucent and in this colour
     """
@@ -32,14 +34,15 @@ class Scene:
         for shape in vehicle.visual_model.geometryObjects:
             has_color = shape.overrideMaterial or not np.allclose(shape.meshColor, [0.9, 0.9, 0.9, 1.0])
             material = phong((*tint, TRANSLUCENT) if tint else shape.meshColor if has_color else DEFAULT_COLOR)
-            pieces = [(geometry, material, shape.placement.homogeneous @ pose) for geometry, pose in convert(shape.geometry)]
+            pieces = [(geometry, material, shape.placement.homogeneous @ pose)
+                      for geometry, pose in convert(shape.geometry)]
             self._parts.setdefault(shape.parentJoint, []).extend(pieces)
         self._paths = {joint: f"{root}/" + vehicle.model.names[joint].replace("/", "_") for joint in self._parts}
 
-    def poses(self, q) -> dict[str, np.ndarray]:
+    def poses(self, q, contacts: np.ndarray | None = None) -> dict[str, np.ndarray]:
         """Path of each body's group, and of the focus, to its pose (4, 4) in W at configuration q (nq,)."""
         focus = np.eye(4)
-        focus[:3, 3] = self.middle(q)
+        focus[:3, 3] = self.middle(q, contacts)
         return self.bodies(q) | {FOCUS: focus}
 
     def bodies(self, q) -> dict[str, np.ndarray]:
@@ -55,9 +58,10 @@ class Scene:
         """Contact points (n, 3) in W [m]."""
         return np.asarray(self.vehicle.contact_points(q), dtype=float).reshape(-1, 3)
 
-    def middle(self, q) -> np.ndarray:
-        """The point (3,) [m] of the ground amid the contacts; under the first joint where there is no contact."""
-        contacts = self.contacts(q)
+    def middle(self, q, contacts: np.ndarray | None = None) -> np.ndarray:
+        """The point (3,) [m] of the ground amid the contacts, which may be known; under the first joint where there
+        is none."""
+        contacts = self.contacts(q) if contacts is None else contacts
         if len(contacts):
             return contacts.mean(axis=0)
         n = np.array(self.vehicle.ground.normal)
@@ -82,8 +86,8 @@ class Scene:
         return max(0.01, 2 * float(np.max(np.linalg.norm(np.vstack(corners) - self.middle(q), axis=1), initial=0.0)))
 
     def messages(self, view: View, further: Sequence = (), title: str | None = None) -> list[dict]:
-        """Everything that is drawn once: background, light, ground, bodies; and where the camera stands. `further` (name, colour)
-        of the legend; `title` other than the vehicle's name."""
+        """Everything that is drawn once: background, light, ground, bodies; and where the camera stands. `further`
+        (name, colour) of the legend; `title` other than the vehicle's name."""
         cell = grid_cell(view.size)
         named = [(name, PALETTE[i % len(PALETTE)]) for i, name in enumerate(self.vehicle.contact_names)]
         legend = [{"name": name, "color": color} for name, color in [*named, *further]]
@@ -95,7 +99,8 @@ class Scene:
             floor(view.reach, cell),
             set_transform("/ground", floor_pose(self.vehicle.ground, view.ground, 20 * cell)),
             *self.groups(),
-            {"type": "view", "title": title or self.vehicle.name, "cell": cell, "ground": in_words(self.vehicle.ground), "contacts": legend, **view.camera()},
+            {"type": "view", "title": title or self.vehicle.name, "cell": cell, "ground": in_words(self.vehicle.ground),
+             "contacts": legend, **view.camera()},
         ]
 
     def _place(self, q) -> None:
@@ -107,7 +112,8 @@ class Scene:
 
 
 def _lights(view: View, normal: np.ndarray) -> list[dict]:
-    """Sky, a sun from behind the camera's left shoulder with shadows around the vehicle, and a weak light from the other side."""
+    """Sky, a sun from behind the camera's left shoulder with shadows around the vehicle, and a weak light from the
+    other side."""
     s, toward = view.size, view.eye - view.target
     toward = toward - normal * (normal @ toward)
     toward = toward / np.linalg.norm(toward)
@@ -120,6 +126,7 @@ def _lights(view: View, normal: np.ndarray) -> list[dict]:
     shadow = {"camera": camera, "mapSize": [2048, 2048], "bias": -0.0005, "normalBias": 0.004 * s, "radius": 3}
     return [
         {"type": "HemisphereLight", "intensity": 0.62, "groundColor": 0xB8B4AE},
-        {"type": "DirectionalLight", "intensity": 0.42, "matrix": sun.T.ravel().tolist(), "castShadow": True, "shadow": shadow},
+        {"type": "DirectionalLight", "intensity": 0.42, "matrix": sun.T.ravel().tolist(), "castShadow": True,
+         "shadow": shadow},
         {"type": "DirectionalLight", "intensity": 0.12, "matrix": fill.T.ravel().tolist()},
     ]

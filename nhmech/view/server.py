@@ -1,4 +1,5 @@
-"""A small web server inside this process that shows meshcat's page. No second process: nothing can outlive the program or hang it."""
+"""A small web server inside this process that shows meshcat's page. No second process: nothing can outlive the
+program or hang it."""
 
 from __future__ import annotations
 
@@ -10,21 +11,23 @@ import umsgpack
 
 from ..errors import NhmechError
 
-PERIOD = 16  # [ms] between two sendings to the browsers
+PERIOD = 0.016  # [s] at least between two sendings to the browsers
 
 
 class Server:
     """Serves `page` on the loopback interface, on a free port, and passes messages on to every browser that looks.
 
-    `send` never waits. The last message of each kind for each path is kept, for browsers that come later; what changes several times within 16 ms goes
-    out once. The thread is a daemon: it ends with the program, however that ends.
+    `send` never waits. The last message of each kind for each path is kept, for browsers that come later; what changes
+    several times within 16 ms goes out once. The thread is a daemon: it ends with the program, however that ends.
     """
 
     def __init__(self, page: str):
         self._page, self._lock = page, threading.Lock()
         self._scene: dict[tuple, bytes] = {}
         self._pending: dict[tuple, bytes] = {}
+        self._heads: dict[str, bytes] = {}
         self._browsers: set = set()
+        self._due, self._sent = False, 0.0
         self._looked_at, self._started = threading.Event(), threading.Event()
         self._error: BaseException | None = None
         self._loop = asyncio.new_event_loop()
@@ -36,11 +39,13 @@ class Server:
     def send(self, messages: list[dict]) -> None:
         """Hand messages over to the server's thread. Raises `NhmechError` where that thread has ended."""
         if not self._thread.is_alive():
-            raise NhmechError(f"viewer: its server is closed{f' ({self._error})' if self._error else ''}; make a new Viewer")
-        packed = {(m["type"], m.get("path"), m.get("property")): umsgpack.packb(m) for m in messages}
+            raise NhmechError(f"viewer: its server is closed{f' ({self._error})' if self._error else ''}; make a new "
+                              f"Viewer")
+        packed = {(m["type"], m.get("path"), m.get("property")): self._packed(m) for m in messages}
         with self._lock:
             self._scene.update(packed)
             self._pending.update(packed)
+        self._wake()
 
     def forget(self, prefix: str) -> None:
         """Delete everything under `prefix`, here and in the browsers."""
@@ -49,6 +54,7 @@ class Server:
                 for key in [k for k in store if k[1] is not None and k[1].startswith(prefix)]:
                     del store[key]
             self._pending["delete", prefix, None] = umsgpack.packb({"type": "delete", "path": prefix})
+        self._wake()
 
     def wait_for_browser(self, timeout: float) -> bool:
         """Whether a browser has opened the page, after waiting for it at most `timeout` [s]."""
@@ -59,6 +65,16 @@ class Server:
         if self._thread.is_alive():
             self._loop.call_soon_threadsafe(self._loop.stop)
             self._thread.join(5.0)
+
+    def _packed(self, message: dict) -> bytes:
+        """Its MessagePack. Of a move all but the matrix, which stands last, is packed once for each path: packing
+        costs as much as all else of a frame."""
+        if message["type"] != "set_transform":
+            return umsgpack.packb(message)
+        path, numbers = message["path"], message["matrix"].data
+        if path not in self._heads:
+            self._heads[path] = umsgpack.packb(message)[:-len(numbers)]
+        return self._heads[path] + numbers
 
     def _run(self) -> None:
         asyncio.set_event_loop(self._loop)
@@ -76,7 +92,6 @@ class Server:
 
     def _serve(self) -> None:
         import tornado.httpserver
-        import tornado.ioloop
         import tornado.netutil
         import tornado.web
         import tornado.websocket
@@ -101,19 +116,35 @@ class Server:
 
         sockets = tornado.netutil.bind_sockets(0, "127.0.0.1")
         self.url = f"http://127.0.0.1:{sockets[0].getsockname()[1]}/"
-        self._http = tornado.httpserver.HTTPServer(tornado.web.Application([("/", Page), ("/scene", Messages)], log_function=lambda _: None))
+        pages = tornado.web.Application([("/", Page), ("/scene", Messages)], log_function=lambda _: None)
+        self._http = tornado.httpserver.HTTPServer(pages)
         self._http.add_sockets(sockets)
-        self._timer = tornado.ioloop.PeriodicCallback(self._flush, PERIOD)
-        self._timer.start()
+
+    def _wake(self) -> None:
+        """Has the server's thread send soon. No timer: beside a busy loop each turn of a thread costs milliseconds."""
+        with self._lock:
+            waits, self._due = self._due, True
+        if not waits:
+            try:
+                self._loop.call_soon_threadsafe(self._schedule)
+            except RuntimeError:                        # it has just been closed, which the next `send` tells
+                pass
+
+    def _schedule(self) -> None:
+        rest = self._sent + PERIOD - self._loop.time()
+        if rest > 0:
+            self._loop.call_later(rest, self._flush)
+        else:
+            self._flush()
 
     def _flush(self) -> None:
+        self._sent = self._loop.time()
         with self._lock:
-            pending, self._pending = list(self._pending.values()), {}
+            pending, self._pending, self._due = list(self._pending.values()), {}, False
         for browser in list(self._browsers) if pending else ():
             browser.write_message(_array(pending), binary=True)
 
     async def _stop(self) -> None:
-        self._timer.stop()
         self._http.stop()
         for browser in list(self._browsers):
             browser.close()

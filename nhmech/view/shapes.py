@@ -20,7 +20,8 @@ def floats(values) -> umsgpack.Ext:
 
 
 def buffer_geometry(vertices, faces, **attributes) -> dict:
-    """Triangles as a three.js geometry: vertices (n, 3) [m], faces (k, 3), further attributes (n, size) by name, such as `normal`, `uv`, `color`."""
+    """Triangles as a three.js geometry: vertices (n, 3) [m], faces (k, 3), further attributes (n, size) by name, such
+    as `normal`, `uv`, `color`."""
     arrays = {"position": vertices, **attributes}
     index = umsgpack.Ext(0x16, np.ascontiguousarray(faces, dtype="<u4").tobytes())
     return {
@@ -37,7 +38,8 @@ def _attribute(array, kind: str, packed) -> dict:
 
 
 def convert(shape) -> list[tuple[dict, np.ndarray]]:
-    """Three.js geometries of a coal shape, each with its pose (4, 4) in the shape's frame; empty for planes and other shapes without a surface."""
+    """Three.js geometries of a coal shape, each with its pose (4, 4) in the shape's frame; empty for planes and other
+    shapes without a surface."""
     if isinstance(shape, coal.Box):
         x, y, z = 2 * shape.halfSide
         return [({"type": "BoxGeometry", "width": x, "height": y, "depth": z}, np.eye(4))]
@@ -66,7 +68,8 @@ def _sphere(radius: float) -> dict:
 
 
 def _cylinder(top: float, bottom: float, height: float) -> dict:
-    return {"type": "CylinderGeometry", "radiusTop": top, "radiusBottom": bottom, "height": height, "radialSegments": SEGMENTS}
+    return {"type": "CylinderGeometry", "radiusTop": top, "radiusBottom": bottom, "height": height,
+            "radialSegments": SEGMENTS}
 
 
 def _lifted(z: float) -> np.ndarray:

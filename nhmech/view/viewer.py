@@ -21,8 +21,9 @@ from .sampling import moments
 from .server import Server
 
 FPS = 60.0
-SHARE = 0.04      # of a processor that drawing may take from the program at most: there are fewer frames where one takes long
-EACH, BETWEEN = 64, 4      # of the states of a fast loop one in so many is kept for the trails, which go through so many between two frames
+SHARE = 0.04      # of the time that the drawing thread may be at work: there are fewer frames where one takes long
+# one in so many of the states of a fast loop is kept for the trails, which go through so many between two frames
+EACH, BETWEEN = 64, 2
 
 
 class Viewer:
@@ -30,17 +31,20 @@ class Viewer:
 
     vehicle       has name, model, visual_model, ground, contact_points(q) -> (n, 3) [m] and contact_names
     open_browser  open the page in the user's browser
-    overlays      what is drawn on top: names out of `nhmech.view.overlays`, such as "forces"; or overlays, such as `Ghost(vehicle, run)`
-    window        None: a server of its own inside this process, on 127.0.0.1; or the ZMQ address of a meshcat-server that runs already
+    overlays      what is drawn on top: names out of `nhmech.view.overlays`, such as "forces"; or overlays, such as
+                  `Ghost(vehicle, run)`
+    window        None: a server of its own inside this process, on 127.0.0.1; or the ZMQ address of a meshcat-server
+                  that runs already
     follow        whether the camera goes along
     title         in the page's corner; the vehicle's name where None
 
-    Nothing here waits for a browser: without one, the vehicle moves unseen. A thread draws the newest moment at most 60 times a second, and takes
-    at most 4 % of a processor for it. Raises `NhmechError` where the server is closed or does not answer.
+    Nothing here waits for a browser: without one, the vehicle moves unseen. A thread draws the newest moment at most
+    60 times a second; it is itself at work for at most 4 % of the time, so that complicated scenes have fewer frames.
+    Sending them comes on top. Raises `NhmechError` where the server is closed or does not answer.
     """
 
-    def __init__(self, vehicle, *, open_browser: bool = False, overlays: Sequence = (), window: str | None = None, follow: bool = True,
-                 title: str | None = None):
+    def __init__(self, vehicle, *, open_browser: bool = False, overlays: Sequence = (), window: str | None = None,
+                 follow: bool = True, title: str | None = None):
         self.vehicle, self._overlays, self._title = vehicle, make_overlays(vehicle, overlays), title
         self._live = LiveScene(vehicle, self._overlays, follow, title)
         self._window = Server(live_page(title or vehicle.name)) if window is None else RemoteWindow(window)
@@ -59,20 +63,23 @@ class Viewer:
 
     def _repr_html_(self) -> str:
         """The page itself, where a notebook shows the viewer."""
-        return f'<iframe src="{self.url}" width="100%" height="420" style="border: 0; border-radius: 8px" title="live view"></iframe>'
+        style = "border: 0; border-radius: 8px"
+        return f'<iframe src="{self.url}" width="100%" height="420" style="{style}" title="live view"></iframe>'
 
     def wait_for_browser(self, timeout: float = 10.0) -> bool:
         """Whether the page has been opened, after waiting for that at most `timeout` [s]."""
         return self._window.wait_for_browser(timeout)
 
     def display(self, state) -> None:
-        """Show a configuration q (nq,), or a state with `q`, where the ground or a clock moves `t` [s], and for some overlays v and u.
+        """Show a configuration q (nq,), or a state with `q`, where the ground or a clock moves `t` [s], and for some
+        overlays v and u.
 
-        Returns at once; what is displayed before the next frame is drawn is passed over. An error of the drawing is raised by the next call.
+        Returns at once; what is displayed before the next frame is drawn is passed over. An error of the drawing is
+        raised by the next call.
         """
         if self._failure is not None:
             raise self._failure
-        if type(state) is not State:                     # a State is a copy already, and checked by the loop that made it
+        if type(state) is not State:         # a State is a copy already, and checked by the loop that made it
             state = Moment.of(state)
             if state.q.shape != (self.vehicle.model.nq,) or not np.all(np.isfinite(state.q)):
                 raise NhmechError(f"viewer: q must be {self.vehicle.model.nq} finite numbers, got {state.q}")
@@ -129,14 +136,14 @@ class Viewer:
 
     def _work(self) -> None:
         """The thread: draws now and then."""
-        pause = 1 / FPS
-        while self._failure is None and not self._closing.wait(pause):
+        due = time.monotonic() + 1 / FPS
+        while self._failure is None and not self._closing.wait(max(0.0, due - time.monotonic())):
             begin = time.thread_time()
             self._draw()
-            pause = max(1 / FPS, (time.thread_time() - begin) / SHARE)
+            due = max(time.monotonic(), due + max(1 / FPS, (time.thread_time() - begin) / SHARE))
 
     def _draw(self) -> None:
-        """Hands the newest moment over to the window, unless that was done; what goes wrong is told by the next call."""
+        """Hands the newest moment over to the window, unless that was done; the next call tells what went wrong."""
         with self._lock:
             passed, self._passed = self._passed, []      # in this order: what comes between the two lines is drawn
             newest = self._newest

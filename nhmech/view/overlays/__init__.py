@@ -1,4 +1,4 @@
-"""What can be drawn on top of a vehicle: one file for each, with one class. A new one is a file here and an entry in `OVERLAYS`."""
+"""What can be drawn on top of a vehicle: one file for each, with one class. A new one is a file and a line here."""
 
 from __future__ import annotations
 
@@ -21,7 +21,8 @@ OVERLAYS = {
 
 @dataclass(frozen=True, eq=False)
 class Moment:
-    """What an overlay is drawn from: a configuration and its time [s]; speeds v (nv,) and inputs u (nu,), where they are known."""
+    """What an overlay is drawn from: a configuration and its time [s]; speeds v (nv,) and inputs u (nu,), where they
+    are known."""
 
     q: np.ndarray
     t: float = 0.0
@@ -31,12 +32,14 @@ class Moment:
     @classmethod
     def of(cls, state) -> Moment:
         """Of a configuration (nq,), or of what has q and perhaps t, v and u; a copy."""
-        v, u = (None if value is None else np.array(value, dtype=float) for value in (getattr(state, "v", None), getattr(state, "u", None)))
+        v, u = (None if value is None else np.array(value, dtype=float)
+                for value in (getattr(state, "v", None), getattr(state, "u", None)))
         return cls(np.array(getattr(state, "q", state), dtype=float), float(getattr(state, "t", 0.0)), v, u)
 
 
 class Row(NamedTuple):
-    """A line of the legend that changes: its text, its colour (r, g, b), and path -> opacity of the objects that are painted in that colour."""
+    """A line of the legend that changes: its text, its colour (r, g, b), and path -> opacity of the objects that are
+    painted in that colour."""
 
     text: str
     colour: tuple[float, float, float]
@@ -58,7 +61,8 @@ class Overlay:
         return []
 
     def at(self, moment: Moment, view) -> dict[str, np.ndarray | None]:
-        """Path -> pose (4, 4) in W, its columns as long as the object is to be scaled; None: not drawn now. Always the same paths."""
+        """Path -> pose (4, 4) in W, its columns as long as the object is to be scaled; None: not drawn now. Always
+        the same paths."""
         return {}
 
     def rows(self, moment: Moment) -> tuple[Row, ...]:
@@ -83,5 +87,6 @@ def make_overlays(vehicle, names: Sequence, *, mu=None, path=None) -> list[Overl
             raise NhmechError(f"no overlay {name!r}; there are {', '.join(OVERLAYS)}")
         place, wanted = OVERLAYS[name]
         module, _, attribute = place.partition(":")
-        made.append(getattr(import_module(f".{module}", __name__), attribute)(vehicle, **{key: given[key] for key in wanted}))
+        kind = getattr(import_module(f".{module}", __name__), attribute)
+        made.append(kind(vehicle, **{key: given[key] for key in wanted}))
     return made

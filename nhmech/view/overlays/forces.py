@@ -1,4 +1,4 @@
-"""The ground's force on each wheel: an arrow in its friction cone, from green to red by how much of the friction is used."""
+"""The ground's force on each wheel: an arrow in its friction cone, from green to red as more of it is used."""
 
 from __future__ import annotations
 
@@ -12,21 +12,28 @@ from ..messages import rgb, set_group
 from . import Overlay, Row
 
 PATH = "/overlays/forces"
-SHADES = {0.0: (0.10, 0.62, 0.25), 0.5: (0.10, 0.62, 0.25), 0.8: (0.95, 0.62, 0.05), 1.0: (0.80, 0.08, 0.10)}      # use of the friction -> colour
+# use of the friction -> colour
+SHADES = {0.0: (0.10, 0.62, 0.25), 0.5: (0.10, 0.62, 0.25), 0.8: (0.95, 0.62, 0.05), 1.0: (0.80, 0.08, 0.10)}
 UNKNOWN = (0.25, 0.35, 0.50)                     # nobody said what the friction is
-ARROW, CONE = 0.999, 0.28                        # opacities; below 1, so that an arrow is drawn after the wheel around it
-SHAFT, HEAD, LONG = 0.008, 0.022, 0.07           # radii of shaft and head, and length of the head, as shares of the vehicle's size
+# opacities; below 1, so that an arrow is drawn after the wheel around it
+ARROW, CONE = 0.999, 0.28
+# radii of shaft and head, and length of the head, as shares of the vehicle's size
+SHAFT, HEAD, LONG = 0.008, 0.022, 0.07
 
 
 class Forces(Overlay):
-    """Per contact the force that ideal rolling needs, from its contact point on, and the cone |tangential| <= mu normal of this normal force.
+    """Per contact the force that ideal rolling needs, from its contact point on, and the cone |tangential| <= mu
+    normal of this normal force.
 
-    mu  as `analysis.friction.coefficients` takes it; None: what the file says. Where nobody says anything there is no cone
+    mu  as `analysis.friction.coefficients` takes it; None: what the file says. Where nobody says anything there is no
+        cone
 
-    The scale is such that the mean load at rest is as long as the largest wheel is high. Forces are those of `vehicle.multipliers.reactions`: where the wheels can
-    share the load in many ways, the least-norm split with normals >= 0.
+    The scale is such that the mean load at rest is as long as the largest wheel is high. Forces are those of
+    `vehicle.multipliers.reactions`: where the wheels can share the load in many ways, the least-norm split with
+    normals >= 0.
 
-    Raises `NhmechError` where it has nothing to work with: something without wheels, a moment without speeds and inputs, a kinematic run.
+    Raises `NhmechError` where it has nothing to work with: something without wheels, a moment without speeds and
+    inputs, a kinematic run.
     """
 
     def __init__(self, vehicle, mu=None):
@@ -40,25 +47,35 @@ class Forces(Overlay):
 
     def objects(self, view) -> list[dict]:
         """Shaft, head and cone of height 1 m along z."""
-        solid = {"type": "MeshBasicMaterial", "color": rgb(UNKNOWN), "side": 0, "transparent": True, "opacity": ARROW, "depthTest": False}
-        faint = {"type": "MeshBasicMaterial", "color": rgb(UNKNOWN), "side": 2, "transparent": True, "opacity": CONE, "depthWrite": False}
-        parts = {"shaft": (_round(SHAFT * view.size, SHAFT * view.size), solid), "head": (_round(0.0, HEAD * view.size), solid),
+        solid = {"type": "MeshBasicMaterial", "color": rgb(UNKNOWN), "side": 0, "transparent": True, "opacity": ARROW,
+                 "depthTest": False}
+        faint = {"type": "MeshBasicMaterial", "color": rgb(UNKNOWN), "side": 2, "transparent": True, "opacity": CONE,
+                 "depthWrite": False}
+        parts = {"shaft": (_round(SHAFT * view.size, SHAFT * view.size), solid),
+                 "head": (_round(0.0, HEAD * view.size), solid),
                  "cone": (_round(1.0, 0.0, True), faint)}
-        raised = np.array([[1.0, 0, 0, 0], [0, 0, -1, 0], [0, 1, 0, 0.5], [0, 0, 0, 1]])      # three.js has them along y, about their middle
+        # three.js has them along y, about their middle
+        raised = np.array([[1.0, 0, 0, 0], [0, 0, -1, 0], [0, 1, 0, 0.5], [0, 0, 0, 1]])
         return [set_group(f"{path}/{name}", [(geometry, material, raised)], False) for path in self._paths.values()
                 for name, (geometry, material) in parts.items()]
 
     def at(self, moment, view) -> dict[str, np.ndarray | None]:
-        ground, scale = self._forces(moment), (self._high or 0.3 * view.size) * len(self._paths) / max(self._weight, 1e-9)
+        ground = self._forces(moment)
+        scale = (self._high or 0.3 * view.size) * len(self._paths) / max(self._weight, 1e-9)
         points, n, poses = self.vehicle.contact_points(moment.q, moment.t), np.array(self.vehicle.ground.normal), {}
         for (wheel, path), point in zip(self._paths.items(), points):
             force = scale * ground.world[wheel]
-            length, normal, mu = float(np.linalg.norm(force)), scale * ground.components[wheel].get("normal", 0.0), self._mu[wheel]
+            normal = scale * ground.components[wheel].get("normal", 0.0)
+            length, mu = float(np.linalg.norm(force)), self._mu[wheel]
             shown = length > 1e-3 * view.size
             head = min(LONG * view.size, 0.5 * length)
             poses[f"{path}/shaft"] = _along(point, force, 1.0, length - head) if shown else None
-            poses[f"{path}/head"] = _along(point + force * (1 - head / length), force, head / (LONG * view.size), head) if shown else None
-            poses[f"{path}/cone"] = _along(point, n, mu * normal, normal) if np.isfinite(mu) and normal > 1e-3 * view.size else None
+            poses[f"{path}/head"] = poses[f"{path}/cone"] = None
+            if shown:
+                wide = head / (LONG * view.size)
+                poses[f"{path}/head"] = _along(point + force * (1 - head / length), force, wide, head)
+            if np.isfinite(mu) and normal > 1e-3 * view.size:
+                poses[f"{path}/cone"] = _along(point, n, mu * normal, normal)
         return poses
 
     def rows(self, moment) -> tuple[Row, ...]:
@@ -83,9 +100,11 @@ class Forces(Overlay):
         if known is not moment:
             wanted = self.vehicle.constrained.system.u.numel()
             if moment.v is None or moment.u is None:
-                raise NhmechError("overlay 'forces' needs speeds v and inputs u at each moment: show a State of a run; a kinematic run has no forces")
+                raise NhmechError("overlay 'forces' needs speeds v and inputs u at each moment: show a State of a "
+                                  "run; a kinematic run has no forces")
             if len(moment.u) != wanted:
-                raise NhmechError(f"overlay 'forces': the run has {len(moment.u)} inputs, {self.vehicle.name!r} has {wanted}; draw the vehicle that ran, "
+                raise NhmechError(f"overlay 'forces': the run has {len(moment.u)} inputs, {self.vehicle.name!r} has "
+                                  f"{wanted}; draw the vehicle that ran, "
                                   "with external wrenches trajectory.subject.vehicle")
             forces = reactions(self.vehicle, moment.t, moment.q, moment.v, moment.u)
             self._last = moment, forces
@@ -97,7 +116,8 @@ def _shade(use: float) -> tuple[float, float, float]:
 
 
 def _round(top: float, bottom: float, hollow: bool = False) -> dict:
-    return {"type": "CylinderGeometry", "radiusTop": top, "radiusBottom": bottom, "height": 1.0, "radialSegments": 40, "openEnded": hollow}
+    return {"type": "CylinderGeometry", "radiusTop": top, "radiusBottom": bottom, "height": 1.0, "radialSegments": 40,
+            "openEnded": hollow}
 
 
 def _along(origin: np.ndarray, direction: np.ndarray, thick: float, long: float) -> np.ndarray:

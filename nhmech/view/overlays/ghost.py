@@ -29,7 +29,8 @@ class Ghost(Overlay):
         self.points = np.array([self._scene.middle(row) for row in q])
 
     def objects(self, view) -> list[dict]:
-        way = ribbon(f"{self._root}/way", self.points, 0.6 * view.size, self._scene.vehicle.ground.normal, len(PALETTE) + self._number, self._colour)
+        way = ribbon(f"{self._root}/way", self.points, 0.6 * view.size, self._scene.vehicle.ground.normal,
+                     len(PALETTE) + self._number, self._colour)
         return [*self._scene.groups(), *([way] if len(self.points) > 1 else [])]
 
     def at(self, moment, view) -> dict[str, np.ndarray | None]:

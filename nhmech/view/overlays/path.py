@@ -13,7 +13,8 @@ from . import Overlay
 
 COLOUR = (0.16, 0.19, 0.24)
 PATH = "/overlays/path"
-DASH, WIDTH, LIFT = 0.10, 1.0 * RIBBON, 0.03 * RIBBON      # length of a dash and of a gap, width, height above the ground, as shares of the vehicle's size
+# length of a dash and of a gap, width, height above the ground, as shares of the vehicle's size
+DASH, WIDTH, LIFT = 0.10, 1.0 * RIBBON, 0.03 * RIBBON
 PIECES, MOST = 4, 4000                                     # of a dash, which may be bent; and the most dashes
 
 
@@ -24,10 +25,12 @@ class ReferencePath(Overlay):
 
     def __init__(self, vehicle, path):
         if not isinstance(path, Path) or not np.isfinite(path.length):
-            raise NhmechError(f"overlay 'path': {'there is no path' if path is None else f'{path!r} is no path with an end'}; say which one is followed, "
+            found = "there is no path" if path is None else f"{path!r} is no path with an end"
+            raise NhmechError(f"overlay 'path': {found}; say which one is followed, "
                               "such as --path figure8, or a control.path.Path")
         if vehicle.ground.normal[2] < 1e-3:
-            raise NhmechError(f"overlay 'path': a path is laid down along z, and cannot lie on a wall of normal {vehicle.ground.normal}")
+            raise NhmechError(f"overlay 'path': a path is laid down along z, and cannot lie on a wall of normal "
+                              f"{vehicle.ground.normal}")
         self._ground, self._path = vehicle.ground, path
         self.points = self._lie(path.point(np.linspace(0.0, path.length, 200)))
 
@@ -42,8 +45,10 @@ class ReferencePath(Overlay):
         vertices = self._lie(np.stack([middle - left, middle + left], axis=-2).reshape(-1, 2))
         k = 2 * np.arange(count * (PIECES + 1)).reshape(count, -1)[:, :-1].ravel()
         faces = np.stack([k, k + 1, k + 3, k, k + 3, k + 2], axis=1).reshape(-1, 3)
-        material = {"type": "MeshBasicMaterial", "color": rgb(COLOUR), "side": 2, "polygonOffset": True, "polygonOffsetFactor": -1, "polygonOffsetUnits": -1}
-        return [set_group(PATH, [(buffer_geometry(vertices + LIFT * view.size * np.array(self._ground.normal), faces), material, np.eye(4))], False)]
+        material = {"type": "MeshBasicMaterial", "color": rgb(COLOUR), "side": 2, "polygonOffset": True,
+                    "polygonOffsetFactor": -1, "polygonOffsetUnits": -1}
+        lifted = vertices + LIFT * view.size * np.array(self._ground.normal)
+        return [set_group(PATH, [(buffer_geometry(lifted, faces), material, np.eye(4))], False)]
 
     def _lie(self, xy: np.ndarray) -> np.ndarray:
         """Points (n, 3) of the plane above or below xy (n, 2)."""

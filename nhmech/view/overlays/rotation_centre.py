@@ -1,4 +1,4 @@
-"""The rotation centre: a target on the ground where the axles meet, and a line to it from each wheel whose axle it is."""
+"""The rotation centre: a target on the ground where the axles meet, and a line to it from each of their wheels."""
 
 from __future__ import annotations
 
@@ -12,11 +12,13 @@ from . import Overlay
 
 COLOUR = (0.38, 0.12, 0.55)
 PATH = "/overlays/rotation_centre"
-MARK, RING, LINE, LIFT = 0.03, (0.055, 0.08), 0.014, 0.006      # radii, width, height above the ground, as shares of the vehicle's size
+# radii, width, height above the ground, as shares of the vehicle's size
+MARK, RING, LINE, LIFT = 0.03, (0.055, 0.08), 0.014, 0.006
 
 
 class RotationCentre(Overlay):
-    """Where `AxleReader.centre` is; nothing where the axles are parallel, or the centre is further away than the drawn ground."""
+    """Where `AxleReader.centre` is; nothing where the axles are parallel, or the centre is further away than the
+    drawn ground."""
 
     legend = (("rotation centre", COLOUR),)
 
@@ -28,11 +30,13 @@ class RotationCentre(Overlay):
 
     def objects(self, view) -> list[dict]:
         """A ring around a dot, and strips of length 1 m along x."""
-        material = {"type": "MeshBasicMaterial", "color": rgb(COLOUR), "side": 2, "polygonOffset": True, "polygonOffsetFactor": -20, "polygonOffsetUnits": -20}
+        material = {"type": "MeshBasicMaterial", "color": rgb(COLOUR), "side": 2, "polygonOffset": True,
+                    "polygonOffsetFactor": -20, "polygonOffsetUnits": -20}
         faint = {**material, "transparent": True, "opacity": 0.45}
         dot, ring = _annulus(0.0, MARK * view.size), _annulus(*(r * view.size for r in RING))
         half = 0.5 * LINE * view.size
-        strip = buffer_geometry(np.array([[0, -half, 0], [1, -half, 0], [1, half, 0], [0, half, 0]]), np.array([[0, 1, 2], [0, 2, 3]]))
+        strip = buffer_geometry(np.array([[0, -half, 0], [1, -half, 0], [1, half, 0], [0, half, 0]]),
+                                np.array([[0, 1, 2], [0, 2, 3]]))
         mark = set_group(f"{PATH}/mark", [(dot, material, np.eye(4)), (ring, material, np.eye(4))], False)
         return [mark, *(set_group(path, [(strip, faint, np.eye(4))], False) for path in self._lines.values())]
 

@@ -1,0 +1,117 @@
+"""What the live page does in a browser that draws without a graphics card, where every pixel costs: as good a
+picture, by cheaper means.
+
+There, edges are not smoothed while the picture moves (that alone nearly halves the time of a frame), the shadows are
+coarse, the sky is the page's own, and the floor has a shader that does only what a floor needs. Where frames are still
+slow, fewer pixels are drawn. As soon as nothing moves, the picture is drawn once more, with fine shadows and four
+pixels for each of the window's, which smooths all edges.
+"""
+
+SOFTWARE = """
+const software = (() => {
+  const THREE = MeshCat.THREE, RATIOS = [1, 0.8, 0.65];
+  const STILL = 200, SPAN = 400;        // [ms] without a change, until it rests; that are judged at once
+  const SLOW = 32, GOOD = 50, PIXELS = 8e6;  // ticks a second; the most pixels of a picture at rest
+  // three.js's Lambert material without what a flat floor has not: its light is found at the corners
+  const FLOOR = `
+    #include <common>
+    #include <packing>
+    uniform sampler2D map;
+    varying vec2 vUv;
+    varying vec4 vColor;
+    varying vec3 vLightFront, vIndirectFront;
+    #if NUM_DIR_LIGHT_SHADOWS > 0
+      uniform sampler2D directionalShadowMap[NUM_DIR_LIGHT_SHADOWS];
+      varying vec4 vDirectionalShadowCoord[NUM_DIR_LIGHT_SHADOWS];
+    #endif
+    void main() {
+      float lit = 1.0;
+      #if NUM_DIR_LIGHT_SHADOWS > 0
+        vec3 at = vDirectionalShadowCoord[0].xyz;  // the sun is far away: no division
+        if (max(abs(at.x - 0.5), abs(at.y - 0.5)) < 0.5)
+          lit = step(at.z - 0.0005, unpackRGBAToDepth(texture2D(directionalShadowMap[0], at.xy)));
+      #endif
+      gl_FragColor = vec4(texture2D(map, vUv).rgb * RECIPROCAL_PI * (vIndirectFront + lit * vLightFront), vColor.a);
+    }`;
+
+  function found() {
+    const gl = document.createElement("canvas").getContext("webgl");
+    const info = gl && gl.getExtension("WEBGL_debug_renderer_info");
+    return Boolean(info) && /swiftshader|llvmpipe|software/i.test(gl.getParameter(info.UNMASKED_RENDERER_WEBGL));
+  }
+  function renderer(pane) {
+    const made = new THREE.WebGLRenderer({ antialias: false, alpha: true });
+    made.shadowMap.enabled = true;
+    made.shadowMap.type = THREE.BasicShadowMap;
+    pane.appendChild(made.domElement);
+    return made;
+  }
+  function lean(material) {
+    const map = material.map;
+    map.anisotropy = 1;
+    map.minFilter = THREE.LinearMipmapNearestFilter;
+    map.needsUpdate = true;
+    material.side = THREE.FrontSide;
+    material.onBeforeCompile = shader => {
+      if (/vLightFront/.test(shader.vertexShader)) shader.fragmentShader = FLOOR;
+    };
+    material.customProgramCacheKey = () => "floor";
+    material.needsUpdate = true;
+  }
+  function paintSky(viewer, pane) {
+    const { top_color: top, bottom_color: bottom } = viewer.scene_tree.find(["Background"]).object;
+    pane.style.background = `linear-gradient(rgb(${top.join()}) 25%, rgb(${bottom.join()}) 75%)`;  // of 0 to 255
+    viewer.scene.background = null;
+  }
+  function shade(lights, size) {
+    for (const { castShadow, shadow } of lights) {
+      if (!castShadow || shadow.mapSize.x === size) continue;
+      shadow.mapSize.set(size, size);
+      if (shadow.map) { shadow.map.dispose(); shadow.map = null; }
+    }
+  }
+
+  // fewer pixels while it moves, more when it rests
+  function adapt(viewer, lights) {
+    const draw = viewer.render.bind(viewer);
+    let level = 0, calm = 0, patience = 4, sharp = false;
+    let latest = performance.now(), since = latest, frames = 0, ticks = 0;
+    function drawAt(ratio, shadows) {
+      shade(lights(), shadows);
+      if (viewer.renderer.getPixelRatio() !== ratio) viewer.renderer.setPixelRatio(ratio);
+      draw();
+    }
+    function judge(rate) {  // ticks a second: more than it is told to draw, where it keeps up
+      calm = rate > GOOD ? calm + 1 : 0;
+      if (rate < SLOW && frames > 0.5 * ticks && level < RATIOS.length - 1) {
+        level = Math.min(level + (rate < 0.6 * SLOW ? 2 : 1), RATIOS.length - 1);
+        patience *= 2;
+      } else if (calm > patience && level > 0) {
+        level -= 1;
+        calm = 0;
+      }
+    }
+    viewer.render = () => {
+      const now = performance.now();
+      if (now - latest > STILL) { since = now; frames = ticks = 0; }
+      latest = now;
+      frames += 1;
+      sharp = false;
+      drawAt(RATIOS[level] * window.devicePixelRatio, 512);
+    };
+    return now => {
+      ticks += 1;
+      if (!sharp && !viewer.needs_render && now - latest > STILL) {
+        const shown = viewer.renderer.domElement, finest = Math.sqrt(PIXELS / (shown.clientWidth * shown.clientHeight));
+        sharp = true;
+        drawAt(Math.max(1, Math.min(2, finest)) * window.devicePixelRatio, 2048);
+      } else if (!sharp && now - since > SPAN) {
+        judge(1000 * ticks / (now - since));
+        since = now;
+        frames = ticks = 0;
+      }
+    };
+  }
+  return { found, renderer, lean, paintSky, adapt };
+})();
+"""
