@@ -2,6 +2,7 @@
 # make test   the tests
 # make bench  the benchmarks
 # make docs   the documentation, in out/docs
+# make pictures   all pictures of the README and the documentation
 # They set up what they need when needed: a fresh clone and a Python are enough.
 
 PYTHON ?= python3
@@ -12,8 +13,9 @@ OUT := out
 BENCH := .venv-bench
 BENCHMARKS ?= $(wildcard benchmarks/*.py)
 TESTS ?=
+PICTURES ?=
 
-.PHONY: help demo test soak bench docs clean
+.PHONY: help demo test soak bench docs pictures clean
 
 help:
 	@echo "make demo    a vehicle drives in the browser; also writes $(OUT)/demo.html"
@@ -21,6 +23,8 @@ help:
 	@echo "make soak    run the long tests"
 	@echo "make bench   run the benchmarks, beside other simulators       (make bench BENCHMARKS=benchmarks/scaling.py runs one)"
 	@echo "make docs    build the documentation into $(OUT)/docs"
+	@echo "make pictures   make all pictures of the README and the documentation anew: minutes, and Chromium"
+	@echo "             (make pictures PICTURES='demo howto' makes some)"
 	@echo "make clean   remove the environment and everything built"
 	@echo "PYTHON=python3.12 picks the interpreter of the environment"
 
@@ -59,6 +63,9 @@ bench: $(BENCH)/.installed
 docs: $(STAMP)
 	$(BIN)/python -m sphinx -W --keep-going -q -b html docs $(OUT)/docs
 	@echo "open $(OUT)/docs/index.html"
+
+pictures: $(STAMP)
+	$(BIN)/python docs/pictures.py $(PICTURES)
 
 clean:
 	rm -rf $(VENV) $(BENCH) $(OUT) docs/api docs/output build dist nhmech.egg-info .pytest_cache

@@ -1,5 +1,6 @@
 """Sphinx: `make docs` builds these pages into out/docs."""
 
+import importlib.util
 import sys
 from pathlib import Path
 
@@ -19,7 +20,10 @@ myst_heading_anchors = 3
 exclude_patterns = ["output"]
 html_theme = "furo"
 html_title = f"nhmech {release}"
-html_static_path = ["static"]
+# Formulas are drawn by this one file, so the pages need no network; of the package's MathJax nothing else is taken.
+MATHJAX = Path(importlib.util.find_spec("sphinx-mathjax-offline").origin).parent / "static" / "mathjax" / "tex-svg.js"
+mathjax_path = MATHJAX.name
+html_static_path = ["static", str(MATHJAX)]
 html_css_files = ["wide.css"]
 autodoc_member_order = "bysource"
 autodoc_typehints = "signature"

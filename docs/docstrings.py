@@ -1,4 +1,4 @@
-"""The reference of the documentation: one page for each package, made of docstrings, which are plain text with indented tables."""
+"""The reference of the documentation: a page for each package, made of docstrings: plain text with indented tables."""
 
 from __future__ import annotations
 
@@ -10,8 +10,9 @@ from pathlib import Path
 import nhmech
 
 TITLES = {
-    "nhmech": "Top level", "mechanics": "Mechanics", "systems": "Textbook systems", "vehicle": "Vehicles", "compile": "Compilation",
-    "simulation": "Simulation", "analysis": "Analysis", "control": "Controllers", "view": "Pictures", "logs": "Run files to other formats",
+    "nhmech": "Top level", "mechanics": "Mechanics", "systems": "Textbook systems", "vehicle": "Vehicles",
+    "compile": "Compilation", "simulation": "Simulation", "analysis": "Analysis", "control": "Controllers",
+    "view": "Pictures", "logs": "Run files to other formats",
 }
 TABLE = re.compile(r"^\s|\S {2,}\S", re.M)      # an indented line, or columns
 
@@ -71,7 +72,8 @@ def write_reference(folder: Path) -> None:
     public = [f"* :py:obj:`~{home(name)}`" for name in nhmech.__all__ if name not in ("__version__", "errors")]
     _write(folder / "index.rst", "\n".join([
         "Reference", "=========", "",
-        "Every public name with its equation, shapes, units and errors, as in the code. What ``import nhmech`` offers:", "",
+        "Every public name with its equation, shapes, units and errors, as in the code. "
+        "What ``import nhmech`` offers:", "",
         *public, "", ".. toctree::", "   :maxdepth: 1", "", *(f"   {package}" for package in pages), ""]))
 
 
@@ -94,8 +96,8 @@ def write_output(folder: Path) -> None:
     lines = {name: one_line(controller_class(name)).replace("|", "\\|") for name in names}
     table = ["| name | what it does |", "|---|---|", *(f"| `{name}` | {line} |" for name, line in lines.items())]
     _write(folder / "controllers.md", "\n".join([*table, ""]))
-    _write(folder / "controllers_in_full.md", "\n".join(
-        line for name in names for line in (f"### {name}", "", "```text", printed("controllers", name).rstrip(), "```", "")))
+    parts = [(f"### {name}", "", "```text", printed("controllers", name).rstrip(), "```", "") for name in names]
+    _write(folder / "controllers_in_full.md", "\n".join(line for part in parts for line in part))
 
 
 def home(name: str) -> str:

@@ -1,4 +1,7 @@
-"""Makes the small pictures of examples/README.md: python docs/example_pictures.py [NAME ...] runs these examples, or all, in full."""
+"""Makes the small pictures of examples/README.md by running the examples in full.
+
+    python docs/example_pictures.py [NAME ...]        these, or all
+"""
 
 import subprocess
 import sys
@@ -18,4 +21,5 @@ for name in sys.argv[1:] or sorted(script.stem for script in EXAMPLES.glob("*.py
         subprocess.run([sys.executable, EXAMPLES / f"{name}.py", out], check=True)
         image = Image.open(Path(out) / f"{name}.png").convert("RGB")
         image = image.resize((WIDTH, round(WIDTH * image.height / image.width)), Image.Resampling.LANCZOS)
-        image.quantize(255, Image.Quantize.MAXCOVERAGE, dither=Image.Dither.NONE).save(PICTURES / f"{name}.png", optimize=True)
+        image = image.quantize(255, Image.Quantize.MAXCOVERAGE, dither=Image.Dither.NONE)
+        image.save(PICTURES / f"{name}.png", optimize=True)

@@ -1,10 +1,14 @@
-"""Makes the pictures of the documentation: python docs/pictures.py [demo] [wheels] [tutorial]; all of them without a word.
+"""Makes the pictures of the README and of the documentation; `make pictures` runs it in the project's environment.
 
-Moving pictures need Chromium, drawings need matplotlib. Those of the gallery are made by docs/vehicles.py --pictures.
+    python docs/pictures.py                    all of them, ten to twenty minutes
+    python docs/pictures.py demo howto         some: demo, tutorial, wheels, howto, gallery (and its pages), examples
+
+Moving pictures need Chromium, drawings need matplotlib.
 """
 
 from __future__ import annotations
 
+import subprocess
 import sys
 import tempfile
 from pathlib import Path
@@ -13,10 +17,8 @@ import numpy as np
 
 import nhmech
 
-HERE = Path(__file__).parent / "images"
-GROUND, STEEL, HELD, FREE, FRAME = "#8d8778", "#4f5964", "#c0392b", "#2e8b57", "#1f4e8c"
-LEAN = np.deg2rad(22)                      # in the drawings of wheels
-MARK = {"fontsize": 9, "ha": "center", "va": "center"}
+DOCS = Path(__file__).parent
+HERE = DOCS / "images"
 
 
 def demo() -> None:
@@ -28,182 +30,56 @@ def demo() -> None:
     vehicle = nhmech.load(nhmech.urdf_path("differential_drive"))
     simulator = nhmech.Simulator(vehicle, DemoDrive(vehicle), control_period=0.01)
     page = save_html(vehicle, simulator.run(duration), HERE / "demo.html")
-    save_gif(page, HERE / "demo.gif", np.linspace(0, duration, frames, endpoint=False), size=(600, 380), fps=frames / duration)
+    times = np.linspace(0, duration, frames, endpoint=False)
+    save_gif(page, HERE / "demo.gif", times, size=(600, 380), fps=frames / duration)
     page.unlink()
 
 
 def tutorial() -> None:
     """The run of section 2, filmed, and the plot of section 4."""
-    from vehicles import film
+    from filming import film
 
     from nhmech.cli import main
     from nhmech.view import save_html
 
     with tempfile.TemporaryDirectory() as folder:
         file = f"{folder}/figure8.npz"
-        main(["run", "differential_drive", "--controller", "pure_pursuit", "--path", "figure8", "--speed", "0.5", "--duration", "12",
-              "--save", file], standalone_mode=False)
+        main(["run", "differential_drive", "--controller", "pure_pursuit", "--path", "figure8", "--speed", "0.5",
+              "--duration", "12", "--save", file], standalone_mode=False)
         main(["plot", file, "--mu", "0.8", "--out", str(HERE / "tutorial_plot.svg")], standalone_mode=False)
         file = f"{folder}/run.npz"
         main(["run", "differential_drive", "--duration", "9", "--save", file], standalone_mode=False)
         run = nhmech.Trajectory.load(file)
-        film(save_html(run.subject.vehicle, run, Path(folder) / "run.html"), HERE / "tutorial_run.webp", np.linspace(0.0, 8.8, 36))
-
-
-# -- wheels ---------------------------------------------------------------------------------------------------------------------
+        page = save_html(run.subject.vehicle, run, Path(folder) / "run.html")
+        film(page, HERE / "tutorial_run.webp", np.linspace(0.0, 8.8, 36), shown=(600, 380))
 
 
 def wheels() -> None:
-    """One drawing for each kind: seen from behind, leaning, and from above, with what is held."""
-    import matplotlib
+    from wheel_pictures import wheels
 
-    matplotlib.use("Agg")
-    matplotlib.rcParams.update({"svg.fonttype": "none", "svg.hashsalt": "nhmech", "font.size": 9})
-    import matplotlib.pyplot as plt
-
-    for kind in ("disc", "torus", "sphere", "caster_ball", "omni", "mecanum", "blade"):
-        figure, (behind, above) = plt.subplots(1, 2, figsize=(6.4, 2.7), layout="constrained", width_ratios=(1.15, 1))
-        _behind(behind, kind)
-        _above(above, kind)
-        for axes in (behind, above):
-            axes.set_aspect("equal")
-            axes.axis("off")
-        figure.savefig(HERE / f"wheel_{kind}.svg", metadata={"Date": None})
-        plt.close(figure)
+    wheels()
 
 
-def _arrow(axes, start, vector, colour, text="", shift=1.18, **style):
-    start, vector = np.asarray(start, dtype=float), np.asarray(vector, dtype=float)
-    shape = {"arrowstyle": "-|>", "color": colour, "lw": 1.4, "shrinkA": 0, "shrinkB": 0, **style}
-    axes.annotate("", start + vector, start, arrowprops=shape)
-    if text:
-        axes.text(*(start + shift * vector), text, color=colour, **MARK)
+def howto() -> None:
+    from howto_pictures import howto
+
+    howto()
 
 
-def _dot(axes, point, text, offset, colour="black"):
-    axes.plot(*point, "o", color=colour, ms=4, zorder=5)
-    axes.text(*(np.asarray(point) + offset), text, color=colour, **MARK)
+def gallery() -> None:
+    subprocess.run([sys.executable, DOCS / "vehicles.py", "--pictures"], check=True)
 
 
-def _behind(axes, kind: str) -> None:
-    """Seen along the rolling direction e, which points into the page: left of the page is left of the wheel."""
-    from matplotlib.patches import Circle, FancyBboxPatch, Polygon
-
-    axes.set(xlim=(-2.1, 2.3), ylim=(-0.55, 2.75))
-    axes.fill_between([-2.1, 2.3], -0.22, 0, color=GROUND, alpha=0.35, lw=0)
-    axes.plot([-2.1, 2.3], [0, 0], color=GROUND, lw=1.2)
-    axes.text(2.25, -0.4, "seen from behind", fontsize=8, ha="right", color="0.35")
-    n, r = np.array([0.0, 1.0]), 1.0
-    if kind in ("sphere", "caster_ball"):
-        C = np.array([0.0, r])
-        axes.add_patch(Circle(C, r, facecolor="0.93", edgecolor=STEEL, lw=1.6))
-        _dot(axes, C, "C", (-0.2, 0.05))
-        _dot(axes, (0, 0), "K", (0.25, 0.2), HELD)
-        _arrow(axes, C, (0, 1.25), FRAME, "n", 1.12)
-        axes.plot([0, 0], [0, r], color="0.4", ls=(0, (3, 2)), lw=0.9)
-        axes.text(0.13, 0.5, "r", **MARK)
-        return
-    if kind == "blade":
-        axes.add_patch(Polygon([(-0.75, 1.3), (0.75, 1.3), (0.75, 1.05), (0.09, 1.0), (0.0, 0.0), (-0.09, 1.0), (-0.75, 1.05)],
-                               facecolor="0.93", edgecolor=STEEL, lw=1.6))
-        _dot(axes, (0, 0), "K = p, fixed in the body", (1.15, 0.22), HELD)
-        _arrow(axes, (0, 1.3), (0, 1.0), FRAME, "n", 1.14)
-        _arrow(axes, (-0.1, 0.55), (-1.1, 0), FRAME, "axis", 1.25)
-        return
-    lean = LEAN if kind in ("disc", "torus") else 0.0
-    d, a = np.array([np.sin(lean), np.cos(lean)]), np.array([-np.cos(lean), np.sin(lean)])
-    crown = 0.3 if kind == "torus" else 0.0
-    C = (r - crown) * d + crown * n
-    K = C - (r - crown) * d - crown * n
-    if kind == "torus":
-        ends = C + (r - crown) * d, C - (r - crown) * d
-        for end in ends:
-            axes.add_patch(Circle(end, crown, facecolor="0.93", edgecolor=STEEL, lw=1.6))
-        axes.plot(*np.array(ends).T, color=STEEL, lw=3)
-        axes.plot(*np.array([ends[1], K]).T, color="0.4", lw=0.9, ls=(0, (3, 2)))
-        axes.text(*(ends[1] + (-0.14, -0.12)), "$r_c$", **MARK)
-    elif kind == "disc":
-        axes.plot(*np.array([C + r * d, C - r * d]).T, color=STEEL, lw=4, solid_capstyle="round")
-    else:
-        width = 0.36
-        axes.add_patch(FancyBboxPatch(C - (width / 2, r), width, 2 * r, boxstyle="round,pad=0,rounding_size=0.08", facecolor="0.93",
-                                      edgecolor=STEEL, lw=1.6))
-        for z in np.linspace(0.2, 1.8, 7):
-            if kind == "mecanum":
-                axes.plot([-0.15, 0.15], [z - 0.12, z + 0.12], color=STEEL, lw=3.2, alpha=0.55)
-            else:                                                       # an omni wheel's rollers lie along the rim
-                axes.add_patch(FancyBboxPatch((-0.12, z - 0.07), 0.24, 0.14, boxstyle="round,pad=0,rounding_size=0.07", facecolor=STEEL,
-                                              alpha=0.55, lw=0))
-    _dot(axes, C, "C", np.array([0.34, 0.02]))
-    _dot(axes, K, "K", (0.36, 0.14), HELD)
-    _arrow(axes, C, 1.25 * a, FRAME, "axle a", 1.27)
-    _arrow(axes, (-1.85, 0.0), (0, 0.5), FRAME, "n", 1.35)
-    if lean:
-        _arrow(axes, C, 1.35 * d, FRAME, "d", 1.1)
-    middle = (C + K) / 2 if kind == "disc" else C - 0.45 * d
-    axes.text(*(middle + (0.34 if kind != "torus" else 0.55, -0.02)), "r" if kind != "torus" else "$r - r_c$", **MARK)
+def examples() -> None:
+    subprocess.run([sys.executable, DOCS / "example_pictures.py"], check=True)
 
 
-def _above(axes, kind: str) -> None:
-    """Seen from above, forward up the page: what the contact holds (red bars) and what it leaves free (green arrows)."""
-    from matplotlib.patches import Circle, FancyBboxPatch
-
-    axes.set(xlim=(-1.9, 1.9), ylim=(-1.65, 1.65))
-    axes.text(1.85, -1.58, "seen from above", fontsize=8, ha="right", color="0.35")
-    if kind in ("sphere", "caster_ball"):
-        axes.add_patch(Circle((0, 0), 0.75, facecolor="0.93", edgecolor=STEEL, lw=1.6))
-    elif kind == "blade":
-        axes.plot([0, 0], [-0.85, 0.85], color=STEEL, lw=4, solid_capstyle="round")
-    else:
-        width = 0.12 if kind == "disc" else 0.42
-        axes.add_patch(FancyBboxPatch((-width / 2, -0.85), width, 1.7, boxstyle="round,pad=0,rounding_size=0.05", facecolor="0.93",
-                                      edgecolor=STEEL, lw=1.6))
-    both = [(0, 1), (-1, 0)]
-    bars = {"disc": both, "torus": both, "sphere": both, "omni": [(0, 1)], "blade": [(-1, 0)]}.get(kind, [])
-    names = {(0, 1): "longitudinal", (-1, 0): "lateral"}
-    for direction in bars:
-        direction = np.array(direction, dtype=float)
-        across = np.array([-direction[1], direction[0]])
-        tip = 1.2 * direction
-        axes.plot(*np.array([0.12 * direction if kind == "blade" else (0, 0), tip]).T, color=HELD, lw=1.2)
-        axes.plot(*np.array([tip - 0.17 * across, tip + 0.17 * across]).T, color=HELD, lw=2.6)
-        axes.text(*(1.42 * direction if direction[1] else tip + (-0.1, 0.3)), names[tuple(int(c) for c in direction)], color=HELD, **MARK)
-    if kind == "omni":
-        for k, y in enumerate(np.linspace(-0.66, 0.66, 5)):
-            axes.plot([(-1) ** k * 0.1] * 2, [y - 0.13, y + 0.13], color=STEEL, lw=4, alpha=0.55)
-        _arrow(axes, (0.25, 0), (0.9, 0), FREE)
-        axes.text(1.2, -0.25, "slides", color=FREE, **MARK)
-    if kind == "mecanum":
-        roller = np.array([-1.0, 1.0]) / np.sqrt(2)                      # from left to forward: +45 degrees
-        for y in np.linspace(-0.6, 0.6, 5):
-            axes.plot(*np.array([(0.0, y) - 0.2 * roller, (0.0, y) + 0.2 * roller]).T, color=STEEL, lw=3.2, alpha=0.55)
-        across = np.array([roller[1], -roller[0]])
-        axes.plot(*np.array([0 * roller, 1.45 * roller]).T, color=HELD, lw=1.2)
-        axes.plot(*np.array([1.45 * roller - 0.17 * across, 1.45 * roller + 0.17 * across]).T, color=HELD, lw=2.6)
-        axes.text(-0.8, 1.45, "along the roller", color=HELD, **MARK)
-        _arrow(axes, 0.3 * across, 1.0 * across, FREE)
-        axes.text(1.25, 0.65, "slides", color=FREE, **MARK)
-        axes.plot([0, -1.35], [0, 0], color=FRAME, lw=0.9, ls=(0, (3, 2)))
-        axes.text(-1.5, -0.18, "axle", color=FRAME, **MARK)
-        angle = np.linspace(np.pi, 0.75 * np.pi, 30)
-        axes.plot(0.75 * np.cos(angle), 0.75 * np.sin(angle), color=FRAME, lw=1)
-        axes.text(-0.92, 0.36, r"$\beta$", color=FRAME, **MARK)
-    if kind == "blade":
-        _arrow(axes, (0, 0.9), (0, 0.55), FREE)
-        axes.text(0.45, 1.25, "slides", color=FREE, **MARK)
-    if kind == "caster_ball":
-        for direction in ((0, 1), (0, -1), (1, 0), (-1, 0)):
-            _arrow(axes, 0.15 * np.array(direction), 1.05 * np.array(direction), FREE)
-        axes.text(1.05, 0.75, "slides", color=FREE, **MARK)
-    if kind == "sphere":
-        angle = np.linspace(-0.3, 1.7 * np.pi / 2, 40)
-        axes.plot(0.42 * np.cos(angle), 0.42 * np.sin(angle), color=FREE, lw=1.4)
-        _arrow(axes, (0.42 * np.cos(angle[-1]), 0.42 * np.sin(angle[-1])), (-0.06, -0.04), FREE)
-        axes.text(1.15, 0.35, "spins", color=FREE, **MARK)
-
+MADE = {made.__name__: made for made in (demo, tutorial, wheels, howto, gallery, examples)}
 
 if __name__ == "__main__":
     HERE.mkdir(exist_ok=True)
-    for name in sys.argv[1:] or ("demo", "wheels", "tutorial"):
-        {"demo": demo, "wheels": wheels, "tutorial": tutorial}[name]()
-        print(name)
+    if unknown := set(sys.argv[1:]) - set(MADE):
+        sys.exit(f"no pictures {', '.join(sorted(unknown))}; there are {', '.join(MADE)}")
+    for name in sys.argv[1:] or MADE:
+        print(f"== {name}", flush=True)
+        MADE[name]()

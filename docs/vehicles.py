@@ -7,12 +7,10 @@
 
 from __future__ import annotations
 
-import io
 import re
 import subprocess
 import sys
 import tempfile
-from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
@@ -22,25 +20,26 @@ from nhmech.analysis.summary import geometry_summary, mobility_summary
 
 HERE = Path(__file__).parent / "gallery"
 IMAGES = HERE / "images"
-DURATION, SPEED, FPS = 6.0, 2.0, 10                # [s], times real time, frames a second
-WINDOW, SHOWN = (640, 440), (360, 240)             # pixels: the page's window, and the part around its middle that is kept
-ASIDE = {"ball": (-75, -40), "bicycle": (-90, -45), "disc": (-75, 55), "sled": (-75, -50)}      # a camera that goes along looks ahead
-HIDE = "for (const part of ['bar', 'title', 'legend']) document.getElementById(part).style.display = 'none'; 0"
+DURATION, SPEED = 6.0, 2.0         # of the pictures [s], times real time
+# a camera that goes along looks ahead
+ASIDE = {"ball": (-75, -40), "bicycle": (-90, -45), "disc": (-75, 55), "sled": (-75, -50)}
 
 # in the order of the gallery: what a stranger knows first
-NAMES = ("differential_drive", "ackermann_car", "tricycle", "bicycle", "mecanum", "omni", "swerve", "rover", "skid_steer", "trailers",
-         "pendulum", "carriage", "disc", "coin", "ball", "sled")
+NAMES = ("differential_drive", "ackermann_car", "tricycle", "bicycle", "mecanum", "omni", "swerve", "rover",
+         "skid_steer", "trailers", "pendulum", "carriage", "disc", "coin", "ball", "sled")
 # forward speeds [m/s] over which straight running is interesting, and what the picture shows
 STABILITY = {
     "bicycle": ((0.1, 10.0), "Between 4.292 and 6.024 m/s it steadies itself without a rider's help: "
                              "the weave and capsize speeds of the benchmark."),
-    "disc": ((0.1, 3.0), "Below $v = \\sqrt{g r / 3} = 0.990$ m/s, the closed form for a uniform thin disc, it falls over; above, "
-                         "its wobble neither grows nor decays."),
+    "disc": ((0.1, 3.0), "Below $v = \\sqrt{g r / 3} = 0.990$ m/s, the closed form for a uniform thin disc, it "
+                         "falls over; above, its wobble neither grows nor decays."),
     "pendulum": ((0.1, 2.0), "Without a controller it falls at every speed."),
-    "trailers": ((-2.0, 2.0), "Forwards a train straightens itself. Backwards it jack-knifes, faster the faster it goes."),
+    "trailers": ((-2.0, 2.0), "Forwards a train straightens itself. Backwards it jack-knifes, faster the faster it "
+                              "goes."),
     "sled": ((-2.0, 2.0), "Chaplygin's sleigh: stable with the centre of mass ahead of the runner, unstable "
                            "the other way round, so it turns about."),
-    "carriage": ((-2.0, 2.0), "With its wheels free to turn, the carriage is stable with its centre of mass ahead of the axle only."),
+    "carriage": ((-2.0, 2.0), "With its wheels free to turn, the carriage is stable with its centre of mass ahead of "
+                              "the axle only."),
 }
 
 
@@ -66,7 +65,7 @@ def page(name: str) -> str:
     vehicle = nhmech.load(nhmech.urdf_path(name))
     d, mechanics = vehicle.description, vehicle.summary()
     mobility, geometry = mobility_summary(vehicle), geometry_summary(vehicle)
-    dropped = set(mechanics["dropped_rows"])
+    dropped, growth, here = set(mechanics["dropped_rows"]), vector(geometry["growth"]), vector(geometry["growth_here"])
     rows = [f"`{row}`" + (" (repeats others)" if row in dropped else "") for row in mechanics["rows"]]
     facts = [
         ("configuration", f"{mechanics['nq']} numbers, {mechanics['nv']} velocities"),
@@ -75,8 +74,8 @@ def page(name: str) -> str:
         ("inputs", names(mechanics["inputs"])),
         ("class", f"{vector(mobility['class'])}: {mobility['class_in_words']}"),
         ("rotation centre", mobility["rotation_centre"]),
-        ("growth vector", f"{vector(geometry['growth'])} of {len(geometry['variables'])}: {', '.join(geometry['variables'])}"
-         + ("" if geometry["growth_here"] == geometry["growth"] else f"; {vector(geometry['growth_here'])} in the zero pose")),
+        ("growth vector", f"{growth} of {len(geometry['variables'])}: {', '.join(geometry['variables'])}"
+         + ("" if here == growth else f"; {here} in the zero pose")),
         ("controllable", geometry["controllable_in_words"]),
         ("symmetry", "; ".join(f"{group}: {kind}" for group, kind in geometry["symmetry"].items())),
         ("simplified by", mechanics["symmetry"]),
@@ -84,8 +83,10 @@ def page(name: str) -> str:
     if mechanics["couplings"]:
         facts.insert(2, ("couplings", f"{names(mechanics['couplings'])}, led by {names(mechanics['leaders'])}"))
     if mobility["undetermined_dimension"]:
-        facts.append(("undetermined forces", f"{mobility['undetermined_dimension']} dimension(s) of the split among the wheels"))
-    wheels = [(f"`{w.name}`", w.kind, f"{w.radius:.4g}" if w.radius else "", "yes" if w.joint in d.driven else "no") for w in d.wheels]
+        dimension = mobility["undetermined_dimension"]
+        facts.append(("undetermined forces", f"{dimension} dimension(s) of the split among the wheels"))
+    wheels = [(f"`{w.name}`", w.kind, f"{w.radius:.4g}" if w.radius else "", "yes" if w.joint in d.driven else "no")
+              for w in d.wheels]
     lines = [
         f"<!-- written by docs/vehicles.py from urdf/{name}.urdf -->",
         f"# {title(name)}", "",
@@ -104,7 +105,8 @@ def page(name: str) -> str:
         constants = [f"`{text.removesuffix(' is constant')}`" for text in geometry["integrable"]]
         lines += ["Constant along every motion: " + "; ".join(constants) + ".", ""]
     if geometry["curvature"]:
-        lines += ["Curvature in the zero pose: " + geometry["curvature_in_words"].partition(" ... (")[0].rstrip(",; ") + ".", ""]
+        words = geometry["curvature_in_words"].partition(" ... (")[0].rstrip(",; ")
+        lines += [f"Curvature in the zero pose: {words}.", ""]
     if name in STABILITY:
         (low, high), words = STABILITY[name]
         lines += ["## Stability of straight running", "", words, "",
@@ -115,6 +117,8 @@ def page(name: str) -> str:
 
 def pictures(name: str) -> None:
     """The moving picture of the demonstration drive, and the eigenvalues where `STABILITY` has them."""
+    from filming import FPS, film
+
     from nhmech.control.demo import DemoDrive
     from nhmech.view import save_html
 
@@ -124,37 +128,25 @@ def pictures(name: str) -> None:
     simulator.reset(**drive.start)
     with tempfile.TemporaryDirectory() as folder:
         html = save_html(vehicle, simulator.run(DURATION), Path(folder) / "run.html")
-        film(html, IMAGES / f"{name}.webp", aside=ASIDE.get(name, (0, 0)))
+        film(html, IMAGES / f"{name}.webp", np.arange(0.0, DURATION, SPEED / FPS), ASIDE.get(name, (0, 0)))
     if name in STABILITY:
         low, high = STABILITY[name][0]
-        subprocess.run([sys.executable, "-m", "nhmech", "plot", "--eigenvalues", name, "--range", str(low), str(high), "--points", "120",
-                        "--out", str(IMAGES / f"{name}_eigenvalues.svg")], check=True)
-
-
-def film(html: Path, file: Path, at: Sequence[float] | None = None, aside: tuple[int, int] = (0, 0)) -> None:
-    """A small moving picture of the middle of a page (`aside` pixels from it), without what is written there, at these times [s]."""
-    from PIL import Image
-
-    from nhmech.view.picture import opened
-
-    frames = []
-    with opened(html, WINDOW) as browser:
-        browser.evaluate(HIDE)
-        for t in np.arange(0.0, DURATION, SPEED / FPS) if at is None else at:
-            browser.evaluate(f"nhmech.seek({float(t)}), 0")
-            image = Image.open(io.BytesIO(browser.picture())).convert("RGB")
-            left, top = (image.width - SHOWN[0]) // 2 + aside[0], (image.height - SHOWN[1]) // 2 + aside[1]
-            frames.append(image.crop((left, top, left + SHOWN[0], top + SHOWN[1])))
-    frames[0].save(file, save_all=True, append_images=frames[1:], duration=round(1000 / FPS), loop=0, quality=50, method=6)
+        subprocess.run([sys.executable, "-m", "nhmech", "plot", "--eigenvalues", name, "--range", str(low), str(high),
+                        "--points", "120", "--out", str(IMAGES / f"{name}_eigenvalues.svg")], check=True)
 
 
 def index() -> str:
-    rows = [f'* - [![{title(name)}](gallery/images/{name}.webp)](gallery/{name}.md)\n  - [{title(name)}](gallery/{name}.md)\n\n    '
-            + description(name).split("\n\n")[0].replace("\n", "\n    ") for name in NAMES]
+    rows = []
+    for name in NAMES:
+        words = description(name).split("\n\n")[0].replace("\n", "\n    ")
+        page = f"gallery/{name}.md"
+        rows.append(f"* - [![{title(name)}](gallery/images/{name}.webp)]({page})")
+        rows.append(f"  - [{title(name)}]({page})\n\n    {words}")
     return "\n".join(["<!-- written by docs/vehicles.py -->", "# Gallery", "",
                       "Sixteen vehicles come with the package; `nhmech run NAME --view` drives each of them. They are "
                       "ordinary URDF files; some name their wheels in an `<nhmech>` element.",
-                      "The pictures play at twice real time. `python docs/vehicles.py --pictures` made them, and these pages.", "",
+                      "The pictures play at twice real time. "
+                      "`python docs/vehicles.py --pictures` made them, and these pages.", "",
                       "```{list-table}", ":widths: 45 55", "", *rows, "```", "",
                       "```{toctree}", ":hidden:", "", *[f"gallery/{name}" for name in NAMES], "```", ""])
 

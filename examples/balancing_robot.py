@@ -1,4 +1,4 @@
-"""A two-wheeled inverted pendulum, let go at 15 degrees, catches itself, drives, stops, and turns on the spot, upright all along.
+"""A two-wheeled inverted pendulum, let go at 15 degrees, catches itself, drives, stops, and turns on the spot.
 
     python examples/balancing_robot.py [--short] [OUT]      writes OUT/balancing_robot.html and .png
 """
@@ -33,8 +33,9 @@ def main(out: Path, short: bool) -> None:
     pitch = np.rad2deg(np.arctan2(2 * (w * y - x * z), 1 - 2 * (x * x + y * y)))
     heading = np.rad2deg(np.unwrap(np.arctan2(2 * (w * z + x * y), 1 - 2 * (y * y + z * z))))
     late = run.t >= PLAN[0][0]
-    print(f"pitch from {pitch[0]:.1f} deg, within {np.abs(pitch[late]).max(initial=0.0):.2f} deg after {PLAN[0][0]:g} s, "
-          f"{pitch[-1]:.3f} deg at the end; turned by {heading[-1]:.1f} deg, in which the middle moved by {1000 * drift(run):.1f} mm")
+    most = np.abs(pitch[late]).max(initial=0.0)
+    print(f"pitch from {pitch[0]:.1f} deg, within {most:.2f} deg after {PLAN[0][0]:g} s, {pitch[-1]:.3f} deg at the "
+          f"end; turned by {heading[-1]:.1f} deg, in which the middle moved by {1000 * drift(run):.1f} mm")
     out.mkdir(parents=True, exist_ok=True)
     nhmech.save_html(vehicle, run, out / "balancing_robot.html")
     draw(run, pitch, heading, out / "balancing_robot.png")

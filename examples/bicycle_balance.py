@@ -1,4 +1,4 @@
-"""A bicycle at 3 m/s, where it falls over by itself, is balanced by torque on its handlebars alone while it changes lanes.
+"""A bicycle at 3 m/s, where it falls over by itself, is balanced by torque on its handlebars while it changes lanes.
 
     python examples/bicycle_balance.py [--short] [OUT]      writes OUT/bicycle_balance.html and .png
 """
@@ -35,8 +35,9 @@ def main(out: Path, short: bool) -> None:
     alone = simulator.run(0.5 if short else 10.0, every=20)
 
     beside = rear(vehicle, ridden)[-1, 1] - LANE
-    print(f"ridden: lean at most {np.abs(lean(ridden)).max():.2f} deg, torque at most {np.abs(torque(ridden)).max():.2f} N m, "
-          f"{1000 * beside:.1f} mm beside the new lane at the end; hands off: stopped by {alone.stop} at {alone.t[-1]:.2f} s")
+    leant, turned = np.abs(lean(ridden)).max(), np.abs(torque(ridden)).max()
+    print(f"ridden: lean at most {leant:.2f} deg, torque at most {turned:.2f} N m, {1000 * beside:.1f} mm beside the "
+          f"new lane at the end; hands off: stopped by {alone.stop} at {alone.t[-1]:.2f} s")
     out.mkdir(parents=True, exist_ok=True)
     nhmech.save_html(vehicle, ridden, out / "bicycle_balance.html", overlays=[ReferencePath(vehicle, path)])
     draw(vehicle, path, ridden, alone, out / "bicycle_balance.png")
@@ -65,11 +66,12 @@ def draw(vehicle, path, ridden, alone, file: Path) -> None:
     track, angle, effort = figure.subplots(3, 1, height_ratios=(1, 1.3, 1))
     track.plot(*np.reshape(path.point(np.linspace(0, path.length, 200)), (-1, 2)).T, "0.75", lw=4, label="path")
     track.plot(*rear(vehicle, ridden)[:, :2].T, "C0", label="rear wheel")
-    track.set(xlabel="x [m]", ylabel="y [m]", aspect="equal", title=f"a lane change at {SPEED} m/s, balanced by the handlebars",
-              xlim=(-1, ridden.q[-1, 0] + 1))
+    track.set(xlabel="x [m]", ylabel="y [m]", aspect="equal", xlim=(-1, ridden.q[-1, 0] + 1),
+              title=f"a lane change at {SPEED} m/s, balanced by the handlebars")
     track.legend(fontsize=8, loc="upper left")
     angle.plot(ridden.t, lean(ridden), "C0", label="lean to the right")
-    angle.plot(ridden.t, np.rad2deg(ridden.q[:, ridden.names["q"].index("steering_joint")]), "C2", label="steering to the left")
+    steering = np.rad2deg(ridden.q[:, ridden.names["q"].index("steering_joint")])
+    angle.plot(ridden.t, steering, "C2", label="steering to the left")
     angle.plot(alone.t, lean(alone), "C3--", label=f"lean, hands off from {LEAN:g} deg")
     angle.set(xlabel="time [s]", ylabel="angle [deg]", ylim=(-FALLEN, FALLEN))
     angle.legend(fontsize=8, ncols=3, loc="lower right")

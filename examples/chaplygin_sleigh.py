@@ -1,6 +1,7 @@
-"""A system that is no robot, typed from its Lagrangian: Chaplygin's sleigh, a body on a blade with its centre of mass ahead of it.
+"""A system that is no robot, typed from its Lagrangian: Chaplygin's sleigh, a blade with its centre of mass ahead.
 
-No friction, the energy is constant, and yet every motion ends straight: what is conserved, what is not, and the closed form beside both.
+No friction, the energy is constant, and yet every motion ends straight: what is conserved, what is not, and the closed
+form beside both.
 
     python examples/chaplygin_sleigh.py [--short] [OUT]      writes OUT/chaplygin_sleigh.png
 """
@@ -14,13 +15,13 @@ import nhmech
 from nhmech.mechanics.algebroid_makers import special_euclidean_2
 from nhmech.mechanics.writing import constrain, lagrangian_system
 
-M, I, A = 2.0, 0.3, 0.25             # mass [kg], inertia about the centre of mass [kg m^2], which is so far ahead of the blade [m]
+M, I, A = 2.0, 0.3, 0.25        # mass [kg], inertia about the centre of mass [kg m^2], its way ahead of the blade [m]
 SPEED, TURN = -1.0, 0.3              # at the start, backwards [m/s], [rad/s]
 DURATION, DT = 10.0, 1e-3            # [s]
 
 
 def lagrangian(s):
-    """Kinetic energy; v and w are speed along the blade and turning rate, `lateral_speed` that across it, which the blade forbids."""
+    """Kinetic energy; v and w are speed along the blade and turning rate, `lateral_speed` is forbidden by the blade."""
     v, across, w = s.v.forward_speed, s.v.lateral_speed, s.v.yaw_rate
     return s.p.m * (v ** 2 + (across + s.p.a * w) ** 2) / 2 + s.p.I * w ** 2 / 2
 
@@ -33,9 +34,10 @@ def main(out: Path, short: bool) -> None:
     run = simulator.run(1.0 if short else DURATION, every=10)
     v, w = run.column("forward_speed"), run.column("yaw_rate")
     exact = closed_form(run.t)
+    first, last = (I + M * A ** 2) * w[[0, -1]]
     print(f"energy {run.energy[0]:.6f} J, constant to {np.abs(run.energy - run.energy[0]).max():.1e} J; "
           f"closed form met to {np.abs(np.stack([v, w]) - exact).max():.1e} m/s, rad/s; "
-          f"angular momentum about the blade from {(I + M * A ** 2) * w[0]:.3f} to {(I + M * A ** 2) * w[-1]:.6f} kg m^2/s")
+          f"angular momentum about the blade from {first:.3f} to {last:.6f} kg m^2/s")
     out.mkdir(parents=True, exist_ok=True)
     draw(run, exact, out / "chaplygin_sleigh.png")
 
@@ -61,13 +63,15 @@ def draw(run, exact, file: Path) -> None:
     axes["map"].plot(x[0], y[0], "ko", ms=4, label="start, backwards")
     axes["map"].set(xlabel="x [m]", ylabel="y [m]", aspect="equal", title="Chaplygin's sleigh from above")
     axes["map"].legend(fontsize=8)
-    for k, (name, label) in enumerate((("forward_speed", "speed along the blade [m/s]"), ("yaw_rate", "turning rate [rad/s]"))):
+    labels = {"forward_speed": "speed along the blade [m/s]", "yaw_rate": "turning rate [rad/s]"}
+    for k, (name, label) in enumerate(labels.items()):
         axes["speeds"].plot(run.t, run.column(name), f"C{k}", label=label)
         axes["speeds"].plot(run.t, exact[k], "k:", lw=1.2, label="closed form" if k else None)
     axes["speeds"].set(ylabel="speeds", ylim=(-1.3, 3.6), title="it turns round and goes straight")
     axes["speeds"].legend(fontsize=8, loc="upper right")
     axes["kept"].plot(run.t, run.energy / run.energy[0], label="energy")
-    axes["kept"].plot(run.t, run.column("yaw_rate") / run.column("yaw_rate").max(), "C1", label="angular momentum about the blade")
+    turning = run.column("yaw_rate")
+    axes["kept"].plot(run.t, turning / turning.max(), "C1", label="angular momentum about the blade")
     axes["kept"].set(xlabel="time [s]", ylabel="part of start or most", ylim=(0, 1.6), title="conserved, and not")
     axes["kept"].legend(fontsize=8, loc="upper right")
     figure.savefig(file, dpi=120)

@@ -1,4 +1,4 @@
-"""A thousand differential drives, each built a little differently, get the same wheel-speed commands: where they end up.
+"""A thousand differential drives, each built a little differently, get the same wheel speeds: where they end up.
 
 Wheel radii, payload and where it lies are random; all robots are simulated side by side in one call.
 
@@ -24,11 +24,12 @@ DT, CONTROL, EVERY = 2e-3, 10, 50            # [s], steps in a control period, s
 def main(out: Path, short: bool) -> None:
     nominal = nhmech.load(nhmech.urdf_path("differential_drive"))
     wheels = ("left_wheel_joint", "right_wheel_joint")
-    vehicle = nominal.with_parameters(symbolic=[f"{wheel}.radius" for wheel in wheels] + ["payload.mass", "payload.x", "payload.y"])
+    radii = [f"{wheel}.radius" for wheel in wheels]
+    vehicle = nominal.with_parameters(symbolic=[*radii, "payload.mass", "payload.x", "payload.y"])
     count, random = 20 if short else ROBOTS, np.random.default_rng(SEED)
     radius = nominal.parameters.values["left_wheel_joint.radius"]
-    theta = np.column_stack([radius * (1 + RADIUS * random.standard_normal((count, 2))), random.uniform(0, PAYLOAD, count),
-                             random.uniform(-PLACE, PLACE, (count, 2))])
+    theta = np.column_stack([radius * (1 + RADIUS * random.standard_normal((count, 2))),
+                             random.uniform(0, PAYLOAD, count), random.uniform(-PLACE, PLACE, (count, 2))])
     theta[0] = vehicle.theta                                           # the first is as designed
     half = abs(nominal.contact_points(nominal.configuration())[0][1])      # of the track [m]
     rates = [vehicle.speeds.index(wheel) for wheel in wheels]
@@ -44,16 +45,16 @@ def main(out: Path, short: bool) -> None:
     batch = nhmech.simulate_batch(vehicle, on_their_wheels(vehicle, theta), torques, dt=DT, steps=steps, every=EVERY,
                                   control_every=CONTROL, theta=theta)
     ends = batch.x[-1][:, :2]
-    spread = ends - ends[0]
+    spread = 100 * np.linalg.norm(ends - ends[0], axis=1)
     print(f"{batch.ok.sum()} of {count} robots ran {batch.t[-1]:.2f} s; their ends are "
-          f"{100 * np.sqrt(np.mean(np.sum(spread ** 2, axis=1))):.1f} cm root mean square from that of the robot as designed, "
-          f"{100 * np.linalg.norm(spread, axis=1).max():.1f} cm at most")
+          f"{np.sqrt(np.mean(spread ** 2)):.1f} cm root mean square from that of the robot as designed, "
+          f"{spread.max():.1f} cm at most")
     out.mkdir(parents=True, exist_ok=True)
     draw(batch, theta, out / "domain_randomisation.png")
 
 
 def on_their_wheels(vehicle, theta) -> np.ndarray:
-    """x0 (N, nx): height, roll and pitch at which robots with these wheels stand, solved from the contacts' heights phi(q) = 0."""
+    """x0 (N, nx): height, roll and pitch at which robots with these wheels stand, from the heights phi(q) = 0."""
     system, phi = vehicle.constrained.system, vehicle.constrained.distribution.phi
     nominal = nhmech.start_states(vehicle, [(0, 0, 0)])[0]
     z = ca.SX.sym("z", 3)                                              # height and two parts of the unit quaternion
@@ -72,7 +73,8 @@ def draw(batch, theta, file: Path) -> None:
     figure = Figure(figsize=(8, 4), layout="constrained")
     tracks, ends = figure.subplots(1, 2, width_ratios=(1.5, 1))
     for k in range(1, min(len(batch), 100)):
-        tracks.plot(batch.x[:, k, 0], batch.x[:, k, 1], "C0", lw=0.4, alpha=0.4, label="the first hundred" if k == 1 else None)
+        label = "the first hundred" if k == 1 else None
+        tracks.plot(batch.x[:, k, 0], batch.x[:, k, 1], "C0", lw=0.4, alpha=0.4, label=label)
     tracks.plot(batch.x[:, 0, 0], batch.x[:, 0, 1], "k", lw=1.2, label="as designed")
     tracks.set(xlabel="x [m]", ylabel="y [m]", aspect="equal", title="the same commands to robots that differ")
     tracks.legend(fontsize=8, loc="upper left")

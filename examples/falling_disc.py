@@ -41,7 +41,8 @@ def critical_spin(vehicle) -> float:
     q = vehicle.configuration()
 
     def square(spin: float) -> float:
-        xi = nhmech.start_states(vehicle, [(0, 0, 0)], xi={"spin_joint": spin, "yaw_rate": 0.0, "roll_rate": 0.0})[0, -len(vehicle.speeds):]
+        upright = {"spin_joint": spin, "yaw_rate": 0.0, "roll_rate": 0.0}
+        xi = nhmech.start_states(vehicle, [(0, 0, 0)], xi=upright)[0, -len(vehicle.speeds):]
         values = linearise(vehicle, q, xi).eigenvalues
         return float((values[np.argmax(np.abs(values))] ** 2).real)
 

@@ -1,4 +1,4 @@
-"""A robot is loaded, follows a figure-eight by pure pursuit, and is looked at: where it went, how far beside the path, with which torques.
+"""A robot follows a figure-eight by pure pursuit: where it went, how far beside the path, with which torques.
 
     python examples/first_drive.py [--short] [OUT]      writes OUT/first_drive.html, which plays the run, and .png
 """
@@ -27,7 +27,8 @@ def main(out: Path, short: bool) -> None:
     simulator.reset(**tracker.start)
     run = simulator.run((0.1 if short else 1.0) * path.length / SPEED, every=10)
     lateral = tracker.errors(run)[:, 1]
-    print(f"{SPEED * run.t[-1]:.2f} m driven, beside the path by {1000 * np.sqrt(np.mean(lateral ** 2)):.2f} mm root mean square, "
+    rms = np.sqrt(np.mean(lateral ** 2))
+    print(f"{SPEED * run.t[-1]:.2f} m driven, beside the path by {1000 * rms:.2f} mm root mean square, "
           f"{1000 * np.abs(lateral).max():.2f} mm at most")
     out.mkdir(parents=True, exist_ok=True)
     nhmech.save_html(vehicle, run, out / "first_drive.html", overlays=[ReferencePath(vehicle, path)])

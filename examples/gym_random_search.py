@@ -1,6 +1,8 @@
-"""Learning: random search finds a linear policy for a differential drive, all candidates of a round side by side in one vector environment.
+"""Learning: random search finds a linear policy for a differential drive, all candidates of a round side by side.
 
-    python examples/gym_random_search.py [--short] [OUT]      writes OUT/gym_random_search.html and OUT/gym_random_search.png
+    python examples/gym_random_search.py [--short] [OUT]
+
+writes OUT/gym_random_search.html and OUT/gym_random_search.png.
 """
 
 import sys
@@ -30,9 +32,11 @@ def main(out: Path, short: bool) -> None:
         best = weights[np.argsort(-scores)[:BEST]]
         mean, spread = best.mean(axis=0), best.std(axis=0) + LEAST
         returns.append((scores.mean(), scores.max()))
-    print(f"return of {PERIODS} periods: {returns[0][0]:.1f} on average at first, {returns[-1][0]:.1f} after {rounds} rounds; the most is {PERIODS}")
+    print(f"return of {PERIODS} periods: {returns[0][0]:.1f} on average at first, {returns[-1][0]:.1f} after {rounds} "
+          f"rounds; the most is {PERIODS}")
     task = lanes.task
-    simulator = nhmech.Simulator(task.vehicle, task.controller(lambda seen: mean @ seen), dt=task.dt, control_period=task.period)
+    controller = task.controller(lambda seen: mean @ seen)
+    simulator = nhmech.Simulator(task.vehicle, controller, dt=task.dt, control_period=task.period)
     x, y, heading = task.path.start()
     simulator.reset(pose=(x, y, heading))
     run = simulator.run(2.0 if short else task.path.length / task.speed)

@@ -14,7 +14,7 @@ import nhmech
 UNKNOWN = ("left_wheel_joint.radius", "base_link.com_y")             # [m], [m]
 TRUTH = (0.097, 0.012)
 GUESS = (0.100, 0.0)
-NOISE = np.array([0.005, 0.005, 0.005, 0.002, 0.002])                # of x [m], y [m], heading [rad], and both wheels' angles [rad]
+NOISE = np.array([0.005, 0.005, 0.005, 0.002, 0.002])      # of x, y [m], heading [rad], both wheels' angles [rad]
 DURATION, SAMPLE, DT = 8.0, 0.05, 0.01                               # [s]
 SAMPLES = 10                         # of each shooting interval
 TORQUE = 0.25                        # [N m]
@@ -22,18 +22,20 @@ SEED = 1
 
 
 def main(out: Path, short: bool) -> None:
-    vehicle = nhmech.load(nhmech.urdf_path("differential_drive")).with_parameters(dict(zip(UNKNOWN, GUESS)), symbolic=UNKNOWN)
+    robot = nhmech.load(nhmech.urdf_path("differential_drive"))
+    vehicle = robot.with_parameters(dict(zip(UNKNOWN, GUESS)), symbolic=UNKNOWN)
     f, u, seen = dynamics_and_run(vehicle, 4.0 if short else DURATION)
     estimate, sigma, history, residual = identify(f, u, seen)
     for name, value, error, truth in zip(UNKNOWN, estimate, sigma, TRUTH):
-        print(f"{name} = {1e3 * value:.4f} +- {1e3 * error:.4f} mm, truth {1e3 * truth:g} mm ({(value - truth) / error:+.1f} sigma)")
+        print(f"{name} = {1e3 * value:.4f} +- {1e3 * error:.4f} mm, truth {1e3 * truth:g} mm "
+              f"({(value - truth) / error:+.1f} sigma)")
     print(f"residuals: {np.sqrt(np.mean(residual ** 2)):.3f} of the noise, {len(history) - 1} Gauss-Newton steps")
     out.mkdir(parents=True, exist_ok=True)
     draw(history, sigma, residual, out / "identify.png")
 
 
 def dynamics_and_run(vehicle, duration: float, seed: int = SEED):
-    """The dynamics with theta open; efforts (n, nu) and noisy readings (n, 5) of a run of the true vehicle, at every sample."""
+    """The dynamics with theta open; efforts (n, nu) and noisy readings (n, 5) at every sample of the truth."""
     t = np.arange(round(duration / SAMPLE)) * SAMPLE
     u = TORQUE * np.column_stack([np.sin(1.1 * t) + np.sin(4.3 * t), np.sin(1.5 * t + 0.6) + np.sin(3.7 * t)])
     real = vehicle.with_parameters(dict(zip(UNKNOWN, TRUTH)), symbolic=())
@@ -48,8 +50,9 @@ def dynamics_and_run(vehicle, duration: float, seed: int = SEED):
 def identify(f, u, seen, steps: int = 20):
     """theta, its standard deviations, theta of all steps, and residuals in units of the noise (n, 5).
 
-    Unknown are theta and the state at the end of every interval; the intervals meet as equality constraints, which are linearised with the
-    residuals (generalised Gauss-Newton: H. G. Bock, Recent advances in parameter identification techniques for ODE, 1983).
+    Unknown are theta and the state at the end of every interval; the intervals meet as equality constraints, which are
+    linearised with the residuals (generalised Gauss-Newton: H. G. Bock, Recent advances in parameter identification
+    techniques for ODE, 1983).
     """
     n, count = len(u) // SAMPLES, f.flat.nx
     x, w, theta = ca.MX.sym("x", count), ca.MX.sym("u", f.nu), ca.MX.sym("theta", len(UNKNOWN))
@@ -57,10 +60,11 @@ def identify(f, u, seen, steps: int = 20):
     for _ in range(round(SAMPLE / DT)):
         after = f.step(after, w, DT, theta)
     shoot = ca.Function("sample", [x, w, theta], [after]).mapaccum(SAMPLES)
-    read = ca.Function("read", [x], [ca.vertcat(f.pose(x), x[f.coordinate("left_wheel_joint")], x[f.coordinate("right_wheel_joint")])])
+    angles = [x[f.coordinate(wheel)] for wheel in ("left_wheel_joint", "right_wheel_joint")]
+    read = ca.Function("read", [x], [ca.vertcat(f.pose(x), *angles)])
     at_rest = ca.DM(nhmech.start_states(f.subject.vehicle, [(0.0, 0.0, 0.0)])[0])
     placed = at_rest
-    for _ in range(3):                                    # the heights of the wheels depend on theta: Newton steps onto the ground
+    for _ in range(3):                         # the heights of the wheels depend on theta: Newton steps onto the ground
         placed = f.step(placed, ca.DM.zeros(f.nu), 0.0, theta)
     nodes = ca.MX.sym("nodes", count, n)
     residuals, gaps, start = [], [], placed
@@ -88,7 +92,8 @@ def identify(f, u, seen, steps: int = 20):
         history.append(value[:len(UNKNOWN)])
         if np.abs(change).max() < 1e-9:
             break
-    return value[:len(UNKNOWN)], np.sqrt(np.diag(inverse)[:len(UNKNOWN)]), np.array(history), np.asarray(linear(value)[0]).reshape(-1, 5)
+    errors, residuals = np.sqrt(np.diag(inverse)[:len(UNKNOWN)]), np.asarray(linear(value)[0]).reshape(-1, 5)
+    return value[:len(UNKNOWN)], errors, np.array(history), residuals
 
 
 def draw(history, sigma, residual, file: Path) -> None:

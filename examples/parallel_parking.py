@@ -1,6 +1,8 @@
-"""Parallel parking: time and effort into a slot between two cars made least by direct collocation; then the plan drives the simulator.
+"""Parallel parking: time and effort into a slot made least by direct collocation; then the plan drives the simulator.
 
-    python examples/parallel_parking.py [--short] [OUT]      writes OUT/parallel_parking.html and OUT/parallel_parking.png
+    python examples/parallel_parking.py [--short] [OUT]
+
+writes OUT/parallel_parking.html and OUT/parallel_parking.png.
 """
 
 import sys
@@ -37,7 +39,8 @@ def main(out: Path, short: bool) -> None:
     f = nhmech.dynamics(vehicle)
     gap = np.abs(f.of(simulator.state) - plan.x[-1])
     x, y, heading = simulator.state.pose
-    nearest = min(distance(np.array(footprint(ca.DM(planar_pose(q)))).T, parked) for q in run.q[::10] for parked in parked_cars())
+    nearest = min(distance(np.array(footprint(ca.DM(planar_pose(q)))).T, parked)
+                  for q in run.q[::10] for parked in parked_cars())
     print(f"parked in {plan.t[-1]:.2f} s at x = {x:.4f} m, y = {y:.4f} m, heading {heading:.5f} rad; "
           f"simulator and plan differ by {gap[:2].max():.1e} m and {gap[f.flat.nconf:].max():.1e} rad/s at the end; "
           f"it came to {nearest:.3f} m of a parked car")
@@ -62,7 +65,7 @@ def park(vehicle, intervals: int):
     problem.bounded(x[steer, :], -STEER, STEER)
     problem.bounded(x[f.speed("front_left_steering_joint"), :], -STEER_RATE, STEER_RATE)
     problem.bounded(x[f.speed("rear_left_wheel_joint"), :] * RADIUS, -SPEED, SPEED)
-    for k in range(intervals):                            # a line for each interval has the car on one side, a parked one on the other
+    for k in range(intervals):            # a line for each interval has the car on one side, a parked one on the other
         during = [problem.inner[:, k * problem.degree + j] for j in range(problem.degree)] + [x[:, k + 1]]
         corners = ca.horzcat(*[footprint(f.pose(point)) for point in during])
         problem.bounded(corners[1, :].T, KERB + CLEARANCE, ROAD)
@@ -79,7 +82,7 @@ def park(vehicle, intervals: int):
 
 
 def two_arcs(f, start, intervals: int):
-    """Backwards along an arc to the left and one to the right, at constant speed: where the search begins, (intervals + 1, nx)."""
+    """Backwards along an arc to the left and one to the right: where the search begins, (intervals + 1, nx)."""
     aside = START[1] - GOAL[1]
     turn = 2 * np.arctan2(aside, START[0] - GOAL[0])                 # of each arc; their radius follows
     radius = aside / (2 * (1 - np.cos(turn)))
@@ -136,7 +139,8 @@ def draw(plan, f, run, file: Path) -> None:
     axes.fill(*body.T, fill=False, color="C3", lw=1.8, label="parked")
     axes.plot(run.q[:, 0], run.q[:, 1], "C1", lw=3, alpha=0.6, label="rear axle, simulated")
     axes.plot(plan.x[:, 0], plan.x[:, 1], "k.", ms=3, label="rear axle, planned")
-    axes.set(xlabel="x [m]", ylabel="y [m]", aspect="equal", ylim=(KERB - 0.6, ROAD + 1.6), title=f"parallel parking in {plan.t[-1]:.1f} s")
+    axes.set(xlabel="x [m]", ylabel="y [m]", aspect="equal", ylim=(KERB - 0.6, ROAD + 1.6),
+             title=f"parallel parking in {plan.t[-1]:.1f} s")
     axes.legend(loc="upper left", ncols=2, fontsize=8)
     figure.savefig(file, dpi=120)
 

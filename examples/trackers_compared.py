@@ -1,6 +1,7 @@
 """Four path trackers start 30 cm beside the same slalom: how each comes back to it, and what error is left.
 
-The point that a law guides is the middle of the axle; of Stanley's it is a wheelbase ahead, where a car has its front axle.
+The point that a law guides is the middle of the axle; of Stanley's it is a wheelbase ahead, where a car has its front
+axle.
 
     python examples/trackers_compared.py [--short] [OUT]      writes OUT/trackers_compared.png
 """
@@ -43,7 +44,8 @@ def main(out: Path, short: bool) -> None:
 def guided(tracker, run) -> np.ndarray:
     """The point that the law keeps on the path, (N, 2) [m]."""
     poses = (tracker.unicycle.pose((q[0], q[1], 2 * np.arctan2(q[5], q[6]))) for q in run.q)
-    return np.array([(x + tracker.ahead * np.cos(heading), y + tracker.ahead * np.sin(heading)) for x, y, heading in poses])
+    ahead = tracker.ahead
+    return np.array([(x + ahead * np.cos(heading), y + ahead * np.sin(heading)) for x, y, heading in poses])
 
 
 def draw(path, runs, file: Path) -> None:

@@ -1,4 +1,4 @@
-"""A car with two trailers backs up straight although the first hitch is bent by 20 degrees; with the steering held straight it jack-knifes.
+"""A car with two trailers backs up straight although the first hitch is bent by 20 degrees; hands off it jack-knifes.
 
     python examples/trailer_backing.py [--short] [OUT]      writes OUT/trailer_backing.html and .png
 """
@@ -22,7 +22,8 @@ DT, CONTROL = 1e-2, 0.05                                     # simulation step a
 def main(out: Path, short: bool) -> None:
     vehicle = nhmech.load(nhmech.urdf_path("trailers"))
     bent = {name: np.deg2rad(angle) for name, angle in HITCHES.items()}
-    folded = nhmech.Event("jack-knife", lambda t, state: np.deg2rad(JACK_KNIFED) - max(abs(state.joint_position[name]) for name in HITCHES))
+    most = lambda state: max(abs(state.joint_position[name]) for name in HITCHES)
+    folded = nhmech.Event("jack-knife", lambda t, state: np.deg2rad(JACK_KNIFED) - most(state))
     runs = {}
     for name, controller, events in (("backing controller", TrailerBacking(vehicle, speed=SPEED, period=CONTROL), ()),
                                      ("wheels straight", TwistDrive(vehicle, (-SPEED, 0.0, 0.0)), (folded,))):

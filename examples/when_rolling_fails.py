@@ -1,6 +1,7 @@
-"""A car goes faster and faster round a circle: which friction ideal rolling needs, from when on it cannot be had, when a wheel would lift.
+"""A car goes faster and faster round a circle: which friction rolling needs, and when a wheel would slip or lift.
 
-The simulation rolls on past the friction limit, where a real car slides: what comes after it is what grip without end would give.
+The simulation rolls on past the friction limit, where a real car slides: what comes after it is what grip without end
+would give.
 
     python examples/when_rolling_fails.py [--short] [OUT]      writes OUT/when_rolling_fails.png
 """
@@ -59,7 +60,8 @@ def draw(run, limits, speeds, file: Path) -> None:
     above.set(ylabel="friction coefficient", title=f"a car on a circle of {RADIUS:g} m, ever faster", ylim=(0, 2))
     above.legend(fontsize=8, loc="upper left")
     for k, wheel in enumerate(limits[0].wheels):
-        below.plot(v, [state.wheels[k].normal / 1000 for state in states], label=wheel.wheel.removesuffix("_wheel_joint").replace("_", " "))
+        label = wheel.wheel.removesuffix("_wheel_joint").replace("_", " ")
+        below.plot(v, [state.wheels[k].normal / 1000 for state in states], label=label)
     below.axhline(0, color="k", lw=0.5)
     below.set(xlabel="speed [m/s]", ylabel="normal force [kN]")
     below.legend(fontsize=8, ncols=2, loc="upper left")

@@ -1,4 +1,5 @@
-"""The documentation builds without a warning, its Python and its commands run as typed, and the gallery says what the vehicles are."""
+"""The documentation builds without a warning and needs no network, its Python and its commands run as typed, and the
+gallery says what the vehicles are."""
 
 import importlib.util
 import os
@@ -9,13 +10,19 @@ import sys
 from pathlib import Path
 
 import pytest
+from browser import needs_chromium
 
 import nhmech
+from nhmech.view.browser import Browser
 
 ROOT = Path(__file__).parents[1]
 DOCS = ROOT / "docs"
 INCLUDED = "notation.md", "references.md", "changes.md"
 PAGES = sorted(page for folder in (DOCS, DOCS / "theory") for page in folder.glob("*.md") if page.name not in INCLUDED)
+HOWTO = sorted((DOCS / "howto").glob("*.md"))
+NEEDS = {"gym": ["gymnasium"], "limits": ["matplotlib"], "many": ["joblib", "pandas"], "notebook": ["matplotlib"],
+         "plots": ["matplotlib"], "runs": ["rosbags", "pyarrow"]}
+DRAWN = "--view", "--gif", "--webp", "--mp4"        # what opens a browser, or draws every frame with one
 
 
 def blocks(page: Path, language: str) -> list[str]:
@@ -29,7 +36,10 @@ def gallery():
     return module
 
 
-@pytest.mark.parametrize("page", [page for page in PAGES if blocks(page, "python")], ids=lambda page: str(page.relative_to(DOCS)))
+WITH_PYTHON = [page for page in PAGES if blocks(page, "python")]
+
+
+@pytest.mark.parametrize("page", WITH_PYTHON, ids=lambda page: str(page.relative_to(DOCS)))
 def test_python_of_a_page_runs(page, tmp_path, monkeypatch):
     """Each block stands alone, in an empty folder; what it states is in its own assertions."""
     monkeypatch.chdir(tmp_path)
@@ -38,11 +48,48 @@ def test_python_of_a_page_runs(page, tmp_path, monkeypatch):
 
 
 def commands(page: Path) -> list[str]:
-    return [line.split("#")[0].strip() for block in blocks(page, "sh") for line in block.splitlines() if line.startswith("nhmech ")]
+    return [line for block in blocks(page, "sh") for line in typed_in(block)]
+
+
+def typed_in(block: str) -> list[str]:
+    lines = block.replace("\\\n", " ").splitlines()
+    return [line.split("#")[0].strip() for line in lines if line.startswith("nhmech ")]
+
+
+def parse(line: str) -> None:
+    from nhmech.cli import main
+
+    _, name, *words = shlex.split(line)
+    command = main.get_command(None, name)
+    assert command is not None, f"no command {name!r}"
+    command.make_context(name, words)
+
+
+@pytest.mark.parametrize("page", HOWTO, ids=lambda page: page.stem)
+def test_a_how_to_page_runs(page, tmp_path, monkeypatch):
+    """From top to bottom in one folder: its commands leave the files that its Python reads. Its pictures are there."""
+    from click.testing import CliRunner
+
+    from nhmech.cli import main
+
+    for module in NEEDS.get(page.stem, ()):
+        pytest.importorskip(module)
+    monkeypatch.chdir(tmp_path)
+    for language, code in re.findall(r"^```(python|sh)\n(.*?)^```$", page.read_text(), re.M | re.S):
+        if language == "python":
+            exec(compile(code, str(page), "exec"), {})
+        for line in typed_in(code) if language == "sh" else ():
+            if any(word in line for word in DRAWN):
+                parse(line)
+                continue
+            done = CliRunner().invoke(main, shlex.split(line)[1:])
+            assert done.exit_code == 0, f"{line}\n{done.output}"
+    for picture in re.findall(r"!\[.*?\]\((.*?)\)", page.read_text()):
+        assert 5000 < (page.parent / picture).stat().st_size < 250_000, f"{picture}: python docs/pictures.py howto"
 
 
 def test_commands_of_the_tutorial_run(tmp_path, monkeypatch):
-    """One after the other in one folder, as somebody would type them; the module of section 5 is the block printed there."""
+    """One after the other in one folder, as somebody would type them; section 5 prints the module it needs."""
     from click.testing import CliRunner
 
     from nhmech.cli import main
@@ -59,23 +106,19 @@ def test_commands_of_the_tutorial_run(tmp_path, monkeypatch):
     for file in ("run.html", "run.npz", "figure8.svg", "figure8.csv", "figure8.html", "circle.npz"):
         assert (tmp_path / file).stat().st_size > 1000, file
     run = nhmech.Trajectory.load(tmp_path / "circle.npz")
-    assert run.column("left_wheel_joint")[-1] == pytest.approx(4.0, rel=1e-3) and run.t[-1] == pytest.approx(5.0, rel=1e-9)
+    assert run.column("left_wheel_joint")[-1] == pytest.approx(4.0, rel=1e-3)
+    assert run.t[-1] == pytest.approx(5.0, rel=1e-9)
 
 
-OTHERS = [page for page in (*PAGES, *sorted((DOCS / "gallery").glob("*.md"))) if page.name != "tutorial.md" and commands(page)]
+GALLERY = sorted((DOCS / "gallery").glob("*.md"))
+OTHERS = [page for page in (*PAGES, *GALLERY) if page.name != "tutorial.md" and commands(page)]
 
 
-@pytest.mark.parametrize("page", OTHERS,
-                         ids=lambda page: str(page.relative_to(DOCS)))
+@pytest.mark.parametrize("page", OTHERS, ids=lambda page: str(page.relative_to(DOCS)))
 def test_commands_of_other_pages_parse(page, tmp_path, monkeypatch):
-    from nhmech.cli import main
-
     monkeypatch.chdir(tmp_path)
     for line in commands(page):
-        _, name, *words = shlex.split(line)
-        command = main.get_command(None, name)
-        assert command is not None, f"no command {name!r}"
-        command.make_context(name, words)
+        parse(line)
 
 
 def test_every_shipped_vehicle_is_in_the_gallery():
@@ -83,7 +126,7 @@ def test_every_shipped_vehicle_is_in_the_gallery():
     assert set(module.NAMES) == set(nhmech.urdf_names())
     assert (DOCS / "gallery.md").read_text() == module.index()
     for name in module.NAMES:
-        assert 10_000 < (DOCS / "gallery" / "images" / f"{name}.webp").stat().st_size < 150_000
+        assert 10_000 < (DOCS / "gallery" / "images" / f"{name}.webp").stat().st_size < 250_000
 
 
 @pytest.mark.parametrize("name", nhmech.urdf_names())
@@ -92,14 +135,65 @@ def test_gallery_pages_are_up_to_date(name):
     assert (DOCS / "gallery" / f"{name}.md").read_text() == gallery().page(name)
 
 
-def test_builds_without_a_warning(tmp_path):
-    for package in ("sphinx", "furo", "myst_parser"):
-        pytest.importorskip(package, reason=f"the documentation needs {package}: pip install 'nhmech[docs]'")
-    done = subprocess.run([sys.executable, "-m", "sphinx", "-W", "--keep-going", "-q", "-b", "html", str(DOCS), str(tmp_path)],
-                          capture_output=True, text=True, env={**os.environ, "PYTHONPATH": str(ROOT)}, timeout=600)
+@pytest.fixture(scope="module")
+def built(tmp_path_factory) -> Path:
+    """The pages."""
+    for module, name in (("sphinx", "sphinx"), ("furo", "furo"), ("myst_parser", "myst-parser"),
+                         ("sphinx-mathjax-offline", "sphinx-mathjax-offline")):
+        if importlib.util.find_spec(module) is None:
+            pytest.skip(f"the documentation needs {name}: pip install '.[docs]' in the project's folder")
+    folder = tmp_path_factory.mktemp("docs")
+    command = [sys.executable, "-m", "sphinx", "-W", "--keep-going", "-q", "-b", "html", str(DOCS), str(folder)]
+    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
+    done = subprocess.run(command, capture_output=True, text=True, env=environment, timeout=600)
     assert done.returncode == 0, done.stderr
-    front = (tmp_path / "index.html").read_text()
-    assert "tutorial.html" in front and "theory/index.html" in front
-    assert "Phi dv/dt = [dxi/dt; -gamma]" in (tmp_path / "api" / "mechanics.html").read_text()          # docstrings came through
-    for image in re.findall(r'src="([^":]+\.(?:svg|webp|gif|png))"', (tmp_path / "wheels.html").read_text()):
-        assert (tmp_path / image).is_file(), image
+    return folder
+
+
+def test_builds_without_a_warning(built):
+    front = (built / "index.html").read_text()
+    assert "tutorial.html" in front and "theory/index.html" in front and "howto/viewing.html" in front
+    assert "Phi dv/dt = [dxi/dt; -gamma]" in (built / "api" / "mechanics.html").read_text()      # docstrings are there
+    for page in (built / "wheels.html", *(built / "howto").glob("*.html"), *(built / "gallery").glob("*.html")):
+        for image in re.findall(r'<img[^>]*src="([^":]+)"', page.read_text()):
+            assert (page.parent / image).is_file(), f"{page.name}: {image}"
+
+
+LOADED = (r'<(?:script|img|iframe|source|video|audio|embed)\b[^>]*?\bsrc="([^"]*)"', r'<link\b[^>]*?\bhref="([^"]*)"',
+          r'<(?:image|use)\b[^>]*?\bhref="([^"]*)"', r'\bsrcset="([^"]*)"',
+          r'\burl\(\s*["\']?([^"\')]*)', r'@import\s+["\']([^"\']*)')
+
+
+def loaded(text: str) -> list[str]:
+    """What a browser fetches by itself to show this HTML, SVG or CSS; where a link leads is another matter."""
+    return [address for pattern in LOADED for address in re.findall(pattern, text)]
+
+
+def test_what_counts_as_loaded():
+    """Of the test below: it sees what it forbids, and nothing else."""
+    text = """<script defer src="//a.org/x.js"></script><link rel="icon" href="//b.org/i.png"><a href="//c.org">c</a>
+              <style>@import "//d.org/s.css"; b { background: url(//e.org/f.png) }</style><img alt="" src="here.png">"""
+    assert loaded(text) == ["//a.org/x.js", "here.png", "//b.org/i.png", "//e.org/f.png", "//d.org/s.css"]
+
+
+def test_pages_load_nothing_from_the_network(built):
+    files = [file for kind in ("html", "css", "svg") for file in built.rglob(f"*.{kind}")]
+    addresses = {(file.name, address) for file in files for address in loaded(file.read_text())}
+    assert len(files) > 50 and ("index.html", "_images/demo.gif") in addresses
+    assert not [address for address in addresses if re.match(r"(https?:)?//", address[1])]
+
+
+@needs_chromium
+@pytest.mark.browser
+@pytest.mark.parametrize("page, formulas", [("theory/rolling.html", 50), ("wheels.html", 20)])
+def test_formulas_are_drawn_without_a_network(built, page, formulas):
+    """Every formula becomes a picture, without an error in its TeX; scripts, also those MathJax adds, are files."""
+    with Browser((built / page).as_uri(), (1000, 800)) as browser:
+        number = "document.querySelectorAll('%s').length".__mod__
+        browser.wait_for("document.readyState == 'complete'")
+        browser.wait_for(f"{number('.math')} == {number('.math > mjx-container > svg')}")
+        assert browser.evaluate(number("mjx-container > svg")) >= formulas
+        assert browser.evaluate(number("[data-mjx-error]")) == 0
+        scripts = browser.evaluate("[...document.scripts].map(script => script.src).filter(Boolean)")
+    assert any("tex-svg" in script for script in scripts)
+    assert all(script.startswith("file:") for script in scripts), scripts

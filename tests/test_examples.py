@@ -16,13 +16,14 @@ pytestmark = pytest.mark.skipif(not ROOT.is_dir(), reason="the examples are in t
 
 @pytest.mark.parametrize("script", SCRIPTS, ids=lambda script: script.name)
 def test_it_runs_and_writes(script, tmp_path):
-    """`python examples/NAME.py --short OUT`: ends well, prints something, and every file of OUT/ that its docstring names has a content."""
+    """`python examples/NAME.py --short OUT`: ends well, prints something, and every file of OUT/ that
+    its docstring names has a content."""
     pytest.importorskip(NEEDS.get(script.name, "matplotlib"))
     named = set(re.findall(r"OUT/([\w.]+\w)", script.read_text().split('"""')[1]))
     assert named, f"the docstring of {script.name} must say which files it writes, as OUT/name.png"
     environment = {**os.environ, "MPLBACKEND": "Agg", "PYTHONWARNINGS": "error::DeprecationWarning:__main__"}
-    done = subprocess.run([sys.executable, str(script), "--short", str(tmp_path / "out")], cwd=tmp_path, env=environment, capture_output=True,
-                          text=True, timeout=300)
+    done = subprocess.run([sys.executable, str(script), "--short", str(tmp_path / "out")], cwd=tmp_path,
+                          env=environment, capture_output=True, text=True, timeout=300)
     assert done.returncode == 0, done.stderr[-2000:]
     assert done.stdout.strip()
     for name in named:
@@ -31,7 +32,8 @@ def test_it_runs_and_writes(script, tmp_path):
 
 
 def test_the_gallery_shows_every_example():
-    """Each script is linked with its picture, which is there and small; `python docs/example_pictures.py` makes them."""
+    """Each script is linked with its picture, which is there and small;
+    `python docs/example_pictures.py` makes them."""
     text = (ROOT / "README.md").read_text()
     for script in SCRIPTS:
         assert f"({script.name})" in text, f"examples/README.md does not link {script.name}"

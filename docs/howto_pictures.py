@@ -1,0 +1,85 @@
+"""The pictures of the pages in docs/howto: `python docs/pictures.py howto`."""
+
+from __future__ import annotations
+
+import tempfile
+from pathlib import Path
+
+import numpy as np
+from filming import film
+
+import nhmech
+from nhmech.control.demo import DemoDrive
+from nhmech.control.path_library import make_path
+from nhmech.control.pure_pursuit import PurePursuit
+from nhmech.control.stanley import Stanley
+from nhmech.view import Ghost, plots, save_html
+from nhmech.view.overlays import make_overlays
+
+HERE = Path(__file__).parent / "images"
+WIDE, LEGEND = 720, ("bar", "title")        # pixels; what is hidden where the legend is to be seen
+
+
+def howto() -> None:
+    with tempfile.TemporaryDirectory() as folder:
+        viewing(Path(folder))
+        plotting(Path(folder))
+        slipping()
+
+
+def driven(name: str, controller, duration: float, every: int = 1):
+    """The run of a shipped vehicle with the controller that `controller` makes for it."""
+    vehicle = nhmech.load(nhmech.urdf_path(name))
+    made = controller(vehicle)
+    simulator = nhmech.Simulator(vehicle, made, control_period=0.01)
+    simulator.reset(**made.start)
+    return vehicle, simulator.run(duration, every=every)
+
+
+def viewing(folder: Path) -> None:
+    path = make_path("figure8", 2.0)
+    robot, run = driven("differential_drive", lambda robot: PurePursuit(robot, path, speed=1.2), 8.0)
+    _, other = driven("differential_drive", lambda robot: Stanley(robot, path, speed=1.2), 8.0)
+    forces = make_overlays(robot, ["forces"], mu=0.3)
+    page = save_html(robot, run, folder / "forces.html", overlays=forces, follow=True)
+    film(page, HERE / "viewing_forces.webp", [3.0], (10, 5), (216, 130), WIDE, LEGEND)
+    page = save_html(robot, run, folder / "ghost.html", overlays=["path", Ghost(robot, other, "Stanley")])
+    film(page, HERE / "viewing_ghost.webp", [5.0], (0, 0), (600, 380), WIDE, LEGEND)
+    rover, run = driven("rover", DemoDrive, 6.0)
+    page = save_html(rover, run, folder / "centre.html", overlays=["rotation_centre"])
+    film(page, HERE / "viewing_centre.webp", np.arange(0.0, 6.0, 0.2), (-15, -5), (420, 260))
+    ball = nhmech.load(nhmech.urdf_path("ball"), ground=nhmech.Ground(angular_velocity=(0, 0, 2.0)))
+    simulator = nhmech.Simulator(ball)
+    simulator.reset(pose=(0.3, 0, 0), xi={"forward_speed": 0.0, "lateral_speed": 0.12})
+    page = save_html(ball, simulator.run(8.0), folder / "turntable.html")
+    film(page, HERE / "viewing_turntable.webp", np.arange(0.0, 8.0, 0.2), (0, 10), (480, 300))
+
+
+def plotting(folder: Path) -> None:
+    from nhmech.view.browser import Browser
+    from nhmech.view.report import save_report
+
+    path = make_path("figure8", 20.0)
+    car, run = driven("ackermann_car", lambda car: Stanley(car, path, speed=4.0), 20.0, every=10)
+    plots.write(plots.friction(car, run, mu=0.8)[0], HERE / "plots_friction.svg")
+    figure, axes = plots.tracking(car, run)
+    axes[0].set_title("Stanley's law, 4 m/s")
+    figure.set_figheight(3.2)
+    plots.write(figure, HERE / "plots_tracking.svg")
+    page = save_report(run, folder / "car.html", mu=0.8)
+    with Browser(page.as_uri(), (1000, 900)) as browser:
+        still(browser.picture(), HERE / "plots_report.webp")
+
+
+def slipping() -> None:
+    path = make_path("figure8", 2.0)
+    robot, run = driven("differential_drive", lambda robot: PurePursuit(robot, path, speed=1.5), 4.0)
+    plots.write(plots.friction(robot, run, mu=0.2)[0], HERE / "limits_friction.svg")
+
+
+def still(png: bytes, file: Path) -> None:
+    import io
+
+    from PIL import Image
+
+    Image.open(io.BytesIO(png)).convert("RGB").save(file, quality=80, method=6)
