@@ -21,7 +21,10 @@ exclude_patterns = ["output"]
 html_theme = "furo"
 html_title = f"nhmech {release}"
 # Formulas are drawn by this one file, so the pages need no network; of the package's MathJax nothing else is taken.
-MATHJAX = Path(importlib.util.find_spec("sphinx-mathjax-offline").origin).parent / "static" / "mathjax" / "tex-svg.js"
+mathjax = importlib.util.find_spec("sphinx-mathjax-offline")
+if mathjax is None:
+    sys.exit("the formulas need the package sphinx-mathjax-offline: pip install '.[docs]'")
+MATHJAX = Path(mathjax.origin).parent / "static" / "mathjax" / "tex-svg.js"
 mathjax_path = MATHJAX.name
 html_static_path = ["static", str(MATHJAX)]
 html_css_files = ["wide.css"]

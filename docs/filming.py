@@ -12,13 +12,13 @@ FPS = 10                           # frames a second
 QUALITY = {True: 80, False: 40}    # of a still, of a moving picture
 CUT = """
     for (const name of %s) document.getElementById(name).style.display = "none";
-    document.getElementById("legend").style.bottom = "14px";
     nhmech.viewer.camera.setViewOffset(%g, %g, %g, %g, %g, %g), 0
 """
 
 
 def film(html: Path, file: Path, at: Sequence[float], aside: tuple[int, int] = (0, 0),
-         shown: tuple[int, int] = (360, 240), width: int = 480, hide: Sequence[str] = EVERYTHING) -> None:
+         shown: tuple[int, int] = (360, 240), width: int = 480, hide: Sequence[str] = EVERYTHING,
+         quality: int | None = None) -> None:
     """A small moving picture, or a still, of the middle of a page at these times [s].
 
     aside  of the middle, to the right and downwards
@@ -26,6 +26,7 @@ def film(html: Path, file: Path, at: Sequence[float], aside: tuple[int, int] = (
     width  of the picture [pixels]
     hide   what of the page's writing is left out
     """
+    quality = quality or QUALITY[len(at) == 1]
     from PIL import Image
 
     from nhmech.view.picture import opened
@@ -38,4 +39,4 @@ def film(html: Path, file: Path, at: Sequence[float], aside: tuple[int, int] = (
             browser.evaluate(f"nhmech.seek({float(t)}), 0")
             frames.append(Image.open(io.BytesIO(browser.picture())).convert("RGB"))
     frames[0].save(file, save_all=True, append_images=frames[1:], duration=round(1000 / FPS), loop=0, method=6,
-                   quality=QUALITY[len(frames) == 1])
+                   quality=quality)

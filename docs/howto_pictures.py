@@ -9,10 +9,10 @@ import numpy as np
 from filming import film
 
 import nhmech
-from nhmech.control.demo import DemoDrive
 from nhmech.control.path_library import make_path
 from nhmech.control.pure_pursuit import PurePursuit
 from nhmech.control.stanley import Stanley
+from nhmech.control.twist import TwistDrive
 from nhmech.view import Ghost, plots, save_html
 from nhmech.view.overlays import make_overlays
 
@@ -32,7 +32,7 @@ def driven(name: str, controller, duration: float, every: int = 1):
     vehicle = nhmech.load(nhmech.urdf_path(name))
     made = controller(vehicle)
     simulator = nhmech.Simulator(vehicle, made, control_period=0.01)
-    simulator.reset(**made.start)
+    simulator.reset(**getattr(made, "start", {}))
     return vehicle, simulator.run(duration, every=every)
 
 
@@ -45,9 +45,10 @@ def viewing(folder: Path) -> None:
     film(page, HERE / "viewing_forces.webp", [3.0], (10, 5), (216, 130), WIDE, LEGEND)
     page = save_html(robot, run, folder / "ghost.html", overlays=["path", Ghost(robot, other, "Stanley")])
     film(page, HERE / "viewing_ghost.webp", [5.0], (0, 0), (600, 380), WIDE, LEGEND)
-    rover, run = driven("rover", DemoDrive, 6.0)
+    bends = lambda t, state: (0.4, 0.0, 0.45 * np.cos(0.9 * t))
+    rover, run = driven("rover", lambda rover: TwistDrive(rover, bends), 7.0)
     page = save_html(rover, run, folder / "centre.html", overlays=["rotation_centre"])
-    film(page, HERE / "viewing_centre.webp", np.arange(0.0, 6.0, 0.2), (-15, -5), (420, 260))
+    film(page, HERE / "viewing_centre.webp", np.arange(0.0, 7.0, 0.2), (0, 0), (480, 300))
     ball = nhmech.load(nhmech.urdf_path("ball"), ground=nhmech.Ground(angular_velocity=(0, 0, 2.0)))
     simulator = nhmech.Simulator(ball)
     simulator.reset(pose=(0.3, 0, 0), xi={"forward_speed": 0.0, "lateral_speed": 0.12})

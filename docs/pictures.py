@@ -23,16 +23,16 @@ HERE = DOCS / "images"
 
 def demo() -> None:
     """The moving picture of the front page."""
-    from nhmech.control.demo import DemoDrive
-    from nhmech.view import save_gif, save_html
+    from filming import film
 
-    duration, frames = 9.0, 72
+    from nhmech.control.demo import DemoDrive
+    from nhmech.view import save_html
+
     vehicle = nhmech.load(nhmech.urdf_path("differential_drive"))
     simulator = nhmech.Simulator(vehicle, DemoDrive(vehicle), control_period=0.01)
-    page = save_html(vehicle, simulator.run(duration), HERE / "demo.html")
-    times = np.linspace(0, duration, frames, endpoint=False)
-    save_gif(page, HERE / "demo.gif", times, size=(600, 380), fps=frames / duration)
-    page.unlink()
+    with tempfile.TemporaryDirectory() as folder:
+        page = save_html(vehicle, simulator.run(9.0), Path(folder) / "demo.html")
+        film(page, HERE / "demo.webp", np.arange(0.0, 9.0, 0.1), (15, 5), (530, 336), 600, ["bar"], 60)
 
 
 def tutorial() -> None:

@@ -45,9 +45,9 @@ class PathTask:
 
     Observation, scaled by the vehicle's length and speed, cut at +-10: lateral error, sine and cosine of the heading
     error, curvature at 0, 1, 2 lengths ahead, the ground's normal in the base (2), positions of the joints that
-    do not roll, independent speeds. Reward of a period: 1 - |ds / (speed period) - 1| - lateral^2 - 0.1 (1 - cos
-    heading) - 0.01 mean(action^2), at least -2. An episode ends 2 lengths from the path, with the base tilted by 60
-    degrees, with a driven joint beyond its limits, or where the simulator stops or would change its independent speeds.
+    do not roll, independent speeds. Reward of a period: 1 - |ds / (speed period) - 1| - lateral^2 -
+    0.1 (1 - cos heading) - 0.01 mean(action^2), at least -2. An episode ends 2 lengths from the path, with the base
+    tilted by 60 degrees, with a driven joint beyond its limits, or where the simulator stops or would change speeds.
 
     Raises `ModelError` for a vehicle that cannot follow a path or has no driven joint,
     and for ground that is not level and at rest.
@@ -57,8 +57,8 @@ class PathTask:
                  dt: float = 5e-3, duration: float = 20.0, effort: Sequence[float] | None = None):
         self.vehicle: Vehicle = vehicle if isinstance(vehicle, Vehicle) else load(_source(vehicle))
         vehicle, ground = self.vehicle, self.vehicle.ground
-        if not np.allclose((*ground.normal, *ground.velocity, *ground.angular_velocity),
-                           (0, 0, 1) + (0,) * 6, atol=1e-12):
+        seen = (*ground.normal, *ground.velocity, *ground.angular_velocity)
+        if not np.allclose(seen, (0, 0, 1) + (0,) * 6, atol=1e-12):
             raise ModelError("a path is followed on level ground at rest: load the vehicle without ground=")
         if not vehicle.driven:
             raise ModelError(f"{vehicle.name!r} has no driven joint: there is nothing to act on")
@@ -70,15 +70,15 @@ class PathTask:
         self.unicycle, self.dynamics = unicycle(vehicle), dynamics(vehicle)
         self.length = self.unicycle.length
         self.path = path if isinstance(path, Path) else read_path(path, self.length)
-        self._at_rest, self._moving = (start_states(vehicle, [(0.0, 0.0, 0.0)], xi=xi)[0]
-                                       for xi in (None, self._cruise()))
+        speeds = (None, self._cruise())
+        self._at_rest, self._moving = (start_states(vehicle, [(0.0, 0.0, 0.0)], xi=xi)[0] for xi in speeds)
         nconf, names = self.dynamics.flat.nconf, self.dynamics.names
         rolling = {c.mount.wheel.joint for c in vehicle.contacts}
         self._joints = [i for i in range(7, nconf) if names[i] not in rolling]
         self._speed_scales = self.speed / vehicle.constrained.scales[list(vehicle.frame.speeds)]
-        self._limited = [(self.dynamics.coordinate(name), vehicle.limits[name])
-                         for name in vehicle.driven if name in vehicle.limits
-                         and np.isfinite([vehicle.limits[name].lower, vehicle.limits[name].upper]).all()]
+        limits = {name: vehicle.limits[name] for name in vehicle.driven if name in vehicle.limits}
+        self._limited = [(self.dynamics.coordinate(name), limit) for name, limit in limits.items()
+                         if np.isfinite([limit.lower, limit.upper]).all()]
         self.effort = self._efforts() if effort is None else np.asarray(effort, dtype=float)
         usable = np.isfinite(self.effort).all() and (self.effort > 0).all()
         if self.effort.shape != (len(vehicle.driven),) or not usable:
@@ -244,10 +244,12 @@ class PathFollowingVector(gymnasium.vector.VectorEnv):
         self._observation = np.zeros(self.observation_space.shape)
 
     def reset(self, *, seed: int | Sequence[int | None] | None = None, options: dict | None = None):
-        seeds = ([None] * self.num_envs if seed is None else [seed + i for i in range(self.num_envs)]
-                 if isinstance(seed, (int, np.integer)) else seed)
-        mask = (np.ones(self.num_envs, dtype=bool) if not options
-                or "reset_mask" not in options else np.asarray(options["reset_mask"], dtype=bool))
+        seeds = [None] * self.num_envs if seed is None else seed
+        if isinstance(seed, (int, np.integer)):
+            seeds = [seed + i for i in range(self.num_envs)]
+        mask = np.ones(self.num_envs, dtype=bool)
+        if options and "reset_mask" in options:
+            mask = np.asarray(options["reset_mask"], dtype=bool)
         for i in np.flatnonzero(mask):
             if seeds[i] is not None or self._rngs[i] is None:
                 self._rngs[i], _ = gymnasium.utils.seeding.np_random(seeds[i])

@@ -24,14 +24,12 @@ Function = Callable[[dict[str, Any], np.random.Generator], Mapping[str, Any]]
 
 
 def sweep(fn: Function, cases: Iterable[Mapping[str, Any]], out, *, backend: str = "loky", seed: int = 0,
-          workers: int = -1,
-          retry: bool = False, progress: bool | None = None) -> pandas.DataFrame:
+          workers: int = -1, retry: bool = False, progress: bool | None = None) -> pandas.DataFrame:
     """Calls `fn(case, rng)` for every case and returns one row for each, in the order of the cases.
 
     fn        its result is a mapping of names to values that JSON can hold, arrays included
     cases     mappings of names to JSON values; repeated ones are runs of their own
-    out       file of JSON lines to which each result is appended as it arrives; cases that are in it already are not
-              run again
+    out       file of JSON lines to which each result is appended as it arrives; what is in it already is not run again
     backend   of joblib: "loky" (processes here), "threading", "dask" (the cluster of the active
               `dask.distributed.Client`), or any that was registered
     seed      with the content of a case it determines `rng`, whatever the order, the backend, and however often a sweep
@@ -56,8 +54,8 @@ def sweep(fn: Function, cases: Iterable[Mapping[str, Any]], out, *, backend: str
             file.write(json.dumps(row).encode() + b"\n")
             file.flush()
             os.fsync(file.fileno())
-    return pandas.DataFrame([{**case, **rows[key]["result"], "error": rows[key]["error"],
-                              "seconds": rows[key]["seconds"]}
+    return pandas.DataFrame([{**case, **rows[key]["result"],
+                              "error": rows[key]["error"], "seconds": rows[key]["seconds"]}
                              for key, case in zip(keys, cases)])
 
 
@@ -96,7 +94,7 @@ def _results(joblib, fn: Function, todo: list[tuple[str, dict]], backend: str, w
         raise
     except Exception as error:
         raise NhmechError(f"the sweep stopped on backend {backend!r}: {type(error).__name__}: {error}. What was "
-                          f"finished is kept; call it again to go on") from error
+                          "finished is kept; call it again to go on") from error
 
 
 def _drawn(rows: Iterator[dict], todo: int, finished: int, progress: bool | None) -> Iterator[dict]:
@@ -132,8 +130,7 @@ def _json(value):
 
 
 def _keys(cases: Sequence[dict], seed: int) -> list[str]:
-    """SHA-256 of seed, content and how often that content came before: the same case has the same key in every
-    sweep."""
+    """SHA-256 of seed, content and how often it came before: the same case has the same key in every sweep."""
     seen: Counter[str] = Counter()
     keys = []
     for case in cases:

@@ -1,10 +1,46 @@
-"""Readings of a finished run that several tests need."""
+"""What several tests need of runs: readings of a finished one, and one that is killed."""
 
 from __future__ import annotations
+
+import os
+import signal
+import time
+from collections.abc import Callable
 
 import casadi as ca
 import numpy as np
 import pinocchio as pin
+
+from nhmech.simulation.run_file import RunFile
+
+
+def killed(work: Callable[[], object], writes: int, delay: float) -> list[int]:
+    """Does `work`, a run that is saved and does not end, in another process; SIGKILL comes `delay` [s] after so many
+    writes to its run file beyond the header, however busy the machine. Offsets [bytes] that all its writes came to."""
+    reading, writing = os.pipe()
+    child = os.fork()
+    if child == 0:
+        try:
+            signal.alarm(60)
+            write = RunFile.write
+
+            def told(self, offset, data):
+                end = write(self, offset, data)
+                os.write(writing, end.to_bytes(8, "little"))
+                return end
+
+            RunFile.write = told                                        # in this process only
+            work()
+        finally:
+            os._exit(1)
+    os.close(writing)
+    told_of = b"".join(os.read(reading, 8) for _ in range(1 + writes))
+    time.sleep(delay)
+    os.kill(child, signal.SIGKILL)
+    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == -signal.SIGKILL
+    with open(reading, "rb") as pipe:
+        told_of += pipe.read()
+    return np.frombuffer(told_of, dtype="<u8").tolist()
 
 
 def moment(trajectory, t: float) -> int:

@@ -255,6 +255,17 @@ def test_a_failure_is_told_before_what_fails_after_it(nhmech, tmp_path, monkeypa
         assert len(told) == 2 + bool(words)
 
 
+def test_a_failure_is_told_before_ctrl_c_can_keep_it_back(nhmech, monkeypatch):
+    """While a picture is drawn, say."""
+    def ended(*_):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("nhmech.cli.run.print_summary", ended)
+    result = nhmech("run", "differential_drive", "--duration", "0.2", "--controller", "controllers.py:Broken")
+    assert result.exit_code == 1
+    assert result.stderr.startswith("error: ") and "Broken" in result.stderr.splitlines()[0]
+
+
 def test_controller_from_a_module_of_the_current_folder(nhmech, tmp_path):
     (tmp_path / "mine_alone.py").write_text(
         "import nhmech\ndef circle(t, state):\n"

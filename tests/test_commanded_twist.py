@@ -5,13 +5,11 @@ from __future__ import annotations
 
 import csv
 import json
-import os
-import signal
-import time
 import zipfile
 
 import numpy as np
 import pytest
+from runs import killed
 from support import command_line, shipped
 
 from nhmech import Event, JointVelocity, SimulationError, Simulator, Trajectory
@@ -28,7 +26,6 @@ from nhmech.control.twist import TwistDrive, driven_twist
 from nhmech.control.wheel_servo import WheelServo
 from nhmech.simulation import recorder as recording
 from nhmech.simulation.commanded_twist import NAMES, NOT_YET
-from nhmech.simulation.run_file import RunFile
 
 DT = 1e-3
 NONE = [np.nan] * 3
@@ -246,6 +243,7 @@ def test_a_controller_of_one_s_own():
 @pytest.mark.parametrize("value, words",
                          [((1, 2), r"commanded_twist is \(1, 2\); expected forward"),
                           ("fast", "'fast'; expected forward"), ((0.1, np.nan, 0.0), "finite, or all NaN"),
+                          ((0.1, 0.0, 10 ** 400), "10+\\); expected forward"),
                           ((np.inf, 0, 0), "finite, or all NaN")])
 def test_what_is_no_twist_is_refused(value, words):
     """At once where it is there at once, and in the run where it comes later, with what was computed so far."""
@@ -281,7 +279,46 @@ def test_one_that_fails_is_named_with_its_line():
         run(TwistDrive(shipped("differential_drive"), (0.1, 0.2)), 3)
 
 
-def test_it_costs_nothing_where_nobody_asks():
+def test_what_a_property_lacks_is_not_taken_for_having_none(caplog):
+    """An AttributeError inside a property is an error of the property: told, of a combinator's inside too."""
+    class Mistaken:
+        @property
+        def commanded_twist(self):
+            return self.misspelt
+
+        def __call__(self, t, state):
+            return silent(t, state)
+
+    why = r"Mistaken.*: commanded_twist raised AttributeError: .* no attribute 'misspelt' \(test_commanded_twist.py, "
+    for controller in (Mistaken(), Hold(Mistaken(), 0.01)):
+        with pytest.raises(SimulationError, match=why):
+            Simulator(shipped("differential_drive"), controller)
+    Mistaken.commanded_twist, Mistaken.path_reference = None, Mistaken.commanded_twist
+    for controller in (Mistaken(), Hold(Mistaken(), 0.01)):
+        caplog.clear()
+        assert "path" not in run(controller, 3).settings
+        (line,) = caplog.records
+        assert "path_reference of" in line.message and "no attribute 'misspelt'" in line.message
+
+
+def test_one_that_answers_for_another_may_have_none():
+    """A proxy, whose attributes are nowhere to be found but by asking."""
+    class Proxy:
+        def __init__(self, inside):
+            self.inside = inside
+
+        def __getattr__(self, name):
+            return getattr(self.__dict__["inside"], name)
+
+        def __call__(self, t, state):
+            return self.inside(t, state)
+
+    assert run(Proxy(silent), 3).commanded_twist is None
+    assert np.array_equal(run(Proxy(drive()), 3).commanded_twist, run(drive(), 3).commanded_twist)
+
+
+@pytest.mark.parametrize("events", [(), (NEVER,)], ids=["C", "python"])
+def test_it_costs_nothing_where_nobody_asks(events):
     """Looked for once when a simulator is made; then never by `step`, and by `run` once a control period, of those that
     have it."""
     class Counting:
@@ -300,7 +337,8 @@ def test_it_costs_nothing_where_nobody_asks():
         commanded_twist = (0.1, 0.0, 0.0)
 
     for controller, during in ((Counting(), 0), (Telling(), 10)):
-        simulator = Simulator(shipped("differential_drive"), controller, dt=DT, control_period=5 * DT)
+        simulator = Simulator(shipped("differential_drive"), controller, dt=DT, control_period=5 * DT,
+                              events=events)
         assert controller.looks == 1
         for _ in range(20):
             simulator.step()
@@ -352,23 +390,8 @@ def test_a_killed_run_keeps_what_was_complete(tmp_path, monkeypatch):
     for _ in range(5):
         for old in tmp_path.iterdir():
             old.unlink()
-        reading, writing = os.pipe()
-        child = os.fork()
-        if child == 0:
-            try:
-                signal.alarm(60)
-                write = RunFile.write
-                monkeypatch.setattr(RunFile, "write", lambda *words: (write(*words), os.write(writing, b"."))[0])
-                run(drive(), 10 ** 7, control_period=5 * DT, save=path)
-            finally:
-                os._exit(1)
-        os.close(writing)
-        for _ in range(2 + rng.integers(0, 20)):                          # the header, and so many flushes
-            os.read(reading, 1)
-        time.sleep(rng.uniform(0.0, 0.004))
-        os.kill(child, signal.SIGKILL)
-        assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == -signal.SIGKILL
-        os.close(reading)
+        killed(lambda: run(drive(), 10 ** 7, control_period=5 * DT, save=path), 1 + rng.integers(0, 20),
+               rng.uniform(0.0, 0.004))
         left = Trajectory.load(f"{path}.part")
         told = [wanted((k - k % 5) * DT) for k in range(len(left))]
         assert len(left) > 1 and left.commanded_twist == pytest.approx(np.array(told), rel=1e-12)

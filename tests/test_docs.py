@@ -179,7 +179,7 @@ def test_what_counts_as_loaded():
 def test_pages_load_nothing_from_the_network(built):
     files = [file for kind in ("html", "css", "svg") for file in built.rglob(f"*.{kind}")]
     addresses = {(file.name, address) for file in files for address in loaded(file.read_text())}
-    assert len(files) > 50 and ("index.html", "_images/demo.gif") in addresses
+    assert len(files) > 50 and ("index.html", "_images/demo.webp") in addresses
     assert not [address for address in addresses if re.match(r"(https?:)?//", address[1])]
 
 

@@ -94,11 +94,25 @@ def test_derivatives_by_parameters(base):
         np.testing.assert_allclose(exact[:, k], (plus - minus) / (2 * h), rtol=2e-6, atol=1e-6)
 
 
+@pytest.mark.parametrize("number", [np.float32, np.float64, np.int64, np.array], ids=lambda kind: kind.__name__)
+@pytest.mark.parametrize("name", ["payload.mass", "base_link.mass", "base_link.Izz", "left_wheel_joint.rotor_inertia"])
+def test_numbers_of_numpy_are_numbers(base, name, number):
+    """As they come out of its arrays: the same vehicle as from Python's."""
+    given, plain = (base.with_parameters({name: value}) for value in (number(2), 2.0))
+    assert given.parameters.values == plain.parameters.values and type(given.parameters.values[name]) is float
+    xi, u = np.array([1.0, -2.0]), np.array([0.1, 0.2])
+    for found, expected in zip(accelerations(given, xi, u), accelerations(plain, xi, u)):
+        assert np.array_equal(found, expected)
+
+
 def test_unknown_names_and_bad_numbers_are_refused(base):
     with pytest.raises(nhmech.ModelError, match="base_link.mass"):
         base.with_parameters({"base_link.masss": 1.0})
-    with pytest.raises(nhmech.ModelError, match="not finite"):
-        base.with_parameters({"base_link.mass": float("nan")})
+    for value in (float("nan"), np.inf, 10 ** 400, "3", None):
+        with pytest.raises(nhmech.ModelError, match="'base_link.mass' = .* is not a finite number"):
+            base.with_parameters({"base_link.mass": value})
+    with pytest.raises(nhmech.ModelError, match="unknown parameter 3; near it: "):
+        base.with_parameters({3: 1.0})
     with pytest.raises(nhmech.ModelError, match="unknown parameter"):
         base.with_parameters(symbolic=["wheel"])
     for changes, words in (({"left_wheel.mass": -1.0}, "left_wheel.mass.*negative"),

@@ -109,6 +109,8 @@ def test_entry_at_a_crossing_is_on_the_branch_that_runs_its_way(side):
         found = path.entry(points, looks, 0.5)
         assert np.abs(np.remainder(found - s + 1.0, path.length) - 1.0).max() <= 1e-9
         assert [float(path.entry(p, h, 0.5)) for p, h in zip(points, looks)] == pytest.approx(list(found), abs=1e-9)
+    with pytest.raises(ModelError, match="heading"):
+        path.entry(points[0], np.nan, 0.5)
 
 
 def test_nearest_stays_on_an_open_path():

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import time
+
 import numpy as np
 import pytest
 from click.testing import CliRunner
@@ -46,6 +48,17 @@ def test_every_axis_has_its_unit(ridden):
         assert ax.get_ylabel().endswith("]"), name
     words = [text.get_text() for text in axes["energy"].get_legend().get_texts()]
     assert any("constant to" in text for text in words), "a coasting bicycle's energy is drawn constant, error in words"
+
+
+@pytest.mark.parametrize("ending", ["svg", "pdf", "png"])
+def test_the_same_figure_is_the_same_file(ridden, tmp_path, ending):
+    """At another second too, which a date would show."""
+    vehicle, run, _ = ridden
+    files = [tmp_path / f"{k}.{ending}" for k in range(2)]
+    for file in files:
+        plots.write(plots.path(vehicle, run)[0], file)
+        time.sleep(1.0)
+    assert files[0].read_bytes() == files[1].read_bytes()
 
 
 @pytest.fixture(scope="module")

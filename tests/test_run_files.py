@@ -13,14 +13,16 @@ import time
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import replace
+from fractions import Fraction
 
 import numpy as np
 import pytest
 from click.testing import CliRunner
+from runs import killed
 from support import shipped
 
 import nhmech
-from nhmech import Event, SimulationError, Simulator, Trajectory, cli
+from nhmech import Event, SimulationError, Simulator, Trajectory, Wheel, cli
 from nhmech.paths import replaced
 from nhmech.simulation import recorder as recording
 from nhmech.simulation.run_file import RunFile, read_run_file
@@ -103,33 +105,8 @@ def test_fifty_kills(tmp_path, monkeypatch):
     for _ in range(50):
         for old in tmp_path.iterdir():
             old.unlink()
-        reading, writing = os.pipe()
-        child = os.fork()
-        if child == 0:
-            try:
-                signal.alarm(60)
-                write = RunFile.write
-
-                def told(self, offset, data):
-                    end = write(self, offset, data)
-                    os.write(writing, end.to_bytes(8, "little"))
-                    return end
-
-                monkeypatch.setattr(RunFile, "write", told)
-                carriage().run(1000.0, save=path)
-            finally:
-                os._exit(1)
-        os.close(writing)
-        first = os.read(reading, 8)                                     # the header is there
-        # so many flushes, however busy the machine
-        told_of = b"".join(os.read(reading, 8) for _ in range(rng.integers(0, 40)))
-        time.sleep(rng.uniform(0.0, 0.004))
-        os.kill(child, signal.SIGKILL)
-        assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == -signal.SIGKILL
-        ends = first + told_of + b"".join(iter(lambda: os.read(reading, 1 << 16), b""))
-        os.close(reading)
-        flushed = int.from_bytes(ends[-8:], "little")
-        begin = int.from_bytes(first, "little")
+        begin, *ends = killed(lambda: carriage().run(1000.0, save=path), rng.integers(0, 40), rng.uniform(0.0, 0.004))
+        flushed = ends[-1] if ends else begin
         assert os.listdir(tmp_path) == ["run.npz.part"] and os.path.getsize(tmp_path / "run.npz.part") >= flushed
         if os.path.getsize(tmp_path / "run.npz.part") == begin:
             with pytest.raises(SimulationError, match="no whole row"):
@@ -284,12 +261,16 @@ def test_saving_to_a_full_disk_leaves_the_old_file(tmp_path):
 
 
 # -- other file systems, other writers ---------------------------------------------------------------------------------
-@pytest.mark.parametrize("code", [errno.ENOLCK, errno.ENOTSUP, errno.ENOSYS])
-def test_a_file_system_without_locks_is_written_to_with_a_warning(code, tmp_path, monkeypatch, caplog):
+def locks_fail(monkeypatch, code):
     def refuses(file, operation):
         raise OSError(code, os.strerror(code))
 
     monkeypatch.setattr(fcntl, "flock", refuses)
+
+
+@pytest.mark.parametrize("code", [errno.ENOLCK, errno.ENOTSUP, errno.ENOSYS])
+def test_a_file_system_without_locks_is_written_to_with_a_warning(code, tmp_path, monkeypatch, caplog):
+    locks_fail(monkeypatch, code)
     (tmp_path / "run.npz.part").write_bytes(b"of a killed run")
     run = carriage().run(0.01, save=tmp_path / "run.npz")
     assert same(Trajectory.load(tmp_path / "run.npz"), run)
@@ -299,12 +280,52 @@ def test_a_file_system_without_locks_is_written_to_with_a_warning(code, tmp_path
 
 
 def test_other_failures_of_locks_are_errors(tmp_path, monkeypatch):
-    def fails(file, operation):
-        raise OSError(errno.EIO, os.strerror(errno.EIO))
-
-    monkeypatch.setattr(fcntl, "flock", fails)
+    locks_fail(monkeypatch, errno.EIO)
     with pytest.raises(SimulationError, match="run.npz.part cannot be written: Input/output error"):
         carriage().run(0.01, save=tmp_path / "run.npz")
+
+
+@pytest.mark.parametrize("rows", [3, 3000], ids=["fewer rows", "more rows"])
+def test_without_locks_two_runs_of_one_name_stay_apart(rows, tmp_path, monkeypatch, often):
+    """The second takes the first one's name while that goes on; each gives its own rows, and keeps off the other's
+    file."""
+    locks_fail(monkeypatch, errno.ENOLCK)
+    path, part = tmp_path / "run.npz", tmp_path / "run.npz.part"
+    second = []
+
+    def interrupted(t, state):
+        if t > 0.02 and not second:
+            other = carriage(None, dt=1e-3)
+            second.append(recording.Recorder(other, rows, path))
+            second[0].add()
+            for _ in range(rows - 1):
+                other.step()
+                second[0].add()
+            second[0].flush()
+        return drive(t, state)
+
+    run, plain = carriage(interrupted).run(0.05, save=path), carriage().run(0.05)
+    assert same(run, plain) and same(Trajectory.load(path), plain)
+    assert len(Trajectory.load(part)) == rows - 1, "the last row is not yet written"
+    other = second[0].trajectory("duration")
+    assert np.allclose(other.t, 1e-3 * np.arange(rows), rtol=0, atol=1e-12) and same(Trajectory.load(path), other)
+    assert not part.exists() and same(run, plain)
+
+
+def test_a_left_over_file_that_may_not_be_written_is_kept_too(tmp_path, monkeypatch):
+    part, opened = tmp_path / "run.npz.part", os.open
+    part.write_bytes(b"of a killed run")
+    part.chmod(0o444)
+
+    def for_anybody(path, flags, *mode, **words):                       # root is refused nothing
+        if path == part and flags & os.O_RDWR:
+            raise PermissionError(errno.EACCES, os.strerror(errno.EACCES))
+        return opened(path, flags, *mode, **words)
+
+    monkeypatch.setattr(os, "open", for_anybody)
+    carriage().run(0.01, save=tmp_path / "run.npz")
+    assert sorted(os.listdir(tmp_path)) == ["run.npz", "run.npz.part~"]
+    assert (tmp_path / "run.npz.part~").read_bytes() == b"of a killed run"
 
 
 def test_two_threads_write_one_file(tmp_path):
@@ -385,9 +406,17 @@ def test_settings_of_one_s_own_are_saved_as_far_as_they_can_be(tmp_path, caplog)
     mine = replace(run, settings=run.settings | {"operator": "me", "robot": object()})
     assert Trajectory.load(mine.save(tmp_path / "run.npz")).settings == run.settings | {"operator": "me"}
     assert "'robot' is no JSON" in caplog.text
-    with pytest.raises(SimulationError, match="no JSON .*; the trajectory is kept") as caught:
+    with pytest.raises(SimulationError, match=r"'source' is no JSON \(object .*; the trajectory is kept") as caught:
         replace(run, source={"robot": object()}).save(tmp_path / "run.npz")
     assert len(caught.value.trajectory) == len(run)
+
+
+def test_an_array_that_cannot_be_saved_is_named(tmp_path):
+    run = carriage().run(0.01)
+    with pytest.raises(SimulationError, match=r"run\.npz cannot be written: 'u' is no array of numbers") as caught:
+        replace(run, u=run.u.astype(object)).save(tmp_path / "run.npz")
+    assert "JSON" not in str(caught.value) and len(caught.value.trajectory) == len(run)
+    assert not os.listdir(tmp_path)
 
 
 # -- what was simulated ------------------------------------------------------------------------------------------------
@@ -406,6 +435,29 @@ def test_parameters_and_wrenches_come_back(tmp_path):
     empty = sum(inertia.mass for inertia in shipped("differential_drive").model.inertias)
     assert mass - empty == pytest.approx(3.0, rel=1e-12, abs=0)
     assert weight == pytest.approx(mass * 9.81 + 5.0, rel=1e-9)
+
+
+def wheeled(radius, mu):
+    return nhmech.load(nhmech.urdf_path("differential_drive"), wheels=[
+        Wheel("left_wheel_joint", "disc", radius, mu=mu), Wheel("right_wheel_joint", "disc", 0.1)])
+
+
+def test_wheels_given_in_numpy_s_numbers_come_back(tmp_path):
+    """Streamed, and saved afterwards."""
+    given = np.float32(0.1), np.float32(0.3)
+    run = Simulator(wheeled(*given)).run(0.01, save=tmp_path / "streamed.npz")
+    for path in (tmp_path / "streamed.npz", run.save(tmp_path / "later.npz")):
+        wheel = Trajectory.load(path).subject.vehicle.description.wheels[0]
+        assert (wheel.radius, wheel.mu) == tuple(map(float, given))
+
+
+def test_a_vehicle_that_cannot_be_saved_is_refused_before_the_run(tmp_path):
+    """What is there of an earlier run is left alone."""
+    (tmp_path / "run.npz.part").write_bytes(b"of a killed run")
+    why = r"run\.npz\.part cannot be written: 'source' is no JSON .*Fraction\(1, 2"
+    with pytest.raises(SimulationError, match=why):
+        Simulator(wheeled(0.1, Fraction(1, 2))).run(0.01, save=tmp_path / "run.npz")
+    assert os.listdir(tmp_path) == ["run.npz.part"]
 
 
 def test_a_textbook_system_comes_back(tmp_path):

@@ -20,6 +20,7 @@ from nhmech.mechanics.system import LagrangianSystem
 from nhmech.vehicle.record import restore
 
 WHEELS = ("left_wheel_joint", "right_wheel_joint")
+HUGE = 10 ** 400                                             # a whole number, and no float
 
 
 def carriage(controller=None, xi=None, **arguments) -> Simulator:
@@ -292,7 +293,7 @@ def test_a_moment_turns_the_cart():
     assert simulator.state.xi["yaw_rate"] == pytest.approx(moment / inertia * 1e-3, rel=1e-6)
 
 
-@pytest.mark.parametrize("wrench, message", [(np.zeros(3), "expected 6 finite numbers"),
+@pytest.mark.parametrize("wrench, message", [(np.zeros(3), "expected 6 finite numbers"), ([HUGE] * 6, "expected 6"),
                                              ((0, 0, np.nan, 0, 0, 0), "expected 6 finite numbers")])
 def test_a_bad_wrench_is_refused(wrench, message):
     with pytest.raises(SimulationError, match=message):
@@ -449,6 +450,7 @@ def test_arguments_that_cannot_be(arguments, message):
     ({"progress": 3}, r"progress = 3 must be a callable \(t, state\)"),
     ({"save": 3}, "save = 3 must be the path of a file"),
     ({"save": b"run.npz"}, "save = b'run.npz' must"), ({"save": ""}, "save = '' must"),
+    ({"save": "."}, "save = '.' must be the path of a file, and is a folder"), ({"save": "/"}, "save = '/' must"),
 ])
 def test_arguments_of_a_run_that_cannot_be(arguments, message):
     with pytest.raises(SimulationError, match=message):
@@ -457,15 +459,35 @@ def test_arguments_of_a_run_that_cannot_be(arguments, message):
 
 @pytest.mark.parametrize("arguments, message", [
     ({"pose": "home"}, "pose 'home' contains"), ({"pose": (0, 0, None)}, "not finite"),
-    ({"joints": 3}, "joints = 3 must be a mapping"),
+    ({"pose": (0, 0, HUGE)}, "not finite"), ({"joints": 3}, "joints = 3 must be a mapping"),
+    ({"joints": {3: 1.0}}, "unknown joint 3; moving joints are left_wheel_joint"),
+    ({"joints": {WHEELS[0]: HUGE}}, "joint 'left_wheel_joint' = 10+ must be a finite number"),
     ({"joints": {WHEELS[0]: "0"}}, "joint 'left_wheel_joint' = '0' must be a finite number"),
     ({"xi": "fast"}, "xi = 'fast' must be 2 finite"),
     ({"xi": {"yaw_rate": "1"}}, "speed 'yaw_rate' = 1: give finite numbers"),
-    ({"q": "home"}, "q = 'home' must be 11 finite numbers"),
+    ({"xi": {"yaw_rate": HUGE}}, "speed 'yaw_rate' = 10+: give finite numbers"),
+    ({"xi": (HUGE, 0)}, "xi = .* must be 2 finite numbers"),
+    ({"q": "home"}, "q = 'home' must be 11 finite numbers"), ({"q": [HUGE] * 11}, "q = .* must be 11 finite numbers"),
 ])
 def test_starts_that_cannot_be(arguments, message):
     with pytest.raises(nhmech.NhmechError, match=message):
         Simulator(shipped("carriage")).reset(**arguments)
+
+
+def test_speeds_may_be_whole_numbers():
+    """Of any size that a float has: beyond 64 bits NumPy makes objects of them."""
+    found = Simulator(shipped("carriage")).reset(xi=dict.fromkeys(WHEELS, 10 ** 30)).xi
+    assert dict(found) == pytest.approx(dict.fromkeys(WHEELS, 1e30), rel=1e-12)
+
+
+@pytest.mark.parametrize("command, message", [
+    ([HUGE, 0], "returned list"), (JointTorque({WHEELS[0]: HUGE}), "JointTorque for 'left_wheel_joint' is 10+"),
+    (JointVelocity({WHEELS[0]: HUGE}), "JointVelocity for 'left_wheel_joint' is 10+")])
+def test_a_command_beyond_all_floats_is_refused(command, message):
+    with pytest.raises(SimulationError, match=f"controller .* at t = 0 s.* {message}"):
+        carriage(lambda t, state: command).run(0.01)
+    with pytest.raises(SimulationError, match="event 'far' is 10+ at t = 0 s; expected a finite number"):
+        carriage(events=[Event("far", lambda t, state: HUGE)]).run(0.01)
 
 
 # -- the record --------------------------------------------------------------------------------------------------------
@@ -483,6 +505,8 @@ def test_save_load_and_show_again(tmp_path):
     run = simulator.run(1.0)
     path = run.save(tmp_path / "run")
     assert path.name == "run.npz"
+    with pytest.raises(SimulationError, match="save = '.' must be the path of a file, and is a folder"):
+        run.save(".")
     loaded = Trajectory.load(path)
     for name in ("t", "q", "v", "xi", "u", "angles"):
         assert np.array_equal(getattr(loaded, name), getattr(run, name))

@@ -9,6 +9,7 @@ from support import joint, link, robot, shipped
 import nhmech
 from nhmech import SimulationError
 from nhmech.analysis.linearise import linearise
+from nhmech.simulation.diagnosis import diverged
 from nhmech.vehicle.stiffness import RK4, fastest_decay, stiffness_in_words
 
 JOINTS = ("left_wheel_joint", "right_wheel_joint")
@@ -63,5 +64,27 @@ def test_a_joint_that_moves_no_mass_is_named(damping):
     with pytest.raises(nhmech.ModelError, match="flap_joint can move without moving any mass.*<inertial>"):
         fastest_decay(vehicle)
     assert any(notice.startswith("flap_joint can move") for notice in vehicle.notices)
-    with pytest.raises(SimulationError, match="flap_joint can move without moving any mass"):
-        nhmech.Simulator(vehicle).run(0.01)
+    for integrator in ("rk4", "dop853"):
+        with pytest.raises(SimulationError, match="stopped at t = 0 s: .*flap_joint can move without moving any mass"):
+            nhmech.Simulator(vehicle, integrator=integrator).run(0.01)
+
+
+@pytest.mark.parametrize("mode, integrator, told", [("dynamic", "rk4", True), ("dynamic", "dop853", False),
+                                                    ("kinematic", "rk4", False)])
+def test_the_limit_of_a_step_is_told_where_it_is_one(damped, mode, integrator, told):
+    """It is rk4's alone, and none where speeds are commanded."""
+    simulator = nhmech.Simulator(damped, integrator=integrator, mode=mode)
+    simulator.reset()
+    long = 20 * RK4 / fastest_decay(damped)[0]
+    assert ("for which rk4 needs dt below" in diverged(simulator, long)) is told
+    assert ("Try a smaller dt" in diverged(simulator, long)) is not told
+
+
+def test_only_that_is_made_a_remedy(damped, monkeypatch):
+    """What goes wrong on the way there is no advice on damping."""
+    def nowhere(*_):
+        raise nhmech.ModelError("the zero pose cannot be placed")
+
+    monkeypatch.setattr(type(damped), "configuration", nowhere)
+    with pytest.raises(nhmech.ModelError, match="zero pose cannot be placed"):
+        stiffness_in_words(damped, 1e-3)

@@ -42,8 +42,7 @@ class Axles:
         return self.kind in ("point", "line", "anywhere")
 
     def to_free(self) -> tuple[tuple[str, ...], ...]:
-        """The smallest sets of wheels whose lateral rows, when freed, let the base turn: alternatives; none where it
-        does already.
+        """Alternatives: the smallest sets of wheels whose lateral rows, freed, let the base turn; none if it turns.
 
         Wheels whose rows are the same are freed together, as one axle."""
         if self.turns:
@@ -131,8 +130,7 @@ def axles(vehicle: Vehicle, q: np.ndarray | None = None, *, gripping: bool = Fal
 
     A wheel whose lateral row has a joint rate in it (a caster, a trailer, a bicycle's fork) trails and does not count.
 
-    gripping  all wheels, those too whose lateral rows were freed or replaced by `skid=`: why it could not turn without
-              that
+    gripping  all wheels, also those whose lateral rows `skid=` freed or replaced: why it could not turn without it
     """
     q = vehicle.configuration() if q is None else np.asarray(q, dtype=float)
     return AxleReader(vehicle, gripping=gripping).at(q)
@@ -149,8 +147,7 @@ def axles_at(vehicle: Vehicle, angles: dict[str, float]) -> Axles:
 
 
 def rotation_centre(vehicle: Vehicle, q: np.ndarray) -> np.ndarray | None:
-    """The one point (3,) [m] in W about which the base turns at q, at the height of its origin; None where there is not
-    exactly one."""
+    """The one point (3,) [m] in W, as high as the base's origin, about which the base turns at q; None without one."""
     return AxleReader(vehicle).centre(np.asarray(q, dtype=float))
 
 

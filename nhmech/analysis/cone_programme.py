@@ -31,8 +31,7 @@ def minimise(c: np.ndarray, cones: Cones, y: np.ndarray, gap: float = 1e-11, *, 
     sign  any y inside whose c . y has the sign that the least one has: fewer steps, where that is far from zero
 
     By Newton's method on c . y - sum log(right^2 - |left|^2) / weight, whose distance from the optimum is 2 n / weight
-    (Boyd and Vandenberghe, Convex Optimization, 2004, sections 11.3 and 11.6); less than twice that where it is found
-    roughly.
+    (Boyd and Vandenberghe, Convex Optimization, 2004, sections 11.3 and 11.6), less than twice that if found roughly.
     """
     weight, y = 1.0, np.array(y, dtype=float)
     while (left := 2 * len(cones.s) / weight) > gap:
@@ -72,8 +71,7 @@ def _centred(c: np.ndarray, cones: Cones, y: np.ndarray, near: float) -> np.ndar
 
 
 def _solved(matrix: np.ndarray, right: np.ndarray) -> np.ndarray:
-    """The shortest solution where, near an optimum with fewer tight cones than unknowns, the matrix is singular to
-    rounding."""
+    """The solution; the shortest where few tight cones near an optimum leave the matrix singular to rounding."""
     try:
         return np.linalg.solve(matrix, right)
     except np.linalg.LinAlgError:

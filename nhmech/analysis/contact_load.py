@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import combinations
@@ -24,14 +23,16 @@ class ContactLoad:
     """Contact forces f = split + kernel z, for any z; admissible are those whose normals are not negative.
 
     names      (wheel, direction) of each entry of f
-    directions () -> `axes`
+    vehicle, t, q  whose forces, when [s] and where
     split      (n,) [N], the admissible one of least norm; the least-norm one at all where none is admissible
     kernel     (n, k), orthonormal: changes of f that no motion feels
     supported  whether an admissible split exists
     """
 
     names: tuple[tuple[str, str], ...]
-    directions: Callable[[], np.ndarray]
+    vehicle: Vehicle
+    t: float
+    q: np.ndarray
     split: np.ndarray
     kernel: np.ndarray
     supported: bool
@@ -39,7 +40,12 @@ class ContactLoad:
     @cached_property
     def axes(self) -> np.ndarray:
         """Unit vectors of the entries in W, (n, 3)."""
-        return self.directions()
+        directions = dict(zip(self.vehicle.contact_names, self.vehicle.contact_directions(self.q, self.t)))
+        return np.array([directions[wheel][direction] for wheel, direction in self.names]).reshape(-1, 3)
+
+    def __getstate__(self) -> dict:
+        """For another process: the axes instead of the vehicle, which stays here."""
+        return {**vars(self), "axes": self.axes, "vehicle": None}
 
     @cached_property
     def normal(self) -> np.ndarray:
@@ -53,8 +59,7 @@ class ContactLoad:
 
     @cached_property
     def _parts(self) -> tuple[np.ndarray, np.ndarray]:
-        """The kernel, turned: columns that move normals, and columns that only press wheels against each other along
-        the ground."""
+        """The kernel, turned: columns that move normals, and those that only press wheels together along the ground."""
         _, s, vt = np.linalg.svd(self.kernel[self.normal])
         rank = int(np.sum(s > NOTHING))
         return self.kernel @ vt[:rank].T, self.kernel @ vt[rank:].T
@@ -73,8 +78,7 @@ class ContactLoad:
     def corners(self) -> np.ndarray:
         """Splits at the corners of the set of admissible normals, (p, n); none where nothing is admissible.
 
-        The normals add up to a determined force, so the set is bounded; at a corner as many of them vanish as are
-        undetermined.
+        The normals add up to a determined force: the set is bounded. At a corner as many vanish as are undetermined.
         """
         move, start = self.lifting[self.normal], self.split[self.normal]
         found = []
@@ -104,8 +108,10 @@ class ContactLoad:
 
     @cached_property
     def intervals(self) -> dict[str, tuple[float, float]]:
-        """"wheel/direction" -> least and largest value [N] in admissible splits, of each undetermined entry; empty
-        where there is none."""
+        """"wheel/direction" -> least and largest value [N] in admissible splits, of each undetermined entry.
+
+        Empty where no split is admissible.
+        """
         if not self.supported:
             return {}
         loose = np.flatnonzero(np.linalg.norm(self.kernel, axis=1) > NOTHING)
@@ -143,12 +149,7 @@ def contact_load(vehicle: Vehicle, t: float, q: np.ndarray, v: np.ndarray, u: np
     split, kernel = shortest(matrix, right)
     normals = np.array([direction == "normal" for _, direction in names], dtype=bool)
     split, supported = with_signs(split, kernel, normals)
-
-    def axes() -> np.ndarray:
-        directions = dict(zip(vehicle.contact_names, vehicle.contact_directions(q, t)))
-        return np.array([directions[wheel][direction] for wheel, direction in names]).reshape(-1, 3)
-
-    return ContactLoad(tuple(names), axes, split, kernel, supported)
+    return ContactLoad(tuple(names), vehicle, t, np.array(q, dtype=float), split, kernel, supported)
 
 
 _threads = threading.local()

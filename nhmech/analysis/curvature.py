@@ -1,5 +1,4 @@
-"""Curvature of the connection that the constraints are: where a small loop of the joints leaves the rest of the
-vehicle."""
+"""Curvature of the connection that the constraints are: where a small loop of the joints moves the vehicle."""
 
 from __future__ import annotations
 
@@ -98,10 +97,10 @@ def _closed(space: LieAlgebroid, below: list[int], above: list[int], points: np.
 
 
 def curvature_in_words(found: Curvature | None, *, most: int = 2) -> str:
-    """E.g. "a small loop in left_wheel_joint and right_wheel_joint shifts the base: sideways -0.02 m/rad^2"; the `most`
-    curved pairs.
+    """The `most` curved pairs in words.
 
-    Of a vehicle only what the base does; `components` has its other joints too.
+    E.g. "a small loop in left_wheel_joint and right_wheel_joint shifts the base: sideways -0.02 m/rad^2". Of a vehicle
+    only what the base does; `components` has its other joints too.
     """
     if found is None:
         return "not defined: the independent speeds are those of no fibration"
@@ -115,9 +114,11 @@ def curvature_in_words(found: Curvature | None, *, most: int = 2) -> str:
     if not pairs:
         return "zero here, not elsewhere"
     order = sorted(pairs, key=lambda pair: -max(map(abs, pairs[pair].values())))
-    said = [f"a small loop in {a} and {b} shifts {'the base: ' if base_only else ''}" + ", ".join(
-        f"{SEEN.get(name, name)} {value:.4g} {_unit(found.units, name, a, b)}" for name, value in pairs[a, b].items())
-        for a, b in order[:most]]
+    said = []
+    for a, b in order[:most]:
+        shifts = ", ".join(f"{SEEN.get(name, name)} {value:.4g} {_unit(found.units, name, a, b)}"
+                           for name, value in pairs[a, b].items())
+        said.append(f"a small loop in {a} and {b} shifts {'the base: ' if base_only else ''}{shifts}")
     return "; ".join(said) + (f"; {len(order) - most} more pairs (--json)" if len(order) > most else "")
 
 

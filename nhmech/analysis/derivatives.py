@@ -24,8 +24,9 @@ INLINE = 20_000      # instructions up to which the derivative is one sparse exp
 
 @dataclass(frozen=True, eq=False)
 class StepJacobian:
-    """(t, x, u, theta) -> A = dx'/dx (nx, nx), B = dx'/du (nx, nu), C = dx'/dtheta (nx, ntheta) of the step x' = F(t,
-    x, u, theta).
+    """(t, x, u, theta) -> A = dx'/dx (nx, nx), B = dx'/du (nx, nu), C = dx'/dtheta (nx, ntheta).
+
+    x' = F(t, x, u, theta) is one step.
 
     names, inputs, parameters  of the rows and columns; x is the flat state, angles unwrapped
     """
@@ -112,8 +113,8 @@ class _Parts:
         rate, project = _with_jacobian(self.rate), _with_jacobian(self.project)
         inline = 4 * rate.n_instructions() + project.n_instructions() <= INLINE
         symbol = ca.SX if inline else ca.MX
-        t, dt, inputs = symbol.sym("t"), symbol.sym("dt"), [symbol.sym(name, n)
-                                                            for name, n in zip(("x", "u", "theta"), self.sizes)]
+        t, dt = symbol.sym("t"), symbol.sym("dt")
+        inputs = [symbol.sym(name, n) for name, n in zip(("x", "u", "theta"), self.sizes)]
         x, u, theta = inputs
         nx, nu, ntheta = self.sizes
         unit = symbol(ca.DM.eye(nx + nu + ntheta))
@@ -151,8 +152,7 @@ class _Parts:
 
 
 def _with_jacobian(function: ca.Function) -> ca.Function:
-    """First output and its sparse Jacobian with respect to all inputs but t, as one function with common parts
-    shared."""
+    """First output and its sparse Jacobian with respect to all inputs but t, one function with common parts shared."""
     inputs = function.sx_in()
     value = function.call(inputs, True, False)[0]
     return ca.Function(f"{function.name()}_jacobian", inputs, [value, ca.jacobian(value, ca.vertcat(*inputs[1:]))],

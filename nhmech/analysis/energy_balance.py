@@ -37,8 +37,10 @@ class EnergyBalance:
 
     @property
     def rest(self) -> np.ndarray:
-        """What no force accounts for: E(t) - E(0) less all work. That of a moving ground; else errors of integrator and
-        quadrature."""
+        """What no force accounts for: E(t) - E(0) less all work.
+
+        The work of a moving ground; else errors of integrator and quadrature.
+        """
         return self.total - self.total[0] - self.inputs - self.passive
 
 

@@ -1,5 +1,7 @@
-"""Steady motions: everything that the dynamics sees stands still. By Newton's method on the manifold, continued in a
-parameter."""
+"""Steady motions: everything that the dynamics sees stands still.
+
+By Newton's method on the manifold, continued in a parameter.
+"""
 
 from __future__ import annotations
 
@@ -87,16 +89,14 @@ class SteadyMotions:
 
     # -- Newton ---------------------------------------------------------------------------------------------------
     def find(self, q: np.ndarray, xi: np.ndarray, u: np.ndarray | None = None,
-             conditions: Mapping[str, float] | None = None,
-             t: float = 0.0) -> Equilibrium:
+             conditions: Mapping[str, float] | None = None, t: float = 0.0) -> Equilibrium:
         """The steady motion nearest to a guess that meets the conditions.
 
         q, xi, u    (nq,), (nxi,), (nu,) the guess, with lean, steer and the like nearly at rest: what is ignorable is
                     read off the dynamics there; u is zero where None
         conditions  value of a quantity by its name: {"forward_speed": 5.0, "roll": 0.1}
 
-        Raises `MechanicsError` where none is found, naming the equation that is worst satisfied, and for unknown
-        quantities.
+        Raises `MechanicsError` for unknown quantities, and where none is found, naming the equation satisfied worst.
         """
         u = np.zeros(self.variations.system.u.numel()) if u is None else np.array(u, dtype=float)
         q, xi, u, state, _ = self._solve(t, np.array(q, dtype=float), np.array(xi, dtype=float), u,
@@ -105,8 +105,7 @@ class SteadyMotions:
 
     def _solve(self, t: float, q: np.ndarray, xi: np.ndarray, u: np.ndarray, conditions: Mapping[str, float],
                across: np.ndarray | None = None) -> tuple[np.ndarray, np.ndarray, np.ndarray, _State, float]:
-        """Newton's method; all steps at right angles to `across` (nv + nxi + nu,) where it is given. And the length of
-        all steps."""
+        """Newton's method, all steps at right angles to `across` (nv + nxi + nu,), if any; and their length."""
         q = self._on_the_ground(t, q)
         state, gone = self._state(t, q, xi, u, conditions), 0.0
         for _ in range(ITERATIONS):
@@ -130,10 +129,9 @@ class SteadyMotions:
             q, xi, u, state = q_next, xi + fraction * step[k:k + nxi], moved, following
             gone += fraction * float(np.linalg.norm(step))
         if not state.residual <= ACCEPTED * state.scale:
-            raise MechanicsError(f"no steady motion found near the guess: {state.worst} is left with "
-                                 f"{state.residual:.3g}; "
-                                 f"change the guess or the conditions ({', '.join(conditions) or 'none'}), or let "
-                                 "inputs be unknowns")
+            raise MechanicsError("no steady motion found near the guess: "
+                                 f"{state.worst} is left with {state.residual:.3g}; change the guess or the conditions "
+                                 f"({', '.join(conditions) or 'none'}), or let inputs be unknowns")
         return q, xi, u, state, gone
 
     def _local(self, point: Point, whole: np.ndarray) -> np.ndarray:
@@ -149,8 +147,8 @@ class SteadyMotions:
 
     def _state(self, t: float, q: np.ndarray, xi: np.ndarray, u: np.ndarray, conditions: Mapping[str, float]) -> _State:
         point = self.variations.at(q, xi, u, t)
-        values, along, by_speed, _ = (x.full() for x in self.reading(tuple(conditions))(t, q, xi, u,
-                                                                                        self.variations.theta))
+        reading = self.reading(tuple(conditions))
+        values, along, by_speed, _ = (x.full() for x in reading(t, q, xi, u, self.variations.theta))
         jacobian = np.vstack([np.hstack([point.A, point.B[:, self.free]]),
                               np.hstack([along @ point.basis, by_speed, np.zeros((len(conditions), len(self.free)))])])
         space = self.variations.space
@@ -195,17 +193,15 @@ class SteadyMotions:
                 start = self.find(start.q, start.xi, start.u, {**(conditions or {}), name: float(value)})
             except MechanicsError as error:
                 reached = float(self.reading((name,))(0.0, start.q, start.xi, start.u, self.variations.theta)[0])
-                raise MechanicsError(f"the family was followed to {name} = {reached:.9g} and not to {value:.9g}: it "
-                                     "ends or folds between, or the "
-                                     "values lie too far apart; `branch` goes on by arc length, round folds. "
-                                     f"({error})") from error
+                raise MechanicsError(f"the family was followed to {name} = {reached:.9g} and not to {value:.9g}: "
+                                     "it ends or folds between, or the values lie too far apart; "
+                                     f"`branch` goes on by arc length, round folds. ({error})") from error
             members.append(start)
         return members
 
     def branch(self, start: Equilibrium, name: str, step: float, count: int,
                conditions: Mapping[str, float] | None = None) -> list[Equilibrium]:
-        """`count` further members of a one-parameter family, by pseudo-arclength continuation: folds in `name` are
-        passed.
+        """`count` further members of a one-parameter family, by pseudo-arclength continuation, past folds in `name`.
 
         step  length of a step in the unknowns (displacements, speeds, free inputs, each in its own SI unit), halved
               where it is too long for Newton's method; the first one goes to where the quantity `name` grows, or
@@ -226,8 +222,8 @@ class SteadyMotions:
                 raise MechanicsError(f"the steady motions with these conditions form a family of dimension {len(free)} "
                                      f"here, not 1: {remedy}")
             if tangent is None:
-                _, along, by_speed, _ = (x.full() for x in gradient(0.0, start.q, start.xi, start.u,
-                                                                    self.variations.theta))
+                found = gradient(0.0, start.q, start.xi, start.u, self.variations.theta)
+                _, along, by_speed, _ = (x.full() for x in found)
                 grows = np.r_[along[0] @ state.point.basis, by_speed[0], np.zeros(len(self.free))] @ free[0]
                 local = free[0] * (1.0 if grows >= 0 else -1.0) * np.sign(step)
             else:
@@ -261,16 +257,15 @@ class SteadyMotions:
         """Straight running of a vehicle at a forward speed [m/s], from its upright configuration where q is None.
 
         Raises `MechanicsError` for what is no vehicle, and where none is found: a vehicle with resistance needs its
-        driven joints among the unknown `inputs`; one whose wheels have their mass off the axle has no steady running at
-        all.
+        driven joints among the unknown `inputs`; one whose wheels have their mass off the axle never runs steadily.
         """
         q = self._upright(q)
         point = self.variations.at(q, np.zeros(self.variations.xi.numel()))
         if speed and (uneven := self._uneven(point)):
-            raise MechanicsError(f"{self.variations.subject.vehicle.name!r} has no steady straight running: the mass "
-                                 f"of {', '.join(uneven)} "
-                                 "is not evenly spread about the axle, so that it runs unevenly; set com and products "
-                                 "of inertia of these links to zero with with_parameters")
+            raise MechanicsError(f"{self.variations.subject.vehicle.name!r} has no steady straight running: "
+                                 f"the mass of {', '.join(uneven)} is not evenly spread about the axle, "
+                                 "so that it runs unevenly; "
+                                 "set com and products of inertia of these links to zero with with_parameters")
         xi = np.linalg.lstsq(point.E[:6], np.r_[speed, np.zeros(5)] - point.v[:6], rcond=SINGULAR)[0]
         return self.find(q, xi, conditions={"forward_speed": speed, "lateral_speed": 0.0, "yaw_rate": 0.0})
 
@@ -283,10 +278,10 @@ class SteadyMotions:
         q = self._upright(q)
         zero = np.zeros(self.variations.xi.numel())
         held = {f"{name} angle": None for name in self._uneven(self.variations.at(q, zero))}
-        angles = self.reading(tuple(held))(0.0, q, zero, np.zeros(self.variations.system.u.numel()),
-                                           self.variations.theta)[0].full().ravel()
-        return self.find(q, zero, conditions={"forward_speed": 0.0, "lateral_speed": 0.0, "yaw_rate": 0.0,
-                                              **dict(zip(held, map(float, angles)))})
+        idle = np.zeros(self.variations.system.u.numel())
+        angles = self.reading(tuple(held))(0.0, q, zero, idle, self.variations.theta)[0].full().ravel()
+        still = {"forward_speed": 0.0, "lateral_speed": 0.0, "yaw_rate": 0.0}
+        return self.find(q, zero, conditions=still | dict(zip(held, map(float, angles))))
 
     def _upright(self, q: np.ndarray | None) -> np.ndarray:
         vehicle = self.variations.subject.vehicle

@@ -24,8 +24,8 @@ def coefficients(vehicle: Vehicle, mu: float | Mapping[str, float] | None) -> di
     given = mu if isinstance(mu, Mapping) else {} if mu is None else dict.fromkeys(vehicle.contact_names, mu)
     for wheel, value in given.items():
         if wheel not in vehicle.contact_names:
-            raise MechanicsError(f"mu: {vehicle.name!r} has no wheel {wheel!r}; there are "
-                                 f"{', '.join(vehicle.contact_names)}")
+            raise MechanicsError(f"mu: {vehicle.name!r} has no wheel {wheel!r}; "
+                                 f"there are {', '.join(vehicle.contact_names)}")
         if not value > 0:
             raise MechanicsError(f"mu of {wheel!r} is {value}; a friction coefficient is a positive number, "
                                  "or inf for a wheel that cannot slip")
@@ -34,8 +34,7 @@ def coefficients(vehicle: Vehicle, mu: float | Mapping[str, float] | None) -> di
 
 
 def shares(load: ContactLoad, f: np.ndarray) -> dict[str, float]:
-    """|tangential| / normal of each wheel that is held along the ground: the friction coefficient it needs in the split
-    f."""
+    """|tangential| / normal of each wheel that is held along the ground, in the split f: the friction it needs."""
     result = {}
     for wheel, (normal, along) in _places(load).items():
         if along:
@@ -48,8 +47,7 @@ def shares(load: ContactLoad, f: np.ndarray) -> dict[str, float]:
 def slack(load: ContactLoad, mu: Mapping[str, float], *, sign: bool = False) -> float:
     """max over all splits of min over the wheels of mu N - |tangential| [N], negative where no split holds.
 
-    A wheel that only bears, or that cannot slip, enters with its normal alone. A second-order cone programme, solved as
-    such.
+    A wheel that only bears, or that cannot slip, enters with its normal alone. It is a second-order cone programme.
 
     sign  any number of the right sign: where the least-norm split holds its own slack, and there is nothing to solve
     """
@@ -126,8 +124,10 @@ def _improved(load: ContactLoad, mu: Mapping[str, float], use: float, best: np.n
 
 
 def _left(load: ContactLoad, mu: Mapping[str, float]) -> float:
-    """min over the wheels of mu N - |tangential| [N] in the least-norm split; plain numbers, for a run asks after every
-    step."""
+    """min over the wheels of mu N - |tangential| [N] in the least-norm split.
+
+    In plain numbers, for a run asks after every step.
+    """
     f, left = load.split.tolist(), []
     for wheel, (normal, along) in _places(load).items():
         held = along and mu[wheel] < math.inf
@@ -193,8 +193,7 @@ def _seen(rows: np.ndarray) -> np.ndarray:
 
 
 def _unloaded(load: ContactLoad, f: np.ndarray) -> tuple[np.ndarray | None, np.ndarray]:
-    """The split with no force along the ground at wheels that bear nothing, None where that cannot be, and the preloads
-    that keep it so."""
+    """The split without force along the ground at unloaded wheels (None without one), and the preloads that keep it."""
     rows = [i for normal, along in _places(load).values() if f[normal] <= NOTHING * load.size for i in along]
     kernel = load.preload
     if not rows:

@@ -33,8 +33,8 @@ class Combination:
             terms = sorted(terms, key=lambda term: -sign * term[1])
             inner = "".join(f" {'+' if sign * value > 0 else '-'} {name}" for name, value in terms).removeprefix(" + ")
             factor = "" if abs(size - 1) <= 1e-9 else f"{size:.6g} "
-            parts.append(("+" if sign > 0 else "-", f"{factor}({inner})" if len(terms) > 1
-                          and (factor or sign < 0) else factor + inner))
+            enclosed = len(terms) > 1 and (factor or sign < 0)
+            parts.append(("+" if sign > 0 else "-", f"{factor}({inner})" if enclosed else factor + inner))
         return " ".join(f"{sign} {part}" for sign, part in parts).removeprefix("+ ") + " is constant"
 
 
@@ -45,8 +45,7 @@ class Candidates:
     names   of the coordinates whose differentials they are, the one that is to carry a plain coefficient first
     scales  metres per unit
     forms   (k, c, nv) at each sample
-    twists  (k, c, nv, nv) their exterior derivatives d f(e_a, e_b); zero on the holonomic manifold where they are
-            differentials
+    twists  (k, c, nv, nv) d f(e_a, e_b), their exterior derivatives; of differentials zero on the holonomic manifold
     """
 
     names: tuple[str, ...]
@@ -56,8 +55,7 @@ class Candidates:
 
 
 def integrable_combinations(constrained, found: Motions | None = None) -> tuple[Combination, ...]:
-    """All independent combinations of coordinates that no motion changes; those that the holonomic rows hold anyway are
-    left out.
+    """All independent combinations of coordinates that no motion changes, but those that the holonomic rows hold.
 
     w with w f E = 0 and w df = 0 on the holonomic manifold at every sample, w constant and f the candidates: of a
     vehicle its joints' rates and the yaw rate n . omega, of another system the fibre coordinates. Such a form vanishes
@@ -96,8 +94,10 @@ def _constant(found: Motions, system_of: ConstrainedSystem) -> Candidates:
 
 
 def _of_vehicle(found: Motions, vehicle: Vehicle) -> Candidates:
-    """Wheels, other joints, and yaw: d(n . omega)(X, Y) = n . (omega_X x omega_Y), zero where the base can tilt about
-    one axis only."""
+    """Wheels, other joints, and yaw: d(n . omega)(X, Y) = n . (omega_X x omega_Y).
+
+    It is zero where the base can tilt about one axis only.
+    """
     names, nv = found.algebroid.v_names, found.algebroid.nv
     spins = {c.mount.spin for c in vehicle.contacts if c.mount.spin is not None}
     joints = sorted(range(6, nv), key=lambda i: (i not in spins, i))

@@ -42,8 +42,7 @@ class Linearisation:
         return values[np.argsort(-values.real)]
 
     def state_space(self):
-        """The same as `control.StateSpace`, with the names. Raises `MechanicsError` where the extra `control` is not
-        installed."""
+        """The same as `control.StateSpace`, with the names. Raises `MechanicsError` without the extra `control`."""
         try:
             import control
         except ImportError as error:
@@ -53,13 +52,11 @@ class Linearisation:
 
 
 def linearise(constrained, q: np.ndarray, xi: np.ndarray, u: np.ndarray | None = None, t: float = 0.0, *,
-              ignorable: bool = False,
-              outputs: Sequence[str] | None = None) -> Linearisation:
-    """Linearises the equations of motion at (q, xi, u), by automatic differentiation (see `Variations` for the
-    variational equation).
+              ignorable: bool = False, outputs: Sequence[str] | None = None) -> Linearisation:
+    """Linearises the equations of motion at (q, xi, u), by automatic differentiation.
 
-    Directions on which nothing depends (position, heading and wheel angles on level ground) are left out unless
-    `ignorable` is set.
+    The variational equation is in `Variations`. Directions on which nothing depends (position, heading and wheel angles
+    on level ground) are left out unless `ignorable` is set.
 
     constrained  a vehicle, a `ConstrainedSystem`, or `Variations` of one, where many points are wanted
     q, xi, u     (nq,), (nxi,), (nu,); u is zero where None
@@ -81,8 +78,8 @@ def linearise(constrained, q: np.ndarray, xi: np.ndarray, u: np.ndarray | None =
     if outputs is None:
         C, D, outputs, output_units = np.eye(len(names)), np.zeros(B.shape), names, units
     else:
-        C, D, output_units = _outputs(variations, point, names, units, tuple(outputs),
-                                      (t, q, xi, np.zeros(B.shape[1]) if u is None else u))
+        at = t, q, xi, np.zeros(B.shape[1]) if u is None else u
+        C, D, output_units = _outputs(variations, point, names, units, tuple(outputs), at)
     return Linearisation(A, B, names, variations.system.u_names, point.rate, units, C, D, tuple(outputs), output_units)
 
 
@@ -99,8 +96,8 @@ def _outputs(variations: Variations, point: Point, names, units, wanted,
     known = [name for name in wanted if name in names or name in space.v_names or name in rows]
     if len(known) < len(wanted):
         missing = next(name for name in wanted if name not in known)
-        raise MechanicsError(f"no output {missing!r}; there are "
-                             f"{', '.join(dict.fromkeys((*names, *space.v_names, *rows)))}")
+        raise MechanicsError(f"no output {missing!r}; "
+                             f"there are {', '.join(dict.fromkeys((*names, *space.v_names, *rows)))}")
     lam = ca.SX(len(rows), 1)
     if any(name in rows for name in wanted):
         lam = variations.equations.multipliers(*variations.inputs)

@@ -1,5 +1,7 @@
-"""Redundancy and mobility: which rows depend on which, what of the reactions is undetermined, and the five classes of
-wheeled robots."""
+"""Redundancy and mobility: which rows depend on which, what of the reactions is undetermined, the robot's class.
+
+The classes are the five of wheeled robots.
+"""
 
 from __future__ import annotations
 
@@ -25,17 +27,18 @@ CLASSES = {
 
 @dataclass(frozen=True)
 class Dependence:
-    """row = sum_i coefficients[name_i] name_i, on the kept rows; `constant` if these are the same at all sample
-    configurations."""
+    """row = sum_i coefficients[name_i] name_i, of the kept rows; `constant` if equal at all sample configurations."""
 
     row: str
     coefficients: dict[str, float]
     constant: bool
 
     def __str__(self) -> str:
-        text = "".join(f" {'-' if value < 0 else '+'} " + ("" if abs(abs(value) - 1) < 1e-9 else f"{abs(value):.4g} ")
-                       + name
-                       for name, value in self.coefficients.items()).removeprefix(" + ") or "0"
+        text = ""
+        for name, value in self.coefficients.items():
+            factor = "" if abs(abs(value) - 1) < 1e-9 else f"{abs(value):.4g} "
+            text += f" {'-' if value < 0 else '+'} {factor}{name}"
+        text = text.removeprefix(" + ") or "0"
         return f"{self.row} = {text.strip()}" + ("" if self.constant else " (in the zero pose)")
 
 
@@ -45,10 +48,8 @@ class Mobility:
 
     rows, rank, speeds   number of rows, rank, number of independent speeds
     dependent            the rows that are combinations of others
-    undetermined         contact force components that another split could change, and `splits`, the dimension of that
-                         freedom
-    degree, steerability (delta_m, delta_s) of Campion, Bastin and d'Andrea-Novel (1996); None for a system
-                         without wheels
+    undetermined         contact force components that another split could change; `splits`, dimension of that freedom
+    degree, steerability (delta_m, delta_s) of Campion, Bastin and d'Andrea-Novel (1996); None without wheels
     leaning              whether the class leaves out that the base can lean or pitch
     fixed                number of wheels whose axle is fixed to the base and that hold it sideways
     trailing             joints that turn a wheel whose contact trails behind their axis: castors in the class,
@@ -113,8 +114,7 @@ def mobility(constrained) -> Mobility:
 
 
 def _class(vehicle: Vehicle) -> tuple[int, int]:
-    """(degree of mobility, steerability), at the sample with the largest steerability: steered wheels may be coaxial in
-    others."""
+    """(degree of mobility, steerability), where this is largest: at other samples steered wheels may be coaxial."""
     if not _level(vehicle):                               # its axles, seen upright
         steering = vehicle.steering
         fixed = _rank(np.array([axle.straight for axle in steering.fixed]).reshape(-1, 3))
@@ -139,8 +139,10 @@ def _rank(matrix: np.ndarray) -> int:
 
 
 def planar(vehicle: Vehicle, q: np.ndarray) -> np.ndarray:
-    """(3, 6): rows t1 . v, t2 . v, n . omega of the base's twist, t1 its x axis laid on the ground, n the ground's
-    normal, t2 = n x t1."""
+    """(3, 6): rows t1 . v, t2 . v, n . omega of the base's twist.
+
+    t1 is its x axis laid on the ground, n the ground's normal, t2 = n x t1.
+    """
     n = pin.Quaternion(np.asarray(q, dtype=float)[3:7]).toRotationMatrix().T @ vehicle.placer.normal
     t1 = np.eye(3)[0] - n[0] * n
     size = np.linalg.norm(t1)
@@ -154,13 +156,12 @@ def _dependence(forms: np.ndarray, kept: tuple[int, ...], row: int, names: tuple
     """Least squares at every sample; where the coefficients differ, those of the first sample (straight ahead)."""
     found = np.array([np.linalg.lstsq(A[list(kept)].T, A[row], rcond=1e-10)[0] for A in forms])
     constant = bool(np.ptp(found, axis=0).max(initial=0.0) <= 1e-8 * max(1.0, np.abs(found).max(initial=0.0)))
-    return Dependence(names[row], {names[k]: float(value) for k, value in zip(kept, found[0]) if abs(value) > 1e-9},
-                      constant)
+    coefficients = {names[k]: float(value) for k, value in zip(kept, found[0]) if abs(value) > 1e-9}
+    return Dependence(names[row], coefficients, constant)
 
 
 def _undetermined(vehicle: Vehicle, A: np.ndarray) -> tuple[tuple[str, ...], int]:
-    """Contact force components that some combination of contact forces without effect contains, and how many there are
-    of these."""
+    """Contact force components that combinations without effect contain, and how many such combinations there are."""
     wanted = {f"{c.name}/{direction}" for c in vehicle.contacts for direction in c.held}
     names = vehicle.reduced.distribution.names
     rows = [i for i, name in enumerate(names) if name in wanted]

@@ -12,8 +12,10 @@ from ..mechanics.symmetry import Symmetry
 
 @dataclass(frozen=True)
 class MomentumBalance:
-    """J_f (N, n) of the sections `names`, and the defect J_f(t) - J_f(0) - integral of the momentum equation's right
-    side, (N, n)."""
+    """J_f (N, n) of the sections `names`, and their defect (N, n) in the momentum equation.
+
+    The defect is J_f(t) - J_f(0) - the integral of the equation's right side.
+    """
 
     names: tuple[str, ...]
     momentum: np.ndarray

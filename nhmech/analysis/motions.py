@@ -23,14 +23,12 @@ ZERO = 1e-9        # a singular value below this, relative to the largest, count
 class Motions:
     """A frame E of the linear part of the constraints, at time t held.
 
-    algebroid  the configuration's, with what the root sees of the world (the ground's normal) as further coordinates:
-               small graphs
+    algebroid  of the configuration and, for small graphs, of what the root sees of the world (the ground's normal)
     sections   E (nv, n); rows of what is left out are zero
     points     sample configurations, (k, nq), without those where the holonomic rows have less than their usual rank
     tangent    (k, nv, d) bases of the kernel of the holonomic one-forms there, with what is left out at rest
     variables  d names of independent variables on the holonomic manifold
-    left_out   wheel angles (on which nothing in E depends) and followers of other joints, which are not among the
-               variables
+    left_out   no variables: wheel angles (on which nothing in E depends), and followers of other joints
     """
 
     algebroid: LieAlgebroid
@@ -123,8 +121,7 @@ def kernel(forms: np.ndarray) -> np.ndarray:
 
 
 def _tangent(forms: np.ndarray, out: list[int]) -> tuple[list[int], np.ndarray]:
-    """Kernels of the holonomic forms, less the directions of what is left out, and the samples where their rank is the
-    usual one."""
+    """Kernels of the holonomic forms without what is left out, and the samples where their rank is the usual one."""
     bases = []
     for form in forms:
         basis = kernel(form)
@@ -160,8 +157,7 @@ def _order(names: tuple[str, ...], followers: tuple[str, ...]) -> list[int]:
 
 
 def _independent(tangent: np.ndarray, order) -> list[int]:
-    """Fibre coordinates that parametrise the tangent space at the last sample (a random one), the first in `order`
-    preferred."""
+    """Fibre coordinates that parametrise the tangent space at the last sample (a random one), chosen by `order`."""
     rest, chosen = tangent[-1].copy(), []
     for i in order:
         size = np.linalg.norm(rest[i])

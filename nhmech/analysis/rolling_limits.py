@@ -59,8 +59,8 @@ _last: list[tuple[Vehicle, State, ContactLoad]] = []      # the state judged las
 
 
 def _load(vehicle: Vehicle, t: float, state: State) -> ContactLoad:
-    for known, judged, load in _last[:1]:      # a copy: other threads judge other states meanwhile
-        if known is vehicle and judged is state:
+    for known, latest, load in _last[:1]:      # a copy: other threads judge other states meanwhile
+        if known is vehicle and latest is state:
             return load
     wanted = vehicle.constrained.system.u.numel()
     if len(state.u) != wanted:
@@ -94,8 +94,7 @@ class RunValidity:
 
     @property
     def until(self) -> float | None:
-        """Time [s] of the first event, else of the last state before the first that FAILS; None where ideal rolling was
-        valid all along."""
+        """Time [s] of the first event, else of the last state before the first that FAILS; None where rolling held."""
         failed = self.first(Verdict.FAILS)
         if self.events or failed is None:
             return min((t for t, _ in self.events), default=None)
@@ -121,8 +120,8 @@ class RunValidity:
         if doubted:
             first, last = doubted[0], doubted[-1]
             when = f"at t = {first:.6g} s" if first == last else f"between t = {first:.6g} and {last:.6g} s"
-            lines.append(f"whether it held {when} depends on how the wheels share the load, which rigid bodies do not "
-                         "determine")
+            lines.append(f"whether it held {when} depends on how the wheels share the load, "
+                         "which rigid bodies do not determine")
         return "\n".join(lines)
 
 

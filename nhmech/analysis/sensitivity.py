@@ -30,8 +30,7 @@ def eigenvalue_sensitivities(motions: SteadyMotions, motion: Equilibrium, condit
     moved = _path(motions, point, at, tuple(conditions or {}))
     values = np.linalg.eigvals(point.A)
     size, slope = np.abs(values).max(initial=1.0), _slope(variations)
-    # the same eigenvalues belong to the whole system, ignorable directions among its coordinates, where A needs no
-    # projection
+    # the whole system, ignorable directions among its coordinates, has the same eigenvalues, and A needs no projection
     whole = np.block([[point.transport, point.E], [point.f_eta, point.f_xi]])
     result = np.full((len(values), variations.theta.size), np.nan, dtype=complex)
     for i, value in enumerate(values):
@@ -46,8 +45,7 @@ def eigenvalue_sensitivities(motions: SteadyMotions, motion: Equilibrium, condit
 
 
 def _slope(variations) -> ca.Function:
-    """(t, q, xi, u, theta, w, r) -> d(w A r) along q (by the fibre), xi and theta, w and r held, (nv + nxi +
-    ntheta,)."""
+    """(t, q, xi, u, theta, w, r) -> (nv + nxi + ntheta,), d(w A r) along q (by the fibre), xi, theta; w, r held."""
     s, space, nv = variations.system, variations.space, variations.space.nv
     w, r = ca.SX.sym("w", nv + variations.xi.numel()), ca.SX.sym("r", nv + variations.xi.numel())
     eta, dxi, v, f = r[:nv], r[nv:], variations.velocity, variations.rate
@@ -57,9 +55,9 @@ def _slope(variations) -> ca.Function:
         return ca.jtimes(e, s.q, space.anchor @ eta) + ca.jtimes(e, variations.xi, dxi)
 
     form = ca.dot(w[:nv], along(v) - bracket) + ca.dot(w[nv:], along(f))
-    return ca.Function("slope", [*variations.inputs, w, r], [
-        ca.horzcat(ca.jacobian(form, s.q) @ space.anchor, ca.jacobian(form, variations.xi),
-                   ca.jacobian(form, s.theta))])
+    by_all = ca.horzcat(ca.jacobian(form, s.q) @ space.anchor, ca.jacobian(form, variations.xi),
+                        ca.jacobian(form, s.theta))
+    return ca.Function("slope", [*variations.inputs, w, r], [by_all])
 
 
 def _path(motions: SteadyMotions, point, at, names: tuple[str, ...]) -> np.ndarray:

@@ -55,8 +55,8 @@ def speed_sweep(constrained, speeds: Iterable[float], inputs: Iterable[str] = ()
     members = tuple(motions.straight(v) for v in speeds)
     rows = [linearise(motions.variations, m.q, m.xi, m.u).eigenvalues for m in members]
     if len({len(row) for row in rows}) > 1:
-        raise MechanicsError("the dynamics sees other coordinates at some of these speeds than at others; leave out "
-                             "speed 0")
+        raise MechanicsError("the dynamics sees other coordinates at some of these speeds than at "
+                             "others; leave out speed 0")
     size = max((np.abs(row).max(initial=0.0) for row in rows), default=0.0)
     neutral = min((int(np.sum(np.abs(row) <= ZERO * max(1.0, size))) for row in rows), default=0)
     return Sweep("forward speed", "m/s", speeds, branches(rows), neutral, members)
@@ -89,8 +89,7 @@ def critical_value(function: Callable[[float], float], low: float, high: float) 
 
 def critical_speeds(constrained, speeds: Iterable[float] = (), inputs: Iterable[str] = (), *,
                     sweep: Sweep | None = None) -> list[float]:
-    """Forward speeds [m/s] between those given (or those of a `sweep`) at which straight running becomes stable or
-    unstable.
+    """Forward speeds [m/s] where straight running becomes stable or unstable, between those given or of a `sweep`.
 
     Without damping the stable side has no decay but eigenvalues on the imaginary axis, whose real parts are rounding:
     there it is where growth leaves `ZERO`. Eigenvalues that meet on the axis part like a root, so the speed is good to

@@ -45,18 +45,16 @@ class SymmetryClass:
 class Structure:
     """What `structure` finds.
 
-    variables     that the growth vector is of; `left_out` are wheel angles and functions of other joints, `frozen` what
-                  contacts hold
-    growth        generic, the largest ranks over the sample configurations; with the singular values on both sides of
-                  each decision
+    variables     that the growth vector is of; `left_out` are wheel angles and functions of other joints, `frozen` is
+                  what contacts hold
+    growth        generic, the largest ranks over the sample configurations; with the singular values on both sides
+                  of each decision
     here          at the configuration asked for, or None
     combinations  integrable: constant along every motion
-    further       number of further functions that no motion changes and that are no such combination; None where not
-                  known
+    further       how many further functions no motion changes that are no such combination; None where not known
     curvature     of the connection over the independent speeds, at the configuration asked for or the first sample;
                   None where there is none
-    symmetries    of a vehicle: of the pose alone, and with the angles of its wheels; of another system: all that was
-                  found
+    symmetries    of a vehicle: of the pose alone, and with the angles of its wheels; of another system: all found
     """
 
     variables: tuple[str, ...]
@@ -75,11 +73,9 @@ class Structure:
 
     @property
     def controllable(self) -> bool | None:
-        """Chow and Rashevskii: the brackets span everything, at `here` where it was asked for; None where the search
-        was cut short.
+        """Chow and Rashevskii: the brackets span everything, at `here` if asked for; None if the search was cut short.
 
-        Of the linear part of the constraints, motions in both directions: any two near configurations are joined by an
-        admissible path.
+        Of the linear part of the constraints, motions in both directions: admissible paths join near configurations.
         """
         return _spanning(self.here or self.growth, self.dimension)
 
@@ -108,8 +104,7 @@ def structure(constrained, q: np.ndarray | None = None, *, wheel_angles: bool = 
         known = sum(found is everything or set(c.coefficients) <= set(found.variables) for c in combinations)
         further = max(found.dimension - generic.ranks[-1] - known, 0)
     return Structure(found.variables, found.left_out, tuple(frozen_parts(vehicle)) if vehicle is not None else (),
-                     generic, here,
-                     combinations, further, connection_curvature(constrained, q),
+                     generic, here, combinations, further, connection_curvature(constrained, q),
                      _of_vehicle(vehicle, everything) if vehicle is not None else _of_system(subject))
 
 
@@ -142,8 +137,7 @@ def _class_of(vehicle: Vehicle, found: Motions, group: str, names: tuple[str, ..
 
 
 def _generator(vehicle: Vehicle, name: str, q: np.ndarray) -> np.ndarray:
-    """v of the infinitesimal motion; yaw about the vertical through the base's origin, which with x and y spans the
-    same."""
+    """v of the infinitesimal motion; yaw about the vertical through the base's origin spans the same with x and y."""
     column = np.zeros(vehicle.algebroid.nv)
     if name in PLANE:
         t1, t2 = vehicle.ground.tangents

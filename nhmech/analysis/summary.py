@@ -24,8 +24,8 @@ def mobility_summary(vehicle: Vehicle) -> dict:
         "manoeuvrability": found.manoeuvrability,
         "rank": found.rank,
         "rows": found.rows,
-        "rotation_centre": here.in_words() if vehicle.description.track_factor is None else
-        "of the mid-axle model, anywhere on the axle through the middle",
+        "rotation_centre": (here.in_words() if vehicle.description.track_factor is None else
+                            "of the mid-axle model, anywhere on the axle through the middle"),
         "dependent_rows": [str(dependence) for dependence in found.dependent],
         "undetermined": list(found.undetermined),
         "undetermined_dimension": found.splits,
@@ -36,8 +36,7 @@ def mobility_summary(vehicle: Vehicle) -> dict:
 
 
 def _at_rest(vehicle: Vehicle) -> dict[str, float] | None:
-    """Normal force of each wheel [N] in the zero pose at rest, no effort; None where it cannot be worked out, or a
-    wheel would lift."""
+    """Normal force of each wheel [N] at rest in the zero pose without effort; None if not to be found or one lifts."""
     zero = np.zeros(vehicle.algebroid.nv)
     try:
         found = validity(vehicle, 0.0, vehicle.configuration(), zero, np.zeros(vehicle.constrained.system.u.numel()))
@@ -75,9 +74,10 @@ def controllability(found: Structure) -> str:
         return f"not decided: the brackets searched in the time allowed reach {reached} of {dimension}"
     if found.controllable:
         return f"yes: the brackets span all {dimension} of {names}"
-    return f"no: the brackets span {reached} of {dimension} of {names}" + (
-        f"; {found.further} functions of them that no motion changes are not linear in joint angles and yaw"
-        if found.further else "")
+    text = f"no: the brackets span {reached} of {dimension} of {names}"
+    if found.further:
+        text += f"; {found.further} functions of them that no motion changes are not linear in joint angles and yaw"
+    return text
 
 
 def mobility_lines(found: dict) -> dict[str, str]:
@@ -102,10 +102,10 @@ def geometry_lines(found: dict) -> dict[str, str]:
     """What people are shown of `geometry_summary`."""
     frozen, angles = ", ".join(found["frozen"]), len(found["left_out"])
     left = filter(None, [f"{frozen} (frozen)" if frozen else "", f"{angles} joint angles" if angles else ""])
+    names = ", ".join(found["variables"])
     here = "" if found["growth_here"] == found["growth"] else f", in the zero pose {_vector(found['growth_here'])}"
     return {
-        "growth vector": f"{_vector(found['growth'])} of {len(found['variables'])}{here}: "
-                         f"{', '.join(found['variables'])}; "
+        "growth vector": f"{_vector(found['growth'])} of {len(found['variables'])}{here}: {names}; "
                          f"singular values >= {found['gap'][0]:.2g} or <= {found['gap'][1]:.1g}",
         "modulo": " and ".join(left) or "nothing",
         "controllable": found["controllable_in_words"],

@@ -20,8 +20,8 @@ class Verdict(Enum):
     """On ideal rolling, over all ways of sharing the normal forces."""
 
     HOLDS = "ideal rolling holds, however the wheels share the load"
-    POSSIBLE = ("ideal rolling is possible: it depends on how the wheels share the load, which rigid bodies do not "
-                "determine")
+    POSSIBLE = ("ideal rolling is possible: it depends on how the wheels share the load, "
+                "which rigid bodies do not determine")
     FAILS = "ideal rolling fails: no way of sharing the load keeps every wheel down and without slip"
 
 
@@ -90,8 +90,7 @@ class Validity:
 
     @property
     def worst(self) -> WheelLoad:
-        """The wheel that needs most of its friction in the kindest split; the least loaded one where the vehicle lifts
-        off."""
+        """The wheel that needs most of its friction in the kindest split; when lifting off, the least loaded."""
         if self.lifted:
             return min(self.wheels, key=lambda one: one.normal)
         return max(self.wheels, key=lambda one: (one.kindest / one.mu, one.kindest))
@@ -165,8 +164,7 @@ def _wheels(vehicle: Vehicle, load: ContactLoad, kindest: np.ndarray, mu: Mappin
         loose = {direction: load.intervals[f"{c.name}/{direction}"] for direction in c.held
                  if f"{c.name}/{direction}" in load.intervals}
         found.append(WheelLoad(c.name, force["normal"], force.get("longitudinal", 0.0), force.get("lateral", 0.0),
-                               needed.get(c.name, 0.0),
-                               kind.get(c.name, 0.0), mu[c.name], loose))
+                               needed.get(c.name, 0.0), kind.get(c.name, 0.0), mu[c.name], loose))
     return tuple(found)
 
 

@@ -103,8 +103,7 @@ class Variations:
         return ca.Function("variations", self.inputs, [
             self.velocity, self.rate, ca.jacobian(self.velocity, s.q) @ rho, ca.jacobian(self.velocity, self.xi),
             ca.jacobian(self.rate, s.q) @ rho, ca.jacobian(self.rate, self.xi), ca.jacobian(self.rate, s.u),
-            self.holonomic,
-            self.distribution.phi, *self.space.structure])
+            self.holonomic, self.distribution.phi, *self.space.structure])
 
     def _values(self, t: float, q: np.ndarray, xi: np.ndarray, u: np.ndarray) -> list[np.ndarray]:
         values = [value.full() for value in self._evaluate(t, q, xi, u, self.theta)]
@@ -114,8 +113,7 @@ class Variations:
 
     def at(self, q: np.ndarray, xi: np.ndarray, u: np.ndarray | None = None, t: float = 0.0, *,
            ignorable: bool = False) -> Point:
-        """The variational equation at a state; directions on which nothing depends are left out unless `ignorable` is
-        set.
+        """The variational equation at a state, without directions on which nothing depends, unless `ignorable` is set.
 
         Raises `MechanicsError` where q, xi or u has another shape than the system's.
         """
@@ -148,15 +146,16 @@ def kernel_of(H: np.ndarray, nv: int) -> np.ndarray:
 
 
 def _beside(xi: np.ndarray) -> list[np.ndarray]:
-    """Other speeds: a direction that carries no force at xi by chance, as a bicycle's lean does at its capsize speed,
-    is not ignorable."""
+    """Other speeds.
+
+    A direction that carries no force at xi by chance, as a bicycle's lean does at its capsize speed, is not ignorable.
+    """
     rng = np.random.default_rng(0)
     return [xi + (1 + np.abs(xi)) * rng.uniform(-0.5, 0.5, len(xi)) for _ in range(2)]
 
 
 def _seen(kernel: np.ndarray, f_eta: np.ndarray, transport: np.ndarray) -> np.ndarray:
-    """Functionals on the kernel that the dynamics sees, closed under the transport; their common kernel is ignorable,
-    (k, d).
+    """Functionals (k, d) on the kernel that the dynamics sees, closed under the transport. Their kernel is ignorable.
 
     Orthonormal at each step: powers of the transport would lift rounding noise above any threshold."""
     motion = np.linalg.pinv(kernel) @ transport @ kernel

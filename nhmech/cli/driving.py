@@ -75,8 +75,8 @@ def driving(command):
 def drive(vehicle, controller, path: str | None, speed: float | None, settings):
     """(controller, path) of a run; the controller is the demonstration where None was asked for.
 
-    Raises `ModelError` for a path or parameters that the controller does not take, and for a class that cannot be made
-    with them.
+    Raises `ModelError` for a path or parameters that the controller does not take,
+    and for a class that cannot be made with them.
     """
     from ..control.path_choice import read_path, scale
     from ..control.registry import controller_class, make_controller, parameters
@@ -104,20 +104,21 @@ def is_ours(controller) -> bool:
 
 
 def start_of(controller, path) -> dict:
-    """Arguments of `Simulator.reset`: the controller's own `start`, else the path's beginning. Raises `ModelError` for
-    others."""
+    """Arguments of `Simulator.reset`: the controller's own `start`, else the path's beginning.
+
+    Raises `ModelError` for a `start` that is no such dict.
+    """
     start = getattr(controller, "start", None)
     if start is None:
         return {} if path is None else {"pose": path.start()}
     if not isinstance(start, dict) or not set(start) <= {"pose", "joints", "xi", "q"}:
-        raise ModelError(f"the attribute start of {type(controller).__name__} is {start!r}; write a dict of pose, "
-                         "joints, xi or q")
+        raise ModelError(f"the attribute start of {type(controller).__name__} is {start!r}; "
+                         "write a dict of pose, joints, xi or q")
     return start
 
 
 def print_tracking(controller, path, trajectory) -> None:
-    """Prints how far from its path a run was: of the point that the controller tracks where it says so, else of the
-    base's origin."""
+    """Prints how far from its path a run was: the point that the controller says it tracks, else the base's origin."""
     if path is None:
         return
     from ..control.path_reference import lateral_in_words, path_error

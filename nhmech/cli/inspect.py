@@ -105,21 +105,20 @@ def facts(values: dict) -> list[str]:
 def sizes(mechanics: dict) -> dict:
     """The mechanics' summary in words; lists of rows are counted, what is empty or zero is left out."""
     support = {name: value for name, value in mechanics["support_offsets"].items() if abs(value) > 1e-9}
+    led = f"{words(mechanics['couplings'])}; led by {words(mechanics['leaders'])}"
+    plane = f"contacts off the common plane [m]: {words(support)}" if support else "all contacts in one plane"
     shown = {
         "coordinates": f"{mechanics['nq']} (nq), {mechanics['nv']} velocities (nv), {mechanics['nxi']} of them "
                        "independent (nxi)",
         "speeds": ", ".join(f"{name} [{unit}]" for name, unit in mechanics["speeds"].items()),
         "inputs": words(mechanics["inputs"]),
         "rows": f"{len(mechanics['rows'])} constraints, {len(mechanics['kept_rows'])} of them independent",
-        "couplings": f"{words(mechanics['couplings'])}; led by {words(mechanics['leaders'])}" if mechanics["couplings"]
-        else "",
-        "support": ("contacts off the common plane [m]: " + words(support) if support else "all contacts in one plane")
-        + (", the base level" if mechanics["level_base"] else ""),
+        "couplings": led if mechanics["couplings"] else "",
+        "support": plane + (", the base level" if mechanics["level_base"] else ""),
         "symmetry": mechanics["symmetry"],
     }
     known = {"name", "nq", "nv", "nxi", "speeds", "inputs", "rows", "kept_rows", "dropped_rows", "couplings", "leaders",
-             "support_offsets",
-             "level_base", "symmetry"}
+             "support_offsets", "level_base", "symmetry"}
     further = {key: value for key, value in mechanics.items() if key not in known}
     return {key: value for key, value in (shown | further).items() if value not in ("", [], (), None)}
 
@@ -145,15 +144,13 @@ def wrapped(line: str, rows: int = ROWS) -> list[str]:
 
 
 def report_lines(found: dict) -> list[tuple[str, list[str]]]:
-    """(title, lines) of each section for people, at most `LINES` lines in all: reasons and notices give way to what was
-    found out."""
+    """(title, lines) of each section for people, at most `LINES` in all: reasons and notices give way to findings."""
     from ..analysis.summary import geometry_lines, mobility_lines
 
     head = ["wheel", "kind", "radius [m]", "link", "centre [m]", "axis", "driven"]
     wheels = [
-        [wheel["name"], wheel["kind"], f"{wheel['radius']:.4g}", wheel["link"] or "-", vector(wheel["centre"]),
-         vector(wheel["axis"]),
-         "yes" if wheel["driven"] else "no"]
+        [wheel["name"], wheel["kind"], f"{wheel['radius']:.4g}", wheel["link"] or "-",
+         vector(wheel["centre"]), vector(wheel["axis"]), "yes" if wheel["driven"] else "no"]
         for wheel in found["wheels"]
     ]
     mimic = [f"{m['joint']} = {m['multiplier']:g} {m['leader']} + {m['offset']:g}" for m in found["joints"]["mimic"]]
@@ -169,8 +166,8 @@ def report_lines(found: dict) -> list[tuple[str, list[str]]]:
     }
     # long entries take fewer rows where there are many
     for few, many in ((ROWS, ROWS), (2, ROWS), (1, ROWS), (1, 2), (1, 1)):
-        sections = {title: [row for line in lines for row in wrapped(line, many if title in ("mobility", "geometry")
-                                                                     else few)]
+        rows = {title: many if title in ("mobility", "geometry") else few for title in entries}
+        sections = {title: [row for line in lines for row in wrapped(line, rows[title])]
                     for title, lines in entries.items()}
         if 1 + sum(2 + len(lines) for lines in sections.values() if lines) <= LINES:
             break
@@ -188,9 +185,9 @@ def print_report(found: dict) -> None:
     click.echo(f"  root link {found['root']}")
     from .wording import in_options
 
-    for title, lines in report_lines(found | {"wheels": [wheel | {"reason": in_options(wheel["reason"])}
-                                                         for wheel in found["wheels"]],
-                                              "notices": [in_options(notice) for notice in found["notices"]]}):
+    told = {"wheels": [wheel | {"reason": in_options(wheel["reason"])} for wheel in found["wheels"]],
+            "notices": [in_options(notice) for notice in found["notices"]]}
+    for title, lines in report_lines(found | told):
         click.secho(f"\n{title}" if title else "", bold=True)
         click.echo("\n".join(lines))
 

@@ -138,8 +138,8 @@ _ROBOT_OPTIONS = (
     ),
     click.option(
         "--skid", type=SkidType(), default=None,
-        help="For wheels that cannot all roll in a turn: 'mid-axle', a track factor, or the wheels that may slide "
-             "sideways.",
+        help="For wheels that cannot all roll in a turn: 'mid-axle', a track factor, "
+             "or the wheels that may slide sideways.",
     ),
     click.option("--free", multiple=True, metavar="JOINT", help="Release a joint that would be locked; repeat."),
     click.option(

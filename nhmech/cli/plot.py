@@ -33,8 +33,7 @@ WITHOUT_WHEELS = ("energy", "speeds", "joint-rates", "coordinates")
 @click.option("--points", type=click.IntRange(2), default=200, show_default=True, help="Speeds for --eigenvalues.")
 @robot_options
 def plot(run, out, picture, path, file, mu, eigenvalues, span, points, **options):
-    """Draw RUN, a file that `nhmech run --save` wrote: path, wheel forces with friction limits, energy,
-    quasi-velocities.
+    """Draw RUN, which `nhmech run --save` wrote: path, wheel forces with friction limits, energy, quasi-velocities.
 
     \b
     nhmech plot run.npz --out run.pdf --mu 0.8

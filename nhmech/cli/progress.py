@@ -11,8 +11,7 @@ class Progress:
 
     duration  of the run, which begins at t = 0 [s]
     stream    where it is drawn, if that is a terminal; standard error
-    vehicle   has energy(t, q, v) [J]; shown with its change since the first drawing, which is the drift of a run that
-              nothing drives
+    vehicle   has energy(t, q, v) [J]; its change since the first drawing is shown, the drift where nothing drives
     """
 
     def __init__(self, duration: float, stream=None, vehicle=None):

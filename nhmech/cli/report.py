@@ -40,8 +40,8 @@ def report(run, out, path, file, mu, **options):
     system = file is None and "system" in trajectory.source
     vehicle = None if system else vehicle_of(run, trajectory, file, **options)
     if system and (path or mu):
-        raise ModelError(f"{run} is a run of the textbook system {trajectory.source['system']!r}: it has no wheels and "
-                         "follows no path")
+        raise ModelError(f"{run} is a run of the textbook system {trajectory.source['system']!r}: "
+                         "it has no wheels and follows no path")
 
     from ..view.report import save_report
 

@@ -34,8 +34,8 @@ SECONDS = {"type": Positive(), "metavar": "SECONDS"}
 @click.option("--view", is_flag=True, help="Play the run in the browser; where there is none, write FILE.html instead.")
 @click.option("--html", type=OutputFile(".html"), help="Write the run as one HTML file that plays by itself.")
 @click.option("--save", type=OutputFile(".npz"),
-              help="Write the run, for `nhmech view`, `nhmech export` and `Trajectory.load`; to FILE.part while it "
-                   "goes on.")
+              help="Write the run, for `nhmech view`, `nhmech export` and `Trajectory.load`; "
+                   "to FILE.part while it goes on.")
 @friction
 @on_slip
 @movies
@@ -85,7 +85,7 @@ def run(file, controller, path, speed, settings, duration, dt, control_period, v
         failure, trajectory = error, error.trajectory
     wall = time.perf_counter() - begin
 
-    troubles = [] if failure is None else [failure]
+    codes = [] if failure is None else [tell(failure)]       # at once: nothing that goes wrong below may hide it
 
     def then(step: Callable, *given) -> None:
         """One step of what is told and written; what goes wrong in it keeps none of the others back."""
@@ -94,7 +94,7 @@ def run(file, controller, path, speed, settings, duration, dt, control_period, v
         except (NhmechError, OSError) as error:
             if isinstance(error, OSError) and error.filename is None:
                 raise
-            troubles.append(error)
+            codes.append(tell(error))
 
     if trajectory is not None and len(trajectory.t):
         then(print_summary, vehicle, trajectory, wall)
@@ -111,7 +111,6 @@ def run(file, controller, path, speed, settings, duration, dt, control_period, v
         if view and failure is None:
             instead, written = html or Path(f"{Path(file).stem}.html"), html is not None
             then(partial(play, vehicle, trajectory, playback, drawn, instead=instead, written=written))
-    codes = [tell(error) for error in troubles]              # the run's own failure first
     if codes:
         raise click.exceptions.Exit(codes[0])
 

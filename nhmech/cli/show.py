@@ -36,8 +36,10 @@ def save_page(vehicle, trajectory, path: Path, look: dict) -> Path:
 
 
 def play(vehicle, trajectory, speed: float, look: dict, *, instead: Path, written: bool = False) -> None:
-    """Plays once in the browser; where none opens, writes the HTML file `instead` (numbered where that exists), unless
-    it is `written` already."""
+    """Plays once in the browser; where none opens, writes the HTML file `instead`, unless `written` says it is there.
+
+    It is numbered where that name is taken.
+    """
     if has_browser():
         from ..view.viewer import Viewer
 

@@ -11,8 +11,7 @@ from ..simulation.state import planar_pose
 
 
 def print_summary(vehicle, trajectory, wall: float) -> None:
-    """Prints duration, end pose, what is left of the constraints, energy and speed of a run that took `wall`
-    seconds."""
+    """Prints duration, end pose, residue of the constraints, energy and speed of a run that took `wall` seconds."""
     from ..analysis.residuals import residuals
     from ..simulation.subject import Subject
 

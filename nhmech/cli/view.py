@@ -27,8 +27,7 @@ from .show import play, save_page, write_html
               help="What the run was to follow, for `--overlay path`. Default: the path of the run's controller.")
 @speed
 def view(run, html, file, gif, webp, mp4, overlays, ghosts, follow, title, mu, path, speed):
-    """Play RUN, a file that `nhmech run --save` or `nhmech systems run --save` wrote, or the .part of a run that still
-    goes on.
+    """Play RUN, which `nhmech run --save` or `nhmech systems run --save` wrote, or the .part of a run that goes on.
 
     \b
     nhmech view run.npz

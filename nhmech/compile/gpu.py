@@ -91,8 +91,8 @@ class Kernel:
         given = [np.ascontiguousarray(theta.T), *kept]
         inputs = 8 * held.shape[2] * count * ((most - 1) // hold + 2)
         recorded = 0 if record is None else 8 * nx * count * (most // every + 1)
-        offsets = np.cumsum([0, *(-(-size // 256) * 256
-                                  for size in (*(array.nbytes for array in given), inputs, recorded))]).tolist()
+        sizes = (*(array.nbytes for array in given), inputs, recorded)
+        offsets = np.cumsum([0, *(-(-size // 256) * 256 for size in sizes)]).tolist()
         memory = self.gpu.allocate(offsets[-1])
         *at, u_at, record_at = (memory + offset for offset in offsets[:-1])
         try:
@@ -132,7 +132,7 @@ def first_gpu() -> Gpu:
     driver, doing = bindings().driver, f"no GPU can be used. {HELP}. The driver says"
     checked(driver.cuInit(0), doing)
     device = checked(driver.cuDeviceGet(0), doing)
-    name = driver.CUdevice_attribute
-    major, minor = (checked(driver.cuDeviceGetAttribute(getattr(name, f"CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_{part}"),
-                                                        device)) for part in ("MAJOR", "MINOR"))
+    names = [f"CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_{part}" for part in ("MAJOR", "MINOR")]
+    major, minor = (checked(driver.cuDeviceGetAttribute(getattr(driver.CUdevice_attribute, name), device))
+                    for name in names)
     return Gpu(checked(driver.cuDevicePrimaryCtxRetain(device)), 10 * major + minor)

@@ -219,7 +219,7 @@ def compiled_lanes(step: ca.Function) -> Lanes | None:
     library = default_cache().load(code, compiler, code.count("\n"))
     call = library.nhmech_lanes
     pointer, integer, real = ctypes.c_void_p, ctypes.c_longlong, ctypes.c_double
-    call.argtypes = [*[integer] * 4, real, integer, integer, *[real] * 3, pointer, *[integer] * 4, pointer, integer,
-                     integer, *[pointer] * 5, integer, pointer]
+    call.argtypes = [*[integer] * 4, real, integer, integer, *[real] * 3, pointer, *[integer] * 4,
+                     pointer, integer, integer, *[pointer] * 5, integer, pointer]
     call.restype = None
     return Lanes(call, library.nhmech_lane_count())

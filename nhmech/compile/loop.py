@@ -153,8 +153,8 @@ class Setup(ctypes.Structure):
     """
 
     _fields_ = [*((name, ctypes.c_double) for name in ("dt", "side", "poor", "flat", "loose")),
-                *((name, ctypes.c_void_p) for name in ("theta", "q", "v", "x",
-                                                       "u", "health", "clock", "work", "angles", "record")),
+                *((name, ctypes.c_void_p) for name in ("theta", "q", "v", "x", "u", "health", "clock", "work", "angles",
+                                                       "record")),
                 *((name, ctypes.c_longlong) for name in ("steps", "every", "phase", "limit", "done", "rows", "beside"))]
 
 

@@ -34,20 +34,18 @@ class Balance:
     """
 
     def __init__(self, vehicle: Vehicle, twist: Twist = (0.0, 0.0, 0.0), *, speed: float = SPEED,
-                 effort: float = EFFORT,
-                 period: float | None = None):
+                 effort: float = EFFORT, period: float | None = None):
         if "pitch_rate" not in vehicle.speeds or "roll_rate" in vehicle.speeds:
-            raise ModelError(f"{vehicle.name!r} does not balance on one axle: its independent speeds are "
-                             f"{', '.join(vehicle.speeds)}. "
-                             "TwistDrive drives what stands by itself, BicycleBalance what leans; a caster off the "
-                             "ground can be left out of load(wheels=...)")
+            raise ModelError(f"{vehicle.name!r} does not balance on one axle: its independent speeds "
+                             f"are {', '.join(vehicle.speeds)}. TwistDrive drives what stands by itself, "
+                             "BicycleBalance what leans; a caster off the ground can be left out of load(wheels=...)")
         self.vehicle, self.drive = vehicle, TwistDrive(vehicle, twist)
         spins = [m.wheel.joint for m in self.drive.wheels]
         equilibrium, seen = _standing(vehicle)
         turns = [name for name in seen if name in spins and name + "'" in seen]
+        gains = {name: speed for name in seen if name.removesuffix("'") in spins and name not in turns}
         self.lqr = LQR(vehicle, equilibrium, drop=turns, period=period, effort=effort,
-                       gains={name: speed for name in seen
-                              if name.removesuffix("'") in spins and name not in turns} | {"pitch_rate": 0.0})
+                       gains=gains | {"pitch_rate": 0.0})
         self.names, self.K = self.lqr.names, self.lqr.K
         self._pitch = self.names.index("pitch")
         self._rates = [(i, name.removesuffix("'")) for i, name in enumerate(self.names)
@@ -83,8 +81,7 @@ def _standing(vehicle: Vehicle) -> tuple[Equilibrium, tuple[str, ...]]:
         found = SteadyMotions(variations, vehicle.driven).find(vehicle.configuration(), np.zeros(len(vehicle.speeds)),
                                                                conditions=still)
     except MechanicsError as error:
-        raise ModelError(f"{vehicle.name!r} has no standing equilibrium near upright: {error}. Is its centre of mass "
-                         "above the wheels, "
-                         "with its other joints held where they should be (locked=)? On a slope, can its wheels hold "
-                         "it?") from error
+        raise ModelError(f"{vehicle.name!r} has no standing equilibrium near upright: {error}. "
+                         "Is its centre of mass above the wheels, with its other joints held where they should be "
+                         "(locked=)? On a slope, can its wheels hold it?") from error
     return found, linearise(variations, found.q, found.xi, found.u).names

@@ -43,9 +43,8 @@ class BicycleBalance:
         if "roll_rate" not in vehicle.speeds or len(steering) != 1:
             found = (f"its independent speeds are {', '.join(vehicle.speeds)}, "
                      f"its driven steering joints {', '.join(steering) or 'none'}")
-            raise ModelError(f"{vehicle.name!r} is no bicycle with handlebars: {found}. It takes a free roll and one "
-                             "driven steering joint "
-                             '(<nhmech><drive joint="..."/></nhmech> drives it)')
+            raise ModelError(f"{vehicle.name!r} is no bicycle with handlebars: {found}. It takes a free roll and "
+                             'one driven steering joint (<nhmech><drive joint="..."/></nhmech> drives it)')
         if not abs(speed) > 0:
             raise ModelError(f"speed = {speed}: a bicycle that stands cannot be balanced by steering along a path; "
                              "give a speed [m/s]")
@@ -56,8 +55,7 @@ class BicycleBalance:
         steered = vehicle.model.getJointId(self.steer)
         rear = next(c.mount.body for c in vehicle.contacts if c.mount.body != steered)
         self.regulator = PathRegulator(vehicle, variations, self.motion, rear, inputs=(self.steer,),
-                                       gains=GAINS | dict(gains or {}),
-                                       effort=effort, period=period, preview=preview)
+                                       gains=GAINS | dict(gains or {}), effort=effort, period=period, preview=preview)
         v = variations.equations.velocity(0.0, self.motion.q, self.motion.xi, variations.theta).full().ravel()
         names = vehicle.algebroid.v_names
         self._rates = {name: float(v[names.index(name)]) for name in vehicle.driven

@@ -1,5 +1,4 @@
-"""Optimal control by direct collocation: a `casadi.Opti` whose dynamics are in place, to which a cost and constraints
-are added."""
+"""Optimal control by direct collocation: a `casadi.Opti` with the dynamics in place; cost and constraints are added."""
 
 from __future__ import annotations
 
@@ -30,8 +29,7 @@ class Plan:
 
 
 class Collocation:
-    """Unknown states and inputs on `intervals` equal parts of an unknown or given duration, with dx/dt = f(t, x, u)
-    between them.
+    """Unknown states and inputs on `intervals` equal parts of an unknown or given duration; dx/dt = f(t, x, u) holds.
 
     constrained  a vehicle or a `ConstrainedSystem`
     intervals    N; u is held over each
@@ -40,8 +38,8 @@ class Collocation:
     unit         (nu,), what inputs are measured by [N m, N], so that the unknowns are near one; 1 where None
 
     opti         `casadi.Opti`: `minimize` a cost, and `subject_to` constraints
-    x, u         unknowns, (nx, N+1) and (nu, N);  duration  unknown or number [s];  dynamics
-                 `simulation.dynamics.Dynamics`
+    x, u         unknowns, (nx, N+1) and (nu, N)
+    duration     unknown or number [s];  dynamics  `simulation.dynamics.Dynamics`
     inner        unknown states between, (nx, N d), d to an interval
 
     With h the length of an interval, p the polynomial through its start x_k and the points x_kj at the roots c_j of the
@@ -50,8 +48,8 @@ class Collocation:
         p'(c_j) = h f(t_k + c_j h, x_kj, u_k),   x_k+1 = p(1)
 
     the Gauss method of order 2 d. It keeps quadratic invariants, and so the length of quaternions. (J. T. Betts,
-    Practical Methods for Optimal Control and Estimation Using Nonlinear Programming, 2nd ed., SIAM 2010, chapter 4; E.
-    Hairer, C. Lubich, G. Wanner, Geometric Numerical Integration, IV.2.)
+    Practical Methods for Optimal Control and Estimation Using Nonlinear Programming, 2nd ed., SIAM 2010, chapter 4;
+    E. Hairer, C. Lubich, G. Wanner, Geometric Numerical Integration, IV.2.)
     """
 
     def __init__(self, constrained, intervals: int, duration: float | None = None, degree: int = 3, unit=None):
@@ -77,8 +75,8 @@ class Collocation:
         roots = ca.collocation_points(d, "legendre")
         slopes, ends, _ = ca.collocation_coeff(roots)      # (d+1, d), (d+1, 1): rows are x_k, x_k1 ... x_kd
         moments = ca.DM([[k + c for k in range(n) for c in roots]]) * h
-        rates = f.rate.map(n * d)(moments, self.inner, ca.kron(self.u, np.ones((1, d))),
-                                  ca.repmat(ca.DM(f.theta), 1, n * d))
+        u, theta = ca.kron(self.u, np.ones((1, d))), ca.repmat(ca.DM(f.theta), 1, n * d)
+        rates = f.rate.map(n * d)(moments, self.inner, u, theta)
         for k in range(n):
             points = ca.horzcat(self.x[:, k], self.inner[:, k * d:(k + 1) * d])
             self.opti.subject_to(points @ slopes == h * rates[:, k * d:(k + 1) * d])
@@ -99,8 +97,8 @@ class Collocation:
         self.opti.set_initial(self.x, x.T)
         parts = (np.arange(self.n)[:, None] + ca.collocation_points(d, "legendre")).ravel()
         self.opti.set_initial(self.inner, np.array([np.interp(parts, np.arange(self.n + 1), column) for column in x.T]))
-        self.opti.set_initial(self._w, np.zeros(self._w.shape) if u is None
-                              else (np.asarray(u, dtype=float) / self.unit).T)
+        w = np.zeros(self._w.shape) if u is None else (np.asarray(u, dtype=float) / self.unit).T
+        self.opti.set_initial(self._w, w)
         if duration is not None:
             self.opti.set_initial(self.duration, duration)
 

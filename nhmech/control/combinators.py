@@ -14,7 +14,7 @@ from dataclasses import replace
 import numpy as np
 
 from ..errors import ModelError, SimulationError
-from ..simulation.command import NAMED, Command, JointPosition, JointTorque, JointVelocity, controller_name
+from ..simulation.command import NAMED, Command, JointPosition, JointTorque, JointVelocity, controller_name, optional
 from ..simulation.commanded_twist import NOT_YET, commanded_twist
 from ..simulation.state import State
 
@@ -48,7 +48,7 @@ class Combinator:
     @property
     def path_reference(self) -> dict | None:
         """Of the first controller inside that follows a path."""
-        found = (getattr(controller, "path_reference", None) for controller in self.inside)
+        found = (optional(controller, "path_reference") for controller in self.inside)
         return next((reference for reference in found if reference is not None), None)
 
     @property
@@ -131,8 +131,7 @@ class Saturation(Combinator):
     position  [rad, m] of `JointPosition`
     plain     of commands that are plain numbers, one bound or one each; `effort` where that is a number
 
-    Numbers that are not finite pass, for the simulator to refuse. Raises `ModelError` for bounds that are negative or
-    no numbers.
+    Numbers not finite pass, for the simulator to refuse. Raises `ModelError` for bounds negative or no numbers.
     """
 
     def __init__(self, controller: Controller, *, effort: Bound | None = None, velocity: Bound | None = None,

@@ -62,8 +62,8 @@ def _push(vehicle: Vehicle) -> dict:
     radius = max((c.mount.wheel.radius for c in vehicle.contacts), default=0.1)
     g = vehicle.parameters.values["gravity"]
     if vehicle.gauge is not None:                                      # a rolling disc, leaning a little
-        return {"pose": (0, 0, 0, np.deg2rad(12), 0, 0), "xi": {vehicle.gauge.joint: np.sqrt(2.5 * g / radius),
-                                                                "roll_rate": 0.0, "yaw_rate": 0.0}}
+        return {"pose": (0, 0, 0, np.deg2rad(12), 0, 0),
+                "xi": {vehicle.gauge.joint: np.sqrt(2.5 * g / radius), "roll_rate": 0.0, "yaw_rate": 0.0}}
     if "roll_rate" in vehicle.speeds and "pitch_rate" not in vehicle.speeds:   # a bicycle, fast enough to steady itself
         steady = {name: 0.0 for name in vehicle.speeds}
         wheel = next((name for name in vehicle.description.rolling if name in steady), None)

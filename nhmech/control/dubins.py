@@ -14,8 +14,9 @@ WHOLE = 1e-10      # [rad], of unit radius: an arc this little short of a full t
 
 
 def words(d: float, a: float, b: float) -> dict[str, tuple[float, float, float]]:
-    """Lengths of the three parts of every word that exists, for unit radius, from heading a at (0, 0) to heading b at
-    (d, 0).
+    """Lengths of the three parts of every word that exists, for unit radius.
+
+    From heading a at (0, 0) to heading b at (d, 0).
 
     L. E. Dubins, Amer. J. Math. 79 (1957) 497: the shortest path is one of six words of left, right and straight.
     Formulas after A. M. Shkel, V. Lumelsky, Robotics and Autonomous Systems 34 (2001) 179, three of them; the other

@@ -32,8 +32,7 @@ class FeedbackLinearisation(Tracker):
     """
 
     def __init__(self, vehicle: Vehicle, path: Path, *, speed: float = 0.5, stiffness: float = STIFFNESS,
-                 damping: float = DAMPING,
-                 drive: Drive | None = None):
+                 damping: float = DAMPING, drive: Drive | None = None):
         super().__init__(vehicle, path, speed=speed, drive=drive)
         rate = self.speed / self.unit
         self.gains = positive("stiffness", stiffness) * rate ** 2, positive("damping", damping) * rate

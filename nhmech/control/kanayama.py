@@ -30,8 +30,7 @@ class Kanayama(Tracker):
     """
 
     def __init__(self, vehicle: Vehicle, path: Path, *, speed: float = 0.5, along: float = ALONG,
-                 across: float = ACROSS,
-                 heading: float = HEADING, drive: Drive | None = None):
+                 across: float = ACROSS, heading: float = HEADING, drive: Drive | None = None):
         super().__init__(vehicle, path, speed=speed, drive=drive)
         self.gains = (positive("along", along) * self.speed / self.unit, positive("across", across) / self.unit ** 2,
                       positive("heading", heading) / self.unit)

@@ -26,18 +26,16 @@ class LQR:
 
     u = u* - K z with z = (eta, xi - xi*), the displacement from the steady motion (q*, xi*, u*) and the difference of
     speeds. d/dt z = A z + B (u - u*) is the exact linearisation (`linearise`); K solves the algebraic Riccati equation
-    (`regulator`) for the cost
-    sum g_i (z_i / s_i)^2 + sum g_j (u_j / s_j)^2. The scales s are the vehicle's: its length L for displacements, 0.3
-    rad for angles, both per sqrt(L / gravity) for speeds; a wheel's angle counts as the way it rolls; an input's scale
-    is the least that changes some speed by its scale in that time.
+    (`regulator`) for the cost sum g_i (z_i / s_i)^2 + sum g_j (u_j / s_j)^2. The scales s are the vehicle's: its length
+    L for displacements, 0.3 rad for angles, both per sqrt(L / gravity) for speeds; a wheel's angle counts as the way it
+    rolls; an input's scale is the least that changes some speed by its scale in that time.
 
     vehicle  with driven joints
     twist    (forward [m/s], lateral [m/s], yaw rate [rad/s]) of the base in a steady motion near the upright pose,
              found with the efforts as unknowns; or an `Equilibrium`. At rest where None
     keep     names of ignorable displacements to hold too ("forward", "lateral", "yaw", a wheel's joint): the motion's
              own place at time t, x* along its curve, becomes part of the reference. What they depend on is taken along
-    drop     names of states to leave out; their influence on the others is neglected. Names may stand in one text, with
-             commas or spaces
+    drop     names of states to leave out, whose influence on others is neglected; in one text with commas or spaces too
     inputs   names of the driven joints to use; all where empty
     gains    weights g by name of a state; 1 each
     effort   weight of all inputs; or weights by name
@@ -48,8 +46,7 @@ class LQR:
     """
 
     def __init__(self, vehicle: Vehicle, twist: Equilibrium | Sequence[float] | None = None, *,
-                 keep: str | Iterable[str] = "",
-                 drop: str | Iterable[str] = "", inputs: str | Iterable[str] = "",
+                 keep: str | Iterable[str] = "", drop: str | Iterable[str] = "", inputs: str | Iterable[str] = "",
                  gains: Mapping[str, float] | None = None,
                  effort: float | Mapping[str, float] = 1.0, period: float | None = None):
         keep, drop, gains = _words(keep), _words(drop), dict(gains or {})
@@ -110,8 +107,12 @@ class LQR:
 
 
 def steady_motion(variations: Variations, twist: Sequence[float]) -> Equilibrium:
-    """The steady motion of a vehicle with a base twist (forward [m/s], lateral [m/s], yaw rate [rad/s]) nearest to the
-    upright pose, with the efforts it takes. Raises `ModelError` where there is none."""
+    """The steady motion nearest to the upright pose with a base twist, and the efforts it takes.
+
+    twist  (forward [m/s], lateral [m/s], yaw rate [rad/s])
+
+    Raises `ModelError` where there is none.
+    """
     vehicle, motions = variations.subject.vehicle, SteadyMotions(variations, variations.subject.vehicle.driven)
     q = vehicle.configuration()
     point = variations.at(q, np.zeros(variations.xi.numel()))
@@ -128,10 +129,9 @@ def steady_motion(variations: Variations, twist: Sequence[float]) -> Equilibrium
         return motions.family(start, "yaw_rate", turns, dict(zip(wanted, straight[:2])))[-1]
     except MechanicsError as error:
         asked = ", ".join(f"{name} {value:g}" for name, value in wanted.items())
-        raise ModelError(f"{vehicle.name!r} has no steady motion with {asked} near its upright pose: {error}. Ask for "
-                         "a twist that its "
-                         "wheels allow (a car turns only while it rolls), or give the steady motion itself, from "
-                         "SteadyMotions(vehicle).find(...)") from error
+        raise ModelError(f"{vehicle.name!r} has no steady motion with {asked} near its upright pose: "
+                         f"{error}. Ask for a twist that its wheels allow (a car turns only while it rolls), "
+                         "or give the steady motion itself, from SteadyMotions(vehicle).find(...)") from error
 
 
 def state_scales(vehicle: Vehicle, names: Sequence[str], units: Sequence[str]) -> np.ndarray:
@@ -153,8 +153,10 @@ def rolling_radii(vehicle: Vehicle) -> dict[str, float]:
 
 
 def input_scales(vehicle: Vehicle, B: np.ndarray, scales: np.ndarray, time: float | None = None) -> np.ndarray:
-    """The least of each input that changes some state by its scale in a time [s], the vehicle's sqrt(L / gravity) where
-    None, (nu,)."""
+    """The least of each input that changes some state by its scale in a time [s], (nu,).
+
+    Where the time is None, it is the vehicle's sqrt(L / gravity).
+    """
     time = np.sqrt(vehicle.steering.length / vehicle.parameters.values["gravity"]) if time is None else time
     effect = (np.abs(B) / scales[:, None]).max(axis=0, initial=0.0) * time
     return 1 / np.where(effect > 0, effect, 1.0)

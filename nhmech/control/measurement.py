@@ -60,15 +60,12 @@ class MeasurementNoise(Combinator):
     """
 
     def __init__(self, controller: Controller, *, position: float = 0.0, heading: float = 0.0, tilt: float = 0.0,
-                 velocity: float = 0.0,
-                 angular_velocity: float = 0.0, joint_position: float = 0.0, joint_velocity: float = 0.0,
-                 gyro: float = 0.0,
-                 accelerometer: float = 0.0, seed: int = 0):
+                 velocity: float = 0.0, angular_velocity: float = 0.0, joint_position: float = 0.0,
+                 joint_velocity: float = 0.0, gyro: float = 0.0, accelerometer: float = 0.0, seed: int = 0):
         super().__init__(controller)
         self.sizes = dict(position=position, heading=heading, tilt=tilt, velocity=velocity,
-                          angular_velocity=angular_velocity,
-                          joint_position=joint_position, joint_velocity=joint_velocity, gyro=gyro,
-                          accelerometer=accelerometer)
+                          angular_velocity=angular_velocity, joint_position=joint_position,
+                          joint_velocity=joint_velocity, gyro=gyro, accelerometer=accelerometer)
         for name, size in self.sizes.items():
             if not (isinstance(size, (int, float, np.number)) and 0 <= size < math.inf):
                 raise ModelError(f"{name} = {size!r} must be a standard deviation from zero on")
@@ -88,7 +85,7 @@ class MeasurementNoise(Combinator):
     def measured(self, state: State) -> MeasuredState:
         """What is seen of a state; draws the next numbers."""
         sizes, places, normal = self.sizes, state.places, self._rng.standard_normal
-        values = state.values.copy()
+        values = state.values
         x, v = values[places.nq + places.nv:], values[places.nq:places.nq + places.nv]
         base, turn, rates = normal(3), normal(3), normal(6)
         if places.sensors.subject.vehicle is not None:
@@ -97,8 +94,8 @@ class MeasurementNoise(Combinator):
             v[:3] += sizes["velocity"] * rates[:3]
             v[3:6] += sizes["angular_velocity"] * rates[3:]
         elif any(sizes[name] for name in ("position", "heading", "tilt", "velocity", "angular_velocity")):
-            raise ModelError("noise on the base of a system that has none; its coordinates take joint_position and "
-                             "joint_velocity")
+            raise ModelError("noise on the base of a system that has none; "
+                             "its coordinates take joint_position and joint_velocity")
         for size, where in ((sizes["joint_position"], places.joint_position),
                             (sizes["joint_velocity"], places.joint_velocity)):
             values[list(where.values())] += size * normal(len(where))
@@ -132,7 +129,7 @@ class Quantise(Combinator):
         self._before = None
 
     def __call__(self, t: float, state: State) -> Command:
-        places, values = state.places, state.values.copy()
+        places, values = state.places, state.values
         angles, rates = list(places.encoder_angle.values()), list(places.encoder_rate.values())
         values[angles] = np.floor(values[angles] / self.step) * self.step
         if self._before is None:

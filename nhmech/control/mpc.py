@@ -35,8 +35,7 @@ class MPC(Tracker):
     F is the simulator's Runge-Kutta step with the vehicle's Gibbs-Appell equations. r are the errors of P
     (`unicycle.py`) from a point that goes along the path at its pace, from where the vehicle is nearest: across, along,
     heading, speed, turning rate; and how far a driven joint is beyond its limits. Each call takes one Gauss-Newton step
-    from the last solution, shifted in time: F, its derivatives along it, and one bounded linear least-squares problem
-    in u alone.
+    from the last solution, shifted in time: F, its derivatives along it, one bounded least-squares problem in u alone.
 
     M. Diehl, H. G. Bock, J. P. Schloeder, A real-time iteration scheme for nonlinear optimization in optimal feedback
     control, SIAM J. Control Optim. 43 (2005) 1714. Bounded least squares: P. B. Stark, R. L. Parker, Computational
@@ -46,16 +45,15 @@ class MPC(Tracker):
     """
 
     def __init__(self, vehicle: Vehicle, path: Path, *, speed: float = 0.5, stages: int = 20,
-                 horizon: float | None = None,
-                 effort: float = EFFORT):
+                 horizon: float | None = None, effort: float = EFFORT):
         super().__init__(vehicle, path, speed=speed, drive=lambda *_: self.efforts)
         if not vehicle.driven:
             raise ModelError(f"{vehicle.name!r} has no driven joint: there is nothing to control")
         if not (isinstance(stages, (int, np.integer)) and stages >= 1):
             raise ModelError(f"stages = {stages!r} must be a whole number, 1 or more")
         self.stages, self.dynamics = int(stages), dynamics(vehicle)
-        # [s] of a stage
-        self.period = (AHEAD * self.unit / self.speed if horizon is None else positive("horizon", horizon)) / stages
+        ahead = AHEAD * self.unit / self.speed if horizon is None else positive("horizon", horizon)
+        self.period = ahead / stages                                   # [s] of a stage
         self._step = step_jacobian(vehicle, self.period)
         self._errors = compiled(_errors(self.dynamics, self))
         self.unit_effort = _unit_effort(self.dynamics, self)
@@ -95,8 +93,8 @@ class MPC(Tracker):
         if self._plan is None:
             return np.zeros((self.stages, self.dynamics.nu))
         begun, u = self._plan
-        return u[np.clip(np.floor(np.arange(self.stages) + (t - begun) / self.period + 1e-9).astype(int), 0,
-                         self.stages - 1)]
+        passed = np.floor(np.arange(self.stages) + (t - begun) / self.period + 1e-9).astype(int)
+        return u[np.clip(passed, 0, self.stages - 1)]
 
     def _reference(self, t: float) -> np.ndarray:
         """Of the point that goes ahead, at the end of each stage: x, y, heading, speed, turning rate, (N, 5)."""

@@ -33,8 +33,7 @@ class Path(ABC):
         """x [m], y [m], heading [rad], curvature [1/m]; s in [0, length] of an open path, any s of a closed one."""
 
     def at(self, s) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
-        """x [m], y [m], heading [rad] (continuous, not wrapped) and curvature [1/m] (left positive) at arc length s
-        [m]."""
+        """x [m], y [m], heading [rad] (not wrapped) and curvature [1/m] (left positive) at arc length s [m]."""
         if self.closed:
             return self._inner(s)
         inside = min(max(s, 0.0), self.length) if isinstance(s, float) else np.minimum(np.maximum(s, 0.0), self.length)
@@ -74,8 +73,7 @@ class Path(ABC):
         return s % self.length if self.closed and near is None else s
 
     def entry(self, point, heading, unit: float):
-        """s where a follower at `point` (..., 2) [m] that looks along `heading` (...) [rad] joins the path; then `near`
-        leads it on.
+        """s where a follower at `point` (..., 2) [m] that looks along `heading` (...) [rad] joins; `near` leads it on.
 
         The nearest point of the branch with the least |p(s) - point|^2 + unit^2 |t(s) - t|^2, t the tangents: where a
         path crosses itself, the nearest point alone may lie on the branch that runs across. Beside a crossing at right
@@ -83,10 +81,12 @@ class Path(ABC):
 
         unit  [m] that one radian counts as, e.g. the vehicle's length
 
-        Raises `ModelError` as `nearest` does.
+        Raises `ModelError` as `nearest` does, and for a heading that is not finite.
         """
-        point = finite_points(point)
-        return self.nearest(point, near=self._coarse(point, np.asarray(heading, dtype=float), unit))
+        point, heading = finite_points(point), np.asarray(heading, dtype=float)
+        if not np.isfinite(heading).all():
+            raise ModelError(f"heading = {heading} must be finite [rad]")
+        return self.nearest(point, near=self._coarse(point, heading, unit))
 
     def _refined(self, x: np.ndarray, y: np.ndarray, s: np.ndarray, widest: float) -> np.ndarray:
         for _ in range(ROUNDS):

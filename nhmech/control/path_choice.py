@@ -18,8 +18,7 @@ SIDEWAYS = 1.0      # [m/s^2] speed^2 / scale: what a rider would call gentle
 
 
 def scale(vehicle, speed: float | None = None) -> float:
-    """The length [m] by which paths are sized: that of the vehicle's axles, more where `speed` [m/s] asks for wide
-    turns."""
+    """The length [m] that sizes paths: that of the vehicle's axles, or more if `speed` [m/s] asks for wide turns."""
     return max(vehicle.steering.length, (speed or 0.0) ** 2 / SIDEWAYS)
 
 
@@ -64,9 +63,8 @@ def _waypoints(file: File) -> Iterator[tuple[float, float]]:
                     yield x, y
                 except ValueError as error:
                     if not first:
-                        raise ModelError(f"{file}, line {number}: {','.join(row)!r} does not begin with two numbers, x "
-                                         "and y [m]"
-                                         ) from error
+                        raise ModelError(f"{file}, line {number}: {','.join(row)!r} "
+                                         "does not begin with two numbers, x and y [m]") from error
                 first = False
     except OSError as error:
         raise ModelError(f"{file}: {error.strerror or error}") from error

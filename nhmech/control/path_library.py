@@ -29,8 +29,7 @@ def circle(radius: float, left: bool = True) -> Path:
 
 
 class FigureEight(Path):
-    """Bernoulli's lemniscate r^2 = a^2 cos 2 theta, from its crossing into the right lobe and back through the left
-    one.
+    """Bernoulli's lemniscate r^2 = a^2 cos 2 theta, from its crossing into the right lobe, then through the left one.
 
     a  half its width [m]; the tightest radius, at both tips, is a / 3
 
@@ -38,8 +37,8 @@ class FigureEight(Path):
 
         p = a / (2 dn^2) (sn, sn cn),   heading = 3 arctan(cn) - pi/2,   curvature = -3 sn / (sqrt(2) a dn)
 
-    so that arc length is exact and the path is smooth everywhere (C. L. Siegel, Topics in Complex Function Theory, vol.
-    I, chapter 1).
+    so that arc length is exact and the path is smooth everywhere (C. L. Siegel, Topics in Complex Function Theory,
+    vol. I, chapter 1).
     """
 
     def __init__(self, a: float):
@@ -126,8 +125,8 @@ def spline(waypoints, closed: bool = False) -> Path:
     points = np.asarray(waypoints, dtype=float)
     least = 3 if closed else 2
     if points.ndim != 2 or points.shape[1] != 2 or len(points) < least or not np.isfinite(points).all():
-        raise ModelError(f"waypoints must be {least} or more rows of x and y, finite numbers [m]; got shape "
-                         f"{points.shape}")
+        raise ModelError(f"waypoints must be {least} or more rows of x and y, "
+                         f"finite numbers [m]; got shape {points.shape}")
     if closed:
         points = np.vstack([points, points[:1]])
     chords = np.linalg.norm(np.diff(points, axis=0), axis=1)

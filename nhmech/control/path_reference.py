@@ -20,8 +20,10 @@ MOMENTS = 4000       # of a run at which the distance is worked out, at most
 
 def path_reference(vehicle: Vehicle, path: Path, *, joint: int = 1, point: Sequence[float] = (0.0, 0.0, 0.0),
                    axle: Sequence[float] = (0.0, 1.0, 0.0), backwards: bool = False) -> dict:
-    """JSON values that say what is to stay on which path. A controller whose attribute `path_reference` is such a dict
-    has it saved with its runs (`Trajectory.settings["path"]`), and `nhmech plot` and `nhmech report` draw its errors.
+    """JSON values that say what is to stay on which path.
+
+    A controller whose attribute `path_reference` is such a dict has it saved with its runs
+    (`Trajectory.settings["path"]`), and `nhmech plot` and `nhmech report` draw its errors.
 
     joint      index in Pinocchio's model of the joint whose body is to follow; 1 is the base's
     point      the body's point that is to stay on the path, in the body's frame (3,) [m]
@@ -31,15 +33,14 @@ def path_reference(vehicle: Vehicle, path: Path, *, joint: int = 1, point: Seque
     x, y, heading, _ = path.at(np.linspace(0.0, path.length, SAMPLES + 1))
     rounded = [[float(f"{value:.{DIGITS}g}") for value in column]
                for column in (x, y, np.broadcast_to(heading, x.shape))]
-    return {"length": float(path.length), "closed": bool(path.closed), "x": rounded[0], "y": rounded[1],
-            "heading": rounded[2],
+    return {"length": float(path.length), "closed": bool(path.closed),
+            "x": rounded[0], "y": rounded[1], "heading": rounded[2],
             "body": vehicle.model.names[joint], "point": [float(c) for c in point], "axle": [float(c) for c in axle],
             "backwards": backwards}
 
 
 class Sampled(Path):
-    """A path from evenly spaced points and headings: cubic Hermite pieces, of 4th order where the curvature does not
-    jump."""
+    """A path from evenly spaced points and headings: cubic Hermite pieces, of 4th order where curvature has no jump."""
 
     def __init__(self, length: float, closed: bool, x: Sequence[float], y: Sequence[float], heading: Sequence[float]):
         from scipy.interpolate import CubicHermiteSpline
@@ -65,8 +66,8 @@ class PathError:
 
     path     `Path`
     t        moments (n,) [s];  point  what was to stay on the path (n, 2) [m]
-    lateral  of the point, positive to the left of the path (n,) [m];  heading  against the tangent, in (-pi, pi] (n,)
-             [rad]
+    lateral  of the point, positive to the left of the path (n,) [m]
+    heading  against the tangent, in (-pi, pi] (n,) [rad]
     """
 
     path: Path
@@ -95,11 +96,9 @@ def followed_path(trajectory: Trajectory) -> Path | None:
 
 
 def path_error(vehicle: Vehicle, trajectory: Trajectory, path: Path | None = None) -> PathError | None:
-    """Errors of a run against `path`, of the base's origin; where that is None, against what its controller followed;
-    None without either.
+    """Errors of a run against `path`, of the base's origin; else against what its controller followed; else None.
 
-    lateral = (p - p(s)) . normal(s), heading = that of the body less that of the tangent, at the path's nearest point s
-    to p.
+    lateral = (p - p(s)) . normal(s), heading = that of the body less that of the tangent, s nearest to p on the path.
     """
     kept = trajectory.settings.get("path")
     if path is not None:

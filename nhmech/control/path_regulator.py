@@ -1,5 +1,4 @@
-"""Following a path with preview: linear-quadratic in the distance from the path, the heading, and all they depend
-on."""
+"""Following a path with preview: linear-quadratic in distance from the path, heading, and all they depend on."""
 
 from __future__ import annotations
 
@@ -36,8 +35,10 @@ class Tracked:
 
     @classmethod
     def of(cls, vehicle: Vehicle, q: np.ndarray, joint: int) -> Tracked:
-        """The middle of the contact points, at q, of the wheels whose axle is fixed to a body. Raises `ModelError`
-        where it has none."""
+        """The middle of the contact points, at q, of the wheels whose axle is fixed to a body.
+
+        Raises `ModelError` where it has none.
+        """
         on = [i for i, c in enumerate(vehicle.contacts) if c.mount.body == joint and c.mount.axle is not None]
         if not on:
             raise ModelError(f"no wheel's axle is fixed to body {vehicle.model.names[joint]!r} of {vehicle.name!r}: "
@@ -56,8 +57,7 @@ class Tracked:
         return data.oMi[self.joint].act(self.point)[:2], float(np.arctan2(forward[1], forward[0]))
 
     def rows(self, vehicle: Vehicle, q: np.ndarray) -> np.ndarray:
-        """Displacement of the point forwards and to the left, and turn of the axle, per displacement eta of the fibre,
-        (3, nv)."""
+        """Displacement (3, nv) of the point forwards and to the left, and turn of the axle, per eta of the fibre."""
         data = vehicle.model.createData()
         pin.computeJointJacobians(vehicle.model, data, q)
         J = pin.getJointJacobian(vehicle.model, data, self.joint, pin.LOCAL)
@@ -67,21 +67,21 @@ class Tracked:
 
 
 class PathRegulator:
-    """u_k = -K z_k - sum_i G_i kappa(s_k + |v| i T), i = 0 ... N - 1, with z = (lateral error, heading error, what they
-    depend on).
+    """u_k = -K z_k - sum_i G_i kappa(s_k + |v| i T), i = 0 ... N - 1, z the errors of a path and what they depend on.
 
-    About straight running at speed v, dz/dt = A z + B u - |v| kappa e_heading: A and B are the exact linearisation, its
-    base's place and heading replaced by those of the tracked axle; the states are the least set that the lateral error
-    depends on. The input and the curvature are held over the period T. The cost int y'Qy + w'Rw dt, where z and u
-    differ by y and w from the steady turn of that curvature, gives K and P by the Riccati equation. What is known of
-    the curvature ahead enters as (Tomizuka and Whitney, ASME J. Dyn. Syst. Meas. Control 97 (1975) 319; Sharp and
-    Valtetsidis, Vehicle System Dynamics 35 supplement (2001) 101)
+    z begins with lateral error and heading error. About straight running at speed v,
+    dz/dt = A z + B u - |v| kappa e_heading: A and B are the exact linearisation, its base's place and heading replaced
+    by those of the tracked axle; the states are the least set that the lateral error depends on. The input and the
+    curvature are held over the period T. The cost int y'Qy + w'Rw dt, where z and u differ by y and w from the steady
+    turn of that curvature, gives K and P by the Riccati equation. What is known of the curvature ahead enters as
+    (Tomizuka and Whitney, ASME J. Dyn. Syst. Meas. Control 97 (1975) 319; Sharp and Valtetsidis, Vehicle System
+    Dynamics 35 supplement (2001) 101)
 
         G_0 = S (B'P e + l'),   G_i = S B'(A_c')^(i-1) f,   S = (R + B'P B)^-1,   f = m - K'l' + A_c'P e,
         A_c = A - B K,
 
-    all of the sampled system, l and m the sampled cost's products of the curvature with w and z; G_0 less the u of the
-    steady turn.
+    all of the sampled system, l and m the sampled cost's products of the curvature with w and z; G_0 less the steady
+    turn's u.
 
     vehicle    a vehicle
     motion     its straight running
@@ -96,9 +96,8 @@ class PathRegulator:
     """
 
     def __init__(self, vehicle: Vehicle, variations: Variations, motion: Equilibrium, joint: int, *,
-                 inputs: tuple[str, ...] = (),
-                 rates: tuple[str, ...] = (), gains: Mapping[str, float], effort: float = 1.0,
-                 period: float, preview: float):
+                 inputs: tuple[str, ...] = (), rates: tuple[str, ...] = (), gains: Mapping[str, float],
+                 effort: float = 1.0, period: float, preview: float):
         self.vehicle, self.period = vehicle, period
         point = variations.at(motion.q, motion.xi, motion.u, ignorable=True)
         v = point.v
@@ -132,8 +131,7 @@ class PathRegulator:
             raise ModelError(f"gains: there is no {unknown[0]!r}; there are {', '.join(self.names)}")
         self.Q, self.R = np.diag(weights), np.diag(effort / input_scales(vehicle, self.B, scales, time) ** 2)
         self.K, self.P = regulator(self.A, self.B, self.Q, self.R, names=self.names, inputs=inputs or rates,
-                                   of=repr(vehicle.name),
-                                   period=period)
+                                   of=repr(vehicle.name), period=period)
         self.bend = np.zeros(len(states))                                            # dz/dt per curvature
         self.bend[self.names.index(YAW)] = -self.speed
         self.turn, self.hold = self._steady_turn()

@@ -25,10 +25,10 @@ class Polar(Tracker):
 
         V = (e^2 + alpha^2 + h theta^2) / 2,   dV/dt = -gamma e^2 cos^2(alpha) - k alpha^2 <= 0
 
-    Near the goal e falls as exp(-gamma t), alpha and theta with the roots of x^2 + k x + gamma^2 h; for h > 1 and 2
-    gamma < k < gamma (h + 1) they fall faster, and the vehicle arrives on a straight line. It goes backwards where the
-    goal is behind it, |alpha| > pi/2. u and omega are scaled down together where |u| is above `speed`, which leaves the
-    path as it is.
+    Near the goal e falls as exp(-gamma t), alpha and theta with the roots of x^2 + k x + gamma^2 h; for h > 1 and
+    2 gamma < k < gamma (h + 1) they fall faster, and the vehicle arrives on a straight line. It goes backwards where
+    the goal is behind it, |alpha| > pi/2. u and omega are scaled down together where |u| is above `speed`, which leaves
+    the path as it is.
 
     M. Aicardi, G. Casalino, A. Bicchi, A. Balestrino, Closed loop steering of unicycle-like vehicles via Lyapunov
     techniques, IEEE Robotics & Automation Magazine 2 (1995) 27.
@@ -37,8 +37,7 @@ class Polar(Tracker):
     """
 
     def __init__(self, vehicle: Vehicle, path: Path, *, speed: float = 0.5, approach: float = APPROACH,
-                 align: float = ALIGN,
-                 weight: float = WEIGHT, drive: Drive | None = None):
+                 align: float = ALIGN, weight: float = WEIGHT, drive: Drive | None = None):
         super().__init__(vehicle, path, speed=speed, drive=drive)
         if path.closed:
             raise ModelError("Polar drives to the end of a path, and a closed one has none: take an open path, such as "

@@ -23,9 +23,9 @@ class PurePursuit(Tracker):
 
         curvature = 2 y_G / l^2,   omega = v curvature
 
-    On a path of constant curvature the error vanishes; elsewhere, from the linearised loop e'' + 2 e'/l + 2 e/l^2 = l/3
-    dcurvature/ds, corners are cut by about l^3/6 dcurvature/ds. Farther than l from the path, the goal is the nearest
-    point.
+    On a path of constant curvature the error vanishes; elsewhere, from the linearised loop
+    e'' + 2 e'/l + 2 e/l^2 = l/3 dcurvature/ds, corners are cut by about l^3/6 dcurvature/ds. Farther than l from the
+    path, the goal is the nearest point.
 
     R. C. Coulter, Implementation of the pure pursuit path tracking algorithm, CMU-RI-TR-92-01 (1992).
     """
@@ -42,8 +42,7 @@ class PurePursuit(Tracker):
 
 
 def goal(path: Path, point: tuple[float, float], s: float, lookahead: float) -> float:
-    """s [m] of the first point of the path after s at the distance `lookahead` from `point`; s itself where the path is
-    farther away."""
+    """s [m] of the first point after s at the distance `lookahead` from `point`; s itself where the path is farther."""
     def distance(at: float) -> tuple[float, float]:
         x, y, heading, _ = (float(value) for value in path.at(np.float64(at)))
         dx, dy = x - point[0], y - point[1]

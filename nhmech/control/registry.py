@@ -54,8 +54,7 @@ class Parameter:
         return self._kind is not None
 
     def read(self, text: str):
-        """The value of a word: of the default's type, else of the annotation's; vectors are numbers with commas between
-        them.
+        """The value of a word, of the default's type, else of the annotation's; vectors are numbers with commas.
 
         Raises `ModelError` that names the parameter."""
         kind = self._kind
@@ -115,8 +114,7 @@ def one_line(controller) -> str:
 
 
 def parameters(controller) -> dict[str, Parameter]:
-    """Parameters of a controller class by name, `vehicle` and the like included. Raises `ModelError` for a class that
-    does not tell."""
+    """Parameters of a controller class by name, `vehicle` and the like included; `ModelError` if it does not tell."""
     kinds = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
     try:
         signature = inspect.signature(controller)
@@ -146,8 +144,8 @@ def make_controller(controller, vehicle, *, path=None, speed: float | None = Non
     if not inspect.isclass(controller):
         for what, given in (("path", path is not None), ("speed", speed is not None), ("settings", bool(settings))):
             if given:
-                raise ModelError(f"{_name(controller)} is a function (t, state): it takes no {what}; write a class to "
-                                 "have some")
+                raise ModelError(f"{_name(controller)} is a function (t, state): it takes no {what}; "
+                                 "write a class to have some")
         return controller
     known, name = parameters(controller), controller.__name__
     first = next(iter(known), None)

@@ -13,10 +13,9 @@ MARGINAL = 1e-6        # so near to the edge of stability that a regulator must 
 
 
 def regulator(A: np.ndarray, B: np.ndarray, Q: np.ndarray, R: np.ndarray, *, names: Sequence[str],
-              inputs: Sequence[str],
-              of: str = "the system", period: float | None = None) -> tuple[np.ndarray, np.ndarray]:
-    """K (nu, n) and P (n, n): u = -K x minimises J = int x'Q x + u'R u dt for dx/dt = A x + B u, and the least J is
-    x0'P x0.
+              inputs: Sequence[str], of: str = "the system",
+              period: float | None = None) -> tuple[np.ndarray, np.ndarray]:
+    """K (nu, n) and P (n, n): u = -K x minimises J = int x'Q x + u'R u dt for dx/dt = A x + B u; the least is x0'P x0.
 
     A'P + P A - P B R^-1 B'P + Q = 0, K = R^-1 B'P (Kalman, Bol. Soc. Mat. Mexicana 5 (1960) 102). With a `period` [s]
     the input is held that long, and K minimises the same J under that restriction (`sampled`).
@@ -24,8 +23,7 @@ def regulator(A: np.ndarray, B: np.ndarray, Q: np.ndarray, R: np.ndarray, *, nam
     A, B, Q, R     (n, n), (n, nu), (n, n), (nu, nu), Q and R diagonal
     names, inputs  what the states and the inputs are called, `of` whose they are: for the messages
 
-    Raises `ModelError` where no input reaches a mode that does not decay by itself, or where Q does not see such a
-    mode, naming it.
+    Raises `ModelError`, naming the mode, where one that does not decay by itself is reached by no input or unseen by Q.
     """
     from scipy.linalg import solve_continuous_are, solve_discrete_are
 
@@ -42,9 +40,9 @@ def regulator(A: np.ndarray, B: np.ndarray, Q: np.ndarray, R: np.ndarray, *, nam
             P = solve_discrete_are(A, B, Q, R, s=N)
             K = np.linalg.solve(R + B.T @ P @ B, B.T @ P @ A + N.T)
     except (np.linalg.LinAlgError, ValueError) as error:
-        raise ModelError(f"no regulator was found for {of}: the Riccati equation of {', '.join(names)} has no "
-                         "stabilising "
-                         f"solution ({error}); change the weights, or leave a state out with drop=") from error
+        raise ModelError(f"no regulator was found for {of}: "
+                         f"the Riccati equation of {', '.join(names)} has no stabilising solution ({error}); "
+                         "change the weights, or leave a state out with drop=") from error
     return u[:, None] * K / x, P / x[:, None] / x
 
 
@@ -86,10 +84,9 @@ def _check(A: np.ndarray, B: np.ndarray, Q: np.ndarray, names: tuple[str, ...], 
             parts = ", ".join(names[i] for i in np.argsort(-share) if share[i] > 0.3 * share.max())
             rate = f"{value.real + 0.0:.3g}" + (f" {value.imag:+.3g}i" if abs(value.imag) > 1e-6 else "")
             if what == "reached":
-                raise ModelError(f"{of} cannot be stabilised: to first order no input "
-                                 f"({', '.join(inputs) or 'there is none'}) "
-                                 f"reaches {parts}, a mode with eigenvalue {rate} 1/s. Leave it out of the state with "
-                                 "drop= if it may "
+                raise ModelError(f"{of} cannot be stabilised: "
+                                 f"to first order no input ({', '.join(inputs) or 'there is none'}) reaches {parts}, "
+                                 f"a mode with eigenvalue {rate} 1/s. Leave it out of the state with drop= if it may "
                                  "drift, use or drive another joint, or linearise about a motion where it is reached "
                                  "(steering does nothing while a vehicle stands)")
             raise ModelError(f"the cost does not see {parts} of {of}, a mode with eigenvalue {rate} 1/s that does not "

@@ -14,8 +14,7 @@ from ..vehicle.vehicle import Vehicle
 
 @dataclass(frozen=True, eq=False)
 class SteadyReference:
-    """Everything the dynamics sees stands still, so that v is constant: T_WB(t) = T_WB(0) exp(t V), joints at constant
-    rates.
+    """Everything the dynamics sees stands still, so v is constant: T_WB(t) = T_WB(0) exp(t V), constant joint rates.
 
     q, v     (nq,), (nv,) at t = 0
     heading  whether the reference keeps its own heading; else it is turned about the normal to that of the state
@@ -40,8 +39,7 @@ class SteadyReference:
                                              for name, rate in zip(names[6:], self.v[6:])])
 
     def _heading(self, T: np.ndarray) -> float:
-        """Angle about n of R = Rz(yaw) Rx(roll) Ry(pitch), up to a constant: that of the y axis, which a pitching base
-        keeps level."""
+        """Angle about n of R = Rz(yaw) Rx(roll) Ry(pitch), up to a constant: of the y axis, level in any pitch."""
         across, along = self._level @ T[:3, 1]
         return math.atan2(along, across)
 

@@ -46,8 +46,8 @@ class Tracker(ABC):
 
     def __init__(self, vehicle: Vehicle, path: Path, *, speed: float = 0.5, drive: Drive | None = None):
         if not isinstance(path, Path):
-            raise ModelError(f"{type(self).__name__} follows a path, such as path_library.make_path(\"figure8\"), not "
-                             f"{path!r}")
+            raise ModelError(f"{type(self).__name__} follows a path, "
+                             f"such as path_library.make_path(\"figure8\"), not {path!r}")
         if drive is not None and not callable(drive):
             raise ModelError(f"drive = {drive!r} must be a callable (vehicle, twist) -> controller, such as "
                              "control.TwistDrive")
@@ -65,8 +65,7 @@ class Tracker(ABC):
     # -- what a tracker adds ---------------------------------------------------------------------------------------
     @abstractmethod
     def law(self, t: float, pose: tuple[float, float, float], s: float) -> tuple[float, float]:
-        """Speed [m/s] and turning rate [rad/s] of P, at `pose` x, y and heading; s [m] is the path's nearest point to
-        the tracked one."""
+        """Speed [m/s] and turning rate [rad/s] of P, at `pose` x, y, heading; s [m] is nearest to the tracked point."""
 
     # -- the controller --------------------------------------------------------------------------------------------
     def reset(self) -> None:
@@ -122,8 +121,7 @@ class Tracker(ABC):
         return float((py - y) * math.cos(heading) - (px - x) * math.sin(heading)), wrapped(pose[2] - float(heading))
 
     def _nearest(self, pose: tuple[float, float, float], near: float | None) -> float:
-        """s of the path's nearest point around `near`; where nothing is known yet, on the branch that runs the way P
-        looks."""
+        """s of the nearest point around `near`; if nothing is known yet, on the branch that runs the way P looks."""
         point = self._tracked(pose)
         if near is None:
             return float(self.path.entry(point, pose[2], self.unicycle.length))
@@ -142,8 +140,10 @@ class Tracker(ABC):
 
     # -- errors, for plots -----------------------------------------------------------------------------------------
     def error(self, state: State) -> tuple[float, float, float]:
-        """(along, lateral, heading): ahead of the timetable [m], left of the path [m], and from its tangent [rad], of
-        the tracked point."""
+        """(along, lateral, heading): the tracked point ahead of the timetable [m], left of the path [m], turned [rad].
+
+        The heading is from the path's tangent.
+        """
         return self._error(state.t, state.pose, self._s)[0]
 
     def errors(self, trajectory: Trajectory) -> np.ndarray:
@@ -164,8 +164,7 @@ class Tracker(ABC):
     # -- the start -------------------------------------------------------------------------------------------------
     @property
     def start(self) -> dict:
-        """pose, joints and xi for `Simulator.reset`: the tracked point at the path's beginning, steered and moving
-        along it."""
+        """pose, joints, xi for `Simulator.reset`: the tracked point where the path begins, steered, moving along it."""
         x, y, heading, curvature = (float(value) for value in self.path.at(np.float64(0.0)))
         x, y = x - self.ahead * math.cos(heading), y - self.ahead * math.sin(heading)
         speed = self.pace(0.0)

@@ -21,8 +21,7 @@ FOLLOWS = 1e-6       # relative to the state: what a step from one record may mi
 class TrackingLQR:
     """u_k = u*_k - K_k (x_k - x*_k) along a recorded run (x*, u*).
 
-    A_k, B_k are the exact Jacobians of the integration steps from one record to the next (`step_jacobian`), so that K
-    minimises
+    A_k, B_k are the exact Jacobians of the steps from one record to the next (`step_jacobian`), so that K minimises
 
         sum_k (x_k - x*_k)'Q (x_k - x*_k) + (u_k - u*_k)'R (u_k - u*_k) + final (x_N - x*_N)'Q (x_N - x*_N)
 
@@ -43,8 +42,7 @@ class TrackingLQR:
     """
 
     def __init__(self, vehicle, trajectory: Trajectory, *, dt: float | None = None,
-                 gains: Mapping[str, float] | None = None,
-                 effort: float = 0.1, final: float = 10.0):
+                 gains: Mapping[str, float] | None = None, effort: float = 0.1, final: float = 10.0):
         subject, run = Subject.of(vehicle), trajectory
         if run.kinematic:
             raise ModelError("a kinematic run has no forces to regulate: record one in dynamic mode")
@@ -130,8 +128,7 @@ def riccati_backwards(A: np.ndarray, B: np.ndarray, Q: np.ndarray, R: np.ndarray
 
 
 def _scales(subject: Subject, names: tuple[str, ...], nconf: int) -> tuple[np.ndarray, float]:
-    """What of each flat coordinate and speed costs one unit (inf: nothing), and the time in which inputs are measured
-    [s]."""
+    """What of each flat coordinate and speed costs one unit (inf: nothing), and the time that measures inputs [s]."""
     vehicle = subject.vehicle
     if vehicle is None:
         return np.ones(len(names)), 1.0
@@ -144,6 +141,6 @@ def _scales(subject: Subject, names: tuple[str, ...], nconf: int) -> tuple[np.nd
             scales.append(np.inf if name in rolled else length if i < 3 else ANGLE / 2 if i < 7 else ANGLE)
         else:
             unit = subject.equations.units[i - nconf]
-            scales.append((length / rolled[name] if name in rolled else length if unit.startswith("m")
-                           else ANGLE) / time)
+            size = length / rolled[name] if name in rolled else length if unit.startswith("m") else ANGLE
+            scales.append(size / time)
     return np.array(scales), time

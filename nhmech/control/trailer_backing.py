@@ -31,13 +31,12 @@ class TrailerBacking:
     In reverse the hitch angles are unstable: a straight train jack-knifes. The steering rate is the input of
     `PathRegulator` with the distance and heading of the last axle, all hitch angles and the steering angle as states,
     from the exact linearisation of the kinematics at the given speed; hitches on and off the axle are treated alike.
-    (In chained form, after Sordalen, *Conversion of the kinematics of a car with n trailers into a chained form*, Proc.
-    IEEE ICRA 1993, 382, on-axle hitches are needed; near the path both are the same feedback, linear in the distance of
-    the last axle and its derivatives by arc length.)
+    (In chained form, after Sordalen, *Conversion of the kinematics of a car with n trailers into a chained form*,
+    Proc. IEEE ICRA 1993, 382, on-axle hitches are needed; near the path both are the same feedback, linear in
+    the distance of the last axle and its derivatives by arc length.)
 
     Steering ends somewhere, so no feedback unfolds every train backwards: where a hitch angle passes 40 degrees the car
-    pulls forward, steering straight, which straightens any train, until all hitch angles are below 4 degrees. Then it
-    backs again.
+    pulls forward, steering straight, which straightens any train, and backs again once all are below 4 degrees.
 
     vehicle  a car with driven steering and at least one trailer
     path     what the ground point below the last axle follows, from its beginning to its end, with the train in front
@@ -66,8 +65,8 @@ class TrailerBacking:
         variations = Variations(vehicle)
         motion = steady_motion(variations, (self.speed, 0.0, 0.0))
         self.regulator = PathRegulator(vehicle, variations, motion, vehicle.model.getJointId(chain[-1]),
-                                       rates=(self.steer,),
-                                       gains=GAINS | dict(gains or {}), effort=effort, period=period,
+                                       rates=(self.steer,), gains=GAINS | dict(gains or {}),
+                                       effort=effort, period=period,
                                        preview=preview * vehicle.steering.length / abs(speed))
         self.drive, self.limits, self.hitches = TwistDrive(vehicle, (0, 0, 0)), vehicle.limits[self.steer], chain
         self.reset()
@@ -83,8 +82,7 @@ class TrailerBacking:
 
     @property
     def start(self) -> dict:
-        """Arguments for `Simulator.reset`: straight, the last axle at the beginning of the path, its back towards
-        it."""
+        """Arguments for `Simulator.reset`: straight, the last axle where the path begins, its back towards it."""
         return {"pose": self.regulator.start_pose(self.path)}
 
     @property

@@ -49,8 +49,7 @@ def trailer_joints(vehicle: Vehicle, last: str = "") -> tuple[str, ...]:
 
 @dataclass(frozen=True)
 class Link:
-    """One trailer: `hitch` h [m] behind the axle of the body in front (negative: before it), own axle `drawbar` l [m]
-    behind the hitch."""
+    """One trailer: `hitch` h [m] behind the axle in front (negative: before it), axle `drawbar` l [m] behind that."""
 
     joint: str
     hitch: float

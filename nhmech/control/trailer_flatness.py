@@ -32,8 +32,8 @@ class TrailerFlatness:
 
     l_i the drawbars: headings, hitch angles, and from tau_0' the curvature of the car's own path and its steering
     follow from n + 2 derivatives of the curve, found by truncated Taylor series. Speeds are means over the control
-    period T, and steering, which runs straight from one moment to the next, is set phi - (phi(t + T) - 2 phi(t) + phi(t
-    - T)) / 12, so that it has the right mean in between.
+    period T, by Gauss's quadrature; steering, which runs straight from one moment to the next, is set
+    phi - (phi(t + T) - 2 phi(t) + phi(t - T)) / 12, so that it has the right mean in between.
 
     The curve is a spline of degree 9 through 1200 points of the path. In dynamic mode the servos' lag, and in reverse
     every error, adds up: this is the feed-forward of a path that `TrackingLQR` or `TrailerBacking` then hold.
@@ -55,10 +55,9 @@ class TrailerFlatness:
         self.links = trailer_links(vehicle, trailer_joints(vehicle, trailer))
         for link in self.links:
             if abs(link.hitch) > ON_AXLE:
-                raise ModelError(f"{link.joint!r} of {vehicle.name!r} sits {link.hitch:.4g} m behind the axle in front "
-                                 "of it: the last "
-                                 "axle is a flat output only with every hitch over an axle. TrailerBacking and "
-                                 "TrackingLQR take them anywhere")
+                raise ModelError(f"{link.joint!r} of {vehicle.name!r} sits {link.hitch:.4g} m behind the axle "
+                                 "in front of it: the last axle is a flat output only with every hitch over an axle. "
+                                 "TrailerBacking and TrackingLQR take them anywhere")
         s = np.linspace(0.0, path.length, POINTS + 1)
         points = path.point(s)
         if path.closed:
@@ -92,11 +91,10 @@ class TrailerFlatness:
                                  f"{limit.upper:.3f}: take a wider path, or one whose curvature changes more smoothly")
             rate = np.abs(np.diff(angle)) / places[1] * abs(self.speed)
             if rate.max() > limit.velocity:
-                raise ModelError(f"the path asks {name!r} of {self.vehicle.name!r} for {rate.max():.3g} rad/s at "
-                                 f"s = {places[rate.argmax()]:.3g} m, more than {limit.velocity:.3g}: drive more "
-                                 "slowly, or take a "
-                                 f"path whose curvature changes smoothly ({len(self.links)} derivatives of it are "
-                                 "used)")
+                raise ModelError(f"the path asks {name!r} of {self.vehicle.name!r} for {rate.max():.3g} "
+                                 f"rad/s at s = {places[rate.argmax()]:.3g} m, more than {limit.velocity:.3g}: "
+                                 "drive more slowly, or take a path whose curvature changes smoothly "
+                                 f"({len(self.links)} derivatives of it are used)")
 
     def chain(self, s: float) -> tuple[np.ndarray, np.ndarray]:
         """Series of p_0 (m, 2), and headings of car and trailers (n + 1,)."""
@@ -111,8 +109,7 @@ class TrailerFlatness:
         return p, np.array(headings[::-1])
 
     def steering(self, s: float) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Steering angles [rad] in the order of `vehicle.steering.steered`, (|dp_0/ds|, d theta_0/ds), and headings (n
-        + 1,)."""
+        """Steering angles [rad] as in `vehicle.steering.steered`, (|dp_0/ds|, d theta_0/ds), and headings (n + 1,)."""
         p, headings = self.chain(s)
         first, second = p[1], 2 * p[2]
         along = float(np.hypot(*first))
@@ -138,8 +135,7 @@ class TrailerFlatness:
         return now - (after - 2 * now + before) / 12
 
     def _mean(self, t: float) -> np.ndarray:
-        """xi for the control period from t on, (nxi,): constant over it, it goes as far as the path asks. By Gauss's
-        quadrature."""
+        """xi (nxi,), constant over the control period from t on, that goes as far as the path asks."""
         h, begin, end = self.period, self._held(t), self._held(t + self.period)
         rows, wanted = np.zeros((len(self._rows), len(self.vehicle.speeds))), np.zeros(len(self._rows))
         for node, weight in zip(*GAUSS):
@@ -150,8 +146,8 @@ class TrailerFlatness:
             E, e0 = self._frame(t, self._q, self.vehicle.theta)
             rates = (end - begin)[self._leaders] / h
             rows += weight / 2 * E[self._rows]
-            wanted += weight / 2 * (np.array([self.speed * along,
-                                              *(rates if self._leaders else [self.speed * turning])]) - e0[self._rows])
+            steered = rates if self._leaders else [self.speed * turning]
+            wanted += weight / 2 * (np.array([self.speed * along, *steered]) - e0[self._rows])
         return np.linalg.lstsq(rows, wanted, rcond=1e-9)[0]
 
     def __call__(self, t: float, state: State) -> Command:

@@ -52,8 +52,7 @@ class TwistDrive:
         return self.follow(t, state, wanted)
 
     def follow(self, t: float, state: State, wanted: np.ndarray) -> tuple[JointPosition, JointVelocity]:
-        """Commands for one twist (3,), which `commanded_twist` shows from then on. Raises `ModelError` for another
-        shape."""
+        """Commands for one twist (3,), which `commanded_twist` shows from then on; `ModelError` for another shape."""
         if np.shape(wanted) != (3,):
             raise ModelError(f"the twist is {wanted!r}; expected forward [m/s], lateral [m/s] and yaw rate [rad/s]")
         self.commanded_twist = np.array(wanted, dtype=float)
@@ -79,16 +78,14 @@ class TwistDrive:
         return JointPosition(targets), JointVelocity(rates)
 
     def _angle(self, axle: Axle, twist: np.ndarray, now: float) -> float:
-        """The steering angle that lets the twist pass: the nearest one, or, if a limit is in the way, the one half a
-        turn round."""
+        """The steering angle that lets the twist pass: the nearest, or, if a limit is in the way, half a turn round."""
         angle, limit = axle.angle_for(twist, now), self.vehicle.limits.get(axle.steering)
         if limit is None or limit.lower <= angle <= limit.upper or self.vehicle.steering.coupled:
             return angle
         return next((other for other in (angle - np.pi, angle + np.pi) if limit.lower <= other <= limit.upper), angle)
 
     def _held(self, angles: dict[str, float]) -> list[np.ndarray]:
-        """Orthonormal rows (3,), two at most, of the twists that the axles of the base do not let pass at these
-        angles."""
+        """Orthonormal rows (3,), two at most, of the twists that the base's axles do not let pass at these angles."""
         steering = self.vehicle.steering
         rows = [axle.straight for axle in steering.fixed[:1]]
         rows += [axle.at(angles[axle.steering]) for axle in steering.steered]
@@ -131,8 +128,7 @@ def _heading(R_WB: np.ndarray, n: np.ndarray) -> np.ndarray:
 
 
 def _reachable(twist: np.ndarray, now: np.ndarray) -> np.ndarray:
-    """A twist on the great circle from `now`, the one that coupled axles allow, to the wanted one, `REACH` away at
-    most.
+    """A twist between `now`, which coupled axles allow, and the wanted one: on their circle, `REACH` away at most.
 
     Axles that must meet in one point get to a far one only through those between: straight ahead and turning on the
     spot are a quarter of a circle apart, and a wheel that went to its nearest angle on its own would block the others.

@@ -1,5 +1,4 @@
-"""Every vehicle that ideal rolling keeps from moving sideways moves like a unicycle, about some point and heading of
-its base."""
+"""Every vehicle that ideal rolling keeps from moving sideways is a unicycle, about some point and heading of it."""
 
 from __future__ import annotations
 
@@ -48,8 +47,7 @@ class Unicycle:
         return pose[0] - c * self.offset[0] + s * self.offset[1], pose[1] - s * self.offset[0] - c * self.offset[1], yaw
 
     def twist(self, speed: float, turn: float) -> np.ndarray:
-        """(forward, lateral, yaw rate) of the base at which P moves with `speed` [m/s] along its heading, turning with
-        `turn` [rad/s]."""
+        """(forward, lateral, yaw rate) of the base when P moves with `speed` [m/s] ahead and `turn` [rad/s]."""
         return np.array([speed * np.cos(self.yaw) + turn * self.offset[1],
                          speed * np.sin(self.yaw) - turn * self.offset[0], turn])
 
@@ -122,8 +120,7 @@ def _normal(vehicle: Vehicle, q: np.ndarray) -> np.ndarray:
 
 
 def _planar(n: np.ndarray, nv: int) -> tuple[np.ndarray, np.ndarray]:
-    """Rows (3, nv) that take v to forward, lateral and yaw rate in the ground plane, and (2, nv) to roll and pitch
-    rate."""
+    """Rows (3, nv) from v to forward, lateral and yaw rate in the ground plane, and (2, nv) to roll and pitch rate."""
     forward = np.cross([0.0, 1.0, 0.0], n)
     forward /= np.linalg.norm(forward)
     lateral = np.cross(n, forward)

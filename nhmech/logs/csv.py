@@ -10,8 +10,7 @@ from .table import Table
 
 
 def write_csv(table: Table, path) -> Path:
-    """Writes one line of names, then one line for every state; numbers with as many digits as bring them back bit by
-    bit.
+    """Writes a line of names, then one for every state; numbers with as many digits as bring them back bit by bit.
 
     Units are SI: those of `Table.columns`. Raises `OSError` where the file cannot be written.
     """

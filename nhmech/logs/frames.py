@@ -56,8 +56,7 @@ class Frames:
         return link.above.inverse() * motion * link.below
 
     def contacts(self, q: np.ndarray, t: float) -> dict[str, pin.SE3]:
-        """Contact -> its frame in W, after `place(q)`: origin K, x along the rolling, y to the side, z along the
-        normal."""
+        """Contact -> its frame in W, after `place(q)`: origin K, x along the rolling, y sideways, z the normal."""
         points, axes = (part.full() for part in self._axes(t, q, self.vehicle.theta))
         placed = {}
         for i, contact in enumerate(self.vehicle.contacts):

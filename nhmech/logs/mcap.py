@@ -1,13 +1,11 @@
-"""A run as an MCAP file of ROS 2 messages, for Foxglove, PlotJuggler, RViz and `ros2 bag`; no ROS is needed to write
-it.
+"""A run as an MCAP file of ROS 2 messages, for Foxglove, PlotJuggler, RViz and `ros2 bag`; written without ROS.
 
     /robot_description  std_msgs/String, kept for who subscribes late
     /tf_static, /tf     tf2_msgs/TFMessage: odom -> root link -> every link, and odom -> <contact>_contact
     /odom               nav_msgs/Odometry: pose of the root link in odom, twist in the root link (REP-105, REP-103)
     /joint_states       sensor_msgs/JointState: unwrapped positions [rad, m], rates, efforts held from then on [N m, N]
     /wheels/<contact>/wrench  geometry_msgs/WrenchStamped: the ground's force on the wheel [N], in <contact>_contact
-    /cmd_vel            geometry_msgs/Twist of the root link, held from then on: what the controller commanded, where it
-                        commands twists
+    /cmd_vel            geometry_msgs/Twist of the root link, held from then on: of a controller that commands twists
 """
 
 from __future__ import annotations
@@ -58,8 +56,8 @@ def write_mcap(trajectory: Trajectory, path, *, vehicle: Vehicle | None = None, 
         raise NhmechError("MCAP needs rosbags: pip install rosbags") from error
     vehicle = vehicle or trajectory.subject.vehicle
     if vehicle is None:
-        raise NhmechError("only the run of a vehicle can be told in ROS messages; write a textbook system as .csv or "
-                          ".parquet")
+        raise NhmechError("only the run of a vehicle can be told in ROS messages; "
+                          "write a textbook system as .csv or .parquet")
     if twist is not None and np.shape(twist) != (len(trajectory), 3):
         raise NhmechError(f"twist has shape {np.shape(twist)}, expected ({len(trajectory)}, 3): forward, lateral, yaw "
                           "rate at each state")

@@ -16,8 +16,7 @@ BLOCK = 1024                 # rows that are worked out at once
 
 
 def picked(t: np.ndarray, rate: float | None) -> np.ndarray:
-    """Indices of the recorded states that are exported: all, or the first at or after every 1/rate [s], and the last
-    one.
+    """Indices of the recorded states to export: all, or the first at or after every 1/rate [s], and the last one.
 
     Raises `NhmechError` for a rate that is not positive.
     """
@@ -83,8 +82,9 @@ class Table:
             if energy is not None:
                 parts.append(energy[rows, None])
             if self.contacts:
-                parts.append(np.array([[run.reactions[k].components[name][direction]
-                                        for name, direction in self.contacts] for k in rows]))
+                found = [run.reactions[k].components for k in rows]
+                parts.append(np.array([[forces[name][direction] for name, direction in self.contacts]
+                                       for forces in found]))
             if self.progress is not None:
                 self.progress(run.t[rows[-1]])
             yield np.hstack(parts)

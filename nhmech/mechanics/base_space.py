@@ -113,8 +113,7 @@ def restricted(space: LieAlgebroid, coordinates: tuple[int, ...], anchor: ca.SX,
     circles = tuple((place[i], names.index(space.v_names[a]))
                     for i, a in space.circles if i in place and space.v_names[a] in names)
     return LieAlgebroid(space.q[list(coordinates)], tuple(space.q_names[i] for i in coordinates), names, units,
-                        anchor, structure, circles,
-                        tuple(place[i] for i in space.quaternions if i in place))
+                        anchor, structure, circles, tuple(place[i] for i in space.quaternions if i in place))
 
 
 def onto_base(symmetry: Symmetry, coordinates: tuple[int, ...], quantities: Mapping[str, ca.SX],
@@ -134,8 +133,10 @@ def onto_base(symmetry: Symmetry, coordinates: tuple[int, ...], quantities: Mapp
     change = ca.Function("change", inputs, [*differences, *(ca.fabs(before) for before in values)])
     rng, count = np.random.default_rng(2), len(values)
     for q in constrained.configurations:
-        out = (change(0.0, q, rng.normal(size=xi.numel()), rng.normal(size=system.u.numel()), constrained.parameters)
-               if count else ())
+        out = ()
+        if count:
+            state = rng.normal(size=xi.numel()), rng.normal(size=system.u.numel())
+            out = change(0.0, q, *state, constrained.parameters)
         out = out if isinstance(out, tuple) else (out,)
         for name, difference, size in zip(quantities, out[:count], out[count:]):
             worst = float(np.abs(difference.full()).max(initial=0.0))

@@ -81,8 +81,8 @@ class ConstraintAlgorithm:
         if self.first_class is not None:
             lines.append(f"On the momentum side {self.first_class} of first class, {self.second_class} "
                          "of second class.")
-        lines.append(f"Undetermined accelerations (gauge): {self.gauge}."
-                     if self.gauge else "All accelerations are determined.")
+        undetermined = f"Undetermined accelerations (gauge): {self.gauge}."
+        lines.append(undetermined if self.gauge else "All accelerations are determined.")
         if self.undetermined_reactions:
             lines.append(f"Undetermined reactions: {self.undetermined_reactions}.")
         return "\n".join(lines)
@@ -154,8 +154,8 @@ def constraint_algorithm(constrained: ConstrainedSystem, *, nonlinear: ca.SX | N
     inputs, names, options = [s.t, s.q, s.v, s.u, s.theta], ["t", "q", "v", "u", "theta"], {"cse": True}
     return ConstraintAlgorithm(
         constrained, tuple(steps), given, manifold.constraints, manifold.dimension,
-        common_rank(manifold.at_points(M), "the Hessian of L"),
-        undetermined, unknowns - rank - undetermined, first, second,
+        common_rank(manifold.at_points(M), "the Hessian of L"), undetermined, unknowns - rank - undetermined,
+        first, second,
         ca.Function("drift", inputs, [ca.densify(s.q_rate), ca.densify(w[:nv])], names, ["q_rate", "v_rate"], options),
         ca.Function("multipliers", inputs, [ca.densify(w[nv:])], names, ["lam"], options),
         ca.Function("residual", [s.t, s.q, s.v, s.theta],

@@ -63,8 +63,8 @@ def _checked(short: ca.Function, long: ca.Function, frame: AdaptedFrame) -> ca.F
     """The short form, or the long one where they differ at a sample configuration by more than `AGREEMENT`."""
     rng, constrained = np.random.default_rng(0), frame.constrained
     for q in constrained.configurations:
-        inputs = (0.0, q, rng.normal(size=frame.nxi), rng.normal(size=constrained.system.u.numel()),
-                  constrained.parameters)
+        xi, u = rng.normal(size=frame.nxi), rng.normal(size=constrained.system.u.numel())
+        inputs = (0.0, q, xi, u, constrained.parameters)
         for a, b in zip(long.call(inputs), short.call(inputs)):
             a, b = a.full(), b.full()
             allowed = AGREEMENT * max(1.0, np.abs(a).max(initial=0.0))

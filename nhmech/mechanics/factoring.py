@@ -45,8 +45,8 @@ def _rewritten(graph: Graph, made: Graph, terms: dict[int, float], uses: Mapping
 def _factors(graph: Graph, atom: int, uses: Mapping[int, int]) -> list[tuple[int, int]]:
     """Factors (atom, 1) and divisors (atom, -1) of a product that is used once."""
     node = graph.nodes[atom]
-    return ([(a, 1 if power > 0 else -1) for a, power in node.parts]
-            if node.kind == "product" and uses[atom] == 1 else [])
+    alone = node.kind == "product" and uses[atom] == 1
+    return [(a, 1 if power > 0 else -1) for a, power in node.parts] if alone else []
 
 
 def _common_factor(graph: Graph, terms: Iterable[int], uses: Mapping[int, int]) -> tuple[int, int] | None:

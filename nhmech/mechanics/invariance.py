@@ -89,9 +89,10 @@ def evaluate(constrained: ConstrainedSystem, found: Sequence[Invariance], states
     system, rng = constrained.system, np.random.default_rng(seed + 1)
     inputs = [system.t, system.q, system.v, system.u, system.theta]
     values = [([], []) for _ in found]
-    functions = [ca.Function("lifted", inputs, [ca.densify(sum(terms[1:], terms[0]))
-                                                for terms in (f.terms, [ca.fabs(term) for term in f.terms])])
-                 for f in found]
+    functions = []
+    for f in found:
+        sums = [sum(terms[1:], terms[0]) for terms in (f.terms, [ca.fabs(term) for term in f.terms])]
+        functions.append(ca.Function("lifted", inputs, [ca.densify(total) for total in sums]))
     for t, q, v, u in random_states(constrained, states, seed):
         free = rng.normal(size=v.size)
         for (derivative, size), function, f in zip(values, functions, found):

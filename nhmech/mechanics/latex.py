@@ -38,8 +38,8 @@ def _converted(e: ca.SX, sympy, known):
     if key in known:
         return known[key]
     if e.is_constant():
-        value = (sympy.nsimplify(float(e), rational=True)
-                 if abs(float(e)) < 1e6 and float(e * 5040).is_integer() else sympy.Float(float(e)))
+        simple = abs(float(e)) < 1e6 and float(e * 5040).is_integer()
+        value = sympy.nsimplify(float(e), rational=True) if simple else sympy.Float(float(e))
     elif e.is_symbolic():
         value = sympy.Symbol(_symbol(e.name()), real=True)
     else:

@@ -66,9 +66,9 @@ def quotient(symmetry: Symmetry) -> Quotient:
                            space.v_names, space.v_units)
     reduced = replace(system, algebroid=algebroid, lagrangian=lagrangian, force=force, gibbs=None, energy=None)
     distribution = replace(d, A=ca.sparsify(A), b=ca.sparsify(b), phi=phi)
-    base = ConstrainedSystem(reduced, distribution, constrained.parameters,
-                             constrained.configurations[:, list(coordinates)],
-                             constrained.preferred, constrained.scales)
+    configurations = constrained.configurations[:, list(coordinates)]
+    base = ConstrainedSystem(reduced, distribution, constrained.parameters, configurations, constrained.preferred,
+                             constrained.scales)
     lift = ca.Function("lift", [system.t, system.q, system.v, system.theta], [ca.densify(system.q_rate), system.v],
                        ["t", "q", "v", "theta"], ["q_rate", "v_lifted"])
     return Quotient(symmetry, base, lift, coordinates)

@@ -146,8 +146,10 @@ def at_momentum(symmetry: Symmetry, mu: Sequence[float], speeds: Sequence[str] |
 
 def _reduce(symmetry: Symmetry, frame: AdaptedFrame, B: ca.SX, rest: ca.SX, xi: ca.SX, velocity: ca.SX,
             lagrangian: ca.SX, mu: np.ndarray) -> Reduction:
-    """d/dt(dl/dxi^b) = X_b(l) - C^g_bc xi^c dl/dxi^g - <p, part of [B_b, B_c] along `rest`> xi^c + tau .
-    B_b, in base coordinates."""
+    """In base coordinates,
+
+        d/dt(dl/dxi^b) = X_b(l) - C^g_bc xi^c dl/dxi^g - <p, part of [B_b, B_c] along `rest`> xi^c + tau . B_b
+    """
     constrained = symmetry.constrained
     system = constrained.system
     v = system.v

@@ -35,8 +35,11 @@ class Regularity:
 
     @property
     def compatible(self) -> bool:
-        """True where E^T M E is regular: the motion is determined. For regular M this is T D and (D^v)-perp meeting in
-        0 only, paper 004, section II.B, and R M^-1 R^T of rank `compatibility_rank` = `row_rank`."""
+        """True where E^T M E is regular: the motion is determined.
+
+        For regular M this is T D and (D^v)-perp meeting in 0 only, paper 004, section II.B, and R M^-1 R^T of rank
+        `compatibility_rank` = `row_rank`.
+        """
         return self.free_rank == self.nv - self.row_rank
 
     @property

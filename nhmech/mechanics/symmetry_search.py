@@ -84,8 +84,7 @@ def _independent(constrained: ConstrainedSystem, names: list[str], sections: ca.
 
 
 def _null_space(rows: np.ndarray, scale: np.ndarray) -> np.ndarray:
-    """(d, n) orthonormal in columns scaled by the size of the terms that cancel in
-    them, so that rounding stays rounding."""
+    """(d, n) orthonormal in columns scaled by the size of the terms that cancel in them: rounding stays rounding."""
     _, s, vt = np.linalg.svd(rows / scale)
     return vt[int((s > ZERO).sum()):] / scale
 

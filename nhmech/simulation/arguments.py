@@ -70,7 +70,7 @@ def wrench_on(body: str, given, t: float) -> np.ndarray:
     """A wrench (6,). Raises `SimulationError` for what is none."""
     try:
         value = np.asarray(given, dtype=float)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         value = np.zeros(0)
     if value.shape != (6,) or not np.all(np.isfinite(value)):
         raise SimulationError(f"wrench on {body!r} at t = {t:.6g} s is {given!r}; expected 6 finite numbers (force, "
@@ -86,16 +86,15 @@ def positions_of(joints) -> dict:
 
 
 def speeds_of(xi, names: Sequence[str], v_names: Sequence[str]) -> dict[str, float]:
-    """Speeds by name, of a mapping to some of `v_names` or of a number for each of `names`. Raises `SimulationError`
-    for others."""
+    """Speeds by name: a mapping to some of `v_names`, or a number for each of `names`; else `SimulationError`."""
     if isinstance(xi, Mapping):
         for name, value in xi.items():
-            if name not in v_names or not isinstance(value, (int, float, np.number)) or not np.isfinite(value):
+            if name not in v_names or not isinstance(value, (int, float, np.number)) or not finite(value):
                 raise SimulationError(f"speed {name!r} = {value}: give finite numbers for some of {', '.join(v_names)}")
-        return dict(xi)
+        return {name: float(value) for name, value in xi.items()}
     try:
         value = np.asarray(xi, dtype=float)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         value = np.zeros(0)
     if value.shape != (len(names),) or not np.all(np.isfinite(value)):
         raise SimulationError(f"xi = {xi!r} must be {len(names)} finite numbers: {', '.join(names)}; or speeds by name")

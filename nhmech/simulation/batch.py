@@ -23,8 +23,8 @@ REASONS = {
     RAN: "ran to the end",
     NOT_FINITE: "a step gave numbers that are not finite: try a smaller dt, and look at masses and efforts",
     OFF: f"a step led farther than {LOOSE} m from the constraints: try a smaller dt",
-    SINGULAR: "the independent speeds stopped determining the motion; Simulator changes them on its way, a batch does "
-              "not",
+    SINGULAR: "the independent speeds stopped determining the motion; "
+              "Simulator changes them on its way, a batch does not",
     FALLEN: "a wheel lies down: its axle became parallel to the ground's normal",
 }
 
@@ -71,8 +71,7 @@ class Batch:
         return self.x[:, :, self.stepper.flat.nconf:]
 
     def column(self, name: str) -> np.ndarray:
-        """One named column, (K, N): a speed where there is one of that name, else a coordinate or an input. Raises
-        `SimulationError`."""
+        """One named column, (K, N): a speed of that name, else a coordinate or an input. Raises `SimulationError`."""
         for part, array in (("xi", self.xi), ("q", self.x), ("u", self.u)):
             if name in self.names[part]:
                 return array[:, :, self.names[part].index(name)]
@@ -98,8 +97,7 @@ class Batch:
         return multipliers(self.t[k], self.q(k).T, self.xi[k].T, self.u[k].T, self.theta.T).full().T
 
     def reactions(self, k: int = -1):
-        """Ground forces at one recorded moment, `batch_reactions.BatchReactions`. Raises `SimulationError` for a system
-        without wheels."""
+        """Ground forces at one recorded moment, `batch_reactions.BatchReactions`; `SimulationError` without wheels."""
         from .batch_reactions import batch_reactions
 
         return batch_reactions(self, k)
@@ -107,11 +105,9 @@ class Batch:
 
 def simulate_batch(constrained, x0, u: np.ndarray | Policy | None = None, *, dt: float, steps: int, every: int = 1,
                    control_every: int = 1, theta=None, threads: int | None = None, device: str = "cpu") -> Batch:
-    """Runs N cases of a vehicle (or any `ConstrainedSystem`) side by side: the steps of `Simulator`, in vectors of
-    cases and in threads.
+    """Runs N cases of a vehicle (or any `ConstrainedSystem`) side by side: `Simulator`'s steps, in vectors and threads.
 
-    x0             (N, nx) flat states: `start_states`, or rows of `Batch.x`. A residue of phi up to 1e-6 m is
-                   projected away
+    x0             (N, nx) flat states: `start_states`, or rows of `Batch.x`; |phi| <= 1e-6 m is projected away
     u              (N, nu) or (nu,), held all the time; (periods, N, nu), one for each control period; a policy
                    (t, x (N, nx)) -> u (N, nu), asked once per control period, whose x is a view that the next steps
                    overwrite; None for no effort
@@ -141,8 +137,8 @@ def simulate_batch(constrained, x0, u: np.ndarray | Policy | None = None, *, dt:
     names = made.names
     x0 = checked("x0", x0, [(None, made.flat.nx)], names["q"] + names["xi"])
     count, nu, ntheta, periods = len(x0), len(names["u"]), len(names["theta"]), -(-steps // control_every)
-    theta = (made.subject.theta if theta is None else
-             checked("theta", theta, [(count, ntheta), (ntheta,)], names["theta"]))
+    shapes = [(count, ntheta), (ntheta,)]
+    theta = made.subject.theta if theta is None else checked("theta", theta, shapes, names["theta"])
     theta = np.broadcast_to(theta, (count, ntheta))
     if not callable(u):
         u = np.zeros(nu) if u is None else checked("u", u, [(periods, count, nu), (count, nu), (nu,)], names["u"])

@@ -17,8 +17,7 @@ UNCHECKED = Limits(-np.inf, -np.inf, np.inf)
 
 
 def start_states(constrained, poses: Iterable, *, joints: Mapping[str, float] | None = None, xi=None) -> np.ndarray:
-    """x0 (N, nx) for `simulate_batch`, from what `Simulator.reset` takes: a pose for each case, or a q (nq,) for each
-    without wheels.
+    """x0 (N, nx) for `simulate_batch`, from what `Simulator.reset` takes: a pose each, or a q (nq,) without wheels.
 
     joints, xi  the same for all. Raises as `Simulator.reset` does.
     """
@@ -26,8 +25,8 @@ def start_states(constrained, poses: Iterable, *, joints: Mapping[str, float] | 
 
     simulator, rows = Simulator(constrained), []
     for pose in poses:
-        state = (simulator.reset(pose, joints, xi) if simulator.subject.vehicle is not None else
-                 simulator.reset(q=pose, xi=xi))
+        standing = simulator.subject.vehicle is not None
+        state = simulator.reset(pose, joints, xi) if standing else simulator.reset(q=pose, xi=xi)
         rows.append(simulator.primary.flat.flatten(state.q, state.v[simulator.primary.speeds]))
     return np.array(rows)
 
@@ -50,8 +49,7 @@ def checked(name: str, value, shapes: list[tuple], columns: tuple[str, ...]) -> 
 
 
 def started(made: Stepper, x0: np.ndarray, theta: np.ndarray) -> LaneState:
-    """The cases on their constraints, by a step of no duration. Raises `SimulationError` for cases that are not near
-    them."""
+    """The cases on their constraints, by a step of no duration; `SimulationError` for cases that are not near them."""
     state = LaneState.of(x0, made.runner.width)
     nothing = np.zeros((len(x0), made.step.size1_in(2)))
     made.runner.run(state, nothing, theta, dt=0.0, k0=0, steps=1, limits=UNCHECKED)
@@ -68,8 +66,7 @@ def started(made: Stepper, x0: np.ndarray, theta: np.ndarray) -> LaneState:
 
 
 def asked(policy: Policy, t: float, x: np.ndarray, nu: int) -> np.ndarray:
-    """What the policy answers, (N, nu); a case for which it is not finite stops there. Raises `SimulationError` for
-    errors and shapes."""
+    """What the policy answers, (N, nu); a case stops if not finite. `SimulationError` for errors and shapes."""
     who = f"policy {controller_name(policy)}"
     try:
         answer = policy(t, x)
@@ -90,6 +87,5 @@ def asked(policy: Policy, t: float, x: np.ndarray, nu: int) -> np.ndarray:
 
 
 def _strided(array: np.ndarray) -> np.ndarray:
-    """The array itself where its strides are whole numbers of doubles, which the loop in C asks for; a copy
-    otherwise."""
+    """The array, or a copy where its strides are not whole numbers of doubles, which the loop in C asks for."""
     return np.ascontiguousarray(array) if any(stride % 8 for stride in array.strides) else array

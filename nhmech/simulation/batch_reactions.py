@@ -35,8 +35,7 @@ class BatchReactions:
 
     @property
     def friction(self) -> np.ndarray:
-        """Coefficient of friction that each contact needs, |tangential| / normal, (N, c); infinite where nothing
-        presses it down."""
+        """Friction coefficient each contact needs, |tangential| / normal, (N, c); infinite if nothing presses it."""
         squares = np.zeros((len(self.forces), len(self.contacts)))
         for i, name in enumerate(self.names):
             contact, direction = name.rsplit("/", 1)
@@ -48,16 +47,15 @@ class BatchReactions:
 
 
 def batch_reactions(batch, k: int) -> BatchReactions:
-    """As `vehicle.multipliers.reactions`, case by case: the multipliers of the kept rows, spread over all contacts with
-    least norm.
+    """As `vehicle.multipliers.reactions`, case by case: multipliers of kept rows, spread over contacts with least norm.
 
     The norm is one step of linear algebra for all cases; those that it would pull at the ground are done again with
     normals >= 0.
     """
     vehicle = batch.stepper.subject.vehicle
     if vehicle is None:
-        raise SimulationError("only a vehicle has wheels and ground forces; Batch.multipliers has the multipliers of "
-                              "any system")
+        raise SimulationError("only a vehicle has wheels and ground forces; "
+                              "Batch.multipliers has the multipliers of any system")
     rows, count = vehicle.constrained.distribution.names, len(batch)
     names = tuple(f"{c.name}/{direction}" for c in vehicle.contacts for direction in c.held
                   if f"{c.name}/{direction}" in rows)

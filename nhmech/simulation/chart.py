@@ -52,8 +52,7 @@ class Chart:
         return rate_function(*parts, self.kinematic), projection_function(*parts), reading_function(*parts)
 
     def loop(self, build: bool) -> Loop | None:
-        """The step loop in C; None without a compiler, or where it would have to be built and must not (of DOP853 it
-        always may)."""
+        """The step loop in C; None without a compiler, or where it must not be built (that of DOP853 always may)."""
         if self.integrator == "dop853":
             return None if self.adaptive is None else self.adaptive.loop
         if self._loops.get(True) is not None:

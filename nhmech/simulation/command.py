@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -49,6 +50,17 @@ def controller_name(controller) -> str:
     if isinstance(name, str):
         return name
     return getattr(controller, "__qualname__", type(controller).__name__).rpartition("<locals>.")[2]
+
+
+def optional(controller, name: str):
+    """What its attribute (or property) of that name says; None where there is no such. What a property raises is raised
+    here, an `AttributeError` too."""
+    try:
+        return getattr(controller, name)
+    except AttributeError:
+        if inspect.getattr_static(controller, name, None) is None:
+            return None
+        raise
 
 
 def raised_in(error: Exception) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from ..errors import SimulationError
-from .command import raised_in
+from .command import optional, raised_in
 
 NAMES = ("commanded_forward_speed", "commanded_lateral_speed", "commanded_yaw_rate")
 UNITS = ("m/s", "m/s", "rad/s")
@@ -13,8 +13,7 @@ NOT_YET = (np.nan,) * len(NAMES)      # of a controller that commands twists and
 
 
 def commanded_twist(controller) -> np.ndarray | None:
-    """(3,) forward [m/s], lateral [m/s], yaw rate [rad/s] of the base that the controller's last command is to bring
-    about.
+    """(3,) forward [m/s], lateral [m/s], yaw rate [rad/s] of the base that the last command is to bring about.
 
     A controller says so by an attribute (or property) `commanded_twist`: three numbers after each of its calls,
     `NOT_YET` before the first and whenever it commands none for a while. It is there from the beginning, for a run
@@ -23,14 +22,14 @@ def commanded_twist(controller) -> np.ndarray | None:
     Raises `SimulationError` where it is something else.
     """
     try:
-        found = getattr(controller, "commanded_twist", None)
+        found = optional(controller, "commanded_twist")
     except Exception as error:
         raise SimulationError(f"commanded_twist raised {type(error).__name__}: {error}{raised_in(error)}") from error
     if found is None:
         return None
     try:
         twist = np.array(found, dtype=float)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         twist = np.zeros(0)
     if twist.shape != (len(NAMES),) or not (np.isfinite(twist).all() or np.isnan(twist).all()):
         raise SimulationError(f"commanded_twist is {found!r}; expected forward [m/s], lateral [m/s] and yaw rate "

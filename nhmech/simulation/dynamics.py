@@ -81,8 +81,7 @@ class Dynamics:
         return _found(name, self.names[:self.flat.nconf], "coordinate")
 
     def speed(self, name: str) -> int:
-        """Where an independent speed stands in x; other speeds are in `velocity`. Raises `SimulationError` with the
-        names."""
+        """Where an independent speed stands in x; `velocity` has others. Raises `SimulationError` with the names."""
         return self.flat.nconf + _found(name, self.names[self.flat.nconf:], "independent speed")
 
     # -- what is read off x ----------------------------------------------------------------------------------------
@@ -90,8 +89,8 @@ class Dynamics:
     def pose(self) -> ca.Function:
         """x -> (x [m], y [m], heading [rad] in (-pi, pi]) of a vehicle's base, (3,), seen from above."""
         if self.subject.vehicle is None:
-            raise SimulationError("only a vehicle has a pose; a system written by hand has its coordinates, the first "
-                                  "part of x")
+            raise SimulationError("only a vehicle has a pose; "
+                                  "a system written by hand has its coordinates, the first part of x")
         x = ca.SX.sym("x", self.nx)
         a, b, c, d = (x[i] for i in range(3, 7))
         heading = ca.atan2(2 * (a * b + c * d), 1 - 2 * (b * b + c * c))
@@ -99,8 +98,7 @@ class Dynamics:
 
     @cached_property
     def velocity(self) -> ca.Function:
-        """(t, x, theta) -> all fibre coordinates v (nv,), named `v_names`: base twist in the base's frame, then the
-        joints' rates."""
+        """(t, x, theta) -> v (nv,), named `v_names`: base twist in the base's frame, then the joints' rates."""
         equations, x = self.subject.equations, ca.SX.sym("x", self.nx)
         system = self.subject.constrained.system
         v = equations.velocity(system.t, self.flat.configuration(x[:self.flat.nconf]), x[self.flat.nconf:],

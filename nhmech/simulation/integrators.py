@@ -37,8 +37,7 @@ def rate_function(equations: Equations, flat: FlatState, kinematic: bool = False
 
 
 def projection_function(equations: Equations, flat: FlatState) -> ca.Function:
-    """(t, x, theta) -> x on the constraint manifold, q, v, and health (3,): |phi| before, the frame's margin, least
-    guard.
+    """(t, x, theta) -> x on the constraint manifold, q, v, and health (3,): old |phi|, frame's margin, least guard.
 
     One Newton step that leaves xi alone; what it leaves of phi is the square of what the integrator made.
     """
@@ -62,8 +61,7 @@ def projection_function(equations: Equations, flat: FlatState) -> ca.Function:
 
 
 def reading_function(equations: Equations, flat: FlatState) -> ca.Function:
-    """(t, x, theta) -> q, v: what is shown of a state, and needed only where it is. (`read` alone is a name of the C
-    library.)"""
+    """(t, x, theta) -> q, v: what is shown of a state, only where needed. (`read` alone is a name of the C library.)"""
     system = equations.frame.constrained.system
     x = ca.SX.sym("x", flat.nx)
     q = flat.configuration(x[:flat.nconf])
@@ -72,8 +70,7 @@ def reading_function(equations: Equations, flat: FlatState) -> ca.Function:
 
 
 def normalising_function(equations: Equations, flat: FlatState) -> ca.Function:
-    """(t, x, theta) -> x with unit quaternions, and the frame's margin: all that is left of the projection where phi
-    does not change."""
+    """(t, x, theta) -> x with unit quaternions, and the frame's margin: the projection where phi does not change."""
     system = equations.frame.constrained.system
     x = ca.SX.sym("x", flat.nx)
     configuration = flat.unit(x[:flat.nconf])
@@ -91,12 +88,10 @@ def rk4_function(equations: Equations, flat: FlatState, kinematic: bool = False)
 
 
 def free_rk4_function(equations: Equations, flat: FlatState, kinematic: bool = False) -> ca.Function | None:
-    """Likewise (t, x, u, theta, dt) -> x, margin, where Runge-Kutta's scheme keeps constraints and guards by itself;
-    else None.
+    """Likewise (t, x, u, theta, dt) -> x, margin, if Runge-Kutta's scheme keeps constraints and guards by itself.
 
-    So it is where the attitude is frozen. Not proved but tried: steps of 0.3 s from random states must leave phi below
-    1e-14 m and each guard where it was. Only for short steps, where the projection is a part of the cost worth speaking
-    of.
+    Else None. So it is where the attitude is frozen. Not proved but tried: steps of 0.3 s from random states must leave
+    phi below 1e-14 m and each guard where it was. Only for short steps, where the projection is much of the cost.
     """
     rate, project = rate_function(equations, flat, kinematic), projection_function(equations, flat)
     if 4 * rate.n_instructions() + project.n_instructions() > INLINE or not _keeps(rate, project, equations, flat):

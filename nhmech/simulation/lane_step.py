@@ -44,8 +44,7 @@ def _cost(step: ca.Function) -> int:
 
 
 def stepper(constrained, device: str = "cpu") -> Stepper:
-    """Made once for each system and device ("cpu" or "gpu"); the last `KEPT` of them are kept, and with them their
-    systems."""
+    """Made once for each system and device ("cpu" or "gpu"); the last `KEPT` of them are kept, with their systems."""
     key = id(constrained), device
     made = _kept.get(key)
     if made is None:

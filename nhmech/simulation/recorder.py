@@ -95,8 +95,7 @@ class Recorder:
 
     # -- the end -------------------------------------------------------------------------------------------------
     def trajectory(self, stop: str) -> Trajectory:
-        """The immutable record; where there is a file, the run is saved, and the record is read from there as it is
-        needed.
+        """The immutable record; where there is a file, the run is saved, and what is needed is read from there.
 
         Raises `SimulationError` with the record where the file cannot be written.
         """

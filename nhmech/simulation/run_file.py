@@ -17,6 +17,7 @@ from pathlib import Path
 import numpy as np
 
 from ..errors import SimulationError
+from .settings import dumps
 
 SUFFIX = ".part"
 MAGIC = b'{"nhmech": "run"'
@@ -27,30 +28,32 @@ NO_LOCKS = {errno.ENOLCK, errno.ENOSYS, errno.ENOTSUP, errno.EOPNOTSUPP}      # 
 class RunFile:
     """A run file that is being written; `path` ends in `.part`.
 
-    header  JSON values that `read_run_file` gives back
+    header  values that `read_run_file` gives back, as JSON has them
     width   numbers in a row
 
-    What stands under this name already is kept as `path~`. Raises `SimulationError` where the file cannot be made, or
-    where another run is writing it.
+    What stands under this name already is kept as `path~`. Raises `SimulationError` where the file cannot be made,
+    where another run is writing it, or where the header is no JSON. Where there are no locks, another run may rename
+    this file while it is written; so it is read by its descriptor, never by its name.
     """
 
     def __init__(self, path: Path, header: dict, width: int):
         self.path, self.width = path, width
-        line = json.dumps({"nhmech": "run", "version": 1, **header, "width": width}).encode()
-        line += b" " * (-(len(line) + 1) % ALIGN) + b"\n"
         try:
+            line = dumps({"nhmech": "run", "version": 1, **header, "width": width}).encode()
+            line += b" " * (-(len(line) + 1) % ALIGN) + b"\n"
             _keep_old(path)
-            self._file = open(path, "xb", buffering=0)
+            self._file = open(path, "x+b", buffering=0)
             if not _locked(self._file.fileno()):
                 logging.getLogger("nhmech").warning("%s is on a file system without locks: another run that is saved "
                                                     "there at the same time would not be noticed", path)
             self.begin = self.write(0, line)
         except OSError as error:
             raise SimulationError(f"{path} cannot be written: {error.strerror}") from error
+        except ValueError as error:
+            raise SimulationError(f"{path} cannot be written: {error}") from error
 
     def write(self, offset: int, data: bytes | np.ndarray) -> int:
-        """Puts data at an offset [bytes] and returns the offset after them; to do it again does no harm. Raises
-        `OSError`."""
+        """Puts data at an offset [bytes], returns the offset after them; harmless if repeated. Raises `OSError`."""
         data = memoryview(data).cast("B")
         while data:
             done = os.pwrite(self._file.fileno(), data, offset)
@@ -66,13 +69,20 @@ class RunFile:
     def rows(self, end: int) -> np.ndarray:
         """The rows up to an offset, mapped into memory; they outlive the file's name."""
         count = (end - self.begin) // (8 * self.width)
-        return _mapped(self.path, self.begin, count, self.width)
+        return _mapped(self._file, self.begin, count, self.width)
 
     def close(self, remove: bool = False) -> None:
         """Ends the writing; harmless when called again."""
-        self._file.close()
-        if remove:
+        if remove and not self._file.closed and self._has_its_name():
             self.path.unlink(missing_ok=True)
+        self._file.close()
+
+    def _has_its_name(self) -> bool:
+        """Whether the path still leads to this file, and not to another run's."""
+        try:
+            return os.path.samestat(os.stat(self.path), os.fstat(self._file.fileno()))
+        except FileNotFoundError:
+            return False
 
 
 def _keep_old(path: Path) -> None:
@@ -81,6 +91,8 @@ def _keep_old(path: Path) -> None:
         old = os.open(path, os.O_RDWR)       # locks of NFS ask for leave to write
     except FileNotFoundError:
         return
+    except PermissionError:
+        old = os.open(path, os.O_RDONLY)     # enough for locks elsewhere, and for renaming it
     try:
         _locked(old)
         os.replace(path, f"{path}~")
@@ -91,8 +103,7 @@ def _keep_old(path: Path) -> None:
 
 
 def _locked(file: int) -> bool:
-    """Locks an open file for this process; False where its file system has no locks. Raises `BlockingIOError` where
-    another holds it."""
+    """Locks an open file for this process; False if its file system has no locks, `BlockingIOError` if it is held."""
     try:
         fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except OSError as error:
@@ -129,7 +140,7 @@ def without_events(rows: np.ndarray, names) -> tuple[np.ndarray, list[tuple[floa
     return rows[~notes], [(float(row[1]), names[int(row[2])]) for row in rows[notes]]
 
 
-def _mapped(path, begin: int, count: int, width: int) -> np.ndarray:
+def _mapped(file, begin: int, count: int, width: int) -> np.ndarray:
     if count < 1:
         raise ValueError("no whole row")
-    return np.asarray(np.memmap(path, dtype="<f8", mode="r", offset=begin, shape=(count, width)))
+    return np.asarray(np.memmap(file, dtype="<f8", mode="r", offset=begin, shape=(count, width)))

@@ -37,8 +37,7 @@ class Sensors:
         self._accelerometers: dict[tuple[str, int], Buffered] = {}
 
     def gyro(self, state, link: str | None = None) -> np.ndarray:
-        """omega (3,) [rad/s] of a link (the root where None), along its axes. Raises `SimulationError` for a link that
-        is not there."""
+        """omega (3,) [rad/s] of a link (None: the root), along its axes. `SimulationError` for an unknown link."""
         link = self._link(link)
         if link not in self._gyros:
             q, v = self.subject.constrained.system.q, self.subject.constrained.system.v
@@ -47,8 +46,7 @@ class Sensors:
         return self._gyros[link](state.q, state.v)[0].copy()
 
     def accelerometer(self, state, link: str | None = None) -> np.ndarray:
-        """Specific force (3,) [m/s^2] at a link's origin (the root's where None), along its axes. Raises as `gyro`
-        does."""
+        """Specific force (3,) [m/s^2] at a link's origin (None: the root's), along its axes. Raises as `gyro` does."""
         link, chart = self._link(link), self._chart(state)
         if (link, chart) not in self._accelerometers:
             s = self.subject.constrained.system

@@ -12,6 +12,7 @@ import numpy as np
 
 from ..compile.buffered import Buffered
 from ..mechanics.equations import Equations
+from .arguments import finite
 from .command import NAMED, BadCommand, JointPosition, JointTorque, JointVelocity
 from .state import State
 
@@ -62,8 +63,7 @@ class Servo:
 
     def efforts(self, command, state: State, t: float, q: np.ndarray, xi: np.ndarray, theta: np.ndarray,
                 nu: int) -> np.ndarray:
-        """u of the driven joints, (nu,). Raises `BadCommand` for a command of the wrong size, unknown joints, or
-        numbers not finite."""
+        """u of the driven joints, (nu,). Raises `BadCommand` for a wrong size, unknown joints, numbers not finite."""
         if command is None:
             return np.zeros(nu)
         if not is_commands(command):
@@ -114,8 +114,8 @@ class Servo:
         rates: dict[str, float] = {}
         for part in command if isinstance(command, (list, tuple)) else (command,):
             if isinstance(part, JointTorque):
-                raise BadCommand(f"at t = {t:.6g} s: efforts mean nothing in kinematic mode; command velocities or "
-                                 "positions")
+                raise BadCommand(f"at t = {t:.6g} s: efforts mean nothing in kinematic mode; "
+                                 "command velocities or positions")
             known = list(state.joint_position) if isinstance(part, JointPosition) else self.v_names
             for name, value in _named(part, t).items():
                 if name not in known:
@@ -160,10 +160,10 @@ def _named(part, t: float) -> dict[str, float]:
         raise BadCommand(f"at t = {t:.6g} s returned {type(part).__name__}; return an array, JointTorque, "
                          "JointVelocity or JointPosition")
     if not isinstance(part.values, Mapping):
-        raise BadCommand(f"at t = {t:.6g} s: {type(part).__name__} takes a mapping of joint names to numbers, not "
-                         f"{part.values!r}")
+        raise BadCommand(f"at t = {t:.6g} s: "
+                         f"{type(part).__name__} takes a mapping of joint names to numbers, not {part.values!r}")
     for name, value in part.values.items():
-        if not isinstance(value, (int, float, np.number)) or not np.isfinite(value):
+        if not isinstance(value, (int, float, np.number)) or not finite(value):
             raise BadCommand(f"at t = {t:.6g} s: {type(part).__name__} for {name!r} is {value}")
     return dict(part.values)
 
@@ -171,10 +171,10 @@ def _named(part, t: float) -> dict[str, float]:
 def _checked(command, n: int, what: str, names: Sequence[str], t: float) -> list[float]:
     try:
         value = np.asarray(command, dtype=float)
-    except (TypeError, ValueError) as error:
-        raise BadCommand(f"at t = {t:.6g} s returned {type(command).__name__}; return an array, JointTorque, "
-                         "JointVelocity or JointPosition "
-                         f"(an array has {n} numbers: {_listed(what, names)})") from error
+    except (TypeError, ValueError, OverflowError) as error:
+        raise BadCommand(f"at t = {t:.6g} s returned {type(command).__name__}; "
+                         f"return an array, JointTorque, JointVelocity or JointPosition (an array has {n} "
+                         f"numbers: {_listed(what, names)})") from error
     if value.shape != (n,):
         raise BadCommand(f"at t = {t:.6g} s returned shape {value.shape}, expected ({n},): {_listed(what, names)}")
     numbers = value.tolist()                             # for so few, faster than arrays

@@ -11,7 +11,7 @@ import numpy as np
 import pinocchio as pin
 
 from ..version import __version__
-from .command import controller_name, raised_in
+from .command import controller_name, optional, raised_in
 
 
 def settings_of(simulator) -> dict:
@@ -25,7 +25,7 @@ def settings_of(simulator) -> dict:
     found = {"dt": simulator.dt, "control_period": simulator.dt * simulator.control_every,
              "integrator": simulator.primary.integrator, "controller": name, "versions": versions}
     try:
-        path = getattr(controller, "path_reference", None)
+        path = optional(controller, "path_reference")
     except Exception as error:
         _left_out(f"path_reference of {name}", f"it raised {type(error).__name__}: {error}{raised_in(error)}")
         return found
@@ -40,10 +40,24 @@ def saveable(values: dict, what: str = "settings") -> dict:
     kept = {}
     for name, value in values.items():
         try:
-            kept[name] = json.loads(json.dumps(value, default=_plain))
-        except (TypeError, ValueError, RecursionError) as error:
-            _left_out(what, f"{name!r} is no JSON ({error})")
+            kept[name] = _as_json(name, value)
+        except ValueError as error:
+            _left_out(what, str(error))
     return kept
+
+
+def dumps(values: dict) -> str:
+    """JSON text of the values: arrays and numbers of NumPy as lists and numbers. Raises `ValueError` that names the one
+    that JSON has no words for."""
+    return json.dumps({name: _as_json(name, value) for name, value in values.items()})
+
+
+def _as_json(name: str, value):
+    """The value as it will be read back."""
+    try:
+        return json.loads(json.dumps(value, default=_plain))
+    except (TypeError, ValueError, RecursionError) as error:
+        raise ValueError(f"{name!r} is no JSON ({error})") from error
 
 
 def _plain(value):

@@ -99,8 +99,7 @@ class Simulator:
 
     # -- starting ------------------------------------------------------------------------------------------------
     def reset(self, pose=None, joints: Mapping[str, float] | None = None,
-              xi: Mapping[str, float] | Sequence[float] | None = None, *,
-              q: np.ndarray | None = None) -> State:
+              xi: Mapping[str, float] | Sequence[float] | None = None, *, q: np.ndarray | None = None) -> State:
         """Puts the vehicle on the ground at rest, or with the given speeds.
 
         pose, joints  as in `Vehicle.configuration`
@@ -169,8 +168,7 @@ class Simulator:
         return self.state
 
     def _step(self) -> None:
-        """One step, in C where there is code for it; what that refuses is taken in another chart, or Python says why
-        not."""
+        """One step, in C where there is code; what that refuses is taken in another chart, or Python says why not."""
         compiled = self._compiled
         if compiled is None:
             self._taken += 1                # looks for the loop at the first step, and has it built after many
@@ -193,8 +191,7 @@ class Simulator:
 
         every     records each so many steps (the first and the last state always)
         progress  called now and then with (t, state)
-        save      path of the run file (`.npz`); while the run goes on its rows are in `save.part`, which a kill leaves
-                  readable
+        save      path of the run file (`.npz`); until the end its rows are in `save.part`, which a kill leaves readable
 
         The end of the duration, a terminal event and Ctrl-C return with `trajectory.stop` saying which; a failure
         raises `SimulationError` with what was computed in `.trajectory`.
@@ -214,8 +211,7 @@ class Simulator:
             while k < steps:
                 # C may come back, to let Ctrl-C be heard, before a step is whole
                 if k != asked:
-                    self._control()
-                    if self._told:
+                    if (self._control() or asked is None) and self._told:
                         twist = self._twist()
                         self._now.twist[...] = NOT_YET if twist is None else twist
                     asked = k
@@ -253,9 +249,10 @@ class Simulator:
             progress(self.t, self.state)
         return recorder.trajectory(stop)
 
-    def _control(self) -> None:
+    def _control(self) -> bool:
+        """Asks controller and wrenches where a control period begins, and says whether one does."""
         if self.control_every > 1 and self._k % self.control_every:
-            return
+            return False
         state = self.state if self.controller is not None or self.wrench else None
         if self.controller is not None:
             command = self._ask(self.controller, self._who, state)
@@ -274,6 +271,7 @@ class Simulator:
                 raise SimulationError(f"{self._who} {error}") from error
         if self.wrench:
             self._push(state)
+        return True
 
     def _twist(self) -> np.ndarray | None:
         """What the controller says that it has commanded; see `commanded_twist`."""
@@ -325,7 +323,10 @@ class Simulator:
     def _tried(self, dt: float) -> list[np.ndarray]:
         """Where a step from here leads: x, q, v, health. Raises `SimulationError` where it leads nowhere."""
         theta = self.subject.theta
-        x, q, v, health = (np.array(part) for part in self.chart.step(self.t, self._x, self._u, theta, dt))
+        try:
+            x, q, v, health = (np.array(part) for part in self.chart.step(self.t, self._x, self._u, theta, dt))
+        except SimulationError as error:
+            raise SimulationError(diagnosis.given_up(self, dt, error)) from error
         for _ in range(NEWTON):
             if not health[0] > LOOSE:
                 break
@@ -359,8 +360,7 @@ class Simulator:
         self._now.take(x, q, v, health, self._now.clock)
 
     def _rechart(self, end: np.ndarray | None = None) -> None:
-        """Moves to rows and speeds that serve here, and at the configuration `end` of the next step; the motion does
-        not depend on the choice.
+        """Moves to rows and speeds that serve here and at the configuration `end` of the next step, the same motion.
 
         Raises `NhmechError` where none do, for the constraints lose rank.
         """

@@ -67,8 +67,8 @@ class State:
 
     @property
     def values(self) -> np.ndarray:
-        """All numbers of the moment, in the order of `places`: what another state is made from."""
-        return self._values
+        """(k,) all numbers of the moment, in the order of `places`; a copy, for another state to be made from."""
+        return self._values.copy()
 
     @property
     def places(self) -> Places:

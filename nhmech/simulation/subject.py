@@ -33,8 +33,8 @@ class Subject:
             vehicle = given.with_wrench(*wrench_bodies) if wrench_bodies else given
             return cls(vehicle.constrained, vehicle, vehicle.limits)
         if wrench_bodies:
-            raise SimulationError("an external wrench acts on a link of a vehicle; write it into the force of this "
-                                  "system instead")
+            raise SimulationError("an external wrench acts on a link of a vehicle; "
+                                  "write it into the force of this system instead")
         if not hasattr(given, "constrained"):
             raise SimulationError(f"cannot simulate {type(given).__name__}: give a vehicle or a ConstrainedSystem")
         return cls(given.constrained, None, example=given.name if isinstance(given, Example) else None)
@@ -97,7 +97,7 @@ class Subject:
             nq = self.constrained.system.algebroid.nq
             try:
                 value = np.asarray(q, dtype=float)
-            except (TypeError, ValueError) as error:
+            except (TypeError, ValueError, OverflowError) as error:
                 raise SimulationError(f"q = {q!r} must be {nq} finite numbers") from error
             if value.shape != (nq,) or not np.all(np.isfinite(value)):
                 raise SimulationError(f"q has shape {value.shape}, expected ({nq},) finite numbers")
@@ -119,8 +119,7 @@ class Subject:
 
     @cached_property
     def source(self) -> dict:
-        """What a saved run needs to make this again: the vehicle, or the name of a textbook system; nothing for one
-        written by hand."""
+        """What a saved run needs to make this again: vehicle, or textbook system's name; nothing if written by hand."""
         if self.vehicle is None:
             return {} if self.example is None else {"system": self.example, "parameters": self.theta.tolist()}
         from ..vehicle.record import record

@@ -17,7 +17,7 @@ from ..paths import replaced
 from ..vehicle.multipliers import Reactions, reactions
 from .columns import Columns
 from .run_file import SUFFIX, is_run_file, read_run_file
-from .settings import saveable
+from .settings import dumps, saveable
 from .subject import Subject
 
 _ARRAYS, _TWIST = ("t", "q", "v", "xi", "u", "angles"), "commanded_twist"
@@ -86,8 +86,7 @@ class Trajectory:
     @classmethod
     def recorded(cls, rows: np.ndarray, columns: Columns, stop: str, events: tuple, subject: Subject, kinematic: bool,
                  settings: dict) -> Trajectory:
-        """Of rows with such columns, which are taken apart when they are asked for: many runs are short, and only their
-        end is read."""
+        """Of rows with such columns, taken apart when asked for: many runs are short, and only their end is read."""
         self = cls.__new__(cls)
         vars(self).update(_rows=rows, _columns=columns, stop=stop, names=dict(columns.names), events=events,
                           source=subject.source, system=subject, kinematic=kinematic, settings=settings)
@@ -107,8 +106,9 @@ class Trajectory:
         return len(self.t)
 
     def column(self, name: str) -> np.ndarray:
-        """One named column of q, v, xi, u, angles or commanded_twist, (N,). A joint's rate stands in v, its unwrapped
-        angle in angles.
+        """One named column of q, v, xi, u, angles or commanded_twist, (N,).
+
+        A joint's rate stands in v, its unwrapped angle in angles.
 
         Raises `SimulationError` with the names there are."""
         for part in ("xi", "v", "q", "angles", "u", _TWIST):
@@ -154,22 +154,18 @@ class Trajectory:
         header = {"stop": self.stop, "names": self.names, "events": self.events, "source": self.source,
                   "kinematic": self.kinematic, "settings": saveable(self.settings)}
         try:
+            arrays = {"header": np.array(dumps(header)), **{name: getattr(self, name) for name in self._arrays()}}
             with replaced(path) as new, open(new, "wb") as file:
-                arrays = {name: getattr(self, name) for name in self._arrays()}
-                _write_npz(file, {"header": np.array(json.dumps(header)), **arrays})
+                _write_npz(file, arrays)
                 os.fsync(file.fileno())
-        except OSError as error:
-            why = f"{path} cannot be written: {error.strerror or error}; the trajectory is kept"
-            raise SimulationError(why, self) from error
-        except (TypeError, ValueError) as error:
-            why = f"{path} cannot be written: what it was made of is no JSON ({error}); the trajectory is kept"
+        except (OSError, ValueError) as error:
+            why = f"{path} cannot be written: {getattr(error, 'strerror', None) or error}; the trajectory is kept"
             raise SimulationError(why, self) from error
         return path
 
     @classmethod
     def load(cls, path, system=None) -> Trajectory:
-        """Reads what `save` wrote, or the `.part` of a run that was cut off or still goes on: its whole rows, with stop
-        "cut off".
+        """Reads what `save` wrote, or the whole rows of the `.part` of a run cut off or going on, with stop "cut off".
 
         system  (a vehicle or a constrained system) replaces the one that the file describes
 
@@ -188,8 +184,10 @@ class Trajectory:
 
 
 def npz_path(path) -> Path:
-    """With `.npz` at its end."""
+    """With `.npz` at its end. Raises `SimulationError` for a path without a name."""
     path = Path(path)
+    if not path.name:
+        raise SimulationError(f"save = {str(path)!r} must be the path of a file, and is a folder")
     return path if path.suffix == ".npz" else path.with_name(path.name + ".npz")
 
 
@@ -198,7 +196,10 @@ def _write_npz(file, arrays: dict[str, np.ndarray]) -> None:
     with ZipFile(file, "w", ZIP_DEFLATED, compresslevel=1) as archive:
         for name, array in arrays.items():
             with archive.open(f"{name}.npy", "w", force_zip64=True) as entry:
-                np.lib.format.write_array(entry, array, allow_pickle=False)
+                try:
+                    np.lib.format.write_array(entry, array, allow_pickle=False)
+                except ValueError as error:
+                    raise ValueError(f"{name!r} is no array of numbers ({error})") from error
 
 
 def _from_npz(path) -> dict:

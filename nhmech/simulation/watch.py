@@ -28,8 +28,7 @@ class Watch:
         return name
 
     def crossed(self, before: tuple) -> str | None:
-        """Notes what was crossed since the snapshot `before`; goes back to the moment of the first terminal event and
-        returns its name."""
+        """Notes what was crossed since the snapshot `before`; goes back to the first terminal one, returns its name."""
         s, state, first = self.simulator, self.simulator.state, None
         for i, event in enumerate(s.events):
             after = self._value(event, state)
@@ -67,7 +66,7 @@ class Watch:
         value = self.simulator._ask(event.function, f"event {event.name!r}", state)
         try:
             number = float(value)
-        except (TypeError, ValueError):
+        except (TypeError, ValueError, OverflowError):
             number = np.nan
         if not np.isfinite(number):
             raise SimulationError(f"event {event.name!r} is {value!r} at t = {state.t:.6g} s; expected a finite number")

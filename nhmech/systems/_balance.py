@@ -16,8 +16,8 @@ def _states(example: Example, states: int = 6, seed: int = 0) -> Iterator[tuple]
     rng = np.random.default_rng(seed)
     configurations, inputs = example.constrained.configurations, example.constrained.system.u.numel()
     for k in range(states):
-        yield (rng.uniform(0, 1), configurations[k % len(configurations)], rng.normal(size=len(example.start["xi"])),
-               rng.normal(size=inputs))
+        t, xi = rng.uniform(0, 1), rng.normal(size=len(example.start["xi"]))
+        yield t, configurations[k % len(configurations)], xi, rng.normal(size=inputs)
 
 
 def imbalance(example: Example, quantity: Callable[[Symbols], ca.SX], rate: Callable[[Symbols], ca.SX],

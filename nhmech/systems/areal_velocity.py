@@ -22,8 +22,11 @@ def example(k: float = 1.3, c: float = 0.0) -> Example:
     """
     polar = euclidean("r", "theta", units=("m/s", "rad/s"))
     space = change_of_basis(polar, ca.diag(ca.vertcat(1, polar.q[0] ** -2)), ("r'", "w2"), ("m/s", "m^2/s"))
-    particle = lagrangian_system(space, lambda s: (s.v.r ** 2 + s.v.w2 ** 2 / s.q.r ** 2) / 2 + s.p.k / s.q.r
-                                 - s.p.c * s.q.r ** 4 / 4, parameters=("k", "c"))
+
+    def lagrangian(s):
+        return (s.v.r ** 2 + s.v.w2 ** 2 / s.q.r ** 2) / 2 + s.p.k / s.q.r - s.p.c * s.q.r ** 4 / 4
+
+    particle = lagrangian_system(space, lagrangian, parameters=("k", "c"))
     samples = np.c_[np.linspace(0.6, 1.5, 8), np.linspace(-3, 3, 8)]
     start = {"q": (0.9, 0.0), "xi": (0.25, 1.1)}
     times = np.linspace(0, 4, 9)

@@ -18,9 +18,9 @@ SOURCE = "Neimark and Fufaev 1972; Lewis and Murray 1995"
 def example(m: float = 0.5, r: float = 0.06, I: float = 0.00072, Omega: float = 3.0, tilt: float = 0.0) -> Example:
     """L = m (x'^2 + y'^2) / 2 + I |omega|^2 / 2 + m g sin(tilt) x with v + omega x (-r n) = Omega n x (x, y).
 
-    m [kg], radius r [m], moment of inertia I [kg m^2], the table's rate Omega [rad/s] about its normal n through
-    the origin, its tilt [rad] down along x. Components, those of the angular velocity too, are along axes of
-    the table's plane that do not turn.
+    m [kg], radius r [m], moment of inertia I [kg m^2], the table's rate Omega [rad/s] about its normal n through the
+    origin, its tilt [rad] down along x. Components, those of the angular velocity too, are along axes of the table's
+    plane that do not turn.
 
     v' = alpha Omega n x v + (1 - alpha) g_tangential with alpha = I / (I + m r^2): a circle at the rate alpha Omega,
     2/7 for a solid ball and 2/5 for a shell, round a point that drifts with

@@ -68,8 +68,8 @@ def example(m: float = 4.0, m0: float = 3.0, l: float = 0.12, I: float = 0.1885,
     def reduced_equations() -> float:
         worst = 0.0
         for _, v, rates, _ in random_motions(made):
-            worst = max(worst, np.abs(matrix @ rates[3:] - gyroscopic_force(m0, l, a, r, v[3:])).max()
-                        / np.abs(matrix).max())
+            off = matrix @ rates[3:] - gyroscopic_force(m0, l, a, r, v[3:])
+            worst = max(worst, np.abs(off).max() / np.abs(matrix).max())
         return float(worst)
 
     def closed_form() -> float:

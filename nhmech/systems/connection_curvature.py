@@ -85,8 +85,8 @@ def example() -> Example:
     def brackets() -> float:
         """[h_1, h_2] = B_12 d/ds."""
         lift = ca.vertcat(ca.SX.eye(2), -A)
-        found = ca.Function("found", [q], [bracket(space, lift[:, 0], lift[:, 1])
-                                           - ca.vertcat(0, 0, *[form[0, 1] for form in B])])
+        vertical = ca.vertcat(0, 0, *[form[0, 1] for form in B])
+        found = ca.Function("found", [q], [bracket(space, lift[:, 0], lift[:, 1]) - vertical])
         return max(float(ca.norm_inf(found(place))) for place, _, _ in states())
 
     def motion() -> float:
@@ -94,8 +94,8 @@ def example() -> Example:
         equations, worst = made.equations("lagrange_multipliers"), 0.0
         order = np.argsort(equations.frame.kept)
         for place, speeds, _ in states():
-            acceleration, lam = (f(0, place, speeds[:2], [], [])
-                                 for f in (equations.acceleration, equations.multipliers))
+            at = 0, place, speeds[:2], [], []
+            acceleration, lam = equations.acceleration(*at), equations.multipliers(*at)
             _, residual, _, force = values(place, speeds, acceleration)
             size = max(1.0, float(ca.norm_inf(acceleration)))
             worst = max([worst, float(ca.norm_inf(residual)) / size,

@@ -11,8 +11,7 @@ from ._balance import imbalance
 from .example import Check, Example, solve
 from .shapes import ORANGE, Shape, pose
 
-# semi-axes, depth of the centre of mass below the ellipsoid's centre, mass, moments and product
-# of inertia about the centre of mass
+# semi-axes, depth of the centre of mass below the ellipsoid's centre, mass, moments and product of inertia about it
 NUMBERS = dict(a=0.2, b=0.03, c=0.02, h=0.01, m=1.0, Ixx=2e-4, Iyy=1.6e-3, Izz=1.7e-3, Ixy=-2e-5, gravity=9.81)
 TILT = np.deg2rad(1.0)
 SPIN = -5.0     # [rad/s], the sense that does not last
@@ -20,8 +19,7 @@ SOURCE = "Kane and Levinson, Int. J. Non-Linear Mechanics 17 (1982) 175"
 
 
 def example(**parameters: float) -> Example:
-    """L = (m |v|^2 + omega . J omega) / 2 - m g z of the centre of mass, with v and omega in the body:
-    SE(3), trivialised.
+    """L = (m |v|^2 + omega . J omega) / 2 - m g z of the centre of mass, v and omega in the body: SE(3), trivialised.
 
     n = R^T e_z is the vertical seen from the body, D = diag(a, b, c).
     The ellipsoid touches at r from the centre of mass,

@@ -38,12 +38,12 @@ def example(m: float = 1.0, J: float = 1.0, fibration: str = "x") -> Example:
         space, row = special_euclidean_2(), lambda s: s.v.lateral_speed
     else:
         space = euclidean("x", "y", "phi", units=("m/s", "m/s", "rad/s"))
-        row = {"x": lambda s: s.v.y - ca.tan(s.q.phi) * s.v.x,
-               "y": lambda s: s.v.x - s.v.y / ca.tan(s.q.phi)}[fibration]
+        rows = {"x": lambda s: s.v.y - ca.tan(s.q.phi) * s.v.x, "y": lambda s: s.v.x - s.v.y / ca.tan(s.q.phi)}
+        row = rows[fibration]
 
     def lagrangian(s):
-        along, across, turn = ((s.v.forward_speed, s.v.lateral_speed, s.v.yaw_rate)
-                               if fibration == "body" else (s.v.x, s.v.y, s.v.phi))
+        names = ("forward_speed", "lateral_speed", "yaw_rate") if fibration == "body" else ("x", "y", "phi")
+        along, across, turn = (getattr(s.v, name) for name in names)
         return s.p.m * (along ** 2 + across ** 2) / 2 + s.p.J * turn ** 2 / 2
 
     samples = np.array([(0.3, -0.2, phi) for phi in np.linspace(low, high, 8)])

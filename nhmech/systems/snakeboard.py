@@ -68,8 +68,8 @@ def _truck(s: Symbols, side: int) -> Motion:
 
 def _energy(s: Symbols) -> ca.SX:
     p, turn = s.p, s.v.yaw_rate
-    return base(s).energy(p.m, p.J) + (p.J0 * (turn + s.v.rotor) ** 2
-                                       + p.J1 * ((turn + s.v.back) ** 2 + (turn + s.v.front) ** 2)) / 2
+    trucks = (turn + s.v.back) ** 2 + (turn + s.v.front) ** 2
+    return base(s).energy(p.m, p.J) + (p.J0 * (turn + s.v.rotor) ** 2 + p.J1 * trucks) / 2
 
 
 def _power(s: Symbols) -> ca.SX:

@@ -19,17 +19,19 @@ def example(m: float = 0.7, k: float = 2.0, c1: float = 0.6, c2: float = 2.0, x1
     m (2 + X_s^2) s'' + m X_s X_ss s'^2 + k (2 s - c2 + X X_s) = 0. Where x1 > x2 and D = 1 / (x1 - x2) the multipliers
     are those of the paper, made from the inverse functions of (x1 x2 x3, x1 + x2).
     """
-    particle = lagrangian_system(euclidean("x1", "x2", "x3", units=("m/s",) * 3), parameters=("m", "k", "c1", "c2"),
-                                 lagrangian=lambda s: (s.p.m * (s.v.x1 ** 2 + s.v.x2 ** 2 + s.v.x3 ** 2)
-                                                       - s.p.k * (s.q.x1 ** 2 + s.q.x2 ** 2 + s.q.x3 ** 2)) / 2)
+    def lagrangian(s):
+        speed, distance = s.v.x1 ** 2 + s.v.x2 ** 2 + s.v.x3 ** 2, s.q.x1 ** 2 + s.q.x2 ** 2 + s.q.x3 ** 2
+        return (s.p.m * speed - s.p.k * distance) / 2
+
+    particle = lagrangian_system(euclidean("x1", "x2", "x3", units=("m/s",) * 3), lagrangian,
+                                 parameters=("m", "k", "c1", "c2"))
 
     def place(s):
         return np.stack([s, c2 - s, c1 / (s * (c2 - s))], axis=-1)
 
-    constrained = constrain(particle, {"m": m, "k": k, "c1": c1, "c2": c2},
-                            samples=place(np.linspace(c2 + 0.2, c2 + 1.2, 8)), holonomic={
-                                "product": lambda s: s.q.x1 * s.q.x2 * s.q.x3 - s.p.c1,
-                                "sum": lambda s: s.q.x1 + s.q.x2 - s.p.c2})
+    holonomic = {"product": lambda s: s.q.x1 * s.q.x2 * s.q.x3 - s.p.c1, "sum": lambda s: s.q.x1 + s.q.x2 - s.p.c2}
+    constrained = constrain(particle, {"m": m, "k": k, "c1": c1, "c2": c2}, holonomic=holonomic,
+                            samples=place(np.linspace(c2 + 0.2, c2 + 1.2, 8)))
     times = np.linspace(0, 5, 11)
 
     def multipliers() -> float:

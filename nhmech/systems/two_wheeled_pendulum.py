@@ -15,8 +15,8 @@ from .shapes import ORANGE, Shape, pose
 # (roll, pitch, yaw); wheels: radius, half of the track, mass, inertias about the axle and a diameter, of the motor's
 # rotor seen at the wheel [kg, m, kg m^2]
 NUMBERS = dict(mass=0.6, above=0.072, roll_inertia=0.001, pitch_inertia=0.0010368, yaw_inertia=0.00106,
-               radius=0.04, half_track=0.07,
-               wheel_mass=0.03, spin_inertia=2.4e-5, wheel_inertia=1.2e-5, rotor_inertia=0.0, gravity=9.81)
+               radius=0.04, half_track=0.07, wheel_mass=0.03, spin_inertia=2.4e-5, wheel_inertia=1.2e-5,
+               rotor_inertia=0.0, gravity=9.81)
 
 
 def example(**parameters: float) -> Example:

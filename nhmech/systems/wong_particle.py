@@ -45,8 +45,8 @@ def example(m: float = 1.3) -> Example:
         speed, size = VELOCITY @ VELOCITY, np.linalg.norm(J)
         distance = np.sqrt(square + 2 * drift * times + speed * times ** 2)
         angles = size / m * (np.arctan2(speed * times + drift, area) - np.arctan2(drift, area)) / area
-        about, carried = (Rotation.from_rotvec(np.outer(angles, J / size)),
-                          Rotation.from_rotvec(np.outer(mu / size * angles, radial)))
+        about = Rotation.from_rotvec(np.outer(angles, J / size))
+        carried = Rotation.from_rotvec(np.outer(mu / size * angles, radial))
         exact = np.c_[distance[:, None] * about.apply(radial), (about * carried).apply(ISOSPIN)]
         return float(np.abs(np.c_[q, v[:, 3:]] - exact).max())
 
@@ -54,8 +54,8 @@ def example(m: float = 1.3) -> Example:
         """Curvature against eps_ijk q_k q_K / |q|^4, that is -skew(q) q_K / |q|^4."""
         forms = curvature(BASE, structure_constants("so(3)"), monopole(BASE.q))
         field = ca.Function("field", [BASE.q], [ca.densify(B) for B in forms])
-        return max(float(ca.norm_inf(ca.vec(B + ca.skew(q) * q[K] / (q @ q) ** 2))) for q in samples
-                   for K, B in enumerate(field(q)))
+        return max(float(ca.norm_inf(ca.vec(B + ca.skew(q) * q[K] / (q @ q) ** 2)))
+                   for q in samples for K, B in enumerate(field(q)))
 
     def other_basis() -> float:
         return product_basis_error(made, "so(3)", monopole, m)

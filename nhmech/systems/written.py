@@ -57,8 +57,8 @@ def paragraphs(example: Example, write: Writer) -> Iterator[tuple[str, list[str]
     adapted = change_of_basis(algebroid, frame.inverse, names)
     yield "Hamel symbols of the adapted frame", list(_structure(names, adapted.structure, write)) or ["all zero"]
     xi_rate = ca.vertcat(ca.SX(0, 1), *[ca.SX.sym(f"{name}'") for name in frame.names])
-    gibbs = ca.substitute(ca.substitute(system.gibbs, system.a, ca.densify(frame.solve(xi_rate, -frame.gamma))),
-                          system.v, ca.densify(V))
+    gibbs = ca.substitute(system.gibbs, system.a, ca.densify(frame.solve(xi_rate, -frame.gamma)))
+    gibbs = ca.substitute(gibbs, system.v, ca.densify(V))
     yield "Gibbs function", [f"S = {write(gibbs)}"]
     gradient = ca.gradient(gibbs, xi_rate)
     force = ca.substitute(ca.densify(frame.E.T @ system.force), system.v, ca.densify(V))

@@ -32,13 +32,13 @@ def vector(source: Source, element, attribute: str, length: int, default=_REQUIR
     text = element.get(attribute)
     if text is None:
         if default is _REQUIRED:
-            raise source.error(element, f"attribute {attribute}= is missing; give it {length} numbers separated by "
-                                        "spaces")
+            raise source.error(element, f"attribute {attribute}= is missing; "
+                                        f"give it {length} numbers separated by spaces")
         return default
     values = _floats(source, element, attribute, text)
     if len(values) != length:
-        raise source.error(element, f"{attribute}={text!r} has {len(values)} numbers; it needs {length}, separated by "
-                                    "spaces")
+        raise source.error(element, f"{attribute}={text!r} has {len(values)} numbers; "
+                                    f"it needs {length}, separated by spaces")
     return tuple(values)
 
 

@@ -17,8 +17,7 @@ from .parameters import Parameters
 
 
 def find_axles(contacts: Sequence[Contact], algebroid: LieAlgebroid, t: ca.SX, v: ca.SX, parameters: Parameters,
-               normal: np.ndarray,
-               model: pin.Model, description: Description) -> Steering:
+               normal: np.ndarray, model: pin.Model, description: Description) -> Steering:
     """Finds the lateral rows that see only the base's planar twist, at random joint angles, and what turns them.
 
     Raises `ModelError` where fixed axles leave no way to turn.
@@ -56,8 +55,8 @@ def find_axles(contacts: Sequence[Contact], algebroid: LieAlgebroid, t: ca.SX, v
         elif len(turns) == 1 and turns[0] not in steered:
             across = rows_at({turns[0]: np.pi / 2})[i, list(PLANAR)] * scale
             angle = _angle_symbols(algebroid, turns[0])
-            steered[turns[0]] = Axle(c.name, turns[0], ca.DM(_clean(straight)) * angle[0] + ca.DM(_clean(across))
-                                     * angle[1], straight, across)
+            row = ca.DM(_clean(straight)) * angle[0] + ca.DM(_clean(across)) * angle[1]
+            steered[turns[0]] = Axle(c.name, turns[0], row, straight, across)
     result = Steering(tuple(fixed), tuple(steered[name] for name in _leaders_first(steered, description)), length)
     check_can_turn(result)
     return result
@@ -100,6 +99,6 @@ def steering_angles(steering: Steering, model: pin.Model, q: np.ndarray | None) 
     angles = {}
     for axle in steering.steered if q is not None else ():
         joint = model.joints[model.getJointId(axle.steering)]
-        angles[axle.steering] = float(np.arctan2(q[joint.idx_q + 1], q[joint.idx_q]) if joint.nq == 2
-                                      else q[joint.idx_q])
+        i = joint.idx_q
+        angles[axle.steering] = float(np.arctan2(q[i + 1], q[i]) if joint.nq == 2 else q[i])
     return angles

@@ -37,8 +37,7 @@ OFFSET_TOLERANCE = 0.05      # of the smallest radius: a contact this far out of
 
 
 def build(description: Description, ground: Ground, parameters: Parameters | None = None,
-          near: np.ndarray | None = None,
-          wrench_bodies: Sequence[str] = ()) -> Vehicle:
+          near: np.ndarray | None = None, wrench_bodies: Sequence[str] = ()) -> Vehicle:
     """Builds the vehicle.
 
     parameters     other numbers than the description's
@@ -199,8 +198,7 @@ def _guards(contacts: Sequence[Contact]) -> tuple[ca.SX, tuple[str, ...]]:
 
 
 def _scales(contacts: Sequence[Contact], algebroid: LieAlgebroid, length: float) -> np.ndarray:
-    """Metres per unit of each fibre coordinate: 1 for speeds, the radius for a wheel, the vehicle's length for other
-    turns."""
+    """Metres per unit of each fibre coordinate: 1 for speeds, the wheel's radius, or the vehicle's length for turns."""
     scales = np.array([1.0 if unit == "m/s" else length for unit in algebroid.v_units])
     for c in contacts:
         if c.mount.spin is not None:

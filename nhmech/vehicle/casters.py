@@ -41,8 +41,8 @@ def infer_casters(layout: Layout, wheels: Sequence[Contact]) -> tuple[list[Conta
         gap = _bottom(layout, link, ball) - ground
         if abs(gap) > slack:
             if named or abs(gap) < 3 * slack:
-                missed.append((link, f"its bottom is {1e3 * abs(gap):.1f} mm {'above' if gap > 0 else 'below'} that of "
-                                     "the wheels"))
+                missed.append((link, f"its bottom is {1e3 * abs(gap):.1f} mm "
+                                     f"{'above' if gap > 0 else 'below'} that of the wheels"))
             continue
         moved = ""
         if not is_ball:
@@ -51,8 +51,9 @@ def infer_casters(layout: Layout, wheels: Sequence[Contact]) -> tuple[list[Conta
                 moved = f", moved {1e3 * abs(gap):.1f} mm {'down' if gap > 0 else 'up'} to the ground"
             gap = 0.0
         wheel = Wheel(None, "caster_ball", radius, link=link, point=tuple(float(c) + 0.0 for c in np.round(centre, 12)))
-        off = f", {1e3 * abs(gap):.1f} mm {'above' if gap > 0 else 'below'} the wheels' plane"
-        off = off if abs(gap) > 1e-4 else ""
+        off = ""
+        if abs(gap) > 1e-4:
+            off = f", {1e3 * abs(gap):.1f} mm {'above' if gap > 0 else 'below'} the wheels' plane"
         found.append(Contact(wheel, f"the collision {shape.kind} of {link!r} is fixed and reaches the ground{off}; "
                                     f"a frictionless ball of {radius:.6g} m"))
         if shape.kind != "sphere":
@@ -81,8 +82,7 @@ def _fixed_links(layout: Layout, wheels: Sequence[Contact]) -> list[str]:
 
 
 def _ball(layout: Layout, shape: Shape) -> tuple[float, np.ndarray, Shape, bool] | None:
-    """Radius and centre (in the link's frame) of the ball that a shape stands for, the shape, and whether it is that
-    ball in truth."""
+    """Radius and centre (in the link's frame) of the ball that a shape stands for, the shape, whether it is one."""
     if shape.kind == "sphere":
         return (shape.size[0], shape.centre, shape, True) if shape.size[0] > 0 else None
     R = layout.X_RL[shape.link][:3, :3] @ shape.X_LS[:3, :3]
@@ -106,8 +106,7 @@ def _bottom(layout: Layout, link: str, ball) -> float:
 
 
 def _is_bracket(layout: Layout, link: str, contacts: Sequence[Contact]) -> bool:
-    """Whether a link is only the bracket or fork of a contact that was found: one hangs on it, or stands at most 5 cm
-    beside it."""
+    """Whether a link is only bracket or fork of a contact that was found: one hangs on it, or is within 5 cm."""
     for contact in contacts:
         other = contact.wheel.link
         if link in [j.child for j in layout.path(other)]:
@@ -122,12 +121,12 @@ def _tips_over(layout: Layout, wheels: Sequence[Contact], missed, ground: float)
     for link, _ in missed:
         X = layout.X_RL[link]
         foot = X[:3, :3].T @ (np.array([X[0, 3], X[1, 3], ground + 0.01]) - X[:3, 3])
-        lines.append(wheel_line(Wheel(None, "caster_ball", 0.01, link=link,
-                                      point=tuple(float(c) + 0.0 for c in np.round(foot, 6)))))
+        point = tuple(float(c) + 0.0 for c in np.round(foot, 6))
+        lines.append(wheel_line(Wheel(None, "caster_ball", 0.01, link=link, point=point)))
     why = "; ".join(f"{link!r}: {reason}" for link, reason in missed)
     return (
-        f"{layout.source.label}: all wheels are on one axle and no other support was understood, so the robot would "
-        f"tip over ({why}). "
+        f"{layout.source.label}: all wheels are on one axle and no other support was understood, "
+        f"so the robot would tip over ({why}). "
         f"Say what supports it: wheels=[{', '.join(lines)}] (check where the caster touches), or leave the caster out "
         "to let it balance"
     )

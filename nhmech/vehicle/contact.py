@@ -74,8 +74,8 @@ class Contact:
 def contact(mount: Mount, body: Body, v: ca.SX, radius, crown, ground_velocity) -> Contact:
     """The contact of a mounted wheel.
 
-    With e, l the longitudinal and lateral directions, a = sine l + (a.n) n, and K - C = -(r - rc) d - rc n for d = e x
-    a, the triple products omega x (K - C) . direction are written out:
+    With e, l the longitudinal and lateral directions, a = sine l + (a.n) n and K - C = -(r - rc) d - rc n, where
+    d = e x a, the triple products omega x (K - C) . direction are written out:
 
         normal        (r - rc) (a.n) omega.e
         longitudinal  -omega.((r - rc) a + rc l) - ((r - rc) + rc sine) phi'
@@ -83,8 +83,7 @@ def contact(mount: Mount, body: Body, v: ca.SX, radius, crown, ground_velocity) 
 
     omega is that of the carrying body, phi' the wheel's own rate.
 
-    ground_velocity  point (3,) from the ground's reference point, in the body's frame -> velocity of the ground's
-                     material there
+    ground_velocity  in the body's frame: point (3,) from the ground's reference point -> velocity of its material there
     """
     wheel, n = mount.wheel, body.world["n"]
     centre = ca.SX(ca.sparsify(ca.DM(mount.centre)))
@@ -121,8 +120,7 @@ def contact(mount: Mount, body: Body, v: ca.SX, radius, crown, ground_velocity) 
 def _rolling_direction(axle: np.ndarray, n: ca.SX, along: ca.SX) -> tuple[ca.SX, ca.SX]:
     """unit(axle x n) and |axle x n|.
 
-    Where the axle is level by structure, or all but one component of the product are structurally zero, the size needs
-    no root.
+    The size needs no root where the axle is level by structure, or all but one component of the product are zero so.
     """
     product = ca.sparsify(ca.cross(ca.SX(ca.sparsify(ca.DM(axle))), n))
     if not along.nnz():

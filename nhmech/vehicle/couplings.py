@@ -1,5 +1,4 @@
-"""Steered wheels whose axles must meet in one rotation centre: the holonomic condition that keeps a vehicle from
-locking.
+"""Steered wheels whose axles must meet in one rotation centre: the holonomic condition against locking.
 
 A lateral row without a joint-rate column reads row . (forward, lateral, yaw) = 0. Three such rows allow a motion only
 where they are linearly dependent: phi_i = det(a, b, row_i) = 0 for a pair (a, b) of independent ones. With a fixed
@@ -41,8 +40,10 @@ class Axle:
         return self.straight * np.cos(angle) + self.across * np.sin(angle)
 
     def angle_for(self, twist: np.ndarray, near: float = 0.0) -> float:
-        """The steering angle nearest to `near` at which the wheel lets the twist (forward, lateral, yaw * length)
-        pass."""
+        """The steering angle nearest to `near` at which the wheel lets the twist pass.
+
+        twist  (forward, lateral, yaw * length)
+        """
         angle = float(np.arctan2(-self.straight @ twist, self.across @ twist))
         return angle + np.pi * round((near - angle) / np.pi)
 
@@ -64,8 +65,7 @@ class Steering:
         return len(self.steered) + bool(self.fixed) > 2
 
     def pair(self, angles: dict[str, float] | None = None, leaders: Collection[str] = ()) -> tuple[Axle, Axle]:
-        """(a, b) for the determinants: the fixed axle and the leader, or the two steered ones that are most independent
-        at `angles`.
+        """(a, b) for the determinants: fixed axle and leader, or the steered ones most independent at `angles`.
 
         leaders  names of steering joints to choose from first
         """
@@ -88,8 +88,8 @@ class Steering:
         """Follower's joint name -> phi = det(a, b, row)."""
         a, b = pair
         centre = ca.cross(a.row, b.row)
-        return {axle.steering: ca.dot(centre, axle.row) for axle in self.steered
-                if axle not in pair} if self.coupled else {}
+        followers = [axle for axle in self.steered if axle not in pair] if self.coupled else []
+        return {axle.steering: ca.dot(centre, axle.row) for axle in followers}
 
     def twist(self, angles: dict[str, float], pair: tuple[Axle, Axle]) -> np.ndarray:
         """The one planar twist (forward, lateral, yaw * length), unit, that both axles of the pair allow.
@@ -108,9 +108,9 @@ class Steering:
         if not self.coupled:
             return dict(angles)
         twist = self.twist(angles, pair)
-        return {axle.steering: angles.get(axle.steering, 0.0) if axle in pair
-                else axle.angle_for(twist, angles.get(axle.steering, 0.0))
-                for axle in self.steered}
+        now = {axle.steering: angles.get(axle.steering, 0.0) for axle in self.steered}
+        return now | {axle.steering: axle.angle_for(twist, now[axle.steering])
+                      for axle in self.steered if axle not in pair}
 
 
 def check_can_turn(steering: Steering) -> None:
@@ -124,7 +124,7 @@ def check_can_turn(steering: Steering) -> None:
         return
     others = [axle.wheel for axle in fixed[1:] if np.linalg.norm(np.cross(rows[0], axle.straight)) > TURNLESS]
     raise ModelError(
-        f"ideal rolling allows no turning: the fixed axles of {fixed[0].wheel!r} and of {', '.join(map(repr, others))} "
-        "do not coincide. "
+        f"ideal rolling allows no turning: the fixed axles of {fixed[0].wheel!r} "
+        f"and of {', '.join(map(repr, others))} do not coincide. "
         'Slipping is how such a vehicle turns: use skid="mid-axle" (or a track factor), free the lateral rows of some '
         'wheels with skid=[names], or give the wheels kind="mecanum" if they have rollers')

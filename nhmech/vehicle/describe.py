@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from math import isfinite
+from numbers import Real
 
 from ..errors import ModelError
 from .casters import infer_casters
@@ -35,8 +36,7 @@ def describe(source, *, wheels=None, free=(), locked=None, skid=None, speeds=Non
     packages  ROS package name -> folder
     arguments  of a xacro file: name -> value
 
-    Raises `ModelError` for a file that cannot be used, wheels that cannot be found or do not fit, names that do not
-    exist.
+    Raises `ModelError` for unusable files, wheels that cannot be found or do not fit, and names that do not exist.
     """
     document = read_source(source, packages, arguments)
     notices = repair_scales(document) + validate(document)
@@ -73,8 +73,8 @@ def describe(source, *, wheels=None, free=(), locked=None, skid=None, speeds=Non
     damping, said = damping_of(layout, roles)
     notices += said + _massless(layout, roles.moving)
     if len(chosen) > 1 and on_one_axle(layout, chosen):
-        notices.append("all contacts are under one axle: nothing supports the vehicle before or behind it, its pitch "
-                       "is free")
+        notices.append("all contacts are under one axle: "
+                       "nothing supports the vehicle before or behind it, its pitch is free")
     notices.append(f"driven joints from {whence}" if driven else "no joint is driven")
     return Description(
         xml=document.text,
@@ -148,6 +148,6 @@ def _positions(locked) -> dict[str, float]:
     if not isinstance(locked, Mapping):
         raise ModelError(f"locked={locked!r} must map joint names to positions, such as {{'arm_joint': 0.3}}")
     for name, position in locked.items():
-        if isinstance(position, bool) or not isinstance(position, (int, float)) or not isfinite(position):
+        if isinstance(position, bool) or not isinstance(position, Real) or not isfinite(position):
             raise ModelError(f"locked: position {position!r} of {name!r} must be a finite number [rad, m]")
     return {str(name): float(position) for name, position in locked.items()}

@@ -10,8 +10,7 @@ from .wheel import Wheel
 
 @dataclass(frozen=True)
 class Limits:
-    """Limits of a joint; infinite where the file gives none. Positions [rad, m], velocity [rad/s, m/s], effort [N m,
-    N]."""
+    """Limits of a joint, infinite where there is none: position [rad, m], velocity [rad/s, m/s], effort [N m, N]."""
 
     lower: float = float("-inf")
     upper: float = float("inf")

@@ -1,5 +1,4 @@
-"""Which joints take effort: from `<nhmech>`, else `<ros2_control>`, else `<transmission>`, else what a builder would
-drive."""
+"""Which joints take effort: from `<nhmech>`, else `<ros2_control>`, else `<transmission>`, else a builder's choice."""
 
 from __future__ import annotations
 
@@ -50,8 +49,7 @@ def driven_joints(layout: Layout, wheels: Sequence[Wheel], roles: Roles,
 
 
 def is_swivel(layout: Layout, name: str, wheels: Sequence[Wheel]) -> bool:
-    """Whether a steering joint only follows: it is named caster, or it is vertical and its wheels are off its axis
-    (swivels, hitches)."""
+    """Whether a steering joint only follows: named caster, or vertical with its wheels off its axis (swivel, hitch)."""
     joint = layout.joints[name]
     if "caster" in name.lower() or is_caster(layout, joint.child):
         return True
@@ -74,8 +72,9 @@ def _customary(layout: Layout, wheels: Sequence[Wheel], roles: Roles) -> set[str
     swivels = {name for name in roles.steering if is_swivel(layout, name, wheels)}
     chosen = set(roles.steering) - swivels
     for wheel in wheels:
-        if (wheel.joint is not None and not any(j.name in swivels for j in layout.path(wheel.link))
-                and not is_caster(layout, wheel.link)):
+        if wheel.joint is None or is_caster(layout, wheel.link):
+            continue
+        if not any(joint.name in swivels for joint in layout.path(wheel.link)):
             chosen.add(wheel.joint)
     return chosen
 

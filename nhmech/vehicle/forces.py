@@ -23,8 +23,7 @@ def lagrangian_system(description: Description, model: pin.Model, algebroid: Lie
                       bodies: Sequence[Body], inertias: Sequence[Inertia | None], spins: Sequence[Spin],
                       parameters: Parameters, wrench_bodies: Sequence[str], origin: ca.SX,
                       shorthand: Shorthand | None) -> LagrangianSystem:
-    """S and E of the bodies, the payload and the rotors; damping and rolling resistance; efforts and wrenches as inputs
-    u.
+    """S and E of bodies, payload and rotors; damping and rolling resistance; efforts and wrenches as inputs u.
 
     `origin` is the ground's reference point in W, (3,). The potential energy is zero at the height of W's own origin.
     """

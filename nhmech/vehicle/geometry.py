@@ -35,8 +35,8 @@ def load_geometry(description: Description, model: pin.Model) -> tuple[pin.Geome
     shapes. Collision meshes that fail are left out. Raises `ModelError` if Pinocchio cannot make a geometry model of
     the mended file.
     """
-    root = etree.fromstring(description.xml.encode(), etree.XMLParser(resolve_entities=False, no_network=True,
-                                                                      remove_comments=True))
+    parser = etree.XMLParser(resolve_entities=False, no_network=True, remove_comments=True)
+    root = etree.fromstring(description.xml.encode(), parser)
     loader = coal.CachedMeshLoader()
     bad = {mesh.get("filename", "") for mesh in root.iter("mesh") if not _use_mesh(mesh, description, loader)}
     by_collision, by_standin, dropped = [], [], 0
@@ -75,8 +75,7 @@ def find_mesh(filename: str, description: Description) -> Path | None:
     """The file that a URDF's mesh name means, or None.
 
     `package://NAME/REST` is looked up in `description.packages`, in the folders above the URDF (one called NAME, or one
-    that holds NAME), in ROS_PACKAGE_PATH and in AMENT_PREFIX_PATH; a relative name in the URDF's folder and those above
-    it.
+    that holds NAME), in ROS_PACKAGE_PATH and in AMENT_PREFIX_PATH; a relative name in the URDF's folder and above.
     """
     for scheme in ("package://", "model://"):
         if filename.startswith(scheme):
@@ -90,8 +89,8 @@ def find_mesh(filename: str, description: Description) -> Path | None:
     else:
         candidates = [Path(description.packages[package]) / rest] if package in description.packages else []
         shared = [Path(p) / "share" for p in os.environ.get("AMENT_PREFIX_PATH", "").split(os.pathsep) if p]
-        for folder in [*above, *map(Path, filter(None, os.environ.get("ROS_PACKAGE_PATH", "").split(os.pathsep))),
-                       *shared]:
+        listed = [Path(p) for p in os.environ.get("ROS_PACKAGE_PATH", "").split(os.pathsep) if p]
+        for folder in [*above, *listed, *shared]:
             candidates += [folder / rest] if folder.name == package else []
             candidates.append(folder / package / rest)
     return next((path for path in candidates if path.is_file()), None)
@@ -139,11 +138,11 @@ def _standin(root, link, description: Description):
             return _visual(f'<sphere radius="{wheel.radius}"/>', wheel.point or (0, 0, 0), (0, 0, 0), DARK)
         x, y, z = wheel.axis
         axle = (0.0, np.arctan2(np.hypot(x, y), z), np.arctan2(y, x))
-        return _visual(f'<cylinder radius="{wheel.radius}" length="{0.4 * wheel.radius}"/>', wheel.point or (0, 0, 0),
-                       axle, DARK)
+        cylinder = f'<cylinder radius="{wheel.radius}" length="{0.4 * wheel.radius}"/>'
+        return _visual(cylinder, wheel.point or (0, 0, 0), axle, DARK)
     origins = [j.find("origin") for j in root.iterfind("joint") if j.find("parent").get("link") == link.get("name")]
-    points = np.array([[0.0] * 3] + [[float(c) for c in o.get("xyz", "0 0 0").split()] for o in origins
-                                     if o is not None])
+    places = [[float(c) for c in o.get("xyz", "0 0 0").split()] for o in origins if o is not None]
+    points = np.array([[0.0] * 3] + places)
     low, high = points.min(axis=0), points.max(axis=0)
     size = np.maximum(0.8 * (high - low), max(0.03, 0.1 * np.max(high - low)))
     return _visual(f'<box size="{size[0]} {size[1]} {size[2]}"/>', (low + high) / 2, (0, 0, 0), GREY)

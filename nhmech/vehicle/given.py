@@ -17,8 +17,7 @@ _BALLS = ("sphere", "caster_ball")
 
 
 def listed_wheels(wheels, origin: str) -> tuple[Wheel, ...]:
-    """The wheels as a tuple. Raises `ModelError` for what is no sequence of `Wheel`, is empty, or names a contact
-    twice."""
+    """The wheels as a tuple; `ModelError` for what is no sequence of `Wheel`, is empty, or names a contact twice."""
     if isinstance(wheels, Wheel):
         wheels = [wheels]
     try:
@@ -61,8 +60,8 @@ def _on_joint(layout: Layout, wheel: Wheel, origin: str) -> tuple[Contact, list[
     known_link(layout, link, origin)
     if link not in layout.rigid(joint.child):
         rotor = ", ".join(layout.rigid(joint.child))
-        raise ModelError(f"{origin}: wheel {wheel.name!r}: link {link!r} does not turn with the joint; its rotor is "
-                         f"{rotor}")
+        raise ModelError(f"{origin}: wheel {wheel.name!r}: "
+                         f"link {link!r} does not turn with the joint; its rotor is {rotor}")
     X = layout.X(joint.child, link)
     axis = joint.axis
     if wheel.axis is not None:
@@ -129,8 +128,8 @@ def _finite(wheel: Wheel, origin: str, what: str = "point") -> np.ndarray:
     except (TypeError, ValueError):
         value = np.array([np.nan])
     if value.shape != (3,) or not np.all(np.isfinite(value)):
-        raise ModelError(f"{origin}: wheel {wheel.name!r}: {what}={getattr(wheel, what)!r} must be three finite "
-                         "numbers")
+        raise ModelError(f"{origin}: wheel {wheel.name!r}: "
+                         f"{what}={getattr(wheel, what)!r} must be three finite numbers")
     return value
 
 

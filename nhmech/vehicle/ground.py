@@ -44,8 +44,7 @@ class Ground:
 
     @property
     def tangents(self) -> tuple[np.ndarray, np.ndarray]:
-        """Two unit vectors that make (t1, t2, n) a right-handed frame of W; t1 is the x axis of W laid onto the
-        plane."""
+        """Unit vectors that make (t1, t2, n) a right-handed frame of W; t1 is the x axis of W laid onto the plane."""
         n = np.array(self.normal)
         seed = np.array([1.0, 0.0, 0.0]) if abs(n[0]) < 0.9 else np.array([0.0, -1.0, 0.0])
         t1 = seed - n * (n @ seed)

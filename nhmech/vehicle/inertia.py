@@ -53,16 +53,15 @@ class Spin:
 
 def lumped_inertias(model: pin.Model, names: list[str], parameters: Parameters,
                     spinning: Collection[int]) -> tuple[list[Inertia | None], list[Spin]]:
-    """Inertia of each joint's body (None for one without mass), that of joint i at i - 1, and the spins of the lumped
-    wheels.
+    """Inertia of each joint's body (None without mass), that of joint i at i - 1, and the spins of lumped wheels.
 
     The payload is part of the root's body.
     """
     inertias = [_body(parameters, names[i]) if present(parameters[f"{names[i]}.mass"]) else None
                 for i in range(1, model.njoints)]
     if present(parameters["payload.mass"]):
-        payload = Inertia(parameters["payload.mass"], ca.vertcat(*[ca.SX(parameters[f"payload.{c}"]) for c in "xyz"]),
-                          ca.SX(3, 3))
+        place = ca.vertcat(*[ca.SX(parameters[f"payload.{c}"]) for c in "xyz"])
+        payload = Inertia(parameters["payload.mass"], place, ca.SX(3, 3))
         inertias[0] = payload.plus(inertias[0])
     spins = []
     for joint in sorted(spinning):
@@ -85,8 +84,8 @@ def has_symbolic_inertia(parameters: Parameters, body: str) -> bool:
 def inertial_values(inertia: pin.Inertia) -> dict[str, float]:
     """The ten numbers of a Pinocchio inertia, by name."""
     m = inertia.inertia
-    return dict(zip(INERTIAL, map(float, (inertia.mass, *inertia.lever, m[0, 0], m[1, 1], m[2, 2], m[0, 1], m[0, 2],
-                                          m[1, 2]))))
+    values = (inertia.mass, *inertia.lever, m[0, 0], m[1, 1], m[2, 2], m[0, 1], m[0, 2], m[1, 2])
+    return dict(zip(INERTIAL, map(float, values)))
 
 
 def tidy(matrix: ca.SX) -> ca.SX:

@@ -25,8 +25,7 @@ def rolling_candidates(layout: Layout) -> list[Joint]:
     """Joints that inference would call wheels: continuous or revolute, horizontal, and named wheel.
 
     The name may be the joint's, its child link's, or that of a link with a coaxial rim that is fixed to the rotor
-    (upkie's tyres, the rear wheels of the MIT racecar). A joint without any shape that others mimic is no wheel but a
-    handle.
+    (upkie's tyres, the rear wheels of the MIT racecar). A joint without a shape that others mimic is only a handle.
     """
     found = []
     for joint in layout.joints.values():
@@ -51,8 +50,8 @@ def infer_wheels(layout: Layout) -> tuple[list[Contact], list[str]]:
     wheel's radius is nowhere but in a mesh.
     """
     joints = rolling_candidates(layout)
-    leaning = [j for j in layout.joints.values() if j.turns and _named(j.name)
-               and 0.02 <= abs(layout.axis_R(j)[2]) < 0.7 and find_rim(layout, j)]
+    named = [j for j in layout.joints.values() if j.turns and _named(j.name)]
+    leaning = [j for j in named if 0.02 <= abs(layout.axis_R(j)[2]) < 0.7 and find_rim(layout, j)]
     if leaning:
         raise ModelError(_leans(layout, joints, leaning))
     if not joints:
@@ -103,14 +102,14 @@ def _wheel(joint: Joint, rim: Rim) -> Wheel:
 
 
 def _reason(joint: Joint, rim: Rim) -> str:
-    by_name = next((f"{what} {name!r} is named wheel" for what, name in (("joint", joint.name), ("link", joint.child))
-                    if _named(name)), None)
+    names = (("joint", joint.name), ("link", joint.child))
+    by_name = next((f"{what} {name!r} is named wheel" for what, name in names if _named(name)), None)
     by_name = by_name or f"it turns {rim.link!r}, which is fixed to its rotor"
     where = "" if rim.link == joint.child else f" {rim.link!r}, fixed to the rotor"
     shape = f"collision {rim.kind} of" + (where or f" {joint.child!r}")
     ball = "; a ball on an axle rolls like a disc of its radius" if rim.kind == "sphere" else ""
-    return (f"{by_name} and its {joint.type} axle is horizontal; radius {rim.radius:.6g} m from the coaxial "
-            f"{shape}{ball}")
+    return (f"{by_name} and its {joint.type} axle is horizontal; "
+            f"radius {rim.radius:.6g} m from the coaxial {shape}{ball}")
 
 
 def suggestion(layout: Layout, joint: Joint) -> str:
@@ -124,8 +123,8 @@ def _leans(layout: Layout, joints: list[Joint], leaning: list[Joint]) -> str:
     lines = [wheel_line(_wheel(j, rim)) for j, rim in rims if rim is not None]
     angle = np.degrees(np.arcsin(abs(layout.axis_R(leaning[0])[2])))
     return (
-        f"{layout.source.at(leaning[0].element)}: named wheel, but its axle leans {angle:.1f} degrees in the start "
-        "pose, "
+        f"{layout.source.at(leaning[0].element)}: named wheel, but its axle leans {angle:.1f} degrees "
+        "in the start pose, "
         f"so it may be a wheel with camber or none at all. List what touches the ground: wheels=[{', '.join(lines)}]"
     )
 
@@ -137,8 +136,10 @@ def _no_radius(layout: Layout, contacts: list[Contact], unknown: list[Joint]) ->
         return _crossed(layout, first, *crossed)
     shown = "is a mesh" if has_mesh(layout, first) else "there is none"
     guessed = any("RADIUS" not in suggestion(layout, j) for j in unknown)
-    guess = "; the numbers for these come from a visual cylinder, or from mass and inertia as a solid disc, so check " \
-            "them" if guessed else ""
+    guess = ""
+    if guessed:
+        guess = ("; the numbers for these come from a visual cylinder, or from mass and inertia as a solid disc, "
+                 "so check them")
     return (
         f"{layout.source.at(first.element)}: the radius of {_names(unknown)} is not in the file: it would be that of a "
         f"collision cylinder or sphere around the axle, and {shown}. "
@@ -163,8 +164,7 @@ def _crossed(layout: Layout, joint: Joint, radius: float, along: np.ndarray) -> 
 
 
 def not_listed(layout: Layout, wheels: Sequence[Wheel], locked: Collection[str], given: Collection[str]) -> list[str]:
-    """A notice where wheels were listed and others of the file were left out: their joints are `locked`, though not
-    `given` as such."""
+    """A notice where others than the wheels listed were left out: their joints are `locked`, though not so `given`."""
     out = [j.name for j in rolling_candidates(layout) if j.name in locked and j.name not in given
            and find_rim(layout, j) is not None]
     listed = ", ".join(w.name for w in wheels)
@@ -179,12 +179,12 @@ def _no_wheel(layout: Layout) -> str:
     turning = [j for j in layout.joints.values() if j.turns]
     label = layout.source.label
     if not turning:
-        return (f"{label}: no joint turns, so nothing can roll; a wheel hangs on a continuous joint with a horizontal "
-                "axle")
+        return (f"{label}: no joint turns, so nothing can roll; "
+                "a wheel hangs on a continuous joint with a horizontal axle")
     flat = [j for j in turning if is_horizontal(layout, j)]
     upright = [j for j in turning if abs(layout.axis_R(j)[2]) > 0.7]
-    text = (f"{label}: no rolling joint was found: none that turns about a horizontal axle is named wheel, nor is its "
-            "link.")
+    text = (f"{label}: no rolling joint was found: "
+            "none that turns about a horizontal axle is named wheel, nor is its link.")
     dummies = [j for j in turning if _named(j.name) and j not in flat]
     if dummies:
         text += f" ({_names(dummies)}: named wheel, but its axis is not horizontal.)"

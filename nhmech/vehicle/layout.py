@@ -44,8 +44,7 @@ class Joint:
 
 @dataclass(frozen=True)
 class Shape:
-    """A collision shape. X_LS (4, 4) in the frame of `link`, or of another link where said; a cylinder's axis is its
-    z."""
+    """A collision shape. X_LS (4, 4) in the frame of `link`, or another's where said; a cylinder's axis is its z."""
 
     link: str
     kind: str

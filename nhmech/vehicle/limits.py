@@ -22,8 +22,8 @@ def limits_with_followers(limits: dict[str, Limits], steering: Steering) -> dict
     pair = steering.pair()
     leader = pair[1]
     own = limits.get(leader.steering, Limits())
-    lower, upper = (_reach(steering, pair, leader, limits, end)
-                    for end in (max(own.lower, -np.pi / 2), min(own.upper, np.pi / 2)))
+    ends = max(own.lower, -np.pi / 2), min(own.upper, np.pi / 2)
+    lower, upper = (_reach(steering, pair, leader, limits, end) for end in ends)
     return {**limits, leader.steering: replace(own, lower=max(own.lower, lower), upper=min(own.upper, upper))}
 
 
@@ -31,8 +31,8 @@ def _reach(steering: Steering, pair: tuple[Axle, Axle], leader: Axle, limits: di
     """The angle nearest to `end`, coming from zero, at which all followers are within their limits."""
     def fits(angle: float) -> bool:
         closed = steering.followers({leader.steering: angle}, pair)
-        return all(limits[name].lower <= value <= limits[name].upper for name, value in closed.items()
-                   if name in limits and name != leader.steering)
+        bounded = [name for name in closed if name in limits and name != leader.steering]
+        return all(limits[name].lower <= closed[name] <= limits[name].upper for name in bounded)
 
     if not fits(0.0) or fits(end):
         return end

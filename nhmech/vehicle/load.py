@@ -12,14 +12,13 @@ from .wheel import Wheel
 
 
 def load(source: str | PathLike, *, wheels: Sequence[Wheel] | None = None, ground: Ground = Ground(),
-         free: Sequence[str] = (),
-         locked: Mapping[str, float] | None = None, skid=None, speeds: Sequence[str] | None = None,
-         packages: Mapping[str, str] | None = None, arguments: Mapping[str, str] | None = None) -> Vehicle:
+         free: Sequence[str] = (), locked: Mapping[str, float] | None = None, skid=None,
+         speeds: Sequence[str] | None = None, packages: Mapping[str, str] | None = None,
+         arguments: Mapping[str, str] | None = None) -> Vehicle:
     """Reads a robot and attaches ideal rolling to it.
 
     source    path of a URDF or xacro file, or XML text
-    wheels    what touches the ground; else the file's `<nhmech>` element; else inferred from joint names and collision
-              shapes
+    wheels    what touches the ground; else the file's `<nhmech>`; else inferred from joint names and collision shapes
     ground    the plane it rolls on
     free      joints to release that are neither wheel nor steering; all others are held
     locked    joint -> position [rad, m] at which it is held
@@ -28,8 +27,7 @@ def load(source: str | PathLike, *, wheels: Sequence[Wheel] | None = None, groun
     packages  ROS package name -> folder, for `package://` paths
     arguments  of a xacro file (`<xacro:arg>`): name -> value
 
-    Raises `ModelError`: a file that cannot be read, a wheel that cannot be found or measured, a vehicle that cannot
-    stand or turn.
+    Raises `ModelError`: an unreadable file, a wheel not to be found or measured, a vehicle that cannot stand or turn.
     """
     from .describe import describe
 

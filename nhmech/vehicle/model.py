@@ -65,8 +65,7 @@ def is_prismatic(model: pin.Model, joint: int) -> bool:
 
 
 def _snap_axes(model: pin.Model, names: set[str]) -> None:
-    """Turns joint placements so that axes meant to be horizontal, vertical or along a coordinate axis are so
-    exactly."""
+    """Turns joint placements so that axes meant to be horizontal, vertical or along a coordinate axis exactly are."""
     rotation = [np.eye(3)] * model.njoints                    # of each joint frame against the root, zero pose
     for joint in range(2, model.njoints):
         parent = rotation[model.parents[joint]]

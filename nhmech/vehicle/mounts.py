@@ -23,9 +23,11 @@ def _mount(model: pin.Model, wheel: Wheel) -> Mount:
     centre = frame.placement.act(point)
     if wheel.joint is None:
         ball = wheel.axis is None or wheel.kind in ("sphere", "caster_ball")
-        axle = None if ball else frame.placement.rotation @ wheel.axis
-        return Mount(wheel, frame.parentJoint, _clean(centre),
-                     None if axle is None else _clean(axle / np.linalg.norm(axle)), None)
+        axle = None
+        if not ball:
+            axle = frame.placement.rotation @ wheel.axis
+            axle = _clean(axle / np.linalg.norm(axle))
+        return Mount(wheel, frame.parentJoint, _clean(centre), axle, None)
     joint = model.getJointId(wheel.joint)
     if frame.parentJoint != joint:
         raise ModelError(f"wheel {wheel.name!r}: link {wheel.link!r} does not turn with joint {wheel.joint!r}")

@@ -33,8 +33,8 @@ def find_package(name: str, packages: Mapping[str, Path], near: Path | None = No
     """The folder of ROS package `name`, or None.
 
     Looked for in `packages`, then AMENT_PREFIX_PATH (PREFIX/share/NAME), then ROS_PACKAGE_PATH, then upwards from
-    `near` (the folder of the URDF): a folder with a package.xml of that name, or a folder called `name` beside one on
-    the way.
+    `near` (the folder of the URDF): a folder with a package.xml of that name, or a folder called `name` beside
+    one on the way.
     """
     if name in packages:
         return Path(packages[name])

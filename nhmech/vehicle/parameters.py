@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+import math
 from collections.abc import Iterable, Mapping
 
 import casadi as ca
@@ -28,7 +29,7 @@ class Parameters:
     def require(self, name: str) -> None:
         """Raises `ModelError` with the nearest names where there is no such parameter."""
         if name not in self.values:
-            near = difflib.get_close_matches(name, self.values, 4, 0.3) or list(self.values)[:8]
+            near = difflib.get_close_matches(str(name), self.values, 4, 0.3) or list(self.values)[:8]
             raise ModelError(f"unknown parameter {name!r}; near it: {', '.join(near)}")
 
     def __getitem__(self, name: str):
@@ -49,11 +50,16 @@ class Parameters:
 
     def changed(self, changes: Mapping[str, float]) -> Parameters:
         """A copy with other values. Raises `ModelError` for unknown names and values that are not finite."""
+        values = dict(self.values)
         for name, value in changes.items():
             self.require(name)
-            if not np.isfinite(value):
-                raise ModelError(f"parameter {name!r} = {value} is not finite")
-        return Parameters({**self.values, **changes}, self.symbolic)
+            try:
+                values[name] = float(value) if math.isfinite(value) else math.nan
+            except (TypeError, ValueError, OverflowError):
+                values[name] = math.nan
+            if math.isnan(values[name]):
+                raise ModelError(f"parameter {name!r} = {value!r} is not a finite number")
+        return Parameters(values, self.symbolic)
 
 
 def present(value) -> bool:

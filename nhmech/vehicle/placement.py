@@ -18,8 +18,7 @@ ITERATIONS = 25
 class Support:
     """How the contacts carry the vehicle.
 
-    level    more contacts than a rigid body needs: the base stands upright on the normal and each contact keeps its
-             offset
+    level    more contacts than a rigid body needs: the base is upright on the normal, each contact keeps its offset
     offsets  delta_i [m], so that height_i - delta_i = 0
     """
 
@@ -71,10 +70,9 @@ class Placer:
         worst = int(np.argmax(np.abs(offsets)))
         if abs(offsets[worst]) > tolerance:
             listed = ", ".join(f"{name}: {1e3 * d:+.2f} mm" for name, d in zip(self.names, offsets))
-            raise ModelError(f"{k} contacts do not lie in one plane: {self.names[worst]!r} is "
-                             f"{1e3 * offsets[worst]:+.2f} mm off, "
-                             f"more than the {1e3 * tolerance:.2f} mm that are accepted as rounding ({listed}). "
-                             "Correct radii or heights, or leave out a wheel")
+            raise ModelError(f"{k} contacts do not lie in one plane: {self.names[worst]!r} "
+                             f"is {1e3 * offsets[worst]:+.2f} mm off, more than the {1e3 * tolerance:.2f} mm that are "
+                             f"accepted as rounding ({listed}). Correct radii or heights, or leave out a wheel")
         return Support(True, offsets)
 
     def place(self, q: np.ndarray, support: Support, t: float = 0.0) -> np.ndarray:

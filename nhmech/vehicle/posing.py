@@ -18,7 +18,8 @@ if TYPE_CHECKING:
 def posed(vehicle: Vehicle, pose, joints: dict[str, float], t: float) -> np.ndarray:
     """q of `Vehicle.configuration`."""
     model = vehicle.model
-    unknown = [name for name in joints if not model.existJointName(name) or name == model.names[1]]
+    unknown = [name for name in joints
+               if not (isinstance(name, str) and model.existJointName(name)) or name == model.names[1]]
     if unknown:
         raise ModelError(f"unknown joint {unknown[0]!r}; moving joints are {', '.join(list(model.names)[2:])}")
     joints = {name: _finite(name, value) for name, value in joints.items()}
@@ -36,7 +37,7 @@ def _finite(joint: str, position) -> float:
     try:
         if math.isfinite(position):
             return float(position)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         pass
     raise ModelError(f"joint {joint!r} = {position!r} must be a finite number")
 
@@ -63,8 +64,8 @@ def _regauged(vehicle: Vehicle, q: np.ndarray, base: pin.SE3) -> pin.SE3:
     across = base.rotation @ axle
     forward = np.cross(across, vehicle.placer.normal)
     if np.linalg.norm(forward) < 1e-9:
-        raise ModelError(f"{joint!r}: the axle is parallel to the ground's normal, a wheel lying flat has no contact "
-                         "point")
+        raise ModelError(f"{joint!r}: the axle is parallel to the ground's normal, "
+                         "a wheel lying flat has no contact point")
     forward /= np.linalg.norm(forward)
     to = np.column_stack([forward, across, np.cross(forward, across)])
     R = to @ np.column_stack([level, axle, np.cross(level, axle)]).T
@@ -81,7 +82,7 @@ def _as_se3(pose, normal: np.ndarray, point: np.ndarray) -> pin.SE3:
         return pin.SE3(upright, point.copy())
     try:
         value = np.asarray(pose, dtype=float)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         value = np.full(1, np.nan)
     if not np.all(np.isfinite(value)):
         raise ModelError(f"pose {pose!r} contains a number that is not finite, or what is no number")

@@ -34,9 +34,9 @@ def remarks(vehicle: Vehicle) -> tuple[str, ...]:
         said.append(stiff)
     if unguarded := _unguarded(vehicle):
         leaders = " and ".join(axle.steering for axle in vehicle.steering.pair())
-        said.append(f"the limits of {', '.join(unguarded)} are not enforced: with two leaders ({leaders}) and no fixed "
-                    "axle, angles that keep "
-                    "all wheels within their limits are no intervals; watch joint_position, or lock steering joints")
+        said.append(f"the limits of {', '.join(unguarded)} are not enforced: with two leaders "
+                    f"({leaders}) and no fixed axle, angles that keep all wheels within their limits are no intervals; "
+                    "watch joint_position, or lock steering joints")
     return tuple(said)
 
 
@@ -46,15 +46,14 @@ def _unguarded(vehicle: Vehicle) -> list[str]:
         return []
     limits, pair = vehicle.description.limits, vehicle.steering.pair()
     followers = [axle.steering for axle in vehicle.steering.steered if axle not in pair]
-    return [name for name in followers if name in limits and (np.isfinite(limits[name].lower)
-                                                              or np.isfinite(limits[name].upper))]
+    return [name for name in followers
+            if name in limits and np.isfinite([limits[name].lower, limits[name].upper]).any()]
 
 
 def _rank_of_rates(vehicle: Vehicle, rates: list[int]) -> int:
     """Of the wheel rates on the distribution, at the neutral pose."""
-    A = vehicle.function("constraints")(0.0, vehicle.constrained.samples[0],
-                                        vehicle.theta)[0].full() / vehicle.constrained.scales
-    _, s, vt = np.linalg.svd(A)
+    A = vehicle.function("constraints")(0.0, vehicle.constrained.samples[0], vehicle.theta)[0].full()
+    _, s, vt = np.linalg.svd(A / vehicle.constrained.scales)
     kernel = vt[int(np.sum(s > 1e-9 * s[0])):]
     return int(np.linalg.matrix_rank(kernel[:, rates], tol=1e-9))
 

@@ -74,8 +74,7 @@ def snap_joints(source: Source, names: Iterable[str]) -> list[str]:
 def straighten_steering(layout: Layout, names: Iterable[str]) -> list[str]:
     """Makes steering axes that lean by less than `LEAN` upright in the start pose.
 
-    For vehicles on more than three contacts: a rigid base cannot follow what leaning axes do to the heights. Returns a
-    notice.
+    For more than three contacts: a rigid base cannot follow what leaning axes do to the heights. Returns a notice.
     """
     leaning = []
     for name in names:
@@ -87,8 +86,8 @@ def straighten_steering(layout: Layout, names: Iterable[str]) -> list[str]:
         upright = layout.X_RL[joint.child][:3, :3].T @ (0, 0, np.sign(axis[2]))
         layout.source.root.find(f"joint[@name='{name}']/axis").set("xyz", " ".join(repr(float(c)) for c in upright))
         leaning.append(f"{name} ({np.degrees(lean):.2g} deg)")
-    return [f"{', '.join(leaning)}: leaning steering axes are taken as upright, since more than three contacts bear a "
-            "rigid base"] if leaning else []
+    return [f"{', '.join(leaning)}: leaning steering axes are taken as upright, "
+            "since more than three contacts bear a rigid base"] if leaning else []
 
 
 def _snapped(angle: float) -> float:

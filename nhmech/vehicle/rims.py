@@ -16,8 +16,7 @@ _OFF_AXLE = (1e-3, 0.02)  # m, and part of the radius: how far a rim's centre ma
 
 @dataclass(frozen=True)
 class Rim:
-    """radius [m]; centre (3,) in the frame of the joint's child, on the axle; link and kind of the shape it comes
-    from."""
+    """radius [m]; centre (3,) on the axle, in the frame of the joint's child; link and kind of the shape it is from."""
 
     radius: float
     centre: tuple[float, float, float]
@@ -50,8 +49,7 @@ def find_rim(layout: Layout, joint: Joint, links=None) -> Rim | None:
 
 
 def crossed_cylinder(layout: Layout, joint: Joint) -> tuple[float, np.ndarray] | None:
-    """Radius [m] and direction (3,), in the frame of the joint's child, of a collision cylinder on the axle that does
-    not stand along it; or None."""
+    """Radius [m] and direction (3,), in the child's frame, of a collision cylinder on the axle, but across it."""
     for link in layout.rigid(joint.child):
         for shape in layout.shapes(link, joint.child):
             if shape.kind != "cylinder" or not shape.size[0] > 0:
@@ -64,13 +62,12 @@ def crossed_cylinder(layout: Layout, joint: Joint) -> tuple[float, np.ndarray] |
 
 def has_mesh(layout: Layout, joint: Joint) -> bool:
     """Whether the rotor of `joint` is drawn or collides as a mesh."""
-    return any(e.find("geometry/mesh") is not None for link in layout.rigid(joint.child) for e in layout.links[link]
-               if isinstance(e.tag, str))
+    elements = (e for link in layout.rigid(joint.child) for e in layout.links[link] if isinstance(e.tag, str))
+    return any(e.find("geometry/mesh") is not None for e in elements)
 
 
 def radius_hint(layout: Layout, joint: Joint) -> float | None:
-    """A radius [m] worth suggesting where there is no rim: of the visual cylinder, else of a solid disc with this mass
-    and inertia."""
+    """A radius [m] to suggest where there is no rim: of the visual cylinder, else of a solid disc of this inertia."""
     drawn = [float(e.get("radius")) for link in layout.rigid(joint.child)
              for e in layout.links[link].findall("visual/geometry/cylinder")]
     if drawn:

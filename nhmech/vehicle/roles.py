@@ -1,5 +1,4 @@
-"""What each joint is for: rolling, steering, released by the user, or locked; limits, damping and couplings between
-them."""
+"""What each joint is for: rolling, steering, released by the user, or locked; its limits, damping and couplings."""
 
 from __future__ import annotations
 
@@ -99,8 +98,8 @@ def couple(layout: Layout, roles: Roles, given: Mapping[str, float]) -> tuple[Ro
             else:
                 notices.append(f"{name}: its <mimic> of {m.leader} is dropped, because {m.leader} does not move")
     if dropped:
-        notices.append(f"{', '.join(dropped)}: <mimic> is dropped on rolling and steering joints; rolling itself "
-                       "couples them")
+        notices.append(f"{', '.join(dropped)}: <mimic> is dropped on rolling and steering joints; "
+                       "rolling itself couples them")
     return Roles(roles.rolling, roles.steering, tuple(free), locked), tuple(rows), notices
 
 
@@ -164,5 +163,5 @@ def _check_lock(layout: Layout, name: str, position, rolling, free) -> None:
     if name in free:
         raise ModelError(f"joint {name!r} is both in free and in locked; choose one")
     if not joint.lower <= position <= joint.upper:
-        raise ModelError(f"locked: position {position:g} of {name!r} is outside its limits {joint.lower:g} .. "
-                         f"{joint.upper:g}")
+        raise ModelError(f"locked: position {position:g} of {name!r} is outside its limits "
+                         f"{joint.lower:g} .. {joint.upper:g}")

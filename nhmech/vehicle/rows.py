@@ -1,5 +1,4 @@
-"""All constraint rows of a vehicle: contacts, couplings, mimic joints, the gauge of a massless root, mid-axle
-skidding."""
+"""All rows of a vehicle: contacts, couplings, mimic joints, the gauge of a massless root, mid-axle skidding."""
 
 from __future__ import annotations
 
@@ -35,8 +34,7 @@ def contact_rows(contact: Contact, v: ca.SX, phi: ca.SX, lateral_priority: int, 
 
 
 def contact_span(contact: Contact, v: ca.SX) -> Span | None:
-    """Of a contact that does not slip at all, the three components of its velocity in the frame of the body that
-    carries the wheel.
+    """Of a contact without any slip the three components of its velocity, in the frame of the body carrying the wheel.
 
     There the axle is a constant, and the ground's normal enters through the contact point only. A wheel that stays
     upright needs none of it: its directions only turn about the axle.
@@ -68,14 +66,15 @@ def mimic_row(mimic: Mimic, algebroid: LieAlgebroid, v: ca.SX) -> Row:
 
 
 def gauge_row(level: np.ndarray, n_B: ca.SX, phi: ca.SX, v: ca.SX, wheel: str) -> Row:
-    """The root has no mass and could turn with the wheel at will: its axis `level`, across the axle, stays level; phi =
-    level . n."""
+    """A massless root could turn with the wheel at will: its axis `level`, across the axle, stays level.
+
+    phi = level . n
+    """
     return linear_row(f"{wheel}/gauge", ca.dot(ca.DM(level), ca.cross(n_B, v[3:6])), v, phi, HOLONOMIC)
 
 
 def mid_axle_rows(contacts: Sequence[Contact], v: ca.SX, track_factor: float, n: ca.SX) -> list[Row]:
-    """Skid steering by its mid-axle model: no lateral motion of the middle of the wheels, and a track widened by a
-    factor.
+    """Skid steering by its mid-axle model: no lateral motion of the wheels' middle, and a track widened by a factor.
 
     The wheels are on the root. Longitudinal rows read v_K.e + (factor - 1) yaw_rate (n x p).e with p from the middle to
     the contact, the lateral row is the mean of theirs, all relative to the ground; source: Mandow et al., 'Experimental

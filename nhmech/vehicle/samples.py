@@ -18,8 +18,7 @@ WIDEST = np.deg2rad(60)      # steering angles beyond this are the limits' busin
 
 
 def sample_configurations(model: pin.Model, description: Description, placer: Placer, support: Support,
-                          steering: Steering,
-                          gauged: bool, seed: int = 0) -> np.ndarray:
+                          steering: Steering, gauged: bool, seed: int = 0) -> np.ndarray:
     """Neutral, straight and at the steering limits, then random poses; (k, nq).
 
     Raises `ModelError` where not even the neutral pose can be placed, or where a contact that was dropped leaves the
@@ -56,10 +55,8 @@ def _range(description: Description, joint: str) -> tuple[float, float]:
 def _steering_poses(model: pin.Model, description: Description, steering: Steering, rng) -> list[dict[str, float]]:
     free = [name for name in description.steering]
     if not steering.coupled:
-        corners = [dict(zip(free, signs)) for signs in cartesian((0.0, 1.0, -1.0), repeat=min(len(free), 2))]
-        poses = [{name: (_range(description, name)[1] if s > 0 else _range(description, name)[0]) if s else 0.0
-                  for name, s in corner.items()}
-                 for corner in corners]
+        limits = [_range(description, name) for name in free[:2]]
+        poses = [dict(zip(free, corner)) for corner in cartesian(*[(0.0, high, low) for low, high in limits])]
         return poses + [{name: rng.uniform(*_range(description, name)) for name in free} for _ in range(RANDOM)]
     steered = {axle.steering for axle in steering.steered}
     others = [name for name in free if name not in steered]

@@ -24,8 +24,8 @@ def checked_skid(skid, wheels: Sequence[Wheel]):
         return skid
     if isinstance(skid, (int, float)) and not isinstance(skid, bool):
         if not isfinite(skid) or skid <= 0:
-            raise ModelError(f"skid={skid}: a track factor is a positive number, 1 for the true track and more for the "
-                             "usual scrubbing")
+            raise ModelError(f"skid={skid}: a track factor is a positive number, "
+                             "1 for the true track and more for the usual scrubbing")
         return float(skid)
     names = [w.name for w in wheels]
     wanted = (skid,) if isinstance(skid, str) else skid
@@ -83,8 +83,7 @@ def _would_steer(layout: Layout, wheels: Sequence[Wheel], name: str) -> bool:
 
 
 def _axles(layout: Layout, group: Sequence[Wheel]) -> list[list[Wheel]]:
-    """Wheels grouped by the vertical plane of their axle; wheels whose axles are not parallel to the first are left
-    out."""
+    """Wheels grouped by the vertical plane of their axle, without those whose axles are not parallel to the first."""
     first = axle_R(layout, group[0])
     across = np.array([-first[1], first[0], 0.0])
     across /= np.linalg.norm(across) or 1.0

@@ -16,16 +16,38 @@ RK4 = 2.785           # |rate| dt below which the classical Runge-Kutta method i
 MASSLESS = 1e-14      # of the largest reduced inertia: below this there is none
 
 
+class _Massless(ModelError):
+    """Some motion meets no inertia."""
+
+
 def fastest_decay(vehicle: Vehicle, q: np.ndarray | None = None) -> tuple[float, tuple[str, ...]]:
-    """Largest rate [1/s] of d/dt xi = -(E^T M E)^-1 E^T D E xi, D the joints' damping, and the joints that move most in
-    that motion.
+    """Largest rate [1/s] of d/dt xi = -(E^T M E)^-1 E^T D E xi, D the joints' damping, and the joints that move most.
 
     q  the zero pose where None
 
     Raises `ModelError` where E^T M E is singular: some motion meets no inertia.
     """
+    E, mass = _reduced(vehicle, q)
     names = vehicle.algebroid.v_names
     damping = np.array([vehicle.parameters.values.get(f"{name}.damping", 0.0) for name in names])
+    if not damping.any():
+        return 0.0, ()
+    rates, motions = np.linalg.eig(np.linalg.solve(mass, E.T @ (damping[:, None] * E)))
+    fastest = int(np.argmax(rates.real))
+    return float(rates[fastest].real), _movers(names, E @ motions[:, fastest].real)
+
+
+def massless_in_words(vehicle: Vehicle, q: np.ndarray | None = None) -> str | None:
+    """Which joints can move no mass at q (the zero pose where None), and what to do about it; else None."""
+    try:
+        _reduced(vehicle, q)
+    except _Massless as error:
+        return str(error)
+    return None
+
+
+def _reduced(vehicle: Vehicle, q: np.ndarray | None) -> tuple[np.ndarray, np.ndarray]:
+    """E (nv, nxi), orthonormal, what the constraints allow, and E^T M E; `_Massless` where that is singular."""
     q = vehicle.configuration() if q is None else np.asarray(q, dtype=float)
     A = vehicle.function("constraints")(0.0, q, vehicle.theta)[0].full()
     _, s, vt = np.linalg.svd(A)
@@ -33,14 +55,10 @@ def fastest_decay(vehicle: Vehicle, q: np.ndarray | None = None) -> tuple[float,
     mass = E.T @ pin.crba(vehicle.model, vehicle.data, q) @ E
     inertias, motions = np.linalg.eigh(mass)
     if len(mass) and not inertias[0] > MASSLESS * inertias[-1]:
-        massless = ", ".join(_movers(names, E @ motions[:, 0])) or vehicle.name
-        raise ModelError(f"{massless} can move without moving any mass, so that no force has a finite acceleration: "
-                         "give the links <inertial>, or lock the joints")
-    if not damping.any():
-        return 0.0, ()
-    rates, motions = np.linalg.eig(np.linalg.solve(mass, E.T @ (damping[:, None] * E)))
-    fastest = int(np.argmax(rates.real))
-    return float(rates[fastest].real), _movers(names, E @ motions[:, fastest].real)
+        massless = ", ".join(_movers(vehicle.algebroid.v_names, E @ motions[:, 0])) or vehicle.name
+        raise _Massless(f"{massless} can move without moving any mass, so that no force has a finite acceleration: "
+                        "give the links <inertial>, or lock the joints")
+    return E, mass
 
 
 def _movers(names: tuple[str, ...], v: np.ndarray) -> tuple[str, ...]:
@@ -53,7 +71,7 @@ def stiffness_in_words(vehicle: Vehicle, dt: float, q: np.ndarray | None = None)
     """What to do where steps of dt [s] are too long for the joints' damping, or where no step will do; else None."""
     try:
         rate, joints = fastest_decay(vehicle, q)
-    except ModelError as error:
+    except _Massless as error:
         return str(error)
     if rate * dt < 0.9 * RK4:                        # inertias change with the pose
         return None

@@ -1,8 +1,7 @@
 """What the dynamics of a vehicle need not know: frozen parts of the attitude.
 
-The equations see the attitude only through the ground's normal in the root's frame. Where the contacts hold a component
-of it (the pitch and roll of an ordinary mobile base, the level axle of a pendulum, the gauge of a disc), it is a
-constant.
+The equations see the attitude only through the ground's normal in the root's frame. A component of it that the
+contacts hold is a constant: pitch and roll of an ordinary mobile base, a pendulum's level axle, a disc's gauge.
 """
 
 from __future__ import annotations
@@ -34,8 +33,7 @@ class Frozen:
 
 
 def frozen_normal(constrained: ConstrainedSystem, n_B: ca.SX) -> Frozen:
-    """Components whose gradient lies in the span of the holonomic one-forms at every sample, and whose value is the
-    same there."""
+    """Components with the same value and a gradient in the span of the holonomic one-forms at every sample."""
     d = constrained.distribution
     normals = at_samples(constrained, ca.densify(n_B))[:, :, 0]
     forms = np.zeros((len(normals), 0, constrained.system.algebroid.nv))
@@ -73,8 +71,8 @@ def root_shorthand(seen: dict[str, ca.SX], position: ca.SX, frozen: Frozen, grou
                    v: ca.SX) -> tuple[dict[str, ca.SX], ca.SX, Shorthand]:
     """Symbols for what the root sees of the world, frozen components of n put in, and the shorthand that explains them.
 
-    A vector fixed in W changes by w' = w x omega in the root's frame, the root's own position by r' = v - omega x r -
-    ground velocity.
+    In the root's frame a vector fixed in W changes by w' = w x omega, the root's own position by
+    r' = v - omega x r - ground velocity.
     """
     omega = v[3:6]
     level = ground.normal == (0.0, 0.0, 1.0)
@@ -110,8 +108,7 @@ def with_vertical(algebroid: LieAlgebroid, z: ca.SX) -> LieAlgebroid:
 
 
 def check_reduction(full: ConstrainedSystem, reduced: ConstrainedSystem) -> None:
-    """The rows of both agree at the samples, relative to each row's size there, and so do the reduced ones in another
-    basis.
+    """Both have the same rows at the samples, relative to each row's size there, reduced ones in another basis too.
 
     Raises `ModelError` naming the row where they do not.
     """

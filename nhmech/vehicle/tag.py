@@ -33,8 +33,7 @@ _ATTRIBUTES = {
 
 @dataclass(frozen=True)
 class Tag:
-    """What an `<nhmech>` element says; None where it says nothing about a thing, empty where there is no such
-    element."""
+    """What an `<nhmech>` element says; None where it says nothing about a thing, empty without such an element."""
 
     wheels: tuple[Wheel, ...] | None = None
     drive: tuple[str, ...] | None = None

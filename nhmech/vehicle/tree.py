@@ -51,8 +51,10 @@ def algebroid_of(model: pin.Model) -> LieAlgebroid:
 
 
 def is_axisymmetric(model: pin.Model, joint: int, rtol: float = 1e-9) -> bool:
-    """Whether the body of a joint without children looks the same at every angle: centre of mass on the axle, equal
-    diametral inertias."""
+    """Whether a childless joint's body looks the same at every angle.
+
+    Its centre of mass is on the axle then, and its diametral inertias are equal.
+    """
     if is_prismatic(model, joint) or any(model.parents[k] == joint for k in range(model.njoints)):
         return False
     inertia, axis = model.inertias[joint], joint_axis(model, joint)

@@ -1,5 +1,4 @@
-"""Everything Pinocchio would swallow in silence, or reject without a cause, said with file, element, line and
-remedy."""
+"""What Pinocchio would swallow in silence, or reject without a cause, said with file, element, line and remedy."""
 
 from __future__ import annotations
 
@@ -89,8 +88,8 @@ def _check_joint(source: Source, joint, links, joints) -> None:
     if kind is None:
         raise source.error(joint, f"attribute type= is missing; it is one of {', '.join(_TYPES)}")
     if kind in ("floating", "planar"):
-        raise source.error(joint, f"{kind} joints are not supported; the base floats by itself, so make this one fixed "
-                                  "or delete it")
+        raise source.error(joint, f"{kind} joints are not supported; the base floats by itself, "
+                                  "so make this one fixed or delete it")
     if kind not in _TYPES:
         raise source.error(joint, f"joint type {kind!r} does not exist; it is one of {', '.join(_TYPES)}")
     for end in ("parent", "child"):
@@ -141,8 +140,8 @@ def _check_limit(source: Source, joint, kind: str) -> None:
             number(source, limit, attribute)
     if kind in ("revolute", "prismatic"):
         if values["lower"] > values["upper"]:
-            raise source.error(limit, f"lower={limit.get('lower', 0)} is greater than upper={limit.get('upper', 0)}; "
-                                      "exchange them")
+            raise source.error(limit, f"lower={limit.get('lower', 0)} is greater than "
+                                      f"upper={limit.get('upper', 0)}; exchange them")
     for attribute in ("effort", "velocity"):
         if values[attribute] < 0:
             raise source.error(limit, f"{attribute}={limit.get(attribute)} is negative; a limit is 0 (none) or more")
@@ -153,16 +152,16 @@ def _check_tree(source: Source, links, joints) -> None:
     for joint in joints.values():
         child, parent = joint.find("child").get("link"), joint.find("parent").get("link")
         if child in above:
-            raise source.error(joint, f"link {child!r} already hangs on joint {above[child].get('name')!r} (line "
-                                      f"{above[child].sourceline}); "
+            raise source.error(joint, f"link {child!r} already hangs on joint {above[child].get('name')!r} "
+                                      f"(line {above[child].sourceline}); "
                                "a link has one parent, so cut the loop here")
         if child == parent:
             raise source.error(joint, f"link {child!r} is its own parent; name another parent")
         above[child] = joint
     roots = [name for name in links if name not in above]
     if not roots:
-        raise source.error(source.root, "every link hangs on another, so the joints form a loop and there is no root; "
-                                        "cut one joint")
+        raise source.error(source.root, "every link hangs on another, "
+                                        "so the joints form a loop and there is no root; cut one joint")
     if len(roots) > 1:
         raise source.error(links[roots[1]], f"there are {len(roots)} links without a parent: "
                                             f"{', '.join(map(repr, roots[:6]))}; "
@@ -215,8 +214,8 @@ def _check_materials(source: Source) -> None:
         if not name:
             raise source.error(material, 'a material needs a name: <material name="...">')
         if name in seen:
-            raise source.error(material, f"the material {name!r} is defined on line {seen[name].sourceline} already; "
-                                         "delete one")
+            raise source.error(material, f"the material {name!r} is defined on line "
+                                         f"{seen[name].sourceline} already; delete one")
         if material.find("color") is None and material.find("texture") is None:
             raise source.error(material, 'has neither <color rgba="..."/> nor <texture>; give it one or delete it')
         seen[name] = material

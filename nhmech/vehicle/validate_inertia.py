@@ -20,8 +20,8 @@ def check_inertial(source: Source, inertial) -> None:
             raise source.error(inertial, f"<{tag}> is missing; add it, or delete <inertial> to make the link massless")
     mass = inertial.find("mass")
     if number(source, mass, "value") < 0:
-        raise source.error(mass, f"mass {mass.get('value')} kg is negative; give the true mass, or 0 for a massless "
-                                 "link")
+        raise source.error(mass, f"mass {mass.get('value')} kg is negative; "
+                                 "give the true mass, or 0 for a massless link")
     for entry in _ENTRIES:
         number(source, inertial.find("inertia"), entry)
     placement(source, inertial)
@@ -78,8 +78,8 @@ def check_bodies(source: Source) -> list[str]:
         why = fault(_lumped(parts))
         if why:
             joined = tag_of(layout.links[head])
-            raise source.error(layout.links[head], f"{joined} with all links fixed to it: {why}; correct the inertias "
-                                                   "of those links")
+            raise source.error(layout.links[head], f"{joined} with all links fixed to it: {why}; "
+                                                   "correct the inertias of those links")
     return notices
 
 

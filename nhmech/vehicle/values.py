@@ -50,12 +50,12 @@ def write_inertias(model: pin.Model, names: list[str], parameters: Parameters) -
                            [p[f"{k}.Ixz"], p[f"{k}.Iyz"], p[f"{k}.Izz"]]])
         moments = np.linalg.eigvalsh(matrix)      # a sum rule is left to the file's check: planar models have Izz alone
         if moments[0] < -1e-9 * np.abs(moments).max():
-            raise ModelError(f"the inertia of {k!r} is none that a body can have: its principal moments are {moments} "
-                             "kg m^2")
+            raise ModelError(f"the inertia of {k!r} is none that a body can have: "
+                             f"its principal moments are {moments} kg m^2")
         model.inertias[i] = pin.Inertia(p[f"{k}.mass"], np.array([p[f"{k}.com_{c}"] for c in "xyz"]), matrix)
     if p["payload.mass"]:
-        model.inertias[1] += pin.Inertia(p["payload.mass"], np.array([p[f"payload.{c}"] for c in "xyz"]),
-                                         np.zeros((3, 3)))
+        place = np.array([p[f"payload.{c}"] for c in "xyz"])
+        model.inertias[1] += pin.Inertia(p["payload.mass"], place, np.zeros((3, 3)))
     armature = np.zeros(model.nv)
     for joint in range(2, model.njoints):
         name = model.names[joint]

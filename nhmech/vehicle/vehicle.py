@@ -29,8 +29,7 @@ from .remarks import remarks, symmetry_in_words
 
 @dataclass(frozen=True)
 class Gauge:
-    """A massless root could turn with its wheel at will: its axis `level`, across the `axle` of `joint`, stays
-    level."""
+    """A massless root could turn with its wheel: its axis `level`, across the `axle` of `joint`, stays level."""
 
     joint: str
     axle: np.ndarray
@@ -46,8 +45,7 @@ class Vehicle:
     model        Pinocchio's model with held joints locked
     parameters   named numbers (radii, inertias, payload, ...)
     constrained  the constrained system: Gibbs function, forces, rows, samples
-    reduced      the same with frozen parts of the attitude put to their constants: equal on the manifold, and far
-                 smaller
+    reduced      the same with frozen parts of the attitude put to constants: equal on the manifold, and far smaller
     contacts     symbolic contacts, in the order of `description.wheels`
     steering     the axles that must meet in one point
     support      how the contacts carry the base
@@ -143,8 +141,7 @@ class Vehicle:
         raise self.rank_lost(q, f"here ({found})")
 
     def rank_lost(self, q: np.ndarray, where: str) -> ModelError:
-        """The error to raise where the constraints lose rank at q or next to it, with the joints that may be to
-        blame."""
+        """The error to raise where the constraints lose rank at q or next to it, with joints that may be to blame."""
         angles = self.joint_positions(q)
         steering = ", ".join(f"{name} = {angles[name]:+.4f} rad" for name in self.description.steering) or "none"
         return ModelError(f"the constraints lose rank {where}. Steering joints: {steering}")
@@ -232,8 +229,8 @@ class Vehicle:
         positions = {}
         for joint in range(2, self.model.njoints):
             i = self.model.joints[joint].idx_q
-            positions[self.model.names[joint]] = float(np.arctan2(q[i + 1], q[i]) if self.model.joints[joint].nq == 2
-                                                       else q[i])
+            wound = self.model.joints[joint].nq == 2
+            positions[self.model.names[joint]] = float(np.arctan2(q[i + 1], q[i]) if wound else q[i])
         return positions
 
     # -- placing -------------------------------------------------------------------------------------------------
@@ -241,8 +238,7 @@ class Vehicle:
         """q with all contacts on the ground and all couplings closed.
 
         pose    None; (x, y, yaw); (x, y, z, roll, pitch, yaw) with R = Rz(yaw) Rx(roll) Ry(pitch); or a 4x4 matrix or
-                `pin.SE3` T_WB [m, rad]. The height is corrected along the normal, pitch and roll only where that is not
-                enough
+                `pin.SE3` T_WB [m, rad]. The height is corrected along the normal, pitch and roll only if they must be
         joints  positions of joints [rad, m]; followers of a steering coupling are computed
 
         Raises `ModelError` for unknown joints, numbers that are not finite, or a pose that cannot be placed.
@@ -256,7 +252,7 @@ class Vehicle:
 
         Names: `<link>.mass`, `.com_x` ..., `.Ixx` ...; `<joint>.radius`, `.rotor_inertia`, `.gear_ratio`,
         `.rolling_resistance`, `.damping`; `payload.mass`, `.x`, `.y`, `.z` (a point mass in the base's frame). Raises
-        `ModelError` for unknown names.
+        `ModelError` for unknown names, and for values that are no finite numbers.
         """
         parameters = self.parameters.changed({**(changes or {}), **more})
         if symbolic is not None:
@@ -264,8 +260,10 @@ class Vehicle:
         return self.rebuild(parameters, None, self.wrench_bodies)
 
     def with_wrench(self, *bodies: str) -> Vehicle:
-        """The vehicle with an external wrench on each named link as further inputs: force [N] and torque [N m] in W at
-        the link's origin."""
+        """The vehicle with an external wrench on each named link as further inputs.
+
+        Force [N] and torque [N m] in W, at the link's origin.
+        """
         return self.rebuild(self.parameters, None, bodies)
 
     # -- seeing --------------------------------------------------------------------------------------------------

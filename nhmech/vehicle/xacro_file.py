@@ -30,14 +30,14 @@ def expand_xacro(path: Path, packages: Mapping[str, Path], arguments: Mapping[st
         import xacro
         from xacro import substitution_args
     except ImportError:
-        raise ModelError(f"{path.name} is a xacro file and the Python package 'xacro' is not installed: pip install "
-                         "xacro") from None
+        raise ModelError(f"{path.name} is a xacro file and the Python package 'xacro' is not installed: "
+                         "pip install xacro") from None
 
     def find(name: str) -> str:
         folder = find_package(name, packages, path.resolve().parent)
         if folder is None:
-            raise ModelError(f"{path.name}: $(find {name}): no such ROS package; pass "
-                             f"packages={{{name!r}: '/path/to/it'}}")
+            raise ModelError(f"{path.name}: $(find {name}): no such ROS package; "
+                             f"pass packages={{{name!r}: '/path/to/it'}}")
         return str(folder)
 
     original = substitution_args._eval_find
@@ -46,8 +46,8 @@ def expand_xacro(path: Path, packages: Mapping[str, Path], arguments: Mapping[st
     try:
         substitution_args._eval_find = table["find"] = find
         with contextlib.redirect_stderr(said):
-            document = xacro.process_file(str(path), mappings={name: str(value)
-                                                               for name, value in (arguments or {}).items()})
+            mappings = {name: str(value) for name, value in (arguments or {}).items()}
+            document = xacro.process_file(str(path), mappings=mappings)
             return document.toprettyxml(indent="  ")
     except ModelError:
         raise

@@ -51,9 +51,9 @@ def animate(scene: Scene, trajectory, fps: float, overlays: Sequence[Overlay] = 
 
 def _changing(rows: list[tuple]) -> list[dict]:
     """Lines of the legend over the frames, as the page takes them."""
-    return [{"texts": [row.text for row in line],
-             "colors": floats([row.colour for row in line]),
-             "paths": list(line[0].paints)} for line in zip(*rows)]
+    return [{"texts": [row.text for row in line], "colors": floats([row.colour for row in line]),
+             "paths": list(line[0].paints)}
+            for line in zip(*rows)]
 
 
 def _overlay_clip(path: str, times: np.ndarray, poses: list) -> dict:

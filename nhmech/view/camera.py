@@ -41,8 +41,9 @@ class View:
 
 
 def frame(size: float, path, normal, forward, follow: bool | None = None, also=()) -> View:
-    """A view of a vehicle of `size` [m] that goes along `path` (n, 3) [m] on the plane with this normal, `forward`
-    (3,) being its x axis at the start.
+    """A view of a vehicle of `size` [m] that goes along `path` (n, 3) [m] on the plane with this normal.
+
+    `forward` (3,) is its x axis at the start.
 
     The camera stands to the side of the path's longer extent and sees the vehicle's front, as near as its lens
     allows. It frames the whole path; or, where the path is long against the vehicle or `follow` says so, the start,

@@ -82,8 +82,10 @@ def colour(vehicle: Vehicle, wheel: str) -> str:
 
 def line_colours(vehicle: Vehicle | None, names) -> dict[str, str]:
     """A colour for each name: a wheel's own where it is that of its joint, others for the rest."""
-    wheels = {} if vehicle is None else {w.joint: contact for w, contact in zip(vehicle.description.wheels,
-                                                                                vehicle.contact_names)}
+    wheels = {}
+    if vehicle is not None:
+        joints = [wheel.joint for wheel in vehicle.description.wheels]
+        wheels = dict(zip(joints, vehicle.contact_names))
     rest = (*OTHERS, *COLOURS) if wheels else COLOURS
     others = iter([rest[i % len(rest)] for i in range(len(names))])
     return {name: colour(vehicle, wheels[name]) if name in wheels else next(others) for name in names}
@@ -113,8 +115,7 @@ def moments(trajectory, most: int) -> np.ndarray:
 
 
 def settle(axes, values, nothing: float = 1e-9) -> None:
-    """Ordinates that are constant but for rounding are drawn as such, instead of noise blown up; below `nothing` they
-    are zero."""
+    """Ordinates that are constant but for rounding, drawn as such, no noise blown up; zero below `nothing`."""
     low, high = float(np.min(values)), float(np.max(values))
     size = max(abs(low), abs(high))
     if size < nothing:
@@ -124,8 +125,11 @@ def settle(axes, values, nothing: float = 1e-9) -> None:
 
 
 def write(figure, file: Path) -> None:
-    """Writes a figure as the file's name says: .pdf or .svg (vectors), .png (300 dots an inch)."""
-    figure.savefig(file, dpi=300)
+    """Writes a figure as the file's name says: .pdf or .svg (vectors), .png (300 dots an inch). Without the date: the
+    same figure is the same file."""
+    date = {".svg": "Date", ".pdf": "CreationDate"}.get(Path(file).suffix.lower())
+    with drawing():
+        figure.savefig(file, dpi=300, metadata={date: None} if date else None)
 
 
 def svg(figure, prefix: str, label: str) -> str:

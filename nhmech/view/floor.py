@@ -97,8 +97,7 @@ def ribbon(path: str, points, size: float, normal, number: int, colour=None) -> 
     """The trail of contact `number`, behind a vehicle of `size` [m]: a flat strip through `points` (n, 3) [m] just
     above the ground, in `colour` (r, g, b) or the palette's.
 
-    Segment k is the triangles 2k and 2k + 1. Trails lie one above the other, so that they do not flicker where they
-    cross.
+    Segment k is the triangles 2k and 2k + 1. Trails lie one above the other, so as not to flicker where they cross.
     """
     width = RIBBON * size
     points, normal = np.asarray(points, dtype=float), np.asarray(normal)

@@ -103,5 +103,5 @@ class LiveScene:
         self._turn, chunk = turns[-1] + 1, self._chunk
         if full:
             self._chunk, self._points = chunk + 1, self._points[-2:]
-        return [ribbon(f"/trails/{i}/{chunk}", lines[:, i], self._view.size, self.vehicle.ground.normal,
-                       i) for i in turns]
+        size, normal = self._view.size, self.vehicle.ground.normal
+        return [ribbon(f"/trails/{i}/{chunk}", lines[:, i], size, normal, i) for i in turns]

@@ -21,11 +21,10 @@ def set_property(path: str, name: str, value) -> dict:
 
 def set_group(path: str, parts: list[tuple[dict, dict, np.ndarray]], casts_shadow: bool = True, images=(),
               textures=()) -> dict:
-    """Put one object at `path`, made of `parts`: (geometry, material, pose (4, 4)) each, with the images and textures
-    that the materials name.
+    """Put one object at `path`, made of `parts`: (geometry, material, pose (4, 4)) each.
 
-    A group, because meshcat's page makes every single mesh cast a shadow, and a ground that shadows itself looks
-    striped.
+    With the images and textures that the materials name. A group, because meshcat's page makes every single mesh cast a
+    shadow, and a ground that shadows itself looks striped.
     """
     geometries, materials, children = [], [], []
     for i, (geometry, material, pose) in enumerate(parts):

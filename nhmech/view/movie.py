@@ -30,15 +30,13 @@ def require_tools(path) -> None:
     if find_chromium() is None:
         raise NhmechError(f"{path} needs Chromium or Chrome on PATH, for example: apt install chromium")
     if suffix == ".mp4" and shutil.which("ffmpeg") is None:
-        raise NhmechError(f"{path} needs ffmpeg on PATH, for example: apt install ffmpeg (or ask for .webp or .gif, "
-                          f"which need nothing)")
+        raise NhmechError(f"{path} needs ffmpeg on PATH, for example: apt install ffmpeg "
+                          "(or ask for .webp or .gif, which need nothing)")
 
 
 def save_movie(html_path, path, *, speed: float = 1.0, size: tuple[int, int] = (640, 420), fps: float | None = None,
-               controls: bool = False,
-               progress: Callable[[float], None] | None = None) -> Path:
-    """The page that `save_html` wrote as a moving picture, from its start to its end; the format is the name's
-    ending. Returns its path.
+               controls: bool = False, progress: Callable[[float], None] | None = None) -> Path:
+    """The page that `save_html` wrote as a moving picture, from start to end, in the name's format; returns its path.
 
     speed  times real time
     size   in pixels; whole numbers, made even for MP4
@@ -122,8 +120,7 @@ def _webp(frames: Frames, times: Sequence[float], fps: float, new) -> None:
 
 def _mp4(frames: Frames, times: Sequence[float], fps: float, new) -> None:
     command = ["ffmpeg", "-y", "-loglevel", "error", "-f", "image2pipe", "-framerate", f"{fps:g}",
-               "-c:v", "png", "-i", "-", "-an",
-               "-pix_fmt", "yuv420p", "-movflags", "+faststart", "-f", "mp4", str(new)]
+               "-c:v", "png", "-i", "-", "-an", "-pix_fmt", "yuv420p", "-movflags", "+faststart", "-f", "mp4", str(new)]
     with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE) as ffmpeg:
         try:
             for png in frames(times):

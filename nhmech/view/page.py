@@ -23,7 +23,8 @@ body { margin: 0; background: #eef1f4; color: #2b333d;
 .dg.main { display: none; }
 .dg.main.shown { display: block; }
 #title { position: absolute; left: 18px; top: 14px; font-size: 17px; font-weight: 600; pointer-events: none; }
-#legend { position: absolute; right: 18px; bottom: 64px; text-align: right; pointer-events: none; }
+#legend { position: absolute; right: 14px; top: 12px; padding: 4px 8px; text-align: right; pointer-events: none;
+          background: rgba(240, 243, 245, 0.72); border-radius: 8px; }
 #legend i { display: inline-block; width: 18px; height: 4px; border-radius: 2px; margin-left: 7px;
             vertical-align: middle; }
 #bar { position: absolute; left: 14px; right: 14px; bottom: 14px; padding: 6px 12px;

@@ -70,8 +70,7 @@ def path(vehicle: Vehicle, trajectory: Trajectory, axes=None, *, error: PathErro
 
 
 class _Forces:
-    """Ground forces along a run: t (n,), normal and tangential by wheel (n,) [N], and each wheel's friction
-    coefficient or None."""
+    """Ground forces along a run: t (n,), normal and tangential by wheel (n,) [N], and each wheel's mu or None."""
 
     def __init__(self, vehicle: Vehicle, trajectory: Trajectory, mu: Friction):
         some = moments(trajectory, MOMENTS)
@@ -97,11 +96,11 @@ def _mark_limits(trajectory: Trajectory, axes, named) -> None:
 
 
 def forces(vehicle: Vehicle, trajectory: Trajectory, mu: Friction = None, axes=None):
-    """Normal force of each wheel [N] above; below its tangential force (solid) and what friction can hold, mu times
-    normal (dotted).
+    """Normal force of each wheel [N] above; below its tangential force (solid) and what friction holds (dotted).
 
-    mu  friction coefficient of all wheels or by wheel; those of the description where None, and no limit where there
-        is none
+    Friction holds mu times the normal force.
+
+    mu  friction coefficient of all wheels or by wheel; where None those of the description, and no limit without one
     """
     with drawing():
         figure, axes = axes_of(axes, 3.4, 3.4, rows=2)
@@ -126,8 +125,7 @@ def forces(vehicle: Vehicle, trajectory: Trajectory, mu: Friction = None, axes=N
 
 
 def friction(vehicle: Vehicle, trajectory: Trajectory, mu: Friction = None):
-    """Small multiples, one for each wheel that is held along the ground: its tangential force [N], and what friction
-    can hold (shaded).
+    """Small multiples, one for each wheel held along the ground: tangential force [N], what friction can hold (shaded).
 
     mu  as in `forces`; without one no limit is drawn, but mu = 1 (dotted line) for comparison
     """
@@ -166,8 +164,7 @@ def friction(vehicle: Vehicle, trajectory: Trajectory, mu: Friction = None):
 
 
 def energy(vehicle, trajectory: Trajectory, axes=None):
-    """Energy balance [J]: change of kinetic and potential energy, work of the inputs, of damping and the like; dashed
-    is what they leave.
+    """Energy balance [J]: change of kinetic and potential energy, work of inputs, damping and so on; dashed the rest.
 
     Where the energy is constant, its size and its error are written.
     """
@@ -200,8 +197,7 @@ def energy(vehicle, trajectory: Trajectory, axes=None):
 
 
 def speeds(vehicle, trajectory: Trajectory, axes=None):
-    """Quasi-velocities, one panel for each unit: rates [rad/s] first (of wheels, then of the rest), then speeds [m/s]
-    and others."""
+    """Quasi-velocities, a panel for each unit: rates [rad/s] (of wheels, then of the rest), speeds [m/s], others."""
     subject = _subject(vehicle)
     units = _speed_units(subject)
     return _by_unit(subject, trajectory, "xi", units, "quasi-velocity", axes)
@@ -265,8 +261,7 @@ def efforts(vehicle: Vehicle, trajectory: Trajectory, axes=None):
 
 
 def tracking(vehicle: Vehicle, trajectory: Trajectory, axes=None, *, error: PathError | None = None):
-    """Controller error: distance from the path, positive to its left [mm], above; heading against its tangent [deg]
-    below.
+    """Controller error: distance from the path [mm], positive to its left; below, heading against its tangent [deg].
 
     error  of `control.path_reference.path_error`; None takes the path that the controller followed.
     Raises `ModelError` for a run that knows of no path.
@@ -287,8 +282,9 @@ def tracking(vehicle: Vehicle, trajectory: Trajectory, axes=None, *, error: Path
 
 
 def twist(vehicle: Vehicle, trajectory: Trajectory, axes=None):
-    """What the controller commanded (broad, yellow), and what was driven: forward [m/s], yaw rate [rad/s], and lateral
-    [m/s] between them where there is any.
+    """What the controller commanded (broad, yellow), and what was driven: forward [m/s], yaw rate [rad/s].
+
+    Lateral [m/s] between them where there is any.
 
     Raises `ModelError` for a run whose controller commanded no twist.
     """
@@ -350,8 +346,8 @@ def run(vehicle: Vehicle, trajectory: Trajectory, mu: Friction = None, *, error:
     with drawing():
         subject = _subject(vehicle)
         kinds = len(_panels(subject, _speed_units(subject)))
-        layout = [["path", "normal"], ["path", "tangential"],
-                  *(["energy", f"speeds{k}"] for k in (range(kinds) if kinds > 1 else (0, 0)))]
+        rows = range(kinds) if kinds > 1 else (0, 0)
+        layout = [["path", "normal"], ["path", "tangential"], *(["energy", f"speeds{k}"] for k in rows)]
         layout += [["lateral", "heading"]] * 2 if error is not None else []
         figure = new_figure(7.0, 3.0 + 1.4 * max(kinds, 2) + (0 if error is None else 1.8))
         by = figure.subplot_mosaic(layout)

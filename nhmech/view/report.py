@@ -145,8 +145,8 @@ def _facts(trajectory: Trajectory, subject: Subject, judged: Judgement,
         found.append((f"{way:.3g} m", "way of the base's origin"))
     if judged.along is not None and np.isfinite(use := max(state.use[0] for state in judged.along.states)):
         known = np.isfinite(judged.along.states[0].worst.mu)
-        found.append((f"{100 * use:.0f} %", "of the friction used at most")
-                     if known else (f"{use:.2g}", "friction coefficient needed"))
+        share = f"{100 * use:.0f} %", "of the friction used at most"
+        found.append(share if known else (f"{use:.2g}", "friction coefficient needed"))
     elif judged.along is not None:
         found.append(("lift-off", "some wheel leaves the ground"))
     if error is not None:
@@ -235,17 +235,17 @@ def _wheels(vehicle: Vehicle | None, judged: Judgement) -> str:
     numbers = [i for i, column in enumerate(columns) if column.endswith("]") or column.startswith(("mu", "needs"))]
     dropped = any("(" in row[3] for row in rows)
     heading = "Contacts" + (" (directions in parentheses follow from the others)" if dropped else "")
-    return html.section(heading, html.table(columns, rows, [colour(vehicle, name) for name in vehicle.contact_names],
-                                            numbers))
+    swatches = [colour(vehicle, name) for name in vehicle.contact_names]
+    return html.section(heading, html.table(columns, rows, swatches, numbers))
 
 
 def _constraints(trajectory: Trajectory, subject: Subject) -> dict[str, str]:
     system, distribution = subject.constrained.system, subject.constrained.distribution
     slip, height = residuals(trajectory, subject)
     names, units = subject.equations.names, subject.equations.units
+    speeds = ", ".join(f"{words(name)} [{unit or '-'}]" for name, unit in zip(names, units))
     found = {"configuration": f"{system.algebroid.nq} coordinates, {system.algebroid.nv} velocities",
-             "independent": f"{len(names)}: " + ", ".join(f"{words(name)} [{unit or '-'}]"
-                                                          for name, unit in zip(names, units))}
+             "independent": f"{len(names)}: {speeds}"}
     if subject.vehicle is not None:
         summary = subject.vehicle.summary()
         found["rows"] = (f"{len(summary['rows'])}, of which {len(summary['kept_rows'])} are independent; "
@@ -270,8 +270,10 @@ def _settings(trajectory: Trajectory) -> dict[str, str]:
     known = trajectory.settings
     found = {"mode": "kinematic: speeds are commanded" if trajectory.kinematic else "dynamic"}
     if known:
-        found |= {"integrator": f"{known['integrator']}, dt = {known['dt']:g} s", "controller": (
-            "none" if known["controller"] is None else f"{known['controller']}, each {known['control_period']:g} s")}
+        found["integrator"] = f"{known['integrator']}, dt = {known['dt']:g} s"
+        found["controller"] = "none"
+        if known["controller"] is not None:
+            found["controller"] = f"{known['controller']}, each {known['control_period']:g} s"
     else:
         found["integrator"] = "not noted in this file: it is older than that"
     if len(trajectory) > 1:
@@ -292,6 +294,5 @@ def _footer(judged: Judgement) -> str:
     text = f"Made by nhmech {__version__}. SI units."
     if judged.along is not None and len(judged.along[0].wheels) > 1:
         text += (" What rigid bodies leave open of how wheels share the load: forces are drawn in the split of least "
-                 "norm with normals "
-                 "≥ 0, the friction that a wheel needs is that of the kindest split.")
+                 "norm with normals ≥ 0, the friction that a wheel needs is that of the kindest split.")
     return text

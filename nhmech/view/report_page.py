@@ -54,8 +54,8 @@ footer { margin-top: 6px; padding-top: 7px; border-top: 1px solid var(--line); c
 
 def page(title: str, under: str, body: Sequence[str], footer: str) -> str:
     """A self-contained document of `body`, which is HTML already."""
-    return (f'<!DOCTYPE html>\n<html lang="en"><head><meta charset="utf-8">'
-            f'<meta name="viewport" content="width=device-width">'
+    return ('<!DOCTYPE html>\n<html lang="en"><head><meta charset="utf-8">'
+            '<meta name="viewport" content="width=device-width">'
             f'<title>{escape(title)}</title><style>{STYLE}</style></head>\n<body>\n<header><h1>{escape(title)}</h1>'
             f'<p class="under">{escape(under)}</p></header>\n' + "\n".join(part for part in body if part)
             + f"\n<footer>{escape(footer)}</footer>\n</body></html>\n")

@@ -10,18 +10,17 @@ from .overlays import Moment
 
 
 def sample(model: pin.Model, trajectory, fps: float) -> tuple[np.ndarray, np.ndarray]:
-    """Times (n,) [s] at `fps` frames a second from start to end of the trajectory, and the configurations there (n,
-    nq), interpolated on the manifold.
+    """Times (n,) [s] at `fps` frames a second from start to end of the trajectory, and configurations (n, nq) there.
 
-    Raises `NhmechError` for numbers that do not fit the model or are not finite.
+    They are interpolated on the manifold. Raises `NhmechError` for numbers that do not fit the model or are not finite.
     """
     t, q = np.asarray(trajectory.t, dtype=float), np.asarray(trajectory.q, dtype=float)
     if len(t) == 0 or q.shape != (len(t), model.nq):
-        raise NhmechError(f"trajectory: {len(t)} times and q of shape {q.shape}; this vehicle needs q of shape (N, "
-                          f"{model.nq}) with N >= 1")
+        raise NhmechError(f"trajectory: {len(t)} times and q of shape {q.shape}; "
+                          f"this vehicle needs q of shape (N, {model.nq}) with N >= 1")
     if not np.all(np.isfinite(q)):
-        raise NhmechError(f"trajectory: q is not finite at t = {t[np.flatnonzero(~np.isfinite(q).all(axis=1))[0]]:g} "
-                          f"s; nothing can be drawn from there on")
+        begin = t[np.flatnonzero(~np.isfinite(q).all(axis=1))[0]]
+        raise NhmechError(f"trajectory: q is not finite at t = {begin:g} s; nothing can be drawn from there on")
     if fps <= 0:
         raise NhmechError(f"fps={fps} must be positive")
     if t[-1] <= t[0]:
@@ -49,5 +48,6 @@ def moments(model: pin.Model, trajectory, times: np.ndarray, q: np.ndarray | Non
         u = None
     before = np.clip(np.searchsorted(t, times, side="right") - 1, 0, len(t) - 1)
     speeds = None if v is None else np.array([np.interp(times, t, column) for column in np.asarray(v).T]).T
-    return [Moment(q[k], times[k], None if speeds is None else speeds[k], None
-                   if u is None else np.asarray(u)[i]) for k, i in enumerate(before)]
+    inputs = None if u is None else np.asarray(u)[before]
+    return [Moment(q[k], time, None if speeds is None else speeds[k], None if inputs is None else inputs[k])
+            for k, time in enumerate(times)]

@@ -21,8 +21,9 @@ HIDDEN = ("/Grid", "/Axes", "/Lights/SpotLight", "/Lights/PointLightNegativeX", 
 
 
 class Scene:
-    """The bodies of one vehicle under `root`. `vehicle` has name, model, visual_model, ground, contact_points(q) ->
-    (n, 3) [m] and contact_names.
+    """The bodies of one vehicle under `root`.
+
+    `vehicle` has name, model, visual_model, ground, contact_points(q) -> (n, 3) [m] and contact_names.
 
     tint  (r, g, b): all bodies translucent and in this colour
     """
@@ -59,8 +60,7 @@ class Scene:
         return np.asarray(self.vehicle.contact_points(q), dtype=float).reshape(-1, 3)
 
     def middle(self, q, contacts: np.ndarray | None = None) -> np.ndarray:
-        """The point (3,) [m] of the ground amid the contacts, which may be known; under the first joint where there
-        is none."""
+        """The point (3,) [m] of the ground amid the contacts, which may be known; if none, under the first joint."""
         contacts = self.contacts(q) if contacts is None else contacts
         if len(contacts):
             return contacts.mean(axis=0)
@@ -99,8 +99,8 @@ class Scene:
             floor(view.reach, cell),
             set_transform("/ground", floor_pose(self.vehicle.ground, view.ground, 20 * cell)),
             *self.groups(),
-            {"type": "view", "title": title or self.vehicle.name, "cell": cell, "ground": in_words(self.vehicle.ground),
-             "contacts": legend, **view.camera()},
+            {"type": "view", "title": title or self.vehicle.name, "cell": cell,
+             "ground": in_words(self.vehicle.ground), "contacts": legend, **view.camera()},
         ]
 
     def _place(self, q) -> None:
@@ -112,8 +112,7 @@ class Scene:
 
 
 def _lights(view: View, normal: np.ndarray) -> list[dict]:
-    """Sky, a sun from behind the camera's left shoulder with shadows around the vehicle, and a weak light from the
-    other side."""
+    """Sky, a sun behind the camera's left shoulder with shadows around the vehicle, weak light from the other side."""
     s, toward = view.size, view.eye - view.target
     toward = toward - normal * (normal @ toward)
     toward = toward / np.linalg.norm(toward)

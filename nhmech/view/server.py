@@ -1,5 +1,7 @@
-"""A small web server inside this process that shows meshcat's page. No second process: nothing can outlive the
-program or hang it."""
+"""A small web server inside this process that shows meshcat's page.
+
+No second process: nothing can outlive the program or hang it.
+"""
 
 from __future__ import annotations
 
@@ -39,8 +41,8 @@ class Server:
     def send(self, messages: list[dict]) -> None:
         """Hand messages over to the server's thread. Raises `NhmechError` where that thread has ended."""
         if not self._thread.is_alive():
-            raise NhmechError(f"viewer: its server is closed{f' ({self._error})' if self._error else ''}; make a new "
-                              f"Viewer")
+            why = f" ({self._error})" if self._error else ""
+            raise NhmechError(f"viewer: its server is closed{why}; make a new Viewer")
         packed = {(m["type"], m.get("path"), m.get("property")): self._packed(m) for m in messages}
         with self._lock:
             self._scene.update(packed)
@@ -53,6 +55,7 @@ class Server:
             for store in (self._scene, self._pending):
                 for key in [k for k in store if k[1] is not None and k[1].startswith(prefix)]:
                     del store[key]
+            self._heads = {path: head for path, head in self._heads.items() if not path.startswith(prefix)}
             self._pending["delete", prefix, None] = umsgpack.packb({"type": "delete", "path": prefix})
         self._wake()
 

@@ -20,8 +20,7 @@ def floats(values) -> umsgpack.Ext:
 
 
 def buffer_geometry(vertices, faces, **attributes) -> dict:
-    """Triangles as a three.js geometry: vertices (n, 3) [m], faces (k, 3), further attributes (n, size) by name, such
-    as `normal`, `uv`, `color`."""
+    """Triangles as a three.js geometry: vertices (n, 3) [m], faces (k, 3), others (n, size), such as `uv`, `color`."""
     arrays = {"position": vertices, **attributes}
     index = umsgpack.Ext(0x16, np.ascontiguousarray(faces, dtype="<u4").tobytes())
     return {
@@ -38,8 +37,7 @@ def _attribute(array, kind: str, packed) -> dict:
 
 
 def convert(shape) -> list[tuple[dict, np.ndarray]]:
-    """Three.js geometries of a coal shape, each with its pose (4, 4) in the shape's frame; empty for planes and other
-    shapes without a surface."""
+    """Three.js geometries of a coal shape, each with its pose (4, 4) in the shape's frame; none without a surface."""
     if isinstance(shape, coal.Box):
         x, y, z = 2 * shape.halfSide
         return [({"type": "BoxGeometry", "width": x, "height": y, "depth": z}, np.eye(4))]

@@ -53,7 +53,7 @@ class SystemPicture:
 def save_system_html(example: Example, trajectory, path, fps: float = 30) -> Path:
     """The run of a textbook system as one self-contained HTML file; returns its path."""
     picture = SystemPicture(example)
-    return save_html(picture, _Motion(trajectory.t, np.array([picture.configuration(q) for q in trajectory.q])), path,
-                     fps=fps)
+    configurations = np.array([picture.configuration(q) for q in trajectory.q])
+    return save_html(picture, _Motion(trajectory.t, configurations), path, fps=fps)
 
 

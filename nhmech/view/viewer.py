@@ -71,8 +71,7 @@ class Viewer:
         return self._window.wait_for_browser(timeout)
 
     def display(self, state) -> None:
-        """Show a configuration q (nq,), or a state with `q`, where the ground or a clock moves `t` [s], and for some
-        overlays v and u.
+        """Show a configuration q (nq,) or a state with `q`; `t` [s] where ground or clock move, v, u for some overlays.
 
         Returns at once; what is displayed before the next frame is drawn is passed over. An error of the drawing is
         raised by the next call.

@@ -21,8 +21,7 @@ OVERLAYS = {
 
 @dataclass(frozen=True, eq=False)
 class Moment:
-    """What an overlay is drawn from: a configuration and its time [s]; speeds v (nv,) and inputs u (nu,), where they
-    are known."""
+    """What an overlay is drawn from: a configuration, its time [s]; speeds v (nv,) and inputs u (nu,), if known."""
 
     q: np.ndarray
     t: float = 0.0
@@ -61,8 +60,7 @@ class Overlay:
         return []
 
     def at(self, moment: Moment, view) -> dict[str, np.ndarray | None]:
-        """Path -> pose (4, 4) in W, its columns as long as the object is to be scaled; None: not drawn now. Always
-        the same paths."""
+        """Path -> pose (4, 4) in W, columns as long as its scale; None: not drawn now. Always the same paths."""
         return {}
 
     def rows(self, moment: Moment) -> tuple[Row, ...]:

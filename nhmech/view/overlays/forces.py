@@ -22,11 +22,9 @@ SHAFT, HEAD, LONG = 0.008, 0.022, 0.07
 
 
 class Forces(Overlay):
-    """Per contact the force that ideal rolling needs, from its contact point on, and the cone |tangential| <= mu
-    normal of this normal force.
+    """Per contact the force that ideal rolling needs, from its point on, and its cone |tangential| <= mu normal.
 
-    mu  as `analysis.friction.coefficients` takes it; None: what the file says. Where nobody says anything there is no
-        cone
+    mu  as `analysis.friction.coefficients` takes it; None: what the file says; no cone where nobody says anything
 
     The scale is such that the mean load at rest is as long as the largest wheel is high. Forces are those of
     `vehicle.multipliers.reactions`: where the wheels can share the load in many ways, the least-norm split with
@@ -103,9 +101,9 @@ class Forces(Overlay):
                 raise NhmechError("overlay 'forces' needs speeds v and inputs u at each moment: show a State of a "
                                   "run; a kinematic run has no forces")
             if len(moment.u) != wanted:
-                raise NhmechError(f"overlay 'forces': the run has {len(moment.u)} inputs, {self.vehicle.name!r} has "
-                                  f"{wanted}; draw the vehicle that ran, "
-                                  "with external wrenches trajectory.subject.vehicle")
+                raise NhmechError("overlay 'forces': "
+                                  f"the run has {len(moment.u)} inputs, {self.vehicle.name!r} has {wanted}; "
+                                  "draw the vehicle that ran, with external wrenches trajectory.subject.vehicle")
             forces = reactions(self.vehicle, moment.t, moment.q, moment.v, moment.u)
             self._last = moment, forces
         return forces

@@ -17,8 +17,7 @@ MARK, RING, LINE, LIFT = 0.03, (0.055, 0.08), 0.014, 0.006
 
 
 class RotationCentre(Overlay):
-    """Where `AxleReader.centre` is; nothing where the axles are parallel, or the centre is further away than the
-    drawn ground."""
+    """Where `AxleReader.centre` is; nothing where axles are parallel, or it is farther away than the drawn ground."""
 
     legend = (("rotation centre", COLOUR),)
 
