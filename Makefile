@@ -30,7 +30,7 @@ help:
 
 $(STAMP): setup.cfg setup.py pyproject.toml nhmech/version.py
 	@$(PYTHON) -c 'import sys; sys.exit(0 if sys.version_info >= (3, 10) else "nhmech needs Python 3.10 or newer, this is %s: make PYTHON=python3.12" % sys.version.split()[0])'
-	@echo "setting up $(VENV), about a minute the first time"
+	@echo "setting up $(VENV), some minutes the first time"
 	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV) || \
 	  { rm -rf $(VENV); echo "python3 -m venv failed; on Debian and Ubuntu: apt install python3-venv" >&2; exit 1; }
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[test]'

@@ -3,17 +3,26 @@
 from __future__ import annotations
 
 import json
+import math
 import signal
 from pathlib import Path
 
 import pytest
 from support import shipped
 
+from nhmech.simulation import interrupts
+
 CASES = Path(__file__).resolve().parents[2] / "shared" / "cases"      # beside the project; not part of it
 
 # So a shell starts what it puts in the background; some tests send Ctrl-C.
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
+@pytest.fixture(autouse=True)
+def nobody_pressed_ctrl_c(monkeypatch):
+    """A test that sends Ctrl-C soon after another is not a second press."""
+    monkeypatch.setattr(interrupts, "_latest", -math.inf)
 
 
 @pytest.fixture(scope="session")

@@ -299,6 +299,7 @@ def test_independent_speeds_that_go_bad_and_steps_that_are_too_long():
     ({"threads": 0}, "threads = 0"),
     ({"u": lambda t, x: np.zeros(3)}, r"policy <lambda> gave shape \(3,\) at t = 0 s, expected \(7, 2\)"),
     ({"u": lambda t, x: x["yaw"]}, "policy <lambda> raised IndexError at t = 0 s"),
+    ({"u": lambda x: 0 * x}, r"policy <lambda> raised TypeError .* were given; it must take \(t, x\)$"),
 ])
 def test_bad_input_is_refused_with_names(drive, start, changes, message):
     given = {"x0": start, "u": None, "dt": 1e-3, "steps": 20, **changes}

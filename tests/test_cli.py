@@ -2,8 +2,10 @@
 
 import io
 import json
+import os
 import re
 from math import pi
+from types import SimpleNamespace
 
 import click
 import pytest
@@ -13,6 +15,7 @@ from support import command_line
 from nhmech import cli
 from nhmech.cli.options import PairType, SkidType, WheelType, number
 from nhmech.cli.progress import Progress
+from nhmech.cli.summary import print_notices
 from nhmech.errors import MechanicsError, ModelError, SimulationError
 
 BROKEN_CONTROLLERS = '''
@@ -152,7 +155,11 @@ def test_a_bad_file_is_exit_code_2(nhmech, tmp_path, text):
 
 def test_view_refuses_what_is_no_run(nhmech, tmp_path):
     (tmp_path / "run.npz").write_bytes(b"nothing")
-    assert nhmech("view", "run.npz").exit_code == 2
+    (tmp_path / "run.csv").write_text("t,x\n0,1\n")
+    for words in (("view", "run.npz"), ("view", "run.csv"), ("plot", "controllers.py"), ("report", "run.csv")):
+        result = nhmech(*words)
+        assert result.exit_code == 2 and f"{words[1]} is not a run that `nhmech run --save`" in result.stderr
+        assert "pickle" not in result.stderr and "unsafe" not in result.stderr
 
 
 # --- progress
@@ -264,6 +271,112 @@ def test_a_failure_is_told_before_ctrl_c_can_keep_it_back(nhmech, monkeypatch):
     result = nhmech("run", "differential_drive", "--duration", "0.2", "--controller", "controllers.py:Broken")
     assert result.exit_code == 1
     assert result.stderr.startswith("error: ") and "Broken" in result.stderr.splitlines()[0]
+
+
+def test_a_failure_is_told_once(nhmech):
+    result = nhmech("run", "differential_drive", "--duration", "0.2", "--controller", "controllers.py:Broken")
+    why = result.stderr.splitlines()[-1].removeprefix("error: ")
+    assert result.exit_code == 3 and "Broken" in why
+    assert re.search("^stopped +by a failure$", result.stdout, re.M) and result.output.count(why) == 1
+
+
+@pytest.mark.parametrize("option", ["--html x.html", "--save x.npz", "--gif x.gif", "--webp x.webp", "--mp4 x.mp4"])
+@pytest.mark.parametrize("there", [True, False])
+def test_where_nothing_can_be_written_nothing_runs(nhmech, tmp_path, monkeypatch, option, there):
+    option, name = option.split()
+    (tmp_path / "kept").mkdir()
+    access = os.access
+    monkeypatch.setattr("os.access", lambda path, mode: str(path) != "kept" and access(path, mode))
+    monkeypatch.setattr("nhmech.cli.run.load_robot", lambda *_, **__: pytest.fail("the robot was loaded"))
+    folder = "kept" if there else "nowhere"
+    result = nhmech("run", "differential_drive", option, f"{folder}/{name}")
+    assert result.exit_code == 2 and f"the folder '{folder}'" in result.stderr
+
+
+# --- friction and notices
+
+@pytest.mark.parametrize("given, known", [
+    (("--mu", "0.8"), {"left_wheel_joint": 0.8, "right_wheel_joint": 0.8, "caster_link": 0.8}),
+    (("--mu", "left_wheel_joint=0.8"), {"left_wheel_joint": 0.8, "right_wheel_joint": None, "caster_link": None})])
+def test_the_friction_of_a_run_is_kept_in_it(nhmech, tmp_path, given, known):
+    from nhmech.simulation.trajectory import Trajectory
+
+    plain(tmp_path / "robot.urdf")
+    assert nhmech("run", "robot.urdf", "--duration", "0.05", *given, "--save", "run.npz").exit_code == 0
+    vehicle = Trajectory.load("run.npz").subject.vehicle
+    assert {wheel.name: wheel.mu for wheel in vehicle.description.wheels} == known
+
+
+def test_the_friction_of_a_run_is_drawn_and_reported(nhmech, tmp_path):
+    plain(tmp_path / "robot.urdf")
+    assert nhmech("run", "robot.urdf", "--duration", "0.05", "--mu", "0.8", "--save", "run.npz").exit_code == 0
+    for words, drawn, other in (((), "0.8 × normal", "0.3 × normal"),
+                                (("--mu", "0.3"), "0.3 × normal", "0.8 × normal")):
+        assert nhmech("plot", "run.npz", "--picture", "friction", "--out", "run.svg", *words).exit_code == 0
+        text = (tmp_path / "run.svg").read_text(encoding="utf-8")
+        assert drawn in text and other not in text, "--mu of the command goes first"
+    assert nhmech("report", "run.npz", "--out", "run.html").exit_code == 0
+    assert "No friction coefficient is known" not in (tmp_path / "run.html").read_text(encoding="utf-8")
+
+
+def test_without_friction_a_run_says_so(nhmech, tmp_path):
+    plain(tmp_path / "robot.urdf")
+    assert nhmech("run", "robot.urdf", "--duration", "0.05", "--save", "run.npz").exit_code == 0
+    assert nhmech("report", "run.npz", "--out", "run.html").exit_code == 0
+    assert "No friction coefficient is known" in (tmp_path / "run.html").read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("robot, advice", [("differential_drive", "--on-slip warn"),
+                                           ("plain.urdf", "--mu 0.8 --on-slip warn")])
+def test_what_did_not_hold_comes_with_advice_that_can_be_typed(nhmech, tmp_path, robot, advice):
+    """A robot thrown forward lifts its caster; where no friction is known, `--on-slip warn` would be refused."""
+    plain(tmp_path / "plain.urdf")
+    (tmp_path / "throw.py").write_text("def throw(t, state):\n    return [20.0, 20.0]\n")
+    words = "run", robot, "--duration", "0.05", "--controller", "throw.py:throw"
+    result = nhmech(*words)
+    assert f"; run with {advice} for the exact moment" in result.stdout, result.output
+    again = nhmech(*words, *advice.split())
+    assert again.exit_code == 0 and "ideal rolling stopped being valid at t = " in again.stdout
+
+
+def test_notices_are_told_before_a_run(nhmech, tmp_path):
+    plain(tmp_path / "robot.urdf")
+    told = nhmech("run", "robot.urdf", "--duration", "0.05", "--controller", "controllers.py:still",
+                  "--wheel", "joint=left_wheel_joint,kind=disc,radius=0.13").stderr
+    assert re.search("^notice +left_wheel_joint: radius 0.13 m as given, although", told, re.M)
+    assert re.search("^notice +right_wheel_joint: would be found", told, re.M) and "driven joints from" not in told
+    assert nhmech("run", "differential_drive", "--duration", "0.05").stderr == ""
+
+
+def test_many_notices_are_cut(capsys):
+    odd = [f"odd {i}: skid=[names]" for i in range(7)]
+    print_notices(SimpleNamespace(notices=("driven joints from <nhmech>", *odd)))
+    told = capsys.readouterr()
+    assert told.out == "" and told.err.splitlines() == [
+        *(f"notice   odd {i}: --skid WHEEL,WHEEL" for i in range(5)), "notice   and 2 more: nhmech inspect"]
+
+
+def test_a_lone_wheel_is_said_to_be_the_cause(nhmech, tmp_path):
+    """What cannot be driven because the other wheels were left out is not the robot's fault."""
+    plain(tmp_path / "robot.urdf")
+    result = nhmech("run", "robot.urdf", "--wheel", "joint=left_wheel_joint,kind=disc,radius=0.1")
+    error = result.stderr.splitlines()[-1]
+    assert result.exit_code == 2 and "does not balance on one axle" in error and "load(" not in error
+    assert error.endswith("--wheel lists all wheels, so only left_wheel_joint touches the ground; "
+                          "locked, and touching nothing: right_wheel_joint")
+    assert "--wheel lists" not in nhmech("run", "robot.urdf", "--controller", "pure_pursuit").stderr
+    every = [word for joint in ("left_wheel_joint", "right_wheel_joint")
+             for word in ("--wheel", f"joint={joint},kind=disc,radius=0.1")]
+    assert "--wheel lists" not in nhmech("run", "robot.urdf", *every, "--controller", "pure_pursuit").stderr
+    tagged = nhmech("run", "differential_drive", "--wheel", "joint=left_wheel_joint,kind=disc,radius=0.1")
+    assert "a wheel that is left out where wheels are listed is locked" in tagged.stderr
+
+
+def plain(path):
+    """A shipped robot whose file says nothing of wheels or friction."""
+    from nhmech.paths import urdf_path
+
+    path.write_text(re.sub("<nhmech>.*</nhmech>", "", urdf_path("differential_drive").read_text(), flags=re.S))
 
 
 def test_controller_from_a_module_of_the_current_folder(nhmech, tmp_path):

@@ -25,6 +25,9 @@ from nhmech.cli.wording import in_options
     ("pass packages={'a': '/path/to/it'}", "pass --package a=/path/to/it"),
     ("such as locked={'arm_joint': 0.3}", "such as --lock arm_joint=0.3"),
     ("the wheels=[...] that touch", "the --wheel ... that touch"),
+    ("slipped; run with friction_limit and lift_off for the exact moment",
+     "slipped; run with --on-slip warn for the exact moment"),
+    ("can be left out of load(wheels=...)", "can be left out of --wheel"),
     ("a message without hints: mass=3", "a message without hints: mass=3")])
 def test_python_becomes_options(said, shown):
     assert in_options(said) == shown
@@ -46,6 +49,13 @@ def test_what_a_refused_robot_is_told_can_be_typed(robot):
     if options and not any(word.isupper() for word in re.split(r"[=, ']", " ".join(options))):
         again = CliRunner().invoke(main, ["inspect", str(path), *options])
         assert again.exit_code == 0, again.stderr
+
+
+@pytest.mark.parametrize("option", ["kind=blade,link=b,axis=0 1 0,point=0 0 HEIGHT", "joint=a,kind=disc,radius=RADIUS"])
+def test_a_word_that_stands_for_a_number(option):
+    refused = CliRunner().invoke(main, ["inspect", str(nhmech.urdf_path("carriage")), "--wheel", option])
+    said = " ".join(refused.stderr.split())
+    assert refused.exit_code == 2 and f"{option.split()[-1].split('=')[-1]} stands for a number in metres" in said
 
 
 CART = """<robot name="cart" xmlns:xacro="http://www.ros.org/wiki/xacro">

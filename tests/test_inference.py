@@ -365,6 +365,103 @@ def test_axle_and_cylinder_that_do_not_agree(changes, fragments):
     assert "there is none" not in str(caught.value)
 
 
+@pytest.mark.parametrize("rpy, origin, given, meant", [
+    ("0 0 0", LYING, "0 0 1", "0 1 0"),                            # the wheel's shape is turned, its axis forgotten
+    ("-1.5707963267948966 0 0", "", "0 1 0", "0 0 1"),             # the whole joint is turned, and the axis with it
+    ("1.5707963267948966 0 0", "", "0 1 0", "0 0 -1"),             # to the left: positive speed rolls ahead
+    ("0 0 1.5707963267948966", '<origin rpy="0 1.5707963267948966 0"/>', "0 0 1", "1 0 0")])
+def test_an_upright_axis_of_a_wheel_that_lies(rpy, origin, given, meant):
+    """The axis that is suggested, typed in as it stands, makes the robot load."""
+    right = PAIR.replace(LYING, origin).replace('rpy="0 0 0"', f'rpy="{rpy}"').replace("<joint", "\n<joint")
+    wrong = right.replace('<axis xyz="0 1 0"/>', f'<axis xyz="{given}"/>')
+    with pytest.raises(ModelError) as caught:
+        describe(robot(wrong, CASTER))
+    told = str(caught.value)
+    assert told.startswith(f'<string>, line 2, <axis> of <joint name="left_wheel_joint">: <axis xyz="{given}"/>')
+    assert f'Did you mean <axis xyz="{meant}"/>? right_wheel_joint, line 3: <axis xyz="{meant}"/>.' in told
+    assert "blade" not in told
+    mended = wrong.replace(f'<axis xyz="{given}"/>', f'<axis xyz="{meant}"/>')
+    assert describe(robot(mended, CASTER)).rolling == ("left_wheel_joint", "right_wheel_joint")
+
+
+def test_a_listed_wheel_that_would_lie_flat():
+    listed = [Wheel("left_wheel_joint", "disc", 0.1), Wheel("right_wheel_joint", "disc", 0.1)]
+    with pytest.raises(ModelError, match='<axis> of <joint name="left_wheel_joint">.*Did you mean <axis xyz="0 1 0"/>'):
+        describe(robot(UPRIGHT, CASTER), wheels=listed)
+    with pytest.raises(ModelError, match="wheel 'left_wheel_joint': its axle .0 0 1. is vertical in the start pose"):
+        describe(robot(UPRIGHT.replace(tyre(0.1), MESH), CASTER), wheels=listed)
+    with pytest.raises(ModelError, match="wheel 'caster': its axle .0 0 1. is vertical"):
+        describe(robot(PAIR, CASTER), wheels=[Wheel(None, "disc", 0.03, link="caster", axis=(0, 0, 1))])
+
+
+def test_a_level_axis_across_a_wheel_that_lies():
+    with pytest.raises(ModelError, match='lies along .0 1 0. in the joint.s frame. Did you mean <axis xyz="0 1 0"/>'):
+        describe(robot(PAIR.replace('<axis xyz="0 1 0"/>', '<axis xyz="1 0 0"/>'), CASTER))
+
+
+UPRIGHT = PAIR.replace('<axis xyz="0 1 0"/>', '<axis xyz="0 0 1"/>')
+MESH = '<mesh filename="a.stl"/>'
+
+
+@pytest.mark.parametrize("text, point", [
+    (UPRIGHT.replace("wheel_joint", "steering_joint"), "0, 0, -0.1"),
+    (UPRIGHT.replace("wheel_joint", "steering_joint").replace('rpy="0 0 0"', 'rpy="3.141592653589793 0 0"'),
+     "0, 0, 0.1"),
+    (UPRIGHT.replace("continuous", "revolute").replace(
+        '<axis xyz="0 0 1"/>', '<axis xyz="0 0 1"/><limit lower="-1" upper="1" effort="1" velocity="1"/>'),
+     "0, 0, -0.1"),
+    (UPRIGHT.replace(tyre(0.1), MESH) + link("base_footprint")
+     + joint("foot", "base_footprint", kind="fixed", xyz="0 0 -0.17"), "0, 0, -0.17"),
+    (UPRIGHT.replace(tyre(0.1), MESH), "0, 0, HEIGHT")])
+def test_wheels_drawn_in_one_piece_with_their_steering(text, point):
+    """Their contact is where the wheel's shape, or base_footprint, has the ground; else a word stands for it."""
+    with pytest.raises(ModelError, match="can only steer") as caught:
+        describe(robot(text))
+    told = str(caught.value)
+    assert told.count(f"point=({point})") == 2 and ("HEIGHT" in told) == ("HEIGHT" in point)
+    line = told.split("wheels=", 1)[1]
+    line = line[: line.index("]") + 1]
+    if "HEIGHT" not in line:
+        assert [w.kind for w in describe(robot(text), wheels=eval(line, {"Wheel": Wheel})).wheels] == ["blade", "blade"]
+
+
+# --- inertias that no wheel has
+
+
+def inertias(xx, yy, zz, origin="", mass=2.0):
+    inertia = f'<inertia ixx="{xx}" ixy="0" ixz="0" iyy="{yy}" iyz="0" izz="{zz}"/>'
+    text = PAIR.replace(MASS, f'<inertial>{origin}<mass value="{mass}"/>{inertia}</inertial>')
+    return [n for n in describe(robot(text, CASTER)).notices if "inertia" in n]
+
+
+def test_a_wheel_without_inertia_is_told():
+    [notice] = inertias(0, 0, 0)
+    assert notice.startswith("left_wheel_joint, right_wheel_joint: the inertia is zero although the mass is 2 kg")
+    assert "has 0.01 kg m^2 about its axle" in notice                                             # 2 * 0.1^2 / 2
+    assert not any("zero" in notice for notice in inertias(0, 0, 0, mass=0))                      # massless on purpose
+
+
+DISC, ACROSS = 0.01, 2 * (3 * 0.1 ** 2 + 0.02 ** 2) / 12      # of 2 kg, radius 0.1 m, length 0.02 m
+
+
+def test_an_inertia_not_turned_with_its_wheel_is_told():
+    [notice] = inertias(ACROSS, ACROSS, DISC)
+    assert notice.startswith("left_wheel_joint, right_wheel_joint: the inertia is not that of a wheel with the axle "
+                             "(0 1 0)")
+    assert "ixx 0.005067, iyy 0.005067, izz 0.01 kg m^2, of which the two across it differ" in notice
+    assert "2 kg, radius 0.1 m and length 0.02 m has 0.01 about the axle and 0.005067 across it" in notice
+    assert "give the <origin> of its <inertial> the rpy" in notice
+    assert inertias(ACROSS, ACROSS, DISC, LYING) == []                                            # as is advised
+    assert inertias(ACROSS, DISC, ACROSS) == []
+    [notice] = inertias(0.01, 0.002, 0.01)
+    assert "the one about it is the smallest" in notice and notice.endswith("across it; correct the numbers")
+
+
+def test_inertias_that_a_wheel_may_have_pass():
+    assert inertias(0.01, 0.01, 0.01) == [] and inertias(0.01, 0.0085, 0.01) == []                # rounded; a drum
+    assert inertias(0.009, 0.01, 0.0075) == []                                                    # spokes
+
+
 def test_wheels_that_were_not_listed_are_told():
     listed = describe(robot(PAIR), wheels=[Wheel("left_wheel_joint", "disc", 0.1)])
     assert listed.locked == {"right_wheel_joint": 0.0}

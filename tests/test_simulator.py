@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import re
+from contextlib import nullcontext
 from dataclasses import FrozenInstanceError
 from functools import lru_cache
+from types import SimpleNamespace
 
 import casadi as ca
 import numpy as np
@@ -17,6 +20,8 @@ from nhmech import (
 from nhmech.mechanics.algebroid import euclidean
 from nhmech.mechanics.distribution import Row, assemble
 from nhmech.mechanics.system import LagrangianSystem
+from nhmech.simulation import interrupts
+from nhmech.simulation.state import ATTRIBUTES, State
 from nhmech.vehicle.record import restore
 
 WHEELS = ("left_wheel_joint", "right_wheel_joint")
@@ -156,12 +161,13 @@ def divide():
 @pytest.mark.parametrize("then, message", [
     (np.zeros(3), r"shape \(3,\), expected \(2,\).*left_wheel_joint, right_wheel_joint"),
     (np.array([0.0, np.nan]), r"not finite.*left_wheel_joint"),
-    (JointTorque({"left_wheel_joint": np.inf}), r"JointTorque for 'left_wheel_joint' is inf"),
+    (JointTorque({"left_wheel_joint": np.inf}), r"JointTorque for 'left_wheel_joint' is inf; expected a finite number"),
+    (JointTorque({"left_wheel_joint": "0.1"}), r"JointTorque for 'left_wheel_joint' is '0\.1'; expected a finite num"),
     (JointVelocity({"lift": 1.0}), r"'lift' is not driven; driven joints are left_wheel_joint, right_wheel_joint"),
     ({"left_wheel_joint": 1.0}, r"returned dict; return an array, JointTorque, JointVelocity or JointPosition"),
     (divide, r"controller Fails raised ZeroDivisionError at t = 0\.05 s: division by zero "
              r"\(test_simulator.py, line \d+\)"),
-], ids=["size", "NaN", "infinite", "unknown joint", "wrong type", "exception"])
+], ids=["size", "NaN", "infinite", "text", "unknown joint", "wrong type", "exception"])
 def test_a_bad_command_stops_with_its_name_and_keeps_the_run(then, message):
     simulator = carriage(Fails(then), (2.0, 2.0), dt=1e-2)
     with pytest.raises(SimulationError, match=message) as caught:
@@ -170,6 +176,53 @@ def test_a_bad_command_stops_with_its_name_and_keeps_the_run(then, message):
     assert "0.05" in str(caught.value)
     assert run.t == pytest.approx(np.arange(6) * 1e-2, abs=1e-15)
     assert run.stop == str(caught.value) and np.all(np.isfinite(run.v))
+
+
+class ResetTakesOne:
+    def __call__(self, t, state):
+        return None
+
+    def reset(self, seed):
+        pass
+
+
+def one_parameter(t):
+    return None
+
+
+def other_call(t, state):
+    return one_parameter(t, state)
+
+
+def no_such_attribute(t, state):
+    return state.x
+
+
+OF_THIS_FILE = r"\(test_simulator.py, line \d+\)"
+
+
+@pytest.mark.parametrize("controller, message", [
+    (one_parameter, r"controller one_parameter raised TypeError at t = 0 s: one_parameter\(\) takes 1 positional "
+                    r"argument but 2 were given; it must take \(t, state\)$"),
+    (ResetTakesOne(), r"reset of controller ResetTakesOne .* missing 1 .*'seed'; it must take nothing$"),
+    (other_call, rf"takes 1 positional argument but 2 were given {OF_THIS_FILE}$"),
+    (no_such_attribute, rf"raised AttributeError .*'x' {OF_THIS_FILE}; a state has .*\bpose, .*; x, y and heading are "
+                        r"its `pose`$"),
+], ids=["a call", "reset", "a call of its own", "attribute"])
+def test_an_error_names_the_users_line_and_never_ours(controller, message):
+    with pytest.raises(SimulationError, match=message):
+        carriage(controller).run(0.01)
+
+
+def test_a_wrench_is_called_as_a_controller():
+    with pytest.raises(SimulationError, match=r"wrench on 'base_link'.*; it must take \(t, state\)$"):
+        carriage(wrench={"base_link": one_parameter}).run(0.01)
+
+
+def test_the_docstring_of_a_state_names_all_that_it_has():
+    assert {"pose", "T_WB", "t", "q", "accelerometer"} <= set(ATTRIBUTES)
+    for name in ATTRIBUTES:
+        assert re.search(rf"^    (\w+, |[\w()]+, )*{name}\b.*  ", State.__doc__, re.M), name
 
 
 def test_speeds_that_do_not_fit_are_refused():
@@ -352,6 +405,22 @@ def test_ctrl_c_returns_what_there_is(where):
     run = simulator.run(10.0, progress=interrupt if where == "progress" else None)
     assert run.stop == "interrupted"
     assert 0.03 < run.t[-1] < 9.0 and np.all(np.isfinite(run.q))
+
+
+@pytest.mark.parametrize("pause, raised", [(0.5, True), (3.0, False)])
+def test_ctrl_c_twice_leaves_a_loop_of_runs(pause, raised, tmp_path, monkeypatch):
+    """The second run is saved in any case."""
+    def interrupt(t, state):
+        if t > 0.0301:
+            raise KeyboardInterrupt
+
+    now = iter([10.0, 10.0 + pause])
+    monkeypatch.setattr(interrupts, "time", SimpleNamespace(monotonic=lambda: next(now)))
+    assert carriage(interrupt, (1.0, 1.0), dt=1e-3).run(1.0).stop == "interrupted"
+    with pytest.raises(KeyboardInterrupt) if raised else nullcontext():
+        carriage(interrupt, (1.0, 1.0), dt=1e-3).run(1.0, save=tmp_path / "run.npz")
+    again = nhmech.Trajectory.load(tmp_path / "run.npz")
+    assert again.stop == "interrupted" and 0.03 <= again.t[-1] < 0.05
 
 
 def test_duration_that_is_no_multiple_of_dt_ends_where_it_says():

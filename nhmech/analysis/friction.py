@@ -8,7 +8,8 @@ from functools import lru_cache
 
 import numpy as np
 
-from ..errors import MechanicsError
+from ..errors import MechanicsError, ModelError
+from ..vehicle.friction import given_friction
 from ..vehicle.vehicle import Vehicle
 from .cone_programme import Cones, minimise
 from .contact_load import NOTHING, ContactLoad
@@ -21,14 +22,10 @@ def coefficients(vehicle: Vehicle, mu: float | Mapping[str, float] | None) -> di
 
     Raises `MechanicsError` for wheels that do not exist and numbers that are not positive.
     """
-    given = mu if isinstance(mu, Mapping) else {} if mu is None else dict.fromkeys(vehicle.contact_names, mu)
-    for wheel, value in given.items():
-        if wheel not in vehicle.contact_names:
-            raise MechanicsError(f"mu: {vehicle.name!r} has no wheel {wheel!r}; "
-                                 f"there are {', '.join(vehicle.contact_names)}")
-        if not value > 0:
-            raise MechanicsError(f"mu of {wheel!r} is {value}; a friction coefficient is a positive number, "
-                                 "or inf for a wheel that cannot slip")
+    try:
+        given = given_friction(vehicle, mu)
+    except ModelError as error:
+        raise MechanicsError(str(error)) from error
     known = {c.name: np.inf if c.mount.wheel.mu is None else c.mount.wheel.mu for c in vehicle.contacts}
     return {wheel: float(given.get(wheel, value)) for wheel, value in known.items()}
 

@@ -98,6 +98,15 @@ def drive(vehicle, controller, path: str | None, speed: float | None, settings):
         raise ModelError(f"{controller.__name__} could not be made: {type(error).__name__}: {error}") from error
 
 
+def only_listed(vehicle, wheels) -> str:
+    """What to add to an error about a vehicle whose `wheels` somebody listed, and left out what looks like one."""
+    if not wheels or not any("would be found as wheels" in notice for notice in vehicle.notices):
+        return ""
+    touch = "touches" if len(wheels) == 1 else "touch"
+    return (f"; --wheel lists all wheels, so only {', '.join(vehicle.contact_names)} {touch} the ground; locked, and "
+            f"touching nothing: {', '.join(vehicle.description.locked)}")
+
+
 def is_ours(controller) -> bool:
     """Whether a controller is one of this package, which work at ten steps a control period."""
     return controller is None or getattr(controller, "__module__", "").startswith("nhmech.control.")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from dataclasses import fields
 from math import inf, radians
 from pathlib import Path
@@ -48,6 +49,9 @@ class WheelType(click.ParamType):
             try:
                 given[key] = self.read(key, word)
             except ValueError as error:
+                holder = next((part for part in word.split() if part in ("HEIGHT", "RADIUS")), None)
+                if holder:
+                    error = f"{holder} stands for a number in metres that the file does not hold; write it"
                 self.fail(f"{item!r}: {error}", param, ctx)
         try:
             return Wheel(**{"joint": None, **given})
@@ -124,6 +128,8 @@ class OutputFile(click.Path):
         path = super().convert(value, param, ctx)
         if not path.parent.is_dir():
             self.fail(f"{str(path)!r}: the folder {str(path.parent)!r} does not exist", param, ctx)
+        if not os.access(path.parent, os.W_OK | os.X_OK):
+            self.fail(f"{str(path)!r}: nothing may be written in the folder {str(path.parent)!r}", param, ctx)
         if path.suffix not in self.suffixes:
             endings = ("one of " if len(self.suffixes) > 1 else "") + ", ".join(self.suffixes)
             self.fail(f"{str(path)!r}: the name must end in {endings}", param, ctx)
@@ -134,7 +140,8 @@ class OutputFile(click.Path):
 _ROBOT_OPTIONS = (
     click.option(
         "--wheel", "wheels", type=WheelType(), multiple=True, metavar="KEY=VALUE,...",
-        help="A wheel, e.g. 'joint=left,kind=disc,radius=0.1'; repeat. Once given, no wheel is looked for in the file.",
+        help="A wheel, e.g. 'joint=left,kind=disc,radius=0.1'; repeat. Those given replace all that would be "
+             "found in the file or that it names: list every one that touches the ground, casters too.",
     ),
     click.option(
         "--skid", type=SkidType(), default=None,

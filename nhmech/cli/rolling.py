@@ -24,13 +24,21 @@ class FrictionType(click.ParamType):
 
 friction = click.option(
     "--mu", "mu", type=FrictionType(), multiple=True,
-    help="Friction coefficient of all wheels, or of one, e.g. 'left_wheel=0.5'; repeat. Otherwise what the file says.",
+    help="Friction coefficient of all wheels, or of one, e.g. 'left_wheel=0.5'; repeat. Otherwise what the saved run "
+         "was given, else mu= of the wheels in the file's <nhmech>; Gazebo's <mu1> is not read.",
 )
 on_slip = click.option(
     "--on-slip", type=click.Choice(ON_SLIP), default=None,
     help="Find the exact moment when ideal rolling stops being valid (slower): say it, or stop there. Default: 'warn' "
          "with --mu; without, some moments of the run are judged afterwards. 'ignore' judges nothing.",
 )
+
+
+def friction_known(vehicle, mu):
+    """The vehicle that knows what `--mu` says, so that whatever reads its run does."""
+    from ..vehicle.friction import with_friction
+
+    return with_friction(vehicle, coefficients(vehicle, mu))
 
 
 def coefficients(vehicle, mu) -> dict[str, float] | None:
@@ -43,25 +51,33 @@ def coefficients(vehicle, mu) -> dict[str, float] | None:
 
 
 def rolling_events(vehicle, mu, on_slip: str | None) -> list:
-    """The events that `--on-slip` asks for. Raises `ModelError` where no wheel has a friction coefficient."""
+    """The events that `--on-slip` asks for, or `--mu` alone, for a vehicle that knows its friction.
+
+    Raises `ModelError` where no wheel has a coefficient.
+    """
     if on_slip == "ignore" or (on_slip is None and not mu):
         return []
     from ..analysis.friction import coefficients as known
     from ..analysis.rolling_limits import friction_limit, lift_off
 
-    given, stop = coefficients(vehicle, mu), on_slip == "stop"
-    if not np.isfinite(list(known(vehicle, given).values())).any():
+    stop = on_slip == "stop"
+    if not np.isfinite(list(known(vehicle, None).values())).any():
         raise ModelError(f"no wheel of {vehicle.name!r} has a friction coefficient: give --mu 0.8, or --mu WHEEL=0.8, "
                          "or mu=\"0.8\" to the wheels in the file's <nhmech>")
-    return [friction_limit(vehicle, given, terminal=stop), lift_off(vehicle, terminal=stop)]
+    return [friction_limit(vehicle, terminal=stop), lift_off(vehicle, terminal=stop)]
 
 
-def print_validity(trajectory, mu, on_slip: str | None) -> None:
+def print_validity(trajectory, on_slip: str | None) -> None:
     """One line or two on ideal rolling along the run."""
     if on_slip == "ignore" or trajectory.kinematic or len(trajectory) < 2:
         return
+    from ..analysis.friction import coefficients as known
     from ..analysis.rolling_limits import along
+    from .wording import in_options
 
-    report = along(trajectory, coefficients(trajectory.subject.vehicle, mu), every=max(1, len(trajectory) // MOMENTS))
-    for line in report.describe().splitlines():
+    report = along(trajectory, every=max(1, len(trajectory) // MOMENTS))
+    said = in_options(report.describe())
+    if not np.isfinite(list(known(trajectory.subject.vehicle, None).values())).any():
+        said = said.replace("--on-slip warn", "--mu 0.8 --on-slip warn")       # which needs a coefficient
+    for line in said.splitlines():
         click.echo(f"{'friction':<8} {line}")

@@ -10,15 +10,15 @@ from pathlib import Path
 import click
 
 from ..errors import ModelError, NhmechError, SimulationError
-from .driving import drive, driving, is_ours, print_tracking, start_of
+from .driving import drive, driving, is_ours, only_listed, print_tracking, start_of
 from .movies import movies, write_movies
 from .looks import look, looks
 from .options import OutputFile, Positive, load_robot, playback, robot
 from .progress import Progress
-from .rolling import coefficients, friction, on_slip, print_validity, rolling_events
+from .rolling import friction, friction_known, on_slip, print_validity, rolling_events
 from .saved import saved_as, unused
 from .show import play, save_page, write_html
-from .summary import print_summary
+from .summary import print_notices, print_summary
 from .telling import tell
 
 SECONDS = {"type": Positive(), "metavar": "SECONDS"}
@@ -61,15 +61,19 @@ def run(file, controller, path, speed, settings, duration, dt, control_period, v
     until then is still summarised and written. Ctrl-C ends a run early in the same way, with exit code 0; where --save
     names no file, what there is goes to one in the current folder, named after the robot.
     """
-    vehicle = load_robot(file, **robot_options)
+    vehicle = friction_known(load_robot(file, **robot_options), mu)
+    print_notices(vehicle)
 
     from ..simulation.simulator import Simulator
 
     if control_period is None and is_ours(controller):
         control_period = 10 * dt
-    controller, path = drive(vehicle, controller, path, speed, settings)
+    try:
+        controller, path = drive(vehicle, controller, path, speed, settings)
+    except ModelError as error:
+        raise ModelError(f"{error}{only_listed(vehicle, robot_options['wheels'])}") from error
     followed = getattr(controller, "path", path)
-    drawn = look(vehicle, overlays, ghosts, follow, title, mu=coefficients(vehicle, mu), path=followed)
+    drawn = look(vehicle, overlays, ghosts, follow, title, path=followed)
     events = rolling_events(vehicle, mu, on_slip)
     try:
         simulator = Simulator(vehicle, controller, dt=dt, control_period=control_period, events=events)
@@ -97,9 +101,9 @@ def run(file, controller, path, speed, settings, duration, dt, control_period, v
             codes.append(tell(error))
 
     if trajectory is not None and len(trajectory.t):
-        then(print_summary, vehicle, trajectory, wall)
+        then(print_summary, vehicle, trajectory, wall, failure is not None)
         then(print_tracking, controller, path, trajectory)
-        then(print_validity, trajectory, mu, on_slip)
+        then(print_validity, trajectory, on_slip)
         if save is not None:
             click.echo(f"saved    {saved_as(save)}")
         elif trajectory.stop == "interrupted":

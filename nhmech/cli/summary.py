@@ -1,4 +1,4 @@
-"""What a run came to, on one screen."""
+"""What is said of a run: what to know before it, and what it came to, on one screen."""
 
 from __future__ import annotations
 
@@ -9,9 +9,26 @@ import numpy as np
 
 from ..simulation.state import planar_pose
 
+NOTICES = 5      # that are told before a run
+_USUAL = "driven joints from "      # how what is said of every driven robot begins
 
-def print_summary(vehicle, trajectory, wall: float) -> None:
-    """Prints duration, end pose, residue of the constraints, energy and speed of a run that took `wall` seconds."""
+
+def print_notices(vehicle) -> None:
+    """Prints what a user should know of the vehicle before it runs, a line each; to standard error."""
+    from .wording import in_options
+
+    notices = [notice for notice in vehicle.notices if not notice.startswith(_USUAL)]
+    for notice in notices[:NOTICES]:
+        click.echo(f"notice   {in_options(notice)}", err=True)
+    if len(notices) > NOTICES:
+        click.echo(f"notice   and {len(notices) - NOTICES} more: nhmech inspect", err=True)
+
+
+def print_summary(vehicle, trajectory, wall: float, failed: bool = False) -> None:
+    """Prints duration, end pose, residue of the constraints, energy and speed of a run that took `wall` seconds.
+
+    failed  whether it stopped by a failure, which has been told already
+    """
     from ..analysis.residuals import residuals
     from ..simulation.subject import Subject
 
@@ -24,7 +41,7 @@ def print_summary(vehicle, trajectory, wall: float) -> None:
         ("end", f"x {x:+.4f} m  y {y:+.4f} m  yaw {degrees(yaw):+.2f} deg"),
         ("rolling", f"max |A v + b| / max(1, |v|) {slip:.1e}   max |phi| {height:.1e} m"),
         ("energy", f"{energy[0]:.6g} J at the start, {energy[-1]:.6g} J at the end"),
-        ("stopped", str(trajectory.stop)),
+        ("stopped", "by a failure" if failed else str(trajectory.stop)),
     ]
     for name, text in rows:
         click.echo(f"{name:<8} {text}")

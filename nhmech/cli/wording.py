@@ -8,6 +8,8 @@ import re
 _CALL = re.compile(r"wheels=\[(Wheel\(.*?\)(?:, Wheel\(.*?\))*)\]")
 _ORDER = ("joint", "kind", "radius")      # of the positional arguments of Wheel
 _OPTIONS = (                              # what messages say to a Python user -> the same as an option
+    ("run with friction_limit and lift_off", "run with --on-slip warn"),
+    (r"load\(wheels=\.\.\.\)", "--wheel"),
     (r"wheels=\[\.\.\.\]", "--wheel ..."),
     (r"skid=\[names?\]", "--skid WHEEL,WHEEL"),
     (r"skid='([^']*)'", r"--skid \1"),

@@ -73,8 +73,8 @@ def asked(policy: Policy, t: float, x: np.ndarray, nu: int) -> np.ndarray:
     except NhmechError as error:
         raise SimulationError(f"{who} at t = {t:.6g} s: {error}") from error
     except Exception as error:
-        raised = f"{who} raised {type(error).__name__} at t = {t:.6g} s: {error}{raised_in(error)}"
-        raise SimulationError(raised) from error
+        where = raised_in(error, "(t, x)")
+        raise SimulationError(f"{who} raised {type(error).__name__} at t = {t:.6g} s: {error}{where}") from error
     try:
         command = np.asarray(answer, dtype=float)
     except (TypeError, ValueError) as error:

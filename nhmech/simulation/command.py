@@ -10,6 +10,7 @@ from pathlib import Path
 import numpy as np
 
 from ..errors import SimulationError
+from .state import ATTRIBUTES, State
 
 
 class BadCommand(SimulationError):
@@ -37,6 +38,7 @@ class JointPosition:
     values: Mapping[str, float]
 
 
+HERE = Path(__file__).parent
 NAMED = (JointTorque, JointVelocity, JointPosition)
 
 # Efforts of the driven joints in their order (in kinematic mode: xi), one command, several, or None for nothing
@@ -63,10 +65,25 @@ def optional(controller, name: str):
         raise
 
 
-def raised_in(error: Exception) -> str:
-    """" (file.py, line 12)" of an error in somebody's function; nothing where it was not raised in a file."""
+def raised_in(error: Exception, takes: str = "") -> str:
+    """" (file.py, line 12)" of an error in somebody's function; nothing where it was not raised in a file.
+
+    takes  what the function must take, for a `TypeError` of the call itself
+
+    An attribute that no `State` has is followed by those that it has: here, since a `__getattr__` of the state's own
+    would slow every attribute down.
+    """
+    found = None
     trace = error.__traceback__
-    while trace is not None and trace.tb_next is not None:
+    while trace is not None:
+        file = trace.tb_frame.f_code.co_filename
+        if Path(file).parent != HERE:                       # who called it, and what it asked, is not to blame
+            found = file, trace.tb_lineno
         trace = trace.tb_next
-    file = "" if trace is None else trace.tb_frame.f_code.co_filename
-    return f" ({Path(file).name}, line {trace.tb_lineno})" if file.endswith(".py") else ""
+    if found is None:
+        return f"; it must take {takes}" if takes and isinstance(error, TypeError) else ""
+    file, line = found
+    where = f" ({Path(file).name}, line {line})" if file.endswith(".py") else ""
+    if isinstance(error, AttributeError) and isinstance(error.obj, State):
+        return f"{where}; a state has {', '.join(ATTRIBUTES)}; x, y and heading are its `pose`"
+    return where

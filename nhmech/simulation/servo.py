@@ -163,8 +163,10 @@ def _named(part, t: float) -> dict[str, float]:
         raise BadCommand(f"at t = {t:.6g} s: "
                          f"{type(part).__name__} takes a mapping of joint names to numbers, not {part.values!r}")
     for name, value in part.values.items():
-        if not isinstance(value, (int, float, np.number)) or not finite(value):
-            raise BadCommand(f"at t = {t:.6g} s: {type(part).__name__} for {name!r} is {value}")
+        number = isinstance(value, (int, float, np.number))
+        if not number or not finite(value):
+            raise BadCommand(f"at t = {t:.6g} s: {type(part).__name__} for {name!r} is "
+                             f"{value if number else repr(value)}; expected a finite number")
     return dict(part.values)
 
 

@@ -18,6 +18,7 @@ from .command import BadCommand, Command, controller_name, raised_in
 from .commanded_twist import NAMES, NOT_YET, commanded_twist
 from .event import Event
 from .integrators import INTEGRATORS
+from .interrupts import pressed_twice
 from .moment import CLOCK, CompiledSteps, Moment
 from .reader import places
 from .recorder import Recorder
@@ -128,7 +129,7 @@ class Simulator:
         self._settle(*self.chart.project(0.0, self._x, self.subject.theta))
         state = self.state
         if hasattr(self.controller, "reset"):
-            self._ask(lambda *_: self.controller.reset(), f"reset of {self._who}", state)
+            self._ask(lambda *_: self.controller.reset(), f"reset of {self._who}", state, takes="nothing")
         return state
 
     def _set_speeds(self, xi) -> None:
@@ -194,14 +195,14 @@ class Simulator:
         save      path of the run file (`.npz`); until the end its rows are in `save.part`, which a kill leaves readable
 
         The end of the duration, a terminal event and Ctrl-C return with `trajectory.stop` saying which; a failure
-        raises `SimulationError` with what was computed in `.trajectory`.
+        raises `SimulationError` with what was computed in `.trajectory`. A second Ctrl-C within two seconds raises
+        `KeyboardInterrupt`, out of a program that makes one run after another; that run is saved too.
         """
         arguments.run_of(duration, every, progress, save)
         if not self._started:
             self.reset()
         steps = math.ceil(duration / self.dt - 1e-9)
-        # the last one may be a part
-        whole = steps if abs(steps * self.dt - duration) <= 1e-9 * self.dt else steps - 1
+        whole = steps if abs(steps * self.dt - duration) <= 1e-9 * self.dt else steps - 1    # the last may be a part
         recorder = Recorder(self, steps // max(every, 1) + 3, save)
         end, stop, told, started = self.t + duration, "duration", 0, self._k
         loop = self.chart.loop(build=steps >= WORTH_COMPILING)
@@ -247,7 +248,10 @@ class Simulator:
         recorder.add()
         if progress is not None and self._k > started and stop != "interrupted":
             progress(self.t, self.state)
-        return recorder.trajectory(stop)
+        trajectory = recorder.trajectory(stop)
+        if stop == "interrupted" and pressed_twice():
+            raise KeyboardInterrupt
+        return trajectory
 
     def _control(self) -> bool:
         """Asks controller and wrenches where a control period begins, and says whether one does."""
@@ -294,13 +298,13 @@ class Simulator:
             return np.linalg.lstsq(E[rows], wanted - e0[rows], rcond=1e-9)[0]
         return self.chart.servo.speeds_for(command, state, self.t, self._q, xi, self.subject.theta)
 
-    def _ask(self, function, what: str, state: State):
+    def _ask(self, function, what: str, state: State, takes: str = "(t, state)"):
         try:
             return function(state.t, state)
         except NhmechError as error:
             raise SimulationError(f"{what} at t = {self.t:.6g} s: {error}") from error
         except Exception as error:
-            raised = f"{what} raised {type(error).__name__} at t = {self.t:.6g} s: {error}{raised_in(error)}"
+            raised = f"{what} raised {type(error).__name__} at t = {self.t:.6g} s: {error}{raised_in(error, takes)}"
             raise SimulationError(raised) from error
 
     def _advance(self, dt: float) -> None:
@@ -347,12 +351,10 @@ class Simulator:
         try:
             status = compiled.run(steps, every, k % every, record)
         finally:
-            # Ctrl-C is heard when C returns, with its rows written
-            recorder.n += setup.rows
+            recorder.n += setup.rows         # Ctrl-C is heard when C returns, with its rows written
         if status == DONE:
             return setup.done
-        # the one that was refused, in another chart or to say why not
-        self._advance(self.dt)
+        self._advance(self.dt)               # the one that was refused, in another chart or to say why not
         return setup.done + 1
 
     def _settle(self, x, q, v, health) -> None:

@@ -44,13 +44,22 @@ class State:
     """One moment of a run; a copy that controllers may keep.
 
     t       time [s]
-    q, v    configuration (nq,) and all fibre coordinates (nv,)
-    u       inputs that are held now (nu,), external wrenches after the efforts
-    xi      independent speeds by name; other fibre coordinates can be asked for by name too, e.g.
+    pose    x [m], y [m] and heading [rad] of the base, seen from above
+    T_WB    pose of the base in the world (4, 4), lengths in [m]
+    q, v    configuration (nq,) [m, rad; a quaternion and pairs of cosine and sine have no unit] and all fibre
+            coordinates (nv,) [m/s, rad/s]
+    u       inputs that are held now (nu,) [N m, N], external wrenches after the efforts
+    xi      independent speeds by name [m/s, rad/s]; other fibre coordinates can be asked for by name too, e.g.
             `state.xi["yaw_rate"]`
-    angles  unwrapped angles of the continuous joints [rad]
-    joint_position, joint_velocity   of the moving joints by name [rad, m, rad/s, m/s]; angles unwrapped
-    encoder   what a robot can measure: `encoder.angle` and `encoder.rate` of its rolling and driven joints
+    angles  unwrapped angles of the continuous joints by name [rad]
+    joint_position, joint_velocity   of the moving joints by name [rad, m; rad/s, m/s]; angles unwrapped
+    encoder   what a robot can measure: `encoder.angle` and `encoder.rate` of its rolling and driven joints by name
+              [rad, m; rad/s, m/s]
+    gyro(link), accelerometer(link)   likewise (3,) [rad/s] and (3,) [m/s^2], along the link's axes; the root's where
+              none is named
+    values, places   all of its numbers (k,), each in its unit above, and where the names stand in them
+
+    `pose` and `T_WB` raise `SimulationError` for a system that has no base.
 
     Made at every step and read in part: what is not asked for is not worked out.
     """
@@ -137,6 +146,9 @@ class State:
 
 # the way past __setattr__
 _set_t, _set_values, _set_places = State.t.__set__, State._values.__set__, State._places.__set__
+
+
+ATTRIBUTES = tuple(name for name in dir(State) if not name.startswith("_"))
 
 
 def planar_pose(q: np.ndarray) -> tuple[float, float, float]:

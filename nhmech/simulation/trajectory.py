@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
-from zipfile import ZIP_DEFLATED, BadZipFile, ZipFile
+from zipfile import ZIP_DEFLATED, BadZipFile, ZipFile, is_zipfile
 
 import numpy as np
 
@@ -178,7 +178,7 @@ class Trajectory:
             hint = f"; {part} is there, a run that was cut off or still goes on" if os.path.exists(part) else ""
             raise SimulationError(f"{path}: there is no such file{hint}") from error
         except (OSError, ValueError, KeyError, TypeError, AttributeError, IndexError, EOFError, BadZipFile) as error:
-            why = f"{path} is not a run: nhmech did not write it, or it is damaged ({error})"
+            why = f"{path} is not a run that `nhmech run --save` or Trajectory.save wrote, or it is damaged ({error})"
             raise SimulationError(why) from error
         return cls(**parts, system=None if system is None else Subject.of(system))
 
@@ -203,6 +203,8 @@ def _write_npz(file, arrays: dict[str, np.ndarray]) -> None:
 
 
 def _from_npz(path) -> dict:
+    if os.path.isfile(path) and not is_zipfile(path):        # NumPy would take it for a pickle, and advise to load it
+        raise ValueError("it is no whole .npz archive")
     with np.load(path, allow_pickle=False) as file:
         header = json.loads(str(file["header"]))
         parts = {name: file[name] for name in (*_ARRAYS, _TWIST) if name != _TWIST or _TWIST in file.files}

@@ -21,6 +21,7 @@ from .stance import check_heights, on_one_axle
 from .tag import parse_tag
 from .unrolled import check_unrolled
 from .validate import validate
+from .wheel_inertia import inertia_notices
 
 
 def describe(source, *, wheels=None, free=(), locked=None, skid=None, speeds=None, packages=None,
@@ -56,7 +57,7 @@ def describe(source, *, wheels=None, free=(), locked=None, skid=None, speeds=Non
         contacts, found = _infer(layout)
     else:
         contacts, found = complete_wheels(layout, wheels, origin)
-    notices += found
+    notices += found + inertia_notices(layout, contacts)
     chosen = [c.wheel for c in contacts]
     skid = checked_skid(tag.skid if skid is None else skid, chosen)
     roles, said = assign_roles(layout, chosen, free, locked)

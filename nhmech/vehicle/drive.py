@@ -31,7 +31,8 @@ def driven_joints(layout: Layout, wheels: Sequence[Wheel], roles: Roles,
             known_joint(layout, name, "<drive>")
             if name not in roles.moving:
                 raise ModelError(f"{layout.source.label}: <drive joint={name!r}/> is locked; joints that move: "
-                                 f"{', '.join(roles.moving)}")
+                                 f"{', '.join(roles.moving)}; a wheel that is left out where wheels are listed is "
+                                 "locked")
         chosen, origin = set(drive), "<nhmech>"
     else:
         for origin, named in (("<ros2_control>", _commanded(layout)), ("<transmission>", _transmitted(layout))):

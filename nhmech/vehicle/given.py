@@ -8,12 +8,14 @@ from dataclasses import replace
 import numpy as np
 
 from ..errors import ModelError
+from .crossed import did_you_mean, upright_axes
 from .inference import Contact
 from .layout import Joint, Layout
 from .rims import PARALLEL, find_rim
 from .wheel import Wheel
 
 _BALLS = ("sphere", "caster_ball")
+_FLAT = 0.9999  # of 1: the upward part of an axle that is taken as vertical, up to 0.8 degrees
 
 
 def listed_wheels(wheels, origin: str) -> tuple[Wheel, ...]:
@@ -40,12 +42,14 @@ def complete_wheels(layout: Layout, wheels: Sequence[Wheel], origin: str) -> tup
     """The wheels as given, each with `link` (the child of its joint), `axis` (unit) and `point` filled in; and notices.
 
     `origin` says who gave them ("wheels=" or "<nhmech>"). Raises `ModelError` for unknown names, joints that cannot
-    roll, axes of zero length or across the joint, links that do not belong to the joint, blades without axis or point.
+    roll, axes of zero length or across the joint, links that do not belong to the joint, blades without axis or point,
+    wheels that lie flat.
     """
     contacts, notices = [], []
     for wheel in wheels:
         place = _on_joint if wheel.joint is not None else _on_link
         contact, notice = place(layout, wheel, origin)
+        _check_stands(layout, contact.wheel, origin)
         contacts.append(contact)
         notices += notice
     return contacts, notices
@@ -102,6 +106,20 @@ def _on_link(layout: Layout, wheel: Wheel, origin: str) -> tuple[Contact, list[s
         where = f"its centre is {where}"
     filled = replace(wheel, axis=None if axis is None else _tuple(axis), point=_tuple(point))
     return Contact(filled, f"from {origin}; {where}"), []
+
+
+def _check_stands(layout: Layout, wheel: Wheel, origin: str) -> None:
+    """A wheel whose axle is vertical lies flat: no point of its rim is the lowest."""
+    if wheel.kind in (*_BALLS, "blade") or abs((layout.X_RL[wheel.link][:3, :3] @ wheel.axis)[2]) < _FLAT:
+        return
+    joint = layout.joints.get(wheel.joint)
+    mistaken = upright_axes(layout)
+    if joint in mistaken:
+        raise ModelError(did_you_mean(layout, [joint, *(j for j in mistaken if j is not joint)]))
+    where = layout.source.label if joint is None else layout.source.at(joint.element)
+    raise ModelError(f"{origin}: {where}: wheel {wheel.name!r}: its axle ({' '.join(f'{c:g}' for c in wheel.axis)}) is "
+                     "vertical in the start pose, so it would lie flat; an axle is horizontal, such as <axis xyz=\"0 1 "
+                     "0\"/>")
 
 
 def known_joint(layout: Layout, name: str, origin: str) -> Joint:

@@ -8,8 +8,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..errors import ModelError
+from .crossed import crossed_axle, did_you_mean, steering_hint, upright_axes
 from .layout import Joint, Layout
-from .rims import Rim, crossed_cylinder, find_rim, has_mesh, is_horizontal, radius_hint
+from .rims import PARALLEL, Rim, crossed_cylinder, find_rim, has_mesh, is_horizontal, radius_hint
+from .stance import footprint
 from .wheel import Wheel
 
 
@@ -133,7 +135,7 @@ def _no_radius(layout: Layout, contacts: list[Contact], unknown: list[Joint]) ->
     lines = [wheel_line(c.wheel) for c in contacts] + [suggestion(layout, j) for j in unknown]
     first = unknown[0]
     if crossed := crossed_cylinder(layout, first):
-        return _crossed(layout, first, *crossed)
+        return crossed_axle(layout, first, *crossed)
     shown = "is a mesh" if has_mesh(layout, first) else "there is none"
     guessed = any("RADIUS" not in suggestion(layout, j) for j in unknown)
     guess = ""
@@ -145,22 +147,6 @@ def _no_radius(layout: Layout, contacts: list[Contact], unknown: list[Joint]) ->
         f"collision cylinder or sphere around the axle, and {shown}. "
         f"Say it: wheels=[{', '.join(lines)}] (and the casters, if there are any){guess}"
     )
-
-
-def _crossed(layout: Layout, joint: Joint, radius: float, along: np.ndarray) -> str:
-    """A wheel whose cylinder and axle do not agree: a forgotten `<axis>` or `rpy`."""
-    along = along * np.sign(along[np.argmax(np.abs(along))])
-    cylinder, axle = (" ".join(f"{c + 0.0:g}" for c in np.round(direction, 4)) for direction in (along, joint.axis))
-    upright = abs((layout.X_RL[joint.child][:3, :3] @ along)[2]) > 0.7
-    turn = '<origin rpy="1.5707963 0 0"/>'
-    text = (f"{layout.source.at(joint.element)}: its collision cylinder (radius {radius:g} m) stands along "
-            f"({cylinder}), across the axle ({axle}) that the joint turns about. ")
-    if joint.element.find("axis") is None:
-        axis = "0 1 0" if upright else cylinder
-        text += f'The joint has no <axis>, which in URDF means x: write <axis xyz="{axis}"/>'
-        return text + (f" and turn the shapes onto it with {turn}: a URDF cylinder stands along z" if upright else "")
-    return text + (f"A URDF cylinder stands along z: turn the wheel's shapes onto the axle with {turn} (an axle along "
-                   "y), or correct <axis>")
 
 
 def not_listed(layout: Layout, wheels: Sequence[Wheel], locked: Collection[str], given: Collection[str]) -> list[str]:
@@ -178,6 +164,8 @@ def not_listed(layout: Layout, wheels: Sequence[Wheel], locked: Collection[str],
 def _no_wheel(layout: Layout) -> str:
     turning = [j for j in layout.joints.values() if j.turns]
     label = layout.source.label
+    if mistaken := upright_axes(layout):
+        return did_you_mean(layout, mistaken) + steering_hint(mistaken)
     if not turning:
         return (f"{label}: no joint turns, so nothing can roll; "
                 "a wheel hangs on a continuous joint with a horizontal axle")
@@ -196,9 +184,9 @@ def _no_wheel(layout: Layout) -> str:
         lines = [_blade(layout, j) for j in upright[:8]]
         text += (
             f" {_names(upright)} can only steer: a wheel drawn in one piece with its steering is a contact without "
-            f"lateral slip that needs no rolling joint: wheels=[{', '.join(lines)}] "
-            "with HEIGHT the contact's height in the link's frame."
+            f"lateral slip that needs no rolling joint: wheels=[{', '.join(lines)}]"
         )
+        text += " with HEIGHT the contact's height in the link's frame." if any("HEIGHT" in x for x in lines) else ""
     return text
 
 
@@ -206,7 +194,21 @@ def _blade(layout: Layout, joint: Joint) -> str:
     R = layout.X_RL[joint.child][:3, :3]
     lateral = np.round(R.T @ (0.0, 1.0, 0.0), 4) + 0.0
     axis = ", ".join(f"{c:g}" for c in lateral)
-    return f"Wheel(None, 'blade', link={joint.child!r}, axis=({axis}), point=(0, 0, HEIGHT))"
+    touching = _lowest(layout, joint)
+    point = "0, 0, HEIGHT" if touching is None else ", ".join(f"{c + 0.0:g}" for c in np.round(touching, 6))
+    return f"Wheel(None, 'blade', link={joint.child!r}, axis=({axis}), point=({point}))"
+
+
+def _lowest(layout: Layout, joint: Joint) -> np.ndarray | None:
+    """Where the wheel drawn on a joint touches the ground, (3,) in the child's frame; None where no shape tells."""
+    down = layout.X_RL[joint.child][:3, :3].T @ (0.0, 0.0, -1.0)
+    points = []
+    for shape in (s for link in layout.rigid(joint.child) for s in layout.shapes(link, joint.child)):
+        if shape.kind == "sphere" or (shape.kind == "cylinder" and abs(shape.X_LS[:3, 2] @ down) < PARALLEL):
+            points.append(shape.centre + shape.size[0] * down)
+    if not points and (floor := footprint(layout)) is not None:
+        points = [(layout.X_RL[joint.child][2, 3] - floor) * down]
+    return max(points, key=lambda p: p @ down, default=None)
 
 
 def _names(joints) -> str:

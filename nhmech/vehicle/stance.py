@@ -46,6 +46,16 @@ def ground_height(layout: Layout, wheels: Sequence[Wheel]) -> float:
     return median(bottom_R(layout, w) for w in wheels)
 
 
+def footprint(layout: Layout) -> float | None:
+    """Height of the file's base_footprint, which marks the ground, in the root's frame [m]; None without one."""
+    link = _footprint(layout)
+    return None if link is None else float(layout.X_RL[link][2, 3])
+
+
+def _footprint(layout: Layout) -> str | None:
+    return next((n for n in layout.links if n.endswith("base_footprint") and layout.body(n) == layout.root), None)
+
+
 def check_heights(layout: Layout, wheels: Sequence[Wheel]) -> None:
     """Every inferred wheel stands in the plane of the others, and that is where the file has its base_footprint.
 
@@ -67,13 +77,14 @@ def check_heights(layout: Layout, wheels: Sequence[Wheel]) -> None:
             "Correct the collision shape or the joint's origin, or list with wheels=[...] only what touches the "
             f"ground, with true radii; as found: {', '.join(_line(w) for w in wheels)}"
         )
-    footprint = next((n for n in layout.links if n.endswith("base_footprint") and layout.body(n) == layout.root), None)
-    if footprint is not None and abs(ground - (floor := layout.X_RL[footprint][2, 3])) > slack:
+    floor = footprint(layout)
+    if floor is not None and abs(ground - floor) > slack:
         wheel = wheels[0]
         raise ModelError(
             f"{layout.source.label}: the wheels' radius contradicts the height of their axles: {wheel.name} has its "
-            f"axle {centre_R(layout, wheel)[2] - floor:.4f} m above {footprint!r}, which marks the ground, and radius "
-            f"{wheel.radius:.4g} m. Give the true radius: wheels=[{', '.join(_line(w, 'RADIUS') for w in wheels)}] "
+            f"axle {centre_R(layout, wheel)[2] - floor:.4f} m above {_footprint(layout)!r}, which marks the ground, "
+            f"and radius {wheel.radius:.4g} m. Give the true radius: "
+            f"wheels=[{', '.join(_line(w, 'RADIUS') for w in wheels)}] "
             "(and the casters, if there are any)"
         )
 

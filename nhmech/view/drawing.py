@@ -12,9 +12,10 @@ import numpy as np
 
 from ..errors import ModelError
 from ..vehicle.vehicle import Vehicle
+from .colours import CONTACTS as COLOURS
+from .colours import contact_colour
 
-COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000", "#999933")   # Okabe, Ito
-OTHERS = ("#332288", "#882255", "#117733", "#661100", "#6699CC", "#AA4499")                           # what is no wheel
+OTHERS = ("#332288", "#882255", "#117733", "#661100", "#6699CC", "#AA4499")      # what is no wheel
 GREY = "0.45"
 LETTER, LINE = 0.047, 0.14      # [inches] width of a letter and height of a line in legends, about
 DASHED, DOTTED = (0, (4, 2)), (0, (1, 1.5))
@@ -76,8 +77,8 @@ def axes_of(axes, width: float = 3.4, height: float = 2.4, rows: int = 1):
 
 
 def colour(vehicle: Vehicle, wheel: str) -> str:
-    """The wheel's colour, by its place among the contacts."""
-    return COLOURS[vehicle.contact_names.index(wheel) % len(COLOURS)]
+    """The wheel's colour, that of its trail in the viewer."""
+    return contact_colour(vehicle.contact_names.index(wheel))
 
 
 def line_colours(vehicle: Vehicle | None, names) -> dict[str, str]:

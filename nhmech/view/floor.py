@@ -9,14 +9,13 @@ import zlib
 import numpy as np
 
 from ..vehicle.ground import Ground
+from .colours import contact_rgb
 from .messages import rgb, set_group
 from .shapes import buffer_geometry
 
 FLOOR = "/ground/plane"
 TILE = 1024  # pixels of the texture, which is 2 x 2 fields of 10 x 10 cells
 RIBBON = 0.028  # width of a trail, as a share of the vehicle's size
-PALETTE = ((0.84, 0.29, 0.06), (0.0, 0.41, 0.70), (0.0, 0.58, 0.42), (0.78, 0.38, 0.62), (0.88, 0.60, 0.0),
-           (0.30, 0.66, 0.88))
 
 
 def grid_cell(size: float) -> float:
@@ -95,7 +94,7 @@ def in_words(ground: Ground) -> str:
 
 def ribbon(path: str, points, size: float, normal, number: int, colour=None) -> dict:
     """The trail of contact `number`, behind a vehicle of `size` [m]: a flat strip through `points` (n, 3) [m] just
-    above the ground, in `colour` (r, g, b) or the palette's.
+    above the ground, in `colour` (r, g, b) or the contact's own.
 
     Segment k is the triangles 2k and 2k + 1. Trails lie one above the other, so as not to flicker where they cross.
     """
@@ -114,7 +113,7 @@ def ribbon(path: str, points, size: float, normal, number: int, colour=None) -> 
     k = 2 * np.arange(len(points) - 1)
     faces = np.stack([k, k + 1, k + 3, k, k + 3, k + 2], axis=1).reshape(-1, 3)
     depth = {"polygonOffset": True, "polygonOffsetFactor": -2 - number, "polygonOffsetUnits": -2 - number}
-    material = {"type": "MeshBasicMaterial", "color": rgb(colour or PALETTE[number % len(PALETTE)]), "side": 2, **depth}
+    material = {"type": "MeshBasicMaterial", "color": rgb(colour or contact_rgb(number)), "side": 2, **depth}
     return set_group(path, [(buffer_geometry(vertices, faces), material, np.eye(4))], False)
 
 

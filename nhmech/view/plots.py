@@ -1,8 +1,8 @@
 """Pictures of a run, for papers: one function a picture, each returns (figure, axes).
 
-A wheel has one colour in all of them, time is in seconds, every axis has its unit, and figures are written as vectors
-(`write`). Where `vehicle` is asked for, functions that need no wheels take a `Subject` too (`trajectory.subject`, of
-a textbook system for example). Needs matplotlib, the extra `plot`.
+A wheel has one colour in all of them, that of its trail in the viewer. Time is in seconds, every axis has its unit,
+and figures are written as vectors (`write`). Where `vehicle` is asked for, functions that need no wheels take a
+`Subject` too (`trajectory.subject`, of a textbook system for example). Needs matplotlib, the extra `plot`.
 """
 
 from __future__ import annotations
@@ -173,11 +173,11 @@ def energy(vehicle, trajectory: Trajectory, axes=None):
         found, total = energy_balance(trajectory, _subject(vehicle)), None
         total, change = found.total, found.total - found.total[0]
         size = max(abs(total).max(), np.ptp(found.kinetic), np.ptp(found.potential), 1e-300)
-        for values, label, line in ((found.kinetic, "kinetic", COLOURS[0]), (found.potential, "potential", COLOURS[2])):
+        for values, label, line in ((found.kinetic, "kinetic", COLOURS[1]), (found.potential, "potential", COLOURS[2])):
             if np.ptp(values) > QUIET * size:
                 # others run along it
                 axes.plot(found.t, values - values[0], color=line, label=label, lw=2.4, alpha=0.5)
-        for values, label, line in ((found.inputs, "work of inputs", COLOURS[1]),
+        for values, label, line in ((found.inputs, "work of inputs", COLOURS[0]),
                                     (found.passive, "damping", COLOURS[3])):
             if found.known and np.abs(values).max() > QUIET * size:
                 axes.plot(found.t, values, color=line, label=label)

@@ -9,7 +9,8 @@ import numpy as np
 import pinocchio as pin
 
 from .camera import View
-from .floor import PALETTE, floor, floor_pose, grid_cell, in_words
+from .colours import contact_rgb
+from .floor import floor, floor_pose, grid_cell, in_words
 from .messages import phong, set_group, set_lights, set_property, set_transform
 from .shapes import convert
 
@@ -89,7 +90,7 @@ class Scene:
         """Everything that is drawn once: background, light, ground, bodies; and where the camera stands. `further`
         (name, colour) of the legend; `title` other than the vehicle's name."""
         cell = grid_cell(view.size)
-        named = [(name, PALETTE[i % len(PALETTE)]) for i, name in enumerate(self.vehicle.contact_names)]
+        named = [(name, contact_rgb(i)) for i, name in enumerate(self.vehicle.contact_names)]
         legend = [{"name": name, "color": color} for name, color in [*named, *further]]
         return [
             *(set_property(path, "visible", False) for path in HIDDEN),

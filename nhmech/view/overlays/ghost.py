@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..floor import PALETTE, ribbon
+from ..colours import CONTACTS
+from ..floor import ribbon
 from ..sampling import at_times, sample
 from ..scene import Scene
 from . import Overlay
@@ -30,7 +31,7 @@ class Ghost(Overlay):
 
     def objects(self, view) -> list[dict]:
         way = ribbon(f"{self._root}/way", self.points, 0.6 * view.size, self._scene.vehicle.ground.normal,
-                     len(PALETTE) + self._number, self._colour)
+                     len(CONTACTS) + self._number, self._colour)
         return [*self._scene.groups(), *([way] if len(self.points) > 1 else [])]
 
     def at(self, moment, view) -> dict[str, np.ndarray | None]:

@@ -1,0 +1,60 @@
+"""A wheel has one colour: its trail and the legend of the viewer, live and recorded, plots, and the report agree."""
+
+from __future__ import annotations
+
+import re
+
+import numpy as np
+import pytest
+from support import SHIPPED, shipped
+
+import nhmech
+from nhmech.view.animation import animate
+from nhmech.view.live import LiveScene
+from nhmech.view.overlays import Moment
+from nhmech.view.scene import Scene
+
+pytest.importorskip("matplotlib", reason="the extra `plot` is not installed")
+from nhmech.view import plots  # noqa: E402
+from nhmech.view.drawing import words  # noqa: E402
+from nhmech.view.report import _wheels, judgement  # noqa: E402
+
+
+def trails(messages) -> dict[int, str]:
+    """Colour #RRGGBB of each contact's trail, as sent to the page."""
+    return {int(m["path"].split("/")[2]): f"#{m['object']['materials'][0]['color']:06X}"
+            for m in messages if m.get("path", "").startswith("/trails/")}
+
+
+def legend(messages) -> dict[str, str]:
+    """Colour of each name in the page's legend, rounded as the page rounds it."""
+    view, = (m for m in messages if m["type"] == "view")
+    return {entry["name"]: "#" + "".join(f"{int(255 * part + 0.5):02X}" for part in entry["color"])
+            for entry in view["contacts"]}
+
+
+@pytest.mark.parametrize("name", SHIPPED)
+def test_viewer_plots_and_report_agree(name):
+    vehicle = shipped(name)
+    simulator = nhmech.Simulator(vehicle, dt=1e-2)
+    simulator.reset()
+    run = simulator.run(0.02)
+    drawn = {wheel: plots.colour(vehicle, wheel) for wheel in vehicle.contact_names}
+    assert len(set(drawn.values())) == len(drawn), "two wheels of one colour"
+
+    recorded = animate(Scene(vehicle), run, fps=100)
+    assert trails(recorded) == dict(enumerate(drawn.values())) and legend(recorded) == drawn
+
+    live = LiveScene(vehicle, (), False, None)
+    away = np.array([run.q[0]] * 2)
+    away[1, 0] += 10.0
+    sent = live.messages(Moment(away[0]))
+    for _ in drawn:                                          # a page is told of a trail or two at a time
+        sent += live.messages(Moment(away[1]))
+    assert trails(sent) == dict(enumerate(drawn.values())) and legend(sent) == drawn
+
+    lines = {line.get_label(): line.get_color() for line in plots.path(vehicle, run)[1].lines}
+    assert {wheel: lines[words(wheel)] for wheel in drawn} == drawn
+
+    table = _wheels(vehicle, judgement(run, vehicle))
+    assert dict(zip(drawn, re.findall(r"background:(#\w+)", table), strict=True)) == drawn
