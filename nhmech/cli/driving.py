@@ -100,7 +100,9 @@ def drive(vehicle, controller, path: str | None, speed: float | None, settings):
 
 def only_listed(vehicle, wheels) -> str:
     """What to add to an error about a vehicle whose `wheels` somebody listed, and left out what looks like one."""
-    if not wheels or not any("would be found as wheels" in notice for notice in vehicle.notices):
+    from ..vehicle.description import UNLISTED
+
+    if not wheels or not any(UNLISTED in notice for notice in vehicle.notices):
         return ""
     touch = "touches" if len(wheels) == 1 else "touch"
     return (f"; --wheel lists all wheels, so only {', '.join(vehicle.contact_names)} {touch} the ground; locked, and "

@@ -10,14 +10,14 @@ import numpy as np
 from ..simulation.state import planar_pose
 
 NOTICES = 5      # that are told before a run
-_USUAL = "driven joints from "      # how what is said of every driven robot begins
 
 
 def print_notices(vehicle) -> None:
     """Prints what a user should know of the vehicle before it runs, a line each; to standard error."""
+    from ..vehicle.description import DRIVEN_FROM
     from .wording import in_options
 
-    notices = [notice for notice in vehicle.notices if not notice.startswith(_USUAL)]
+    notices = [notice for notice in vehicle.notices if not notice.startswith(DRIVEN_FROM)]
     for notice in notices[:NOTICES]:
         click.echo(f"notice   {in_options(notice)}", err=True)
     if len(notices) > NOTICES:

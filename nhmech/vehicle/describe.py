@@ -8,7 +8,7 @@ from numbers import Real
 
 from ..errors import ModelError
 from .casters import infer_casters
-from .description import Description
+from .description import DRIVEN_FROM, Description
 from .drive import driven_joints
 from .given import complete_wheels, known_joint, listed_wheels
 from .inference import Contact, infer_wheels, not_listed, rolling_candidates
@@ -76,7 +76,7 @@ def describe(source, *, wheels=None, free=(), locked=None, skid=None, speeds=Non
     if len(chosen) > 1 and on_one_axle(layout, chosen):
         notices.append("all contacts are under one axle: "
                        "nothing supports the vehicle before or behind it, its pitch is free")
-    notices.append(f"driven joints from {whence}" if driven else "no joint is driven")
+    notices.append(f"{DRIVEN_FROM}{whence}" if driven else "no joint is driven")
     return Description(
         xml=document.text,
         name=document.root.get("name"),

@@ -7,6 +7,10 @@ from pathlib import Path
 
 from .wheel import Wheel
 
+# Words by which some of the notices are known again
+DRIVEN_FROM = "driven joints from "
+UNLISTED = "would be found as wheels"
+
 
 @dataclass(frozen=True)
 class Limits:

@@ -9,6 +9,7 @@ import numpy as np
 
 from ..errors import ModelError
 from .crossed import crossed_axle, did_you_mean, steering_hint, upright_axes
+from .description import UNLISTED
 from .layout import Joint, Layout
 from .rims import PARALLEL, Rim, crossed_cylinder, find_rim, has_mesh, is_horizontal, radius_hint
 from .stance import footprint
@@ -157,7 +158,7 @@ def not_listed(layout: Layout, wheels: Sequence[Wheel], locked: Collection[str],
     if not out:
         return []
     were = "was" if len(wheels) == 1 else "were"
-    return [f"{', '.join(out)}: would be found as wheels, but only {listed} {were} listed; they are locked and touch "
+    return [f"{', '.join(out)}: {UNLISTED}, but only {listed} {were} listed; they are locked and touch "
             "nothing. List all that touch the ground, or lock them by name"]
 
 
