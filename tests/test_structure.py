@@ -13,7 +13,7 @@ import nhmech
 from nhmech import MechanicsError
 from nhmech.analysis.integrable import Combination, integrable_combinations
 from nhmech.analysis.momentum_balance import momentum_balance
-from nhmech.analysis.motions import motions
+from nhmech.analysis.motions import kernel, motions
 from nhmech.analysis.structure import structure
 from nhmech.mechanics.brackets import growth
 from nhmech.mechanics.symmetry_search import find_symmetry
@@ -102,6 +102,11 @@ def test_growth_here_differs_from_the_generic_one():
     assert found.growth.ranks == (3, 5) and found.here.ranks == (3, 4, 5) and found.controllable is True
     car = shipped("ackermann_car")
     assert structure(car, car.configuration()).here.ranks == (2, 3, 4)
+
+
+def test_forms_that_are_not_finite_have_no_kernel():
+    with pytest.raises(MechanicsError, match="lose rank"):
+        kernel(np.array([[1.0, 0.0, 0.0], [0.0, np.inf, 1.0]]))
 
 
 def test_a_place_off_the_ground_is_refused():

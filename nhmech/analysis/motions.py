@@ -113,9 +113,15 @@ def _holonomic_forms(system_of: ConstrainedSystem, t: float, on_manifold: bool) 
 
 
 def kernel(forms: np.ndarray) -> np.ndarray:
-    """Orthonormal basis of the vectors on which all rows of forms (m, nv) vanish, (nv, d)."""
+    """Orthonormal basis of the vectors on which all rows of forms (m, nv) vanish, (nv, d).
+
+    Raises `MechanicsError` for numbers that are not finite, as where the constraints lose rank.
+    """
     if not len(forms):
         return np.eye(forms.shape[1])
+    if not np.isfinite(forms).all():
+        raise MechanicsError("the motions that the constraints allow are not finite here: the constraints lose rank, "
+                             "as where axles fall into one line; look at another configuration")
     _, s, vt = np.linalg.svd(forms)
     return vt[int(np.sum(s > ZERO * s[0])):].T
 
