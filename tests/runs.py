@@ -13,6 +13,15 @@ import pinocchio as pin
 
 from nhmech.simulation.run_file import RunFile
 
+# how some of the shipped robots are set going: arguments of `Simulator.reset`
+MOTIONS = {
+    "disc": dict(pose=(0, 0, 0, 0.35, 0, 0.2), xi={"spin_joint": 8.0, "yaw_rate": 0.5, "roll_rate": 0.3}),
+    "bicycle": dict(pose=(0, 0, 0, 0.1, 0, 0.3), joints={"steering_joint": 0.15},
+                    xi={"rear_wheel_joint": 15.0, "roll_rate": 0.4, "steering_joint": 0.5}),
+    "trailers": dict(joints={"front_left_steering_joint": 0.4, "hitch_1_joint": 0.5, "hitch_2_joint": -0.4},
+                     xi={"rear_left_wheel_joint": 12.0, "front_left_steering_joint": -0.9}),
+}
+
 
 def killed(work: Callable[[], object], writes: int, delay: float) -> list[int]:
     """Does `work`, a run that is saved and does not end, in another process; SIGKILL comes `delay` [s] after so many

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pinocchio as pin
 import pytest
+import runs
 from support import SHIPPED, kinematics, shipped
 
 import nhmech
@@ -47,11 +48,7 @@ def passing(simulator, lead: float = 0.05) -> tuple[nhmech.State, np.ndarray, in
 
 UPHILL = Ground(normal=(np.sin(0.2), 0.1, np.cos(0.2)))
 MOTIONS = {
-    "disc": dict(pose=(0, 0, 0, 0.35, 0, 0.2), xi={"spin_joint": 8.0, "yaw_rate": 0.5, "roll_rate": 0.3}),
-    "bicycle": dict(pose=(0, 0, 0, 0.1, 0, 0.3), joints={"steering_joint": 0.15},
-                    xi={"rear_wheel_joint": 15.0, "roll_rate": 0.4, "steering_joint": 0.5}),
-    "trailers": dict(joints={"front_left_steering_joint": 0.4, "hitch_1_joint": 0.5, "hitch_2_joint": -0.4},
-                     xi={"rear_left_wheel_joint": 12.0, "front_left_steering_joint": -0.9}),
+    **runs.MOTIONS,
     "differential_drive": dict(xi={"forward_speed": 0.6, "yaw_rate": -1.2}),
     "mecanum": dict(xi={"forward_speed": 0.5, "lateral_speed": -0.3, "yaw_rate": 0.7}),
     "pendulum": dict(xi={"forward_speed": 0.4, "yaw_rate": 0.5, "pitch_rate": 1.0}),

@@ -12,6 +12,7 @@ import casadi as ca
 import numpy as np
 import pinocchio as pin
 import pytest
+from runs import MOTIONS
 from support import joint, link, robot, shipped
 
 import nhmech
@@ -36,15 +37,6 @@ def carriage(controller=None, xi=None, **arguments) -> Simulator:
 
 
 # -- accuracy ----------------------------------------------------------------------------------------------------------
-MOTIONS = {
-    "disc": dict(pose=(0, 0, 0, 0.35, 0, 0.2), xi={"spin_joint": 8.0, "yaw_rate": 0.5, "roll_rate": 0.3}),
-    "bicycle": dict(pose=(0, 0, 0, 0.1, 0, 0.3), joints={"steering_joint": 0.15},
-                    xi={"rear_wheel_joint": 15.0, "roll_rate": 0.4, "steering_joint": 0.5}),
-    "trailers": dict(joints={"front_left_steering_joint": 0.4, "hitch_1_joint": 0.5, "hitch_2_joint": -0.4},
-                     xi={"rear_left_wheel_joint": 12.0, "front_left_steering_joint": -0.9}),
-}
-
-
 def end_of(name: str, dt: float, integrator: str = "rk4", duration: float = 0.8) -> np.ndarray:
     """q and v at the end of a run without controller, the quaternion's sign fixed."""
     simulator = Simulator(shipped(name), dt=dt, integrator=integrator)
