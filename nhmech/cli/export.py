@@ -9,7 +9,7 @@ import click
 from ..errors import NhmechError
 from .options import OutputFile, Positive
 from .progress import Progress
-from .saved import read_run, vehicle_of
+from .saved import read_run, robot_of_run, vehicle_of
 
 
 @click.command()
@@ -19,8 +19,7 @@ from .saved import read_run, vehicle_of
               help="States per second at most. Default: all that were recorded.")
 @click.option("--forces/--no-forces", default=True, show_default=True,
               help="Whether the ground's forces on the wheels are worked out.")
-@click.option("--robot", "file", metavar="FILE",
-              help="The robot of the run (path or shipped name), instead of the one it was made with.")
+@robot_of_run
 def export(run, out, rate, forces, file):
     """Write RUN, a file that `nhmech run --save` wrote, to OUT: .csv, .parquet, or .mcap with ROS 2 messages.
 

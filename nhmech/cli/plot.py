@@ -9,7 +9,7 @@ import click
 from ..errors import ModelError
 from .options import OutputFile, find_robot, load_robot, robot_options
 from .rolling import coefficients, friction
-from .saved import read_run, vehicle_of
+from .saved import followed_path, read_run, robot_of_run, vehicle_of
 
 PICTURES = ("run", "path", "forces", "friction", "energy", "speeds", "joint-rates", "efforts", "tracking", "twist",
             "coordinates")
@@ -22,10 +22,8 @@ WITHOUT_WHEELS = ("energy", "speeds", "joint-rates", "coordinates")
               help="Picture: .pdf, .svg or .png.  [default: RUN or the robot's name, .pdf]")
 @click.option("--picture", type=click.Choice(PICTURES), default="run", show_default=True,
               help="Which one: several on a page (run), or one of the others alone.")
-@click.option("--path", "path", metavar="NAME[:SIZE]|FILE.csv",
-              help="What the base was to follow. Default: the path of the run's controller.")
-@click.option("--robot", "file", metavar="FILE",
-              help="The robot of the run (path or shipped name), instead of the one it was made with.")
+@followed_path
+@robot_of_run
 @friction
 @click.option("--eigenvalues", metavar="FILE", help="Draw eigenvalues of this robot's straight running over its speed.")
 @click.option("--range", "span", nargs=2, type=float, default=(0.1, 10.0), show_default=True, metavar="LOW HIGH",

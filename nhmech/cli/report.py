@@ -8,17 +8,15 @@ import click
 
 from .options import OutputFile, robot_options
 from .rolling import coefficients, friction
-from .saved import read_run, unused, vehicle_of
+from .saved import followed_path, read_run, robot_of_run, unused, vehicle_of
 
 
 @click.command()
 @click.argument("run", type=click.Path(dir_okay=False, path_type=Path))
 @click.option("--out", type=OutputFile(".html"), metavar="FILE.html",
               help="The page. An older one is replaced.  [default: RUN.html beside it, numbered where that exists]")
-@click.option("--path", "path", metavar="NAME[:SIZE]|FILE.csv",
-              help="What the base was to follow. Default: the path of the run's controller.")
-@click.option("--robot", "file", metavar="FILE",
-              help="The robot of the run (path or shipped name), instead of the one it was made with.")
+@followed_path
+@robot_of_run
 @friction
 @robot_options
 def report(run, out, path, file, mu, **options):

@@ -4,8 +4,19 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import click
+
 from ..errors import ModelError, SimulationError
 from .options import load_robot
+
+followed_path = click.option(
+    "--path", "path", metavar="NAME[:SIZE]|FILE.csv",
+    help="What the base was to follow. Default: the path of the run's controller.",
+)
+robot_of_run = click.option(
+    "--robot", "file", metavar="FILE",
+    help="The robot of the run (path or shipped name), instead of the one it was made with.",
+)
 
 
 def read_run(run: Path):
