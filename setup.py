@@ -1,4 +1,5 @@
-"""The metadata is in setup.cfg. Here are the files that are installed beside the package, as ROS expects them."""
+"""The metadata is in setup.cfg. Here are the files that are installed beside the package, as ROS
+expects them."""
 
 from pathlib import Path
 
@@ -19,7 +20,8 @@ def tree(folder):
 
 
 setup(
-    python_requires=">=3.10",  # here, since colcon cannot read the object that setup.cfg would make of it
+    # here, since colcon cannot read the object that setup.cfg would make of it
+    python_requires=">=3.10",
     data_files=[
         ("share/ament_index/resource_index/packages", ["resource/nhmech"]),
         (SHARE, ["package.xml"]),

@@ -1,11 +1,12 @@
 """Adaptive methods against Runge-Kutta with a fixed step: wall time at equal error.
 
-CVODES runs on CasADi's virtual machine (which needs the rate's derivatives; compiled together with them it is two to
-six times faster and stays behind DOP853), the others on the compiled rate; RK4 in C is `Simulator.run` as a user calls
-it. Each case is a free motion; the error is the largest difference of the flat state at its end from DOP853 at rtol
-1e-13. The adaptive methods integrate the whole span at once, which is their best case: a controller would stop them
-at every period. What that costs is in the last lines: `Simulator.run` with each 10 ms recorded, in one go and with
-a controller that is asked each time.
+CVODES runs on CasADi's virtual machine (which needs the rate's derivatives; compiled together with
+them it is two to six times faster and stays behind DOP853), the others on the compiled rate; RK4 in
+C is `Simulator.run` as a user calls it. Each case is a free motion; the error is the largest
+difference of the flat state at its end from DOP853 at rtol 1e-13. The adaptive methods integrate
+the whole span at once, which is their best case: a controller would stop them at every period. What
+that costs is in the last lines: `Simulator.run` with each 10 ms recorded, in one go and with a
+controller that is asked each time.
 """
 
 from __future__ import annotations
@@ -27,8 +28,10 @@ from nhmech.simulation.integrators import rate_function
 
 REPEATS = 5
 CASES = {
-    "disc": (dict(pose=(0, 0, 0, 0.35, 0, 0.2), xi={"spin_joint": 8.0, "yaw_rate": 0.5, "roll_rate": 0.3}), 10.0),
-    "bicycle": (dict(pose=(0, 0, 0, 0.1, 0, 0.3), xi={"rear_wheel_joint": 17.0, "roll_rate": 0.2}), 5.0),
+    "disc": (dict(pose=(0, 0, 0, 0.35, 0, 0.2),
+                  xi={"spin_joint": 8.0, "yaw_rate": 0.5, "roll_rate": 0.3}), 10.0),
+    "bicycle": (dict(pose=(0, 0, 0, 0.1, 0, 0.3), xi={"rear_wheel_joint": 17.0, "roll_rate": 0.2}),
+                5.0),
 }
 TARGETS = (1e-4, 1e-6, 1e-8)
 STEPS = [0.05 / 2 ** (k / 2) for k in range(16)]
@@ -43,7 +46,9 @@ class Case:
         self.vehicle, self.start = nhmech.load(nhmech.urdf_path(name)), start
         self.simulator = nhmech.Simulator(self.vehicle)
         self.simulator.reset(**start)
-        self.x0, self.u, self.theta = self.simulator._x.copy(), self.simulator._u.copy(), self.vehicle.theta
+        self.x0, self.u, self.theta = (
+            self.simulator._x.copy(), self.simulator._u.copy(), self.vehicle.theta,
+        )
         symbolic = rate_function(self.vehicle.equations(), self.simulator.primary.flat)
         self.rate = compiled(symbolic)
         self.adaptive = compiled_adaptive(symbolic)
@@ -64,13 +69,15 @@ class Case:
 
     def scipy(self, tolerance: float) -> tuple[np.ndarray, float]:
         begun = time.perf_counter()
-        solution = solve_ivp(lambda t, x: self.rate(t, x, self.u, self.theta)[0].copy(), (0, self.duration), self.x0,
+        solution = solve_ivp(lambda t, x: self.rate(t, x, self.u, self.theta)[0].copy(),
+                             (0, self.duration), self.x0,
                              method="DOP853", rtol=tolerance, atol=tolerance)
         return solution.y[:, -1], time.perf_counter() - begun
 
     def dop853(self, tolerance: float) -> tuple[np.ndarray, float]:
         begun, x = time.perf_counter(), self.x0.copy()
-        status, _ = self.adaptive.run(0.0, self.duration, self.u, self.theta, x, tolerance, tolerance)
+        status, _ = self.adaptive.run(0.0, self.duration, self.u, self.theta, x, tolerance,
+                                      tolerance)
         if status != REACHED:
             raise RuntimeError(f"DOP853 ended with status {status}")
         return x, time.perf_counter() - begun
@@ -91,8 +98,10 @@ class Case:
     def sundials(self, tolerance: float) -> tuple[np.ndarray, float]:
         if tolerance not in self.cvodes:
             options = {"reltol": tolerance, "abstol": tolerance, "max_num_steps": 100_000,
-                       "linear_multistep_method": "adams", "nonlinear_solver_iteration": "functional"}
-            self.cvodes[tolerance] = ca.integrator("cvodes", "cvodes", self.ode, 0.0, self.duration, options)
+                       "linear_multistep_method": "adams",
+                       "nonlinear_solver_iteration": "functional"}
+            self.cvodes[tolerance] = ca.integrator("cvodes", "cvodes", self.ode, 0.0, self.duration,
+                                                   options)
         begun = time.perf_counter()
         end = self.cvodes[tolerance](x0=self.x0)["xf"].full().ravel()
         return end, time.perf_counter() - begun
@@ -103,7 +112,8 @@ def at_target(method, settings, reference: np.ndarray, target: float) -> tuple[f
     for setting in settings:
         try:
             end, _ = method(setting)
-        except RuntimeError:                                    # CVODES gives up where it cannot reach a tolerance
+        # CVODES gives up where it cannot reach a tolerance
+        except RuntimeError:
             continue
         error = np.abs(end - reference).max()
         if error <= target:
@@ -113,8 +123,10 @@ def at_target(method, settings, reference: np.ndarray, target: float) -> tuple[f
 
 def main() -> None:
     compiler = find_compiler()
-    print(f"{platform.machine()}, {os.cpu_count()} cores, nhmech {nhmech.__version__}, casadi {ca.__version__}, "
-          f"{compiler.version if compiler else 'no compiler'}; milliseconds of wall time (error reached), "
+    print(f"{platform.machine()}, {os.cpu_count()} cores, nhmech {nhmech.__version__}, casadi "
+          f"{ca.__version__}, "
+          f"{compiler.version if compiler else 'no compiler'}; milliseconds of wall time (error "
+          "reached), "
           f"medians of {REPEATS}")
     columns = ("RK4 in C", "DOP853 in C", "DOP853 of SciPy", "CVODES (Adams)")
     print(f"{'':<10}{'span [s]':>9}{'error':>8}" + "".join(f"{name:>22}" for name in columns))
@@ -125,10 +137,12 @@ def main() -> None:
             cells = [at_target(case.rk4, STEPS, reference, target)]
             cells += [at_target(method, TOLERANCES, reference, target)
                       for method in (case.dop853, case.scipy, case.sundials)]
-            text = "".join(f"{'-':>22}" if cell is None else f"{cell[0] * 1e3:11.2f} ({cell[1]:.1e})".rjust(22)
+            text = "".join(f"{'-':>22}" if cell is None
+                           else f"{cell[0] * 1e3:11.2f} ({cell[1]:.1e})".rjust(22)
                            for cell in cells)
             print(f"{name:<10}{case.duration:9g}{target:8.0e}{text}")
-        print(f"{name:<10}{case.duration:9g}  DOP853 at 1e-13, each 10 ms recorded: {case.run(False) * 1e3:.2f} ms "
+        print(f"{name:<10}{case.duration:9g}  DOP853 at 1e-13, each 10 ms recorded: "
+              f"{case.run(False) * 1e3:.2f} ms "
               f"in one go, {case.run(True) * 1e3:.2f} ms with a controller each time")
 
 

@@ -1,8 +1,9 @@
 """Batches: steps per second and core of 1000 cases side by side, against the scalar loop
 in C and against MuJoCo's rollout.
 
-All run in turn in this one process, and processor time is counted, so that other programs on the machine matter little.
-Aims: differential drive 1e7 and bicycle 5e5 steps/s per core, 100 times MuJoCo on as many threads.
+All run in turn in this one process, and processor time is counted, so that other programs on the
+machine matter little. Aims: differential drive 1e7 and bicycle 5e5 steps/s per core, 100 times
+MuJoCo on as many threads.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ from support.motions import MOTIONS  # noqa: E402
 from support.report import aim, interleaved, machine, table  # noqa: E402
 
 import nhmech  # noqa: E402
-from nhmech.simulation.lane_step import stepper  # noqa: E402
+from nhmech.simulation.batch_input import stepper  # noqa: E402
 
 CASES, DT = 1000, 1e-3
 # vehicle -> speeds at the start, steps of a run, aim [steps/s per core]
@@ -31,7 +32,8 @@ VEHICLES = {"differential_drive": ({"left_wheel_joint": 3.0, "right_wheel_joint"
 
 def main() -> None:
     print(machine(("mujoco",)))
-    threads = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    threads = len(os.sched_getaffinity(0)) if hasattr(os,
+                                                      "sched_getaffinity") else os.cpu_count() or 1
     for name, (xi, steps, wanted) in VEHICLES.items():
         measures = nhmech_measures(name, xi, steps, threads)
         if name == "differential_drive":
@@ -40,7 +42,8 @@ def main() -> None:
         scalar, core = rates["scalar loop in C"], rates["batch, 1 thread"]
         rows = [(label, rate, rate / scalar, core / rate) for label, rate in rates.items()]
         print(table(("", "steps/s per core", "of the scalar loop", "batch on one core is"), rows,
-                    f"\n{name}, {CASES} cases, dt = {DT} s, {stepper(shipped(name)).runner.width} lanes"))
+                    f"\n{name}, {CASES} cases, dt = {DT} s, {stepper(shipped(name)).runner.width} "
+                    "lanes"))
         aim(f"batch of {name}: steps/s per core", core, wanted)
         for label in rates:
             if label.startswith("MuJoCo"):
@@ -82,11 +85,16 @@ def nhmech_measures(name: str, xi: dict, steps: int, threads: int) -> dict:
     gain = 0.01 * np.ones(u.shape[1])
     measures = {"scalar loop in C": scalar, "batch, 1 thread": batch(u),
                 "batch, 1 thread, each 10th step recorded": batch(u, every=10),
-                "batch, 1 thread, a policy each 10 steps": batch(lambda t, x: u - gain * x[:, -u.shape[1]:] * 1e-3,
+                "batch, 1 thread, a policy each 10 steps": batch(lambda t, x: u
+                                                                 - gain * x[:, -u.shape[1]:] * 1e-3,
                                                                  control_every=10)}
     for measure in measures.values():
-        measure()                                        # compiles
-    return measures if threads == 1 else measures | {f"batch, {threads} threads": batch(u, threads=threads)}
+        measure()  # compiles
+    return (
+        measures
+        if threads == 1
+        else measures | {f"batch, {threads} threads": batch(u, threads=threads)}
+    )
 
 
 def mujoco_measures(threads: int) -> dict:
@@ -115,7 +123,8 @@ def mujoco_measures(threads: int) -> dict:
         return run
 
     pools = {n: rollout.Rollout(nthread=n if n > 1 else 0) for n in sorted({1, threads})}
-    return {f"MuJoCo rollout, {n} thread{'s' * (n > 1)}": measure(pool, n) for n, pool in pools.items()}
+    return {f"MuJoCo rollout, {n} thread{'s' * (n > 1)}": measure(pool, n) for n,
+            pool in pools.items()}
 
 
 if __name__ == "__main__":

@@ -1,4 +1,5 @@
-"""Cost of the derivatives of one step, in multiples of the step itself, all compiled C called through buffers.
+"""Cost of the derivatives of one step, in multiples of the step itself, all compiled C called
+through buffers.
 
 python benchmarks/derivatives.py [robot ...]
 """
@@ -12,12 +13,13 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 
+from support.report import aim, machine  # noqa: E402
+
 import nhmech  # noqa: E402
 from nhmech.analysis.derivatives import step_adjoint, step_jacobian  # noqa: E402
 from nhmech.compile.compiled import compiled  # noqa: E402
-from nhmech.simulation.flat import FlatState  # noqa: E402
 from nhmech.simulation.integrators import rk4_function  # noqa: E402
-from support.report import aim, machine  # noqa: E402
+from nhmech.simulation.state_vector import FlatState  # noqa: E402
 
 ROUNDS, CALLS, DT = 15, 300, 1e-3
 ROBOTS = ("differential_drive", "disc", "mecanum", "ackermann_car", "bicycle", "trailers")
@@ -48,10 +50,13 @@ def main(names) -> None:
         jacobian, adjoint = step_jacobian(vehicle, DT), step_adjoint(vehicle, DT)
         x, u, theta = simulator._x, simulator._u, vehicle.theta
         step(0.0, x, u, theta, DT), jacobian(0.0, x, u, theta), adjoint(0.0, x, u, theta, x)
-        rounds = [[once(function) for function in (step, jacobian.evaluate, adjoint.evaluate)] for _ in range(ROUNDS)]
+        rounds = [[once(function) for function in (step, jacobian.evaluate,
+                                                   adjoint.evaluate)] for _ in range(ROUNDS)]
         plain = statistics.median(row[0] for row in rounds)
         forward, reverse = (statistics.median(row[i] / row[0] for row in rounds) for i in (1, 2))
-        print(f"{name:<20}{len(x):4d}{len(u):4d}{len(theta):8d}{plain:12.2f}{forward:12.1f}{reverse:10.1f}")
+        print(
+            f"{name:<20}{len(x):4d}{len(u):4d}{len(theta):8d}{plain:12.2f}{forward:12.1f}{reverse:10.1f}"
+        )
         worst = max(worst, reverse)
     aim("adjoint of a step, in steps, the worst of these", worst, 4, least=False)
 

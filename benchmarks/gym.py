@@ -1,4 +1,5 @@
-"""Gymnasium environments: steps a second of a random policy, one environment against many lanes, by processor time."""
+"""Gymnasium environments: steps a second of a random policy, one environment against many lanes, by
+processor time."""
 
 from __future__ import annotations
 
@@ -22,13 +23,16 @@ CALLS = 50
 def main() -> None:
     print(machine(("gymnasium",)))
     for name in VEHICLES:
-        measures = {"1, PathFollowing": one(name)} | {f"{n}, PathFollowingVector": many(name, n) for n in LANES}
+        measures = {"1, PathFollowing": one(name)} | {
+            f"{n}, PathFollowingVector": many(name, n) for n in LANES
+        }
         rates = interleaved(measures)
         first = rates["1, PathFollowing"]
         print(table(("environments", "steps/s per core", "of one"),
                     [(label, rate, rate / first) for label, rate in rates.items()],
                     f"\n{name}, a step of 0.05 s being 10 of the simulator"))
-        aim(f"gym, {name}: steps/s per core of {LANES[-1]} lanes", rates[f"{LANES[-1]}, PathFollowingVector"], 1e5)
+        aim(f"gym, {name}: steps/s per core of {LANES[-1]} lanes",
+            rates[f"{LANES[-1]}, PathFollowingVector"], 1e5)
 
 
 def one(name: str):

@@ -8,7 +8,8 @@ import sys
 import time
 from pathlib import Path
 
-os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")      # at these sizes its threads cost more than they do
+# at these sizes its threads cost more than they do
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
 import numpy as np  # noqa: E402
 
@@ -21,7 +22,8 @@ from nhmech.control.mpc import MPC  # noqa: E402
 from nhmech.control.path_library import make_path  # noqa: E402
 
 PERIOD, DURATION = 0.02, 4.0            # [s]
-VEHICLES = {"differential_drive": 1.0, "mecanum": 1.0, "tricycle": 2.0}      # and the size of their figure-eight [m]
+# and the size of their figure-eight [m]
+VEHICLES = {"differential_drive": 1.0, "mecanum": 1.0, "tricycle": 2.0}
 STAGES = 10, 20, 40
 
 
@@ -31,13 +33,16 @@ def main() -> None:
     for name, size in VEHICLES.items():
         vehicle = nhmech.load(nhmech.urdf_path(name))
         for stages in STAGES:
-            took, rms = solutions(vehicle, MPC(vehicle, make_path("figure8", size), speed=0.5, stages=stages))
+            took, rms = solutions(vehicle, MPC(vehicle, make_path("figure8", size), speed=0.5,
+                                               stages=stages))
             median, most = 1e3 * np.median(took), 1e3 * np.quantile(took, 0.99)
-            rows.append((name, str(stages), median, most, f"{median / PERIOD / 10:.1f} %", 1e3 * rms))
+            rows.append((name, str(stages), median, most, f"{median / PERIOD / 10:.1f} %",
+                         1e3 * rms))
             if stages == 20:
-                aim(f"MPC of {name}, 20 stages: median solution [ms] of a {1e3 * PERIOD:g} ms period", median,
-                    1e3 * PERIOD / 2, least=False)
-    print(table(("", "stages", "median [ms]", "99 % [ms]", f"of {1e3 * PERIOD:g} ms", "lateral RMS [mm]"),
+                aim(f"MPC of {name}, 20 stages: median solution [ms] of a {1e3 * PERIOD:g} ms "
+                    "period", median, 1e3 * PERIOD / 2, least=False)
+    print(table(("", "stages", "median [ms]", "99 % [ms]", f"of {1e3 * PERIOD:g} ms",
+                 "lateral RMS [mm]"),
                 rows, "\nOne solution"))
 
 

@@ -13,12 +13,14 @@ import numpy as np
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 
-import nhmech  # noqa: E402
-from nhmech.compile.loop import DONE  # noqa: E402
 from support.generated import dead_joints, trailers, wheels  # noqa: E402
 from support.report import interleaved, machine, table  # noqa: E402
 
-SERIES = {"trailers": (trailers, (1, 2, 3, 4, 5, 6, 7, 8)), "wheels": (wheels, (2, 4, 6, 8, 10, 12)),
+import nhmech  # noqa: E402
+from nhmech.compile.loop import DONE  # noqa: E402
+
+SERIES = {"trailers": (trailers, (1, 2, 3, 4, 5, 6, 7, 8)),
+          "wheels": (wheels, (2, 4, 6, 8, 10, 12)),
           "dead joints": (dead_joints, (0, 5, 10, 20, 40))}
 STEPS = 5000
 PICTURE = Path("out/scaling.png")
@@ -29,7 +31,8 @@ def main() -> None:
     found = {name: series(*SERIES[name]) for name in SERIES}
     for name, rows in found.items():
         print(table((name, "nv", "nxi", "operations", "load and build [s]", "us/step"), rows, ""))
-        print(f"operations ~ n^{exponent(rows, 3):.2f}, us/step ~ n^{exponent(rows, 5):.2f} over the upper half")
+        print(f"operations ~ n^{exponent(rows, 3):.2f}, us/step ~ n^{exponent(rows, 5):.2f} over "
+              "the upper half")
     draw(found)
 
 
@@ -95,7 +98,8 @@ def draw(found) -> None:
     for axis, (name, rows) in zip(axes, found.items()):
         n = [float(row[0]) for row in rows]
         axis.plot(n, [row[5] for row in rows], "o-", color="tab:blue")
-        axis.set(xlabel=name, ylabel="µs per step", ylim=(0, None), title=f"n^{exponent(rows, 5):.2f}")
+        axis.set(xlabel=name, ylabel="µs per step", ylim=(0, None),
+                 title=f"n^{exponent(rows, 5):.2f}")
         other = axis.twinx()
         other.plot(n, [float(row[3]) for row in rows], "s--", color="tab:orange")
         other.set(ylabel="operations of one evaluation", ylim=(0, None))

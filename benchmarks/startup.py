@@ -25,7 +25,8 @@ AIM_ALL_FREE = 60.0
 
 
 def started(source: str, all_free: bool) -> dict[str, float]:
-    """Times [s] of the stages in this process: load, equations and step function, code and library, and 10 steps."""
+    """Times [s] of the stages in this process: load, equations and step function, code and library,
+    and 10 steps."""
     import nhmech
     import nhmech.simulation
     import nhmech.vehicle
@@ -45,7 +46,8 @@ def started(source: str, all_free: bool) -> dict[str, float]:
     lap()
     chart.loop(build=True)
     lap()
-    if not all_free:                                   # an arm without a controller falls on the ground
+    # an arm without a controller falls on the ground
+    if not all_free:
         nhmech.Simulator(vehicle).run(0.01)
     lap()
     names = ("load", "equations", "library", "steps")
@@ -54,8 +56,9 @@ def started(source: str, all_free: bool) -> dict[str, float]:
 
 def locked_joints(source: str) -> tuple[str, ...]:
     """Moving joints of a file that `nhmech.load` holds unless told otherwise."""
-    import nhmech
     import pinocchio as pin
+
+    import nhmech
 
     found = nhmech.load(source).algebroid.v_names
     return tuple(name for name in pin.buildModelFromUrdf(source).names[1:] if name not in found)
@@ -64,7 +67,8 @@ def locked_joints(source: str) -> tuple[str, ...]:
 def measured(source: str, all_free: bool, cache: str) -> dict[str, float]:
     """`started` in a process of its own with the given cache folder."""
     words = [sys.executable, __file__, "--one", source, "--all-free" if all_free else "--plain"]
-    done = subprocess.run(words, env={**os.environ, "NHMECH_CACHE": cache}, capture_output=True, text=True, check=True)
+    done = subprocess.run(words, env={**os.environ, "NHMECH_CACHE": cache}, capture_output=True,
+                          text=True, check=True)
     return json.loads(done.stdout.splitlines()[-1])
 
 
@@ -77,8 +81,9 @@ def row(title: str, times: list[dict[str, float]]) -> tuple[str, float]:
 
 
 def main(files: list[str]) -> None:
-    import nhmech
     from support.report import aim, machine
+
+    import nhmech
 
     print(machine())
     print(f"\nseconds after imports, medians of {REPEATS}, of one where all joints are free")

@@ -11,9 +11,10 @@ import numpy as np
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 
+from support.report import interleaved, machine, table  # noqa: E402
+
 import nhmech  # noqa: E402
 from nhmech.compile.loop import DONE  # noqa: E402
-from support.report import interleaved, machine, table  # noqa: E402
 
 VEHICLES = ("differential_drive", "mecanum", "ackermann_car", "pendulum")
 CALLS = 2000
@@ -48,7 +49,8 @@ def measures(name: str) -> dict:
 
     return {"step() with a controller": lambda: microseconds(stepped.step),
             "run() of one step": lambda: microseconds(lambda: called.run(DT)),
-            "run(), controller at each step": lambda: microseconds(lambda: ran.run(CALLS * DT), 1) / CALLS,
+            "run(), controller at each step": lambda: microseconds(lambda: ran.run(CALLS * DT),
+                                                                   1) / CALLS,
             "one call of the compiled step": lambda: microseconds(lambda: steps.one(steps.pointer)),
             "its arithmetic": arithmetic,
             "an empty Python function": lambda: microseconds(lambda: None)}
@@ -59,7 +61,8 @@ def main() -> None:
     rows = []
     for name in VEHICLES:
         cost = interleaved(measures(name))
-        rows.append((name, *cost.values(), cost["one call of the compiled step"] - cost["its arithmetic"]))
+        rows.append((name, *cost.values(),
+                     cost["one call of the compiled step"] - cost["its arithmetic"]))
     print(table(("microseconds", *cost, "call over arithmetic"), rows,
                 "\nfrom Python, medians; aims: step 5 us, call over arithmetic 1 us"))
 

@@ -1,5 +1,5 @@
-"""What watching costs: frames a second that a browser draws of a vehicle of 21 bodies, the loop's real-time factor with
-and without the viewer, and the size of the page that a run becomes."""
+"""What watching costs: frames a second that a browser draws of a vehicle of 21 bodies, the loop's
+real-time factor with and without the viewer, and the size of the page that a run becomes."""
 
 from __future__ import annotations
 
@@ -13,11 +13,12 @@ import numpy as np
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 
+from support.generated import trailers  # noqa: E402
+from support.report import aim, interleaved, machine, table  # noqa: E402
+
 import nhmech  # noqa: E402
 from nhmech.view.browser import Browser, find_chromium  # noqa: E402
 from nhmech.view.viewer import Viewer  # noqa: E402
-from support.generated import trailers  # noqa: E402
-from support.report import aim, interleaved, machine, table  # noqa: E402
 
 TRAILERS = 6              # 7 bodies with 14 wheels
 SECONDS, DT = 2.0, 1e-3   # of each measurement, and of each step
@@ -67,8 +68,10 @@ def main() -> None:
           f"{len(train.contact_names)} contacts")
     loop(train, None)
     with Viewer(train) as viewer:
-        factors = interleaved({"without": lambda: loop(train, None), "with": lambda: loop(train, viewer.display)})
-        print(table(("real-time factor, a step at a time", *factors), [("no browser", *factors.values())]))
+        factors = interleaved({"without": lambda: loop(train, None),
+                               "with": lambda: loop(train, viewer.display)})
+        print(table(("real-time factor, a step at a time", *factors),
+                    [("no browser", *factors.values())]))
         aim("share of its real-time factor that the loop keeps with the viewer",
             factors["with"] / factors["without"], 0.9)
         if find_chromium() is None:
@@ -86,9 +89,12 @@ def main() -> None:
                     return factor
 
                 busy = interleaved({"without": lambda: loop(train, None), "with": watched})
-                print(table(("real-time factor", *busy), [("a browser draws on the same processor", *busy.values())]))
-                aim("frames a second in a headless browser, the loop at full speed", float(np.median(drawn)), 30.0)
-                run = nhmech.Simulator(train, lambda t, state: np.array([0.4, 0.5]), dt=DT).run(SECONDS)
+                print(table(("real-time factor", *busy),
+                            [("a browser draws on the same processor", *busy.values())]))
+                aim("frames a second in a headless browser, the loop at full speed",
+                    float(np.median(drawn)), 30.0)
+                run = nhmech.Simulator(train, lambda t, state: np.array([0.4, 0.5]),
+                                       dt=DT).run(SECONDS)
                 before, begin, used = browser.evaluate("drawn"), perf_counter(), process_time()
                 viewer.play(run)
                 aim("frames a second, played at real time",
@@ -103,7 +109,8 @@ def main() -> None:
         for title, overlays in (("10 s of a car", ()), ("the same with forces", ("forces",))):
             begin = perf_counter()
             page = nhmech.save_html(car, run, Path(folder) / "car.html", overlays=overlays)
-            print(f"page of {title}: {page.stat().st_size / 1e6:.2f} MB, written in {perf_counter() - begin:.1f} s")
+            print(f"page of {title}: {page.stat().st_size / 1e6:.2f} MB, written in "
+                  f"{perf_counter() - begin:.1f} s")
 
 
 if __name__ == "__main__":

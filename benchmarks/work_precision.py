@@ -1,16 +1,18 @@
-"""Time at equal error: a differential drive and a rolling disc, against other simulators and against hand-written C.
+"""Time at equal error: a differential drive and a rolling disc, against other simulators and
+against hand-written C.
 
-Every program gets the same motions of 10 s: a gentle and a lively one of the drive, and the disc. Each simulator is
-tried with several settings (`TRIED` in its file), and each of them with finer and finer steps, until it ends, with
-that step and with the next finer one, within 1 cm (1 mm) of where *ideal rolling* ends; the settings and the step that
-need least time are taken, a last step between the coarsest good one and the next coarser one tried too. Then all are
-timed in turn in this one process.
+Every program gets the same motions of 10 s: a gentle and a lively one of the drive, and the disc.
+Each simulator is tried with several settings (`TRIED` in its file), and each of them with finer and
+finer steps, until it ends, with that step and with the next finer one, within 1 cm (1 mm) of where
+*ideal rolling* ends; the settings and the step that need least time are taken, a last step between
+the coarsest good one and the next coarser one tried too. Then all are timed in turn in this one
+process.
 
-Ideal rolling is what nhmech, Pinocchio in Python, SymPy, the hand-written C and Exudyn's joints solve;
-to a simulator of contacts slip is part of the truth, and what is called error here is in part the motion that it
-means to show. The two loops in C are timed over many steps of the same motion; every other program over the motion,
-with its own call from Python. Times are of the processor, which on an idle machine are those of the clock,
-for every program runs on one thread.
+Ideal rolling is what nhmech, Pinocchio in Python, SymPy, the hand-written C and Exudyn's joints
+solve; to a simulator of contacts slip is part of the truth, and what is called error here is in
+part the motion that it means to show. The two loops in C are timed over many steps of the same
+motion; every other program over the motion, with its own call from Python. Times are of the
+processor, which on an idle machine are those of the clock, for every program runs on one thread.
 """
 
 from __future__ import annotations
@@ -66,7 +68,8 @@ def main() -> None:
         with silence():
             chosen = {name: choose(program, motion) for name, program in programs.items()}
         for goal in GOALS:
-            report(programs, motion, goal, {name: found.get(goal) for name, found in chosen.items()})
+            report(programs, motion, goal,
+                   {name: found.get(goal) for name, found in chosen.items()})
 
 
 def tried(program, motion) -> list[dict]:
@@ -77,7 +80,8 @@ def choose(program, motion) -> dict[str, Rung]:
     """For each goal that is met, the run that needs least time."""
     found: dict[str, Rung] = {}
     for settings in tried(program, motion):
-        patience = max(found[goal].seconds for goal in GOALS) if len(found) == len(GOALS) else PATIENCE
+        patience = max(found[goal].seconds
+                       for goal in GOALS) if len(found) == len(GOALS) else PATIENCE
         rungs = ladder(program, motion, settings, patience)
         for goal, limit in GOALS.items():
             rung = coarsest(rungs, limit)
@@ -108,23 +112,28 @@ def climb(program, motion, steps: int, settings: dict) -> Rung | None:
     try:
         place, seconds = program.run(motion, DURATION / steps, DURATION, **settings)
         if seconds < 0.05:
-            seconds = min(seconds, *(program.run(motion, DURATION / steps, DURATION, **settings)[1] for _ in range(3)))
+            seconds = min(seconds, *(program.run(motion, DURATION / steps, DURATION,
+                                                 **settings)[1] for _ in range(3)))
     except Exception:
         return None
-    return Rung(steps, float(np.nan_to_num(np.linalg.norm(place - motion.end(DURATION)), nan=np.inf)),
+    return Rung(steps,
+                float(np.nan_to_num(np.linalg.norm(place - motion.end(DURATION)), nan=np.inf)),
                 seconds, settings)
 
 
 def coarsest(rungs: list[Rung], limit: float) -> Rung | None:
     """The one with fewest steps that meets the limit together with the next finer one."""
-    return next((rung for rung, finer in zip(rungs, rungs[1:]) if max(rung.error, finer.error) <= limit), None)
+    return next((rung for rung,
+                 finer in zip(rungs, rungs[1:]) if max(rung.error, finer.error) <= limit), None)
 
 
 def between(program, motion, rungs: list[Rung], rung: Rung, limit: float) -> Rung:
-    """A run half-way to the next coarser one, where that meets the limit too; else the given one."""
+    """A run half-way to the next coarser one, where that meets the limit too; else the given
+    one."""
     at = rungs.index(rung)
     if at:
-        middle = climb(program, motion, round((rung.steps * rungs[at - 1].steps) ** 0.5), rung.settings)
+        middle = climb(program, motion, round((rung.steps * rungs[at - 1].steps) ** 0.5),
+                       rung.settings)
         if middle is not None and middle.error <= limit and middle.seconds < rung.seconds:
             return middle
     return rung
@@ -134,31 +143,36 @@ def report(programs, motion, goal: str, chosen: dict[str, Rung | None]) -> None:
     able = {name: rung for name, rung in chosen.items() if rung is not None}
 
     def measure(program, rung: Rung):
-        return lambda: program.run(motion, DURATION / rung.steps, DURATION, **rung.settings)[1] / DURATION
+        return lambda: program.run(motion, DURATION / rung.steps, DURATION,
+                                   **rung.settings)[1] / DURATION
 
     measures = {name: measure(programs[name], rung) for name, rung in able.items()}
     with silence():
         cost = interleaved(measures)
     ours, step = cost[LOOP], {name: cost[name] * DURATION / able[name].steps * 1e6 for name in cost}
-    rows = [(name, DURATION / able[name].steps, able[name].error, step[name], cost[name], cost[name] / ours,
-             cost[name] / cost[RUN]) for name in sorted(cost, key=cost.get)]
+    rows = [(name, DURATION / able[name].steps, able[name].error, step[name], cost[name],
+             cost[name] / ours, cost[name] / cost[RUN]) for name in sorted(cost, key=cost.get)]
     rows += [(name, *["-"] * 6) for name in chosen if name not in able]
-    print(table(("", "dt [s]", "error [m]", "us/step", "s per s", "of the loop", "of Simulator.run"), rows,
-                f"\n{motion.name}: processor seconds per simulated second; error: distance to the end of ideal rolling "
+    print(table(("", "dt [s]", "error [m]", "us/step", "s per s", "of the loop",
+                 "of Simulator.run"), rows,
+                f"\n{motion.name}: processor seconds per simulated second; error: distance to the "
+                "end of ideal rolling "
                 f"after {DURATION:g} s, within {goal}"))
     for name in SIMULATORS:
         if name in programs:
             count = len(tried(programs[name], motion))
             words = (f"not within {goal} in runs of {PATIENCE:g} s"
                      if name not in able else described(programs[name], able[name].settings))
-            print(f"  {name}: {programs[name].ABOUT[motion.robot]}; {words} ({count} settings tried)")
+            print(f"  {name}: {programs[name].ABOUT[motion.robot]}; {words} ({count} settings "
+                  "tried)")
     times, factor = AIMS[motion.robot]
     rivals = [name for name in SIMULATORS if name in able]
     if rivals:
         best, where = min(rivals, key=cost.get), f"{motion.name}, {goal}"
         aim(f"{where}: loop in C against the best simulator, {best}", cost[best] / ours, times)
         aim(f"{where}: Simulator.run against the same", cost[best] / cost[RUN], times)
-    aim(f"{motion.name}, {goal}: loop in C over hand-written C at equal error", ours / cost[HAND], factor, least=False)
+    aim(f"{motion.name}, {goal}: loop in C over hand-written C at equal error", ours / cost[HAND],
+        factor, least=False)
     aim(f"{motion.name}, {goal}: the same, a step", step[LOOP] / step[HAND], factor, least=False)
 
 

@@ -20,7 +20,8 @@ myst_heading_anchors = 3
 exclude_patterns = ["output"]
 html_theme = "furo"
 html_title = f"nhmech {release}"
-# Formulas are drawn by this one file, so the pages need no network; of the package's MathJax nothing else is taken.
+# Formulas are drawn by this one file, so the pages need no network; of the package's MathJax
+# nothing else is taken.
 mathjax = importlib.util.find_spec("sphinx-mathjax-offline")
 if mathjax is None:
     sys.exit("the formulas need the package sphinx-mathjax-offline: pip install '.[docs]'")
@@ -37,5 +38,6 @@ nitpicky = False
 
 
 def setup(app):
-    app.connect("builder-inited", lambda app: (write_reference(HERE / "api"), write_output(HERE / "output")))
+    app.connect("builder-inited",
+                lambda app: (write_reference(HERE / "api"), write_output(HERE / "output")))
     app.connect("autodoc-process-docstring", shown_as_reference)

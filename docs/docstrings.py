@@ -1,4 +1,5 @@
-"""The reference of the documentation: a page for each package, made of docstrings: plain text with indented tables."""
+"""The reference of the documentation: a page for each package, made of docstrings: plain text with
+indented tables."""
 
 from __future__ import annotations
 
@@ -10,41 +11,51 @@ from pathlib import Path
 import nhmech
 
 TITLES = {
-    "nhmech": "Top level", "mechanics": "Mechanics", "systems": "Textbook systems", "vehicle": "Vehicles",
-    "compile": "Compilation", "simulation": "Simulation", "analysis": "Analysis", "control": "Controllers",
+    "nhmech": "Top level", "mechanics": "Mechanics", "systems": "Textbook systems",
+    "vehicle": "Vehicles",
+    "compile": "Compilation", "simulation": "Simulation", "analysis": "Analysis",
+    "control": "Controllers",
     "view": "Pictures", "logs": "Run files to other formats",
 }
 TABLE = re.compile(r"^\s|\S {2,}\S", re.M)      # an indented line, or columns
 
 
 def prose(text: str) -> str:
-    """Plain sentences as reStructuredText: names in backticks are code, everything else stands for itself."""
+    """Plain sentences as reStructuredText: names in backticks are code, everything else stands for
+    itself."""
     parts = re.split(r"(`[^`\n]+`)", text)
     for i, part in enumerate(parts):
         if i % 2:
             before, after = parts[i - 1][-1:], parts[i + 1][:1]
-            parts[i] = ("\\ " if before.isalnum() else "") + f"`{part}`" + ("\\ " if after.isalnum() else "")
+            parts[i] = (
+                ("\\ " if before.isalnum() else "")
+                + f"`{part}`"
+                + ("\\ " if after.isalnum() else "")
+            )
         else:
             parts[i] = re.sub(r"([\\*|_`])", r"\\\1", part)
     return "".join(parts)
 
 
 def shown_as_reference(app, what, name, obj, options, lines: list[str]) -> None:
-    """Paragraphs stay paragraphs; tables, equations and whatever else is laid out by spaces stays as it was typed."""
+    """Paragraphs stay paragraphs; tables, equations and whatever else is laid out by spaces stays
+    as it was typed."""
     blocks = re.split(r"\n\s*\n", "\n".join(lines).strip("\n"))
     found: list[str] = []
     for i, block in enumerate(blocks):
         if not block.strip():
             continue
         if TABLE.search(block) and (i or len(blocks) == 1 or block.startswith(" ")):
-            found += [".. code-block:: none", "", *("   " + line for line in block.splitlines()), ""]
+            found += [".. code-block:: none", "", *("   " + line for line in block.splitlines()),
+                      ""]
         else:
             found += [*prose(block).splitlines(), ""]
     lines[:] = found
 
 
 def modules() -> dict[str, list[str]]:
-    """Package -> its modules that can be imported here; single modules stand under the top level."""
+    """Package -> its modules that can be imported here; single modules stand under the top
+    level."""
     found: dict[str, list[str]] = {"nhmech": []}
     for info in pkgutil.walk_packages(nhmech.__path__, "nhmech."):
         package = info.name.split(".")[1]
@@ -54,7 +65,8 @@ def modules() -> dict[str, list[str]]:
             importlib.import_module(info.name)
         except ImportError:
             continue                                    # of an extra that is not installed
-        found.setdefault(package if info.ispkg or info.name.count(".") > 1 else "nhmech", []).append(info.name)
+        found.setdefault(package if info.ispkg or info.name.count(".") > 1 else "nhmech",
+                         []).append(info.name)
     return found
 
 
@@ -69,12 +81,14 @@ def write_reference(folder: Path) -> None:
             if (importlib.import_module(name).__doc__ or "").strip() or len(names) == 1:
                 parts += [name, "-" * len(name), "", f".. automodule:: {name}", "   :members:", ""]
         _write(folder / f"{package}.rst", "\n".join(parts))
-    public = [f"* :py:obj:`~{home(name)}`" for name in nhmech.__all__ if name not in ("__version__", "errors")]
+    public = [f"* :py:obj:`~{home(name)}`"
+              for name in nhmech.__all__ if name not in ("__version__", "errors")]
     _write(folder / "index.rst", "\n".join([
         "Reference", "=========", "",
         "Every public name with its equation, shapes, units and errors, as in the code. "
         "What ``import nhmech`` offers:", "",
-        *public, "", ".. toctree::", "   :maxdepth: 1", "", *(f"   {package}" for package in pages), ""]))
+        *public, "", ".. toctree::", "   :maxdepth: 1", "", *(f"   {package}" for package in pages),
+        ""]))
 
 
 def write_output(folder: Path) -> None:
@@ -94,9 +108,11 @@ def write_output(folder: Path) -> None:
     _write(folder / "inspect.txt", printed("inspect", "differential_drive"))
     names = controller_names()
     lines = {name: one_line(controller_class(name)).replace("|", "\\|") for name in names}
-    table = ["| name | what it does |", "|---|---|", *(f"| `{name}` | {line} |" for name, line in lines.items())]
+    table = ["| name | what it does |", "|---|---|",
+             *(f"| `{name}` | {line} |" for name, line in lines.items())]
     _write(folder / "controllers.md", "\n".join([*table, ""]))
-    parts = [(f"### {name}", "", "```text", printed("controllers", name).rstrip(), "```", "") for name in names]
+    parts = [(f"### {name}", "", "```text", printed("controllers", name).rstrip(), "```",
+              "") for name in names]
     _write(folder / "controllers_in_full.md", "\n".join(line for part in parts for line in part))
 
 

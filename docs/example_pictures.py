@@ -20,6 +20,7 @@ for name in sys.argv[1:] or sorted(script.stem for script in EXAMPLES.glob("*.py
         print(f"== {name}", flush=True)
         subprocess.run([sys.executable, EXAMPLES / f"{name}.py", out], check=True)
         image = Image.open(Path(out) / f"{name}.png").convert("RGB")
-        image = image.resize((WIDTH, round(WIDTH * image.height / image.width)), Image.Resampling.LANCZOS)
+        image = image.resize((WIDTH, round(WIDTH * image.height / image.width)),
+                             Image.Resampling.LANCZOS)
         image = image.quantize(255, Image.Quantize.MAXCOVERAGE, dither=Image.Dither.NONE)
         image.save(PICTURES / f"{name}.png", optimize=True)

@@ -1,4 +1,5 @@
-"""Pictures of a page that `save_html` wrote, without its bar: moving ones and stills. They need Chromium."""
+"""Pictures of a page that `save_html` wrote, without its bar: moving ones and stills. They need
+Chromium."""
 
 from __future__ import annotations
 
@@ -38,5 +39,5 @@ def film(html: Path, file: Path, at: Sequence[float], aside: tuple[int, int] = (
         for t in at:
             browser.evaluate(f"nhmech.seek({float(t)}), 0")
             frames.append(Image.open(io.BytesIO(browser.picture())).convert("RGB"))
-    frames[0].save(file, save_all=True, append_images=frames[1:], duration=round(1000 / FPS), loop=0, method=6,
-                   quality=quality)
+    frames[0].save(file, save_all=True, append_images=frames[1:], duration=round(1000 / FPS),
+                   loop=0, method=6, quality=quality)

@@ -38,12 +38,14 @@ def driven(name: str, controller, duration: float, every: int = 1):
 
 def viewing(folder: Path) -> None:
     path = make_path("figure8", 2.0)
-    robot, run = driven("differential_drive", lambda robot: PurePursuit(robot, path, speed=1.2), 8.0)
+    robot, run = driven("differential_drive", lambda robot: PurePursuit(robot, path, speed=1.2),
+                        8.0)
     _, other = driven("differential_drive", lambda robot: Stanley(robot, path, speed=1.2), 8.0)
     forces = make_overlays(robot, ["forces"], mu=0.3)
     page = save_html(robot, run, folder / "forces.html", overlays=forces, follow=True)
     film(page, HERE / "viewing_forces.webp", [3.0], (10, 5), (216, 130), WIDE, LEGEND)
-    page = save_html(robot, run, folder / "ghost.html", overlays=["path", Ghost(robot, other, "Stanley")])
+    page = save_html(robot, run, folder / "ghost.html",
+                     overlays=["path", Ghost(robot, other, "Stanley")])
     film(page, HERE / "viewing_ghost.webp", [5.0], (0, 0), (600, 380), WIDE, LEGEND)
     bends = lambda t, state: (0.4, 0.0, 0.45 * np.cos(0.9 * t))
     rover, run = driven("rover", lambda rover: TwistDrive(rover, bends), 7.0)
@@ -74,7 +76,8 @@ def plotting(folder: Path) -> None:
 
 def slipping() -> None:
     path = make_path("figure8", 2.0)
-    robot, run = driven("differential_drive", lambda robot: PurePursuit(robot, path, speed=1.5), 4.0)
+    robot, run = driven("differential_drive", lambda robot: PurePursuit(robot, path, speed=1.5),
+                        4.0)
     plots.write(plots.friction(robot, run, mu=0.2)[0], HERE / "limits_friction.svg")
 
 

@@ -1,7 +1,9 @@
-"""Makes the pictures of the README and of the documentation; `make pictures` runs it in the project's environment.
+"""Makes the pictures of the README and of the documentation; `make pictures` runs it in the
+project's environment.
 
     python docs/pictures.py                    all of them, ten to twenty minutes
-    python docs/pictures.py demo howto         some: demo, tutorial, wheels, howto, gallery (and its pages), examples
+    python docs/pictures.py demo howto         some: demo, tutorial, wheels, howto, gallery (and its
+                                               pages), examples
 
 Moving pictures need Chromium, drawings need matplotlib.
 """
@@ -32,7 +34,8 @@ def demo() -> None:
     simulator = nhmech.Simulator(vehicle, DemoDrive(vehicle), control_period=0.01)
     with tempfile.TemporaryDirectory() as folder:
         page = save_html(vehicle, simulator.run(9.0), Path(folder) / "demo.html")
-        film(page, HERE / "demo.webp", np.arange(0.0, 9.0, 0.1), (15, 5), (530, 336), 600, ["bar"], 60)
+        film(page, HERE / "demo.webp", np.arange(0.0, 9.0, 0.1), (15, 5), (530, 336), 600, ["bar"],
+             60)
 
 
 def tutorial() -> None:
@@ -44,11 +47,13 @@ def tutorial() -> None:
 
     with tempfile.TemporaryDirectory() as folder:
         file = f"{folder}/figure8.npz"
-        main(["run", "differential_drive", "--controller", "pure_pursuit", "--path", "figure8", "--speed", "0.5",
-              "--duration", "12", "--save", file], standalone_mode=False)
-        main(["plot", file, "--mu", "0.8", "--out", str(HERE / "tutorial_plot.svg")], standalone_mode=False)
+        main(["run", "differential_drive", "--controller", "pure_pursuit", "--path", "figure8",
+              "--speed", "0.5", "--duration", "12", "--save", file], standalone_mode=False)
+        main(["plot", file, "--mu", "0.8", "--out", str(HERE / "tutorial_plot.svg")],
+             standalone_mode=False)
         file = f"{folder}/run.npz"
-        main(["run", "differential_drive", "--duration", "9", "--save", file], standalone_mode=False)
+        main(["run", "differential_drive", "--duration", "9", "--save", file],
+             standalone_mode=False)
         run = nhmech.Trajectory.load(file)
         page = save_html(run.subject.vehicle, run, Path(folder) / "run.html")
         film(page, HERE / "tutorial_run.webp", np.linspace(0.0, 8.8, 36), shown=(600, 380))

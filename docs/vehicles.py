@@ -1,4 +1,5 @@
-"""Writes the gallery: docs/gallery.md, docs/gallery/NAME.md for each shipped vehicle, and their pictures.
+"""Writes the gallery: docs/gallery.md, docs/gallery/NAME.md for each shipped vehicle, and their
+pictures.
 
     python docs/vehicles.py                    all pages
     python docs/vehicles.py --pictures         pictures too (needs Chromium and matplotlib; minutes)
@@ -21,25 +22,34 @@ from nhmech.analysis.summary import geometry_summary, mobility_summary
 HERE = Path(__file__).parent / "gallery"
 IMAGES = HERE / "images"
 DURATION, SPEED = 6.0, 2.0         # of the pictures [s], times real time
-# where the films look: a camera that goes along looks ahead; the others see the whole of the demonstration's S
-ASIDE = {"ball": (-75, -40), "bicycle": (-90, -45), "disc": (-75, 55), "sled": (-75, -50), "coin": (0, 0)}
+# where the films look: a camera that goes along looks ahead; the others see the whole of the
+# demonstration's S
+ASIDE = {"ball": (-75, -40), "bicycle": (-90, -45), "disc": (-75, 55), "sled": (-75, -50),
+         "coin": (0, 0)}
 ALONG_S = {"aside": (28, 14), "shown": (435, 290)}
 
 # in the order of the gallery: what a stranger knows first
-NAMES = ("differential_drive", "ackermann_car", "tricycle", "bicycle", "mecanum", "omni", "swerve", "rover",
-         "skid_steer", "trailers", "pendulum", "carriage", "disc", "coin", "ball", "sled")
+NAMES = ("differential_drive", "ackermann_car", "tricycle", "bicycle", "mecanum", "omni", "swerve",
+         "rover", "skid_steer", "trailers", "pendulum", "carriage", "disc", "coin", "ball", "sled")
 # forward speeds [m/s] over which straight running is interesting, and what the picture shows
 STABILITY = {
-    "bicycle": ((0.1, 10.0), "Between 4.292 and 6.024 m/s it steadies itself without a rider's help: "
+    "bicycle": ((0.1, 10.0),
+                "Between 4.292 and 6.024 m/s it steadies itself without a rider's help: "
                              "the weave and capsize speeds of the benchmark."),
-    "disc": ((0.1, 3.0), "Below $v = \\sqrt{g r / 3} = 0.990$ m/s, the closed form for a uniform thin disc, it "
+    "disc": ((0.1, 3.0),
+             "Below $v = \\sqrt{g r / 3} = 0.990$ m/s, the closed form for a uniform thin disc, it "
                          "falls over; above, its wobble neither grows nor decays."),
     "pendulum": ((0.1, 2.0), "Without a controller it falls at every speed."),
-    "trailers": ((-2.0, 2.0), "Forwards a train straightens itself. Backwards it jack-knifes, faster the faster it "
+    "trailers": ((-2.0, 2.0),
+                 "Forwards a train straightens itself. Backwards it jack-knifes, faster the "
+                 "faster it "
                               "goes."),
-    "sled": ((-2.0, 2.0), "Chaplygin's sleigh: stable with the centre of mass ahead of the runner, unstable "
+    "sled": ((-2.0, 2.0),
+             "Chaplygin's sleigh: stable with the centre of mass ahead of the runner, unstable "
                            "the other way round, so it turns about."),
-    "carriage": ((-2.0, 2.0), "With its wheels free to turn, the carriage is stable with its centre of mass ahead of "
+    "carriage": ((-2.0, 2.0),
+                 "With its wheels free to turn, the carriage is stable with its centre of mass "
+                 "ahead of "
                               "the axle only."),
 }
 
@@ -66,27 +76,37 @@ def page(name: str) -> str:
     vehicle = nhmech.load(nhmech.urdf_path(name))
     d, mechanics = vehicle.description, vehicle.summary()
     mobility, geometry = mobility_summary(vehicle), geometry_summary(vehicle)
-    dropped, growth, here = set(mechanics["dropped_rows"]), vector(geometry["growth"]), vector(geometry["growth_here"])
-    rows = [f"`{row}`" + (" (repeats others)" if row in dropped else "") for row in mechanics["rows"]]
+    dropped, growth, here = (
+        set(mechanics["dropped_rows"]),
+        vector(geometry["growth"]),
+        vector(geometry["growth_here"]),
+    )
+    rows = [f"`{row}`" + (" (repeats others)" if row in dropped
+                          else "") for row in mechanics["rows"]]
     facts = [
         ("configuration", f"{mechanics['nq']} numbers, {mechanics['nv']} velocities"),
         ("constraints", f"{mobility['rows']} rows, {mobility['rank']} independent"),
-        ("independent speeds", ", ".join(f"`{speed}` [{unit}]" for speed, unit in mechanics["speeds"].items())),
+        ("independent speeds", ", ".join(f"`{speed}` [{unit}]" for speed,
+                                         unit in mechanics["speeds"].items())),
         ("inputs", names(mechanics["inputs"])),
         ("class", f"{vector(mobility['class'])}: {mobility['class_in_words']}"),
         ("rotation centre", mobility["rotation_centre"]),
-        ("growth vector", f"{growth} of {len(geometry['variables'])}: {', '.join(geometry['variables'])}"
+        ("growth vector",
+         f"{growth} of {len(geometry['variables'])}: {', '.join(geometry['variables'])}"
          + ("" if here == growth else f"; {here} in the zero pose")),
         ("controllable", geometry["controllable_in_words"]),
         ("symmetry", "; ".join(f"{group}: {kind}" for group, kind in geometry["symmetry"].items())),
         ("simplified by", mechanics["symmetry"]),
     ]
     if mechanics["couplings"]:
-        facts.insert(2, ("couplings", f"{names(mechanics['couplings'])}, led by {names(mechanics['leaders'])}"))
+        facts.insert(2, ("couplings",
+                         f"{names(mechanics['couplings'])}, led by {names(mechanics['leaders'])}"))
     if mobility["undetermined_dimension"]:
         dimension = mobility["undetermined_dimension"]
-        facts.append(("undetermined forces", f"{dimension} dimension(s) of the split among the wheels"))
-    wheels = [(f"`{w.name}`", w.kind, f"{w.radius:.4g}" if w.radius else "", "yes" if w.joint in d.driven else "no")
+        facts.append(("undetermined forces",
+                      f"{dimension} dimension(s) of the split among the wheels"))
+    wheels = [(f"`{w.name}`", w.kind, f"{w.radius:.4g}" if w.radius else "",
+               "yes" if w.joint in d.driven else "no")
               for w in d.wheels]
     lines = [
         f"<!-- written by docs/vehicles.py from urdf/{name}.urdf -->",
@@ -111,13 +131,16 @@ def page(name: str) -> str:
     if name in STABILITY:
         (low, high), words = STABILITY[name]
         lines += ["## Stability of straight running", "", words, "",
-                  f"![Eigenvalues of {title(name).lower()} over its forward speed](images/{name}_eigenvalues.svg)", "",
-                  "```sh", f"nhmech plot --eigenvalues {name} --range {low:g} {high:g} --out {name}.svg", "```", ""]
+                  f"![Eigenvalues of {title(name).lower()} over its forward "
+                  f"speed](images/{name}_eigenvalues.svg)", "", "```sh",
+                  f"nhmech plot --eigenvalues {name} --range {low:g} {high:g} --out {name}.svg",
+                  "```", ""]
     return "\n".join(lines)
 
 
 def pictures(name: str) -> None:
-    """The moving picture of the demonstration drive, and the eigenvalues where `STABILITY` has them."""
+    """The moving picture of the demonstration drive, and the eigenvalues where `STABILITY` has
+    them."""
     from filming import FPS, film
 
     from nhmech.control.demo import DemoDrive
@@ -133,8 +156,10 @@ def pictures(name: str) -> None:
         film(html, IMAGES / f"{name}.webp", np.arange(0.0, DURATION, SPEED / FPS), **looks)
     if name in STABILITY:
         low, high = STABILITY[name][0]
-        subprocess.run([sys.executable, "-m", "nhmech", "plot", "--eigenvalues", name, "--range", str(low), str(high),
-                        "--points", "120", "--out", str(IMAGES / f"{name}_eigenvalues.svg")], check=True)
+        subprocess.run([sys.executable, "-m", "nhmech", "plot", "--eigenvalues", name, "--range",
+                        str(low), str(high),
+                        "--points", "120", "--out", str(IMAGES / f"{name}_eigenvalues.svg")],
+                       check=True)
 
 
 def index() -> str:
@@ -145,12 +170,14 @@ def index() -> str:
         rows.append(f"* - [![{title(name)}](gallery/images/{name}.webp)]({page})")
         rows.append(f"  - [{title(name)}]({page})\n\n    {words}")
     return "\n".join(["<!-- written by docs/vehicles.py -->", "# Gallery", "",
-                      "Sixteen vehicles come with the package; `nhmech run NAME --view` drives each of them. They are "
+                      "Sixteen vehicles come with the package; `nhmech run NAME --view` drives "
+                      "each of them. They are "
                       "ordinary URDF files; some name their wheels in an `<nhmech>` element.",
                       "The pictures play at twice real time. "
                       "`python docs/vehicles.py --pictures` made them, and these pages.", "",
                       "```{list-table}", ":widths: 45 55", "", *rows, "```", "",
-                      "```{toctree}", ":hidden:", "", *[f"gallery/{name}" for name in NAMES], "```", ""])
+                      "```{toctree}", ":hidden:", "", *[f"gallery/{name}" for name in NAMES], "```",
+                      ""])
 
 
 def main(words: list[str]) -> None:

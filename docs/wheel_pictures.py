@@ -22,7 +22,8 @@ def wheels() -> None:
     import matplotlib.pyplot as plt
 
     for kind in ("disc", "torus", "sphere", "caster_ball", "omni", "mecanum", "blade"):
-        figure, (behind, above) = plt.subplots(1, 2, figsize=(6.4, 2.7), layout="constrained", width_ratios=(1.15, 1))
+        figure, (behind, above) = plt.subplots(1, 2, figsize=(6.4, 2.7), layout="constrained",
+                                               width_ratios=(1.15, 1))
         _behind(behind, kind)
         _above(above, kind)
         for axes in (behind, above):
@@ -43,7 +44,8 @@ def _arrow(axes, start, vector, colour, text="", shift=1.18, **style):
 def _rounded(corner, width, height, radius, **style):
     from matplotlib.patches import FancyBboxPatch
 
-    return FancyBboxPatch(corner, width, height, boxstyle=f"round,pad=0,rounding_size={radius}", **style)
+    return FancyBboxPatch(corner, width, height, boxstyle=f"round,pad=0,rounding_size={radius}",
+                          **style)
 
 
 def _dot(axes, point, text, offset, colour="black"):
@@ -52,7 +54,8 @@ def _dot(axes, point, text, offset, colour="black"):
 
 
 def _behind(axes, kind: str) -> None:
-    """Seen along the rolling direction e, which points into the page: left of the page is left of the wheel."""
+    """Seen along the rolling direction e, which points into the page: left of the page is left of
+    the wheel."""
     from matplotlib.patches import Circle, Polygon
 
     axes.set(xlim=(-2.1, 2.3), ylim=(-0.55, 2.75))
@@ -70,7 +73,8 @@ def _behind(axes, kind: str) -> None:
         axes.text(0.13, 0.5, "r", **MARK)
         return
     if kind == "blade":
-        outline = [(-0.75, 1.3), (0.75, 1.3), (0.75, 1.05), (0.09, 1.0), (0.0, 0.0), (-0.09, 1.0), (-0.75, 1.05)]
+        outline = [(-0.75, 1.3), (0.75, 1.3), (0.75, 1.05), (0.09, 1.0), (0.0, 0.0), (-0.09, 1.0),
+                   (-0.75, 1.05)]
         axes.add_patch(Polygon(outline, **BODY))
         _dot(axes, (0, 0), "K = p, fixed in the body", (1.15, 0.22), HELD)
         _arrow(axes, (0, 1.3), (0, 1.0), FRAME, "n", 1.14)
@@ -96,8 +100,10 @@ def _behind(axes, kind: str) -> None:
         for z in np.linspace(0.2, 1.8, 7):
             if kind == "mecanum":
                 axes.plot([-0.15, 0.15], [z - 0.12, z + 0.12], color=STEEL, lw=3.2, alpha=0.55)
-            else:                                                       # an omni wheel's rollers lie along the rim
-                axes.add_patch(_rounded((-0.12, z - 0.07), 0.24, 0.14, 0.07, facecolor=STEEL, alpha=0.55, lw=0))
+            # an omni wheel's rollers lie along the rim
+            else:
+                axes.add_patch(_rounded((-0.12, z - 0.07), 0.24, 0.14, 0.07, facecolor=STEEL,
+                                        alpha=0.55, lw=0))
     _dot(axes, C, "C", np.array([0.34, 0.02]))
     _dot(axes, K, "K", (0.36, 0.14), HELD)
     _arrow(axes, C, 1.25 * a, FRAME, "axle a", 1.27)
@@ -105,11 +111,13 @@ def _behind(axes, kind: str) -> None:
     if lean:
         _arrow(axes, C, 1.35 * d, FRAME, "d", 1.1)
     middle = (C + K) / 2 if kind == "disc" else C - 0.45 * d
-    axes.text(*(middle + (0.34 if kind != "torus" else 0.55, -0.02)), "r" if kind != "torus" else "$r - r_c$", **MARK)
+    axes.text(*(middle + (0.34 if kind != "torus" else 0.55, -0.02)),
+              "r" if kind != "torus" else "$r - r_c$", **MARK)
 
 
 def _above(axes, kind: str) -> None:
-    """Seen from above, forward up the page: what the contact holds (red bars), what it leaves free (green arrows)."""
+    """Seen from above, forward up the page: what the contact holds (red bars), what it leaves free
+    (green arrows)."""
     from matplotlib.patches import Circle
 
     axes.set(xlim=(-1.9, 1.9), ylim=(-1.65, 1.65))
@@ -122,13 +130,15 @@ def _above(axes, kind: str) -> None:
         width = 0.12 if kind == "disc" else 0.42
         axes.add_patch(_rounded((-width / 2, -0.85), width, 1.7, 0.05, **BODY))
     both = [(0, 1), (-1, 0)]
-    bars = {"disc": both, "torus": both, "sphere": both, "omni": [(0, 1)], "blade": [(-1, 0)]}.get(kind, [])
+    bars = {"disc": both, "torus": both, "sphere": both, "omni": [(0, 1)],
+            "blade": [(-1, 0)]}.get(kind, [])
     names = {(0, 1): "longitudinal", (-1, 0): "lateral"}
     for direction in bars:
         direction = np.array(direction, dtype=float)
         across = np.array([-direction[1], direction[0]])
         tip = 1.2 * direction
-        axes.plot(*np.array([0.12 * direction if kind == "blade" else (0, 0), tip]).T, color=HELD, lw=1.2)
+        axes.plot(*np.array([0.12 * direction if kind == "blade" else (0, 0), tip]).T, color=HELD,
+                  lw=1.2)
         axes.plot(*np.array([tip - 0.17 * across, tip + 0.17 * across]).T, color=HELD, lw=2.6)
         place = 1.42 * direction if direction[1] else tip + (-0.1, 0.3)
         axes.text(*place, names[tuple(int(c) for c in direction)], color=HELD, **MARK)
@@ -138,12 +148,15 @@ def _above(axes, kind: str) -> None:
         _arrow(axes, (0.25, 0), (0.9, 0), FREE)
         axes.text(1.2, -0.25, "slides", color=FREE, **MARK)
     if kind == "mecanum":
-        roller = np.array([-1.0, 1.0]) / np.sqrt(2)                      # from left to forward: +45 degrees
+        # from left to forward: +45 degrees
+        roller = np.array([-1.0, 1.0]) / np.sqrt(2)
         for y in np.linspace(-0.6, 0.6, 5):
-            axes.plot(*np.array([(0.0, y) - 0.2 * roller, (0.0, y) + 0.2 * roller]).T, color=STEEL, lw=3.2, alpha=0.55)
+            axes.plot(*np.array([(0.0, y) - 0.2 * roller, (0.0, y) + 0.2 * roller]).T, color=STEEL,
+                      lw=3.2, alpha=0.55)
         across = np.array([roller[1], -roller[0]])
         axes.plot(*np.array([0 * roller, 1.45 * roller]).T, color=HELD, lw=1.2)
-        axes.plot(*np.array([1.45 * roller - 0.17 * across, 1.45 * roller + 0.17 * across]).T, color=HELD, lw=2.6)
+        axes.plot(*np.array([1.45 * roller - 0.17 * across, 1.45 * roller + 0.17 * across]).T,
+                  color=HELD, lw=2.6)
         axes.text(-0.8, 1.45, "along the roller", color=HELD, **MARK)
         _arrow(axes, 0.3 * across, 1.0 * across, FREE)
         axes.text(1.25, 0.65, "slides", color=FREE, **MARK)

@@ -1,4 +1,5 @@
-"""A two-wheeled inverted pendulum, let go at 15 degrees, catches itself, drives, stops, and turns on the spot.
+"""A two-wheeled inverted pendulum, let go at 15 degrees, catches itself, drives, stops, and turns
+on the spot.
 
     python examples/balancing_robot.py [--short] [OUT]      writes OUT/balancing_robot.html and .png
 """
@@ -14,13 +15,15 @@ from nhmech.control.balance import Balance
 PITCH = 15.0                                     # [deg] at the start, at rest
 SPEED, TURN = 0.4, 1.5                           # [m/s], [rad/s]
 # until [s], speed, turning rate
-PLAN = ((2.0, 0.0, 0.0), (5.0, SPEED, 0.0), (8.0, 0.0, 0.0), (8.0 + 2 * np.pi / TURN, 0.0, TURN), (14.0, 0.0, 0.0))
+PLAN = ((2.0, 0.0, 0.0), (5.0, SPEED, 0.0), (8.0, 0.0, 0.0), (8.0 + 2 * np.pi / TURN, 0.0, TURN),
+        (14.0, 0.0, 0.0))
 DT, CONTROL = 1e-3, 5e-3                         # simulation step and control period [s]
 
 
 def wanted(t: float, state=None) -> tuple[float, float, float]:
     """Forward speed, lateral speed and turning rate by the plan."""
-    forward, turn = next(((forward, turn) for until, forward, turn in PLAN if t < until), PLAN[-1][1:])
+    forward, turn = next(((forward, turn) for until, forward, turn in PLAN if t < until),
+                         PLAN[-1][1:])
     return forward, 0.0, turn
 
 
@@ -34,8 +37,10 @@ def main(out: Path, short: bool) -> None:
     heading = np.rad2deg(np.unwrap(np.arctan2(2 * (w * z + x * y), 1 - 2 * (y * y + z * z))))
     late = run.t >= PLAN[0][0]
     most = np.abs(pitch[late]).max(initial=0.0)
-    print(f"pitch from {pitch[0]:.1f} deg, within {most:.2f} deg after {PLAN[0][0]:g} s, {pitch[-1]:.3f} deg at the "
-          f"end; turned by {heading[-1]:.1f} deg, in which the middle moved by {1000 * drift(run):.1f} mm")
+    print(f"pitch from {pitch[0]:.1f} deg, within {most:.2f} deg after {PLAN[0][0]:g} s, "
+          f"{pitch[-1]:.3f} deg at the "
+          f"end; turned by {heading[-1]:.1f} deg, in which the middle moved by "
+          f"{1000 * drift(run):.1f} mm")
     out.mkdir(parents=True, exist_ok=True)
     nhmech.save_html(vehicle, run, out / "balancing_robot.html")
     draw(run, pitch, heading, out / "balancing_robot.png")
@@ -55,7 +60,8 @@ def draw(run, pitch, heading, file: Path) -> None:
     plan = np.array([wanted(t) for t in run.t])
     axes[0].plot(run.t, pitch)
     axes[0].axhline(0, color="k", lw=0.5)
-    axes[0].set(ylabel="pitch [deg]", title="a balancing robot catches itself, drives, stops, turns on the spot")
+    axes[0].set(ylabel="pitch [deg]",
+                title="a balancing robot catches itself, drives, stops, turns on the spot")
     axes[1].plot(run.t, plan[:, 0], "0.7", lw=2, label="wanted")
     axes[1].plot(run.t, run.column("forward_speed"), label="speed of the axle")
     axes[1].set(ylabel="speed [m/s]")

@@ -1,4 +1,5 @@
-"""A bicycle at 3 m/s, where it falls over by itself, is balanced by torque on its handlebars while it changes lanes.
+"""A bicycle at 3 m/s, where it falls over by itself, is balanced by torque on its handlebars while
+it changes lanes.
 
     python examples/bicycle_balance.py [--short] [OUT]      writes OUT/bicycle_balance.html and .png
 """
@@ -29,22 +30,26 @@ def main(out: Path, short: bool) -> None:
     simulator.reset(**rider.start)
     ridden = simulator.run(0.5 if short else (BEFORE + WITHIN + AFTER / 2) / SPEED, every=20)
 
-    fallen = nhmech.Event("fallen", lambda t, state: np.deg2rad(FALLEN) - abs(np.arcsin(state.T_WB[2, 1])))
+    fallen = nhmech.Event("fallen", lambda t,
+                          state: np.deg2rad(FALLEN) - abs(np.arcsin(state.T_WB[2, 1])))
     simulator = nhmech.Simulator(vehicle, dt=DT, events=(fallen,))
     simulator.reset(pose=(0, 0, 0.3, np.deg2rad(LEAN), 0, 0), xi=rider.start["xi"])
     alone = simulator.run(0.5 if short else 10.0, every=20)
 
     beside = rear(vehicle, ridden)[-1, 1] - LANE
     leant, turned = np.abs(lean(ridden)).max(), np.abs(torque(ridden)).max()
-    print(f"ridden: lean at most {leant:.2f} deg, torque at most {turned:.2f} N m, {1000 * beside:.1f} mm beside the "
+    print(f"ridden: lean at most {leant:.2f} deg, torque at most {turned:.2f} N m, "
+          f"{1000 * beside:.1f} mm beside the "
           f"new lane at the end; hands off: stopped by {alone.stop} at {alone.t[-1]:.2f} s")
     out.mkdir(parents=True, exist_ok=True)
-    nhmech.save_html(vehicle, ridden, out / "bicycle_balance.html", overlays=[ReferencePath(vehicle, path)])
+    nhmech.save_html(vehicle, ridden, out / "bicycle_balance.html",
+                     overlays=[ReferencePath(vehicle, path)])
     draw(vehicle, path, ridden, alone, out / "bicycle_balance.png")
 
 
 def lean(run) -> np.ndarray:
-    """To the right [deg]: height of the frame's left side, R_WB[2, 1] = 2 (y z + x w) of its quaternion."""
+    """To the right [deg]: height of the frame's left side, R_WB[2, 1] = 2 (y z + x w) of its
+    quaternion."""
     x, y, z, w = run.q[:, 3:7].T
     return np.rad2deg(np.arcsin(2 * (y * z + x * w)))
 
@@ -64,7 +69,8 @@ def draw(vehicle, path, ridden, alone, file: Path) -> None:
 
     figure = Figure(figsize=(8, 5.4), layout="constrained")
     track, angle, effort = figure.subplots(3, 1, height_ratios=(1, 1.3, 1))
-    track.plot(*np.reshape(path.point(np.linspace(0, path.length, 200)), (-1, 2)).T, "0.75", lw=4, label="path")
+    track.plot(*np.reshape(path.point(np.linspace(0, path.length, 200)), (-1, 2)).T, "0.75", lw=4,
+               label="path")
     track.plot(*rear(vehicle, ridden)[:, :2].T, "C0", label="rear wheel")
     track.set(xlabel="x [m]", ylabel="y [m]", aspect="equal", xlim=(-1, ridden.q[-1, 0] + 1),
               title=f"a lane change at {SPEED} m/s, balanced by the handlebars")

@@ -1,7 +1,8 @@
-"""A system that is no robot, typed from its Lagrangian: Chaplygin's sleigh, a blade with its centre of mass ahead.
+"""A system that is no robot, typed from its Lagrangian: Chaplygin's sleigh, a blade with its centre
+of mass ahead.
 
-No friction, the energy is constant, and yet every motion ends straight: what is conserved, what is not, and the closed
-form beside both.
+No friction, the energy is constant, and yet every motion ends straight: what is conserved, what is
+not, and the closed form beside both.
 
     python examples/chaplygin_sleigh.py [--short] [OUT]      writes OUT/chaplygin_sleigh.png
 """
@@ -15,13 +16,15 @@ import nhmech
 from nhmech.mechanics.algebroid_makers import special_euclidean_2
 from nhmech.mechanics.writing import constrain, lagrangian_system
 
-M, I, A = 2.0, 0.3, 0.25        # mass [kg], inertia about the centre of mass [kg m^2], its way ahead of the blade [m]
+# mass [kg], inertia about the centre of mass [kg m^2], its way ahead of the blade [m]
+M, I, A = 2.0, 0.3, 0.25
 SPEED, TURN = -1.0, 0.3              # at the start, backwards [m/s], [rad/s]
 DURATION, DT = 10.0, 1e-3            # [s]
 
 
 def lagrangian(s):
-    """Kinetic energy; v and w are speed along the blade and turning rate, `lateral_speed` is forbidden by the blade."""
+    """Kinetic energy; v and w are speed along the blade and turning rate, `lateral_speed` is
+    forbidden by the blade."""
     v, across, w = s.v.forward_speed, s.v.lateral_speed, s.v.yaw_rate
     return s.p.m * (v ** 2 + (across + s.p.a * w) ** 2) / 2 + s.p.I * w ** 2 / 2
 
@@ -35,7 +38,8 @@ def main(out: Path, short: bool) -> None:
     v, w = run.column("forward_speed"), run.column("yaw_rate")
     exact = closed_form(run.t)
     first, last = (I + M * A ** 2) * w[[0, -1]]
-    print(f"energy {run.energy[0]:.6f} J, constant to {np.abs(run.energy - run.energy[0]).max():.1e} J; "
+    print(f"energy {run.energy[0]:.6f} J, constant to "
+          f"{np.abs(run.energy - run.energy[0]).max():.1e} J; "
           f"closed form met to {np.abs(np.stack([v, w]) - exact).max():.1e} m/s, rad/s; "
           f"angular momentum about the blade from {first:.3f} to {last:.6f} kg m^2/s")
     out.mkdir(parents=True, exist_ok=True)
@@ -57,11 +61,14 @@ def draw(run, exact, file: Path) -> None:
     axes = figure.subplot_mosaic([["map", "speeds"], ["map", "kept"]])
     x, y, heading = run.q.T
     axes["map"].plot(x, y, label="blade")
-    axes["map"].plot(x + A * np.cos(heading), y + A * np.sin(heading), "C1", lw=0.8, label="centre of mass")
+    axes["map"].plot(x + A * np.cos(heading), y + A * np.sin(heading), "C1", lw=0.8,
+                     label="centre of mass")
     for k in range(0, len(run), max(len(run) // 50, 1)):
-        axes["map"].plot([x[k], x[k] + A * np.cos(heading[k])], [y[k], y[k] + A * np.sin(heading[k])], "0.6", lw=0.8)
+        axes["map"].plot([x[k], x[k] + A * np.cos(heading[k])],
+                         [y[k], y[k] + A * np.sin(heading[k])], "0.6", lw=0.8)
     axes["map"].plot(x[0], y[0], "ko", ms=4, label="start, backwards")
-    axes["map"].set(xlabel="x [m]", ylabel="y [m]", aspect="equal", title="Chaplygin's sleigh from above")
+    axes["map"].set(xlabel="x [m]", ylabel="y [m]", aspect="equal",
+                    title="Chaplygin's sleigh from above")
     axes["map"].legend(fontsize=8)
     labels = {"forward_speed": "speed along the blade [m/s]", "yaw_rate": "turning rate [rad/s]"}
     for k, (name, label) in enumerate(labels.items()):
@@ -71,8 +78,10 @@ def draw(run, exact, file: Path) -> None:
     axes["speeds"].legend(fontsize=8, loc="upper right")
     axes["kept"].plot(run.t, run.energy / run.energy[0], label="energy")
     turning = run.column("yaw_rate")
-    axes["kept"].plot(run.t, turning / turning.max(), "C1", label="angular momentum about the blade")
-    axes["kept"].set(xlabel="time [s]", ylabel="part of start or most", ylim=(0, 1.6), title="conserved, and not")
+    axes["kept"].plot(run.t, turning / turning.max(), "C1",
+                      label="angular momentum about the blade")
+    axes["kept"].set(xlabel="time [s]", ylabel="part of start or most", ylim=(0, 1.6),
+                     title="conserved, and not")
     axes["kept"].legend(fontsize=8, loc="upper right")
     figure.savefig(file, dpi=120)
 

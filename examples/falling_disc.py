@@ -1,8 +1,11 @@
-"""A thin disc rolls upright: slower than a critical spin it wobbles away from a straight line, faster it stays on it.
+"""A thin disc rolls upright: slower than a critical spin it wobbles away from a straight line,
+faster it stays on it.
 
-The critical spin is found from the exact linearisation and compared with the textbook's sqrt(g / (3 r)).
+The critical spin is found from the exact linearisation and compared with the textbook's sqrt(g / (3
+r)).
 
-    python examples/falling_disc.py [--short] [OUT]      writes OUT/falling_disc.html, the slowest disc, and .png
+    python examples/falling_disc.py [--short] [OUT]      writes OUT/falling_disc.html, the slowest
+    disc, and .png
 """
 
 import sys

@@ -1,6 +1,8 @@
-"""A robot follows a figure-eight by pure pursuit: where it went, how far beside the path, with which torques.
+"""A robot follows a figure-eight by pure pursuit: where it went, how far beside the path, with
+which torques.
 
-    python examples/first_drive.py [--short] [OUT]      writes OUT/first_drive.html, which plays the run, and .png
+    python examples/first_drive.py [--short] [OUT]      writes OUT/first_drive.html, which plays the
+    run, and .png
 """
 
 import sys
@@ -13,7 +15,8 @@ from nhmech.control.path_library import make_path
 from nhmech.control.pure_pursuit import PurePursuit
 from nhmech.view.overlays.path import ReferencePath
 
-ROBOT = "differential_drive"         # a vehicle that comes with the package, or the path of any URDF
+# a vehicle that comes with the package, or the path of any URDF
+ROBOT = "differential_drive"
 SIZE = 1.5                           # half the width of the eight [m]
 SPEED = 0.5                          # [m/s]
 DT, CONTROL = 1e-3, 0.02             # simulation step and control period [s]
@@ -28,10 +31,12 @@ def main(out: Path, short: bool) -> None:
     run = simulator.run((0.1 if short else 1.0) * path.length / SPEED, every=10)
     lateral = tracker.errors(run)[:, 1]
     rms = np.sqrt(np.mean(lateral ** 2))
-    print(f"{SPEED * run.t[-1]:.2f} m driven, beside the path by {1000 * rms:.2f} mm root mean square, "
+    print(f"{SPEED * run.t[-1]:.2f} m driven, beside the path by {1000 * rms:.2f} mm root mean "
+          "square, "
           f"{1000 * np.abs(lateral).max():.2f} mm at most")
     out.mkdir(parents=True, exist_ok=True)
-    nhmech.save_html(vehicle, run, out / "first_drive.html", overlays=[ReferencePath(vehicle, path)])
+    nhmech.save_html(vehicle, run, out / "first_drive.html",
+                     overlays=[ReferencePath(vehicle, path)])
     draw(path, run, lateral, out / "first_drive.png")
 
 
@@ -48,7 +53,8 @@ def draw(path, run, lateral, file: Path) -> None:
                     title=f"figure-eight by pure pursuit, {SPEED} m/s")
     axes["map"].legend(loc="upper center", ncols=3, fontsize=8)
     axes["error"].plot(run.t, 1000 * lateral, "C0")
-    axes["error"].set(xlabel="time [s]", ylabel="lateral error [mm]", title="beside the path, positive to the left")
+    axes["error"].set(xlabel="time [s]", ylabel="lateral error [mm]",
+                      title="beside the path, positive to the left")
     for name, torque in zip(run.names["u"], run.u.T):
         axes["torque"].plot(run.t, torque, label=name.removesuffix("_wheel_joint") + " wheel")
     axes["torque"].set(xlabel="time [s]", ylabel="torque [N m]", title="what the motors give")

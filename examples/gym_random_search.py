@@ -1,4 +1,5 @@
-"""Learning: random search finds a linear policy for a differential drive, all candidates of a round side by side.
+"""Learning: random search finds a linear policy for a differential drive, all candidates of a round
+side by side.
 
     python examples/gym_random_search.py [--short] [OUT]
 
@@ -32,7 +33,8 @@ def main(out: Path, short: bool) -> None:
         best = weights[np.argsort(-scores)[:BEST]]
         mean, spread = best.mean(axis=0), best.std(axis=0) + LEAST
         returns.append((scores.mean(), scores.max()))
-    print(f"return of {PERIODS} periods: {returns[0][0]:.1f} on average at first, {returns[-1][0]:.1f} after {rounds} "
+    print(f"return of {PERIODS} periods: {returns[0][0]:.1f} on average at first, "
+          f"{returns[-1][0]:.1f} after {rounds} "
           f"rounds; the most is {PERIODS}")
     task = lanes.task
     controller = task.controller(lambda seen: mean @ seen)

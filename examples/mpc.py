@@ -1,4 +1,5 @@
-"""Model predictive control: a robot, put down beside a figure-eight, driven by the efforts that are best ahead.
+"""Model predictive control: a robot, put down beside a figure-eight, driven by the efforts that are
+best ahead.
 
     python examples/mpc.py [--short] [OUT]      writes OUT/mpc.html and OUT/mpc.png
 """
@@ -22,7 +23,8 @@ BEGINNING = 2.5                      # shown larger [s]; from then on the error 
 
 
 def main(out: Path, short: bool) -> None:
-    vehicle, path = nhmech.load(nhmech.urdf_path("differential_drive")), make_path("figure8", HALF_WIDTH)
+    vehicle, path = nhmech.load(nhmech.urdf_path("differential_drive")), make_path("figure8",
+                                                                                   HALF_WIDTH)
     controller = MPC(vehicle, path, speed=SPEED, stages=STAGES)
     took = []
 
@@ -34,12 +36,15 @@ def main(out: Path, short: bool) -> None:
 
     simulator = nhmech.Simulator(vehicle, timed, dt=PERIOD / 10, control_period=PERIOD)
     x, y, heading, _ = path.at(path.length / 8)
-    simulator.reset(pose=(x - BESIDE * np.sin(heading), y + BESIDE * np.cos(heading), heading + TURNED))
+    simulator.reset(pose=(x - BESIDE * np.sin(heading), y + BESIDE * np.cos(heading),
+                          heading + TURNED))
     run = simulator.run(3.0 if short else path.length / SPEED)
     lateral = controller.errors(run)[:, 1]
     settled = np.abs(lateral[run.t > BEGINNING]).max()
-    print(f"lateral error {lateral[0]:.3f} m at the start, at most {1e3 * settled:.3f} mm after {BEGINNING:g} s; "
-          f"one solution takes {1e3 * np.median(took):.2f} ms (median) of the {1e3 * PERIOD:g} ms control period")
+    print(f"lateral error {lateral[0]:.3f} m at the start, at most {1e3 * settled:.3f} mm after "
+          f"{BEGINNING:g} s; "
+          f"one solution takes {1e3 * np.median(took):.2f} ms (median) of the {1e3 * PERIOD:g} ms "
+          "control period")
     out.mkdir(parents=True, exist_ok=True)
     nhmech.save_html(vehicle, run, out / "mpc.html")
     draw(run, path, lateral, out / "mpc.png")
@@ -54,7 +59,8 @@ def draw(run, path, lateral, file: Path) -> None:
     seen.plot(*path.point(np.linspace(0, path.length, 400)).T, "k--", lw=0.8, label="path")
     seen.plot(run.q[:, 0], run.q[:, 1], "C0", label="robot")
     seen.plot(*run.q[0, :2], "C0o", label="start")
-    seen.set(xlabel="x [m]", ylabel="y [m]", aspect="equal", title=f"a figure-eight at {SPEED} m/s, by prediction")
+    seen.set(xlabel="x [m]", ylabel="y [m]", aspect="equal",
+             title=f"a figure-eight at {SPEED} m/s, by prediction")
     seen.legend(fontsize=8, loc="upper center", bbox_to_anchor=(0.5, -0.22), ncols=3)
     errors.plot(run.t, 1e3 * lateral)
     errors.set(ylabel="lateral error [mm]", title=f"the first {BEGINNING:g} s", xlim=(0, BEGINNING))

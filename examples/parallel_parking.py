@@ -1,4 +1,5 @@
-"""Parallel parking: time and effort into a slot made least by direct collocation; then the plan drives the simulator.
+"""Parallel parking: time and effort into a slot made least by direct collocation; then the plan
+drives the simulator.
 
     python examples/parallel_parking.py [--short] [OUT]
 
@@ -15,10 +16,12 @@ import nhmech
 from nhmech.control.collocation import Collocation
 from nhmech.simulation.state import planar_pose
 
-START = (8.6, 2.3)                   # base x, y [m] beside the front car, heading along x; the base is on the rear axle
+# base x, y [m] beside the front car, heading along x; the base is on the rear axle
+START = (8.6, 2.3)
 GOAL = (2.0, 0.0)                    # in the slot
 SLOT = (0.0, 7.4)                    # [m] from the rear car's nose to the front car's tail
-BODY = (-0.85, 3.5, 0.85)            # the car: rear end, front end, half its width, from the base [m]
+# the car: rear end, front end, half its width, from the base [m]
+BODY = (-0.85, 3.5, 0.85)
 CLEARANCE = 0.10                     # [m] from parked cars
 KERB = -1.3                          # y [m]; the road's far side is at ROAD
 ROAD = 4.5
@@ -26,7 +29,8 @@ SPEED, STEER, STEER_RATE = 1.5, 0.55, 0.6     # limits: [m/s], [rad], [rad/s]
 TORQUE, STEER_TORQUE = 250.0, 20.0   # [N m]
 WHEELBASE, RADIUS = 2.6, 0.32        # [m]
 DURATION = 8.0                       # [s] of the first guess
-EFFORT = 0.5                        # [s] of time that full effort all the way costs: smooths the plan
+# [s] of time that full effort all the way costs: smooths the plan
+EFFORT = 0.5
 
 
 def main(out: Path, short: bool) -> None:
@@ -41,8 +45,10 @@ def main(out: Path, short: bool) -> None:
     x, y, heading = simulator.state.pose
     nearest = min(distance(np.array(footprint(ca.DM(planar_pose(q)))).T, parked)
                   for q in run.q[::10] for parked in parked_cars())
-    print(f"parked in {plan.t[-1]:.2f} s at x = {x:.4f} m, y = {y:.4f} m, heading {heading:.5f} rad; "
-          f"simulator and plan differ by {gap[:2].max():.1e} m and {gap[f.flat.nconf:].max():.1e} rad/s at the end; "
+    print(f"parked in {plan.t[-1]:.2f} s at x = {x:.4f} m, y = {y:.4f} m, heading {heading:.5f} "
+          "rad; "
+          f"simulator and plan differ by {gap[:2].max():.1e} m and {gap[f.flat.nconf:].max():.1e} "
+          "rad/s at the end; "
           f"it came to {nearest:.3f} m of a parked car")
     out.mkdir(parents=True, exist_ok=True)
     nhmech.save_html(vehicle, run, out / "parallel_parking.html")
@@ -51,7 +57,10 @@ def main(out: Path, short: bool) -> None:
 
 def park(vehicle, intervals: int):
     f = nhmech.dynamics(vehicle)
-    wheels, steer = [i for i, name in enumerate(f.inputs) if "wheel" in name], f.coordinate("front_left_steering_joint")
+    wheels, steer = (
+        [i for i, name in enumerate(f.inputs) if "wheel" in name],
+        f.coordinate("front_left_steering_joint"),
+    )
     limits = np.array([TORQUE if i in wheels else STEER_TORQUE for i in range(f.nu)])
     problem = Collocation(vehicle, intervals, unit=limits)
     opti, x, w = problem.opti, problem.x, problem.u / limits
@@ -65,12 +74,15 @@ def park(vehicle, intervals: int):
     problem.bounded(x[steer, :], -STEER, STEER)
     problem.bounded(x[f.speed("front_left_steering_joint"), :], -STEER_RATE, STEER_RATE)
     problem.bounded(x[f.speed("rear_left_wheel_joint"), :] * RADIUS, -SPEED, SPEED)
-    for k in range(intervals):            # a line for each interval has the car on one side, a parked one on the other
-        during = [problem.inner[:, k * problem.degree + j] for j in range(problem.degree)] + [x[:, k + 1]]
+    # a line for each interval has the car on one side, a parked one on the other
+    for k in range(intervals):
+        during = [problem.inner[:, k * problem.degree
+                                + j] for j in range(problem.degree)] + [x[:, k + 1]]
         corners = ca.horzcat(*[footprint(f.pose(point)) for point in during])
         problem.bounded(corners[1, :].T, KERB + CLEARANCE, ROAD)
         for parked, towards in zip(parked_cars(), (0.0, np.pi)):
-            line = opti.variable(2)                       # its normal's angle [rad], its distance [m]
+            # its normal's angle [rad], its distance [m]
+            line = opti.variable(2)
             normal = ca.vertcat(ca.cos(line[0]), ca.sin(line[0]))
             opti.subject_to(normal.T @ corners >= line[1] + CLEARANCE)
             opti.subject_to(normal.T @ parked.T <= line[1])
@@ -82,15 +94,19 @@ def park(vehicle, intervals: int):
 
 
 def two_arcs(f, start, intervals: int):
-    """Backwards along an arc to the left and one to the right: where the search begins, (intervals + 1, nx)."""
+    """Backwards along an arc to the left and one to the right: where the search begins, (intervals
+    + 1, nx)."""
     aside = START[1] - GOAL[1]
-    turn = 2 * np.arctan2(aside, START[0] - GOAL[0])                 # of each arc; their radius follows
+    # of each arc; their radius follows
+    turn = 2 * np.arctan2(aside, START[0] - GOAL[0])
     radius = aside / (2 * (1 - np.cos(turn)))
     heading = turn * (1 - np.abs(np.linspace(-1, 1, intervals + 1)))
     late = np.arange(intervals + 1) > intervals / 2
     x = np.tile(start, (intervals + 1, 1))
-    x[:, 0] = np.where(late, GOAL[0] + radius * np.sin(heading), START[0] - radius * np.sin(heading))
-    x[:, 1] = np.where(late, GOAL[1] + radius * (1 - np.cos(heading)), START[1] - radius * (1 - np.cos(heading)))
+    x[:, 0] = np.where(late, GOAL[0] + radius * np.sin(heading),
+                       START[0] - radius * np.sin(heading))
+    x[:, 1] = np.where(late, GOAL[1] + radius * (1 - np.cos(heading)),
+                       START[1] - radius * (1 - np.cos(heading)))
     x[:, 5], x[:, 6] = np.sin(heading / 2), np.cos(heading / 2)
     for name in ("front_left_steering_joint", "front_right_steering_joint"):
         x[:, f.coordinate(name)] = np.where(late, 1, -1) * np.arctan(WHEELBASE / radius)
@@ -114,7 +130,8 @@ def parked_cars():
 
 
 def distance(one, other) -> float:
-    """Between two convex polygons that are apart, (n, 2) each [m]: from a corner of one to an edge of the other."""
+    """Between two convex polygons that are apart, (n, 2) each [m]: from a corner of one to an edge
+    of the other."""
     least = np.inf
     for corners, edges in ((one, other), (other, one)):
         begin, along = edges, np.roll(edges, -1, axis=0) - edges

@@ -1,7 +1,8 @@
-"""Four path trackers start 30 cm beside the same slalom: how each comes back to it, and what error is left.
+"""Four path trackers start 30 cm beside the same slalom: how each comes back to it, and what error
+is left.
 
-The point that a law guides is the middle of the axle; of Stanley's it is a wheelbase ahead, where a car has its front
-axle.
+The point that a law guides is the middle of the axle; of Stanley's it is a wheelbase ahead, where a
+car has its front axle.
 
     python examples/trackers_compared.py [--short] [OUT]      writes OUT/trackers_compared.png
 """
@@ -36,7 +37,8 @@ def main(out: Path, short: bool) -> None:
         lateral = tracker.errors(run)[:, 1]
         rest = 1000 * np.sqrt(np.mean(lateral[run.t >= SETTLED * run.t[-1]] ** 2))
         runs[name] = run, guided(tracker, run), lateral, rest
-        print(f"{name:24} lateral error {rest:6.2f} mm root mean square from {SETTLED * run.t[-1]:.0f} s on")
+        print(f"{name:24} lateral error {rest:6.2f} mm root mean square from "
+              f"{SETTLED * run.t[-1]:.0f} s on")
     out.mkdir(parents=True, exist_ok=True)
     draw(path, runs, out / "trackers_compared.png")
 
@@ -45,7 +47,8 @@ def guided(tracker, run) -> np.ndarray:
     """The point that the law keeps on the path, (N, 2) [m]."""
     poses = (tracker.unicycle.pose((q[0], q[1], 2 * np.arctan2(q[5], q[6]))) for q in run.q)
     ahead = tracker.ahead
-    return np.array([(x + ahead * np.cos(heading), y + ahead * np.sin(heading)) for x, y, heading in poses])
+    return np.array([(x + ahead * np.cos(heading), y + ahead * np.sin(heading)) for x, y,
+                     heading in poses])
 
 
 def draw(path, runs, file: Path) -> None:
@@ -61,11 +64,13 @@ def draw(path, runs, file: Path) -> None:
         axes["all"].plot(run.t, 100 * lateral, **style)
         late = run.t >= SETTLED * run.t[-1]
         axes["rest"].plot(run.t[late], 1000 * lateral[late], **style)
-    axes["map"].set(xlabel="x [m]", ylabel="y [m]", aspect="equal", title=f"{ROBOT.replace('_', ' ')} at {SPEED} m/s")
-    figure.legend(*axes["map"].get_legend_handles_labels(), loc="outside lower center", ncols=5, fontsize=8,
-                  title="root mean square of the second half", title_fontsize=8)
+    axes["map"].set(xlabel="x [m]", ylabel="y [m]", aspect="equal",
+                    title=f"{ROBOT.replace('_', ' ')} at {SPEED} m/s")
+    figure.legend(*axes["map"].get_legend_handles_labels(), loc="outside lower center", ncols=5,
+                  fontsize=8, title="root mean square of the second half", title_fontsize=8)
     axes["all"].set(xlabel="time [s]", ylabel="lateral error [cm]", title="coming back to the path")
-    axes["rest"].set(xlabel="time [s]", ylabel="lateral error [mm]", title="what is left in the second half")
+    axes["rest"].set(xlabel="time [s]", ylabel="lateral error [mm]",
+                     title="what is left in the second half")
     figure.savefig(file, dpi=120)
 
 

@@ -1,4 +1,5 @@
-"""A car with two trailers backs up straight although the first hitch is bent by 20 degrees; hands off it jack-knifes.
+"""A car with two trailers backs up straight although the first hitch is bent by 20 degrees; hands
+off it jack-knifes.
 
     python examples/trailer_backing.py [--short] [OUT]      writes OUT/trailer_backing.html and .png
 """
@@ -15,8 +16,10 @@ from nhmech.control.twist import TwistDrive
 HITCHES = {"hitch_1_joint": 20.0, "hitch_2_joint": 0.0}      # [deg] at the start
 SPEED = 0.5                                                  # [m/s] backwards
 DURATION = 50.0                                              # [s]
-JACK_KNIFED = 80.0                                           # [deg]: here the run with straight wheels ends
-DT, CONTROL = 1e-2, 0.05                                     # simulation step and control period [s]
+# [deg]: here the run with straight wheels ends
+JACK_KNIFED = 80.0
+# simulation step and control period [s]
+DT, CONTROL = 1e-2, 0.05
 
 
 def main(out: Path, short: bool) -> None:
@@ -25,9 +28,12 @@ def main(out: Path, short: bool) -> None:
     most = lambda state: max(abs(state.joint_position[name]) for name in HITCHES)
     folded = nhmech.Event("jack-knife", lambda t, state: np.deg2rad(JACK_KNIFED) - most(state))
     runs = {}
-    for name, controller, events in (("backing controller", TrailerBacking(vehicle, speed=SPEED, period=CONTROL), ()),
-                                     ("wheels straight", TwistDrive(vehicle, (-SPEED, 0.0, 0.0)), (folded,))):
-        simulator = nhmech.Simulator(vehicle, controller, dt=DT, control_period=CONTROL, events=events)
+    for name, controller, events in (("backing controller",
+                                      TrailerBacking(vehicle, speed=SPEED, period=CONTROL), ()),
+                                     ("wheels straight", TwistDrive(vehicle, (-SPEED, 0.0, 0.0)),
+                                      (folded,))):
+        simulator = nhmech.Simulator(vehicle, controller, dt=DT, control_period=CONTROL,
+                                     events=events)
         simulator.reset(None, bent)
         run = runs[name] = simulator.run(1.0 if short else DURATION, every=5)
         print(f"{name:20} stopped by {run.stop} at {run.t[-1]:.2f} s, hitches at "
@@ -50,18 +56,23 @@ def draw(vehicle, runs, file: Path) -> None:
     run = runs["backing controller"]
     points = np.array([vehicle.contact_points(q) for q in run.q])
     names = vehicle.contact_names
-    for body, label in (("rear", "car, rear axle"), ("trailer_1", "trailer 1"), ("trailer_2", "trailer 2")):
+    for body, label in (("rear", "car, rear axle"), ("trailer_1", "trailer 1"),
+                        ("trailer_2", "trailer 2")):
         wheels = [i for i, name in enumerate(names) if name.startswith(body)]
         middle = points[:, wheels].mean(axis=1)
         line, = track.plot(middle[:, 0], middle[:, 1], label=label)
-        for k in (0, len(middle) - 1):                                 # the axle itself, at both ends of the run
-            track.plot(*points[k, wheels, :2].T, color=line.get_color(), lw=4 if k else 2, solid_capstyle="butt")
+        # the axle itself, at both ends of the run
+        for k in (0, len(middle) - 1):
+            track.plot(*points[k, wheels, :2].T, color=line.get_color(), lw=4 if k else 2,
+                       solid_capstyle="butt")
     track.set(xlabel="x [m]", ylabel="y [m]", aspect="equal",
-              title=f"backing towards -x at {SPEED} m/s: paths of the axles, which are drawn at start and end")
+              title=f"backing towards -x at {SPEED} m/s: paths of the axles, which are drawn at "
+                    "start and end")
     track.legend(fontsize=8, loc="lower left", ncols=3)
     for name, style in (("backing controller", "-"), ("wheels straight", "--")):
         for k, values in enumerate(hitches(runs[name]).T):
-            angle.plot(runs[name].t, values, style, color=f"C{k + 1}", label=f"hitch {k + 1}, {name}")
+            angle.plot(runs[name].t, values, style, color=f"C{k + 1}",
+                       label=f"hitch {k + 1}, {name}")
     angle.axhline(0, color="k", lw=0.5)
     angle.set(xlabel="time [s]", ylabel="hitch angle [deg]")
     angle.legend(fontsize=8, ncols=2)

@@ -1,7 +1,8 @@
-"""A car goes faster and faster round a circle: which friction rolling needs, and when a wheel would slip or lift.
+"""A car goes faster and faster round a circle: which friction rolling needs, and when a wheel would
+slip or lift.
 
-The simulation rolls on past the friction limit, where a real car slides: what comes after it is what grip without end
-would give.
+The simulation rolls on past the friction limit, where a real car slides: what comes after it is
+what grip without end would give.
 
     python examples/when_rolling_fails.py [--short] [OUT]      writes OUT/when_rolling_fails.png
 """
@@ -35,12 +36,17 @@ def main(out: Path, short: bool) -> None:
     events = friction_limit(vehicle, MU, terminal=False), lift_off(vehicle)
     simulator = nhmech.Simulator(vehicle, drive, dt=DT, control_period=CONTROL, events=events)
     axle = next(axle for axle in vehicle.steering.steered if axle.steering in vehicle.driven)
-    simulator.reset(joints={axle.steering: axle.angle_for(np.array((1.0, 0.0, vehicle.steering.length / RADIUS)))},
-                    xi={"forward_speed": START})
+    simulator.reset(
+        joints={
+            axle.steering: axle.angle_for(np.array((1.0, 0.0, vehicle.steering.length / RADIUS)))
+        },
+        xi={"forward_speed": START},
+    )
     run = simulator.run(1.0 if short else DURATION, every=10)
     limits = along(run, MU, every=2)
     print(limits.describe())
-    speeds = {name: float(np.interp(t, run.t, run.column("forward_speed"))) for t, name in run.events}
+    speeds = {name: float(np.interp(t, run.t, run.column("forward_speed"))) for t,
+              name in run.events}
     for name, speed in speeds.items():
         print(f"{name}: {speed:.2f} m/s, v^2 / (g R) = {speed ** 2 / (9.81 * RADIUS):.3f}")
     out.mkdir(parents=True, exist_ok=True)
@@ -54,10 +60,12 @@ def draw(run, limits, speeds, file: Path) -> None:
     above, below = figure.subplots(2, 1, sharex=True)
     states = [state for state in limits if state.t >= BEGUN]
     v = np.interp([state.t for state in states], run.t, run.column("forward_speed"))
-    above.plot(v, [MU * state.use[0] for state in states], label="friction needed, loads shared as kindly as can be")
+    above.plot(v, [MU * state.use[0] for state in states],
+               label="friction needed, loads shared as kindly as can be")
     above.plot(v, v ** 2 / (9.81 * RADIUS), "k:", label="v$^2$ / (g R), a point on the rear axle")
     above.axhline(MU, color="C3", lw=1, label=f"friction there is, {MU}")
-    above.set(ylabel="friction coefficient", title=f"a car on a circle of {RADIUS:g} m, ever faster", ylim=(0, 2))
+    above.set(ylabel="friction coefficient",
+              title=f"a car on a circle of {RADIUS:g} m, ever faster", ylim=(0, 2))
     above.legend(fontsize=8, loc="upper left")
     for k, wheel in enumerate(limits[0].wheels):
         label = wheel.wheel.removesuffix("_wheel_joint").replace("_", " ")
@@ -68,7 +76,8 @@ def draw(run, limits, speeds, file: Path) -> None:
     for name, speed in speeds.items():
         for axes in (above, below):
             axes.axvline(speed, color="0.4", lw=0.8, ls="--")
-        above.text(speed, 0.04, f"{name} ", transform=above.get_xaxis_transform(), ha="right", fontsize=8)
+        above.text(speed, 0.04, f"{name} ", transform=above.get_xaxis_transform(), ha="right",
+                   fontsize=8)
     figure.savefig(file, dpi=120)
 
 

@@ -4,14 +4,16 @@
     ros2 launch nhmech simulate.launch.py robot:=/path/to/robot.urdf view:=true
 
 Arguments: robot (name of a shipped robot, or path of a URDF or xacro file), duration [s], dt [s],
-controller (module:function, empty for the demonstration), html and save (files to write, empty for none), view.
+controller (module:function, empty for the demonstration), html and save (files to write, empty for
+none), view.
 """
 
 import sys
 
-from launch import LaunchDescription
 from launch.actions import DeclareLaunchArgument, ExecuteProcess, OpaqueFunction
 from launch.substitutions import LaunchConfiguration
+
+from launch import LaunchDescription
 
 ARGUMENTS = {
     "robot": ("differential_drive", "name of a shipped robot, or path of a URDF or xacro file"),
@@ -25,7 +27,8 @@ ARGUMENTS = {
 
 
 def command(value):
-    """The command line for `value`, a dict of the launch arguments' strings; empty ones are left out."""
+    """The command line for `value`, a dict of the launch arguments' strings; empty ones are left
+    out."""
     words = [sys.executable, "-m", "nhmech", "run", value["robot"]]
     for name in ("duration", "dt", "controller", "html", "save"):
         if value[name]:

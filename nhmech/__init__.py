@@ -25,21 +25,21 @@ if TYPE_CHECKING:
     from .simulation.batch_input import start_states
     from .simulation.command import JointPosition, JointTorque, JointVelocity
     from .simulation.dynamics import Dynamics, dynamics
-    from .simulation.event import Event
+    from .simulation.events import Event
     from .simulation.simulator import Simulator
     from .simulation.state import State
     from .simulation.trajectory import Trajectory
     from .sweeps import sweep
+    from .urdf.wheel import Wheel
     from .vehicle.ground import Ground
     from .vehicle.load import load
-    from .vehicle.wheel import Wheel
     from .view.recording import save_html
     from .view.viewer import Viewer
 
 # public name -> module that defines it
 _HOME = {
     "load": "vehicle.load",
-    "Wheel": "vehicle.wheel",
+    "Wheel": "urdf.wheel",
     "Ground": "vehicle.ground",
     "urdf_path": "paths",
     "urdf_names": "paths",
@@ -49,7 +49,7 @@ _HOME = {
     "JointTorque": "simulation.command",
     "JointVelocity": "simulation.command",
     "JointPosition": "simulation.command",
-    "Event": "simulation.event",
+    "Event": "simulation.events",
     "dynamics": "simulation.dynamics",
     "Dynamics": "simulation.dynamics",
     "simulate_batch": "simulation.batch",
@@ -104,7 +104,8 @@ def __getattr__(name: str):
     if name == "errors":
         return import_module(".errors", __name__)
     if name not in _HOME:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}; it has {', '.join(__all__)}")
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}; it has "
+                             f"{', '.join(__all__)}")
     value = getattr(import_module(f".{_HOME[name]}", __name__), name)
     globals()[name] = value
     return value

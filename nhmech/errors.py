@@ -1,6 +1,7 @@
 """Every error that nhmech raises on purpose.
 
-Messages carry what is wrong, where (file, element, line, joint), the value found, and what would be right.
+Messages carry what is wrong, where (file, element, line, joint), the value found, and what would be
+right.
 """
 
 
@@ -13,7 +14,8 @@ class ModelError(NhmechError):
 
 
 class MechanicsError(NhmechError):
-    """A system, distribution or frame is inconsistent: wrong rank, wrong shape, singular where it must be regular."""
+    """A system, distribution or frame is inconsistent: wrong rank, wrong shape, singular where it
+    must be regular."""
 
 
 class CompileError(NhmechError):

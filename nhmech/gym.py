@@ -40,29 +40,35 @@ class PathTask:
     speed     [m/s] wanted
     period    [s] for which an action is held;  dt  [s] step
     duration  [s] after which an episode is cut
-    effort    (nu,) [N m, N] of the actions +-1; where None the least of the joint's limit and what changes some speed
-              by the wanted one in the time in which the vehicle goes its own length
+    effort    (nu,) [N m, N] of the actions +-1; where None the least of the joint's limit and what
+              changes some speed by the wanted one in the time in which the vehicle goes its own
+              length
 
-    Observation, scaled by the vehicle's length and speed, cut at +-10: lateral error, sine and cosine of the heading
-    error, curvature at 0, 1, 2 lengths ahead, the ground's normal in the base (2), positions of the joints that
-    do not roll, independent speeds. Reward of a period: 1 - |ds / (speed period) - 1| - lateral^2 -
-    0.1 (1 - cos heading) - 0.01 mean(action^2), at least -2. An episode ends 2 lengths from the path, with the base
-    tilted by 60 degrees, with a driven joint beyond its limits, or where the simulator stops or would change speeds.
+    Observation, scaled by the vehicle's length and speed, cut at +-10: lateral error, sine and
+    cosine of the heading error, curvature at 0, 1, 2 lengths ahead, the ground's normal in the base
+    (2), positions of the joints that do not roll, independent speeds. Reward of a period: 1 - |ds /
+    (speed period) - 1| - lateral^2 - 0.1 (1 - cos heading) - 0.01 mean(action^2), at least -2. An
+    episode ends 2 lengths from the path, with the base tilted by 60 degrees, with a driven joint
+    beyond its limits, or where the simulator stops or would change speeds.
 
     Raises `ModelError` for a vehicle that cannot follow a path or has no driven joint,
     and for ground that is not level and at rest.
     """
 
-    def __init__(self, vehicle, path: Path | str = "figure8", *, speed: float = 0.5, period: float = 0.05,
+    def __init__(self, vehicle, path: Path | str = "figure8", *, speed: float = 0.5,
+                 period: float = 0.05,
                  dt: float = 5e-3, duration: float = 20.0, effort: Sequence[float] | None = None):
         self.vehicle: Vehicle = vehicle if isinstance(vehicle, Vehicle) else load(_source(vehicle))
         vehicle, ground = self.vehicle, self.vehicle.ground
         seen = (*ground.normal, *ground.velocity, *ground.angular_velocity)
         if not np.allclose(seen, (0, 0, 1) + (0,) * 6, atol=1e-12):
-            raise ModelError("a path is followed on level ground at rest: load the vehicle without ground=")
+            raise ModelError("a path is followed on level ground at rest: load the vehicle "
+                             "without ground=")
         if not vehicle.driven:
             raise ModelError(f"{vehicle.name!r} has no driven joint: there is nothing to act on")
-        self.speed, self.period, self.dt = positive("speed", speed), positive("period", period), positive("dt", dt)
+        self.speed, self.period, self.dt = positive("speed",
+                                                    speed), positive("period",
+                                                                     period), positive("dt", dt)
         self.substeps = round(self.period / self.dt)
         if self.substeps < 1 or abs(self.substeps * self.dt - self.period) > 1e-9 * self.period:
             raise ModelError(f"period = {period} s must be a multiple of dt = {dt} s")
@@ -71,7 +77,8 @@ class PathTask:
         self.length = self.unicycle.length
         self.path = path if isinstance(path, Path) else read_path(path, self.length)
         speeds = (None, self._cruise())
-        self._at_rest, self._moving = (start_states(vehicle, [(0.0, 0.0, 0.0)], xi=xi)[0] for xi in speeds)
+        self._at_rest, self._moving = (start_states(vehicle, [(0.0, 0.0, 0.0)],
+                                                    xi=xi)[0] for xi in speeds)
         nconf, names = self.dynamics.flat.nconf, self.dynamics.names
         rolling = {c.mount.wheel.joint for c in vehicle.contacts}
         self._joints = [i for i in range(7, nconf) if names[i] not in rolling]
@@ -97,18 +104,22 @@ class PathTask:
 
         f, x = self.dynamics, ca.SX.sym("x", self.dynamics.nx)
         u = ca.SX.sym("u", f.nu)
-        effect = ca.Function("effect", [x], [ca.jacobian(f(x, u)[f.flat.nconf:], u)])(self._at_rest).full()
-        limits = [getattr(self.vehicle.limits.get(name), "effort", np.inf) for name in self.vehicle.driven]
-        return np.minimum(input_scales(self.vehicle, effect, self._speed_scales, self.length / self.speed), limits)
+        effect = ca.Function("effect", [x],
+                             [ca.jacobian(f(x, u)[f.flat.nconf:], u)])(self._at_rest).full()
+        limits = [getattr(self.vehicle.limits.get(name), "effort",
+                          np.inf) for name in self.vehicle.driven]
+        return np.minimum(input_scales(self.vehicle, effect, self._speed_scales,
+                                       self.length / self.speed), limits)
 
-    # -- the start -------------------------------------------------------------------------------------------------
+    # -- the start ---------------------------------------------------------------------------------
     def start(self, rng: np.random.Generator) -> np.ndarray:
         """x (nx,) near some place of the path, going along it at some part of the speed."""
         along, lateral, heading, share = rng.random(), *rng.uniform(-1, 1, 2), rng.random()
         along *= self.path.length * (1.0 if self.path.closed else 0.5)
         px, py, tangent, _ = (float(value) for value in self.path.at(np.float64(along)))
         lateral, heading = START[0] * self.length * lateral, tangent + START[1] * heading
-        x, y, yaw = self.unicycle.base((px - lateral * np.sin(tangent), py + lateral * np.cos(tangent), heading))
+        x, y, yaw = self.unicycle.base((px - lateral * np.sin(tangent),
+                                        py + lateral * np.cos(tangent), heading))
         state = self._at_rest + share * (self._moving - self._at_rest)
         c, s, ch, sh = np.cos(yaw), np.sin(yaw), np.cos(yaw / 2), np.sin(yaw / 2)
         a, b, p, w = state[3:7]
@@ -117,27 +128,31 @@ class PathTask:
         state[3:7] = ch * a - sh * b, ch * b + sh * a, ch * p + sh * w, ch * w - sh * p
         return state
 
-    # -- what an agent is told -------------------------------------------------------------------------------------
-    def seen(self, x: np.ndarray, near: np.ndarray | None) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+    # -- what an agent is told ---------------------------------------------------------------------
+    def seen(self, x: np.ndarray,
+             near: np.ndarray | None) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
         """s (N,) on the path, lateral error in lengths (N,), heading error (N,),
         observation (N, size), of x (N, nx)."""
         a, b, c, d = x[:, 3:7].T
         yaw = np.arctan2(2 * (a * b + c * d), 1 - 2 * (b * b + c * c))
         px, py, heading = self.unicycle.pose((x[:, 0], x[:, 1], yaw))
         place = np.stack([px, py], axis=-1)
-        s = self.path.entry(place, heading, self.length) if near is None else self.path.nearest(place, near=near)
+        s = self.path.entry(place, heading,
+                            self.length) if near is None else self.path.nearest(place, near=near)
         qx, qy, tangent, _ = self.path.at(s)
         lateral = ((py - qy) * np.cos(tangent) - (px - qx) * np.sin(tangent)) / self.length
         turned = heading - tangent
         bends = [self.path.curvature(s + ahead * self.length) * self.length for ahead in PREVIEW]
-        normal = [2 * (a * c - b * d), 2 * (b * c + a * d)]                               # of R_WB, its last row
+        # of R_WB, its last row
+        normal = [2 * (a * c - b * d), 2 * (b * c + a * d)]
         columns = [lateral, np.sin(turned), np.cos(turned), *bends, *normal]
         observation = np.column_stack([*columns, x[:, self._joints],
                                        x[:, self.dynamics.flat.nconf:] / self._speed_scales])
         return s, lateral, turned, np.clip(observation, -BOUND, BOUND)
 
     def judged(self, x: np.ndarray, before: np.ndarray, action: np.ndarray):
-        """s, observation, reward (N,), terminated (N,) after a period that began at `before` on the path."""
+        """s, observation, reward (N,), terminated (N,) after a period that began at `before` on the
+        path."""
         s, lateral, turned, observation = self.seen(x, before)
         gone = (s - before) / (self.speed * self.period)
         reward = (1 - np.abs(gone - 1) - OFF * lateral ** 2 - TURNED * (1 - np.cos(turned))
@@ -169,7 +184,8 @@ class _Policy:
 class PathFollowing(gymnasium.Env):
     """Following a path with one vehicle; arguments, observation and reward as in `PathTask`.
 
-        env = gymnasium.make("nhmech/PathFollowing-v0", vehicle="differential_drive")       # after `import nhmech.gym`
+        env = gymnasium.make("nhmech/PathFollowing-v0", vehicle="differential_drive")       # after
+        `import nhmech.gym`
 
     info has "s" [m] and "lateral" [m], and "reason" where the simulator stopped.
     """
@@ -178,11 +194,14 @@ class PathFollowing(gymnasium.Env):
 
     def __init__(self, vehicle, path: Path | str = "figure8", *, render_mode: None = None, **task):
         self.task = PathTask(vehicle, path, **task)
-        self.observation_space, self.action_space = self.task.observation_space, self.task.action_space
+        self.observation_space, self.action_space = (
+            self.task.observation_space, self.task.action_space,
+        )
         self.render_mode = render_mode
         self._u = np.zeros(len(self.task.effort))
         period = self.task.substeps * self.task.dt
-        self.simulator = Simulator(self.task.vehicle, lambda t, state: self._u, dt=self.task.dt, control_period=period)
+        self.simulator = Simulator(self.task.vehicle, lambda t, state: self._u, dt=self.task.dt,
+                                   control_period=period)
         self._s = None
 
     def reset(self, *, seed: int | None = None, options: dict | None = None):
@@ -225,17 +244,22 @@ class PathFollowingVector(gymnasium.vector.VectorEnv):
     """N lanes of `PathFollowing` side by side, by `simulate_batch`;
     lane i seeded with seed + i is `PathFollowing` seeded so.
 
-    autoreset_mode  as in Gymnasium: NEXT_STEP (the step after an episode's end resets the lane), SAME_STEP
-                    (the end's observation and info are in info["final_obs"], info["final_info"]) or DISABLED
-                    (`reset(options={"reset_mask": mask})` resets the lanes)
+    autoreset_mode  as in Gymnasium: NEXT_STEP (the step after an episode's end resets the lane),
+                    SAME_STEP (the end's observation and info are in info["final_obs"],
+                    info["final_info"]) or DISABLED (`reset(options={"reset_mask": mask})` resets
+                    the lanes)
     """
 
-    def __init__(self, num_envs: int, vehicle, path: Path | str = "figure8", *, render_mode: None = None,
+    def __init__(self, num_envs: int, vehicle, path: Path | str = "figure8", *,
+                 render_mode: None = None,
                  autoreset_mode: AutoresetMode = AutoresetMode.NEXT_STEP, **task):
-        self.task, self.num_envs, self.render_mode = PathTask(vehicle, path, **task), num_envs, render_mode
+        self.task, self.num_envs, self.render_mode = PathTask(vehicle, path,
+                                                              **task), num_envs, render_mode
         self.autoreset_mode = AutoresetMode(autoreset_mode)
         self.metadata = {"render_modes": [], "autoreset_mode": self.autoreset_mode}
-        self.single_observation_space, self.single_action_space = self.task.observation_space, self.task.action_space
+        self.single_observation_space, self.single_action_space = (
+            self.task.observation_space, self.task.action_space,
+        )
         self.observation_space = batch_space(self.single_observation_space, num_envs)
         self.action_space = batch_space(self.single_action_space, num_envs)
         self._rngs: list[np.random.Generator | None] = [None] * num_envs
@@ -274,17 +298,20 @@ class PathFollowingVector(gymnasium.vector.VectorEnv):
         self._begin(fresh)
         reasons = np.full(self.num_envs, None, dtype=object)
         if going.any():
-            batch = simulate_batch(task.vehicle, self._x[going], actions[going] * task.effort, dt=task.dt,
-                                   steps=task.substeps, every=task.substeps)
+            batch = simulate_batch(task.vehicle, self._x[going], actions[going] * task.effort,
+                                   dt=task.dt, steps=task.substeps, every=task.substeps)
             self._x[going] = batch.x[-1]
             self._s[going], self._observation[going], reward[going], stopped = task.judged(
                 self._x[going], self._s[going], actions[going])
             ended[going] = stopped | ~batch.ok
-            reasons[np.flatnonzero(going)[~batch.ok]] = [REASONS[int(status)] for status in batch.status[~batch.ok]]
+            reasons[np.flatnonzero(going)[~batch.ok]] = [
+                REASONS[int(status)] for status in batch.status[~batch.ok]
+            ]
             self._k[going] += 1
             cut[going] = self._k[going] >= task.periods
         self._done = ended | cut
-        info = self._infos({"s": self._s, "lateral": self._observation[:, 0] * task.length}, everywhere)
+        info = self._infos({"s": self._s, "lateral": self._observation[:, 0] * task.length},
+                           everywhere)
         failed = np.array([reason is not None for reason in reasons])
         if failed.any():
             info |= {"reason": reasons, "_reason": failed}
@@ -294,13 +321,15 @@ class PathFollowingVector(gymnasium.vector.VectorEnv):
             for i in np.flatnonzero(over):
                 final[i] = self._observation[i].copy()
             self._begin(over)
-            info = self._infos({"s": self._s, "lateral": self._observation[:, 0] * task.length}, everywhere) | {
+            info = self._infos({"s": self._s, "lateral": self._observation[:, 0] * task.length},
+                               everywhere) | {
                 "final_obs": final, "_final_obs": over, "final_info": info, "_final_info": over}
         return self._observation.copy(), reward, ended, cut, info
 
     @staticmethod
     def _infos(values: dict, mask: np.ndarray) -> dict:
-        return {key: np.array(value) for key, value in values.items()} | {f"_{key}": mask.copy() for key in values}
+        return {key: np.array(value) for key,
+                value in values.items()} | {f"_{key}": mask.copy() for key in values}
 
 
 def _source(vehicle):
@@ -310,4 +339,5 @@ def _source(vehicle):
     return urdf_path(vehicle) if isinstance(vehicle, str) and vehicle in urdf_names() else vehicle
 
 
-gymnasium.register("nhmech/PathFollowing-v0", entry_point=PathFollowing, vector_entry_point=PathFollowingVector)
+gymnasium.register("nhmech/PathFollowing-v0", entry_point=PathFollowing,
+                   vector_entry_point=PathFollowingVector)

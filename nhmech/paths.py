@@ -19,9 +19,10 @@ def urdf_path(name: str) -> Path:
 
     name  "carriage", "carriage.urdf" or, for a xacro file, "carriage.urdf.xacro"
 
-    From the package's own file, links resolved, every folder upwards is tried: first its `urdf/`, then its
-    `share/nhmech/urdf/`; the nearest file wins. That one rule finds the file in a source tree, after `pip install` and
-    `pip install -e`, and in an ament workspace with or without `--symlink-install`.
+    From the package's own file, links resolved, every folder upwards is tried: first its `urdf/`,
+    then its `share/nhmech/urdf/`; the nearest file wins. That one rule finds the file in a source
+    tree, after `pip install` and `pip install -e`, and in an ament workspace with or without
+    `--symlink-install`.
 
     Raises `ModelError`, with the names that exist, when there is no such file.
     """
@@ -30,27 +31,43 @@ def urdf_path(name: str) -> Path:
             if (folder / file).is_file():
                 return folder / file
     names = urdf_names()
-    there = ", ".join(names) if names else "none: the folder urdf/ was not installed along with the package"
+    there = (
+        ", ".join(names)
+        if names
+        else "none: the folder urdf/ was not installed along with the package"
+    )
     raise ModelError(f"no URDF of this package is called {name!r}; available: {there}")
 
 
 def urdf_names() -> tuple[str, ...]:
     """Names that `urdf_path` knows, without endings, in alphabetical order."""
-    return tuple(sorted({_stem(f.name) for folder in _folders() for f in folder.iterdir() if _stem(f.name) != f.name}))
+    return tuple(
+        sorted(
+            {
+                _stem(f.name)
+                for folder in _folders()
+                for f in folder.iterdir()
+                if _stem(f.name) != f.name
+            }
+        )
+    )
 
 
 @contextmanager
 def replaced(path: str | os.PathLike) -> Iterator[Path]:
-    """A name of `path`'s own ending to write to, in a new folder beside it. It takes `path`'s place when the block ends
-    well, and is removed when it does not: what is found under `path` is the old file or the whole new one, however many
-    write it at a time. An `OSError` on the way names `path`."""
+    """A name of `path`'s own ending to write to, in a new folder beside it. It takes `path`'s place
+    when the block ends well, and is removed when it does not: what is found under `path` is the old
+    file or the whole new one, however many write it at a time. An `OSError` on the way names
+    `path`."""
     target = Path(os.path.realpath(path))
     try:
-        with tempfile.TemporaryDirectory(prefix=f"{target.name}.", suffix=".new", dir=target.parent) as folder:
+        with tempfile.TemporaryDirectory(prefix=f"{target.name}.", suffix=".new",
+                                         dir=target.parent) as folder:
             yield Path(folder) / target.name
             os.replace(Path(folder) / target.name, target)
     except OSError as error:
-        error.filename = str(path)           # failures of writing do not name it, and nobody knows the other name
+        # failures of writing do not name it, and nobody knows the other name
+        error.filename = str(path)
         raise
 
 
@@ -61,7 +78,8 @@ def _folders() -> list[Path]:
 
 
 def _candidates(name: str) -> tuple[str, ...]:
-    """File names meant by `name`; none where it is not a plain file name, so that no path leads out of our folders."""
+    """File names meant by `name`; none where it is not a plain file name, so that no path leads out
+    of our folders."""
     if not isinstance(name, str) or Path(name).name != name:
         return ()
     return (name,) if _stem(name) != name else (f"{name}.urdf", f"{name}.urdf.xacro")

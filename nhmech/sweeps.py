@@ -23,25 +23,29 @@ if TYPE_CHECKING:
 Function = Callable[[dict[str, Any], np.random.Generator], Mapping[str, Any]]
 
 
-def sweep(fn: Function, cases: Iterable[Mapping[str, Any]], out, *, backend: str = "loky", seed: int = 0,
+def sweep(fn: Function, cases: Iterable[Mapping[str, Any]], out, *, backend: str = "loky",
+          seed: int = 0,
           workers: int = -1, retry: bool = False, progress: bool | None = None) -> pandas.DataFrame:
     """Calls `fn(case, rng)` for every case and returns one row for each, in the order of the cases.
 
     fn        its result is a mapping of names to values that JSON can hold, arrays included
     cases     mappings of names to JSON values; repeated ones are runs of their own
-    out       file of JSON lines to which each result is appended as it arrives; what is in it already is not run again
+    out       file of JSON lines to which each result is appended as it arrives; what is in it
+              already is not run again
     backend   of joblib: "loky" (processes here), "threading", "dask" (the cluster of the active
               `dask.distributed.Client`), or any that was registered
-    seed      with the content of a case it determines `rng`, whatever the order, the backend, and however often a sweep
-              was cut off
+    seed      with the content of a case it determines `rng`, whatever the order, the backend, and
+              however often a sweep was cut off
     workers   how many at once; as many as there are where -1
     retry     runs cases again that ended in an error
     progress  whether a bar is drawn; where None, if standard error is a terminal
 
-    Columns: those of the case, those of the result, `error` (None, or type and text of what `fn` raised) and `seconds`.
+    Columns: those of the case, those of the result, `error` (None, or type and text of what `fn`
+    raised) and `seconds`.
 
-    Raises `NhmechError` where a case is no mapping of JSON values, `out` is in use or not a sweep's, joblib or pandas
-    is missing, the backend does not exist, or a worker died; what was finished by then is kept.
+    Raises `NhmechError` where a case is no mapping of JSON values, `out` is in use or not a
+    sweep's, joblib or pandas is missing, the backend does not exist, or a worker died; what was
+    finished by then is kept.
     """
     joblib, pandas = _needed()
     cases = [_plain(case, i) for i, case in enumerate(cases)]
@@ -49,7 +53,8 @@ def sweep(fn: Function, cases: Iterable[Mapping[str, Any]], out, *, backend: str
     with _opened(Path(out)) as file:
         rows = {row["key"]: row for row in _rows(file) if not (retry and row["error"])}
         todo = [(key, case) for key, case in zip(keys, cases) if key not in rows]
-        for row in _drawn(_results(joblib, fn, todo, backend, workers), len(todo), len(cases) - len(todo), progress):
+        for row in _drawn(_results(joblib, fn, todo, backend, workers), len(todo),
+                          len(cases) - len(todo), progress):
             rows[row["key"]] = row
             file.write(json.dumps(row).encode() + b"\n")
             file.flush()
@@ -72,17 +77,21 @@ def _one(fn: Function, key: str, case: dict[str, Any]) -> dict[str, Any]:
     """A case where it is run: its row, with the error that it ended in."""
     begun, result, error = time.perf_counter(), {}, None
     try:
-        rng = np.random.default_rng(np.random.SeedSequence([int(key[i:i + 8], 16) for i in range(0, 64, 8)]))
+        rng = np.random.default_rng(np.random.SeedSequence([int(key[i:i + 8],
+                                                                16) for i in range(0, 64, 8)]))
         result = json.loads(json.dumps(dict(fn(dict(case), rng)), default=_json))
         if twice := sorted(set(result) & {*case, "error", "seconds"}):
             result = {}
-            raise NhmechError(f"the result has {', '.join(twice)}, which the row has already; give it another name")
+            raise NhmechError(f"the result has {', '.join(twice)}, which the row has already; "
+                              "give it another name")
     except Exception as raised:
         error = f"{type(raised).__name__}: {raised}"
-    return {"key": key, "case": case, "result": result, "error": error, "seconds": time.perf_counter() - begun}
+    return {"key": key, "case": case, "result": result, "error": error,
+            "seconds": time.perf_counter() - begun}
 
 
-def _results(joblib, fn: Function, todo: list[tuple[str, dict]], backend: str, workers: int) -> Iterator[dict]:
+def _results(joblib, fn: Function, todo: list[tuple[str, dict]], backend: str,
+             workers: int) -> Iterator[dict]:
     """Rows as they are finished, in any order."""
     if not todo:
         return
@@ -93,7 +102,8 @@ def _results(joblib, fn: Function, todo: list[tuple[str, dict]], backend: str, w
     except NhmechError:
         raise
     except Exception as error:
-        raise NhmechError(f"the sweep stopped on backend {backend!r}: {type(error).__name__}: {error}. What was "
+        raise NhmechError(f"the sweep stopped on backend {backend!r}: {type(error).__name__}: "
+                          f"{error}. What was "
                           "finished is kept; call it again to go on") from error
 
 
@@ -103,9 +113,20 @@ def _drawn(rows: Iterator[dict], todo: int, finished: int, progress: bool | None
         yield from rows
         return
     from rich.console import Console
-    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+    from rich.progress import (
+        BarColumn,
+        MofNCompleteColumn,
+        Progress,
+        TextColumn,
+        TimeRemainingColumn,
+    )
 
-    columns = MofNCompleteColumn(), BarColumn(), TextColumn("{task.fields[failed]} failed"), TimeRemainingColumn()
+    columns = (
+        MofNCompleteColumn(),
+        BarColumn(),
+        TextColumn("{task.fields[failed]} failed"),
+        TimeRemainingColumn(),
+    )
     with Progress(*columns, console=Console(file=sys.stderr)) as bar:
         task, failed = bar.add_task("", total=finished + todo, completed=finished, failed=0), 0
         for row in rows:
@@ -130,7 +151,8 @@ def _json(value):
 
 
 def _keys(cases: Sequence[dict], seed: int) -> list[str]:
-    """SHA-256 of seed, content and how often it came before: the same case has the same key in every sweep."""
+    """SHA-256 of seed, content and how often it came before: the same case has the same key in
+    every sweep."""
     seen: Counter[str] = Counter()
     keys = []
     for case in cases:

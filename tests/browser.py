@@ -1,4 +1,5 @@
-"""Help for tests that look at a page: the mark that skips them where there is no Chromium, and pictures as arrays."""
+"""Help for tests that look at a page: the mark that skips them where there is no Chromium, and
+pictures as arrays."""
 
 import io
 

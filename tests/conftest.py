@@ -10,9 +10,10 @@ from pathlib import Path
 import pytest
 from support import shipped
 
-from nhmech.simulation import interrupts
+from nhmech.simulation import simulator as step_loop
 
-CASES = Path(__file__).resolve().parents[2] / "shared" / "cases"      # beside the project; not part of it
+# beside the project; not part of it
+CASES = Path(__file__).resolve().parents[2] / "shared" / "cases"
 
 # So a shell starts what it puts in the background; some tests send Ctrl-C.
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
@@ -22,7 +23,7 @@ if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
 @pytest.fixture(autouse=True)
 def nobody_pressed_ctrl_c(monkeypatch):
     """A test that sends Ctrl-C soon after another is not a second press."""
-    monkeypatch.setattr(interrupts, "_latest", -math.inf)
+    monkeypatch.setattr(step_loop, "_latest", -math.inf)
 
 
 @pytest.fixture(scope="session")

@@ -1,8 +1,8 @@
 """The two halves of the package against each other: a robot's description, and a Lagrangian
 written by hand, of the same system.
 
-Only the map of configurations is given by hand. Its derivatives along the vehicle's motion give the velocities and
-accelerations that the Lagrangian's equations must have as well.
+Only the map of configurations is given by hand. Its derivatives along the vehicle's motion give the
+velocities and accelerations that the Lagrangian's equations must have as well.
 """
 
 from __future__ import annotations
@@ -65,14 +65,16 @@ def samples_of(vehicle: Vehicle, place: Callable[[Placed], Sequence]) -> np.ndar
 
 
 def difference(vehicle: Vehicle, constrained: ConstrainedSystem, speeds: Sequence[str],
-               place: Callable[[Placed], Sequence], *, torques: Sequence[str | Mapping[str, float]] = (),
+               place: Callable[[Placed], Sequence], *,
+               torques: Sequence[str | Mapping[str, float]] = (),
                efforts: Mapping[str, float] | None = None, states: int = 8, seed: int = 0) -> float:
     """Largest relative difference of velocities and of accelerations, both as the Lagrangian counts
     them, at random states.
 
     torques  for each of the Lagrangian's inputs, at random values, the vehicle's:
              one of the same value, or several with their factors
-    efforts  values of inputs of the vehicle that the Lagrangian has among its parameters; all other inputs are zero
+    efforts  values of inputs of the vehicle that the Lagrangian has among its parameters; all other
+             inputs are zero
     """
     system, space = vehicle.constrained.system, constrained.system.algebroid
     Q, _ = mapped(vehicle, place)
@@ -96,15 +98,18 @@ def difference(vehicle: Vehicle, constrained: ConstrainedSystem, speeds: Sequenc
         slow = equations.velocity(0, Q_, v_[chosen_speeds], theta).full().ravel()
         rate = equations.acceleration(0, Q_, v_[chosen_speeds], inputs, theta).full().ravel()
         assert np.abs(dv_).max() > 1e-3, "a state at rest proves nothing"
-        worst = max(worst, np.abs(slow - v_).max() / np.abs(v_).max(), np.abs(rate - dv_).max() / np.abs(dv_).max())
+        worst = max(worst, np.abs(slow - v_).max() / np.abs(v_).max(),
+                    np.abs(rate - dv_).max() / np.abs(dv_).max())
     return float(worst)
 
 
 def numbers(vehicle: Vehicle, body: str) -> SimpleNamespace:
     """Mass, centre of mass (3,) and inertia about it (3, 3) of a body, in its frame."""
-    p = {key: vehicle.parameters[f"{body}.{key}"] for key in ("mass", "com_x", "com_y", "com_z", "Ixx", "Iyy", "Izz",
+    p = {key: vehicle.parameters[f"{body}.{key}"] for key in ("mass", "com_x", "com_y", "com_z",
+                                                              "Ixx", "Iyy", "Izz",
                                                               "Ixy", "Ixz", "Iyz")}
-    J = np.array([[p["Ixx"], p["Ixy"], p["Ixz"]], [p["Ixy"], p["Iyy"], p["Iyz"]], [p["Ixz"], p["Iyz"], p["Izz"]]])
+    J = np.array([[p["Ixx"], p["Ixy"], p["Ixz"]], [p["Ixy"], p["Iyy"], p["Iyz"]],
+                  [p["Ixz"], p["Iyz"], p["Izz"]]])
     return SimpleNamespace(mass=p["mass"], com=np.array([p["com_x"], p["com_y"], p["com_z"]]), J=J)
 
 
@@ -128,13 +133,15 @@ def Rz(a) -> ca.SX:
 def velocity_of(p: ca.SX, R: ca.SX, q: ca.SX, rate: ca.SX) -> tuple[ca.SX, ca.SX]:
     """dp/dt, and omega in the world from dR/dt R^T, for p(q) and R(q) along dq/dt = rate."""
     W = ca.reshape(ca.jtimes(ca.reshape(R, 9, 1), q, rate), 3, 3) @ R.T
-    return ca.jtimes(p, q, rate), ca.vertcat(W[2, 1] - W[1, 2], W[0, 2] - W[2, 0], W[1, 0] - W[0, 1]) / 2
+    return ca.jtimes(p, q, rate), ca.vertcat(W[2, 1] - W[1, 2], W[0, 2] - W[2, 0],
+                                             W[1, 0] - W[0, 1]) / 2
 
 
 Frames = dict[str, tuple[ca.SX, ca.SX]]
 
 
-def rigid_bodies(vehicle: Vehicle, names: Sequence[str], frames: Callable[[SimpleNamespace], Frames],
+def rigid_bodies(vehicle: Vehicle, names: Sequence[str],
+                 frames: Callable[[SimpleNamespace], Frames],
                  torques: Mapping[str, str]) -> LagrangianSystem:
     """L = T - V in plain coordinates; frames: q -> {link: (origin, rotation) in W}; torques:
     input -> coordinate on which it acts."""
@@ -145,16 +152,19 @@ def rigid_bodies(vehicle: Vehicle, names: Sequence[str], frames: Callable[[Simpl
             body = numbers(vehicle, link)
             v, omega = velocity_of(p + R @ body.com, R, q, rate)
             own = R.T @ omega
-            total += body.mass * (ca.sumsqr(v) / 2 - 9.81 * (p + R @ body.com)[2]) + ca.dot(own, body.J @ own) / 2
+            total += body.mass * (ca.sumsqr(v) / 2
+                                  - 9.81 * (p + R @ body.com)[2]) + ca.dot(own, body.J @ own) / 2
         return total
 
     return lagrangian_system(euclidean(*names), lagrangian, inputs=tuple(torques),
-                             force=lambda s: {coordinate: vars(s.u)[name] for name, coordinate in torques.items()})
+                             force=lambda s: {coordinate: vars(s.u)[name] for name,
+                                              coordinate in torques.items()})
 
 
 def slip(frames: Callable[[SimpleNamespace], Frames], wheel: str, carrier: str, radius: float,
          direction: Callable[[ca.SX], ca.SX]):
-    """s -> velocity of the wheel's material at its lowest point, along direction(R of the carrier)."""
+    """s -> velocity of the wheel's material at its lowest point, along direction(R of the
+    carrier)."""
     def row(s):
         q, rate = (ca.vertcat(*vars(part).values()) for part in (s.q, s.v))
         C, R = frames(s.q)[wheel]

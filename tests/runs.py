@@ -15,17 +15,20 @@ from nhmech.simulation.run_file import RunFile
 
 # how some of the shipped robots are set going: arguments of `Simulator.reset`
 MOTIONS = {
-    "disc": dict(pose=(0, 0, 0, 0.35, 0, 0.2), xi={"spin_joint": 8.0, "yaw_rate": 0.5, "roll_rate": 0.3}),
+    "disc": dict(pose=(0, 0, 0, 0.35, 0, 0.2),
+                 xi={"spin_joint": 8.0, "yaw_rate": 0.5, "roll_rate": 0.3}),
     "bicycle": dict(pose=(0, 0, 0, 0.1, 0, 0.3), joints={"steering_joint": 0.15},
                     xi={"rear_wheel_joint": 15.0, "roll_rate": 0.4, "steering_joint": 0.5}),
-    "trailers": dict(joints={"front_left_steering_joint": 0.4, "hitch_1_joint": 0.5, "hitch_2_joint": -0.4},
+    "trailers": dict(joints={"front_left_steering_joint": 0.4, "hitch_1_joint": 0.5,
+                             "hitch_2_joint": -0.4},
                      xi={"rear_left_wheel_joint": 12.0, "front_left_steering_joint": -0.9}),
 }
 
 
 def killed(work: Callable[[], object], writes: int, delay: float) -> list[int]:
-    """Does `work`, a run that is saved and does not end, in another process; SIGKILL comes `delay` [s] after so many
-    writes to its run file beyond the header, however busy the machine. Offsets [bytes] that all its writes came to."""
+    """Does `work`, a run that is saved and does not end, in another process; SIGKILL comes `delay`
+    [s] after so many writes to its run file beyond the header, however busy the machine. Offsets
+    [bytes] that all its writes came to."""
     reading, writing = os.pipe()
     child = os.fork()
     if child == 0:
@@ -77,7 +80,9 @@ def rotation(q: np.ndarray) -> np.ndarray:
 def attitude(q: np.ndarray) -> tuple[float, float, float]:
     """yaw, roll, pitch [rad] of R = Rz(yaw) Rx(roll) Ry(pitch)."""
     R = rotation(q)
-    return float(np.arctan2(-R[0, 1], R[1, 1])), float(np.arcsin(R[2, 1])), float(np.arctan2(-R[2, 0], R[2, 2]))
+    return float(np.arctan2(-R[0, 1],
+                            R[1, 1])), float(np.arcsin(R[2, 1])), float(np.arctan2(-R[2, 0],
+                                                                                   R[2, 2]))
 
 
 def yaw(trajectory) -> np.ndarray:
@@ -90,6 +95,8 @@ def residuals(vehicle, trajectory) -> tuple[np.ndarray, np.ndarray]:
     at each recorded state, (N,), (N,)."""
     s, d = vehicle.constrained.system, vehicle.constrained.distribution
     evaluate = ca.Function("residuals", [s.t, s.q, s.v], [
-        ca.norm_inf(d.A @ s.v + d.b) / ca.norm_2(s.v), ca.norm_inf(d.phi) / ca.fmax(1, ca.norm_2(s.q[:3]))])
-    slip, height = evaluate.map(len(trajectory.t))(trajectory.t[None, :], trajectory.q.T, trajectory.v.T)
+        ca.norm_inf(d.A @ s.v + d.b) / ca.norm_2(s.v),
+        ca.norm_inf(d.phi) / ca.fmax(1, ca.norm_2(s.q[:3]))])
+    slip, height = evaluate.map(len(trajectory.t))(trajectory.t[None, :], trajectory.q.T,
+                                                   trajectory.v.T)
     return slip.full().ravel(), height.full().ravel()

@@ -1,4 +1,5 @@
-"""A two-wheeled cart made from Pinocchio alone: what a viewer needs of a vehicle, and a run of it."""
+"""A two-wheeled cart made from Pinocchio alone: what a viewer needs of a vehicle, and a run of
+it."""
 
 from types import SimpleNamespace
 
@@ -44,7 +45,8 @@ class Cart:
 
     def contact_points(self, q):
         pin.forwardKinematics(self.model, self._data, q)
-        wheels = [self._data.oMi[self.model.getJointId(name)].translation for name in self.contact_names]
+        wheels = [self._data.oMi[self.model.getJointId(name)].translation
+                  for name in self.contact_names]
         return np.array(wheels) - RADIUS * np.array(self.ground.normal)
 
 
@@ -59,5 +61,6 @@ def drive(cart: Cart, duration: float = 4.0, speed: float = 0.3, dt: float = 0.0
     for now in t[:-1]:
         yaw_rate = 0.8 * np.sin(1.5 * now)
         rates = [(speed - yaw_rate * HALF_TRACK) / RADIUS, (speed + yaw_rate * HALF_TRACK) / RADIUS]
-        rows.append(pin.integrate(cart.model, rows[-1], dt * np.array([speed, 0, 0, 0, 0, yaw_rate, *rates])))
+        rows.append(pin.integrate(cart.model, rows[-1],
+                                  dt * np.array([speed, 0, 0, 0, 0, yaw_rate, *rates])))
     return SimpleNamespace(t=t, q=np.array(rows))

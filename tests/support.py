@@ -1,4 +1,5 @@
-"""What several test files share: loaded vehicles, random states on the constraint manifold, small robots as text."""
+"""What several test files share: loaded vehicles, random states on the constraint manifold, small
+robots as text."""
 
 from __future__ import annotations
 
@@ -27,19 +28,23 @@ def command_line(*words):
 
 
 @lru_cache(maxsize=None)
-def shipped(name: str, ground: nhmech.Ground = nhmech.Ground(), speeds: tuple[str, ...] | None = None) -> Vehicle:
+def shipped(name: str, ground: nhmech.Ground = nhmech.Ground(),
+            speeds: tuple[str, ...] | None = None) -> Vehicle:
     """A robot of this package, loaded once for all tests (a `Vehicle` does not change)."""
     return nhmech.load(nhmech.urdf_path(name), ground=ground, speeds=speeds)
 
 
 def margin(vehicle: Vehicle, t: float, q: np.ndarray) -> float:
-    """How well the vehicle's frame serves at q: near zero where the choice of speeds is a bad one."""
+    """How well the vehicle's frame serves at q: near zero where the choice of speeds is a bad
+    one."""
     s = vehicle.constrained.system
-    return abs(float(ca.Function("margin", [s.t, s.q, s.theta], [vehicle.frame.margin])(t, q, vehicle.theta)))
+    return abs(float(ca.Function("margin", [s.t, s.q, s.theta],
+                                 [vehicle.frame.margin])(t, q, vehicle.theta)))
 
 
 def serving(vehicle: Vehicle, q: np.ndarray) -> Vehicle:
-    """The vehicle, with rows and speeds chosen again where its own serve badly at q; what a run does."""
+    """The vehicle, with rows and speeds chosen again where its own serve badly at q; what a run
+    does."""
     return vehicle if margin(vehicle, 0.0, q) > 0.05 else vehicle.rechosen(q)
 
 
@@ -49,9 +54,11 @@ def velocity(vehicle: Vehicle, t: float, q: np.ndarray, xi: np.ndarray) -> np.nd
 
 
 def random_states(vehicle: Vehicle, count: int, seed: int, t: float = 0.0):
-    """(vehicle serving there, q, xi, u) with q on the holonomic manifold and all speeds about 1 m/s.
+    """(vehicle serving there, q, xi, u) with q on the holonomic manifold and all speeds about 1
+    m/s.
 
-    q are the poses at which the vehicle decided on its rows: neutral, straight, at steering limits and random ones.
+    q are the poses at which the vehicle decided on its rows: neutral, straight, at steering limits
+    and random ones.
     """
     rng = np.random.default_rng(seed)
     samples = vehicle.constrained.samples
@@ -80,15 +87,18 @@ def moved(q: np.ndarray, x: float, y: float, yaw: float, about=(0.0, 0.0, 0.0)) 
     return q
 
 
-def link(name: str, mass: float = 1.0, inertia=(0.02, 0.03, 0.025), com=(0.0, 0.0, 0.0), body: str = "") -> str:
+def link(name: str, mass: float = 1.0, inertia=(0.02, 0.03, 0.025), com=(0.0, 0.0, 0.0),
+         body: str = "") -> str:
     """A link of a URDF."""
     ixx, iyy, izz = inertia
-    return (f'<link name="{name}"><inertial><origin xyz="{com[0]} {com[1]} {com[2]}"/><mass value="{mass}"/>'
-            f'<inertia ixx="{ixx}" iyy="{iyy}" izz="{izz}" ixy="0" ixz="0" iyz="0"/></inertial>{body}</link>')
+    return (f'<link name="{name}"><inertial><origin xyz="{com[0]} {com[1]} {com[2]}"/><mass '
+            f'value="{mass}"/>'
+            f'<inertia ixx="{ixx}" iyy="{iyy}" izz="{izz}" ixy="0" ixz="0" '
+            f'iyz="0"/></inertial>{body}</link>')
 
 
-def joint(name: str, parent: str, child: str, xyz=(0, 0, 0), rpy=(0, 0, 0), axis=(0, 1, 0), kind: str = "continuous",
-          more: str = "") -> str:
+def joint(name: str, parent: str, child: str, xyz=(0, 0, 0), rpy=(0, 0, 0), axis=(0, 1, 0),
+          kind: str = "continuous", more: str = "") -> str:
     """A joint of a URDF."""
     def text(values):
         return " ".join(str(value) for value in values)

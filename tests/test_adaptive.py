@@ -17,7 +17,8 @@ from nhmech.compile.adaptive import NOT_FINITE, REACHED, TOO_SMALL, compiled_ada
 from nhmech.compile.compiler import find_compiler
 from nhmech.simulation import chart, simulator as loop
 
-needs_compiler = pytest.mark.skipif(find_compiler() is None, reason="no C compiler here (or CC=none)")
+needs_compiler = pytest.mark.skipif(find_compiler() is None,
+                                    reason="no C compiler here (or CC=none)")
 
 
 def system(name: str, rate) -> ca.Function:
@@ -30,8 +31,10 @@ def system(name: str, rate) -> ca.Function:
 @pytest.mark.parametrize("tolerance", [1e-6, 1e-9, 1e-12])
 @pytest.mark.parametrize("span", [0.01, 3.0, 50.0, -3.0])
 def test_a_driven_oscillator_within_its_tolerance(span, tolerance):
-    """x'' = -theta^2 x + u t from rest at 1 has x = cos(theta t) + u (t / theta^2 - sin(theta t) / theta^3)."""
-    adaptive = compiled_adaptive(system("driven", lambda t, x, u, theta: (x[1], -theta ** 2 * x[0] + u * t)))
+    """x'' = -theta^2 x + u t from rest at 1 has x = cos(theta t) + u (t / theta^2 - sin(theta t) /
+    theta^3)."""
+    adaptive = compiled_adaptive(system("driven", lambda t, x, u,
+                                        theta: (x[1], -theta ** 2 * x[0] + u * t)))
     x, u, w = np.array([1.0, 0.0]), 0.3, 2.0
     status, reached = adaptive.run(0.0, span, np.array([u]), np.array([w]), x, tolerance, tolerance)
     assert status == REACHED and reached == span
@@ -41,19 +44,22 @@ def test_a_driven_oscillator_within_its_tolerance(span, tolerance):
 
 @needs_compiler
 def test_steps_are_those_of_scipy():
-    """The same method with the same control: errors of the same size at each tolerance on a stiffening oscillator."""
+    """The same method with the same control: errors of the same size at each tolerance on a
+    stiffening oscillator."""
     rate = system("van_der_pol", lambda t, x, u, theta: (x[1], 3 * (1 - x[0] ** 2) * x[1] - x[0]))
     adaptive = compiled_adaptive(rate)
 
     def scipy(tolerance):
         of = lambda t, y: rate(t, y, 0, 0).full().ravel()
-        solution = solve_ivp(of, (0, 10), [2.0, 0.0], method="DOP853", rtol=tolerance, atol=tolerance)
+        solution = solve_ivp(of, (0, 10), [2.0, 0.0], method="DOP853", rtol=tolerance,
+                             atol=tolerance)
         return solution.y[:, -1]
 
     reference = scipy(1e-13)
     for tolerance in (1e-5, 1e-7, 1e-9):
         x = np.array([2.0, 0.0])
-        assert adaptive.run(0.0, 10.0, np.zeros(1), np.zeros(1), x, tolerance, tolerance) == (REACHED, 10.0)
+        assert adaptive.run(0.0, 10.0, np.zeros(1), np.zeros(1), x, tolerance,
+                            tolerance) == (REACHED, 10.0)
         error, theirs = np.abs(x - reference).max(), np.abs(scipy(tolerance) - reference).max()
         assert error < 20 * max(theirs, tolerance)
 
@@ -66,17 +72,22 @@ def test_a_span_may_be_cut_anywhere():
     for a, b in zip([0, 0.1, 1.7, 1.7001], [0.1, 1.7, 1.7001, 4.0]):
         assert adaptive.run(a, b - a, np.zeros(1), np.zeros(1), parts, 1e-12, 1e-12)[0] == REACHED
     np.testing.assert_allclose(parts, whole, rtol=1e-9)
-    np.testing.assert_allclose(whole[1] ** 2 / 2 - 9.81 * np.cos(whole[0]), -9.81 * np.cos(3.0), rtol=1e-10)
+    np.testing.assert_allclose(whole[1] ** 2 / 2 - 9.81 * np.cos(whole[0]), -9.81 * np.cos(3.0),
+                               rtol=1e-10)
 
 
 @needs_compiler
 def test_where_it_cannot_go_on_it_says_so():
-    blows_up = compiled_adaptive(system("blows_up", lambda t, x, u, theta: (x[0] ** 2, 0)))         # x = 1 / (1 - t)
-    status, reached = blows_up.run(0.0, 2.0, np.zeros(1), np.zeros(1), np.array([1.0, 0.0]), 1e-9, 1e-9)
+    # x = 1 / (1 - t)
+    blows_up = compiled_adaptive(system("blows_up", lambda t, x, u, theta: (x[0] ** 2, 0)))
+    status, reached = blows_up.run(0.0, 2.0, np.zeros(1), np.zeros(1), np.array([1.0, 0.0]), 1e-9,
+                                   1e-9)
     assert status == TOO_SMALL and reached == pytest.approx(1.0, abs=1e-6)
     root = compiled_adaptive(system("root", lambda t, x, u, theta: (ca.sqrt(x[0]), 0)))
-    assert root.run(0.0, 1.0, np.zeros(1), np.zeros(1), np.array([-1.0, 0.0]), 1e-9, 1e-9)[0] == NOT_FINITE
-    assert root.run(0.0, 1.0, np.zeros(1), np.zeros(1), np.array([np.nan, 0.0]), 1e-9, 1e-9)[0] == NOT_FINITE
+    assert root.run(0.0, 1.0, np.zeros(1), np.zeros(1), np.array([-1.0, 0.0]), 1e-9,
+                    1e-9)[0] == NOT_FINITE
+    assert root.run(0.0, 1.0, np.zeros(1), np.zeros(1), np.array([np.nan, 0.0]), 1e-9,
+                    1e-9)[0] == NOT_FINITE
 
 
 DISC = dict(pose=(0, 0, 0, 0.35, 0, 0.2), xi={"spin_joint": 8.0, "yaw_rate": 0.5, "roll_rate": 0.3})
@@ -98,8 +109,8 @@ def whole(name: str, controller=None, **options):
 @needs_compiler
 @pytest.mark.parametrize("name", RUNS)
 def test_what_is_shown_between_steps_is_as_good_as_steps_that_end_there(name, monkeypatch):
-    """The loop goes by steps of its own and interpolates; without it each 10 ms is integrated for itself.
-    Constraints hold either way."""
+    """The loop goes by steps of its own and interpolates; without it each 10 ms is integrated for
+    itself. Constraints hold either way."""
     run = whole(name)
     for t, q, v in list(zip(run.t, run.q, run.v))[::20]:
         rows, phi = shipped(name).constraint_error(t, q, v)
@@ -143,10 +154,13 @@ def test_inputs_are_held_over_their_period_and_no_longer():
     def torques(t, state):
         return np.array([0.1, 0.2]) * (1 if round(t / 0.05) % 2 else -0.5)
 
-    made = Simulator(shipped("differential_drive"), torques, dt=1e-2, control_period=5e-2, integrator="dop853")
+    made = Simulator(shipped("differential_drive"), torques, dt=1e-2, control_period=5e-2,
+                     integrator="dop853")
     made.reset(xi={"forward_speed": 0.3})
     run = made.run(1.0)
-    turned = run.angles[:, [run.names["angles"].index(name) for name in ("left_wheel_joint", "right_wheel_joint")]]
+    turned = run.angles[:,
+                        [run.names["angles"].index(name) for name in ("left_wheel_joint",
+                                                                      "right_wheel_joint")]]
     work = np.sum(run.u[:-1] * np.diff(turned, axis=0), axis=1)
     assert len(np.unique(run.u[:, 0])) == 2
     np.testing.assert_allclose(np.diff(run.energy), work, rtol=0, atol=1e-12 * run.energy.max())
@@ -169,7 +183,9 @@ def test_ctrl_c_ends_an_adaptive_run_cleanly():
 def test_a_disc_that_falls_flat_stops_an_adaptive_run_too():
     made = Simulator(shipped("disc"), dt=1e-3, integrator="dop853")
     made.reset((0, 0, 0, 0.5, 0, 0))
-    with pytest.raises(SimulationError, match="the axle of 'spin_joint' is parallel to the ground's normal") as caught:
+    with pytest.raises(
+        SimulationError, match="the axle of 'spin_joint' is parallel to the ground's normal"
+    ) as caught:
         made.run(3.0)
     run = caught.value.trajectory
     assert len(run) > 100 and np.all(np.diff(run.t) > 0)
@@ -194,9 +210,11 @@ def test_vehicles_move_the_same_with_and_without_a_compiler(name, start, monkeyp
 
 @needs_compiler
 def test_a_failure_carries_the_run_so_far(monkeypatch):
-    simulator = Simulator(shipped("disc"), lambda t, state: np.zeros(0), dt=1e-2, integrator="dop853")
+    simulator = Simulator(shipped("disc"), lambda t, state: np.zeros(0), dt=1e-2,
+                          integrator="dop853")
     simulator.reset(pose=(0, 0, 0, 0.35, 0, 0.2), xi={"spin_joint": 8.0})
     simulator._x[-1] = np.nan
-    with pytest.raises(SimulationError, match="DOP853 stopped at t = 0 s: the rate is not finite") as caught:
+    with pytest.raises(SimulationError,
+                       match="DOP853 stopped at t = 0 s: the rate is not finite") as caught:
         simulator.run(0.1)
     assert len(caught.value.trajectory) >= 1

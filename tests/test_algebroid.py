@@ -1,4 +1,5 @@
-"""Lie algebroids: the structure equations, their checks, and mechanics on them against Euler and Pinocchio."""
+"""Lie algebroids: the structure equations, their checks, and mechanics on them against Euler and
+Pinocchio."""
 
 from __future__ import annotations
 
@@ -10,7 +11,15 @@ import pinocchio as pin
 import pytest
 
 from nhmech import ConstrainedSystem, MechanicsError, gibbs_appell
-from nhmech.mechanics.algebroid import TWIST, LieAlgebroid, circle, euclidean, line, product, special_euclidean
+from nhmech.mechanics.algebroid import (
+    TWIST,
+    LieAlgebroid,
+    circle,
+    euclidean,
+    line,
+    product,
+    special_euclidean,
+)
 from nhmech.mechanics.distribution import assemble
 from nhmech.mechanics.system import LagrangianSystem
 
@@ -33,7 +42,8 @@ def rotation_algebra() -> LieAlgebroid:
                         tuple(ca.SX(ca.DM(m)) for m in c))
 
 
-@pytest.mark.parametrize("algebroid", [special_euclidean(), whole(), euclidean("x", "y"), rotation_algebra()],
+@pytest.mark.parametrize("algebroid",
+                         [special_euclidean(), whole(), euclidean("x", "y"), rotation_algebra()],
                          ids=["SE(3)", "SE(3) x S1 x R", "R2", "so(3)"])
 def test_structure_equations_hold(algebroid):
     algebroid.check(points=5)
@@ -69,14 +79,16 @@ def test_bracket_is_pinocchios_cross():
 
 
 def test_anchor_is_pinocchios_integrate():
-    """dq/dt = rho(q) v against central differences of `pinocchio.integrate`, and tangent to the embedded manifold."""
+    """dq/dt = rho(q) v against central differences of `pinocchio.integrate`, and tangent to the
+    embedded manifold."""
     model = pin.Model()
     free = model.addJoint(0, pin.JointModelFreeFlyer(), pin.SE3.Identity(), "root")
     wheel = model.addJoint(free, pin.JointModelRUBY(), pin.SE3.Identity(), "wheel")
     model.addJoint(wheel, pin.JointModelPX(), pin.SE3.Identity(), "slider")
     algebroid, rng = whole(), np.random.default_rng(1)
     rho = ca.Function("rho", [algebroid.q], [algebroid.anchor,
-                                             ca.jacobian(algebroid.embedding(algebroid.q), algebroid.q)])
+                                             ca.jacobian(algebroid.embedding(algebroid.q),
+                                                         algebroid.q)])
     assert (algebroid.nq, algebroid.nv) == (model.nq, model.nv) == (10, 8)
     assert algebroid.circles == ((7, 6),) and algebroid.quaternions == (3,)
     for _ in range(5):
@@ -90,15 +102,18 @@ def test_anchor_is_pinocchios_integrate():
 
 
 def test_euler_equations():
-    """L = 1/2 w.J w on so(3): the generalised Euler-Lagrange equations are J dw/dt = J w x w + moment."""
+    """L = 1/2 w.J w on so(3): the generalised Euler-Lagrange equations are J dw/dt = J w x w +
+    moment."""
     J = INERTIA.inertia
     v, a, u = ca.SX.sym("v", 3), ca.SX.sym("a", 3), ca.SX.sym("u", 3)
-    system = LagrangianSystem(rotation_algebra(), v, a, lagrangian=ca.dot(v, ca.DM(J) @ v) / 2, force=u, u=u)
+    system = LagrangianSystem(rotation_algebra(), v, a, lagrangian=ca.dot(v, ca.DM(J) @ v) / 2,
+                              force=u, u=u)
     equations = gibbs_appell(ConstrainedSystem(system, assemble([], 3)))
     assert equations.names == ("p", "q", "r")
     for w, moment in np.random.default_rng(2).normal(size=(5, 2, 3)):
         rate = equations.drift(0.0, [], w, moment, [])[1].full().ravel()
-        assert rate == pytest.approx(np.linalg.solve(J, np.cross(J @ w, w) + moment), rel=1e-12, abs=1e-13)
+        assert rate == pytest.approx(np.linalg.solve(J, np.cross(J @ w, w) + moment), rel=1e-12,
+                                     abs=1e-13)
 
 
 def free_body() -> LagrangianSystem:
@@ -109,7 +124,8 @@ def free_body() -> LagrangianSystem:
 
     com = algebroid.q[:3] + rotation(algebroid.q[3:]) @ ca.DM(INERTIA.lever)
     kinetic = ca.dot(v, ca.DM(INERTIA.matrix()) @ v) / 2
-    return LagrangianSystem(algebroid, v, a, lagrangian=kinetic - INERTIA.mass * 9.81 * com[2], force=tau, u=tau)
+    return LagrangianSystem(algebroid, v, a, lagrangian=kinetic - INERTIA.mass * 9.81 * com[2],
+                            force=tau, u=tau)
 
 
 def test_generalised_euler_lagrange_on_se3_is_pinocchios_dynamics():
@@ -119,7 +135,8 @@ def test_generalised_euler_lagrange_on_se3_is_pinocchios_dynamics():
     free = model.addJoint(0, pin.JointModelFreeFlyer(), pin.SE3.Identity(), "root")
     model.appendBodyToJoint(free, INERTIA, pin.SE3.Identity())
     data, system = model.createData(), free_body()
-    gradient = ca.Function("gradient", [system.q, system.v, system.a], [ca.gradient(system.gibbs, system.a)])
+    gradient = ca.Function("gradient", [system.q, system.v, system.a],
+                           [ca.gradient(system.gibbs, system.a)])
     energy = ca.Function("energy", [system.q, system.v], [system.energy])
     equations = gibbs_appell(ConstrainedSystem(system, assemble([], 6)))
     assert sorted(equations.names) == sorted(TWIST)
@@ -128,15 +145,18 @@ def test_generalised_euler_lagrange_on_se3_is_pinocchios_dynamics():
     for _ in range(5):
         q = pin.integrate(model, pin.neutral(model), rng.normal(size=6))
         v, a, tau = rng.normal(size=(3, 6))
-        assert gradient(q, v, a).full().ravel() == pytest.approx(pin.rnea(model, data, q, v, a), rel=1e-12, abs=1e-12)
+        assert gradient(q, v, a).full().ravel() == pytest.approx(pin.rnea(model, data, q, v, a),
+                                                                 rel=1e-12, abs=1e-12)
         rate = equations.drift(0.0, q, v[order], tau, [])[1].full().ravel()
         assert rate == pytest.approx(pin.aba(model, data, q, v, tau)[order], rel=1e-11, abs=1e-11)
-        both = pin.computeKineticEnergy(model, data, q, v) + pin.computePotentialEnergy(model, data, q)
+        both = pin.computeKineticEnergy(model, data, q,
+                                        v) + pin.computePotentialEnergy(model, data, q)
         assert float(energy(q, v)) == pytest.approx(both, rel=1e-13)
 
 
 def test_shapes_are_checked():
     with pytest.raises(MechanicsError, match="dimension 6"):
-        LagrangianSystem(special_euclidean(), ca.SX.sym("v", 5), ca.SX.sym("a", 6), lagrangian=ca.SX(0))
+        LagrangianSystem(special_euclidean(), ca.SX.sym("v", 5), ca.SX.sym("a", 6),
+                         lagrangian=ca.SX(0))
     with pytest.raises(MechanicsError, match="needs a Lagrangian"):
         LagrangianSystem(euclidean("x"), ca.SX.sym("v"), ca.SX.sym("a"))

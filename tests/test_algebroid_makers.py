@@ -13,7 +13,13 @@ import pytest
 from nhmech import MechanicsError
 from nhmech.mechanics.algebroid import bracket, euclidean, product, rotation, special_euclidean
 from nhmech.mechanics.algebroid_makers import (
-    atiyah, curvature, lie_algebra, special_euclidean_2, special_orthogonal, structure_constants)
+    atiyah,
+    curvature,
+    lie_algebra,
+    special_euclidean_2,
+    special_orthogonal,
+    structure_constants,
+)
 from nhmech.mechanics.quasi_velocities import change_of_basis
 from nhmech.mechanics.writing import constrain, lagrangian_system
 from nhmech.systems.example import METHODS
@@ -24,7 +30,8 @@ ALGEBRAS = ("so(3)", "se(2)", "se(3)", "heisenberg", "u(1)")
 def over_space(q):
     """A connection of SO(3) over R^3 without any symmetry."""
     x, y, z = q[0], q[1], q[2]
-    return ca.blockcat([[y * z, ca.sin(x), x], [x ** 2, y * z, ca.cos(y)], [z, x * y, ca.sin(x * z)]])
+    return ca.blockcat([[y * z, ca.sin(x), x], [x ** 2, y * z, ca.cos(y)],
+                        [z, x * y, ca.sin(x * z)]])
 
 
 def over_group(q):
@@ -33,7 +40,8 @@ def over_group(q):
     return ca.blockcat([[x * y, c, s ** 2], [y, x * s, x], [c * s, y ** 2, 1]])
 
 
-# name -> base, group, connection; the second base has structure functions of its own, which enter the curvature
+# name -> base, group, connection; the second base has structure functions of its own, which enter
+# the curvature
 BUNDLES = {"SO(3) over R^3": (euclidean("x", "y", "z"), "so(3)", over_space),
            "SE(2) over SE(2)": (special_euclidean_2(embedded=True), "se(2)", over_group)}
 
@@ -44,7 +52,8 @@ def gauge():
 
 MADE = {
     **{name: lambda name=name: lie_algebra(name) for name in ALGEBRAS},
-    "so(3) world": lambda: lie_algebra(-structure_constants("so(3)"), ("wx", "wy", "wz"), ("rad/s",) * 3),
+    "so(3) world": lambda: lie_algebra(-structure_constants("so(3)"), ("wx", "wy", "wz"),
+                                       ("rad/s",) * 3),
     "SO(3)": special_orthogonal, "SE(2)": special_euclidean_2,
     "SE(2) embedded": lambda: special_euclidean_2(embedded=True),
     "ball on a plane": lambda: product(euclidean("x", "y"), special_orthogonal("ball_")),
@@ -66,7 +75,8 @@ def corrupted(algebroid, g, a, b, by=0.5):
 
 @pytest.mark.parametrize("algebroid, message", [
     (corrupted(special_orthogonal(), 2, 0, 1), r"anchor morphism \[wx, wy\]"),
-    (corrupted(special_euclidean_2(embedded=True), 1, 0, 2, -2.0), r"anchor morphism \[forward_speed, yaw_rate\]"),
+    (corrupted(special_euclidean_2(embedded=True), 1, 0, 2, -2.0),
+     r"anchor morphism \[forward_speed, yaw_rate\]"),
     (corrupted(gauge(), 3, 0, 1, 0.01), r"Jacobi \(x', y', z'\)"),
     (corrupted(gauge(), 4, 1, 3, 0.01), r"Jacobi \(x', y', z'\)"),
     (corrupted(gauge(), 0, 0, 1), r"anchor morphism \[x', y'\]"),
@@ -79,7 +89,8 @@ def test_corrupted_structure_is_named(algebroid, message):
 @pytest.mark.parametrize("make, message", [
     (lambda: lie_algebra("so(4)"), r"no Lie algebra 'so\(4\)'; there are so\(3\), se\(2\)"),
     (lambda: lie_algebra(np.zeros((3, 3, 2))), r"\(3, 3, 3\).*given are \(3, 3, 2\)"),
-    (lambda: lie_algebra(np.abs(structure_constants("so(3)"))), r"antisymmetry \(v2, v3\) fails in component v1 by 2"),
+    (lambda: lie_algebra(np.abs(structure_constants("so(3)"))),
+     r"antisymmetry \(v2, v3\) fails in component v1 by 2"),
     (lambda: lie_algebra(structure_constants("so(3)")
                          + np.einsum("g,ab->gab", [1, 0, 0], [[0, 1, 0], [-1, 0, 0], [0, 0, 0]])),
      r"Jacobi \(v\d, v\d, v\d\) fails in component v2"),
@@ -105,9 +116,13 @@ def test_se2_is_pinocchios_planar_joint(embedded):
         begin = pin.integrate(model, pin.neutral(model), rng.normal(size=3))
         end = pin.integrate(model, begin, v)
         q0 = begin if embedded else np.r_[begin[:2], np.arctan2(begin[3], begin[2])]
-        q = solve_ivp(lambda t, q: rho(q).full() @ v, (0, 1), q0, method="DOP853", rtol=1e-13, atol=1e-14).y[:, -1]
-        assert (q if embedded else np.r_[q[:2], np.cos(q[2]), np.sin(q[2])]) == pytest.approx(end, rel=0, abs=1e-12)
-    cross = np.array([ca.DM(c).full() for c in special_euclidean().structure])[np.ix_(planar, planar, planar)]
+        q = solve_ivp(lambda t, q: rho(q).full() @ v, (0, 1), q0, method="DOP853", rtol=1e-13,
+                      atol=1e-14).y[:, -1]
+        assert (q if embedded else np.r_[q[:2], np.cos(q[2]),
+                                         np.sin(q[2])]) == pytest.approx(end, rel=0, abs=1e-12)
+    cross = np.array([ca.DM(c).full() for c in special_euclidean().structure])[np.ix_(planar,
+                                                                                      planar,
+                                                                                      planar)]
     assert np.array_equal(np.array([ca.DM(c).full() for c in space.structure]), cross)
 
 
@@ -118,7 +133,8 @@ def test_attitude_follows_the_body_angular_velocity():
     assert space.v_names == ("ball_wx", "ball_wy", "ball_wz")
     v = ca.SX.sym("v", 3)
     R = rotation(space.q)
-    rate = ca.Function("rate", [space.q, v], [ca.jtimes(R, space.q, space.anchor @ v), R @ ca.skew(v)])
+    rate = ca.Function("rate", [space.q, v],
+                       [ca.jtimes(R, space.q, space.anchor @ v), R @ ca.skew(v)])
     rng = np.random.default_rng(1)
     for _ in range(5):
         one, other = rate(space.normalise(rng.normal(size=4)), rng.normal(size=3))
@@ -127,13 +143,15 @@ def test_attitude_follows_the_body_angular_velocity():
 
 @pytest.mark.parametrize("name", BUNDLES)
 def test_gauge_algebroid_is_the_product_in_the_adapted_basis(name):
-    """e_i = f_i - A^K_i e_K in base x g gives the same anchor and brackets, by the general change of basis."""
+    """e_i = f_i - A^K_i e_K in base x g gives the same anchor and brackets, by the general change
+    of basis."""
     base, group, connection = BUNDLES[name]
     made, A = atiyah(base, group, connection), ca.SX(connection(base.q))
     eye = ca.SX.eye(3)
-    other = change_of_basis(product(base, lie_algebra(group)), ca.blockcat([[eye, ca.SX(3, 3)], [-A, eye]]),
-                            made.v_names)
-    values = ca.Function("both", [base.q], [ca.veccat(space.anchor, *space.structure) for space in (made, other)])
+    other = change_of_basis(product(base, lie_algebra(group)),
+                            ca.blockcat([[eye, ca.SX(3, 3)], [-A, eye]]), made.v_names)
+    values = ca.Function("both", [base.q],
+                         [ca.veccat(space.anchor, *space.structure) for space in (made, other)])
     rng = np.random.default_rng(2)
     for _ in range(5):
         one, two = (value.full() for value in values(base.normalise(rng.normal(size=base.nq))))
@@ -141,12 +159,15 @@ def test_gauge_algebroid_is_the_product_in_the_adapted_basis(name):
 
 
 def test_flat_connection_has_no_curvature():
-    """B vanishes for A = -g^-1 dg with g = Rx(x) Rz(y), in body components, and not for the opposite sign."""
+    """B vanishes for A = -g^-1 dg with g = Rx(x) Rz(y), in body components, and not for the
+    opposite sign."""
     base = euclidean("x", "y")
     y = base.q[1]
-    angular = ca.blockcat([[ca.cos(y), 0], [-ca.sin(y), 0], [0, 1]])       # body angular velocity of R = Rx(x) Rz(y)
+    # body angular velocity of R = Rx(x) Rz(y)
+    angular = ca.blockcat([[ca.cos(y), 0], [-ca.sin(y), 0], [0, 1]])
     c = structure_constants("so(3)")
-    flat, bent = (ca.Function("B", [base.q], list(curvature(base, c, sign * angular))) for sign in (-1, 1))
+    flat, bent = (ca.Function("B", [base.q],
+                              list(curvature(base, c, sign * angular))) for sign in (-1, 1))
     for q in np.random.default_rng(3).normal(size=(5, 2)):
         assert max(np.abs(B.full()).max() for B in flat.call([q])) <= 1e-15
         assert max(np.abs(B.full()).max() for B in bent.call([q])) > 0.1
@@ -154,18 +175,22 @@ def test_flat_connection_has_no_curvature():
 
 def acceleration(system, method, q, xi, speeds=None, **options):
     """dv/dt of a system without parameters and inputs."""
-    return METHODS[method](constrain(system, **options), speeds).acceleration(0.0, q, xi, [], []).full().ravel()
+    return METHODS[method](constrain(system, **options),
+                           speeds).acceleration(0.0, q, xi, [], []).full().ravel()
 
 
 @pytest.mark.parametrize("method", METHODS)
 def test_euler_poincare_without_configuration(method):
-    """nq = 0: J dw/dt = J w x w (paper 002, eq. (9)) by every former; the multiplier of a Suslov constraint too."""
+    """nq = 0: J dw/dt = J w x w (paper 002, eq. (9)) by every former; the multiplier of a Suslov
+    constraint too."""
     J = np.array([[1.0, 0.1, 0.2], [0.1, 2.0, -0.3], [0.2, -0.3, 3.5]])
-    body = lagrangian_system(lie_algebra("so(3)"), lambda s: ca.bilin(ca.DM(J), ca.vertcat(s.v.wx, s.v.wy, s.v.wz)) / 2)
+    body = lagrangian_system(lie_algebra("so(3)"),
+                             lambda s: ca.bilin(ca.DM(J), ca.vertcat(s.v.wx, s.v.wy, s.v.wz)) / 2)
     names = ("wx", "wy", "wz")
     for w in np.random.default_rng(5).normal(size=(5, 3)):
         euler = np.linalg.solve(J, np.cross(J @ w, w))
-        assert acceleration(body, method, [], w, names) == pytest.approx(euler, rel=1e-12, abs=1e-13)
+        assert acceleration(body, method, [], w,
+                            names) == pytest.approx(euler, rel=1e-12, abs=1e-13)
         suslov = METHODS[method](constrain(body, rows={"no pivoting": lambda s: s.v.wz}), names[:2])
         w[2] = 0
         torque = np.cross(J @ w, w)
@@ -178,21 +203,25 @@ def test_euler_poincare_without_configuration(method):
 
 @pytest.mark.parametrize("method", METHODS)
 def test_sleigh_on_the_algebra_alone(method):
-    """Chaplygin's sleigh on se(2), nq = 0: u' = a w^2, (J + m a^2) w' = -m a u w, lambda = m (u w + a w')."""
+    """Chaplygin's sleigh on se(2), nq = 0: u' = a w^2, (J + m a^2) w' = -m a u w, lambda = m (u w +
+    a w')."""
     m, J, a = 1.3, 0.4, 0.25
     plate = lagrangian_system(lie_algebra("se(2)"), lambda s: (
-        m * (s.v.forward_speed ** 2 + (s.v.lateral_speed + a * s.v.yaw_rate) ** 2) + J * s.v.yaw_rate ** 2) / 2)
+        m * (s.v.forward_speed ** 2
+             + (s.v.lateral_speed + a * s.v.yaw_rate) ** 2) + J * s.v.yaw_rate ** 2) / 2)
     sleigh = METHODS[method](constrain(plate, rows={"blade": lambda s: s.v.lateral_speed}),
                              ("forward_speed", "yaw_rate"))
     for u, w in np.random.default_rng(6).normal(size=(5, 2)):
         rate = -m * a * u * w / (J + m * a ** 2)
         assert sleigh.acceleration(0.0, [], [u, w], [], []).full().ravel() == pytest.approx(
             [a * w ** 2, 0, rate], rel=1e-12, abs=1e-13)
-        assert float(sleigh.multipliers(0.0, [], [u, w], [], [])) == pytest.approx(m * (u * w + a * rate), rel=1e-12)
+        assert float(sleigh.multipliers(0.0, [], [u, w], [],
+                                        [])) == pytest.approx(m * (u * w + a * rate), rel=1e-12)
 
 
 def test_wong_equations():
-    """l = |q'|^2/2 + |zeta|^2/2: q_i'' = B^K_ij q'^j zeta_K and zeta' = (A q') x zeta (paper 002, eq. (14))."""
+    """l = |q'|^2/2 + |zeta|^2/2: q_i'' = B^K_ij q'^j zeta_K and zeta' = (A q') x zeta (paper 002,
+    eq. (14))."""
     space = gauge()
     system = lagrangian_system(space, lambda s: ca.sumsqr(ca.vertcat(*vars(s.v).values())) / 2)
     base, form = replace(euclidean("x", "y", "z"), q=space.q), ca.SX(over_space(space.q))
@@ -207,10 +236,12 @@ def test_wong_equations():
 
 
 def test_gauge_dynamics_is_the_dynamics_upstairs():
-    """L invariant on T(R^3 x SO(3)), with the attitude as a quaternion, gives the same q'' and zeta' as l on TP/G."""
+    """L invariant on T(R^3 x SO(3)), with the attitude as a quaternion, gives the same q'' and
+    zeta' as l on TP/G."""
     J = np.diag([1.0, 2.0, 3.5])
     below = lagrangian_system(gauge(), lambda s: (
-        s.v.x ** 2 + 2 * s.v.y ** 2 + s.v.z ** 2 + ca.bilin(ca.DM(J), ca.vertcat(s.v.wx, s.v.wy, s.v.wz))) / 2)
+        s.v.x ** 2 + 2 * s.v.y ** 2 + s.v.z ** 2
+        + ca.bilin(ca.DM(J), ca.vertcat(s.v.wx, s.v.wy, s.v.wz))) / 2)
     upstairs = product(euclidean("x", "y", "z"), special_orthogonal())
     A = ca.SX(over_space(upstairs.q[:3]))
 
@@ -229,7 +260,8 @@ def test_gauge_dynamics_is_the_dynamics_upstairs():
         w, omega = rng.normal(size=(2, 3))
         one = acceleration(above, "gibbs_appell", q, np.r_[w, omega], upstairs.v_names)
         shift, shift_rate = (value.full().ravel() for value in form(q, w, one[:3]))
-        two = acceleration(below, "gibbs_appell", q[:3], np.r_[w, omega + shift], below.algebroid.v_names)
+        two = acceleration(below, "gibbs_appell", q[:3], np.r_[w, omega + shift],
+                           below.algebroid.v_names)
         assert two == pytest.approx(np.r_[one[:3], one[3:] + shift_rate], rel=1e-10, abs=1e-11)
 
 
@@ -241,7 +273,9 @@ def test_charged_particle(case):
     reference = case("charged_particle")
     m, B = reference["parameters"]["m"], reference["parameters"]["B"]
     space = atiyah(("x", "y", "z"), "u(1)", lambda q: B / 2 * ca.horzcat(-q[1], q[0], 0))
-    system = lagrangian_system(space, lambda s: (m * (s.v.x ** 2 + s.v.y ** 2 + s.v.z ** 2) + s.v.charge ** 2) / 2)
+    system = lagrangian_system(space,
+                               lambda s: (m * (s.v.x ** 2 + s.v.y ** 2
+                                               + s.v.z ** 2) + s.v.charge ** 2) / 2)
     drift = METHODS["gibbs_appell"](constrain(system), space.v_names).drift
     start = reference["initial_state"]
     y0 = np.r_[start["q"], start["v"], start["fibre_momentum"]]
@@ -254,13 +288,15 @@ def test_charged_particle(case):
     run = solve_ivp(rate, (0, 3), y0, method="DOP853", t_eval=times, rtol=1e-13, atol=1e-14).y.T
     for y, sample in zip(run, samples):
         xi = y[6] - B / 2 * (-y[1] * y[3] + y[0] * y[4])
-        assert np.r_[y[:6], xi] == pytest.approx(np.r_[sample["q"], sample["v"], sample["xi"]], rel=0, abs=1e-12)
+        assert np.r_[y[:6], xi] == pytest.approx(np.r_[sample["q"], sample["v"], sample["xi"]],
+                                                 rel=0, abs=1e-12)
 
 
 def test_structure_with_a_parameter_is_checked():
     """A symbol in the connection that is no configuration is held at a random value."""
     charge = ca.SX.sym("charge")
-    space = atiyah(("x", "y"), "so(3)", lambda q: charge * ca.blockcat([[q[1], 0], [0, q[0]], [q[0], q[1]]]))
+    space = atiyah(("x", "y"), "so(3)",
+                   lambda q: charge * ca.blockcat([[q[1], 0], [0, q[0]], [q[0], q[1]]]))
     space.check()
     with pytest.raises(MechanicsError, match="Jacobi"):
         corrupted(space, 2, 0, 1, charge).check()

@@ -1,4 +1,5 @@
-"""Two-wheeled pendulums: standing, driving, stopping, turning on the spot; the shipped one and a leaning robot."""
+"""Two-wheeled pendulums: standing, driving, stopping, turning on the spot; the shipped one and a
+leaning robot."""
 
 from __future__ import annotations
 
@@ -14,7 +15,8 @@ import nhmech
 from nhmech.control.balance import Balance
 
 STEP, PERIOD = 1e-3, 5e-3
-DRIVE, STOP, TURN, END = 1.0, 4.0, 7.0, 11.0       # [s] when it drives off, stops, begins to turn, stops again
+# [s] when it drives off, stops, begins to turn, stops again
+DRIVE, STOP, TURN, END = 1.0, 4.0, 7.0, 11.0
 
 
 # beside the project; not part of it
@@ -56,13 +58,15 @@ def test_drives_stops_and_turns_on_the_spot_upright(name):
     assert np.abs(forward[during(STOP - 0.3, STOP)] / speed - 1).max() < 0.02
     assert np.abs(forward[during(TURN - 0.5, TURN)]).max() < 0.01
     assert np.abs(yaw_rate[during(END - 0.5, END)] / turn - 1).max() < 0.02
-    spot = np.array([vehicle.contact_points(q).mean(axis=0)[:2] for q in run.q[during(TURN, END + 2.5)]])
+    spot = np.array([vehicle.contact_points(q).mean(axis=0)[:2] for q in run.q[during(TURN,
+                                                                                      END + 2.5)]])
     assert np.linalg.norm(spot - spot[0], axis=1).max() < 0.02
     assert (np.abs(forward[-1]) < 0.01 and np.abs(yaw_rate[-1]) < 0.01
             and abs(pitches(run)[-1] - standing) < np.deg2rad(0.5))
 
 
-@pytest.mark.parametrize("name, lean", [("pendulum", 15), ("pendulum", -15), ("upkie", 15), ("upkie", -15)])
+@pytest.mark.parametrize("name, lean",
+                         [("pendulum", 15), ("pendulum", -15), ("upkie", 15), ("upkie", -15)])
 def test_recovers_from_fifteen_degrees(name, lean):
     vehicle = robot(name)
     controller = Balance(vehicle, period=PERIOD)
@@ -83,8 +87,10 @@ def test_without_control_it_falls():
 
 @pytest.mark.parametrize("shift", [0.0, 0.01, -0.02])
 def test_stands_with_its_centre_of_mass_above_the_axle(shift):
-    """A load before the axle: it leans back until the whole centre of mass is above the line of contact."""
-    vehicle = shipped("pendulum").with_parameters({"payload.mass": 0.2, "payload.x": shift, "payload.z": 0.05})
+    """A load before the axle: it leans back until the whole centre of mass is above the line of
+    contact."""
+    vehicle = shipped("pendulum").with_parameters({"payload.mass": 0.2, "payload.x": shift,
+                                                   "payload.z": 0.05})
     controller = Balance(vehicle)
     q = controller.start["q"]
     over = vehicle.contact_points(q).mean(axis=0)
@@ -101,6 +107,7 @@ def test_balance_says_what_to_do():
     steep = nhmech.Ground(normal=(-np.sin(1.2), 0, np.cos(1.2)))
     low = nhmech.load(nhmech.urdf_path("pendulum"), ground=steep).with_parameters(
         {"payload.mass": 0.6, "payload.z": -0.06})
-    with pytest.raises(nhmech.errors.ModelError, match="'pendulum' has no standing equilibrium near upright: "
+    with pytest.raises(nhmech.errors.ModelError,
+                       match="'pendulum' has no standing equilibrium near upright: "
                                                        ".* Is its centre of mass"):
         Balance(low)

@@ -13,13 +13,21 @@ from support import SHIPPED, random_states, shipped
 
 import nhmech
 from nhmech.compile.compiler import find_compiler
-from nhmech.compile.lanes import FALLEN, NOT_FINITE, OFF, SINGULAR, LaneState, Limits, compiled_lanes
+from nhmech.compile.lanes import (
+    FALLEN,
+    NOT_FINITE,
+    OFF,
+    SINGULAR,
+    LaneState,
+    Limits,
+    compiled_lanes,
+)
 from nhmech.compile.mapped import Mapped
-from nhmech.simulation import lane_step
+from nhmech.simulation import batch_input
+from nhmech.simulation.batch_input import stepper
 from nhmech.simulation.integrators import INLINE, rk4
-from nhmech.simulation.lane_step import stepper
 from nhmech.systems import load_system
-from nhmech.vehicle.multipliers import reactions
+from nhmech.vehicle.reactions import reactions
 
 needs_compiler = pytest.mark.skipif(find_compiler() is None, reason="no C compiler")
 DRIVING = {"left_wheel_joint": 4.0, "right_wheel_joint": 2.5}
@@ -34,7 +42,8 @@ def drive():
 def start(drive):
     """Seven cases: not a whole number of vectors of any width."""
     rng = np.random.default_rng(3)
-    return nhmech.start_states(drive, [(*rng.normal(size=2), rng.uniform(-3, 3)) for _ in range(7)], xi=DRIVING)
+    return nhmech.start_states(drive, [(*rng.normal(size=2), rng.uniform(-3, 3)) for _ in range(7)],
+                               xi=DRIVING)
 
 
 @pytest.fixture(scope="module")
@@ -50,13 +59,14 @@ def scalar_run(vehicle, x0, controller, duration, *, every=1, control_period=Non
     return simulator.run(duration, every=every)
 
 
-# -- the same steps ----------------------------------------------------------------------------------------------------
+# -- the same steps --------------------------------------------------------------------------------
 @pytest.mark.parametrize("name", SHIPPED)
 def test_one_step_agrees_with_the_scalar_step(name):
     vehicle = shipped(name)
     made = stepper(vehicle)
     equations, flat = made.equations, made.flat
-    states = [(q, xi, u) for chosen, q, xi, u in random_states(vehicle, 5, seed=7) if chosen is vehicle]
+    states = [(q, xi, u) for chosen, q, xi,
+              u in random_states(vehicle, 5, seed=7) if chosen is vehicle]
     x0 = np.array([flat.flatten(q, xi) for q, xi, _ in states])
     u = np.array([u for *_, u in states])
     batch = nhmech.simulate_batch(vehicle, x0, u, dt=1e-3, steps=1)
@@ -64,12 +74,14 @@ def test_one_step_agrees_with_the_scalar_step(name):
     for i in range(len(states)):
         # put onto the constraints, as a batch does first
         start = step(0.0, x0[i], u[i], vehicle.theta, 0.0)[0].copy()
-        expected, q, v, health = (part.copy() for part in step(0.0, start, u[i], vehicle.theta, 1e-3))
+        expected, q, v, health = (part.copy() for part in step(0.0, start, u[i], vehicle.theta,
+                                                               1e-3))
         if batch.ok[i]:
             np.testing.assert_allclose(batch.x[-1, i], expected, rtol=1e-12, atol=1e-12)
             np.testing.assert_allclose(batch.q()[i], q, rtol=1e-12, atol=1e-12)
             np.testing.assert_allclose(batch.v()[i], v, rtol=1e-12, atol=1e-11)
-        else:                                                              # a sample at which other speeds serve
+        # a sample at which other speeds serve
+        else:
             assert batch.status[i] == SINGULAR and abs(health[1]) < 0.1
     assert batch.ok.any()
 
@@ -88,12 +100,16 @@ def test_runs_agree_with_the_simulator_and_stay_on_the_constraints(name, xi):
         np.testing.assert_allclose(batch.xi[:, i], run.xi, rtol=1e-10, atol=1e-10)
         np.testing.assert_allclose(batch.q()[i], run.q[-1], rtol=1e-10, atol=1e-10)
         rates, phi = vehicle.constraint_error(0.4, batch.q()[i], batch.v()[i])
-        assert np.abs(phi).max() <= 1e-12 * max(1.0, np.linalg.norm(batch.q()[i, :3])) and np.abs(rates).max() < 1e-10
+        assert (
+            np.abs(phi).max() <= 1e-12 * max(1.0, np.linalg.norm(batch.q()[i, :3]))
+            and np.abs(rates).max() < 1e-10
+        )
     assert np.abs(np.linalg.norm(batch.x[:, :, 3:7], axis=2) - 1).max() < 1e-15 * 4
 
 
 def test_both_ways_of_writing_the_step_are_tried():
-    """One expression for small systems, calls for large ones: the test above means little if all were of one kind."""
+    """One expression for small systems, calls for large ones: the test above means little if all
+    were of one kind."""
     costs = [stepper(shipped(name)).cost for name in ("differential_drive", "bicycle")]
     assert costs[0] < INLINE < costs[1]
 
@@ -106,24 +122,27 @@ def test_a_system_without_wheels():
     heading = batch.column("phi")
     np.testing.assert_allclose(heading[-1], heading[0] + 0.4, rtol=1e-12, atol=1e-12)
     speed = np.hypot(*batch.v().T[:2])
-    np.testing.assert_allclose(speed, np.hypot(*batch.v(0).T[:2]), rtol=1e-9)          # a circle at constant speed
+    # a circle at constant speed
+    np.testing.assert_allclose(speed, np.hypot(*batch.v(0).T[:2]), rtol=1e-9)
     assert batch.multipliers().shape == (5, 1)
     with pytest.raises(nhmech.SimulationError, match="only a vehicle has wheels"):
         batch.reactions()
 
 
-# -- inputs ------------------------------------------------------------------------------------------------------------
+# -- inputs ----------------------------------------------------------------------------------------
 @pytest.mark.parametrize("count", [1, 3, 4, 5])
 def test_any_number_of_cases_gives_the_same_numbers(drive, start, efforts, count):
     whole = nhmech.simulate_batch(drive, start, efforts, dt=1e-3, steps=50, every=10)
-    part = nhmech.simulate_batch(drive, start[-count:], efforts[-count:], dt=1e-3, steps=50, every=10)
+    part = nhmech.simulate_batch(drive, start[-count:], efforts[-count:], dt=1e-3, steps=50,
+                                 every=10)
     assert part.x.shape == (6, count, start.shape[1]) and len(part) == count
     np.testing.assert_array_equal(part.x, whole.x[:, -count:])
 
 
 def test_threads_change_nothing(drive, start, efforts):
     x0, u = np.tile(start, (9, 1)), np.tile(efforts, (9, 1))
-    runs = [nhmech.simulate_batch(drive, x0, u, dt=1e-3, steps=60, every=7, threads=n) for n in (1, 2, 3, 100)]
+    runs = [nhmech.simulate_batch(drive, x0, u, dt=1e-3, steps=60, every=7,
+                                  threads=n) for n in (1, 2, 3, 100)]
     for run in runs[1:]:
         np.testing.assert_array_equal(run.x, runs[0].x)
 
@@ -136,11 +155,13 @@ def test_a_policy_is_asked_once_per_control_period(drive, start):
         assert x.shape == start.shape and not x.flags.writeable
         return 0.1 * (np.array([3.0, 2.0]) - x[:, -2:])
 
-    batch = nhmech.simulate_batch(drive, start, policy, dt=1e-3, steps=95, control_every=10, every=5)
+    batch = nhmech.simulate_batch(drive, start, policy, dt=1e-3, steps=95, control_every=10,
+                                  every=5)
     assert moments == pytest.approx([i * 1e-2 for i in range(10)], abs=1e-15)
 
     def controller(t, state):
-        return 0.1 * (np.array([3.0, 2.0]) - np.array([state.xi["left_wheel_joint"], state.xi["right_wheel_joint"]]))
+        return 0.1 * (np.array([3.0, 2.0]) - np.array([state.xi["left_wheel_joint"],
+                                                       state.xi["right_wheel_joint"]]))
 
     run = scalar_run(drive, start[2], controller, 0.095, every=5, control_period=1e-2)
     np.testing.assert_allclose(batch.xi[:, 2], run.xi, rtol=1e-11)
@@ -151,10 +172,12 @@ def test_inputs_given_for_each_period_equal_a_policy_that_reads_them_out(drive, 
     table = np.random.default_rng(5).normal(size=(13, 7, 2)) * 0.05
     batch = nhmech.simulate_batch(drive, start, table, dt=1e-3, steps=50, control_every=4, every=3)
     periods = iter(table)
-    same = nhmech.simulate_batch(drive, start, lambda t, x: next(periods), dt=1e-3, steps=50, control_every=4, every=3)
+    same = nhmech.simulate_batch(drive, start, lambda t, x: next(periods), dt=1e-3, steps=50,
+                                 control_every=4, every=3)
     np.testing.assert_array_equal(batch.x, same.x)
     np.testing.assert_array_equal(batch.u, same.u)
-    turned = np.asfortranarray(table[:, ::-1])[:, ::-1]                     # the same numbers behind other strides
+    # the same numbers behind other strides
+    turned = np.asfortranarray(table[:, ::-1])[:, ::-1]
     strided = nhmech.simulate_batch(drive, np.asfortranarray(start), turned, dt=1e-3, steps=50,
                                     control_every=4, every=3)
     np.testing.assert_array_equal(strided.x, batch.x)
@@ -163,7 +186,9 @@ def test_inputs_given_for_each_period_equal_a_policy_that_reads_them_out(drive, 
 def test_no_input_one_input_and_the_arrays_of_the_caller(drive, start, efforts):
     before = start.copy()
     none = nhmech.simulate_batch(drive, start, dt=1e-3, steps=20)
-    np.testing.assert_array_equal(none.x, nhmech.simulate_batch(drive, start, np.zeros((7, 2)), dt=1e-3, steps=20).x)
+    np.testing.assert_array_equal(none.x,
+                                  nhmech.simulate_batch(drive, start, np.zeros((7, 2)), dt=1e-3,
+                                                        steps=20).x)
     one = nhmech.simulate_batch(drive, start, efforts[0], dt=1e-3, steps=20)
     seven = nhmech.simulate_batch(drive, start, np.tile(efforts[0], (7, 1)), dt=1e-3, steps=20)
     np.testing.assert_array_equal(one.x, seven.x)
@@ -191,19 +216,22 @@ def test_parameters_of_each_case(drive):
         found = batch.reactions()
         for name, force in zip(found.names, found.forces[i]):
             contact, direction = name.rsplit("/", 1)
-            assert force == pytest.approx(expected.components[contact][direction], rel=1e-9, abs=1e-9)
+            assert force == pytest.approx(expected.components[contact][direction], rel=1e-9,
+                                          abs=1e-9)
     assert np.ptp(batch.xi[-1], axis=0).min() > 1e-3
     same = nhmech.simulate_batch(symbolic, x0, u, dt=1e-3, steps=20)
     given = nhmech.simulate_batch(symbolic, x0, u, dt=1e-3, steps=20, theta=symbolic.theta)
     np.testing.assert_array_equal(same.x, given.x)
 
 
-# -- reactions ---------------------------------------------------------------------------------------------------------
-@pytest.mark.parametrize("name", ["differential_drive", "ackermann_car", "bicycle", "mecanum", "trailers"])
+# -- reactions -------------------------------------------------------------------------------------
+@pytest.mark.parametrize("name",
+                         ["differential_drive", "ackermann_car", "bicycle", "mecanum", "trailers"])
 def test_reactions_and_friction_of_each_case(name):
     """Against the second method, Pinocchio's matrices, case by case."""
     vehicle = shipped(name)
-    states = [(q, xi, u) for chosen, q, xi, u in random_states(vehicle, 5, seed=8) if chosen is vehicle]
+    states = [(q, xi, u) for chosen, q, xi,
+              u in random_states(vehicle, 5, seed=8) if chosen is vehicle]
     flat = stepper(vehicle).flat
     batch = nhmech.simulate_batch(vehicle, [flat.flatten(q, xi) for q, xi, _ in states],
                                   [u for *_, u in states], dt=1e-4, steps=1)
@@ -215,15 +243,18 @@ def test_reactions_and_friction_of_each_case(name):
         for column, contact in enumerate(found.contacts):
             parts = expected.components[contact]
             for direction, force in parts.items():
-                assert found.forces[i, found.names.index(f"{contact}/{direction}")] == pytest.approx(
+                assert found.forces[i,
+                                    found.names.index(f"{contact}/{direction}")] == pytest.approx(
                     force, rel=1e-7, abs=1e-9 * size)
             if parts["normal"] > 1e-3 * size:
-                slip = np.sqrt(sum(force ** 2 for direction, force in parts.items() if direction != "normal"))
-                assert found.friction[i, column] == pytest.approx(slip / parts["normal"], rel=1e-6, abs=1e-9)
+                slip = np.sqrt(sum(force ** 2 for direction,
+                                   force in parts.items() if direction != "normal"))
+                assert found.friction[i, column] == pytest.approx(slip / parts["normal"], rel=1e-6,
+                                                                  abs=1e-9)
                 assert found.normal[i, column] == pytest.approx(parts["normal"], rel=1e-7)
 
 
-# -- stopping ----------------------------------------------------------------------------------------------------------
+# -- stopping --------------------------------------------------------------------------------------
 def test_a_case_that_fails_stops_and_the_others_go_on(drive, start, efforts):
     def policy(t, x):
         u = efforts.copy()
@@ -245,9 +276,10 @@ def test_a_case_that_fails_stops_and_the_others_go_on(drive, start, efforts):
 
 def test_when_all_have_failed_the_policy_is_asked_no_more(drive, start):
     calls = []
-    batch = nhmech.simulate_batch(drive, start, lambda t, x: calls.append(t) or np.full((7, 2), np.nan),
-                                  dt=1e-3, steps=100)
-    assert (len(calls) == 1 and not batch.ok.any() and np.all(batch.stopped_at == 0) and np.isfinite(batch.x).all()
+    batch = nhmech.simulate_batch(drive, start, lambda t,
+                                  x: calls.append(t) or np.full((7, 2), np.nan), dt=1e-3, steps=100)
+    assert (len(calls) == 1
+            and not batch.ok.any() and np.all(batch.stopped_at == 0) and np.isfinite(batch.x).all()
             and len(batch.t) == 101)
 
 
@@ -263,25 +295,33 @@ def test_a_disc_that_lies_down_stops_where_the_simulator_stops():
             simulator.run(0.6)
         assert 0 < batch.stopped_at[i] <= error.value.trajectory.t[-1] + 1e-12
         k = int(round(batch.stopped_at[i] / 1e-3))
-        np.testing.assert_allclose(batch.xi[k, i], error.value.trajectory.xi[k], rtol=1e-9, atol=1e-9)
+        np.testing.assert_allclose(batch.xi[k, i], error.value.trajectory.xi[k], rtol=1e-9,
+                                   atol=1e-9)
 
 
 def test_independent_speeds_that_go_bad_and_steps_that_are_too_long():
-    """Steered far beyond its limit, a car turns about one of its wheels, whose rate is then no speed to go by."""
+    """Steered far beyond its limit, a car turns about one of its wheels, whose rate is then no
+    speed to go by."""
     car = shipped("ackermann_car")
     x0 = np.concatenate([nhmech.start_states(car, [(0, 0, 0)],
-                                             xi={"front_left_steering_joint": rate, "rear_left_wheel_joint": 2.0})
+                                             xi={"front_left_steering_joint": rate,
+                                                 "rear_left_wheel_joint": 2.0})
                          for rate in (5.0, 0.5)])
     batch = nhmech.simulate_batch(car, x0, dt=1e-3, steps=400, every=100)
     assert batch.status.tolist() == [SINGULAR, 0] and 0.1 < batch.stopped_at[0] < 0.4
     assert "independent speeds" in batch.reason(0)
     long = nhmech.simulate_batch(car, x0[1:], dt=1.0, steps=5)
-    assert long.status.tolist() == [OFF] and long.stopped_at.tolist() == [0.0] and "smaller dt" in long.reason(0)
+    assert (
+        long.status.tolist() == [OFF]
+        and long.stopped_at.tolist() == [0.0]
+        and "smaller dt" in long.reason(0)
+    )
 
 
-# -- what is refused ---------------------------------------------------------------------------------------------------
+# -- what is refused -------------------------------------------------------------------------------
 @pytest.mark.parametrize("changes, message", [
-    ({"x0": np.zeros((3, 4))}, r"x0 has shape \(3, 4\), expected \(N, 11\) with columns x, y, z, qx"),
+    ({"x0": np.zeros((3, 4))},
+     r"x0 has shape \(3, 4\), expected \(N, 11\) with columns x, y, z, qx"),
     ({"x0": np.zeros((0, 11))}, "x0 has shape"),
     ({"x0": "fast"}, "x0 is no array of numbers"),
     ({"x0": np.full((7, 11), np.nan)}, r"x0\[0, 0\] \(x\) = nan must be finite"),
@@ -297,9 +337,11 @@ def test_independent_speeds_that_go_bad_and_steps_that_are_too_long():
     ({"every": -1}, "every = -1"),
     ({"control_every": 0}, "control_every = 0"),
     ({"threads": 0}, "threads = 0"),
-    ({"u": lambda t, x: np.zeros(3)}, r"policy <lambda> gave shape \(3,\) at t = 0 s, expected \(7, 2\)"),
+    ({"u": lambda t, x: np.zeros(3)},
+     r"policy <lambda> gave shape \(3,\) at t = 0 s, expected \(7, 2\)"),
     ({"u": lambda t, x: x["yaw"]}, "policy <lambda> raised IndexError at t = 0 s"),
-    ({"u": lambda x: 0 * x}, r"policy <lambda> raised TypeError .* were given; it must take \(t, x\)$"),
+    ({"u": lambda x: 0 * x},
+     r"policy <lambda> raised TypeError .* were given; it must take \(t, x\)$"),
 ])
 def test_bad_input_is_refused_with_names(drive, start, changes, message):
     given = {"x0": start, "u": None, "dt": 1e-3, "steps": 20, **changes}
@@ -312,7 +354,8 @@ def test_a_start_above_the_ground_is_refused_with_its_height(drive, start):
     lifted[3, 2] += 0.02
     with pytest.raises(nhmech.SimulationError, match=r"case 3 \(one of 1 such\).*\|phi\| = 0.02 m"):
         nhmech.simulate_batch(drive, lifted, dt=1e-3, steps=1)
-    lifted[3, 2] -= 0.02 - 1e-8                                              # a residue is taken away
+    # a residue is taken away
+    lifted[3, 2] -= 0.02 - 1e-8
     batch = nhmech.simulate_batch(drive, lifted, dt=1e-3, steps=1)
     assert np.abs(drive.constraint_error(0.0, batch.q(0)[3], batch.v(0)[3])[1]).max() < 1e-12
 
@@ -322,31 +365,38 @@ def test_columns_by_name(drive, start, efforts):
     # a speed before an angle
     np.testing.assert_array_equal(batch.column("left_wheel_joint"), batch.xi[:, :, 0])
     np.testing.assert_array_equal(batch.column("qw"), batch.x[:, :, 6])
-    with pytest.raises(nhmech.SimulationError, match="no column 'speed'; there are .*right_wheel_joint"):
+    with pytest.raises(nhmech.SimulationError,
+                       match="no column 'speed'; there are .*right_wheel_joint"):
         batch.column("speed")
 
 
-# -- the arithmetic of lanes -------------------------------------------------------------------------------------------
+# -- the arithmetic of lanes -----------------------------------------------------------------------
 @needs_compiler
 def test_every_operation_on_lanes_agrees_with_the_virtual_machine():
     """All that CasADi writes for SX, at ordinary numbers, zeros of both signs, multiples of pi/2,
     large ones, inf and NaN (12345 here)."""
     a, b, c = (ca.SX.sym(name) for name in "abc")
-    values = [ca.sin(a), ca.cos(a), ca.tan(a), ca.sqrt(a), ca.exp(a), ca.log(a), ca.asin(a), ca.acos(a), ca.atan(a),
-              ca.sinh(a), ca.cosh(a), ca.tanh(a), ca.asinh(a), ca.acosh(a), ca.atanh(a), ca.erf(a), ca.log1p(a),
-              ca.expm1(a), ca.floor(a), ca.ceil(a), ca.fabs(a), ca.sign(a), -a, 1 / a, a / 0.44, a ** 2, a ** 3,
-              a ** b, ca.fmin(a, b), ca.fmax(a, b), ca.atan2(a, b), ca.fmod(a, b), ca.remainder(a, b),
-              ca.copysign(a, b), ca.hypot(a, b), a < b, a <= b, ca.eq(a, b), ca.ne(a, b), ca.logic_and(a, b),
+    values = [ca.sin(a), ca.cos(a), ca.tan(a), ca.sqrt(a), ca.exp(a), ca.log(a), ca.asin(a),
+              ca.acos(a), ca.atan(a),
+              ca.sinh(a), ca.cosh(a), ca.tanh(a), ca.asinh(a), ca.acosh(a), ca.atanh(a), ca.erf(a),
+              ca.log1p(a),
+              ca.expm1(a), ca.floor(a), ca.ceil(a), ca.fabs(a), ca.sign(a), -a, 1 / a, a / 0.44,
+              a ** 2, a ** 3, a ** b, ca.fmin(a, b), ca.fmax(a, b), ca.atan2(a, b), ca.fmod(a, b),
+              ca.remainder(a, b),
+              ca.copysign(a, b), ca.hypot(a, b), a < b, a <= b, ca.eq(a, b), ca.ne(a, b),
+              ca.logic_and(a, b),
               ca.logic_or(a, b), ca.logic_not(a), ca.if_else(a < b, b, c), a - b, a * b]
     n = len(values)
     x, t, dt, u = ca.SX.sym("x", n), ca.SX.sym("t"), ca.SX.sym("dt"), ca.SX.sym("u", 3)
-    tame = [ca.if_else(ca.logic_or(value < 0, value >= 0), ca.fmin(ca.fmax(value, -1e300), 1e300), 12345)
+    tame = [ca.if_else(ca.logic_or(value < 0, value >= 0), ca.fmin(ca.fmax(value, -1e300), 1e300),
+                       12345)
             for value in values]
     after = ca.substitute(ca.vertcat(*tame), ca.vertcat(a, b, c), u)
     step = ca.Function("step", [t, x, u, ca.SX.sym("theta", 0), dt], [after, ca.DM([0, 1, 1])])
     rng = np.random.default_rng(2)
     special = [0.0, -0.0, 1.0, -1.0, 2.0, np.nan, np.inf, -np.inf, 1e7, -3e15]
-    u = np.concatenate([rng.normal(size=(400, 3)), rng.normal(size=(200, 3)) * 1e4, rng.choice(special, size=(400, 3)),
+    u = np.concatenate([rng.normal(size=(400, 3)), rng.normal(size=(200, 3)) * 1e4,
+                        rng.choice(special, size=(400, 3)),
                         np.pi / 2 * rng.integers(-600_000, 600_000, size=(200, 3))])
     none = np.zeros((len(u), 0))
     expected = step.map(len(u))(0, np.zeros((n, len(u))), u.T, none.T, 0)[0].full()
@@ -364,8 +414,13 @@ def test_the_library_is_bound_to_the_processor():
     from nhmech.compile.lanes import find_vector_compiler
 
     plain, vector = find_compiler(), find_vector_compiler()
-    assert vector.path == plain.path and vector.version.startswith(plain.version) and vector.version != plain.version
-    assert "-march=native" in vector.flags(100) and not any("fast-math" in flag for flag in vector.flags(100))
+    assert (
+        vector.path == plain.path
+        and vector.version.startswith(plain.version)
+        and vector.version != plain.version
+    )
+    assert "-march=native" in vector.flags(100) and not any("fast-math" in flag
+                                                            for flag in vector.flags(100))
 
 
 @needs_compiler
@@ -373,8 +428,10 @@ def test_the_virtual_machine_gives_the_same(drive, start, efforts, monkeypatch):
     made = stepper(drive)
     mapped = Mapped(made.step)
     table = np.random.default_rng(9).normal(size=(5, 7, 2)) * 0.05
-    table[2, 6] = 1e300                                                      # one case goes astray, in both
-    compiled = nhmech.simulate_batch(drive, start, table, dt=1e-3, steps=9, control_every=2, every=2)
+    # one case goes astray, in both
+    table[2, 6] = 1e300
+    compiled = nhmech.simulate_batch(drive, start, table, dt=1e-3, steps=9, control_every=2,
+                                     every=2)
     monkeypatch.setattr("nhmech.simulation.batch.stepper",
                         lambda given, device: type(made)(**{**vars(made), "runner": mapped}))
     for threads in (1, 2):
@@ -387,15 +444,18 @@ def test_the_virtual_machine_gives_the_same(drive, start, efforts, monkeypatch):
 
 
 def test_without_a_compiler_one_line_says_so(tmp_path):
-    code = ("import logging, nhmech; logging.basicConfig(); v = nhmech.load(nhmech.urdf_path('differential_drive'));"
+    code = ("import logging, nhmech; logging.basicConfig(); v = "
+            "nhmech.load(nhmech.urdf_path('differential_drive'));"
             f"x0 = nhmech.start_states(v, [(0, 0, 0.1 * i) for i in range(3)], xi={DRIVING});"
             "[nhmech.simulate_batch(v, x0, [0.1, 0.2], dt=1e-3, steps=20) for _ in range(2)];"
-            "print(repr(nhmech.simulate_batch(v, x0, [0.1, 0.2], dt=1e-3, steps=20).x[-1].tolist()))")
+            "print(repr(nhmech.simulate_batch(v, x0, [0.1, 0.2], dt=1e-3, "
+            "steps=20).x[-1].tolist()))")
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True,
                           env={**os.environ, "CC": "none"}, cwd=tmp_path)
     assert done.returncode == 0, done.stderr
     assert [line for line in done.stderr.splitlines() if "virtual machine" in line] == [
-        "WARNING:nhmech:no C compiler found: batches run in CasADi's virtual machine, a hundred times slower or more"]
+        "WARNING:nhmech:no C compiler found: batches run in CasADi's virtual machine, a hundred "
+        "times slower or more"]
     vehicle = shipped("differential_drive")
     x0 = nhmech.start_states(vehicle, [(0, 0, 0.1 * i) for i in range(3)], xi=DRIVING)
     expected = nhmech.simulate_batch(vehicle, x0, [0.1, 0.2], dt=1e-3, steps=20).x[-1]
@@ -403,12 +463,13 @@ def test_without_a_compiler_one_line_says_so(tmp_path):
 
 
 def test_steps_of_many_systems_do_not_pile_up(monkeypatch):
-    """Each holds its system, so that the oldest have to go; one that is used again is made again."""
-    monkeypatch.setattr(lane_step, "KEPT", 2)
-    monkeypatch.setattr(lane_step, "_kept", {})
-    monkeypatch.setattr(lane_step, "_runner", Mapped)
+    """Each holds its system, so that the oldest have to go; one that is used again is made
+    again."""
+    monkeypatch.setattr(batch_input, "KEPT", 2)
+    monkeypatch.setattr(batch_input, "_kept", {})
+    monkeypatch.setattr(batch_input, "_runner", Mapped)
     systems = [load_system("sled").constrained for _ in range(4)]
     made = [stepper(one) for one in systems]
-    assert len(lane_step._kept) == 2
+    assert len(batch_input._kept) == 2
     assert stepper(systems[3]) is made[3] and stepper(systems[0]) is not made[0]
-    assert len(lane_step._kept) == 2
+    assert len(batch_input._kept) == 2

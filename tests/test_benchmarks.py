@@ -1,4 +1,5 @@
-"""The benchmarks can be imported and give every program the same motion; what they measure is no matter for a test."""
+"""The benchmarks can be imported and give every program the same motion; what they measure is no
+matter for a test."""
 
 import ast
 import importlib
@@ -12,7 +13,8 @@ import nhmech
 
 ROOT = Path(__file__).resolve().parent.parent / "benchmarks"
 PEERS = sorted(path.stem for path in (ROOT / "peers").glob("*.py") if path.stem != "__init__")
-pytestmark = pytest.mark.skipif(not ROOT.is_dir(), reason="the benchmarks are in the repository only")
+pytestmark = pytest.mark.skipif(not ROOT.is_dir(),
+                                reason="the benchmarks are in the repository only")
 
 
 @pytest.fixture(autouse=True)
@@ -23,7 +25,8 @@ def path(monkeypatch):
         del sys.modules[name]
 
 
-@pytest.mark.parametrize("file", sorted(ROOT.rglob("*.py")), ids=lambda file: str(file.relative_to(ROOT)))
+@pytest.mark.parametrize("file", sorted(ROOT.rglob("*.py")),
+                         ids=lambda file: str(file.relative_to(ROOT)))
 def test_every_file_parses_and_says_what_it_is(file):
     assert ast.get_docstring(ast.parse(file.read_text()))
 
@@ -49,7 +52,8 @@ def test_programs_end_where_ideal_rolling_ends(peer, motion):
 
 
 @pytest.mark.parametrize("series, n, nv, operations",
-                         [("trailers", 2, 14, 600), ("wheels", 6, 12, 90), ("dead_joints", 5, 8, 70)])
+                         [("trailers", 2, 14, 600), ("wheels", 6, 12, 90),
+                          ("dead_joints", 5, 8, 70)])
 def test_generated_vehicles_load(series, n, nv, operations):
     """Locked joints leave the model, and wheels side by side nearly leave the equations."""
     text, options = getattr(importlib.import_module("support.generated"), series)(n)
@@ -68,10 +72,11 @@ def test_a_goal_needs_two_steps():
 
 
 class Program:
-    """Ends at a distance of dt^2 times `factor`, after as many microseconds as it took steps, `dear` times."""
+    """Ends at a distance of dt^2 times `factor`, after as many microseconds as it took steps,
+    `dear` times."""
 
-    TRIED = {"disc": [dict(factor=1.0, dear=10.0), dict(factor=4.0, dear=1.0), dict(factor=1.0, dear=20.0),
-                      dict(factor=np.nan, dear=0.1)]}
+    TRIED = {"disc": [dict(factor=1.0, dear=10.0), dict(factor=4.0, dear=1.0),
+                      dict(factor=1.0, dear=20.0), dict(factor=np.nan, dear=0.1)]}
 
     def run(self, motion, dt, duration, factor, dear):
         if dt > 0.4:
@@ -82,9 +87,14 @@ class Program:
 def test_the_settings_that_need_least_time_are_taken_with_the_largest_step_that_serves():
     """Twice the steps at a tenth of the price; a step between two rungs of the ladder;
     one that is not finite is no end."""
-    work, disc = importlib.import_module("work_precision"), importlib.import_module("support.motions").MOTIONS["disc"]
+    work, disc = (
+        importlib.import_module("work_precision"),
+        importlib.import_module("support.motions").MOTIONS["disc"],
+    )
     found = work.choose(Program(), disc)
-    assert {rung.settings["factor"] for rung in found.values()} == {4.0} and set(found) == set(work.GOALS)
+    assert {rung.settings["factor"] for rung in found.values()} == {4.0} and set(found) == set(
+        work.GOALS
+    )
     for goal, limit in work.GOALS.items():
         rung, exact = found[goal], work.DURATION / (limit / 4) ** 0.5
         assert rung.error <= limit and exact <= rung.steps < 1.6 * exact
@@ -104,10 +114,12 @@ def test_medians_are_taken_in_turn_and_dear_functions_sit_out():
     calls = []
     values = iter([1.0, 9.0, 2.0])
     found = importlib.import_module("support.report").interleaved(
-        {"dear": lambda: calls.append("dear") or next(values), "cheap": lambda: calls.append("cheap") or 3.0},
+        {"dear": lambda: calls.append("dear") or next(values),
+         "cheap": lambda: calls.append("cheap") or 3.0},
         rounds=3, enough=0.0)
     assert found == {"dear": 2.0, "cheap": 3.0} and calls == ["dear", "cheap"] * 3
     calls.clear()
-    importlib.import_module("support.report").interleaved({"dear": lambda: calls.append("dear") or 1.0},
-                                                          rounds=9, enough=0.0)
+    importlib.import_module("support.report").interleaved(
+        {"dear": lambda: calls.append("dear") or 1.0}, rounds=9, enough=0.0
+    )
     assert len(calls) == 3

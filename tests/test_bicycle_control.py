@@ -1,4 +1,5 @@
-"""The bicycle steered by a rider of equations: balance at 3 m/s, a lane change, what is known of the path ahead."""
+"""The bicycle steered by a rider of equations: balance at 3 m/s, a lane change, what is known of
+the path ahead."""
 
 from __future__ import annotations
 
@@ -31,7 +32,9 @@ def ridden(path=None, seconds: float = 10.0, push=None, vehicle=None, **options)
 def off_path(controller, run) -> np.ndarray:
     """Distance of the rear contact point from the path at each record [m]."""
     vehicle = controller.vehicle
-    points = np.array([vehicle.contact_points(q)[vehicle.contact_names.index(REAR)][:2] for q in run.q])
+    points = np.array(
+        [vehicle.contact_points(q)[vehicle.contact_names.index(REAR)][:2] for q in run.q]
+    )
     return np.linalg.norm(points - controller.path.point(controller.path.nearest(points)), axis=1)
 
 
@@ -40,8 +43,8 @@ def rolls(run) -> np.ndarray:
 
 
 def test_balances_from_a_push_and_falls_without():
-    """A push of 0.3 rad/s: 5 degrees of lean at most, upright and back on its line after ten seconds;
-    free, it lies down."""
+    """A push of 0.3 rad/s: 5 degrees of lean at most, upright and back on its line after ten
+    seconds; free, it lies down."""
     controller, run = ridden(push=PUSHED)
     assert np.abs(rolls(run)).max() < np.deg2rad(8) and abs(rolls(run)[-1]) < np.deg2rad(0.1)
     assert abs(run.q[-1, 1]) < 0.02 and np.abs(rate(run, "forward_speed") - SPEED).max() < 0.02
@@ -62,22 +65,28 @@ def test_follows_a_lane_change():
     assert run.q[-1, 1] == pytest.approx(LANE, abs=0.05) and abs(rolls(run)[-1]) < np.deg2rad(1)
     steer = run.q[:, run.names["q"].index(STEER)]
     before = run.q[:, 0] < 5.0
-    assert steer[before].min() < -np.deg2rad(0.1), "to go left it first steers to the right, and before the bend begins"
+    assert steer[before].min() < -np.deg2rad(0.1), (
+        "to go left it first steers to the right, and before the bend begins"
+    )
     assert rolls(run)[run.q[:, 0] < 6.0].min() < -np.deg2rad(0.5) and steer.max() > np.deg2rad(2)
 
 
 def test_holds_a_circle():
-    """Steady: it leans into the bend, as gravity and the centrifugal force ask of a point mass within ten percent."""
+    """Steady: it leans into the bend, as gravity and the centrifugal force ask of a point mass
+    within ten percent."""
     radius = 9.0
     controller, run = ridden(circle(radius), 14.0)
     assert off_path(controller, run)[len(run) // 2:].max() < BOUND
     tail = rolls(run)[-100:]
-    assert np.ptp(tail) < 1e-2 and -tail.mean() == pytest.approx(np.arctan(SPEED ** 2 / (9.81 * radius)), rel=0.1)
+    assert np.ptp(tail) < 1e-2 and -tail.mean() == pytest.approx(
+        np.arctan(SPEED**2 / (9.81 * radius)), rel=0.1
+    )
 
 
 @pytest.mark.parametrize("speed", [SPEED, -SPEED])
 def test_it_starts_on_its_path_in_either_direction(speed):
-    """Nothing is wrong at the start: the rear contact on the path, its axle across it, the steady speeds."""
+    """Nothing is wrong at the start: the rear contact on the path, its axle across it, the steady
+    speeds."""
     vehicle, path = shipped("bicycle"), circle(9.0).placed(0.3, -0.2, 0.7)
     controller = BicycleBalance(vehicle, path, speed=speed, period=PERIOD)
     simulator = nhmech.Simulator(vehicle, controller, dt=STEP, control_period=PERIOD)
@@ -96,11 +105,13 @@ def test_another_bicycle_takes_the_same_call(changes):
 
 def test_coasting_loses_balance_only_with_speed():
     _, run = ridden(coast=True, seconds=6.0, push=PUSHED)
-    assert np.all(run.u[:, run.names["u"].index(REAR)] == 0) and abs(rolls(run)[-1]) < np.deg2rad(0.5)
+    assert np.all(run.u[:,
+                        run.names["u"].index(REAR)] == 0) and abs(rolls(run)[-1]) < np.deg2rad(0.5)
 
 
 def test_preview_is_the_optimum_over_the_whole_line_of_curvatures():
-    """The N curvatures ahead as a shift register beside z: its algebraic Riccati equation gives K and all G at once."""
+    """The N curvatures ahead as a shift register beside z: its algebraic Riccati equation gives K
+    and all G at once."""
     from scipy.linalg import solve_discrete_are
 
     controller = BicycleBalance(shipped("bicycle"), speed=SPEED, period=0.05, preview=1.0)
@@ -110,8 +121,8 @@ def test_preview_is_the_optimum_over_the_whole_line_of_curvatures():
     both[:n, :n], both[:n, n], cost = r.A, r.bend + r.B @ r.hold, away.T @ r.Q @ away
     A, B, Q, cross, R = sampled(both, np.vstack([r.B, [[0.0]]]), cost, r.R, 0.05)
     size = n + N
-    whole, inputs, costs, crosses = (np.zeros((size, size)), np.zeros((size, 1)), np.zeros((size, size)),
-                                     np.zeros((size, 1)))
+    whole, inputs, costs, crosses = (np.zeros((size, size)), np.zeros((size, 1)),
+                                     np.zeros((size, size)), np.zeros((size, 1)))
     whole[:n, :n + 1], whole[n:-1, n + 1:] = A[:n], np.eye(N - 1)
     inputs[:n], costs[:n + 1, :n + 1], crosses[:n + 1] = B[:n], Q, cross
     # a constant, which keeps the cost positive definite in rounding
@@ -131,5 +142,6 @@ def test_what_is_no_bicycle_is_said():
             BicycleBalance(shipped(name))
     with pytest.raises(nhmech.errors.ModelError, match="stands cannot be balanced"):
         BicycleBalance(shipped("bicycle"), speed=0.0)
-    with pytest.raises(nhmech.errors.ModelError, match="gains: there is no 'lean'; there are lateral, roll"):
+    with pytest.raises(nhmech.errors.ModelError,
+                       match="gains: there is no 'lean'; there are lateral, roll"):
         BicycleBalance(shipped("bicycle"), gains={"lean": 1.0})

@@ -26,7 +26,8 @@ def kinematic(space: LieAlgebroid, rows, parameters=None, **options) -> Constrai
 
 
 def lateral(s, heading, place=()):
-    """Lateral speed of an axle at heading `heading`, reached from (x, y) over unit hitches at the headings `place`."""
+    """Lateral speed of an axle at heading `heading`, reached from (x, y) over unit hitches at the
+    headings `place`."""
     vx, vy = s.v.x, s.v.y
     for name in place:
         angle, rate = getattr(s.q, name), getattr(s.v, name)
@@ -38,30 +39,36 @@ def trailers(n: int) -> ConstrainedSystem:
     """A unicycle towing n trailers hitched on the axle of the one before; (x, y) its own axle."""
     names = tuple(f"t{i}" for i in range(n + 1))
     return kinematic(euclidean("x", "y", *names), {
-        f"axle {i}": lambda s, i=i: lateral(s, getattr(s.q, f"t{i}"), names[1:i + 1]) for i in range(n + 1)})
+        f"axle {i}": lambda s, i=i: lateral(s, getattr(s.q, f"t{i}"),
+                                            names[1:i + 1]) for i in range(n + 1)})
 
 
 def car(n: int = 0) -> ConstrainedSystem:
     """A car with steering angle phi and wheelbase l, towing n trailers hitched on the axle before;
     (x, y) its rear axle."""
     names = tuple(f"t{i}" for i in range(1, n + 1))
-    rows = {f"trailer {i}": lambda s, i=i: lateral(s, getattr(s.q, f"t{i}"), names[:i]) for i in range(1, n + 1)}
+    rows = {f"trailer {i}": lambda s,
+            i=i: lateral(s, getattr(s.q, f"t{i}"), names[:i]) for i in range(1, n + 1)}
     return kinematic(euclidean("x", "y", "yaw", "phi", *names), {
         "rear": lambda s: lateral(s, s.q.yaw),
-        "front": lambda s: lateral(s, s.q.yaw + s.q.phi) - s.p.l * s.v.yaw * ca.cos(s.q.phi), **rows}, {"l": 0.7})
+        "front": lambda s: lateral(s, s.q.yaw + s.q.phi) - s.p.l * s.v.yaw * ca.cos(s.q.phi),
+        **rows}, {"l": 0.7})
 
 
 def disk() -> ConstrainedSystem:
     return kinematic(euclidean("x", "y", "yaw", "roll"), {
-        "x": lambda s: s.v.x - s.v.roll * ca.cos(s.q.yaw), "y": lambda s: s.v.y - s.v.roll * ca.sin(s.q.yaw)})
+        "x": lambda s: s.v.x - s.v.roll * ca.cos(s.q.yaw),
+        "y": lambda s: s.v.y - s.v.roll * ca.sin(s.q.yaw)})
 
 
 def ball(pivoting: bool = True) -> ConstrainedSystem:
     """On R^2 x SO(3), body angular velocity."""
     def spin(s):
-        return rotation(ca.vertcat(s.q.qx, s.q.qy, s.q.qz, s.q.qw)) @ ca.vertcat(s.v.wx, s.v.wy, s.v.wz)
+        return rotation(ca.vertcat(s.q.qx, s.q.qy, s.q.qz, s.q.qw)) @ ca.vertcat(s.v.wx, s.v.wy,
+                                                                                 s.v.wz)
 
-    rows = {"x": lambda s: s.v.x - spin(s)[1], "y": lambda s: s.v.y + spin(s)[0], "pivot": lambda s: spin(s)[2]}
+    rows = {"x": lambda s: s.v.x - spin(s)[1], "y": lambda s: s.v.y + spin(s)[0],
+            "pivot": lambda s: spin(s)[2]}
     return kinematic(product(euclidean("x", "y"), special_orthogonal()),
                      rows if not pivoting else {"x": rows["x"], "y": rows["y"]})
 
@@ -69,18 +76,23 @@ def ball(pivoting: bool = True) -> ConstrainedSystem:
 KNOWN = {
     "unicycle": (trailers(0), (2, 3)),
     "vertical rolling disk": (disk(), (2, 3, 4)),
-    "Heisenberg": (kinematic(euclidean("x", "y", "z"), {"slope": lambda s: s.v.z - s.q.y * s.v.x}), (2, 3)),
-    "blade on SE(2)": (kinematic(special_euclidean_2(embedded=True), {"blade": lambda s: s.v.lateral_speed}), (2, 3)),
+    "Heisenberg": (kinematic(euclidean("x", "y", "z"), {"slope": lambda s: s.v.z - s.q.y * s.v.x}),
+                   (2, 3)),
+    "blade on SE(2)": (kinematic(special_euclidean_2(embedded=True),
+                                 {"blade": lambda s: s.v.lateral_speed}), (2, 3)),
     "ball": (ball(), (3, 5)),
     "ball without pivoting": (ball(pivoting=False), (2, 3, 5)),
     **{f"car with {n} trailers": (car(n), tuple(range(2, n + 5))) for n in range(3)},
     **{f"unicycle with {n} trailers": (trailers(n), tuple(range(2, n + 4))) for n in (1, 2)},
     "sphere": (kinematic(euclidean("x", "y", "z"), {},
-                         holonomic={"sphere": lambda s: s.q.x ** 2 + s.q.y ** 2 + s.q.z ** 2 - 1}), (2,)),
+                         holonomic={"sphere": lambda s: s.q.x ** 2 + s.q.y ** 2 + s.q.z ** 2 - 1}),
+               (2,)),
     "leaves of dimension 3": (
-        kinematic(euclidean("x", "y", "z", "w"), {"slope": lambda s: s.v.z - s.q.y * s.v.x, "held": lambda s: s.v.w}),
+        kinematic(euclidean("x", "y", "z", "w"),
+                  {"slope": lambda s: s.v.z - s.q.y * s.v.x, "held": lambda s: s.v.w}),
         (2, 3)),
-    "one direction": (kinematic(euclidean("x", "y"), {"line": lambda s: s.v.x - s.q.y * s.v.y}), (1,)),
+    "one direction": (kinematic(euclidean("x", "y"), {"line": lambda s: s.v.x - s.q.y * s.v.y}),
+                      (1,)),
 }
 
 
@@ -110,24 +122,28 @@ def test_singular_configurations_of_trailers(angles, expected):
 
 def test_martinet_surface():
     """z' = y^2 x': (2, 3) off the plane y = 0 and (2, 2, 3) on it."""
-    martinet = kinematic(euclidean("x", "y", "z"), {"martinet": lambda s: s.v.z - s.q.y ** 2 * s.v.x})
+    martinet = kinematic(euclidean("x", "y", "z"),
+                         {"martinet": lambda s: s.v.z - s.q.y ** 2 * s.v.x})
     assert growth_vector(martinet).ranks == growth_vector(martinet, [0.3, 0.2, 0.1]).ranks == (2, 3)
     assert growth_vector(martinet, [0.3, 0.0, 0.1]).ranks == (2, 2, 3)
 
 
 @pytest.mark.parametrize("name, columns, expected", [
-    ("se(2)", (0, 2), (2, 3)), ("se(2)", (0, 1), (2,)), ("so(3)", (0, 1), (2, 3)), ("heisenberg", (0, 1), (2, 3)),
+    ("se(2)", (0, 2), (2, 3)), ("se(2)", (0, 1), (2,)), ("so(3)", (0, 1), (2, 3)),
+    ("heisenberg", (0, 1), (2, 3)),
     ("heisenberg", (0, 2), (2,)),
     ("se(3)", (0, 3), (2,)), ("se(3)", (0, 4, 5), (3, 6)), ("se(3)", (3, 4), (2, 3))])
 def test_structure_functions_alone(name, columns, expected):
-    """nq = 0 and constant sections: all brackets come from c, and the whole algebra or a subalgebra is reached."""
+    """nq = 0 and constant sections: all brackets come from c, and the whole algebra or a subalgebra
+    is reached."""
     space = lie_algebra(name)
     found = growth(space, ca.SX.eye(space.nv)[:, list(columns)], np.zeros((1, 0)))
     assert found.ranks == expected and found.complete
 
 
 def test_blade_on_the_algebra_is_the_unicycle():
-    assert growth_vector(kinematic(lie_algebra("se(2)"), {"blade": lambda s: s.v.lateral_speed})).ranks == (2, 3)
+    assert growth_vector(kinematic(lie_algebra("se(2)"),
+                                   {"blade": lambda s: s.v.lateral_speed})).ranks == (2, 3)
 
 
 def test_growth_does_not_depend_on_the_frame():
@@ -138,7 +154,8 @@ def test_growth_does_not_depend_on_the_frame():
     space, E = constrained.system.algebroid, adapted_frame(constrained).E
     mixed = E @ ca.blockcat([[2 + ca.sin(space.q[0]), space.q[2]], [0, ca.exp(space.q[3])]])
     assert growth(space, mixed, constrained.configurations).ranks == (2, 3, 4)
-    plane = euclidean("x", "y", "z")                             # involutive, with brackets that do not vanish
+    # involutive, with brackets that do not vanish
+    plane = euclidean("x", "y", "z")
     x, y, _ = ca.vertsplit(plane.q)
     found = growth(plane, ca.blockcat([[1, x * y], [0, 1 + y ** 2], [0, 0]]),
                    np.random.default_rng(0).normal(size=(4, 3)))

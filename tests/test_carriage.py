@@ -1,4 +1,5 @@
-"""The two-wheeled carriage of Neimark and Fufaev: the reduced equations, and rows that hold for ever."""
+"""The two-wheeled carriage of Neimark and Fufaev: the reduced equations, and rows that hold for
+ever."""
 
 from __future__ import annotations
 
@@ -8,7 +9,8 @@ from runs import angle, moment, rate, residuals, yaw
 
 import nhmech
 
-A, R, L, M0, M, I, C = 0.1, 0.25, 0.12, 3.0, 4.0, 0.1885, 0.0025       # letters of the paper: a wheel radius, 2 r track
+# letters of the paper: a wheel radius, 2 r track
+A, R, L, M0, M, I, C = 0.1, 0.25, 0.12, 3.0, 4.0, 0.1885, 0.0025
 # psi1 is minus the turn of the right wheel, psi2 of the left
 LEFT, RIGHT = "left_wheel_joint", "right_wheel_joint"
 
@@ -16,7 +18,7 @@ LEFT, RIGHT = "left_wheel_joint", "right_wheel_joint"
 def reduced_acceleration(psi1: float, psi2: float) -> np.ndarray:
     """J psi'' = (m0 l a^3 / 4 r^2) (psi1' - psi2') (psi2', -psi1'). Cantrijn et al., J. Math.
     Phys. 40 (1999) 795, example VII.2."""
-    near, far = M * A ** 2 / 4 + I * A ** 2 / (4 * R ** 2) + C, M * A ** 2 / 4 - I * A ** 2 / (4 * R ** 2)
+    near, far = M * A**2 / 4 + I * A**2 / (4 * R**2) + C, M * A**2 / 4 - I * A**2 / (4 * R**2)
     return np.linalg.solve([[near, far], [far, near]],
                            M0 * L * A ** 3 / (4 * R ** 2) * (psi1 - psi2) * np.array([psi2, -psi1]))
 
@@ -37,27 +39,32 @@ def test_trajectory_of_the_reference_case(vehicle, case):
     reference, carriage = case("carriage"), vehicle("carriage")
     start, tolerance = reference["initial_state"], reference["tolerance"]["state"]
     simulator = nhmech.Simulator(carriage, dt=5e-4)
-    simulator.reset((start["x"], start["y"], start["phi"]), xi={LEFT: -start["psi2_rate"], RIGHT: -start["psi1_rate"]})
+    simulator.reset((start["x"], start["y"], start["phi"]),
+                    xi={LEFT: -start["psi2_rate"], RIGHT: -start["psi1_rate"]})
     assert simulator.state.xi["forward_speed"] == pytest.approx(start["forward_speed"], rel=1e-14)
     assert simulator.state.xi["yaw_rate"] == pytest.approx(start["yaw_rate"], rel=1e-14)
     run = simulator.run(4.0, every=50)
     heading = yaw(run)
     for sample in reference["expected"]["samples"]:
         i = moment(run, sample["t"])
-        found = [*run.q[i, :2], heading[i], -angle(run, RIGHT)[i], -angle(run, LEFT)[i], -rate(run, RIGHT)[i],
+        found = [*run.q[i, :2],
+                 heading[i], -angle(run, RIGHT)[i], -angle(run, LEFT)[i], -rate(run, RIGHT)[i],
                  -rate(run, LEFT)[i], rate(run, "forward_speed")[i], rate(run, "yaw_rate")[i]]
-        wanted = [sample[name] for name in ("x", "y", "phi", "psi1", "psi2", "psi1_rate", "psi2_rate",
-                                            "forward_speed", "yaw_rate")]
-        np.testing.assert_allclose(found, wanted, rtol=1e-13, atol=tolerance, err_msg=f"t = {sample['t']}")
+        wanted = [sample[name] for name in ("x", "y", "phi", "psi1", "psi2", "psi1_rate",
+                                            "psi2_rate", "forward_speed", "yaw_rate")]
+        np.testing.assert_allclose(found, wanted, rtol=1e-13, atol=tolerance,
+                                   err_msg=f"t = {sample['t']}")
     # all centres of mass are at the height of the axle
     weight = A * M * 9.81
-    np.testing.assert_allclose(run.energy - weight, reference["expected"]["energy"], rtol=0, atol=1e-11)
+    np.testing.assert_allclose(run.energy - weight, reference["expected"]["energy"], rtol=0,
+                               atol=1e-11)
     np.testing.assert_allclose(reduced_acceleration(start["psi1_rate"], start["psi2_rate"]),
                                reference["expected"]["psi_acc_at_t0"], rtol=1e-12)
 
 
 def hold(carriage, steps: int, left: float, right: float) -> None:
-    """|A v| <= 1e-12 |v| of all rows, |phi| <= 1e-12 max(1 m, |p|), after each of `steps` steps of 1 ms."""
+    """|A v| <= 1e-12 |v| of all rows, |phi| <= 1e-12 max(1 m, |p|), after each of `steps` steps of
+    1 ms."""
     simulator = nhmech.Simulator(carriage, dt=1e-3)
     simulator.reset((0.2, 0.1, 0.5), xi={LEFT: left, RIGHT: right})
     block = min(steps, 100_000)

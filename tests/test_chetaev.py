@@ -1,4 +1,5 @@
-"""Nonlinear constraints by Chetaev's rule: closed forms, the power of the reaction, and the compatibility condition."""
+"""Nonlinear constraints by Chetaev's rule: closed forms, the power of the reaction, and the
+compatibility condition."""
 
 from __future__ import annotations
 
@@ -19,7 +20,8 @@ G = 9.81
 
 
 def planar(gravity=0.0, field=0.0, mass=1.3):
-    """A particle in the (x, y) plane, gravity along -y, and a force `field` (y', -x') as of a magnetic field."""
+    """A particle in the (x, y) plane, gravity along -y, and a force `field` (y', -x') as of a
+    magnetic field."""
     made = lagrangian_system(euclidean("x", "y"), lambda s: s.p.m * (s.v.x ** 2 + s.v.y ** 2) / 2
                              - s.p.m * s.p.g * s.q.y, parameters=("m", "g", "B"),
                              force=lambda s: {"x": s.p.B * s.v.y, "y": -s.p.B * s.v.x})
@@ -31,12 +33,15 @@ def run(equations, q, v, times):
     theta, nq = equations.frame.constrained.parameters, len(q)
 
     def rate(t, z):
-        return np.concatenate([part.full().ravel() for part in equations.drift(t, z[:nq], z[nq:], [], theta)])
+        return np.concatenate([part.full().ravel() for part in equations.drift(t, z[:nq], z[nq:],
+                                                                               [], theta)])
 
     start = np.concatenate([q, v]).astype(float)
-    solution = solve_ivp(rate, (times[0], times[-1]), start, method="DOP853", t_eval=times, rtol=3e-14, atol=1e-15)
+    solution = solve_ivp(rate, (times[0], times[-1]), start, method="DOP853", t_eval=times,
+                         rtol=3e-14, atol=1e-15)
     assert solution.success
-    lam = [equations.multipliers(t, z[:nq], z[nq:], [], theta).full().ravel() for t, z in zip(times, solution.y.T)]
+    lam = [equations.multipliers(t, z[:nq], z[nq:], [], theta).full().ravel() for t,
+           z in zip(times, solution.y.T)]
     return solution.y[:nq].T, solution.y[nq:].T, np.array(lam)
 
 
@@ -58,7 +63,8 @@ def test_constant_speed_in_a_magnetic_field_is_a_circle():
     times = np.linspace(0, 2 * np.pi * m / B, 9)
     q, v, lam = run(chetaev(planar(field=B, mass=m), SPEED), [0.0, 0.0], [2.0, 0.0], times)
     angle = -B / m * times
-    np.testing.assert_allclose(v, 2 * np.column_stack([np.cos(angle), np.sin(angle)]), rtol=0, atol=1e-12)
+    np.testing.assert_allclose(v, 2 * np.column_stack([np.cos(angle), np.sin(angle)]), rtol=0,
+                               atol=1e-12)
     np.testing.assert_allclose(q[-1], 0, atol=1e-11)
     assert np.abs(lam).max() <= 1e-14
 
@@ -68,9 +74,11 @@ def test_constant_speed_under_gravity():
     lambda = m g y' / (2 c^2)."""
     m, c, s0 = 1.3, 2.0, 0.7
     times = np.linspace(0, 1.5, 7)
-    q, v, lam = run(chetaev(planar(gravity=G, mass=m), SPEED), [0.0, 0.0], [c / np.cosh(s0), c * np.tanh(s0)], times)
+    q, v, lam = run(chetaev(planar(gravity=G, mass=m), SPEED), [0.0, 0.0],
+                    [c / np.cosh(s0), c * np.tanh(s0)], times)
     s = s0 - G * times / c
-    np.testing.assert_allclose(v, c * np.column_stack([1 / np.cosh(s), np.tanh(s)]), rtol=0, atol=1e-12)
+    np.testing.assert_allclose(v, c * np.column_stack([1 / np.cosh(s), np.tanh(s)]), rtol=0,
+                               atol=1e-12)
     fall = c ** 2 / G * np.log(np.cosh(s) / np.cosh(s0))
     across = c ** 2 / G * (np.arctan(np.sinh(s0)) - np.arctan(np.sinh(s)))
     np.testing.assert_allclose(q, np.column_stack([across, -fall]), rtol=0, atol=1e-12)
@@ -78,7 +86,8 @@ def test_constant_speed_under_gravity():
 
 
 def test_a_speed_that_is_a_function_of_time():
-    """|v| = 1 + t/2 on a straight line; the affine part dC/dt is what drives it: lambda = m a / (2 |v|)."""
+    """|v| = 1 + t/2 on a straight line; the affine part dC/dt is what drives it: lambda = m a / (2
+    |v|)."""
     times = np.linspace(0, 4, 5)
     equations = chetaev(planar(), {"speed": lambda s: s.v.x ** 2 + s.v.y ** 2 - (1 + s.t / 2) ** 2})
     q, _, lam = run(equations, [0.0, 0.0], [0.6, 0.8], times)
@@ -90,9 +99,11 @@ def appell_hamel(mass, k):
     """x'^2 + y'^2 = k^2 z'^2: the machine of Appell (1911) and Hamel (1938) in the limit of no
     offset, k the ratio of wheel to drum."""
     made = lagrangian_system(euclidean("x", "y", "z"),
-                             lambda s: s.p.m * ((s.v.x ** 2 + s.v.y ** 2 + s.v.z ** 2) / 2 - s.p.g * s.q.z),
+                             lambda s: s.p.m * ((s.v.x ** 2 + s.v.y ** 2 + s.v.z ** 2) / 2
+                                                - s.p.g * s.q.z),
                              parameters=("m", "g", "k"))
-    return constrain(made, {"m": mass, "g": G, "k": k}), {"machine": lambda s: s.v.x ** 2 + s.v.y ** 2
+    return constrain(made, {"m": mass, "g": G, "k": k}), {"machine": lambda s: s.v.x ** 2
+                                                          + s.v.y ** 2
                                                           - (s.p.k * s.v.z) ** 2}
 
 
@@ -106,7 +117,8 @@ def test_appell_hamel_machine():
     q, v, lam = run(equations, [0.2, 0.1, 3.0], [*(-k * fall * direction), fall], times)
     a = -G / (1 + k ** 2)
     z = fall * times + a * times ** 2 / 2
-    np.testing.assert_allclose(q, np.column_stack([0.2 - 0.6 * k * z, 0.1 - 0.8 * k * z, 3.0 + z]), rtol=0, atol=1e-11)
+    np.testing.assert_allclose(q, np.column_stack([0.2 - 0.6 * k * z, 0.1 - 0.8 * k * z, 3.0 + z]),
+                               rtol=0, atol=1e-11)
     np.testing.assert_allclose(lam[:, 0], m * a / (2 * (fall + a * times)), rtol=1e-11)
     # C is homogeneous in v: the reaction does no work
     energy = m * ((v ** 2).sum(axis=1) / 2 + G * q[:, 2])
@@ -125,7 +137,8 @@ def test_power_of_the_reaction(name):
     equations, s = chetaev(constrained, constraints), constrained.system
     C = constraints[name](symbols(s))
     power = ca.Function("power", [s.t, s.q, s.v, s.theta], [ca.jtimes(C, s.v, s.v), C])
-    energy = ca.Function("dE", [s.t, s.q, s.v, s.theta], [ca.gradient(s.energy, s.q), ca.gradient(s.energy, s.v)])
+    energy = ca.Function("dE", [s.t, s.q, s.v, s.theta],
+                         [ca.gradient(s.energy, s.q), ca.gradient(s.energy, s.v)])
     rng, theta = np.random.default_rng(3), constrained.parameters
     for _ in range(10):
         q, v = rng.normal(size=(2, s.algebroid.nv))
@@ -141,7 +154,8 @@ def test_power_of_the_reaction(name):
 def test_a_linear_constraint_is_dalemberts():
     """z' = y x' given as a nonlinear constraint, and as a row beside a nonlinear one of its own."""
     particle = lagrangian_system(euclidean("x", "y", "z"),
-                                 lambda s: (s.v.x ** 2 + s.v.y ** 2 + 3 * s.v.z ** 2) / 2 - s.q.x * s.q.z)
+                                 lambda s: (s.v.x ** 2 + s.v.y ** 2 + 3 * s.v.z ** 2) / 2
+                                 - s.q.x * s.q.z)
     slope = {"slope": lambda s: s.v.z - s.q.y * s.v.x}
     level = {"level": lambda s: s.v.x ** 2 + s.v.y ** 2 - 1}
     as_row, plain = constrain(particle, rows=slope), constrain(particle)
@@ -154,22 +168,27 @@ def test_a_linear_constraint_is_dalemberts():
         xi = v[list(reference.frame.speeds)]
         for part in ("acceleration", "multipliers"):
             expected = getattr(reference, part)(0.0, q, xi, [], []).full()
-            np.testing.assert_allclose(getattr(mine, part)(0.0, q, v, [], []).full(), expected, rtol=1e-11, atol=1e-12)
+            np.testing.assert_allclose(getattr(mine, part)(0.0, q, v, [], []).full(), expected,
+                                       rtol=1e-11, atol=1e-12)
             values = [getattr(e, part)(0.0, q, v, [], []).full() for e in (row_and_level, both)]
             np.testing.assert_allclose(*values, rtol=1e-11, atol=1e-12)
 
 
 @pytest.mark.parametrize("which", ["machine", "speed", "circle"])
 def test_the_constraint_algorithm_agrees(which):
-    """The saddle system of the algorithm, which ends at once, gives the same accelerations and multipliers."""
+    """The saddle system of the algorithm, which ends at once, gives the same accelerations and
+    multipliers."""
     if which == "machine":
         constrained, constraints = appell_hamel(0.7, 1.6)
     elif which == "speed":
         constrained, constraints = planar(gravity=G, field=0.4), SPEED
     else:
         space = product(circle("angle"), line("r"))
-        constrained = constrain(lagrangian_system(space, lambda s: (s.v.angle ** 2 * (1 + s.q.r ** 2) + s.v.r ** 2) / 2
-                                                  - space.q[0]))
+        constrained = constrain(
+            lagrangian_system(
+                space, lambda s: (s.v.angle**2 * (1 + s.q.r**2) + s.v.r**2) / 2 - space.q[0]
+            )
+        )
         constraints = {"rates": lambda s: s.v.angle ** 2 + space.q[1] * s.v.r ** 2 - 3}
     equations = chetaev(constrained, constraints)
     nonlinear = ca.vertcat(*[c(symbols(constrained.system)) for c in constraints.values()])
@@ -182,14 +201,18 @@ def test_the_constraint_algorithm_agrees(which):
         np.testing.assert_allclose(found.drift(t, q, v, [], theta)[1].full(), a, rtol=1e-10,
                                    atol=1e-10 * np.abs(a).max())
         lam = equations.multipliers(t, q, v, [], theta).full()
-        np.testing.assert_allclose(found.multipliers(t, q, v, [], theta).full(), lam, rtol=1e-10, atol=1e-10)
+        np.testing.assert_allclose(found.multipliers(t, q, v, [], theta).full(), lam, rtol=1e-10,
+                                   atol=1e-10)
 
 
 def test_compatibility_fails():
-    """On the light cone of an indefinite metric R M^-1 R^T = 4 (x'^2 - y'^2) = 0; off the cone it is not."""
-    made = constrain(lagrangian_system(euclidean("x", "y"), lambda s: (s.v.x ** 2 - s.v.y ** 2) / 2))
+    """On the light cone of an indefinite metric R M^-1 R^T = 4 (x'^2 - y'^2) = 0; off the cone it
+    is not."""
+    made = constrain(lagrangian_system(euclidean("x", "y"),
+                                       lambda s: (s.v.x ** 2 - s.v.y ** 2) / 2))
     v = made.system.v
-    with pytest.raises(MechanicsError, match=r"compatibility condition fails for cone: .* has rank 0 of 1"):
+    with pytest.raises(MechanicsError,
+                       match=r"compatibility condition fails for cone: .* has rank 0 of 1"):
         chetaev(made, {"cone": v[0] ** 2 - v[1] ** 2})
     ranks = regularity(made, nonlinear=v[0] ** 2 - v[1] ** 2 - 1)
     assert ranks.regular and ranks.compatible and ranks.compatibility_rank == 1

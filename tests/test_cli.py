@@ -56,7 +56,8 @@ def test_numbers():
 def test_wheel():
     words = "joint=a, kind=mecanum, radius=0.1, roller_angle=-45deg, axis=0 1 0, driven=yes"
     wheel = WheelType().convert(words, None, None)
-    assert (wheel.joint, wheel.kind, wheel.radius, wheel.axis, wheel.driven) == ("a", "mecanum", 0.1, (0, 1, 0), True)
+    assert (wheel.joint, wheel.kind, wheel.radius, wheel.axis,
+            wheel.driven) == ("a", "mecanum", 0.1, (0, 1, 0), True)
     assert wheel.roller_angle == pytest.approx(-pi / 4, rel=1e-15)
     assert WheelType().convert("link=ball,kind=sphere,radius=0.2", None, None).name == "ball"
 
@@ -77,7 +78,8 @@ def test_wheel_that_is_none(text, complaint):
 
 
 def test_pairs_and_skid():
-    assert PairType("POSITION", number).convert("arm=90deg", None, None) == ("arm", pytest.approx(pi / 2, rel=1e-15))
+    assert PairType("POSITION", number).convert("arm=90deg", None,
+                                                None) == ("arm", pytest.approx(pi / 2, rel=1e-15))
     for text in ("arm", "=1", "arm=", "arm=up"):
         with pytest.raises(click.BadParameter):
             PairType("POSITION", number).convert(text, None, None)
@@ -92,7 +94,9 @@ def test_pairs_and_skid():
 def test_help_is_worth_reading(nhmech, name):
     result = nhmech(name, "--help")
     assert result.exit_code == 0
-    assert f"nhmech {name}" in result.output.partition("Options:")[0].partition("\n")[2], "help shows no example"
+    assert f"nhmech {name}" in result.output.partition("Options:")[0].partition("\n")[2], (
+        "help shows no example"
+    )
     command = cli.main.get_command(None, name)
     for option in command.params:
         assert isinstance(option, click.Argument) or option.help, f"{option.name} says nothing"
@@ -105,7 +109,8 @@ def test_version(nhmech):
     assert nhmech("--version").output.split()[-1] == __version__
 
 
-@pytest.mark.parametrize("error, code", [(ModelError("bad wheel"), 2), (MechanicsError("bad rank"), 2),
+@pytest.mark.parametrize("error, code",
+                         [(ModelError("bad wheel"), 2), (MechanicsError("bad rank"), 2),
                                          (SimulationError("lifted"), 3)])
 def test_our_errors_become_messages_and_exit_codes(nhmech, monkeypatch, error, code):
     @click.command()
@@ -145,7 +150,8 @@ def test_message_for_an_unknown_robot_names_the_shipped_ones(nhmech):
     assert "carriage" in nhmech("run", "no_such_robot").stderr
 
 
-@pytest.mark.parametrize("text", ["", "not xml", "<robot name='r'/>", "<robot name='r'><link name='a'/></robot>"])
+@pytest.mark.parametrize("text", ["", "not xml", "<robot name='r'/>",
+                                  "<robot name='r'><link name='a'/></robot>"])
 def test_a_bad_file_is_exit_code_2(nhmech, tmp_path, text):
     (tmp_path / "bad.urdf").write_text(text)
     for command in ("run", "inspect"):
@@ -156,9 +162,13 @@ def test_a_bad_file_is_exit_code_2(nhmech, tmp_path, text):
 def test_view_refuses_what_is_no_run(nhmech, tmp_path):
     (tmp_path / "run.npz").write_bytes(b"nothing")
     (tmp_path / "run.csv").write_text("t,x\n0,1\n")
-    for words in (("view", "run.npz"), ("view", "run.csv"), ("plot", "controllers.py"), ("report", "run.csv")):
+    for words in (("view", "run.npz"), ("view", "run.csv"), ("plot", "controllers.py"),
+                  ("report", "run.csv")):
         result = nhmech(*words)
-        assert result.exit_code == 2 and f"{words[1]} is not a run that `nhmech run --save`" in result.stderr
+        assert (
+            result.exit_code == 2
+            and f"{words[1]} is not a run that `nhmech run --save`" in result.stderr
+        )
         assert "pickle" not in result.stderr and "unsafe" not in result.stderr
 
 
@@ -180,7 +190,8 @@ def test_progress_on_a_terminal_is_drawn_seldom(monkeypatch):
     stream = Terminal()
     with Progress(1.0, stream) as progress:
         drawn = []
-        monkeypatch.setattr(progress.bar, "update", lambda *args, **words: drawn.append(words["completed"]))
+        monkeypatch.setattr(progress.bar, "update", lambda *args,
+                            **words: drawn.append(words["completed"]))
         for i in range(1000):
             progress(i / 1000, None)
     assert 1 <= len(drawn) < 100
@@ -193,15 +204,17 @@ def test_progress_on_a_terminal_is_drawn_seldom(monkeypatch):
 def saved(tmp_path_factory):
     """A short run of the differential drive, saved and drawn."""
     folder = tmp_path_factory.mktemp("run")
-    words = ["run", "differential_drive", "--duration", "0.2", "--save", str(folder / "run.npz"), "--html",
-             str(folder / "run.html")]
+    words = ["run", "differential_drive", "--duration", "0.2", "--save", str(folder / "run.npz"),
+             "--html", str(folder / "run.html")]
     result = CliRunner().invoke(cli.main, words, catch_exceptions=False)
     assert result.exit_code == 0, result.output
     return folder, result
 
 
 def is_playable(page):
-    return page.stat().st_size > 100_000 and "<html" in page.read_text(errors="replace")[:2000].lower()
+    return (
+        page.stat().st_size > 100_000 and "<html" in page.read_text(errors="replace")[:2000].lower()
+    )
 
 
 def test_run_sums_up_what_is_left_of_the_constraints(saved):
@@ -247,7 +260,8 @@ def test_a_failure_is_exit_code_3_and_keeps_the_run(nhmech, tmp_path):
 
 
 def test_a_failure_is_told_before_what_fails_after_it(nhmech, tmp_path, monkeypatch):
-    """Neither a verdict nor a page that cannot be had hides why the run stopped, and the rest is still written."""
+    """Neither a verdict nor a page that cannot be had hides why the run stopped, and the rest is
+    still written."""
     def no_verdict(*_):
         raise MechanicsError("no verdict")
 
@@ -255,10 +269,12 @@ def test_a_failure_is_told_before_what_fails_after_it(nhmech, tmp_path, monkeypa
     monkeypatch.setattr("nhmech.cli.run.print_validity", no_verdict)
     for words, code in ((("--controller", "controllers.py:Broken"), 3), ((), 2)):
         (tmp_path / "run.html").unlink(missing_ok=True)
-        result = nhmech("run", "differential_drive", "--duration", "0.2", *words, "--html", "run.html")
+        result = nhmech("run", "differential_drive", "--duration", "0.2", *words, "--html",
+                        "run.html")
         told = [line for line in result.stderr.splitlines() if line.startswith("error: ")]
         assert result.exit_code == code and is_playable(tmp_path / "run.html")
-        assert ("Broken" in told[0] if words else told[0] == "error: no verdict") and told[-1] == "error: no verdict"
+        assert ("Broken" in told[0] if words
+                else told[0] == "error: no verdict") and told[-1] == "error: no verdict"
         assert len(told) == 2 + bool(words)
 
 
@@ -268,26 +284,31 @@ def test_a_failure_is_told_before_ctrl_c_can_keep_it_back(nhmech, monkeypatch):
         raise KeyboardInterrupt
 
     monkeypatch.setattr("nhmech.cli.run.print_summary", ended)
-    result = nhmech("run", "differential_drive", "--duration", "0.2", "--controller", "controllers.py:Broken")
+    result = nhmech("run", "differential_drive", "--duration", "0.2", "--controller",
+                    "controllers.py:Broken")
     assert result.exit_code == 1
     assert result.stderr.startswith("error: ") and "Broken" in result.stderr.splitlines()[0]
 
 
 def test_a_failure_is_told_once(nhmech):
-    result = nhmech("run", "differential_drive", "--duration", "0.2", "--controller", "controllers.py:Broken")
+    result = nhmech("run", "differential_drive", "--duration", "0.2", "--controller",
+                    "controllers.py:Broken")
     why = result.stderr.splitlines()[-1].removeprefix("error: ")
     assert result.exit_code == 3 and "Broken" in why
-    assert re.search("^stopped +by a failure$", result.stdout, re.M) and result.output.count(why) == 1
+    assert re.search("^stopped +by a failure$", result.stdout,
+                     re.M) and result.output.count(why) == 1
 
 
-@pytest.mark.parametrize("option", ["--html x.html", "--save x.npz", "--gif x.gif", "--webp x.webp", "--mp4 x.mp4"])
+@pytest.mark.parametrize("option", ["--html x.html", "--save x.npz", "--gif x.gif", "--webp x.webp",
+                                    "--mp4 x.mp4"])
 @pytest.mark.parametrize("there", [True, False])
 def test_where_nothing_can_be_written_nothing_runs(nhmech, tmp_path, monkeypatch, option, there):
     option, name = option.split()
     (tmp_path / "kept").mkdir()
     access = os.access
     monkeypatch.setattr("os.access", lambda path, mode: str(path) != "kept" and access(path, mode))
-    monkeypatch.setattr("nhmech.cli.run.load_robot", lambda *_, **__: pytest.fail("the robot was loaded"))
+    monkeypatch.setattr("nhmech.cli.run.load_robot", lambda *_,
+                        **__: pytest.fail("the robot was loaded"))
     folder = "kept" if there else "nowhere"
     result = nhmech("run", "differential_drive", option, f"{folder}/{name}")
     assert result.exit_code == 2 and f"the folder '{folder}'" in result.stderr
@@ -297,26 +318,32 @@ def test_where_nothing_can_be_written_nothing_runs(nhmech, tmp_path, monkeypatch
 
 @pytest.mark.parametrize("given, known", [
     (("--mu", "0.8"), {"left_wheel_joint": 0.8, "right_wheel_joint": 0.8, "caster_link": 0.8}),
-    (("--mu", "left_wheel_joint=0.8"), {"left_wheel_joint": 0.8, "right_wheel_joint": None, "caster_link": None})])
+    (("--mu", "left_wheel_joint=0.8"),
+     {"left_wheel_joint": 0.8, "right_wheel_joint": None, "caster_link": None})])
 def test_the_friction_of_a_run_is_kept_in_it(nhmech, tmp_path, given, known):
     from nhmech.simulation.trajectory import Trajectory
 
     plain(tmp_path / "robot.urdf")
-    assert nhmech("run", "robot.urdf", "--duration", "0.05", *given, "--save", "run.npz").exit_code == 0
+    assert nhmech("run", "robot.urdf", "--duration", "0.05", *given, "--save",
+                  "run.npz").exit_code == 0
     vehicle = Trajectory.load("run.npz").subject.vehicle
     assert {wheel.name: wheel.mu for wheel in vehicle.description.wheels} == known
 
 
 def test_the_friction_of_a_run_is_drawn_and_reported(nhmech, tmp_path):
     plain(tmp_path / "robot.urdf")
-    assert nhmech("run", "robot.urdf", "--duration", "0.05", "--mu", "0.8", "--save", "run.npz").exit_code == 0
+    assert nhmech("run", "robot.urdf", "--duration", "0.05", "--mu", "0.8", "--save",
+                  "run.npz").exit_code == 0
     for words, drawn, other in (((), "0.8 × normal", "0.3 × normal"),
                                 (("--mu", "0.3"), "0.3 × normal", "0.8 × normal")):
-        assert nhmech("plot", "run.npz", "--picture", "friction", "--out", "run.svg", *words).exit_code == 0
+        assert nhmech("plot", "run.npz", "--picture", "friction", "--out", "run.svg",
+                      *words).exit_code == 0
         text = (tmp_path / "run.svg").read_text(encoding="utf-8")
         assert drawn in text and other not in text, "--mu of the command goes first"
     assert nhmech("report", "run.npz", "--out", "run.html").exit_code == 0
-    assert "No friction coefficient is known" not in (tmp_path / "run.html").read_text(encoding="utf-8")
+    assert "No friction coefficient is known" not in (tmp_path / "run.html").read_text(
+        encoding="utf-8"
+    )
 
 
 def test_without_friction_a_run_says_so(nhmech, tmp_path):
@@ -329,7 +356,8 @@ def test_without_friction_a_run_says_so(nhmech, tmp_path):
 @pytest.mark.parametrize("robot, advice", [("differential_drive", "--on-slip warn"),
                                            ("plain.urdf", "--mu 0.8 --on-slip warn")])
 def test_what_did_not_hold_comes_with_advice_that_can_be_typed(nhmech, tmp_path, robot, advice):
-    """A robot thrown forward lifts its caster; where no friction is known, `--on-slip warn` would be refused."""
+    """A robot thrown forward lifts its caster; where no friction is known, `--on-slip warn` would
+    be refused."""
     plain(tmp_path / "plain.urdf")
     (tmp_path / "throw.py").write_text("def throw(t, state):\n    return [20.0, 20.0]\n")
     words = "run", robot, "--duration", "0.05", "--controller", "throw.py:throw"
@@ -344,7 +372,8 @@ def test_notices_are_told_before_a_run(nhmech, tmp_path):
     told = nhmech("run", "robot.urdf", "--duration", "0.05", "--controller", "controllers.py:still",
                   "--wheel", "joint=left_wheel_joint,kind=disc,radius=0.13").stderr
     assert re.search("^notice +left_wheel_joint: radius 0.13 m as given, although", told, re.M)
-    assert re.search("^notice +right_wheel_joint: would be found", told, re.M) and "driven joints from" not in told
+    assert re.search("^notice +right_wheel_joint: would be found", told,
+                     re.M) and "driven joints from" not in told
     assert nhmech("run", "differential_drive", "--duration", "0.05").stderr == ""
 
 
@@ -353,7 +382,8 @@ def test_many_notices_are_cut(capsys):
     print_notices(SimpleNamespace(notices=("driven joints from <nhmech>", *odd)))
     told = capsys.readouterr()
     assert told.out == "" and told.err.splitlines() == [
-        *(f"notice   odd {i}: --skid WHEEL,WHEEL" for i in range(5)), "notice   and 2 more: nhmech inspect"]
+        *(f"notice   odd {i}: --skid WHEEL,WHEEL" for i in range(5)),
+        "notice   and 2 more: nhmech inspect"]
 
 
 def test_a_lone_wheel_is_said_to_be_the_cause(nhmech, tmp_path):
@@ -361,14 +391,18 @@ def test_a_lone_wheel_is_said_to_be_the_cause(nhmech, tmp_path):
     plain(tmp_path / "robot.urdf")
     result = nhmech("run", "robot.urdf", "--wheel", "joint=left_wheel_joint,kind=disc,radius=0.1")
     error = result.stderr.splitlines()[-1]
-    assert result.exit_code == 2 and "does not balance on one axle" in error and "load(" not in error
+    assert (
+        result.exit_code == 2 and "does not balance on one axle" in error and "load(" not in error
+    )
     assert error.endswith("--wheel lists all wheels, so only left_wheel_joint touches the ground; "
                           "locked, and touching nothing: right_wheel_joint")
     assert "--wheel lists" not in nhmech("run", "robot.urdf", "--controller", "pure_pursuit").stderr
     every = [word for joint in ("left_wheel_joint", "right_wheel_joint")
              for word in ("--wheel", f"joint={joint},kind=disc,radius=0.1")]
-    assert "--wheel lists" not in nhmech("run", "robot.urdf", *every, "--controller", "pure_pursuit").stderr
-    tagged = nhmech("run", "differential_drive", "--wheel", "joint=left_wheel_joint,kind=disc,radius=0.1")
+    assert "--wheel lists" not in nhmech("run", "robot.urdf", *every, "--controller",
+                                         "pure_pursuit").stderr
+    tagged = nhmech("run", "differential_drive", "--wheel",
+                    "joint=left_wheel_joint,kind=disc,radius=0.1")
     assert "a wheel that is left out where wheels are listed is locked" in tagged.stderr
 
 
@@ -376,7 +410,8 @@ def plain(path):
     """A shipped robot whose file says nothing of wheels or friction."""
     from nhmech.paths import urdf_path
 
-    path.write_text(re.sub("<nhmech>.*</nhmech>", "", urdf_path("differential_drive").read_text(), flags=re.S))
+    path.write_text(re.sub("<nhmech>.*</nhmech>", "", urdf_path("differential_drive").read_text(),
+                           flags=re.S))
 
 
 def test_controller_from_a_module_of_the_current_folder(nhmech, tmp_path):
@@ -384,16 +419,20 @@ def test_controller_from_a_module_of_the_current_folder(nhmech, tmp_path):
         "import nhmech\ndef circle(t, state):\n"
         "    return nhmech.JointVelocity({'left_wheel_joint': 4.0, 'right_wheel_joint': 6.0})\n"
     )
-    result = nhmech("run", "differential_drive", "--duration", "0.1", "--controller", "mine_alone:circle")
+    result = nhmech("run", "differential_drive", "--duration", "0.1", "--controller",
+                    "mine_alone:circle")
     assert result.exit_code == 0, result.output
 
 
 def test_inspect_json(nhmech):
     result = nhmech("inspect", "differential_drive", "--json")
     assert result.exit_code == 0
-    found = json.loads(result.stdout, parse_constant=lambda word: pytest.fail(f"{word} is not JSON"))
+    found = json.loads(result.stdout,
+                       parse_constant=lambda word: pytest.fail(f"{word} is not JSON"))
     wheels = {wheel["name"]: wheel for wheel in found["wheels"]}
-    assert wheels["left_wheel_joint"]["kind"] == "disc" and wheels["left_wheel_joint"]["radius"] == 0.1
+    assert (
+        wheels["left_wheel_joint"]["kind"] == "disc" and wheels["left_wheel_joint"]["radius"] == 0.1
+    )
     assert wheels["left_wheel_joint"]["driven"] and wheels["left_wheel_joint"]["reason"]
     assert sorted(found["joints"]["driven"]) == ["left_wheel_joint", "right_wheel_joint"]
     assert found["mechanics"]["nv"] == 8

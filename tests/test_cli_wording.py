@@ -19,9 +19,11 @@ from nhmech.cli.wording import in_options
 @pytest.mark.parametrize("said, shown", [
     ("Say it: wheels=[Wheel('a', 'disc', 0.1), Wheel(None, 'blade', link='b', axis=(0, 1, 0), "
      "point=(0, 0, HEIGHT))] (and casters)",
-     "Say it: --wheel 'joint=a,kind=disc,radius=0.1' --wheel 'kind=blade,link=b,axis=0 1 0,point=0 0 HEIGHT' "
+     "Say it: --wheel 'joint=a,kind=disc,radius=0.1' --wheel 'kind=blade,link=b,axis=0 1 "
+     "0,point=0 0 HEIGHT' "
      "(and casters)"),
-    ("skid='mid-axle' or skid=1.5, or skid=[names]", "--skid mid-axle or --skid 1.5, or --skid WHEEL,WHEEL"),
+    ("skid='mid-axle' or skid=1.5, or skid=[names]",
+     "--skid mid-axle or --skid 1.5, or --skid WHEEL,WHEEL"),
     ("pass packages={'a': '/path/to/it'}", "pass --package a=/path/to/it"),
     ("such as locked={'arm_joint': 0.3}", "such as --lock arm_joint=0.3"),
     ("the wheels=[...] that touch", "the --wheel ... that touch"),
@@ -33,15 +35,22 @@ def test_python_becomes_options(said, shown):
     assert in_options(said) == shown
 
 
-@pytest.mark.parametrize("robot", [robot for robot in ROBOTS if robot.refused], ids=lambda robot: robot.file)
+@pytest.mark.parametrize("robot", [robot for robot in ROBOTS if robot.refused],
+                         ids=lambda robot: robot.file)
 def test_what_a_refused_robot_is_told_can_be_typed(robot):
-    """The wheels that are suggested are read as wheels, and where nothing is left to fill in, they load."""
+    """The wheels that are suggested are read as wheels, and where nothing is left to fill in, they
+    load."""
     path = FOLDER / f"{robot.file}.urdf"
     if not path.is_file():
         pytest.skip(f"no robot {path}")
     refused = CliRunner().invoke(main, ["inspect", str(path)])
-    assert refused.exit_code == 2 and "Wheel(" not in refused.stderr and "wheels=" not in refused.stderr
-    options = [word for pair in re.findall(r"--wheel '[^']*'", refused.stderr) for word in shlex.split(pair)]
+    assert (
+        refused.exit_code == 2
+        and "Wheel(" not in refused.stderr
+        and "wheels=" not in refused.stderr
+    )
+    options = [word for pair in re.findall(r"--wheel '[^']*'",
+                                           refused.stderr) for word in shlex.split(pair)]
     skid = ["--skid", "mid-axle"] if "--skid mid-axle" in refused.stderr else []
     assert options or skid
     if skid:
@@ -51,11 +60,16 @@ def test_what_a_refused_robot_is_told_can_be_typed(robot):
         assert again.exit_code == 0, again.stderr
 
 
-@pytest.mark.parametrize("option", ["kind=blade,link=b,axis=0 1 0,point=0 0 HEIGHT", "joint=a,kind=disc,radius=RADIUS"])
+@pytest.mark.parametrize("option", ["kind=blade,link=b,axis=0 1 0,point=0 0 HEIGHT",
+                                    "joint=a,kind=disc,radius=RADIUS"])
 def test_a_word_that_stands_for_a_number(option):
-    refused = CliRunner().invoke(main, ["inspect", str(nhmech.urdf_path("carriage")), "--wheel", option])
+    refused = CliRunner().invoke(main,
+                                 ["inspect", str(nhmech.urdf_path("carriage")), "--wheel", option])
     said = " ".join(refused.stderr.split())
-    assert refused.exit_code == 2 and f"{option.split()[-1].split('=')[-1]} stands for a number in metres" in said
+    assert (
+        refused.exit_code == 2
+        and f"{option.split()[-1].split('=')[-1]} stands for a number in metres" in said
+    )
 
 
 CART = """<robot name="cart" xmlns:xacro="http://www.ros.org/wiki/xacro">

@@ -1,4 +1,5 @@
-"""A wheel has one colour: its trail and the legend of the viewer, live and recorded, plots, and the report agree."""
+"""A wheel has one colour: its trail and the legend of the viewer, live and recorded, plots, and the
+report agree."""
 
 from __future__ import annotations
 
@@ -49,7 +50,8 @@ def test_viewer_plots_and_report_agree(name):
     away = np.array([run.q[0]] * 2)
     away[1, 0] += 10.0
     sent = live.messages(Moment(away[0]))
-    for _ in drawn:                                          # a page is told of a trail or two at a time
+    # a page is told of a trail or two at a time
+    for _ in drawn:
         sent += live.messages(Moment(away[1]))
     assert trails(sent) == dict(enumerate(drawn.values())) and legend(sent) == drawn
 

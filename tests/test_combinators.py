@@ -76,14 +76,16 @@ def test_hold_asks_once_a_period():
     inner = Counting()
     held = run(Hold(inner, 0.013), 200)
     assert [s.t for s in inner.seen] == pytest.approx(np.arange(0, 0.2, 0.013), abs=1e-12)
-    expected = np.repeat([[np.sin(20 * t), np.cos(20 * t)] for t in np.arange(0, 0.2, 0.013)], 13, axis=0)[:200]
+    expected = np.repeat([[np.sin(20 * t), np.cos(20 * t)] for t in np.arange(0, 0.2, 0.013)], 13,
+                         axis=0)[:200]
     assert held.u[:-1] == pytest.approx(expected, rel=0, abs=1e-12)
 
 
 def test_hold_slower_than_the_control_period_takes_the_next_call():
     inner = Counting()
     run(Hold(inner, 0.013), 100, control_period=5e-3)
-    assert [s.t for s in inner.seen] == pytest.approx([0, 0.015, 0.030, 0.040, 0.055, 0.065, 0.080, 0.095], abs=1e-12)
+    assert [s.t for s in inner.seen] == pytest.approx([0, 0.015, 0.030, 0.040, 0.055, 0.065, 0.080,
+                                                       0.095], abs=1e-12)
 
 
 @pytest.mark.parametrize("steps", [1, 7, 50])
@@ -99,14 +101,20 @@ def test_saturation_bounds_what_is_bounded_and_nothing_else():
     inner = Counting(3.0)
     free = run(Counting(3.0))
     cut = run(Saturation(inner, effort=1.2))
-    assert cut.u == pytest.approx(np.clip(free.u, -1.2, 1.2), rel=1e-15) and np.abs(free.u).max() > 2
+    assert cut.u == pytest.approx(np.clip(free.u, -1.2, 1.2),
+                                  rel=1e-15) and np.abs(free.u).max() > 2
     each = run(Saturation(Counting(3.0), plain=(1.0, 2.5)))
     assert each.u == pytest.approx(np.clip(free.u, (-1.0, -2.5), (1.0, 2.5)), rel=1e-15)
 
-    answer = [JointTorque({"a": 5.0, "b": -5.0}), JointVelocity({"a": -3.0}), JointPosition({"a": 0.4})]
+    answer = [JointTorque({"a": 5.0, "b": -5.0}), JointVelocity({"a": -3.0}),
+              JointPosition({"a": 0.4})]
     saturated = Saturation(lambda t, state: answer, effort={"a": 2.0}, velocity=1.0, position=1.0)
     torque, velocity, position = saturated(0.0, None)
-    assert torque.values == {"a": 2.0, "b": -5.0} and velocity.values == {"a": -1.0} and position.values == {"a": 0.4}
+    assert (
+        torque.values == {"a": 2.0, "b": -5.0}
+        and velocity.values == {"a": -1.0}
+        and position.values == {"a": 0.4}
+    )
     assert answer[0].values == {"a": 5.0, "b": -5.0}, "the inner command is left alone"
     assert Saturation(lambda t, state: None, effort=1.0)(0.0, None) is None
 
@@ -115,7 +123,9 @@ def test_switch_by_time_and_by_predicate():
     first, second = Counting(), Counting(-2.0)
     u = run(Switch(first, second, 0.05)).u
     wave = np.array([[np.sin(20 * t), np.cos(20 * t)] for t in np.arange(200) * DT])
-    assert u[:50] == pytest.approx(wave[:50], abs=1e-12) and u[50:-1] == pytest.approx(-2 * wave[50:], abs=1e-12)
+    assert u[:50] == pytest.approx(wave[:50],
+                                   abs=1e-12) and u[50:-1] == pytest.approx(-2 * wave[50:],
+                                                                            abs=1e-12)
     assert len(first.seen) == 50 and len(second.seen) == 150
 
     high = lambda t, state: np.sin(20 * t) > 0.5          # noqa: E731
@@ -145,7 +155,7 @@ def test_sum_adds():
         run(Sum(lambda t, s: np.zeros(2), lambda t, s: np.zeros(3)))
 
 
-# -- what is measured --------------------------------------------------------------------------------------------------
+# -- what is measured ------------------------------------------------------------------------------
 class Reading:
     """Reads everything there is, drives a little, and keeps it."""
 
@@ -157,16 +167,18 @@ class Reading:
 
     def __call__(self, t, state):
         tilt = state.T_WB[:3, :3] @ (0, 0, 1)
-        self.rows.append([*state.q[:3], state.pose[2], tilt[0], tilt[1], *state.v[:6], state.joint_position[LEFT],
-                          state.encoder.angle[RIGHT], np.arctan2(*state.q[7:9][::-1]), state.joint_velocity[LEFT],
-                          state.encoder.rate[RIGHT], *state.gyro(), *state.accelerometer("caster_link")])
+        self.rows.append([*state.q[:3], state.pose[2], tilt[0], tilt[1], *state.v[:6],
+                          state.joint_position[LEFT],
+                          state.encoder.angle[RIGHT], np.arctan2(*state.q[7:9][::-1]),
+                          state.joint_velocity[LEFT], state.encoder.rate[RIGHT], *state.gyro(),
+                          *state.accelerometer("caster_link")])
         once, again = state.accelerometer("caster_link"), state.accelerometer("caster_link")
         assert np.array_equal(once, again), "one state reads the same however often"
         return np.zeros(2)
 
 
-SIZES = dict(position=0.01, heading=0.02, tilt=0.03, velocity=0.04, angular_velocity=0.05, joint_position=0.06,
-             joint_velocity=0.07, gyro=0.08, accelerometer=0.09)
+SIZES = dict(position=0.01, heading=0.02, tilt=0.03, velocity=0.04, angular_velocity=0.05,
+             joint_position=0.06, joint_velocity=0.07, gyro=0.08, accelerometer=0.09)
 
 
 def noise(seed: int, **sizes) -> np.ndarray:
@@ -183,21 +195,28 @@ def test_noise_has_the_deviation_it_was_given_and_is_white():
     the mean and the correlation within 5 / sqrt(4000)."""
     errors = noise(3, **SIZES)
     s = SIZES
-    expected = np.array([s["position"]] * 3 + [s["heading"], s["tilt"], s["tilt"]] + [s["velocity"]] * 3
-                        + [s["angular_velocity"]] * 3 + [s["joint_position"]] * 3 + [s["joint_velocity"]] * 2
+    expected = np.array([s["position"]] * 3
+                        + [s["heading"], s["tilt"], s["tilt"]] + [s["velocity"]] * 3
+                        + [s["angular_velocity"]] * 3 + [s["joint_position"]] * 3
+                        + [s["joint_velocity"]] * 2
                         + [s["gyro"]] * 3 + [s["accelerometer"]] * 3)
     n = len(errors)
-    # for tilt and heading of some hundredths the angles are those of the rotation vector to second order
+    # for tilt and heading of some hundredths the angles are those of the rotation vector to second
+    # order
     assert np.std(errors, axis=0) == pytest.approx(expected, rel=5 / np.sqrt(2 * n))
     scaled = errors / expected
     assert np.abs(scaled.mean(axis=0)).max() < 5 / np.sqrt(n)
     assert np.abs((scaled[1:] * scaled[:-1]).mean(axis=0)).max() < 5 / np.sqrt(n)
-    same = {(12, 14)}                                # the left wheel's angle, read from x and from q
+    # the left wheel's angle, read from x and from q
+    same = {(12, 14)}
     correlation = scaled.T @ scaled / n
     for i in range(len(expected)):
         for j in range(i):
-            assert abs(correlation[i, j]) < 5 / np.sqrt(n) or (j, i) in same or correlation[i, j] == pytest.approx(
-                1, abs=1e-2)
+            assert (
+                abs(correlation[i, j]) < 5 / np.sqrt(n)
+                or (j, i) in same
+                or correlation[i, j] == pytest.approx(1, abs=1e-2)
+            )
 
 
 def test_noise_comes_from_its_seed():
@@ -232,7 +251,8 @@ def test_quantised_encoders():
     """Angles are whole ticks, less than one behind; a rate is the ticks since the last
     call, and on average the true one."""
     seen, true, ticks = [], [], 500
-    controller = Sum(Quantise(lambda t, state: seen.append(state), ticks), lambda t, state: true.append(state))
+    controller = Sum(Quantise(lambda t, state: seen.append(state), ticks), lambda t,
+                     state: true.append(state))
     simulator = Simulator(shipped("differential_drive"), controller, dt=DT, control_period=5e-3)
     simulator.reset(xi={"forward_speed": 0.5, "yaw_rate": 0.4})
     simulator.run(1.0)
@@ -247,12 +267,13 @@ def test_quantised_encoders():
             [np.angle(np.exp(1j * a)) for a in angle], abs=1e-12)
         rate = np.array([s.encoder.rate[joint] for s in seen])
         assert rate[1:] == pytest.approx(np.diff(angle) / 5e-3, rel=1e-9, abs=1e-9) and rate[0] == 0
-        assert rate[1:].mean() == pytest.approx(np.mean([s.encoder.rate[joint] for s in true]), abs=step / 1.0)
+        assert rate[1:].mean() == pytest.approx(np.mean([s.encoder.rate[joint] for s in true]),
+                                                abs=step / 1.0)
     with pytest.raises(ModelError, match="ticks = 0"):
         Quantise(lambda t, state: None, 0)
 
 
-# -- what is refused ---------------------------------------------------------------------------------------------------
+# -- what is refused -------------------------------------------------------------------------------
 @pytest.mark.parametrize("make, message", [
     (lambda: Hold(3, 0.1), "Hold takes controllers.*3 is none"),
     (lambda: Hold(Counting(), 0.0), "period = 0.0 must be a positive time"),
@@ -282,27 +303,45 @@ def divide(state):
 
 
 DYNAMIC = [
-    (lambda state: np.zeros(3), rf"returned shape \(3,\), expected \(2,\): efforts of {LEFT}, {RIGHT}"),
-    (lambda state: np.array([0.0, np.nan]), rf"returned \[ 0. nan\]: not finite \(efforts of {LEFT}, {RIGHT}"),
+    (
+        lambda state: np.zeros(3),
+        rf"returned shape \(3,\), expected \(2,\): efforts of {LEFT}, {RIGHT}",
+    ),
+    (
+        lambda state: np.array([0.0, np.nan]),
+        rf"returned \[ 0. nan\]: not finite \(efforts of {LEFT}, {RIGHT}",
+    ),
     (lambda state: np.array([np.inf, 0.0]), "not finite"),
     (lambda state: JointTorque({LEFT: np.nan}), rf"JointTorque for '{LEFT}' is nan"),
-    (lambda state: JointVelocity({"lift": 1.0}), rf"'lift' is not driven; driven joints are {LEFT}, {RIGHT}"),
-    (lambda state: [JointTorque({LEFT: 1.0}), JointTorque({LEFT: 1.0})], f"'{LEFT}' is commanded twice"),
+    (
+        lambda state: JointVelocity({"lift": 1.0}),
+        rf"'lift' is not driven; driven joints are {LEFT}, {RIGHT}",
+    ),
+    (
+        lambda state: [JointTorque({LEFT: 1.0}), JointTorque({LEFT: 1.0})],
+        f"'{LEFT}' is commanded twice",
+    ),
     (lambda state: JointTorque([1.0, 2.0]), "takes a mapping of joint names"),
     (lambda state: {LEFT: 1.0}, "returned dict; return an array"),
     (lambda state: "left", "returned str; return an array"),
-    (divide, r"raised ZeroDivisionError at t = 0\.05 s: division by zero \(test_combinators.py, line \d+\)"),
+    (
+        divide,
+        r"raised ZeroDivisionError at t = 0\.05 s: division by zero \(test_combinators.py, line \d+\)",
+    ),
     (lambda state: state.xi["sideways"], r"no 'sideways' here; there are .*yaw_rate"),
     (lambda state: state.gyro("nose"), "no link 'nose' for a sensor; there are base_link"),
 ]
 KINEMATIC = [
-    (lambda state: np.zeros(3), rf"returned shape \(3,\), expected \(2,\): speeds of {LEFT}, {RIGHT}"),
+    (lambda state: np.zeros(3),
+     rf"returned shape \(3,\), expected \(2,\): speeds of {LEFT}, {RIGHT}"),
     (lambda state: np.array([0.0, np.nan]), "not finite"),
     (lambda state: JointTorque({LEFT: 1.0}), "efforts mean nothing in kinematic mode"),
     (lambda state: JointVelocity({"lift": 1.0}), rf"unknown joint 'lift'; there are .*{LEFT}"),
-    (lambda state: JointPosition({"forward_speed": 1.0}), rf"unknown joint 'forward_speed'; there are {LEFT}, {RIGHT}"),
+    (lambda state: JointPosition({"forward_speed": 1.0}),
+     rf"unknown joint 'forward_speed'; there are {LEFT}, {RIGHT}"),
     (lambda state: JointVelocity({LEFT: np.inf}), rf"JointVelocity for '{LEFT}' is inf"),
-    (lambda state: [JointVelocity({LEFT: 1.0}), JointVelocity({LEFT: 1.0})], f"'{LEFT}' is commanded twice"),
+    (lambda state: [JointVelocity({LEFT: 1.0}), JointVelocity({LEFT: 1.0})],
+     f"'{LEFT}' is commanded twice"),
     (lambda state: {LEFT: 1.0}, "returned dict; return an array"),
     (divide, r"raised ZeroDivisionError at t = 0\.05 s"),
 ]
@@ -330,20 +369,32 @@ def test_bad_commands_stop_with_a_name_and_keep_the_run(mode, then, message, who
     assert pytest.approx(0.05, abs=2e-3) == caught.value.trajectory.t[-1]
     assert re.match(rf"controller {who} .*at t = 0\.05", str(caught.value)), str(caught.value)
     kept = caught.value.trajectory
-    assert kept.stop == str(caught.value) and len(kept) > 49 and np.isfinite(kept.q).all() and np.isfinite(kept.v).all()
+    assert (
+        kept.stop == str(caught.value)
+        and len(kept) > 49
+        and np.isfinite(kept.q).all()
+        and np.isfinite(kept.v).all()
+    )
 
 
 def test_kinematic_commands_are_checked_after_the_equations_changed():
-    """Beyond 90 degrees of steer a tricycle runs on other speeds; plain numbers still mean those of the start."""
+    """Beyond 90 degrees of steer a tricycle runs on other speeds; plain numbers still mean those of
+    the start."""
     vehicle = nhmech.load(nhmech.urdf_path("tricycle"), speeds=["steering_joint", "forward_speed"])
-    for bad, message in ((np.zeros(3), r"shape \(3,\), expected \(2,\): speeds of steering_joint, forward_speed"),
-                         (np.array([np.nan, 0.0]), "not finite")):
-        simulator = Simulator(vehicle, lambda t, state, bad=bad: np.array([2.0, 0.0]) if t < 0.3 else bad,
+    for bad, message in (
+        (np.zeros(3), r"shape \(3,\), expected \(2,\): speeds of steering_joint, forward_speed"),
+        (np.array([np.nan, 0.0]), "not finite"),
+    ):
+        simulator = Simulator(vehicle, lambda t, state,
+                              bad=bad: np.array([2.0, 0.0]) if t < 0.3 else bad,
                               mode="kinematic", dt=DT)
         simulator.reset(joints={"steering_joint": 1.25})
-        with pytest.raises(SimulationError, match=rf"controller <lambda> at t = 0\.3 s.*{message}") as caught:
+        with pytest.raises(SimulationError,
+                           match=rf"controller <lambda> at t = 0\.3 s.*{message}") as caught:
             simulator.run(1.0)
-        assert len(simulator._charts) > 1 and caught.value.trajectory.t[-1] == pytest.approx(0.3, abs=1e-9)
+        assert len(simulator._charts) > 1 and caught.value.trajectory.t[-1] == pytest.approx(
+            0.3, abs=1e-9
+        )
 
 
 def test_a_reset_that_fails_is_named():
@@ -353,7 +404,8 @@ def test_a_reset_that_fails_is_named():
                 raise ValueError("not now")
             super().reset()
 
-    with pytest.raises(SimulationError, match=r"reset of controller Stubborn raised ValueError at t = 0 s: not now"):
+    with pytest.raises(SimulationError,
+                       match=r"reset of controller Stubborn raised ValueError at t = 0 s: not now"):
         Simulator(shipped("differential_drive"), Stubborn()).reset()
     with pytest.raises(SimulationError, match="controller = 3 must be a callable"):
         Simulator(shipped("differential_drive"), 3)
@@ -377,8 +429,11 @@ def test_a_policy_that_fails_is_named_and_the_batch_kept(then, message):
     kept = caught.value.trajectory
     whole = nhmech.simulate_batch(vehicle, x0, np.full(2, 0.1), dt=DT, steps=50, every=20)
     assert kept.t == pytest.approx([0, 0.02, 0.04, 0.05], abs=1e-15)
-    assert np.array_equal(kept.x, whole.x) and np.array_equal(kept.u, whole.u) and kept.stopped_at == pytest.approx(
-        [0.05] * 4, abs=1e-15)
+    assert (
+        np.array_equal(kept.x, whole.x)
+        and np.array_equal(kept.u, whole.u)
+        and kept.stopped_at == pytest.approx([0.05] * 4, abs=1e-15)
+    )
 
 
 def test_a_policy_that_answers_nan_stops_those_cases():
@@ -389,17 +444,20 @@ def test_a_policy_that_answers_nan_stops_those_cases():
         return np.where((np.arange(3) == 1)[:, None] & (t > 0.0199), np.nan, np.zeros((3, 2)))
 
     batch = nhmech.simulate_batch(vehicle, x0, policy, dt=DT, steps=50, control_every=10)
-    assert list(batch.ok) == [True, False, True] and batch.stopped_at[1] == pytest.approx(0.02, abs=1e-15)
+    assert list(batch.ok) == [True, False,
+                              True] and batch.stopped_at[1] == pytest.approx(0.02, abs=1e-15)
     assert np.isfinite(batch.x).all() and "not finite" in batch.reason(1)
 
 
-@pytest.mark.parametrize("given", [lambda t, state: "push", lambda t, state: None, lambda t, state: np.zeros(3),
-                                   lambda t, state: [0, 0, np.nan, 0, 0, 0]])
+@pytest.mark.parametrize("given", [lambda t, state: "push", lambda t, state: None, lambda t,
+                                   state: np.zeros(3), lambda t, state: [0, 0, np.nan, 0, 0, 0]])
 def test_wrenches_and_events_that_are_no_numbers_are_named(given):
     simulator = Simulator(shipped("differential_drive"),
-                          wrench={"base_link": lambda t, state: np.zeros(6) if t < 0.0499 else given(t, state)}, dt=DT)
+                          wrench={"base_link": lambda t,
+                                  state: np.zeros(6) if t < 0.0499 else given(t, state)}, dt=DT)
     simulator.reset()
-    with pytest.raises(SimulationError, match=r"wrench on 'base_link' at t = 0\.05 s is .*expected 6 "
+    with pytest.raises(SimulationError,
+                       match=r"wrench on 'base_link' at t = 0\.05 s is .*expected 6 "
                                               r"finite numbers") as caught:
         simulator.run(0.1)
     assert caught.value.trajectory.t[-1] == pytest.approx(0.05, abs=1e-12)

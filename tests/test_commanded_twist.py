@@ -1,5 +1,5 @@
-"""The body twist that a controller commands: kept with the run, through combinators, on disk, and for other programs as
-/cmd_vel."""
+"""The body twist that a controller commands: kept with the run, through combinators, on disk, and
+for other programs as /cmd_vel."""
 
 from __future__ import annotations
 
@@ -25,11 +25,12 @@ from nhmech.control.trailer_backing import TrailerBacking
 from nhmech.control.twist import TwistDrive, driven_twist
 from nhmech.control.wheel_servo import WheelServo
 from nhmech.simulation import recorder as recording
-from nhmech.simulation.commanded_twist import NAMES, NOT_YET
+from nhmech.simulation.command import NAMES, NOT_YET
 
 DT = 1e-3
 NONE = [np.nan] * 3
-NEVER = Event("never", lambda t, state: 1.0)                 # with an event there are no chunks in C
+# with an event there are no chunks in C
+NEVER = Event("never", lambda t, state: 1.0)
 
 
 def wanted(t):
@@ -67,25 +68,29 @@ def run(controller, steps=60, name="differential_drive", every=1, save=None, **a
     return simulator.run(steps * DT, every=every, save=save)
 
 
-# -- a column of the run -----------------------------------------------------------------------------------------------
+# -- a column of the run ---------------------------------------------------------------------------
 @pytest.mark.parametrize("loop", ["C", "python"])
 @pytest.mark.parametrize("integrator", ["rk4", "dop853"])
 @pytest.mark.parametrize("mode", ["dynamic", "kinematic"])
 @pytest.mark.parametrize("period, every", [(1, 1), (5, 1), (5, 3), (7, 2)])
 def test_the_run_has_what_the_drive_was_told(loop, integrator, mode, period, every):
-    """At each recorded moment the last twist that was asked for; the last row belongs to the period before, as its u
-    does."""
+    """At each recorded moment the last twist that was asked for; the last row belongs to the period
+    before, as its u does."""
     vehicle, told = shipped("differential_drive"), Told()
-    simulator = Simulator(vehicle, TwistDrive(vehicle, told), dt=DT, control_period=period * DT, integrator=integrator,
+    simulator = Simulator(vehicle, TwistDrive(vehicle, told), dt=DT, control_period=period * DT,
+                          integrator=integrator,
                           mode=mode, events=[NEVER] if loop == "python" else ())
     simulator.reset()
-    if loop == "C" and simulator.chart.loop(build=True) is None:      # for so short a run it is not built by itself
+    # for so short a run it is not built by itself
+    if loop == "C" and simulator.chart.loop(build=True) is None:
         pytest.skip("no C compiler here (or CC=none)")
     found = simulator.run(61 * DT, every=every)
     assert len(told.at) == -(-61 // period)
     assert np.array_equal(found.commanded_twist, told.along(np.minimum(found.t, 60 * DT)))
     assert np.array_equal(found.column("commanded_yaw_rate"), found.commanded_twist[:, 2])
-    assert found.names["commanded_twist"] == NAMES and found.angles.shape[1] == len(found.names["angles"])
+    assert found.names["commanded_twist"] == NAMES and found.angles.shape[1] == len(
+        found.names["angles"]
+    )
     with pytest.raises(ValueError, match="read-only"):
         found.commanded_twist[0] = 0.0
 
@@ -94,7 +99,8 @@ def test_the_run_has_what_the_drive_was_told(loop, integrator, mode, period, eve
 def test_the_other_columns_are_as_without_it(integrator):
     """The same commands from a function, which tells nothing of twists."""
     telling, silent = drive(), drive()
-    with_it, without = (run(controller, 200, integrator=integrator, control_period=5 * DT) for controller in
+    with_it, without = (run(controller, 200, integrator=integrator,
+                            control_period=5 * DT) for controller in
                         (telling, lambda t, state: silent(t, state)))
     assert with_it.commanded_twist is not None
     assert without.commanded_twist is None and "commanded_twist" not in without.names
@@ -103,15 +109,18 @@ def test_the_other_columns_are_as_without_it(integrator):
 
 
 def test_a_kinematic_run_drives_what_was_commanded():
-    """A differential drive follows forward speed and yaw rate exactly, from the step after the command on."""
+    """A differential drive follows forward speed and yaw rate exactly, from the step after the
+    command on."""
     found = run(drive(lambda t: wanted(t) * (1, 0, 1)), 100, mode="kinematic")
     for k, name in ((0, "forward_speed"), (2, "yaw_rate")):
-        assert found.column(name)[1:] == pytest.approx(found.commanded_twist[1:, k], rel=1e-9, abs=1e-12)
+        assert found.column(name)[1:] == pytest.approx(found.commanded_twist[1:, k], rel=1e-9,
+                                                       abs=1e-12)
 
 
 @pytest.mark.parametrize("name", ["mecanum", "pendulum"])
 def test_the_driven_twist_is_how_the_base_moves(name):
-    """Against central differences of place and heading; the pendulum pitches, and its heading does not."""
+    """Against central differences of place and heading; the pendulum pitches, and its heading does
+    not."""
     vehicle, h = shipped(name), 5e-4
     controller = Balance(vehicle, (0.3, 0.0, 1.0)) if name == "pendulum" else drive(name=name)
     simulator = Simulator(vehicle, controller, dt=h)
@@ -127,7 +136,8 @@ def test_the_driven_twist_is_how_the_base_moves(name):
 
 
 def test_runs_that_go_on_and_begin_anew():
-    """A run may begin within a control period, whose twist it then has; before the first one there is none."""
+    """A run may begin within a control period, whose twist it then has; before the first one there
+    is none."""
     vehicle, told = shipped("differential_drive"), Told()
     simulator = Simulator(vehicle, TwistDrive(vehicle, told), dt=DT, control_period=10 * DT)
     simulator.reset()
@@ -142,12 +152,13 @@ def test_runs_that_go_on_and_begin_anew():
 
 def test_an_event_ends_it_with_the_twist_of_its_period():
     vehicle, told = shipped("differential_drive"), Told()
-    found = run(TwistDrive(vehicle, told), control_period=4 * DT, events=[Event("there", lambda t, state: t - 0.0213)])
+    found = run(TwistDrive(vehicle, told), control_period=4 * DT,
+                events=[Event("there", lambda t, state: t - 0.0213)])
     assert found.stop == "event: there" and found.t[-1] == pytest.approx(0.0213, rel=0, abs=1e-9)
     assert np.array_equal(found.commanded_twist, told.along(found.t))
 
 
-# -- who commands one --------------------------------------------------------------------------------------------------
+# -- who commands one ------------------------------------------------------------------------------
 def silent(t, state):
     return JointVelocity({"left_wheel_joint": 1.0, "right_wheel_joint": 1.0})
 
@@ -171,7 +182,8 @@ THROUGH = {
     "from one to another": (lambda: Switch(drive(), drive(lambda t: -wanted(t)), 20 * DT),
                             [wanted(t) * (1 if k < 20 else -1) for k, t in enumerate(GRID)]),
     "two": (lambda: Sum(drive(), Delay(drive(lambda t: 0.5 * wanted(t)), 10 * DT)),
-            [wanted(t) + (0.5 * wanted(GRID[k - 10]) if k >= 10 else 0) for k, t in enumerate(GRID)]),
+            [wanted(t) + (0.5 * wanted(GRID[k - 10]) if k >= 10 else 0) for k,
+             t in enumerate(GRID)]),
     "one of two": (lambda: Sum(silent, drive()), [wanted(t) for t in GRID]),
     "all": (lambda: Delay(Saturation(Hold(Quantise(drive(), 512), 8 * DT), velocity=3.0), 4 * DT),
             steps(*(wanted(DT * (k - k % 8)) for k in range(36)), before=4)),
@@ -180,15 +192,16 @@ THROUGH = {
 
 @pytest.mark.parametrize("name", THROUGH)
 def test_combinators_pass_it_on(name):
-    """As the command goes out: held, late, switched, added; none while there is none. Twice, for `reset` forgets."""
+    """As the command goes out: held, late, switched, added; none while there is none. Twice, for
+    `reset` forgets."""
     make, expected = THROUGH[name]
     controller = make()
     for _ in range(2):
         assert np.array_equal(run(controller, 40).commanded_twist[:-1], expected, equal_nan=True)
 
 
-@pytest.mark.parametrize("make", [lambda c: Hold(c, 0.01), lambda c: Delay(c, 0.01), lambda c: Saturation(c),
-                                  lambda c: Sum(c, c),
+@pytest.mark.parametrize("make", [lambda c: Hold(c, 0.01), lambda c: Delay(c, 0.01),
+                                  lambda c: Saturation(c), lambda c: Sum(c, c),
                                   lambda c: Switch(c, c, 1.0), lambda c: MeasurementNoise(c)])
 def test_combinators_of_controllers_that_command_none_have_none(make):
     assert run(make(silent), 3).commanded_twist is None
@@ -215,8 +228,10 @@ def test_which_controllers_of_the_package_command_one():
     """The others command efforts or joint rates that stand for no twist."""
     pendulum, car, trailers = shipped("pendulum"), shipped("ackermann_car"), shipped("trailers")
     figure = make_path("figure8", 3.0)
-    assert np.array_equal(run(Balance(pendulum, (0.1, 0.0, 0.2)), 5, "pendulum").commanded_twist, [(0.1, 0.0, 0.2)] * 6)
-    assert np.array_equal(run(LQR(shipped("bicycle"), (5.0, 0.0, 0.0)), 5, "bicycle").commanded_twist,
+    assert np.array_equal(run(Balance(pendulum, (0.1, 0.0, 0.2)), 5, "pendulum").commanded_twist,
+                          [(0.1, 0.0, 0.2)] * 6)
+    assert np.array_equal(run(LQR(shipped("bicycle"), (5.0, 0.0, 0.0)), 5,
+                              "bicycle").commanded_twist,
                           [(5.0, 0.0, 0.0)] * 6)
     assert LQR(pendulum, drop="left_wheel_joint, right_wheel_joint").commanded_twist is None
     demo = run(DemoDrive(car), 100, "ackermann_car").commanded_twist
@@ -236,17 +251,20 @@ def test_a_controller_of_one_s_own():
             return silent(t, state)
 
     found = run(Mine(), 30).commanded_twist
-    assert np.array_equal(found[:-1], [NONE if 10 <= k < 20 else [k * DT, 0, -k * DT] for k in range(30)],
+    assert np.array_equal(found[:-1],
+                          [NONE if 10 <= k < 20 else [k * DT, 0, -k * DT] for k in range(30)],
                           equal_nan=True)
 
 
 @pytest.mark.parametrize("value, words",
                          [((1, 2), r"commanded_twist is \(1, 2\); expected forward"),
-                          ("fast", "'fast'; expected forward"), ((0.1, np.nan, 0.0), "finite, or all NaN"),
+                          ("fast", "'fast'; expected forward"),
+                          ((0.1, np.nan, 0.0), "finite, or all NaN"),
                           ((0.1, 0.0, 10 ** 400), "10+\\); expected forward"),
                           ((np.inf, 0, 0), "finite, or all NaN")])
 def test_what_is_no_twist_is_refused(value, words):
-    """At once where it is there at once, and in the run where it comes later, with what was computed so far."""
+    """At once where it is there at once, and in the run where it comes later, with what was
+    computed so far."""
     class Bad:
         commanded_twist = NOT_YET
 
@@ -280,7 +298,8 @@ def test_one_that_fails_is_named_with_its_line():
 
 
 def test_what_a_property_lacks_is_not_taken_for_having_none(caplog):
-    """An AttributeError inside a property is an error of the property: told, of a combinator's inside too."""
+    """An AttributeError inside a property is an error of the property: told, of a combinator's
+    inside too."""
     class Mistaken:
         @property
         def commanded_twist(self):
@@ -319,8 +338,8 @@ def test_one_that_answers_for_another_may_have_none():
 
 @pytest.mark.parametrize("events", [(), (NEVER,)], ids=["C", "python"])
 def test_it_costs_nothing_where_nobody_asks(events):
-    """Looked for once when a simulator is made; then never by `step`, and by `run` once a control period, of those that
-    have it."""
+    """Looked for once when a simulator is made; then never by `step`, and by `run` once a control
+    period, of those that have it."""
     class Counting:
         def __init__(self):
             self.looks = 0
@@ -337,8 +356,8 @@ def test_it_costs_nothing_where_nobody_asks(events):
         commanded_twist = (0.1, 0.0, 0.0)
 
     for controller, during in ((Counting(), 0), (Telling(), 10)):
-        simulator = Simulator(shipped("differential_drive"), controller, dt=DT, control_period=5 * DT,
-                              events=events)
+        simulator = Simulator(shipped("differential_drive"), controller, dt=DT,
+                              control_period=5 * DT, events=events)
         assert controller.looks == 1
         for _ in range(20):
             simulator.step()
@@ -348,12 +367,14 @@ def test_it_costs_nothing_where_nobody_asks(events):
         assert len(simulator._now.twist) == (3 if during else 0)
 
 
-# -- on disk -----------------------------------------------------------------------------------------------------------
+# -- on disk ---------------------------------------------------------------------------------------
 def test_files_without_it_are_as_they_were(tmp_path):
-    """Whoever commands no twist writes the same file as ever, so what was written before is read as ever."""
+    """Whoever commands no twist writes the same file as ever, so what was written before is read as
+    ever."""
     copies, part = [], tmp_path / "run.npz.part"
     simulator = Simulator(shipped("differential_drive"), silent, dt=DT)
-    found = simulator.run(0.3, save=tmp_path / "run.npz", progress=lambda t, state: copies.append(part.read_bytes()))
+    found = simulator.run(0.3, save=tmp_path / "run.npz", progress=lambda t,
+                          state: copies.append(part.read_bytes()))
     known = {f"{name}.npy" for name in ("header", "t", "q", "v", "xi", "u", "angles")}
     assert set(zipfile.ZipFile(tmp_path / "run.npz").namelist()) == known
     header = json.loads(copies[0].partition(b"\n")[0])
@@ -371,44 +392,56 @@ def test_it_is_saved_and_loaded(tmp_path, monkeypatch):
     found = run(Delay(drive(), 0.02), 300)
     streamed = Simulator(shipped("differential_drive"), Delay(drive(), 0.02), dt=DT)
     streamed.reset()
-    streamed = streamed.run(0.3, save=tmp_path / "run", progress=lambda t, state: left.append(part.read_bytes()))
+    streamed = streamed.run(0.3, save=tmp_path / "run", progress=lambda t,
+                            state: left.append(part.read_bytes()))
     (tmp_path / "left.part").write_bytes(left[0][:-11])
     cut = Trajectory.load(tmp_path / "left.part")
     assert cut.stop == "cut off" and 50 < len(cut) < 300 and cut.names == found.names
     later = found.save(tmp_path / "again.npz")
     for other in (streamed, Trajectory.load(tmp_path / "run.npz"), Trajectory.load(later), cut):
         for name in ("commanded_twist", "angles", "u"):
-            assert np.array_equal(getattr(other, name), getattr(found, name)[:len(other)], equal_nan=True), name
-    assert np.isnan(found.commanded_twist[:20]).all() and np.isfinite(found.commanded_twist[20:]).all()
+            assert np.array_equal(getattr(other, name), getattr(found, name)[:len(other)],
+                                  equal_nan=True), name
+    assert (
+        np.isnan(found.commanded_twist[:20]).all() and np.isfinite(found.commanded_twist[20:]).all()
+    )
 
 
 def test_a_killed_run_keeps_what_was_complete(tmp_path, monkeypatch):
     """SIGKILL at five random moments: whole rows, each with the twist of its own time."""
     monkeypatch.setattr(recording, "FLUSH", 0.001)
-    run(drive(), 100)                                                     # also compiles what the children need
+    # also compiles what the children need
+    run(drive(), 100)
     rng, path = np.random.default_rng(5), tmp_path / "run.npz"
     for _ in range(5):
         for old in tmp_path.iterdir():
             old.unlink()
-        killed(lambda: run(drive(), 10 ** 7, control_period=5 * DT, save=path), 1 + rng.integers(0, 20),
-               rng.uniform(0.0, 0.004))
+        killed(lambda: run(drive(), 10 ** 7, control_period=5 * DT, save=path),
+               1 + rng.integers(0, 20), rng.uniform(0.0, 0.004))
         left = Trajectory.load(f"{path}.part")
         told = [wanted((k - k % 5) * DT) for k in range(len(left))]
         assert len(left) > 1 and left.commanded_twist == pytest.approx(np.array(told), rel=1e-12)
         assert left.t == pytest.approx(DT * np.arange(len(left)), rel=0, abs=1e-12)
 
 
-# -- for other programs ------------------------------------------------------------------------------------------------
+# -- for other programs ----------------------------------------------------------------------------
 def cmd_vel(path):
-    """(log time [ns], linear x, y, angular z) of /cmd_vel, by a reader that is not ours; None where there is no such
-    topic."""
-    mcap_reader, decoder = pytest.importorskip("mcap.reader"), pytest.importorskip("mcap_ros2.decoder")
+    """(log time [ns], linear x, y, angular z) of /cmd_vel, by a reader that is not ours; None where
+    there is no such topic."""
+    mcap_reader, decoder = (
+        pytest.importorskip("mcap.reader"),
+        pytest.importorskip("mcap_ros2.decoder"),
+    )
     with open(path, "rb") as file:
-        reader = mcap_reader.make_reader(file, validate_crcs=True, decoder_factories=[decoder.DecoderFactory()])
+        reader = mcap_reader.make_reader(file, validate_crcs=True,
+                                         decoder_factories=[decoder.DecoderFactory()])
         topics = {channel.topic for channel in reader.get_summary().channels.values()}
         rows = []
         for schema, _, message, m in reader.iter_decoded_messages(topics=["/cmd_vel"]):
-            assert schema.name == "geometry_msgs/msg/Twist" and m.linear.z == m.angular.x == m.angular.y == 0.0
+            assert (
+                schema.name == "geometry_msgs/msg/Twist"
+                and m.linear.z == m.angular.x == m.angular.y == 0.0
+            )
             rows.append((message.log_time, m.linear.x, m.linear.y, m.angular.z))
     return rows if "/cmd_vel" in topics else None
 
@@ -417,20 +450,25 @@ def cmd_vel(path):
 def test_cmd_vel_is_what_was_commanded(tmp_path, mode):
     pytest.importorskip("rosbags")
     told = Told()
-    found = run(TwistDrive(shipped("mecanum"), told), 60, "mecanum", control_period=4 * DT, mode=mode,
-                save=tmp_path / "run.npz")
-    assert command_line("export", tmp_path / "run.npz", tmp_path / "run.mcap", "--no-forces").exit_code == 0
+    found = run(TwistDrive(shipped("mecanum"), told), 60, "mecanum", control_period=4 * DT,
+                mode=mode, save=tmp_path / "run.npz")
+    assert command_line("export", tmp_path / "run.npz", tmp_path / "run.mcap",
+                        "--no-forces").exit_code == 0
     expected = told.along(np.minimum(found.t, 59 * DT))
-    assert cmd_vel(tmp_path / "run.mcap") == [(round(t * 1e9), *twist) for t, twist in zip(found.t, expected.tolist())]
+    assert cmd_vel(tmp_path / "run.mcap") == [(round(t * 1e9), *twist) for t,
+                                              twist in zip(found.t, expected.tolist())]
 
 
 def test_cmd_vel_from_the_command_line(tmp_path):
-    """A tracker by name; its forward speed is the one that was asked for. A run without commands has no such topic."""
+    """A tracker by name; its forward speed is the one that was asked for. A run without commands
+    has no such topic."""
     pytest.importorskip("rosbags")
     saved = tmp_path / "run.npz"
     words = ("--path", "circle:1", "--speed", "0.4", "--duration", "0.5", "--save", saved)
-    assert command_line("run", "differential_drive", "--controller", "pure_pursuit", *words).exit_code == 0
-    assert command_line("export", saved, tmp_path / "run.mcap", "--rate", "50", "--no-forces").exit_code == 0
+    assert command_line("run", "differential_drive", "--controller", "pure_pursuit",
+                        *words).exit_code == 0
+    assert command_line("export", saved, tmp_path / "run.mcap", "--rate", "50",
+                        "--no-forces").exit_code == 0
     rows, found = cmd_vel(tmp_path / "run.mcap"), Trajectory.load(saved)
     assert len(rows) == 26 and [row[1] for row in rows] == pytest.approx([0.4] * 26, rel=1e-12)
     at = [int(np.argmin(np.abs(found.t - row[0] * 1e-9))) for row in rows]
@@ -443,8 +481,10 @@ def test_cmd_vel_from_the_command_line(tmp_path):
 def test_there_is_no_cmd_vel_while_none_is_commanded(tmp_path):
     pytest.importorskip("rosbags")
     run(Switch(silent, drive(), 20 * DT), 40, save=tmp_path / "run.npz")
-    assert command_line("export", tmp_path / "run.npz", tmp_path / "run.mcap", "--no-forces").exit_code == 0
-    assert [row[0] for row in cmd_vel(tmp_path / "run.mcap")] == [k * 10 ** 6 for k in range(20, 41)]
+    assert command_line("export", tmp_path / "run.npz", tmp_path / "run.mcap",
+                        "--no-forces").exit_code == 0
+    assert [row[0] for row in cmd_vel(tmp_path / "run.mcap")] == [k * 10 ** 6
+                                                                  for k in range(20, 41)]
 
 
 def test_tables_have_it_too(tmp_path):
@@ -456,7 +496,11 @@ def test_tables_have_it_too(tmp_path):
         names, *lines = csv.reader(file)
     table = parquet.read_table(tmp_path / "run.parquet")
     for k, name in enumerate(NAMES):
-        assert np.array_equal(np.array(lines, dtype=float)[:, names.index(name)], found.commanded_twist[:, k])
+        assert np.array_equal(np.array(lines, dtype=float)[:, names.index(name)],
+                              found.commanded_twist[:, k])
         assert np.array_equal(table[name].to_numpy(), found.commanded_twist[:, k])
-    units = {field.name: field.metadata[b"unit"].decode() for field in table.schema if field.name in NAMES}
-    assert units == dict(zip(NAMES, ("m/s", "m/s", "rad/s"))) and "energy" in names and names[-1].startswith("force.")
+    units = {field.name: field.metadata[b"unit"].decode() for field in table.schema
+             if field.name in NAMES}
+    assert units == dict(zip(NAMES,
+                             ("m/s", "m/s",
+                              "rad/s"))) and "energy" in names and names[-1].startswith("force.")

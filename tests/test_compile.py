@@ -23,14 +23,15 @@ from support import shipped
 from nhmech import CompileError, Ground, Simulator
 from nhmech.cli import main
 from nhmech.compile import loop as loops
-from nhmech.compile.cache import Cache, default_cache
+from nhmech.compile.cache import default_cache
 from nhmech.compile.compiled import compiled
 from nhmech.compile.compiler import LARGE, Compiler, find_compiler, say_no_compiler
 from nhmech.simulation.chart import Chart
 from nhmech.simulation.integrators import free_rk4_function
 
 CODE = "int answer(void) { return 42; }\n"
-needs_compiler = pytest.mark.skipif(find_compiler() is None, reason="no C compiler here (or CC=none)")
+needs_compiler = pytest.mark.skipif(find_compiler() is None,
+                                    reason="no C compiler here (or CC=none)")
 
 
 @pytest.fixture
@@ -46,7 +47,8 @@ def compiler_of(monkeypatch):
     """Finds the compiler anew with another `CC`."""
     def find(value: str | None) -> Compiler | None:
         find_compiler.cache_clear()
-        monkeypatch.delenv("CC", raising=False) if value is None else monkeypatch.setenv("CC", value)
+        monkeypatch.delenv("CC", raising=False) if value is None else monkeypatch.setenv("CC",
+                                                                                         value)
         return find_compiler()
 
     yield find
@@ -73,13 +75,14 @@ class Counting:
         return self.path
 
 
-# -- cache -------------------------------------------------------------------------------------------------------------
+# -- cache -----------------------------------------------------------------------------------------
 def test_what_is_there_is_not_built_again(private):
     compiler = Counting()
     first = default_cache().library(CODE, compiler, 1)
     assert default_cache().library(CODE, compiler, 1) == first and compiler.builds == 1
     assert default_cache().library(CODE + " ", compiler, 1) != first and compiler.builds == 2
-    assert default_cache().library(CODE + "  ", compiler, 1, build=False) is None and compiler.builds == 2
+    assert default_cache().library(CODE + "  ", compiler, 1,
+                                   build=False) is None and compiler.builds == 2
 
 
 def test_code_compiler_flags_and_versions_make_the_name(private, monkeypatch):
@@ -118,7 +121,8 @@ def test_a_damaged_library_is_mended_before_a_run(private):
     assert Simulator(shipped("carriage")).primary.loop(build=True) is not None
     (path,) = private.glob("*.so")
     part = path.read_bytes()[:1000]
-    path.unlink()                                       # it is mapped here: cutting it in place would end this process
+    # it is mapped here: cutting it in place would end this process
+    path.unlink()
     path.write_bytes(part)
     again = Simulator(shipped("carriage"))
     again.reset(xi={"left_wheel_joint": 3.0})
@@ -199,7 +203,8 @@ def test_processes_share_a_folder(private):
             path = default_cache().library(f"int answer(void) {{ return {k % 3}; }}", find_compiler(), 1)
             assert ctypes.CDLL(str(path)).answer() == k % 3
     """)
-    running = [subprocess.Popen([sys.executable, "-c", program], stderr=subprocess.PIPE, text=True) for _ in range(8)]
+    running = [subprocess.Popen([sys.executable, "-c", program], stderr=subprocess.PIPE,
+                                text=True) for _ in range(8)]
     while any(process.poll() is None for process in running):
         for path in private.glob("*.sha256"):
             path.unlink(missing_ok=True)
@@ -224,10 +229,14 @@ def test_command(private):
     compiler = find_compiler()
     assert (compiler.version if compiler else "none") in shown.output
     cleared = CliRunner().invoke(main, ["cache", "--clear"])
-    assert cleared.exit_code == 0 and "removed  1 entries" in cleared.output and "entries  0," in cleared.output
+    assert (
+        cleared.exit_code == 0
+        and "removed  1 entries" in cleared.output
+        and "entries  0," in cleared.output
+    )
 
 
-# -- compiler ----------------------------------------------------------------------------------------------------------
+# -- compiler --------------------------------------------------------------------------------------
 def fake_compiler(folder: Path, script: str) -> Path:
     path = folder / "my-cc"
     path.write_text(f"#!/bin/sh\n{script}\n")
@@ -289,11 +298,15 @@ def test_without_a_compiler_one_line_says_so(private, compiler_of, caplog):
             assert simulator.primary.loop(build=True) is None
             assert simulator.run(0.01).stop == "duration"
     (line,) = caplog.records
-    assert "no C compiler" in line.message and "virtual machine" in line.message and "slower" in line.message
+    assert (
+        "no C compiler" in line.message
+        and "virtual machine" in line.message
+        and "slower" in line.message
+    )
     say_no_compiler.cache_clear()
 
 
-# -- loop --------------------------------------------------------------------------------------------------------------
+# -- loop ------------------------------------------------------------------------------------------
 RUNS = {
     "differential_drive": dict(xi={"left_wheel_joint": 5.0, "right_wheel_joint": 3.0}),
     "ackermann_car": dict(joints={"front_left_steering_joint": 0.3}),
@@ -313,7 +326,8 @@ def counted(monkeypatch, calls: list[int]) -> None:
 
     def loop(chart, build):
         inner = original(chart, True)
-        return loops.Loop(lambda *args: (calls.append(args[0]._obj.steps), inner.many(*args))[1], inner.one, inner.work)
+        return loops.Loop(lambda *args: (calls.append(args[0]._obj.steps), inner.many(*args))[1],
+                          inner.one, inner.work)
 
     monkeypatch.setattr(Chart, "loop", loop)
 
@@ -321,7 +335,11 @@ def counted(monkeypatch, calls: list[int]) -> None:
 def driven_run(name: str, duration: float, every: int):
     """A run with a controller at a slower rate, where there is something to drive."""
     nu = len(shipped(name).driven)
-    controller = None if nu == 0 else lambda t, state: 0.4 * np.cos(3 * t + np.arange(nu)) - 0.05 * state.v[:nu]
+    controller = (
+        None
+        if nu == 0
+        else lambda t, state: 0.4 * np.cos(3 * t + np.arange(nu)) - 0.05 * state.v[:nu]
+    )
     simulator = Simulator(shipped(name), controller, dt=1e-3, control_period=4e-3)
     simulator.reset(**RUNS.get(name, {}))
     return simulator.run(duration, every=every)
@@ -354,14 +372,16 @@ KEPT = {"differential_drive": True, "carriage": True, "mecanum": True, "tricycle
 @needs_compiler
 @pytest.mark.parametrize("name", KEPT)
 def test_what_the_scheme_keeps_by_itself_is_projected_now_and_then(name, monkeypatch):
-    """With the attitude frozen phi cannot change; with a projection at each step all the same, the run is the same."""
+    """With the attitude frozen phi cannot change; with a projection at each step all the same, the
+    run is the same."""
     chart = Simulator(shipped(name)).primary
     assert (free_rk4_function(chart.equations, chart.flat) is not None) == KEPT[name]
     if KEPT[name]:
         kept = driven_run(name, 0.5, 10)
         monkeypatch.setattr("nhmech.simulation.chart.free_rk4_function", lambda *parts: None)
         for part in ("q", "v"):
-            np.testing.assert_allclose(getattr(kept, part), getattr(driven_run(name, 0.5, 10), part), rtol=0,
+            np.testing.assert_allclose(getattr(kept, part),
+                                       getattr(driven_run(name, 0.5, 10), part), rtol=0,
                                        atol=1e-13, err_msg=part)
 
 
@@ -372,7 +392,8 @@ def test_a_kept_constraint_is_kept_for_ever(name):
     and over a million steps rounding does not add up."""
     simulator = Simulator(shipped(name), dt=1e-2)
     simulator.reset((0, 0, 0.4), xi={"forward_speed": 0.5})
-    height = lambda: np.abs(shipped(name).constraint_error(simulator.t, simulator._q, simulator._v)[1]).max()
+    height = lambda: np.abs(shipped(name).constraint_error(simulator.t, simulator._q,
+                                                           simulator._v)[1]).max()
     simulator._x[2] += 1e-9
     simulator._x[3:5] = 1e-10
     for _ in range(loops.MENDED - 1):
@@ -388,12 +409,13 @@ def test_a_kept_constraint_is_kept_for_ever(name):
 
 @needs_compiler
 def test_on_a_slope_each_step_is_projected():
-    """There the scheme does not keep the height by itself, for its stages do not have unit quaternions."""
+    """There the scheme does not keep the height by itself, for its stages do not have unit
+    quaternions."""
     chart = Simulator(shipped("differential_drive", Ground(normal=(0.3, -0.2, 1)))).primary
     assert free_rk4_function(chart.equations, chart.flat) is None
 
 
-# -- what it costs to call it from Python ------------------------------------------------------------------------------
+# -- what it costs to call it from Python ----------------------------------------------------------
 def python_calls(function) -> tuple[int, int]:
     """How many functions of Python and of C a call calls."""
     found = {"call": 0, "c_call": 0}
@@ -408,7 +430,8 @@ def python_calls(function) -> tuple[int, int]:
         function()
     finally:
         sys.setprofile(None)
-    return found["call"] - 1, found["c_call"] - 1                # without `function` itself and the end of the counting
+    # without `function` itself and the end of the counting
+    return found["call"] - 1, found["c_call"] - 1
 
 
 @needs_compiler
@@ -417,7 +440,8 @@ def test_a_step_and_a_run_call_little(integrator):
     """A step costs microseconds as long as it is about ten calls;
     a run as long as what it does not depend on its steps."""
     effort = np.zeros(2)
-    simulator = Simulator(shipped("differential_drive"), lambda t, state: effort, integrator=integrator)
+    simulator = Simulator(shipped("differential_drive"), lambda t, state: effort,
+                          integrator=integrator)
     simulator.primary.loop(build=True)
     simulator.reset()
     python, c = python_calls(simulator.step)

@@ -1,4 +1,5 @@
-"""Ehresmann connection of a distribution: one-forms, curvature with its sign, affine part, and integrability."""
+"""Ehresmann connection of a distribution: one-forms, curvature with its sign, affine part, and
+integrability."""
 
 from __future__ import annotations
 
@@ -8,7 +9,12 @@ import pytest
 
 from nhmech import MechanicsError
 from nhmech.mechanics.algebroid import euclidean, product
-from nhmech.mechanics.algebroid_makers import atiyah, curvature, special_orthogonal, structure_constants
+from nhmech.mechanics.algebroid_makers import (
+    atiyah,
+    curvature,
+    special_orthogonal,
+    structure_constants,
+)
 from nhmech.mechanics.connection import ehresmann_connection
 from nhmech.mechanics.writing import constrain, lagrangian_system
 
@@ -19,7 +25,8 @@ def generic():
     """Constraints on base (r1, r2, r3), fibre (s1, s2), with A and A0:
     no symmetry, dependent on r, s, t and a parameter."""
     space = euclidean("r1", "r2", "r3", "s1", "s2")
-    system = lagrangian_system(space, lambda s: sum(rate ** 2 for rate in vars(s.v).values()) / 2, parameters=("k",))
+    system = lagrangian_system(space, lambda s: sum(rate ** 2 for rate in vars(s.v).values()) / 2,
+                               parameters=("k",))
 
     def A(s):
         q = s.q
@@ -36,7 +43,8 @@ def generic():
         return expression
 
     # a combination of the rows, so that the connection must solve for the fibre
-    rows = {"first": lambda s: 2 * row(0)(s) + s.q.r1 * row(1)(s), "second": lambda s: row(1)(s) - 0.3 * row(0)(s)}
+    rows = {"first": lambda s: 2 * row(0)(s) + s.q.r1 * row(1)(s),
+            "second": lambda s: row(1)(s) - 0.3 * row(0)(s)}
     return constrain(system, {"k": THETA[0]}, rows=rows), A, A0
 
 
@@ -55,18 +63,32 @@ def test_forms_and_curvature_against_partial_derivatives():
     constrained, A, A0 = generic()
     system, s = constrained.system, symbols(constrained.system)
     connection = ehresmann_connection(constrained, base=("r1", "r2", "r3"))
-    assert connection.fibre == (3, 4) and ehresmann_connection(constrained, fibre=("s1", "s2'")).base == (0, 1, 2)
+    assert connection.fibre == (3,
+                                4) and ehresmann_connection(constrained,
+                                                            fibre=("s1", "s2'")).base == (0, 1, 2)
     a, a0, q = A(s), A0(s), system.q
     d = [ca.jacobian(ca.vec(a), q)[:, k] for k in range(5)]
     d = [ca.reshape(part, 2, 3) for part in d]
     d0 = ca.jacobian(a0, q)
-    B = [[[d[j][b, i] - d[i][b, j] + sum(a[c, i] * d[3 + c][b, j] - a[c, j] * d[3 + c][b, i] for c in range(2))
-           for j in range(3)] for i in range(3)] for b in range(2)]
+    B = [
+        [
+            [
+                d[j][b, i]
+                - d[i][b, j]
+                + sum(a[c, i] * d[3 + c][b, j] - a[c, j] * d[3 + c][b, i] for c in range(2))
+                for j in range(3)
+            ]
+            for i in range(3)
+        ]
+        for b in range(2)
+    ]
     at = ca.jtimes(a, system.t, ca.SX(1))
-    B0 = [[d0[b, j] - at[b, j] + sum(a0[c] * d[3 + c][b, j] - a[c, j] * d0[b, 3 + c] for c in range(2))
+    B0 = [[d0[b, j] - at[b, j] + sum(a0[c] * d[3 + c][b,
+                                                      j] - a[c, j] * d0[b, 3 + c] for c in range(2))
            for j in range(3)] for b in range(2)]
     values = numeric(constrained, connection.coefficients, a, connection.affine, a0,
-                     ca.vertcat(*connection.curvature()), ca.vertcat(*[ca.blockcat(part) for part in B]),
+                     ca.vertcat(*connection.curvature()),
+                     ca.vertcat(*[ca.blockcat(part) for part in B]),
                      connection.drift_curvature(), ca.blockcat(B0))
     rng = np.random.default_rng(0)
     for q in rng.normal(size=(5, 5)):
@@ -93,15 +115,21 @@ def test_sign_against_the_exterior_derivative(case):
 
 
 def test_constrained_lagrangian_with_curvature_term(case):
-    """(3.4) of paper 000 plus (dL/ds') B r' is (3.2), at states and accelerations that are no motion;
-    autonomous linear part only."""
+    """(3.4) of paper 000 plus (dL/ds') B r' is (3.2), at states and accelerations that are no
+    motion; autonomous linear part only."""
     tolerance = case("marsden_curvature")["tolerance"]["identity"]
     space = euclidean("r1", "r2", "s1", "s2")
     q, v, a = space.q, ca.SX.sym("v", 4), ca.SX.sym("a", 2)
-    L = ca.sumsqr(v) * (1 + q[0] ** 2 * q[3] ** 2) / 2 + v[0] * v[3] * ca.sin(q[2]) + q[1] * v[2] * v[1] - q[0] * q[2]
+    L = (
+        ca.sumsqr(v) * (1 + q[0] ** 2 * q[3] ** 2) / 2
+        + v[0] * v[3] * ca.sin(q[2])
+        + q[1] * v[2] * v[1]
+        - q[0] * q[2]
+    )
     A = ca.blockcat([[q[2] * q[1], ca.sin(q[0])], [ca.cos(q[2] * q[1]), q[0] * q[3]]])
     system = lagrangian_system(space, lambda s: sum(x ** 2 for x in vars(s.v).values()) / 2)
-    mine = {f"row {b}": lambda s, b=b: (s.v.s1, s.v.s2)[b] + A[b, :] @ ca.vertcat(s.v.r1, s.v.r2) for b in range(2)}
+    mine = {f"row {b}": lambda s,
+            b=b: (s.v.s1, s.v.s2)[b] + A[b, :] @ ca.vertcat(s.v.r1, s.v.r2) for b in range(2)}
     connection = ehresmann_connection(constrain(system, rows=mine), base=("r1", "r2"))
     B = connection.curvature()
 
@@ -119,14 +147,20 @@ def test_constrained_lagrangian_with_curvature_term(case):
     r_rate = ca.SX.sym("r_rate", 2)
     Lc = ca.substitute(ca.substitute(L, v, on), v, ca.vertcat(r_rate, ca.SX.zeros(2)))
     pc, dLc = ca.gradient(Lc, r_rate), ca.gradient(Lc, q)
-    pc_rate = ca.jtimes(pc, q, ca.substitute(on, v, ca.vertcat(r_rate, ca.SX.zeros(2)))) + ca.jtimes(pc, r_rate, a)
-    left = pc_rate - dLc[:2] + A.T @ dLc[2:]                                             # left-hand side of (3.4)
+    pc_rate = ca.jtimes(
+        pc, q, ca.substitute(on, v, ca.vertcat(r_rate, ca.SX.zeros(2)))
+    ) + ca.jtimes(pc, r_rate, a)
+    # left-hand side of (3.4)
+    left = pc_rate - dLc[:2] + A.T @ dLc[2:]
     force = sum((ca.substitute(p[2 + b], v, on) * (B[b] @ rates) for b in range(2)), ca.SX.zeros(2))
     force, form = (ca.substitute(part, rates, r_rate) for part in (force, form))
     both = ca.Function("both", [q, r_rate, a], [left + force, form, force])
     for state in np.random.default_rng(2).normal(size=(5, 8)):
         one, two, curved = (value.full() for value in both(state[:4], state[4:6], state[6:]))
-        assert np.abs(one - two).max() <= tolerance * max(1, np.abs(two).max()) and np.abs(curved).max() > 1e-3
+        assert (
+            np.abs(one - two).max() <= tolerance * max(1, np.abs(two).max())
+            and np.abs(curved).max() > 1e-3
+        )
 
 
 def test_derivative_along_the_motion_is_that_of_paper_003():
@@ -144,18 +178,21 @@ def test_derivative_along_the_motion_is_that_of_paper_003():
         assert np.abs(one - two).max() <= 1e-12 * np.abs(one).max()
 
 
-FREE = lagrangian_system(euclidean("x", "y", "z"), lambda s: (s.v.x ** 2 + s.v.y ** 2 + s.v.z ** 2) / 2)
+FREE = lagrangian_system(euclidean("x", "y", "z"),
+                         lambda s: (s.v.x ** 2 + s.v.y ** 2 + s.v.z ** 2) / 2)
 
 
 @pytest.mark.parametrize("rows, holonomic, flat", [
     ({}, {"sphere": lambda s: s.q.x ** 2 + s.q.y ** 2 + s.q.z ** 2 - 1}, True),
     ({}, {"moving": lambda s: s.q.z * ca.cosh(s.t) - ca.sin(s.q.x * s.q.y) * ca.cos(s.t)}, True),
-    ({"with a factor": lambda s: ca.exp(s.q.x * s.q.z) * (s.v.z + s.q.y * s.v.x + s.q.x * s.v.y)}, {}, True),
+    ({"with a factor": lambda s: ca.exp(s.q.x * s.q.z) * (s.v.z + s.q.y * s.v.x + s.q.x * s.v.y)},
+     {}, True),
     ({"slope": lambda s: s.v.z - s.q.y * s.v.x}, {}, False),
     # curved in time only: X_0 = d/dt + x d/dz, [X_0, d/dx] = -d/dz
     ({"sliding plane": lambda s: s.v.z - s.q.x}, {}, False),
     ({"pushed": lambda s: s.v.z - ca.sin(s.t)}, {}, True),
-    ({"two": lambda s: s.v.z - s.q.y * s.v.x, "other": lambda s: s.v.y}, {}, True),      # together they are integrable
+    # together they are integrable
+    ({"two": lambda s: s.v.z - s.q.y * s.v.x, "other": lambda s: s.v.y}, {}, True),
 ], ids=["sphere", "rheonomic", "factor", "slope", "affine", "pushed", "two"])
 def test_curvature_vanishes_exactly_where_the_constraints_are_integrable(rows, holonomic, flat):
     constrained = constrain(FREE, rows=rows, holonomic=holonomic)
@@ -165,7 +202,8 @@ def test_curvature_vanishes_exactly_where_the_constraints_are_integrable(rows, h
 
 
 def test_bead_on_a_turning_rod_is_flat_with_an_affine_part():
-    bead = lagrangian_system(euclidean("x", "y", "r"), lambda s: (s.v.x ** 2 + s.v.y ** 2) / 2, parameters=("w",))
+    bead = lagrangian_system(euclidean("x", "y", "r"), lambda s: (s.v.x ** 2 + s.v.y ** 2) / 2,
+                             parameters=("w",))
     constrained = constrain(bead, {"w": 1.5}, holonomic={
         "along": lambda s: s.q.x - s.q.r * ca.cos(s.p.w * s.t),
         "across": lambda s: s.q.y - s.q.r * ca.sin(s.p.w * s.t)})
@@ -174,35 +212,41 @@ def test_bead_on_a_turning_rod_is_flat_with_an_affine_part():
     A, A0 = values(0.6, [0.1, 0.2, 0.3])
     angle = 1.5 * 0.6
     assert A.ravel() == pytest.approx([-np.cos(angle), -np.sin(angle)], rel=1e-14)
-    assert A0.ravel() == pytest.approx([0.3 * 1.5 * np.sin(angle), -0.3 * 1.5 * np.cos(angle)], rel=1e-14)
+    assert A0.ravel() == pytest.approx([0.3 * 1.5 * np.sin(angle), -0.3 * 1.5 * np.cos(angle)],
+                                       rel=1e-14)
     assert connection.largest_curvature() <= 1e-13
 
 
 def ball(rate: float = 0.0):
-    """Ball of radius 1/2 on R^2 x SO(3) in body angular velocity, rolling on a table that turns at `rate`."""
+    """Ball of radius 1/2 on R^2 x SO(3) in body angular velocity, rolling on a table that turns at
+    `rate`."""
     from nhmech.mechanics.algebroid import rotation
 
     space = product(euclidean("x", "y"), special_orthogonal())
     system = lagrangian_system(space, lambda s: sum(x ** 2 for x in vars(s.v).values()) / 2)
 
     def spin(s):
-        return rotation(ca.vertcat(s.q.qx, s.q.qy, s.q.qz, s.q.qw)) @ ca.vertcat(s.v.wx, s.v.wy, s.v.wz)
+        return rotation(ca.vertcat(s.q.qx, s.q.qy, s.q.qz, s.q.qw)) @ ca.vertcat(s.v.wx, s.v.wy,
+                                                                                 s.v.wz)
 
     return constrain(system, rows={
-        "x": lambda s: s.v.x - spin(s)[1] / 2 + rate * s.q.y, "y": lambda s: s.v.y + spin(s)[0] / 2 - rate * s.q.x})
+        "x": lambda s: s.v.x - spin(s)[1] / 2 + rate * s.q.y,
+        "y": lambda s: s.v.y + spin(s)[0] / 2 - rate * s.q.x})
 
 
 def test_ball_in_the_world_frame():
-    """The centre moves by U x z / 2 for a spin U, so B(u, w) = (U x W) x z / 2 with U, W the spins in the world;
-    the turning table adds -rate z x (U x z / 2).
+    """The centre moves by U x z / 2 for a spin U, so B(u, w) = (U x W) x z / 2 with U, W the spins
+    in the world; the turning table adds -rate z x (U x z / 2).
     """
     from nhmech.mechanics.algebroid import rotation
 
     rate = 0.8
     constrained = ball(rate)
-    system, connection = constrained.system, ehresmann_connection(constrained, base=("wx", "wy", "wz"))
+    system, connection = constrained.system, ehresmann_connection(constrained,
+                                                                  base=("wx", "wy", "wz"))
     R = rotation(system.q[2:])
-    values = numeric(constrained, ca.vertcat(*connection.curvature()), connection.drift_curvature(), R)
+    values = numeric(constrained, ca.vertcat(*connection.curvature()), connection.drift_curvature(),
+                     R)
     rng = np.random.default_rng(4)
     for _ in range(5):
         q = system.algebroid.normalise(rng.normal(size=6))
@@ -211,13 +255,15 @@ def test_ball_in_the_world_frame():
             u, w = rng.normal(size=(2, 3))
             U, W = R_WB @ u, R_WB @ w
             expected = np.cross(np.cross(U, W), [0, 0, 0.5])[:2]
-            assert np.array([u @ B[:3] @ w, u @ B[3:] @ w]) == pytest.approx(expected, rel=0, abs=1e-14)
+            assert np.array([u @ B[:3] @ w, u @ B[3:] @ w]) == pytest.approx(expected, rel=0,
+                                                                             abs=1e-14)
             expected = -rate * np.cross([0, 0, 1], np.cross(U, [0, 0, 0.5]))[:2]
             assert B0 @ u == pytest.approx(expected, rel=0, abs=1e-14)
 
 
 def test_curvature_is_a_tensor():
-    """Another fibration, omega' = G omega, has B'(u, w) = G B(u, w) for horizontal u, w, however the base is named."""
+    """Another fibration, omega' = G omega, has B'(u, w) = G B(u, w) for horizontal u, w, however
+    the base is named."""
     constrained = ball()
     one = ehresmann_connection(constrained, base=("wx", "wy", "wz"))
     two = ehresmann_connection(constrained, base=("x", "y", "wz"))
@@ -225,26 +271,35 @@ def test_curvature_is_a_tensor():
                                     for part in (c.lift, ca.vertcat(*c.curvature()), c.forms[0])))
     rng = np.random.default_rng(5)
     for _ in range(5):
-        E, B, forms, E2, B2, forms2 = values(0.0, constrained.system.algebroid.normalise(rng.normal(size=6)))
-        G = forms2[:, list(one.fibre)]                                     # omega'^a(e_b) on the first fibre
+        E, B, forms, E2, B2, forms2 = values(
+            0.0, constrained.system.algebroid.normalise(rng.normal(size=6))
+        )
+        # omega'^a(e_b) on the first fibre
+        G = forms2[:, list(one.fibre)]
         T = E2[list(one.base)]
         first = np.array([T.T @ B[:3] @ T, T.T @ B[3:] @ T])
         second = np.array([B2[:3], B2[3:]])
-        assert np.abs(np.einsum("ab,bij->aij", G, first) - second).max() <= 1e-11 * np.abs(second).max()
+        assert np.abs(np.einsum("ab,bij->aij", G,
+                                first) - second).max() <= 1e-11 * np.abs(second).max()
 
 
 def test_distribution_of_a_principal_connection():
-    """zeta = 0 on TP/G: the Ehresmann curvature is minus the curvature B of the principal connection."""
+    """zeta = 0 on TP/G: the Ehresmann curvature is minus the curvature B of the principal
+    connection."""
     def A(q):
-        return ca.blockcat([[q[0] * q[1], ca.sin(q[1])], [q[0] ** 2, q[1]], [ca.cos(q[0]), q[0] * q[1]]])
+        return ca.blockcat([[q[0] * q[1], ca.sin(q[1])], [q[0] ** 2, q[1]],
+                            [ca.cos(q[0]), q[0] * q[1]]])
 
     space = atiyah(("x", "y"), "so(3)", A)
     system = lagrangian_system(space, lambda s: sum(x ** 2 for x in vars(s.v).values()) / 2)
-    constrained = constrain(system, rows={name: lambda s, name=name: getattr(s.v, name) for name in ("wx", "wy", "wz")})
+    constrained = constrain(system,
+                            rows={name: lambda s,
+                                  name=name: getattr(s.v, name) for name in ("wx", "wy", "wz")})
     base = euclidean("x", "y")
     B = ca.vertcat(*curvature(base, structure_constants("so(3)"), A(base.q)))
     connection = ehresmann_connection(constrained, base=("x", "y"))
-    values = numeric(constrained, ca.vertcat(*connection.curvature()), ca.substitute(B, base.q, space.q))
+    values = numeric(constrained, ca.vertcat(*connection.curvature()),
+                     ca.substitute(B, base.q, space.q))
     for q in np.random.default_rng(6).normal(size=(5, 2)):
         mine, principal = values(0.0, q)
         assert np.abs(mine + principal).max() <= 1e-14 and np.abs(principal).max() > 1e-3
@@ -252,9 +307,11 @@ def test_distribution_of_a_principal_connection():
 
 @pytest.mark.parametrize("choice, message", [
     ({"base": ("x", "y"), "fibre": ("z",)}, "one of the two"), ({}, "one of the two"),
-    ({"base": ("x", "w")}, "no fibre coordinate 'w'"), ({"base": ("x",)}, "1 independent speeds were named"),
+    ({"base": ("x", "w")}, "no fibre coordinate 'w'"),
+    ({"base": ("x",)}, "1 independent speeds were named"),
     ({"fibre": ("y",)}, r"\(x', z'\) do not determine|x', z' do not determine"),
 ])
 def test_wrong_fibration_is_named(choice, message):
     with pytest.raises(MechanicsError, match=message):
-        ehresmann_connection(constrain(FREE, rows={"slope": lambda s: s.v.z - s.q.y * s.v.x}), **choice)
+        ehresmann_connection(constrain(FREE, rows={"slope": lambda s: s.v.z - s.q.y * s.v.x}),
+                             **choice)

@@ -24,7 +24,8 @@ from nhmech.systems import load_system
 def system(names, lagrangian, numbers=None, **constraints):
     space = euclidean(*names.split()) if isinstance(names, str) else names
     numbers = numbers or {}
-    return constrain(lagrangian_system(space, lagrangian, parameters=tuple(numbers)), numbers, **constraints)
+    return constrain(lagrangian_system(space, lagrangian, parameters=tuple(numbers)), numbers,
+                     **constraints)
 
 
 def run(found, q, v, times):
@@ -33,10 +34,12 @@ def run(found, q, v, times):
     u = np.zeros(found.constrained.system.u.numel())
 
     def rate(t, z):
-        return np.concatenate([part.full().ravel() for part in found.drift(t, z[:nq], z[nq:], u, theta)])
+        return np.concatenate([part.full().ravel() for part in found.drift(t, z[:nq], z[nq:], u,
+                                                                           theta)])
 
     start = np.concatenate([q, v]).astype(float)
-    solution = solve_ivp(rate, (times[0], times[-1]), start, method="DOP853", t_eval=times, rtol=3e-14, atol=1e-15)
+    solution = solve_ivp(rate, (times[0], times[-1]), start, method="DOP853", t_eval=times,
+                         rtol=3e-14, atol=1e-15)
     assert solution.success
     residual = max(np.abs(found.residual(t, z[:nq], z[nq:], theta).full()).max(initial=0.0)
                    for t, z in zip(times, solution.y.T))
@@ -44,13 +47,14 @@ def run(found, q, v, times):
 
 
 def zero_set(found, names):
-    """Largest of the named coordinates and rates at the algorithm's own points on the final manifold,
-    and at points of a hundred starts."""
+    """Largest of the named coordinates and rates at the algorithm's own points on the final
+    manifold, and at points of a hundred starts."""
     space = found.constrained.system.algebroid
     index = [(space.q_names + space.v_names).index(name) for name in names]
     rng = np.random.default_rng(5)
     points = [found.manifold.project(0.0, rng.normal(size=space.nq + space.nv)) for _ in range(100)]
-    return max(np.abs(z[index]).max() for z in [*found.manifold.states, *(p for p in points if p is not None)])
+    return max(np.abs(z[index]).max() for z in [*found.manifold.states,
+                                                *(p for p in points if p is not None)])
 
 
 def capri_kobayashi(m2, m3):
@@ -85,7 +89,10 @@ def test_capri_kobayashi_runs_as_published(case):
     data = case("capri_kobayashi")
     m2, m3 = data["parameters"]["m2"], data["parameters"]["m3"]
     start, expected = data["initial_state"], data["expected"]
-    assert expected["algorithm"]["hessian_rank"] == 4 and expected["algorithm"]["secondary"] == "['-2*x1', '-2*y1']"
+    assert (
+        expected["algorithm"]["hessian_rank"] == 4
+        and expected["algorithm"]["secondary"] == "['-2*x1', '-2*y1']"
+    )
     found = constraint_algorithm(capri_kobayashi(m2, m3))
     q0 = [0, 0] + [start[name] for name in ("x2", "y2", "x3", "y3")]
     v0 = [0, 0] + [start[name] for name in ("vx2", "vy2", "vx3", "vy3")]
@@ -94,13 +101,15 @@ def test_capri_kobayashi_runs_as_published(case):
     assert residual <= 1e-15
     for sample, (x1, y1, x2, y2, x3, y3), (_, _, u2, w2, u3, w3) in zip(samples, q, v):
         values = {"x1": x1, "y1": y1, "x2": x2, "y2": y2, "x3": x3, "y3": y3,
-                  "px2": 2 * m2 * u2 - y2, "py2": 2 * m2 * w2 + x2, "px3": 2 * m3 * u3 - y3, "py3": 2 * m3 * w3 + x3}
+                  "px2": 2 * m2 * u2 - y2, "py2": 2 * m2 * w2 + x2, "px3": 2 * m3 * u3 - y3,
+                  "py3": 2 * m3 * w3 + x3}
         for name, value in values.items():
             assert value == pytest.approx(sample[name], abs=data["tolerance"]["state"])
 
 
 def test_gauge_freedom():
-    """L = (x' - y)^2 / 2: x' = y, and nothing says how y moves; on the momentum side p_y and p_x are of first class."""
+    """L = (x' - y)^2 / 2: x' = y, and nothing says how y moves; on the momentum side p_y and p_x
+    are of first class."""
     constrained = system("x y", lambda s: (s.v.x - s.q.y) ** 2 / 2)
     found = constraint_algorithm(constrained)
     assert (found.gauge, found.first_class, found.second_class, found.dimension) == (1, 2, 0, 3)
@@ -115,7 +124,8 @@ def test_gauge_freedom():
         assert residual <= 1e-12
         np.testing.assert_allclose(q[:, 1], y, rtol=0, atol=1e-12)
         np.testing.assert_allclose(v[:, 0], q[:, 1], rtol=0, atol=1e-12)
-    a = constraint_algorithm(constrained).drift(0.0, [0.1, 0.3], [0.3, -0.2], [], [])[1].full().ravel()
+    a = constraint_algorithm(constrained).drift(0.0, [0.1, 0.3], [0.3, -0.2], [],
+                                                [])[1].full().ravel()
     # x'' = y', and the least norm takes y'' = 0
     np.testing.assert_allclose(a, [-0.2, 0.0], atol=1e-15)
     with pytest.raises(MechanicsError, match="cannot be chosen: 1 of 2"):
@@ -128,8 +138,10 @@ def test_gauge_freedom():
 
 def test_least_norm_shares_the_freedom():
     """L = (x' - y')^2 / 2 - (x - y)^2 / 2: only x - y moves; the least norm gives x'' = -y''."""
-    found = constraint_algorithm(system("x y", lambda s: (s.v.x - s.v.y) ** 2 / 2 - (s.q.x - s.q.y) ** 2 / 2))
-    assert (found.gauge, found.first_class, found.second_class, found.dimension, len(found.steps)) == (1, 1, 0, 4, 1)
+    found = constraint_algorithm(system("x y", lambda s: (s.v.x - s.v.y) ** 2 / 2
+                                        - (s.q.x - s.q.y) ** 2 / 2))
+    assert (found.gauge, found.first_class, found.second_class, found.dimension,
+            len(found.steps)) == (1, 1, 0, 4, 1)
     a = found.drift(0.0, [0.7, 0.2], [0.0, 0.0], [], [])[1].full().ravel()
     np.testing.assert_allclose(a, [-0.25, 0.25], atol=1e-15)
 
@@ -138,7 +150,8 @@ def test_cawley():
     """L = x' z' + y z^2 / 2 (Cawley 1979): z^2 = 0 is not regular, z takes its place;
     z, p_x, p_y are of first class, y is gauge."""
     found = constraint_algorithm(system("x y z", lambda s: s.v.x * s.v.z + s.q.y * s.q.z ** 2 / 2))
-    assert (found.hessian_rank, found.gauge, found.first_class, found.second_class, found.dimension) == (2, 1, 3, 0, 4)
+    assert (found.hessian_rank, found.gauge, found.first_class, found.second_class,
+            found.dimension) == (2, 1, 3, 0, 4)
     assert zero_set(found, ("z", "z'")) <= 1e-13
     q, _, residual = run(found, [0.4, 1.0, 0.0], [0.5, -2.0, 0.0], [0.0, 2.0])
     assert residual <= 1e-14
@@ -151,7 +164,8 @@ def test_relativistic_particle():
     constrained = system("t x", lambda s: -s.p.m * ca.sqrt(s.v.t ** 2 - s.v.x ** 2), {"m": 1.3})
     near = ((0.0, 0.0), (2.0, 0.3))
     assert (one := constraint_algorithm(constrained, near=near)).hessian_rank == 1
-    assert (one.gauge, one.first_class, one.second_class, one.dimension, len(one.steps)) == (1, 1, 0, 4, 1)
+    assert (one.gauge, one.first_class, one.second_class, one.dimension,
+            len(one.steps)) == (1, 1, 0, 4, 1)
     for gauge in (None, {"t": 0.5}, {"t": -constrained.system.v[0] ** 2}):
         found = constraint_algorithm(constrained, near=near, gauge=gauge)
         q, v, _ = run(found, [0.0, 1.0], [2.0, 0.3], np.linspace(0, 2, 5))
@@ -161,13 +175,16 @@ def test_relativistic_particle():
 
 
 def test_first_order_lagrangian():
-    """L = x y' - (x^2 + y^2) / 2: no masses at all; the constraints are Hamilton's equations x' = -y,
-    y' = x of second class."""
-    found = constraint_algorithm(system("x y", lambda s: s.q.x * s.v.y - (s.q.x ** 2 + s.q.y ** 2) / 2))
-    assert (found.hessian_rank, found.gauge, found.first_class, found.second_class, found.dimension) == (0, 0, 0, 2, 2)
+    """L = x y' - (x^2 + y^2) / 2: no masses at all; the constraints are Hamilton's equations x' =
+    -y, y' = x of second class."""
+    found = constraint_algorithm(system("x y",
+                                        lambda s: s.q.x * s.v.y - (s.q.x ** 2 + s.q.y ** 2) / 2))
+    assert (found.hessian_rank, found.gauge, found.first_class, found.second_class,
+            found.dimension) == (0, 0, 0, 2, 2)
     times = np.linspace(0, 6, 13)
     q, _, residual = run(found, [0.8, 0.0], [0.0, 0.8], times)
-    np.testing.assert_allclose(q, 0.8 * np.column_stack([np.cos(times), np.sin(times)]), rtol=0, atol=1e-12)
+    np.testing.assert_allclose(q, 0.8 * np.column_stack([np.cos(times), np.sin(times)]), rtol=0,
+                               atol=1e-12)
     assert residual <= 1e-12
 
 
@@ -187,14 +204,17 @@ def test_massless_particle_on_springs(rows):
     assert (found.first_class, found.second_class) == ((None, None) if rows else (0, 2))
     share, x0, v0 = k / (1 + k), 0.6, -0.3
     times = np.linspace(0, 8, 9)
-    q, v, residual = run(found, [x0, share * x0, 0.0], [v0, share * v0, share * x0 * v0 if rows else 0.0], times)
+    q, v, residual = run(found, [x0, share * x0, 0.0],
+                         [v0, share * v0, share * x0 * v0 if rows else 0.0], times)
     assert residual <= 1e-12
     if rows:
         # (1 + y^2) x'' + y y' x' + k (x - y) = 0 with y = share x
         def reduced(_, z):
-            return [z[1], -(share ** 2 * z[0] * z[1] ** 2 + share * z[0]) / (1 + (share * z[0]) ** 2)]
+            return [z[1], -(share ** 2 * z[0] * z[1] ** 2
+                            + share * z[0]) / (1 + (share * z[0]) ** 2)]
 
-        reference = solve_ivp(reduced, (0, 8), [x0, v0], method="DOP853", t_eval=times, rtol=3e-14, atol=1e-15).y[0]
+        reference = solve_ivp(reduced, (0, 8), [x0, v0], method="DOP853", t_eval=times, rtol=3e-14,
+                              atol=1e-15).y[0]
     else:
         omega = np.sqrt(share)
         reference = x0 * np.cos(omega * times) + v0 / omega * np.sin(omega * times)
@@ -203,16 +223,19 @@ def test_massless_particle_on_springs(rows):
 
 
 def incompatible(potential):
-    """Kinetic energy (x'^2 - y'^2 + z'^2) / 2 with x' = y': M is regular, but A M^-1 A^T = 1 - 1 = 0."""
+    """Kinetic energy (x'^2 - y'^2 + z'^2) / 2 with x' = y': M is regular, but A M^-1 A^T = 1 - 1 =
+    0."""
     return system("x y z", lambda s: (s.v.x ** 2 - s.v.y ** 2 + s.v.z ** 2) / 2 - potential(s.q),
                   rows={"drag": lambda s: s.v.x - s.v.y})
 
 
 def test_incompatible_constraint_with_dynamics_left():
-    """V = x^2/2 + x z + 5 z^2/2 asks for x + z = 0, hence z'' = -x - 5 z = -4 z and lambda = x'' = 4 z."""
+    """V = x^2/2 + x z + 5 z^2/2 asks for x + z = 0, hence z'' = -x - 5 z = -4 z and lambda = x'' =
+    4 z."""
     constrained = incompatible(lambda q: q.x ** 2 / 2 + q.x * q.z + 2.5 * q.z ** 2)
     ranks = regularity(constrained)
-    assert ranks.regular and not ranks.compatible and (ranks.row_rank, ranks.compatibility_rank) == (1, 0)
+    assert ranks.regular and not ranks.compatible and (ranks.row_rank,
+                                                       ranks.compatibility_rank) == (1, 0)
     assert "not compatible" in ranks.describe()
     with pytest.raises(MechanicsError, match="singular"):
         lagrange_multipliers(constrained)
@@ -241,7 +264,8 @@ def test_incompatible_constraint_with_gauge():
     drives it remain undetermined together."""
     constrained = incompatible(lambda q: (q.x - q.y) ** 2 / 2 + 2.5 * q.z ** 2)
     found = constraint_algorithm(constrained, gauge={"x": 0.7})
-    assert (found.gauge, found.undetermined_reactions, found.dimension, len(found.steps)) == (1, 0, 5, 1)
+    assert (found.gauge, found.undetermined_reactions, found.dimension,
+            len(found.steps)) == (1, 0, 5, 1)
     q, v = np.array([0.5, 0.2, -0.4]), np.array([0.3, 0.3, 0.1])
     a = found.drift(0.0, q, v, [], [])[1].full().ravel()
     np.testing.assert_allclose(a, [0.7, 0.7, 2.0], atol=1e-14)
@@ -264,7 +288,9 @@ def test_compatible_systems_end_at_once(name):
     for t, z in zip(found.manifold.times, found.manifold.states):
         q, v = z[:constrained.system.algebroid.nq], z[constrained.system.algebroid.nq:]
         xi = v[list(equations.frame.speeds)]
-        a, lam = equations.acceleration(t, q, xi, u, theta).full(), equations.multipliers(t, q, xi, u, theta).full()
+        a, lam = equations.acceleration(t, q, xi, u,
+                                        theta).full(), equations.multipliers(t, q, xi, u,
+                                                                             theta).full()
         rates = found.drift(t, q, v, u, theta)
         np.testing.assert_allclose(rates[1].full(), a, rtol=1e-10, atol=1e-10 * np.abs(a).max())
         mine = found.multipliers(t, q, v, u, theta).full()[list(equations.frame.kept)]
@@ -280,11 +306,13 @@ def test_bead_on_a_turning_rod(case):
         "x y r", lambda s: s.p.m * (s.v.x ** 2 + s.v.y ** 2) / 2, {"m": m, "w": omega},
         holonomic={"x": lambda s: s.q.x - s.q.r * ca.cos(s.p.w * s.t),
                    "y": lambda s: s.q.y - s.q.r * ca.sin(s.p.w * s.t)}))
-    assert (found.hessian_rank, found.first_class, found.second_class, found.dimension, len(found.steps)) == (
+    assert (found.hessian_rank, found.first_class, found.second_class, found.dimension,
+            len(found.steps)) == (
         2, 0, 4, 2, 1)
     samples = data["expected"]["samples"]
     r, rate = samples[0]["r"], samples[0]["r_rate"]
-    q, v, residual = run(found, [r, 0.0, r], [rate, omega * r, rate], [float(sample["t"]) for sample in samples])
+    q, v, residual = run(found, [r, 0.0, r], [rate, omega * r, rate],
+                         [float(sample["t"]) for sample in samples])
     assert residual <= 1e-12
     for sample, position, velocity in zip(samples, q, v):
         np.testing.assert_allclose(position, [sample["x"], sample["y"], sample["r"]], rtol=0,
@@ -297,8 +325,8 @@ def test_bead_on_a_turning_rod(case):
 @pytest.mark.parametrize("name, dimension, open_reactions",
                          [("carriage", 7, 1), ("disc", 8, 0), ("differential_drive", 7, 1)])
 def test_vehicles_end_at_once(vehicle, name, dimension, open_reactions):
-    """Redundant lateral rows and samples that lie on the holonomic manifold: dimension = nv - #phi + nxi;
-    accelerations of Gibbs-Appell."""
+    """Redundant lateral rows and samples that lie on the holonomic manifold: dimension = nv - #phi
+    + nxi; accelerations of Gibbs-Appell."""
     robot = vehicle(name)
     found = constraint_algorithm(robot)
     assert len(found.steps) == 1 and found.gauge == 0
@@ -316,13 +344,17 @@ def test_redundant_rows_leave_the_split_of_the_reaction_open():
     slope = {"slope": lambda s: s.v.z - s.q.y * s.v.x}
     twice = {**slope, "again": lambda s: 2 * s.v.z - 2 * s.q.y * s.v.x}
     free = dict(names="x y z", lagrangian=lambda s: (s.v.x ** 2 + s.v.y ** 2 + s.v.z ** 2) / 2)
-    one, two = constraint_algorithm(system(**free, rows=slope)), constraint_algorithm(system(**free, rows=twice))
+    one, two = constraint_algorithm(system(**free,
+                                           rows=slope)), constraint_algorithm(system(**free,
+                                                                                     rows=twice))
     assert (two.gauge, two.undetermined_reactions, two.constraints.numel()) == (0, 1, 1)
     assert "Undetermined reactions: 1." in two.describe()
     q, v = [0.1, 0.5, 0.0], [1.0, -0.4, 0.5]
-    np.testing.assert_allclose(two.drift(0, q, v, [], [])[1].full(), one.drift(0, q, v, [], [])[1].full(), atol=1e-14)
+    np.testing.assert_allclose(two.drift(0, q, v, [], [])[1].full(),
+                               one.drift(0, q, v, [], [])[1].full(), atol=1e-14)
     lam = float(one.multipliers(0, q, v, [], []))
-    np.testing.assert_allclose(two.multipliers(0, q, v, [], []).full().ravel(), [lam / 5, 2 * lam / 5], rtol=1e-13)
+    np.testing.assert_allclose(two.multipliers(0, q, v, [], []).full().ravel(),
+                               [lam / 5, 2 * lam / 5], rtol=1e-13)
 
 
 def test_on_a_circle():
@@ -331,10 +363,13 @@ def test_on_a_circle():
     space = product(circle("angle"), line("r"))
     made = lagrangian_system(space, lambda s: s.v.angle ** 2 / 2 - (s.q.r - space.q[0]) ** 2 / 2)
     found = constraint_algorithm(constrain(made))
-    assert (found.hessian_rank, found.dimension, found.gauge, found.first_class, found.second_class) == (1, 2, 0, 0, 2)
+    assert (found.hessian_rank, found.dimension, found.gauge, found.first_class,
+            found.second_class) == (1, 2, 0, 0, 2)
     times = np.linspace(0, 3, 4)
     q, _, residual = run(found, [1.0, 0.0, 1.0], [2.0, 0.0], times)
-    np.testing.assert_allclose(q, np.column_stack([np.cos(2 * times), np.sin(2 * times), np.cos(2 * times)]),
+    np.testing.assert_allclose(q,
+                               np.column_stack([np.cos(2 * times), np.sin(2 * times),
+                                                np.cos(2 * times)]),
                                rtol=0, atol=1e-12)
     assert residual <= 1e-12
 
@@ -342,7 +377,8 @@ def test_on_a_circle():
 LAGRANGIANS = {          # of q, v (3,): Lagrangian, gauge, first class, second class
     "gauge": (lambda q, v: (v[0] - q[1]) ** 2 / 2 + v[2] ** 2 / 2, (1, 2, 0)),
     "Cawley": (lambda q, v: v[0] * v[2] + q[1] * q[2] ** 2 / 2, (1, 3, 0)),
-    "springs": (lambda q, v: (v[0] ** 2 + v[2] ** 2) / 2 - (q[0] - q[1]) ** 2 - q[1] ** 2 / 2, (0, 0, 2)),
+    "springs": (lambda q, v: (v[0] ** 2 + v[2] ** 2) / 2 - (q[0] - q[1]) ** 2 - q[1] ** 2 / 2,
+                (0, 0, 2)),
     "first order": (lambda q, v: q[0] * v[1] - (q[0] ** 2 + q[1] ** 2 + q[2] ** 2) / 2, (0, 0, 4)),
 }
 
@@ -354,15 +390,19 @@ def test_classes_do_not_depend_on_the_basis_of_the_fibre(name):
     lagrangian, expected = LAGRANGIANS[name]
     plain = euclidean("x", "y", "z")
     q = plain.q
-    X = ca.vertcat(ca.horzcat(1, ca.sin(q[1]), 0), ca.horzcat(-q[2] / 3, 1, 0), ca.horzcat(q[0] / 2, 0, 1))
+    X = ca.vertcat(ca.horzcat(1, ca.sin(q[1]), 0), ca.horzcat(-q[2] / 3, 1, 0),
+                   ca.horzcat(q[0] / 2, 0, 1))
     for space, basis in ((plain, ca.SX.eye(3)), (change_of_basis(plain, X, ("w1", "w2", "w3")), X)):
         v, a = ca.SX.sym("v", 3), ca.SX.sym("a", 3)
-        found = constraint_algorithm(constrain(LagrangianSystem(space, v, a, lagrangian=lagrangian(q, basis @ v))))
+        found = constraint_algorithm(constrain(LagrangianSystem(space, v, a,
+                                                                lagrangian=lagrangian(q,
+                                                                                      basis @ v))))
         assert (found.gauge, found.first_class, found.second_class) == expected
 
 
 def test_rod_without_spin_inertia():
-    """so(3) with I3 = 0: w3 is gauge where I1 = I2; else w1 w2 = 0, and {p3, p1} = +-p2 makes the pair second class."""
+    """so(3) with I3 = 0: w3 is gauge where I1 = I2; else w1 w2 = 0, and {p3, p1} = +-p2 makes the
+    pair second class."""
     structure = [np.zeros((3, 3)) for _ in range(3)]
     for i, j, k in ((0, 1, 2), (1, 2, 0), (2, 0, 1)):
         structure[k][i, j], structure[k][j, i] = 1, -1
@@ -371,15 +411,19 @@ def test_rod_without_spin_inertia():
 
     def rod(I1, I2, near=None):
         return constraint_algorithm(constrain(
-            lagrangian_system(space, lambda s: (I1 * s.v.w1 ** 2 + I2 * s.v.w2 ** 2) / 2)), near=near)
+            lagrangian_system(space, lambda s: (I1 * s.v.w1 ** 2 + I2 * s.v.w2 ** 2) / 2)),
+                                    near=near)
 
     round_rod = rod(1.5, 1.5)
-    assert (round_rod.gauge, round_rod.first_class, round_rod.second_class, round_rod.dimension) == (1, 1, 0, 3)
+    assert (round_rod.gauge, round_rod.first_class, round_rod.second_class,
+            round_rod.dimension) == (1, 1, 0, 3)
     flat = rod(1.5, 0.7, near=((), (0.0, 1.0, 0.0)))
     assert (flat.gauge, flat.first_class, flat.second_class, flat.dimension) == (0, 0, 2, 1)
-    assert np.abs(flat.manifold.states[:, [0, 2]]).max() <= 1e-13            # w1 = 0, and w1' = 0 asks for w3 = 0
+    # w1 = 0, and w1' = 0 asks for w3 = 0
+    assert np.abs(flat.manifold.states[:, [0, 2]]).max() <= 1e-13
     with pytest.raises(MechanicsError, match="near"):
-        rod(1.5, 0.7)                                                        # w1 = 0 or w2 = 0: two pieces
+        # w1 = 0 or w2 = 0: two pieces
+        rod(1.5, 0.7)
 
 
 def test_nonlinear_constraint_of_a_singular_lagrangian():
@@ -400,14 +444,18 @@ def test_pieces_of_a_manifold():
     for near, still in ((((0, 0, 1), (0, 0, 0.5)), ("x", "x'", "y", "y'")),
                         (((1, 0, 0), (0.5, 0, 0)), ("z", "z'", "y", "y'"))):
         found = constraint_algorithm(constrained, near=near)
-        names = found.constrained.system.algebroid.q_names + found.constrained.system.algebroid.v_names
-        assert np.abs(found.manifold.states[:, [names.index(name) for name in still]]).max() <= 1e-12
+        names = (
+            found.constrained.system.algebroid.q_names + found.constrained.system.algebroid.v_names
+        )
+        assert np.abs(found.manifold.states[:,
+                                            [names.index(name) for name in still]]).max() <= 1e-12
         assert (found.dimension, found.gauge) == (2, 0)
 
 
 @pytest.mark.parametrize("lagrangian, message", [
     (lambda s: s.v.x ** 2 / 2 + s.q.y, "they ask for 1 = 0"),
-    (lambda s: s.v.x ** 2 / 2 + s.q.y * (1 + s.q.x ** 2), r"manifold is empty.*1 \+ x\^2 = 0 was reached from 0 of"),
+    (lambda s: s.v.x ** 2 / 2 + s.q.y * (1 + s.q.x ** 2),
+     r"manifold is empty.*1 \+ x\^2 = 0 was reached from 0 of"),
 ])
 def test_inconsistent_systems_are_refused(lagrangian, message):
     with pytest.raises(MechanicsError, match=message):
@@ -421,7 +469,7 @@ def test_rows_that_contradict_each_other_are_refused():
 
 
 def test_an_input_in_a_constraint_is_refused():
-    made = lagrangian_system(euclidean("x", "y"), lambda s: s.v.x ** 2 / 2 - s.q.y ** 2 / 2, inputs=("f",),
-                             force=lambda s: {"y": s.u.f})
+    made = lagrangian_system(euclidean("x", "y"), lambda s: s.v.x ** 2 / 2 - s.q.y ** 2 / 2,
+                             inputs=("f",), force=lambda s: {"y": s.u.f})
     with pytest.raises(MechanicsError, match="input 'f' enters the constraint"):
         constraint_algorithm(constrain(made))

@@ -15,7 +15,15 @@ from nhmech.control.path import Path
 from nhmech.control.path_choice import SIZES, read_path, scale
 from nhmech.control.path_library import PATHS
 from nhmech.control.registry import (
-    CONTROLLERS, Parameter, controller_class, controller_names, make_controller, one_line, parameters, settable)
+    CONTROLLERS,
+    Parameter,
+    controller_class,
+    controller_names,
+    make_controller,
+    one_line,
+    parameters,
+    settable,
+)
 
 MINE = '''
 from __future__ import annotations
@@ -78,7 +86,7 @@ def nhmech(tmp_path, monkeypatch):
     return command_line
 
 
-# -- the registry ------------------------------------------------------------------------------------------------------
+# -- the registry ----------------------------------------------------------------------------------
 @pytest.mark.parametrize("name", CONTROLLERS)
 def test_every_registered_controller_keeps_the_convention(name):
     """Made with the vehicle first, one line that says what it is, units in the docstring,
@@ -86,12 +94,15 @@ def test_every_registered_controller_keeps_the_convention(name):
     controller = controller_class(name)
     assert inspect.isclass(controller) and callable(controller)
     line = one_line(controller)
-    assert line.endswith(".") and 20 < len(line) <= 120, "the first line of the docstring stands in a list"
+    assert line.endswith(".") and 20 < len(line) <= 120, (
+        "the first line of the docstring stands in a list"
+    )
     known = parameters(controller)
     assert next(iter(known)) == "vehicle"
     for key in settable(controller):
         assert not known[key].required, f"{key} needs a default"
-        described = " ".join(filter(None, (inspect.getdoc(each) for each in controller.__mro__[:-1])))
+        described = " ".join(filter(None,
+                                    (inspect.getdoc(each) for each in controller.__mro__[:-1])))
         assert re.search(rf"\b{key}\b", described), f"the docstring says nothing about {key}"
 
 
@@ -101,9 +112,11 @@ def test_an_unknown_name_is_told_the_known_ones():
 
 
 @pytest.mark.parametrize("default, annotation, text, value", [
-    (2.0, "", "0.6", 0.6), (2, "", "3", 3), (True, "", "off", False), (False, "", "Yes", True), ("a", "", "1", "1"),
+    (2.0, "", "0.6", 0.6), (2, "", "3", 3), (True, "", "off", False), (False, "", "Yes", True),
+    ("a", "", "1", "1"),
     ((1.0, 2.0), "", "3,4,5", (3.0, 4.0, 5.0)), (np.zeros(2), "", "3 4", (3.0, 4.0)),
-    (None, "float | None", "1e-3", 1e-3), (None, "Sequence[float] | None", "1", (1.0,)), (None, "", "1,2", (1.0, 2.0)),
+    (None, "float | None", "1e-3", 1e-3), (None, "Sequence[float] | None", "1", (1.0,)),
+    (None, "", "1,2", (1.0, 2.0)),
     (None, "", "fast", "fast"),
 ])
 def test_words_become_values_of_the_right_type(default, annotation, text, value):
@@ -136,18 +149,22 @@ def test_a_controller_is_made_from_what_a_run_is_about():
         def __init__(self, vehicle, twist, *, gain=1.0):
             self.given = vehicle, tuple(twist), gain
 
-    assert make_controller(Takes, "robot", speed=0.5, settings={"gain": "2"}).given == ("robot", (0.5, 0.0, 0.0), 2.0)
-    assert make_controller(Takes, "robot", settings={"twist": "0.1,0,-1"}).given == ("robot", (0.1, 0.0, -1.0), 1.0)
-    for arguments, message in ((dict(), "Takes needs a speed"), (dict(speed=1.0, path=1), "Takes follows no path"),
+    assert make_controller(Takes, "robot", speed=0.5,
+                           settings={"gain": "2"}).given == ("robot", (0.5, 0.0, 0.0), 2.0)
+    assert make_controller(Takes, "robot",
+                           settings={"twist": "0.1,0,-1"}).given == ("robot", (0.1, 0.0, -1.0), 1.0)
+    for arguments, message in ((dict(), "Takes needs a speed"),
+                               (dict(speed=1.0, path=1), "Takes follows no path"),
                                (dict(settings={"twist": "1,2"}), "twist=1,2: write three numbers")):
         with pytest.raises(ModelError, match=message):
             make_controller(Takes, "robot", **arguments)
 
 
-# -- paths -------------------------------------------------------------------------------------------------------------
+# -- paths -----------------------------------------------------------------------------------------
 @pytest.mark.parametrize("name", PATHS)
 def test_every_path_has_a_size_that_suits_the_vehicle(name):
-    """The tightest turn at the size that nobody gave has two vehicle lengths of radius, give or take a few per cent."""
+    """The tightest turn at the size that nobody gave has two vehicle lengths of radius, give or
+    take a few per cent."""
     assert name in SIZES
     for length in (0.1, 2.0):
         path = read_path(name, length)
@@ -158,7 +175,8 @@ def test_every_path_has_a_size_that_suits_the_vehicle(name):
 
 def test_the_scale_is_that_of_the_axles_or_of_the_speed():
     assert scale(shipped("ackermann_car"), 0.5) == shipped("ackermann_car").steering.length
-    assert scale(shipped("carriage"), 2.0) == 4.0 and scale(shipped("carriage")) == shipped("carriage").steering.length
+    assert scale(shipped("carriage"),
+                 2.0) == 4.0 and scale(shipped("carriage")) == shipped("carriage").steering.length
 
 
 def test_sizes_and_files(nhmech):
@@ -178,7 +196,7 @@ def test_sizes_and_files(nhmech):
             read_path(text, 1.0)
 
 
-# -- the commands ------------------------------------------------------------------------------------------------------
+# -- the commands ----------------------------------------------------------------------------------
 def test_controllers_lists_all_with_a_line_each(nhmech):
     lines = nhmech("controllers").output.splitlines()
     assert [line.split()[0] for line in lines] == list(controller_names())
@@ -198,11 +216,13 @@ def test_controllers_shows_one(nhmech, name):
 
 def lateral(output: str) -> tuple[float, float]:
     """RMS and maximum [mm]."""
-    return tuple(map(float, re.search(r"^path +lateral error (\S+) mm RMS, (\S+) mm at most", output, re.M).groups()))
+    return tuple(map(float, re.search(r"^path +lateral error (\S+) mm RMS, (\S+) mm at most",
+                                      output, re.M).groups()))
 
 
 def test_run_along_a_path(nhmech):
-    result = nhmech("run", "differential_drive", "--controller", "pure_pursuit", "--path", "figure8", "--speed", "0.5",
+    result = nhmech("run", "differential_drive", "--controller", "pure_pursuit", "--path",
+                    "figure8", "--speed", "0.5",
                     "--set", "lookahead=0.3", "--save", "run.npz", "--duration", "4")
     assert result.exit_code == 0, result.output
     rms, most = lateral(result.output)
@@ -218,8 +238,8 @@ def test_run_along_a_path(nhmech):
 def test_run_starts_where_a_waypoint_file_does(nhmech, tmp_path):
     (tmp_path / "far.csv").write_text("3,4\n3,6\n3,9\n")
     for controller in ("stanley", "mine.py:Follow"):
-        done = nhmech("run", "carriage", "--controller", controller, "--path", "far.csv", "--duration", "0.02",
-                      "--save", "run.npz")
+        done = nhmech("run", "carriage", "--controller", controller, "--path", "far.csv",
+                      "--duration", "0.02", "--save", "run.npz")
         assert done.exit_code == 0
         q = Trajectory.load("run.npz").q[0]
         assert 2 * np.arctan2(q[5], q[6]) == pytest.approx(np.pi / 2, abs=1e-9)
@@ -228,11 +248,14 @@ def test_run_starts_where_a_waypoint_file_does(nhmech, tmp_path):
 
 def test_settings_reach_a_class_of_the_user(nhmech, tmp_path):
     words = ["gain=3", "sides=1,2,3", "loud=yes", "laps=4", "mode=b"]
-    result = nhmech("run", "carriage", "--controller", "mine.py:Follow", "--path", "line:7", "--speed", "0.2",
-                    "--duration", "0.01", *[word for setting in words for word in ("--set", setting)])
+    result = nhmech("run", "carriage", "--controller", "mine.py:Follow", "--path", "line:7",
+                    "--speed", "0.2", "--duration", "0.01", *[word for setting in words
+                                            for word in ("--set", setting)])
     assert result.exit_code == 0, result.output
-    assert json.loads((tmp_path / "given.json").read_text()) == dict(length=7.0, speed=0.2, gain=3.0,
-                                                                     sides=[1.0, 2.0, 3.0], loud=True, laps=4, mode="b")
+    assert json.loads((tmp_path / "given.json").read_text()) == dict(length=7.0, speed=0.2,
+                                                                     gain=3.0,
+                                                                     sides=[1.0, 2.0, 3.0],
+                                                                     loud=True, laps=4, mode="b")
     assert lateral(result.output) == (0.0, 0.0)
 
 
@@ -247,7 +270,8 @@ def test_a_dataclass_of_the_user_with_names_of_its_own(nhmech):
     (("--controller", "builtins:int", "--path", "line"), "int does not say what it takes"),
     (("--controller", "stanly"), "write one of demo, twist.*or file.py:function"),
     (("--controller", "broken.py:still"), "SyntaxError"),
-    (("--controller", "mine.py:moves"), "no function 'moves' in mine.py; there are .*Follow, Breaks"),
+    (("--controller", "mine.py:moves"),
+     "no function 'moves' in mine.py; there are .*Follow, Breaks"),
     (("--controller", "mine.py:Unmade"), "Unmade could not be made: TypeError: of no use"),
     (("--controller", "mine.py:Lost"), "the attribute start of Lost.*pose, joints, xi or q"),
     (("--controller", "mine.py:still", "--speed", "1"), "still is a function.*takes no speed"),
@@ -274,13 +298,16 @@ def test_what_does_not_fit_is_bad_input(nhmech, words, complaint):
 
 
 @pytest.mark.parametrize("name, message, seconds", [
-    ("Breaks", r"controller Breaks raised ZeroDivisionError at t = 0\.05 s: division by zero \(mine.py, line \d+\)",
+    ("Breaks",
+     r"controller Breaks raised ZeroDivisionError at t = 0\.05 s: division by zero \(mine.py, line \d+\)",
      0.05),
     ("lifts", r"controller lifts at t = 0 s returned dict; "
               r"return an array, JointTorque, JointVelocity or JointPosition", 0.0),
 ])
-def test_a_controller_that_fails_is_exit_code_3_and_the_run_is_there(nhmech, name, message, seconds):
-    result = nhmech("run", "differential_drive", "--controller", f"mine.py:{name}", "--save", "run.npz")
+def test_a_controller_that_fails_is_exit_code_3_and_the_run_is_there(nhmech, name, message,
+                                                                     seconds):
+    result = nhmech("run", "differential_drive", "--controller", f"mine.py:{name}", "--save",
+                    "run.npz")
     assert result.exit_code == 3 and re.search(f"^error: {message}", result.stderr), result.stderr
     assert "Traceback" not in result.stderr
     run = Trajectory.load("run.npz")
@@ -289,10 +316,11 @@ def test_a_controller_that_fails_is_exit_code_3_and_the_run_is_there(nhmech, nam
 
 
 def test_the_wheel_servo_drives_from_the_command_line(nhmech):
-    result = nhmech("run", "differential_drive", "--controller", "wheel_servo", "--speed", "0.4", "--set",
-                    "time=0.03", "--duration", "1")
+    result = nhmech("run", "differential_drive", "--controller", "wheel_servo", "--speed", "0.4",
+                    "--set", "time=0.03", "--duration", "1")
     assert result.exit_code == 0
-    assert re.search(r"^end +x \+0\.3900 m", result.output, re.M), "0.4 m/s, T - 5 ms late for commands held 10 ms"
+    assert re.search(r"^end +x \+0\.3900 m", result.output,
+                     re.M), "0.4 m/s, T - 5 ms late for commands held 10 ms"
 
 
 @pytest.mark.parametrize("name", ["twist", "wheel_servo"])

@@ -1,4 +1,5 @@
-"""Steered axles that must meet, rank and redundancy: what may move, and what the user is told where nothing may."""
+"""Steered axles that must meet, rank and redundancy: what may move, and what the user is told where
+nothing may."""
 
 from __future__ import annotations
 
@@ -10,8 +11,8 @@ import pytest
 from support import joint, kinematics, link, margin, robot, shipped
 
 import nhmech
-from nhmech.vehicle.model import write_joint
 from nhmech import JointPosition, JointVelocity, Simulator, Wheel
+from nhmech.vehicle.model import write_joint
 
 DEG = np.pi / 180
 SWERVE = ("front_left", "front_right", "rear_left", "rear_right")
@@ -22,7 +23,8 @@ def mobility(vehicle, q) -> int:
     with the coupling written in a pair that serves there."""
     if vehicle.steering.coupled:
         vehicle = vehicle.rechosen(q)
-    A = vehicle.function("constraints")(0.0, q, vehicle.theta)[0].full() / vehicle.constrained.scales
+    A = vehicle.function("constraints")(0.0, q,
+                                        vehicle.theta)[0].full() / vehicle.constrained.scales
     values = np.linalg.svd(A / np.linalg.norm(A, axis=1, keepdims=True), compute_uv=False)
     assert not np.any((values > 1e-9) & (values < 1e-3)), "rank is not clear-cut"
     return A.shape[1] - int(np.sum(values > 1e-9))
@@ -32,7 +34,8 @@ def axle_lines(vehicle, q) -> np.ndarray:
     """Each wheel's axle as a line (a, b, c) of the base's plane, a x + b y + c = 0 with
     (a, b) unit and c in vehicle lengths.
 
-    Built from Pinocchio's placements of the wheels alone: the axle is the wheel joint's axis, laid onto the ground.
+    Built from Pinocchio's placements of the wheels alone: the axle is the wheel joint's axis, laid
+    onto the ground.
     """
     data, base, lines = kinematics(vehicle, q), None, []
     base = data.oMi[1]
@@ -49,14 +52,18 @@ def axle_lines(vehicle, q) -> np.ndarray:
 
 
 def meet(lines) -> float:
-    """Third singular value over the first: zero where all lines pass through one point, at infinity perhaps."""
+    """Third singular value over the first: zero where all lines pass through one point, at infinity
+    perhaps."""
     values = np.linalg.svd(lines, compute_uv=False)
     return values[2] / values[0]
 
 
 def spinning(vehicle, wheel: str, x: float = 0.0, y: float = 0.0) -> float:
-    """The steering angle in (-90, 90] degrees at which a wheel's axle points at (x, y) of the base."""
-    p = vehicle.model.jointPlacements[vehicle.model.getJointId(f"{wheel}_steering_joint")].translation
+    """The steering angle in (-90, 90] degrees at which a wheel's axle points at (x, y) of the
+    base."""
+    p = vehicle.model.jointPlacements[
+        vehicle.model.getJointId(f"{wheel}_steering_joint")
+    ].translation
     angle = np.arctan2(p[0] - x, -(p[1] - y))
     return (angle + np.pi / 2) % np.pi - np.pi / 2
 
@@ -66,15 +73,18 @@ def turning(name: str, leader: float) -> dict[str, float]:
 
 
 CASES = [
-    *[("ackermann_car", f"leader at {a}", turning("", a), 2) for a in (0, 20, -20, 60, -60, 85, -85)],
+    *[("ackermann_car", f"leader at {a}", turning("", a),
+       2) for a in (0, 20, -20, 60, -60, 85, -85)],
     *[("rover", f"leader at {a}", turning("", a), 2) for a in (0, 20, -20, 60, -60, 85, -85)],
     ("ackermann_car", "turning about the rear axle's middle", "spin", 2),
     ("rover", "spinning in place", "spin", 2),
     ("swerve", "straight", dict.fromkeys([f"{c}_steering_joint" for c in SWERVE], 0.0), 3),
     ("swerve", "sideways", dict.fromkeys([f"{c}_steering_joint" for c in SWERVE], np.pi / 2), 3),
     ("swerve", "aslant", dict.fromkeys([f"{c}_steering_joint" for c in SWERVE], 60 * DEG), 3),
-    ("swerve", "leaders at +-60", {"front_left_steering_joint": 60 * DEG, "rear_left_steering_joint": -60 * DEG}, 3),
-    ("swerve", "about its left side's middle", {f"{c}_steering_joint": (0.0, 0.27) for c in SWERVE}, 3),
+    ("swerve", "leaders at +-60",
+     {"front_left_steering_joint": 60 * DEG, "rear_left_steering_joint": -60 * DEG}, 3),
+    ("swerve", "about its left side's middle", {f"{c}_steering_joint": (0.0, 0.27) for c in SWERVE},
+     3),
     ("swerve", "spinning in place", "spin", 3),
 ]
 
@@ -84,9 +94,12 @@ def test_mobility_and_rotation_centre(name, pose, joints, nxi):
     vehicle = shipped(name)
     if joints == "spin":
         steered = [axle.steering for axle in (vehicle.steering.steered[:1]
-                                              if vehicle.steering.fixed else vehicle.steering.steered)]
-        joints = {joint: spinning(vehicle, joint.removesuffix("_steering_joint")) for joint in steered}
-    joints = {j: spinning(vehicle, j.removesuffix("_steering_joint"), *a) if isinstance(a, tuple) else a
+                                              if vehicle.steering.fixed
+                                              else vehicle.steering.steered)]
+        joints = {joint: spinning(vehicle,
+                                  joint.removesuffix("_steering_joint")) for joint in steered}
+    joints = {j: spinning(vehicle, j.removesuffix("_steering_joint"),
+                          *a) if isinstance(a, tuple) else a
               for j, a in joints.items()}
     q = vehicle.configuration((0.3, -0.2, 0.7), joints)
     for joint_name, angle in joints.items():
@@ -105,24 +118,30 @@ def test_mobility_and_rotation_centre(name, pose, joints, nxi):
 
 
 def test_the_coupling_is_what_keeps_the_vehicle_from_locking():
-    """A follower turned off its angle by one degree: the axles no longer meet and the rows leave one motion fewer."""
+    """A follower turned off its angle by one degree: the axles no longer meet and the rows leave
+    one motion fewer."""
     vehicle = shipped("ackermann_car")
     q = vehicle.configuration((0, 0, 0), turning("", 20))
     write_joint(vehicle.model, q, "front_right_steering_joint",
                 vehicle.joint_positions(q)["front_right_steering_joint"] + DEG)
     assert meet(axle_lines(vehicle, q)) > 1e-3
-    rows = [i for i, n in enumerate(vehicle.constrained.distribution.names) if not n.endswith("coupling")]
+    rows = [i for i,
+            n in enumerate(vehicle.constrained.distribution.names) if not n.endswith("coupling")]
     A = vehicle.function("constraints")(0.0, q, vehicle.theta)[0].full()[rows]
     free = A.shape[1] - np.linalg.matrix_rank(A, tol=1e-6)
     assert free == 2                                    # steering on the spot, and no other motion
     kernel = np.linalg.svd(A)[2][-free:]
-    base = list(range(6)) + [vehicle.algebroid.v_names.index(f"rear_{s}_wheel_joint") for s in ("left", "right")]
+    base = list(range(6)) + [
+        vehicle.algebroid.v_names.index(f"rear_{s}_wheel_joint") for s in ("left", "right")
+    ]
     assert np.abs(kernel[:, base]).max() <= 1e-9
 
 
 def test_contradicting_steering_angles_are_refused_with_the_angle_that_fits():
     vehicle = shipped("ackermann_car")
-    fits = vehicle.joint_positions(vehicle.configuration(None, turning("", 20)))["front_right_steering_joint"]
+    fits = vehicle.joint_positions(vehicle.configuration(None,
+                                                         turning("",
+                                                                 20)))["front_right_steering_joint"]
     with pytest.raises(nhmech.ModelError, match=rf"front_right_steering_joint.*must be {fits:.6f}"):
         vehicle.configuration(None, {**turning("", 20), "front_right_steering_joint": 0.3})
 
@@ -131,15 +150,20 @@ def test_any_steering_joint_may_be_the_named_leader():
     vehicle = shipped("swerve")
     for corner in SWERVE:
         q = vehicle.configuration(None, {f"{corner}_steering_joint": 0.3})
-        assert vehicle.joint_positions(q)[f"{corner}_steering_joint"] == pytest.approx(0.3, abs=1e-12)
+        assert vehicle.joint_positions(q)[f"{corner}_steering_joint"] == pytest.approx(0.3,
+                                                                                       abs=1e-12)
         assert meet(axle_lines(vehicle, q)) <= 1e-12
     car = shipped("ackermann_car")
     q = car.configuration(None, {"front_right_steering_joint": 0.3})
-    assert 0.3 < car.joint_positions(q)["front_left_steering_joint"] < 0.4 and meet(axle_lines(car, q)) <= 1e-12
+    assert (
+        0.3 < car.joint_positions(q)["front_left_steering_joint"] < 0.4
+        and meet(axle_lines(car, q)) <= 1e-12
+    )
 
 
 def swerve_run(targets, durations, dt=2.5e-3):
-    """A swerve base steered through targets (4 angles, 4 wheel rates each); trajectory and number of charts."""
+    """A swerve base steered through targets (4 angles, 4 wheel rates each); trajectory and number
+    of charts."""
     vehicle = shipped("swerve")
     ends = np.cumsum(durations)
 
@@ -157,8 +181,9 @@ def test_swerve_changes_charts_without_a_jump():
     """Straight, sideways, straight, spin: two pairs of leaders degenerate on the way
     (the rotation centre lies between two wheels).
 
-    The state may not jump: energy is bought with work, E(T) - E(0) = sum of u . (change of joint angle) with u constant
-    over a step; all rows and heights hold, and the rates change by no more than the accelerations of the servos allow.
+    The state may not jump: energy is bought with work, E(T) - E(0) = sum of u . (change of joint
+    angle) with u constant over a step; all rows and heights hold, and the rates change by no more
+    than the accelerations of the servos allow.
     """
     sideways, spin = np.full(4, np.pi / 2), np.array([135, 45, -135, -45]) * DEG
     roll, stop = np.full(4, 4.0), np.zeros(4)
@@ -179,12 +204,14 @@ def test_swerve_changes_charts_without_a_jump():
     assert run.column("yaw_rate")[-1] == pytest.approx(3 * 0.06 / (0.27 * np.sqrt(2)), rel=1e-3)
     assert np.abs(run.v[-1, :2]).max() <= 1e-3 and np.abs(at).max() <= 1e-2
     joints = [vehicle.algebroid.v_names.index(name) for name in vehicle.driven]
-    angle = np.array([[_angle(run, vehicle, name, k) for name in vehicle.driven] for k in range(len(run))])
+    angle = np.array([[_angle(run, vehicle, name,
+                              k) for name in vehicle.driven] for k in range(len(run))])
     work = np.concatenate([[0.0], np.cumsum(np.sum(run.u[:-1] * np.diff(angle, axis=0), axis=1))])
     assert len(joints) == 8
     assert np.abs(run.energy - run.energy[0] - work).max() <= 1e-6 * np.abs(work).max()
     jump = np.abs(np.diff(run.v, axis=0)).max(axis=0) / simulator.dt
-    assert jump.max() <= 1.2 * (2 * 135 * DEG / (2 * 0.1 * 0.1))         # the servo's own largest acceleration
+    # the servo's own largest acceleration
+    assert jump.max() <= 1.2 * (2 * 135 * DEG / (2 * 0.1 * 0.1))
 
 
 def _angle(run, vehicle, name, k):
@@ -205,24 +232,29 @@ def module(name: str, x: float, y: float) -> list[str]:
 def two_modules():
     """Two steered wheels one behind the other, and two balls beside: coaxial at 90 degrees,
     with nothing else to hold the yaw."""
-    parts = [link("base_link", 10, (0.3, 0.4, 0.5)), *module("front", 0.2, 0), *module("rear", -0.2, 0)]
+    parts = [link("base_link", 10, (0.3, 0.4, 0.5)), *module("front", 0.2, 0),
+             *module("rear", -0.2, 0)]
     wheels = [Wheel("front_wheel_joint", "disc", 0.1), Wheel("rear_wheel_joint", "disc", 0.1)]
     for side, y in (("left", 0.2), ("right", -0.2)):
         parts += [link(f"{side}_ball", 0.1, (1e-4,) * 3),
-                  joint(f"{side}_ball_joint", "base_link", f"{side}_ball", (0, y, -0.07), kind="fixed")]
+                  joint(f"{side}_ball_joint", "base_link", f"{side}_ball", (0, y, -0.07),
+                        kind="fixed")]
         wheels.append(Wheel(None, "caster_ball", 0.03, link=f"{side}_ball"))
     return nhmech.load(robot(*parts), wheels=wheels)
 
 
 def test_mobility_of_two_modules(two_modules):
-    for angles, nxi in (((0.0, 0.0), 3), ((0.4, -0.3), 3), ((np.pi / 2, 0.2), 3), ((np.pi / 2, np.pi / 2), 4),
-                        ((np.pi / 2, -np.pi / 2), 4)):
-        q = two_modules.configuration(None, dict(zip(("front_steering_joint", "rear_steering_joint"), angles)))
+    for angles, nxi in (((0.0, 0.0), 3), ((0.4, -0.3), 3), ((np.pi / 2, 0.2), 3),
+                        ((np.pi / 2, np.pi / 2), 4), ((np.pi / 2, -np.pi / 2), 4)):
+        q = two_modules.configuration(None,
+                                      dict(zip(("front_steering_joint", "rear_steering_joint"),
+                                               angles)))
         assert mobility(two_modules, q) == nxi
         if nxi == 3:
             assert two_modules.rechosen(q).frame.nxi == 3
         else:
-            with pytest.raises(nhmech.ModelError, match=r"lose rank.*front_steering_joint = \+1\.5708 "
+            with pytest.raises(nhmech.ModelError,
+                               match=r"lose rank.*front_steering_joint = \+1\.5708 "
                                                         r"rad.*rear_steering_joint = [+-]1\.5708 rad"):
                 two_modules.rechosen(q)
 
@@ -237,11 +269,14 @@ def test_rank_that_falls_in_a_run_stops_it_and_names_the_joints(two_modules, tar
 
     simulator = Simulator(two_modules, controller, dt=2e-3)
     simulator.reset((0, 0, 0))
-    with pytest.raises(nhmech.SimulationError, match=r"lose rank.*front_steering_joint.*rear_steering_joint") as caught:
+    with pytest.raises(nhmech.SimulationError,
+                       match=r"lose rank.*front_steering_joint.*rear_steering_joint") as caught:
         simulator.run(3.0)
     run = caught.value.trajectory
     assert 0.1 < run.t[-1] < 3.0 and np.all(np.isfinite(run.q)) and np.all(np.isfinite(run.v))
-    assert two_modules.joint_positions(run.q[-1])["front_steering_joint"] == pytest.approx(np.pi / 2, abs=0.06)
+    assert two_modules.joint_positions(run.q[-1])["front_steering_joint"] == pytest.approx(
+        np.pi / 2, abs=0.06
+    )
 
 
 def test_skid_steer_without_saying_so_is_refused():
@@ -261,7 +296,8 @@ def test_skid_track_factor_widens_the_track():
     text = re.sub(r"<skid[^>]*/>", "", nhmech.urdf_path("skid_steer").read_text())
     rates = []
     for skid in ("mid-axle", 1.0, 1.7):
-        vehicle = nhmech.load(text, skid=skid, speeds=("front_left_wheel_joint", "front_right_wheel_joint"))
+        vehicle = nhmech.load(text, skid=skid,
+                              speeds=("front_left_wheel_joint", "front_right_wheel_joint"))
         q = vehicle.configuration((0.2, 0.1, 0.5))
         v = vehicle.equations().velocity(0.0, q, [-2.0, 2.0], vehicle.theta).full().ravel()
         lines = kinematics(vehicle, q)
@@ -282,32 +318,39 @@ def raised(name: str, height: float) -> str:
         return f'{match[1]}{x} {y} {float(z) + height}"'
 
     text = nhmech.urdf_path(name).read_text()
-    text, n = re.subn(r'(<joint name="front_(?:left|right)_steering_joint".*?<origin xyz=")([^"]*)"',
-                      lift, text, flags=re.S)
+    text, n = re.subn(
+        r'(<joint name="front_(?:left|right)_steering_joint".*?<origin xyz=")([^"]*)"',
+        lift,
+        text,
+        flags=re.S,
+    )
     assert n == 2
     return text
 
 
 @pytest.mark.parametrize("name", ["ackermann_car", "rover"])
 def test_a_front_axle_that_is_too_high_by_rounding_is_placed_level(name):
-    """Tilting the base onto four wheels 2 mm apart would lean the steering axes and lock the vehicle;
-    it stays level instead."""
+    """Tilting the base onto four wheels 2 mm apart would lean the steering axes and lock the
+    vehicle; it stays level instead."""
     vehicle = nhmech.load(raised(name, 0.002))
     offsets = dict(zip(vehicle.contact_names, vehicle.support.offsets))
     assert vehicle.support.level
     front = [offsets[f"front_{s}_wheel_joint"] for s in ("left", "right")]
     others = [value for wheel, value in offsets.items() if not wheel.startswith("front")]
-    assert np.subtract.outer(front, others) == pytest.approx(0.002 * np.ones((2, len(others))), abs=1e-12)
+    assert np.subtract.outer(front, others) == pytest.approx(0.002 * np.ones((2, len(others))),
+                                                             abs=1e-12)
     assert np.mean(list(offsets.values())) == pytest.approx(0.0, abs=1e-12)
     q = vehicle.configuration((1.0, -2.0, 0.3), {"front_left_steering_joint": 0.5})
     R = kinematics(vehicle, q).oMi[1].rotation
     assert R[:, 2] == pytest.approx([0, 0, 1], abs=1e-12)
     assert np.abs(vehicle.constraint_error(0.0, q, np.zeros(vehicle.model.nv))[1]).max() <= 1e-12
     assert mobility(vehicle, q) == 2
-    run = Simulator(vehicle, lambda t, s: JointVelocity({"front_left_steering_joint": 0.3}), dt=5e-3)
+    run = Simulator(vehicle, lambda t, s: JointVelocity({"front_left_steering_joint": 0.3}),
+                    dt=5e-3)
     run.reset(None, {}, {vehicle.speeds[-1]: 3.0})
     end = run.run(0.5)
-    assert np.abs(vehicle.constraint_error(end.t[-1], end.q[-1], end.v[-1])[0]).max() <= 1e-12 * np.abs(end.v[-1]).max()
+    assert np.abs(vehicle.constraint_error(end.t[-1], end.q[-1],
+                                           end.v[-1])[0]).max() <= 1e-12 * np.abs(end.v[-1]).max()
 
 
 @pytest.mark.parametrize("name, height", [("ackermann_car", 0.04), ("rover", 0.02)])
@@ -316,37 +359,49 @@ def test_a_front_axle_that_is_really_too_high_is_refused_with_numbers(name, heig
     with pytest.raises(nhmech.ModelError) as caught:
         nhmech.load(raised(name, height))
     message = str(caught.value)
-    shares = [float(mm) for mm in re.findall(r"(?:left|right)_wheel_joint: ([+-]\d+\.\d+) mm", message)]
+    shares = [float(mm) for mm in re.findall(r"(?:left|right)_wheel_joint: ([+-]\d+\.\d+) mm",
+                                             message)]
     assert len(shares) == len(shipped(name).contacts)
     assert max(shares) - min(shares) == pytest.approx(1e3 * height, abs=0.011)
     assert "do not lie in one plane" in message and "accepted" in message
 
 
 def test_leaning_steering_axes_under_four_wheels_are_refused_with_the_joint():
-    """Kingpin inclination: the wheel would leave the ground as it steers, and a base on four wheels cannot follow."""
-    text = re.sub(r'(<joint name="front_left_steering_joint".*?<origin xyz="[^"]*")', r'\1 rpy="0.1 0.1 0"',
-                  nhmech.urdf_path("ackermann_car").read_text(), flags=re.S)
+    """Kingpin inclination: the wheel would leave the ground as it steers, and a base on four wheels
+    cannot follow."""
+    text = re.sub(r'(<joint name="front_left_steering_joint".*?<origin xyz="[^"]*")',
+                  r'\1 rpy="0.1 0.1 0"', nhmech.urdf_path("ackermann_car").read_text(), flags=re.S)
     with pytest.raises(nhmech.ModelError, match="front_left_steering_joint"):
         nhmech.load(text)
 
 
-MECANUM = ("front_left_wheel_joint", "front_right_wheel_joint", "rear_left_wheel_joint", "rear_right_wheel_joint")
+MECANUM = ("front_left_wheel_joint", "front_right_wheel_joint", "rear_left_wheel_joint",
+           "rear_right_wheel_joint")
 
 
-@pytest.mark.parametrize("signs, rank", [((-1, 1, 1, -1), 3), ((1, -1, -1, 1), 3), ((1, 1, 1, 1), 2)],
+@pytest.mark.parametrize("signs, rank",
+                         [((-1, 1, 1, -1), 3), ((1, -1, -1, 1), 3), ((1, 1, 1, 1), 2)],
                          ids=["diamond", "X", "all the same"])
 def test_mecanum_assembly_shows_in_the_rank_of_the_wheel_rates(signs, rank):
-    """Eight spatial rows of rank 7 and nxi = 3 for every assembly; only a proper one is moved by its wheels alone.
+    """Eight spatial rows of rank 7 and nxi = 3 for every assembly; only a proper one is moved by
+    its wheels alone.
 
-    What a user sees of a wrong one: a speed of the base, which nothing drives, among the independent speeds.
+    What a user sees of a wrong one: a speed of the base, which nothing drives, among the
+    independent speeds.
     """
     angles = [sign * np.pi / 4 for sign in signs]
     vehicle = nhmech.load(nhmech.urdf_path("mecanum"),
-                          wheels=[Wheel(n, "mecanum", 0.1, roller_angle=a) for n, a in zip(MECANUM, angles)])
-    assert vehicle.constrained.distribution.m == 8 and len(vehicle.frame.kept) == 7 and vehicle.frame.nxi == 3
+                          wheels=[Wheel(n, "mecanum", 0.1, roller_angle=a) for n,
+                                  a in zip(MECANUM, angles)])
+    assert (
+        vehicle.constrained.distribution.m == 8
+        and len(vehicle.frame.kept) == 7
+        and vehicle.frame.nxi == 3
+    )
     s = vehicle.constrained.system
     q = vehicle.configuration((0.2, 0.3, 0.4), {"front_left_wheel_joint": 0.3})
-    E = ca.Function("E", [s.t, s.q, s.theta], vehicle.frame.constrained.system.expand(vehicle.frame.E))(
+    E = ca.Function("E", [s.t, s.q, s.theta],
+                    vehicle.frame.constrained.system.expand(vehicle.frame.E))(
         0.0, q, vehicle.theta).full()
     rates = E[[vehicle.algebroid.v_names.index(name) for name in MECANUM]]
     assert np.linalg.matrix_rank(rates / np.abs(rates).max(), tol=1e-9) == rank

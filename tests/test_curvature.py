@@ -1,4 +1,5 @@
-"""Curvature of the connection: closed forms, and the displacement that a small loop of the joints leaves."""
+"""Curvature of the connection: closed forms, and the displacement that a small loop of the joints
+leaves."""
 
 from __future__ import annotations
 
@@ -16,17 +17,19 @@ from nhmech.systems.vertical_disk import example as vertical_disk
 
 @pytest.mark.parametrize("name", ["carriage", "differential_drive"])
 def test_two_wheels_on_an_axle(name):
-    """X_l, X_r = (r/2, 0, -+ r/track) in (forward, sideways, yaw), [e_forward, e_yaw] = -e_sideways:
-    B = -r^2 / track, sideways."""
+    """X_l, X_r = (r/2, 0, -+ r/track) in (forward, sideways, yaw), [e_forward, e_yaw] =
+    -e_sideways: B = -r^2 / track, sideways."""
     vehicle = shipped(name)
-    left, right = (next(c for c in vehicle.contacts if c.name == f"{side}_wheel_joint") for side in ("left", "right"))
+    left, right = (next(c for c in vehicle.contacts
+                        if c.name == f"{side}_wheel_joint") for side in ("left", "right"))
     points = dict(zip(vehicle.contact_names, vehicle.contact_points(vehicle.configuration())))
     track, r = np.linalg.norm(points[left.name] - points[right.name]), left.mount.wheel.radius
     found = connection_curvature(vehicle)
     sideways = found.component("lateral_speed", left.name, right.name)
     assert not found.flat and sideways == pytest.approx(-r ** 2 / track, rel=1e-12)
     assert {of for of, _, _ in found.components} == {"lateral_speed"}
-    assert curvature_in_words(found) == (f"a small loop in {left.name} and {right.name} shifts the base: "
+    assert curvature_in_words(found) == (f"a small loop in {left.name} and {right.name} shifts "
+                                         "the base: "
                                          f"sideways {-r ** 2 / track:.4g} m/rad^2")
 
 
@@ -38,26 +41,30 @@ def test_tricycle(angle):
     straight = vehicle.steering.steered[0].straight
     wheelbase = straight[2] / straight[1] * vehicle.steering.length
     r = next(c for c in vehicle.contacts if c.name == "front_wheel_joint").mount.wheel.radius
-    found = structure(vehicle, vehicle.configuration((0.3, 0.2, 0.9), {"steering_joint": angle})).curvature
+    found = structure(vehicle,
+                      vehicle.configuration((0.3, 0.2, 0.9), {"steering_joint": angle})).curvature
     seen = [found.component(name, "steering_joint", "front_wheel_joint")
             for name in ("forward_speed", "lateral_speed", "yaw_rate")]
-    np.testing.assert_allclose(seen, [-r * np.sin(angle), 0, r * np.cos(angle) / wheelbase], rtol=1e-12, atol=1e-15)
+    np.testing.assert_allclose(seen, [-r * np.sin(angle), 0, r * np.cos(angle) / wheelbase],
+                               rtol=1e-12, atol=1e-15)
 
 
 def test_textbook_systems():
-    """Unicycle: (x', y') = R (cos, sin)(theta1) theta2', so B(theta1, theta2) = R (-sin, cos); snakeboard:
-    u = -r cot(back) yaw', B = -r / sin^2(back)."""
+    """Unicycle: (x', y') = R (cos, sin)(theta1) theta2', so B(theta1, theta2) = R (-sin, cos);
+    snakeboard: u = -r cot(back) yaw', B = -r / sin^2(back)."""
     R, q = 0.35, np.array([0.3, -0.2, 0.7, 1.1])
     disk = vertical_disk(R=R).constrained
     found = connection_curvature(disk, q)
     heading = q[disk.system.algebroid.v_names.index("theta1'")]
     values = [found.component(name, "theta1'", "theta2'") for name in ("x'", "y'")]
-    np.testing.assert_allclose(values, R * np.array([-np.sin(heading), np.cos(heading)]), rtol=1e-12)
+    np.testing.assert_allclose(values, R * np.array([-np.sin(heading), np.cos(heading)]),
+                               rtol=1e-12)
 
     board = load_system("snakeboard").constrained
     q = np.array([0.1, 0.2, 0.4, 0.3, 0.6, -0.6])
     found = connection_curvature(board, q, base=("rotor", "yaw_rate", "back"))
-    assert found.component("forward_speed", "yaw_rate", "back") == pytest.approx(-0.2 / np.sin(0.6) ** 2, rel=1e-12)
+    assert found.component("forward_speed", "yaw_rate",
+                           "back") == pytest.approx(-0.2 / np.sin(0.6) ** 2, rel=1e-12)
     assert found.component("forward_speed", "rotor", "yaw_rate") == 0
 
 
@@ -66,10 +73,12 @@ def velocity(vehicle, q, rates: dict[str, float]) -> np.ndarray:
     A = vehicle.function("constraints")(0.0, q, vehicle.theta)[0].full()
     top = np.zeros((len(rates), A.shape[1]))
     top[range(len(rates)), [vehicle.algebroid.v_names.index(name) for name in rates]] = 1
-    return np.linalg.lstsq(np.vstack([top, A]), np.r_[list(rates.values()), np.zeros(len(A))], rcond=1e-12)[0]
+    return np.linalg.lstsq(np.vstack([top, A]), np.r_[list(rates.values()), np.zeros(len(A))],
+                           rcond=1e-12)[0]
 
 
-def after_a_loop(vehicle, q, first: str, second: str, base: tuple[str, ...], size: float) -> np.ndarray:
+def after_a_loop(vehicle, q, first: str, second: str, base: tuple[str, ...],
+                 size: float) -> np.ndarray:
     """Displacement (nv,) after `size` along first, then second, and both back;
     Runge-Kutta steps on the configuration's group."""
     start = q
@@ -78,16 +87,20 @@ def after_a_loop(vehicle, q, first: str, second: str, base: tuple[str, ...], siz
         for _ in range(4):
             h, k = 0.25, [velocity(vehicle, q, rates)]
             for part in (0.5, 0.5, 1.0):
-                k.append(velocity(vehicle, pin.integrate(vehicle.model, q, part * h * k[-1]), rates))
+                k.append(velocity(vehicle, pin.integrate(vehicle.model, q, part * h * k[-1]),
+                                  rates))
             q = pin.integrate(vehicle.model, q, h * (k[0] + 2 * k[1] + 2 * k[2] + k[3]) / 6)
     return pin.difference(vehicle.model, start, q)
 
 
-@pytest.mark.parametrize("name, joints", [("ackermann_car", {"front_left_steering_joint": 0.3}), ("mecanum", {}),
+@pytest.mark.parametrize("name, joints",
+                         [("ackermann_car", {"front_left_steering_joint": 0.3}), ("mecanum", {}),
                                           ("swerve",
-                                           {"front_left_steering_joint": 0.4, "rear_left_steering_joint": -0.3})])
+                                           {"front_left_steering_joint": 0.4,
+                                            "rear_left_steering_joint": -0.3})])
 def test_what_a_small_loop_leaves(name, joints):
-    """B times the area, to second order in the size: the mean over loops of both signs has no third-order part."""
+    """B times the area, to second order in the size: the mean over loops of both signs has no
+    third-order part."""
     vehicle = shipped(name)
     q, size = vehicle.configuration((0.0, 0.0, 0.4), joints), 4e-3
     found = connection_curvature(vehicle, q)
@@ -102,7 +115,9 @@ def test_what_a_small_loop_leaves(name, joints):
 
 def test_where_there_is_none_and_where_it_is_flat():
     pendulum = shipped("pendulum")
-    assert connection_curvature(pendulum) is None and "not defined" in curvature_in_words(structure(pendulum).curvature)
+    assert connection_curvature(pendulum) is None and "not defined" in curvature_in_words(
+        structure(pendulum).curvature
+    )
     assert connection_curvature(load_system("capri_kobayashi").constrained).flat
     found = connection_curvature(shipped("carriage"))
     with pytest.raises(MechanicsError, match="no 'pitch' among"):

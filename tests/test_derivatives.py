@@ -16,7 +16,8 @@ from nhmech.analysis.linearise import linearise
 DT = 5e-3
 MOTIONS = {
     "differential_drive": dict(xi={"left_wheel_joint": 5.0, "right_wheel_joint": 3.0}),
-    "disc": dict(pose=(0, 0, 0, 0.35, 0, 0.2), xi={"spin_joint": 8.0, "yaw_rate": 0.5, "roll_rate": 0.3}),
+    "disc": dict(pose=(0, 0, 0, 0.35, 0, 0.2),
+                 xi={"spin_joint": 8.0, "yaw_rate": 0.5, "roll_rate": 0.3}),
     "bicycle": dict(pose=(0, 0, 0, 0.1, 0, 0.3), joints={"steering_joint": 0.15},
                     xi={"rear_wheel_joint": 15.0, "roll_rate": 0.4}),
     "pendulum": dict(),
@@ -27,14 +28,17 @@ MOTIONS = {
 
 @lru_cache(maxsize=None)
 def made(name: str):
-    """Vehicle with two symbolic parameters, its Jacobian and adjoint, and a point (t, x, u, theta)."""
+    """Vehicle with two symbolic parameters, its Jacobian and adjoint, and a point (t, x, u,
+    theta)."""
     vehicle = shipped(name)
     masses = [key for key in vehicle.parameters.values if key.endswith((".mass", ".com_x"))][:2]
     vehicle = vehicle.with_parameters(symbolic=masses)
     simulator = Simulator(vehicle, dt=DT)
     simulator.reset(**MOTIONS[name])
     u = np.random.default_rng(1).normal(size=simulator._u.size)
-    return vehicle, step_jacobian(vehicle, DT), step_adjoint(vehicle, DT), (0.0, simulator._x.copy(), u, vehicle.theta)
+    return vehicle, step_jacobian(vehicle, DT), step_adjoint(vehicle,
+                                                             DT), (0.0, simulator._x.copy(), u,
+                                                                   vehicle.theta)
 
 
 @lru_cache(maxsize=None)
@@ -62,7 +66,8 @@ def test_jacobians_are_the_differences_of_the_step(name):
     _, jacobian, _, (t, x, u, theta) = made(name)
     after, A, B, C = jacobian.with_step(t, x, u, theta)
     np.testing.assert_allclose(after, end(name, x, u, theta), rtol=1e-12, atol=1e-13)
-    assert (A.shape == (len(x), len(x)) and B.shape == (len(x), len(u)) and C.shape == (len(x), len(theta))
+    assert (A.shape == (len(x), len(x)) and B.shape == (len(x),
+                                                        len(u)) and C.shape == (len(x), len(theta))
             and len(theta) == 2)
     for found, expected in ((A, differences(lambda y: end(name, y, u, theta), x)),
                             (B, differences(lambda y: end(name, x, y, theta), u)),

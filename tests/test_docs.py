@@ -1,5 +1,5 @@
-"""The documentation builds without a warning and needs no network, its Python and its commands run as typed, and the
-gallery says what the vehicles are."""
+"""The documentation builds without a warning and needs no network, its Python and its commands run
+as typed, and the gallery says what the vehicles are."""
 
 import importlib.util
 import os
@@ -18,11 +18,17 @@ from nhmech.view.browser import Browser
 ROOT = Path(__file__).parents[1]
 DOCS = ROOT / "docs"
 INCLUDED = "notation.md", "references.md", "changes.md"
-PAGES = sorted(page for folder in (DOCS, DOCS / "theory") for page in folder.glob("*.md") if page.name not in INCLUDED)
+PAGES = sorted(
+    page
+    for folder in (DOCS, DOCS / "theory")
+    for page in folder.glob("*.md")
+    if page.name not in INCLUDED
+)
 HOWTO = sorted((DOCS / "howto").glob("*.md"))
-NEEDS = {"gym": ["gymnasium"], "limits": ["matplotlib"], "many": ["joblib", "pandas"], "notebook": ["matplotlib"],
-         "plots": ["matplotlib"], "runs": ["rosbags", "pyarrow"]}
-DRAWN = "--view", "--gif", "--webp", "--mp4"        # what opens a browser, or draws every frame with one
+NEEDS = {"gym": ["gymnasium"], "limits": ["matplotlib"], "many": ["joblib", "pandas"],
+         "notebook": ["matplotlib"], "plots": ["matplotlib"], "runs": ["rosbags", "pyarrow"]}
+# what opens a browser, or draws every frame with one
+DRAWN = "--view", "--gif", "--webp", "--mp4"
 
 
 def blocks(page: Path, language: str) -> list[str]:
@@ -67,7 +73,8 @@ def parse(line: str) -> None:
 
 @pytest.mark.parametrize("page", HOWTO, ids=lambda page: page.stem)
 def test_a_how_to_page_runs(page, tmp_path, monkeypatch):
-    """From top to bottom in one folder: its commands leave the files that its Python reads. Its pictures are there."""
+    """From top to bottom in one folder: its commands leave the files that its Python reads. Its
+    pictures are there."""
     from click.testing import CliRunner
 
     from nhmech.cli import main
@@ -85,11 +92,14 @@ def test_a_how_to_page_runs(page, tmp_path, monkeypatch):
             done = CliRunner().invoke(main, shlex.split(line)[1:])
             assert done.exit_code == 0, f"{line}\n{done.output}"
     for picture in re.findall(r"!\[.*?\]\((.*?)\)", page.read_text()):
-        assert 5000 < (page.parent / picture).stat().st_size < 250_000, f"{picture}: python docs/pictures.py howto"
+        assert 5000 < (page.parent / picture).stat().st_size < 250_000, (
+            f"{picture}: python docs/pictures.py howto"
+        )
 
 
 def test_commands_of_the_tutorial_run(tmp_path, monkeypatch):
-    """One after the other in one folder, as somebody would type them; section 5 prints the module it needs."""
+    """One after the other in one folder, as somebody would type them; section 5 prints the module
+    it needs."""
     from click.testing import CliRunner
 
     from nhmech.cli import main
@@ -97,7 +107,9 @@ def test_commands_of_the_tutorial_run(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     monkeypatch.syspath_prepend(str(tmp_path))
     page = DOCS / "tutorial.md"
-    (tmp_path / "my_controllers.py").write_text(next(code for code in blocks(page, "python") if "def circle" in code))
+    (tmp_path / "my_controllers.py").write_text(
+        next(code for code in blocks(page, "python") if "def circle" in code)
+    )
     typed = commands(page)
     assert len(typed) >= 7
     for line in typed:
@@ -131,7 +143,8 @@ def test_every_shipped_vehicle_is_in_the_gallery():
 
 @pytest.mark.parametrize("name", nhmech.urdf_names())
 def test_gallery_pages_are_up_to_date(name):
-    """A page is derived from its vehicle; where this fails, `python docs/vehicles.py` writes it anew."""
+    """A page is derived from its vehicle; where this fails, `python docs/vehicles.py` writes it
+    anew."""
     assert (DOCS / "gallery" / f"{name}.md").read_text() == gallery().page(name)
 
 
@@ -141,9 +154,11 @@ def built(tmp_path_factory) -> Path:
     for module, name in (("sphinx", "sphinx"), ("furo", "furo"), ("myst_parser", "myst-parser"),
                          ("sphinx-mathjax-offline", "sphinx-mathjax-offline")):
         if importlib.util.find_spec(module) is None:
-            pytest.skip(f"the documentation needs {name}: pip install '.[docs]' in the project's folder")
+            pytest.skip(f"the documentation needs {name}: pip install '.[docs]' in the project's "
+                        "folder")
     folder = tmp_path_factory.mktemp("docs")
-    command = [sys.executable, "-m", "sphinx", "-W", "--keep-going", "-q", "-b", "html", str(DOCS), str(folder)]
+    command = [sys.executable, "-m", "sphinx", "-W", "--keep-going", "-q", "-b", "html", str(DOCS),
+               str(folder)]
     environment = {**os.environ, "PYTHONPATH": str(ROOT)}
     done = subprocess.run(command, capture_output=True, text=True, env=environment, timeout=600)
     assert done.returncode == 0, done.stderr
@@ -152,20 +167,26 @@ def built(tmp_path_factory) -> Path:
 
 def test_builds_without_a_warning(built):
     front = (built / "index.html").read_text()
-    assert "tutorial.html" in front and "theory/index.html" in front and "howto/viewing.html" in front
-    assert "Phi dv/dt = [dxi/dt; -gamma]" in (built / "api" / "mechanics.html").read_text()      # docstrings are there
-    for page in (built / "wheels.html", *(built / "howto").glob("*.html"), *(built / "gallery").glob("*.html")):
+    assert (
+        "tutorial.html" in front and "theory/index.html" in front and "howto/viewing.html" in front
+    )
+    # docstrings are there
+    assert "Phi dv/dt = [dxi/dt; -gamma]" in (built / "api" / "mechanics.html").read_text()
+    for page in (built / "wheels.html", *(built / "howto").glob("*.html"),
+                 *(built / "gallery").glob("*.html")):
         for image in re.findall(r'<img[^>]*src="([^":]+)"', page.read_text()):
             assert (page.parent / image).is_file(), f"{page.name}: {image}"
 
 
-LOADED = (r'<(?:script|img|iframe|source|video|audio|embed)\b[^>]*?\bsrc="([^"]*)"', r'<link\b[^>]*?\bhref="([^"]*)"',
+LOADED = (r'<(?:script|img|iframe|source|video|audio|embed)\b[^>]*?\bsrc="([^"]*)"',
+          r'<link\b[^>]*?\bhref="([^"]*)"',
           r'<(?:image|use)\b[^>]*?\bhref="([^"]*)"', r'\bsrcset="([^"]*)"',
           r'\burl\(\s*["\']?([^"\')]*)', r'@import\s+["\']([^"\']*)')
 
 
 def loaded(text: str) -> list[str]:
-    """What a browser fetches by itself to show this HTML, SVG or CSS; where a link leads is another matter."""
+    """What a browser fetches by itself to show this HTML, SVG or CSS; where a link leads is another
+    matter."""
     return [address for pattern in LOADED for address in re.findall(pattern, text)]
 
 
@@ -173,7 +194,8 @@ def test_what_counts_as_loaded():
     """Of the test below: it sees what it forbids, and nothing else."""
     text = """<script defer src="//a.org/x.js"></script><link rel="icon" href="//b.org/i.png"><a href="//c.org">c</a>
               <style>@import "//d.org/s.css"; b { background: url(//e.org/f.png) }</style><img alt="" src="here.png">"""
-    assert loaded(text) == ["//a.org/x.js", "here.png", "//b.org/i.png", "//e.org/f.png", "//d.org/s.css"]
+    assert loaded(text) == ["//a.org/x.js", "here.png", "//b.org/i.png", "//e.org/f.png",
+                            "//d.org/s.css"]
 
 
 def test_pages_load_nothing_from_the_network(built):
@@ -187,13 +209,16 @@ def test_pages_load_nothing_from_the_network(built):
 @pytest.mark.browser
 @pytest.mark.parametrize("page, formulas", [("theory/rolling.html", 50), ("wheels.html", 20)])
 def test_formulas_are_drawn_without_a_network(built, page, formulas):
-    """Every formula becomes a picture, without an error in its TeX; scripts, also those MathJax adds, are files."""
+    """Every formula becomes a picture, without an error in its TeX; scripts, also those MathJax
+    adds, are files."""
     with Browser((built / page).as_uri(), (1000, 800)) as browser:
         number = "document.querySelectorAll('%s').length".__mod__
         browser.wait_for("document.readyState == 'complete'")
         browser.wait_for(f"{number('.math')} == {number('.math > mjx-container > svg')}")
         assert browser.evaluate(number("mjx-container > svg")) >= formulas
         assert browser.evaluate(number("[data-mjx-error]")) == 0
-        scripts = browser.evaluate("[...document.scripts].map(script => script.src).filter(Boolean)")
+        scripts = browser.evaluate(
+            "[...document.scripts].map(script => script.src).filter(Boolean)"
+        )
     assert any("tex-svg" in script for script in scripts)
     assert all(script.startswith("file:") for script in scripts), scripts

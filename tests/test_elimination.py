@@ -8,11 +8,12 @@ import pytest
 from support import shipped
 
 from nhmech import MechanicsError
-from nhmech.mechanics.elimination import factorise, pivot_order
+from nhmech.symbolic.elimination import factorise, pivot_order
 
 
 def sparse_family(n: int, density: float, rng, count: int = 6) -> tuple[np.ndarray, np.ndarray]:
-    """Regular matrices of one sparsity (a random permutation keeps the diagonal from being a good order)."""
+    """Regular matrices of one sparsity (a random permutation keeps the diagonal from being a good
+    order)."""
     while True:
         pattern = rng.uniform(size=(n, n)) < density
         pattern[np.arange(n), rng.permutation(n)] = True
@@ -58,7 +59,8 @@ def test_singular_samples_are_refused():
 
 
 def test_structural_zeros_stay_out_of_the_expressions():
-    """A permuted triangular matrix fills in nowhere: its solution needs no more than its own entries."""
+    """A permuted triangular matrix fills in nowhere: its solution needs no more than its own
+    entries."""
     rng = np.random.default_rng(5)
     n = 8
     pattern = np.tril(np.ones((n, n), dtype=bool))[rng.permutation(n)][:, rng.permutation(n)]
@@ -70,14 +72,16 @@ def test_structural_zeros_stay_out_of_the_expressions():
 
 @pytest.mark.parametrize("name", ["carriage", "ackermann_car", "rover"])
 def test_smaller_than_the_general_solver(name):
-    """The reason why it exists: fewer operations for v(xi) than CasADi's own `solve` on the same matrix."""
+    """The reason why it exists: fewer operations for v(xi) than CasADi's own `solve` on the same
+    matrix."""
     frame = shipped(name).frame
     s, d = frame.constrained.system, frame.constrained.distribution
     xi = ca.SX.sym("xi", frame.nxi)
     top = ca.SX(frame.nxi, s.algebroid.nv)
     for i, k in enumerate(frame.speeds):
         top[i, k] = 1
-    general = ca.solve(ca.vertcat(top, d.A[list(frame.kept), :]), ca.vertcat(xi, -d.b[list(frame.kept)]))
+    general = ca.solve(ca.vertcat(top, d.A[list(frame.kept), :]),
+                       ca.vertcat(xi, -d.b[list(frame.kept)]))
     ours, theirs = (ca.Function("v", [s.t, s.q, xi, s.theta], [v], {"cse": True})
                     for v in (frame.velocity(xi), general))
     q = frame.constrained.samples[-1]

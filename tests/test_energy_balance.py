@@ -1,4 +1,5 @@
-"""Energy of a run equals what forces did: held against closed forms, and against the step's own order."""
+"""Energy of a run equals what forces did: held against closed forms, and against the step's own
+order."""
 
 from __future__ import annotations
 
@@ -12,24 +13,29 @@ from nhmech.systems import load_system
 
 def robot():
     vehicle = nhmech.load(nhmech.urdf_path("differential_drive"))
-    return vehicle.with_parameters({"left_wheel_joint.damping": 0.03, "right_wheel_joint.damping": 0.05})
+    return vehicle.with_parameters({"left_wheel_joint.damping": 0.03,
+                                    "right_wheel_joint.damping": 0.05})
 
 
 def test_efforts_and_damping_account_for_the_energy():
     """The rest is the trapezoidal rule's: a quarter at half the step."""
     rest = []
     for dt in (4e-3, 2e-3):
-        simulator = nhmech.Simulator(robot(), lambda t, state: np.array([0.2 + 0.1 * np.sin(3 * t), 0.25]),
+        simulator = nhmech.Simulator(robot(), lambda t,
+                                     state: np.array([0.2 + 0.1 * np.sin(3 * t), 0.25]),
                                      dt=dt, control_period=8e-3)
         balance = energy_balance(simulator.run(2.0))
         rest.append(np.abs(balance.rest).max())
-    assert balance.inputs[-1] > 0.1 > 0 > balance.passive[-1] and balance.known and not balance.ground
+    assert (
+        balance.inputs[-1] > 0.1 > 0 > balance.passive[-1] and balance.known and not balance.ground
+    )
     assert rest[1] < 1e-5 * balance.inputs[-1] and rest[0] / rest[1] == pytest.approx(4, abs=0.2)
 
 
 def test_inputs_that_change_between_recorded_states():
     """Held over 2 ms and recorded each 10 ms or 20 ms: of second order still."""
-    simulator = nhmech.Simulator(robot(), lambda t, state: np.array([0.2 + 0.1 * np.sin(3 * t), 0.25]), dt=1e-3,
+    simulator = nhmech.Simulator(robot(), lambda t,
+                                 state: np.array([0.2 + 0.1 * np.sin(3 * t), 0.25]), dt=1e-3,
                                  control_period=2e-3)
     rest = []
     for every in (20, 10):
@@ -41,16 +47,21 @@ def test_inputs_that_change_between_recorded_states():
 def test_work_of_a_constant_torque_is_torque_times_angle():
     """u phi exactly where the wheel's rate is linear in time: straight ahead, without damping."""
     vehicle = nhmech.load(nhmech.urdf_path("differential_drive"))
-    run = nhmech.Simulator(vehicle, lambda t, state: np.array([0.2, 0.2]), dt=1e-3).run(1.0, every=50)
+    run = nhmech.Simulator(vehicle, lambda t, state: np.array([0.2, 0.2]),
+                           dt=1e-3).run(1.0, every=50)
     balance = energy_balance(run)
-    turned = run.angles[:, [run.names["angles"].index(name) for name in ("left_wheel_joint", "right_wheel_joint")]]
+    turned = run.angles[:,
+                        [run.names["angles"].index(name) for name in ("left_wheel_joint",
+                                                                      "right_wheel_joint")]]
     np.testing.assert_allclose(balance.inputs, 0.2 * turned.sum(axis=1), rtol=1e-9, atol=1e-12)
-    np.testing.assert_allclose(balance.kinetic - balance.kinetic[0], balance.inputs, rtol=1e-7, atol=1e-9)
+    np.testing.assert_allclose(balance.kinetic - balance.kinetic[0], balance.inputs, rtol=1e-7,
+                               atol=1e-9)
     assert np.ptp(balance.potential) < 1e-9 and not balance.passive.any()
 
 
 def test_downhill_potential_becomes_kinetic():
-    vehicle = nhmech.load(nhmech.urdf_path("carriage"), ground=nhmech.Ground(normal=(0.1, 0.0, 1.0)))
+    vehicle = nhmech.load(nhmech.urdf_path("carriage"),
+                          ground=nhmech.Ground(normal=(0.1, 0.0, 1.0)))
     balance = energy_balance(nhmech.Simulator(vehicle, dt=1e-3).run(0.5, every=10))
     drop = balance.potential[0] - balance.potential[-1]
     assert drop > 0.1 and balance.kinetic[-1] == pytest.approx(drop, rel=1e-6)

@@ -18,7 +18,7 @@ from nhmech.analysis.stability import critical_speeds, critical_value, growth, s
 from nhmech.control.balance import Balance
 from nhmech.mechanics.algebroid import euclidean
 from nhmech.mechanics.writing import constrain, lagrangian_system
-from nhmech.vehicle.multipliers import reactions
+from nhmech.vehicle.reactions import reactions
 
 G = 9.81
 REAR, FRONT, STEER = "rear_wheel_joint", "front_wheel_joint", "steering_joint"
@@ -43,13 +43,17 @@ def test_a_speed_where_growth_ends_without_decay(points):
     imaginary and their real parts rounding."""
     disc = nhmech.load(nhmech.urdf_path("disc"))
     radius, g = disc.contacts[0].mount.wheel.radius, disc.parameters.values["gravity"]
-    assert critical_speeds(disc, np.linspace(0.3, 3.0, points)) == pytest.approx([np.sqrt(g * radius / 3)], rel=1e-10)
+    assert critical_speeds(disc,
+                           np.linspace(0.3, 3.0,
+                                       points)) == pytest.approx([np.sqrt(g * radius / 3)],
+                                                                 rel=1e-10)
 
 
 def test_eigenvalue_branches_are_continuous(bicycle):
     sweep = speed_sweep(bicycle.variations, np.linspace(1, 10, 46))
     assert sweep.neutral == 1, "running faster costs nothing"
-    assert sweep.eigenvalues.shape == (46, 5) and np.abs(np.diff(sweep.eigenvalues, axis=0)).max() < 1.0
+    assert sweep.eigenvalues.shape == (46,
+                                       5) and np.abs(np.diff(sweep.eigenvalues, axis=0)).max() < 1.0
     assert [member.residual < 1e-11 for member in sweep.members] == [True] * 46
 
 
@@ -63,7 +67,8 @@ def turns(bicycle):
 
 
 def velocity(motions, member):
-    return motions.variations.equations.velocity(0, member.q, member.xi, motions.variations.theta).full().ravel()
+    return motions.variations.equations.velocity(0, member.q, member.xi,
+                                                 motions.variations.theta).full().ravel()
 
 
 def test_hands_free_turns_start_at_the_capsize_speed(bicycle, turns):
@@ -75,8 +80,8 @@ def test_hands_free_turns_start_at_the_capsize_speed(bicycle, turns):
 
 
 def test_hands_free_turns_balance_forces_from_outside(bicycle, turns):
-    """Newton: the ground carries the weight, and pulls all centres of mass round the vertical axis of the turn;
-    nobody steers or drives."""
+    """Newton: the ground carries the weight, and pulls all centres of mass round the vertical axis
+    of the turn; nobody steers or drives."""
     import pinocchio as pin
 
     vehicle = bicycle.variations.subject.vehicle
@@ -116,12 +121,20 @@ def test_steady_turns_of_the_disc(vehicle):
     member = motions.find(q, guess, conditions={"roll": 0.3, "yaw_rate": -1.2})
     v = dict(zip(disc.algebroid.v_names, velocity(motions, member)))
     axial, u3 = v["spin_joint"] + v["pitch_rate"], v["yaw_rate"]
-    assert member.family == 0 and u3 == pytest.approx(-1.2, abs=1e-12) and v["roll_rate"] == pytest.approx(0, abs=1e-12)
-    assert abs(mass * G * r * np.sin(0.3) - A * u3 ** 2 * np.tan(0.3) + (C + mass * r ** 2) * axial * u3) < 1e-10
+    assert (
+        member.family == 0
+        and u3 == pytest.approx(-1.2, abs=1e-12)
+        and v["roll_rate"] == pytest.approx(0, abs=1e-12)
+    )
+    assert (
+        abs(mass * G * r * np.sin(0.3) - A * u3**2 * np.tan(0.3) + (C + mass * r**2) * axial * u3)
+        < 1e-10
+    )
 
 
 def critical_spin(vehicle, high: float) -> float:
-    """Where an upright wheel stops falling over [rad/s]: the square of the oscillating pair goes through zero."""
+    """Where an upright wheel stops falling over [rad/s]: the square of the oscillating pair goes
+    through zero."""
     motions = SteadyMotions(vehicle)
     q = vehicle.configuration()
 
@@ -144,13 +157,15 @@ def test_critical_spin_of_disc_and_hoop(vehicle):
 
 
 def test_critical_spin_of_the_torus_coin(vehicle):
-    """Upright with spin Omega, lean phi, heading psi: about the centre, at first order and with lateral force
-    m (-r phi'' + r Omega psi'), A phi'' - C Omega psi' = m g (r - rc) phi + r m (r Omega psi' - r phi'') and
-    A psi'' + C Omega phi' = 0, so (A + m r^2) phi'' = (m g (r - rc) - C (C + m r^2) Omega^2 / A) phi."""
+    """Upright with spin Omega, lean phi, heading psi: about the centre, at first order and with
+    lateral force m (-r phi'' + r Omega psi'), A phi'' - C Omega psi' = m g (r - rc) phi + r m (r
+    Omega psi' - r phi'') and A psi'' + C Omega phi' = 0, so (A + m r^2) phi'' = (m g (r - rc) - C
+    (C + m r^2) Omega^2 / A) phi."""
     coin = vehicle("coin")
     mass, r, crown, A, C = 0.6, 0.05, 0.005, 0.00038, 0.00075
-    assert critical_spin(coin, 30.0) ** 2 == pytest.approx(A * mass * G * (r - crown) / (C * (C + mass * r ** 2)),
-                                                           rel=1e-10)
+    assert critical_spin(coin, 30.0) ** 2 == pytest.approx(
+        A * mass * G * (r - crown) / (C * (C + mass * r**2)), rel=1e-10
+    )
 
 
 NAMES = ("rear_frame.mass", "front_wheel_joint.radius", "rear_frame.com_x")
@@ -160,18 +175,22 @@ def test_sensitivities_of_eigenvalues_against_finite_differences(bicycle):
     """Central differences, extrapolated to fourth order; mass, radius and offset."""
     vehicle, speed = bicycle.variations.subject.vehicle, 5.0
     motions = SteadyMotions(vehicle.with_parameters(symbolic=NAMES))
-    values, slopes = eigenvalue_sensitivities(motions, motions.straight(speed), {"forward_speed": speed, **STRAIGHT})
+    values, slopes = eigenvalue_sensitivities(motions, motions.straight(speed),
+                                              {"forward_speed": speed, **STRAIGHT})
     simple = np.all(np.isfinite(slopes), axis=1)
     assert simple.sum() == 4
 
     def at(name: str, change: float) -> np.ndarray:
-        other = SteadyMotions(vehicle.with_parameters({name: vehicle.parameters.values[name] + change}))
+        other = SteadyMotions(
+            vehicle.with_parameters({name: vehicle.parameters.values[name] + change})
+        )
         member = other.straight(speed)
         return linearise(other.variations, member.q, member.xi).eigenvalues
 
     for i, (name, h) in enumerate(zip(NAMES, (0.05, 1e-4, 5e-4))):
         coarse, fine = ((at(name, s) - at(name, -s)) / (2 * s) for s in (2 * h, h))
-        np.testing.assert_allclose(slopes[simple, i], ((4 * fine - coarse) / 3)[simple], rtol=1e-7, err_msg=name)
+        np.testing.assert_allclose(slopes[simple, i], ((4 * fine - coarse) / 3)[simple], rtol=1e-7,
+                                   err_msg=name)
 
 
 def test_balance_from_fifteen_degrees(vehicle):
@@ -180,7 +199,11 @@ def test_balance_from_fifteen_degrees(vehicle):
     simulator.reset((0, 0, 0.04, 0.0, np.deg2rad(15), 0.0))
     run = simulator.run(8.0, every=100)
     pitch = np.array([attitude(q)[2] for q in run.q])
-    assert np.abs(pitch).max() < np.deg2rad(25) and abs(pitch[-1]) < 1e-4 and np.abs(run.xi[-1]).max() < 1e-2
+    assert (
+        np.abs(pitch).max() < np.deg2rad(25)
+        and abs(pitch[-1]) < 1e-4
+        and np.abs(run.xi[-1]).max() < 1e-2
+    )
 
 
 def test_the_whole_linear_model_of_the_segway(vehicle, case):
@@ -199,23 +222,29 @@ def test_the_whole_linear_model_of_the_segway(vehicle, case):
     back = np.array([[1.0, -1.0], [1.0, -1.0], [0.0, 1.0]])
     pitch = to @ linear.A[rows, linear.names.index("pitch")]
     np.testing.assert_allclose(pitch, np.array(expected["A1"])[2:, 1], rtol=1e-10)
-    np.testing.assert_allclose(to @ linear.A[np.ix_(rows, rows)] @ back, np.array(expected["A1"])[2:, 2:], rtol=1e-10)
-    np.testing.assert_allclose(to @ linear.B[rows] * p["alpha"], np.array(expected["B1"])[2:], rtol=1e-10)
+    np.testing.assert_allclose(to @ linear.A[np.ix_(rows, rows)] @ back,
+                               np.array(expected["A1"])[2:, 2:], rtol=1e-10)
+    np.testing.assert_allclose(to @ linear.B[rows] * p["alpha"], np.array(expected["B1"])[2:],
+                               rtol=1e-10)
     # its yaw model has thin wheels
     thin = pendulum.with_parameters({"base_link.Izz": p["Jphi"] - 2 * p["wheel_diametral_inertia"]})
     linear = linearise(thin, thin.configuration(), np.zeros(3))
-    yaw = p["R"] / p["W"] * np.array([-1.0, 1.0, 0.0])                         # yaw' of (left', right', pitch_rate)
+    # yaw' of (left', right', pitch_rate)
+    yaw = p["R"] / p["W"] * np.array([-1.0, 1.0, 0.0])
     turning = p["W"] / p["R"] * np.array([-0.5, 0.5, 0.0])                     # and back
-    np.testing.assert_allclose(yaw @ linear.A[np.ix_(rows, rows)] @ turning, expected["A2"][1][1], rtol=1e-10)
+    np.testing.assert_allclose(yaw @ linear.A[np.ix_(rows, rows)] @ turning, expected["A2"][1][1],
+                               rtol=1e-10)
     np.testing.assert_allclose(yaw @ linear.B[rows] * p["alpha"], expected["B2"][1], rtol=1e-10)
 
 
 def test_outputs_have_names_units_and_feedthrough(vehicle):
-    """C and D against differences of the nonlinear functions, for a speed of the base and for a force of the ground."""
+    """C and D against differences of the nonlinear functions, for a speed of the base and for a
+    force of the ground."""
     pendulum = vehicle("pendulum")
     q, row = pendulum.configuration(), "left_wheel_joint/longitudinal"
     linear = linearise(pendulum, q, np.zeros(3), outputs=("pitch", "forward_speed", row))
-    assert linear.output_units == ("rad", "m/s", "N") and linear.units[linear.names.index("pitch")] == "rad"
+    assert linear.output_units == ("rad", "m/s",
+                                   "N") and linear.units[linear.names.index("pitch")] == "rad"
     equations, h = pendulum.equations(), 1e-4
     place = pendulum.frame.kept.index(pendulum.constrained.distribution.names.index(row))
 
@@ -223,7 +252,9 @@ def test_outputs_have_names_units_and_feedthrough(vehicle):
         return equations.multipliers(0, q, np.zeros(3), u, pendulum.theta).full().ravel()[place]
 
     for i, direction in enumerate(np.eye(2)):
-        assert linear.D[2, i] == pytest.approx((force(h * direction) - force(-h * direction)) / (2 * h), rel=1e-9)
+        assert linear.D[2, i] == pytest.approx(
+            (force(h * direction) - force(-h * direction)) / (2 * h), rel=1e-9
+        )
     assert np.all(linear.D[:2] == 0) and linear.C[0, linear.names.index("pitch")] == 1.0
     with pytest.raises(nhmech.errors.MechanicsError, match="no output 'sideways'"):
         linearise(pendulum, q, np.zeros(3), outputs=("sideways",))
@@ -236,7 +267,8 @@ def test_control_state_space(vehicle):
     model = linear.state_space()
     assert model.state_labels == list(linear.names) and model.input_labels == list(linear.inputs)
     gain, _, poles = control.lqr(model, np.eye(4), np.eye(2))
-    assert poles.real.max() < 1e-9 and np.linalg.eigvals(linear.A - linear.B @ gain).real.max() < 1e-9
+    assert poles.real.max() < 1e-9 and np.linalg.eigvals(linear.A
+                                                         - linear.B @ gain).real.max() < 1e-9
 
 
 def test_what_is_no_steady_motion_is_said(bicycle, vehicle):
@@ -250,12 +282,13 @@ def test_what_is_no_steady_motion_is_said(bicycle, vehicle):
     assert growth(np.array([0.0, -1.0]), 1) == -1.0
 
 
-# -- families with folds, standing ---------------------------------------------------------------------------------
+# -- families with folds, standing -----------------------------------------------------------------
 @pytest.fixture(scope="module")
 def folded():
     """x'' = push - (x^3 - 3 x): equilibria push = x^3 - 3 x, with folds in push at
     x = -1 (push 2) and x = 1 (push -2)."""
-    system = lagrangian_system(euclidean("x"), lambda s: s.v.x ** 2 / 2 - s.q.x ** 4 / 4 + 3 * s.q.x ** 2 / 2,
+    system = lagrangian_system(euclidean("x"),
+                               lambda s: s.v.x ** 2 / 2 - s.q.x ** 4 / 4 + 3 * s.q.x ** 2 / 2,
                                inputs=("push",), force=lambda s: {"x": s.u.push})
     return SteadyMotions(constrain(system), inputs=["push"])
 
@@ -267,7 +300,8 @@ def test_a_branch_passes_folds(folded):
     np.testing.assert_allclose(push, x ** 3 - 3 * x, rtol=0, atol=1e-11)
     assert np.all(np.diff(x) > 0) and x[-1] > 2.2
     turning = np.flatnonzero(np.diff(np.sign(np.diff(push))))
-    np.testing.assert_allclose([push[turning[0] + 1], push[turning[1] + 1]], [2, -2], rtol=0, atol=0.01)
+    np.testing.assert_allclose([push[turning[0] + 1], push[turning[1] + 1]], [2, -2], rtol=0,
+                               atol=0.01)
     assert len(turning) == 2
     back = folded.branch(members[-1], "q x", -0.05, 5)
     assert np.all(np.diff([member.q[0] for member in back]) < 0)
@@ -278,9 +312,11 @@ def test_hands_free_turns_by_arc_length(bicycle, turns):
     branch = bicycle.branch(turns[2], "roll", 0.2, 4)
     vehicle = bicycle.variations.subject.vehicle
     for member in branch:
-        lean = float(bicycle.reading(("roll",))(0.0, member.q, member.xi, member.u, vehicle.theta)[0])
+        lean = float(bicycle.reading(("roll",))(0.0, member.q, member.xi, member.u,
+                                                vehicle.theta)[0])
         same = bicycle.family(turns[2], "roll", [lean])[0]
-        np.testing.assert_allclose(velocity(bicycle, member), velocity(bicycle, same), rtol=0, atol=1e-9)
+        np.testing.assert_allclose(velocity(bicycle, member), velocity(bicycle, same), rtol=0,
+                                   atol=1e-9)
         assert member.residual < 1e-10
     assert lean > 0.05
 
@@ -290,13 +326,15 @@ def test_branches_that_are_none(folded):
     with pytest.raises(MechanicsError, match="a family of dimension 0 here, not 1"):
         folded.branch(start, "q x", 0.1, 1, {"q x": 0.5})
     held = SteadyMotions(folded.variations)
-    with pytest.raises(MechanicsError, match="followed to q x = 1.73.*not to 1.9.*`branch` goes on"):
+    with pytest.raises(MechanicsError,
+                       match="followed to q x = 1.73.*not to 1.9.*`branch` goes on"):
         held.family(held.find([1.7], [0.0]), "q x", [3 ** 0.5, 1.9])
 
 
 @pytest.mark.parametrize("offset", [0.03, -0.05])
 def test_where_a_pendulum_stands(offset):
-    """With its body's centre of mass moved forward, it leans back until that is above the axle: tan(pitch) = -x / z."""
+    """With its body's centre of mass moved forward, it leans back until that is above the axle:
+    tan(pitch) = -x / z."""
     plain = nhmech.load(nhmech.urdf_path("pendulum"))
     body = next(name.removesuffix(".com_x") for name in plain.parameters.values
                 if name.endswith(".com_x") and "wheel" not in name)
@@ -304,12 +342,16 @@ def test_where_a_pendulum_stands(offset):
     found = standing(vehicle)
     place = pin.Data(vehicle.model)
     pin.forwardKinematics(vehicle.model, place, vehicle.configuration())
-    axle = place.oMi[vehicle.model.getJointId("left_wheel_joint")].translation - place.oMi[1].translation
+    axle = (
+        place.oMi[vehicle.model.getJointId("left_wheel_joint")].translation
+        - place.oMi[1].translation
+    )
     height = vehicle.parameters.values[f"{body}.com_z"] - axle[2]
     assert pitch_of(found.q) == pytest.approx(-np.arctan2(offset - axle[0], height), rel=1e-10)
     np.testing.assert_allclose(found.u, 0, rtol=0, atol=1e-10)
     com = pin.centerOfMass(vehicle.model, place, found.q)
-    np.testing.assert_allclose(com[:2], vehicle.contact_points(found.q).mean(axis=0)[:2], rtol=0, atol=1e-11)
+    np.testing.assert_allclose(com[:2], vehicle.contact_points(found.q).mean(axis=0)[:2], rtol=0,
+                               atol=1e-11)
 
 
 def test_where_a_robot_with_uneven_wheels_stands():
@@ -319,5 +361,6 @@ def test_where_a_robot_with_uneven_wheels_stands():
     assert pin.centerOfMass(upkie.model, data, found.q)[0] == pytest.approx(
         upkie.contact_points(found.q)[:, 0].mean(), abs=1e-11)
     assert 0.01 < pitch_of(found.q) < 0.04
-    with pytest.raises(MechanicsError, match="no steady straight running: the mass of left_wheel, right_wheel"):
+    with pytest.raises(MechanicsError,
+                       match="no steady straight running: the mass of left_wheel, right_wheel"):
         SteadyMotions(upkie, upkie.driven).straight(0.5)

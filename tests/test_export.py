@@ -15,8 +15,8 @@ from support import shipped
 from nhmech import NhmechError, Simulator, Trajectory, cli
 from nhmech.logs.csv import write_csv
 from nhmech.logs.table import Table, picked
-from nhmech.vehicle.layout import Layout
-from nhmech.vehicle.source import read_source
+from nhmech.urdf.layout import Layout
+from nhmech.urdf.source import read_source
 
 pytest.importorskip("rosbags")
 pyarrow = pytest.importorskip("pyarrow")
@@ -30,7 +30,8 @@ WALK = {"differential_drive": {"left_wheel_joint": 9.0, "right_wheel_joint": 14.
 
 @pytest.fixture(scope="module")
 def command():
-    return lambda *words: CliRunner().invoke(cli.main, [str(word) for word in words], catch_exceptions=False)
+    return lambda *words: CliRunner().invoke(cli.main, [str(word) for word in words],
+                                             catch_exceptions=False)
 
 
 @pytest.fixture(scope="module", params=WALK)
@@ -49,7 +50,8 @@ def exported(request, tmp_path_factory, command):
 
 def read(path):
     with open(path, "rb") as file:
-        reader = mcap_reader.make_reader(file, validate_crcs=True, decoder_factories=[decoder.DecoderFactory()])
+        reader = mcap_reader.make_reader(file, validate_crcs=True,
+                                         decoder_factories=[decoder.DecoderFactory()])
         messages = {}
         for _, channel, message, decoded in reader.iter_decoded_messages():
             messages.setdefault(channel.topic, []).append((message.log_time, decoded))
@@ -69,7 +71,7 @@ def vector(v) -> np.ndarray:
     return np.array([v.x, v.y, v.z])
 
 
-# -- MCAP --------------------------------------------------------------------------------------------------------------
+# -- MCAP ------------------------------------------------------------------------------------------
 def test_stamps_are_the_times_of_the_run(exported):
     _, run, messages, _ = exported
     for topic, told in messages.items():
@@ -88,21 +90,29 @@ def test_odometry_is_pose_and_body_twist(exported):
     poses on SE(3) say, to second order."""
     vehicle, run, messages, _ = exported
     odometry = [m for _, m in messages["/odom"]]
-    assert {(m.header.frame_id, m.child_frame_id) for m in odometry} == {("odom", vehicle.description.root)}
+    assert {(m.header.frame_id,
+             m.child_frame_id) for m in odometry} == {("odom", vehicle.description.root)}
     poses = [pose(m.pose.pose.position, m.pose.pose.orientation) for m in odometry]
     for m, q, v in zip(odometry, run.q, run.v):
         assert np.array_equal(vector(m.pose.pose.position), q[:3])
         r = m.pose.pose.orientation
         assert r.x ** 2 + r.y ** 2 + r.z ** 2 + r.w ** 2 == pytest.approx(1.0, rel=0, abs=1e-15)
         R_WB = pin.Quaternion(q[3:7]).toRotationMatrix()
-        assert pin.Quaternion(r.w, r.x, r.y, r.z).toRotationMatrix() == pytest.approx(R_WB, rel=0, abs=1e-14)
+        assert pin.Quaternion(r.w, r.x, r.y,
+                              r.z).toRotationMatrix() == pytest.approx(R_WB, rel=0, abs=1e-14)
         assert np.array_equal(vector(m.twist.twist.linear), v[:3]) and np.array_equal(
             vector(m.twist.twist.angular), v[3:6])
     for k in range(1, len(run) - 1, 9):
         h = run.t[k + 1] - run.t[k]
-        back, on = pin.log6(poses[k].actInv(poses[k - 1])).vector, pin.log6(poses[k].actInv(poses[k + 1])).vector
-        twist = np.r_[vector(odometry[k].twist.twist.linear), vector(odometry[k].twist.twist.angular)]
-        assert (on - back) / (2 * h) == pytest.approx(twist, rel=0, abs=h ** 2 * 100 * max(1.0, np.abs(twist).max()))
+        back, on = (
+            pin.log6(poses[k].actInv(poses[k - 1])).vector,
+            pin.log6(poses[k].actInv(poses[k + 1])).vector,
+        )
+        twist = np.r_[vector(odometry[k].twist.twist.linear),
+                      vector(odometry[k].twist.twist.angular)]
+        assert (on - back) / (2 * h) == pytest.approx(twist, rel=0,
+                                                      abs=h ** 2 * 100 * max(1.0,
+                                                                             np.abs(twist).max()))
 
 
 def test_joint_states_are_the_run_s(exported):
@@ -113,7 +123,8 @@ def test_joint_states_are_the_run_s(exported):
             part = "angles" if name in run.names["angles"] else "q"
             assert (position == getattr(run, part)[k, run.names[part].index(name)]
                     and rate == run.v[k, run.names["v"].index(name)])
-            assert effort == (run.u[k, run.names["u"].index(name)] if name in run.names["u"] else 0.0)
+            assert effort == (run.u[k,
+                                    run.names["u"].index(name)] if name in run.names["u"] else 0.0)
     if vehicle.name == "differential_drive":
         assert max(messages["/joint_states"][-1][1].position) > 2 * np.pi, "turns are counted"
 
@@ -135,15 +146,18 @@ def test_transforms_compose_to_where_the_links_are(exported):
             return X if parent == "odom" else in_odom(parent) * X
 
         joints = messages["/joint_states"][k][1]
-        layout = Layout(read_source(vehicle.description.xml), dict(zip(joints.name, joints.position)))
+        layout = Layout(read_source(vehicle.description.xml),
+                        dict(zip(joints.name, joints.position)))
         base = pin.XYZQUATToSE3(run.q[k, :7]).homogeneous
         for link, X_RL in layout.X_RL.items():
             assert in_odom(link).homogeneous == pytest.approx(base @ X_RL, rel=0, abs=1e-12), link
-        contacts = {frame.removesuffix("_contact"): in_odom(frame) for frame in edges if frame.endswith("_contact")}
+        contacts = {frame.removesuffix("_contact"): in_odom(frame) for frame in edges
+                    if frame.endswith("_contact")}
         for name, point in zip(vehicle.contact_names, vehicle.contact_points(run.q[k], run.t[k])):
             assert contacts[name].translation == pytest.approx(point, rel=0, abs=1e-12)
             assert contacts[name].rotation[:, 2] == pytest.approx([0, 0, 1], rel=0, abs=1e-12)
-        assert set(edges) == {*layout.X_RL, *(f"{name}_contact" for name in contacts)} and len(contacts) == len(
+        assert set(edges) == {*layout.X_RL,
+                              *(f"{name}_contact" for name in contacts)} and len(contacts) == len(
             vehicle.contacts)
 
 
@@ -151,7 +165,8 @@ def test_the_description_is_latched(exported):
     vehicle, _, messages, channels = exported
     assert messages["/robot_description"][0][1].data == vehicle.description.xml
     for topic, channel in channels.items():
-        durability = "transient_local" if topic in ("/robot_description", "/tf_static") else "volatile"
+        durability = "transient_local" if topic in ("/robot_description",
+                                                    "/tf_static") else "volatile"
         assert f"durability: {durability}" in channel.metadata["offered_qos_profiles"]
 
 
@@ -167,13 +182,17 @@ def test_wrenches_are_the_ground_s_forces(exported):
         total = np.zeros(3)
         for name in vehicle.contact_names:
             m = messages[f"/wheels/{name}/wrench"][k][1]
-            assert m.header.frame_id == f"{name}_contact" and np.array_equal(vector(m.wrench.torque), np.zeros(3))
+            assert m.header.frame_id == f"{name}_contact" and np.array_equal(
+                vector(m.wrench.torque), np.zeros(3)
+            )
             force = vector(m.wrench.force)
             assert frames[m.header.frame_id].rotation @ force == pytest.approx(
                 run.reactions[k].world[name], rel=0, abs=1e-10)
-            assert force[2] == pytest.approx(run.reactions[k].components[name].get("normal", 0.0), rel=0, abs=1e-10)
+            assert force[2] == pytest.approx(run.reactions[k].components[name].get("normal", 0.0),
+                                             rel=0, abs=1e-10)
             total += frames[m.header.frame_id].rotation @ force
-        if vehicle.name != "coin":                                        # its height changes as it leans
+        # its height changes as it leans
+        if vehicle.name != "coin":
             mass = sum(inertia.mass for inertia in vehicle.model.inertias)
             assert total[2] == pytest.approx(mass * 9.81, rel=1e-9)
 
@@ -182,7 +201,8 @@ def test_a_kinematic_run_and_its_twist(tmp_path):
     """No forces are told where there are none; a twist is told where it is given."""
     from nhmech.logs.mcap import write_mcap
 
-    simulator = Simulator(shipped("differential_drive"), lambda t, s: np.array([4.0, 6.0]), mode="kinematic", dt=1e-2)
+    simulator = Simulator(shipped("differential_drive"), lambda t, s: np.array([4.0, 6.0]),
+                          mode="kinematic", dt=1e-2)
     simulator.reset()
     run = simulator.run(0.1)
     twist = np.column_stack([run.t, 2 * run.t, 3 * run.t])
@@ -195,7 +215,7 @@ def test_a_kinematic_run_and_its_twist(tmp_path):
         write_mcap(run, tmp_path / "run.mcap", twist=np.zeros(3))
 
 
-# -- tables ------------------------------------------------------------------------------------------------------------
+# -- tables ----------------------------------------------------------------------------------------
 @pytest.fixture(scope="module")
 def pushed(tmp_path_factory):
     """A run with an external wrench, and its folder."""
@@ -214,7 +234,9 @@ def table_of(run) -> dict[str, np.ndarray]:
             wanted[f"{prefix}.{name}"] = getattr(run, part)[:, i]
     for contact, held in run.reactions[0].components.items():
         for direction in held:
-            wanted[f"force.{contact}.{direction}"] = np.array([r.components[contact][direction] for r in run.reactions])
+            wanted[f"force.{contact}.{direction}"] = np.array(
+                [r.components[contact][direction] for r in run.reactions]
+            )
     return wanted
 
 
@@ -241,7 +263,8 @@ def test_parquet_brings_every_number_back_with_units(pushed, command):
     units = {field.name: field.metadata[b"unit"].decode() for field in table.schema}
     expected = {
         "t": "s", "q.x": "m", "q.qw": "", "v.forward_speed": "m/s", "v.left_wheel_joint": "rad/s",
-        "angle.left_wheel_joint": "rad", "u.left_wheel_joint": "N m", "u.base_link.fx": "N", "u.base_link.tz": "N m",
+        "angle.left_wheel_joint": "rad", "u.left_wheel_joint": "N m", "u.base_link.fx": "N",
+        "u.base_link.tz": "N m",
         "energy": "J", "force.left_wheel_joint.normal": "N"}
     assert {name: units[name] for name in expected} == expected
 
@@ -265,14 +288,21 @@ def test_a_rate_picks_the_first_state_of_each_period():
 def test_systems_without_wheels(tmp_path, command, monkeypatch):
     """A textbook system is a table, and no robot in ROS."""
     monkeypatch.chdir(tmp_path)
-    assert command("systems", "run", "falling_disc", "--duration", 0.1, "--save", "disc.npz").exit_code == 0
+    assert command("systems", "run", "falling_disc", "--duration", 0.1, "--save",
+                   "disc.npz").exit_code == 0
     assert command("export", "disc.npz", "disc.csv", "--rate", 20).exit_code == 0
     names, first = (tmp_path / "disc.csv").read_text().splitlines()[:2]
     assert names.split(",")[:4] == ["t", "q.x", "q.y", "q.yaw"] and "energy" in names
     assert not [name for name in names.split(",") if name.startswith("force")]
-    assert [float(number) for number in first.split(",")][1:6] == list(Trajectory.load("disc.npz").q[0])
+    assert [float(number) for number in first.split(",")][1:6] == list(
+        Trajectory.load("disc.npz").q[0]
+    )
     result = command("export", "disc.npz", "disc.mcap")
-    assert result.exit_code == 2 and "falling_disc" in result.stderr and not (tmp_path / "disc.mcap").exists()
+    assert (
+        result.exit_code == 2
+        and "falling_disc" in result.stderr
+        and not (tmp_path / "disc.mcap").exists()
+    )
 
 
 @pytest.mark.parametrize("out, words", [("run.txt", "must end in one of .csv, .parquet, .mcap"),
@@ -293,25 +323,31 @@ def test_a_full_disk_leaves_the_old_file(suffix, pushed, command, tmp_path):
     finally:
         resource.setrlimit(resource.RLIMIT_FSIZE, limits)
     assert result.exit_code == 2 and f"out.{suffix} cannot be written" in result.stderr
-    assert os.listdir(tmp_path) == [f"out.{suffix}"] and (tmp_path / f"out.{suffix}").read_text() == "old"
+    assert (
+        os.listdir(tmp_path) == [f"out.{suffix}"]
+        and (tmp_path / f"out.{suffix}").read_text() == "old"
+    )
 
 
 def test_what_was_not_installed_is_named(pushed, monkeypatch, tmp_path, command):
     run, folder = pushed
-    for module, package, out in (("rosbags.rosbag2", "rosbags", "run.mcap"), ("pyarrow", "pyarrow", "run.parquet")):
+    for module, package, out in (("rosbags.rosbag2", "rosbags", "run.mcap"),
+                                 ("pyarrow", "pyarrow", "run.parquet")):
         monkeypatch.setitem(__import__("sys").modules, module, None)
         result = command("export", folder / "run.npz", tmp_path / out)
         assert result.exit_code == 2 and f"pip install {package}" in result.stderr
 
 
-@pytest.mark.parametrize("out, forces", [("run.mcap", True), ("run.mcap", False), ("run.csv", True)])
+@pytest.mark.parametrize("out, forces",
+                         [("run.mcap", True), ("run.mcap", False), ("run.csv", True)])
 def test_the_vehicle_is_made_once(out, forces, pushed, command, tmp_path, monkeypatch):
     """For messages, energies and forces together."""
     from nhmech.vehicle import record
 
     made, restore = [], record.restore
     monkeypatch.setattr(record, "restore", lambda source: made.append(restore(source)) or made[-1])
-    assert command("export", pushed[1] / "run.npz", tmp_path / out, *([] if forces else ["--no-forces"])).exit_code == 0
+    assert command("export", pushed[1] / "run.npz", tmp_path / out,
+                   *([] if forces else ["--no-forces"])).exit_code == 0
     assert len(made) == 1
 
 

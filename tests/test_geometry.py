@@ -1,4 +1,5 @@
-"""The shapes of a robot: missing and broken meshes never stop a load, and what replaces them is right."""
+"""The shapes of a robot: missing and broken meshes never stop a load, and what replaces them is
+right."""
 
 from pathlib import Path
 
@@ -7,13 +8,15 @@ import numpy as np
 import pinocchio as pin
 import pytest
 
-from nhmech.vehicle.description import Description
+from nhmech.urdf.description import Description
+from nhmech.urdf.wheel import Wheel
 from nhmech.vehicle.geometry import find_mesh, load_geometry
-from nhmech.vehicle.wheel import Wheel
 from nhmech.view.shapes import convert
 
 ROBOTS = Path(__file__).resolve().parents[2] / "shared" / "robots"
-FACET = "facet normal 0 0 1\nouter loop\nvertex 0 0 0\nvertex 1 0 0\nvertex 0 1 0\nendloop\nendfacet\n"
+FACET = (
+    "facet normal 0 0 1\nouter loop\nvertex 0 0 0\nvertex 1 0 0\nvertex 0 1 0\nendloop\nendfacet\n"
+)
 TRIANGLE = f"solid a\n{2 * FACET}endsolid a\n"
 
 
@@ -62,8 +65,10 @@ def test_missing_mesh_without_collision_gets_a_stand_in():
     assert isinstance(visual["base"][0], coal.Box)
     assert "stand-ins: base, wheel" in notices[1]
     model = pin.buildModelFromXML(xml, pin.JointModelFreeFlyer())
-    shown, _, _ = load_geometry(Description(xml=xml, name="r", root="base", wheels=(wheel,), rolling=()), model)
-    axle = next(s.placement.rotation[:, 2] for s in shown.geometryObjects if isinstance(s.geometry, coal.Cylinder))
+    shown, _, _ = load_geometry(Description(xml=xml, name="r", root="base", wheels=(wheel,),
+                                            rolling=()), model)
+    axle = next(s.placement.rotation[:, 2] for s in shown.geometryObjects
+                if isinstance(s.geometry, coal.Cylinder))
     np.testing.assert_allclose(np.abs(axle), [0, 1, 0], atol=1e-12)
 
 
@@ -74,18 +79,21 @@ def test_links_without_visual_show_their_collision_shapes():
 
 
 @pytest.mark.parametrize("name, content", [
-    ("junk.stl", b"junk"), ("empty.stl", b""), ("short.stl", b"\0" * 80 + b"\xff\xff\xff\x7f" + b"\0" * 50),
+    ("junk.stl", b"junk"), ("empty.stl", b""),
+    ("short.stl", b"\0" * 80 + b"\xff\xff\xff\x7f" + b"\0" * 50),
     ("junk.dae", b"<COLLADA>"), ("junk.obj", b"v 1 2\nf 9 9 9\n"), ("picture.png", b"\x89PNG"),
 ])
 def test_unreadable_meshes_never_crash(tmp_path, name, content):
     (tmp_path / name).write_bytes(content)
-    visual, _, notices = shapes(robot(mesh(name) + mesh(name, "collision")), path=tmp_path / "r.urdf")
+    visual, _, notices = shapes(robot(mesh(name) + mesh(name, "collision")),
+                                path=tmp_path / "r.urdf")
     assert isinstance(visual["base"][0], coal.Box)
     assert name in notices[0]
 
 
 @pytest.mark.parametrize("broken", ["<visual/>", "<visual><geometry/></visual>",
-                                    '<visual><geometry><capsule radius="1" length="1"/></geometry></visual>'])
+                                    '<visual><geometry><capsule radius="1" '
+                                    'length="1"/></geometry></visual>'])
 def test_shapes_that_urdfdom_cannot_parse_do_not_hide_the_others(broken):
     good = '<visual><geometry><sphere radius="0.3"/></geometry></visual>'
     visual, _, _ = shapes(robot(good + broken))
@@ -126,19 +134,23 @@ def test_meshes_are_found_without_ros(tmp_path, monkeypatch):
 
 
 @pytest.mark.parametrize("urdf", sorted(ROBOTS.glob("*.urdf"))
-                         or [pytest.param(None, marks=pytest.mark.skip(reason=f"{ROBOTS} is absent"))],
+                         or [pytest.param(None,
+                                          marks=pytest.mark.skip(reason=f"{ROBOTS} is absent"))],
                          ids=lambda p: getattr(p, "stem", "none"))
 def test_every_real_robot_has_shapes(urdf):
     xml = urdf.read_text()
     model = pin.buildModelFromXML(xml, pin.JointModelFreeFlyer())
-    visual, _, _ = load_geometry(Description(xml=xml, name=urdf.stem, root="", wheels=(), rolling=(), path=urdf), model)
+    visual, _, _ = load_geometry(Description(xml=xml, name=urdf.stem, root="", wheels=(),
+                                             rolling=(), path=urdf), model)
     assert visual.ngeoms >= 4
     assert all(convert(shape.geometry) for shape in visual.geometryObjects)
 
 
 @pytest.mark.parametrize("shape, extent", [
-    (coal.Box(1.0, 2.0, 3.0), [1, 2, 3]), (coal.Sphere(0.5), [1, 1, 1]), (coal.Cylinder(0.5, 3.0), [1, 1, 3]),
-    (coal.Cone(0.5, 3.0), [1, 1, 3]), (coal.Capsule(0.5, 2.0), [1, 1, 3]), (coal.Ellipsoid(1.0, 2.0, 3.0), [2, 4, 6]),
+    (coal.Box(1.0, 2.0, 3.0), [1, 2, 3]), (coal.Sphere(0.5), [1, 1, 1]),
+    (coal.Cylinder(0.5, 3.0), [1, 1, 3]),
+    (coal.Cone(0.5, 3.0), [1, 1, 3]), (coal.Capsule(0.5, 2.0), [1, 1, 3]),
+    (coal.Ellipsoid(1.0, 2.0, 3.0), [2, 4, 6]),
 ])
 def test_shapes_keep_size_and_axis(shape, extent):
     corners = []

@@ -1,5 +1,5 @@
-"""Batches on a GPU: the kernel's source run by the host's compiler, compiled by NVRTC where there is
-one, and what is said without a GPU.
+"""Batches on a GPU: the kernel's source run by the host's compiler, compiled by NVRTC where there
+is one, and what is said without a GPU.
 
 Only the copying and the launch by NVIDIA's driver need a GPU; here memory of this process and
 a loop over threads take their place.
@@ -24,8 +24,8 @@ from nhmech.compile import gpu, nvrtc
 from nhmech.compile.compiler import find_compiler
 from nhmech.compile.cuda_kernel import kernel_source
 from nhmech.compile.gpu import BLOCK, TYPES, Kernel
-from nhmech.simulation import lane_step
-from nhmech.simulation.lane_step import stepper
+from nhmech.simulation import batch_input
+from nhmech.simulation.batch_input import stepper
 
 needs_compiler = pytest.mark.skipif(find_compiler() is None, reason="no C compiler")
 GUARD = 64
@@ -51,7 +51,8 @@ extern "C" void launch(unsigned blocks, unsigned block, long long count, double 
 
 
 class Host:
-    """What `Gpu` does, in this process. Memory is full of NaN at first, and writing past its end is noticed."""
+    """What `Gpu` does, in this process. Memory is full of NaN at first, and writing past its end is
+    noticed."""
 
     def __init__(self):
         self.blocks, self.launches = {}, 0
@@ -79,7 +80,8 @@ class Host:
         self.launches += 1
         # what cuda.bindings takes for these types
         assert all(type(value) in (int, float) for value in values)
-        kernel(-(-threads // BLOCK), BLOCK, *(kind(value) for kind, value in zip(types, values, strict=True)))
+        kernel(-(-threads // BLOCK), BLOCK,
+               *(kind(value) for kind, value in zip(types, values, strict=True)))
 
 
 @pytest.fixture(scope="session")
@@ -106,15 +108,18 @@ def library(tmp_path_factory):
 def host(library, monkeypatch):
     """`device="gpu"` goes to this process."""
     found = Host()
-    monkeypatch.setattr(lane_step, "compiled_kernel",
+    monkeypatch.setattr(batch_input, "compiled_kernel",
                         lambda step, cost: Kernel(found, library(kernel_source(step)), cost))
-    monkeypatch.setattr(lane_step, "_kept", {key: made for key, made in lane_step._kept.items() if key[1] == "cpu"})
+    monkeypatch.setattr(batch_input, "_kept",
+                        {key: made for key, made in batch_input._kept.items() if key[1] == "cpu"})
     yield found
-    assert not found.blocks                                                        # all memory was given back
+    # all memory was given back
+    assert not found.blocks
 
 
 def both(constrained, *given, **options):
-    return [nhmech.simulate_batch(constrained, *given, **options, device=device) for device in ("cpu", "gpu")]
+    return [nhmech.simulate_batch(constrained, *given, **options,
+                                  device=device) for device in ("cpu", "gpu")]
 
 
 def agree(cpu, kernel, rtol=1e-10):
@@ -123,32 +128,38 @@ def agree(cpu, kernel, rtol=1e-10):
         np.testing.assert_array_equal(getattr(kernel, name), getattr(cpu, name), err_msg=name)
 
 
-# -- the kernel's arithmetic and indices -------------------------------------------------------------------------------
+# -- the kernel's arithmetic and indices -----------------------------------------------------------
 @needs_compiler
 @pytest.mark.parametrize("name", SHIPPED)
 def test_steps_agree_with_those_of_the_cpu(name, host):
     vehicle = shipped(name)
     flat = stepper(vehicle).flat
-    states = [(q, xi, u) for chosen, q, xi, u in random_states(vehicle, 5, seed=7) if chosen is vehicle]
-    x0, u = np.array([flat.flatten(q, xi) for q, xi, _ in states]), np.array([u for *_, u in states])
+    states = [(q, xi, u) for chosen, q, xi,
+              u in random_states(vehicle, 5, seed=7) if chosen is vehicle]
+    x0, u = np.array([flat.flatten(q, xi) for q, xi,
+                      _ in states]), np.array([u for *_, u in states])
     cpu, kernel = both(vehicle, x0, u, dt=1e-3, steps=3)
     agree(cpu, kernel, rtol=1e-11)
-    assert cpu.ok.any() and host.launches == 2                                     # onto the constraints, and the steps
+    # onto the constraints, and the steps
+    assert cpu.ok.any() and host.launches == 2
 
 
 @needs_compiler
 def test_more_cases_than_one_block_with_parameters_and_inputs_of_their_own(host):
-    drive = shipped("differential_drive").with_parameters(symbolic=("base_link.mass", "payload.mass"))
+    drive = shipped("differential_drive").with_parameters(symbolic=("base_link.mass",
+                                                                    "payload.mass"))
     rng, count = np.random.default_rng(1), 2 * BLOCK + 3
-    x0 = nhmech.start_states(drive, [(*rng.normal(size=2), rng.uniform(-3, 3)) for _ in range(count)], xi=DRIVING)
+    x0 = nhmech.start_states(drive,
+                             [(*rng.normal(size=2), rng.uniform(-3, 3)) for _ in range(count)],
+                             xi=DRIVING)
     theta = drive.theta * rng.uniform(0.7, 1.4, size=(count, 2)) + [0, 1]
     u = rng.normal(size=(50, count, 2)) * 0.05
     cpu, kernel = both(drive, x0, u, dt=1e-3, steps=200, every=7, control_every=4, theta=theta)
     agree(cpu, kernel)
     assert cpu.ok.all() and np.ptp(cpu.xi[-1], axis=0).min() > 0.1
     for held in (u[0], u[0, 0], None):
-        agree(*both(drive, x0[:5], held[:5] if held is not None and held.ndim == 2 else held, dt=1e-3,
-                    steps=20, every=3))
+        agree(*both(drive, x0[:5], held[:5] if held is not None and held.ndim == 2 else held,
+                    dt=1e-3, steps=20, every=3))
 
 
 @needs_compiler
@@ -164,7 +175,8 @@ def test_a_run_cut_into_launches_is_the_same_run(host, monkeypatch, every, hold)
     for name, value in (("LAUNCH", 11 * 5 * stepper(drive).cost), ("RECORD", 8 * 11 * 5 * 2)):
         with monkeypatch.context() as patch:
             patch.setattr(gpu, name, value)
-            np.testing.assert_array_equal(nhmech.simulate_batch(drive, x0, u, **options, device="gpu").x, whole.x)
+            np.testing.assert_array_equal(nhmech.simulate_batch(drive, x0, u, **options,
+                                                                device="gpu").x, whole.x)
     assert host.launches > before + 2 * 2
 
 
@@ -180,31 +192,37 @@ def test_a_policy_and_a_case_that_fails(host):
 
     cpu, kernel = both(drive, x0, policy, dt=1e-3, steps=60, every=4, control_every=10)
     agree(cpu, kernel)
-    assert kernel.status.tolist() == [0, 0, 0, 1, 0] and kernel.stopped_at[3] == pytest.approx(0.02, abs=1e-15)
+    assert kernel.status.tolist() == [0, 0, 0, 1,
+                                      0] and kernel.stopped_at[3] == pytest.approx(0.02, abs=1e-15)
 
 
 @needs_compiler
-def test_discs_that_lie_down_and_a_car_that_turns_about_its_wheel_stop_where_they_do_on_the_cpu(host):
+def test_discs_that_lie_down_and_a_car_that_turns_about_its_wheel_stop_where_they_do_on_the_cpu(
+    host,
+):
     disc = shipped("disc")
     poses = [(0, 0, 0.3, roll, 0, 0) for roll in (0.6, 0.9, 1e-9)]
     cpu, kernel = both(disc, nhmech.start_states(disc, poses), dt=1e-3, steps=600)
     np.testing.assert_array_equal(kernel.status, cpu.status)
-    np.testing.assert_allclose(kernel.stopped_at, cpu.stopped_at, atol=1.5e-3)           # a fall magnifies the last bit
+    # a fall magnifies the last bit
+    np.testing.assert_allclose(kernel.stopped_at, cpu.stopped_at, atol=1.5e-3)
     np.testing.assert_allclose(kernel.x[:100], cpu.x[:100], rtol=1e-10, atol=1e-10)
     assert (cpu.status[:2] != 0).all()
     car = shipped("ackermann_car")
     x0 = np.concatenate([nhmech.start_states(car, [(0, 0, 0)],
-                                             xi={"front_left_steering_joint": rate, "rear_left_wheel_joint": 2.0})
+                                             xi={"front_left_steering_joint": rate,
+                                                 "rear_left_wheel_joint": 2.0})
                          for rate in (5.0, 0.5)])
     agree(*both(car, x0, dt=1e-3, steps=400, every=100))
     agree(*both(car, x0, dt=1.0, steps=5))                                         # too long a step
 
 
-# -- CUDA --------------------------------------------------------------------------------------------------------------
+# -- CUDA ------------------------------------------------------------------------------------------
 @pytest.mark.parametrize("name", ["differential_drive", "bicycle"])
 @pytest.mark.parametrize("capability, target", [(80, "sm_80"), (125, "compute_")])
 def test_nvrtc_compiles_the_source(name, capability, target, tmp_path):
-    """Machine code for a GPU that it knows, PTX for one that is newer than itself; both need no GPU."""
+    """Machine code for a GPU that it knows, PTX for one that is newer than itself; both need no
+    GPU."""
     pytest.importorskip("cuda.bindings.nvrtc", reason="cuda-bindings is not installed")
     try:
         compiler = nvrtc.nvrtc_for(capability)
@@ -219,14 +237,16 @@ def test_nvrtc_compiles_the_source(name, capability, target, tmp_path):
     else:
         head = re.search(r"\.visible \.entry nhmech_kernel\((.*?)\)", made.read_text(), re.S)[1]
         kinds = {ctypes.c_double: ".f64", ctypes.c_longlong: ".u64", ctypes.c_void_p: ".u64"}
-        assert re.findall(r"\.param (\.\w+)", head) == [kinds[kind] for kind in TYPES]       # what `launch` passes
+        # what `launch` passes
+        assert re.findall(r"\.param (\.\w+)", head) == [kinds[kind] for kind in TYPES]
         assert ".f64" in made.read_text() and ".f32" not in made.read_text()
     source.write_text("float wrong = ;")
-    with pytest.raises(nhmech.CompileError, match="NVRTC failed on generated code.*expected an expression"):
+    with pytest.raises(nhmech.CompileError,
+                       match="NVRTC failed on generated code.*expected an expression"):
         compiler.build(source, made, 0)
 
 
-# -- without a GPU -----------------------------------------------------------------------------------------------------
+# -- without a GPU ---------------------------------------------------------------------------------
 @pytest.fixture
 def drive():
     return shipped("differential_drive")
@@ -235,10 +255,14 @@ def drive():
 def asked_for_a_gpu(drive):
     gpu.first_gpu.cache_clear()
     with pytest.raises(nhmech.CompileError) as error:
-        nhmech.simulate_batch(drive, nhmech.start_states(drive, [(0, 0, 0)]), dt=1e-3, steps=2, device="gpu")
+        nhmech.simulate_batch(drive, nhmech.start_states(drive, [(0, 0, 0)]), dt=1e-3, steps=2,
+                              device="gpu")
     gpu.first_gpu.cache_clear()
-    assert ("pip install cuda-bindings nvidia-cuda-nvrtc" in str(error.value) and 'device="cpu"' in str(error.value)
-            and "\n" not in str(error.value))
+    assert (
+        "pip install cuda-bindings nvidia-cuda-nvrtc" in str(error.value)
+        and 'device="cpu"' in str(error.value)
+        and "\n" not in str(error.value)
+    )
     return str(error.value)
 
 
@@ -254,8 +278,10 @@ def test_without_a_driver_or_a_gpu(drive, monkeypatch):
     def no_device(flags):
         return (type("CUresult", (int,), {"name": "CUDA_ERROR_NO_DEVICE"})(100),)
 
-    for answer, words in ((no_library, "libcuda.so.1 was not found"), (no_device, r"CUDA_ERROR_NO_DEVICE (100)")):
-        monkeypatch.setattr(gpu, "bindings", lambda: SimpleNamespace(driver=SimpleNamespace(cuInit=answer)))
+    for answer, words in ((no_library, "libcuda.so.1 was not found"),
+                          (no_device, r"CUDA_ERROR_NO_DEVICE (100)")):
+        monkeypatch.setattr(gpu, "bindings",
+                            lambda: SimpleNamespace(driver=SimpleNamespace(cuInit=answer)))
         assert words in asked_for_a_gpu(drive)
 
 

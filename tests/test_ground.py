@@ -10,8 +10,8 @@ from runs import angle, moment, rate, residuals, rotation, yaw
 from support import SHIPPED, random_states, shipped, velocity
 
 import nhmech
-from nhmech.vehicle.mounts import body_names
-from nhmech.vehicle.multipliers import reactions, saddle
+from nhmech.vehicle.contact import body_names
+from nhmech.vehicle.reactions import reactions, saddle
 
 GRAVITY = 9.81
 SLOPE = nhmech.Ground(normal=(0.2, -0.15, 1.0), point=(0.4, -0.3, 0.25))
@@ -23,18 +23,20 @@ def axes(ground: nhmech.Ground) -> np.ndarray:
     return np.column_stack([*ground.tangents, ground.normal])
 
 
-# -- turntables ----------------------------------------------------------------------------------------------------
+# -- turntables ------------------------------------------------------------------------------------
 # moment of inertia [kg m^2]: solid, thin shell
 BALLS = {"ball_turntable": 0.00072, "ball_turntable_shell": 0.0012}
 MASS, RADIUS, TURNING = 0.5, 0.06, 3.0
 
 
 def ball_on(ground: nhmech.Ground, inertia: float):
-    return shipped("ball", ground).with_parameters({f"ball.{entry}": inertia for entry in ("Ixx", "Iyy", "Izz")})
+    return shipped("ball", ground).with_parameters({f"ball.{entry}": inertia
+                                                    for entry in ("Ixx", "Iyy", "Izz")})
 
 
 def rolled(vehicle, position, speed, spin: float, duration: float, dt: float = 0.005):
-    """Run of a ball from a position and velocity in the plane [m, m/s] and a spin about the normal [rad/s]."""
+    """Run of a ball from a position and velocity in the plane [m, m/s] and a spin about the normal
+    [rad/s]."""
     ground, R = vehicle.ground, axes(vehicle.ground)
     turning = np.array(ground.angular_velocity) @ ground.normal
     surface = turning * np.array([-position[1], position[0]])
@@ -43,16 +45,17 @@ def rolled(vehicle, position, speed, spin: float, duration: float, dt: float = 0
     T_WB = pin.SE3(R, np.array(ground.point) + R @ [*position, RADIUS])
     simulator = nhmech.Simulator(vehicle, dt=dt, integrator="dop853")
     simulator.reset(T_WB, xi=dict(zip(("roll_rate", "pitch_rate", "yaw_rate"), (*rolling, spin))))
-    np.testing.assert_allclose(rotation(simulator.state.q) @ simulator.state.v[:3], R @ [*speed, 0], rtol=0, atol=1e-12)
+    np.testing.assert_allclose(rotation(simulator.state.q) @ simulator.state.v[:3], R @ [*speed, 0],
+                               rtol=0, atol=1e-12)
     return simulator.run(duration)
 
 
 @pytest.mark.parametrize("name", BALLS)
 @pytest.mark.parametrize("normal", [(0, 0, 1), (0.04, -0.03, 1.0)])
 def test_a_ball_on_a_turntable_runs_the_closed_form(name, normal):
-    """v' = alpha Omega n x v + (1 - alpha) g_tangential with alpha = I / (I + m r^2): a circle at 2/7 (2/5)
-    of the table's rate, that drifts along the contour lines of a tilted table. Neimark and Fufaev 1972;
-    Weltner, Am. J. Phys. 47 (1979) 984."""
+    """v' = alpha Omega n x v + (1 - alpha) g_tangential with alpha = I / (I + m r^2): a circle at
+    2/7 (2/5) of the table's rate, that drifts along the contour lines of a tilted table. Neimark
+    and Fufaev 1972; Weltner, Am. J. Phys. 47 (1979) 984."""
     inertia = BALLS[name]
     normal = np.array(normal) / np.linalg.norm(normal)
     ground = nhmech.Ground(normal, point=(0.2, -0.1, 0.3), angular_velocity=TURNING * normal)
@@ -66,10 +69,13 @@ def test_a_ball_on_a_turntable_runs_the_closed_form(name, normal):
     free = complex(*speed) - drift
     where = complex(*start) + drift * run.t + free * (np.exp(1j * turn * run.t) - 1) / (1j * turn)
     in_plane = (run.q[:, :3] - ground.point) @ R
-    np.testing.assert_allclose(in_plane, np.column_stack([where.real, where.imag, np.full(len(run.t), RADIUS)]),
+    np.testing.assert_allclose(in_plane,
+                               np.column_stack([where.real, where.imag,
+                                                np.full(len(run.t), RADIUS)]),
                                rtol=0, atol=1e-10)
     spin = [rotation(q) @ v[3:6] @ normal for q, v in zip(run.q, run.v)]
-    np.testing.assert_allclose(spin, 1.1, rtol=0, atol=1e-11 * np.linalg.norm(run.v[:, 3:6], axis=1).max())
+    np.testing.assert_allclose(spin, 1.1, rtol=0,
+                               atol=1e-11 * np.linalg.norm(run.v[:, 3:6], axis=1).max())
     slip, height = residuals(vehicle, run)
     assert slip.max() <= 1e-12 and height.max() <= 1e-12
 
@@ -77,26 +83,34 @@ def test_a_ball_on_a_turntable_runs_the_closed_form(name, normal):
 @pytest.mark.parametrize("name", BALLS)
 def test_turntables_of_the_reference_cases(case, name):
     reference = case(name)
-    p, start, tolerance = reference["parameters"], reference["initial_state"], reference["tolerance"]
+    p, start, tolerance = (
+        reference["parameters"],
+        reference["initial_state"],
+        reference["tolerance"],
+    )
     assert (p["m"], p["r"], p["Omega"], p["I"]) == (MASS, RADIUS, TURNING, BALLS[name])
     vehicle = ball_on(nhmech.Ground(angular_velocity=(0, 0, TURNING)), p["I"])
-    run = rolled(vehicle, (start["x"], start["y"]), (start["vx"], start["vy"]), start["omega"][2], 5.0)
+    run = rolled(vehicle, (start["x"], start["y"]), (start["vx"], start["vy"]), start["omega"][2],
+                 5.0)
     for sample in reference["expected"]["samples"]:
         i = moment(run, sample["t"])
         q, v, R = run.q[i], run.v[i], rotation(run.q[i])
         linear, omega = R @ v[:3], R @ v[3:6]
         found = [*q[:2], *linear[:2], *omega, *R.ravel()]
-        wanted = [sample["x"], sample["y"], sample["vx"], sample["vy"], *sample["omega"], *np.ravel(sample["rotation"])]
-        np.testing.assert_allclose(found, wanted, rtol=0, atol=tolerance["state"], err_msg=f"t = {sample['t']}")
+        wanted = [sample["x"], sample["y"], sample["vx"], sample["vy"], *sample["omega"],
+                  *np.ravel(sample["rotation"])]
+        np.testing.assert_allclose(found, wanted, rtol=0, atol=tolerance["state"],
+                                   err_msg=f"t = {sample['t']}")
         force = reactions(vehicle, run.t[i], q, v, run.u[i]).world["ball"]
         np.testing.assert_allclose(force, sample["contact_force"], rtol=0, atol=tolerance["force"])
         kinetic = run.energy[i] - MASS * GRAVITY * RADIUS
         momentum = MASS * (q[0] * linear[1] - q[1] * linear[0]) + p["I"] * omega[2]
         assert kinetic == pytest.approx(sample["kinetic_energy"], abs=tolerance["state"])
-        assert kinetic - TURNING * momentum == pytest.approx(sample["moving_energy"], abs=tolerance["state"])
+        assert kinetic - TURNING * momentum == pytest.approx(sample["moving_energy"],
+                                                             abs=tolerance["state"])
 
 
-# -- power ---------------------------------------------------------------------------------------------------------
+# -- power -----------------------------------------------------------------------------------------
 GROUNDS = {
     "belt": nhmech.Ground(velocity=(0.7, -0.4, 0.0)),
     "lift": nhmech.Ground(velocity=(0.0, 0.0, 0.6)),
@@ -107,8 +121,8 @@ GROUNDS = {
 
 
 @pytest.mark.parametrize("ground", GROUNDS)
-@pytest.mark.parametrize("name", ["ackermann_car", "ball", "bicycle", "differential_drive", "disc", "mecanum",
-                                  "pendulum", "sled", "tricycle"])
+@pytest.mark.parametrize("name", ["ackermann_car", "ball", "bicycle", "differential_drive", "disc",
+                                  "mecanum", "pendulum", "sled", "tricycle"])
 def test_power_is_that_of_the_efforts_less_that_of_the_moving_ground(name, ground):
     """dE/dt = tau . v - lambda . b, at random states."""
     for vehicle, q, xi, u in random_states(shipped(name, GROUNDS[ground]), 3, seed=21):
@@ -117,37 +131,46 @@ def test_power_is_that_of_the_efforts_less_that_of_the_moving_ground(name, groun
         v = velocity(vehicle, 0.0, q, xi)
         dv = vehicle.equations().acceleration(0, q, xi, u, [])
         change = ca.Function("change", [s.t, s.q, s.v, s.a], [
-            ca.jtimes(s.energy, s.t, 1) + ca.jtimes(s.energy, s.q, s.q_rate) + ca.dot(ca.gradient(s.energy, s.v), s.a)])
+            ca.jtimes(s.energy, s.t, 1) + ca.jtimes(s.energy, s.q,
+                                                    s.q_rate) + ca.dot(ca.gradient(s.energy, s.v),
+                                                                       s.a)])
         tau = vehicle.function("force")(0, q, v, u, []).full().ravel()
         b = vehicle.function("constraints")(0, q, [])[1].full().ravel()[list(vehicle.frame.kept)]
         lam = vehicle.equations().multipliers(0, q, xi, u, []).full().ravel()
-        np.testing.assert_allclose(lam, saddle(vehicle, 0.0, q, v, u).lam, rtol=0, atol=1e-10 * np.abs(lam).max())
-        scale = np.abs(tau) @ np.abs(v) + np.abs(lam) @ np.abs(b) + GRAVITY * np.abs(dv.full()).max()
+        np.testing.assert_allclose(lam, saddle(vehicle, 0.0, q, v, u).lam, rtol=0,
+                                   atol=1e-10 * np.abs(lam).max())
+        scale = (
+            np.abs(tau) @ np.abs(v) + np.abs(lam) @ np.abs(b) + GRAVITY * np.abs(dv.full()).max()
+        )
         assert np.abs(b).max() > 0.1
-        assert float(change(0, q, v, dv)) == pytest.approx(tau @ v - lam @ b, abs=1e-10 * max(1.0, scale))
+        assert float(change(0, q, v, dv)) == pytest.approx(tau @ v - lam @ b,
+                                                           abs=1e-10 * max(1.0, scale))
 
 
-# -- a moving ground is a moving observer ----------------------------------------------------------------------------
+# -- a moving ground is a moving observer ----------------------------------------------------------
 @pytest.mark.parametrize("belt", [(0.7, -0.4, 0.0), (0.3, 0.2, -0.5)])
 def test_a_drive_on_a_belt_is_the_drive_on_the_floor_seen_by_somebody_who_moves(vehicle, belt):
     runs = []
     for ground in (nhmech.Ground(), nhmech.Ground(velocity=belt)):
         simulator = nhmech.Simulator(vehicle("differential_drive", ground),
-                                     lambda t, state: nhmech.JointTorque({LEFT: 0.05, RIGHT: 0.08 * np.cos(t)}),
+                                     lambda t, state: nhmech.JointTorque({LEFT: 0.05,
+                                                                RIGHT: 0.08 * np.cos(t)}),
                                      dt=2e-3)
         simulator.reset((0.1, 0.2, 0.3), xi={LEFT: 2.0, RIGHT: 5.0})
         runs.append(simulator.run(5.0, every=10))
     floor, moved = runs
-    np.testing.assert_allclose(moved.q[:, :3], floor.q[:, :3] + np.outer(floor.t, belt), rtol=0, atol=1e-11)
+    np.testing.assert_allclose(moved.q[:, :3], floor.q[:, :3] + np.outer(floor.t, belt), rtol=0,
+                               atol=1e-11)
     np.testing.assert_allclose(yaw(moved), yaw(floor), rtol=0, atol=1e-11)
     np.testing.assert_allclose(moved.angles, floor.angles, rtol=0, atol=1e-10)
     slip, height = residuals(vehicle("differential_drive", nhmech.Ground(velocity=belt)), moved)
     assert slip.max() <= 1e-12 and height.max() <= 1e-12
 
 
-# -- tilted grounds ------------------------------------------------------------------------------------------------
+# -- tilted grounds --------------------------------------------------------------------------------
 def gravity_as_wrenches(vehicle, q: np.ndarray, g_W: np.ndarray) -> np.ndarray:
-    """Inputs of `vehicle.with_wrench(all links)` that pull each body with m g_W at its centre of mass."""
+    """Inputs of `vehicle.with_wrench(all links)` that pull each body with m g_W at its centre of
+    mass."""
     data = vehicle.model.createData()
     pin.forwardKinematics(vehicle.model, data, q)
     parts = []
@@ -178,21 +201,25 @@ def test_a_tilted_ground_is_a_level_ground_with_gravity_turned(name):
         v = velocity(serving, 0.0, q, xi)
         assert (np.abs(other.constraint_error(0.0, turned, v)[0]).max() < 1e-11
                 and np.abs(other.constraint_error(0.0, turned, v)[1]).max() < 1e-12)
-        np.testing.assert_allclose(velocity(other, 0.0, turned, v[list(other.frame.speeds)]), v, rtol=0,
-                                   atol=1e-11 * max(1, np.abs(v).max()))
+        np.testing.assert_allclose(velocity(other, 0.0, turned, v[list(other.frame.speeds)]), v,
+                                   rtol=0, atol=1e-11 * max(1, np.abs(v).max()))
         xi, effort = v[list(other.frame.speeds)], u[:len(level.driven)]
         found = other.equations().acceleration(0, turned, xi, effort, []).full().ravel()
         wanted = serving.equations().acceleration(0, q, xi, u, []).full().ravel()
-        np.testing.assert_allclose(found, wanted, rtol=0, atol=1e-10 * max(GRAVITY, np.abs(wanted).max()))
-        on_slope, on_floor = reactions(other, 0.0, turned, v, u[:len(level.driven)]), reactions(serving, 0.0, q, v, u)
+        np.testing.assert_allclose(found, wanted, rtol=0,
+                                   atol=1e-10 * max(GRAVITY, np.abs(wanted).max()))
+        on_slope, on_floor = reactions(other, 0.0, turned, v,
+                                       u[:len(level.driven)]), reactions(serving, 0.0, q, v, u)
         size = max(np.abs(force).max() for force in on_floor.world.values())
         for contact, force in on_floor.world.items():
-            np.testing.assert_allclose(on_slope.world[contact], R @ force, rtol=0, atol=1e-8 * size, err_msg=contact)
+            np.testing.assert_allclose(on_slope.world[contact], R @ force, rtol=0, atol=1e-8 * size,
+                                       err_msg=contact)
 
 
 @pytest.mark.parametrize("name", SHIPPED)
 def test_vertical_projection_of_the_contacts(name):
-    """Every contact lies on the plane: below (or above) its own x and y at the height that the plane has there."""
+    """Every contact lies on the plane: below (or above) its own x and y at the height that the
+    plane has there."""
     vehicle, rng = shipped(name, SLOPE), np.random.default_rng(2)
     n = np.array(SLOPE.normal)
     for _ in range(3):
@@ -218,7 +245,8 @@ def test_rolling_straight_down_a_slope(vehicle):
     simulator.reset((0.0, 0.3, 0.0), xi={LEFT: v0 / radius, RIGHT: v0 / radius})
     run = simulator.run(3.0)
     travelled = v0 * run.t + along * run.t ** 2 / 2
-    np.testing.assert_allclose(run.q[:, :3] - run.q[0, :3], np.outer(travelled, [np.cos(tilt), 0, -np.sin(tilt)]),
+    np.testing.assert_allclose(run.q[:, :3] - run.q[0, :3],
+                               np.outer(travelled, [np.cos(tilt), 0, -np.sin(tilt)]),
                                rtol=0, atol=1e-10)
     np.testing.assert_allclose(angle(run, LEFT), travelled / radius, rtol=0, atol=1e-9)
     assert np.abs(rate(run, "yaw_rate")).max() < 1e-10
@@ -243,4 +271,5 @@ def test_a_vehicle_held_on_a_slope_carries_its_weight_vertically(vehicle, headin
     assert np.abs(robot.equations().acceleration(0, q, [0, 0], u, []).full()).max() < 1e-11
     forces = reactions(robot, 0.0, q, np.zeros(8), u)
     assert forces.feasible
-    np.testing.assert_allclose(sum(forces.world.values()), [0, 0, 9.4 * GRAVITY], rtol=0, atol=1e-10 * 9.4 * GRAVITY)
+    np.testing.assert_allclose(sum(forces.world.values()), [0, 0, 9.4 * GRAVITY], rtol=0,
+                               atol=1e-10 * 9.4 * GRAVITY)

@@ -1,4 +1,5 @@
-"""Gymnasium environments: Gymnasium's own check, many lanes against single ones, seeds, ends of episodes."""
+"""Gymnasium environments: Gymnasium's own check, many lanes against single ones, seeds, ends of
+episodes."""
 
 import warnings
 
@@ -16,7 +17,8 @@ from nhmech import ModelError  # noqa: E402
 from nhmech.gym import PathFollowing, PathFollowingVector, PathTask  # noqa: E402
 
 
-@pytest.mark.parametrize("name", ["differential_drive", "ackermann_car", "mecanum", "pendulum", "trailers"])
+@pytest.mark.parametrize("name",
+                         ["differential_drive", "ackermann_car", "mecanum", "pendulum", "trailers"])
 def test_gymnasium_s_own_check(name):
     with warnings.catch_warnings():
         warnings.simplefilter("error")
@@ -33,20 +35,25 @@ def test_made_by_name():
 
 
 @pytest.mark.parametrize("mode", [AutoresetMode.NEXT_STEP, AutoresetMode.SAME_STEP])
-@pytest.mark.parametrize("name, effort", [("differential_drive", None), ("tricycle", None), ("pendulum", None)])
+@pytest.mark.parametrize("name, effort",
+                         [("differential_drive", None), ("tricycle", None), ("pendulum", None)])
 def test_lanes_are_single_environments(name, effort, mode):
     """Step for step to 1e-10, through ends of episodes and new starts,
     against Gymnasium's own vector of single ones."""
     n, words = 4, dict(duration=0.75, effort=effort)
     lanes = PathFollowingVector(n, shipped(name), autoreset_mode=mode, **words)
-    singles = SyncVectorEnv([lambda: PathFollowing(shipped(name), **words)] * n, autoreset_mode=mode)
+    singles = SyncVectorEnv([lambda: PathFollowing(shipped(name), **words)] * n,
+                            autoreset_mode=mode)
     rng, ends = np.random.default_rng(0), 0
     ours, theirs = lanes.reset(seed=7), singles.reset(seed=7)
     assert np.abs(ours[0] - theirs[0]).max() == 0
     for _ in range(40):
         actions = rng.uniform(-1, 1, lanes.action_space.shape)
         ours, theirs = lanes.step(actions), singles.step(actions)
-        assert np.abs(ours[0] - theirs[0]).max() <= 1e-10 and np.abs(ours[1] - theirs[1]).max() <= 1e-10
+        assert (
+            np.abs(ours[0] - theirs[0]).max() <= 1e-10
+            and np.abs(ours[1] - theirs[1]).max() <= 1e-10
+        )
         assert (ours[2] == theirs[2]).all() and (ours[3] == theirs[3]).all()
         assert np.abs(ours[4]["s"] - theirs[4]["s"]).max() <= 1e-10
         over = ours[2] | ours[3]
@@ -65,17 +72,20 @@ def test_seeds_decide():
     assert (a == b).all() and np.abs(a[1:] - c[:-1]).max() == 0 and np.abs(a - c).max() > 1e-3
     for _ in range(3):
         action = np.full(first.action_space.shape, 0.5)
-        assert all(np.array_equal(x, y) for x, y in zip(first.step(action)[:4], again.step(action)[:4]))
+        assert all(np.array_equal(x, y) for x,
+                   y in zip(first.step(action)[:4], again.step(action)[:4]))
 
 
 def test_starts_stand_on_the_ground_along_the_path():
-    """Rolling at the start: constraints hold there, P is beside the path, and it moves along its heading."""
+    """Rolling at the start: constraints hold there, P is beside the path, and it moves along its
+    heading."""
     for name in ("ackermann_car", "trailers", "mecanum"):
         task = PathTask(shipped(name))
         vehicle, flat = task.vehicle, task.dynamics.flat
         for seed in range(5):
             x = task.start(np.random.default_rng(seed))
-            q, v = flat.configuration(x[:flat.nconf]), task.dynamics.velocity(0, x, []).full().ravel()
+            q, v = flat.configuration(x[:flat.nconf]), task.dynamics.velocity(0, x,
+                                                                              []).full().ravel()
             rolling, heights = vehicle.constraint_error(0.0, q, v)
             assert np.abs(rolling).max() <= 1e-12 and np.abs(heights).max() <= 1e-12
             _, lateral, turned, _ = task.seen(x[None], None)
@@ -93,7 +103,8 @@ def test_a_good_driver_earns_nearly_all_there_is():
     env.reset(seed=0)
     env.simulator.reset(**tracker.start)
     env._s = np.zeros(1)
-    rewards = [env.step(tracker(env.simulator.t, env.simulator.state) / env.task.effort)[1] for _ in range(40)]
+    rewards = [env.step(tracker(env.simulator.t,
+                                env.simulator.state) / env.task.effort)[1] for _ in range(40)]
     assert np.mean(rewards) > 0.97 and max(rewards) <= 1.0
     env.reset(seed=0)
     lanes = PathFollowingVector(2, task.vehicle, duration=60.0)
@@ -108,22 +119,28 @@ def test_a_good_driver_earns_nearly_all_there_is():
 def test_a_policy_drives_the_simulator_too():
     """The same steps as the environment's, from the same start."""
     env = PathFollowing(shipped("differential_drive"), duration=1.0)
-    task, weights = env.task, np.random.default_rng(0).normal(size=(2, env.observation_space.shape[0])) * 0.3
+    task, weights = (
+        env.task,
+        np.random.default_rng(0).normal(size=(2, env.observation_space.shape[0])) * 0.3,
+    )
     policy = lambda observation: np.tanh(weights @ observation)      # noqa: E731
     observation, _ = env.reset(seed=5)
     start = env.simulator.state
     for _ in range(10):
         observation, *_ = env.step(policy(observation))
-    simulator = nhmech.Simulator(task.vehicle, task.controller(policy), dt=task.dt, control_period=task.period)
+    simulator = nhmech.Simulator(task.vehicle, task.controller(policy), dt=task.dt,
+                                 control_period=task.period)
     simulator.reset(q=start.q, xi=start.v[list(task.vehicle.frame.speeds)])
     run = simulator.run(10 * task.period)
     assert np.abs(run.q[-1] - env.simulator.state.q).max() <= 1e-12
 
 
 @pytest.mark.parametrize("words, message", [
-    (dict(vehicle=nhmech.load(nhmech.urdf_path("differential_drive"), ground=nhmech.Ground(normal=(0.1, 0, 1)))),
+    (dict(vehicle=nhmech.load(nhmech.urdf_path("differential_drive"),
+                              ground=nhmech.Ground(normal=(0.1, 0, 1)))),
      "level ground"), (dict(vehicle="sled"), "driven"),
-    (dict(vehicle="disc"), "."), (dict(vehicle="differential_drive", period=0.012), "multiple of dt"),
+    (dict(vehicle="disc"), "."),
+    (dict(vehicle="differential_drive", period=0.012), "multiple of dt"),
     (dict(vehicle="differential_drive", effort=[1.0]), "2 positive numbers"),
     (dict(vehicle="differential_drive", speed=0.0), "speed"),
 ])

@@ -5,9 +5,9 @@ from math import pi
 import pytest
 
 from nhmech.errors import ModelError
-from nhmech.vehicle.describe import describe
-from nhmech.vehicle.tag import format_tag
-from nhmech.vehicle.wheel import Wheel
+from nhmech.urdf.describe import describe
+from nhmech.urdf.tag import format_tag
+from nhmech.urdf.wheel import Wheel
 
 MASS = '<inertial><mass value="1"/><inertia ixx="0.1" ixy="0" ixz="0" iyy="0.1" iyz="0" izz="0.1"/></inertial>'
 LYING = '<origin rpy="1.5707963267948966 0 0"/>'
@@ -18,7 +18,8 @@ def link(name, shape="", origin="", mass=MASS):
     return f'<link name="{name}">{mass}{collision}</link>'
 
 
-def joint(name, child, *, parent="base", kind="continuous", xyz="0 0 0", rpy="0 0 0", axis="0 1 0", extra=""):
+def joint(name, child, *, parent="base", kind="continuous", xyz="0 0 0", rpy="0 0 0", axis="0 1 0",
+          extra=""):
     limit = (extra if "<limit" in extra or kind in ("continuous", "fixed")
              else extra + '<limit lower="-1" upper="1" effort="1" velocity="1"/>')
     return (f'<joint name="{name}" type="{kind}"><parent link="{parent}"/><child link="{child}"/>'
@@ -30,11 +31,13 @@ def tyre(radius):
 
 
 def wheel(name, xyz, *, radius=0.1, parent="base", **more):
-    return link(name, tyre(radius), LYING) + joint(f"{name}_joint", name, parent=parent, xyz=xyz, **more)
+    return link(name, tyre(radius), LYING) + joint(f"{name}_joint", name, parent=parent, xyz=xyz,
+                                                   **more)
 
 
 def ball(name, xyz, radius=0.03):
-    return link(name, f'<sphere radius="{radius}"/>') + joint(f"{name}_joint", name, kind="fixed", xyz=xyz)
+    return link(name, f'<sphere radius="{radius}"/>') + joint(f"{name}_joint", name, kind="fixed",
+                                                              xyz=xyz)
 
 
 PAIR = wheel("left_wheel", "0 0.2 0") + wheel("right_wheel", "0 -0.2 0")
@@ -54,7 +57,8 @@ def wheels_of(text, **arguments):
 
 def test_pair_and_caster():
     description = describe(robot(PAIR, CASTER))
-    assert wheels_of(robot(PAIR, CASTER)) == {"left_wheel_joint": ("disc", 0.1), "right_wheel_joint": ("disc", 0.1),
+    assert wheels_of(robot(PAIR, CASTER)) == {"left_wheel_joint": ("disc", 0.1),
+                                              "right_wheel_joint": ("disc", 0.1),
                                               "caster": ("caster_ball", 0.03)}
     assert description.rolling == description.driven == ("left_wheel_joint", "right_wheel_joint")
     assert ("left_wheel_joint" in description.reasons["left_wheel_joint"]
@@ -62,19 +66,22 @@ def test_pair_and_caster():
 
 
 def test_the_name_may_be_the_link_s_or_that_of_a_fixed_tyre():
-    by_link = link("front_wheel", tyre(0.1), LYING) + joint("traction", "front_wheel", xyz="0.5 0 0")
+    by_link = link("front_wheel", tyre(0.1), LYING) + joint("traction", "front_wheel",
+                                                            xyz="0.5 0 0")
     hub = link("rotor", tyre(0.04), LYING) + joint("motor", "rotor", xyz="0.5 0 0")
     glue = joint("glue", "wheel_tyre", parent="rotor", kind="fixed", xyz="0 0.05 0")
     tyred = hub + link("wheel_tyre", tyre(0.1), LYING) + glue
     assert wheels_of(robot(PAIR, by_link))["traction"] == ("disc", 0.1)
     description = describe(robot(PAIR, tyred))
     assert {w.name: w.radius for w in description.wheels}["motor"] == 0.1
-    assert description.wheels[-1].point == (0.0, 0.05, 0.0) and description.wheels[-1].link == "rotor"
+    assert description.wheels[-1].point == (0.0, 0.05,
+                                            0.0) and description.wheels[-1].link == "rotor"
     assert "motor" not in wheels_of(robot(PAIR, CASTER, hub))
 
 
 def test_steering_named_wheel_is_no_wheel():
-    fork = link("fork") + joint("front_wheel_steering", "fork", kind="revolute", xyz="0.5 0 0", axis="0 0 1")
+    fork = link("fork") + joint("front_wheel_steering", "fork", kind="revolute", xyz="0.5 0 0",
+                                axis="0 0 1")
     description = describe(robot(PAIR, fork, wheel("front_wheel", "0 0 0", parent="fork")))
     assert description.steering == ("front_wheel_steering",) and len(description.wheels) == 3
     assert set(description.driven) == {*description.rolling, "front_wheel_steering"}
@@ -84,7 +91,8 @@ def test_rounded_angles_are_snapped():
     tilted = PAIR.replace(' rpy="0 0 0"', ' rpy="-1.57 0 0"').replace(LYING, "")
     tilted = tilted.replace('axis xyz="0 1 0"', 'axis xyz="0 0 1"')
     description = describe(robot(tilted, CASTER))
-    assert f'rpy="{-pi / 2!r}' in description.xml and any("rounded" in n for n in description.notices)
+    assert f'rpy="{-pi / 2!r}' in description.xml and any("rounded" in n
+                                                          for n in description.notices)
 
 
 def test_a_sphere_on_an_axle_is_a_disc():
@@ -97,19 +105,25 @@ def test_a_sphere_on_an_axle_is_a_disc():
     ("text", "fragments"),
     [
         (robot(), ("no joint turns",)),
-        (robot(PAIR.replace("wheel", "roll")), ("no rolling joint", "Wheel('left_roll_joint', 'disc'")),
-        (robot(PAIR.replace(tyre(0.1), '<mesh filename="a.stl"/>')), ("is a mesh", "wheels=[Wheel('left_wheel_joint'")),
-        (robot(PAIR.replace(tyre(0.1), '<box size="0.1 0.1 0.1"/>')), ("there is none", "wheels=[")),
+        (robot(PAIR.replace("wheel", "roll")),
+         ("no rolling joint", "Wheel('left_roll_joint', 'disc'")),
+        (robot(PAIR.replace(tyre(0.1), '<mesh filename="a.stl"/>')),
+         ("is a mesh", "wheels=[Wheel('left_wheel_joint'")),
+        (robot(PAIR.replace(tyre(0.1), '<box size="0.1 0.1 0.1"/>')),
+         ("there is none", "wheels=[")),
         (robot(wheel("left_wheel", "0 0.2 0"), wheel("right_wheel", "0 -0.2 0", radius=0.13)),
          ("one plane", "0.13", "radius 0.1")),
-        (robot(PAIR, link("base_footprint"), joint("foot", "base_footprint", kind="fixed", xyz="0 0 -0.2")),
+        (robot(PAIR, link("base_footprint"),
+               joint("foot", "base_footprint", kind="fixed", xyz="0 0 -0.2")),
          ("contradicts the height", "0.2000 m above")),
-        (robot(PAIR, wheel("back_left_wheel", "-0.5 0.2 0"), wheel("back_right_wheel", "-0.5 -0.2 0")),
+        (robot(PAIR, wheel("back_left_wheel", "-0.5 0.2 0"),
+               wheel("back_right_wheel", "-0.5 -0.2 0")),
          ("skid=", 'kind="mecanum"', "x = -0.500 m")),
         (robot(PAIR.replace('rpy="0 0 0"', 'rpy="0.1 0 0"')),
          ("leans 5.7 degrees", "wheels=[Wheel('left_wheel_joint'")),
         (robot(PAIR, wheel("odd_wheel", "0.3 0 0", rpy="0 0 0.8")), ('kind="omni"',)),
-        (robot(PAIR, link("spare_wheel", tyre(0.1), LYING) + joint("s", "spare_wheel", kind="fixed", xyz="0.4 0 0")),
+        (robot(PAIR, link("spare_wheel", tyre(0.1),
+                          LYING) + joint("s", "spare_wheel", kind="fixed", xyz="0.4 0 0")),
          ("no joint lets it roll: its joint is fixed", "'blade'")),
     ],
 )
@@ -121,7 +135,8 @@ def test_refused_not_guessed(text, fragments):
 
 
 def test_four_wheels_with_skid_or_with_held_steering():
-    four = robot(PAIR, wheel("back_left_wheel", "-0.5 0.2 0"), wheel("back_right_wheel", "-0.5 -0.2 0"))
+    four = robot(PAIR, wheel("back_left_wheel", "-0.5 0.2 0"),
+                 wheel("back_right_wheel", "-0.5 -0.2 0"))
     assert describe(four, skid="mid-axle").skid == "mid-axle"
     assert describe(four, skid=1.5).skid == 1.5
     assert describe(four, skid=["left_wheel_joint", "right_wheel_joint"]).skid == (
@@ -136,7 +151,8 @@ def test_trailer_wheels_on_their_own_hitch_are_no_second_axle():
     trailer += wheel("trailer_left_wheel", "-0.6 0.2 0", parent="trailer")
     trailer += wheel("trailer_right_wheel", "-0.6 -0.2 0", parent="trailer")
     description = describe(robot(PAIR, trailer))
-    assert description.steering == ("hitch",) and description.driven == ("left_wheel_joint", "right_wheel_joint")
+    assert description.steering == ("hitch",) and description.driven == ("left_wheel_joint",
+                                                                         "right_wheel_joint")
 
 
 # --- casters
@@ -148,28 +164,34 @@ def test_named_shapes_stand_in_for_casters():
     description = describe(robot(PAIR, box))
     caster = description.wheels[-1]
     assert (caster.kind, caster.radius) == ("caster_ball", 0.01)
-    assert caster.point == pytest.approx((0, 0, -0.021)) and any("moved 1.0 mm down" in n for n in description.notices)
-    roll = link("caster_link", tyre(0.03), LYING) + joint("j", "caster_link", kind="fixed", xyz="-0.3 0 -0.07")
+    assert caster.point == pytest.approx((0, 0, -0.021)) and any("moved 1.0 mm down" in n
+                                                                 for n in description.notices)
+    roll = link("caster_link", tyre(0.03), LYING) + joint("j", "caster_link", kind="fixed",
+                                                          xyz="-0.3 0 -0.07")
     assert wheels_of(robot(PAIR, roll))["caster_link"] == ("caster_ball", 0.03)
     unnamed = robot(PAIR, box.replace("caster_link", "foot"))
     assert any("pitch is free" in n for n in describe(unnamed).notices)
 
 
 def test_a_caster_that_is_not_understood():
-    mesh = link("caster_link", '<mesh filename="c.stl"/>') + joint("j", "caster_link", kind="fixed", xyz="-0.3 0 -0.07")
+    mesh = link("caster_link", '<mesh filename="c.stl"/>') + joint("j", "caster_link", kind="fixed",
+                                                                   xyz="-0.3 0 -0.07")
     high = ball("caster_ball", "-0.3 0 -0.04")
     for part, why in ((mesh, "mesh"), (high, "30.0 mm above")):
         with pytest.raises(ModelError) as caught:
             describe(robot(PAIR, part))
         assert "tip over" in str(caught.value) and why in str(caught.value)
         line = str(caught.value).split("wheels=", 1)[1]
-        assert len(describe(robot(PAIR, part), wheels=eval(line[: line.index("]") + 1], {"Wheel": Wheel})).wheels) == 3
+        assert len(describe(robot(PAIR, part),
+                            wheels=eval(line[: line.index("]") + 1], {"Wheel": Wheel})).wheels) == 3
         assert any(why in n for n in describe(
-            robot(PAIR, part, CASTER.replace("caster", "front_caster").replace("-0.3", "0.3"))).notices)
+            robot(PAIR, part, CASTER.replace("caster",
+                                             "front_caster").replace("-0.3", "0.3"))).notices)
 
 
 def test_swivel_casters_roll_and_are_not_driven():
-    swivel = link("caster_fork") + joint("caster_swivel", "caster_fork", xyz="-0.3 0 0.1", axis="0 0 1")
+    swivel = link("caster_fork") + joint("caster_swivel", "caster_fork", xyz="-0.3 0 0.1",
+                                         axis="0 0 1")
     description = describe(robot(PAIR, swivel, wheel("caster_wheel", "-0.04 0 -0.15", radius=0.05,
                                                      parent="caster_fork")))
     assert (description.steering == ("caster_swivel",)
@@ -188,7 +210,9 @@ def test_given_wheels_are_filled_in_and_win():
     assert (first.link, first.axis, first.point) == ("left_wheel", (0.0, 1.0, 0.0), (0.0, 0.0, 0.0))
     assert (second.link, second.axis, second.point) == ("caster", None, (0.0, 0.0, 0.0))
     assert "wheels=" in description.reasons["left_wheel_joint"]
-    assert any("0.07" in n for n in describe(text, wheels=[Wheel("left_wheel_joint", "disc", 0.07)]).notices)
+    assert any("0.07" in n for n in describe(text,
+                                             wheels=[Wheel("left_wheel_joint", "disc",
+                                                           0.07)]).notices)
 
 
 @pytest.mark.parametrize(
@@ -305,7 +329,8 @@ def test_other_joints_are_held_and_can_be_released():
 def test_mimic():
     finger = link("finger") + joint("finger_joint", "finger", kind="revolute", parent="arm",
                                     extra='<mimic joint="arm_joint" multiplier="-2" offset="0.1"/>')
-    text = robot(PAIR.replace('<axis xyz="0 1 0"/></joint>', '<axis xyz="0 1 0"/><mimic joint="arm_joint"/></joint>',
+    text = robot(PAIR.replace('<axis xyz="0 1 0"/></joint>',
+                              '<axis xyz="0 1 0"/><mimic joint="arm_joint"/></joint>',
                               1), CASTER, ARM, finger)
     held = describe(text, locked={"arm_joint": 0.2})
     assert not held.mimic and held.locked["finger_joint"] == pytest.approx(-0.3, rel=1e-15)
@@ -313,7 +338,8 @@ def test_mimic():
     free = describe(text, free=["arm_joint"])
     assert free.free == ("arm_joint", "finger_joint") and not free.locked
     (row,) = free.mimic
-    assert (row.joint, row.leader, row.multiplier, row.offset) == ("finger_joint", "arm_joint", -2, 0.1)
+    assert (row.joint, row.leader, row.multiplier,
+            row.offset) == ("finger_joint", "arm_joint", -2, 0.1)
 
 
 def test_limits_damping_and_friction():
@@ -324,7 +350,8 @@ def test_limits_damping_and_friction():
     assert (limits.lower, limits.upper, limits.effort, limits.velocity) == (
         float("-inf"), float("inf"), 2, float("inf"))
     assert description.damping == {"left_wheel_joint": 0.3}
-    for fragment in ("Coulomb friction ignored", "limits on its angle are ignored", "limit 0 is taken as no limit"):
+    for fragment in ("Coulomb friction ignored", "limits on its angle are ignored",
+                     "limit 0 is taken as no limit"):
         assert any("left_wheel_joint" in n and fragment in n for n in description.notices)
 
 
@@ -335,10 +362,13 @@ def test_driven_joints_by_authority():
     sensor = ('<ros2_control name="s" type="sensor"><joint name="left_wheel_joint">'
               '<state_interface name="position"/></joint></ros2_control>')
     assert describe(robot(PAIR, CASTER, transmission)).driven == ("left_wheel_joint",)
-    assert describe(robot(PAIR, CASTER, transmission, control, sensor)).driven == ("right_wheel_joint",)
+    assert describe(robot(PAIR, CASTER, transmission, control,
+                          sensor)).driven == ("right_wheel_joint",)
     drive = '<nhmech><drive joint="left_wheel_joint"/><drive joint="right_wheel_joint"/></nhmech>'
-    assert describe(robot(PAIR, CASTER, control, drive)).driven == ("left_wheel_joint", "right_wheel_joint")
-    given = [Wheel("left_wheel_joint", "disc", 0.1, driven=True), Wheel("right_wheel_joint", "disc", 0.1, driven=False)]
+    assert describe(robot(PAIR, CASTER, control, drive)).driven == ("left_wheel_joint",
+                                                                    "right_wheel_joint")
+    given = [Wheel("left_wheel_joint", "disc", 0.1, driven=True),
+             Wheel("right_wheel_joint", "disc", 0.1, driven=False)]
     assert describe(robot(PAIR, CASTER, control), wheels=given).driven == ("left_wheel_joint",)
 
 
@@ -366,19 +396,27 @@ def test_axle_and_cylinder_that_do_not_agree(changes, fragments):
 
 
 @pytest.mark.parametrize("rpy, origin, given, meant", [
-    ("0 0 0", LYING, "0 0 1", "0 1 0"),                            # the wheel's shape is turned, its axis forgotten
-    ("-1.5707963267948966 0 0", "", "0 1 0", "0 0 1"),             # the whole joint is turned, and the axis with it
-    ("1.5707963267948966 0 0", "", "0 1 0", "0 0 -1"),             # to the left: positive speed rolls ahead
+    # the wheel's shape is turned, its axis forgotten
+    ("0 0 0", LYING, "0 0 1", "0 1 0"),
+    # the whole joint is turned, and the axis with it
+    ("-1.5707963267948966 0 0", "", "0 1 0", "0 0 1"),
+    # to the left: positive speed rolls ahead
+    ("1.5707963267948966 0 0", "", "0 1 0", "0 0 -1"),
     ("0 0 1.5707963267948966", '<origin rpy="0 1.5707963267948966 0"/>', "0 0 1", "1 0 0")])
 def test_an_upright_axis_of_a_wheel_that_lies(rpy, origin, given, meant):
     """The axis that is suggested, typed in as it stands, makes the robot load."""
-    right = PAIR.replace(LYING, origin).replace('rpy="0 0 0"', f'rpy="{rpy}"').replace("<joint", "\n<joint")
+    right = PAIR.replace(LYING, origin).replace('rpy="0 0 0"',
+                                                f'rpy="{rpy}"').replace("<joint", "\n<joint")
     wrong = right.replace('<axis xyz="0 1 0"/>', f'<axis xyz="{given}"/>')
     with pytest.raises(ModelError) as caught:
         describe(robot(wrong, CASTER))
     told = str(caught.value)
-    assert told.startswith(f'<string>, line 2, <axis> of <joint name="left_wheel_joint">: <axis xyz="{given}"/>')
-    assert f'Did you mean <axis xyz="{meant}"/>? right_wheel_joint, line 3: <axis xyz="{meant}"/>.' in told
+    assert told.startswith('<string>, line 2, <axis> of <joint name="left_wheel_joint">: <axis '
+                           f'xyz="{given}"/>')
+    assert (
+        f'Did you mean <axis xyz="{meant}"/>? right_wheel_joint, line 3: <axis xyz="{meant}"/>.'
+        in told
+    )
     assert "blade" not in told
     mended = wrong.replace(f'<axis xyz="{given}"/>', f'<axis xyz="{meant}"/>')
     assert describe(robot(mended, CASTER)).rolling == ("left_wheel_joint", "right_wheel_joint")
@@ -386,16 +424,23 @@ def test_an_upright_axis_of_a_wheel_that_lies(rpy, origin, given, meant):
 
 def test_a_listed_wheel_that_would_lie_flat():
     listed = [Wheel("left_wheel_joint", "disc", 0.1), Wheel("right_wheel_joint", "disc", 0.1)]
-    with pytest.raises(ModelError, match='<axis> of <joint name="left_wheel_joint">.*Did you mean <axis xyz="0 1 0"/>'):
+    with pytest.raises(ModelError,
+                       match='<axis> of <joint name="left_wheel_joint">.*Did you mean <axis '
+                             'xyz="0 1 0"/>'):
         describe(robot(UPRIGHT, CASTER), wheels=listed)
-    with pytest.raises(ModelError, match="wheel 'left_wheel_joint': its axle .0 0 1. is vertical in the start pose"):
+    with pytest.raises(ModelError,
+                       match="wheel 'left_wheel_joint': its axle .0 0 1. is vertical in the start "
+                             "pose"):
         describe(robot(UPRIGHT.replace(tyre(0.1), MESH), CASTER), wheels=listed)
     with pytest.raises(ModelError, match="wheel 'caster': its axle .0 0 1. is vertical"):
-        describe(robot(PAIR, CASTER), wheels=[Wheel(None, "disc", 0.03, link="caster", axis=(0, 0, 1))])
+        describe(robot(PAIR, CASTER),
+                 wheels=[Wheel(None, "disc", 0.03, link="caster", axis=(0, 0, 1))])
 
 
 def test_a_level_axis_across_a_wheel_that_lies():
-    with pytest.raises(ModelError, match='lies along .0 1 0. in the joint.s frame. Did you mean <axis xyz="0 1 0"/>'):
+    with pytest.raises(ModelError,
+                       match='lies along .0 1 0. in the joint.s frame. Did you mean <axis xyz="0 '
+                             '1 0"/>'):
         describe(robot(PAIR.replace('<axis xyz="0 1 0"/>', '<axis xyz="1 0 0"/>'), CASTER))
 
 
@@ -405,16 +450,19 @@ MESH = '<mesh filename="a.stl"/>'
 
 @pytest.mark.parametrize("text, point", [
     (UPRIGHT.replace("wheel_joint", "steering_joint"), "0, 0, -0.1"),
-    (UPRIGHT.replace("wheel_joint", "steering_joint").replace('rpy="0 0 0"', 'rpy="3.141592653589793 0 0"'),
+    (UPRIGHT.replace("wheel_joint", "steering_joint").replace('rpy="0 0 0"',
+                                                              'rpy="3.141592653589793 0 0"'),
      "0, 0, 0.1"),
     (UPRIGHT.replace("continuous", "revolute").replace(
-        '<axis xyz="0 0 1"/>', '<axis xyz="0 0 1"/><limit lower="-1" upper="1" effort="1" velocity="1"/>'),
+        '<axis xyz="0 0 1"/>',
+        '<axis xyz="0 0 1"/><limit lower="-1" upper="1" effort="1" velocity="1"/>'),
      "0, 0, -0.1"),
     (UPRIGHT.replace(tyre(0.1), MESH) + link("base_footprint")
      + joint("foot", "base_footprint", kind="fixed", xyz="0 0 -0.17"), "0, 0, -0.17"),
     (UPRIGHT.replace(tyre(0.1), MESH), "0, 0, HEIGHT")])
 def test_wheels_drawn_in_one_piece_with_their_steering(text, point):
-    """Their contact is where the wheel's shape, or base_footprint, has the ground; else a word stands for it."""
+    """Their contact is where the wheel's shape, or base_footprint, has the ground; else a word
+    stands for it."""
     with pytest.raises(ModelError, match="can only steer") as caught:
         describe(robot(text))
     told = str(caught.value)
@@ -422,7 +470,9 @@ def test_wheels_drawn_in_one_piece_with_their_steering(text, point):
     line = told.split("wheels=", 1)[1]
     line = line[: line.index("]") + 1]
     if "HEIGHT" not in line:
-        assert [w.kind for w in describe(robot(text), wheels=eval(line, {"Wheel": Wheel})).wheels] == ["blade", "blade"]
+        assert [w.kind for w in describe(robot(text),
+                                         wheels=eval(line, {"Wheel": Wheel})).wheels] == ["blade",
+                                                                                          "blade"]
 
 
 # --- inertias that no wheel has
@@ -436,9 +486,12 @@ def inertias(xx, yy, zz, origin="", mass=2.0):
 
 def test_a_wheel_without_inertia_is_told():
     [notice] = inertias(0, 0, 0)
-    assert notice.startswith("left_wheel_joint, right_wheel_joint: the inertia is zero although the mass is 2 kg")
-    assert "has 0.01 kg m^2 about its axle" in notice                                             # 2 * 0.1^2 / 2
-    assert not any("zero" in notice for notice in inertias(0, 0, 0, mass=0))                      # massless on purpose
+    assert notice.startswith("left_wheel_joint, right_wheel_joint: the inertia is zero although "
+                             "the mass is 2 kg")
+    # 2 * 0.1^2 / 2
+    assert "has 0.01 kg m^2 about its axle" in notice
+    # massless on purpose
+    assert not any("zero" in notice for notice in inertias(0, 0, 0, mass=0))
 
 
 DISC, ACROSS = 0.01, 2 * (3 * 0.1 ** 2 + 0.02 ** 2) / 12      # of 2 kg, radius 0.1 m, length 0.02 m
@@ -446,26 +499,37 @@ DISC, ACROSS = 0.01, 2 * (3 * 0.1 ** 2 + 0.02 ** 2) / 12      # of 2 kg, radius 
 
 def test_an_inertia_not_turned_with_its_wheel_is_told():
     [notice] = inertias(ACROSS, ACROSS, DISC)
-    assert notice.startswith("left_wheel_joint, right_wheel_joint: the inertia is not that of a wheel with the axle "
+    assert notice.startswith("left_wheel_joint, right_wheel_joint: the inertia is not that of a "
+                             "wheel with the axle "
                              "(0 1 0)")
-    assert "ixx 0.005067, iyy 0.005067, izz 0.01 kg m^2, of which the two across it differ" in notice
-    assert "2 kg, radius 0.1 m and length 0.02 m has 0.01 about the axle and 0.005067 across it" in notice
+    assert (
+        "ixx 0.005067, iyy 0.005067, izz 0.01 kg m^2, of which the two across it differ" in notice
+    )
+    assert (
+        "2 kg, radius 0.1 m and length 0.02 m has 0.01 about the axle and 0.005067 across it"
+        in notice
+    )
     assert "give the <origin> of its <inertial> the rpy" in notice
-    assert inertias(ACROSS, ACROSS, DISC, LYING) == []                                            # as is advised
+    # as is advised
+    assert inertias(ACROSS, ACROSS, DISC, LYING) == []
     assert inertias(ACROSS, DISC, ACROSS) == []
     [notice] = inertias(0.01, 0.002, 0.01)
-    assert "the one about it is the smallest" in notice and notice.endswith("across it; correct the numbers")
+    assert "the one about it is the smallest" in notice and notice.endswith("across it; correct "
+                                                                            "the numbers")
 
 
 def test_inertias_that_a_wheel_may_have_pass():
-    assert inertias(0.01, 0.01, 0.01) == [] and inertias(0.01, 0.0085, 0.01) == []                # rounded; a drum
-    assert inertias(0.009, 0.01, 0.0075) == []                                                    # spokes
+    # rounded; a drum
+    assert inertias(0.01, 0.01, 0.01) == [] and inertias(0.01, 0.0085, 0.01) == []
+    # spokes
+    assert inertias(0.009, 0.01, 0.0075) == []
 
 
 def test_wheels_that_were_not_listed_are_told():
     listed = describe(robot(PAIR), wheels=[Wheel("left_wheel_joint", "disc", 0.1)])
     assert listed.locked == {"right_wheel_joint": 0.0}
-    assert any(notice.startswith("right_wheel_joint: would be found as wheels, but only left_wheel_joint was listed")
+    assert any(notice.startswith("right_wheel_joint: would be found as wheels, but only "
+                                 "left_wheel_joint was listed")
                for notice in listed.notices)
     on_purpose = describe(robot(PAIR), wheels=[Wheel("left_wheel_joint", "disc", 0.1)],
                           locked={"right_wheel_joint": 0.0})

@@ -1,4 +1,5 @@
-"""`nhmech inspect` on mobility and geometry: at most 60 lines for every robot, and the right things in them."""
+"""`nhmech inspect` on mobility and geometry: at most 60 lines for every robot, and the right things
+in them."""
 
 from __future__ import annotations
 
@@ -38,8 +39,10 @@ def test_sixty_lines_for_real_robots(name):
 
 CONTENT = {
     "skid_steer": ("(2, 0), manoeuvrability 2", "mid-axle model",
-                   "straight only: the axle of front_left_wheel_joint does not meet that of rear_left_wheel_joint",
-                   "rows of front_left_wheel_joint and front_right_wheel_joint or rear_left_wheel_joint and "
+                   "straight only: the axle of front_left_wheel_joint does not meet that of "
+                   "rear_left_wheel_joint",
+                   "rows of front_left_wheel_joint and front_right_wheel_joint or "
+                   "rear_left_wheel_joint and "
                    "rear_right_wheel_joint",
                    "the normal forces of 4 wheels: 1 dimension", "(2, 3) of 3: x, y, yaw",
                    "yes: the brackets span all 3"),
@@ -49,14 +52,15 @@ CONTENT = {
                       "(2, 3, 4) of 4: x, y, yaw, front_left_steering_joint",
                       "pitch, roll, height (frozen) and 5 joint angles",
                       "rear_left_wheel_joint 3040 N", "turn 0.1231 rad/rad^2",
-                      "0.32 (rear_right_wheel_joint - rear_left_wheel_joint) - 1.5 yaw is constant", "SE(2): general"),
+                      "0.32 (rear_right_wheel_joint - rear_left_wheel_joint) - 1.5 yaw is constant",
+                      "SE(2): general"),
     "carriage": ("(2, 0), manoeuvrability 2",
                  "any point of the common axle, which passes at (0, 0) m of the base along (0, 1)",
-                 "right_wheel_joint/lateral = left_wheel_joint/lateral", "the lateral forces of 2 wheels: 1 dimension",
-                 "(2, 3) of 3: x, y, yaw",
+                 "right_wheel_joint/lateral = left_wheel_joint/lateral",
+                 "the lateral forces of 2 wheels: 1 dimension", "(2, 3) of 3: x, y, yaw",
                  "0.1 (right_wheel_joint - left_wheel_joint) - 0.5 yaw is constant",
-                 "a small loop in left_wheel_joint and right_wheel_joint shifts the base: sideways -0.02 m/rad^2",
-                 "SE(2): purely kinematic; SE(2) x T^2: general"),
+                 "a small loop in left_wheel_joint and right_wheel_joint shifts the base: "
+                 "sideways -0.02 m/rad^2", "SE(2): purely kinematic; SE(2) x T^2: general"),
 }
 
 
@@ -74,7 +78,10 @@ def test_what_is_said_of_a_caster_robot():
     assert "(2, 0), manoeuvrability 2" in sections["mobility"]
     assert "normal forces of 6 wheels and the lateral forces of 2 wheels" in sections["mobility"]
     assert "(2, 3, 5, 7) of 7, in the zero pose (2, 3, 5, 6, 7)" in sections["geometry"]
-    assert "0.0625 (right_wheel_joint - left_wheel_joint) - 0.445208 yaw is constant" in sections["geometry"]
+    assert (
+        "0.0625 (right_wheel_joint - left_wheel_joint) - 0.445208 yaw is constant"
+        in sections["geometry"]
+    )
     assert "yes: the brackets span all 7" in sections["geometry"]
 
 
@@ -88,8 +95,12 @@ def test_json_has_all_of_it():
     found = json.loads(result.stdout)
     assert found["mobility"]["class"] == [2, 0] and found["mobility"]["undetermined_dimension"] == 1
     assert len(found["mobility"]["to_free"]) == 2
-    assert abs(sum(found["mobility"]["normals_at_rest"].values()) - 9.81 * mass(shipped("skid_steer"))) < 1e-9
-    assert found["geometry"]["curvature"][0]["loop"] == ["front_left_wheel_joint", "front_right_wheel_joint"]
+    assert (
+        abs(sum(found["mobility"]["normals_at_rest"].values()) - 9.81 * mass(shipped("skid_steer")))
+        < 1e-9
+    )
+    assert found["geometry"]["curvature"][0]["loop"] == ["front_left_wheel_joint",
+                                                         "front_right_wheel_joint"]
     assert (found["geometry"]["growth"] == [2, 3] and found["geometry"]["controllable"] is True
             and len(found["geometry"]["integrable"]) == 3)
     assert json.loads(json.dumps(plain(report(shipped("skid_steer"))))) == found
@@ -100,4 +111,8 @@ def test_a_robot_that_cannot_turn_is_told_what_to_free():
     if not path.is_file():
         pytest.skip(f"no robot {path}")
     result = CliRunner().invoke(cli.main, ["inspect", str(path)])
-    assert result.exit_code == 2 and "--skid mid-axle" in result.stderr and "front_left_wheel_joint" in result.stderr
+    assert (
+        result.exit_code == 2
+        and "--skid mid-axle" in result.stderr
+        and "front_left_wheel_joint" in result.stderr
+    )

@@ -1,4 +1,5 @@
-"""Least norm with some unknowns non-negative, against every active set tried in turn; and how loads share four legs."""
+"""Least norm with some unknowns non-negative, against every active set tried in turn; and how loads
+share four legs."""
 
 from __future__ import annotations
 
@@ -10,8 +11,7 @@ import pytest
 from scipy.optimize import linprog
 from support import shipped
 
-from nhmech.vehicle.least_distance import least_norm
-from nhmech.vehicle.multipliers import reactions
+from nhmech.vehicle.reactions import least_norm, reactions
 
 
 def brute_force(matrix, right, signed) -> np.ndarray | None:
@@ -24,7 +24,9 @@ def brute_force(matrix, right, signed) -> np.ndarray | None:
             x = np.zeros(n)
             x[kept] = np.linalg.pinv(matrix[:, kept], rcond=1e-11) @ right
             size = np.abs(x).max(initial=0.0)
-            fits = np.abs(matrix @ x - right).max() <= 1e-9 * max(1.0, size) and np.all(x[signed] >= -1e-10 * size)
+            fits = np.abs(matrix @ x - right).max() <= 1e-9 * max(1.0, size) and np.all(
+                x[signed] >= -1e-10 * size
+            )
             if fits and (best is None or np.linalg.norm(x) < np.linalg.norm(best)):
                 best = x
     return best
@@ -33,7 +35,8 @@ def brute_force(matrix, right, signed) -> np.ndarray | None:
 @pytest.mark.parametrize("rows, unknowns, rank, signed",
                          [(3, 6, 3, 4), (4, 7, 3, 5), (5, 5, 3, 3), (6, 8, 4, 8), (2, 3, 2, 2)])
 def test_against_every_active_set(rows, unknowns, rank, signed):
-    """Feasible and infeasible problems at random, consistent by construction, of full rank and not."""
+    """Feasible and infeasible problems at random, consistent by construction, of full rank and
+    not."""
     rng = np.random.default_rng(rows)
     seen = set()
     for case in range(60):
@@ -49,12 +52,17 @@ def test_against_every_active_set(rows, unknowns, rank, signed):
         assert np.abs(matrix @ x - right).max() <= 1e-9 * np.abs(right).max()
         assert feasible == (reference is not None)
         if feasible:
-            assert np.all(x[:signed] >= 0 if np.any(np.linalg.pinv(matrix) @ right < -1e-9) else x[:signed] >= -1e-9)
+            assert np.all(
+                x[:signed] >= 0
+                if np.any(np.linalg.pinv(matrix) @ right < -1e-9)
+                else x[:signed] >= -1e-9
+            )
             assert x == pytest.approx(reference, rel=0, abs=1e-8 * np.abs(reference).max())
         else:
             bounds = [(0, None) if sign else (None, None) for sign in non_negative]
             assert linprog(np.zeros(unknowns), A_eq=matrix, b_eq=right, bounds=bounds).status == 2
-            assert x == pytest.approx(np.linalg.pinv(matrix) @ right, rel=0, abs=1e-9 * np.abs(x).max())
+            assert x == pytest.approx(np.linalg.pinv(matrix) @ right, rel=0,
+                                      abs=1e-9 * np.abs(x).max())
     assert len(seen) >= 2, "the cases are all alike"
 
 
@@ -71,18 +79,21 @@ LEGS = np.array([[0.6, 0.4], [0.6, -0.4], [-0.6, 0.4], [-0.6, -0.4]])
 
 def table(x: float, y: float, weight: float = 100.0):
     """Force and moments of four legs under a weight at (x, y)."""
-    return least_norm(np.vstack([np.ones(4), LEGS.T]), weight * np.array([1.0, x, y]), np.ones(4, dtype=bool))
+    return least_norm(np.vstack([np.ones(4), LEGS.T]), weight * np.array([1.0, x, y]),
+                      np.ones(4, dtype=bool))
 
 
 def test_table_under_a_central_load():
     for x, y in ((0, 0), (0.2, -0.1), (-0.3, 0.15)):
         loads, feasible, loose = table(x, y)
         assert feasible and np.all(loose)
-        assert loads == pytest.approx(25 * (1 + x * LEGS[:, 0] / 0.36 + y * LEGS[:, 1] / 0.16), rel=1e-12)
+        assert loads == pytest.approx(25 * (1 + x * LEGS[:, 0] / 0.36 + y * LEGS[:, 1] / 0.16),
+                                      rel=1e-12)
 
 
 def test_table_under_a_load_near_a_corner_keeps_all_legs_down():
-    """The plain least norm lets the far leg pull (false lift-off); three legs carry the load instead."""
+    """The plain least norm lets the far leg pull (false lift-off); three legs carry the load
+    instead."""
     x, y = 0.45, 0.3
     assert 25 * (1 - x / 0.6 - y / 0.4) < 0
     loads, feasible, _ = table(x, y)
@@ -104,7 +115,8 @@ def test_table_that_tips_over_lifts_a_leg():
 @pytest.mark.parametrize("name", ["ackermann_car", "mecanum", "rover", "swerve", "trailers",
                                   "differential_drive", "tricycle"])
 def test_wheels_carry_the_weight(name):
-    """At rest: forces add up to the weight, their moments to its moment about the centre of mass, and nobody pulls."""
+    """At rest: forces add up to the weight, their moments to its moment about the centre of mass,
+    and nobody pulls."""
     vehicle = shipped(name)
     q = vehicle.configuration((0.7, -0.2, 0.9))
     v = np.zeros(vehicle.model.nv)
@@ -114,5 +126,6 @@ def test_wheels_carry_the_weight(name):
     weight = pin.computeTotalMass(vehicle.model) * 9.81
     assert result.feasible
     assert forces.sum(axis=0) == pytest.approx([0, 0, weight], rel=1e-9, abs=1e-9 * weight)
-    assert np.cross(points - com, forces).sum(axis=0) == pytest.approx(np.zeros(3), abs=1e-9 * weight)
+    assert np.cross(points - com,
+                    forces).sum(axis=0) == pytest.approx(np.zeros(3), abs=1e-9 * weight)
     assert min(c["normal"] for c in result.components.values()) >= 0

@@ -25,17 +25,26 @@ def solve(A, B, Q, R, **more):
 
 @pytest.mark.parametrize("q, r", [(1.0, 1.0), (4.0, 0.25), (1e-3, 50.0)])
 def test_double_integrator_in_closed_form(q, r):
-    """int q x^2 + r u^2: K = (w^2, sqrt(2) w) with w^4 = q / r, a Butterworth pair; x seen alone."""
+    """int q x^2 + r u^2: K = (w^2, sqrt(2) w) with w^4 = q / r, a Butterworth pair; x seen
+    alone."""
     K, P = solve(*DOUBLE, np.diag([q, 0.0]), np.diag([r]))
     w = (q / r) ** 0.25
     np.testing.assert_allclose(K, [[w ** 2, np.sqrt(2) * w]], rtol=1e-10)
-    np.testing.assert_allclose(P, r * np.array([[np.sqrt(2) * w ** 3, w ** 2], [w ** 2, np.sqrt(2) * w]]), rtol=1e-10)
+    np.testing.assert_allclose(P,
+                               r * np.array([[np.sqrt(2) * w ** 3, w ** 2],
+                                             [w ** 2, np.sqrt(2) * w]]), rtol=1e-10)
 
 
 def test_held_inputs():
     """The sampled cost is the integral, and K with a period beats every other gain held as long."""
     rng = np.random.default_rng(0)
-    A, B, Q, R, h = rng.normal(size=(3, 3)), rng.normal(size=(3, 2)), np.diag([1.0, 2.0, 0.5]), np.diag([0.3, 1.0]), 0.2
+    A, B, Q, R, h = (
+        rng.normal(size=(3, 3)),
+        rng.normal(size=(3, 2)),
+        np.diag([1.0, 2.0, 0.5]),
+        np.diag([0.3, 1.0]),
+        0.2,
+    )
     Ad, Bd, Qd, Nd, Rd = sampled(A, B, Q, R, h)
     x, u = rng.normal(size=3), rng.normal(size=2)
     nodes, weights = np.polynomial.legendre.leggauss(20)
@@ -59,7 +68,8 @@ def test_held_inputs():
     for _ in range(5):
         assert cost(K + 1e-2 * rng.normal(size=K.shape)) > x @ P @ x
     continuous = solve(A, B, Q, R)[0]
-    errors = [np.abs(solve(A, B, Q, R, period=period)[0] - continuous).max() for period in (2e-3, 1e-3)]
+    errors = [np.abs(solve(A, B, Q, R, period=period)[0] - continuous).max() for period in (2e-3,
+                                                                                            1e-3)]
     assert errors[0] / errors[1] == pytest.approx(2, abs=0.1) and errors[1] < 0.05
 
 
@@ -69,9 +79,10 @@ def test_what_cannot_be_stabilised_is_named():
                                                        r"a mode with eigenvalue 0 1/s"):
         regulator(A, B, np.eye(3), np.eye(1), names=["tilt", "calm", "drift"], inputs=["thrust"])
     with pytest.raises(nhmech.errors.ModelError, match="cost does not see drift"):
-        regulator(A, np.eye(3), np.diag([1.0, 1.0, 0.0]), np.eye(3), names=["tilt", "calm", "drift"],
-                  inputs=["a", "b", "c"])
-    with pytest.raises(nhmech.errors.ModelError, match=r"reaches wave\w+, wave\w+, a mode with eigenvalue 0.1 .2i"):
+        regulator(A, np.eye(3), np.diag([1.0, 1.0, 0.0]), np.eye(3),
+                  names=["tilt", "calm", "drift"], inputs=["a", "b", "c"])
+    with pytest.raises(nhmech.errors.ModelError,
+                       match=r"reaches wave\w+, wave\w+, a mode with eigenvalue 0.1 .2i"):
         regulator(np.array([[0.1, 2.0], [-2.0, 0.1]]), np.zeros((2, 1)), np.eye(2), np.eye(1),
                   names=["wave_a", "wave_b"], inputs=["u"])
 
@@ -83,8 +94,10 @@ def test_states_that_others_depend_on():
 
 
 @pytest.mark.parametrize("name, twist, keep", [
-    ("pendulum", None, ""), ("pendulum", None, "forward yaw"), ("differential_drive", (0.5, 0, 0.5), "lateral"),
-    ("bicycle", (3, 0, 0), "lateral"), ("bicycle", (6, 0, 0.3), ""), ("ackermann_car", (2, 0, 0.2), "lateral"),
+    ("pendulum", None, ""), ("pendulum", None, "forward yaw"),
+    ("differential_drive", (0.5, 0, 0.5), "lateral"),
+    ("bicycle", (3, 0, 0), "lateral"), ("bicycle", (6, 0, 0.3), ""),
+    ("ackermann_car", (2, 0, 0.2), "lateral"),
     ("mecanum", (0.2, 0.1, 0.0), "forward lateral")])
 def test_cost_of_a_run_is_the_cost_to_go(name, twist, keep):
     """The nonlinear run from z0 and that from -z0 cost 2 z0'P z0 but for fourth order:
@@ -100,7 +113,8 @@ def test_cost_of_a_run_is_the_cost_to_go(name, twist, keep):
     def cost_of(sign: float) -> tuple[float, float]:
         simulator = nhmech.Simulator(vehicle, regulator_, dt=dt)
         start = simulator.reset(q=regulator_.motion.q,
-                                xi={key: float(value + sign * p) for (key, value), p in zip(speeds.items(), push)})
+                                xi={key: float(value + sign * p) for (key, value),
+                                    p in zip(speeds.items(), push)})
         z0 = regulator_.error(0.0, start)
         steps = int(min(12 / -np.linalg.eigvals(regulator_.closed).real.max(), 16.0) / dt)
         cost = 0.0
@@ -122,7 +136,8 @@ def test_lqr_says_what_to_do():
     with pytest.raises(nhmech.errors.ModelError, match=r"'pendulum' cannot be stabilised: "
                                                        r".* reaches lateral, .* drop="):
         LQR(pendulum, keep="lateral")
-    with pytest.raises(nhmech.errors.ModelError, match="reaches rear_wheel_joint, a mode with eigenvalue 0"):
+    with pytest.raises(nhmech.errors.ModelError,
+                       match="reaches rear_wheel_joint, a mode with eigenvalue 0"):
         LQR(bicycle, (3, 0, 0), inputs="steering_joint")
     coasting = LQR(bicycle, (3, 0, 0), inputs="steering_joint", drop="rear_wheel_joint")
     assert coasting.names == ("roll", "steering_joint", "steering_joint'", "roll_rate")
@@ -137,13 +152,15 @@ def test_lqr_says_what_to_do():
         LQR(shipped("ackermann_car"), (0, 0, 1))
 
 
-# -- along a run -------------------------------------------------------------------------------------------------------
+# -- along a run -----------------------------------------------------------------------------------
 def test_backward_riccati_is_the_least_squares_optimum():
     """The whole control sequence at once: minimise a quadratic form of the stacked inputs."""
     rng = np.random.default_rng(2)
     n, nu, N = 3, 2, 12
     A, B = rng.normal(size=(N, n, n)) * 0.6, rng.normal(size=(N, n, nu))
-    Q, R, final, x0 = np.diag([1.0, 0.5, 2.0]), np.diag([0.2, 1.0]), np.diag([3.0, 1.0, 0.0]), rng.normal(size=n)
+    Q, R, final, x0 = np.diag([1.0, 0.5, 2.0]), np.diag([0.2,
+                                                         1.0]), np.diag([3.0, 1.0,
+                                                                         0.0]), rng.normal(size=n)
     K, P = riccati_backwards(A, B, Q, R, final)
     free, forced = [np.eye(n)], [np.zeros((n, N * nu))]
     for k in range(N):
@@ -160,16 +177,18 @@ def test_backward_riccati_is_the_least_squares_optimum():
     x = x0
     for k in range(N):
         u = -K[k] @ x
-        np.testing.assert_allclose(u, best[k * nu:(k + 1) * nu], rtol=0, atol=1e-10 * np.abs(best).max())
+        np.testing.assert_allclose(u, best[k * nu:(k + 1) * nu], rtol=0,
+                                   atol=1e-10 * np.abs(best).max())
         x = A[k] @ x + B[k] @ u
 
 
 def test_a_cart_has_the_jacobians_of_the_double_integrator():
     """x'' = u / m, which Runge-Kutta's step gets exactly right."""
     line = euclidean("x")
-    body = lagrangian_system(line, lambda s: s.p.mass * s.v.x ** 2 / 2, parameters=("mass",), inputs=("thrust",),
-                             force=lambda s: {"x": s.u.thrust})
-    cart = SimpleNamespace(constrained=constrain(body, {"mass": 2.0}, samples=np.array([[0.0], [1.0]])))
+    body = lagrangian_system(line, lambda s: s.p.mass * s.v.x ** 2 / 2, parameters=("mass",),
+                             inputs=("thrust",), force=lambda s: {"x": s.u.thrust})
+    cart = SimpleNamespace(constrained=constrain(body, {"mass": 2.0},
+                                                 samples=np.array([[0.0], [1.0]])))
     simulator = nhmech.Simulator(cart, lambda t, state: np.array([np.cos(t)]), dt=0.1)
     simulator.reset(q=np.zeros(1))
     run = simulator.run(2.0)
@@ -190,7 +209,8 @@ def drive():
 
     def course(t, state):
         swing = dict.fromkeys(steering, 0.25 * np.cos(1.2 * t))
-        return [nhmech.JointTorque(dict.fromkeys(wheels, 20 * np.cos(t))), nhmech.JointVelocity(swing)]
+        return [nhmech.JointTorque(dict.fromkeys(wheels, 20 * np.cos(t))),
+                nhmech.JointVelocity(swing)]
 
     simulator = nhmech.Simulator(car, course, dt=1e-2)
     simulator.reset((0, 0, 0), xi={"forward_speed": 2.0})
@@ -217,7 +237,8 @@ def test_tracking_contracts_where_the_open_loop_does_not(drive):
 
 
 def test_tracking_costs_what_the_riccati_equation_says(drive):
-    """From a small error; the nonlinear run against x0'P_0 x0, on both sides, so that odd orders cancel."""
+    """From a small error; the nonlinear run against x0'P_0 x0, on both sides, so that odd orders
+    cancel."""
     car, reference = drive
     tracker = TrackingLQR(car, reference)
     costs, wanted = [], []
@@ -248,9 +269,11 @@ def test_tracking_starts_on_the_run_and_stays_there(drive):
 def test_what_cannot_be_tracked_is_said(drive):
     car, reference = drive
     steering = next(name for name in car.driven if name in car.description.steering)
-    simulator = nhmech.Simulator(car, lambda t, state: nhmech.JointTorque({steering: 5 * np.cos(20 * t)}), dt=1e-2)
+    simulator = nhmech.Simulator(car, lambda t,
+                                 state: nhmech.JointTorque({steering: 5 * np.cos(20 * t)}), dt=1e-2)
     simulator.reset(xi={"forward_speed": 1.0})
-    with pytest.raises(nhmech.errors.ModelError, match="miss the next one by .* Record each control period"):
+    with pytest.raises(nhmech.errors.ModelError,
+                       match="miss the next one by .* Record each control period"):
         TrackingLQR(car, simulator.run(1.0, every=10), dt=1e-2)
     kinematic = nhmech.Simulator(car, lambda t, state: None, mode="kinematic")
     with pytest.raises(nhmech.errors.ModelError, match="no forces to regulate"):

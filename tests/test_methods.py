@@ -1,4 +1,5 @@
-"""Every shipped vehicle at random states: two methods, two libraries, and the identities that mechanics owes us."""
+"""Every shipped vehicle at random states: two methods, two libraries, and the identities that
+mechanics owes us."""
 
 from __future__ import annotations
 
@@ -9,14 +10,15 @@ import pytest
 from support import SHIPPED, moved, random_states, shipped, velocity
 
 import nhmech
-from nhmech.vehicle.multipliers import saddle
+from nhmech.vehicle.reactions import saddle
 
 every_vehicle = pytest.mark.parametrize("name", SHIPPED)
 STATES = 8
 
 
 def relative(value, reference, size=None) -> float:
-    """Largest deviation over the largest entry of the reference, or of another vector whose terms cancel in it."""
+    """Largest deviation over the largest entry of the reference, or of another vector whose terms
+    cancel in it."""
     reference = np.asarray(reference)
     size = np.abs(reference if size is None else size).max(initial=0.0)
     return float(np.abs(np.asarray(value) - reference).max(initial=0.0) / max(size, 1e-300))
@@ -24,25 +26,29 @@ def relative(value, reference, size=None) -> float:
 
 @every_vehicle
 def test_gibbs_appell_agrees_with_multipliers(name):
-    """Symbolic elimination of the constraints against the saddle system on Pinocchio's `crba` and `nle`."""
+    """Symbolic elimination of the constraints against the saddle system on Pinocchio's `crba` and
+    `nle`."""
     for vehicle, q, xi, u in random_states(shipped(name), STATES, seed=1):
         equations = vehicle.equations()
         v = velocity(vehicle, 0.0, q, xi)
         reference = saddle(vehicle, 0.0, q, v, u)
         dv = equations.acceleration(0.0, q, xi, u, vehicle.theta).full().ravel()
         assert relative(dv, reference.acceleration) <= 1e-10
-        assert relative(equations.multipliers(0.0, q, xi, u, vehicle.theta).full().ravel(), reference.lam) <= 1e-10
+        assert relative(equations.multipliers(0.0, q, xi, u, vehicle.theta).full().ravel(),
+                        reference.lam) <= 1e-10
         q_rate, xi_rate = equations.drift(0.0, q, xi, u, vehicle.theta)
         wanted = reference.acceleration[list(vehicle.frame.speeds)]
         assert relative(xi_rate.full().ravel(), wanted, reference.acceleration) <= 1e-10
         step = 1e-6
         ends = [pin.integrate(vehicle.model, q, s * step * v) for s in (1, -1)]
-        assert q_rate.full().ravel() == pytest.approx((ends[0] - ends[1]) / (2 * step), rel=1e-8, abs=1e-7)
+        assert q_rate.full().ravel() == pytest.approx((ends[0] - ends[1]) / (2 * step), rel=1e-8,
+                                                      abs=1e-7)
 
 
 @every_vehicle
 def test_the_frame_solves_all_rows_dropped_ones_too(name):
-    """A E = 0 and A v + b = 0, scaled by the motion; every row is in the span of those that were kept."""
+    """A E = 0 and A v + b = 0, scaled by the motion; every row is in the span of those that were
+    kept."""
     for vehicle, q, xi, _ in random_states(shipped(name), STATES, seed=2):
         s, frame = vehicle.constrained.system, vehicle.frame
         E = ca.Function("E", [s.t, s.q, s.theta], frame.constrained.system.expand(frame.E))(
@@ -68,7 +74,8 @@ def test_energy_is_pinocchios(name):
         M = pin.crba(model, data, q)
         M = np.triu(M) + np.triu(M, 1).T
         kinetic, potential = v @ M @ v / 2, pin.computePotentialEnergy(model, data, q)
-        assert vehicle.energy(0.0, q, v) - vehicle.energy(0.0, q, 0 * v) == pytest.approx(kinetic, rel=1e-11)
+        assert vehicle.energy(0.0, q, v) - vehicle.energy(0.0, q, 0 * v) == pytest.approx(kinetic,
+                                                                                          rel=1e-11)
         assert vehicle.energy(0.0, q, 0 * v) == pytest.approx(potential, rel=1e-11, abs=1e-11)
 
 
@@ -95,14 +102,16 @@ def test_gradient_of_the_gibbs_function_is_pinocchios_inverse_dynamics(name):
 def test_gradient_with_payload_rotors_and_a_wheel_out_of_balance():
     """An off-centre wheel cannot be seen from a frame that does not spin with it;
     its angle must come back into the equations."""
-    vehicle = shipped("carriage").with_parameters({"payload.mass": 2.0, "payload.x": 0.1, "payload.y": -0.2,
-                                                   "payload.z": 0.3, "left_wheel_joint.rotor_inertia": 1e-4,
+    vehicle = shipped("carriage").with_parameters({"payload.mass": 2.0, "payload.x": 0.1,
+                                                   "payload.y": -0.2, "payload.z": 0.3,
+                                                   "left_wheel_joint.rotor_inertia": 1e-4,
                                                    "left_wheel_joint.gear_ratio": 30.0})
     assert gradient_error(vehicle, 5) <= 1e-10
     text = nhmech.urdf_path("carriage").read_text()
     whole = nhmech.load(text)
     link = next(w.link for w in whole.description.wheels if w.name == "left_wheel_joint")
-    unbalanced = whole.with_parameters({f"{link}.com_x": 0.03, f"{link}.com_z": 0.01, f"{link}.Ixz": 1e-3})
+    unbalanced = whole.with_parameters({f"{link}.com_x": 0.03, f"{link}.com_z": 0.01,
+                                        f"{link}.Ixz": 1e-3})
     assert gradient_error(unbalanced, 6) <= 1e-10
 
 
@@ -115,8 +124,10 @@ def test_power_is_the_rate_of_energy(name):
 
 
 def test_power_on_moving_ground():
-    """dE/dt = tau . v - lambda . b: what the turning ground gives or takes. The ground also moves up like a lift."""
-    ground = nhmech.Ground(velocity=(0.4, -0.1, 0.3), angular_velocity=(0, 0, 2.0), point=(0.2, 0.1, 0.0))
+    """dE/dt = tau . v - lambda . b: what the turning ground gives or takes. The ground also moves
+    up like a lift."""
+    ground = nhmech.Ground(velocity=(0.4, -0.1, 0.3), angular_velocity=(0, 0, 2.0),
+                           point=(0.2, 0.1, 0.0))
     for name in ("ball", "carriage", "disc"):
         for vehicle, q, xi, u in random_states(shipped(name, ground), STATES, seed=8):
             rate, power, ground_power = power_balance(vehicle, 0.0, q, xi, u)
@@ -131,11 +142,13 @@ def power_balance(vehicle, t, q, xi, u) -> tuple[float, float, float]:
     v = equations.velocity(s.t, s.q, x, s.theta)
     energy = ca.substitute(s.energy, s.v, v)
     q_rate, xi_rate = equations.drift(s.t, s.q, x, s.u, s.theta)
-    rate = ca.jtimes(energy, s.q, q_rate) + ca.jtimes(energy, x, xi_rate) + ca.jtimes(energy, s.t, ca.SX(1))
+    rate = ca.jtimes(energy, s.q, q_rate) + ca.jtimes(energy, x,
+                                                      xi_rate) + ca.jtimes(energy, s.t, ca.SX(1))
     b = vehicle.constrained.distribution.b[list(vehicle.frame.kept)]
     lam = equations.multipliers(s.t, s.q, x, s.u, s.theta)
     power = ca.dot(ca.substitute(s.force, s.v, v), v)
-    evaluate = ca.Function("power", [s.t, s.q, x, s.u, s.theta], [rate, power, -ca.dot(lam, ca.densify(b))])
+    evaluate = ca.Function("power", [s.t, s.q, x, s.u, s.theta],
+                           [rate, power, -ca.dot(lam, ca.densify(b))])
     values = evaluate(t, q, xi, u, vehicle.theta)
     return tuple(float(value) for value in values)
 
@@ -144,7 +157,8 @@ def flow(vehicle, q, xi, u) -> float:
     """Size of the powers that have to cancel [W]: inertial and gravity forces times speeds."""
     v = velocity(vehicle, 0.0, q, xi)
     a = vehicle.equations().acceleration(0.0, q, xi, u, vehicle.theta).full().ravel()
-    return float(np.abs(pin.rnea(vehicle.model, vehicle.model.createData(), q, v, a)) @ np.abs(v)) + 1.0
+    return float(np.abs(pin.rnea(vehicle.model, vehicle.model.createData(), q, v,
+                                 a)) @ np.abs(v)) + 1.0
 
 
 @every_vehicle
@@ -155,7 +169,8 @@ def test_plane_symmetry(name):
     for vehicle, q, xi, u in random_states(shipped(name), STATES, seed=9):
         there = moved(q, *rng.normal(size=2) * 5, rng.uniform(-np.pi, np.pi))
         for former in (vehicle.equations().acceleration, vehicle.equations().multipliers):
-            here, elsewhere = (former(0.0, p, xi, u, vehicle.theta).full().ravel() for p in (q, there))
+            here, elsewhere = (former(0.0, p, xi, u,
+                                      vehicle.theta).full().ravel() for p in (q, there))
             assert relative(elsewhere, here) <= 1e-11
 
 
@@ -166,7 +181,8 @@ def test_plane_symmetry_of_a_turntable_is_about_its_axis(name):
     ground = nhmech.Ground(point=(0.3, -0.2, 0.0), angular_velocity=(0, 0, 1.5))
     for vehicle, q, xi, u in random_states(shipped(name, ground), 4, seed=10):
         turned, shifted = moved(q, 0, 0, 1.1, about=ground.point), moved(q, 0.5, 0.2, 0.0)
-        here, there, off = (vehicle.equations().acceleration(0.0, p, xi, u, vehicle.theta).full().ravel()
+        here, there, off = (vehicle.equations().acceleration(0.0, p, xi, u,
+                                                             vehicle.theta).full().ravel()
                             for p in (q, turned, shifted))
         assert relative(there, here) <= 1e-11
         assert relative(off, here) > 1e-6
@@ -197,8 +213,10 @@ def test_tilted_ground_is_level_ground_with_gravity_turned(name):
         gamma = level.function("gamma")(0.0, q, v, level.theta).full().ravel()[kept]
         tau = level.function("force")(0.0, q, v, u, level.theta).full().ravel()
         r, nv = len(kept), len(v)
-        expected = np.linalg.solve(np.block([[M, -A.T], [A, np.zeros((r, r))]]), np.r_[tau - h, -gamma])[:nv]
-        assert relative(slope.equations().acceleration(0.0, up, xi, u, slope.theta).full().ravel(), expected) <= 1e-10
+        expected = np.linalg.solve(np.block([[M, -A.T], [A, np.zeros((r, r))]]),
+                                   np.r_[tau - h, -gamma])[:nv]
+        assert relative(slope.equations().acceleration(0.0, up, xi, u, slope.theta).full().ravel(),
+                        expected) <= 1e-10
 
 
 OTHER_SPEEDS = {
@@ -228,8 +246,10 @@ def test_the_flow_does_not_depend_on_the_speeds(name):
         v = velocity(chosen, 0.0, q, xi)
         again = velocity(other, 0.0, q, v[index])
         if not np.all(np.isfinite(again)) or relative(again, v) > 1e-11:
-            continue                                             # the other speeds do not determine the motion here
+            # the other speeds do not determine the motion here
+            continue
         a = chosen.equations().acceleration(0.0, q, xi, u, chosen.theta).full().ravel()
-        assert relative(other.equations().acceleration(0.0, q, v[index], u, other.theta).full().ravel(), a) <= 1e-10
+        assert relative(other.equations().acceleration(0.0, q, v[index], u,
+                                                       other.theta).full().ravel(), a) <= 1e-10
         compared += 1
     assert compared >= STATES // 2

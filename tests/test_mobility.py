@@ -23,14 +23,19 @@ FREE, SPOT, CAR, SWERVE = (3, 0), (2, 0), (1, 1), (1, 2)
 # (degree of mobility, steerability), from what each is:
 # rollers or a ball bind nothing; one axle line turns on the spot; ...
 CLASS_OF_SHIPPED = {
-    "ackermann_car": CAR, "ball": FREE, "bicycle": SPOT, "carriage": SPOT, "coin": SPOT, "differential_drive": SPOT,
-    "disc": SPOT, "mecanum": FREE, "omni": FREE, "pendulum": SPOT, "rover": CAR, "skid_steer": SPOT, "sled": SPOT,
+    "ackermann_car": CAR, "ball": FREE, "bicycle": SPOT, "carriage": SPOT, "coin": SPOT,
+    "differential_drive": SPOT,
+    "disc": SPOT, "mecanum": FREE, "omni": FREE, "pendulum": SPOT, "rover": CAR, "skid_steer": SPOT,
+    "sled": SPOT,
     "swerve": SWERVE, "trailers": CAR, "tricycle": CAR}
-# cars and the tricycle; mecanum platforms; four steered modules; everything else has one axle, or skids as if it had
-CARS = ("carlikebot", "gz_ackermann_drive", "gz_tricycle_drive", "hunter_se", "limo_ackerman", "racecar")
-SPINNING = ("andino", "clearpath_a200", "clearpath_dd100", "create3", "diffbot", "gz_diff_drive", "linorobot2_2wd",
-            "mir100", "neobotix_mp_400", "rosbot", "scout_v2", "tiago", "turtlebot3_burger", "turtlebot3_waffle",
-            "turtlebot4", "upkie")
+# cars and the tricycle; mecanum platforms; four steered modules; everything else has one axle, or
+# skids as if it had
+CARS = ("carlikebot", "gz_ackermann_drive", "gz_tricycle_drive", "hunter_se", "limo_ackerman",
+        "racecar")
+SPINNING = ("andino", "clearpath_a200", "clearpath_dd100", "create3", "diffbot", "gz_diff_drive",
+            "linorobot2_2wd",
+            "mir100", "neobotix_mp_400", "rosbot", "scout_v2", "tiago", "turtlebot3_burger",
+            "turtlebot3_waffle", "turtlebot4", "upkie")
 CLASS_OF_REAL = {
     **dict.fromkeys(CARS, CAR), **dict.fromkeys(("clearpath_do100", "linorobot2_mecanum"), FREE),
     **dict.fromkeys(("pr2", "ranger_mini_v3"), SWERVE), **dict.fromkeys(SPINNING, SPOT)}
@@ -47,25 +52,30 @@ def real(name: str):
 
 
 def test_every_robot_is_in_the_table():
-    assert set(CLASS_OF_SHIPPED) == set(SHIPPED) and set(CLASS_OF_REAL) == {robot.file for robot in ROBOTS}
+    assert set(CLASS_OF_SHIPPED) == set(SHIPPED) and set(CLASS_OF_REAL) == {robot.file
+                                                                            for robot in ROBOTS}
 
 
 @pytest.mark.parametrize("name", SHIPPED)
 def test_class_of_shipped(name):
     found = mobility(shipped(name))
     assert found.type == CLASS_OF_SHIPPED[name] and found.manoeuvrability == sum(found.type)
-    assert found.leaning == (name in LEANING) and ("leaning" in found.type_in_words) == found.leaning
+    assert (
+        found.leaning == (name in LEANING) and ("leaning" in found.type_in_words) == found.leaning
+    )
 
 
 @pytest.mark.parametrize("name, words", [
     ("differential_drive", "forward speed and yaw rate are free, all fixed axles in line"),
     ("sled", "forward speed and yaw rate are free, one fixed axle"),
     ("skid_steer", "forward speed and yaw rate are free"),
-    ("bicycle", "forward speed and yaw rate are free, one fixed axle, what steering_joint turns trails and binds "
+    ("bicycle",
+     "forward speed and yaw rate are free, one fixed axle, what steering_joint turns trails and "
+     "binds "
                 "nothing, leaning or pitching not counted")])
 def test_words_of_one_class_say_only_what_is_so(name, words):
-    """Of type (2, 0) is all that has one fixed axle; a bicycle's fork is a castor in the classification,
-    for its wheel trails."""
+    """Of type (2, 0) is all that has one fixed axle; a bicycle's fork is a castor in the
+    classification, for its wheel trails."""
     assert mobility(shipped(name)).type_in_words == words
 
 
@@ -81,33 +91,47 @@ def test_dependent_rows_are_the_combinations_that_are_named(name):
     """At every sample if constant, at the first otherwise; rank, rows and speeds add up."""
     vehicle = shipped(name)
     found, names = mobility(vehicle), vehicle.constrained.distribution.names
-    assert found.rows - found.rank == len(found.dependent) and found.rank + found.speeds == vehicle.algebroid.nv
+    assert (
+        found.rows - found.rank == len(found.dependent)
+        and found.rank + found.speeds == vehicle.algebroid.nv
+    )
     for dependence in found.dependent:
-        for q in vehicle.constrained.samples if dependence.constant else vehicle.constrained.samples[:1]:
+        for q in (
+            vehicle.constrained.samples if dependence.constant else vehicle.constrained.samples[:1]
+        ):
             A = vehicle.function("constraints")(0.0, q, vehicle.theta)[0].full()
-            combined = sum((value * A[names.index(row)] for row, value in dependence.coefficients.items()),
+            combined = sum((value * A[names.index(row)] for row,
+                            value in dependence.coefficients.items()),
                            np.zeros(A.shape[1]))
             np.testing.assert_allclose(A[names.index(dependence.row)], combined, rtol=0, atol=1e-9)
 
 
 def test_what_is_undetermined():
-    """Two wheels on an axle share their lateral force; four wheels on a plane share their normal forces in one way."""
+    """Two wheels on an axle share their lateral force; four wheels on a plane share their normal
+    forces in one way."""
     found = mobility(shipped("differential_drive"))
-    assert found.undetermined == ("left_wheel_joint/lateral", "right_wheel_joint/lateral") and found.splits == 1
-    assert [str(row) for row in found.dependent] == ["right_wheel_joint/lateral = left_wheel_joint/lateral"]
+    assert found.undetermined == ("left_wheel_joint/lateral",
+                                  "right_wheel_joint/lateral") and found.splits == 1
+    assert [str(row) for row in found.dependent] == ["right_wheel_joint/lateral = "
+                                                     "left_wheel_joint/lateral"]
     found = mobility(shipped("mecanum"))
-    assert ({name.rpartition("/")[2] for name in found.undetermined} == {"normal"} and len(found.undetermined) == 4
-            and found.splits == 1)
+    assert (
+        {name.rpartition("/")[2] for name in found.undetermined} == {"normal"}
+        and len(found.undetermined) == 4
+        and found.splits == 1
+    )
     assert mobility(shipped("omni")).splits == 0 and mobility(shipped("bicycle")).undetermined == ()
 
 
 def test_a_system_without_wheels_has_rows_but_no_class():
     found = mobility(differential_drive().constrained)
-    assert (found.rows, found.rank, found.speeds, found.type, found.manoeuvrability) == (3, 3, 2, None, None)
+    assert (found.rows, found.rank, found.speeds, found.type,
+            found.manoeuvrability) == (3, 3, 2, None, None)
 
 
 @pytest.mark.parametrize("name, leaders", [
-    ("ackermann_car", {"front_left_steering_joint": 0.4}), ("rover", {"front_left_steering_joint": -0.3}),
+    ("ackermann_car", {"front_left_steering_joint": 0.4}),
+    ("rover", {"front_left_steering_joint": -0.3}),
     ("tricycle", {"steering_joint": 0.7}),
     ("swerve", {"front_left_steering_joint": 0.3, "rear_left_steering_joint": -0.5}),
     ("trailers", {"front_left_steering_joint": -0.2})])
@@ -141,7 +165,8 @@ def test_where_there_is_no_single_centre():
     found = axles(shipped("differential_drive"))
     assert found.kind == "line" and abs(found.direction[1]) == pytest.approx(1, rel=1e-12)
     np.testing.assert_allclose(found.centre, 0, atol=1e-12)
-    assert rotation_centre(shipped("differential_drive"), shipped("differential_drive").configuration()) is None
+    assert rotation_centre(shipped("differential_drive"),
+                           shipped("differential_drive").configuration()) is None
     # the driven axle is ahead of the base
     assert "(0.09921, 0)" in axles(real("clearpath_dd100")).in_words()
 
@@ -152,15 +177,20 @@ def test_why_a_steering_command_locks_a_car_and_what_to_free():
     found = axles_at(car, {"front_left_steering_joint": 0.3})
     assert found.kind == "locked" and not found.turns
     assert found.to_free() == (("front_right_wheel_joint",),)
-    assert "locked" in found.in_words() and "free the lateral rows of front_right_wheel_joint" in found.in_words()
+    assert (
+        "locked" in found.in_words()
+        and "free the lateral rows of front_right_wheel_joint" in found.in_words()
+    )
     closed = car.joint_positions(car.configuration(None, {"front_left_steering_joint": 0.3}))
     assert axles_at(car, closed).kind == "point" and axles_at(car, closed).to_free() == ()
 
 
 def test_why_skid_steering_cannot_turn():
-    """Two parallel axles: straight only, until one of them is freed; freeing it makes a differential drive."""
+    """Two parallel axles: straight only, until one of them is freed; freeing it makes a
+    differential drive."""
     found = axles(shipped("skid_steer"), gripping=True)
-    front, rear = (tuple(f"{end}_{side}_wheel_joint" for side in ("left", "right")) for end in ("front", "rear"))
+    front, rear = (tuple(f"{end}_{side}_wheel_joint"
+                         for side in ("left", "right")) for end in ("front", "rear"))
     assert found.kind == "parallel" and found.to_free() == (front, rear)
     freed = nhmech.load(nhmech.urdf_path("skid_steer"), skid=rear)
     assert axles(freed).kind == "line" and mobility(freed).type == SPOT

@@ -7,7 +7,19 @@ import numpy as np
 import pytest
 from scipy.integrate import solve_ivp
 from symmetric_systems import (
-    SE2, SPIN, TORUS, X, Y, capri_kobayashi, carriage, particle, rigid_body, skate_with_flywheel, sleigh, vertical_disk)
+    SE2,
+    SPIN,
+    TORUS,
+    X,
+    Y,
+    capri_kobayashi,
+    carriage,
+    particle,
+    rigid_body,
+    skate_with_flywheel,
+    sleigh,
+    vertical_disk,
+)
 
 from nhmech import MechanicsError
 from nhmech.mechanics.gibbs_appell import gibbs_appell
@@ -17,13 +29,15 @@ from nhmech.mechanics.symmetry import symmetry
 from nhmech.mechanics.symmetry_search import find_symmetry
 
 XZ = {"x": lambda s: {"x": 1}, "z": lambda s: {"z": 1}}
-DISK = {**X, **Y, "turn": lambda s: {"x": -s.q.y, "y": s.q.x, "theta1": 1}, "roll": lambda s: {"theta2": 1}}
+DISK = {**X, **Y, "turn": lambda s: {"x": -s.q.y, "y": s.q.x, "theta1": 1},
+        "roll": lambda s: {"theta2": 1}}
 WHEELS = {**SE2, "psi1": lambda s: {"psi1": 1}, "psi2": lambda s: {"psi2": 1}}
 
 
 def pushed():
     """A carriage whose wheels are driven and braked."""
-    return carriage(force=lambda s: {"psi1": s.u.left - 0.1 * s.v.psi1, "psi2": s.u.right}, inputs=("left", "right"))
+    return carriage(force=lambda s: {"psi1": s.u.left - 0.1 * s.v.psi1, "psi2": s.u.right},
+                    inputs=("left", "right"))
 
 
 def along_the_flow(equations, constrained, momentum, q, xi, u):
@@ -37,8 +51,10 @@ def along_the_flow(equations, constrained, momentum, q, xi, u):
     return evaluate(0.0, q, xi, u, constrained.parameters).full().ravel()
 
 
-SYSTEMS = {"carriage": (carriage, WHEELS), "driven carriage": (pushed, WHEELS), "disk": (vertical_disk, DISK),
-           "sleigh": (sleigh, SE2), "unicycle": (lambda: sleigh(a=0.0), SE2), "particle": (particle, XZ)}
+SYSTEMS = {"carriage": (carriage, WHEELS), "driven carriage": (pushed, WHEELS),
+           "disk": (vertical_disk, DISK),
+           "sleigh": (sleigh, SE2), "unicycle": (lambda: sleigh(a=0.0), SE2),
+           "particle": (particle, XZ)}
 
 
 @pytest.mark.parametrize("name", SYSTEMS)
@@ -67,24 +83,32 @@ def test_noether_with_reactions(name):
     system, generators = SYSTEMS[name]
     constrained = system()
     J = momentum_map(symmetry(constrained, generators))
-    equations, rng, s = lagrange_multipliers(constrained), np.random.default_rng(5), constrained.system
-    reaction = ca.Function("reaction", [s.q, s.theta], [constrained.distribution.A[list(equations.frame.kept), :].T])
+    equations, rng, s = (
+        lagrange_multipliers(constrained),
+        np.random.default_rng(5),
+        constrained.system,
+    )
+    reaction = ca.Function("reaction", [s.q, s.theta],
+                           [constrained.distribution.A[list(equations.frame.kept), :].T])
     for q in constrained.configurations:
         xi, u = rng.normal(size=len(equations.names)), rng.normal(size=s.u.numel())
         v = equations.velocity(0.0, q, xi, constrained.parameters)
         lam = equations.multipliers(0.0, q, xi, u, constrained.parameters)
-        rate = J.rate(0.0, q, v, u, reaction(q, constrained.parameters) @ lam, constrained.parameters).full().ravel()
+        rate = J.rate(0.0, q, v, u, reaction(q, constrained.parameters) @ lam,
+                      constrained.parameters).full().ravel()
         expected = along_the_flow(equations, constrained, J.momentum, q, xi, u)
         assert rate == pytest.approx(expected, rel=1e-10, abs=1e-10 * (1 + np.abs(expected).max()))
 
 
 def test_chaplygin_sleigh(case):
-    """p = (I + m a^2) omega, p' = -(m a/(I + m a^2)) v p, in the section "turn about the blade", along a run."""
+    """p = (I + m a^2) omega, p' = -(m a/(I + m a^2)) v p, in the section "turn about the blade",
+    along a run."""
     reference = case("sleigh")
     P = reference["parameters"]
     constrained = sleigh(P["m"], P["I"], P["a"])
     J = nonholonomic_momentum(symmetry(constrained, SE2),
-                              {"turn about the blade": lambda s: {"turn": 1, "x": s.q.y, "y": -s.q.x}})
+                              {"turn about the blade": lambda s: {"turn": 1, "x": s.q.y,
+                                                                  "y": -s.q.x}})
     assert J.names == ("turn about the blade",)
     equations, start = gibbs_appell(constrained, ("x'", "phi'")), reference["initial_state"]
     samples = reference["expected"]["samples"]
@@ -93,14 +117,16 @@ def test_chaplygin_sleigh(case):
     def rate(t, y):
         q_rate, xi_rate = equations.drift(t, y[:3], y[3:5], [], [])
         v = equations.velocity(t, y[:3], y[3:5], [])
-        return np.r_[q_rate.full().ravel(), xi_rate.full().ravel(), J.rate(t, y[:3], v, [], []).full().ravel()]
+        return np.r_[q_rate.full().ravel(), xi_rate.full().ravel(),
+                     J.rate(t, y[:3], v, [], []).full().ravel()]
 
     speed = start["v"] * np.array([np.cos(start["phi"]), np.sin(start["phi"])])
     q0 = [start["x"], start["y"], start["phi"]]
     p0 = float(J.momentum(0.0, q0, [*speed, start["omega"]], []))
-    keep = [i for i, sample in enumerate(samples) if sample["phi"] < 1.5]          # x' is no speed of a blade across x
-    run = solve_ivp(rate, (0, times[keep[-1]]), [*q0, speed[0], start["omega"], p0], method="DOP853",
-                    t_eval=[times[i] for i in keep], rtol=1e-13, atol=1e-15)
+    # x' is no speed of a blade across x
+    keep = [i for i, sample in enumerate(samples) if sample["phi"] < 1.5]
+    run = solve_ivp(rate, (0, times[keep[-1]]), [*q0, speed[0], start["omega"], p0],
+                    method="DOP853", t_eval=[times[i] for i in keep], rtol=1e-13, atol=1e-15)
     inertia = P["I"] + P["m"] * P["a"] ** 2
     assert len(keep) >= 3
     for y, i in zip(run.y.T, keep):
@@ -108,7 +134,8 @@ def test_chaplygin_sleigh(case):
         forward = v[0] * np.cos(y[2]) + v[1] * np.sin(y[2])
         # the integral of the momentum equation
         assert y[5] == pytest.approx(samples[i]["momentum_p"], rel=1e-11)
-        assert float(J.momentum(0.0, y[:3], v, [])) == pytest.approx(samples[i]["momentum_p"], rel=1e-11)
+        assert float(J.momentum(0.0, y[:3], v, [])) == pytest.approx(samples[i]["momentum_p"],
+                                                                     rel=1e-11)
         closed = -P["m"] * P["a"] / inertia * forward * samples[i]["momentum_p"]
         assert float(J.rate(0.0, y[:3], v, [], [])) == pytest.approx(closed, rel=1e-10)
 
@@ -127,9 +154,11 @@ def test_disk_turns_and_rolls_evenly():
     no horizontal generator, yet conserved."""
     J = nonholonomic_momentum(symmetry(vertical_disk(), DISK), {
         "turn about the contact": lambda s: {"turn": 1, "x": s.q.y, "y": -s.q.x},
-        "roll": lambda s: {"roll": 1, "x": s.p.R * ca.cos(s.q.theta1), "y": s.p.R * ca.sin(s.q.theta1)}})
+        "roll": lambda s: {"roll": 1, "x": s.p.R * ca.cos(s.q.theta1),
+                           "y": s.p.R * ca.sin(s.q.theta1)}})
     theta = vertical_disk().parameters
-    for q, (w1, w2) in zip(vertical_disk().configurations, np.random.default_rng(6).normal(size=(8, 2))):
+    for q, (w1, w2) in zip(vertical_disk().configurations,
+                           np.random.default_rng(6).normal(size=(8, 2))):
         v = [0.4 * np.cos(q[2]) * w2, 0.4 * np.sin(q[2]) * w2, w1, w2]
         assert J.momentum(0.0, q, v, theta).full().ravel() == pytest.approx(
             [0.05 * w1, (1.3 * 0.4 ** 2 + 0.1) * w2], rel=1e-12)
@@ -142,12 +171,15 @@ def test_horizontal_symmetries_are_conserved():
     y shifts are no symmetry of this skate."""
     skate = skate_with_flywheel()
     made = symmetry(skate, SPIN)
-    assert made.kind == "horizontal" and np.abs(horizontal_generators(made)) == pytest.approx(np.ones((1, 1)))
+    assert made.kind == "horizontal" and np.abs(horizontal_generators(made)) == pytest.approx(
+        np.ones((1, 1))
+    )
     assert horizontal_generators(symmetry(sleigh(), SE2)).shape == (3, 0)
     assert horizontal_generators(find_symmetry(rigid_body())).shape == (3, 3)
     J, equations, rng = momentum_map(made), gibbs_appell(skate), np.random.default_rng(7)
     for q in skate.configurations:
-        assert np.abs(along_the_flow(equations, skate, J.momentum, q, rng.normal(size=3), [])).max() <= 1e-11
+        assert np.abs(along_the_flow(equations, skate, J.momentum, q, rng.normal(size=3),
+                                     [])).max() <= 1e-11
 
 
 def test_capri_kobayashi_momenta(case):
@@ -159,8 +191,11 @@ def test_capri_kobayashi_momenta(case):
         q, v = [0, 0], [0, 0]
         for i in (2, 3):
             x, y, px, py = (sample[f"{name}{i}"] for name in ("x", "y", "px", "py"))
-            q, v = q + [x, y], v + [(px + y) / (2 * masses[f"m{i}"]), (py - x) / (2 * masses[f"m{i}"])]
-        assert J.momentum(0.0, q, v, []).full().ravel() == pytest.approx([sample["J2"], sample["J3"]], rel=1e-11)
+            q, v = q + [x, y], v + [(px + y) / (2 * masses[f"m{i}"]),
+                                    (py - x) / (2 * masses[f"m{i}"])]
+        assert J.momentum(0.0, q, v,
+                          []).full().ravel() == pytest.approx([sample["J2"], sample["J3"]],
+                                                              rel=1e-11)
 
 
 def test_rigid_body_momentum_is_the_angular_momentum_in_space(case):
@@ -177,7 +212,8 @@ def test_rigid_body_momentum_is_the_angular_momentum_in_space(case):
 
 def test_wrong_sections_are_named():
     made = symmetry(sleigh(), SE2)
-    with pytest.raises(MechanicsError, match="section 'sideways' is not in the distribution: row 'blade'"):
+    with pytest.raises(MechanicsError,
+                       match="section 'sideways' is not in the distribution: row 'blade'"):
         nonholonomic_momentum(made, {"sideways": lambda s: {"y": 1}})
     with pytest.raises(MechanicsError, match="no generator 'spin'; there are x, y, turn"):
         nonholonomic_momentum(made, {"spin": lambda s: {"spin": 1}})

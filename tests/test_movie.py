@@ -38,11 +38,14 @@ def frames_of(path):
 @pytest.mark.parametrize("suffix", [".gif", ".webp"])
 def test_pillow_s_pictures_move(suffix, page, tmp_path):
     """Three frames of a run: start, middle, end, each another picture."""
-    path = save_movie(page, tmp_path / f"cart{suffix}", size=SIZE, fps=2.0, speed=duration_of() / 1.0)
+    path = save_movie(page, tmp_path / f"cart{suffix}", size=SIZE, fps=2.0,
+                      speed=duration_of() / 1.0)
     image, frames = frames_of(path)
     assert image.size == SIZE and len(frames) == 3 and image.info["loop"] == 0
     for a, b in ((0, 1), (1, 2), (0, 2)):
-        assert (np.abs(frames[a] - frames[b]).max(axis=-1) > 40).sum() > 50, f"frames {a} and {b} are the same picture"
+        assert (np.abs(frames[a] - frames[b]).max(axis=-1) > 40).sum() > 50, (
+            f"frames {a} and {b} are the same picture"
+        )
     assert os.listdir(tmp_path) == [f"cart{suffix}"]
 
 
@@ -57,8 +60,8 @@ def duration_of() -> float:
 def test_ffmpeg_s_picture_moves(page, tmp_path):
     """Taken apart again by ffmpeg itself."""
     path = save_movie(page, tmp_path / "cart.mp4", size=SIZE, fps=2.0, speed=duration_of() / 1.0)
-    subprocess.run(["ffmpeg", "-loglevel", "error", "-i", path, str(tmp_path / "%d.png")], check=True,
-                   stdin=subprocess.DEVNULL)
+    subprocess.run(["ffmpeg", "-loglevel", "error", "-i", path, str(tmp_path / "%d.png")],
+                   check=True, stdin=subprocess.DEVNULL)
     stills = sorted(tmp_path.glob("*.png"))
     pictures = [np.asarray(Image.open(still).convert("RGB")).astype(int) for still in stills]
     assert len(pictures) == 3 and {picture.shape for picture in pictures} == {(160, 240, 3)}
@@ -80,11 +83,13 @@ def test_what_is_missing_is_named(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(movie, "find_chromium", lambda: None)
     for out in ("a.gif", "a.webp", "a.mp4"):
-        result = CliRunner().invoke(cli.main, ["run", "differential_drive", "--duration", "1e6", f"--{out[2:]}", out])
+        result = CliRunner().invoke(cli.main, ["run", "differential_drive", "--duration", "1e6",
+                                               f"--{out[2:]}", out])
         assert result.exit_code == 2 and "apt install chromium" in " ".join(result.stderr.split())
     monkeypatch.setattr(movie, "find_chromium", lambda: "chromium")
     monkeypatch.setattr(movie.shutil, "which", lambda name: None)
-    with pytest.raises(NhmechError, match="a.mp4 needs ffmpeg on PATH, for example: apt install ffmpeg"):
+    with pytest.raises(NhmechError,
+                       match="a.mp4 needs ffmpeg on PATH, for example: apt install ffmpeg"):
         save_movie(tmp_path / "page.html", tmp_path / "a.mp4")
     with pytest.raises(NhmechError, match="must end in one of .gif, .webp, .mp4"):
         save_movie(tmp_path / "page.html", tmp_path / "a.avi")
@@ -115,6 +120,11 @@ def test_the_commands_draw(tmp_path, monkeypatch):
     result = CliRunner().invoke(cli.main, words)
     assert result.exit_code == 0 and "movie    run.gif" in result.output
     assert frames_of("run.gif")[0].n_frames >= 2
-    result = CliRunner().invoke(cli.main, ["view", "run.npz", "--webp", "again.webp", "--speed", "2"])
-    assert result.exit_code == 0 and "movie    again.webp" in result.output and "html" not in result.output
+    result = CliRunner().invoke(cli.main,
+                                ["view", "run.npz", "--webp", "again.webp", "--speed", "2"])
+    assert (
+        result.exit_code == 0
+        and "movie    again.webp" in result.output
+        and "html" not in result.output
+    )
     assert sorted(os.listdir(tmp_path)) == ["again.webp", "run.gif", "run.npz"]

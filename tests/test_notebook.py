@@ -29,7 +29,8 @@ def executed(tmp_path_factory):
 
 
 def outputs(book, kind):
-    return [output["data"][kind] for cell in book.cells if cell.cell_type == "code" for output in cell.outputs
+    return [output["data"][kind] for cell in book.cells if cell.cell_type == "code"
+            for output in cell.outputs
             if output.output_type in ("display_data", "execute_result") and kind in output["data"]]
 
 
@@ -40,14 +41,23 @@ def test_it_is_stored_without_outputs():
 
 
 def test_it_runs_and_displays(executed):
-    """The run in a frame, four figures, the verdict and the errors in words, and a report on disk."""
+    """The run in a frame, four figures, the verdict and the errors in words, and a report on
+    disk."""
     book, folder = executed
     frames = [page for page in outputs(book, "text/html") if page.startswith("<iframe")]
-    assert len(frames) == 1 and "<!DOCTYPE html>" in unescape(frames[0]) and 'height="460"' in frames[0]
+    assert (
+        len(frames) == 1
+        and "<!DOCTYPE html>" in unescape(frames[0])
+        and 'height="460"' in frames[0]
+    )
     assert len(outputs(book, "image/png")) == 4
     said = "".join(output.text for cell in book.cells if cell.cell_type == "code"
                    for output in cell.outputs if output.output_type == "stream")
-    assert "ideal rolling was valid from t = 0 to 12 s" in said and "lateral error" in said and "mm RMS" in said
+    assert (
+        "ideal rolling was valid from t = 0 to 12 s" in said
+        and "lateral error" in said
+        and "mm RMS" in said
+    )
     assert (folder / "first_run.html").read_text().startswith("<!DOCTYPE html>")
 
 
@@ -59,7 +69,9 @@ def test_a_textbook_system_shows_itself_too():
     simulator.reset(q=np.asarray(example.start["q"], dtype=float), xi=example.start["xi"])
     shown = show(example, simulator.run(0.1), height=300)
     frame = shown._repr_html_()
-    assert frame.count('"') == 10 and unescape(frame).count("<iframe") == 1, "quotes inside the page are escaped"
+    assert frame.count('"') == 10 and unescape(frame).count("<iframe") == 1, (
+        "quotes inside the page are escaped"
+    )
     assert "Falling disc" in frame or "falling_disc" in frame
     with pytest.raises(nhmech.NhmechError, match="positive number of pixels"):
         show(example, simulator.run(0.1), height=0)

@@ -1,7 +1,8 @@
-"""Size of the generated equations: arithmetic instructions of one evaluation (q, xi, u, theta) -> (dq, dxi).
+"""Size of the generated equations: arithmetic instructions of one evaluation (q, xi, u, theta) ->
+(dq, dxi).
 
-Constants, inputs and outputs do not count. The baseline may only shrink: a count above it is a regression,
-one well below it means that the baseline should follow.
+Constants, inputs and outputs do not count. The baseline may only shrink: a count above it is a
+regression, one well below it means that the baseline should follow.
 """
 
 import json
@@ -15,8 +16,8 @@ import nhmech
 from nhmech.mechanics.gibbs_appell import gibbs_appell
 
 BASELINE = json.loads((Path(__file__).parent / "operation_counts.json").read_text())
-LIMITS = {"differential_drive": 60, "carriage": 60, "disc": 180, "mecanum": 220, "pendulum": 250, "ackermann_car": 400,
-          "trailers": 700, "bicycle": 2000}
+LIMITS = {"differential_drive": 60, "carriage": 60, "disc": 180, "mecanum": 220, "pendulum": 250,
+          "ackermann_car": 400, "trailers": 700, "bicycle": 2000}
 FREE = (ca.OP_CONST, ca.OP_INPUT, ca.OP_OUTPUT)
 
 
@@ -48,6 +49,8 @@ def test_reduced_equations_are_the_full_ones_on_the_manifold(name):
     rng = np.random.default_rng(5)
     for q in vehicle.constrained.samples[:6]:
         xi, u = rng.normal(size=len(vehicle.speeds)), rng.normal(size=len(vehicle.driven))
-        for a, b in zip(full.drift(0.0, q, xi, u, vehicle.theta), reduced.drift(0.0, q, xi, u, vehicle.theta)):
+        for a, b in zip(full.drift(0.0, q, xi, u, vehicle.theta),
+                        reduced.drift(0.0, q, xi, u, vehicle.theta)):
             a, b = a.full(), b.full()
-            np.testing.assert_allclose(b, a, rtol=0, atol=1e-12 * max(1.0, np.abs(a).max(initial=0.0)))
+            np.testing.assert_allclose(b, a, rtol=0,
+                                       atol=1e-12 * max(1.0, np.abs(a).max(initial=0.0)))

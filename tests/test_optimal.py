@@ -18,19 +18,22 @@ from nhmech.control.path_library import make_path
 EXAMPLES = Path(__file__).resolve().parent.parent / "examples"
 
 
-# -- dynamics ----------------------------------------------------------------------------------------------------------
-@pytest.mark.parametrize("name", ["differential_drive", "ackermann_car", "pendulum", "bicycle", "omni"])
+# -- dynamics --------------------------------------------------------------------------------------
+@pytest.mark.parametrize("name",
+                         ["differential_drive", "ackermann_car", "pendulum", "bicycle", "omni"])
 def test_the_rate_is_that_of_drift_and_the_step_that_of_the_simulator(name):
     vehicle, rng = shipped(name), np.random.default_rng(0)
     f = nhmech.dynamics(vehicle)
     assert f.nx == len(f.names) and f.nu == len(vehicle.driven)
     efforts = rng.normal(size=f.nu)
     simulator = nhmech.Simulator(vehicle, lambda t, state: efforts, dt=1e-3)
-    state = simulator.reset(pose=(1.0, -2.0, 0.7), xi={"forward_speed": 0.4 if name != "bicycle" else 4.0})
+    state = simulator.reset(pose=(1.0, -2.0, 0.7),
+                            xi={"forward_speed": 0.4 if name != "bicycle" else 4.0})
     x = f.of(state)
     assert f.pose(x).full().ravel() == pytest.approx(state.pose, abs=1e-12)
     assert np.abs(f.velocity(0.0, x, []).full().ravel() - state.v).max() <= 1e-12
-    q_rate, xi_rate = vehicle.equations().drift(0.0, state.q, state.v[list(vehicle.frame.speeds)], efforts, [])
+    q_rate, xi_rate = vehicle.equations().drift(0.0, state.q, state.v[list(vehicle.frame.speeds)],
+                                                efforts, [])
     rate = f(x, efforts).full().ravel()
     assert (np.abs(rate[:7] - q_rate.full().ravel()[:7]).max() <= 1e-12
             and np.abs(rate[f.flat.nconf:] - xi_rate.full().ravel()).max() <= 1e-10)
@@ -63,10 +66,10 @@ def test_unknown_names_are_told():
         f.speed("x")
 
 
-# -- collocation -------------------------------------------------------------------------------------------------------
+# -- collocation -----------------------------------------------------------------------------------
 def test_least_effort_from_rest_to_rest_is_the_cubic():
-    """Straight ahead by d in T at least int u^2: u = 6 m d (1 - 2 t / T) / T^2, and int u^2 = 12 (m d)^2 / T^3,
-    in the limit of many intervals.
+    """Straight ahead by d in T at least int u^2: u = 6 m d (1 - 2 t / T) / T^2, and int u^2 = 12 (m
+    d)^2 / T^3, in the limit of many intervals.
 
     With u held over each of N intervals the same holds with 12 / (1 - 1 / N^2):
     the least sum of squares with two linear conditions.
@@ -108,10 +111,12 @@ def test_least_time_is_full_effort_one_way_then_the_other():
 
 
 def test_a_turning_plan_is_what_the_simulator_does():
-    """The method's order is 2 d: a coarse plan of a car-like turn replays to 1e-7 m; quaternions stay unit."""
+    """The method's order is 2 d: a coarse plan of a car-like turn replays to 1e-7 m; quaternions
+    stay unit."""
     vehicle = shipped("tricycle")
     problem = Collocation(vehicle, 12, 3.0)
-    f, start = problem.dynamics, nhmech.start_states(vehicle, [(0, 0, 0)], xi={"forward_speed": 0.5})[0]
+    f, start = problem.dynamics, nhmech.start_states(vehicle, [(0, 0, 0)],
+                                                     xi={"forward_speed": 0.5})[0]
     problem.opti.subject_to(problem.x[:, 0] == start)
     problem.opti.subject_to(f.pose(problem.x[:, -1])[:2] == [1.5, 0.3])
     problem.opti.minimize(ca.sumsqr(problem.u))
@@ -134,15 +139,17 @@ def test_what_cannot_be_planned_is_said():
     problem.bounded(problem.x[-2:, :], -1, 1)
     with pytest.raises(SimulationError, match="no plan found: IPOPT says"):
         problem.solve(50)
-    for words in (dict(intervals=0), dict(intervals=2, duration=-1.0), dict(intervals=2, unit=[1.0])):
+    for words in (dict(intervals=0), dict(intervals=2, duration=-1.0),
+                  dict(intervals=2, unit=[1.0])):
         with pytest.raises(SimulationError):
             Collocation(shipped("differential_drive"), **words)
     with pytest.raises(SimulationError, match=r"expected \(5, 11\)"):
         problem.guess(np.zeros((4, 11)))
 
 
-# -- model predictive control ------------------------------------------------------------------------------------------
-@pytest.mark.parametrize("name, size", [("differential_drive", 1.0), ("mecanum", 1.0), ("tricycle", 2.0)])
+# -- model predictive control ----------------------------------------------------------------------
+@pytest.mark.parametrize("name, size",
+                         [("differential_drive", 1.0), ("mecanum", 1.0), ("tricycle", 2.0)])
 def test_mpc_follows_a_figure_eight(name, size):
     """One set of weights; 2 cm lateral RMS is asked of trackers, a millimetre is
     what efforts two lengths ahead give."""
@@ -156,7 +163,8 @@ def test_mpc_follows_a_figure_eight(name, size):
 
 
 def test_mpc_keeps_to_the_limits_and_recovers():
-    """Put down far beside the path: efforts are cut at the limit in the optimisation itself, and it gets back."""
+    """Put down far beside the path: efforts are cut at the limit in the optimisation itself, and it
+    gets back."""
     vehicle = shipped("differential_drive")
     controller = MPC(vehicle, make_path("line", 20.0), speed=0.5)
     controller._most = np.full(2, 0.3)
@@ -168,12 +176,14 @@ def test_mpc_keeps_to_the_limits_and_recovers():
 
 
 def test_mpc_leaves_alone_what_may_take_no_effort():
-    """A tricycle whose front wheel must not be driven while its steering may, put down beside its path at speed."""
+    """A tricycle whose front wheel must not be driven while its steering may, put down beside its
+    path at speed."""
     wheel, steering = "front_wheel_joint", "steering_joint"
 
     def with_efforts(**efforts: float):
         free = shipped("tricycle").description
-        limits = {name: replace(free.limits[name], effort=effort) for name, effort in efforts.items()}
+        limits = {name: replace(free.limits[name], effort=effort) for name,
+                  effort in efforts.items()}
         return replace(shipped("tricycle"), description=replace(free, limits=free.limits | limits))
 
     vehicle = with_efforts(front_wheel_joint=0.0, steering_joint=5.0)
@@ -194,7 +204,8 @@ def test_mpc_stops_at_the_end():
     simulator = nhmech.Simulator(vehicle, controller, dt=5e-3, control_period=0.02)
     simulator.reset(**controller.start)
     run = simulator.run(8.0)
-    assert run.q[-1, 0] == pytest.approx(1.0, abs=0.02) and abs(run.column("forward_speed")[-1]) <= 0.01
+    assert run.q[-1, 0] == pytest.approx(1.0,
+                                         abs=0.02) and abs(run.column("forward_speed")[-1]) <= 0.01
 
 
 def test_mpc_refuses():
@@ -206,14 +217,16 @@ def test_mpc_refuses():
         MPC(shipped("sled"), path)
 
 
-# -- identification ----------------------------------------------------------------------------------------------------
+# -- identification --------------------------------------------------------------------------------
 @pytest.mark.skipif(not EXAMPLES.is_dir(), reason="the examples are in the repository only")
 def test_estimates_scatter_as_their_sigma_says(monkeypatch):
-    """Three runs: within 3.5 sigma of the truth each, and not all far nearer than sigma; residuals are the noise."""
+    """Three runs: within 3.5 sigma of the truth each, and not all far nearer than sigma; residuals
+    are the noise."""
     monkeypatch.syspath_prepend(str(EXAMPLES))
     import identify
 
-    vehicle = shipped("differential_drive").with_parameters(dict(zip(identify.UNKNOWN, identify.GUESS)),
+    vehicle = shipped("differential_drive").with_parameters(dict(zip(identify.UNKNOWN,
+                                                                     identify.GUESS)),
                                                             symbolic=identify.UNKNOWN)
     off = []
     for seed in range(3):

@@ -1,5 +1,5 @@
-"""What is drawn on top of a vehicle: rotation centre, forces in their cones, reference path, ghosts;
-in recordings and live."""
+"""What is drawn on top of a vehicle: rotation centre, forces in their cones, reference path,
+ghosts; in recordings and live."""
 
 from __future__ import annotations
 
@@ -38,7 +38,8 @@ def drawn(vehicle, q, v=None) -> dict:
 
 @pytest.mark.parametrize("steer", [0.4, -0.3])
 def test_lines_lie_on_the_axles_of_a_car(steer):
-    """Each ends at the mark, starts at its wheel's contact, and is at right angles to the wheel's way."""
+    """Each ends at the mark, starts at its wheel's contact, and is at right angles to the wheel's
+    way."""
     car = shipped("ackermann_car")
     q = car.configuration((0.4, -0.1, 0.8), {STEER: steer})
     found = drawn(car, q)
@@ -69,7 +70,8 @@ def test_where_it_turns_now(name):
         assert drawn(vehicle, q)[f"{PATH}/mark"] is None, "at rest"
     mark = drawn(vehicle, q, v)[f"{PATH}/mark"][:3, 3]
     c, s = np.cos(0.5), np.sin(0.5)
-    at_mark = np.array([[c, -s], [s, c]]) @ v[:2] + v[5] * np.array([-(mark[1] - q[1]), mark[0] - q[0]])
+    at_mark = np.array([[c, -s],
+                        [s, c]]) @ v[:2] + v[5] * np.array([-(mark[1] - q[1]), mark[0] - q[0]])
     np.testing.assert_allclose(at_mark, 0, rtol=0, atol=1e-9)
 
 
@@ -78,8 +80,8 @@ def test_names(tmp_path):
         make_overlays(shipped("carriage"), ["shadow"])
     with pytest.raises(NhmechError, match="has no axles"):
         make_overlays(Cart(), ["rotation_centre"])
-    done = CliRunner().invoke(main, ["run", "tricycle", "--duration", "0.1", "--html", str(tmp_path / "a.html"),
-                                     "--overlay", "rotation-centre"])
+    done = CliRunner().invoke(main, ["run", "tricycle", "--duration", "0.1", "--html",
+                                     str(tmp_path / "a.html"), "--overlay", "rotation-centre"])
     assert done.exit_code == 0, done.output
     refused = CliRunner().invoke(main, ["run", "tricycle", "--overlay", "shadow"])
     assert refused.exit_code == 2 and "there are rotation-centre, forces, path" in refused.output
@@ -95,23 +97,28 @@ def purple(picture: np.ndarray) -> int:
 def test_it_comes_and_goes_in_a_recording_and_live(tmp_path):
     car = shipped("ackermann_car")
     poses = np.array([car.configuration(None, {STEER: angle}) for angle in (0.0, 0.0, 0.5, 0.5)])
-    page = save_html(car, SimpleNamespace(t=np.array([0.0, 1.0, 1.1, 2.0]), q=poses), tmp_path / "car.html",
-                     overlays=["rotation_centre"])
+    page = save_html(car, SimpleNamespace(t=np.array([0.0, 1.0, 1.1, 2.0]), q=poses),
+                     tmp_path / "car.html", overlays=["rotation_centre"])
     with Browser(page.as_uri(), (800, 560)) as browser:
         browser.wait_for("nhmech.state.ready")
         seen = []
         for t in (0.5, 1.7, 0.4):
             browser.evaluate(f"nhmech.seek({t}), 0")
             seen.append(purple(pixels(browser.picture())))
-        assert "rotation centre" in browser.evaluate("document.getElementById('legend').textContent")
+        assert "rotation centre" in browser.evaluate(
+            "document.getElementById('legend').textContent"
+        )
     assert seen[1] > 100 and seen[0] < 20 and seen[2] < 20
-    with Viewer(car, overlays=["rotation_centre"]) as viewer, Browser(viewer.url, (800, 560)) as browser:
+    with Viewer(car, overlays=["rotation_centre"]) as viewer, Browser(viewer.url,
+                                                                      (800, 560)) as browser:
         viewer.display(poses[-1])
         assert viewer.wait_for_browser(20)
         browser.wait_for("nhmech.state.ready")
         turning = purple(pixels(browser.picture()))
         viewer.display(poses[0])
-        browser.wait_for(f"!nhmech.viewer.scene_tree.find({PATH.strip('/').split('/') + ['mark']}).object.visible")
+        browser.wait_for(
+            f"!nhmech.viewer.scene_tree.find({PATH.strip('/').split('/') + ['mark']}).object.visible"
+        )
         assert turning > 100 and purple(pixels(browser.picture())) < 20
 
 
@@ -128,36 +135,47 @@ def test_arrows_carry_the_weight_and_stay_in_their_cones_while_friction_lasts():
     assert set(found) == {message["path"] for message in forces.objects(VIEW)}
     lengths = []
     for i, point in enumerate(car.contact_points(q)):
-        shaft, head, cone = (found[f"/overlays/forces/{i}/{part}"] for part in ("shaft", "head", "cone"))
+        shaft, head, cone = (found[f"/overlays/forces/{i}/{part}"] for part in ("shaft", "head",
+                                                                                "cone"))
         np.testing.assert_allclose(shaft[:3, 3], point, rtol=0, atol=1e-12)
         tip = head[:3, 3] + head[:3, 2]
         np.testing.assert_allclose(head[:3, 3], shaft[:3, 3] + shaft[:3, 2], rtol=0, atol=1e-12)
         np.testing.assert_allclose((tip - point)[:2], 0, rtol=0, atol=1e-9)
         lengths.append(tip[2] - point[2])
         np.testing.assert_allclose(cone[:3, 2], [0, 0, lengths[-1]], rtol=0, atol=1e-9)
-        np.testing.assert_allclose(np.linalg.norm(cone[:3, :2], axis=0), 0.8 * lengths[-1], rtol=1e-9)
-    assert np.mean(lengths) == pytest.approx(2 * max(c.mount.wheel.radius for c in car.contacts), rel=1e-9)
+        np.testing.assert_allclose(np.linalg.norm(cone[:3, :2], axis=0), 0.8 * lengths[-1],
+                                   rtol=1e-9)
+    assert np.mean(lengths) == pytest.approx(2 * max(c.mount.wheel.radius for c in car.contacts),
+                                             rel=1e-9)
 
 
 def test_colour_and_number_say_how_much_friction_is_used():
-    """A car at rest across a slope a: the lateral forces sum up to m g sin a, the normals to m g cos a,
-    so that tan a is needed on the whole."""
+    """A car at rest across a slope a: the lateral forces sum up to m g sin a, the normals to m g
+    cos a, so that tan a is needed on the whole."""
     slope = 0.2
     car = shipped("ackermann_car", ground=Ground(normal=(0.0, np.sin(slope), np.cos(slope))))
     moment = Moment(car.configuration(), 0.0, np.zeros(car.model.nv), np.zeros(len(car.driven)))
     colours, weight, n = {}, pin.computeTotalMass(car.model) * 9.81, np.array(car.ground.normal)
     for mu in (0.05, 10.0, np.inf):
         forces, = make_overlays(car, ["forces"], mu=mu)
-        rows, world = forces.rows(moment), [forces._forces(moment).world[wheel] for wheel in car.contact_names]
+        rows, world = (
+            forces.rows(moment),
+            [forces._forces(moment).world[wheel] for wheel in car.contact_names],
+        )
         along = [np.linalg.norm(force - n * (n @ force)) for force in world]
         assert [sum(along), sum(n @ force for force in world)] == pytest.approx(
             [weight * np.sin(slope), weight * np.cos(slope)], rel=1e-9)
         for i, (row, wheel) in enumerate(zip(rows, car.contact_names)):
             of = "" if mu == np.inf else f" of {mu:g}"
-            assert row.text == f"{wheel} needs \N{GREEK SMALL LETTER MU} {along[i] / (n @ world[i]):.2f}{of}"
-            assert set(row.paints) == {f"/overlays/forces/{i}/{part}" for part in ("shaft", "head", "cone")}
+            assert (
+                row.text
+                == f"{wheel} needs \N{GREEK SMALL LETTER MU} {along[i] / (n @ world[i]):.2f}{of}"
+            )
+            assert set(row.paints) == {f"/overlays/forces/{i}/{part}"
+                                       for part in ("shaft", "head", "cone")}
         colours[mu] = [row.colour for row in rows]
-    assert any(red > 0.75 and green < 0.2 for red, green, _ in colours[0.05]), "beyond the friction: red"
+    assert any(red > 0.75 and green < 0.2 for red, green,
+               _ in colours[0.05]), "beyond the friction: red"
     assert all(green > 2 * red for red, green, _ in colours[10.0]), "far from it: green"
     shown = [path for path, pose in forces.at(moment, VIEW).items() if pose is not None]
     assert not any(path.endswith("cone") for path in shown), "a cone, though nobody said what mu is"
@@ -183,7 +201,8 @@ def test_forces_want_speeds_and_inputs():
 
 @pytest.mark.parametrize("normal", [(0, 0, 1), (0.2, -0.1, 1)])
 def test_the_path_lies_on_the_ground(normal):
-    car, path = shipped("differential_drive", ground=Ground(normal=normal, point=(0, 0, 0.4))), make_path("circle", 2.0)
+    car, path = shipped("differential_drive",
+                        ground=Ground(normal=normal, point=(0, 0, 0.4))), make_path("circle", 2.0)
     line, = make_overlays(car, ["path"], path=path)
     message, = line.objects(VIEW)
     attributes = message["object"]["geometries"][0]["data"]["attributes"]
@@ -200,15 +219,18 @@ def test_the_path_lies_on_the_ground(normal):
 
 
 def test_a_run_knows_the_path_to_draw(tmp_path):
-    """By its name alone, from the run itself or from its file; a run that followed none is refused."""
+    """By its name alone, from the run itself or from its file; a run that followed none is
+    refused."""
     car = shipped("differential_drive")
     tracker = PurePursuit(car, make_path("circle", 2.0), speed=0.5)
     run = Simulator(car, tracker, control_period=0.01).run(0.2)
     for known in (run, Trajectory.load(run.save(tmp_path / "run.npz"))):
         line, = make_overlays(car, ["path"], path=followed_path(known))
         np.testing.assert_allclose(line.points, [(*tracker.path.point(s), 0.0)
-                                                 for s in np.linspace(0, tracker.path.length, 200)], rtol=0, atol=1e-8)
-        plain, with_path = (save_html(car, known, tmp_path / "run.html", overlays=names).stat().st_size
+                                                 for s in np.linspace(0, tracker.path.length, 200)],
+                                   rtol=0, atol=1e-8)
+        plain, with_path = (save_html(car, known, tmp_path / "run.html",
+                                      overlays=names).stat().st_size
                             for names in ((), ["path"]))
         assert with_path > plain + 10_000
     with pytest.raises(NhmechError, match="there is no path"):
@@ -228,14 +250,15 @@ def test_a_ghost_is_where_its_run_was():
 @needs_chromium
 @pytest.mark.browser
 def test_a_page_with_everything(tmp_path):
-    """Recorded: the legend's numbers are those of the moment, the arrows in its colours, the ghost beside,
-    the title in the corner. Live: the same numbers."""
+    """Recorded: the legend's numbers are those of the moment, the arrows in its colours, the ghost
+    beside, the title in the corner. Live: the same numbers."""
     car = shipped("differential_drive")
     run = Simulator(car).run(2.0)
     away = SimpleNamespace(t=run.t, q=run.q + np.eye(len(run.q[0]))[1])
     overlays = [*make_overlays(car, ["forces", "path"], mu=0.6, path=make_path("circle", 1.0)),
                 Ghost(car, away, "beside")]
-    page = save_html(car, run, tmp_path / "all.html", overlays=overlays, title="a <named> scene", follow=True)
+    page = save_html(car, run, tmp_path / "all.html", overlays=overlays, title="a <named> scene",
+                     follow=True)
     assert page.stat().st_size < 2.5e6
     with Browser(page.as_uri(), (800, 560)) as browser:
         browser.wait_for("nhmech.state.ready")
@@ -247,9 +270,13 @@ def test_a_page_with_everything(tmp_path):
         for t in (0.2, 1.9):
             browser.evaluate(f"nhmech.seek({t}), 0")
             k = int(np.argmin(np.abs(run.t - round(t * 30) / 30)))
-            wanted = [row.text for row in overlays[0].rows(Moment(run.q[k], run.t[k], run.v[k], run.u[k]))]
-            said = browser.evaluate("[...document.getElementById('rows').children].map(row => row.textContent)")
-            assert [text.rsplit(" ", 3)[0] for text in said] == [text.rsplit(" ", 3)[0] for text in wanted]
+            wanted = [row.text
+                      for row in overlays[0].rows(Moment(run.q[k], run.t[k], run.v[k], run.u[k]))]
+            said = browser.evaluate("[...document.getElementById('rows').children].map(row => "
+                                    "row.textContent)")
+            assert [text.rsplit(" ", 3)[0] for text in said] == [
+                text.rsplit(" ", 3)[0] for text in wanted
+            ]
             numbers = [[float(text.split()[-3]) for text in texts] for texts in (said, wanted)]
             np.testing.assert_allclose(*numbers, rtol=0, atol=0.02)
         y = browser.evaluate("nhmech.viewer.scene_tree.find(['ghosts', 'beside', 'bodies', "
@@ -258,10 +285,14 @@ def test_a_page_with_everything(tmp_path):
         picture = pixels(browser.picture())[40:480, :640]
         green = (picture[..., 1] - picture[..., 0] > 40) & (picture[..., 1] - picture[..., 2] > 30)
         assert np.count_nonzero(green) > 100, "no arrow is seen"
-    with Viewer(car, overlays=overlays, title="live") as viewer, Browser(viewer.url, (800, 560)) as browser:
+    with Viewer(car, overlays=overlays,
+                title="live") as viewer, Browser(viewer.url, (800, 560)) as browser:
         viewer.display(Moment(run.q[-1], run.t[-1], run.v[-1], run.u[-1]))
-        browser.wait_for("document.getElementById('rows') && document.getElementById('rows').children.length == 3")
+        browser.wait_for("document.getElementById('rows') && "
+                         "document.getElementById('rows').children.length == 3")
         assert browser.evaluate("document.getElementById('title').textContent") == "live"
-        colour = browser.evaluate("nhmech.viewer.scene_tree.find(['overlays', 'forces', '0', 'shaft', "
+        colour = browser.evaluate("nhmech.viewer.scene_tree.find(['overlays', 'forces', '0', "
+                                  "'shaft', "
                                   "'<object>']).object.children[0].material.color.toArray()")
-        np.testing.assert_allclose(colour, overlays[0].rows(viewer._newest)[0].colour, rtol=0, atol=1e-6)
+        np.testing.assert_allclose(colour, overlays[0].rows(viewer._newest)[0].colour, rtol=0,
+                                   atol=1e-6)

@@ -7,7 +7,7 @@ import pytest
 import nhmech
 from nhmech.mechanics.gibbs_appell import gibbs_appell
 from nhmech.simulation.state import base_pose
-from nhmech.vehicle.multipliers import saddle
+from nhmech.vehicle.reactions import saddle
 
 
 @pytest.fixture(scope="module")
@@ -41,7 +41,8 @@ def test_a_payload_above_the_axle_adds_to_the_effective_mass(base):
     load, R = 4.0, base.parameters.values["left_wheel_joint.radius"]
     heavy = base.with_parameters({"payload.mass": load})
     q = base.constrained.samples[0]
-    inverse = [R ** 2 / 0.2 * vehicle.equations().drift(0.0, q, [0, 0], [0.1, 0.1], vehicle.theta)[1].full()[0, 0]
+    inverse = [R ** 2 / 0.2 * vehicle.equations().drift(0.0, q, [0, 0], [0.1, 0.1],
+                                                        vehicle.theta)[1].full()[0, 0]
                for vehicle in (base, heavy)]
     assert 1 / inverse[1] - 1 / inverse[0] == pytest.approx(load, rel=1e-9)
 
@@ -71,10 +72,11 @@ def test_rolling_resistance_slows_down_and_does_not_push_back(base):
 
 
 def test_derivatives_by_parameters(base):
-    """d(dxi/dt)/d theta by automatic differentiation against central differences of vehicles with other numbers.
+    """d(dxi/dt)/d theta by automatic differentiation against central differences of vehicles with
+    other numbers.
 
-    At the same q, which is on the manifold of the first only: a frozen attitude would be that of each vehicle,
-    so the full equations are compared.
+    At the same q, which is on the manifold of the first only: a frozen attitude would be that of
+    each vehicle, so the full equations are compared.
     """
     names = ("left_wheel_joint.radius", "base_link.com_x", "base_link.Izz", "payload.mass")
     base = base.with_parameters({"payload.mass": 0.5})
@@ -88,18 +90,28 @@ def test_derivatives_by_parameters(base):
     exact = ca.Function("J", [theta], [ca.jacobian(rate, theta)])(symbolic.theta).full()
     for k, name in enumerate(names):
         h = 1e-6
-        sides = [gibbs_appell(base.with_parameters({name: base.parameters.values[name] + s * h}).constrained,
-                              base.speeds) for s in (1, -1)]
+        sides = [
+            gibbs_appell(
+                base.with_parameters({name: base.parameters.values[name] + s * h}).constrained,
+                base.speeds,
+            )
+            for s in (1, -1)
+        ]
         plus, minus = (e.drift(0.0, q, xi, u, [])[1].full().ravel() for e in sides)
         np.testing.assert_allclose(exact[:, k], (plus - minus) / (2 * h), rtol=2e-6, atol=1e-6)
 
 
-@pytest.mark.parametrize("number", [np.float32, np.float64, np.int64, np.array], ids=lambda kind: kind.__name__)
-@pytest.mark.parametrize("name", ["payload.mass", "base_link.mass", "base_link.Izz", "left_wheel_joint.rotor_inertia"])
+@pytest.mark.parametrize("number", [np.float32, np.float64, np.int64, np.array],
+                         ids=lambda kind: kind.__name__)
+@pytest.mark.parametrize("name", ["payload.mass", "base_link.mass", "base_link.Izz",
+                                  "left_wheel_joint.rotor_inertia"])
 def test_numbers_of_numpy_are_numbers(base, name, number):
     """As they come out of its arrays: the same vehicle as from Python's."""
     given, plain = (base.with_parameters({name: value}) for value in (number(2), 2.0))
-    assert given.parameters.values == plain.parameters.values and type(given.parameters.values[name]) is float
+    assert (
+        given.parameters.values == plain.parameters.values
+        and type(given.parameters.values[name]) is float
+    )
     xi, u = np.array([1.0, -2.0]), np.array([0.1, 0.2])
     for found, expected in zip(accelerations(given, xi, u), accelerations(plain, xi, u)):
         assert np.array_equal(found, expected)
@@ -117,14 +129,16 @@ def test_unknown_names_and_bad_numbers_are_refused(base):
         base.with_parameters(symbolic=["wheel"])
     for changes, words in (({"left_wheel.mass": -1.0}, "left_wheel.mass.*negative"),
                            ({"base_link.Izz": -1.0}, "base_link.*none that a body"),
-                           ({"left_wheel_joint.radius": -0.08}, "left_wheel_joint.radius.*no length")):
+                           ({"left_wheel_joint.radius": -0.08},
+                            "left_wheel_joint.radius.*no length")):
         with pytest.raises(nhmech.ModelError, match=words):
             base.with_parameters(changes)
 
 
 @pytest.mark.parametrize("side", [1, -1])
 def test_a_follower_at_its_limit_stops_the_leader(side):
-    """The inner front wheel turns more: where it is the follower, the leader may go less far than its own limit."""
+    """The inner front wheel turns more: where it is the follower, the leader may go less far than
+    its own limit."""
     car = nhmech.load(nhmech.urdf_path("ackermann_car"))
     leader, follower = "front_left_steering_joint", "front_right_steering_joint"
     own, drawn = car.description.limits, car.limits
@@ -132,11 +146,13 @@ def test_a_follower_at_its_limit_stops_the_leader(side):
     q = car.configuration(joints={leader: end})
     turned = car.joint_positions(q)[follower]
     limit = own[follower].upper if side > 0 else own[follower].lower
-    if side > 0:            # turning left, the left wheel is the inner one and meets its own limit first
+    # turning left, the left wheel is the inner one and meets its own limit first
+    if side > 0:
         assert end == own[leader].upper and turned < limit
     else:
         assert end > own[leader].lower and turned == pytest.approx(limit, abs=1e-9)
-    simulator = nhmech.Simulator(car, lambda t, state: nhmech.JointPosition({leader: side * 1.5}), dt=5e-3)
+    simulator = nhmech.Simulator(car, lambda t, state: nhmech.JointPosition({leader: side * 1.5}),
+                                 dt=5e-3)
     state = simulator.reset()
     for _ in range(600):
         state = simulator.step()
@@ -150,9 +166,15 @@ def test_remarks_about_what_was_built():
     assert not any("roller" in notice for notice in mecanum.notices)
     names = [f"{end}_{side}_wheel_joint" for end in ("front", "rear") for side in ("left", "right")]
     alike = nhmech.load(nhmech.urdf_path("mecanum"),
-                        wheels=[nhmech.Wheel(name, "mecanum", 0.1, roller_angle=0.7) for name in names])
+                        wheels=[nhmech.Wheel(name, "mecanum", 0.1,
+                                             roller_angle=0.7) for name in names])
     assert any("determine 2 of the base's 3 motions" in notice for notice in alike.notices)
-    uneven = nhmech.load(nhmech.urdf_path("skid_steer"),
-                         wheels=[nhmech.Wheel(w.joint, "disc", w.radius + (0.002 if "front" in w.joint else 0.0))
-                                 for w in nhmech.load(nhmech.urdf_path("skid_steer")).description.wheels], skid=1.2)
+    uneven = nhmech.load(
+        nhmech.urdf_path("skid_steer"),
+        wheels=[
+            nhmech.Wheel(w.joint, "disc", w.radius + (0.002 if "front" in w.joint else 0.0))
+            for w in nhmech.load(nhmech.urdf_path("skid_steer")).description.wheels
+        ],
+        skid=1.2,
+    )
     assert any("mm" in notice and "common plane" in notice for notice in uneven.notices)

@@ -9,7 +9,15 @@ from scipy.special import gamma
 from nhmech import ModelError
 from nhmech.control.arcs import Arcs
 from nhmech.control.dubins import dubins, words
-from nhmech.control.path_library import PATHS, Parametric, circle, lane_change, line, make_path, spline
+from nhmech.control.path_library import (
+    PATHS,
+    Parametric,
+    circle,
+    lane_change,
+    line,
+    make_path,
+    spline,
+)
 
 GATES = [(0.0, 0.0), (2.0, 1.0), (3.0, -1.0), (5.0, 0.5), (4.0, 3.0)]
 ALL = {name: make_path(name, 1.3) for name in PATHS} | {
@@ -17,13 +25,15 @@ ALL = {name: make_path(name, 1.3) for name in PATHS} | {
     "placed": make_path("figure8", 2.0).placed(1.0, -2.0, 2.5),
     "right circle": circle(0.7, left=False),
 }
-JOINTS = {"dubins": np.cumsum([length for _, length in make_path("dubins", 1.3).arcs])}      # where curvature jumps
+# where curvature jumps
+JOINTS = {"dubins": np.cumsum([length for _, length in make_path("dubins", 1.3).arcs])}
 # differences of eighth order
 CENTRAL = np.array([4 / 5, -1 / 5, 4 / 105, -1 / 280])
 
 
 def slope(function, s, h):
-    return sum(c * (function(s + (i + 1) * h) - function(s - (i + 1) * h)) for i, c in enumerate(CENTRAL)) / h
+    return sum(c * (function(s + (i + 1) * h) - function(s - (i + 1) * h)) for i,
+               c in enumerate(CENTRAL)) / h
 
 
 def inner_points(name, count=200, seed=3):
@@ -49,7 +59,8 @@ def test_arc_length_heading_and_curvature(name):
     tangent = slope(path.point, s, h)
     assert len(s) > 100
     assert np.abs(np.hypot(*tangent.T) - 1).max() <= 1e-9
-    assert np.abs(tangent - np.stack([np.cos(path.heading(s)), np.sin(path.heading(s))], axis=-1)).max() <= 1e-9
+    assert np.abs(tangent - np.stack([np.cos(path.heading(s)), np.sin(path.heading(s))],
+                                     axis=-1)).max() <= 1e-9
     assert np.abs(slope(path.heading, s, h) - path.curvature(s)).max() <= 1e-8
 
 
@@ -60,17 +71,20 @@ def test_one_s_is_many(name):
     s = np.linspace(0.05, 0.95, 7) * path.length
     assert np.allclose(path.point(s), [path.point(float(x)) for x in s], rtol=0, atol=1e-13)
     if path.closed:
-        assert np.allclose(path.point(s + path.length), path.point(s), rtol=0, atol=1e-12 * path.length)
-        assert np.allclose(np.exp(1j * path.heading(s + 3 * path.length)), np.exp(1j * path.heading(s)),
-                           rtol=0, atol=1e-11)
+        assert np.allclose(path.point(s + path.length), path.point(s), rtol=0,
+                           atol=1e-12 * path.length)
+        assert np.allclose(np.exp(1j * path.heading(s + 3 * path.length)),
+                           np.exp(1j * path.heading(s)), rtol=0, atol=1e-11)
         seam = slope(path.heading, np.array([path.length]), 1e-3)
-        assert np.allclose(seam, path.curvature(0.0), rtol=0, atol=1e-3)                  # no jump of 2 pi
+        # no jump of 2 pi
+        assert np.allclose(seam, path.curvature(0.0), rtol=0, atol=1e-3)
     else:
         x, y, heading = path.end()
-        assert np.allclose(path.point(path.length + 2.0), (x + 2 * np.cos(heading), y + 2 * np.sin(heading)),
-                           rtol=0, atol=1e-12)
+        assert np.allclose(path.point(path.length + 2.0),
+                           (x + 2 * np.cos(heading), y + 2 * np.sin(heading)), rtol=0, atol=1e-12)
         x, y, heading = path.start()
-        assert np.allclose(path.point(-2.0), (x - 2 * np.cos(heading), y - 2 * np.sin(heading)), rtol=0, atol=1e-12)
+        assert np.allclose(path.point(-2.0), (x - 2 * np.cos(heading), y - 2 * np.sin(heading)),
+                           rtol=0, atol=1e-12)
         assert path.curvature(path.length + 0.1) == path.curvature(-0.1) == 0
 
 
@@ -97,7 +111,8 @@ def test_nearest(name):
 
 @pytest.mark.parametrize("side", [-0.1, -0.01, 0.01, 0.1])
 def test_entry_at_a_crossing_is_on_the_branch_that_runs_its_way(side):
-    """Beside the crossing of a lemniscate, at right angles, the nearest point is on the other branch."""
+    """Beside the crossing of a lemniscate, at right angles, the nearest point is on the other
+    branch."""
     path = ALL["placed"]
     s = np.array([0.0, path.length / 2, path.length / 2 - 0.05])
     heading = path.heading(s)
@@ -108,7 +123,8 @@ def test_entry_at_a_crossing_is_on_the_branch_that_runs_its_way(side):
     for looks in (heading, heading + 0.5, heading - 0.5 + 2 * np.pi):
         found = path.entry(points, looks, 0.5)
         assert np.abs(np.remainder(found - s + 1.0, path.length) - 1.0).max() <= 1e-9
-        assert [float(path.entry(p, h, 0.5)) for p, h in zip(points, looks)] == pytest.approx(list(found), abs=1e-9)
+        assert [float(path.entry(p, h, 0.5)) for p,
+                h in zip(points, looks)] == pytest.approx(list(found), abs=1e-9)
     with pytest.raises(ModelError, match="heading"):
         path.entry(points[0], np.nan, 0.5)
 
@@ -117,12 +133,15 @@ def test_nearest_stays_on_an_open_path():
     path = lane_change(4.0, 1.0, before=1.0, after=2.0)
     beyond = np.array([(-3.0, 0.5), (20.0, 1.0)])
     assert path.nearest(beyond) == pytest.approx([0.0, path.length], abs=1e-12)
-    assert path.nearest(beyond, near=np.array([0.5, 6.0])) == pytest.approx([0.0, path.length], abs=1e-12)
-    assert path.nearest(beyond[0], near=0.5) == 0.0 and path.nearest(beyond[1], near=6.0) == path.length
+    assert path.nearest(beyond,
+                        near=np.array([0.5, 6.0])) == pytest.approx([0.0, path.length], abs=1e-12)
+    assert path.nearest(beyond[0],
+                        near=0.5) == 0.0 and path.nearest(beyond[1], near=6.0) == path.length
 
 
 def test_figure_eight_closed_forms():
-    """Lemniscate of half-width a: length Gamma(1/4)^2 a / sqrt(2 pi), crossing at right angles, curvature 3 r / a^2."""
+    """Lemniscate of half-width a: length Gamma(1/4)^2 a / sqrt(2 pi), crossing at right angles,
+    curvature 3 r / a^2."""
     a = 2.7
     path = make_path("figure8", a)
     assert path.length == pytest.approx(gamma(0.25) ** 2 * a / sqrt(2 * pi), rel=1e-13)
@@ -131,7 +150,8 @@ def test_figure_eight_closed_forms():
     assert np.abs((x * x + y * y) ** 2 - a * a * (x * x - y * y)).max() <= 1e-12 * a ** 4
     assert np.allclose(np.abs(path.curvature(s)), 3 * np.hypot(x, y) / a ** 2, rtol=0, atol=1e-12)
     assert np.allclose(path.point(path.length / 4), (a, 0), rtol=0, atol=1e-12)
-    assert float(path.heading(path.length / 2) - path.heading(0.0)) == pytest.approx(-3 * pi / 2, abs=1e-12)
+    assert float(path.heading(path.length / 2) - path.heading(0.0)) == pytest.approx(-3 * pi / 2,
+                                                                                     abs=1e-12)
 
 
 def test_length_of_a_known_curve():
@@ -172,10 +192,12 @@ def length_of(start, end, radius=1.0):
     ((0, 0, 0), (5, 0, 0), 1.0, 5.0),                                               # straight
     ((0, 0, 0), (0, 2, pi), 1.0, pi),                                               # half a circle
     ((0, 0, 0), (0, 6, pi), 1.5, 1.5 * pi + 3),                                     # LSL
-    ((0, 0, 0), (0, 0, pi), 1.0, 7 * pi / 3),                                       # turning round: three arcs
+    # turning round: three arcs
+    ((0, 0, 0), (0, 0, pi), 1.0, 7 * pi / 3),
     ((1, 2, pi / 2), (1, 2, -pi / 2), 2.0, 14 * pi / 3),
     ((0, 0, 0), (2, 2, pi / 2), 2.0, pi),                                           # a quarter
-    ((0, 0, 0), (2, 2, 0), 1.0, pi),                                                # a quarter left, a quarter right
+    # a quarter left, a quarter right
+    ((0, 0, 0), (2, 2, 0), 1.0, pi),
     ((0, 0, 0), (0, 4, 0), 1.0, 2 * pi),                                            # two halves
 ])
 def test_dubins_closed_forms(start, end, radius, length):
@@ -193,20 +215,22 @@ def test_dubins_words_end_exactly_and_the_shortest_is_taken():
         found = words(np.hypot(*D) / r, a[2] - course, b[2] - course)
         assert {"LSL", "RSR"} <= set(found)
         for word, parts in found.items():
-            arcs = Arcs([({"L": 1 / r, "S": 0, "R": -1 / r}[letter], part * r) for letter, part in zip(word, parts)],
+            arcs = Arcs([({"L": 1 / r, "S": 0, "R": -1 / r}[letter], part * r) for letter,
+                         part in zip(word, parts)],
                         tuple(a))
             x, y, heading = arcs.end()
             assert np.abs([x - b[0], y - b[1], np.sin((heading - b[2]) / 2)]).max() <= 1e-9
             assert shortest.length <= arcs.length + 1e-12
             if arcs.length == pytest.approx(shortest.length, rel=1e-12):
                 seen.add(word)
-        assert np.abs(shortest.curvature(np.linspace(0, shortest.length, 50))).max() <= 1 / r + 1e-12
+        assert np.abs(shortest.curvature(np.linspace(0, shortest.length,
+                                                     50))).max() <= 1 / r + 1e-12
     assert seen == {"LSL", "RSR", "LSR", "RSL", "LRL", "RLR"}
 
 
 def test_dubins_lengths_are_those_of_shortest_paths():
-    """No detour over a third pose is shorter, and the way back with both headings reversed is as long: formulas that
-    miss a path do not pass."""
+    """No detour over a third pose is shorter, and the way back with both headings reversed is as
+    long: formulas that miss a path do not pass."""
     rng = np.random.default_rng(12)
     for _ in range(400):
         a, b, c = (tuple(np.append(rng.uniform(-2, 2, 2), rng.uniform(-pi, pi))) for _ in range(3))

@@ -9,12 +9,22 @@ from scipy.integrate import solve_ivp
 
 import nhmech
 from nhmech.analysis.linearise import linearise
-from nhmech.simulation.flat import FlatState
 from nhmech.simulation.integrators import projection_function, rate_function
-from nhmech.vehicle.multipliers import reactions
+from nhmech.simulation.state_vector import FlatState
+from nhmech.vehicle.reactions import reactions
 
 LEFT, RIGHT = "left_wheel_joint", "right_wheel_joint"
-G, M, R, BODY, W, L, J_W, J_PSI, J_PHI = 9.81, 0.03, 0.04, 0.6, 0.14, 0.072, 2.4e-5, 0.0010368, 0.00106
+G, M, R, BODY, W, L, J_W, J_PSI, J_PHI = (
+    9.81,
+    0.03,
+    0.04,
+    0.6,
+    0.14,
+    0.072,
+    2.4e-5,
+    0.0010368,
+    0.00106,
+)
 J_DIAMETRAL = 1.2e-5
 
 
@@ -22,25 +32,28 @@ def mechanical(diametral: float) -> tuple[np.ndarray, np.ndarray, float]:
     """(theta'', psi'') per psi, and per unit torque on each wheel, and yaw'' per unit of
     half the difference of the torques.
 
-    theta is the mean absolute angle of the wheels, psi the pitch of the body: E (theta'', psi'') = (2 tau,
-    M g L psi - 2 tau). Y. Yamamoto, NXTway-GS, with the motors left out, which has no `diametral` moment
-    of inertia of the wheels [kg m^2].
+    theta is the mean absolute angle of the wheels, psi the pitch of the body: E (theta'', psi'') =
+    (2 tau, M g L psi - 2 tau). Y. Yamamoto, NXTway-GS, with the motors left out, which has no
+    `diametral` moment of inertia of the wheels [kg m^2].
     """
     coupling = BODY * L * R
     E = np.array([[(2 * M + BODY) * R ** 2 + 2 * J_W, coupling], [coupling, BODY * L ** 2 + J_PSI]])
     about_vertical = M * W ** 2 / 2 + J_PHI + W ** 2 / (2 * R ** 2) * J_W + 2 * diametral
-    return np.linalg.solve(E, [0, BODY * G * L]), np.linalg.solve(E, [2, -2]), W / R / about_vertical
+    return np.linalg.solve(E,
+                           [0, BODY * G * L]), np.linalg.solve(E, [2, -2]), W / R / about_vertical
 
 
 @pytest.mark.parametrize("diametral", [J_DIAMETRAL, 0.0])
 def test_linear_model_about_upright(vehicle, diametral):
     """Rates of the wheels are relative to the body: theta' = wheel' + psi'."""
     pendulum = vehicle("pendulum")
-    pendulum = pendulum.with_parameters({f"{side}_wheel.{entry}": diametral for side in ("left", "right")
+    pendulum = pendulum.with_parameters({f"{side}_wheel.{entry}": diametral
+                                         for side in ("left", "right")
                                          for entry in ("Ixx", "Izz")})
     linear = linearise(pendulum, pendulum.configuration(), np.zeros(3))
     assert np.abs(linear.drift).max() < 1e-12
-    assert linear.inputs == (LEFT, RIGHT) and set(linear.names) == {"pitch", LEFT, RIGHT, "pitch_rate"}
+    assert linear.inputs == (LEFT,
+                             RIGHT) and set(linear.names) == {"pitch", LEFT, RIGHT, "pitch_rate"}
     by = {name: i for i, name in enumerate(linear.names)}
     dpsi, dtorque, dyaw = mechanical(diametral)
     for found, wanted in ((linear.A[:, by["pitch"]], dpsi), (linear.B @ [1, 1], dtorque)):
@@ -51,7 +64,8 @@ def test_linear_model_about_upright(vehicle, diametral):
     assert R / W * (apart[by[RIGHT]] - apart[by[LEFT]]) == pytest.approx(dyaw, rel=1e-10)
     assert apart[by["pitch_rate"]] == pytest.approx(0, abs=1e-10 * dyaw)
     unstable = np.sqrt(dpsi[1])
-    np.testing.assert_allclose(np.sort(linear.eigenvalues.real), [-unstable, 0, 0, unstable], rtol=1e-10, atol=1e-10)
+    np.testing.assert_allclose(np.sort(linear.eigenvalues.real), [-unstable, 0, 0, unstable],
+                               rtol=1e-10, atol=1e-10)
 
 
 def test_linear_model_of_the_reference_case(case):
@@ -83,7 +97,8 @@ def readings(x: np.ndarray, q: np.ndarray, v: np.ndarray) -> list[float]:
     return [q[0], q[1], heading, pitch, forward, turn, v[4], *x[7:9]]
 
 
-STATE = ("x", "y", "yaw", "pitch", "v", "yaw_rate", "pitch_rate", "wheel_left_rel", "wheel_right_rel")
+STATE = ("x", "y", "yaw", "pitch", "v", "yaw_rate", "pitch_rate", "wheel_left_rel",
+         "wheel_right_rel")
 
 
 def test_equations_of_motion_along_the_reference_case(vehicle, case):
@@ -93,19 +108,21 @@ def test_equations_of_motion_along_the_reference_case(vehicle, case):
     simulator = nhmech.Simulator(pendulum)
     started(simulator, reference["initial_state"]["nonlinear"])
     flat = FlatState(pendulum.algebroid, 3)
-    rhs, project = rate_function(pendulum.equations(), flat), projection_function(pendulum.equations(), flat)
+    rhs, project = rate_function(pendulum.equations(),
+                                 flat), projection_function(pendulum.equations(), flat)
     start = flat.flatten(simulator.state.q, np.array(simulator.state.xi))
-    solution = solve_ivp(lambda t, x: rhs(t, x, torques(t), []).full().ravel(), (0, samples[-1]["t"]), start,
+    solution = solve_ivp(lambda t, x: rhs(t, x, torques(t), []).full().ravel(),
+                         (0, samples[-1]["t"]), start,
                          method="DOP853", t_eval=[s["t"] for s in samples], rtol=1e-12, atol=1e-13)
     assert solution.success
     for sample, x in zip(samples, solution.y.T):
         x, q, v, _ = (part.full().ravel() for part in project(sample["t"], x, []))
-        np.testing.assert_allclose(readings(x, q, v), [sample[name] for name in STATE], rtol=0, atol=tolerance["state"],
-                                   err_msg=f"t = {sample['t']}")
+        np.testing.assert_allclose(readings(x, q, v), [sample[name] for name in STATE], rtol=0,
+                                   atol=tolerance["state"], err_msg=f"t = {sample['t']}")
         ground = reactions(pendulum, sample["t"], q, v, torques(sample["t"]))
         by = ground.components
-        found = [by[LEFT]["normal"], by[RIGHT]["normal"], by[LEFT]["longitudinal"], by[RIGHT]["longitudinal"],
-                 by[LEFT]["lateral"] + by[RIGHT]["lateral"]]
+        found = [by[LEFT]["normal"], by[RIGHT]["normal"], by[LEFT]["longitudinal"],
+                 by[RIGHT]["longitudinal"], by[LEFT]["lateral"] + by[RIGHT]["lateral"]]
         wanted = [sample[f"{name}"] for name in ("normal_left", "normal_right", "longitudinal_left",
                                                  "longitudinal_right", "lateral_total")]
         np.testing.assert_allclose(found, wanted, rtol=0, atol=tolerance["force"],

@@ -30,14 +30,24 @@ def test_forces_and_their_limits(ridden):
     vehicle, run, _ = ridden
     figure, (above, below) = plots.forces(vehicle, run, mu=0.4)
     normals, tangential = above.lines, below.lines
-    assert len(normals) == 2 and len(tangential) == 4 and "[N]" in above.get_ylabel() and "[s]" in below.get_xlabel()
-    for wheel, normal, (force, limit) in zip(vehicle.contact_names, normals, (tangential[:2], tangential[2:])):
-        assert {line.get_color() for line in (normal, force, limit)} == {plots.colour(vehicle, wheel)}
+    assert (
+        len(normals) == 2
+        and len(tangential) == 4
+        and "[N]" in above.get_ylabel()
+        and "[s]" in below.get_xlabel()
+    )
+    for wheel, normal, (force, limit) in zip(vehicle.contact_names, normals,
+                                             (tangential[:2], tangential[2:])):
+        assert {line.get_color() for line in (normal, force,
+                                              limit)} == {plots.colour(vehicle, wheel)}
         np.testing.assert_allclose(limit.get_ydata(), 0.4 * normal.get_ydata(), rtol=1e-12)
     last = run.reactions[-1].components["rear_wheel_joint"]
     assert normals[0].get_ydata()[-1] == pytest.approx(last["normal"], rel=1e-12)
-    assert tangential[0].get_ydata()[-1] == pytest.approx(np.hypot(last["longitudinal"], last["lateral"]), rel=1e-9)
-    assert len(plots.forces(vehicle, run)[1][1].lines) == 2, "no limit is drawn where no friction coefficient is known"
+    assert tangential[0].get_ydata()[-1] == pytest.approx(np.hypot(last["longitudinal"],
+                                                                   last["lateral"]), rel=1e-9)
+    assert len(plots.forces(vehicle, run)[1][1].lines) == 2, (
+        "no limit is drawn where no friction coefficient is known"
+    )
 
 
 def test_every_axis_has_its_unit(ridden):
@@ -47,7 +57,8 @@ def test_every_axis_has_its_unit(ridden):
     for name, ax in axes.items():
         assert ax.get_ylabel().endswith("]"), name
     words = [text.get_text() for text in axes["energy"].get_legend().get_texts()]
-    assert any("constant to" in text for text in words), "a coasting bicycle's energy is drawn constant, error in words"
+    assert any("constant to" in text
+               for text in words), "a coasting bicycle's energy is drawn constant, error in words"
 
 
 @pytest.mark.parametrize("ending", ["svg", "pdf", "png"])
@@ -80,20 +91,26 @@ def test_controller_error(followed):
     _, (lateral, heading) = plots.tracking(vehicle, run)
     errors = follower.errors(run)
     np.testing.assert_allclose(lateral.lines[-1].get_ydata(), 1e3 * errors[:, 1], rtol=0, atol=1e-5)
-    np.testing.assert_allclose(heading.lines[-1].get_ydata(), np.degrees(errors[:, 2]), rtol=0, atol=1e-2)
-    assert lateral.get_ylabel() == "lateral error [mm]" and heading.get_ylabel() == "heading error [deg]"
+    np.testing.assert_allclose(heading.lines[-1].get_ydata(), np.degrees(errors[:, 2]), rtol=0,
+                               atol=1e-2)
+    assert (
+        lateral.get_ylabel() == "lateral error [mm]"
+        and heading.get_ylabel() == "heading error [deg]"
+    )
     _, ax = plots.path(vehicle, run)
     reference = next(line for line in ax.lines if line.get_label() == "reference").get_xydata()
     assert np.abs(follower.path.point(follower.path.nearest(reference)) - reference).max() < 1e-6
 
 
 def test_commanded_and_driven(followed):
-    """Two panels of a car; three where something goes sideways; none of a run that nobody told a twist."""
+    """Two panels of a car; three where something goes sideways; none of a run that nobody told a
+    twist."""
     vehicle, _, run, _ = followed
     _, (forward, yaw) = plots.twist(vehicle, run)
     for ax, k, name in ((forward, 0, "forward_speed"), (yaw, 2, "yaw_rate")):
         wanted, found = ax.lines
-        assert np.array_equal(wanted.get_ydata(), run.commanded_twist[:, k]) and wanted.get_drawstyle() == "steps-post"
+        assert np.array_equal(wanted.get_ydata(),
+                              run.commanded_twist[:, k]) and wanted.get_drawstyle() == "steps-post"
         np.testing.assert_allclose(found.get_ydata(), run.column(name), rtol=1e-12, atol=1e-12)
     assert [ax.get_ylabel() for ax in (forward, yaw)] == ["forward [m/s]", "yaw rate [rad/s]"]
     from nhmech.control.twist import TwistDrive
@@ -108,31 +125,39 @@ def test_commanded_and_driven(followed):
 
 
 def test_a_wheel_has_its_own_panel(followed):
-    """Small multiples: tangential force under mu times normal, in the wheel's colour, on common scales."""
+    """Small multiples: tangential force under mu times normal, in the wheel's colour, on common
+    scales."""
     vehicle, _, run, _ = followed
     _, axes = plots.friction(vehicle, run, mu=0.6)
     assert len(axes) == 4 and len({ax.get_ylim() for ax in axes}) == 1
     for ax, name in zip(axes, vehicle.contact_names):
         limit, force = ax.lines
         found = run.reactions[-1].components[name]
-        assert ax.get_title(loc="left") == plots.words(name) and {line.get_color() for line in ax.lines} == {
-            plots.colour(vehicle, name)}
+        assert ax.get_title(loc="left") == plots.words(name) and {
+            line.get_color() for line in ax.lines
+        } == {plots.colour(vehicle, name)}
         assert limit.get_ydata()[-1] == pytest.approx(0.6 * found["normal"], rel=1e-9)
-        assert force.get_ydata()[-1] == pytest.approx(np.hypot(found["longitudinal"], found["lateral"]), rel=1e-9)
+        assert force.get_ydata()[-1] == pytest.approx(np.hypot(found["longitudinal"],
+                                                               found["lateral"]), rel=1e-9)
 
 
 def test_wheels_turn_in_a_panel_of_their_own(followed):
     vehicle, _, run, _ = followed
     _, (wheels, steering) = plots.joint_rates(vehicle, run)
-    names = {line.get_label() for line in wheels.lines}, {line.get_label() for line in steering.lines}
+    names = (
+        {line.get_label() for line in wheels.lines},
+        {line.get_label() for line in steering.lines},
+    )
     assert names == ({plots.words(name) for name in vehicle.description.rolling},
                      {plots.words(name) for name in vehicle.description.steering})
     line = next(line for line in wheels.lines if line.get_label() == "rear left wheel")
-    assert np.array_equal(line.get_ydata(), run.column("rear_left_wheel_joint")) and line.get_color() == plots.colour(
+    assert np.array_equal(line.get_ydata(),
+                          run.column("rear_left_wheel_joint")) and line.get_color() == plots.colour(
         vehicle, "rear_left_wheel_joint")
     _, panels = plots.efforts(vehicle, run)
-    assert [ax.get_ylabel() for ax in panels] == ["effort [N m]"] * 2 and sum(len(ax.lines) for ax in panels) == len(
-        vehicle.driven)
+    assert [ax.get_ylabel() for ax in panels] == ["effort [N m]"] * 2 and sum(
+        len(ax.lines) for ax in panels
+    ) == len(vehicle.driven)
 
 
 def test_energy_lines_add_up(followed):
@@ -141,9 +166,14 @@ def test_energy_lines_add_up(followed):
     _, ax = plots.energy(vehicle, run)
     lines = {line.get_label(): line.get_ydata() for line in ax.lines}
     change = lines["kinetic"] + lines.get("potential", 0.0)
-    np.testing.assert_allclose(change, run.energy - run.energy[0], rtol=0, atol=1e-6 * run.energy.max())
-    np.testing.assert_allclose(change, lines["work of inputs"] + lines.get("damping", 0.0) + lines["not accounted for"],
-                               rtol=0, atol=1e-9 * run.energy.max())
+    np.testing.assert_allclose(change, run.energy - run.energy[0], rtol=0,
+                               atol=1e-6 * run.energy.max())
+    np.testing.assert_allclose(
+        change,
+        lines["work of inputs"] + lines.get("damping", 0.0) + lines["not accounted for"],
+        rtol=0,
+        atol=1e-9 * run.energy.max(),
+    )
 
 
 def test_coordinates_have_units():
@@ -153,14 +183,15 @@ def test_coordinates_have_units():
     simulator = nhmech.Simulator(example)
     simulator.reset(q=np.asarray(example.start["q"], dtype=float), xi=example.start["xi"])
     _, axes = plots.coordinates(example, simulator.run(0.1))
-    assert [ax.get_ylabel() for ax in axes] == ["x [m]", "y [m]", "yaw [rad]", "lean [rad]", "spin [rad]"]
+    assert [ax.get_ylabel() for ax in axes] == ["x [m]", "y [m]", "yaw [rad]", "lean [rad]",
+                                                "spin [rad]"]
 
 
 def test_nothing_sticks_out_of_a_figure(followed):
     """Names of legends and axes of every picture lie inside it."""
     vehicle, _, run, _ = followed
-    for draw in (plots.path, plots.forces, plots.friction, plots.energy, plots.speeds, plots.joint_rates, plots.efforts,
-                 plots.tracking, plots.twist, plots.run):
+    for draw in (plots.path, plots.forces, plots.friction, plots.energy, plots.speeds,
+                 plots.joint_rates, plots.efforts, plots.tracking, plots.twist, plots.run):
         figure, _ = draw(vehicle, run)
         figure.canvas.draw()
         box, page = figure.get_tightbbox(), figure.bbox_inches
@@ -169,17 +200,19 @@ def test_nothing_sticks_out_of_a_figure(followed):
         assert figure._repr_png_().startswith(b"\x89PNG"), "a notebook can show it"
 
 
-@pytest.mark.parametrize("picture", ["path", "friction", "energy", "speeds", "joint-rates", "efforts", "tracking",
-                                     "twist", "coordinates"])
+@pytest.mark.parametrize("picture", ["path", "friction", "energy", "speeds", "joint-rates",
+                                     "efforts", "tracking", "twist", "coordinates"])
 def test_plot_of_one_picture(followed, tmp_path, picture):
     out = tmp_path / "one.svg"
-    done = CliRunner().invoke(main, ["plot", str(followed[3]), "--picture", picture, "--out", str(out)])
+    done = CliRunner().invoke(main,
+                              ["plot", str(followed[3]), "--picture", picture, "--out", str(out)])
     assert done.exit_code == 0 and "<image" not in out.read_text(), "vectors all through"
 
 
 def test_plot_of_a_textbook_system(tmp_path):
     file = str(tmp_path / "sled.npz")
-    assert CliRunner().invoke(main, ["systems", "run", "sled", "--duration", "0.1", "--save", file]).exit_code == 0
+    assert CliRunner().invoke(main, ["systems", "run", "sled", "--duration", "0.1", "--save",
+                                     file]).exit_code == 0
     assert (CliRunner().invoke(main, ["plot", file, "--picture", "energy"]).exit_code == 0
             and (tmp_path / "sled.pdf").exists())
     refused = CliRunner().invoke(main, ["plot", file])
@@ -211,11 +244,15 @@ def test_plot_of_eigenvalues_prints_where_they_cross(tmp_path):
     done = CliRunner().invoke(main, ["plot", "--eigenvalues", "bicycle", "--points", "20", "--out",
                                      str(tmp_path / "e.pdf")])
     assert done.exit_code == 0, done.output
-    assert "4.292383 to   6.024262 m/s  stable" in done.output and (tmp_path / "e.pdf").stat().st_size > 1000
+    assert (
+        "4.292383 to   6.024262 m/s  stable" in done.output
+        and (tmp_path / "e.pdf").stat().st_size > 1000
+    )
 
 
 @pytest.mark.parametrize("words, says", [
-    ([], "give a RUN"), (["none.npz"], "no such file"), (["--eigenvalues", "bicycle", "--out", "a.txt"], "must end in"),
+    ([], "give a RUN"), (["none.npz"], "no such file"),
+    (["--eigenvalues", "bicycle", "--out", "a.txt"], "must end in"),
     (["--eigenvalues", "bicycle", "--range", "3", "1"], "must be the lower")])
 def test_bad_input(words, says):
     done = CliRunner().invoke(main, ["plot", *words])

@@ -7,12 +7,13 @@ import pytest
 from robots_table import ROBOTS
 
 from nhmech.errors import ModelError
-from nhmech.vehicle.describe import describe
-from nhmech.vehicle.tag import format_tag
-from nhmech.vehicle.wheel import Wheel
+from nhmech.urdf.describe import describe
+from nhmech.urdf.tag import format_tag
+from nhmech.urdf.wheel import Wheel
 
 FOLDER = Path(__file__).resolve().parents[2] / "shared" / "robots"
-pytestmark = pytest.mark.skipif(not FOLDER.is_dir(), reason=f"the real robots' URDFs are not in {FOLDER}")
+pytestmark = pytest.mark.skipif(not FOLDER.is_dir(),
+                                reason=f"the real robots' URDFs are not in {FOLDER}")
 
 
 def path(robot) -> Path:
@@ -30,7 +31,8 @@ def test_the_table_has_every_robot():
 @each
 def test_wheels_kinds_and_radii(robot):
     description = describe(path(robot), **robot.arguments)
-    assert {w.name: w.kind for w in description.wheels} == {name: kind for name, (kind, _) in robot.wheels.items()}
+    assert {w.name: w.kind for w in description.wheels} == {name: kind for name,
+                                                            (kind, _) in robot.wheels.items()}
     for wheel in description.wheels:
         assert wheel.radius == pytest.approx(robot.wheels[wheel.name][1], rel=1e-12)
         assert wheel.link and wheel.point is not None and description.reasons[wheel.name]
@@ -63,13 +65,15 @@ def test_refusals_say_what_to_do(robot):
 
 @each
 def test_the_line_in_a_refusal_loads(robot):
-    """The `wheels=` of the message, typed in as it stands, is accepted wherever the file held the numbers."""
+    """The `wheels=` of the message, typed in as it stands, is accepted wherever the file held the
+    numbers."""
     if robot.refused is None:
         return
     with pytest.raises(ModelError) as caught:
         describe(path(robot))
     line = str(caught.value).split("wheels=", 1)[1]
-    line = line[: line.index("]") + 1].replace("HEIGHT", "-0.1")  # ranger_mini_v3's file does not hold this number
+    # ranger_mini_v3's file does not hold this number
+    line = line[: line.index("]") + 1].replace("HEIGHT", "-0.1")
     assert describe(path(robot), wheels=eval(line, {"Wheel": Wheel})).wheels
 
 
@@ -80,7 +84,8 @@ def test_the_printed_tag_says_the_same(robot):
     for a, b in zip(first.wheels, again.wheels, strict=True):
         assert (a.joint, a.kind, a.radius, a.link, a.point, a.roller_angle) == (
             b.joint, b.kind, b.radius, b.link, b.point, b.roller_angle)
-        assert (a.axis is None) == (b.axis is None) and (a.axis is None or np.allclose(a.axis, b.axis, atol=1e-12))
+        assert (a.axis is None) == (b.axis is None) and (a.axis is None
+                                                         or np.allclose(a.axis, b.axis, atol=1e-12))
     assert (first.rolling, first.steering, first.driven, first.locked, first.skid) == (
         again.rolling, again.steering, again.driven, again.locked, again.skid)
 

@@ -11,7 +11,8 @@ import nhmech
 from nhmech.control.twist import TwistDrive
 
 FOLDER = Path(__file__).resolve().parents[2] / "shared" / "robots"
-pytestmark = pytest.mark.skipif(not FOLDER.is_dir(), reason=f"the real robots' URDFs are not in {FOLDER}")
+pytestmark = pytest.mark.skipif(not FOLDER.is_dir(),
+                                reason=f"the real robots' URDFs are not in {FOLDER}")
 
 
 @pytest.mark.parametrize("robot", ROBOTS, ids=lambda r: r.file)
@@ -30,4 +31,5 @@ def test_mobility_and_rolling(robot):
         rates, phi = vehicle.constraint_error(t, q, v)
         assert np.abs(rates).max() <= 1e-12 * max(1.0, np.linalg.norm(v))
         assert np.abs(phi).max() <= 1e-12 * max(1.0, np.abs(q[:3]).max())
-    assert np.linalg.norm(trajectory.q[-1, :2] - trajectory.q[0, :2]) > 0.1 * (speed if drive else 0.5)
+    assert np.linalg.norm(trajectory.q[-1, :2] - trajectory.q[0,
+                                                              :2]) > 0.1 * (speed if drive else 0.5)

@@ -10,8 +10,22 @@ import numpy as np
 import pytest
 from scipy.spatial.transform import Rotation
 from symmetric_systems import (
-    CARRIAGE, POLAR_TORUS, SE2, SPIN, TORUS, X, Y, capri_kobayashi, carriage, carriage_in_body_speeds, particle,
-    rigid_body, skate_with_flywheel, sleigh, vertical_disk)
+    CARRIAGE,
+    POLAR_TORUS,
+    SE2,
+    SPIN,
+    TORUS,
+    X,
+    Y,
+    capri_kobayashi,
+    carriage,
+    carriage_in_body_speeds,
+    particle,
+    rigid_body,
+    skate_with_flywheel,
+    sleigh,
+    vertical_disk,
+)
 
 from nhmech import MechanicsError
 from nhmech.mechanics.algebroid import euclidean
@@ -45,13 +59,15 @@ def hilly_particle():
 
 
 def hilly_particle_in_quasi_velocities():
-    """The same with w = y'/(1 + x^2): base velocities whose bracket is 2 x/(1 + x^2) of the second."""
+    """The same with w = y'/(1 + x^2): base velocities whose bracket is 2 x/(1 + x^2) of the
+    second."""
     plain = hilly_particle()
     q, w = plain.system.q, ca.SX.sym("w", 3)
     basis = ca.diagcat(1, 1 + q[0] ** 2, 1)
     system, d, v = plain.system, plain.distribution, ca.densify(basis @ w)
     space = change_of_basis(system.algebroid, basis, ("x'", "w", "z'"))
-    system = replace(system, algebroid=space, v=w, lagrangian=ca.substitute(system.lagrangian, system.v, v), gibbs=None,
+    system = replace(system, algebroid=space, v=w,
+                     lagrangian=ca.substitute(system.lagrangian, system.v, v), gibbs=None,
                      energy=None, force=basis.T @ ca.substitute(system.force, system.v, v))
     return replace(plain, system=system, distribution=replace(d, A=d.A @ basis))
 
@@ -71,7 +87,10 @@ def states(reduction, seed):
     """(q, xi, u) at the system's configurations."""
     whole, rng = reduction.symmetry.constrained, np.random.default_rng(seed)
     for q in whole.configurations:
-        yield q, rng.normal(size=reduction.base.system.v.numel()) * 2, rng.normal(size=whole.system.u.numel())
+        yield (
+            q, rng.normal(size=reduction.base.system.v.numel()) * 2,
+            rng.normal(size=whole.system.u.numel()),
+        )
 
 
 @pytest.mark.parametrize("name", CHAPLYGIN)
@@ -87,10 +106,12 @@ def test_reduced_accelerations_are_the_full_ones(name):
         q_rate, xi_rate = full.drift(0.0, q, xi, u, whole.parameters)
         r_rate, reduced_rate = base.drift(0.0, r, xi, u, whole.parameters)
         assert reduced_rate.full() == pytest.approx(xi_rate.full(), rel=1e-10, abs=1e-11)
-        assert r_rate.full() == pytest.approx(q_rate.full()[list(reduced.coordinates)], rel=1e-12, abs=1e-13)
+        assert r_rate.full() == pytest.approx(q_rate.full()[list(reduced.coordinates)], rel=1e-12,
+                                              abs=1e-13)
         lifted_rate, v = reduced.lift(0.0, q, xi, whole.parameters)
         assert lifted_rate.full() == pytest.approx(q_rate.full(), rel=1e-12, abs=1e-13)
-        assert v.full() == pytest.approx(full.velocity(0.0, q, xi, whole.parameters).full(), rel=1e-12, abs=1e-13)
+        assert v.full() == pytest.approx(full.velocity(0.0, q, xi, whole.parameters).full(),
+                                         rel=1e-12, abs=1e-13)
 
 
 @pytest.mark.parametrize("name", CHAPLYGIN)
@@ -102,13 +123,16 @@ def test_signs_of_one_convention(name):
     reduced = chaplygin(sym(whole))
     s, n = reduced.base.system, reduced.alpha.numel()
     inputs = [s.q, s.v, s.u, s.theta]
-    forms = ca.Function("forms", inputs, [reduced.omega_star, reduced.omega, reduced.alpha, reduced.energy_form,
+    forms = ca.Function("forms", inputs,
+                        [reduced.omega_star, reduced.omega, reduced.alpha, reduced.energy_form,
                                           reduced.gyroscopic,
                                           s.force - reduced.alpha])
     for q, xi, u in states(reduced, 8):
         r = q[list(reduced.coordinates)]
-        star, omega, alpha, dE, G, tau = (value.full() for value in forms(r, xi, u, whole.parameters))
-        field = np.r_[xi, reduced.equations().drift(0.0, r, xi, u, whole.parameters)[1].full().ravel()]
+        star, omega, alpha, dE, G, tau = (value.full() for value in forms(r, xi, u,
+                                                                          whole.parameters))
+        field = np.r_[xi, reduced.equations().drift(0.0, r, xi, u,
+                                                    whole.parameters)[1].full().ravel()]
         force = np.r_[tau.ravel(), np.zeros(n)]
         assert field @ star == pytest.approx(dE.ravel() - np.r_[alpha.ravel(), np.zeros(n)] - force,
                                              rel=1e-10, abs=1e-10)
@@ -136,10 +160,12 @@ def test_reduced_2_form_is_the_cartan_form_on_horizontal_vectors(name):
     # (nv, 2n): the one-forms e^a on the 2n vectors
     e = ca.horzcat(E, ca.SX(E.shape[0], n))
     dp = ca.horzcat(ca.jacobian(p, s.q) @ s.algebroid.anchor @ E, ca.jacobian(p, xi))
-    twist = sum((p[g] * c for g, c in enumerate(s.algebroid.structure)), ca.SX(*s.algebroid.structure[0].shape))
+    twist = sum((p[g] * c for g, c in enumerate(s.algebroid.structure)),
+                ca.SX(*s.algebroid.structure[0].shape))
     upstairs = e.T @ dp - dp.T @ e + e.T @ twist @ e
     evaluate = ca.Function("omega", [s.q, xi, s.theta],
-                           [upstairs, ca.substitute(reduced.omega, base.q, s.q[list(reduced.coordinates)])])
+                           [upstairs, ca.substitute(reduced.omega, base.q,
+                                                    s.q[list(reduced.coordinates)])])
     for q, speeds, _ in states(reduced, 9):
         above, below = evaluate(q, speeds, whole.parameters)
         assert below.full() == pytest.approx(above.full(), rel=1e-11, abs=1e-12)
@@ -148,11 +174,14 @@ def test_reduced_2_form_is_the_cartan_form_on_horizontal_vectors(name):
 def exterior_derivative(form: ca.SX, z: ca.SX) -> ca.SX:
     """All components (d omega)_ijk = d_i omega_jk + d_j omega_ki + d_k omega_ij."""
     n = z.numel()
-    return ca.vertcat(*[ca.jacobian(form[j, k], z[i]) + ca.jacobian(form[k, i], z[j]) + ca.jacobian(form[i, j], z[k])
+    return ca.vertcat(*[ca.jacobian(form[j, k],
+                                    z[i]) + ca.jacobian(form[k, i],
+                                                        z[j]) + ca.jacobian(form[i, j], z[k])
                         for i in range(n) for j in range(i + 1, n) for k in range(j + 1, n)])
 
 
-@pytest.mark.parametrize("name, closed", [("carriage", False), ("vertical disk", True), ("particle", False),
+@pytest.mark.parametrize("name, closed",
+                         [("carriage", False), ("vertical disk", True), ("particle", False),
                                           ("hilly particle", False)])
 def test_omega_star_is_closed_and_omega_need_not_be(name, closed):
     system, sym = CHAPLYGIN[name]
@@ -160,16 +189,18 @@ def test_omega_star_is_closed_and_omega_need_not_be(name, closed):
     base = reduced.base.system
     z = ca.vertcat(base.q, base.v)
     evaluate = ca.Function("d", [base.q, base.v, base.theta],
-                           [exterior_derivative(form, z) for form in (reduced.omega_star, reduced.omega)])
-    values = [evaluate(q[list(reduced.coordinates)], xi, reduced.base.parameters) for q, xi, _ in states(reduced, 10)]
+                           [exterior_derivative(form,
+                                                z) for form in (reduced.omega_star, reduced.omega)])
+    values = [evaluate(q[list(reduced.coordinates)], xi, reduced.base.parameters) for q, xi,
+              _ in states(reduced, 10)]
     largest = np.max([[np.abs(value.full()).max() for value in pair] for pair in values], axis=0)
     assert largest[0] <= 1e-12
     assert largest[1] <= 1e-14 if closed else largest[1] > 1e-4
 
 
 def test_carriage_of_the_paper(case):
-    """L*, the reduced 2-form and the gyroscopic form of example VII.2, all coefficients at random rates,
-    and the reference numbers."""
+    """L*, the reduced 2-form and the gyroscopic form of example VII.2, all coefficients at random
+    rates, and the reference numbers."""
     reference = case("carriage")
     P = reference["parameters"]["paper"]
     assert P == pytest.approx(CARRIAGE)
@@ -179,21 +210,25 @@ def test_carriage_of_the_paper(case):
     evaluate = ca.Function("reduced", [base.v, base.theta],
                            [base.lagrangian, reduced.omega, reduced.omega_star, reduced.alpha])
     a, r, l, m, m0, I, C = (P[name] for name in ("a", "r", "l", "m", "m0", "I", "C"))
-    diagonal, cross = m * a ** 2 / 4 + I * a ** 2 / (4 * r ** 2) + C, m * a ** 2 / 4 - I * a ** 2 / (4 * r ** 2)
+    diagonal, cross = m * a**2 / 4 + I * a**2 / (4 * r**2) + C, m * a**2 / 4 - I * a**2 / (4 * r**2)
     for w in np.random.default_rng(11).normal(size=(5, 2)) * 8:
         lagrangian, omega, star, alpha = (value.full() for value in evaluate(w, list(P.values())))
         expected = (m * a ** 2 / 8 * (w[0] + w[1]) ** 2
                     + I * a ** 2 / (8 * r ** 2) * (w[1] - w[0]) ** 2 + C / 2 * (w @ w))
         assert lagrangian.item() == pytest.approx(expected, rel=1e-13)
         assert star[:2, :2] == pytest.approx(np.zeros((2, 2)), abs=1e-15)
-        assert omega[0, 1] == pytest.approx(-a ** 3 / (4 * r ** 2) * m0 * l * (w[0] - w[1]), rel=1e-12)
-        assert omega[:2, 2:] == pytest.approx(np.array([[diagonal, cross], [cross, diagonal]]), rel=1e-13)
+        assert omega[0, 1] == pytest.approx(-a ** 3 / (4 * r ** 2) * m0 * l * (w[0] - w[1]),
+                                            rel=1e-12)
+        assert omega[:2, 2:] == pytest.approx(np.array([[diagonal, cross], [cross, diagonal]]),
+                                              rel=1e-13)
         printed = m0 * l * a ** 3 / (4 * r ** 2) * (w[1] - w[0]) * np.array([w[1], -w[0]])
-        assert alpha.ravel() == pytest.approx(-printed, rel=1e-12)               # the paper prints the other sign
+        # the paper prints the other sign
+        assert alpha.ravel() == pytest.approx(-printed, rel=1e-12)
     start, expected = reference["initial_state"], reference["expected"]
     w = [start["psi1_rate"], start["psi2_rate"]]
     _, omega, _, alpha = (value.full() for value in evaluate(w, list(P.values())))
-    assert omega[0, 1] == pytest.approx(expected["reduced_2form_coefficient_dpsi1_dpsi2_at_t0"], rel=1e-12)
+    assert omega[0, 1] == pytest.approx(expected["reduced_2form_coefficient_dpsi1_dpsi2_at_t0"],
+                                        rel=1e-12)
     assert omega[:2, 2:] == pytest.approx(np.array(expected["mass_matrix"]), rel=1e-12)
     assert alpha.ravel() == pytest.approx(expected["gyroscopic_force_at_t0"], rel=1e-12)
     rate = reduced.equations().drift(0.0, [0, 0], w, [], list(P.values()))[1].full().ravel()
@@ -208,38 +243,44 @@ def test_carriage_in_body_speeds_has_the_same_reduction():
     plain, body = (chaplygin(CHAPLYGIN[name][1](CHAPLYGIN[name][0]()))
                    for name in ("carriage", "carriage in body speeds"))
     space = body.base.system.algebroid
-    assert space.circles == ((0, 0), (2, 1)) and space.q_names == ("psi1.cos", "psi1.sin", "psi2.cos", "psi2.sin")
+    assert space.circles == ((0, 0), (2, 1)) and space.q_names == ("psi1.cos", "psi1.sin",
+                                                                   "psi2.cos", "psi2.sin")
     space.check()
     for w in np.random.default_rng(12).normal(size=(4, 2)):
         values = []
         for made in (plain, body):
             system = made.base.system
-            evaluate = ca.Function("w", [system.v, system.theta], [made.omega, made.alpha, system.lagrangian])
+            evaluate = ca.Function("w", [system.v, system.theta],
+                                   [made.omega, made.alpha, system.lagrangian])
             values.append(evaluate(w, list(CARRIAGE.values())))
         for one, other in zip(*values):
             assert other.full() == pytest.approx(one.full(), rel=1e-12, abs=1e-15)
 
 
 def test_carriage_reconstructed(case):
-    """SE(2) from the wheel rates, against the reference path and against a run of the full system."""
+    """SE(2) from the wheel rates, against the reference path and against a run of the full
+    system."""
     reference = case("carriage")
     reduced = chaplygin(symmetry(carriage(), SE2))
     samples = reference["expected"]["samples"]
     times = [sample["t"] for sample in samples]
     motion = run_reduced(reduced, times, [0, 0], [-6.0, -9.0])
     path = reconstruct(reduced, motion, [0, 0, 0, 0, 0])
-    expected = np.array([[sample[name] for name in ("x", "y", "phi", "psi1", "psi2")] for sample in samples])
+    expected = np.array([[sample[name] for name in ("x", "y", "phi", "psi1",
+                                                    "psi2")] for sample in samples])
     rates = np.array([[sample["psi1_rate"], sample["psi2_rate"]] for sample in samples])
     assert path.q == pytest.approx(expected, rel=1e-11, abs=1e-11)
     assert motion.xi == pytest.approx(rates, rel=1e-11)
     forward = path.v[:, 0] * np.cos(path.q[:, 2]) + path.v[:, 1] * np.sin(path.q[:, 2])
     assert forward == pytest.approx([sample["forward_speed"] for sample in samples], rel=1e-11)
-    # one reduced motion, every start of the group: the path from another pose is the same path moved
+    # one reduced motion, every start of the group: the path from another pose is the same path
+    # moved
     moved = reconstruct(reduced, motion, [1.0, -2.0, 0.7, 0, 0])
     turn = np.array([[np.cos(0.7), -np.sin(0.7)], [np.sin(0.7), np.cos(0.7)]])
     assert moved.q[:, :2] == pytest.approx(path.q[:, :2] @ turn.T + [1, -2], rel=1e-10, abs=1e-10)
     embedded = chaplygin(body_se2(carriage_in_body_speeds()))
-    again = reconstruct(embedded, run_reduced(embedded, times, [1, 0, 1, 0], [-6.0, -9.0]), [0, 0, 1, 0, 1, 0, 1, 0])
+    again = reconstruct(embedded, run_reduced(embedded, times, [1, 0, 1, 0], [-6.0, -9.0]),
+                        [0, 0, 1, 0, 1, 0, 1, 0])
     assert again.q[:, :2] == pytest.approx(expected[:, :2], rel=1e-10, abs=1e-10)
     assert np.arctan2(again.q[:, 3], again.q[:, 2]) == pytest.approx(expected[:, 2], abs=1e-10)
 
@@ -251,17 +292,20 @@ def test_vertical_disk(case):
     P, start = reference["parameters"], reference["initial_state"]
     reduced = chaplygin(symmetry(vertical_disk(**P), {**X, **Y}))
     base = reduced.base.system
-    values = ca.Function("reduced", [base.q, base.v, base.theta], [base.lagrangian, reduced.alpha, reduced.gyroscopic])
+    values = ca.Function("reduced", [base.q, base.v, base.theta],
+                         [base.lagrangian, reduced.alpha, reduced.gyroscopic])
     for r, w in np.random.default_rng(13).normal(size=(4, 2, 2)):
         lagrangian, alpha, G = (value.full() for value in values(r, w, list(P.values())))
-        assert lagrangian.item() == pytest.approx((P["I1"] * w[0] ** 2 + (P["m"] * P["R"] ** 2 + P["I2"]) * w[1] ** 2)
+        assert lagrangian.item() == pytest.approx((P["I1"] * w[0] ** 2
+                                                   + (P["m"] * P["R"] ** 2 + P["I2"]) * w[1] ** 2)
                                                   / 2, rel=1e-13)
         assert np.abs(alpha).max() <= 1e-15 and np.abs(G).max() <= 1e-15
     samples = reference["expected"]["samples"]
     motion = run_reduced(reduced, [s["t"] for s in samples], [start["theta1"], start["theta2"]],
                          [start["theta1_rate"], start["theta2_rate"]])
     path = reconstruct(reduced, motion, [start[name] for name in ("x", "y", "theta1", "theta2")])
-    assert path.q == pytest.approx(np.array([[s[name] for name in ("x", "y", "theta1", "theta2")] for s in samples]),
+    assert path.q == pytest.approx(np.array([[s[name] for name in ("x", "y", "theta1",
+                                                                   "theta2")] for s in samples]),
                                    rel=1e-12, abs=1e-12)
 
 
@@ -284,13 +328,16 @@ def test_capri_kobayashi_at_a_momentum_value(case):
     read = ca.Function("read", [base.q, base.v], [base.energy, momentum(base), reduced.alpha])
     for q, xi, _ in states(reduced, 14):
         r = q[[2, 4]]
-        energy, p, alpha = (value.full().ravel() for value in read(q[list(reduced.coordinates)], xi))
-        assert energy[0] == pytest.approx(sum(p ** 2 / (4 * masses) + (mu / r - r) ** 2 / (4 * masses) + r ** 2),
-                                          rel=1e-12)
+        energy, p, alpha = (value.full().ravel() for value in read(q[list(reduced.coordinates)],
+                                                                   xi))
+        assert energy[0] == pytest.approx(
+            sum(p**2 / (4 * masses) + (mu / r - r) ** 2 / (4 * masses) + r**2), rel=1e-12
+        )
         assert np.abs(alpha).max() == 0
     radii = np.array([[s["r2"], s["r3"]] for s in samples])
     momenta = np.array([[s["pr2"], s["pr3"]] for s in samples])
-    motion = run_reduced(reduced, [s["t"] for s in samples], [0, 0, *radii[0]], momenta[0] / (2 * masses))
+    motion = run_reduced(reduced, [s["t"] for s in samples], [0, 0, *radii[0]],
+                         momenta[0] / (2 * masses))
     assert motion.r[:, 2:] == pytest.approx(radii, rel=1e-11)
     assert 2 * masses * motion.xi == pytest.approx(momenta, rel=1e-11, abs=1e-11)
     energy = [float(read(r, xi)[0]) for r, xi in zip(motion.r, motion.xi)]
@@ -299,18 +346,24 @@ def test_capri_kobayashi_at_a_momentum_value(case):
     path = reconstruct(reduced, motion, [0, 0, radii[0, 0], angles[0], radii[0, 1], angles[1]])
     for column, i in ((2, 2), (4, 3)):
         point = path.q[:, column] * np.exp(1j * path.q[:, column + 1])
-        assert point == pytest.approx(np.array([s[f"x{i}"] + 1j * s[f"y{i}"] for s in samples]), rel=1e-10, abs=1e-11)
+        assert point == pytest.approx(np.array([s[f"x{i}"] + 1j * s[f"y{i}"] for s in samples]),
+                                      rel=1e-10, abs=1e-11)
 
 
 def charged(basis: bool):
-    """L = (x'^2 + y'^2 + (z' - x y')^2)/2, plainly or in the speeds x', y', w = z' - x y'; z is the group."""
+    """L = (x'^2 + y'^2 + (z' - x y')^2)/2, plainly or in the speeds x', y', w = z' - x y'; z is the
+    group."""
     space = euclidean("x", "y", "z")
     if not basis:
-        free = lagrangian_system(space, lambda s: (s.v.x ** 2 + s.v.y ** 2 + (s.v.z - s.q.x * s.v.y) ** 2) / 2)
+        free = lagrangian_system(space,
+                                 lambda s: (s.v.x ** 2 + s.v.y ** 2
+                                            + (s.v.z - s.q.x * s.v.y) ** 2) / 2)
         return symmetry(constrain(free), {"z": lambda s: {"z": 1}})
     columns = ca.horzcat(ca.SX([1, 0, 0]), ca.vertcat(0, 1, space.q[0]), ca.SX([0, 0, 1]))
     space = change_of_basis(space, columns, ("x'", "y'", "w"))
-    return symmetry(constrain(lagrangian_system(space, lambda s: (s.v.x ** 2 + s.v.y ** 2 + s.v.w ** 2) / 2)),
+    return symmetry(constrain(lagrangian_system(space,
+                                                lambda s: (s.v.x ** 2 + s.v.y ** 2
+                                                           + s.v.w ** 2) / 2)),
                     {"z": lambda s: {"w": 1}})
 
 
@@ -341,7 +394,9 @@ def test_horizontal_reduction_with_a_constraint_left():
         assert float(J.momentum(0.0, q, v, [])) == pytest.approx(0.6, rel=1e-12)
         expected = full.drift(0.0, q, [xi[0], xi[1], v[3]], [], [])[1].full().ravel()
         assert reduced.equations().drift(0.0, r, xi, [],
-                                         [])[1].full().ravel() == pytest.approx(expected[:2], rel=1e-10, abs=1e-11)
+                                         [])[1].full().ravel() == pytest.approx(expected[:2],
+                                                                                rel=1e-10,
+                                                                                abs=1e-11)
 
 
 def test_rigid_body_at_a_momentum_value(case):
@@ -365,28 +420,35 @@ def test_rigid_body_at_a_momentum_value(case):
     for M in np.random.default_rng(17).normal(size=(4, 3)):
         value = tensor(M).full()
         assert np.linalg.matrix_rank(value) == level_dimension(made, M) == 2
-        assert value @ M == pytest.approx(np.zeros(3), abs=1e-15)                # |M|^2 is a Casimir
+        # |M|^2 is a Casimir
+        assert value @ M == pytest.approx(np.zeros(3), abs=1e-15)
         rate = reduced.equations().drift(0.0, [], (M / I)[order], [], [])[1].full().ravel()
-        assert (value @ (M / I))[order] == pytest.approx(I[order] * rate, rel=1e-12, abs=1e-14)   # M' = Lambda dH
+        # M' = Lambda dH
+        assert (value @ (M / I))[order] == pytest.approx(I[order] * rate, rel=1e-12, abs=1e-14)
 
     start = np.array(samples[0]["omega_body"])
     motion = run_reduced(reduced, [s["t"] for s in samples], [], start[order])
     omega = np.empty_like(motion.xi)
     omega[:, order] = motion.xi
-    assert omega == pytest.approx(np.array([s["omega_body"] for s in samples]), rel=1e-10, abs=1e-11)
+    assert omega == pytest.approx(np.array([s["omega_body"] for s in samples]), rel=1e-10,
+                                  abs=1e-11)
     assert np.sum((I * omega) ** 2, axis=1) == pytest.approx(
         np.full(len(samples), reference["expected"]["momentum_squared"]), rel=1e-12)
     path = reconstruct(reduced, motion, [0, 0, 0, 1])
     for q, v, sample in zip(path.q, path.v, samples):
-        assert Rotation.from_quat(q).as_matrix() == pytest.approx(np.array(sample["rotation"]), abs=1e-10)
-        assert momentum_map(made).momentum(0.0, q, v, []).full().ravel() == pytest.approx(mu, abs=1e-10)
+        assert Rotation.from_quat(q).as_matrix() == pytest.approx(np.array(sample["rotation"]),
+                                                                  abs=1e-10)
+        assert momentum_map(made).momentum(0.0, q, v,
+                                           []).full().ravel() == pytest.approx(mu, abs=1e-10)
 
 
 def test_quotient_of_a_constrained_system():
-    """The carriage in body speeds by SE(2): constraints stay, positions are gone, accelerations are the same."""
+    """The carriage in body speeds by SE(2): constraints stay, positions are gone, accelerations are
+    the same."""
     whole = carriage_in_body_speeds()
     reduced = quotient(body_se2(whole))
-    assert (reduced.base.system.algebroid.q_names == ("psi1.cos", "psi1.sin", "psi2.cos", "psi2.sin")
+    assert (reduced.base.system.algebroid.q_names == ("psi1.cos", "psi1.sin", "psi2.cos",
+                                                      "psi2.sin")
             and reduced.base.distribution.m == 3)
     reduced.base.system.algebroid.check()
     full, base = gibbs_appell(whole, ("psi1", "psi2")), reduced.equations(("psi1", "psi2"))
@@ -394,7 +456,9 @@ def test_quotient_of_a_constrained_system():
         xi = q[:2]
         expected = full.drift(0.0, q, xi, [], whole.parameters)[1].full()
         r = q[list(reduced.coordinates)]
-        assert base.drift(0.0, r, xi, [], whole.parameters)[1].full() == pytest.approx(expected, rel=1e-12, abs=1e-13)
+        assert base.drift(0.0, r, xi, [],
+                          whole.parameters)[1].full() == pytest.approx(expected, rel=1e-12,
+                                                                       abs=1e-13)
 
 
 def affine():
@@ -407,23 +471,31 @@ REFUSED = {
     "general symmetry": (lambda: chaplygin(symmetry(sleigh(), SE2)),
                          "needs a purely kinematic symmetry, this one .x, y, turn. is general: "
                          "dim V = 3, dim D = 2, dim of V meet D = 2, of 3"),
-    "too small a group": (lambda: chaplygin(symmetry(carriage(), {**X, **Y})), "is general: dim V = 2"),
-    "horizontal symmetry": (lambda: chaplygin(symmetry(capri_kobayashi(True), POLAR_TORUS)), "is horizontal"),
+    "too small a group": (lambda: chaplygin(symmetry(carriage(), {**X, **Y})),
+                          "is general: dim V = 2"),
+    "horizontal symmetry": (lambda: chaplygin(symmetry(capri_kobayashi(True), POLAR_TORUS)),
+                            "is horizontal"),
     "affine rows": (lambda: chaplygin(symmetry(affine(), X)), "linear in the velocities"),
-    "speeds of the group": (lambda: chaplygin(symmetry(carriage(), SE2), ("x'", "phi'")), "still depends on x, y, phi"),
+    "speeds of the group": (lambda: chaplygin(symmetry(carriage(), SE2), ("x'", "phi'")),
+                            "still depends on x, y, phi"),
     "momentum of kinematic": (lambda: at_momentum(symmetry(carriage(), SE2), [0, 0, 0]),
                               "needs a horizontal symmetry.*purely kinematic"),
     "momentum of no group": (lambda: torus((1.0,)),
                              r"momentum value has shape \(1,\), the generators are turn 2, turn 3"),
     "not commuting": (lambda: at_momentum(find_symmetry(rigid_body()), [1, 0, 0]),
                       "do not commute: reduce by `quotient`"),
-    "Cartesian coordinates": (lambda: at_momentum(symmetry(capri_kobayashi(False), TORUS), [1, 1], ("x2'", "x3'")),
+    "Cartesian coordinates": (lambda: at_momentum(symmetry(capri_kobayashi(False), TORUS), [1, 1],
+                                                  ("x2'", "x3'")),
                               "polar ones for a turn"),
-    "quotient basis": (lambda: quotient(symmetry(carriage(), SE2)), "generator 'turn' changes \"x'\""),
-    "level": (lambda: level_dimension(symmetry(sleigh(), SE2), [0, 0, 0]), "needs a horizontal symmetry"),
+    "quotient basis": (lambda: quotient(symmetry(carriage(), SE2)),
+                       "generator 'turn' changes \"x'\""),
+    "level": (lambda: level_dimension(symmetry(sleigh(), SE2), [0, 0, 0]),
+              "needs a horizontal symmetry"),
     "start of a run": (lambda: run_reduced(torus(), [0, 1], [1.0], [0, 0]),
                        "starts from 4 coordinates .x1, y1, r2, r3."),
-    "start elsewhere": (lambda: reconstruct(torus(), run_reduced(torus(), [0, 1], [0, 0, 1, 1], [0, 0]), np.zeros(6)),
+    "start elsewhere": (lambda: reconstruct(torus(),
+                                            run_reduced(torus(), [0, 1], [0, 0, 1, 1], [0, 0]),
+                                            np.zeros(6)),
                         "does not stand over"),
 }
 

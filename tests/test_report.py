@@ -7,6 +7,7 @@ from html.parser import HTMLParser
 
 import numpy as np
 import pytest
+from browser import needs_chromium, pixels
 from click.testing import CliRunner
 
 import nhmech
@@ -17,8 +18,6 @@ from nhmech.control.path_reference import path_error
 from nhmech.control.pure_pursuit import PurePursuit
 from nhmech.control.wheel_servo import WheelServo
 from nhmech.systems import load_system
-
-from browser import needs_chromium, pixels
 
 pytest.importorskip("matplotlib", reason="the extra `plot` is not installed")
 from nhmech.view.report import judgement, report_html  # noqa: E402
@@ -83,36 +82,48 @@ def test_what_a_path_follower_did(tracked):
     run, file = tracked
     assert report(file, "--mu", "0.8").exit_code == 0
     page = read(file.with_suffix(".html"))
-    assert page.headings == ["differential drive", "Contacts (directions in parentheses follow from the others)",
-                             "Path", "Forces against friction", "Controller error", "Twist", "Energy balance",
+    assert page.headings == ["differential drive",
+                             "Contacts (directions in parentheses follow from the others)",
+                             "Path", "Forces against friction", "Controller error", "Twist",
+                             "Energy balance",
                              "Quasi-velocities", "Efforts", "Constraints", "How it was run"]
     verdict = along(run, 0.8, every=5)
     hardest = max(verdict.states, key=lambda state: state.use[0])
-    found = re.search(r"Ideal rolling held with mu = 0.8; most used ([\d.]+) by (left|right) wheel at t = ([\d.]+) s",
-                      page.text)
+    found = re.search(
+        r"Ideal rolling held with mu = 0.8; most used ([\d.]+) by (left|right) wheel at t = ([\d.]+) s",
+        page.text,
+    )
     assert float(found[1]) == pytest.approx(hardest.worst.kindest, rel=0.05)
     error = path_error(run.subject.vehicle, run)
-    assert error.describe() in page.text and f"{1e3 * np.sqrt(np.mean(error.lateral ** 2)):.3g} mm" in page.text
-    assert ("rk4, dt = 0.001 s" in page.text and "WheelServo(PurePursuit), each 0.005 s" in page.text
+    assert (
+        error.describe() in page.text
+        and f"{1e3 * np.sqrt(np.mean(error.lateral**2)):.3g} mm" in page.text
+    )
+    assert ("rk4, dt = 0.001 s" in page.text
+            and "WheelServo(PurePursuit), each 0.005 s" in page.text
             and f"nhmech {nhmech.__version__}" in page.text)
     assert "7, of which 6 are independent" in page.text and "(lateral)" in page.text
 
 
 def test_a_page_needs_nothing_else(tracked):
-    """No script, nothing to fetch, ids that no two pictures share, and references that lead somewhere."""
+    """No script, nothing to fetch, ids that no two pictures share, and references that lead
+    somewhere."""
     text = report_html(tracked[0], mu=0.8)
     page = Page(text)
     assert page.fetched == [] and "<script" not in text and "@import" not in text
     assert not re.findall(r"url\((?!#)", text)
     assert len(page.ids) == len(set(page.ids))
     assert set(re.findall(r'(?:href="|url\()#([^")]+)', text)) <= set(page.ids)
-    assert len(text) < 500_000 and text.count("<svg") == 7 and text == report_html(tracked[0], mu=0.8)
+    assert len(text) < 500_000 and text.count("<svg") == 7 and text == report_html(tracked[0],
+                                                                                   mu=0.8)
 
 
 def test_the_reference_survives_the_file(tracked):
     run, file = tracked
     again = nhmech.Trajectory.load(file)
-    assert again.settings == run.settings and again.settings["controller"] == "WheelServo(PurePursuit)"
+    assert (
+        again.settings == run.settings and again.settings["controller"] == "WheelServo(PurePursuit)"
+    )
     follower = PurePursuit(run.subject.vehicle, make_path("figure8", 1.0), speed=0.6)
     expected, found = follower.errors(run), path_error(again.subject.vehicle, again)
     np.testing.assert_allclose(found.lateral, expected[:, 1], rtol=0, atol=1e-8)
@@ -125,16 +136,20 @@ def test_a_path_with_corners_in_its_curvature_is_kept_too():
     simulator = nhmech.Simulator(vehicle, follower, control_period=1e-2)
     simulator.reset(**follower.start)
     run = simulator.run(3.0, every=20)
-    np.testing.assert_allclose(path_error(vehicle, run).lateral, follower.errors(run)[:, 1], rtol=0, atol=1e-4)
+    np.testing.assert_allclose(path_error(vehicle, run).lateral, follower.errors(run)[:, 1], rtol=0,
+                               atol=1e-4)
 
 
 def test_a_path_that_is_given(tracked):
-    """A circle of radius 1 m whose centre is (0, 1): the distance from it is known in closed form."""
+    """A circle of radius 1 m whose centre is (0, 1): the distance from it is known in closed
+    form."""
     run, file = tracked
     found = path_error(run.subject.vehicle, run, make_path("circle", 1.0))
-    np.testing.assert_allclose(found.lateral, 1 - np.hypot(run.q[:, 0], run.q[:, 1] - 1), rtol=0, atol=1e-9)
+    np.testing.assert_allclose(found.lateral, 1 - np.hypot(run.q[:, 0], run.q[:, 1] - 1), rtol=0,
+                               atol=1e-9)
     out = file.with_name("circle.html")
-    assert report(file, "--path", "circle:1", "--out", out).exit_code == 0 and found.describe() in read(out).text
+    assert report(file, "--path", "circle:1", "--out",
+                  out).exit_code == 0 and found.describe() in read(out).text
 
 
 def test_trailers_and_bicycles_say_what_is_to_stay_on_the_path():
@@ -158,16 +173,21 @@ def test_a_run_that_slipped():
     """The moment of the event stands in the headline."""
     vehicle = nhmech.load(nhmech.urdf_path("differential_drive"))
     events = [friction_limit(vehicle, 0.05, terminal=False)]
-    simulator = nhmech.Simulator(vehicle, lambda t, state: np.array([0.5 * t, 0.5 * t]), events=events)
+    simulator = nhmech.Simulator(vehicle, lambda t, state: np.array([0.5 * t, 0.5 * t]),
+                                 events=events)
     run = simulator.run(1.0, every=10)
     found = judgement(run, vehicle, 0.05)
     (moment, _), = run.events
-    assert found.kind == "bad" and f"stopped being valid at t = {moment:.6g} s (friction limit)" in found.headline
+    assert (
+        found.kind == "bad"
+        and f"stopped being valid at t = {moment:.6g} s (friction limit)" in found.headline
+    )
     assert Page(report_html(run, mu=0.05)).text.count(found.headline) == 1
 
 
 @pytest.mark.parametrize("mu, kind", [(None, "good"), (0.8, "good"), (0.01, "bad"),
-                                      ({"left_wheel_joint": np.inf, "right_wheel_joint": np.inf}, "none")])
+                                      ({"left_wheel_joint": np.inf, "right_wheel_joint": np.inf},
+                                       "none")])
 def test_the_verdict_is_that_of_the_friction(tracked, mu, kind):
     assert judgement(tracked[0], tracked[0].subject.vehicle, mu).kind == kind
 
@@ -176,24 +196,36 @@ def test_a_kinematic_run_has_no_forces(tmp_path):
     vehicle = nhmech.load(nhmech.urdf_path("differential_drive"))
     command = nhmech.JointVelocity({"left_wheel_joint": 2.0, "right_wheel_joint": 3.0})
     file = tmp_path / "kinematic.npz"
-    nhmech.Simulator(vehicle, lambda t, state: command, mode="kinematic").run(0.5, every=10, save=file)
+    nhmech.Simulator(vehicle, lambda t, state: command,
+                     mode="kinematic").run(0.5, every=10, save=file)
     assert report(file).exit_code == 0
     page = read(tmp_path / "kinematic.html")
     assert ("Speeds were commanded: no forces, no verdict on friction" in page.text
             and "kinematic: speeds are commanded" in page.text)
-    assert "Forces against friction" not in page.headings and "Efforts" not in page.headings and "Path" in page.headings
+    assert (
+        "Forces against friction" not in page.headings
+        and "Efforts" not in page.headings
+        and "Path" in page.headings
+    )
 
 
-@pytest.mark.parametrize("name, heading", [("falling_disc", "Falling disc"), ("capri_kobayashi", None),
+@pytest.mark.parametrize("name, heading",
+                         [("falling_disc", "Falling disc"), ("capri_kobayashi", None),
                                            ("ball_on_turntable", None)])
 def test_textbook_systems(name, heading, tmp_path):
     """With shapes, without shapes, and with a ground that does work."""
     file = tmp_path / f"{name}.npz"
-    assert CliRunner().invoke(main, ["systems", "run", name, "--duration", "0.2", "--save", str(file)]).exit_code == 0
+    assert CliRunner().invoke(main, ["systems", "run", name, "--duration", "0.2", "--save",
+                                     str(file)]).exit_code == 0
     assert report(file).exit_code == 0
     page = read(file.with_suffix(".html"))
-    assert page.headings[0] == load_system(name).title and "No wheels, no verdict on friction" in page.text
-    assert ("Path" in page.headings) == bool(load_system(name).shapes) and "Coordinates" in page.headings
+    assert (
+        page.headings[0] == load_system(name).title
+        and "No wheels, no verdict on friction" in page.text
+    )
+    assert ("Path" in page.headings) == bool(
+        load_system(name).shapes
+    ) and "Coordinates" in page.headings
     assert ("unaccounted for" in page.text) == (name != "ball_on_turntable")
     assert heading is None or heading in page.headings
     refused = report(file, "--mu", "0.8")
@@ -213,7 +245,8 @@ def test_a_run_that_was_cut_off(tracked, tmp_path, monkeypatch):
     (tmp_path / "b.part").write_bytes(copies[1])
     assert report(tmp_path / "b.part", "--out", tmp_path / "b.html").exit_code == 0
     page = read(tmp_path / "b.html")
-    assert ("cut off: what the file holds so far" in page.text and "Controller error" in page.headings
+    assert ("cut off: what the file holds so far" in page.text
+            and "Controller error" in page.headings
             and "PurePursuit" in page.text)
     from dataclasses import replace
 
@@ -221,7 +254,8 @@ def test_a_run_that_was_cut_off(tracked, tmp_path, monkeypatch):
     assert "not noted in this file" in old.text and "Controller error" not in old.headings
 
 
-@pytest.mark.parametrize("words, says", [(["none.npz"], "no such file"), (["setup.cfg"], "is not a run"),
+@pytest.mark.parametrize("words, says",
+                         [(["none.npz"], "no such file"), (["setup.cfg"], "is not a run"),
                                          (["none.npz", "--out", "a.pdf"], "must end in .html"),
                                          (["none.npz", "--skid", "mid-axle"], "knows its robot")])
 def test_bad_input(words, says):
@@ -246,7 +280,8 @@ def test_it_looks_like_a_report_in_a_browser(tracked, tmp_path):
 
     (tmp_path / "r.html").write_text(report_html(tracked[0], mu=0.8), encoding="utf-8")
     with Browser((tmp_path / "r.html").as_uri(), (1000, 1400)) as browser:
-        browser.wait_for("document.readyState === 'complete' && document.querySelectorAll('footer').length")
+        browser.wait_for("document.readyState === 'complete' && "
+                         "document.querySelectorAll('footer').length")
         assert browser.evaluate("document.documentElement.scrollWidth") <= 1000
         boxes = browser.evaluate(
             "JSON.stringify([...document.querySelectorAll('figure svg')].map(s => "
@@ -257,7 +292,9 @@ def test_it_looks_like_a_report_in_a_browser(tracked, tmp_path):
         import json
 
         for width, height, outside in json.loads(boxes):
-            assert 300 < width < 520 and 150 < height < 520 and outside == 0, "no word leaves its picture"
+            assert 300 < width < 520 and 150 < height < 520 and outside == 0, (
+                "no word leaves its picture"
+            )
         picture = pixels(browser.picture())
     ink = picture[:, :, 1] - picture[:, :, 0]
     assert (ink > 60).sum() > 200, "the green of the verdict"

@@ -52,7 +52,7 @@ def often(monkeypatch):
     monkeypatch.setattr(recording, "FLUSH", 0.0)
 
 
-# -- while it runs -----------------------------------------------------------------------------------------------------
+# -- while it runs ---------------------------------------------------------------------------------
 @pytest.mark.parametrize("controller", [drive, None], ids=["controller", "loop in C"])
 @pytest.mark.parametrize("every", [1, 7])
 def test_a_streamed_run_is_the_same_run(controller, every, tmp_path, often):
@@ -66,7 +66,8 @@ def test_a_streamed_run_is_the_same_run(controller, every, tmp_path, often):
 
 
 def test_memory_holds_a_window_of_a_streamed_run(tmp_path, monkeypatch):
-    """64 kB for a run of 1.3 MB; the columns of what comes back are in the file's pages, not in memory of their own."""
+    """64 kB for a run of 1.3 MB; the columns of what comes back are in the file's pages, not in
+    memory of their own."""
     monkeypatch.setattr(recording, "WINDOW", 1 << 16)
     held, made = [], recording.Recorder.room
 
@@ -105,9 +106,13 @@ def test_fifty_kills(tmp_path, monkeypatch):
     for _ in range(50):
         for old in tmp_path.iterdir():
             old.unlink()
-        begin, *ends = killed(lambda: carriage().run(1000.0, save=path), rng.integers(0, 40), rng.uniform(0.0, 0.004))
+        begin, *ends = killed(lambda: carriage().run(1000.0, save=path), rng.integers(0, 40),
+                              rng.uniform(0.0, 0.004))
         flushed = ends[-1] if ends else begin
-        assert os.listdir(tmp_path) == ["run.npz.part"] and os.path.getsize(tmp_path / "run.npz.part") >= flushed
+        assert (
+            os.listdir(tmp_path) == ["run.npz.part"]
+            and os.path.getsize(tmp_path / "run.npz.part") >= flushed
+        )
         if os.path.getsize(tmp_path / "run.npz.part") == begin:
             with pytest.raises(SimulationError, match="no whole row"):
                 Trajectory.load(f"{path}.part")
@@ -120,7 +125,8 @@ def test_fifty_kills(tmp_path, monkeypatch):
         shared = min(len(run), len(reference) - 1)
         for name in PARTS:
             assert np.array_equal(getattr(run, name)[:shared], getattr(reference, name)[:shared])
-        assert run.t == pytest.approx(1e-4 * np.arange(len(run)), rel=0, abs=1e-12) and np.isfinite(run.q).all()
+        assert run.t == pytest.approx(1e-4 * np.arange(len(run)), rel=0,
+                                      abs=1e-12) and np.isfinite(run.q).all()
     assert len(lengths) > 25 and max(lengths) > 3 * min(lengths)
 
 
@@ -147,7 +153,8 @@ def test_a_file_cut_anywhere_opens(tmp_path, often):
 
 
 def test_events_are_kept_in_the_file_too(tmp_path, often):
-    """What a killed run leaves holds the events that were passed, a run that ends has them in order."""
+    """What a killed run leaves holds the events that were passed, a run that ends has them in
+    order."""
     events = [Event(f"at {moment}", lambda t, s, m=moment: t - m, terminal=moment == 0.04)
               for moment in (0.0102, 0.0051, 0.04)]
     left = []
@@ -180,7 +187,8 @@ def test_a_missing_run_is_looked_for_beside(tmp_path):
     (tmp_path / "run.npz.part").write_bytes(b"")
     with pytest.raises(SimulationError, match=r"run\.npz\.part is there, a run that was cut off"):
         Trajectory.load(tmp_path / "run.npz")
-    with pytest.raises(SimulationError, match="nowhere/run.npz.part cannot be written: No such file or directory"):
+    with pytest.raises(SimulationError,
+                       match="nowhere/run.npz.part cannot be written: No such file or directory"):
         carriage().run(0.01, save=tmp_path / "nowhere" / "run.npz")
 
 
@@ -203,7 +211,7 @@ def test_a_run_that_stops_early_is_saved(name, tmp_path):
     assert os.listdir(tmp_path) == ["run.npz"]
 
 
-# -- a disk that is full -----------------------------------------------------------------------------------------------
+# -- a disk that is full ---------------------------------------------------------------------------
 @contextmanager
 def largest_file(size):
     """Files may not grow beyond `size` bytes: writing fails as it does on a full disk."""
@@ -217,11 +225,16 @@ def largest_file(size):
 
 def test_a_full_disk_keeps_the_trajectory(tmp_path, often):
     plain = carriage().run(0.5)
-    with largest_file(100_000), pytest.raises(SimulationError,
-                                              match=r"run\.npz\.part cannot be written: File too large") as caught:
+    with (
+        largest_file(100_000),
+        pytest.raises(
+            SimulationError, match=r"run\.npz\.part cannot be written: File too large"
+        ) as caught,
+    ):
         carriage().run(0.5, save=tmp_path / "run.npz")
     run = caught.value.trajectory
-    assert 100 < len(run) < len(plain) and all(np.array_equal(getattr(run, name), getattr(plain, name)[:len(run)])
+    assert 100 < len(run) < len(plain) and all(np.array_equal(getattr(run, name),
+                                                              getattr(plain, name)[:len(run)])
                                                for name in PARTS)
     left = Trajectory.load(tmp_path / "run.npz.part")
     assert 100 < len(left) <= len(run) and np.array_equal(left.q, run.q[:len(left)])
@@ -246,7 +259,8 @@ def test_wherever_the_disk_is_full_the_trajectory_is_there(tmp_path, often, monk
     if written == 1:
         assert run is None
     else:
-        assert len(run) >= 2 and all(np.array_equal(getattr(run, name), getattr(plain, name)[:len(run)])
+        assert len(run) >= 2 and all(np.array_equal(getattr(run, name),
+                                                    getattr(plain, name)[:len(run)])
                                      for name in PARTS)
 
 
@@ -260,7 +274,7 @@ def test_saving_to_a_full_disk_leaves_the_old_file(tmp_path):
     assert os.listdir(tmp_path) == ["run.npz"] and same(Trajectory.load(path), old)
 
 
-# -- other file systems, other writers ---------------------------------------------------------------------------------
+# -- other file systems, other writers -------------------------------------------------------------
 def locks_fail(monkeypatch, code):
     def refuses(file, operation):
         raise OSError(code, os.strerror(code))
@@ -269,14 +283,17 @@ def locks_fail(monkeypatch, code):
 
 
 @pytest.mark.parametrize("code", [errno.ENOLCK, errno.ENOTSUP, errno.ENOSYS])
-def test_a_file_system_without_locks_is_written_to_with_a_warning(code, tmp_path, monkeypatch, caplog):
+def test_a_file_system_without_locks_is_written_to_with_a_warning(code, tmp_path, monkeypatch,
+                                                                  caplog):
     locks_fail(monkeypatch, code)
     (tmp_path / "run.npz.part").write_bytes(b"of a killed run")
     run = carriage().run(0.01, save=tmp_path / "run.npz")
     assert same(Trajectory.load(tmp_path / "run.npz"), run)
     assert (tmp_path / "run.npz.part~").read_bytes() == b"of a killed run"
     (line,) = caplog.records
-    assert line.name == "nhmech" and "run.npz.part is on a file system without locks" in line.message
+    assert (
+        line.name == "nhmech" and "run.npz.part is on a file system without locks" in line.message
+    )
 
 
 def test_other_failures_of_locks_are_errors(tmp_path, monkeypatch):
@@ -287,8 +304,8 @@ def test_other_failures_of_locks_are_errors(tmp_path, monkeypatch):
 
 @pytest.mark.parametrize("rows", [3, 3000], ids=["fewer rows", "more rows"])
 def test_without_locks_two_runs_of_one_name_stay_apart(rows, tmp_path, monkeypatch, often):
-    """The second takes the first one's name while that goes on; each gives its own rows, and keeps off the other's
-    file."""
+    """The second takes the first one's name while that goes on; each gives its own rows, and keeps
+    off the other's file."""
     locks_fail(monkeypatch, errno.ENOLCK)
     path, part = tmp_path / "run.npz", tmp_path / "run.npz.part"
     second = []
@@ -308,7 +325,8 @@ def test_without_locks_two_runs_of_one_name_stay_apart(rows, tmp_path, monkeypat
     assert same(run, plain) and same(Trajectory.load(path), plain)
     assert len(Trajectory.load(part)) == rows - 1, "the last row is not yet written"
     other = second[0].trajectory("duration")
-    assert np.allclose(other.t, 1e-3 * np.arange(rows), rtol=0, atol=1e-12) and same(Trajectory.load(path), other)
+    assert np.allclose(other.t, 1e-3 * np.arange(rows), rtol=0,
+                       atol=1e-12) and same(Trajectory.load(path), other)
     assert not part.exists() and same(run, plain)
 
 
@@ -329,7 +347,8 @@ def test_a_left_over_file_that_may_not_be_written_is_kept_too(tmp_path, monkeypa
 
 
 def test_two_threads_write_one_file(tmp_path):
-    """Both inside at the same time: each finds its own file there, and the last one to end stays."""
+    """Both inside at the same time: each finds its own file there, and the last one to end
+    stays."""
     inside, out = threading.Barrier(2, timeout=60), tmp_path / "out.txt"
 
     def write(text):
@@ -356,7 +375,7 @@ def test_what_fails_while_it_is_written_leaves_the_old_file(tmp_path):
     assert os.listdir(tmp_path) == ["out.txt"] and out.read_text() == "old"
 
 
-# -- what a controller says of itself ----------------------------------------------------------------------------------
+# -- what a controller says of itself --------------------------------------------------------------
 class Following:
     """Drives, and follows some path."""
 
@@ -375,7 +394,10 @@ def test_a_path_reference_of_numpy_s_numbers_is_saved_as_plain_ones(tmp_path):
     given = {"x": np.arange(3), "speed": np.float32(0.5), "laps": np.int64(2)}
     plain = {"x": [0, 1, 2], "speed": 0.5, "laps": 2}
     run = carriage(Following(given)).run(0.01, save=tmp_path / "run.npz")
-    assert run.settings["path"] == plain and Trajectory.load(tmp_path / "run.npz").settings["path"] == plain
+    assert (
+        run.settings["path"] == plain
+        and Trajectory.load(tmp_path / "run.npz").settings["path"] == plain
+    )
 
 
 def _no():
@@ -386,40 +408,52 @@ LOOP = {}
 LOOP["itself"] = LOOP
 
 
-@pytest.mark.parametrize("reference, words", [({"path": object()}, "is no JSON"), ({(1, 2): 3}, "is no JSON"),
-                                              (LOOP, "is no JSON"), (_no, "raised ValueError: not now")],
+@pytest.mark.parametrize("reference, words",
+                         [({"path": object()}, "is no JSON"), ({(1, 2): 3}, "is no JSON"),
+                                              (LOOP, "is no JSON"),
+                                              (_no, "raised ValueError: not now")],
                          ids=["object", "key", "loop", "raises"])
 @pytest.mark.parametrize("streamed", [False, True])
-def test_a_path_reference_that_cannot_be_saved_costs_no_run(reference, words, streamed, tmp_path, caplog):
-    """Saved while it runs or afterwards: all but that is in the file, and one line says what is not."""
+def test_a_path_reference_that_cannot_be_saved_costs_no_run(reference, words, streamed, tmp_path,
+                                                            caplog):
+    """Saved while it runs or afterwards: all but that is in the file, and one line says what is
+    not."""
     run = carriage(Following(reference)).run(0.01, save=tmp_path / "run.npz" if streamed else None)
     run.save(tmp_path / "run.npz")
     again = Trajectory.load(tmp_path / "run.npz")
     assert same(again, run) and again.settings == run.settings
     assert "path" not in again.settings and again.settings["dt"] == 1e-4
     (line,) = caplog.records
-    assert "path_reference of Following" in line.message and words in line.message and "goes without it" in line.message
+    assert (
+        "path_reference of Following" in line.message
+        and words in line.message
+        and "goes without it" in line.message
+    )
 
 
 def test_settings_of_one_s_own_are_saved_as_far_as_they_can_be(tmp_path, caplog):
     run = carriage().run(0.01)
     mine = replace(run, settings=run.settings | {"operator": "me", "robot": object()})
-    assert Trajectory.load(mine.save(tmp_path / "run.npz")).settings == run.settings | {"operator": "me"}
+    assert Trajectory.load(mine.save(tmp_path / "run.npz")).settings == run.settings | {
+        "operator": "me"
+    }
     assert "'robot' is no JSON" in caplog.text
-    with pytest.raises(SimulationError, match=r"'source' is no JSON \(object .*; the trajectory is kept") as caught:
+    with pytest.raises(SimulationError,
+                       match=r"'source' is no JSON \(object .*; the trajectory is kept") as caught:
         replace(run, source={"robot": object()}).save(tmp_path / "run.npz")
     assert len(caught.value.trajectory) == len(run)
 
 
 def test_an_array_that_cannot_be_saved_is_named(tmp_path):
     run = carriage().run(0.01)
-    with pytest.raises(SimulationError, match=r"run\.npz cannot be written: 'u' is no array of numbers") as caught:
+    with pytest.raises(SimulationError,
+                       match=r"run\.npz cannot be written: 'u' is no array of numbers") as caught:
         replace(run, u=run.u.astype(object)).save(tmp_path / "run.npz")
     assert "JSON" not in str(caught.value) and len(caught.value.trajectory) == len(run)
     assert not os.listdir(tmp_path)
 
 
-# -- what was simulated ------------------------------------------------------------------------------------------------
+# -- what was simulated ----------------------------------------------------------------------------
 def test_parameters_and_wrenches_come_back(tmp_path):
     """Energies and ground forces depend on both."""
     vehicle = shipped("differential_drive").with_parameters({"payload.mass": 3.0, "payload.x": 0.1},
@@ -463,7 +497,8 @@ def test_a_vehicle_that_cannot_be_saved_is_refused_before_the_run(tmp_path):
 def test_a_textbook_system_comes_back(tmp_path):
     example = load_system("falling_disc")
     simulator = Simulator(example)
-    simulator.reset(q=np.asarray(example.start["q"], dtype=float), xi=dict(zip(example.speeds, example.start["xi"])))
+    simulator.reset(q=np.asarray(example.start["q"], dtype=float),
+                    xi=dict(zip(example.speeds, example.start["xi"])))
     run = simulator.run(0.1, save=tmp_path / "disc.npz")
     again = Trajectory.load(tmp_path / "disc.npz")
     np.testing.assert_allclose(again.energy, run.energy, rtol=1e-14)
@@ -473,7 +508,7 @@ def test_a_textbook_system_comes_back(tmp_path):
         _ = Trajectory.load(hand.run(0.01).save(tmp_path / "hand.npz")).energy
 
 
-# -- the command line --------------------------------------------------------------------------------------------------
+# -- the command line ------------------------------------------------------------------------------
 @pytest.fixture
 def nhmech_(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
@@ -481,7 +516,8 @@ def nhmech_(tmp_path, monkeypatch):
 
 
 def test_a_run_of_a_textbook_system_can_be_viewed(nhmech_, tmp_path):
-    assert nhmech_("systems", "run", "falling_disc", "--duration", 0.1, "--save", "disc.npz").exit_code == 0
+    assert nhmech_("systems", "run", "falling_disc", "--duration", 0.1, "--save",
+                   "disc.npz").exit_code == 0
     for name in ("disc.html", "disc-2.html"):
         result = nhmech_("view", "disc.npz")
         assert result.exit_code == 0 and str(tmp_path / name) in result.output
@@ -493,7 +529,8 @@ def test_a_run_of_a_textbook_system_can_be_viewed(nhmech_, tmp_path):
 def test_what_a_killed_run_left_can_be_viewed_and_exported(nhmech_, tmp_path, often):
     copies = []
     carriage().run(0.05, save=tmp_path / "run.npz",
-                   progress=lambda t, state: copies.append((tmp_path / "run.npz.part").read_bytes()))
+                   progress=lambda t,
+                   state: copies.append((tmp_path / "run.npz.part").read_bytes()))
     (tmp_path / "run.npz").unlink()
     (tmp_path / "run.npz.part").write_bytes(copies[0][:-5])
     result = nhmech_("view", "run.npz")
@@ -501,7 +538,9 @@ def test_what_a_killed_run_left_can_be_viewed_and_exported(nhmech_, tmp_path, of
     assert nhmech_("view", "run.npz.part", "--html", "run.html").exit_code == 0
     assert (tmp_path / "run.html").stat().st_size > 100_000
     assert nhmech_("export", "run.npz.part", "run.csv", "--no-forces").exit_code == 0
-    assert len((tmp_path / "run.csv").read_text().splitlines()) == 1 + len(Trajectory.load("run.npz.part"))
+    assert len((tmp_path / "run.csv").read_text().splitlines()) == 1 + len(
+        Trajectory.load("run.npz.part")
+    )
 
 
 def test_names_nobody_gave_are_numbered(nhmech_, tmp_path, monkeypatch):
@@ -510,22 +549,29 @@ def test_names_nobody_gave_are_numbered(nhmech_, tmp_path, monkeypatch):
     carriage().run(0.01).save(tmp_path / "run.npz")
     (tmp_path / "run.html").write_text("mine")
     result = nhmech_("view", "run.npz")
-    assert result.exit_code == 0 and "run-2.html" in result.output and (tmp_path / "run.html").read_text() == "mine"
+    assert (
+        result.exit_code == 0
+        and "run-2.html" in result.output
+        and (tmp_path / "run.html").read_text() == "mine"
+    )
     assert nhmech_("view", "run.npz", "--html", "run.html").exit_code == 0
     assert (tmp_path / "run.html").stat().st_size > 100_000
 
 
-@pytest.mark.parametrize("words, name", [(("--save", "long.npz"), "long.npz"), ((), "carriage.npz")])
+@pytest.mark.parametrize("words, name",
+                         [(("--save", "long.npz"), "long.npz"), ((), "carriage.npz")])
 def test_ctrl_c_saves_and_says_where(words, name, tmp_path):
     """SIGINT to a real process: exit code 0, the file opens, the message names it."""
-    command = [sys.executable, "-u", "-m", "nhmech", "run", "carriage", "--duration", "100000", "--controller",
-               "slow.py:hold", *words]
+    command = [sys.executable, "-u", "-m", "nhmech", "run", "carriage", "--duration", "100000",
+               "--controller", "slow.py:hold", *words]
     (tmp_path / "slow.py").write_text("import pathlib\nimport numpy\ndef hold(t, state):\n"
-                                      "    if t > 0.5: pathlib.Path('begun').touch()\n    return numpy.zeros(2)\n")
+                                      "    if t > 0.5: pathlib.Path('begun').touch()\n    return "
+                                      "numpy.zeros(2)\n")
     environment = {**os.environ, "PYTHONPATH": os.path.dirname(os.path.dirname(nhmech.__file__))}
     child = subprocess.Popen(command, cwd=tmp_path, stdout=subprocess.PIPE,
                              stderr=subprocess.PIPE, text=True, env=environment,
-                             preexec_fn=lambda: signal.signal(signal.SIGINT, signal.default_int_handler))
+                             preexec_fn=lambda: signal.signal(signal.SIGINT,
+                                                              signal.default_int_handler))
     end = time.monotonic() + 60
     while not (tmp_path / "begun").exists() and child.poll() is None and time.monotonic() < end:
         time.sleep(0.02)
@@ -535,14 +581,17 @@ def test_ctrl_c_saves_and_says_where(words, name, tmp_path):
     assert "stopped  interrupted" in out and f"saved    {name}" in out
     run = Trajectory.load(tmp_path / name)
     assert run.stop == "interrupted" and run.t[-1] > 0.5
-    assert sorted(path.name for path in tmp_path.iterdir() if path.suffix in (".npz", ".part")) == [name]
+    assert sorted(path.name for path in tmp_path.iterdir() if path.suffix in (".npz",
+                                                                              ".part")) == [name]
 
 
 def test_the_format_is_what_its_module_says(tmp_path, often):
-    """Read without our reader: a line of JSON, a multiple of 64 bytes, then little-endian float64."""
+    """Read without our reader: a line of JSON, a multiple of 64 bytes, then little-endian
+    float64."""
     copies = []
     run = carriage().run(0.05, save=tmp_path / "run.npz",
-                         progress=lambda t, state: copies.append((tmp_path / "run.npz.part").read_bytes()))
+                         progress=lambda t,
+                         state: copies.append((tmp_path / "run.npz.part").read_bytes()))
     line, _, rows = copies[0].partition(b"\n")
     header = json.loads(line)
     assert (len(line) + 1) % 64 == 0 and header["nhmech"] == "run" and header["version"] == 1
@@ -554,7 +603,8 @@ def test_the_format_is_what_its_module_says(tmp_path, often):
 
 
 @pytest.mark.parametrize("words", [("view", "run.npz", "--html", "out.html"),
-                                   ("systems", "run", "sled", "--duration", 0.01, "--html", "out.html")])
+                                   ("systems", "run", "sled", "--duration", 0.01, "--html",
+                                    "out.html")])
 def test_a_full_disk_is_no_traceback(words, nhmech_, tmp_path):
     carriage().run(0.01).save(tmp_path / "run.npz")
     (tmp_path / "out.html").write_text("old")
@@ -562,5 +612,9 @@ def test_a_full_disk_is_no_traceback(words, nhmech_, tmp_path):
     nhmech_(*words[:-1], "warm.html")
     with largest_file(100_000):
         result = nhmech_(*words)
-    assert result.exit_code == 2 and "File too large" in result.stderr and isinstance(result.exception, SystemExit)
+    assert (
+        result.exit_code == 2
+        and "File too large" in result.stderr
+        and isinstance(result.exception, SystemExit)
+    )
     assert (tmp_path / "out.html").read_text() == "old"

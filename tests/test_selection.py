@@ -28,7 +28,9 @@ def test_kept_rows_span_all_rows(rank, m, n):
         kept = list(independent_rows(A, np.ones(n), [0] * m, names(m)))
         assert len(kept) == rank
         for sample in A:
-            assert np.linalg.matrix_rank(sample[kept], tol=1e-9) == rank == np.linalg.matrix_rank(sample, tol=1e-9)
+            assert np.linalg.matrix_rank(sample[kept],
+                                         tol=1e-9) == rank == np.linalg.matrix_rank(sample,
+                                                                                    tol=1e-9)
 
 
 def test_priority_decides_between_rows_that_serve_alike():
@@ -51,9 +53,11 @@ def test_rank_comes_from_the_best_sample():
 
 @pytest.mark.parametrize("size", [1e-4, 1e-5, 1e-7, 1e-8])
 def test_nearly_dependent_rows_are_an_error(size):
-    """Between 1e-9 and 1e-3: neither the same axle nor two axles, but a model with a typing error."""
+    """Between 1e-9 and 1e-3: neither the same axle nor two axles, but a model with a typing
+    error."""
     A = np.tile(np.array([[1.0, 0, 0], [1, size, 0]]), (4, 1, 1))
-    with pytest.raises(MechanicsError, match=r"nearly dependent rows: 'row [01]'.*meant to be parallel"):
+    with pytest.raises(MechanicsError,
+                       match=r"nearly dependent rows: 'row [01]'.*meant to be parallel"):
         independent_rows(A, np.ones(3), [0, 0], names(2))
 
 
@@ -92,7 +96,8 @@ def test_speeds_determine_the_motion(m, n):
     rng = np.random.default_rng(SEED)
     for _ in range(5):
         A = rng.normal(size=(5, m, n))
-        speeds = list(independent_speeds(A, np.ones(n), [f"v{i}" for i in range(n)], [["v1", "v0"]]))
+        speeds = list(independent_speeds(A, np.ones(n), [f"v{i}" for i in range(n)],
+                                         [["v1", "v0"]]))
         assert len(speeds) == len(set(speeds)) == n - m
         for sample in A:
             assert np.linalg.cond(np.vstack([np.eye(n)[speeds], sample])) < 1e4

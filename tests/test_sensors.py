@@ -12,7 +12,8 @@ import nhmech
 from nhmech import Ground, SimulationError, Simulator
 
 G = 9.81
-STEP, STRIDE = 2.5e-4, 8          # [s] of the runs; recorded moments between two points of a stencil
+# [s] of the runs; recorded moments between two points of a stencil
+STEP, STRIDE = 2.5e-4, 8
 # Central differences of order 8, Fornberg 1988, table 1
 FIRST = np.array([1 / 280, -4 / 105, 1 / 5, -4 / 5, 0, 4 / 5, -1 / 5, 4 / 105, -1 / 280])
 SECOND = np.array([-1 / 560, 8 / 315, -1 / 5, 8 / 5, -205 / 72, 8 / 5, -1 / 5, 8 / 315, -1 / 560])
@@ -36,7 +37,8 @@ def differentiated(vehicle, q: np.ndarray, link: str, k: int) -> tuple[np.ndarra
 
 
 def links(vehicle) -> list[str]:
-    return [frame.name for frame in vehicle.model.frames if frame.type == pin.FrameType.BODY and frame.parentJoint > 0]
+    return [frame.name for frame in vehicle.model.frames if frame.type == pin.FrameType.BODY
+            and frame.parentJoint > 0]
 
 
 def passing(simulator, lead: float = 0.05) -> tuple[nhmech.State, np.ndarray, int]:
@@ -73,7 +75,8 @@ def test_inertial_sensors_against_placements(name, ground):
 
 @pytest.mark.parametrize("name", SHIPPED)
 def test_at_rest_the_accelerometer_reads_minus_g(name):
-    """A vehicle that stands, whatever the attitude of its links; one that has to fall from rest is not among them."""
+    """A vehicle that stands, whatever the attitude of its links; one that has to fall from rest is
+    not among them."""
     vehicle = shipped(name)
     state = Simulator(vehicle).reset()
     for link in links(vehicle):
@@ -94,11 +97,16 @@ def test_a_disc_rolls_down_a_slope():
     state, values = simulator.state, vehicle.parameters.values
     (wheel,) = vehicle.description.wheels
     mass = sum(inertia.mass for inertia in vehicle.model.inertias)
-    axial = wheel.axis @ vehicle.model.inertias[vehicle.model.getJointId(wheel.joint)].inertia @ np.array(wheel.axis)
+    axial = (
+        wheel.axis
+        @ vehicle.model.inertias[vehicle.model.getJointId(wheel.joint)].inertia
+        @ np.array(wheel.axis)
+    )
     acceleration = G * np.sin(slope) / (1 + axial / (mass * wheel.radius ** 2))
     assert values["gravity"] == G
     R = placement(vehicle, state.q, vehicle.description.root).rotation
-    downhill, normal = np.array([np.cos(slope), 0, -np.sin(slope)]), np.array([np.sin(slope), 0, np.cos(slope)])
+    downhill, normal = np.array([np.cos(slope),
+                                 0, -np.sin(slope)]), np.array([np.sin(slope), 0, np.cos(slope)])
     force = R @ state.accelerometer()
     assert force @ downhill == pytest.approx(acceleration - G * np.sin(slope), rel=1e-9)
     assert force @ normal == pytest.approx(G * np.cos(slope), rel=1e-9)
@@ -126,7 +134,8 @@ def test_circling_costs_v_squared_over_r(mode):
 
 
 def test_kinematic_runs_too():
-    """Constant speeds commanded on a car: the steering turns, and every link is accelerated by it."""
+    """Constant speeds commanded on a car: the steering turns, and every link is accelerated by
+    it."""
     vehicle = shipped("ackermann_car")
     wanted = nhmech.JointVelocity({"front_left_steering_joint": -0.5, "rear_left_wheel_joint": 6.0})
     simulator = Simulator(vehicle, lambda t, state: wanted, mode="kinematic", dt=STEP)
@@ -143,7 +152,8 @@ def test_sensors_go_on_where_the_equations_change():
     other equations take over, the sensors with them."""
     vehicle = nhmech.load(nhmech.urdf_path("tricycle"), speeds=["steering_joint", "forward_speed"])
     simulator = Simulator(vehicle, lambda t, state: np.zeros(len(vehicle.driven)), dt=STEP)
-    simulator.reset(joints={"steering_joint": 1.25}, xi={"front_wheel_joint": 2.0, "steering_joint": 3.0})
+    simulator.reset(joints={"steering_joint": 1.25},
+                    xi={"front_wheel_joint": 2.0, "steering_joint": 3.0})
     simulator.run(0.09)
     assert len(simulator._charts) > 1, "the run was to change its equations"
     state, q, k = passing(simulator, 0.01)
@@ -159,11 +169,18 @@ def test_encoders():
     simulator.run(2.0)
     state = simulator.state
     encoder = state.encoder
-    assert set(encoder.angle) == {*shipped("ackermann_car").description.rolling, *shipped("ackermann_car").driven}
-    assert encoder.angle["rear_left_wheel_joint"] == state.angles["rear_left_wheel_joint"] == pytest.approx(
-        40.0, rel=0.05)
+    assert set(encoder.angle) == {*shipped("ackermann_car").description.rolling,
+                                  *shipped("ackermann_car").driven}
+    assert (
+        encoder.angle["rear_left_wheel_joint"]
+        == state.angles["rear_left_wheel_joint"]
+        == pytest.approx(40.0, rel=0.05)
+    )
     assert encoder.rate["rear_left_wheel_joint"] == state.joint_velocity["rear_left_wheel_joint"]
-    assert encoder.angle["front_left_steering_joint"] == state.joint_position["front_left_steering_joint"]
+    assert (
+        encoder.angle["front_left_steering_joint"]
+        == state.joint_position["front_left_steering_joint"]
+    )
     caster = Simulator(shipped("trailers")).reset()
     assert "hitch_1_joint" in caster.joint_position
     assert "hitch_1_joint" not in caster.encoder.angle, "a hitch has no encoder"
@@ -173,7 +190,8 @@ def test_a_link_that_is_not_there_is_named_with_those_that_are():
     state = Simulator(shipped("differential_drive")).reset()
     for sensor in (state.gyro, state.accelerometer):
         for name in ("imu_link", "left_wheel_joint", "universe", 3):
-            with pytest.raises(SimulationError, match=f"{name!r}.*base_link, caster_link, left_wheel, right_wheel"):
+            with pytest.raises(SimulationError,
+                               match=f"{name!r}.*base_link, caster_link, left_wheel, right_wheel"):
                 sensor(name)
 
 

@@ -1,4 +1,5 @@
-"""Simplified functions are the same functions in fewer operations; rows in another basis span the same."""
+"""Simplified functions are the same functions in fewer operations; rows in another basis span the
+same."""
 
 from dataclasses import replace
 
@@ -9,13 +10,14 @@ import pytest
 import nhmech
 from nhmech.mechanics.frame import adapted_frame
 from nhmech.mechanics.gibbs_appell import gibbs_appell
-from nhmech.mechanics.simplify import operations, simplify
+from nhmech.symbolic.simplify import operations, simplify
 
 x, y, z, w = (ca.SX.sym(name) for name in "xyzw")
 
 
 def function(*outputs) -> ca.Function:
-    return ca.Function("f", [x, y, z, w], [ca.vertcat(*outputs)], ["x", "y", "z", "w"], ["out"], {"cse": True})
+    return ca.Function("f", [x, y, z, w], [ca.vertcat(*outputs)], ["x", "y", "z", "w"], ["out"],
+                       {"cse": True})
 
 
 @pytest.mark.parametrize("outputs, least", [
@@ -24,7 +26,8 @@ def function(*outputs) -> ca.Function:
     ([x * y + z - y * x], 0),
     ([0.5 * (2 * x)], 0),
     ([x - (-y)], 1),
-    ([(x + 2 * y) * z, (3 * x + 6 * y) * w], 5),             # x + 2 y (2), times z, times w, times 3
+    # x + 2 y (2), times z, times w, times 3
+    ([(x + 2 * y) * z, (3 * x + 6 * y) * w], 5),
     ([x / y + z / y], 2),
     ([x * y * z, x * y * w, y * x + 1], 4),
     ([x + y + z, x + y + w], 3),
@@ -36,7 +39,8 @@ def test_least_number_of_operations(outputs, least):
     made = simplify(function(*outputs))
     assert operations(made) == least
     point = (0.7, -1.3, 2.1, 0.4)
-    np.testing.assert_allclose(made(*point).full(), function(*outputs)(*point).full(), rtol=1e-15, atol=1e-15)
+    np.testing.assert_allclose(made(*point).full(), function(*outputs)(*point).full(), rtol=1e-15,
+                               atol=1e-15)
 
 
 def random_function(seed: int) -> ca.Function:
@@ -44,8 +48,9 @@ def random_function(seed: int) -> ca.Function:
     pool = [x, y, z, w, ca.SX(0.3), ca.SX(-2)]
     for _ in range(60):
         a, b = (pool[i] for i in rng.integers(max(0, len(pool) - 12), len(pool), 2))
-        pool.append([a + b, a - b, a * b, 0.7 * a - 1.9 * b, -a, 2 * a, a / (2 + b * b), ca.sin(a), ca.sqrt(1 + a * a),
-                     ca.tanh(a), ca.if_else(a > b, a, b), ca.fabs(b), ca.atan2(a, 1 + b * b)][rng.integers(13)])
+        pool.append([a + b, a - b, a * b, 0.7 * a - 1.9 * b, -a, 2 * a, a / (2 + b * b), ca.sin(a),
+                     ca.sqrt(1 + a * a), ca.tanh(a), ca.if_else(a > b, a, b), ca.fabs(b),
+                     ca.atan2(a, 1 + b * b)][rng.integers(13)])
     return function(*pool[-6:])
 
 
@@ -64,10 +69,12 @@ def test_the_same_function(seed):
 def test_names_and_sparsity_stay():
     out = ca.SX(2, 3)
     out[1, 2], out[0, 1] = x * y + x * z, 3
-    before = ca.Function("g", [x, ca.vertcat(y, z)], [out, ca.SX(0, 1)], ["p", "r"], ["matrix", "nothing"])
+    before = ca.Function("g", [x, ca.vertcat(y, z)], [out, ca.SX(0, 1)], ["p", "r"],
+                         ["matrix", "nothing"])
     after = simplify(before)
     assert operations(after) == 2 < operations(before)
-    assert (after.name(), after.name_in(), after.name_out()) == ("g", ["p", "r"], ["matrix", "nothing"])
+    assert (after.name(), after.name_in(),
+            after.name_out()) == ("g", ["p", "r"], ["matrix", "nothing"])
     assert after.sparsity_out(0) == before.sparsity_out(0) and after.size_out(1) == (0, 1)
     np.testing.assert_array_equal(after(2, [3, 4])[0].full(), [[0, 3, 0], [0, 0, 14]])
 
@@ -78,10 +85,12 @@ def test_deeper_than_the_recursion_limit():
         value = ca.sin(value) * y + x * y
     made = simplify(function(value))
     assert operations(made) == 3 * 3000 + 1
-    assert float(made(0.3, 0.5, 0, 0)) == pytest.approx(float(function(value)(0.3, 0.5, 0, 0)), rel=1e-12)
+    assert float(made(0.3, 0.5, 0, 0)) == pytest.approx(float(function(value)(0.3, 0.5, 0, 0)),
+                                                        rel=1e-12)
 
 
-@pytest.mark.parametrize("output", [x / ca.SX(0.0) + y, x + ca.SX(np.inf), x * ca.SX(np.nan) + y], ids=str)
+@pytest.mark.parametrize("output", [x / ca.SX(0.0) + y, x + ca.SX(np.inf), x * ca.SX(np.nan) + y],
+                         ids=str)
 def test_constants_that_are_not_finite_are_left_alone(output):
     before = function(output)
     a, b = (f(1, 2, 3, 4).full() for f in (before, simplify(before)))
@@ -106,16 +115,21 @@ def test_rows_in_the_frame_of_the_carrying_body(name, ground):
     assert other.kept == vehicle.frame.kept
     system, rng = vehicle.reduced.system, np.random.default_rng(3)
     made = []
-    for frame, equations in ((vehicle.frame, vehicle.equations()), (other, gibbs_appell(plain, frame=other))):
+    for frame, equations in ((vehicle.frame, vehicle.equations()),
+                             (other, gibbs_appell(plain, frame=other))):
         matrices = ca.Function("m", [system.t, system.q, system.theta],
-                               [*map(ca.densify, system.expand(frame.inverse, frame.E)), frame.correction()])
+                               [*map(ca.densify, system.expand(frame.inverse, frame.E)),
+                                frame.correction()])
         made.append((matrices, equations))
     for q in vehicle.constrained.samples[:5]:
         # off the manifold, so that there is something to correct
         q = q + 1e-3 * rng.normal(size=len(q)) * (np.arange(len(q)) == 2)
         xi, u = rng.normal(size=len(vehicle.speeds)), rng.normal(size=len(vehicle.driven))
-        first, second = ([*matrices.call((0.4, q, vehicle.theta)), e.velocity(0.4, q, xi, vehicle.theta),
-                          e.acceleration(0.4, q, xi, u, vehicle.theta), e.multipliers(0.4, q, xi, u, vehicle.theta)]
+        first, second = ([*matrices.call((0.4, q, vehicle.theta)),
+                          e.velocity(0.4, q, xi, vehicle.theta),
+                          e.acceleration(0.4, q, xi, u, vehicle.theta),
+                          e.multipliers(0.4, q, xi, u, vehicle.theta)]
                          for matrices, e in made)
         for a, b in zip(first, second):
-            np.testing.assert_allclose(a.full(), b.full(), rtol=0, atol=1e-11 * max(1.0, np.abs(b.full()).max()))
+            np.testing.assert_allclose(a.full(), b.full(), rtol=0,
+                                       atol=1e-11 * max(1.0, np.abs(b.full()).max()))

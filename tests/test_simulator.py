@@ -17,11 +17,20 @@ from support import joint, link, robot, shipped
 
 import nhmech
 from nhmech import (
-    ConstrainedSystem, Event, JointPosition, JointTorque, JointVelocity, SimulationError, Simulator, Trajectory, Wheel)
+    ConstrainedSystem,
+    Event,
+    JointPosition,
+    JointTorque,
+    JointVelocity,
+    SimulationError,
+    Simulator,
+    Trajectory,
+    Wheel,
+)
 from nhmech.mechanics.algebroid import euclidean
 from nhmech.mechanics.distribution import Row, assemble
 from nhmech.mechanics.system import LagrangianSystem
-from nhmech.simulation import interrupts
+from nhmech.simulation import simulator as step_loop
 from nhmech.simulation.state import ATTRIBUTES, State
 from nhmech.vehicle.record import restore
 
@@ -36,7 +45,7 @@ def carriage(controller=None, xi=None, **arguments) -> Simulator:
     return simulator
 
 
-# -- accuracy ----------------------------------------------------------------------------------------------------------
+# -- accuracy --------------------------------------------------------------------------------------
 def end_of(name: str, dt: float, integrator: str = "rk4", duration: float = 0.8) -> np.ndarray:
     """q and v at the end of a run without controller, the quaternion's sign fixed."""
     simulator = Simulator(shipped(name), dt=dt, integrator=integrator)
@@ -54,7 +63,8 @@ def reference(name: str) -> np.ndarray:
 
 @pytest.mark.parametrize("name", MOTIONS)
 def test_order_of_rk4_on_the_manifold(name):
-    """Position, attitude, joints and rates together: error ~ dt^4, by least squares over four halvings."""
+    """Position, attitude, joints and rates together: error ~ dt^4, by least squares over four
+    halvings."""
     steps = np.array([2e-2, 1e-2, 5e-3, 2.5e-3])
     errors = [np.abs(end_of(name, dt) - reference(name)).max() for dt in steps]
     assert errors[-1] > 1e-11, "the finest step is at rounding: the order cannot be seen"
@@ -80,7 +90,7 @@ def test_constraints_along_runs(name):
         assert abs(np.linalg.norm(q[3:7]) - 1) <= 1e-15 * 4
 
 
-# -- what a controller sees and says -----------------------------------------------------------------------------------
+# -- what a controller sees and says ---------------------------------------------------------------
 def test_the_state_is_a_copy():
     seen = []
     simulator = carriage(lambda t, state: seen.append(state), (3.0, 4.0), dt=1e-2)
@@ -107,7 +117,8 @@ def test_the_state_reads_by_name():
     x, y, heading = state.pose
     assert state.T_WB[:3, 3] == pytest.approx([x, y, state.q[2]]) and heading == pytest.approx(
         np.arctan2(state.T_WB[1, 0], state.T_WB[0, 0]))
-    assert state.T_WB[:3, :3] == pytest.approx(pin.Quaternion(state.q[3:7]).toRotationMatrix(), abs=1e-15)
+    assert state.T_WB[:3, :3] == pytest.approx(pin.Quaternion(state.q[3:7]).toRotationMatrix(),
+                                               abs=1e-15)
     with pytest.raises(SimulationError, match="'yaw'.*left_wheel_joint"):
         state.xi["yaw"]
 
@@ -115,7 +126,8 @@ def test_the_state_reads_by_name():
 def test_angles_are_unwrapped():
     run = carriage(None, (20.0, 20.0), dt=1e-2).run(2.0)
     turned = run.angles[-1, run.names["angles"].index("left_wheel_joint")]
-    assert turned == pytest.approx(np.sum((run.xi[1:, 0] + run.xi[:-1, 0]) / 2 * np.diff(run.t)), rel=1e-6)
+    assert turned == pytest.approx(np.sum((run.xi[1:, 0] + run.xi[:-1, 0]) / 2 * np.diff(run.t)),
+                                   rel=1e-6)
     assert turned > 4 * np.pi
 
 
@@ -128,7 +140,8 @@ def test_control_period_holds_the_command():
 
     run = carriage(controller, dt=1e-3, control_period=5e-3).run(0.05)
     assert asked == pytest.approx(np.arange(10) * 5e-3, abs=1e-15)
-    assert run.u[:-1] == pytest.approx(np.repeat(np.outer(np.arange(1, 11), [0.1, -0.2]), 5, axis=0), abs=0)
+    assert run.u[:-1] == pytest.approx(np.repeat(np.outer(np.arange(1, 11), [0.1, -0.2]), 5,
+                                                 axis=0), abs=0)
     for period in (5e-3, np.nan, np.inf, 0.0):
         with pytest.raises(SimulationError, match="multiple of dt"):
             carriage(controller, dt=2e-3, control_period=period)
@@ -153,10 +166,14 @@ def divide():
 @pytest.mark.parametrize("then, message", [
     (np.zeros(3), r"shape \(3,\), expected \(2,\).*left_wheel_joint, right_wheel_joint"),
     (np.array([0.0, np.nan]), r"not finite.*left_wheel_joint"),
-    (JointTorque({"left_wheel_joint": np.inf}), r"JointTorque for 'left_wheel_joint' is inf; expected a finite number"),
-    (JointTorque({"left_wheel_joint": "0.1"}), r"JointTorque for 'left_wheel_joint' is '0\.1'; expected a finite num"),
-    (JointVelocity({"lift": 1.0}), r"'lift' is not driven; driven joints are left_wheel_joint, right_wheel_joint"),
-    ({"left_wheel_joint": 1.0}, r"returned dict; return an array, JointTorque, JointVelocity or JointPosition"),
+    (JointTorque({"left_wheel_joint": np.inf}),
+     r"JointTorque for 'left_wheel_joint' is inf; expected a finite number"),
+    (JointTorque({"left_wheel_joint": "0.1"}),
+     r"JointTorque for 'left_wheel_joint' is '0\.1'; expected a finite num"),
+    (JointVelocity({"lift": 1.0}),
+     r"'lift' is not driven; driven joints are left_wheel_joint, right_wheel_joint"),
+    ({"left_wheel_joint": 1.0},
+     r"returned dict; return an array, JointTorque, JointVelocity or JointPosition"),
     (divide, r"controller Fails raised ZeroDivisionError at t = 0\.05 s: division by zero "
              r"\(test_simulator.py, line \d+\)"),
 ], ids=["size", "NaN", "infinite", "text", "unknown joint", "wrong type", "exception"])
@@ -194,11 +211,14 @@ OF_THIS_FILE = r"\(test_simulator.py, line \d+\)"
 
 
 @pytest.mark.parametrize("controller, message", [
-    (one_parameter, r"controller one_parameter raised TypeError at t = 0 s: one_parameter\(\) takes 1 positional "
+    (one_parameter,
+     r"controller one_parameter raised TypeError at t = 0 s: one_parameter\(\) takes 1 positional "
                     r"argument but 2 were given; it must take \(t, state\)$"),
-    (ResetTakesOne(), r"reset of controller ResetTakesOne .* missing 1 .*'seed'; it must take nothing$"),
+    (ResetTakesOne(),
+     r"reset of controller ResetTakesOne .* missing 1 .*'seed'; it must take nothing$"),
     (other_call, rf"takes 1 positional argument but 2 were given {OF_THIS_FILE}$"),
-    (no_such_attribute, rf"raised AttributeError .*'x' {OF_THIS_FILE}; a state has .*\bpose, .*; x, y and heading are "
+    (no_such_attribute,
+     rf"raised AttributeError .*'x' {OF_THIS_FILE}; a state has .*\bpose, .*; x, y and heading are "
                         r"its `pose`$"),
 ], ids=["a call", "reset", "a call of its own", "attribute"])
 def test_an_error_names_the_users_line_and_never_ours(controller, message):
@@ -207,7 +227,8 @@ def test_an_error_names_the_users_line_and_never_ours(controller, message):
 
 
 def test_a_wrench_is_called_as_a_controller():
-    with pytest.raises(SimulationError, match=r"wrench on 'base_link'.*; it must take \(t, state\)$"):
+    with pytest.raises(SimulationError,
+                       match=r"wrench on 'base_link'.*; it must take \(t, state\)$"):
         carriage(wrench={"base_link": one_parameter}).run(0.01)
 
 
@@ -222,7 +243,8 @@ def test_speeds_that_do_not_fit_are_refused():
         carriage().reset(xi={"sideways": 1.0})
     with pytest.raises(SimulationError, match="contradict the constraints"):
         carriage().reset(xi={"lateral_speed": 1.0})
-    with pytest.raises(SimulationError, match="2 finite numbers: left_wheel_joint, right_wheel_joint"):
+    with pytest.raises(SimulationError,
+                       match="2 finite numbers: left_wheel_joint, right_wheel_joint"):
         carriage().reset(xi=[1.0, 2.0, 3.0])
     simulator = carriage()
     simulator.reset(xi={"forward_speed": 0.5, "yaw_rate": -0.4})
@@ -231,35 +253,42 @@ def test_speeds_that_do_not_fit_are_refused():
 
 
 @pytest.mark.parametrize("name, wheels", [
-    ("carriage", WHEELS), ("mecanum", ("front_left_wheel_joint", "front_right_wheel_joint", "rear_left_wheel_joint"))])
+    ("carriage", WHEELS),
+    ("mecanum", ("front_left_wheel_joint", "front_right_wheel_joint", "rear_left_wheel_joint"))])
 def test_joint_velocities_are_reached(name, wheels):
     """The servo closes an error with 50 ms: after 1.5 s nothing of it is left."""
     wanted = dict(zip(wheels, (2.0, -1.0, 3.0)))
     simulator = Simulator(shipped(name), lambda t, s: JointVelocity(wanted), dt=1e-3)
     simulator.reset()
     run = simulator.run(1.5, every=100)
-    assert [run.v[-1, run.names["v"].index(w)] for w in wanted] == pytest.approx(list(wanted.values()), abs=1e-6)
+    assert [run.v[-1,
+                  run.names["v"].index(w)] for w in wanted] == pytest.approx(list(wanted.values()),
+                                                                             abs=1e-6)
     # at t = 0.1 s: 1 - exp(-2) of it, by steps of 1 ms
     early = [run.v[1, run.names["v"].index(w)] for w in wanted]
-    assert early == pytest.approx([(1 - (1 - 1e-3 / 0.05) ** 100) * value for value in wanted.values()], rel=5e-3)
+    assert early == pytest.approx([(1 - (1 - 1e-3 / 0.05) ** 100) * value
+                                   for value in wanted.values()], rel=5e-3)
 
 
 def test_joint_positions_are_reached():
     car = shipped("ackermann_car")
     simulator = Simulator(car, lambda t, s: [JointPosition({"front_left_steering_joint": 0.4}),
-                                             JointVelocity({"rear_left_wheel_joint": 3.0})], dt=2e-3)
+                                             JointVelocity({"rear_left_wheel_joint": 3.0})],
+                          dt=2e-3)
     simulator.reset()
     run = simulator.run(3.0)
     end = car.joint_positions(run.q[-1])
     assert end["front_left_steering_joint"] == pytest.approx(0.4, abs=1e-6)
     assert (run.column("rear_left_wheel_joint").size
-            and run.v[-1, run.names["v"].index("rear_left_wheel_joint")] == pytest.approx(3.0, abs=1e-6))
+            and run.v[-1, run.names["v"].index("rear_left_wheel_joint")] == pytest.approx(3.0,
+                                                                                          abs=1e-6))
     positions = np.array([car.joint_positions(q)["front_left_steering_joint"] for q in run.q])
     assert positions.max() <= 0.4 + 1e-3, "critically damped"
     beyond = Simulator(car, lambda t, s: JointPosition({"front_left_steering_joint": 3.0}), dt=2e-3)
     beyond.reset()
     last = car.joint_positions(beyond.run(4.0).q[-1])["front_left_steering_joint"]
-    assert last == pytest.approx(car.description.limits["front_left_steering_joint"].upper, abs=1e-3)
+    assert last == pytest.approx(car.description.limits["front_left_steering_joint"].upper,
+                                 abs=1e-3)
 
 
 def test_limits_of_effort_and_velocity_cut_the_command():
@@ -269,7 +298,8 @@ def test_limits_of_effort_and_velocity_cut_the_command():
     simulator.reset()
     efforts = [limits[name].effort for name in car.driven]
     assert simulator.run(0.01).u[0] == pytest.approx([efforts[0], -efforts[1], 0.0], abs=0)
-    turning = Simulator(car, lambda t, s: JointVelocity({"front_left_steering_joint": 50.0}), dt=1e-3)
+    turning = Simulator(car, lambda t, s: JointVelocity({"front_left_steering_joint": 50.0}),
+                        dt=1e-3)
     turning.reset()
     rate = turning.run(0.3).column("front_left_steering_joint")
     limit = limits["front_left_steering_joint"].velocity
@@ -277,7 +307,8 @@ def test_limits_of_effort_and_velocity_cut_the_command():
 
 
 def test_kinematic_mode_follows_the_speeds_exactly():
-    """Constant wheel rates drive a circle: yaw w = r (right - left) / track, forward v = r (right + left) / 2."""
+    """Constant wheel rates drive a circle: yaw w = r (right - left) / track, forward v = r (right +
+    left) / 2."""
     vehicle = shipped("carriage")
     radius = vehicle.description.wheels[0].radius
     points = vehicle.contact_points(vehicle.configuration())
@@ -293,12 +324,13 @@ def test_kinematic_mode_follows_the_speeds_exactly():
         R = pin.Quaternion(end[3:7]).toRotationMatrix()
         assert np.arctan2(R[1, 0], R[0, 0]) == pytest.approx(yaw, abs=1e-9)
         axle = end[:2] + R[:2, :2] @ middle
-        assert axle - middle == pytest.approx(forward / turn * np.array([np.sin(yaw), 1 - np.cos(yaw)]), abs=1e-9)
+        assert axle - middle == pytest.approx(forward / turn * np.array([np.sin(yaw), 1
+                                                                         - np.cos(yaw)]), abs=1e-9)
     with pytest.raises(SimulationError, match="efforts mean nothing in kinematic mode"):
         carriage(lambda t, s: JointTorque({"left_wheel_joint": 1.0}), mode="kinematic").run(0.1)
 
 
-# -- forces from outside -----------------------------------------------------------------------------------------------
+# -- forces from outside ---------------------------------------------------------------------------
 def cart() -> nhmech.vehicle.vehicle.Vehicle:
     """Two axles of discs in line under a box, no motor, symmetric left and right."""
     parts, wheels = [link("base_link", 8.0, (0.3, 0.4, 0.5), (0.05, 0, 0.1))], []
@@ -306,8 +338,10 @@ def cart() -> nhmech.vehicle.vehicle.Vehicle:
         parts += [link(f"{side}_wheel", 1.2, (0.005, 0.009, 0.005)),
                   joint(f"{side}_joint", "base_link", f"{side}_wheel", (0, y, 0))]
         wheels.append(Wheel(f"{side}_joint", "disc", 0.15, driven=False))
-    parts += [link("ball", 0.1, (1e-5,) * 3), joint("ball_joint", "base_link", "ball", (0.4, 0, -0.12), kind="fixed")]
-    return nhmech.load(robot(*parts), wheels=[*wheels, Wheel(None, "caster_ball", 0.03, link="ball")])
+    parts += [link("ball", 0.1, (1e-5,) * 3),
+              joint("ball_joint", "base_link", "ball", (0.4, 0, -0.12), kind="fixed")]
+    return nhmech.load(robot(*parts),
+                       wheels=[*wheels, Wheel(None, "caster_ball", 0.03, link="ball")])
 
 
 def test_a_pushed_cart_accelerates_with_its_effective_mass():
@@ -321,7 +355,8 @@ def test_a_pushed_cart_accelerates_with_its_effective_mass():
         simulator = Simulator(vehicle, wrench={"base_link": wrench}, dt=1e-2)
         simulator.reset((1.0, 2.0, 0.6))
         run = simulator.run(1.0)
-        assert run.column("forward_speed") == pytest.approx(force / effective * run.t, rel=0, abs=1e-12)
+        assert run.column("forward_speed") == pytest.approx(force / effective * run.t, rel=0,
+                                                            abs=1e-12)
         assert run.q[-1, :2] - [1, 2] == pytest.approx(heading * force / effective / 2, abs=1e-11)
         work = force * ((run.q[:, :2] - [1, 2]) @ heading)
         assert run.energy - run.energy[0] == pytest.approx(work, abs=1e-10)
@@ -338,8 +373,10 @@ def test_a_moment_turns_the_cart():
     assert simulator.state.xi["yaw_rate"] == pytest.approx(moment / inertia * 1e-3, rel=1e-6)
 
 
-@pytest.mark.parametrize("wrench, message", [(np.zeros(3), "expected 6 finite numbers"), ([HUGE] * 6, "expected 6"),
-                                             ((0, 0, np.nan, 0, 0, 0), "expected 6 finite numbers")])
+@pytest.mark.parametrize("wrench, message",
+                         [(np.zeros(3), "expected 6 finite numbers"), ([HUGE] * 6, "expected 6"),
+                                             ((0, 0, np.nan, 0, 0, 0),
+                                              "expected 6 finite numbers")])
 def test_a_bad_wrench_is_refused(wrench, message):
     with pytest.raises(SimulationError, match=message):
         Simulator(cart(), wrench={"base_link": wrench}).run(0.1)
@@ -350,7 +387,7 @@ def test_a_wrench_on_an_unknown_link_is_refused():
         Simulator(cart(), wrench={"roof": np.zeros(6)})
 
 
-# -- events and ends ---------------------------------------------------------------------------------------------------
+# -- events and ends -------------------------------------------------------------------------------
 SPEED = 3.0          # [rad/s] of both wheels: the carriage goes straight on at a constant speed
 
 
@@ -361,22 +398,28 @@ def passing(x: float, **arguments) -> Event:
 def test_events_are_located():
     """The base passes x at t = (x - x0) / v; to 1e-9 s although steps are 50 ms."""
     v = SPEED * shipped("carriage").description.wheels[0].radius
-    seen = carriage(None, (SPEED, SPEED), dt=5e-2, events=[passing(0.013, terminal=False), passing(0.1, terminal=False),
+    seen = carriage(None, (SPEED, SPEED), dt=5e-2,
+                    events=[passing(0.013, terminal=False), passing(0.1, terminal=False),
                                                            passing(0.2), passing(0.5)])
     run = seen.run(20.0)
     assert run.stop == "event: x = 0.2"
     assert [name for _, name in run.events] == ["x = 0.013", "x = 0.1", "x = 0.2"]
-    assert [t for t, _ in run.events] == pytest.approx(np.array([0.013, 0.1, 0.2]) / v, rel=0, abs=1e-9)
-    assert run.t[-1] == pytest.approx(0.2 / v, abs=1e-9) and run.q[-1, 0] == pytest.approx(0.2, abs=1e-9)
+    assert [t for t, _ in run.events] == pytest.approx(np.array([0.013, 0.1, 0.2]) / v, rel=0,
+                                                       abs=1e-9)
+    assert run.t[-1] == pytest.approx(0.2 / v,
+                                      abs=1e-9) and run.q[-1, 0] == pytest.approx(0.2, abs=1e-9)
     assert np.all(np.diff(run.t) > 0)
 
 
 def test_direction_of_events():
-    rising, falling, both = (Event(name, lambda t, s: np.sin(2 * np.pi * t), terminal=False, direction=d)
+    rising, falling, both = (Event(name, lambda t, s: np.sin(2 * np.pi * t), terminal=False,
+                                   direction=d)
                              for name, d in (("up", 1), ("down", -1), ("any", 0)))
     run = carriage(None, (1.0, 1.0), dt=1e-2, events=[rising, falling, both]).run(1.8)
     times = {name: [t for t, n in run.events if n == name] for name in ("up", "down", "any")}
-    assert times["up"] == pytest.approx([1.0], abs=1e-9) and times["down"] == pytest.approx([0.5, 1.5], abs=1e-9)
+    assert times["up"] == pytest.approx([1.0],
+                                        abs=1e-9) and times["down"] == pytest.approx([0.5, 1.5],
+                                                                                     abs=1e-9)
     assert times["any"] == pytest.approx([0.5, 1.0, 1.5], abs=1e-9)
 
 
@@ -407,7 +450,7 @@ def test_ctrl_c_twice_leaves_a_loop_of_runs(pause, raised, tmp_path, monkeypatch
             raise KeyboardInterrupt
 
     now = iter([10.0, 10.0 + pause])
-    monkeypatch.setattr(interrupts, "time", SimpleNamespace(monotonic=lambda: next(now)))
+    monkeypatch.setattr(step_loop, "time", SimpleNamespace(monotonic=lambda: next(now)))
     assert carriage(interrupt, (1.0, 1.0), dt=1e-3).run(1.0).stop == "interrupted"
     with pytest.raises(KeyboardInterrupt) if raised else nullcontext():
         carriage(interrupt, (1.0, 1.0), dt=1e-3).run(1.0, save=tmp_path / "run.npz")
@@ -421,7 +464,8 @@ def test_duration_that_is_no_multiple_of_dt_ends_where_it_says():
     assert run.stop == "duration" and run.t[-1] == pytest.approx(0.1, abs=1e-15)
     assert run.t == pytest.approx([0, 0.03, 0.06, 0.09, 0.1], abs=1e-15)
     again = simulator.run(0.1)
-    assert again.t[0] == pytest.approx(0.1, abs=1e-15) and again.t[-1] == pytest.approx(0.2, abs=1e-15)
+    assert again.t[0] == pytest.approx(0.1,
+                                       abs=1e-15) and again.t[-1] == pytest.approx(0.2, abs=1e-15)
 
 
 def test_recording_every_so_often_keeps_first_and_last():
@@ -438,7 +482,7 @@ def test_reset_starts_anew():
     assert np.array_equal(first.q, second.q) and np.array_equal(first.u, second.u)
 
 
-# -- failures ----------------------------------------------------------------------------------------------------------
+# -- failures --------------------------------------------------------------------------------------
 @pytest.mark.parametrize("lean", [0.5, 1.2])
 @pytest.mark.parametrize("dt", [1e-3, 1e-4])
 def test_a_disc_that_falls_flat_stops_and_says_so(lean, dt):
@@ -454,7 +498,8 @@ def test_a_disc_that_falls_flat_stops_and_says_so(lean, dt):
     assert np.abs(shipped("disc").constraint_error(0.0, run.q[-1], run.v[-1])[1]).max() <= 1e-12
     assert np.abs(run.energy / run.energy[0] - 1).max() <= 1e-6
     # sine between axle and normal
-    flat = np.array([np.hypot(*pin.Quaternion(q[3:7]).toRotationMatrix()[:2, 1]) for q in run.q[-2:]])
+    flat = np.array([np.hypot(*pin.Quaternion(q[3:7]).toRotationMatrix()[:2,
+                                                                         1]) for q in run.q[-2:]])
     assert flat[0] < 1.5 * flat[1], "seen with the last step"
     assert flat[1] > 1.45 * (flat[1] - (flat[0] - flat[1])), "and not to be seen with one more"
 
@@ -504,14 +549,16 @@ def test_arguments_that_cannot_be(arguments, message):
 
 
 @pytest.mark.parametrize("arguments, message", [
-    ({"duration": -1.0}, "duration = -1.0 must be a time"), ({"duration": "5"}, "duration = '5' must"),
+    ({"duration": -1.0}, "duration = -1.0 must be a time"),
+    ({"duration": "5"}, "duration = '5' must"),
     ({"duration": None}, "duration = None"),
     ({"every": 0}, "every = 0 must be a whole number"), ({"every": 2.0}, "every = 2.0 must"),
     ({"every": "2"}, "every = '2' must"),
     ({"progress": 3}, r"progress = 3 must be a callable \(t, state\)"),
     ({"save": 3}, "save = 3 must be the path of a file"),
     ({"save": b"run.npz"}, "save = b'run.npz' must"), ({"save": ""}, "save = '' must"),
-    ({"save": "."}, "save = '.' must be the path of a file, and is a folder"), ({"save": "/"}, "save = '/' must"),
+    ({"save": "."}, "save = '.' must be the path of a file, and is a folder"),
+    ({"save": "/"}, "save = '/' must"),
 ])
 def test_arguments_of_a_run_that_cannot_be(arguments, message):
     with pytest.raises(SimulationError, match=message):
@@ -528,7 +575,8 @@ def test_arguments_of_a_run_that_cannot_be(arguments, message):
     ({"xi": {"yaw_rate": "1"}}, "speed 'yaw_rate' = 1: give finite numbers"),
     ({"xi": {"yaw_rate": HUGE}}, "speed 'yaw_rate' = 10+: give finite numbers"),
     ({"xi": (HUGE, 0)}, "xi = .* must be 2 finite numbers"),
-    ({"q": "home"}, "q = 'home' must be 11 finite numbers"), ({"q": [HUGE] * 11}, "q = .* must be 11 finite numbers"),
+    ({"q": "home"}, "q = 'home' must be 11 finite numbers"),
+    ({"q": [HUGE] * 11}, "q = .* must be 11 finite numbers"),
 ])
 def test_starts_that_cannot_be(arguments, message):
     with pytest.raises(nhmech.NhmechError, match=message):
@@ -542,16 +590,18 @@ def test_speeds_may_be_whole_numbers():
 
 
 @pytest.mark.parametrize("command, message", [
-    ([HUGE, 0], "returned list"), (JointTorque({WHEELS[0]: HUGE}), "JointTorque for 'left_wheel_joint' is 10+"),
+    ([HUGE, 0], "returned list"),
+    (JointTorque({WHEELS[0]: HUGE}), "JointTorque for 'left_wheel_joint' is 10+"),
     (JointVelocity({WHEELS[0]: HUGE}), "JointVelocity for 'left_wheel_joint' is 10+")])
 def test_a_command_beyond_all_floats_is_refused(command, message):
     with pytest.raises(SimulationError, match=f"controller .* at t = 0 s.* {message}"):
         carriage(lambda t, state: command).run(0.01)
-    with pytest.raises(SimulationError, match="event 'far' is 10+ at t = 0 s; expected a finite number"):
+    with pytest.raises(SimulationError,
+                       match="event 'far' is 10+ at t = 0 s; expected a finite number"):
         carriage(events=[Event("far", lambda t, state: HUGE)]).run(0.01)
 
 
-# -- the record --------------------------------------------------------------------------------------------------------
+# -- the record ------------------------------------------------------------------------------------
 def test_a_trajectory_cannot_be_changed():
     run = carriage(None, (1.0, 2.0), dt=1e-2).run(0.1)
     for name in ("t", "q", "v", "xi", "u", "angles"):
@@ -562,11 +612,13 @@ def test_a_trajectory_cannot_be_changed():
 
 
 def test_save_load_and_show_again(tmp_path):
-    simulator = carriage(lambda t, s: np.array([0.2, 0.1]), (1.0, 2.0), dt=1e-2, events=[passing(0.01, terminal=False)])
+    simulator = carriage(lambda t, s: np.array([0.2, 0.1]), (1.0, 2.0), dt=1e-2,
+                         events=[passing(0.01, terminal=False)])
     run = simulator.run(1.0)
     path = run.save(tmp_path / "run")
     assert path.name == "run.npz"
-    with pytest.raises(SimulationError, match="save = '.' must be the path of a file, and is a folder"):
+    with pytest.raises(SimulationError,
+                       match="save = '.' must be the path of a file, and is a folder"):
         run.save(".")
     loaded = Trajectory.load(path)
     for name in ("t", "q", "v", "xi", "u", "angles"):
@@ -575,8 +627,12 @@ def test_save_load_and_show_again(tmp_path):
     with pytest.raises(ValueError, match="read-only"):
         loaded.q[0] = 0
     vehicle = restore(loaded.source)
-    assert vehicle.speeds == shipped("carriage").speeds and vehicle.contact_names == shipped("carriage").contact_names
-    assert vehicle.energy(0.0, loaded.q[-1], loaded.v[-1]) == pytest.approx(run.energy[-1], rel=1e-14)
+    assert (
+        vehicle.speeds == shipped("carriage").speeds
+        and vehicle.contact_names == shipped("carriage").contact_names
+    )
+    assert vehicle.energy(0.0, loaded.q[-1],
+                          loaded.v[-1]) == pytest.approx(run.energy[-1], rel=1e-14)
     assert vehicle.constraint_error(0.0, loaded.q[-1], loaded.v[-1])[0] == pytest.approx(
         np.zeros(len(vehicle.constrained.distribution.names)), abs=1e-12)
     with pytest.raises(SimulationError, match="is not a run"):
@@ -585,8 +641,10 @@ def test_save_load_and_show_again(tmp_path):
         run.column("speed")
 
 
-@pytest.mark.parametrize("name, ground", [("rover", nhmech.Ground(normal=(0.1, 0, 1))), ("mecanum", nhmech.Ground()),
-                                          ("skid_steer", nhmech.Ground()), ("sled", nhmech.Ground())])
+@pytest.mark.parametrize("name, ground", [("rover", nhmech.Ground(normal=(0.1, 0, 1))),
+                                          ("mecanum", nhmech.Ground()),
+                                          ("skid_steer", nhmech.Ground()),
+                                          ("sled", nhmech.Ground())])
 def test_every_sort_of_vehicle_comes_back(name, ground, tmp_path):
     simulator = Simulator(shipped(name, ground), dt=1e-2)
     simulator.reset()
@@ -594,9 +652,10 @@ def test_every_sort_of_vehicle_comes_back(name, ground, tmp_path):
     assert back.summary() == shipped(name, ground).summary() and back.ground == ground
 
 
-# -- a system written by hand ------------------------------------------------------------------------------------------
+# -- a system written by hand ----------------------------------------------------------------------
 def sled(slope: float = 0.0, m: float = 2.0, J: float = 0.3) -> ConstrainedSystem:
-    """A knife edge on a plane that falls towards +x by `slope` [rad]; no sliding across the blade."""
+    """A knife edge on a plane that falls towards +x by `slope` [rad]; no sliding across the
+    blade."""
     algebroid = euclidean("x", "y", "theta", units=("m/s", "m/s", "rad/s"))
     v, a = ca.SX.sym("v", 3), ca.SX.sym("a", 3)
     x, _, theta = ca.vertsplit(algebroid.q)
@@ -608,27 +667,33 @@ def sled(slope: float = 0.0, m: float = 2.0, J: float = 0.3) -> ConstrainedSyste
 
 def test_a_knife_edge_on_the_level_draws_a_circle():
     simulator = Simulator(sled(), dt=1e-3)
-    simulator.reset(q=[0.0, 0.0, 0.3], xi={"x'": 1.5 * np.cos(0.3), "y'": 1.5 * np.sin(0.3), "theta'": 0.7})
+    simulator.reset(q=[0.0, 0.0, 0.3],
+                    xi={"x'": 1.5 * np.cos(0.3), "y'": 1.5 * np.sin(0.3), "theta'": 0.7})
     run = simulator.run(10.0, every=100)
     theta = 0.3 + 0.7 * run.t
     assert run.q[:, 2] == pytest.approx(theta, rel=0, abs=1e-11)
     assert run.q[:, 0] == pytest.approx(1.5 / 0.7 * (np.sin(theta) - np.sin(0.3)), rel=0, abs=1e-10)
-    assert run.q[:, 1] == pytest.approx(-1.5 / 0.7 * (np.cos(theta) - np.cos(0.3)), rel=0, abs=1e-10)
-    assert len(simulator._charts) > 1, "cos(theta) = 0 was passed, where one of the velocities determines nothing"
+    assert run.q[:, 1] == pytest.approx(-1.5 / 0.7 * (np.cos(theta) - np.cos(0.3)), rel=0,
+                                        abs=1e-10)
+    assert len(simulator._charts) > 1, (
+        "cos(theta) = 0 was passed, where one of the velocities determines nothing"
+    )
 
 
 def test_a_knife_edge_on_a_slope_draws_a_cycloid():
-    """From rest with spin w: x = g sin(s) / (2 w^2) sin(w t)^2, y = g sin(s) / (2 w^2) (w t - sin(2 w t) / 2):
-    it does not go downhill."""
+    """From rest with spin w: x = g sin(s) / (2 w^2) sin(w t)^2, y = g sin(s) / (2 w^2) (w t - sin(2
+    w t) / 2): it does not go downhill."""
     w, slope = 1.3, 0.2
     simulator = Simulator(sled(slope), dt=1e-3)
     simulator.reset(q=[0.0, 0.0, 0.0], xi={"x'": 0.0, "y'": 0.0, "theta'": w})
     run = simulator.run(8.0, every=100)
     scale = 9.81 * np.sin(slope) / (2 * w ** 2)
     assert run.q[:, 0] == pytest.approx(scale * np.sin(w * run.t) ** 2, rel=0, abs=1e-9)
-    assert run.q[:, 1] == pytest.approx(scale * (w * run.t - np.sin(2 * w * run.t) / 2), rel=0, abs=1e-9)
+    assert run.q[:, 1] == pytest.approx(scale * (w * run.t - np.sin(2 * w * run.t) / 2), rel=0,
+                                        abs=1e-9)
     exchanged = 2.0 * 9.81 * np.sin(slope) * run.q[:, 0].max()
-    assert run.energy == pytest.approx(np.full(len(run), run.energy[0]), rel=0, abs=1e-10 * exchanged)
+    assert run.energy == pytest.approx(np.full(len(run), run.energy[0]), rel=0,
+                                       abs=1e-10 * exchanged)
 
 
 def test_a_system_by_hand_says_what_it_needs():
@@ -661,8 +726,8 @@ def test_a_saved_run_gives_energies_and_forces_again(tmp_path):
 
 
 def test_a_kinematic_run_has_no_forces():
-    simulator = Simulator(nhmech.load(nhmech.urdf_path("differential_drive")), lambda t, state: np.array([1.0, 2.0]),
-                          mode="kinematic", dt=0.01)
+    simulator = Simulator(nhmech.load(nhmech.urdf_path("differential_drive")), lambda t,
+                          state: np.array([1.0, 2.0]), mode="kinematic", dt=0.01)
     simulator.reset()
     with pytest.raises(SimulationError, match="kinematic"):
         simulator.run(0.05).reactions
@@ -677,7 +742,11 @@ def test_named_speeds_bind_only_where_a_run_begins():
         {"steering_joint": 1.0, "front_wheel_joint": 1.0}), mode="kinematic", dt=0.01)
     simulator.reset()
     run = simulator.run(1.9)
-    assert run.stop == "duration" and run.column("steering_joint")[-1] == pytest.approx(1.0) and limits is not None
+    assert (
+        run.stop == "duration"
+        and run.column("steering_joint")[-1] == pytest.approx(1.0)
+        and limits is not None
+    )
 
 
 def test_names_can_be_asked_for():
@@ -698,17 +767,24 @@ def test_events_that_fail_are_named_and_later_ones_did_not_happen():
     later = nhmech.Event("later", lambda t, state: state.pose[0] - 0.108, terminal=False)
     run = started(later, first).run(1.0)
     assert run.stop == "event: first" and [name for _, name in run.events] == ["first"]
-    for broken, words in ((lambda t, state: 1 / 0, "ZeroDivisionError"), (lambda t, state: float("nan"), "nan")):
+    for broken, words in ((lambda t, state: 1 / 0, "ZeroDivisionError"),
+                          (lambda t, state: float("nan"), "nan")):
         with pytest.raises(SimulationError, match=f"event 'broken'.*{words}") as caught:
-            event = nhmech.Event("broken", lambda t, state, broken=broken: broken(t, state) if t > 0.05 else 1.0)
+            event = nhmech.Event("broken", lambda t, state,
+                                 broken=broken: broken(t, state) if t > 0.05 else 1.0)
             started(event).run(1.0)
         assert len(caught.value.trajectory) > 3
 
 
 def test_one_joint_takes_one_command():
     vehicle = nhmech.load(nhmech.urdf_path("differential_drive"))
-    simulator = Simulator(vehicle, lambda t, state: [nhmech.JointTorque({"left_wheel_joint": 0.1}),
-                                                     nhmech.JointVelocity({"left_wheel_joint": 1.0})])
+    simulator = Simulator(
+        vehicle,
+        lambda t, state: [
+            nhmech.JointTorque({"left_wheel_joint": 0.1}),
+            nhmech.JointVelocity({"left_wheel_joint": 1.0}),
+        ],
+    )
     simulator.reset()
     with pytest.raises(SimulationError, match="commanded twice"):
         simulator.run(0.1)
@@ -718,8 +794,17 @@ def test_effort_on_one_wheel_and_a_rate_on_the_other():
     """The servo of the right wheel takes the effort on the left one into account:
     its acceleration is what was asked for, at once."""
     vehicle = nhmech.load(nhmech.urdf_path("differential_drive"))
-    simulator = Simulator(vehicle, lambda t, state: [nhmech.JointTorque({"left_wheel_joint": 0.3}),
-                                                     nhmech.JointVelocity({"right_wheel_joint": 0.0})], dt=1e-3)
+    simulator = Simulator(
+        vehicle,
+        lambda t, state: [
+            nhmech.JointTorque({"left_wheel_joint": 0.3}),
+            nhmech.JointVelocity({"right_wheel_joint": 0.0}),
+        ],
+        dt=1e-3,
+    )
     simulator.reset()
     run = simulator.run(0.5)
-    assert np.abs(run.column("right_wheel_joint")).max() < 1e-3 and run.column("left_wheel_joint")[-1] > 0.5
+    assert (
+        np.abs(run.column("right_wheel_joint")).max() < 1e-3
+        and run.column("left_wheel_joint")[-1] > 0.5
+    )

@@ -7,9 +7,12 @@ import nhmech
 
 BODY = ('<link name="{name}"><inertial><origin xyz="{x} 0 0"/><mass value="{m}"/>'
         '<inertia ixx="0.1" iyy="0.2" izz="0.2" ixy="0" ixz="0" iyz="0"/></inertial></link>')
-WHEEL = ('<link name="{n}"><inertial><mass value="1"/><inertia ixx="0.003" iyy="0.005" izz="0.003" ixy="0" '
-         'ixz="0" iyz="0"/></inertial></link>' '<joint name="{n}_joint" type="continuous"><parent link="base"/><child '
-                                               'link="{n}"/><origin xyz="{x} {y} 0"/><axis xyz="0 {a} 0"/></joint>')
+WHEEL = ('<link name="{n}"><inertial><mass value="1"/><inertia ixx="0.003" iyy="0.005" '
+         'izz="0.003" ixy="0" '
+         'ixz="0" iyz="0"/></inertial></link>'
+         '<joint name="{n}_joint" type="continuous"><parent link="base"/><child '
+                                               'link="{n}"/><origin xyz="{x} {y} 0"/><axis xyz="0 '
+                                               '{a} 0"/></joint>')
 CENTRE = 0.35      # [m] of the wheels ahead of the base's origin
 
 
@@ -17,7 +20,8 @@ def skid_steer(mixed_axes: bool = False, **arguments):
     wheels = [(f"{end}_{side}", CENTRE + dx, dy) for end, dx in (("front", 0.2), ("rear", -0.2))
               for side, dy in (("left", 0.25), ("right", -0.25))]
     text = BODY.format(name="base", x=CENTRE, m=10) + "".join(
-        WHEEL.format(n=name, x=x, y=y, a=-1 if mixed_axes and y < 0 else 1) for name, x, y in wheels)
+        WHEEL.format(n=name, x=x, y=y, a=-1 if mixed_axes and y < 0 else 1) for name, x,
+        y in wheels)
     given = [nhmech.Wheel(f"{name}_joint", "disc", 0.1) for name, _, _ in wheels]
     return nhmech.load(f'<robot name="skid">{text}</robot>', wheels=given, **arguments)
 
@@ -30,7 +34,8 @@ def test_the_middle_of_the_wheels_does_not_slip_sideways(mixed_axes):
     _, s, vt = np.linalg.svd(E)
     kernel = vt[int(np.sum(s > 1e-9)):]
     assert len(kernel) == 2
-    for v in kernel:                                    # lateral velocity at x = CENTRE: v_y + yaw rate * CENTRE
+    # lateral velocity at x = CENTRE: v_y + yaw rate * CENTRE
+    for v in kernel:
         assert v[1] + v[5] * CENTRE == pytest.approx(0.0, abs=1e-12)
     turn = kernel[np.argmax(np.abs(kernel[:, 5]))]
     names = vehicle.algebroid.v_names

@@ -21,8 +21,10 @@ def test_speeds_follow_the_closed_form(vehicle, v, omega):
     simulator = nhmech.Simulator(vehicle("sled"), dt=1e-3)
     simulator.reset((1.0, 2.0, 0.3), xi={"forward_speed": v, "yaw_rate": omega})
     run = simulator.run(10.0, every=10)
-    np.testing.assert_allclose(rate(run, "forward_speed"), V * np.tanh(k * run.t + c), rtol=0, atol=1e-11)
-    np.testing.assert_allclose(rate(run, "yaw_rate"), omega * np.cosh(c) / np.cosh(k * run.t + c), rtol=0, atol=1e-11)
+    np.testing.assert_allclose(rate(run, "forward_speed"), V * np.tanh(k * run.t + c), rtol=0,
+                               atol=1e-11)
+    np.testing.assert_allclose(rate(run, "yaw_rate"), omega * np.cosh(c) / np.cosh(k * run.t + c),
+                               rtol=0, atol=1e-11)
     slip, height = residuals(vehicle("sled"), run)
     assert slip.max() <= 1e-12 and height.max() <= 1e-12
 
@@ -31,7 +33,8 @@ def test_speeds_follow_the_closed_form(vehicle, v, omega):
 def test_trajectories_of_the_reference_cases(vehicle, case, name):
     reference, sled = case(name), vehicle("sled")
     start, tolerance = reference["initial_state"], reference["tolerance"]
-    assert (reference["parameters"]["m"], reference["parameters"]["I"], reference["parameters"]["a"]) == (
+    assert (reference["parameters"]["m"], reference["parameters"]["I"],
+            reference["parameters"]["a"]) == (
         MASS, INERTIA, AHEAD)
     simulator = nhmech.Simulator(sled, dt=1e-3)
     simulator.reset((start["x"], start["y"], start["phi"]),
@@ -41,16 +44,19 @@ def test_trajectories_of_the_reference_cases(vehicle, case, name):
     for sample in reference["expected"]["samples"]:
         i = moment(run, sample["t"])
         contact = sled.contact_points(run.q[i])[0]
-        found = [*contact, heading[i], rate(run, "forward_speed")[i], rate(run, "yaw_rate")[i], run.energy[i] - rest]
+        found = [*contact, heading[i], rate(run, "forward_speed")[i], rate(run, "yaw_rate")[i],
+                 run.energy[i] - rest]
         wanted = [sample["x"], sample["y"], 0.0, sample["phi"], sample["v"], sample["omega"],
                   reference["expected"]["energy"]]
-        np.testing.assert_allclose(found, wanted, rtol=0, atol=tolerance["state"], err_msg=f"t = {sample['t']}")
+        np.testing.assert_allclose(found, wanted, rtol=0, atol=tolerance["state"],
+                                   err_msg=f"t = {sample['t']}")
         force = run.reactions[i].components["sled"]["lateral"]
         assert force == pytest.approx(sample["blade_lateral_force"], abs=tolerance["force"])
 
 
 def test_a_sled_with_its_mass_above_the_blade_runs_a_circle(vehicle, case):
-    """The unit sled of Saunders, Sarlet and Cantrijn: phi'' = 0, speed constant, lateral force m v phi'."""
+    """The unit sled of Saunders, Sarlet and Cantrijn: phi'' = 0, speed constant, lateral force m v
+    phi'."""
     reference = case("sled")
     start, tolerance = reference["initial_state"], reference["tolerance"]
     sled = vehicle("sled").with_parameters({"sled.mass": 1.0, "sled.com_x": 0.0, "sled.Izz": 1.0})
@@ -63,8 +69,9 @@ def test_a_sled_with_its_mass_above_the_blade_runs_a_circle(vehicle, case):
         i = moment(run, sample["t"])
         speed = rate(run, "forward_speed")[i]
         found = [*run.q[i, :2], heading[i], speed * np.cos(heading[i]), speed * np.sin(heading[i])]
-        np.testing.assert_allclose(found, [sample[name] for name in ("x", "y", "phi", "xd", "yd")], rtol=0,
-                                   atol=tolerance["state"])
+        np.testing.assert_allclose(found, [sample[name] for name in ("x", "y", "phi", "xd", "yd")],
+                                   rtol=0, atol=tolerance["state"])
         force = run.reactions[i].components["sled"]["lateral"]
         assert force == pytest.approx(sample["lateral_force"], abs=tolerance["multiplier"])
-        assert force * np.cos(heading[i]) == pytest.approx(sample["lambda_paper"], abs=tolerance["multiplier"])
+        assert force * np.cos(heading[i]) == pytest.approx(sample["lambda_paper"],
+                                                           abs=tolerance["multiplier"])

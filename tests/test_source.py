@@ -3,9 +3,9 @@
 import pytest
 
 from nhmech.errors import ModelError
-from nhmech.vehicle.describe import describe
-from nhmech.vehicle.packages import find_package
-from nhmech.vehicle.source import read_source
+from nhmech.urdf.describe import describe
+from nhmech.urdf.packages import find_package
+from nhmech.urdf.source import read_source
 
 CART = """<?xml version="1.0" encoding="iso-8859-1"?>
 <robot name="cart">
@@ -29,8 +29,17 @@ BASE = """<robot xmlns:xacro="http://www.ros.org/wiki/xacro">
 def test_path_string_and_bytes_give_the_same(tmp_path):
     file = tmp_path / "cart.urdf"
     file.write_text(CART, encoding="latin-1")
-    from_path, from_string, from_bytes = read_source(file), read_source(CART), read_source(CART.encode())
-    assert from_path.root.get("name") == from_string.root.get("name") == from_bytes.root.get("name") == "cart"
+    from_path, from_string, from_bytes = (
+        read_source(file),
+        read_source(CART),
+        read_source(CART.encode()),
+    )
+    assert (
+        from_path.root.get("name")
+        == from_string.root.get("name")
+        == from_bytes.root.get("name")
+        == "cart"
+    )
     assert from_path.path == file.resolve() and from_string.path is None
     assert from_path.label == "cart.urdf"
     link = from_string.root.find("link")
@@ -52,7 +61,8 @@ def test_path_string_and_bytes_give_the_same(tmp_path):
         ("<sdf/>", "root element is <sdf>"),
         ("<robot xmlns='http://drake.mit.edu' name='x'/>", "delete its xmlns="),
         ("<!DOCTYPE robot><robot name='x'/>", "DOCTYPE"),
-        ("<!DOCTYPE robot [<!ENTITY m SYSTEM 'file:///etc/hostname'>]><robot name='x'>&m;</robot>", "DOCTYPE"),
+        ("<!DOCTYPE robot [<!ENTITY m SYSTEM 'file:///etc/hostname'>]><robot name='x'>&m;</robot>",
+         "DOCTYPE"),
         ("<robot name='x'>&unknown;</robot>", "unknown"),
     ],
 )
@@ -65,7 +75,8 @@ def test_refused(source, fragment):
 def test_growing_entities_do_not_grow():
     levels = "".join(f'<!ENTITY e{i} "{f"&e{i - 1};" * 10}">' for i in range(1, 12))
     with pytest.raises(ModelError):
-        read_source(f'<!DOCTYPE robot [<!ENTITY e0 "ha">{levels}]><robot name="x"><link name="&e11;"/></robot>')
+        read_source(f'<!DOCTYPE robot [<!ENTITY e0 "ha">{levels}]><robot name="x"><link '
+                    'name="&e11;"/></robot>')
 
 
 def test_a_folder_and_a_missing_file_say_what_is_there(tmp_path):
@@ -93,7 +104,9 @@ def package(tmp_path, monkeypatch):
 def test_packages_by_mapping_environment_and_walking_up(package, tmp_path, monkeypatch):
     assert read_source(package / "urdf" / "cart.urdf").packages == {"cart_description": package}
     assert read_source(CART).packages == {}
-    assert read_source(CART, packages={"cart_description": package}).packages == {"cart_description": package}
+    assert read_source(CART, packages={"cart_description": package}).packages == {
+        "cart_description": package
+    }
     monkeypatch.setenv("ROS_PACKAGE_PATH", str(tmp_path))
     assert read_source(CART).packages == {"cart_description": package}
     share = tmp_path / "install" / "share" / "cart_description"
@@ -118,12 +131,16 @@ def test_xacro_expands_without_ros(package):
     ("text", "fragment"),
     [
         (XACRO.replace("cart_description", "no_such_package"), "no_such_package"),
-        (XACRO.replace('value="2.5"', 'value="${1/0}"').replace("$(find cart_description)/base.xacro", "../base.xacro"),
+        (XACRO.replace('value="2.5"',
+                       'value="${1/0}"').replace("$(find cart_description)/base.xacro",
+                                                 "../base.xacro"),
          "division"),
-        ('<!DOCTYPE robot><robot name="x" xmlns:xacro="http://www.ros.org/wiki/xacro"/>', "DOCTYPE"),
-        ('<robot name="x" xmlns:xacro="http://www.ros.org/wiki/xacro"><xacro:nothing/></robot>', "nothing"),
-        ('<robot name="x" xmlns:xacro="http://www.ros.org/wiki/xacro"><xacro:include filename="cart.xacro"/></robot>',
-         "xacro could not expand"),
+        ('<!DOCTYPE robot><robot name="x" xmlns:xacro="http://www.ros.org/wiki/xacro"/>',
+         "DOCTYPE"),
+        ('<robot name="x" xmlns:xacro="http://www.ros.org/wiki/xacro"><xacro:nothing/></robot>',
+         "nothing"),
+        ('<robot name="x" xmlns:xacro="http://www.ros.org/wiki/xacro"><xacro:include '
+         'filename="cart.xacro"/></robot>', "xacro could not expand"),
     ],
 )
 def test_xacro_that_does_not_expand(package, text, fragment):

@@ -1,4 +1,5 @@
-"""Joint damping that is too stiff for a time step: found, said before the run and after it failed."""
+"""Joint damping that is too stiff for a time step: found, said before the run and after it
+failed."""
 
 from __future__ import annotations
 
@@ -10,7 +11,7 @@ import nhmech
 from nhmech import SimulationError
 from nhmech.analysis.linearise import linearise
 from nhmech.simulation.diagnosis import diverged
-from nhmech.vehicle.stiffness import RK4, fastest_decay, stiffness_in_words
+from nhmech.vehicle.remarks import RK4, fastest_decay, stiffness_in_words
 
 JOINTS = ("left_wheel_joint", "right_wheel_joint")
 
@@ -18,7 +19,8 @@ JOINTS = ("left_wheel_joint", "right_wheel_joint")
 @pytest.fixture(scope="module")
 def damped():
     """Wheels in thick oil."""
-    return shipped("differential_drive").with_parameters({f"{name}.damping": 60.0 for name in JOINTS})
+    return shipped("differential_drive").with_parameters({f"{name}.damping": 60.0
+                                                          for name in JOINTS})
 
 
 def test_the_rate_is_an_eigenvalue_of_the_linearisation(damped):
@@ -31,7 +33,8 @@ def test_the_rate_is_an_eigenvalue_of_the_linearisation(damped):
 
 
 def test_the_step_that_it_allows(damped):
-    """A little below the limit the motion dies out, a little above it grows without bound and the message says why."""
+    """A little below the limit the motion dies out, a little above it grows without bound and the
+    message says why."""
     rate, _ = fastest_decay(damped)
     for factor, stable in ((0.97, True), (1.03, False)):
         simulator = nhmech.Simulator(damped, dt=factor * RK4 / rate)
@@ -46,7 +49,9 @@ def test_the_step_that_it_allows(damped):
 
 
 def test_it_is_said_when_the_usual_step_is_too_long(damped):
-    assert (stiffness_in_words(damped, 1e-3) in damped.notices) == (fastest_decay(damped)[0] * 1e-3 > 0.9 * RK4)
+    assert (stiffness_in_words(damped, 1e-3) in damped.notices) == (
+        fastest_decay(damped)[0] * 1e-3 > 0.9 * RK4
+    )
     stiff = damped.with_parameters({f"{name}.damping": 4000.0 for name in JOINTS})
     assert any("for which rk4 needs dt below" in notice for notice in stiff.notices)
     assert not any("rk4" in notice for notice in shipped("differential_drive").notices)
@@ -57,19 +62,26 @@ def test_a_joint_that_moves_no_mass_is_named(damping):
     """Free, with nothing on it: no acceleration can be told, whatever its damping."""
     body = link("base", 8.0) + link("l") + link("r") + '<link name="flap"/>'
     joints = (joint("left", "base", "l", (0, 0.2, 0)) + joint("right", "base", "r", (0, -0.2, 0))
-              + joint("flap_joint", "base", "flap", (0, 0, 0.3), more=f'<dynamics damping="{damping}"/>'))
-    wheels = [nhmech.Wheel("left", "disc", 0.1, driven=True), nhmech.Wheel("right", "disc", 0.1, driven=True),
+              + joint("flap_joint", "base", "flap", (0, 0, 0.3),
+                      more=f'<dynamics damping="{damping}"/>'))
+    wheels = [nhmech.Wheel("left", "disc", 0.1, driven=True),
+              nhmech.Wheel("right", "disc", 0.1, driven=True),
               nhmech.Wheel(None, "caster_ball", 0.05, link="base", point=(-0.25, 0.0, -0.05))]
     vehicle = nhmech.load(robot(body, joints), wheels=wheels, free=["flap_joint"])
-    with pytest.raises(nhmech.ModelError, match="flap_joint can move without moving any mass.*<inertial>"):
+    with pytest.raises(nhmech.ModelError,
+                       match="flap_joint can move without moving any mass.*<inertial>"):
         fastest_decay(vehicle)
     assert any(notice.startswith("flap_joint can move") for notice in vehicle.notices)
     for integrator in ("rk4", "dop853"):
-        with pytest.raises(SimulationError, match="stopped at t = 0 s: .*flap_joint can move without moving any mass"):
+        with pytest.raises(
+            SimulationError,
+            match="stopped at t = 0 s: .*flap_joint can move without moving any mass",
+        ):
             nhmech.Simulator(vehicle, integrator=integrator).run(0.01)
 
 
-@pytest.mark.parametrize("mode, integrator, told", [("dynamic", "rk4", True), ("dynamic", "dop853", False),
+@pytest.mark.parametrize("mode, integrator, told",
+                         [("dynamic", "rk4", True), ("dynamic", "dop853", False),
                                                     ("kinematic", "rk4", False)])
 def test_the_limit_of_a_step_is_told_where_it_is_one(damped, mode, integrator, told):
     """It is rk4's alone, and none where speeds are commanded."""

@@ -1,5 +1,5 @@
-"""Growth vectors, controllability, integrable combinations and symmetry classes of vehicles and systems,
-against known answers."""
+"""Growth vectors, controllability, integrable combinations and symmetry classes of vehicles and
+systems, against known answers."""
 
 from __future__ import annotations
 
@@ -40,7 +40,8 @@ VEHICLES = {
     "skid_steer": ((2, 3), POSE, (2, 3, 4), 7),
     "sled": ((2, 3), POSE, (2, 3), 3),
     "swerve": ((3, 5), (*POSE, STEER, "rear_left_steering_joint"), (3, 5, 9), 9),
-    "trailers": ((2, 3, 4, 5, 6), (*POSE, STEER, "hitch_1_joint", "hitch_2_joint"), (2, 3, 5, 7, 9, 10, 11), 14),
+    "trailers": ((2, 3, 4, 5, 6), (*POSE, STEER, "hitch_1_joint", "hitch_2_joint"),
+                 (2, 3, 5, 7, 9, 10, 11), 14),
     "tricycle": ((2, 3, 4), (*POSE, "steering_joint"), (2, 3, 5, 6), 7),
 }
 SYSTEMS = {
@@ -49,7 +50,8 @@ SYSTEMS = {
     "falling disc": (falling_disc.example().constrained, (3, 4, 5), 5),
     "ball": (rolling_ball.with_attitude().constrained, (3, 5), 5),
     "ball without pivoting": (ball(pivoting=False), (2, 3, 5), 5),
-    "differential drive with wheel angles": (differential_drive.example().constrained, (2, 3, 4), 5),
+    "differential drive with wheel angles": (differential_drive.example().constrained, (2, 3, 4),
+                                             5),
     "carriage with wheel angles": (carriage.example().constrained, (2, 3, 4), 5),
 }
 
@@ -60,7 +62,8 @@ def test_every_shipped_vehicle_is_in_the_table():
 
 @pytest.mark.parametrize("name", VEHICLES)
 def test_growth_of_vehicles(name):
-    """Modulo wheel angles every shipped vehicle is controllable; a gap of nine decades decides each rank."""
+    """Modulo wheel angles every shipped vehicle is controllable; a gap of nine decades decides each
+    rank."""
     ranks, variables, _, _ = VEHICLES[name]
     found = structure(shipped(name))
     assert found.growth.ranks == ranks and found.variables == variables and found.growth.complete
@@ -83,13 +86,17 @@ def test_growth_of_systems(name):
     constrained, ranks, dimension = SYSTEMS[name]
     found = structure(constrained)
     assert found.growth.ranks == ranks and found.dimension == dimension
-    assert found.controllable is (ranks[-1] == dimension) and len(found.combinations) == dimension - ranks[-1]
+    assert (
+        found.controllable is (ranks[-1] == dimension)
+        and len(found.combinations) == dimension - ranks[-1]
+    )
 
 
 @pytest.mark.parametrize("n", range(5))
 def test_car_with_on_axle_trailers(n):
     """(2, 3, ..., n + 4): one direction a level, as Goursat's normal form has it."""
-    found = motions(car_with_trailers(n, **{f"behind_{i}": 0.0 for i in range(1, n + 1)}).constrained)
+    found = motions(car_with_trailers(n,
+                                      **{f"behind_{i}": 0.0 for i in range(1, n + 1)}).constrained)
     grown = growth(found.algebroid, found.sections, found.points, depth=9)
     assert grown.ranks == tuple(range(2, n + 5)) and grown.complete and found.dimension == n + 4
     assert min(grown.kept) >= 1e-4 and max(grown.dropped) <= 1e-13
@@ -99,7 +106,8 @@ def test_growth_here_differs_from_the_generic_one():
     """An upright bicycle: two more levels than elsewhere. A car: the same everywhere."""
     bicycle = shipped("bicycle")
     found = structure(bicycle, bicycle.configuration())
-    assert found.growth.ranks == (3, 5) and found.here.ranks == (3, 4, 5) and found.controllable is True
+    assert found.growth.ranks == (3, 5) and found.here.ranks == (3, 4,
+                                                                 5) and found.controllable is True
     car = shipped("ackermann_car")
     assert structure(car, car.configuration()).here.ranks == (2, 3, 4)
 
@@ -128,9 +136,16 @@ PRINTED = {
     "differential_drive": ["0.1 (right_wheel_joint - left_wheel_joint) - 0.44 yaw is constant"],
     "carriage": ["0.1 (right_wheel_joint - left_wheel_joint) - 0.5 yaw is constant"],
     "pendulum": ["0.04 (right_wheel_joint - left_wheel_joint) - 0.14 yaw is constant"],
-    "omni": ["0.06 (front_left_wheel_joint + front_right_wheel_joint + rear_wheel_joint) - 0.51 yaw is constant"],
-    "ackermann_car": ["0.32 (rear_right_wheel_joint - rear_left_wheel_joint) - 1.5 yaw is constant"],
-    "bicycle": [], "ball": [], "swerve": [],
+    "omni": [
+        "0.06 (front_left_wheel_joint + front_right_wheel_joint + rear_wheel_joint) - 0.51 "
+        "yaw is constant"
+    ],
+    "ackermann_car": [
+        "0.32 (rear_right_wheel_joint - rear_left_wheel_joint) - 1.5 yaw is constant"
+    ],
+    "bicycle": [],
+    "ball": [],
+    "swerve": [],
 }
 
 
@@ -155,17 +170,21 @@ def test_combinations_have_no_rate(name):
 
 def test_a_combination_in_words():
     assert str(Combination({"a": 1.0, "b": -1.0})) == "a - b is constant"
-    assert str(Combination({"a": -0.2, "b": 0.2, "c": -0.2, "yaw": -3.0})) == "0.2 (b - a - c) - 3 yaw is constant"
+    assert str(Combination({"a": -0.2, "b": 0.2, "c": -0.2,
+                            "yaw": -3.0})) == "0.2 (b - a - c) - 3 yaw is constant"
     assert str(Combination({"w": 0.2, "h": -1.0, "yaw": -1.0})) == "0.2 w - (h + yaw) is constant"
 
 
 @pytest.mark.parametrize("name, pose, all_of_it", [
-    ("differential_drive", "purely kinematic", "general"), ("carriage", "purely kinematic", "general"),
+    ("differential_drive", "purely kinematic", "general"),
+    ("carriage", "purely kinematic", "general"),
     ("omni", "purely kinematic", "general"),
-    ("pendulum", "purely kinematic", "general"), ("disc", "general", "general"), ("ball", "general", None),
+    ("pendulum", "purely kinematic", "general"), ("disc", "general", "general"),
+    ("ball", "general", None),
     ("sled", "general", None)])
 def test_symmetry_classes(name, pose, all_of_it):
-    """A wheel rate for each motion of the pose: Chaplygin. A sled slides within the group: general."""
+    """A wheel rate for each motion of the pose: Chaplygin. A sled slides within the group:
+    general."""
     found = structure(shipped(name)).symmetries
     assert found[0].group == "SE(2)" and found[0].names == POSE and found[0].kind == pose
     assert [c.kind for c in found[1:]] == ([] if all_of_it is None else [all_of_it])
@@ -174,18 +193,23 @@ def test_symmetry_classes(name, pose, all_of_it):
 
 def test_symmetry_of_a_system_is_searched_for():
     (found,) = structure(vertical_disk.example().constrained).symmetries
-    assert len(found.names) == 4 and found.kind == "general" and (found.dim_motion, found.dim_tangent) == (2, 4)
+    assert len(found.names) == 4 and found.kind == "general" and (found.dim_motion,
+                                                                  found.dim_tangent) == (2, 4)
 
 
 def test_momentum_equation_along_a_run():
-    """Falling disc: the momenta about the vertical and the axle change, by what the momentum equation says."""
+    """Falling disc: the momenta about the vertical and the axle change, by what the momentum
+    equation says."""
     example = falling_disc.example()
     run = nhmech.Simulator(example.constrained, dt=1e-3)
-    run.reset(q=np.asarray(example.start["q"], dtype=float), xi=np.asarray(example.start["xi"], dtype=float))
+    run.reset(q=np.asarray(example.start["q"], dtype=float),
+              xi=np.asarray(example.start["xi"], dtype=float))
     found = run.run(0.5)
     balance = momentum_balance(find_symmetry(example.constrained), found.t, found.q, found.v)
     assert np.ptp(balance.momentum, axis=0).max() > 1e-4
     assert np.abs(balance.defect).max() <= 1e-9
     changed = found.v.copy()
-    changed[:, -1] *= 1 + 1e-3 * found.t                              # a run that obeys other equations
-    assert np.abs(momentum_balance(find_symmetry(example.constrained), found.t, found.q, changed).defect).max() > 1e-5
+    # a run that obeys other equations
+    changed[:, -1] *= 1 + 1e-3 * found.t
+    assert np.abs(momentum_balance(find_symmetry(example.constrained), found.t, found.q,
+                                   changed).defect).max() > 1e-5

@@ -27,7 +27,8 @@ CASES = [{"a": a, "b": b} for a in range(4) for b in (0.5, 2.0)]
 
 
 def product(case, rng):
-    return {"product": case["a"] * case["b"], "noise": rng.normal(), "vector": np.arange(3) * case["b"]}
+    return {"product": case["a"] * case["b"], "noise": rng.normal(),
+            "vector": np.arange(3) * case["b"]}
 
 
 def rows_in(path) -> list[dict]:
@@ -39,7 +40,8 @@ def test_one_row_for_each_case_in_their_order(tmp_path):
     assert list(frame.columns) == ["a", "b", "product", "noise", "vector", "error", "seconds"]
     assert [(a, b) for a, b in zip(frame.a, frame.b)] == [(case["a"], case["b"]) for case in CASES]
     np.testing.assert_array_equal(frame["product"], frame.a * frame.b)
-    assert frame.vector[1] == [0.0, 2.0, 4.0] and frame.error.isna().all() and (frame.seconds >= 0).all()
+    assert frame.vector[1] == [0.0, 2.0,
+                               4.0] and frame.error.isna().all() and (frame.seconds >= 0).all()
 
 
 def test_finished_cases_are_not_run_again(tmp_path):
@@ -51,7 +53,8 @@ def test_finished_cases_are_not_run_again(tmp_path):
 
     for n, new in ((3, [0, 1, 2]), (5, [3, 4]), (5, [])):
         calls.clear()
-        frame = sweep(noted, [{"a": a} for a in range(n)], tmp_path / "out", backend="threading", workers=1)
+        frame = sweep(noted, [{"a": a} for a in range(n)], tmp_path / "out", backend="threading",
+                      workers=1)
         assert calls == new and list(frame.square) == [a * a for a in range(n)]
     calls.clear()
     sweep(noted, [{"a": 0}], tmp_path / "out", backend="threading", seed=1)
@@ -61,7 +64,8 @@ def test_finished_cases_are_not_run_again(tmp_path):
 def test_noise_depends_on_the_case_and_the_seed_alone(tmp_path):
     first = sweep(product, CASES, tmp_path / "1", workers=2)
     order = np.random.default_rng(0).permutation(len(CASES))
-    second = sweep(product, [CASES[i] for i in order], tmp_path / "2", backend="threading", workers=3)
+    second = sweep(product, [CASES[i] for i in order], tmp_path / "2", backend="threading",
+                   workers=3)
     np.testing.assert_array_equal(second.noise, first.noise[order])
     other = sweep(product, CASES, tmp_path / "3", backend="threading", seed=1)
     assert not np.isin(other.noise, first.noise).any()
@@ -76,11 +80,14 @@ def test_an_exception_is_a_row(tmp_path):
         return {"inverse": 1 / case["a"]} if case["a"] < 3 else {"a": 2}
 
     def run(**arguments):
-        return sweep(fragile, [{"a": a} for a in range(4)], tmp_path / "out", backend="threading", **arguments)
+        return sweep(fragile, [{"a": a} for a in range(4)], tmp_path / "out", backend="threading",
+                     **arguments)
 
     frame = run()
-    assert list(frame.error.fillna("")) == ["ZeroDivisionError: division by zero", "ValueError: one is not allowed", "",
-                                            "NhmechError: the result has a, which the row has already; "
+    assert list(frame.error.fillna("")) == ["ZeroDivisionError: division by zero",
+                                            "ValueError: one is not allowed", "",
+                                            "NhmechError: the result has a, which the row has "
+                                            "already; "
                                             "give it another name"]
     assert frame.inverse[2] == 0.5 and frame.inverse.isna().sum() == 3
     (tmp_path / "mended").touch()
@@ -113,7 +120,8 @@ PROGRAM = textwrap.dedent("""
 
 @pytest.mark.parametrize("backend", ["loky", "threading"])
 def test_after_a_kill_it_goes_on(tmp_path, backend):
-    """SIGKILL in the middle, a torn last line; only what was under way then is run a second time."""
+    """SIGKILL in the middle, a torn last line; only what was under way then is run a second
+    time."""
     out, words = tmp_path / "out", [sys.executable, "-c", PROGRAM, str(tmp_path), backend]
     process = subprocess.Popen(words, start_new_session=True)
     limit = time.monotonic() + 60
@@ -134,7 +142,8 @@ def test_after_a_kill_it_goes_on(tmp_path, backend):
     assert sorted(row["case"]["a"] for row in rows) == list(range(20))
     whole = sweep(lambda case, rng: {"noise": rng.normal()}, [{"a": a} for a in range(20)],
                   tmp_path / "uncut", backend="threading")
-    assert {row["case"]["a"]: row["result"]["noise"] for row in rows} == dict(zip(whole.a, whole.noise))
+    assert {row["case"]["a"]: row["result"]["noise"] for row in rows} == dict(zip(whole.a,
+                                                                                  whole.noise))
 
 
 def test_a_worker_that_dies_is_told_and_what_was_done_is_kept(tmp_path):
@@ -190,7 +199,9 @@ def test_public_name():
 
 def robot(case, rng):
     """A run whose noise is the case's own."""
-    vehicle = nhmech.load(nhmech.urdf_path("differential_drive")).with_parameters({"payload.mass": case["payload"]})
+    vehicle = nhmech.load(nhmech.urdf_path("differential_drive")).with_parameters(
+        {"payload.mass": case["payload"]}
+    )
     simulator = nhmech.Simulator(vehicle, lambda t, state: 0.1 + 0.05 * rng.normal(size=2), dt=1e-2)
     run = simulator.run(0.2)
     return {"x": run.q[-1, 0], "y": run.q[-1, 1]}
@@ -198,7 +209,8 @@ def robot(case, rng):
 
 def test_runs_of_a_vehicle(tmp_path):
     cases = [{"payload": payload} for payload in (0.0, 1.0, 2.0)]
-    first, second = (sweep(robot, cases, tmp_path / name, backend=name, workers=2) for name in ("loky", "threading"))
+    first, second = (sweep(robot, cases, tmp_path / name, backend=name,
+                           workers=2) for name in ("loky", "threading"))
     assert first.error.isna().all() and first.x.is_monotonic_decreasing
     np.testing.assert_array_equal(first[["x", "y"]], second[["x", "y"]])
 
@@ -229,13 +241,15 @@ def test_dask_cluster_that_loses_a_worker(tmp_path):
     out = tmp_path / "out"
     with LocalCluster(n_workers=2, threads_per_worker=1, host="127.0.0.1",
                       dashboard_address=None) as cluster, Client(cluster):
-        killer = subprocess.Popen([sys.executable, "-c", KILLER, str(out)], stdout=subprocess.PIPE, text=True)
+        killer = subprocess.Popen([sys.executable, "-c", KILLER, str(out)], stdout=subprocess.PIPE,
+                                  text=True)
         frame = sweep(slow, cases, out, backend="dask")
         killed = int(killer.communicate(timeout=30)[0])
     assert frame.error.isna().all() and len(rows_in(out)) == 24
     assert killed in set(frame.pid) and len(set(frame.pid)) >= 2
     assert frame.pid[frame.pid == killed].size < 20, "the other worker went on"
-    alone = sweep(lambda case, rng: {"noise": rng.normal()}, cases, tmp_path / "alone", backend="threading")
+    alone = sweep(lambda case, rng: {"noise": rng.normal()}, cases, tmp_path / "alone",
+                  backend="threading")
     np.testing.assert_array_equal(frame.noise, alone.noise)
 
 

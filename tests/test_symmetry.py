@@ -9,8 +9,20 @@ import numpy as np
 import pytest
 from support import shipped
 from symmetric_systems import (
-    POLAR_TORUS, SE2, TORUS, TURN, X, Y, capri_kobayashi, carriage, carriage_in_body_speeds, particle, rigid_body,
-    sleigh, vertical_disk)
+    POLAR_TORUS,
+    SE2,
+    TORUS,
+    TURN,
+    X,
+    Y,
+    capri_kobayashi,
+    carriage,
+    carriage_in_body_speeds,
+    particle,
+    rigid_body,
+    sleigh,
+    vertical_disk,
+)
 
 from nhmech import MechanicsError
 from nhmech.mechanics.algebroid import euclidean
@@ -28,7 +40,9 @@ CLASSES = {
     "carriage, SE(2)": (carriage, SE2, "purely kinematic", (3, 0, 2, 5)),
     "vertical disk, R^2": (vertical_disk, {**X, **Y}, "purely kinematic", (2, 0, 2, 4)),
     "particle, z": (particle, {"z": XZ["z"]}, "purely kinematic", (1, 0, 2, 3)),
-    "vertical disk, steering": (vertical_disk, {"turn": lambda s: {"theta1": 1, "x": -s.q.y, "y": s.q.x}, **X, **Y},
+    "vertical disk, steering": (vertical_disk,
+                                {"turn": lambda s: {"theta1": 1, "x": -s.q.y, "y": s.q.x}, **X,
+                                 **Y},
                                 "general", (3, 1, 2, 4)),
     "particle, x and z": (particle, XZ, "general", (2, 1, 2, 3)),
     "sleigh, SE(2)": (sleigh, SE2, "general", (3, 2, 2, 3)),
@@ -36,7 +50,8 @@ CLASSES = {
     "unicycle, SE(2)": (lambda: sleigh(a=0.0), SE2, "general", (3, 2, 2, 3)),
     "carriage, too small a group": (carriage, {**X, **Y}, "general", (2, 0, 2, 5)),
     "Capri-Kobayashi, torus": (lambda: capri_kobayashi(False), TORUS, "horizontal", (2, 2, 4, 4)),
-    "Capri-Kobayashi, polar": (lambda: capri_kobayashi(True), POLAR_TORUS, "horizontal", (2, 2, 4, 4)),
+    "Capri-Kobayashi, polar": (lambda: capri_kobayashi(True), POLAR_TORUS, "horizontal",
+                               (2, 2, 4, 4)),
 }
 
 
@@ -60,11 +75,13 @@ def test_structure_constants_of_se2():
 
 FOUND = {
     "carriage": (carriage, 5, ("d/dx", "d/dy", "d/dphi - y d/dx + x d/dy", "d/dpsi1", "d/dpsi2")),
-    "vertical disk": (vertical_disk, 4, ("d/dx", "d/dy", "d/dtheta1 - y d/dx + x d/dy", "d/dtheta2")),
+    "vertical disk": (vertical_disk, 4,
+                      ("d/dx", "d/dy", "d/dtheta1 - y d/dx + x d/dy", "d/dtheta2")),
     "sleigh": (sleigh, 3, ("d/dx", "d/dy", "d/dphi - y d/dx + x d/dy")),
     "carriage in body speeds": (carriage_in_body_speeds, 5, None),
     "Capri-Kobayashi": (lambda: capri_kobayashi(True), 2, ("d/dw2", "d/dw3")),
-    "rigid body": (rigid_body, 3, ("turn of qx.. about x", "turn of qx.. about y", "turn of qx.. about z")),
+    "rigid body": (rigid_body, 3,
+                   ("turn of qx.. about x", "turn of qx.. about y", "turn of qx.. about z")),
 }
 
 
@@ -81,8 +98,11 @@ def test_a_symmetric_top_has_one_more():
     """Equal moments of inertia about x and y add the turn about the body's own z axis."""
     body = rigid_body()
     v = body.system.v
-    top = replace(body.system, lagrangian=(2 * (v[0] ** 2 + v[1] ** 2) + 3.5 * v[2] ** 2) / 2, gibbs=None, energy=None)
-    assert set(find_symmetry(replace(body, system=top)).names) - set(find_symmetry(body).names) == {"d/dwz"}
+    top = replace(body.system, lagrangian=(2 * (v[0] ** 2 + v[1] ** 2) + 3.5 * v[2] ** 2) / 2,
+                  gibbs=None, energy=None)
+    assert set(find_symmetry(replace(body, system=top)).names) - set(find_symmetry(body).names) == {
+        "d/dwz"
+    }
 
 
 def test_a_vehicle_from_its_urdf_has_se2_and_its_wheels():
@@ -96,8 +116,10 @@ def test_a_vehicle_from_its_urdf_has_se2_and_its_wheels():
         turn = np.zeros(space.nq)
         turn[:2] = -q[1], q[0]
         turn[3:7] = np.array([-q[4], q[3], q[6], -q[5]]) / 2
-        for field in (np.eye(space.nq)[0], np.eye(space.nq)[1], turn, *(rho[:, i] for _, i in space.circles)):
-            assert np.linalg.norm(rho @ S @ np.linalg.lstsq(rho @ S, field, rcond=None)[0] - field) <= 1e-9
+        for field in (np.eye(space.nq)[0], np.eye(space.nq)[1], turn,
+                      *(rho[:, i] for _, i in space.circles)):
+            assert np.linalg.norm(rho @ S @ np.linalg.lstsq(rho @ S, field,
+                                                            rcond=None)[0] - field) <= 1e-9
 
 
 def test_the_flow_of_a_generator_maps_motions_to_motions():
@@ -110,35 +132,43 @@ def test_the_flow_of_a_generator_maps_motions_to_motions():
         c, s = np.cos(angle), np.sin(angle)
         there = np.r_[dx + c * q[0] - s * q[1], dy + s * q[0] + c * q[1], q[2] + angle, q[3:]]
         here = equations.drift(0, q, xi, [], theta)[1].full()
-        assert equations.drift(0, there, xi, [], theta)[1].full() == pytest.approx(here, rel=1e-12, abs=1e-12)
+        assert equations.drift(0, there, xi, [],
+                               theta)[1].full() == pytest.approx(here, rel=1e-12, abs=1e-12)
 
 
 def test_complete_lift_on_a_tangent_bundle_is_the_prolongation():
-    """Turn of the plane: (-y, x) on q and (-y', x') on v; and in body speeds, whose lifts vanish."""
+    """Turn of the plane: (-y, x) on q and (-y', x') on v; and in body speeds, whose lifts
+    vanish."""
     system = sleigh().system
     q_rate, v_rate = complete_lift(system, ca.vertcat(-system.q[1], system.q[0], 1))
-    values = ca.Function("lift", [system.q, system.v], [q_rate, v_rate])([0.3, -0.7, 0.2], [1.1, 0.4, -0.6])
+    values = ca.Function("lift", [system.q, system.v],
+                         [q_rate, v_rate])([0.3, -0.7, 0.2], [1.1, 0.4, -0.6])
     assert values[0].full().ravel() == pytest.approx([0.7, 0.3, 1], abs=1e-15)
     assert values[1].full().ravel() == pytest.approx([-0.4, 1.1, 0], abs=1e-15)
     body = find_symmetry(carriage_in_body_speeds())
     system = body.constrained.system
     rng = np.random.default_rng(3)
     for i in range(len(body.names)):
-        lifted = ca.Function("lift", [system.q, system.v], [complete_lift(system, body.generators[:, i])[1]])
+        lifted = ca.Function("lift", [system.q, system.v],
+                             [complete_lift(system, body.generators[:, i])[1]])
         q = system.algebroid.normalise(rng.normal(size=system.algebroid.nq))
         assert np.abs(lifted(q, rng.normal(size=5)).full()).max() <= 1e-14
 
 
 WRONG = {
-    "Lagrangian": (carriage, {"yaw alone": lambda s: {"phi": 1}}, "'yaw alone' is no symmetry: the Lagrangian changes"),
-    "distribution": (particle, {"y": lambda s: {"y": 1}}, "'y' is no symmetry: the distribution 'slope' changes"),
+    "Lagrangian": (carriage, {"yaw alone": lambda s: {"phi": 1}},
+                   "'yaw alone' is no symmetry: the Lagrangian changes"),
+    "distribution": (particle, {"y": lambda s: {"y": 1}},
+                     "'y' is no symmetry: the distribution 'slope' changes"),
     "force": (lambda: carriage(force=lambda s: {"psi1": -s.q.x}), SE2,
               "'x' is no symmetry: the force \"psi1'\" changes"),
     "force as a one-form": (lambda: carriage(force=lambda s: {"x": 1.0}), SE2,
                             "'turn' is no symmetry: the force \"y'\" changes"),
     "not closed": (carriage, {**X, **TURN}, "bracket of the generators 'x' and 'turn'"),
-    "dependent": (carriage, {**X, "again": lambda s: {"x": 2}}, "depend on each other: rank 1 of 2"),
-    "unknown coordinate": (carriage, {"z": lambda s: {"z": 1}}, "'z' has a component along 'z'; there are x', y'"),
+    "dependent": (carriage, {**X, "again": lambda s: {"x": 2}},
+                  "depend on each other: rank 1 of 2"),
+    "unknown coordinate": (carriage, {"z": lambda s: {"z": 1}},
+                           "'z' has a component along 'z'; there are x', y'"),
     "wrong shape": (carriage, {"x": ca.SX([1, 0])}, r"'x' has shape \(2, 1\)"),
     "depends on v": (carriage, {"x": lambda s: {"x": s.v.x}}, "depends on more than q"),
     "none": (carriage, {}, "at least one generator"),
@@ -155,16 +185,18 @@ def test_what_is_no_symmetry_is_refused_by_name(name):
 def test_a_holonomic_constraint_must_be_invariant():
     """A bead on the line y = 1: the shift along it is a symmetry, the one across is not."""
     free = lagrangian_system(euclidean("x", "y"), lambda s: (s.v.x ** 2 + s.v.y ** 2) / 2)
-    bead = constrain(free, holonomic={"wire": lambda s: s.q.y - 1}, samples=np.array([[0.3, 1.0], [-2.0, 1.0]]))
+    bead = constrain(free, holonomic={"wire": lambda s: s.q.y - 1},
+                     samples=np.array([[0.3, 1.0], [-2.0, 1.0]]))
     assert symmetry(bead, X).kind == "horizontal"
     with pytest.raises(MechanicsError, match="'y' is no symmetry: the holonomic constraint 'wire'"):
         symmetry(bead, Y)
 
 
 def test_friction_that_turns_with_the_body_is_invariant():
-    """A force law need not vanish to be symmetric: wheel friction, and a drag of the chassis against its velocity."""
-    dragged = carriage(force=lambda s: {"psi1": -s.v.psi1, "psi2": -s.v.psi2 ** 3 + s.u.f, "x": -2 * s.v.x,
-                                        "y": -2 * s.v.y}, inputs=("f",))
+    """A force law need not vanish to be symmetric: wheel friction, and a drag of the chassis
+    against its velocity."""
+    dragged = carriage(force=lambda s: {"psi1": -s.v.psi1, "psi2": -s.v.psi2 ** 3 + s.u.f,
+                                        "x": -2 * s.v.x, "y": -2 * s.v.y}, inputs=("f",))
     assert symmetry(dragged, SE2).kind == "purely kinematic"
     with pytest.raises(MechanicsError, match="'turn' is no symmetry: the force"):
         symmetry(carriage(force=lambda s: {"x": -s.v.x}), SE2)
@@ -172,9 +204,11 @@ def test_friction_that_turns_with_the_body_is_invariant():
 
 def test_a_class_that_changes_is_refused():
     """x' cos z + y' sin z = 0 has d/dx in it where cos z = 0 only."""
-    free = lagrangian_system(euclidean("x", "y", "z"), lambda s: (s.v.x ** 2 + s.v.y ** 2 + s.v.z ** 2) / 2)
+    free = lagrangian_system(euclidean("x", "y", "z"),
+                             lambda s: (s.v.x ** 2 + s.v.y ** 2 + s.v.z ** 2) / 2)
     samples = np.array([[0.1, 0.2, 0.3], [0.4, 0.5, np.pi / 2]])
-    skate = constrain(free, rows={"skate": lambda s: s.v.x * ca.cos(s.q.z) + s.v.y * ca.sin(s.q.z)}, samples=samples)
+    skate = constrain(free, rows={"skate": lambda s: s.v.x * ca.cos(s.q.z) + s.v.y * ca.sin(s.q.z)},
+                      samples=samples)
     with pytest.raises(MechanicsError, match="class of the symmetry changes"):
         symmetry(skate, X)
     assert adapted_frame(skate).nxi == 2

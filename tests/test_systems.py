@@ -14,10 +14,13 @@ from nhmech.systems import load_system, system_names
 from nhmech.systems.example import AGREEMENT, METHODS, disagreement
 
 REQUIRED = {
-    "bead_parabola", "bead_rod", "two_constraints_spring", "areal_velocity", "rigid_body", "wong_particle",
-    "charged_particle", "nonholonomic_particle", "rolling_ball", "sled", "capri_kobayashi", "vertical_disk", "carriage",
+    "bead_parabola", "bead_rod", "two_constraints_spring", "areal_velocity", "rigid_body",
+    "wong_particle",
+    "charged_particle", "nonholonomic_particle", "rolling_ball", "sled", "capri_kobayashi",
+    "vertical_disk", "carriage",
     "chaplygin_sleigh", "falling_disc", "chaplygin_ball",
-    "unbalanced_ball", "ball_on_turntable", "rattleback", "snakeboard", "roller_racer", "two_wheeled_pendulum",
+    "unbalanced_ball", "ball_on_turntable", "rattleback", "snakeboard", "roller_racer",
+    "two_wheeled_pendulum",
     "differential_drive", "car_with_trailers", "connection_curvature",
 }
 
@@ -40,7 +43,9 @@ def test_contract(name):
         assert 0 <= check.error() <= check.tolerance, check.what
     q = np.asarray(example.start["q"], dtype=float)
     system = example.constrained.system
-    assert q.shape == (system.algebroid.nq,) and len(example.start["xi"]) == len(example.equations().names)
+    assert q.shape == (system.algebroid.nq,) and len(example.start["xi"]) == len(
+        example.equations().names
+    )
 
 
 def test_check_prints_the_table_and_fails_where_a_reference_is_missed(monkeypatch):
@@ -57,16 +62,17 @@ def test_check_prints_the_table_and_fails_where_a_reference_is_missed(monkeypatc
 @pytest.mark.parametrize("latex", [False, True], ids=["text", "LaTeX"])
 def test_show_writes_the_carriage_out(latex):
     pytest.importorskip("sympy", reason="simplified text and LaTeX need SymPy")
-    result = CliRunner().invoke(main, ["systems", "show", "carriage", *(["--latex"] if latex else [])])
+    result = CliRunner().invoke(main,
+                                ["systems", "show", "carriage", *(["--latex"] if latex else [])])
     assert result.exit_code == 0, result.output
-    for heading in ("Lagrangian", "constraints", "Hamel symbols", "Gibbs function", "reduced equations",
-                    "gyroscopic 1-form", "reduced 2-form"):
+    for heading in ("Lagrangian", "constraints", "Hamel symbols", "Gibbs function",
+                    "reduced equations", "gyroscopic 1-form", "reduced 2-form"):
         assert heading in result.output
     assert (r"\frac" in result.output) == latex
 
 
 def test_plain_text_without_sympy():
-    from nhmech.mechanics.text import text
+    from nhmech.symbolic.latex import text
 
     system = load_system("nonholonomic_particle").constrained.system
     assert text(system.lagrangian).count("^2") == 3
@@ -74,7 +80,8 @@ def test_plain_text_without_sympy():
 
 def test_run_writes_a_page_and_a_file(tmp_path):
     result = CliRunner().invoke(main, ["systems", "run", "carriage", "--duration", "0.5", "--html",
-                                       str(tmp_path / "run.html"), "--save", str(tmp_path / "run.npz")])
+                                       str(tmp_path / "run.html"), "--save",
+                                       str(tmp_path / "run.npz")])
     assert result.exit_code == 0, result.output
     assert (tmp_path / "run.html").stat().st_size > 100_000
     run = nhmech.Trajectory.load(tmp_path / "run.npz")
@@ -95,8 +102,9 @@ def test_the_readme_of_mechanics_works_as_typed():
     exec(blocks[0], particle)
     y, xp, yp = 0.5, 1.0, -0.4
     np.testing.assert_allclose(particle["q_rate"].full().ravel(), [xp, yp, y * xp], rtol=1e-14)
-    np.testing.assert_allclose(particle["xi_rate"].full().ravel(), [-y * xp * yp / (1 + y ** 2), 0.0],
-                               rtol=1e-12, atol=1e-15)
+    np.testing.assert_allclose(particle["xi_rate"].full().ravel(),
+                               [-y * xp * yp / (1 + y ** 2), 0.0], rtol=1e-12, atol=1e-15)
     exec(blocks[1], sled)
-    np.testing.assert_allclose(sled["xi_rate"].full().ravel(), [-np.tan(0.2) * 0.5, 0.0], rtol=1e-12, atol=1e-15)
+    np.testing.assert_allclose(sled["xi_rate"].full().ravel(), [-np.tan(0.2) * 0.5, 0.0],
+                               rtol=1e-12, atol=1e-15)
     nhmech.Simulator(sled["sled"], dt=1e-2)

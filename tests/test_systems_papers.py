@@ -18,7 +18,8 @@ from nhmech.systems.areal_velocity import example as areal_velocity
 from nhmech.systems.example import AGREEMENT, disagreement, solve
 
 NAMES = ("areal_velocity", "bead_parabola", "bead_rod", "charged_particle", "connection_curvature",
-         "nonholonomic_particle", "rigid_body", "rolling_ball", "two_constraints_spring", "wong_particle")
+         "nonholonomic_particle", "rigid_body", "rolling_ball", "two_constraints_spring",
+         "wong_particle")
 RTOL = 1e-13        # of the integration
 
 
@@ -30,7 +31,9 @@ def test_structure_equations_and_agreement_of_methods(name):
     assert (len(example.methods) == 5) is (example.why_not == "")
 
 
-@pytest.mark.parametrize("name, what", [(name, check.what) for name in NAMES for check in load_system(name).checks])
+@pytest.mark.parametrize("name, what",
+                         [(name, check.what) for name in NAMES
+                          for check in load_system(name).checks])
 def test_checks_hold(name, what):
     check = next(check for check in load_system(name).checks if check.what == what)
     assert check.error() <= check.tolerance
@@ -38,7 +41,8 @@ def test_checks_hold(name, what):
 
 def column(samples, *names) -> np.ndarray:
     """Values of a case's samples, (N, k)."""
-    return np.array([np.hstack([sample[name] for name in names]) for sample in samples], dtype=float)
+    return np.array([np.hstack([sample[name] for name in names]) for sample in samples],
+                    dtype=float)
 
 
 def motion(example, samples, method="gibbs_appell"):
@@ -49,7 +53,8 @@ def motion(example, samples, method="gibbs_appell"):
 
 def near(value, expected, tolerance) -> bool:
     """Relative to the larger of one and the largest expected value."""
-    return np.abs(np.asarray(value) - expected).max() <= tolerance * max(1.0, np.abs(expected).max())
+    return np.abs(np.asarray(value) - expected).max() <= tolerance * max(1.0,
+                                                                         np.abs(expected).max())
 
 
 @pytest.mark.parametrize("method", load_system("bead_parabola").methods)
@@ -60,11 +65,13 @@ def test_bead_on_a_parabola(case, method):
     assert near(np.c_[q, xi], column(samples, "x1", "x2", "x1_rate"), tolerance["state"])
     lam = along(example, "multipliers", times, q, xi)
     assert near(lam, column(samples, "lambda"), tolerance["multiplier"])
-    assert near(lam[:, 0] * np.hypot(1, 2 * q[:, 0]), column(samples, "normal_force")[:, 0], tolerance["multiplier"])
-    assert near(along(example, example.constrained.system.energy, times, q, xi), reference["expected"]["energy"],
-                tolerance["state"])
+    assert near(lam[:, 0] * np.hypot(1, 2 * q[:, 0]), column(samples, "normal_force")[:, 0],
+                tolerance["multiplier"])
+    assert near(along(example, example.constrained.system.energy, times, q, xi),
+                reference["expected"]["energy"], tolerance["state"])
     period = reference["expected"]["period"]
-    assert near(solve(example, (0, period), method=method, rtol=RTOL)[0][-1], q[0], tolerance["state"])
+    assert near(solve(example, (0, period), method=method, rtol=RTOL)[0][-1], q[0],
+                tolerance["state"])
 
 
 def test_the_motion_does_not_depend_on_the_dependent_coordinate():
@@ -74,23 +81,27 @@ def test_the_motion_does_not_depend_on_the_dependent_coordinate():
     own, other = gibbs_appell(constrained, ("x1'",)), gibbs_appell(constrained, ("x2'",))
     for x in (-0.7, 0.2, 1.1):
         for part in ("acceleration", "multipliers"):
-            one, two = (getattr(formed, part)(0, (x, x ** 2), speed, [], constrained.parameters).full()
+            one, two = (getattr(formed, part)(0, (x, x ** 2), speed, [],
+                                              constrained.parameters).full()
                         for formed, speed in ((own, 0.8), (other, 1.6 * x)))
             assert near(two, one, 1e-12)
     q = constrained.system.q
-    pivots = [np.abs(ca.Function("pivots", [q], [formed.frame.factors.pivots])((0.0, 0.0)).full()).min()
+    pivots = [np.abs(ca.Function("pivots", [q],
+                                 [formed.frame.factors.pivots])((0.0, 0.0)).full()).min()
               for formed in (own, other)]
     assert pivots[0] > 0.1 and pivots[1] == 0
 
 
 def test_projection_refuses_the_singular_rod():
-    with pytest.raises(MechanicsError, match="projection needs a regular system: the Hessian of L has rank 2 of 3"):
+    with pytest.raises(MechanicsError,
+                       match="projection needs a regular system: the Hessian of L has rank 2 of 3"):
         load_system("bead_rod").equations("projection")
 
 
 @pytest.mark.parametrize("method", load_system("bead_rod").methods)
 def test_rod_along_either_axis(method):
-    """Quarter turns, where cos or sin of the angle is zero: pivots that look good at t = 0 alone do not serve there."""
+    """Quarter turns, where cos or sin of the angle is zero: pivots that look good at t = 0 alone do
+    not serve there."""
     example = load_system("bead_rod")
     m, omega = example.constrained.parameters
     equations = example.equations(method)
@@ -114,7 +125,8 @@ def test_bead_on_a_turning_rod(case, method):
     assert np.ptp(energy) > 1                          # it is not conserved
 
 
-@pytest.mark.parametrize("part, parameters", [("kepler", {"k": 1.3, "c": 0.0}), ("cubic_force", {"k": 0.0, "c": 2.0})])
+@pytest.mark.parametrize("part, parameters",
+                         [("kepler", {"k": 1.3, "c": 0.0}), ("cubic_force", {"k": 0.0, "c": 2.0})])
 def test_areal_velocity(case, part, parameters):
     reference = case("areal_velocity")
     example, samples, tolerance = (areal_velocity(**parameters), reference["expected"][part],
@@ -134,10 +146,12 @@ def test_rigid_body(case):
     samples, tolerance = reference["expected"]["samples"], reference["tolerance"]["state"]
     times, q, w = motion(example, samples)
     assert near(w, column(samples, "omega_body"), tolerance)
-    assert near([rotation(ca.DM(x)).full() for x in q], [sample["rotation"] for sample in samples], tolerance)
+    assert near([rotation(ca.DM(x)).full() for x in q], [sample["rotation"] for sample in samples],
+                tolerance)
     assert near(2 * along(example, example.constrained.system.energy, times, q, w),
                 reference["expected"]["twice_energy"], tolerance)
-    assert near(solve(example, (0, reference["expected"]["period"]), rtol=RTOL)[1][-1], w[0], tolerance)
+    assert near(solve(example, (0, reference["expected"]["period"]), rtol=RTOL)[1][-1], w[0],
+                tolerance)
 
 
 def test_charged_particle(case):
@@ -145,8 +159,10 @@ def test_charged_particle(case):
     samples, B = reference["expected"]["samples"], reference["parameters"]["B"]
     _, q, v = motion(example, samples)
     fibre = v[:, 3] - B / 2 * (q[:, 0] * v[:, 1] - q[:, 1] * v[:, 0])               # xi = e - A q'
-    assert near(np.c_[q, v[:, :3], fibre], column(samples, "q", "v", "xi"), reference["tolerance"]["state"])
-    assert near(v[:, 3], reference["initial_state"]["fibre_momentum"], reference["tolerance"]["state"])
+    assert near(np.c_[q, v[:, :3], fibre], column(samples, "q", "v", "xi"),
+                reference["tolerance"]["state"])
+    assert near(v[:, 3], reference["initial_state"]["fibre_momentum"],
+                reference["tolerance"]["state"])
 
 
 @pytest.mark.parametrize("method", load_system("nonholonomic_particle").methods)
@@ -155,7 +171,8 @@ def test_nonholonomic_particle(case, method):
     samples, tolerance = reference["expected"]["samples"], reference["tolerance"]
     times, q, xi = motion(example, samples, method)
     assert near(np.c_[q, xi], column(samples, "x", "y", "z", "xd", "yd"), tolerance["state"])
-    assert near(along(example, "multipliers", times, q, xi), column(samples, "lambda"), tolerance["multiplier"])
+    assert near(along(example, "multipliers", times, q, xi), column(samples, "lambda"),
+                tolerance["multiplier"])
     assert near(along(example, example.constrained.system.v[2], times, q, xi),
                 column(samples, "zd"), tolerance["state"])
 
@@ -165,10 +182,13 @@ def test_rolling_ball(case):
     samples, tolerance = reference["expected"]["samples"], reference["tolerance"]["state"]
     times, q, xi = motion(example, samples)
     assert near(np.c_[q, xi[:, :2]], column(samples, "x", "y", "vx", "vy"), tolerance)
-    assert near(along(example, example.constrained.system.v[2:], times, q, xi), column(samples, "omega"), tolerance)
-    assert near(along(example, "multipliers", times, q, xi), column(samples, "contact_force")[:, :2], tolerance)
+    assert near(along(example, example.constrained.system.v[2:], times, q, xi),
+                column(samples, "omega"), tolerance)
+    assert near(along(example, "multipliers", times, q, xi),
+                column(samples, "contact_force")[:, :2], tolerance)
     _, q, _ = motion(rolling_ball.with_attitude(), samples)
-    assert near([rotation(ca.DM(x[2:])).full() for x in q], [sample["rotation"] for sample in samples], tolerance)
+    assert near([rotation(ca.DM(x[2:])).full() for x in q],
+                [sample["rotation"] for sample in samples], tolerance)
 
 
 def test_right_invariant_fields_have_minus_the_structure_constants():
@@ -190,7 +210,9 @@ def test_curvature_term(case):
     assert errors["(3.4) is (3.2)"] <= reference["tolerance"]["identity"]
     # dw(h_1, h_2) = -w([h_1, h_2]), so the bracket B_12 is the case's ratio of -1
     assert reference["expected"]["dw^b(X_1, X_2) / B^b_12"] == [-1.0, -1.0]
-    assert errors["curvature is the bracket of horizontal lifts"] <= reference["tolerance"]["identity"]
+    assert (
+        errors["curvature is the bracket of horizontal lifts"] <= reference["tolerance"]["identity"]
+    )
 
 
 def test_curvature_of_an_integrable_connection_is_zero():
@@ -200,7 +222,9 @@ def test_curvature_of_an_integrable_connection_is_zero():
     logs = ca.vertcat(ca.sin(q[0]) + q[1] ** 2, q[0] * q[1])
     flat = -ca.diag(q[2:]) @ ca.jacobian(logs, q[:2])
     generic = connection_curvature.connection(q)
-    values = ca.Function("curvature", [q], [ca.vertcat(*connection_curvature.curvature(q, A)) for A in (flat, generic)])
+    values = ca.Function("curvature", [q],
+                         [ca.vertcat(*connection_curvature.curvature(q, A)) for A in (flat,
+                                                                                      generic)])
     for place in np.random.default_rng(3).normal(size=(5, 4)):
         zero, some = (value.full() for value in values(place))
         assert np.abs(zero).max() <= 1e-13

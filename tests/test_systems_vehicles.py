@@ -1,4 +1,5 @@
-"""The wheeled and rolling systems of the literature against the reference cases and second derivations."""
+"""The wheeled and rolling systems of the literature against the reference cases and second
+derivations."""
 
 from __future__ import annotations
 
@@ -9,14 +10,24 @@ import pytest
 from nhmech.errors import MechanicsError
 from nhmech.mechanics.algebroid import rotation
 from nhmech.systems import (
-    car_with_trailers, differential_drive, rattleback, roller_racer, snakeboard, two_wheeled_pendulum)
+    car_with_trailers,
+    differential_drive,
+    rattleback,
+    roller_racer,
+    snakeboard,
+    two_wheeled_pendulum,
+)
 from nhmech.systems.example import AGREEMENT, Example, disagreement, solve
 
 VARIANTS = {
-    "rattleback": rattleback.example, "rattleback, other numbers": lambda: rattleback.example(Ixy=-5e-5, h=0.008),
-    "snakeboard": snakeboard.example, "snakeboard, independent": lambda: snakeboard.example("independent", J=0.11),
-    "roller racer": roller_racer.example, "roller racer, heavy front": lambda: roller_racer.example(m2=0.4),
-    "roller racer, driven": lambda: roller_racer.example(driven=True), "pendulum": two_wheeled_pendulum.example,
+    "rattleback": rattleback.example,
+    "rattleback, other numbers": lambda: rattleback.example(Ixy=-5e-5, h=0.008),
+    "snakeboard": snakeboard.example,
+    "snakeboard, independent": lambda: snakeboard.example("independent", J=0.11),
+    "roller racer": roller_racer.example,
+    "roller racer, heavy front": lambda: roller_racer.example(m2=0.4),
+    "roller racer, driven": lambda: roller_racer.example(driven=True),
+    "pendulum": two_wheeled_pendulum.example,
     "pendulum with rotors": lambda: two_wheeled_pendulum.example(rotor_inertia=1e-5),
     "differential drive": differential_drive.example,
     **{f"car with {n} trailers": lambda n=n: car_with_trailers.example(n) for n in range(4)}}
@@ -41,7 +52,8 @@ def test_an_unknown_parameter_is_refused_by_name(module):
 def multipliers(example: Example, t: float, q, xi, u) -> dict[str, float]:
     equations = example.equations()
     lam = equations.multipliers(t, q, xi, u, example.constrained.parameters).full().ravel()
-    return {example.constrained.distribution.names[i]: value for i, value in zip(equations.frame.kept, lam)}
+    return {example.constrained.distribution.names[i]: value for i,
+            value in zip(equations.frame.kept, lam)}
 
 
 def along(example: Example, expected: list[dict], start: dict, u=None):
@@ -53,60 +65,81 @@ def along(example: Example, expected: list[dict], start: dict, u=None):
         yield sample, dict(zip(space.q_names, q)), dict(zip(space.v_names, v)), q, xi
 
 
-# -- roller racer ----------------------------------------------------------------------------------------------------
+# -- roller racer ----------------------------------------------------------------------------------
 def test_roller_racer_with_a_driven_joint(case):
     """The torque that drives the joint is the multiplier of the rheonomic constraint."""
     reference = case("roller_racer")
-    example, tolerance = roller_racer.example(driven=True, **reference["parameters"]), reference["tolerance"]
+    example, tolerance = roller_racer.example(driven=True,
+                                              **reference["parameters"]), reference["tolerance"]
     start = {"q": (0, 0, 0, 0.5), "xi": (0.0,)}
     for sample, q, v, state, xi in along(example, reference["expected"]["driven"], start):
-        found = [q["x"], q["y"], q["yaw"], q["joint"], v["joint"], v["forward_speed"], v["yaw_rate"]]
-        wanted = [sample[name] for name in ("x", "y", "theta1", "joint", "joint_rate", "u", "theta1_rate")]
-        np.testing.assert_allclose(found, wanted, rtol=0, atol=tolerance["state"], err_msg=f"t = {sample['t']}")
+        found = [q["x"], q["y"], q["yaw"], q["joint"], v["joint"], v["forward_speed"],
+                 v["yaw_rate"]]
+        wanted = [sample[name] for name in ("x", "y", "theta1", "joint", "joint_rate", "u",
+                                            "theta1_rate")]
+        np.testing.assert_allclose(found, wanted, rtol=0, atol=tolerance["state"],
+                                   err_msg=f"t = {sample['t']}")
         if "joint_torque" in sample:
             by = multipliers(example, sample["t"], state, xi, [0])
-            wanted = [sample[name] for name in ("lateral_force_rear", "lateral_force_front", "joint_torque")]
+            wanted = [sample[name] for name in ("lateral_force_rear", "lateral_force_front",
+                                                "joint_torque")]
             found = [by["rear"], by["front"], by["joint"]]
-            np.testing.assert_allclose(found, wanted, rtol=0, atol=tolerance["force"], err_msg=f"t = {sample['t']}")
+            np.testing.assert_allclose(found, wanted, rtol=0, atol=tolerance["force"],
+                                       err_msg=f"t = {sample['t']}")
 
 
 def test_roller_racer_with_a_free_joint(case):
     reference = case("roller_racer")
-    example, begin = roller_racer.example(**reference["parameters"]), reference["initial_state"]["free"]
+    example, begin = (
+        roller_racer.example(**reference["parameters"]),
+        reference["initial_state"]["free"],
+    )
     start = {"q": (0, 0, 0, begin["joint"]), "xi": (begin["u"], begin["theta1_rate"])}
     for sample, q, v, _, _ in along(example, reference["expected"]["free"], start):
         found = [q["x"], q["y"], q["yaw"], q["joint"], v["yaw_rate"], v["joint"]]
-        wanted = [sample[name] for name in ("x", "y", "theta1", "joint", "theta1_rate", "joint_rate")]
+        wanted = [sample[name] for name in ("x", "y", "theta1", "joint", "theta1_rate",
+                                            "joint_rate")]
         np.testing.assert_allclose(found, wanted, rtol=0, atol=reference["tolerance"]["state"],
                                    err_msg=f"t = {sample['t']}")
 
 
-# -- differential drive ----------------------------------------------------------------------------------------------
+# -- differential drive ----------------------------------------------------------------------------
 def test_differential_drive_of_the_reference_case(case):
     reference = case("diffdrive_coast")
-    p, begin, tolerance = reference["parameters"], reference["initial_state"], reference["tolerance"]
+    p, begin, tolerance = (
+        reference["parameters"],
+        reference["initial_state"],
+        reference["tolerance"],
+    )
     example = differential_drive.example(
         mass=p["chassis_mass"], ahead=p["com_x"], inertia=p["Izz"], radius=p["wheel_radius"],
-        half_track=p["half_track"], wheel_mass=p["wheel_mass"], spin_inertia=p["wheel_spin_inertia"],
+        half_track=p["half_track"], wheel_mass=p["wheel_mass"],
+        spin_inertia=p["wheel_spin_inertia"],
         wheel_inertia=p["wheel_diametral_inertia"])
     start = {"q": (0, 0, 0, 0, 0), "xi": (begin["v"], begin["yaw_rate"])}
     for sample, q, v, state, xi in along(example, reference["expected"]["samples"], start):
         theta = example.constrained.parameters
-        rates = example.equations().acceleration(sample["t"], state, xi, [0, 0], theta).full().ravel()
-        found = [q["x"], q["y"], q["yaw"], v["forward_speed"], v["yaw_rate"], q["left"], q["right"], rates[0], rates[2]]
+        rates = example.equations().acceleration(sample["t"], state, xi, [0, 0],
+                                                 theta).full().ravel()
+        found = [q["x"], q["y"], q["yaw"], v["forward_speed"], v["yaw_rate"], q["left"], q["right"],
+                 rates[0], rates[2]]
         wanted = [sample[name] for name in ("x", "y", "yaw", "v", "yaw_rate", "wheel_left",
                                             "wheel_right", "v_dot", "yaw_acc")]
-        np.testing.assert_allclose(found, wanted, rtol=0, atol=tolerance["state"], err_msg=f"t = {sample['t']}")
+        np.testing.assert_allclose(found, wanted, rtol=0, atol=tolerance["state"],
+                                   err_msg=f"t = {sample['t']}")
         by = multipliers(example, sample["t"], state, xi, [0, 0])
-        wanted = [sample[name] for name in ("longitudinal_left", "longitudinal_right", "lateral_total")]
-        np.testing.assert_allclose([by["left"], by["right"], by["lateral"]], wanted, rtol=0, atol=tolerance["force"])
+        wanted = [sample[name] for name in ("longitudinal_left", "longitudinal_right",
+                                            "lateral_total")]
+        np.testing.assert_allclose([by["left"], by["right"], by["lateral"]], wanted, rtol=0,
+                                   atol=tolerance["force"])
 
 
-# -- two-wheeled pendulum --------------------------------------------------------------------------------------------
+# -- two-wheeled pendulum --------------------------------------------------------------------------
 def pendulum(p: dict, **changes: float) -> Example:
-    numbers = dict(mass=p["M"], above=p["L"], roll_inertia=p["body_roll_inertia"], pitch_inertia=p["Jpsi"],
-                   yaw_inertia=p["Jphi"], radius=p["R"], half_track=p["W"] / 2, wheel_mass=p["m"], spin_inertia=p["Jw"],
-                   wheel_inertia=p["wheel_diametral_inertia"], gravity=p["g"])
+    numbers = dict(mass=p["M"], above=p["L"], roll_inertia=p["body_roll_inertia"],
+                   pitch_inertia=p["Jpsi"],
+                   yaw_inertia=p["Jphi"], radius=p["R"], half_track=p["W"] / 2, wheel_mass=p["m"],
+                   spin_inertia=p["Jw"], wheel_inertia=p["wheel_diametral_inertia"], gravity=p["g"])
     return two_wheeled_pendulum.example(**numbers | changes)
 
 
@@ -123,39 +156,50 @@ def test_two_wheeled_pendulum_of_the_reference_case(case):
     for sample, q, v, state, xi in along(example, reference["expected"]["samples"], start, u):
         found = [q["x"], q["y"], q["yaw"], q["pitch"], q["left"], q["right"], v["forward_speed"],
                  v["yaw_rate"], v["pitch"]]
-        wanted = [sample[name] for name in ("x", "y", "yaw", "pitch", "wheel_left_rel", "wheel_right_rel", "v",
-                                            "yaw_rate", "pitch_rate")]
-        np.testing.assert_allclose(found, wanted, rtol=0, atol=tolerance["state"], err_msg=f"t = {sample['t']}")
+        wanted = [sample[name] for name in ("x", "y", "yaw", "pitch", "wheel_left_rel",
+                                            "wheel_right_rel", "v", "yaw_rate", "pitch_rate")]
+        np.testing.assert_allclose(found, wanted, rtol=0, atol=tolerance["state"],
+                                   err_msg=f"t = {sample['t']}")
         by = multipliers(example, sample["t"], state, xi, u(sample["t"]))
-        wanted = [sample[name] for name in ("longitudinal_left", "longitudinal_right", "lateral_total")]
-        np.testing.assert_allclose([by["left"], by["right"], by["lateral"]], wanted, rtol=0, atol=tolerance["force"])
+        wanted = [sample[name] for name in ("longitudinal_left", "longitudinal_right",
+                                            "lateral_total")]
+        np.testing.assert_allclose([by["left"], by["right"], by["lateral"]], wanted, rtol=0,
+                                   atol=tolerance["force"])
 
 
-def linear(example: Example, voltage: float = 0.0, back: float = 0.0) -> tuple[np.ndarray, np.ndarray]:
+def linear(example: Example, voltage: float = 0.0,
+           back: float = 0.0) -> tuple[np.ndarray, np.ndarray]:
     """A, B of (mean wheel angle, pitch, yaw and their rates) about upright rest;
     torques are voltage * volts - back * wheel rate."""
     system, theta = example.constrained.system, example.constrained.parameters
     p = dict(zip(system.theta_names, theta))
-    x, volts = ca.SX.sym("x", 6), ca.SX.sym("volts", 2)                 # theta, psi, yaw, theta', psi', yaw'
+    # theta, psi, yaw, theta', psi', yaw'
+    x, volts = ca.SX.sym("x", 6), ca.SX.sym("volts", 2)
     apart = p["half_track"] / p["radius"] * ca.vertcat(-x[5], x[5])
     torque = voltage * volts - back * (x[3] - x[4] + apart)
     _, rates = example.equations().drift(0, ca.vertcat(0, 0, x[2], x[1], 0, 0),
                                          ca.vertcat(p["radius"] * x[3], x[5], x[4]), torque, theta)
     flow = ca.vertcat(x[3:], rates[0] / p["radius"], rates[2], rates[1])
     assert system.u_names == ("left", "right")
-    A, B = ca.Function("linear", [x, volts], [ca.jacobian(flow, x), ca.jacobian(flow, volts)])(np.zeros(6), np.zeros(2))
+    A, B = ca.Function("linear", [x, volts],
+                       [ca.jacobian(flow, x), ca.jacobian(flow, volts)])(np.zeros(6), np.zeros(2))
     return A.full(), B.full()
 
 
 def test_linear_model_of_the_nxtway(case):
-    """Motors: torque alpha volts - beta (wheel rate against the body), rotors with the inertia n^2 Jm;
-    its yaw model has thin wheels."""
+    """Motors: torque alpha volts - beta (wheel rate against the body), rotors with the inertia n^2
+    Jm; its yaw model has thin wheels."""
     reference = case("segway")
-    p, expected, tolerance = reference["parameters"], reference["expected"], reference["tolerance"]["matrices"]
+    p, expected, tolerance = (
+        reference["parameters"],
+        reference["expected"],
+        reference["tolerance"]["matrices"],
+    )
     thin = pendulum(p, rotor_inertia=p["n"] ** 2 * p["Jm"], wheel_inertia=0.0)
     A, B = linear(thin, p["alpha"], p["beta"])
     balance, turn = [0, 1, 3, 4], [2, 5]
-    for found, wanted in ((A[np.ix_(balance, balance)], expected["A1"]), (B[balance], expected["B1"]),
+    for found, wanted in ((A[np.ix_(balance, balance)], expected["A1"]),
+                          (B[balance], expected["B1"]),
                           (A[np.ix_(turn, turn)], expected["A2"]), (B[turn], expected["B2"])):
         np.testing.assert_allclose(found, wanted, rtol=tolerance, atol=tolerance)
     plain, mechanical = pendulum(p, wheel_inertia=0.0), expected["mechanical"]
@@ -165,7 +209,7 @@ def test_linear_model_of_the_nxtway(case):
     assert B[5, 1] - B[5, 0] == pytest.approx(mechanical["dyaw"], rel=tolerance)
 
 
-# -- rattleback ------------------------------------------------------------------------------------------------------
+# -- rattleback ------------------------------------------------------------------------------------
 def newton_euler(p: dict, R: np.ndarray, omega: np.ndarray) -> np.ndarray:
     """omega' in the body from J omega' + omega x J omega = r x F, F = m (v' + omega x v + g n),
     v = -omega x r, n' = -omega x n."""
@@ -177,12 +221,17 @@ def newton_euler(p: dict, R: np.ndarray, omega: np.ndarray) -> np.ndarray:
     v = -np.cross(omega, r)
     known = p["m"] * (-np.cross(omega, r_rate) + np.cross(omega, v) + p["gravity"] * n)
     across = np.array([[0, -r[2], r[1]], [r[2], 0, -r[0]], [-r[1], r[0], 0]])
-    return np.linalg.solve(J - p["m"] * across @ across, np.cross(r, known) - np.cross(omega, J @ omega))
+    return np.linalg.solve(J - p["m"] * across @ across,
+                           np.cross(r, known) - np.cross(omega, J @ omega))
 
 
 def test_rattleback_by_newton_and_euler():
     example, rng = rattleback.example(), np.random.default_rng(4)
-    system, equations, theta = example.constrained.system, example.equations(), example.constrained.parameters
+    system, equations, theta = (
+        example.constrained.system,
+        example.equations(),
+        example.constrained.parameters,
+    )
     attitude = ca.Function("R", [system.q], [rotation(system.q[3:])])
     p = dict(zip(system.theta_names, theta))
     for q in example.constrained.configurations:
@@ -198,22 +247,24 @@ def test_rattleback_without_skew_does_not_turn_round():
     assert (xi[:, 2] < -3).all()
 
 
-# -- snakeboard ------------------------------------------------------------------------------------------------------
+# -- snakeboard ------------------------------------------------------------------------------------
 def test_snakeboard_gains_speed_from_its_rotor_and_trucks():
     """From rest: torques in step make p' = 2 J0 cos^2(back) back' rotor' - ... of one sign;
     without the rotor it stays where it is."""
     example = snakeboard.example()
     start = {"q": (0, 0, 0, 0, 0.05, -0.05), "xi": (0.0, 0.0, 0.0)}
-    q, xi = solve(example, [0, 6], start=start, u=lambda t: (0.4 * np.cos(3 * t), 0.06 * np.cos(3 * t)), rtol=1e-10)
+    q, xi = solve(example, [0, 6], start=start,
+                  u=lambda t: (0.4 * np.cos(3 * t), 0.06 * np.cos(3 * t)), rtol=1e-10)
     assert abs(xi[-1, 0]) > 0.5
     q, xi = solve(example, [0, 6], start=start, u=lambda t: (0.0, 0.06 * np.cos(3 * t)), rtol=1e-10)
     assert np.abs(q[-1, :3] - q[0, :3]).max() < 1e-12 and np.abs(xi[-1, 0]) < 1e-12
 
 
-# -- car with trailers -----------------------------------------------------------------------------------------------
+# -- car with trailers -----------------------------------------------------------------------------
 @pytest.mark.parametrize("n", [1, 2, 4])
 def test_trailers_on_a_steady_circle(n):
-    """All axles run round one centre: radii R_i^2 = R_{i-1}^2 + behind^2 - drawbar^2; no angle and no speed changes."""
+    """All axles run round one centre: radii R_i^2 = R_{i-1}^2 + behind^2 - drawbar^2; no angle and
+    no speed changes."""
     example = car_with_trailers.example(n)
     p = dict(zip(example.constrained.system.theta_names, example.constrained.parameters))
     radius, angles = 6.0, []
@@ -244,7 +295,10 @@ def jourdain(p: dict, n: int, q: np.ndarray, xi: np.ndarray, u: np.ndarray) -> n
         place = place - e * ca.vertcat(ca.cos(heading), ca.sin(heading))
         heading = heading + hitch
         place = place - d * ca.vertcat(ca.cos(heading), ca.sin(heading))
-        V, W = V * ca.cos(hitch) - e * W * ca.sin(hitch), -(V * ca.sin(hitch) + e * W * ca.cos(hitch)) / d
+        V, W = (
+            V * ca.cos(hitch) - e * W * ca.sin(hitch),
+            -(V * ca.sin(hitch) + e * W * ca.cos(hitch)) / d,
+        )
         flow.append(W - spin[-1])
         spin.append(W)
         bodies.append((p[f"mass_{i}"], p[f"inertia_{i}"],
@@ -255,7 +309,8 @@ def jourdain(p: dict, n: int, q: np.ndarray, xi: np.ndarray, u: np.ndarray) -> n
         a = ca.jtimes(v, Q, flow) + ca.jtimes(v, x, rate)
         balance += ca.jacobian(v, x).T @ (ca.vertcat(m, m, inertia) * a)
     M = ca.jacobian(balance, rate)
-    return ca.Function("xi_rate", [Q, x], [-ca.solve(M, ca.substitute(balance, rate, ca.SX.zeros(2)))])(
+    return ca.Function("xi_rate", [Q, x],
+                       [-ca.solve(M, ca.substitute(balance, rate, ca.SX.zeros(2)))])(
         q, xi).full().ravel()
 
 
@@ -265,7 +320,8 @@ def test_cars_by_jourdain(n):
     p = dict(zip(example.constrained.system.theta_names, example.constrained.parameters))
     for q in example.constrained.configurations:
         xi, u = rng.normal(size=2), rng.normal(size=2) * 50
-        found = example.equations().drift(0, q, xi, u, example.constrained.parameters)[1].full().ravel()
+        found = example.equations().drift(0, q, xi, u,
+                                          example.constrained.parameters)[1].full().ravel()
         wanted = jourdain(p, n, q, xi, u)
         np.testing.assert_allclose(found, wanted, rtol=0, atol=1e-10 * np.abs(wanted).max())
 

@@ -23,17 +23,20 @@ EIGHT = make_path("figure8", 3.0)
 TRACKERS = (*table.TRACKERS, "polar")
 
 
-# -- one interface -----------------------------------------------------------------------------------------------------
+# -- one interface ---------------------------------------------------------------------------------
 @pytest.mark.parametrize("name", TRACKERS)
 def test_one_interface(name):
-    """Any tracker, made alike, stops at the end of an open path; its errors are there during a run and after it."""
+    """Any tracker, made alike, stops at the end of an open path; its errors are there during a run
+    and after it."""
     vehicle = shipped("differential_drive")
     path = lane_change(2.0, 0.4, before=0.5, after=1.0).placed(1.0, 2.0, 0.7)
     tracker = controller_class(name)(vehicle, path, speed=0.4)
     simulator = nhmech.Simulator(vehicle, tracker, dt=0.01, control_period=0.02)
     state = simulator.reset(**tracker.start)
     assert state.xi["forward_speed"] == pytest.approx(0.4, abs=1e-12)
-    assert state.pose[:2] == pytest.approx(path.point(0.0) - tracker.ahead * np.array([cos(0.7), sin(0.7)]), abs=1e-12)
+    assert state.pose[:2] == pytest.approx(path.point(0.0) - tracker.ahead * np.array([cos(0.7),
+                                                                                       sin(0.7)]),
+                                           abs=1e-12)
     trajectory = simulator.run(path.length / 0.4 + 12.0, every=10)
     errors = tracker.errors(trajectory)
     assert errors.shape == (len(trajectory.t), 3)
@@ -55,7 +58,8 @@ def test_start_fits_a_bent_path():
         simulator = nhmech.Simulator(vehicle, tracker)
         state = simulator.reset(**tracker.start)
         wanted = tracker.unicycle.twist(0.5, 0.5 / radius)
-        assert [state.xi[key] for key in ("forward_speed", "lateral_speed", "yaw_rate")] == pytest.approx(
+        assert [state.xi[key] for key in ("forward_speed", "lateral_speed",
+                                          "yaw_rate")] == pytest.approx(
             wanted, abs=1e-9)
         tracker(0.0, state)
         assert tracker.error(state) == pytest.approx((0, 0, 0), abs=1e-9)
@@ -85,7 +89,8 @@ def test_from_the_wrong_heading_and_beside_the_path(name):
     simulator.reset(pose=(1.0, 0.3, 2.0), xi={"forward_speed": 0.3, "yaw_rate": 0.0})
     errors = tracker.errors(simulator.run(14.0, every=20))
     assert np.abs(errors[-1, 1:]).max() <= 2e-3
-    assert simulator.state.pose[0] > 4.0                               # along the path, and not back
+    # along the path, and not back
+    assert simulator.state.pose[0] > 4.0
 
 
 def test_a_two_wheeled_pendulum_follows_upright():
@@ -99,23 +104,27 @@ def test_a_two_wheeled_pendulum_follows_upright():
     assert np.sqrt(np.mean(errors[:, 1] ** 2)) <= table.LATERAL and min(upright) > cos(0.3)
 
 
-# -- the unicycle ------------------------------------------------------------------------------------------------------
+# -- the unicycle ----------------------------------------------------------------------------------
 def test_unicycle_is_read_off_the_distribution():
     """P does not move sideways, wherever a vehicle's steering stands;
     where it is on cars, and how tight they turn, by trigonometry."""
     car = unicycle(shipped("ackermann_car"))
-    assert car.offset == pytest.approx((0, 0), abs=1e-12) and car.wheelbase == pytest.approx(2.6, rel=1e-9)
+    assert car.offset == pytest.approx((0, 0),
+                                       abs=1e-12) and car.wheelbase == pytest.approx(2.6, rel=1e-9)
     limit = shipped("ackermann_car").limits["front_left_steering_joint"]
-    left = 2.6 / np.tan(limit.upper) + 0.69                            # the left wheel is 0.69 m to the left
+    # the left wheel is 0.69 m to the left
+    left = 2.6 / np.tan(limit.upper) + 0.69
     right = 2.6 / np.tan(-limit.lower) - 0.69
     assert car.turning_radius == pytest.approx(max(left, right), rel=1e-6)
     assert all(unicycle(shipped(name)).free for name in ("swerve", "mecanum", "omni"))
-    for name in ("ackermann_car", "tricycle", "rover", "differential_drive", "skid_steer", "trailers"):
+    for name in ("ackermann_car", "tricycle", "rover", "differential_drive", "skid_steer",
+                 "trailers"):
         vehicle, point = shipped(name), unicycle(shipped(name))
         E = vehicle.equations()
         assert not point.free
         for q in vehicle.constrained.samples[:6]:
-            v = E.velocity(0.0, q, np.linspace(0.3, 0.7, vehicle.frame.nxi), vehicle.theta).full().ravel()
+            v = E.velocity(0.0, q, np.linspace(0.3, 0.7, vehicle.frame.nxi),
+                           vehicle.theta).full().ravel()
             sideways = (cos(point.yaw) * (v[1] + v[5] * point.offset[0])
                         - sin(point.yaw) * (v[0] - v[5] * point.offset[1]))
             assert abs(sideways) <= 1e-9 * np.abs(v[:6]).max()
@@ -123,7 +132,8 @@ def test_unicycle_is_read_off_the_distribution():
 
 @pytest.mark.parametrize("x", [0.3, -0.5])
 def test_tracked_point_beside_the_base_origin(x):
-    """A differential drive whose base frame stands beside the axle: the axle's middle follows the path."""
+    """A differential drive whose base frame stands beside the axle: the axle's middle follows the
+    path."""
     from support import joint, link, robot
 
     def wheel(name, y):
@@ -135,7 +145,8 @@ def test_tracked_point_beside_the_base_origin(x):
     ball = link("ball_caster", 0.1, (1e-4, 1e-4, 1e-4),
                 body='<collision><geometry><sphere radius="0.05"/></geometry></collision>')
     text = robot(link("base", 5.0, com=(x, 0, 0.1)), wheel("left", 0.2), wheel("right", -0.2), ball,
-                 joint("ball_caster_joint", "base", "ball_caster", (x - 0.3, 0, 0.05), kind="fixed"))
+                 joint("ball_caster_joint", "base", "ball_caster", (x - 0.3, 0, 0.05),
+                       kind="fixed"))
     vehicle = nhmech.load(text)
     assert unicycle(vehicle).offset == pytest.approx((x, 0), abs=1e-9)
     tracker = kanayama.Kanayama(vehicle, EIGHT, speed=0.5)
@@ -145,13 +156,14 @@ def test_tracked_point_beside_the_base_origin(x):
     assert np.abs(errors[:, 1]).max() <= 5e-3 and np.abs(errors[:, 2]).max() <= 0.05
 
 
-# -- what the papers prove ---------------------------------------------------------------------------------------------
+# -- what the papers prove -------------------------------------------------------------------------
 def unicycle_flow(pose, v, omega):
     return np.array([v * cos(pose[2]), v * sin(pose[2]), omega])
 
 
 def rolled(law, start, duration, t_eval=None):
-    """A unicycle under (t, pose, rest) -> (v, omega, rest'), `start` = pose and the rest, integrated closely."""
+    """A unicycle under (t, pose, rest) -> (v, omega, rest'), `start` = pose and the rest,
+    integrated closely."""
     def flow(t, z):
         v, omega, more = law(t, z[:3], z[3:])
         return np.concatenate([unicycle_flow(z[:3], v, omega), more])
@@ -161,7 +173,8 @@ def rolled(law, start, duration, t_eval=None):
 
 
 def test_kanayama_lyapunov():
-    """dV/dt = -Kx x^2 - v_r Ktheta sin^2(theta) / Ky at random states (Proposition 1), hence V falls along a run."""
+    """dV/dt = -Kx x^2 - v_r Ktheta sin^2(theta) / Ky at random states (Proposition 1), hence V
+    falls along a run."""
     rng = np.random.default_rng(2)
     h = 1e-5
     for _ in range(200):
@@ -173,7 +186,8 @@ def test_kanayama_lyapunov():
             continue
         f = unicycle_flow(pose, *kanayama.tracking(error, v_r, omega_r, gains))
         g = unicycle_flow(reference, v_r, omega_r)
-        V = [kanayama.lyapunov(kanayama.seen(reference + s * h * g, pose + s * h * f), gains) for s in (1, -1)]
+        V = [kanayama.lyapunov(kanayama.seen(reference + s * h * g, pose + s * h * f),
+                               gains) for s in (1, -1)]
         expected = -gains[0] * error[0] ** 2 - v_r * gains[2] * sin(error[2]) ** 2 / gains[1]
         assert (V[0] - V[1]) / (2 * h) == pytest.approx(expected, rel=1e-6, abs=1e-6)
         assert expected <= 0
@@ -184,12 +198,14 @@ def test_kanayama_lyapunov():
 
     def law(t, pose, _):
         x, y, heading, curvature = reference(t)
-        return *kanayama.tracking(kanayama.seen((x, y, heading), pose), speed, speed * curvature, gains), []
+        return *kanayama.tracking(kanayama.seen((x, y, heading), pose), speed, speed * curvature,
+                                  gains), []
 
     start = np.array(reference(0)[:3]) + (0.5, -0.7, 2.0)
     times = np.linspace(0, 40, 801)
     run = rolled(law, start, 40.0, times)
-    V = np.array([kanayama.lyapunov(kanayama.seen(reference(t)[:3], z), gains) for t, z in zip(run.t, run.y.T)])
+    V = np.array([kanayama.lyapunov(kanayama.seen(reference(t)[:3], z), gains) for t,
+                  z in zip(run.t, run.y.T)])
     assert np.all(np.diff(V) <= 1e-15) and V[-1] <= 1e-9 * V[0]
 
 
@@ -203,7 +219,8 @@ def test_feedback_linearisation_is_exactly_linear():
     tracker.gains = kp, kd
 
     def law(t, pose, zeta):
-        rate, omega = feedback_linearisation.compensator(pose, zeta[0], tracker.reference(t), tracker.gains)
+        rate, omega = feedback_linearisation.compensator(pose, zeta[0], tracker.reference(t),
+                                                         tracker.gains)
         return zeta[0], omega, [rate]
 
     x, y, heading = EIGHT.start()
@@ -211,16 +228,20 @@ def test_feedback_linearisation_is_exactly_linear():
     times = np.linspace(0, 12, 121)
     run = rolled(law, start, 12.0, times)
     e0 = np.array([0.1, -0.05])
-    de0 = 0.6 * np.array([cos(heading + 0.3), sin(heading + 0.3)]) - speed * np.array([cos(heading), sin(heading)])
+    de0 = 0.6 * np.array([cos(heading + 0.3),
+                          sin(heading + 0.3)]) - speed * np.array([cos(heading), sin(heading)])
     real, imaginary = kd / 2, sqrt(kp - kd * kd / 4)
-    expected = np.exp(-real * times)[:, None] * (np.cos(imaginary * times)[:, None] * e0
-                                                 + np.sin(imaginary * times)[:, None] * (de0 + real * e0) / imaginary)
+    expected = np.exp(-real * times)[:, None] * (
+        np.cos(imaginary * times)[:, None] * e0
+        + np.sin(imaginary * times)[:, None] * (de0 + real * e0) / imaginary
+    )
     got = run.y[:2].T - EIGHT.point(speed * times)
     assert np.abs(got - expected).max() <= 1e-9
 
 
 def test_feedback_linearisation_in_the_loop():
-    """The controller itself in a kinematic run: what sampling adds falls with the period, in proportion."""
+    """The controller itself in a kinematic run: what sampling adds falls with the period, in
+    proportion."""
     vehicle = shipped("differential_drive")
     worst = []
     for dt in (4e-3, 2e-3):
@@ -230,7 +251,8 @@ def test_feedback_linearisation_in_the_loop():
         x, y, heading = EIGHT.start()
         simulator.reset(pose=(x + 0.03, y - 0.02, heading))
         run = simulator.run(3.0)
-        w = kd / 2                                                     # both roots: critically damped
+        # both roots: critically damped
+        w = kd / 2
         assert kp == pytest.approx(w * w, rel=1e-12)
         s = np.array([tracker.timetable(t)[0] for t in run.t])
         got = run.q[:, :2] - EIGHT.point(s)
@@ -242,7 +264,8 @@ def test_feedback_linearisation_in_the_loop():
 
 
 def test_polar_lyapunov():
-    """dV/dt = -gamma e^2 cos^2(alpha) - k alpha^2 at random states, with the coordinates of real poses."""
+    """dV/dt = -gamma e^2 cos^2(alpha) - k alpha^2 at random states, with the coordinates of real
+    poses."""
     rng = np.random.default_rng(3)
     h = 1e-6
     for _ in range(300):
@@ -253,8 +276,8 @@ def test_polar_lyapunov():
             continue
         f = unicycle_flow(pose, *polar.approaching((e, alpha, theta), gains))
         V = [polar.lyapunov(polar.polar(pose + s * h * f, goal), gains) for s in (1, -1)]
-        assert (V[0] - V[1]) / (2 * h) == pytest.approx(-gains[0] * (e * cos(alpha)) ** 2 - gains[1] * alpha ** 2,
-                                                        rel=1e-5, abs=1e-6)
+        assert (V[0] - V[1]) / (2 * h) == pytest.approx(-gains[0] * (e * cos(alpha)) ** 2
+                                                        - gains[1] * alpha ** 2, rel=1e-5, abs=1e-6)
 
 
 def test_polar_converges_exponentially_from_everywhere():
@@ -282,21 +305,25 @@ def test_polar_converges_exponentially_from_everywhere():
             V = np.array([polar.lyapunov(c, gains) for c in coordinates])
             assert np.all(np.diff(V[coordinates[:, 0] > 1e-4]) <= 1e-9)
             x, y, heading = run.y[:, -1]
-            assert np.hypot(x - goal[0], y - goal[1]) <= 1e-4 and abs(wrapped(heading - goal[2])) <= 1e-4
+            assert np.hypot(x - goal[0],
+                            y - goal[1]) <= 1e-4 and abs(wrapped(heading - goal[2])) <= 1e-4
     # the angles, close to the goal: alpha' = -k alpha - gamma h theta, theta' = gamma alpha
     from scipy.linalg import expm
 
     A = np.array([[-k, -gamma * h], [gamma, 0.0]])
-    assert np.linalg.eigvals(A).real.max() < -gamma                    # they fall faster than e: it arrives straight
+    # they fall faster than e: it arrives straight
+    assert np.linalg.eigvals(A).real.max() < -gamma
     small = 1e-4
     # theta = small, alpha = 2 small
     start = (goal[0] - cos(goal[2] + small), goal[1] - sin(goal[2] + small), goal[2] - small)
     run = rolled(law, start, 2.0, np.linspace(0, 2, 5))
     for t, z in zip(run.t, run.y.T):
-        assert polar.polar(z, goal)[1:] == pytest.approx(expm(A * t) @ (2 * small, small), abs=1e-7 * small)
+        assert polar.polar(z, goal)[1:] == pytest.approx(expm(A * t) @ (2 * small, small),
+                                                         abs=1e-7 * small)
 
 
-@pytest.mark.parametrize("path", [line(100.0), EIGHT, circle(2.0)], ids=["line", "figure8", "circle"])
+@pytest.mark.parametrize("path", [line(100.0), EIGHT, circle(2.0)],
+                         ids=["line", "figure8", "circle"])
 def test_stanley_error_by_its_closed_form(path):
     """e' = -k e / sqrt(1 + (k e / v)^2) on straight and bent paths:
     with y = k e / v, sqrt(1 + y^2) - artanh(1 / sqrt(1 + y^2)) + k t stays the same.
@@ -329,13 +356,15 @@ def test_stanley_error_by_its_closed_form(path):
         run = rolled(law, (fx - wheelbase * cos(yaw), fy - wheelbase * sin(yaw), yaw), 3.0, times)
         errors = np.array([offsets(z, 1.0 + speed * t)[1] for t, z in zip(run.t, run.y.T)])
         assert np.all(errors * e0 > 0) and np.all(np.diff(np.abs(errors)) < 0)
-        assert [invariant(e) for e in errors] == pytest.approx([invariant(e0) - k * t for t in times], abs=1e-8)
-    assert np.abs(errors) == pytest.approx(0.02 * np.exp(-k * times), rel=2e-3)        # the small one: exponential
+        assert [invariant(e) for e in errors] == pytest.approx([invariant(e0) - k * t
+                                                                for t in times], abs=1e-8)
+    # the small one: exponential
+    assert np.abs(errors) == pytest.approx(0.02 * np.exp(-k * times), rel=2e-3)
 
 
 def test_pure_pursuit_on_a_circle():
-    """From a point on a circle, along its tangent, the arc to a point of it ahead is the circle itself:
-    no error is left."""
+    """From a point on a circle, along its tangent, the arc to a point of it ahead is the circle
+    itself: no error is left."""
     for radius, left in ((2.0, True), (0.7, False)):
         path = circle(radius, left)
         for s in (0.0, 1.0, 2.5):
@@ -344,7 +373,8 @@ def test_pure_pursuit_on_a_circle():
                 at = pure_pursuit.goal(path, (x, y), s, lookahead)
                 to = path.point(at) - (x, y)
                 assert np.hypot(*to) == pytest.approx(lookahead, rel=1e-11)
-                assert at - s == pytest.approx(2 * radius * np.arcsin(lookahead / (2 * radius)), rel=1e-9)
+                assert at - s == pytest.approx(2 * radius * np.arcsin(lookahead / (2 * radius)),
+                                               rel=1e-9)
                 assert pure_pursuit.arc(to, heading) == pytest.approx(curvature, rel=1e-9)
 
 
@@ -357,18 +387,20 @@ def pursued(path, lookahead, offset, duration):
 
     x, y, heading, _ = (float(value) for value in path.at(1.0))
     times = np.linspace(0, duration, 25)
-    run = rolled(law, (x - offset * sin(heading), y + offset * cos(heading), heading), duration, times)
+    run = rolled(law, (x - offset * sin(heading), y + offset * cos(heading), heading), duration,
+                 times)
     s = [path.nearest(z[:2], near=1.0 + t) for t, z in zip(times, run.y.T)]
     away = [(z[:2] - path.point(a), path.heading(a)) for a, z in zip(s, run.y.T)]
     return times, np.array([d[1] * cos(heading) - d[0] * sin(heading) for d, heading in away])
 
 
 def test_pure_pursuit_converges_as_its_linearisation():
-    """e'' + 2 e' / l + 2 e / l^2 = 0 over the distance: e = e0 exp(-s/l) (cos s/l + sin s/l) near a line;
-    and to nothing on a circle."""
+    """e'' + 2 e' / l + 2 e / l^2 = 0 over the distance: e = e0 exp(-s/l) (cos s/l + sin s/l) near a
+    line; and to nothing on a circle."""
     l, e0 = 0.8, 1e-4
     times, e = pursued(line(100.0), l, e0, 4.0)
-    assert e == pytest.approx(e0 * np.exp(-times / l) * (np.cos(times / l) + np.sin(times / l)), abs=1e-6 * e0)
+    assert e == pytest.approx(e0 * np.exp(-times / l) * (np.cos(times / l) + np.sin(times / l)),
+                              abs=1e-6 * e0)
     _, e = pursued(circle(2.0), l, 0.1, 16.0)
     assert abs(e[-1]) <= 1e-8
 
@@ -386,11 +418,13 @@ def test_begun_at_the_end_it_stays_there(name):
 
 
 def test_pure_pursuit_far_from_the_path_and_at_its_end():
-    """Farther than the lookahead the goal is the nearest point; beyond the end of an open path it is on the tangent."""
+    """Farther than the lookahead the goal is the nearest point; beyond the end of an open path it
+    is on the tangent."""
     path = line(5.0)
     assert pure_pursuit.goal(path, (2.0, 3.0), 2.0, 1.0) == 2.0
     assert pure_pursuit.goal(path, (4.8, 0.0), 4.8, 1.0) == pytest.approx(5.8, rel=1e-12)
-    assert pure_pursuit.goal(circle(0.2), (0.0, 0.0), 0.0, 1.0) > 0     # nowhere on the circle is that far: no hang
+    # nowhere on the circle is that far: no hang
+    assert pure_pursuit.goal(circle(0.2), (0.0, 0.0), 0.0, 1.0) > 0
 
 
 @pytest.mark.parametrize("law", [pure_pursuit.PurePursuit, stanley.Stanley, kanayama.Kanayama])

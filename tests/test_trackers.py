@@ -5,7 +5,8 @@ One lobe of the figure-eight; the whole lap is a soak test. `pytest -s` prints w
 import pytest
 import tracking_table as table
 
-NEEDS_REAL = pytest.mark.skipif(not table.FOLDER.is_dir(), reason=f"the real robots' URDFs are not in {table.FOLDER}")
+NEEDS_REAL = pytest.mark.skipif(not table.FOLDER.is_dir(),
+                                reason=f"the real robots' URDFs are not in {table.FOLDER}")
 EVERY = [pytest.param(name, real, id=f"{mobility}-{name}", marks=NEEDS_REAL if real else ())
          for real, classes in ((False, table.CLASSES), (True, table.REAL))
          for mobility, names in classes.items() for name in names]
@@ -14,7 +15,8 @@ EVERY = [pytest.param(name, real, id=f"{mobility}-{name}", marks=NEEDS_REAL if r
 def check(rows, laps):
     for row in rows:
         length, rms = table.lap(row, laps)
-        print(f"{row.baseline:24} {row.mobility:24} {row.vehicle:20} {row.path} of {length:5.1f} m, {laps:g} laps: "
+        print(f"{row.baseline:24} {row.mobility:24} {row.vehicle:20} {row.path} of {length:5.1f} "
+              f"m, {laps:g} laps: "
               f"{1000 * rms:6.2f} mm, bound {1000 * row.bound:.0f}")
         assert rms <= row.bound
 
@@ -34,7 +36,8 @@ def test_whole_lap(name, real):
 def test_driving_up_to_a_pose(name, real):
     row = next(row for row in table.GOALS if (row.vehicle, row.real) == (name, real))
     distance, heading = table.arrival(row)
-    print(f"{row.baseline:24} {row.mobility:24} {name:20} {row.path}: {1000 * distance:.2f} mm, {1000 * heading:.3f} "
+    print(f"{row.baseline:24} {row.mobility:24} {name:20} {row.path}: {1000 * distance:.2f} mm, "
+          f"{1000 * heading:.3f} "
           f"mrad, bounds {1000 * row.bound:.0f}, {1000 * table.GOAL[1]:.0f}")
     assert distance <= row.bound and heading <= table.GOAL[1]
 

@@ -31,15 +31,17 @@ def folded(run, count: int = 2) -> np.ndarray:
     return np.array([angle(run, name) for name in HITCHES[:count]])
 
 
-# -- geometry and series ---------------------------------------------------------------------------------------------
+# -- geometry and series ---------------------------------------------------------------------------
 def test_chain_is_measured():
     links = trailer_links(shipped("trailers"), trailer_joints(shipped("trailers")))
     assert [link.joint for link in links] == list(HITCHES)
-    np.testing.assert_allclose([(link.hitch, link.drawbar) for link in links], [(0.0, 1.4), (0.35, 1.2)],
-                               rtol=0, atol=1e-12)
-    with pytest.raises(nhmech.errors.ModelError, match="no free joint that carries a body with axles"):
+    np.testing.assert_allclose([(link.hitch, link.drawbar) for link in links],
+                               [(0.0, 1.4), (0.35, 1.2)], rtol=0, atol=1e-12)
+    with pytest.raises(nhmech.errors.ModelError,
+                       match="no free joint that carries a body with axles"):
         trailer_joints(shipped("ackermann_car"))
-    with pytest.raises(nhmech.errors.ModelError, match="'hitch_1_joint' is no last hitch of 'trailers'; "
+    with pytest.raises(nhmech.errors.ModelError,
+                       match="'hitch_1_joint' is no last hitch of 'trailers'; "
                                                        "last hitches are hitch_2_joint"):
         TrailerBacking(shipped("trailers"), trailer="hitch_1_joint")
 
@@ -47,15 +49,17 @@ def test_chain_is_measured():
 def test_taylor_series():
     """exp, and the unit tangent of a circle run through at a growing pace."""
     factorials = np.cumprod([1.0, *range(1, 8)])
-    np.testing.assert_allclose(power(1 / factorials, -2.5), (-2.5) ** np.arange(8) / factorials, rtol=1e-12)
-    np.testing.assert_allclose(product(1 / factorials, 1 / factorials), 2.0 ** np.arange(8) / factorials, rtol=1e-14)
+    np.testing.assert_allclose(power(1 / factorials, -2.5), (-2.5) ** np.arange(8) / factorials,
+                               rtol=1e-12)
+    np.testing.assert_allclose(product(1 / factorials, 1 / factorials),
+                               2.0 ** np.arange(8) / factorials, rtol=1e-14)
     cos, sin = np.array([1, 0, -1 / 2, 0, 1 / 24, 0]), np.array([0, 1, 0, -1 / 6, 0, 1 / 120])
     pace = np.array([1.0, 0.4, 0.3, 0.0, 0.0, 0.0])
     found = unit(np.column_stack([product(pace, cos), product(pace, sin)]))
     np.testing.assert_allclose(found, np.column_stack([cos, sin]), rtol=0, atol=1e-15)
 
 
-# -- flatness ----------------------------------------------------------------------------------------------------------
+# -- flatness --------------------------------------------------------------------------------------
 @pytest.mark.parametrize("count", [1, 2])
 def test_the_flat_state_is_one_that_rolls(count):
     """Pose, hitches and speeds that the curve gives satisfy every row of every wheel,
@@ -68,7 +72,8 @@ def test_the_flat_state_is_one_that_rolls(count):
         for heading, drawbar in zip(headings[1:], DRAWBARS):
             tips = tips - drawbar * np.array([np.cos(heading), np.sin(heading)])
         np.testing.assert_allclose(tips, path.point(place), rtol=0, atol=1e-11)
-        assert headings[-1] == pytest.approx(np.arctan2(np.sin(path.heading(place)), np.cos(path.heading(place))),
+        assert headings[-1] == pytest.approx(np.arctan2(np.sin(path.heading(place)),
+                                                        np.cos(path.heading(place))),
                                              abs=1e-10)
         joints = dict(zip(HITCHES, np.diff(headings))) | {STEER: controller.steering(place)[0][0]}
         q = vehicle.configuration((*p[0], headings[0]), joints)
@@ -77,9 +82,12 @@ def test_the_flat_state_is_one_that_rolls(count):
         ahead = controller.chain(place + 1e-4)[1], controller.chain(place - 1e-4)[1]
         names = vehicle.algebroid.v_names
         for k, name in enumerate(HITCHES[:count]):
-            slope = np.remainder(np.diff(ahead[0])[k] - np.diff(ahead[1])[k] + np.pi, 2 * np.pi) - np.pi
+            slope = np.remainder(np.diff(ahead[0])[k] - np.diff(ahead[1])[k] + np.pi,
+                                 2 * np.pi) - np.pi
             rate = slope / 2e-4 * speed
-            assert v[names.index(name)] == pytest.approx(rate, abs=1e-6), "the hitches turn as their rows say"
+            assert v[names.index(name)] == pytest.approx(rate, abs=1e-6), (
+                "the hitches turn as their rows say"
+            )
 
 
 @pytest.mark.parametrize("count", [1, 2])
@@ -108,7 +116,8 @@ def test_feed_forward_of_a_wheel_rate():
         simulator = nhmech.Simulator(vehicle, controller, dt=step, mode="kinematic")
         simulator.reset(**controller.start)
         run = simulator.run(6.0, every=round(0.2 / step))
-        errors.append(np.linalg.norm(last_axle(vehicle, run, HITCHES[1]) - path.point(run.t), axis=1).max())
+        errors.append(np.linalg.norm(last_axle(vehicle, run, HITCHES[1]) - path.point(run.t),
+                                     axis=1).max())
     assert errors[0] < 1e-5 and errors[0] / errors[1] == pytest.approx(4, abs=0.1)
 
 
@@ -119,15 +128,17 @@ def test_feed_forward_says_where_it_ends():
     with pytest.raises(nhmech.errors.ModelError, match="asks 'front_left_steering_joint' .* its "
                                                        "limits are .* take a wider path"):
         TrailerFlatness(train(1), FigureEight(2.0))
-    with pytest.raises(nhmech.errors.ModelError, match="rad/s at s = .* more than 1.5: .* curvature "
+    with pytest.raises(nhmech.errors.ModelError,
+                       match="rad/s at s = .* more than 1.5: .* curvature "
                                                        "changes smoothly .2 derivatives"):
         TrailerFlatness(train(2), lane_change(30.0, 2.0, 5.0, 5.0), speed=20.0)
     with pytest.raises(nhmech.errors.ModelError, match="no trailer of 'ackermann_car'"):
         TrailerFlatness(shipped("ackermann_car"), circle(10.0))
 
 
-# -- backing -----------------------------------------------------------------------------------------------------------
-def backed(vehicle, joints: dict, seconds: float, path=None, mode: str = "kinematic", speed: float = 0.5):
+# -- backing ---------------------------------------------------------------------------------------
+def backed(vehicle, joints: dict, seconds: float, path=None, mode: str = "kinematic",
+           speed: float = 0.5):
     controller = TrailerBacking(vehicle, path, speed=speed, period=2e-2)
     simulator = nhmech.Simulator(vehicle, controller, dt=2e-2, mode=mode)
     start = controller.start
@@ -136,13 +147,15 @@ def backed(vehicle, joints: dict, seconds: float, path=None, mode: str = "kinema
 
 
 @pytest.mark.parametrize("count, first, second, mode", [
-    (1, 20, 0, "kinematic"), (1, -20, 0, "dynamic"), (2, 20, 20, "kinematic"), (2, -20, -20, "dynamic"),
+    (1, 20, 0, "kinematic"), (1, -20, 0, "dynamic"), (2, 20, 20, "kinematic"),
+    (2, -20, -20, "dynamic"),
     (2, 20, -20, "kinematic"), (2, -20, 20, "kinematic")])
 def test_backs_up_from_twenty_degrees_without_jackknife(count, first, second, mode):
     """Hitches on and (the shipped second trailer) off the axle;
     straight and on the line at the end, 45 degrees never passed."""
     vehicle = shipped("trailers") if count == 2 else train(1)
-    controller, run = backed(vehicle, dict(zip(HITCHES[:count], np.deg2rad([first, second]))), 60.0, mode=mode)
+    controller, run = backed(vehicle, dict(zip(HITCHES[:count], np.deg2rad([first, second]))), 60.0,
+                             mode=mode)
     hitches = folded(run, count)
     assert np.abs(hitches).max() < FOLDS
     assert np.abs(hitches[:, -1]).max() < np.deg2rad(2)
@@ -159,7 +172,8 @@ def test_without_feedback_it_jackknifes(joint):
     vehicle = shipped("trailers")
     controller = TrailerBacking(vehicle)
     driven = {name: -2.5 for name in vehicle.driven if "rear" in name}
-    simulator = nhmech.Simulator(vehicle, lambda t, state: nhmech.JointVelocity(driven | {STEER: 0.0}),
+    simulator = nhmech.Simulator(vehicle, lambda t,
+                                 state: nhmech.JointVelocity(driven | {STEER: 0.0}),
                                  dt=2e-2, mode="kinematic")
     simulator.reset(None, {joint: np.deg2rad(1)})
     run = simulator.run(15.0, every=10)
@@ -186,7 +200,8 @@ def test_feedback_depends_on_distance_not_on_speed():
 
 
 def test_backing_says_what_it_needs():
-    with pytest.raises(nhmech.errors.ModelError, match="no trailer of 'ackermann_car': it has no free joint"):
+    with pytest.raises(nhmech.errors.ModelError,
+                       match="no trailer of 'ackermann_car': it has no free joint"):
         TrailerBacking(shipped("ackermann_car"))
     with pytest.raises(nhmech.errors.ModelError, match="a speed other than zero"):
         TrailerBacking(shipped("trailers"), speed=0.0)
@@ -199,5 +214,6 @@ def test_tracked_point_is_below_the_axle():
     tracked = Tracked.of(vehicle, vehicle.configuration(), joint)
     place, heading = tracked.pose(vehicle, vehicle.model.createData(), q)
     on = [i for i, c in enumerate(vehicle.contacts) if c.mount.body == joint]
-    np.testing.assert_allclose(place, vehicle.contact_points(q)[on].mean(axis=0)[:2], rtol=0, atol=1e-12)
+    np.testing.assert_allclose(place, vehicle.contact_points(q)[on].mean(axis=0)[:2], rtol=0,
+                               atol=1e-12)
     assert heading == pytest.approx(0.7 + 0.3 - 0.2, abs=1e-12)

@@ -1,10 +1,11 @@
 """A tractor with two trailers against the kinematics of hitches.
 
 Speed u of the middle of an axle along its heading, turning rate w of its body.
-The next body is hitched h behind that axle, at an angle beta (its heading less that of the body in front),
-its own axle l behind the hitch:
+The next body is hitched h behind that axle, at an angle beta (its heading less that of the body in
+front), its own axle l behind the hitch:
 
-    u' = u cos(beta) - h w sin(beta),    w' = -(u sin(beta) + h w cos(beta)) / l,    d(beta)/dt = w' - w
+    u' = u cos(beta) - h w sin(beta),    w' = -(u sin(beta) + h w cos(beta)) / l,    d(beta)/dt = w'
+                                         - w
 """
 
 from __future__ import annotations
@@ -41,18 +42,23 @@ def check(vehicle, q: np.ndarray, v: np.ndarray, tolerance: float) -> None:
             assert by[f"{prefix}_{side}_wheel_joint"] == pytest.approx(rate, abs=tolerance / RADIUS)
 
     u, w = by["forward_speed"], by["yaw_rate"]
-    assert max(abs(by[name]) for name in ("lateral_speed", "vertical_speed", "roll_rate", "pitch_rate")) < tolerance
+    assert max(abs(by[name]) for name in ("lateral_speed", "vertical_speed", "roll_rate",
+                                          "pitch_rate")) < tolerance
     wheels("rear", u, w)
     assert w == pytest.approx(u * curvature(at[STEER]), abs=tolerance)
     for side, sign in (("left", 1), ("right", -1)):
         steer = at[f"front_{side}_steering_joint"]
         across = KINGPIN * sign
-        # the wheel's centre is HALF_FRONT - KINGPIN outside its kingpin, along the axle that turns with the steering
+        # the wheel's centre is HALF_FRONT - KINGPIN outside its kingpin, along the axle that turns
+        # with the steering
         along = u * np.cos(steer) - w * (across * np.cos(steer) - WHEELBASE * np.sin(steer)
                                          + sign * (HALF_FRONT - KINGPIN))
         along -= sign * (HALF_FRONT - KINGPIN) * by[f"front_{side}_steering_joint"]
-        assert by[f"front_{side}_wheel_joint"] == pytest.approx(along / RADIUS, abs=tolerance / RADIUS)
-        assert (u - w * across) * np.sin(steer) - w * WHEELBASE * np.cos(steer) == pytest.approx(0, abs=tolerance)
+        assert by[f"front_{side}_wheel_joint"] == pytest.approx(along / RADIUS,
+                                                                abs=tolerance / RADIUS)
+        assert (u - w * across) * np.sin(steer) - w * WHEELBASE * np.cos(steer) == pytest.approx(
+            0, abs=tolerance
+        )
     for joint, body, h, l in CHAIN:
         beta = at[joint]
         u, w, before = *towed(u, w, beta, h, l), w
@@ -80,7 +86,8 @@ def reference(start, steering, rear: float, times: np.ndarray) -> np.ndarray:
             rates.append(w - before)
         return rates
 
-    return solve_ivp(slope, (0, times[-1]), start, method="DOP853", t_eval=times, rtol=1e-12, atol=1e-13).y
+    return solve_ivp(slope, (0, times[-1]), start, method="DOP853", t_eval=times, rtol=1e-12,
+                     atol=1e-13).y
 
 
 @pytest.mark.parametrize("rear, hitches", [(6.0, (0.3, -0.2)), (-2.5, (0.02, -0.01))])
@@ -88,22 +95,26 @@ def test_kinematic_run_forwards_and_in_reverse(vehicle, rear, hitches):
     """In reverse the chain jackknifes: the run follows the same equations there."""
     tractor = vehicle("trailers")
     swing = 0.12
-    simulator = nhmech.Simulator(tractor, lambda t, state: nhmech.JointVelocity({DRIVEN: rear, STEER: swing}),
+    simulator = nhmech.Simulator(tractor, lambda t,
+                                 state: nhmech.JointVelocity({DRIVEN: rear, STEER: swing}),
                                  dt=5e-3, mode="kinematic")
-    simulator.reset((0.5, -0.2, 0.4), {STEER: -0.25, **dict(zip(("hitch_1_joint", "hitch_2_joint"), hitches))},
+    simulator.reset((0.5, -0.2, 0.4),
+                    {STEER: -0.25, **dict(zip(("hitch_1_joint", "hitch_2_joint"), hitches))},
                     {DRIVEN: rear, STEER: swing})
     run = simulator.run(4.0, every=10)
     wanted = reference([0.5, -0.2, 0.4, *hitches], lambda t: -0.25 + swing * t, rear, run.t)
     steer = run.q[:, tractor.algebroid.q_names.index(STEER)]
     np.testing.assert_allclose(steer, -0.25 + swing * run.t, rtol=0, atol=1e-11)
-    found = np.array([run.q[:, 0], run.q[:, 1], yaw(run), angle(run, "hitch_1_joint"), angle(run, "hitch_2_joint")])
+    found = np.array([run.q[:, 0], run.q[:, 1], yaw(run), angle(run, "hitch_1_joint"),
+                      angle(run, "hitch_2_joint")])
     np.testing.assert_allclose(found, wanted, rtol=0, atol=1e-9)
     slip, height = residuals(tractor, run)
     assert slip.max() <= 1e-12 and height.max() <= 1e-12
 
 
 def test_dynamic_run_keeps_to_the_kinematics(vehicle):
-    """Driven by torques: the velocities of every moment obey the hitches, and headings are those of the bodies."""
+    """Driven by torques: the velocities of every moment obey the hitches, and headings are those of
+    the bodies."""
     tractor = vehicle("trailers")
 
     def controller(t, state):
@@ -111,11 +122,14 @@ def test_dynamic_run_keeps_to_the_kinematics(vehicle):
                 nhmech.JointVelocity({STEER: 0.5 * np.cos(1.5 * t)})]
 
     simulator = nhmech.Simulator(tractor, controller, dt=5e-3)
-    simulator.reset((0, 0, 0.2), {"hitch_1_joint": 0.2, "hitch_2_joint": -0.4}, {DRIVEN: 4.0, STEER: 0.0})
+    simulator.reset((0, 0, 0.2), {"hitch_1_joint": 0.2, "hitch_2_joint": -0.4},
+                    {DRIVEN: 4.0, STEER: 0.0})
     run = simulator.run(5.0, every=20)
     for q, v in zip(run.q, run.v):
         check(tractor, q, v, 1e-11)
-        assert attitude(q)[1:] == pytest.approx((0, 0), abs=1e-12) and q[2] == pytest.approx(RADIUS, abs=1e-12)
+        assert attitude(q)[1:] == pytest.approx((0, 0),
+                                                abs=1e-12) and q[2] == pytest.approx(RADIUS,
+                                                                                     abs=1e-12)
     slip, height = residuals(tractor, run)
     assert slip[1:].max() <= 1e-12 and height.max() <= 1e-12
     assert np.ptp(angle(run, "hitch_2_joint")) > 0.2 and rate(run, "forward_speed").min() > 0.5
@@ -124,7 +138,12 @@ def test_dynamic_run_keeps_to_the_kinematics(vehicle):
     heading = yaw(run)[-1]
     for joint, body, _, _ in CHAIN:
         heading += angle(run, joint)[-1]
-        across = points[names.index(f"{body}_left_wheel_joint")] - points[names.index(f"{body}_right_wheel_joint")]
-        np.testing.assert_allclose(across, 2 * HALF_TRACK * np.array([-np.sin(heading), np.cos(heading), 0]),
+        across = (
+            points[names.index(f"{body}_left_wheel_joint")]
+            - points[names.index(f"{body}_right_wheel_joint")]
+        )
+        np.testing.assert_allclose(across,
+                                   2 * HALF_TRACK * np.array([-np.sin(heading), np.cos(heading),
+                                                              0]),
                                    rtol=0, atol=1e-11)
     assert rotation(run.q[-1])[2, 2] == pytest.approx(1, abs=1e-14)

@@ -13,8 +13,8 @@ from nhmech.control.unicycle import unicycle
 from nhmech.simulation.state import base_pose
 
 FOLDER = Path(__file__).resolve().parents[2] / "shared" / "robots"
-CLASSES = ("differential_drive", "carriage", "ackermann_car", "trailers", "tricycle", "mecanum", "omni", "swerve",
-           "rover", "skid_steer")
+CLASSES = ("differential_drive", "carriage", "ackermann_car", "trailers", "tricycle", "mecanum",
+           "omni", "swerve", "rover", "skid_steer")
 FREE = ("mecanum", "omni", "swerve")
 SPOT = ("differential_drive", "carriage", "skid_steer", *FREE)
 
@@ -47,14 +47,16 @@ def test_every_direction(name):
 
 @pytest.mark.parametrize("name", SPOT)
 def test_on_the_spot(name):
-    """Also with four steered wheels, whose axles can get there only through the rotation centres between."""
+    """Also with four steered wheels, whose axles can get there only through the rotation centres
+    between."""
     for turn in (0.5, -0.5):
         assert moved_by(shipped(name), (0.0, 0.0, turn)) == pytest.approx((0, 0, turn), abs=1e-5)
 
 
 @pytest.mark.skipif(not FOLDER.is_dir(), reason=f"the real robots' URDFs are not in {FOLDER}")
 def test_a_real_swerve_drive_with_twin_wheels():
-    """Turning about its steering axis rolls the twin wheels against each other; their rates have to say so."""
+    """Turning about its steering axis rolls the twin wheels against each other; their rates have to
+    say so."""
     robot = next(robot for robot in ROBOTS if robot.file == "pr2")
     vehicle = nhmech.load(FOLDER / "pr2.urdf", **robot.arguments)
     wanted = (0.0, 0.0, 0.2)
@@ -64,7 +66,8 @@ def test_a_real_swerve_drive_with_twin_wheels():
 
 @pytest.mark.parametrize("name", ("ackermann_car", "swerve", "rover", "tricycle"))
 def test_rates_are_those_of_the_distribution(name):
-    """With the steering where the twist wants it and at rest, commanded rates are v = E xi of the joints."""
+    """With the steering where the twist wants it and at rest, commanded rates are v = E xi of the
+    joints."""
     vehicle = shipped(name)
     point = unicycle(vehicle)
     radius = max(2 * vehicle.steering.length, 1.5 * point.turning_radius)
@@ -72,20 +75,28 @@ def test_rates_are_those_of_the_distribution(name):
     axles = vehicle.steering.pair() if vehicle.steering.coupled else vehicle.steering.steered
     scaled = twist * (1, 1, vehicle.steering.length)
     simulator = nhmech.Simulator(vehicle)
-    state = simulator.reset(joints={axle.steering: axle.angle_for(scaled) for axle in axles if axle.steering},
+    state = simulator.reset(joints={axle.steering: axle.angle_for(scaled) for axle in axles
+                                    if axle.steering},
                             xi=dict(zip(("forward_speed", "lateral_speed", "yaw_rate"), twist)))
     angles, rates = TwistDrive(vehicle, twist)(0.0, state)
-    assert rates.values == pytest.approx({joint: state.joint_velocity[joint] for joint in rates.values}, rel=1e-9)
-    assert angles.values == pytest.approx({joint: state.joint_position[joint] for joint in angles.values}, abs=1e-9)
+    assert rates.values == pytest.approx(
+        {joint: state.joint_velocity[joint] for joint in rates.values}, rel=1e-9
+    )
+    assert angles.values == pytest.approx(
+        {joint: state.joint_position[joint] for joint in angles.values}, abs=1e-9
+    )
 
 
 def test_wheels_go_where_the_steering_stands_not_where_it_will():
-    """A car that stands straight and is to turn: both rear wheels turn alike until the front ones are round."""
+    """A car that stands straight and is to turn: both rear wheels turn alike until the front ones
+    are round."""
     vehicle = shipped("ackermann_car")
     state = nhmech.Simulator(vehicle).reset()
     angles, rates = TwistDrive(vehicle, (0.5, 0.0, 0.1))(0.0, state)
     assert angles.values["front_left_steering_joint"] > 0.2
-    assert rates.values["rear_left_wheel_joint"] == pytest.approx(rates.values["rear_right_wheel_joint"], rel=1e-12)
+    assert rates.values["rear_left_wheel_joint"] == pytest.approx(
+        rates.values["rear_right_wheel_joint"], rel=1e-12
+    )
 
 
 def test_on_ground_that_moves():
@@ -95,16 +106,19 @@ def test_on_ground_that_moves():
     assert moved_by(vehicle, (0.3, 0.0, 0.0))[0] == pytest.approx(0.3, abs=1e-5)
     simulator = nhmech.Simulator(vehicle)
     state = simulator.reset(xi={"forward_speed": 0.3, "yaw_rate": 0.0})
-    assert np.abs(list(TwistDrive(vehicle, (0.3, 0.0, 0.0))(0.0, state)[1].values.values())).max() <= 1e-12
+    assert np.abs(list(TwistDrive(vehicle,
+                                  (0.3, 0.0, 0.0))(0.0, state)[1].values.values())).max() <= 1e-12
 
 
 def test_a_steering_angle_beyond_its_limit_is_taken_half_a_turn_round():
-    """A tricycle that stands at +1.2 rad and is to go where 1.9 rad leads, beyond its limit of 1.3, or 1.9 - pi."""
+    """A tricycle that stands at +1.2 rad and is to go where 1.9 rad leads, beyond its limit of 1.3,
+    or 1.9 - pi."""
     vehicle = shipped("tricycle")
     drive = TwistDrive(vehicle, (0.0, 0.0, 0.0))
     axle = vehicle.steering.steered[0]
     limit = vehicle.limits[axle.steering]
-    twist = np.array([np.cos(1.9), 0.0, np.sin(1.9) / 1.5])             # the wheel stands 1.5 lengths ahead
+    # the wheel stands 1.5 lengths ahead
+    twist = np.array([np.cos(1.9), 0.0, np.sin(1.9) / 1.5])
     near = axle.angle_for(twist, 1.2)
     assert near == pytest.approx(1.9, abs=1e-12) and near > limit.upper
     taken = drive._angle(axle, twist, 1.2)

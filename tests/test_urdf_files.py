@@ -11,10 +11,11 @@ from lxml import etree
 
 from nhmech.errors import ModelError
 from nhmech.paths import urdf_names, urdf_path
-from nhmech.vehicle.wheel import KINDS, Wheel
+from nhmech.urdf.wheel import KINDS, Wheel
 
 CASES = Path(__file__).resolve().parents[2] / "shared" / "cases"
-NAMES = ("ackermann_car", "ball", "bicycle", "carriage", "coin", "differential_drive", "disc", "mecanum", "omni",
+NAMES = ("ackermann_car", "ball", "bicycle", "carriage", "coin", "differential_drive", "disc",
+         "mecanum", "omni",
          "pendulum", "rover", "skid_steer", "sled", "swerve", "trailers", "tricycle")
 
 # name -> number of moving joints, contacts, mass [kg]: written from what the robots are
@@ -61,8 +62,8 @@ def floats(text):
 
 def wheels_of(name):
     """The `<wheel>` elements as `Wheel` objects, which checks their attributes as well."""
-    convert = {"radius": float, "crown": float, "roller_angle": float, "mu": float, "axis": floats, "point": floats,
-               "driven": lambda t: t == "true"}
+    convert = {"radius": float, "crown": float, "roller_angle": float, "mu": float, "axis": floats,
+               "point": floats, "driven": lambda t: t == "true"}
     for element in tree(name).findall("nhmech/wheel"):
         values = {key: convert.get(key, str)(text) for key, text in element.attrib.items()}
         yield Wheel(values.pop("joint", None), **values)
@@ -76,14 +77,17 @@ def placed(name, q=None):
 
 
 def wheel_frames(name, q=None):
-    """(wheel, centre in the root frame (3,), axle in the root frame (3,) or None) at q, by default the zero pose."""
+    """(wheel, centre in the root frame (3,), axle in the root frame (3,) or None) at q, by default
+    the zero pose."""
     model, data = placed(name, q)
     for wheel in wheels_of(name):
         if wheel.link is not None:
             assert model.existFrame(wheel.link), wheel.link
             oMf = data.oMf[model.getFrameId(wheel.link)]
-            yield wheel, oMf.act(np.array(wheel.point)), None if wheel.axis is None else oMf.rotation @ np.array(
-                wheel.axis)
+            yield (
+                wheel, oMf.act(np.array(wheel.point)),
+                None if wheel.axis is None else oMf.rotation @ np.array(wheel.axis),
+            )
         else:
             joint = model.getJointId(wheel.joint)
             assert joint < model.njoints, wheel.joint
@@ -111,7 +115,8 @@ def test_path_by_any_ending(name):
     assert urdf_path(f"{name}.urdf") == path
 
 
-@pytest.mark.parametrize("name", ["no_such_robot", "../urdf/ball", "/etc/passwd", "", "ball.urdf.xacro", None])
+@pytest.mark.parametrize("name", ["no_such_robot", "../urdf/ball", "/etc/passwd", "",
+                                  "ball.urdf.xacro", None])
 def test_unknown_name_lists_the_known_ones(name):
     with pytest.raises(ModelError, match="carriage"):
         urdf_path(name)
@@ -119,7 +124,8 @@ def test_unknown_name_lists_the_known_ones(name):
 
 @pytest.mark.parametrize("place", [("source", "urdf"), ("prefix", "share/nhmech/urdf")])
 def test_path_in_other_layouts(tmp_path, monkeypatch, place):
-    """A source tree and an installed prefix: the same rule, from wherever the package file really lies."""
+    """A source tree and an installed prefix: the same rule, from wherever the package file really
+    lies."""
     from nhmech import paths
 
     root, folder = tmp_path / place[0], tmp_path / place[0] / place[1]
@@ -131,7 +137,11 @@ def test_path_in_other_layouts(tmp_path, monkeypatch, place):
     link = tmp_path / "link.py"
     link.symlink_to(package / "paths.py")
     monkeypatch.setattr(paths, "__file__", str(link))
-    assert paths.urdf_path("toy") == paths.urdf_path("toy.urdf.xacro") == (folder / "toy.urdf.xacro").resolve()
+    assert (
+        paths.urdf_path("toy")
+        == paths.urdf_path("toy.urdf.xacro")
+        == (folder / "toy.urdf.xacro").resolve()
+    )
     assert "toy" in paths.urdf_names()
 
 
@@ -186,12 +196,14 @@ def test_inertias_can_exist(name):
         moments = np.linalg.eigvalsh(tensor)
         assert float(inertial.find("mass").get("value")) > 0
         assert moments[0] > 0
-        assert moments[2] <= (moments[0] + moments[1]) * (1 + 1e-12), inertial.getparent().get("name")
+        assert moments[2] <= (moments[0] + moments[1]) * (1
+                                                          + 1e-12), inertial.getparent().get("name")
 
 
 @pytest.mark.parametrize("name", NAMES)
 def test_zero_pose_stands_on_one_plane(name):
-    """All contacts lie at the same height, axles are horizontal, and positive rates roll forward."""
+    """All contacts lie at the same height, axles are horizontal, and positive rates roll
+    forward."""
     bottoms = []
     for wheel, centre, axle in wheel_frames(name):
         bottoms.append(centre[2] - wheel.radius)
@@ -203,7 +215,8 @@ def test_zero_pose_stands_on_one_plane(name):
 
 @pytest.mark.parametrize("name", [n for n in NAMES if n not in ("ball", "sled")])
 def test_wheels_have_their_collision_shape(name):
-    """A cylinder of the wheel's radius around its axle, so that the wheel would be found without our element."""
+    """A cylinder of the wheel's radius around its axle, so that the wheel would be found without
+    our element."""
     root = tree(name)
     for wheel in wheels_of(name):
         link = wheel.link or root.find(f"joint[@name='{wheel.joint}']/child").get("link")
@@ -215,13 +228,16 @@ def test_wheels_have_their_collision_shape(name):
 @pytest.mark.parametrize("name", NAMES)
 def test_visuals_load_with_their_colours(name):
     model = model_of(name)
-    geometry = pin.buildGeomFromUrdfString(model, urdf_path(name).read_text(), pin.GeometryType.VISUAL)
+    geometry = pin.buildGeomFromUrdfString(model, urdf_path(name).read_text(),
+                                           pin.GeometryType.VISUAL)
     assert geometry.ngeoms == len(tree(name).findall("link/visual"))
     assert len({tuple(o.meshColor) for o in geometry.geometryObjects}) >= 3
     assert not tree(name).findall(".//mesh")
 
 
-@pytest.mark.parametrize("name", [n for n in NAMES if n not in ("ball", "pendulum", "disc", "coin", "bicycle")])
+@pytest.mark.parametrize("name",
+                         [n for n in NAMES if n not in ("ball", "pendulum", "disc", "coin",
+                                                        "bicycle")])
 def test_weight_lies_inside_the_support(name):
     """Every contact of a standing vehicle can carry weight:
     the centre of mass is strictly inside the hull of the contacts."""
@@ -234,7 +250,8 @@ def test_weight_lies_inside_the_support(name):
 
 
 def test_mecanum_rollers_make_an_x_and_can_be_driven_in_all_directions():
-    """No-slip direction sin(a) x + cos(a) y of each wheel; wheel rates in terms of (vx, vy, yaw rate) have rank 3."""
+    """No-slip direction sin(a) x + cos(a) y of each wheel; wheel rates in terms of (vx, vy, yaw
+    rate) have rank 3."""
     rows = []
     for wheel, centre, _ in wheel_frames("mecanum"):
         s, c = np.sin(wheel.roller_angle), np.cos(wheel.roller_angle)
@@ -253,7 +270,8 @@ def test_omni_equal_rates_turn_left():
 
 @pytest.mark.parametrize("name", ["swerve", "rover", "tricycle"])
 def test_steering_moves_no_wheel_centre(name):
-    """Steered wheels stand under their steering axes: steering alone leaves every wheel centre where it is."""
+    """Steered wheels stand under their steering axes: steering alone leaves every wheel centre
+    where it is."""
     model = model_of(name)
     q = pin.neutral(model)
     for joint in (j for j in model.names if "steering" in j):
@@ -263,7 +281,8 @@ def test_steering_moves_no_wheel_centre(name):
 
 
 def test_trailers_hitches():
-    """One hitch exactly over the tractor's axle, the other 0.35 m behind the axle of the first trailer."""
+    """One hitch exactly over the tractor's axle, the other 0.35 m behind the axle of the first
+    trailer."""
     centres = {wheel.joint: centre for wheel, centre, _ in wheel_frames("trailers")}
     model, data = placed("trailers")
     hitch = [data.oMi[model.getJointId(f"hitch_{i}_joint")].translation for i in (1, 2)]
@@ -284,7 +303,8 @@ def test_differential_drive_has_the_numbers_of_its_case():
     assert np.allclose(inertia, np.diag([p["Ixx"], p["Iyy"], p["Izz"]]), atol=1e-14, rtol=0)
     for wheel, centre, _ in wheel_frames("differential_drive"):
         if wheel.kind == "caster_ball":
-            assert np.allclose(centre, [p["caster_x"], 0, wheel.radius - p["wheel_radius"]], atol=1e-15, rtol=0)
+            assert np.allclose(centre, [p["caster_x"], 0, wheel.radius - p["wheel_radius"]],
+                               atol=1e-15, rtol=0)
             continue
         side = 1 if "left" in wheel.joint else -1
         assert wheel.radius == p["wheel_radius"]
@@ -308,11 +328,14 @@ def test_carriage_has_the_numbers_of_its_case():
                     and centre[0] == centre[2] == 0)
             mass, _, inertia = body(model, wheel.joint.removesuffix("_joint"))
             assert mass == p["wheel_mass"]
-            assert np.allclose(np.diag(inertia), [p["wheel_diametral_inertia"], p["wheel_spin_inertia"],
+            assert np.allclose(np.diag(inertia),
+                               [p["wheel_diametral_inertia"], p["wheel_spin_inertia"],
                                                   p["wheel_diametral_inertia"]], atol=1e-15, rtol=0)
     data = model.createData()
     total = pin.crba(model, data, pin.neutral(model))[:6, :6]
-    assert total[5, 5] == pytest.approx(paper["I"], rel=1e-12) and total[0, 0] == pytest.approx(paper["m"], rel=1e-12)
+    assert total[5, 5] == pytest.approx(paper["I"],
+                                        rel=1e-12) and total[0, 0] == pytest.approx(paper["m"],
+                                                                                    rel=1e-12)
 
 
 def test_pendulum_has_the_numbers_of_its_case():
@@ -320,26 +343,29 @@ def test_pendulum_has_the_numbers_of_its_case():
     model = model_of("pendulum")
     mass, com, inertia = body(model, "base_link")
     assert mass == p["M"] and np.allclose(com, [0, 0, p["L"]], atol=1e-15, rtol=0)
-    assert np.allclose(inertia, np.diag([p["body_roll_inertia"], p["Jpsi"], p["Jphi"]]), atol=1e-15, rtol=0)
+    assert np.allclose(inertia, np.diag([p["body_roll_inertia"], p["Jpsi"], p["Jphi"]]), atol=1e-15,
+                       rtol=0)
     for wheel, centre, _ in wheel_frames("pendulum"):
         assert wheel.radius == p["R"] and abs(centre[1]) == p["W"] / 2
         mass, _, inertia = body(model, wheel.joint.removesuffix("_joint"))
         assert mass == p["m"]
-        assert np.allclose(np.diag(inertia), [p["wheel_diametral_inertia"], p["Jw"], p["wheel_diametral_inertia"]],
+        assert np.allclose(np.diag(inertia),
+                           [p["wheel_diametral_inertia"], p["Jw"], p["wheel_diametral_inertia"]],
                            atol=1e-18, rtol=0)
 
 
 def test_sled_has_the_numbers_of_its_case():
     p = case("sleigh")["parameters"]
     mass, com, inertia = body(model_of("sled"), "sled")
-    assert (mass, inertia[2, 2]) == (p["m"], p["I"]) and np.allclose(com, [p["a"], 0, 0], atol=1e-15, rtol=0)
+    assert (mass, inertia[2, 2]) == (p["m"], p["I"]) and np.allclose(com, [p["a"], 0, 0],
+                                                                     atol=1e-15, rtol=0)
     blade = next(centre for wheel, centre, _ in wheel_frames("sled") if wheel.kind == "blade")
     assert blade[0] == blade[1] == 0
 
 
 def test_bicycle_totals():
-    """Mass, centre of mass and moments about the rear contact, summed from table 1 of Meijaard et al.
-    2007 (x forward, z down)."""
+    """Mass, centre of mass and moments about the rear contact, summed from table 1 of Meijaard et
+    al. 2007 (x forward, z down)."""
     table = {  # mass, x, z, Ixx, Iyy, Izz, Ixz
         "R": (2, 0, -0.3, 0.0603, 0.12, 0.0603, 0),
         "B": (85, 0.3, -0.9, 9.2, 11, 2.8, 2.4),
@@ -363,7 +389,8 @@ def test_bicycle_totals():
 
 
 def test_bicycle_geometry():
-    """Wheelbase, trail and tilt; both knife edges on one plane; positive steering turns the front wheel to the left."""
+    """Wheelbase, trail and tilt; both knife edges on one plane; positive steering turns the front
+    wheel to the left."""
     model, data = placed("bicycle")
     steer = model.getJointId("steering_joint")
     axis = np.array(floats(tree("bicycle").find("joint[@name='steering_joint']/axis").get("xyz")))
@@ -385,21 +412,25 @@ def test_bicycle_is_the_table_of_the_case():
     p = case("whipple_linear")["parameters"]
     model = model_of("bicycle")
     for link, (m, xz, moments, ixz) in {
-        "rear_frame": (p["mB"], (p["xB"], -p["zB"] - p["rR"]), (p["IBxx"], p["IByy"], p["IBzz"]), -p["IBxz"]),
-        "front_frame": (p["mH"], (p["xH"] - p["w"] - p["c"], -p["zH"]), (p["IHxx"], p["IHyy"], p["IHzz"]), -p["IHxz"]),
+        "rear_frame": (p["mB"], (p["xB"], -p["zB"] - p["rR"]),
+                       (p["IBxx"], p["IByy"], p["IBzz"]), -p["IBxz"]),
+        "front_frame": (p["mH"], (p["xH"] - p["w"] - p["c"], -p["zH"]),
+                        (p["IHxx"], p["IHyy"], p["IHzz"]), -p["IHxz"]),
         "rear_wheel": (p["mR"], (0, 0), (p["IRxx"], p["IRyy"], p["IRxx"]), 0),
         "front_wheel": (p["mF"], (0, 0), (p["IFxx"], p["IFyy"], p["IFxx"]), 0),
     }.items():
         mass, com, inertia = body(model, link)
         assert mass == m
         assert np.allclose(com, [xz[0], 0, xz[1]], atol=1e-15, rtol=0)
-        assert np.allclose(inertia, [[moments[0], 0, ixz], [0, moments[1], 0], [ixz, 0, moments[2]]],
+        assert np.allclose(inertia,
+                           [[moments[0], 0, ixz], [0, moments[1], 0], [ixz, 0, moments[2]]],
                            atol=1e-14, rtol=0)
 
 
 def test_disc_and_coin_keep_their_spin_out_of_a_massless_root():
     for name, m, across, along in (("disc", 2, 2 * 0.3**2 / 4, 2 * 0.3**2 / 2),
-                                   ("coin", 0.6, 0.6 * (3 * 0.05**2 + 0.01**2) / 12, 0.6 * 0.05**2 / 2)):
+                                   ("coin", 0.6, 0.6 * (3 * 0.05**2 + 0.01**2) / 12,
+                                    0.6 * 0.05**2 / 2)):
         model = model_of(name)
         assert model.inertias[1].mass == 0
         mass, com, inertia = body(model, name)

@@ -7,9 +7,9 @@ import re
 import pytest
 
 from nhmech.errors import ModelError
-from nhmech.vehicle.describe import describe
-from nhmech.vehicle.source import read_source
-from nhmech.vehicle.validate import validate
+from nhmech.urdf.describe import describe
+from nhmech.urdf.source import read_source
+from nhmech.urdf.validate import validate
 
 LINK = """<link name="{name}">
   <inertial><origin xyz="0 0 0" rpy="0 0 0"/><mass value="1"/>
@@ -52,7 +52,8 @@ BAD = {
     "python number": ('<mass value="1"/>', '<mass value="1_0"/>', "not a number"),
     "two numbers": ('xyz="0 0.2 0"', 'xyz="0 0.2"', "it needs 3"),
     "unexpanded value": ('<mass value="1"/>', '<mass value="${mass}"/>', "unexpanded xacro"),
-    "unexpanded tag": ("</robot>", '<xacro:wheel xmlns:xacro="http://www.ros.org/wiki/xacro"/></robot>',
+    "unexpanded tag": ("</robot>",
+                       '<xacro:wheel xmlns:xacro="http://www.ros.org/wiki/xacro"/></robot>',
                        "not expanded"),
     "zero axis": ('axis xyz="0 1 0"', 'axis xyz="0 0 0"', "no direction"),
     "limits reversed": ('lower="0.2"', 'lower="2"', "exchange them"),
@@ -77,24 +78,30 @@ BAD = {
     "no type": (' type="revolute"', "", "type= is missing"),
     "floating": ('type="revolute"', 'type="floating"', "not supported"),
     "planar": ('type="revolute"', 'type="planar"', "not supported"),
-    "mimic of nobody": ('<mimic joint="left_wheel_joint"/>', '<mimic joint="leg"/>', "does not exist"),
-    "mimic of itself": ('<mimic joint="left_wheel_joint"/>', '<mimic joint="arm_joint"/>', "mimic itself"),
+    "mimic of nobody": ('<mimic joint="left_wheel_joint"/>', '<mimic joint="leg"/>',
+                        "does not exist"),
+    "mimic of itself": ('<mimic joint="left_wheel_joint"/>', '<mimic joint="arm_joint"/>',
+                        "mimic itself"),
     "empty dynamics": ('damping="0.1" friction="0.2"', "", "neither damping"),
     "negative damping": ('damping="0.1"', 'damping="-0.1"', "create energy"),
-    "no geometry": ('<geometry><cylinder radius="0.05" length="0.02"/></geometry>', "", "it needs one of"),
+    "no geometry": ('<geometry><cylinder radius="0.05" length="0.02"/></geometry>', "",
+                    "it needs one of"),
     "unknown shape": ('<cylinder radius="0.05" length="0.02"/>', "<cone/>", "it needs one of"),
     "no radius": ('radius="0.05" ', "", "radius= is missing"),
     "negative radius": ('radius="0.05"', 'radius="-0.05"', "negative size"),
-    "mesh scale": ('<cylinder radius="0.05" length="0.02"/>', '<mesh filename="a.stl" scale="1"/>', "it needs 3"),
+    "mesh scale": ('<cylinder radius="0.05" length="0.02"/>', '<mesh filename="a.stl" scale="1"/>',
+                   "it needs 3"),
     "material without colour": ("</robot>", '<material name="red"/></robot>', "neither <color"),
-    "bad colour": ("</robot>", '<material name="red"><color rgba="1 0 0"/></material></robot>', "it needs 4"),
+    "bad colour": ("</robot>", '<material name="red"><color rgba="1 0 0"/></material></robot>',
+                   "it needs 4"),
 }
 
 
 @pytest.mark.parametrize("what", BAD)
 def test_refused(what):
     old, new, fragment = BAD[what]
-    text = old.sub(new, ROBOT, count=1) if isinstance(old, re.Pattern) else ROBOT.replace(old, new, 1)
+    text = old.sub(new, ROBOT, count=1) if isinstance(old,
+                                                      re.Pattern) else ROBOT.replace(old, new, 1)
     assert text != ROBOT
     with pytest.raises(ModelError) as caught:
         describe(text)
@@ -106,13 +113,15 @@ def test_refused(what):
 def test_the_line_is_the_line_of_the_element():
     text = ROBOT.replace('lower="0.2"', 'lower="2"')
     line = 1 + text[: text.index('lower="2"')].count("\n")
-    with pytest.raises(ModelError, match=rf'<string>, line {line}, <limit> of <joint name="arm_joint">'):
+    with pytest.raises(ModelError,
+                       match=rf'<string>, line {line}, <limit> of <joint name="arm_joint">'):
         describe(text)
 
 
 def test_a_loop_that_never_reaches_the_root():
     ring = "".join(f'<link name="{n}"/>' for n in "xy")
-    ring += "".join(f'<joint name="j{p}" type="fixed"><parent link="{p}"/><child link="{c}"/></joint>'
+    ring += "".join(f'<joint name="j{p}" type="fixed"><parent link="{p}"/><child '
+                    f'link="{c}"/></joint>'
                     for p, c in ("xy", "yx"))
     with pytest.raises(ModelError, match="part of a loop"):
         describe(ROBOT.replace("</robot>", ring + "</robot>"))
@@ -121,11 +130,13 @@ def test_a_loop_that_never_reaches_the_root():
 
 
 def test_what_is_odd_but_usable():
-    massless = re.sub(r'(<link name="left_wheel">\s*)<inertial>.*?</inertial>', r"\1", ROBOT, flags=re.S)
+    massless = re.sub(r'(<link name="left_wheel">\s*)<inertial>.*?</inertial>', r"\1", ROBOT,
+                      flags=re.S)
     assert any("left_wheel" in n and "massless" in n for n in describe(massless).notices)
     zero = ROBOT.replace('<mass value="1"/>', '<mass value="0"/>')
     assert describe(zero).wheels
-    # A fixed sensor with an impossible inertia is reported; the body it is fixed to must stay possible.
+    # A fixed sensor with an impossible inertia is reported; the body it is fixed to must stay
+    # possible.
     sensor = ('<link name="cam"><inertial><mass value="{m}"/>'
               '<inertia ixx="{i}" ixy="0" ixz="0" iyy="{i}" iyz="0" izz="{j}"/></inertial></link>')
     sensor += '<joint name="cam_joint" type="fixed"><parent link="base"/><child link="cam"/></joint></robot>'
@@ -136,18 +147,20 @@ def test_what_is_odd_but_usable():
 
 
 def test_comments_gazebo_and_processing_instructions_are_passed_over():
-    extra = ('<!-- ${not_xacro} --><?pi x?><gazebo><plugin name="${ns}"/></gazebo><link name="dot"><!-- c -->'
+    extra = ('<!-- ${not_xacro} --><?pi x?><gazebo><plugin name="${ns}"/></gazebo><link '
+             'name="dot"><!-- c -->'
              '<visual><geometry><!-- c --><sphere radius="1"/></geometry></visual></link>')
     extra += '<joint name="dot_joint" type="fixed"><!-- c --><parent link="base"/><child link="dot"/></joint></robot>'
     assert validate(read_source(ROBOT.replace("</robot>", extra))) == []
 
 
 def test_damage_never_ends_in_another_error():
-    """Random damage is either refused with a ModelError or gives a description that Pinocchio reads."""
+    """Random damage is either refused with a ModelError or gives a description that Pinocchio
+    reads."""
     pin = pytest.importorskip("pinocchio")
     rng = random.Random(2)
-    values = ["nan", "-1", "0", "", "1e400", "abc", "1 2", "0 0 0", "${x}", "root_joint", "base", "floating",
-              "wheel", "true", "٣"]
+    values = ["nan", "-1", "0", "", "1e400", "abc", "1 2", "0 0 0", "${x}", "root_joint", "base",
+              "floating", "wheel", "true", "٣"]
     outcomes = {True: 0, False: 0}
     for _ in range(400):
         text = ROBOT
@@ -155,7 +168,8 @@ def test_damage_never_ends_in_another_error():
             spots = list(re.finditer(r'"([^"]*)"|<[a-z]+ [^<>]*/>', text))
             spot = rng.choice(spots)
             cut = spot.group(1) is None
-            text = text[: spot.start()] + ("" if cut else f'"{rng.choice(values)}"') + text[spot.end() :]
+            text = text[: spot.start()] + ("" if cut
+                                           else f'"{rng.choice(values)}"') + text[spot.end() :]
         try:
             description = describe(text)
         except ModelError:
@@ -163,5 +177,6 @@ def test_damage_never_ends_in_another_error():
             continue
         outcomes[True] += 1
         model = pin.buildModelFromXML(description.xml)
-        assert all(model.existJointName(name) for name in (*description.rolling, *description.steering))
+        assert all(model.existJointName(name) for name in (*description.rolling,
+                                                           *description.steering))
     assert min(outcomes.values()) > 30

@@ -24,7 +24,7 @@ from nhmech.analysis.validity import Validity, Verdict, WheelLoad, validity
 from nhmech.cli import main
 from nhmech.control.demo import DemoDrive
 from nhmech.errors import MechanicsError, SimulationError
-from nhmech.vehicle.multipliers import saddle
+from nhmech.vehicle.reactions import saddle
 
 G = 9.81
 LEFT, RIGHT, CASTER = "left_wheel_joint", "right_wheel_joint", "caster_link"
@@ -37,12 +37,14 @@ def cart(mu: float | None = None, com: float = 0.0):
     body = link("base", M, (0.12, 0.15, I_ZZ), (com, 0.0, H)) + "".join(
         link(side, M_W, (I_D, I_W, I_D)) for side in ("l", "r"))
     joints = joint("left", "base", "l", (0, B, 0)) + joint("right", "base", "r", (0, -B, 0))
-    wheels = [nhmech.Wheel("left", "disc", R, mu=mu, driven=True), nhmech.Wheel("right", "disc", R, mu=mu, driven=True),
+    wheels = [nhmech.Wheel("left", "disc", R, mu=mu, driven=True),
+              nhmech.Wheel("right", "disc", R, mu=mu, driven=True),
               nhmech.Wheel(None, "caster_ball", 0.05, link="base", point=(-X, 0.0, 0.05 - R))]
     return nhmech.load(robot(body, joints), wheels=wheels, packages={})
 
 
-def forces(V: float, W: float, left: float, right: float) -> tuple[np.ndarray, np.ndarray, float, float]:
+def forces(V: float, W: float, left: float,
+           right: float) -> tuple[np.ndarray, np.ndarray, float, float]:
     """Of the cart, by Newton and Euler: normals (left, right, caster),
     longitudinal (left, right), lateral in all; acceleration."""
     a = (left + right) / R / (M + 2 * M_W + 2 * I_W / R ** 2)
@@ -50,7 +52,8 @@ def forces(V: float, W: float, left: float, right: float) -> tuple[np.ndarray, n
     pitching = M * a * (R + H) + 2 * M_W * a * R + 2 * I_W * a / R            # towards the back
     rolling = M * V * W * (R + H) + 2 * M_W * V * W * R + 2 * I_W * V / R * W
     caster, weight = pitching / X, (M + 2 * M_W) * G
-    normals = np.array([(weight - caster) / 2 - rolling / (2 * B), (weight - caster) / 2 + rolling / (2 * B), caster])
+    normals = np.array([(weight - caster) / 2 - rolling / (2 * B),
+                        (weight - caster) / 2 + rolling / (2 * B), caster])
     spin = np.array([a - B * alpha, a + B * alpha]) / R
     return normals, (np.array([left, right]) - I_W * spin) / R, (M + 2 * M_W) * V * W, a
 
@@ -63,7 +66,7 @@ def constant(*torques):
     return lambda t, _: np.array(torques)
 
 
-# -- forces --------------------------------------------------------------------------------------------------------
+# -- forces ----------------------------------------------------------------------------------------
 @pytest.mark.parametrize("seed", range(4))
 def test_forces_of_a_cart(seed):
     vehicle, rng = cart(), np.random.default_rng(seed)
@@ -71,13 +74,16 @@ def test_forces_of_a_cart(seed):
     now = state(vehicle, V, W)
     found, (normals, along_, lateral, _) = validity(vehicle, 0.0, now.q, now.v, u), forces(V, W, *u)
     assert found.verdict is Verdict.HOLDS and not found.lifted
-    np.testing.assert_allclose([one.normal for one in found.wheels], normals, rtol=1e-11, atol=1e-11)
+    np.testing.assert_allclose([one.normal for one in found.wheels], normals, rtol=1e-11,
+                               atol=1e-11)
     np.testing.assert_allclose([found["left"].longitudinal, found["right"].longitudinal], along_,
                                rtol=1e-10, atol=1e-11)
     assert found["left"].lateral + found["right"].lateral == pytest.approx(lateral, abs=1e-10)
     assert found.sums == (("left/lateral + right/lateral", pytest.approx(lateral, abs=1e-10)),)
-    assert found["left"].undetermined == {"lateral": (-np.inf, np.inf)} and not found["base"].undetermined
-    assert found["left"].needed == pytest.approx(np.hypot(along_[0], lateral / 2) / normals[0], rel=1e-10)
+    assert found["left"].undetermined == {"lateral": (-np.inf,
+                                                      np.inf)} and not found["base"].undetermined
+    assert found["left"].needed == pytest.approx(np.hypot(along_[0], lateral / 2) / normals[0],
+                                                 rel=1e-10)
 
 
 def test_forces_of_the_coasting_reference(vehicle, case):
@@ -91,7 +97,8 @@ def test_forces_of_the_coasting_reference(vehicle, case):
         found = validity(robot_, run.t[i], run.q[i], run.v[i], run.u[i])
         for side, wheel in (("left", LEFT), ("right", RIGHT)):
             assert found[wheel].normal == pytest.approx(sample[f"normal_{side}"], abs=1e-9)
-            assert found[wheel].longitudinal == pytest.approx(sample[f"longitudinal_{side}"], abs=1e-9)
+            assert found[wheel].longitudinal == pytest.approx(sample[f"longitudinal_{side}"],
+                                                              abs=1e-9)
         assert found[CASTER].normal == pytest.approx(sample["normal_caster"], abs=1e-9)
         assert found.sums[0][1] == pytest.approx(sample["lateral_total"], abs=1e-9)
         normals, longitudinal = np.array([[sample[f"{what}_{side}"] for side in ("left", "right")]
@@ -107,9 +114,9 @@ def test_forces_of_the_coasting_reference(vehicle, case):
 
 
 def mid_axle_wrench(vehicle, q, v, u, forces, points) -> np.ndarray:
-    """What the mid-axle model adds to the forces at the contacts, on the base: its side force is shared evenly by
-    the contacts, along their axles; a track widened by the factor f gives a longitudinal force F at p from the middle
-    the further moment (f - 1) (n x p).e F about n."""
+    """What the mid-axle model adds to the forces at the contacts, on the base: its side force is
+    shared evenly by the contacts, along their axles; a track widened by the factor f gives a
+    longitudinal force F at p from the middle the further moment (f - 1) (n x p).e F about n."""
     place, n = pin.SE3(kinematics(vehicle, q).oMi[1]), np.array(vehicle.ground.normal)
     kept = [vehicle.constrained.distribution.names[i] for i in vehicle.frame.kept]
     side = saddle(vehicle, 0.0, q, v, u).lam[kept.index("mid_axle/lateral")] / len(points)
@@ -125,15 +132,19 @@ def mid_axle_wrench(vehicle, q, v, u, forces, points) -> np.ndarray:
 
 
 def test_a_load_stays_what_it_was_and_goes_to_other_processes(vehicle):
-    """Its axes are worked out when asked for, of the moment that it was made for: the caller's arrays may go on."""
+    """Its axes are worked out when asked for, of the moment that it was made for: the caller's
+    arrays may go on."""
     car = vehicle("ackermann_car")
     (_, q, xi, u), = random_states(car, 1, 4)
-    load, early, late = (contact_load(car, 0.0, at, velocity(car, 0.0, q, xi), u) for at in (q, q.copy(), q.copy()))
+    load, early, late = (contact_load(car, 0.0, at, velocity(car, 0.0, q, xi),
+                                      u) for at in (q, q.copy(), q.copy()))
     axes, sums = early.axes.copy(), early.sums
     q[3:7] = 0.0, 0.0, 1.0, 0.0
     assert np.array_equal(load.axes, axes) and load.sums == sums and len(sums) > 0
-    for other in map(pickle.loads, map(pickle.dumps, (early, late))):          # axes asked for before, and never
-        assert np.array_equal(other.axes, axes) and other.sums == sums and other.label(0) == early.label(0)
+    # axes asked for before, and never
+    for other in map(pickle.loads, map(pickle.dumps, (early, late))):
+        assert np.array_equal(other.axes,
+                              axes) and other.sums == sums and other.label(0) == early.label(0)
         assert np.array_equal(other.split, early.split)
 
 
@@ -155,7 +166,8 @@ def test_contact_forces_balance_gravity_and_inertia(vehicle, name):
             found += place.actInv(pin.Force(f * axis, np.cross(points[wheel], f * axis))).vector
         if served.description.track_factor is not None:
             found += mid_axle_wrench(served, q, v, u, dict(zip(load.names, load.split)), points)
-        np.testing.assert_allclose(found, wanted, rtol=0, atol=1e-9 * load.size, err_msg=str(served.name))
+        np.testing.assert_allclose(found, wanted, rtol=0, atol=1e-9 * load.size,
+                                   err_msg=str(served.name))
 
 
 def test_braking_car_shifts_its_load(vehicle):
@@ -163,7 +175,8 @@ def test_braking_car_shifts_its_load(vehicle):
     now = state(car, 8.0, 0.0)
     u = np.array([-60.0 if "wheel" in name else 0.0 for name in car.driven])
     data = kinematics(car, now.q)
-    dv = car.equations().acceleration(0.0, now.q, np.array(list(now.xi.values())), u, car.theta).full().ravel()
+    dv = car.equations().acceleration(0.0, now.q, np.array(list(now.xi.values())), u,
+                                      car.theta).full().ravel()
     mass, centre = pin.computeTotalMass(car.model), pin.centerOfMass(car.model, data, now.q)
     points = dict(zip(car.contact_names, car.contact_points(now.q)))
     spin = sum(car.model.inertias[j].inertia[1, 1] * dv[car.model.joints[j].idx_v]
@@ -172,14 +185,17 @@ def test_braking_car_shifts_its_load(vehicle):
     wanted = (mass * G * (centre[0] - rear) - mass * dv[0] * centre[2] - spin) / (front - rear)
     found = validity(car, 0.0, now.q, now.v, u)
     sums = dict(found.sums)
-    front, rear = (sums[f"{end}_left_wheel_joint/normal + {end}_right_wheel_joint/normal"] for end in ("front", "rear"))
+    front, rear = (
+        sums[f"{end}_left_wheel_joint/normal + {end}_right_wheel_joint/normal"]
+        for end in ("front", "rear")
+    )
     assert dv[0] < -0.1 and front == pytest.approx(wanted, rel=1e-10)
     assert rear == pytest.approx(mass * G - wanted, rel=1e-10)
     # a driven wheel that bears nothing would slip
     assert found.verdict is Verdict.POSSIBLE and found.use[1] == np.inf
 
 
-# -- splits --------------------------------------------------------------------------------------------------------
+# -- splits ----------------------------------------------------------------------------------------
 @pytest.mark.parametrize("x, y", [(0.0, 0.0), (0.1, 0.05), (-0.25, 0.12), (0.35, 0.0)])
 def test_table_on_four_legs(x, y):
     """Of a load at (x, y) on a table 2a by 2b, the front left leg carries
@@ -189,13 +205,16 @@ def test_table_on_four_legs(x, y):
                    + joint(f"{name}_leg", "base", name, (i * a, j * b, 0.0), kind="fixed")
                    for name, (i, j) in corners.items())
     table = nhmech.load(robot(link("base", 2.0, com=(x, y, 0.3)), legs),
-                        wheels=[nhmech.Wheel(None, "caster_ball", 0.05, link=name) for name in corners])
+                        wheels=[nhmech.Wheel(None, "caster_ball", 0.05,
+                                             link=name) for name in corners])
     found = validity(table, 0.0, table.configuration(), np.zeros(6), np.zeros(0))
     W = (2.0 + 4e-9) * G
     for name, (i, j) in corners.items():
         low, high = max(0.0, i * x / a + j * y / b) / 2, min(1 + i * x / a, 1 + j * y / b) / 2
-        np.testing.assert_allclose(found[name].undetermined["normal"], (low * W, high * W), rtol=0, atol=1e-7)
-    assert found.verdict is Verdict.HOLDS and len(found.sums) == 5         # four pairs, and all of them
+        np.testing.assert_allclose(found[name].undetermined["normal"], (low * W, high * W), rtol=0,
+                                   atol=1e-7)
+    # four pairs, and all of them
+    assert found.verdict is Verdict.HOLDS and len(found.sums) == 5
     assert sum(one.normal for one in found.wheels) == pytest.approx(W, rel=1e-10)
 
 
@@ -213,29 +232,41 @@ def random_load(seed: int, wheels: int, more: int) -> ContactLoad:
     return ContactLoad(names, vehicle, 0.0, np.zeros(0), split, np.linalg.qr(change)[0], True)
 
 
-@pytest.mark.parametrize("seed, wheels, more", [(0, 2, 1), (1, 3, 2), (2, 4, 3), (3, 4, 1), (4, 6, 7), (5, 3, 4)])
+@pytest.mark.parametrize("seed, wheels, more",
+                         [(0, 2, 1), (1, 3, 2), (2, 4, 3), (3, 4, 1), (4, 6, 7), (5, 3, 4)])
 def test_slack_and_use_against_polygons(seed, wheels, more):
     """Between linear programmes with polygons inside and outside of the friction cones;
     and the slack vanishes at the least mu."""
-    load, mu, sides = random_load(seed, wheels, more), {f"w{i}": 0.4 + 0.1 * i for i in range(wheels)}, 720
+    load, mu, sides = random_load(seed, wheels,
+                                  more), {f"w{i}": 0.4 + 0.1 * i for i in range(wheels)}, 720
     angles = 2 * np.pi * np.arange(sides) / sides
     directions = np.column_stack([np.cos(angles), np.sin(angles)])
 
     def polygons(shrink):
         rows, right = [], []
         for i in range(wheels):
-            change = directions @ load.kernel[3 * i + 1:3 * i + 3] - shrink * mu[f"w{i}"] * load.kernel[3 * i]
+            change = directions @ load.kernel[3 * i + 1:3 * i
+                                              + 3] - shrink * mu[f"w{i}"] * load.kernel[3 * i]
             rows.append(np.column_stack([change, np.full(sides, shrink)]))
-            right.append(shrink * mu[f"w{i}"] * load.split[3 * i] - directions @ load.split[3 * i + 1:3 * i + 3])
-        return -linprog(np.r_[np.zeros(more), -1.0], np.vstack(rows), np.concatenate(right), bounds=(None, None)).fun
+            right.append(
+                shrink * mu[f"w{i}"] * load.split[3 * i]
+                - directions @ load.split[3 * i + 1 : 3 * i + 3]
+            )
+        return -linprog(np.r_[np.zeros(more), -1.0], np.vstack(rows), np.concatenate(right),
+                        bounds=(None, None)).fun
 
     found = slack(load, mu)
     assert polygons(np.cos(np.pi / sides)) - 1e-6 <= found <= polygons(1.0) + 1e-6
     use, best = least_use(load, mu)
-    assert slack(load, {wheel: value * use for wheel, value in mu.items()}) == pytest.approx(0, abs=1e-8 * load.size)
-    uses = [np.hypot(*best[3 * i + 1:3 * i + 3]) / (mu[f"w{i}"] * best[3 * i]) for i in range(wheels)]
+    assert slack(load, {wheel: value * use for wheel,
+                        value in mu.items()}) == pytest.approx(0, abs=1e-8 * load.size)
+    uses = [np.hypot(*best[3 * i + 1:3 * i
+                           + 3]) / (mu[f"w{i}"] * best[3 * i]) for i in range(wheels)]
     assert max(uses) == pytest.approx(use, rel=1e-12)
-    assert np.linalg.norm((best - load.split) - load.kernel @ (load.kernel.T @ (best - load.split))) < 1e-9 * load.size
+    assert (
+        np.linalg.norm((best - load.split) - load.kernel @ (load.kernel.T @ (best - load.split)))
+        < 1e-9 * load.size
+    )
 
 
 @pytest.mark.parametrize("seed", range(3))
@@ -243,12 +274,13 @@ def test_corners_are_the_extremes(seed):
     load = random_load(seed, 5, 3)
     normals = load.kernel[load.normal]
     for i, wheel in enumerate(f"w{k}" for k in range(5)):
-        ends = [linprog(sign * normals[i], -normals, load.split[load.normal], bounds=(None, None)).fun * sign
+        ends = [linprog(sign * normals[i], -normals, load.split[load.normal],
+                        bounds=(None, None)).fun * sign
                 + load.split[3 * i] for sign in (1, -1)]
-        np.testing.assert_allclose([load.corners[:, 3 * i].min(), load.corners[:, 3 * i].max()], ends, rtol=0,
-                                   atol=1e-7, err_msg=wheel)
-    least = -linprog(np.r_[np.zeros(3), -1.0], np.column_stack([-normals, np.ones(5)]), load.split[load.normal],
-                     bounds=(None, None)).fun
+        np.testing.assert_allclose([load.corners[:, 3 * i].min(), load.corners[:, 3 * i].max()],
+                                   ends, rtol=0, atol=1e-7, err_msg=wheel)
+    least = -linprog(np.r_[np.zeros(3), -1.0], np.column_stack([-normals, np.ones(5)]),
+                     load.split[load.normal], bounds=(None, None)).fun
     assert load.least_normal == pytest.approx(least, abs=1e-7)
 
 
@@ -256,14 +288,14 @@ def test_cone_programme_finds_the_nearest_point_of_a_disc():
     """min s, |y - p| <= s, |y| <= 1 for p outside: s = |p| - 1."""
     p = np.array([3.0, -4.0])
     eye = np.column_stack([np.eye(2), np.zeros(2)])
-    cones = Cones(np.array([eye, eye]), np.array([-p, np.zeros(2)]), np.array([[0, 0, 1.0], [0, 0, 0.0]]),
-                  np.array([0.0, 1.0]))
+    cones = Cones(np.array([eye, eye]), np.array([-p, np.zeros(2)]),
+                  np.array([[0, 0, 1.0], [0, 0, 0.0]]), np.array([0.0, 1.0]))
     y = minimise(np.array([0, 0, 1.0]), cones, np.array([0, 0, 9.0]))
     np.testing.assert_allclose(y, [0.6, -0.8, 4.0], rtol=0, atol=1e-6)
     assert y[2] == pytest.approx(4.0, abs=1e-10)
 
 
-# -- friction ------------------------------------------------------------------------------------------------------
+# -- friction --------------------------------------------------------------------------------------
 def test_coasting_turn_needs_the_centripetal_acceleration():
     """m V^2 / R = mu m g: neither wheel's lateral force is determined, but their sum is,
     and so is the moment of slip."""
@@ -274,7 +306,8 @@ def test_coasting_turn_needs_the_centripetal_acceleration():
         found = validity(vehicle, 0.0, now.q, now.v, np.zeros(2))
         assert (found.use == (pytest.approx(mu, rel=1e-9), pytest.approx(mu, rel=1e-9))
                 and found.verdict is Verdict.HOLDS)
-        assert validity(vehicle, 0.0, now.q, now.v, np.zeros(2), mu * (1 + 1e-7)).verdict is Verdict.HOLDS
+        assert validity(vehicle, 0.0, now.q, now.v, np.zeros(2),
+                        mu * (1 + 1e-7)).verdict is Verdict.HOLDS
         slips = validity(vehicle, 0.0, now.q, now.v, np.zeros(2), mu * (1 - 1e-7))
         assert slips.verdict is Verdict.FAILS and "needs mu" in slips.describe()
         assert min(slips[side].margin for side in ("left", "right")) < 0
@@ -297,14 +330,18 @@ def test_friction_limit_is_located():
     run = simulator.run(4.0)
     assert run.stop == "event: friction limit" and run.t[-1] == pytest.approx(wanted, abs=1e-8)
     report = along(run, every=20)
-    assert report.until == run.t[-1] and f"stopped being valid at t = {run.t[-1]:.6g} s" in report.describe()
+    assert (
+        report.until == run.t[-1]
+        and f"stopped being valid at t = {run.t[-1]:.6g} s" in report.describe()
+    )
     assert report[-1].use[0] == pytest.approx(1.0, abs=1e-8)
     assert all(one.verdict is Verdict.HOLDS for one in report.states[:-1])
 
 
 def test_limit_passed_at_the_start():
     vehicle = cart(mu=0.5)
-    for given, torque in (((4.0, 2.0), 0.0), ((0.0, 0.0), 5.0)):              # by speed; by the first command
+    # by speed; by the first command
+    for given, torque in (((4.0, 2.0), 0.0), ((0.0, 0.0), 5.0)):
         for terminal in (True, False):
             simulator = nhmech.Simulator(vehicle, constant(torque, torque), dt=1e-3,
                                          events=[friction_limit(vehicle, terminal=terminal)])
@@ -321,15 +358,18 @@ def test_disc_in_a_steady_circle_needs_the_centripetal_acceleration(vehicle):
 
     def at(spin):
         now = simulator.reset((0, 0, 0, 0, lean, 0),
-                              xi={"roll_rate": 0.0, "spin_joint": spin, "yaw_rate": turn * np.cos(lean)})
+                              xi={"roll_rate": 0.0, "spin_joint": spin,
+                                  "yaw_rate": turn * np.cos(lean)})
         xi = np.array(list(now.xi.values()))
-        return now, disc.equations().acceleration(0.0, now.q, xi, np.zeros(0), disc.theta).full().ravel()
+        return now, disc.equations().acceleration(0.0, now.q, xi, np.zeros(0),
+                                                  disc.theta).full().ravel()
 
     spin = brentq(lambda s: at(s)[1][3], -60, 60, xtol=1e-13)
     now, _ = at(spin)
     found = validity(disc, 0.0, now.q, now.v, np.zeros(len(disc.driven)))
     mass = pin.computeTotalMass(disc.model)
-    speed = np.linalg.norm(now.v[:3])                                          # of the centre, on its circle
+    # of the centre, on its circle
+    speed = np.linalg.norm(now.v[:3])
     assert found.wheels[0].normal == pytest.approx(mass * G, rel=1e-9)
     assert (found.wheels[0].needed == pytest.approx(turn * speed / G, rel=1e-9)
             and found.use[0] == pytest.approx(turn * speed / G, rel=1e-9))
@@ -345,7 +385,7 @@ def test_car_that_brakes_too_hard_fails(vehicle):
     assert found.verdict is Verdict.FAILS and found.use[0] > 1 and found.use[1] >= found.use[0]
 
 
-# -- lift-off ------------------------------------------------------------------------------------------------------
+# -- lift-off --------------------------------------------------------------------------------------
 def test_caster_lifts_at_the_deceleration_of_tipping():
     """Tall cart, centre of mass behind the axle, braked: the caster bears nothing where
     M (R + H) a + 2 (m R + I / R) a = M g d."""
@@ -357,10 +397,15 @@ def test_caster_lifts_at_the_deceleration_of_tipping():
     for factor, lifted in ((1 - 1e-7, False), (1 + 1e-7, True)):
         u = np.full(2, torque * factor)
         found = validity(vehicle, 0.0, now.q, now.v, u)
-        assert found.lifted is lifted and found.verdict is (Verdict.FAILS if lifted else Verdict.HOLDS)
+        assert found.lifted is lifted and found.verdict is (Verdict.FAILS if lifted
+                                                            else Verdict.HOLDS)
         assert contact_load(vehicle, 0.0, now.q, now.v, u).least_normal == pytest.approx(
             M * G * d / X * (1 - factor), abs=1e-11)
-    assert "base lifts off" in found.describe() and not found["left"].undetermined and found.use == (np.inf, np.inf)
+    assert (
+        "base lifts off" in found.describe()
+        and not found["left"].undetermined
+        and found.use == (np.inf, np.inf)
+    )
 
     def brake(t, _):
         return np.full(2, 1.01 * torque if t >= 0.2 - 1e-12 else 0.0)
@@ -368,7 +413,8 @@ def test_caster_lifts_at_the_deceleration_of_tipping():
     simulator = nhmech.Simulator(vehicle, brake, dt=1e-3, events=[lift_off(vehicle)])
     simulator.reset(xi={"forward_speed": 1.0, "yaw_rate": 0.0})
     run = simulator.run(0.5)
-    assert run.stop == "event: lift-off" and run.t[-1] == pytest.approx(0.2, abs=1e-8)      # the moment of the jump
+    # the moment of the jump
+    assert run.stop == "event: lift-off" and run.t[-1] == pytest.approx(0.2, abs=1e-8)
 
 
 def test_turning_over_is_located():
@@ -390,10 +436,12 @@ def test_turning_over_is_located():
 
 
 def test_doubt_comes_before_failure(vehicle):
-    """Four driven wheels: from the first torque on, a split exists in which a wheel without load would slip."""
+    """Four driven wheels: from the first torque on, a split exists in which a wheel without load
+    would slip."""
     robot_ = vehicle("skid_steer")
     doubt = friction_limit(robot_, terminal=False, doubt=True)
-    simulator = nhmech.Simulator(robot_, lambda t, _: np.full(len(robot_.driven), 0.0 if t < 0.0495 else 1.0),
+    simulator = nhmech.Simulator(robot_, lambda t,
+                                 _: np.full(len(robot_.driven), 0.0 if t < 0.0495 else 1.0),
                                  dt=1e-2, events=[doubt])
     simulator.reset()
     run = simulator.run(0.08)
@@ -412,13 +460,15 @@ def test_use_does_not_depend_on_the_unit_of_friction(vehicle):
     simulator.reset(**drive.start)
     run = simulator.run(1.8, every=20)
     for k in range(70, len(run)):
-        uses = [mu * validity(car, run.t[k], run.q[k], run.v[k], run.u[k], mu).use[0] for mu in (0.8, 0.5)]
+        uses = [mu * validity(car, run.t[k], run.q[k], run.v[k], run.u[k],
+                              mu).use[0] for mu in (0.8, 0.5)]
         assert uses[0] == pytest.approx(uses[1], rel=1e-7)
 
 
 def test_a_run_from_a_file_is_judged_with_its_vehicle(tmp_path):
     vehicle = cart(mu=0.3)
-    simulator = nhmech.Simulator(vehicle, constant(0.5, 0.9), dt=5e-3, events=[friction_limit(vehicle, terminal=False)])
+    simulator = nhmech.Simulator(vehicle, constant(0.5, 0.9), dt=5e-3,
+                                 events=[friction_limit(vehicle, terminal=False)])
     simulator.reset()
     run = simulator.run(2.0)
     again = nhmech.Trajectory.load(run.save(tmp_path / "run.npz"))
@@ -429,28 +479,38 @@ def test_a_run_from_a_file_is_judged_with_its_vehicle(tmp_path):
 
 @pytest.mark.parametrize("words, code, says", [
     ([], 0, "friction ideal rolling was valid from t = 0 to 1 s; closest to slip at"),
-    (["--mu", "0.05"], 0, "friction ideal rolling stopped being valid at t = 0.88 s (friction limit), "
+    (["--mu", "0.05"], 0,
+     "friction ideal rolling stopped being valid at t = 0.88 s (friction limit), "
                           "right_wheel_joint, needs mu = 0.05002 > 0.05"),
     (["--mu", "right_wheel_joint=0.05", "--on-slip", "stop"], 0, "stopped  event: friction limit"),
     (["--on-slip", "ignore"], 0, "stopped  duration"),
-    (["--mu", "left=0.5"], 2, "no wheel 'left'; there are left_wheel_joint"), (["--mu", "-1"], 2, "positive")])
+    (["--mu", "left=0.5"], 2, "no wheel 'left'; there are left_wheel_joint"),
+    (["--mu", "-1"], 2, "positive")])
 def test_friction_at_the_command_line(words, code, says):
     done = CliRunner().invoke(main, ["run", "carriage", "--duration", "1", *words])
     assert done.exit_code == code and " ".join(says.split()) in " ".join(done.output.split())
     assert code or ("friction " in done.output) == ("ignore" not in words)
 
 
-@pytest.mark.parametrize("torque, mu, says", [(0.0, 0.8, "was valid from"), (-60.0, 0.8, "was possible from")])
+@pytest.mark.parametrize("torque, mu, says",
+                         [(0.0, 0.8, "was valid from"), (-60.0, 0.8, "was possible from")])
 def test_both_lines_of_a_run_agree(vehicle, torque, mu, says):
-    """Braked gently enough for some sharing of the load and not for all, a car is not said to have rolled validly."""
+    """Braked gently enough for some sharing of the load and not for all, a car is not said to have
+    rolled validly."""
     car = vehicle("ackermann_car")
     u = np.array([torque if "wheel" in name else 0.0 for name in car.driven])
     simulator = nhmech.Simulator(car, lambda t, _: u, dt=1e-2)
     simulator.reset(xi={"forward_speed": 8.0, "yaw_rate": 0.0})
     found = along(simulator.run(0.1), mu, every=5)
     lines, verdicts = found.describe().splitlines(), {state.verdict for state in found.states}
-    assert says in lines[0] and Verdict.FAILS not in verdicts and (Verdict.POSSIBLE in verdicts) is (torque != 0)
-    assert len(lines) == 1 or (lines[1].startswith("whether it held between t = ") and "valid" not in "".join(lines))
+    assert (
+        says in lines[0]
+        and Verdict.FAILS not in verdicts
+        and (Verdict.POSSIBLE in verdicts) is (torque != 0)
+    )
+    assert len(lines) == 1 or (
+        lines[1].startswith("whether it held between t = ") and "valid" not in "".join(lines)
+    )
 
 
 def test_no_friction_coefficient_at_the_command_line():
@@ -458,7 +518,7 @@ def test_no_friction_coefficient_at_the_command_line():
     assert done.exit_code == 2 and "give --mu 0.8" in done.output
 
 
-# -- what it costs ---------------------------------------------------------------------------------------------------
+# -- what it costs ---------------------------------------------------------------------------------
 def test_far_from_slip_a_step_costs_one_look_at_the_forces(vehicle, monkeypatch):
     """Both events share it, and as long as the least-norm split holds nothing is optimised."""
     car, counts = vehicle("ackermann_car"), {"forces": 0, "programmes": 0, "least normals": 0}
@@ -471,8 +531,10 @@ def test_far_from_slip_a_step_costs_one_look_at_the_forces(vehicle, monkeypatch)
 
     monkeypatch.setattr(rolling_limits, "contact_load", counted("forces", contact_load))
     monkeypatch.setattr(friction, "minimise", counted("programmes", minimise))
-    monkeypatch.setattr(ContactLoad, "least_normal", property(counted("least normals", lambda load: 0.0)))
-    simulator = nhmech.Simulator(car, DemoDrive(car), dt=1e-2, events=[friction_limit(car, 0.8), lift_off(car)])
+    monkeypatch.setattr(ContactLoad, "least_normal",
+                        property(counted("least normals", lambda load: 0.0)))
+    simulator = nhmech.Simulator(car, DemoDrive(car), dt=1e-2,
+                                 events=[friction_limit(car, 0.8), lift_off(car)])
     run = simulator.run(1.0)
     # after each step, and twice at the start
     assert run.stop == "duration" and counts == {"forces": 102, "programmes": 0, "least normals": 0}
@@ -486,7 +548,8 @@ def test_the_sign_of_the_slack_takes_fewer_steps(seed, wheels, more, monkeypatch
     monkeypatch.setattr(cone_programme, "_solved", lambda *given: steps.append(1) or solved(*given))
     mu = {f"w{i}": 0.4 + 0.1 * i for i in range(wheels)}
     use, _ = least_use(load, mu)
-    for factor, positive in ((0.3, False), (0.9, False), (1 - 1e-7, False), (1 + 1e-7, True), (1.1, True), (3.0, True)):
+    for factor, positive in ((0.3, False), (0.9, False), (1 - 1e-7, False), (1 + 1e-7, True),
+                             (1.1, True), (3.0, True)):
         scaled = {wheel: value * use * factor for wheel, value in mu.items()}
         steps.clear()
         whole = slack(load, scaled)
@@ -496,20 +559,25 @@ def test_the_sign_of_the_slack_takes_fewer_steps(seed, wheels, more, monkeypatch
         assert len(steps) <= (count if abs(factor - 1) < 1e-6 else count / 2)
 
 
-# -- words and errors ----------------------------------------------------------------------------------------------
+# -- words and errors ------------------------------------------------------------------------------
 @pytest.mark.parametrize("kindest, says", [
-    (0.3, "needs mu = 0.3 > 0.2"), (0.2 * (1 + 1e-7), "needs mu = 0.20000002 > 0.2"), (0.1, "needs mu = 0.1 <= 0.2"),
+    (0.3, "needs mu = 0.3 > 0.2"), (0.2 * (1 + 1e-7), "needs mu = 0.20000002 > 0.2"),
+    (0.1, "needs mu = 0.1 <= 0.2"),
     (0.2 * (1 + 1e-13), "needs all of mu = 0.2")])
 def test_a_reason_shows_which_number_is_larger(kindest, says):
     load = WheelLoad("wheel", 10.0, 0.0, 0.0, kindest, kindest, 0.2, {})
-    assert Validity(0.0, (load,), Verdict.FAILS, (1.0, 1.0), False, (), ()).reason() == f"wheel, {says}"
+    assert Validity(0.0, (load,), Verdict.FAILS, (1.0, 1.0), False, (),
+                    ()).reason() == f"wheel, {says}"
 
 
 def test_words(vehicle):
     robot_ = vehicle("differential_drive")
     now = state(robot_, 0.6, 1.8)
     text = validity(robot_, 0.0, now.q, now.v, np.zeros(2), {LEFT: 0.05}).describe()
-    assert f"undetermined: {LEFT}/lateral" in text and f"determined: {LEFT}/lateral + {RIGHT}/lateral = 9.408 N" in text
+    assert (
+        f"undetermined: {LEFT}/lateral" in text
+        and f"determined: {LEFT}/lateral + {RIGHT}/lateral = 9.408 N" in text
+    )
     assert coefficients(robot_, {LEFT: 0.05}) == {LEFT: 0.05, RIGHT: 0.7, CASTER: np.inf}
 
 
@@ -518,11 +586,14 @@ def test_errors(vehicle):
     now = state(robot_, 0.6, 1.8)
     with pytest.raises(MechanicsError, match="no wheel 'left'; there are left_wheel_joint"):
         validity(robot_, 0.0, now.q, now.v, np.zeros(2), {"left": 0.5})
-    with pytest.raises(MechanicsError, match="is -0.1; a friction coefficient is a positive number"):
+    with pytest.raises(MechanicsError,
+                       match="is -0.1; a friction coefficient is a positive number"):
         validity(robot_, 0.0, now.q, now.v, np.zeros(2), -0.1)
-    with pytest.raises(MechanicsError, match="no wheel of 'ball' has a friction coefficient: give mu="):
+    with pytest.raises(MechanicsError,
+                       match="no wheel of 'ball' has a friction coefficient: give mu="):
         friction_limit(ball)
-    simulator = nhmech.Simulator(robot_, wrench={"base_link": np.zeros(6)}, events=[lift_off(robot_)])
+    simulator = nhmech.Simulator(robot_, wrench={"base_link": np.zeros(6)},
+                                 events=[lift_off(robot_)])
     simulator.reset()
     with pytest.raises(SimulationError, match="event 'lift-off' at t = 0 s: the state has 8 "
                                               "inputs.*with_wrench") as caught:

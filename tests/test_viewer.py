@@ -41,7 +41,11 @@ def listening(url: str) -> bool:
 
 
 def children() -> set[int]:
-    return {int(pid) for tasks in Path("/proc/self/task").glob("*/children") for pid in tasks.read_text().split()}
+    return {
+        int(pid)
+        for tasks in Path("/proc/self/task").glob("*/children")
+        for pid in tasks.read_text().split()
+    }
 
 
 # ---------------------------------------------------------------- recordings
@@ -58,7 +62,8 @@ def test_recording_moves_and_is_not_blank(recording):
         pictures = []
         for t in (0.3, 3.6):
             browser.evaluate(f"nhmech.seek({t}), 0")
-            pictures.append(pixels(browser.picture())[40:480, :640])  # without title, legend and controls
+            # without title, legend and controls
+            pictures.append(pixels(browser.picture())[40:480, :640])
     early, late = pictures
     assert early.std() > 5 and len(np.unique(early.reshape(-1, 3), axis=0)) > 200
     assert np.mean(np.abs(early - late).max(axis=-1) > 30) > 0.01
@@ -170,7 +175,8 @@ def test_live_viewer_follows_a_simulation():
         for row in run.q[:100]:
             viewer.display(row)
         x = float(run.q[99, 0])
-        browser.wait_for("Math.abs(nhmech.viewer.scene_tree.find(['vehicle', 'root_joint']).object.position.x "
+        browser.wait_for("Math.abs(nhmech.viewer.scene_tree.find(['vehicle', "
+                         "'root_joint']).object.position.x "
                          f"- {x}) < 1e-6")
         second = pixels(browser.picture())
         browser.evaluate("document.getElementById('follow').checked = false, 0")
@@ -206,7 +212,8 @@ def test_a_page_without_a_graphics_card_draws_once_for_each_message_and_is_sharp
             viewer.display(row)
             viewer.flush()
             time.sleep(0.03)
-        browser.wait_for("nhmech.viewer.renderer.getPixelRatio() === 2")  # at rest, every edge is smooth
+        # at rest, every edge is smooth
+        browser.wait_for("nhmech.viewer.renderer.getPixelRatio() === 2")
         drawn, got, ratios = browser.evaluate("[drawn, got, ratios]")
         assert 0 < drawn <= got, "frames that show nothing new"
         assert max(ratios) <= 1
@@ -217,7 +224,9 @@ def test_a_page_without_a_graphics_card_draws_once_for_each_message_and_is_sharp
         assert shadow == 2048 and "rgb(184" in sky and floor
         picture = pixels(browser.picture())
     ground = picture[120:200, 20:120]
-    assert 200 < np.median(ground) < 250 and ground.std() > 2, "the floor has lost its light or its grid"
+    assert 200 < np.median(ground) < 250 and ground.std() > 2, (
+        "the floor has lost its light or its grid"
+    )
 
 
 def test_display_sends_only_what_moved_and_never_waits():
@@ -225,7 +234,8 @@ def test_display_sends_only_what_moved_and_never_waits():
     q = drive(cart).q[0]
     with Viewer(cart) as viewer:
         sent = []
-        send, viewer._window.send = viewer._window.send, lambda messages: (sent.extend(messages), send(messages))
+        send, viewer._window.send = viewer._window.send, lambda messages: (sent.extend(messages),
+                                                                           send(messages))
         viewer.display(q)
         viewer.flush()
         sent.clear()
@@ -286,8 +296,8 @@ def test_nothing_remains_when_the_program_is_killed():
         "viewer = Viewer(Cart()); viewer.display(drive(Cart(), 0.1).q[0])\n"
         "print(viewer.url, flush=True); time.sleep(60)\n"
     )
-    program = subprocess.Popen([sys.executable, "-c", code, TESTS], stdout=subprocess.PIPE, text=True,
-                               start_new_session=True)
+    program = subprocess.Popen([sys.executable, "-c", code, TESTS], stdout=subprocess.PIPE,
+                               text=True, start_new_session=True)
     try:
         url = program.stdout.readline().strip()
         assert listening(url)

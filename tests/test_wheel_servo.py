@@ -1,4 +1,5 @@
-"""The wheel-speed PI servo: what is claimed of it, on every vehicle with driven wheels, with one set of gains."""
+"""The wheel-speed PI servo: what is claimed of it, on every vehicle with driven wheels, with one
+set of gains."""
 
 from __future__ import annotations
 
@@ -11,7 +12,15 @@ from robots_table import ROBOTS
 from support import SHIPPED, shipped
 
 import nhmech
-from nhmech import Ground, JointPosition, JointTorque, JointVelocity, ModelError, SimulationError, Simulator
+from nhmech import (
+    Ground,
+    JointPosition,
+    JointTorque,
+    JointVelocity,
+    ModelError,
+    SimulationError,
+    Simulator,
+)
 from nhmech.control.measurement import Quantise
 from nhmech.control.path_library import make_path
 from nhmech.control.pure_pursuit import PurePursuit
@@ -21,7 +30,8 @@ from nhmech.control.wheel_servo import WheelServo
 FOLDER = Path(__file__).resolve().parents[2] / "shared" / "robots"
 WHEELS = ("left_wheel_joint", "right_wheel_joint")
 STEADY = 1e-3            # [rad/s], the error that may be left
-# A vehicle on two wheels in line, or with a free pitch, does not go on at the wheel rates it is told:
+# A vehicle on two wheels in line, or with a free pitch, does not go on at the wheel rates it is
+# told:
 # it falls. Its own regulator turns them.
 DRIVEN = [name for name in SHIPPED if name not in ("pendulum", "bicycle")
           and any(c.mount.wheel.joint in shipped(name).driven for c in shipped(name).contacts)]
@@ -44,7 +54,8 @@ def worst(vehicle, twist, duration: float = 6.0) -> float:
     for _ in range(10):
         simulator.run(0.1, every=10 ** 9)
         state = simulator.state
-        errors += [state.encoder.rate[joint] - rate for joint, rate in drive(state.t, state)[1].values.items()]
+        errors += [state.encoder.rate[joint] - rate for joint,
+                   rate in drive(state.t, state)[1].values.items()]
     return float(np.abs(errors).max())
 
 
@@ -73,7 +84,8 @@ def test_nor_uphill(name):
 
 def straight(vehicle, rate: float, duration: float, dt: float = 1e-3, start: float = 0.0, **words):
     """Both wheels of a carriage told the same rate; the run, with the left wheel's rate."""
-    servo = WheelServo(vehicle, commands=lambda t, state: JointVelocity(dict.fromkeys(WHEELS, rate)), **words)
+    servo = WheelServo(vehicle, commands=lambda t,
+                       state: JointVelocity(dict.fromkeys(WHEELS, rate)), **words)
     simulator = Simulator(vehicle, servo, dt=dt)
     simulator.reset(xi=dict.fromkeys(WHEELS, start))
     run = simulator.run(duration)
@@ -91,7 +103,8 @@ def test_a_load_is_answered_as_the_linear_equation_says():
     """Held on a slope, with the load of free rolling a0 = dw/dt:
     e'' + lambda e'/T + lambda e/(4 T^2) = 0, e(0) = 0, e'(0) = -a0.
 
-    lambda = J (B_11 + B_12) of two wheels that roll alike; the sampled loop differs by the order of h / T = 2e-3.
+    lambda = J (B_11 + B_12) of two wheels that roll alike; the sampled loop differs by the order of
+    h / T = 2e-3.
     """
     vehicle, T, dt = shipped("carriage", Ground(normal=(-0.1, 0, 1))), 0.05, 1e-4
     free = Simulator(vehicle, dt=dt)
@@ -109,23 +122,29 @@ def test_a_load_is_answered_as_the_linear_equation_says():
 
 
 def test_inertia_is_that_of_the_carriage():
-    """Seen from both wheels together: m r^2 + 2 J_axial for the mass on them, whose sum of M over both wheels it is."""
+    """Seen from both wheels together: m r^2 + 2 J_axial for the mass on them, whose sum of M over
+    both wheels it is."""
     vehicle = shipped("carriage")
     servo = WheelServo(vehicle, (0.1, 0.0, 0.0))
     radius = vehicle.contacts[0].mount.wheel.radius
     values = vehicle.parameters.values
     mass = sum(inertia.mass for inertia in vehicle.model.inertias)
-    axial = sum(vehicle.model.inertias[vehicle.model.getJointId(name)].inertia[1, 1] for name in WHEELS)
-    assert servo.mass.sum() == pytest.approx(mass * radius ** 2 + axial, rel=1e-9) and values["gravity"] > 0
+    axial = sum(
+        vehicle.model.inertias[vehicle.model.getJointId(name)].inertia[1, 1] for name in WHEELS
+    )
+    assert servo.mass.sum() == pytest.approx(mass * radius ** 2 + axial,
+                                             rel=1e-9) and values["gravity"] > 0
 
 
 def test_gains_scale_with_the_vehicle():
     """Ten times the mass and the inertia: the same motion, ten times the torque."""
     vehicle = shipped("carriage")
     scaled = ("mass", "Ixx", "Ixy", "Ixz", "Iyy", "Iyz", "Izz", "damping")
-    heavy = vehicle.with_parameters({name: 10 * value for name, value in vehicle.parameters.values.items()
+    heavy = vehicle.with_parameters({name: 10 * value for name,
+                                     value in vehicle.parameters.values.items()
                                      if name.rpartition(".")[2] in scaled})
-    (light_servo, light), (heavy_servo, rates) = straight(vehicle, 0.5, 0.3), straight(heavy, 0.5, 0.3)
+    (light_servo, light), (heavy_servo, rates) = straight(vehicle, 0.5,
+                                                          0.3), straight(heavy, 0.5, 0.3)
     assert heavy_servo.inertia == pytest.approx(10 * light_servo.inertia, rel=1e-9)
     assert rates == pytest.approx(light, rel=1e-9, abs=1e-12)
 
@@ -155,13 +174,15 @@ def test_the_integral_does_not_wind_up():
 def test_a_steering_joint_goes_where_it_is_told():
     """Both loops critically damped at 2 T = 0.1 s: no overshoot, and after 2 s nothing left."""
     vehicle = shipped("ackermann_car")
-    wanted = [JointPosition({"front_left_steering_joint": 0.4}), JointVelocity({"rear_left_wheel_joint": 2.0})]
+    wanted = [JointPosition({"front_left_steering_joint": 0.4}),
+              JointVelocity({"rear_left_wheel_joint": 2.0})]
     simulator = Simulator(vehicle, WheelServo(vehicle, commands=lambda t, state: wanted))
     simulator.reset()
     run = simulator.run(2.0)
     steer = np.array([vehicle.joint_positions(q)["front_left_steering_joint"] for q in run.q[::20]])
     assert steer.max() < 0.4 + 2e-3 and steer[-1] == pytest.approx(0.4, abs=1e-5)
-    assert run.v[-1, run.names["v"].index("rear_left_wheel_joint")] == pytest.approx(2.0, abs=STEADY)
+    assert run.v[-1, run.names["v"].index("rear_left_wheel_joint")] == pytest.approx(2.0,
+                                                                                     abs=STEADY)
     far = JointPosition({"front_left_steering_joint": 9.0})
     beyond = Simulator(vehicle, WheelServo(vehicle, commands=lambda t, state: far))
     beyond.reset()
@@ -174,7 +195,8 @@ def test_it_works_from_coarse_encoders():
     """2000 ticks a turn at a period of 10 ms, a resolution of 0.3 rad/s:
     the wheel still turns at the rate, within that."""
     vehicle = shipped("differential_drive")
-    simulator = Simulator(vehicle, Quantise(WheelServo(vehicle, (0.5, 0.0, 0.0)), 2000), control_period=1e-2)
+    simulator = Simulator(vehicle, Quantise(WheelServo(vehicle, (0.5, 0.0, 0.0)), 2000),
+                          control_period=1e-2)
     simulator.reset()
     simulator.run(3.0)
     rates = [simulator.run(0.01) and simulator.state.encoder.rate[WHEELS[0]] for _ in range(100)]
@@ -187,7 +209,8 @@ def test_efforts_pass_and_joints_without_a_command_are_left_alone():
                                                            JointVelocity({WHEELS[1]: 1.0})])
     state = Simulator(vehicle).reset()
     assert servo(0.0, state).values[WHEELS[0]] == 0.1 and servo(0.0, state).values[WHEELS[1]] > 0
-    assert set(WheelServo(vehicle, commands=lambda t, state: JointVelocity({WHEELS[1]: 1.0}))(0.0, state).values) == {
+    assert set(WheelServo(vehicle, commands=lambda t,
+                          state: JointVelocity({WHEELS[1]: 1.0}))(0.0, state).values) == {
         WHEELS[1]}
     assert WheelServo(vehicle, commands=lambda t, state: JointVelocity({}))(0.0, state).values == {}
 
@@ -216,7 +239,8 @@ def test_what_has_no_motor_is_refused():
 
 @pytest.mark.parametrize("name", ["differential_drive", "mecanum"])
 def test_a_tracker_on_servos_keeps_its_bound(name):
-    """Pure pursuit of a figure-eight at 0.5 m/s through torques and encoders: within 2 cm RMS, as with exact servos."""
+    """Pure pursuit of a figure-eight at 0.5 m/s through torques and encoders: within 2 cm RMS, as
+    with exact servos."""
     vehicle = shipped(name)
     path = make_path("figure8", 6 * vehicle.steering.length)
     tracker = PurePursuit(vehicle, path, speed=0.5, drive=WheelServo)

@@ -9,7 +9,7 @@ from runs import rotation
 from support import joint, link, random_states, robot, shipped, velocity
 
 import nhmech
-from nhmech.vehicle.multipliers import reactions
+from nhmech.vehicle.reactions import reactions
 
 # a wheel that carries a massless tag off its axle, on a base with two balls
 TAGGED = robot(link("base", 7.0, (0.3, 0.4, 0.5)), link("wheel", 1.5, (0.02, 0.04, 0.02)),
@@ -26,7 +26,8 @@ WHEELS = [nhmech.Wheel("wheel_joint", "disc", 0.25),
 def vehicles():
     yield nhmech.load(TAGGED, wheels=WHEELS), ("base", "wheel", "tag", "left_ball")
     yield shipped("bicycle"), ("rear_frame", "front_frame", "rear_wheel", "front_wheel")
-    yield shipped("trailers"), ("base_link", "trailer_1", "trailer_2", "trailer_2_left_wheel", "front_left_knuckle")
+    yield shipped("trailers"), ("base_link", "trailer_1", "trailer_2", "trailer_2_left_wheel",
+                                "front_left_knuckle")
     yield shipped("ball"), ("ball",)
     yield shipped("disc"), ("lean_frame", "disc")
 
@@ -45,9 +46,11 @@ def test_generalised_force_and_energy_of_a_wrench(index):
             J = pin.computeFrameJacobian(serving.model, data, q, serving.model.getFrameId(name),
                                          pin.LOCAL_WORLD_ALIGNED)
             v = velocity(serving, 0.0, q, xi)
-            with_it, without = (serving.function("force")(0, q, v, np.r_[u[:nu], s * f], []).full().ravel()
+            with_it, without = (serving.function("force")(0, q, v, np.r_[u[:nu], s * f],
+                                                          []).full().ravel()
                                 for s in (1, 0))
-            np.testing.assert_allclose(with_it - without, J.T @ f, rtol=0, atol=1e-12 * np.abs(f).max(), err_msg=name)
+            np.testing.assert_allclose(with_it - without, J.T @ f, rtol=0,
+                                       atol=1e-12 * np.abs(f).max(), err_msg=name)
 
 
 def test_a_push_through_the_step_loop_does_the_work_it_should():
@@ -55,12 +58,15 @@ def test_a_push_through_the_step_loop_does_the_work_it_should():
     the energy gained is force times the way of that point."""
     vehicle = shipped("trailers")
     force = np.array([40.0, 15.0, 0.0])
-    simulator = nhmech.Simulator(vehicle, dt=2e-3, wrench={"trailer_1": lambda t, state: np.r_[force, 0, 0, 0]})
+    simulator = nhmech.Simulator(vehicle, dt=2e-3,
+                                 wrench={"trailer_1": lambda t, state: np.r_[force, 0, 0, 0]})
     simulator.reset((0, 0, 0.3), {"hitch_1_joint": 0.1},
                     {"rear_left_wheel_joint": 2.0, "front_left_steering_joint": 0.0})
     run = simulator.run(3.0, every=10)
-    way = run.q[:, :3] - run.q[0, :3]                                     # the first hitch is at the base's origin
-    np.testing.assert_allclose(run.energy - run.energy[0], way @ force, rtol=0, atol=1e-10 * np.abs(run.energy).max())
+    # the first hitch is at the base's origin
+    way = run.q[:, :3] - run.q[0, :3]
+    np.testing.assert_allclose(run.energy - run.energy[0], way @ force, rtol=0,
+                               atol=1e-10 * np.abs(run.energy).max())
     assert np.abs(way @ force).max() > 10
 
 
@@ -69,4 +75,5 @@ def test_a_wrench_takes_its_share_of_the_weight():
     vehicle = shipped("ball").with_wrench("ball")
     q = vehicle.configuration()
     forces = reactions(vehicle, 0.0, q, np.zeros(6), np.array([0.0, 0, 0.25 * 0.5 * 9.81, 0, 0, 0]))
-    np.testing.assert_allclose(rotation(q) @ forces.world["ball"], [0, 0, 0.75 * 0.5 * 9.81], rtol=0, atol=1e-12)
+    np.testing.assert_allclose(rotation(q) @ forces.world["ball"], [0, 0, 0.75 * 0.5 * 9.81],
+                               rtol=0, atol=1e-12)

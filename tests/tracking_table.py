@@ -1,12 +1,13 @@
 """What the path trackers are held to, written down before any gain was chosen:
 (baseline, mobility class, vehicle, path, bound).
 
-Every tracker has one set of gains for all vehicles. The path of the first table is a figure-eight at `SPEED`, one
-lap from its crossing, whose tightest radius is the larger of two lengths of the vehicle (`vehicle.steering.length`)
-and 1.5 times the smallest radius it can turn on. The bound is on the root mean square of the lateral error [m] of
-the point that the law guides: the middle of the fixed axle, of Stanley that of the front axle, of a vehicle without
-fixed axles the base's origin. The second table is of driving up to a pose; its bound is on the distance that is
-left [m], and on the heading [rad].
+Every tracker has one set of gains for all vehicles. The path of the first table is a figure-eight
+at `SPEED`, one lap from its crossing, whose tightest radius is the larger of two lengths of the
+vehicle (`vehicle.steering.length`) and 1.5 times the smallest radius it can turn on. The bound is
+on the root mean square of the lateral error [m] of the point that the law guides: the middle of the
+fixed axle, of Stanley that of the front axle, of a vehicle without fixed axles the base's origin.
+The second table is of driving up to a pose; its bound is on the distance that is left [m], and on
+the heading [rad].
 
 `python tests/tracking_table.py` prints both with what is measured.
 """
@@ -22,8 +23,8 @@ import numpy as np
 from robots_table import ROBOTS
 
 import nhmech
-from nhmech.control.registry import controller_class
 from nhmech.control.path_library import make_path
+from nhmech.control.registry import controller_class
 from nhmech.control.unicycle import unicycle
 
 SPEED = 0.5                                                       # [m/s]
@@ -68,7 +69,8 @@ TABLE = tuple(Row(baseline, mobility, vehicle, "figure8", LATERAL, real)
               for baseline in TRACKERS for real, classes in ((False, CLASSES), (True, REAL))
               for mobility, vehicles in classes.items() for vehicle in vehicles)
 GOALS = tuple(Row("polar", mobility, vehicle, "lane_change", GOAL[0], real)
-              for real, classes in ((False, CLASSES), (True, REAL)) for mobility, vehicles in classes.items()
+              for real, classes in ((False, CLASSES), (True, REAL)) for mobility,
+              vehicles in classes.items()
               for vehicle in vehicles)
 
 
@@ -94,7 +96,8 @@ def simulator_of(vehicle, tracker) -> nhmech.Simulator:
 
 
 def lap(row: Row, laps: float = 1.0) -> tuple[float, float]:
-    """Length of the figure-eight [m] and the lateral error's root mean square [m] over so many laps."""
+    """Length of the figure-eight [m] and the lateral error's root mean square [m] over so many
+    laps."""
     vehicle = vehicle_of(row.vehicle, row.real)
     path = make_path(row.path, 3 * tightest(vehicle))
     tracker = controller_class(row.baseline)(vehicle, path, speed=SPEED)
@@ -107,14 +110,17 @@ def arrival(row: Row) -> tuple[float, float]:
     vehicle = vehicle_of(row.vehicle, row.real)
     path = make_path(row.path, tightest(vehicle))
     tracker = controller_class(row.baseline)(vehicle, path, speed=SPEED)
-    trajectory = simulator_of(vehicle, tracker).run((path.length + 8 * tracker.unit) / SPEED, every=10)
+    trajectory = simulator_of(vehicle, tracker).run((path.length + 8 * tracker.unit) / SPEED,
+                                                    every=10)
     along, lateral, heading = tracker.errors(trajectory)[-1]
     return float(np.hypot(along, lateral)), float(abs(heading))
 
 
 def main() -> None:
-    print(f"figure-eight at {SPEED} m/s, lateral error's root mean square [mm], bound {1000 * LATERAL:.0f}")
-    print(f"{'mobility class':24} {'vehicle':20} {'lap [m]':>8}" + "".join(f" {name:>22}" for name in TRACKERS))
+    print(f"figure-eight at {SPEED} m/s, lateral error's root mean square [mm], bound "
+          f"{1000 * LATERAL:.0f}")
+    print(f"{'mobility class':24} {'vehicle':20} {'lap [m]':>8}"
+          + "".join(f" {name:>22}" for name in TRACKERS))
     for first in TABLE[:len(TABLE) // len(TRACKERS)]:
         if first.real and not FOLDER.is_dir():
             continue
@@ -128,7 +134,8 @@ def main() -> None:
         if row.real and not FOLDER.is_dir():
             continue
         distance, heading = arrival(row)
-        print(f"{row.mobility:24} {row.vehicle:20} {1000 * distance:8.3f} {1000 * heading:8.3f}", flush=True)
+        print(f"{row.mobility:24} {row.vehicle:20} {1000 * distance:8.3f} {1000 * heading:8.3f}",
+              flush=True)
 
 
 if __name__ == "__main__":

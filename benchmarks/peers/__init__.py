@@ -1,6 +1,7 @@
-"""One file a program: `run(motion, dt, duration) -> (end place [m] (3,), processor seconds of the loop)`.
+"""One file a program: `run(motion, dt, duration) -> (end place [m] (3,), processor seconds of the
+loop)`.
 
-`ABOUT` says how a simulator rolls; `USUAL` are its settings, and `TRIED` the changes to them that `work_precision.py`
-chooses among: those that came out near the best in wider trials of cones, integrators, softness, solvers,
-iterations, tolerances and substeps.
+`ABOUT` says how a simulator rolls; `USUAL` are its settings, and `TRIED` the changes to them that
+`work_precision.py` chooses among: those that came out near the best in wider trials of cones,
+integrators, softness, solvers, iterations, tolerances and substeps.
 """

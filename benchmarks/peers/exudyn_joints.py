@@ -11,14 +11,16 @@ import exudyn as exu
 import exudyn.itemInterface as eii
 import numpy as np
 from exudyn.rigidBodyUtilities import RigidBodyInertia
-
 from support.motions import GRAVITY
 
 ABOUT = {
-    "differential_drive": "kinematic tree x, y, yaw, 2 wheels; rolling-disc joints less one row; generalised alpha",
+    "differential_drive": "kinematic tree x, y, yaw, 2 wheels; rolling-disc joints less one row; "
+                          "generalised alpha",
     "disc": "one body with Euler parameters, rolling-disc joint; generalised alpha"}
-USUAL = dict(spectral=1.0, index=2, modified=True, jacobian_each_step=False, tolerance=1e-8, linear="EXUdense")
-COARSE = [dict(tolerance=1e-4), dict(tolerance=1e-4, jacobian_each_step=True), dict(tolerance=1e-4, modified=False),
+USUAL = dict(spectral=1.0, index=2, modified=True, jacobian_each_step=False, tolerance=1e-8,
+             linear="EXUdense")
+COARSE = [dict(tolerance=1e-4), dict(tolerance=1e-4, jacobian_each_step=True),
+          dict(tolerance=1e-4, modified=False),
           dict(tolerance=1e-4, spectral=0.9), dict(tolerance=1e-4, spectral=0.9, index=3),
           dict(tolerance=1e-4, spectral=0.9, index=3, modified=False)]
 TRIED = dict.fromkeys(("differential_drive", "disc"),
@@ -36,7 +38,9 @@ def run(motion, dt: float, duration: float, **settings) -> tuple[np.ndarray, flo
     integration = solver.timeIntegration
     integration.numberOfSteps, integration.endTime = round(duration / dt), duration
     integration.generalizedAlpha.spectralRadius = given["spectral"]
-    integration.generalizedAlpha.useIndex2Constraints = integration.generalizedAlpha.useNewmark = given["index"] == 2
+    integration.generalizedAlpha.useIndex2Constraints = integration.generalizedAlpha.useNewmark = (
+        given["index"] == 2
+    )
     integration.newton.useModifiedNewton = given["modified"]
     integration.newton.modifiedNewtonJacUpdatePerStep = given["jacobian_each_step"]
     integration.newton.relativeTolerance = given["tolerance"]
@@ -59,29 +63,39 @@ def _drive(motion, mbs, ground):
                                            numberOfODE2Coordinates=5))
     joint, b, none = exu.JointType, motion.half_track, np.zeros((3, 3))
     tree = mbs.AddObject(eii.ObjectKinematicTree(
-        nodeNumber=node, gravity=[0, 0, -GRAVITY], jointTypes=[joint.PrismaticX, joint.PrismaticY, joint.RevoluteZ,
+        nodeNumber=node, gravity=[0, 0, -GRAVITY],
+        jointTypes=[joint.PrismaticX, joint.PrismaticY, joint.RevoluteZ,
                                                                joint.RevoluteY, joint.RevoluteY],
         linkParents=[-1, 0, 1, 2, 2], jointTransformations=exu.Matrix3DList([np.eye(3)] * 5),
-        jointOffsets=exu.Vector3DList([[0, 0, motion.radius], [0, 0, 0], [0, 0, 0], [0, b, 0], [0, -b, 0]]),
+        jointOffsets=exu.Vector3DList([[0, 0, motion.radius], [0, 0, 0], [0, 0, 0], [0, b, 0],
+                                       [0, -b, 0]]),
         linkInertiasCOM=exu.Matrix3DList([none, none, inertia, wheel, wheel]),
-        linkCOMs=exu.Vector3DList([[0, 0, 0], [0, 0, 0], [motion.ahead, 0, motion.above], [0, 0, 0], [0, 0, 0]]),
-        linkMasses=[0, 0, m, motion.wheel_mass, motion.wheel_mass], jointForceVector=[0, 0, 0, *motion.torques]))
+        linkCOMs=exu.Vector3DList([[0, 0, 0], [0, 0, 0], [motion.ahead, 0, motion.above], [0, 0, 0],
+                                   [0, 0, 0]]),
+        linkMasses=[0, 0, m, motion.wheel_mass, motion.wheel_mass],
+        jointForceVector=[0, 0, 0, *motion.torques]))
     for link, axes in ((3, [1, 1, 0]), (4, [0, 1, 0])):      # the lateral row is there already
         marker = mbs.AddMarker(eii.MarkerKinematicTreeRigid(objectNumber=tree, linkNumber=link,
                                                             localPosition=[0, 0, 0]))
-        mbs.AddObject(eii.ObjectJointRollingDisc(markerNumbers=[ground, marker], constrainedAxes=axes,
+        mbs.AddObject(eii.ObjectJointRollingDisc(markerNumbers=[ground, marker],
+                                                 constrainedAxes=axes,
                                                  discRadius=motion.radius, discAxis=[0, 1, 0]))
-    return lambda: np.array([*mbs.GetNodeOutput(node, exu.OutputVariableType.Coordinates)[:2], motion.radius])
+    return lambda: np.array([*mbs.GetNodeOutput(node, exu.OutputVariableType.Coordinates)[:2],
+                             motion.radius])
 
 
 def _disc(motion, mbs, ground):
     velocity, omega = motion.twist_W
-    inertia = RigidBodyInertia(mass=motion.mass, inertiaTensor=np.diag([motion.across, motion.along, motion.across]))
+    inertia = RigidBodyInertia(mass=motion.mass,
+                               inertiaTensor=np.diag([motion.across, motion.along, motion.across]))
     body = mbs.CreateRigidBody(referencePosition=motion.place(motion.start),
                                referenceRotationMatrix=motion.attitude, initialVelocity=velocity,
-                               initialAngularVelocity=omega, inertia=inertia, gravity=[0, 0, -GRAVITY],
+                               initialAngularVelocity=omega, inertia=inertia,
+                               gravity=[0, 0, -GRAVITY],
                                nodeType=exu.NodeType.RotationEulerParameters)
     marker = mbs.AddMarker(eii.MarkerBodyRigid(bodyNumber=body, localPosition=[0, 0, 0]))
-    mbs.AddObject(eii.ObjectJointRollingDisc(markerNumbers=[ground, marker], constrainedAxes=[1, 1, 1],
+    mbs.AddObject(eii.ObjectJointRollingDisc(markerNumbers=[ground, marker],
+                                             constrainedAxes=[1, 1, 1],
                                              discRadius=motion.radius, discAxis=[0, 1, 0]))
-    return lambda: np.array(mbs.GetObjectOutputBody(body, exu.OutputVariableType.Position, [0, 0, 0]))
+    return lambda: np.array(mbs.GetObjectOutputBody(body, exu.OutputVariableType.Position,
+                                                    [0, 0, 0]))

@@ -1,4 +1,5 @@
-"""The reduced equations and RK4 as a person writes them in C, compiled by the compiler and flags that nhmech uses."""
+"""The reduced equations and RK4 as a person writes them in C, compiled by the compiler and flags
+that nhmech uses."""
 
 from __future__ import annotations
 
@@ -12,7 +13,8 @@ import numpy as np
 
 from nhmech.compile.compiler import find_compiler
 
-LONG = 20_000      # steps of the same motion that are timed: a run of a hundred would time the call from Python
+# steps of the same motion that are timed: a run of a hundred would time the call from Python
+LONG = 20_000
 
 RATES = {"differential_drive": """
 #define N 7

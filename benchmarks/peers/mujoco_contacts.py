@@ -31,14 +31,17 @@ solver="{solver}" iterations="{iterations}" noslip_iterations="{noslip}"><flag i
 
 ABOUT = {"differential_drive": "sphere wheels, sphere caster without friction",
          "disc": "ellipsoid of half-width 0.1 mm"}
-USUAL = dict(cone="elliptic", integrator="implicitfast", imp=0.99, stiff=2, impratio=1, solver="Newton", iterations=100,
-             noslip=0, island="disable")
+USUAL = dict(cone="elliptic", integrator="implicitfast", imp=0.99, stiff=2, impratio=1,
+             solver="Newton", iterations=100, noslip=0, island="disable")
 PYRAMID = dict(cone="pyramidal", integrator="Euler", imp=0.9999)
 TRIED = {"differential_drive": [PYRAMID, {}, PYRAMID | dict(iterations=3), PYRAMID | dict(noslip=3),
-                                PYRAMID | dict(imp=0.9, impratio=100), PYRAMID | dict(island="enable"),
-                                dict(integrator="Euler", imp=0.9, impratio=1000), dict(integrator="RK4")],
+                                PYRAMID | dict(imp=0.9, impratio=100),
+                                PYRAMID | dict(island="enable"),
+                                dict(integrator="Euler", imp=0.9, impratio=1000),
+                                dict(integrator="RK4")],
          "disc": [dict(integrator="RK4"), dict(integrator="RK4", imp=0.9, impratio=100),
-                  PYRAMID | dict(integrator="RK4"), PYRAMID | dict(integrator="RK4", imp=0.9, impratio=100), {}]}
+                  PYRAMID | dict(integrator="RK4"),
+                  PYRAMID | dict(integrator="RK4", imp=0.9, impratio=100), {}]}
 
 
 def model(motion, dt: float, **settings) -> mujoco.MjModel:

@@ -33,4 +33,5 @@ def _ready(motion, dt: float, duration: float):
 
 def _checked(status: int) -> None:
     if status != DONE:
-        raise RuntimeError("a step was refused: too coarse, or a change of chart, which Simulator.run takes care of")
+        raise RuntimeError("a step was refused: too coarse, or a change of chart, which "
+                           "Simulator.run takes care of")

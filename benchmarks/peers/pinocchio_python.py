@@ -1,5 +1,5 @@
-"""Pinocchio called from Python with quasi-velocities: v = E xi, (E'ME) xi' = E'(tau - M E' xi - nle),
-RK4 with `integrate` left out.
+"""Pinocchio called from Python with quasi-velocities: v = E xi, (E'ME) xi' = E'(tau - M E' xi -
+nle), RK4 with `integrate` left out.
 
 What an expert writes who has `pin` and no nhmech: the frame E by hand for this one vehicle,
 `crba` and `nle` from Pinocchio.
@@ -11,10 +11,9 @@ from time import process_time
 
 import numpy as np
 import pinocchio as pin
+from support.motions import GRAVITY
 
 import nhmech
-
-from support.motions import GRAVITY
 
 
 def run(motion, dt: float, duration: float) -> tuple[np.ndarray, float]:
@@ -31,9 +30,10 @@ def run(motion, dt: float, duration: float) -> tuple[np.ndarray, float]:
 
 
 def _drive(motion):
-    """state: x, y, yaw, V, W, wheel angles. Wheels turn about a principal axis and the plane is level:
-    M and nle are asked at yaw = 0."""
-    model = pin.buildModelFromUrdf(str(nhmech.urdf_path("differential_drive")), pin.JointModelFreeFlyer())
+    """state: x, y, yaw, V, W, wheel angles. Wheels turn about a principal axis and the plane is
+    level: M and nle are asked at yaw = 0."""
+    model = pin.buildModelFromUrdf(str(nhmech.urdf_path("differential_drive")),
+                                   pin.JointModelFreeFlyer())
     data, b, R = model.createData(), motion.half_track, motion.radius
     E = np.zeros((8, 2))
     E[0, 0] = E[5, 1] = 1
@@ -47,7 +47,8 @@ def _drive(motion):
         a, c = E.T @ M @ E, push - E.T @ nle
         det = a[0, 0] * a[1, 1] - a[0, 1] * a[1, 0]
         V = s[3]
-        return np.array([V * np.cos(s[2]), V * np.sin(s[2]), s[4], (c[0] * a[1, 1] - c[1] * a[0, 1]) / det,
+        return np.array([V * np.cos(s[2]), V * np.sin(s[2]), s[4],
+                         (c[0] * a[1, 1] - c[1] * a[0, 1]) / det,
                          (c[1] * a[0, 0] - c[0] * a[1, 0]) / det, v[6], v[7]])
 
     return rate, motion.start, motion.place
@@ -59,7 +60,8 @@ def _disc(motion):
     model = pin.Model()
     joint = model.addJoint(0, pin.JointModelFreeFlyer(), pin.SE3.Identity(), "base")
     model.appendBodyToJoint(joint, pin.Inertia(motion.mass, np.zeros(3),
-                                               np.diag([motion.across, motion.along, motion.across])),
+                                               np.diag([motion.across, motion.along,
+                                                        motion.across])),
                             pin.SE3.Identity())
     model.gravity.linear = np.array([0, 0, -GRAVITY])
     data, r = model.createData(), motion.radius
@@ -87,5 +89,6 @@ def _disc(motion):
                                  c * w[2] + x * w[1] - y * w[0], -x * w[0] - y * w[1] - z * w[2]])
         return np.concatenate([R @ v[:3], q_rate, w_rate])
 
-    start = np.concatenate([motion.place(motion.start), pin.Quaternion(motion.attitude).coeffs(), motion.speeds])
+    start = np.concatenate([motion.place(motion.start), pin.Quaternion(motion.attitude).coeffs(),
+                            motion.speeds])
     return rate, start, lambda s: s[:3]

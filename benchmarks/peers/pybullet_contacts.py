@@ -1,6 +1,7 @@
 """PyBullet: rolling by contacts, Python calling `stepSimulation`.
 
-A disc's edge on a plane is no strength of its cylinders, whatever their length (0.2 to 20 mm were tried) and margin.
+A disc's edge on a plane is no strength of its cylinders, whatever their length (0.2 to 20 mm were
+tried) and margin.
 """
 
 from __future__ import annotations
@@ -11,7 +12,6 @@ from time import process_time
 
 import numpy as np
 import pybullet
-
 from support.motions import GRAVITY
 
 ABOUT = {"differential_drive": "sphere wheels, no damping, Featherstone multibody",
@@ -19,7 +19,8 @@ ABOUT = {"differential_drive": "sphere wheels, no damping, Featherstone multibod
 USUAL = dict(iterations=50, substeps=1, solver="default", erp=0.2, split=False, friction=2.0)
 TRIED = {"differential_drive": [dict(substeps=10), {}, dict(substeps=10, iterations=10),
                                 dict(substeps=10, solver="Dantzig"), dict(substeps=10, erp=0.8)],
-         "disc": [dict(substeps=10), dict(substeps=10, solver="Dantzig"), dict(substeps=10, friction=10.0)]}
+         "disc": [dict(substeps=10), dict(substeps=10, solver="Dantzig"),
+                  dict(substeps=10, friction=10.0)]}
 
 WHEEL = """<link name="{name}"><inertial><mass value="0.7"/>
 <inertia ixx="0.002" iyy="0.0035" izz="0.002" ixy="0" ixz="0" iyz="0"/></inertial>
@@ -50,20 +51,27 @@ def run(motion, dt: float, duration: float, **settings) -> tuple[np.ndarray, flo
 
 def _run(motion, dt: float, duration: float, given: dict) -> tuple[np.ndarray, float]:
     """substeps  steps in one call of `stepSimulation`: PyBullet's own loop in C++"""
-    p, drive, calls = pybullet, motion.robot == "differential_drive", max(1, round(duration / dt / given["substeps"]))
+    p, drive, calls = (
+        pybullet,
+        motion.robot == "differential_drive",
+        max(1, round(duration / dt / given["substeps"])),
+    )
     p.setGravity(0, 0, -GRAVITY)
     p.setTimeStep(duration / calls)
     solvers = {"default": {}, "PGS": {"constraintSolverType": p.CONSTRAINT_SOLVER_LCP_PGS},
                "Dantzig": {"constraintSolverType": p.CONSTRAINT_SOLVER_LCP_DANTZIG}}
     p.setPhysicsEngineParameter(numSolverIterations=given["iterations"],
-                                numSubSteps=given["substeps"] if given["substeps"] > 1 else 0, contactERP=given["erp"],
+                                numSubSteps=given["substeps"] if given["substeps"] > 1 else 0,
+                                contactERP=given["erp"],
                                 useSplitImpulse=given["split"], deterministicOverlappingPairs=1,
                                 **solvers[given["solver"]])
     plane = p.createMultiBody(0, p.createCollisionShape(p.GEOM_PLANE))
     robot = _load(DRIVE if drive else DISC)
     for link in range(-1, p.getNumJoints(robot)):
-        p.changeDynamics(robot, link, lateralFriction=given["friction"], linearDamping=0, angularDamping=0,
-                         jointDamping=0, rollingFriction=0, spinningFriction=0, restitution=0, maxJointVelocity=1e4)
+        p.changeDynamics(robot, link, lateralFriction=given["friction"], linearDamping=0,
+                         angularDamping=0,
+                         jointDamping=0, rollingFriction=0, spinningFriction=0, restitution=0,
+                         maxJointVelocity=1e4)
     p.changeDynamics(plane, -1, lateralFriction=1)
     if drive:
         joints = {p.getJointInfo(robot, j)[1].decode(): j for j in range(p.getNumJoints(robot))}
@@ -88,7 +96,9 @@ def _run(motion, dt: float, duration: float, given: dict) -> tuple[np.ndarray, f
         step()
     seconds = process_time() - begin
     centre, attitude = p.getBasePositionAndOrientation(robot)
-    return np.array(centre) - np.array(p.getMatrixFromQuaternion(attitude)).reshape(3, 3) @ offset, seconds
+    return np.array(centre) - np.array(p.getMatrixFromQuaternion(attitude)).reshape(
+        3, 3
+    ) @ offset, seconds
 
 
 def _load(text: str) -> int:

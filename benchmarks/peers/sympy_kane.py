@@ -10,7 +10,6 @@ from time import process_time
 import numpy as np
 import sympy as sm
 import sympy.physics.mechanics as me
-
 from support.motions import GRAVITY
 
 
@@ -33,10 +32,13 @@ TORQUES = sm.symbols("torque_left torque_right")
 
 @cache
 def _rate(motion):
-    """As a function of numbers; the equations are simplified once for all torques, which takes a while."""
-    symbols, written = _written(replace(motion, name="", torques=TORQUES) if hasattr(motion, "torques") else motion)
+    """As a function of numbers; the equations are simplified once for all torques, which takes a
+    while."""
+    symbols, written = _written(replace(motion, name="",
+                                        torques=TORQUES) if hasattr(motion, "torques") else motion)
     values = dict(zip(TORQUES, getattr(motion, "torques", ())))
-    return sm.lambdify(symbols, [expression.subs(values) for expression in written], modules="math", cse=True)
+    return sm.lambdify(symbols, [expression.subs(values) for expression in written], modules="math",
+                       cse=True)
 
 
 @cache
@@ -59,7 +61,8 @@ def _drive(motion):
     P.set_vel(N, V * B.x)
     chassis = P.locatenew("G", motion.ahead * B.x)
     chassis.v2pt_theory(P, N, B)
-    bodies, loads = [me.RigidBody("chassis", chassis, B, motion.mass, (me.inertia(B, *motion.inertia), chassis))], []
+    bodies, loads = [me.RigidBody("chassis", chassis, B, motion.mass,
+                                  (me.inertia(B, *motion.inertia), chassis))], []
     rates = {}
     for name, angle, side, torque in zip(("left", "right"), (left, right), (1, -1), motion.torques):
         centre = P.locatenew(name, side * motion.half_track * B.y)
@@ -70,7 +73,8 @@ def _drive(motion):
         frame.set_ang_vel(B, rates[angle] * B.y)
         diameter = motion.wheel_inertia
         bodies.append(me.RigidBody(name, centre, frame, motion.wheel_mass,
-                                   (me.inertia(B, diameter, motion.spin_inertia, diameter), centre)))
+                                   (me.inertia(B, diameter, motion.spin_inertia, diameter),
+                                    centre)))
         loads += [(frame, torque * B.y), (B, -torque * B.y)]
     rates |= {x: V * sm.cos(yaw), y: V * sm.sin(yaw), yaw: W}
     kane = me.KanesMethod(N, q_ind=q, u_ind=u, kd_eqs=[angle.diff(t) - rates[angle] for angle in q])

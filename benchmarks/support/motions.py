@@ -43,7 +43,8 @@ class DifferentialDrive:
         """1 / M, 1 / J, m d, b, R: what the reduced equations have left of the numbers above."""
         R, b = self.radius, self.half_track
         M = self.mass + 2 * self.wheel_mass + 2 * self.spin_inertia / R ** 2
-        J = (self.inertia[2] + self.mass * self.ahead ** 2 + 2 * self.wheel_mass * b ** 2 + 2 * self.wheel_inertia
+        J = (self.inertia[2] + self.mass * self.ahead ** 2 + 2 * self.wheel_mass * b ** 2
+             + 2 * self.wheel_inertia
              + 2 * self.spin_inertia * (b / R) ** 2)
         return 1 / M, 1 / J, self.mass * self.ahead, b, R
 
@@ -66,8 +67,8 @@ class DifferentialDrive:
 class Disc:
     """`urdf/disc.urdf`, rolling, leaning and turning; nothing drives it.
 
-    state: x, y of the contact, yaw, lean, spin, then u1, u2, u3: angular velocity along the leaning frame's x,
-    y (the axle) and z; equations in `nhmech/systems/falling_disc.py`
+    state: x, y of the contact, yaw, lean, spin, then u1, u2, u3: angular velocity along the leaning
+    frame's x, y (the axle) and z; equations in `nhmech/systems/falling_disc.py`
     """
 
     name: str = "disc"
@@ -85,10 +86,12 @@ class Disc:
 
     @property
     def constants(self) -> tuple[float, ...]:
-        """m g r / (A + m r^2), A / (A + m r^2), (C + m r^2) / (A + m r^2), m r^2 / (C + m r^2), C / A, r."""
+        """m g r / (A + m r^2), A / (A + m r^2), (C + m r^2) / (A + m r^2), m r^2 / (C + m r^2), C /
+        A, r."""
         size = self.mass * self.radius ** 2
         edge = self.across + size
-        return (self.mass * GRAVITY * self.radius / edge, self.across / edge, (self.along + size) / edge,
+        return (self.mass * GRAVITY * self.radius / edge, self.across / edge,
+                (self.along + size) / edge,
                 size / (self.along + size), self.along / self.across, self.radius)
 
     def rate(self, t: float, s: np.ndarray) -> list[float]:
@@ -97,12 +100,14 @@ class Disc:
         tan, cos = np.tan(s[3]), np.cos(s[3])
         spin = u2 - u3 * tan
         return [r * spin * np.cos(s[2]), r * spin * np.sin(s[2]), u3 / cos, u1, spin,
-                weight * np.sin(s[3]) - a * u3 * u3 * tan + c * u2 * u3, -k * u1 * u3, u1 * u3 * tan - ratio * u1 * u2]
+                weight * np.sin(s[3]) - a * u3 * u3 * tan + c * u2 * u3, -k * u1 * u3,
+                u1 * u3 * tan - ratio * u1 * u2]
 
     def place(self, s: np.ndarray) -> np.ndarray:
         """Centre of the disc [m], (3,)."""
         sine = self.radius * np.sin(s[3])
-        return np.array([s[0] + sine * np.sin(s[2]), s[1] - sine * np.cos(s[2]), self.radius * np.cos(s[3])])
+        return np.array([s[0] + sine * np.sin(s[2]), s[1] - sine * np.cos(s[2]),
+                         self.radius * np.cos(s[3])])
 
     def end(self, duration: float) -> np.ndarray:
         """The exact end, by DOP853 at 1e-13 on the reduced equations."""
@@ -116,16 +121,20 @@ class Disc:
 
     @cached_property
     def twist_W(self) -> tuple[np.ndarray, np.ndarray]:
-        """Velocity of the centre and angular velocity in the world at the start, as rolling wants them."""
+        """Velocity of the centre and angular velocity in the world at the start, as rolling wants
+        them."""
         omega = self.attitude @ np.array(self.speeds)
         return np.cross(omega, self.radius * self.attitude[:, 2]), omega
 
 
 @cache
 def _solved(motion, duration: float) -> np.ndarray:
-    return solve_ivp(motion.rate, (0, duration), motion.start, method="DOP853", rtol=1e-13, atol=1e-13).y[:, -1]
+    return solve_ivp(motion.rate, (0, duration), motion.start, method="DOP853", rtol=1e-13,
+                     atol=1e-13).y[:, -1]
 
 
-# The gentle drive is up to 1 m/s fast after 10 s and has turned by 50 degrees; the lively one 3 m/s, by 210.
-_ALL = (DifferentialDrive("drive, gentle", (0.05, 0.06)), DifferentialDrive("drive, lively", (0.1, 0.2)), Disc())
+# The gentle drive is up to 1 m/s fast after 10 s and has turned by 50 degrees; the lively one 3
+# m/s, by 210.
+_ALL = (DifferentialDrive("drive, gentle", (0.05, 0.06)),
+        DifferentialDrive("drive, lively", (0.1, 0.2)), Disc())
 MOTIONS = {motion.name: motion for motion in _ALL}

@@ -41,7 +41,8 @@ def _processor() -> str:
 
 def interleaved(measures: dict[str, Callable[[], float]], rounds: int = ROUNDS,
                 enough: float = 4.0) -> dict[str, float]:
-    """Medians of what each function returns, one round after another so that all see the same machine.
+    """Medians of what each function returns, one round after another so that all see the same
+    machine.
 
     After three rounds, a function that has had `enough` seconds sits out.
     """
@@ -57,7 +58,8 @@ def interleaved(measures: dict[str, Callable[[], float]], rounds: int = ROUNDS,
 
 
 def aim(what: str, found: float, wanted: float, least: bool = True) -> None:
-    """Says whether a number is as large (`least`) or as small as it should be; the line goes into the summary too."""
+    """Says whether a number is as large (`least`) or as small as it should be; the line goes into
+    the summary too."""
     met = found >= wanted if least else found <= wanted
     line = f"{what}: {found:.3g} (aim {'at least' if least else 'at most'} {wanted:g}) {'met' if met else 'MISSED'}"
     print(line)
@@ -68,8 +70,10 @@ def aim(what: str, found: float, wanted: float, least: bool = True) -> None:
 
 def table(head: tuple[str, ...], rows: list[tuple], title: str = "") -> str:
     """Columns as wide as what stands in them; the first one flush left."""
-    cells = [head, *[tuple(cell if isinstance(cell, str) else f"{cell:.3g}" for cell in row) for row in rows]]
+    cells = [head, *[tuple(cell if isinstance(cell, str) else f"{cell:.3g}"
+                           for cell in row) for row in rows]]
     widths = [max(len(row[i]) for row in cells) for i in range(len(head))]
-    lines = ["  ".join([row[0].ljust(widths[0]), *map(str.rjust, row[1:], widths[1:])]).rstrip() for row in cells]
+    lines = ["  ".join([row[0].ljust(widths[0]),
+                        *map(str.rjust, row[1:], widths[1:])]).rstrip() for row in cells]
     rule = "-" * max(map(len, lines))
     return "\n".join([*([title] if title else []), lines[0], rule, *lines[1:], ""])

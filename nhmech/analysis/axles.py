@@ -1,4 +1,5 @@
-"""Where the axles meet: the rotation centre, why a vehicle is locked, and which lateral rows to free."""
+"""Where the axles meet: the rotation centre, why a vehicle is locked, and which lateral rows to
+free."""
 
 from __future__ import annotations
 
@@ -18,12 +19,14 @@ from .motions import kernel
 
 @dataclass(frozen=True)
 class Axles:
-    """Lateral rows (k, 3) in (forward, lateral, length * yaw rate) of wheels that do not trail, each a unit vector.
+    """Lateral rows (k, 3) in (forward, lateral, length * yaw rate) of wheels that do not trail,
+    each a unit vector.
 
-    kind       "point": all axles meet there; "line": they coincide, the base turns about any point of it; "parallel":
-               they meet at infinity, the base moves straight only; "anywhere": no axle binds; "locked": they meet
-               nowhere, the base cannot move
-    centre     (2,) [m] in the base's frame laid on the ground, at "point"; the line's point next to the base's origin
+    kind       "point": all axles meet there; "line": they coincide, the base turns about any point
+               of it; "parallel": they meet at infinity, the base moves straight only; "anywhere":
+               no axle binds; "locked": they meet nowhere, the base cannot move
+    centre     (2,) [m] in the base's frame laid on the ground, at "point"; the line's point next to
+               the base's origin
     direction  (2,) unit vector along the line, or towards the centre at infinity
     steerable  whether a joint can turn one of them
     """
@@ -42,7 +45,8 @@ class Axles:
         return self.kind in ("point", "line", "anywhere")
 
     def to_free(self) -> tuple[tuple[str, ...], ...]:
-        """Alternatives: the smallest sets of wheels whose lateral rows, freed, let the base turn; none if it turns.
+        """Alternatives: the smallest sets of wheels whose lateral rows, freed, let the base turn;
+        none if it turns.
 
         Wheels whose rows are the same are freed together, as one axle."""
         if self.turns:
@@ -85,20 +89,23 @@ def _place(point: np.ndarray) -> str:
 
 
 class AxleReader:
-    """`axles` of one vehicle at many configurations: the function of its lateral rows is made once."""
+    """`axles` of one vehicle at many configurations: the function of its lateral rows is made
+    once."""
 
     def __init__(self, vehicle: Vehicle, *, gripping: bool = False):
         self.vehicle = vehicle
         sideways = [c for c in vehicle.contacts if "lateral" in c.held and c.mount.axle is not None]
         self.contacts = tuple(c for c in sideways if gripping or _held(vehicle, c.name))
         s = vehicle.constrained.system
-        forms = ca.vertcat(ca.SX(0, s.v.numel()), *[ca.jacobian(c.speed("lateral"), s.v) for c in self.contacts])
+        forms = ca.vertcat(ca.SX(0, s.v.numel()),
+                           *[ca.jacobian(c.speed("lateral"), s.v) for c in self.contacts])
         self._forms = ca.Function("lateral", [s.t, s.q, s.theta], [ca.densify(forms)])
 
     def at(self, q: np.ndarray) -> Axles:
         """The axles at q (nq,)."""
         vehicle, length = self.vehicle, self.vehicle.steering.length
-        values = self._forms(0.0, q, vehicle.theta).full().reshape(len(self.contacts), vehicle.algebroid.nv)
+        values = self._forms(0.0, q,
+                             vehicle.theta).full().reshape(len(self.contacts), vehicle.algebroid.nv)
         trailing = np.abs(values[:, 6:]).max(axis=1, initial=0.0) > 1e-6 * max(length, 1e-3)
         rows = values[~trailing, :6] @ planar(vehicle, q).T / np.array([1.0, 1.0, length])
         rows = rows / np.linalg.norm(rows, axis=1, keepdims=True)
@@ -106,10 +113,11 @@ class AxleReader:
         return Axles(wheels, rows, length, *_meet(rows, length), bool(vehicle.steering.steered))
 
     def centre(self, q: np.ndarray, v: np.ndarray | None = None) -> np.ndarray | None:
-        """The point (3,) [m] in W about which the base turns, at the height of its origin; None where there is none.
+        """The point (3,) [m] in W about which the base turns, at the height of its origin; None
+        where there is none.
 
-        Where the axles meet; where they coincide or bind nothing, and v (nv,) is given, the point of the common axle
-        (or of the ground) that the base's twist turns about now.
+        Where the axles meet; where they coincide or bind nothing, and v (nv,) is given, the point
+        of the common axle (or of the ground) that the base's twist turns about now.
         """
         found, plane = self.at(q), planar(self.vehicle, q)
         point = found.centre if found.kind == "point" else None
@@ -122,32 +130,38 @@ class AxleReader:
                 point = found.centre + (point - found.centre) @ found.direction * found.direction
         if point is None:
             return None
-        return q[:3] + pin.Quaternion(np.asarray(q, dtype=float)[3:7]).toRotationMatrix() @ (point @ plane[:2, :3])
+        return q[:3] + pin.Quaternion(np.asarray(q, dtype=float)[3:7]).toRotationMatrix() @ (
+            point @ plane[:2, :3]
+        )
 
 
 def axles(vehicle: Vehicle, q: np.ndarray | None = None, *, gripping: bool = False) -> Axles:
     """The axles of a vehicle at q (its zero pose where None) and where they meet.
 
-    A wheel whose lateral row has a joint rate in it (a caster, a trailer, a bicycle's fork) trails and does not count.
+    A wheel whose lateral row has a joint rate in it (a caster, a trailer, a bicycle's fork) trails
+    and does not count.
 
-    gripping  all wheels, also those whose lateral rows `skid=` freed or replaced: why it could not turn without it
+    gripping  all wheels, also those whose lateral rows `skid=` freed or replaced: why it could not
+              turn without it
     """
     q = vehicle.configuration() if q is None else np.asarray(q, dtype=float)
     return AxleReader(vehicle, gripping=gripping).at(q)
 
 
 def axles_at(vehicle: Vehicle, angles: dict[str, float]) -> Axles:
-    """The same from steering angles [rad] that need not let the axles meet: what a steering command would lock."""
+    """The same from steering angles [rad] that need not let the axles meet: what a steering command
+    would lock."""
     steering = vehicle.steering
     seen = steering.fixed + steering.steered
     rows = np.array([axle.at(angles.get(axle.steering, 0.0)) for axle in seen]).reshape(-1, 3)
     rows = rows / np.linalg.norm(rows, axis=1, keepdims=True)
-    return Axles(tuple(axle.wheel for axle in seen), rows, steering.length, *_meet(rows, steering.length),
-                 bool(steering.steered))
+    return Axles(tuple(axle.wheel for axle in seen), rows, steering.length,
+                 *_meet(rows, steering.length), bool(steering.steered))
 
 
 def rotation_centre(vehicle: Vehicle, q: np.ndarray) -> np.ndarray | None:
-    """The one point (3,) [m] in W, as high as the base's origin, about which the base turns at q; None without one."""
+    """The one point (3,) [m] in W, as high as the base's origin, about which the base turns at q;
+    None without one."""
     return AxleReader(vehicle).centre(np.asarray(q, dtype=float))
 
 
@@ -156,7 +170,8 @@ def _held(vehicle: Vehicle, wheel: str) -> bool:
 
 
 def _meet(rows: np.ndarray, length: float) -> tuple[str, np.ndarray | None, np.ndarray | None]:
-    """Turning at rate w about c moves the origin with w (c_y, -c_x): the kernel of the rows says where c is."""
+    """Turning at rate w about c moves the origin with w (c_y, -c_x): the kernel of the rows says
+    where c is."""
     rest = kernel(rows) if len(rows) else np.eye(3)
     if rest.shape[1] == 3:
         return "anywhere", None, None
@@ -167,19 +182,23 @@ def _meet(rows: np.ndarray, length: float) -> tuple[str, np.ndarray | None, np.n
         if abs(turn) <= TURNLESS:
             return "parallel", None, np.array([-lateral, forward]) / np.hypot(forward, lateral)
         return "point", np.array([-lateral, forward]) / turn * length, None
-    row = np.cross(rest[:, 0], rest[:, 1])                   # the common axle: row . (c_y, -c_x, length) = 0
+    # the common axle: row . (c_y, -c_x, length) = 0
+    row = np.cross(rest[:, 0], rest[:, 1])
     across = np.array([-row[1], row[0]]) * (-1 if row[1] > 0 else 1)
     size = np.linalg.norm(across)
     if size <= TURNLESS:
         return "parallel", None, None
-    return "line", np.array([-row[1], row[0]]) * -row[2] * length / size ** 2, np.array([-across[1], across[0]]) / size
+    return "line", np.array([-row[1],
+                             row[0]]) * -row[2] * length / size ** 2, np.array([-across[1],
+                                                                                across[0]]) / size
 
 
 def _groups(rows: Sequence[np.ndarray]) -> list[list[int]]:
     """Indices of rows that are the same axle."""
     groups: list[list[int]] = []
     for i, row in enumerate(rows):
-        same = next((group for group in groups if np.linalg.norm(np.cross(row, rows[group[0]])) <= TURNLESS), None)
+        same = next((group for group in groups
+                     if np.linalg.norm(np.cross(row, rows[group[0]])) <= TURNLESS), None)
         if same is None:
             groups.append([i])
         else:

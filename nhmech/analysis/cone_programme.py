@@ -7,7 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 
 GROWTH = 50.0      # of the weight of the objective from one centre to the next
-ROUGHLY, EXACTLY = 0.1, 1e-6      # Newton decrements at which a centre counts as found, on the way and at the end
+# Newton decrements at which a centre counts as found, on the way and at the end
+ROUGHLY, EXACTLY = 0.1, 1e-6
 STEPS = 60         # of Newton at one weight, far more than it takes
 
 
@@ -24,14 +25,17 @@ class Cones:
         """Left sides before the norm is taken (n, 2), and right sides (n,)."""
         return self.P @ y + self.p, self.r @ y + self.s
 
-def minimise(c: np.ndarray, cones: Cones, y: np.ndarray, gap: float = 1e-11, *, sign: bool = False) -> np.ndarray:
+def minimise(c: np.ndarray, cones: Cones, y: np.ndarray, gap: float = 1e-11, *,
+             sign: bool = False) -> np.ndarray:
     """The y with the least c . y, short of the optimum by at most `gap`.
 
     y     strictly inside all cones; the numbers of the programme are to be of order one
-    sign  any y inside whose c . y has the sign that the least one has: fewer steps, where that is far from zero
+    sign  any y inside whose c . y has the sign that the least one has: fewer steps, where that is
+          far from zero
 
-    By Newton's method on c . y - sum log(right^2 - |left|^2) / weight, whose distance from the optimum is 2 n / weight
-    (Boyd and Vandenberghe, Convex Optimization, 2004, sections 11.3 and 11.6), less than twice that if found roughly.
+    By Newton's method on c . y - sum log(right^2 - |left|^2) / weight, whose distance from the
+    optimum is 2 n / weight (Boyd and Vandenberghe, Convex Optimization, 2004, sections 11.3 and
+    11.6), less than twice that if found roughly.
     """
     weight, y = 1.0, np.array(y, dtype=float)
     while (left := 2 * len(cones.s) / weight) > gap:
@@ -50,8 +54,12 @@ def _centred(c: np.ndarray, cones: Cones, y: np.ndarray, near: float) -> np.ndar
     for _ in range(STEPS):
         slope = 2 * (right[:, None] * cones.r - (left[:, None, :] @ cones.P)[:, 0]) / f[:, None]
         around = (cones.P / f[:, None, None]).reshape(-1, len(y)).T @ cones.P.reshape(-1, len(y))
-        gradient, hessian = c - slope.sum(axis=0), slope.T @ slope + 2 * (around - (cones.r / f[:, None]).T @ cones.r)
-        scale = 1 / np.sqrt(hessian.diagonal())              # tight cones next to slack ones: 1e20 and more apart
+        gradient, hessian = (
+            c - slope.sum(axis=0),
+            slope.T @ slope + 2 * (around - (cones.r / f[:, None]).T @ cones.r),
+        )
+        # tight cones next to slack ones: 1e20 and more apart
+        scale = 1 / np.sqrt(hessian.diagonal())
         step = -scale * _solved(scale[:, None] * hessian * scale, scale * gradient)
         decrement, part = -gradient @ step, 1.0
         if not decrement > near:
@@ -64,14 +72,16 @@ def _centred(c: np.ndarray, cones: Cones, y: np.ndarray, near: float) -> np.ndar
             if lower < value - 0.1 * part * decrement:
                 break
             part /= 2
-            if part < 1e-9:                                               # rounding: no descent is left
+            # rounding: no descent is left
+            if part < 1e-9:
                 return y
         y, value = new, lower
     return y
 
 
 def _solved(matrix: np.ndarray, right: np.ndarray) -> np.ndarray:
-    """The solution; the shortest where few tight cones near an optimum leave the matrix singular to rounding."""
+    """The solution; the shortest where few tight cones near an optimum leave the matrix singular to
+    rounding."""
     try:
         return np.linalg.solve(matrix, right)
     except np.linalg.LinAlgError:

@@ -11,8 +11,7 @@ from weakref import WeakKeyDictionary
 import numpy as np
 
 from ..compile.buffered import Buffered
-from ..vehicle.least_distance import shortest, with_signs
-from ..vehicle.multipliers import ground_load
+from ..vehicle.reactions import ground_load, shortest, with_signs
 from ..vehicle.vehicle import Vehicle
 
 NOTHING = 1e-9      # of the largest force: below this a force is rounding
@@ -20,11 +19,13 @@ NOTHING = 1e-9      # of the largest force: below this a force is rounding
 
 @dataclass(frozen=True, eq=False)
 class ContactLoad:
-    """Contact forces f = split + kernel z, for any z; admissible are those whose normals are not negative.
+    """Contact forces f = split + kernel z, for any z; admissible are those whose normals are not
+    negative.
 
     names      (wheel, direction) of each entry of f
     vehicle, t, q  whose forces, when [s] and where
-    split      (n,) [N], the admissible one of least norm; the least-norm one at all where none is admissible
+    split      (n,) [N], the admissible one of least norm; the least-norm one at all where none is
+               admissible
     kernel     (n, k), orthonormal: changes of f that no motion feels
     supported  whether an admissible split exists
     """
@@ -40,8 +41,10 @@ class ContactLoad:
     @cached_property
     def axes(self) -> np.ndarray:
         """Unit vectors of the entries in W, (n, 3)."""
-        directions = dict(zip(self.vehicle.contact_names, self.vehicle.contact_directions(self.q, self.t)))
-        return np.array([directions[wheel][direction] for wheel, direction in self.names]).reshape(-1, 3)
+        directions = dict(zip(self.vehicle.contact_names,
+                              self.vehicle.contact_directions(self.q, self.t)))
+        return np.array([directions[wheel][direction] for wheel,
+                         direction in self.names]).reshape(-1, 3)
 
     def __getstate__(self) -> dict:
         """For another process: the axes instead of the vehicle, which stays here."""
@@ -59,7 +62,8 @@ class ContactLoad:
 
     @cached_property
     def _parts(self) -> tuple[np.ndarray, np.ndarray]:
-        """The kernel, turned: columns that move normals, and those that only press wheels together along the ground."""
+        """The kernel, turned: columns that move normals, and those that only press wheels together
+        along the ground."""
         _, s, vt = np.linalg.svd(self.kernel[self.normal])
         rank = int(np.sum(s > NOTHING))
         return self.kernel @ vt[:rank].T, self.kernel @ vt[rank:].T
@@ -76,9 +80,11 @@ class ContactLoad:
 
     @cached_property
     def corners(self) -> np.ndarray:
-        """Splits at the corners of the set of admissible normals, (p, n); none where nothing is admissible.
+        """Splits at the corners of the set of admissible normals, (p, n); none where nothing is
+        admissible.
 
-        The normals add up to a determined force: the set is bounded. At a corner as many vanish as are undetermined.
+        The normals add up to a determined force: the set is bounded. At a corner as many vanish as
+        are undetermined.
         """
         move, start = self.lifting[self.normal], self.split[self.normal]
         found = []
@@ -98,7 +104,8 @@ class ContactLoad:
         best, r = -np.inf, move.shape[1]
         if r == 0:
             return float(start.min())
-        for chosen in map(list, combinations(range(len(start)), r + 1)):  # at the optimum so many are smallest together
+        # at the optimum so many are smallest together
+        for chosen in map(list, combinations(range(len(start)), r + 1)):
             matrix = np.column_stack([move[chosen], -np.ones(r + 1)])
             if abs(np.linalg.det(matrix)) > NOTHING:
                 *z, least = np.linalg.solve(matrix, -start[chosen])
@@ -108,7 +115,8 @@ class ContactLoad:
 
     @cached_property
     def intervals(self) -> dict[str, tuple[float, float]]:
-        """"wheel/direction" -> least and largest value [N] in admissible splits, of each undetermined entry.
+        """"wheel/direction" -> least and largest value [N] in admissible splits, of each
+        undetermined entry.
 
         Empty where no split is admissible.
         """
@@ -117,24 +125,35 @@ class ContactLoad:
         loose = np.flatnonzero(np.linalg.norm(self.kernel, axis=1) > NOTHING)
         endless = np.linalg.norm(self.preload, axis=1) > NOTHING
         low, high = self.corners.min(axis=0), self.corners.max(axis=0)
-        return {self.label(i): (-np.inf, np.inf) if endless[i] else (float(low[i]), float(high[i])) for i in loose}
+        return {self.label(i): (-np.inf, np.inf) if endless[i] else (float(low[i]),
+                                                                     float(high[i])) for i in loose}
 
     @cached_property
     def sums(self) -> tuple[tuple[str, float], ...]:
-        """What is determined of the undetermined entries: ("a + b", [N]), of pairs and of all that share a direction.
+        """What is determined of the undetermined entries: ("a + b", [N]), of pairs and of all that
+        share a direction.
 
         Entries with opposite directions enter with opposite signs.
         """
         loose = np.flatnonzero(np.linalg.norm(self.kernel, axis=1) > NOTHING)
         found, seen = [], set()
         for first in loose:
-            alike = {i: float(np.sign(self.axes[i] @ self.axes[first])) for i in loose
-                     if self.names[i][1] == self.names[first][1] and abs(self.axes[i] @ self.axes[first]) > 1 - NOTHING}
+            alike = {
+                i: float(np.sign(self.axes[i] @ self.axes[first]))
+                for i in loose
+                if self.names[i][1] == self.names[first][1]
+                and abs(self.axes[i] @ self.axes[first]) > 1 - NOTHING
+            }
             for group in [*[(first, i) for i in alike if i > first], tuple(alike)]:
                 weights = np.zeros(len(self.split))
                 weights[list(group)] = [alike[i] for i in group]
-                if len(group) > 1 and frozenset(group) not in seen and np.abs(weights @ self.kernel).max() < NOTHING:
-                    text = "".join(f" {'+' if alike[i] > 0 else '-'} {self.label(i)}" for i in group)
+                if (
+                    len(group) > 1
+                    and frozenset(group) not in seen
+                    and np.abs(weights @ self.kernel).max() < NOTHING
+                ):
+                    text = "".join(f" {'+' if alike[i] > 0 else '-'} {self.label(i)}"
+                                   for i in group)
                     found.append((text.removeprefix(" + "), float(weights @ self.split)))
                     seen.add(frozenset(group))
         return tuple(found)
@@ -143,7 +162,8 @@ class ContactLoad:
         return "/".join(self.names[i])
 
 
-def contact_load(vehicle: Vehicle, t: float, q: np.ndarray, v: np.ndarray, u: np.ndarray) -> ContactLoad:
+def contact_load(vehicle: Vehicle, t: float, q: np.ndarray, v: np.ndarray,
+                 u: np.ndarray) -> ContactLoad:
     """The contact forces at a state, all of them that are consistent with its acceleration."""
     names, matrix, right = ground_load(vehicle, t, q, v, u, _terms(vehicle))
     split, kernel = shortest(matrix, right)
@@ -156,7 +176,8 @@ _threads = threading.local()
 
 
 def _terms(vehicle: Vehicle) -> Buffered:
-    """What the forces are made of, on memory of this thread: a viewer judges one state while the run judges another."""
+    """What the forces are made of, on memory of this thread: a viewer judges one state while the
+    run judges another."""
     known = _threads.__dict__.setdefault("known", WeakKeyDictionary())
     if vehicle not in known:
         known[vehicle] = Buffered(vehicle.function("balance"))

@@ -1,4 +1,5 @@
-"""Curvature of the connection that the constraints are: where a small loop of the joints moves the vehicle."""
+"""Curvature of the connection that the constraints are: where a small loop of the joints moves the
+vehicle."""
 
 from __future__ import annotations
 
@@ -17,17 +18,19 @@ from ..simulation.subject import Subject
 from .motions import extended
 
 FLAT = 1e-9      # relative to the largest lift: a component below this is zero
-SEEN = {"forward_speed": "forward", "lateral_speed": "sideways", "yaw_rate": "turn"}  # of the base, in its own frame
+# of the base, in its own frame
+SEEN = {"forward_speed": "forward", "lateral_speed": "sideways", "yaw_rate": "turn"}
 
 
 @dataclass(frozen=True)
 class Curvature:
     """B^b(X_a, X_c) of the connection over `base`, at one configuration.
 
-    base, fibre  names of fibre coordinates; the fibre's are combinations of the base's on the constraints
+    base, fibre  names of fibre coordinates; the fibre's are combinations of the base's on the
+                 constraints
     units        of either, such as rad/s
-    values       (m, n, n), antisymmetric: first alpha along a, then beta along c, alpha back and beta back, both small,
-                 and values[b, a, c] alpha beta is how far b has gone
+    values       (m, n, n), antisymmetric: first alpha along a, then beta along c, alpha back and
+                 beta back, both small, and values[b, a, c] alpha beta is how far b has gone
     flat         whether it vanishes at all samples: the constraints are integrable
     """
 
@@ -42,22 +45,25 @@ class Curvature:
         for name, names in ((fibre, self.fibre), (first, self.base), (second, self.base)):
             if name not in names:
                 raise MechanicsError(f"no {name!r} among {', '.join(names)}")
-        return float(self.values[self.fibre.index(fibre), self.base.index(first), self.base.index(second)])
+        return float(self.values[self.fibre.index(fibre), self.base.index(first),
+                                 self.base.index(second)])
 
     @property
     def components(self) -> dict[tuple[str, str, str], float]:
-        """(fibre, first, second) -> value of those that are not zero, `first` before `second` in the base."""
+        """(fibre, first, second) -> value of those that are not zero, `first` before `second` in
+        the base."""
         size = max(1.0, float(np.abs(self.values).max(initial=0.0)))
         seen = np.argwhere(np.abs(self.values) > FLAT * size)
-        return {(self.fibre[b], self.base[i], self.base[j]): float(self.values[b, i, j]) for b, i, j in seen if i < j}
+        return {(self.fibre[b], self.base[i], self.base[j]): float(self.values[b, i, j]) for b, i,
+                j in seen if i < j}
 
 
 def connection_curvature(constrained, q: np.ndarray | None = None, *,
                          base: Sequence[str] | None = None) -> Curvature | None:
     """The curvature of a vehicle's or a system's connection at q; None where it is no connection.
 
-    A connection needs a fibration: the fibre coordinates that are left when the base's are at rest must be closed under
-    brackets. They are not where a base link leans or pitches by itself.
+    A connection needs a fibration: the fibre coordinates that are left when the base's are at rest
+    must be closed under brackets. They are not where a base link leans or pitches by itself.
 
     q     a configuration; the first sample where None (a vehicle: the zero pose)
     base  names of the base velocities; the independent speeds where None
@@ -68,8 +74,10 @@ def connection_curvature(constrained, q: np.ndarray | None = None, *,
     vehicle = subject.vehicle
     system_of = subject.constrained if vehicle is None else vehicle.reduced
     algebroid = system_of.system.algebroid
-    wanted = None if base is None else [algebroid.v_names[fibre_index(algebroid, name)] for name in base]
-    frame = vehicle.frame if vehicle is not None and wanted is None else adapted_frame(system_of, wanted)
+    wanted = None if base is None else [algebroid.v_names[fibre_index(algebroid,
+                                                                      name)] for name in base]
+    frame = vehicle.frame if vehicle is not None and wanted is None else adapted_frame(system_of,
+                                                                                       wanted)
     below = list(frame.speeds)
     above = [i for i in range(algebroid.nv) if i not in below]
     space, E, points = extended(system_of, frame.E, 0.0)
@@ -80,18 +88,23 @@ def connection_curvature(constrained, q: np.ndarray | None = None, *,
 
     def at(point: np.ndarray) -> tuple[np.ndarray, float]:
         values, lift = (value.full() for value in evaluate(point))
-        return values.reshape(len(above), len(below), len(below)), max(1.0, float(np.abs(lift).max(initial=0.0)))
+        return values.reshape(len(above), len(below),
+                              len(below)), max(1.0, float(np.abs(lift).max(initial=0.0)))
 
-    largest = max((float(np.abs(values).max(initial=0.0)) / size ** 2 for values, size in map(at, points)), default=0.0)
+    largest = max((float(np.abs(values).max(initial=0.0)) / size ** 2 for values,
+                   size in map(at, points)), default=0.0)
     if q is not None:
-        points = extended(replace(system_of, samples=np.asarray(q, dtype=float)[None, :]), frame.E, 0.0)[2]
+        points = extended(replace(system_of, samples=np.asarray(q, dtype=float)[None, :]), frame.E,
+                          0.0)[2]
     units = dict(zip(algebroid.v_names, algebroid.v_units))
-    return Curvature(frame.names, tuple(algebroid.v_names[i] for i in above), units, at(points[0])[0], largest <= FLAT)
+    return Curvature(frame.names, tuple(algebroid.v_names[i] for i in above), units,
+                     at(points[0])[0], largest <= FLAT)
 
 
 def _closed(space: LieAlgebroid, below: list[int], above: list[int], points: np.ndarray) -> bool:
     """Whether brackets of the fibre stay in it: c^alpha_ab = 0."""
-    parts = ca.vertcat(ca.SX(0, len(above)), *[ca.densify(space.structure[g])[above, above] for g in below])
+    parts = ca.vertcat(ca.SX(0, len(above)),
+                       *[ca.densify(space.structure[g])[above, above] for g in below])
     evaluate = ca.Function("parts", [space.q], [parts])
     return all(np.abs(evaluate(q).full()).max(initial=0.0) <= FLAT for q in points)
 
@@ -99,8 +112,8 @@ def _closed(space: LieAlgebroid, below: list[int], above: list[int], points: np.
 def curvature_in_words(found: Curvature | None, *, most: int = 2) -> str:
     """The `most` curved pairs in words.
 
-    E.g. "a small loop in left_wheel_joint and right_wheel_joint shifts the base: sideways -0.02 m/rad^2". Of a vehicle
-    only what the base does; `components` has its other joints too.
+    E.g. "a small loop in left_wheel_joint and right_wheel_joint shifts the base: sideways -0.02
+    m/rad^2". Of a vehicle only what the base does; `components` has its other joints too.
     """
     if found is None:
         return "not defined: the independent speeds are those of no fibration"
@@ -118,8 +131,10 @@ def curvature_in_words(found: Curvature | None, *, most: int = 2) -> str:
     for a, b in order[:most]:
         shifts = ", ".join(f"{SEEN.get(name, name)} {value:.4g} {_unit(found.units, name, a, b)}"
                            for name, value in pairs[a, b].items())
-        said.append(f"a small loop in {a} and {b} shifts {'the base: ' if base_only else ''}{shifts}")
-    return "; ".join(said) + (f"; {len(order) - most} more pairs (--json)" if len(order) > most else "")
+        said.append(f"a small loop in {a} and {b} shifts "
+                    f"{'the base: ' if base_only else ''}{shifts}")
+    return "; ".join(said) + (f"; {len(order) - most} more pairs (--json)" if len(order) > most
+                              else "")
 
 
 def _unit(units: dict[str, str], name: str, first: str, second: str) -> str:

@@ -1,7 +1,8 @@
 """Derivatives of one integration step with respect to state, input and parameters, compiled.
 
-Runge-Kutta's scheme applied to the variational equation dS/dt = f_x S + f_z is the exact derivative of the scheme, so
-that a step and its Jacobian come from one pass; f_x and f_z are sparse and come from automatic differentiation.
+Runge-Kutta's scheme applied to the variational equation dS/dt = f_x S + f_z is the exact derivative
+of the scheme, so that a step and its Jacobian come from one pass; f_x and f_z are sparse and come
+from automatic differentiation.
 """
 
 from __future__ import annotations
@@ -15,11 +16,12 @@ import numpy as np
 from ..compile.buffered import Buffered
 from ..compile.compiled import compiled
 from ..errors import MechanicsError
-from ..simulation.flat import FlatState
 from ..simulation.integrators import projection_function, rate_function
+from ..simulation.state_vector import FlatState
 from ..simulation.subject import Subject
 
-INLINE = 20_000      # instructions up to which the derivative is one sparse expression: quicker, but slow to compile
+# instructions up to which the derivative is one sparse expression: quicker, but slow to compile
+INLINE = 20_000
 
 
 @dataclass(frozen=True, eq=False)
@@ -41,14 +43,16 @@ class StepJacobian:
                  theta: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         return self.with_step(t, x, u, theta)[1:]
 
-    def with_step(self, t: float, x: np.ndarray, u: np.ndarray, theta: np.ndarray) -> tuple[np.ndarray, ...]:
+    def with_step(self, t: float, x: np.ndarray, u: np.ndarray,
+                  theta: np.ndarray) -> tuple[np.ndarray, ...]:
         """x' (nx,), which costs nothing more, then A, B, C."""
         return tuple(out.copy() for out in self.evaluate(t, *_checked(self, x, u, theta), self.dt))
 
 
 @dataclass(frozen=True, eq=False)
 class StepAdjoint:
-    """(t, x, u, theta, w) -> w'A (nx,), w'B (nu,), w'C (ntheta,) for weights w (nx,) on x', without the Jacobians."""
+    """(t, x, u, theta, w) -> w'A (nx,), w'B (nu,), w'C (ntheta,) for weights w (nx,) on x', without
+    the Jacobians."""
 
     evaluate: Buffered
     dt: float
@@ -59,18 +63,21 @@ class StepAdjoint:
     def __call__(self, t: float, x: np.ndarray, u: np.ndarray, theta: np.ndarray,
                  w: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         x, u, theta = _checked(self, x, u, theta)
-        z = self.evaluate(t, np.concatenate([x, u, theta]), _sized(w, len(self.names), "w"), self.dt)[0]
+        z = self.evaluate(t, np.concatenate([x, u, theta]), _sized(w, len(self.names), "w"),
+                          self.dt)[0]
         return tuple(part.copy() for part in np.split(z, np.cumsum([len(x), len(u)])))
 
 
 def step_jacobian(constrained, dt: float) -> StepJacobian:
-    """The Jacobians of one step of classical Runge-Kutta followed by the projection, as the simulator makes it.
+    """The Jacobians of one step of classical Runge-Kutta followed by the projection, as the
+    simulator makes it.
 
     constrained  a vehicle or a `ConstrainedSystem`; symbolic parameters are theta
                  (`vehicle.with_parameters(symbolic=...)`)
     dt           step [s]
 
-    Raises `MechanicsError` for a dt that is no positive time, `CompileError` where the compiler refuses.
+    Raises `MechanicsError` for a dt that is no positive time, `CompileError` where the compiler
+    refuses.
     """
     parts = _Parts(Subject.of(constrained))
     return StepJacobian(compiled(parts.jacobian()), _time(dt), *parts.names)
@@ -93,7 +100,8 @@ class _Parts:
 
     @cached_property
     def flat(self) -> FlatState:
-        return FlatState(self.subject.constrained.system.algebroid, self.subject.equations.frame.nxi)
+        return FlatState(self.subject.constrained.system.algebroid,
+                         self.subject.equations.frame.nxi)
 
     @property
     def names(self) -> tuple[tuple[str, ...], tuple[str, ...], tuple[str, ...]]:
@@ -130,20 +138,25 @@ class _Parts:
         k4, s4 = stage(t + dt, x + dt * k3, start + dt * s3)
         end, J = project(t + dt, x + dt / 6 * (k1 + 2 * k2 + 2 * k3 + k4), theta)
         S = J @ ca.vertcat(start + dt / 6 * (s1 + 2 * s2 + 2 * s3 + s4), held[nu:, :])
-        blocks = [ca.densify(S[:, a:b]) for a, b in ((0, nx), (nx, nx + nu), (nx + nu, nx + nu + ntheta))]
-        return ca.Function("nhmech_step_jacobian", [t, *inputs, dt], [end, *blocks], {"cse": True} if inline else {})
+        blocks = [ca.densify(S[:, a:b]) for a,
+                  b in ((0, nx), (nx, nx + nu), (nx + nu, nx + nu + ntheta))]
+        return ca.Function("nhmech_step_jacobian", [t, *inputs, dt], [end, *blocks],
+                           {"cse": True} if inline else {})
 
     def adjoint(self) -> ca.Function:
-        """(t, z, w, dt) -> w' dx'/dz for z = (x, u, theta) as one vector: a single reverse sweep."""
+        """(t, z, w, dt) -> w' dx'/dz for z = (x, u, theta) as one vector: a single reverse
+        sweep."""
         nx, nu, ntheta = self.sizes
-        t, dt, z, w = ca.MX.sym("t"), ca.MX.sym("dt"), ca.MX.sym("z", nx + nu + ntheta), ca.MX.sym("w", nx)
+        t, dt, z, w = ca.MX.sym("t"), ca.MX.sym("dt"), ca.MX.sym("z", nx + nu
+                                                                 + ntheta), ca.MX.sym("w", nx)
         x, u, theta = z[:nx], z[nx:nx + nu], z[nx + nu:]
         k1 = self.rate(t, x, u, theta)
         k2 = self.rate(t + dt / 2, x + dt / 2 * k1, u, theta)
         k3 = self.rate(t + dt / 2, x + dt / 2 * k2, u, theta)
         k4 = self.rate(t + dt, x + dt * k3, u, theta)
         end = self.project(t + dt, x + dt / 6 * (k1 + 2 * k2 + 2 * k3 + k4), theta)[0]
-        return ca.Function("nhmech_step_adjoint", [t, z, w, dt], [ca.densify(ca.jtimes(end, z, w, True))])
+        return ca.Function("nhmech_step_adjoint", [t, z, w, dt],
+                           [ca.densify(ca.jtimes(end, z, w, True))])
 
     @property
     def sizes(self) -> tuple[int, int, int]:
@@ -152,11 +165,12 @@ class _Parts:
 
 
 def _with_jacobian(function: ca.Function) -> ca.Function:
-    """First output and its sparse Jacobian with respect to all inputs but t, one function with common parts shared."""
+    """First output and its sparse Jacobian with respect to all inputs but t, one function with
+    common parts shared."""
     inputs = function.sx_in()
     value = function.call(inputs, True, False)[0]
-    return ca.Function(f"{function.name()}_jacobian", inputs, [value, ca.jacobian(value, ca.vertcat(*inputs[1:]))],
-                       {"cse": True})
+    return ca.Function(f"{function.name()}_jacobian", inputs,
+                       [value, ca.jacobian(value, ca.vertcat(*inputs[1:]))], {"cse": True})
 
 
 def _time(dt: float) -> float:
@@ -172,7 +186,8 @@ def _sized(value, n: int, what: str) -> np.ndarray:
     return value
 
 
-def _checked(step: StepJacobian | StepAdjoint, x, u, theta) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def _checked(step: StepJacobian | StepAdjoint, x, u,
+             theta) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     return (_sized(x, len(step.names), f"x ({', '.join(step.names)})"),
             _sized(u, len(step.inputs), f"u ({', '.join(step.inputs)})"),
             _sized(theta, len(step.parameters), f"theta ({', '.join(step.parameters)})"))

@@ -17,7 +17,8 @@ class EnergyBalance:
 
     kinetic, potential
     inputs   work done since the start by efforts and external wrenches
-    passive  likewise by damping, rolling resistance and other forces that take no input: negative where they dissipate
+    passive  likewise by damping, rolling resistance and other forces that take no input: negative
+             where they dissipate
     ground   whether the constraints do work too, for they move (b is not zero)
     known    whether the inputs are: a kinematic run has speeds, and no efforts
     """
@@ -49,15 +50,16 @@ def energy_balance(trajectory: Trajectory, subject: Subject | None = None) -> En
 
     subject  what moved; that of the trajectory where None
 
-    The potential energy is E(t, q, 0). Work is the trapezoidal rule over the recorded states, of second order in their
-    distance h. The mean input between two of them is u_k + w (u_k+1 - u_k), w = (1 - T / h) / 2: that of a smooth
-    command held over the control period T. Where the run does not know T, or h is no longer than it, u is held from
-    each state on.
+    The potential energy is E(t, q, 0). Work is the trapezoidal rule over the recorded states, of
+    second order in their distance h. The mean input between two of them is u_k + w (u_k+1 - u_k), w
+    = (1 - T / h) / 2: that of a smooth command held over the control period T. Where the run does
+    not know T, or h is no longer than it, u is held from each state on.
     """
     subject = trajectory.subject if subject is None else subject
     s, b, n = subject.constrained.system, subject.constrained.distribution.b, len(trajectory)
     free = ca.substitute(s.force, s.u, ca.SX.zeros(*s.u.shape)) if s.u.numel() else s.force
-    power = ca.Function("power", [s.t, s.q, s.v, s.u, s.theta], [ca.dot(s.force - free, s.v), ca.dot(free, s.v)])
+    power = ca.Function("power", [s.t, s.q, s.v, s.u, s.theta],
+                        [ca.dot(s.force - free, s.v), ca.dot(free, s.v)])
     theta = np.tile(subject.theta[:, None], (1, n))
     work = np.zeros((2, n))
     if n > 1:
@@ -67,7 +69,9 @@ def energy_balance(trajectory: Trajectory, subject: Subject | None = None) -> En
         states, many = [trajectory.t[None, :], trajectory.q.T, trajectory.v.T], power.map(n - 1)
         ends = [many(*(part[:, where] for part in states), u, theta[:, 1:])
                 for where in (slice(None, -1), slice(1, None))]
-        work[:, 1:] = np.cumsum(sum(np.array([p.full().ravel() for p in end]) for end in ends) / 2 * steps, axis=1)
+        work[:, 1:] = np.cumsum(
+            sum(np.array([p.full().ravel() for p in end]) for end in ends) / 2 * steps, axis=1
+        )
     total = subject.energies(trajectory.t, trajectory.q, trajectory.v)
     potential = subject.energies(trajectory.t, trajectory.q, np.zeros_like(trajectory.v))
     return EnergyBalance(trajectory.t, total - potential, potential, *work, not ca.SX(b).is_zero(),

@@ -17,7 +17,8 @@ from ..errors import MechanicsError
 from ..mechanics.algebroid import rotation
 from .variations import Point, Variations
 
-ITERATIONS, CONVERGED, ACCEPTED = 40, 1e-15, 1e-11       # relative to the largest entry of the Jacobian
+# relative to the largest entry of the Jacobian
+ITERATIONS, CONVERGED, ACCEPTED = 40, 1e-15, 1e-11
 HALVINGS = 6         # of a step along a branch, before the branch is taken to end
 SINGULAR = 1e-9      # singular values below this part of the largest one count as zero
 
@@ -27,8 +28,10 @@ class Equilibrium:
     """A steady motion (a relative equilibrium): dxi/dt = 0, and only ignorable coordinates move.
 
     q, xi, u   (nq,), (nxi,), (nu,)
-    residual   largest of the rates that should vanish, and of what the conditions ask for, each in its own SI unit
-    family     dimension of the family of steady motions through this one, conditions kept: 0 where they single it out
+    residual   largest of the rates that should vanish, and of what the conditions ask for, each in
+               its own SI unit
+    family     dimension of the family of steady motions through this one, conditions kept: 0 where
+               they single it out
     """
 
     q: np.ndarray
@@ -41,10 +44,10 @@ class Equilibrium:
 class SteadyMotions:
     """Steady motions of one system.
 
-    The unknowns are the displacements that the dynamics sees (lean, steer, pitch), the speeds, and the inputs that are
-    set free: project v = 0 and dxi/dt = 0, together with the conditions. The Jacobian is A (and B) of the
-    linearisation, exact at the solution; where a family of solutions is left, and where equations repeat because energy
-    is conserved, the step is the shortest one.
+    The unknowns are the displacements that the dynamics sees (lean, steer, pitch), the speeds, and
+    the inputs that are set free: project v = 0 and dxi/dt = 0, together with the conditions. The
+    Jacobian is A (and B) of the linearisation, exact at the solution; where a family of solutions
+    is left, and where equations repeat because energy is conserved, the step is the shortest one.
 
     constrained  a vehicle, a `ConstrainedSystem`, or `Variations` of one
     inputs       names of inputs that are unknowns; all others keep their value
@@ -59,11 +62,12 @@ class SteadyMotions:
         self.free = [names.index(name) for name in inputs]
         self._readings: dict[tuple[str, ...], ca.Function] = {}
 
-    # -- what can be asked for ------------------------------------------------------------------------------------
+    # -- what can be asked for ---------------------------------------------------------------------
     @cached_property
     def quantities(self) -> dict[str, ca.SX]:
-        """What conditions can name: fibre coordinates [their unit] by their name; `NAME angle` of a joint or `q NAME`
-        of a flat coordinate; roll and pitch [rad] of a vehicle's base, R = Rz(yaw) Rx(roll) Ry(pitch)."""
+        """What conditions can name: fibre coordinates [their unit] by their name; `NAME angle` of a
+        joint or `q NAME` of a flat coordinate; roll and pitch [rad] of a vehicle's base, R =
+        Rz(yaw) Rx(roll) Ry(pitch)."""
         space, q = self.variations.space, self.variations.system.q
         found = {name: self.variations.velocity[i] for i, name in enumerate(space.v_names)}
         found |= {f"q {name}": q[i] for i, name in enumerate(space.q_names)}
@@ -76,36 +80,43 @@ class SteadyMotions:
         return found
 
     def reading(self, names: tuple[str, ...]) -> ca.Function:
-        """(t, q, xi, u, theta) -> values, and derivatives along the fibre, by the speeds and by theta."""
+        """(t, q, xi, u, theta) -> values, and derivatives along the fibre, by the speeds and by
+        theta."""
         if names not in self._readings:
             missing = [name for name in names if name not in self.quantities]
             if missing:
-                raise MechanicsError(f"no quantity {missing[0]!r} to set; there are {', '.join(self.quantities)}")
+                raise MechanicsError(f"no quantity {missing[0]!r} to set; there are "
+                                     f"{', '.join(self.quantities)}")
             c = ca.vertcat(ca.SX(0, 1), *[self.quantities[name] for name in names])
             v, s = self.variations, self.variations.system
             self._readings[names] = ca.Function("readings", v.inputs, [
-                c, ca.jacobian(c, s.q) @ v.space.anchor, ca.jacobian(c, v.xi), ca.jacobian(c, s.theta)])
+                c, ca.jacobian(c, s.q) @ v.space.anchor, ca.jacobian(c, v.xi),
+                ca.jacobian(c, s.theta)])
         return self._readings[names]
 
-    # -- Newton ---------------------------------------------------------------------------------------------------
+    # -- Newton ------------------------------------------------------------------------------------
     def find(self, q: np.ndarray, xi: np.ndarray, u: np.ndarray | None = None,
              conditions: Mapping[str, float] | None = None, t: float = 0.0) -> Equilibrium:
         """The steady motion nearest to a guess that meets the conditions.
 
-        q, xi, u    (nq,), (nxi,), (nu,) the guess, with lean, steer and the like nearly at rest: what is ignorable is
-                    read off the dynamics there; u is zero where None
+        q, xi, u    (nq,), (nxi,), (nu,) the guess, with lean, steer and the like nearly at rest:
+                    what is ignorable is read off the dynamics there; u is zero where None
         conditions  value of a quantity by its name: {"forward_speed": 5.0, "roll": 0.1}
 
-        Raises `MechanicsError` for unknown quantities, and where none is found, naming the equation satisfied worst.
+        Raises `MechanicsError` for unknown quantities, and where none is found, naming the equation
+        satisfied worst.
         """
         u = np.zeros(self.variations.system.u.numel()) if u is None else np.array(u, dtype=float)
         q, xi, u, state, _ = self._solve(t, np.array(q, dtype=float), np.array(xi, dtype=float), u,
                                          dict(conditions or {}))
         return Equilibrium(q, xi, u, state.residual, state.family)
 
-    def _solve(self, t: float, q: np.ndarray, xi: np.ndarray, u: np.ndarray, conditions: Mapping[str, float],
-               across: np.ndarray | None = None) -> tuple[np.ndarray, np.ndarray, np.ndarray, _State, float]:
-        """Newton's method, all steps at right angles to `across` (nv + nxi + nu,), if any; and their length."""
+    def _solve(self, t: float, q: np.ndarray, xi: np.ndarray, u: np.ndarray,
+               conditions: Mapping[str, float],
+               across: np.ndarray | None = None) -> tuple[np.ndarray, np.ndarray, np.ndarray,
+                                                          _State, float]:
+        """Newton's method, all steps at right angles to `across` (nv + nxi + nu,), if any; and
+        their length."""
         q = self._on_the_ground(t, q)
         state, gone = self._state(t, q, xi, u, conditions), 0.0
         for _ in range(ITERATIONS):
@@ -113,14 +124,18 @@ class SteadyMotions:
                 break
             jacobian, defect, fraction = state.jacobian, state.defect, 1.0
             if across is not None:
-                jacobian, defect = np.vstack([jacobian, self._local(state.point, across)]), np.r_[defect, 0.0]
+                jacobian, defect = np.vstack([jacobian,
+                                              self._local(state.point, across)]), np.r_[defect, 0.0]
             step = -np.linalg.lstsq(jacobian, defect, rcond=SINGULAR)[0]
             while fraction > 1e-3:
                 k, nxi = len(state.point.names), len(xi)
                 moved = u.copy()
                 moved[self.free] += fraction * step[k + nxi:]
-                q_next = self._on_the_ground(t, self._displaced(t, q, state.point.basis @ (fraction * step[:k])))
-                following = self._state(t, q_next, xi + fraction * step[k:k + nxi], moved, conditions)
+                q_next = self._on_the_ground(
+                    t, self._displaced(t, q, state.point.basis @ (fraction * step[:k]))
+                )
+                following = self._state(t, q_next, xi + fraction * step[k:k + nxi], moved,
+                                        conditions)
                 if following.merit < state.merit:
                     break
                 fraction /= 2
@@ -130,7 +145,8 @@ class SteadyMotions:
             gone += fraction * float(np.linalg.norm(step))
         if not state.residual <= ACCEPTED * state.scale:
             raise MechanicsError("no steady motion found near the guess: "
-                                 f"{state.worst} is left with {state.residual:.3g}; change the guess or the conditions "
+                                 f"{state.worst} is left with {state.residual:.3g}; change the "
+                                 "guess or the conditions "
                                  f"({', '.join(conditions) or 'none'}), or let inputs be unknowns")
         return q, xi, u, state, gone
 
@@ -141,24 +157,32 @@ class SteadyMotions:
 
     def _whole(self, point: Point, local: np.ndarray) -> np.ndarray:
         """The same in fibre coordinates, speeds and all inputs."""
-        k, nxi, u = len(point.names), self.variations.xi.numel(), np.zeros(self.variations.system.u.numel())
+        k, nxi, u = (
+            len(point.names), self.variations.xi.numel(),
+            np.zeros(self.variations.system.u.numel()),
+        )
         u[self.free] = local[k + nxi:]
         return np.r_[point.basis @ local[:k], local[k:k + nxi], u]
 
-    def _state(self, t: float, q: np.ndarray, xi: np.ndarray, u: np.ndarray, conditions: Mapping[str, float]) -> _State:
+    def _state(self, t: float, q: np.ndarray, xi: np.ndarray, u: np.ndarray,
+               conditions: Mapping[str, float]) -> _State:
         point = self.variations.at(q, xi, u, t)
         reading = self.reading(tuple(conditions))
         values, along, by_speed, _ = (x.full() for x in reading(t, q, xi, u, self.variations.theta))
         jacobian = np.vstack([np.hstack([point.A, point.B[:, self.free]]),
-                              np.hstack([along @ point.basis, by_speed, np.zeros((len(conditions), len(self.free)))])])
+                              np.hstack([along @ point.basis, by_speed,
+                                         np.zeros((len(conditions), len(self.free)))])])
         space = self.variations.space
         rates = [f"d/dt {name}" for name in self.variations.equations.names]
         names = [space.v_names[i] for i in point.names] + rates + list(conditions)
-        return _State(point, np.r_[point.defect, values[:, 0] - np.array(list(conditions.values()))], jacobian, names)
+        return _State(point, np.r_[point.defect,
+                                   values[:, 0] - np.array(list(conditions.values()))], jacobian,
+                      names)
 
     @cached_property
     def _move(self) -> ca.Function:
-        v, s, eta = self.variations, self.variations.system, ca.SX.sym("eta", self.variations.space.nv)
+        v, s, eta = self.variations, self.variations.system, ca.SX.sym("eta",
+                                                                       self.variations.space.nv)
         return ca.Function("move", [s.t, s.q, s.theta, eta], [s.q + v.space.anchor @ eta])
 
     @cached_property
@@ -168,7 +192,8 @@ class SteadyMotions:
         return ca.Function("lift", [s.t, s.q, s.theta], [lifted, self.variations.distribution.phi])
 
     def _displaced(self, t: float, q: np.ndarray, eta: np.ndarray) -> np.ndarray:
-        return self.variations.space.normalise(self._move(t, q, self.variations.theta, eta).full().ravel())
+        return self.variations.space.normalise(self._move(t, q, self.variations.theta,
+                                                          eta).full().ravel())
 
     def _on_the_ground(self, t: float, q: np.ndarray) -> np.ndarray:
         """q with phi = 0, by Newton steps that leave the independent coordinates alone."""
@@ -179,21 +204,27 @@ class SteadyMotions:
             q = self.variations.space.normalise(lifted.full().ravel())
         return q
 
-    # -- families -------------------------------------------------------------------------------------------------
+    # -- families ----------------------------------------------------------------------------------
     def family(self, start: Equilibrium, name: str, values: Iterable[float],
                conditions: Mapping[str, float] | None = None) -> list[Equilibrium]:
-        """Steady motions continued from `start` while the quantity `name` runs through `values`, other conditions kept.
+        """Steady motions continued from `start` while the quantity `name` runs through `values`,
+        other conditions kept.
 
-        The first Newton step from one member is the tangent of the family, so that no predictor is needed.
-        Raises `MechanicsError` where the family ends or folds between two values; `branch` goes round folds.
+        The first Newton step from one member is the tangent of the family, so that no predictor is
+        needed.
+        Raises `MechanicsError` where the family ends or folds between two values; `branch` goes
+        round folds.
         """
         members = []
         for value in values:
             try:
-                start = self.find(start.q, start.xi, start.u, {**(conditions or {}), name: float(value)})
+                start = self.find(start.q, start.xi, start.u,
+                                  {**(conditions or {}), name: float(value)})
             except MechanicsError as error:
-                reached = float(self.reading((name,))(0.0, start.q, start.xi, start.u, self.variations.theta)[0])
-                raise MechanicsError(f"the family was followed to {name} = {reached:.9g} and not to {value:.9g}: "
+                reached = float(self.reading((name,))(0.0, start.q, start.xi, start.u,
+                                                      self.variations.theta)[0])
+                raise MechanicsError(f"the family was followed to {name} = {reached:.9g} and not "
+                                     f"to {value:.9g}: "
                                      "it ends or folds between, or the values lie too far apart; "
                                      f"`branch` goes on by arc length, round folds. ({error})") from error
             members.append(start)
@@ -201,15 +232,17 @@ class SteadyMotions:
 
     def branch(self, start: Equilibrium, name: str, step: float, count: int,
                conditions: Mapping[str, float] | None = None) -> list[Equilibrium]:
-        """`count` further members of a one-parameter family, by pseudo-arclength continuation, past folds in `name`.
+        """`count` further members of a one-parameter family, by pseudo-arclength continuation, past
+        folds in `name`.
 
-        step  length of a step in the unknowns (displacements, speeds, free inputs, each in its own SI unit), halved
-              where it is too long for Newton's method; the first one goes to where the quantity `name` grows, or
-              shrinks where `step` is negative
+        step  length of a step in the unknowns (displacements, speeds, free inputs, each in its own
+              SI unit), halved where it is too long for Newton's method; the first one goes to where
+              the quantity `name` grows, or shrinks where `step` is negative
         conditions  are kept
 
-        Raises `MechanicsError` where the family through a member has not dimension one, naming what can be done, and
-        where no member is found. Source: H. B. Keller, in Applications of Bifurcation Theory (1977) 359-384.
+        Raises `MechanicsError` where the family through a member has not dimension one, naming what
+        can be done, and where no member is found. Source: H. B. Keller, in Applications of
+        Bifurcation Theory (1977) 359-384.
         """
         conditions, members, tangent = dict(conditions or {}), [], None
         gradient = self.reading((name,))
@@ -218,60 +251,77 @@ class SteadyMotions:
             _, s, vt = np.linalg.svd(state.jacobian)
             free = vt[int(np.sum(s > SINGULAR * s[0])):]
             if len(free) != 1:
-                remedy = "give further conditions" if len(free) > 1 else "leave out a condition, or free an input"
-                raise MechanicsError(f"the steady motions with these conditions form a family of dimension {len(free)} "
+                remedy = (
+                    "give further conditions"
+                    if len(free) > 1
+                    else "leave out a condition, or free an input"
+                )
+                raise MechanicsError("the steady motions with these conditions form a family of "
+                                     f"dimension {len(free)} "
                                      f"here, not 1: {remedy}")
             if tangent is None:
                 found = gradient(0.0, start.q, start.xi, start.u, self.variations.theta)
                 _, along, by_speed, _ = (x.full() for x in found)
-                grows = np.r_[along[0] @ state.point.basis, by_speed[0], np.zeros(len(self.free))] @ free[0]
+                grows = np.r_[along[0] @ state.point.basis, by_speed[0],
+                              np.zeros(len(self.free))] @ free[0]
                 local = free[0] * (1.0 if grows >= 0 else -1.0) * np.sign(step)
             else:
-                local = free[0] * (1.0 if free[0] @ self._local(state.point, tangent) >= 0 else -1.0)
+                local = free[0] * (1.0 if free[0] @ self._local(state.point, tangent) >= 0
+                                   else -1.0)
             tangent = self._whole(state.point, local)
             q, xi, u, state = self._further(start, tangent, abs(step), conditions)
             start = Equilibrium(q, xi, u, state.residual, state.family)
             members.append(start)
         return members
 
-    def _further(self, start: Equilibrium, tangent: np.ndarray, length: float, conditions: Mapping[str, float]):
-        """The member a step along the tangent away, at right angles to it; a shorter step where Newton's method fails
-        or goes so far that it may be on another branch."""
+    def _further(self, start: Equilibrium, tangent: np.ndarray, length: float,
+                 conditions: Mapping[str, float]):
+        """The member a step along the tangent away, at right angles to it; a shorter step where
+        Newton's method fails or goes so far that it may be on another branch."""
         nv, nxi = self.variations.space.nv, self.variations.xi.numel()
         for shorter in range(HALVINGS + 1):
             moved = length / 2 ** shorter * tangent
             try:
                 q = self._displaced(0.0, start.q, moved[:nv])
-                *found, gone = self._solve(0.0, q, start.xi + moved[nv:nv + nxi], start.u + moved[nv + nxi:],
-                                           conditions, tangent)
+                *found, gone = self._solve(0.0, q, start.xi + moved[nv:nv + nxi],
+                                           start.u + moved[nv + nxi:], conditions, tangent)
             except MechanicsError:
                 if shorter == HALVINGS:
                     raise
                 continue
             if gone < np.linalg.norm(moved) / 2:
                 return found
-        raise MechanicsError(f"the branch turns too sharply for steps of {length:.3g}; start with shorter ones, or it "
+        raise MechanicsError(f"the branch turns too sharply for steps of {length:.3g}; start with "
+                             "shorter ones, or it "
                              "meets another branch here")
 
     def straight(self, speed: float, q: np.ndarray | None = None) -> Equilibrium:
-        """Straight running of a vehicle at a forward speed [m/s], from its upright configuration where q is None.
+        """Straight running of a vehicle at a forward speed [m/s], from its upright configuration
+        where q is None.
 
-        Raises `MechanicsError` for what is no vehicle, and where none is found: a vehicle with resistance needs its
-        driven joints among the unknown `inputs`; one whose wheels have their mass off the axle never runs steadily.
+        Raises `MechanicsError` for what is no vehicle, and where none is found: a vehicle with
+        resistance needs its driven joints among the unknown `inputs`; one whose wheels have their
+        mass off the axle never runs steadily.
         """
         q = self._upright(q)
         point = self.variations.at(q, np.zeros(self.variations.xi.numel()))
         if speed and (uneven := self._uneven(point)):
-            raise MechanicsError(f"{self.variations.subject.vehicle.name!r} has no steady straight running: "
-                                 f"the mass of {', '.join(uneven)} is not evenly spread about the axle, "
+            raise MechanicsError(f"{self.variations.subject.vehicle.name!r} has no steady "
+                                 "straight running: "
+                                 f"the mass of {', '.join(uneven)} is not evenly spread about the "
+                                 "axle, "
                                  "so that it runs unevenly; "
-                                 "set com and products of inertia of these links to zero with with_parameters")
-        xi = np.linalg.lstsq(point.E[:6], np.r_[speed, np.zeros(5)] - point.v[:6], rcond=SINGULAR)[0]
-        return self.find(q, xi, conditions={"forward_speed": speed, "lateral_speed": 0.0, "yaw_rate": 0.0})
+                                 "set com and products of inertia of these links to zero with "
+                                 "with_parameters")
+        xi = np.linalg.lstsq(point.E[:6], np.r_[speed, np.zeros(5)] - point.v[:6],
+                             rcond=SINGULAR)[0]
+        return self.find(q, xi, conditions={"forward_speed": speed, "lateral_speed": 0.0,
+                                            "yaw_rate": 0.0})
 
     def standing(self, q: np.ndarray | None = None) -> Equilibrium:
-        """The equilibrium at rest next to q, the upright configuration where None: the pitch and lean at which nothing
-        falls over, and the efforts of the free inputs that hold it. Wheels keep their angles.
+        """The equilibrium at rest next to q, the upright configuration where None: the pitch and
+        lean at which nothing falls over, and the efforts of the free inputs that hold it. Wheels
+        keep their angles.
 
         Raises `MechanicsError` for what is no vehicle, and where none is found.
         """
@@ -279,25 +329,29 @@ class SteadyMotions:
         zero = np.zeros(self.variations.xi.numel())
         held = {f"{name} angle": None for name in self._uneven(self.variations.at(q, zero))}
         idle = np.zeros(self.variations.system.u.numel())
-        angles = self.reading(tuple(held))(0.0, q, zero, idle, self.variations.theta)[0].full().ravel()
+        angles = self.reading(tuple(held))(0.0, q, zero, idle,
+                                           self.variations.theta)[0].full().ravel()
         still = {"forward_speed": 0.0, "lateral_speed": 0.0, "yaw_rate": 0.0}
         return self.find(q, zero, conditions=still | dict(zip(held, map(float, angles))))
 
     def _upright(self, q: np.ndarray | None) -> np.ndarray:
         vehicle = self.variations.subject.vehicle
         if vehicle is None:
-            raise MechanicsError("only a vehicle stands or runs straight; give `find` a guess of the steady motion")
+            raise MechanicsError("only a vehicle stands or runs straight; give `find` a guess of "
+                                 "the steady motion")
         return vehicle.configuration() if q is None else np.asarray(q, dtype=float)
 
     def _uneven(self, point: Point) -> list[str]:
         """Rolling joints on whose angles the dynamics depends."""
         seen = [self.variations.space.v_names[i] for i in point.names]
-        return [name for name in self.variations.subject.vehicle.description.rolling if name in seen]
+        return [name for name in self.variations.subject.vehicle.description.rolling
+                if name in seen]
 
 
 def standing(vehicle) -> Equilibrium:
-    """Where a vehicle stands at rest, its driven joints holding it: `SteadyMotions.standing`. The pitch of a
-    two-wheeled inverted pendulum whose centre of mass is not above its axle in the zero pose, for example:
+    """Where a vehicle stands at rest, its driven joints holding it: `SteadyMotions.standing`. The
+    pitch of a two-wheeled inverted pendulum whose centre of mass is not above its axle in the zero
+    pose, for example:
 
         e = standing(vehicle);  e.q, e.u  and  pitch_of(e.q)
     """
@@ -321,7 +375,11 @@ class _State:
 
     @property
     def residual(self) -> float:
-        return float(np.abs(self.defect).max(initial=0.0)) if np.all(np.isfinite(self.defect)) else np.inf
+        return (
+            float(np.abs(self.defect).max(initial=0.0))
+            if np.all(np.isfinite(self.defect))
+            else np.inf
+        )
 
     @property
     def merit(self) -> float:

@@ -1,4 +1,5 @@
-"""Which splits of a contact load Coulomb friction allows: |tangential| <= mu normal at every wheel."""
+"""Which splits of a contact load Coulomb friction allows: |tangential| <= mu normal at every
+wheel."""
 
 from __future__ import annotations
 
@@ -18,7 +19,8 @@ ROUNDS = 50      # of the ratio's improvement, which gains digits at each
 
 
 def coefficients(vehicle: Vehicle, mu: float | Mapping[str, float] | None) -> dict[str, float]:
-    """Friction coefficient of each contact: `mu`, or its entry for the wheel, else `Wheel.mu`, else infinite.
+    """Friction coefficient of each contact: `mu`, or its entry for the wheel, else `Wheel.mu`, else
+    infinite.
 
     Raises `MechanicsError` for wheels that do not exist and numbers that are not positive.
     """
@@ -26,12 +28,14 @@ def coefficients(vehicle: Vehicle, mu: float | Mapping[str, float] | None) -> di
         given = given_friction(vehicle, mu)
     except ModelError as error:
         raise MechanicsError(str(error)) from error
-    known = {c.name: np.inf if c.mount.wheel.mu is None else c.mount.wheel.mu for c in vehicle.contacts}
+    known = {c.name: np.inf if c.mount.wheel.mu is None else c.mount.wheel.mu
+             for c in vehicle.contacts}
     return {wheel: float(given.get(wheel, value)) for wheel, value in known.items()}
 
 
 def shares(load: ContactLoad, f: np.ndarray) -> dict[str, float]:
-    """|tangential| / normal of each wheel that is held along the ground, in the split f: the friction it needs."""
+    """|tangential| / normal of each wheel that is held along the ground, in the split f: the
+    friction it needs."""
     result = {}
     for wheel, (normal, along) in _places(load).items():
         if along:
@@ -42,11 +46,14 @@ def shares(load: ContactLoad, f: np.ndarray) -> dict[str, float]:
 
 
 def slack(load: ContactLoad, mu: Mapping[str, float], *, sign: bool = False) -> float:
-    """max over all splits of min over the wheels of mu N - |tangential| [N], negative where no split holds.
+    """max over all splits of min over the wheels of mu N - |tangential| [N], negative where no
+    split holds.
 
-    A wheel that only bears, or that cannot slip, enters with its normal alone. It is a second-order cone programme.
+    A wheel that only bears, or that cannot slip, enters with its normal alone. It is a second-order
+    cone programme.
 
-    sign  any number of the right sign: where the least-norm split holds its own slack, and there is nothing to solve
+    sign  any number of the right sign: where the least-norm split holds its own slack, and there is
+          nothing to solve
     """
     if sign and (left := _left(load, mu)) > 0:
         return left
@@ -54,13 +61,16 @@ def slack(load: ContactLoad, mu: Mapping[str, float], *, sign: bool = False) -> 
     return load.size * _widest(parts, load.kernel, sign=sign)[0]
 
 
-def least_use(load: ContactLoad, mu: Mapping[str, float], f: np.ndarray | None = None) -> tuple[float, np.ndarray]:
-    """min over splits of max over wheels of |tangential| / (mu normal), and the split (n,): above 1 none holds.
+def least_use(load: ContactLoad, mu: Mapping[str, float],
+              f: np.ndarray | None = None) -> tuple[float, np.ndarray]:
+    """min over splits of max over wheels of |tangential| / (mu normal), and the split (n,): above 1
+    none holds.
 
     f  a split whose normals are kept; all admissible splits where None
 
-    For given normals one cone programme; else a sequence of them (generalised fractional programming, Crouzeix, Ferland
-    and Schaible, Journal of Optimization Theory and Applications 47, 1985, 35-49).
+    For given normals one cone programme; else a sequence of them (generalised fractional
+    programming, Crouzeix, Ferland and Schaible, Journal of Optimization Theory and Applications 47,
+    1985, 35-49).
     """
     if f is None:
         if not load.supported:
@@ -68,7 +78,10 @@ def least_use(load: ContactLoad, mu: Mapping[str, float], f: np.ndarray | None =
         use, best = least_use(load, mu, load.split)
         if not np.isfinite(use):      # a wheel without load must hold: start from the middle
             use, best = least_use(load, mu, load.corners.mean(axis=0))
-        return (use, best) if load.lifting.shape[1] == 0 or not 0 < use < np.inf else _improved(load, mu, use, best)
+        return (use,
+                best) if load.lifting.shape[1] == 0 or not 0 < use < np.inf else _improved(load, mu,
+                                                                                           use,
+                                                                                           best)
     f, kernel = _unloaded(load, f)
     if f is None:
         return np.inf, load.split
@@ -81,8 +94,10 @@ def least_use(load: ContactLoad, mu: Mapping[str, float], f: np.ndarray | None =
         return 0.0, f
     kernel = kernel @ _seen(np.vstack([kernel[along] for (_, along), _ in held]))
     if kernel.shape[1]:
-        m, scale = kernel.shape[1], start.max()                           # use in units of what it is for the start
-        P = np.array([np.column_stack([_pair(kernel, along), np.zeros(2)]) * load.size / (room * scale)
+        # use in units of what it is for the start
+        m, scale = kernel.shape[1], start.max()
+        P = np.array([np.column_stack([_pair(kernel, along),
+                                       np.zeros(2)]) * load.size / (room * scale)
                       for (_, along), room in held])
         p = np.array([_pair(f, along) / (room * scale) for (_, along), room in held])
         cones = Cones(P, p, np.tile(np.eye(m + 1)[m], (len(held), 1)), np.zeros(len(held)))
@@ -101,16 +116,19 @@ def most_use(load: ContactLoad, mu: Mapping[str, float]) -> float:
     return max(least_use(load, mu, corner)[0] for corner in load.corners)
 
 
-def _improved(load: ContactLoad, mu: Mapping[str, float], use: float, best: np.ndarray) -> tuple[float, np.ndarray]:
+def _improved(load: ContactLoad, mu: Mapping[str, float], use: float,
+              best: np.ndarray) -> tuple[float, np.ndarray]:
     """Better splits of the normals, until none leaves slack at the use found."""
     for _ in range(ROUNDS):
         parts = [_cone(load, places, use * mu[wheel]) for wheel, places in _places(load).items()]
-        rooms = [max(float(best[normal]), NOTHING * load.size) / load.size for normal, _ in _places(load).values()]
+        rooms = [max(float(best[normal]), NOTHING * load.size) / load.size for normal,
+                 _ in _places(load).values()]
         # the least ratios then move together
         parts = [tuple(part / room for part in cone) for cone, room in zip(parts, rooms)]
         left, f = _widest(parts, load.kernel)
         f = load.split + load.size * f
-        found = max((need / mu[wheel] for wheel, need in shares(load, f).items() if np.isfinite(mu[wheel])),
+        found = max((need / mu[wheel] for wheel,
+                     need in shares(load, f).items() if np.isfinite(mu[wheel])),
                     default=0.0)
         if not found < use:
             break
@@ -128,7 +146,8 @@ def _left(load: ContactLoad, mu: Mapping[str, float]) -> float:
     f, left = load.split.tolist(), []
     for wheel, (normal, along) in _places(load).items():
         held = along and mu[wheel] < math.inf
-        left.append(mu[wheel] * f[normal] - math.hypot(*(f[i] for i in along)) if held else f[normal])
+        left.append(mu[wheel] * f[normal] - math.hypot(*(f[i] for i in along)) if held
+                    else f[normal])
     return min(left)
 
 
@@ -157,7 +176,8 @@ def _pair(values: np.ndarray, along: list[int]) -> np.ndarray:
 
 def _cone(load: ContactLoad, places: tuple[int, list[int]],
           mu: float) -> tuple[np.ndarray, np.ndarray, np.ndarray, float]:
-    """P, p, r, s of |tangential| <= mu normal in the kernel's coordinates, forces in units of the largest."""
+    """P, p, r, s of |tangential| <= mu normal in the kernel's coordinates, forces in units of the
+    largest."""
     normal, along = places
     if not along or not np.isfinite(mu):
         along, mu = [], 1.0
@@ -165,7 +185,8 @@ def _cone(load: ContactLoad, places: tuple[int, list[int]],
             mu * load.kernel[normal], mu * load.split[normal] / load.size)
 
 
-def _widest(parts: list[tuple], kernel: np.ndarray, *, sign: bool = False) -> tuple[float, np.ndarray]:
+def _widest(parts: list[tuple], kernel: np.ndarray, *,
+            sign: bool = False) -> tuple[float, np.ndarray]:
     """max over z of min over cones of right - |left|, and the change of the split there (n,).
 
     sign  as in `minimise`
@@ -176,7 +197,8 @@ def _widest(parts: list[tuple], kernel: np.ndarray, *, sign: bool = False) -> tu
     z = np.zeros(m)
     if m:
         n = len(s)
-        cones = Cones(np.concatenate([P, np.zeros((n, 2, 1))], axis=2), p, np.column_stack([r, -np.ones(n)]), s)
+        cones = Cones(np.concatenate([P, np.zeros((n, 2, 1))], axis=2), p,
+                      np.column_stack([r, -np.ones(n)]), s)
         least = float(np.min(s - np.hypot(p[:, 0], p[:, 1])))
         z = minimise(-np.eye(m + 1)[m], cones, np.r_[z, least - 1.0], sign=sign)[:m]
     left, right = P @ z + p, r @ z + s
@@ -190,8 +212,10 @@ def _seen(rows: np.ndarray) -> np.ndarray:
 
 
 def _unloaded(load: ContactLoad, f: np.ndarray) -> tuple[np.ndarray | None, np.ndarray]:
-    """The split without force along the ground at unloaded wheels (None without one), and the preloads that keep it."""
-    rows = [i for normal, along in _places(load).values() if f[normal] <= NOTHING * load.size for i in along]
+    """The split without force along the ground at unloaded wheels (None without one), and the
+    preloads that keep it."""
+    rows = [i for normal, along in _places(load).values() if f[normal] <= NOTHING * load.size
+            for i in along]
     kernel = load.preload
     if not rows:
         return f, kernel

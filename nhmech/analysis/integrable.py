@@ -1,4 +1,5 @@
-"""The integrable part of a distribution: closed one-forms with constant coefficients that vanish on it."""
+"""The integrable part of a distribution: closed one-forms with constant coefficients that vanish on
+it."""
 
 from __future__ import annotations
 
@@ -17,7 +18,8 @@ from .motions import POSE, ZERO, Motions, kernel, motions
 
 @dataclass(frozen=True)
 class Combination:
-    """sum_i coefficients[name_i] name_i is constant along every motion; angles are unwrapped [rad]."""
+    """sum_i coefficients[name_i] name_i is constant along every motion; angles are unwrapped
+    [rad]."""
 
     coefficients: dict[str, float]
 
@@ -25,27 +27,33 @@ class Combination:
         """Such as "0.1 (right_wheel - left_wheel) - 0.5 yaw is constant"."""
         groups: dict[float, list[tuple[str, float]]] = {}
         for name, value in self.coefficients.items():
-            size = next((known for known in groups if abs(known - abs(value)) <= 1e-9 * known), abs(value))
+            size = next((known for known in groups if abs(known - abs(value)) <= 1e-9 * known),
+                        abs(value))
             groups.setdefault(size, []).append((name, value))
         parts = []
         for size, terms in groups.items():
             sign = 1 if any(value > 0 for _, value in terms) else -1
             terms = sorted(terms, key=lambda term: -sign * term[1])
-            inner = "".join(f" {'+' if sign * value > 0 else '-'} {name}" for name, value in terms).removeprefix(" + ")
+            inner = "".join(f" {'+' if sign * value > 0 else '-'} {name}" for name,
+                            value in terms).removeprefix(" + ")
             factor = "" if abs(size - 1) <= 1e-9 else f"{size:.6g} "
             enclosed = len(terms) > 1 and (factor or sign < 0)
-            parts.append(("+" if sign > 0 else "-", f"{factor}({inner})" if enclosed else factor + inner))
-        return " ".join(f"{sign} {part}" for sign, part in parts).removeprefix("+ ") + " is constant"
+            parts.append(("+" if sign > 0 else "-",
+                          f"{factor}({inner})" if enclosed else factor + inner))
+        return " ".join(f"{sign} {part}" for sign,
+                        part in parts).removeprefix("+ ") + " is constant"
 
 
 @dataclass(frozen=True)
 class Candidates:
     """One-forms of which combinations with constant coefficients are looked for.
 
-    names   of the coordinates whose differentials they are, the one that is to carry a plain coefficient first
+    names   of the coordinates whose differentials they are, the one that is to carry a plain
+            coefficient first
     scales  metres per unit
     forms   (k, c, nv) at each sample
-    twists  (k, c, nv, nv) d f(e_a, e_b), their exterior derivatives; of differentials zero on the holonomic manifold
+    twists  (k, c, nv, nv) d f(e_a, e_b), their exterior derivatives; of differentials zero on the
+            holonomic manifold
     """
 
     names: tuple[str, ...]
@@ -55,20 +63,24 @@ class Candidates:
 
 
 def integrable_combinations(constrained, found: Motions | None = None) -> tuple[Combination, ...]:
-    """All independent combinations of coordinates that no motion changes, but those that the holonomic rows hold.
+    """All independent combinations of coordinates that no motion changes, but those that the
+    holonomic rows hold.
 
-    w with w f E = 0 and w df = 0 on the holonomic manifold at every sample, w constant and f the candidates: of a
-    vehicle its joints' rates and the yaw rate n . omega, of another system the fibre coordinates. Such a form vanishes
-    on all brackets of the distribution too: no steering changes the combination.
+    w with w f E = 0 and w df = 0 on the holonomic manifold at every sample, w constant and f the
+    candidates: of a vehicle its joints' rates and the yaw rate n . omega, of another system the
+    fibre coordinates. Such a form vanishes on all brackets of the distribution too: no steering
+    changes the combination.
 
     found  the motions with wheel angles, where they are at hand
     """
     found = found or motions(constrained, wheel_angles=True)
     subject = Subject.of(constrained)
     vehicle = subject.vehicle
-    candidates = _constant(found, subject.constrained) if vehicle is None else _of_vehicle(found, vehicle)
+    candidates = _constant(found,
+                           subject.constrained) if vehicle is None else _of_vehicle(found, vehicle)
     vanishing, fixed = [], []
-    for forms, twists, E, basis in zip(candidates.forms, candidates.twists, found.at_points(), found.tangent):
+    for forms, twists, E, basis in zip(candidates.forms, candidates.twists, found.at_points(),
+                                       found.tangent):
         closed = np.einsum("cab,ai,bj->cij", twists, basis, basis).reshape(len(forms), -1)
         vanishing += [forms @ E, closed]
         fixed.append(forms @ basis)
@@ -86,11 +98,13 @@ def _constant(found: Motions, system_of: ConstrainedSystem) -> Candidates:
     """The fibre's basis; de^g(e_a, e_b) = -c^g_ab."""
     space = found.algebroid
     structure = ca.Function("structure", [space.q], [ca.densify(c) for c in space.structure])
-    twists = np.array([[-value.full() for value in structure.call([ca.DM(q)])] for q in found.points])
+    twists = np.array(
+        [[-value.full() for value in structure.call([ca.DM(q)])] for q in found.points]
+    )
     scales = np.ones(space.nv) if system_of.scales is None else system_of.scales
     names = tuple(POSE.get(name, name.removesuffix("'")) for name in space.v_names)
-    return Candidates(names, tuple(scales), np.broadcast_to(np.eye(space.nv), (len(twists), space.nv, space.nv)),
-                      twists)
+    return Candidates(names, tuple(scales),
+                      np.broadcast_to(np.eye(space.nv), (len(twists), space.nv, space.nv)), twists)
 
 
 def _of_vehicle(found: Motions, vehicle: Vehicle) -> Candidates:
@@ -108,7 +122,8 @@ def _of_vehicle(found: Motions, vehicle: Vehicle) -> Candidates:
         n = pin.Quaternion(q[3:7]).toRotationMatrix().T @ vehicle.placer.normal
         forms[k, -1, 3:6] = n
         twists[k, -1, 3:6, 3:6] = -pin.skew(n)
-    return Candidates((*(names[i] for i in joints), "yaw"), (*vehicle.reduced.scales[joints], 1.0), forms, twists)
+    return Candidates((*(names[i] for i in joints), "yaw"), (*vehicle.reduced.scales[joints], 1.0),
+                      forms, twists)
 
 
 def _beyond(rows: np.ndarray, fixed: np.ndarray) -> np.ndarray:

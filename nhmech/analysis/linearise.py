@@ -17,8 +17,8 @@ class Linearisation:
     """d/dt (eta, dxi) = A (eta, dxi) + B du,  dy = C (eta, dxi) + D du.
 
     A, B    (n, n), (n, nu)
-    names   of the state: displacements along fibre coordinates ("roll" along roll_rate), then independent speeds (a
-            joint's with ')
+    names   of the state: displacements along fibre coordinates ("roll" along roll_rate), then
+            independent speeds (a joint's with ')
     units   of the state
     drift   dxi/dt at the point; zero at an equilibrium or a steady motion
     C, D    (ny, n), (ny, nu);  outputs, output_units  names and units of y
@@ -42,37 +42,46 @@ class Linearisation:
         return values[np.argsort(-values.real)]
 
     def state_space(self):
-        """The same as `control.StateSpace`, with the names. Raises `MechanicsError` without the extra `control`."""
+        """The same as `control.StateSpace`, with the names. Raises `MechanicsError` without the
+        extra `control`."""
         try:
             import control
         except ImportError as error:
-            raise MechanicsError("a control.StateSpace needs the package control: pip install control") from error
-        return control.ss(self.A, self.B, self.C, self.D, states=list(self.names), inputs=list(self.inputs),
-                          outputs=list(self.outputs))
+            raise MechanicsError("a control.StateSpace needs the package control: pip install "
+                                 "control") from error
+        return control.ss(self.A, self.B, self.C, self.D, states=list(self.names),
+                          inputs=list(self.inputs), outputs=list(self.outputs))
 
 
-def linearise(constrained, q: np.ndarray, xi: np.ndarray, u: np.ndarray | None = None, t: float = 0.0, *,
+def linearise(constrained, q: np.ndarray, xi: np.ndarray, u: np.ndarray | None = None,
+              t: float = 0.0, *,
               ignorable: bool = False, outputs: Sequence[str] | None = None) -> Linearisation:
     """Linearises the equations of motion at (q, xi, u), by automatic differentiation.
 
-    The variational equation is in `Variations`. Directions on which nothing depends (position, heading and wheel angles
-    on level ground) are left out unless `ignorable` is set.
+    The variational equation is in `Variations`. Directions on which nothing depends (position,
+    heading and wheel angles on level ground) are left out unless `ignorable` is set.
 
-    constrained  a vehicle, a `ConstrainedSystem`, or `Variations` of one, where many points are wanted
+    constrained  a vehicle, a `ConstrainedSystem`, or `Variations` of one, where many points are
+                 wanted
     q, xi, u     (nq,), (nxi,), (nu,); u is zero where None
-    outputs      names of the state, of fibre coordinates (speeds of joints and of the base), or of kept rows of the
-                 distribution (their multipliers, forces in newtons for contact rows: these have a D); the state itself
-                 where None
+    outputs      names of the state, of fibre coordinates (speeds of joints and of the base), or of
+                 kept rows of the distribution (their multipliers, forces in newtons for contact
+                 rows: these have a D); the state itself where None
 
-    Raises `MechanicsError` where the point is not on the holonomic manifold, and for unknown outputs.
+    Raises `MechanicsError` where the point is not on the holonomic manifold, and for unknown
+    outputs.
     """
     variations = Variations.of(constrained)
     point = variations.at(q, xi, u, t, ignorable=ignorable)
     if np.abs(point.phi).max(initial=0.0) > 1e-6:
-        raise MechanicsError(f"q is not on the holonomic manifold: |phi| = {np.abs(point.phi).max():.3g}")
+        raise MechanicsError("q is not on the holonomic manifold: |phi| = "
+                             f"{np.abs(point.phi).max():.3g}")
     space, equations = variations.space, variations.equations
-    displacements = tuple(space.v_names[i].removesuffix("_rate").removesuffix("_speed") for i in point.names)
-    names = displacements + tuple(name if name not in displacements else f"{name}'" for name in equations.names)
+    displacements = tuple(
+        space.v_names[i].removesuffix("_rate").removesuffix("_speed") for i in point.names
+    )
+    names = displacements + tuple(name if name not in displacements else f"{name}'"
+                                  for name in equations.names)
     units = tuple(_integrated(space.v_units[i]) for i in point.names) + tuple(equations.units)
     A, B = point.A, point.B
     if outputs is None:
@@ -80,7 +89,8 @@ def linearise(constrained, q: np.ndarray, xi: np.ndarray, u: np.ndarray | None =
     else:
         at = t, q, xi, np.zeros(B.shape[1]) if u is None else u
         C, D, output_units = _outputs(variations, point, names, units, tuple(outputs), at)
-    return Linearisation(A, B, names, variations.system.u_names, point.rate, units, C, D, tuple(outputs), output_units)
+    return Linearisation(A, B, names, variations.system.u_names, point.rate, units, C, D,
+                         tuple(outputs), output_units)
 
 
 def _integrated(unit: str) -> str:
@@ -103,8 +113,10 @@ def _outputs(variations: Variations, point: Point, names, units, wanted,
         lam = variations.equations.multipliers(*variations.inputs)
     s = variations.system
     derivative = ca.Function("outputs", variations.inputs, [
-        ca.jacobian(lam, s.q) @ space.anchor, ca.jacobian(lam, variations.xi), ca.jacobian(lam, s.u)])
-    l_eta, l_xi, l_u = (value.full() for value in derivative(at[0], at[1], at[2], at[3], variations.theta))
+        ca.jacobian(lam, s.q) @ space.anchor, ca.jacobian(lam, variations.xi),
+        ca.jacobian(lam, s.u)])
+    l_eta, l_xi, l_u = (value.full() for value in derivative(at[0], at[1], at[2], at[3],
+                                                             variations.theta))
     v_eta = point.slope @ point.basis
     state = np.eye(len(names))
     C, D, output_units = [], [], []
@@ -119,7 +131,9 @@ def _outputs(variations: Variations, point: Point, names, units, wanted,
         else:
             i = rows[name]
             C.append(np.r_[l_eta[i] @ point.basis, l_xi[i]])
-            of_wheel = variations.subject.vehicle is not None and not name.endswith(("/coupling", "/gauge", "/mimic"))
+            of_wheel = variations.subject.vehicle is not None and not name.endswith(("/coupling",
+                                                                                     "/gauge",
+                                                                                     "/mimic"))
             unit, through = "N" if of_wheel else "", l_u[i]
         D.append(through)
         output_units.append(unit)

@@ -1,4 +1,5 @@
-"""Redundancy and mobility: which rows depend on which, what of the reactions is undetermined, the robot's class.
+"""Redundancy and mobility: which rows depend on which, what of the reactions is undetermined, the
+robot's class.
 
 The classes are the five of wheeled robots.
 """
@@ -27,7 +28,8 @@ CLASSES = {
 
 @dataclass(frozen=True)
 class Dependence:
-    """row = sum_i coefficients[name_i] name_i, of the kept rows; `constant` if equal at all sample configurations."""
+    """row = sum_i coefficients[name_i] name_i, of the kept rows; `constant` if equal at all sample
+    configurations."""
 
     row: str
     coefficients: dict[str, float]
@@ -48,12 +50,14 @@ class Mobility:
 
     rows, rank, speeds   number of rows, rank, number of independent speeds
     dependent            the rows that are combinations of others
-    undetermined         contact force components that another split could change; `splits`, dimension of that freedom
-    degree, steerability (delta_m, delta_s) of Campion, Bastin and d'Andrea-Novel (1996); None without wheels
+    undetermined         contact force components that another split could change; `splits`,
+                         dimension of that freedom
+    degree, steerability (delta_m, delta_s) of Campion, Bastin and d'Andrea-Novel (1996); None
+    without wheels
     leaning              whether the class leaves out that the base can lean or pitch
     fixed                number of wheels whose axle is fixed to the base and that hold it sideways
-    trailing             joints that turn a wheel whose contact trails behind their axis: castors in the class,
-                         even where it steers, as a bicycle's fork does
+    trailing             joints that turn a wheel whose contact trails behind their axis: castors in
+                         the class, even where it steers, as a bicycle's fork does
     """
 
     rows: int
@@ -86,35 +90,44 @@ class Mobility:
         words = CLASSES.get(self.type, "none of the five classes")
         if self.type == (2, 0) and self.fixed:
             words += ", one fixed axle" if self.fixed == 1 else ", all fixed axles in line"
-            words += f", what {' and '.join(self.trailing)} turns trails and binds nothing" if self.trailing else ""
+            words += (
+                f", what {' and '.join(self.trailing)} turns trails and binds nothing"
+                if self.trailing
+                else ""
+            )
         return words + (", leaning or pitching not counted" if self.leaning else "")
 
 
 def mobility(constrained) -> Mobility:
     """Redundancy of a vehicle's or a system's rows and, of a vehicle, its class.
 
-    The degree of mobility is the dimension of the base's planar twists that the rows allow at a steering angle, where
-    steered axles meet; the steerability counts the steering rates that are independent of those twists. Wheels that
-    trail (casters, hitches) do not restrict the base. Source: G. Campion, G. Bastin, B. d'Andrea-Novel, IEEE Trans.
-    Robotics and Automation 12 (1996) 47.
+    The degree of mobility is the dimension of the base's planar twists that the rows allow at a
+    steering angle, where steered axles meet; the steerability counts the steering rates that are
+    independent of those twists. Wheels that trail (casters, hitches) do not restrict the base.
+    Source: G. Campion, G. Bastin, B. d'Andrea-Novel, IEEE Trans. Robotics and Automation 12 (1996)
+    47.
     """
     subject = Subject.of(constrained)
     vehicle, system_of = subject.vehicle, subject.constrained
     frame = vehicle.frame if vehicle is not None else adapted_frame(system_of)
     forms, d = sample_forms(frame.constrained), frame.constrained.distribution
-    dependent = tuple(_dependence(forms, frame.kept, i, d.names) for i in range(d.m) if i not in frame.kept)
+    dependent = tuple(_dependence(forms, frame.kept, i,
+                                  d.names) for i in range(d.m) if i not in frame.kept)
     undetermined, splits = _undetermined(vehicle, forms[-1]) if vehicle is not None else ((), 0)
     degree, steerability = _class(vehicle) if vehicle is not None else (None, None)
-    found = Mobility(d.m, len(frame.kept), frame.nxi, dependent, undetermined, splits, degree, steerability, False)
+    found = Mobility(d.m, len(frame.kept), frame.nxi, dependent, undetermined, splits, degree,
+                     steerability, False)
     if vehicle is None:
         return found
     steered = {axle.steering for axle in vehicle.steering.steered}
     trailing = tuple(name for name in vehicle.description.steering if name not in steered)
-    return replace(found, leaning=not _level(vehicle), fixed=len(vehicle.steering.fixed), trailing=trailing)
+    return replace(found, leaning=not _level(vehicle), fixed=len(vehicle.steering.fixed),
+                   trailing=trailing)
 
 
 def _class(vehicle: Vehicle) -> tuple[int, int]:
-    """(degree of mobility, steerability), where this is largest: at other samples steered wheels may be coaxial."""
+    """(degree of mobility, steerability), where this is largest: at other samples steered wheels
+    may be coaxial."""
     if not _level(vehicle):                               # its axles, seen upright
         steering = vehicle.steering
         fixed = _rank(np.array([axle.straight for axle in steering.fixed]).reshape(-1, 3))
@@ -152,18 +165,24 @@ def planar(vehicle: Vehicle, q: np.ndarray) -> np.ndarray:
     return rows
 
 
-def _dependence(forms: np.ndarray, kept: tuple[int, ...], row: int, names: tuple[str, ...]) -> Dependence:
-    """Least squares at every sample; where the coefficients differ, those of the first sample (straight ahead)."""
+def _dependence(forms: np.ndarray, kept: tuple[int, ...], row: int,
+                names: tuple[str, ...]) -> Dependence:
+    """Least squares at every sample; where the coefficients differ, those of the first sample
+    (straight ahead)."""
     found = np.array([np.linalg.lstsq(A[list(kept)].T, A[row], rcond=1e-10)[0] for A in forms])
-    constant = bool(np.ptp(found, axis=0).max(initial=0.0) <= 1e-8 * max(1.0, np.abs(found).max(initial=0.0)))
+    constant = bool(np.ptp(found,
+                           axis=0).max(initial=0.0) <= 1e-8 * max(1.0,
+                                                                  np.abs(found).max(initial=0.0)))
     coefficients = {names[k]: float(value) for k, value in zip(kept, found[0]) if abs(value) > 1e-9}
     return Dependence(names[row], coefficients, constant)
 
 
 def _undetermined(vehicle: Vehicle, A: np.ndarray) -> tuple[tuple[str, ...], int]:
-    """Contact force components that combinations without effect contain, and how many such combinations there are."""
+    """Contact force components that combinations without effect contain, and how many such
+    combinations there are."""
     wanted = {f"{c.name}/{direction}" for c in vehicle.contacts for direction in c.held}
     names = vehicle.reduced.distribution.names
     rows = [i for i, name in enumerate(names) if name in wanted]
     idle = kernel((A[rows] / vehicle.reduced.scales).T) if rows else np.zeros((0, 0))
-    return tuple(names[i] for i, part in zip(rows, idle) if np.abs(part).max(initial=0.0) > 1e-8), idle.shape[1]
+    return tuple(names[i] for i,
+                 part in zip(rows, idle) if np.abs(part).max(initial=0.0) > 1e-8), idle.shape[1]

@@ -26,19 +26,22 @@ def momentum_balance(symmetry: Symmetry, t: np.ndarray, q: np.ndarray, v: np.nda
                      u: np.ndarray | None = None) -> MomentumBalance:
     """Whether d/dt J_f = <dL/dv, S df/dt> + tau . S f holds along a run; paper 004, eq. (24).
 
-    The right side is integrated with a spline of degree 5 through its values: the defect shrinks with the sixth power
-    of the time step, or with the integrator's order.
+    The right side is integrated with a spline of degree 5 through its values: the defect shrinks
+    with the sixth power of the time step, or with the integrator's order.
 
     t, q, v, u  (N,), (N, nq), (N, nv), (N, nu) of the run, N >= 6; u is zero where None
 
-    Raises `MechanicsError` where no combination of the generators lies in the distribution, or the system has no energy
-    to take dL/dv of.
+    Raises `MechanicsError` where no combination of the generators lies in the distribution, or the
+    system has no energy to take dL/dv of.
     """
     from scipy.interpolate import make_interp_spline
 
     constrained = symmetry.constrained
     found = nonholonomic_momentum(symmetry)
-    theta, u = constrained.parameters, np.zeros((len(t), constrained.system.u.numel())) if u is None else np.asarray(u)
+    theta, u = (
+        constrained.parameters,
+        np.zeros((len(t), constrained.system.u.numel())) if u is None else np.asarray(u),
+    )
     J = np.array([found.momentum(*state, theta).full().ravel() for state in zip(t, q, v)])
     rate = np.array([found.rate(*state, theta).full().ravel() for state in zip(t, q, v, u)])
     integral = make_interp_spline(t, rate, k=5).antiderivative()

@@ -1,4 +1,5 @@
-"""The motions that the constraints leave, as sections of a Lie algebroid, and the variables they move."""
+"""The motions that the constraints leave, as sections of a Lie algebroid, and the variables they
+move."""
 
 from __future__ import annotations
 
@@ -23,12 +24,16 @@ ZERO = 1e-9        # a singular value below this, relative to the largest, count
 class Motions:
     """A frame E of the linear part of the constraints, at time t held.
 
-    algebroid  of the configuration and, for small graphs, of what the root sees of the world (the ground's normal)
+    algebroid  of the configuration and, for small graphs, of what the root sees of the world (the
+               ground's normal)
     sections   E (nv, n); rows of what is left out are zero
-    points     sample configurations, (k, nq), without those where the holonomic rows have less than their usual rank
-    tangent    (k, nv, d) bases of the kernel of the holonomic one-forms there, with what is left out at rest
+    points     sample configurations, (k, nq), without those where the holonomic rows have less than
+               their usual rank
+    tangent    (k, nv, d) bases of the kernel of the holonomic one-forms there, with what is left
+               out at rest
     variables  d names of independent variables on the holonomic manifold
-    left_out   no variables: wheel angles (on which nothing in E depends), and followers of other joints
+    left_out   no variables: wheel angles (on which nothing in E depends), and followers of other
+               joints
     """
 
     algebroid: LieAlgebroid
@@ -48,10 +53,12 @@ class Motions:
         return np.array([evaluate(q).full() for q in self.points])
 
 
-def motions(constrained, *, wheel_angles: bool = False, q: np.ndarray | None = None, t: float = 0.0) -> Motions:
+def motions(constrained, *, wheel_angles: bool = False, q: np.ndarray | None = None,
+            t: float = 0.0) -> Motions:
     """The motions of a vehicle or of a `ConstrainedSystem`.
 
-    wheel_angles  keep the angles of wheels, and the joints that a coupling or a mimic makes functions of others
+    wheel_angles  keep the angles of wheels, and the joints that a coupling or a mimic makes
+                  functions of others
     q             only this configuration as sample, with rows and speeds that serve well there
 
     Raises `MechanicsError` where q is not on the holonomic manifold.
@@ -60,7 +67,8 @@ def motions(constrained, *, wheel_angles: bool = False, q: np.ndarray | None = N
     vehicle = subject.vehicle
     system_of = subject.constrained if vehicle is None else vehicle.reduced
     if q is not None:
-        system_of = replace(system_of, samples=np.asarray(q, dtype=float)[None, :])  # rows and speeds that serve here
+        # rows and speeds that serve here
+        system_of = replace(system_of, samples=np.asarray(q, dtype=float)[None, :])
     frame = vehicle.frame if vehicle is not None and q is None else adapted_frame(system_of)
     space, sections, points = extended(system_of, frame.E, t)
     holonomic = _holonomic_forms(system_of, t, on_manifold=q is not None)
@@ -79,14 +87,16 @@ def motions(constrained, *, wheel_angles: bool = False, q: np.ndarray | None = N
     return Motions(space, sections, points[usual], tangent, variables, tuple(names[i] for i in out))
 
 
-def extended(system_of: ConstrainedSystem, E: ca.SX, t: float) -> tuple[LieAlgebroid, ca.SX, np.ndarray]:
+def extended(system_of: ConstrainedSystem, E: ca.SX,
+             t: float) -> tuple[LieAlgebroid, ca.SX, np.ndarray]:
     """E on the configurations and the shorthand's symbols, whose rates complete the anchor."""
     system, points = system_of.system, system_of.configurations
     space, short = system.algebroid, system.shorthand
     held, values = ca.vertcat(system.t, system.theta), ca.vertcat(t, ca.DM(system_of.parameters))
     if short is not None:
         meanings = ca.Function("meanings", [system.t, space.q, system.theta], [short.meanings])
-        points = np.array([np.r_[q, meanings(t, q, system_of.parameters).full().ravel()] for q in points])
+        points = np.array([np.r_[q, meanings(t, q,
+                                             system_of.parameters).full().ravel()] for q in points])
         rates = ca.jacobian(short.rates, system.v)
         names = tuple(symbol.name() for symbol in ca.vertsplit(short.symbols))
         space = replace(space, q=ca.vertcat(space.q, short.symbols), q_names=space.q_names + names,
@@ -104,12 +114,17 @@ def _holonomic_forms(system_of: ConstrainedSystem, t: float, on_manifold: bool) 
     forms = d.A[list(d.phi_rows), :] if d.phi_rows else ca.SX(0, system.algebroid.nv)
     evaluate = ca.Function("holonomic", [system.t, system.q, system.theta],
                            system.expand(ca.densify(forms), ca.densify(d.phi)))
-    found = [[value.full() for value in evaluate(t, q, system_of.parameters)] for q in system_of.configurations]
+    found = [
+        [value.full() for value in evaluate(t, q, system_of.parameters)]
+        for q in system_of.configurations
+    ]
     worst = max((np.abs(phi).max(initial=0.0) for _, phi in found), default=0.0)
     if on_manifold and worst > 1e-6:
-        raise MechanicsError(f"q is not on the holonomic manifold: |phi| = {worst:.3g}; place the vehicle with "
+        raise MechanicsError(f"q is not on the holonomic manifold: |phi| = {worst:.3g}; place the "
+                             "vehicle with "
                              "configuration(...)")
-    return np.array([forms for forms, _ in found]).reshape(len(found), len(d.phi_rows), system.algebroid.nv)
+    return np.array([forms for forms, _ in found]).reshape(len(found), len(d.phi_rows),
+                                                           system.algebroid.nv)
 
 
 def kernel(forms: np.ndarray) -> np.ndarray:
@@ -120,14 +135,16 @@ def kernel(forms: np.ndarray) -> np.ndarray:
     if not len(forms):
         return np.eye(forms.shape[1])
     if not np.isfinite(forms).all():
-        raise MechanicsError("the motions that the constraints allow are not finite here: the constraints lose rank, "
+        raise MechanicsError("the motions that the constraints allow are not finite here: the "
+                             "constraints lose rank, "
                              "as where axles fall into one line; look at another configuration")
     _, s, vt = np.linalg.svd(forms)
     return vt[int(np.sum(s > ZERO * s[0])):].T
 
 
 def _tangent(forms: np.ndarray, out: list[int]) -> tuple[list[int], np.ndarray]:
-    """Kernels of the holonomic forms without what is left out, and the samples where their rank is the usual one."""
+    """Kernels of the holonomic forms without what is left out, and the samples where their rank is
+    the usual one."""
     bases = []
     for form in forms:
         basis = kernel(form)
@@ -147,7 +164,8 @@ def _wheels(vehicle: Vehicle, space: LieAlgebroid, sections: ca.SX) -> list[int]
 
 
 def _followers(vehicle: Vehicle) -> tuple[str, ...]:
-    """Joints whose position is a function of others: coupled steering behind its leaders, and mimic joints."""
+    """Joints whose position is a function of others: coupled steering behind its leaders, and mimic
+    joints."""
     pair = vehicle.steering.pair() if vehicle.steering.coupled else ()
     coupled = [axle.steering for axle in vehicle.steering.steered if pair and axle not in pair]
     return tuple(name for name in coupled + [m.joint for m in vehicle.description.mimic]
@@ -163,7 +181,8 @@ def _order(names: tuple[str, ...], followers: tuple[str, ...]) -> list[int]:
 
 
 def _independent(tangent: np.ndarray, order) -> list[int]:
-    """Fibre coordinates that parametrise the tangent space at the last sample (a random one), chosen by `order`."""
+    """Fibre coordinates that parametrise the tangent space at the last sample (a random one),
+    chosen by `order`."""
     rest, chosen = tangent[-1].copy(), []
     for i in order:
         size = np.linalg.norm(rest[i])

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..errors import MechanicsError
-from ..simulation.event import Event
+from ..simulation.events import Event
 from ..simulation.state import State
 from ..simulation.trajectory import Trajectory
 from ..vehicle.vehicle import Vehicle
@@ -19,24 +19,28 @@ from .validity import Validity, Verdict, judged, validity
 FRICTION, LIFT_OFF = "friction limit", "lift-off"      # names of the events
 
 
-def friction_limit(vehicle: Vehicle, mu: float | Mapping[str, float] | None = None, *, doubt: bool = False,
-                   terminal: bool = True) -> Event:
-    """The moment from which no way of sharing the load satisfies |tangential| <= mu N at every wheel.
+def friction_limit(vehicle: Vehicle, mu: float | Mapping[str, float] | None = None, *,
+                   doubt: bool = False, terminal: bool = True) -> Event:
+    """The moment from which no way of sharing the load satisfies |tangential| <= mu N at every
+    wheel.
 
     mu        as in `validity`
     doubt     the moment from which it depends on how the load is shared, instead
     terminal  False: the run goes on, and the moment stands in `trajectory.events`
 
-    Of the inputs that act at the moment (`State.u`); where a controller's command jumps over the limit, the moment of
-    the jump. Raises `MechanicsError` where no wheel has a friction coefficient.
+    Of the inputs that act at the moment (`State.u`); where a controller's command jumps over the
+    limit, the moment of the jump. Raises `MechanicsError` where no wheel has a friction
+    coefficient.
     """
     known = coefficients(vehicle, mu)
     if not any(np.isfinite(value) for value in known.values()):
-        raise MechanicsError(f"no wheel of {vehicle.name!r} has a friction coefficient: give mu=, or mu to its wheels")
+        raise MechanicsError(f"no wheel of {vehicle.name!r} has a friction coefficient: give mu=, "
+                             "or mu to its wheels")
 
     def value(t: float, state: State) -> float:
         load = _load(vehicle, t, state)
-        return max(1 - judged(vehicle, load, t, known).use[1], -1.0) if doubt else slack(load, known, sign=True)
+        return max(1 - judged(vehicle, load, t,
+                              known).use[1], -1.0) if doubt else slack(load, known, sign=True)
 
     return Event(FRICTION, value, terminal, direction=-1, limit=True)
 
@@ -49,13 +53,15 @@ def lift_off(vehicle: Vehicle, *, terminal: bool = True) -> Event:
 
     def value(t: float, state: State) -> float:
         load = _load(vehicle, t, state)
-        least = float(load.split[load.normal].min())                  # where this split holds, the kindest one does
+        # where this split holds, the kindest one does
+        least = float(load.split[load.normal].min())
         return least if least > 0 else load.least_normal
 
     return Event(LIFT_OFF, value, terminal, direction=-1, limit=True)
 
 
-_last: list[tuple[Vehicle, State, ContactLoad]] = []      # the state judged last: several events look at the same one
+# the state judged last: several events look at the same one
+_last: list[tuple[Vehicle, State, ContactLoad]] = []
 
 
 def _load(vehicle: Vehicle, t: float, state: State) -> ContactLoad:
@@ -64,8 +70,10 @@ def _load(vehicle: Vehicle, t: float, state: State) -> ContactLoad:
             return load
     wanted = vehicle.constrained.system.u.numel()
     if len(state.u) != wanted:
-        raise MechanicsError(f"the state has {len(state.u)} inputs, {vehicle.name!r} has {wanted}: make the event for "
-                             "the vehicle that runs; with external wrenches, for vehicle.with_wrench(links)")
+        raise MechanicsError(f"the state has {len(state.u)} inputs, {vehicle.name!r} has "
+                             f"{wanted}: make the event for "
+                             "the vehicle that runs; with external wrenches, for "
+                             "vehicle.with_wrench(links)")
     load = contact_load(vehicle, t, state.q, state.v, state.u)
     _last[:] = [(vehicle, state, load)]
     return load
@@ -94,14 +102,16 @@ class RunValidity:
 
     @property
     def until(self) -> float | None:
-        """Time [s] of the first event, else of the last state before the first that FAILS; None where rolling held."""
+        """Time [s] of the first event, else of the last state before the first that FAILS; None
+        where rolling held."""
         failed = self.first(Verdict.FAILS)
         if self.events or failed is None:
             return min((t for t, _ in self.events), default=None)
         return max((state.t for state in self.states if state.t < failed.t), default=failed.t)
 
     def describe(self) -> str:
-        """E.g. "ideal rolling stopped being valid at t = 3.2 s, left_wheel, needs mu = 0.9 > 0.8"."""
+        """E.g. "ideal rolling stopped being valid at t = 3.2 s, left_wheel, needs mu = 0.9 >
+        0.8"."""
         failed = self.first(Verdict.FAILS)
         doubted = [state.t for state in self.states if state.verdict is Verdict.POSSIBLE]
         lines = []
@@ -109,30 +119,38 @@ class RunValidity:
             t, name = self.events[0]
             after = next((state for state in self.states if state.t >= t), self.states[-1])
             when = "" if after.t - t < 1e-6 else f" at t = {after.t:.6g} s"
-            lines.append(f"ideal rolling stopped being valid at t = {t:.6g} s ({name}), {after.reason()}{when}")
+            lines.append(f"ideal rolling stopped being valid at t = {t:.6g} s ({name}), "
+                         f"{after.reason()}{when}")
         elif failed is not None:
             lines.append(f"ideal rolling was not valid at t = {failed.t:.6g} s, {failed.reason()}; "
                          "run with friction_limit and lift_off for the exact moment")
         else:
             hardest = max(self.states, key=lambda state: state.use[0])
-            lines.append(f"ideal rolling was {'possible' if doubted else 'valid'} from t = {self.states[0].t:.6g} to "
-                         f"{self.states[-1].t:.6g} s; closest to slip at t = {hardest.t:.6g} s, {hardest.reason()}")
+            lines.append(f"ideal rolling was {'possible' if doubted else 'valid'} from t = "
+                         f"{self.states[0].t:.6g} to "
+                         f"{self.states[-1].t:.6g} s; closest to slip at t = {hardest.t:.6g} s, "
+                         f"{hardest.reason()}")
         if doubted:
             first, last = doubted[0], doubted[-1]
-            when = f"at t = {first:.6g} s" if first == last else f"between t = {first:.6g} and {last:.6g} s"
+            when = (
+                f"at t = {first:.6g} s"
+                if first == last
+                else f"between t = {first:.6g} and {last:.6g} s"
+            )
             lines.append(f"whether it held {when} depends on how the wheels share the load, "
                          "which rigid bodies do not determine")
         return "\n".join(lines)
 
 
-def along(trajectory: Trajectory, mu: float | Mapping[str, float] | None = None, *, every: int = 1) -> RunValidity:
+def along(trajectory: Trajectory, mu: float | Mapping[str, float] | None = None, *,
+          every: int = 1) -> RunValidity:
     """`validity` at each so many recorded states, the last one and those after an event included.
 
-    A run that was read from a file is judged with the vehicle it was made with (`trajectory.subject.vehicle`), or with
-    the one that `Trajectory.load` was given.
+    A run that was read from a file is judged with the vehicle it was made with
+    (`trajectory.subject.vehicle`), or with the one that `Trajectory.load` was given.
 
-    Raises `MechanicsError` for a run of something without wheels, and of a kinematic run (which has no forces);
-    `SimulationError` for a file that does not say what was simulated.
+    Raises `MechanicsError` for a run of something without wheels, and of a kinematic run (which has
+    no forces); `SimulationError` for a file that does not say what was simulated.
     """
     vehicle = trajectory.subject.vehicle
     if vehicle is None:
@@ -143,6 +161,7 @@ def along(trajectory: Trajectory, mu: float | Mapping[str, float] | None = None,
     last = len(trajectory) - 1
     after = {min(int(np.searchsorted(trajectory.t, t)), last) for t, _ in events}
     chosen = sorted({*range(0, len(trajectory), every), last, *after})
-    states = tuple(validity(vehicle, trajectory.t[k], trajectory.q[k], trajectory.v[k], trajectory.u[k], mu)
+    states = tuple(validity(vehicle, trajectory.t[k], trajectory.q[k], trajectory.v[k],
+                            trajectory.u[k], mu)
                    for k in chosen)
     return RunValidity(states, events)

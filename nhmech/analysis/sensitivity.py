@@ -1,4 +1,5 @@
-"""How eigenvalues of a steady motion change with the parameters, the steady motion itself moving along."""
+"""How eigenvalues of a steady motion change with the parameters, the steady motion itself moving
+along."""
 
 from __future__ import annotations
 
@@ -10,42 +11,54 @@ import numpy as np
 from ..errors import MechanicsError
 from .equilibria import SINGULAR, Equilibrium, SteadyMotions
 
-SIMPLE = 1e-5      # an eigenvalue closer than this part of the largest one to another has no derivative
+# an eigenvalue closer than this part of the largest one to another has no derivative
+SIMPLE = 1e-5
 
 
-def eigenvalue_sensitivities(motions: SteadyMotions, motion: Equilibrium, conditions: Mapping[str, float] | None = None,
+def eigenvalue_sensitivities(motions: SteadyMotions, motion: Equilibrium,
+                             conditions: Mapping[str, float] | None = None,
                              t: float = 0.0) -> tuple[np.ndarray, np.ndarray]:
-    """Eigenvalues lambda (n,) of a steady motion and d lambda / d theta (n, ntheta), `conditions` kept at their values.
+    """Eigenvalues lambda (n,) of a steady motion and d lambda / d theta (n, ntheta), `conditions`
+    kept at their values.
 
-    With right and left vectors r, w of A: d lambda = w dA r / (w r), dA along (dq, dxi, dtheta), where dq, dxi keep the
-    steady motion steady and its wheels on the ground. All derivatives are automatic, those of A second ones. NaN for
-    those that are zero or not simple.
+    With right and left vectors r, w of A: d lambda = w dA r / (w r), dA along (dq, dxi, dtheta),
+    where dq, dxi keep the steady motion steady and its wheels on the ground. All derivatives are
+    automatic, those of A second ones. NaN for those that are zero or not simple.
 
-    Raises `MechanicsError` where no parameter is symbolic (`vehicle.with_parameters(symbolic=[...])`).
+    Raises `MechanicsError` where no parameter is symbolic
+    (`vehicle.with_parameters(symbolic=[...])`).
     """
     variations, s = motions.variations, motions.variations.system
     if not s.theta.numel():
-        raise MechanicsError("no parameter is symbolic: name some in vehicle.with_parameters(symbolic=[...])")
-    point, at = variations.at(motion.q, motion.xi, motion.u, t), (t, motion.q, motion.xi, motion.u, variations.theta)
+        raise MechanicsError("no parameter is symbolic: name some in "
+                             "vehicle.with_parameters(symbolic=[...])")
+    point, at = variations.at(motion.q, motion.xi, motion.u,
+                              t), (t, motion.q, motion.xi, motion.u, variations.theta)
     moved = _path(motions, point, at, tuple(conditions or {}))
     values = np.linalg.eigvals(point.A)
     size, slope = np.abs(values).max(initial=1.0), _slope(variations)
-    # the whole system, ignorable directions among its coordinates, has the same eigenvalues, and A needs no projection
+    # the whole system, ignorable directions among its coordinates, has the same eigenvalues, and A
+    # needs no projection
     whole = np.block([[point.transport, point.E], [point.f_eta, point.f_xi]])
     result = np.full((len(values), variations.theta.size), np.nan, dtype=complex)
     for i, value in enumerate(values):
-        if np.sort(np.abs(values - value))[1:].min(initial=np.inf) < SIMPLE * size or abs(value) < SIMPLE * size:
+        if (
+            np.sort(np.abs(values - value))[1:].min(initial=np.inf) < SIMPLE * size
+            or abs(value) < SIMPLE * size
+        ):
             continue
         left, _, right = np.linalg.svd(whole - value * np.eye(len(whole)))
         w, r = left[:, -1].conj(), right[-1].conj()
-        parts = [slope(*at, a, b).full().ravel() for a in (w.real, w.imag) for b in (r.real, r.imag)]
+        parts = [slope(*at, a, b).full().ravel() for a in (w.real,
+                                                           w.imag) for b in (r.real, r.imag)]
         result[i] = (parts[0] - parts[3] + 1j * (parts[1] + parts[2])) @ moved / (w @ r)
     order = np.argsort(-values.real)
     return values[order], result[order]
 
 
 def _slope(variations) -> ca.Function:
-    """(t, q, xi, u, theta, w, r) -> (nv + nxi + ntheta,), d(w A r) along q (by the fibre), xi, theta; w, r held."""
+    """(t, q, xi, u, theta, w, r) -> (nv + nxi + ntheta,), d(w A r) along q (by the fibre), xi,
+    theta; w, r held."""
     s, space, nv = variations.system, variations.space, variations.space.nv
     w, r = ca.SX.sym("w", nv + variations.xi.numel()), ca.SX.sym("r", nv + variations.xi.numel())
     eta, dxi, v, f = r[:nv], r[nv:], variations.velocity, variations.rate
@@ -64,12 +77,13 @@ def _path(motions: SteadyMotions, point, at, names: tuple[str, ...]) -> np.ndarr
     """d(eta, xi, theta) / d theta of the steady motion, (nv + nxi + ntheta, ntheta)."""
     variations, s = motions.variations, motions.variations.system
     by_theta = ca.Function("by_theta", variations.inputs, [
-        ca.jacobian(e, s.theta) for e in (variations.velocity, variations.rate, variations.distribution.phi)])
+        ca.jacobian(e, s.theta) for e in (variations.velocity, variations.rate,
+                                          variations.distribution.phi)])
     v_theta, f_theta, phi_theta = (x.full() for x in by_theta(*at))
     _, c_eta, c_xi, c_theta = (x.full() for x in motions.reading(names)(*at))
     P = point.project
     still = np.zeros((len(point.phi), point.E.shape[1]))
-    left = np.block([[P @ point.transport, P @ point.E], [point.f_eta, point.f_xi], [point.holonomic, still],
-                     [c_eta, c_xi]])
+    left = np.block([[P @ point.transport, P @ point.E], [point.f_eta, point.f_xi],
+                     [point.holonomic, still], [c_eta, c_xi]])
     right = -np.vstack([P @ v_theta, f_theta, phi_theta, c_theta])
     return np.vstack([np.linalg.lstsq(left, right, rcond=SINGULAR)[0], np.eye(right.shape[1])])

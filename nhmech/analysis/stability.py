@@ -1,4 +1,5 @@
-"""Stability of steady motions: eigenvalues over a parameter, critical values, and sensitivities to parameters."""
+"""Stability of steady motions: eigenvalues over a parameter, critical values, and sensitivities to
+parameters."""
 
 from __future__ import annotations
 
@@ -11,7 +12,8 @@ from ..errors import MechanicsError
 from .equilibria import Equilibrium, SteadyMotions
 from .linearise import linearise
 
-ZERO = 1e-6      # an eigenvalue below this part of the largest, at every member of a family, belongs to the family
+# an eigenvalue below this part of the largest, at every member of a family, belongs to the family
+ZERO = 1e-6
 
 
 @dataclass(frozen=True)
@@ -38,18 +40,21 @@ class Sweep:
 
     @property
     def marginal(self) -> float:
-        """Growth [1/s] that is no more than rounding: without damping, eigenvalues stay on the imaginary axis."""
+        """Growth [1/s] that is no more than rounding: without damping, eigenvalues stay on the
+        imaginary axis."""
         return ZERO * max(1.0, float(np.abs(self.eigenvalues).max(initial=0.0)))
 
 
 def growth(eigenvalues: np.ndarray, neutral: int = 0) -> float:
-    """Largest real part without the `neutral` eigenvalues nearest to zero; -inf where none is left."""
+    """Largest real part without the `neutral` eigenvalues nearest to zero; -inf where none is
+    left."""
     rest = eigenvalues[np.argsort(np.abs(eigenvalues))[neutral:]]
     return float(rest.real.max(initial=-np.inf))
 
 
 def speed_sweep(constrained, speeds: Iterable[float], inputs: Iterable[str] = ()) -> Sweep:
-    """Eigenvalues of a vehicle about straight running at each forward speed [m/s]; `inputs` as of `SteadyMotions`."""
+    """Eigenvalues of a vehicle about straight running at each forward speed [m/s]; `inputs` as of
+    `SteadyMotions`."""
     motions = SteadyMotions(constrained, inputs)
     speeds = np.array(list(speeds), dtype=float)
     members = tuple(motions.straight(v) for v in speeds)
@@ -63,19 +68,23 @@ def speed_sweep(constrained, speeds: Iterable[float], inputs: Iterable[str] = ()
 
 
 def branches(rows: list[np.ndarray]) -> np.ndarray:
-    """Eigenvalues sorted into continuous branches, (N, n): each goes on where its last two members point."""
+    """Eigenvalues sorted into continuous branches, (N, n): each goes on where its last two members
+    point."""
     from scipy.optimize import linear_sum_assignment
 
     sorted_rows = [np.asarray(rows[0], dtype=complex)] if rows else []
     for row in rows[1:]:
-        expected = sorted_rows[-1] if len(sorted_rows) == 1 else 2 * sorted_rows[-1] - sorted_rows[-2]
+        expected = (
+            sorted_rows[-1] if len(sorted_rows) == 1 else 2 * sorted_rows[-1] - sorted_rows[-2]
+        )
         _, order = linear_sum_assignment(np.abs(expected[:, None] - row[None, :]))
         sorted_rows.append(row[order])
     return np.array(sorted_rows)
 
 
 def critical_value(function: Callable[[float], float], low: float, high: float) -> float:
-    """Where a growth rate goes through zero between two values of a parameter, to rounding (Brent's method).
+    """Where a growth rate goes through zero between two values of a parameter, to rounding (Brent's
+    method).
 
     Raises `MechanicsError` where it has the same sign at both.
     """
@@ -83,24 +92,27 @@ def critical_value(function: Callable[[float], float], low: float, high: float) 
 
     ends = function(low), function(high)
     if not ends[0] * ends[1] <= 0:
-        raise MechanicsError(f"the growth rate has the same sign at {low} and {high}: {ends[0]:.6g} and {ends[1]:.6g}")
+        raise MechanicsError(f"the growth rate has the same sign at {low} and {high}: "
+                             f"{ends[0]:.6g} and {ends[1]:.6g}")
     return float(brentq(function, low, high, xtol=1e-13, rtol=4 * np.finfo(float).eps))
 
 
 def critical_speeds(constrained, speeds: Iterable[float] = (), inputs: Iterable[str] = (), *,
                     sweep: Sweep | None = None) -> list[float]:
-    """Forward speeds [m/s] where straight running becomes stable or unstable, between those given or of a `sweep`.
+    """Forward speeds [m/s] where straight running becomes stable or unstable, between those given
+    or of a `sweep`.
 
-    Without damping the stable side has no decay but eigenvalues on the imaginary axis, whose real parts are rounding:
-    there it is where growth leaves `ZERO`. Eigenvalues that meet on the axis part like a root, so the speed is good to
-    `ZERO` squared.
+    Without damping the stable side has no decay but eigenvalues on the imaginary axis, whose real
+    parts are rounding: there it is where growth leaves `ZERO`. Eigenvalues that meet on the axis
+    part like a root, so the speed is good to `ZERO` squared.
     """
     motions = SteadyMotions(constrained, inputs)
     sweep = speed_sweep(motions.variations, speeds, inputs) if sweep is None else sweep
 
     def at(v: float) -> float:
         member = motions.straight(v)
-        return growth(linearise(motions.variations, member.q, member.xi, member.u).eigenvalues, sweep.neutral)
+        return growth(linearise(motions.variations, member.q, member.xi, member.u).eigenvalues,
+                      sweep.neutral)
 
     g, marginal = sweep.growth, sweep.marginal
     found = []

@@ -1,4 +1,5 @@
-"""Geometry of the distribution: growth vector, controllability, integrable part, symmetry and its class."""
+"""Geometry of the distribution: growth vector, controllability, integrable part, symmetry and its
+class."""
 
 from __future__ import annotations
 
@@ -25,9 +26,11 @@ LONG = 2.0      # [s] after which no further level of brackets is begun
 
 @dataclass(frozen=True)
 class SymmetryClass:
-    """A group that changes nothing, and its class (paper 004, section VI): purely kinematic, horizontal or general.
+    """A group that changes nothing, and its class (paper 004, section VI): purely kinematic,
+    horizontal or general.
 
-    group           such as "SE(2)" or "SE(2) x T^2" of a vehicle; "" where only the generators are known
+    group           such as "SE(2)" or "SE(2) x T^2" of a vehicle; "" where only the generators are
+                    known
     names           of its generators
     dim_vertical, dim_horizontal, dim_motion, dim_tangent  as in `mechanics.symmetry.Symmetry`
     """
@@ -45,16 +48,19 @@ class SymmetryClass:
 class Structure:
     """What `structure` finds.
 
-    variables     that the growth vector is of; `left_out` are wheel angles and functions of other joints, `frozen` is
-                  what contacts hold
-    growth        generic, the largest ranks over the sample configurations; with the singular values on both sides
-                  of each decision
+    variables     that the growth vector is of; `left_out` are wheel angles and functions of other
+                  joints, `frozen` is what contacts hold
+    growth        generic, the largest ranks over the sample configurations; with the singular
+                  values on both sides of each decision
     here          at the configuration asked for, or None
     combinations  integrable: constant along every motion
-    further       how many further functions no motion changes that are no such combination; None where not known
-    curvature     of the connection over the independent speeds, at the configuration asked for or the first sample;
+    further       how many further functions no motion changes that are no such combination; None
+                  where not known
+    curvature     of the connection over the independent speeds, at the configuration asked for or
+                  the first sample;
                   None where there is none
-    symmetries    of a vehicle: of the pose alone, and with the angles of its wheels; of another system: all found
+    symmetries    of a vehicle: of the pose alone, and with the angles of its wheels; of another
+                  system: all found
     """
 
     variables: tuple[str, ...]
@@ -73,22 +79,26 @@ class Structure:
 
     @property
     def controllable(self) -> bool | None:
-        """Chow and Rashevskii: the brackets span everything, at `here` if asked for; None if the search was cut short.
+        """Chow and Rashevskii: the brackets span everything, at `here` if asked for; None if the
+        search was cut short.
 
-        Of the linear part of the constraints, motions in both directions: admissible paths join near configurations.
+        Of the linear part of the constraints, motions in both directions: admissible paths join
+        near configurations.
         """
         return _spanning(self.here or self.growth, self.dimension)
 
 
-def structure(constrained, q: np.ndarray | None = None, *, wheel_angles: bool = False, depth: int = 8,
-              seconds: float = LONG) -> Structure:
+def structure(constrained, q: np.ndarray | None = None, *, wheel_angles: bool = False,
+              depth: int = 8, seconds: float = LONG) -> Structure:
     """The geometry of a vehicle's or a system's distribution.
 
-    wheel_angles  count the angles of wheels, and joints that are functions of others, among the variables
+    wheel_angles  count the angles of wheels, and joints that are functions of others, among the
+                  variables
     q             a configuration at which the growth vector is wanted too
     depth         levels of brackets at most; `seconds` after which no further level is begun
 
-    Raises `MechanicsError` where q is not on the holonomic manifold, or rows or speeds do not define a frame.
+    Raises `MechanicsError` where q is not on the holonomic manifold, or rows or speeds do not
+    define a frame.
     """
     subject = Subject.of(constrained)
     vehicle, everything = subject.vehicle, motions(constrained, wheel_angles=True)
@@ -97,15 +107,19 @@ def structure(constrained, q: np.ndarray | None = None, *, wheel_angles: bool = 
     here = None
     if q is not None:
         there = motions(constrained, wheel_angles=wheel_angles, q=q)
-        here = growth(there.algebroid, there.sections, there.points, pointwise=True, depth=depth, seconds=seconds)
+        here = growth(there.algebroid, there.sections, there.points, pointwise=True, depth=depth,
+                      seconds=seconds)
     combinations = integrable_combinations(constrained, everything)
     further = None
     if generic.complete:
-        known = sum(found is everything or set(c.coefficients) <= set(found.variables) for c in combinations)
+        known = sum(found is everything
+                    or set(c.coefficients) <= set(found.variables) for c in combinations)
         further = max(found.dimension - generic.ranks[-1] - known, 0)
-    return Structure(found.variables, found.left_out, tuple(frozen_parts(vehicle)) if vehicle is not None else (),
+    return Structure(found.variables, found.left_out,
+                     tuple(frozen_parts(vehicle)) if vehicle is not None else (),
                      generic, here, combinations, further, connection_curvature(constrained, q),
-                     _of_vehicle(vehicle, everything) if vehicle is not None else _of_system(subject))
+                     _of_vehicle(vehicle, everything) if vehicle is not None
+                     else _of_system(subject))
 
 
 def _spanning(found: Growth, dimension: int) -> bool | None:
@@ -113,21 +127,27 @@ def _spanning(found: Growth, dimension: int) -> bool | None:
 
 
 def _of_vehicle(vehicle: Vehicle, found: Motions) -> tuple[SymmetryClass, ...]:
-    """Of the ignorable coordinates: sections that move the pose, and those that turn one wheel as well."""
+    """Of the ignorable coordinates: sections that move the pose, and those that turn one wheel as
+    well."""
     names = ignorable(vehicle)
-    pose, angles = [name for name in names if name in PLANE], [name for name in names if name not in PLANE]
+    pose, angles = [name for name in names
+                    if name in PLANE], [name for name in names if name not in PLANE]
     moving = "SE(2)" if len(pose) == 3 else " x ".join(pose)
-    groups = {moving: pose, " x ".join(filter(None, [moving, f"T^{len(angles)}" if angles else ""])): names}
-    return tuple(_class_of(vehicle, found, group, tuple(generators)) for group, generators in groups.items()
+    groups = {moving: pose,
+              " x ".join(filter(None, [moving, f"T^{len(angles)}" if angles else ""])): names}
+    return tuple(_class_of(vehicle, found, group, tuple(generators)) for group,
+                 generators in groups.items()
                  if generators)
 
 
-def _class_of(vehicle: Vehicle, found: Motions, group: str, names: tuple[str, ...]) -> SymmetryClass:
+def _class_of(vehicle: Vehicle, found: Motions, group: str,
+              names: tuple[str, ...]) -> SymmetryClass:
     """By the dimensions that most samples have."""
     dimensions = Counter()
     for q, E, basis in zip(found.points, found.at_points(), found.tangent):
         V = np.array([_generator(vehicle, name, q) for name in names]).T
-        dimensions[_rank(V), _rank(V) + _rank(E) - _rank(np.hstack([V, E])), _rank(E), basis.shape[1]] += 1
+        dimensions[_rank(V), _rank(V) + _rank(E) - _rank(np.hstack([V, E])), _rank(E),
+                   basis.shape[1]] += 1
     (vertical, horizontal, motion, tangent), _ = dimensions.most_common(1)[0]
     if horizontal == 0 and vertical + motion == tangent:
         kind = PURELY_KINEMATIC
@@ -137,12 +157,14 @@ def _class_of(vehicle: Vehicle, found: Motions, group: str, names: tuple[str, ..
 
 
 def _generator(vehicle: Vehicle, name: str, q: np.ndarray) -> np.ndarray:
-    """v of the infinitesimal motion; yaw about the vertical through the base's origin spans the same with x and y."""
+    """v of the infinitesimal motion; yaw about the vertical through the base's origin spans the
+    same with x and y."""
     column = np.zeros(vehicle.algebroid.nv)
     if name in PLANE:
         t1, t2 = vehicle.ground.tangents
         direction = {"x": t1, "y": t2, "yaw": vehicle.placer.normal}[name]
-        column[slice(3, 6) if name == "yaw" else slice(3)] = pin.Quaternion(q[3:7]).toRotationMatrix().T @ direction
+        column[slice(3, 6) if name == "yaw"
+               else slice(3)] = pin.Quaternion(q[3:7]).toRotationMatrix().T @ direction
     else:
         column[vehicle.algebroid.v_names.index(name)] = 1.0
     return column
@@ -153,8 +175,8 @@ def _of_system(subject: Subject) -> tuple[SymmetryClass, ...]:
         found = find_symmetry(subject.constrained)
     except MechanicsError:
         return ()
-    return (SymmetryClass("", found.names, found.kind, found.dim_vertical, found.dim_horizontal, found.dim_motion,
-                          found.dim_tangent),)
+    return (SymmetryClass("", found.names, found.kind, found.dim_vertical, found.dim_horizontal,
+                          found.dim_motion, found.dim_tangent),)
 
 
 def _rank(matrix: np.ndarray) -> int:

@@ -14,7 +14,8 @@ from .validity import validity
 
 
 def mobility_summary(vehicle: Vehicle) -> dict:
-    """Class, rotation centre in the zero pose, dependent rows, undetermined reactions, and what to free."""
+    """Class, rotation centre in the zero pose, dependent rows, undetermined reactions, and what to
+    free."""
     found, here = mobility(vehicle), axles(vehicle)
     skidding = vehicle.description.track_factor is not None or vehicle.description.released
     gripping = axles(vehicle, gripping=True) if skidding else here
@@ -36,10 +37,12 @@ def mobility_summary(vehicle: Vehicle) -> dict:
 
 
 def _at_rest(vehicle: Vehicle) -> dict[str, float] | None:
-    """Normal force of each wheel [N] at rest in the zero pose without effort; None if not to be found or one lifts."""
+    """Normal force of each wheel [N] at rest in the zero pose without effort; None if not to be
+    found or one lifts."""
     zero = np.zeros(vehicle.algebroid.nv)
     try:
-        found = validity(vehicle, 0.0, vehicle.configuration(), zero, np.zeros(vehicle.constrained.system.u.numel()))
+        found = validity(vehicle, 0.0, vehicle.configuration(), zero,
+                         np.zeros(vehicle.constrained.system.u.numel()))
     except MechanicsError:
         return None
     return None if found.lifted else {one.wheel: one.normal for one in found.wheels}
@@ -60,7 +63,8 @@ def geometry_summary(vehicle: Vehicle) -> dict:
         "controllable_in_words": controllability(found),
         "integrable": [str(combination) for combination in found.combinations],
         "curvature": [] if found.curvature is None else [
-            {"of": of, "loop": [a, b], "value": value} for (of, a, b), value in found.curvature.components.items()],
+            {"of": of, "loop": [a, b], "value": value} for (of, a, b),
+            value in found.curvature.components.items()],
         "curvature_in_words": curvature_in_words(found.curvature),
         "symmetry": {c.group: c.kind for c in found.symmetries},
     }
@@ -71,7 +75,9 @@ def controllability(found: Structure) -> str:
     reached, dimension = (found.here or found.growth).ranks[-1], found.dimension
     names = ", ".join(found.variables)
     if found.controllable is None:
-        return f"not decided: the brackets searched in the time allowed reach {reached} of {dimension}"
+        return (
+            f"not decided: the brackets searched in the time allowed reach {reached} of {dimension}"
+        )
     if found.controllable:
         return f"yes: the brackets span all {dimension} of {names}"
     text = f"no: the brackets span {reached} of {dimension} of {names}"
@@ -83,14 +89,16 @@ def controllability(found: Structure) -> str:
 def mobility_lines(found: dict) -> dict[str, str]:
     """What people are shown of `mobility_summary`."""
     lines = {
-        "class": f"({found['class'][0]}, {found['class'][1]}), manoeuvrability {found['manoeuvrability']}: "
+        "class": f"({found['class'][0]}, {found['class'][1]}), manoeuvrability "
+                 f"{found['manoeuvrability']}: "
                  f"{found['class_in_words']}",
         "rotation centre": found["rotation_centre"],
         "dependent rows": _some(found["dependent_rows"], 2, "; "),
         "undetermined": _undetermined(found),
     }
     if found["normals_at_rest"]:
-        lines["load at rest"] = ", ".join(f"{wheel} {force:.4g} N" for wheel, force in found["normals_at_rest"].items())
+        lines["load at rest"] = ", ".join(f"{wheel} {force:.4g} N" for wheel,
+                                          force in found["normals_at_rest"].items())
     if found["why_locked"]:
         free = " or ".join(" and ".join(names) for names in found["to_free"])
         lines |= {"all gripping": found["why_locked"],
@@ -101,9 +109,14 @@ def mobility_lines(found: dict) -> dict[str, str]:
 def geometry_lines(found: dict) -> dict[str, str]:
     """What people are shown of `geometry_summary`."""
     frozen, angles = ", ".join(found["frozen"]), len(found["left_out"])
-    left = filter(None, [f"{frozen} (frozen)" if frozen else "", f"{angles} joint angles" if angles else ""])
+    left = filter(None, [f"{frozen} (frozen)" if frozen else "",
+                         f"{angles} joint angles" if angles else ""])
     names = ", ".join(found["variables"])
-    here = "" if found["growth_here"] == found["growth"] else f", in the zero pose {_vector(found['growth_here'])}"
+    here = (
+        ""
+        if found["growth_here"] == found["growth"]
+        else f", in the zero pose {_vector(found['growth_here'])}"
+    )
     return {
         "growth vector": f"{_vector(found['growth'])} of {len(found['variables'])}{here}: {names}; "
                          f"singular values >= {found['gap'][0]:.2g} or <= {found['gap'][1]:.1g}",
@@ -111,7 +124,8 @@ def geometry_lines(found: dict) -> dict[str, str]:
         "controllable": found["controllable_in_words"],
         "integrable": _some(found["integrable"], 3, "; "),
         "curvature": found["curvature_in_words"],
-        "symmetry": "; ".join(f"{group}: {kind}" for group, kind in found["symmetry"].items()) or "none found",
+        "symmetry": "; ".join(f"{group}: {kind}" for group,
+                              kind in found["symmetry"].items()) or "none found",
     }
 
 
@@ -128,11 +142,13 @@ def _undetermined(found: dict) -> str:
     count = found["undetermined_dimension"]
     if not count:
         return "nothing: every contact force follows from the motion"
-    parts = " and ".join(f"the {direction} forces of {number} wheels" for direction, number in wheels.items())
+    parts = " and ".join(f"the {direction} forces of {number} wheels" for direction,
+                         number in wheels.items())
     return f"{parts}: {count} dimension{'s' if count > 1 else ''} of their split; what they add up to is determined"
 
 
 def _some(items: list[str], count: int, separator: str) -> str:
     """The first few."""
     more = len(items) - count
-    return (separator.join(items[:count]) + (f"{separator}{more} more (--json)" if more > 0 else "")) or "none"
+    return (separator.join(items[:count]) + (f"{separator}{more} more (--json)" if more > 0
+                                             else "")) or "none"

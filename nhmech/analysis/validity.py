@@ -1,4 +1,5 @@
-"""Does ideal rolling still hold? What each wheel carries, what friction it needs, and since when it cannot be had."""
+"""Does ideal rolling still hold? What each wheel carries, what friction it needs, and since when it
+cannot be had."""
 
 from __future__ import annotations
 
@@ -22,18 +23,21 @@ class Verdict(Enum):
     HOLDS = "ideal rolling holds, however the wheels share the load"
     POSSIBLE = ("ideal rolling is possible: it depends on how the wheels share the load, "
                 "which rigid bodies do not determine")
-    FAILS = "ideal rolling fails: no way of sharing the load keeps every wheel down and without slip"
+    FAILS = (
+        "ideal rolling fails: no way of sharing the load keeps every wheel down and without slip"
+    )
 
 
 @dataclass(frozen=True)
 class WheelLoad:
     """Force of the ground on one wheel [N], in the least-norm split with normals >= 0.
 
-    normal, longitudinal, lateral   along the contact's directions (a mecanum wheel: the parts of its roller's force)
+    normal, longitudinal, lateral   along the contact's directions (a mecanum wheel: the parts of
+                                    its roller's force)
     needed        |tangential| / normal: the friction coefficient it needs; the same over the kindest split in `kindest`
     mu            what it has; inf where nobody said
-    undetermined  direction -> (least, largest) over all splits with normals >= 0; infinite for wheels that press
-                  against each other
+    undetermined  direction -> (least, largest) over all splits with normals >= 0; infinite for
+                  wheels that press against each other
     """
 
     wheel: str
@@ -52,10 +56,12 @@ class WheelLoad:
 
     def describe(self) -> str:
         """One line."""
-        text = (f"{self.wheel}: normal {self.normal:.4g} N, longitudinal {self.longitudinal:.4g} N, "
+        text = (f"{self.wheel}: normal {self.normal:.4g} N, longitudinal {self.longitudinal:.4g} "
+                "N, "
                 f"lateral {self.lateral:.4g} N")
         if self.needed:
-            text += f", needs mu = {self.needed:.3g}" + (f" of {self.mu:.3g}" if np.isfinite(self.mu) else "")
+            text += f", needs mu = {self.needed:.3g}" + (f" of {self.mu:.3g}"
+                                                         if np.isfinite(self.mu) else "")
         return text
 
 
@@ -66,12 +72,13 @@ class Validity:
     t        [s]
     wheels   in the vehicle's order
     verdict  HOLDS, POSSIBLE or FAILS
-    use      part of the available friction that the wheel worst off needs, in the kindest and in the harshest split of
-             the normals (forces along the ground shared as kindly as can be); above 1 it slips. Where no mu is known,
-             the mu that is needed
+    use      part of the available friction that the wheel worst off needs, in the kindest and in
+             the harshest split of the normals (forces along the ground shared as kindly as can be);
+             above 1 it slips. Where no mu is known, the mu that is needed
     lifted   whether no split has normals >= 0: a wheel leaves the ground, the vehicle tips
     sums     (combination of undetermined forces, its determined value [N])
-    free     contacts whose sideways slip was released, or that a mid-axle model lets slide: not judged
+    free     contacts whose sideways slip was released, or that a mid-axle model lets slide: not
+             judged
     """
 
     t: float
@@ -86,11 +93,13 @@ class Validity:
         for one in self.wheels:
             if one.wheel == wheel:
                 return one
-        raise MechanicsError(f"no wheel {wheel!r}; there are {', '.join(one.wheel for one in self.wheels)}")
+        raise MechanicsError(f"no wheel {wheel!r}; there are "
+                             f"{', '.join(one.wheel for one in self.wheels)}")
 
     @property
     def worst(self) -> WheelLoad:
-        """The wheel that needs most of its friction in the kindest split; when lifting off, the least loaded."""
+        """The wheel that needs most of its friction in the kindest split; when lifting off, the
+        least loaded."""
         if self.lifted:
             return min(self.wheels, key=lambda one: one.normal)
         return max(self.wheels, key=lambda one: (one.kindest / one.mu, one.kindest))
@@ -99,7 +108,9 @@ class Validity:
         """What is wrong, or would be first."""
         one = self.worst
         if self.lifted:
-            return f"{one.wheel} lifts off: the ground would have to pull it with {-one.normal:.3g} N"
+            return (
+                f"{one.wheel} lifts off: the ground would have to pull it with {-one.normal:.3g} N"
+            )
         if not np.isfinite(one.mu):
             return f"{one.wheel}, needs mu = {one.kindest:.3g}"
         for digits in (3, 4, 6, 9):          # as many as show which of the two is larger
@@ -127,13 +138,13 @@ def validity(vehicle: Vehicle, t: float, q: np.ndarray, v: np.ndarray, u: np.nda
              mu: float | Mapping[str, float] | None = None) -> Validity:
     """Whether the contact forces that ideal rolling needs can be had, at one state.
 
-    mu  one friction coefficient, one for each of some wheels, or None; wheels without take `Wheel.mu`, and are taken
-        not to slip where that says nothing either
+    mu  one friction coefficient, one for each of some wheels, or None; wheels without take
+        `Wheel.mu`, and are taken not to slip where that says nothing either
 
-    A split of the normals holds where the forces along the ground can then be shared with |tangential| <= mu N
-    everywhere. That some sharing does is enough: wheels that press against each other relax, and by the limit theorem
-    (the normals given) no slip can start. Over the normals the use of friction is quasi-convex, so that its largest
-    value is at a corner of the admissible ones: exact.
+    A split of the normals holds where the forces along the ground can then be shared with
+    |tangential| <= mu N everywhere. That some sharing does is enough: wheels that press against each other relax, and by the limit theorem
+    (the normals given) no slip can start. Over the normals the use of friction is quasi-convex, so
+    that its largest value is at a corner of the admissible ones: exact.
 
     Raises `MechanicsError` for unknown wheels, numbers that are not positive, a singular system.
     """
@@ -150,24 +161,29 @@ def judged(vehicle: Vehicle, load: ContactLoad, t: float, mu: Mapping[str, float
         verdict = Verdict.FAILS
     else:
         verdict = Verdict.POSSIBLE if known and most > 1 + TIGHT else Verdict.HOLDS
-    return Validity(t, _wheels(vehicle, load, kindest, mu), verdict, (least, most), not load.supported, load.sums,
-                    _sliding(vehicle))
+    return Validity(t, _wheels(vehicle, load, kindest, mu), verdict, (least, most),
+                    not load.supported, load.sums, _sliding(vehicle))
 
 
-def _wheels(vehicle: Vehicle, load: ContactLoad, kindest: np.ndarray, mu: Mapping[str, float]) -> tuple[WheelLoad, ...]:
+def _wheels(vehicle: Vehicle, load: ContactLoad, kindest: np.ndarray,
+            mu: Mapping[str, float]) -> tuple[WheelLoad, ...]:
     needed, kind, found = shares(load, load.split), shares(load, kindest), []
     for c in vehicle.contacts:
-        force = {direction: float(f) for (wheel, direction), f in zip(load.names, load.split) if wheel == c.name}
+        force = {direction: float(f) for (wheel, direction),
+                 f in zip(load.names, load.split) if wheel == c.name}
         if "roller" in force:
             angle = c.mount.wheel.roller_angle
-            force |= {"longitudinal": np.sin(angle) * force["roller"], "lateral": np.cos(angle) * force["roller"]}
+            force |= {"longitudinal": np.sin(angle) * force["roller"],
+                      "lateral": np.cos(angle) * force["roller"]}
         loose = {direction: load.intervals[f"{c.name}/{direction}"] for direction in c.held
                  if f"{c.name}/{direction}" in load.intervals}
-        found.append(WheelLoad(c.name, force["normal"], force.get("longitudinal", 0.0), force.get("lateral", 0.0),
+        found.append(WheelLoad(c.name, force["normal"], force.get("longitudinal", 0.0),
+                               force.get("lateral", 0.0),
                                needed.get(c.name, 0.0), kind.get(c.name, 0.0), mu[c.name], loose))
     return tuple(found)
 
 
 def _sliding(vehicle: Vehicle) -> tuple[str, ...]:
     rows = vehicle.constrained.distribution.names
-    return tuple(c.name for c in vehicle.contacts if "lateral" in c.held and f"{c.name}/lateral" not in rows)
+    return tuple(c.name for c in vehicle.contacts if "lateral" in c.held
+                 and f"{c.name}/lateral" not in rows)

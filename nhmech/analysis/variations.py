@@ -1,4 +1,5 @@
-"""First variations of the equations of motion along the fibre, written once and evaluated at many points."""
+"""First variations of the equations of motion along the fibre, written once and evaluated at many
+points."""
 
 from __future__ import annotations
 
@@ -19,7 +20,8 @@ class Point:
 
     names       of the coordinates eta, fibre coordinates (k,)
     basis       (nv, k) the displacement that belongs to each of them
-    project     (k, nv) coordinates of a displacement: project @ basis = 1, zero on ignorable directions
+    project     (k, nv) coordinates of a displacement: project @ basis = 1, zero on ignorable
+                directions
     v, rate     (nv,), (nxi,) velocity and dxi/dt
     slope       (nv, nv) dv/dq rho
     transport   (nv, nv) slope - [v, .]
@@ -61,9 +63,9 @@ class Point:
 
 
 class Variations:
-    """On a Lie algebroid a displacement eta of the fibre, along which q is moved, obeys eta' = dv - [v, eta], with
-    dv = (dv/dq rho) eta + E dxi (paper 002, section 3). Displacements are kept in the kernel of the holonomic
-    one-forms.
+    """On a Lie algebroid a displacement eta of the fibre, along which q is moved, obeys eta' = dv -
+    [v, eta], with dv = (dv/dq rho) eta + E dxi (paper 002, section 3). Displacements are kept in
+    the kernel of the holonomic one-forms.
 
     constrained  a vehicle or a `ConstrainedSystem`
     """
@@ -71,7 +73,9 @@ class Variations:
     def __init__(self, constrained):
         self.subject = Subject.of(constrained)
         self.equations, self.theta = self.subject.equations, self.subject.theta
-        self.system, self.distribution = self.subject.constrained.system, self.subject.constrained.distribution
+        self.system, self.distribution = (
+            self.subject.constrained.system, self.subject.constrained.distribution,
+        )
         self.space = self.system.algebroid
         self.xi = ca.SX.sym("xi", self.equations.frame.nxi)
         self.inputs = [self.system.t, self.system.q, self.xi, self.system.u, self.system.theta]
@@ -101,25 +105,30 @@ class Variations:
     def _evaluate(self) -> ca.Function:
         s, rho = self.system, self.space.anchor
         return ca.Function("variations", self.inputs, [
-            self.velocity, self.rate, ca.jacobian(self.velocity, s.q) @ rho, ca.jacobian(self.velocity, self.xi),
-            ca.jacobian(self.rate, s.q) @ rho, ca.jacobian(self.rate, self.xi), ca.jacobian(self.rate, s.u),
+            self.velocity, self.rate, ca.jacobian(self.velocity, s.q) @ rho,
+            ca.jacobian(self.velocity, self.xi),
+            ca.jacobian(self.rate, s.q) @ rho, ca.jacobian(self.rate, self.xi),
+            ca.jacobian(self.rate, s.u),
             self.holonomic, self.distribution.phi, *self.space.structure])
 
     def _values(self, t: float, q: np.ndarray, xi: np.ndarray, u: np.ndarray) -> list[np.ndarray]:
         values = [value.full() for value in self._evaluate(t, q, xi, u, self.theta)]
         v = values[0][:, 0]
-        bracket = np.array([v @ c for c in values[9:]])                   # [v, eta]^g = c^g_ab v^a eta^b
+        # [v, eta]^g = c^g_ab v^a eta^b
+        bracket = np.array([v @ c for c in values[9:]])
         return [v, values[1][:, 0], values[2], values[2] - bracket, *values[3:8], values[8].ravel()]
 
     def at(self, q: np.ndarray, xi: np.ndarray, u: np.ndarray | None = None, t: float = 0.0, *,
            ignorable: bool = False) -> Point:
-        """The variational equation at a state, without directions on which nothing depends, unless `ignorable` is set.
+        """The variational equation at a state, without directions on which nothing depends, unless
+        `ignorable` is set.
 
         Raises `MechanicsError` where q, xi or u has another shape than the system's.
         """
         nu = self.system.u.numel()
         q, xi, u = (np.asarray(x, dtype=float) for x in (q, xi, np.zeros(nu) if u is None else u))
-        for name, value, size in (("q", q, self.space.nq), ("xi", xi, self.xi.numel()), ("u", u, nu)):
+        for name, value, size in (("q", q, self.space.nq), ("xi", xi, self.xi.numel()),
+                                  ("u", u, nu)):
             if value.shape != (size,):
                 raise MechanicsError(f"{name} has shape {value.shape}, expected ({size},)")
         v, rate, slope, transport, E, f_eta, f_xi, f_u, H, phi = self._values(t, q, xi, u)
@@ -131,9 +140,11 @@ class Variations:
             quotient = _seen(kernel, np.vstack([f_eta, *beside]), transport)
             basis = kernel @ np.linalg.pinv(quotient)
         names = _named_coordinates(basis)
-        basis = basis @ np.linalg.inv(basis[names])      # eta of the chosen names is the coordinate itself
+        # eta of the chosen names is the coordinate itself
+        basis = basis @ np.linalg.inv(basis[names])
         project = np.linalg.pinv(basis) if ignorable else _projection(kernel, quotient, basis)
-        return Point(tuple(names), basis, project, v, rate, slope, transport, E, f_eta, f_xi, f_u, H, phi)
+        return Point(tuple(names), basis, project, v, rate, slope, transport, E, f_eta, f_xi, f_u,
+                     H, phi)
 
 
 def kernel_of(H: np.ndarray, nv: int) -> np.ndarray:
@@ -148,16 +159,19 @@ def kernel_of(H: np.ndarray, nv: int) -> np.ndarray:
 def _beside(xi: np.ndarray) -> list[np.ndarray]:
     """Other speeds.
 
-    A direction that carries no force at xi by chance, as a bicycle's lean does at its capsize speed, is not ignorable.
+    A direction that carries no force at xi by chance, as a bicycle's lean does at its capsize
+    speed, is not ignorable.
     """
     rng = np.random.default_rng(0)
     return [xi + (1 + np.abs(xi)) * rng.uniform(-0.5, 0.5, len(xi)) for _ in range(2)]
 
 
 def _seen(kernel: np.ndarray, f_eta: np.ndarray, transport: np.ndarray) -> np.ndarray:
-    """Functionals (k, d) on the kernel that the dynamics sees, closed under the transport. Their kernel is ignorable.
+    """Functionals (k, d) on the kernel that the dynamics sees, closed under the transport. Their
+    kernel is ignorable.
 
-    Orthonormal at each step: powers of the transport would lift rounding noise above any threshold."""
+    Orthonormal at each step: powers of the transport would lift rounding noise above any
+    threshold."""
     motion = np.linalg.pinv(kernel) @ transport @ kernel
     motion = motion / max(np.linalg.norm(motion, 2), 1.0)
     rows = f_eta @ kernel
@@ -188,7 +202,8 @@ def _named_coordinates(basis: np.ndarray) -> list[int]:
     for _ in range(basis.shape[1]):
         size = np.linalg.norm(rest, axis=1)
         good = np.flatnonzero(size > max(COMFORT, 0.5 * size.max()))
-        choice = int(good[-1]) if len(good) else int(np.argmax(size))     # joints stand after the base: prefer them
+        # joints stand after the base: prefer them
+        choice = int(good[-1]) if len(good) else int(np.argmax(size))
         chosen.append(choice)
         direction = rest[choice] / np.linalg.norm(rest[choice])
         rest = rest - np.outer(rest @ direction, direction)

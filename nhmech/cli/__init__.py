@@ -18,7 +18,8 @@ COMMANDS = ("run", "controllers", "inspect", "view", "plot", "report", "export",
 
 
 class Commands(click.Group):
-    """A group that imports a subcommand only when it is wanted, and turns our errors into messages and exit codes."""
+    """A group that imports a subcommand only when it is wanted, and turns our errors into messages
+    and exit codes."""
 
     def list_commands(self, ctx):
         return list(COMMANDS)
@@ -39,7 +40,8 @@ class Commands(click.Group):
             ctx.exit(tell(error))
 
 
-@click.group(cls=Commands, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
+@click.group(cls=Commands,
+             context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
 @click.version_option(__version__, prog_name="nhmech")
 def main():
     """Exact nonholonomic simulation of wheeled robots from their URDF.

@@ -10,13 +10,20 @@ import click
 @click.command()
 @click.argument("name", required=False)
 def controllers(name):
-    """List the controllers for `nhmech run --controller`, one line each; with NAME, its equations and parameters.
+    """List the controllers for `nhmech run --controller`, one line each; with NAME, its equations
+    and parameters.
 
     \b
     nhmech controllers
     nhmech controllers twist
     """
-    from ..control.registry import controller_class, controller_names, one_line, parameters, settable
+    from ..control.registry import (
+        controller_class,
+        controller_names,
+        one_line,
+        parameters,
+        settable,
+    )
 
     if name is None:
         names = controller_names()

@@ -1,4 +1,5 @@
-"""Who drives a run, along what: the options of `nhmech run` that choose a controller, and what they come to."""
+"""Who drives a run, along what: the options of `nhmech run` that choose a controller, and what they
+come to."""
 
 from __future__ import annotations
 
@@ -14,7 +15,8 @@ from .options import PairType, Positive
 
 
 class ControllerType(click.ParamType):
-    """The name of a controller of this package, `module:name`, or `path/to/file.py:name` -> the object of that name."""
+    """The name of a controller of this package, `module:name`, or `path/to/file.py:name` -> the
+    object of that name."""
 
     name = "NAME|MODULE:NAME"
 
@@ -25,23 +27,29 @@ class ControllerType(click.ParamType):
             return controller_class(value)
         place, colon, name = value.rpartition(":")
         if not (colon and place and name):
-            self.fail(f"{value!r}: write one of {', '.join(controller_names())}, or module:function, or "
+            self.fail(f"{value!r}: write one of {', '.join(controller_names())}, or "
+                      "module:function, or "
                       "file.py:function", param, ctx)
         try:
             module = self.from_file(place) if place.endswith(".py") else self.from_path(place)
-        except Exception as error:                           # whatever stands in there was written by the user
+        # whatever stands in there was written by the user
+        except Exception as error:
             what = "" if isinstance(error, (ImportError, OSError)) else f"{type(error).__name__}: "
             self.fail(f"{value!r}: {what}{error}", param, ctx)
         if not callable(getattr(module, name, None)):
-            there = [key for key, thing in vars(module).items() if callable(thing) and not key.startswith("_")]
-            self.fail(f"{value!r}: no function {name!r} in {place}; there are {', '.join(there) or 'none'}", param, ctx)
+            there = [key for key,
+                     thing in vars(module).items() if callable(thing) and not key.startswith("_")]
+            self.fail(f"{value!r}: no function {name!r} in {place}; there are "
+                      f"{', '.join(there) or 'none'}", param, ctx)
         return getattr(module, name)
 
     @staticmethod
     def from_file(place: str):
-        spec = importlib.util.spec_from_file_location(place, place)      # a name that hides no other module
+        # a name that hides no other module
+        spec = importlib.util.spec_from_file_location(place, place)
         module = importlib.util.module_from_spec(spec)
-        sys.modules[place] = module                          # where dataclasses look up what their annotations mean
+        # where dataclasses look up what their annotations mean
+        sys.modules[place] = module
         spec.loader.exec_module(module)
         return module
 
@@ -54,10 +62,12 @@ class ControllerType(click.ParamType):
 
 _OPTIONS = (
     click.option("--controller", type=ControllerType(),
-                 help="One of `nhmech controllers`, or yours: called as NAME(t, state); a class is first made with the "
+                 help="One of `nhmech controllers`, or yours: called as NAME(t, state); a class "
+                      "is first made with the "
                       "vehicle. Default: a gentle S-curve."),
     click.option("--path", metavar="NAME[:SIZE]|FILE.csv",
-                 help="What the controller follows, e.g. figure8, figure8:4 [m] or a file of waypoints x, y [m]. "
+                 help="What the controller follows, e.g. figure8, figure8:4 [m] or a file of "
+                      "waypoints x, y [m]. "
                       "Without a size it suits the robot."),
     click.option("--speed", type=Positive(), metavar="M/S", help="How fast the controller drives."),
     click.option("--set", "settings", type=PairType("VALUE", str), multiple=True,
@@ -83,29 +93,36 @@ def drive(vehicle, controller, path: str | None, speed: float | None, settings):
 
     if controller is None:
         if path is not None:
-            raise ModelError(f"--path {path}: nothing follows it; choose a --controller, such as pure_pursuit")
+            raise ModelError(f"--path {path}: nothing follows it; choose a --controller, such as "
+                             "pure_pursuit")
         controller = controller_class("demo")
     along = None
     if path is not None:
         usual = parameters(controller).get("speed") if inspect.isclass(controller) else None
-        usual = usual.default if usual is not None and isinstance(usual.default, (int, float)) else None
+        usual = usual.default if usual is not None and isinstance(usual.default,
+                                                                  (int, float)) else None
         along = read_path(path, scale(vehicle, speed or usual))
     try:
-        return make_controller(controller, vehicle, path=along, speed=speed, settings=dict(settings)), along
+        return make_controller(controller, vehicle, path=along, speed=speed,
+                               settings=dict(settings)), along
     except NhmechError:
         raise
     except Exception as error:
-        raise ModelError(f"{controller.__name__} could not be made: {type(error).__name__}: {error}") from error
+        raise ModelError(
+            f"{controller.__name__} could not be made: {type(error).__name__}: {error}"
+        ) from error
 
 
 def only_listed(vehicle, wheels) -> str:
-    """What to add to an error about a vehicle whose `wheels` somebody listed, and left out what looks like one."""
-    from ..vehicle.description import UNLISTED
+    """What to add to an error about a vehicle whose `wheels` somebody listed, and left out what
+    looks like one."""
+    from ..urdf.description import UNLISTED
 
     if not wheels or not any(UNLISTED in notice for notice in vehicle.notices):
         return ""
     touch = "touches" if len(wheels) == 1 else "touch"
-    return (f"; --wheel lists all wheels, so only {', '.join(vehicle.contact_names)} {touch} the ground; locked, and "
+    return (f"; --wheel lists all wheels, so only {', '.join(vehicle.contact_names)} {touch} the "
+            "ground; locked, and "
             f"touching nothing: {', '.join(vehicle.description.locked)}")
 
 
@@ -129,7 +146,8 @@ def start_of(controller, path) -> dict:
 
 
 def print_tracking(controller, path, trajectory) -> None:
-    """Prints how far from its path a run was: the point that the controller says it tracks, else the base's origin."""
+    """Prints how far from its path a run was: the point that the controller says it tracks, else
+    the base's origin."""
     if path is None:
         return
     from ..control.path_reference import lateral_in_words, path_error

@@ -21,15 +21,16 @@ from .saved import read_run, robot_of_run, vehicle_of
               help="Whether the ground's forces on the wheels are worked out.")
 @robot_of_run
 def export(run, out, rate, forces, file):
-    """Write RUN, a file that `nhmech run --save` wrote, to OUT: .csv, .parquet, or .mcap with ROS 2 messages.
+    """Write RUN, a file that `nhmech run --save` wrote, to OUT: .csv, .parquet, or .mcap with ROS 2
+    messages.
 
     \b
     nhmech export run.npz run.csv
     nhmech export run.npz run.parquet --rate 100
     nhmech export run.npz run.mcap --rate 50      for Foxglove, PlotJuggler and ros2 bag
 
-    In .mcap are /odom, /tf, /tf_static, /joint_states, /robot_description, /wheels/NAME/wrench, and /cmd_vel of a
-    controller that commands a twist. An older OUT is replaced.
+    In .mcap are /odom, /tf, /tf_static, /joint_states, /robot_description, /wheels/NAME/wrench, and
+    /cmd_vel of a controller that commands a twist. An older OUT is replaced.
     """
     from dataclasses import replace
 
@@ -37,7 +38,8 @@ def export(run, out, rate, forces, file):
     from ..simulation.subject import Subject
 
     trajectory = read_run(run)
-    if file is not None or out.suffix == ".mcap":                 # made once, for the messages and for the forces
+    # made once, for the messages and for the forces
+    if file is not None or out.suffix == ".mcap":
         trajectory = replace(trajectory, system=Subject.of(vehicle_of(run, trajectory, file)))
     try:
         with Progress(trajectory.t[-1]) as progress:

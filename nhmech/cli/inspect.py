@@ -14,7 +14,7 @@ import numpy as np
 from .options import load_robot, robot
 
 if TYPE_CHECKING:
-    from ..vehicle.description import Description
+    from ..urdf.description import Description
 
 LINES = 60
 WIDTH = 120
@@ -56,7 +56,8 @@ def report(vehicle) -> dict:
             "steering": d.steering,
             "free": d.free,
             "locked": d.locked,
-            "mimic": [{"joint": m.joint, "leader": m.leader, "multiplier": m.multiplier, "offset": m.offset}
+            "mimic": [{"joint": m.joint, "leader": m.leader, "multiplier": m.multiplier,
+                       "offset": m.offset}
                       for m in d.mimic],
         },
         "notices": vehicle.notices,
@@ -67,7 +68,8 @@ def report(vehicle) -> dict:
 
 
 def plain(value):
-    """`value` in JSON's types: tuples and arrays become lists, infinite and undefined numbers null."""
+    """`value` in JSON's types: tuples and arrays become lists, infinite and undefined numbers
+    null."""
     if isinstance(value, dict):
         return {str(key): plain(item) for key, item in value.items()}
     if isinstance(value, (list, tuple, set, np.ndarray)):
@@ -86,7 +88,8 @@ def vector(values) -> str:
 def words(values) -> str:
     """One line for a value: names with commas between them, `name value` for a dict."""
     if isinstance(values, dict):
-        return ", ".join(f"{key} {words(value)}".rstrip() for key, value in values.items()) or "none"
+        return ", ".join(f"{key} {words(value)}".rstrip() for key,
+                         value in values.items()) or "none"
     if isinstance(values, (list, tuple)):
         return ", ".join(words(value) for value in values) or "none"
     return f"{values:.4g}" if isinstance(values, float) else str(values)
@@ -95,7 +98,8 @@ def words(values) -> str:
 def table(rows: list[list[str]]) -> list[str]:
     """Lines with the columns below each other; whole words, however wide the terminal is."""
     widths = [max(map(len, column)) for column in zip(*rows)]
-    return ["  ".join(cell.ljust(width) for cell, width in zip(row, widths)).rstrip() for row in rows]
+    return ["  ".join(cell.ljust(width) for cell,
+                      width in zip(row, widths)).rstrip() for row in rows]
 
 
 def facts(values: dict) -> list[str]:
@@ -103,24 +107,33 @@ def facts(values: dict) -> list[str]:
 
 
 def sizes(mechanics: dict) -> dict:
-    """The mechanics' summary in words; lists of rows are counted, what is empty or zero is left out."""
-    support = {name: value for name, value in mechanics["support_offsets"].items() if abs(value) > 1e-9}
+    """The mechanics' summary in words; lists of rows are counted, what is empty or zero is left
+    out."""
+    support = {name: value for name,
+               value in mechanics["support_offsets"].items() if abs(value) > 1e-9}
     led = f"{words(mechanics['couplings'])}; led by {words(mechanics['leaders'])}"
-    plane = f"contacts off the common plane [m]: {words(support)}" if support else "all contacts in one plane"
+    plane = (
+        f"contacts off the common plane [m]: {words(support)}"
+        if support
+        else "all contacts in one plane"
+    )
     shown = {
-        "coordinates": f"{mechanics['nq']} (nq), {mechanics['nv']} velocities (nv), {mechanics['nxi']} of them "
+        "coordinates": f"{mechanics['nq']} (nq), {mechanics['nv']} velocities (nv), "
+                       f"{mechanics['nxi']} of them "
                        "independent (nxi)",
         "speeds": ", ".join(f"{name} [{unit}]" for name, unit in mechanics["speeds"].items()),
         "inputs": words(mechanics["inputs"]),
-        "rows": f"{len(mechanics['rows'])} constraints, {len(mechanics['kept_rows'])} of them independent",
+        "rows": f"{len(mechanics['rows'])} constraints, {len(mechanics['kept_rows'])} of them "
+                "independent",
         "couplings": led if mechanics["couplings"] else "",
         "support": plane + (", the base level" if mechanics["level_base"] else ""),
         "symmetry": mechanics["symmetry"],
     }
-    known = {"name", "nq", "nv", "nxi", "speeds", "inputs", "rows", "kept_rows", "dropped_rows", "couplings", "leaders",
-             "support_offsets", "level_base", "symmetry"}
+    known = {"name", "nq", "nv", "nxi", "speeds", "inputs", "rows", "kept_rows", "dropped_rows",
+             "couplings", "leaders", "support_offsets", "level_base", "symmetry"}
     further = {key: value for key, value in mechanics.items() if key not in known}
-    return {key: value for key, value in (shown | further).items() if value not in ("", [], (), None)}
+    return {key: value for key,
+            value in (shown | further).items() if value not in ("", [], (), None)}
 
 
 def likewise(reasons: dict[str, str]) -> list[str]:
@@ -128,15 +141,17 @@ def likewise(reasons: dict[str, str]) -> list[str]:
     groups: dict[str, list[str]] = {}
     for name, reason in reasons.items():
         groups.setdefault(re.sub(r"'[^']*'", "''", reason), []).append(name)
-    return facts({names[0] + (f" and {len(names) - 1} more" if len(names) > 1 else ""): reasons[names[0]]
+    return facts({names[0] + (f" and {len(names) - 1} more" if len(names) > 1
+                              else ""): reasons[names[0]]
                   for names in groups.values()})
 
 
 def wrapped(line: str, rows: int = ROWS) -> list[str]:
-    """The line in rows of `WIDTH`, hanging below the entry's text; what is longer than `rows` of them is cut off."""
+    """The line in rows of `WIDTH`, hanging below the entry's text; what is longer than `rows` of
+    them is cut off."""
     hang = re.match(r"  \S.*?  +|  - |", line).end()
-    lines = textwrap.wrap(line, WIDTH, subsequent_indent=" " * min(hang, 40), break_long_words=False,
-                          break_on_hyphens=False) or [""]
+    lines = textwrap.wrap(line, WIDTH, subsequent_indent=" " * min(hang, 40),
+                          break_long_words=False, break_on_hyphens=False) or [""]
     lines[0] = line[:len(line) - len(line.lstrip())] + lines[0].lstrip()
     if len(lines) > rows:
         lines = [*lines[:rows - 1], f"{lines[rows - 1][:WIDTH - 13].rstrip()} ... (--json)"]
@@ -144,7 +159,8 @@ def wrapped(line: str, rows: int = ROWS) -> list[str]:
 
 
 def report_lines(found: dict) -> list[tuple[str, list[str]]]:
-    """(title, lines) of each section for people, at most `LINES` in all: reasons and notices give way to findings."""
+    """(title, lines) of each section for people, at most `LINES` in all: reasons and notices give
+    way to findings."""
     from ..analysis.summary import geometry_lines, mobility_lines
 
     head = ["wheel", "kind", "radius [m]", "link", "centre [m]", "axis", "driven"]
@@ -153,7 +169,8 @@ def report_lines(found: dict) -> list[tuple[str, list[str]]]:
          vector(wheel["centre"]), vector(wheel["axis"]), "yes" if wheel["driven"] else "no"]
         for wheel in found["wheels"]
     ]
-    mimic = [f"{m['joint']} = {m['multiplier']:g} {m['leader']} + {m['offset']:g}" for m in found["joints"]["mimic"]]
+    mimic = [f"{m['joint']} = {m['multiplier']:g} {m['leader']} + {m['offset']:g}"
+             for m in found["joints"]["mimic"]]
     joints = {key: value for key, value in (found["joints"] | {"mimic": mimic}).items() if value}
     entries = {
         "": table([head, *wheels]),
@@ -175,7 +192,8 @@ def report_lines(found: dict) -> list[tuple[str, list[str]]]:
         over = 1 + sum(2 + len(lines) for lines in sections.values() if lines) - LINES
         if over > 0 and len(sections[title]) > least:
             kept = max(least, len(sections[title]) - over - 1)
-            sections[title] = sections[title][:kept] + [f"  ... {len(sections[title]) - kept} more (--json)"]
+            sections[title] = sections[title][:kept] + [f"  ... {len(sections[title]) - kept} "
+                                                        "more (--json)"]
     return [(title, lines) for title, lines in sections.items() if lines]
 
 
@@ -185,8 +203,10 @@ def print_report(found: dict) -> None:
     click.echo(f"  root link {found['root']}")
     from .wording import in_options
 
-    told = {"wheels": [wheel | {"reason": in_options(wheel["reason"])} for wheel in found["wheels"]],
-            "notices": [in_options(notice) for notice in found["notices"]]}
+    told = {
+        "wheels": [wheel | {"reason": in_options(wheel["reason"])} for wheel in found["wheels"]],
+        "notices": [in_options(notice) for notice in found["notices"]],
+    }
     for title, lines in report_lines(found | told):
         click.secho(f"\n{title}" if title else "", bold=True)
         click.echo("\n".join(lines))
@@ -196,7 +216,8 @@ def print_report(found: dict) -> None:
 @robot
 @click.option("--json", "as_json", is_flag=True, help="Print it for machines.")
 @click.option("--tag", is_flag=True,
-              help="Print an <nhmech> element that says the same, to paste into <robot> and correct.")
+              help="Print an <nhmech> element that says the same, to paste into <robot> and "
+                   "correct.")
 def inspect(file, as_json, tag, **robot_options):
     """Say which wheels and joints were found in FILE, and why.
 
@@ -209,7 +230,7 @@ def inspect(file, as_json, tag, **robot_options):
     """
     vehicle = load_robot(file, **robot_options)
     if tag:
-        from ..vehicle.tag import format_tag
+        from ..urdf.tag import format_tag
 
         click.echo(format_tag(vehicle.description))
     elif as_json:

@@ -19,18 +19,33 @@ class OverlayType(click.ParamType):
 
         name = value.replace("-", "_")
         if name not in OVERLAYS:
-            self.fail(f"{value!r}: there are {', '.join(known.replace('_', '-') for known in OVERLAYS)}", param, ctx)
+            self.fail(f"{value!r}: there are "
+                      f"{', '.join(known.replace('_', '-') for known in OVERLAYS)}", param, ctx)
         return name
 
 
 _OPTIONS = (
-    click.option("--overlay", "overlays", type=OverlayType(), multiple=True,
-                 help="Draw on top of the vehicle: forces, of the ground on each wheel, in its friction cone; path, "
-                      "the one that is followed; rotation-centre, where the axles meet. Repeat."),
-    click.option("--ghost", "ghosts", type=click.Path(dir_okay=False, path_type=Path), multiple=True,
-                 help="Draw the vehicle of another saved run too, translucent, to compare; repeat."),
-    click.option("--follow/--no-follow", default=None,
-                 help="Whether the camera goes along. Default: if the way is long."),
+    click.option(
+        "--overlay",
+        "overlays",
+        type=OverlayType(),
+        multiple=True,
+        help="Draw on top of the vehicle: forces, of the ground on each wheel, in its "
+        "friction cone; path, "
+        "the one that is followed; rotation-centre, where the axles meet. Repeat.",
+    ),
+    click.option(
+        "--ghost",
+        "ghosts",
+        type=click.Path(dir_okay=False, path_type=Path),
+        multiple=True,
+        help="Draw the vehicle of another saved run too, translucent, to compare; repeat.",
+    ),
+    click.option(
+        "--follow/--no-follow",
+        default=None,
+        help="Whether the camera goes along. Default: if the way is long.",
+    ),
     click.option("--title", help="What stands in the page's corner, instead of the robot's name."),
 )
 
@@ -42,7 +57,8 @@ def looks(command):
     return command
 
 
-def look(vehicle, overlays, ghosts, follow: bool | None, title: str | None, *, mu=None, path=None) -> dict:
+def look(vehicle, overlays, ghosts, follow: bool | None, title: str | None, *, mu=None,
+         path=None) -> dict:
     """Keywords of `save_html` and `Viewer`.
 
     mu    friction coefficients by wheel, or None

@@ -14,7 +14,8 @@ from .progress import Progress
 
 
 class MovieFile(OutputFile):
-    """A moving picture to write; what that needs must be there before hours of simulation are spent."""
+    """A moving picture to write; what that needs must be there before hours of simulation are
+    spent."""
 
     def convert(self, value, param, ctx):
         path = super().convert(value, param, ctx)
@@ -29,7 +30,8 @@ class MovieFile(OutputFile):
 
 _OPTIONS = (
     click.option("--gif", type=MovieFile(".gif"),
-                 help="Write a moving picture, which Chromium draws: 20 frames for each second of it."),
+                 help="Write a moving picture, which Chromium draws: 20 frames for each second of "
+                      "it."),
     click.option("--webp", type=MovieFile(".webp"), help="Likewise, with all colours."),
     click.option("--mp4", type=MovieFile(".mp4"), help="Likewise, by ffmpeg."),
 )
@@ -42,8 +44,10 @@ def movies(command):
     return command
 
 
-def write_movies(save_page: Callable[[Path], Path], trajectory, speed: float, *paths: Path | None) -> None:
-    """Moving pictures at `speed` times real time of the page that `save_page` writes of a run; says where they are."""
+def write_movies(save_page: Callable[[Path], Path], trajectory, speed: float,
+                 *paths: Path | None) -> None:
+    """Moving pictures at `speed` times real time of the page that `save_page` writes of a run; says
+    where they are."""
     wanted = [path for path in paths if path is not None]
     if not wanted:
         return

@@ -33,19 +33,21 @@ class Positive(click.ParamType):
 
 
 class WheelType(click.ParamType):
-    """`joint=left_wheel,kind=disc,radius=0.1` -> `Wheel`; vectors are three numbers with spaces between them."""
+    """`joint=left_wheel,kind=disc,radius=0.1` -> `Wheel`; vectors are three numbers with spaces
+    between them."""
 
     name = "KEY=VALUE,..."
 
     def convert(self, value, param, ctx):
-        from ..vehicle.wheel import Wheel
+        from ..urdf.wheel import Wheel
 
         valid = [f.name for f in fields(Wheel)]
         given = {}
         for item in value.split(","):
             key, equals, word = (part.strip() for part in item.partition("="))
             if not equals or key not in valid:
-                self.fail(f"{item!r}: write KEY=VALUE with one of the keys {', '.join(valid)}", param, ctx)
+                self.fail(f"{item!r}: write KEY=VALUE with one of the keys {', '.join(valid)}",
+                          param, ctx)
             try:
                 given[key] = self.read(key, word)
             except ValueError as error:
@@ -118,7 +120,8 @@ class SkidType(click.ParamType):
 
 
 class OutputFile(click.Path):
-    """A file to write, with one of some endings; the folder must exist before hours of simulation are spent."""
+    """A file to write, with one of some endings; the folder must exist before hours of simulation
+    are spent."""
 
     def __init__(self, *suffixes: str):
         super().__init__(dir_okay=False, path_type=Path)
@@ -129,7 +132,8 @@ class OutputFile(click.Path):
         if not path.parent.is_dir():
             self.fail(f"{str(path)!r}: the folder {str(path.parent)!r} does not exist", param, ctx)
         if not os.access(path.parent, os.W_OK | os.X_OK):
-            self.fail(f"{str(path)!r}: nothing may be written in the folder {str(path.parent)!r}", param, ctx)
+            self.fail(f"{str(path)!r}: nothing may be written in the folder {str(path.parent)!r}",
+                      param, ctx)
         if path.suffix not in self.suffixes:
             endings = ("one of " if len(self.suffixes) > 1 else "") + ", ".join(self.suffixes)
             self.fail(f"{str(path)!r}: the name must end in {endings}", param, ctx)
@@ -140,15 +144,18 @@ class OutputFile(click.Path):
 _ROBOT_OPTIONS = (
     click.option(
         "--wheel", "wheels", type=WheelType(), multiple=True, metavar="KEY=VALUE,...",
-        help="A wheel, e.g. 'joint=left,kind=disc,radius=0.1'; repeat. Those given replace all that would be "
-             "found in the file or that it names: list every one that touches the ground, casters too.",
+        help="A wheel, e.g. 'joint=left,kind=disc,radius=0.1'; repeat. Those given replace all "
+             "that would be "
+             "found in the file or that it names: list every one that touches the ground, casters "
+             "too.",
     ),
     click.option(
         "--skid", type=SkidType(), default=None,
         help="For wheels that cannot all roll in a turn: 'mid-axle', a track factor, "
              "or the wheels that may slide sideways.",
     ),
-    click.option("--free", multiple=True, metavar="JOINT", help="Release a joint that would be locked; repeat."),
+    click.option("--free", multiple=True, metavar="JOINT",
+                 help="Release a joint that would be locked; repeat."),
     click.option(
         "--lock", "locked", type=PairType("POSITION", number), multiple=True,
         help="Hold a joint at a position [rad or m; 30deg]; repeat.",
@@ -161,7 +168,8 @@ _ROBOT_OPTIONS = (
         "--package", "packages", type=PairType("FOLDER", Path), multiple=True,
         help="Where package://NAME/ is, for meshes; repeat.",
     ),
-    click.option("--arg", "arguments", type=ArgumentType(), multiple=True, help="Argument of a xacro file; repeat."),
+    click.option("--arg", "arguments", type=ArgumentType(), multiple=True,
+                 help="Argument of a xacro file; repeat."),
 )
 
 
@@ -178,7 +186,10 @@ def robot(command):
 
 
 _FACTOR = {
-    "type": Positive(), "metavar": "FACTOR", "default": 1.0, "show_default": True,
+    "type": Positive(),
+    "metavar": "FACTOR",
+    "default": 1.0,
+    "show_default": True,
     "help": "How fast the browser plays the run; 1 is real time. The HTML file has its own control.",
 }
 speed = click.option("--playback", "--speed", "speed", **_FACTOR)
@@ -193,10 +204,12 @@ def find_robot(file: str) -> Path:
         return Path(file)
     if file in urdf_names():
         return Path(urdf_path(file))
-    raise ModelError(f"{file}: no such file, and no shipped robot of that name; shipped are {', '.join(urdf_names())}")
+    raise ModelError(f"{file}: no such file, and no shipped robot of that name; shipped are "
+                     f"{', '.join(urdf_names())}")
 
 
-def load_robot(file: str, *, wheels=(), skid=None, free=(), locked=(), speeds=(), packages=(), arguments=()):
+def load_robot(file: str, *, wheels=(), skid=None, free=(), locked=(), speeds=(), packages=(),
+               arguments=()):
     """`nhmech.load` with the values of the options above."""
     path = find_robot(file)
 

@@ -11,8 +11,8 @@ from .options import OutputFile, find_robot, load_robot, robot_options
 from .rolling import coefficients, friction
 from .saved import followed_path, read_run, robot_of_run, vehicle_of
 
-PICTURES = ("run", "path", "forces", "friction", "energy", "speeds", "joint-rates", "efforts", "tracking", "twist",
-            "coordinates")
+PICTURES = ("run", "path", "forces", "friction", "energy", "speeds", "joint-rates", "efforts",
+            "tracking", "twist", "coordinates")
 WITHOUT_WHEELS = ("energy", "speeds", "joint-rates", "coordinates")
 
 
@@ -25,13 +25,16 @@ WITHOUT_WHEELS = ("energy", "speeds", "joint-rates", "coordinates")
 @followed_path
 @robot_of_run
 @friction
-@click.option("--eigenvalues", metavar="FILE", help="Draw eigenvalues of this robot's straight running over its speed.")
-@click.option("--range", "span", nargs=2, type=float, default=(0.1, 10.0), show_default=True, metavar="LOW HIGH",
-              help="Range of it [m/s].")
-@click.option("--points", type=click.IntRange(2), default=200, show_default=True, help="Speeds for --eigenvalues.")
+@click.option("--eigenvalues", metavar="FILE",
+              help="Draw eigenvalues of this robot's straight running over its speed.")
+@click.option("--range", "span", nargs=2, type=float, default=(0.1, 10.0), show_default=True,
+              metavar="LOW HIGH", help="Range of it [m/s].")
+@click.option("--points", type=click.IntRange(2), default=200, show_default=True,
+              help="Speeds for --eigenvalues.")
 @robot_options
 def plot(run, out, picture, path, file, mu, eigenvalues, span, points, **options):
-    """Draw RUN, which `nhmech run --save` wrote: path, wheel forces with friction limits, energy, quasi-velocities.
+    """Draw RUN, which `nhmech run --save` wrote: path, wheel forces with friction limits, energy,
+    quasi-velocities.
 
     \b
     nhmech plot run.npz --out run.pdf --mu 0.8
@@ -44,7 +47,8 @@ def plot(run, out, picture, path, file, mu, eigenvalues, span, points, **options
     if (run is None) == (eigenvalues is None):
         raise click.UsageError("give a RUN, or --eigenvalues FILE")
     if run is not None and file is None and any(options.values()):
-        raise click.UsageError(f"{run} knows its robot; options such as --wheel go with --robot or --eigenvalues")
+        raise click.UsageError(f"{run} knows its robot; options such as --wheel go with --robot "
+                               "or --eigenvalues")
     from ..view import plots
 
     if eigenvalues is not None:
@@ -55,7 +59,8 @@ def plot(run, out, picture, path, file, mu, eigenvalues, span, points, **options
         if file is None and "system" in trajectory.source and picture in WITHOUT_WHEELS:
             figure, _ = getattr(plots, picture.replace("-", "_"))(trajectory.subject, trajectory)
         else:
-            figure = _drawn(picture, trajectory, vehicle_of(run, trajectory, file, **options), mu, path)
+            figure = _drawn(picture, trajectory, vehicle_of(run, trajectory, file, **options), mu,
+                            path)
         out = out or run.with_suffix(".pdf")
     plots.write(figure, out)
     click.echo(f"wrote {out}")
@@ -97,5 +102,6 @@ def _sweep(vehicle, speeds: tuple[float, float], points: int):
         i = int(np.argmin(np.abs(values - (a + b) / 2)))
         grows, decays = growth[i] > sweep.marginal, growth[i] < -sweep.marginal
         verdict = "stable" if decays else "unstable" if grows else "neither grows nor decays"
-        click.echo(f"{a:10.6f} to {b:10.6f} m/s  {verdict}, largest real part {growth[i]:+.4g} 1/s in the middle")
+        click.echo(f"{a:10.6f} to {b:10.6f} m/s  {verdict}, largest real part {growth[i]:+.4g} "
+                   "1/s in the middle")
     return sweep

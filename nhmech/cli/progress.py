@@ -11,7 +11,8 @@ class Progress:
 
     duration  of the run, which begins at t = 0 [s]
     stream    where it is drawn, if that is a terminal; standard error
-    vehicle   has energy(t, q, v) [J]; its change since the first drawing is shown, the drift where nothing drives
+    vehicle   has energy(t, q, v) [J]; its change since the first drawing is shown, the drift where
+              nothing drives
     """
 
     def __init__(self, duration: float, stream=None, vehicle=None):
@@ -46,7 +47,8 @@ class Progress:
         now = time.perf_counter()
         if now >= self.next:
             self.next = now + 0.1
-            self.bar.update(self.task, completed=float(t), **self.fields(float(t), state, now - self.begin))
+            self.bar.update(self.task, completed=float(t),
+                            **self.fields(float(t), state, now - self.begin))
 
     def fields(self, t: float, state, real: float = 0.0) -> dict[str, str]:
         """What is drawn beside the bar."""

@@ -11,8 +11,8 @@ import click
 
 from ..errors import ModelError, NhmechError, SimulationError
 from .driving import drive, driving, is_ours, only_listed, print_tracking, start_of
-from .movies import movies, write_movies
 from .looks import look, looks
+from .movies import movies, write_movies
 from .options import OutputFile, Positive, load_robot, playback, robot
 from .progress import Progress
 from .rolling import friction, friction_known, on_slip, print_validity, rolling_events
@@ -29,10 +29,13 @@ SECONDS = {"type": Positive(), "metavar": "SECONDS"}
 @click.option("--duration", default=10.0, show_default=True, help="Simulated time.", **SECONDS)
 @click.option("--dt", default=1e-3, show_default=True, help="Time step.", **SECONDS)
 @click.option("--control-period", **SECONDS,
-              help="Time between two calls of the controller, a multiple of the step. Default: the step; ten of them "
+              help="Time between two calls of the controller, a multiple of the step. Default: "
+                   "the step; ten of them "
                    "for controllers of this package.")
-@click.option("--view", is_flag=True, help="Play the run in the browser; where there is none, write FILE.html instead.")
-@click.option("--html", type=OutputFile(".html"), help="Write the run as one HTML file that plays by itself.")
+@click.option("--view", is_flag=True,
+              help="Play the run in the browser; where there is none, write FILE.html instead.")
+@click.option("--html", type=OutputFile(".html"),
+              help="Write the run as one HTML file that plays by itself.")
 @click.option("--save", type=OutputFile(".npz"),
               help="Write the run, for `nhmech view`, `nhmech export` and `Trajectory.load`; "
                    "to FILE.part while it goes on.")
@@ -42,7 +45,8 @@ SECONDS = {"type": Positive(), "metavar": "SECONDS"}
 @looks
 @playback
 @robot
-def run(file, controller, path, speed, settings, duration, dt, control_period, view, html, save, mu, on_slip,
+def run(file, controller, path, speed, settings, duration, dt, control_period, view, html, save, mu,
+        on_slip,
         gif, webp, mp4, overlays, ghosts, follow, title, playback, **robot_options):
     """Simulate a wheeled robot with exact rolling.
 
@@ -57,9 +61,10 @@ def run(file, controller, path, speed, settings, duration, dt, control_period, v
     nhmech run robot.urdf --mu 0.8 --overlay forces --view
     nhmech run base.urdf --skid mid-axle --wheel 'joint=left,kind=disc,radius=0.1' ...
 
-    A failure (lost contact, numbers that are not finite, ...) ends with exit code 3 and a message; what was computed
-    until then is still summarised and written. Ctrl-C ends a run early in the same way, with exit code 0; where --save
-    names no file, what there is goes to one in the current folder, named after the robot.
+    A failure (lost contact, numbers that are not finite, ...) ends with exit code 3 and a message;
+    what was computed until then is still summarised and written. Ctrl-C ends a run early in the
+    same way, with exit code 0; where --save names no file, what there is goes to one in the current
+    folder, named after the robot.
     """
     vehicle = friction_known(load_robot(file, **robot_options), mu)
     print_notices(vehicle)
@@ -76,7 +81,8 @@ def run(file, controller, path, speed, settings, duration, dt, control_period, v
     drawn = look(vehicle, overlays, ghosts, follow, title, path=followed)
     events = rolling_events(vehicle, mu, on_slip)
     try:
-        simulator = Simulator(vehicle, controller, dt=dt, control_period=control_period, events=events)
+        simulator = Simulator(vehicle, controller, dt=dt, control_period=control_period,
+                              events=events)
     except SimulationError as error:
         raise ModelError(str(error)) from error              # nothing ran: this is bad input
     simulator.reset(**start_of(controller, path))
@@ -89,10 +95,12 @@ def run(file, controller, path, speed, settings, duration, dt, control_period, v
         failure, trajectory = error, error.trajectory
     wall = time.perf_counter() - begin
 
-    codes = [] if failure is None else [tell(failure)]       # at once: nothing that goes wrong below may hide it
+    # at once: nothing that goes wrong below may hide it
+    codes = [] if failure is None else [tell(failure)]
 
     def then(step: Callable, *given) -> None:
-        """One step of what is told and written; what goes wrong in it keeps none of the others back."""
+        """One step of what is told and written; what goes wrong in it keeps none of the others
+        back."""
         try:
             step(*given)
         except (NhmechError, OSError) as error:
@@ -114,7 +122,8 @@ def run(file, controller, path, speed, settings, duration, dt, control_period, v
         then(write_movies, page, trajectory, playback, gif, webp, mp4)
         if view and failure is None:
             instead, written = html or Path(f"{Path(file).stem}.html"), html is not None
-            then(partial(play, vehicle, trajectory, playback, drawn, instead=instead, written=written))
+            then(partial(play, vehicle, trajectory, playback, drawn, instead=instead,
+                         written=written))
     if codes:
         raise click.exceptions.Exit(codes[0])
 

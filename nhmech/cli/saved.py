@@ -20,7 +20,8 @@ robot_of_run = click.option(
 
 
 def read_run(run: Path):
-    """The trajectory in a file. Raises `ModelError` where it is none: nothing ran, so this is bad input."""
+    """The trajectory in a file. Raises `ModelError` where it is none: nothing ran, so this is bad
+    input."""
     from ..simulation.trajectory import Trajectory
 
     try:
@@ -37,7 +38,8 @@ def vehicle_of(run: Path, trajectory, file: str | None = None, **robot_options):
     """
     if file is None:
         if "system" in trajectory.source:
-            raise ModelError(f"{run} is a run of the textbook system {trajectory.source['system']!r}, not of a vehicle")
+            raise ModelError(f"{run} is a run of the textbook system "
+                             f"{trajectory.source['system']!r}, not of a vehicle")
         if "description" not in trajectory.source:
             raise ModelError(f"{run} holds no robot; name one with --robot")
         from ..vehicle.record import restore
@@ -46,12 +48,14 @@ def vehicle_of(run: Path, trajectory, file: str | None = None, **robot_options):
     vehicle = load_robot(file, **robot_options)
     if vehicle.algebroid.q_names != trajectory.names["q"]:
         raise ModelError(f"{file} is not the robot of {run}: its coordinates are "
-                         f"{', '.join(vehicle.algebroid.q_names)}, those of the run {', '.join(trajectory.names['q'])}")
+                         f"{', '.join(vehicle.algebroid.q_names)}, those of the run "
+                         f"{', '.join(trajectory.names['q'])}")
     return vehicle
 
 
 def saved_as(save: Path) -> Path:
-    """Where a run that was to be saved is: what it had written by then, where the end could not be."""
+    """Where a run that was to be saved is: what it had written by then, where the end could not
+    be."""
     from ..simulation.recorder import part_path
 
     part = part_path(save)
@@ -59,7 +63,8 @@ def saved_as(save: Path) -> Path:
 
 
 def unused(path: Path) -> Path:
-    """`path`, or where that exists `path-2`, `path-3`, ...: for names that the user did not choose."""
+    """`path`, or where that exists `path-2`, `path-3`, ...: for names that the user did not
+    choose."""
     count, free = 1, path
     while free.exists():
         count += 1

@@ -14,7 +14,9 @@ from .saved import unused
 
 def has_browser() -> bool:
     """Whether a browser could open a window here."""
-    if sys.platform.startswith("linux") and not (os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY")):
+    if sys.platform.startswith("linux") and not (
+        os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY")
+    ):
         return False
     try:
         webbrowser.get()
@@ -35,15 +37,18 @@ def save_page(vehicle, trajectory, path: Path, look: dict) -> Path:
     return save_html(vehicle, trajectory, path, **look)
 
 
-def play(vehicle, trajectory, speed: float, look: dict, *, instead: Path, written: bool = False) -> None:
-    """Plays once in the browser; where none opens, writes the HTML file `instead`, unless `written` says it is there.
+def play(vehicle, trajectory, speed: float, look: dict, *, instead: Path,
+         written: bool = False) -> None:
+    """Plays once in the browser; where none opens, writes the HTML file `instead`, unless `written`
+    says it is there.
 
     It is numbered where that name is taken.
     """
     if has_browser():
         from ..view.viewer import Viewer
 
-        with Viewer(vehicle, open_browser=True, **look | {"follow": look["follow"] is not False}) as viewer:
+        with Viewer(vehicle, open_browser=True,
+                    **look | {"follow": look["follow"] is not False}) as viewer:
             if viewer.wait_for_browser(20.0):
                 click.echo(f"playing  {viewer.url}  (Ctrl-C ends it)")
                 try:

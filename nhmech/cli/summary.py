@@ -13,8 +13,9 @@ NOTICES = 5      # that are told before a run
 
 
 def print_notices(vehicle) -> None:
-    """Prints what a user should know of the vehicle before it runs, a line each; to standard error."""
-    from ..vehicle.description import DRIVEN_FROM
+    """Prints what a user should know of the vehicle before it runs, a line each; to standard
+    error."""
+    from ..urdf.description import DRIVEN_FROM
     from .wording import in_options
 
     notices = [notice for notice in vehicle.notices if not notice.startswith(DRIVEN_FROM)]
@@ -25,7 +26,8 @@ def print_notices(vehicle) -> None:
 
 
 def print_summary(vehicle, trajectory, wall: float, failed: bool = False) -> None:
-    """Prints duration, end pose, residue of the constraints, energy and speed of a run that took `wall` seconds.
+    """Prints duration, end pose, residue of the constraints, energy and speed of a run that took
+    `wall` seconds.
 
     failed  whether it stopped by a failure, which has been told already
     """
@@ -37,7 +39,10 @@ def print_summary(vehicle, trajectory, wall: float, failed: bool = False) -> Non
     slip, height = residuals(trajectory, Subject.of(vehicle))
     duration = t[-1] - t[0]
     rows = [
-        ("time", f"{duration:.4g} s simulated in {wall:.3g} s, {duration / max(wall, 1e-9):.3g} x real time"),
+        (
+            "time",
+            f"{duration:.4g} s simulated in {wall:.3g} s, {duration / max(wall, 1e-9):.3g} x real time",
+        ),
         ("end", f"x {x:+.4f} m  y {y:+.4f} m  yaw {degrees(yaw):+.2f} deg"),
         ("rolling", f"max |A v + b| / max(1, |v|) {slip:.1e}   max |phi| {height:.1e} m"),
         ("energy", f"{energy[0]:.6g} J at the start, {energy[-1]:.6g} J at the end"),

@@ -34,7 +34,8 @@ def list_():
 @click.argument("name")
 @click.option("--latex", is_flag=True, help="Write LaTeX (needs the extra 'latex').")
 def show(name, latex):
-    """Write a system out: Lagrangian, forms, frame, Hamel symbols, Gibbs function, reduced equations."""
+    """Write a system out: Lagrangian, forms, frame, Hamel symbols, Gibbs function, reduced
+    equations."""
     from ..systems import load_system
     from ..systems.written import paragraphs, writer
 
@@ -51,8 +52,9 @@ def show(name, latex):
 def check(names):
     """Derive each system by every method that applies and hold it against its references.
 
-    The columns: largest disagreement between methods (accelerations and multipliers, relative, at random states); then
-    each reference with its error and tolerance. Exit code 3 where one is not met.
+    The columns: largest disagreement between methods (accelerations and multipliers, relative, at
+    random states); then each reference with its error and tolerance. Exit code 3 where one is not
+    met.
     """
     from rich.console import Console
     from rich.table import Table
@@ -61,13 +63,15 @@ def check(names):
     from ..systems.example import AGREEMENT, disagreement
 
     table = Table(box=None, header_style="bold")
-    for title in ("system", "methods", "disagreement", "reference", "error", "tolerance", "source", ""):
+    for title in ("system", "methods", "disagreement", "reference", "error", "tolerance", "source",
+                  ""):
         table.add_column(title, overflow="fold")
     failed = []
     for name in names or system_names():
         example = load_system(name)
         apart = disagreement(example)
-        methods = f"{len(example.methods)} of 5" + (f" ({example.why_not})" if example.why_not else "")
+        methods = f"{len(example.methods)} of 5" + (f" ({example.why_not})" if example.why_not
+                                                    else "")
         rows = [("methods agree", apart, AGREEMENT, "")] if not example.checks else []
         for check in example.checks:
             rows.append((check.what, check.error(), check.tolerance, check.source))
@@ -77,7 +81,8 @@ def check(names):
                 failed.append(f"{name}: {what}")
             of_all = (name, methods, f"{apart:.1e}") if i == 0 else ("", "", "")
             verdict, style = ("ok", None) if good else ("FAILED", "red")
-            table.add_row(*of_all, what, f"{error:.1e}", f"{tolerance:.0e}", source, verdict, style=style)
+            table.add_row(*of_all, what, f"{error:.1e}", f"{tolerance:.0e}", source, verdict,
+                          style=style)
     console = Console(width=None if Console().is_terminal else 200)
     console.print(table)
     if failed:
@@ -86,8 +91,10 @@ def check(names):
 
 @systems.command()
 @click.argument("name")
-@click.option("--duration", default=10.0, show_default=True, metavar="SECONDS", help="Simulated time.")
-@click.option("--html", type=OutputFile(".html"), help="Write the run as one HTML file that plays by itself.")
+@click.option("--duration", default=10.0, show_default=True, metavar="SECONDS",
+              help="Simulated time.")
+@click.option("--html", type=OutputFile(".html"),
+              help="Write the run as one HTML file that plays by itself.")
 @click.option("--save", type=OutputFile(".npz"),
               help="Write the run, for `nhmech view`, `nhmech export` and `Trajectory.load`.")
 def run(name, duration, html, save):
@@ -103,10 +110,12 @@ def run(name, duration, html, save):
     simulator.reset(q=q, xi=dict(zip(example.speeds, xi)) if example.speeds else xi)
     trajectory = simulator.run(duration, every=10, save=save)
     energy = trajectory.energy
-    click.echo(f"{example.title}: {trajectory.t[-1]:.4g} s, energy {energy[0]:.9g} at the start, {energy[-1]:.9g} at "
+    click.echo(f"{example.title}: {trajectory.t[-1]:.4g} s, energy {energy[0]:.9g} at the start, "
+               f"{energy[-1]:.9g} at "
                f"the end, stopped by {trajectory.stop}")
     click.echo("end      " + "  ".join(f"{key} {value:+.6g}"
-                                       for key, value in zip(trajectory.names["q"], trajectory.q[-1])))
+                                       for key, value in zip(trajectory.names["q"],
+                                                             trajectory.q[-1])))
     if save:
         click.echo(f"saved    {save}")
     if html:

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import click
 
-from .movies import movies, write_movies
 from .looks import look, looks
+from .movies import movies, write_movies
 from .options import OutputFile, speed
 from .rolling import coefficients, friction
 from .saved import read_run, unused, vehicle_of
@@ -17,17 +17,21 @@ from .show import play, save_page, write_html
 @click.command()
 @click.argument("run", type=click.Path(dir_okay=False, path_type=Path))
 @click.option("--html", type=OutputFile(".html"),
-              help="Write one HTML file that plays by itself, and open nothing. An older one is replaced.")
+              help="Write one HTML file that plays by itself, and open nothing. An older one is "
+                   "replaced.")
 @click.option("--robot", "file", metavar="FILE",
-              help="Draw this robot (path or shipped name) instead of the one the run was made with.")
+              help="Draw this robot (path or shipped name) instead of the one the run was made "
+                   "with.")
 @movies
 @looks
 @friction
 @click.option("--path", metavar="NAME[:SIZE]|FILE.csv",
-              help="What the run was to follow, for `--overlay path`. Default: the path of the run's controller.")
+              help="What the run was to follow, for `--overlay path`. Default: the path of the "
+                   "run's controller.")
 @speed
 def view(run, html, file, gif, webp, mp4, overlays, ghosts, follow, title, mu, path, speed):
-    """Play RUN, which `nhmech run --save` or `nhmech systems run --save` wrote, or the .part of a run that goes on.
+    """Play RUN, which `nhmech run --save` or `nhmech systems run --save` wrote, or the .part of a
+    run that goes on.
 
     \b
     nhmech view run.npz
@@ -54,7 +58,8 @@ def view(run, html, file, gif, webp, mp4, overlays, ghosts, follow, title, mu, p
         from ..control.path_reference import followed_path
 
         path = followed_path(trajectory) if path is None else read_path(path, scale(vehicle))
-        drawn = look(vehicle, overlays, ghosts, follow, title, mu=coefficients(vehicle, mu), path=path)
+        drawn = look(vehicle, overlays, ghosts, follow, title, mu=coefficients(vehicle, mu),
+                     path=path)
 
         def save(page: Path) -> Path:
             return save_page(vehicle, trajectory, page, drawn)

@@ -7,7 +7,8 @@ import re
 
 _CALL = re.compile(r"wheels=\[(Wheel\(.*?\)(?:, Wheel\(.*?\))*)\]")
 _ORDER = ("joint", "kind", "radius")      # of the positional arguments of Wheel
-_OPTIONS = (                              # what messages say to a Python user -> the same as an option
+# what messages say to a Python user -> the same as an option
+_OPTIONS = (
     ("run with friction_limit and lift_off", "run with --on-slip warn"),
     (r"load\(wheels=\.\.\.\)", "--wheel"),
     (r"wheels=\[\.\.\.\]", "--wheel ..."),
@@ -25,7 +26,8 @@ _OPTIONS = (                              # what messages say to a Python user -
 
 
 def in_options(text: str) -> str:
-    """The text with `wheels=[Wheel(...)]`, `skid=...`, `locked={...}`, `packages={...}` and the like as options.
+    """The text with `wheels=[Wheel(...)]`, `skid=...`, `locked={...}`, `packages={...}` and the
+    like as options.
 
     What cannot be read as such stays as it is.
     """

@@ -12,11 +12,13 @@ import numpy as np
 from .loop import CALLS, NEWTON, SHELL, Loop, library_of, loop_of, shapes
 
 REACHED, TOO_SMALL, NOT_FINITE = range(3)
-# of a run, whose steps are as long as that and dt allow: five seconds of a wobbling disc then end within 1e-10
+# of a run, whose steps are as long as that and dt allow: five seconds of a wobbling disc then end
+# within 1e-10
 RTOL = ATOL = 1e-13
 ATTEMPTS = 2000                # steps that are taken between two looks at Ctrl-C, and fewer
 
-# SciPy's control of the step; the first trial comes from state and rate alone, so that the result does
+# SciPy's control of the step; the first trial comes from state and rate alone, so that the result
+# does
 # not depend on spans before this one
 _METHOD = """
 /* a step from t, x to end, y; h is the one to try next */
@@ -103,8 +105,10 @@ int nhmech_dop853(double t, double span, const double* u, const double* theta, d
 }}
 """
 
-# A run is ahead of what is shown and goes on from call to call in `work`; it starts anew where state or inputs are
-# not those it left. `now` is the latest piece, and x, found where it led after the projection; `held` is that in which
+# A run is ahead of what is shown and goes on from call to call in `work`; it starts anew where
+# state or inputs are
+# not those it left. `now` is the latest piece, and x, found where it led after the projection;
+# `held` is that in which
 # the last grid point before it lies
 _LOOP = """
 typedef struct {{ double t, limit, shown[{n}], u[{nu} + 1], x[{n}], found[3]; nhmech_piece held, now; }} nhmech_ahead;
@@ -225,30 +229,32 @@ class Adaptive:
     call: ctypes._CFuncPtr
     loop: Loop | None = None
 
-    def run(self, t: float, span: float, u: np.ndarray, theta: np.ndarray, x: np.ndarray, rtol: float = RTOL,
-            atol: float = ATOL) -> tuple[int, float]:
+    def run(self, t: float, span: float, u: np.ndarray, theta: np.ndarray, x: np.ndarray,
+            rtol: float = RTOL, atol: float = ATOL) -> tuple[int, float]:
         """Advances x in place from t by `span` [s]; returns REACHED, TOO_SMALL or NOT_FINITE,
         and the time that was reached."""
         now = ctypes.c_double(t)
-        status = self.call(t, span, u.ctypes.data, theta.ctypes.data, x.ctypes.data, rtol, atol, ctypes.byref(now))
+        status = self.call(t, span, u.ctypes.data, theta.ctypes.data, x.ctypes.data, rtol, atol,
+                           ctypes.byref(now))
         return status, now.value
 
 
-def compiled_adaptive(rate: ca.Function, project: ca.Function | None = None, read: ca.Function | None = None,
-                      angles: int = 0) -> Adaptive | None:
-    """With `project` and `read`, as in `compiled_loop`, a whole run is one call: steps as long as dt
-    and the tolerance allow, a projection after each, and what lies between by interpolation. Of it every
-    `dt` is shown, and no step ends there.
+def compiled_adaptive(rate: ca.Function, project: ca.Function | None = None,
+                      read: ca.Function | None = None, angles: int = 0) -> Adaptive | None:
+    """With `project` and `read`, as in `compiled_loop`, a whole run is one call: steps as long as
+    dt and the tolerance allow, a projection after each, and what lies between by interpolation. Of
+    it every `dt` is shown, and no step ends there.
 
     None where there is no compiler (said once). Raises `CompileError` where the compiler
     refuses, or what it made cannot be loaded.
 
-    Source: Hairer, Norsett, Wanner, Solving Ordinary Differential Equations I, sections II.5 and II.6;
-    coefficients from SciPy.
+    Source: Hairer, Norsett, Wanner, Solving Ordinary Differential Equations I, sections II.5 and
+    II.6; coefficients from SciPy.
     """
     from scipy.integrate import DOP853
 
-    words = {name: _literal(getattr(DOP853, name)) for name in ("A", "B", "C", "E3", "E5", "A_EXTRA", "C_EXTRA", "D")}
+    words = {name: _literal(getattr(DOP853, name)) for name in ("A", "B", "C", "E3", "E5",
+                                                                "A_EXTRA", "C_EXTRA", "D")}
     words |= {"rate": rate.name(), "n": rate.nnz_out(0), "rtol": RTOL, "atol": ATOL,
               "ATTEMPTS": ATTEMPTS, "NEWTON": NEWTON}
     words |= {f"rate_{size}": getattr(rate, f"sz_{size}")() for size in ("arg", "res", "iw", "w")}
@@ -266,4 +272,6 @@ def compiled_adaptive(rate: ca.Function, project: ca.Function | None = None, rea
 
 def _literal(array: np.ndarray) -> str:
     """A C initialiser."""
-    return "{" + ", ".join(_literal(row) if np.ndim(row) else repr(float(row)) for row in array) + "}"
+    return (
+        "{" + ", ".join(_literal(row) if np.ndim(row) else repr(float(row)) for row in array) + "}"
+    )

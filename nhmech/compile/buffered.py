@@ -9,17 +9,21 @@ import numpy as np
 class Buffered:
     """A `casadi.Function` on fixed memory.
 
-    Calling through arrays costs CasADi a hundred microseconds; through its buffer interface less than one. `inputs` and
-    `outputs` are column-major NumPy arrays that live as long as this object; outputs are overwritten by the next call.
+    Calling through arrays costs CasADi a hundred microseconds; through its buffer interface less
+    than one. `inputs` and `outputs` are column-major NumPy arrays that live as long as this object;
+    outputs are overwritten by the next call.
     """
 
     def __init__(self, function: ca.Function):
         for i in range(function.n_out()):
             if not function.sparsity_out(i).is_dense():
-                raise ValueError(f"output {function.name_out(i)!r} of {function.name()} must be dense")
+                raise ValueError(f"output {function.name_out(i)!r} of {function.name()} must be "
+                                 "dense")
         self.function = function
-        self.inputs = [_memory(function.size_in(i), function.nnz_in(i)) for i in range(function.n_in())]
-        self.outputs = [_memory(function.size_out(i), function.nnz_out(i)) for i in range(function.n_out())]
+        self.inputs = [_memory(function.size_in(i),
+                               function.nnz_in(i)) for i in range(function.n_in())]
+        self.outputs = [_memory(function.size_out(i),
+                                function.nnz_out(i)) for i in range(function.n_out())]
         self._buffer, self._trigger = function.buffer()
         for i, array in enumerate(self.inputs):
             if array.size:
@@ -28,7 +32,8 @@ class Buffered:
             if array.size:
                 self._buffer.set_res(i, memoryview(array.reshape(-1, order="F")))
 
-        self._numbers = [(i, array, memoryview(array)) for i, array in enumerate(self.inputs) if array.shape == (1,)]
+        self._numbers = [(i, array, memoryview(array)) for i,
+                         array in enumerate(self.inputs) if array.shape == (1,)]
         self._arrays = [(i, array) for i, array in enumerate(self.inputs) if array.size > 1]
 
     def __call__(self, *values) -> list[np.ndarray]:

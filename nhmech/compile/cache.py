@@ -21,16 +21,18 @@ from .compiler import Compiler
 
 @dataclass(frozen=True)
 class Cache:
-    """A private folder of libraries named by the hash of all that makes them: code, flags, compiler, versions.
+    """A private folder of libraries named by the hash of all that makes them: code, flags,
+    compiler, versions.
 
-    Entries are written to a temporary name and moved into place, so that processes may share the folder;
-    each has a checksum beside it, and one that does not match is built anew.
+    Entries are written to a temporary name and moved into place, so that processes may share the
+    folder; each has a checksum beside it, and one that does not match is built anew.
     """
 
     folder: Path
     temporary: bool = False
 
-    def library(self, code: str, compiler: Compiler, instructions: int, build: bool = True) -> Path | None:
+    def library(self, code: str, compiler: Compiler, instructions: int,
+                build: bool = True) -> Path | None:
         """Path of the compiled code; None where it is not there and `build` is not set.
         Raises `CompileError` from the compiler."""
         parts = (code, str(compiler), compiler.version, " ".join(compiler.flags(instructions)),
@@ -42,17 +44,22 @@ class Cache:
         if not build:
             return None
         with tempfile.TemporaryDirectory(dir=self.folder, prefix="build-") as work:
-            source, made, sealed = Path(work) / "code.c", Path(work) / "code.so", Path(work) / "code.sha256"
+            source, made, sealed = (
+                Path(work) / "code.c", Path(work) / "code.so", Path(work) / "code.sha256",
+            )
             source.write_text(code)
             compiler.build(source, made, instructions)
             sealed.write_text(hashlib.sha256(made.read_bytes()).hexdigest())
-            made.chmod(0o700)                                    # whatever the umask is: it will be executed
+            # whatever the umask is: it will be executed
+            made.chmod(0o700)
             os.replace(made, library)
             os.replace(sealed, checksum)
         return library
 
-    def load(self, code: str, compiler: Compiler, instructions: int, build: bool = True) -> ctypes.CDLL | None:
-        """The compiled code, loaded. An entry that cannot be (made on another machine, say) is built anew, once.
+    def load(self, code: str, compiler: Compiler, instructions: int,
+             build: bool = True) -> ctypes.CDLL | None:
+        """The compiled code, loaded. An entry that cannot be (made on another machine, say) is
+        built anew, once.
 
         None where it is not there and `build` is not set. Raises `CompileError`.
         """
@@ -66,8 +73,10 @@ class Cache:
                 why = error
                 if not again:
                     path.unlink(missing_ok=True)
-        raise CompileError(f"{path} cannot be loaded ({why}). `nhmech cache --clear` removes what is there, "
-                           "NHMECH_CACHE names another folder (programs may not run from every disk), "
+        raise CompileError(f"{path} cannot be loaded ({why}). `nhmech cache --clear` removes what "
+                           "is there, "
+                           "NHMECH_CACHE names another folder (programs may not run from every "
+                           "disk), "
                            "CC=none does without compiled code") from why
 
     def entries(self) -> list[Path]:
@@ -79,7 +88,8 @@ class Cache:
         return sum(path.stat().st_size for path in self.entries())
 
     def clear(self) -> int:
-        """Removes all entries and what builds that were killed left behind; returns how many entries there were."""
+        """Removes all entries and what builds that were killed left behind; returns how many
+        entries there were."""
         entries = self.entries()
         for path in [*entries, *self.folder.glob("*.sha256")]:
             path.unlink(missing_ok=True)

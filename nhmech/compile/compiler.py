@@ -31,14 +31,16 @@ class Compiler:
     def flags(self, instructions: int) -> tuple[str, ...]:
         """-O2 for small code, -Og for large. No fast-math: NaN must stay NaN.
 
-        On one function of 1e5 instructions gcc's -O1 spends minutes on the allocation of registers and the code is no
-        faster than that of -Og, which takes seconds; -O0 makes it four times slower.
+        On one function of 1e5 instructions gcc's -O1 spends minutes on the allocation of registers
+        and the code is no faster than that of -Og, which takes seconds; -O0 makes it four times
+        slower.
         """
         return ("-Og" if instructions > LARGE else "-O2", "-fPIC", "-shared")
 
     def build(self, source: Path, library: Path, instructions: int) -> None:
         """Compiles one file. Raises `CompileError` with the compiler's own words."""
-        command = [self.path, *self.words, *self.flags(instructions), "-o", str(library), str(source), "-lm"]
+        command = [self.path, *self.words, *self.flags(instructions), "-o", str(library),
+                   str(source), "-lm"]
         done = subprocess.run(command, capture_output=True, text=True, stdin=subprocess.DEVNULL)
         if done.returncode:
             raise CompileError(f"{self.path} failed on generated code ({' '.join(command)}): "
@@ -47,7 +49,8 @@ class Compiler:
 
 @lru_cache(maxsize=1)
 def find_compiler() -> Compiler | None:
-    """`CC` where it is set, else cc, gcc or clang; None where there is none. `CC=none` asks for none.
+    """`CC` where it is set, else cc, gcc or clang; None where there is none. `CC=none` asks for
+    none.
 
     Raises `CompileError` where `CC` names something that does not run.
     """
@@ -62,11 +65,14 @@ def find_compiler() -> Compiler | None:
         path = shutil.which(name)
         if path is None:
             continue
-        answer = subprocess.run([path, *words, "--version"], capture_output=True, text=True, stdin=subprocess.DEVNULL)
+        answer = subprocess.run([path, *words, "--version"], capture_output=True, text=True,
+                                stdin=subprocess.DEVNULL)
         if answer.returncode == 0:
-            return Compiler(path, answer.stdout.splitlines()[0] if answer.stdout else "", tuple(words))
+            return Compiler(path, answer.stdout.splitlines()[0] if answer.stdout else "",
+                            tuple(words))
     if wanted:
-        raise CompileError(f"CC={wanted} is no compiler that runs; unset CC, or set CC=none to do without")
+        raise CompileError(f"CC={wanted} is no compiler that runs; unset CC, or set CC=none to do "
+                           "without")
     return None
 
 

@@ -72,7 +72,8 @@ def kernel_source(step: ca.Function) -> str:
     generator = ca.CodeGenerator(f"{step.name()}.cpp", {"with_header": False, "cpp": True})
     generator.add(step)
     shapes = {"nx": step.nnz_out(0), "nu": step.nnz_in(2), "ntheta": step.nnz_in(3)}
-    sizes = {"sz_arg": step.sz_arg(), "sz_res": step.sz_res(), "sz_iw": step.sz_iw(), "sz_w": step.sz_w()}
+    sizes = {"sz_arg": step.sz_arg(), "sz_res": step.sz_res(), "sz_iw": step.sz_iw(),
+             "sz_w": step.sz_w()}
     codes = {"NOT_FINITE": NOT_FINITE, "OFF": OFF, "SINGULAR": SINGULAR, "FALLEN": FALLEN}
     kernel = _KERNEL.format(name=step.name(), **shapes, **sizes, **codes)
     return _HEAD + generator.dump().replace("#include <math.h>\n", "") + kernel

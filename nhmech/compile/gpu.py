@@ -1,5 +1,5 @@
-"""Batches on an NVIDIA GPU: the kernel compiled by NVRTC, the driver called through `cuda.bindings`.
-Not measured on a GPU yet."""
+"""Batches on an NVIDIA GPU: the kernel compiled by NVRTC, the driver called through
+`cuda.bindings`. Not measured on a GPU yet."""
 
 from __future__ import annotations
 
@@ -32,7 +32,9 @@ class Gpu:
 
     def loaded(self, code: str):
         """`nhmech_kernel` of the source, compiled, or from the cache."""
-        driver, binary = bindings().driver, default_cache().library(code, nvrtc_for(self.capability), code.count("\n"))
+        driver, binary = bindings().driver, default_cache().library(code,
+                                                                    nvrtc_for(self.capability),
+                                                                    code.count("\n"))
         self.use()
         module = checked(driver.cuModuleLoadData(binary.read_bytes()))
         return checked(driver.cuModuleGetFunction(module, b"nhmech_kernel"))
@@ -43,7 +45,8 @@ class Gpu:
 
     def allocate(self, size: int) -> int:
         """Address of so many bytes on the device."""
-        return int(checked(bindings().driver.cuMemAlloc(size), f"{size / 2 ** 20:.0f} MiB on the GPU for this batch"))
+        return int(checked(bindings().driver.cuMemAlloc(size),
+                           f"{size / 2 ** 20:.0f} MiB on the GPU for this batch"))
 
     def free(self, address: int) -> None:
         bindings().driver.cuMemFree(address)
@@ -61,12 +64,14 @@ class Gpu:
     def launch(self, kernel, threads: int, values: tuple, types: tuple) -> None:
         """Starts at least so many threads and waits for them."""
         driver = bindings().driver
-        checked(driver.cuLaunchKernel(kernel, -(-threads // BLOCK), 1, 1, BLOCK, 1, 1, 0, 0, (values, types), 0))
+        checked(driver.cuLaunchKernel(kernel, -(-threads // BLOCK), 1, 1, BLOCK, 1, 1, 0, 0,
+                                      (values, types), 0))
         checked(driver.cuCtxSynchronize())
 
 
 POINTER, INTEGER, REAL = ctypes.c_void_p, ctypes.c_longlong, ctypes.c_double
-TYPES = (INTEGER, REAL, INTEGER, INTEGER, REAL, REAL, REAL, POINTER, INTEGER, *[POINTER] * 6, INTEGER, POINTER)
+TYPES = (INTEGER, REAL, INTEGER, INTEGER, REAL, REAL, REAL, POINTER, INTEGER, *[POINTER] * 6,
+         INTEGER, POINTER)
 
 
 @dataclass(frozen=True)
@@ -78,13 +83,15 @@ class Kernel:
     cost: int
     width: int = 1
 
-    def run(self, state: LaneState, u: np.ndarray, theta: np.ndarray, *, dt: float, k0: int, steps: int,
-            limits: Limits, hold: int = 1, every: int = 1, record: np.ndarray | None = None, spread: Callable = map,
-            parts: int = 1) -> None:
+    def run(self, state: LaneState, u: np.ndarray, theta: np.ndarray, *, dt: float, k0: int,
+            steps: int,
+            limits: Limits, hold: int = 1, every: int = 1, record: np.ndarray | None = None,
+            spread: Callable = map, parts: int = 1) -> None:
         """As `Lanes.run`; `spread` and `parts` are not used."""
         self.gpu.use()
         count, nx = state.count, len(state.x)
-        held, hold = (u, hold) if u.ndim == 3 else (u[None], k0 + steps)            # or one period for all steps
+        # or one period for all steps
+        held, hold = (u, hold) if u.ndim == 3 else (u[None], k0 + steps)
         rows = steps if record is None else max(1, RECORD // (8 * nx * count)) * every
         most = min(steps, rows, LAUNCH // (self.cost * count) + 1)
         kept = [state.x, state.health, state.side, state.status, state.done]
@@ -100,9 +107,10 @@ class Kernel:
                 self.gpu.send(array, address)
             for k in range(k0, k0 + steps, most):
                 n = min(most, k0 + steps - k)
-                self.gpu.send(np.ascontiguousarray(held[k // hold:(k + n - 1) // hold + 1].transpose(0, 2, 1)), u_at)
-                values = (count, dt, k, n, limits.poor, limits.flat, limits.loose, u_at, hold, *at, every,
-                          record_at if recorded else 0)
+                self.gpu.send(np.ascontiguousarray(held[k // hold:(k + n - 1) // hold
+                                                        + 1].transpose(0, 2, 1)), u_at)
+                values = (count, dt, k, n, limits.poor, limits.flat, limits.loose, u_at, hold, *at,
+                          every, record_at if recorded else 0)
                 self.gpu.launch(self.function, count, values, TYPES)
                 if recorded:
                     self.gpu.fetch(record[-(-k // every):-(-(k + n) // every)], record_at)
@@ -122,7 +130,8 @@ def compiled_kernel(step: ca.Function, cost: int) -> Kernel:
         return Kernel(device, device.loaded(kernel_source(step)), cost)
     except CompileError:
         raise
-    except Exception as error:                     # cuda.bindings has its own kinds for a library that is not there
+    # cuda.bindings has its own kinds for a library that is not there
+    except Exception as error:
         raise CompileError(f"no GPU can be used: {str(error).splitlines()[0]} {HELP}") from error
 
 
@@ -133,6 +142,7 @@ def first_gpu() -> Gpu:
     checked(driver.cuInit(0), doing)
     device = checked(driver.cuDeviceGet(0), doing)
     names = [f"CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_{part}" for part in ("MAJOR", "MINOR")]
-    major, minor = (checked(driver.cuDeviceGetAttribute(getattr(driver.CUdevice_attribute, name), device))
+    major, minor = (checked(driver.cuDeviceGetAttribute(getattr(driver.CUdevice_attribute, name),
+                                                        device))
                     for name in names)
     return Gpu(checked(driver.cuDevicePrimaryCtxRetain(device)), 10 * major + minor)

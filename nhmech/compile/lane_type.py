@@ -120,8 +120,10 @@ static inline lane tan(lane a) { return sin(a) / cos(a); }
 
 
 def vectorised(code: str) -> str:
-    """CasADi's C made to compile as C++ on lanes: its own helpers on numbers give way to those above."""
+    """CasADi's C made to compile as C++ on lanes: its own helpers on numbers give way to those
+    above."""
     code = re.sub(r"^#define casadi_(\w+) CASADI_PREFIX\(\1\)\n", "", code, flags=re.M)
-    code = re.sub(r"^casadi_real casadi_\w+\([^)]*\) \{(?:[^\n]*\}\n|\n.*?^\}\n)", "", code, flags=re.M | re.S)
+    code = re.sub(r"^casadi_real casadi_\w+\([^)]*\) \{(?:[^\n]*\}\n|\n.*?^\}\n)", "", code,
+                  flags=re.M | re.S)
     code = re.sub(r"\((\w+)\?(\w+):0\)", r"casadi_if_else_zero(\1,\2)", code)
     return LANE_TYPE + code

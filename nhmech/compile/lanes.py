@@ -20,7 +20,8 @@ from .lane_type import vectorised
 
 RAN, NOT_FINITE, OFF, SINGULAR, FALLEN = range(5)
 
-# One pack of lanes goes through all its steps before the next one starts: its state never leaves the cache.
+# One pack of lanes goes through all its steps before the next one starts: its state never leaves
+# the cache.
 _LOOP = """
 static inline pack gathered(const double* from, long long lane, long long last, long long stride) {{
   pack p;
@@ -89,8 +90,8 @@ EXPORTED void nhmech_lanes(long long first, long long end, long long room, long 
 
 @dataclass(frozen=True)
 class Limits:
-    """Where a step is refused: the frame's margin times its side below `poor`, a guard below `flat` that
-    changes by half, |phi| above `loose`."""
+    """Where a step is refused: the frame's margin times its side below `poor`, a guard below `flat`
+    that changes by half, |phi| above `loose`."""
 
     poor: float
     flat: float
@@ -121,7 +122,8 @@ class LaneState:
         """From (count, nx)."""
         count, room = len(x0), -(-len(x0) // width) * width
         x = np.ascontiguousarray(np.concatenate([x0, np.repeat(x0[-1:], room - count, axis=0)]).T)
-        return cls(count, x, np.zeros((3, room)), np.zeros(room), np.zeros(room, np.int64), np.zeros(room, np.int64))
+        return cls(count, x, np.zeros((3, room)), np.zeros(room), np.zeros(room, np.int64),
+                   np.zeros(room, np.int64))
 
     @property
     def room(self) -> int:
@@ -142,26 +144,32 @@ class Lanes:
     call: ctypes._CFuncPtr
     width: int
 
-    def run(self, state: LaneState, u: np.ndarray, theta: np.ndarray, *, dt: float, k0: int, steps: int,
-            limits: Limits, hold: int = 1, every: int = 1, record: np.ndarray | None = None, spread: Callable = map,
-            parts: int = 1) -> None:
+    def run(self, state: LaneState, u: np.ndarray, theta: np.ndarray, *, dt: float, k0: int,
+            steps: int,
+            limits: Limits, hold: int = 1, every: int = 1, record: np.ndarray | None = None,
+            spread: Callable = map, parts: int = 1) -> None:
         """Advances `state` in place over steps k0 to k0 + steps, from time k0 dt.
 
-        u       (count, nu), or (periods, count, nu) of which number k // hold is held at step k; any strides
+        u       (count, nu), or (periods, count, nu) of which number k // hold is held at step k;
+                any strides
         theta   (count, ntheta)
-        record  (K, nx, room): the state before each step k with k % every == 0 goes to row k // every
+        record  (K, nx, room): the state before each step k with k % every == 0 goes to row k //
+                every
         spread  `map`, or that of a pool of threads, over so many `parts` of the cases
         """
         period = u.strides[0] // 8 if u.ndim == 3 else 0
         edges = np.linspace(0, state.room // self.width, parts + 1).astype(int) * self.width
 
-        memory = [array.ctypes.data for array in (state.x, state.health, state.side, state.status, state.done)]
+        memory = [array.ctypes.data
+                  for array in (state.x, state.health, state.side, state.status, state.done)]
 
         def part(i: int) -> None:
-            self.call(edges[i], edges[i + 1], state.room, state.count, dt, k0, steps, limits.poor, limits.flat,
-                      limits.loose, u.ctypes.data, period, u.strides[-2] // 8, u.strides[-1] // 8, hold,
-                      theta.ctypes.data, theta.strides[0] // 8, theta.strides[1] // 8, *memory, every,
-                      None if record is None else record.ctypes.data)
+            self.call(edges[i], edges[i + 1], state.room, state.count, dt, k0, steps, limits.poor,
+                      limits.flat,
+                      limits.loose, u.ctypes.data, period, u.strides[-2] // 8, u.strides[-1] // 8,
+                      hold,
+                      theta.ctypes.data, theta.strides[0] // 8, theta.strides[1] // 8, *memory,
+                      every, None if record is None else record.ctypes.data)
 
         for _ in spread(part, range(parts)):
             pass
@@ -173,7 +181,8 @@ class VectorCompiler(Compiler):
     so that no cache serves another one."""
 
     def flags(self, instructions: int) -> tuple[str, ...]:
-        """Reciprocals for repeated and constant divisors: up to a sixth faster, and right to an ulp. NaN stays NaN.
+        """Reciprocals for repeated and constant divisors: up to a sixth faster, and right to an
+        ulp. NaN stays NaN.
 
         Generated names stay inside the library, where a function of the same name in
         libc would otherwise take their place.
@@ -188,7 +197,8 @@ NATIVE = ("-march=native",)
 
 @lru_cache(maxsize=1)
 def find_vector_compiler() -> VectorCompiler | None:
-    """None where there is no C compiler. Raises `CompileError` where it cannot say for which processor it compiles."""
+    """None where there is no C compiler. Raises `CompileError` where it cannot say for which
+    processor it compiles."""
     compiler = find_compiler()
     if compiler is None:
         return None
@@ -196,13 +206,16 @@ def find_vector_compiler() -> VectorCompiler | None:
     answer = subprocess.run(command, capture_output=True, text=True, stdin=subprocess.DEVNULL)
     if answer.returncode:
         raise CompileError(f"{' '.join(command)}: {answer.stderr.strip()[:200]}")
-    return VectorCompiler(compiler.path, f"{compiler.version} {hashlib.sha256(answer.stdout.encode()).hexdigest()}",
-                          compiler.words)
+    return VectorCompiler(
+        compiler.path,
+        f"{compiler.version} {hashlib.sha256(answer.stdout.encode()).hexdigest()}",
+        compiler.words,
+    )
 
 
 def compiled_lanes(step: ca.Function) -> Lanes | None:
-    """The loop around (t, x, u, theta, dt) -> (x, health), compiled as C++ on vectors of 8 (AVX-512),
-    4 (AVX) or 2 doubles.
+    """The loop around (t, x, u, theta, dt) -> (x, health), compiled as C++ on vectors of 8
+    (AVX-512), 4 (AVX) or 2 doubles.
 
     None where there is no compiler. Raises `CompileError` where it refuses.
     """
@@ -212,7 +225,8 @@ def compiled_lanes(step: ca.Function) -> Lanes | None:
     generator = ca.CodeGenerator(f"{step.name()}.cpp", {"with_header": False, "cpp": True})
     generator.add(step)
     shapes = {"nx": step.nnz_out(0), "nu": step.nnz_in(2), "ntheta": step.nnz_in(3)}
-    sizes = {"sz_arg": step.sz_arg(), "sz_res": step.sz_res(), "sz_iw": step.sz_iw(), "sz_w": step.sz_w()}
+    sizes = {"sz_arg": step.sz_arg(), "sz_res": step.sz_res(), "sz_iw": step.sz_iw(),
+             "sz_w": step.sz_w()}
     codes = {"NOT_FINITE": NOT_FINITE, "OFF": OFF, "SINGULAR": SINGULAR, "FALLEN": FALLEN}
     code = generator.dump()
     code = vectorised(code) + _LOOP.format(name=step.name(), **shapes, **sizes, **codes)

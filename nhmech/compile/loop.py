@@ -12,11 +12,14 @@ from .cache import default_cache
 from .compiler import find_compiler, say_no_compiler
 
 DONE, NOT_FINITE, REFUSED = range(3)
-NEWTON = 5        # further steps towards the constraints where an integrator's step was a coarse one
-# steps between two projections of a scheme that keeps the constraints: rounding has not made 1e-13 m of them by then
+# further steps towards the constraints where an integrator's step was a coarse one
+NEWTON = 5
+# steps between two projections of a scheme that keeps the constraints: rounding has not made 1e-13
+# m of them by then
 MENDED = 64
 
-# What every loop shares. A row of the record is t, q, v, u and what stands beside it, the angles in x;
+# What every loop shares. A row of the record is t, q, v, u and what stands beside it, the angles
+# in x;
 # the clock is t, the count k of steps, and t0 = t - k dt
 SHELL = """
 #include <math.h>
@@ -145,17 +148,21 @@ class Setup(ctypes.Structure):
 
     record, steps, every, phase  rows of the present state go to the address `record` before every
                                  step with (phase + i) % every == 0
-    limit                        count of steps up to which u will be held; an adaptive method goes ahead as far
-    done, rows                   steps that were done; rows that were written, added to what stands there
-    beside                       numbers that follow u in memory and go with it into a row; no step looks at them
+    limit                        count of steps up to which u will be held; an adaptive method goes
+                                 ahead as far
+    done, rows                   steps that were done; rows that were written, added to what stands
+                                 there
+    beside                       numbers that follow u in memory and go with it into a row; no step
+                                 looks at them
 
     (As fields rather than arguments, for ctypes takes longer over an argument than over a field.)
     """
 
     _fields_ = [*((name, ctypes.c_double) for name in ("dt", "side", "poor", "flat", "loose")),
-                *((name, ctypes.c_void_p) for name in ("theta", "q", "v", "x", "u", "health", "clock", "work", "angles",
-                                                       "record")),
-                *((name, ctypes.c_longlong) for name in ("steps", "every", "phase", "limit", "done", "rows", "beside"))]
+                *((name, ctypes.c_void_p) for name in ("theta", "q", "v", "x", "u", "health",
+                                                       "clock", "work", "angles", "record")),
+                *((name, ctypes.c_longlong) for name in ("steps", "every", "phase", "limit", "done",
+                                                         "rows", "beside"))]
 
 
 @dataclass(frozen=True)
@@ -167,8 +174,9 @@ class Loop:
     one   (byref(setup)): one step, without a record, by the shortest way from Python
     work  doubles that the loop wants to keep from call to call
 
-    A step that would end where the frame's margin times `side` is below `poor`, where a guard below `flat` has changed
-    by half, or farther than `loose` from the constraints before its last projection, is refused and not taken.
+    A step that would end where the frame's margin times `side` is below `poor`, where a guard below
+    `flat` has changed by half, or farther than `loose` from the constraints before its last
+    projection, is refused and not taken.
     """
 
     many: ctypes._CFuncPtr
@@ -176,20 +184,24 @@ class Loop:
     work: int = 0
 
 
-def compiled_loop(advance: ca.Function, project: ca.Function, read: ca.Function, angles: int, build: bool = True,
-                  kept: bool = False) -> Loop | None:
+def compiled_loop(advance: ca.Function, project: ca.Function, read: ca.Function, angles: int,
+                  build: bool = True, kept: bool = False) -> Loop | None:
     """The loop around `advance` (t, x, u, theta, dt) -> (x, health);
     (x, margin) where it keeps the constraints and guards by itself.
 
-    `project` (t, x, theta) -> (x, q, v, health) follows a coarse step, and now and then one of those that keep
-    the constraints; `read` (t, x, theta) -> (q, v) is for a row that is recorded and for the end.
+    `project` (t, x, theta) -> (x, q, v, health) follows a coarse step, and now and then one of
+    those that keep the constraints; `read` (t, x, theta) -> (q, v) is for a row that is recorded
+    and for the end.
 
-    None where there is no compiler (said once), or where it is not in the cache and `build` is not set.
+    None where there is no compiler (said once), or where it is not in the cache and `build` is not
+    set.
     Raises `CompileError` where the compiler refuses, or what it made cannot be loaded.
     """
-    step = (_KEPT if kept else _PROJECTED).format(advance=advance.name(), NEWTON=NEWTON, MENDED=MENDED)
+    step = (_KEPT if kept else _PROJECTED).format(advance=advance.name(), NEWTON=NEWTON,
+                                                  MENDED=MENDED)
     functions, nu = (advance, project, read), advance.size1_in(2)
-    library = library_of(functions, SHELL + _LOOP + CALLS, build, step=step, **shapes(functions, nu, angles))
+    library = library_of(functions, SHELL + _LOOP + CALLS, build, step=step,
+                         **shapes(functions, nu, angles))
     return None if library is None else loop_of(library)
 
 
@@ -198,11 +210,12 @@ def shapes(functions: Sequence[ca.Function], nu: int, angles: int) -> dict[str, 
     *_, project, read = functions
     room = {size: max(getattr(function, size)() for function in functions)
             for size in ("sz_arg", "sz_res", "sz_iw", "sz_w")}
-    return room | {"nx": project.nnz_out(0), "nq": read.nnz_out(0), "nv": read.nnz_out(1), "nu": nu, "na": angles,
-                   "project": project.name(), "read": read.name()}
+    return room | {"nx": project.nnz_out(0), "nq": read.nnz_out(0), "nv": read.nnz_out(1), "nu": nu,
+                   "na": angles, "project": project.name(), "read": read.name()}
 
 
-def library_of(functions: Sequence[ca.Function], text: str, build: bool, **words) -> ctypes.CDLL | None:
+def library_of(functions: Sequence[ca.Function], text: str, build: bool,
+               **words) -> ctypes.CDLL | None:
     """C of the functions followed by a text with the words put in, compiled and loaded;
     None and errors as in `compiled_loop`."""
     compiler = find_compiler()
@@ -213,7 +226,8 @@ def library_of(functions: Sequence[ca.Function], text: str, build: bool, **words
     for function in functions:
         generator.add(function)
     code = generator.dump() + text.format(**words)
-    return default_cache().load(code, compiler, functions[0].n_instructions() + code.count("\n") // 2, build)
+    return default_cache().load(code, compiler,
+                                functions[0].n_instructions() + code.count("\n") // 2, build)
 
 
 def loop_of(library: ctypes.CDLL, work: int = 0) -> Loop:

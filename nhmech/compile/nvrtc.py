@@ -8,7 +8,8 @@ from pathlib import Path
 from ..errors import CompileError
 from .compiler import Compiler
 
-HELP = ("device=\"gpu\" needs an NVIDIA GPU with its driver, and pip install cuda-bindings nvidia-cuda-nvrtc "
+HELP = ("device=\"gpu\" needs an NVIDIA GPU with its driver, and pip install cuda-bindings "
+        "nvidia-cuda-nvrtc "
         "(a driver of CUDA 12: pip install 'cuda-bindings<13' nvidia-cuda-nvrtc-cu12). "
         "device=\"cpu\" gives the same numbers")
 
@@ -28,12 +29,15 @@ class Nvrtc(Compiler):
         programme = checked(nvrtc.nvrtcCreateProgram(source.read_bytes(), b"step.cu", 0, [], []))
         try:
             flags = [flag.encode() for flag in self.flags(instructions)]
-            if nvrtc.nvrtcCompileProgram(programme, len(flags), flags)[0] != nvrtc.nvrtcResult.NVRTC_SUCCESS:
+            if nvrtc.nvrtcCompileProgram(programme, len(flags),
+                                         flags)[0] != nvrtc.nvrtcResult.NVRTC_SUCCESS:
                 log = b" " * checked(nvrtc.nvrtcGetProgramLogSize(programme))
                 checked(nvrtc.nvrtcGetProgramLog(programme, log))
-                raise CompileError(f"NVRTC failed on generated code ({' '.join(self.flags(instructions))}): "
+                raise CompileError("NVRTC failed on generated code "
+                                   f"({' '.join(self.flags(instructions))}): "
                                    f"{log.decode().strip()[:2000]}")
-            size, text = ((nvrtc.nvrtcGetCUBINSize, nvrtc.nvrtcGetCUBIN) if self.words[0].startswith("sm_") else
+            size, text = ((nvrtc.nvrtcGetCUBINSize,
+                           nvrtc.nvrtcGetCUBIN) if self.words[0].startswith("sm_") else
                           (nvrtc.nvrtcGetPTXSize, nvrtc.nvrtcGetPTX))
             made = b" " * checked(size(programme))
             checked(text(programme, made))
@@ -46,19 +50,26 @@ def nvrtc_for(capability: int) -> Nvrtc:
     """The compiler for a GPU of compute capability 10 major + minor.
     Raises `CompileError` where it does not know one so old."""
     nvrtc = bindings().nvrtc
-    version, known = ".".join(map(str, checked(nvrtc.nvrtcVersion()))), checked(nvrtc.nvrtcGetSupportedArchs())
+    version, known = (
+        ".".join(map(str, checked(nvrtc.nvrtcVersion()))),
+        checked(nvrtc.nvrtcGetSupportedArchs()),
+    )
     if capability < min(known):
-        raise CompileError(f"NVRTC {version} makes code for GPUs of compute capability {min(known) / 10} and later, "
-                           f"and this one has {capability / 10}; pip install an older nvidia-cuda-nvrtc")
+        raise CompileError(f"NVRTC {version} makes code for GPUs of compute capability "
+                           f"{min(known) / 10} and later, "
+                           f"and this one has {capability / 10}; pip install an older "
+                           "nvidia-cuda-nvrtc")
     newest = max(arch for arch in known if arch <= capability)
-    return Nvrtc("nvrtc", version, (f"sm_{capability}" if newest == capability else f"compute_{newest}",))
+    return Nvrtc("nvrtc", version,
+                 (f"sm_{capability}" if newest == capability else f"compute_{newest}",))
 
 
 def bindings():
-    """`cuda.bindings` with its `driver` and `nvrtc`. Raises `CompileError` where it is not installed."""
+    """`cuda.bindings` with its `driver` and `nvrtc`. Raises `CompileError` where it is not
+    installed."""
     try:
-        from cuda.bindings import driver, nvrtc  # noqa: F401
         import cuda.bindings
+        from cuda.bindings import driver, nvrtc  # noqa: F401
     except ImportError as error:
         raise CompileError(f"the package cuda-bindings is missing ({error}). {HELP}") from error
     return cuda.bindings

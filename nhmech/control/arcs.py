@@ -16,8 +16,8 @@ class Arcs(Path):
     Its heading is continuous; its curvature jumps.
     """
 
-    def __init__(self, arcs: Sequence[tuple[float, float]], pose: tuple[float, float, float] = (0.0, 0.0, 0.0),
-                 closed: bool = False):
+    def __init__(self, arcs: Sequence[tuple[float, float]],
+                 pose: tuple[float, float, float] = (0.0, 0.0, 0.0), closed: bool = False):
         self.arcs = tuple((float(k), float(d)) for k, d in arcs if d > 0)
         if not self.arcs:
             raise ModelError(f"a path of arcs {list(arcs)} has no length")
@@ -39,7 +39,9 @@ class Arcs(Path):
 
 
 def _arc(x, y, heading, k, s):
-    """Pose after an arc; the chord is s sinc(k s / 2) along the mean heading, which holds for a straight line too."""
+    """Pose after an arc; the chord is s sinc(k s / 2) along the mean heading, which holds for a
+    straight line too."""
     half = k * s / 2
     chord = s * np.sinc(half / np.pi)
-    return x + chord * np.cos(heading + half), y + chord * np.sin(heading + half), heading + 2 * half
+    return x + chord * np.cos(heading
+                              + half), y + chord * np.sin(heading + half), heading + 2 * half

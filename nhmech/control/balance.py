@@ -14,36 +14,43 @@ from .lqr import LQR
 from .twist import Twist, TwistDrive
 
 SPEED, EFFORT = 4.0, 2.0      # weights over the scales of `LQR`
-LEAN = 0.15                   # [rad] that wrong speeds may ask for: what is wanted in one jump comes by and by
+# [rad] that wrong speeds may ask for: what is wanted in one jump comes by and by
+LEAN = 0.15
 
 
 class Balance:
-    """Linear-quadratic regulator about standing still on two wheels, with wheel rates that follow a twist.
+    """Linear-quadratic regulator about standing still on two wheels, with wheel rates that follow a
+    twist.
 
-    u = u* - K (pitch - pitch*, xi - xi_wanted), K from the exact linearisation about the vehicle's own standing
-    equilibrium (`LQR`), which leans where the centre of mass is not above the axle. What the speeds' errors ask for is
-    cut at a lean of 0.15 rad. Angles of wheels are left out of the state: an unbalanced wheel is a disturbance.
+    u = u* - K (pitch - pitch*, xi - xi_wanted), K from the exact linearisation about the vehicle's
+    own standing equilibrium (`LQR`), which leans where the centre of mass is not above the axle.
+    What the speeds' errors ask for is cut at a lean of 0.15 rad. Angles of wheels are left out of
+    the state: an unbalanced wheel is a disturbance.
 
     vehicle  with a free pitch
     twist    as of `TwistDrive`; (0, 0, 0) stands still, (0, 0, w) turns on the spot
     speed    weight of the wheels' speeds; `effort` that of the torques
     period   control period [s] for which u is held; continuous where None
 
-    `start` stands at the equilibrium. Raises `ModelError` where the vehicle's pitch is not free, where it has no
-    standing equilibrium near upright, and where its wheels cannot hold it there.
+    `start` stands at the equilibrium. Raises `ModelError` where the vehicle's pitch is not free,
+    where it has no standing equilibrium near upright, and where its wheels cannot hold it there.
     """
 
     def __init__(self, vehicle: Vehicle, twist: Twist = (0.0, 0.0, 0.0), *, speed: float = SPEED,
                  effort: float = EFFORT, period: float | None = None):
         if "pitch_rate" not in vehicle.speeds or "roll_rate" in vehicle.speeds:
-            raise ModelError(f"{vehicle.name!r} does not balance on one axle: its independent speeds "
-                             f"are {', '.join(vehicle.speeds)}. TwistDrive drives what stands by itself, "
-                             "BicycleBalance what leans; a caster off the ground can be left out of load(wheels=...)")
+            raise ModelError(f"{vehicle.name!r} does not balance on one axle: its independent "
+                             "speeds "
+                             f"are {', '.join(vehicle.speeds)}. TwistDrive drives what stands by "
+                             "itself, "
+                             "BicycleBalance what leans; a caster off the ground can be left out "
+                             "of load(wheels=...)")
         self.vehicle, self.drive = vehicle, TwistDrive(vehicle, twist)
         spins = [m.wheel.joint for m in self.drive.wheels]
         equilibrium, seen = _standing(vehicle)
         turns = [name for name in seen if name in spins and name + "'" in seen]
-        gains = {name: speed for name in seen if name.removesuffix("'") in spins and name not in turns}
+        gains = {name: speed for name in seen if name.removesuffix("'") in spins
+                 and name not in turns}
         self.lqr = LQR(vehicle, equilibrium, drop=turns, period=period, effort=effort,
                        gains=gains | {"pitch_rate": 0.0})
         self.names, self.K = self.lqr.names, self.lqr.K
@@ -68,20 +75,24 @@ class Balance:
             z[i] -= wanted[name]
         pitch, z[self._pitch] = z[self._pitch], 0.0
         u, toward = -self.K @ z, self.K[:, self._pitch]
-        asked = -(toward @ u) / (toward @ toward)                     # the lean that would ask for the same
+        # the lean that would ask for the same
+        asked = -(toward @ u) / (toward @ toward)
         u -= toward * (np.clip(asked, -LEAN, LEAN) - asked)
         return self.lqr.reference_input + u - toward * pitch
 
 
 def _standing(vehicle: Vehicle) -> tuple[Equilibrium, tuple[str, ...]]:
-    """The equilibrium at rest nearest to upright, and the names of the states that the dynamics sees there."""
+    """The equilibrium at rest nearest to upright, and the names of the states that the dynamics
+    sees there."""
     variations = Variations(vehicle)
     try:
         still = dict.fromkeys(("forward_speed", "lateral_speed", "yaw_rate"), 0.0)
-        found = SteadyMotions(variations, vehicle.driven).find(vehicle.configuration(), np.zeros(len(vehicle.speeds)),
+        found = SteadyMotions(variations, vehicle.driven).find(vehicle.configuration(),
+                                                               np.zeros(len(vehicle.speeds)),
                                                                conditions=still)
     except MechanicsError as error:
         raise ModelError(f"{vehicle.name!r} has no standing equilibrium near upright: {error}. "
-                         "Is its centre of mass above the wheels, with its other joints held where they should be "
+                         "Is its centre of mass above the wheels, with its other joints held "
+                         "where they should be "
                          "(locked=)? On a slope, can its wheels hold it?") from error
     return found, linearise(variations, found.q, found.xi, found.u).names

@@ -15,15 +15,18 @@ from .path_library import line
 from .path_regulator import LATERAL, PathRegulator
 
 GAINS = {LATERAL: 0.1}      # gentle towards the path: balance comes first
-PREVIEW = 2.5               # [s] of path ahead that steering knows of: to go left a bicycle first steers to the right
+# [s] of path ahead that steering knows of: to go left a bicycle first steers to the right
+PREVIEW = 2.5
 
 
 class BicycleBalance:
-    """Balances a bicycle by steering torque and follows a path; its drive holds the speed, or it coasts.
+    """Balances a bicycle by steering torque and follows a path; its drive holds the speed, or it
+    coasts.
 
-    The gains are those of `PathRegulator`: states lateral error and heading error of the rear axle, roll, steering and
-    their rates, from the exact linearisation at the given speed, so that nothing here knows one bicycle from another.
-    After Sharp, *Motorcycle steering control by road preview*, ASME J. Dyn. Syst. Meas. Control 129 (2007) 373.
+    The gains are those of `PathRegulator`: states lateral error and heading error of the rear axle,
+    roll, steering and their rates, from the exact linearisation at the given speed, so that nothing
+    here knows one bicycle from another. After Sharp, *Motorcycle steering control by road preview*,
+    ASME J. Dyn. Syst. Meas. Control 129 (2007) 373.
 
     vehicle  of two wheels in line, with a driven steering joint
     path     what the rear contact follows; straight along the x axis where None
@@ -36,17 +39,20 @@ class BicycleBalance:
     Raises `ModelError` for what is no such vehicle, and where it cannot be balanced at this speed.
     """
 
-    def __init__(self, vehicle: Vehicle, path: Path | None = None, *, speed: float = 3.0, coast: bool = False,
-                 gains: Mapping[str, float] | None = None, effort: float = 1.0, period: float = 1e-3,
-                 preview: float = PREVIEW):
+    def __init__(self, vehicle: Vehicle, path: Path | None = None, *, speed: float = 3.0,
+                 coast: bool = False, gains: Mapping[str, float] | None = None, effort: float = 1.0,
+                 period: float = 1e-3, preview: float = PREVIEW):
         steering = [name for name in vehicle.driven if name in vehicle.description.steering]
         if "roll_rate" not in vehicle.speeds or len(steering) != 1:
             found = (f"its independent speeds are {', '.join(vehicle.speeds)}, "
                      f"its driven steering joints {', '.join(steering) or 'none'}")
-            raise ModelError(f"{vehicle.name!r} is no bicycle with handlebars: {found}. It takes a free roll and "
-                             'one driven steering joint (<nhmech><drive joint="..."/></nhmech> drives it)')
+            raise ModelError(f"{vehicle.name!r} is no bicycle with handlebars: {found}. It takes "
+                             "a free roll and "
+                             'one driven steering joint (<nhmech><drive joint="..."/></nhmech> '
+                             'drives it)')
         if not abs(speed) > 0:
-            raise ModelError(f"speed = {speed}: a bicycle that stands cannot be balanced by steering along a path; "
+            raise ModelError(f"speed = {speed}: a bicycle that stands cannot be balanced by "
+                             "steering along a path; "
                              "give a speed [m/s]")
         self.vehicle, self.speed, self.coast, self.steer = vehicle, speed, coast, steering[0]
         self.path = line(1.0) if path is None else path
@@ -55,8 +61,10 @@ class BicycleBalance:
         steered = vehicle.model.getJointId(self.steer)
         rear = next(c.mount.body for c in vehicle.contacts if c.mount.body != steered)
         self.regulator = PathRegulator(vehicle, variations, self.motion, rear, inputs=(self.steer,),
-                                       gains=GAINS | dict(gains or {}), effort=effort, period=period, preview=preview)
-        v = variations.equations.velocity(0.0, self.motion.q, self.motion.xi, variations.theta).full().ravel()
+                                       gains=GAINS | dict(gains or {}), effort=effort,
+                                       period=period, preview=preview)
+        v = variations.equations.velocity(0.0, self.motion.q, self.motion.xi,
+                                          variations.theta).full().ravel()
         names = vehicle.algebroid.v_names
         self._rates = {name: float(v[names.index(name)]) for name in vehicle.driven
                        if name in vehicle.description.rolling}
@@ -80,5 +88,6 @@ class BicycleBalance:
 
     def __call__(self, t: float, state: State) -> Command:
         z, self._s = self.regulator.error(t, state, self.path, self._s)
-        torque = JointTorque({self.steer: self._torque + float(self.regulator.input(z, self._s, self.path)[0])})
+        torque = JointTorque({self.steer: self._torque
+                              + float(self.regulator.input(z, self._s, self.path)[0])})
         return torque if self.coast or not self._rates else [torque, JointVelocity(self._rates)]

@@ -1,4 +1,5 @@
-"""Optimal control by direct collocation: a `casadi.Opti` with the dynamics in place; cost and constraints are added."""
+"""Optimal control by direct collocation: a `casadi.Opti` with the dynamics in place; cost and
+constraints are added."""
 
 from __future__ import annotations
 
@@ -16,7 +17,8 @@ from ..simulation.state import State
 class Plan:
     """What was found: t (N+1,) [s], x (N+1, nx), u (N, nu) with u[k] held from t[k] on.
 
-    A controller (t, state) -> u as it stands: the plan is played back open loop, and after its end all inputs are zero.
+    A controller (t, state) -> u as it stands: the plan is played back open loop, and after its end
+    all inputs are zero.
     """
 
     t: np.ndarray
@@ -29,51 +31,60 @@ class Plan:
 
 
 class Collocation:
-    """Unknown states and inputs on `intervals` equal parts of an unknown or given duration; dx/dt = f(t, x, u) holds.
+    """Unknown states and inputs on `intervals` equal parts of an unknown or given duration; dx/dt =
+    f(t, x, u) holds.
 
     constrained  a vehicle or a `ConstrainedSystem`
     intervals    N; u is held over each
     duration     [s]; None leaves it free, positive
-    degree       d of the polynomial in each interval, which satisfies the equation at d Gauss-Legendre points
-    unit         (nu,), what inputs are measured by [N m, N], so that the unknowns are near one; 1 where None
+    degree       d of the polynomial in each interval, which satisfies the equation at d
+                 Gauss-Legendre points
+    unit         (nu,), what inputs are measured by [N m, N], so that the unknowns are near one; 1
+                 where None
 
     opti         `casadi.Opti`: `minimize` a cost, and `subject_to` constraints
     x, u         unknowns, (nx, N+1) and (nu, N)
     duration     unknown or number [s];  dynamics  `simulation.dynamics.Dynamics`
     inner        unknown states between, (nx, N d), d to an interval
 
-    With h the length of an interval, p the polynomial through its start x_k and the points x_kj at the roots c_j of the
-    shifted Legendre polynomial of degree d:
+    With h the length of an interval, p the polynomial through its start x_k and the points x_kj at
+    the roots c_j of the shifted Legendre polynomial of degree d:
 
         p'(c_j) = h f(t_k + c_j h, x_kj, u_k),   x_k+1 = p(1)
 
-    the Gauss method of order 2 d. It keeps quadratic invariants, and so the length of quaternions. (J. T. Betts,
-    Practical Methods for Optimal Control and Estimation Using Nonlinear Programming, 2nd ed., SIAM 2010, chapter 4;
-    E. Hairer, C. Lubich, G. Wanner, Geometric Numerical Integration, IV.2.)
+    the Gauss method of order 2 d. It keeps quadratic invariants, and so the length of quaternions.
+    (J. T. Betts, Practical Methods for Optimal Control and Estimation Using Nonlinear Programming,
+    2nd ed., SIAM 2010, chapter 4; E. Hairer, C. Lubich, G. Wanner, Geometric Numerical Integration,
+    IV.2.)
     """
 
-    def __init__(self, constrained, intervals: int, duration: float | None = None, degree: int = 3, unit=None):
+    def __init__(self, constrained, intervals: int, duration: float | None = None, degree: int = 3,
+                 unit=None):
         if intervals < 1 or degree < 1 or not (duration is None or duration > 0):
-            raise SimulationError(f"collocation with intervals = {intervals}, degree = {degree}, duration = "
+            raise SimulationError(f"collocation with intervals = {intervals}, degree = {degree}, "
+                                  "duration = "
                                   f"{duration}: they must be positive")
         self.dynamics: Dynamics = dynamics(constrained)
         f, n = self.dynamics, intervals
         self.opti, self.n, self.degree = ca.Opti(), n, degree
         self.unit = np.ones(f.nu) if unit is None else np.asarray(unit, dtype=float)
         if self.unit.shape != (f.nu,) or not self.unit.min(initial=1.0) > 0:
-            raise SimulationError(f"unit = {unit} must be {f.nu} positive numbers: {', '.join(f.inputs)}")
+            raise SimulationError(f"unit = {unit} must be {f.nu} positive numbers: "
+                                  f"{', '.join(f.inputs)}")
         self.x, self._w = self.opti.variable(f.nx, n + 1), self.opti.variable(f.nu, n)
         self.u = ca.diag(self.unit) @ self._w
         self.duration = self.opti.variable() if duration is None else float(duration)
         if duration is None:
             self.opti.subject_to(self.duration > 0)
-        self.inner = self.opti.variable(f.nx, n * degree)                    # x_kj, interval by interval
+        # x_kj, interval by interval
+        self.inner = self.opti.variable(f.nx, n * degree)
         self._collocate()
 
     def _collocate(self) -> None:
         f, n, d, h = self.dynamics, self.n, self.degree, self.duration / self.n
         roots = ca.collocation_points(d, "legendre")
-        slopes, ends, _ = ca.collocation_coeff(roots)      # (d+1, d), (d+1, 1): rows are x_k, x_k1 ... x_kd
+        # (d+1, d), (d+1, 1): rows are x_k, x_k1 ... x_kd
+        slopes, ends, _ = ca.collocation_coeff(roots)
         moments = ca.DM([[k + c for k in range(n) for c in roots]]) * h
         u, theta = ca.kron(self.u, np.ones((1, d))), ca.repmat(ca.DM(f.theta), 1, n * d)
         rates = f.rate.map(n * d)(moments, self.inner, u, theta)
@@ -83,27 +94,35 @@ class Collocation:
             self.opti.subject_to(self.x[:, k + 1] == points @ ends)
 
     def bounded(self, expression, lower, upper) -> None:
-        """lower <= expression <= upper, entry by entry; columns are moments where it is a matrix."""
+        """lower <= expression <= upper, entry by entry; columns are moments where it is a
+        matrix."""
         rows, columns = expression.shape
-        low, high = (ca.repmat(ca.DM(np.broadcast_to(np.asarray(b, dtype=float), (rows,))), 1, columns)
+        low, high = (ca.repmat(ca.DM(np.broadcast_to(np.asarray(b, dtype=float), (rows,))), 1,
+                               columns)
                      for b in (lower, upper))
         self.opti.subject_to(self.opti.bounded(ca.vec(low), ca.vec(expression), ca.vec(high)))
 
-    def guess(self, x: np.ndarray, u: np.ndarray | None = None, duration: float | None = None) -> None:
-        """Where the search begins: x (N+1, nx), u (N, nu) (none where None), duration [s] where it is unknown."""
+    def guess(self, x: np.ndarray, u: np.ndarray | None = None,
+              duration: float | None = None) -> None:
+        """Where the search begins: x (N+1, nx), u (N, nu) (none where None), duration [s] where it
+        is unknown."""
         x, d = np.asarray(x, dtype=float), self.degree
         if x.shape != (self.n + 1, self.dynamics.nx):
-            raise SimulationError(f"the guess of x has shape {x.shape}, expected {(self.n + 1, self.dynamics.nx)}")
+            raise SimulationError(f"the guess of x has shape {x.shape}, expected "
+                                  f"{(self.n + 1, self.dynamics.nx)}")
         self.opti.set_initial(self.x, x.T)
         parts = (np.arange(self.n)[:, None] + ca.collocation_points(d, "legendre")).ravel()
-        self.opti.set_initial(self.inner, np.array([np.interp(parts, np.arange(self.n + 1), column) for column in x.T]))
+        self.opti.set_initial(self.inner,
+                              np.array([np.interp(parts, np.arange(self.n + 1),
+                                                  column) for column in x.T]))
         w = np.zeros(self._w.shape) if u is None else (np.asarray(u, dtype=float) / self.unit).T
         self.opti.set_initial(self._w, w)
         if duration is not None:
             self.opti.set_initial(self.duration, duration)
 
     def solve(self, iterations: int = 500, tolerance: float = 1e-8, quiet: bool = True) -> Plan:
-        """By IPOPT, to its relative `tolerance`. Raises `SimulationError` with its verdict where it finds nothing."""
+        """By IPOPT, to its relative `tolerance`. Raises `SimulationError` with its verdict where it
+        finds nothing."""
         words = {"print_level": 0, "sb": "yes"} if quiet else {}
         self.opti.solver("ipopt", {"print_time": not quiet, "expand": True},
                          {"max_iter": iterations, "tol": tolerance, **words})
@@ -111,7 +130,8 @@ class Collocation:
             found = self.opti.solve()
         except RuntimeError as error:
             verdict = self.opti.return_status()
-            raise SimulationError(f"no plan found: IPOPT says {verdict} after {self.opti.stats().get('iter_count')} "
+            raise SimulationError(f"no plan found: IPOPT says {verdict} after "
+                                  f"{self.opti.stats().get('iter_count')} "
                                   "iterations. Try another guess, more time, or fewer constraints") from error
         def value(expression, shape):
             return np.asarray(found.value(expression), dtype=float).reshape(shape, order="F")

@@ -1,7 +1,8 @@
 """Controllers made of controllers: slower, later, bounded, one after the other.
 
-Each takes any callable (t, state) -> Command and is one; `reset` reaches the controllers inside, and `start` is that
-of the first of them. What they see instead of the state itself is in `measurement`.
+Each takes any callable (t, state) -> Command and is one; `reset` reaches the controllers inside,
+and `start` is that of the first of them. What they see instead of the state itself is in
+`measurement`.
 """
 
 from __future__ import annotations
@@ -14,13 +15,23 @@ from dataclasses import replace
 import numpy as np
 
 from ..errors import ModelError, SimulationError
-from ..simulation.command import NAMED, Command, JointPosition, JointTorque, JointVelocity, controller_name, optional
-from ..simulation.commanded_twist import NOT_YET, commanded_twist
+from ..simulation.command import (
+    NAMED,
+    NOT_YET,
+    Command,
+    JointPosition,
+    JointTorque,
+    JointVelocity,
+    commanded_twist,
+    controller_name,
+    optional,
+)
 from ..simulation.state import State
 
 Controller = Callable[[float, State], Command]
 Bound = float | Mapping[str, float]
-EARLY = 1e-9      # [s] by which a moment that is due may be missed, for times are multiples of dt in floating point
+# [s] by which a moment that is due may be missed, for times are multiples of dt in floating point
+EARLY = 1e-9
 
 
 class Combinator:
@@ -31,7 +42,8 @@ class Combinator:
             raise ModelError(f"{type(self).__name__} is made of controllers: give it one or more")
         for controller in inside:
             if not callable(controller):
-                raise ModelError(f"{type(self).__name__} takes controllers, callables (t, state) -> command; "
+                raise ModelError(f"{type(self).__name__} takes controllers, callables (t, state) "
+                                 "-> command; "
                                  f"{controller!r} is none")
         self.inside = inside
 
@@ -67,7 +79,8 @@ class Combinator:
 
 
 class Hold(Combinator):
-    """Asks a controller every `period` [s] only, and holds its command in between (zero-order hold)."""
+    """Asks a controller every `period` [s] only, and holds its command in between (zero-order
+    hold)."""
 
     def __init__(self, controller: Controller, period: float):
         super().__init__(controller)
@@ -90,7 +103,8 @@ class Hold(Combinator):
 
 
 class Delay(Combinator):
-    """u(t) = k(t - delay, state at t - delay): commands arrive `delay` [s] after they were worked out.
+    """u(t) = k(t - delay, state at t - delay): commands arrive `delay` [s] after they were worked
+    out.
 
     Before the first has arrived there is no command (None).
     A delay that is no multiple of the control period takes the newest command that is old enough.
@@ -129,15 +143,19 @@ class Saturation(Combinator):
     effort    [N m, N] of `JointTorque`
     velocity  [rad/s, m/s] of `JointVelocity`
     position  [rad, m] of `JointPosition`
-    plain     of commands that are plain numbers, one bound or one each; `effort` where that is a number
+    plain     of commands that are plain numbers, one bound or one each; `effort` where that is a
+              number
 
-    Numbers not finite pass, for the simulator to refuse. Raises `ModelError` for bounds negative or no numbers.
+    Numbers not finite pass, for the simulator to refuse. Raises `ModelError` for bounds negative or
+    no numbers.
     """
 
-    def __init__(self, controller: Controller, *, effort: Bound | None = None, velocity: Bound | None = None,
+    def __init__(self, controller: Controller, *, effort: Bound | None = None,
+                 velocity: Bound | None = None,
                  position: Bound | None = None, plain: float | Sequence[float] | None = None):
         super().__init__(controller)
-        self._bounds = {JointTorque: _bound("effort", effort), JointVelocity: _bound("velocity", velocity),
+        self._bounds = {JointTorque: _bound("effort", effort),
+                        JointVelocity: _bound("velocity", velocity),
                         JointPosition: _bound("position", position)}
         if plain is None and isinstance(effort, (int, float)):
             plain = effort
@@ -157,7 +175,8 @@ class Saturation(Combinator):
             return command
         value = np.asarray(command)
         if value.dtype.kind not in "fiu" or self._plain.shape not in ((), value.shape):
-            return command                   # not a command at all, or of the wrong size: the simulator says so
+            # not a command at all, or of the wrong size: the simulator says so
+            return command
         return np.where(np.isfinite(value), np.clip(value, -self._plain, self._plain), value)
 
     def _named(self, command):
@@ -170,21 +189,23 @@ class Saturation(Combinator):
             beyond = isinstance(value, (int, float, np.number)) and limit < abs(value) < math.inf
             return math.copysign(limit, value) if beyond else value
 
-        return replace(command, values={name: cut(name, value) for name, value in command.values.items()})
+        return replace(command, values={name: cut(name, value) for name,
+                                        value in command.values.items()})
 
 
 class Switch(Combinator):
     """One controller until `when`, another from then on.
 
     when   a time [s], or a predicate (t, state) -> bool
-    latch  once switched, stays so; else the predicate decides each time (hysteresis is its own affair)
+    latch  once switched, stays so; else the predicate decides each time (hysteresis is its own
+           affair)
 
-    The second controller's `reset` is called at the run's start only: at the switch it goes on with the t and the
-    state of the run.
+    The second controller's `reset` is called at the run's start only: at the switch it goes on with
+    the t and the state of the run.
     """
 
-    def __init__(self, first: Controller, second: Controller, when: float | Callable[[float, State], bool], *,
-                 latch: bool = True):
+    def __init__(self, first: Controller, second: Controller,
+                 when: float | Callable[[float, State], bool], *, latch: bool = True):
         super().__init__(first, second)
         if not callable(when):
             time = _time("when", when)
@@ -211,15 +232,17 @@ class Switch(Combinator):
 class Sum(Combinator):
     """Adds what several controllers command, e.g. a feed-forward and a feedback.
 
-    All of them answer plain numbers, or named commands, whose values are added joint by joint for each kind; None adds
-    nothing. Raises `SimulationError` for a mixture.
+    All of them answer plain numbers, or named commands, whose values are added joint by joint for
+    each kind; None adds nothing. Raises `SimulationError` for a mixture.
     """
 
     def __call__(self, t: float, state: State) -> Command:
-        given = [(controller, answer) for controller in self.inside if (answer := controller(t, state)) is not None]
+        given = [(controller, answer) for controller in self.inside
+                 if (answer := controller(t, state)) is not None]
         if len(given) < 2:
             return given[0][1] if given else None
-        parts = [part for _, answer in given for part in (answer if isinstance(answer, (list, tuple)) else (answer,))]
+        parts = [part for _, answer in given
+                 for part in (answer if isinstance(answer, (list, tuple)) else (answer,))]
         if all(isinstance(part, NAMED) and isinstance(part.values, Mapping) for part in parts):
             totals: dict[type, dict[str, float]] = {}
             for part in parts:
@@ -232,9 +255,11 @@ class Sum(Combinator):
         except (TypeError, ValueError):
             arrays = []
         if len({array.shape for array in arrays}) != 1:
-            said = ", ".join(f"{type(answer).__name__}{list(np.shape(answer)) or ''} of {controller_name(controller)}"
+            said = ", ".join(f"{type(answer).__name__}{list(np.shape(answer)) or ''} of "
+                             f"{controller_name(controller)}"
                              for controller, answer in given)
-            raise SimulationError(f"Sum cannot add {said}: all are to answer as many numbers, or all named commands")
+            raise SimulationError(f"Sum cannot add {said}: all are to answer as many numbers, or "
+                                  "all named commands")
         return sum(arrays[1:], arrays[0])
 
     @property
@@ -252,7 +277,9 @@ def _time(name: str, value: float) -> float:
 
 
 def _bound(name: str, bound: Bound | None) -> Bound | None:
-    for value in bound.values() if isinstance(bound, Mapping) else () if bound is None else (bound,):
+    for value in bound.values() if isinstance(bound,
+                                              Mapping) else () if bound is None else (bound,):
         if not (isinstance(value, (int, float, np.number)) and value >= 0):
-            raise ModelError(f"{name} = {bound!r} must be a bound from zero on, or bounds by joint name")
+            raise ModelError(f"{name} = {bound!r} must be a bound from zero on, or bounds by "
+                             "joint name")
     return bound

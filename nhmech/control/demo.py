@@ -1,4 +1,5 @@
-"""What a vehicle does when nobody says what it should do: a gentle S-curve, so that the first run moves."""
+"""What a vehicle does when nobody says what it should do: a gentle S-curve, so that the first run
+moves."""
 
 from __future__ import annotations
 
@@ -15,7 +16,8 @@ RAMP = 1.5         # [s] to full speed
 
 
 class DemoDrive:
-    """Drives an S-curve with whatever the vehicle has; a vehicle without motors is pushed off and left to itself.
+    """Drives an S-curve with whatever the vehicle has; a vehicle without motors is pushed off and
+    left to itself.
 
     `start` holds the arguments for `Simulator.reset` that go with it.
     """
@@ -61,14 +63,18 @@ def _push(vehicle: Vehicle) -> dict:
     """Pose and speeds of a vehicle that coasts."""
     radius = max((c.mount.wheel.radius for c in vehicle.contacts), default=0.1)
     g = vehicle.parameters.values["gravity"]
-    if vehicle.gauge is not None:                                      # a rolling disc, leaning a little
+    # a rolling disc, leaning a little
+    if vehicle.gauge is not None:
         return {"pose": (0, 0, 0, np.deg2rad(12), 0, 0),
-                "xi": {vehicle.gauge.joint: np.sqrt(2.5 * g / radius), "roll_rate": 0.0, "yaw_rate": 0.0}}
-    if "roll_rate" in vehicle.speeds and "pitch_rate" not in vehicle.speeds:   # a bicycle, fast enough to steady itself
+                "xi": {vehicle.gauge.joint: np.sqrt(2.5 * g / radius), "roll_rate": 0.0,
+                       "yaw_rate": 0.0}}
+    # a bicycle, fast enough to steady itself
+    if "roll_rate" in vehicle.speeds and "pitch_rate" not in vehicle.speeds:
         steady = {name: 0.0 for name in vehicle.speeds}
         wheel = next((name for name in vehicle.description.rolling if name in steady), None)
         steady.pop(wheel, None)
-        return {"xi": {**steady, "forward_speed": float(np.sqrt(5 * g * vehicle.steering.length)), "roll_rate": 0.4}}
+        return {"xi": {**steady, "forward_speed": float(np.sqrt(5 * g * vehicle.steering.length)),
+                       "roll_rate": 0.4}}
     free = set(vehicle.speeds)
     speeds = {"forward_speed": 3 * float(np.sqrt(g * radius)) if radius > 0 else 1.0,
               "yaw_rate": 1.0 if "yaw_rate" in free else 0.0}

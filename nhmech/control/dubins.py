@@ -10,7 +10,8 @@ from ..errors import ModelError
 from .arcs import Arcs
 from .path import positive
 
-WHOLE = 1e-10      # [rad], of unit radius: an arc this little short of a full turn is none, circles this near touch
+# [rad], of unit radius: an arc this little short of a full turn is none, circles this near touch
+WHOLE = 1e-10
 
 
 def words(d: float, a: float, b: float) -> dict[str, tuple[float, float, float]]:
@@ -18,9 +19,9 @@ def words(d: float, a: float, b: float) -> dict[str, tuple[float, float, float]]
 
     From heading a at (0, 0) to heading b at (d, 0).
 
-    L. E. Dubins, Amer. J. Math. 79 (1957) 497: the shortest path is one of six words of left, right and straight.
-    Formulas after A. M. Shkel, V. Lumelsky, Robotics and Autonomous Systems 34 (2001) 179, three of them; the other
-    three are their mirror images.
+    L. E. Dubins, Amer. J. Math. 79 (1957) 497: the shortest path is one of six words of left, right
+    and straight. Formulas after A. M. Shkel, V. Lumelsky, Robotics and Autonomous Systems 34 (2001)
+    179, three of them; the other three are their mirror images.
     """
     found = {}
     for left, right, a, b in (("L", "R", a, b), ("R", "L", -a, -b)):
@@ -48,17 +49,20 @@ def _turn(angle: float) -> float:
 
 
 def dubins(start, end, radius: float) -> Arcs:
-    """The shortest path from `start` to `end`, each (x [m], y [m], yaw [rad]), that turns no tighter than `radius` [m].
+    """The shortest path from `start` to `end`, each (x [m], y [m], yaw [rad]), that turns no
+    tighter than `radius` [m].
 
     Raises `ModelError` for numbers that are not finite, and where both poses are the same.
     """
     r = positive("radius", radius)
     poses = np.array([start, end], dtype=float)
     if poses.shape != (2, 3) or not np.isfinite(poses).all():
-        raise ModelError(f"a Dubins path takes two poses (x, y, yaw) of finite numbers, not {start} and {end}")
+        raise ModelError("a Dubins path takes two poses (x, y, yaw) of finite numbers, not "
+                         f"{start} and {end}")
     across, up = poses[1, :2] - poses[0, :2]
     course = atan2(up, across)
     found = words(hypot(across, up) / r, poses[0, 2] - course, poses[1, 2] - course)
     word = min(found, key=lambda name: sum(found[name]))
     bend = {"L": 1 / r, "S": 0.0, "R": -1 / r}
-    return Arcs([(bend[letter], part * r) for letter, part in zip(word, found[word])], tuple(poses[0]))
+    return Arcs([(bend[letter], part * r) for letter, part in zip(word, found[word])],
+                tuple(poses[0]))

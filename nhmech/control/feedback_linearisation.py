@@ -11,41 +11,52 @@ from .path import Path, positive
 from .tracking import Drive, Tracker
 
 STIFFNESS, DAMPING = 1.0, 2.0      # critically damped
-LEAST = 0.02      # of the speed: the compensator's state stays above it, and the vehicle stops at twice as much
+# of the speed: the compensator's state stays above it, and the vehicle stops at twice as much
+LEAST = 0.02
 
 
 class FeedbackLinearisation(Tracker):
-    """Dynamic feedback linearisation of the unicycle (Oriolo et al. 2002): the error follows a linear equation exactly.
+    """Dynamic feedback linearisation of the unicycle (Oriolo et al. 2002): the error follows a
+    linear equation exactly.
 
     stiffness, damping  pure numbers kp (unit / speed)^2, kd unit / speed
 
     With one integrator before the speed, (x, y) is a flat output of relative degree two:
 
-        v = zeta,   dzeta/dt = u1 cos theta + u2 sin theta,   omega = (u2 cos theta - u1 sin theta) / zeta
+        v = zeta,   dzeta/dt = u1 cos theta + u2 sin theta,   omega = (u2 cos theta - u1 sin theta)
+                    / zeta
         u = p_r'' + kd (p_r' - p') + kp (p_r - p)   =>   e'' + kd e' + kp e = 0
 
-    in both coordinates of W. The law is singular at rest: zeta is kept above `LEAST` of the speed, and the vehicle
-    stops a little before an open path ends.
+    in both coordinates of W. The law is singular at rest: zeta is kept above `LEAST` of the speed,
+    and the vehicle stops a little before an open path ends.
 
-    G. Oriolo, A. De Luca, M. Vendittelli, WMR control via dynamic feedback linearization: design, implementation, and
-    experimental validation, IEEE Trans. Control Systems Technology 10 (2002) 835.
+    G. Oriolo, A. De Luca, M. Vendittelli, WMR control via dynamic feedback linearization: design,
+    implementation, and experimental validation, IEEE Trans. Control Systems Technology 10 (2002)
+    835.
     """
 
-    def __init__(self, vehicle: Vehicle, path: Path, *, speed: float = 0.5, stiffness: float = STIFFNESS,
+    def __init__(self, vehicle: Vehicle, path: Path, *, speed: float = 0.5,
+                 stiffness: float = STIFFNESS,
                  damping: float = DAMPING, drive: Drive | None = None):
         super().__init__(vehicle, path, speed=speed, drive=drive)
         rate = self.speed / self.unit
-        self.gains = positive("stiffness", stiffness) * rate ** 2, positive("damping", damping) * rate
+        self.gains = positive("stiffness",
+                              stiffness) * rate ** 2, positive("damping", damping) * rate
 
     def reset(self) -> None:
         super().reset()
-        self._zeta: float | None = None                                # the compensator's state, its time, its rate
+        # the compensator's state, its time, its rate
+        self._zeta: float | None = None
         self._t = self._rate = 0.0
 
     def law(self, t: float, pose: tuple[float, float, float], s: float) -> tuple[float, float]:
         reference = self.reference(t)
         least = LEAST * self.speed
-        zeta = float(np.hypot(*reference[1])) if self._zeta is None else self._zeta + (t - self._t) * self._rate
+        zeta = (
+            float(np.hypot(*reference[1]))
+            if self._zeta is None
+            else self._zeta + (t - self._t) * self._rate
+        )
         self._zeta, self._t = max(zeta, least), t
         self._rate, omega = compensator(pose, self._zeta, reference, self.gains)
         return self._zeta, omega
@@ -59,7 +70,8 @@ class FeedbackLinearisation(Tracker):
         at, v, rate = self.timetable(t)
         x, y, heading, curvature = (float(value) for value in self.path.at(np.float64(at)))
         c, s = math.cos(heading), math.sin(heading)
-        return np.array([(x, y), (v * c, v * s), (rate * c - v * v * curvature * s, rate * s + v * v * curvature * c)])
+        return np.array([(x, y), (v * c, v * s),
+                         (rate * c - v * v * curvature * s, rate * s + v * v * curvature * c)])
 
 
 def compensator(pose: tuple[float, float, float], zeta: float, reference: np.ndarray,

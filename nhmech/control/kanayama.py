@@ -14,7 +14,8 @@ ALONG, ACROSS, HEADING = 1.0, 1.0, 2.0     # critically damped
 
 
 class Kanayama(Tracker):
-    """Kanayama et al. 1990: tracks a pose that moves along the path by the clock, stable by Lyapunov's function.
+    """Kanayama et al. 1990: tracks a pose that moves along the path by the clock, stable by
+    Lyapunov's function.
 
     along, across, heading  pure numbers Kx unit / speed, Ky unit^2, Ktheta unit
 
@@ -23,16 +24,18 @@ class Kanayama(Tracker):
         v     = v_r cos theta + Kx x
         omega = omega_r + v_r (Ky y + Ktheta sin theta)
 
-        V = (x^2 + y^2) / 2 + (1 - cos theta) / Ky,   dV/dt = -Kx x^2 - v_r Ktheta sin^2(theta) / Ky <= 0
+        V = (x^2 + y^2) / 2 + (1 - cos theta) / Ky,   dV/dt = -Kx x^2 - v_r Ktheta sin^2(theta) / Ky
+        <= 0
 
-    Y. Kanayama, Y. Kimura, F. Miyazaki, T. Noguchi, A stable tracking control method for an autonomous mobile robot,
-    ICRA 1990, 384, Proposition 1. Critically damped where Ktheta^2 = 4 Ky.
+    Y. Kanayama, Y. Kimura, F. Miyazaki, T. Noguchi, A stable tracking control method for an
+    autonomous mobile robot, ICRA 1990, 384, Proposition 1. Critically damped where Ktheta^2 = 4 Ky.
     """
 
     def __init__(self, vehicle: Vehicle, path: Path, *, speed: float = 0.5, along: float = ALONG,
                  across: float = ACROSS, heading: float = HEADING, drive: Drive | None = None):
         super().__init__(vehicle, path, speed=speed, drive=drive)
-        self.gains = (positive("along", along) * self.speed / self.unit, positive("across", across) / self.unit ** 2,
+        self.gains = (positive("along", along) * self.speed / self.unit,
+                      positive("across", across) / self.unit ** 2,
                       positive("heading", heading) / self.unit)
 
     def law(self, t: float, pose: tuple[float, float, float], s: float) -> tuple[float, float]:
@@ -44,7 +47,8 @@ class Kanayama(Tracker):
         return self.path.length - self.timetable(t)[0]
 
 
-def seen(reference: tuple[float, float, float], pose: tuple[float, float, float]) -> tuple[float, float, float]:
+def seen(reference: tuple[float, float, float],
+         pose: tuple[float, float, float]) -> tuple[float, float, float]:
     """The reference pose in the frame of the pose."""
     dx, dy = reference[0] - pose[0], reference[1] - pose[1]
     c, s = math.cos(pose[2]), math.sin(pose[2])

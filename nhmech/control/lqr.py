@@ -1,4 +1,5 @@
-"""Linear-quadratic regulator about any steady motion of any vehicle, from its exact linearisation."""
+"""Linear-quadratic regulator about any steady motion of any vehicle, from its exact
+linearisation."""
 
 from __future__ import annotations
 
@@ -24,34 +25,43 @@ COUPLED = 1e-9                                # entries of A below this part of 
 class LQR:
     """Linear-quadratic regulator about a steady motion, from the exact linearisation.
 
-    u = u* - K z with z = (eta, xi - xi*), the displacement from the steady motion (q*, xi*, u*) and the difference of
-    speeds. d/dt z = A z + B (u - u*) is the exact linearisation (`linearise`); K solves the algebraic Riccati equation
-    (`regulator`) for the cost sum g_i (z_i / s_i)^2 + sum g_j (u_j / s_j)^2. The scales s are the vehicle's: its length
-    L for displacements, 0.3 rad for angles, both per sqrt(L / gravity) for speeds; a wheel's angle counts as the way it
-    rolls; an input's scale is the least that changes some speed by its scale in that time.
+    u = u* - K z with z = (eta, xi - xi*), the displacement from the steady motion (q*, xi*, u*) and
+    the difference of speeds. d/dt z = A z + B (u - u*) is the exact linearisation (`linearise`); K
+    solves the algebraic Riccati equation (`regulator`) for the cost sum g_i (z_i / s_i)^2 + sum g_j
+    (u_j / s_j)^2. The scales s are the vehicle's: its length L for displacements, 0.3 rad for
+    angles, both per sqrt(L / gravity) for speeds; a wheel's angle counts as the way it rolls; an
+    input's scale is the least that changes some speed by its scale in that time.
 
     vehicle  with driven joints
-    twist    (forward [m/s], lateral [m/s], yaw rate [rad/s]) of the base in a steady motion near the upright pose,
-             found with the efforts as unknowns; or an `Equilibrium`. At rest where None
-    keep     names of ignorable displacements to hold too ("forward", "lateral", "yaw", a wheel's joint): the motion's
-             own place at time t, x* along its curve, becomes part of the reference. What they depend on is taken along
-    drop     names of states to leave out, whose influence on others is neglected; in one text with commas or spaces too
+    twist    (forward [m/s], lateral [m/s], yaw rate [rad/s]) of the base in a steady motion near
+             the upright pose, found with the efforts as unknowns; or an `Equilibrium`. At rest
+             where None
+    keep     names of ignorable displacements to hold too ("forward", "lateral", "yaw", a wheel's
+             joint): the motion's own place at time t, x* along its curve, becomes part of the
+             reference. What they depend on is taken along
+    drop     names of states to leave out, whose influence on others is neglected; in one text with
+             commas or spaces too
     inputs   names of the driven joints to use; all where empty
     gains    weights g by name of a state; 1 each
     effort   weight of all inputs; or weights by name
     period   control period [s] for which u is held; continuous where None
 
-    `K`, `P` (cost to go), `names`, `units`, `inputs`, `closed` (A - B K). Raises `ModelError` for unknown names, where
-    there is no such steady motion, and where it cannot be stabilised, naming the mode.
+    `K`, `P` (cost to go), `names`, `units`, `inputs`, `closed` (A - B K). Raises `ModelError` for
+    unknown names, where there is no such steady motion, and where it cannot be stabilised, naming
+    the mode.
     """
 
     def __init__(self, vehicle: Vehicle, twist: Equilibrium | Sequence[float] | None = None, *,
-                 keep: str | Iterable[str] = "", drop: str | Iterable[str] = "", inputs: str | Iterable[str] = "",
-                 gains: Mapping[str, float] | None = None,
+                 keep: str | Iterable[str] = "", drop: str | Iterable[str] = "",
+                 inputs: str | Iterable[str] = "", gains: Mapping[str, float] | None = None,
                  effort: float | Mapping[str, float] = 1.0, period: float | None = None):
         keep, drop, gains = _words(keep), _words(drop), dict(gains or {})
         self.vehicle, variations = vehicle, Variations(vehicle)
-        self.commanded_twist = None if twist is None or isinstance(twist, Equilibrium) else np.array(twist, dtype=float)
+        self.commanded_twist = (
+            None
+            if twist is None or isinstance(twist, Equilibrium)
+            else np.array(twist, dtype=float)
+        )
         twist = (0, 0, 0) if twist is None else twist
         self.motion = twist if isinstance(twist, Equilibrium) else steady_motion(variations, twist)
         m = self.motion
@@ -61,19 +71,29 @@ class LQR:
         _known("drop", drop, linear.names)
         _known("keep", keep, linear.names)
         _known("inputs", self.inputs, vehicle.driven)
-        chosen = _closed(linear, keep, drop) if keep else [i for i, name in enumerate(linear.names) if name not in drop]
+        chosen = (
+            _closed(linear, keep, drop)
+            if keep
+            else [i for i, name in enumerate(linear.names) if name not in drop]
+        )
         columns = [linear.inputs.index(name) for name in self.inputs]
-        self.names, self.units = tuple(linear.names[i] for i in chosen), tuple(linear.units[i] for i in chosen)
-        efforts = dict(effort) if isinstance(effort, Mapping) else dict.fromkeys(self.inputs, float(effort))
+        self.names, self.units = (
+            tuple(linear.names[i] for i in chosen), tuple(linear.units[i] for i in chosen),
+        )
+        efforts = dict(effort) if isinstance(effort,
+                                             Mapping) else dict.fromkeys(self.inputs, float(effort))
         _known("gains", gains, self.names)
         _known("effort", efforts, self.inputs)
         self.A, self.B = linear.A[np.ix_(chosen, chosen)], linear.B[np.ix_(chosen, columns)]
         self.scales = state_scales(vehicle, self.names, self.units)
         self.input_scales = input_scales(vehicle, self.B, self.scales)
-        self.Q = np.diag([gains.get(name, 1.0) / scale ** 2 for name, scale in zip(self.names, self.scales)])
-        self.R = np.diag([efforts.get(name, 1.0) / scale ** 2 for name, scale in zip(self.inputs, self.input_scales)])
+        self.Q = np.diag([gains.get(name, 1.0) / scale ** 2 for name,
+                          scale in zip(self.names, self.scales)])
+        self.R = np.diag([efforts.get(name, 1.0) / scale ** 2 for name,
+                          scale in zip(self.inputs, self.input_scales)])
         self.K, self.P = regulator(
-            self.A, self.B, self.Q, self.R, names=self.names, inputs=self.inputs, of=repr(vehicle.name), period=period)
+            self.A, self.B, self.Q, self.R, names=self.names, inputs=self.inputs,
+            of=repr(vehicle.name), period=period)
         count, self._kept = len(point.names), set(keep)
         self._read = point.project[[i for i in chosen if i < count]]
         self._speeds = [i - count for i in chosen if i >= count]
@@ -82,7 +102,8 @@ class LQR:
         self.reference_input = m.u[:len(vehicle.driven)].copy()
         self._columns = [vehicle.driven.index(name) for name in self.inputs]
         v = variations.equations.velocity(0.0, m.q, m.xi, variations.theta).full().ravel()
-        self.reference = SteadyReference(vehicle, m.q, v, heading="yaw" in held, place=bool(held & set(BASE)))
+        self.reference = SteadyReference(vehicle, m.q, v, heading="yaw" in held,
+                                         place=bool(held & set(BASE)))
 
     @property
     def closed(self) -> np.ndarray:
@@ -92,12 +113,15 @@ class LQR:
     @property
     def start(self) -> dict:
         """Arguments for `Simulator.reset`: on the steady motion."""
-        return {"q": self.motion.q, "xi": dict(zip(self.vehicle.speeds, map(float, self.motion.xi)))}
+        return {"q": self.motion.q,
+                "xi": dict(zip(self.vehicle.speeds, map(float, self.motion.xi)))}
 
     def error(self, t: float, state: State) -> np.ndarray:
         """z (n,)."""
         eta = self.reference.displacement(t, state, self._kept.__contains__)
-        speeds = np.array([state.xi[name] for name in self._speed_names]) - self.motion.xi[self._speeds]
+        speeds = (
+            np.array([state.xi[name] for name in self._speed_names]) - self.motion.xi[self._speeds]
+        )
         return np.concatenate([self._read @ eta, speeds])
 
     def __call__(self, t: float, state: State) -> np.ndarray:
@@ -113,10 +137,12 @@ def steady_motion(variations: Variations, twist: Sequence[float]) -> Equilibrium
 
     Raises `ModelError` where there is none.
     """
-    vehicle, motions = variations.subject.vehicle, SteadyMotions(variations, variations.subject.vehicle.driven)
+    vehicle, motions = variations.subject.vehicle, SteadyMotions(variations,
+                                                                 variations.subject.vehicle.driven)
     q = vehicle.configuration()
     point = variations.at(q, np.zeros(variations.xi.numel()))
-    wanted = dict(zip(("forward_speed", "lateral_speed", "yaw_rate"), (float(value) for value in twist)))
+    wanted = dict(zip(("forward_speed", "lateral_speed", "yaw_rate"),
+                      (float(value) for value in twist)))
     rows = [variations.space.v_names.index(name) for name in wanted]
     straight = np.array([*list(wanted.values())[:2], 0.0])
     guess = np.linalg.lstsq(point.E[rows], straight - point.v[rows], rcond=1e-9)[0]
@@ -129,8 +155,10 @@ def steady_motion(variations: Variations, twist: Sequence[float]) -> Equilibrium
         return motions.family(start, "yaw_rate", turns, dict(zip(wanted, straight[:2])))[-1]
     except MechanicsError as error:
         asked = ", ".join(f"{name} {value:g}" for name, value in wanted.items())
-        raise ModelError(f"{vehicle.name!r} has no steady motion with {asked} near its upright pose: "
-                         f"{error}. Ask for a twist that its wheels allow (a car turns only while it rolls), "
+        raise ModelError(f"{vehicle.name!r} has no steady motion with {asked} near its upright "
+                         "pose: "
+                         f"{error}. Ask for a twist that its wheels allow (a car turns only while "
+                         "it rolls), "
                          "or give the steady motion itself, from SteadyMotions(vehicle).find(...)") from error
 
 
@@ -141,7 +169,9 @@ def state_scales(vehicle: Vehicle, names: Sequence[str], units: Sequence[str]) -
     scales = []
     for name, unit in zip(names, units):
         joint = name.removesuffix("'")
-        size = length / rolled[joint] if joint in rolled else length if unit.startswith("m") else ANGLE
+        size = (
+            length / rolled[joint] if joint in rolled else length if unit.startswith("m") else ANGLE
+        )
         scales.append(size * np.sqrt(g / length) if unit.endswith("/s") else size)
     return np.array(scales)
 
@@ -149,28 +179,36 @@ def state_scales(vehicle: Vehicle, names: Sequence[str], units: Sequence[str]) -
 def rolling_radii(vehicle: Vehicle) -> dict[str, float]:
     """Joint of each wheel -> its radius [m]."""
     wheels = [contact.mount.wheel for contact in vehicle.contacts]
-    return {wheel.joint: wheel.radius for wheel in wheels if wheel.joint is not None and wheel.radius > 0}
+    return {wheel.joint: wheel.radius for wheel in wheels if wheel.joint is not None
+            and wheel.radius > 0}
 
 
-def input_scales(vehicle: Vehicle, B: np.ndarray, scales: np.ndarray, time: float | None = None) -> np.ndarray:
+def input_scales(vehicle: Vehicle, B: np.ndarray, scales: np.ndarray,
+                 time: float | None = None) -> np.ndarray:
     """The least of each input that changes some state by its scale in a time [s], (nu,).
 
     Where the time is None, it is the vehicle's sqrt(L / gravity).
     """
-    time = np.sqrt(vehicle.steering.length / vehicle.parameters.values["gravity"]) if time is None else time
+    time = (
+        np.sqrt(vehicle.steering.length / vehicle.parameters.values["gravity"])
+        if time is None
+        else time
+    )
     effect = (np.abs(B) / scales[:, None]).max(axis=0, initial=0.0) * time
     return 1 / np.where(effect > 0, effect, 1.0)
 
 
 def _closed(linear: Linearisation, keep: tuple[str, ...], drop: tuple[str, ...]) -> list[int]:
-    """Indices of the speeds, of what is kept, and of all that their rates depend on, without what is dropped."""
+    """Indices of the speeds, of what is kept, and of all that their rates depend on, without what
+    is dropped."""
     first_speed = len(linear.names) - len(linear.drift)
     start = [i for i, name in enumerate(linear.names) if name in keep or i >= first_speed]
     return depends_on(linear.A, start, [i for i, name in enumerate(linear.names) if name in drop])
 
 
 def depends_on(A: np.ndarray, start: Iterable[int], without: Iterable[int] = ()) -> list[int]:
-    """The least set of states with `start` whose rates depend on the set alone, apart from those in `without`."""
+    """The least set of states with `start` whose rates depend on the set alone, apart from those in
+    `without`."""
     linked, out = np.abs(A) > COUPLED * max(np.abs(A).max(initial=0.0), 1.0), set(without)
     found, pending = set(), [i for i in start if i not in out]
     while pending:
@@ -184,7 +222,9 @@ def depends_on(A: np.ndarray, start: Iterable[int], without: Iterable[int] = ())
 def _known(what: str, given: Iterable[str], names: Sequence[str]) -> None:
     for name in given:
         if name not in names:
-            raise ModelError(f"{what}: there is no {name!r}; there are {', '.join(names) or 'none'}")
+            raise ModelError(
+                f"{what}: there is no {name!r}; there are {', '.join(names) or 'none'}"
+            )
 
 
 def _words(given: str | Iterable[str]) -> tuple[str, ...]:

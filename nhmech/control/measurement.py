@@ -36,11 +36,13 @@ class MeasuredState(State):
         return reading if self._added is None else reading + self._added(sensor, link)
 
 
-_set_true, _set_added = MeasuredState._true.__set__, MeasuredState._added.__set__      # a State lets nobody assign
+# a State lets nobody assign
+_set_true, _set_added = MeasuredState._true.__set__, MeasuredState._added.__set__
 
 
 class MeasurementNoise(Combinator):
-    """Gaussian white noise on what the controller sees, fresh at each call and the same for the same seed.
+    """Gaussian white noise on what the controller sees, fresh at each call and the same for the
+    same seed.
 
     Standard deviations, zero where not given:
 
@@ -55,13 +57,16 @@ class MeasurementNoise(Combinator):
     accelerometer     along each axis of a link [m/s^2]
     seed              of the generator, which `reset` winds back
 
-    The noise of one state does not change however often it is read. Raises `ModelError` for deviations that are
-    negative, and at the first call for noise on the base of a system that has none.
+    The noise of one state does not change however often it is read. Raises `ModelError` for
+    deviations that are negative, and at the first call for noise on the base of a system that has
+    none.
     """
 
-    def __init__(self, controller: Controller, *, position: float = 0.0, heading: float = 0.0, tilt: float = 0.0,
+    def __init__(self, controller: Controller, *, position: float = 0.0, heading: float = 0.0,
+                 tilt: float = 0.0,
                  velocity: float = 0.0, angular_velocity: float = 0.0, joint_position: float = 0.0,
-                 joint_velocity: float = 0.0, gyro: float = 0.0, accelerometer: float = 0.0, seed: int = 0):
+                 joint_velocity: float = 0.0, gyro: float = 0.0, accelerometer: float = 0.0,
+                 seed: int = 0):
         super().__init__(controller)
         self.sizes = dict(position=position, heading=heading, tilt=tilt, velocity=velocity,
                           angular_velocity=angular_velocity, joint_position=joint_position,
@@ -73,7 +78,9 @@ class MeasurementNoise(Combinator):
         self._rewind()
 
     def _rewind(self) -> None:
-        self._rng, self._sensor_rng = np.random.default_rng([self.seed, 0]), np.random.default_rng([self.seed, 1])
+        self._rng, self._sensor_rng = np.random.default_rng([self.seed,
+                                                             0]), np.random.default_rng([self.seed,
+                                                                                         1])
 
     def reset(self) -> None:
         super().reset()
@@ -93,7 +100,8 @@ class MeasurementNoise(Combinator):
             x[3:7] = _turned(x[3:7], turn * (sizes["tilt"], sizes["tilt"], sizes["heading"]))
             v[:3] += sizes["velocity"] * rates[:3]
             v[3:6] += sizes["angular_velocity"] * rates[3:]
-        elif any(sizes[name] for name in ("position", "heading", "tilt", "velocity", "angular_velocity")):
+        elif any(sizes[name] for name in ("position", "heading", "tilt", "velocity",
+                                          "angular_velocity")):
             raise ModelError("noise on the base of a system that has none; "
                              "its coordinates take joint_position and joint_velocity")
         for size, where in ((sizes["joint_position"], places.joint_position),
@@ -111,11 +119,14 @@ class MeasurementNoise(Combinator):
 
 
 class Quantise(Combinator):
-    """Encoders of `ticks` a turn: angles in whole ticks that have passed, rates from the ticks between two calls.
+    """Encoders of `ticks` a turn: angles in whole ticks that have passed, rates from the ticks
+    between two calls.
 
-        angle = floor(a / d) d,   rate = (angle_k - angle_(k-1)) / (t_k - t_(k-1)),   d = 2 pi / ticks [rad]
+        angle = floor(a / d) d,   rate = (angle_k - angle_(k-1)) / (t_k - t_(k-1)),   d = 2 pi /
+                                  ticks [rad]
 
-    for the rolling and driven joints, wherever their positions and rates are read; the rate at the first call is zero.
+    for the rolling and driven joints, wherever their positions and rates are read; the rate at the
+    first call is zero.
     """
 
     def __init__(self, controller: Controller, ticks: int):

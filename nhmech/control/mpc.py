@@ -16,14 +16,17 @@ from .path import Path, positive
 from .tracking import Tracker
 
 AHEAD = 2.0                       # units of the path that the horizon covers
-LATERAL, ALONG, HEADING, SPEED, TURN = 20.0, 4.0, 5.0, 2.0, 0.5  # weights of errors in units of length, radians, speeds
-EFFORT, CHANGE = 0.02, 0.05       # weights of efforts, in `unit_effort`, and of what they change by from stage to stage
+# weights of errors in units of length, radians, speeds
+LATERAL, ALONG, HEADING, SPEED, TURN = 20.0, 4.0, 5.0, 2.0, 0.5
+# weights of efforts, in `unit_effort`, and of what they change by from stage to stage
+EFFORT, CHANGE = 0.02, 0.05
 LIMIT = 100.0                     # weight of a joint's position beyond its limit [1/rad]
 FIRST = 5                         # Gauss-Newton steps of the first call; one of each further call
 
 
 class MPC(Tracker):
-    """Model predictive control: the efforts that follow the path best over a horizon, found anew at every call.
+    """Model predictive control: the efforts that follow the path best over a horizon, found anew at
+    every call.
 
     stages   N parts of the horizon, over each of which the efforts are held
     horizon  [s]; where None, the time in which the path goes on by two units
@@ -32,16 +35,18 @@ class MPC(Tracker):
     min over u_0 ... u_N-1 of the sum over k of |r(x_k+1)|^2 + |w u_k|^2 + |w' (u_k - u_k-1)|^2,
     x_k+1 = F(x_k, u_k),   |u| <= limits
 
-    F is the simulator's Runge-Kutta step with the vehicle's Gibbs-Appell equations. r are the errors of P
-    (`unicycle.py`) from a point that goes along the path at its pace, from where the vehicle is nearest: across, along,
-    heading, speed, turning rate; and how far a driven joint is beyond its limits. Each call takes one Gauss-Newton step
-    from the last solution, shifted in time: F, its derivatives along it, one bounded least-squares problem in u alone.
+    F is the simulator's Runge-Kutta step with the vehicle's Gibbs-Appell equations. r are the
+    errors of P (`unicycle.py`) from a point that goes along the path at its pace, from where the
+    vehicle is nearest: across, along, heading, speed, turning rate; and how far a driven joint is
+    beyond its limits. Each call takes one Gauss-Newton step from the last solution, shifted in
+    time: F, its derivatives along it, one bounded least-squares problem in u alone.
 
-    M. Diehl, H. G. Bock, J. P. Schloeder, A real-time iteration scheme for nonlinear optimization in optimal feedback
-    control, SIAM J. Control Optim. 43 (2005) 1714. Bounded least squares: P. B. Stark, R. L. Parker, Computational
-    Statistics 10 (1995) 129.
+    M. Diehl, H. G. Bock, J. P. Schloeder, A real-time iteration scheme for nonlinear optimization
+    in optimal feedback control, SIAM J. Control Optim. 43 (2005) 1714. Bounded least squares: P. B.
+    Stark, R. L. Parker, Computational Statistics 10 (1995) 129.
 
-    Raises `ModelError` as `Tracker` does, and for a vehicle without driven joints, or whose effort limits are all zero.
+    Raises `ModelError` as `Tracker` does, and for a vehicle without driven joints, or whose effort
+    limits are all zero.
     """
 
     def __init__(self, vehicle: Vehicle, path: Path, *, speed: float = 0.5, stages: int = 20,
@@ -57,10 +62,12 @@ class MPC(Tracker):
         self._step = step_jacobian(vehicle, self.period)
         self._errors = compiled(_errors(self.dynamics, self))
         self.unit_effort = _unit_effort(self.dynamics, self)
-        self._most = np.array([getattr(vehicle.limits.get(name), "effort", np.inf) for name in self.dynamics.inputs])
+        self._most = np.array([getattr(vehicle.limits.get(name), "effort",
+                                       np.inf) for name in self.dynamics.inputs])
         if not self._most.any():
             inputs = ", ".join(self.dynamics.inputs)
-            raise ModelError(f"the effort limits of {inputs} of {vehicle.name!r} are all 0: nothing can be driven")
+            raise ModelError(f"the effort limits of {inputs} of {vehicle.name!r} are all 0: "
+                             "nothing can be driven")
         nu, weights = self.dynamics.nu, (positive("effort", effort), CHANGE)
         scaled = np.tile(1 / self.unit_effort, stages)
         before = np.eye(stages * nu) - np.eye(stages * nu, k=-nu)
@@ -70,7 +77,8 @@ class MPC(Tracker):
     def reset(self) -> None:
         super().reset()
         self._plan: tuple[float, np.ndarray] | None = None      # its time, and u (N, nu)
-        self.commanded_twist = None                                                               # it commands efforts
+        # it commands efforts
+        self.commanded_twist = None
 
     def law(self, t: float, pose: tuple[float, float, float], s: float) -> tuple[float, float]:
         """Speed and turning rate of the point that is followed."""
@@ -97,7 +105,8 @@ class MPC(Tracker):
         return u[np.clip(passed, 0, self.stages - 1)]
 
     def _reference(self, t: float) -> np.ndarray:
-        """Of the point that goes ahead, at the end of each stage: x, y, heading, speed, turning rate, (N, 5)."""
+        """Of the point that goes ahead, at the end of each stage: x, y, heading, speed, turning
+        rate, (N, 5)."""
         rows, s = [], self._s
         for _ in range(self.stages):
             s += self.pace(s) * self.period
@@ -105,7 +114,8 @@ class MPC(Tracker):
             rows.append((x, y, heading, *self.law(t, (x, y, heading), s)))
         return np.array(rows)
 
-    def _improved(self, t: float, x: np.ndarray, u: np.ndarray, held: np.ndarray, reference: np.ndarray) -> np.ndarray:
+    def _improved(self, t: float, x: np.ndarray, u: np.ndarray, held: np.ndarray,
+                  reference: np.ndarray) -> np.ndarray:
         """One Gauss-Newton step from u (N, nu), with x_k as a function of it."""
         nu, n, theta = self.dynamics.nu, u.size, self.dynamics.theta
         S, values, slopes = np.zeros((self.dynamics.nx, n)), [], []
@@ -119,7 +129,8 @@ class MPC(Tracker):
         known = self._held @ u.ravel()
         known[n:n + nu] -= CHANGE * held / self.unit_effort
         most, change = np.tile(self._most, self.stages), np.zeros(n)
-        free = most > 0                                                   # an effort whose limit is zero is no unknown
+        # an effort whose limit is zero is no unknown
+        free = most > 0
         J, r = np.vstack([*slopes, self._held])[:, free], np.concatenate([*values, known])
         low, high = -most - u.ravel(), most - u.ravel()
         change[free] = np.linalg.solve(J.T @ J, -J.T @ r)
@@ -135,27 +146,33 @@ def _errors(f: Dynamics, tracker: MPC) -> ca.Function:
     point, unit, speed = tracker.unicycle, tracker.unit, tracker.speed
     x, wanted = ca.SX.sym("x", f.nx), ca.SX.sym("wanted", 5)
     pose = f.pose(x)
-    rate = ca.jtimes(pose, x, f(x, ca.SX.zeros(f.nu)))      # no effort in it: the configuration's rate has none
+    # no effort in it: the configuration's rate has none
+    rate = ca.jtimes(pose, x, f(x, ca.SX.zeros(f.nu)))
     c, s = ca.cos(pose[2]), ca.sin(pose[2])
-    arm = ca.vertcat(c * point.offset[0] - s * point.offset[1], s * point.offset[0] + c * point.offset[1])
+    arm = ca.vertcat(c * point.offset[0] - s * point.offset[1],
+                     s * point.offset[0] + c * point.offset[1])
     place, velocity = pose[:2] + arm, rate[:2] + rate[2] * ca.vertcat(-arm[1], arm[0])
     heading = pose[2] + point.yaw
     tangent = ca.vertcat(ca.cos(wanted[2]), ca.sin(wanted[2]))
     off = place - wanted[:2]
     across, along = tangent[0] * off[1] - tangent[1] * off[0], ca.dot(tangent, off)
-    r = [LATERAL * across / unit, ALONG * along / unit, HEADING * 2 * ca.sin((heading - wanted[2]) / 2),
-         SPEED * (ca.dot(tangent, velocity) - wanted[3]) / speed, TURN * (rate[2] - wanted[4]) * unit / speed]
+    r = [LATERAL * across / unit, ALONG * along / unit,
+         HEADING * 2 * ca.sin((heading - wanted[2]) / 2),
+         SPEED * (ca.dot(tangent, velocity) - wanted[3]) / speed,
+         TURN * (rate[2] - wanted[4]) * unit / speed]
     for name in f.inputs:
         limit = tracker.vehicle.limits.get(name)
         if limit is not None and np.isfinite([limit.lower, limit.upper]).all():
             joint = x[f.coordinate(name)]
             r.append(LIMIT * (ca.fmax(joint - limit.upper, 0) + ca.fmin(joint - limit.lower, 0)))
     r = ca.vertcat(*r)
-    return ca.Function("nhmech_mpc", [x, wanted], [ca.densify(r), ca.densify(ca.jacobian(r, x))], {"cse": True})
+    return ca.Function("nhmech_mpc", [x, wanted], [ca.densify(r), ca.densify(ca.jacobian(r, x))],
+                       {"cse": True})
 
 
 def _unit_effort(f: Dynamics, tracker: MPC) -> np.ndarray:
-    """Of each input, what changes some speed by the vehicle's own in the time of one unit, (nu,)."""
+    """Of each input, what changes some speed by the vehicle's own in the time of one unit,
+    (nu,)."""
     from ..simulation.batch_input import start_states
 
     vehicle, x, u = tracker.vehicle, ca.SX.sym("x", f.nx), ca.SX.sym("u", f.nu)

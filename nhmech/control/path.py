@@ -13,7 +13,8 @@ from ..errors import ModelError
 GRID = 1024        # points of the coarse search for the nearest one
 ROUNDS = 30        # of Newton's method after it
 CLOSE = 1e-12      # of the length: a step this small is the last
-BENT = 0.2         # least 1 - curvature x offset in a Newton step: past the centre of curvature nearest turns farthest
+# least 1 - curvature x offset in a Newton step: past the centre of curvature nearest turns farthest
+BENT = 0.2
 
 
 class Path(ABC):
@@ -22,7 +23,8 @@ class Path(ABC):
     length  [m]; of a closed path one lap, after which it repeats
     closed  an open path goes on straight beyond both ends
 
-    x and y are those of W, seen from above: a path is meant for level ground. s may be a number or an array.
+    x and y are those of W, seen from above: a path is meant for level ground. s may be a number or
+    an array.
     """
 
     length: float
@@ -30,13 +32,18 @@ class Path(ABC):
 
     @abstractmethod
     def _inner(self, s: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
-        """x [m], y [m], heading [rad], curvature [1/m]; s in [0, length] of an open path, any s of a closed one."""
+        """x [m], y [m], heading [rad], curvature [1/m]; s in [0, length] of an open path, any s of
+        a closed one."""
 
     def at(self, s) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
-        """x [m], y [m], heading [rad] (not wrapped) and curvature [1/m] (left positive) at arc length s [m]."""
+        """x [m], y [m], heading [rad] (not wrapped) and curvature [1/m] (left positive) at arc
+        length s [m]."""
         if self.closed:
             return self._inner(s)
-        inside = min(max(s, 0.0), self.length) if isinstance(s, float) else np.minimum(np.maximum(s, 0.0), self.length)
+        inside = min(max(s, 0.0), self.length) if isinstance(s,
+                                                             float) else np.minimum(np.maximum(s,
+                                                                                               0.0),
+                                                                                    self.length)
         x, y, heading, curvature = self._inner(inside)
         beyond = s - inside
         if isinstance(beyond, float) and beyond == 0:
@@ -60,10 +67,12 @@ class Path(ABC):
     def nearest(self, point, near=None):
         """s of the path's nearest point to `point` (..., 2) [m].
 
-        near  look only around this s (...,): what a follower wants where a path crosses itself, and faster. s of a
-              closed path then goes on counting over its laps; without `near` it lies in [0, length]
+        near  look only around this s (...,): what a follower wants where a path crosses itself, and
+              faster. s of a closed path then goes on counting over its laps; without `near` it lies
+              in [0, length]
 
-        Newton's method on (p(s) - point) . tangent(s) = 0. Raises `ModelError` for a point that is not finite.
+        Newton's method on (p(s) - point) . tangent(s) = 0. Raises `ModelError` for a point that is
+        not finite.
         """
         point = finite_points(point)
         s = np.asarray(near, dtype=float) if near is not None else self._coarse(point)
@@ -73,11 +82,12 @@ class Path(ABC):
         return s % self.length if self.closed and near is None else s
 
     def entry(self, point, heading, unit: float):
-        """s where a follower at `point` (..., 2) [m] that looks along `heading` (...) [rad] joins; `near` leads it on.
+        """s where a follower at `point` (..., 2) [m] that looks along `heading` (...) [rad] joins;
+        `near` leads it on.
 
-        The nearest point of the branch with the least |p(s) - point|^2 + unit^2 |t(s) - t|^2, t the tangents: where a
-        path crosses itself, the nearest point alone may lie on the branch that runs across. Beside a crossing at right
-        angles it does.
+        The nearest point of the branch with the least |p(s) - point|^2 + unit^2 |t(s) - t|^2, t the
+        tangents: where a path crosses itself, the nearest point alone may lie on the branch that
+        runs across. Beside a crossing at right angles it does.
 
         unit  [m] that one radian counts as, e.g. the vehicle's length
 
@@ -94,7 +104,8 @@ class Path(ABC):
             cos, sin = np.cos(heading), np.sin(heading)
             along = (x - px) * cos + (y - py) * sin
             left = (y - py) * cos - (x - px) * sin
-            before, s = s, s + np.clip(along / np.maximum(1 - curvature * left, BENT), -widest, widest)
+            before, s = s, s + np.clip(along / np.maximum(1 - curvature * left, BENT), -widest,
+                                       widest)
             if not self.closed:
                 s = np.clip(s, 0.0, self.length)
             if np.max(np.abs(s - before), initial=0.0) <= CLOSE * self.length:
@@ -102,7 +113,8 @@ class Path(ABC):
         return s
 
     def _refined_one(self, x: np.ndarray, y: np.ndarray, s: np.ndarray, widest: float) -> float:
-        """`_refined` of one point, several times as fast in plain numbers: followers ask at every turn."""
+        """`_refined` of one point, several times as fast in plain numbers: followers ask at every
+        turn."""
         x, y, s = float(x), float(y), float(s)
         for _ in range(ROUNDS):
             px, py, heading, curvature = map(float, self.at(s))
@@ -122,7 +134,8 @@ class Path(ABC):
         x, y, heading, _ = self.at(s)
         return s, np.stack([x, y], axis=-1), np.broadcast_to(heading, s.shape)
 
-    def _coarse(self, point: np.ndarray, heading: np.ndarray | None = None, unit: float = 0.0) -> np.ndarray:
+    def _coarse(self, point: np.ndarray, heading: np.ndarray | None = None,
+                unit: float = 0.0) -> np.ndarray:
         s, p, tangent = self._grid
         squares = (point[..., None, 0] - p[:, 0]) ** 2 + (point[..., None, 1] - p[:, 1]) ** 2
         if heading is not None:
@@ -154,7 +167,10 @@ class Placed(Path):
     def _inner(self, s):
         x, y, heading, curvature = self.path._inner(s)
         cos, sin = math.cos(self.yaw), math.sin(self.yaw)
-        return self.origin[0] + cos * x - sin * y, self.origin[1] + sin * x + cos * y, heading + self.yaw, curvature
+        return (
+            self.origin[0] + cos * x - sin * y, self.origin[1] + sin * x + cos * y,
+            heading + self.yaw, curvature,
+        )
 
 
 def finite_points(point) -> np.ndarray:

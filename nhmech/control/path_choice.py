@@ -12,21 +12,25 @@ from ..errors import ModelError
 from .path import Path
 from .path_library import PATHS, make_path, spline
 
-# default sizes of the paths, in the length that `scale` gives; the tightest radius on each is two of them or more
-SIZES = {"line": 20.0, "circle": 4.0, "figure8": 6.0, "lane_change": 2.0, "dubins": 3.0, "slalom": 3.0}
+# default sizes of the paths, in the length that `scale` gives; the tightest radius on each is two
+# of them or more
+SIZES = {"line": 20.0, "circle": 4.0, "figure8": 6.0, "lane_change": 2.0, "dubins": 3.0,
+         "slalom": 3.0}
 SIDEWAYS = 1.0      # [m/s^2] speed^2 / scale: what a rider would call gentle
 
 
 def scale(vehicle, speed: float | None = None) -> float:
-    """The length [m] that sizes paths: that of the vehicle's axles, or more if `speed` [m/s] asks for wide turns."""
+    """The length [m] that sizes paths: that of the vehicle's axles, or more if `speed` [m/s] asks
+    for wide turns."""
     return max(vehicle.steering.length, (speed or 0.0) ** 2 / SIDEWAYS)
 
 
 def read_path(text: str, length: float) -> Path:
     """The path that a word means, from the origin along x.
 
-    text    NAME of `path_library.PATHS`; NAME:SIZE [m]; or a CSV file of waypoints x, y [m], with or without a line of
-            titles. A cubic spline goes through them; closed where the last waypoint is the first one
+    text    NAME of `path_library.PATHS`; NAME:SIZE [m]; or a CSV file of waypoints x, y [m], with
+            or without a line of titles. A cubic spline goes through them; closed where the last
+            waypoint is the first one
     length  [m] that sizes a path without a SIZE
 
     Raises `ModelError` for names, sizes and files that are none.
@@ -37,10 +41,12 @@ def read_path(text: str, length: float) -> Path:
             return make_path(name, float(size) if colon else SIZES.get(name, 4.0) * length)
         except ValueError as error:
             meant = PATHS[name][0]
-            raise ModelError(f"path {text!r}: {size!r} is no number; the size of {name} [m] is {meant}") from error
+            raise ModelError(f"path {text!r}: {size!r} is no number; the size of {name} [m] is "
+                             f"{meant}") from error
     if not text.lower().endswith(".csv"):
         raise ModelError(f"no path {text!r}; there are {', '.join(PATHS)} (with a size in metres: "
-                         f"{next(iter(PATHS))}:4), or give a file of waypoints x, y that ends in .csv")
+                         f"{next(iter(PATHS))}:4), or give a file of waypoints x, y that ends in "
+                         ".csv")
     points = np.array(list(_waypoints(File(text))))
     try:
         if len(points) > 3 and np.array_equal(points[0], points[-1]):
@@ -51,7 +57,8 @@ def read_path(text: str, length: float) -> Path:
 
 
 def _waypoints(file: File) -> Iterator[tuple[float, float]]:
-    """Rows of x, y; the first may be titles, empty ones and those that begin with # are left out."""
+    """Rows of x, y; the first may be titles, empty ones and those that begin with # are left
+    out."""
     try:
         with open(file, newline="", encoding="utf-8") as stream:
             first = True

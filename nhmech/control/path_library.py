@@ -1,4 +1,5 @@
-"""Paths: line, circle, figure-eight, lane change, cubic spline, Dubins; `make_path` makes them by name."""
+"""Paths: line, circle, figure-eight, lane change, cubic spline, Dubins; `make_path` makes them by
+name."""
 
 from __future__ import annotations
 
@@ -12,8 +13,10 @@ from .arcs import Arcs
 from .dubins import dubins
 from .path import Path, positive
 
-PIECES, MOST = 64, 4096      # of each span of a parametric curve, between which arc length is interpolated by a quintic
-EVEN = 1e-10                 # of |dp/ds|: the pieces are halved until it is 1 so exactly, or there are `MOST`
+# of each span of a parametric curve, between which arc length is interpolated by a quintic
+PIECES, MOST = 64, 4096
+# of |dp/ds|: the pieces are halved until it is 1 so exactly, or there are `MOST`
+EVEN = 1e-10
 NODES = 8                    # of Gauss's quadrature in each piece
 
 
@@ -29,16 +32,19 @@ def circle(radius: float, left: bool = True) -> Path:
 
 
 class FigureEight(Path):
-    """Bernoulli's lemniscate r^2 = a^2 cos 2 theta, from its crossing into the right lobe, then through the left one.
+    """Bernoulli's lemniscate r^2 = a^2 cos 2 theta, from its crossing into the right lobe, then
+    through the left one.
 
     a  half its width [m]; the tightest radius, at both tips, is a / 3
 
-    Its radius is the lemniscate sine of its arc length; in Jacobi's functions of modulus^2 1/2 at w = sqrt(2) s / a,
+    Its radius is the lemniscate sine of its arc length; in Jacobi's functions of modulus^2 1/2 at w
+    = sqrt(2) s / a,
 
-        p = a / (2 dn^2) (sn, sn cn),   heading = 3 arctan(cn) - pi/2,   curvature = -3 sn / (sqrt(2) a dn)
+        p = a / (2 dn^2) (sn, sn cn),   heading = 3 arctan(cn) - pi/2,   curvature = -3 sn /
+                                        (sqrt(2) a dn)
 
-    so that arc length is exact and the path is smooth everywhere (C. L. Siegel, Topics in Complex Function Theory,
-    vol. I, chapter 1).
+    so that arc length is exact and the path is smooth everywhere (C. L. Siegel, Topics in Complex
+    Function Theory, vol. I, chapter 1).
     """
 
     def __init__(self, a: float):
@@ -50,7 +56,10 @@ class FigureEight(Path):
     def _inner(self, s):
         sn, cn, dn, _ = self._jacobi(math.sqrt(2) / self.a * s, 0.5)
         across = self.a * sn / (2 * dn * dn)
-        return across, across * cn, 3 * np.arctan(cn) - math.pi / 2, -3 * sn / (math.sqrt(2) * self.a * dn)
+        return (
+            across, across * cn, 3 * np.arctan(cn) - math.pi / 2,
+            -3 * sn / (math.sqrt(2) * self.a * dn),
+        )
 
 
 class Parametric(Path):
@@ -59,8 +68,9 @@ class Parametric(Path):
     derivatives  u -> (p, dp/du, d2p/du2), each (..., 2)
     knots        values of u between which the curve is smooth; the first is the beginning
 
-    s(u) by Gauss's quadrature in pieces; u(s) the quintic that has the value, slope and second derivative of the
-    inverse at both ends of each piece. Point, heading and curvature are those of the curve at u(s).
+    s(u) by Gauss's quadrature in pieces; u(s) the quintic that has the value, slope and second
+    derivative of the inverse at both ends of each piece. Point, heading and curvature are those of
+    the curve at u(s).
 
     Raises `ModelError` where the curve stands still, and so has no heading.
     """
@@ -92,39 +102,51 @@ def _by_length(derivatives: Callable, knots: np.ndarray, pieces: int):
     """u and s at the ends of all pieces, and u(s)."""
     from scipy.interpolate import BPoly
 
-    u = np.concatenate([*(np.linspace(a, b, pieces, endpoint=False) for a, b in zip(knots, knots[1:])), knots[-1:]])
+    u = np.concatenate([*(np.linspace(a, b, pieces, endpoint=False) for a,
+                          b in zip(knots, knots[1:])), knots[-1:]])
     nodes, weights = np.polynomial.legendre.leggauss(NODES)
     half = np.diff(u) / 2
-    speeds = np.linalg.norm(derivatives((u[:-1] + half)[:, None] + half[:, None] * nodes)[1], axis=-1)
+    speeds = np.linalg.norm(derivatives((u[:-1] + half)[:, None] + half[:, None] * nodes)[1],
+                            axis=-1)
     _, first, second = derivatives(u)
     speed = np.linalg.norm(first, axis=-1)
     if not min(speed.min(), speeds.min()) > 1e-6 * speeds.mean():
-        raise ModelError(f"the curve stands still near {derivatives(u[np.argmin(speed)])[0]}: it has no heading there. "
+        raise ModelError(f"the curve stands still near {derivatives(u[np.argmin(speed)])[0]}: it "
+                         "has no heading there. "
                          "Are two waypoints too close, or does it turn back on itself?")
     s = np.concatenate([[0.0], np.cumsum(half * (speeds @ weights))])
-    return u, s, BPoly.from_derivatives(s, np.stack([u, 1 / speed, -np.sum(first * second, axis=-1) / speed ** 4],
+    return u, s, BPoly.from_derivatives(s,
+                                        np.stack([u, 1 / speed, -np.sum(first * second,
+                                                                        axis=-1) / speed ** 4],
                                                     axis=-1))
 
 
 def _unevenness(derivatives: Callable, s: np.ndarray, u) -> float:
     """Largest | |dp/ds| - 1 |, at the quarters of the pieces."""
     at = s[:-1] + np.diff(s) / 4
-    return float(np.abs(np.linalg.norm(derivatives(u(at))[1], axis=-1) * u.derivative()(at) - 1).max())
+    return float(np.abs(np.linalg.norm(derivatives(u(at))[1],
+                                       axis=-1) * u.derivative()(at) - 1).max())
 
 
 def spline(waypoints, closed: bool = False) -> Path:
-    """Cubic spline through waypoints (n, 2) [m] in their order, twice differentiable in the chords' length.
+    """Cubic spline through waypoints (n, 2) [m] in their order, twice differentiable in the chords'
+    length.
 
     closed  goes on from the last waypoint to the first; else the curvature is zero at both ends
 
-    Raises `ModelError` for fewer than two waypoints (three of a closed path), numbers that are not finite, or
-    neighbours that coincide.
+    Raises `ModelError` for fewer than two waypoints (three of a closed path), numbers that are not
+    finite, or neighbours that coincide.
     """
     from scipy.interpolate import CubicSpline
 
     points = np.asarray(waypoints, dtype=float)
     least = 3 if closed else 2
-    if points.ndim != 2 or points.shape[1] != 2 or len(points) < least or not np.isfinite(points).all():
+    if (
+        points.ndim != 2
+        or points.shape[1] != 2
+        or len(points) < least
+        or not np.isfinite(points).all()
+    ):
         raise ModelError(f"waypoints must be {least} or more rows of x and y, "
                          f"finite numbers [m]; got shape {points.shape}")
     if closed:
@@ -132,7 +154,9 @@ def spline(waypoints, closed: bool = False) -> Path:
     chords = np.linalg.norm(np.diff(points, axis=0), axis=1)
     if not chords.min() > 1e-9 * chords.max():
         i = int(np.argmin(chords))
-        raise ModelError(f"waypoints {i} and {i + 1} coincide at {points[i]}: leave one of them out")
+        raise ModelError(
+            f"waypoints {i} and {i + 1} coincide at {points[i]}: leave one of them out"
+        )
     knots = np.concatenate([[0.0], np.cumsum(chords)])
     curve = CubicSpline(knots, points, bc_type="periodic" if closed else "natural")
     first, second = curve.derivative(), curve.derivative(2)
@@ -142,11 +166,13 @@ def spline(waypoints, closed: bool = False) -> Path:
 def lane_change(length: float, offset: float, before: float = 0.0, after: float = 0.0) -> Path:
     """Along x, over to y = `offset` [m] within x = `length` [m], straight `before` and `after` [m].
 
-    y = offset (10 w^3 - 15 w^4 + 6 w^5) with w = (x - before) / length: curvature is continuous, and zero at both ends.
+    y = offset (10 w^3 - 15 w^4 + 6 w^5) with w = (x - before) / length: curvature is continuous,
+    and zero at both ends.
     """
     length = positive("length", length)
     if not (all(map(math.isfinite, (offset, before, after))) and min(before, after) >= 0):
-        raise ModelError(f"lane change: offset = {offset}, before = {before}, after = {after} must be finite numbers, "
+        raise ModelError(f"lane change: offset = {offset}, before = {before}, after = {after} "
+                         "must be finite numbers, "
                          "the latter two not negative")
 
     def derivatives(x):
@@ -158,7 +184,8 @@ def lane_change(length: float, offset: float, before: float = 0.0, after: float 
         return tuple(np.stack(pair, axis=-1) for pair in columns)
 
     middle = np.linspace(before, before + length, 5)
-    return Parametric(derivatives, [*([0.0] if before else []), *middle, *([before + length + after] if after else [])])
+    return Parametric(derivatives, [*([0.0] if before else []), *middle,
+                                    *([before + length + after] if after else [])])
 
 
 # name -> (what `size` [m] is, maker)
@@ -171,13 +198,14 @@ PATHS: dict[str, tuple[str, Callable[[float], Path]]] = {
     "dubins": ("its turning radius; ends three ahead and three to the left, heading left",
                lambda size: dubins((0.0, 0.0, 0.0), (3 * size, 3 * size, math.pi / 2), size)),
     "slalom": ("how far its gates are to either side, three apart",
-               lambda size: spline([(0, 0), (3 * size, size), (6 * size, -size), (9 * size, size), (12 * size, -size),
-                                    (15 * size, 0)])),
+               lambda size: spline([(0, 0), (3 * size, size), (6 * size, -size), (9 * size, size),
+                                    (12 * size, -size), (15 * size, 0)])),
 }
 
 
 def make_path(name: str, size: float = 1.0) -> Path:
-    """The path of that name, `size` [m] as `PATHS` says, from the origin; `.placed(x, y, yaw)` puts it elsewhere.
+    """The path of that name, `size` [m] as `PATHS` says, from the origin; `.placed(x, y, yaw)` puts
+    it elsewhere.
 
     Raises `ModelError` for a name that does not exist or a size that is not positive.
     """

@@ -18,7 +18,8 @@ DIGITS = 12          # of its numbers
 MOMENTS = 4000       # of a run at which the distance is worked out, at most
 
 
-def path_reference(vehicle: Vehicle, path: Path, *, joint: int = 1, point: Sequence[float] = (0.0, 0.0, 0.0),
+def path_reference(vehicle: Vehicle, path: Path, *, joint: int = 1,
+                   point: Sequence[float] = (0.0, 0.0, 0.0),
                    axle: Sequence[float] = (0.0, 1.0, 0.0), backwards: bool = False) -> dict:
     """JSON values that say what is to stay on which path.
 
@@ -35,14 +36,16 @@ def path_reference(vehicle: Vehicle, path: Path, *, joint: int = 1, point: Seque
                for column in (x, y, np.broadcast_to(heading, x.shape))]
     return {"length": float(path.length), "closed": bool(path.closed),
             "x": rounded[0], "y": rounded[1], "heading": rounded[2],
-            "body": vehicle.model.names[joint], "point": [float(c) for c in point], "axle": [float(c) for c in axle],
-            "backwards": backwards}
+            "body": vehicle.model.names[joint], "point": [float(c) for c in point],
+            "axle": [float(c) for c in axle], "backwards": backwards}
 
 
 class Sampled(Path):
-    """A path from evenly spaced points and headings: cubic Hermite pieces, of 4th order where curvature has no jump."""
+    """A path from evenly spaced points and headings: cubic Hermite pieces, of 4th order where
+    curvature has no jump."""
 
-    def __init__(self, length: float, closed: bool, x: Sequence[float], y: Sequence[float], heading: Sequence[float]):
+    def __init__(self, length: float, closed: bool, x: Sequence[float], y: Sequence[float],
+                 heading: Sequence[float]):
         from scipy.interpolate import CubicHermiteSpline
 
         self.length, self.closed = length, closed
@@ -56,7 +59,8 @@ class Sampled(Path):
         s = s - lap * self.length
         point = self._point(s)
         turned = lap * (self._heading[-1] - self._heading[0])
-        heading, bend = np.interp(s, self._s, self._heading) + turned, np.interp(s, self._s, self._bend)
+        heading, bend = np.interp(s, self._s,
+                                  self._heading) + turned, np.interp(s, self._s, self._bend)
         return point[..., 0], point[..., 1], heading, bend
 
 
@@ -95,10 +99,13 @@ def followed_path(trajectory: Trajectory) -> Path | None:
     return Sampled(*(kept[key] for key in ("length", "closed", "x", "y", "heading")))
 
 
-def path_error(vehicle: Vehicle, trajectory: Trajectory, path: Path | None = None) -> PathError | None:
-    """Errors of a run against `path`, of the base's origin; else against what its controller followed; else None.
+def path_error(vehicle: Vehicle, trajectory: Trajectory,
+               path: Path | None = None) -> PathError | None:
+    """Errors of a run against `path`, of the base's origin; else against what its controller
+    followed; else None.
 
-    lateral = (p - p(s)) . normal(s), heading = that of the body less that of the tangent, s nearest to p on the path.
+    lateral = (p - p(s)) . normal(s), heading = that of the body less that of the tangent, s nearest
+    to p on the path.
     """
     kept = trajectory.settings.get("path")
     if path is not None:
@@ -108,7 +115,8 @@ def path_error(vehicle: Vehicle, trajectory: Trajectory, path: Path | None = Non
         body, backwards = vehicle.model.getJointId(kept["body"]), kept["backwards"]
         point, axle = np.array(kept["point"]), np.array(kept["axle"])
         if body >= vehicle.model.njoints:
-            raise ModelError(f"the run's path is followed by the body of {kept['body']!r}, which {vehicle.name!r} has "
+            raise ModelError(f"the run's path is followed by the body of {kept['body']!r}, which "
+                             f"{vehicle.name!r} has "
                              "not; is it another robot?")
     else:
         return None
@@ -118,7 +126,8 @@ def path_error(vehicle: Vehicle, trajectory: Trajectory, path: Path | None = Non
         pin.forwardKinematics(vehicle.model, data, trajectory.q[k])
         place, ahead = data.oMi[body].act(point)[:2], np.cross(data.oMi[body].rotation @ axle, n)
         looks = np.arctan2(ahead[1], ahead[0]) + (np.pi if backwards else 0.0)
-        near = path.entry(place, looks, vehicle.steering.length) if near is None else path.nearest(place, near)
+        near = path.entry(place, looks,
+                          vehicle.steering.length) if near is None else path.nearest(place, near)
         x, y, tangent, _ = (float(value) for value in path.at(np.float64(near)))
         turn = looks - tangent
         left = (place[1] - y) * np.cos(tangent) - (place[0] - x) * np.sin(tangent)

@@ -13,34 +13,38 @@ APPROACH, ALIGN, WEIGHT = 1.0, 2.5, 2.0
 
 
 class Polar(Tracker):
-    """Point stabilisation in polar form (Aicardi et al. 1995): drives up to the pose at the path's end from anywhere.
+    """Point stabilisation in polar form (Aicardi et al. 1995): drives up to the pose at the path's
+    end from anywhere.
 
     approach, align, weight  pure numbers gamma unit / speed, k / gamma, and h
 
-    With e the distance to the goal, theta the direction in which the goal lies, from the goal's own heading, and alpha
-    that direction from the vehicle's heading,
+    With e the distance to the goal, theta the direction in which the goal lies, from the goal's own
+    heading, and alpha that direction from the vehicle's heading,
 
         e' = -u cos alpha,   alpha' = -omega + u sin(alpha) / e,   theta' = u sin(alpha) / e
-        u = gamma e cos alpha,   omega = k alpha + gamma cos(alpha) sin(alpha) / alpha (alpha + h theta)
+        u = gamma e cos alpha,   omega = k alpha + gamma cos(alpha) sin(alpha) / alpha (alpha + h
+                                 theta)
 
         V = (e^2 + alpha^2 + h theta^2) / 2,   dV/dt = -gamma e^2 cos^2(alpha) - k alpha^2 <= 0
 
-    Near the goal e falls as exp(-gamma t), alpha and theta with the roots of x^2 + k x + gamma^2 h; for h > 1 and
-    2 gamma < k < gamma (h + 1) they fall faster, and the vehicle arrives on a straight line. It goes backwards where
-    the goal is behind it, |alpha| > pi/2. u and omega are scaled down together where |u| is above `speed`, which leaves
-    the path as it is.
+    Near the goal e falls as exp(-gamma t), alpha and theta with the roots of x^2 + k x + gamma^2 h;
+    for h > 1 and 2 gamma < k < gamma (h + 1) they fall faster, and the vehicle arrives on a
+    straight line. It goes backwards where the goal is behind it, |alpha| > pi/2. u and omega are
+    scaled down together where |u| is above `speed`, which leaves the path as it is.
 
-    M. Aicardi, G. Casalino, A. Bicchi, A. Balestrino, Closed loop steering of unicycle-like vehicles via Lyapunov
-    techniques, IEEE Robotics & Automation Magazine 2 (1995) 27.
+    M. Aicardi, G. Casalino, A. Bicchi, A. Balestrino, Closed loop steering of unicycle-like
+    vehicles via Lyapunov techniques, IEEE Robotics & Automation Magazine 2 (1995) 27.
 
     Raises `ModelError` for a closed path, which has no end.
     """
 
-    def __init__(self, vehicle: Vehicle, path: Path, *, speed: float = 0.5, approach: float = APPROACH,
+    def __init__(self, vehicle: Vehicle, path: Path, *, speed: float = 0.5,
+                 approach: float = APPROACH,
                  align: float = ALIGN, weight: float = WEIGHT, drive: Drive | None = None):
         super().__init__(vehicle, path, speed=speed, drive=drive)
         if path.closed:
-            raise ModelError("Polar drives to the end of a path, and a closed one has none: take an open path, such as "
+            raise ModelError("Polar drives to the end of a path, and a closed one has none: take "
+                             "an open path, such as "
                              "a line or a lane_change")
         gamma = positive("approach", approach) * self.speed / self.unit
         self.gains = gamma, positive("align", align) * gamma, positive("weight", weight)
@@ -57,23 +61,29 @@ class Polar(Tracker):
     def _error(self, t, base, near):
         """In the goal's frame."""
         pose = self.unicycle.pose(base)
-        dx, dy, c, s = pose[0] - self.goal[0], pose[1] - self.goal[1], math.cos(self.goal[2]), math.sin(self.goal[2])
+        dx, dy, c, s = (
+            pose[0] - self.goal[0], pose[1] - self.goal[1], math.cos(self.goal[2]),
+            math.sin(self.goal[2]),
+        )
         return (dx * c + dy * s, dy * c - dx * s, wrapped(pose[2] - self.goal[2])), near
 
 
-def polar(pose: tuple[float, float, float], goal: tuple[float, float, float]) -> tuple[float, float, float]:
+def polar(pose: tuple[float, float, float],
+          goal: tuple[float, float, float]) -> tuple[float, float, float]:
     """(e [m], alpha [rad], theta [rad]) of a pose."""
     dx, dy = goal[0] - pose[0], goal[1] - pose[1]
     direction = math.atan2(dy, dx)
     return math.hypot(dx, dy), wrapped(direction - pose[2]), wrapped(direction - goal[2])
 
 
-def approaching(coordinates: tuple[float, float, float], gains: tuple[float, float, float]) -> tuple[float, float]:
+def approaching(coordinates: tuple[float, float, float],
+                gains: tuple[float, float, float]) -> tuple[float, float]:
     """u [m/s] and omega [rad/s]."""
     e, alpha, theta = coordinates
     gamma, k, h = gains
     sinc = math.sin(alpha) / alpha if alpha else 1.0
-    return gamma * e * math.cos(alpha), k * alpha + gamma * math.cos(alpha) * sinc * (alpha + h * theta)
+    return gamma * e * math.cos(alpha), k * alpha + gamma * math.cos(alpha) * sinc * (alpha
+                                                                                      + h * theta)
 
 
 def lyapunov(coordinates: tuple[float, float, float], gains: tuple[float, float, float]) -> float:

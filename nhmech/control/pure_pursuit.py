@@ -14,26 +14,29 @@ LOOKAHEAD = 1.0    # of a unit
 
 
 class PurePursuit(Tracker):
-    """Pure pursuit (Coulter 1992): drives on the arc to a point of the path that is always as far ahead.
+    """Pure pursuit (Coulter 1992): drives on the arc to a point of the path that is always as far
+    ahead.
 
     lookahead  [m]; where None, one unit
 
-    The goal G is the point of the path ahead at the distance l = `lookahead`. With G at y_G to the left of P's heading,
-    the circle through P and G that is tangent to the heading has
+    The goal G is the point of the path ahead at the distance l = `lookahead`. With G at y_G to the
+    left of P's heading, the circle through P and G that is tangent to the heading has
 
         curvature = 2 y_G / l^2,   omega = v curvature
 
     On a path of constant curvature the error vanishes; elsewhere, from the linearised loop
-    e'' + 2 e'/l + 2 e/l^2 = l/3 dcurvature/ds, corners are cut by about l^3/6 dcurvature/ds. Farther than l from the
-    path, the goal is the nearest point.
+    e'' + 2 e'/l + 2 e/l^2 = l/3 dcurvature/ds, corners are cut by about l^3/6 dcurvature/ds.
+    Farther than l from the path, the goal is the nearest point.
 
-    R. C. Coulter, Implementation of the pure pursuit path tracking algorithm, CMU-RI-TR-92-01 (1992).
+    R. C. Coulter, Implementation of the pure pursuit path tracking algorithm, CMU-RI-TR-92-01
+    (1992).
     """
 
-    def __init__(self, vehicle: Vehicle, path: Path, *, speed: float = 0.5, lookahead: float | None = None,
-                 drive: Drive | None = None):
+    def __init__(self, vehicle: Vehicle, path: Path, *, speed: float = 0.5,
+                 lookahead: float | None = None, drive: Drive | None = None):
         super().__init__(vehicle, path, speed=speed, drive=drive)
-        self.lookahead = LOOKAHEAD * self.unit if lookahead is None else positive("lookahead", lookahead)
+        self.lookahead = LOOKAHEAD * self.unit if lookahead is None else positive("lookahead",
+                                                                                  lookahead)
 
     def law(self, t: float, pose: tuple[float, float, float], s: float) -> tuple[float, float]:
         x, y = self.path.point(np.float64(goal(self.path, pose[:2], s, self.lookahead)))
@@ -42,22 +45,27 @@ class PurePursuit(Tracker):
 
 
 def goal(path: Path, point: tuple[float, float], s: float, lookahead: float) -> float:
-    """s [m] of the first point after s at the distance `lookahead` from `point`; s itself where the path is farther."""
+    """s [m] of the first point after s at the distance `lookahead` from `point`; s itself where the
+    path is farther."""
     def distance(at: float) -> tuple[float, float]:
         x, y, heading, _ = (float(value) for value in path.at(np.float64(at)))
         dx, dy = x - point[0], y - point[1]
         far = math.hypot(dx, dy)
-        return far - lookahead, (dx * math.cos(heading) + dy * math.sin(heading)) / far if far else 1.0
+        return far - lookahead, (
+            dx * math.cos(heading) + dy * math.sin(heading)
+        ) / far if far else 1.0
 
     low, high = s, s + lookahead
     if distance(low)[0] >= 0:
         return s
-    while distance(high)[0] < 0:                                       # the arc is longer than its chord
+    # the arc is longer than its chord
+    while distance(high)[0] < 0:
         low, high = high, high + lookahead / 4
         if high > s + 4 * lookahead:
             return high      # the path stays this near: a circle smaller than the lookahead
     at = high
-    for _ in range(20):                                                # Newton, kept between low and high
+    # Newton, kept between low and high
+    for _ in range(20):
         value, slope = distance(at)
         low, high = (at, high) if value < 0 else (low, at)
         following = at - value / slope if slope > 0 else low
@@ -69,7 +77,8 @@ def goal(path: Path, point: tuple[float, float], s: float, lookahead: float) -> 
 
 
 def arc(to: tuple[float, float], heading: float) -> float:
-    """Curvature [1/m] of the arc that leaves along `heading` and passes a point `to` away: 2 y / l^2."""
+    """Curvature [1/m] of the arc that leaves along `heading` and passes a point `to` away: 2 y /
+    l^2."""
     left = to[1] * math.cos(heading) - to[0] * math.sin(heading)
     square = to[0] ** 2 + to[1] ** 2
     return 2 * left / square if square else 0.0

@@ -1,8 +1,9 @@
 """Controllers by name, and how words of a command line become their parameters.
 
-A controller class is `Name(vehicle, path_or_twist..., *, speed=..., gain=...)`. Parameters called `vehicle`, `path`,
-`speed` and `twist` are filled from what a run is about; every other one can be set by name. An attribute `start` of the
-controller, where there is one, holds the arguments of `Simulator.reset` that go with it.
+A controller class is `Name(vehicle, path_or_twist..., *, speed=..., gain=...)`. Parameters called
+`vehicle`, `path`, `speed` and `twist` are filled from what a run is about; every other one can be
+set by name. An attribute `start` of the controller, where there is one, holds the arguments of
+`Simulator.reset` that go with it.
 """
 
 from __future__ import annotations
@@ -38,7 +39,8 @@ TRUE, FALSE = ("true", "yes", "on", "1"), ("false", "no", "off", "0")
 
 @dataclass(frozen=True)
 class Parameter:
-    """One parameter of a controller; `default` is `inspect.Parameter.empty` where it must be given."""
+    """One parameter of a controller; `default` is `inspect.Parameter.empty` where it must be
+    given."""
 
     name: str
     default: object
@@ -54,7 +56,8 @@ class Parameter:
         return self._kind is not None
 
     def read(self, text: str):
-        """The value of a word, of the default's type, else of the annotation's; vectors are numbers with commas.
+        """The value of a word, of the default's type, else of the annotation's; vectors are numbers
+        with commas.
 
         Raises `ModelError` that names the parameter."""
         kind = self._kind
@@ -63,7 +66,11 @@ class Parameter:
                 if text.lower() not in TRUE + FALSE:
                     raise ValueError("write true or false")
                 return text.lower() in TRUE
-            value = tuple(float(part) for part in text.replace(",", " ").split()) if kind is tuple else kind(text)
+            value = (
+                tuple(float(part) for part in text.replace(",", " ").split())
+                if kind is tuple
+                else kind(text)
+            )
             if any(number != number for number in (value if kind is tuple else (value,))):
                 raise ValueError("not a number")
             return value
@@ -78,8 +85,8 @@ class Parameter:
             return type(self.default)
         if isinstance(self.default, (tuple, list)) or hasattr(self.default, "shape"):
             return tuple
-        words = {"Sequence": tuple, "tuple": tuple, "ndarray": tuple, "bool": bool, "float": float, "int": int,
-                 "str": str}
+        words = {"Sequence": tuple, "tuple": tuple, "ndarray": tuple, "bool": bool, "float": float,
+                 "int": int, "str": str}
         for word, kind in words.items():
             if word in self.annotation:
                 return kind
@@ -114,37 +121,46 @@ def one_line(controller) -> str:
 
 
 def parameters(controller) -> dict[str, Parameter]:
-    """Parameters of a controller class by name, `vehicle` and the like included; `ModelError` if it does not tell."""
+    """Parameters of a controller class by name, `vehicle` and the like included; `ModelError` if it
+    does not tell."""
     kinds = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
     try:
         signature = inspect.signature(controller)
     except ValueError as error:
         what = _name(controller)
-        raise ModelError(f"{what} does not say what it takes: write a class with an __init__ in Python") from error
-    return {p.name: Parameter(p.name, p.default, "" if p.annotation is inspect.Parameter.empty else str(p.annotation))
+        raise ModelError(f"{what} does not say what it takes: write a class with an __init__ in "
+                         "Python") from error
+    return {p.name: Parameter(p.name, p.default,
+                              "" if p.annotation is inspect.Parameter.empty else str(p.annotation))
             for p in signature.parameters.values() if p.kind not in kinds}
 
 
 def settable(controller) -> dict[str, Parameter]:
     """Parameters that can be set by a word."""
     known = parameters(controller)
-    return {key: parameter for key, parameter in list(known.items())[1:] if key not in GIVEN and parameter.settable}
+    return {key: parameter for key,
+            parameter in list(known.items())[1:] if key not in GIVEN and parameter.settable}
 
 
-def make_controller(controller, vehicle, *, path=None, speed: float | None = None, settings: Mapping[str, str] = {}):
+def make_controller(controller, vehicle, *, path=None, speed: float | None = None,
+                    settings: Mapping[str, str] = {}):
     """The controller of a run.
 
-    controller  a class, made with the vehicle and whatever of the following it takes; anything else is called as it is
+    controller  a class, made with the vehicle and whatever of the following it takes; anything else
+                is called as it is
     path        `path_library.Path`
     speed       [m/s]; for a controller that follows a `twist`, straight ahead
     settings    further parameters by name, as words
 
-    Raises `ModelError` for parameters that the controller does not have, that it misses, or whose value cannot be read.
+    Raises `ModelError` for parameters that the controller does not have, that it misses, or whose
+    value cannot be read.
     """
     if not inspect.isclass(controller):
-        for what, given in (("path", path is not None), ("speed", speed is not None), ("settings", bool(settings))):
+        for what, given in (("path", path is not None), ("speed", speed is not None),
+                            ("settings", bool(settings))):
             if given:
-                raise ModelError(f"{_name(controller)} is a function (t, state): it takes no {what}; "
+                raise ModelError(f"{_name(controller)} is a function (t, state): it takes no "
+                                 f"{what}; "
                                  "write a class to have some")
         return controller
     known, name = parameters(controller), controller.__name__
@@ -168,11 +184,13 @@ def make_controller(controller, vehicle, *, path=None, speed: float | None = Non
         elif key in open_:
             filled[key] = open_[key].read(text)
         else:
-            raise ModelError(f"{name} has no parameter {key!r} to set; there are {', '.join(open_) or 'none'}")
+            raise ModelError(f"{name} has no parameter {key!r} to set; there are "
+                             f"{', '.join(open_) or 'none'}")
     missing = [key for key, parameter in known.items() if key not in filled and key != first
                and (parameter.required or (key == "twist" and parameter.default is None))]
     if missing:
-        said = {"path": "a path (--path)", "twist": "a speed (--speed), or a twist", "speed": "a speed (--speed)"}
+        said = {"path": "a path (--path)", "twist": "a speed (--speed), or a twist",
+                "speed": "a speed (--speed)"}
         raise ModelError(f"{name} needs {' and '.join(said.get(key, key) for key in missing)}")
     return controller(vehicle, **filled) if first is not None else controller(**filled)
 
@@ -183,7 +201,8 @@ def _twist(text: str) -> tuple[float, float, float]:
     except ValueError:
         values = ()
     if len(values) != 3:
-        raise ModelError(f"twist={text}: write three numbers, forward [m/s], lateral [m/s], yaw rate [rad/s], with "
+        raise ModelError(f"twist={text}: write three numbers, forward [m/s], lateral [m/s], yaw "
+                         "rate [rad/s], with "
                          "commas between them")
     return values
 

@@ -9,26 +9,31 @@ import numpy as np
 from ..errors import ModelError
 
 UNREACHED = 1e-6       # a mode whose distance from being reached, in units of cost, is below this
-MARGINAL = 1e-6        # so near to the edge of stability that a regulator must move it (relative to the fastest mode)
+# so near to the edge of stability that a regulator must move it (relative to the fastest mode)
+MARGINAL = 1e-6
 
 
 def regulator(A: np.ndarray, B: np.ndarray, Q: np.ndarray, R: np.ndarray, *, names: Sequence[str],
               inputs: Sequence[str], of: str = "the system",
               period: float | None = None) -> tuple[np.ndarray, np.ndarray]:
-    """K (nu, n) and P (n, n): u = -K x minimises J = int x'Q x + u'R u dt for dx/dt = A x + B u; the least is x0'P x0.
+    """K (nu, n) and P (n, n): u = -K x minimises J = int x'Q x + u'R u dt for dx/dt = A x + B u;
+    the least is x0'P x0.
 
-    A'P + P A - P B R^-1 B'P + Q = 0, K = R^-1 B'P (Kalman, Bol. Soc. Mat. Mexicana 5 (1960) 102). With a `period` [s]
-    the input is held that long, and K minimises the same J under that restriction (`sampled`).
+    A'P + P A - P B R^-1 B'P + Q = 0, K = R^-1 B'P (Kalman, Bol. Soc. Mat. Mexicana 5 (1960) 102).
+    With a `period` [s] the input is held that long, and K minimises the same J under that
+    restriction (`sampled`).
 
     A, B, Q, R     (n, n), (n, nu), (n, n), (nu, nu), Q and R diagonal
     names, inputs  what the states and the inputs are called, `of` whose they are: for the messages
 
-    Raises `ModelError`, naming the mode, where one that does not decay by itself is reached by no input or unseen by Q.
+    Raises `ModelError`, naming the mode, where one that does not decay by itself is reached by no
+    input or unseen by Q.
     """
     from scipy.linalg import solve_continuous_are, solve_discrete_are
 
     q, r = np.diag(Q), np.diag(R)
-    x, u = np.where(q > 0, 1 / np.sqrt(np.where(q > 0, q, 1.0)), 1.0), 1 / np.sqrt(r)                 # units of cost
+    # units of cost
+    x, u = np.where(q > 0, 1 / np.sqrt(np.where(q > 0, q, 1.0)), 1.0), 1 / np.sqrt(r)
     A, B, Q = A / x[:, None] * x, B / x[:, None] * u, np.diag(np.where(q > 0, 1.0, 0.0))
     _check(A, B, Q, tuple(names), tuple(inputs), of)
     try:
@@ -41,16 +46,18 @@ def regulator(A: np.ndarray, B: np.ndarray, Q: np.ndarray, R: np.ndarray, *, nam
             K = np.linalg.solve(R + B.T @ P @ B, B.T @ P @ A + N.T)
     except (np.linalg.LinAlgError, ValueError) as error:
         raise ModelError(f"no regulator was found for {of}: "
-                         f"the Riccati equation of {', '.join(names)} has no stabilising solution ({error}); "
+                         f"the Riccati equation of {', '.join(names)} has no stabilising solution "
+                         f"({error}); "
                          "change the weights, or leave a state out with drop=") from error
     return u[:, None] * K / x, P / x[:, None] / x
 
 
-def sampled(A: np.ndarray, B: np.ndarray, Q: np.ndarray, R: np.ndarray, period: float) -> tuple[np.ndarray, ...]:
+def sampled(A: np.ndarray, B: np.ndarray, Q: np.ndarray, R: np.ndarray,
+            period: float) -> tuple[np.ndarray, ...]:
     """A_d, B_d, Q_d, N_d, R_d: the system and its cost with u held for `period` [s], exactly.
 
-    J = sum x'Q_d x + 2 x'N_d u + u'R_d u, from one matrix exponential (Van Loan, IEEE Trans. Automatic Control 23
-    (1978) 395).
+    J = sum x'Q_d x + 2 x'N_d u + u'R_d u, from one matrix exponential (Van Loan, IEEE Trans.
+    Automatic Control 23 (1978) 395).
     """
     from scipy.linalg import expm
 
@@ -67,8 +74,8 @@ def sampled(A: np.ndarray, B: np.ndarray, Q: np.ndarray, R: np.ndarray, period: 
     return held[:n, :n], held[:n, n:], cost[:n, :n], cost[:n, n:], cost[n:, n:]
 
 
-def _check(A: np.ndarray, B: np.ndarray, Q: np.ndarray, names: tuple[str, ...], inputs: tuple[str, ...],
-           of: str) -> None:
+def _check(A: np.ndarray, B: np.ndarray, Q: np.ndarray, names: tuple[str, ...],
+           inputs: tuple[str, ...], of: str) -> None:
     """The test of Popov, Belevitch and Hautus for every mode that does not decay."""
     from scipy.linalg import eig
 
@@ -76,18 +83,25 @@ def _check(A: np.ndarray, B: np.ndarray, Q: np.ndarray, names: tuple[str, ...], 
     edge = -MARGINAL * max(np.abs(values).max(initial=0.0), 1.0)
     for value in values[values.real >= edge]:
         left = A - value * np.eye(len(A))
-        for stacked, what in ((np.hstack([left, B]).conj().T, "reached"), (np.vstack([left, Q]), "seen")):
+        for stacked, what in ((np.hstack([left, B]).conj().T, "reached"),
+                              (np.vstack([left, Q]), "seen")):
             _, s, v = np.linalg.svd(stacked)
             if s[len(A) - 1] > UNREACHED * max(1.0, s[0]):
                 continue
             share = np.abs(v[len(A) - 1])
             parts = ", ".join(names[i] for i in np.argsort(-share) if share[i] > 0.3 * share.max())
-            rate = f"{value.real + 0.0:.3g}" + (f" {value.imag:+.3g}i" if abs(value.imag) > 1e-6 else "")
+            rate = f"{value.real + 0.0:.3g}" + (f" {value.imag:+.3g}i" if abs(value.imag) > 1e-6
+                                                else "")
             if what == "reached":
                 raise ModelError(f"{of} cannot be stabilised: "
-                                 f"to first order no input ({', '.join(inputs) or 'there is none'}) reaches {parts}, "
-                                 f"a mode with eigenvalue {rate} 1/s. Leave it out of the state with drop= if it may "
-                                 "drift, use or drive another joint, or linearise about a motion where it is reached "
+                                 "to first order no input "
+                                 f"({', '.join(inputs) or 'there is none'}) reaches {parts}, "
+                                 f"a mode with eigenvalue {rate} 1/s. Leave it out of the state "
+                                 "with drop= if it may "
+                                 "drift, use or drive another joint, or linearise about a motion "
+                                 "where it is reached "
                                  "(steering does nothing while a vehicle stands)")
-            raise ModelError(f"the cost does not see {parts} of {of}, a mode with eigenvalue {rate} 1/s that does not "
-                             "decay by itself: give it a weight in gains=, or leave it out with drop=")
+            raise ModelError(f"the cost does not see {parts} of {of}, a mode with eigenvalue "
+                             f"{rate} 1/s that does not "
+                             "decay by itself: give it a weight in gains=, or leave it out with "
+                             "drop=")

@@ -12,22 +12,24 @@ GAIN = 1.0         # of speed / unit
 
 
 class Stanley(Tracker):
-    """Stanley (Hoffmann et al. 2007): steers the front axle along the path's tangent, and towards the path.
+    """Stanley (Hoffmann et al. 2007): steers the front axle along the path's tangent, and towards
+    the path.
 
     gain  pure number k unit / speed, of the rate k [1/s]
 
-    With e the front axle's distance to the left of the path and psi the path's heading less the vehicle's, the front
-    wheels stand at
+    With e the front axle's distance to the left of the path and psi the path's heading less the
+    vehicle's, the front wheels stand at
 
         delta = psi - arctan(k e / v),   e' = -k e / sqrt(1 + (k e / v)^2)
 
-    so that e falls from anywhere, and as exp(-k t) once it is small. v is the speed of the front axle; l ahead of P it
-    makes the twist (v cos delta, v sin delta / l). l is the wheelbase; of vehicles that do not steer, one unit. delta
-    is cut where P would go round tighter than the vehicle can.
+    so that e falls from anywhere, and as exp(-k t) once it is small. v is the speed of the front
+    axle; l ahead of P it makes the twist (v cos delta, v sin delta / l). l is the wheelbase; of
+    vehicles that do not steer, one unit. delta is cut where P would go round tighter than the
+    vehicle can.
 
-    G. M. Hoffmann, C. J. Tomlin, M. Montemerlo, S. Thrun, Autonomous automobile trajectory tracking for off-road
-    driving, American Control Conference 2007, its kinematic law. Rolling is ideal here, so that the paper's terms
-    against sliding and lag are left out.
+    G. M. Hoffmann, C. J. Tomlin, M. Montemerlo, S. Thrun, Autonomous automobile trajectory tracking
+    for off-road driving, American Control Conference 2007, its kinematic law. Rolling is ideal
+    here, so that the paper's terms against sliding and lag are left out.
     """
 
     def __init__(self, vehicle: Vehicle, path: Path, *, speed: float = 0.5, gain: float = GAIN,
@@ -36,7 +38,8 @@ class Stanley(Tracker):
         self.gain = positive("gain", gain)
         steers = any(axle.steering in vehicle.driven for axle in vehicle.steering.steered)
         self.ahead = self.unicycle.wheelbase if steers else self.unit
-        self.most = math.atan2(self.ahead, self.unicycle.turning_radius)               # [rad] of delta
+        # [rad] of delta
+        self.most = math.atan2(self.ahead, self.unicycle.turning_radius)
 
     def law(self, t: float, pose: tuple[float, float, float], s: float) -> tuple[float, float]:
         lateral, heading = self.offset(pose, s)

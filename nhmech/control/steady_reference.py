@@ -14,10 +14,12 @@ from ..vehicle.vehicle import Vehicle
 
 @dataclass(frozen=True, eq=False)
 class SteadyReference:
-    """Everything the dynamics sees stands still, so v is constant: T_WB(t) = T_WB(0) exp(t V), constant joint rates.
+    """Everything the dynamics sees stands still, so v is constant: T_WB(t) = T_WB(0) exp(t V),
+    constant joint rates.
 
     q, v     (nq,), (nv,) at t = 0
-    heading  whether the reference keeps its own heading; else it is turned about the normal to that of the state
+    heading  whether the reference keeps its own heading; else it is turned about the normal to that
+             of the state
     place    likewise its own place on the ground
     """
 
@@ -35,11 +37,14 @@ class SteadyReference:
         names = self.vehicle.algebroid.v_names
         object.__setattr__(self, "_start", base_pose(self.q))
         object.__setattr__(self, "_level", _level(self.vehicle.placer.normal))
-        object.__setattr__(self, "_joints", [(name, at[name], float(rate), model.joints[model.getJointId(name)].nq == 2)
+        object.__setattr__(self, "_joints",
+                           [(name, at[name], float(rate),
+                             model.joints[model.getJointId(name)].nq == 2)
                                              for name, rate in zip(names[6:], self.v[6:])])
 
     def _heading(self, T: np.ndarray) -> float:
-        """Angle about n of R = Rz(yaw) Rx(roll) Ry(pitch), up to a constant: of the y axis, level in any pitch."""
+        """Angle about n of R = Rz(yaw) Rx(roll) Ry(pitch), up to a constant: of the y axis, level
+        in any pitch."""
         across, along = self._level @ T[:3, 1]
         return math.atan2(along, across)
 
@@ -49,7 +54,8 @@ class SteadyReference:
 
         return self._start @ exp6(Motion(self.v[:6] * t)).homogeneous
 
-    def displacement(self, t: float, state: State, turns: Callable[[str], bool] = lambda name: False) -> np.ndarray:
+    def displacement(self, t: float, state: State,
+                     turns: Callable[[str], bool] = lambda name: False) -> np.ndarray:
         """eta (nv,) along the fibre, from the reference to the state, to first order in eta.
 
         turns  joints whose whole turns count; those of other continuous joints do not
@@ -60,11 +66,13 @@ class SteadyReference:
         if not self.heading:
             R = _about(n, self._heading(found) - self._heading(T)) @ R
         moved = found[:3, 3] - T[:3, 3]
-        moved = R.T @ (moved if self.place else n * (n @ moved))             # a lean moves the base up and down
+        # a lean moves the base up and down
+        moved = R.T @ (moved if self.place else n * (n @ moved))
         eta = [*moved, *_log(R.T @ found[:3, :3])]
         for name, start, rate, circle in self._joints:
             error = state.joint_position[name] - (start + rate * t)
-            eta.append(np.remainder(error + np.pi, 2 * np.pi) - np.pi if circle and not turns(name) else error)
+            eta.append(np.remainder(error + np.pi, 2 * np.pi) - np.pi if circle
+                       and not turns(name) else error)
         return np.array(eta)
 
 

@@ -1,4 +1,5 @@
-"""Truncated Taylor series: coefficients of powers of a parameter, (m,) of a number and (m, 2) of a plane vector."""
+"""Truncated Taylor series: coefficients of powers of a parameter, (m,) of a number and (m, 2) of a
+plane vector."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""What every path tracker shares: the tracked point, its errors, the timetable, the start, the drive underneath."""
+"""What every path tracker shares: the tracked point, its errors, the timetable, the start, the
+drive underneath."""
 
 from __future__ import annotations
 
@@ -9,9 +10,8 @@ from collections.abc import Callable
 import numpy as np
 
 from ..errors import ModelError
-from ..simulation.command import Command
-from ..simulation.commanded_twist import NOT_YET
-from ..simulation.servo import POSITION_TIME, VELOCITY_TIME
+from ..simulation.command import NOT_YET, Command
+from ..simulation.inverse_dynamics import POSITION_TIME, VELOCITY_TIME
 from ..simulation.state import State, base_pose
 from ..simulation.trajectory import Trajectory
 from ..vehicle.vehicle import Vehicle
@@ -32,24 +32,28 @@ class Tracker(ABC):
     vehicle  any that follows a twist
     path     `path.Path`; of an open one the tracker slows down before the end and stops there
     speed    [m/s] of the tracked point
-    drive    (vehicle, twist) -> controller, which takes the body twist that `twist(t, state)` of this tracker returns;
-             where None `TwistDrive`, of a vehicle whose pitch is free `Balance`
+    drive    (vehicle, twist) -> controller, which takes the body twist that `twist(t, state)` of
+             this tracker returns; where None `TwistDrive`, of a vehicle whose pitch is free
+             `Balance`
 
-    The vehicle is seen as a unicycle (`unicycle.py`): x' = v cos theta, y' = v sin theta, theta' = omega. Gains are
-    pure numbers; lengths are measured in `unit` = length + 2 speed x lag [m], `lag` [s] the time in which steering, or
-    else wheels, follow a command.
+    The vehicle is seen as a unicycle (`unicycle.py`): x' = v cos theta, y' = v sin theta, theta' =
+    omega. Gains are pure numbers; lengths are measured in `unit` = length + 2 speed x lag [m],
+    `lag` [s] the time in which steering, or else wheels, follow a command.
 
-    start    arguments for `Simulator.reset` that put the vehicle on the path's beginning, on its way
+    start    arguments for `Simulator.reset` that put the vehicle on the path's beginning, on its
+             way
 
     Raises `ModelError` for a vehicle that cannot follow a twist, and a speed that is not positive.
     """
 
-    def __init__(self, vehicle: Vehicle, path: Path, *, speed: float = 0.5, drive: Drive | None = None):
+    def __init__(self, vehicle: Vehicle, path: Path, *, speed: float = 0.5,
+                 drive: Drive | None = None):
         if not isinstance(path, Path):
             raise ModelError(f"{type(self).__name__} follows a path, "
                              f"such as path_library.make_path(\"figure8\"), not {path!r}")
         if drive is not None and not callable(drive):
-            raise ModelError(f"drive = {drive!r} must be a callable (vehicle, twist) -> controller, such as "
+            raise ModelError(f"drive = {drive!r} must be a callable (vehicle, twist) -> "
+                             "controller, such as "
                              "control.TwistDrive")
         self.vehicle, self.path, self.speed = vehicle, path, positive("speed", speed)
         self.unicycle = unicycle(vehicle)
@@ -59,20 +63,24 @@ class Tracker(ABC):
         steers = any(axle.steering in vehicle.driven for axle in vehicle.steering.steered)
         self.lag = 2 * POSITION_TIME if steers else VELOCITY_TIME
         self.unit = self.unicycle.length + 2 * self.speed * self.lag
-        self.ahead = 0.0                                               # [m] of the tracked point before P
+        # [m] of the tracked point before P
+        self.ahead = 0.0
         self.reset()
 
-    # -- what a tracker adds ---------------------------------------------------------------------------------------
+    # -- what a tracker adds -----------------------------------------------------------------------
     @abstractmethod
     def law(self, t: float, pose: tuple[float, float, float], s: float) -> tuple[float, float]:
-        """Speed [m/s] and turning rate [rad/s] of P, at `pose` x, y, heading; s [m] is nearest to the tracked point."""
+        """Speed [m/s] and turning rate [rad/s] of P, at `pose` x, y, heading; s [m] is nearest to
+        the tracked point."""
 
-    # -- the controller --------------------------------------------------------------------------------------------
+    # -- the controller ----------------------------------------------------------------------------
     def reset(self) -> None:
         """Forgets where on the path it is, and its timetable."""
         self._s: float | None = None
-        self._begun: tuple[float, float] | None = None                 # time and arc length of the first call
-        self.commanded_twist = NOT_YET                                 # what the drive was told last
+        # time and arc length of the first call
+        self._begun: tuple[float, float] | None = None
+        # what the drive was told last
+        self.commanded_twist = NOT_YET
 
     def __call__(self, t: float, state: State) -> Command:
         return self.drive(t, state)
@@ -95,10 +103,12 @@ class Tracker(ABC):
         """[m] still to go on an open path; the vehicle stands where nothing is."""
         return self.path.length - self._s
 
-    # -- what the laws are made of ---------------------------------------------------------------------------------
+    # -- what the laws are made of -----------------------------------------------------------------
     def pace(self, s: float) -> float:
         """Speed at s [m/s]: `speed`, falling to zero over the last `unit` of an open path."""
-        return self.speed if self.path.closed else self.speed * min(max((self.path.length - s) / self.unit, 0.0), 1.0)
+        return self.speed if self.path.closed else self.speed * min(max((self.path.length
+                                                                         - s) / self.unit, 0.0),
+                                                                    1.0)
 
     def timetable(self, t: float) -> tuple[float, float, float]:
         """s [m], ds/dt and d2s/dt2 of a point that keeps this pace, from where the run began."""
@@ -107,21 +117,29 @@ class Tracker(ABC):
         brake = self.path.length - self.unit
         if self.path.closed or s <= brake:
             return s, self.speed, 0.0
-        unit = min(self.unit, self.path.length - s0)                   # a path shorter than that is all braking
+        # a path shorter than that is all braking
+        unit = min(self.unit, self.path.length - s0)
         if not unit > 0:
             return self.path.length, 0.0, 0.0                          # begun at its end
         passed = (s - (self.path.length - unit)) / unit
         rest = unit / self.unit * math.exp(-passed * unit / self.unit)
-        return self.path.length - self.unit * rest, self.speed * rest, -self.speed ** 2 / self.unit * rest
+        return (
+            self.path.length - self.unit * rest, self.speed * rest,
+            -(self.speed**2) / self.unit * rest,
+        )
 
     def offset(self, pose: tuple[float, float, float], s: float) -> tuple[float, float]:
-        """Of the tracked point from p(s): lateral, positive to the left [m], and heading in (-pi, pi] [rad]."""
+        """Of the tracked point from p(s): lateral, positive to the left [m], and heading in (-pi,
+        pi] [rad]."""
         x, y, heading, _ = self.path.at(np.float64(s))
         px, py = self._tracked(pose)
-        return float((py - y) * math.cos(heading) - (px - x) * math.sin(heading)), wrapped(pose[2] - float(heading))
+        return float((py - y) * math.cos(heading) - (px - x) * math.sin(heading)), wrapped(
+            pose[2] - float(heading)
+        )
 
     def _nearest(self, pose: tuple[float, float, float], near: float | None) -> float:
-        """s of the nearest point around `near`; if nothing is known yet, on the branch that runs the way P looks."""
+        """s of the nearest point around `near`; if nothing is known yet, on the branch that runs
+        the way P looks."""
         point = self._tracked(pose)
         if near is None:
             return float(self.path.entry(point, pose[2], self.unicycle.length))
@@ -135,12 +153,14 @@ class Tracker(ABC):
         """What run files keep of path and tracked point."""
         x, y = self.unicycle.offset
         c, s = math.cos(self.unicycle.yaw), math.sin(self.unicycle.yaw)
-        return path_reference(self.vehicle, self.path, point=(x + self.ahead * c, y + self.ahead * s, 0.0),
+        return path_reference(self.vehicle, self.path,
+                              point=(x + self.ahead * c, y + self.ahead * s, 0.0),
                               axle=(-s, c, 0.0))
 
-    # -- errors, for plots -----------------------------------------------------------------------------------------
+    # -- errors, for plots -------------------------------------------------------------------------
     def error(self, state: State) -> tuple[float, float, float]:
-        """(along, lateral, heading): the tracked point ahead of the timetable [m], left of the path [m], turned [rad].
+        """(along, lateral, heading): the tracked point ahead of the timetable [m], left of the path
+        [m], turned [rad].
 
         The heading is from the path's tangent.
         """
@@ -161,10 +181,11 @@ class Tracker(ABC):
         s = self._nearest(pose, near)
         return (s - self.timetable(t)[0], *self.offset(pose, s)), s
 
-    # -- the start -------------------------------------------------------------------------------------------------
+    # -- the start ---------------------------------------------------------------------------------
     @property
     def start(self) -> dict:
-        """pose, joints, xi for `Simulator.reset`: the tracked point where the path begins, steered, moving along it."""
+        """pose, joints, xi for `Simulator.reset`: the tracked point where the path begins, steered,
+        moving along it."""
         x, y, heading, curvature = (float(value) for value in self.path.at(np.float64(0.0)))
         x, y = x - self.ahead * math.cos(heading), y - self.ahead * math.sin(heading)
         speed = self.pace(0.0)
@@ -172,7 +193,8 @@ class Tracker(ABC):
         steering = self.vehicle.steering
         axles = steering.pair() if steering.coupled else steering.steered
         scaled = twist * (1, 1, steering.length)
-        joints = {axle.steering: axle.angle_for(scaled) for axle in axles if axle.steering in self.vehicle.driven}
+        joints = {axle.steering: axle.angle_for(scaled) for axle in axles
+                  if axle.steering in self.vehicle.driven}
         return {"pose": self.unicycle.base((x, y, heading)), "joints": joints,
                 "xi": dict(zip(("forward_speed", "lateral_speed", "yaw_rate"), map(float, twist)))}
 

@@ -8,8 +8,8 @@ import numpy as np
 
 from ..analysis.derivatives import step_jacobian
 from ..errors import ModelError
-from ..simulation.flat import FlatState
 from ..simulation.state import State
+from ..simulation.state_vector import FlatState
 from ..simulation.subject import Subject
 from ..simulation.trajectory import Trajectory
 from .lqr import ANGLE, rolling_radii
@@ -21,31 +21,37 @@ FOLLOWS = 1e-6       # relative to the state: what a step from one record may mi
 class TrackingLQR:
     """u_k = u*_k - K_k (x_k - x*_k) along a recorded run (x*, u*).
 
-    A_k, B_k are the exact Jacobians of the steps from one record to the next (`step_jacobian`), so that K minimises
+    A_k, B_k are the exact Jacobians of the steps from one record to the next (`step_jacobian`), so
+    that K minimises
 
-        sum_k (x_k - x*_k)'Q (x_k - x*_k) + (u_k - u*_k)'R (u_k - u*_k) + final (x_N - x*_N)'Q (x_N - x*_N)
+        sum_k (x_k - x*_k)'Q (x_k - x*_k) + (u_k - u*_k)'R (u_k - u*_k) + final (x_N - x*_N)'Q (x_N
+        - x*_N)
 
-    to second order, by P_N = final Q, K = (R + B'P B)^-1 B'P A, P_k = Q + A'P (A - B K) backwards (Bryson and Ho,
-    Applied Optimal Control, 1975, chapter 5). x is the flat state. Weights are 1 over the square of the scales: the
-    vehicle's length, 0.3 rad, both per sqrt(length / gravity) for speeds; wheel angles count nothing. Times the
-    record's interval, so that the cost is an integral.
+    to second order, by P_N = final Q, K = (R + B'P B)^-1 B'P A, P_k = Q + A'P (A - B K) backwards
+    (Bryson and Ho, Applied Optimal Control, 1975, chapter 5). x is the flat state. Weights are 1
+    over the square of the scales: the vehicle's length, 0.3 rad, both per sqrt(length / gravity)
+    for speeds; wheel angles count nothing. Times the record's interval, so that the cost is an
+    integral.
 
     vehicle    what was run
     trajectory a run in dynamic mode, recorded so often that u did not change between two records
     dt         step of the run [s]; the interval between the first two records where None
-    gains      weights by name of a flat coordinate or a speed, 10 of x and y and 1 of others; `effort` that of all
-               inputs, `final` that of the end
+    gains      weights by name of a flat coordinate or a speed, 10 of x and y and 1 of others;
+               `effort` that of all inputs, `final` that of the end
     After the last record the last gain and reference stay.
 
-    `A`, `B`, `K`, `P` (N, ...), `names`. Raises `ModelError` for a kinematic run, for one with too few records, and
-    where steps from one record do not lead to the next.
+    `A`, `B`, `K`, `P` (N, ...), `names`. Raises `ModelError` for a kinematic run, for one with too
+    few records, and where steps from one record do not lead to the next.
     """
 
     def __init__(self, vehicle, trajectory: Trajectory, *, dt: float | None = None,
-                 gains: Mapping[str, float] | None = None, effort: float = 0.1, final: float = 10.0):
+                 gains: Mapping[str, float] | None = None, effort: float = 0.1,
+                 final: float = 10.0):
         subject, run = Subject.of(vehicle), trajectory
         if run.kinematic:
-            raise ModelError("a kinematic run has no forces to regulate: record one in dynamic mode")
+            raise ModelError(
+                "a kinematic run has no forces to regulate: record one in dynamic mode"
+            )
         if len(run) < 3:
             raise ModelError(f"a run of {len(run)} records is too short to be tracked")
         self.subject, self._t = subject, run.t
@@ -54,42 +60,53 @@ class TrackingLQR:
         whole = np.abs(counts * self.dt - np.diff(run.t)) < 1e-9
         last = len(counts) if whole.all() else int(np.argmin(whole))
         if last < 2 or counts[:last].min() < 1:
-            raise ModelError(f"the records lie {run.t[1] - run.t[0]:.6g} s apart, no multiple of dt = {self.dt} s: "
+            raise ModelError(f"the records lie {run.t[1] - run.t[0]:.6g} s apart, no multiple of "
+                             f"dt = {self.dt} s: "
                              "give the step of the run")
         jacobian = step_jacobian(vehicle, self.dt)
         self.flat = FlatState(subject.constrained.system.algebroid, run.xi.shape[1])
         self.names, self.inputs = jacobian.names, jacobian.inputs
         x = np.array([self.flat.flatten(q, xi) for q, xi in zip(run.q[:last + 1], run.xi)])
         self.x, self.u = x, run.u[:last + 1]
-        self.A, self.B = np.empty((last, x.shape[1], x.shape[1])), np.empty((last, x.shape[1], run.u.shape[1]))
+        self.A, self.B = np.empty((last, x.shape[1],
+                                   x.shape[1])), np.empty((last, x.shape[1], run.u.shape[1]))
         for k in range(last):
             self.A[k], self.B[k] = self._interval(jacobian, k, counts[k])
         unknown = [name for name in gains or {} if name not in self.names]
         if unknown:
-            raise ModelError(f"gains: there is no {unknown[0]!r}; there are {', '.join(self.names)}")
-        gains = {name: PLACE for name in ("x", "y") if subject.vehicle is not None} | dict(gains or {})
+            raise ModelError(
+                f"gains: there is no {unknown[0]!r}; there are {', '.join(self.names)}"
+            )
+        gains = {name: PLACE for name in ("x",
+                                          "y") if subject.vehicle is not None} | dict(gains or {})
         interval, nconf = float(run.t[1] - run.t[0]), self.flat.nconf
         scales, time = _scales(subject, self.names, nconf)
-        self.Q = interval * np.diag([gains.get(name, 1.0) / scale ** 2 for name, scale in zip(self.names, scales)])
-        effect = (np.abs(self.B[:, nconf:]) / scales[nconf:, None]).max(axis=(0, 1)) * time / interval
+        self.Q = interval * np.diag([gains.get(name, 1.0) / scale ** 2 for name,
+                                     scale in zip(self.names, scales)])
+        effect = (np.abs(self.B[:, nconf:]) / scales[nconf:,
+                                                     None]).max(axis=(0, 1)) * time / interval
         self.R = interval * effort * np.diag(np.where(effect > 0, effect, 1.0) ** 2)
         self.final = final * self.Q / interval * time
         self.K, self.P = riccati_backwards(self.A, self.B, self.Q, self.R, self.final)
         self._names = subject.equations.names
 
     def _interval(self, jacobian, k: int, count: int) -> tuple[np.ndarray, np.ndarray]:
-        """A_k, B_k over `count` steps. Raises `ModelError` where they lead elsewhere than to the next record."""
+        """A_k, B_k over `count` steps. Raises `ModelError` where they lead elsewhere than to the
+        next record."""
         x, A = self.x[k], np.eye(self.x.shape[1])
         B = np.zeros((len(x), self.u.shape[1]))
         for i in range(count):
-            x, a, b, _ = jacobian.with_step(self._t[k] + i * self.dt, x, self.u[k], self.subject.theta)
+            x, a, b, _ = jacobian.with_step(self._t[k] + i * self.dt, x, self.u[k],
+                                            self.subject.theta)
             A, B = a @ A, a @ B + b.reshape(B.shape)                  # one column comes as a vector
         missed = x - self.x[k + 1]
         for slot in self.flat.angle_slots():
             missed[slot] = np.remainder(missed[slot] + np.pi, 2 * np.pi) - np.pi
         if not np.abs(missed).max() <= FOLLOWS * max(1.0, np.abs(x).max()):
-            raise ModelError(f"steps of {self.dt} s from the record at t = {self._t[k]:.6g} s miss the next one by "
-                             f"{np.abs(missed).max():.3g}. Record each control period (run(..., every=...)), and give "
+            raise ModelError(f"steps of {self.dt} s from the record at t = {self._t[k]:.6g} s "
+                             "miss the next one by "
+                             f"{np.abs(missed).max():.3g}. Record each control period (run(..., "
+                             "every=...)), and give "
                              "dt= where it is not the interval of the records")
         return A, B
 
@@ -101,7 +118,8 @@ class TrackingLQR:
 
     def error(self, t: float, state: State) -> tuple[int, np.ndarray]:
         """Index of the record that holds now, and x - x* (nx,)."""
-        k = int(np.clip(np.searchsorted(self._t, t + self.dt / 2, side="right") - 1, 0, len(self.x) - 1))
+        k = int(np.clip(np.searchsorted(self._t, t + self.dt / 2, side="right") - 1, 0,
+                        len(self.x) - 1))
         xi = np.array([state.xi[name] for name in self._names])
         x = self.flat.flatten(state.q, xi, near=self.x[k])
         if self.subject.vehicle is not None and x[3:7] @ self.x[k, 3:7] < 0:
@@ -123,24 +141,34 @@ def riccati_backwards(A: np.ndarray, B: np.ndarray, Q: np.ndarray, R: np.ndarray
     for k in range(len(A) - 1, -1, -1):
         K[k] = np.linalg.solve(R + B[k].T @ P[k + 1] @ B[k], B[k].T @ P[k + 1] @ A[k])
         closed = A[k] - B[k] @ K[k]
-        P[k] = Q + closed.T @ P[k + 1] @ closed + K[k].T @ R @ K[k]      # stays symmetric and positive in rounding
+        # stays symmetric and positive in rounding
+        P[k] = Q + closed.T @ P[k + 1] @ closed + K[k].T @ R @ K[k]
     return K, P
 
 
 def _scales(subject: Subject, names: tuple[str, ...], nconf: int) -> tuple[np.ndarray, float]:
-    """What of each flat coordinate and speed costs one unit (inf: nothing), and the time that measures inputs [s]."""
+    """What of each flat coordinate and speed costs one unit (inf: nothing), and the time that
+    measures inputs [s]."""
     vehicle = subject.vehicle
     if vehicle is None:
         return np.ones(len(names)), 1.0
     length = vehicle.steering.length
     time = float(np.sqrt(length / vehicle.parameters.values["gravity"]))
     rolled = rolling_radii(vehicle)
-    scales = []                                                       # a quaternion has half the angle
+    # a quaternion has half the angle
+    scales = []
     for i, name in enumerate(names):
         if i < nconf:
-            scales.append(np.inf if name in rolled else length if i < 3 else ANGLE / 2 if i < 7 else ANGLE)
+            scales.append(np.inf if name in rolled else length if i < 3 else ANGLE / 2 if i < 7
+                          else ANGLE)
         else:
             unit = subject.equations.units[i - nconf]
-            size = length / rolled[name] if name in rolled else length if unit.startswith("m") else ANGLE
+            size = (
+                length / rolled[name]
+                if name in rolled
+                else length
+                if unit.startswith("m")
+                else ANGLE
+            )
             scales.append(size / time)
     return np.array(scales), time

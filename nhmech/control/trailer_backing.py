@@ -28,19 +28,21 @@ PREVIEW = 5.0                # lengths of the vehicle of path ahead that steerin
 class TrailerBacking:
     """Backs the last trailer of a car along a path, by steering alone.
 
-    In reverse the hitch angles are unstable: a straight train jack-knifes. The steering rate is the input of
-    `PathRegulator` with the distance and heading of the last axle, all hitch angles and the steering angle as states,
-    from the exact linearisation of the kinematics at the given speed; hitches on and off the axle are treated alike.
-    (In chained form, after Sordalen, *Conversion of the kinematics of a car with n trailers into a chained form*,
-    Proc. IEEE ICRA 1993, 382, on-axle hitches are needed; near the path both are the same feedback, linear in
-    the distance of the last axle and its derivatives by arc length.)
+    In reverse the hitch angles are unstable: a straight train jack-knifes. The steering rate is the
+    input of `PathRegulator` with the distance and heading of the last axle, all hitch angles and
+    the steering angle as states, from the exact linearisation of the kinematics at the given speed;
+    hitches on and off the axle are treated alike. (In chained form, after Sordalen, *Conversion of
+    the kinematics of a car with n trailers into a chained form*, Proc. IEEE ICRA 1993, 382, on-axle
+    hitches are needed; near the path both are the same feedback, linear in the distance of the last
+    axle and its derivatives by arc length.)
 
-    Steering ends somewhere, so no feedback unfolds every train backwards: where a hitch angle passes 40 degrees the car
-    pulls forward, steering straight, which straightens any train, and backs again once all are below 4 degrees.
+    Steering ends somewhere, so no feedback unfolds every train backwards: where a hitch angle
+    passes 40 degrees the car pulls forward, steering straight, which straightens any train, and
+    backs again once all are below 4 degrees.
 
     vehicle  a car with driven steering and at least one trailer
-    path     what the ground point below the last axle follows, from its beginning to its end, with the train in front
-             of it; straight back along -x where None
+    path     what the ground point below the last axle follows, from its beginning to its end, with
+             the train in front of it; straight back along -x where None
     speed    [m/s] backwards; its sign plays no part
     trailer  hitch joint of the trailer to steer; the last one where empty
     gains    weights by name of a state, `GAINS` where not named; `effort` that of steering
@@ -49,13 +51,15 @@ class TrailerBacking:
     Raises `ModelError` for a vehicle without a trailer, or without steering.
     """
 
-    def __init__(self, vehicle: Vehicle, path: Path | None = None, *, speed: float = 0.5, trailer: str = "",
-                 gains: Mapping[str, float] | None = None, effort: float = 1.0, period: float = 1e-2,
-                 preview: float = PREVIEW):
+    def __init__(self, vehicle: Vehicle, path: Path | None = None, *, speed: float = 0.5,
+                 trailer: str = "", gains: Mapping[str, float] | None = None, effort: float = 1.0,
+                 period: float = 1e-2, preview: float = PREVIEW):
         chain = trailer_joints(vehicle, trailer)
-        leaders = [name for name in vehicle.speeds if name in vehicle.driven and name in vehicle.description.steering]
+        leaders = [name for name in vehicle.speeds if name in vehicle.driven
+                   and name in vehicle.description.steering]
         if len(leaders) != 1:
-            raise ModelError(f"{vehicle.name!r}: backing takes one independent steering joint, this vehicle has "
+            raise ModelError(f"{vehicle.name!r}: backing takes one independent steering joint, "
+                             "this vehicle has "
                              f"{', '.join(leaders) or 'none'} among its independent speeds "
                              f"{', '.join(vehicle.speeds)}; name others with load(speeds=...)")
         if not abs(speed) > 0:
@@ -64,11 +68,14 @@ class TrailerBacking:
         self.path = line(1.0).placed(yaw=np.pi) if path is None else path
         variations = Variations(vehicle)
         motion = steady_motion(variations, (self.speed, 0.0, 0.0))
-        self.regulator = PathRegulator(vehicle, variations, motion, vehicle.model.getJointId(chain[-1]),
+        self.regulator = PathRegulator(vehicle, variations, motion,
+                                       vehicle.model.getJointId(chain[-1]),
                                        rates=(self.steer,), gains=GAINS | dict(gains or {}),
                                        effort=effort, period=period,
                                        preview=preview * vehicle.steering.length / abs(speed))
-        self.drive, self.limits, self.hitches = TwistDrive(vehicle, (0, 0, 0)), vehicle.limits[self.steer], chain
+        self.drive, self.limits, self.hitches = TwistDrive(vehicle,
+                                                           (0, 0,
+                                                            0)), vehicle.limits[self.steer], chain
         self.reset()
 
     def reset(self) -> None:
@@ -82,7 +89,8 @@ class TrailerBacking:
 
     @property
     def start(self) -> dict:
-        """Arguments for `Simulator.reset`: straight, the last axle where the path begins, its back towards it."""
+        """Arguments for `Simulator.reset`: straight, the last axle where the path begins, its back
+        towards it."""
         return {"pose": self.regulator.start_pose(self.path)}
 
     @property
@@ -91,7 +99,8 @@ class TrailerBacking:
         return self.drive.commanded_twist
 
     def __call__(self, t: float, state: State) -> Command:
-        folded = max(abs(np.remainder(state.joint_position[name] + np.pi, 2 * np.pi) - np.pi) for name in self.hitches)
+        folded = max(abs(np.remainder(state.joint_position[name] + np.pi,
+                                      2 * np.pi) - np.pi) for name in self.hitches)
         self.pulling = folded > FOLDED or (self.pulling and folded > STRAIGHT)
         angle, speed = state.joint_position[self.steer], -self.speed if self.pulling else self.speed
         if self.pulling:

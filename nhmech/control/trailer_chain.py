@@ -12,14 +12,16 @@ from ..vehicle.vehicle import Vehicle
 
 
 def trailer_joints(vehicle: Vehicle, last: str = "") -> tuple[str, ...]:
-    """Hitch joints from the base to the trailer `last`, or to the only one that has the most trailers before it.
+    """Hitch joints from the base to the trailer `last`, or to the only one that has the most
+    trailers before it.
 
-    A hitch is a free joint that turns a body with axles about the normal. Raises `ModelError` where there is none,
-    or several that might be meant.
+    A hitch is a free joint that turns a body with axles about the normal. Raises `ModelError` where
+    there is none, or several that might be meant.
     """
     model, description = vehicle.model, vehicle.description
     steered = {axle.steering for axle in vehicle.steering.steered}
-    free = [name for name in description.steering if name not in vehicle.driven and name not in steered]
+    free = [name for name in description.steering if name not in vehicle.driven
+            and name not in steered]
     axles = {model.names[c.mount.body] for c in vehicle.contacts if c.mount.axle is not None}
     chains = {}
     for name in free:
@@ -31,7 +33,8 @@ def trailer_joints(vehicle: Vehicle, last: str = "") -> tuple[str, ...]:
             if set(chain) <= set(free):
                 chains[name] = tuple(chain)
     if last:
-        ends = [name for name, chain in chains.items() if not any(name in other[:-1] for other in chains.values())]
+        ends = [name for name,
+                chain in chains.items() if not any(name in other[:-1] for other in chains.values())]
         if last not in ends:
             raise ModelError(f"{last!r} is no last hitch of {vehicle.name!r}; last hitches are "
                              f"{', '.join(ends) or 'none'}")
@@ -39,7 +42,8 @@ def trailer_joints(vehicle: Vehicle, last: str = "") -> tuple[str, ...]:
     most = max(map(len, chains.values()), default=0)
     longest = [chain for chain in chains.values() if len(chain) == most]
     if len(longest) != 1:
-        found = ("it has no free joint that carries a body with axles. A trailer is one, on a joint about the "
+        found = ("it has no free joint that carries a body with axles. A trailer is one, on a "
+                 "joint about the "
                  "vertical that is not driven")
         if longest:
             found = f"{', '.join(chain[-1] for chain in longest)} are equally far back: name one with trailer="
@@ -49,7 +53,8 @@ def trailer_joints(vehicle: Vehicle, last: str = "") -> tuple[str, ...]:
 
 @dataclass(frozen=True)
 class Link:
-    """One trailer: `hitch` h [m] behind the axle in front (negative: before it), axle `drawbar` l [m] behind that."""
+    """One trailer: `hitch` h [m] behind the axle in front (negative: before it), axle `drawbar` l
+    [m] behind that."""
 
     joint: str
     hitch: float
@@ -64,7 +69,8 @@ def trailer_links(vehicle: Vehicle, joints: tuple[str, ...]) -> tuple[Link, ...]
     ahead = data.oMi[1].rotation[:, 0]
 
     def axle(joint: int) -> float:
-        return float(np.mean([point @ ahead for point, body in zip(points, bodies) if body == joint]))
+        return float(np.mean([point @ ahead for point,
+                              body in zip(points, bodies) if body == joint]))
 
     links, before = [], 1
     for name in joints:

@@ -16,7 +16,8 @@ from .path import Path, positive
 from .taylor import derivative, unit
 from .trailer_chain import trailer_joints, trailer_links
 
-DEGREE, POINTS = 9, 1200        # of the spline that is followed, and points of the path it goes through
+# of the spline that is followed, and points of the path it goes through
+DEGREE, POINTS = 9, 1200
 ON_AXLE = 1e-6                  # [m]
 GAUSS = np.polynomial.legendre.leggauss(4)
 
@@ -24,56 +25,74 @@ GAUSS = np.polynomial.legendre.leggauss(4)
 class TrailerFlatness:
     """Feed-forward that drives the last trailer's axle along a path: no feedback, no integration.
 
-    With every trailer hitched over the middle of the axle in front, that of the last axle is a flat output (Rouchon,
-    Fliess, Levine, Martin, *Flatness and motion planning: the car with n trailers*, Proc. ECC 1993, 1518). From its
-    curve p_n(s),
+    With every trailer hitched over the middle of the axle in front, that of the last axle is a flat
+    output (Rouchon, Fliess, Levine, Martin, *Flatness and motion planning: the car with n
+    trailers*, Proc. ECC 1993, 1518). From its curve p_n(s),
 
         tau_i = p_i' / |p_i'|,    p_(i-1) = p_i + l_i tau_i,    i = n ... 1,
 
-    l_i the drawbars: headings, hitch angles, and from tau_0' the curvature of the car's own path and its steering
-    follow from n + 2 derivatives of the curve, found by truncated Taylor series. Speeds are means over the control
-    period T, by Gauss's quadrature; steering, which runs straight from one moment to the next, is set
-    phi - (phi(t + T) - 2 phi(t) + phi(t - T)) / 12, so that it has the right mean in between.
+    l_i the drawbars: headings, hitch angles, and from tau_0' the curvature of the car's own path
+    and its steering follow from n + 2 derivatives of the curve, found by truncated Taylor series.
+    Speeds are means over the control period T, by Gauss's quadrature; steering, which runs straight
+    from one moment to the next, is set phi - (phi(t + T) - 2 phi(t) + phi(t - T)) / 12, so that it
+    has the right mean in between.
 
-    The curve is a spline of degree 9 through 1200 points of the path. In dynamic mode the servos' lag, and in reverse
-    every error, adds up: this is the feed-forward of a path that `TrackingLQR` or `TrailerBacking` then hold.
+    The curve is a spline of degree 9 through 1200 points of the path. In dynamic mode the servos'
+    lag, and in reverse every error, adds up: this is the feed-forward of a path that `TrackingLQR`
+    or `TrailerBacking` then hold.
 
     vehicle  a car (or two driven wheels) with trailers, all hitches on the axle
-    path     of the middle of the last axle; its curvature must be smooth: n derivatives of it are used
+    path     of the middle of the last axle; its curvature must be smooth: n derivatives of it are
+             used
     speed    d s / d t [m/s]; negative runs from the path's beginning backwards
     trailer  last hitch joint, where there are several
     period   control period of the run [s]
 
-    `start` stands the train on the path. Raises `ModelError` for a hitch off the axle, and where the path asks for more
-    steering than there is.
+    `start` stands the train on the path. Raises `ModelError` for a hitch off the axle, and where
+    the path asks for more steering than there is.
     """
 
-    def __init__(self, vehicle: Vehicle, path: Path, *, speed: float = 0.5, trailer: str = "", period: float = 1e-3):
+    def __init__(self, vehicle: Vehicle, path: Path, *, speed: float = 0.5, trailer: str = "",
+                 period: float = 1e-3):
         from scipy.interpolate import make_interp_spline
 
-        self.vehicle, self.path, self.speed, self.period = vehicle, path, float(speed), positive("period", period)
+        self.vehicle, self.path, self.speed, self.period = (
+            vehicle, path, float(speed), positive("period", period),
+        )
         self.links = trailer_links(vehicle, trailer_joints(vehicle, trailer))
         for link in self.links:
             if abs(link.hitch) > ON_AXLE:
-                raise ModelError(f"{link.joint!r} of {vehicle.name!r} sits {link.hitch:.4g} m behind the axle "
-                                 "in front of it: the last axle is a flat output only with every hitch over an axle. "
+                raise ModelError(f"{link.joint!r} of {vehicle.name!r} sits {link.hitch:.4g} m "
+                                 "behind the axle "
+                                 "in front of it: the last axle is a flat output only with every "
+                                 "hitch over an axle. "
                                  "TrailerBacking and TrackingLQR take them anywhere")
         s = np.linspace(0.0, path.length, POINTS + 1)
         points = path.point(s)
         if path.closed:
             points[-1] = points[0]
-        self.curve = make_interp_spline(s, points, k=DEGREE, bc_type="periodic" if path.closed else None)
-        self._derivatives = [self.curve.derivative(k) if k else self.curve for k in range(len(self.links) + 3)]
+        self.curve = make_interp_spline(s, points, k=DEGREE,
+                                        bc_type="periodic" if path.closed else None)
+        self._derivatives = [self.curve.derivative(k) if k else self.curve
+                             for k in range(len(self.links) + 3)]
         self._factorials = 1 / np.cumprod([1.0, *range(1, len(self._derivatives))])
         self._steered = [axle.steering for axle in vehicle.steering.steered]
         leaders = [name for name in self._steered if name in vehicle.speeds]
         self._frame = Buffered(_frame(vehicle))
-        self._rows = [vehicle.algebroid.v_names.index(name) for name in ("forward_speed", *(leaders or ["yaw_rate"]))]
-        self._leaders, self._q = [self._steered.index(name) for name in leaders], vehicle.configuration()
+        self._rows = [vehicle.algebroid.v_names.index(name) for name in ("forward_speed",
+                                                                         *(leaders
+                                                                           or ["yaw_rate"]))]
+        self._leaders, self._q = (
+            [self._steered.index(name) for name in leaders], vehicle.configuration(),
+        )
         data = vehicle.model.createData()
         pin.forwardKinematics(vehicle.model, data, self._q)
-        before = data.oMi[vehicle.model.getJointId(self.links[0].joint)].translation - data.oMi[1].translation
-        self._hitch = float(before @ data.oMi[1].rotation[:, 0])      # of the first hitch before the base's origin
+        before = (
+            data.oMi[vehicle.model.getJointId(self.links[0].joint)].translation
+            - data.oMi[1].translation
+        )
+        # of the first hitch before the base's origin
+        self._hitch = float(before @ data.oMi[1].rotation[:, 0])
         self._check()
 
     def _check(self) -> None:
@@ -86,14 +105,20 @@ class TrailerFlatness:
                 continue
             beyond = np.flatnonzero((angle < limit.lower) | (angle > limit.upper))
             if len(beyond):
-                raise ModelError(f"the path asks {name!r} of {self.vehicle.name!r} for {angle[beyond[0]]:.3f} rad at "
-                                 f"s = {places[beyond[0]]:.3g} m, its limits are {limit.lower:.3f} and "
-                                 f"{limit.upper:.3f}: take a wider path, or one whose curvature changes more smoothly")
+                raise ModelError(f"the path asks {name!r} of {self.vehicle.name!r} for "
+                                 f"{angle[beyond[0]]:.3f} rad at "
+                                 f"s = {places[beyond[0]]:.3g} m, its limits are "
+                                 f"{limit.lower:.3f} and "
+                                 f"{limit.upper:.3f}: take a wider path, or one whose curvature "
+                                 "changes more smoothly")
             rate = np.abs(np.diff(angle)) / places[1] * abs(self.speed)
             if rate.max() > limit.velocity:
-                raise ModelError(f"the path asks {name!r} of {self.vehicle.name!r} for {rate.max():.3g} "
-                                 f"rad/s at s = {places[rate.argmax()]:.3g} m, more than {limit.velocity:.3g}: "
-                                 "drive more slowly, or take a path whose curvature changes smoothly "
+                raise ModelError(f"the path asks {name!r} of {self.vehicle.name!r} for "
+                                 f"{rate.max():.3g} "
+                                 f"rad/s at s = {places[rate.argmax()]:.3g} m, more than "
+                                 f"{limit.velocity:.3g}: "
+                                 "drive more slowly, or take a path whose curvature changes "
+                                 "smoothly "
                                  f"({len(self.links)} derivatives of it are used)")
 
     def chain(self, s: float) -> tuple[np.ndarray, np.ndarray]:
@@ -109,7 +134,8 @@ class TrailerFlatness:
         return p, np.array(headings[::-1])
 
     def steering(self, s: float) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Steering angles [rad] as in `vehicle.steering.steered`, (|dp_0/ds|, d theta_0/ds), and headings (n + 1,)."""
+        """Steering angles [rad] as in `vehicle.steering.steered`, (|dp_0/ds|, d theta_0/ds), and
+        headings (n + 1,)."""
         p, headings = self.chain(s)
         first, second = p[1], 2 * p[2]
         along = float(np.hypot(*first))
@@ -121,23 +147,28 @@ class TrailerFlatness:
 
     @property
     def start(self) -> dict:
-        """Arguments for `Simulator.reset`: the train on the path, its speeds those of the beginning."""
+        """Arguments for `Simulator.reset`: the train on the path, its speeds those of the
+        beginning."""
         p, headings = self.chain(0.0)
         forward = np.array([np.cos(headings[0]), np.sin(headings[0])])
         pose = (*(p[0] - self._hitch * forward), float(headings[0]))
         joints = {link.joint: float(angle) for link, angle in zip(self.links, np.diff(headings))}
         joints |= {self._steered[i]: float(self._held(0.0)[i]) for i in self._leaders}
-        return {"pose": pose, "joints": joints, "xi": dict(zip(self.vehicle.speeds, map(float, self._mean(0.0))))}
+        return {"pose": pose, "joints": joints,
+                "xi": dict(zip(self.vehicle.speeds, map(float, self._mean(0.0))))}
 
     def _held(self, t: float) -> np.ndarray:
         """Steering angles at time t, between which steering runs straight."""
-        before, now, after = (self.steering(self.speed * (t + k * self.period))[0] for k in (-1, 0, 1))
+        before, now, after = (self.steering(self.speed * (t + k * self.period))[0] for k in (-1, 0,
+                                                                                             1))
         return now - (after - 2 * now + before) / 12
 
     def _mean(self, t: float) -> np.ndarray:
-        """xi (nxi,), constant over the control period from t on, that goes as far as the path asks."""
+        """xi (nxi,), constant over the control period from t on, that goes as far as the path
+        asks."""
         h, begin, end = self.period, self._held(t), self._held(t + self.period)
-        rows, wanted = np.zeros((len(self._rows), len(self.vehicle.speeds))), np.zeros(len(self._rows))
+        rows, wanted = np.zeros((len(self._rows),
+                                 len(self.vehicle.speeds))), np.zeros(len(self._rows))
         for node, weight in zip(*GAUSS):
             part = (1 + node) / 2
             _, (along, turning), _ = self.steering(self.speed * (t + h * part))
@@ -164,4 +195,5 @@ def _frame(vehicle: Vehicle) -> ca.Function:
     frame, s = vehicle.frame, vehicle.reduced.system
     xi = ca.SX.sym("xi", frame.nxi)
     rest = ca.substitute(frame.velocity(xi), xi, ca.SX.zeros(frame.nxi, 1))
-    return ca.Function("frame", [s.t, s.q, s.theta], [ca.densify(part) for part in s.expand(frame.E, rest)])
+    return ca.Function("frame", [s.t, s.q, s.theta],
+                       [ca.densify(part) for part in s.expand(frame.E, rest)])

@@ -8,29 +8,31 @@ import numpy as np
 
 from ..compile.buffered import Buffered
 from ..errors import ModelError
-from ..simulation.command import JointPosition, JointVelocity
-from ..simulation.commanded_twist import NOT_YET
+from ..simulation.command import NOT_YET, JointPosition, JointVelocity
 from ..simulation.state import State, base_pose
 from ..simulation.trajectory import Trajectory
 from ..vehicle.couplings import Axle
 from ..vehicle.vehicle import Vehicle
 
 Twist = Sequence[float] | Callable[[float, State], Sequence[float]]
-REACH = 0.4       # [rad] on the sphere of twists, how far ahead of the present one coupled axles are sent
+# [rad] on the sphere of twists, how far ahead of the present one coupled axles are sent
+REACH = 0.4
 PARALLEL = 1e-3   # of the largest row: axles that differ by less are one
 STILL = 1e-6      # a twist smaller than this [m/s] leaves the steering where it is
 
 
 class TwistDrive:
-    """Body twist to joint commands, by the same rule for every kind of vehicle: steering first, wheels after it.
+    """Body twist to joint commands, by the same rule for every kind of vehicle: steering first,
+    wheels after it.
 
-    Each driven steering joint goes to the angle at which its wheel's lateral row lets the wanted twist pass. The twist
-    that the axles allow at their present angles (least squares onto the kernel of the lateral rows) then gives each
-    driven wheel the rate that solves its own rolling row A v + b = 0, steering rates included.
+    Each driven steering joint goes to the angle at which its wheel's lateral row lets the wanted
+    twist pass. The twist that the axles allow at their present angles (least squares onto the
+    kernel of the lateral rows) then gives each driven wheel the rate that solves its own rolling
+    row A v + b = 0, steering rates included.
 
     vehicle  with driven wheels
-    twist    (forward [m/s], lateral [m/s], yaw rate [rad/s]) of the base in the ground plane, or a callable (t, state)
-             -> twist
+    twist    (forward [m/s], lateral [m/s], yaw rate [rad/s]) of the base in the ground plane, or a
+             callable (t, state) -> twist
 
     Raises `ModelError` for a vehicle without driven wheels.
     """
@@ -42,19 +44,24 @@ class TwistDrive:
             raise ModelError(f"{vehicle.name!r} has no driven wheel: it cannot follow a twist")
         names = vehicle.constrained.distribution.names
         rolling = [{f"{m.wheel.name}/longitudinal", f"{m.wheel.name}/roller"} for m in self.wheels]
-        self.rows = [next(i for i, name in enumerate(names) if name in wanted) for wanted in rolling]
+        self.rows = [next(i for i,
+                          name in enumerate(names) if name in wanted) for wanted in rolling]
         self.spins = [m.spin for m in self.wheels]
         self._forms = Buffered(_densified(vehicle))
         self.commanded_twist = NOT_YET
 
     def __call__(self, t: float, state: State) -> tuple[JointPosition, JointVelocity]:
-        wanted = np.asarray(self.twist(t, state) if callable(self.twist) else self.twist, dtype=float)
+        wanted = np.asarray(self.twist(t, state) if callable(self.twist) else self.twist,
+                            dtype=float)
         return self.follow(t, state, wanted)
 
-    def follow(self, t: float, state: State, wanted: np.ndarray) -> tuple[JointPosition, JointVelocity]:
-        """Commands for one twist (3,), which `commanded_twist` shows from then on; `ModelError` for another shape."""
+    def follow(self, t: float, state: State,
+               wanted: np.ndarray) -> tuple[JointPosition, JointVelocity]:
+        """Commands for one twist (3,), which `commanded_twist` shows from then on; `ModelError` for
+        another shape."""
         if np.shape(wanted) != (3,):
-            raise ModelError(f"the twist is {wanted!r}; expected forward [m/s], lateral [m/s] and yaw rate [rad/s]")
+            raise ModelError(f"the twist is {wanted!r}; expected forward [m/s], lateral [m/s] and "
+                             "yaw rate [rad/s]")
         self.commanded_twist = np.array(wanted, dtype=float)
         steering = self.vehicle.steering
         scaled = wanted * (1, 1, steering.length)
@@ -62,9 +69,11 @@ class TwistDrive:
         held = self._held(angles)
         targets = {}
         if np.linalg.norm(scaled) > STILL:
-            way = _reachable(scaled, _cross(*held)) if steering.coupled and len(held) == 2 else scaled
+            way = _reachable(scaled,
+                             _cross(*held)) if steering.coupled and len(held) == 2 else scaled
             driven = [axle for axle in steering.steered if axle.steering in self.vehicle.driven]
-            targets = {axle.steering: self._angle(axle, way, angles[axle.steering]) for axle in driven}
+            targets = {axle.steering: self._angle(axle, way,
+                                                  angles[axle.steering]) for axle in driven}
         for row in held:
             scaled = scaled - row * (row @ scaled)
         allowed = scaled / (1, 1, steering.length)
@@ -78,14 +87,17 @@ class TwistDrive:
         return JointPosition(targets), JointVelocity(rates)
 
     def _angle(self, axle: Axle, twist: np.ndarray, now: float) -> float:
-        """The steering angle that lets the twist pass: the nearest, or, if a limit is in the way, half a turn round."""
+        """The steering angle that lets the twist pass: the nearest, or, if a limit is in the way,
+        half a turn round."""
         angle, limit = axle.angle_for(twist, now), self.vehicle.limits.get(axle.steering)
         if limit is None or limit.lower <= angle <= limit.upper or self.vehicle.steering.coupled:
             return angle
-        return next((other for other in (angle - np.pi, angle + np.pi) if limit.lower <= other <= limit.upper), angle)
+        return next((other for other in (angle - np.pi, angle
+                                         + np.pi) if limit.lower <= other <= limit.upper), angle)
 
     def _held(self, angles: dict[str, float]) -> list[np.ndarray]:
-        """Orthonormal rows (3,), two at most, of the twists that the base's axles do not let pass at these angles."""
+        """Orthonormal rows (3,), two at most, of the twists that the base's axles do not let pass
+        at these angles."""
         steering = self.vehicle.steering
         rows = [axle.straight for axle in steering.fixed[:1]]
         rows += [axle.at(angles[axle.steering]) for axle in steering.steered]
@@ -107,12 +119,13 @@ class TwistDrive:
         R, n = state.T_WB[:3, :3], self.vehicle.placer.normal
         heading = _heading(R, n)
         forward, lateral, turn = planar
-        return np.concatenate([R.T @ (forward * heading + lateral * _cross(n, heading)), R.T @ n * turn])
+        return np.concatenate([R.T @ (forward * heading + lateral * _cross(n, heading)),
+                               R.T @ n * turn])
 
 
 def driven_twist(vehicle: Vehicle, trajectory: Trajectory) -> np.ndarray:
-    """(N, 3) forward [m/s], lateral [m/s] and yaw rate [rad/s] of the base in the ground plane at each recorded moment:
-    what a run has made of its `commanded_twist`."""
+    """(N, 3) forward [m/s], lateral [m/s] and yaw rate [rad/s] of the base in the ground plane at
+    each recorded moment: what a run has made of its `commanded_twist`."""
     n, rows = vehicle.placer.normal, []
     for q, v in zip(trajectory.q, trajectory.v):
         R = base_pose(q)[:3, :3]
@@ -128,10 +141,12 @@ def _heading(R_WB: np.ndarray, n: np.ndarray) -> np.ndarray:
 
 
 def _reachable(twist: np.ndarray, now: np.ndarray) -> np.ndarray:
-    """A twist between `now`, which coupled axles allow, and the wanted one: on their circle, `REACH` away at most.
+    """A twist between `now`, which coupled axles allow, and the wanted one: on their circle,
+    `REACH` away at most.
 
-    Axles that must meet in one point get to a far one only through those between: straight ahead and turning on the
-    spot are a quarter of a circle apart, and a wheel that went to its nearest angle on its own would block the others.
+    Axles that must meet in one point get to a far one only through those between: straight ahead
+    and turning on the spot are a quarter of a circle apart, and a wheel that went to its nearest
+    angle on its own would block the others.
     """
     wanted = twist / np.linalg.norm(twist)
     near = float(now @ wanted)
@@ -144,7 +159,8 @@ def _reachable(twist: np.ndarray, now: np.ndarray) -> np.ndarray:
 
 def _cross(a: np.ndarray, b: np.ndarray) -> np.ndarray:
     """a x b of two vectors; NumPy's takes ten times as long for one pair."""
-    return np.array([a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0]])
+    return np.array([a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2],
+                     a[0] * b[1] - a[1] * b[0]])
 
 
 def _densified(vehicle: Vehicle):

@@ -1,4 +1,5 @@
-"""Every vehicle that ideal rolling keeps from moving sideways is a unicycle, about some point and heading of it."""
+"""Every vehicle that ideal rolling keeps from moving sideways is a unicycle, about some point and
+heading of it."""
 
 from __future__ import annotations
 
@@ -18,13 +19,16 @@ KEPT = 1e-6        # singular values below this, of the largest, are zero
 class Unicycle:
     """The point P of the base that only moves along a heading fixed to it.
 
-    offset          p_BP in the ground plane, from the base's origin along its heading and to the left (2,) [m]
+    offset          p_BP in the ground plane, from the base's origin along its heading and to the
+                    left (2,) [m]
     yaw             heading of P's motion from that of the base [rad]
     free            the base moves in every direction, and P is its origin
-    wheelbase       [m] from P to the steered axle farthest ahead; the vehicle's length where none is
-    length          [m] that the vehicle is measured by: that of its wheels about their middle, or the wheelbase where
-                    that is less, so that trailers do not count
-    turning_radius  [m] smallest radius of P's path at the steering's limits; 0 where it can turn on the spot
+    wheelbase       [m] from P to the steered axle farthest ahead; the vehicle's length where none
+                    is
+    length          [m] that the vehicle is measured by: that of its wheels about their middle, or
+                    the wheelbase where that is less, so that trailers do not count
+    turning_radius  [m] smallest radius of P's path at the steering's limits; 0 where it can turn on
+                    the spot
     """
 
     offset: tuple[float, float]
@@ -38,16 +42,23 @@ class Unicycle:
         """x, y and heading of P from those of the base."""
         x, y, yaw = base
         c, s = np.cos(yaw), np.sin(yaw)
-        return x + c * self.offset[0] - s * self.offset[1], y + s * self.offset[0] + c * self.offset[1], yaw + self.yaw
+        return (
+            x + c * self.offset[0] - s * self.offset[1],
+            y + s * self.offset[0] + c * self.offset[1], yaw + self.yaw,
+        )
 
     def base(self, pose: tuple[float, float, float]) -> tuple[float, float, float]:
         """x, y and yaw of the base from those of P."""
         yaw = pose[2] - self.yaw
         c, s = np.cos(yaw), np.sin(yaw)
-        return pose[0] - c * self.offset[0] + s * self.offset[1], pose[1] - s * self.offset[0] - c * self.offset[1], yaw
+        return (
+            pose[0] - c * self.offset[0] + s * self.offset[1],
+            pose[1] - s * self.offset[0] - c * self.offset[1], yaw,
+        )
 
     def twist(self, speed: float, turn: float) -> np.ndarray:
-        """(forward, lateral, yaw rate) of the base when P moves with `speed` [m/s] ahead and `turn` [rad/s]."""
+        """(forward, lateral, yaw rate) of the base when P moves with `speed` [m/s] ahead and `turn`
+        [rad/s]."""
         return np.array([speed * np.cos(self.yaw) + turn * self.offset[1],
                          speed * np.sin(self.yaw) - turn * self.offset[0], turn])
 
@@ -56,9 +67,9 @@ class Unicycle:
 def unicycle(vehicle: Vehicle) -> Unicycle:
     """Reads P off the distribution.
 
-    The planar twists (forward, lateral, yaw rate) that the kernel of A holds, over all poses at which the vehicle
-    decided on its rows, have one common annihilator w where the vehicle is a unicycle: w . twist = 0 says that P does
-    not move sideways. Without one the base is free.
+    The planar twists (forward, lateral, yaw rate) that the kernel of A holds, over all poses at
+    which the vehicle decided on its rows, have one common annihilator w where the vehicle is a
+    unicycle: w . twist = 0 says that P does not move sideways. Without one the base is free.
 
     Raises `ModelError` for a vehicle whose base cannot both move along and turn.
     """
@@ -70,22 +81,27 @@ def unicycle(vehicle: Vehicle) -> Unicycle:
             continue                                                   # leaning is another matter
         planar, tilting = _planar(_normal(vehicle, q), vehicle.algebroid.nv)
         A = vehicle.function("constraints")(0.0, q, vehicle.theta)[0].full()
-        allowed = planar @ _kernel(np.vstack([A, tilting * length])) * np.array([[1], [1], [length]])
+        allowed = planar @ _kernel(np.vstack([A, tilting * length])) * np.array([[1], [1],
+                                                                                 [length]])
         gram += allowed @ allowed.T
     values, vectors = np.linalg.eigh(gram)
     rank = int(np.sum(values > KEPT * values[-1])) if values[-1] > 0 else 0
     if rank < 2 or not values[-1] > 0:
-        raise ModelError(f"the base of {vehicle.name!r} cannot both move along and turn: it follows no path")
+        raise ModelError(f"the base of {vehicle.name!r} cannot both move along and turn: it "
+                         "follows no path")
     if rank == 3:
         return Unicycle((0.0, 0.0), 0.0, True, length, length, 0.0)
     across = vectors[:, 0] / np.linalg.norm(vectors[:2, 0])
     if across[1] < -1e-9 or (abs(across[1]) <= 1e-9 and across[0] > 0):
         across = -across
-    along = np.array([across[1], -across[0]])                          # forward where it can be told, else to the left
+    # forward where it can be told, else to the left
+    along = np.array([across[1], -across[0]])
     offset = _clean(along * across[2] * length, length)
     yaw = float(np.arctan2(*_clean(along[::-1], 1.0)))
-    steered = [axle for axle in vehicle.steering.steered if abs(axle.straight[:2] @ across[:2]) > 0.5]
-    ahead = [(axle.straight[2] / (axle.straight[:2] @ across[:2]) - across[2]) * length for axle in steered]
+    steered = [axle for axle in vehicle.steering.steered
+               if abs(axle.straight[:2] @ across[:2]) > 0.5]
+    ahead = [(axle.straight[2] / (axle.straight[:2] @ across[:2]) - across[2]) * length
+             for axle in steered]
     wheelbase = float(max(ahead, default=0.0))
     if wheelbase < KEPT * length:
         wheelbase = length
@@ -107,7 +123,9 @@ def _turning_radius(vehicle: Vehicle, point: Unicycle) -> float:
             forward, lateral, turn = steering.twist({leader: angle}, pair)
             along = forward * np.cos(point.yaw) + lateral * np.sin(point.yaw)
             turn /= steering.length
-            along += turn * (-np.cos(point.yaw) * point.offset[1] + np.sin(point.yaw) * point.offset[0])
+            along += turn * (
+                -np.cos(point.yaw) * point.offset[1] + np.sin(point.yaw) * point.offset[0]
+            )
             radii.append(abs(along / turn) if turn else np.inf)
     return float(max(radii))
 
@@ -120,7 +138,8 @@ def _normal(vehicle: Vehicle, q: np.ndarray) -> np.ndarray:
 
 
 def _planar(n: np.ndarray, nv: int) -> tuple[np.ndarray, np.ndarray]:
-    """Rows (3, nv) from v to forward, lateral and yaw rate in the ground plane, and (2, nv) to roll and pitch rate."""
+    """Rows (3, nv) from v to forward, lateral and yaw rate in the ground plane, and (2, nv) to roll
+    and pitch rate."""
     forward = np.cross([0.0, 1.0, 0.0], n)
     forward /= np.linalg.norm(forward)
     lateral = np.cross(n, forward)

@@ -15,45 +15,55 @@ from ..vehicle.vehicle import Vehicle
 from .combinators import Combinator, Controller
 from .twist import Twist, TwistDrive
 
-INTEGRAL = 0.25      # of the square of the proportional gain: a joint as heavy as expected is critically damped
+# of the square of the proportional gain: a joint as heavy as expected is critically damped
+INTEGRAL = 0.25
 
 
 class WheelServo(Combinator):
-    """Wheel-speed PI servo: joint velocities to torques by each joint's own encoder, with feed-forward of the inertia.
+    """Wheel-speed PI servo: joint velocities to torques by each joint's own encoder, with
+    feed-forward of the inertia.
 
-    For each driven joint j that is commanded a rate w* [rad/s], from its own encoder's rate w, once per call:
+    For each driven joint j that is commanded a rate w* [rad/s], from its own encoder's rate w, once
+    per call:
 
-        r' = (w* - r) / T                                     r is the command, as fast as the joint is to follow it
+        r' = (w* - r) / T                                     r is the command, as fast as the joint
+                                                              is to follow it
         tau_j = J_j (e / T + i / (4 T^2)) + sum_k M_jk r'_k   e = r - w
-        i' = e                                                held where tau_j is at its limit on the side of e
+        i' = e                                                held where tau_j is at its limit on
+                                                              the side of e
 
-    J_j = 1 / B_jj [kg m^2] is the inertia felt at the joint while the others are free, M = B^+ the inertia of all
-    driven joints together, and B = d(dw/dt)/du from the equations of motion at the vehicle's neutral configuration.
-    Gains have no unit but time, and are the same for a robot of 1 kg and one of 1000 kg. A mode of the joints whose
-    load is J / lambda has e'' + lambda e'/T + lambda e/(4 T^2) = 0: stable for every lambda > 0, critically damped for
-    1. Constant loads (slopes, drag) are taken up by the integral: in steady motion the error is zero.
+    J_j = 1 / B_jj [kg m^2] is the inertia felt at the joint while the others are free, M = B^+ the
+    inertia of all driven joints together, and B = d(dw/dt)/du from the equations of motion at the
+    vehicle's neutral configuration. Gains have no unit but time, and are the same for a robot of 1
+    kg and one of 1000 kg. A mode of the joints whose load is J / lambda has e'' + lambda e'/T +
+    lambda e/(4 T^2) = 0: stable for every lambda > 0, critically damped for 1. Constant loads
+    (slopes, drag) are taken up by the integral: in steady motion the error is zero.
 
-    A commanded position p* [rad] becomes the rate (p* - p) / (4 T), the cascade of a steering motor: both loops
-    together are critically damped at 2 T. Commanded efforts pass; joints without a command get none.
+    A commanded position p* [rad] becomes the rate (p* - p) / (4 T), the cascade of a steering
+    motor: both loops together are critically damped at 2 T. Commanded efforts pass; joints without
+    a command get none.
 
     vehicle   with driven wheels
-    twist     (forward [m/s], lateral [m/s], yaw rate [rad/s]) of the base, or a callable (t, state) -> twist; goes
-              through `TwistDrive`
-    commands  instead of a twist, a controller (t, state) that answers JointVelocity, JointPosition or several
+    twist     (forward [m/s], lateral [m/s], yaw rate [rad/s]) of the base, or a callable (t, state)
+              -> twist; goes through `TwistDrive`
+    commands  instead of a twist, a controller (t, state) that answers JointVelocity, JointPosition
+              or several
     time      T [s] in which an error is closed; the control period is to be a fifth of it or less
 
-    Two-degree-of-freedom PI control with conditional integration: K. J. Astrom and T. Hagglund, Advanced PID Control
-    (2006), sections 3.4 and 3.5. `simulation.servo` closes the same commands exactly, by inverse dynamics of the whole
-    vehicle at every step: that is a constraint with a time constant; this is what a robot has.
+    Two-degree-of-freedom PI control with conditional integration: K. J. Astrom and T. Hagglund,
+    Advanced PID Control (2006), sections 3.4 and 3.5. `simulation.inverse_dynamics` closes the same
+    commands exactly, by inverse dynamics of the whole vehicle at every step: that is a constraint
+    with a time constant; this is what a robot has.
 
-    Raises `ModelError` for a vehicle without driven joints, a time that is not positive, and where it has nothing or
-    two things to follow.
+    Raises `ModelError` for a vehicle without driven joints, a time that is not positive, and where
+    it has nothing or two things to follow.
     """
 
-    def __init__(self, vehicle: Vehicle, twist: Twist | None = None, *, commands: Controller | None = None,
-                 time: float = 0.05):
+    def __init__(self, vehicle: Vehicle, twist: Twist | None = None, *,
+                 commands: Controller | None = None, time: float = 0.05):
         if (twist is None) == (commands is None):
-            raise ModelError("WheelServo follows a twist or a controller's commands: give one of the two")
+            raise ModelError("WheelServo follows a twist or a controller's commands: give one of "
+                             "the two")
         super().__init__(TwistDrive(vehicle, twist) if commands is None else commands)
         if not (isinstance(time, (int, float)) and 0 < time < math.inf):
             raise ModelError(f"time = {time!r} must be a positive time in seconds")
@@ -74,12 +84,15 @@ class WheelServo(Combinator):
         u = ca.SX.sym("u", s.u.numel())
         rows = [vehicle.algebroid.v_names.index(name) for name in self.joints]
         acceleration = equations.acceleration(s.t, s.q, xi, u, s.theta)[rows]
-        effect = ca.Function("effect", [s.t, s.q, s.theta], [ca.densify(ca.jacobian(acceleration, u)[:, :len(rows)])])
+        effect = ca.Function("effect", [s.t, s.q, s.theta],
+                             [ca.densify(ca.jacobian(acceleration, u)[:, :len(rows)])])
         return effect(0.0, vehicle.configuration(), vehicle.theta).full()
 
     def _forget(self) -> None:
         n = len(self.joints)
-        self._t, self._reference, self._growth, self._integral = None, np.full(n, np.nan), np.zeros(n), np.zeros(n)
+        self._t, self._reference, self._growth, self._integral = (
+            None, np.full(n, np.nan), np.zeros(n), np.zeros(n),
+        )
 
     def reset(self) -> None:
         super().reset()
@@ -99,11 +112,13 @@ class WheelServo(Combinator):
                     wanted[self.joints.index(name)] = self._rate(part, name, value, state)
         return JointTorque(torque | self._torques(t, state, wanted))
 
-    def _rate(self, part: JointVelocity | JointPosition, name: str, value: float, state: State) -> float:
+    def _rate(self, part: JointVelocity | JointPosition, name: str, value: float,
+              state: State) -> float:
         """The rate that a command asks of a joint [rad/s]."""
         limit = self.vehicle.limits[name]
         if isinstance(part, JointPosition):
-            value = (min(max(value, limit.lower), limit.upper) - state.encoder.angle[name]) / (4 * self.time)
+            value = (min(max(value, limit.lower),
+                         limit.upper) - state.encoder.angle[name]) / (4 * self.time)
         return min(max(value, -limit.velocity), limit.velocity)
 
     def _torques(self, t: float, state: State, wanted: np.ndarray) -> dict[str, float]:
@@ -112,14 +127,16 @@ class WheelServo(Combinator):
         encoder = state.encoder.rate
         rate = np.array([encoder[name] for name in self.joints])
         passed = 0.0 if self._t is None else t - self._t
-        self._reference += self._growth * passed      # as far as the feed-forward has brought an ideal joint meanwhile
+        # as far as the feed-forward has brought an ideal joint meanwhile
+        self._reference += self._growth * passed
         fresh = on & np.isnan(self._reference)
         self._reference[fresh], self._integral[fresh] = rate[fresh], 0.0
         self._reference[~on] = np.nan
         error = np.where(on, self._reference - rate, 0.0)
         integral = self._integral + error * passed
         self._growth = np.where(on, (wanted - self._reference) / T, 0.0)
-        effort = self.inertia * (error / T + INTEGRAL * integral / T ** 2) + self.mass @ self._growth
+        effort = self.inertia * (error / T
+                                 + INTEGRAL * integral / T ** 2) + self.mass @ self._growth
         stuck = (np.abs(effort) > self.effort) & (effort * error > 0)
         self._t, self._integral = t, np.where(stuck, self._integral, integral)
         effort = np.clip(effort, -self.effort, self.effort)
@@ -127,7 +144,8 @@ class WheelServo(Combinator):
 
 
 def _readable(parts: Sequence, joints: Sequence[str]) -> bool:
-    """Whether all parts are named commands that give one finite number to each of some driven joints."""
+    """Whether all parts are named commands that give one finite number to each of some driven
+    joints."""
     names: list[str] = []
     for part in parts:
         if not (isinstance(part, NAMED) and isinstance(part.values, Mapping)):

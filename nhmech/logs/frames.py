@@ -1,4 +1,5 @@
-"""The frames of a vehicle as ROS names them: odom -> root link -> links, and one at each contact."""
+"""The frames of a vehicle as ROS names them: odom -> root link -> links, and one at each
+contact."""
 
 from __future__ import annotations
 
@@ -16,8 +17,8 @@ WORLD = "odom"               # REP-105: the frame that does not jump; here it is
 
 @dataclass(frozen=True)
 class Link:
-    """A link and the one it hangs on. Its placement in the parent is `above.inverse() * X(q) * below`, X being the
-    motion of `joint`, or none where `joint` is None."""
+    """A link and the one it hangs on. Its placement in the parent is `above.inverse() * X(q) *
+    below`, X being the motion of `joint`, or none where `joint` is None."""
 
     name: str
     parent: str
@@ -36,7 +37,8 @@ class Frames:
     def __init__(self, vehicle: Vehicle):
         self.vehicle, self.model, self.root = vehicle, vehicle.model, vehicle.description.root
         self._data = self.model.createData()
-        frames = {frame.name: frame for frame in self.model.frames if frame.type == pin.FrameType.BODY}
+        frames = {frame.name: frame
+                  for frame in self.model.frames if frame.type == pin.FrameType.BODY}
         links = []
         for element in etree.fromstring(vehicle.description.xml.encode()).iterfind("joint"):
             parent, child = (frames[element.find(tag).get("link")] for tag in ("parent", "child"))
@@ -56,19 +58,24 @@ class Frames:
         return link.above.inverse() * motion * link.below
 
     def contacts(self, q: np.ndarray, t: float) -> dict[str, pin.SE3]:
-        """Contact -> its frame in W, after `place(q)`: origin K, x along the rolling, y sideways, z the normal."""
+        """Contact -> its frame in W, after `place(q)`: origin K, x along the rolling, y sideways, z
+        the normal."""
         points, axes = (part.full() for part in self._axes(t, q, self.vehicle.theta))
         placed = {}
         for i, contact in enumerate(self.vehicle.contacts):
             carrier = self._data.oMi[contact.mount.body]
-            placed[contact.name] = pin.SE3(carrier.rotation @ axes[:, 3 * i:3 * i + 3], carrier.act(points[:, i]))
+            placed[contact.name] = pin.SE3(carrier.rotation @ axes[:, 3 * i:3 * i + 3],
+                                           carrier.act(points[:, i]))
         return placed
 
 
 def _contact_axes(vehicle: Vehicle) -> ca.Function:
-    """(t, q, theta) -> K and the three directions as columns, in the frame of the carrying body, contact by contact."""
+    """(t, q, theta) -> K and the three directions as columns, in the frame of the carrying body,
+    contact by contact."""
     system = vehicle.constrained.system
     points = ca.horzcat(ca.SX(3, 0), *[c.point for c in vehicle.contacts])
     axes = ca.horzcat(ca.SX(3, 0),
-                      *[c.directions[name] for c in vehicle.contacts for name in ("longitudinal", "lateral", "normal")])
-    return ca.Function("contact_axes", [system.t, system.q, system.theta], [ca.densify(points), ca.densify(axes)])
+                      *[c.directions[name] for c in vehicle.contacts
+                        for name in ("longitudinal", "lateral", "normal")])
+    return ca.Function("contact_axes", [system.t, system.q, system.theta],
+                       [ca.densify(points), ca.densify(axes)])

@@ -1,11 +1,17 @@
-"""A run as an MCAP file of ROS 2 messages, for Foxglove, PlotJuggler, RViz and `ros2 bag`; written without ROS.
+"""A run as an MCAP file of ROS 2 messages, for Foxglove, PlotJuggler, RViz and `ros2 bag`; written
+without ROS.
 
     /robot_description  std_msgs/String, kept for who subscribes late
-    /tf_static, /tf     tf2_msgs/TFMessage: odom -> root link -> every link, and odom -> <contact>_contact
-    /odom               nav_msgs/Odometry: pose of the root link in odom, twist in the root link (REP-105, REP-103)
-    /joint_states       sensor_msgs/JointState: unwrapped positions [rad, m], rates, efforts held from then on [N m, N]
-    /wheels/<contact>/wrench  geometry_msgs/WrenchStamped: the ground's force on the wheel [N], in <contact>_contact
-    /cmd_vel            geometry_msgs/Twist of the root link, held from then on: of a controller that commands twists
+    /tf_static, /tf     tf2_msgs/TFMessage: odom -> root link -> every link, and odom ->
+                        <contact>_contact
+    /odom               nav_msgs/Odometry: pose of the root link in odom, twist in the root link
+                        (REP-105, REP-103)
+    /joint_states       sensor_msgs/JointState: unwrapped positions [rad, m], rates, efforts held
+                        from then on [N m, N]
+    /wheels/<contact>/wrench  geometry_msgs/WrenchStamped: the ground's force on the wheel [N], in
+                              <contact>_contact
+    /cmd_vel            geometry_msgs/Twist of the root link, held from then on: of a controller
+                        that commands twists
 """
 
 from __future__ import annotations
@@ -32,7 +38,8 @@ TYPES = {"/robot_description": "std_msgs/msg/String", "/tf_static": "tf2_msgs/ms
          "/joint_states": "sensor_msgs/msg/JointState", "/cmd_vel": "geometry_msgs/msg/Twist"}
 WRENCH = "geometry_msgs/msg/WrenchStamped"
 LATCHED = ("/robot_description", "/tf_static")
-PACKAGES = ("std_msgs", "builtin_interfaces", "geometry_msgs", "nav_msgs", "sensor_msgs", "tf2_msgs")
+PACKAGES = ("std_msgs", "builtin_interfaces", "geometry_msgs", "nav_msgs", "sensor_msgs",
+            "tf2_msgs")
 
 
 def write_mcap(trajectory: Trajectory, path, *, vehicle: Vehicle | None = None, forces: bool = True,
@@ -43,12 +50,12 @@ def write_mcap(trajectory: Trajectory, path, *, vehicle: Vehicle | None = None, 
     vehicle  instead of the one that the trajectory was made with
     forces   whether the wheels' wrenches are worked out; a kinematic run has none
     rate     states per second at most; all recorded ones where None
-    twist    (N, 3) forward, lateral [m/s] and yaw rate [rad/s] at each recorded state, in place of the run's
-             `commanded_twist`; states where it is NaN get no /cmd_vel
+    twist    (N, 3) forward, lateral [m/s] and yaw rate [rad/s] at each recorded state, in place of
+             the run's `commanded_twist`; states where it is NaN get no /cmd_vel
     progress  called with the time [s] that has been reached
 
-    Raises `NhmechError` where rosbags is missing, there is no vehicle, or `twist` does not fit; `OSError` where the
-    file cannot be written.
+    Raises `NhmechError` where rosbags is missing, there is no vehicle, or `twist` does not fit;
+    `OSError` where the file cannot be written.
     """
     try:
         from rosbags.rosbag2 import CompressionFormat, CompressionMode, StoragePlugin, Writer
@@ -59,10 +66,12 @@ def write_mcap(trajectory: Trajectory, path, *, vehicle: Vehicle | None = None, 
         raise NhmechError("only the run of a vehicle can be told in ROS messages; "
                           "write a textbook system as .csv or .parquet")
     if twist is not None and np.shape(twist) != (len(trajectory), 3):
-        raise NhmechError(f"twist has shape {np.shape(twist)}, expected ({len(trajectory)}, 3): forward, lateral, yaw "
+        raise NhmechError(f"twist has shape {np.shape(twist)}, expected ({len(trajectory)}, 3): "
+                          "forward, lateral, yaw "
                           "rate at each state")
     twist = trajectory.commanded_twist if twist is None else np.asarray(twist, dtype=float)
-    with replaced(path) as new, tempfile.TemporaryDirectory(prefix="nhmech-", dir=new.parent) as folder:
+    with replaced(path) as new, tempfile.TemporaryDirectory(prefix="nhmech-",
+                                                            dir=new.parent) as folder:
         writer = Writer(Path(folder) / "bag", version=9, storage_plugin=StoragePlugin.MCAP)
         writer.set_compression(CompressionMode.STORAGE, CompressionFormat.ZSTD)
         with writer:
@@ -79,28 +88,34 @@ class _Bag:
         from rosbags.typesys import Stores, get_typestore
 
         self.store = get_typestore(Stores.ROS2_HUMBLE)
-        self.message = SimpleNamespace(**{name.rpartition("/")[2]: kind for name, kind in self.store.types.items()
+        self.message = SimpleNamespace(**{name.rpartition("/")[2]: kind for name,
+                                          kind in self.store.types.items()
                                           if name.split("/")[0] in PACKAGES})
         self.writer, self.vehicle, self.run, self.twist = writer, vehicle, run, twist
         self.frames = Frames(vehicle)
-        self.wheels = {name: re.sub(r"\W", "_", name) for name in vehicle.contact_names} if forces else {}
+        self.wheels = {name: re.sub(r"\W", "_",
+                                    name) for name in vehicle.contact_names} if forces else {}
         told = twist is not None and np.isfinite(twist).any()
         types = {topic: kind for topic, kind in TYPES.items() if topic != "/cmd_vel" or told}
         self.topics = {topic: self._connection(topic, kind) for topic, kind in (types | {
             f"/wheels/{name}/wrench": WRENCH for name in self.wheels.values()}).items()}
         self.joints = vehicle.algebroid.v_names[6:]
         self.positions = [self._position(name) for name in self.joints]
-        self.efforts = [run.names["u"].index(name) if name in run.names["u"] else None for name in self.joints]
+        self.efforts = [run.names["u"].index(name) if name in run.names["u"] else None
+                        for name in self.joints]
         self.unknown = np.zeros(36)
 
     def _connection(self, topic: str, kind: str):
-        from rosbags.interfaces import Qos, QosDurability, QosHistory, QosLiveliness, QosReliability, QosTime
+        from rosbags.interfaces import (
+            Qos, QosDurability, QosHistory, QosLiveliness, QosReliability, QosTime,
+        )
 
         forever = QosTime(2147483647, 4294967295)
         kept = QosDurability.TRANSIENT_LOCAL if topic in LATCHED else QosDurability.VOLATILE
-        qos = Qos(QosHistory.KEEP_LAST, 1 if topic in LATCHED else 10, QosReliability.RELIABLE, kept, forever, forever,
-                  QosLiveliness.AUTOMATIC, forever, False)
-        return self.writer.add_connection(topic, kind, typestore=self.store, offered_qos_profiles=[qos])
+        qos = Qos(QosHistory.KEEP_LAST, 1 if topic in LATCHED else 10, QosReliability.RELIABLE,
+                  kept, forever, forever, QosLiveliness.AUTOMATIC, forever, False)
+        return self.writer.add_connection(topic, kind, typestore=self.store,
+                                          offered_qos_profiles=[qos])
 
     def _position(self, joint: str) -> np.ndarray:
         """Unwrapped position of a joint along the run."""
@@ -108,7 +123,7 @@ class _Bag:
         part = "angles" if joint in run.names["angles"] else "q"
         return getattr(run, part)[:, run.names[part].index(joint)]
 
-    # -- writing -------------------------------------------------------------------------------------------------
+    # -- writing -----------------------------------------------------------------------------------
     def write(self, rows: np.ndarray, progress) -> None:
         first = round(self.run.t[rows[0]] * 1e9)
         header = self.header(first, "")
@@ -132,13 +147,17 @@ class _Bag:
         contacts = self.frames.contacts(q, t)
         base = pin.XYZQUATToSE3(q[:7])
         moving = [(link.parent, link.name, self.frames.link(link)) for link in self.frames.moving]
-        touching = [(WORLD, f"{name}_contact", contacts[name]) for name in self.vehicle.contact_names]
+        touching = [(WORLD, f"{name}_contact",
+                     contacts[name]) for name in self.vehicle.contact_names]
         edges = [(WORLD, self.frames.root, base), *moving, *touching]
         self.send("/tf", now, message.TFMessage([self.transform(stamp, *edge) for edge in edges]))
-        pose = message.PoseWithCovariance(message.Pose(message.Point(*q[:3]), self.quaternion(base)), self.unknown)
-        rates = message.TwistWithCovariance(message.Twist(message.Vector3(*v[:3]), message.Vector3(*v[3:6])),
+        pose = message.PoseWithCovariance(message.Pose(message.Point(*q[:3]),
+                                                       self.quaternion(base)), self.unknown)
+        rates = message.TwistWithCovariance(message.Twist(message.Vector3(*v[:3]),
+                                                          message.Vector3(*v[3:6])),
                                             self.unknown)
-        self.send("/odom", now, message.Odometry(message.Header(stamp, WORLD), self.frames.root, pose, rates))
+        self.send("/odom", now, message.Odometry(message.Header(stamp, WORLD), self.frames.root,
+                                                 pose, rates))
         positions = np.array([position[k] for position in self.positions])
         known = () if run.kinematic else self.efforts
         efforts = np.array([0.0 if i is None else run.u[k, i] for i in known], dtype=float)
@@ -153,21 +172,24 @@ class _Bag:
                           message.WrenchStamped(message.Header(stamp, f"{name}_contact"), force))
         if self.twist is not None and np.isfinite(self.twist[k]).all():
             x, y, yaw = map(float, self.twist[k])
-            self.send("/cmd_vel", now, message.Twist(message.Vector3(x, y, 0.0), message.Vector3(0.0, 0.0, yaw)))
+            self.send("/cmd_vel", now,
+                      message.Twist(message.Vector3(x, y, 0.0), message.Vector3(0.0, 0.0, yaw)))
 
     def send(self, topic: str, now: int, message) -> None:
         connection = self.topics[topic]
         self.writer.write(connection, now, self.store.serialize_cdr(message, connection.msgtype))
 
-    # -- parts of messages ---------------------------------------------------------------------------------------
+    # -- parts of messages -------------------------------------------------------------------------
     def header(self, now: int, frame: str):
         return self.message.Header(self.message.Time(*divmod(now, 10**9)), frame)
 
     def transform(self, stamp, parent: str, child: str, X: pin.SE3):
-        return self.message.TransformStamped(self.message.Header(stamp, parent), child, self.message.Transform(
+        return self.message.TransformStamped(self.message.Header(stamp, parent), child,
+                                             self.message.Transform(
             self.message.Vector3(*X.translation), self.quaternion(X)))
 
     def quaternion(self, X: pin.SE3):
         """Unit, with w >= 0."""
         x, y, z, w = pin.Quaternion(X.rotation).normalized().coeffs()
-        return self.message.Quaternion(x, y, z, w) if w >= 0 else self.message.Quaternion(-x, -y, -z, -w)
+        return self.message.Quaternion(x, y, z,
+                                       w) if w >= 0 else self.message.Quaternion(-x, -y, -z, -w)

@@ -9,14 +9,15 @@ from functools import cached_property
 import numpy as np
 
 from ..errors import NhmechError
-from ..simulation import commanded_twist
+from ..simulation.command import NAMES, UNITS
 from ..simulation.trajectory import Trajectory
 
 BLOCK = 1024                 # rows that are worked out at once
 
 
 def picked(t: np.ndarray, rate: float | None) -> np.ndarray:
-    """Indices of the recorded states to export: all, or the first at or after every 1/rate [s], and the last one.
+    """Indices of the recorded states to export: all, or the first at or after every 1/rate [s], and
+    the last one.
 
     Raises `NhmechError` for a rate that is not positive.
     """
@@ -32,8 +33,8 @@ def picked(t: np.ndarray, rate: float | None) -> np.ndarray:
 class Table:
     """Columns t, q.*, v.*, angle.*, u.*, commanded_*, energy, force.*.* of a run.
 
-    forces  the ground's forces on the wheels among them, "force.<contact>.<direction>" [N]; where the run has none they
-            are left out
+    forces  the ground's forces on the wheels among them, "force.<contact>.<direction>" [N]; where
+            the run has none they are left out
     rate    states per second at most; all where None
     progress  called now and then with the time [s] that has been reached
     """
@@ -53,19 +54,21 @@ class Table:
         """(contact, direction) of the force columns."""
         if not (self.forces and has_forces(self.trajectory)):
             return ()
-        return tuple((name, direction) for name, held in self.trajectory.reactions[0].components.items()
+        return tuple((name, direction) for name,
+                     held in self.trajectory.reactions[0].components.items()
                      for direction in held)
 
     @cached_property
     def columns(self) -> dict[str, str]:
         """Name -> unit."""
         run = self.trajectory
-        columns = {"t": "s", **{f"q.{name}": unit for name, unit in zip(run.names["q"], self._units("q"))},
+        columns = {"t": "s", **{f"q.{name}": unit for name,
+                                unit in zip(run.names["q"], self._units("q"))},
                    **{f"v.{name}": unit for name, unit in zip(run.names["v"], self._units("v"))},
                    **{f"angle.{name}": "rad" for name in run.names["angles"]},
                    **{f"u.{name}": self._effort_unit(name) for name in run.names["u"]}}
         if run.commanded_twist is not None:
-            columns |= dict(zip(commanded_twist.NAMES, commanded_twist.UNITS))
+            columns |= dict(zip(NAMES, UNITS))
         if has_system(run):
             columns["energy"] = "J"
         return columns | {f"force.{name}.{direction}": "N" for name, direction in self.contacts}
@@ -83,7 +86,8 @@ class Table:
                 parts.append(energy[rows, None])
             if self.contacts:
                 found = [run.reactions[k].components for k in rows]
-                parts.append(np.array([[forces[name][direction] for name, direction in self.contacts]
+                parts.append(np.array([[forces[name][direction] for name,
+                                        direction in self.contacts]
                                        for forces in found]))
             if self.progress is not None:
                 self.progress(run.t[rows[-1]])

@@ -1,7 +1,8 @@
 """Lie algebroids: configuration, fibre coordinates, anchor and structure functions.
 
-A configuration is embedded in R^nq; where the embedding has more entries than the manifold has dimensions it says so:
-`circles` are pairs (cos, sin) of one angle, `quaternions` are unit quaternions (x, y, z, w).
+A configuration is embedded in R^nq; where the embedding has more entries than the manifold has
+dimensions it says so: `circles` are pairs (cos, sin) of one angle, `quaternions` are unit
+quaternions (x, y, z, w).
 """
 
 from __future__ import annotations
@@ -17,8 +18,8 @@ from ..errors import MechanicsError
 
 @dataclass(frozen=True)
 class LieAlgebroid:
-    """dq/dt = rho(q) v and [e_a, e_b] = c^g_ab e_g (paper 'Quasi-coordinates from the point of view of Lie
-    algebroid structures', section 3).
+    """dq/dt = rho(q) v and [e_a, e_b] = c^g_ab e_g (paper 'Quasi-coordinates from the point of view
+    of Lie algebroid structures', section 3).
 
     q            (nq,) symbols of the configuration
     anchor       (nq, nv) rho(q)
@@ -45,7 +46,8 @@ class LieAlgebroid:
         return len(self.v_names)
 
     def embedding(self, q: ca.SX) -> ca.SX:
-        """The functions that vanish on the manifold inside R^nq: |quaternion|^2 - 1 and cos^2 + sin^2 - 1."""
+        """The functions that vanish on the manifold inside R^nq: |quaternion|^2 - 1 and cos^2 +
+        sin^2 - 1."""
         parts = [ca.sumsqr(q[i:i + 4]) - 1 for i in self.quaternions]
         parts += [ca.sumsqr(q[i:i + 2]) - 1 for i, _ in self.circles]
         return ca.vertcat(*parts) if parts else ca.SX(0, 1)
@@ -78,28 +80,35 @@ class LieAlgebroid:
                               ca.vertcat(*[c[g][a, b] + c[g][b, a] for g in range(nv)])))
                 bracket = along(fields[b], a) - along(fields[a], b)
                 right = sum((c[g][a, b] * fields[g] for g in range(nv)), ca.SX.zeros(self.nq, 1))
-                terms.append((f"anchor morphism [{self.v_names[a]}, {self.v_names[b]}]", bracket - right))
+                terms.append((f"anchor morphism [{self.v_names[a]}, {self.v_names[b]}]",
+                              bracket - right))
                 for d in range(b, nv):
                     jacobi = []
                     for g in range(nv):
                         total = ca.SX(0)
                         for i, j, k in ((a, b, d), (b, d, a), (d, a, b)):
-                            total += along(c[g][j, k], i) + sum(c[e][j, k] * c[g][i, e] for e in range(nv))
+                            total += along(c[g][j, k],
+                                           i) + sum(c[e][j, k] * c[g][i, e] for e in range(nv))
                         jacobi.append(total)
-                    terms.append((f"Jacobi ({self.v_names[a]}, {self.v_names[b]}, {self.v_names[d]})",
-                                  ca.vertcat(*jacobi)))
-        kinds = ("antisymmetry", "anchor", "Jacobi")                                 # the simplest first
+                    terms.append((f"Jacobi ({self.v_names[a]}, {self.v_names[b]}, "
+                                  f"{self.v_names[d]})", ca.vertcat(*jacobi)))
+        # the simplest first
+        kinds = ("antisymmetry", "anchor", "Jacobi")
         terms.sort(key=lambda term: kinds.index(term[0].split()[0]))
         symbols = ca.symvar(ca.veccat(*[term for _, term in terms]))
-        held = ca.vertcat(*[symbol for symbol in symbols if not ca.depends_on(self.q, symbol)])      # t and parameters
+        # t and parameters
+        held = ca.vertcat(*[symbol for symbol in symbols if not ca.depends_on(self.q, symbol)])
         values = ca.Function("structure_equations", [self.q, held], [term for _, term in terms])
         rng = np.random.default_rng(seed)
         for _ in range(points):
             q = self.normalise(rng.normal(size=self.nq))
-            for (name, _), value in zip(terms, values.call([ca.DM(q), ca.DM(rng.uniform(0.5, 1.5, held.numel()))])):
+            for (name, _), value in zip(terms,
+                                        values.call([ca.DM(q),
+                                                     ca.DM(rng.uniform(0.5, 1.5, held.numel()))])):
                 worst = float(np.max(np.abs(value.full()), initial=0.0))
                 if not worst <= rtol * np.max(np.abs(q), initial=1.0):
-                    raise MechanicsError(f"structure equation fails: {name} is {worst:.3g} at q = {q}")
+                    raise MechanicsError(f"structure equation fails: {name} is {worst:.3g} at q = "
+                                         f"{q}")
 
 
 def _zeros(nv: int) -> list[np.ndarray]:
@@ -110,8 +119,8 @@ def euclidean(*names: str, units: Sequence[str] | None = None) -> LieAlgebroid:
     """The tangent bundle of R^n: rho = 1, c = 0."""
     q = ca.vertcat(*[ca.SX.sym(name) for name in names])
     n = len(names)
-    return LieAlgebroid(q, names, tuple(f"{name}'" for name in names), tuple(units or ("",) * n), ca.SX.eye(n),
-                        tuple(ca.SX(n, n) for _ in range(n)))
+    return LieAlgebroid(q, names, tuple(f"{name}'" for name in names), tuple(units or ("",) * n),
+                        ca.SX.eye(n), tuple(ca.SX(n, n) for _ in range(n)))
 
 
 def line(name: str, unit: str = "m/s") -> LieAlgebroid:
@@ -120,10 +129,11 @@ def line(name: str, unit: str = "m/s") -> LieAlgebroid:
 
 
 def circle(name: str) -> LieAlgebroid:
-    """SO(2) embedded as (cos, sin), without limit to the number of turns; v is the angle's rate [rad/s]."""
+    """SO(2) embedded as (cos, sin), without limit to the number of turns; v is the angle's rate
+    [rad/s]."""
     q = ca.vertcat(ca.SX.sym(f"{name}.cos"), ca.SX.sym(f"{name}.sin"))
-    return LieAlgebroid(q, (f"{name}.cos", f"{name}.sin"), (name,), ("rad/s",), ca.vertcat(-q[1], q[0]),
-                        (ca.SX(1, 1),), ((0, 0),))
+    return LieAlgebroid(q, (f"{name}.cos", f"{name}.sin"), (name,), ("rad/s",),
+                        ca.vertcat(-q[1], q[0]), (ca.SX(1, 1),), ((0, 0),))
 
 
 TWIST = ("forward_speed", "lateral_speed", "vertical_speed", "roll_rate", "pitch_rate", "yaw_rate")
@@ -146,13 +156,15 @@ def special_euclidean(v_names: Sequence[str] = TWIST) -> LieAlgebroid:
     names = ("x", "y", "z", "qx", "qy", "qz", "qw")
     q = ca.vertcat(*[ca.SX.sym(name) for name in names])
     x, y, z, w = (q[i] for i in range(3, 7))
-    spin = ca.vertcat(ca.horzcat(w, -z, y), ca.horzcat(z, w, -x), ca.horzcat(-y, x, w), ca.horzcat(-x, -y, -z)) / 2
+    spin = ca.vertcat(ca.horzcat(w, -z, y), ca.horzcat(z, w, -x), ca.horzcat(-y, x, w),
+                      ca.horzcat(-x, -y, -z)) / 2
     c = _zeros(6)
     for i, j, k in ((0, 1, 2), (1, 2, 0), (2, 0, 1)):
         for first, second, result in ((3, 3, 3), (3, 0, 0), (0, 3, 0)):
             c[result + k][first + i, second + j] += 1
             c[result + k][first + j, second + i] -= 1
-    return LieAlgebroid(q, names, tuple(v_names), ("m/s",) * 3 + ("rad/s",) * 3, ca.diagcat(rotation(q[3:]), spin),
+    return LieAlgebroid(q, names, tuple(v_names), ("m/s",) * 3 + ("rad/s",) * 3,
+                        ca.diagcat(rotation(q[3:]), spin),
                         tuple(ca.SX(ca.sparsify(ca.DM(m))) for m in c), (), (3,))
 
 
@@ -168,8 +180,10 @@ def product(*factors: LieAlgebroid) -> LieAlgebroid:
         quaternions += [iq + i for i in f.quaternions]
         iq, iv = iq + f.nq, iv + f.nv
     return LieAlgebroid(ca.vertcat(*[f.q for f in factors]), sum((f.q_names for f in factors), ()),
-                        sum((f.v_names for f in factors), ()), sum((f.v_units for f in factors), ()),
-                        ca.diagcat(*[f.anchor for f in factors]), tuple(structure), tuple(circles), tuple(quaternions))
+                        sum((f.v_names for f in factors), ()),
+                        sum((f.v_units for f in factors), ()),
+                        ca.diagcat(*[f.anchor for f in factors]), tuple(structure), tuple(circles),
+                        tuple(quaternions))
 
 
 def bracket(algebroid: LieAlgebroid, X: ca.SX, Y: ca.SX) -> ca.SX:

@@ -1,7 +1,9 @@
-"""Lie algebroids to start from: Lie algebras, the rotation groups with their attitude, and TP/G of a principal bundle.
+"""Lie algebroids to start from: Lie algebras, the rotation groups with their attitude, and TP/G of
+a principal bundle.
 
-All groups are trivialised on the left: fibre coordinates of SO(3), SE(2), SE(3) are components in the moving body,
-and the structure functions are those of left-invariant vector fields, [e_a, e_b] = c^g_ab e_g.
+All groups are trivialised on the left: fibre coordinates of SO(3), SE(2), SE(3) are components in
+the moving body, and the structure functions are those of left-invariant vector fields, [e_a, e_b] =
+c^g_ab e_g.
 """
 
 from __future__ import annotations
@@ -23,7 +25,8 @@ _CYCLIC = ((0, 1, 2), (1, 2, 0), (2, 0, 1))
 _ALGEBRAS = {
     "so(3)": (_CYCLIC, ANGULAR_VELOCITY, ("rad/s",) * 3),
     "se(2)": (((2, 0, 1), (1, 2, 0)), PLANAR_TWIST, ("m/s", "m/s", "rad/s")),
-    "se(3)": (tuple((i + x, j + y, k + z) for i, j, k in _CYCLIC for x, y, z in ((3, 3, 3), (3, 0, 0), (0, 3, 0))),
+    "se(3)": (tuple((i + x, j + y, k + z) for i, j, k in _CYCLIC for x, y,
+                    z in ((3, 3, 3), (3, 0, 0), (0, 3, 0))),
               TWIST, ("m/s",) * 3 + ("rad/s",) * 3),
     "heisenberg": (((0, 1, 2),), ("e1", "e2", "e3"), ("",) * 3),
     "u(1)": ((), ("charge",), ("",)),
@@ -31,12 +34,14 @@ _ALGEBRAS = {
 
 
 def structure_constants(name: str) -> np.ndarray:
-    """c (k, k, k), c[g, a, b] = c^g_ab, of a Lie algebra by name, in the order of `lie_algebra`; left-invariant signs.
+    """c (k, k, k), c[g, a, b] = c^g_ab, of a Lie algebra by name, in the order of `lie_algebra`;
+    left-invariant signs.
 
     Raises `MechanicsError` for an unknown name.
     """
     if name not in _ALGEBRAS:
-        raise MechanicsError(f"no Lie algebra {name!r}; there are {', '.join(_ALGEBRAS)}, or give constants c[g, a, b]")
+        raise MechanicsError(f"no Lie algebra {name!r}; there are {', '.join(_ALGEBRAS)}, or give "
+                             "constants c[g, a, b]")
     brackets, names, _ = _ALGEBRAS[name]
     c = np.zeros((len(names),) * 3)
     for a, b, g in brackets:
@@ -46,12 +51,15 @@ def structure_constants(name: str) -> np.ndarray:
 
 def lie_algebra(constants: str | np.ndarray, names: Sequence[str] | None = None,
                 units: Sequence[str] | None = None) -> LieAlgebroid:
-    """A Lie algebra: no configuration (nq = 0), rho = 0, constant c. Its equations of motion are those of Euler and
-    Poincare, d/dt(dL/dv^a) = -c^g_ab v^b dL/dv^g + tau_a (paper 002, example 5.2 and eq. (9)).
+    """A Lie algebra: no configuration (nq = 0), rho = 0, constant c. Its equations of motion are
+    those of Euler and Poincare, d/dt(dL/dv^a) = -c^g_ab v^b dL/dv^g + tau_a (paper 002, example 5.2
+    and eq. (9)).
 
-    constants  a name, or c (k, k, k) with c[g, a, b] = c^g_ab; right-invariant (world) components have -c:
+    constants  a name, or c (k, k, k) with c[g, a, b] = c^g_ab; right-invariant (world) components
+               have -c:
                "so(3)"       angular velocity: [e_x, e_y] = e_z and cyclic
-               "se(2)"       (forward, lateral, yaw): [e_w, e_x] = e_y, [e_w, e_y] = -e_x, [e_x, e_y] = 0
+               "se(2)"       (forward, lateral, yaw): [e_w, e_x] = e_y, [e_w, e_y] = -e_x, [e_x,
+                             e_y] = 0
                "se(3)"       (linear, angular), Pinocchio's `Motion.cross`
                "heisenberg"  [e_1, e_2] = e_3
                "u(1)"        one commuting direction
@@ -68,7 +76,8 @@ def lie_algebra(constants: str | np.ndarray, names: Sequence[str] | None = None,
     names, units = tuple(names or default), tuple(units or default_units)
     k = len(names)
     if c.shape != (k, k, k) or len(units) != k:
-        raise MechanicsError(f"{k} names ({', '.join(names)}) need constants ({k}, {k}, {k}) and {k} units; "
+        raise MechanicsError(f"{k} names ({', '.join(names)}) need constants ({k}, {k}, {k}) and "
+                             f"{k} units; "
                              f"given are {c.shape} and {len(units)}")
     _check_constants(c, names)
     return LieAlgebroid(ca.SX(0, 1), (), names, units, ca.SX(0, k), _sparse(c))
@@ -78,11 +87,12 @@ def special_orthogonal(prefix: str = "", v_names: Sequence[str] = ANGULAR_VELOCI
     """SO(3) trivialised on the left: q the unit quaternion (qx, qy, qz, qw) from body to world,
     v the body's angular velocity [rad/s].
 
-    dR/dt = R hat(v), and dq/dt = 1/2 q * (v, 0). `prefix` stands before all names, so that several bodies fit into one
-    product. Source: paper 002, example 5.2.
+    dR/dt = R hat(v), and dq/dt = 1/2 q * (v, 0). `prefix` stands before all names, so that several
+    bodies fit into one product. Source: paper 002, example 5.2.
     """
     whole = special_euclidean()                       # its attitude is the part wanted
-    return LieAlgebroid(whole.q[3:], _prefixed(prefix, whole.q_names[3:]), _prefixed(prefix, v_names), ("rad/s",) * 3,
+    return LieAlgebroid(whole.q[3:], _prefixed(prefix, whole.q_names[3:]),
+                        _prefixed(prefix, v_names), ("rad/s",) * 3,
                         whole.anchor[3:, 3:], _sparse(structure_constants("so(3)")), (), (0,))
 
 
@@ -104,7 +114,8 @@ def special_euclidean_2(prefix: str = "", v_names: Sequence[str] = PLANAR_TWIST,
         yaw = ca.SX.sym(prefix + "yaw")
         q, c, s, turning, circles = ca.vertcat(place, yaw), ca.cos(yaw), ca.sin(yaw), ca.SX(1), ()
     anchor = ca.diagcat(ca.vertcat(ca.horzcat(c, -s), ca.horzcat(s, c)), turning)
-    return LieAlgebroid(q, _prefixed(prefix, names), _prefixed(prefix, v_names), ("m/s", "m/s", "rad/s"), anchor,
+    return LieAlgebroid(q, _prefixed(prefix, names), _prefixed(prefix, v_names),
+                        ("m/s", "m/s", "rad/s"), anchor,
                         _sparse(structure_constants("se(2)")), circles)
 
 
@@ -112,7 +123,8 @@ def curvature(base: LieAlgebroid, constants: np.ndarray, connection: ca.SX) -> t
     """B^K_ij = rho_i(A^K_j) - rho_j(A^K_i) - A^K_k c^k_ij - c^K_IJ A^I_i A^J_j,
     one antisymmetric (n, n) matrix for each K.
 
-    On a tangent bundle that is d_i A_j - d_j A_i - [A_i, A_j]: the coefficients C^K_ij of paper 002, example 6.1.
+    On a tangent bundle that is d_i A_j - d_j A_i - [A_i, A_j]: the coefficients C^K_ij of paper
+    002, example 6.1.
     """
     n, rho = base.nv, base.anchor
     along = [ca.jtimes(connection, base.q, rho[:, i]) for i in range(n)]     # (k, n): rho_i(A)
@@ -127,18 +139,21 @@ def curvature(base: LieAlgebroid, constants: np.ndarray, connection: ca.SX) -> t
     return tuple(ca.sparsify(form) for form in B)
 
 
-def atiyah(base: LieAlgebroid | Sequence[str], group: str | np.ndarray, connection: ca.SX | Callable[[ca.SX], ca.SX],
+def atiyah(base: LieAlgebroid | Sequence[str], group: str | np.ndarray,
+           connection: ca.SX | Callable[[ca.SX], ca.SX],
            names: Sequence[str] | None = None, units: Sequence[str] | None = None) -> LieAlgebroid:
     """The gauge algebroid TP/G of a principal bundle in the basis adapted to a connection:
     e_i horizontal lifts, e_K vertical.
 
-    e_i = f_i - A^K_i e_K where the f_i lift the base without the connection, so that the fibre coordinates are
-    (w, zeta) with w the base's own and zeta = eta + A w, eta the group velocity. rho(e_i) = rho_i of the base,
-    rho(e_K) = 0 and
+    e_i = f_i - A^K_i e_K where the f_i lift the base without the connection, so that the fibre
+    coordinates are (w, zeta) with w the base's own and zeta = eta + A w, eta the group velocity.
+    rho(e_i) = rho_i of the base, rho(e_K) = 0 and
 
-        [e_i, e_j] = c^k_ij e_k - B^K_ij e_K,   [e_i, e_I] = c^K_IJ A^J_i e_K,   [e_I, e_J] = c^K_IJ e_K
+        [e_i, e_j] = c^k_ij e_k - B^K_ij e_K,   [e_i, e_I] = c^K_IJ A^J_i e_K,   [e_I, e_J] = c^K_IJ
+                                                e_K
 
-    with B the `curvature`. Source: paper 002, example 6.1. A Lagrangian l(q, w, zeta) gives Wong's equations here.
+    with B the `curvature`. Source: paper 002, example 6.1. A Lagrangian l(q, w, zeta) gives Wong's
+    equations here.
 
     base        the base's algebroid (an Euclidean one where names are given)
     group       name or constants of the group's Lie algebra, as for `lie_algebra`
@@ -152,15 +167,18 @@ def atiyah(base: LieAlgebroid | Sequence[str], group: str | np.ndarray, connecti
     n, k = base.nv, algebra.nv
     A = ca.densify(ca.SX(connection(base.q) if callable(connection) else connection))
     if A.shape != (k, n):
-        raise MechanicsError(f"the connection has shape {A.shape}; a group of dimension {k} over a base "
+        raise MechanicsError(f"the connection has shape {A.shape}; a group of dimension {k} over "
+                             "a base "
                              f"of dimension {n} needs ({k}, {n})")
     constants = np.array([ca.DM(c).full() for c in algebra.structure])
     structure = [ca.diagcat(c, ca.SX(k, k)) for c in base.structure]
     for c, B in zip(constants, curvature(base, constants, A)):
         mixed = (ca.DM(c) @ A).T                                     # (n, k): [i, I] = c_IJ A^J_i
         structure.append(ca.sparsify(ca.blockcat([[-B, mixed], [-mixed.T, ca.SX(ca.DM(c))]])))
-    return LieAlgebroid(base.q, base.q_names, base.v_names + algebra.v_names, base.v_units + algebra.v_units,
-                        ca.horzcat(base.anchor, ca.SX(base.nq, k)), tuple(structure), base.circles, base.quaternions)
+    return LieAlgebroid(base.q, base.q_names, base.v_names + algebra.v_names,
+                        base.v_units + algebra.v_units,
+                        ca.horzcat(base.anchor, ca.SX(base.nq, k)), tuple(structure), base.circles,
+                        base.quaternions)
 
 
 def _check_constants(c: np.ndarray, names: Sequence[str]) -> None:
@@ -171,7 +189,8 @@ def _check_constants(c: np.ndarray, names: Sequence[str]) -> None:
     for what, defect in (("antisymmetry", c + c.transpose(0, 2, 1)), ("Jacobi", jacobi)):
         g, *at = np.unravel_index(np.argmax(np.abs(defect)), defect.shape)
         if not abs(defect[(g, *at)]) <= 1e-12 * max(1.0, np.abs(c).max()) ** 2:
-            raise MechanicsError(f"no Lie algebra: {what} ({', '.join(names[a] for a in at)}) fails in component "
+            raise MechanicsError(f"no Lie algebra: {what} ({', '.join(names[a] for a in at)}) "
+                                 "fails in component "
                                  f"{names[g]} by {defect[(g, *at)]:.3g}")
 
 

@@ -9,9 +9,9 @@ import casadi as ca
 import numpy as np
 
 from ..errors import MechanicsError
+from ..symbolic.elimination import factorise, pivot_order
 from .algebroid import LieAlgebroid, bracket
 from .distribution import assemble
-from .elimination import factorise, pivot_order
 from .frame import at_samples
 from .symmetry import ZERO, Symmetry
 from .system import ConstrainedSystem, LagrangianSystem
@@ -32,7 +32,8 @@ def fixed_speeds(symmetry: Symmetry, count: int) -> tuple[str, ...] | None:
     forms = at_samples(constrained, constrained.distribution.A)
     names, found = constrained.system.algebroid.v_names, []
     for i, unit in enumerate(np.eye(len(names))):
-        moves = any(np.linalg.matrix_rank(np.vstack([A, unit]), tol=ZERO) > np.linalg.matrix_rank(A, tol=ZERO)
+        moves = any(np.linalg.matrix_rank(np.vstack([A, unit]),
+                                          tol=ZERO) > np.linalg.matrix_rank(A, tol=ZERO)
                     for A in forms)
         if moves and np.abs(generators[:, i]).max() <= ZERO:
             found.append(names[i])
@@ -73,21 +74,27 @@ class BaseSpace:
                                  whole.configurations[:, list(self.coordinates)])
 
 
-def base_space(symmetry: Symmetry, B: ca.SX, rest: ca.SX, names: tuple[str, ...], units: tuple[str, ...]) -> BaseSpace:
-    """The base with velocities along the columns of B (nv, n); `rest` completes B to a basis of the fibre.
+def base_space(symmetry: Symmetry, B: ca.SX, rest: ca.SX, names: tuple[str, ...],
+               units: tuple[str, ...]) -> BaseSpace:
+    """The base with velocities along the columns of B (nv, n); `rest` completes B to a basis of the
+    fibre.
 
-    Raises `MechanicsError` where B is not invariant: its anchor or structure functions depend on the group.
+    Raises `MechanicsError` where B is not invariant: its anchor or structure functions depend on
+    the group.
     """
     constrained = symmetry.constrained
     space, n = constrained.system.algebroid, B.shape[1]
     coordinates = base_coordinates(symmetry)
     anchor = (space.anchor @ B)[list(coordinates), :] if coordinates else ca.SX(0, n)
     anchors = at_samples(constrained, ca.densify(anchor))
-    rank = max((int(np.linalg.matrix_rank(value, tol=ZERO)) for value in anchors if value.size), default=0)
+    rank = max((int(np.linalg.matrix_rank(value, tol=ZERO)) for value in anchors if value.size),
+               default=0)
     if rank < n and space.nq:
         still = ", ".join(space.q_names[i] for i in coordinates) or "none"
-        raise MechanicsError(f"the coordinates that no generator moves ({still}) show {rank} of {n} base velocities: "
-                             f"write the system in coordinates of which {n} are invariant (polar ones for a turn)")
+        raise MechanicsError(f"the coordinates that no generator moves ({still}) show {rank} of "
+                             f"{n} base velocities: "
+                             f"write the system in coordinates of which {n} are invariant (polar "
+                             "ones for a turn)")
     basis = ca.horzcat(B, rest)
     pattern = np.array(ca.DM(basis.sparsity(), 1).full(), dtype=bool)
     factors = factorise(basis, pivot_order(at_samples(constrained, ca.densify(basis)), pattern))
@@ -100,20 +107,25 @@ def base_space(symmetry: Symmetry, B: ca.SX, rest: ca.SX, names: tuple[str, ...]
             outside[a][b] = whole - B @ inside
             for g in range(n):
                 structure[g][a, b], structure[g][b, a] = inside[g], -inside[g]
-    named = {"the anchor": anchor, **{f"the structure function of {name}": c for name, c in zip(names, structure)}}
+    named = {"the anchor": anchor,
+             **{f"the structure function of {name}": c for name, c in zip(names, structure)}}
     anchor, *structure = onto_base(symmetry, coordinates, named, ca.SX(0, 1))
-    algebroid = restricted(space, coordinates, anchor, tuple(ca.sparsify(c) for c in structure), names, units)
+    algebroid = restricted(space, coordinates, anchor, tuple(ca.sparsify(c) for c in structure),
+                           names, units)
     return BaseSpace(symmetry, algebroid, coordinates, tuple(tuple(row) for row in outside))
 
 
-def restricted(space: LieAlgebroid, coordinates: tuple[int, ...], anchor: ca.SX, structure: tuple[ca.SX, ...],
+def restricted(space: LieAlgebroid, coordinates: tuple[int, ...], anchor: ca.SX,
+               structure: tuple[ca.SX, ...],
                names: tuple[str, ...], units: tuple[str, ...]) -> LieAlgebroid:
-    """An algebroid over the given coordinates of another; angles and quaternions among them stay what they are."""
+    """An algebroid over the given coordinates of another; angles and quaternions among them stay
+    what they are."""
     place = {i: new for new, i in enumerate(coordinates)}
     circles = tuple((place[i], names.index(space.v_names[a]))
                     for i, a in space.circles if i in place and space.v_names[a] in names)
-    return LieAlgebroid(space.q[list(coordinates)], tuple(space.q_names[i] for i in coordinates), names, units,
-                        anchor, structure, circles, tuple(place[i] for i in space.quaternions if i in place))
+    return LieAlgebroid(space.q[list(coordinates)], tuple(space.q_names[i] for i in coordinates),
+                        names, units, anchor, structure, circles,
+                        tuple(place[i] for i in space.quaternions if i in place))
 
 
 def onto_base(symmetry: Symmetry, coordinates: tuple[int, ...], quantities: Mapping[str, ca.SX],
@@ -127,7 +139,8 @@ def onto_base(symmetry: Symmetry, coordinates: tuple[int, ...], quantities: Mapp
     there = ca.DM(_reference(constrained)[group])
     here = values
     if group and values:
-        here = [ca.densify(e) for e in ca.substitute(values, [ca.densify(space.q[group])], [ca.SX(there)])]
+        here = [ca.densify(e) for e in ca.substitute(values, [ca.densify(space.q[group])],
+                                                     [ca.SX(there)])]
     inputs = [system.t, system.q, xi, system.u, system.theta]
     differences = [before - after for before, after in zip(values, here)]
     change = ca.Function("change", inputs, [*differences, *(ca.fabs(before) for before in values)])
@@ -141,18 +154,21 @@ def onto_base(symmetry: Symmetry, coordinates: tuple[int, ...], quantities: Mapp
         for name, difference, size in zip(quantities, out[:count], out[count:]):
             worst = float(np.abs(difference.full()).max(initial=0.0))
             if not worst <= ZERO * (1 + np.abs(size.full()).max(initial=0.0)):
-                raise MechanicsError(f"{name} still depends on {', '.join(space.q_names[i] for i in group)} "
+                raise MechanicsError(f"{name} still depends on "
+                                     f"{', '.join(space.q_names[i] for i in group)} "
                                      f"(by {worst:.3g}): the speeds are no base velocities; "
                                      "name others, or change to an invariant basis of the fibre")
     return here
 
 
 def _reference(constrained: ConstrainedSystem) -> np.ndarray:
-    """A configuration to read group coordinates from: the origin where it is one, for there expressions are short."""
+    """A configuration to read group coordinates from: the origin where it is one, for there
+    expressions are short."""
     space, system = constrained.system.algebroid, constrained.system
     q = np.zeros(space.nq)
     q[[i + 3 for i in space.quaternions] + [i for i, _ in space.circles]] = 1
-    evaluate = ca.Function("phi", [system.t, system.q, system.theta], [constrained.distribution.phi])
+    evaluate = ca.Function("phi", [system.t, system.q, system.theta],
+                           [constrained.distribution.phi])
     phi = evaluate(0.0, q, constrained.parameters).full()
     return q if np.abs(phi).max(initial=0.0) <= ZERO else constrained.configurations[0]
 
@@ -160,4 +176,5 @@ def _reference(constrained: ConstrainedSystem) -> np.ndarray:
 def _clean(constrained: ConstrainedSystem, expression: ca.SX) -> ca.SX:
     """The expression with 0 for entries that are rounding at every sample."""
     zero = np.abs(at_samples(constrained, ca.densify(expression))).max(axis=0) <= ZERO
-    return ca.vertcat(*[ca.SX(0) if zero[i, 0] else expression[i] for i in range(expression.numel())])
+    return ca.vertcat(*[ca.SX(0) if zero[i,
+                                         0] else expression[i] for i in range(expression.numel())])

@@ -21,9 +21,11 @@ DEPENDENT = 1e-8      # a section closer than this to constant combinations of o
 
 @dataclass(frozen=True)
 class Growth:
-    """Ranks of D = D_1, D_2 = D + [D, D], D_3 = D_2 + [D, D_2], ... in the fibre, with the numbers that decided them.
+    """Ranks of D = D_1, D_2 = D + [D, D], D_3 = D_2 + [D, D_2], ... in the fibre, with the numbers
+    that decided them.
 
-    ranks     until the last one was reached for the first time; (n,) means involutive, (2, 3) a contact distribution
+    ranks     until the last one was reached for the first time; (n,) means involutive, (2, 3) a
+              contact distribution
     kept      for each rank the smallest singular value that counts, relative to the largest
     dropped   and the largest that does not (0 where none is left):
               a rank is as trustworthy as the gap between the two is wide
@@ -42,12 +44,14 @@ class Growth:
         return len(self.ranks)
 
 
-def growth_vector(constrained: ConstrainedSystem, q: Sequence[float] | None = None, *, t: float = 0.0,
-                  speeds: Sequence[str] | None = None, depth: int = 8) -> Growth:
+def growth_vector(constrained: ConstrainedSystem, q: Sequence[float] | None = None, *,
+                  t: float = 0.0, speeds: Sequence[str] | None = None, depth: int = 8) -> Growth:
     """The growth vector of the linear part A v = 0 of the constraints, at time t held.
 
-    q       a configuration; where None the generic one, the largest ranks over the sample configurations
-    speeds  names of the independent speeds of the frame; chosen by conditioning (at q, where given) if None
+    q       a configuration; where None the generic one, the largest ranks over the sample
+            configurations
+    speeds  names of the independent speeds of the frame; chosen by conditioning (at q, where given)
+            if None
     depth   number of levels after which to stop
 
     Raises `MechanicsError` where rows or speeds do not define a frame.
@@ -55,32 +59,38 @@ def growth_vector(constrained: ConstrainedSystem, q: Sequence[float] | None = No
     constrained = constrained.constrained
     if q is not None:
         q = np.asarray(q, dtype=float)
-        constrained = replace(constrained, samples=q[None, :])             # a frame that is good here
+        # a frame that is good here
+        constrained = replace(constrained, samples=q[None, :])
     system = constrained.system
     E = adapted_frame(constrained, speeds).E
     if constrained.parameters.size or ca.depends_on(E, system.t):
-        E = ca.substitute(E, ca.vertcat(system.t, system.theta), ca.vertcat(t, ca.DM(constrained.parameters)))
-    return growth(system.algebroid, E, constrained.configurations, pointwise=q is not None, depth=depth)
+        E = ca.substitute(E, ca.vertcat(system.t, system.theta),
+                          ca.vertcat(t, ca.DM(constrained.parameters)))
+    return growth(system.algebroid, E, constrained.configurations, pointwise=q is not None,
+                  depth=depth)
 
 
-def growth(algebroid: LieAlgebroid, sections: ca.SX, points: np.ndarray, *, pointwise: bool = False, depth: int = 8,
-           seconds: float = inf) -> Growth:
-    """The growth vector of the span of sections (nv, n), at points (k, nq): the largest rank over them.
+def growth(algebroid: LieAlgebroid, sections: ca.SX, points: np.ndarray, *, pointwise: bool = False,
+           depth: int = 8, seconds: float = inf) -> Growth:
+    """The growth vector of the span of sections (nv, n), at points (k, nq): the largest rank over
+    them.
 
-    [X, Y]^g = rho(X) Y^g - rho(Y) X^g + c^g_ab X^a Y^b. Left-normed brackets [X_i, [X_j, ...]] of the given sections
-    span each level; a bracket that is a combination of others with constant coefficients (Jacobi's identity and
-    antisymmetry make many) is left out. Ranks come from singular values, each bracket scaled by its usual size.
+    [X, Y]^g = rho(X) Y^g - rho(Y) X^g + c^g_ab X^a Y^b. Left-normed brackets [X_i, [X_j, ...]] of
+    the given sections span each level; a bracket that is a combination of others with constant
+    coefficients (Jacobi's identity and antisymmetry make many) is left out. Ranks come from
+    singular values, each bracket scaled by its usual size.
 
     depth      number of levels after which to stop; `seconds` after which no further level is begun
-    pointwise  ranks at a point may stall and grow again, so the search ends at the generic final rank only;
-               otherwise where the rank stalls
+    pointwise  ranks at a point may stall and grow again, so the search ends at the generic final
+               rank only; otherwise where the rank stalls
 
     Raises `MechanicsError` for sections of another algebroid's size, or that depend on more than q.
     """
     if sections.shape[0] != algebroid.nv or sections.shape[1] == 0:
         raise MechanicsError(f"sections of this algebroid are ({algebroid.nv}, n) with n >= 1; "
                              f"given are {sections.shape}")
-    foreign = [symbol.name() for symbol in ca.symvar(sections) if not ca.depends_on(algebroid.q, symbol)]
+    foreign = [symbol.name() for symbol in ca.symvar(sections) if not ca.depends_on(algebroid.q,
+                                                                                    symbol)]
     if foreign:
         raise MechanicsError(f"the sections depend on {', '.join(foreign)}; put numbers in for "
                              "what is not the configuration")
@@ -97,7 +107,9 @@ def growth(algebroid: LieAlgebroid, sections: ca.SX, points: np.ndarray, *, poin
         levels.append(sampled.rank(sampled.wanted))
         generic.append(sampled.rank(len(sampled.points))[0])
         rank = levels[-1][0]
-        final = rank == algebroid.nv or (generic[-2:-1] == generic[-1:] and (rank == generic[-1] or not pointwise))
+        final = rank == algebroid.nv or (
+            generic[-2:-1] == generic[-1:] and (rank == generic[-1] or not pointwise)
+        )
         if final or len(levels) == depth or perf_counter() - begun > seconds:
             break
         new = [bracket(algebroid, X, Y) for X in first for Y in new]
@@ -111,8 +123,12 @@ class _Samples:
     ones that tell which sections are new."""
 
     def __init__(self, algebroid: LieAlgebroid, points: np.ndarray, sections: ca.SX):
-        rng, frame = np.random.default_rng(0), ca.Function("frame", [algebroid.q], [ca.densify(sections)])
-        near = [algebroid.normalise(points[k % len(points)] + 0.5 * rng.normal(size=algebroid.nq)) for k in range(48)]
+        rng, frame = np.random.default_rng(0), ca.Function("frame", [algebroid.q],
+                                                           [ca.densify(sections)])
+        near = [
+            algebroid.normalise(points[k % len(points)] + 0.5 * rng.normal(size=algebroid.nq))
+            for k in range(48)
+        ]
         size = [np.linalg.norm(frame(q).full()) for q in near]
         self.q, self.wanted = algebroid.q, len(points)
         # not where the frame is about to become singular
@@ -127,7 +143,8 @@ class _Samples:
             function = ca.Function("section", [self.q], [ca.densify(section)], {"cse": True})
             value = np.array([function(q).full() for q in self.points])
             if not np.all(np.isfinite(value)):
-                raise MechanicsError("a bracket is not finite near the points given; choose other speeds")
+                raise MechanicsError("a bracket is not finite near the points given; choose other "
+                                     "speeds")
             size = np.median(np.linalg.norm(value, axis=(1, 2)))
             rest = value.ravel() / size if size > 0 else value.ravel()
             rest = rest - self.basis @ (self.basis.T @ rest)
@@ -139,7 +156,8 @@ class _Samples:
         return new
 
     def rank(self, count: int) -> tuple[int, float, float]:
-        """Largest rank at the first `count` points, with the singular values on either side of the decision."""
+        """Largest rank at the first `count` points, with the singular values on either side of the
+        decision."""
         return max(_rank(value) for value in self.values[:count])
 
 

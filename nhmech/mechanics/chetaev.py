@@ -8,9 +8,9 @@ import casadi as ca
 import numpy as np
 
 from ..errors import MechanicsError
+from ..symbolic.elimination import factorise, pivot_order
 from .constraint_manifold import ConstraintManifold, Near
 from .distribution import assemble
-from .elimination import factorise, pivot_order
 from .equations import Equations, equations_of, speed_symbols
 from .frame import adapted_frame
 from .regularity import regularity
@@ -18,35 +18,42 @@ from .system import ConstrainedSystem
 from .writing import Symbols, symbols
 
 
-def chetaev(constrained: ConstrainedSystem, constraints: Mapping[str, ca.SX | Callable[[Symbols], ca.SX]], *,
+def chetaev(constrained: ConstrainedSystem,
+            constraints: Mapping[str, ca.SX | Callable[[Symbols], ca.SX]], *,
             near: Near | None = None, seed: int = 0) -> Equations:
-    """M dv/dt + h = tau + R^T lambda with R = dC/dv of C(t, q, v) = 0 (Chetaev), and dC/dt = 0 along the motion.
+    """M dv/dt + h = tau + R^T lambda with R = dC/dv of C(t, q, v) = 0 (Chetaev), and dC/dt = 0
+    along the motion.
 
     dv/dt = F - Z (R Z)^-1 (R F + gamma), Z = M^-1 R^T, gamma = dC/dq rho v + dC/dt:
     the projector of paper 004, eq. (18), with the reactions S*((TM)^o) of remark II.1.
     Linear rows of `constrained` are among the constraints.
 
-    The quasi-velocities are all fibre coordinates, xi = v: states must satisfy C = 0, which the motion then keeps as
-    a first integral. The multipliers are those of the kept linear rows, in their order, and then of `constraints`.
-    The energy is conserved where C is homogeneous in v and L, tau are conservative, and in general not otherwise.
+    The quasi-velocities are all fibre coordinates, xi = v: states must satisfy C = 0, which the
+    motion then keeps as a first integral. The multipliers are those of the kept linear rows, in
+    their order, and then of `constraints`. The energy is conserved where C is homogeneous in v and
+    L, tau are conservative, and in general not otherwise.
 
     constraints  name -> C, an expression in the system's symbols or a function s -> expression
     near, seed   of the random points, as for `constraint_algorithm`
 
     Raises `MechanicsError` that names the rank where L is singular, the constraints are dependent,
-    or the compatibility condition fails (R M^-1 R^T singular on C = 0); then see `constraint_algorithm`.
+    or the compatibility condition fails (R M^-1 R^T singular on C = 0); then see
+    `constraint_algorithm`.
     """
     constrained = constrained.constrained
     system, d = constrained.system, constrained.distribution
     named = symbols(system)
-    extra = ca.vertcat(ca.SX(0, 1), *[ca.SX(c(named) if callable(c) else c) for c in constraints.values()])
+    extra = ca.vertcat(ca.SX(0, 1),
+                       *[ca.SX(c(named) if callable(c) else c) for c in constraints.values()])
     if extra.numel() != len(constraints):
-        raise MechanicsError(f"constraints {', '.join(constraints)} must be scalars: {len(constraints)} names, "
+        raise MechanicsError(f"constraints {', '.join(constraints)} must be scalars: "
+                             f"{len(constraints)} names, "
                              f"{extra.numel()} expressions")
     kept = list(adapted_frame(constrained).kept)
     every = ca.vertcat((d.A @ system.v + d.b)[kept], extra)
     rows, gamma = ca.jacobian(every, system.v), system.rate(every)
-    manifold = _require_compatible(constrained, extra, len(kept) + extra.numel(), tuple(constraints), near, seed)
+    manifold = _require_compatible(constrained, extra, len(kept) + extra.numel(),
+                                   tuple(constraints), near, seed)
 
     M, h = system.mass_and_bias()
     mass = _factors(manifold, M)
@@ -63,17 +70,21 @@ def _factors(manifold: ConstraintManifold, matrix: ca.SX):
                                          np.array(ca.DM(matrix.sparsity(), 1).full(), dtype=bool)))
 
 
-def _require_compatible(constrained: ConstrainedSystem, extra: ca.SX, count: int, names: Sequence[str],
-                        near: Near | None, seed: int) -> ConstraintManifold:
+def _require_compatible(constrained: ConstrainedSystem, extra: ca.SX, count: int,
+                        names: Sequence[str], near: Near | None, seed: int) -> ConstraintManifold:
     """The points at which the ranks were found right."""
     found = regularity(constrained, nonlinear=extra, near=near, seed=seed)
     if not found.regular:
-        raise MechanicsError(f"chetaev needs a regular system: the Hessian of L has rank {found.hessian_rank} "
+        raise MechanicsError("chetaev needs a regular system: the Hessian of L has rank "
+                             f"{found.hessian_rank} "
                              f"of {found.nv}; use constraint_algorithm(nonlinear=...)")
     if found.row_rank < count:
-        raise MechanicsError(f"the constraints {', '.join(names)} are dependent: dC/dv and the linear rows have rank "
+        raise MechanicsError(f"the constraints {', '.join(names)} are dependent: dC/dv and the "
+                             "linear rows have rank "
                              f"{found.row_rank} of {count} on C = 0")
     if not found.compatible:
-        raise MechanicsError(f"the compatibility condition fails for {', '.join(names)}: dC/dv M^-1 dC/dv^T has rank "
-                             f"{found.compatibility_rank} of {count} on C = 0; use constraint_algorithm(nonlinear=...)")
+        raise MechanicsError(f"the compatibility condition fails for {', '.join(names)}: dC/dv "
+                             "M^-1 dC/dv^T has rank "
+                             f"{found.compatibility_rank} of {count} on C = 0; use "
+                             "constraint_algorithm(nonlinear=...)")
     return found.manifold

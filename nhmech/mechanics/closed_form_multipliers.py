@@ -1,4 +1,5 @@
-"""Multipliers of holonomic constraints in closed form, through the inverse functions of the superfluous coordinates."""
+"""Multipliers of holonomic constraints in closed form, through the inverse functions of the
+superfluous coordinates."""
 
 from __future__ import annotations
 
@@ -17,20 +18,24 @@ Inverse = Mapping[str, Callable[[ca.SX, Symbols], ca.SX]]
 
 
 def closed_form_multipliers(constrained: ConstrainedSystem, inverse: Inverse) -> Equations:
-    """lambda_b = sum_a EL_a dg_a/dy_b at y = 0, with EL = d/dt dL/dx' - dL/dx - tau and x_a = g_a(y, x_ind, t)
-    the inverse functions of y = phi(x, t); 0 = EL_j + sum_a EL_a dg_a/dx_j for the independent coordinates j.
+    """lambda_b = sum_a EL_a dg_a/dy_b at y = 0, with EL = d/dt dL/dx' - dL/dx - tau and x_a =
+    g_a(y, x_ind, t) the inverse functions of y = phi(x, t); 0 = EL_j + sum_a EL_a dg_a/dx_j for the
+    independent coordinates j.
     Source: paper 001, eqs. (2), (4), (5).
 
-    Dependent coordinates and their rates are replaced by g, so that the drift depends on the independent ones only,
-    and the multipliers need no equation solved. Valid in the neighbourhood where g inverts phi.
+    Dependent coordinates and their rates are replaced by g, so that the drift depends on the
+    independent ones only, and the multipliers need no equation solved. Valid in the neighbourhood
+    where g inverts phi.
 
     constrained  on a tangent bundle in coordinates (rho = 1), all constraints holonomic;
                  `samples` in the neighbourhood of `inverse`
-    inverse      name of a dependent coordinate -> (y, s) -> g; y (m,) are the values of the holonomic functions in
-                 their order, s.q, s.t, s.p as in `writing`, of s.q the independent ones only
+    inverse      name of a dependent coordinate -> (y, s) -> g; y (m,) are the values of the
+                 holonomic functions in their order, s.q, s.t, s.p as in `writing`, of s.q the
+                 independent ones only
 
-    Raises `MechanicsError` for other bundles, nonholonomic or dependent rows, a wrong set of dependent coordinates,
-    and for a g that contains a dependent coordinate or inverts phi at no sample.
+    Raises `MechanicsError` for other bundles, nonholonomic or dependent rows, a wrong set of
+    dependent coordinates, and for a g that contains a dependent coordinate or inverts phi at no
+    sample.
     """
     constrained = constrained.constrained
     system = constrained.system
@@ -47,14 +52,17 @@ def closed_form_multipliers(constrained: ConstrainedSystem, inverse: Inverse) ->
     slope = ca.jacobian(x, x_ind)
     x_rate = slope @ xi + ca.jtimes(x, t, ca.SX(1))
     x_second = ca.jtimes(x_rate, x_ind, xi) + ca.jtimes(x_rate, t, ca.SX(1)) + slope @ xi_rate
-    whole = [_merge(parts, independent, dependent) for parts in ((x_ind, x), (xi, x_rate), (xi_rate, x_second))]
+    whole = [_merge(parts, independent,
+                    dependent) for parts in ((x_ind, x), (xi, x_rate), (xi_rate, x_second))]
     EL = ca.substitute([ca.densify(ca.gradient(system.gibbs, system.a) - system.force)],
                        [q, system.v, system.a], whole)[0]
 
     balance = EL[independent] + slope.T @ EL[dependent]                                   # eq. (2)
-    solved = -solve_definite(ca.jacobian(balance, xi_rate), ca.substitute(balance, xi_rate, ca.SX.zeros(xi_rate.shape)))
+    solved = -solve_definite(ca.jacobian(balance, xi_rate),
+                             ca.substitute(balance, xi_rate, ca.SX.zeros(xi_rate.shape)))
     lam = ca.substitute(ca.jacobian(g, y), y, ca.SX.zeros(y.shape)).T @ EL[dependent]     # eq. (4)
-    acceleration, lam = ca.substitute([whole[2], _in_order(frame, lam)], [xi_rate], [ca.densify(solved)])
+    acceleration, lam = ca.substitute([whole[2], _in_order(frame, lam)], [xi_rate],
+                                      [ca.densify(solved)])
     return equations_of("closed_form_multipliers", frame, xi, acceleration, lam)
 
 
@@ -74,41 +82,54 @@ def _require_holonomic(constrained: ConstrainedSystem) -> None:
     system, d = constrained.system, constrained.distribution
     anchor = system.algebroid.anchor
     square = anchor.shape[0] == anchor.shape[1]
-    if not square or not anchor.is_constant() or np.any(ca.DM(anchor).full() != np.eye(anchor.shape[0])):
-        raise MechanicsError("closed_form_multipliers works with coordinates: the anchor must be the unit matrix")
+    if (
+        not square
+        or not anchor.is_constant()
+        or np.any(ca.DM(anchor).full() != np.eye(anchor.shape[0]))
+    ):
+        raise MechanicsError("closed_form_multipliers works with coordinates: the anchor must be "
+                             "the unit matrix")
     other = [name for i, name in enumerate(d.names) if i not in d.phi_rows]
     if other:
-        raise MechanicsError(f"closed_form_multipliers takes holonomic constraints only; {', '.join(other)} has no "
+        raise MechanicsError("closed_form_multipliers takes holonomic constraints only; "
+                             f"{', '.join(other)} has no "
                              "function of position")
     kept = adapted_frame(constrained).kept
     if len(kept) < d.m:
         spare = [name for i, name in enumerate(d.names) if i not in kept]
-        raise MechanicsError(f"the constraints have rank {len(kept)} of {d.m}: leave out {', '.join(spare)}")
+        raise MechanicsError(f"the constraints have rank {len(kept)} of {d.m}: leave out "
+                             f"{', '.join(spare)}")
     difference = at_samples(constrained, d.A[list(d.phi_rows), :] - ca.jacobian(d.phi, system.q))
     if np.abs(difference).max(initial=0.0) > 1e-9:
         i = int(np.argwhere(np.abs(difference) > 1e-9)[0][1])
-        raise MechanicsError(f"row {d.names[d.phi_rows[i]]!r} is not the differential of its function")
+        raise MechanicsError(f"row {d.names[d.phi_rows[i]]!r} is not the differential of its "
+                             "function")
 
 
-def _inverse_functions(constrained: ConstrainedSystem, inverse: Inverse, y: ca.SX) -> tuple[list[int], ca.SX]:
+def _inverse_functions(constrained: ConstrainedSystem, inverse: Inverse,
+                       y: ca.SX) -> tuple[list[int], ca.SX]:
     """Indices of the dependent coordinates and their g (m,), checked against phi."""
     system, phi = constrained.system, constrained.distribution.phi
     names, s = system.algebroid.q_names, symbols(system)
     unknown = [name for name in inverse if name not in names]
     if unknown or len(inverse) != phi.numel():
-        raise MechanicsError(f"{phi.numel()} dependent coordinates are wanted, of {', '.join(names)}; given are "
+        raise MechanicsError(f"{phi.numel()} dependent coordinates are wanted, of "
+                             f"{', '.join(names)}; given are "
                              f"{', '.join(inverse) or 'none'}")
     dependent = [names.index(name) for name in inverse]
     g = ca.vertcat(ca.SX(0, 1), *[ca.SX(function(y, s)) for function in inverse.values()])
     for i, name in enumerate(inverse):
         for k in dependent:
             if ca.depends_on(g[i], system.q[k]):
-                raise MechanicsError(f"the inverse function of {name!r} contains the dependent coordinate {names[k]!r}")
+                raise MechanicsError(f"the inverse function of {name!r} contains the dependent "
+                                     f"coordinate {names[k]!r}")
     error = np.abs(at_samples(constrained, ca.substitute(g, y, phi) - system.q[dependent]))[:, :, 0]
     scale = 1 + np.abs(constrained.configurations).max(axis=1)
     good = np.nan_to_num(error, nan=np.inf) <= 1e-9 * scale[:, None]
     if not good.all(axis=1).any():
         i = int(np.argmin(good.sum(axis=0)))
-        raise MechanicsError(f"the inverse function of {tuple(inverse)[i]!r} does not give the coordinate back at any "
-                             f"sample, it is off by {np.nanmin(error[:, i]):.3g} or more; is it another branch?")
+        raise MechanicsError(f"the inverse function of {tuple(inverse)[i]!r} does not give the "
+                             "coordinate back at any "
+                             f"sample, it is off by {np.nanmin(error[:, i]):.3g} or more; is it "
+                             "another branch?")
     return dependent, g

@@ -21,8 +21,8 @@ class EhresmannConnection:
     """omega^a = e^a + A^a_alpha e^alpha + A^a_0 dt, the constraints solved for the fibre:
     v^a = -A^a_alpha v^alpha - A^a_0.
 
-    Source: paper 000, the forms before (3.1); paper 003, section 2, where B^a_alpha = -A^a_alpha and B^a = -A^a_0.
-    Everything is symbolic in (t, q, theta) of the system.
+    Source: paper 000, the forms before (3.1); paper 003, section 2, where B^a_alpha = -A^a_alpha
+    and B^a = -A^a_0. Everything is symbolic in (t, q, theta) of the system.
 
     base, fibre  indices of the fibre coordinates v^alpha (n of them) and v^a (m of them)
     """
@@ -56,22 +56,25 @@ class EhresmannConnection:
 
     @property
     def drift(self) -> ca.SX:
-        """The part -A^a_0 e_a of X_0 = d/dt - A^a_0 e_a, (nv,): velocity where the base is at rest."""
+        """The part -A^a_0 e_a of X_0 = d/dt - A^a_0 e_a, (nv,): velocity where the base is at
+        rest."""
         return ca.densify(self.frame.velocity(ca.SX.zeros(self.frame.nxi)))
 
     def curvature(self) -> tuple[ca.SX, ...]:
         """B^b_alpha,beta = omega^b([X_alpha, X_beta]) = -d omega^b(X_alpha, X_beta),
         one antisymmetric (n, n) matrix for each b.
 
-        On a tangent bundle B^b_ij = dA_i/dr_j - dA_j/dr_i + A^a_i dA_j/ds^a - A^a_j dA_i/ds^a, which makes eq.
-        (3.4) of paper 000 true; the line d omega^b(q', .) = B^b r' dr printed below it lacks the minus sign.
+        On a tangent bundle B^b_ij = dA_i/dr_j - dA_j/dr_i + A^a_i dA_j/ds^a - A^a_j dA_i/ds^a,
+        which makes eq. (3.4) of paper 000 true; the line d omega^b(q', .) = B^b r' dr printed below
+        it lacks the minus sign.
         """
         return curvature(self.frame.constrained.system.algebroid, self.lift, self.base, self.fibre)
 
     def drift_curvature(self) -> ca.SX:
         """B^b_0,alpha = omega^b([X_0, X_alpha]), (m, n): what the affine part and time add."""
         system, X = self.frame.constrained.system, self.lift
-        columns = [bracket(system.algebroid, self.drift, X[:, i]) + ca.jtimes(X[:, i], system.t, ca.SX(1))
+        columns = [bracket(system.algebroid, self.drift,
+                           X[:, i]) + ca.jtimes(X[:, i], system.t, ca.SX(1))
                    for i in range(X.shape[1])]
         return self.forms[0] @ ca.horzcat(ca.SX(X.shape[0], 0), *columns)
 
@@ -82,7 +85,8 @@ class EhresmannConnection:
         B^b_alpha = -A^b_alpha.
         """
         B = self.curvature()
-        return self.drift_curvature() + ca.vertcat(ca.SX(0, xi.numel()), *[xi.T @ matrix for matrix in B])
+        return self.drift_curvature() + ca.vertcat(ca.SX(0, xi.numel()),
+                                                   *[xi.T @ matrix for matrix in B])
 
     def largest_curvature(self, times: Sequence[float] = (0.0, 0.7)) -> float:
         """Largest component of both curvatures over the sample configurations;
@@ -90,12 +94,15 @@ class EhresmannConnection:
         constrained = self.frame.constrained
         system = constrained.system
         both = ca.veccat(*self.curvature(), self.drift_curvature())
-        evaluate = ca.Function("curvature", [system.t, system.q, system.theta], [both], {"cse": True})
-        values = [evaluate(t, q, constrained.parameters).full() for t in times for q in constrained.configurations]
+        evaluate = ca.Function("curvature", [system.t, system.q, system.theta], [both],
+                               {"cse": True})
+        values = [evaluate(t, q, constrained.parameters).full() for t in times
+                  for q in constrained.configurations]
         return float(max((np.abs(value).max(initial=0.0) for value in values), default=0.0))
 
 
-def curvature(algebroid: LieAlgebroid, X: ca.SX, base: Sequence[int], fibre: Sequence[int]) -> tuple[ca.SX, ...]:
+def curvature(algebroid: LieAlgebroid, X: ca.SX, base: Sequence[int],
+              fibre: Sequence[int]) -> tuple[ca.SX, ...]:
     """omega^b([X_alpha, X_beta]) for each b of the fibre, X (nv, n) the horizontal lifts:
     X^alpha_beta is the unit matrix on the base."""
     n, fibre = X.shape[1], list(fibre)
@@ -114,13 +121,16 @@ def ehresmann_connection(constrained: ConstrainedSystem, *, base: Sequence[str] 
     """The connection of a distribution for a chosen fibration.
 
     base, fibre  names of the velocities on the base or on the fibre ("x" stands for x');
-                 one of the two, the rest is the other. Rows that depend on others are left out, as in `adapted_frame`.
+                 one of the two, the rest is the other. Rows that depend on others are left out, as
+                 in `adapted_frame`.
 
-    Raises `MechanicsError` for unknown names, for both or none of base and fibre, and where the distribution is not
-    horizontal: its rank differs from the number of base velocities, or these do not determine the motion.
+    Raises `MechanicsError` for unknown names, for both or none of base and fibre, and where the
+    distribution is not horizontal: its rank differs from the number of base velocities, or these do
+    not determine the motion.
     """
     if (base is None) == (fibre is None):
-        raise MechanicsError("a fibration is given by the names of its base or of its fibre velocities: one of the two")
+        raise MechanicsError("a fibration is given by the names of its base or of its fibre "
+                             "velocities: one of the two")
     algebroid = constrained.constrained.system.algebroid
     named = [fibre_index(algebroid, name) for name in (fibre if base is None else base)]
     rest = [i for i in range(algebroid.nv) if i not in named]

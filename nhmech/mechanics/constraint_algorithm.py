@@ -1,4 +1,5 @@
-"""The constraint algorithm for singular Lagrangians and for constraints that fail the compatibility condition."""
+"""The constraint algorithm for singular Lagrangians and for constraints that fail the compatibility
+condition."""
 
 from __future__ import annotations
 
@@ -9,10 +10,17 @@ import casadi as ca
 import numpy as np
 
 from ..errors import MechanicsError
+from ..symbolic.row_reduction import Reduced, row_reduce
 from .constraint_classes import constraint_classes
-from .constraint_manifold import ConstraintManifold, Near, common_rank, given_manifold, null_space, written
+from .constraint_manifold import (
+    ConstraintManifold,
+    Near,
+    common_rank,
+    given_manifold,
+    null_space,
+    written,
+)
 from .equations import solve_definite
-from .row_reduction import Reduced, row_reduce
 from .system import ConstrainedSystem
 
 
@@ -41,10 +49,12 @@ class ConstraintAlgorithm:
     dimension    of the final manifold, a part of velocity phase space at fixed time
     hessian_rank rank of the Hessian of L
     gauge        number of accelerations that remain undetermined
-    undetermined_reactions  number of multipliers that remain undetermined with all accelerations given
-    first_class, second_class  numbers of constraints on the momentum side, primary ones included (see
-                 `constraint_classes`); None where nonholonomic constraints act, whose reactions are no brackets,
-                 or where there is no Lagrangian
+    undetermined_reactions  number of multipliers that remain undetermined with all accelerations
+                            given
+    first_class, second_class  numbers of constraints on the momentum side, primary ones included
+                               (see
+                 `constraint_classes`); None where nonholonomic constraints act, whose reactions are
+                 no brackets, or where there is no Lagrangian
     drift        (t, q, v, u, theta) -> dq/dt (nq,), dv/dt (nv,) on the final manifold, gauge fixed
     multipliers  (t, q, v, u, theta) -> lambda (m,) of the rows, then of the nonlinear constraints
     residual     (t, q, v, theta) -> constraints (k,)
@@ -77,9 +87,11 @@ class ConstraintAlgorithm:
             lines.append(f"Step {k}: rank {step.rank} of {step.unknowns}; " + (
                 f"new: {', '.join(f'{chi} = 0' for chi in new)}; "
                 f"dimension {step.dimension}." if new else "no new constraint."))
-        lines.append(f"Final manifold of dimension {self.dimension}, {self.constraints.numel()} constraints.")
+        lines.append(f"Final manifold of dimension {self.dimension}, {self.constraints.numel()} "
+                     "constraints.")
         if self.first_class is not None:
-            lines.append(f"On the momentum side {self.first_class} of first class, {self.second_class} "
+            lines.append(f"On the momentum side {self.first_class} of first class, "
+                         f"{self.second_class} "
                          "of second class.")
         undetermined = f"Undetermined accelerations (gauge): {self.gauge}."
         lines.append(undetermined if self.gauge else "All accelerations are determined.")
@@ -101,28 +113,31 @@ class ConstraintAlgorithm:
 def constraint_algorithm(constrained: ConstrainedSystem, *, nonlinear: ca.SX | None = None,
                          gauge: Mapping[str, float | ca.SX] | None = None, near: Near | None = None,
                          seed: int = 0) -> ConstraintAlgorithm:
-    """Constraints chi(t, q, v) until K w = r has a solution tangent to all of them, w = (dv/dt, lambda):
+    """Constraints chi(t, q, v) until K w = r has a solution tangent to all of them, w = (dv/dt,
+    lambda):
 
         K = [M  -R^T; dchi/dv  0],   r = [tau - h; -dchi/dq rho v - dchi/dt]
 
-    M, h from dS/da = M a + h; R the rows A, and dC/dv of nonlinear constraints (Chetaev). New constraints
-    are the left null vectors of K times r. Ranks are decided at random points of the manifold so far;
-    the null vectors come from elimination.
+    M, h from dS/da = M a + h; R the rows A, and dC/dv of nonlinear constraints (Chetaev). New
+    constraints are the left null vectors of K times r. Ranks are decided at random points of the
+    manifold so far; the null vectors come from elimination.
 
-    The second-order condition dq/dt = rho v is imposed from the start: the final manifold is the part of
-    Gotay and Nester's P_f that solutions of the Euler-Lagrange equations pass through; its Legendre image is
-    their final manifold on the momentum side. Source: paper 004, sections II.A, II.B, eqs. (3), (11), remark
-    III.3; Gotay and Nester 1979, 1980.
+    The second-order condition dq/dt = rho v is imposed from the start: the final manifold is the
+    part of Gotay and Nester's P_f that solutions of the Euler-Lagrange equations pass through; its
+    Legendre image is their final manifold on the momentum side. Source: paper 004, sections II.A,
+    II.B, eqs. (3), (11), remark III.3; Gotay and Nester 1979, 1980.
 
     constrained  a `ConstrainedSystem`, or anything with one as `.constrained`
     nonlinear    C(t, q, v) (k,) that vanish, with reactions by Chetaev's rule
-    gauge        values for undetermined accelerations by name of their fibre coordinate, numbers or expressions in
-                 the system's symbols; without them, least norm of w over what is undetermined
-    near         (q, v) near which the manifold is meant, where it has several pieces or singular points
+    gauge        values for undetermined accelerations by name of their fibre coordinate, numbers or
+                 expressions in the system's symbols; without them, least norm of w over what is
+                 undetermined
+    near         (q, v) near which the manifold is meant, where it has several pieces or singular
+                 points
     seed         of the random points
 
-    Raises `MechanicsError` where the manifold is empty, a rank jumps, a constraint is not regular or depends on an
-    input, or a named acceleration is not free.
+    Raises `MechanicsError` where the manifold is empty, a rank jumps, a constraint is not regular
+    or depends on an input, or a named acceleration is not free.
     """
     constrained = constrained.constrained
     s, d = constrained.system, constrained.distribution
@@ -135,7 +150,8 @@ def constraint_algorithm(constrained: ConstrainedSystem, *, nonlinear: ca.SX | N
     while True:
         chi = manifold.constraints
         slope = ca.jacobian(chi, s.v)
-        matrix = ca.blockcat([[M, -reactions.T], [slope, ca.SX(slope.shape[0], reactions.shape[0])]])
+        matrix = ca.blockcat([[M, -reactions.T],
+                              [slope, ca.SX(slope.shape[0], reactions.shape[0])]])
         right = ca.densify(ca.vertcat(s.force - h, -s.rate(chi)))
         samples = manifold.at_points(matrix)
         rank = common_rank(samples, "the system for accelerations and multipliers")
@@ -150,13 +166,18 @@ def constraint_algorithm(constrained: ConstrainedSystem, *, nonlinear: ca.SX | N
                                "the set of undetermined accelerations", 1.0)
     w = _solution(constrained, matrix, right, samples, rank, undetermined, gauge or {})
     holonomic = d.m == d.phi.numel() and not extra.numel()
-    first, second = constraint_classes(s, manifold) if holonomic and s.lagrangian is not None else (None, None)
-    inputs, names, options = [s.t, s.q, s.v, s.u, s.theta], ["t", "q", "v", "u", "theta"], {"cse": True}
+    first, second = (
+        constraint_classes(s, manifold) if holonomic and s.lagrangian is not None else (None, None)
+    )
+    inputs, names, options = [s.t, s.q, s.v, s.u, s.theta], ["t", "q", "v", "u",
+                                                             "theta"], {"cse": True}
     return ConstraintAlgorithm(
         constrained, tuple(steps), given, manifold.constraints, manifold.dimension,
-        common_rank(manifold.at_points(M), "the Hessian of L"), undetermined, unknowns - rank - undetermined,
+        common_rank(manifold.at_points(M), "the Hessian of L"), undetermined,
+        unknowns - rank - undetermined,
         first, second,
-        ca.Function("drift", inputs, [ca.densify(s.q_rate), ca.densify(w[:nv])], names, ["q_rate", "v_rate"], options),
+        ca.Function("drift", inputs, [ca.densify(s.q_rate), ca.densify(w[:nv])], names,
+                    ["q_rate", "v_rate"], options),
         ca.Function("multipliers", inputs, [ca.densify(w[nv:])], names, ["lam"], options),
         ca.Function("residual", [s.t, s.q, s.v, s.theta],
                     [ca.densify(manifold.constraints)], ["t", "q", "v", "theta"], ["chi"], options),
@@ -174,15 +195,17 @@ def _free_of_inputs(condition: ca.SX, constrained: ConstrainedSystem) -> ca.SX:
     return condition
 
 
-def _solution(constrained: ConstrainedSystem, matrix: ca.SX, right: ca.SX, samples: np.ndarray, rank: int, gauge: int,
-              named: Mapping[str, float | ca.SX]) -> ca.SX:
-    """w (unknowns,) with the named accelerations as given and the least norm over what else is undetermined."""
+def _solution(constrained: ConstrainedSystem, matrix: ca.SX, right: ca.SX, samples: np.ndarray,
+              rank: int, gauge: int, named: Mapping[str, float | ca.SX]) -> ca.SX:
+    """w (unknowns,) with the named accelerations as given and the least norm over what else is
+    undetermined."""
     names = constrained.system.algebroid.v_names
     columns = {_index(names, name): ca.SX(value) for name, value in named.items()}
     reduced: Reduced | None = row_reduce(matrix, right, samples, rank, tuple(columns))
     if reduced is None or len(columns) > gauge:
         raise MechanicsError(f"the accelerations of {', '.join(named)} cannot be chosen: "
-                             f"{gauge} of {len(names)} are undetermined, and these are not, or follow from each other")
+                             f"{gauge} of {len(names)} are undetermined, and these are not, or "
+                             "follow from each other")
     w = reduced.solve(columns)
     kernel = reduced.kernel([j for j in reduced.free if j not in columns])
     return w - kernel @ solve_definite(kernel.T @ kernel, kernel.T @ w) if kernel.shape[1] else w

@@ -8,8 +8,8 @@ import casadi as ca
 import numpy as np
 
 from ..errors import MechanicsError
+from ..symbolic.latex import text
 from .system import ConstrainedSystem
-from .text import text
 
 Near = tuple[Sequence[float], Sequence[float]]     # (q, v)
 
@@ -22,14 +22,16 @@ class ConstraintManifold:
     """chi(t, q, v) = 0 inside velocity phase space, with points on it found by
     Newton's method (least change of (q, v)).
 
-    What holds at all points is taken to hold on the manifold, or on the piece of it where the points are.
+    What holds at all points is taken to hold on the manifold, or on the piece of it where the
+    points are.
 
     constraints  (k,) independent functions, in the order in which they were imposed
     times        (n,) [s]
     states       (n, nq + nv)
     """
 
-    def __init__(self, constrained: ConstrainedSystem, near: Near | None = None, count: int = 6, seed: int = 0):
+    def __init__(self, constrained: ConstrainedSystem, near: Near | None = None, count: int = 6,
+                 seed: int = 0):
         self._constrained, self._near, self._count = constrained, near, count
         self._rng = np.random.default_rng(seed)
         self.constraints = ca.SX(0, 1)
@@ -42,7 +44,12 @@ class ConstraintManifold:
     def dimension(self) -> int:
         """dim of the manifold at fixed time."""
         algebroid = self._constrained.system.algebroid
-        return algebroid.nq - algebroid.embedding(algebroid.q).numel() + algebroid.nv - self.constraints.numel()
+        return (
+            algebroid.nq
+            - algebroid.embedding(algebroid.q).numel()
+            + algebroid.nv
+            - self.constraints.numel()
+        )
 
     def at_points(self, expression: ca.SX) -> np.ndarray:
         """Values of an expression in (t, q, v, u, theta), (n, rows, columns), with u = 0."""
@@ -53,7 +60,8 @@ class ConstraintManifold:
                          for t, z in zip(self.times, self.states)])
 
     def vanishes(self, chi: ca.SX, scale: float = 1.0) -> bool:
-        """True where chi is zero at all points, relative to `scale`. Raises `MechanicsError` where it is not finite."""
+        """True where chi is zero at all points, relative to `scale`. Raises `MechanicsError` where
+        it is not finite."""
         values = self.at_points(chi)
         if not np.all(np.isfinite(values)):
             raise MechanicsError(f"constraint {written(chi)} is not finite on the manifold; "
@@ -61,17 +69,20 @@ class ConstraintManifold:
         return bool(np.abs(values).max(initial=0.0) <= ZERO * max(1.0, scale))
 
     def impose(self, chi: ca.SX, scale: float = 1.0) -> list[ca.SX]:
-        """Restricts the manifold to chi = 0 and returns the functions that were added; none where chi vanishes already.
+        """Restricts the manifold to chi = 0 and returns the functions that were added; none where
+        chi vanishes already.
 
-        Where chi has a multiple zero (z^2 in Cawley's Lagrangian), its partial derivatives that vanish
-        there take its place. Raises `MechanicsError` where no point is left, and for multiple zeros that the
-        partial derivatives do not resolve.
+        Where chi has a multiple zero (z^2 in Cawley's Lagrangian), its partial derivatives that
+        vanish there take its place. Raises `MechanicsError` where no point is left, and for
+        multiple zeros that the partial derivatives do not resolve.
         """
         if self.vanishes(chi, scale):
             return []
-        if not any(ca.depends_on(chi, symbol) for symbol in (self._state, self._constrained.system.t)):
+        if not any(ca.depends_on(chi, symbol) for symbol in (self._state,
+                                                             self._constrained.system.t)):
             value = self.at_points(chi)[0, 0, 0]
-            raise MechanicsError(f"the equations have no solution: they ask for {written(chi)} = 0, "
+            raise MechanicsError(f"the equations have no solution: they ask for {written(chi)} = "
+                                 "0, "
                                  f"whose value is {value:.6g}")
         before = self.constraints, self.times, self.states
         self.constraints = ca.vertcat(self.constraints, chi)
@@ -83,17 +94,20 @@ class ConstraintManifold:
         # back to points where the partial derivatives are not zero yet
         self.constraints, self.times, self.states = before
         added: list[ca.SX] = []
-        for j in np.argsort(-size):     # the largest has the simplest zero; it may take the others along
+        # the largest has the simplest zero; it may take the others along
+        for j in np.argsort(-size):
             if size[j] <= _IRREGULAR:
                 added += self.impose(partial[int(j)], scale)
         if not added or not self.vanishes(chi, scale):
-            raise MechanicsError(f"constraint {written(chi)} is not regular: the constraints' differentials are "
+            raise MechanicsError(f"constraint {written(chi)} is not regular: the constraints' "
+                                 "differentials are "
                                  "dependent where it vanishes; if the manifold has several pieces, "
                                  "name a state on one by `near`")
         return added
 
     def project(self, t: float, z: np.ndarray) -> np.ndarray | None:
-        """The state (nq + nv,) on the manifold reached from z by Newton's method, None where it does not arrive."""
+        """The state (nq + nv,) on the manifold reached from z by Newton's method, None where it
+        does not arrive."""
         z, theta = np.array(z, dtype=float), self._constrained.parameters
         for _ in range(_ITERATIONS):
             value, slope = (part.full() for part in self._newton(t, z, theta))
@@ -123,13 +137,15 @@ class ConstraintManifold:
         else:
             known = self._constrained.configurations
             q, v = known[rng.integers(len(known))], rng.normal(size=algebroid.nv)
-        q = algebroid.normalise(q + 0.05 * rng.normal(size=algebroid.nq))     # samples lie on phi = 0, a start must not
+        # samples lie on phi = 0, a start must not
+        q = algebroid.normalise(q + 0.05 * rng.normal(size=algebroid.nq))
         return float(rng.uniform(0, 1)), np.concatenate([q, v])
 
     def _find(self, chi: ca.SX) -> None:
         """Moves the points onto the constraints, and replaces those that do not arrive."""
         self._form()
-        starts = list(zip(self.times, self.states)) + [self._start() for _ in range(4 * self._count)]
+        starts = list(zip(self.times,
+                          self.states)) + [self._start() for _ in range(4 * self._count)]
         found = []
         for t, z in starts:
             arrived = self.project(t, z)
@@ -139,13 +155,16 @@ class ConstraintManifold:
                 break
         if len(found) < max(2, self._count // 2):
             raise MechanicsError("the manifold is empty, or Newton's method does not find it: "
-                                 f"{written(chi)} = 0 was reached from {len(found)} of {len(starts)} states; "
+                                 f"{written(chi)} = 0 was reached from {len(found)} of "
+                                 f"{len(starts)} states; "
                                  "if there are solutions, name one by `near`")
         self.times, self.states = np.array([t for t, _ in found]), np.array([z for _, z in found])
 
     def _regular(self) -> bool:
-        slopes = [self._newton(t, z, self._constrained.parameters)[1].full() for t, z in zip(self.times, self.states)]
-        return min(np.linalg.matrix_rank(slope, tol=_IRREGULAR) for slope in slopes) == slopes[0].shape[0]
+        slopes = [self._newton(t, z, self._constrained.parameters)[1].full() for t,
+                  z in zip(self.times, self.states)]
+        return min(np.linalg.matrix_rank(slope,
+                                         tol=_IRREGULAR) for slope in slopes) == slopes[0].shape[0]
 
 
 def given_manifold(constrained: ConstrainedSystem, nonlinear: ca.SX, near: Near | None = None,
@@ -171,10 +190,13 @@ def common_rank(matrices: np.ndarray, what: str, scale: float | None = None) -> 
     Raises `MechanicsError` where it is not the same for all, naming `what`.
     """
     scale = max(float(np.abs(matrices).max(initial=0.0)), 1e-6) if scale is None else scale
-    ranks = {int(np.linalg.matrix_rank(matrix, tol=ZERO * scale)) if matrix.size else 0 for matrix in matrices}
+    ranks = {int(np.linalg.matrix_rank(matrix, tol=ZERO * scale)) if matrix.size else 0
+             for matrix in matrices}
     if len(ranks) > 1:
-        raise MechanicsError(f"{what} has ranks {', '.join(map(str, sorted(ranks)))} at different points "
-                             "of the manifold: it must be constant; name a state of the wanted motion by `near`")
+        raise MechanicsError(f"{what} has ranks {', '.join(map(str, sorted(ranks)))} at different "
+                             "points "
+                             "of the manifold: it must be constant; name a state of the wanted "
+                             "motion by `near`")
     return ranks.pop()
 
 

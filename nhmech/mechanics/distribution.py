@@ -18,7 +18,8 @@ class Distribution:
     b         (m,) affine part
     phi       (k,) holonomic functions; d phi_i/dt is row `phi_rows[i]`, up to a factor of one sign
     names     of the rows
-    priority  a row of a lower number is kept before one of a higher number where rows depend on each other
+    priority  a row of a lower number is kept before one of a higher number where rows depend on
+              each other
     spans     other bases of what some rows span
     """
 
@@ -37,7 +38,8 @@ class Distribution:
     def written(self, kept: Sequence[int]) -> tuple[ca.SX, ca.SX, ca.SX]:
         """B, c, R with A = R B and b = R c for the rows `kept`, R orthogonal:
         spans whose rows are all kept stand in their own basis."""
-        forms, offsets, mix = ca.SX(self.A[list(kept), :]), ca.SX(self.b[list(kept)]), ca.SX.eye(len(kept))
+        forms, offsets, mix = ca.SX(self.A[list(kept),
+                                           :]), ca.SX(self.b[list(kept)]), ca.SX.eye(len(kept))
         for span in self.spans:
             if set(span.rows) <= set(kept):
                 at = [list(kept).index(row) for row in span.rows]
@@ -47,7 +49,8 @@ class Distribution:
 
 @dataclass(frozen=True)
 class Span:
-    """Another basis of what some rows span, in which they are sparser: A[rows] = mix @ forms, b[rows] = mix @ offsets.
+    """Another basis of what some rows span, in which they are sparser: A[rows] = mix @ forms,
+    b[rows] = mix @ offsets.
 
     rows     indices, or names before they are assembled
     forms    (k, nv);  offsets (k,);  mix (k, k), orthogonal, a function of (t, q)
@@ -65,15 +68,18 @@ class Span:
         while left:
             rows, columns = {min(left)}, set()
             while True:
-                wider = {j for i in rows for j in range(len(self.rows)) if self.mix.sparsity().has_nz(i, j)}
-                reached = rows | {i for i in left for j in wider if self.mix.sparsity().has_nz(i, j)}
+                wider = {j for i in rows
+                         for j in range(len(self.rows)) if self.mix.sparsity().has_nz(i, j)}
+                reached = rows | {i for i in left
+                                  for j in wider if self.mix.sparsity().has_nz(i, j)}
                 if reached == rows and wider == columns:
                     break
                 rows, columns = reached, wider
             left -= rows
             i, j = sorted(rows), sorted(columns)
             if len(i) == len(j) > 1:
-                found.append(Span(tuple(self.rows[k] for k in i), self.forms[j, :], self.offsets[j], self.mix[i, j]))
+                found.append(Span(tuple(self.rows[k] for k in i), self.forms[j, :], self.offsets[j],
+                                  self.mix[i, j]))
         return found
 
 
@@ -81,7 +87,8 @@ class Span:
 class Row:
     """One constraint, as contributors hand it over.
 
-    form      (1, nv) one-form; `offset` its affine part; `phi` the holonomic function whose rate it is, or None
+    form      (1, nv) one-form; `offset` its affine part; `phi` the holonomic function whose rate it
+              is, or None
     """
 
     name: str
@@ -92,20 +99,23 @@ class Row:
 
 
 def assemble(rows: Sequence[Row], nv: int, spans: Sequence[Span] = ()) -> Distribution:
-    """Stacks the rows into a `Distribution`; spans of rows that are not there, or not all of them, are left out.
+    """Stacks the rows into a `Distribution`; spans of rows that are not there, or not all of them,
+    are left out.
 
     Raises `MechanicsError` where two rows have the same name or a form has the wrong length.
     """
     names = tuple(row.name for row in rows)
     for row in rows:
         if row.form.shape != (1, nv):
-            raise MechanicsError(f"constraint {row.name!r} has shape {row.form.shape}, expected (1, {nv})")
+            raise MechanicsError(f"constraint {row.name!r} has shape {row.form.shape}, expected "
+                                 f"(1, {nv})")
         if names.count(row.name) > 1:
             raise MechanicsError(f"two constraints are called {row.name!r}")
     holonomic = [i for i, row in enumerate(rows) if row.phi is not None]
     return Distribution(ca.vertcat(ca.SX(0, nv), *[row.form for row in rows]),
                         ca.vertcat(ca.SX(0, 1), *[row.offset for row in rows]),
-                        ca.vertcat(ca.SX(0, 1), *[rows[i].phi for i in holonomic]), tuple(holonomic), names,
-                        tuple(row.priority for row in rows),
+                        ca.vertcat(ca.SX(0, 1), *[rows[i].phi for i in holonomic]),
+                        tuple(holonomic), names, tuple(row.priority for row in rows),
                         tuple(replace(part, rows=tuple(names.index(name) for name in part.rows))
-                              for span in spans for part in span.parts() if set(part.rows) <= set(names)))
+                              for span in spans
+                              for part in span.parts() if set(part.rows) <= set(names)))

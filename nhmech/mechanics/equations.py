@@ -7,19 +7,21 @@ from dataclasses import dataclass
 import casadi as ca
 import numpy as np
 
-from .elimination import factorise
+from ..symbolic.elimination import factorise
+from ..symbolic.simplify import simplify
 from .frame import AdaptedFrame
-from .simplify import simplify
 
 AGREEMENT = 1e-12       # relative, of simplified equations with those they were made from
 
 
 @dataclass(frozen=True)
 class Equations:
-    """Equations of motion in quasi-velocities, as `casadi.Function`s of (t, q, xi, u, theta) unless said otherwise.
+    """Equations of motion in quasi-velocities, as `casadi.Function`s of (t, q, xi, u, theta) unless
+    said otherwise.
 
     drift         -> dq/dt (nq,), dxi/dt (nxi,)
-    multipliers   -> lambda (len(frame.kept),) of the kept rows: A^T lambda is the generalised reaction
+    multipliers   -> lambda (len(frame.kept),) of the kept rows: A^T lambda is the generalised
+                  reaction
     velocity      (t, q, xi, theta) -> v (nv,)
     acceleration  -> dv/dt (nv,)
     names, units  of xi
@@ -38,7 +40,8 @@ class Equations:
 
 def equations_of(method: str, frame: AdaptedFrame, xi: ca.SX, acceleration: ca.SX, lam: ca.SX, *,
                  simplified: bool = False) -> Equations:
-    """Equations from dv/dt (nv,) and lambda, written in (t, q, v, u, theta); v is put onto the distribution here.
+    """Equations from dv/dt (nv,) and lambda, written in (t, q, v, u, theta); v is put onto the
+    distribution here.
 
     simplified  spend time on writing the drift with fewer operations
     """
@@ -54,13 +57,15 @@ def equations_of(method: str, frame: AdaptedFrame, xi: ca.SX, acceleration: ca.S
         frame,
         _checked(simplify(drift), drift, frame) if simplified else drift,
         ca.Function("multipliers", inputs, [lam], names, ["lam"], options),
-        ca.Function("velocity", [system.t, system.q, xi, system.theta], [v], ["t", "q", "xi", "theta"], ["v"], options),
+        ca.Function("velocity", [system.t, system.q, xi, system.theta], [v],
+                    ["t", "q", "xi", "theta"], ["v"], options),
         ca.Function("acceleration", inputs, [acceleration], names, ["a"], options),
         frame.names, frame.units, method)
 
 
 def _checked(short: ca.Function, long: ca.Function, frame: AdaptedFrame) -> ca.Function:
-    """The short form, or the long one where they differ at a sample configuration by more than `AGREEMENT`."""
+    """The short form, or the long one where they differ at a sample configuration by more than
+    `AGREEMENT`."""
     rng, constrained = np.random.default_rng(0), frame.constrained
     for q in constrained.configurations:
         xi, u = rng.normal(size=frame.nxi), rng.normal(size=constrained.system.u.numel())
@@ -79,6 +84,8 @@ def speed_symbols(frame: AdaptedFrame) -> ca.SX:
 
 
 def solve_definite(matrix: ca.SX, right: ca.SX) -> ca.SX:
-    """x with matrix x = right for a symmetric positive definite matrix, whose diagonal is a safe pivot order."""
+    """x with matrix x = right for a symmetric positive definite matrix, whose diagonal is a safe
+    pivot order."""
     n = matrix.shape[0]
-    return factorise(matrix, [(i, i) for i in range(n)]).solve(right) if n else ca.SX(0, right.shape[1])
+    return factorise(matrix,
+                     [(i, i) for i in range(n)]).solve(right) if n else ca.SX(0, right.shape[1])

@@ -1,8 +1,9 @@
-"""Differential forms on the evolution space of a Lie algebroid, as coefficients in one basis and symbolic in CasADi.
+"""Differential forms on the evolution space of a Lie algebroid, as coefficients in one basis and
+symbolic in CasADi.
 
-The basis one-forms are dt, e^1 ... e^nv, dw_1 ... dw_k, with w the fibre coordinates in use: v, or xi on a constraint
-manifold. On a tangent bundle e^a = dq^a. One-forms are columns (N,), two-forms antisymmetric matrices (N, N) with
-entries Omega(i, j), N = 1 + nv + k.
+The basis one-forms are dt, e^1 ... e^nv, dw_1 ... dw_k, with w the fibre coordinates in use: v, or
+xi on a constraint manifold. On a tangent bundle e^a = dq^a. One-forms are columns (N,), two-forms
+antisymmetric matrices (N, N) with entries Omega(i, j), N = 1 + nv + k.
 """
 
 from __future__ import annotations
@@ -16,7 +17,8 @@ from .algebroid import LieAlgebroid
 
 @dataclass(frozen=True)
 class EvolutionSpace:
-    """Coordinates t (), q (nq,), w (k,), the algebroid that moves q, and names of the basis one-forms."""
+    """Coordinates t (), q (nq,), w (k,), the algebroid that moves q, and names of the basis
+    one-forms."""
 
     algebroid: LieAlgebroid
     t: ca.SX
@@ -25,8 +27,10 @@ class EvolutionSpace:
 
     @property
     def names(self) -> tuple[str, ...]:
-        """Of the basis: dt, then dx for a velocity called x' and e(name) for any other, then d(name)."""
-        base = [f"d{name[:-1]}" if name.endswith("'") else f"e({name})" for name in self.algebroid.v_names]
+        """Of the basis: dt, then dx for a velocity called x' and e(name) for any other, then
+        d(name)."""
+        base = [f"d{name[:-1]}" if name.endswith("'") else f"e({name})"
+                for name in self.algebroid.v_names]
         return ("dt", *base, *(f"d{name}" for name in self.w_names))
 
     @property
@@ -36,7 +40,8 @@ class EvolutionSpace:
     def differential(self, f: ca.SX) -> ca.SX:
         """df of functions f (r,), one per row, (r, N): (df/dt, rho(e_a) f, df/dw)."""
         f = ca.densify(f)
-        return ca.horzcat(ca.jacobian(f, self.t), ca.jacobian(f, self.algebroid.q) @ self.algebroid.anchor,
+        return ca.horzcat(ca.jacobian(f, self.t),
+                          ca.jacobian(f, self.algebroid.q) @ self.algebroid.anchor,
                           ca.jacobian(f, self.w))
 
     def exterior_derivative(self, form: ca.SX) -> ca.SX:
@@ -57,7 +62,8 @@ class EvolutionSpace:
 
 
 def wedge(one: ca.SX, other: ca.SX) -> ca.SX:
-    """alpha ^ beta of two one-forms (N,), with (alpha ^ beta)(X, Y) = alpha(X) beta(Y) - alpha(Y) beta(X)."""
+    """alpha ^ beta of two one-forms (N,), with (alpha ^ beta)(X, Y) = alpha(X) beta(Y) - alpha(Y)
+    beta(X)."""
     product = one @ other.T
     return product - product.T
 

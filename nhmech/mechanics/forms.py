@@ -1,7 +1,8 @@
 """The two-forms of nonholonomic mechanics, whose kernel is the motion.
 
-Source: paper 003 (Saunders, Sarlet, Cantrijn), sections 2 and 3, on a Lie algebroid instead of TQ, with applied forces
-tau added. The correction found there to the printed multiplier formula is lambda_a = Gamma(i* dL/dq'^a) - i* dL/dq^a.
+Source: paper 003 (Saunders, Sarlet, Cantrijn), sections 2 and 3, on a Lie algebroid instead of TQ,
+with applied forces tau added. The correction found there to the printed multiplier formula is
+lambda_a = Gamma(i* dL/dq'^a) - i* dL/dq^a.
 """
 
 from __future__ import annotations
@@ -20,15 +21,18 @@ from .system import ConstrainedSystem, LagrangianSystem
 
 @dataclass(frozen=True)
 class ConstraintForms:
-    """Forms on the constraint manifold (t, q, xi) of one fibration, as functions of (t, q, xi, u, theta).
+    """Forms on the constraint manifold (t, q, xi) of one fibration, as functions of (t, q, xi, u,
+    theta).
 
     names       basis one-forms, (N,), N = 1 + nv + nxi: dt, e^a (dq^a on a tangent bundle), dxi
     connection  whose base velocities are xi
     cartan      i* d theta_L, (N, N)
     omega_bar   i* d theta_L - dt ^ (tau + lambda_a eta^a), (N, N); does not depend on the fibration
     omega_M     d theta_Lbar - dt ^ (i* Psi(dL) - N(dLbar) + tau), (N, N); depends on it
-    sode        the constrained motion Gamma = d/dt + v^a e_a + F d/dxi, (N,), which is in the kernel of both
-    reaction    lambda_a eta^a, (N,), with eta^a = A^a_b e^b + b^a dt the rows of the distribution that are kept
+    sode        the constrained motion Gamma = d/dt + v^a e_a + F d/dxi, (N,), which is in the
+                kernel of both
+    reaction    lambda_a eta^a, (N,), with eta^a = A^a_b e^b + b^a dt the rows of the distribution
+                that are kept
     """
 
     names: tuple[str, ...]
@@ -41,7 +45,8 @@ class ConstraintForms:
 
 
 def poincare_cartan(system: LagrangianSystem) -> tuple[EvolutionSpace, ca.SX]:
-    """The evolution space (t, q, v) and theta_L = L dt + dL/dv^a (e^a - v^a dt) on it, (1 + 2 nv,)."""
+    """The evolution space (t, q, v) and theta_L = L dt + dL/dv^a (e^a - v^a dt) on it, (1 + 2
+    nv,)."""
     lagrangian = system.require_lagrangian("the Cartan form")
     space = EvolutionSpace(system.algebroid, system.t, system.v, system.algebroid.v_names)
     momentum = ca.gradient(lagrangian, system.v)
@@ -77,12 +82,17 @@ def constraint_forms(constrained: ConstrainedSystem, *, base: Sequence[str] | No
     V = ca.densify(frame.velocity(xi))
     space = EvolutionSpace(system.algebroid, system.t, xi, frame.names)
     _, theta = poincare_cartan(system)
-    pulled = ca.substitute(theta[:1 + V.numel()], system.v, V)                       # i* theta_L has no part in dxi
+    # i* theta_L has no part in dxi
+    pulled = ca.substitute(theta[:1 + V.numel()], system.v, V)
     cartan = space.exterior_derivative(space.one_form(pulled[0], pulled[1:]))
 
     equations = former(frame.constrained, frame=frame)
     at = (inputs[0], inputs[1], xi, inputs[2], inputs[3])
-    lam, xi_rate, tau = equations.multipliers(*at), equations.drift(*at)[1], ca.substitute(system.force, system.v, V)
+    lam, xi_rate, tau = (
+        equations.multipliers(*at),
+        equations.drift(*at)[1],
+        ca.substitute(system.force, system.v, V),
+    )
     dt, kept = space.one_form(1), list(frame.kept)
     reaction = space.one_form(ca.dot(lam, d.b[kept]), d.A[kept, :].T @ lam)
     omega_bar = cartan - wedge(dt, reaction + space.one_form(0, tau))
@@ -90,51 +100,61 @@ def constraint_forms(constrained: ConstrainedSystem, *, base: Sequence[str] | No
     sode = ca.vertcat(1, V, xi_rate)
 
     def function(name: str, value: ca.SX) -> ca.Function:
-        return ca.Function(name, list(at), [ca.densify(value)], ["t", "q", "xi", "u", "theta"], [name], {"cse": True})
+        return ca.Function(name, list(at), [ca.densify(value)], ["t", "q", "xi", "u", "theta"],
+                           [name], {"cse": True})
 
-    return ConstraintForms(space.names, connection, function("cartan", cartan), function("omega_bar", omega_bar),
-                           function("omega_M", omega_M), function("sode", sode), function("reaction", reaction))
+    return ConstraintForms(space.names, connection, function("cartan", cartan),
+                           function("omega_bar", omega_bar),
+                           function("omega_M", omega_M), function("sode", sode),
+                           function("reaction", reaction))
 
 
-def _fibred_form(connection: EhresmannConnection, space: EvolutionSpace, xi: ca.SX, V: ca.SX, tau: ca.SX) -> ca.SX:
+def _fibred_form(connection: EhresmannConnection, space: EvolutionSpace, xi: ca.SX, V: ca.SX,
+                 tau: ca.SX) -> ca.SX:
     """Omega_M = d theta_Lbar - dt ^ (p_a C^a_alpha theta^alpha - N(dLbar) + tau_alpha theta^alpha).
 
-    theta^alpha = e^alpha - xi^alpha dt, p_a = i* dL/dv^a, C as in `EhresmannConnection.along_motion`, and
-    N(dLbar) = (e_a(Lbar) + P_g c^g_ba v^b) eta^a with P = dLbar/dxi; the term in c vanishes on a tangent bundle.
+    theta^alpha = e^alpha - xi^alpha dt, p_a = i* dL/dv^a, C as in
+    `EhresmannConnection.along_motion`, and N(dLbar) = (e_a(Lbar) + P_g c^g_ba v^b) eta^a with P =
+    dLbar/dxi; the term in c vanishes on a tangent bundle.
     """
     system, fibre = connection.frame.constrained.system, list(connection.fibre)
     L = ca.substitute(system.lagrangian, system.v, V)
     P, p = ca.gradient(L, xi), ca.substitute(ca.gradient(system.lagrangian, system.v), system.v, V)
     unit = ca.SX.eye(V.numel())
-    contact = [space.one_form(-xi[i], unit[:, a]) for i, a in enumerate(connection.base)]     # theta^alpha
+    # theta^alpha
+    contact = [space.one_form(-xi[i], unit[:, a]) for i, a in enumerate(connection.base)]
     rows, affine = connection.forms
     eta = [space.one_form(affine[a], rows[a, :].T) for a in range(len(fibre))]
-    theta = space.one_form(L) + sum((P[i] * form for i, form in enumerate(contact)), space.one_form())
+    theta = space.one_form(L) + sum((P[i] * form for i, form in enumerate(contact)),
+                                    space.one_form())
     C, lifted = connection.along_motion(xi), connection.lift.T @ tau
     vertical = space.differential(L)[1:1 + V.numel()].T
     for i, g in enumerate(connection.base):
-        vertical += P[i] * (space.algebroid.structure[g].T @ V)                      # P_g c^g_ba v^b
-    semibasic = sum(((ca.dot(p[fibre], C[:, i]) + lifted[i]) * form for i, form in enumerate(contact)),
+        # P_g c^g_ba v^b
+        vertical += P[i] * (space.algebroid.structure[g].T @ V)
+    semibasic = sum(((ca.dot(p[fibre], C[:, i]) + lifted[i]) * form for i,
+                     form in enumerate(contact)),
                     space.one_form())
     semibasic -= sum((vertical[fibre[a]] * form for a, form in enumerate(eta)), space.one_form())
     return space.exterior_derivative(theta) - wedge(space.one_form(1), semibasic)
 
 
 def transition(one: ConstraintForms, other: ConstraintForms) -> ca.Function:
-    """T (N, N) of the change of coordinates xi -> xi' from one fibration to another of the same system,
-    in (t, q, xi, theta).
+    """T (N, N) of the change of coordinates xi -> xi' from one fibration to another of the same
+    system, in (t, q, xi, theta).
 
-    Columns are basis vectors of `one` in those of `other`: a form of `other` is T^T Omega T in the coordinates of
-    `one`, Gamma' = T Gamma. Also returns xi'.
+    Columns are basis vectors of `one` in those of `other`: a form of `other` is T^T Omega T in the
+    coordinates of `one`, Gamma' = T Gamma. Also returns xi'.
     """
     frame = one.connection.frame
     system, xi = frame.constrained.system, speed_symbols(frame)
     space = EvolutionSpace(system.algebroid, system.t, xi, frame.names)
     speeds = ca.densify(frame.velocity(xi))[list(other.connection.base)]
     same = space.size - xi.numel()              # dt and e^a are those of the other fibration
-    T = ca.vertcat(ca.horzcat(ca.SX.eye(same), ca.SX.zeros(same, xi.numel())), space.differential(speeds))
-    return ca.Function("transition", [system.t, system.q, xi, system.theta], [T, speeds], ["t", "q", "xi", "theta"],
-                       ["T", "xi_other"], {"cse": True})
+    T = ca.vertcat(ca.horzcat(ca.SX.eye(same), ca.SX.zeros(same, xi.numel())),
+                   space.differential(speeds))
+    return ca.Function("transition", [system.t, system.q, xi, system.theta], [T, speeds],
+                       ["t", "q", "xi", "theta"], ["T", "xi_other"], {"cse": True})
 
 
 def reaction_fields(constrained: ConstrainedSystem) -> ca.Function:

@@ -9,17 +9,18 @@ import casadi as ca
 import numpy as np
 
 from ..errors import MechanicsError
-from .elimination import Factors, entry_costs, factorise, pivot_order
+from ..symbolic.elimination import Factors, entry_costs, factorise, pivot_order
 from .selection import independent_rows, independent_speeds
 from .system import ConstrainedSystem
 
 
 @dataclass(frozen=True)
 class AdaptedFrame:
-    """Coordinates adapted to the constraints: the columns of the inverse of Phi = [W; A], rows `kept` of A only.
+    """Coordinates adapted to the constraints: the columns of the inverse of Phi = [W; A], rows
+    `kept` of A only.
 
-    A E = 0 and A e0 = -b. W selects fibre coordinates, so that no derivative of E is needed: rates follow from
-    Phi dv/dt = [dxi/dt; -gamma].
+    A E = 0 and A e0 = -b. W selects fibre coordinates, so that no derivative of E is needed: rates
+    follow from Phi dv/dt = [dxi/dt; -gamma].
 
     kept     rows of the distribution that are used, the rest depends on them
     speeds   indices of the fibre coordinates that are xi
@@ -59,7 +60,8 @@ class AdaptedFrame:
     def acceleration(self, xi_rate: ca.SX) -> ca.SX:
         """dv/dt = Phi^-1 [dxi/dt; -gamma], a function of (t, q, v, dxi/dt), (nv,)."""
         system = self.constrained.system
-        return self.factors.solve(ca.vertcat(xi_rate, -system.rate(self.forms @ system.v + self.offsets)))
+        return self.factors.solve(ca.vertcat(xi_rate, -system.rate(self.forms @ system.v
+                                                                   + self.offsets)))
 
     @property
     def inverse(self) -> ca.SX:
@@ -76,16 +78,19 @@ class AdaptedFrame:
     def gamma(self) -> ca.SX:
         """(dA/dt) v + db/dt of the kept rows, a function of (t, q, v): A dv/dt = -gamma."""
         d = self.constrained.distribution
-        return self.constrained.system.rate((d.A @ self.constrained.system.v + d.b)[list(self.kept)])
+        return self.constrained.system.rate((d.A @ self.constrained.system.v
+                                             + d.b)[list(self.kept)])
 
     def multipliers(self, acceleration: ca.SX) -> ca.SX:
         """lambda of the kept rows from A^T lambda = dS/da - tau at the given dv/dt."""
         system = self.constrained.system
-        residual = ca.substitute(ca.gradient(system.gibbs, system.a), system.a, acceleration) - system.force
+        residual = ca.substitute(ca.gradient(system.gibbs, system.a), system.a,
+                                 acceleration) - system.force
         return self.inverse[:, self.nxi:].T @ residual
 
     def correction(self) -> ca.SX:
-        """The first-order step in v that makes phi vanish and changes neither xi nor the other rows, (nv,)."""
+        """The first-order step in v that makes phi vanish and changes neither xi nor the other
+        rows, (nv,)."""
         d = self.constrained.distribution
         defect = ca.SX(len(self.kept), 1)
         for i, row in enumerate(d.phi_rows):
@@ -96,7 +101,8 @@ class AdaptedFrame:
     @property
     def margin(self) -> ca.SX:
         """Least pivot relative to its size at the samples, with the sign of det Phi:
-        near zero where the choice of speeds or rows goes bad, and of another sign on the other side of such a place.
+        near zero where the choice of speeds or rows goes bad, and of another sign on the other side
+        of such a place.
         """
         relative, determinant = self.factors.pivots / self.pivot_scale, ca.SX(1)
         for pivot in ca.vertsplit(relative):
@@ -122,11 +128,13 @@ def sample_forms(constrained: ConstrainedSystem) -> np.ndarray:
     return forms
 
 
-def adapted_frame(constrained: ConstrainedSystem, speeds: Sequence[str] | None = None) -> AdaptedFrame:
-    """Keeps a full-rank set of rows, chooses independent speeds (or takes `speeds`, by name), and factorises [W; A].
+def adapted_frame(constrained: ConstrainedSystem,
+                  speeds: Sequence[str] | None = None) -> AdaptedFrame:
+    """Keeps a full-rank set of rows, chooses independent speeds (or takes `speeds`, by name), and
+    factorises [W; A].
 
-    Raises `MechanicsError` for dependent or nearly dependent rows that cannot be sorted out, and for speeds that do not
-    determine the motion.
+    Raises `MechanicsError` for dependent or nearly dependent rows that cannot be sorted out, and
+    for speeds that do not determine the motion.
     """
     constrained = constrained.constrained
     system, d = constrained.system, constrained.distribution
@@ -147,4 +155,5 @@ def adapted_frame(constrained: ConstrainedSystem, speeds: Sequence[str] | None =
                              "determine the motion at no sample")
     factors = factorise(matrix, pivot_order(np.array(regular), entry_costs(matrix)))
     scale = np.median(np.abs(at_samples(constrained, factors.pivots)[:, :, 0]), axis=0)
-    return AdaptedFrame(constrained, kept, chosen, written, offsets, mix, factors, np.where(scale > 0, scale, 1.0))
+    return AdaptedFrame(constrained, kept, chosen, written, offsets, mix, factors,
+                        np.where(scale > 0, scale, 1.0))

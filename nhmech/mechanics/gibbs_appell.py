@@ -13,11 +13,12 @@ from .system import ConstrainedSystem
 
 def gibbs_appell(constrained: ConstrainedSystem, speeds: Sequence[str] | None = None, *,
                  frame: AdaptedFrame | None = None) -> Equations:
-    """dS/d(dxi/dt) = E^T tau, with v = E xi + e0 and dv/dt solved from Phi dv/dt = [dxi/dt; -gamma].
+    """dS/d(dxi/dt) = E^T tau, with v = E xi + e0 and dv/dt solved from Phi dv/dt = [dxi/dt;
+    -gamma].
 
-    The reduced mass matrix is the Hessian of S in dxi/dt, the bias its gradient at dxi/dt = 0. The multipliers are the
-    components of dS/da - tau along the rows, A^T lambda = dS/da - tau. Source: paper 002, eq. (17);
-    Gibbs 1879, Appell 1899.
+    The reduced mass matrix is the Hessian of S in dxi/dt, the bias its gradient at dxi/dt = 0. The
+    multipliers are the components of dS/da - tau along the rows, A^T lambda = dS/da - tau. Source:
+    paper 002, eq. (17); Gibbs 1879, Appell 1899.
 
     constrained  a `ConstrainedSystem`, or anything with one as `.constrained`
     speeds       names of the independent speeds; chosen by conditioning where None
@@ -33,4 +34,5 @@ def gibbs_appell(constrained: ConstrainedSystem, speeds: Sequence[str] | None = 
     bias = ca.substitute(gradient, xi_rate, ca.SX.zeros(n))
     solved = solve_definite(mass, ca.densify(frame.E.T @ system.force) - bias)
     acceleration = ca.substitute(rate, xi_rate, solved)
-    return equations_of("gibbs_appell", frame, xi, acceleration, frame.multipliers(acceleration), simplified=True)
+    return equations_of("gibbs_appell", frame, xi, acceleration, frame.multipliers(acceleration),
+                        simplified=True)

@@ -15,7 +15,8 @@ from .system import ConstrainedSystem, LagrangianSystem
 def complete_lift(system: LagrangianSystem, section: ca.SX) -> tuple[ca.SX, ca.SX]:
     """Rates of q (nq,) and of v (nv,) along the complete lift of a section s of the algebroid.
 
-    q' = rho s,  (v')^a = (rho v)(s^a) + c^a_bg v^b s^g; on a tangent bundle this is X^i d/dq^i + v^j dX^i/dq^j d/dv^i.
+    q' = rho s,  (v')^a = (rho v)(s^a) + c^a_bg v^b s^g; on a tangent bundle this is X^i d/dq^i +
+                 v^j dX^i/dq^j d/dv^i.
     """
     algebroid, v = system.algebroid, system.v
     twist = ca.vertcat(ca.SX(0, 1), *[ca.dot(v, c @ section) for c in algebroid.structure])
@@ -37,11 +38,12 @@ class Invariance:
 
 
 def invariances(constrained: ConstrainedSystem, sections: ca.SX) -> list[Invariance]:
-    """Derivatives along the lifts of sections (nv, k) of L (of the energy where a system has no Lagrangian),
-    forces, rows and phi.
+    """Derivatives along the lifts of sections (nv, k) of L (of the energy where a system has no
+    Lagrangian), forces, rows and phi.
 
-    In (t, q, v, u, theta), linear in the sections. Those of rows and phi must vanish on the constraints only.
-    A force is dragged along as a one-form: (L_s tau)_a = s^C(tau_a) + tau_b d(s^C v^b)/dv^a.
+    In (t, q, v, u, theta), linear in the sections. Those of rows and phi must vanish on the
+    constraints only. A force is dragged along as a one-form: (L_s tau)_a = s^C(tau_a) + tau_b d(s^C
+    v^b)/dv^a.
     """
     system, d = constrained.system, constrained.distribution
     q, v, tau = system.q, system.v, system.force
@@ -54,12 +56,14 @@ def invariances(constrained: ConstrainedSystem, sections: ca.SX) -> list[Invaria
         return (ca.horzcat(ca.SX(f.numel(), 0), *[by_q @ q_rate for q_rate, _ in lifts]),
                 ca.horzcat(ca.SX(f.numel(), 0), *[by_v @ v_rate for _, v_rate in lifts]))
 
-    dragged = ca.horzcat(ca.SX(v.numel(), 0), *[ca.jacobian(v_rate, v).T @ tau for _, v_rate in lifts])
+    dragged = ca.horzcat(ca.SX(v.numel(), 0),
+                         *[ca.jacobian(v_rate, v).T @ tau for _, v_rate in lifts])
     name = "the energy" if system.lagrangian is None else "the Lagrangian"
     return [Invariance(name, ("",), along(function)),
             Invariance("the force", system.algebroid.v_names, (*along(tau), dragged)),
             Invariance("the distribution", d.names, along(speed)),
-            Invariance("the holonomic constraint", tuple(d.names[i] for i in d.phi_rows), along(d.phi)[:1])]
+            Invariance("the holonomic constraint", tuple(d.names[i] for i in d.phi_rows),
+                       along(d.phi)[:1])]
 
 
 def random_states(constrained: ConstrainedSystem, count: int,
@@ -70,28 +74,33 @@ def random_states(constrained: ConstrainedSystem, count: int,
     """
     system, frame = constrained.system, adapted_frame(constrained)
     xi = ca.SX.sym("xi", frame.nxi)
-    velocity = ca.Function("velocity", [system.t, system.q, xi, system.theta], [ca.densify(frame.velocity(xi))])
+    velocity = ca.Function("velocity", [system.t, system.q, xi, system.theta],
+                           [ca.densify(frame.velocity(xi))])
     rng, configurations = np.random.default_rng(seed), constrained.configurations
     moving, made = ca.depends_on(ca.densify(constrained.distribution.phi), system.t), []
     for k in range(count):
         t, q = 0.0 if moving else rng.uniform(0, 1), configurations[k % len(configurations)]
         v = velocity(t, q, rng.normal(size=frame.nxi), constrained.parameters).full().ravel()
-        if np.all(np.isfinite(v)):          # the frame's speeds may determine nothing at a special configuration
+        # the frame's speeds may determine nothing at a special configuration
+        if np.all(np.isfinite(v)):
             made.append((t, q, v, rng.normal(size=system.u.numel())))
     return made
 
 
-def evaluate(constrained: ConstrainedSystem, found: Sequence[Invariance], states: int, seed: int = 0):
+def evaluate(constrained: ConstrainedSystem, found: Sequence[Invariance], states: int,
+             seed: int = 0):
     """For each quantity: derivatives and sizes of what cancels in them, (states, n, k) both.
 
-    L and the forces are taken at velocities off the distribution too, for there they must be invariant as well.
+    L and the forces are taken at velocities off the distribution too, for there they must be
+    invariant as well.
     """
     system, rng = constrained.system, np.random.default_rng(seed + 1)
     inputs = [system.t, system.q, system.v, system.u, system.theta]
     values = [([], []) for _ in found]
     functions = []
     for f in found:
-        sums = [sum(terms[1:], terms[0]) for terms in (f.terms, [ca.fabs(term) for term in f.terms])]
+        sums = [sum(terms[1:], terms[0]) for terms in (f.terms,
+                                                       [ca.fabs(term) for term in f.terms])]
         functions.append(ca.Function("lifted", inputs, [ca.densify(total) for total in sums]))
     for t, q, v, u in random_states(constrained, states, seed):
         free = rng.normal(size=v.size)

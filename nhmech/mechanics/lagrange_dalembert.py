@@ -14,10 +14,12 @@ from .system import ConstrainedSystem
 
 def lagrange_dalembert(constrained: ConstrainedSystem, speeds: Sequence[str] | None = None, *,
                        frame: AdaptedFrame | None = None) -> Equations:
-    """d/dt(dL_c/dxi^a) - X_a(L_c) = tau . E_a - p . ([E_a, V] - dE_a/dt|_q), with L_c(t, q, xi) = L(t, q, E xi + e0).
+    """d/dt(dL_c/dxi^a) - X_a(L_c) = tau . E_a - p . ([E_a, V] - dE_a/dt|_q), with L_c(t, q, xi) =
+    L(t, q, E xi + e0).
 
-    V = E xi + e0 is the velocity as a section, p = dL/dv on it, X_a = rho(E_a); the bracket is the curvature of the
-    Ehresmann connection whose horizontal lift is E, and for e0 = 0 on a tangent bundle this is eq. (3.4) of paper 000.
+    V = E xi + e0 is the velocity as a section, p = dL/dv on it, X_a = rho(E_a); the bracket is the
+    curvature of the Ehresmann connection whose horizontal lift is E, and for e0 = 0 on a tangent
+    bundle this is eq. (3.4) of paper 000.
 
     Arguments as for `gibbs_appell`. Raises `MechanicsError` for a system that has no Lagrangian.
     """
@@ -33,7 +35,8 @@ def lagrange_dalembert(constrained: ConstrainedSystem, speeds: Sequence[str] | N
     own = ca.gradient(on_frame, xi)
     own_rate = ca.jtimes(own, q, q_rate) + ca.jtimes(own, t, ca.SX(1)) + ca.jtimes(own, xi, xi_rate)
     left = own_rate - (algebroid.anchor @ E).T @ ca.gradient(on_frame, q)
-    curvature = [ca.dot(momentum, bracket(algebroid, E[:, a], V) - ca.jtimes(E[:, a], t, ca.SX(1))) for a in range(n)]
+    curvature = [ca.dot(momentum, bracket(algebroid, E[:, a],
+                                          V) - ca.jtimes(E[:, a], t, ca.SX(1))) for a in range(n)]
     balance = left + ca.vertcat(ca.SX(0, 1), *curvature) - E.T @ ca.substitute(system.force, v, V)
     zero = ca.substitute(balance, xi_rate, ca.SX.zeros(n))
     solved = -solve_definite(ca.jacobian(balance, xi_rate), zero)

@@ -7,22 +7,25 @@ from collections.abc import Sequence
 import casadi as ca
 import numpy as np
 
-from .elimination import factorise, pivot_order
+from ..symbolic.elimination import factorise, pivot_order
 from .equations import Equations, equations_of, speed_symbols
 from .frame import AdaptedFrame, adapted_frame, at_samples
 from .system import ConstrainedSystem
 
-_LATER = tuple(1.37 * 10.0 ** k for k in range(-3, 3))      # [s], whatever the rate at which the constraints move
+# [s], whatever the rate at which the constraints move
+_LATER = tuple(1.37 * 10.0 ** k for k in range(-3, 3))
 
 
 def lagrange_multipliers(constrained: ConstrainedSystem, speeds: Sequence[str] | None = None, *,
                          frame: AdaptedFrame | None = None) -> Equations:
     """[M -A^T; A 0] [dv/dt; lambda] = [tau - h; -gamma], eliminated as one matrix.
 
-    M and h are Hessian and remainder of dS/da. M alone may be singular; neither its inverse nor A M^-1 A^T is formed.
+    M and h are Hessian and remainder of dS/da. M alone may be singular; neither its inverse nor A
+    M^-1 A^T is formed.
     Source: paper 002, eq. (16).
 
-    Arguments as for `gibbs_appell`. Raises `MechanicsError` where the saddle matrix is singular at every sample.
+    Arguments as for `gibbs_appell`. Raises `MechanicsError` where the saddle matrix is singular at
+    every sample.
     """
     frame = adapted_frame(constrained, speeds) if frame is None else frame
     constrained, system = frame.constrained, frame.constrained.system
@@ -31,10 +34,14 @@ def lagrange_multipliers(constrained: ConstrainedSystem, speeds: Sequence[str] |
     A = constrained.distribution.A[list(frame.kept), :]
     matrix = ca.blockcat([[M, -A.T], [A, ca.SX(r, r)]])
     samples = at_samples(constrained, matrix)
-    if ca.depends_on(matrix, system.t):               # a pivot that is good at t = 0 may pass through zero later
+    # a pivot that is good at t = 0 may pass through zero later
+    if ca.depends_on(matrix, system.t):
         later = np.concatenate([at_samples(constrained, matrix, t) for t in _LATER])
         later = later[np.isfinite(later).all(axis=(1, 2))]
         samples = np.concatenate([samples, later[np.linalg.cond(later) < 1e8]])
     pattern = np.array(ca.DM(matrix.sparsity(), 1).full(), dtype=bool)
-    solution = factorise(matrix, pivot_order(samples, pattern)).solve(ca.vertcat(system.force - h, -frame.gamma))
-    return equations_of("lagrange_multipliers", frame, speed_symbols(frame), solution[:nv], solution[nv:])
+    solution = factorise(matrix,
+                         pivot_order(samples, pattern)).solve(ca.vertcat(system.force
+                                                                         - h, -frame.gamma))
+    return equations_of("lagrange_multipliers", frame, speed_symbols(frame), solution[:nv],
+                        solution[nv:])

@@ -9,14 +9,15 @@ import casadi as ca
 import numpy as np
 
 from ..errors import MechanicsError
-from .elimination import factorise, pivot_order
+from ..symbolic.elimination import factorise, pivot_order
 from .frame import at_samples
 from .selection import independent_rows, independent_speeds
 from .symmetry import ZERO, Symmetry
 from .system import LagrangianSystem
 from .writing import Symbols, symbols
 
-Coefficients = Callable[[Symbols], Mapping[str, ca.SX]]      # s -> {name of a generator: coefficient}
+# s -> {name of a generator: coefficient}
+Coefficients = Callable[[Symbols], Mapping[str, ca.SX]]
 
 
 def momentum(system: LagrangianSystem) -> ca.SX:
@@ -30,7 +31,8 @@ class MomentumMap:
 
     names     of the generators
     momentum  (t, q, v, theta) -> J (k,)
-    rate      (t, q, v, u, reaction, theta) -> dJ/dt (k,) = s_i . (tau + reaction), with reaction = A^T lambda (nv,)
+    rate      (t, q, v, u, reaction, theta) -> dJ/dt (k,) = s_i . (tau + reaction), with reaction =
+              A^T lambda (nv,)
     """
 
     names: tuple[str, ...]
@@ -41,7 +43,8 @@ class MomentumMap:
 def momentum_map(symmetry: Symmetry) -> MomentumMap:
     """The momentum map of a Lagrangian symmetry; Noether's theorem is its `rate`.
 
-    J is -<theta, xi_P> of paper 004, section VI.C, whose theta (omega = d theta) is minus the Cartan form S*(dL).
+    J is -<theta, xi_P> of paper 004, section VI.C, whose theta (omega = d theta) is minus the
+    Cartan form S*(dL).
     """
     s, S = symmetry.constrained.system, symmetry.generators
     reaction = ca.SX.sym("reaction", s.v.numel())
@@ -49,13 +52,15 @@ def momentum_map(symmetry: Symmetry) -> MomentumMap:
         symmetry.names,
         ca.Function("momentum", [s.t, s.q, s.v, s.theta],
                     [ca.densify(S.T @ momentum(s))], ["t", "q", "v", "theta"], ["J"]),
-        ca.Function("momentum_rate", [s.t, s.q, s.v, s.u, reaction, s.theta], [ca.densify(S.T @ (s.force + reaction))],
+        ca.Function("momentum_rate", [s.t, s.q, s.v, s.u, reaction, s.theta],
+                    [ca.densify(S.T @ (s.force + reaction))],
                     ["t", "q", "v", "u", "reaction", "theta"], ["J_rate"]))
 
 
 @dataclass(frozen=True)
 class NonholonomicMomentum:
-    """J_f = <dL/dv, S f> of sections f of the bundle g^D = {xi : xi_Q in D}, one for each column of f.
+    """J_f = <dL/dv, S f> of sections f of the bundle g^D = {xi : xi_Q in D}, one for each column of
+    f.
 
     names         of the sections
     coefficients  (k, n) f(t, q, theta): S f lies in D
@@ -70,14 +75,17 @@ class NonholonomicMomentum:
 
 
 def nonholonomic_momentum(symmetry: Symmetry,
-                          sections: Mapping[str, Coefficients] | None = None) -> NonholonomicMomentum:
-    """The nonholonomic momentum map and its momentum equation, d/dt J_f = <dL/dv, S df/dt> + tau . S f.
+                          sections: Mapping[str,
+                                            Coefficients] | None = None) -> NonholonomicMomentum:
+    """The nonholonomic momentum map and its momentum equation, d/dt J_f = <dL/dv, S df/dt> + tau .
+    S f.
 
-    No multiplier appears in it. Source: paper 004, eq. (24), X(J_f) = -(L_Xi theta)(X) with Xi = S f; forces added.
+    No multiplier appears in it. Source: paper 004, eq. (24), X(J_f) = -(L_Xi theta)(X) with Xi = S
+    f; forces added.
 
     sections  name -> s -> {name of a generator: coefficient}, a section of g^D each;
-              where None, a basis of g^D whose sections have coefficient 1 on one generator each and 0 on
-              the other generators that are free
+              where None, a basis of g^D whose sections have coefficient 1 on one generator each and
+              0 on the other generators that are free
 
     Raises `MechanicsError` where g^D is zero, for an unknown generator, and for a section that
     leaves D, with the row it violates.
@@ -85,7 +93,8 @@ def nonholonomic_momentum(symmetry: Symmetry,
     constrained, S = symmetry.constrained, symmetry.generators
     s, d = constrained.system, constrained.distribution
     if symmetry.dim_horizontal == 0:
-        raise MechanicsError(f"no momentum equation: no combination of {', '.join(symmetry.names)} lies "
+        raise MechanicsError("no momentum equation: no combination of "
+                             f"{', '.join(symmetry.names)} lies "
                              f"in the distribution ({symmetry.kind} symmetry)")
     names, f = _basis(symmetry) if sections is None else _given(symmetry, sections)
     leaving = at_samples(constrained, ca.densify(d.A @ S @ f))
@@ -99,16 +108,19 @@ def nonholonomic_momentum(symmetry: Symmetry,
     drift = ca.horzcat(*[s.rate(f[:, i]) for i in range(len(names))])
     return NonholonomicMomentum(
         names, f,
-        ca.Function("momentum", [s.t, s.q, s.v, s.theta], [ca.densify((S @ f).T @ p)], ["t", "q", "v", "theta"], ["J"]),
+        ca.Function("momentum", [s.t, s.q, s.v, s.theta], [ca.densify((S @ f).T @ p)],
+                    ["t", "q", "v", "theta"], ["J"]),
         ca.Function("momentum_rate", [s.t, s.q, s.v, s.u, s.theta],
-                    [ca.densify((S @ drift).T @ p + (S @ f).T @ s.force)], ["t", "q", "v", "u", "theta"], ["J_rate"]))
+                    [ca.densify((S @ drift).T @ p + (S @ f).T @ s.force)],
+                    ["t", "q", "v", "u", "theta"], ["J_rate"]))
 
 
 def horizontal_generators(symmetry: Symmetry) -> np.ndarray:
     """(k, h) constant combinations of the generators that lie in D everywhere:
     without forces their momenta are conserved.
 
-    The horizontal symmetries of paper 004, section VI.C, and Noether's theorem for constrained systems.
+    The horizontal symmetries of paper 004, section VI.C, and Noether's theorem for constrained
+    systems.
     """
     k = len(symmetry.names)
     A = symmetry.constrained.distribution.A
@@ -119,25 +131,29 @@ def horizontal_generators(symmetry: Symmetry) -> np.ndarray:
     return vt[int((size > ZERO * max(1.0, size.max(initial=0.0))).sum()):].T
 
 
-def _given(symmetry: Symmetry, sections: Mapping[str, Coefficients]) -> tuple[tuple[str, ...], ca.SX]:
+def _given(symmetry: Symmetry,
+           sections: Mapping[str, Coefficients]) -> tuple[tuple[str, ...], ca.SX]:
     named = symbols(symmetry.constrained.system)
     f = ca.SX.zeros(len(symmetry.names), len(sections))
     for column, value in enumerate(sections.values()):
         for generator, coefficient in value(named).items():
             if generator not in symmetry.names:
-                raise MechanicsError(f"no generator {generator!r}; there are {', '.join(symmetry.names)}")
+                raise MechanicsError(f"no generator {generator!r}; there are "
+                                     f"{', '.join(symmetry.names)}")
             f[symmetry.names.index(generator), column] = coefficient
     return tuple(sections), f
 
 
 def _basis(symmetry: Symmetry) -> tuple[tuple[str, ...], ca.SX]:
-    """Solutions of (A S) f = 0, solved for the generators that are determined well at every sample."""
+    """Solutions of (A S) f = 0, solved for the generators that are determined well at every
+    sample."""
     constrained, S, k = symmetry.constrained, symmetry.generators, len(symmetry.names)
     forms = at_samples(constrained, ca.densify(constrained.distribution.A @ S))
     binding = [i for i in range(forms.shape[1]) if np.abs(forms[:, i]).max(initial=0.0) > ZERO]
     d, ones = constrained.distribution, np.ones(k)
     named = [d.names[i] for i in binding]
-    rows = [binding[i] for i in independent_rows(forms[:, binding], ones, [0] * len(binding), named)] if binding else []
+    rows = [binding[i] for i in independent_rows(forms[:, binding], ones, [0] * len(binding),
+                                                 named)] if binding else []
     free = independent_speeds(forms[:, rows], ones, symmetry.names, ())
     top = np.zeros((len(free), k))
     top[range(len(free)), free] = 1

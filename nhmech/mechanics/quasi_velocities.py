@@ -15,8 +15,8 @@ def change_of_basis(algebroid: LieAlgebroid, basis: ca.SX, names: Sequence[str],
                     units: Sequence[str] | None = None) -> LieAlgebroid:
     """The same algebroid in the basis X_a = basis[:, a], v = X w.
 
-    Anchor rho X; structure functions C from [X_a, X_b] = C^g_ab X_g, which are Hamel's symbols where the old ones
-    vanish. Source: paper 002, section 3.
+    Anchor rho X; structure functions C from [X_a, X_b] = C^g_ab X_g, which are Hamel's symbols
+    where the old ones vanish. Source: paper 002, section 3.
 
     basis  (nv, nv), functions of q (and of t and parameters, which are held)
 
@@ -34,5 +34,6 @@ def change_of_basis(algebroid: LieAlgebroid, basis: ca.SX, names: Sequence[str],
             for g in range(nv):
                 structure[g][a, b], structure[g][b, a] = components[g], -components[g]
     circles = ()          # the rate of an angle is no longer one of the fibre coordinates
-    return replace(algebroid, v_names=tuple(names), v_units=tuple(units or ("",) * nv), anchor=algebroid.anchor @ basis,
+    return replace(algebroid, v_names=tuple(names), v_units=tuple(units or ("",) * nv),
+                   anchor=algebroid.anchor @ basis,
                    structure=tuple(ca.sparsify(c) for c in structure), circles=circles)

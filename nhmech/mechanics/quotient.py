@@ -1,4 +1,5 @@
-"""The quotient by a group: the same mechanics on the algebroid E/G, its Poisson structure and its symplectic leaves."""
+"""The quotient by a group: the same mechanics on the algebroid E/G, its Poisson structure and its
+symplectic leaves."""
 
 from __future__ import annotations
 
@@ -38,10 +39,11 @@ class Quotient:
 
 
 def quotient(symmetry: Symmetry) -> Quotient:
-    """Poisson reduction: Lagrange-Poincare on TQ/G, Euler-Poincare where the group is all of Q. Any class of symmetry.
+    """Poisson reduction: Lagrange-Poincare on TQ/G, Euler-Poincare where the group is all of Q. Any
+    class of symmetry.
 
-    Needs a fibre basis that the group leaves alone, [s_i, e_a] = 0: body-fixed speeds of a moving body, say, or
-    `change_of_basis`. Source: paper 004, section V(i); paper 002, eqs. (9), (13).
+    Needs a fibre basis that the group leaves alone, [s_i, e_a] = 0: body-fixed speeds of a moving
+    body, say, or `change_of_basis`. Source: paper 004, section V(i); paper 002, eqs. (9), (13).
 
     Raises `MechanicsError` that names a generator and the fibre coordinate it changes,
     and what is left that depends on the group.
@@ -54,33 +56,42 @@ def quotient(symmetry: Symmetry) -> Quotient:
             along = bracket(space, symmetry.generators[:, i], ca.densify(one[:, a]))
             change = at_samples(constrained, ca.densify(along))
             if not np.abs(change).max() <= ZERO:
-                raise MechanicsError(f"the quotient needs an invariant basis of the fibre: generator {name!r} changes "
-                                     f"{space.v_names[a]!r}; use body-fixed speeds (change_of_basis)")
+                raise MechanicsError("the quotient needs an invariant basis of the fibre: "
+                                     f"generator {name!r} changes "
+                                     f"{space.v_names[a]!r}; use body-fixed speeds "
+                                     "(change_of_basis)")
     coordinates = base_coordinates(symmetry)
-    named = {"the anchor": space.anchor[list(coordinates), :] if coordinates else ca.SX(0, space.nv),
+    named = {"the anchor": space.anchor[list(coordinates), :] if coordinates
+             else ca.SX(0, space.nv),
              "the Lagrangian": system.require_lagrangian("the quotient"), "the force": system.force,
              "the distribution": d.A, "its affine part": d.b, "the holonomic constraint": d.phi,
-             **{f"the structure function of {name}": c for name, c in zip(space.v_names, space.structure)}}
-    anchor, lagrangian, force, A, b, phi, *structure = onto_base(symmetry, coordinates, named, system.v)
+             **{f"the structure function of {name}": c for name,
+                c in zip(space.v_names, space.structure)}}
+    anchor, lagrangian, force, A, b, phi, *structure = onto_base(symmetry, coordinates, named,
+                                                                 system.v)
     algebroid = restricted(space, coordinates, anchor, tuple(ca.sparsify(c) for c in structure),
                            space.v_names, space.v_units)
-    reduced = replace(system, algebroid=algebroid, lagrangian=lagrangian, force=force, gibbs=None, energy=None)
+    reduced = replace(system, algebroid=algebroid, lagrangian=lagrangian, force=force, gibbs=None,
+                      energy=None)
     distribution = replace(d, A=ca.sparsify(A), b=ca.sparsify(b), phi=phi)
     configurations = constrained.configurations[:, list(coordinates)]
-    base = ConstrainedSystem(reduced, distribution, constrained.parameters, configurations, constrained.preferred,
-                             constrained.scales)
-    lift = ca.Function("lift", [system.t, system.q, system.v, system.theta], [ca.densify(system.q_rate), system.v],
+    base = ConstrainedSystem(reduced, distribution, constrained.parameters, configurations,
+                             constrained.preferred, constrained.scales)
+    lift = ca.Function("lift", [system.t, system.q, system.v, system.theta],
+                       [ca.densify(system.q_rate), system.v],
                        ["t", "q", "v", "theta"], ["q_rate", "v_lifted"])
     return Quotient(symmetry, base, lift, coordinates)
 
 
 def poisson_tensor(algebroid: LieAlgebroid, p: ca.SX) -> ca.SX:
-    """(nq + nv, nq + nv) on the dual with coordinates (q, p): {q^i, p_a} = rho^i_a, {p_a, p_b} = -c^g_ab p_g;
-    (q, p)' = Lambda dH.
+    """(nq + nv, nq + nv) on the dual with coordinates (q, p): {q^i, p_a} = rho^i_a, {p_a, p_b} =
+    -c^g_ab p_g; (q, p)' = Lambda dH.
 
-    Its rank at a point is the dimension of the symplectic leaf through it: of P_mu = J^-1(mu)/G_mu, on a quotient TQ/G.
+    Its rank at a point is the dimension of the symplectic leaf through it: of P_mu = J^-1(mu)/G_mu,
+    on a quotient TQ/G.
     """
-    twist = sum((p[g] * c for g, c in enumerate(algebroid.structure)), ca.SX(algebroid.nv, algebroid.nv))
+    twist = sum((p[g] * c for g, c in enumerate(algebroid.structure)),
+                ca.SX(algebroid.nv, algebroid.nv))
     return ca.densify(ca.blockcat([[ca.SX(algebroid.nq, algebroid.nq), algebroid.anchor],
                                    [-algebroid.anchor.T, -twist]]))
 
@@ -90,7 +101,8 @@ def isotropy(symmetry: Symmetry, mu: Sequence[float]) -> np.ndarray:
     mu_l C^l_ij xi^i = 0."""
     mu = np.asarray(mu, dtype=float)
     if mu.shape != (len(symmetry.names),):
-        raise MechanicsError(f"the momentum value has shape {mu.shape}, the generators are {', '.join(symmetry.names)}")
+        raise MechanicsError(f"the momentum value has shape {mu.shape}, the generators are "
+                             f"{', '.join(symmetry.names)}")
     _, size, vt = np.linalg.svd(np.einsum("l,lij->ji", mu, symmetry.constants))
     return vt[int((size > ZERO * max(1.0, size.max(initial=0.0))).sum()):].T
 
@@ -102,4 +114,5 @@ def level_dimension(symmetry: Symmetry, mu: Sequence[float]) -> int:
     Raises `MechanicsError` for another class.
     """
     symmetry.require("a level of the momentum map", "horizontal")
-    return symmetry.dim_tangent + symmetry.dim_motion - len(symmetry.names) - isotropy(symmetry, mu).shape[1]
+    return symmetry.dim_tangent + symmetry.dim_motion - len(symmetry.names) - isotropy(symmetry,
+                                                                                       mu).shape[1]

@@ -53,7 +53,8 @@ class FullMotion:
 
 
 def run_reduced(reduced: Reduced, times: Sequence[float], r: Sequence[float], xi: Sequence[float],
-                u: Callable[[float], Sequence[float]] | None = None, rtol: float = 1e-13) -> ReducedMotion:
+                u: Callable[[float], Sequence[float]] | None = None,
+                rtol: float = 1e-13) -> ReducedMotion:
     """Integrates the equations of the base from r (base.nq,) and xi, in the order of
     `reduced.equations().names` (DOP853).
 
@@ -63,22 +64,29 @@ def run_reduced(reduced: Reduced, times: Sequence[float], r: Sequence[float], xi
     inputs = u or (lambda t: np.zeros(reduced.base.system.u.numel()))
     if len(r) != nr or len(xi) != len(equations.names):
         raise MechanicsError(f"the reduced system starts from {nr} coordinates "
-                             f"({', '.join(reduced.base.system.algebroid.q_names)}) and {len(equations.names)} "
-                             f"velocities ({', '.join(equations.names)}); given are {len(r)} and {len(xi)}")
+                             f"({', '.join(reduced.base.system.algebroid.q_names)}) and "
+                             f"{len(equations.names)} "
+                             f"velocities ({', '.join(equations.names)}); given are {len(r)} and "
+                             f"{len(xi)}")
 
     def rate(t, y):
-        return np.concatenate([part.full().ravel() for part in equations.drift(t, y[:nr], y[nr:], inputs(t), theta)])
+        return np.concatenate([part.full().ravel() for part in equations.drift(t, y[:nr], y[nr:],
+                                                                               inputs(t), theta)])
 
-    solution = _integrate(rate, times, np.concatenate([np.asarray(r, dtype=float), np.asarray(xi, dtype=float)]), rtol)
+    solution = _integrate(rate, times,
+                          np.concatenate([np.asarray(r, dtype=float), np.asarray(xi, dtype=float)]),
+                          rtol)
 
     def velocity(t: float) -> np.ndarray:
         y = solution.sol(t)
         return equations.velocity(t, y[:nr], y[nr:], theta).full().ravel()
 
-    return ReducedMotion(solution.t, solution.y[:nr].T, solution.y[nr:].T, equations.names, velocity)
+    return ReducedMotion(solution.t, solution.y[:nr].T, solution.y[nr:].T, equations.names,
+                         velocity)
 
 
-def reconstruct(reduced: Reduced, motion: ReducedMotion, q: Sequence[float], rtol: float = 1e-13) -> FullMotion:
+def reconstruct(reduced: Reduced, motion: ReducedMotion, q: Sequence[float],
+                rtol: float = 1e-13) -> FullMotion:
     """q(t) from q' = rho(q) v, v the lift of the base's velocity:
     horizontal for Chaplygin's reduction, with S eta(r, xi) at J = mu.
 
@@ -95,7 +103,8 @@ def reconstruct(reduced: Reduced, motion: ReducedMotion, q: Sequence[float], rto
     gap = np.abs(q[list(reduced.coordinates)] - motion.r[0]).max(initial=0.0)
     if not gap <= 1e-9 * (1 + np.abs(q).max(initial=0.0)):
         raise MechanicsError("q does not stand over the start of the reduced motion: "
-                             f"{', '.join(reduced.base.system.algebroid.q_names)} are {q[list(reduced.coordinates)]}, "
+                             f"{', '.join(reduced.base.system.algebroid.q_names)} are "
+                             f"{q[list(reduced.coordinates)]}, "
                              f"the motion starts at {motion.r[0]}")
     theta = reduced.base.parameters
 
@@ -103,7 +112,8 @@ def reconstruct(reduced: Reduced, motion: ReducedMotion, q: Sequence[float], rto
         return reduced.lift(t, y, motion.velocity(t), theta)[0].full().ravel()
 
     found = _integrate(rate, motion.t, q, rtol).y.T
-    v = np.array([reduced.lift(t, y, motion.velocity(t), theta)[1].full().ravel() for t, y in zip(motion.t, found)])
+    v = np.array([reduced.lift(t, y, motion.velocity(t), theta)[1].full().ravel() for t,
+                  y in zip(motion.t, found)])
     return FullMotion(motion.t, found, v)
 
 
@@ -111,9 +121,10 @@ def _integrate(rate: Callable, times: Sequence[float], start: np.ndarray, rtol: 
     from scipy.integrate import solve_ivp
 
     times = np.asarray(times, dtype=float)
-    solution = solve_ivp(rate, (times[0], times[-1]), start, method="DOP853", t_eval=times, rtol=rtol,
-                         atol=1e-2 * rtol, dense_output=True)
+    solution = solve_ivp(rate, (times[0], times[-1]), start, method="DOP853", t_eval=times,
+                         rtol=rtol, atol=1e-2 * rtol, dense_output=True)
     if not solution.success:
-        raise MechanicsError(f"integration stopped at t = {solution.t[-1] if len(solution.t) else times[0]:.6g} s: "
+        raise MechanicsError("integration stopped at t = "
+                             f"{solution.t[-1] if len(solution.t) else times[0]:.6g} s: "
                              f"{solution.message}")
     return solution

@@ -1,11 +1,14 @@
-"""Reduction by a symmetry: Chaplygin's of purely kinematic ones, and Routh's at a momentum value of horizontal ones.
+"""Reduction by a symmetry: Chaplygin's of purely kinematic ones, and Routh's at a momentum value of
+horizontal ones.
 
 One convention for signs throughout. omega_L = -d theta_L = dq ^ dp, and the reduced equations are
 
-    i_X omega* = dE* - alpha,   equivalently   i_X omega = dE*,   omega = omega* + 1/2 G_ab e^a ^ e^b,
+    i_X omega* = dE* - alpha,   equivalently   i_X omega = dE*,   omega = omega* + 1/2 G_ab e^a ^
+                                e^b,
 
-with alpha_a = -G_ab xi^b the gyroscopic force as it stands on the right of Lagrange's equations: alpha(X) = 0. This is
-paper 004, eqs. (21), (22). The alpha printed for its example VII.2 has the other sign.
+with alpha_a = -G_ab xi^b the gyroscopic force as it stands on the right of Lagrange's equations:
+alpha(X) = 0. This is paper 004, eqs. (21), (22). The alpha printed for its example VII.2 has the
+other sign.
 """
 
 from __future__ import annotations
@@ -34,7 +37,8 @@ class Reduction:
                  force alpha and what is left of tau
     gyroscopic   G (n, n), antisymmetric, in (t, base.q, base.v, theta): omega - omega*
     alpha        (n,) = -G xi
-    lift         (t, q, xi, theta) -> dq/dt (nq,), v (nv,) on Q, from q and the reduced velocity xi = base.v
+    lift         (t, q, xi, theta) -> dq/dt (nq,), v (nv,) on Q, from q and the reduced velocity xi
+                 = base.v
     coordinates  indices of base.q in q
     mu           momentum value (k,), zero for Chaplygin's reduction
     """
@@ -53,7 +57,8 @@ class Reduction:
 
     @property
     def omega_star(self) -> ca.SX:
-        """omega* = -d theta*, theta* = dL*/dxi^a e^a, (2n, 2n) in the basis (e^1 .. e^n, dxi^1 .. dxi^n); closed."""
+        """omega* = -d theta*, theta* = dL*/dxi^a e^a, (2n, 2n) in the basis (e^1 .. e^n, dxi^1 ..
+        dxi^n); closed."""
         system = self.base.system
         space, n, p = system.algebroid, system.v.numel(), momentum(system)
         along = ca.jacobian(p, space.q) @ space.anchor                       # [b, a] = X_a(p_b)
@@ -63,7 +68,8 @@ class Reduction:
 
     @property
     def omega(self) -> ca.SX:
-        """The reduced 2-form, (2n, 2n) in the same basis: not degenerate, and closed only where G is."""
+        """The reduced 2-form, (2n, 2n) in the same basis: not degenerate, and closed only where G
+        is."""
         n = self.alpha.numel()
         return self.omega_star + ca.diagcat(self.gyroscopic, ca.SX(n, n))
 
@@ -76,14 +82,17 @@ class Reduction:
 
 
 def chaplygin(symmetry: Symmetry, speeds: Sequence[str] | None = None) -> Reduction:
-    """L*(r, xi) = L on horizontal velocities E xi, with alpha_a = -<dL/dv, vertical part of [E_a, E_b]> xi^b.
+    """L*(r, xi) = L on horizontal velocities E xi, with alpha_a = -<dL/dv, vertical part of [E_a,
+    E_b]> xi^b.
 
     Source: paper 004, eqs. (20)-(22) and section VII.B; Koiller 1992.
 
-    speeds  fibre coordinates that are base velocities; those that no generator has a component along where None
+    speeds  fibre coordinates that are base velocities; those that no generator has a component
+            along where None
 
-    Raises `MechanicsError` for a symmetry that is not purely kinematic, constraints that are not linear in v,
-    and speeds that are no base velocities: what then still depends on the group is named.
+    Raises `MechanicsError` for a symmetry that is not purely kinematic, constraints that are not
+    linear in v, and speeds that are no base velocities: what then still depends on the group is
+    named.
     """
     symmetry.require("Chaplygin reduction", PURELY_KINEMATIC)
     constrained = symmetry.constrained
@@ -93,24 +102,28 @@ def chaplygin(symmetry: Symmetry, speeds: Sequence[str] | None = None) -> Reduct
     velocity = ca.densify(frame.E @ xi)
     lagrangian = ca.substitute(constrained.system.require_lagrangian("Chaplygin reduction"),
                                constrained.system.v, velocity)
-    holonomic = [frame.nxi + i for i, row in enumerate(frame.kept) if row in constrained.distribution.phi_rows]
+    holonomic = [frame.nxi + i for i,
+                 row in enumerate(frame.kept) if row in constrained.distribution.phi_rows]
     rest = ca.horzcat(symmetry.generators, frame.inverse[:, holonomic])
-    return _reduce(symmetry, frame, frame.E, rest, xi, velocity, lagrangian, np.zeros(len(symmetry.names)))
+    return _reduce(symmetry, frame, frame.E, rest, xi, velocity, lagrangian,
+                   np.zeros(len(symmetry.names)))
 
 
-def at_momentum(symmetry: Symmetry, mu: Sequence[float], speeds: Sequence[str] | None = None) -> Reduction:
+def at_momentum(symmetry: Symmetry, mu: Sequence[float],
+                speeds: Sequence[str] | None = None) -> Reduction:
     """Routh's reduction at J = mu: R(r, xi) = L - mu . eta at v = B xi + S eta,
     with eta(r, xi) from <dL/dv, s_i> = mu_i.
 
-    alpha_b = -<dL/dv, part of [B_b, B_c] along S and off D> xi^c carries the curvature of v -> xi: magnetic
-    and nonholonomic terms. The energy of R is H_mu. Source: paper 004, eq. (23) and section VII.A, for
-    abelian groups (G_mu = G).
+    alpha_b = -<dL/dv, part of [B_b, B_c] along S and off D> xi^c carries the curvature of v -> xi:
+    magnetic and nonholonomic terms. The energy of R is H_mu. Source: paper 004, eq. (23) and
+    section VII.A, for abelian groups (G_mu = G).
 
     mu      momentum of each generator, (k,)
     speeds  as for `chaplygin`
 
-    Raises `MechanicsError` for a symmetry that is not horizontal, whose group is not abelian (use `quotient`),
-    forces along the group, a Lagrangian that is not quadratic along it, and speeds that are no base velocities.
+    Raises `MechanicsError` for a symmetry that is not horizontal, whose group is not abelian (use
+    `quotient`), forces along the group, a Lagrangian that is not quadratic along it, and speeds
+    that are no base velocities.
     """
     symmetry.require("reduction at a momentum value", HORIZONTAL)
     constrained, S = symmetry.constrained, symmetry.generators
@@ -119,7 +132,8 @@ def at_momentum(symmetry: Symmetry, mu: Sequence[float], speeds: Sequence[str] |
     _require_linear("reduction at a momentum value", constrained)
     mu = np.asarray(mu, dtype=float)
     if mu.shape != (len(symmetry.names),):
-        raise MechanicsError(f"the momentum value has shape {mu.shape}, the generators are {', '.join(symmetry.names)}")
+        raise MechanicsError(f"the momentum value has shape {mu.shape}, the generators are "
+                             f"{', '.join(symmetry.names)}")
     if not symmetry.abelian:
         raise MechanicsError(f"{', '.join(symmetry.names)} do not commute: reduce by `quotient`, "
                              "where the level J = mu is a symplectic leaf")
@@ -137,30 +151,35 @@ def at_momentum(symmetry: Symmetry, mu: Sequence[float], speeds: Sequence[str] |
     p = momentum(system)
     locked = S.T @ ca.jacobian(p, system.v) @ S
     if ca.depends_on(ca.densify(locked), system.v):
-        raise MechanicsError("the Lagrangian is not quadratic along the group: J = mu has no closed solution")
+        raise MechanicsError("the Lagrangian is not quadratic along the group: J = mu has no "
+                             "closed solution")
     eta = solve_definite(locked, ca.DM(mu) - S.T @ ca.substitute(p, system.v, ca.densify(B @ xi)))
     velocity = ca.densify(B @ xi + S @ eta)
     routhian = ca.substitute(lagrangian, system.v, velocity) - ca.dot(ca.DM(mu), eta)
-    return _reduce(symmetry, frame, B, ca.horzcat(S, frame.inverse[:, frame.nxi:]), xi, velocity, routhian, mu)
+    return _reduce(symmetry, frame, B, ca.horzcat(S, frame.inverse[:, frame.nxi:]), xi, velocity,
+                   routhian, mu)
 
 
-def _reduce(symmetry: Symmetry, frame: AdaptedFrame, B: ca.SX, rest: ca.SX, xi: ca.SX, velocity: ca.SX,
-            lagrangian: ca.SX, mu: np.ndarray) -> Reduction:
+def _reduce(symmetry: Symmetry, frame: AdaptedFrame, B: ca.SX, rest: ca.SX, xi: ca.SX,
+            velocity: ca.SX, lagrangian: ca.SX, mu: np.ndarray) -> Reduction:
     """In base coordinates,
 
-        d/dt(dl/dxi^b) = X_b(l) - C^g_bc xi^c dl/dxi^g - <p, part of [B_b, B_c] along `rest`> xi^c + tau . B_b
+        d/dt(dl/dxi^b) = X_b(l) - C^g_bc xi^c dl/dxi^g - <p, part of [B_b, B_c] along `rest`> xi^c +
+        tau . B_b
     """
     constrained = symmetry.constrained
     system = constrained.system
     v = system.v
-    space: BaseSpace = base_space(symmetry, B, rest, tuple(frame.names[:B.shape[1]]), tuple(frame.units[:B.shape[1]]))
+    space: BaseSpace = base_space(symmetry, B, rest, tuple(frame.names[:B.shape[1]]),
+                                  tuple(frame.units[:B.shape[1]]))
     p = ca.substitute(momentum(system), v, velocity)
     G = ca.densify(space.outside(p))
     tau = ca.densify(B.T @ ca.substitute(system.force, v, velocity))
-    reduced, G, tau = space.onto_base({"the Lagrangian": lagrangian, "the gyroscopic 2-form": G, "the force": tau}, xi)
+    reduced, G, tau = space.onto_base({"the Lagrangian": lagrangian, "the gyroscopic 2-form": G,
+                                       "the force": tau}, xi)
     alpha = -G @ xi
-    base = replace(system, algebroid=space.algebroid, v=xi, a=ca.SX.sym("a", xi.numel()), lagrangian=reduced,
-                   force=alpha + tau, gibbs=None, energy=None)
+    base = replace(system, algebroid=space.algebroid, v=xi, a=ca.SX.sym("a", xi.numel()),
+                   lagrangian=reduced, force=alpha + tau, gibbs=None, energy=None)
     lift = ca.Function("lift", [system.t, system.q, xi, system.theta],
                        [ca.densify(system.algebroid.anchor @ velocity), velocity],
                        ["t", "q", "xi", "theta"], ["q_rate", "v"], {"cse": True})
@@ -170,4 +189,5 @@ def _reduce(symmetry: Symmetry, frame: AdaptedFrame, B: ca.SX, rest: ca.SX, xi: 
 def _require_linear(method: str, constrained: ConstrainedSystem) -> None:
     d, t = constrained.distribution, constrained.system.t
     if not d.b.is_zero() or ca.depends_on(ca.densify(d.A), t):
-        raise MechanicsError(f"{method} needs constraints that are linear in the velocities and do not depend on time")
+        raise MechanicsError(f"{method} needs constraints that are linear in the velocities and "
+                             "do not depend on time")

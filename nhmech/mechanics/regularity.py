@@ -1,4 +1,5 @@
-"""Regular or singular, compatible or not: the ranks on which existence and uniqueness of the motion rest."""
+"""Regular or singular, compatible or not: the ranks on which existence and uniqueness of the motion
+rest."""
 
 from __future__ import annotations
 
@@ -37,8 +38,8 @@ class Regularity:
     def compatible(self) -> bool:
         """True where E^T M E is regular: the motion is determined.
 
-        For regular M this is T D and (D^v)-perp meeting in 0 only, paper 004, section II.B, and R M^-1 R^T of rank
-        `compatibility_rank` = `row_rank`.
+        For regular M this is T D and (D^v)-perp meeting in 0 only, paper 004, section II.B, and R
+        M^-1 R^T of rank `compatibility_rank` = `row_rank`.
         """
         return self.free_rank == self.nv - self.row_rank
 
@@ -49,16 +50,19 @@ class Regularity:
 
     def describe(self) -> str:
         """The ranks in words."""
-        return (f"Hessian of rank {self.hessian_rank} of {self.nv}: {'regular' if self.regular else 'singular'}; "
-                f"rows of rank {self.row_rank}; E^T M E of rank {self.free_rank} of {self.nv - self.row_rank}: "
+        return (f"Hessian of rank {self.hessian_rank} of {self.nv}: "
+                f"{'regular' if self.regular else 'singular'}; "
+                f"rows of rank {self.row_rank}; E^T M E of rank {self.free_rank} of "
+                f"{self.nv - self.row_rank}: "
                 f"{'compatible' if self.compatible else 'not compatible'}.")
 
 
-def regularity(constrained: ConstrainedSystem, *, nonlinear: ca.SX | None = None, near: Near | None = None,
-               seed: int = 0) -> Regularity:
+def regularity(constrained: ConstrainedSystem, *, nonlinear: ca.SX | None = None,
+               near: Near | None = None, seed: int = 0) -> Regularity:
     """The ranks of M, of the rows and of E^T M E at random points of the constraint manifold.
 
-    Arguments as for `constraint_algorithm`. Source: paper 004, section II.B, proposition III.1 and corollary III.2.
+    Arguments as for `constraint_algorithm`. Source: paper 004, section II.B, proposition III.1 and
+    corollary III.2.
 
     Raises `MechanicsError` where the manifold is empty or a rank jumps.
     """

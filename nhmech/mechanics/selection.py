@@ -26,11 +26,12 @@ def _unit(vectors: np.ndarray) -> np.ndarray:
 
 def independent_rows(A: np.ndarray, scales: np.ndarray, priority: Sequence[int],
                      names: Sequence[str]) -> tuple[int, ...]:
-    """Indices of rows of A (k, m, nv) that span all of them at every sample, those of low priority number first.
+    """Indices of rows of A (k, m, nv) that span all of them at every sample, those of low priority
+    number first.
 
-    Rows are compared in the common unit of `scales` (nv,). The set is built greedily: the row whose remainder
-    against the rows kept so far is largest in its worst sample. Raises `MechanicsError` for nearly dependent
-    rows and for zero rows.
+    Rows are compared in the common unit of `scales` (nv,). The set is built greedily: the row whose
+    remainder against the rows kept so far is largest in its worst sample. Raises `MechanicsError`
+    for nearly dependent rows and for zero rows.
     """
     rest = A / scales
     size = np.linalg.norm(rest, axis=2)
@@ -68,12 +69,15 @@ def independent_rows(A: np.ndarray, scales: np.ndarray, priority: Sequence[int],
 
 
 def _nearly(name: str, remainder: float) -> MechanicsError:
-    return MechanicsError(f"nearly dependent rows: {name!r} differs from the others by {remainder:.2g} only; "
-                          "look for axles or steering axes that are meant to be parallel and are not")
+    return MechanicsError(f"nearly dependent rows: {name!r} differs from the others by "
+                          f"{remainder:.2g} only; "
+                          "look for axles or steering axes that are meant to be parallel and are "
+                          "not")
 
 
 def null_space(A: np.ndarray, scales: np.ndarray) -> np.ndarray:
-    """Orthonormal bases, in the common unit, of the kernels of A (k, r, nv) with full rank r; (k, nv, nv - r)."""
+    """Orthonormal bases, in the common unit, of the kernels of A (k, r, nv) with full rank r; (k,
+    nv, nv - r)."""
     r = A.shape[1]
     if r == 0:
         return np.broadcast_to(np.eye(A.shape[2]), (len(A), A.shape[2], A.shape[2]))
@@ -81,12 +85,15 @@ def null_space(A: np.ndarray, scales: np.ndarray) -> np.ndarray:
     return np.swapaxes(vt[:, r:, :], 1, 2)
 
 
-def independent_speeds(A: np.ndarray, scales: np.ndarray, names: Sequence[str], preferred: Sequence[Sequence[str]],
+def independent_speeds(A: np.ndarray, scales: np.ndarray, names: Sequence[str],
+                       preferred: Sequence[Sequence[str]],
                        wanted: Sequence[str] | None = None) -> tuple[int, ...]:
-    """Indices of fibre coordinates that determine v on the kernel of A (k, r, nv), full rank, well at every sample.
+    """Indices of fibre coordinates that determine v on the kernel of A (k, r, nv), full rank, well
+    at every sample.
 
     `wanted` fixes the choice; otherwise the groups of `preferred` come first, in their order.
-    Raises `MechanicsError` where `wanted` has the wrong number of names, an unknown one, or does not determine v.
+    Raises `MechanicsError` where `wanted` has the wrong number of names, an unknown one, or does
+    not determine v.
     """
     kernel = np.array(null_space(A, scales))
     nxi = kernel.shape[2]
@@ -95,12 +102,16 @@ def independent_speeds(A: np.ndarray, scales: np.ndarray, names: Sequence[str], 
         if unknown:
             raise MechanicsError(f"unknown speed {unknown[0]!r}; there are {', '.join(names)}")
         if len(wanted) != nxi:
-            raise MechanicsError(f"{len(wanted)} independent speeds were named ({', '.join(wanted)}), "
+            raise MechanicsError(f"{len(wanted)} independent speeds were named "
+                                 f"({', '.join(wanted)}), "
                                  f"the motion has {nxi}")
     chosen: list[int] = []
-    groups = [[names.index(name) for name in group] for group in preferred] + [list(range(len(names)))]
+    groups = [[names.index(name) for name in group] for group in preferred] + [
+        list(range(len(names)))
+    ]
     while len(chosen) < nxi:
-        left = np.linalg.norm(kernel, axis=2)            # (k, nv): how much of each coordinate is still free
+        # (k, nv): how much of each coordinate is still free
+        left = np.linalg.norm(kernel, axis=2)
         worst = left.min(axis=0)
         worst[chosen] = -1
         if wanted is not None:
@@ -109,13 +120,16 @@ def independent_speeds(A: np.ndarray, scales: np.ndarray, names: Sequence[str], 
                 raise MechanicsError(f"the speeds {', '.join(wanted)} do not determine the motion: "
                                      f"{names[choice]!r} follows from the others")
         else:
-            pool = next((good for group in groups if (good := [i for i in group if worst[i] >= COMFORT])), None)
+            pool = next((good for group in groups
+                         if (good := [i for i in group if worst[i] >= COMFORT])), None)
             if pool:
                 best = max(worst[i] for i in pool)
                 choice = next(i for i in pool if worst[i] >= 0.7 * best)
             else:
                 choice = int(np.argmax(np.where(worst >= 0, left[0], -1)))
         chosen.append(choice)
-        direction = _unit(kernel[:, choice, :])          # the motion in the kernel that moves this coordinate most
-        kernel = kernel - np.einsum("kna,ka->kn", kernel, direction)[..., None] * direction[:, None, :]
+        # the motion in the kernel that moves this coordinate most
+        direction = _unit(kernel[:, choice, :])
+        kernel = kernel - np.einsum("kna,ka->kn", kernel,
+                                    direction)[..., None] * direction[:, None, :]
     return tuple(chosen)

@@ -1,4 +1,5 @@
-"""Symmetries of constrained systems: infinitesimal generators, their invariance, their algebra and their class."""
+"""Symmetries of constrained systems: infinitesimal generators, their invariance, their algebra and
+their class."""
 
 from __future__ import annotations
 
@@ -23,12 +24,14 @@ ZERO = 1e-9        # relative to its terms, a number below this is rounding
 
 @dataclass(frozen=True)
 class Symmetry:
-    """Infinitesimal generators of a group that acts on a constrained system and changes nothing. Made by `symmetry()`.
+    """Infinitesimal generators of a group that acts on a constrained system and changes nothing.
+    Made by `symmetry()`.
 
     names           of the generators
     generators      (nv, k): columns are sections s_i of the algebroid, functions of (q, theta)
-    constants       (k, k, k): [s_i, s_j] = constants[l, i, j] s_l, as brackets of sections (vector fields);
-                    for an action from the left these are minus the constants of the group's Lie algebra
+    constants       (k, k, k): [s_i, s_j] = constants[l, i, j] s_l, as brackets of sections (vector
+                    fields); for an action from the left these are minus the constants of the
+                    group's Lie algebra
     dim_vertical    dim V, V spanned by the generators
     dim_horizontal  dim of V meet D
     dim_motion      dim D
@@ -48,7 +51,8 @@ class Symmetry:
     def kind(self) -> str:
         """Class of paper 004, section VI, by the place of V against D.
 
-        "purely kinematic": V meets D in 0 only and V + D is everything; "horizontal": V lies in D; "general": neither.
+        "purely kinematic": V meets D in 0 only and V + D is everything; "horizontal": V lies in D;
+        "general": neither.
         """
         if self.dim_horizontal == 0 and self.dim_vertical + self.dim_motion == self.dim_tangent:
             return PURELY_KINEMATIC
@@ -62,22 +66,26 @@ class Symmetry:
         """Raises `MechanicsError` with the dimensions where the class is another,
         or the generators depend on each other pointwise."""
         if self.kind != kind:
-            raise MechanicsError(f"{method} needs a {kind} symmetry, this one ({', '.join(self.names)}) "
-                                 f"is {self.kind}: dim V = {self.dim_vertical}, dim D = {self.dim_motion}, "
+            raise MechanicsError(f"{method} needs a {kind} symmetry, this one "
+                                 f"({', '.join(self.names)}) "
+                                 f"is {self.kind}: dim V = {self.dim_vertical}, dim D = "
+                                 f"{self.dim_motion}, "
                                  f"dim of V meet D = {self.dim_horizontal}, of {self.dim_tangent}")
         if self.dim_vertical < len(self.names):
             raise MechanicsError(f"{method} needs a free action: the {len(self.names)} generators "
                                  f"{', '.join(self.names)} span {self.dim_vertical} dimensions only")
 
 
-def symmetry(constrained: ConstrainedSystem, generators: Mapping[str, Section], states: int = 12) -> Symmetry:
+def symmetry(constrained: ConstrainedSystem, generators: Mapping[str, Section],
+             states: int = 12) -> Symmetry:
     """A symmetry from its infinitesimal generators, proved at random states.
 
     Along the complete lift of each generator L, the forces and the distribution do not change;
     the generators close under the bracket with constant coefficients.
     Source: paper 004, sections V and VI.
 
-    generators  name -> section: an (nv,) column in the fibre's basis, or s -> {name of a fibre coordinate: component}
+    generators  name -> section: an (nv,) column in the fibre's basis, or s -> {name of a fibre
+                coordinate: component}
     states      number of random states
 
     Raises `MechanicsError` that names the generator and what is not invariant;
@@ -88,22 +96,27 @@ def symmetry(constrained: ConstrainedSystem, generators: Mapping[str, Section], 
     if not generators:
         raise MechanicsError("a symmetry needs at least one generator")
     names = tuple(generators)
-    S = ca.horzcat(*[ca.densify(section(constrained.system, value, name)) for name, value in generators.items()])
+    S = ca.horzcat(*[ca.densify(section(constrained.system, value, name)) for name,
+                     value in generators.items()])
     found = invariances(constrained, S)
     for quantity, (derivative, size) in zip(found, evaluate(constrained, found, states)):
         wrong = ~(np.abs(derivative) <= ZERO * (1 + size))
         if wrong.any():
             state, entry, i = (int(n) for n in np.argwhere(wrong)[0])
             label = f" {quantity.labels[entry]!r}" if quantity.labels[entry] else ""
-            raise MechanicsError(f"generator {names[i]!r} is no symmetry: {quantity.what}{label} changes along it "
-                                 f"at a rate of {derivative[state, entry, i]:.3g} (random state {state})")
-    return Symmetry(constrained, names, S, _constants(constrained, S, names), *_dimensions(constrained, S))
+            raise MechanicsError(f"generator {names[i]!r} is no symmetry: {quantity.what}{label} "
+                                 "changes along it "
+                                 f"at a rate of {derivative[state, entry, i]:.3g} (random state "
+                                 f"{state})")
+    return Symmetry(constrained, names, S, _constants(constrained, S, names),
+                    *_dimensions(constrained, S))
 
 
 def section(system: LagrangianSystem, value: Section, name: str = "section") -> ca.SX:
     """(nv,) column of a section, from itself or from s -> {name of a fibre coordinate: component}.
 
-    Raises `MechanicsError` for a wrong shape or name, and for a section that depends on more than q and parameters.
+    Raises `MechanicsError` for a wrong shape or name, and for a section that depends on more than q
+    and parameters.
     """
     v_names = system.algebroid.v_names
     if callable(value):
@@ -130,16 +143,20 @@ def _constants(constrained: ConstrainedSystem, S: ca.SX, names: tuple[str, ...])
     stacked = at_samples(constrained, S).reshape(-1, k)
     rank = int(np.linalg.matrix_rank(stacked, tol=ZERO * np.abs(stacked).max(initial=1.0)))
     if rank < k:
-        raise MechanicsError(f"the generators {', '.join(names)} depend on each other: rank {rank} of {k}")
+        raise MechanicsError(f"the generators {', '.join(names)} depend on each other: rank "
+                             f"{rank} of {k}")
     constants = np.zeros((k, k, k))
     for i in range(k):
         for j in range(i + 1, k):
-            values = at_samples(constrained, ca.densify(bracket(algebroid, S[:, i], S[:, j]))).reshape(-1)
+            values = at_samples(constrained,
+                                ca.densify(bracket(algebroid, S[:, i], S[:, j]))).reshape(-1)
             coefficients = np.linalg.lstsq(stacked, values, rcond=None)[0]
             defect = np.abs(stacked @ coefficients - values).max()
             if not defect <= ZERO * (1 + np.abs(values).max()):
-                raise MechanicsError(f"the bracket of the generators {names[i]!r} and {names[j]!r} is not "
-                                     f"a combination of {', '.join(names)} with constant coefficients (defect "
+                raise MechanicsError(f"the bracket of the generators {names[i]!r} and "
+                                     f"{names[j]!r} is not "
+                                     f"a combination of {', '.join(names)} with constant "
+                                     "coefficients (defect "
                                      f"{defect:.3g}): add it as a generator")
             coefficients = np.where(np.abs(coefficients) < ZERO, 0.0, coefficients)
             constants[:, i, j], constants[:, j, i] = coefficients, -coefficients
@@ -147,7 +164,8 @@ def _constants(constrained: ConstrainedSystem, S: ca.SX, names: tuple[str, ...])
 
 
 def _dimensions(constrained: ConstrainedSystem, S: ca.SX) -> tuple[int, int, int, int]:
-    """dim V, dim of V meet D, dim D, dim T at the sample configurations; V meet D is the kernel of A on V."""
+    """dim V, dim of V meet D, dim D, dim T at the sample configurations; V meet D is the kernel of
+    A on V."""
     d, nv = constrained.distribution, constrained.system.algebroid.nv
     A, V, holonomic = at_samples(constrained, d.A), at_samples(constrained, S), list(d.phi_rows)
     found = []
@@ -155,8 +173,10 @@ def _dimensions(constrained: ConstrainedSystem, S: ca.SX) -> tuple[int, int, int
         dim_v, dim_av = _rank(vertical), _rank(forms @ vertical)
         found.append((dim_v, dim_v - dim_av, nv - _rank(forms), nv - _rank(forms[holonomic])))
     if len(set(found)) > 1:
-        raise MechanicsError("the class of the symmetry changes between configurations: (dim V, dim of V meet D, "
-                             f"dim D, dim T) are {' and '.join(str(dims) for dims in sorted(set(found)))}; "
+        raise MechanicsError("the class of the symmetry changes between configurations: (dim V, "
+                             "dim of V meet D, "
+                             "dim D, dim T) are "
+                             f"{' and '.join(str(dims) for dims in sorted(set(found)))}; "
                              "give samples where they are constant")
     return found[0]
 

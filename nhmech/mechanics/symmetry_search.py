@@ -18,31 +18,40 @@ from .system import ConstrainedSystem, LagrangianSystem
 def find_symmetry(constrained: ConstrainedSystem) -> Symmetry:
     """All symmetries among the combinations of simple candidates, in echelon form.
 
-    Candidates: each basis section of the fibre (translations, and S^1 of an angle or a wheel); q_i d/dq_j of all flat
-    coordinates, from which turns such as x d/dy - y d/dx + d/dphi are made; turns of quaternions about space axes.
-    So SE(2), SE(3), tori and products are found, and what is not affine in these coordinates is not.
+    Candidates: each basis section of the fibre (translations, and S^1 of an angle or a wheel); q_i
+    d/dq_j of all flat coordinates, from which turns such as x d/dy - y d/dx + d/dphi are made;
+    turns of quaternions about space axes. So SE(2), SE(3), tori and products are found, and what is
+    not affine in these coordinates is not.
 
     Raises `MechanicsError` where nothing is a symmetry.
     """
     constrained = constrained.constrained
     space, rng = constrained.system.algebroid, np.random.default_rng(1)
-    anywhere = replace(constrained, samples=np.array([space.normalise(rng.normal(size=space.nq)) for _ in range(8)]))
+    anywhere = replace(
+        constrained,
+        samples=np.array([space.normalise(rng.normal(size=space.nq)) for _ in range(8)]),
+    )
     names, sections = _independent(anywhere, *_candidates(constrained.system))
     found = invariances(constrained, sections)
     values = evaluate(constrained, found, 2 * len(names) + 8)
-    rows, sizes = (np.concatenate([value[part].reshape(-1, len(names)) for value in values]) for part in (0, 1))
+    rows, sizes = (
+        np.concatenate([value[part].reshape(-1, len(names)) for value in values]) for part in (0, 1)
+    )
     basis = echelon(_null_space(rows, np.maximum(np.linalg.norm(sizes, axis=0), 1.0)))
     if not len(basis):
         raise MechanicsError("no symmetry among the candidates: " + ", ".join(names))
-    found_names, generators = _independent(constrained, [_name(row, names) for row in basis], sections @ ca.DM(basis.T))
+    found_names, generators = _independent(constrained, [_name(row, names) for row in basis],
+                                           sections @ ca.DM(basis.T))
     return symmetry(constrained, {name: generators[:, i] for i, name in enumerate(found_names)})
 
 
 def _candidates(system: LagrangianSystem) -> tuple[list[str], ca.SX]:
     """Names and sections (nv, n), simple ones first."""
     space, q = system.algebroid, system.q
-    names, columns = [f"d/d{name.removesuffix(chr(39))}" for name in space.v_names], [ca.SX.eye(space.nv)]
-    bent = {i + n for i in space.quaternions for n in range(4)} | {i + n for i, _ in space.circles for n in range(2)}
+    names, columns = [f"d/d{name.removesuffix(chr(39))}"
+                      for name in space.v_names], [ca.SX.eye(space.nv)]
+    bent = {i + n for i in space.quaternions
+            for n in range(4)} | {i + n for i, _ in space.circles for n in range(2)}
     flat = [j for j in range(space.nq) if j not in bent]
     fields = []
     for j in flat:
@@ -66,10 +75,12 @@ def _candidates(system: LagrangianSystem) -> tuple[list[str], ca.SX]:
 def _injective(space) -> bool:
     """Whether a vector field on Q is one section at most."""
     q = space.normalise(np.random.default_rng(0).normal(size=space.nq))
-    return np.linalg.matrix_rank(ca.Function("rho", [space.q], [space.anchor])(q).full()) == space.nv
+    return np.linalg.matrix_rank(ca.Function("rho", [space.q],
+                                             [space.anchor])(q).full()) == space.nv
 
 
-def _independent(constrained: ConstrainedSystem, names: list[str], sections: ca.SX) -> tuple[list[str], ca.SX]:
+def _independent(constrained: ConstrainedSystem, names: list[str],
+                 sections: ca.SX) -> tuple[list[str], ca.SX]:
     """The sections without those that depend on earlier ones at the samples."""
     values = at_samples(constrained, ca.densify(sections)).reshape(-1, len(names))
     kept: list[int] = []
@@ -84,13 +95,15 @@ def _independent(constrained: ConstrainedSystem, names: list[str], sections: ca.
 
 
 def _null_space(rows: np.ndarray, scale: np.ndarray) -> np.ndarray:
-    """(d, n) orthonormal in columns scaled by the size of the terms that cancel in them: rounding stays rounding."""
+    """(d, n) orthonormal in columns scaled by the size of the terms that cancel in them: rounding
+    stays rounding."""
     _, s, vt = np.linalg.svd(rows / scale)
     return vt[int((s > ZERO).sum()):] / scale
 
 
 def echelon(basis: np.ndarray) -> np.ndarray:
-    """Reduced row echelon form: each vector has an entry 1 where all others have 0, which makes them readable."""
+    """Reduced row echelon form: each vector has an entry 1 where all others have 0, which makes
+    them readable."""
     basis, r = basis.copy(), 0
     for column in range(basis.shape[1]):
         if r == len(basis):

@@ -15,7 +15,8 @@ from .distribution import Distribution
 
 @dataclass(frozen=True)
 class Shorthand:
-    """Symbols that stand for functions of (t, q), with rates known without differentiating those functions.
+    """Symbols that stand for functions of (t, q), with rates known without differentiating those
+    functions.
 
     symbols, meanings, rates  (k,) each; rates are functions of symbols and v
     """
@@ -33,11 +34,12 @@ class LagrangianSystem:
     d/dt(dL/dv^a) = rho^i_a dL/dq^i - c^g_ab v^b dL/dv^g + tau_a   (paper 002, eq. (13)).
 
     algebroid          configuration, fibre, anchor, structure functions
-    t, v, a            symbols of time, of the fibre coordinates and of their rates, (), (nv,), (nv,)
+    t, v, a            symbols of time, of the fibre coordinates and of their rates, (), (nv,),
+                       (nv,)
     u, theta           symbols of inputs and parameters, (nu,), (ntheta,)
     lagrangian         L(t, q, v, theta), or None where `gibbs` is given
-    gibbs              S(t, q, v, a, theta) with dS/da the left-hand side of the equations of motion;
-                       made from L where None
+    gibbs              S(t, q, v, a, theta) with dS/da the left-hand side of the equations of
+                       motion; made from L where None
     energy             E(t, q, v, theta) [J]; v dL/dv - L where None
     force              tau(t, q, v, u, theta), (nv,)
     shorthand          what further symbols in the expressions stand for; without a Lagrangian only
@@ -61,11 +63,13 @@ class LagrangianSystem:
         nv = self.algebroid.nv
         for name, symbol in (("v", self.v), ("a", self.a)):
             if symbol.shape != (nv, 1):
-                raise MechanicsError(f"{name} has shape {symbol.shape}, the algebroid's fibre has dimension {nv}")
+                raise MechanicsError(f"{name} has shape {symbol.shape}, the algebroid's fibre has "
+                                     f"dimension {nv}")
         if self.force is None:
             object.__setattr__(self, "force", ca.SX(nv, 1))
         if self.lagrangian is None and (self.gibbs is None or self.energy is None):
-            raise MechanicsError("a system needs a Lagrangian, or a Gibbs function together with its energy")
+            raise MechanicsError("a system needs a Lagrangian, or a Gibbs function together with "
+                                 "its energy")
         if self.gibbs is None:
             object.__setattr__(self, "gibbs", self._gibbs_of_lagrangian())
         if self.energy is None:
@@ -98,33 +102,39 @@ class LagrangianSystem:
     def mass_and_bias(self) -> tuple[ca.SX, ca.SX]:
         """M (nv, nv) and h (nv,) with dS/da = M a + h."""
         gradient = ca.gradient(self.gibbs, self.a)
-        return ca.jacobian(gradient, self.a), ca.substitute(gradient, self.a, ca.SX.zeros(self.a.shape))
+        return ca.jacobian(gradient, self.a), ca.substitute(gradient, self.a,
+                                                            ca.SX.zeros(self.a.shape))
 
     def require_lagrangian(self, method: str) -> ca.SX:
         """L. Raises `MechanicsError` where only a Gibbs function was given."""
         if self.lagrangian is None:
-            raise MechanicsError(f"{method} needs a Lagrangian; this system has a Gibbs function only: "
+            raise MechanicsError(f"{method} needs a Lagrangian; this system has a Gibbs function "
+                                 "only: "
                                  "use gibbs_appell or lagrange_multipliers")
         return self.lagrangian
 
     def require_regular(self, method: str, constrained: ConstrainedSystem) -> None:
         """Raises `MechanicsError` with the rank where M is singular at every sample."""
         evaluate = ca.Function("M", [self.t, self.q, self.theta], [self.mass_and_bias()[0]])
-        ranks = [int(np.linalg.matrix_rank(evaluate(0.0, q, constrained.parameters).full(), tol=1e-10))
+        ranks = [int(np.linalg.matrix_rank(evaluate(0.0, q, constrained.parameters).full(),
+                                           tol=1e-10))
                  for q in constrained.configurations]
         if max(ranks) < self.algebroid.nv:
-            raise MechanicsError(f"{method} needs a regular system: the Hessian of L has rank {max(ranks)} "
+            raise MechanicsError(f"{method} needs a regular system: the Hessian of L has rank "
+                                 f"{max(ranks)} "
                                  f"of {self.algebroid.nv}; use gibbs_appell or lagrange_multipliers")
 
     def _gibbs_of_lagrangian(self) -> ca.SX:
-        """S = 1/2 a^T G a + a^T h with G the Hessian of L; no inverse of G, so singular Lagrangians have one too."""
+        """S = 1/2 a^T G a + a^T h with G the Hessian of L; no inverse of G, so singular Lagrangians
+        have one too."""
         lagrangian, v = self.lagrangian, self.v
         momentum = ca.gradient(lagrangian, v)
         hessian = ca.jacobian(momentum, v)
         c = self.algebroid.structure
         twist = ca.vertcat(*[sum((momentum[g] * (c[g][a, :] @ v) for g in range(len(c))), ca.SX(0))
                              for a in range(len(c))])
-        bias = self.rate(momentum) - self.algebroid.anchor.T @ ca.gradient(lagrangian, self.q) + twist
+        bias = self.rate(momentum) - self.algebroid.anchor.T @ ca.gradient(lagrangian,
+                                                                           self.q) + twist
         return ca.dot(self.a, hessian @ self.a) / 2 + ca.dot(self.a, bias)
 
 
@@ -133,11 +143,14 @@ class ConstrainedSystem:
     """A Lagrangian system with a distribution: what every equation former and the simulator take.
 
     parameters  numbers for `system.theta`, (ntheta,)
-    samples     configurations on the holonomic manifold at which rank and pivots are decided, (k, nq)
-    preferred   groups of names of fibre coordinates that should become independent speeds, best group first
-    guards      (t, q) functions that must stay above zero for the constraints to exist, e.g. |axle x normal|;
-                `guard_names` say what fails
-    scales      size of each fibre coordinate in one common unit (1 rad/s of a wheel of radius r counts r), (nv,)
+    samples     configurations on the holonomic manifold at which rank and pivots are decided, (k,
+                nq)
+    preferred   groups of names of fibre coordinates that should become independent speeds, best
+                group first
+    guards      (t, q) functions that must stay above zero for the constraints to exist, e.g. |axle
+                x normal|; `guard_names` say what fails
+    scales      size of each fibre coordinate in one common unit (1 rad/s of a wheel of radius r
+                counts r), (nv,)
     """
 
     system: LagrangianSystem

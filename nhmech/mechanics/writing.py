@@ -34,12 +34,14 @@ class Symbols:
 
 def symbols(system: LagrangianSystem) -> Symbols:
     """The named symbols of a system."""
-    return _symbols(system.algebroid, system.v, system.t, system.theta, system.theta_names, system.u, system.u_names)
+    return _symbols(system.algebroid, system.v, system.t, system.theta, system.theta_names,
+                    system.u, system.u_names)
 
 
 def lagrangian_system(space: LieAlgebroid, lagrangian: Scalar, *, parameters: Sequence[str] = (),
                       inputs: Sequence[str] = (),
-                      force: Callable[[Symbols], Mapping[str, ca.SX]] | None = None) -> LagrangianSystem:
+                      force: Callable[[Symbols],
+                                      Mapping[str, ca.SX]] | None = None) -> LagrangianSystem:
     """A Lagrangian system from a function of its named quantities.
 
     space       the Lie algebroid it lives on, e.g. `euclidean("x", "y")`
@@ -58,12 +60,13 @@ def lagrangian_system(space: LieAlgebroid, lagrangian: Scalar, *, parameters: Se
     tau = ca.SX(space.nv, 1)
     for name, value in (force(s) if force is not None else {}).items():
         tau[fibre_index(space, name)] = value
-    return LagrangianSystem(space, v, a, lagrangian=ca.SX(lagrangian(s)), force=tau, t=t, u=u, theta=theta,
-                            u_names=tuple(inputs), theta_names=tuple(parameters))
+    return LagrangianSystem(space, v, a, lagrangian=ca.SX(lagrangian(s)), force=tau, t=t, u=u,
+                            theta=theta, u_names=tuple(inputs), theta_names=tuple(parameters))
 
 
 def constrain(system: LagrangianSystem, parameters: Mapping[str, float] | None = None, *,
-              rows: Mapping[str, Scalar] | None = None, holonomic: Mapping[str, Scalar] | None = None,
+              rows: Mapping[str, Scalar] | None = None,
+              holonomic: Mapping[str, Scalar] | None = None,
               samples: np.ndarray | None = None) -> ConstrainedSystem:
     """A system with constraints.
 
@@ -73,7 +76,8 @@ def constrain(system: LagrangianSystem, parameters: Mapping[str, float] | None =
     samples     configurations at which rank is decided, (k, nq); random ones where None,
                 which then must not violate `holonomic`
 
-    Raises `MechanicsError` for a row that is not affine in the velocities, or parameters without a number.
+    Raises `MechanicsError` for a row that is not affine in the velocities, or parameters without a
+    number.
     """
     s, v, space = symbols(system), system.v, system.algebroid
     made = []
@@ -86,30 +90,38 @@ def constrain(system: LagrangianSystem, parameters: Mapping[str, float] | None =
         made.append(Row(name, form, ca.substitute(speed, v, ca.SX.zeros(v.shape))))
     for name, function in (holonomic or {}).items():
         phi = ca.SX(function(s))
-        made.append(Row(name, ca.jacobian(phi, space.q) @ space.anchor, ca.jtimes(phi, system.t, ca.SX(1)), phi))
+        made.append(Row(name, ca.jacobian(phi, space.q) @ space.anchor,
+                        ca.jtimes(phi, system.t, ca.SX(1)), phi))
     given = dict(parameters or {})
     missing = [name for name in system.theta_names if name not in given]
     unknown = [name for name in given if name not in system.theta_names]
     if missing or unknown:
         raise MechanicsError(f"parameters are {', '.join(system.theta_names) or 'none'}: "
-                             + (f"no number for {', '.join(missing)}" if missing else f"unknown {', '.join(unknown)}"))
+                             + (f"no number for {', '.join(missing)}" if missing
+                                else f"unknown {', '.join(unknown)}"))
     return ConstrainedSystem(system, assemble(made, space.nv),
                              np.array([float(given[name]) for name in system.theta_names]), samples)
 
 
-def _symbols(space: LieAlgebroid, v: ca.SX, t: ca.SX, theta: ca.SX, theta_names: Sequence[str], u: ca.SX,
-             u_names: Sequence[str]) -> Symbols:
-    return Symbols(_named(space.q_names, space.q), _named([name.removesuffix("'") for name in space.v_names], v),
+def _symbols(space: LieAlgebroid, v: ca.SX, t: ca.SX, theta: ca.SX, theta_names: Sequence[str],
+             u: ca.SX, u_names: Sequence[str]) -> Symbols:
+    return Symbols(_named(space.q_names, space.q),
+                   _named([name.removesuffix("'") for name in space.v_names], v),
                    _named(theta_names, theta), _named(u_names, u), t)
 
 
 def _named(names: Sequence[str], values: ca.SX) -> SimpleNamespace:
-    return SimpleNamespace(**{name if name.isidentifier() and not keyword.iskeyword(name) else f"_{i}": values[i]
-                              for i, name in enumerate(names)})
+    return SimpleNamespace(
+        **{
+            name if name.isidentifier() and not keyword.iskeyword(name) else f"_{i}": values[i]
+            for i, name in enumerate(names)
+        }
+    )
 
 
 def fibre_index(space: LieAlgebroid, name: str) -> int:
-    """Index of a fibre coordinate by its name; "x" stands for x'. Raises `MechanicsError` for an unknown name."""
+    """Index of a fibre coordinate by its name; "x" stands for x'. Raises `MechanicsError` for an
+    unknown name."""
     for candidate in (name, f"{name}'"):
         if candidate in space.v_names:
             return space.v_names.index(candidate)

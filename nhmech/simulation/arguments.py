@@ -9,7 +9,7 @@ from collections.abc import Iterable, Mapping, Sequence
 import numpy as np
 
 from ..errors import SimulationError
-from .event import Event
+from .events import Event
 
 
 def finite(value) -> bool:
@@ -21,7 +21,8 @@ def finite(value) -> bool:
 
 
 def steps_of(dt: float, control_period: float | None) -> int:
-    """Steps in a control period. Raises `SimulationError` for times that are none, or do not go together."""
+    """Steps in a control period. Raises `SimulationError` for times that are none, or do not go
+    together."""
     if not (finite(dt) and dt > 0):
         raise SimulationError(f"dt = {dt!r} must be a positive time in seconds")
     period = dt if control_period is None else control_period
@@ -48,14 +49,18 @@ def events_of(events) -> tuple[Event, ...]:
         found = (events,)
     for event in found:
         if not isinstance(event, Event):
-            raise SimulationError(f"events = {events!r} must be a list of Event(name, function), and {event!r} is none")
+            raise SimulationError(f"events = {events!r} must be a list of Event(name, function), "
+                                  f"and {event!r} is none")
     return found
 
 
 def wrenches_of(wrench) -> dict:
     """Wrenches by link. Raises `SimulationError` for what is no mapping."""
-    if wrench is not None and not (isinstance(wrench, Mapping) and all(isinstance(link, str) for link in wrench)):
-        raise SimulationError(f"wrench = {wrench!r} must be a mapping, link name -> callable (t, state) -> 6 numbers "
+    if wrench is not None and not (isinstance(wrench,
+                                              Mapping) and all(isinstance(link,
+                                                                          str) for link in wrench)):
+        raise SimulationError(f"wrench = {wrench!r} must be a mapping, link name -> callable (t, "
+                              "state) -> 6 numbers "
                               "(force, torque) in W")
     return dict(wrench or {})
 
@@ -73,7 +78,8 @@ def wrench_on(body: str, given, t: float) -> np.ndarray:
     except (TypeError, ValueError, OverflowError):
         value = np.zeros(0)
     if value.shape != (6,) or not np.all(np.isfinite(value)):
-        raise SimulationError(f"wrench on {body!r} at t = {t:.6g} s is {given!r}; expected 6 finite numbers (force, "
+        raise SimulationError(f"wrench on {body!r} at t = {t:.6g} s is {given!r}; expected 6 "
+                              "finite numbers (force, "
                               "torque) in W")
     return value
 
@@ -86,18 +92,22 @@ def positions_of(joints) -> dict:
 
 
 def speeds_of(xi, names: Sequence[str], v_names: Sequence[str]) -> dict[str, float]:
-    """Speeds by name: a mapping to some of `v_names`, or a number for each of `names`; else `SimulationError`."""
+    """Speeds by name: a mapping to some of `v_names`, or a number for each of `names`; else
+    `SimulationError`."""
     if isinstance(xi, Mapping):
         for name, value in xi.items():
-            if name not in v_names or not isinstance(value, (int, float, np.number)) or not finite(value):
-                raise SimulationError(f"speed {name!r} = {value}: give finite numbers for some of {', '.join(v_names)}")
+            if name not in v_names or not isinstance(value,
+                                                     (int, float, np.number)) or not finite(value):
+                raise SimulationError(f"speed {name!r} = {value}: give finite numbers for some of "
+                                      f"{', '.join(v_names)}")
         return {name: float(value) for name, value in xi.items()}
     try:
         value = np.asarray(xi, dtype=float)
     except (TypeError, ValueError, OverflowError):
         value = np.zeros(0)
     if value.shape != (len(names),) or not np.all(np.isfinite(value)):
-        raise SimulationError(f"xi = {xi!r} must be {len(names)} finite numbers: {', '.join(names)}; or speeds by name")
+        raise SimulationError(f"xi = {xi!r} must be {len(names)} finite numbers: "
+                              f"{', '.join(names)}; or speeds by name")
     return dict(zip(names, value))
 
 

@@ -10,18 +10,20 @@ import numpy as np
 
 from ..compile.lanes import FALLEN, NOT_FINITE, OFF, RAN, SINGULAR, Limits
 from ..errors import SimulationError
+from ..vehicle.reactions import least_norm
 from .arguments import finite
-from .batch_input import Policy, asked, checked, started
+from .batch_input import Policy, Stepper, asked, checked, started, stepper
 from .chart import FLAT, LOOSE, POOR
-from .lane_step import Stepper, stepper
 
 LIMITS = Limits(POOR, FLAT, LOOSE)
-SLICE = 500_000_000      # instructions times cases between two looks at Ctrl-C: about a quarter of a second
+# instructions times cases between two looks at Ctrl-C: about a quarter of a second
+SLICE = 500_000_000
 SHARE = 1_000_000        # instructions times cases that are worth a further thread
 
 REASONS = {
     RAN: "ran to the end",
-    NOT_FINITE: "a step gave numbers that are not finite: try a smaller dt, and look at masses and efforts",
+    NOT_FINITE: "a step gave numbers that are not finite: try a smaller dt, and look at masses "
+                "and efforts",
     OFF: f"a step led farther than {LOOSE} m from the constraints: try a smaller dt",
     SINGULAR: "the independent speeds stopped determining the motion; "
               "Simulator changes them on its way, a batch does not",
@@ -34,10 +36,12 @@ class Batch:
     """What `simulate_batch` returns. K recorded moments, N cases.
 
     t           (K,) [s]
-    x           (K, N, nx) flat states: configuration with unwrapped angles, then xi; columns are contiguous
+    x           (K, N, nx) flat states: configuration with unwrapped angles, then xi; columns are
+                contiguous
     u           (K, N, nu) held from each t on
     theta       (N, ntheta)
-    status      (N,) 0 where a case ran to the end, else the key in `REASONS`; `reason` has it in words
+    status      (N,) 0 where a case ran to the end, else the key in `REASONS`; `reason` has it in
+                words
     stopped_at  (N,) [s] time of the last good state, which fills the rest of the case's record
     names       of the columns of x: "q" and "xi"; and "u", "theta"
     """
@@ -53,7 +57,8 @@ class Batch:
 
     def __post_init__(self):
         for name in ("t", "x", "u", "theta", "status", "stopped_at"):
-            view = getattr(self, name).view()                # what the caller passed in stays writable
+            # what the caller passed in stays writable
+            view = getattr(self, name).view()
             view.setflags(write=False)
             object.__setattr__(self, name, view)
 
@@ -71,11 +76,13 @@ class Batch:
         return self.x[:, :, self.stepper.flat.nconf:]
 
     def column(self, name: str) -> np.ndarray:
-        """One named column, (K, N): a speed of that name, else a coordinate or an input. Raises `SimulationError`."""
+        """One named column, (K, N): a speed of that name, else a coordinate or an input. Raises
+        `SimulationError`."""
         for part, array in (("xi", self.xi), ("q", self.x), ("u", self.u)):
             if name in self.names[part]:
                 return array[:, :, self.names[part].index(name)]
-        raise SimulationError(f"no column {name!r}; there are {', '.join(sorted(set(sum(self.names.values(), ()))))}")
+        raise SimulationError(f"no column {name!r}; there are "
+                              f"{', '.join(sorted(set(sum(self.names.values(), ()))))}")
 
     def reason(self, case: int) -> str:
         """Why a case ended."""
@@ -97,32 +104,40 @@ class Batch:
         return multipliers(self.t[k], self.q(k).T, self.xi[k].T, self.u[k].T, self.theta.T).full().T
 
     def reactions(self, k: int = -1):
-        """Ground forces at one recorded moment, `batch_reactions.BatchReactions`; `SimulationError` without wheels."""
-        from .batch_reactions import batch_reactions
+        """Ground forces at one recorded moment, `batch_reactions.BatchReactions`; `SimulationError`
+        without wheels."""
+        from .batch import batch_reactions
 
         return batch_reactions(self, k)
 
 
-def simulate_batch(constrained, x0, u: np.ndarray | Policy | None = None, *, dt: float, steps: int, every: int = 1,
-                   control_every: int = 1, theta=None, threads: int | None = None, device: str = "cpu") -> Batch:
-    """Runs N cases of a vehicle (or any `ConstrainedSystem`) side by side: `Simulator`'s steps, in vectors and threads.
+def simulate_batch(constrained, x0, u: np.ndarray | Policy | None = None, *, dt: float, steps: int,
+                   every: int = 1, control_every: int = 1, theta=None, threads: int | None = None,
+                   device: str = "cpu") -> Batch:
+    """Runs N cases of a vehicle (or any `ConstrainedSystem`) side by side: `Simulator`'s steps, in
+    vectors and threads.
 
-    x0             (N, nx) flat states: `start_states`, or rows of `Batch.x`; |phi| <= 1e-6 m is projected away
-    u              (N, nu) or (nu,), held all the time; (periods, N, nu), one for each control period; a policy
-                   (t, x (N, nx)) -> u (N, nu), asked once per control period, whose x is a view that the next steps
-                   overwrite; None for no effort
+    x0             (N, nx) flat states: `start_states`, or rows of `Batch.x`; |phi| <= 1e-6 m is
+                   projected away
+    u              (N, nu) or (nu,), held all the time; (periods, N, nu), one for each control
+                   period; a policy (t, x (N, nx)) -> u (N, nu), asked once per control period,
+                   whose x is a view that the next steps overwrite; None for no effort
     dt, steps      step [s] and how many
     every          records each so many steps; the first and the last state always
     control_every  steps in a control period
-    theta          (N, ntheta) or (ntheta,), values of the symbolic parameters; the system's own where None
-    threads        of the processor; as many as the work is worth where None. The result does not depend on it
-    device         "cpu", or "gpu": the same step as a CUDA kernel, a case a thread (extra `gpu`; its speed is
-                   unmeasured). Arrays stay NumPy's, so a policy costs two copies a control period
+    theta          (N, ntheta) or (ntheta,), values of the symbolic parameters; the system's own
+                   where None
+    threads        of the processor; as many as the work is worth where None. The result does not
+                   depend on it
+    device         "cpu", or "gpu": the same step as a CUDA kernel, a case a thread (extra `gpu`;
+                   its speed is unmeasured). Arrays stay NumPy's, so a policy costs two copies a
+                   control period
 
-    A case whose step fails (not finite, off the constraints, independent speeds that go bad, a wheel lying down) stops
-    at its last good state; the others go on. Raises `SimulationError` for wrong shapes, for values that are not finite,
-    for an x0 off the constraints, and for a policy that fails (its `trajectory` is the `Batch` until then);
-    `CompileError` where there is no GPU to use.
+    A case whose step fails (not finite, off the constraints, independent speeds that go bad, a
+    wheel lying down) stops at its last good state; the others go on. Raises `SimulationError` for
+    wrong shapes, for values that are not finite, for an x0 off the constraints, and for a policy
+    that fails (its `trajectory` is the `Batch` until then); `CompileError` where there is no GPU to
+    use.
     """
     if not (finite(dt) and dt > 0):
         raise SimulationError(f"dt = {dt!r} must be a positive time in seconds")
@@ -136,12 +151,18 @@ def simulate_batch(constrained, x0, u: np.ndarray | Policy | None = None, *, dt:
     made = stepper(constrained, device)
     names = made.names
     x0 = checked("x0", x0, [(None, made.flat.nx)], names["q"] + names["xi"])
-    count, nu, ntheta, periods = len(x0), len(names["u"]), len(names["theta"]), -(-steps // control_every)
+    count, nu, ntheta, periods = (
+        len(x0),
+        len(names["u"]),
+        len(names["theta"]),
+        -(-steps // control_every),
+    )
     shapes = [(count, ntheta), (ntheta,)]
     theta = made.subject.theta if theta is None else checked("theta", theta, shapes, names["theta"])
     theta = np.broadcast_to(theta, (count, ntheta))
     if not callable(u):
-        u = np.zeros(nu) if u is None else checked("u", u, [(periods, count, nu), (count, nu), (nu,)], names["u"])
+        u = np.zeros(nu) if u is None else checked("u", u, [(periods, count, nu), (count, nu),
+                                                            (nu,)], names["u"])
         u = np.broadcast_to(u, (count, nu)) if u.ndim < 3 else u
 
     state = started(made, x0, theta)
@@ -150,7 +171,8 @@ def simulate_batch(constrained, x0, u: np.ndarray | Policy | None = None, *, dt:
     held = np.empty((len(moments), count, nu)) if callable(u) else None
     # a GPU's kernel is launched in slices of its own
     slice_ = SLICE // (made.cost * count) + 1 if device == "cpu" else steps
-    parts = _parts(threads, made, count * min(control_every if callable(u) else steps, slice_), state.room)
+    parts = _parts(threads, made, count * min(control_every if callable(u) else steps, slice_),
+                   state.room)
 
     def so_far(k: int) -> Batch:
         """The record of a run whose policy fails at step k."""
@@ -173,8 +195,10 @@ def simulate_batch(constrained, x0, u: np.ndarray | Policy | None = None, *, dt:
                         raise SimulationError(str(error), so_far(k)) from error
                     held[-(-k // every):-(-stop // every)] = command
             stop = min(stop, k + slice_)
-            made.runner.run(state, command, theta, dt=dt, k0=k, steps=stop - k, limits=LIMITS, hold=control_every,
-                            every=every, record=record, spread=pool.map if parts > 1 else map, parts=parts)
+            made.runner.run(state, command, theta, dt=dt, k0=k, steps=stop - k, limits=LIMITS,
+                            hold=control_every,
+                            every=every, record=record, spread=pool.map if parts > 1 else map,
+                            parts=parts)
             k = stop
     # the last state; and what is left, where every case has stopped
     record[-(-k // every):] = state.x
@@ -186,12 +210,85 @@ def simulate_batch(constrained, x0, u: np.ndarray | Policy | None = None, *, dt:
         held = u[np.minimum(moments // control_every, periods - 1)]
     status = state.status[:count]
     stopped_at = np.where(status == RAN, steps, state.done[:count]) * dt
-    return Batch(moments * dt, record[:, :, :count].transpose(0, 2, 1), held, theta, status, stopped_at, names, made)
+    return Batch(moments * dt, record[:, :, :count].transpose(0, 2, 1), held, theta, status,
+                 stopped_at, names, made)
 
 
 def _parts(threads: int | None, made: Stepper, steps: int, room: int) -> int:
     """How many threads share the cases in one call of so many steps."""
     if threads is None:
-        cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+        cores = (
+            len(os.sched_getaffinity(0))
+            if hasattr(os, "sched_getaffinity")
+            else os.cpu_count() or 1
+        )
         threads = min(cores, 1 + steps * made.cost // SHARE)
     return min(threads, room // made.runner.width)
+
+
+@dataclass(frozen=True)
+class BatchReactions:
+    """N cases, m force components, c contacts.
+
+    names     of the components, "contact/direction"
+    forces    (N, m) on the wheels [N]
+    contacts  names
+    feasible  (N,) whether normals >= 0 could be met; where not, a wheel lifts off and the
+              least-norm split without that condition is given
+    """
+
+    names: tuple[str, ...]
+    forces: np.ndarray
+    contacts: tuple[str, ...]
+    feasible: np.ndarray
+
+    @property
+    def normal(self) -> np.ndarray:
+        """Normal forces, (N, c) [N]; NaN where a contact has no normal row."""
+        columns = {name: self.forces[:, i] for i, name in enumerate(self.names)}
+        return np.stack([columns.get(f"{contact}/normal", np.full(len(self.forces), np.nan))
+                         for contact in self.contacts], axis=1)
+
+    @property
+    def friction(self) -> np.ndarray:
+        """Friction coefficient each contact needs, |tangential| / normal, (N, c); infinite if
+        nothing presses it."""
+        squares = np.zeros((len(self.forces), len(self.contacts)))
+        for i, name in enumerate(self.names):
+            contact, direction = name.rsplit("/", 1)
+            if direction != "normal":
+                squares[:, self.contacts.index(contact)] += self.forces[:, i] ** 2
+        tangential, normal = np.sqrt(squares), self.normal
+        with np.errstate(divide="ignore", invalid="ignore"):
+            return np.where(normal > 0, tangential / normal, np.where(tangential > 0, np.inf, 0.0))
+
+
+def batch_reactions(batch, k: int) -> BatchReactions:
+    """As `vehicle.reactions.reactions`, case by case: multipliers of kept rows, spread over
+    contacts with least norm.
+
+    The norm is one step of linear algebra for all cases; those that it would pull at the ground are
+    done again with normals >= 0.
+    """
+    vehicle = batch.stepper.subject.vehicle
+    if vehicle is None:
+        raise SimulationError("only a vehicle has wheels and ground forces; "
+                              "Batch.multipliers has the multipliers of any system")
+    rows, count = vehicle.constrained.distribution.names, len(batch)
+    names = tuple(f"{c.name}/{direction}" for c in vehicle.contacts for direction in c.held
+                  if f"{c.name}/{direction}" in rows)
+    index, kept = [rows.index(name) for name in names], list(batch.stepper.equations.frame.kept)
+    A = vehicle.function("constraints").map(count)(batch.t[k], batch.q(k).T,
+                                                   batch.theta.T)[0].full()
+    A = A.reshape(len(rows), count, -1).transpose(1, 0, 2)                      # (N, m, nv)
+    carried = [i for i in index if i in kept]
+    lam = batch.multipliers(k)[:, [kept.index(i) for i in carried]]
+    load = np.einsum("ni,nij->nj", lam, A[:, carried])
+    matrices = A[:, index].transpose(0, 2, 1)
+    forces = np.einsum("nij,nj->ni", np.linalg.pinv(matrices, rcond=1e-10), load)
+    normals = np.array([name.endswith("/normal") for name in names])
+    feasible = np.ones(count, dtype=bool)
+    least = -1e-9 * np.abs(forces).max(axis=1, keepdims=True, initial=0.0)
+    for i in np.flatnonzero((forces[:, normals] < least).any(axis=1)):
+        forces[i], feasible[i], _ = least_norm(matrices[i], load[i], normals)
+    return BatchReactions(names, forces, tuple(vehicle.contact_names), feasible)

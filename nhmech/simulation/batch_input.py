@@ -1,23 +1,35 @@
-"""What goes into a batch: arrays of the right shapes, cases on their constraints, answers of a policy."""
+"""What goes into a batch: arrays of the right shapes, cases on their constraints, answers of a
+policy."""
 
 from __future__ import annotations
 
+import logging
+import weakref
 from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
 
+import casadi as ca
 import numpy as np
 
-from ..compile.lanes import RAN, SINGULAR, LaneState, Limits
-from ..errors import NhmechError, SimulationError
+from ..compile.gpu import Kernel, compiled_kernel
+from ..compile.lanes import RAN, SINGULAR, Lanes, LaneState, Limits, compiled_lanes
+from ..compile.mapped import Mapped
+from ..errors import CompileError, NhmechError, SimulationError
+from ..mechanics.equations import Equations
 from .chart import LOOSE, POOR
 from .command import controller_name, raised_in
-from .lane_step import Stepper
+from .integrators import rk4_function
+from .state_vector import FlatState
+from .subject import Subject
 
 Policy = Callable[[float, np.ndarray], np.ndarray]
 UNCHECKED = Limits(-np.inf, -np.inf, np.inf)
 
 
-def start_states(constrained, poses: Iterable, *, joints: Mapping[str, float] | None = None, xi=None) -> np.ndarray:
-    """x0 (N, nx) for `simulate_batch`, from what `Simulator.reset` takes: a pose each, or a q (nq,) without wheels.
+def start_states(constrained, poses: Iterable, *, joints: Mapping[str, float] | None = None,
+                 xi=None) -> np.ndarray:
+    """x0 (N, nx) for `simulate_batch`, from what `Simulator.reset` takes: a pose each, or a q (nq,)
+    without wheels.
 
     joints, xi  the same for all. Raises as `Simulator.reset` does.
     """
@@ -32,24 +44,28 @@ def start_states(constrained, poses: Iterable, *, joints: Mapping[str, float] | 
 
 
 def checked(name: str, value, shapes: list[tuple], columns: tuple[str, ...]) -> np.ndarray:
-    """An array of finite numbers of one of the shapes (None stands for any number). Raises `SimulationError`."""
+    """An array of finite numbers of one of the shapes (None stands for any number). Raises
+    `SimulationError`."""
     try:
         array = np.asarray(value, dtype=float)
     except (TypeError, ValueError) as error:
         raise SimulationError(f"{name} is no array of numbers: {error}") from error
-    fits = any(len(shape) == array.ndim and all(n in (None, m) for n, m in zip(shape, array.shape)) for shape in shapes)
+    fits = any(len(shape) == array.ndim
+               and all(n in (None, m) for n, m in zip(shape, array.shape)) for shape in shapes)
     if not fits or 0 in array.shape[:-1]:
         wanted = " or ".join(str(shape).replace("None", "N") for shape in shapes)
         raise SimulationError(f"{name} has shape {array.shape}, expected {wanted} with columns "
                               f"{', '.join(columns) or 'none'}")
     if not np.isfinite(array).all():
         where = tuple(map(int, np.argwhere(~np.isfinite(array))[0]))
-        raise SimulationError(f"{name}{list(where)} ({columns[where[-1]]}) = {array[where]} must be finite")
+        raise SimulationError(f"{name}{list(where)} ({columns[where[-1]]}) = {array[where]} must "
+                              "be finite")
     return _strided(array)
 
 
 def started(made: Stepper, x0: np.ndarray, theta: np.ndarray) -> LaneState:
-    """The cases on their constraints, by a step of no duration; `SimulationError` for cases that are not near them."""
+    """The cases on their constraints, by a step of no duration; `SimulationError` for cases that
+    are not near them."""
     state = LaneState.of(x0, made.runner.width)
     nothing = np.zeros((len(x0), made.step.size1_in(2)))
     made.runner.run(state, nothing, theta, dt=0.0, k0=0, steps=1, limits=UNCHECKED)
@@ -58,7 +74,8 @@ def started(made: Stepper, x0: np.ndarray, theta: np.ndarray) -> LaneState:
     if len(off):
         ran = state.status[off[0]] == RAN
         how = f"|phi| = {state.health[0, off[0]]:.3g} m" if ran else "numbers that are not finite"
-        raise SimulationError(f"x0 of case {off[0]} (one of {len(off)} such) is off the constraints: {how}. "
+        raise SimulationError(f"x0 of case {off[0]} (one of {len(off)} such) is off the "
+                              f"constraints: {how}. "
                               "start_states places a vehicle")
     state.side[:] = np.sign(state.health[1])
     state.status[np.abs(state.health[1]) < POOR] = SINGULAR
@@ -66,7 +83,8 @@ def started(made: Stepper, x0: np.ndarray, theta: np.ndarray) -> LaneState:
 
 
 def asked(policy: Policy, t: float, x: np.ndarray, nu: int) -> np.ndarray:
-    """What the policy answers, (N, nu); a case stops if not finite. `SimulationError` for errors and shapes."""
+    """What the policy answers, (N, nu); a case stops if not finite. `SimulationError` for errors
+    and shapes."""
     who = f"policy {controller_name(policy)}"
     try:
         answer = policy(t, x)
@@ -74,18 +92,86 @@ def asked(policy: Policy, t: float, x: np.ndarray, nu: int) -> np.ndarray:
         raise SimulationError(f"{who} at t = {t:.6g} s: {error}") from error
     except Exception as error:
         where = raised_in(error, "(t, x)")
-        raise SimulationError(f"{who} raised {type(error).__name__} at t = {t:.6g} s: {error}{where}") from error
+        raise SimulationError(f"{who} raised {type(error).__name__} at t = {t:.6g} s: "
+                              f"{error}{where}") from error
     try:
         command = np.asarray(answer, dtype=float)
     except (TypeError, ValueError) as error:
-        raise SimulationError(f"{who} at t = {t:.6g} s returned {type(answer).__name__}, no array of numbers: "
+        raise SimulationError(f"{who} at t = {t:.6g} s returned {type(answer).__name__}, no array "
+                              "of numbers: "
                               f"{error}") from error
     if command.shape not in ((len(x), nu), (nu,)):
-        raise SimulationError(f"{who} gave shape {command.shape} at t = {t:.6g} s, expected {(len(x), nu)} or {(nu,)}")
+        raise SimulationError(f"{who} gave shape {command.shape} at t = {t:.6g} s, expected "
+                              f"{(len(x), nu)} or {(nu,)}")
     command = np.broadcast_to(command, (len(x), nu))
     return _strided(command)
 
 
 def _strided(array: np.ndarray) -> np.ndarray:
-    """The array, or a copy where its strides are not whole numbers of doubles, which the loop in C asks for."""
+    """The array, or a copy where its strides are not whole numbers of doubles, which the loop in C
+    asks for."""
     return np.ascontiguousarray(array) if any(stride % 8 for stride in array.strides) else array
+
+
+@dataclass(frozen=True)
+class Stepper:
+    """A system with its step ready to run on many cases; `cost` in instructions of one step."""
+
+    subject: Subject
+    equations: Equations
+    flat: FlatState
+    step: ca.Function
+    cost: int
+    runner: Lanes | Mapped | Kernel
+
+    @property
+    def names(self) -> dict[str, tuple[str, ...]]:
+        """Of the columns of x ("q", then "xi"), of u and of theta."""
+        system = self.subject.constrained.system
+        return {"q": self.flat.names(()), "xi": self.equations.names, "u": system.u_names,
+                "theta": system.theta_names}
+
+
+def _cost(step: ca.Function) -> int:
+    """Operations of one step; where it is made of calls, the rate is called four times and the
+    projection once."""
+    if step.is_a("SXFunction"):
+        return step.n_instructions()
+    return sum((1 if part.name() == "nhmech_project"
+                else 4) * part.n_instructions() for part in step.find_functions(0))
+
+
+def stepper(constrained, device: str = "cpu") -> Stepper:
+    """Made once for each system and device ("cpu" or "gpu"); the last `KEPT` of them are kept, with
+    their systems."""
+    key = id(constrained), device
+    made = _kept.get(key)
+    if made is None:
+        subject = Subject.of(constrained)
+        flat = FlatState(subject.constrained.system.algebroid, subject.equations.frame.nxi)
+        step = rk4_function(subject.equations, flat)
+        runner = compiled_kernel(step, _cost(step)) if device == "gpu" else _runner(step)
+        made = _kept[key] = Stepper(subject, subject.equations, flat, step, _cost(step), runner)
+        # of a wrapper that the subject does not hold
+        weakref.finalize(constrained, _kept.pop, key, None)
+        while len(_kept) > KEPT:
+            _kept.pop(next(iter(_kept)), None)
+    return made
+
+
+KEPT = 64       # a sweep over vehicles must not fill the memory
+_kept: dict[tuple[int, str], Stepper] = {}
+
+
+def _runner(step: ca.Function) -> Lanes | Mapped:
+    log = logging.getLogger("nhmech")
+    try:
+        lanes = compiled_lanes(step)
+        if lanes is not None:
+            return lanes
+        log.warning("no C compiler found: batches run in CasADi's virtual machine, a hundred "
+                    "times slower or more")
+    except CompileError as error:
+        log.warning("no C++ on vectors: batches run in CasADi's virtual machine, a hundred times "
+                    "slower or more. %s", str(error)[:300])
+    return Mapped(step)

@@ -12,20 +12,31 @@ from ..compile.adaptive import Adaptive, compiled_adaptive
 from ..compile.buffered import Buffered
 from ..compile.loop import Loop, compiled_loop
 from ..mechanics.equations import Equations
-from .flat import FlatState
-from .integrators import (Step, dop853, free_rk4_function, projection_function, rate_function, reading_function, rk4,
-                          rk4_function)
-from .servo import Servo
+from .integrators import (
+    Step,
+    dop853,
+    free_rk4_function,
+    projection_function,
+    rate_function,
+    reading_function,
+    rk4,
+    rk4_function,
+)
+from .inverse_dynamics import Servo
+from .state_vector import FlatState
 
 GOOD = 0.2       # a chart whose least pivot margin is above this needs no better one
-POOR = 0.1       # a step that would end below this, or on the other side of a singularity, is taken in another chart
+# a step that would end below this, or on the other side of a singularity, is taken in another chart
+POOR = 0.1
 LOOSE = 1e-6     # [m] what one Newton step takes off phi and leaves less than 1e-12 of
-FLAT = 0.1       # below this a guard that changes by half in one step is on its way through zero, or past it
+# below this a guard that changes by half in one step is on its way through zero, or past it
+FLAT = 0.1
 
 
 @dataclass(frozen=True, eq=False)
 class Chart:
-    """Equations in one frame, with the integrator's step, the projection and the servo made from them."""
+    """Equations in one frame, with the integrator's step, the projection and the servo made from
+    them."""
 
     equations: Equations
     limits: dict
@@ -34,7 +45,8 @@ class Chart:
 
     @cached_property
     def flat(self) -> FlatState:
-        return FlatState(self.equations.frame.constrained.system.algebroid, self.equations.frame.nxi)
+        return FlatState(self.equations.frame.constrained.system.algebroid,
+                         self.equations.frame.nxi)
 
     @cached_property
     def step(self) -> Step:
@@ -49,10 +61,12 @@ class Chart:
     @cached_property
     def _functions(self) -> tuple[ca.Function, ca.Function, ca.Function]:
         parts = self.equations, self.flat
-        return rate_function(*parts, self.kinematic), projection_function(*parts), reading_function(*parts)
+        return rate_function(*parts,
+                             self.kinematic), projection_function(*parts), reading_function(*parts)
 
     def loop(self, build: bool) -> Loop | None:
-        """The step loop in C; None without a compiler, or where it must not be built (that of DOP853 always may)."""
+        """The step loop in C; None without a compiler, or where it must not be built (that of
+        DOP853 always may)."""
         if self.integrator == "dop853":
             return None if self.adaptive is None else self.adaptive.loop
         if self._loops.get(True) is not None:
@@ -84,6 +98,7 @@ class Chart:
         return list(self.equations.frame.speeds)
 
     def margin(self, t: float, x: np.ndarray, theta: np.ndarray) -> float:
-        """The frame's margin at x, of another sign on the other side of a singularity; NaN counts as none."""
+        """The frame's margin at x, of another sign on the other side of a singularity; NaN counts
+        as none."""
         value = float(self.project(t, x, theta)[3][1])
         return value if np.isfinite(value) else 0.0

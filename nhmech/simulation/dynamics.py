@@ -1,4 +1,5 @@
-"""The dynamics as one explicit ordinary differential equation, for optimal control, estimation and learning."""
+"""The dynamics as one explicit ordinary differential equation, for optimal control, estimation and
+learning."""
 
 from __future__ import annotations
 
@@ -9,29 +10,31 @@ import casadi as ca
 import numpy as np
 
 from ..errors import SimulationError
-from .flat import FlatState
 from .integrators import rate_function, rk4_function
 from .state import State
+from .state_vector import FlatState
 from .subject import Subject
 
 
 @dataclass(frozen=True, eq=False)
 class Dynamics:
-    """dx/dt = f(t, x, u, theta), with the step that the simulator takes; numbers and CasADi's symbols (SX, MX) alike.
+    """dx/dt = f(t, x, u, theta), with the step that the simulator takes; numbers and CasADi's
+    symbols (SX, MX) alike.
 
     rate        `casadi.Function` (t, x, u, theta) -> dx/dt (nx,)
-    integrator  `casadi.Function` (t, x, u, theta, dt) -> x at t + dt, health: Runge-Kutta's scheme of fourth order,
-                then the projection
+    integrator  `casadi.Function` (t, x, u, theta, dt) -> x at t + dt, health: Runge-Kutta's scheme
+                of fourth order, then the projection
     flat        layout of x
 
-    x (nx,) is the configuration with unwrapped angles, then the independent speeds xi. Of a vehicle on the ground: base
-    position (x, y, z) [m], attitude as quaternion (x, y, z, w), positions of the joints in the order of the model
-    [rad, m], xi. u (nu,) are efforts of the driven joints [N m, N]; theta (ntheta,) the parameters named in
-    `vehicle.with_parameters(symbolic=[...])`.
+    x (nx,) is the configuration with unwrapped angles, then the independent speeds xi. Of a vehicle
+    on the ground: base position (x, y, z) [m], attitude as quaternion (x, y, z, w), positions of
+    the joints in the order of the model [rad, m], xi. u (nu,) are efforts of the driven joints [N
+    m, N]; theta (ntheta,) the parameters named in `vehicle.with_parameters(symbolic=[...])`.
 
-    x has more numbers than there are degrees of freedom: its quaternion has length 1 and its wheels stand on the
-    ground. f keeps both, so an optimisation must not ask for them again: fix the whole x at one moment
-    (`start_states`), and at others only what is free, such as `pose` and speeds. A wheel's angle turns with no bound.
+    x has more numbers than there are degrees of freedom: its quaternion has length 1 and its wheels
+    stand on the ground. f keeps both, so an optimisation must not ask for them again: fix the whole
+    x at one moment (`start_states`), and at others only what is free, such as `pose` and speeds. A
+    wheel's angle turns with no bound.
     """
 
     subject: Subject
@@ -47,7 +50,7 @@ class Dynamics:
         """x after dt [s] with u held, as `Simulator` makes it."""
         return self.integrator(t, x, u, self.theta if theta is None else theta, dt)[0]
 
-    # -- sizes and names -------------------------------------------------------------------------------------------
+    # -- sizes and names ---------------------------------------------------------------------------
     @property
     def nx(self) -> int:
         return self.flat.nx
@@ -58,7 +61,8 @@ class Dynamics:
 
     @cached_property
     def names(self) -> tuple[str, ...]:
-        """Of x; a joint is in it twice where its rate is an independent speed: see `coordinate` and `speed`."""
+        """Of x; a joint is in it twice where its rate is an independent speed: see `coordinate` and
+        `speed`."""
         return self.flat.names(self.subject.equations.names)
 
     @property
@@ -77,20 +81,24 @@ class Dynamics:
         return self.subject.theta
 
     def coordinate(self, name: str) -> int:
-        """Where a coordinate (position of a joint) stands in x. Raises `SimulationError` with the names."""
+        """Where a coordinate (position of a joint) stands in x. Raises `SimulationError` with the
+        names."""
         return _found(name, self.names[:self.flat.nconf], "coordinate")
 
     def speed(self, name: str) -> int:
-        """Where an independent speed stands in x; `velocity` has others. Raises `SimulationError` with the names."""
+        """Where an independent speed stands in x; `velocity` has others. Raises `SimulationError`
+        with the names."""
         return self.flat.nconf + _found(name, self.names[self.flat.nconf:], "independent speed")
 
-    # -- what is read off x ----------------------------------------------------------------------------------------
+    # -- what is read off x ------------------------------------------------------------------------
     @cached_property
     def pose(self) -> ca.Function:
-        """x -> (x [m], y [m], heading [rad] in (-pi, pi]) of a vehicle's base, (3,), seen from above."""
+        """x -> (x [m], y [m], heading [rad] in (-pi, pi]) of a vehicle's base, (3,), seen from
+        above."""
         if self.subject.vehicle is None:
             raise SimulationError("only a vehicle has a pose; "
-                                  "a system written by hand has its coordinates, the first part of x")
+                                  "a system written by hand has its coordinates, the first part "
+                                  "of x")
         x = ca.SX.sym("x", self.nx)
         a, b, c, d = (x[i] for i in range(3, 7))
         heading = ca.atan2(2 * (a * b + c * d), 1 - 2 * (b * b + c * c))
@@ -98,12 +106,14 @@ class Dynamics:
 
     @cached_property
     def velocity(self) -> ca.Function:
-        """(t, x, theta) -> v (nv,), named `v_names`: base twist in the base's frame, then the joints' rates."""
+        """(t, x, theta) -> v (nv,), named `v_names`: base twist in the base's frame, then the
+        joints' rates."""
         equations, x = self.subject.equations, ca.SX.sym("x", self.nx)
         system = self.subject.constrained.system
-        v = equations.velocity(system.t, self.flat.configuration(x[:self.flat.nconf]), x[self.flat.nconf:],
-                               system.theta)
-        return ca.Function("velocity", [system.t, x, system.theta], [ca.densify(v)], ["t", "x", "theta"], ["v"])
+        v = equations.velocity(system.t, self.flat.configuration(x[:self.flat.nconf]),
+                               x[self.flat.nconf:], system.theta)
+        return ca.Function("velocity", [system.t, x, system.theta], [ca.densify(v)],
+                           ["t", "x", "theta"], ["v"])
 
     @property
     def v_names(self) -> tuple[str, ...]:
@@ -127,8 +137,8 @@ def dynamics(constrained) -> Dynamics:
         x, u = casadi.MX.sym("x", f.nx), casadi.MX.sym("u", f.nu)
         f(x, u), f.step(x, u, 0.01), f.names, f.inputs
 
-    From the Gibbs-Appell equations `vehicle.equations()`, in one choice of independent speeds; the simulator changes
-    that choice where it goes bad, symbols cannot.
+    From the Gibbs-Appell equations `vehicle.equations()`, in one choice of independent speeds; the
+    simulator changes that choice where it goes bad, symbols cannot.
     """
     subject = Subject.of(constrained)
     flat = FlatState(subject.constrained.system.algebroid, subject.equations.frame.nxi)

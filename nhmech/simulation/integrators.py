@@ -1,7 +1,8 @@
-"""Integrators on the flat state, each a pure step (t, x, u, theta, dt) -> x followed by the same projection.
+"""Integrators on the flat state, each a pure step (t, x, u, theta, dt) -> x followed by the same
+projection.
 
-Configurations are integrated in their embedding and pulled back, which keeps the order of the scheme on the manifold;
-an averaged velocity fed to the exponential map would not.
+Configurations are integrated in their embedding and pulled back, which keeps the order of the
+scheme on the manifold; an averaged velocity fed to the exponential map would not.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ from ..compile.adaptive import ATOL, REACHED, RTOL, TOO_SMALL, Adaptive
 from ..compile.buffered import Buffered
 from ..errors import SimulationError
 from ..mechanics.equations import Equations
-from .flat import FlatState
+from .state_vector import FlatState
 
 INLINE = 3000      # operations of a step up to which it is written as one expression
 TRIALS = 12        # states at which it is tried whether a scheme keeps the constraints
@@ -32,14 +33,16 @@ def rate_function(equations: Equations, flat: FlatState, kinematic: bool = False
     if kinematic:
         xi_rate = ca.SX.zeros(flat.nxi, 1)
     v = equations.velocity(system.t, q, x[flat.nconf:], system.theta)
-    return ca.Function("rate", [system.t, x, system.u, system.theta], [ca.densify(flat.rate(q_rate, v, xi_rate))],
-                       {"cse": True})
+    return ca.Function("rate", [system.t, x, system.u, system.theta],
+                       [ca.densify(flat.rate(q_rate, v, xi_rate))], {"cse": True})
 
 
 def projection_function(equations: Equations, flat: FlatState) -> ca.Function:
-    """(t, x, theta) -> x on the constraint manifold, q, v, and health (3,): old |phi|, frame's margin, least guard.
+    """(t, x, theta) -> x on the constraint manifold, q, v, and health (3,): old |phi|, frame's
+    margin, least guard.
 
-    One Newton step that leaves xi alone; what it leaves of phi is the square of what the integrator made.
+    One Newton step that leaves xi alone; what it leaves of phi is the square of what the integrator
+    made.
     """
     frame = equations.frame
     constrained = frame.constrained
@@ -55,22 +58,27 @@ def projection_function(equations: Equations, flat: FlatState) -> ca.Function:
     xi = x[flat.nconf:]
     margin, guards = ca.substitute([frame.margin, constrained.guards], [algebroid.q], [q])
     v = equations.velocity(system.t, q, xi, system.theta)
-    health = ca.vertcat(ca.norm_inf(phi) if phi.numel() else 0, margin, ca.mmin(guards) if guards.numel() else 1)
+    health = ca.vertcat(ca.norm_inf(phi) if phi.numel() else 0, margin,
+                        ca.mmin(guards) if guards.numel() else 1)
     return ca.Function("nhmech_project", [system.t, x, system.theta],
-                       [ca.densify(e) for e in (ca.vertcat(moved, xi), q, v, health)], {"cse": True})
+                       [ca.densify(e) for e in (ca.vertcat(moved, xi), q, v, health)],
+                       {"cse": True})
 
 
 def reading_function(equations: Equations, flat: FlatState) -> ca.Function:
-    """(t, x, theta) -> q, v: what is shown of a state, only where needed. (`read` alone is a name of the C library.)"""
+    """(t, x, theta) -> q, v: what is shown of a state, only where needed. (`read` alone is a name
+    of the C library.)"""
     system = equations.frame.constrained.system
     x = ca.SX.sym("x", flat.nx)
     q = flat.configuration(x[:flat.nconf])
     v = equations.velocity(system.t, q, x[flat.nconf:], system.theta)
-    return ca.Function("nhmech_read", [system.t, x, system.theta], [ca.densify(q), ca.densify(v)], {"cse": True})
+    return ca.Function("nhmech_read", [system.t, x, system.theta], [ca.densify(q), ca.densify(v)],
+                       {"cse": True})
 
 
 def normalising_function(equations: Equations, flat: FlatState) -> ca.Function:
-    """(t, x, theta) -> x with unit quaternions, and the frame's margin: the projection where phi does not change."""
+    """(t, x, theta) -> x with unit quaternions, and the frame's margin: the projection where phi
+    does not change."""
     system = equations.frame.constrained.system
     x = ca.SX.sym("x", flat.nx)
     configuration = flat.unit(x[:flat.nconf])
@@ -80,21 +88,28 @@ def normalising_function(equations: Equations, flat: FlatState) -> ca.Function:
 
 
 def rk4_function(equations: Equations, flat: FlatState, kinematic: bool = False) -> ca.Function:
-    """(t, x, u, theta, dt) -> x, health: the classical Runge-Kutta scheme of fourth order and the projection.
+    """(t, x, u, theta, dt) -> x, health: the classical Runge-Kutta scheme of fourth order and the
+    projection.
 
-    One expression where it is short, for that is the faster code; calls of its parts where it would be slow to compile.
+    One expression where it is short, for that is the faster code; calls of its parts where it would
+    be slow to compile.
     """
-    return _rk4_then(rate_function(equations, flat, kinematic), projection_function(equations, flat))
+    return _rk4_then(rate_function(equations, flat, kinematic),
+                     projection_function(equations, flat))
 
 
-def free_rk4_function(equations: Equations, flat: FlatState, kinematic: bool = False) -> ca.Function | None:
-    """Likewise (t, x, u, theta, dt) -> x, margin, if Runge-Kutta's scheme keeps constraints and guards by itself.
+def free_rk4_function(equations: Equations, flat: FlatState,
+                      kinematic: bool = False) -> ca.Function | None:
+    """Likewise (t, x, u, theta, dt) -> x, margin, if Runge-Kutta's scheme keeps constraints and
+    guards by itself.
 
-    Else None. So it is where the attitude is frozen. Not proved but tried: steps of 0.3 s from random states must leave
-    phi below 1e-14 m and each guard where it was. Only for short steps, where the projection is much of the cost.
+    Else None. So it is where the attitude is frozen. Not proved but tried: steps of 0.3 s from
+    random states must leave phi below 1e-14 m and each guard where it was. Only for short steps,
+    where the projection is much of the cost.
     """
     rate, project = rate_function(equations, flat, kinematic), projection_function(equations, flat)
-    if 4 * rate.n_instructions() + project.n_instructions() > INLINE or not _keeps(rate, project, equations, flat):
+    if 4 * rate.n_instructions() + project.n_instructions() > INLINE or not _keeps(rate, project,
+                                                                                   equations, flat):
         return None
     return _rk4_then(rate, normalising_function(equations, flat))
 
@@ -106,7 +121,8 @@ def _rk4_then(rate: ca.Function, end: ca.Function) -> ca.Function:
     t, dt, x = symbol.sym("t"), symbol.sym("dt"), symbol.sym("x", rate.size1_in(1))
     u, theta = symbol.sym("u", rate.size1_in(2)), symbol.sym("theta", rate.size1_in(3))
     x_next, *_, health = end(t + dt, _rk4_end(rate, t, x, u, theta, dt), theta)
-    return ca.Function("nhmech_rk4", [t, x, u, theta, dt], [x_next, health], {"cse": True} if inline else {})
+    return ca.Function("nhmech_rk4", [t, x, u, theta, dt], [x_next, health],
+                       {"cse": True} if inline else {})
 
 
 def _rk4_end(rate: ca.Function, t, x, u, theta, dt):
@@ -121,7 +137,9 @@ def _keeps(rate: ca.Function, project: ca.Function, equations: Equations, flat: 
     constrained = equations.frame.constrained
     theta, random = np.asarray(constrained.parameters, dtype=float), np.random.default_rng(0)
     for q in constrained.configurations[:TRIALS]:
-        t, u, xi = random.normal(), random.normal(size=rate.size1_in(2)), random.normal(size=flat.nxi)
+        t, u, xi = (
+            random.normal(), random.normal(size=rate.size1_in(2)), random.normal(size=flat.nxi),
+        )
         x, _, _, before = project(t, flat.flatten(q, xi), theta)
         _, _, _, before = project(t, x, theta)
         _, _, _, after = project(t + 0.3, _rk4_end(rate, t, x, u, theta, 0.3), theta)
@@ -140,7 +158,8 @@ def rk4(equations: Equations, flat: FlatState, kinematic: bool = False) -> Step:
 
 
 def dop853(adaptive: Adaptive | None, rate: ca.Function, project: ca.Function) -> Step:
-    """DOP853 (adaptive, order 8) over a span, then the projection: in C, or SciPy's where there is no compiler.
+    """DOP853 (adaptive, order 8) over a span, then the projection: in C, or SciPy's where there is
+    no compiler.
 
     Raises `SimulationError` where it gives up.
     """
@@ -150,9 +169,14 @@ def dop853(adaptive: Adaptive | None, rate: ca.Function, project: ca.Function) -
 
     def step(t, x, u, theta, dt):
         y = np.array(x)
-        status, reached = adaptive.run(t, dt, np.ascontiguousarray(u), np.ascontiguousarray(theta), y)
+        status, reached = adaptive.run(t, dt, np.ascontiguousarray(u), np.ascontiguousarray(theta),
+                                       y)
         if status != REACHED:
-            why = "its step became too small" if status == TOO_SMALL else "the rate is not finite there"
+            why = (
+                "its step became too small"
+                if status == TOO_SMALL
+                else "the rate is not finite there"
+            )
             raise SimulationError(f"DOP853 stopped at t = {reached:.6g} s: {why}")
         return project(t + dt, y, theta)
 
@@ -163,10 +187,11 @@ def _scipy_dop853(rate: Buffered, project: Buffered) -> Step:
     from scipy.integrate import solve_ivp
 
     def step(t, x, u, theta, dt):
-        solution = solve_ivp(lambda s, y: rate(s, y, u, theta)[0].copy(), (t, t + dt), np.array(x), method="DOP853",
-                             rtol=RTOL, atol=ATOL)
+        solution = solve_ivp(lambda s, y: rate(s, y, u, theta)[0].copy(), (t, t + dt), np.array(x),
+                             method="DOP853", rtol=RTOL, atol=ATOL)
         if not solution.success:
-            raise SimulationError(f"DOP853 stopped at t = {solution.t[-1]:.6g} s: {solution.message}")
+            raise SimulationError(f"DOP853 stopped at t = {solution.t[-1]:.6g} s: "
+                                  f"{solution.message}")
         return project(t + dt, solution.y[:, -1], theta)
 
     return step

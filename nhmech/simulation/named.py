@@ -17,11 +17,13 @@ class UnknownName(SimulationError, KeyError):
 
 
 class Named(Mapping):
-    """Numbers by name, read-only: `values[places[name]]`. Those of `extra` are found too but not listed."""
+    """Numbers by name, read-only: `values[places[name]]`. Those of `extra` are found too but not
+    listed."""
 
     __slots__ = ("_places", "_values", "_extra")
 
-    def __init__(self, places: Mapping[str, int], values: np.ndarray, extra: Mapping[str, int] = {}):
+    def __init__(self, places: Mapping[str, int], values: np.ndarray,
+                 extra: Mapping[str, int] = {}):
         self._places, self._values, self._extra = places, values, extra
 
     @classmethod
@@ -45,7 +47,8 @@ class Named(Mapping):
         if place is None:
             place = self._extra.get(key)
         if place is None:
-            raise UnknownName(f"no {key!r} here; there are {', '.join([*self._places, *self._extra])}")
+            raise UnknownName(f"no {key!r} here; there are "
+                              f"{', '.join([*self._places, *self._extra])}")
         return float(self._values[place])
 
     def __iter__(self) -> Iterator[str]:

@@ -13,21 +13,23 @@ from .trajectory import Trajectory, npz_path
 
 FLUSH = 0.5                  # [s] real time between two looks at whether rows go to the file
 LARGEST = 1 << 28            # [bytes] that are asked for at once before they are needed
-# [bytes] of rows that are held in memory while there is a file, unless one chunk of steps needs more
+# [bytes] of rows that are held in memory while there is a file, unless one chunk of steps needs
+# more
 WINDOW = 1 << 20
 
 
 class Recorder:
     """Rows (`Columns`) of a simulator, as many as turn out to be needed.
 
-    save  the run file that the whole run goes into; the rows go to `save.part` at least each half second, and memory
-          holds the last
+    save  the run file that the whole run goes into; the rows go to `save.part` at least each half
+          second, and memory holds the last
     """
 
     def __init__(self, simulator, capacity: int, save=None):
         self.simulator, self.columns = simulator, simulator.columns
         width = sum(self.columns.widths)
-        self.save, self.file = (None, None) if save is None else (npz_path(save), self._opened(npz_path(save)))
+        self.save, self.file = (None, None) if save is None else (npz_path(save),
+                                                                  self._opened(npz_path(save)))
         capacity = min(capacity, (LARGEST if save is None else WINDOW) // (8 * width))
         self.rows = np.empty((max(capacity, 4), width))
         self._address, self.n = self.rows.ctypes.data, 0
@@ -46,14 +48,18 @@ class Recorder:
 
     def room(self, rows: int) -> int:
         """Address of memory for so many further rows; `n` is raised by whoever fills them."""
-        if self.file is not None and self.n > 1 and (self.n + rows > len(self.rows) or time.monotonic() > self._next):
+        if (
+            self.file is not None
+            and self.n > 1
+            and (self.n + rows > len(self.rows) or time.monotonic() > self._next)
+        ):
             self.flush()
         while self.n + rows > len(self.rows):
             self.rows = np.concatenate([self.rows, np.empty_like(self.rows)])
             self._address = self.rows.ctypes.data
         return self._address + self.n * self.rows.strides[0]
 
-    # -- the file ------------------------------------------------------------------------------------------------
+    # -- the file ----------------------------------------------------------------------------------
     def _opened(self, save: Path) -> RunFile:
         names = {"names": self.columns.names, "speeds": self.columns.speeds.tolist(),
                  "events": [event.name for event in self.simulator.events]}
@@ -64,8 +70,9 @@ class Recorder:
     def flush(self, everything: bool = False) -> None:
         """Moves the rows to the file, but for the last one, which may yet be written over.
 
-        The state changes in one stroke, so that Ctrl-C finds the rows here or there. Raises `SimulationError` with the
-        record where the disk refuses; the rows are kept in memory from then on.
+        The state changes in one stroke, so that Ctrl-C finds the rows here or there. Raises
+        `SimulationError` with the record where the disk refuses; the rows are kept in memory from
+        then on.
         """
         file, keep = self.file, 0 if everything else 1
         known = [event.name for event in self.simulator.events]
@@ -76,7 +83,9 @@ class Recorder:
             end = file.write(end, self.rows[:self.n - keep])
         except OSError as error:
             vars(self).update(file=None, _broken=file)
-            why = f"{file.path} cannot be written: {error.strerror}; what it holds so far can be read"
+            why = (
+                f"{file.path} cannot be written: {error.strerror}; what it holds so far can be read"
+            )
             raise SimulationError(why, self._trajectory(why)) from error
         rows = np.empty_like(self.rows)
         rows[:keep] = self.rows[self.n - keep:self.n]
@@ -90,12 +99,14 @@ class Recorder:
         file = self.file or self._broken
         if file is None or self._end == file.begin:
             return self.rows[:self.n]
-        there, _ = without_events(file.rows(self._end), [event.name for event in self.simulator.events])
+        there, _ = without_events(file.rows(self._end),
+                                  [event.name for event in self.simulator.events])
         return np.concatenate([there, self.rows[:self.n]]) if self.n else there
 
-    # -- the end -------------------------------------------------------------------------------------------------
+    # -- the end -----------------------------------------------------------------------------------
     def trajectory(self, stop: str) -> Trajectory:
-        """The immutable record; where there is a file, the run is saved, and what is needed is read from there.
+        """The immutable record; where there is a file, the run is saved, and what is needed is read
+        from there.
 
         Raises `SimulationError` with the record where the file cannot be written.
         """
@@ -116,9 +127,10 @@ class Recorder:
     def _trajectory(self, stop: str) -> Trajectory:
         s, rows = self.simulator, self._recorded()
         if self.file is None and 2 * len(rows) < len(self.rows):
-            rows = rows.copy()                                    # so as not to keep memory for a run that ended early
-        return Trajectory.recorded(rows, self.columns, stop, tuple(sorted(self.events)), s.subject, s.kinematic,
-                                   s.settings)
+            # so as not to keep memory for a run that ended early
+            rows = rows.copy()
+        return Trajectory.recorded(rows, self.columns, stop, tuple(sorted(self.events)), s.subject,
+                                   s.kinematic, s.settings)
 
 
 def part_path(save) -> Path:

@@ -1,8 +1,8 @@
 """The file that a run appends to while it goes on: one line of JSON, then rows of float64.
 
-A row is (t, q, v, u, angles), with the commanded twist before the angles where the controller commands one; one whose t
-is NaN notes an event: its time and its number in the header's list. Bytes after the last whole row are what a killed
-process left of one.
+A row is (t, q, v, u, angles), with the commanded twist before the angles where the controller
+commands one; one whose t is NaN notes an event: its time and its number in the header's list. Bytes
+after the last whole row are what a killed process left of one.
 """
 
 from __future__ import annotations
@@ -21,8 +21,10 @@ from .settings import dumps
 
 SUFFIX = ".part"
 MAGIC = b'{"nhmech": "run"'
-ALIGN = 64                   # the header ends at a multiple of this, so that rows can be mapped into memory
-NO_LOCKS = {errno.ENOLCK, errno.ENOSYS, errno.ENOTSUP, errno.EOPNOTSUPP}      # what file systems without locks answer
+# the header ends at a multiple of this, so that rows can be mapped into memory
+ALIGN = 64
+# what file systems without locks answer
+NO_LOCKS = {errno.ENOLCK, errno.ENOSYS, errno.ENOTSUP, errno.EOPNOTSUPP}
 
 
 class RunFile:
@@ -31,9 +33,10 @@ class RunFile:
     header  values that `read_run_file` gives back, as JSON has them
     width   numbers in a row
 
-    What stands under this name already is kept as `path~`. Raises `SimulationError` where the file cannot be made,
-    where another run is writing it, or where the header is no JSON. Where there are no locks, another run may rename
-    this file while it is written; so it is read by its descriptor, never by its name.
+    What stands under this name already is kept as `path~`. Raises `SimulationError` where the file
+    cannot be made, where another run is writing it, or where the header is no JSON. Where there are
+    no locks, another run may rename this file while it is written; so it is read by its descriptor,
+    never by its name.
     """
 
     def __init__(self, path: Path, header: dict, width: int):
@@ -44,8 +47,10 @@ class RunFile:
             _keep_old(path)
             self._file = open(path, "x+b", buffering=0)
             if not _locked(self._file.fileno()):
-                logging.getLogger("nhmech").warning("%s is on a file system without locks: another run that is saved "
-                                                    "there at the same time would not be noticed", path)
+                logging.getLogger("nhmech").warning("%s is on a file system without locks: "
+                                                    "another run that is saved "
+                                                    "there at the same time would not be noticed",
+                                                    path)
             self.begin = self.write(0, line)
         except OSError as error:
             raise SimulationError(f"{path} cannot be written: {error.strerror}") from error
@@ -53,7 +58,8 @@ class RunFile:
             raise SimulationError(f"{path} cannot be written: {error}") from error
 
     def write(self, offset: int, data: bytes | np.ndarray) -> int:
-        """Puts data at an offset [bytes], returns the offset after them; harmless if repeated. Raises `OSError`."""
+        """Puts data at an offset [bytes], returns the offset after them; harmless if repeated.
+        Raises `OSError`."""
         data = memoryview(data).cast("B")
         while data:
             done = os.pwrite(self._file.fileno(), data, offset)
@@ -103,7 +109,8 @@ def _keep_old(path: Path) -> None:
 
 
 def _locked(file: int) -> bool:
-    """Locks an open file for this process; False if its file system has no locks, `BlockingIOError` if it is held."""
+    """Locks an open file for this process; False if its file system has no locks, `BlockingIOError`
+    if it is held."""
     try:
         fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except OSError as error:

@@ -14,17 +14,19 @@ from .subject import Subject
 
 
 class Sensors:
-    """Gyros and accelerometers of one simulated system, worked out link by link when a state is first asked for them.
+    """Gyros and accelerometers of one simulated system, worked out link by link when a state is
+    first asked for them.
 
-    With L a link, omega and alpha its angular velocity and acceleration, p_WL the place of its origin, all components
-    along L's axes:
+    With L a link, omega and alpha its angular velocity and acceleration, p_WL the place of its
+    origin, all components along L's axes:
 
         gyro = omega                    [rad/s]
         accelerometer = R_LW (d2p_WL/dt2 - g)   [m/s^2]
 
-    at rest on level ground the accelerometer of a level link reads (0, 0, +9.81). d2p_WL/dt2 comes from dv/dt of the
-    equations that are stepped, at the inputs that are held; in a kinematic run speeds are commanded and xi counts as
-    constant, so the jump from one command to the next is not felt.
+    at rest on level ground the accelerometer of a level link reads (0, 0, +9.81). d2p_WL/dt2 comes
+    from dv/dt of the equations that are stepped, at the inputs that are held; in a kinematic run
+    speeds are commanded and xi counts as constant, so the jump from one command to the next is not
+    felt.
 
     subject    what moves
     charts     those of the run so far, a list that may grow
@@ -37,16 +39,19 @@ class Sensors:
         self._accelerometers: dict[tuple[str, int], Buffered] = {}
 
     def gyro(self, state, link: str | None = None) -> np.ndarray:
-        """omega (3,) [rad/s] of a link (None: the root), along its axes. `SimulationError` for an unknown link."""
+        """omega (3,) [rad/s] of a link (None: the root), along its axes. `SimulationError` for an
+        unknown link."""
         link = self._link(link)
         if link not in self._gyros:
             q, v = self.subject.constrained.system.q, self.subject.constrained.system.v
             omega, _ = self._motion(link, v, ca.SX.zeros(v.shape))
-            self._gyros[link] = Buffered(ca.Function("gyro", [q, v], [ca.densify(omega)], {"cse": True}))
+            self._gyros[link] = Buffered(ca.Function("gyro", [q, v], [ca.densify(omega)],
+                                                     {"cse": True}))
         return self._gyros[link](state.q, state.v)[0].copy()
 
     def accelerometer(self, state, link: str | None = None) -> np.ndarray:
-        """Specific force (3,) [m/s^2] at a link's origin (None: the root's), along its axes. Raises as `gyro` does."""
+        """Specific force (3,) [m/s^2] at a link's origin (None: the root's), along its axes. Raises
+        as `gyro` does."""
         link, chart = self._link(link), self._chart(state)
         if (link, chart) not in self._accelerometers:
             s = self.subject.constrained.system
@@ -54,12 +59,14 @@ class Sensors:
             _, force = self._motion(link, s.v, self._acceleration(self.charts[chart], *inputs))
             function = ca.Function("accelerometer", inputs, [ca.densify(force)], {"cse": True})
             self._accelerometers[link, chart] = Buffered(function)
-        return self._accelerometers[link, chart](state.t, state.q, state.v, state.u, self.subject.theta)[0].copy()
+        return self._accelerometers[link, chart](state.t, state.q, state.v, state.u,
+                                                 self.subject.theta)[0].copy()
 
     def _link(self, name: str | None) -> str:
         vehicle = self.subject.vehicle
         if vehicle is None:
-            raise SimulationError("only a vehicle has links with a gyro or an accelerometer; a system written by hand "
+            raise SimulationError("only a vehicle has links with a gyro or an accelerometer; a "
+                                  "system written by hand "
                                   "has its coordinates and speeds")
         name = vehicle.description.root if name is None else name
         if not isinstance(name, str) or not vehicle.model.existFrame(name, pin.FrameType.BODY):
@@ -72,26 +79,29 @@ class Sensors:
         """Which of the charts has equations that serve here."""
         if len(self.charts) == 1:
             return 0
-        margins = [abs(chart.margin(state.t, chart.flat.flatten(state.q, np.zeros(chart.flat.nxi)), self.subject.theta))
+        margins = [abs(chart.margin(state.t, chart.flat.flatten(state.q, np.zeros(chart.flat.nxi)),
+                                    self.subject.theta))
                    for chart in self.charts]
         return 0 if margins[0] > POOR else int(np.argmax(margins))
 
-    def _acceleration(self, chart: Chart, t: ca.SX, q: ca.SX, v: ca.SX, u: ca.SX, theta: ca.SX) -> ca.SX:
+    def _acceleration(self, chart: Chart, t: ca.SX, q: ca.SX, v: ca.SX, u: ca.SX,
+                      theta: ca.SX) -> ca.SX:
         """dv/dt (nv,)."""
         equations, xi = chart.equations, v[chart.speeds]
         if not self.kinematic:
             return equations.acceleration(t, q, xi, u, theta)
         held = ca.SX.sym("xi", chart.flat.nxi)
         rate = self.subject.constrained.system.algebroid.anchor @ v
-        along = ca.jtimes(equations.velocity(t, q, held, theta), ca.vertcat(q, t), ca.densify(ca.vertcat(rate, 1)))
+        along = ca.jtimes(equations.velocity(t, q, held, theta), ca.vertcat(q, t),
+                          ca.densify(ca.vertcat(rate, 1)))
         return ca.substitute(along, held, xi)
 
     def _motion(self, link: str, v: ca.SX, a: ca.SX) -> tuple[ca.SX, ca.SX]:
         """omega and specific force at the link's origin, along its axes."""
         vehicle = self.subject.vehicle
         gravity = {"g": ca.vertcat(0, 0, -vehicle.parameters["gravity"])}
-        bodies = kinematics(vehicle.model, vehicle.algebroid, v, a, seen_from_root(vehicle.algebroid, gravity),
-                            ca.SX(3, 1), set())
+        bodies = kinematics(vehicle.model, vehicle.algebroid, v, a,
+                            seen_from_root(vehicle.algebroid, gravity), ca.SX(3, 1), set())
         frame = vehicle.model.frames[vehicle.model.getFrameId(link, pin.FrameType.BODY)]
         body, placement = bodies[frame.parentJoint - 1], frame.placement
         R_LJ, r = ca.DM(placement.rotation.T), ca.DM(placement.translation)

@@ -15,9 +15,10 @@ from .command import controller_name, optional, raised_in
 
 
 def settings_of(simulator) -> dict:
-    """JSON values: dt and control_period [s], integrator, controller's name, versions, and as "path" what the
-    controller's attribute `path_reference` says that it follows, if it has one. A `path_reference` that fails or is no
-    JSON costs no run: it is left out, and a warning says so."""
+    """JSON values: dt and control_period [s], integrator, controller's name, versions, and as
+    "path" what the controller's attribute `path_reference` says that it follows, if it has one. A
+    `path_reference` that fails or is no JSON costs no run: it is left out, and a warning says
+    so."""
     controller = simulator.controller
     versions = {"nhmech": __version__, "pin": pin.__version__, "casadi": ca.__version__,
                 "numpy": np.__version__, "python": platform.python_version()}
@@ -27,7 +28,8 @@ def settings_of(simulator) -> dict:
     try:
         path = optional(controller, "path_reference")
     except Exception as error:
-        _left_out(f"path_reference of {name}", f"it raised {type(error).__name__}: {error}{raised_in(error)}")
+        _left_out(f"path_reference of {name}",
+                  f"it raised {type(error).__name__}: {error}{raised_in(error)}")
         return found
     if not isinstance(path, dict):
         return found
@@ -35,8 +37,8 @@ def settings_of(simulator) -> dict:
 
 
 def saveable(values: dict, what: str = "settings") -> dict:
-    """The values as JSON has them: arrays and numbers of NumPy as lists and numbers. Those that JSON has no words for
-    are left out, with a warning that names them and `what` they are of."""
+    """The values as JSON has them: arrays and numbers of NumPy as lists and numbers. Those that
+    JSON has no words for are left out, with a warning that names them and `what` they are of."""
     kept = {}
     for name, value in values.items():
         try:
@@ -47,8 +49,8 @@ def saveable(values: dict, what: str = "settings") -> dict:
 
 
 def dumps(values: dict) -> str:
-    """JSON text of the values: arrays and numbers of NumPy as lists and numbers. Raises `ValueError` that names the one
-    that JSON has no words for."""
+    """JSON text of the values: arrays and numbers of NumPy as lists and numbers. Raises
+    `ValueError` that names the one that JSON has no words for."""
     return json.dumps({name: _as_json(name, value) for name, value in values.items()})
 
 

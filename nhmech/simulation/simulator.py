@@ -13,24 +13,28 @@ from ..compile.loop import DONE, NEWTON, Loop
 from ..errors import NhmechError, SimulationError
 from . import arguments, diagnosis
 from .chart import FLAT, GOOD, LOOSE, POOR, Chart
-from .columns import Columns
-from .command import BadCommand, Command, controller_name, raised_in
-from .commanded_twist import NAMES, NOT_YET, commanded_twist
-from .event import Event
+from .command import (
+    NAMES,
+    NOT_YET,
+    BadCommand,
+    Command,
+    commanded_twist,
+    controller_name,
+    raised_in,
+)
+from .events import Event, Watch
 from .integrators import INTEGRATORS
-from .interrupts import pressed_twice
-from .moment import CLOCK, CompiledSteps, Moment
-from .reader import places
+from .inverse_dynamics import is_commands
+from .moment import CLOCK, Columns, CompiledSteps, Moment, places
 from .recorder import Recorder
 from .sensors import Sensors
-from .servo import is_commands
 from .settings import settings_of
 from .state import State
 from .subject import Subject
 from .trajectory import Trajectory
-from .watch import Watch
 
-WORTH_COMPILING = 5000      # steps of a run for which C is built; code that is in the cache already is used for any
+# steps of a run for which C is built; code that is in the cache already is used for any
+WORTH_COMPILING = 5000
 CHUNK = 20_000              # most steps in C between two looks at Ctrl-C, and fewer
 LOOK = 0.1                  # [s] where they take longer than this
 
@@ -41,23 +45,26 @@ class Simulator:
     """Runs a vehicle (or any `ConstrainedSystem`) with a controller in the loop.
 
     constrained     what moves
-    controller      callable (t, state) -> Command, asked once per control period; its `reset()` is called by `reset` if
-                    it has one, and what its attribute `commanded_twist` says, if it has one, is a column of its runs
-                    (`simulation.commanded_twist`)
+    controller      callable (t, state) -> Command, asked once per control period; its `reset()` is
+                    called by `reset` if it has one, and what its attribute `commanded_twist` says,
+                    if it has one, is a column of its runs (`simulation.commanded_twist`)
     dt              step [s]
     control_period  [s], a multiple of dt; dt where None
     integrator      "rk4" or "dop853"
     events          `Event`s, located in time to 1e-9 s
-    wrench          link name -> callable (t, state) -> (6,) force [N] and torque [N m] in W at the link's origin
-    mode            "dynamic", or "kinematic": the controller commands speeds, forces play no part; commands that
-                    contradict each other, as of redundant wheels, are followed in the least-squares sense
+    wrench          link name -> callable (t, state) -> (6,) force [N] and torque [N m] in W at the
+                    link's origin
+    mode            "dynamic", or "kinematic": the controller commands speeds, forces play no part;
+                    commands that contradict each other, as of redundant wheels, are followed in the
+                    least-squares sense
 
-    A failure (numbers that are not finite, a wheel lying flat, rank lost, an error inside the controller) raises
-    `SimulationError` carrying the trajectory so far.
+    A failure (numbers that are not finite, a wheel lying flat, rank lost, an error inside the
+    controller) raises `SimulationError` carrying the trajectory so far.
     """
 
     def __init__(self, constrained, controller: Controller | None = None, *, dt: float = 1e-3,
-                 control_period: float | None = None, integrator: str = "rk4", events: Sequence[Event] = (),
+                 control_period: float | None = None, integrator: str = "rk4",
+                 events: Sequence[Event] = (),
                  wrench: Mapping[str, Callable] | None = None, mode: str = "dynamic"):
         self.control_every = arguments.steps_of(dt, control_period)
         self.dt = float(dt)
@@ -67,19 +74,23 @@ class Simulator:
         self.events, self.wrench = arguments.events_of(events), arguments.wrenches_of(wrench)
         self.subject = Subject.of(constrained, tuple(self.wrench))
         self.controller, self._who = controller, f"controller {controller_name(controller)}"
-        self._charts = [Chart(self.subject.equations, self.subject.limits, integrator, self.kinematic)]
+        self._charts = [Chart(self.subject.equations, self.subject.limits, integrator,
+                              self.kinematic)]
         self.primary = self._charts[0]
         sensors = Sensors(self.subject, self._charts, self.kinematic)
-        self._places = places(self.subject, self.primary.flat, self.primary.equations.names, self.primary.speeds,
-                              sensors)
+        self._places = places(self.subject, self.primary.flat, self.primary.equations.names,
+                              self.primary.speeds, sensors)
         self._told = self._twist() is not None
         self.columns = Columns.of(self.primary, self._told)
         system, told = self.subject.constrained.system, len(NAMES) if self._told else 0
-        self._now = Moment(system.algebroid.nq, system.algebroid.nv, self.primary.flat.nx, system.u.numel(), told)
-        self._q, self._v, self._x, self._u, self._efforts = *self._now.parts, self._now.u[:self.subject.nu]
+        self._now = Moment(system.algebroid.nq, system.algebroid.nv, self.primary.flat.nx,
+                           system.u.numel(), told)
+        self._q, self._v, self._x, self._u, self._efforts = (
+            *self._now.parts, self._now.u[: self.subject.nu],
+        )
         self._started, self.chart, self._compiled, self._taken = False, self.primary, None, 0
 
-    # -- the clock and what has been reached, in memory that compiled code writes to ---------------------------------
+    # -- the clock and what has been reached, in memory that compiled code writes to ---------------
     @property
     def t(self) -> float:
         """Time [s]."""
@@ -98,18 +109,19 @@ class Simulator:
     def _guard(self) -> float:
         return self._now.health.item(2)
 
-    # -- starting ------------------------------------------------------------------------------------------------
+    # -- starting ----------------------------------------------------------------------------------
     def reset(self, pose=None, joints: Mapping[str, float] | None = None,
-              xi: Mapping[str, float] | Sequence[float] | None = None, *, q: np.ndarray | None = None) -> State:
+              xi: Mapping[str, float] | Sequence[float] | None = None, *,
+              q: np.ndarray | None = None) -> State:
         """Puts the vehicle on the ground at rest, or with the given speeds.
 
         pose, joints  as in `Vehicle.configuration`
-        xi            independent speeds, or any fibre coordinates by name that determine them; unnamed ones are as
-                      small as they can be
+        xi            independent speeds, or any fibre coordinates by name that determine them;
+                      unnamed ones are as small as they can be
         q             the whole configuration instead of pose and joints
 
-        Raises `ModelError` for a pose that cannot be placed, `SimulationError` for speeds that do not exist or
-        contradict each other.
+        Raises `ModelError` for a pose that cannot be placed, `SimulationError` for speeds that do
+        not exist or contradict each other.
         """
         q = self.subject.configuration(pose, arguments.positions_of(joints), q)
         if self.chart is not self.primary:
@@ -129,7 +141,8 @@ class Simulator:
         self._settle(*self.chart.project(0.0, self._x, self.subject.theta))
         state = self.state
         if hasattr(self.controller, "reset"):
-            self._ask(lambda *_: self.controller.reset(), f"reset of {self._who}", state, takes="nothing")
+            self._ask(lambda *_: self.controller.reset(), f"reset of {self._who}", state,
+                      takes="nothing")
         return state
 
     def _set_speeds(self, xi) -> None:
@@ -146,11 +159,12 @@ class Simulator:
         solution = np.linalg.lstsq(E[rows], wanted - e0[rows], rcond=1e-9)[0]
         error = np.abs(E[rows] @ solution + e0[rows] - wanted).max()
         if error > 1e-9 * max(1.0, np.abs(wanted).max()):
-            raise SimulationError(f"the speeds {dict(xi)} contradict the constraints by {error:.3g}; independent here "
+            raise SimulationError(f"the speeds {dict(xi)} contradict the constraints by "
+                                  f"{error:.3g}; independent here "
                                   f"are {', '.join(chart.equations.names)}")
         self._x[nconf:] = solution
 
-    # -- reading -------------------------------------------------------------------------------------------------
+    # -- reading -----------------------------------------------------------------------------------
     @property
     def state(self) -> State:
         """The present moment, a copy."""
@@ -159,9 +173,10 @@ class Simulator:
         block = self._now.block
         return State(block.item(CLOCK), block.copy(), self._places)
 
-    # -- stepping ------------------------------------------------------------------------------------------------
+    # -- stepping ----------------------------------------------------------------------------------
     def step(self) -> State:
-        """Asks the controller where its period begins, advances by dt, and returns the new state."""
+        """Asks the controller where its period begins, advances by dt, and returns the new
+        state."""
         if not self._started:
             self.reset()
         self._control()
@@ -169,11 +184,17 @@ class Simulator:
         return self.state
 
     def _step(self) -> None:
-        """One step, in C where there is code; what that refuses is taken in another chart, or Python says why not."""
+        """One step, in C where there is code; what that refuses is taken in another chart, or
+        Python says why not."""
         compiled = self._compiled
         if compiled is None:
-            self._taken += 1                # looks for the loop at the first step, and has it built after many
-            loop = self.chart.loop(build=self._taken > 1) if self._taken in (1, WORTH_COMPILING) else None
+            # looks for the loop at the first step, and has it built after many
+            self._taken += 1
+            loop = (
+                self.chart.loop(build=self._taken > 1)
+                if self._taken in (1, WORTH_COMPILING)
+                else None
+            )
             compiled = None if loop is None else self._ready(loop)
         if compiled is None or compiled.one(compiled.pointer) != DONE:
             self._advance(self.dt)
@@ -186,23 +207,26 @@ class Simulator:
                                            self.primary.flat.angle_slots())
         return self._compiled
 
-    def run(self, duration: float, *, every: int = 1, progress: Callable[[float, State], None] | None = None,
-            save=None) -> Trajectory:
+    def run(self, duration: float, *, every: int = 1,
+            progress: Callable[[float, State], None] | None = None, save=None) -> Trajectory:
         """Runs for `duration` [s] and returns what happened.
 
         every     records each so many steps (the first and the last state always)
         progress  called now and then with (t, state)
-        save      path of the run file (`.npz`); until the end its rows are in `save.part`, which a kill leaves readable
+        save      path of the run file (`.npz`); until the end its rows are in `save.part`, which a
+                  kill leaves readable
 
-        The end of the duration, a terminal event and Ctrl-C return with `trajectory.stop` saying which; a failure
-        raises `SimulationError` with what was computed in `.trajectory`. A second Ctrl-C within two seconds raises
-        `KeyboardInterrupt`, out of a program that makes one run after another; that run is saved too.
+        The end of the duration, a terminal event and Ctrl-C return with `trajectory.stop` saying
+        which; a failure raises `SimulationError` with what was computed in `.trajectory`. A second
+        Ctrl-C within two seconds raises `KeyboardInterrupt`, out of a program that makes one run
+        after another; that run is saved too.
         """
         arguments.run_of(duration, every, progress, save)
         if not self._started:
             self.reset()
         steps = math.ceil(duration / self.dt - 1e-9)
-        whole = steps if abs(steps * self.dt - duration) <= 1e-9 * self.dt else steps - 1    # the last may be a part
+        # the last may be a part
+        whole = steps if abs(steps * self.dt - duration) <= 1e-9 * self.dt else steps - 1
         recorder = Recorder(self, steps // max(every, 1) + 3, save)
         end, stop, told, started = self.t + duration, "duration", 0, self._k
         loop = self.chart.loop(build=steps >= WORTH_COMPILING)
@@ -222,11 +246,13 @@ class Simulator:
                 last = k == whole
                 if loop is not None and watch is None and not last:
                     begun = time.perf_counter()
-                    held = whole - k                              # steps until the controller is asked again
+                    # steps until the controller is asked again
+                    held = whole - k
                     if self.controller is not None or self.wrench:
                         held = min(held, self.control_every - self._k % self.control_every)
                     k += self._advance_many(loop, min(held, chunk), held, k, every, recorder)
-                    chunk = min(2 * chunk, CHUNK) if time.perf_counter() - begun < LOOK else max(chunk // 2, 1)
+                    chunk = min(2 * chunk,
+                                CHUNK) if time.perf_counter() - begun < LOOK else max(chunk // 2, 1)
                     loop = self.chart.loop(build=steps >= WORTH_COMPILING)
                 else:
                     if k % every == 0:
@@ -269,8 +295,9 @@ class Simulator:
                     self._efforts[...] = self.chart.servo.plain(command, state.t, self.subject.nu)
                 else:
                     xi = self._x[self.chart.flat.nconf:]
-                    self._efforts[...] = self.chart.servo.efforts(command, state, state.t, self._q, xi,
-                                                                  self.subject.theta, self.subject.nu)
+                    self._efforts[...] = self.chart.servo.efforts(command, state, state.t, self._q,
+                                                                  xi, self.subject.theta,
+                                                                  self.subject.nu)
             except BadCommand as error:
                 raise SimulationError(f"{self._who} {error}") from error
         if self.wrench:
@@ -286,13 +313,15 @@ class Simulator:
 
     def _push(self, state: State) -> None:
         for i, (body, function) in enumerate(self.wrench.items()):
-            given = self._ask(function, f"wrench on {body!r}", state) if callable(function) else function
+            given = self._ask(function, f"wrench on {body!r}",
+                              state) if callable(function) else function
             at = self.subject.nu + 6 * i
             self._u[at:at + 6] = arguments.wrench_on(body, given, self.t)
 
     def _speeds(self, command, state: State, xi: np.ndarray) -> np.ndarray:
         if self.chart is not self.primary and command is not None and not is_commands(command):
-            wanted = self.primary.servo.speeds_for(command, state, self.t, self._q, xi, self.subject.theta)
+            wanted = self.primary.servo.speeds_for(command, state, self.t, self._q, xi,
+                                                   self.subject.theta)
             E, e0 = self.chart.servo.frame_at(self.t, self._q, self.subject.theta)
             rows = self.primary.speeds
             return np.linalg.lstsq(E[rows], wanted - e0[rows], rcond=1e-9)[0]
@@ -313,7 +342,8 @@ class Simulator:
             try:
                 self._rechart(q)
             except NhmechError as error:
-                if self._guard < FLAT:                            # what takes the rank away is a wheel lying down
+                # what takes the rank away is a wheel lying down
+                if self._guard < FLAT:
                     raise SimulationError(diagnosis.fallen(self)) from error
                 raise
             x, q, v, health = self._tried(dt)
@@ -325,10 +355,12 @@ class Simulator:
         self._now.take(x, q, v, health, (t, k, t0))
 
     def _tried(self, dt: float) -> list[np.ndarray]:
-        """Where a step from here leads: x, q, v, health. Raises `SimulationError` where it leads nowhere."""
+        """Where a step from here leads: x, q, v, health. Raises `SimulationError` where it leads
+        nowhere."""
         theta = self.subject.theta
         try:
-            x, q, v, health = (np.array(part) for part in self.chart.step(self.t, self._x, self._u, theta, dt))
+            x, q, v, health = (np.array(part) for part in self.chart.step(self.t, self._x, self._u,
+                                                                          theta, dt))
         except SimulationError as error:
             raise SimulationError(diagnosis.given_up(self, dt, error)) from error
         for _ in range(NEWTON):
@@ -342,7 +374,8 @@ class Simulator:
             raise SimulationError(diagnosis.fallen(self))
         return [x, q, v, health]
 
-    def _advance_many(self, loop: Loop, steps: int, held: int, k: int, every: int, recorder: Recorder) -> int:
+    def _advance_many(self, loop: Loop, steps: int, held: int, k: int, every: int,
+                      recorder: Recorder) -> int:
         """Up to so many steps in C, of those for which u is held; returns how many were done."""
         compiled = self._ready(loop)
         setup = compiled.setup
@@ -354,7 +387,8 @@ class Simulator:
             recorder.n += setup.rows         # Ctrl-C is heard when C returns, with its rows written
         if status == DONE:
             return setup.done
-        self._advance(self.dt)               # the one that was refused, in another chart or to say why not
+        # the one that was refused, in another chart or to say why not
+        self._advance(self.dt)
         return setup.done + 1
 
     def _settle(self, x, q, v, health) -> None:
@@ -362,14 +396,16 @@ class Simulator:
         self._now.take(x, q, v, health, self._now.clock)
 
     def _rechart(self, end: np.ndarray | None = None) -> None:
-        """Moves to rows and speeds that serve here and at the configuration `end` of the next step, the same motion.
+        """Moves to rows and speeds that serve here and at the configuration `end` of the next step,
+        the same motion.
 
         Raises `NhmechError` where none do, for the constraints lose rank.
         """
         theta, ends = self.subject.theta, (self._q,) if end is None else (self._q, end)
         best = max(self._charts, key=lambda chart: self._worth(chart, ends))
         if self._worth(best, ends) < GOOD:
-            best = Chart(self.subject.rechosen(ends[-1]), self.subject.limits, self.chart.integrator, self.kinematic)
+            best = Chart(self.subject.rechosen(ends[-1]), self.subject.limits,
+                         self.chart.integrator, self.kinematic)
             self._charts.append(best)
             if not self._worth(best, ends) > 0:
                 raise self.subject.rank_lost(ends[-1], f"within a step from t = {self.t:.6g} s")
@@ -378,15 +414,17 @@ class Simulator:
         self._side = np.sign(best.margin(self.t, self._x, theta))
 
     def _worth(self, chart: Chart, ends: Sequence[np.ndarray]) -> float:
-        """Least margin of a chart at some configurations; none where a singularity lies between them."""
-        margins = [chart.margin(self.t, chart.flat.flatten(q, np.zeros(chart.flat.nxi)), self.subject.theta)
+        """Least margin of a chart at some configurations; none where a singularity lies between
+        them."""
+        margins = [chart.margin(self.t, chart.flat.flatten(q, np.zeros(chart.flat.nxi)),
+                                self.subject.theta)
                    for q in ends]
         return min(np.abs(margins)) if len(set(np.sign(margins))) == 1 else 0.0
 
     def _in(self, chart: Chart, v: np.ndarray) -> np.ndarray:
         return chart.flat.flatten(self._q, v[chart.speeds], near=self._x)
 
-    # -- going back ----------------------------------------------------------------------------------------------
+    # -- going back --------------------------------------------------------------------------------
     def _snapshot(self) -> tuple:
         return self._now.block.copy(), self._side, self.chart
 
@@ -397,3 +435,15 @@ class Simulator:
 
     def _choose(self, chart: Chart) -> None:
         self.chart, self._compiled, self._taken = chart, None, 0
+
+
+TWICE = 2.0      # [s] between two presses that count as one wish
+
+_latest = -math.inf
+
+
+def pressed_twice() -> bool:
+    """Notes a Ctrl-C, and says whether the last one is no more than `TWICE` ago."""
+    global _latest
+    before, _latest = _latest, time.monotonic()
+    return _latest - before <= TWICE

@@ -15,8 +15,8 @@ if TYPE_CHECKING:
 
 
 class Encoders(NamedTuple):
-    """What the encoders of rolling and driven joints read: unwrapped `angle` and `rate`, by joint name
-    [rad, rad/s; m, m/s]."""
+    """What the encoders of rolling and driven joints read: unwrapped `angle` and `rate`, by joint
+    name [rad, rad/s; m, m/s]."""
 
     angle: Named
     rate: Named
@@ -36,7 +36,8 @@ class Places:
     joint_velocity: dict[str, int]
     encoder_angle: dict[str, int]
     encoder_rate: dict[str, int]
-    slots: tuple[tuple[int, int, bool], ...]      # (index in x, index in q, whether an angle stands for a pair)
+    # (index in x, index in q, whether an angle stands for a pair)
+    slots: tuple[tuple[int, int, bool], ...]
     sensors: Sensors
 
 
@@ -46,18 +47,21 @@ class State:
     t       time [s]
     pose    x [m], y [m] and heading [rad] of the base, seen from above
     T_WB    pose of the base in the world (4, 4), lengths in [m]
-    q, v    configuration (nq,) [m, rad; a quaternion and pairs of cosine and sine have no unit] and all fibre
-            coordinates (nv,) [m/s, rad/s]
+    q, v    configuration (nq,) [m, rad; a quaternion and pairs of cosine and sine have no unit] and
+            all fibre coordinates (nv,) [m/s, rad/s]
     u       inputs that are held now (nu,) [N m, N], external wrenches after the efforts
-    xi      independent speeds by name [m/s, rad/s]; other fibre coordinates can be asked for by name too, e.g.
-            `state.xi["yaw_rate"]`
+    xi      independent speeds by name [m/s, rad/s]; other fibre coordinates can be asked for by
+            name too, e.g. `state.xi["yaw_rate"]`
     angles  unwrapped angles of the continuous joints by name [rad]
-    joint_position, joint_velocity   of the moving joints by name [rad, m; rad/s, m/s]; angles unwrapped
-    encoder   what a robot can measure: `encoder.angle` and `encoder.rate` of its rolling and driven joints by name
-              [rad, m; rad/s, m/s]
-    gyro(link), accelerometer(link)   likewise (3,) [rad/s] and (3,) [m/s^2], along the link's axes; the root's where
+    joint_position, joint_velocity   of the moving joints by name [rad, m; rad/s, m/s]; angles
+                                     unwrapped
+    encoder   what a robot can measure: `encoder.angle` and `encoder.rate` of its rolling and driven
+              joints by name [rad, m; rad/s, m/s]
+    gyro(link), accelerometer(link)   likewise (3,) [rad/s] and (3,) [m/s^2], along the link's axes;
+                                      the root's where
               none is named
-    values, places   all of its numbers (k,), each in its unit above, and where the names stand in them
+    values, places   all of its numbers (k,), each in its unit above, and where the names stand in
+                     them
 
     `pose` and `T_WB` raise `SimulationError` for a system that has no base.
 
@@ -76,7 +80,8 @@ class State:
 
     @property
     def values(self) -> np.ndarray:
-        """(k,) all numbers of the moment, in the order of `places`; a copy, for another state to be made from."""
+        """(k,) all numbers of the moment, in the order of `places`; a copy, for another state to be
+        made from."""
         return self._values.copy()
 
     @property
@@ -116,7 +121,8 @@ class State:
     @property
     def encoder(self) -> Encoders:
         places = self._places
-        return Encoders(Named(places.encoder_angle, self._values), Named(places.encoder_rate, self._values))
+        return Encoders(Named(places.encoder_angle, self._values),
+                        Named(places.encoder_rate, self._values))
 
     def gyro(self, link: str | None = None) -> np.ndarray:
         """Angular velocity of a link (the root where None) along its own axes, (3,) [rad/s].
@@ -125,14 +131,17 @@ class State:
         return self._places.sensors.gyro(self, link)
 
     def accelerometer(self, link: str | None = None) -> np.ndarray:
-        """Specific force R_LW (a - g) at a link's origin (the root's where None) along its own axes, (3,) [m/s^2].
+        """Specific force R_LW (a - g) at a link's origin (the root's where None) along its own
+        axes, (3,) [m/s^2].
 
-        a is the acceleration with the inputs `u` that are held, before a new command. Raises as `gyro` does."""
+        a is the acceleration with the inputs `u` that are held, before a new command. Raises as
+        `gyro` does."""
         return self._places.sensors.accelerometer(self, link)
 
     @property
     def T_WB(self) -> np.ndarray:
-        """Pose of the base in the world, (4, 4). Raises `SimulationError` for a system that has no base."""
+        """Pose of the base in the world, (4, 4). Raises `SimulationError` for a system that has no
+        base."""
         return base_pose(self.q)
 
     @property
@@ -160,8 +169,10 @@ def planar_pose(q: np.ndarray) -> tuple[float, float, float]:
 def base_pose(q: np.ndarray) -> np.ndarray:
     """T_WB (4, 4) of a configuration that begins with position and quaternion (x, y, z, w)."""
     if len(q) < 7:
-        raise SimulationError("only a vehicle has a pose; a system written by hand has its coordinates, state.q")
-    px, py, pz, x, y, z, w = q[:7].tolist()                # plain numbers: a controller asks at every turn
+        raise SimulationError("only a vehicle has a pose; a system written by hand has its "
+                              "coordinates, state.q")
+    # plain numbers: a controller asks at every turn
+    px, py, pz, x, y, z, w = q[:7].tolist()
     T = np.array([[1 - 2 * (y * y + z * z), 2 * (x * y - z * w), 2 * (x * z + y * w), px],
                   [2 * (x * y + z * w), 1 - 2 * (x * x + z * z), 2 * (y * z - x * w), py],
                   [2 * (x * z - y * w), 2 * (y * z + x * w), 1 - 2 * (x * x + y * y), pz],

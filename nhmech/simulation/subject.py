@@ -36,24 +36,30 @@ class Subject:
             raise SimulationError("an external wrench acts on a link of a vehicle; "
                                   "write it into the force of this system instead")
         if not hasattr(given, "constrained"):
-            raise SimulationError(f"cannot simulate {type(given).__name__}: give a vehicle or a ConstrainedSystem")
-        return cls(given.constrained, None, example=given.name if isinstance(given, Example) else None)
+            raise SimulationError(f"cannot simulate {type(given).__name__}: give a vehicle or a "
+                                  "ConstrainedSystem")
+        return cls(given.constrained, None,
+                   example=given.name if isinstance(given, Example) else None)
 
     @classmethod
     def restored(cls, source: dict) -> Subject:
         """What `source` describes. Raises `SimulationError` where it describes nothing."""
         if "system" in source:
             constrained = load_system(source["system"]).constrained
-            return cls(replace(constrained, parameters=np.array(source["parameters"])), None, example=source["system"])
+            return cls(replace(constrained, parameters=np.array(source["parameters"])), None,
+                       example=source["system"])
         if "description" not in source:
-            raise SimulationError("this file does not say what was simulated; give Trajectory.load the system")
+            raise SimulationError("this file does not say what was simulated; give "
+                                  "Trajectory.load the system")
         from ..vehicle.record import restore
 
         return cls.of(restore(source))
 
     @cached_property
     def equations(self) -> Equations:
-        return self.vehicle.equations() if self.vehicle is not None else gibbs_appell(self.constrained)
+        return (
+            self.vehicle.equations() if self.vehicle is not None else gibbs_appell(self.constrained)
+        )
 
     def rechosen(self, q: np.ndarray) -> Equations | None:
         """Equations with rows and speeds chosen at q; None where there is nothing to choose."""
@@ -75,7 +81,11 @@ class Subject:
     @cached_property
     def nu(self) -> int:
         """Inputs that a controller sets; external wrenches come after them."""
-        return len(self.vehicle.driven) if self.vehicle is not None else self.constrained.system.u.numel()
+        return (
+            len(self.vehicle.driven)
+            if self.vehicle is not None
+            else self.constrained.system.u.numel()
+        )
 
     @property
     def joint_names(self) -> tuple[str, ...]:
@@ -85,7 +95,8 @@ class Subject:
 
     @property
     def encoder_names(self) -> tuple[str, ...]:
-        """Joints that carry an encoder: the rolling ones and the driven ones, in the order of `joint_names`."""
+        """Joints that carry an encoder: the rolling ones and the driven ones, in the order of
+        `joint_names`."""
         if self.vehicle is None:
             return ()
         measured = {*self.vehicle.description.rolling, *self.vehicle.driven}
@@ -119,9 +130,11 @@ class Subject:
 
     @cached_property
     def source(self) -> dict:
-        """What a saved run needs to make this again: vehicle, or textbook system's name; nothing if written by hand."""
+        """What a saved run needs to make this again: vehicle, or textbook system's name; nothing if
+        written by hand."""
         if self.vehicle is None:
-            return {} if self.example is None else {"system": self.example, "parameters": self.theta.tolist()}
+            return {} if self.example is None else {"system": self.example,
+                                                    "parameters": self.theta.tolist()}
         from ..vehicle.record import record
 
         return record(self.vehicle)

@@ -14,8 +14,8 @@ import numpy as np
 
 from ..errors import SimulationError
 from ..paths import replaced
-from ..vehicle.multipliers import Reactions, reactions
-from .columns import Columns
+from ..vehicle.reactions import Reactions, reactions
+from .moment import Columns
 from .run_file import SUFFIX, is_run_file, read_run_file
 from .settings import dumps, saveable
 from .subject import Subject
@@ -48,16 +48,19 @@ class Trajectory:
 
     t       (N,) [s];  q (N, nq);  v (N, nv);  xi (N, nxi);  u (N, nu), held from each t on;
             angles (N, na) unwrapped [rad]
-    stop    why the run ended: "duration", "event: name", "interrupted", the message of a failure; or "cut off" for a
-            file whose run was killed, or still goes on
+    stop    why the run ended: "duration", "event: name", "interrupted", the message of a failure;
+            or "cut off" for a file whose run was killed, or still goes on
     events  (time [s], name) of the events that were crossed
     names   of the columns: "q", "v", "xi", "u", "angles", and "commanded_twist" where there is one
     source  what the run was made of (JSON values), enough to make the vehicle again
     kinematic  whether speeds were commanded rather than efforts
-    settings   how it was run (JSON values): dt, control_period, integrator, controller, versions, and under "path" what
-               the controller followed, as `control.path_reference` writes it; empty for files that are older than this
-    commanded_twist  (N, 3) forward, lateral [m/s] and yaw rate [rad/s] that the controller commanded, held from each
-               t on (`simulation.commanded_twist`); NaN at moments when it commanded none; None where it never does
+    settings   how it was run (JSON values): dt, control_period, integrator, controller, versions,
+               and under "path" what the controller followed, as `control.path_reference` writes it;
+               empty for files that are older than this
+    commanded_twist  (N, 3) forward, lateral [m/s] and yaw rate [rad/s] that the controller
+                     commanded, held from each
+               t on (`simulation.commanded_twist`); NaN at moments when it commanded none; None
+               where it never does
     """
 
     t: np.ndarray
@@ -84,12 +87,14 @@ class Trajectory:
         return _ARRAYS if self.commanded_twist is None else (*_ARRAYS, _TWIST)
 
     @classmethod
-    def recorded(cls, rows: np.ndarray, columns: Columns, stop: str, events: tuple, subject: Subject, kinematic: bool,
-                 settings: dict) -> Trajectory:
-        """Of rows with such columns, taken apart when asked for: many runs are short, and only their end is read."""
+    def recorded(cls, rows: np.ndarray, columns: Columns, stop: str, events: tuple,
+                 subject: Subject, kinematic: bool, settings: dict) -> Trajectory:
+        """Of rows with such columns, taken apart when asked for: many runs are short, and only
+        their end is read."""
         self = cls.__new__(cls)
-        vars(self).update(_rows=rows, _columns=columns, stop=stop, names=dict(columns.names), events=events,
-                          source=subject.source, system=subject, kinematic=kinematic, settings=settings)
+        vars(self).update(_rows=rows, _columns=columns, stop=stop, names=dict(columns.names),
+                          events=events, source=subject.source, system=subject, kinematic=kinematic,
+                          settings=settings)
         if _TWIST in columns.parts:
             vars(self)[_TWIST] = columns.part(rows, _TWIST)
             self.commanded_twist.setflags(write=False)
@@ -114,7 +119,8 @@ class Trajectory:
         for part in ("xi", "v", "q", "angles", "u", _TWIST):
             if name in self.names.get(part, ()):
                 return getattr(self, part)[:, self.names[part].index(name)]
-        raise SimulationError(f"no column {name!r}; there are {', '.join(sorted(set(sum(self.names.values(), ()))))}")
+        raise SimulationError(f"no column {name!r}; there are "
+                              f"{', '.join(sorted(set(sum(self.names.values(), ()))))}")
 
     @cached_property
     def energy(self) -> np.ndarray:
@@ -126,7 +132,8 @@ class Trajectory:
         """Ground forces at each recorded moment, computed when they are asked for:
         `trajectory.reactions[k].components`.
 
-        Raises `SimulationError` for a system without wheels, and for a kinematic run, which knows no forces.
+        Raises `SimulationError` for a system without wheels, and for a kinematic run, which knows
+        no forces.
         """
         subject = self.subject
         if subject.vehicle is None:
@@ -151,10 +158,12 @@ class Trajectory:
         Raises `SimulationError`, which carries the trajectory, where it cannot be written.
         """
         path = npz_path(path)
-        header = {"stop": self.stop, "names": self.names, "events": self.events, "source": self.source,
+        header = {"stop": self.stop, "names": self.names, "events": self.events,
+                  "source": self.source,
                   "kinematic": self.kinematic, "settings": saveable(self.settings)}
         try:
-            arrays = {"header": np.array(dumps(header)), **{name: getattr(self, name) for name in self._arrays()}}
+            arrays = {"header": np.array(dumps(header)),
+                      **{name: getattr(self, name) for name in self._arrays()}}
             with replaced(path) as new, open(new, "wb") as file:
                 _write_npz(file, arrays)
                 os.fsync(file.fileno())
@@ -165,7 +174,8 @@ class Trajectory:
 
     @classmethod
     def load(cls, path, system=None) -> Trajectory:
-        """Reads what `save` wrote, or the whole rows of the `.part` of a run cut off or going on, with stop "cut off".
+        """Reads what `save` wrote, or the whole rows of the `.part` of a run cut off or going on,
+        with stop "cut off".
 
         system  (a vehicle or a constrained system) replaces the one that the file describes
 
@@ -175,9 +185,14 @@ class Trajectory:
             parts = _from_run_file(path) if is_run_file(path) else _from_npz(path)
         except FileNotFoundError as error:
             part = f"{path}{SUFFIX}"
-            hint = f"; {part} is there, a run that was cut off or still goes on" if os.path.exists(part) else ""
+            hint = (
+                f"; {part} is there, a run that was cut off or still goes on"
+                if os.path.exists(part)
+                else ""
+            )
             raise SimulationError(f"{path}: there is no such file{hint}") from error
-        except (OSError, ValueError, KeyError, TypeError, AttributeError, IndexError, EOFError, BadZipFile) as error:
+        except (OSError, ValueError, KeyError, TypeError, AttributeError, IndexError, EOFError,
+                BadZipFile) as error:
             why = f"{path} is not a run that `nhmech run --save` or Trajectory.save wrote, or it is damaged ({error})"
             raise SimulationError(why) from error
         return cls(**parts, system=None if system is None else Subject.of(system))
@@ -192,7 +207,8 @@ def npz_path(path) -> Path:
 
 
 def _write_npz(file, arrays: dict[str, np.ndarray]) -> None:
-    """As `np.savez_compressed`, at half its time: zlib's higher levels find nothing more in these numbers."""
+    """As `np.savez_compressed`, at half its time: zlib's higher levels find nothing more in these
+    numbers."""
     with ZipFile(file, "w", ZIP_DEFLATED, compresslevel=1) as archive:
         for name, array in arrays.items():
             with archive.open(f"{name}.npy", "w", force_zip64=True) as entry:
@@ -203,14 +219,17 @@ def _write_npz(file, arrays: dict[str, np.ndarray]) -> None:
 
 
 def _from_npz(path) -> dict:
-    if os.path.isfile(path) and not is_zipfile(path):        # NumPy would take it for a pickle, and advise to load it
+    # NumPy would take it for a pickle, and advise to load it
+    if os.path.isfile(path) and not is_zipfile(path):
         raise ValueError("it is no whole .npz archive")
     with np.load(path, allow_pickle=False) as file:
         header = json.loads(str(file["header"]))
-        parts = {name: file[name] for name in (*_ARRAYS, _TWIST) if name != _TWIST or _TWIST in file.files}
+        parts = {name: file[name] for name in (*_ARRAYS, _TWIST) if name != _TWIST
+                 or _TWIST in file.files}
     names = {key: tuple(value) for key, value in header["names"].items()}
     events = tuple((t, name) for t, name in header["events"])
-    return {**parts, "names": names, "events": events, "stop": header["stop"], "source": header["source"],
+    return {**parts, "names": names, "events": events, "stop": header["stop"],
+            "source": header["source"],
             "kinematic": header.get("kinematic", False), "settings": header.get("settings", {})}
 
 
@@ -218,6 +237,8 @@ def _from_run_file(path) -> dict:
     header, rows, events = read_run_file(path)
     t, q, v, u, *twist, angles = np.split(rows, np.cumsum(header["widths"])[:-1], axis=1)
     names = {key: tuple(value) for key, value in header["names"].items()}
-    return {"t": t[:, 0].copy(), "q": q, "v": v, "xi": v[:, header["speeds"]], "u": u, "angles": angles, "names": names,
+    return {"t": t[:, 0].copy(), "q": q, "v": v, "xi": v[:, header["speeds"]], "u": u,
+            "angles": angles, "names": names,
             "events": tuple(sorted(events)), "stop": "cut off", "source": header["source"],
-            "kinematic": header["kinematic"], "settings": header.get("settings", {}), **dict(zip((_TWIST,), twist))}
+            "kinematic": header["kinematic"], "settings": header.get("settings", {}),
+            **dict(zip((_TWIST,), twist))}

@@ -13,11 +13,13 @@ _NOT_SYSTEMS = ("example", "shapes", "written")
 def system_names() -> tuple[str, ...]:
     """Names of the systems in this folder."""
     modules = (module.name for module in iter_modules(__path__))
-    return tuple(sorted(name for name in modules if name not in _NOT_SYSTEMS and not name.startswith("_")))
+    return tuple(sorted(name for name in modules if name not in _NOT_SYSTEMS
+                        and not name.startswith("_")))
 
 
 def load_system(name: str):
-    """The `Example` of that name. Raises `MechanicsError` that lists the names where there is none."""
+    """The `Example` of that name. Raises `MechanicsError` that lists the names where there is
+    none."""
     if name not in system_names():
         raise MechanicsError(f"no system {name!r}; there are {', '.join(system_names())}")
     return import_module(f"{__name__}.{name}").example()

@@ -12,25 +12,35 @@ from .example import Example
 
 
 def _states(example: Example, states: int = 6, seed: int = 0) -> Iterator[tuple]:
-    """Random (t, q, xi, u), with q among the configurations at which the system decided on its rows."""
+    """Random (t, q, xi, u), with q among the configurations at which the system decided on its
+    rows."""
     rng = np.random.default_rng(seed)
-    configurations, inputs = example.constrained.configurations, example.constrained.system.u.numel()
+    configurations, inputs = (
+        example.constrained.configurations,
+        example.constrained.system.u.numel(),
+    )
     for k in range(states):
         t, xi = rng.uniform(0, 1), rng.normal(size=len(example.start["xi"]))
         yield t, configurations[k % len(configurations)], xi, rng.normal(size=inputs)
 
 
-def imbalance(example: Example, quantity: Callable[[Symbols], ca.SX], rate: Callable[[Symbols], ca.SX],
-              states: int = 6) -> float:
-    """Largest |d/dt quantity - rate| along the motion at random states, relative to the rate where that is above one.
+def imbalance(example: Example, quantity: Callable[[Symbols], ca.SX],
+              rate: Callable[[Symbols], ca.SX], states: int = 6) -> float:
+    """Largest |d/dt quantity - rate| along the motion at random states, relative to the rate where
+    that is above one.
 
     quantity, rate  s -> expressions in t, q, v, u and parameters, of one shape
     """
-    system, equations, theta = example.constrained.system, example.equations(), example.constrained.parameters
+    system, equations, theta = (
+        example.constrained.system,
+        example.equations(),
+        example.constrained.parameters,
+    )
     s = symbols(system)
     value, expected = ca.SX(quantity(s)), ca.SX(rate(s))
     found = system.rate(value) + ca.jtimes(value, system.v, system.a)
-    compare = ca.Function("balance", [system.t, system.q, system.v, system.a, system.u, system.theta],
+    compare = ca.Function("balance",
+                          [system.t, system.q, system.v, system.a, system.u, system.theta],
                           [found, expected])
     worst = 0.0
     for t, q, xi, u in _states(example, states):

@@ -1,4 +1,5 @@
-"""A ball on a plane: its place x, y, a quaternion for its attitude, and rolling. No angle is singular."""
+"""A ball on a plane: its place x, y, a quaternion for its attitude, and rolling. No angle is
+singular."""
 
 from __future__ import annotations
 
@@ -16,15 +17,18 @@ RATES = ("wx", "wy", "wz")          # the angular velocity's components
 
 
 def ball_space(world: bool = False) -> LieAlgebroid:
-    """R^2 x SO(3): q = (x, y [m], quaternion from body to world), v = (x', y' [m/s], wx, wy, wz [rad/s]).
+    """R^2 x SO(3): q = (x, y [m], quaternion from body to world), v = (x', y' [m/s], wx, wy, wz
+    [rad/s]).
 
-    The angular velocity is taken in the body, or in the world, where a homogeneous ball needs no attitude for its
-    dynamics: then dR/dt = hat(w) R, and the structure functions, those of right-invariant fields, have the other sign.
+    The angular velocity is taken in the body, or in the world, where a homogeneous ball needs no
+    attitude for its dynamics: then dR/dt = hat(w) R, and the structure functions, those of
+    right-invariant fields, have the other sign.
     """
     turning = special_orthogonal()
     if world:
         x, y, z, w = (turning.q[i] for i in range(4))
-        rows = ca.horzcat(w, z, -y), ca.horzcat(-z, w, x), ca.horzcat(y, -x, w), ca.horzcat(-x, -y, -z)
+        rows = ca.horzcat(w, z, -y), ca.horzcat(-z, w,
+                                                x), ca.horzcat(y, -x, w), ca.horzcat(-x, -y, -z)
         anchor = ca.vertcat(*rows) / 2
         turning = replace(turning, anchor=anchor, structure=tuple(-c for c in turning.structure))
     return product(euclidean("x", "y", units=("m/s", "m/s")), turning)
@@ -64,5 +68,6 @@ def ball_shapes(radius: float) -> tuple[Shape, ...]:
         return T
 
     long, thick = 2.04 * radius, 0.3 * radius
-    return (Shape("sphere", (radius,), placed, BLUE, trail=True), Shape("box", (long, thick, thick), placed, ORANGE),
+    return (Shape("sphere", (radius,), placed, BLUE, trail=True),
+            Shape("box", (long, thick, thick), placed, ORANGE),
             Shape("box", (thick, thick, long), placed, ORANGE))

@@ -1,4 +1,5 @@
-"""Motion in the plane with velocities seen from the body: what the wheeled systems of this folder are written in."""
+"""Motion in the plane with velocities seen from the body: what the wheeled systems of this folder
+are written in."""
 
 from __future__ import annotations
 
@@ -35,10 +36,12 @@ class Motion:
     def turned(self, angle, rate) -> Motion:
         """Of the same point on a second body, hinged here and turned by `angle` to the left."""
         c, s = ca.cos(angle), ca.sin(angle)
-        return Motion(c * self.forward + s * self.lateral, c * self.lateral - s * self.forward, self.turn + rate)
+        return Motion(c * self.forward + s * self.lateral, c * self.lateral - s * self.forward,
+                      self.turn + rate)
 
     def energy(self, mass, inertia=0) -> ca.SX:
-        """Kinetic energy [J] of a body with its centre of mass here, `inertia` about the vertical through it."""
+        """Kinetic energy [J] of a body with its centre of mass here, `inertia` about the vertical
+        through it."""
         return (mass * (self.forward ** 2 + self.lateral ** 2) + inertia * self.turn ** 2) / 2
 
 
@@ -49,7 +52,8 @@ def base(s: Symbols) -> Motion:
 
 def wheels(place: Callable[[np.ndarray], Sequence[float]], ahead: float, half_track: float,
            radius: float) -> tuple[Shape, ...]:
-    """Two wheels on an axle `ahead` of the place (x, y, heading) of a body, or one where the track is zero."""
+    """Two wheels on an axle `ahead` of the place (x, y, heading) of a body, or one where the track
+    is zero."""
     def at(left: float) -> Callable[[np.ndarray], np.ndarray]:
         return lambda q: _pose(place(q), radius) @ pose((ahead, left, 0)) @ AXLE
 
@@ -57,8 +61,8 @@ def wheels(place: Callable[[np.ndarray], Sequence[float]], ahead: float, half_tr
                  for left in sorted({half_track, -half_track}))
 
 
-def deck(place: Callable[[np.ndarray], Sequence[float]], back: float, front: float, width: float, height: float,
-         color: Color = BLUE) -> Shape:
+def deck(place: Callable[[np.ndarray], Sequence[float]], back: float, front: float, width: float,
+         height: float, color: Color = BLUE) -> Shape:
     """A flat box from `back` to `front` ahead of the place (x, y, heading) of a body."""
     return Shape("box", (front - back, width, width / 10),
                  lambda q: _pose(place(q), height) @ pose(((back + front) / 2, 0, 0)), color)

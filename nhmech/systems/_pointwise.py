@@ -15,7 +15,8 @@ from .example import Example, solve
 
 
 def random_motions(example: Example, count: int = 5,
-                   seed: int = 1) -> Iterator[tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]]:
+                   seed: int = 1) -> Iterator[tuple[np.ndarray, np.ndarray, np.ndarray,
+                                                    np.ndarray]]:
     """q (nq,), v (nv,), dv/dt (nv,) and lambda (m,) by Gibbs-Appell at random states on
     the constraints, t = 0 and no input."""
     configurations, rng = example.constrained.configurations, np.random.default_rng(seed)
@@ -23,19 +24,22 @@ def random_motions(example: Example, count: int = 5,
     yield from zip(q, *motions(example, q, rng.normal(size=(count, len(example.start["xi"])))))
 
 
-def motions(example: Example, q: np.ndarray, xi: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def motions(example: Example, q: np.ndarray,
+            xi: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """v, dv/dt (N, nv) and lambda (N, m) at N states (q, xi);
     lambda in the order of the rows, zero for rows that were dropped."""
     equations, constrained = example.equations(), example.constrained
-    state, theta = (0, np.transpose(q), np.transpose(xi)), np.tile(constrained.parameters, (len(q), 1)).T
+    state, theta = (0, np.transpose(q),
+                    np.transpose(xi)), np.tile(constrained.parameters, (len(q), 1)).T
     u = np.zeros((constrained.system.u.numel(), len(q)))
     lam = np.zeros((len(q), constrained.distribution.m))
     lam[:, list(equations.frame.kept)] = equations.multipliers(*state, u, theta).full().T
-    return equations.velocity(*state, theta).full().T, equations.acceleration(*state, u, theta).full().T, lam
+    return equations.velocity(*state, theta).full().T, equations.acceleration(*state, u,
+                                                                              theta).full().T, lam
 
 
-def wander(example: Example, *expressions: ca.SX, duration: float = 100.0, start: Mapping | None = None,
-           rtol: float = 1e-12) -> float:
+def wander(example: Example, *expressions: ca.SX, duration: float = 100.0,
+           start: Mapping | None = None, rtol: float = 1e-12) -> float:
     """Largest departure of each expression in (t, q, v, theta) from its first value in a run [s],
     relative to the size it reaches."""
     times = np.linspace(0, duration, 201)
@@ -48,10 +52,12 @@ def wander(example: Example, *expressions: ca.SX, duration: float = 100.0, start
 
 
 def curvature_term(example: Example) -> ca.SX:
-    """p . [E_1, E_2] on the constraints for a system of two speeds, p = dL/dv: a function of (q, v, theta).
+    """p . [E_1, E_2] on the constraints for a system of two speeds, p = dL/dv: a function of (q, v,
+    theta).
 
     For a Chaplygin system it is omega(E_1, E_2) of the reduced 2-form, zero where the gyroscopic
     1-form vanishes (paper 004, section VI).
     """
     system, frame = example.constrained.system, adapted_frame(example.constrained, example.speeds)
-    return ca.dot(ca.gradient(system.lagrangian, system.v), bracket(system.algebroid, frame.E[:, 0], frame.E[:, 1]))
+    return ca.dot(ca.gradient(system.lagrangian, system.v),
+                  bracket(system.algebroid, frame.E[:, 0], frame.E[:, 1]))

@@ -17,11 +17,13 @@ def example(k: float = 1.3, c: float = 0.0) -> Example:
     """Unit mass in the plane under F(r) = -k / r^2 - c r^3, in quasi-velocities w1 = r',
     w2 = r^2 theta' (paper 002, example 5.1).
 
-    L = (w1^2 + w2^2 / r^2) / 2 + k / r - c r^4 / 4, [X_1, X_2] = -2 / r X_2, and then w1' = F + w2^2 / r^3, w2' = 0:
-    w2 is twice the areal velocity. For c = 0 the motion is that of Kepler's equation.
+    L = (w1^2 + w2^2 / r^2) / 2 + k / r - c r^4 / 4, [X_1, X_2] = -2 / r X_2, and then w1' = F +
+    w2^2 / r^3, w2' = 0: w2 is twice the areal velocity. For c = 0 the motion is that of Kepler's
+    equation.
     """
     polar = euclidean("r", "theta", units=("m/s", "rad/s"))
-    space = change_of_basis(polar, ca.diag(ca.vertcat(1, polar.q[0] ** -2)), ("r'", "w2"), ("m/s", "m^2/s"))
+    space = change_of_basis(polar, ca.diag(ca.vertcat(1, polar.q[0] ** -2)), ("r'", "w2"),
+                            ("m/s", "m^2/s"))
 
     def lagrangian(s):
         return (s.v.r ** 2 + s.v.w2 ** 2 / s.q.r ** 2) / 2 + s.p.k / s.q.r - s.p.c * s.q.r ** 4 / 4
@@ -50,13 +52,15 @@ def example(k: float = 1.3, c: float = 0.0) -> Example:
         return float(np.abs(np.c_[q, xi[:, 0]] - exact).max())
 
     checks = (Check("Hamel symbols", "paper 002, example 5.1", 1e-13, hamel_symbols),
-              Check("areal velocity and energy conserved", "paper 002, example 5.1", 1e-11, conserved))
+              Check("areal velocity and energy conserved", "paper 002, example 5.1", 1e-11,
+                    conserved))
     if c == 0:
         checks += (Check("r, theta, r' by Kepler's equation", "this file", 1e-11, kepler),)
     made = Example("areal_velocity", "Central force with the areal velocity as quasi-velocity",
-                   "paper 002, example 5.1", constrain(particle, {"k": k, "c": c}, samples=samples), start, checks,
-                   shapes=(Shape("sphere", (0.08,), lambda q: pose(), ORANGE),
-                           Shape("sphere", (0.05,), lambda q: pose((q[0] * np.cos(q[1]), q[0] * np.sin(q[1]), 0)),
+                   "paper 002, example 5.1", constrain(particle, {"k": k, "c": c}, samples=samples),
+                   start, checks, shapes=(Shape("sphere", (0.08,), lambda q: pose(), ORANGE),
+                           Shape("sphere", (0.05,),
+                                 lambda q: pose((q[0] * np.cos(q[1]), q[0] * np.sin(q[1]), 0)),
                                  BLUE, trail=True)))
     return made
 
@@ -75,7 +79,8 @@ def kepler_motion(k: float, r0: float, r0_rate: float, w2: float,
         u = u - (u - e * np.sin(u) - mean) / (1 - e * np.cos(u))
     r = a * (1 - e * np.cos(u))
 
-    def true_anomaly(u):                                  # without a jump: the second term stays within +-90 degrees
+    # without a jump: the second term stays within +-90 degrees
+    def true_anomaly(u):
         ratio = e / (1 + np.sqrt(1 - e ** 2))
         return u + 2 * np.arctan(ratio * np.sin(u) / (1 - ratio * np.cos(u)))
 

@@ -6,8 +6,8 @@ import casadi as ca
 import numpy as np
 
 from ..mechanics.writing import Symbols, constrain, lagrangian_system, symbols
-from ._ball import RATES, ball_shapes, ball_space, rolling, spin
 from ._balance import imbalance
+from ._ball import RATES, ball_shapes, ball_space, rolling, spin
 from ._pointwise import random_motions, wander
 from .example import Check, Example, solve
 
@@ -15,24 +15,28 @@ GRAVITY = 9.81      # [m/s^2]
 SOURCE = "Neimark and Fufaev 1972; Lewis and Murray 1995"
 
 
-def example(m: float = 0.5, r: float = 0.06, I: float = 0.00072, Omega: float = 3.0, tilt: float = 0.0) -> Example:
-    """L = m (x'^2 + y'^2) / 2 + I |omega|^2 / 2 + m g sin(tilt) x with v + omega x (-r n) = Omega n x (x, y).
+def example(m: float = 0.5, r: float = 0.06, I: float = 0.00072, Omega: float = 3.0,
+            tilt: float = 0.0) -> Example:
+    """L = m (x'^2 + y'^2) / 2 + I |omega|^2 / 2 + m g sin(tilt) x with v + omega x (-r n) = Omega n
+    x (x, y).
 
-    m [kg], radius r [m], moment of inertia I [kg m^2], the table's rate Omega [rad/s] about its normal n through the
-    origin, its tilt [rad] down along x. Components, those of the angular velocity too, are along axes of the table's
-    plane that do not turn.
+    m [kg], radius r [m], moment of inertia I [kg m^2], the table's rate Omega [rad/s] about its
+    normal n through the origin, its tilt [rad] down along x. Components, those of the angular
+    velocity too, are along axes of the table's plane that do not turn.
 
-    v' = alpha Omega n x v + (1 - alpha) g_tangential with alpha = I / (I + m r^2): a circle at the rate alpha Omega,
-    2/7 for a solid ball and 2/5 for a shell, round a point that drifts with
-    (0, g sin(tilt)) (1 - alpha) / (alpha Omega). The energy is not constant, for the table works on the ball;
-    E - Omega L_z changes by -Omega times gravity's moment about n, on the level not at all.
+    v' = alpha Omega n x v + (1 - alpha) g_tangential with alpha = I / (I + m r^2): a circle at the
+    rate alpha Omega, 2/7 for a solid ball and 2/5 for a shell, round a point that drifts with
+    (0, g sin(tilt)) (1 - alpha) / (alpha Omega). The energy is not constant, for the table works on
+    the ball; E - Omega L_z changes by -Omega times gravity's moment about n, on the level not at
+    all.
     """
     names = ("m", "r", "I", "Omega", "tilt")
     ball = lagrangian_system(ball_space(world=True), _lagrangian, parameters=names)
     constrained = constrain(ball, dict(zip(names, (m, r, I, Omega, tilt))),
                             rows=rolling(lambda s: s.p.Omega, world=True))
     x0, v0, wz = np.array([0.4, -0.1]), np.array([0.3, 0.2]), 1.1
-    start = {"q": (*x0, 0.0, 0.0, 0.0, 1.0), "xi": ((x0[0] * Omega - v0[1]) / r, (v0[0] + x0[1] * Omega) / r, wz)}
+    start = {"q": (*x0, 0.0, 0.0, 0.0, 1.0),
+             "xi": ((x0[0] * Omega - v0[1]) / r, (v0[0] + x0[1] * Omega) / r, wz)}
     alpha = I / (I + m * r ** 2)
     rate, slope = alpha * Omega, np.array([(1 - alpha) * GRAVITY * np.sin(tilt), 0.0])
     drift = np.array([0.0, slope[0] / rate])
@@ -63,14 +67,15 @@ def example(m: float = 0.5, r: float = 0.06, I: float = 0.00072, Omega: float = 
     if tilt == 0:
         checks.append(Check("T - Omega L_z over 100 s", SOURCE, 1e-10,
                             lambda: wander(made, moving_energy(symbols(ball)))))
-    made = Example("ball_on_turntable", "Ball on a turntable", SOURCE, constrained, start, tuple(checks), RATES,
-                   shapes=ball_shapes(r))
+    made = Example("ball_on_turntable", "Ball on a turntable", SOURCE, constrained, start,
+                   tuple(checks), RATES, shapes=ball_shapes(r))
     return made
 
 
 def moving_energy(s: Symbols) -> ca.SX:
     """E - Omega L_z [J], L_z about the table's axis."""
-    return _kinetic(s) - _lift(s) - s.p.Omega * (s.p.m * (s.q.x * s.v.y - s.q.y * s.v.x) + s.p.I * s.v.wz)
+    return _kinetic(s) - _lift(s) - s.p.Omega * (s.p.m * (s.q.x * s.v.y
+                                                          - s.q.y * s.v.x) + s.p.I * s.v.wz)
 
 
 def _slope_moment(s: Symbols) -> ca.SX:

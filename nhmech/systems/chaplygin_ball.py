@@ -7,8 +7,8 @@ from collections.abc import Sequence
 import casadi as ca
 
 from ..mechanics.writing import Symbols, constrain, lagrangian_system, symbols
-from ._ball import RATES, attitude, ball_shapes, ball_space, rolling, spin
 from ._balance import imbalance
+from ._ball import RATES, attitude, ball_shapes, ball_space, rolling, spin
 from ._pointwise import wander
 from .example import Check, Example
 
@@ -18,9 +18,9 @@ def example(m: float = 1.5, r: float = 0.12, I: Sequence[float] = (0.006, 0.009,
 
     m [kg], radius r [m], principal moments of inertia I [kg m^2].
 
-    Its angular momentum about the contact, K = R ((I + m r^2) omega - m r^2 (omega . gamma) gamma) with gamma
-    the vertical seen in the body, is constant in the world, and so is the energy K . omega / 2 (Chaplygin 1903;
-    Borisov and Mamaev 2001).
+    Its angular momentum about the contact, K = R ((I + m r^2) omega - m r^2 (omega . gamma) gamma)
+    with gamma the vertical seen in the body, is constant in the world, and so is the energy K .
+    omega / 2 (Chaplygin 1903; Borisov and Mamaev 2001).
     """
     names = ("m", "r", "I1", "I2", "I3")
     ball = lagrangian_system(ball_space(), _lagrangian, parameters=names)
@@ -41,7 +41,8 @@ def momentum(s: Symbols) -> ca.SX:
     """K (3,) in the world [kg m^2/s]."""
     R, omega = attitude(s), spin(s)
     gamma, size = R[2, :].T, s.p.m * s.p.r ** 2
-    return R @ (ca.vertcat(s.p.I1, s.p.I2, s.p.I3) * omega + size * (omega - ca.dot(omega, gamma) * gamma))
+    return R @ (ca.vertcat(s.p.I1, s.p.I2, s.p.I3) * omega
+                + size * (omega - ca.dot(omega, gamma) * gamma))
 
 
 def _lagrangian(s: Symbols) -> ca.SX:

@@ -11,12 +11,14 @@ from .example import Check, Example, solve
 from .shapes import ORANGE, Shape, pose
 
 
-def example(m: float = 1.5, B: float = 0.8, charge: float = 1.2, velocity=(0.5, -0.3, 0.2)) -> Example:
+def example(m: float = 1.5, B: float = 0.8, charge: float = 1.2,
+            velocity=(0.5, -0.3, 0.2)) -> Example:
     """l = m |q'|^2 / 2 + (xi + A q')^2 / 2 with A = B (x dy - y dx) / 2, a field B along
     z (paper 002, example 6.1, for U(1)).
 
-    The fibre momentum e = xi + A q' is the charge: constant, and m q'' = e q' x B. Helix: with zeta = x + i y,
-    zeta' turns at the rate Omega = -e B / m, zeta = zeta0 + zeta0' (exp(i Omega t) - 1) / (i Omega).
+    The fibre momentum e = xi + A q' is the charge: constant, and m q'' = e q' x B. Helix: with zeta
+    = x + i y, zeta' turns at the rate Omega = -e B / m, zeta = zeta0 + zeta0' (exp(i Omega t) - 1)
+    / (i Omega).
     """
     def connection(q):
         return B / 2 * ca.horzcat(-q[1], q[0], 0)
@@ -39,6 +41,7 @@ def example(m: float = 1.5, B: float = 0.8, charge: float = 1.2, velocity=(0.5, 
                    "paper 002, example 6.1, eq. (14)",
                    constrain(system, {"m": m}), {"q": (0.0, 0.0, 0.0), "xi": (*velocity, charge)},
                    (Check("helix, charge constant", "closed form of this file", 1e-12, helix),
-                    Check("the same in the product basis", "paper 002, eq. (14)", 1e-12, other_basis)),
+                    Check("the same in the product basis", "paper 002, eq. (14)", 1e-12,
+                          other_basis)),
                    shapes=(Shape("sphere", (0.05,), lambda q: pose(q), ORANGE, trail=True),))
     return made

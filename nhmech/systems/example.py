@@ -19,9 +19,11 @@ from ..mechanics.system import ConstrainedSystem
 from .shapes import Shape
 
 METHODS: dict[str, Callable[..., Equations]] = {
-    former.__name__: former for former in (gibbs_appell, lagrange_multipliers, hamel, lagrange_dalembert, projection)}
+    former.__name__: former for former in (gibbs_appell, lagrange_multipliers, hamel,
+                                           lagrange_dalembert, projection)}
 
-AGREEMENT = 1e-10      # how far accelerations and multipliers of two methods may lie apart, relative
+# how far accelerations and multipliers of two methods may lie apart, relative
+AGREEMENT = 1e-10
 
 
 @dataclass(frozen=True)
@@ -51,8 +53,8 @@ class Example:
     checks               what it is held against
     methods              the equation formers that apply; `why_not` says why the others do not
     shapes               `Shape`s for the viewer; none where there is nothing to see
-    generators           of a purely kinematic symmetry, as `mechanics.symmetry.symmetry` takes them:
-                         the system can be reduced by it
+    generators           of a purely kinematic symmetry, as `mechanics.symmetry.symmetry` takes
+                         them: the system can be reduced by it
     """
 
     name: str
@@ -86,12 +88,14 @@ def disagreement(example: Example, states: int = 5, seed: int = 0) -> float:
         for part in ("acceleration", "multipliers"):
             values = [getattr(equations, part)(t, q, xi, u, theta).full() for equations in formed]
             scale = max(1.0, np.abs(values[0]).max(initial=0.0))
-            worst = max([worst, *(np.abs(value - values[0]).max(initial=0.0) / scale for value in values[1:])])
+            worst = max([worst, *(np.abs(value - values[0]).max(initial=0.0) / scale
+                                  for value in values[1:])])
     return float(worst)
 
 
-def solve(example: Example, times: Sequence[float], *, method: str = "gibbs_appell", start: Mapping | None = None,
-          u: Callable[[float], Sequence[float]] | None = None, rtol: float = 1e-12) -> tuple[np.ndarray, np.ndarray]:
+def solve(example: Example, times: Sequence[float], *, method: str = "gibbs_appell",
+          start: Mapping | None = None, u: Callable[[float], Sequence[float]] | None = None,
+          rtol: float = 1e-12) -> tuple[np.ndarray, np.ndarray]:
     """q (N, nq) and xi (N, nxi) at the given times [s], by SciPy's DOP853."""
     from scipy.integrate import solve_ivp
 
@@ -101,8 +105,14 @@ def solve(example: Example, times: Sequence[float], *, method: str = "gibbs_appe
     y0 = np.concatenate([np.asarray(begin["q"], dtype=float), np.asarray(begin["xi"], dtype=float)])
     y = ca.SX.sym("y", len(y0))
     function = ca.Function("rate", [system.t, y, system.u], [ca.densify(ca.vertcat(
-        *equations.drift(system.t, y[:nq], y[nq:], system.u, example.constrained.parameters)))], {"cse": True})
-    now, at, inputs, found = np.zeros(1), np.zeros(len(y0)), np.zeros(system.u.numel()), np.zeros(len(y0))
+        *equations.drift(system.t, y[:nq], y[nq:], system.u, example.constrained.parameters)))],
+                           {"cse": True})
+    now, at, inputs, found = (
+        np.zeros(1),
+        np.zeros(len(y0)),
+        np.zeros(system.u.numel()),
+        np.zeros(len(y0)),
+    )
     # thirty times faster than a call with arrays, which long runs need
     buffer, evaluate = function.buffer()
     for k, array in enumerate((now, at, inputs)):
@@ -117,5 +127,6 @@ def solve(example: Example, times: Sequence[float], *, method: str = "gibbs_appe
         return found.copy()
 
     times = np.asarray(times, dtype=float)
-    solution = solve_ivp(rate, (times[0], times[-1]), y0, method="DOP853", t_eval=times, rtol=rtol, atol=rtol * 1e-2)
+    solution = solve_ivp(rate, (times[0], times[-1]), y0, method="DOP853", t_eval=times, rtol=rtol,
+                         atol=rtol * 1e-2)
     return solution.y[:nq].T, solution.y[nq:].T

@@ -21,23 +21,26 @@ def space() -> LieAlgebroid:
     """q = (x, y [m] of the contact, yaw, lean, spin [rad]), R = Rz(yaw) Rx(lean) Ry(spin),
     the axle along the body's y axis.
 
-    Quasi-velocities x', y' and the disc's angular velocity along the axes of the leaning frame, which does not spin:
-    u1 = lean', u2 = spin' + yaw' sin(lean), u3 = yaw' cos(lean).
+    Quasi-velocities x', y' and the disc's angular velocity along the axes of the leaning frame,
+    which does not spin: u1 = lean', u2 = spin' + yaw' sin(lean), u3 = yaw' cos(lean).
     Singular where the disc lies flat, and has no contact point.
     """
-    plain = euclidean("x", "y", "yaw", "lean", "spin", units=("m/s", "m/s", "rad/s", "rad/s", "rad/s"))
+    plain = euclidean("x", "y", "yaw", "lean", "spin",
+                      units=("m/s", "m/s", "rad/s", "rad/s", "rad/s"))
     lean = plain.q[3]
-    basis = ca.diagcat(ca.SX.eye(2), ca.blockcat([[0, 0, 1 / ca.cos(lean)], [1, 0, 0], [0, 1, -ca.tan(lean)]]))
+    basis = ca.diagcat(ca.SX.eye(2),
+                       ca.blockcat([[0, 0, 1 / ca.cos(lean)], [1, 0, 0], [0, 1, -ca.tan(lean)]]))
     return change_of_basis(plain, basis, ("x'", "y'", *SPEEDS), plain.v_units)
 
 
-def example(m: float = 2.0, r: float = 0.3, A: float | None = None, C: float | None = None) -> Example:
+def example(m: float = 2.0, r: float = 0.3, A: float | None = None,
+            C: float | None = None) -> Example:
     """L = m |v_C|^2 / 2 + (A (u1^2 + u3^2) + C u2^2) / 2 - m g r cos(lean), C the middle;
     x' = r cos(yaw) spin', y' = r sin(yaw) spin'.
 
-    m [kg], radius r [m], moments of inertia across and along the axle A, C [kg m^2], those of a uniform
-    disc where None. (x, y) is the contact, which wanders round the rim at r spin'; the multipliers are the
-    ground's horizontal force in the world.
+    m [kg], radius r [m], moments of inertia across and along the axle A, C [kg m^2], those of a
+    uniform disc where None. (x, y) is the contact, which wanders round the rim at r spin'; the
+    multipliers are the ground's horizontal force in the world.
 
     (A + m r^2) u1' = m g r sin(lean) - A u3^2 tan(lean) + (C + m r^2) u2 u3
     (C + m r^2) u2' = -m r^2 u1 u3
@@ -47,7 +50,8 @@ def example(m: float = 2.0, r: float = 0.3, A: float | None = None, C: float | N
     names = ("m", "r", "A", "C")
     disc = lagrangian_system(space(), _lagrangian, parameters=names)
     rng = np.random.default_rng(0)
-    samples = np.column_stack([rng.normal(size=(8, 3)), rng.uniform(-1.1, 1.1, 8), rng.normal(size=8)])
+    samples = np.column_stack([rng.normal(size=(8, 3)), rng.uniform(-1.1, 1.1, 8),
+                               rng.normal(size=8)])
     constrained = constrain(disc, dict(zip(names, (m, r, A, C))), samples=samples, rows={
         "rolling_x": lambda s: s.v.x - s.p.r * ca.cos(s.q.yaw) * _spin_rate(s),
         "rolling_y": lambda s: s.v.y - s.p.r * ca.sin(s.q.yaw) * _spin_rate(s)})
@@ -58,9 +62,14 @@ def example(m: float = 2.0, r: float = 0.3, A: float | None = None, C: float | N
         worst, size = 0.0, m * r ** 2
         for q, (_, _, *u), a, lam in random_motions(made):
             (u1, u2, u3), tan = u, np.tan(q[3])
-            leaning = (m * GRAVITY * r * np.sin(q[3]) - A * u3 ** 2 * tan + (C + size) * u2 * u3) / (A + size)
-            expected = np.array([leaning, -size * u1 * u3 / (C + size), u1 * u3 * tan - C * u1 * u2 / A])
-            ahead, left, up = r * (expected[1] + u1 * u3), r * (u2 * u3 - expected[0]), -r * (u1 ** 2 + u2 * u3 * tan)
+            leaning = (m * GRAVITY * r * np.sin(q[3]) - A * u3 ** 2 * tan
+                       + (C + size) * u2 * u3) / (A + size)
+            expected = np.array([leaning, -size * u1 * u3 / (C + size),
+                                 u1 * u3 * tan - C * u1 * u2 / A])
+            ahead, left, up = (
+                r * (expected[1] + u1 * u3), r * (u2 * u3 - expected[0]),
+                -r * (u1**2 + u2 * u3 * tan),
+            )
             level = left * np.cos(q[3]) - up * np.sin(q[3])
             c, s = np.cos(q[2]), np.sin(q[2])
             force = m * np.array([c * ahead - s * level, s * ahead + c * level])
@@ -72,21 +81,28 @@ def example(m: float = 2.0, r: float = 0.3, A: float | None = None, C: float | N
         """Squared growth rates upright: rolling, (m g r - C (C + m r^2) u2^2 / A) / (A + m r^2);
         spinning, m g r / (A + m r^2) - u3^2."""
         J, size = A + m * r ** 2, C + m * r ** 2
-        rolling = [abs(growth(made, 0, 0, u2, 0) - (m * GRAVITY * r - C * size * u2 ** 2 / A) / J) for u2 in (3, 4, 10)]
-        spinning = [abs(growth(made, 0, 0, 0, u3) - (m * GRAVITY * r / J - u3 ** 2)) for u3 in (3, 6)]
+        rolling = [abs(growth(made, 0, 0, u2,
+                              0) - (m * GRAVITY * r - C * size * u2 ** 2 / A) / J) for u2 in (3, 4,
+                                                                                              10)]
+        spinning = [abs(growth(made, 0, 0, 0, u3) - (m * GRAVITY * r / J - u3 ** 2)) for u3 in (3,
+                                                                                                6)]
         return float(max(rolling + spinning))
 
     made = Example("falling_disc", "Falling disc", SOURCE, constrained,
                    {"q": (0.0, 0.0, 0.0, 0.3, 0.0), "xi": (0.2, 4.0, 0.5)}, (
-                       Check("accelerations and force by Newton and Euler", "in this file", 1e-11, newton_euler),
-                       Check("stability of upright rolling and spinning", SOURCE, 1e-10, thresholds),
-                       Check("energy over 100 s", "d'Alembert", 1e-10, lambda: wander(made, disc.energy))), SPEEDS,
+                       Check("accelerations and force by Newton and Euler", "in this file", 1e-11,
+                             newton_euler),
+                       Check("stability of upright rolling and spinning", SOURCE, 1e-10,
+                             thresholds),
+                       Check("energy over 100 s", "d'Alembert", 1e-10,
+                             lambda: wander(made, disc.energy))), SPEEDS,
         shapes=(Shape("cylinder", (r, r / 30), lambda q: _placed(q, r), trail=True),))
     return made
 
 
 def growth(example: Example, lean: float, u1: float, u2: float, u3: float) -> float:
-    """lambda^2 of the one pair of nonzero eigenvalues of a steady motion, from the derivative of the drift [1/s^2]."""
+    """lambda^2 of the one pair of nonzero eigenvalues of a steady motion, from the derivative of
+    the drift [1/s^2]."""
     system, u = example.constrained.system, ca.SX.sym("u", 3)
     q_rate, u_rate = example.equations().drift(0, system.q, u, system.u, system.theta)
     state, flow = ca.vertcat(system.q[3], u), ca.vertcat(q_rate[3], u_rate)
@@ -102,11 +118,14 @@ def _spin_rate(s: Symbols) -> ca.SX:
 def _lagrangian(s: Symbols) -> ca.SX:
     p, c, sine = s.p, ca.cos(s.q.yaw), ca.sin(s.q.yaw)
     middle = ca.vertcat(c * s.v.x + sine * s.v.y + p.r * ca.tan(s.q.lean) * s.v.u3,
-                        c * s.v.y - sine * s.v.x - p.r * ca.cos(s.q.lean) * s.v.u1, -p.r * ca.sin(s.q.lean) * s.v.u1)
-    return (p.m * ca.sumsqr(middle) / 2 + (p.A * (s.v.u1 ** 2 + s.v.u3 ** 2) + p.C * s.v.u2 ** 2) / 2
+                        c * s.v.y - sine * s.v.x
+                        - p.r * ca.cos(s.q.lean) * s.v.u1, -p.r * ca.sin(s.q.lean) * s.v.u1)
+    return (p.m * ca.sumsqr(middle) / 2
+            + (p.A * (s.v.u1 ** 2 + s.v.u3 ** 2) + p.C * s.v.u2 ** 2) / 2
             - p.m * GRAVITY * p.r * ca.cos(s.q.lean))
 
 
 def _placed(q: np.ndarray, r: float) -> np.ndarray:
-    middle = (q[0] + r * np.sin(q[3]) * np.sin(q[2]), q[1] - r * np.sin(q[3]) * np.cos(q[2]), r * np.cos(q[3]))
+    middle = (q[0] + r * np.sin(q[3]) * np.sin(q[2]), q[1] - r * np.sin(q[3]) * np.cos(q[2]),
+              r * np.cos(q[3]))
     return pose(middle, q[2], q[3], q[4]) @ AXLE

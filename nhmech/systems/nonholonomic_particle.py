@@ -18,7 +18,8 @@ def example(y: float = 0.3, x_rate: float = 1.2, y_rate: float = 0.8) -> Example
     So y = y0 + y' t, x' = k / sqrt(1 + y^2) with k constant, and x = k (asinh y - asinh y0) / y',
     z = k (sqrt(1 + y^2) - sqrt(1 + y0^2)) / y'.
     """
-    particle = lagrangian_system(euclidean("x", "y", "z"), lambda s: (s.v.x ** 2 + s.v.y ** 2 + s.v.z ** 2) / 2)
+    particle = lagrangian_system(euclidean("x", "y", "z"),
+                                 lambda s: (s.v.x ** 2 + s.v.y ** 2 + s.v.z ** 2) / 2)
     constrained = constrain(particle, rows={"slope": lambda s: s.v.z - s.q.y * s.v.x})
     times = np.linspace(0, 4, 9)
     high = y + y_rate * times
@@ -33,12 +34,16 @@ def example(y: float = 0.3, x_rate: float = 1.2, y_rate: float = 0.8) -> Example
 
     def multiplier() -> float:
         q, xi = solve(made, times, rtol=1e-13)
-        return float(np.abs(along(made, "multipliers", times, q, xi)[:, 0] - k * y_rate / (1 + high ** 2) ** 1.5).max())
+        return float(np.abs(along(made, "multipliers", times, q,
+                                  xi)[:, 0] - k * y_rate / (1 + high ** 2) ** 1.5).max())
 
-    made = Example("nonholonomic_particle", "Free particle with z' = y x'", "paper 002, example 7.1", constrained,
+    made = Example("nonholonomic_particle", "Free particle with z' = y x'",
+                   "paper 002, example 7.1", constrained,
                    {"q": (0.0, y, 0.0), "xi": (x_rate, y_rate)},
-                   (Check("motion in closed form", "paper 002, example 7.1, integrated in this file", 1e-12,
-                          closed_form),
-                    Check("multiplier in closed form", "paper 002, example 7.1", 1e-12, multiplier)),
-                   speeds=("x'", "y'"), shapes=(Shape("sphere", (0.1,), lambda q: pose(q), ORANGE, trail=True),))
+                   (Check("motion in closed form",
+                          "paper 002, example 7.1, integrated in this file", 1e-12, closed_form),
+                    Check("multiplier in closed form", "paper 002, example 7.1", 1e-12,
+                          multiplier)),
+                   speeds=("x'", "y'"),
+                   shapes=(Shape("sphere", (0.1,), lambda q: pose(q), ORANGE, trail=True),))
     return made

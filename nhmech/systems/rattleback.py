@@ -11,35 +11,40 @@ from ._balance import imbalance
 from .example import Check, Example, solve
 from .shapes import ORANGE, Shape, pose
 
-# semi-axes, depth of the centre of mass below the ellipsoid's centre, mass, moments and product of inertia about it
-NUMBERS = dict(a=0.2, b=0.03, c=0.02, h=0.01, m=1.0, Ixx=2e-4, Iyy=1.6e-3, Izz=1.7e-3, Ixy=-2e-5, gravity=9.81)
+# semi-axes, depth of the centre of mass below the ellipsoid's centre, mass, moments and product of
+# inertia about it
+NUMBERS = dict(a=0.2, b=0.03, c=0.02, h=0.01, m=1.0, Ixx=2e-4, Iyy=1.6e-3, Izz=1.7e-3, Ixy=-2e-5,
+               gravity=9.81)
 TILT = np.deg2rad(1.0)
 SPIN = -5.0     # [rad/s], the sense that does not last
 SOURCE = "Kane and Levinson, Int. J. Non-Linear Mechanics 17 (1982) 175"
 
 
 def example(**parameters: float) -> Example:
-    """L = (m |v|^2 + omega . J omega) / 2 - m g z of the centre of mass, v and omega in the body: SE(3), trivialised.
+    """L = (m |v|^2 + omega . J omega) / 2 - m g z of the centre of mass, v and omega in the body:
+    SE(3), trivialised.
 
     n = R^T e_z is the vertical seen from the body, D = diag(a, b, c).
     The ellipsoid touches at r from the centre of mass,
 
         r = h e_z - D^2 n / sqrt(n . D^2 n),    v + omega x r = 0,    z + n . r = 0,
 
-    of which the vertical part is the rate of the height. The product of inertia Ixy turns the axes of
-    inertia against those of curvature: spin of one sense feeds rocking fast and turns round, the other sense
-    lasts for long. Energy is conserved.
+    of which the vertical part is the rate of the height. The product of inertia Ixy turns the axes
+    of inertia against those of curvature: spin of one sense feeds rocking fast and turns round, the
+    other sense lasts for long. Energy is conserved.
     """
     numbers = {**NUMBERS, **parameters}
     stone = lagrangian_system(special_euclidean(), _lagrangian, parameters=tuple(NUMBERS))
-    constrained = constrain(stone, numbers, samples=_samples(numbers), holonomic={"height": _height}, rows={
+    constrained = constrain(stone, numbers, samples=_samples(numbers),
+                            holonomic={"height": _height}, rows={
         "slip_x": lambda s: _attitude(s)[0, :] @ _contact_velocity(s),
         "slip_y": lambda s: _attitude(s)[1, :] @ _contact_velocity(s)})
 
     tilted, vertical = placed(0.0, TILT, 0.0, numbers), np.array([-np.sin(TILT), 0, np.cos(TILT)])
 
     def spin_after(spin: float) -> np.ndarray:
-        """Yaw rate [rad/s] over 4 s from a spin about the vertical, one degree of pitch away from rest."""
+        """Yaw rate [rad/s] over 4 s from a spin about the vertical, one degree of pitch away from
+        rest."""
         start = {"q": tilted, "xi": spin * vertical}
         return solve(made, np.linspace(0, 4, 81), start=start, rtol=1e-9)[1][:, 2]
 
@@ -49,17 +54,22 @@ def example(**parameters: float) -> Example:
         wrong, right = spin_after(SPIN), spin_after(-SPIN)
         return float(max(0, 0.1 + (wrong / SPIN).min()) + max(0, -(right / -SPIN).min()))
 
-    checks = [Check("energy is conserved", "d'Alembert", 1e-11, lambda: imbalance(made, _energy, lambda s: ca.SX(0)))]
-    if numbers == NUMBERS:                      # how long a spin takes to turn round depends on the numbers
+    checks = [Check("energy is conserved", "d'Alembert", 1e-11,
+                    lambda: imbalance(made, _energy, lambda s: ca.SX(0)))]
+    # how long a spin takes to turn round depends on the numbers
+    if numbers == NUMBERS:
         checks.append(Check("reverses one spin, keeps the other", SOURCE, 1e-12, turns_round))
-    made = Example("rattleback", "Rattleback", SOURCE, constrained, {"q": tilted, "xi": SPIN * vertical}, tuple(checks),
+    made = Example("rattleback", "Rattleback", SOURCE, constrained,
+                   {"q": tilted, "xi": SPIN * vertical}, tuple(checks),
                    speeds=("roll_rate", "pitch_rate", "yaw_rate"), shapes=_shapes(numbers))
     return made
 
 
 def placed(roll: float, pitch: float, yaw: float, p: dict) -> np.ndarray:
-    """q (7,) on the plane with R = Rz(yaw) Rx(roll) Ry(pitch), the centre of mass above the origin."""
-    (cr, sr), (cp, sp), (cy, sy) = ((np.cos(angle / 2), np.sin(angle / 2)) for angle in (roll, pitch, yaw))
+    """q (7,) on the plane with R = Rz(yaw) Rx(roll) Ry(pitch), the centre of mass above the
+    origin."""
+    (cr, sr), (cp, sp), (cy, sy) = ((np.cos(angle / 2),
+                                     np.sin(angle / 2)) for angle in (roll, pitch, yaw))
     x, y, z, w = sr * cp, cr * sp, sr * sp, cr * cp
     quaternion = np.array([cy * x - sy * y, cy * y + sy * x, cy * z + sy * w, cy * w - sy * z])
     n = pose(yaw=yaw, roll=roll, pitch=pitch)[2, :3]
@@ -89,7 +99,11 @@ def _inertia(p) -> ca.SX:
 
 def _energy(s: Symbols) -> ca.SX:
     v, omega = _velocity(s)
-    return s.p.m * ca.sumsqr(v) / 2 + ca.dot(omega, _inertia(s.p) @ omega) / 2 + s.p.m * s.p.gravity * s.q.z
+    return (
+        s.p.m * ca.sumsqr(v) / 2
+        + ca.dot(omega, _inertia(s.p) @ omega) / 2
+        + s.p.m * s.p.gravity * s.q.z
+    )
 
 
 def _lagrangian(s: Symbols) -> ca.SX:
@@ -121,6 +135,7 @@ def _shapes(p: dict) -> tuple:
         T[:3, 3] = q[:3] + T[:3, :3] @ (0, 0, p["h"])
         return T
 
-    along, across = (1.8 * p["a"], 0.4 * p["b"], 0.3 * p["c"]), (0.4 * p["a"], 1.6 * p["b"], 0.3 * p["c"])
+    along, across = (1.8 * p["a"], 0.4 * p["b"],
+                     0.3 * p["c"]), (0.4 * p["a"], 1.6 * p["b"], 0.3 * p["c"])
     return (Shape("box", along, placed_at), Shape("box", across, placed_at, ORANGE),
             Shape("sphere", (0.3 * p["c"],), placed_at, ORANGE, trail=True))

@@ -13,7 +13,8 @@ from .example import Check, Example, solve
 from .shapes import BLUE, Shape
 
 I = np.array([1.0, 2.0, 3.5])               # principal moments of inertia [kg m^2]
-START = (1.2, 0.0, 0.6)                     # angular velocity in the body [rad/s], about the axes 1 and 3
+# angular velocity in the body [rad/s], about the axes 1 and 3
+START = (1.2, 0.0, 0.6)
 # attitude at t = 5 s from the identity, by integration with 36 digits
 ATTITUDE = ((-0.13313468209499577, 0.9564679212350862, 0.2597003505421152),
             (-0.8682039263109484, 0.013829180422888046, -0.4960148144028406),
@@ -28,9 +29,9 @@ def example() -> Example:
     """L = (I1 w1^2 + I2 w2^2 + I3 w3^2) / 2 on SO(3), w the angular velocity in the body
     (paper 002, example 5.2, eq. (9)).
 
-    d/dt(dL/dw^a) = -c^g_ab w^b dL/dw^g on so(3) are Euler's equations. With I1 < I2 < I3 and |I w|^2 > 2 T I2 they
-    have the solution w = (w1 cn, w2 sn, w3 dn) in Jacobi's elliptic functions. The attitude goes along as a unit
-    quaternion, and R I w is constant.
+    d/dt(dL/dw^a) = -c^g_ab w^b dL/dw^g on so(3) are Euler's equations. With I1 < I2 < I3 and |I
+    w|^2 > 2 T I2 they have the solution w = (w1 cn, w2 sn, w3 dn) in Jacobi's elliptic functions.
+    The attitude goes along as a unit quaternion, and R I w is constant.
     """
     body = lagrangian_system(special_orthogonal(), _lagrangian)
     times = np.linspace(0, 10, 11)
@@ -40,8 +41,13 @@ def example() -> Example:
 
         twice_energy, square = I @ np.square(START), np.square(I * START).sum()
         rate = np.sqrt((I[2] - I[1]) * (square - twice_energy * I[0]) / I.prod())
-        parameter = (I[1] - I[0]) * (twice_energy * I[2] - square) / ((I[2] - I[1]) * (square - twice_energy * I[0]))
-        t = np.append(times, 4 * ellipk(parameter) / rate)                                 # the last one is the period
+        parameter = (
+            (I[1] - I[0])
+            * (twice_energy * I[2] - square)
+            / ((I[2] - I[1]) * (square - twice_energy * I[0]))
+        )
+        # the last one is the period
+        t = np.append(times, 4 * ellipk(parameter) / rate)
         sn, cn, dn, _ = ellipj(rate * t, parameter)
         middle = np.sqrt((twice_energy * I[2] - square) / (I[1] * (I[2] - I[1])))
         _, w = solve(made, t, rtol=1e-13)
@@ -50,16 +56,18 @@ def example() -> Example:
 
     def momentum() -> float:
         in_space = rotation(body.q) @ ca.gradient(body.lagrangian, body.v)
-        return float(np.abs(along(made, in_space, times, *solve(made, times, rtol=1e-13)) - I * START).max())
+        return float(np.abs(along(made, in_space, times,
+                                  *solve(made, times, rtol=1e-13)) - I * START).max())
 
     def attitude() -> float:
         q, _ = solve(made, (0, 5), rtol=1e-13)
         return float(np.abs(ca.DM(rotation(ca.DM(q[-1]))).full() - ATTITUDE).max())
 
     def reduced() -> float:
-        """Acceleration on so(3), where there is no attitude, against the one on SO(3) at a random attitude,
-        and against Euler's."""
-        other = Example("reduced", "", "", constrain(lagrangian_system(lie_algebra("so(3)"), _lagrangian)), {}, ())
+        """Acceleration on so(3), where there is no attitude, against the one on SO(3) at a random
+        attitude, and against Euler's."""
+        other = Example("reduced", "", "",
+                        constrain(lagrangian_system(lie_algebra("so(3)"), _lagrangian)), {}, ())
         full, alone, rng = made.equations(), other.equations(), np.random.default_rng(1)
         worst = 0.0
         for w in rng.normal(size=(5, 3)):
@@ -70,10 +78,12 @@ def example() -> Example:
         return float(worst)
 
     made = Example("rigid_body", "Free rigid body (Euler-Poincare) with attitude",
-                   "paper 002, example 5.2, eq. (9)", constrain(body), {"q": (0.0, 0.0, 0.0, 1.0), "xi": START},
-                   (Check("on so(3) and on SO(3): Euler's equations", "paper 002, eq. (9)", 1e-13, reduced),
-                    Check("angular velocity in elliptic functions, period", "closed form of this file", 1e-11,
-                          elliptic),
+                   "paper 002, example 5.2, eq. (9)", constrain(body),
+                   {"q": (0.0, 0.0, 0.0, 1.0), "xi": START},
+                   (Check("on so(3) and on SO(3): Euler's equations", "paper 002, eq. (9)", 1e-13,
+                          reduced),
+                    Check("angular velocity in elliptic functions, period",
+                          "closed form of this file", 1e-11, elliptic),
                     Check("angular momentum in space", "conservation", 1e-11, momentum),
                     Check("attitude after 5 s", "integration with 36 digits", 1e-11, attitude)),
                    shapes=(Shape("box", (1.2, 0.8, 0.3), _pose, BLUE),))

@@ -1,4 +1,5 @@
-"""Roller racer: two planar bodies on an axle each, hinged to one another, moved by its handlebar."""
+"""Roller racer: two planar bodies on an axle each, hinged to one another, moved by its
+handlebar."""
 
 from __future__ import annotations
 
@@ -18,7 +19,8 @@ SOURCE = "Krishnaprasad and Tsakiris, Dynamical Systems 16 (2001) 347"
 
 
 def example(driven: bool = False, **parameters: float) -> Example:
-    """T of both bodies; neither axle moves sideways. u = torque of the joint on the front body [N m].
+    """T of both bodies; neither axle moves sideways. u = torque of the joint on the front body [N
+    m].
 
     With u = forward_speed, phi = joint: (d1 cos phi + d2) theta' = u sin phi - d2 phi',
     and for m2 = 0 the momentum along that motion,
@@ -26,17 +28,20 @@ def example(driven: bool = False, **parameters: float) -> Example:
         p = m1 u (d1 cos phi + d2) + (I1 theta' + I2 (theta' + phi')) sin phi,
         p' = -m1 u d1 sin(phi) phi' + (I1 theta' + I2 (theta' + phi')) cos(phi) phi'.
 
-    driven  the joint follows 0.5 cos(2.5 t), a rheonomic constraint whose multiplier is the torque; else it is free
+    driven  the joint follows 0.5 cos(2.5 t), a rheonomic constraint whose multiplier is the torque;
+            else it is free
     """
     numbers = {**NUMBERS, **parameters}
-    racer = lagrangian_system(with_joints("joint"), _energy, parameters=tuple(NUMBERS), inputs=("torque",),
-                              force=lambda s: {"joint": s.u.torque})
+    racer = lagrangian_system(with_joints("joint"), _energy, parameters=tuple(NUMBERS),
+                              inputs=("torque",), force=lambda s: {"joint": s.u.torque})
     handlebar = {"joint": lambda s: s.q.joint - 0.5 * ca.cos(2.5 * s.t)} if driven else {}
     rng = np.random.default_rng(0)
-    samples = np.column_stack([rng.normal(size=(8, 3)), np.full(8, 0.5) if driven else rng.uniform(-3, 3, 8)])
+    samples = np.column_stack([rng.normal(size=(8, 3)),
+                               np.full(8, 0.5) if driven else rng.uniform(-3, 3, 8)])
     constrained = constrain(racer, numbers, samples=samples, holonomic=handlebar, rows={
         "rear": lambda s: s.v.lateral_speed, "front": lambda s: _front(s).lateral})
-    start = {"q": (0.0, 0.0, 0.0, 0.5), "xi": (0.0,)} if driven else {"q": (0.0, 0.0, 0.0, 0.4), "xi": (0.5, 0.2)}
+    start = {"q": (0.0, 0.0, 0.0, 0.5),
+             "xi": (0.0,)} if driven else {"q": (0.0, 0.0, 0.0, 0.4), "xi": (0.5, 0.2)}
 
     checks = []
     if not driven:
@@ -46,7 +51,8 @@ def example(driven: bool = False, **parameters: float) -> Example:
         checks.append(Check("momentum equation", f"{SOURCE}; in the docstring", 1e-10,
                             lambda: imbalance(made, _momentum, _momentum_rate)))
     made = Example("roller_racer", "Roller racer", SOURCE, constrained, start, tuple(checks),
-                   speeds=("forward_speed",) if driven else ("forward_speed", "yaw_rate"), shapes=_shapes(numbers))
+                   speeds=("forward_speed",) if driven else ("forward_speed", "yaw_rate"),
+                   shapes=_shapes(numbers))
     return made
 
 

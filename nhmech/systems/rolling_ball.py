@@ -35,17 +35,18 @@ def example(r: float = 0.1, k2: float = 0.004, fx: float = 0.3, fy: float = -0.2
     """L = (x'^2 + y'^2) / 2 + k^2 (wx^2 + wy^2 + wz^2) / 2, unit mass, x' = r wy and y' = -r wx;
     a force (fx, fy) [N] acts at the centre.
 
-    w are world components: right-invariant fields, [e_3, e_4] = -e_5 and cyclic, which is minus so(3) (paper 002,
-    example 7.2). Gibbs function (1 + k^2/r^2) (x''^2 + y''^2) / 2 + k^2 wz'^2 / 2, so (x'', y'') = f r^2 / (r^2 + k^2),
-    wz constant; the plane holds with (x'', y'') - f [N]. The attitude is not among the coordinates of
-    TR^2 x R^3; `with_attitude` adds it.
+    w are world components: right-invariant fields, [e_3, e_4] = -e_5 and cyclic, which is minus
+    so(3) (paper 002, example 7.2). Gibbs function (1 + k^2/r^2) (x''^2 + y''^2) / 2 + k^2 wz'^2 /
+    2, so (x'', y'') = f r^2 / (r^2 + k^2), wz constant; the plane holds with (x'', y'') - f [N].
+    The attitude is not among the coordinates of TR^2 x R^3; `with_attitude` adds it.
     """
     turning = lie_algebra(-structure_constants("so(3)"), ("wx", "wy", "wz"), ("rad/s",) * 3)
     space = product(euclidean("x", "y", units=("m/s", "m/s")), turning)
     ball = lagrangian_system(space, _lagrangian, parameters=NAMES, force=_force)
     parameters = dict(zip(NAMES, (r, k2, fx, fy)))
     constrained = constrain(ball, parameters, rows={
-        "rolling_x": lambda s: s.v.x - s.p.r * s.v.wy, "rolling_y": lambda s: s.v.y + s.p.r * s.v.wx})
+        "rolling_x": lambda s: s.v.x - s.p.r * s.v.wy,
+        "rolling_y": lambda s: s.v.y + s.p.r * s.v.wx})
     times, force, v0 = np.linspace(0, 2, 9), np.array([fx, fy]), np.array(START[:2])
     pull = force * r ** 2 / (r ** 2 + k2)
 
@@ -53,8 +54,11 @@ def example(r: float = 0.1, k2: float = 0.004, fx: float = 0.3, fy: float = -0.2
         """Gibbs function on the constraints less its closed form, at random accelerations."""
         frame, rate = adapted_frame(constrained, SPEEDS), ca.SX.sym("rate", 3)
         on = ca.substitute(ball.gibbs, ca.vertcat(ball.a, ball.v),
-                           ca.vertcat(frame.solve(rate, -frame.gamma), frame.velocity(ca.SX(START))))
-        expected = (1 + ball.theta[1] / ball.theta[0] ** 2) * ca.sumsqr(rate[:2]) / 2 + ball.theta[1] * rate[2] ** 2 / 2
+                           ca.vertcat(frame.solve(rate, -frame.gamma),
+                                      frame.velocity(ca.SX(START))))
+        expected = (1 + ball.theta[1] / ball.theta[0] ** 2) * ca.sumsqr(rate[:2]) / 2 + ball.theta[
+            1
+        ] * rate[2] ** 2 / 2
         difference = ca.Function("difference", [rate, ball.theta], [on - expected])
         return max(abs(float(difference(a, constrained.parameters)))
                    for a in np.random.default_rng(0).normal(size=(5, 3)))
@@ -62,7 +66,8 @@ def example(r: float = 0.1, k2: float = 0.004, fx: float = 0.3, fy: float = -0.2
     def motion() -> float:
         q, xi = solve(made, times, rtol=1e-13)
         v = v0 + np.outer(times, pull)
-        exact = np.c_[np.outer(times, v0) + np.outer(times ** 2 / 2, pull), v, np.full_like(times, START[2])]
+        exact = np.c_[np.outer(times, v0) + np.outer(times ** 2 / 2, pull), v,
+                      np.full_like(times, START[2])]
         contact = np.tile(pull - force, (len(times), 1))
         return float(max(np.abs(np.c_[q, xi] - exact).max(),
                          np.abs(along(made, "multipliers", times, q, xi) - contact).max()))
@@ -78,12 +83,15 @@ def example(r: float = 0.1, k2: float = 0.004, fx: float = 0.3, fy: float = -0.2
 
     made = Example("rolling_ball", "Homogeneous ball on a plane under a constant force",
                    "paper 002, example 7.2, eq. (17)", constrained, {"q": (0.0, 0.0), "xi": START},
-                   (Check("Gibbs function on the constraints", "paper 002, example 7.2", 1e-12, gibbs),
-                    Check("motion and force of the plane", "closed form of this file", 1e-11, motion),
-                    Check("the same with the attitude as a coordinate", "R^2 x SO(3), body components", 1e-11,
-                          reconstructed),
-                    Check("attitude after 2 s", "integration with 36 digits", 1e-11, attitude)), SPEEDS,
-                   shapes=(Shape("sphere", (r,), lambda q: pose((q[0], q[1], r)), BLUE, trail=True),))
+                   (Check("Gibbs function on the constraints", "paper 002, example 7.2", 1e-12,
+                          gibbs),
+                    Check("motion and force of the plane", "closed form of this file", 1e-11,
+                          motion),
+                    Check("the same with the attitude as a coordinate",
+                          "R^2 x SO(3), body components", 1e-11, reconstructed),
+                    Check("attitude after 2 s", "integration with 36 digits", 1e-11, attitude)),
+                   SPEEDS, shapes=(Shape("sphere", (r,), lambda q: pose((q[0], q[1], r)), BLUE,
+                                 trail=True),))
     return made
 
 
@@ -93,5 +101,5 @@ def with_attitude(r: float = 0.1, k2: float = 0.004, fx: float = 0.3, fy: float 
     ball = lagrangian_system(ball_space(), _lagrangian, parameters=NAMES, force=_force)
     start = {"q": (0.0, 0.0, 0.0, 0.0, 0.0, 1.0), "xi": (-START[1] / r, START[0] / r, START[2])}
     return Example("rolling_ball", "Homogeneous ball with attitude", "paper 002, example 7.2",
-                   constrain(ball, dict(zip(NAMES, (r, k2, fx, fy))), rows=rolling()), start, (), RATES,
-                   shapes=ball_shapes(r))
+                   constrain(ball, dict(zip(NAMES, (r, k2, fx, fy))), rows=rolling()), start, (),
+                   RATES, shapes=ball_shapes(r))

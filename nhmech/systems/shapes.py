@@ -28,11 +28,13 @@ class Shape:
     trail: bool = False
 
 
-def pose(position=(0.0, 0.0, 0.0), yaw: float = 0.0, roll: float = 0.0, pitch: float = 0.0) -> np.ndarray:
+def pose(position=(0.0, 0.0, 0.0), yaw: float = 0.0, roll: float = 0.0,
+         pitch: float = 0.0) -> np.ndarray:
     """T (4, 4) with R = Rz(yaw) Rx(roll) Ry(pitch)."""
     (cy, sy), (cr, sr), (cp, sp) = ((np.cos(angle), np.sin(angle)) for angle in (yaw, roll, pitch))
     T = np.eye(4)
-    T[:3, :3] = (np.array([[cy, -sy, 0], [sy, cy, 0], [0, 0, 1]]) @ np.array([[1, 0, 0], [0, cr, -sr], [0, sr, cr]])
+    T[:3, :3] = (np.array([[cy, -sy, 0], [sy, cy, 0],
+                           [0, 0, 1]]) @ np.array([[1, 0, 0], [0, cr, -sr], [0, sr, cr]])
                  @ np.array([[cp, 0, sp], [0, 1, 0], [-sp, 0, cp]]))
     T[:3, 3] = position
     return T

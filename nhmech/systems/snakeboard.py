@@ -22,14 +22,16 @@ def example(trucks: str = "coupled", **parameters: float) -> Example:
     """L = m (x'^2 + y'^2) / 2 + J theta'^2 / 2 + J0 (theta' + psi')^2 / 2
     + J1 ((theta' + back')^2 + (theta' + front')^2) / 2.
 
-    Neither truck moves sideways: -sin(theta + back) x' + cos(theta + back) y' - r cos(back) theta' = 0, and with +r for
-    `front`. u = torques of the rotor and of the steering [N m]. The motion along the constraints that is a rigid one,
+    Neither truck moves sideways: -sin(theta + back) x' + cos(theta + back) y' - r cos(back) theta'
+    = 0, and with +r for `front`. u = torques of the rotor and of the steering [N m]. The motion
+    along the constraints that is a rigid one,
 
         xi_Q = a d/dx + b d/dy + c d/dtheta,    c = sin(back - front),
         (a, b) = -r (cos(back) (cos, sin)(theta + front) + cos(front) (cos, sin)(theta + back)),
 
     has the momentum p = dL/dq' . xi_Q, and p' = dL/dq' . (d xi/dt)_Q.
-    With front = -back and J + J0 + 2 J1 = m r^2 that is p' = 2 J0 cos^2(back) back' psi' - tan(back) back' p.
+    With front = -back and J + J0 + 2 J1 = m r^2 that is p' = 2 J0 cos^2(back) back' psi' -
+    tan(back) back' p.
 
     trucks  "coupled": front = -back, one steering torque; "independent": each truck has its own
 
@@ -39,8 +41,8 @@ def example(trucks: str = "coupled", **parameters: float) -> Example:
         raise MechanicsError(f"trucks are 'coupled' or 'independent', not {trucks!r}")
     numbers, coupled = {**NUMBERS, **parameters}, trucks == "coupled"
     inputs = ("rotor", "back") if coupled else ("rotor", "back", "front")
-    board = lagrangian_system(with_joints("rotor", "back", "front"), _energy, parameters=tuple(NUMBERS), inputs=inputs,
-                              force=lambda s: vars(s.u))
+    board = lagrangian_system(with_joints("rotor", "back", "front"), _energy,
+                              parameters=tuple(NUMBERS), inputs=inputs, force=lambda s: vars(s.u))
     rng = np.random.default_rng(0)
     back = rng.uniform(0.1, 1.2, 8) * np.tile([1, -1], 4)
     front = -back if coupled else rng.uniform(-1.2, 1.2, 8)
@@ -50,13 +52,19 @@ def example(trucks: str = "coupled", **parameters: float) -> Example:
         "back": lambda s: _truck(s, -1).lateral, "front": lambda s: _truck(s, 1).lateral})
     checks = [Check("power of the torques is the rate of energy", "d'Alembert", 1e-10,
                     lambda: imbalance(made, _energy, _power)),
-              Check("momentum equation", SOURCE, 1e-10, lambda: imbalance(made, _momentum, _momentum_rate))]
-    if coupled and abs(numbers["J"] + numbers["J0"] + 2 * numbers["J1"] - numbers["m"] * numbers["r"] ** 2) < 1e-12:
+              Check("momentum equation", SOURCE, 1e-10,
+                    lambda: imbalance(made, _momentum, _momentum_rate))]
+    if (
+        coupled
+        and abs(numbers["J"] + numbers["J0"] + 2 * numbers["J1"] - numbers["m"] * numbers["r"] ** 2)
+        < 1e-12
+    ):
         checks.append(Check("momentum equation of the coupled board", SOURCE, 1e-10,
                             lambda: imbalance(made, _momentum, _coupled_rate)))
-    start = {"q": (0.0, 0.0, 0.0, 0.0, 0.4, -0.4), "xi": (0.3, 2.0, 0.2) if coupled else (0.3, 2.0, 0.2, -0.2)}
-    made = Example("snakeboard", f"Snakeboard, {trucks} trucks", SOURCE, constrained, start, tuple(checks),
-                   speeds=("forward_speed", *inputs), shapes=_shapes(numbers))
+    start = {"q": (0.0, 0.0, 0.0, 0.0, 0.4, -0.4),
+             "xi": (0.3, 2.0, 0.2) if coupled else (0.3, 2.0, 0.2, -0.2)}
+    made = Example("snakeboard", f"Snakeboard, {trucks} trucks", SOURCE, constrained, start,
+                   tuple(checks), speeds=("forward_speed", *inputs), shapes=_shapes(numbers))
     return made
 
 
@@ -80,15 +88,18 @@ def _generator(s: Symbols) -> ca.SX:
     """(a, b, c) of xi_Q, (3,)."""
     ahead = [s.q.yaw + angle for angle in (s.q.front, s.q.back)]
     cosines = ca.cos(s.q.back), ca.cos(s.q.front)
-    a, b = (-s.p.r * sum(cosine * f(angle) for cosine, angle in zip(cosines, ahead)) for f in (ca.cos, ca.sin))
+    a, b = (-s.p.r * sum(cosine * f(angle) for cosine,
+                         angle in zip(cosines, ahead)) for f in (ca.cos, ca.sin))
     return ca.vertcat(a, b, ca.sin(s.q.back - s.q.front))
 
 
 def _canonical(s: Symbols) -> tuple[ca.SX, ca.SX]:
     """x', y', and dL/d(x', y', theta'), in the world's axes."""
     c, sn, v = ca.cos(s.q.yaw), ca.sin(s.q.yaw), s.v
-    velocity = ca.vertcat(c * v.forward_speed - sn * v.lateral_speed, sn * v.forward_speed + c * v.lateral_speed)
-    spin = s.p.J * v.yaw_rate + s.p.J0 * (v.yaw_rate + v.rotor) + s.p.J1 * (2 * v.yaw_rate + v.back + v.front)
+    velocity = ca.vertcat(c * v.forward_speed - sn * v.lateral_speed,
+                          sn * v.forward_speed + c * v.lateral_speed)
+    spin = s.p.J * v.yaw_rate + s.p.J0 * (v.yaw_rate
+                                          + v.rotor) + s.p.J1 * (2 * v.yaw_rate + v.back + v.front)
     return velocity, ca.vertcat(s.p.m * velocity, spin)
 
 
@@ -101,7 +112,8 @@ def _momentum_rate(s: Symbols) -> ca.SX:
     and (xi1, xi2, xi3)_Q = (xi1 - y xi3, xi2 + x xi3, xi3)."""
     velocity, momentum = _canonical(s)
     generator = _generator(s)
-    angles, rates = ca.vertcat(s.q.yaw, s.q.back, s.q.front), ca.vertcat(s.v.yaw_rate, s.v.back, s.v.front)
+    angles, rates = ca.vertcat(s.q.yaw, s.q.back,
+                               s.q.front), ca.vertcat(s.v.yaw_rate, s.v.back, s.v.front)
     rate = ca.jtimes(generator, angles, rates)
     return ca.dot(momentum, rate + generator[2] * ca.vertcat(velocity[1], -velocity[0], 0))
 
@@ -116,8 +128,10 @@ def _shapes(p: dict) -> tuple:
         return lambda q: (q[0] + side * p["r"] * np.cos(q[2]), q[1] + side * p["r"] * np.sin(q[2]),
                           q[2] + q[5 if side == 1 else 4])
 
-    rotor = Shape("box", (0.06, 1.6 * p["r"], 0.03), lambda q: pose((q[0], q[1], 0.14), q[2] + q[3]), ORANGE)
+    rotor = Shape("box", (0.06, 1.6 * p["r"], 0.03),
+                  lambda q: pose((q[0], q[1], 0.14), q[2] + q[3]), ORANGE)
     shapes = [deck(lambda q: q[:3], -1.3 * p["r"], 1.3 * p["r"], 0.14, 0.09), rotor]
     for side in (1, -1):
-        shapes += [*wheels(truck(side), 0.0, 0.08, 0.03), deck(truck(side), -0.03, 0.03, 0.14, 0.05, GREY)]
+        shapes += [*wheels(truck(side), 0.0, 0.08, 0.03),
+                   deck(truck(side), -0.03, 0.03, 0.14, 0.05, GREY)]
     return tuple(shapes)

@@ -20,8 +20,9 @@ def example(m: float = 1.3, R: float = 0.4, I1: float = 0.05, I2: float = 0.1) -
     m [kg], radius R [m], moments of inertia [kg m^2] about the vertical diameter (heading theta1)
     and the axle (spin theta2).
 
-    Both angles turn at constant rate; the multipliers are the ground's force m R theta1' theta2' (-sin, cos)(theta1).
-    L* = (I1 theta1'^2 + (m R^2 + I2) theta2'^2) / 2 and the reduced 2-form is that of L* (paper 004, example VII.1).
+    Both angles turn at constant rate; the multipliers are the ground's force m R theta1' theta2'
+    (-sin, cos)(theta1). L* = (I1 theta1'^2 + (m R^2 + I2) theta2'^2) / 2 and the reduced 2-form is
+    that of L* (paper 004, example VII.1).
     """
     space = euclidean("x", "y", "theta1", "theta2", units=("m/s", "m/s", "rad/s", "rad/s"))
     disk = lagrangian_system(space, _lagrangian, parameters=("m", "R", "I1", "I2"))
@@ -40,26 +41,32 @@ def example(m: float = 1.3, R: float = 0.4, I1: float = 0.05, I2: float = 0.1) -
         """Energy on the constraints against L*, and the curvature term that must vanish."""
         n, rng = 5, np.random.default_rng(2)
         q, xi = rng.normal(size=(n, 4)), rng.normal(size=(n, 2))
-        terms = along(made, ca.vertcat(disk.lagrangian, curvature_term(made)), np.zeros(len(q)), q, xi)
-        exact = np.stack([(I1 * xi[:, 0] ** 2 + (m * R ** 2 + I2) * xi[:, 1] ** 2) / 2, 0 * xi[:, 0]], axis=1)
+        terms = along(made, ca.vertcat(disk.lagrangian, curvature_term(made)), np.zeros(len(q)), q,
+                      xi)
+        exact = np.stack([(I1 * xi[:, 0] ** 2 + (m * R ** 2 + I2) * xi[:, 1] ** 2) / 2,
+                          0 * xi[:, 0]], axis=1)
         return float(np.abs(terms - exact).max())
 
     def circle() -> float:
         t, (turn, spin), heading = np.linspace(0, 20, 21), start["xi"], start["q"][2]
         q, _ = solve(made, t)
         angle, radius = heading + turn * t, R * spin / turn
-        exact = np.stack([radius * (np.sin(angle) - np.sin(heading)), radius * (np.cos(heading) - np.cos(angle)),
-                          angle, spin * t], axis=1)
+        exact = np.stack([radius * (np.sin(angle) - np.sin(heading)),
+                          radius * (np.cos(heading) - np.cos(angle)), angle, spin * t], axis=1)
         return float(np.abs(q - exact).max() / radius)
 
     start = {"q": (0.0, 0.0, 0.2, 0.0), "xi": (0.6, 5.0)}
-    made = Example("vertical_disk", "Vertical rolling disk", "paper 004, example VII.1", constrained, start, (
-        Check("theta1'' = theta2'' = 0 and the ground's force", "closed form in this file", 1e-12, ground_force),
+    made = Example("vertical_disk", "Vertical rolling disk", "paper 004, example VII.1",
+                   constrained, start, (
+        Check("theta1'' = theta2'' = 0 and the ground's force", "closed form in this file", 1e-12,
+              ground_force),
         Check("L* and zero gyroscopic form", "paper 004, example VII.1", 1e-12, reduced),
         Check("circle", "closed form in this file", 1e-10, circle)), ("theta1'", "theta2'"),
-        shapes=(Shape("cylinder", (R, R / 8), lambda q: pose((q[0], q[1], R), q[2], 0.0, q[3]) @ AXLE, trail=True),))
+        shapes=(Shape("cylinder", (R, R / 8),
+                      lambda q: pose((q[0], q[1], R), q[2], 0.0, q[3]) @ AXLE, trail=True),))
     return made
 
 
 def _lagrangian(s: Symbols) -> ca.SX:
-    return (s.p.m * (s.v.x ** 2 + s.v.y ** 2) + s.p.I1 * s.v.theta1 ** 2 + s.p.I2 * s.v.theta2 ** 2) / 2
+    return (s.p.m * (s.v.x ** 2 + s.v.y ** 2) + s.p.I1 * s.v.theta1 ** 2
+            + s.p.I2 * s.v.theta2 ** 2) / 2

@@ -9,22 +9,27 @@ import numpy as np
 import pinocchio as pin
 
 from ..mechanics.algebroid import LieAlgebroid
+from ..urdf.description import Description
 from .contact import Contact, Mount
 from .couplings import PLANAR, Axle, Steering, check_can_turn
-from .description import Description
 from .model import write_joint
 from .parameters import Parameters
 
 
-def find_axles(contacts: Sequence[Contact], algebroid: LieAlgebroid, t: ca.SX, v: ca.SX, parameters: Parameters,
+def find_axles(contacts: Sequence[Contact], algebroid: LieAlgebroid, t: ca.SX, v: ca.SX,
+               parameters: Parameters,
                normal: np.ndarray, model: pin.Model, description: Description) -> Steering:
-    """Finds the lateral rows that see only the base's planar twist, at random joint angles, and what turns them.
+    """Finds the lateral rows that see only the base's planar twist, at random joint angles, and
+    what turns them.
 
     Raises `ModelError` where fixed axles leave no way to turn.
     """
-    centres = np.array([_planar_centre(model, c.mount) for c in contacts]) if contacts else np.zeros((1, 3))
+    centres = np.array([_planar_centre(model,
+                                       c.mount) for c in contacts]) if contacts else np.zeros((1,
+                                                                                               3))
     spread = np.linalg.norm(centres - centres.mean(axis=0), axis=1).max()
-    length = float(max([spread, *(c.mount.wheel.radius for c in contacts)])) or 0.1      # a single blade has no size
+    # a single blade has no size
+    length = float(max([spread, *(c.mount.wheel.radius for c in contacts)])) or 0.1
     lateral = [c for c in contacts if "lateral" in c.held and c.mount.axle is not None
                and c.name not in description.released]
     if not lateral or description.track_factor is not None:
@@ -57,7 +62,8 @@ def find_axles(contacts: Sequence[Contact], algebroid: LieAlgebroid, t: ca.SX, v
             angle = _angle_symbols(algebroid, turns[0])
             row = ca.DM(_clean(straight)) * angle[0] + ca.DM(_clean(across)) * angle[1]
             steered[turns[0]] = Axle(c.name, turns[0], row, straight, across)
-    result = Steering(tuple(fixed), tuple(steered[name] for name in _leaders_first(steered, description)), length)
+    result = Steering(tuple(fixed),
+                      tuple(steered[name] for name in _leaders_first(steered, description)), length)
     check_can_turn(result)
     return result
 

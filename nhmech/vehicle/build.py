@@ -14,26 +14,40 @@ from ..errors import ModelError
 from ..mechanics.algebroid import LieAlgebroid, rotation
 from ..mechanics.distribution import Row, assemble
 from ..mechanics.system import ConstrainedSystem, Shorthand
+from ..urdf.description import Description
 from .axles import find_axles, steering_angles
-from .contact import Contact, Mount, contact
+from .contact import Contact, Mount, body_names, contact, mounts
 from .couplings import Axle, Steering
-from .description import Description
-from .forces import lagrangian_system
 from .ground import Ground
-from .inertia import has_symbolic_inertia, lumped_inertias
+from .inertia import has_symbolic_inertia, lumped_inertias, parameter_values, write_inertias
+from .lagrangian import lagrangian_system
 from .model import full_model, reduced_model
-from .mounts import body_names, mounts
 from .parameters import Parameters
-from .placement import Placer, Support
-from .rows import (FIXED_AXLE, FOLLOWER, ROLLING, contact_rows, contact_span, function_row, gauge_row, mid_axle_rows,
-                   mimic_row)
-from .samples import sample_configurations
-from .symmetry import Frozen, changes_attitude, check_reduction, frozen_normal, root_shorthand, with_vertical
+from .placement import Placer, Support, sample_configurations
+from .rows import (
+    FIXED_AXLE,
+    FOLLOWER,
+    ROLLING,
+    contact_rows,
+    contact_span,
+    function_row,
+    gauge_row,
+    mid_axle_rows,
+    mimic_row,
+)
+from .symmetry import (
+    Frozen,
+    changes_attitude,
+    check_reduction,
+    frozen_normal,
+    root_shorthand,
+    with_vertical,
+)
 from .tree import Body, algebroid_of, is_axisymmetric, kinematics, seen_from_root
-from .values import parameter_values, write_inertias
 from .vehicle import Gauge, Vehicle
 
-OFFSET_TOLERANCE = 0.05      # of the smallest radius: a contact this far out of the common plane is taken for rounding
+# of the smallest radius: a contact this far out of the common plane is taken for rounding
+OFFSET_TOLERANCE = 0.05
 
 
 def build(description: Description, ground: Ground, parameters: Parameters | None = None,
@@ -62,13 +76,15 @@ def build(description: Description, ground: Ground, parameters: Parameters | Non
     position = rotation(algebroid.q[3:7]).T @ (algebroid.q[:3] - origin)
     # a point of it may go round with the wheel
     pushed = {frame.parentJoint for frame in model.frames if frame.name in wrench_bodies}
-    spinning = {joint for name in description.rolling if is_axisymmetric(model, joint := model.getJointId(name))
+    spinning = {joint for name in description.rolling
+                if is_axisymmetric(model, joint := model.getJointId(name))
                 and joint not in pushed and not has_symbolic_inertia(parameters, names[joint])}
     sites = mounts(model, description)
 
     def moving(seen: dict[str, ca.SX], position: ca.SX) -> tuple[list[Body], tuple[Contact, ...]]:
         bodies = kinematics(model, algebroid, v, a, seen, position, spinning)
-        return bodies, tuple(_contact(site, bodies[site.body - 1], v, parameters, ground) for site in sites)
+        return bodies, tuple(_contact(site, bodies[site.body - 1], v, parameters,
+                                      ground) for site in sites)
 
     bodies, contacts = moving(world, position)
 
@@ -77,7 +93,8 @@ def build(description: Description, ground: Ground, parameters: Parameters | Non
     steering = find_axles(contacts, algebroid, t, v, parameters, normal, model, description)
     gauge = _gauge(model, description, contacts)
     pair = steering.pair(steering_angles(steering, model, near)) if steering.coupled else None
-    everywhere = sample_configurations(model, description, placer, support, steering, gauge is not None)
+    everywhere = sample_configurations(model, description, placer, support, steering,
+                                       gauge is not None)
     samples = everywhere if near is None else near[None, :]
     inertias, spins = lumped_inertias(model, names, parameters, spinning)
     preferred, guards = _preferred(description, steering, pair), _guards(contacts)
@@ -86,36 +103,44 @@ def build(description: Description, ground: Ground, parameters: Parameters | Non
     def constrained_system(space: LieAlgebroid, bodies: list[Body], rolling: Sequence[Contact],
                            shorthand: Shorthand | None) -> ConstrainedSystem:
         heights, normals = [c.height for c in contacts], (bodies[0].world["n"], world["n"])
-        rows = _rows(description, rolling, heights, steering, pair, support, gauge, normals, space, v)
-        system = lagrangian_system(description, model, space, t, v, a, bodies, inertias, spins, parameters,
-                                   wrench_bodies, origin, shorthand)
+        rows = _rows(description, rolling, heights, steering, pair, support, gauge, normals, space,
+                     v)
+        system = lagrangian_system(description, model, space, t, v, a, bodies, inertias, spins,
+                                   parameters, wrench_bodies, origin, shorthand)
         spans = []
         if shorthand is not None and description.track_factor is None:
             spans = [span for c in rolling if (span := contact_span(c, v)) is not None]
-        return ConstrainedSystem(system, assemble(rows, space.nv, spans), parameters.numbers, samples, preferred,
-                                 scales, *guards)
+        return ConstrainedSystem(system, assemble(rows, space.nv, spans), parameters.numbers,
+                                 samples, preferred, scales, *guards)
 
     constrained = constrained_system(algebroid, bodies, contacts, None)
     # upright, a lean looks frozen: its n_z is stationary there
     anywhere = replace(constrained, samples=np.vstack([samples, everywhere]))
-    frozen = frozen_normal(anywhere, world["n"]) if not changes_attitude(parameters) else Frozen(np.full(3, np.nan))
+    frozen = (
+        frozen_normal(anywhere, world["n"])
+        if not changes_attitude(parameters)
+        else Frozen(np.full(3, np.nan))
+    )
     short, at, shorthand = root_shorthand(world, position, frozen, ground, parameters["gravity"], v)
-    reduced = constrained_system(with_vertical(algebroid, short["z"]), *moving(short, at), shorthand)
+    reduced = constrained_system(with_vertical(algebroid, short["z"]), *moving(short, at),
+                                 shorthand)
     check_reduction(constrained, reduced)
-    return Vehicle(description, ground, model, parameters, constrained, reduced, contacts, steering, support, placer,
+    return Vehicle(description, ground, model, parameters, constrained, reduced, contacts, steering,
+                   support, placer,
                    gauge, tuple(wrench_bodies), partial(build, description, ground))
 
 
 def _world(ground: Ground, parameters: Parameters) -> dict[str, ca.SX]:
     """Vectors fixed in W that the bodies see: the axes, gravity, and the ground's."""
     t1, t2 = ground.tangents
-    vectors = {"n": ground.normal, "t1": t1, "t2": t2, "velocity": ground.velocity, "turning": ground.angular_velocity,
-               "x": (1, 0, 0), "y": (0, 1, 0), "z": (0, 0, 1)}
+    vectors = {"n": ground.normal, "t1": t1, "t2": t2, "velocity": ground.velocity,
+               "turning": ground.angular_velocity, "x": (1, 0, 0), "y": (0, 1, 0), "z": (0, 0, 1)}
     seen = {name: ca.SX(ca.sparsify(ca.DM(vector))) for name, vector in vectors.items()}
     return {**seen, "g": -parameters["gravity"] * seen["z"]}
 
 
-def _contact(mount: Mount, carrier: Body, v: ca.SX, parameters: Parameters, ground: Ground) -> Contact:
+def _contact(mount: Mount, carrier: Body, v: ca.SX, parameters: Parameters,
+             ground: Ground) -> Contact:
     moving, turning = np.any(ground.velocity), np.any(ground.angular_velocity)
 
     def ground_velocity(body: Body, point: ca.SX) -> ca.SX:
@@ -123,13 +148,15 @@ def _contact(mount: Mount, carrier: Body, v: ca.SX, parameters: Parameters, grou
         return velocity + ca.cross(body.world["turning"], point) if turning else velocity
 
     name = mount.wheel.name
-    return contact(mount, carrier, v, parameters[f"{name}.radius"], parameters[f"{name}.crown"], ground_velocity)
+    return contact(mount, carrier, v, parameters[f"{name}.radius"], parameters[f"{name}.crown"],
+                   ground_velocity)
 
 
-def _placer(model: pin.Model, contacts: Sequence[Contact], algebroid: LieAlgebroid, t: ca.SX, v: ca.SX,
-            parameters: Parameters, normal: np.ndarray) -> Placer:
+def _placer(model: pin.Model, contacts: Sequence[Contact], algebroid: LieAlgebroid, t: ca.SX,
+            v: ca.SX, parameters: Parameters, normal: np.ndarray) -> Placer:
     heights = ca.vertcat(ca.SX(0, 1), *[c.height for c in contacts])
-    forms = ca.vertcat(ca.SX(0, algebroid.nv), *[ca.jacobian(c.speed("normal"), v) for c in contacts])
+    forms = ca.vertcat(ca.SX(0, algebroid.nv),
+                       *[ca.jacobian(c.speed("normal"), v) for c in contacts])
     function = ca.Function("heights", [t, algebroid.q, parameters.theta], [heights, forms])
     return Placer(model, function, normal, tuple(c.name for c in contacts), parameters.numbers)
 
@@ -141,26 +168,35 @@ def _support(placer: Placer, contacts: Sequence[Contact], model: pin.Model) -> S
 
 
 def _gauge(model: pin.Model, description: Description, contacts: Sequence[Contact]) -> Gauge | None:
-    """Of a massless root whose one child is a wheel: nothing but this would say how the root turns about the axle."""
-    if model.inertias[1].mass > 0 or model.njoints != 3 or len(contacts) != 1 or contacts[0].mount.spin is None:
+    """Of a massless root whose one child is a wheel: nothing but this would say how the root turns
+    about the axle."""
+    if (
+        model.inertias[1].mass > 0
+        or model.njoints != 3
+        or len(contacts) != 1
+        or contacts[0].mount.spin is None
+    ):
         return None
     joint = model.names[2]
     if joint in description.driven or description.damping.get(joint, 0.0):
-        raise ModelError(f"{joint!r} is driven or damped against a root without mass, which cannot take the reaction: "
+        raise ModelError(f"{joint!r} is driven or damped against a root without mass, which "
+                         "cannot take the reaction: "
                          "take the effort or damping away, or give the root link an inertia")
     axle = contacts[0].mount.axle
     level = np.cross(axle, [0.0, 0.0, 1.0])
     if np.linalg.norm(level) < 0.5:
-        raise ModelError(f"wheel {contacts[0].name!r}: in the zero pose its axle must be level, it is {axle}")
+        raise ModelError(f"wheel {contacts[0].name!r}: in the zero pose its axle must be level, "
+                         f"it is {axle}")
     return Gauge(joint, axle, level / np.linalg.norm(level))
 
 
-def _rows(description: Description, contacts: Sequence[Contact], heights: Sequence[ca.SX], steering: Steering,
-          pair: tuple[Axle, Axle] | None, support: Support, gauge: Gauge | None, normals: tuple[ca.SX, ca.SX],
-          algebroid: LieAlgebroid, v: ca.SX) -> list[Row]:
+def _rows(description: Description, contacts: Sequence[Contact], heights: Sequence[ca.SX],
+          steering: Steering, pair: tuple[Axle, Axle] | None, support: Support, gauge: Gauge | None,
+          normals: tuple[ca.SX, ca.SX], algebroid: LieAlgebroid, v: ca.SX) -> list[Row]:
     """Every row, those that only repeat others included.
 
-    heights  functions of the whole attitude, also where the rows are written with frozen parts of it
+    heights  functions of the whole attitude, also where the rows are written with frozen parts of
+             it
     normals  n in the root's frame, as the rows are to see it and in full
     """
     n_B, n_full = normals
@@ -169,10 +205,13 @@ def _rows(description: Description, contacts: Sequence[Contact], heights: Sequen
     factor = description.track_factor
     skidding = []
     if factor is not None:
-        skidding = [c for c in contacts if "lateral" in c.held and c.mount.spin is not None and c.mount.body == 1]
+        skidding = [c for c in contacts if "lateral" in c.held and c.mount.spin is not None
+                    and c.mount.body == 1]
     if factor is not None and len(skidding) < 2:
-        raise ModelError(f"skid={description.skid!r} is for wheels that are fixed to the base and do not steer; "
-                         f"there {'is one' if skidding else 'are none'} among {', '.join(c.name for c in contacts)}")
+        raise ModelError(f"skid={description.skid!r} is for wheels that are fixed to the base and "
+                         "do not steer; "
+                         f"there {'is one' if skidding else 'are none'} among "
+                         f"{', '.join(c.name for c in contacts)}")
     rows: list[Row] = []
     for c, height, offset in zip(contacts, heights, support.offsets):
         priority = FIXED_AXLE if c.name in fixed else FOLLOWER if c.name in followers else ROLLING
@@ -181,7 +220,8 @@ def _rows(description: Description, contacts: Sequence[Contact], heights: Sequen
     if skidding:
         rows += mid_axle_rows(skidding, v, factor, n_B)
     if pair is not None:
-        rows += [function_row(f"{joint}/coupling", phi, algebroid) for joint, phi in steering.functions(pair).items()]
+        rows += [function_row(f"{joint}/coupling", phi, algebroid) for joint,
+                 phi in steering.functions(pair).items()]
     rows += [mimic_row(mimic, algebroid, v) for mimic in description.mimic]
     if gauge is not None:
         rows.append(gauge_row(gauge.level, n_B, ca.dot(ca.DM(gauge.level), n_full), v, gauge.joint))
@@ -193,12 +233,14 @@ def _guards(contacts: Sequence[Contact]) -> tuple[ca.SX, tuple[str, ...]]:
     guarded = [c for c in contacts if c.sine is not None]
     flat = {"sphere": "its directions of rolling are lost"}
     texts = [f"the axle of {c.name!r} is parallel to the ground's normal: "
-             + flat.get(c.mount.wheel.kind, "a wheel lying flat has no contact point") for c in guarded]
+             + flat.get(c.mount.wheel.kind,
+                        "a wheel lying flat has no contact point") for c in guarded]
     return ca.vertcat(ca.SX(0, 1), *[c.sine for c in guarded]), tuple(texts)
 
 
 def _scales(contacts: Sequence[Contact], algebroid: LieAlgebroid, length: float) -> np.ndarray:
-    """Metres per unit of each fibre coordinate: 1 for speeds, the wheel's radius, or the vehicle's length for turns."""
+    """Metres per unit of each fibre coordinate: 1 for speeds, the wheel's radius, or the vehicle's
+    length for turns."""
     scales = np.array([1.0 if unit == "m/s" else length for unit in algebroid.v_units])
     for c in contacts:
         if c.mount.spin is not None:

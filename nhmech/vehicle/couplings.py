@@ -1,21 +1,23 @@
-"""Steered wheels whose axles must meet in one rotation centre: the holonomic condition against locking.
+"""Steered wheels whose axles must meet in one rotation centre: the holonomic condition against
+locking.
 
-A lateral row without a joint-rate column reads row . (forward, lateral, yaw) = 0. Three such rows allow a motion only
-where they are linearly dependent: phi_i = det(a, b, row_i) = 0 for a pair (a, b) of independent ones. With a fixed
-axle, a is that axle and b the leader; without one, (a, b) are two leaders, and another pair describes the same manifold
-where this one degenerates.
+A lateral row without a joint-rate column reads row . (forward, lateral, yaw) = 0. Three such rows
+allow a motion only where they are linearly dependent: phi_i = det(a, b, row_i) = 0 for a pair (a,
+b) of independent ones. With a fixed axle, a is that axle and b the leader; without one, (a, b) are
+two leaders, and another pair describes the same manifold where this one degenerates.
 """
 
 from __future__ import annotations
 
 from collections.abc import Collection
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import combinations
 
 import casadi as ca
 import numpy as np
 
 from ..errors import ModelError
+from ..urdf.description import Limits
 
 PLANAR = (0, 1, 5)        # forward, lateral, yaw in the base's twist
 TURNLESS = 1e-6           # axles that meet nowhere nearer than 1 / TURNLESS lengths are parallel
@@ -27,7 +29,8 @@ class Axle:
 
     wheel     its name; `steering` the joint that turns it, or None
     row       (3,) expression in the steering angle, yaw component per `length`
-    straight  numbers of the row at zero steering; `across` at 90 degrees: row = straight cos + across sin
+    straight  numbers of the row at zero steering; `across` at 90 degrees: row = straight cos +
+              across sin
     """
 
     wheel: str
@@ -64,13 +67,16 @@ class Steering:
     def coupled(self) -> bool:
         return len(self.steered) + bool(self.fixed) > 2
 
-    def pair(self, angles: dict[str, float] | None = None, leaders: Collection[str] = ()) -> tuple[Axle, Axle]:
-        """(a, b) for the determinants: fixed axle and leader, or the steered ones most independent at `angles`.
+    def pair(self, angles: dict[str, float] | None = None,
+             leaders: Collection[str] = ()) -> tuple[Axle, Axle]:
+        """(a, b) for the determinants: fixed axle and leader, or the steered ones most independent
+        at `angles`.
 
         leaders  names of steering joints to choose from first
         """
         if self.fixed:
-            return self.fixed[0], next((axle for axle in self.steered if axle.steering in leaders), self.steered[0])
+            return self.fixed[0], next((axle for axle in self.steered if axle.steering in leaders),
+                                       self.steered[0])
         angles = angles or {}
         rows = {axle.steering: axle.at(angles.get(axle.steering, 0.0)) for axle in self.steered}
 
@@ -92,19 +98,22 @@ class Steering:
         return {axle.steering: ca.dot(centre, axle.row) for axle in followers}
 
     def twist(self, angles: dict[str, float], pair: tuple[Axle, Axle]) -> np.ndarray:
-        """The one planar twist (forward, lateral, yaw * length), unit, that both axles of the pair allow.
+        """The one planar twist (forward, lateral, yaw * length), unit, that both axles of the pair
+        allow.
 
         Raises `ModelError` where the two axles coincide."""
         a, b = (axle.at(angles.get(axle.steering, 0.0)) for axle in pair)
         twist = np.cross(a, b)
         size = np.linalg.norm(twist)
         if size < TURNLESS:
-            raise ModelError(f"the axles of {pair[0].wheel!r} and {pair[1].wheel!r} coincide at these steering angles: "
+            raise ModelError(f"the axles of {pair[0].wheel!r} and {pair[1].wheel!r} coincide at "
+                             "these steering angles: "
                              "they do not determine the motion; name other steering joints")
         return twist / size
 
     def followers(self, angles: dict[str, float], pair: tuple[Axle, Axle]) -> dict[str, float]:
-        """Angles of all steering joints in which every axle passes through the pair's rotation centre."""
+        """Angles of all steering joints in which every axle passes through the pair's rotation
+        centre."""
         if not self.coupled:
             return dict(angles)
         twist = self.twist(angles, pair)
@@ -122,9 +131,49 @@ def check_can_turn(steering: Steering) -> None:
     values = np.linalg.svd(rows, compute_uv=False)
     if values[1] <= TURNLESS * values[0]:
         return
-    others = [axle.wheel for axle in fixed[1:] if np.linalg.norm(np.cross(rows[0], axle.straight)) > TURNLESS]
+    others = [axle.wheel
+              for axle in fixed[1:] if np.linalg.norm(np.cross(rows[0], axle.straight)) > TURNLESS]
     raise ModelError(
         f"ideal rolling allows no turning: the fixed axles of {fixed[0].wheel!r} "
         f"and of {', '.join(map(repr, others))} do not coincide. "
-        'Slipping is how such a vehicle turns: use skid="mid-axle" (or a track factor), free the lateral rows of some '
+        'Slipping is how such a vehicle turns: use skid="mid-axle" (or a track factor), free the '
+        'lateral rows of some '
         'wheels with skid=[names], or give the wheels kind="mecanum" if they have rollers')
+
+
+STEPS = 40      # bisections; finer than any encoder
+
+
+def limits_with_followers(limits: dict[str, Limits], steering: Steering) -> dict[str, Limits]:
+    """The limits, those of a single leader drawn in to where every follower keeps to its own.
+
+    With two leaders (no fixed axle) the admissible angles are no intervals; theirs stay as they
+    are.
+    """
+    if not (steering.coupled and steering.fixed):
+        return dict(limits)
+    pair = steering.pair()
+    leader = pair[1]
+    own = limits.get(leader.steering, Limits())
+    ends = max(own.lower, -np.pi / 2), min(own.upper, np.pi / 2)
+    lower, upper = (_reach(steering, pair, leader, limits, end) for end in ends)
+    return {**limits, leader.steering: replace(own, lower=max(own.lower, lower),
+                                               upper=min(own.upper, upper))}
+
+
+def _reach(steering: Steering, pair: tuple[Axle, Axle], leader: Axle, limits: dict[str, Limits],
+           end: float) -> float:
+    """The angle nearest to `end`, coming from zero, at which all followers are within their
+    limits."""
+    def fits(angle: float) -> bool:
+        closed = steering.followers({leader.steering: angle}, pair)
+        bounded = [name for name in closed if name in limits and name != leader.steering]
+        return all(limits[name].lower <= closed[name] <= limits[name].upper for name in bounded)
+
+    if not fits(0.0) or fits(end):
+        return end
+    good, bad = 0.0, end
+    for _ in range(STEPS):
+        middle = (good + bad) / 2
+        good, bad = (middle, bad) if fits(middle) else (good, middle)
+    return good

@@ -1,8 +1,9 @@
-"""What a vehicle looks like: the URDF's visual and collision shapes, with stand-ins where a mesh cannot be had.
+"""What a vehicle looks like: the URDF's visual and collision shapes, with stand-ins where a mesh
+cannot be had.
 
-Pinocchio refuses the whole geometry model when one mesh is missing, and drops all shapes of a link when one of them
-cannot be parsed. So the XML is mended first: mesh files are looked up here (no ROS needed) and tried; each one that
-fails is replaced, and a notice says so.
+Pinocchio refuses the whole geometry model when one mesh is missing, and drops all shapes of a link
+when one of them cannot be parsed. So the XML is mended first: mesh files are looked up here (no ROS
+needed) and tried; each one that fails is replaced, and a notice says so.
 """
 
 from __future__ import annotations
@@ -17,32 +18,35 @@ import pinocchio as pin
 from lxml import etree
 
 from ..errors import ModelError
-from .description import Description
+from ..urdf.description import Description
 
 PRIMITIVES = {"box": "size", "cylinder": "radius", "sphere": "radius"}
 GREY, DARK, LIGHT = "0.62 0.67 0.73 1", "0.20 0.21 0.23 1", "0.93 0.93 0.90 1"
 
 
-def load_geometry(description: Description, model: pin.Model) -> tuple[pin.GeometryModel, pin.GeometryModel, list[str]]:
+def load_geometry(description: Description,
+                  model: pin.Model) -> tuple[pin.GeometryModel, pin.GeometryModel, list[str]]:
     """Visual and collision shapes of a robot, and what had to be replaced.
 
-    `model` is the `pin.Model` built from `description.xml`, no joint reduced. Returns (visual_model, collision_model,
-    notices): two `pin.GeometryModel` that refer to the joints and frames of `model`, and one short sentence for each
-    kind of replacement.
+    `model` is the `pin.Model` built from `description.xml`, no joint reduced. Returns
+    (visual_model, collision_model, notices): two `pin.GeometryModel` that refer to the joints and
+    frames of `model`, and one short sentence for each kind of replacement.
 
-    A visual whose mesh is missing or unreadable is replaced by the primitive collision shapes of its link; else, on a
-    wheel's link, by a cylinder of the wheel's radius; else by a small box. A link without visuals shows its collision
-    shapes. Collision meshes that fail are left out. Raises `ModelError` if Pinocchio cannot make a geometry model of
-    the mended file.
+    A visual whose mesh is missing or unreadable is replaced by the primitive collision shapes of
+    its link; else, on a wheel's link, by a cylinder of the wheel's radius; else by a small box. A
+    link without visuals shows its collision shapes. Collision meshes that fail are left out. Raises
+    `ModelError` if Pinocchio cannot make a geometry model of the mended file.
     """
     parser = etree.XMLParser(resolve_entities=False, no_network=True, remove_comments=True)
     root = etree.fromstring(description.xml.encode(), parser)
     loader = coal.CachedMeshLoader()
-    bad = {mesh.get("filename", "") for mesh in root.iter("mesh") if not _use_mesh(mesh, description, loader)}
+    bad = {mesh.get("filename",
+                    "") for mesh in root.iter("mesh") if not _use_mesh(mesh, description, loader)}
     by_collision, by_standin, dropped = [], [], 0
     for link in root.iterfind("link"):
         shapes = [c for c in link.iterfind("collision") if _is_usable(c, bad)]
-        unusable = [e for e in [*link.iterfind("visual"), *link.iterfind("collision")] if not _is_usable(e, bad)]
+        unusable = [e for e in [*link.iterfind("visual"),
+                                *link.iterfind("collision")] if not _is_usable(e, bad)]
         for element in unusable:
             link.remove(element)
         missing = [e for e in unusable if e.tag == "visual"]
@@ -58,15 +62,21 @@ def load_geometry(description: Description, model: pin.Model) -> tuple[pin.Geome
             _show(root, link, shapes)
     xml = etree.tostring(root, encoding="unicode")
     try:
-        visual = pin.buildGeomFromUrdfString(model, xml, pin.GeometryType.VISUAL, mesh_loader=loader)
-        collision = pin.buildGeomFromUrdfString(model, xml, pin.GeometryType.COLLISION, mesh_loader=loader)
+        visual = pin.buildGeomFromUrdfString(model, xml, pin.GeometryType.VISUAL,
+                                             mesh_loader=loader)
+        collision = pin.buildGeomFromUrdfString(model, xml, pin.GeometryType.COLLISION,
+                                                mesh_loader=loader)
     except (ValueError, RuntimeError) as error:
         raise ModelError(f"{description.path or description.name}: shapes cannot be read: "
                          f"{str(error).strip().splitlines()[-1]}") from error
     notices = []
     if by_collision or by_standin or dropped:
-        notices += [f"{len(bad)} mesh files missing or unreadable, for example {min(bad)}"] if bad else []
-        notices += [f"drawn by their collision shapes: {_names(by_collision)}"] if by_collision else []
+        notices += (
+            [f"{len(bad)} mesh files missing or unreadable, for example {min(bad)}"] if bad else []
+        )
+        notices += (
+            [f"drawn by their collision shapes: {_names(by_collision)}"] if by_collision else []
+        )
         notices += [f"drawn by stand-ins: {_names(by_standin)}"] if by_standin else []
     return visual, collision, notices
 
@@ -74,8 +84,9 @@ def load_geometry(description: Description, model: pin.Model) -> tuple[pin.Geome
 def find_mesh(filename: str, description: Description) -> Path | None:
     """The file that a URDF's mesh name means, or None.
 
-    `package://NAME/REST` is looked up in `description.packages`, in the folders above the URDF (one called NAME, or one
-    that holds NAME), in ROS_PACKAGE_PATH and in AMENT_PREFIX_PATH; a relative name in the URDF's folder and above.
+    `package://NAME/REST` is looked up in `description.packages`, in the folders above the URDF (one
+    called NAME, or one that holds NAME), in ROS_PACKAGE_PATH and in AMENT_PREFIX_PATH; a relative
+    name in the URDF's folder and above.
     """
     for scheme in ("package://", "model://"):
         if filename.startswith(scheme):
@@ -87,8 +98,11 @@ def find_mesh(filename: str, description: Description) -> Path | None:
     if package is None:
         candidates = [folder / rest for folder in above] or [Path(rest)]
     else:
-        candidates = [Path(description.packages[package]) / rest] if package in description.packages else []
-        shared = [Path(p) / "share" for p in os.environ.get("AMENT_PREFIX_PATH", "").split(os.pathsep) if p]
+        candidates = (
+            [Path(description.packages[package]) / rest] if package in description.packages else []
+        )
+        shared = [Path(p) / "share"
+                  for p in os.environ.get("AMENT_PREFIX_PATH", "").split(os.pathsep) if p]
         listed = [Path(p) for p in os.environ.get("ROS_PACKAGE_PATH", "").split(os.pathsep) if p]
         for folder in [*above, *listed, *shared]:
             candidates += [folder / rest] if folder.name == package else []
@@ -111,10 +125,15 @@ def _use_mesh(mesh, description: Description, loader) -> bool:
 
 def _is_usable(element, bad: set[str]) -> bool:
     """Whether urdfdom will accept this <visual> or <collision>."""
-    shape = next(iter(element.find("geometry")), None) if element.find("geometry") is not None else None
+    shape = next(iter(element.find("geometry")),
+                 None) if element.find("geometry") is not None else None
     if shape is not None and shape.tag == "mesh":
         return shape.get("filename", "") not in bad
-    return shape is not None and shape.tag in PRIMITIVES and shape.get(PRIMITIVES[shape.tag]) is not None
+    return (
+        shape is not None
+        and shape.tag in PRIMITIVES
+        and shape.get(PRIMITIVES[shape.tag]) is not None
+    )
 
 
 def _show(root, link, collisions) -> None:
@@ -127,25 +146,33 @@ def _show(root, link, collisions) -> None:
         link.append(_coloured(visual, DARK if spins else GREY))
         cylinder = visual.find("geometry/cylinder")
         if spins and cylinder is not None:
-            link.append(_stripe(visual, float(cylinder.get("radius")), float(cylinder.get("length"))))
+            link.append(_stripe(visual, float(cylinder.get("radius")),
+                                float(cylinder.get("length"))))
 
 
 def _standin(root, link, description: Description):
     """A <visual> for a link of which nothing is known but its wheel or its joints."""
-    wheel = next((w for w in description.wheels if w.link == link.get("name") and w.radius > 0), None)
+    wheel = next((w for w in description.wheels if w.link == link.get("name") and w.radius > 0),
+                 None)
     if wheel is not None:
         if wheel.axis is None:
-            return _visual(f'<sphere radius="{wheel.radius}"/>', wheel.point or (0, 0, 0), (0, 0, 0), DARK)
+            return _visual(f'<sphere radius="{wheel.radius}"/>', wheel.point or (0, 0, 0),
+                           (0, 0, 0), DARK)
         x, y, z = wheel.axis
         axle = (0.0, np.arctan2(np.hypot(x, y), z), np.arctan2(y, x))
         cylinder = f'<cylinder radius="{wheel.radius}" length="{0.4 * wheel.radius}"/>'
         return _visual(cylinder, wheel.point or (0, 0, 0), axle, DARK)
-    origins = [j.find("origin") for j in root.iterfind("joint") if j.find("parent").get("link") == link.get("name")]
+    origins = [
+        j.find("origin")
+        for j in root.iterfind("joint")
+        if j.find("parent").get("link") == link.get("name")
+    ]
     places = [[float(c) for c in o.get("xyz", "0 0 0").split()] for o in origins if o is not None]
     points = np.array([[0.0] * 3] + places)
     low, high = points.min(axis=0), points.max(axis=0)
     size = np.maximum(0.8 * (high - low), max(0.03, 0.1 * np.max(high - low)))
-    return _visual(f'<box size="{size[0]} {size[1]} {size[2]}"/>', (low + high) / 2, (0, 0, 0), GREY)
+    return _visual(f'<box size="{size[0]} {size[1]} {size[2]}"/>', (low + high) / 2, (0, 0, 0),
+                   GREY)
 
 
 def _stripe(visual, radius: float, length: float):
@@ -153,13 +180,15 @@ def _stripe(visual, radius: float, length: float):
     stripe = copy.deepcopy(visual)
     geometry = stripe.find("geometry")
     geometry.clear()
-    etree.SubElement(geometry, "box", size=f"{1.4 * radius} {0.16 * radius} {1.02 * length + 0.002}")
+    etree.SubElement(geometry, "box",
+                     size=f"{1.4 * radius} {0.16 * radius} {1.02 * length + 0.002}")
     return _coloured(stripe, LIGHT)
 
 
 def _visual(shape: str, xyz, rpy, colour: str):
     origin = f'<origin xyz="{xyz[0]} {xyz[1]} {xyz[2]}" rpy="{rpy[0]} {rpy[1]} {rpy[2]}"/>'
-    return _coloured(etree.fromstring(f"<visual>{origin}<geometry>{shape}</geometry></visual>"), colour)
+    return _coloured(etree.fromstring(f"<visual>{origin}<geometry>{shape}</geometry></visual>"),
+                     colour)
 
 
 def _coloured(visual, colour: str):

@@ -20,7 +20,8 @@ class Ground:
     velocity          of the plane's material at `point` [m/s]
     angular_velocity  of the plane's material [rad/s]; along n, so that the plane stays where it is
 
-    Raises `ModelError` for a zero normal, numbers that are not finite, or a turning that is not about the normal.
+    Raises `ModelError` for a zero normal, numbers that are not finite, or a turning that is not
+    about the normal.
     """
 
     normal: Vector = (0.0, 0.0, 1.0)
@@ -32,19 +33,23 @@ class Ground:
         for name in ("normal", "point", "velocity", "angular_velocity"):
             value = np.asarray(getattr(self, name), dtype=float)
             if value.shape != (3,) or not np.all(np.isfinite(value)):
-                raise ModelError(f"ground: {name}={getattr(self, name)!r} must be three finite numbers")
+                raise ModelError(f"ground: {name}={getattr(self, name)!r} must be three finite "
+                                 "numbers")
             object.__setattr__(self, name, tuple(float(c) for c in value))
         n = np.array(self.normal)
         if np.linalg.norm(n) < 1e-12:
-            raise ModelError("ground: normal (0, 0, 0) points nowhere; use (0, 0, 1) for level ground")
+            raise ModelError("ground: normal (0, 0, 0) points nowhere; use (0, 0, 1) for level "
+                             "ground")
         n /= np.linalg.norm(n)
         object.__setattr__(self, "normal", tuple(float(c) for c in n))
         if np.linalg.norm(np.cross(n, self.angular_velocity)) > 1e-12:
-            raise ModelError(f"ground: angular_velocity={self.angular_velocity} must be along the normal {self.normal}")
+            raise ModelError(f"ground: angular_velocity={self.angular_velocity} must be along the "
+                             f"normal {self.normal}")
 
     @property
     def tangents(self) -> tuple[np.ndarray, np.ndarray]:
-        """Unit vectors that make (t1, t2, n) a right-handed frame of W; t1 is the x axis of W laid onto the plane."""
+        """Unit vectors that make (t1, t2, n) a right-handed frame of W; t1 is the x axis of W laid
+        onto the plane."""
         n = np.array(self.normal)
         seed = np.array([1.0, 0.0, 0.0]) if abs(n[0]) < 0.9 else np.array([0.0, -1.0, 0.0])
         t1 = seed - n * (n @ seed)

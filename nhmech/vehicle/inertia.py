@@ -9,6 +9,8 @@ import casadi as ca
 import numpy as np
 import pinocchio as pin
 
+from ..errors import ModelError
+from ..urdf.description import Description
 from .model import joint_axis
 from .parameters import Parameters, present
 
@@ -17,7 +19,8 @@ INERTIAL = ("mass", "com_x", "com_y", "com_z", "Ixx", "Iyy", "Izz", "Ixy", "Ixz"
 
 @dataclass(frozen=True)
 class Inertia:
-    """mass [kg], centre of mass (3,) in the body's frame [m], inertia about it (3, 3) [kg m^2]; numbers or symbols."""
+    """mass [kg], centre of mass (3,) in the body's frame [m], inertia about it (3, 3) [kg m^2];
+    numbers or symbols."""
 
     mass: ca.SX | float
     com: ca.SX
@@ -34,7 +37,9 @@ class Inertia:
             return self
         mass = self.mass + other.mass
         com = tidy((self.mass * self.com + other.mass * other.com) / mass)
-        return Inertia(mass, com, tidy(self.matrix + other.matrix + _steiner(self, com) + _steiner(other, com)))
+        return Inertia(mass, com,
+                       tidy(self.matrix + other.matrix
+                            + _steiner(self, com) + _steiner(other, com)))
 
 
 @dataclass(frozen=True)
@@ -53,7 +58,8 @@ class Spin:
 
 def lumped_inertias(model: pin.Model, names: list[str], parameters: Parameters,
                     spinning: Collection[int]) -> tuple[list[Inertia | None], list[Spin]]:
-    """Inertia of each joint's body (None without mass), that of joint i at i - 1, and the spins of lumped wheels.
+    """Inertia of each joint's body (None without mass), that of joint i at i - 1, and the spins of
+    lumped wheels.
 
     The payload is part of the root's body.
     """
@@ -68,16 +74,21 @@ def lumped_inertias(model: pin.Model, names: list[str], parameters: Parameters,
         wheel = inertias[joint - 1]
         if wheel is None:
             continue
-        axis, placement, carrier = joint_axis(model, joint), model.jointPlacements[joint], model.parents[joint] - 1
+        axis, placement, carrier = (
+            joint_axis(model, joint), model.jointPlacements[joint], model.parents[joint] - 1,
+        )
         axial = ca.DM(axis).T @ wheel.matrix @ ca.DM(axis)
-        spins.append(Spin(carrier, model.joints[joint].idx_v, axial, tidy(ca.SX(ca.DM(placement.rotation @ axis)))))
-        inertias[carrier] = wheel.moved(placement.rotation, placement.translation).plus(inertias[carrier])
+        spins.append(Spin(carrier, model.joints[joint].idx_v, axial,
+                          tidy(ca.SX(ca.DM(placement.rotation @ axis)))))
+        inertias[carrier] = wheel.moved(placement.rotation,
+                                        placement.translation).plus(inertias[carrier])
         inertias[joint - 1] = None
     return inertias, spins
 
 
 def has_symbolic_inertia(parameters: Parameters, body: str) -> bool:
-    """Whether a derivative by one of a body's inertial parameters is asked for, which may break its symmetry."""
+    """Whether a derivative by one of a body's inertial parameters is asked for, which may break its
+    symmetry."""
     return any(f"{body}.{key}" in parameters.symbolic for key in INERTIAL)
 
 
@@ -89,7 +100,8 @@ def inertial_values(inertia: pin.Inertia) -> dict[str, float]:
 
 
 def tidy(matrix: ca.SX) -> ca.SX:
-    """Entries that are rounding noise of the others become structural zeros, so that they leave the expressions."""
+    """Entries that are rounding noise of the others become structural zeros, so that they leave the
+    expressions."""
     result = ca.SX(matrix)
     constants = [abs(float(e)) for e in result.nonzeros() if e.is_constant()]
     largest = max(constants, default=0.0)
@@ -110,7 +122,72 @@ def _body(parameters: Parameters, name: str) -> Inertia:
     """A body's ten inertial parameters."""
     p = {key: parameters[f"{name}.{key}"] for key in INERTIAL}
     matrix = ca.SX(3, 3)
-    for key, i, j in (("Ixx", 0, 0), ("Iyy", 1, 1), ("Izz", 2, 2), ("Ixy", 0, 1), ("Ixz", 0, 2), ("Iyz", 1, 2)):
+    for key, i, j in (("Ixx", 0, 0), ("Iyy", 1, 1), ("Izz", 2, 2), ("Ixy", 0, 1), ("Ixz", 0, 2),
+                      ("Iyz", 1, 2)):
         if present(p[key]):
             matrix[i, j] = matrix[j, i] = p[key]
-    return Inertia(p["mass"], ca.sparsify(ca.vertcat(*[ca.SX(p[key]) for key in ("com_x", "com_y", "com_z")])), matrix)
+    return Inertia(p["mass"],
+                   ca.sparsify(ca.vertcat(*[ca.SX(p[key]) for key in ("com_x", "com_y", "com_z")])),
+                   matrix)
+
+
+GRAVITY = 9.81      # [m/s^2]
+
+
+def parameter_values(model: pin.Model, names: list[str],
+                     description: Description) -> dict[str, float]:
+    """Every named number of a vehicle as its description has it; see `Vehicle.with_parameters` for
+    the names."""
+    values = {"gravity": GRAVITY}
+    for i in range(1, model.njoints):
+        for key, value in inertial_values(model.inertias[i]).items():
+            size = model.inertias[i].mass if key == "mass" else 1.0
+            values[f"{names[i]}.{key}"] = 0.0 if abs(value) < 1e-16 * max(size, 1e-3) else value
+    for joint in list(model.names)[2:]:
+        values[f"{joint}.damping"] = description.damping.get(joint, 0.0)
+        values[f"{joint}.rotor_inertia"] = 0.0
+        values[f"{joint}.gear_ratio"] = 1.0
+    for wheel in description.wheels:
+        values[f"{wheel.name}.radius"] = wheel.radius
+        values[f"{wheel.name}.crown"] = wheel.crown if wheel.kind == "torus" else 0.0
+        if wheel.joint is not None:
+            values[f"{wheel.name}.rolling_resistance"] = 0.0
+    values.update({f"payload.{key}": 0.0 for key in ("mass", "x", "y", "z")})
+    return values
+
+
+def write_inertias(model: pin.Model, names: list[str], parameters: Parameters) -> None:
+    """Pinocchio's model gets the same numbers, so that its algorithms stay an independent check.
+
+    Raises `ModelError` for numbers that no vehicle can have.
+    """
+    p = parameters.values
+    for name, value in p.items():
+        if name.endswith((".mass", ".rotor_inertia", ".damping",
+                          ".rolling_resistance")) and value < 0:
+            raise ModelError(f"parameter {name!r} = {value} is negative")
+        if name.endswith(".radius") and value < 0:
+            raise ModelError(f"parameter {name!r} = {value} is no length in metres")
+    for i in range(1, model.njoints):
+        k = names[i]
+        matrix = np.array([[p[f"{k}.Ixx"], p[f"{k}.Ixy"], p[f"{k}.Ixz"]],
+                           [p[f"{k}.Ixy"], p[f"{k}.Iyy"], p[f"{k}.Iyz"]],
+                           [p[f"{k}.Ixz"], p[f"{k}.Iyz"], p[f"{k}.Izz"]]])
+        # a sum rule is left to the file's check: planar models have Izz alone
+        moments = np.linalg.eigvalsh(matrix)
+        if moments[0] < -1e-9 * np.abs(moments).max():
+            raise ModelError(f"the inertia of {k!r} is none that a body can have: "
+                             f"its principal moments are {moments} kg m^2")
+        model.inertias[i] = pin.Inertia(p[f"{k}.mass"],
+                                        np.array([p[f"{k}.com_{c}"] for c in "xyz"]), matrix)
+    if p["payload.mass"]:
+        place = np.array([p[f"payload.{c}"] for c in "xyz"])
+        model.inertias[1] += pin.Inertia(p["payload.mass"], place, np.zeros((3, 3)))
+    armature = np.zeros(model.nv)
+    for joint in range(2, model.njoints):
+        name = model.names[joint]
+        armature[model.joints[joint].idx_v] = (
+            p[f"{name}.rotor_inertia"] * p[f"{name}.gear_ratio"] ** 2
+        )
+    model.armature = armature
+    model.gravity.linear = np.array([0, 0, -p["gravity"]])

@@ -5,32 +5,36 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from os import PathLike
 
+from ..urdf.wheel import Wheel
 from .build import build
 from .ground import Ground
 from .vehicle import Vehicle
-from .wheel import Wheel
 
 
-def load(source: str | PathLike, *, wheels: Sequence[Wheel] | None = None, ground: Ground = Ground(),
+def load(source: str | PathLike, *, wheels: Sequence[Wheel] | None = None,
+         ground: Ground = Ground(),
          free: Sequence[str] = (), locked: Mapping[str, float] | None = None, skid=None,
          speeds: Sequence[str] | None = None, packages: Mapping[str, str] | None = None,
          arguments: Mapping[str, str] | None = None) -> Vehicle:
     """Reads a robot and attaches ideal rolling to it.
 
     source    path of a URDF or xacro file, or XML text
-    wheels    what touches the ground; else the file's `<nhmech>`; else inferred from joint names and collision shapes
+    wheels    what touches the ground; else the file's `<nhmech>`; else inferred from joint names
+              and collision shapes
     ground    the plane it rolls on
     free      joints to release that are neither wheel nor steering; all others are held
     locked    joint -> position [rad, m] at which it is held
-    skid      for parallel fixed axles: "mid-axle", a track factor, or the names of wheels whose lateral row is freed
+    skid      for parallel fixed axles: "mid-axle", a track factor, or the names of wheels whose
+              lateral row is freed
     speeds    names of the independent speeds; chosen by conditioning where None
     packages  ROS package name -> folder, for `package://` paths
     arguments  of a xacro file (`<xacro:arg>`): name -> value
 
-    Raises `ModelError`: an unreadable file, a wheel not to be found or measured, a vehicle that cannot stand or turn.
+    Raises `ModelError`: an unreadable file, a wheel not to be found or measured, a vehicle that
+    cannot stand or turn.
     """
-    from .describe import describe
+    from ..urdf.describe import describe
 
-    description = describe(source, wheels=wheels, free=free, locked=locked, skid=skid, speeds=speeds, packages=packages,
-                           arguments=arguments)
+    description = describe(source, wheels=wheels, free=free, locked=locked, skid=skid,
+                           speeds=speeds, packages=packages, arguments=arguments)
     return build(description, ground)

@@ -1,4 +1,5 @@
-"""From a description to Pinocchio's model: free-flyer root, held joints locked, rounded axes snapped."""
+"""From a description to Pinocchio's model: free-flyer root, held joints locked, rounded axes
+snapped."""
 
 from __future__ import annotations
 
@@ -6,9 +7,11 @@ import numpy as np
 import pinocchio as pin
 
 from ..errors import ModelError
-from .description import Description
+from ..urdf.description import Description
 
-SNAP = 5e-3    # [rad] an axis this near to a coordinate axis, or the horizontal, was meant to be there (rpy="1.57 0 0")
+# [rad] an axis this near to a coordinate axis, or the horizontal, was meant to be there (rpy="1.57
+# 0 0")
+SNAP = 5e-3
 
 
 def full_model(description: Description) -> pin.Model:
@@ -19,7 +22,8 @@ def full_model(description: Description) -> pin.Model:
     try:
         model = pin.buildModelFromXML(description.xml, pin.JointModelFreeFlyer())
     except (ValueError, RuntimeError) as error:
-        raise ModelError(f"{description.path or description.name}: Pinocchio cannot read this URDF: {error}") from error
+        raise ModelError(f"{description.path or description.name}: Pinocchio cannot read this "
+                         f"URDF: {error}") from error
     _snap_axes(model, set(description.rolling) | set(description.steering))
     return model
 
@@ -48,7 +52,8 @@ def reduced_model(model: pin.Model, description: Description) -> pin.Model:
 def write_joint(model: pin.Model, q: np.ndarray, name: str, position: float) -> None:
     """Puts the position [rad, m] of one joint into q, in place."""
     joint = model.joints[model.getJointId(name)]
-    q[joint.idx_q:joint.idx_q + joint.nq] = (np.cos(position), np.sin(position)) if joint.nq == 2 else position
+    q[joint.idx_q:joint.idx_q + joint.nq] = (np.cos(position),
+                                             np.sin(position)) if joint.nq == 2 else position
 
 
 def joint_axis(model: pin.Model, joint: int) -> np.ndarray:
@@ -61,12 +66,17 @@ def joint_axis(model: pin.Model, joint: int) -> np.ndarray:
 
 
 def is_prismatic(model: pin.Model, joint: int) -> bool:
-    return "JointModelP" in model.joints[joint].shortname() and "Planar" not in model.joints[joint].shortname()
+    return (
+        "JointModelP" in model.joints[joint].shortname()
+        and "Planar" not in model.joints[joint].shortname()
+    )
 
 
 def _snap_axes(model: pin.Model, names: set[str]) -> None:
-    """Turns joint placements so that axes meant to be horizontal, vertical or along a coordinate axis exactly are."""
-    rotation = [np.eye(3)] * model.njoints                    # of each joint frame against the root, zero pose
+    """Turns joint placements so that axes meant to be horizontal, vertical or along a coordinate
+    axis exactly are."""
+    # of each joint frame against the root, zero pose
+    rotation = [np.eye(3)] * model.njoints
     for joint in range(2, model.njoints):
         parent = rotation[model.parents[joint]]
         placement = model.jointPlacements[joint]

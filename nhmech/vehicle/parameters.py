@@ -15,8 +15,8 @@ from ..errors import ModelError
 class Parameters:
     """Named values, some of them symbols.
 
-    A value is a plain number, which folds into the expressions, unless its name is among `symbolic`: then it is an
-    entry of theta, and derivatives by it exist.
+    A value is a plain number, which folds into the expressions, unless its name is among
+    `symbolic`: then it is an entry of theta, and derivatives by it exist.
     """
 
     def __init__(self, values: Mapping[str, float], symbolic: Iterable[str] = ()):
@@ -29,7 +29,8 @@ class Parameters:
     def require(self, name: str) -> None:
         """Raises `ModelError` with the nearest names where there is no such parameter."""
         if name not in self.values:
-            near = difflib.get_close_matches(str(name), self.values, 4, 0.3) or list(self.values)[:8]
+            near = difflib.get_close_matches(str(name), self.values, 4,
+                                             0.3) or list(self.values)[:8]
             raise ModelError(f"unknown parameter {name!r}; near it: {', '.join(near)}")
 
     def __getitem__(self, name: str):
@@ -49,7 +50,8 @@ class Parameters:
         return np.array([self.values[name] for name in self.symbolic])
 
     def changed(self, changes: Mapping[str, float]) -> Parameters:
-        """A copy with other values. Raises `ModelError` for unknown names and values that are not finite."""
+        """A copy with other values. Raises `ModelError` for unknown names and values that are not
+        finite."""
         values = dict(self.values)
         for name, value in changes.items():
             self.require(name)

@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import product as cartesian
 
 import casadi as ca
 import numpy as np
 import pinocchio as pin
 
 from ..errors import ModelError
+from ..urdf.description import Description
+from .couplings import Steering
+from .model import write_joint
 
 CLOSED = 1e-13       # [m] a height this small is on the ground
 ITERATIONS = 25
@@ -18,7 +22,8 @@ ITERATIONS = 25
 class Support:
     """How the contacts carry the vehicle.
 
-    level    more contacts than a rigid body needs: the base is upright on the normal, each contact keeps its offset
+    level    more contacts than a rigid body needs: the base is upright on the normal, each contact
+             keeps its offset
     offsets  delta_i [m], so that height_i - delta_i = 0
     """
 
@@ -71,12 +76,15 @@ class Placer:
         if abs(offsets[worst]) > tolerance:
             listed = ", ".join(f"{name}: {1e3 * d:+.2f} mm" for name, d in zip(self.names, offsets))
             raise ModelError(f"{k} contacts do not lie in one plane: {self.names[worst]!r} "
-                             f"is {1e3 * offsets[worst]:+.2f} mm off, more than the {1e3 * tolerance:.2f} mm that are "
-                             f"accepted as rounding ({listed}). Correct radii or heights, or leave out a wheel")
+                             f"is {1e3 * offsets[worst]:+.2f} mm off, more than the "
+                             f"{1e3 * tolerance:.2f} mm that are "
+                             f"accepted as rounding ({listed}). Correct radii or heights, or "
+                             "leave out a wheel")
         return Support(True, offsets)
 
     def place(self, q: np.ndarray, support: Support, t: float = 0.0) -> np.ndarray:
-        """q moved along the normal; pitched or rolled only where that alone cannot make all contacts touch.
+        """q moved along the normal; pitched or rolled only where that alone cannot make all
+        contacts touch.
 
         Raises `ModelError` with the remaining heights where no placement is found.
         """
@@ -90,11 +98,15 @@ class Placer:
             placed = self._newton(q, support.offsets, turns, t)
             if placed is not None:
                 return placed
-        listed = ", ".join(f"{name} {1e3 * h:+.3f} mm" for name, h in zip(self.names, height - support.offsets))
-        raise ModelError(f"the vehicle cannot be stood on the ground by moving it up, pitching and rolling: {listed}")
+        listed = ", ".join(f"{name} {1e3 * h:+.3f} mm" for name,
+                           h in zip(self.names, height - support.offsets))
+        raise ModelError("the vehicle cannot be stood on the ground by moving it up, pitching "
+                         f"and rolling: {listed}")
 
-    def _newton(self, q: np.ndarray, offsets: np.ndarray, turns: tuple[int, ...], t: float) -> np.ndarray | None:
-        """Newton in the height above ground and the given rotations of the base (3 roll about the heading, 4 pitch)."""
+    def _newton(self, q: np.ndarray, offsets: np.ndarray, turns: tuple[int, ...],
+                t: float) -> np.ndarray | None:
+        """Newton in the height above ground and the given rotations of the base (3 roll about the
+        heading, 4 pitch)."""
         q = q.copy()
         for _ in range(ITERATIONS):
             height, forms = self.evaluate(q, t)
@@ -102,7 +114,8 @@ class Placer:
             scale = max(1.0, float(np.abs(q[:3]).max()))
             if np.abs(defect).max() <= CLOSED * scale:
                 return q
-            moves = self._moves(q, turns)                    # (6, 1 + len(turns)) twists of the base
+            # (6, 1 + len(turns)) twists of the base
+            moves = self._moves(q, turns)
             slopes = forms[:, :6] @ moves
             if np.linalg.matrix_rank(slopes, tol=1e-6) < slopes.shape[1]:
                 return None
@@ -122,8 +135,99 @@ class Placer:
         R = pin.Quaternion(q[3:7]).toRotationMatrix()
         columns = [np.r_[R.T @ self.normal, 0, 0, 0]]
         if 4 in turns:
-            columns.append(np.r_[0, 0, 0, 0, 1, 0])          # pitch about the base's own y axis keeps heading and lean
+            # pitch about the base's own y axis keeps heading and lean
+            columns.append(np.r_[0, 0, 0, 0, 1, 0])
         if 3 in turns:
             heading = np.cross(R[:, 1], self.normal)
             columns.append(np.r_[0, 0, 0, R.T @ (heading / np.linalg.norm(heading))])
         return np.array(columns).T
+
+
+RANDOM = 12
+WIDEST = np.deg2rad(60)      # steering angles beyond this are the limits' business
+
+
+def sample_configurations(model: pin.Model, description: Description, placer: Placer,
+                          support: Support,
+                          steering: Steering, gauged: bool, seed: int = 0) -> np.ndarray:
+    """Neutral, straight and at the steering limits, then random poses; (k, nq).
+
+    Raises `ModelError` where not even the neutral pose can be placed, or where a contact that was
+    dropped leaves the ground when joints move (steering axes that are not parallel to the normal
+    under a base that stands on more than three contacts).
+    """
+    rng = np.random.default_rng(seed)
+    straight = steering.followers({}, steering.pair()) if steering.coupled else {}
+    neutral = _configuration(model, placer, support, gauged, straight, np.zeros(2), rng=None)
+    poses = [neutral]
+    for angles in _steering_poses(model, description, steering, rng):
+        joints = {name: rng.uniform(-np.pi, np.pi) for name in description.rolling}
+        joints |= {name: rng.uniform(*_range(description, name)) for name in description.free}
+        joints |= angles
+        lean = np.zeros(2) if len(support.offsets) > 2 else rng.uniform(-0.3, 0.3, 2)
+        try:
+            poses.append(_configuration(model, placer, support, gauged, joints, lean, rng))
+        except ModelError as error:
+            if support.level:
+                raise ModelError("the contacts do not stay on the ground when joints move, and a "
+                                 "rigid base cannot "
+                                 f"follow all of them: {error}. "
+                                 "Steering axes must be parallel to the ground's normal: look at "
+                                 f"{', '.join(description.steering) or 'the joints'}"
+                                 ) from error
+    return np.array(poses)
+
+
+def _range(description: Description, joint: str) -> tuple[float, float]:
+    limit = description.limits.get(joint)
+    lower, upper = (limit.lower, limit.upper) if limit is not None else (-np.inf, np.inf)
+    return max(lower, -WIDEST), min(upper, WIDEST)
+
+
+def _steering_poses(model: pin.Model, description: Description, steering: Steering,
+                    rng) -> list[dict[str, float]]:
+    free = [name for name in description.steering]
+    if not steering.coupled:
+        limits = [_range(description, name) for name in free[:2]]
+        poses = [dict(zip(free, corner)) for corner in cartesian(*[(0.0, high, low) for low,
+                                                                   high in limits])]
+        return poses + [{name: rng.uniform(*_range(description,
+                                                   name)) for name in free} for _ in range(RANDOM)]
+    steered = {axle.steering for axle in steering.steered}
+    others = [name for name in free if name not in steered]
+    pair = steering.pair()
+    leaders = [axle for axle in pair if axle.steering]
+    limits = [_range(description, axle.steering) for axle in leaders]
+    choices = [dict(zip([axle.steering for axle in leaders], corner))
+               for corner in cartesian(*[(0.0, low, high) for low, high in limits])]
+    choices += [{axle.steering: rng.uniform(low, high) for axle,
+                 (low, high) in zip(leaders, limits)}
+                for _ in range(RANDOM)]
+    poses = []
+    for angles in choices:
+        try:
+            closed = steering.followers(angles, pair)
+        except ModelError:
+            continue
+        poses.append({**closed,
+                      **{name: rng.uniform(*_range(description, name)) for name in others}})
+    return poses
+
+
+def _configuration(model: pin.Model, placer: Placer, support: Support, gauged: bool,
+                   joints: dict[str, float], lean: np.ndarray, rng) -> np.ndarray:
+    q = pin.neutral(model)
+    n = placer.normal
+    upright = pin.Quaternion.FromTwoVectors(np.array([0.0, 0.0, 1.0]), n).toRotationMatrix()
+    yaw = 0.0 if rng is None else rng.uniform(-np.pi, np.pi)
+    roll, pitch = (lean[0], 0.0) if gauged else lean
+    R = upright @ pin.rpy.rpyToMatrix(0, 0,
+                                      yaw) @ pin.rpy.rpyToMatrix(roll, 0,
+                                                                 0) @ pin.rpy.rpyToMatrix(0, pitch,
+                                                                                          0)
+    q[3:7] = pin.Quaternion(R).coeffs()
+    if rng is not None:
+        q[:3] = rng.uniform(-1, 1, 3)
+    for name, value in joints.items():
+        write_joint(model, q, name, value)
+    return placer.place(q, support)

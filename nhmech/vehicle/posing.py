@@ -19,9 +19,11 @@ def posed(vehicle: Vehicle, pose, joints: dict[str, float], t: float) -> np.ndar
     """q of `Vehicle.configuration`."""
     model = vehicle.model
     unknown = [name for name in joints
-               if not (isinstance(name, str) and model.existJointName(name)) or name == model.names[1]]
+               if not (isinstance(name,
+                                  str) and model.existJointName(name)) or name == model.names[1]]
     if unknown:
-        raise ModelError(f"unknown joint {unknown[0]!r}; moving joints are {', '.join(list(model.names)[2:])}")
+        raise ModelError(f"unknown joint {unknown[0]!r}; moving joints are "
+                         f"{', '.join(list(model.names)[2:])}")
     joints = {name: _finite(name, value) for name, value in joints.items()}
     q = pin.neutral(model)
     base = _as_se3(pose, vehicle.placer.normal, np.array(vehicle.ground.point))
@@ -53,13 +55,15 @@ def _closed(vehicle: Vehicle, joints: dict[str, float]) -> dict[str, float]:
     closed = steering.followers(angles, steering.pair(angles, named))
     for name in named:
         if abs(closed[name] - joints[name]) > 1e-9:
-            raise ModelError(f"steering angles do not meet in one rotation centre: {name!r} = {joints[name]:.6f} rad, "
+            raise ModelError(f"steering angles do not meet in one rotation centre: {name!r} = "
+                             f"{joints[name]:.6f} rad, "
                              f"with the leader(s) it must be {closed[name]:.6f}; name fewer joints")
     return {**joints, **closed}
 
 
 def _regauged(vehicle: Vehicle, q: np.ndarray, base: pin.SE3) -> pin.SE3:
-    """Moves the root's turn about the axle into the spin joint, so that the root's level axis is level."""
+    """Moves the root's turn about the axle into the spin joint, so that the root's level axis is
+    level."""
     joint, axle, level = vehicle.gauge.joint, vehicle.gauge.axle, vehicle.gauge.level
     across = base.rotation @ axle
     forward = np.cross(across, vehicle.placer.normal)
@@ -85,13 +89,18 @@ def _as_se3(pose, normal: np.ndarray, point: np.ndarray) -> pin.SE3:
     except (TypeError, ValueError, OverflowError):
         value = np.full(1, np.nan)
     if not np.all(np.isfinite(value)):
-        raise ModelError(f"pose {pose!r} contains a number that is not finite, or what is no number")
+        raise ModelError(
+            f"pose {pose!r} contains a number that is not finite, or what is no number"
+        )
     if value.shape == (3,):
         return pin.SE3(upright @ pin.rpy.rpyToMatrix(0, 0, value[2]), np.r_[value[:2], point[2]])
     if value.shape == (6,):
         roll, pitch, yaw = value[3:]
-        R = pin.rpy.rpyToMatrix(0, 0, yaw) @ pin.rpy.rpyToMatrix(roll, 0, 0) @ pin.rpy.rpyToMatrix(0, pitch, 0)
+        R = pin.rpy.rpyToMatrix(0, 0,
+                                yaw) @ pin.rpy.rpyToMatrix(roll, 0,
+                                                           0) @ pin.rpy.rpyToMatrix(0, pitch, 0)
         return pin.SE3(R, value[:3])
     if value.shape == (4, 4):
         return pin.SE3(value)
-    raise ModelError(f"pose has shape {value.shape}; give (x, y, yaw), (x, y, z, roll, pitch, yaw) or a 4x4 matrix")
+    raise ModelError(f"pose has shape {value.shape}; give (x, y, yaw), (x, y, z, roll, pitch, "
+                     "yaw) or a 4x4 matrix")

@@ -1,24 +1,27 @@
-"""A vehicle as plain values, so that a saved run can be shown again without the file it came from."""
+"""A vehicle as plain values, so that a saved run can be shown again without the file it came
+from."""
 
 from __future__ import annotations
 
 from dataclasses import asdict
 from pathlib import Path
 
+from ..urdf.description import Description, Limits, Mimic
+from ..urdf.wheel import Wheel
 from .build import build
-from .description import Description, Limits, Mimic
 from .ground import Ground
 from .parameters import Parameters
 from .vehicle import Vehicle
-from .wheel import Wheel
 
 
 def record(vehicle: Vehicle) -> dict:
     """JSON values from which `restore` makes the vehicle again; meshes are found by path."""
     values = asdict(vehicle.description)
     values["path"] = None if vehicle.description.path is None else str(vehicle.description.path)
-    values["packages"] = {name: str(folder) for name, folder in vehicle.description.packages.items()}
-    parameters = {"values": {name: float(value) for name, value in vehicle.parameters.values.items()},
+    values["packages"] = {name: str(folder) for name,
+                          folder in vehicle.description.packages.items()}
+    parameters = {"values": {name: float(value) for name,
+                             value in vehicle.parameters.values.items()},
                   "symbolic": vehicle.parameters.symbolic}
     return {"description": values, "ground": asdict(vehicle.ground), "parameters": parameters,
             "wrench_bodies": vehicle.wrench_bodies}
@@ -38,4 +41,5 @@ def restore(values: dict) -> Vehicle:
         d[key] = tuple(d[key])
     ground = Ground(**{k: tuple(v) for k, v in values["ground"].items()})
     parameters = Parameters(**values["parameters"]) if "parameters" in values else None
-    return build(Description(**d), ground, parameters, wrench_bodies=tuple(values.get("wrench_bodies", ())))
+    return build(Description(**d), ground, parameters,
+                 wrench_bodies=tuple(values.get("wrench_bodies", ())))

@@ -1,7 +1,8 @@
 """What the dynamics of a vehicle need not know: frozen parts of the attitude.
 
-The equations see the attitude only through the ground's normal in the root's frame. A component of it that the
-contacts hold is a constant: pitch and roll of an ordinary mobile base, a pendulum's level axle, a disc's gauge.
+The equations see the attitude only through the ground's normal in the root's frame. A component of
+it that the contacts hold is a constant: pitch and roll of an ordinary mobile base, a pendulum's
+level axle, a disc's gauge.
 """
 
 from __future__ import annotations
@@ -18,7 +19,8 @@ from ..mechanics.system import ConstrainedSystem, Shorthand
 from .ground import Ground
 from .parameters import Parameters
 
-SAME = 1e-12      # how well a frozen component keeps its value, and the reduced rows agree with the full ones
+# how well a frozen component keeps its value, and the reduced rows agree with the full ones
+SAME = 1e-12
 
 
 @dataclass(frozen=True)
@@ -33,7 +35,8 @@ class Frozen:
 
 
 def frozen_normal(constrained: ConstrainedSystem, n_B: ca.SX) -> Frozen:
-    """Components with the same value and a gradient in the span of the holonomic one-forms at every sample."""
+    """Components with the same value and a gradient in the span of the holonomic one-forms at every
+    sample."""
     d = constrained.distribution
     normals = at_samples(constrained, ca.densify(n_B))[:, :, 0]
     forms = np.zeros((len(normals), 0, constrained.system.algebroid.nv))
@@ -41,14 +44,16 @@ def frozen_normal(constrained: ConstrainedSystem, n_B: ca.SX) -> Frozen:
         forms = at_samples(constrained, ca.densify(d.A[list(d.phi_rows), :]))
     values = np.full(3, np.nan)
     for k in range(3):
-        held = all(_held(form, np.cross(np.eye(3)[k], n)) for form, n in zip(forms, normals))  # dn_k/dt = (n x omega)_k
+        # dn_k/dt = (n x omega)_k
+        held = all(_held(form, np.cross(np.eye(3)[k], n)) for form, n in zip(forms, normals))
         if held and np.ptp(normals[:, k]) <= SAME:
             values[k] = _plain(normals[:, k].mean())
     return Frozen(values)
 
 
 def changes_attitude(parameters: Parameters) -> bool:
-    """Whether a derivative by a radius is asked for: the attitude at which all wheels touch is then no constant."""
+    """Whether a derivative by a radius is asked for: the attitude at which all wheels touch is then
+    no constant."""
     return any(name.endswith((".radius", ".crown")) for name in parameters.symbolic)
 
 
@@ -69,7 +74,8 @@ def _plain(value: float) -> float:
 
 def root_shorthand(seen: dict[str, ca.SX], position: ca.SX, frozen: Frozen, ground: Ground, gravity,
                    v: ca.SX) -> tuple[dict[str, ca.SX], ca.SX, Shorthand]:
-    """Symbols for what the root sees of the world, frozen components of n put in, and the shorthand that explains them.
+    """Symbols for what the root sees of the world, frozen components of n put in, and the shorthand
+    that explains them.
 
     In the root's frame a vector fixed in W changes by w' = w x omega, the root's own position by
     r' = v - omega x r - ground velocity.
@@ -92,7 +98,8 @@ def root_shorthand(seen: dict[str, ca.SX], position: ca.SX, frozen: Frozen, grou
         entries += [(vector[k], seen[name][k], rate[k]) for k in range(3)
                     if vector[k].nnz() and vector[k].is_symbolic()]
     short["z"] = short["n"] if level else short["z"]
-    short |= {"g": -gravity * short["z"], "turning": float(np.dot(ground.angular_velocity, ground.normal)) * short["n"]}
+    short |= {"g": -gravity * short["z"],
+              "turning": float(np.dot(ground.angular_velocity, ground.normal)) * short["n"]}
     r = ca.SX.sym("r", 3)
     rate = v[:3] - ca.cross(omega, r) - short["velocity"]
     entries += [(r[k], position[k], rate[k]) for k in range(3)]
@@ -100,7 +107,8 @@ def root_shorthand(seen: dict[str, ca.SX], position: ca.SX, frozen: Frozen, grou
 
 
 def with_vertical(algebroid: LieAlgebroid, z: ca.SX) -> LieAlgebroid:
-    """The algebroid with the row of dz/dt = z . v_B written by what the root sees of the vertical, z (3,)."""
+    """The algebroid with the row of dz/dt = z . v_B written by what the root sees of the vertical,
+    z (3,)."""
     anchor = ca.SX(algebroid.anchor)
     for k in range(3):
         anchor[2, k] = z[k]
@@ -108,7 +116,8 @@ def with_vertical(algebroid: LieAlgebroid, z: ca.SX) -> LieAlgebroid:
 
 
 def check_reduction(full: ConstrainedSystem, reduced: ConstrainedSystem) -> None:
-    """Both have the same rows at the samples, relative to each row's size there, reduced ones in another basis too.
+    """Both have the same rows at the samples, relative to each row's size there, reduced ones in
+    another basis too.
 
     Raises `ModelError` naming the row where they do not.
     """

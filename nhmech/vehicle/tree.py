@@ -1,8 +1,8 @@
 """Kinematics of the joint tree in CasADi, from the constants of a `pin.Model`.
 
-Everything is written in the frames of the bodies, the root's included: of the attitude only the world's fixed vectors
-seen from the root remain. A wheel whose inertia is symmetric about its axle is seen from a frame that does not spin
-with it, so that its angle appears nowhere.
+Everything is written in the frames of the bodies, the root's included: of the attitude only the
+world's fixed vectors seen from the root remain. A wheel whose inertia is symmetric about its axle
+is seen from a frame that does not spin with it, so that its angle appears nowhere.
 """
 
 from __future__ import annotations
@@ -19,12 +19,14 @@ from .model import is_prismatic, joint_axis
 
 @dataclass(frozen=True)
 class Body:
-    """A body's motion in its own frame (for an axisymmetric wheel: in the frame that does not spin).
+    """A body's motion in its own frame (for an axisymmetric wheel: in the frame that does not
+    spin).
 
     world         vectors fixed in W, by name, seen from here: "n", "g", "t1", "t2"
     position      from the ground's reference point to the body's origin
     omega, v      angular velocity [rad/s] and velocity of the origin [m/s]
-    alpha, a      angular acceleration and proper acceleration of the origin (acceleration minus gravity)
+    alpha, a      angular acceleration and proper acceleration of the origin (acceleration minus
+                  gravity)
     """
 
     world: dict[str, ca.SX]
@@ -79,8 +81,8 @@ def seen_from_root(algebroid: LieAlgebroid, world: dict[str, ca.SX]) -> dict[str
     return {name: R_WB.T @ vector for name, vector in world.items()}
 
 
-def kinematics(model: pin.Model, algebroid: LieAlgebroid, v: ca.SX, a: ca.SX, seen: dict[str, ca.SX], position: ca.SX,
-               spinning: set[int]) -> list[Body]:
+def kinematics(model: pin.Model, algebroid: LieAlgebroid, v: ca.SX, a: ca.SX,
+               seen: dict[str, ca.SX], position: ca.SX, spinning: set[int]) -> list[Body]:
     """Motion of every joint's body; that of Pinocchio's joint i stands at i - 1.
 
     seen      vectors fixed in W, by name, as the root sees them; "g" is gravity [m/s^2]
@@ -88,7 +90,8 @@ def kinematics(model: pin.Model, algebroid: LieAlgebroid, v: ca.SX, a: ca.SX, se
     spinning  joints whose body is seen from the frame that does not spin
     """
     q, omega = algebroid.q, v[3:6]
-    bodies = [Body(seen, position, omega, v[:3], a[3:6], a[:3] + ca.cross(omega, v[:3]) - seen["g"])]
+    bodies = [Body(seen, position, omega, v[:3], a[3:6],
+                   a[:3] + ca.cross(omega, v[:3]) - seen["g"])]
     for joint in range(2, model.njoints):
         parent = bodies[model.parents[joint] - 1]
         placement, axis = model.jointPlacements[joint], joint_axis(model, joint)
@@ -102,7 +105,8 @@ def kinematics(model: pin.Model, algebroid: LieAlgebroid, v: ca.SX, a: ca.SX, se
         else:
             slide, slide_rate, spin, spin_rate = ca.SX(3, 1), ca.SX(3, 1), s * v[iv], s * a[iv]
             if joint not in spinning:
-                c, sn = (q[iq], q[iq + 1]) if model.joints[joint].nq == 2 else (ca.cos(q[iq]), ca.sin(q[iq]))
+                c, sn = (q[iq], q[iq + 1]) if model.joints[joint].nq == 2 else (ca.cos(q[iq]),
+                                                                                ca.sin(q[iq]))
                 R = R @ turn(axis, c, sn)
         carried = R.T @ parent.omega
         bodies.append(Body(
@@ -111,6 +115,7 @@ def kinematics(model: pin.Model, algebroid: LieAlgebroid, v: ca.SX, a: ca.SX, se
             carried + spin,
             R.T @ parent.velocity_of(r) + slide,
             R.T @ parent.alpha + spin_rate + ca.cross(carried, spin),
-            R.T @ (parent.a + ca.cross(parent.alpha, r) + ca.cross(parent.omega, ca.cross(parent.omega, r)))
+            R.T @ (parent.a + ca.cross(parent.alpha,
+                                       r) + ca.cross(parent.omega, ca.cross(parent.omega, r)))
             + slide_rate + 2 * ca.cross(carried, slide)))
     return bodies

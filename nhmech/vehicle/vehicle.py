@@ -1,4 +1,5 @@
-"""A vehicle: a description turned into a constrained system, with what is needed to place it and to read it."""
+"""A vehicle: a description turned into a constrained system, with what is needed to place it and to
+read it."""
 
 from __future__ import annotations
 
@@ -16,12 +17,11 @@ from ..mechanics.equations import Equations
 from ..mechanics.frame import AdaptedFrame, adapted_frame
 from ..mechanics.gibbs_appell import gibbs_appell
 from ..mechanics.system import ConstrainedSystem
+from ..urdf.description import Description, Limits
 from .contact import Contact
-from .couplings import Steering
-from .description import Description, Limits
+from .couplings import Steering, limits_with_followers
 from .ground import Ground
 from .parameters import Parameters
-from .limits import limits_with_followers
 from .placement import Placer, Support
 from .posing import posed
 from .remarks import remarks, symmetry_in_words
@@ -29,7 +29,8 @@ from .remarks import remarks, symmetry_in_words
 
 @dataclass(frozen=True)
 class Gauge:
-    """A massless root could turn with its wheel: its axis `level`, across the `axle` of `joint`, stays level."""
+    """A massless root could turn with its wheel: its axis `level`, across the `axle` of `joint`,
+    stays level."""
 
     joint: str
     axle: np.ndarray
@@ -38,14 +39,16 @@ class Gauge:
 
 @dataclass(frozen=True, eq=False)
 class Vehicle:
-    """What `load` returns. Everything here is fixed once built; `with_parameters` makes another one.
+    """What `load` returns. Everything here is fixed once built; `with_parameters` makes another
+    one.
 
     description  what was read and decided
     ground       the plane
     model        Pinocchio's model with held joints locked
     parameters   named numbers (radii, inertias, payload, ...)
     constrained  the constrained system: Gibbs function, forces, rows, samples
-    reduced      the same with frozen parts of the attitude put to constants: equal on the manifold, and far smaller
+    reduced      the same with frozen parts of the attitude put to constants: equal on the manifold,
+                 and far smaller
     contacts     symbolic contacts, in the order of `description.wheels`
     steering     the axles that must meet in one point
     support      how the contacts carry the base
@@ -70,7 +73,7 @@ class Vehicle:
     def __repr__(self) -> str:
         return f"<Vehicle {self.name!r}: {len(self.contacts)} contacts, speeds {', '.join(self.speeds)}>"
 
-    # -- names ---------------------------------------------------------------------------------------------------
+    # -- names -------------------------------------------------------------------------------------
     @property
     def name(self) -> str:
         return self.description.name
@@ -86,7 +89,8 @@ class Vehicle:
 
     @cached_property
     def limits(self) -> dict[str, Limits]:
-        """Limits of the moving joints; a steering leader stops where the first of its followers would meet its own."""
+        """Limits of the moving joints; a steering leader stops where the first of its followers
+        would meet its own."""
         return limits_with_followers(self.description.limits, self.steering)
 
     @property
@@ -95,12 +99,14 @@ class Vehicle:
 
     @cached_property
     def contact_rows(self) -> dict[tuple[str, str], int]:
-        """(wheel, direction) of each component of the contact forces -> its row of the distribution."""
+        """(wheel, direction) of each component of the contact forces -> its row of the
+        distribution."""
         rows = {name: i for i, name in enumerate(self.constrained.distribution.names)}
-        held = {(c.name, direction): f"{c.name}/{direction}" for c in self.contacts for direction in c.held}
+        held = {(c.name, direction): f"{c.name}/{direction}" for c in self.contacts
+                for direction in c.held}
         return {component: rows[name] for component, name in held.items() if name in rows}
 
-    # -- mechanics -----------------------------------------------------------------------------------------------
+    # -- mechanics ---------------------------------------------------------------------------------
     @cached_property
     def frame(self) -> AdaptedFrame:
         """Kept rows and independent speeds that serve best over all samples."""
@@ -120,9 +126,10 @@ class Vehicle:
 
             q_rate, xi_rate = vehicle.equations().drift(t, q, xi, u, vehicle.theta)
 
-        q (nq,) in Pinocchio's order and representation, xi (nxi,) named `speeds`, u (nu,) efforts of `driven` [N m, N],
-        then external wrenches, theta (ntheta,) the parameters made symbolic by `with_parameters`. For optimal control
-        there is `nhmech.dynamics`: the same on one flat state x of angles and speeds, without (cos, sin) pairs.
+        q (nq,) in Pinocchio's order and representation, xi (nxi,) named `speeds`, u (nu,) efforts
+        of `driven` [N m, N], then external wrenches, theta (ntheta,) the parameters made symbolic
+        by `with_parameters`. For optimal control there is `nhmech.dynamics`: the same on one flat
+        state x of angles and speeds, without (cos, sin) pairs.
         """
         return self._equations
 
@@ -136,23 +143,27 @@ class Vehicle:
             found = f"{other.frame.nxi} independent speeds instead of {self.frame.nxi}"
             if other.frame.nxi == self.frame.nxi:
                 return other
-        except MechanicsError as error:                  # almost there: rows that were independent hardly are
+        # almost there: rows that were independent hardly are
+        except MechanicsError as error:
             raise self.rank_lost(q, f"here ({error})") from error
         raise self.rank_lost(q, f"here ({found})")
 
     def rank_lost(self, q: np.ndarray, where: str) -> ModelError:
-        """The error to raise where the constraints lose rank at q or next to it, with joints that may be to blame."""
+        """The error to raise where the constraints lose rank at q or next to it, with joints that
+        may be to blame."""
         angles = self.joint_positions(q)
-        steering = ", ".join(f"{name} = {angles[name]:+.4f} rad" for name in self.description.steering) or "none"
+        steering = ", ".join(f"{name} = {angles[name]:+.4f} rad"
+                             for name in self.description.steering) or "none"
         return ModelError(f"the constraints lose rank {where}. Steering joints: {steering}")
 
-    # -- numbers -------------------------------------------------------------------------------------------------
+    # -- numbers -----------------------------------------------------------------------------------
     @cached_property
     def _functions(self) -> dict[str, ca.Function]:
         return {}
 
     def function(self, name: str) -> ca.Function:
-        """Numeric functions by name, made when first asked for: constraints, gamma, force, balance, energy, contacts.
+        """Numeric functions by name, made when first asked for: constraints, gamma, force, balance,
+        energy, contacts.
 
         Raises `ModelError` for another name."""
         if name not in self._functions:
@@ -169,23 +180,28 @@ class Vehicle:
         if name == "force":
             return ca.Function("force", [t, q, v, u, theta], [ca.densify(system.force)])
         if name == "balance":                  # A, gamma and tau at once
-            terms = [self.function("constraints")(t, q, theta)[0], self.function("gamma")(t, q, v, theta), system.force]
-            return ca.Function("balance", [t, q, v, u, theta], [ca.densify(term) for term in terms], {"cse": True})
+            terms = [self.function("constraints")(t, q, theta)[0],
+                     self.function("gamma")(t, q, v, theta), system.force]
+            return ca.Function("balance", [t, q, v, u, theta], [ca.densify(term) for term in terms],
+                               {"cse": True})
         if name == "energy":
             return ca.Function("energy", [t, q, v, theta], [system.energy])
-        if name == "contacts":      # K in the carrier's frame, and the directions as columns, contact by contact
+        # K in the carrier's frame, and the directions as columns, contact by contact
+        if name == "contacts":
             points = ca.horzcat(*[c.point for c in self.contacts])
             directions = [ca.horzcat(*[c.directions[d] for d in c.held]) for c in self.contacts]
             sines = ca.vertcat(*[ca.SX(1) if c.sine is None else c.sine for c in self.contacts])
             return ca.Function("contacts", [t, q, theta], [points, ca.horzcat(*directions), sines])
-        raise ModelError(f"a vehicle has no function {name!r}; there are constraints, gamma, force, balance, "
+        raise ModelError(f"a vehicle has no function {name!r}; there are constraints, gamma, "
+                         "force, balance, "
                          "energy, contacts")
 
     @property
     def theta(self) -> np.ndarray:
         return self.parameters.numbers
 
-    def constraint_error(self, t: float, q: np.ndarray, v: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    def constraint_error(self, t: float, q: np.ndarray,
+                         v: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """A v + b of all rows, dropped ones included [m/s], and phi [m]."""
         A, b, phi = self.function("constraints")(t, q, self.theta)
         return A.full() @ v + b.full().ravel(), phi.full().ravel()
@@ -200,7 +216,8 @@ class Vehicle:
 
     @property
     def data(self) -> pin.Data:
-        """Pinocchio's workspace, of the thread that asks: a viewer draws while a controller drives."""
+        """Pinocchio's workspace, of the thread that asks: a viewer draws while a controller
+        drives."""
         workspace = self._workspace
         if not hasattr(workspace, "data"):
             workspace.data = self.model.createData()
@@ -210,7 +227,8 @@ class Vehicle:
         """p_WK of every contact, (k, 3) [m]."""
         points, _, _ = self.function("contacts")(t, q, self.theta)
         pin.forwardKinematics(self.model, self.data, np.asarray(q, dtype=float))
-        found = [self.data.oMi[c.mount.body].act(point) for c, point in zip(self.contacts, points.full().T)]
+        found = [self.data.oMi[c.mount.body].act(point) for c,
+                 point in zip(self.contacts, points.full().T)]
         return np.array(found).reshape(-1, 3)
 
     def contact_directions(self, q: np.ndarray, t: float = 0.0) -> list[dict[str, np.ndarray]]:
@@ -230,29 +248,34 @@ class Vehicle:
         for joint in range(2, self.model.njoints):
             i = self.model.joints[joint].idx_q
             wound = self.model.joints[joint].nq == 2
-            positions[self.model.names[joint]] = float(np.arctan2(q[i + 1], q[i]) if wound else q[i])
+            positions[self.model.names[joint]] = float(np.arctan2(q[i + 1], q[i]) if wound
+                                                       else q[i])
         return positions
 
-    # -- placing -------------------------------------------------------------------------------------------------
-    def configuration(self, pose=None, joints: Mapping[str, float] | None = None, t: float = 0.0) -> np.ndarray:
+    # -- placing -----------------------------------------------------------------------------------
+    def configuration(self, pose=None, joints: Mapping[str, float] | None = None,
+                      t: float = 0.0) -> np.ndarray:
         """q with all contacts on the ground and all couplings closed.
 
-        pose    None; (x, y, yaw); (x, y, z, roll, pitch, yaw) with R = Rz(yaw) Rx(roll) Ry(pitch); or a 4x4 matrix or
-                `pin.SE3` T_WB [m, rad]. The height is corrected along the normal, pitch and roll only if they must be
+        pose    None; (x, y, yaw); (x, y, z, roll, pitch, yaw) with R = Rz(yaw) Rx(roll) Ry(pitch);
+                or a 4x4 matrix or `pin.SE3` T_WB [m, rad]. The height is corrected along the
+                normal, pitch and roll only if they must be
         joints  positions of joints [rad, m]; followers of a steering coupling are computed
 
-        Raises `ModelError` for unknown joints, numbers that are not finite, or a pose that cannot be placed.
+        Raises `ModelError` for unknown joints, numbers that are not finite, or a pose that cannot
+        be placed.
         """
         return posed(self, pose, dict(joints or {}), t)
 
-    # -- variants ------------------------------------------------------------------------------------------------
-    def with_parameters(self, changes: Mapping[str, float] | None = None, *, symbolic: Sequence[str] | None = None,
-                        **more: float) -> Vehicle:
+    # -- variants ----------------------------------------------------------------------------------
+    def with_parameters(self, changes: Mapping[str, float] | None = None, *,
+                        symbolic: Sequence[str] | None = None, **more: float) -> Vehicle:
         """The vehicle with other numbers, or with some of them symbolic (entries of theta).
 
-        Names: `<link>.mass`, `.com_x` ..., `.Ixx` ...; `<joint>.radius`, `.rotor_inertia`, `.gear_ratio`,
-        `.rolling_resistance`, `.damping`; `payload.mass`, `.x`, `.y`, `.z` (a point mass in the base's frame). Raises
-        `ModelError` for unknown names, and for values that are no finite numbers.
+        Names: `<link>.mass`, `.com_x` ..., `.Ixx` ...; `<joint>.radius`, `.rotor_inertia`,
+        `.gear_ratio`, `.rolling_resistance`, `.damping`; `payload.mass`, `.x`, `.y`, `.z` (a point
+        mass in the base's frame). Raises `ModelError` for unknown names, and for values that are no
+        finite numbers.
         """
         parameters = self.parameters.changed({**(changes or {}), **more})
         if symbolic is not None:
@@ -266,7 +289,7 @@ class Vehicle:
         """
         return self.rebuild(self.parameters, None, bodies)
 
-    # -- seeing --------------------------------------------------------------------------------------------------
+    # -- seeing ------------------------------------------------------------------------------------
     @cached_property
     def _geometry(self) -> tuple[pin.GeometryModel, pin.GeometryModel, tuple[str, ...]]:
         from .geometry import load_geometry
@@ -293,15 +316,18 @@ class Vehicle:
         return self.description.notices + remarks(self)
 
     def summary(self) -> dict:
-        """What was built, in plain values: sizes, kept and dropped rows, couplings, speeds, support."""
+        """What was built, in plain values: sizes, kept and dropped rows, couplings, speeds,
+        support."""
         names = self.constrained.distribution.names
         kept = [names[i] for i in self.frame.kept]
         return {
-            "name": self.name, "nq": self.algebroid.nq, "nv": self.algebroid.nv, "nxi": self.frame.nxi,
-            "speeds": dict(zip(self.frame.names, self.frame.units)), "inputs": list(self.constrained.system.u_names),
-            "rows": list(names), "kept_rows": kept, "dropped_rows": [name for name in names if name not in kept],
+            "name": self.name, "nq": self.algebroid.nq, "nv": self.algebroid.nv,
+            "nxi": self.frame.nxi, "speeds": dict(zip(self.frame.names, self.frame.units)),
+            "inputs": list(self.constrained.system.u_names), "rows": list(names), "kept_rows": kept,
+            "dropped_rows": [name for name in names if name not in kept],
             "couplings": [name for name in names if name.endswith("/coupling")],
-            "leaders": [axle.steering or axle.wheel for axle in self.steering.pair()] if self.steering.coupled else [],
+            "leaders": [axle.steering or axle.wheel
+                        for axle in self.steering.pair()] if self.steering.coupled else [],
             "support_offsets": dict(zip(self.contact_names, map(float, self.support.offsets))),
             "level_base": self.support.level,
             "symmetry": symmetry_in_words(self),

@@ -1,4 +1,5 @@
-"""A headless Chromium that opens one page, runs JavaScript in it and takes pictures; it is spoken to through a pipe."""
+"""A headless Chromium that opens one page, runs JavaScript in it and takes pictures; it is spoken
+to through a pipe."""
 
 from __future__ import annotations
 
@@ -17,8 +18,10 @@ from ..errors import NhmechError
 
 NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome")
 FLAGS = (
-    "--headless --no-sandbox --remote-debugging-pipe --use-angle=swiftshader --enable-unsafe-swiftshader "
-    "--disable-quic --no-first-run --disable-background-networking --disable-component-update --disable-sync "
+    "--headless --no-sandbox --remote-debugging-pipe --use-angle=swiftshader "
+    "--enable-unsafe-swiftshader "
+    "--disable-quic --no-first-run --disable-background-networking --disable-component-update "
+    "--disable-sync "
     "--hide-scrollbars --disable-dev-shm-usage"
 ).split()
 
@@ -31,30 +34,36 @@ def find_chromium() -> str | None:
 class Browser:
     """Opens `url` in a window of `size` (width, height) [pixels]; a context manager.
 
-    Raises `NhmechError` where no Chromium is on PATH, or where it does not answer within `timeout` [s].
+    Raises `NhmechError` where no Chromium is on PATH, or where it does not answer within `timeout`
+    [s].
     """
 
     def __init__(self, url: str, size: tuple[int, int] = (1000, 700), timeout: float = 60.0):
         program = find_chromium()
         if program is None:
-            raise NhmechError("pictures need Chromium or Chrome on PATH, for example: apt install chromium")
+            raise NhmechError("pictures need Chromium or Chrome on PATH, for example: apt install "
+                              "chromium")
         self._timeout, self._buffer, self._count = timeout, b"", 0
         self._profile = tempfile.mkdtemp(prefix="nhmech-chromium-")
         read_in, self._out = _pipe()
         self._in, write_out = _pipe()
-        command = [program, *FLAGS, f"--user-data-dir={self._profile}", f"--window-size={size[0]},{size[1]}",
-                   "about:blank"]
-        shell = ["/bin/sh", "-c", f'exec "$0" "$@" 3</dev/fd/{read_in} 4>/dev/fd/{write_out}', *command]
-        quiet = {"stdin": subprocess.DEVNULL, "stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
-        self._process = subprocess.Popen(shell, pass_fds=(read_in, write_out), start_new_session=True, **quiet)
+        command = [program, *FLAGS, f"--user-data-dir={self._profile}",
+                   f"--window-size={size[0]},{size[1]}", "about:blank"]
+        shell = ["/bin/sh", "-c", f'exec "$0" "$@" 3</dev/fd/{read_in} 4>/dev/fd/{write_out}',
+                 *command]
+        quiet = {"stdin": subprocess.DEVNULL, "stdout": subprocess.DEVNULL,
+                 "stderr": subprocess.DEVNULL}
+        self._process = subprocess.Popen(shell, pass_fds=(read_in, write_out),
+                                         start_new_session=True, **quiet)
         os.close(read_in)
         os.close(write_out)
         try:
             targets = self._call("Target.getTargets")["targetInfos"]
             page = next(target["targetId"] for target in targets if target["type"] == "page")
-            self._session = self._call("Target.attachToTarget", targetId=page, flatten=True)["sessionId"]
-            self._page("Emulation.setDeviceMetricsOverride", width=size[0], height=size[1], deviceScaleFactor=1,
-                       mobile=False)
+            self._session = self._call("Target.attachToTarget", targetId=page,
+                                       flatten=True)["sessionId"]
+            self._page("Emulation.setDeviceMetricsOverride", width=size[0], height=size[1],
+                       deviceScaleFactor=1, mobile=False)
             self._page("Page.navigate", url=url)
         except BaseException:
             self.close()
@@ -62,16 +71,21 @@ class Browser:
 
     def evaluate(self, script: str):
         """Value of a JavaScript expression in the page; promises are awaited."""
-        answer = self._page("Runtime.evaluate", expression=script, returnByValue=True, awaitPromise=True)
+        answer = self._page("Runtime.evaluate", expression=script, returnByValue=True,
+                            awaitPromise=True)
         if "exceptionDetails" in answer:
             details = answer["exceptionDetails"]
-            raise NhmechError(f"page: {details.get('exception', {}).get('description', details.get('text'))}")
+            raise NhmechError(
+                f"page: {details.get('exception', {}).get('description', details.get('text'))}"
+            )
         return answer["result"].get("value")
 
     def wait_for(self, condition: str) -> None:
         """Wait until a JavaScript expression is true."""
         end = time.monotonic() + self._timeout
-        script = f"(() => {{ try {{ return Boolean({condition}); }} catch (e) {{ return false; }} }})()"
+        script = (
+            f"(() => {{ try {{ return Boolean({condition}); }} catch (e) {{ return false; }} }})()"
+        )
         while not self.evaluate(script):
             if time.monotonic() > end:
                 raise NhmechError(f"page: {condition} is still not true after {self._timeout:g} s")
@@ -79,7 +93,8 @@ class Browser:
 
     def picture(self) -> bytes:
         """PNG of the page as it is now, after two more frames were drawn."""
-        self.evaluate("new Promise(done => requestAnimationFrame(() => requestAnimationFrame(() => done(0))))")
+        self.evaluate("new Promise(done => requestAnimationFrame(() => requestAnimationFrame(() "
+                      "=> done(0))))")
         return base64.b64decode(self._page("Page.captureScreenshot", format="png")["data"])
 
     def close(self) -> None:
@@ -122,7 +137,8 @@ class Browser:
             ready, _, _ = select.select([self._in], [], [], max(0.0, end - time.monotonic()))
             data = os.read(self._in, 1 << 20) if ready else b""
             if not data:
-                raise NhmechError(f"Chromium {'ended' if ready else 'does not answer'} ({method}, limit "
+                raise NhmechError(f"Chromium {'ended' if ready else 'does not answer'} ({method}, "
+                                  "limit "
                                   f"{self._timeout:g} s)")
             self._buffer += data
 

@@ -6,7 +6,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-# tangents of half the angle that is used across and upward, by a lens of 38 degrees in a window of 3:2 above a bar
+# tangents of half the angle that is used across and upward, by a lens of 38 degrees in a window of
+# 3:2 above a bar
 LENS = (0.46, 0.28)
 AZIMUTH, ELEVATION = 0.95, 0.5  # [rad] from ahead of the vehicle to its right, and above the ground
 
@@ -36,18 +37,20 @@ class View:
         """The camera as the page takes it."""
         distance = float(np.linalg.norm(self.eye - self.target))
         far = 4 * (distance + self.reach)
-        points = {"target": self.target.tolist(), "eye": self.eye.tolist(), "focus": self.focus.tolist()}
+        points = {"target": self.target.tolist(), "eye": self.eye.tolist(),
+                  "focus": self.focus.tolist()}
         return {**points, "follow": self.follow, "near": 0.02 * distance, "far": far}
 
 
 def frame(size: float, path, normal, forward, follow: bool | None = None, also=()) -> View:
-    """A view of a vehicle of `size` [m] that goes along `path` (n, 3) [m] on the plane with this normal.
+    """A view of a vehicle of `size` [m] that goes along `path` (n, 3) [m] on the plane with this
+    normal.
 
     `forward` (3,) is its x axis at the start.
 
-    The camera stands to the side of the path's longer extent and sees the vehicle's front, as near as its lens
-    allows. It frames the whole path; or, where the path is long against the vehicle or `follow` says so, the start,
-    and goes along. `also` (k, 3) [m] are further points to be seen.
+    The camera stands to the side of the path's longer extent and sees the vehicle's front, as near
+    as its lens allows. It frames the whole path; or, where the path is long against the vehicle or
+    `follow` says so, the start, and goes along. `also` (k, 3) [m] are further points to be seen.
     """
     path, normal = np.atleast_2d(path), np.asarray(normal, dtype=float)
     points = np.vstack([path, np.reshape(also, (-1, 3))])
@@ -68,6 +71,9 @@ def frame(size: float, path, normal, forward, follow: bool | None = None, also=(
     seen = points[np.linalg.norm(points - path[0], axis=1) < 2.0 * size] if follow else points
     target = (seen.min(axis=0) + seen.max(axis=0)) / 2 + 0.2 * size * normal
     depth = (seen - target) @ away
-    across, upward = np.abs((seen - target) @ right), np.abs((seen - target) @ np.cross(away, right))
-    distance = float(np.max(depth + np.maximum((across + 0.5 * size) / LENS[0], (upward + 0.5 * size) / LENS[1])))
-    return View(size, target, target + distance * away, follow, path[0], middle, 1.2 * extent + 13 * size)
+    across, upward = np.abs((seen - target) @ right), np.abs((seen - target) @ np.cross(away,
+                                                                                        right))
+    distance = float(np.max(depth + np.maximum((across + 0.5 * size) / LENS[0],
+                                               (upward + 0.5 * size) / LENS[1])))
+    return View(size, target, target + distance * away, follow, path[0], middle,
+                1.2 * extent + 13 * size)

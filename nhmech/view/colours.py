@@ -1,4 +1,5 @@
-"""One colour for each contact, the same in every picture: trails and legend of the viewer, plots, reports."""
+"""One colour for each contact, the same in every picture: trails and legend of the viewer, plots,
+reports."""
 
 from __future__ import annotations
 
@@ -7,7 +8,8 @@ CONTACTS = ("#D64A0F", "#0069B2", "#00946B", "#C7619E", "#E09900", "#4CA8E0", "#
 
 
 def contact_colour(number: int) -> str:
-    """#RRGGBB of contact `number`, its place in `contact_names`; from the ninth on they come again."""
+    """#RRGGBB of contact `number`, its place in `contact_names`; from the ninth on they come
+    again."""
     return CONTACTS[number % len(CONTACTS)]
 
 

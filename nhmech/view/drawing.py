@@ -12,8 +12,7 @@ import numpy as np
 
 from ..errors import ModelError
 from ..vehicle.vehicle import Vehicle
-from .colours import CONTACTS as COLOURS
-from .colours import contact_colour
+from .colours import CONTACTS as COLOURS, contact_colour
 
 OTHERS = ("#332288", "#882255", "#117733", "#661100", "#6699CC", "#AA4499")      # what is no wheel
 GREY = "0.45"
@@ -21,21 +20,24 @@ LETTER, LINE = 0.047, 0.14      # [inches] width of a letter and height of a lin
 DASHED, DOTTED = (0, (4, 2)), (0, (1, 1.5))
 STYLE = {"font.size": 8, "axes.labelsize": 8, "axes.titlesize": 8,
          "legend.fontsize": 7, "xtick.labelsize": 7, "ytick.labelsize": 7,
-         "font.family": "sans-serif", "font.sans-serif": ["Arial", "Helvetica", "Liberation Sans", "DejaVu Sans"],
+         "font.family": "sans-serif",
+         "font.sans-serif": ["Arial", "Helvetica", "Liberation Sans", "DejaVu Sans"],
          "axes.spines.top": False, "axes.spines.right": False, "axes.linewidth": 0.6,
          "lines.linewidth": 1.1, "legend.frameon": False,
          "axes.grid": True, "grid.linewidth": 0.3, "grid.color": "0.85",
          "axes.axisbelow": True, "axes.titlelocation": "left",
          "legend.handlelength": 1.6, "legend.columnspacing": 1.2,
          "legend.borderaxespad": 0.2, "legend.handletextpad": 0.5,
-         "xtick.major.width": 0.6, "ytick.major.width": 0.6, "xtick.major.size": 2.5, "ytick.major.size": 2.5,
-         "pdf.fonttype": 42, "svg.fonttype": "none", "svg.hashsalt": "nhmech", "axes.formatter.useoffset": False,
-         "figure.constrained_layout.use": True}
+         "xtick.major.width": 0.6, "ytick.major.width": 0.6, "xtick.major.size": 2.5,
+         "ytick.major.size": 2.5,
+         "pdf.fonttype": 42, "svg.fonttype": "none", "svg.hashsalt": "nhmech",
+         "axes.formatter.useoffset": False, "figure.constrained_layout.use": True}
 
 
 @contextmanager
 def drawing():
-    """matplotlib without a window, in the style of this file. Raises `ModelError` where it is not installed."""
+    """matplotlib without a window, in the style of this file. Raises `ModelError` where it is not
+    installed."""
     try:
         import matplotlib
     except ImportError as error:
@@ -55,8 +57,8 @@ def new_figure(width: float, height: float):
 
 @cache
 def _picture() -> type:
-    """matplotlib's `Figure`, made when it is needed, with what a notebook asks for: it draws what has no window only
-    if that says how."""
+    """matplotlib's `Figure`, made when it is needed, with what a notebook asks for: it draws what
+    has no window only if that says how."""
     from matplotlib.figure import Figure
 
     class Picture(Figure):
@@ -69,7 +71,8 @@ def _picture() -> type:
 
 
 def axes_of(axes, width: float = 3.4, height: float = 2.4, rows: int = 1):
-    """(figure, axes): those given, or new ones [inches]; of several rows they are an array and share the abscissa."""
+    """(figure, axes): those given, or new ones [inches]; of several rows they are an array and
+    share the abscissa."""
     if axes is None:
         figure = new_figure(width, height)
         return figure, figure.subplots(rows, 1, sharex=rows > 1)
@@ -89,7 +92,8 @@ def line_colours(vehicle: Vehicle | None, names) -> dict[str, str]:
         wheels = dict(zip(joints, vehicle.contact_names))
     rest = (*OTHERS, *COLOURS) if wheels else COLOURS
     others = iter([rest[i % len(rest)] for i in range(len(names))])
-    return {name: colour(vehicle, wheels[name]) if name in wheels else next(others) for name in names}
+    return {name: colour(vehicle, wheels[name]) if name in wheels
+            else next(others) for name in names}
 
 
 def words(name: str) -> str:
@@ -104,8 +108,11 @@ def legend(axes) -> None:
         columns = axes.get_gridspec().ncols if axes.get_gridspec() is not None else 1
         room = axes.figure.get_figwidth() / columns - 0.5
         fit = max(1, min(len(labels), int(room / (0.38 + LETTER * max(map(len, labels))))))
-        if isinstance(axes.figure, _picture()):                            # one of ours grows with its legends
-            axes.figure.set_figheight(axes.figure.get_figheight() + LINE * (-(-len(labels) // fit) - 1))
+        # one of ours grows with its legends
+        if isinstance(axes.figure, _picture()):
+            axes.figure.set_figheight(
+                axes.figure.get_figheight() + LINE * (-(-len(labels) // fit) - 1)
+            )
         with drawing():
             axes.legend(handles, labels, loc="lower left", bbox_to_anchor=(0, 1.0), ncols=fit)
 
@@ -116,7 +123,8 @@ def moments(trajectory, most: int) -> np.ndarray:
 
 
 def settle(axes, values, nothing: float = 1e-9) -> None:
-    """Ordinates that are constant but for rounding, drawn as such, no noise blown up; zero below `nothing`."""
+    """Ordinates that are constant but for rounding, drawn as such, no noise blown up; zero below
+    `nothing`."""
     low, high = float(np.min(values)), float(np.max(values))
     size = max(abs(low), abs(high))
     if size < nothing:
@@ -126,19 +134,20 @@ def settle(axes, values, nothing: float = 1e-9) -> None:
 
 
 def write(figure, file: Path) -> None:
-    """Writes a figure as the file's name says: .pdf or .svg (vectors), .png (300 dots an inch). Without the date: the
-    same figure is the same file."""
+    """Writes a figure as the file's name says: .pdf or .svg (vectors), .png (300 dots an inch).
+    Without the date: the same figure is the same file."""
     date = {".svg": "Date", ".pdf": "CreationDate"}.get(Path(file).suffix.lower())
     with drawing():
         figure.savefig(file, dpi=300, metadata={date: None} if date else None)
 
 
 def svg(figure, prefix: str, label: str) -> str:
-    """The figure as an <svg> element for a page: `prefix` keeps its ids apart from those of other figures, `label`
-    says what it shows."""
+    """The figure as an <svg> element for a page: `prefix` keeps its ids apart from those of other
+    figures, `label` says what it shows."""
     stream = io.StringIO()
     with drawing():
-        figure.savefig(stream, format="svg", transparent=True, metadata={"Date": None, "Creator": None})
+        figure.savefig(stream, format="svg", transparent=True,
+                       metadata={"Date": None, "Creator": None})
     text = stream.getvalue()
     text = re.sub(r"<metadata>.*?</metadata>", "", text[text.index("<svg"):], flags=re.S)
     text = re.sub(r'\bid="', f'id="{prefix}-', text)

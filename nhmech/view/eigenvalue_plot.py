@@ -9,30 +9,33 @@ from .drawing import COLOURS, DASHED, GREY, axes_of, drawing
 
 
 def eigenvalues(sweep: Sweep, axes=None):
-    """Eigenvalues of a family over its parameter: real parts solid, imaginary parts dashed [1/s]; ranges that are
-    stable are shaded."""
+    """Eigenvalues of a family over its parameter: real parts solid, imaginary parts dashed [1/s];
+    ranges that are stable are shaded."""
     with drawing():
         figure, axes = axes_of(axes, 3.4, 2.8)
         growth, low, size = sweep.growth, 0, np.abs(sweep.eigenvalues).max(initial=0.0)
         stable = np.isfinite(growth) & (growth < 0)
-        for i in range(1, len(stable) + 1):                           # one band for each stretch of stable members
+        # one band for each stretch of stable members
+        for i in range(1, len(stable) + 1):
             if i == len(stable) or stable[i] != stable[low]:
                 if stable[low]:
                     ends = _edge(sweep, low, low - 1), _edge(sweep, i - 1, i)
                     axes.axvspan(*ends, color="0.92", lw=0, zorder=0)
                     for end, side in zip(ends, ("left", "right")):
                         if sweep.values[0] < end < sweep.values[-1]:
-                            axes.text(end, 0.99, f" {end:.3g} ", transform=axes.get_xaxis_transform(), va="top",
+                            axes.text(end, 0.99, f" {end:.3g} ",
+                                      transform=axes.get_xaxis_transform(), va="top",
                                       ha=side, fontsize=6)
                 low = i
         for k, branch in enumerate(sweep.eigenvalues.T):
-            if np.abs(branch).max() <= ZERO * size and size > 0:          # moving along the family: always zero
+            # moving along the family: always zero
+            if np.abs(branch).max() <= ZERO * size and size > 0:
                 continue
             line = COLOURS[k % len(COLOURS)]
             axes.plot(sweep.values, branch.real, color=line)
             if np.abs(branch.imag).max() > 1e-6:
-                axes.plot(sweep.values, np.where(branch.imag > 1e-6, branch.imag, np.nan), color=line, ls=DASHED,
-                          lw=0.8)
+                axes.plot(sweep.values, np.where(branch.imag > 1e-6, branch.imag, np.nan),
+                          color=line, ls=DASHED, lw=0.8)
         axes.axhline(0, color="black", lw=0.5)
         if stable.any():
             axes.fill_between([], [], color="0.92", label="stable")

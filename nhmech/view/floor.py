@@ -1,4 +1,5 @@
-"""The ground as it is drawn: a disc with a grid that fades out, tilted and moving as the `Ground` is; and trails."""
+"""The ground as it is drawn: a disc with a grid that fades out, tilted and moving as the `Ground`
+is; and trails."""
 
 from __future__ import annotations
 
@@ -24,11 +25,13 @@ def grid_cell(size: float) -> float:
 
 
 def floor(reach: float, cell: float) -> dict:
-    """The message that draws the ground in its own frame: normal along z, radius `reach` [m], grid of `cell` [m]."""
+    """The message that draws the ground in its own frame: normal along z, radius `reach` [m], grid
+    of `cell` [m]."""
     angles = np.linspace(0, 2 * np.pi, 97)[:-1]
     rings = np.array([0.0, 0.25, 0.5, 0.7, 0.8, 0.9, 1.0])
     alpha = np.array([1.0, 1.0, 1.0, 0.85, 0.5, 0.15, 0.0])
-    xy = np.stack([np.outer(rings, np.cos(angles)), np.outer(rings, np.sin(angles))], axis=-1).reshape(-1, 2) * reach
+    xy = np.stack([np.outer(rings, np.cos(angles)), np.outer(rings, np.sin(angles))],
+                  axis=-1).reshape(-1, 2) * reach
     n = len(angles)
     a = (np.arange(len(rings) - 1)[:, None] * n + np.arange(n)).ravel()
     b = (np.arange(len(rings) - 1)[:, None] * n + (np.arange(n) + 1) % n).ravel()
@@ -36,30 +39,34 @@ def floor(reach: float, cell: float) -> dict:
     up = np.tile([0.0, 0.0, 1.0], (len(xy), 1))
     color = np.ones((len(xy), 4))
     color[:, 3] = np.repeat(alpha, n)
-    geometry = buffer_geometry(np.column_stack([xy, np.zeros(len(xy))]), faces, normal=up, uv=xy / (20 * cell),
-                               color=color)
-    material = {"type": "MeshLambertMaterial", "color": 0xFFFFFF, "side": 2, "transparent": True, "vertexColors": True,
-                "map": "grid", "depthWrite": False}
-    image = {"uuid": "grid image", "url": "data:image/png;base64," + base64.b64encode(_tile()).decode()}
+    geometry = buffer_geometry(np.column_stack([xy, np.zeros(len(xy))]), faces, normal=up,
+                               uv=xy / (20 * cell), color=color)
+    material = {"type": "MeshLambertMaterial", "color": 0xFFFFFF, "side": 2, "transparent": True,
+                "vertexColors": True, "map": "grid", "depthWrite": False}
+    image = {"uuid": "grid image",
+             "url": "data:image/png;base64," + base64.b64encode(_tile()).decode()}
     texture = {"uuid": "grid", "image": "grid image", "wrap": [1000, 1000], "anisotropy": 16}
     return set_group(FLOOR, [(geometry, material, np.eye(4))], False, (image,), (texture,))
 
 
 def floor_pose(ground: Ground, near, period: float, t: float = 0.0) -> np.ndarray:
-    """Pose (4, 4) of the drawn disc at time t [s]: its centre on the plane near the point `near` [m], moved by whole
-    `period`s [m] so that the grid keeps its place, then carried along by the ground's motion."""
+    """Pose (4, 4) of the drawn disc at time t [s]: its centre on the plane near the point `near`
+    [m], moved by whole `period`s [m] so that the grid keeps its place, then carried along by the
+    ground's motion."""
     t1, t2 = ground.tangents
     n, point = np.array(ground.normal), np.array(ground.point)
     offset = np.asarray(near) - point
     pose = np.eye(4)
     pose[:3, :3] = np.column_stack([t1, t2, n])
-    pose[:3, 3] = point + sum(tangent * period * np.round(tangent @ offset / period) for tangent in (t1, t2))
+    pose[:3, 3] = point + sum(
+        tangent * period * np.round(tangent @ offset / period) for tangent in (t1, t2)
+    )
     return motion(ground, t) @ pose
 
 
 def motion(ground: Ground, t: float) -> np.ndarray:
-    """How the ground's material has moved (4, 4) from time 0 to t [s]: a translation, or a turn about the fixed
-    centre of its velocity field."""
+    """How the ground's material has moved (4, 4) from time 0 to t [s]: a translation, or a turn
+    about the fixed centre of its velocity field."""
     n, v = np.array(ground.normal), np.array(ground.velocity)
     rate = float(np.dot(ground.normal, ground.angular_velocity))
     moved = np.eye(4)
@@ -83,8 +90,10 @@ def is_moving(ground: Ground) -> bool:
 
 
 def in_words(ground: Ground) -> str:
-    """What a picture alone may not tell, to go on after other words; empty for level ground at rest."""
-    slope, speed = np.degrees(np.arccos(np.clip(ground.normal[2], -1, 1))), float(np.linalg.norm(ground.velocity))
+    """What a picture alone may not tell, to go on after other words; empty for level ground at
+    rest."""
+    slope, speed = np.degrees(np.arccos(np.clip(ground.normal[2], -1,
+                                                1))), float(np.linalg.norm(ground.velocity))
     rate = float(np.dot(ground.normal, ground.angular_velocity))
     words = [f"slopes {slope:.3g}\N{DEGREE SIGN}"] if slope > 1e-6 else []
     words += [f"moves at {speed:.3g} m/s"] if speed else []
@@ -93,10 +102,11 @@ def in_words(ground: Ground) -> str:
 
 
 def ribbon(path: str, points, size: float, normal, number: int, colour=None) -> dict:
-    """The trail of contact `number`, behind a vehicle of `size` [m]: a flat strip through `points` (n, 3) [m] just
-    above the ground, in `colour` (r, g, b) or the contact's own.
+    """The trail of contact `number`, behind a vehicle of `size` [m]: a flat strip through `points`
+    (n, 3) [m] just above the ground, in `colour` (r, g, b) or the contact's own.
 
-    Segment k is the triangles 2k and 2k + 1. Trails lie one above the other, so as not to flicker where they cross.
+    Segment k is the triangles 2k and 2k + 1. Trails lie one above the other, so as not to flicker
+    where they cross.
     """
     width = RIBBON * size
     points, normal = np.asarray(points, dtype=float), np.asarray(normal)
@@ -112,13 +122,16 @@ def ribbon(path: str, points, size: float, normal, number: int, colour=None) -> 
     vertices = np.stack([lifted - sideways, lifted + sideways], axis=1).reshape(-1, 3)
     k = 2 * np.arange(len(points) - 1)
     faces = np.stack([k, k + 1, k + 3, k, k + 3, k + 2], axis=1).reshape(-1, 3)
-    depth = {"polygonOffset": True, "polygonOffsetFactor": -2 - number, "polygonOffsetUnits": -2 - number}
-    material = {"type": "MeshBasicMaterial", "color": rgb(colour or contact_rgb(number)), "side": 2, **depth}
+    depth = {"polygonOffset": True, "polygonOffsetFactor": -2 - number,
+             "polygonOffsetUnits": -2 - number}
+    material = {"type": "MeshBasicMaterial", "color": rgb(colour or contact_rgb(number)), "side": 2,
+                **depth}
     return set_group(path, [(buffer_geometry(vertices, faces), material, np.eye(4))], False)
 
 
 def _tile() -> bytes:
-    """PNG of the grid: thin lines between cells, stronger ones between fields, fields alternating in tint."""
+    """PNG of the grid: thin lines between cells, stronger ones between fields, fields alternating
+    in tint."""
     pixel = np.arange(TILE)
     field = (pixel // (TILE // 2)) % 2
     shade = np.where(field[:, None] == field[None, :], 0.985, 0.95)
@@ -131,7 +144,11 @@ def _tile() -> bytes:
     rows = np.hstack([np.zeros((TILE, 1), np.uint8), image.reshape(TILE, -1)]).tobytes()
 
     def chunk(kind: bytes, data: bytes) -> bytes:
-        return struct.pack(">I", len(data)) + kind + data + struct.pack(">I", zlib.crc32(kind + data))
+        return struct.pack(">I", len(data)) + kind + data + struct.pack(">I",
+                                                                        zlib.crc32(kind + data))
 
     header = struct.pack(">IIBBBBB", TILE, TILE, 8, 2, 0, 0, 0)
-    return b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", header) + chunk(b"IDAT", zlib.compress(rows, 9)) + chunk(b"IEND", b"")
+    return b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR",
+                                        header) + chunk(b"IDAT",
+                                                        zlib.compress(rows, 9)) + chunk(b"IEND",
+                                                                                        b"")

@@ -13,7 +13,8 @@ from .overlays import Moment, Overlay
 from .scene import FOCUS, Scene
 
 CHUNK = 32      # points of a trail that are sent as one object
-AT_ONCE = 2     # trails that are sent with one moment; the others have their turn with the next ones
+# trails that are sent with one moment; the others have their turn with the next ones
+AT_ONCE = 2
 
 
 class LiveScene:
@@ -51,7 +52,8 @@ class LiveScene:
         """Everything that does not move, framed around the first pose."""
         size = self._scene.size(q)
         path = self._scene.middle(q) + np.outer([0.0, -0.5, 0.5], size * self._scene.forward(q))
-        self._view = frame(size, path, self.vehicle.ground.normal, self._scene.forward(q), self._follow)
+        self._view = frame(size, path, self.vehicle.ground.normal, self._scene.forward(q),
+                           self._follow)
         legend = [entry for overlay in self._overlays for entry in overlay.legend]
         drawn = [message for overlay in self._overlays for message in overlay.objects(self._view)]
         return [*self._scene.messages(self._view, legend, self._title), *drawn]
@@ -80,7 +82,8 @@ class LiveScene:
         lines = tuple((row.text, row.colour) for row in rows)
         if lines != self._said.get("", ()):
             self._said[""] = lines
-            messages.append({"type": "rows", "rows": [{"text": text, "color": colour} for text, colour in lines]})
+            messages.append({"type": "rows",
+                             "rows": [{"text": text, "color": colour} for text, colour in lines]})
         return messages
 
     def _extend(self, contacts: np.ndarray) -> None:
@@ -98,7 +101,8 @@ class LiveScene:
         if not self._stale:
             return []
         lines, full = np.array(self._points), len(self._points) > CHUNK
-        turns = sorted(self._stale, key=lambda i: (i - self._turn) % lines.shape[1])[:None if full else AT_ONCE]
+        turns = sorted(self._stale,
+                       key=lambda i: (i - self._turn) % lines.shape[1])[:None if full else AT_ONCE]
         self._stale -= set(turns)
         self._turn, chunk = turns[-1] + 1, self._chunk
         if full:

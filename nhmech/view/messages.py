@@ -19,12 +19,12 @@ def set_property(path: str, name: str, value) -> dict:
     return {"type": "set_property", "path": path, "property": name, "value": value}
 
 
-def set_group(path: str, parts: list[tuple[dict, dict, np.ndarray]], casts_shadow: bool = True, images=(),
-              textures=()) -> dict:
+def set_group(path: str, parts: list[tuple[dict, dict, np.ndarray]], casts_shadow: bool = True,
+              images=(), textures=()) -> dict:
     """Put one object at `path`, made of `parts`: (geometry, material, pose (4, 4)) each.
 
-    With the images and textures that the materials name. A group, because meshcat's page makes every single mesh cast a
-    shadow, and a ground that shadows itself looks striped.
+    With the images and textures that the materials name. A group, because meshcat's page makes
+    every single mesh cast a shadow, and a ground that shadows itself looks striped.
     """
     geometries, materials, children = [], [], []
     for i, (geometry, material, pose) in enumerate(parts):
@@ -32,17 +32,17 @@ def set_group(path: str, parts: list[tuple[dict, dict, np.ndarray]], casts_shado
         geometries.append({"uuid": names["geometry"], **geometry})
         materials.append({"uuid": names["material"], **material})
         matrix = np.asarray(pose, dtype=float).T.ravel().tolist()
-        children.append({"uuid": f"{path} {i}", "type": "Mesh", "matrix": matrix, **names, "castShadow": casts_shadow,
-                         "receiveShadow": True})
-    content = {"metadata": METADATA, "geometries": geometries, "materials": materials, "images": list(images),
-               "textures": list(textures)}
+        children.append({"uuid": f"{path} {i}", "type": "Mesh", "matrix": matrix, **names,
+                         "castShadow": casts_shadow, "receiveShadow": True})
+    content = {"metadata": METADATA, "geometries": geometries, "materials": materials,
+               "images": list(images), "textures": list(textures)}
     group = {"uuid": path, "type": "Group", "children": children}
     return {"type": "set_object", "path": path, "object": {**content, "object": group}}
 
 
 def set_lights(path: str, lights: list[dict]) -> dict:
-    """Put three.js lights at `path`, each given by its JSON fields `type`, `intensity` and so on; a group, so that
-    only those cast shadows that say so."""
+    """Put three.js lights at `path`, each given by its JSON fields `type`, `intensity` and so on; a
+    group, so that only those cast shadows that say so."""
     children = [{"uuid": f"{path} {i}", "color": 0xFFFFFF, "castShadow": False, **light}
                 for i, light in enumerate(lights)]
     group = {"uuid": path, "type": "Group", "children": children}
@@ -58,5 +58,6 @@ def rgb(color) -> int:
 def phong(color) -> dict:
     """A slightly glossy material of colour (r, g, b, alpha)."""
     alpha = float(color[3]) if len(color) > 3 else 1.0
-    material = {"type": "MeshPhongMaterial", "color": rgb(color), "specular": 0x2A2A2A, "shininess": 40, "side": 2}
+    material = {"type": "MeshPhongMaterial", "color": rgb(color), "specular": 0x2A2A2A,
+                "shininess": 40, "side": 2}
     return material | ({"transparent": True, "opacity": alpha} if alpha < 1 else {})

@@ -19,32 +19,38 @@ from .picture import opened
 FPS = {".gif": 20.0, ".webp": 25.0, ".mp4": 25.0}      # a GIF counts time in hundredths of a second
 HIDE_CONTROLS = ("document.getElementById('bar').style.display = "
                  "document.getElementById('title').style.display = 'none', 0")
-MOST = 1500                                            # frames that Pillow is given: it holds them all in memory
+# frames that Pillow is given: it holds them all in memory
+MOST = 1500
 
 
 def require_tools(path) -> None:
-    """Raises `NhmechError`, which says what to install, where a moving picture of this name could not be made."""
+    """Raises `NhmechError`, which says what to install, where a moving picture of this name could
+    not be made."""
     suffix = Path(path).suffix
     if suffix not in FPS:
-        raise NhmechError(f"{path}: the name of a moving picture must end in one of {', '.join(FPS)}")
+        raise NhmechError(f"{path}: the name of a moving picture must end in one of "
+                          f"{', '.join(FPS)}")
     if find_chromium() is None:
-        raise NhmechError(f"{path} needs Chromium or Chrome on PATH, for example: apt install chromium")
+        raise NhmechError(f"{path} needs Chromium or Chrome on PATH, for example: apt install "
+                          "chromium")
     if suffix == ".mp4" and shutil.which("ffmpeg") is None:
         raise NhmechError(f"{path} needs ffmpeg on PATH, for example: apt install ffmpeg "
                           "(or ask for .webp or .gif, which need nothing)")
 
 
-def save_movie(html_path, path, *, speed: float = 1.0, size: tuple[int, int] = (640, 420), fps: float | None = None,
+def save_movie(html_path, path, *, speed: float = 1.0, size: tuple[int, int] = (640, 420),
+               fps: float | None = None,
                controls: bool = False, progress: Callable[[float], None] | None = None) -> Path:
-    """The page that `save_html` wrote as a moving picture, from start to end, in the name's format; returns its path.
+    """The page that `save_html` wrote as a moving picture, from start to end, in the name's format;
+    returns its path.
 
     speed  times real time
     size   in pixels; whole numbers, made even for MP4
     fps    frames a second; 20 in a GIF, 25 else
     progress  called with the time [s] after the page's start that is drawn next
 
-    Raises `NhmechError` where a tool is missing or fails, and for more frames than memory should hold (MP4 has no
-    limit).
+    Raises `NhmechError` where a tool is missing or fails, and for more frames than memory should
+    hold (MP4 has no limit).
     """
     require_tools(path)
     suffix, fps = Path(path).suffix, fps or FPS[Path(path).suffix]
@@ -64,9 +70,10 @@ def save_movie(html_path, path, *, speed: float = 1.0, size: tuple[int, int] = (
     return Path(path)
 
 
-def save_gif(html_path, gif_path, times: Iterable[float], size: tuple[int, int] = (640, 420), fps: float = 15.0,
-             controls: bool = False) -> Path:
-    """Moving picture of the page at these `times` [s after its start], at `fps` frames a second and in a loop."""
+def save_gif(html_path, gif_path, times: Iterable[float], size: tuple[int, int] = (640, 420),
+             fps: float = 15.0, controls: bool = False) -> Path:
+    """Moving picture of the page at these `times` [s after its start], at `fps` frames a second and
+    in a loop."""
     times = list(times)
     if not times:
         raise NhmechError("a moving picture needs at least one time")
@@ -106,22 +113,26 @@ def _gif(frames: Frames, times: Sequence[float], fps: float, new) -> None:
     from PIL import Image
 
     last = _image(next(frames(times[-1:])))
-    palette = last.quantize(255, Image.Quantize.MAXCOVERAGE)           # keeps rare colours, such as the trails
-    images = [_image(png).quantize(palette=palette, dither=Image.Dither.NONE) for png in frames(times)]
-    images[0].save(new, "GIF", save_all=True, append_images=images[1:], duration=round(1000 / fps), loop=0,
-                   optimize=True)
+    # keeps rare colours, such as the trails
+    palette = last.quantize(255, Image.Quantize.MAXCOVERAGE)
+    images = [_image(png).quantize(palette=palette,
+                                   dither=Image.Dither.NONE) for png in frames(times)]
+    images[0].save(new, "GIF", save_all=True, append_images=images[1:], duration=round(1000 / fps),
+                   loop=0, optimize=True)
 
 
 def _webp(frames: Frames, times: Sequence[float], fps: float, new) -> None:
     images = [_image(png) for png in frames(times)]
-    images[0].save(new, "WEBP", save_all=True, append_images=images[1:], duration=round(1000 / fps), loop=0, quality=80,
-                   method=4)
+    images[0].save(new, "WEBP", save_all=True, append_images=images[1:], duration=round(1000 / fps),
+                   loop=0, quality=80, method=4)
 
 
 def _mp4(frames: Frames, times: Sequence[float], fps: float, new) -> None:
     command = ["ffmpeg", "-y", "-loglevel", "error", "-f", "image2pipe", "-framerate", f"{fps:g}",
-               "-c:v", "png", "-i", "-", "-an", "-pix_fmt", "yuv420p", "-movflags", "+faststart", "-f", "mp4", str(new)]
-    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE) as ffmpeg:
+               "-c:v", "png", "-i", "-", "-an", "-pix_fmt", "yuv420p", "-movflags", "+faststart",
+               "-f", "mp4", str(new)]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.DEVNULL,
+                          stderr=subprocess.PIPE) as ffmpeg:
         try:
             for png in frames(times):
                 ffmpeg.stdin.write(png)
@@ -133,4 +144,5 @@ def _mp4(frames: Frames, times: Sequence[float], fps: float, new) -> None:
         said = ffmpeg.communicate()[1]
     if ffmpeg.returncode:
         lines = said.decode(errors="replace").strip().splitlines()
-        raise NhmechError(f"ffmpeg failed: {lines[-1] if lines else f'exit code {ffmpeg.returncode}'}")
+        raise NhmechError("ffmpeg failed: "
+                          f"{lines[-1] if lines else f'exit code {ffmpeg.returncode}'}")

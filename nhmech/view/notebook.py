@@ -17,8 +17,10 @@ class Shown:
         self.page, self.height = page, height
 
     def _repr_html_(self) -> str:
-        return (f'<iframe srcdoc="{escape(self.page, quote=True)}" width="100%" height="{self.height}" '
-                'style="border: 0; border-radius: 8px" title="the run, with play controls"></iframe>')
+        return (f'<iframe srcdoc="{escape(self.page, quote=True)}" width="100%" '
+                f'height="{self.height}" '
+                'style="border: 0; border-radius: 8px" title="the run, with play '
+                'controls"></iframe>')
 
     def __repr__(self) -> str:
         return (f"<a page of {len(self.page) / 1e6:.1f} MB, which a notebook displays; "
@@ -26,8 +28,8 @@ class Shown:
 
 
 def show(vehicle, trajectory, *, height: int = 460, **options) -> Shown:
-    """The run as an animation that a notebook displays in place: the self-contained page of `save_html` in a frame,
-    about 1 MB a cell.
+    """The run as an animation that a notebook displays in place: the self-contained page of
+    `save_html` in a frame, about 1 MB a cell.
 
     vehicle  or a textbook system, as `nhmech.systems.load_system` returns it
     height   of the frame [pixels]

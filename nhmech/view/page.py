@@ -1,4 +1,5 @@
-"""The web page: meshcat's viewer, a bar with controls, and either a recorded scene or a line to a running program.
+"""The web page: meshcat's viewer, a bar with controls, and either a recorded scene or a line to a
+running program.
 
 One self-contained file.
 """
@@ -22,15 +23,18 @@ body { margin: 0; background: #eef1f4; color: #2b333d;
 #meshcat-pane { width: 100vw; height: 100vh; overflow: hidden; }
 .dg.main { display: none; }
 .dg.main.shown { display: block; }
-#title { position: absolute; left: 18px; top: 14px; font-size: 17px; font-weight: 600; pointer-events: none; }
-#legend { position: absolute; right: 14px; top: 12px; padding: 4px 8px; text-align: right; pointer-events: none;
+# title { position: absolute; left: 18px; top: 14px; font-size: 17px; font-weight: 600;
+# pointer-events: none; }
+# legend { position: absolute; right: 14px; top: 12px; padding: 4px 8px; text-align: right;
+# pointer-events: none;
           background: rgba(240, 243, 245, 0.72); border-radius: 8px; }
 #legend i { display: inline-block; width: 18px; height: 4px; border-radius: 2px; margin-left: 7px;
             vertical-align: middle; }
 #bar { position: absolute; left: 14px; right: 14px; bottom: 14px; padding: 6px 12px;
        display: flex; gap: 12px; align-items: center;
        background: rgba(255, 255, 255, .82); border-radius: 10px; box-shadow: 0 1px 5px rgba(30, 50, 70, .18); }
-#bar button { width: 34px; height: 28px; border: 0; border-radius: 7px; background: #2f6fad; color: #fff;
+# bar button { width: 34px; height: 28px; border: 0; border-radius: 7px; background: #2f6fad;
+# color: #fff;
               font-size: 13px; cursor: pointer; }
 #bar button.plain { background: #dfe5eb; color: #2b333d; width: auto; padding: 0 9px; }
 #time { flex: 1; min-width: 60px; }
@@ -215,7 +219,8 @@ def live_page(title: str) -> str:
 
 def _page(script: str, title: str) -> str:
     head = f'<meta charset="utf-8"><title>{html.escape(title)}</title><style>{STYLE}</style>'
-    scripts = "".join(f"<script>{code}</script>\n" for code in (_meshcat(), SOFTWARE, SCRIPT, script))
+    scripts = "".join(f"<script>{code}</script>\n"
+                      for code in (_meshcat(), SOFTWARE, SCRIPT, script))
     return f'<!DOCTYPE html>\n<html lang="en"><head>{head}</head>\n<body>{BODY}{scripts}</body></html>\n'
 
 
@@ -223,7 +228,9 @@ def _page(script: str, title: str) -> str:
 def _meshcat() -> str:
     """The JavaScript of the meshcat package, found without importing it."""
     spec = find_spec("meshcat")
-    path = Path(spec.submodule_search_locations[0], "viewer", "dist", "main.min.js") if spec else None
+    path = Path(spec.submodule_search_locations[0], "viewer", "dist",
+                "main.min.js") if spec else None
     if path is None or not path.is_file():
-        raise NhmechError(f"meshcat's page {path or ''} is missing; install it with: pip install meshcat")
+        raise NhmechError(f"meshcat's page {path or ''} is missing; install it with: pip install "
+                          "meshcat")
     return path.read_text(encoding="utf-8")

@@ -10,7 +10,8 @@ from .browser import Browser
 
 
 def screenshot(html_path, png_path, at: float = 0.0, size: tuple[int, int] = (1000, 700)) -> Path:
-    """Picture of the page that `save_html` wrote, `at` [s] after its start; `size` in pixels. Returns its path."""
+    """Picture of the page that `save_html` wrote, `at` [s] after its start; `size` in pixels.
+    Returns its path."""
     with opened(html_path, size) as browser:
         browser.evaluate(f"nhmech.seek({float(at)}), 0")
         Path(png_path).write_bytes(browser.picture())

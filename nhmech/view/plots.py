@@ -1,8 +1,9 @@
 """Pictures of a run, for papers: one function a picture, each returns (figure, axes).
 
-A wheel has one colour in all of them, that of its trail in the viewer. Time is in seconds, every axis has its unit,
-and figures are written as vectors (`write`). Where `vehicle` is asked for, functions that need no wheels take a
-`Subject` too (`trajectory.subject`, of a textbook system for example). Needs matplotlib, the extra `plot`.
+A wheel has one colour in all of them, that of its trail in the viewer. Time is in seconds, every
+axis has its unit, and figures are written as vectors (`write`). Where `vehicle` is asked for,
+functions that need no wheels take a `Subject` too (`trajectory.subject`, of a textbook system for
+example). Needs matplotlib, the extra `plot`.
 """
 
 from __future__ import annotations
@@ -19,14 +20,29 @@ from ..control.twist import driven_twist
 from ..errors import ModelError
 from ..simulation.subject import Subject
 from ..simulation.trajectory import Trajectory
-from ..vehicle.multipliers import reactions
+from ..vehicle.reactions import reactions
 from ..vehicle.vehicle import Vehicle
-from .drawing import (COLOURS, DASHED, DOTTED, GREY, OTHERS, axes_of, colour, drawing, legend, line_colours, moments,
-                      new_figure, settle, words, write)
+from .drawing import (
+    COLOURS,
+    DASHED,
+    DOTTED,
+    GREY,
+    OTHERS,
+    axes_of,
+    colour,
+    drawing,
+    legend,
+    line_colours,
+    moments,
+    new_figure,
+    settle,
+    words,
+    write,
+)
 from .eigenvalue_plot import eigenvalues
 
-__all__ = ["colour", "coordinates", "efforts", "eigenvalues", "energy", "forces", "friction", "joint_rates", "path",
-           "run", "speeds", "tracking", "twist", "write"]
+__all__ = ["colour", "coordinates", "efforts", "eigenvalues", "energy", "forces", "friction",
+           "joint_rates", "path", "run", "speeds", "tracking", "twist", "write"]
 
 MOMENTS = 400       # ground forces are worked out at this many moments at most
 QUIET = 1e-9        # a relative change of energy below this is rounding, and is drawn as none
@@ -41,8 +57,8 @@ def _subject(given) -> Subject:
 
 
 def path(vehicle: Vehicle, trajectory: Trajectory, axes=None, *, error: PathError | None = None):
-    """From above: tracks of the base's origin (grey) and of the wheels' contact points, and the path to follow
-    (broad, yellow) [m].
+    """From above: tracks of the base's origin (grey) and of the wheels' contact points, and the
+    path to follow (broad, yellow) [m].
 
     error  says which path; None takes what the controller followed, where the run knows
     """
@@ -51,9 +67,12 @@ def path(vehicle: Vehicle, trajectory: Trajectory, axes=None, *, error: PathErro
         some = moments(trajectory, 2 * MOMENTS)
         points = np.array([vehicle.contact_points(trajectory.q[i], trajectory.t[i]) for i in some])
         x, y = trajectory.q[:, 0], trajectory.q[:, 1]
-        spans = np.ptp(np.concatenate([points[:, :, :2].reshape(-1, 2), trajectory.q[:, :2]]), axis=0)
+        spans = np.ptp(np.concatenate([points[:, :, :2].reshape(-1, 2), trajectory.q[:, :2]]),
+                       axis=0)
         # as high as it is long
-        figure, axes = axes_of(axes, height=float(np.clip(0.9 + 2.7 * spans[1] / max(*spans, 1e-9), 1.7, 3.2)))
+        figure, axes = axes_of(axes,
+                               height=float(np.clip(0.9 + 2.7 * spans[1] / max(*spans, 1e-9), 1.7,
+                                                    3.2)))
         if error is not None:
             ends = (0.0, error.path.length)
             if not error.path.closed:
@@ -61,7 +80,8 @@ def path(vehicle: Vehicle, trajectory: Trajectory, axes=None, *, error: PathErro
             line = error.path.point(np.linspace(*ends, 600))
             axes.plot(line[:, 0], line[:, 1], label="reference", zorder=1.5, **REFERENCE)
         for k, name in enumerate(vehicle.contact_names):
-            axes.plot(points[:, k, 0], points[:, k, 1], color=colour(vehicle, name), lw=0.8, label=words(name))
+            axes.plot(points[:, k, 0], points[:, k, 1], color=colour(vehicle, name), lw=0.8,
+                      label=words(name))
         axes.plot(x, y, color=GREY, lw=0.8, ls=DASHED, label="base origin")
         axes.plot(x[0], y[0], "o", color=GREY, ms=3.5, label="start")
         axes.set(xlabel="x [m]", ylabel="y [m]")
@@ -70,20 +90,24 @@ def path(vehicle: Vehicle, trajectory: Trajectory, axes=None, *, error: PathErro
 
 
 class _Forces:
-    """Ground forces along a run: t (n,), normal and tangential by wheel (n,) [N], and each wheel's mu or None."""
+    """Ground forces along a run: t (n,), normal and tangential by wheel (n,) [N], and each wheel's
+    mu or None."""
 
     def __init__(self, vehicle: Vehicle, trajectory: Trajectory, mu: Friction):
         some = moments(trajectory, MOMENTS)
         self.t = trajectory.t[some]
-        found = [reactions(vehicle, trajectory.t[i], trajectory.q[i], trajectory.v[i], trajectory.u[i]).components
+        found = [reactions(vehicle, trajectory.t[i], trajectory.q[i], trajectory.v[i],
+                           trajectory.u[i]).components
                  for i in some]
         self.normal, self.tangential, self.mu = {}, {}, {}
         for wheel, name in zip(vehicle.description.wheels, vehicle.contact_names):
             self.normal[name] = np.array([f[name].get("normal", np.nan) for f in found])
-            sides = [[value for direction, value in f[name].items() if direction != "normal"] or [np.nan]
+            sides = [[value for direction,
+                      value in f[name].items() if direction != "normal"] or [np.nan]
                      for f in found]
             self.tangential[name] = np.linalg.norm(np.array(sides), axis=1)
-            self.mu[name] = (mu.get(name, wheel.mu) if isinstance(mu, Mapping) else wheel.mu if mu is None else mu)
+            self.mu[name] = (mu.get(name, wheel.mu) if isinstance(mu, Mapping) else wheel.mu
+                             if mu is None else mu)
 
 
 def _mark_limits(trajectory: Trajectory, axes, named) -> None:
@@ -92,15 +116,18 @@ def _mark_limits(trajectory: Trajectory, axes, named) -> None:
         if name in (FRICTION, LIFT_OFF):
             for ax in axes:
                 ax.axvline(t, color="black", lw=0.6)
-            named.text(t, 0.04, f" {name}", transform=named.get_xaxis_transform(), va="bottom", fontsize=6)
+            named.text(t, 0.04, f" {name}", transform=named.get_xaxis_transform(), va="bottom",
+                       fontsize=6)
 
 
 def forces(vehicle: Vehicle, trajectory: Trajectory, mu: Friction = None, axes=None):
-    """Normal force of each wheel [N] above; below its tangential force (solid) and what friction holds (dotted).
+    """Normal force of each wheel [N] above; below its tangential force (solid) and what friction
+    holds (dotted).
 
     Friction holds mu times the normal force.
 
-    mu  friction coefficient of all wheels or by wheel; where None those of the description, and no limit without one
+    mu  friction coefficient of all wheels or by wheel; where None those of the description, and no
+        limit without one
     """
     with drawing():
         figure, axes = axes_of(axes, 3.4, 3.4, rows=2)
@@ -116,7 +143,8 @@ def forces(vehicle: Vehicle, trajectory: Trajectory, mu: Friction = None, axes=N
             above.plot(found.t, found.normal[name], **kind)
             below.plot(found.t, found.tangential[name], **kind)
             if found.mu[name] is not None:
-                below.plot(found.t, found.mu[name] * found.normal[name], color=kind["color"], ls=DOTTED, lw=1.0)
+                below.plot(found.t, found.mu[name] * found.normal[name], color=kind["color"],
+                           ls=DOTTED, lw=1.0)
         _mark_limits(trajectory, axes, above)
         # below zero a wheel would pull at the ground: shown, not cut off
         above.set_ylim(bottom=min(0.0, above.get_ylim()[0]))
@@ -125,7 +153,8 @@ def forces(vehicle: Vehicle, trajectory: Trajectory, mu: Friction = None, axes=N
 
 
 def friction(vehicle: Vehicle, trajectory: Trajectory, mu: Friction = None):
-    """Small multiples, one for each wheel held along the ground: tangential force [N], what friction can hold (shaded).
+    """Small multiples, one for each wheel held along the ground: tangential force [N], what
+    friction can hold (shaded).
 
     mu  as in `forces`; without one no limit is drawn, but mu = 1 (dotted line) for comparison
     """
@@ -146,11 +175,14 @@ def friction(vehicle: Vehicle, trajectory: Trajectory, mu: Friction = None):
             known = found.mu[name] is not None and np.isfinite(found.mu[name])
             room = (found.mu[name] if known else 1.0) * found.normal[name]
             if known:
-                ax.fill_between(found.t, 0, np.maximum(room, 0), color=colour(vehicle, name), alpha=0.13, lw=0)
-            ax.plot(found.t, room, color=colour(vehicle, name), lw=0.7, ls="solid" if known else DOTTED)
+                ax.fill_between(found.t, 0, np.maximum(room, 0), color=colour(vehicle, name),
+                                alpha=0.13, lw=0)
+            ax.plot(found.t, room, color=colour(vehicle, name), lw=0.7,
+                    ls="solid" if known else DOTTED)
             ax.plot(found.t, found.tangential[name], color=colour(vehicle, name))
             limit = f", {found.mu[name]:g} × normal" if known else ", dotted: normal force"
-            ax.set_title(words(name) + (limit if columns == 1 else ""), color=colour(vehicle, name), pad=2, fontsize=7)
+            ax.set_title(words(name) + (limit if columns == 1 else ""), color=colour(vehicle, name),
+                         pad=2, fontsize=7)
         for ax in axes.flat[len(held):]:
             ax.set_visible(False)
         _mark_limits(trajectory, axes.flat[:len(held)], axes.flat[0])
@@ -164,7 +196,8 @@ def friction(vehicle: Vehicle, trajectory: Trajectory, mu: Friction = None):
 
 
 def energy(vehicle, trajectory: Trajectory, axes=None):
-    """Energy balance [J]: change of kinetic and potential energy, work of inputs, damping and so on; dashed the rest.
+    """Energy balance [J]: change of kinetic and potential energy, work of inputs, damping and so
+    on; dashed the rest.
 
     Where the energy is constant, its size and its error are written.
     """
@@ -173,7 +206,8 @@ def energy(vehicle, trajectory: Trajectory, axes=None):
         found, total = energy_balance(trajectory, _subject(vehicle)), None
         total, change = found.total, found.total - found.total[0]
         size = max(abs(total).max(), np.ptp(found.kinetic), np.ptp(found.potential), 1e-300)
-        for values, label, line in ((found.kinetic, "kinetic", COLOURS[1]), (found.potential, "potential", COLOURS[2])):
+        for values, label, line in ((found.kinetic, "kinetic", COLOURS[1]),
+                                    (found.potential, "potential", COLOURS[2])):
             if np.ptp(values) > QUIET * size:
                 # others run along it
                 axes.plot(found.t, values - values[0], color=line, label=label, lw=2.4, alpha=0.5)
@@ -197,7 +231,8 @@ def energy(vehicle, trajectory: Trajectory, axes=None):
 
 
 def speeds(vehicle, trajectory: Trajectory, axes=None):
-    """Quasi-velocities, a panel for each unit: rates [rad/s] (of wheels, then of the rest), speeds [m/s], others."""
+    """Quasi-velocities, a panel for each unit: rates [rad/s] (of wheels, then of the rest), speeds
+    [m/s], others."""
     subject = _subject(vehicle)
     units = _speed_units(subject)
     return _by_unit(subject, trajectory, "xi", units, "quasi-velocity", axes)
@@ -211,10 +246,12 @@ def joint_rates(vehicle, trajectory: Trajectory, axes=None):
     """Rates of all moving joints, one panel for each unit [rad/s, m/s]; wheels in their colours."""
     subject = _subject(vehicle)
     algebroid = subject.constrained.system.algebroid
-    units = {name: unit for name, unit in zip(algebroid.v_names, algebroid.v_units) if name in subject.joint_names}
+    units = {name: unit for name,
+             unit in zip(algebroid.v_names, algebroid.v_units) if name in subject.joint_names}
     if not units:
         raise ModelError("there are no moving joints to draw")
-    return _by_unit(subject, trajectory, "v", units, "joint rate" if subject.vehicle is not None else "velocity", axes)
+    return _by_unit(subject, trajectory, "v", units,
+                    "joint rate" if subject.vehicle is not None else "velocity", axes)
 
 
 def _panels(subject: Subject, units: Mapping[str, str]) -> list[tuple[str, list[str]]]:
@@ -225,10 +262,14 @@ def _panels(subject: Subject, units: Mapping[str, str]) -> list[tuple[str, list[
         kinds.setdefault((unit, name not in wheels), []).append(name)
     order = ("rad/s", "m/s", "N m")
     rank = {unit: i for i, unit in enumerate(order)}
-    return [(kind[0], kinds[kind]) for kind in sorted(kinds, key=lambda kind: (rank.get(kind[0], len(order)), kind[1]))]
+    return [(kind[0], kinds[kind]) for kind in sorted(kinds,
+                                                      key=lambda kind: (rank.get(kind[0],
+                                                                                 len(order)),
+                                                                        kind[1]))]
 
 
-def _by_unit(subject: Subject, trajectory: Trajectory, part: str, units: Mapping[str, str], what: str, axes):
+def _by_unit(subject: Subject, trajectory: Trajectory, part: str, units: Mapping[str, str],
+             what: str, axes):
     panels, lines = _panels(subject, units), line_colours(subject.vehicle, list(units))
     with drawing():
         figure, axes = axes_of(axes, 3.4, 1.3 + 1.1 * len(panels), rows=len(panels))
@@ -248,7 +289,8 @@ def _by_unit(subject: Subject, trajectory: Trajectory, part: str, units: Mapping
 
 
 def efforts(vehicle: Vehicle, trajectory: Trajectory, axes=None):
-    """Inputs u: efforts of the driven joints and external wrenches, one panel for each unit [N m, N].
+    """Inputs u: efforts of the driven joints and external wrenches, one panel for each unit [N m,
+    N].
 
     Raises `ModelError` where there are none."""
     rates, units = dict(zip(vehicle.algebroid.v_names, vehicle.algebroid.v_units)), {}
@@ -260,15 +302,18 @@ def efforts(vehicle: Vehicle, trajectory: Trajectory, axes=None):
     return _by_unit(_subject(vehicle), trajectory, "u", units, "effort", axes)
 
 
-def tracking(vehicle: Vehicle, trajectory: Trajectory, axes=None, *, error: PathError | None = None):
-    """Controller error: distance from the path [mm], positive to its left; below, heading against its tangent [deg].
+def tracking(vehicle: Vehicle, trajectory: Trajectory, axes=None, *,
+             error: PathError | None = None):
+    """Controller error: distance from the path [mm], positive to its left; below, heading against
+    its tangent [deg].
 
     error  of `control.path_reference.path_error`; None takes the path that the controller followed.
     Raises `ModelError` for a run that knows of no path.
     """
     error = path_error(vehicle, trajectory) if error is None else error
     if error is None:
-        raise ModelError("this run's controller followed no path; give error=path_error(vehicle, trajectory, path)")
+        raise ModelError("this run's controller followed no path; give error=path_error(vehicle, "
+                         "trajectory, path)")
     with drawing():
         figure, axes = axes_of(axes, 3.4, 2.6, rows=2)
         for ax, values, label in zip(axes, (1e3 * error.lateral, np.degrees(error.heading)),
@@ -282,7 +327,8 @@ def tracking(vehicle: Vehicle, trajectory: Trajectory, axes=None, *, error: Path
 
 
 def twist(vehicle: Vehicle, trajectory: Trajectory, axes=None):
-    """What the controller commanded (broad, yellow), and what was driven: forward [m/s], yaw rate [rad/s].
+    """What the controller commanded (broad, yellow), and what was driven: forward [m/s], yaw rate
+    [rad/s].
 
     Lateral [m/s] between them where there is any.
 
@@ -290,17 +336,21 @@ def twist(vehicle: Vehicle, trajectory: Trajectory, axes=None):
     """
     wanted = trajectory.commanded_twist
     if wanted is None or not np.isfinite(wanted).any():
-        raise ModelError("this run's controller commanded no twist (forward speed and yaw rate of the base)")
+        raise ModelError("this run's controller commanded no twist (forward speed and yaw rate of "
+                         "the base)")
     found = driven_twist(vehicle, trajectory)
-    sideways = max(np.nanmax(np.abs(wanted[:, 1])), np.abs(found[:, 1]).max()) > 1e-6 * np.abs(found[:, 0]).max()
-    shown = [("forward [m/s]", 0), *([("lateral [m/s]", 1)] if sideways else []), ("yaw rate [rad/s]", 2)]
+    sideways = max(np.nanmax(np.abs(wanted[:, 1])),
+                   np.abs(found[:, 1]).max()) > 1e-6 * np.abs(found[:, 0]).max()
+    shown = [("forward [m/s]", 0), *([("lateral [m/s]", 1)] if sideways else []),
+             ("yaw rate [rad/s]", 2)]
     with drawing():
         figure, axes = axes_of(axes, 3.4, 0.4 + 1.1 * len(shown), rows=len(shown))
         if len(np.atleast_1d(axes)) != len(shown):
             raise ModelError(f"axes: {len(np.atleast_1d(axes))} given, {len(shown)} are needed: "
                              f"{', '.join(label for label, _ in shown)}")
         for ax, (label, k) in zip(axes, shown):
-            ax.plot(trajectory.t, wanted[:, k], drawstyle="steps-post", label="commanded", **REFERENCE)
+            ax.plot(trajectory.t, wanted[:, k], drawstyle="steps-post", label="commanded",
+                    **REFERENCE)
             ax.plot(trajectory.t, found[:, k], color=OTHERS[0], label="driven")
             ax.set_ylabel(label)
             both = np.concatenate([wanted[:, k], found[:, k]])
@@ -332,29 +382,33 @@ def coordinates(vehicle, trajectory: Trajectory):
 
 
 def _coordinate_unit(algebroid, i: int) -> str:
-    """That of the velocities in its rate, times second; "-" for parts of a quaternion, and where they differ."""
+    """That of the velocities in its rate, times second; "-" for parts of a quaternion, and where
+    they differ."""
     row = ca.sparsify(algebroid.anchor[i, :])
     units = {algebroid.v_units[j] for j in row.sparsity().get_col()}
     unit = units.pop() if len(units) == 1 and not algebroid.q_names[i].startswith("q") else ""
     return unit.removesuffix("/s") if unit.endswith("/s") else "-"
 
 
-def run(vehicle: Vehicle, trajectory: Trajectory, mu: Friction = None, *, error: PathError | None = None):
-    """Path, ground forces, energy and quasi-velocities on one page, and the controller's error where there is one;
-    the axes by name."""
+def run(vehicle: Vehicle, trajectory: Trajectory, mu: Friction = None, *,
+        error: PathError | None = None):
+    """Path, ground forces, energy and quasi-velocities on one page, and the controller's error
+    where there is one; the axes by name."""
     error = path_error(vehicle, trajectory) if error is None else error
     with drawing():
         subject = _subject(vehicle)
         kinds = len(_panels(subject, _speed_units(subject)))
         rows = range(kinds) if kinds > 1 else (0, 0)
-        layout = [["path", "normal"], ["path", "tangential"], *(["energy", f"speeds{k}"] for k in rows)]
+        layout = [["path", "normal"], ["path", "tangential"],
+                  *(["energy", f"speeds{k}"] for k in rows)]
         layout += [["lateral", "heading"]] * 2 if error is not None else []
         figure = new_figure(7.0, 3.0 + 1.4 * max(kinds, 2) + (0 if error is None else 1.8))
         by = figure.subplot_mosaic(layout)
         path(vehicle, trajectory, by["path"], error=error)
         forces(vehicle, trajectory, mu, (by["normal"], by["tangential"]))
         energy(vehicle, trajectory, by["energy"])
-        speeds(vehicle, trajectory, by["speeds0"] if kinds == 1 else [by[f"speeds{k}"] for k in range(kinds)])
+        speeds(vehicle, trajectory,
+               by["speeds0"] if kinds == 1 else [by[f"speeds{k}"] for k in range(kinds)])
         if error is not None:
             tracking(vehicle, trajectory, (by["lateral"], by["heading"]), error=error)
             by["lateral"].set_xlabel("time [s]")
@@ -362,6 +416,7 @@ def run(vehicle: Vehicle, trajectory: Trajectory, mu: Friction = None, *, error:
         if by["tangential"].lines and len(by["tangential"].lines) > len(vehicle.contacts):
             from matplotlib.lines import Line2D
 
-            handles, labels = [*handles, Line2D([], [], color=GREY, ls=DOTTED, lw=1.0)], [*labels, "friction limit"]
+            handles, labels = [*handles, Line2D([], [], color=GREY, ls=DOTTED,
+                                                lw=1.0)], [*labels, "friction limit"]
         figure.legend(handles, labels, loc="outside upper center", ncols=min(7, len(labels)))
         return figure, by

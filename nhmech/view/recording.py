@@ -13,15 +13,17 @@ from .page import recorded_page
 from .scene import Scene
 
 
-def save_html(vehicle, trajectory, path, fps: float = 30.0, overlays: Sequence = (), *, follow: bool | None = None,
-              title: str | None = None) -> Path:
-    """Write a page of about 1 MB that plays `trajectory` and can be handed on as it is; returns its path.
+def save_html(vehicle, trajectory, path, fps: float = 30.0, overlays: Sequence = (), *,
+              follow: bool | None = None, title: str | None = None) -> Path:
+    """Write a page of about 1 MB that plays `trajectory` and can be handed on as it is; returns its
+    path.
 
-    `vehicle` has name, model, visual_model, ground, contact_points(q) -> (n, 3) [m] and contact_names; `trajectory`
-    has t (N,) [s] and q (N, nq), for some overlays also v and u.
+    `vehicle` has name, model, visual_model, ground, contact_points(q) -> (n, 3) [m] and
+    contact_names; `trajectory` has t (N,) [s] and q (N, nq), for some overlays also v and u.
 
     overlays  names out of `nhmech.view.overlays`, such as "forces"; or overlays, such as
-              `Ghost(vehicle, other_run, "other")`. "path" is the one that the run's controller followed
+              `Ghost(vehicle, other_run, "other")`. "path" is the one that the run's controller
+              followed
     follow    whether the camera goes along; where None, if the way is long
     title     in the page's corner; the vehicle's name where None
     """

@@ -1,4 +1,5 @@
-"""A meshcat-server that runs already, for those who have its page open or embed it; every call ends within a limit."""
+"""A meshcat-server that runs already, for those who have its page open or embed it; every call ends
+within a limit."""
 
 from __future__ import annotations
 
@@ -10,9 +11,11 @@ KNOWN = ("set_transform", "set_object", "set_property", "delete")
 
 
 class RemoteWindow:
-    """Speaks to the meshcat-server at `zmq_url`, for example tcp://127.0.0.1:6000. Every message is a round trip.
+    """Speaks to the meshcat-server at `zmq_url`, for example tcp://127.0.0.1:6000. Every message is
+    a round trip.
 
-    The page is meshcat's own: it draws the same bodies, ground and trails, but the camera stays where its user puts it.
+    The page is meshcat's own: it draws the same bodies, ground and trails, but the camera stays
+    where its user puts it.
     Raises `NhmechError` where the server does not answer within `timeout` [s].
     """
 
@@ -21,13 +24,14 @@ class RemoteWindow:
 
         self._zmq, self._zmq_url, self._timeout = zmq, zmq_url, timeout
         self._socket = zmq.Context.instance().socket(zmq.REQ)
-        for option, value in ((zmq.RCVTIMEO, int(1000 * timeout)), (zmq.SNDTIMEO, int(1000 * timeout)),
-                              (zmq.LINGER, 0)):
+        for option, value in ((zmq.RCVTIMEO, int(1000 * timeout)),
+                              (zmq.SNDTIMEO, int(1000 * timeout)), (zmq.LINGER, 0)):
             self._socket.setsockopt(option, value)
         try:
             self._socket.connect(zmq_url)
         except zmq.ZMQError as error:
-            raise NhmechError(f"viewer: {zmq_url!r} is not the address of a meshcat-server, such as "
+            raise NhmechError(f"viewer: {zmq_url!r} is not the address of a meshcat-server, such "
+                              "as "
                               f"'tcp://127.0.0.1:6000' ({error})") from error
         self.url = self._ask([b"url"]).decode()
 
@@ -36,7 +40,8 @@ class RemoteWindow:
         self._check()
         for message in messages:
             if message["type"] in KNOWN:
-                self._ask([message["type"].encode(), message["path"].encode(), umsgpack.packb(message)])
+                self._ask([message["type"].encode(), message["path"].encode(),
+                           umsgpack.packb(message)])
 
     def forget(self, prefix: str) -> None:
         """Delete everything under `prefix`."""
@@ -52,7 +57,8 @@ class RemoteWindow:
 
     def _check(self) -> None:
         if self._socket.closed:
-            raise NhmechError(f"viewer: the connection to {self._zmq_url} is closed; make a new Viewer")
+            raise NhmechError(f"viewer: the connection to {self._zmq_url} is closed; make a new "
+                              "Viewer")
 
     def _ask(self, frames: list[bytes]) -> bytes:
         self._check()
@@ -61,5 +67,6 @@ class RemoteWindow:
             return self._socket.recv()
         except self._zmq.ZMQError as error:
             self._socket.close()  # a REQ socket is of no use after a lost answer
-            raise NhmechError(f"viewer: the meshcat-server at {self._zmq_url} does not answer within "
+            raise NhmechError(f"viewer: the meshcat-server at {self._zmq_url} does not answer "
+                              "within "
                               f"{self._timeout:g} s; is it running?") from error

@@ -26,12 +26,15 @@ from .drawing import colour, svg, words
 from .system_tracks import tracks
 
 JUDGED = 200        # recorded states at which friction is judged at most, besides those of events
-OPEN = "whether it holds depends on how the wheels share the load, which rigid bodies do not determine"
+OPEN = (
+    "whether it holds depends on how the wheels share the load, which rigid bodies do not determine"
+)
 
 
 @dataclass(frozen=True)
 class Judgement:
-    """kind ("good", "doubt", "bad" or "none"), a headline, what else there is to say, and what it rests on."""
+    """kind ("good", "doubt", "bad" or "none"), a headline, what else there is to say, and what it
+    rests on."""
 
     kind: str
     headline: str
@@ -39,17 +42,20 @@ class Judgement:
     along: RunValidity | None = None
 
 
-def report_html(trajectory: Trajectory, *, name: str = "", mu: float | Mapping[str, float] | None = None,
+def report_html(trajectory: Trajectory, *, name: str = "",
+                mu: float | Mapping[str, float] | None = None,
                 path: Path | None = None, vehicle: Vehicle | None = None) -> str:
     """One self-contained HTML page, without scripts; its pictures are vectors.
 
     name     of the run, for the line below the title
     mu       friction coefficient of all wheels, or by wheel; else those of the wheels
-    path     what the base's origin was to follow; else what the run's controller followed, where the file knows
+    path     what the base's origin was to follow; else what the run's controller followed, where
+             the file knows
     vehicle  in the place of the one that the run was made with
 
-    What a run does not have (forces of a kinematic one, wheels of a textbook system) is said to be missing. Raises
-    `SimulationError` where the run does not say what was simulated, and no vehicle is given.
+    What a run does not have (forces of a kinematic one, wheels of a textbook system) is said to be
+    missing. Raises `SimulationError` where the run does not say what was simulated, and no vehicle
+    is given.
     """
     subject = trajectory.subject if vehicle is None else Subject.of(vehicle)
     vehicle = subject.vehicle
@@ -62,7 +68,8 @@ def report_html(trajectory: Trajectory, *, name: str = "", mu: float | Mapping[s
             html.facts(_facts(trajectory, subject, judged, error)),
             _wheels(vehicle, judged),
             html.columns([*_figures(trajectory, subject, judged, error, mu),
-                          html.section("Constraints", html.pairs(_constraints(trajectory, subject)), _remarks(vehicle)),
+                          html.section("Constraints", html.pairs(_constraints(trajectory, subject)),
+                                       _remarks(vehicle)),
                           html.section("How it was run", html.pairs(_settings(trajectory)))])]
     return html.page(title, under, body, _footer(judged))
 
@@ -81,11 +88,14 @@ def judgement(trajectory: Trajectory, vehicle: Vehicle | None,
 
     E.g. "Ideal rolling held with mu = 0.8; most used 0.31 by left wheel at t = 2.1 s"."""
     if vehicle is None:
-        return Judgement("none", "No wheels, no verdict on friction",
-                         "A textbook system has constraints, but nothing that says what holds them.")
+        return Judgement(
+            "none", "No wheels, no verdict on friction",
+            "A textbook system has constraints, but nothing that says what holds them.",
+        )
     if trajectory.kinematic:
         return Judgement("none", "Speeds were commanded: no forces, no verdict on friction",
-                         "A kinematic run says where the vehicle goes, not what the ground must hold. Run it with "
+                         "A kinematic run says where the vehicle goes, not what the ground must "
+                         "hold. Run it with "
                          "efforts for a verdict.")
     try:
         found = along(trajectory, mu, every=max(1, len(trajectory) // JUDGED))
@@ -105,18 +115,22 @@ def judgement(trajectory: Trajectory, vehicle: Vehicle | None,
     hardest = max(found.states, key=lambda state: state.use[0])
     worst = hardest.worst
     if not np.isfinite(worst.mu):
-        return Judgement("none", f"Every wheel stays down; ideal rolling needs mu ≥ {worst.kindest:.2g}",
-                         f"by {words(worst.wheel)} at t = {hardest.t:.4g} s. No friction coefficient is known, so "
+        return Judgement("none",
+                         f"Every wheel stays down; ideal rolling needs mu ≥ {worst.kindest:.2g}",
+                         f"by {words(worst.wheel)} at t = {hardest.t:.4g} s. No friction "
+                         "coefficient is known, so "
                          f"nothing is judged; {where}",
                          found)
-    known = sorted({one.mu for state in found.states[:1] for one in state.wheels if np.isfinite(one.mu)})
+    known = sorted({one.mu for state in found.states[:1] for one in state.wheels
+                    if np.isfinite(one.mu)})
     limits = " and ".join(f"{value:g}" for value in known)
     used = f"most used {worst.kindest:.2g} by {words(worst.wheel)} at t = {hardest.t:.4g} s"
     if doubted is not None:
         return Judgement("doubt", f"Ideal rolling possible with mu = {limits}; {used}",
                          f"First at t = {doubted.t:.4g} s, {OPEN}; {where}", found)
     return Judgement("good", f"Ideal rolling held with mu = {limits}; {used}",
-                     f"However the wheels share the load, none lifts off and none slips; {where}", found)
+                     f"However the wheels share the load, none lifts off and none slips; {where}",
+                     found)
 
 
 def _sentence(text: str) -> str:
@@ -125,9 +139,12 @@ def _sentence(text: str) -> str:
 
 def _title(subject: Subject) -> tuple[str, str]:
     if subject.vehicle is not None:
-        kinds = sorted({wheel.kind.replace("_", " ") for wheel in subject.vehicle.description.wheels})
+        kinds = sorted({wheel.kind.replace("_",
+                                           " ") for wheel in subject.vehicle.description.wheels})
         n = len(subject.vehicle.contacts)
-        return subject.vehicle.name.replace("_", " "), f"{n} {' and '.join(kinds)} contact{'s' if n > 1 else ''}"
+        return subject.vehicle.name.replace(
+            "_", " "
+        ), f"{n} {' and '.join(kinds)} contact{'s' if n > 1 else ''}"
     if subject.example is not None:
         from ..systems import load_system
 
@@ -139,11 +156,14 @@ def _title(subject: Subject) -> tuple[str, str]:
 def _facts(trajectory: Trajectory, subject: Subject, judged: Judgement,
            error: PathError | None) -> list[tuple[str, str]]:
     """Numbers in large type."""
-    found, balance, (slip, height) = [], energy_balance(trajectory, subject), residuals(trajectory, subject)
+    found, balance, (slip, height) = [], energy_balance(trajectory,
+                                                        subject), residuals(trajectory, subject)
     if subject.vehicle is not None:
         way = np.linalg.norm(np.diff(trajectory.q[:, :2], axis=0), axis=1).sum()
         found.append((f"{way:.3g} m", "way of the base's origin"))
-    if judged.along is not None and np.isfinite(use := max(state.use[0] for state in judged.along.states)):
+    if judged.along is not None and np.isfinite(
+        use := max(state.use[0] for state in judged.along.states)
+    ):
         known = np.isfinite(judged.along.states[0].worst.mu)
         share = f"{100 * use:.0f} %", "of the friction used at most"
         found.append(share if known else (f"{use:.2g}", "friction coefficient needed"))
@@ -163,7 +183,8 @@ def _tiny(value: float) -> str:
     return f"{value:.1e}" if value else "0"
 
 
-def _figures(trajectory: Trajectory, subject: Subject, judged: Judgement, error: PathError | None, mu) -> list[str]:
+def _figures(trajectory: Trajectory, subject: Subject, judged: Judgement, error: PathError | None,
+             mu) -> list[str]:
     vehicle, found = subject.vehicle, []
 
     def add(drawn, heading: str, caption: str, wide: bool = False) -> None:
@@ -175,9 +196,14 @@ def _figures(trajectory: Trajectory, subject: Subject, judged: Judgement, error:
             plots.legend(drawn[1])
         colours = "" if few else ", colours as in the table"
         follow = "" if error is None else "; broad: the path to follow"
-        add(drawn, "Path", f"Tracks of the contact points{colours}; dashed: the base's origin{follow}")
+        add(drawn, "Path",
+            f"Tracks of the contact points{colours}; dashed: the base's origin{follow}")
         if not trajectory.kinematic:
-            limited = any(np.isfinite(one.mu) for one in judged.along[0].wheels) if judged.along is not None else False
+            limited = (
+                any(np.isfinite(one.mu) for one in judged.along[0].wheels)
+                if judged.along is not None
+                else False
+            )
             add(plots.friction(vehicle, trajectory, mu), "Forces against friction",
                 "What each wheel needs along the ground, and "
                 + ("what friction can hold (shaded)" if limited else "its normal force"))
@@ -194,14 +220,23 @@ def _figures(trajectory: Trajectory, subject: Subject, judged: Judgement, error:
     balance = energy_balance(trajectory, subject)
     add(plots.energy(subject, trajectory), "Energy balance", "Since the start" + (
         "; a kinematic run does not know the efforts" if not balance.known else ""))
-    joints, independent = set(subject.joint_names) if vehicle is not None else set(), trajectory.names["xi"]
+    joints, independent = (
+        set(subject.joint_names) if vehicle is not None else set(),
+        trajectory.names["xi"],
+    )
     if joints - set(independent):
         add(plots.joint_rates(vehicle, trajectory), "Joint rates", "Of all moving joints" + (
-            f"; independent: {', '.join(map(words, independent))}" if joints >= set(independent) else ""))
+            f"; independent: {', '.join(map(words, independent))}"
+            if joints >= set(independent) else ""))
     if not joints >= set(independent) or joints == set(independent):
         add(plots.speeds(subject, trajectory), "Quasi-velocities",
             f"The {len(independent)} independent speeds of the run")
-    if vehicle is not None and trajectory.names["u"] and not trajectory.kinematic and trajectory.u.any():
+    if (
+        vehicle is not None
+        and trajectory.names["u"]
+        and not trajectory.kinematic
+        and trajectory.u.any()
+    ):
         add(plots.efforts(vehicle, trajectory), "Efforts", "Of the driven joints" + (
             ", and external wrenches" if vehicle.wrench_bodies else ""))
     if vehicle is None:
@@ -215,7 +250,8 @@ def _wheels(vehicle: Vehicle | None, judged: Judgement) -> str:
     kept = {vehicle.constrained.distribution.names[i] for i in vehicle.frame.kept}
     columns, rows = ["contact", "kind", "radius [mm]", "held directions"], []
     for wheel, contact in zip(vehicle.description.wheels, vehicle.contacts):
-        names = [d for d in contact.held if f"{contact.name}/{d}" in vehicle.constrained.distribution.names]
+        names = [d for d in contact.held
+                 if f"{contact.name}/{d}" in vehicle.constrained.distribution.names]
         held = ", ".join(d if f"{contact.name}/{d}" in kept else f"({d})" for d in names)
         rows.append([words(contact.name) + (" (driven)" if wheel.joint in vehicle.driven else ""),
                      wheel.kind.replace("_", " "),
@@ -224,17 +260,23 @@ def _wheels(vehicle: Vehicle | None, judged: Judgement) -> str:
         columns += ["mu", "normal force [N]", "needs mu", "at t [s]"]
         for row, contact in zip(rows, vehicle.contacts):
             loads = [state[contact.name] for state in judged.along.states]
-            normal, needed = np.array([one.normal for one in loads]), np.array([one.kindest for one in loads])
+            normal, needed = np.array([one.normal
+                                       for one in loads]), np.array([one.kindest for one in loads])
             most = int(np.argmax(needed))
-            row += [f"{loads[0].mu:g}" if np.isfinite(loads[0].mu) else "–", f"{normal.min():.4g} … {normal.max():.4g}",
-                    *((f"{needed[most]:.2g}", f"{judged.along[most].t:.4g}") if needed[most] > 0 else ("–", "–"))]
+            row += [f"{loads[0].mu:g}" if np.isfinite(loads[0].mu) else "–",
+                    f"{normal.min():.4g} … {normal.max():.4g}",
+                    *((f"{needed[most]:.2g}", f"{judged.along[most].t:.4g}") if needed[most] > 0
+                      else ("–", "–"))]
     else:
         columns.append("mu")
         for row, wheel in zip(rows, vehicle.description.wheels):
             row.append("–" if wheel.mu is None else f"{wheel.mu:g}")
-    numbers = [i for i, column in enumerate(columns) if column.endswith("]") or column.startswith(("mu", "needs"))]
+    numbers = [i for i,
+               column in enumerate(columns) if column.endswith("]") or column.startswith(("mu",
+                                                                                          "needs"))]
     dropped = any("(" in row[3] for row in rows)
-    heading = "Contacts" + (" (directions in parentheses follow from the others)" if dropped else "")
+    heading = "Contacts" + (" (directions in parentheses follow from the others)" if dropped
+                            else "")
     swatches = [colour(vehicle, name) for name in vehicle.contact_names]
     return html.section(heading, html.table(columns, rows, swatches, numbers))
 
@@ -244,15 +286,20 @@ def _constraints(trajectory: Trajectory, subject: Subject) -> dict[str, str]:
     slip, height = residuals(trajectory, subject)
     names, units = subject.equations.names, subject.equations.units
     speeds = ", ".join(f"{words(name)} [{unit or '-'}]" for name, unit in zip(names, units))
-    found = {"configuration": f"{system.algebroid.nq} coordinates, {system.algebroid.nv} velocities",
-             "independent": f"{len(names)}: {speeds}"}
+    found = {
+        "configuration": f"{system.algebroid.nq} coordinates, {system.algebroid.nv} velocities",
+        "independent": f"{len(names)}: {speeds}",
+    }
     if subject.vehicle is not None:
         summary = subject.vehicle.summary()
-        found["rows"] = (f"{len(summary['rows'])}, of which {len(summary['kept_rows'])} are independent; "
+        found["rows"] = (f"{len(summary['rows'])}, of which {len(summary['kept_rows'])} are "
+                         "independent; "
                          f"{distribution.phi.numel()} are holonomic")
         if summary["couplings"]:
             followers = ", ".join(words(name.rpartition("/")[0]) for name in summary["couplings"])
-            found["coupled steering"] = f"{followers} follow {' and '.join(words(name) for name in summary['leaders'])}"
+            found["coupled steering"] = (
+                f"{followers} follow {' and '.join(words(name) for name in summary['leaders'])}"
+            )
         try:
             found["mobility"] = mobility(subject.vehicle).type_in_words
         except MechanicsError:
@@ -279,10 +326,13 @@ def _settings(trajectory: Trajectory) -> dict[str, str]:
     if len(trajectory) > 1:
         found["recorded"] = (f"each {np.median(np.diff(trajectory.t)):.4g} s, "
                              f"from {trajectory.t[0]:g} to {trajectory.t[-1]:.6g} s")
-    found["events"] = "; ".join(f"{name} at {t:.6g} s" for t, name in trajectory.events[:6]) or "none"
-    found["ended by"] = trajectory.stop + (": what the file holds so far" if trajectory.stop == "cut off" else "")
+    found["events"] = "; ".join(f"{name} at {t:.6g} s" for t,
+                                name in trajectory.events[:6]) or "none"
+    found["ended by"] = trajectory.stop + (": what the file holds so far"
+                                           if trajectory.stop == "cut off" else "")
     if known:
-        found["versions"] = ", ".join(f"{package} {version}" for package, version in known["versions"].items())
+        found["versions"] = ", ".join(f"{package} {version}" for package,
+                                      version in known["versions"].items())
     return found
 
 
@@ -293,6 +343,8 @@ def _remarks(vehicle: Vehicle | None) -> str:
 def _footer(judged: Judgement) -> str:
     text = f"Made by nhmech {__version__}. SI units."
     if judged.along is not None and len(judged.along[0].wheels) > 1:
-        text += (" What rigid bodies leave open of how wheels share the load: forces are drawn in the split of least "
-                 "norm with normals ≥ 0, the friction that a wheel needs is that of the kindest split.")
+        text += (" What rigid bodies leave open of how wheels share the load: forces are drawn in "
+                 "the split of least "
+                 "norm with normals ≥ 0, the friction that a wheel needs is that of the kindest "
+                 "split.")
     return text

@@ -57,18 +57,22 @@ def page(title: str, under: str, body: Sequence[str], footer: str) -> str:
     return ('<!DOCTYPE html>\n<html lang="en"><head><meta charset="utf-8">'
             '<meta name="viewport" content="width=device-width">'
             f'<title>{escape(title)}</title><style>{STYLE}</style></head>\n<body>\n<header><h1>{escape(title)}</h1>'
-            f'<p class="under">{escape(under)}</p></header>\n' + "\n".join(part for part in body if part)
+            f'<p class="under">{escape(under)}</p></header>\n'
+            + "\n".join(part for part in body if part)
             + f"\n<footer>{escape(footer)}</footer>\n</body></html>\n")
 
 
 def verdict_box(kind: str, headline: str, details: str) -> str:
     """kind: good, doubt, bad or none."""
-    return f'<div class="verdict {kind}"><b>{escape(headline)}</b><span>{escape(details)}</span></div>'
+    return (
+        f'<div class="verdict {kind}"><b>{escape(headline)}</b><span>{escape(details)}</span></div>'
+    )
 
 
 def facts(items: Sequence[tuple[str, str]]) -> str:
     """A row of numbers in large type, (number, what it is)."""
-    listed = (f"<li><b>{escape(number)}</b><span>{escape(what)}</span></li>" for number, what in items)
+    listed = (f"<li><b>{escape(number)}</b><span>{escape(what)}</span></li>" for number,
+              what in items)
     return f'<ul class="facts">{"".join(listed)}</ul>'
 
 
@@ -91,14 +95,16 @@ def table(columns: Sequence[str], rows: Sequence[Sequence[str]], swatches: Seque
     body = ""
     for swatch, row in zip(swatches, rows):
         dot = f'<i class="dot" style="background:{swatch}"></i>'
-        cells = (f"<td {k}>{'' if i else dot}{escape(cell)}</td>" for i, (k, cell) in enumerate(zip(kind, row)))
+        cells = (f"<td {k}>{'' if i else dot}{escape(cell)}</td>" for i,
+                 (k, cell) in enumerate(zip(kind, row)))
         body += f"<tr>{''.join(cells)}</tr>"
     return f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
 
 
 def pairs(items: Mapping[str, str]) -> str:
     """Names and values."""
-    rows = "".join(f"<dt>{escape(name)}</dt><dd>{escape(value)}</dd>" for name, value in items.items())
+    rows = "".join(f"<dt>{escape(name)}</dt><dd>{escape(value)}</dd>" for name,
+                   value in items.items())
     return f"<dl>{rows}</dl>"
 
 

@@ -1,4 +1,5 @@
-"""What is drawn of a vehicle: its bodies, one group for each joint, and the ground and light around them."""
+"""What is drawn of a vehicle: its bodies, one group for each joint, and the ground and light around
+them."""
 
 from __future__ import annotations
 
@@ -17,14 +18,15 @@ from .shapes import convert
 FOCUS = "/focus"  # a group that stays with the vehicle; the camera and the lights go along with it
 TRANSLUCENT = 0.32
 DEFAULT_COLOR = (0.60, 0.66, 0.74, 1.0)  # where the URDF names none
-HIDDEN = ("/Grid", "/Axes", "/Lights/SpotLight", "/Lights/PointLightNegativeX", "/Lights/PointLightPositiveX",
-          "/Lights/FillLight", "/Lights/AmbientLight")
+HIDDEN = ("/Grid", "/Axes", "/Lights/SpotLight", "/Lights/PointLightNegativeX",
+          "/Lights/PointLightPositiveX", "/Lights/FillLight", "/Lights/AmbientLight")
 
 
 class Scene:
     """The bodies of one vehicle under `root`.
 
-    `vehicle` has name, model, visual_model, ground, contact_points(q) -> (n, 3) [m] and contact_names.
+    `vehicle` has name, model, visual_model, ground, contact_points(q) -> (n, 3) [m] and
+    contact_names.
 
     tint  (r, g, b): all bodies translucent and in this colour
     """
@@ -34,15 +36,19 @@ class Scene:
         self._data, self._ghostly = vehicle.model.createData(), tint is not None
         self._parts: dict[int, list] = {}
         for shape in vehicle.visual_model.geometryObjects:
-            has_color = shape.overrideMaterial or not np.allclose(shape.meshColor, [0.9, 0.9, 0.9, 1.0])
-            material = phong((*tint, TRANSLUCENT) if tint else shape.meshColor if has_color else DEFAULT_COLOR)
+            has_color = shape.overrideMaterial or not np.allclose(shape.meshColor,
+                                                                  [0.9, 0.9, 0.9, 1.0])
+            material = phong((*tint, TRANSLUCENT) if tint else shape.meshColor if has_color
+                             else DEFAULT_COLOR)
             pieces = [(geometry, material, shape.placement.homogeneous @ pose)
                       for geometry, pose in convert(shape.geometry)]
             self._parts.setdefault(shape.parentJoint, []).extend(pieces)
-        self._paths = {joint: f"{root}/" + vehicle.model.names[joint].replace("/", "_") for joint in self._parts}
+        self._paths = {joint: f"{root}/"
+                       + vehicle.model.names[joint].replace("/", "_") for joint in self._parts}
 
     def poses(self, q, contacts: np.ndarray | None = None) -> dict[str, np.ndarray]:
-        """Path of each body's group, and of the focus, to its pose (4, 4) in W at configuration q (nq,)."""
+        """Path of each body's group, and of the focus, to its pose (4, 4) in W at configuration q
+        (nq,)."""
         focus = np.eye(4)
         focus[:3, 3] = self.middle(q, contacts)
         return self.bodies(q) | {FOCUS: focus}
@@ -54,14 +60,16 @@ class Scene:
 
     def groups(self) -> list[dict]:
         """The messages that draw the bodies."""
-        return [set_group(path, self._parts[joint], not self._ghostly) for joint, path in self._paths.items()]
+        return [set_group(path, self._parts[joint], not self._ghostly) for joint,
+                path in self._paths.items()]
 
     def contacts(self, q) -> np.ndarray:
         """Contact points (n, 3) in W [m]."""
         return np.asarray(self.vehicle.contact_points(q), dtype=float).reshape(-1, 3)
 
     def middle(self, q, contacts: np.ndarray | None = None) -> np.ndarray:
-        """The point (3,) [m] of the ground amid the contacts, which may be known; if none, under the first joint."""
+        """The point (3,) [m] of the ground amid the contacts, which may be known; if none, under
+        the first joint."""
         contacts = self.contacts(q) if contacts is None else contacts
         if len(contacts):
             return contacts.mean(axis=0)
@@ -84,11 +92,13 @@ class Scene:
                 local = np.stack(np.meshgrid(*zip(low, high)), axis=-1).reshape(-1, 3)
                 place = self._data.oMi[shape.parentJoint] * shape.placement
                 corners.append(local @ place.rotation.T + place.translation)
-        return max(0.01, 2 * float(np.max(np.linalg.norm(np.vstack(corners) - self.middle(q), axis=1), initial=0.0)))
+        return max(0.01,
+                   2 * float(np.max(np.linalg.norm(np.vstack(corners) - self.middle(q), axis=1),
+                                    initial=0.0)))
 
     def messages(self, view: View, further: Sequence = (), title: str | None = None) -> list[dict]:
-        """Everything that is drawn once: background, light, ground, bodies; and where the camera stands. `further`
-        (name, colour) of the legend; `title` other than the vehicle's name."""
+        """Everything that is drawn once: background, light, ground, bodies; and where the camera
+        stands. `further` (name, colour) of the legend; `title` other than the vehicle's name."""
         cell = grid_cell(view.size)
         named = [(name, contact_rgb(i)) for i, name in enumerate(self.vehicle.contact_names)]
         legend = [{"name": name, "color": color} for name, color in [*named, *further]]
@@ -113,7 +123,8 @@ class Scene:
 
 
 def _lights(view: View, normal: np.ndarray) -> list[dict]:
-    """Sky, a sun behind the camera's left shoulder with shadows around the vehicle, weak light from the other side."""
+    """Sky, a sun behind the camera's left shoulder with shadows around the vehicle, weak light from
+    the other side."""
     s, toward = view.size, view.eye - view.target
     toward = toward - normal * (normal @ toward)
     toward = toward / np.linalg.norm(toward)
@@ -121,12 +132,14 @@ def _lights(view: View, normal: np.ndarray) -> list[dict]:
     sun, fill = np.eye(4), np.eye(4)
     sun[:3, 3] = (1.7 * toward + 1.2 * left + 3.2 * normal) * s
     fill[:3, 3] = (-1.0 * toward - 2.0 * left + 1.2 * normal) * s
-    sides = {"left": -1.6 * s, "right": 1.6 * s, "top": 1.6 * s, "bottom": -1.6 * s, "near": 0.5 * s, "far": 9 * s}
+    sides = {"left": -1.6 * s, "right": 1.6 * s, "top": 1.6 * s, "bottom": -1.6 * s,
+             "near": 0.5 * s, "far": 9 * s}
     camera = {"uuid": "sun camera", "type": "OrthographicCamera", "zoom": 1, **sides}
-    shadow = {"camera": camera, "mapSize": [2048, 2048], "bias": -0.0005, "normalBias": 0.004 * s, "radius": 3}
+    shadow = {"camera": camera, "mapSize": [2048, 2048], "bias": -0.0005, "normalBias": 0.004 * s,
+              "radius": 3}
     return [
         {"type": "HemisphereLight", "intensity": 0.62, "groundColor": 0xB8B4AE},
-        {"type": "DirectionalLight", "intensity": 0.42, "matrix": sun.T.ravel().tolist(), "castShadow": True,
-         "shadow": shadow},
+        {"type": "DirectionalLight", "intensity": 0.42, "matrix": sun.T.ravel().tolist(),
+         "castShadow": True, "shadow": shadow},
         {"type": "DirectionalLight", "intensity": 0.12, "matrix": fill.T.ravel().tolist()},
     ]

@@ -17,10 +17,12 @@ PERIOD = 0.016  # [s] at least between two sendings to the browsers
 
 
 class Server:
-    """Serves `page` on the loopback interface, on a free port, and passes messages on to every browser that looks.
+    """Serves `page` on the loopback interface, on a free port, and passes messages on to every
+    browser that looks.
 
-    `send` never waits. The last message of each kind for each path is kept, for browsers that come later; what changes
-    several times within 16 ms goes out once. The thread is a daemon: it ends with the program, however that ends.
+    `send` never waits. The last message of each kind for each path is kept, for browsers that come
+    later; what changes several times within 16 ms goes out once. The thread is a daemon: it ends
+    with the program, however that ends.
     """
 
     def __init__(self, page: str):
@@ -39,7 +41,8 @@ class Server:
             raise NhmechError(f"viewer: no web server could be started on 127.0.0.1: {self._error}")
 
     def send(self, messages: list[dict]) -> None:
-        """Hand messages over to the server's thread. Raises `NhmechError` where that thread has ended."""
+        """Hand messages over to the server's thread. Raises `NhmechError` where that thread has
+        ended."""
         if not self._thread.is_alive():
             why = f" ({self._error})" if self._error else ""
             raise NhmechError(f"viewer: its server is closed{why}; make a new Viewer")
@@ -55,8 +58,10 @@ class Server:
             for store in (self._scene, self._pending):
                 for key in [k for k in store if k[1] is not None and k[1].startswith(prefix)]:
                     del store[key]
-            self._heads = {path: head for path, head in self._heads.items() if not path.startswith(prefix)}
-            self._pending["delete", prefix, None] = umsgpack.packb({"type": "delete", "path": prefix})
+            self._heads = {path: head for path,
+                           head in self._heads.items() if not path.startswith(prefix)}
+            self._pending["delete", prefix,
+                          None] = umsgpack.packb({"type": "delete", "path": prefix})
         self._wake()
 
     def wait_for_browser(self, timeout: float) -> bool:
@@ -70,8 +75,8 @@ class Server:
             self._thread.join(5.0)
 
     def _packed(self, message: dict) -> bytes:
-        """Its MessagePack. Of a move all but the matrix, which stands last, is packed once for each path: packing
-        costs as much as all else of a frame."""
+        """Its MessagePack. Of a move all but the matrix, which stands last, is packed once for each
+        path: packing costs as much as all else of a frame."""
         if message["type"] != "set_transform":
             return umsgpack.packb(message)
         path, numbers = message["path"], message["matrix"].data
@@ -119,18 +124,21 @@ class Server:
 
         sockets = tornado.netutil.bind_sockets(0, "127.0.0.1")
         self.url = f"http://127.0.0.1:{sockets[0].getsockname()[1]}/"
-        pages = tornado.web.Application([("/", Page), ("/scene", Messages)], log_function=lambda _: None)
+        pages = tornado.web.Application([("/", Page), ("/scene", Messages)],
+                                        log_function=lambda _: None)
         self._http = tornado.httpserver.HTTPServer(pages)
         self._http.add_sockets(sockets)
 
     def _wake(self) -> None:
-        """Has the server's thread send soon. No timer: beside a busy loop each turn of a thread costs milliseconds."""
+        """Has the server's thread send soon. No timer: beside a busy loop each turn of a thread
+        costs milliseconds."""
         with self._lock:
             waits, self._due = self._due, True
         if not waits:
             try:
                 self._loop.call_soon_threadsafe(self._schedule)
-            except RuntimeError:                        # it has just been closed, which the next `send` tells
+            # it has just been closed, which the next `send` tells
+            except RuntimeError:
                 pass
 
     def _schedule(self) -> None:

@@ -20,13 +20,15 @@ def floats(values) -> umsgpack.Ext:
 
 
 def buffer_geometry(vertices, faces, **attributes) -> dict:
-    """Triangles as a three.js geometry: vertices (n, 3) [m], faces (k, 3), others (n, size), such as `uv`, `color`."""
+    """Triangles as a three.js geometry: vertices (n, 3) [m], faces (k, 3), others (n, size), such
+    as `uv`, `color`."""
     arrays = {"position": vertices, **attributes}
     index = umsgpack.Ext(0x16, np.ascontiguousarray(faces, dtype="<u4").tobytes())
     return {
         "type": "BufferGeometry",
         "data": {
-            "attributes": {name: _attribute(np.asarray(a), "Float32Array", floats(a)) for name, a in arrays.items()},
+            "attributes": {name: _attribute(np.asarray(a), "Float32Array", floats(a)) for name,
+                           a in arrays.items()},
             "index": {"itemSize": 1, "type": "Uint32Array", "array": index, "normalized": False},
         },
     }
@@ -37,7 +39,8 @@ def _attribute(array, kind: str, packed) -> dict:
 
 
 def convert(shape) -> list[tuple[dict, np.ndarray]]:
-    """Three.js geometries of a coal shape, each with its pose (4, 4) in the shape's frame; none without a surface."""
+    """Three.js geometries of a coal shape, each with its pose (4, 4) in the shape's frame; none
+    without a surface."""
     if isinstance(shape, coal.Box):
         x, y, z = 2 * shape.halfSide
         return [({"type": "BoxGeometry", "width": x, "height": y, "depth": z}, np.eye(4))]
@@ -62,7 +65,8 @@ def convert(shape) -> list[tuple[dict, np.ndarray]]:
 
 
 def _sphere(radius: float) -> dict:
-    return {"type": "SphereGeometry", "radius": radius, "widthSegments": SEGMENTS, "heightSegments": SEGMENTS // 2}
+    return {"type": "SphereGeometry", "radius": radius, "widthSegments": SEGMENTS,
+            "heightSegments": SEGMENTS // 2}
 
 
 def _cylinder(top: float, bottom: float, height: float) -> dict:
@@ -87,7 +91,8 @@ def _mesh(vertices: np.ndarray, faces: np.ndarray) -> dict:
     np.add.at(summed, place, np.repeat(area_normals, 3, axis=0))
     smooth, own = _unit(summed)[place], np.repeat(flat, 3, axis=0)
     normals = np.where(np.sum(smooth * own, axis=1, keepdims=True) > CREASE, smooth, own)
-    rows, index = np.unique(np.round(np.hstack([corners.reshape(-1, 3), normals]), 6), axis=0, return_inverse=True)
+    rows, index = np.unique(np.round(np.hstack([corners.reshape(-1, 3), normals]), 6), axis=0,
+                            return_inverse=True)
     return buffer_geometry(rows[:, :3], index.reshape(-1, 3), normal=rows[:, 3:])
 
 

@@ -1,10 +1,11 @@
-"""What the live page does in a browser that draws without a graphics card, where every pixel costs: as good a
-picture, by cheaper means.
+"""What the live page does in a browser that draws without a graphics card, where every pixel costs:
+as good a picture, by cheaper means.
 
-There, edges are not smoothed while the picture moves (that alone nearly halves the time of a frame), the shadows are
-coarse, the sky is the page's own, and the floor has a shader that does only what a floor needs. Where frames are still
-slow, fewer pixels are drawn. As soon as nothing moves, the picture is drawn once more, with fine shadows and four
-pixels for each of the window's, which smooths all edges.
+There, edges are not smoothed while the picture moves (that alone nearly halves the time of a
+frame), the shadows are coarse, the sky is the page's own, and the floor has a shader that does only
+what a floor needs. Where frames are still slow, fewer pixels are drawn. As soon as nothing moves,
+the picture is drawn once more, with fine shadows and four pixels for each of the window's, which
+smooths all edges.
 """
 
 SOFTWARE = """

@@ -24,7 +24,8 @@ class _Motion:
 
 
 class SystemPicture:
-    """What the viewer needs of a vehicle, made from an example's shapes. Raises `NhmechError` where it has none."""
+    """What the viewer needs of a vehicle, made from an example's shapes. Raises `NhmechError` where
+    it has none."""
 
     def __init__(self, example: Example):
         if not example.shapes:
@@ -32,8 +33,10 @@ class SystemPicture:
         self.name, self.ground, self.shapes = example.name, Ground(), tuple(example.shapes)
         self.model, self.visual_model = pin.Model(), pin.GeometryModel()
         for i, shape in enumerate(self.shapes):
-            joint = self.model.addJoint(0, pin.JointModelFreeFlyer(), pin.SE3.Identity(), f"shape_{i}")
-            drawn = pin.GeometryObject(f"shape_{i}", joint, pin.SE3.Identity(), _KINDS[shape.kind](*shape.size))
+            joint = self.model.addJoint(0, pin.JointModelFreeFlyer(), pin.SE3.Identity(),
+                                        f"shape_{i}")
+            drawn = pin.GeometryObject(f"shape_{i}", joint, pin.SE3.Identity(),
+                                       _KINDS[shape.kind](*shape.size))
             drawn.meshColor, drawn.overrideMaterial = np.array(shape.color), True
             self.visual_model.addGeometryObject(drawn)
         self._trailing = [i for i, shape in enumerate(self.shapes) if shape.trail]

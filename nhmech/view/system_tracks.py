@@ -13,17 +13,23 @@ MOMENTS = 800
 
 
 def tracks(subject: Subject, trajectory: Trajectory, axes=None):
-    """(figure, axes) with the tracks of the shapes that leave one [m]; None for a system without any."""
-    shapes = [] if subject.example is None else [shape for shape in load_system(subject.example).shapes if shape.trail]
+    """(figure, axes) with the tracks of the shapes that leave one [m]; None for a system without
+    any."""
+    shapes = [] if subject.example is None else [shape
+                                                 for shape in load_system(subject.example).shapes
+                                                 if shape.trail]
     if not shapes:
         return None
     some = moments(trajectory, MOMENTS)
-    points = np.array([[np.asarray(shape.pose(trajectory.q[i]))[:2, 3] for shape in shapes] for i in some])
+    points = np.array(
+        [[np.asarray(shape.pose(trajectory.q[i]))[:2, 3] for shape in shapes] for i in some]
+    )
     with drawing():
         figure, axes = axes_of(axes)
         for k in range(len(shapes)):
             label = f"body {k + 1}" if len(shapes) > 1 else None
-            axes.plot(points[:, k, 0], points[:, k, 1], color=COLOURS[k % len(COLOURS)], lw=0.9, label=label)
+            axes.plot(points[:, k, 0], points[:, k, 1], color=COLOURS[k % len(COLOURS)], lw=0.9,
+                      label=label)
         axes.plot(*points[0].T, "o", color=GREY, ms=3)
         axes.set(xlabel="x [m]", ylabel="y [m]")
         axes.set_aspect("equal", adjustable="datalim")

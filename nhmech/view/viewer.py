@@ -21,33 +21,39 @@ from .sampling import moments
 from .server import Server
 
 FPS = 60.0
-SHARE = 0.04      # of the time that the drawing thread may be at work: there are fewer frames where one takes long
-# one in so many of the states of a fast loop is kept for the trails, which go through so many between two frames
+# of the time that the drawing thread may be at work: there are fewer frames where one takes long
+SHARE = 0.04
+# one in so many of the states of a fast loop is kept for the trails, which go through so many
+# between two frames
 EACH, BETWEEN = 64, 2
 
 
 class Viewer:
     """Shows one vehicle on meshcat's page; a context manager.
 
-    vehicle       has name, model, visual_model, ground, contact_points(q) -> (n, 3) [m] and contact_names
+    vehicle       has name, model, visual_model, ground, contact_points(q) -> (n, 3) [m] and
+                  contact_names
     open_browser  open the page in the user's browser
-    overlays      what is drawn on top: names out of `nhmech.view.overlays`, such as "forces"; or overlays, such as
-                  `Ghost(vehicle, run)`
-    window        None: a server of its own inside this process, on 127.0.0.1; or the ZMQ address of a meshcat-server
-                  that runs already
+    overlays      what is drawn on top: names out of `nhmech.view.overlays`, such as "forces"; or
+                  overlays, such as `Ghost(vehicle, run)`
+    window        None: a server of its own inside this process, on 127.0.0.1; or the ZMQ address of
+                  a meshcat-server that runs already
     follow        whether the camera goes along
     title         in the page's corner; the vehicle's name where None
 
-    Nothing here waits for a browser: without one, the vehicle moves unseen. A thread draws the newest moment at most
-    60 times a second; it is itself at work for at most 4 % of the time, so that complicated scenes have fewer frames.
-    Sending them comes on top. Raises `NhmechError` where the server is closed or does not answer.
+    Nothing here waits for a browser: without one, the vehicle moves unseen. A thread draws the
+    newest moment at most 60 times a second; it is itself at work for at most 4 % of the time, so
+    that complicated scenes have fewer frames. Sending them comes on top. Raises `NhmechError` where
+    the server is closed or does not answer.
     """
 
-    def __init__(self, vehicle, *, open_browser: bool = False, overlays: Sequence = (), window: str | None = None,
-                 follow: bool = True, title: str | None = None):
+    def __init__(self, vehicle, *, open_browser: bool = False, overlays: Sequence = (),
+                 window: str | None = None, follow: bool = True, title: str | None = None):
         self.vehicle, self._overlays, self._title = vehicle, make_overlays(vehicle, overlays), title
         self._live = LiveScene(vehicle, self._overlays, follow, title)
-        self._window = Server(live_page(title or vehicle.name)) if window is None else RemoteWindow(window)
+        self._window = (
+            Server(live_page(title or vehicle.name)) if window is None else RemoteWindow(window)
+        )
         self._lock, self._closing, self._failure = threading.Lock(), threading.Event(), None
         self._newest = self._drawn = None
         self._passed, self._count = [], 0
@@ -71,17 +77,20 @@ class Viewer:
         return self._window.wait_for_browser(timeout)
 
     def display(self, state) -> None:
-        """Show a configuration q (nq,) or a state with `q`; `t` [s] where ground or clock move, v, u for some overlays.
+        """Show a configuration q (nq,) or a state with `q`; `t` [s] where ground or clock move, v,
+        u for some overlays.
 
-        Returns at once; what is displayed before the next frame is drawn is passed over. An error of the drawing is
-        raised by the next call.
+        Returns at once; what is displayed before the next frame is drawn is passed over. An error
+        of the drawing is raised by the next call.
         """
         if self._failure is not None:
             raise self._failure
-        if type(state) is not State:         # a State is a copy already, and checked by the loop that made it
+        # a State is a copy already, and checked by the loop that made it
+        if type(state) is not State:
             state = Moment.of(state)
             if state.q.shape != (self.vehicle.model.nq,) or not np.all(np.isfinite(state.q)):
-                raise NhmechError(f"viewer: q must be {self.vehicle.model.nq} finite numbers, got {state.q}")
+                raise NhmechError(f"viewer: q must be {self.vehicle.model.nq} finite numbers, got "
+                                  f"{state.q}")
         self._count += 1
         if not self._count % EACH:
             self._passed.append(state)
@@ -119,7 +128,8 @@ class Viewer:
         return save_html(self.vehicle, trajectory, path, fps, self._overlays, title=self._title)
 
     def close(self) -> None:
-        """Draw what was displayed last and stop the server, if it is this viewer's own; harmless when called again."""
+        """Draw what was displayed last and stop the server, if it is this viewer's own; harmless
+        when called again."""
         if not self._closing.is_set():
             self._closing.set()
             self._thread.join()
@@ -142,18 +152,22 @@ class Viewer:
             due = max(time.monotonic(), due + max(1 / FPS, (time.thread_time() - begin) / SHARE))
 
     def _draw(self) -> None:
-        """Hands the newest moment over to the window, unless that was done; the next call tells what went wrong."""
+        """Hands the newest moment over to the window, unless that was done; the next call tells
+        what went wrong."""
         with self._lock:
-            passed, self._passed = self._passed, []      # in this order: what comes between the two lines is drawn
+            # in this order: what comes between the two lines is drawn
+            passed, self._passed = self._passed, []
             newest = self._newest
             if newest is self._drawn or self._failure is not None:
                 return
             try:
                 between = passed[::max(1, len(passed) // BETWEEN)]
-                self._window.send(self._live.messages(Moment.of(newest), [one.q for one in between]))
+                self._window.send(self._live.messages(Moment.of(newest),
+                                                      [one.q for one in between]))
             except NhmechError as error:
                 self._failure = error
             except Exception as error:
-                self._failure = NhmechError(f"viewer: drawing failed: {type(error).__name__}: {error}")
+                self._failure = NhmechError(f"viewer: drawing failed: {type(error).__name__}: "
+                                            f"{error}")
                 self._failure.__cause__ = error
             self._drawn = newest

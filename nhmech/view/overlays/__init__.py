@@ -1,4 +1,5 @@
-"""What can be drawn on top of a vehicle: one file for each, with one class. A new one is a file and a line here."""
+"""What can be drawn on top of a vehicle: one file for each, with one class. A new one is a file and
+a line here."""
 
 from __future__ import annotations
 
@@ -21,7 +22,8 @@ OVERLAYS = {
 
 @dataclass(frozen=True, eq=False)
 class Moment:
-    """What an overlay is drawn from: a configuration, its time [s]; speeds v (nv,) and inputs u (nu,), if known."""
+    """What an overlay is drawn from: a configuration, its time [s]; speeds v (nv,) and inputs u
+    (nu,), if known."""
 
     q: np.ndarray
     t: float = 0.0
@@ -33,12 +35,13 @@ class Moment:
         """Of a configuration (nq,), or of what has q and perhaps t, v and u; a copy."""
         v, u = (None if value is None else np.array(value, dtype=float)
                 for value in (getattr(state, "v", None), getattr(state, "u", None)))
-        return cls(np.array(getattr(state, "q", state), dtype=float), float(getattr(state, "t", 0.0)), v, u)
+        return cls(np.array(getattr(state, "q", state), dtype=float),
+                   float(getattr(state, "t", 0.0)), v, u)
 
 
 class Row(NamedTuple):
-    """A line of the legend that changes: its text, its colour (r, g, b), and path -> opacity of the objects that are
-    painted in that colour."""
+    """A line of the legend that changes: its text, its colour (r, g, b), and path -> opacity of the
+    objects that are painted in that colour."""
 
     text: str
     colour: tuple[float, float, float]
@@ -60,7 +63,8 @@ class Overlay:
         return []
 
     def at(self, moment: Moment, view) -> dict[str, np.ndarray | None]:
-        """Path -> pose (4, 4) in W, columns as long as its scale; None: not drawn now. Always the same paths."""
+        """Path -> pose (4, 4) in W, columns as long as its scale; None: not drawn now. Always the
+        same paths."""
         return {}
 
     def rows(self, moment: Moment) -> tuple[Row, ...]:
@@ -74,7 +78,8 @@ def make_overlays(vehicle, names: Sequence, *, mu=None, path=None) -> list[Overl
     mu    friction coefficients, as `analysis.friction.coefficients` takes them
     path  the `control.path.Path` that is followed
 
-    Raises `NhmechError` for names that do not exist, and for what an overlay needs and the vehicle has not.
+    Raises `NhmechError` for names that do not exist, and for what an overlay needs and the vehicle
+    has not.
     """
     given, made = {"mu": mu, "path": path}, []
     for name in names:

@@ -1,4 +1,5 @@
-"""The ground's force on each wheel: an arrow in its friction cone, from green to red as more of it is used."""
+"""The ground's force on each wheel: an arrow in its friction cone, from green to red as more of it
+is used."""
 
 from __future__ import annotations
 
@@ -7,13 +8,14 @@ import pinocchio as pin
 
 from ...analysis.friction import coefficients
 from ...errors import NhmechError
-from ...vehicle.multipliers import Reactions, reactions
+from ...vehicle.reactions import Reactions, reactions
 from ..messages import rgb, set_group
 from . import Overlay, Row
 
 PATH = "/overlays/forces"
 # use of the friction -> colour
-SHADES = {0.0: (0.10, 0.62, 0.25), 0.5: (0.10, 0.62, 0.25), 0.8: (0.95, 0.62, 0.05), 1.0: (0.80, 0.08, 0.10)}
+SHADES = {0.0: (0.10, 0.62, 0.25), 0.5: (0.10, 0.62, 0.25), 0.8: (0.95, 0.62, 0.05),
+          1.0: (0.80, 0.08, 0.10)}
 UNKNOWN = (0.25, 0.35, 0.50)                     # nobody said what the friction is
 # opacities; below 1, so that an arrow is drawn after the wheel around it
 ARROW, CONE = 0.999, 0.28
@@ -22,45 +24,54 @@ SHAFT, HEAD, LONG = 0.008, 0.022, 0.07
 
 
 class Forces(Overlay):
-    """Per contact the force that ideal rolling needs, from its point on, and its cone |tangential| <= mu normal.
+    """Per contact the force that ideal rolling needs, from its point on, and its cone |tangential|
+    <= mu normal.
 
-    mu  as `analysis.friction.coefficients` takes it; None: what the file says; no cone where nobody says anything
+    mu  as `analysis.friction.coefficients` takes it; None: what the file says; no cone where nobody
+        says anything
 
-    The scale is such that the mean load at rest is as long as the largest wheel is high. Forces are those of
-    `vehicle.multipliers.reactions`: where the wheels can share the load in many ways, the least-norm split with
-    normals >= 0.
+    The scale is such that the mean load at rest is as long as the largest wheel is high. Forces are
+    those of `vehicle.reactions.reactions`: where the wheels can share the load in many ways, the
+    least-norm split with normals >= 0.
 
-    Raises `NhmechError` where it has nothing to work with: something without wheels, a moment without speeds and
-    inputs, a kinematic run.
+    Raises `NhmechError` where it has nothing to work with: something without wheels, a moment
+    without speeds and inputs, a kinematic run.
     """
 
     def __init__(self, vehicle, mu=None):
         if not hasattr(vehicle, "contacts"):
-            raise NhmechError(f"{vehicle.name} has no wheels: the ground's forces are drawn of a vehicle only")
+            raise NhmechError(f"{vehicle.name} has no wheels: the ground's forces are drawn of a "
+                              "vehicle only")
         self.vehicle, self._mu = vehicle, coefficients(vehicle, mu)
-        self._weight = pin.computeTotalMass(vehicle.model) * float(np.linalg.norm(vehicle.model.gravity.linear))
+        self._weight = pin.computeTotalMass(vehicle.model) * float(
+            np.linalg.norm(vehicle.model.gravity.linear)
+        )
         self._high = 2 * max(c.mount.wheel.radius for c in vehicle.contacts)
         self._paths = {name: f"{PATH}/{i}" for i, name in enumerate(vehicle.contact_names)}
         self._last: tuple = None, None
 
     def objects(self, view) -> list[dict]:
         """Shaft, head and cone of height 1 m along z."""
-        solid = {"type": "MeshBasicMaterial", "color": rgb(UNKNOWN), "side": 0, "transparent": True, "opacity": ARROW,
-                 "depthTest": False}
-        faint = {"type": "MeshBasicMaterial", "color": rgb(UNKNOWN), "side": 2, "transparent": True, "opacity": CONE,
-                 "depthWrite": False}
+        solid = {"type": "MeshBasicMaterial", "color": rgb(UNKNOWN), "side": 0, "transparent": True,
+                 "opacity": ARROW, "depthTest": False}
+        faint = {"type": "MeshBasicMaterial", "color": rgb(UNKNOWN), "side": 2, "transparent": True,
+                 "opacity": CONE, "depthWrite": False}
         parts = {"shaft": (_round(SHAFT * view.size, SHAFT * view.size), solid),
                  "head": (_round(0.0, HEAD * view.size), solid),
                  "cone": (_round(1.0, 0.0, True), faint)}
         # three.js has them along y, about their middle
         raised = np.array([[1.0, 0, 0, 0], [0, 0, -1, 0], [0, 1, 0, 0.5], [0, 0, 0, 1]])
-        return [set_group(f"{path}/{name}", [(geometry, material, raised)], False) for path in self._paths.values()
+        return [set_group(f"{path}/{name}", [(geometry, material, raised)],
+                          False) for path in self._paths.values()
                 for name, (geometry, material) in parts.items()]
 
     def at(self, moment, view) -> dict[str, np.ndarray | None]:
         ground = self._forces(moment)
         scale = (self._high or 0.3 * view.size) * len(self._paths) / max(self._weight, 1e-9)
-        points, n, poses = self.vehicle.contact_points(moment.q, moment.t), np.array(self.vehicle.ground.normal), {}
+        points, n, poses = (
+            self.vehicle.contact_points(moment.q, moment.t), np.array(self.vehicle.ground.normal),
+            {},
+        )
         for (wheel, path), point in zip(self._paths.items(), points):
             force = scale * ground.world[wheel]
             normal = scale * ground.components[wheel].get("normal", 0.0)
@@ -71,7 +82,8 @@ class Forces(Overlay):
             poses[f"{path}/head"] = poses[f"{path}/cone"] = None
             if shown:
                 wide = head / (LONG * view.size)
-                poses[f"{path}/head"] = _along(point + force * (1 - head / length), force, wide, head)
+                poses[f"{path}/head"] = _along(point + force * (1 - head / length), force, wide,
+                                               head)
             if np.isfinite(mu) and normal > 1e-3 * view.size:
                 poses[f"{path}/cone"] = _along(point, n, mu * normal, normal)
         return poses
@@ -82,13 +94,19 @@ class Forces(Overlay):
         for wheel, path in self._paths.items():
             parts, mu = ground.components[wheel], self._mu[wheel]
             normal = parts.get("normal", 0.0)
-            along = float(np.linalg.norm(ground.world[wheel] - normal * np.array(self.vehicle.ground.normal)))
+            along = float(
+                np.linalg.norm(ground.world[wheel] - normal * np.array(self.vehicle.ground.normal))
+            )
             paints = {f"{path}/shaft": ARROW, f"{path}/head": ARROW, f"{path}/cone": CONE}
             if normal < 0:
                 rows.append(Row(f"{wheel} is pulled: it lifts off", SHADES[1.0], paints))
                 continue
-            needed = 0.0 if along < 1e-9 * self._weight else along / normal if normal > 0 else np.inf
-            text = f"{wheel} needs \N{GREEK SMALL LETTER MU} {needed:.2f}" + (f" of {mu:g}" if np.isfinite(mu) else "")
+            needed = (
+                0.0 if along < 1e-9 * self._weight else along / normal if normal > 0 else np.inf
+            )
+            text = f"{wheel} needs \N{GREEK SMALL LETTER MU} {needed:.2f}" + (
+                f" of {mu:g}" if np.isfinite(mu) else ""
+            )
             rows.append(Row(text, _shade(needed / mu) if np.isfinite(mu) else UNKNOWN, paints))
         return tuple(rows)
 
@@ -98,12 +116,15 @@ class Forces(Overlay):
         if known is not moment:
             wanted = self.vehicle.constrained.system.u.numel()
             if moment.v is None or moment.u is None:
-                raise NhmechError("overlay 'forces' needs speeds v and inputs u at each moment: show a State of a "
+                raise NhmechError("overlay 'forces' needs speeds v and inputs u at each moment: "
+                                  "show a State of a "
                                   "run; a kinematic run has no forces")
             if len(moment.u) != wanted:
                 raise NhmechError("overlay 'forces': "
-                                  f"the run has {len(moment.u)} inputs, {self.vehicle.name!r} has {wanted}; "
-                                  "draw the vehicle that ran, with external wrenches trajectory.subject.vehicle")
+                                  f"the run has {len(moment.u)} inputs, {self.vehicle.name!r} has "
+                                  f"{wanted}; "
+                                  "draw the vehicle that ran, with external wrenches "
+                                  "trajectory.subject.vehicle")
             forces = reactions(self.vehicle, moment.t, moment.q, moment.v, moment.u)
             self._last = moment, forces
         return forces
@@ -114,8 +135,8 @@ def _shade(use: float) -> tuple[float, float, float]:
 
 
 def _round(top: float, bottom: float, hollow: bool = False) -> dict:
-    return {"type": "CylinderGeometry", "radiusTop": top, "radiusBottom": bottom, "height": 1.0, "radialSegments": 40,
-            "openEnded": hollow}
+    return {"type": "CylinderGeometry", "radiusTop": top, "radiusBottom": bottom, "height": 1.0,
+            "radialSegments": 40, "openEnded": hollow}
 
 
 def _along(origin: np.ndarray, direction: np.ndarray, thick: float, long: float) -> np.ndarray:
@@ -124,5 +145,6 @@ def _along(origin: np.ndarray, direction: np.ndarray, thick: float, long: float)
     x = np.cross(z, [1.0, 0.0, 0.0] if abs(z[0]) < 0.9 else [0.0, 1.0, 0.0])
     x /= np.linalg.norm(x)
     pose = np.eye(4)
-    pose[:3, :3], pose[:3, 3] = np.column_stack([thick * x, thick * np.cross(z, x), long * z]), origin
+    pose[:3, :3], pose[:3, 3] = np.column_stack([thick * x, thick * np.cross(z, x),
+                                                 long * z]), origin
     return pose

@@ -14,7 +14,8 @@ SHADES = ((0.10, 0.36, 0.75), (0.78, 0.20, 0.42), (0.0, 0.50, 0.38), (0.62, 0.42
 
 
 class Ghost(Overlay):
-    """Where the vehicle of another run is at the same time; before its start and after its end it stands there.
+    """Where the vehicle of another run is at the same time; before its start and after its end it
+    stands there.
 
     trajectory  has t (N,) [s] and q (N, nq)
     name        in the legend; two ghosts need two names
@@ -30,9 +31,10 @@ class Ghost(Overlay):
         self.points = np.array([self._scene.middle(row) for row in q])
 
     def objects(self, view) -> list[dict]:
-        way = ribbon(f"{self._root}/way", self.points, 0.6 * view.size, self._scene.vehicle.ground.normal,
-                     len(CONTACTS) + self._number, self._colour)
+        way = ribbon(f"{self._root}/way", self.points, 0.6 * view.size,
+                     self._scene.vehicle.ground.normal, len(CONTACTS) + self._number, self._colour)
         return [*self._scene.groups(), *([way] if len(self.points) > 1 else [])]
 
     def at(self, moment, view) -> dict[str, np.ndarray | None]:
-        return self._scene.bodies(at_times(self._scene.vehicle.model, self._trajectory, [moment.t])[0])
+        return self._scene.bodies(at_times(self._scene.vehicle.model, self._trajectory,
+                                           [moment.t])[0])

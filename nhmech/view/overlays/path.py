@@ -15,7 +15,8 @@ COLOUR = (0.16, 0.19, 0.24)
 PATH = "/overlays/path"
 # length of a dash and of a gap, width, height above the ground, as shares of the vehicle's size
 DASH, WIDTH, LIFT = 0.10, 1.0 * RIBBON, 0.03 * RIBBON
-PIECES, MOST = 4, 4000                                     # of a dash, which may be bent; and the most dashes
+# of a dash, which may be bent; and the most dashes
+PIECES, MOST = 4, 4000
 
 
 class ReferencePath(Overlay):
@@ -29,7 +30,8 @@ class ReferencePath(Overlay):
             raise NhmechError(f"overlay 'path': {found}; say which one is followed, "
                               "such as --path figure8, or a control.path.Path")
         if vehicle.ground.normal[2] < 1e-3:
-            raise NhmechError(f"overlay 'path': a path is laid down along z, and cannot lie on a wall of normal "
+            raise NhmechError("overlay 'path': a path is laid down along z, and cannot lie on a "
+                              "wall of normal "
                               f"{vehicle.ground.normal}")
         self._ground, self._path = vehicle.ground, path
         self.points = self._lie(path.point(np.linspace(0.0, path.length, 200)))
@@ -38,15 +40,16 @@ class ReferencePath(Overlay):
         """All dashes as one flat strip."""
         count = int(np.clip(np.round(self._path.length / (2 * DASH * view.size)), 1, MOST))
         starts = np.arange(count) * self._path.length / count
-        s = (starts[:, None] + np.linspace(0.0, 0.5 * self._path.length / count, PIECES + 1)).ravel()
+        s = (starts[:, None] + np.linspace(0.0, 0.5 * self._path.length / count,
+                                           PIECES + 1)).ravel()
         x, y, heading, _ = self._path.at(s)
         left = 0.5 * WIDTH * view.size * np.stack([-np.sin(heading), np.cos(heading)], axis=-1)
         middle = np.stack([x, y], axis=-1)
         vertices = self._lie(np.stack([middle - left, middle + left], axis=-2).reshape(-1, 2))
         k = 2 * np.arange(count * (PIECES + 1)).reshape(count, -1)[:, :-1].ravel()
         faces = np.stack([k, k + 1, k + 3, k, k + 3, k + 2], axis=1).reshape(-1, 3)
-        material = {"type": "MeshBasicMaterial", "color": rgb(COLOUR), "side": 2, "polygonOffset": True,
-                    "polygonOffsetFactor": -1, "polygonOffsetUnits": -1}
+        material = {"type": "MeshBasicMaterial", "color": rgb(COLOUR), "side": 2,
+                    "polygonOffset": True, "polygonOffsetFactor": -1, "polygonOffsetUnits": -1}
         lifted = vertices + LIFT * view.size * np.array(self._ground.normal)
         return [set_group(PATH, [(buffer_geometry(lifted, faces), material, np.eye(4))], False)]
 

@@ -1,0 +1,85 @@
+"""The flat state x = (q with each (cos, sin) pair replaced by its unwrapped angle, xi)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import casadi as ca
+import numpy as np
+
+from ..mechanics.algebroid import LieAlgebroid
+
+
+@dataclass(frozen=True)
+class FlatState:
+    """Conversions between x (nx,), and q (nq,) with angles and xi.
+
+    Quaternions stay as they are. Angles are unwrapped: turns are counted.
+    """
+
+    algebroid: LieAlgebroid
+    nxi: int
+
+    @cached_property
+    def nconf(self) -> int:
+        """Length of the configuration's part of x."""
+        return self.algebroid.nq - len(self.algebroid.circles)
+
+    @cached_property
+    def nx(self) -> int:
+        return self.nconf + self.nxi
+
+    @cached_property
+    def slots(self) -> list[tuple[int, int, bool]]:
+        """(index in x, index in q, whether it is an angle standing for a pair)."""
+        result, iq, ix, pairs = [], 0, 0, dict(self.algebroid.circles)
+        while iq < self.algebroid.nq:
+            angle = iq in pairs
+            result.append((ix, iq, angle))
+            iq, ix = iq + (2 if angle else 1), ix + 1
+        return result
+
+    def names(self, xi_names: tuple[str, ...]) -> tuple[str, ...]:
+        names = self.algebroid.q_names
+        positions = (names[iq].removesuffix(".cos") if angle else names[iq] for _, iq,
+                     angle in self.slots)
+        return (*positions, *xi_names)
+
+    def configuration(self, x):
+        """q (nq,) of x; symbols or numbers."""
+        symbolic = isinstance(x, ca.SX)
+        cos, sin = (ca.cos, ca.sin) if symbolic else (np.cos, np.sin)
+        parts = []
+        for ix, _, angle in self.slots:
+            parts += [cos(x[ix]), sin(x[ix])] if angle else [x[ix]]
+        return ca.vertcat(*parts) if symbolic else np.array(parts)
+
+    def unit(self, configuration: ca.SX) -> ca.SX:
+        """The configuration's part of x with quaternions of length 1, symbolic."""
+        result = ca.SX(configuration)
+        for ix, iq, _ in self.slots:
+            if iq in self.algebroid.quaternions:
+                result[ix:ix + 4] /= ca.norm_2(result[ix:ix + 4])
+        return result
+
+    def rate(self, q_rate, v, xi_rate):
+        """dx/dt from dq/dt and v, symbolic; an angle's rate is a fibre coordinate, which needs no
+        cosine."""
+        turning = dict(self.algebroid.circles)
+        parts = [v[turning[iq]] if angle else q_rate[iq] for _, iq, angle in self.slots]
+        return ca.vertcat(*parts, xi_rate)
+
+    def flatten(self, q: np.ndarray, xi: np.ndarray, near: np.ndarray | None = None) -> np.ndarray:
+        """x of numbers; angles nearest to those of `near` (an x), in (-pi, pi] where None."""
+        x = np.empty(self.nx)
+        for ix, iq, angle in self.slots:
+            x[ix] = np.arctan2(q[iq + 1], q[iq]) if angle else q[iq]
+            if angle and near is not None:
+                x[ix] += 2 * np.pi * np.round((near[ix] - x[ix]) / (2 * np.pi))
+        x[self.nconf:] = xi
+        return x
+
+    def angle_slots(self) -> tuple[int, ...]:
+        """Where the unwrapped angles stand in x."""
+        return tuple(ix for ix, _, angle in self.slots if angle)

@@ -1,0 +1,89 @@
+"""What the loader decided about a robot: the hand-over from reading files to building mechanics."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from .wheel import Wheel
+
+# Words by which some of the notices are known again
+DRIVEN_FROM = "driven joints from "
+UNLISTED = "would be found as wheels"
+
+
+@dataclass(frozen=True)
+class Limits:
+    """Limits of a joint, infinite where there is none: position [rad, m], velocity [rad/s, m/s],
+    effort [N m, N]."""
+
+    lower: float = float("-inf")
+    upper: float = float("inf")
+    velocity: float = float("inf")
+    effort: float = float("inf")
+
+
+@dataclass(frozen=True)
+class Mimic:
+    """q_joint = multiplier q_leader + offset."""
+
+    joint: str
+    leader: str
+    multiplier: float = 1.0
+    offset: float = 0.0
+
+
+@dataclass(frozen=True)
+class Description:
+    """A validated robot, its wheels, and the role of every joint that can move.
+
+    xml       plain URDF text that Pinocchio can read (xacro expanded)
+    path      where it came from; None for a string
+    root      name of the root link
+    wheels    each with link, axis (unit, in the link's frame; None for ball kinds without one) and
+              point filled in
+    rolling   joints of the wheels, in the order of `wheels`
+    steering  joints between the root and a wheel that stay free: steering, swivels, hitches
+    driven    joints that take effort or commands, a subset of the moving ones
+    free      other joints released by the user
+    locked    joint -> position [rad, m] at which it is held
+    mimic     couplings between moving joints that act as constraints
+    damping   joint -> viscous coefficient [N m s/rad, N s/m]
+    limits    joint -> `Limits`, for the moving joints
+    speeds    names of the independent speeds the user asked for, or None
+    skid      None; "mid-axle" or a track factor; or names of wheels whose lateral row is freed
+    reasons   wheel name -> one sentence: where it and its radius came from
+    notices   sentences for the user: what was ignored, dropped, substituted
+    packages  package name -> folder, for meshes
+    """
+
+    xml: str
+    name: str
+    root: str
+    wheels: tuple[Wheel, ...]
+    rolling: tuple[str, ...]
+    path: Path | None = None
+    steering: tuple[str, ...] = ()
+    driven: tuple[str, ...] = ()
+    free: tuple[str, ...] = ()
+    locked: dict[str, float] = field(default_factory=dict)
+    mimic: tuple[Mimic, ...] = ()
+    damping: dict[str, float] = field(default_factory=dict)
+    limits: dict[str, Limits] = field(default_factory=dict)
+    speeds: tuple[str, ...] | None = None
+    skid: object = None
+    reasons: dict[str, str] = field(default_factory=dict)
+    notices: tuple[str, ...] = ()
+    packages: dict[str, Path] = field(default_factory=dict)
+
+    @property
+    def released(self) -> tuple[str, ...]:
+        """Wheels whose lateral row `skid` frees."""
+        return tuple(self.skid) if isinstance(self.skid, (list, tuple)) else ()
+
+    @property
+    def track_factor(self) -> float | None:
+        """Of the mid-axle model; None where it is not asked for."""
+        if self.skid is None or isinstance(self.skid, (list, tuple)):
+            return None
+        return 1.0 if self.skid == "mid-axle" else float(self.skid)

@@ -1,0 +1,99 @@
+"""Finding ROS packages without ROS: `package://NAME/...` in meshes and `$(find NAME)` in xacro
+files."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from pathlib import Path
+
+from ..errors import ModelError
+
+_DEPTH = 6  # folders looked into above the URDF, and below each entry of ROS_PACKAGE_PATH
+
+
+def checked_packages(packages: Mapping | None) -> dict[str, Path]:
+    """The user's `packages=` as name -> existing folder.
+
+    Raises `ModelError` where it is no mapping, or a folder does not exist.
+    """
+    if packages is None:
+        return {}
+    if not isinstance(packages, Mapping):
+        raise ModelError(f"packages={packages!r} must be a mapping, such as "
+                         f"{{'my_robot_description': '/path/to/it'}}")
+    found = {}
+    for name, folder in packages.items():
+        path = Path(os.path.expanduser(str(folder)))
+        if not path.is_dir():
+            raise ModelError(f"packages: {name!r} is said to be in {str(folder)!r}, which is not "
+                             "a folder")
+        found[str(name)] = path.resolve()
+    return found
+
+
+def find_package(name: str, packages: Mapping[str, Path], near: Path | None = None) -> Path | None:
+    """The folder of ROS package `name`, or None.
+
+    Looked for in `packages`, then AMENT_PREFIX_PATH (PREFIX/share/NAME), then ROS_PACKAGE_PATH,
+    then upwards from `near` (the folder of the URDF): a folder with a package.xml of that name, or
+    a folder called `name` beside one on the way.
+    """
+    if name in packages:
+        return Path(packages[name])
+    if not name or name in (".", "..") or "/" in name or "\\" in name:
+        return None
+    for prefix in _paths("AMENT_PREFIX_PATH"):
+        if (prefix / "share" / name).is_dir():
+            return prefix / "share" / name
+    for base in _paths("ROS_PACKAGE_PATH"):
+        if found := _below(base, name, 3):
+            return found
+    return _above(near, name) if near is not None else None
+
+
+def _paths(variable: str) -> list[Path]:
+    return [Path(p) for p in os.environ.get(variable, "").split(os.pathsep) if p]
+
+
+def _is_package(folder: Path, name: str) -> bool:
+    manifest = folder / "package.xml"
+    try:
+        if not manifest.is_file():
+            return False
+        return folder.name == name or f"<name>{name}</name>" in manifest.read_text(
+            errors="replace"
+        ).replace(" ", "")
+    except OSError:
+        return False
+
+
+def _below(base: Path, name: str, depth: int) -> Path | None:
+    """Breadth first, so that the nearest package wins; unreadable folders are passed over."""
+    level = [base]
+    for _ in range(depth):
+        following = []
+        for folder in level:
+            if _is_package(folder, name):
+                return folder
+            if (folder / "package.xml").is_file():
+                continue
+            try:
+                following += sorted(
+                    c for c in folder.iterdir() if c.is_dir() and not c.name.startswith(".")
+                )
+            except OSError:
+                continue
+        level = following
+    return None
+
+
+def _above(near: Path, name: str) -> Path | None:
+    folders = [near.resolve(), *near.resolve().parents][:_DEPTH]
+    for folder in folders:
+        if _is_package(folder, name):
+            return folder
+    for folder in folders:
+        if (folder / name / "package.xml").is_file():
+            return folder / name
+    return None

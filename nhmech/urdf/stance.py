@@ -1,0 +1,116 @@
+"""Heights of wheels in the start pose: do they stand in one plane, and on one axle?"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from math import sqrt
+from statistics import median
+
+import numpy as np
+
+from ..errors import ModelError
+from .layout import Layout
+from .wheel import Wheel
+
+
+def centre_R(layout: Layout, wheel: Wheel) -> np.ndarray:
+    """Wheel centre (3,) in the root's frame [m]."""
+    X = layout.X_RL[wheel.link]
+    return X[:3, :3] @ np.array(wheel.point) + X[:3, 3]
+
+
+def axle_R(layout: Layout, wheel: Wheel) -> np.ndarray:
+    """Axle (3,) in the root's frame, unit."""
+    return layout.X_RL[wheel.link][:3, :3] @ np.array(wheel.axis)
+
+
+def bottom_R(layout: Layout, wheel: Wheel) -> float:
+    """Height of the contact point in the root's frame [m], the root's z axis being up."""
+    z = centre_R(layout, wheel)[2]
+    if wheel.kind == "blade":
+        return float(z)
+    if wheel.kind in ("sphere", "caster_ball") or wheel.axis is None:
+        return float(z - wheel.radius)
+    crown = wheel.crown if wheel.kind == "torus" else 0.0
+    return float(z - (wheel.radius
+                      - crown) * sqrt(max(0.0, 1 - axle_R(layout, wheel)[2] ** 2)) - crown)
+
+
+def tolerance(wheels: Sequence[Wheel]) -> float:
+    """How far contacts may be off the common plane [m]: 5 mm, or a tenth of the median radius where
+    that is more."""
+    radii = [w.radius for w in wheels if w.radius > 0]
+    return max(5e-3, 0.1 * median(radii)) if radii else 5e-3
+
+
+def ground_height(layout: Layout, wheels: Sequence[Wheel]) -> float:
+    """Height of the plane that most wheels stand on, in the root's frame [m]."""
+    return median(bottom_R(layout, w) for w in wheels)
+
+
+def footprint(layout: Layout) -> float | None:
+    """Height of the file's base_footprint, which marks the ground, in the root's frame [m]; None
+    without one."""
+    link = _footprint(layout)
+    return None if link is None else float(layout.X_RL[link][2, 3])
+
+
+def _footprint(layout: Layout) -> str | None:
+    return next((n for n in layout.links
+                 if n.endswith("base_footprint") and layout.body(n) == layout.root), None)
+
+
+def check_heights(layout: Layout, wheels: Sequence[Wheel]) -> None:
+    """Every inferred wheel stands in the plane of the others, and that is where the file has its
+    base_footprint.
+
+    Raises `ModelError` with the numbers where a radius contradicts the height of its axle.
+    """
+    slack = max(5e-3, 0.1 * min(w.radius for w in wheels))
+    ground = ground_height(layout, wheels)
+    bottoms = {w.name: bottom_R(layout, w) for w in wheels}
+    worst = max(wheels, key=lambda w: abs(bottoms[w.name] - ground))
+    if max(bottoms.values()) - min(bottoms.values()) > slack:
+        table = ", ".join(
+            f"{w.name}: axle at {centre_R(layout, w)[2]:.4f}, radius {w.radius:.4g}, bottom at "
+            f"{bottoms[w.name]:.4f}"
+            for w in wheels
+        )
+        fit = centre_R(layout, worst)[2] - ground
+        remedy = f"; {worst.name} would need radius {fit:.4g}" if fit > 0 else ""
+        raise ModelError(
+            f"{layout.source.label}: the wheels do not stand in one plane (heights in metres; "
+            f"{table}){remedy}. "
+            "Correct the collision shape or the joint's origin, or list with wheels=[...] only "
+            "what touches the "
+            f"ground, with true radii; as found: {', '.join(_line(w) for w in wheels)}"
+        )
+    floor = footprint(layout)
+    if floor is not None and abs(ground - floor) > slack:
+        wheel = wheels[0]
+        raise ModelError(
+            f"{layout.source.label}: the wheels' radius contradicts the height of their axles: "
+            f"{wheel.name} has its "
+            f"axle {centre_R(layout, wheel)[2] - floor:.4f} m above {_footprint(layout)!r}, which "
+            "marks the ground, "
+            f"and radius {wheel.radius:.4g} m. Give the true radius: "
+            f"wheels=[{', '.join(_line(w, 'RADIUS') for w in wheels)}] "
+            "(and the casters, if there are any)"
+        )
+
+
+def _line(wheel: Wheel, radius: str | None = None) -> str:
+    return f"Wheel({wheel.name!r}, {wheel.kind!r}, {radius or f'{wheel.radius:.6g}'})"
+
+
+def on_one_axle(layout: Layout, wheels: Sequence[Wheel]) -> bool:
+    """Whether all contacts lie below one straight axle, so that the vehicle can pitch about it."""
+    if not wheels or any(w.axis is None for w in wheels):
+        return False
+    first, p0 = axle_R(layout, wheels[0]), centre_R(layout, wheels[0])
+    for wheel in wheels[1:]:
+        reach = np.cross(centre_R(layout, wheel) - p0, first)
+        across = np.linalg.norm(np.cross(axle_R(layout, wheel), first))
+        if across > 0.02 or np.linalg.norm(reach) > max(1e-3, 0.05 * wheel.radius):
+            return False
+    return True

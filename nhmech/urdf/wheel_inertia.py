@@ -1,0 +1,88 @@
+"""Wheels whose inertia cannot be that of their shape: zero, or turned otherwise than the cylinder
+that rolls."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from .inference import Contact
+from .layout import Joint, Layout
+from .rims import find_rim
+from .validate_inertia import inertia_of
+
+_ACROSS = 0.2    # of the larger moment: by so much the two across the axle may differ
+# of the smaller moment across the axle: below it, the one about the axle is clearly the smallest
+_SMALLEST = 0.8
+
+
+def inertia_notices(layout: Layout, contacts: Sequence[Contact]) -> list[str]:
+    """Notices about wheels that roll on a joint; those of which the same is to be said share one.
+
+    A body of revolution about the axle has equal moments across it, and a flat one its largest
+    about it: a solid cylinder of mass m, radius r and length l has I = m r^2 / 2 about its axis and
+    m (3 r^2 + l^2) / 12 across it. Measured wheels are rims with tyres and motors, so that only the
+    order of the moments is judged, not their size.
+    """
+    said: dict[str, list[str]] = {}
+    for wheel in (c.wheel for c in contacts if c.wheel.joint is not None):
+        joint = layout.joints[wheel.joint]
+        fault = _zero(layout, joint, wheel.radius) or _turned(layout, joint)
+        if fault:
+            said.setdefault(fault, []).append(wheel.name)
+    return [f"{', '.join(names)}: {fault}" for fault, names in said.items()]
+
+
+def _zero(layout: Layout, joint: Joint, radius: float) -> str | None:
+    inertials = [
+        e for link in layout.rigid(joint.child) for e in layout.links[link].findall("inertial")
+    ]
+    parts = [inertia_of(layout.source, element) for element in inertials]
+    mass = sum(m for m, _, _ in parts)
+    if not mass > 0 or any(np.any(inertia) for _, _, inertia in parts):
+        return None
+    return (f"the inertia is zero although the mass is {mass:.4g} kg, so that spinning it up "
+            "takes no effort; a solid "
+            f"disc of this mass and radius has {mass * radius ** 2 / 2:.4g} kg m^2 about its axle")
+
+
+def _turned(layout: Layout, joint: Joint) -> str | None:
+    rim = find_rim(layout, joint)
+    inertial = (
+        layout.links[rim.link].find("inertial")
+        if rim is not None and rim.kind == "cylinder"
+        else None
+    )
+    if inertial is None:
+        return None
+    length = next(s.size[1] for s in layout.shapes(rim.link) if s.kind == "cylinder"
+                  and s.size[0] == rim.radius)
+    mass, X, inertia = inertia_of(layout.source, inertial)
+    R = layout.X(joint.child, rim.link)[:3, :3] @ X[:3, :3]
+    inertia = R @ inertia @ R.T                                # in the joint's frame
+    # (2, 3), unit vectors across the axle
+    plane = np.linalg.svd(joint.axis[None])[2][1:]
+    axle = joint.axis @ inertia @ joint.axis
+    low, high = np.linalg.eigvalsh(plane @ inertia @ plane.T)
+    disc, across = mass * rim.radius ** 2 / 2, mass * (3 * rim.radius ** 2 + length ** 2) / 12
+    uneven = high - low > _ACROSS * high
+    if not uneven and not (disc > across and axle < _SMALLEST * low):
+        return None
+    # tables give a cylinder's inertia with its axis along z
+    moments, z = np.linalg.eigvalsh(inertia), R[:, 2]
+    remedy = "correct the numbers"
+    if abs(z @ joint.axis) < _ACROSS and min(z @ inertia @ z,
+                                             moments[2]) > moments[1] * (1 + _ACROSS):
+        remedy = (
+            f"give the <origin> of its <inertial> the rpy of its collision cylinder, or {remedy}"
+        )
+    direction = joint.axis * np.sign(joint.axis[np.argmax(np.abs(joint.axis))])
+    about = " ".join(f"{c + 0.0:g}" for c in np.round(direction, 4))
+    why = "the two across it differ" if uneven else "the one about it is the smallest"
+    shown = ", ".join(f"{name} {inertia[i, i]:.4g}" for i, name in enumerate(("ixx", "iyy", "izz")))
+    return (f"the inertia is not that of a wheel with the axle ({about}): in the joint's frame "
+            f"its moments are {shown} "
+            f"kg m^2, of which {why}; a solid cylinder of {mass:.4g} kg, radius {rim.radius:.4g} "
+            "m and length "
+            f"{length:.4g} m has {disc:.4g} about the axle and {across:.4g} across it; {remedy}")
