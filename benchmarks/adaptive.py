@@ -28,10 +28,16 @@ from nhmech.simulation.integrators import rate_function
 
 REPEATS = 5
 CASES = {
-    "disc": (dict(pose=(0, 0, 0, 0.35, 0, 0.2),
-                  xi={"spin_joint": 8.0, "yaw_rate": 0.5, "roll_rate": 0.3}), 10.0),
-    "bicycle": (dict(pose=(0, 0, 0, 0.1, 0, 0.3), xi={"rear_wheel_joint": 17.0, "roll_rate": 0.2}),
-                5.0),
+    "disc": (
+        dict(
+            pose=(0, 0, 0, 0.35, 0, 0.2), xi={"spin_joint": 8.0, "yaw_rate": 0.5, "roll_rate": 0.3}
+        ),
+        10.0,
+    ),
+    "bicycle": (
+        dict(pose=(0, 0, 0, 0.1, 0, 0.3), xi={"rear_wheel_joint": 17.0, "roll_rate": 0.2}),
+        5.0,
+    ),
 }
 TARGETS = (1e-4, 1e-6, 1e-8)
 STEPS = [0.05 / 2 ** (k / 2) for k in range(16)]
@@ -124,10 +130,8 @@ def at_target(method, settings, reference: np.ndarray, target: float) -> tuple[f
 def main() -> None:
     compiler = find_compiler()
     print(f"{platform.machine()}, {os.cpu_count()} cores, nhmech {nhmech.__version__}, casadi "
-          f"{ca.__version__}, "
-          f"{compiler.version if compiler else 'no compiler'}; milliseconds of wall time (error "
-          "reached), "
-          f"medians of {REPEATS}")
+          f"{ca.__version__}, {compiler.version if compiler else 'no compiler'}; milliseconds of "
+          f"wall time (error reached), medians of {REPEATS}")
     columns = ("RK4 in C", "DOP853 in C", "DOP853 of SciPy", "CVODES (Adams)")
     print(f"{'':<10}{'span [s]':>9}{'error':>8}" + "".join(f"{name:>22}" for name in columns))
     for name in CASES:
@@ -142,8 +146,8 @@ def main() -> None:
                            for cell in cells)
             print(f"{name:<10}{case.duration:9g}{target:8.0e}{text}")
         print(f"{name:<10}{case.duration:9g}  DOP853 at 1e-13, each 10 ms recorded: "
-              f"{case.run(False) * 1e3:.2f} ms "
-              f"in one go, {case.run(True) * 1e3:.2f} ms with a controller each time")
+              f"{case.run(False) * 1e3:.2f} ms in one go, {case.run(True) * 1e3:.2f} ms with a "
+              "controller each time")
 
 
 if __name__ == "__main__":

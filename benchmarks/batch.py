@@ -32,8 +32,9 @@ VEHICLES = {"differential_drive": ({"left_wheel_joint": 3.0, "right_wheel_joint"
 
 def main() -> None:
     print(machine(("mujoco",)))
-    threads = len(os.sched_getaffinity(0)) if hasattr(os,
-                                                      "sched_getaffinity") else os.cpu_count() or 1
+    threads = (
+        len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    )
     for name, (xi, steps, wanted) in VEHICLES.items():
         measures = nhmech_measures(name, xi, steps, threads)
         if name == "differential_drive":
@@ -83,11 +84,14 @@ def nhmech_measures(name: str, xi: dict, steps: int, threads: int) -> dict:
         return measure
 
     gain = 0.01 * np.ones(u.shape[1])
-    measures = {"scalar loop in C": scalar, "batch, 1 thread": batch(u),
-                "batch, 1 thread, each 10th step recorded": batch(u, every=10),
-                "batch, 1 thread, a policy each 10 steps": batch(lambda t, x: u
-                                                                 - gain * x[:, -u.shape[1]:] * 1e-3,
-                                                                 control_every=10)}
+    measures = {
+        "scalar loop in C": scalar,
+        "batch, 1 thread": batch(u),
+        "batch, 1 thread, each 10th step recorded": batch(u, every=10),
+        "batch, 1 thread, a policy each 10 steps": batch(
+            lambda t, x: u - gain * x[:, -u.shape[1] :] * 1e-3, control_every=10
+        ),
+    }
     for measure in measures.values():
         measure()  # compiles
     return (

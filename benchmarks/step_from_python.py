@@ -47,13 +47,16 @@ def measures(name: str) -> dict:
         assert steps.run(20 * CALLS) == DONE
         return (perf_counter() - begin) / (20 * CALLS) * 1e6
 
-    return {"step() with a controller": lambda: microseconds(stepped.step),
-            "run() of one step": lambda: microseconds(lambda: called.run(DT)),
-            "run(), controller at each step": lambda: microseconds(lambda: ran.run(CALLS * DT),
-                                                                   1) / CALLS,
-            "one call of the compiled step": lambda: microseconds(lambda: steps.one(steps.pointer)),
-            "its arithmetic": arithmetic,
-            "an empty Python function": lambda: microseconds(lambda: None)}
+    return {
+        "step() with a controller": lambda: microseconds(stepped.step),
+        "run() of one step": lambda: microseconds(lambda: called.run(DT)),
+        "run(), controller at each step": lambda: (
+            microseconds(lambda: ran.run(CALLS * DT), 1) / CALLS
+        ),
+        "one call of the compiled step": lambda: microseconds(lambda: steps.one(steps.pointer)),
+        "its arithmetic": arithmetic,
+        "an empty Python function": lambda: microseconds(lambda: None),
+    }
 
 
 def main() -> None:

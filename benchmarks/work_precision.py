@@ -156,8 +156,7 @@ def report(programs, motion, goal: str, chosen: dict[str, Rung | None]) -> None:
     print(table(("", "dt [s]", "error [m]", "us/step", "s per s", "of the loop",
                  "of Simulator.run"), rows,
                 f"\n{motion.name}: processor seconds per simulated second; error: distance to the "
-                "end of ideal rolling "
-                f"after {DURATION:g} s, within {goal}"))
+                f"end of ideal rolling after {DURATION:g} s, within {goal}"))
     for name in SIMULATORS:
         if name in programs:
             count = len(tried(programs[name], motion))

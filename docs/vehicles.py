@@ -41,8 +41,8 @@ STABILITY = {
                          "falls over; above, its wobble neither grows nor decays."),
     "pendulum": ((0.1, 2.0), "Without a controller it falls at every speed."),
     "trailers": ((-2.0, 2.0),
-                 "Forwards a train straightens itself. Backwards it jack-knifes, faster the "
-                 "faster it "
+                 "Forwards a train straightens itself. Backwards it jack-knifes, faster the faster "
+                 "it "
                               "goes."),
     "sled": ((-2.0, 2.0),
              "Chaplygin's sleigh: stable with the centre of mass ahead of the runner, unstable "
@@ -171,8 +171,8 @@ def index() -> str:
         rows.append(f"  - [{title(name)}]({page})\n\n    {words}")
     return "\n".join(["<!-- written by docs/vehicles.py -->", "# Gallery", "",
                       "Sixteen vehicles come with the package; `nhmech run NAME --view` drives "
-                      "each of them. They are "
-                      "ordinary URDF files; some name their wheels in an `<nhmech>` element.",
+                      "each of them. They are ordinary URDF files; some name their wheels in an "
+                      "`<nhmech>` element.",
                       "The pictures play at twice real time. "
                       "`python docs/vehicles.py --pictures` made them, and these pages.", "",
                       "```{list-table}", ":widths: 45 55", "", *rows, "```", "",

@@ -38,9 +38,8 @@ def main(out: Path, short: bool) -> None:
     late = run.t >= PLAN[0][0]
     most = np.abs(pitch[late]).max(initial=0.0)
     print(f"pitch from {pitch[0]:.1f} deg, within {most:.2f} deg after {PLAN[0][0]:g} s, "
-          f"{pitch[-1]:.3f} deg at the "
-          f"end; turned by {heading[-1]:.1f} deg, in which the middle moved by "
-          f"{1000 * drift(run):.1f} mm")
+          f"{pitch[-1]:.3f} deg at the end; turned by {heading[-1]:.1f} deg, in which the middle "
+          f"moved by {1000 * drift(run):.1f} mm")
     out.mkdir(parents=True, exist_ok=True)
     nhmech.save_html(vehicle, run, out / "balancing_robot.html")
     draw(run, pitch, heading, out / "balancing_robot.png")

@@ -39,8 +39,8 @@ def main(out: Path, short: bool) -> None:
     beside = rear(vehicle, ridden)[-1, 1] - LANE
     leant, turned = np.abs(lean(ridden)).max(), np.abs(torque(ridden)).max()
     print(f"ridden: lean at most {leant:.2f} deg, torque at most {turned:.2f} N m, "
-          f"{1000 * beside:.1f} mm beside the "
-          f"new lane at the end; hands off: stopped by {alone.stop} at {alone.t[-1]:.2f} s")
+          f"{1000 * beside:.1f} mm beside the new lane at the end; hands off: stopped by "
+          f"{alone.stop} at {alone.t[-1]:.2f} s")
     out.mkdir(parents=True, exist_ok=True)
     nhmech.save_html(vehicle, ridden, out / "bicycle_balance.html",
                      overlays=[ReferencePath(vehicle, path)])

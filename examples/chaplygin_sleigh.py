@@ -39,9 +39,9 @@ def main(out: Path, short: bool) -> None:
     exact = closed_form(run.t)
     first, last = (I + M * A ** 2) * w[[0, -1]]
     print(f"energy {run.energy[0]:.6f} J, constant to "
-          f"{np.abs(run.energy - run.energy[0]).max():.1e} J; "
-          f"closed form met to {np.abs(np.stack([v, w]) - exact).max():.1e} m/s, rad/s; "
-          f"angular momentum about the blade from {first:.3f} to {last:.6f} kg m^2/s")
+          f"{np.abs(run.energy - run.energy[0]).max():.1e} J; closed form met to "
+          f"{np.abs(np.stack([v, w]) - exact).max():.1e} m/s, rad/s; angular momentum about the "
+          f"blade from {first:.3f} to {last:.6f} kg m^2/s")
     out.mkdir(parents=True, exist_ok=True)
     draw(run, exact, out / "chaplygin_sleigh.png")
 

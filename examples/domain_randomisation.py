@@ -53,8 +53,7 @@ def main(out: Path, short: bool) -> None:
     spread = 100 * np.linalg.norm(ends - ends[0], axis=1)
     print(f"{batch.ok.sum()} of {count} robots ran {batch.t[-1]:.2f} s; their ends are "
           f"{np.sqrt(np.mean(spread ** 2)):.1f} cm root mean square from that of the robot as "
-          "designed, "
-          f"{spread.max():.1f} cm at most")
+          f"designed, {spread.max():.1f} cm at most")
     out.mkdir(parents=True, exist_ok=True)
     draw(batch, theta, out / "domain_randomisation.png")
 

@@ -32,8 +32,7 @@ def main(out: Path, short: bool) -> None:
     lateral = tracker.errors(run)[:, 1]
     rms = np.sqrt(np.mean(lateral ** 2))
     print(f"{SPEED * run.t[-1]:.2f} m driven, beside the path by {1000 * rms:.2f} mm root mean "
-          "square, "
-          f"{1000 * np.abs(lateral).max():.2f} mm at most")
+          f"square, {1000 * np.abs(lateral).max():.2f} mm at most")
     out.mkdir(parents=True, exist_ok=True)
     nhmech.save_html(vehicle, run, out / "first_drive.html",
                      overlays=[ReferencePath(vehicle, path)])

@@ -34,8 +34,7 @@ def main(out: Path, short: bool) -> None:
         mean, spread = best.mean(axis=0), best.std(axis=0) + LEAST
         returns.append((scores.mean(), scores.max()))
     print(f"return of {PERIODS} periods: {returns[0][0]:.1f} on average at first, "
-          f"{returns[-1][0]:.1f} after {rounds} "
-          f"rounds; the most is {PERIODS}")
+          f"{returns[-1][0]:.1f} after {rounds} rounds; the most is {PERIODS}")
     task = lanes.task
     controller = task.controller(lambda seen: mean @ seen)
     simulator = nhmech.Simulator(task.vehicle, controller, dt=task.dt, control_period=task.period)

@@ -23,8 +23,10 @@ BEGINNING = 2.5                      # shown larger [s]; from then on the error 
 
 
 def main(out: Path, short: bool) -> None:
-    vehicle, path = nhmech.load(nhmech.urdf_path("differential_drive")), make_path("figure8",
-                                                                                   HALF_WIDTH)
+    vehicle, path = (
+        nhmech.load(nhmech.urdf_path("differential_drive")),
+        make_path("figure8", HALF_WIDTH),
+    )
     controller = MPC(vehicle, path, speed=SPEED, stages=STAGES)
     took = []
 
@@ -42,9 +44,8 @@ def main(out: Path, short: bool) -> None:
     lateral = controller.errors(run)[:, 1]
     settled = np.abs(lateral[run.t > BEGINNING]).max()
     print(f"lateral error {lateral[0]:.3f} m at the start, at most {1e3 * settled:.3f} mm after "
-          f"{BEGINNING:g} s; "
-          f"one solution takes {1e3 * np.median(took):.2f} ms (median) of the {1e3 * PERIOD:g} ms "
-          "control period")
+          f"{BEGINNING:g} s; one solution takes {1e3 * np.median(took):.2f} ms (median) of the "
+          f"{1e3 * PERIOD:g} ms control period")
     out.mkdir(parents=True, exist_ok=True)
     nhmech.save_html(vehicle, run, out / "mpc.html")
     draw(run, path, lateral, out / "mpc.png")

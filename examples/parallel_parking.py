@@ -46,10 +46,9 @@ def main(out: Path, short: bool) -> None:
     nearest = min(distance(np.array(footprint(ca.DM(planar_pose(q)))).T, parked)
                   for q in run.q[::10] for parked in parked_cars())
     print(f"parked in {plan.t[-1]:.2f} s at x = {x:.4f} m, y = {y:.4f} m, heading {heading:.5f} "
-          "rad; "
-          f"simulator and plan differ by {gap[:2].max():.1e} m and {gap[f.flat.nconf:].max():.1e} "
-          "rad/s at the end; "
-          f"it came to {nearest:.3f} m of a parked car")
+          f"rad; simulator and plan differ by {gap[:2].max():.1e} m and "
+          f"{gap[f.flat.nconf:].max():.1e} rad/s at the end; it came to {nearest:.3f} m of a "
+          "parked car")
     out.mkdir(parents=True, exist_ok=True)
     nhmech.save_html(vehicle, run, out / "parallel_parking.html")
     draw(plan, f, run, out / "parallel_parking.png")
@@ -85,7 +84,7 @@ def park(vehicle, intervals: int):
             line = opti.variable(2)
             normal = ca.vertcat(ca.cos(line[0]), ca.sin(line[0]))
             opti.subject_to(normal.T @ corners >= line[1] + CLEARANCE)
-            opti.subject_to(normal.T @ parked.T <= line[1])
+            opti.subject_to(line[1] >= normal.T @ parked.T)
             angle = np.pi / 2 if 2 * k < intervals else (towards + np.pi / 2) / 2
             opti.set_initial(line, [angle, np.max(parked @ (np.cos(angle), np.sin(angle)))])
     opti.minimize(problem.duration + EFFORT * problem.duration * ca.sumsqr(w) / intervals)

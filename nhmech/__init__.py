@@ -17,7 +17,14 @@ from .version import __version__
 
 if TYPE_CHECKING:
     from . import errors
-    from .errors import CompileError, MechanicsError, ModelError, NhmechError, SimulationError
+    from .errors import (
+        CompileError,
+        InputError,
+        MechanicsError,
+        ModelError,
+        NhmechError,
+        SimulationError,
+    )
     from .mechanics.gibbs_appell import gibbs_appell
     from .mechanics.system import ConstrainedSystem
     from .paths import urdf_names, urdf_path
@@ -61,6 +68,7 @@ _HOME = {
     "Viewer": "view.viewer",
     "save_html": "view.recording",
     "NhmechError": "errors",
+    "InputError": "errors",
     "ModelError": "errors",
     "MechanicsError": "errors",
     "CompileError": "errors",
@@ -74,6 +82,7 @@ __all__ = [
     "Dynamics",
     "Event",
     "Ground",
+    "InputError",
     "JointPosition",
     "JointTorque",
     "JointVelocity",

@@ -62,13 +62,15 @@ class PathTask:
         vehicle, ground = self.vehicle, self.vehicle.ground
         seen = (*ground.normal, *ground.velocity, *ground.angular_velocity)
         if not np.allclose(seen, (0, 0, 1) + (0,) * 6, atol=1e-12):
-            raise ModelError("a path is followed on level ground at rest: load the vehicle "
-                             "without ground=")
+            raise ModelError("a path is followed on level ground at rest: load the vehicle without "
+                             "ground=")
         if not vehicle.driven:
             raise ModelError(f"{vehicle.name!r} has no driven joint: there is nothing to act on")
-        self.speed, self.period, self.dt = positive("speed",
-                                                    speed), positive("period",
-                                                                     period), positive("dt", dt)
+        self.speed, self.period, self.dt = (
+            positive("speed", speed),
+            positive("period", period),
+            positive("dt", dt),
+        )
         self.substeps = round(self.period / self.dt)
         if self.substeps < 1 or abs(self.substeps * self.dt - self.period) > 1e-9 * self.period:
             raise ModelError(f"period = {period} s must be a multiple of dt = {dt} s")
@@ -253,8 +255,11 @@ class PathFollowingVector(gymnasium.vector.VectorEnv):
     def __init__(self, num_envs: int, vehicle, path: Path | str = "figure8", *,
                  render_mode: None = None,
                  autoreset_mode: AutoresetMode = AutoresetMode.NEXT_STEP, **task):
-        self.task, self.num_envs, self.render_mode = PathTask(vehicle, path,
-                                                              **task), num_envs, render_mode
+        self.task, self.num_envs, self.render_mode = (
+            PathTask(vehicle, path, **task),
+            num_envs,
+            render_mode,
+        )
         self.autoreset_mode = AutoresetMode(autoreset_mode)
         self.metadata = {"render_modes": [], "autoreset_mode": self.autoreset_mode}
         self.single_observation_space, self.single_action_space = (

@@ -77,13 +77,14 @@ def _one(fn: Function, key: str, case: dict[str, Any]) -> dict[str, Any]:
     """A case where it is run: its row, with the error that it ended in."""
     begun, result, error = time.perf_counter(), {}, None
     try:
-        rng = np.random.default_rng(np.random.SeedSequence([int(key[i:i + 8],
-                                                                16) for i in range(0, 64, 8)]))
+        rng = np.random.default_rng(
+            np.random.SeedSequence([int(key[i : i + 8], 16) for i in range(0, 64, 8)])
+        )
         result = json.loads(json.dumps(dict(fn(dict(case), rng)), default=_json))
         if twice := sorted(set(result) & {*case, "error", "seconds"}):
             result = {}
-            raise NhmechError(f"the result has {', '.join(twice)}, which the row has already; "
-                              "give it another name")
+            raise NhmechError(f"the result has {', '.join(twice)}, which the row has already; give "
+                              "it another name")
     except Exception as raised:
         error = f"{type(raised).__name__}: {raised}"
     return {"key": key, "case": case, "result": result, "error": error,

@@ -80,9 +80,11 @@ def rotation(q: np.ndarray) -> np.ndarray:
 def attitude(q: np.ndarray) -> tuple[float, float, float]:
     """yaw, roll, pitch [rad] of R = Rz(yaw) Rx(roll) Ry(pitch)."""
     R = rotation(q)
-    return float(np.arctan2(-R[0, 1],
-                            R[1, 1])), float(np.arcsin(R[2, 1])), float(np.arctan2(-R[2, 0],
-                                                                                   R[2, 2]))
+    return (
+        float(np.arctan2(-R[0, 1], R[1, 1])),
+        float(np.arcsin(R[2, 1])),
+        float(np.arctan2(-R[2, 0], R[2, 2])),
+    )
 
 
 def yaw(trajectory) -> np.ndarray:
@@ -97,6 +99,7 @@ def residuals(vehicle, trajectory) -> tuple[np.ndarray, np.ndarray]:
     evaluate = ca.Function("residuals", [s.t, s.q, s.v], [
         ca.norm_inf(d.A @ s.v + d.b) / ca.norm_2(s.v),
         ca.norm_inf(d.phi) / ca.fmax(1, ca.norm_2(s.q[:3]))])
-    slip, height = evaluate.map(len(trajectory.t))(trajectory.t[None, :], trajectory.q.T,
-                                                   trajectory.v.T)
+    slip, height = evaluate.map(len(trajectory.t))(
+        trajectory.t[None, :], trajectory.q.T, trajectory.v.T
+    )
     return slip.full().ravel(), height.full().ravel()

@@ -3,7 +3,7 @@ robots as text."""
 
 from __future__ import annotations
 
-from functools import lru_cache
+from functools import lru_cache, cache
 
 import casadi as ca
 import numpy as np
@@ -27,7 +27,7 @@ def command_line(*words):
     return result
 
 
-@lru_cache(maxsize=None)
+@cache
 def shipped(name: str, ground: nhmech.Ground = nhmech.Ground(),
             speeds: tuple[str, ...] | None = None) -> Vehicle:
     """A robot of this package, loaded once for all tests (a `Vehicle` does not change)."""

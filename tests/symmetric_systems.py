@@ -56,11 +56,13 @@ def carriage_in_body_speeds() -> ConstrainedSystem:
 def vertical_disk(m=1.3, R=0.4, I1=0.05, I2=0.1) -> ConstrainedSystem:
     """Paper 004, example VII.1."""
     numbers = {"m": m, "R": R, "I1": I1, "I2": I2}
-    system = lagrangian_system(euclidean("x", "y", "theta1", "theta2"),
-                               lambda s: (s.p.m * (s.v.x ** 2
-                                                   + s.v.y ** 2) + s.p.I1 * s.v.theta1 ** 2
-                                          + s.p.I2 * s.v.theta2 ** 2) / 2,
-                               parameters=tuple(numbers))
+    system = lagrangian_system(
+        euclidean("x", "y", "theta1", "theta2"),
+        lambda s: (
+            (s.p.m * (s.v.x**2 + s.v.y**2) + s.p.I1 * s.v.theta1**2 + s.p.I2 * s.v.theta2**2) / 2
+        ),
+        parameters=tuple(numbers),
+    )
     return constrain(system, numbers,
                      rows={"x": lambda s: s.v.x - s.p.R * ca.cos(s.q.theta1) * s.v.theta2,
                                             "y": lambda s: s.v.y

@@ -158,9 +158,9 @@ def test_inputs_are_held_over_their_period_and_no_longer():
                      integrator="dop853")
     made.reset(xi={"forward_speed": 0.3})
     run = made.run(1.0)
-    turned = run.angles[:,
-                        [run.names["angles"].index(name) for name in ("left_wheel_joint",
-                                                                      "right_wheel_joint")]]
+    turned = run.angles[
+        :, [run.names["angles"].index(name) for name in ("left_wheel_joint", "right_wheel_joint")]
+    ]
     work = np.sum(run.u[:-1] * np.diff(turned, axis=0), axis=1)
     assert len(np.unique(run.u[:, 0])) == 2
     np.testing.assert_allclose(np.diff(run.energy), work, rtol=0, atol=1e-12 * run.energy.max())

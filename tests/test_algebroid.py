@@ -86,9 +86,11 @@ def test_anchor_is_pinocchios_integrate():
     wheel = model.addJoint(free, pin.JointModelRUBY(), pin.SE3.Identity(), "wheel")
     model.addJoint(wheel, pin.JointModelPX(), pin.SE3.Identity(), "slider")
     algebroid, rng = whole(), np.random.default_rng(1)
-    rho = ca.Function("rho", [algebroid.q], [algebroid.anchor,
-                                             ca.jacobian(algebroid.embedding(algebroid.q),
-                                                         algebroid.q)])
+    rho = ca.Function(
+        "rho",
+        [algebroid.q],
+        [algebroid.anchor, ca.jacobian(algebroid.embedding(algebroid.q), algebroid.q)],
+    )
     assert (algebroid.nq, algebroid.nv) == (model.nq, model.nv) == (10, 8)
     assert algebroid.circles == ((7, 6),) and algebroid.quaternions == (3,)
     for _ in range(5):
@@ -145,8 +147,9 @@ def test_generalised_euler_lagrange_on_se3_is_pinocchios_dynamics():
     for _ in range(5):
         q = pin.integrate(model, pin.neutral(model), rng.normal(size=6))
         v, a, tau = rng.normal(size=(3, 6))
-        assert gradient(q, v, a).full().ravel() == pytest.approx(pin.rnea(model, data, q, v, a),
-                                                                 rel=1e-12, abs=1e-12)
+        assert gradient(q, v, a).full().ravel() == pytest.approx(
+            pin.rnea(model, data, q, v, a), rel=1e-12, abs=1e-12
+        )
         rate = equations.drift(0.0, q, v[order], tau, [])[1].full().ravel()
         assert rate == pytest.approx(pin.aba(model, data, q, v, tau)[order], rel=1e-11, abs=1e-11)
         both = pin.computeKineticEnergy(model, data, q,

@@ -120,9 +120,9 @@ def test_se2_is_pinocchios_planar_joint(embedded):
                       atol=1e-14).y[:, -1]
         assert (q if embedded else np.r_[q[:2], np.cos(q[2]),
                                          np.sin(q[2])]) == pytest.approx(end, rel=0, abs=1e-12)
-    cross = np.array([ca.DM(c).full() for c in special_euclidean().structure])[np.ix_(planar,
-                                                                                      planar,
-                                                                                      planar)]
+    cross = np.array([ca.DM(c).full() for c in special_euclidean().structure])[
+        np.ix_(planar, planar, planar)
+    ]
     assert np.array_equal(np.array([ca.DM(c).full() for c in space.structure]), cross)
 
 

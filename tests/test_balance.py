@@ -58,8 +58,9 @@ def test_drives_stops_and_turns_on_the_spot_upright(name):
     assert np.abs(forward[during(STOP - 0.3, STOP)] / speed - 1).max() < 0.02
     assert np.abs(forward[during(TURN - 0.5, TURN)]).max() < 0.01
     assert np.abs(yaw_rate[during(END - 0.5, END)] / turn - 1).max() < 0.02
-    spot = np.array([vehicle.contact_points(q).mean(axis=0)[:2] for q in run.q[during(TURN,
-                                                                                      END + 2.5)]])
+    spot = np.array(
+        [vehicle.contact_points(q).mean(axis=0)[:2] for q in run.q[during(TURN, END + 2.5)]]
+    )
     assert np.linalg.norm(spot - spot[0], axis=1).max() < 0.02
     assert (np.abs(forward[-1]) < 0.01 and np.abs(yaw_rate[-1]) < 0.01
             and abs(pitches(run)[-1] - standing) < np.deg2rad(0.5))
@@ -89,8 +90,9 @@ def test_without_control_it_falls():
 def test_stands_with_its_centre_of_mass_above_the_axle(shift):
     """A load before the axle: it leans back until the whole centre of mass is above the line of
     contact."""
-    vehicle = shipped("pendulum").with_parameters({"payload.mass": 0.2, "payload.x": shift,
-                                                   "payload.z": 0.05})
+    vehicle = shipped("pendulum").with_parameters(
+        {"payload.mass": 0.2, "payload.x": shift, "payload.z": 0.05}
+    )
     controller = Balance(vehicle)
     q = controller.start["q"]
     over = vehicle.contact_points(q).mean(axis=0)

@@ -74,8 +74,9 @@ def test_one_step_agrees_with_the_scalar_step(name):
     for i in range(len(states)):
         # put onto the constraints, as a batch does first
         start = step(0.0, x0[i], u[i], vehicle.theta, 0.0)[0].copy()
-        expected, q, v, health = (part.copy() for part in step(0.0, start, u[i], vehicle.theta,
-                                                               1e-3))
+        expected, q, v, health = (
+            part.copy() for part in step(0.0, start, u[i], vehicle.theta, 1e-3)
+        )
         if batch.ok[i]:
             np.testing.assert_allclose(batch.x[-1, i], expected, rtol=1e-12, atol=1e-12)
             np.testing.assert_allclose(batch.q()[i], q, rtol=1e-12, atol=1e-12)
@@ -160,8 +161,10 @@ def test_a_policy_is_asked_once_per_control_period(drive, start):
     assert moments == pytest.approx([i * 1e-2 for i in range(10)], abs=1e-15)
 
     def controller(t, state):
-        return 0.1 * (np.array([3.0, 2.0]) - np.array([state.xi["left_wheel_joint"],
-                                                       state.xi["right_wheel_joint"]]))
+        return 0.1 * (
+            np.array([3.0, 2.0])
+            - np.array([state.xi["left_wheel_joint"], state.xi["right_wheel_joint"]])
+        )
 
     run = scalar_run(drive, start[2], controller, 0.095, every=5, control_period=1e-2)
     np.testing.assert_allclose(batch.xi[:, 2], run.xi, rtol=1e-11)
@@ -186,9 +189,9 @@ def test_inputs_given_for_each_period_equal_a_policy_that_reads_them_out(drive, 
 def test_no_input_one_input_and_the_arrays_of_the_caller(drive, start, efforts):
     before = start.copy()
     none = nhmech.simulate_batch(drive, start, dt=1e-3, steps=20)
-    np.testing.assert_array_equal(none.x,
-                                  nhmech.simulate_batch(drive, start, np.zeros((7, 2)), dt=1e-3,
-                                                        steps=20).x)
+    np.testing.assert_array_equal(
+        none.x, nhmech.simulate_batch(drive, start, np.zeros((7, 2)), dt=1e-3, steps=20).x
+    )
     one = nhmech.simulate_batch(drive, start, efforts[0], dt=1e-3, steps=20)
     seven = nhmech.simulate_batch(drive, start, np.tile(efforts[0], (7, 1)), dt=1e-3, steps=20)
     np.testing.assert_array_equal(one.x, seven.x)
@@ -249,8 +252,9 @@ def test_reactions_and_friction_of_each_case(name):
             if parts["normal"] > 1e-3 * size:
                 slip = np.sqrt(sum(force ** 2 for direction,
                                    force in parts.items() if direction != "normal"))
-                assert found.friction[i, column] == pytest.approx(slip / parts["normal"], rel=1e-6,
-                                                                  abs=1e-9)
+                assert found.friction[i, column] == pytest.approx(
+                    slip / parts["normal"], rel=1e-6, abs=1e-9
+                )
                 assert found.normal[i, column] == pytest.approx(parts["normal"], rel=1e-7)
 
 
@@ -303,10 +307,16 @@ def test_independent_speeds_that_go_bad_and_steps_that_are_too_long():
     """Steered far beyond its limit, a car turns about one of its wheels, whose rate is then no
     speed to go by."""
     car = shipped("ackermann_car")
-    x0 = np.concatenate([nhmech.start_states(car, [(0, 0, 0)],
-                                             xi={"front_left_steering_joint": rate,
-                                                 "rear_left_wheel_joint": 2.0})
-                         for rate in (5.0, 0.5)])
+    x0 = np.concatenate(
+        [
+            nhmech.start_states(
+                car,
+                [(0, 0, 0)],
+                xi={"front_left_steering_joint": rate, "rear_left_wheel_joint": 2.0},
+            )
+            for rate in (5.0, 0.5)
+        ]
+    )
     batch = nhmech.simulate_batch(car, x0, dt=1e-3, steps=400, every=100)
     assert batch.status.tolist() == [SINGULAR, 0] and 0.1 < batch.stopped_at[0] < 0.4
     assert "independent speeds" in batch.reason(0)
@@ -376,21 +386,61 @@ def test_every_operation_on_lanes_agrees_with_the_virtual_machine():
     """All that CasADi writes for SX, at ordinary numbers, zeros of both signs, multiples of pi/2,
     large ones, inf and NaN (12345 here)."""
     a, b, c = (ca.SX.sym(name) for name in "abc")
-    values = [ca.sin(a), ca.cos(a), ca.tan(a), ca.sqrt(a), ca.exp(a), ca.log(a), ca.asin(a),
-              ca.acos(a), ca.atan(a),
-              ca.sinh(a), ca.cosh(a), ca.tanh(a), ca.asinh(a), ca.acosh(a), ca.atanh(a), ca.erf(a),
-              ca.log1p(a),
-              ca.expm1(a), ca.floor(a), ca.ceil(a), ca.fabs(a), ca.sign(a), -a, 1 / a, a / 0.44,
-              a ** 2, a ** 3, a ** b, ca.fmin(a, b), ca.fmax(a, b), ca.atan2(a, b), ca.fmod(a, b),
-              ca.remainder(a, b),
-              ca.copysign(a, b), ca.hypot(a, b), a < b, a <= b, ca.eq(a, b), ca.ne(a, b),
-              ca.logic_and(a, b),
-              ca.logic_or(a, b), ca.logic_not(a), ca.if_else(a < b, b, c), a - b, a * b]
+    values = [
+        ca.sin(a),
+        ca.cos(a),
+        ca.tan(a),
+        ca.sqrt(a),
+        ca.exp(a),
+        ca.log(a),
+        ca.asin(a),
+        ca.acos(a),
+        ca.atan(a),
+        ca.sinh(a),
+        ca.cosh(a),
+        ca.tanh(a),
+        ca.asinh(a),
+        ca.acosh(a),
+        ca.atanh(a),
+        ca.erf(a),
+        ca.log1p(a),
+        ca.expm1(a),
+        ca.floor(a),
+        ca.ceil(a),
+        ca.fabs(a),
+        ca.sign(a),
+        -a,
+        1 / a,
+        a / 0.44,
+        a**2,
+        a**3,
+        a**b,
+        ca.fmin(a, b),
+        ca.fmax(a, b),
+        ca.atan2(a, b),
+        ca.fmod(a, b),
+        ca.remainder(a, b),
+        ca.copysign(a, b),
+        ca.hypot(a, b),
+        a < b,
+        a <= b,
+        ca.eq(a, b),
+        ca.ne(a, b),
+        ca.logic_and(a, b),
+        ca.logic_or(a, b),
+        ca.logic_not(a),
+        ca.if_else(a < b, b, c),
+        a - b,
+        a * b,
+    ]
     n = len(values)
     x, t, dt, u = ca.SX.sym("x", n), ca.SX.sym("t"), ca.SX.sym("dt"), ca.SX.sym("u", 3)
-    tame = [ca.if_else(ca.logic_or(value < 0, value >= 0), ca.fmin(ca.fmax(value, -1e300), 1e300),
-                       12345)
-            for value in values]
+    tame = [
+        ca.if_else(
+            ca.logic_or(value < 0, value >= 0), ca.fmin(ca.fmax(value, -1e300), 1e300), 12345
+        )
+        for value in values
+    ]
     after = ca.substitute(ca.vertcat(*tame), ca.vertcat(a, b, c), u)
     step = ca.Function("step", [t, x, u, ca.SX.sym("theta", 0), dt], [after, ca.DM([0, 1, 1])])
     rng = np.random.default_rng(2)
@@ -419,8 +469,9 @@ def test_the_library_is_bound_to_the_processor():
         and vector.version.startswith(plain.version)
         and vector.version != plain.version
     )
-    assert "-march=native" in vector.flags(100) and not any("fast-math" in flag
-                                                            for flag in vector.flags(100))
+    assert "-march=native" in vector.flags(100) and not any(
+        "fast-math" in flag for flag in vector.flags(100)
+    )
 
 
 @needs_compiler
@@ -445,11 +496,10 @@ def test_the_virtual_machine_gives_the_same(drive, start, efforts, monkeypatch):
 
 def test_without_a_compiler_one_line_says_so(tmp_path):
     code = ("import logging, nhmech; logging.basicConfig(); v = "
-            "nhmech.load(nhmech.urdf_path('differential_drive'));"
-            f"x0 = nhmech.start_states(v, [(0, 0, 0.1 * i) for i in range(3)], xi={DRIVING});"
-            "[nhmech.simulate_batch(v, x0, [0.1, 0.2], dt=1e-3, steps=20) for _ in range(2)];"
-            "print(repr(nhmech.simulate_batch(v, x0, [0.1, 0.2], dt=1e-3, "
-            "steps=20).x[-1].tolist()))")
+            "nhmech.load(nhmech.urdf_path('differential_drive'));x0 = nhmech.start_states(v, [(0, "
+            f"0, 0.1 * i) for i in range(3)], xi={DRIVING});[nhmech.simulate_batch(v, x0, [0.1, "
+            "0.2], dt=1e-3, steps=20) for _ in range(2)];print(repr(nhmech.simulate_batch(v, x0, "
+            "[0.1, 0.2], dt=1e-3, steps=20).x[-1].tolist()))")
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True,
                           env={**os.environ, "CC": "none"}, cwd=tmp_path)
     assert done.returncode == 0, done.stderr

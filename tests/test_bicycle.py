@@ -61,9 +61,14 @@ def test_eigenvalues_are_those_of_the_published_matrices(vehicle, v):
     assert np.abs(linear.drift).max() < 1e-11
     assert linear.names == ("roll", STEER, f"{STEER}'", REAR, "roll_rate")
     inverse = np.linalg.inv(MASS)
-    wanted = np.linalg.eigvals(np.block([[np.zeros((2, 2)), np.eye(2)],
-                                         [-inverse @ (GRAVITY * K0
-                                                      + v ** 2 * K2), -inverse @ (v * C1)]]))
+    wanted = np.linalg.eigvals(
+        np.block(
+            [
+                [np.zeros((2, 2)), np.eye(2)],
+                [-inverse @ (GRAVITY * K0 + v**2 * K2), -inverse @ (v * C1)],
+            ]
+        )
+    )
     np.testing.assert_allclose(by_value(linear.eigenvalues), by_value([*wanted, 0]), rtol=1e-9,
                                atol=1e-9)
 
@@ -96,9 +101,14 @@ def nonlinear(bicycle):
     """q and xi of Basu-Mandal's state."""
     q = bicycle.configuration((0.0, 0.0, STATE["z"], STATE["roll"], STATE["pitch"], 0.0),
                               {STEER: STATE["steer"]})
-    state = nhmech.Simulator(bicycle).reset(q=q, xi={REAR: STATE["rear"], STEER: STATE["steering"],
-                                                     "roll_rate": rotation(q)[:,
-                                                                              0] @ STATE["omega"]})
+    state = nhmech.Simulator(bicycle).reset(
+        q=q,
+        xi={
+            REAR: STATE["rear"],
+            STEER: STATE["steering"],
+            "roll_rate": rotation(q)[:, 0] @ STATE["omega"],
+        },
+    )
     return q, np.array(state.xi), state.v
 
 
@@ -182,10 +192,23 @@ def test_trajectory_of_the_reference_case(vehicle, case, integrator, dt):
                  angle(run, REAR)[i],
                  angle(run, FRONT)[i], *rates, -rate(run, STEER)[i], rate(run, REAR)[i],
                  rate(run, FRONT)[i]]
-        wanted = [sample[name] for name in ("yaw", "roll", "pitch", "steer", "rear_spin",
-                                            "front_spin",
-                                            "yaw_rate", "roll_rate", "pitch_rate", "steer_rate",
-                                            "rear_spin_rate", "front_spin_rate")]
+        wanted = [
+            sample[name]
+            for name in (
+                "yaw",
+                "roll",
+                "pitch",
+                "steer",
+                "rear_spin",
+                "front_spin",
+                "yaw_rate",
+                "roll_rate",
+                "pitch_rate",
+                "steer_rate",
+                "rear_spin_rate",
+                "front_spin_rate",
+            )
+        ]
         np.testing.assert_allclose(found, wanted, rtol=0, atol=tolerance["angles"],
                                    err_msg=f"t = {sample['t']}")
         contacts = bicycle.contact_points(q)

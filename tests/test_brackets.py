@@ -64,8 +64,9 @@ def disk() -> ConstrainedSystem:
 def ball(pivoting: bool = True) -> ConstrainedSystem:
     """On R^2 x SO(3), body angular velocity."""
     def spin(s):
-        return rotation(ca.vertcat(s.q.qx, s.q.qy, s.q.qz, s.q.qw)) @ ca.vertcat(s.v.wx, s.v.wy,
-                                                                                 s.v.wz)
+        return rotation(ca.vertcat(s.q.qx, s.q.qy, s.q.qz, s.q.qw)) @ ca.vertcat(
+            s.v.wx, s.v.wy, s.v.wz
+        )
 
     rows = {"x": lambda s: s.v.x - spin(s)[1], "y": lambda s: s.v.y + spin(s)[0],
             "pivot": lambda s: spin(s)[2]}
@@ -76,23 +77,37 @@ def ball(pivoting: bool = True) -> ConstrainedSystem:
 KNOWN = {
     "unicycle": (trailers(0), (2, 3)),
     "vertical rolling disk": (disk(), (2, 3, 4)),
-    "Heisenberg": (kinematic(euclidean("x", "y", "z"), {"slope": lambda s: s.v.z - s.q.y * s.v.x}),
-                   (2, 3)),
-    "blade on SE(2)": (kinematic(special_euclidean_2(embedded=True),
-                                 {"blade": lambda s: s.v.lateral_speed}), (2, 3)),
+    "Heisenberg": (
+        kinematic(euclidean("x", "y", "z"), {"slope": lambda s: s.v.z - s.q.y * s.v.x}),
+        (2, 3),
+    ),
+    "blade on SE(2)": (
+        kinematic(special_euclidean_2(embedded=True), {"blade": lambda s: s.v.lateral_speed}),
+        (2, 3),
+    ),
     "ball": (ball(), (3, 5)),
     "ball without pivoting": (ball(pivoting=False), (2, 3, 5)),
     **{f"car with {n} trailers": (car(n), tuple(range(2, n + 5))) for n in range(3)},
     **{f"unicycle with {n} trailers": (trailers(n), tuple(range(2, n + 4))) for n in (1, 2)},
-    "sphere": (kinematic(euclidean("x", "y", "z"), {},
-                         holonomic={"sphere": lambda s: s.q.x ** 2 + s.q.y ** 2 + s.q.z ** 2 - 1}),
-               (2,)),
+    "sphere": (
+        kinematic(
+            euclidean("x", "y", "z"),
+            {},
+            holonomic={"sphere": lambda s: s.q.x**2 + s.q.y**2 + s.q.z**2 - 1},
+        ),
+        (2,),
+    ),
     "leaves of dimension 3": (
-        kinematic(euclidean("x", "y", "z", "w"),
-                  {"slope": lambda s: s.v.z - s.q.y * s.v.x, "held": lambda s: s.v.w}),
-        (2, 3)),
-    "one direction": (kinematic(euclidean("x", "y"), {"line": lambda s: s.v.x - s.q.y * s.v.y}),
-                      (1,)),
+        kinematic(
+            euclidean("x", "y", "z", "w"),
+            {"slope": lambda s: s.v.z - s.q.y * s.v.x, "held": lambda s: s.v.w},
+        ),
+        (2, 3),
+    ),
+    "one direction": (
+        kinematic(euclidean("x", "y"), {"line": lambda s: s.v.x - s.q.y * s.v.y}),
+        (1,),
+    ),
 }
 
 

@@ -33,8 +33,9 @@ def run(equations, q, v, times):
     theta, nq = equations.frame.constrained.parameters, len(q)
 
     def rate(t, z):
-        return np.concatenate([part.full().ravel() for part in equations.drift(t, z[:nq], z[nq:],
-                                                                               [], theta)])
+        return np.concatenate(
+            [part.full().ravel() for part in equations.drift(t, z[:nq], z[nq:], [], theta)]
+        )
 
     start = np.concatenate([q, v]).astype(float)
     solution = solve_ivp(rate, (times[0], times[-1]), start, method="DOP853", t_eval=times,
@@ -102,9 +103,9 @@ def appell_hamel(mass, k):
                              lambda s: s.p.m * ((s.v.x ** 2 + s.v.y ** 2 + s.v.z ** 2) / 2
                                                 - s.p.g * s.q.z),
                              parameters=("m", "g", "k"))
-    return constrain(made, {"m": mass, "g": G, "k": k}), {"machine": lambda s: s.v.x ** 2
-                                                          + s.v.y ** 2
-                                                          - (s.p.k * s.v.z) ** 2}
+    return constrain(made, {"m": mass, "g": G, "k": k}), {
+        "machine": lambda s: s.v.x**2 + s.v.y**2 - (s.p.k * s.v.z) ** 2
+    }
 
 
 def test_appell_hamel_machine():

@@ -19,9 +19,8 @@ from nhmech.cli.wording import in_options
 @pytest.mark.parametrize("said, shown", [
     ("Say it: wheels=[Wheel('a', 'disc', 0.1), Wheel(None, 'blade', link='b', axis=(0, 1, 0), "
      "point=(0, 0, HEIGHT))] (and casters)",
-     "Say it: --wheel 'joint=a,kind=disc,radius=0.1' --wheel 'kind=blade,link=b,axis=0 1 "
-     "0,point=0 0 HEIGHT' "
-     "(and casters)"),
+     "Say it: --wheel 'joint=a,kind=disc,radius=0.1' --wheel 'kind=blade,link=b,axis=0 1 0,point=0 "
+     "0 HEIGHT' (and casters)"),
     ("skid='mid-axle' or skid=1.5, or skid=[names]",
      "--skid mid-axle or --skid 1.5, or --skid WHEEL,WHEEL"),
     ("pass packages={'a': '/path/to/it'}", "pass --package a=/path/to/it"),

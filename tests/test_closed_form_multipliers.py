@@ -28,10 +28,14 @@ def rod(m=0.8, omega=1.5):
     made = lagrangian_system(euclidean("x1", "x2", "x3"),
                              lambda s: s.p.m * (s.v.x1 ** 2 + s.v.x2 ** 2) / 2,
                              parameters=("m", "w"))
-    return constrain(made, {"m": m, "w": omega},
-                     holonomic={"f1": lambda s: s.q.x1 - s.q.x3 * ca.cos(s.p.w * s.t),
-                                                            "f2": lambda s: s.q.x2
-                                                            - s.q.x3 * ca.sin(s.p.w * s.t)})
+    return constrain(
+        made,
+        {"m": m, "w": omega},
+        holonomic={
+            "f1": lambda s: s.q.x1 - s.q.x3 * ca.cos(s.p.w * s.t),
+            "f2": lambda s: s.q.x2 - s.q.x3 * ca.sin(s.p.w * s.t),
+        },
+    )
 
 
 def two_constraints(samples):
@@ -191,8 +195,9 @@ def test_forces_enter():
         values = [getattr(e, part)(0.0, [0.7, 0.49], [1.1], [2.0],
                                    []).full() for e in (equations, saddle)]
         np.testing.assert_allclose(values[0], values[1], rtol=1e-12)
-    with_and_without = [float(equations.multipliers(0.0, [0.7, 0.49], [1.1], [f],
-                                                    [])) for f in (2.0, 0.0)]
+    with_and_without = [
+        float(equations.multipliers(0.0, [0.7, 0.49], [1.1], [f], [])) for f in (2.0, 0.0)
+    ]
     assert abs(with_and_without[0] - with_and_without[1]) > 0.1
 
 

@@ -61,7 +61,7 @@ def test_every_one_forwards_reset_and_start_and_says_its_name(name):
     before = inner.resets
     Simulator(shipped("differential_drive"), outer).reset()
     assert inner.resets > before
-    assert not hasattr(outer, "law") and getattr(EACH[name](lambda t, state: None), "start") == {}
+    assert not hasattr(outer, "law") and EACH[name](lambda t, state: None).start == {}
 
 
 @pytest.mark.parametrize("name", EACH)
@@ -84,8 +84,9 @@ def test_hold_asks_once_a_period():
 def test_hold_slower_than_the_control_period_takes_the_next_call():
     inner = Counting()
     run(Hold(inner, 0.013), 100, control_period=5e-3)
-    assert [s.t for s in inner.seen] == pytest.approx([0, 0.015, 0.030, 0.040, 0.055, 0.065, 0.080,
-                                                       0.095], abs=1e-12)
+    assert [s.t for s in inner.seen] == pytest.approx(
+        [0, 0.015, 0.030, 0.040, 0.055, 0.065, 0.080, 0.095], abs=1e-12
+    )
 
 
 @pytest.mark.parametrize("steps", [1, 7, 50])
@@ -123,9 +124,9 @@ def test_switch_by_time_and_by_predicate():
     first, second = Counting(), Counting(-2.0)
     u = run(Switch(first, second, 0.05)).u
     wave = np.array([[np.sin(20 * t), np.cos(20 * t)] for t in np.arange(200) * DT])
-    assert u[:50] == pytest.approx(wave[:50],
-                                   abs=1e-12) and u[50:-1] == pytest.approx(-2 * wave[50:],
-                                                                            abs=1e-12)
+    assert u[:50] == pytest.approx(wave[:50], abs=1e-12) and u[50:-1] == pytest.approx(
+        -2 * wave[50:], abs=1e-12
+    )
     assert len(first.seen) == 50 and len(second.seen) == 150
 
     high = lambda t, state: np.sin(20 * t) > 0.5          # noqa: E731

@@ -113,8 +113,9 @@ def test_a_kinematic_run_drives_what_was_commanded():
     command on."""
     found = run(drive(lambda t: wanted(t) * (1, 0, 1)), 100, mode="kinematic")
     for k, name in ((0, "forward_speed"), (2, "yaw_rate")):
-        assert found.column(name)[1:] == pytest.approx(found.commanded_twist[1:, k], rel=1e-9,
-                                                       abs=1e-12)
+        assert found.column(name)[1:] == pytest.approx(
+            found.commanded_twist[1:, k], rel=1e-9, abs=1e-12
+        )
 
 
 @pytest.mark.parametrize("name", ["mecanum", "pendulum"])
@@ -483,8 +484,7 @@ def test_there_is_no_cmd_vel_while_none_is_commanded(tmp_path):
     run(Switch(silent, drive(), 20 * DT), 40, save=tmp_path / "run.npz")
     assert command_line("export", tmp_path / "run.npz", tmp_path / "run.mcap",
                         "--no-forces").exit_code == 0
-    assert [row[0] for row in cmd_vel(tmp_path / "run.mcap")] == [k * 10 ** 6
-                                                                  for k in range(20, 41)]
+    assert [row[0] for row in cmd_vel(tmp_path / "run.mcap")] == [k * 10**6 for k in range(20, 41)]
 
 
 def test_tables_have_it_too(tmp_path):

@@ -47,8 +47,9 @@ def compiler_of(monkeypatch):
     """Finds the compiler anew with another `CC`."""
     def find(value: str | None) -> Compiler | None:
         find_compiler.cache_clear()
-        monkeypatch.delenv("CC", raising=False) if value is None else monkeypatch.setenv("CC",
-                                                                                         value)
+        monkeypatch.delenv("CC", raising=False) if value is None else monkeypatch.setenv(
+            "CC", value
+        )
         return find_compiler()
 
     yield find
@@ -392,8 +393,9 @@ def test_a_kept_constraint_is_kept_for_ever(name):
     and over a million steps rounding does not add up."""
     simulator = Simulator(shipped(name), dt=1e-2)
     simulator.reset((0, 0, 0.4), xi={"forward_speed": 0.5})
-    height = lambda: np.abs(shipped(name).constraint_error(simulator.t, simulator._q,
-                                                           simulator._v)[1]).max()
+    height = lambda: np.abs(
+        shipped(name).constraint_error(simulator.t, simulator._q, simulator._v)[1]
+    ).max()
     simulator._x[2] += 1e-9
     simulator._x[3:5] = 1e-10
     for _ in range(loops.MENDED - 1):

@@ -63,9 +63,9 @@ def test_forms_and_curvature_against_partial_derivatives():
     constrained, A, A0 = generic()
     system, s = constrained.system, symbols(constrained.system)
     connection = ehresmann_connection(constrained, base=("r1", "r2", "r3"))
-    assert connection.fibre == (3,
-                                4) and ehresmann_connection(constrained,
-                                                            fibre=("s1", "s2'")).base == (0, 1, 2)
+    assert connection.fibre == (3, 4) and ehresmann_connection(
+        constrained, fibre=("s1", "s2'")
+    ).base == (0, 1, 2)
     a, a0, q = A(s), A0(s), system.q
     d = [ca.jacobian(ca.vec(a), q)[:, k] for k in range(5)]
     d = [ca.reshape(part, 2, 3) for part in d]
@@ -83,9 +83,15 @@ def test_forms_and_curvature_against_partial_derivatives():
         for b in range(2)
     ]
     at = ca.jtimes(a, system.t, ca.SX(1))
-    B0 = [[d0[b, j] - at[b, j] + sum(a0[c] * d[3 + c][b,
-                                                      j] - a[c, j] * d0[b, 3 + c] for c in range(2))
-           for j in range(3)] for b in range(2)]
+    B0 = [
+        [
+            d0[b, j]
+            - at[b, j]
+            + sum(a0[c] * d[3 + c][b, j] - a[c, j] * d0[b, 3 + c] for c in range(2))
+            for j in range(3)
+        ]
+        for b in range(2)
+    ]
     values = numeric(constrained, connection.coefficients, a, connection.affine, a0,
                      ca.vertcat(*connection.curvature()),
                      ca.vertcat(*[ca.blockcat(part) for part in B]),
@@ -226,8 +232,9 @@ def ball(rate: float = 0.0):
     system = lagrangian_system(space, lambda s: sum(x ** 2 for x in vars(s.v).values()) / 2)
 
     def spin(s):
-        return rotation(ca.vertcat(s.q.qx, s.q.qy, s.q.qz, s.q.qw)) @ ca.vertcat(s.v.wx, s.v.wy,
-                                                                                 s.v.wz)
+        return rotation(ca.vertcat(s.q.qx, s.q.qy, s.q.qz, s.q.qw)) @ ca.vertcat(
+            s.v.wx, s.v.wy, s.v.wz
+        )
 
     return constrain(system, rows={
         "x": lambda s: s.v.x - spin(s)[1] / 2 + rate * s.q.y,
@@ -242,8 +249,10 @@ def test_ball_in_the_world_frame():
 
     rate = 0.8
     constrained = ball(rate)
-    system, connection = constrained.system, ehresmann_connection(constrained,
-                                                                  base=("wx", "wy", "wz"))
+    system, connection = (
+        constrained.system,
+        ehresmann_connection(constrained, base=("wx", "wy", "wz")),
+    )
     R = rotation(system.q[2:])
     values = numeric(constrained, ca.vertcat(*connection.curvature()), connection.drift_curvature(),
                      R)
@@ -255,8 +264,9 @@ def test_ball_in_the_world_frame():
             u, w = rng.normal(size=(2, 3))
             U, W = R_WB @ u, R_WB @ w
             expected = np.cross(np.cross(U, W), [0, 0, 0.5])[:2]
-            assert np.array([u @ B[:3] @ w, u @ B[3:] @ w]) == pytest.approx(expected, rel=0,
-                                                                             abs=1e-14)
+            assert np.array([u @ B[:3] @ w, u @ B[3:] @ w]) == pytest.approx(
+                expected, rel=0, abs=1e-14
+            )
             expected = -rate * np.cross([0, 0, 1], np.cross(U, [0, 0, 0.5]))[:2]
             assert B0 @ u == pytest.approx(expected, rel=0, abs=1e-14)
 

@@ -34,8 +34,9 @@ def run(found, q, v, times):
     u = np.zeros(found.constrained.system.u.numel())
 
     def rate(t, z):
-        return np.concatenate([part.full().ravel() for part in found.drift(t, z[:nq], z[nq:], u,
-                                                                           theta)])
+        return np.concatenate(
+            [part.full().ravel() for part in found.drift(t, z[:nq], z[nq:], u, theta)]
+        )
 
     start = np.concatenate([q, v]).astype(float)
     solution = solve_ivp(rate, (times[0], times[-1]), start, method="DOP853", t_eval=times,
@@ -234,8 +235,11 @@ def test_incompatible_constraint_with_dynamics_left():
     4 z."""
     constrained = incompatible(lambda q: q.x ** 2 / 2 + q.x * q.z + 2.5 * q.z ** 2)
     ranks = regularity(constrained)
-    assert ranks.regular and not ranks.compatible and (ranks.row_rank,
-                                                       ranks.compatibility_rank) == (1, 0)
+    assert (
+        ranks.regular
+        and not ranks.compatible
+        and (ranks.row_rank, ranks.compatibility_rank) == (1, 0)
+    )
     assert "not compatible" in ranks.describe()
     with pytest.raises(MechanicsError, match="singular"):
         lagrange_multipliers(constrained)
@@ -288,9 +292,10 @@ def test_compatible_systems_end_at_once(name):
     for t, z in zip(found.manifold.times, found.manifold.states):
         q, v = z[:constrained.system.algebroid.nq], z[constrained.system.algebroid.nq:]
         xi = v[list(equations.frame.speeds)]
-        a, lam = equations.acceleration(t, q, xi, u,
-                                        theta).full(), equations.multipliers(t, q, xi, u,
-                                                                             theta).full()
+        a, lam = (
+            equations.acceleration(t, q, xi, u, theta).full(),
+            equations.multipliers(t, q, xi, u, theta).full(),
+        )
         rates = found.drift(t, q, v, u, theta)
         np.testing.assert_allclose(rates[1].full(), a, rtol=1e-10, atol=1e-10 * np.abs(a).max())
         mine = found.multipliers(t, q, v, u, theta).full()[list(equations.frame.kept)]
@@ -344,9 +349,10 @@ def test_redundant_rows_leave_the_split_of_the_reaction_open():
     slope = {"slope": lambda s: s.v.z - s.q.y * s.v.x}
     twice = {**slope, "again": lambda s: 2 * s.v.z - 2 * s.q.y * s.v.x}
     free = dict(names="x y z", lagrangian=lambda s: (s.v.x ** 2 + s.v.y ** 2 + s.v.z ** 2) / 2)
-    one, two = constraint_algorithm(system(**free,
-                                           rows=slope)), constraint_algorithm(system(**free,
-                                                                                     rows=twice))
+    one, two = (
+        constraint_algorithm(system(**free, rows=slope)),
+        constraint_algorithm(system(**free, rows=twice)),
+    )
     assert (two.gauge, two.undetermined_reactions, two.constraints.numel()) == (0, 1, 1)
     assert "Undetermined reactions: 1." in two.describe()
     q, v = [0.1, 0.5, 0.0], [1.0, -0.4, 0.5]
@@ -374,11 +380,13 @@ def test_on_a_circle():
     assert residual <= 1e-12
 
 
-LAGRANGIANS = {          # of q, v (3,): Lagrangian, gauge, first class, second class
+LAGRANGIANS = {  # of q, v (3,): Lagrangian, gauge, first class, second class
     "gauge": (lambda q, v: (v[0] - q[1]) ** 2 / 2 + v[2] ** 2 / 2, (1, 2, 0)),
     "Cawley": (lambda q, v: v[0] * v[2] + q[1] * q[2] ** 2 / 2, (1, 3, 0)),
-    "springs": (lambda q, v: (v[0] ** 2 + v[2] ** 2) / 2 - (q[0] - q[1]) ** 2 - q[1] ** 2 / 2,
-                (0, 0, 2)),
+    "springs": (
+        lambda q, v: (v[0] ** 2 + v[2] ** 2) / 2 - (q[0] - q[1]) ** 2 - q[1] ** 2 / 2,
+        (0, 0, 2),
+    ),
     "first order": (lambda q, v: q[0] * v[1] - (q[0] ** 2 + q[1] ** 2 + q[2] ** 2) / 2, (0, 0, 4)),
 }
 
@@ -394,9 +402,9 @@ def test_classes_do_not_depend_on_the_basis_of_the_fibre(name):
                    ca.horzcat(q[0] / 2, 0, 1))
     for space, basis in ((plain, ca.SX.eye(3)), (change_of_basis(plain, X, ("w1", "w2", "w3")), X)):
         v, a = ca.SX.sym("v", 3), ca.SX.sym("a", 3)
-        found = constraint_algorithm(constrain(LagrangianSystem(space, v, a,
-                                                                lagrangian=lagrangian(q,
-                                                                                      basis @ v))))
+        found = constraint_algorithm(
+            constrain(LagrangianSystem(space, v, a, lagrangian=lagrangian(q, basis @ v)))
+        )
         assert (found.gauge, found.first_class, found.second_class) == expected
 
 

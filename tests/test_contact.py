@@ -7,7 +7,7 @@ velocity of its material is a central difference of that material point's positi
 
 from __future__ import annotations
 
-from functools import lru_cache
+from functools import lru_cache, cache
 
 import numpy as np
 import pinocchio as pin
@@ -50,7 +50,7 @@ T = 0.7          # [s] on moving ground the rows depend on time
 H = 1e-5         # [s] step of the central differences
 
 
-@lru_cache(maxsize=None)
+@cache
 def rig(wheel: str, mount: str, ground: str):
     given = WHEELS[wheel]
     parts = [link("base_link", 5.0)]
@@ -102,8 +102,9 @@ class Geometry:
         down = lowest(n, ahead, up)
         if kind in ("sphere", "caster_ball"):
             return X.translation + R * lowest(n, down, axle)
-        return X.translation + (R - self.wheel.crown) * down + self.wheel.crown * lowest(n, down,
-                                                                                         axle)
+        return (
+            X.translation + (R - self.wheel.crown) * down + self.wheel.crown * lowest(n, down, axle)
+        )
 
     def height(self, q) -> float:
         return float(self.n @ (self.contact(q) - self.origin))
@@ -175,8 +176,9 @@ def test_rows_are_the_velocity_of_the_material_point(wheel, mount, ground):
     vehicle = rig(wheel, mount, ground)
     geometry = Geometry(vehicle, T)
     held = ("normal", *HELD[WHEELS[wheel].kind])
-    assert vehicle.constrained.distribution.names == tuple(f"{WHEELS[wheel].name}/{direction}"
-                                                           for direction in held)
+    assert vehicle.constrained.distribution.names == tuple(
+        f"{WHEELS[wheel].name}/{direction}" for direction in held
+    )
     for q, v in random_poses(vehicle, 4, 2):
         rows, _ = vehicle.constraint_error(T, q, v)
         slip = geometry.slip(q, v)
@@ -191,9 +193,10 @@ def test_normal_row_is_the_gradient_of_the_height(wheel, mount, ground):
     vehicle = rig(wheel, mount, ground)
     for q, v in random_poses(vehicle, 4, 3):
         row = vehicle.constraint_error(T, q, v)[0][0]
-        ends = [Geometry(vehicle,
-                         T + s * H).height(pin.integrate(vehicle.model, q,
-                                                         s * H * v)) for s in (1, -1)]
+        ends = [
+            Geometry(vehicle, T + s * H).height(pin.integrate(vehicle.model, q, s * H * v))
+            for s in (1, -1)
+        ]
         assert row == pytest.approx((ends[0] - ends[1]) / (2 * H), rel=0, abs=1e-7)
 
 
@@ -217,8 +220,11 @@ def test_placement_stands_on_the_geometry(wheel, mount, ground):
     pose = (0.3, -0.4, 1.0, 0.25, 0.1, 0.8)
     q = vehicle.configuration(pose, {"steering_joint": 0.3} if mount == "steered" else {})
     assert abs(Geometry(vehicle, 0.0).height(q)) <= 1e-12
-    R_WB = pin.rpy.rpyToMatrix(0, 0, 0.8) @ pin.rpy.rpyToMatrix(0.25, 0,
-                                                                0) @ pin.rpy.rpyToMatrix(0, 0.1, 0)
+    R_WB = (
+        pin.rpy.rpyToMatrix(0, 0, 0.8)
+        @ pin.rpy.rpyToMatrix(0.25, 0, 0)
+        @ pin.rpy.rpyToMatrix(0, 0.1, 0)
+    )
     assert pin.Quaternion(q[3:7]).toRotationMatrix() == pytest.approx(R_WB, rel=0, abs=1e-12)
     assert np.cross(q[:3] - pose[:3],
                     vehicle.ground.normal) == pytest.approx(np.zeros(3), abs=1e-12)

@@ -135,8 +135,8 @@ def test_words_that_are_no_values_are_refused(default, text, wanted):
 
 def test_only_what_a_word_can_be_is_offered():
     class Some:
-        def __init__(self, vehicle, path, *, speed: float = 1.0, drive: "Callable | None" = None,
-                     gain: "float | None" = None):
+        def __init__(self, vehicle, path, *, speed: float = 1.0, drive: Callable | None = None,
+                     gain: float | None = None):
             pass
 
     assert list(settable(Some)) == ["gain"]
@@ -252,10 +252,9 @@ def test_settings_reach_a_class_of_the_user(nhmech, tmp_path):
                     "--speed", "0.2", "--duration", "0.01", *[word for setting in words
                                             for word in ("--set", setting)])
     assert result.exit_code == 0, result.output
-    assert json.loads((tmp_path / "given.json").read_text()) == dict(length=7.0, speed=0.2,
-                                                                     gain=3.0,
-                                                                     sides=[1.0, 2.0, 3.0],
-                                                                     loud=True, laps=4, mode="b")
+    assert json.loads((tmp_path / "given.json").read_text()) == dict(
+        length=7.0, speed=0.2, gain=3.0, sides=[1.0, 2.0, 3.0], loud=True, laps=4, mode="b"
+    )
     assert lateral(result.output) == (0.0, 0.0)
 
 
@@ -304,8 +303,9 @@ def test_what_does_not_fit_is_bad_input(nhmech, words, complaint):
     ("lifts", r"controller lifts at t = 0 s returned dict; "
               r"return an array, JointTorque, JointVelocity or JointPosition", 0.0),
 ])
-def test_a_controller_that_fails_is_exit_code_3_and_the_run_is_there(nhmech, name, message,
-                                                                     seconds):
+def test_a_controller_that_fails_is_exit_code_3_and_the_run_is_there(
+    nhmech, name, message, seconds
+):
     result = nhmech("run", "differential_drive", "--controller", f"mine.py:{name}", "--save",
                     "run.npz")
     assert result.exit_code == 3 and re.search(f"^error: {message}", result.stderr), result.stderr

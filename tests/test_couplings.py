@@ -73,18 +73,28 @@ def turning(name: str, leader: float) -> dict[str, float]:
 
 
 CASES = [
-    *[("ackermann_car", f"leader at {a}", turning("", a),
-       2) for a in (0, 20, -20, 60, -60, 85, -85)],
+    *[
+        ("ackermann_car", f"leader at {a}", turning("", a), 2)
+        for a in (0, 20, -20, 60, -60, 85, -85)
+    ],
     *[("rover", f"leader at {a}", turning("", a), 2) for a in (0, 20, -20, 60, -60, 85, -85)],
     ("ackermann_car", "turning about the rear axle's middle", "spin", 2),
     ("rover", "spinning in place", "spin", 2),
     ("swerve", "straight", dict.fromkeys([f"{c}_steering_joint" for c in SWERVE], 0.0), 3),
     ("swerve", "sideways", dict.fromkeys([f"{c}_steering_joint" for c in SWERVE], np.pi / 2), 3),
     ("swerve", "aslant", dict.fromkeys([f"{c}_steering_joint" for c in SWERVE], 60 * DEG), 3),
-    ("swerve", "leaders at +-60",
-     {"front_left_steering_joint": 60 * DEG, "rear_left_steering_joint": -60 * DEG}, 3),
-    ("swerve", "about its left side's middle", {f"{c}_steering_joint": (0.0, 0.27) for c in SWERVE},
-     3),
+    (
+        "swerve",
+        "leaders at +-60",
+        {"front_left_steering_joint": 60 * DEG, "rear_left_steering_joint": -60 * DEG},
+        3,
+    ),
+    (
+        "swerve",
+        "about its left side's middle",
+        {f"{c}_steering_joint": (0.0, 0.27) for c in SWERVE},
+        3,
+    ),
     ("swerve", "spinning in place", "spin", 3),
 ]
 
@@ -139,9 +149,9 @@ def test_the_coupling_is_what_keeps_the_vehicle_from_locking():
 
 def test_contradicting_steering_angles_are_refused_with_the_angle_that_fits():
     vehicle = shipped("ackermann_car")
-    fits = vehicle.joint_positions(vehicle.configuration(None,
-                                                         turning("",
-                                                                 20)))["front_right_steering_joint"]
+    fits = vehicle.joint_positions(vehicle.configuration(None, turning("", 20)))[
+        "front_right_steering_joint"
+    ]
     with pytest.raises(nhmech.ModelError, match=rf"front_right_steering_joint.*must be {fits:.6f}"):
         vehicle.configuration(None, {**turning("", 20), "front_right_steering_joint": 0.3})
 
@@ -150,8 +160,9 @@ def test_any_steering_joint_may_be_the_named_leader():
     vehicle = shipped("swerve")
     for corner in SWERVE:
         q = vehicle.configuration(None, {f"{corner}_steering_joint": 0.3})
-        assert vehicle.joint_positions(q)[f"{corner}_steering_joint"] == pytest.approx(0.3,
-                                                                                       abs=1e-12)
+        assert vehicle.joint_positions(q)[f"{corner}_steering_joint"] == pytest.approx(
+            0.3, abs=1e-12
+        )
         assert meet(axle_lines(vehicle, q)) <= 1e-12
     car = shipped("ackermann_car")
     q = car.configuration(None, {"front_right_steering_joint": 0.3})
@@ -337,8 +348,9 @@ def test_a_front_axle_that_is_too_high_by_rounding_is_placed_level(name):
     assert vehicle.support.level
     front = [offsets[f"front_{s}_wheel_joint"] for s in ("left", "right")]
     others = [value for wheel, value in offsets.items() if not wheel.startswith("front")]
-    assert np.subtract.outer(front, others) == pytest.approx(0.002 * np.ones((2, len(others))),
-                                                             abs=1e-12)
+    assert np.subtract.outer(front, others) == pytest.approx(
+        0.002 * np.ones((2, len(others))), abs=1e-12
+    )
     assert np.mean(list(offsets.values())) == pytest.approx(0.0, abs=1e-12)
     q = vehicle.configuration((1.0, -2.0, 0.3), {"front_left_steering_joint": 0.5})
     R = kinematics(vehicle, q).oMi[1].rotation

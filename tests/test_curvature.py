@@ -28,9 +28,8 @@ def test_two_wheels_on_an_axle(name):
     sideways = found.component("lateral_speed", left.name, right.name)
     assert not found.flat and sideways == pytest.approx(-r ** 2 / track, rel=1e-12)
     assert {of for of, _, _ in found.components} == {"lateral_speed"}
-    assert curvature_in_words(found) == (f"a small loop in {left.name} and {right.name} shifts "
-                                         "the base: "
-                                         f"sideways {-r ** 2 / track:.4g} m/rad^2")
+    assert curvature_in_words(found) == (f"a small loop in {left.name} and {right.name} shifts the "
+                                         f"base: sideways {-r ** 2 / track:.4g} m/rad^2")
 
 
 @pytest.mark.parametrize("angle", [0.0, 0.5, -1.2])

@@ -3,7 +3,7 @@ and the linearisation at a steady motion."""
 
 from __future__ import annotations
 
-from functools import lru_cache
+from functools import lru_cache, cache
 
 import numpy as np
 import pytest
@@ -26,7 +26,7 @@ MOTIONS = {
 }
 
 
-@lru_cache(maxsize=None)
+@cache
 def made(name: str):
     """Vehicle with two symbolic parameters, its Jacobian and adjoint, and a point (t, x, u,
     theta)."""
@@ -36,12 +36,15 @@ def made(name: str):
     simulator = Simulator(vehicle, dt=DT)
     simulator.reset(**MOTIONS[name])
     u = np.random.default_rng(1).normal(size=simulator._u.size)
-    return vehicle, step_jacobian(vehicle, DT), step_adjoint(vehicle,
-                                                             DT), (0.0, simulator._x.copy(), u,
-                                                                   vehicle.theta)
+    return (
+        vehicle,
+        step_jacobian(vehicle, DT),
+        step_adjoint(vehicle, DT),
+        (0.0, simulator._x.copy(), u, vehicle.theta),
+    )
 
 
-@lru_cache(maxsize=None)
+@cache
 def chart(name: str):
     return Simulator(made(name)[0]).primary
 
@@ -66,9 +69,12 @@ def test_jacobians_are_the_differences_of_the_step(name):
     _, jacobian, _, (t, x, u, theta) = made(name)
     after, A, B, C = jacobian.with_step(t, x, u, theta)
     np.testing.assert_allclose(after, end(name, x, u, theta), rtol=1e-12, atol=1e-13)
-    assert (A.shape == (len(x), len(x)) and B.shape == (len(x),
-                                                        len(u)) and C.shape == (len(x), len(theta))
-            and len(theta) == 2)
+    assert (
+        A.shape == (len(x), len(x))
+        and B.shape == (len(x), len(u))
+        and C.shape == (len(x), len(theta))
+        and len(theta) == 2
+    )
     for found, expected in ((A, differences(lambda y: end(name, y, u, theta), x)),
                             (B, differences(lambda y: end(name, x, y, theta), u)),
                             (C, differences(lambda y: end(name, x, u, y), theta))):

@@ -86,8 +86,9 @@ STEADY = [(0.2, -1.5, 2.896385183360608, 1.5640823977785623),
 
 
 @pytest.mark.parametrize("lean, turn, axial, squared", STEADY)
-def test_steady_turns_are_steady_and_as_stable_as_they_should_be(vehicle, lean, turn, axial,
-                                                                 squared):
+def test_steady_turns_are_steady_and_as_stable_as_they_should_be(
+    vehicle, lean, turn, axial, squared
+):
     disc = vehicle("disc")
     u3 = turn * np.cos(lean)
     residual = (MASS * GRAVITY * RADIUS * np.sin(lean) - ACROSS * u3 ** 2 * np.tan(lean)

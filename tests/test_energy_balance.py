@@ -50,9 +50,9 @@ def test_work_of_a_constant_torque_is_torque_times_angle():
     run = nhmech.Simulator(vehicle, lambda t, state: np.array([0.2, 0.2]),
                            dt=1e-3).run(1.0, every=50)
     balance = energy_balance(run)
-    turned = run.angles[:,
-                        [run.names["angles"].index(name) for name in ("left_wheel_joint",
-                                                                      "right_wheel_joint")]]
+    turned = run.angles[
+        :, [run.names["angles"].index(name) for name in ("left_wheel_joint", "right_wheel_joint")]
+    ]
     np.testing.assert_allclose(balance.inputs, 0.2 * turned.sum(axis=1), rtol=1e-9, atol=1e-12)
     np.testing.assert_allclose(balance.kinetic - balance.kinetic[0], balance.inputs, rtol=1e-7,
                                atol=1e-9)

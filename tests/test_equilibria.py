@@ -43,10 +43,9 @@ def test_a_speed_where_growth_ends_without_decay(points):
     imaginary and their real parts rounding."""
     disc = nhmech.load(nhmech.urdf_path("disc"))
     radius, g = disc.contacts[0].mount.wheel.radius, disc.parameters.values["gravity"]
-    assert critical_speeds(disc,
-                           np.linspace(0.3, 3.0,
-                                       points)) == pytest.approx([np.sqrt(g * radius / 3)],
-                                                                 rel=1e-10)
+    assert critical_speeds(disc, np.linspace(0.3, 3.0, points)) == pytest.approx(
+        [np.sqrt(g * radius / 3)], rel=1e-10
+    )
 
 
 def test_eigenvalue_branches_are_continuous(bicycle):
@@ -67,8 +66,11 @@ def turns(bicycle):
 
 
 def velocity(motions, member):
-    return motions.variations.equations.velocity(0, member.q, member.xi,
-                                                 motions.variations.theta).full().ravel()
+    return (
+        motions.variations.equations.velocity(0, member.q, member.xi, motions.variations.theta)
+        .full()
+        .ravel()
+    )
 
 
 def test_hands_free_turns_start_at_the_capsize_speed(bicycle, turns):
@@ -267,8 +269,9 @@ def test_control_state_space(vehicle):
     model = linear.state_space()
     assert model.state_labels == list(linear.names) and model.input_labels == list(linear.inputs)
     gain, _, poles = control.lqr(model, np.eye(4), np.eye(2))
-    assert poles.real.max() < 1e-9 and np.linalg.eigvals(linear.A
-                                                         - linear.B @ gain).real.max() < 1e-9
+    assert (
+        poles.real.max() < 1e-9 and np.linalg.eigvals(linear.A - linear.B @ gain).real.max() < 1e-9
+    )
 
 
 def test_what_is_no_steady_motion_is_said(bicycle, vehicle):

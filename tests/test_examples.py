@@ -24,9 +24,14 @@ def test_it_runs_and_writes(script, tmp_path):
     assert named, f"the docstring of {script.name} must say which files it writes, as OUT/name.png"
     environment = {**os.environ, "MPLBACKEND": "Agg",
                    "PYTHONWARNINGS": "error::DeprecationWarning:__main__"}
-    done = subprocess.run([sys.executable, str(script), "--short", str(tmp_path / "out")],
-                          cwd=tmp_path,
-                          env=environment, capture_output=True, text=True, timeout=300)
+    done = subprocess.run(
+        [sys.executable, str(script), "--short", str(tmp_path / "out")],
+        cwd=tmp_path,
+        env=environment,
+        capture_output=True,
+        text=True,
+        timeout=300,
+    )
     assert done.returncode == 0, done.stderr[-2000:]
     assert done.stdout.strip()
     for name in named:

@@ -110,9 +110,9 @@ def test_odometry_is_pose_and_body_twist(exported):
         )
         twist = np.r_[vector(odometry[k].twist.twist.linear),
                       vector(odometry[k].twist.twist.angular)]
-        assert (on - back) / (2 * h) == pytest.approx(twist, rel=0,
-                                                      abs=h ** 2 * 100 * max(1.0,
-                                                                             np.abs(twist).max()))
+        assert (on - back) / (2 * h) == pytest.approx(
+            twist, rel=0, abs=h**2 * 100 * max(1.0, np.abs(twist).max())
+        )
 
 
 def test_joint_states_are_the_run_s(exported):

@@ -61,8 +61,9 @@ def bead():
 def ball():
     """Unbalanced inertia, on a turning table, on R^2 x SO(3)."""
     def spin(s):
-        return rotation(ca.vertcat(s.q.qx, s.q.qy, s.q.qz, s.q.qw)) @ ca.vertcat(s.v.wx, s.v.wy,
-                                                                                 s.v.wz)
+        return rotation(ca.vertcat(s.q.qx, s.q.qy, s.q.qz, s.q.qw)) @ ca.vertcat(
+            s.v.wx, s.v.wy, s.v.wz
+        )
 
     system = lagrangian_system(product(euclidean("x", "y"), special_orthogonal()),
                                lambda s: (s.v.x ** 2 + s.v.y ** 2 + s.v.wx ** 2 + 2 * s.v.wy ** 2
@@ -79,14 +80,23 @@ def suslov():
 
 
 def sleigh():
-    return constrain(lagrangian_system(special_euclidean_2(embedded=True),
-                                       lambda s: (s.v.forward_speed ** 2
-                                                  + (s.v.lateral_speed + s.v.yaw_rate / 4) ** 2
-                                                  + s.v.yaw_rate ** 2) / 2 - s.q.x, inputs=("f",),
-                                       force=lambda s: {"lateral_speed": s.u.f,
-                                                        "yaw_rate": -s.v.yaw_rate}),
-                     rows={"blade": lambda s: s.v.lateral_speed + 0.2 * s.v.forward_speed
-                           + 0.3 * s.v.yaw_rate})
+    return constrain(
+        lagrangian_system(
+            special_euclidean_2(embedded=True),
+            lambda s: (
+                (
+                    s.v.forward_speed**2
+                    + (s.v.lateral_speed + s.v.yaw_rate / 4) ** 2
+                    + s.v.yaw_rate**2
+                )
+                / 2
+                - s.q.x
+            ),
+            inputs=("f",),
+            force=lambda s: {"lateral_speed": s.u.f, "yaw_rate": -s.v.yaw_rate},
+        ),
+        rows={"blade": lambda s: s.v.lateral_speed + 0.2 * s.v.forward_speed + 0.3 * s.v.yaw_rate},
+    )
 
 
 def gauge():
@@ -284,13 +294,19 @@ def test_sled_as_printed(case):
         theta_y, eta_x, omega_y = dy - yd * dt, dx - cot * dy, first - yd * phid * cot * dt
         assert motion.ravel() == pytest.approx([1, yd * cot, yd, phid, yd * phid * cot, 0],
                                                rel=1e-12, abs=1e-12)
-        printed = (-yd * csc2 * w(theta_phi,
-                                  eta_x) - yd * cot * csc2 * w(theta_phi,
-                                                               theta_y) + cot * w(omega_y, eta_x)
-                   + csc2 * w(omega_y, theta_y) + w(turn, theta_phi))
+        printed = (
+            -yd * csc2 * w(theta_phi, eta_x)
+            - yd * cot * csc2 * w(theta_phi, theta_y)
+            + cot * w(omega_y, eta_x)
+            + csc2 * w(omega_y, theta_y)
+            + w(turn, theta_phi)
+        )
         assert bar == pytest.approx(printed, rel=1e-12, abs=1e-12 * csc2)
-        printed = csc2 * w(omega_y, theta_y) - 2 * yd * csc2 * cot * w(theta_phi,
-                                                                       theta_y) + w(turn, theta_phi)
+        printed = (
+            csc2 * w(omega_y, theta_y)
+            - 2 * yd * csc2 * cot * w(theta_phi, theta_y)
+            + w(turn, theta_phi)
+        )
         assert fibred == pytest.approx(printed, rel=1e-12, abs=1e-12 * csc2)
 
 
@@ -305,8 +321,9 @@ def test_bead_on_a_rod(case):
         at = (t, [sample["x"], sample["y"], r], [sample["r_rate"]], [], [m, w])
         motion, reaction, fibred = values((forms.sode, forms.reaction, forms.omega_M), at)
         assert motion[4, 0] == pytest.approx(w ** 2 * r, rel=1e-12)
-        assert reaction[1:3].ravel() == pytest.approx([sample["lambda1"], sample["lambda2"]], rel=0,
-                                                      abs=1e-11)
+        assert reaction[1:3].ravel() == pytest.approx(
+            [sample["lambda1"], sample["lambda2"]], rel=0, abs=1e-11
+        )
         # no force along the rod
         assert abs(reaction[3]) <= 1e-12
         # Lbar = m (r'^2 + w^2 r^2)/2 on the base (t, r): m dr' ^ (dr - r' dt) + m w^2 r dr ^ dt
@@ -317,9 +334,10 @@ def test_bead_on_a_rod(case):
 def test_reaction_field_makes_the_constrained_from_the_free_motion():
     """Theorem 3: dv/dt = F + lambda_a V^a, tangent to the constraint manifold."""
     constrained = generic()
-    field, free = reaction_fields(constrained), gibbs_appell(constrain(constrained.system,
-                                                                       {"m": 1.7}),
-                                                             ("x'", "y'", "z'", "w'"))
+    field, free = (
+        reaction_fields(constrained),
+        gibbs_appell(constrain(constrained.system, {"m": 1.7}), ("x'", "y'", "z'", "w'")),
+    )
     bound = gibbs_appell(constrained, ("x'", "y'"))
     kept, theta = list(bound.frame.kept), constrained.parameters
     rng = np.random.default_rng(0)
@@ -355,8 +373,9 @@ def test_free_motion_spans_the_kernel_of_the_cartan_form(name):
         omega = form(t, q, v, theta).full()
         field = np.r_[1, v, motion.acceleration(t, q, v, np.zeros(system.u.numel()),
                                                 theta).full().ravel()]
-        assert np.abs(field @ omega).max() <= 1e-11 * max(1,
-                                                          np.abs(field).max()) * np.abs(omega).max()
+        assert (
+            np.abs(field @ omega).max() <= 1e-11 * max(1, np.abs(field).max()) * np.abs(omega).max()
+        )
         assert np.linalg.matrix_rank(omega, tol=1e-9) == 2 * nv
 
 
@@ -386,8 +405,10 @@ def test_exterior_calculus(name):
         closed, leibniz, size, upstairs = (value.full() for value in whole(t_, q_, v_, theta_))
         assert (np.abs(closed).max() <= 1e-12 * max(1, np.abs(size).max())
                 and np.abs(leibniz).max() <= 1e-12 * max(1, np.abs(size).max()))
-        pulled, direct = T.full().T @ upstairs @ T.full(), forms.cartan(t_, q_, xi_, u_,
-                                                                        theta_).full()
+        pulled, direct = (
+            T.full().T @ upstairs @ T.full(),
+            forms.cartan(t_, q_, xi_, u_, theta_).full(),
+        )
         assert np.abs(pulled - direct).max() <= 1e-12 * max(1, np.abs(direct).max())
 
 

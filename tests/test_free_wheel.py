@@ -26,10 +26,11 @@ BARROW = robot(*BASE, link("wheel", 1.5, (0.02, 0.04, 0.02)), joint("wheel_joint
 
 def barrow(ground: nhmech.Ground = nhmech.Ground(), kind: str = "disc", **more):
     """One wheel below the base's origin and two balls in front; nothing drives it."""
-    return nhmech.load(BARROW,
-                       wheels=[nhmech.Wheel("wheel_joint", kind, RADIUS, driven=False, **more),
-                               *CASTERS],
-                       ground=ground)
+    return nhmech.load(
+        BARROW,
+        wheels=[nhmech.Wheel("wheel_joint", kind, RADIUS, driven=False, **more), *CASTERS],
+        ground=ground,
+    )
 
 
 def accelerations(vehicle, q, v, xi, u=None) -> tuple[np.ndarray, np.ndarray]:
@@ -75,8 +76,9 @@ def test_a_wheel_that_spins_on_a_moving_belt_leaves_its_hub_at_rest(kind):
     state = released(vehicle, {"wheel_joint": OMEGA, "yaw_rate": 0.0, "forward_speed": 0.0,
                                "lateral_speed": 0.0},
                      (0.3, -0.2, yaw))
-    assert np.abs(np.delete(state.v, 6)).max() <= 1e-14 and state.v[6] == pytest.approx(OMEGA,
-                                                                                        rel=1e-14)
+    assert np.abs(np.delete(state.v, 6)).max() <= 1e-14 and state.v[6] == pytest.approx(
+        OMEGA, rel=1e-14
+    )
     dv, hubs = accelerations(vehicle, state.q, state.v, np.array(state.xi))
     assert np.abs(hubs).max() <= 1e-12 and np.abs(dv).max() <= 1e-12
     simulator = nhmech.Simulator(vehicle, dt=1e-2)
@@ -118,8 +120,9 @@ def test_every_shipped_robot_coasts_straight_at_constant_speed(name):
 
 
 @pytest.mark.parametrize("rate", [4.0, -11.0])
-def test_wheels_of_a_platform_that_turns_on_the_spot_have_centripetal_acceleration_only(vehicle,
-                                                                                        rate):
+def test_wheels_of_a_platform_that_turns_on_the_spot_have_centripetal_acceleration_only(
+    vehicle, rate
+):
     omni = vehicle("omni")
     state = nhmech.Simulator(omni).reset(xi={name: rate for name in omni.description.rolling})
     turn = state.xi["yaw_rate"]

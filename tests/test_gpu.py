@@ -146,8 +146,9 @@ def test_steps_agree_with_those_of_the_cpu(name, host):
 
 @needs_compiler
 def test_more_cases_than_one_block_with_parameters_and_inputs_of_their_own(host):
-    drive = shipped("differential_drive").with_parameters(symbolic=("base_link.mass",
-                                                                    "payload.mass"))
+    drive = shipped("differential_drive").with_parameters(
+        symbolic=("base_link.mass", "payload.mass")
+    )
     rng, count = np.random.default_rng(1), 2 * BLOCK + 3
     x0 = nhmech.start_states(drive,
                              [(*rng.normal(size=2), rng.uniform(-3, 3)) for _ in range(count)],
@@ -175,8 +176,9 @@ def test_a_run_cut_into_launches_is_the_same_run(host, monkeypatch, every, hold)
     for name, value in (("LAUNCH", 11 * 5 * stepper(drive).cost), ("RECORD", 8 * 11 * 5 * 2)):
         with monkeypatch.context() as patch:
             patch.setattr(gpu, name, value)
-            np.testing.assert_array_equal(nhmech.simulate_batch(drive, x0, u, **options,
-                                                                device="gpu").x, whole.x)
+            np.testing.assert_array_equal(
+                nhmech.simulate_batch(drive, x0, u, **options, device="gpu").x, whole.x
+            )
     assert host.launches > before + 2 * 2
 
 
@@ -209,10 +211,16 @@ def test_discs_that_lie_down_and_a_car_that_turns_about_its_wheel_stop_where_the
     np.testing.assert_allclose(kernel.x[:100], cpu.x[:100], rtol=1e-10, atol=1e-10)
     assert (cpu.status[:2] != 0).all()
     car = shipped("ackermann_car")
-    x0 = np.concatenate([nhmech.start_states(car, [(0, 0, 0)],
-                                             xi={"front_left_steering_joint": rate,
-                                                 "rear_left_wheel_joint": 2.0})
-                         for rate in (5.0, 0.5)])
+    x0 = np.concatenate(
+        [
+            nhmech.start_states(
+                car,
+                [(0, 0, 0)],
+                xi={"front_left_steering_joint": rate, "rear_left_wheel_joint": 2.0},
+            )
+            for rate in (5.0, 0.5)
+        ]
+    )
     agree(*both(car, x0, dt=1e-3, steps=400, every=100))
     agree(*both(car, x0, dt=1.0, steps=5))                                         # too long a step
 

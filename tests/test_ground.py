@@ -30,8 +30,9 @@ MASS, RADIUS, TURNING = 0.5, 0.06, 3.0
 
 
 def ball_on(ground: nhmech.Ground, inertia: float):
-    return shipped("ball", ground).with_parameters({f"ball.{entry}": inertia
-                                                    for entry in ("Ixx", "Iyy", "Izz")})
+    return shipped("ball", ground).with_parameters(
+        {f"ball.{entry}": inertia for entry in ("Ixx", "Iyy", "Izz")}
+    )
 
 
 def rolled(vehicle, position, speed, spin: float, duration: float, dt: float = 0.005):
@@ -106,8 +107,9 @@ def test_turntables_of_the_reference_cases(case, name):
         kinetic = run.energy[i] - MASS * GRAVITY * RADIUS
         momentum = MASS * (q[0] * linear[1] - q[1] * linear[0]) + p["I"] * omega[2]
         assert kinetic == pytest.approx(sample["kinetic_energy"], abs=tolerance["state"])
-        assert kinetic - TURNING * momentum == pytest.approx(sample["moving_energy"],
-                                                             abs=tolerance["state"])
+        assert kinetic - TURNING * momentum == pytest.approx(
+            sample["moving_energy"], abs=tolerance["state"]
+        )
 
 
 # -- power -----------------------------------------------------------------------------------------
@@ -130,10 +132,15 @@ def test_power_is_that_of_the_efforts_less_that_of_the_moving_ground(name, groun
         q_rate, _ = vehicle.equations().drift(0, q, xi, u, [])
         v = velocity(vehicle, 0.0, q, xi)
         dv = vehicle.equations().acceleration(0, q, xi, u, [])
-        change = ca.Function("change", [s.t, s.q, s.v, s.a], [
-            ca.jtimes(s.energy, s.t, 1) + ca.jtimes(s.energy, s.q,
-                                                    s.q_rate) + ca.dot(ca.gradient(s.energy, s.v),
-                                                                       s.a)])
+        change = ca.Function(
+            "change",
+            [s.t, s.q, s.v, s.a],
+            [
+                ca.jtimes(s.energy, s.t, 1)
+                + ca.jtimes(s.energy, s.q, s.q_rate)
+                + ca.dot(ca.gradient(s.energy, s.v), s.a)
+            ],
+        )
         tau = vehicle.function("force")(0, q, v, u, []).full().ravel()
         b = vehicle.function("constraints")(0, q, [])[1].full().ravel()[list(vehicle.frame.kept)]
         lam = vehicle.equations().multipliers(0, q, xi, u, []).full().ravel()
@@ -143,8 +150,9 @@ def test_power_is_that_of_the_efforts_less_that_of_the_moving_ground(name, groun
             np.abs(tau) @ np.abs(v) + np.abs(lam) @ np.abs(b) + GRAVITY * np.abs(dv.full()).max()
         )
         assert np.abs(b).max() > 0.1
-        assert float(change(0, q, v, dv)) == pytest.approx(tau @ v - lam @ b,
-                                                           abs=1e-10 * max(1.0, scale))
+        assert float(change(0, q, v, dv)) == pytest.approx(
+            tau @ v - lam @ b, abs=1e-10 * max(1.0, scale)
+        )
 
 
 # -- a moving ground is a moving observer ----------------------------------------------------------
@@ -152,10 +160,11 @@ def test_power_is_that_of_the_efforts_less_that_of_the_moving_ground(name, groun
 def test_a_drive_on_a_belt_is_the_drive_on_the_floor_seen_by_somebody_who_moves(vehicle, belt):
     runs = []
     for ground in (nhmech.Ground(), nhmech.Ground(velocity=belt)):
-        simulator = nhmech.Simulator(vehicle("differential_drive", ground),
-                                     lambda t, state: nhmech.JointTorque({LEFT: 0.05,
-                                                                RIGHT: 0.08 * np.cos(t)}),
-                                     dt=2e-3)
+        simulator = nhmech.Simulator(
+            vehicle("differential_drive", ground),
+            lambda t, state: nhmech.JointTorque({LEFT: 0.05, RIGHT: 0.08 * np.cos(t)}),
+            dt=2e-3,
+        )
         simulator.reset((0.1, 0.2, 0.3), xi={LEFT: 2.0, RIGHT: 5.0})
         runs.append(simulator.run(5.0, every=10))
     floor, moved = runs

@@ -84,8 +84,10 @@ def test_starts_stand_on_the_ground_along_the_path():
         vehicle, flat = task.vehicle, task.dynamics.flat
         for seed in range(5):
             x = task.start(np.random.default_rng(seed))
-            q, v = flat.configuration(x[:flat.nconf]), task.dynamics.velocity(0, x,
-                                                                              []).full().ravel()
+            q, v = (
+                flat.configuration(x[: flat.nconf]),
+                task.dynamics.velocity(0, x, []).full().ravel(),
+            )
             rolling, heights = vehicle.constraint_error(0.0, q, v)
             assert np.abs(rolling).max() <= 1e-12 and np.abs(heights).max() <= 1e-12
             _, lateral, turned, _ = task.seen(x[None], None)

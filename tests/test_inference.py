@@ -31,13 +31,15 @@ def tyre(radius):
 
 
 def wheel(name, xyz, *, radius=0.1, parent="base", **more):
-    return link(name, tyre(radius), LYING) + joint(f"{name}_joint", name, parent=parent, xyz=xyz,
-                                                   **more)
+    return link(name, tyre(radius), LYING) + joint(
+        f"{name}_joint", name, parent=parent, xyz=xyz, **more
+    )
 
 
 def ball(name, xyz, radius=0.03):
-    return link(name, f'<sphere radius="{radius}"/>') + joint(f"{name}_joint", name, kind="fixed",
-                                                              xyz=xyz)
+    return link(name, f'<sphere radius="{radius}"/>') + joint(
+        f"{name}_joint", name, kind="fixed", xyz=xyz
+    )
 
 
 PAIR = wheel("left_wheel", "0 0.2 0") + wheel("right_wheel", "0 -0.2 0")
@@ -66,8 +68,9 @@ def test_pair_and_caster():
 
 
 def test_the_name_may_be_the_link_s_or_that_of_a_fixed_tyre():
-    by_link = link("front_wheel", tyre(0.1), LYING) + joint("traction", "front_wheel",
-                                                            xyz="0.5 0 0")
+    by_link = link("front_wheel", tyre(0.1), LYING) + joint(
+        "traction", "front_wheel", xyz="0.5 0 0"
+    )
     hub = link("rotor", tyre(0.04), LYING) + joint("motor", "rotor", xyz="0.5 0 0")
     glue = joint("glue", "wheel_tyre", parent="rotor", kind="fixed", xyz="0 0.05 0")
     tyred = hub + link("wheel_tyre", tyre(0.1), LYING) + glue
@@ -91,8 +94,9 @@ def test_rounded_angles_are_snapped():
     tilted = PAIR.replace(' rpy="0 0 0"', ' rpy="-1.57 0 0"').replace(LYING, "")
     tilted = tilted.replace('axis xyz="0 1 0"', 'axis xyz="0 0 1"')
     description = describe(robot(tilted, CASTER))
-    assert f'rpy="{-pi / 2!r}' in description.xml and any("rounded" in n
-                                                          for n in description.notices)
+    assert f'rpy="{-pi / 2!r}' in description.xml and any(
+        "rounded" in n for n in description.notices
+    )
 
 
 def test_a_sphere_on_an_axle_is_a_disc():
@@ -151,8 +155,10 @@ def test_trailer_wheels_on_their_own_hitch_are_no_second_axle():
     trailer += wheel("trailer_left_wheel", "-0.6 0.2 0", parent="trailer")
     trailer += wheel("trailer_right_wheel", "-0.6 -0.2 0", parent="trailer")
     description = describe(robot(PAIR, trailer))
-    assert description.steering == ("hitch",) and description.driven == ("left_wheel_joint",
-                                                                         "right_wheel_joint")
+    assert description.steering == ("hitch",) and description.driven == (
+        "left_wheel_joint",
+        "right_wheel_joint",
+    )
 
 
 # --- casters
@@ -164,18 +170,21 @@ def test_named_shapes_stand_in_for_casters():
     description = describe(robot(PAIR, box))
     caster = description.wheels[-1]
     assert (caster.kind, caster.radius) == ("caster_ball", 0.01)
-    assert caster.point == pytest.approx((0, 0, -0.021)) and any("moved 1.0 mm down" in n
-                                                                 for n in description.notices)
-    roll = link("caster_link", tyre(0.03), LYING) + joint("j", "caster_link", kind="fixed",
-                                                          xyz="-0.3 0 -0.07")
+    assert caster.point == pytest.approx((0, 0, -0.021)) and any(
+        "moved 1.0 mm down" in n for n in description.notices
+    )
+    roll = link("caster_link", tyre(0.03), LYING) + joint(
+        "j", "caster_link", kind="fixed", xyz="-0.3 0 -0.07"
+    )
     assert wheels_of(robot(PAIR, roll))["caster_link"] == ("caster_ball", 0.03)
     unnamed = robot(PAIR, box.replace("caster_link", "foot"))
     assert any("pitch is free" in n for n in describe(unnamed).notices)
 
 
 def test_a_caster_that_is_not_understood():
-    mesh = link("caster_link", '<mesh filename="c.stl"/>') + joint("j", "caster_link", kind="fixed",
-                                                                   xyz="-0.3 0 -0.07")
+    mesh = link("caster_link", '<mesh filename="c.stl"/>') + joint(
+        "j", "caster_link", kind="fixed", xyz="-0.3 0 -0.07"
+    )
     high = ball("caster_ball", "-0.3 0 -0.04")
     for part, why in ((mesh, "mesh"), (high, "30.0 mm above")):
         with pytest.raises(ModelError) as caught:
@@ -210,9 +219,10 @@ def test_given_wheels_are_filled_in_and_win():
     assert (first.link, first.axis, first.point) == ("left_wheel", (0.0, 1.0, 0.0), (0.0, 0.0, 0.0))
     assert (second.link, second.axis, second.point) == ("caster", None, (0.0, 0.0, 0.0))
     assert "wheels=" in description.reasons["left_wheel_joint"]
-    assert any("0.07" in n for n in describe(text,
-                                             wheels=[Wheel("left_wheel_joint", "disc",
-                                                           0.07)]).notices)
+    assert any(
+        "0.07" in n
+        for n in describe(text, wheels=[Wheel("left_wheel_joint", "disc", 0.07)]).notices
+    )
 
 
 @pytest.mark.parametrize(
@@ -365,8 +375,10 @@ def test_driven_joints_by_authority():
     assert describe(robot(PAIR, CASTER, transmission, control,
                           sensor)).driven == ("right_wheel_joint",)
     drive = '<nhmech><drive joint="left_wheel_joint"/><drive joint="right_wheel_joint"/></nhmech>'
-    assert describe(robot(PAIR, CASTER, control, drive)).driven == ("left_wheel_joint",
-                                                                    "right_wheel_joint")
+    assert describe(robot(PAIR, CASTER, control, drive)).driven == (
+        "left_wheel_joint",
+        "right_wheel_joint",
+    )
     given = [Wheel("left_wheel_joint", "disc", 0.1, driven=True),
              Wheel("right_wheel_joint", "disc", 0.1, driven=False)]
     assert describe(robot(PAIR, CASTER, control), wheels=given).driven == ("left_wheel_joint",)
@@ -470,9 +482,9 @@ def test_wheels_drawn_in_one_piece_with_their_steering(text, point):
     line = told.split("wheels=", 1)[1]
     line = line[: line.index("]") + 1]
     if "HEIGHT" not in line:
-        assert [w.kind for w in describe(robot(text),
-                                         wheels=eval(line, {"Wheel": Wheel})).wheels] == ["blade",
-                                                                                          "blade"]
+        assert [
+            w.kind for w in describe(robot(text), wheels=eval(line, {"Wheel": Wheel})).wheels
+        ] == ["blade", "blade"]
 
 
 # --- inertias that no wheel has
@@ -500,8 +512,7 @@ DISC, ACROSS = 0.01, 2 * (3 * 0.1 ** 2 + 0.02 ** 2) / 12      # of 2 kg, radius 
 def test_an_inertia_not_turned_with_its_wheel_is_told():
     [notice] = inertias(ACROSS, ACROSS, DISC)
     assert notice.startswith("left_wheel_joint, right_wheel_joint: the inertia is not that of a "
-                             "wheel with the axle "
-                             "(0 1 0)")
+                             "wheel with the axle (0 1 0)")
     assert (
         "ixx 0.005067, iyy 0.005067, izz 0.01 kg m^2, of which the two across it differ" in notice
     )

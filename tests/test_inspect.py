@@ -42,8 +42,7 @@ CONTENT = {
                    "straight only: the axle of front_left_wheel_joint does not meet that of "
                    "rear_left_wheel_joint",
                    "rows of front_left_wheel_joint and front_right_wheel_joint or "
-                   "rear_left_wheel_joint and "
-                   "rear_right_wheel_joint",
+                   "rear_left_wheel_joint and rear_right_wheel_joint",
                    "the normal forces of 4 wheels: 1 dimension", "(2, 3) of 3: x, y, yaw",
                    "yes: the brackets span all 3"),
     "ackermann_car": ("(1, 1), manoeuvrability 2: car-like", "moves straight on until it steers",
@@ -99,8 +98,10 @@ def test_json_has_all_of_it():
         abs(sum(found["mobility"]["normals_at_rest"].values()) - 9.81 * mass(shipped("skid_steer")))
         < 1e-9
     )
-    assert found["geometry"]["curvature"][0]["loop"] == ["front_left_wheel_joint",
-                                                         "front_right_wheel_joint"]
+    assert found["geometry"]["curvature"][0]["loop"] == [
+        "front_left_wheel_joint",
+        "front_right_wheel_joint",
+    ]
     assert (found["geometry"]["growth"] == [2, 3] and found["geometry"]["controllable"] is True
             and len(found["geometry"]["integrable"]) == 3)
     assert json.loads(json.dumps(plain(report(shipped("skid_steer"))))) == found

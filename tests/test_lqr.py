@@ -68,8 +68,9 @@ def test_held_inputs():
     for _ in range(5):
         assert cost(K + 1e-2 * rng.normal(size=K.shape)) > x @ P @ x
     continuous = solve(A, B, Q, R)[0]
-    errors = [np.abs(solve(A, B, Q, R, period=period)[0] - continuous).max() for period in (2e-3,
-                                                                                            1e-3)]
+    errors = [
+        np.abs(solve(A, B, Q, R, period=period)[0] - continuous).max() for period in (2e-3, 1e-3)
+    ]
     assert errors[0] / errors[1] == pytest.approx(2, abs=0.1) and errors[1] < 0.05
 
 
@@ -158,9 +159,12 @@ def test_backward_riccati_is_the_least_squares_optimum():
     rng = np.random.default_rng(2)
     n, nu, N = 3, 2, 12
     A, B = rng.normal(size=(N, n, n)) * 0.6, rng.normal(size=(N, n, nu))
-    Q, R, final, x0 = np.diag([1.0, 0.5, 2.0]), np.diag([0.2,
-                                                         1.0]), np.diag([3.0, 1.0,
-                                                                         0.0]), rng.normal(size=n)
+    Q, R, final, x0 = (
+        np.diag([1.0, 0.5, 2.0]),
+        np.diag([0.2, 1.0]),
+        np.diag([3.0, 1.0, 0.0]),
+        rng.normal(size=n),
+    )
     K, P = riccati_backwards(A, B, Q, R, final)
     free, forced = [np.eye(n)], [np.zeros((n, N * nu))]
     for k in range(N):
@@ -187,8 +191,9 @@ def test_a_cart_has_the_jacobians_of_the_double_integrator():
     line = euclidean("x")
     body = lagrangian_system(line, lambda s: s.p.mass * s.v.x ** 2 / 2, parameters=("mass",),
                              inputs=("thrust",), force=lambda s: {"x": s.u.thrust})
-    cart = SimpleNamespace(constrained=constrain(body, {"mass": 2.0},
-                                                 samples=np.array([[0.0], [1.0]])))
+    cart = SimpleNamespace(
+        constrained=constrain(body, {"mass": 2.0}, samples=np.array([[0.0], [1.0]]))
+    )
     simulator = nhmech.Simulator(cart, lambda t, state: np.array([np.cos(t)]), dt=0.1)
     simulator.reset(q=np.zeros(1))
     run = simulator.run(2.0)

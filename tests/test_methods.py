@@ -41,8 +41,9 @@ def test_gibbs_appell_agrees_with_multipliers(name):
         assert relative(xi_rate.full().ravel(), wanted, reference.acceleration) <= 1e-10
         step = 1e-6
         ends = [pin.integrate(vehicle.model, q, s * step * v) for s in (1, -1)]
-        assert q_rate.full().ravel() == pytest.approx((ends[0] - ends[1]) / (2 * step), rel=1e-8,
-                                                      abs=1e-7)
+        assert q_rate.full().ravel() == pytest.approx(
+            (ends[0] - ends[1]) / (2 * step), rel=1e-8, abs=1e-7
+        )
 
 
 @every_vehicle
@@ -74,8 +75,9 @@ def test_energy_is_pinocchios(name):
         M = pin.crba(model, data, q)
         M = np.triu(M) + np.triu(M, 1).T
         kinetic, potential = v @ M @ v / 2, pin.computePotentialEnergy(model, data, q)
-        assert vehicle.energy(0.0, q, v) - vehicle.energy(0.0, q, 0 * v) == pytest.approx(kinetic,
-                                                                                          rel=1e-11)
+        assert vehicle.energy(0.0, q, v) - vehicle.energy(0.0, q, 0 * v) == pytest.approx(
+            kinetic, rel=1e-11
+        )
         assert vehicle.energy(0.0, q, 0 * v) == pytest.approx(potential, rel=1e-11, abs=1e-11)
 
 
@@ -102,10 +104,16 @@ def test_gradient_of_the_gibbs_function_is_pinocchios_inverse_dynamics(name):
 def test_gradient_with_payload_rotors_and_a_wheel_out_of_balance():
     """An off-centre wheel cannot be seen from a frame that does not spin with it;
     its angle must come back into the equations."""
-    vehicle = shipped("carriage").with_parameters({"payload.mass": 2.0, "payload.x": 0.1,
-                                                   "payload.y": -0.2, "payload.z": 0.3,
-                                                   "left_wheel_joint.rotor_inertia": 1e-4,
-                                                   "left_wheel_joint.gear_ratio": 30.0})
+    vehicle = shipped("carriage").with_parameters(
+        {
+            "payload.mass": 2.0,
+            "payload.x": 0.1,
+            "payload.y": -0.2,
+            "payload.z": 0.3,
+            "left_wheel_joint.rotor_inertia": 1e-4,
+            "left_wheel_joint.gear_ratio": 30.0,
+        }
+    )
     assert gradient_error(vehicle, 5) <= 1e-10
     text = nhmech.urdf_path("carriage").read_text()
     whole = nhmech.load(text)
@@ -142,8 +150,11 @@ def power_balance(vehicle, t, q, xi, u) -> tuple[float, float, float]:
     v = equations.velocity(s.t, s.q, x, s.theta)
     energy = ca.substitute(s.energy, s.v, v)
     q_rate, xi_rate = equations.drift(s.t, s.q, x, s.u, s.theta)
-    rate = ca.jtimes(energy, s.q, q_rate) + ca.jtimes(energy, x,
-                                                      xi_rate) + ca.jtimes(energy, s.t, ca.SX(1))
+    rate = (
+        ca.jtimes(energy, s.q, q_rate)
+        + ca.jtimes(energy, x, xi_rate)
+        + ca.jtimes(energy, s.t, ca.SX(1))
+    )
     b = vehicle.constrained.distribution.b[list(vehicle.frame.kept)]
     lam = equations.multipliers(s.t, s.q, x, s.u, s.theta)
     power = ca.dot(ca.substitute(s.force, s.v, v), v)
@@ -181,9 +192,10 @@ def test_plane_symmetry_of_a_turntable_is_about_its_axis(name):
     ground = nhmech.Ground(point=(0.3, -0.2, 0.0), angular_velocity=(0, 0, 1.5))
     for vehicle, q, xi, u in random_states(shipped(name, ground), 4, seed=10):
         turned, shifted = moved(q, 0, 0, 1.1, about=ground.point), moved(q, 0.5, 0.2, 0.0)
-        here, there, off = (vehicle.equations().acceleration(0.0, p, xi, u,
-                                                             vehicle.theta).full().ravel()
-                            for p in (q, turned, shifted))
+        here, there, off = (
+            vehicle.equations().acceleration(0.0, p, xi, u, vehicle.theta).full().ravel()
+            for p in (q, turned, shifted)
+        )
         assert relative(there, here) <= 1e-11
         assert relative(off, here) > 1e-6
 
@@ -249,7 +261,11 @@ def test_the_flow_does_not_depend_on_the_speeds(name):
             # the other speeds do not determine the motion here
             continue
         a = chosen.equations().acceleration(0.0, q, xi, u, chosen.theta).full().ravel()
-        assert relative(other.equations().acceleration(0.0, q, v[index], u,
-                                                       other.theta).full().ravel(), a) <= 1e-10
+        assert (
+            relative(
+                other.equations().acceleration(0.0, q, v[index], u, other.theta).full().ravel(), a
+            )
+            <= 1e-10
+        )
         compared += 1
     assert compared >= STATES // 2

@@ -3,7 +3,7 @@ rotation centres, and what to free."""
 
 from __future__ import annotations
 
-from functools import lru_cache
+from functools import lru_cache, cache
 from pathlib import Path
 
 import numpy as np
@@ -23,11 +23,23 @@ FREE, SPOT, CAR, SWERVE = (3, 0), (2, 0), (1, 1), (1, 2)
 # (degree of mobility, steerability), from what each is:
 # rollers or a ball bind nothing; one axle line turns on the spot; ...
 CLASS_OF_SHIPPED = {
-    "ackermann_car": CAR, "ball": FREE, "bicycle": SPOT, "carriage": SPOT, "coin": SPOT,
+    "ackermann_car": CAR,
+    "ball": FREE,
+    "bicycle": SPOT,
+    "carriage": SPOT,
+    "coin": SPOT,
     "differential_drive": SPOT,
-    "disc": SPOT, "mecanum": FREE, "omni": FREE, "pendulum": SPOT, "rover": CAR, "skid_steer": SPOT,
+    "disc": SPOT,
+    "mecanum": FREE,
+    "omni": FREE,
+    "pendulum": SPOT,
+    "rover": CAR,
+    "skid_steer": SPOT,
     "sled": SPOT,
-    "swerve": SWERVE, "trailers": CAR, "tricycle": CAR}
+    "swerve": SWERVE,
+    "trailers": CAR,
+    "tricycle": CAR,
+}
 # cars and the tricycle; mecanum platforms; four steered modules; everything else has one axle, or
 # skids as if it had
 CARS = ("carlikebot", "gz_ackermann_drive", "gz_tricycle_drive", "hunter_se", "limo_ackerman",
@@ -42,7 +54,7 @@ CLASS_OF_REAL = {
 LEANING = {"ball", "bicycle", "coin", "disc", "pendulum", "upkie"}
 
 
-@lru_cache(maxsize=None)
+@cache
 def real(name: str):
     """A robot of the table, loaded once; skips where the files are not at hand."""
     path = FOLDER / f"{name}.urdf"
@@ -52,8 +64,9 @@ def real(name: str):
 
 
 def test_every_robot_is_in_the_table():
-    assert set(CLASS_OF_SHIPPED) == set(SHIPPED) and set(CLASS_OF_REAL) == {robot.file
-                                                                            for robot in ROBOTS}
+    assert set(CLASS_OF_SHIPPED) == set(SHIPPED) and set(CLASS_OF_REAL) == {
+        robot.file for robot in ROBOTS
+    }
 
 
 @pytest.mark.parametrize("name", SHIPPED)

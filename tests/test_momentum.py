@@ -106,9 +106,10 @@ def test_chaplygin_sleigh(case):
     reference = case("sleigh")
     P = reference["parameters"]
     constrained = sleigh(P["m"], P["I"], P["a"])
-    J = nonholonomic_momentum(symmetry(constrained, SE2),
-                              {"turn about the blade": lambda s: {"turn": 1, "x": s.q.y,
-                                                                  "y": -s.q.x}})
+    J = nonholonomic_momentum(
+        symmetry(constrained, SE2),
+        {"turn about the blade": lambda s: {"turn": 1, "x": s.q.y, "y": -s.q.x}},
+    )
     assert J.names == ("turn about the blade",)
     equations, start = gibbs_appell(constrained, ("x'", "phi'")), reference["initial_state"]
     samples = reference["expected"]["samples"]
@@ -134,8 +135,9 @@ def test_chaplygin_sleigh(case):
         forward = v[0] * np.cos(y[2]) + v[1] * np.sin(y[2])
         # the integral of the momentum equation
         assert y[5] == pytest.approx(samples[i]["momentum_p"], rel=1e-11)
-        assert float(J.momentum(0.0, y[:3], v, [])) == pytest.approx(samples[i]["momentum_p"],
-                                                                     rel=1e-11)
+        assert float(J.momentum(0.0, y[:3], v, [])) == pytest.approx(
+            samples[i]["momentum_p"], rel=1e-11
+        )
         closed = -P["m"] * P["a"] / inertia * forward * samples[i]["momentum_p"]
         assert float(J.rate(0.0, y[:3], v, [], [])) == pytest.approx(closed, rel=1e-10)
 
@@ -193,9 +195,9 @@ def test_capri_kobayashi_momenta(case):
             x, y, px, py = (sample[f"{name}{i}"] for name in ("x", "y", "px", "py"))
             q, v = q + [x, y], v + [(px + y) / (2 * masses[f"m{i}"]),
                                     (py - x) / (2 * masses[f"m{i}"])]
-        assert J.momentum(0.0, q, v,
-                          []).full().ravel() == pytest.approx([sample["J2"], sample["J3"]],
-                                                              rel=1e-11)
+        assert J.momentum(0.0, q, v, []).full().ravel() == pytest.approx(
+            [sample["J2"], sample["J3"]], rel=1e-11
+        )
 
 
 def test_rigid_body_momentum_is_the_angular_momentum_in_space(case):

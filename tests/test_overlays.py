@@ -109,8 +109,10 @@ def test_it_comes_and_goes_in_a_recording_and_live(tmp_path):
             "document.getElementById('legend').textContent"
         )
     assert seen[1] > 100 and seen[0] < 20 and seen[2] < 20
-    with Viewer(car, overlays=["rotation_centre"]) as viewer, Browser(viewer.url,
-                                                                      (800, 560)) as browser:
+    with (
+        Viewer(car, overlays=["rotation_centre"]) as viewer,
+        Browser(viewer.url, (800, 560)) as browser,
+    ):
         viewer.display(poses[-1])
         assert viewer.wait_for_browser(20)
         browser.wait_for("nhmech.state.ready")
@@ -135,8 +137,9 @@ def test_arrows_carry_the_weight_and_stay_in_their_cones_while_friction_lasts():
     assert set(found) == {message["path"] for message in forces.objects(VIEW)}
     lengths = []
     for i, point in enumerate(car.contact_points(q)):
-        shaft, head, cone = (found[f"/overlays/forces/{i}/{part}"] for part in ("shaft", "head",
-                                                                                "cone"))
+        shaft, head, cone = (
+            found[f"/overlays/forces/{i}/{part}"] for part in ("shaft", "head", "cone")
+        )
         np.testing.assert_allclose(shaft[:3, 3], point, rtol=0, atol=1e-12)
         tip = head[:3, 3] + head[:3, 2]
         np.testing.assert_allclose(head[:3, 3], shaft[:3, 3] + shaft[:3, 2], rtol=0, atol=1e-12)

@@ -23,17 +23,27 @@ PACKAGE = ROOT / "nhmech"
 # A module imports only lower ranks, or siblings of its own package. CONTRIBUTING.md has the same
 # table in words.
 RANK = {
-    "errors": 0, "version": 0,
-    "paths": 1, "symbolic": 1,
-    "urdf": 2, "mechanics": 2,
-    "systems": 3, "vehicle": 3,
+    "errors": 0,
+    "version": 0,
+    "paths": 1,
+    "checks": 1,
+    "symbolic": 1,
+    "urdf": 2,
+    "mechanics": 2,
+    "systems": 3,
+    "vehicle": 3,
     "compile": 4,
     "simulation": 5,
     "analysis": 6,
-    "control": 7, "sweeps": 7,
-    "view": 8, "logs": 8,
-    "cli": 9, "ros": 9, "gym": 9,
-    "": 10, "__main__": 10,  # the package's own __init__, which is lazy, and `python -m nhmech`
+    "control": 7,
+    "sweeps": 7,
+    "view": 8,
+    "logs": 8,
+    "cli": 9,
+    "ros": 9,
+    "gym": 9,
+    "": 10,
+    "__main__": 10,  # the package's own __init__, which is lazy, and `python -m nhmech`
 }
 RIM_ONLY = {"rclpy", "rospy", "launch", "gymnasium"}
 NOT_IN_MECHANICS = {"pinocchio", "meshcat", "lxml", "xacro", "click", "rich"}
@@ -262,8 +272,10 @@ def launch_file(monkeypatch):
 
     stand_ins = {
         "launch": {"LaunchDescription": list},
-        "launch.actions": {name: made(name) for name in ("DeclareLaunchArgument", "ExecuteProcess",
-                                                         "OpaqueFunction")},
+        "launch.actions": {
+            name: made(name)
+            for name in ("DeclareLaunchArgument", "ExecuteProcess", "OpaqueFunction")
+        },
         "launch.substitutions": {"LaunchConfiguration": LaunchConfiguration},
     }
     for name, content in stand_ins.items():
@@ -283,8 +295,12 @@ def test_launch_file_runs_the_command_line(launch_file):
     context = {name: words["default_value"] for (_, (name,), words) in declared}
     context.update(robot="carriage", duration="3", view="true")
     ((kind, _, process),) = words["function"](context)
-    assert kind == "ExecuteProcess" and process["cmd"][:4] == [sys.executable, "-m", "nhmech",
-                                                               "run"]
+    assert kind == "ExecuteProcess" and process["cmd"][:4] == [
+        sys.executable,
+        "-m",
+        "nhmech",
+        "run",
+    ]
     parsed = run.make_context("run", process["cmd"][4:]).params
     assert (parsed["file"], parsed["duration"], parsed["view"],
             parsed["html"]) == ("carriage", 3.0, True, None)

@@ -41,9 +41,12 @@ def test_a_payload_above_the_axle_adds_to_the_effective_mass(base):
     load, R = 4.0, base.parameters.values["left_wheel_joint.radius"]
     heavy = base.with_parameters({"payload.mass": load})
     q = base.constrained.samples[0]
-    inverse = [R ** 2 / 0.2 * vehicle.equations().drift(0.0, q, [0, 0], [0.1, 0.1],
-                                                        vehicle.theta)[1].full()[0, 0]
-               for vehicle in (base, heavy)]
+    inverse = [
+        R**2
+        / 0.2
+        * vehicle.equations().drift(0.0, q, [0, 0], [0.1, 0.1], vehicle.theta)[1].full()[0, 0]
+        for vehicle in (base, heavy)
+    ]
     assert 1 / inverse[1] - 1 / inverse[0] == pytest.approx(load, rel=1e-9)
 
 

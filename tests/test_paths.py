@@ -150,8 +150,9 @@ def test_figure_eight_closed_forms():
     assert np.abs((x * x + y * y) ** 2 - a * a * (x * x - y * y)).max() <= 1e-12 * a ** 4
     assert np.allclose(np.abs(path.curvature(s)), 3 * np.hypot(x, y) / a ** 2, rtol=0, atol=1e-12)
     assert np.allclose(path.point(path.length / 4), (a, 0), rtol=0, atol=1e-12)
-    assert float(path.heading(path.length / 2) - path.heading(0.0)) == pytest.approx(-3 * pi / 2,
-                                                                                     abs=1e-12)
+    assert float(path.heading(path.length / 2) - path.heading(0.0)) == pytest.approx(
+        -3 * pi / 2, abs=1e-12
+    )
 
 
 def test_length_of_a_known_curve():
@@ -223,8 +224,9 @@ def test_dubins_words_end_exactly_and_the_shortest_is_taken():
             assert shortest.length <= arcs.length + 1e-12
             if arcs.length == pytest.approx(shortest.length, rel=1e-12):
                 seen.add(word)
-        assert np.abs(shortest.curvature(np.linspace(0, shortest.length,
-                                                     50))).max() <= 1 / r + 1e-12
+        assert (
+            np.abs(shortest.curvature(np.linspace(0, shortest.length, 50))).max() <= 1 / r + 1e-12
+        )
     assert seen == {"LSL", "RSR", "LSR", "RSL", "LRL", "RLR"}
 
 

@@ -43,8 +43,9 @@ def test_forces_and_their_limits(ridden):
         np.testing.assert_allclose(limit.get_ydata(), 0.4 * normal.get_ydata(), rtol=1e-12)
     last = run.reactions[-1].components["rear_wheel_joint"]
     assert normals[0].get_ydata()[-1] == pytest.approx(last["normal"], rel=1e-12)
-    assert tangential[0].get_ydata()[-1] == pytest.approx(np.hypot(last["longitudinal"],
-                                                                   last["lateral"]), rel=1e-9)
+    assert tangential[0].get_ydata()[-1] == pytest.approx(
+        np.hypot(last["longitudinal"], last["lateral"]), rel=1e-9
+    )
     assert len(plots.forces(vehicle, run)[1][1].lines) == 2, (
         "no limit is drawn where no friction coefficient is known"
     )
@@ -137,8 +138,9 @@ def test_a_wheel_has_its_own_panel(followed):
             line.get_color() for line in ax.lines
         } == {plots.colour(vehicle, name)}
         assert limit.get_ydata()[-1] == pytest.approx(0.6 * found["normal"], rel=1e-9)
-        assert force.get_ydata()[-1] == pytest.approx(np.hypot(found["longitudinal"],
-                                                               found["lateral"]), rel=1e-9)
+        assert force.get_ydata()[-1] == pytest.approx(
+            np.hypot(found["longitudinal"], found["lateral"]), rel=1e-9
+        )
 
 
 def test_wheels_turn_in_a_panel_of_their_own(followed):

@@ -31,8 +31,9 @@ def test_the_table_has_every_robot():
 @each
 def test_wheels_kinds_and_radii(robot):
     description = describe(path(robot), **robot.arguments)
-    assert {w.name: w.kind for w in description.wheels} == {name: kind for name,
-                                                            (kind, _) in robot.wheels.items()}
+    assert {w.name: w.kind for w in description.wheels} == {
+        name: kind for name, (kind, _) in robot.wheels.items()
+    }
     for wheel in description.wheels:
         assert wheel.radius == pytest.approx(robot.wheels[wheel.name][1], rel=1e-12)
         assert wheel.link and wheel.point is not None and description.reasons[wheel.name]
@@ -84,8 +85,9 @@ def test_the_printed_tag_says_the_same(robot):
     for a, b in zip(first.wheels, again.wheels, strict=True):
         assert (a.joint, a.kind, a.radius, a.link, a.point, a.roller_angle) == (
             b.joint, b.kind, b.radius, b.link, b.point, b.roller_angle)
-        assert (a.axis is None) == (b.axis is None) and (a.axis is None
-                                                         or np.allclose(a.axis, b.axis, atol=1e-12))
+        assert (a.axis is None) == (b.axis is None) and (
+            a.axis is None or np.allclose(a.axis, b.axis, atol=1e-12)
+        )
     assert (first.rolling, first.steering, first.driven, first.locked, first.skid) == (
         again.rolling, again.steering, again.driven, again.locked, again.skid)
 

@@ -31,5 +31,6 @@ def test_mobility_and_rolling(robot):
         rates, phi = vehicle.constraint_error(t, q, v)
         assert np.abs(rates).max() <= 1e-12 * max(1.0, np.linalg.norm(v))
         assert np.abs(phi).max() <= 1e-12 * max(1.0, np.abs(q[:3]).max())
-    assert np.linalg.norm(trajectory.q[-1, :2] - trajectory.q[0,
-                                                              :2]) > 0.1 * (speed if drive else 0.5)
+    assert np.linalg.norm(trajectory.q[-1, :2] - trajectory.q[0, :2]) > 0.1 * (
+        speed if drive else 0.5
+    )

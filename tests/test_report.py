@@ -114,8 +114,9 @@ def test_a_page_needs_nothing_else(tracked):
     assert not re.findall(r"url\((?!#)", text)
     assert len(page.ids) == len(set(page.ids))
     assert set(re.findall(r'(?:href="|url\()#([^")]+)', text)) <= set(page.ids)
-    assert len(text) < 500_000 and text.count("<svg") == 7 and text == report_html(tracked[0],
-                                                                                   mu=0.8)
+    assert (
+        len(text) < 500_000 and text.count("<svg") == 7 and text == report_html(tracked[0], mu=0.8)
+    )
 
 
 def test_the_reference_survives_the_file(tracked):

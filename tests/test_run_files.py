@@ -233,9 +233,9 @@ def test_a_full_disk_keeps_the_trajectory(tmp_path, often):
     ):
         carriage().run(0.5, save=tmp_path / "run.npz")
     run = caught.value.trajectory
-    assert 100 < len(run) < len(plain) and all(np.array_equal(getattr(run, name),
-                                                              getattr(plain, name)[:len(run)])
-                                               for name in PARTS)
+    assert 100 < len(run) < len(plain) and all(
+        np.array_equal(getattr(run, name), getattr(plain, name)[: len(run)]) for name in PARTS
+    )
     left = Trajectory.load(tmp_path / "run.npz.part")
     assert 100 < len(left) <= len(run) and np.array_equal(left.q, run.q[:len(left)])
 
@@ -283,8 +283,9 @@ def locks_fail(monkeypatch, code):
 
 
 @pytest.mark.parametrize("code", [errno.ENOLCK, errno.ENOTSUP, errno.ENOSYS])
-def test_a_file_system_without_locks_is_written_to_with_a_warning(code, tmp_path, monkeypatch,
-                                                                  caplog):
+def test_a_file_system_without_locks_is_written_to_with_a_warning(
+    code, tmp_path, monkeypatch, caplog
+):
     locks_fail(monkeypatch, code)
     (tmp_path / "run.npz.part").write_bytes(b"of a killed run")
     run = carriage().run(0.01, save=tmp_path / "run.npz")
@@ -414,8 +415,9 @@ LOOP["itself"] = LOOP
                                               (_no, "raised ValueError: not now")],
                          ids=["object", "key", "loop", "raises"])
 @pytest.mark.parametrize("streamed", [False, True])
-def test_a_path_reference_that_cannot_be_saved_costs_no_run(reference, words, streamed, tmp_path,
-                                                            caplog):
+def test_a_path_reference_that_cannot_be_saved_costs_no_run(
+    reference, words, streamed, tmp_path, caplog
+):
     """Saved while it runs or afterwards: all but that is in the file, and one line says what is
     not."""
     run = carriage(Following(reference)).run(0.01, save=tmp_path / "run.npz" if streamed else None)
@@ -564,14 +566,19 @@ def test_ctrl_c_saves_and_says_where(words, name, tmp_path):
     """SIGINT to a real process: exit code 0, the file opens, the message names it."""
     command = [sys.executable, "-u", "-m", "nhmech", "run", "carriage", "--duration", "100000",
                "--controller", "slow.py:hold", *words]
-    (tmp_path / "slow.py").write_text("import pathlib\nimport numpy\ndef hold(t, state):\n"
-                                      "    if t > 0.5: pathlib.Path('begun').touch()\n    return "
+    (tmp_path / "slow.py").write_text("import pathlib\nimport numpy\ndef hold(t, state):\n    if t "
+                                      "> 0.5: pathlib.Path('begun').touch()\n    return "
                                       "numpy.zeros(2)\n")
     environment = {**os.environ, "PYTHONPATH": os.path.dirname(os.path.dirname(nhmech.__file__))}
-    child = subprocess.Popen(command, cwd=tmp_path, stdout=subprocess.PIPE,
-                             stderr=subprocess.PIPE, text=True, env=environment,
-                             preexec_fn=lambda: signal.signal(signal.SIGINT,
-                                                              signal.default_int_handler))
+    child = subprocess.Popen(
+        command,
+        cwd=tmp_path,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        env=environment,
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.default_int_handler),
+    )
     end = time.monotonic() + 60
     while not (tmp_path / "begun").exists() and child.poll() is None and time.monotonic() < end:
         time.sleep(0.02)
@@ -581,8 +588,9 @@ def test_ctrl_c_saves_and_says_where(words, name, tmp_path):
     assert "stopped  interrupted" in out and f"saved    {name}" in out
     run = Trajectory.load(tmp_path / name)
     assert run.stop == "interrupted" and run.t[-1] > 0.5
-    assert sorted(path.name for path in tmp_path.iterdir() if path.suffix in (".npz",
-                                                                              ".part")) == [name]
+    assert sorted(path.name for path in tmp_path.iterdir() if path.suffix in (".npz", ".part")) == [
+        name
+    ]
 
 
 def test_the_format_is_what_its_module_says(tmp_path, often):

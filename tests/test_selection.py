@@ -28,9 +28,11 @@ def test_kept_rows_span_all_rows(rank, m, n):
         kept = list(independent_rows(A, np.ones(n), [0] * m, names(m)))
         assert len(kept) == rank
         for sample in A:
-            assert np.linalg.matrix_rank(sample[kept],
-                                         tol=1e-9) == rank == np.linalg.matrix_rank(sample,
-                                                                                    tol=1e-9)
+            assert (
+                np.linalg.matrix_rank(sample[kept], tol=1e-9)
+                == rank
+                == np.linalg.matrix_rank(sample, tol=1e-9)
+            )
 
 
 def test_priority_decides_between_rows_that_serve_alike():

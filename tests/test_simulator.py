@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from contextlib import nullcontext
 from dataclasses import FrozenInstanceError
-from functools import lru_cache
+from functools import lru_cache, cache
 from types import SimpleNamespace
 
 import casadi as ca
@@ -56,7 +56,7 @@ def end_of(name: str, dt: float, integrator: str = "rk4", duration: float = 0.8)
     return np.r_[q, run.v[-1]]
 
 
-@lru_cache(maxsize=None)
+@cache
 def reference(name: str) -> np.ndarray:
     return end_of(name, 2e-2, "dop853")
 
@@ -140,8 +140,9 @@ def test_control_period_holds_the_command():
 
     run = carriage(controller, dt=1e-3, control_period=5e-3).run(0.05)
     assert asked == pytest.approx(np.arange(10) * 5e-3, abs=1e-15)
-    assert run.u[:-1] == pytest.approx(np.repeat(np.outer(np.arange(1, 11), [0.1, -0.2]), 5,
-                                                 axis=0), abs=0)
+    assert run.u[:-1] == pytest.approx(
+        np.repeat(np.outer(np.arange(1, 11), [0.1, -0.2]), 5, axis=0), abs=0
+    )
     for period in (5e-3, np.nan, np.inf, 0.0):
         with pytest.raises(SimulationError, match="multiple of dt"):
             carriage(controller, dt=2e-3, control_period=period)
@@ -261,9 +262,9 @@ def test_joint_velocities_are_reached(name, wheels):
     simulator = Simulator(shipped(name), lambda t, s: JointVelocity(wanted), dt=1e-3)
     simulator.reset()
     run = simulator.run(1.5, every=100)
-    assert [run.v[-1,
-                  run.names["v"].index(w)] for w in wanted] == pytest.approx(list(wanted.values()),
-                                                                             abs=1e-6)
+    assert [run.v[-1, run.names["v"].index(w)] for w in wanted] == pytest.approx(
+        list(wanted.values()), abs=1e-6
+    )
     # at t = 0.1 s: 1 - exp(-2) of it, by steps of 1 ms
     early = [run.v[1, run.names["v"].index(w)] for w in wanted]
     assert early == pytest.approx([(1 - (1 - 1e-3 / 0.05) ** 100) * value
@@ -279,9 +280,9 @@ def test_joint_positions_are_reached():
     run = simulator.run(3.0)
     end = car.joint_positions(run.q[-1])
     assert end["front_left_steering_joint"] == pytest.approx(0.4, abs=1e-6)
-    assert (run.column("rear_left_wheel_joint").size
-            and run.v[-1, run.names["v"].index("rear_left_wheel_joint")] == pytest.approx(3.0,
-                                                                                          abs=1e-6))
+    assert run.column("rear_left_wheel_joint").size and run.v[
+        -1, run.names["v"].index("rear_left_wheel_joint")
+    ] == pytest.approx(3.0, abs=1e-6)
     positions = np.array([car.joint_positions(q)["front_left_steering_joint"] for q in run.q])
     assert positions.max() <= 0.4 + 1e-3, "critically damped"
     beyond = Simulator(car, lambda t, s: JointPosition({"front_left_steering_joint": 3.0}), dt=2e-3)
@@ -324,8 +325,9 @@ def test_kinematic_mode_follows_the_speeds_exactly():
         R = pin.Quaternion(end[3:7]).toRotationMatrix()
         assert np.arctan2(R[1, 0], R[0, 0]) == pytest.approx(yaw, abs=1e-9)
         axle = end[:2] + R[:2, :2] @ middle
-        assert axle - middle == pytest.approx(forward / turn * np.array([np.sin(yaw), 1
-                                                                         - np.cos(yaw)]), abs=1e-9)
+        assert axle - middle == pytest.approx(
+            forward / turn * np.array([np.sin(yaw), 1 - np.cos(yaw)]), abs=1e-9
+        )
     with pytest.raises(SimulationError, match="efforts mean nothing in kinematic mode"):
         carriage(lambda t, s: JointTorque({"left_wheel_joint": 1.0}), mode="kinematic").run(0.1)
 
@@ -355,8 +357,9 @@ def test_a_pushed_cart_accelerates_with_its_effective_mass():
         simulator = Simulator(vehicle, wrench={"base_link": wrench}, dt=1e-2)
         simulator.reset((1.0, 2.0, 0.6))
         run = simulator.run(1.0)
-        assert run.column("forward_speed") == pytest.approx(force / effective * run.t, rel=0,
-                                                            abs=1e-12)
+        assert run.column("forward_speed") == pytest.approx(
+            force / effective * run.t, rel=0, abs=1e-12
+        )
         assert run.q[-1, :2] - [1, 2] == pytest.approx(heading * force / effective / 2, abs=1e-11)
         work = force * ((run.q[:, :2] - [1, 2]) @ heading)
         assert run.energy - run.energy[0] == pytest.approx(work, abs=1e-10)
@@ -404,22 +407,24 @@ def test_events_are_located():
     run = seen.run(20.0)
     assert run.stop == "event: x = 0.2"
     assert [name for _, name in run.events] == ["x = 0.013", "x = 0.1", "x = 0.2"]
-    assert [t for t, _ in run.events] == pytest.approx(np.array([0.013, 0.1, 0.2]) / v, rel=0,
-                                                       abs=1e-9)
+    assert [t for t, _ in run.events] == pytest.approx(
+        np.array([0.013, 0.1, 0.2]) / v, rel=0, abs=1e-9
+    )
     assert run.t[-1] == pytest.approx(0.2 / v,
                                       abs=1e-9) and run.q[-1, 0] == pytest.approx(0.2, abs=1e-9)
     assert np.all(np.diff(run.t) > 0)
 
 
 def test_direction_of_events():
-    rising, falling, both = (Event(name, lambda t, s: np.sin(2 * np.pi * t), terminal=False,
-                                   direction=d)
-                             for name, d in (("up", 1), ("down", -1), ("any", 0)))
+    rising, falling, both = (
+        Event(name, lambda t, s: np.sin(2 * np.pi * t), terminal=False, direction=d)
+        for name, d in (("up", 1), ("down", -1), ("any", 0))
+    )
     run = carriage(None, (1.0, 1.0), dt=1e-2, events=[rising, falling, both]).run(1.8)
     times = {name: [t for t, n in run.events if n == name] for name in ("up", "down", "any")}
-    assert times["up"] == pytest.approx([1.0],
-                                        abs=1e-9) and times["down"] == pytest.approx([0.5, 1.5],
-                                                                                     abs=1e-9)
+    assert times["up"] == pytest.approx([1.0], abs=1e-9) and times["down"] == pytest.approx(
+        [0.5, 1.5], abs=1e-9
+    )
     assert times["any"] == pytest.approx([0.5, 1.0, 1.5], abs=1e-9)
 
 
@@ -498,8 +503,9 @@ def test_a_disc_that_falls_flat_stops_and_says_so(lean, dt):
     assert np.abs(shipped("disc").constraint_error(0.0, run.q[-1], run.v[-1])[1]).max() <= 1e-12
     assert np.abs(run.energy / run.energy[0] - 1).max() <= 1e-6
     # sine between axle and normal
-    flat = np.array([np.hypot(*pin.Quaternion(q[3:7]).toRotationMatrix()[:2,
-                                                                         1]) for q in run.q[-2:]])
+    flat = np.array(
+        [np.hypot(*pin.Quaternion(q[3:7]).toRotationMatrix()[:2, 1]) for q in run.q[-2:]]
+    )
     assert flat[0] < 1.5 * flat[1], "seen with the last step"
     assert flat[1] > 1.45 * (flat[1] - (flat[0] - flat[1])), "and not to be seen with one more"
 

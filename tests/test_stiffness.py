@@ -19,8 +19,9 @@ JOINTS = ("left_wheel_joint", "right_wheel_joint")
 @pytest.fixture(scope="module")
 def damped():
     """Wheels in thick oil."""
-    return shipped("differential_drive").with_parameters({f"{name}.damping": 60.0
-                                                          for name in JOINTS})
+    return shipped("differential_drive").with_parameters(
+        {f"{name}.damping": 60.0 for name in JOINTS}
+    )
 
 
 def test_the_rate_is_an_eigenvalue_of_the_linearisation(damped):

@@ -50,8 +50,11 @@ SYSTEMS = {
     "falling disc": (falling_disc.example().constrained, (3, 4, 5), 5),
     "ball": (rolling_ball.with_attitude().constrained, (3, 5), 5),
     "ball without pivoting": (ball(pivoting=False), (2, 3, 5), 5),
-    "differential drive with wheel angles": (differential_drive.example().constrained, (2, 3, 4),
-                                             5),
+    "differential drive with wheel angles": (
+        differential_drive.example().constrained,
+        (2, 3, 4),
+        5,
+    ),
     "carriage with wheel angles": (carriage.example().constrained, (2, 3, 4), 5),
 }
 
@@ -106,8 +109,11 @@ def test_growth_here_differs_from_the_generic_one():
     """An upright bicycle: two more levels than elsewhere. A car: the same everywhere."""
     bicycle = shipped("bicycle")
     found = structure(bicycle, bicycle.configuration())
-    assert found.growth.ranks == (3, 5) and found.here.ranks == (3, 4,
-                                                                 5) and found.controllable is True
+    assert (
+        found.growth.ranks == (3, 5)
+        and found.here.ranks == (3, 4, 5)
+        and found.controllable is True
+    )
     car = shipped("ackermann_car")
     assert structure(car, car.configuration()).here.ranks == (2, 3, 4)
 
@@ -137,8 +143,8 @@ PRINTED = {
     "carriage": ["0.1 (right_wheel_joint - left_wheel_joint) - 0.5 yaw is constant"],
     "pendulum": ["0.04 (right_wheel_joint - left_wheel_joint) - 0.14 yaw is constant"],
     "omni": [
-        "0.06 (front_left_wheel_joint + front_right_wheel_joint + rear_wheel_joint) - 0.51 "
-        "yaw is constant"
+        "0.06 (front_left_wheel_joint + front_right_wheel_joint + rear_wheel_joint) - 0.51 yaw is "
+        "constant"
     ],
     "ackermann_car": [
         "0.32 (rear_right_wheel_joint - rear_left_wheel_joint) - 1.5 yaw is constant"
@@ -193,8 +199,11 @@ def test_symmetry_classes(name, pose, all_of_it):
 
 def test_symmetry_of_a_system_is_searched_for():
     (found,) = structure(vertical_disk.example().constrained).symmetries
-    assert len(found.names) == 4 and found.kind == "general" and (found.dim_motion,
-                                                                  found.dim_tangent) == (2, 4)
+    assert (
+        len(found.names) == 4
+        and found.kind == "general"
+        and (found.dim_motion, found.dim_tangent) == (2, 4)
+    )
 
 
 def test_momentum_equation_along_a_run():

@@ -87,8 +87,7 @@ def test_an_exception_is_a_row(tmp_path):
     assert list(frame.error.fillna("")) == ["ZeroDivisionError: division by zero",
                                             "ValueError: one is not allowed", "",
                                             "NhmechError: the result has a, which the row has "
-                                            "already; "
-                                            "give it another name"]
+                                            "already; give it another name"]
     assert frame.inverse[2] == 0.5 and frame.inverse.isna().sum() == 3
     (tmp_path / "mended").touch()
     assert run().error[1] == "ValueError: one is not allowed", "an error is a finished case"
@@ -142,8 +141,9 @@ def test_after_a_kill_it_goes_on(tmp_path, backend):
     assert sorted(row["case"]["a"] for row in rows) == list(range(20))
     whole = sweep(lambda case, rng: {"noise": rng.normal()}, [{"a": a} for a in range(20)],
                   tmp_path / "uncut", backend="threading")
-    assert {row["case"]["a"]: row["result"]["noise"] for row in rows} == dict(zip(whole.a,
-                                                                                  whole.noise))
+    assert {row["case"]["a"]: row["result"]["noise"] for row in rows} == dict(
+        zip(whole.a, whole.noise)
+    )
 
 
 def test_a_worker_that_dies_is_told_and_what_was_done_is_kept(tmp_path):

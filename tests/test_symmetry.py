@@ -40,18 +40,24 @@ CLASSES = {
     "carriage, SE(2)": (carriage, SE2, "purely kinematic", (3, 0, 2, 5)),
     "vertical disk, R^2": (vertical_disk, {**X, **Y}, "purely kinematic", (2, 0, 2, 4)),
     "particle, z": (particle, {"z": XZ["z"]}, "purely kinematic", (1, 0, 2, 3)),
-    "vertical disk, steering": (vertical_disk,
-                                {"turn": lambda s: {"theta1": 1, "x": -s.q.y, "y": s.q.x}, **X,
-                                 **Y},
-                                "general", (3, 1, 2, 4)),
+    "vertical disk, steering": (
+        vertical_disk,
+        {"turn": lambda s: {"theta1": 1, "x": -s.q.y, "y": s.q.x}, **X, **Y},
+        "general",
+        (3, 1, 2, 4),
+    ),
     "particle, x and z": (particle, XZ, "general", (2, 1, 2, 3)),
     "sleigh, SE(2)": (sleigh, SE2, "general", (3, 2, 2, 3)),
     "sleigh, R^2": (sleigh, {**X, **Y}, "general", (2, 1, 2, 3)),
     "unicycle, SE(2)": (lambda: sleigh(a=0.0), SE2, "general", (3, 2, 2, 3)),
     "carriage, too small a group": (carriage, {**X, **Y}, "general", (2, 0, 2, 5)),
     "Capri-Kobayashi, torus": (lambda: capri_kobayashi(False), TORUS, "horizontal", (2, 2, 4, 4)),
-    "Capri-Kobayashi, polar": (lambda: capri_kobayashi(True), POLAR_TORUS, "horizontal",
-                               (2, 2, 4, 4)),
+    "Capri-Kobayashi, polar": (
+        lambda: capri_kobayashi(True),
+        POLAR_TORUS,
+        "horizontal",
+        (2, 2, 4, 4),
+    ),
 }
 
 
@@ -118,8 +124,10 @@ def test_a_vehicle_from_its_urdf_has_se2_and_its_wheels():
         turn[3:7] = np.array([-q[4], q[3], q[6], -q[5]]) / 2
         for field in (np.eye(space.nq)[0], np.eye(space.nq)[1], turn,
                       *(rho[:, i] for _, i in space.circles)):
-            assert np.linalg.norm(rho @ S @ np.linalg.lstsq(rho @ S, field,
-                                                            rcond=None)[0] - field) <= 1e-9
+            assert (
+                np.linalg.norm(rho @ S @ np.linalg.lstsq(rho @ S, field, rcond=None)[0] - field)
+                <= 1e-9
+            )
 
 
 def test_the_flow_of_a_generator_maps_motions_to_motions():

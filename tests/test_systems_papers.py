@@ -53,8 +53,9 @@ def motion(example, samples, method="gibbs_appell"):
 
 def near(value, expected, tolerance) -> bool:
     """Relative to the larger of one and the largest expected value."""
-    return np.abs(np.asarray(value) - expected).max() <= tolerance * max(1.0,
-                                                                         np.abs(expected).max())
+    return np.abs(np.asarray(value) - expected).max() <= tolerance * max(
+        1.0, np.abs(expected).max()
+    )
 
 
 @pytest.mark.parametrize("method", load_system("bead_parabola").methods)
@@ -222,9 +223,11 @@ def test_curvature_of_an_integrable_connection_is_zero():
     logs = ca.vertcat(ca.sin(q[0]) + q[1] ** 2, q[0] * q[1])
     flat = -ca.diag(q[2:]) @ ca.jacobian(logs, q[:2])
     generic = connection_curvature.connection(q)
-    values = ca.Function("curvature", [q],
-                         [ca.vertcat(*connection_curvature.curvature(q, A)) for A in (flat,
-                                                                                      generic)])
+    values = ca.Function(
+        "curvature",
+        [q],
+        [ca.vertcat(*connection_curvature.curvature(q, A)) for A in (flat, generic)],
+    )
     for place in np.random.default_rng(3).normal(size=(5, 4)):
         zero, some = (value.full() for value in values(place))
         assert np.abs(zero).max() <= 1e-13

@@ -95,8 +95,10 @@ def test_capri_kobayashi(case):
     reference = case("capri_kobayashi")
     numbers, begin = reference["parameters"], reference["initial_state"]
     made = capri_kobayashi.example(**numbers)
-    place, speed = ([begin[n] for n in names] for names in (("x2", "y2", "x3", "y3"),
-                                                            ("vx2", "vy2", "vx3", "vy3")))
+    place, speed = (
+        [begin[n] for n in names]
+        for names in (("x2", "y2", "x3", "y3"), ("vx2", "vy2", "vx3", "vy3"))
+    )
     q, xi, wanted = run(made, reference, (0, 0, *place), speed)
     names = ("x1", "y1", "x2", "y2", "x3", "y3")
     system = made.constrained.system
@@ -319,8 +321,9 @@ def test_what_is_not_conserved():
     assert strays(disc, vertical) > 0.1, "the ground turns the disc about the vertical"
     chaplygin = chaplygin_ball.example()
     s = symbols(chaplygin.constrained.system)
-    inner = chaplygin_ball.attitude(s) @ (ca.vertcat(s.p.I1, s.p.I2,
-                                                     s.p.I3) * chaplygin_ball.spin(s))
+    inner = chaplygin_ball.attitude(s) @ (
+        ca.vertcat(s.p.I1, s.p.I2, s.p.I3) * chaplygin_ball.spin(s)
+    )
     assert strays(chaplygin, inner) > 0.1, (
         "the angular momentum about the contact is constant, not about the middle"
     )

@@ -34,9 +34,9 @@ def test_one_interface(name):
     simulator = nhmech.Simulator(vehicle, tracker, dt=0.01, control_period=0.02)
     state = simulator.reset(**tracker.start)
     assert state.xi["forward_speed"] == pytest.approx(0.4, abs=1e-12)
-    assert state.pose[:2] == pytest.approx(path.point(0.0) - tracker.ahead * np.array([cos(0.7),
-                                                                                       sin(0.7)]),
-                                           abs=1e-12)
+    assert state.pose[:2] == pytest.approx(
+        path.point(0.0) - tracker.ahead * np.array([cos(0.7), sin(0.7)]), abs=1e-12
+    )
     trajectory = simulator.run(path.length / 0.4 + 12.0, every=10)
     errors = tracker.errors(trajectory)
     assert errors.shape == (len(trajectory.t), 3)
@@ -219,8 +219,9 @@ def test_feedback_linearisation_is_exactly_linear():
     tracker.gains = kp, kd
 
     def law(t, pose, zeta):
-        rate, omega = feedback_linearisation.compensator(pose, zeta[0], tracker.reference(t),
-                                                         tracker.gains)
+        rate, omega = feedback_linearisation.compensator(
+            pose, zeta[0], tracker.reference(t), tracker.gains
+        )
         return zeta[0], omega, [rate]
 
     x, y, heading = EIGHT.start()
@@ -276,8 +277,9 @@ def test_polar_lyapunov():
             continue
         f = unicycle_flow(pose, *polar.approaching((e, alpha, theta), gains))
         V = [polar.lyapunov(polar.polar(pose + s * h * f, goal), gains) for s in (1, -1)]
-        assert (V[0] - V[1]) / (2 * h) == pytest.approx(-gains[0] * (e * cos(alpha)) ** 2
-                                                        - gains[1] * alpha ** 2, rel=1e-5, abs=1e-6)
+        assert (V[0] - V[1]) / (2 * h) == pytest.approx(
+            -gains[0] * (e * cos(alpha)) ** 2 - gains[1] * alpha**2, rel=1e-5, abs=1e-6
+        )
 
 
 def test_polar_converges_exponentially_from_everywhere():
@@ -318,8 +320,9 @@ def test_polar_converges_exponentially_from_everywhere():
     start = (goal[0] - cos(goal[2] + small), goal[1] - sin(goal[2] + small), goal[2] - small)
     run = rolled(law, start, 2.0, np.linspace(0, 2, 5))
     for t, z in zip(run.t, run.y.T):
-        assert polar.polar(z, goal)[1:] == pytest.approx(expm(A * t) @ (2 * small, small),
-                                                         abs=1e-7 * small)
+        assert polar.polar(z, goal)[1:] == pytest.approx(
+            expm(A * t) @ (2 * small, small), abs=1e-7 * small
+        )
 
 
 @pytest.mark.parametrize("path", [line(100.0), EIGHT, circle(2.0)],
@@ -356,8 +359,9 @@ def test_stanley_error_by_its_closed_form(path):
         run = rolled(law, (fx - wheelbase * cos(yaw), fy - wheelbase * sin(yaw), yaw), 3.0, times)
         errors = np.array([offsets(z, 1.0 + speed * t)[1] for t, z in zip(run.t, run.y.T)])
         assert np.all(errors * e0 > 0) and np.all(np.diff(np.abs(errors)) < 0)
-        assert [invariant(e) for e in errors] == pytest.approx([invariant(e0) - k * t
-                                                                for t in times], abs=1e-8)
+        assert [invariant(e) for e in errors] == pytest.approx(
+            [invariant(e0) - k * t for t in times], abs=1e-8
+        )
     # the small one: exponential
     assert np.abs(errors) == pytest.approx(0.02 * np.exp(-k * times), rel=2e-3)
 

@@ -16,8 +16,7 @@ def check(rows, laps):
     for row in rows:
         length, rms = table.lap(row, laps)
         print(f"{row.baseline:24} {row.mobility:24} {row.vehicle:20} {row.path} of {length:5.1f} "
-              f"m, {laps:g} laps: "
-              f"{1000 * rms:6.2f} mm, bound {1000 * row.bound:.0f}")
+              f"m, {laps:g} laps: {1000 * rms:6.2f} mm, bound {1000 * row.bound:.0f}")
         assert rms <= row.bound
 
 
@@ -37,7 +36,6 @@ def test_driving_up_to_a_pose(name, real):
     row = next(row for row in table.GOALS if (row.vehicle, row.real) == (name, real))
     distance, heading = table.arrival(row)
     print(f"{row.baseline:24} {row.mobility:24} {name:20} {row.path}: {1000 * distance:.2f} mm, "
-          f"{1000 * heading:.3f} "
-          f"mrad, bounds {1000 * row.bound:.0f}, {1000 * table.GOAL[1]:.0f}")
+          f"{1000 * heading:.3f} mrad, bounds {1000 * row.bound:.0f}, {1000 * table.GOAL[1]:.0f}")
     assert distance <= row.bound and heading <= table.GOAL[1]
 

@@ -72,9 +72,9 @@ def test_the_flat_state_is_one_that_rolls(count):
         for heading, drawbar in zip(headings[1:], DRAWBARS):
             tips = tips - drawbar * np.array([np.cos(heading), np.sin(heading)])
         np.testing.assert_allclose(tips, path.point(place), rtol=0, atol=1e-11)
-        assert headings[-1] == pytest.approx(np.arctan2(np.sin(path.heading(place)),
-                                                        np.cos(path.heading(place))),
-                                             abs=1e-10)
+        assert headings[-1] == pytest.approx(
+            np.arctan2(np.sin(path.heading(place)), np.cos(path.heading(place))), abs=1e-10
+        )
         joints = dict(zip(HITCHES, np.diff(headings))) | {STEER: controller.steering(place)[0][0]}
         q = vehicle.configuration((*p[0], headings[0]), joints)
         xi = controller._mean(place / speed)

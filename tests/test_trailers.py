@@ -54,8 +54,9 @@ def check(vehicle, q: np.ndarray, v: np.ndarray, tolerance: float) -> None:
         along = u * np.cos(steer) - w * (across * np.cos(steer) - WHEELBASE * np.sin(steer)
                                          + sign * (HALF_FRONT - KINGPIN))
         along -= sign * (HALF_FRONT - KINGPIN) * by[f"front_{side}_steering_joint"]
-        assert by[f"front_{side}_wheel_joint"] == pytest.approx(along / RADIUS,
-                                                                abs=tolerance / RADIUS)
+        assert by[f"front_{side}_wheel_joint"] == pytest.approx(
+            along / RADIUS, abs=tolerance / RADIUS
+        )
         assert (u - w * across) * np.sin(steer) - w * WHEELBASE * np.cos(steer) == pytest.approx(
             0, abs=tolerance
         )
@@ -127,9 +128,9 @@ def test_dynamic_run_keeps_to_the_kinematics(vehicle):
     run = simulator.run(5.0, every=20)
     for q, v in zip(run.q, run.v):
         check(tractor, q, v, 1e-11)
-        assert attitude(q)[1:] == pytest.approx((0, 0),
-                                                abs=1e-12) and q[2] == pytest.approx(RADIUS,
-                                                                                     abs=1e-12)
+        assert attitude(q)[1:] == pytest.approx((0, 0), abs=1e-12) and q[2] == pytest.approx(
+            RADIUS, abs=1e-12
+        )
     slip, height = residuals(tractor, run)
     assert slip[1:].max() <= 1e-12 and height.max() <= 1e-12
     assert np.ptp(angle(run, "hitch_2_joint")) > 0.2 and rate(run, "forward_speed").min() > 0.5
@@ -142,8 +143,10 @@ def test_dynamic_run_keeps_to_the_kinematics(vehicle):
             points[names.index(f"{body}_left_wheel_joint")]
             - points[names.index(f"{body}_right_wheel_joint")]
         )
-        np.testing.assert_allclose(across,
-                                   2 * HALF_TRACK * np.array([-np.sin(heading), np.cos(heading),
-                                                              0]),
-                                   rtol=0, atol=1e-11)
+        np.testing.assert_allclose(
+            across,
+            2 * HALF_TRACK * np.array([-np.sin(heading), np.cos(heading), 0]),
+            rtol=0,
+            atol=1e-11,
+        )
     assert rotation(run.q[-1])[2, 2] == pytest.approx(1, abs=1e-14)

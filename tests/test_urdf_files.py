@@ -196,8 +196,9 @@ def test_inertias_can_exist(name):
         moments = np.linalg.eigvalsh(tensor)
         assert float(inertial.find("mass").get("value")) > 0
         assert moments[0] > 0
-        assert moments[2] <= (moments[0] + moments[1]) * (1
-                                                          + 1e-12), inertial.getparent().get("name")
+        assert moments[2] <= (moments[0] + moments[1]) * (1 + 1e-12), inertial.getparent().get(
+            "name"
+        )
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -333,9 +334,9 @@ def test_carriage_has_the_numbers_of_its_case():
                                                   p["wheel_diametral_inertia"]], atol=1e-15, rtol=0)
     data = model.createData()
     total = pin.crba(model, data, pin.neutral(model))[:6, :6]
-    assert total[5, 5] == pytest.approx(paper["I"],
-                                        rel=1e-12) and total[0, 0] == pytest.approx(paper["m"],
-                                                                                    rel=1e-12)
+    assert total[5, 5] == pytest.approx(paper["I"], rel=1e-12) and total[0, 0] == pytest.approx(
+        paper["m"], rel=1e-12
+    )
 
 
 def test_pendulum_has_the_numbers_of_its_case():
@@ -357,8 +358,9 @@ def test_pendulum_has_the_numbers_of_its_case():
 def test_sled_has_the_numbers_of_its_case():
     p = case("sleigh")["parameters"]
     mass, com, inertia = body(model_of("sled"), "sled")
-    assert (mass, inertia[2, 2]) == (p["m"], p["I"]) and np.allclose(com, [p["a"], 0, 0],
-                                                                     atol=1e-15, rtol=0)
+    assert (mass, inertia[2, 2]) == (p["m"], p["I"]) and np.allclose(
+        com, [p["a"], 0, 0], atol=1e-15, rtol=0
+    )
     blade = next(centre for wheel, centre, _ in wheel_frames("sled") if wheel.kind == "blade")
     assert blade[0] == blade[1] == 0
 

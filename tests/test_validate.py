@@ -100,8 +100,9 @@ BAD = {
 @pytest.mark.parametrize("what", BAD)
 def test_refused(what):
     old, new, fragment = BAD[what]
-    text = old.sub(new, ROBOT, count=1) if isinstance(old,
-                                                      re.Pattern) else ROBOT.replace(old, new, 1)
+    text = (
+        old.sub(new, ROBOT, count=1) if isinstance(old, re.Pattern) else ROBOT.replace(old, new, 1)
+    )
     assert text != ROBOT
     with pytest.raises(ModelError) as caught:
         describe(text)
@@ -177,6 +178,7 @@ def test_damage_never_ends_in_another_error():
             continue
         outcomes[True] += 1
         model = pin.buildModelFromXML(description.xml)
-        assert all(model.existJointName(name) for name in (*description.rolling,
-                                                           *description.steering))
+        assert all(
+            model.existJointName(name) for name in (*description.rolling, *description.steering)
+        )
     assert min(outcomes.values()) > 30

@@ -80,10 +80,13 @@ def test_forces_of_a_cart(seed):
                                rtol=1e-10, atol=1e-11)
     assert found["left"].lateral + found["right"].lateral == pytest.approx(lateral, abs=1e-10)
     assert found.sums == (("left/lateral + right/lateral", pytest.approx(lateral, abs=1e-10)),)
-    assert found["left"].undetermined == {"lateral": (-np.inf,
-                                                      np.inf)} and not found["base"].undetermined
-    assert found["left"].needed == pytest.approx(np.hypot(along_[0], lateral / 2) / normals[0],
-                                                 rel=1e-10)
+    assert (
+        found["left"].undetermined == {"lateral": (-np.inf, np.inf)}
+        and not found["base"].undetermined
+    )
+    assert found["left"].needed == pytest.approx(
+        np.hypot(along_[0], lateral / 2) / normals[0], rel=1e-10
+    )
 
 
 def test_forces_of_the_coasting_reference(vehicle, case):
@@ -97,8 +100,9 @@ def test_forces_of_the_coasting_reference(vehicle, case):
         found = validity(robot_, run.t[i], run.q[i], run.v[i], run.u[i])
         for side, wheel in (("left", LEFT), ("right", RIGHT)):
             assert found[wheel].normal == pytest.approx(sample[f"normal_{side}"], abs=1e-9)
-            assert found[wheel].longitudinal == pytest.approx(sample[f"longitudinal_{side}"],
-                                                              abs=1e-9)
+            assert found[wheel].longitudinal == pytest.approx(
+                sample[f"longitudinal_{side}"], abs=1e-9
+            )
         assert found[CASTER].normal == pytest.approx(sample["normal_caster"], abs=1e-9)
         assert found.sums[0][1] == pytest.approx(sample["lateral_total"], abs=1e-9)
         normals, longitudinal = np.array([[sample[f"{what}_{side}"] for side in ("left", "right")]
@@ -397,8 +401,9 @@ def test_caster_lifts_at_the_deceleration_of_tipping():
     for factor, lifted in ((1 - 1e-7, False), (1 + 1e-7, True)):
         u = np.full(2, torque * factor)
         found = validity(vehicle, 0.0, now.q, now.v, u)
-        assert found.lifted is lifted and found.verdict is (Verdict.FAILS if lifted
-                                                            else Verdict.HOLDS)
+        assert found.lifted is lifted and found.verdict is (
+            Verdict.FAILS if lifted else Verdict.HOLDS
+        )
         assert contact_load(vehicle, 0.0, now.q, now.v, u).least_normal == pytest.approx(
             M * G * d / X * (1 - factor), abs=1e-11)
     assert (

@@ -176,8 +176,7 @@ def test_live_viewer_follows_a_simulation():
             viewer.display(row)
         x = float(run.q[99, 0])
         browser.wait_for("Math.abs(nhmech.viewer.scene_tree.find(['vehicle', "
-                         "'root_joint']).object.position.x "
-                         f"- {x}) < 1e-6")
+                         f"'root_joint']).object.position.x - {x}) < 1e-6")
         second = pixels(browser.picture())
         browser.evaluate("document.getElementById('follow').checked = false, 0")
         viewer.display(run.q[-1])
@@ -234,8 +233,10 @@ def test_display_sends_only_what_moved_and_never_waits():
     q = drive(cart).q[0]
     with Viewer(cart) as viewer:
         sent = []
-        send, viewer._window.send = viewer._window.send, lambda messages: (sent.extend(messages),
-                                                                           send(messages))
+        send, viewer._window.send = (
+            viewer._window.send,
+            lambda messages: (sent.extend(messages), send(messages)),
+        )
         viewer.display(q)
         viewer.flush()
         sent.clear()

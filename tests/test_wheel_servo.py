@@ -143,8 +143,10 @@ def test_gains_scale_with_the_vehicle():
     heavy = vehicle.with_parameters({name: 10 * value for name,
                                      value in vehicle.parameters.values.items()
                                      if name.rpartition(".")[2] in scaled})
-    (light_servo, light), (heavy_servo, rates) = straight(vehicle, 0.5,
-                                                          0.3), straight(heavy, 0.5, 0.3)
+    (light_servo, light), (heavy_servo, rates) = (
+        straight(vehicle, 0.5, 0.3),
+        straight(heavy, 0.5, 0.3),
+    )
     assert heavy_servo.inertia == pytest.approx(10 * light_servo.inertia, rel=1e-9)
     assert rates == pytest.approx(light, rel=1e-9, abs=1e-12)
 
@@ -181,8 +183,9 @@ def test_a_steering_joint_goes_where_it_is_told():
     run = simulator.run(2.0)
     steer = np.array([vehicle.joint_positions(q)["front_left_steering_joint"] for q in run.q[::20]])
     assert steer.max() < 0.4 + 2e-3 and steer[-1] == pytest.approx(0.4, abs=1e-5)
-    assert run.v[-1, run.names["v"].index("rear_left_wheel_joint")] == pytest.approx(2.0,
-                                                                                     abs=STEADY)
+    assert run.v[-1, run.names["v"].index("rear_left_wheel_joint")] == pytest.approx(
+        2.0, abs=STEADY
+    )
     far = JointPosition({"front_left_steering_joint": 9.0})
     beyond = Simulator(vehicle, WheelServo(vehicle, commands=lambda t, state: far))
     beyond.reset()

@@ -46,9 +46,10 @@ def test_generalised_force_and_energy_of_a_wrench(index):
             J = pin.computeFrameJacobian(serving.model, data, q, serving.model.getFrameId(name),
                                          pin.LOCAL_WORLD_ALIGNED)
             v = velocity(serving, 0.0, q, xi)
-            with_it, without = (serving.function("force")(0, q, v, np.r_[u[:nu], s * f],
-                                                          []).full().ravel()
-                                for s in (1, 0))
+            with_it, without = (
+                serving.function("force")(0, q, v, np.r_[u[:nu], s * f], []).full().ravel()
+                for s in (1, 0)
+            )
             np.testing.assert_allclose(with_it - without, J.T @ f, rtol=0,
                                        atol=1e-12 * np.abs(f).max(), err_msg=name)
 

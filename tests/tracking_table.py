@@ -110,8 +110,9 @@ def arrival(row: Row) -> tuple[float, float]:
     vehicle = vehicle_of(row.vehicle, row.real)
     path = make_path(row.path, tightest(vehicle))
     tracker = controller_class(row.baseline)(vehicle, path, speed=SPEED)
-    trajectory = simulator_of(vehicle, tracker).run((path.length + 8 * tracker.unit) / SPEED,
-                                                    every=10)
+    trajectory = simulator_of(vehicle, tracker).run(
+        (path.length + 8 * tracker.unit) / SPEED, every=10
+    )
     along, lateral, heading = tracker.errors(trajectory)[-1]
     return float(np.hypot(along, lateral)), float(abs(heading))
 

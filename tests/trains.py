@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from functools import lru_cache
+from functools import lru_cache, cache
 
 from lxml import etree
 
@@ -11,7 +11,7 @@ import nhmech
 DRAWBARS, HITCHES = (1.4, 1.2), ("hitch_1_joint", "hitch_2_joint")
 
 
-@lru_cache(maxsize=None)
+@cache
 def train(count: int, behind: float = 0.0, speeds: tuple[str, ...] | None = None):
     """The shipped tractor with so many of its trailers; the second one is hitched `behind` [m]
     the first one's axle (0.35 as shipped)."""

@@ -48,8 +48,9 @@ def run(motion, dt: float, duration: float, **settings) -> tuple[np.ndarray, flo
     builder = DiagramBuilder()
     plant, _ = AddMultibodyPlantSceneGraph(builder, dt if discrete else 0.0)
     if discrete:
-        plant.set_discrete_contact_approximation(getattr(DiscreteContactApproximation,
-                                                         given["solver"]))
+        plant.set_discrete_contact_approximation(
+            getattr(DiscreteContactApproximation, given["solver"])
+        )
     plant.set_stiction_tolerance(given["stiction"])
     _touch(plant, plant.world_body(), HalfSpace(), GRIP, stiffness, "ground")
     body = {"differential_drive": _drive, "disc": _disc}[motion.robot](motion, plant, stiffness)
@@ -83,8 +84,9 @@ def _touch(plant, body, shape, friction, stiffness, name, place=(0, 0, 0)) -> No
 
 
 def _inertia(mass: float, centre, moments) -> SpatialInertia:
-    return SpatialInertia.MakeFromCentralInertia(mass, np.array(centre, dtype=float),
-                                                 RotationalInertia(*moments))
+    return SpatialInertia.MakeFromCentralInertia(
+        mass, np.array(centre, dtype=float), RotationalInertia(*moments)
+    )
 
 
 def _drive(motion, plant, stiffness):

@@ -62,18 +62,30 @@ def _drive(motion, mbs, ground):
                                            initialCoordinates_t=[0] * 5,
                                            numberOfODE2Coordinates=5))
     joint, b, none = exu.JointType, motion.half_track, np.zeros((3, 3))
-    tree = mbs.AddObject(eii.ObjectKinematicTree(
-        nodeNumber=node, gravity=[0, 0, -GRAVITY],
-        jointTypes=[joint.PrismaticX, joint.PrismaticY, joint.RevoluteZ,
-                                                               joint.RevoluteY, joint.RevoluteY],
-        linkParents=[-1, 0, 1, 2, 2], jointTransformations=exu.Matrix3DList([np.eye(3)] * 5),
-        jointOffsets=exu.Vector3DList([[0, 0, motion.radius], [0, 0, 0], [0, 0, 0], [0, b, 0],
-                                       [0, -b, 0]]),
-        linkInertiasCOM=exu.Matrix3DList([none, none, inertia, wheel, wheel]),
-        linkCOMs=exu.Vector3DList([[0, 0, 0], [0, 0, 0], [motion.ahead, 0, motion.above], [0, 0, 0],
-                                   [0, 0, 0]]),
-        linkMasses=[0, 0, m, motion.wheel_mass, motion.wheel_mass],
-        jointForceVector=[0, 0, 0, *motion.torques]))
+    tree = mbs.AddObject(
+        eii.ObjectKinematicTree(
+            nodeNumber=node,
+            gravity=[0, 0, -GRAVITY],
+            jointTypes=[
+                joint.PrismaticX,
+                joint.PrismaticY,
+                joint.RevoluteZ,
+                joint.RevoluteY,
+                joint.RevoluteY,
+            ],
+            linkParents=[-1, 0, 1, 2, 2],
+            jointTransformations=exu.Matrix3DList([np.eye(3)] * 5),
+            jointOffsets=exu.Vector3DList(
+                [[0, 0, motion.radius], [0, 0, 0], [0, 0, 0], [0, b, 0], [0, -b, 0]]
+            ),
+            linkInertiasCOM=exu.Matrix3DList([none, none, inertia, wheel, wheel]),
+            linkCOMs=exu.Vector3DList(
+                [[0, 0, 0], [0, 0, 0], [motion.ahead, 0, motion.above], [0, 0, 0], [0, 0, 0]]
+            ),
+            linkMasses=[0, 0, m, motion.wheel_mass, motion.wheel_mass],
+            jointForceVector=[0, 0, 0, *motion.torques],
+        )
+    )
     for link, axes in ((3, [1, 1, 0]), (4, [0, 1, 0])):      # the lateral row is there already
         marker = mbs.AddMarker(eii.MarkerKinematicTreeRigid(objectNumber=tree, linkNumber=link,
                                                             localPosition=[0, 0, 0]))
@@ -97,5 +109,6 @@ def _disc(motion, mbs, ground):
     mbs.AddObject(eii.ObjectJointRollingDisc(markerNumbers=[ground, marker],
                                              constrainedAxes=[1, 1, 1],
                                              discRadius=motion.radius, discAxis=[0, 1, 0]))
-    return lambda: np.array(mbs.GetObjectOutputBody(body, exu.OutputVariableType.Position,
-                                                    [0, 0, 0]))
+    return lambda: np.array(
+        mbs.GetObjectOutputBody(body, exu.OutputVariableType.Position, [0, 0, 0])
+    )

@@ -59,10 +59,13 @@ def _disc(motion):
     the centre to the contact, in the body."""
     model = pin.Model()
     joint = model.addJoint(0, pin.JointModelFreeFlyer(), pin.SE3.Identity(), "base")
-    model.appendBodyToJoint(joint, pin.Inertia(motion.mass, np.zeros(3),
-                                               np.diag([motion.across, motion.along,
-                                                        motion.across])),
-                            pin.SE3.Identity())
+    model.appendBodyToJoint(
+        joint,
+        pin.Inertia(
+            motion.mass, np.zeros(3), np.diag([motion.across, motion.along, motion.across])
+        ),
+        pin.SE3.Identity(),
+    )
     model.gravity.linear = np.array([0, 0, -GRAVITY])
     data, r = model.createData(), motion.radius
     E, q = np.zeros((6, 3)), pin.neutral(model)

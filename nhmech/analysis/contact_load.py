@@ -125,8 +125,10 @@ class ContactLoad:
         loose = np.flatnonzero(np.linalg.norm(self.kernel, axis=1) > NOTHING)
         endless = np.linalg.norm(self.preload, axis=1) > NOTHING
         low, high = self.corners.min(axis=0), self.corners.max(axis=0)
-        return {self.label(i): (-np.inf, np.inf) if endless[i] else (float(low[i]),
-                                                                     float(high[i])) for i in loose}
+        return {
+            self.label(i): (-np.inf, np.inf) if endless[i] else (float(low[i]), float(high[i]))
+            for i in loose
+        }
 
     @cached_property
     def sums(self) -> tuple[tuple[str, float], ...]:

@@ -74,10 +74,14 @@ def connection_curvature(constrained, q: np.ndarray | None = None, *,
     vehicle = subject.vehicle
     system_of = subject.constrained if vehicle is None else vehicle.reduced
     algebroid = system_of.system.algebroid
-    wanted = None if base is None else [algebroid.v_names[fibre_index(algebroid,
-                                                                      name)] for name in base]
-    frame = vehicle.frame if vehicle is not None and wanted is None else adapted_frame(system_of,
-                                                                                       wanted)
+    wanted = (
+        None if base is None else [algebroid.v_names[fibre_index(algebroid, name)] for name in base]
+    )
+    frame = (
+        vehicle.frame
+        if vehicle is not None and wanted is None
+        else adapted_frame(system_of, wanted)
+    )
     below = list(frame.speeds)
     above = [i for i in range(algebroid.nv) if i not in below]
     space, E, points = extended(system_of, frame.E, 0.0)

@@ -147,8 +147,12 @@ class _Parts:
         """(t, z, w, dt) -> w' dx'/dz for z = (x, u, theta) as one vector: a single reverse
         sweep."""
         nx, nu, ntheta = self.sizes
-        t, dt, z, w = ca.MX.sym("t"), ca.MX.sym("dt"), ca.MX.sym("z", nx + nu
-                                                                 + ntheta), ca.MX.sym("w", nx)
+        t, dt, z, w = (
+            ca.MX.sym("t"),
+            ca.MX.sym("dt"),
+            ca.MX.sym("z", nx + nu + ntheta),
+            ca.MX.sym("w", nx),
+        )
         x, u, theta = z[:nx], z[nx:nx + nu], z[nx + nu:]
         k1 = self.rate(t, x, u, theta)
         k2 = self.rate(t + dt / 2, x + dt / 2 * k1, u, theta)

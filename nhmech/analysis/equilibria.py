@@ -111,10 +111,15 @@ class SteadyMotions:
                                          dict(conditions or {}))
         return Equilibrium(q, xi, u, state.residual, state.family)
 
-    def _solve(self, t: float, q: np.ndarray, xi: np.ndarray, u: np.ndarray,
-               conditions: Mapping[str, float],
-               across: np.ndarray | None = None) -> tuple[np.ndarray, np.ndarray, np.ndarray,
-                                                          _State, float]:
+    def _solve(
+        self,
+        t: float,
+        q: np.ndarray,
+        xi: np.ndarray,
+        u: np.ndarray,
+        conditions: Mapping[str, float],
+        across: np.ndarray | None = None,
+    ) -> tuple[np.ndarray, np.ndarray, np.ndarray, _State, float]:
         """Newton's method, all steps at right angles to `across` (nv + nxi + nu,), if any; and
         their length."""
         q = self._on_the_ground(t, q)
@@ -144,9 +149,8 @@ class SteadyMotions:
             q, xi, u, state = q_next, xi + fraction * step[k:k + nxi], moved, following
             gone += fraction * float(np.linalg.norm(step))
         if not state.residual <= ACCEPTED * state.scale:
-            raise MechanicsError("no steady motion found near the guess: "
-                                 f"{state.worst} is left with {state.residual:.3g}; change the "
-                                 "guess or the conditions "
+            raise MechanicsError(f"no steady motion found near the guess: {state.worst} is left "
+                                 f"with {state.residual:.3g}; change the guess or the conditions "
                                  f"({', '.join(conditions) or 'none'}), or let inputs be unknowns")
         return q, xi, u, state, gone
 
@@ -181,8 +185,11 @@ class SteadyMotions:
 
     @cached_property
     def _move(self) -> ca.Function:
-        v, s, eta = self.variations, self.variations.system, ca.SX.sym("eta",
-                                                                       self.variations.space.nv)
+        v, s, eta = (
+            self.variations,
+            self.variations.system,
+            ca.SX.sym("eta", self.variations.space.nv),
+        )
         return ca.Function("move", [s.t, s.q, s.theta, eta], [s.q + v.space.anchor @ eta])
 
     @cached_property
@@ -192,8 +199,9 @@ class SteadyMotions:
         return ca.Function("lift", [s.t, s.q, s.theta], [lifted, self.variations.distribution.phi])
 
     def _displaced(self, t: float, q: np.ndarray, eta: np.ndarray) -> np.ndarray:
-        return self.variations.space.normalise(self._move(t, q, self.variations.theta,
-                                                          eta).full().ravel())
+        return self.variations.space.normalise(
+            self._move(t, q, self.variations.theta, eta).full().ravel()
+        )
 
     def _on_the_ground(self, t: float, q: np.ndarray) -> np.ndarray:
         """q with phi = 0, by Newton steps that leave the independent coordinates alone."""
@@ -224,8 +232,8 @@ class SteadyMotions:
                 reached = float(self.reading((name,))(0.0, start.q, start.xi, start.u,
                                                       self.variations.theta)[0])
                 raise MechanicsError(f"the family was followed to {name} = {reached:.9g} and not "
-                                     f"to {value:.9g}: "
-                                     "it ends or folds between, or the values lie too far apart; "
+                                     f"to {value:.9g}: it ends or folds between, or the values lie "
+                                     "too far apart; "
                                      f"`branch` goes on by arc length, round folds. ({error})") from error
             members.append(start)
         return members
@@ -257,8 +265,7 @@ class SteadyMotions:
                     else "leave out a condition, or free an input"
                 )
                 raise MechanicsError("the steady motions with these conditions form a family of "
-                                     f"dimension {len(free)} "
-                                     f"here, not 1: {remedy}")
+                                     f"dimension {len(free)} here, not 1: {remedy}")
             if tangent is None:
                 found = gradient(0.0, start.q, start.xi, start.u, self.variations.theta)
                 _, along, by_speed, _ = (x.full() for x in found)
@@ -292,8 +299,7 @@ class SteadyMotions:
             if gone < np.linalg.norm(moved) / 2:
                 return found
         raise MechanicsError(f"the branch turns too sharply for steps of {length:.3g}; start with "
-                             "shorter ones, or it "
-                             "meets another branch here")
+                             "shorter ones, or it meets another branch here")
 
     def straight(self, speed: float, q: np.ndarray | None = None) -> Equilibrium:
         """Straight running of a vehicle at a forward speed [m/s], from its upright configuration
@@ -306,13 +312,10 @@ class SteadyMotions:
         q = self._upright(q)
         point = self.variations.at(q, np.zeros(self.variations.xi.numel()))
         if speed and (uneven := self._uneven(point)):
-            raise MechanicsError(f"{self.variations.subject.vehicle.name!r} has no steady "
-                                 "straight running: "
-                                 f"the mass of {', '.join(uneven)} is not evenly spread about the "
-                                 "axle, "
-                                 "so that it runs unevenly; "
-                                 "set com and products of inertia of these links to zero with "
-                                 "with_parameters")
+            raise MechanicsError(f"{self.variations.subject.vehicle.name!r} has no steady straight "
+                                 f"running: the mass of {', '.join(uneven)} is not evenly spread "
+                                 "about the axle, so that it runs unevenly; set com and products "
+                                 "of inertia of these links to zero with with_parameters")
         xi = np.linalg.lstsq(point.E[:6], np.r_[speed, np.zeros(5)] - point.v[:6],
                              rcond=SINGULAR)[0]
         return self.find(q, xi, conditions={"forward_speed": speed, "lateral_speed": 0.0,

@@ -78,10 +78,11 @@ def least_use(load: ContactLoad, mu: Mapping[str, float],
         use, best = least_use(load, mu, load.split)
         if not np.isfinite(use):      # a wheel without load must hold: start from the middle
             use, best = least_use(load, mu, load.corners.mean(axis=0))
-        return (use,
-                best) if load.lifting.shape[1] == 0 or not 0 < use < np.inf else _improved(load, mu,
-                                                                                           use,
-                                                                                           best)
+        return (
+            (use, best)
+            if load.lifting.shape[1] == 0 or not 0 < use < np.inf
+            else _improved(load, mu, use, best)
+        )
     f, kernel = _unloaded(load, f)
     if f is None:
         return np.inf, load.split

@@ -115,8 +115,9 @@ def _outputs(variations: Variations, point: Point, names, units, wanted,
     derivative = ca.Function("outputs", variations.inputs, [
         ca.jacobian(lam, s.q) @ space.anchor, ca.jacobian(lam, variations.xi),
         ca.jacobian(lam, s.u)])
-    l_eta, l_xi, l_u = (value.full() for value in derivative(at[0], at[1], at[2], at[3],
-                                                             variations.theta))
+    l_eta, l_xi, l_u = (
+        value.full() for value in derivative(at[0], at[1], at[2], at[3], variations.theta)
+    )
     v_eta = point.slope @ point.basis
     state = np.eye(len(names))
     C, D, output_units = [], [], []
@@ -131,9 +132,9 @@ def _outputs(variations: Variations, point: Point, names, units, wanted,
         else:
             i = rows[name]
             C.append(np.r_[l_eta[i] @ point.basis, l_xi[i]])
-            of_wheel = variations.subject.vehicle is not None and not name.endswith(("/coupling",
-                                                                                     "/gauge",
-                                                                                     "/mimic"))
+            of_wheel = variations.subject.vehicle is not None and not name.endswith(
+                ("/coupling", "/gauge", "/mimic")
+            )
             unit, through = "N" if of_wheel else "", l_u[i]
         D.append(through)
         output_units.append(unit)

@@ -121,10 +121,10 @@ def _holonomic_forms(system_of: ConstrainedSystem, t: float, on_manifold: bool) 
     worst = max((np.abs(phi).max(initial=0.0) for _, phi in found), default=0.0)
     if on_manifold and worst > 1e-6:
         raise MechanicsError(f"q is not on the holonomic manifold: |phi| = {worst:.3g}; place the "
-                             "vehicle with "
-                             "configuration(...)")
-    return np.array([forms for forms, _ in found]).reshape(len(found), len(d.phi_rows),
-                                                           system.algebroid.nv)
+                             "vehicle with configuration(...)")
+    return np.array([forms for forms, _ in found]).reshape(
+        len(found), len(d.phi_rows), system.algebroid.nv
+    )
 
 
 def kernel(forms: np.ndarray) -> np.ndarray:
@@ -136,8 +136,8 @@ def kernel(forms: np.ndarray) -> np.ndarray:
         return np.eye(forms.shape[1])
     if not np.isfinite(forms).all():
         raise MechanicsError("the motions that the constraints allow are not finite here: the "
-                             "constraints lose rank, "
-                             "as where axles fall into one line; look at another configuration")
+                             "constraints lose rank, as where axles fall into one line; look at "
+                             "another configuration")
     _, s, vt = np.linalg.svd(forms)
     return vt[int(np.sum(s > ZERO * s[0])):].T
 

@@ -25,8 +25,9 @@ def residuals(trajectory: Trajectory, subject: Subject | None = None) -> tuple[f
     for i in np.unique(np.linspace(0, last, min(SAMPLES, last + 1)).astype(int)):
         v = trajectory.v[i]
         A, b, phi = evaluate(trajectory.t[i], trajectory.q[i], subject.theta)
-        slip = max(slip,
-                   float(np.linalg.norm(A.full() @ v + b.full().ravel()) / max(1.0,
-                                                                               np.linalg.norm(v))))
+        slip = max(
+            slip,
+            float(np.linalg.norm(A.full() @ v + b.full().ravel()) / max(1.0, np.linalg.norm(v))),
+        )
         height = max(height, float(np.max(np.abs(phi.full()), initial=0.0)))
     return slip, height

@@ -70,10 +70,9 @@ def _load(vehicle: Vehicle, t: float, state: State) -> ContactLoad:
             return load
     wanted = vehicle.constrained.system.u.numel()
     if len(state.u) != wanted:
-        raise MechanicsError(f"the state has {len(state.u)} inputs, {vehicle.name!r} has "
-                             f"{wanted}: make the event for "
-                             "the vehicle that runs; with external wrenches, for "
-                             "vehicle.with_wrench(links)")
+        raise MechanicsError(f"the state has {len(state.u)} inputs, {vehicle.name!r} has {wanted}: "
+                             "make the event for the vehicle that runs; with external wrenches, "
+                             "for vehicle.with_wrench(links)")
     load = contact_load(vehicle, t, state.q, state.v, state.u)
     _last[:] = [(vehicle, state, load)]
     return load
@@ -127,9 +126,8 @@ class RunValidity:
         else:
             hardest = max(self.states, key=lambda state: state.use[0])
             lines.append(f"ideal rolling was {'possible' if doubted else 'valid'} from t = "
-                         f"{self.states[0].t:.6g} to "
-                         f"{self.states[-1].t:.6g} s; closest to slip at t = {hardest.t:.6g} s, "
-                         f"{hardest.reason()}")
+                         f"{self.states[0].t:.6g} to {self.states[-1].t:.6g} s; closest to slip at "
+                         f"t = {hardest.t:.6g} s, {hardest.reason()}")
         if doubted:
             first, last = doubted[0], doubted[-1]
             when = (

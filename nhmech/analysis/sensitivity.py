@@ -49,8 +49,9 @@ def eigenvalue_sensitivities(motions: SteadyMotions, motion: Equilibrium,
             continue
         left, _, right = np.linalg.svd(whole - value * np.eye(len(whole)))
         w, r = left[:, -1].conj(), right[-1].conj()
-        parts = [slope(*at, a, b).full().ravel() for a in (w.real,
-                                                           w.imag) for b in (r.real, r.imag)]
+        parts = [
+            slope(*at, a, b).full().ravel() for a in (w.real, w.imag) for b in (r.real, r.imag)
+        ]
         result[i] = (parts[0] - parts[3] + 1j * (parts[1] + parts[2])) @ moved / (w @ r)
     order = np.argsort(-values.real)
     return values[order], result[order]

@@ -90,8 +90,7 @@ def mobility_lines(found: dict) -> dict[str, str]:
     """What people are shown of `mobility_summary`."""
     lines = {
         "class": f"({found['class'][0]}, {found['class'][1]}), manoeuvrability "
-                 f"{found['manoeuvrability']}: "
-                 f"{found['class_in_words']}",
+                 f"{found['manoeuvrability']}: {found['class_in_words']}",
         "rotation centre": found["rotation_centre"],
         "dependent rows": _some(found["dependent_rows"], 2, "; "),
         "undetermined": _undetermined(found),

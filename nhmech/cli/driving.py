@@ -62,13 +62,11 @@ class ControllerType(click.ParamType):
 
 _OPTIONS = (
     click.option("--controller", type=ControllerType(),
-                 help="One of `nhmech controllers`, or yours: called as NAME(t, state); a class "
-                      "is first made with the "
-                      "vehicle. Default: a gentle S-curve."),
+                 help="One of `nhmech controllers`, or yours: called as NAME(t, state); a class is "
+                      "first made with the vehicle. Default: a gentle S-curve."),
     click.option("--path", metavar="NAME[:SIZE]|FILE.csv",
                  help="What the controller follows, e.g. figure8, figure8:4 [m] or a file of "
-                      "waypoints x, y [m]. "
-                      "Without a size it suits the robot."),
+                      "waypoints x, y [m]. Without a size it suits the robot."),
     click.option("--speed", type=Positive(), metavar="M/S", help="How fast the controller drives."),
     click.option("--set", "settings", type=PairType("VALUE", str), multiple=True,
                  help="A parameter of the controller, e.g. lookahead=0.6; repeat."),
@@ -99,8 +97,9 @@ def drive(vehicle, controller, path: str | None, speed: float | None, settings):
     along = None
     if path is not None:
         usual = parameters(controller).get("speed") if inspect.isclass(controller) else None
-        usual = usual.default if usual is not None and isinstance(usual.default,
-                                                                  (int, float)) else None
+        usual = (
+            usual.default if usual is not None and isinstance(usual.default, (int, float)) else None
+        )
         along = read_path(path, scale(vehicle, speed or usual))
     try:
         return make_controller(controller, vehicle, path=along, speed=speed,
@@ -122,8 +121,7 @@ def only_listed(vehicle, wheels) -> str:
         return ""
     touch = "touches" if len(wheels) == 1 else "touch"
     return (f"; --wheel lists all wheels, so only {', '.join(vehicle.contact_names)} {touch} the "
-            "ground; locked, and "
-            f"touching nothing: {', '.join(vehicle.description.locked)}")
+            f"ground; locked, and touching nothing: {', '.join(vehicle.description.locked)}")
 
 
 def is_ours(controller) -> bool:

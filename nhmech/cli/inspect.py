@@ -119,8 +119,7 @@ def sizes(mechanics: dict) -> dict:
     )
     shown = {
         "coordinates": f"{mechanics['nq']} (nq), {mechanics['nv']} velocities (nv), "
-                       f"{mechanics['nxi']} of them "
-                       "independent (nxi)",
+                       f"{mechanics['nxi']} of them independent (nxi)",
         "speeds": ", ".join(f"{name} [{unit}]" for name, unit in mechanics["speeds"].items()),
         "inputs": words(mechanics["inputs"]),
         "rows": f"{len(mechanics['rows'])} constraints, {len(mechanics['kept_rows'])} of them "
@@ -192,8 +191,8 @@ def report_lines(found: dict) -> list[tuple[str, list[str]]]:
         over = 1 + sum(2 + len(lines) for lines in sections.values() if lines) - LINES
         if over > 0 and len(sections[title]) > least:
             kept = max(least, len(sections[title]) - over - 1)
-            sections[title] = sections[title][:kept] + [f"  ... {len(sections[title]) - kept} "
-                                                        "more (--json)"]
+            sections[title] = sections[title][:kept] + [f"  ... {len(sections[title]) - kept} more "
+                                                        "(--json)"]
     return [(title, lines) for title, lines in sections.items() if lines]
 
 

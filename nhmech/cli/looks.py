@@ -31,8 +31,8 @@ _OPTIONS = (
         type=OverlayType(),
         multiple=True,
         help="Draw on top of the vehicle: forces, of the ground on each wheel, in its "
-        "friction cone; path, "
-        "the one that is followed; rotation-centre, where the axles meet. Repeat.",
+        "friction cone; path, the one that is followed; rotation-centre, where the axles meet. "
+        "Repeat.",
     ),
     click.option(
         "--ghost",

@@ -145,9 +145,8 @@ _ROBOT_OPTIONS = (
     click.option(
         "--wheel", "wheels", type=WheelType(), multiple=True, metavar="KEY=VALUE,...",
         help="A wheel, e.g. 'joint=left,kind=disc,radius=0.1'; repeat. Those given replace all "
-             "that would be "
-             "found in the file or that it names: list every one that touches the ground, casters "
-             "too.",
+             "that would be found in the file or that it names: list every one that touches the "
+             "ground, casters too.",
     ),
     click.option(
         "--skid", type=SkidType(), default=None,

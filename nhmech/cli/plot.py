@@ -47,8 +47,8 @@ def plot(run, out, picture, path, file, mu, eigenvalues, span, points, **options
     if (run is None) == (eigenvalues is None):
         raise click.UsageError("give a RUN, or --eigenvalues FILE")
     if run is not None and file is None and any(options.values()):
-        raise click.UsageError(f"{run} knows its robot; options such as --wheel go with --robot "
-                               "or --eigenvalues")
+        raise click.UsageError(f"{run} knows its robot; options such as --wheel go with --robot or "
+                               "--eigenvalues")
     from ..view import plots
 
     if eigenvalues is not None:
@@ -102,6 +102,6 @@ def _sweep(vehicle, speeds: tuple[float, float], points: int):
         i = int(np.argmin(np.abs(values - (a + b) / 2)))
         grows, decays = growth[i] > sweep.marginal, growth[i] < -sweep.marginal
         verdict = "stable" if decays else "unstable" if grows else "neither grows nor decays"
-        click.echo(f"{a:10.6f} to {b:10.6f} m/s  {verdict}, largest real part {growth[i]:+.4g} "
-                   "1/s in the middle")
+        click.echo(f"{a:10.6f} to {b:10.6f} m/s  {verdict}, largest real part {growth[i]:+.4g} 1/s "
+                   "in the middle")
     return sweep

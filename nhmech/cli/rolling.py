@@ -25,15 +25,14 @@ class FrictionType(click.ParamType):
 friction = click.option(
     "--mu", "mu", type=FrictionType(), multiple=True,
     help="Friction coefficient of all wheels, or of one, e.g. 'left_wheel=0.5'; repeat. Otherwise "
-         "what the saved run "
-         "was given, else mu= of the wheels in the file's <nhmech>; Gazebo's <mu1> is not read.",
+         "what the saved run was given, else mu= of the wheels in the file's <nhmech>; Gazebo's "
+         "<mu1> is not read.",
 )
 on_slip = click.option(
     "--on-slip", type=click.Choice(ON_SLIP), default=None,
     help="Find the exact moment when ideal rolling stops being valid (slower): say it, or stop "
-         "there. Default: 'warn' "
-         "with --mu; without, some moments of the run are judged afterwards. 'ignore' judges "
-         "nothing.",
+         "there. Default: 'warn' with --mu; without, some moments of the run are judged "
+         "afterwards. 'ignore' judges nothing.",
 )
 
 
@@ -65,9 +64,8 @@ def rolling_events(vehicle, mu, on_slip: str | None) -> list:
 
     stop = on_slip == "stop"
     if not np.isfinite(list(known(vehicle, None).values())).any():
-        raise ModelError(f"no wheel of {vehicle.name!r} has a friction coefficient: give --mu "
-                         "0.8, or --mu WHEEL=0.8, "
-                         "or mu=\"0.8\" to the wheels in the file's <nhmech>")
+        raise ModelError(f"no wheel of {vehicle.name!r} has a friction coefficient: give --mu 0.8, "
+                         "or --mu WHEEL=0.8, or mu=\"0.8\" to the wheels in the file's <nhmech>")
     return [friction_limit(vehicle, terminal=stop), lift_off(vehicle, terminal=stop)]
 
 

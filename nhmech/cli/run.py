@@ -29,9 +29,8 @@ SECONDS = {"type": Positive(), "metavar": "SECONDS"}
 @click.option("--duration", default=10.0, show_default=True, help="Simulated time.", **SECONDS)
 @click.option("--dt", default=1e-3, show_default=True, help="Time step.", **SECONDS)
 @click.option("--control-period", **SECONDS,
-              help="Time between two calls of the controller, a multiple of the step. Default: "
-                   "the step; ten of them "
-                   "for controllers of this package.")
+              help="Time between two calls of the controller, a multiple of the step. Default: the "
+                   "step; ten of them for controllers of this package.")
 @click.option("--view", is_flag=True,
               help="Play the run in the browser; where there is none, write FILE.html instead.")
 @click.option("--html", type=OutputFile(".html"),
@@ -45,9 +44,30 @@ SECONDS = {"type": Positive(), "metavar": "SECONDS"}
 @looks
 @playback
 @robot
-def run(file, controller, path, speed, settings, duration, dt, control_period, view, html, save, mu,
-        on_slip,
-        gif, webp, mp4, overlays, ghosts, follow, title, playback, **robot_options):
+def run(
+    file,
+    controller,
+    path,
+    speed,
+    settings,
+    duration,
+    dt,
+    control_period,
+    view,
+    html,
+    save,
+    mu,
+    on_slip,
+    gif,
+    webp,
+    mp4,
+    overlays,
+    ghosts,
+    follow,
+    title,
+    playback,
+    **robot_options,
+):
     """Simulate a wheeled robot with exact rolling.
 
     FILE is a URDF or xacro file, or the name of a shipped robot such as differential_drive.

@@ -111,11 +111,13 @@ def run(name, duration, html, save):
     trajectory = simulator.run(duration, every=10, save=save)
     energy = trajectory.energy
     click.echo(f"{example.title}: {trajectory.t[-1]:.4g} s, energy {energy[0]:.9g} at the start, "
-               f"{energy[-1]:.9g} at "
-               f"the end, stopped by {trajectory.stop}")
-    click.echo("end      " + "  ".join(f"{key} {value:+.6g}"
-                                       for key, value in zip(trajectory.names["q"],
-                                                             trajectory.q[-1])))
+               f"{energy[-1]:.9g} at the end, stopped by {trajectory.stop}")
+    click.echo(
+        "end      "
+        + "  ".join(
+            f"{key} {value:+.6g}" for key, value in zip(trajectory.names["q"], trajectory.q[-1])
+        )
+    )
     if save:
         click.echo(f"saved    {save}")
     if html:

@@ -253,8 +253,10 @@ def compiled_adaptive(rate: ca.Function, project: ca.Function | None = None,
     """
     from scipy.integrate import DOP853
 
-    words = {name: _literal(getattr(DOP853, name)) for name in ("A", "B", "C", "E3", "E5",
-                                                                "A_EXTRA", "C_EXTRA", "D")}
+    words = {
+        name: _literal(getattr(DOP853, name))
+        for name in ("A", "B", "C", "E3", "E5", "A_EXTRA", "C_EXTRA", "D")
+    }
     words |= {"rate": rate.name(), "n": rate.nnz_out(0), "rtol": RTOL, "atol": ATOL,
               "ATTEMPTS": ATTEMPTS, "NEWTON": NEWTON}
     words |= {f"rate_{size}": getattr(rate, f"sz_{size}")() for size in ("arg", "res", "iw", "w")}

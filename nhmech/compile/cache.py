@@ -74,9 +74,8 @@ class Cache:
                 if not again:
                     path.unlink(missing_ok=True)
         raise CompileError(f"{path} cannot be loaded ({why}). `nhmech cache --clear` removes what "
-                           "is there, "
-                           "NHMECH_CACHE names another folder (programs may not run from every "
-                           "disk), "
+                           "is there, NHMECH_CACHE names another folder (programs may not run from "
+                           "every disk), "
                            "CC=none does without compiled code") from why
 
     def entries(self) -> list[Path]:

@@ -32,9 +32,10 @@ class Gpu:
 
     def loaded(self, code: str):
         """`nhmech_kernel` of the source, compiled, or from the cache."""
-        driver, binary = bindings().driver, default_cache().library(code,
-                                                                    nvrtc_for(self.capability),
-                                                                    code.count("\n"))
+        driver, binary = (
+            bindings().driver,
+            default_cache().library(code, nvrtc_for(self.capability), code.count("\n")),
+        )
         self.use()
         module = checked(driver.cuModuleLoadData(binary.read_bytes()))
         return checked(driver.cuModuleGetFunction(module, b"nhmech_kernel"))
@@ -83,10 +84,22 @@ class Kernel:
     cost: int
     width: int = 1
 
-    def run(self, state: LaneState, u: np.ndarray, theta: np.ndarray, *, dt: float, k0: int,
-            steps: int,
-            limits: Limits, hold: int = 1, every: int = 1, record: np.ndarray | None = None,
-            spread: Callable = map, parts: int = 1) -> None:
+    def run(
+        self,
+        state: LaneState,
+        u: np.ndarray,
+        theta: np.ndarray,
+        *,
+        dt: float,
+        k0: int,
+        steps: int,
+        limits: Limits,
+        hold: int = 1,
+        every: int = 1,
+        record: np.ndarray | None = None,
+        spread: Callable = map,
+        parts: int = 1,
+    ) -> None:
         """As `Lanes.run`; `spread` and `parts` are not used."""
         self.gpu.use()
         count, nx = state.count, len(state.x)
@@ -142,7 +155,8 @@ def first_gpu() -> Gpu:
     checked(driver.cuInit(0), doing)
     device = checked(driver.cuDeviceGet(0), doing)
     names = [f"CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_{part}" for part in ("MAJOR", "MINOR")]
-    major, minor = (checked(driver.cuDeviceGetAttribute(getattr(driver.CUdevice_attribute, name),
-                                                        device))
-                    for name in names)
+    major, minor = (
+        checked(driver.cuDeviceGetAttribute(getattr(driver.CUdevice_attribute, name), device))
+        for name in names
+    )
     return Gpu(checked(driver.cuDevicePrimaryCtxRetain(device)), 10 * major + minor)

@@ -144,10 +144,22 @@ class Lanes:
     call: ctypes._CFuncPtr
     width: int
 
-    def run(self, state: LaneState, u: np.ndarray, theta: np.ndarray, *, dt: float, k0: int,
-            steps: int,
-            limits: Limits, hold: int = 1, every: int = 1, record: np.ndarray | None = None,
-            spread: Callable = map, parts: int = 1) -> None:
+    def run(
+        self,
+        state: LaneState,
+        u: np.ndarray,
+        theta: np.ndarray,
+        *,
+        dt: float,
+        k0: int,
+        steps: int,
+        limits: Limits,
+        hold: int = 1,
+        every: int = 1,
+        record: np.ndarray | None = None,
+        spread: Callable = map,
+        parts: int = 1,
+    ) -> None:
         """Advances `state` in place over steps k0 to k0 + steps, from time k0 dt.
 
         u       (count, nu), or (periods, count, nu) of which number k // hold is held at step k;
@@ -164,12 +176,29 @@ class Lanes:
                   for array in (state.x, state.health, state.side, state.status, state.done)]
 
         def part(i: int) -> None:
-            self.call(edges[i], edges[i + 1], state.room, state.count, dt, k0, steps, limits.poor,
-                      limits.flat,
-                      limits.loose, u.ctypes.data, period, u.strides[-2] // 8, u.strides[-1] // 8,
-                      hold,
-                      theta.ctypes.data, theta.strides[0] // 8, theta.strides[1] // 8, *memory,
-                      every, None if record is None else record.ctypes.data)
+            self.call(
+                edges[i],
+                edges[i + 1],
+                state.room,
+                state.count,
+                dt,
+                k0,
+                steps,
+                limits.poor,
+                limits.flat,
+                limits.loose,
+                u.ctypes.data,
+                period,
+                u.strides[-2] // 8,
+                u.strides[-1] // 8,
+                hold,
+                theta.ctypes.data,
+                theta.strides[0] // 8,
+                theta.strides[1] // 8,
+                *memory,
+                every,
+                None if record is None else record.ctypes.data,
+            )
 
         for _ in spread(part, range(parts)):
             pass

@@ -158,11 +158,17 @@ class Setup(ctypes.Structure):
     (As fields rather than arguments, for ctypes takes longer over an argument than over a field.)
     """
 
-    _fields_ = [*((name, ctypes.c_double) for name in ("dt", "side", "poor", "flat", "loose")),
-                *((name, ctypes.c_void_p) for name in ("theta", "q", "v", "x", "u", "health",
-                                                       "clock", "work", "angles", "record")),
-                *((name, ctypes.c_longlong) for name in ("steps", "every", "phase", "limit", "done",
-                                                         "rows", "beside"))]
+    _fields_ = [
+        *((name, ctypes.c_double) for name in ("dt", "side", "poor", "flat", "loose")),
+        *(
+            (name, ctypes.c_void_p)
+            for name in ("theta", "q", "v", "x", "u", "health", "clock", "work", "angles", "record")
+        ),
+        *(
+            (name, ctypes.c_longlong)
+            for name in ("steps", "every", "phase", "limit", "done", "rows", "beside")
+        ),
+    ]
 
 
 @dataclass(frozen=True)
@@ -197,8 +203,9 @@ def compiled_loop(advance: ca.Function, project: ca.Function, read: ca.Function,
     set.
     Raises `CompileError` where the compiler refuses, or what it made cannot be loaded.
     """
-    step = (_KEPT if kept else _PROJECTED).format(advance=advance.name(), NEWTON=NEWTON,
-                                                  MENDED=MENDED)
+    step = (_KEPT if kept else _PROJECTED).format(
+        advance=advance.name(), NEWTON=NEWTON, MENDED=MENDED
+    )
     functions, nu = (advance, project, read), advance.size1_in(2)
     library = library_of(functions, SHELL + _LOOP + CALLS, build, step=step,
                          **shapes(functions, nu, angles))

@@ -19,10 +19,22 @@ class Mapped:
     width: int = 1
     _made: dict = field(default_factory=dict)
 
-    def run(self, state: LaneState, u: np.ndarray, theta: np.ndarray, *, dt: float, k0: int,
-            steps: int,
-            limits: Limits, hold: int = 1, every: int = 1, record: np.ndarray | None = None,
-            spread: Callable = map, parts: int = 1) -> None:
+    def run(
+        self,
+        state: LaneState,
+        u: np.ndarray,
+        theta: np.ndarray,
+        *,
+        dt: float,
+        k0: int,
+        steps: int,
+        limits: Limits,
+        hold: int = 1,
+        every: int = 1,
+        record: np.ndarray | None = None,
+        spread: Callable = map,
+        parts: int = 1,
+    ) -> None:
         """As `Lanes.run`; `parts` are threads of CasADi's, and `spread` is not used."""
         mapped = self._mapped(state.count, parts)
         for k in range(k0, k0 + steps):

@@ -9,9 +9,8 @@ from ..errors import CompileError
 from .compiler import Compiler
 
 HELP = ("device=\"gpu\" needs an NVIDIA GPU with its driver, and pip install cuda-bindings "
-        "nvidia-cuda-nvrtc "
-        "(a driver of CUDA 12: pip install 'cuda-bindings<13' nvidia-cuda-nvrtc-cu12). "
-        "device=\"cpu\" gives the same numbers")
+        "nvidia-cuda-nvrtc (a driver of CUDA 12: pip install 'cuda-bindings<13' "
+        "nvidia-cuda-nvrtc-cu12). device=\"cpu\" gives the same numbers")
 
 
 @dataclass(frozen=True)
@@ -56,9 +55,8 @@ def nvrtc_for(capability: int) -> Nvrtc:
     )
     if capability < min(known):
         raise CompileError(f"NVRTC {version} makes code for GPUs of compute capability "
-                           f"{min(known) / 10} and later, "
-                           f"and this one has {capability / 10}; pip install an older "
-                           "nvidia-cuda-nvrtc")
+                           f"{min(known) / 10} and later, and this one has {capability / 10}; pip "
+                           "install an older nvidia-cuda-nvrtc")
     newest = max(arch for arch in known if arch <= capability)
     return Nvrtc("nvrtc", version,
                  (f"sm_{capability}" if newest == capability else f"compute_{newest}",))

@@ -40,11 +40,9 @@ class Balance:
                  effort: float = EFFORT, period: float | None = None):
         if "pitch_rate" not in vehicle.speeds or "roll_rate" in vehicle.speeds:
             raise ModelError(f"{vehicle.name!r} does not balance on one axle: its independent "
-                             "speeds "
-                             f"are {', '.join(vehicle.speeds)}. TwistDrive drives what stands by "
-                             "itself, "
-                             "BicycleBalance what leans; a caster off the ground can be left out "
-                             "of load(wheels=...)")
+                             f"speeds are {', '.join(vehicle.speeds)}. TwistDrive drives what "
+                             "stands by itself, BicycleBalance what leans; a caster off the ground "
+                             "can be left out of load(wheels=...)")
         self.vehicle, self.drive = vehicle, TwistDrive(vehicle, twist)
         spins = [m.wheel.joint for m in self.drive.wheels]
         equilibrium, seen = _standing(vehicle)
@@ -87,12 +85,14 @@ def _standing(vehicle: Vehicle) -> tuple[Equilibrium, tuple[str, ...]]:
     variations = Variations(vehicle)
     try:
         still = dict.fromkeys(("forward_speed", "lateral_speed", "yaw_rate"), 0.0)
-        found = SteadyMotions(variations, vehicle.driven).find(vehicle.configuration(),
-                                                               np.zeros(len(vehicle.speeds)),
-                                                               conditions=still)
+        found = SteadyMotions(variations, vehicle.driven).find(
+            vehicle.configuration(), np.zeros(len(vehicle.speeds)), conditions=still
+        )
     except MechanicsError as error:
-        raise ModelError(f"{vehicle.name!r} has no standing equilibrium near upright: {error}. "
-                         "Is its centre of mass above the wheels, with its other joints held "
-                         "where they should be "
-                         "(locked=)? On a slope, can its wheels hold it?") from error
+        raise ModelError(
+            f"{vehicle.name!r} has no standing equilibrium near upright: {error}. Is "
+            "its centre of mass above the wheels, with its other joints held where "
+            "they should be "
+            "(locked=)? On a slope, can its wheels hold it?"
+        ) from error
     return found, linearise(variations, found.q, found.xi, found.u).names

@@ -46,14 +46,13 @@ class BicycleBalance:
         if "roll_rate" not in vehicle.speeds or len(steering) != 1:
             found = (f"its independent speeds are {', '.join(vehicle.speeds)}, "
                      f"its driven steering joints {', '.join(steering) or 'none'}")
-            raise ModelError(f"{vehicle.name!r} is no bicycle with handlebars: {found}. It takes "
-                             "a free roll and "
+            raise ModelError(f"{vehicle.name!r} is no bicycle with handlebars: {found}. It takes a "
+                             "free roll and "
                              'one driven steering joint (<nhmech><drive joint="..."/></nhmech> '
                              'drives it)')
         if not abs(speed) > 0:
             raise ModelError(f"speed = {speed}: a bicycle that stands cannot be balanced by "
-                             "steering along a path; "
-                             "give a speed [m/s]")
+                             "steering along a path; give a speed [m/s]")
         self.vehicle, self.speed, self.coast, self.steer = vehicle, speed, coast, steering[0]
         self.path = line(1.0) if path is None else path
         variations = Variations(vehicle)

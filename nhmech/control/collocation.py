@@ -62,8 +62,7 @@ class Collocation:
                  unit=None):
         if intervals < 1 or degree < 1 or not (duration is None or duration > 0):
             raise SimulationError(f"collocation with intervals = {intervals}, degree = {degree}, "
-                                  "duration = "
-                                  f"{duration}: they must be positive")
+                                  f"duration = {duration}: they must be positive")
         self.dynamics: Dynamics = dynamics(constrained)
         f, n = self.dynamics, intervals
         self.opti, self.n, self.degree = ca.Opti(), n, degree
@@ -97,9 +96,10 @@ class Collocation:
         """lower <= expression <= upper, entry by entry; columns are moments where it is a
         matrix."""
         rows, columns = expression.shape
-        low, high = (ca.repmat(ca.DM(np.broadcast_to(np.asarray(b, dtype=float), (rows,))), 1,
-                               columns)
-                     for b in (lower, upper))
+        low, high = (
+            ca.repmat(ca.DM(np.broadcast_to(np.asarray(b, dtype=float), (rows,))), 1, columns)
+            for b in (lower, upper)
+        )
         self.opti.subject_to(self.opti.bounded(ca.vec(low), ca.vec(expression), ca.vec(high)))
 
     def guess(self, x: np.ndarray, u: np.ndarray | None = None,

@@ -43,8 +43,7 @@ class Combinator:
         for controller in inside:
             if not callable(controller):
                 raise ModelError(f"{type(self).__name__} takes controllers, callables (t, state) "
-                                 "-> command; "
-                                 f"{controller!r} is none")
+                                 f"-> command; {controller!r} is none")
         self.inside = inside
 
     @property
@@ -280,6 +279,6 @@ def _bound(name: str, bound: Bound | None) -> Bound | None:
     for value in bound.values() if isinstance(bound,
                                               Mapping) else () if bound is None else (bound,):
         if not (isinstance(value, (int, float, np.number)) and value >= 0):
-            raise ModelError(f"{name} = {bound!r} must be a bound from zero on, or bounds by "
-                             "joint name")
+            raise ModelError(f"{name} = {bound!r} must be a bound from zero on, or bounds by joint "
+                             "name")
     return bound

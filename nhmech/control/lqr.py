@@ -137,8 +137,10 @@ def steady_motion(variations: Variations, twist: Sequence[float]) -> Equilibrium
 
     Raises `ModelError` where there is none.
     """
-    vehicle, motions = variations.subject.vehicle, SteadyMotions(variations,
-                                                                 variations.subject.vehicle.driven)
+    vehicle, motions = (
+        variations.subject.vehicle,
+        SteadyMotions(variations, variations.subject.vehicle.driven),
+    )
     q = vehicle.configuration()
     point = variations.at(q, np.zeros(variations.xi.numel()))
     wanted = dict(zip(("forward_speed", "lateral_speed", "yaw_rate"),
@@ -156,9 +158,8 @@ def steady_motion(variations: Variations, twist: Sequence[float]) -> Equilibrium
     except MechanicsError as error:
         asked = ", ".join(f"{name} {value:g}" for name, value in wanted.items())
         raise ModelError(f"{vehicle.name!r} has no steady motion with {asked} near its upright "
-                         "pose: "
-                         f"{error}. Ask for a twist that its wheels allow (a car turns only while "
-                         "it rolls), "
+                         f"pose: {error}. Ask for a twist that its wheels allow (a car turns only "
+                         "while it rolls), "
                          "or give the steady motion itself, from SteadyMotions(vehicle).find(...)") from error
 
 

@@ -78,9 +78,10 @@ class MeasurementNoise(Combinator):
         self._rewind()
 
     def _rewind(self) -> None:
-        self._rng, self._sensor_rng = np.random.default_rng([self.seed,
-                                                             0]), np.random.default_rng([self.seed,
-                                                                                         1])
+        self._rng, self._sensor_rng = (
+            np.random.default_rng([self.seed, 0]),
+            np.random.default_rng([self.seed, 1]),
+        )
 
     def reset(self) -> None:
         super().reset()

@@ -40,10 +40,11 @@ class Path(ABC):
         length s [m]."""
         if self.closed:
             return self._inner(s)
-        inside = min(max(s, 0.0), self.length) if isinstance(s,
-                                                             float) else np.minimum(np.maximum(s,
-                                                                                               0.0),
-                                                                                    self.length)
+        inside = (
+            min(max(s, 0.0), self.length)
+            if isinstance(s, float)
+            else np.minimum(np.maximum(s, 0.0), self.length)
+        )
         x, y, heading, curvature = self._inner(inside)
         beyond = s - inside
         if isinstance(beyond, float) and beyond == 0:

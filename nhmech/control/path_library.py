@@ -112,13 +112,16 @@ def _by_length(derivatives: Callable, knots: np.ndarray, pieces: int):
     speed = np.linalg.norm(first, axis=-1)
     if not min(speed.min(), speeds.min()) > 1e-6 * speeds.mean():
         raise ModelError(f"the curve stands still near {derivatives(u[np.argmin(speed)])[0]}: it "
-                         "has no heading there. "
-                         "Are two waypoints too close, or does it turn back on itself?")
+                         "has no heading there. Are two waypoints too close, or does it turn back "
+                         "on itself?")
     s = np.concatenate([[0.0], np.cumsum(half * (speeds @ weights))])
-    return u, s, BPoly.from_derivatives(s,
-                                        np.stack([u, 1 / speed, -np.sum(first * second,
-                                                                        axis=-1) / speed ** 4],
-                                                    axis=-1))
+    return (
+        u,
+        s,
+        BPoly.from_derivatives(
+            s, np.stack([u, 1 / speed, -np.sum(first * second, axis=-1) / speed**4], axis=-1)
+        ),
+    )
 
 
 def _unevenness(derivatives: Callable, s: np.ndarray, u) -> float:
@@ -171,9 +174,8 @@ def lane_change(length: float, offset: float, before: float = 0.0, after: float 
     """
     length = positive("length", length)
     if not (all(map(math.isfinite, (offset, before, after))) and min(before, after) >= 0):
-        raise ModelError(f"lane change: offset = {offset}, before = {before}, after = {after} "
-                         "must be finite numbers, "
-                         "the latter two not negative")
+        raise ModelError(f"lane change: offset = {offset}, before = {before}, after = {after} must "
+                         "be finite numbers, the latter two not negative")
 
     def derivatives(x):
         w = np.clip((x - before) / length, 0.0, 1.0)

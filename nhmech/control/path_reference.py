@@ -116,8 +116,7 @@ def path_error(vehicle: Vehicle, trajectory: Trajectory,
         point, axle = np.array(kept["point"]), np.array(kept["axle"])
         if body >= vehicle.model.njoints:
             raise ModelError(f"the run's path is followed by the body of {kept['body']!r}, which "
-                             f"{vehicle.name!r} has "
-                             "not; is it another robot?")
+                             f"{vehicle.name!r} has not; is it another robot?")
     else:
         return None
     some = np.unique(np.linspace(0, len(trajectory) - 1, min(MOMENTS, len(trajectory))).astype(int))

@@ -44,8 +44,7 @@ class Tracked:
               and c.mount.axle is not None]
         if not on:
             raise ModelError(f"no wheel's axle is fixed to body {vehicle.model.names[joint]!r} of "
-                             f"{vehicle.name!r}: "
-                             "name another one")
+                             f"{vehicle.name!r}: name another one")
         data = vehicle.model.createData()
         pin.forwardKinematics(vehicle.model, data, q)
         axle = vehicle.contacts[on[0]].mount.axle
@@ -117,8 +116,7 @@ class PathRegulator:
         ]
         if not {LATERAL, YAW} <= set(place):
             raise ModelError(f"the linearisation of {vehicle.name!r} has no {LATERAL} and {YAW} "
-                             "among "
-                             f"{', '.join(place)}: it follows no path so")
+                             f"among {', '.join(place)}: it follows no path so")
         if inputs:
             names = place + [name if name not in place else f"{name}'" for name in vehicle.speeds]
             A, B = point.A, point.B[:, [vehicle.driven.index(name) for name in inputs]]
@@ -146,8 +144,10 @@ class PathRegulator:
             raise ModelError(
                 f"gains: there is no {unknown[0]!r}; there are {', '.join(self.names)}"
             )
-        self.Q, self.R = np.diag(weights), np.diag(effort / input_scales(vehicle, self.B, scales,
-                                                                         time) ** 2)
+        self.Q, self.R = (
+            np.diag(weights),
+            np.diag(effort / input_scales(vehicle, self.B, scales, time) ** 2),
+        )
         self.K, self.P = regulator(self.A, self.B, self.Q, self.R, names=self.names,
                                    inputs=inputs or rates, of=repr(vehicle.name), period=period)
         # dz/dt per curvature

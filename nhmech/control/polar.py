@@ -44,8 +44,7 @@ class Polar(Tracker):
         super().__init__(vehicle, path, speed=speed, drive=drive)
         if path.closed:
             raise ModelError("Polar drives to the end of a path, and a closed one has none: take "
-                             "an open path, such as "
-                             "a line or a lane_change")
+                             "an open path, such as a line or a lane_change")
         gamma = positive("approach", approach) * self.speed / self.unit
         self.gains = gamma, positive("align", align) * gamma, positive("weight", weight)
         self.goal = path.end()
@@ -82,8 +81,9 @@ def approaching(coordinates: tuple[float, float, float],
     e, alpha, theta = coordinates
     gamma, k, h = gains
     sinc = math.sin(alpha) / alpha if alpha else 1.0
-    return gamma * e * math.cos(alpha), k * alpha + gamma * math.cos(alpha) * sinc * (alpha
-                                                                                      + h * theta)
+    return gamma * e * math.cos(alpha), k * alpha + gamma * math.cos(alpha) * sinc * (
+        alpha + h * theta
+    )
 
 
 def lyapunov(coordinates: tuple[float, float, float], gains: tuple[float, float, float]) -> float:

@@ -35,8 +35,9 @@ class PurePursuit(Tracker):
     def __init__(self, vehicle: Vehicle, path: Path, *, speed: float = 0.5,
                  lookahead: float | None = None, drive: Drive | None = None):
         super().__init__(vehicle, path, speed=speed, drive=drive)
-        self.lookahead = LOOKAHEAD * self.unit if lookahead is None else positive("lookahead",
-                                                                                  lookahead)
+        self.lookahead = (
+            LOOKAHEAD * self.unit if lookahead is None else positive("lookahead", lookahead)
+        )
 
     def law(self, t: float, pose: tuple[float, float, float], s: float) -> tuple[float, float]:
         x, y = self.path.point(np.float64(goal(self.path, pose[:2], s, self.lookahead)))

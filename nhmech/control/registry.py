@@ -160,8 +160,7 @@ def make_controller(controller, vehicle, *, path=None, speed: float | None = Non
                             ("settings", bool(settings))):
             if given:
                 raise ModelError(f"{_name(controller)} is a function (t, state): it takes no "
-                                 f"{what}; "
-                                 "write a class to have some")
+                                 f"{what}; write a class to have some")
         return controller
     known, name = parameters(controller), controller.__name__
     first = next(iter(known), None)
@@ -202,8 +201,7 @@ def _twist(text: str) -> tuple[float, float, float]:
         values = ()
     if len(values) != 3:
         raise ModelError(f"twist={text}: write three numbers, forward [m/s], lateral [m/s], yaw "
-                         "rate [rad/s], with "
-                         "commas between them")
+                         "rate [rad/s], with commas between them")
     return values
 
 

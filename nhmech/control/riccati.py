@@ -45,9 +45,8 @@ def regulator(A: np.ndarray, B: np.ndarray, Q: np.ndarray, R: np.ndarray, *, nam
             P = solve_discrete_are(A, B, Q, R, s=N)
             K = np.linalg.solve(R + B.T @ P @ B, B.T @ P @ A + N.T)
     except (np.linalg.LinAlgError, ValueError) as error:
-        raise ModelError(f"no regulator was found for {of}: "
-                         f"the Riccati equation of {', '.join(names)} has no stabilising solution "
-                         f"({error}); "
+        raise ModelError(f"no regulator was found for {of}: the Riccati equation of "
+                         f"{', '.join(names)} has no stabilising solution ({error}); "
                          "change the weights, or leave a state out with drop=") from error
     return u[:, None] * K / x, P / x[:, None] / x
 
@@ -93,15 +92,12 @@ def _check(A: np.ndarray, B: np.ndarray, Q: np.ndarray, names: tuple[str, ...],
             rate = f"{value.real + 0.0:.3g}" + (f" {value.imag:+.3g}i" if abs(value.imag) > 1e-6
                                                 else "")
             if what == "reached":
-                raise ModelError(f"{of} cannot be stabilised: "
-                                 "to first order no input "
-                                 f"({', '.join(inputs) or 'there is none'}) reaches {parts}, "
-                                 f"a mode with eigenvalue {rate} 1/s. Leave it out of the state "
-                                 "with drop= if it may "
-                                 "drift, use or drive another joint, or linearise about a motion "
-                                 "where it is reached "
-                                 "(steering does nothing while a vehicle stands)")
+                raise ModelError(f"{of} cannot be stabilised: to first order no input "
+                                 f"({', '.join(inputs) or 'there is none'}) reaches {parts}, a "
+                                 f"mode with eigenvalue {rate} 1/s. Leave it out of the state with "
+                                 "drop= if it may drift, use or drive another joint, or linearise "
+                                 "about a motion where it is reached (steering does nothing while "
+                                 "a vehicle stands)")
             raise ModelError(f"the cost does not see {parts} of {of}, a mode with eigenvalue "
-                             f"{rate} 1/s that does not "
-                             "decay by itself: give it a weight in gains=, or leave it out with "
-                             "drop=")
+                             f"{rate} 1/s that does not decay by itself: give it a weight in "
+                             "gains=, or leave it out with drop=")

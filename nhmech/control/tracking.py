@@ -53,8 +53,7 @@ class Tracker(ABC):
                              f"such as path_library.make_path(\"figure8\"), not {path!r}")
         if drive is not None and not callable(drive):
             raise ModelError(f"drive = {drive!r} must be a callable (vehicle, twist) -> "
-                             "controller, such as "
-                             "control.TwistDrive")
+                             "controller, such as control.TwistDrive")
         self.vehicle, self.path, self.speed = vehicle, path, positive("speed", speed)
         self.unicycle = unicycle(vehicle)
         if drive is None:
@@ -106,9 +105,11 @@ class Tracker(ABC):
     # -- what the laws are made of -----------------------------------------------------------------
     def pace(self, s: float) -> float:
         """Speed at s [m/s]: `speed`, falling to zero over the last `unit` of an open path."""
-        return self.speed if self.path.closed else self.speed * min(max((self.path.length
-                                                                         - s) / self.unit, 0.0),
-                                                                    1.0)
+        return (
+            self.speed
+            if self.path.closed
+            else self.speed * min(max((self.path.length - s) / self.unit, 0.0), 1.0)
+        )
 
     def timetable(self, t: float) -> tuple[float, float, float]:
         """s [m], ds/dt and d2s/dt2 of a point that keeps this pace, from where the run began."""

@@ -61,8 +61,7 @@ class TrackingLQR:
         last = len(counts) if whole.all() else int(np.argmin(whole))
         if last < 2 or counts[:last].min() < 1:
             raise ModelError(f"the records lie {run.t[1] - run.t[0]:.6g} s apart, no multiple of "
-                             f"dt = {self.dt} s: "
-                             "give the step of the run")
+                             f"dt = {self.dt} s: give the step of the run")
         jacobian = step_jacobian(vehicle, self.dt)
         self.flat = FlatState(subject.constrained.system.algebroid, run.xi.shape[1])
         self.names, self.inputs = jacobian.names, jacobian.inputs
@@ -83,8 +82,9 @@ class TrackingLQR:
         scales, time = _scales(subject, self.names, nconf)
         self.Q = interval * np.diag([gains.get(name, 1.0) / scale ** 2 for name,
                                      scale in zip(self.names, scales)])
-        effect = (np.abs(self.B[:, nconf:]) / scales[nconf:,
-                                                     None]).max(axis=(0, 1)) * time / interval
+        effect = (
+            (np.abs(self.B[:, nconf:]) / scales[nconf:, None]).max(axis=(0, 1)) * time / interval
+        )
         self.R = interval * effort * np.diag(np.where(effect > 0, effect, 1.0) ** 2)
         self.final = final * self.Q / interval * time
         self.K, self.P = riccati_backwards(self.A, self.B, self.Q, self.R, self.final)
@@ -103,11 +103,10 @@ class TrackingLQR:
         for slot in self.flat.angle_slots():
             missed[slot] = np.remainder(missed[slot] + np.pi, 2 * np.pi) - np.pi
         if not np.abs(missed).max() <= FOLLOWS * max(1.0, np.abs(x).max()):
-            raise ModelError(f"steps of {self.dt} s from the record at t = {self._t[k]:.6g} s "
-                             "miss the next one by "
-                             f"{np.abs(missed).max():.3g}. Record each control period (run(..., "
-                             "every=...)), and give "
-                             "dt= where it is not the interval of the records")
+            raise ModelError(f"steps of {self.dt} s from the record at t = {self._t[k]:.6g} s miss "
+                             f"the next one by {np.abs(missed).max():.3g}. Record each control "
+                             "period (run(..., every=...)), and give dt= where it is not the "
+                             "interval of the records")
         return A, B
 
     @property

@@ -59,9 +59,9 @@ class TrailerBacking:
                    and name in vehicle.description.steering]
         if len(leaders) != 1:
             raise ModelError(f"{vehicle.name!r}: backing takes one independent steering joint, "
-                             "this vehicle has "
-                             f"{', '.join(leaders) or 'none'} among its independent speeds "
-                             f"{', '.join(vehicle.speeds)}; name others with load(speeds=...)")
+                             f"this vehicle has {', '.join(leaders) or 'none'} among its "
+                             f"independent speeds {', '.join(vehicle.speeds)}; name others with "
+                             "load(speeds=...)")
         if not abs(speed) > 0:
             raise ModelError(f"speed = {speed}: backing takes a speed other than zero [m/s]")
         self.vehicle, self.speed, self.steer = vehicle, -abs(speed), leaders[0]
@@ -73,9 +73,11 @@ class TrailerBacking:
                                        rates=(self.steer,), gains=GAINS | dict(gains or {}),
                                        effort=effort, period=period,
                                        preview=preview * vehicle.steering.length / abs(speed))
-        self.drive, self.limits, self.hitches = TwistDrive(vehicle,
-                                                           (0, 0,
-                                                            0)), vehicle.limits[self.steer], chain
+        self.drive, self.limits, self.hitches = (
+            TwistDrive(vehicle, (0, 0, 0)),
+            vehicle.limits[self.steer],
+            chain,
+        )
         self.reset()
 
     def reset(self) -> None:

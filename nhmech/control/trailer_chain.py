@@ -43,8 +43,7 @@ def trailer_joints(vehicle: Vehicle, last: str = "") -> tuple[str, ...]:
     longest = [chain for chain in chains.values() if len(chain) == most]
     if len(longest) != 1:
         found = ("it has no free joint that carries a body with axles. A trailer is one, on a "
-                 "joint about the "
-                 "vertical that is not driven")
+                 "joint about the vertical that is not driven")
         if longest:
             found = f"{', '.join(chain[-1] for chain in longest)} are equally far back: name one with trailer="
         raise ModelError(f"no trailer of {vehicle.name!r}: {found}")

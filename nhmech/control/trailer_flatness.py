@@ -63,10 +63,9 @@ class TrailerFlatness:
         for link in self.links:
             if abs(link.hitch) > ON_AXLE:
                 raise ModelError(f"{link.joint!r} of {vehicle.name!r} sits {link.hitch:.4g} m "
-                                 "behind the axle "
-                                 "in front of it: the last axle is a flat output only with every "
-                                 "hitch over an axle. "
-                                 "TrailerBacking and TrackingLQR take them anywhere")
+                                 "behind the axle in front of it: the last axle is a flat output "
+                                 "only with every hitch over an axle. TrailerBacking and "
+                                 "TrackingLQR take them anywhere")
         s = np.linspace(0.0, path.length, POINTS + 1)
         points = path.point(s)
         if path.closed:
@@ -79,9 +78,10 @@ class TrailerFlatness:
         self._steered = [axle.steering for axle in vehicle.steering.steered]
         leaders = [name for name in self._steered if name in vehicle.speeds]
         self._frame = Buffered(_frame(vehicle))
-        self._rows = [vehicle.algebroid.v_names.index(name) for name in ("forward_speed",
-                                                                         *(leaders
-                                                                           or ["yaw_rate"]))]
+        self._rows = [
+            vehicle.algebroid.v_names.index(name)
+            for name in ("forward_speed", *(leaders or ["yaw_rate"]))
+        ]
         self._leaders, self._q = (
             [self._steered.index(name) for name in leaders], vehicle.configuration(),
         )
@@ -106,20 +106,16 @@ class TrailerFlatness:
             beyond = np.flatnonzero((angle < limit.lower) | (angle > limit.upper))
             if len(beyond):
                 raise ModelError(f"the path asks {name!r} of {self.vehicle.name!r} for "
-                                 f"{angle[beyond[0]]:.3f} rad at "
-                                 f"s = {places[beyond[0]]:.3g} m, its limits are "
-                                 f"{limit.lower:.3f} and "
-                                 f"{limit.upper:.3f}: take a wider path, or one whose curvature "
-                                 "changes more smoothly")
+                                 f"{angle[beyond[0]]:.3f} rad at s = {places[beyond[0]]:.3g} m, "
+                                 f"its limits are {limit.lower:.3f} and {limit.upper:.3f}: take a "
+                                 "wider path, or one whose curvature changes more smoothly")
             rate = np.abs(np.diff(angle)) / places[1] * abs(self.speed)
             if rate.max() > limit.velocity:
                 raise ModelError(f"the path asks {name!r} of {self.vehicle.name!r} for "
-                                 f"{rate.max():.3g} "
-                                 f"rad/s at s = {places[rate.argmax()]:.3g} m, more than "
-                                 f"{limit.velocity:.3g}: "
-                                 "drive more slowly, or take a path whose curvature changes "
-                                 "smoothly "
-                                 f"({len(self.links)} derivatives of it are used)")
+                                 f"{rate.max():.3g} rad/s at s = {places[rate.argmax()]:.3g} m, "
+                                 f"more than {limit.velocity:.3g}: drive more slowly, or take a "
+                                 f"path whose curvature changes smoothly ({len(self.links)} "
+                                 "derivatives of it are used)")
 
     def chain(self, s: float) -> tuple[np.ndarray, np.ndarray]:
         """Series of p_0 (m, 2), and headings of car and trailers (n + 1,)."""
@@ -159,8 +155,9 @@ class TrailerFlatness:
 
     def _held(self, t: float) -> np.ndarray:
         """Steering angles at time t, between which steering runs straight."""
-        before, now, after = (self.steering(self.speed * (t + k * self.period))[0] for k in (-1, 0,
-                                                                                             1))
+        before, now, after = (
+            self.steering(self.speed * (t + k * self.period))[0] for k in (-1, 0, 1)
+        )
         return now - (after - 2 * now + before) / 12
 
     def _mean(self, t: float) -> np.ndarray:

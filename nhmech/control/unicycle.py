@@ -81,8 +81,9 @@ def unicycle(vehicle: Vehicle) -> Unicycle:
             continue                                                   # leaning is another matter
         planar, tilting = _planar(_normal(vehicle, q), vehicle.algebroid.nv)
         A = vehicle.function("constraints")(0.0, q, vehicle.theta)[0].full()
-        allowed = planar @ _kernel(np.vstack([A, tilting * length])) * np.array([[1], [1],
-                                                                                 [length]])
+        allowed = (
+            planar @ _kernel(np.vstack([A, tilting * length])) * np.array([[1], [1], [length]])
+        )
         gram += allowed @ allowed.T
     values, vectors = np.linalg.eigh(gram)
     rank = int(np.sum(values > KEPT * values[-1])) if values[-1] > 0 else 0

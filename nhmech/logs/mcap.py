@@ -67,11 +67,12 @@ def write_mcap(trajectory: Trajectory, path, *, vehicle: Vehicle | None = None, 
                           "write a textbook system as .csv or .parquet")
     if twist is not None and np.shape(twist) != (len(trajectory), 3):
         raise NhmechError(f"twist has shape {np.shape(twist)}, expected ({len(trajectory)}, 3): "
-                          "forward, lateral, yaw "
-                          "rate at each state")
+                          "forward, lateral, yaw rate at each state")
     twist = trajectory.commanded_twist if twist is None else np.asarray(twist, dtype=float)
-    with replaced(path) as new, tempfile.TemporaryDirectory(prefix="nhmech-",
-                                                            dir=new.parent) as folder:
+    with (
+        replaced(path) as new,
+        tempfile.TemporaryDirectory(prefix="nhmech-", dir=new.parent) as folder,
+    ):
         writer = Writer(Path(folder) / "bag", version=9, storage_plugin=StoragePlugin.MCAP)
         writer.set_compression(CompressionMode.STORAGE, CompressionFormat.ZSTD)
         with writer:
@@ -107,7 +108,12 @@ class _Bag:
 
     def _connection(self, topic: str, kind: str):
         from rosbags.interfaces import (
-            Qos, QosDurability, QosHistory, QosLiveliness, QosReliability, QosTime,
+            Qos,
+            QosDurability,
+            QosHistory,
+            QosLiveliness,
+            QosReliability,
+            QosTime,
         )
 
         forever = QosTime(2147483647, 4294967295)
@@ -151,11 +157,12 @@ class _Bag:
                      contacts[name]) for name in self.vehicle.contact_names]
         edges = [(WORLD, self.frames.root, base), *moving, *touching]
         self.send("/tf", now, message.TFMessage([self.transform(stamp, *edge) for edge in edges]))
-        pose = message.PoseWithCovariance(message.Pose(message.Point(*q[:3]),
-                                                       self.quaternion(base)), self.unknown)
-        rates = message.TwistWithCovariance(message.Twist(message.Vector3(*v[:3]),
-                                                          message.Vector3(*v[3:6])),
-                                            self.unknown)
+        pose = message.PoseWithCovariance(
+            message.Pose(message.Point(*q[:3]), self.quaternion(base)), self.unknown
+        )
+        rates = message.TwistWithCovariance(
+            message.Twist(message.Vector3(*v[:3]), message.Vector3(*v[3:6])), self.unknown
+        )
         self.send("/odom", now, message.Odometry(message.Header(stamp, WORLD), self.frames.root,
                                                  pose, rates))
         positions = np.array([position[k] for position in self.positions])

@@ -77,8 +77,7 @@ def lie_algebra(constants: str | np.ndarray, names: Sequence[str] | None = None,
     k = len(names)
     if c.shape != (k, k, k) or len(units) != k:
         raise MechanicsError(f"{k} names ({', '.join(names)}) need constants ({k}, {k}, {k}) and "
-                             f"{k} units; "
-                             f"given are {c.shape} and {len(units)}")
+                             f"{k} units; given are {c.shape} and {len(units)}")
     _check_constants(c, names)
     return LieAlgebroid(ca.SX(0, 1), (), names, units, ca.SX(0, k), _sparse(c))
 
@@ -167,9 +166,8 @@ def atiyah(base: LieAlgebroid | Sequence[str], group: str | np.ndarray,
     n, k = base.nv, algebra.nv
     A = ca.densify(ca.SX(connection(base.q) if callable(connection) else connection))
     if A.shape != (k, n):
-        raise MechanicsError(f"the connection has shape {A.shape}; a group of dimension {k} over "
-                             "a base "
-                             f"of dimension {n} needs ({k}, {n})")
+        raise MechanicsError(f"the connection has shape {A.shape}; a group of dimension {k} over a "
+                             f"base of dimension {n} needs ({k}, {n})")
     constants = np.array([ca.DM(c).full() for c in algebra.structure])
     structure = [ca.diagcat(c, ca.SX(k, k)) for c in base.structure]
     for c, B in zip(constants, curvature(base, constants, A)):
@@ -190,8 +188,7 @@ def _check_constants(c: np.ndarray, names: Sequence[str]) -> None:
         g, *at = np.unravel_index(np.argmax(np.abs(defect)), defect.shape)
         if not abs(defect[(g, *at)]) <= 1e-12 * max(1.0, np.abs(c).max()) ** 2:
             raise MechanicsError(f"no Lie algebra: {what} ({', '.join(names[a] for a in at)}) "
-                                 "fails in component "
-                                 f"{names[g]} by {defect[(g, *at)]:.3g}")
+                                 f"fails in component {names[g]} by {defect[(g, *at)]:.3g}")
 
 
 def _prefixed(prefix: str, names: Sequence[str]) -> tuple[str, ...]:

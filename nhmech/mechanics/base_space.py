@@ -92,9 +92,8 @@ def base_space(symmetry: Symmetry, B: ca.SX, rest: ca.SX, names: tuple[str, ...]
     if rank < n and space.nq:
         still = ", ".join(space.q_names[i] for i in coordinates) or "none"
         raise MechanicsError(f"the coordinates that no generator moves ({still}) show {rank} of "
-                             f"{n} base velocities: "
-                             f"write the system in coordinates of which {n} are invariant (polar "
-                             "ones for a turn)")
+                             f"{n} base velocities: write the system in coordinates of which {n} "
+                             "are invariant (polar ones for a turn)")
     basis = ca.horzcat(B, rest)
     pattern = np.array(ca.DM(basis.sparsity(), 1).full(), dtype=bool)
     factors = factorise(basis, pivot_order(at_samples(constrained, ca.densify(basis)), pattern))
@@ -139,8 +138,10 @@ def onto_base(symmetry: Symmetry, coordinates: tuple[int, ...], quantities: Mapp
     there = ca.DM(_reference(constrained)[group])
     here = values
     if group and values:
-        here = [ca.densify(e) for e in ca.substitute(values, [ca.densify(space.q[group])],
-                                                     [ca.SX(there)])]
+        here = [
+            ca.densify(e)
+            for e in ca.substitute(values, [ca.densify(space.q[group])], [ca.SX(there)])
+        ]
     inputs = [system.t, system.q, xi, system.u, system.theta]
     differences = [before - after for before, after in zip(values, here)]
     change = ca.Function("change", inputs, [*differences, *(ca.fabs(before) for before in values)])
@@ -155,9 +156,9 @@ def onto_base(symmetry: Symmetry, coordinates: tuple[int, ...], quantities: Mapp
             worst = float(np.abs(difference.full()).max(initial=0.0))
             if not worst <= ZERO * (1 + np.abs(size.full()).max(initial=0.0)):
                 raise MechanicsError(f"{name} still depends on "
-                                     f"{', '.join(space.q_names[i] for i in group)} "
-                                     f"(by {worst:.3g}): the speeds are no base velocities; "
-                                     "name others, or change to an invariant basis of the fibre")
+                                     f"{', '.join(space.q_names[i] for i in group)} (by "
+                                     f"{worst:.3g}): the speeds are no base velocities; name "
+                                     "others, or change to an invariant basis of the fibre")
     return here
 
 

@@ -89,8 +89,9 @@ def growth(algebroid: LieAlgebroid, sections: ca.SX, points: np.ndarray, *, poin
     if sections.shape[0] != algebroid.nv or sections.shape[1] == 0:
         raise MechanicsError(f"sections of this algebroid are ({algebroid.nv}, n) with n >= 1; "
                              f"given are {sections.shape}")
-    foreign = [symbol.name() for symbol in ca.symvar(sections) if not ca.depends_on(algebroid.q,
-                                                                                    symbol)]
+    foreign = [
+        symbol.name() for symbol in ca.symvar(sections) if not ca.depends_on(algebroid.q, symbol)
+    ]
     if foreign:
         raise MechanicsError(f"the sections depend on {', '.join(foreign)}; put numbers in for "
                              "what is not the configuration")
@@ -123,8 +124,10 @@ class _Samples:
     ones that tell which sections are new."""
 
     def __init__(self, algebroid: LieAlgebroid, points: np.ndarray, sections: ca.SX):
-        rng, frame = np.random.default_rng(0), ca.Function("frame", [algebroid.q],
-                                                           [ca.densify(sections)])
+        rng, frame = (
+            np.random.default_rng(0),
+            ca.Function("frame", [algebroid.q], [ca.densify(sections)]),
+        )
         near = [
             algebroid.normalise(points[k % len(points)] + 0.5 * rng.normal(size=algebroid.nq))
             for k in range(48)

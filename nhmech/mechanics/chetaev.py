@@ -47,8 +47,7 @@ def chetaev(constrained: ConstrainedSystem,
                        *[ca.SX(c(named) if callable(c) else c) for c in constraints.values()])
     if extra.numel() != len(constraints):
         raise MechanicsError(f"constraints {', '.join(constraints)} must be scalars: "
-                             f"{len(constraints)} names, "
-                             f"{extra.numel()} expressions")
+                             f"{len(constraints)} names, {extra.numel()} expressions")
     kept = list(adapted_frame(constrained).kept)
     every = ca.vertcat((d.A @ system.v + d.b)[kept], extra)
     rows, gamma = ca.jacobian(every, system.v), system.rate(every)
@@ -76,15 +75,13 @@ def _require_compatible(constrained: ConstrainedSystem, extra: ca.SX, count: int
     found = regularity(constrained, nonlinear=extra, near=near, seed=seed)
     if not found.regular:
         raise MechanicsError("chetaev needs a regular system: the Hessian of L has rank "
-                             f"{found.hessian_rank} "
-                             f"of {found.nv}; use constraint_algorithm(nonlinear=...)")
+                             f"{found.hessian_rank} of {found.nv}; use "
+                             "constraint_algorithm(nonlinear=...)")
     if found.row_rank < count:
         raise MechanicsError(f"the constraints {', '.join(names)} are dependent: dC/dv and the "
-                             "linear rows have rank "
-                             f"{found.row_rank} of {count} on C = 0")
+                             f"linear rows have rank {found.row_rank} of {count} on C = 0")
     if not found.compatible:
         raise MechanicsError(f"the compatibility condition fails for {', '.join(names)}: dC/dv "
-                             "M^-1 dC/dv^T has rank "
-                             f"{found.compatibility_rank} of {count} on C = 0; use "
-                             "constraint_algorithm(nonlinear=...)")
+                             f"M^-1 dC/dv^T has rank {found.compatibility_rank} of {count} on C = "
+                             "0; use constraint_algorithm(nonlinear=...)")
     return found.manifold

@@ -92,8 +92,7 @@ def _require_holonomic(constrained: ConstrainedSystem) -> None:
     other = [name for i, name in enumerate(d.names) if i not in d.phi_rows]
     if other:
         raise MechanicsError("closed_form_multipliers takes holonomic constraints only; "
-                             f"{', '.join(other)} has no "
-                             "function of position")
+                             f"{', '.join(other)} has no function of position")
     kept = adapted_frame(constrained).kept
     if len(kept) < d.m:
         spare = [name for i, name in enumerate(d.names) if i not in kept]
@@ -114,8 +113,7 @@ def _inverse_functions(constrained: ConstrainedSystem, inverse: Inverse,
     unknown = [name for name in inverse if name not in names]
     if unknown or len(inverse) != phi.numel():
         raise MechanicsError(f"{phi.numel()} dependent coordinates are wanted, of "
-                             f"{', '.join(names)}; given are "
-                             f"{', '.join(inverse) or 'none'}")
+                             f"{', '.join(names)}; given are {', '.join(inverse) or 'none'}")
     dependent = [names.index(name) for name in inverse]
     g = ca.vertcat(ca.SX(0, 1), *[ca.SX(function(y, s)) for function in inverse.values()])
     for i, name in enumerate(inverse):
@@ -129,7 +127,6 @@ def _inverse_functions(constrained: ConstrainedSystem, inverse: Inverse,
     if not good.all(axis=1).any():
         i = int(np.argmin(good.sum(axis=0)))
         raise MechanicsError(f"the inverse function of {tuple(inverse)[i]!r} does not give the "
-                             "coordinate back at any "
-                             f"sample, it is off by {np.nanmin(error[:, i]):.3g} or more; is it "
-                             "another branch?")
+                             "coordinate back at any sample, it is off by "
+                             f"{np.nanmin(error[:, i]):.3g} or more; is it another branch?")
     return dependent, g

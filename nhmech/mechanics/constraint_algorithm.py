@@ -91,8 +91,7 @@ class ConstraintAlgorithm:
                      "constraints.")
         if self.first_class is not None:
             lines.append(f"On the momentum side {self.first_class} of first class, "
-                         f"{self.second_class} "
-                         "of second class.")
+                         f"{self.second_class} of second class.")
         undetermined = f"Undetermined accelerations (gauge): {self.gauge}."
         lines.append(undetermined if self.gauge else "All accelerations are determined.")
         if self.undetermined_reactions:
@@ -169,8 +168,11 @@ def constraint_algorithm(constrained: ConstrainedSystem, *, nonlinear: ca.SX | N
     first, second = (
         constraint_classes(s, manifold) if holonomic and s.lagrangian is not None else (None, None)
     )
-    inputs, names, options = [s.t, s.q, s.v, s.u, s.theta], ["t", "q", "v", "u",
-                                                             "theta"], {"cse": True}
+    inputs, names, options = (
+        [s.t, s.q, s.v, s.u, s.theta],
+        ["t", "q", "v", "u", "theta"],
+        {"cse": True},
+    )
     return ConstraintAlgorithm(
         constrained, tuple(steps), given, manifold.constraints, manifold.dimension,
         common_rank(manifold.at_points(M), "the Hessian of L"), undetermined,
@@ -203,9 +205,9 @@ def _solution(constrained: ConstrainedSystem, matrix: ca.SX, right: ca.SX, sampl
     columns = {_index(names, name): ca.SX(value) for name, value in named.items()}
     reduced: Reduced | None = row_reduce(matrix, right, samples, rank, tuple(columns))
     if reduced is None or len(columns) > gauge:
-        raise MechanicsError(f"the accelerations of {', '.join(named)} cannot be chosen: "
-                             f"{gauge} of {len(names)} are undetermined, and these are not, or "
-                             "follow from each other")
+        raise MechanicsError(f"the accelerations of {', '.join(named)} cannot be chosen: {gauge} "
+                             f"of {len(names)} are undetermined, and these are not, or follow from "
+                             "each other")
     w = reduced.solve(columns)
     kernel = reduced.kernel([j for j in reduced.free if j not in columns])
     return w - kernel @ solve_definite(kernel.T @ kernel, kernel.T @ w) if kernel.shape[1] else w

@@ -33,10 +33,13 @@ def constraint_classes(system: LagrangianSystem, manifold: ConstraintManifold) -
         turning -= c * momentum[g]
     poisson = ca.blockcat([[ca.SX(space.nq, space.nq), rho], [-rho.T, turning]])
     legendre = ca.jacobian(ca.vertcat(system.q, momentum), state)
-    parts = [manifold.at_points(part) for part in (ca.jacobian(functions, state), legendre,
-                                                   poisson)]
-    normals = [null_space(image.T) for image in (leg @ null_space(slope) for slope,
-                                                 leg in zip(parts[0], parts[1]))]
+    parts = [
+        manifold.at_points(part) for part in (ca.jacobian(functions, state), legendre, poisson)
+    ]
+    normals = [
+        null_space(image.T)
+        for image in (leg @ null_space(slope) for slope, leg in zip(parts[0], parts[1]))
+    ]
     codimension, *others = {normal.shape[1] for normal in normals}
     if others:
         raise MechanicsError(f"the Legendre image of the manifold has codimensions {codimension}, "

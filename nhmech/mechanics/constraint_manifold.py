@@ -9,11 +9,11 @@ import numpy as np
 
 from ..errors import MechanicsError
 from ..symbolic.latex import text
+from ..symbolic.row_reduction import ZERO
 from .system import ConstrainedSystem
 
 Near = tuple[Sequence[float], Sequence[float]]     # (q, v)
 
-ZERO = 1e-9          # relative to its terms, a number below this is rounding
 _IRREGULAR = 1e-6    # Newton's method finds a multiple root to about this
 _ITERATIONS = 100
 
@@ -78,12 +78,12 @@ class ConstraintManifold:
         """
         if self.vanishes(chi, scale):
             return []
-        if not any(ca.depends_on(chi, symbol) for symbol in (self._state,
-                                                             self._constrained.system.t)):
+        if not any(
+            ca.depends_on(chi, symbol) for symbol in (self._state, self._constrained.system.t)
+        ):
             value = self.at_points(chi)[0, 0, 0]
             raise MechanicsError(f"the equations have no solution: they ask for {written(chi)} = "
-                                 "0, "
-                                 f"whose value is {value:.6g}")
+                                 f"0, whose value is {value:.6g}")
         before = self.constraints, self.times, self.states
         self.constraints = ca.vertcat(self.constraints, chi)
         self._find(chi)
@@ -100,9 +100,8 @@ class ConstraintManifold:
                 added += self.impose(partial[int(j)], scale)
         if not added or not self.vanishes(chi, scale):
             raise MechanicsError(f"constraint {written(chi)} is not regular: the constraints' "
-                                 "differentials are "
-                                 "dependent where it vanishes; if the manifold has several pieces, "
-                                 "name a state on one by `near`")
+                                 "differentials are dependent where it vanishes; if the manifold "
+                                 "has several pieces, name a state on one by `near`")
         return added
 
     def project(self, t: float, z: np.ndarray) -> np.ndarray | None:
@@ -156,8 +155,8 @@ class ConstraintManifold:
         if len(found) < max(2, self._count // 2):
             raise MechanicsError("the manifold is empty, or Newton's method does not find it: "
                                  f"{written(chi)} = 0 was reached from {len(found)} of "
-                                 f"{len(starts)} states; "
-                                 "if there are solutions, name one by `near`")
+                                 f"{len(starts)} states; if there are solutions, name one by "
+                                 "`near`")
         self.times, self.states = np.array([t for t, _ in found]), np.array([z for _, z in found])
 
     def _regular(self) -> bool:
@@ -194,9 +193,8 @@ def common_rank(matrices: np.ndarray, what: str, scale: float | None = None) -> 
              for matrix in matrices}
     if len(ranks) > 1:
         raise MechanicsError(f"{what} has ranks {', '.join(map(str, sorted(ranks)))} at different "
-                             "points "
-                             "of the manifold: it must be constant; name a state of the wanted "
-                             "motion by `near`")
+                             "points of the manifold: it must be constant; name a state of the "
+                             "wanted motion by `near`")
     return ranks.pop()
 
 

@@ -60,8 +60,9 @@ class AdaptedFrame:
     def acceleration(self, xi_rate: ca.SX) -> ca.SX:
         """dv/dt = Phi^-1 [dxi/dt; -gamma], a function of (t, q, v, dxi/dt), (nv,)."""
         system = self.constrained.system
-        return self.factors.solve(ca.vertcat(xi_rate, -system.rate(self.forms @ system.v
-                                                                   + self.offsets)))
+        return self.factors.solve(
+            ca.vertcat(xi_rate, -system.rate(self.forms @ system.v + self.offsets))
+        )
 
     @property
     def inverse(self) -> ca.SX:

@@ -99,8 +99,9 @@ def evaluate(constrained: ConstrainedSystem, found: Sequence[Invariance], states
     values = [([], []) for _ in found]
     functions = []
     for f in found:
-        sums = [sum(terms[1:], terms[0]) for terms in (f.terms,
-                                                       [ca.fabs(term) for term in f.terms])]
+        sums = [
+            sum(terms[1:], terms[0]) for terms in (f.terms, [ca.fabs(term) for term in f.terms])
+        ]
         functions.append(ca.Function("lifted", inputs, [ca.densify(total) for total in sums]))
     for t, q, v, u in random_states(constrained, states, seed):
         free = rng.normal(size=v.size)

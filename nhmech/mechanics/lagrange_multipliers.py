@@ -40,8 +40,8 @@ def lagrange_multipliers(constrained: ConstrainedSystem, speeds: Sequence[str] |
         later = later[np.isfinite(later).all(axis=(1, 2))]
         samples = np.concatenate([samples, later[np.linalg.cond(later) < 1e8]])
     pattern = np.array(ca.DM(matrix.sparsity(), 1).full(), dtype=bool)
-    solution = factorise(matrix,
-                         pivot_order(samples, pattern)).solve(ca.vertcat(system.force
-                                                                         - h, -frame.gamma))
+    solution = factorise(matrix, pivot_order(samples, pattern)).solve(
+        ca.vertcat(system.force - h, -frame.gamma)
+    )
     return equations_of("lagrange_multipliers", frame, speed_symbols(frame), solution[:nv],
                         solution[nv:])

@@ -93,9 +93,8 @@ def nonholonomic_momentum(symmetry: Symmetry,
     constrained, S = symmetry.constrained, symmetry.generators
     s, d = constrained.system, constrained.distribution
     if symmetry.dim_horizontal == 0:
-        raise MechanicsError("no momentum equation: no combination of "
-                             f"{', '.join(symmetry.names)} lies "
-                             f"in the distribution ({symmetry.kind} symmetry)")
+        raise MechanicsError(f"no momentum equation: no combination of {', '.join(symmetry.names)} "
+                             f"lies in the distribution ({symmetry.kind} symmetry)")
     names, f = _basis(symmetry) if sections is None else _given(symmetry, sections)
     leaving = at_samples(constrained, ca.densify(d.A @ S @ f))
     size = 1 + at_samples(constrained, ca.densify(ca.fabs(d.A) @ ca.fabs(S) @ ca.fabs(f)))
@@ -152,8 +151,11 @@ def _basis(symmetry: Symmetry) -> tuple[tuple[str, ...], ca.SX]:
     binding = [i for i in range(forms.shape[1]) if np.abs(forms[:, i]).max(initial=0.0) > ZERO]
     d, ones = constrained.distribution, np.ones(k)
     named = [d.names[i] for i in binding]
-    rows = [binding[i] for i in independent_rows(forms[:, binding], ones, [0] * len(binding),
-                                                 named)] if binding else []
+    rows = (
+        [binding[i] for i in independent_rows(forms[:, binding], ones, [0] * len(binding), named)]
+        if binding
+        else []
+    )
     free = independent_speeds(forms[:, rows], ones, symmetry.names, ())
     top = np.zeros((len(free), k))
     top[range(len(free)), free] = 1

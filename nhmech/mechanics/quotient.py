@@ -57,9 +57,8 @@ def quotient(symmetry: Symmetry) -> Quotient:
             change = at_samples(constrained, ca.densify(along))
             if not np.abs(change).max() <= ZERO:
                 raise MechanicsError("the quotient needs an invariant basis of the fibre: "
-                                     f"generator {name!r} changes "
-                                     f"{space.v_names[a]!r}; use body-fixed speeds "
-                                     "(change_of_basis)")
+                                     f"generator {name!r} changes {space.v_names[a]!r}; use "
+                                     "body-fixed speeds (change_of_basis)")
     coordinates = base_coordinates(symmetry)
     named = {"the anchor": space.anchor[list(coordinates), :] if coordinates
              else ca.SX(0, space.nv),
@@ -67,8 +66,9 @@ def quotient(symmetry: Symmetry) -> Quotient:
              "the distribution": d.A, "its affine part": d.b, "the holonomic constraint": d.phi,
              **{f"the structure function of {name}": c for name,
                 c in zip(space.v_names, space.structure)}}
-    anchor, lagrangian, force, A, b, phi, *structure = onto_base(symmetry, coordinates, named,
-                                                                 system.v)
+    anchor, lagrangian, force, A, b, phi, *structure = onto_base(
+        symmetry, coordinates, named, system.v
+    )
     algebroid = restricted(space, coordinates, anchor, tuple(ca.sparsify(c) for c in structure),
                            space.v_names, space.v_units)
     reduced = replace(system, algebroid=algebroid, lagrangian=lagrangian, force=force, gibbs=None,
@@ -114,5 +114,9 @@ def level_dimension(symmetry: Symmetry, mu: Sequence[float]) -> int:
     Raises `MechanicsError` for another class.
     """
     symmetry.require("a level of the momentum map", "horizontal")
-    return symmetry.dim_tangent + symmetry.dim_motion - len(symmetry.names) - isotropy(symmetry,
-                                                                                       mu).shape[1]
+    return (
+        symmetry.dim_tangent
+        + symmetry.dim_motion
+        - len(symmetry.names)
+        - isotropy(symmetry, mu).shape[1]
+    )

@@ -65,13 +65,13 @@ def run_reduced(reduced: Reduced, times: Sequence[float], r: Sequence[float], xi
     if len(r) != nr or len(xi) != len(equations.names):
         raise MechanicsError(f"the reduced system starts from {nr} coordinates "
                              f"({', '.join(reduced.base.system.algebroid.q_names)}) and "
-                             f"{len(equations.names)} "
-                             f"velocities ({', '.join(equations.names)}); given are {len(r)} and "
-                             f"{len(xi)}")
+                             f"{len(equations.names)} velocities ({', '.join(equations.names)}); "
+                             f"given are {len(r)} and {len(xi)}")
 
     def rate(t, y):
-        return np.concatenate([part.full().ravel() for part in equations.drift(t, y[:nr], y[nr:],
-                                                                               inputs(t), theta)])
+        return np.concatenate(
+            [part.full().ravel() for part in equations.drift(t, y[:nr], y[nr:], inputs(t), theta)]
+        )
 
     solution = _integrate(rate, times,
                           np.concatenate([np.asarray(r, dtype=float), np.asarray(xi, dtype=float)]),
@@ -104,8 +104,7 @@ def reconstruct(reduced: Reduced, motion: ReducedMotion, q: Sequence[float],
     if not gap <= 1e-9 * (1 + np.abs(q).max(initial=0.0)):
         raise MechanicsError("q does not stand over the start of the reduced motion: "
                              f"{', '.join(reduced.base.system.algebroid.q_names)} are "
-                             f"{q[list(reduced.coordinates)]}, "
-                             f"the motion starts at {motion.r[0]}")
+                             f"{q[list(reduced.coordinates)]}, the motion starts at {motion.r[0]}")
     theta = reduced.base.parameters
 
     def rate(t, y):

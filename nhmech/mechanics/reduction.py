@@ -189,5 +189,5 @@ def _reduce(symmetry: Symmetry, frame: AdaptedFrame, B: ca.SX, rest: ca.SX, xi: 
 def _require_linear(method: str, constrained: ConstrainedSystem) -> None:
     d, t = constrained.distribution, constrained.system.t
     if not d.b.is_zero() or ca.depends_on(ca.densify(d.A), t):
-        raise MechanicsError(f"{method} needs constraints that are linear in the velocities and "
-                             "do not depend on time")
+        raise MechanicsError(f"{method} needs constraints that are linear in the velocities and do "
+                             "not depend on time")

@@ -51,9 +51,8 @@ class Regularity:
     def describe(self) -> str:
         """The ranks in words."""
         return (f"Hessian of rank {self.hessian_rank} of {self.nv}: "
-                f"{'regular' if self.regular else 'singular'}; "
-                f"rows of rank {self.row_rank}; E^T M E of rank {self.free_rank} of "
-                f"{self.nv - self.row_rank}: "
+                f"{'regular' if self.regular else 'singular'}; rows of rank {self.row_rank}; E^T M "
+                f"E of rank {self.free_rank} of {self.nv - self.row_rank}: "
                 f"{'compatible' if self.compatible else 'not compatible'}.")
 
 

@@ -70,9 +70,8 @@ def independent_rows(A: np.ndarray, scales: np.ndarray, priority: Sequence[int],
 
 def _nearly(name: str, remainder: float) -> MechanicsError:
     return MechanicsError(f"nearly dependent rows: {name!r} differs from the others by "
-                          f"{remainder:.2g} only; "
-                          "look for axles or steering axes that are meant to be parallel and are "
-                          "not")
+                          f"{remainder:.2g} only; look for axles or steering axes that are meant "
+                          "to be parallel and are not")
 
 
 def null_space(A: np.ndarray, scales: np.ndarray) -> np.ndarray:
@@ -103,8 +102,7 @@ def independent_speeds(A: np.ndarray, scales: np.ndarray, names: Sequence[str],
             raise MechanicsError(f"unknown speed {unknown[0]!r}; there are {', '.join(names)}")
         if len(wanted) != nxi:
             raise MechanicsError(f"{len(wanted)} independent speeds were named "
-                                 f"({', '.join(wanted)}), "
-                                 f"the motion has {nxi}")
+                                 f"({', '.join(wanted)}), the motion has {nxi}")
     chosen: list[int] = []
     groups = [[names.index(name) for name in group] for group in preferred] + [
         list(range(len(names)))

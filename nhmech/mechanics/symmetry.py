@@ -10,6 +10,7 @@ import casadi as ca
 import numpy as np
 
 from ..errors import MechanicsError
+from ..symbolic.row_reduction import ZERO
 from .algebroid import bracket
 from .frame import at_samples
 from .invariance import evaluate, invariances
@@ -19,7 +20,6 @@ from .writing import Symbols, symbols
 Section = ca.SX | Callable[[Symbols], Mapping[str, ca.SX]]
 
 PURELY_KINEMATIC, HORIZONTAL, GENERAL = "purely kinematic", "horizontal", "general"
-ZERO = 1e-9        # relative to its terms, a number below this is rounding
 
 
 @dataclass(frozen=True)
@@ -67,10 +67,9 @@ class Symmetry:
         or the generators depend on each other pointwise."""
         if self.kind != kind:
             raise MechanicsError(f"{method} needs a {kind} symmetry, this one "
-                                 f"({', '.join(self.names)}) "
-                                 f"is {self.kind}: dim V = {self.dim_vertical}, dim D = "
-                                 f"{self.dim_motion}, "
-                                 f"dim of V meet D = {self.dim_horizontal}, of {self.dim_tangent}")
+                                 f"({', '.join(self.names)}) is {self.kind}: dim V = "
+                                 f"{self.dim_vertical}, dim D = {self.dim_motion}, dim of V meet D "
+                                 f"= {self.dim_horizontal}, of {self.dim_tangent}")
         if self.dim_vertical < len(self.names):
             raise MechanicsError(f"{method} needs a free action: the {len(self.names)} generators "
                                  f"{', '.join(self.names)} span {self.dim_vertical} dimensions only")
@@ -105,9 +104,8 @@ def symmetry(constrained: ConstrainedSystem, generators: Mapping[str, Section],
             state, entry, i = (int(n) for n in np.argwhere(wrong)[0])
             label = f" {quantity.labels[entry]!r}" if quantity.labels[entry] else ""
             raise MechanicsError(f"generator {names[i]!r} is no symmetry: {quantity.what}{label} "
-                                 "changes along it "
-                                 f"at a rate of {derivative[state, entry, i]:.3g} (random state "
-                                 f"{state})")
+                                 f"changes along it at a rate of {derivative[state, entry, i]:.3g} "
+                                 f"(random state {state})")
     return Symmetry(constrained, names, S, _constants(constrained, S, names),
                     *_dimensions(constrained, S))
 
@@ -143,8 +141,8 @@ def _constants(constrained: ConstrainedSystem, S: ca.SX, names: tuple[str, ...])
     stacked = at_samples(constrained, S).reshape(-1, k)
     rank = int(np.linalg.matrix_rank(stacked, tol=ZERO * np.abs(stacked).max(initial=1.0)))
     if rank < k:
-        raise MechanicsError(f"the generators {', '.join(names)} depend on each other: rank "
-                             f"{rank} of {k}")
+        raise MechanicsError(f"the generators {', '.join(names)} depend on each other: rank {rank} "
+                             f"of {k}")
     constants = np.zeros((k, k, k))
     for i in range(k):
         for j in range(i + 1, k):
@@ -153,11 +151,9 @@ def _constants(constrained: ConstrainedSystem, S: ca.SX, names: tuple[str, ...])
             coefficients = np.linalg.lstsq(stacked, values, rcond=None)[0]
             defect = np.abs(stacked @ coefficients - values).max()
             if not defect <= ZERO * (1 + np.abs(values).max()):
-                raise MechanicsError(f"the bracket of the generators {names[i]!r} and "
-                                     f"{names[j]!r} is not "
-                                     f"a combination of {', '.join(names)} with constant "
-                                     "coefficients (defect "
-                                     f"{defect:.3g}): add it as a generator")
+                raise MechanicsError(f"the bracket of the generators {names[i]!r} and {names[j]!r} "
+                                     f"is not a combination of {', '.join(names)} with constant "
+                                     f"coefficients (defect {defect:.3g}): add it as a generator")
             coefficients = np.where(np.abs(coefficients) < ZERO, 0.0, coefficients)
             constants[:, i, j], constants[:, j, i] = coefficients, -coefficients
     return constants + 0.0                               # no negative zeros
@@ -174,10 +170,9 @@ def _dimensions(constrained: ConstrainedSystem, S: ca.SX) -> tuple[int, int, int
         found.append((dim_v, dim_v - dim_av, nv - _rank(forms), nv - _rank(forms[holonomic])))
     if len(set(found)) > 1:
         raise MechanicsError("the class of the symmetry changes between configurations: (dim V, "
-                             "dim of V meet D, "
-                             "dim D, dim T) are "
-                             f"{' and '.join(str(dims) for dims in sorted(set(found)))}; "
-                             "give samples where they are constant")
+                             "dim of V meet D, dim D, dim T) are "
+                             f"{' and '.join(str(dims) for dims in sorted(set(found)))}; give "
+                             "samples where they are constant")
     return found[0]
 
 

@@ -102,27 +102,28 @@ class LagrangianSystem:
     def mass_and_bias(self) -> tuple[ca.SX, ca.SX]:
         """M (nv, nv) and h (nv,) with dS/da = M a + h."""
         gradient = ca.gradient(self.gibbs, self.a)
-        return ca.jacobian(gradient, self.a), ca.substitute(gradient, self.a,
-                                                            ca.SX.zeros(self.a.shape))
+        return ca.jacobian(gradient, self.a), ca.substitute(
+            gradient, self.a, ca.SX.zeros(self.a.shape)
+        )
 
     def require_lagrangian(self, method: str) -> ca.SX:
         """L. Raises `MechanicsError` where only a Gibbs function was given."""
         if self.lagrangian is None:
             raise MechanicsError(f"{method} needs a Lagrangian; this system has a Gibbs function "
-                                 "only: "
-                                 "use gibbs_appell or lagrange_multipliers")
+                                 "only: use gibbs_appell or lagrange_multipliers")
         return self.lagrangian
 
     def require_regular(self, method: str, constrained: ConstrainedSystem) -> None:
         """Raises `MechanicsError` with the rank where M is singular at every sample."""
         evaluate = ca.Function("M", [self.t, self.q, self.theta], [self.mass_and_bias()[0]])
-        ranks = [int(np.linalg.matrix_rank(evaluate(0.0, q, constrained.parameters).full(),
-                                           tol=1e-10))
-                 for q in constrained.configurations]
+        ranks = [
+            int(np.linalg.matrix_rank(evaluate(0.0, q, constrained.parameters).full(), tol=1e-10))
+            for q in constrained.configurations
+        ]
         if max(ranks) < self.algebroid.nv:
             raise MechanicsError(f"{method} needs a regular system: the Hessian of L has rank "
-                                 f"{max(ranks)} "
-                                 f"of {self.algebroid.nv}; use gibbs_appell or lagrange_multipliers")
+                                 f"{max(ranks)} of {self.algebroid.nv}; use gibbs_appell or "
+                                 "lagrange_multipliers")
 
     def _gibbs_of_lagrangian(self) -> ca.SX:
         """S = 1/2 a^T G a + a^T h with G the Hessian of L; no inverse of G, so singular Lagrangians
@@ -133,8 +134,9 @@ class LagrangianSystem:
         c = self.algebroid.structure
         twist = ca.vertcat(*[sum((momentum[g] * (c[g][a, :] @ v) for g in range(len(c))), ca.SX(0))
                              for a in range(len(c))])
-        bias = self.rate(momentum) - self.algebroid.anchor.T @ ca.gradient(lagrangian,
-                                                                           self.q) + twist
+        bias = (
+            self.rate(momentum) - self.algebroid.anchor.T @ ca.gradient(lagrangian, self.q) + twist
+        )
         return ca.dot(self.a, hessian @ self.a) / 2 + ca.dot(self.a, bias)
 
 

@@ -56,12 +56,11 @@ def events_of(events) -> tuple[Event, ...]:
 
 def wrenches_of(wrench) -> dict:
     """Wrenches by link. Raises `SimulationError` for what is no mapping."""
-    if wrench is not None and not (isinstance(wrench,
-                                              Mapping) and all(isinstance(link,
-                                                                          str) for link in wrench)):
+    if wrench is not None and not (
+        isinstance(wrench, Mapping) and all(isinstance(link, str) for link in wrench)
+    ):
         raise SimulationError(f"wrench = {wrench!r} must be a mapping, link name -> callable (t, "
-                              "state) -> 6 numbers "
-                              "(force, torque) in W")
+                              "state) -> 6 numbers (force, torque) in W")
     return dict(wrench or {})
 
 
@@ -79,8 +78,7 @@ def wrench_on(body: str, given, t: float) -> np.ndarray:
         value = np.zeros(0)
     if value.shape != (6,) or not np.all(np.isfinite(value)):
         raise SimulationError(f"wrench on {body!r} at t = {t:.6g} s is {given!r}; expected 6 "
-                              "finite numbers (force, "
-                              "torque) in W")
+                              "finite numbers (force, torque) in W")
     return value
 
 

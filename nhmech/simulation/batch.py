@@ -22,8 +22,8 @@ SHARE = 1_000_000        # instructions times cases that are worth a further thr
 
 REASONS = {
     RAN: "ran to the end",
-    NOT_FINITE: "a step gave numbers that are not finite: try a smaller dt, and look at masses "
-                "and efforts",
+    NOT_FINITE: "a step gave numbers that are not finite: try a smaller dt, and look at masses and "
+                "efforts",
     OFF: f"a step led farther than {LOOSE} m from the constraints: try a smaller dt",
     SINGULAR: "the independent speeds stopped determining the motion; "
               "Simulator changes them on its way, a batch does not",
@@ -161,8 +161,11 @@ def simulate_batch(constrained, x0, u: np.ndarray | Policy | None = None, *, dt:
     theta = made.subject.theta if theta is None else checked("theta", theta, shapes, names["theta"])
     theta = np.broadcast_to(theta, (count, ntheta))
     if not callable(u):
-        u = np.zeros(nu) if u is None else checked("u", u, [(periods, count, nu), (count, nu),
-                                                            (nu,)], names["u"])
+        u = (
+            np.zeros(nu)
+            if u is None
+            else checked("u", u, [(periods, count, nu), (count, nu), (nu,)], names["u"])
+        )
         u = np.broadcast_to(u, (count, nu)) if u.ndim < 3 else u
 
     state = started(made, x0, theta)
@@ -278,8 +281,11 @@ def batch_reactions(batch, k: int) -> BatchReactions:
     names = tuple(f"{c.name}/{direction}" for c in vehicle.contacts for direction in c.held
                   if f"{c.name}/{direction}" in rows)
     index, kept = [rows.index(name) for name in names], list(batch.stepper.equations.frame.kept)
-    A = vehicle.function("constraints").map(count)(batch.t[k], batch.q(k).T,
-                                                   batch.theta.T)[0].full()
+    A = (
+        vehicle.function("constraints")
+        .map(count)(batch.t[k], batch.q(k).T, batch.theta.T)[0]
+        .full()
+    )
     A = A.reshape(len(rows), count, -1).transpose(1, 0, 2)                      # (N, m, nv)
     carried = [i for i in index if i in kept]
     lam = batch.multipliers(k)[:, [kept.index(i) for i in carried]]

@@ -75,8 +75,7 @@ def started(made: Stepper, x0: np.ndarray, theta: np.ndarray) -> LaneState:
         ran = state.status[off[0]] == RAN
         how = f"|phi| = {state.health[0, off[0]]:.3g} m" if ran else "numbers that are not finite"
         raise SimulationError(f"x0 of case {off[0]} (one of {len(off)} such) is off the "
-                              f"constraints: {how}. "
-                              "start_states places a vehicle")
+                              f"constraints: {how}. start_states places a vehicle")
     state.side[:] = np.sign(state.health[1])
     state.status[np.abs(state.health[1]) < POOR] = SINGULAR
     return state
@@ -169,8 +168,8 @@ def _runner(step: ca.Function) -> Lanes | Mapped:
         lanes = compiled_lanes(step)
         if lanes is not None:
             return lanes
-        log.warning("no C compiler found: batches run in CasADi's virtual machine, a hundred "
-                    "times slower or more")
+        log.warning("no C compiler found: batches run in CasADi's virtual machine, a hundred times "
+                    "slower or more")
     except CompileError as error:
         log.warning("no C++ on vectors: batches run in CasADi's virtual machine, a hundred times "
                     "slower or more. %s", str(error)[:300])

@@ -122,8 +122,7 @@ def commanded_twist(controller) -> np.ndarray | None:
         twist = np.zeros(0)
     if twist.shape != (len(NAMES),) or not (np.isfinite(twist).all() or np.isnan(twist).all()):
         raise SimulationError(f"commanded_twist is {found!r}; expected forward [m/s], lateral "
-                              "[m/s] and yaw rate "
-                              "[rad/s], three numbers that are finite, or all NaN where there is "
-                              "none, or None of a "
-                              "controller that commands no twists")
+                              "[m/s] and yaw rate [rad/s], three numbers that are finite, or all "
+                              "NaN where there is none, or None of a controller that commands no "
+                              "twists")
     return twist

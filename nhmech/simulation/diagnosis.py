@@ -27,9 +27,8 @@ def diverged(simulator: Simulator, dt: float) -> str:
     largest = dict(sorted(speeds.items(), key=lambda item: -abs(item[1]))[:SHOWN])
     shown = Named.of(tuple(largest), np.array(list(largest.values())))
     return (f"stopped at t = {s.t:.6g} s: the step of {dt} s gave numbers that are not finite or "
-            "off the constraints; "
-            f"{'the largest of the ' if len(speeds) > SHOWN else ''}speeds before it were "
-            f"{shown!r}. "
+            f"off the constraints; {'the largest of the ' if len(speeds) > SHOWN else ''}speeds "
+            f"before it were {shown!r}. "
             f"{_remedy(s, dt) or 'Try a smaller dt, and look at masses and efforts'}")
 
 

@@ -96,9 +96,8 @@ class Dynamics:
         """x -> (x [m], y [m], heading [rad] in (-pi, pi]) of a vehicle's base, (3,), seen from
         above."""
         if self.subject.vehicle is None:
-            raise SimulationError("only a vehicle has a pose; "
-                                  "a system written by hand has its coordinates, the first part "
-                                  "of x")
+            raise SimulationError("only a vehicle has a pose; a system written by hand has its "
+                                  "coordinates, the first part of x")
         x = ca.SX.sym("x", self.nx)
         a, b, c, d = (x[i] for i in range(3, 7))
         heading = ca.atan2(2 * (a * b + c * d), 1 - 2 * (b * b + c * c))

@@ -82,9 +82,11 @@ class Watch:
             middle = (low + high) / 2
             s._restore(before)
             s._advance(middle)
-            low, high = (low, middle) if event.crossed(start,
-                                                       self._value(event, s.state)) else (middle,
-                                                                                          high)
+            low, high = (
+                (low, middle)
+                if event.crossed(start, self._value(event, s.state))
+                else (middle, high)
+            )
         s._restore(after)
         return t + high
 

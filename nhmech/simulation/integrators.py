@@ -108,8 +108,9 @@ def free_rk4_function(equations: Equations, flat: FlatState,
     where the projection is much of the cost.
     """
     rate, project = rate_function(equations, flat, kinematic), projection_function(equations, flat)
-    if 4 * rate.n_instructions() + project.n_instructions() > INLINE or not _keeps(rate, project,
-                                                                                   equations, flat):
+    if 4 * rate.n_instructions() + project.n_instructions() > INLINE or not _keeps(
+        rate, project, equations, flat
+    ):
         return None
     return _rk4_then(rate, normalising_function(equations, flat))
 

@@ -79,8 +79,7 @@ class Servo:
             for name, value in values.items():
                 if name not in self.u_names[:nu]:
                     raise BadCommand(f"at t = {t:.6g} s: joint {name!r} is not driven; driven "
-                                     "joints are "
-                                     f"{', '.join(self.u_names[:nu])}")
+                                     f"joints are {', '.join(self.u_names[:nu])}")
                 if name in wanted or name in torques:
                     raise BadCommand(f"at t = {t:.6g} s: joint {name!r} is commanded twice")
                 if isinstance(part, JointTorque):
@@ -167,12 +166,10 @@ def is_commands(command) -> bool:
 def _named(part, t: float) -> dict[str, float]:
     if not isinstance(part, NAMED):
         raise BadCommand(f"at t = {t:.6g} s returned {type(part).__name__}; return an array, "
-                         "JointTorque, "
-                         "JointVelocity or JointPosition")
+                         "JointTorque, JointVelocity or JointPosition")
     if not isinstance(part.values, Mapping):
-        raise BadCommand(f"at t = {t:.6g} s: "
-                         f"{type(part).__name__} takes a mapping of joint names to numbers, not "
-                         f"{part.values!r}")
+        raise BadCommand(f"at t = {t:.6g} s: {type(part).__name__} takes a mapping of joint names "
+                         f"to numbers, not {part.values!r}")
     for name, value in part.values.items():
         number = isinstance(value, (int, float, np.number))
         if not number or not finite(value):
@@ -185,9 +182,8 @@ def _checked(command, n: int, what: str, names: Sequence[str], t: float) -> list
     try:
         value = np.asarray(command, dtype=float)
     except (TypeError, ValueError, OverflowError) as error:
-        raise BadCommand(f"at t = {t:.6g} s returned {type(command).__name__}; "
-                         "return an array, JointTorque, JointVelocity or JointPosition (an array "
-                         f"has {n} "
+        raise BadCommand(f"at t = {t:.6g} s returned {type(command).__name__}; return an array, "
+                         f"JointTorque, JointVelocity or JointPosition (an array has {n} "
                          f"numbers: {_listed(what, names)})") from error
     if value.shape != (n,):
         raise BadCommand(f"at t = {t:.6g} s returned shape {value.shape}, expected ({n},): "

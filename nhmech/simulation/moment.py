@@ -57,7 +57,14 @@ class CompiledSteps:
                  angles: tuple[int, ...]):
         places, work = np.array(angles, dtype=np.int64), np.zeros(loop.work)
         known = (
-            theta, moment.q, moment.v, moment.x, moment.u, moment.health, moment.clock, work,
+            theta,
+            moment.q,
+            moment.v,
+            moment.x,
+            moment.u,
+            moment.health,
+            moment.clock,
+            work,
             places,
         )
         # what C has the addresses of lives as long as this

@@ -28,8 +28,9 @@ class Recorder:
     def __init__(self, simulator, capacity: int, save=None):
         self.simulator, self.columns = simulator, simulator.columns
         width = sum(self.columns.widths)
-        self.save, self.file = (None, None) if save is None else (npz_path(save),
-                                                                  self._opened(npz_path(save)))
+        self.save, self.file = (
+            (None, None) if save is None else (npz_path(save), self._opened(npz_path(save)))
+        )
         capacity = min(capacity, (LARGEST if save is None else WINDOW) // (8 * width))
         self.rows = np.empty((max(capacity, 4), width))
         self._address, self.n = self.rows.ctypes.data, 0

@@ -47,9 +47,9 @@ class RunFile:
             _keep_old(path)
             self._file = open(path, "x+b", buffering=0)
             if not _locked(self._file.fileno()):
-                logging.getLogger("nhmech").warning("%s is on a file system without locks: "
-                                                    "another run that is saved "
-                                                    "there at the same time would not be noticed",
+                logging.getLogger("nhmech").warning("%s is on a file system without locks: another "
+                                                    "run that is saved there at the same time "
+                                                    "would not be noticed",
                                                     path)
             self.begin = self.write(0, line)
         except OSError as error:

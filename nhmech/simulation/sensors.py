@@ -66,8 +66,7 @@ class Sensors:
         vehicle = self.subject.vehicle
         if vehicle is None:
             raise SimulationError("only a vehicle has links with a gyro or an accelerometer; a "
-                                  "system written by hand "
-                                  "has its coordinates and speeds")
+                                  "system written by hand has its coordinates and speeds")
         name = vehicle.description.root if name is None else name
         if not isinstance(name, str) or not vehicle.model.existFrame(name, pin.FrameType.BODY):
             links = [frame.name for frame in vehicle.model.frames

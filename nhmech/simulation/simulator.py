@@ -160,8 +160,8 @@ class Simulator:
         error = np.abs(E[rows] @ solution + e0[rows] - wanted).max()
         if error > 1e-9 * max(1.0, np.abs(wanted).max()):
             raise SimulationError(f"the speeds {dict(xi)} contradict the constraints by "
-                                  f"{error:.3g}; independent here "
-                                  f"are {', '.join(chart.equations.names)}")
+                                  f"{error:.3g}; independent here are "
+                                  f"{', '.join(chart.equations.names)}")
         self._x[nconf:] = solution
 
     # -- reading -----------------------------------------------------------------------------------
@@ -295,9 +295,9 @@ class Simulator:
                     self._efforts[...] = self.chart.servo.plain(command, state.t, self.subject.nu)
                 else:
                     xi = self._x[self.chart.flat.nconf:]
-                    self._efforts[...] = self.chart.servo.efforts(command, state, state.t, self._q,
-                                                                  xi, self.subject.theta,
-                                                                  self.subject.nu)
+                    self._efforts[...] = self.chart.servo.efforts(
+                        command, state, state.t, self._q, xi, self.subject.theta, self.subject.nu
+                    )
             except BadCommand as error:
                 raise SimulationError(f"{self._who} {error}") from error
         if self.wrench:
@@ -359,8 +359,9 @@ class Simulator:
         nowhere."""
         theta = self.subject.theta
         try:
-            x, q, v, health = (np.array(part) for part in self.chart.step(self.t, self._x, self._u,
-                                                                          theta, dt))
+            x, q, v, health = (
+                np.array(part) for part in self.chart.step(self.t, self._x, self._u, theta, dt)
+            )
         except SimulationError as error:
             raise SimulationError(diagnosis.given_up(self, dt, error)) from error
         for _ in range(NEWTON):

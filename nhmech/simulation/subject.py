@@ -49,8 +49,8 @@ class Subject:
             return cls(replace(constrained, parameters=np.array(source["parameters"])), None,
                        example=source["system"])
         if "description" not in source:
-            raise SimulationError("this file does not say what was simulated; give "
-                                  "Trajectory.load the system")
+            raise SimulationError("this file does not say what was simulated; give Trajectory.load "
+                                  "the system")
         from ..vehicle.record import restore
 
         return cls.of(restore(source))

@@ -37,10 +37,9 @@ def pivot_order(samples: np.ndarray, pattern: np.ndarray) -> list[tuple[int, int
         if not relative.max() > 1e-9:
             relative = np.abs(share).min(axis=0)
         sub = weight[np.ix_(rows, cols)]
-        cost = (sub.sum(axis=1)[:,
-                                None] - sub) * (sub.sum(axis=0)[None,
-                                                                :] - sub) + np.where(sub > CONSTANT,
-                                                                                     1.0, 0.0)
+        cost = (sub.sum(axis=1)[:, None] - sub) * (sub.sum(axis=0)[None, :] - sub) + np.where(
+            sub > CONSTANT, 1.0, 0.0
+        )
         best = relative.max()
         if not best > 1e-9:
             raise MechanicsError(f"matrix is singular at a sample: no pivot left in rows {rows}, "
@@ -98,8 +97,9 @@ class Factors:
 def factorise(matrix: ca.SX, order: list[tuple[int, int]]) -> Factors:
     """Factors of a symbolic (n, n) matrix along the given pivots."""
     n = matrix.shape[0]
-    entry = [{j: matrix[i, j] for j in range(n) if matrix.sparsity().has_nz(i,
-                                                                            j)} for i in range(n)]
+    entry = [
+        {j: matrix[i, j] for j in range(n) if matrix.sparsity().has_nz(i, j)} for i in range(n)
+    ]
     done: set[int] = set()
     lower, upper, pivots = [], [], []
     for r, c in order:

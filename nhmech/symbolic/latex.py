@@ -23,8 +23,9 @@ def to_sympy(expression: ca.SX):
     rows, columns = expression.shape
     entries = [[_converted(ca.SX(expression[i, j]), sympy,
                            known) for j in range(columns)] for i in range(rows)]
-    return entries[0][0] if expression.is_scalar() else sympy.Matrix(rows, columns,
-                                                                     sum(entries, []))
+    return (
+        entries[0][0] if expression.is_scalar() else sympy.Matrix(rows, columns, sum(entries, []))
+    )
 
 
 def latex(expression: ca.SX) -> str:

@@ -71,8 +71,9 @@ class Graph:
             sizes = {rounded(abs(c)) for a, c in terms.items() if a != ONE}
             scale = (abs(terms[first]) if len(sizes) == 1
                      else 1.0) * (1 if terms[first] > 0 else -1)
-            self._sums[shape] = self.atom(Node("sum", tuple((a, unit(c / scale)) for a,
-                                                            c in terms.items())))
+            self._sums[shape] = self.atom(
+                Node("sum", tuple((a, unit(c / scale)) for a, c in terms.items()))
+            )
         atom = self._sums[shape]
         return Value(unit(terms[first] / dict(self.nodes[atom].parts)[first]), atom)
 
@@ -135,8 +136,9 @@ def unit(number: float) -> float:
 def gather(terms: dict[int, float], atom: int, number: float) -> None:
     """Adds number times atom to a linear form."""
     old = terms.get(atom, 0.0)
-    terms[atom] = 0.0 if abs(old + number) <= ROUNDING * max(abs(old),
-                                                             abs(number)) else old + number
+    terms[atom] = (
+        0.0 if abs(old + number) <= ROUNDING * max(abs(old), abs(number)) else old + number
+    )
 
 
 def read(function: ca.Function) -> tuple[Graph, list[list[Value]]]:

@@ -140,8 +140,9 @@ class _Writer:
             self._known[size] = self._name()
             self.constants[self._known[size]] = size
         constant = self._known[size]
-        return sign, constant if atom == ONE else self._product([*self._factors(atom),
-                                                                 (constant, 1)])
+        return sign, constant if atom == ONE else self._product(
+            [*self._factors(atom), (constant, 1)]
+        )
 
     def _product_of(self, atom: int) -> int:
         factors = self._factors(atom)
@@ -191,9 +192,11 @@ class _Writer:
         if atom in self.functions:
             arguments = [self._signed(*term) for term in self.functions[atom]]
             operation = self.graph.nodes[atom].what
-            return ca.SX.unary(operation,
-                               *arguments) if len(arguments) == 1 else ca.SX.binary(operation,
-                                                                                    *arguments)
+            return (
+                ca.SX.unary(operation, *arguments)
+                if len(arguments) == 1
+                else ca.SX.binary(operation, *arguments)
+            )
         node = self.graph.nodes[atom]
         return (self._made[self._product_of(atom)] if node.kind == "product"
                 else self._inputs[node.what[0]].nz[node.what[1]])

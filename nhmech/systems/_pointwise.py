@@ -14,9 +14,9 @@ from ._along import along
 from .example import Example, solve
 
 
-def random_motions(example: Example, count: int = 5,
-                   seed: int = 1) -> Iterator[tuple[np.ndarray, np.ndarray, np.ndarray,
-                                                    np.ndarray]]:
+def random_motions(
+    example: Example, count: int = 5, seed: int = 1
+) -> Iterator[tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]]:
     """q (nq,), v (nv,), dv/dt (nv,) and lambda (m,) by Gibbs-Appell at random states on
     the constraints, t = 0 and no input."""
     configurations, rng = example.constrained.configurations, np.random.default_rng(seed)
@@ -34,8 +34,11 @@ def motions(example: Example, q: np.ndarray,
     u = np.zeros((constrained.system.u.numel(), len(q)))
     lam = np.zeros((len(q), constrained.distribution.m))
     lam[:, list(equations.frame.kept)] = equations.multipliers(*state, u, theta).full().T
-    return equations.velocity(*state, theta).full().T, equations.acceleration(*state, u,
-                                                                              theta).full().T, lam
+    return (
+        equations.velocity(*state, theta).full().T,
+        equations.acceleration(*state, u, theta).full().T,
+        lam,
+    )
 
 
 def wander(example: Example, *expressions: ca.SX, duration: float = 100.0,

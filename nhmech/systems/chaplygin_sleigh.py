@@ -59,10 +59,14 @@ def example(m: float = 2.0, I: float = 0.3, a: float = 0.25, v0: float = 0.4,
         constrained,
         {"q": (0.0, 0.0, 0.0), "xi": (v0, w0)},
         (
-            Check("accelerations and force of the blade", SOURCE, 1e-12, accelerations), Check(
-                "momentum equation p' = -m a v w", "p = (I + m a^2) w; Bloch 2003, section 1.7",
-                1e-12, lambda: imbalance(
-                    made, lambda s: (s.p.I + s.p.m * s.p.a**2) * s.v.yaw_rate,
+            Check("accelerations and force of the blade", SOURCE, 1e-12, accelerations),
+            Check(
+                "momentum equation p' = -m a v w",
+                "p = (I + m a^2) w; Bloch 2003, section 1.7",
+                1e-12,
+                lambda: imbalance(
+                    made,
+                    lambda s: (s.p.I + s.p.m * s.p.a**2) * s.v.yaw_rate,
                     lambda s: -s.p.m * s.p.a * s.v.forward_speed * s.v.yaw_rate,
                 ),
             ),

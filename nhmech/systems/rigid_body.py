@@ -77,16 +77,25 @@ def example() -> Example:
                 full.acceleration(0, q, w, [], []), alone.acceleration(0, [], w, [], [])))])
         return float(worst)
 
-    made = Example("rigid_body", "Free rigid body (Euler-Poincare) with attitude",
-                   "paper 002, example 5.2, eq. (9)", constrain(body),
-                   {"q": (0.0, 0.0, 0.0, 1.0), "xi": START},
-                   (Check("on so(3) and on SO(3): Euler's equations", "paper 002, eq. (9)", 1e-13,
-                          reduced),
-                    Check("angular velocity in elliptic functions, period",
-                          "closed form of this file", 1e-11, elliptic),
-                    Check("angular momentum in space", "conservation", 1e-11, momentum),
-                    Check("attitude after 5 s", "integration with 36 digits", 1e-11, attitude)),
-                   shapes=(Shape("box", (1.2, 0.8, 0.3), _pose, BLUE),))
+    made = Example(
+        "rigid_body",
+        "Free rigid body (Euler-Poincare) with attitude",
+        "paper 002, example 5.2, eq. (9)",
+        constrain(body),
+        {"q": (0.0, 0.0, 0.0, 1.0), "xi": START},
+        (
+            Check("on so(3) and on SO(3): Euler's equations", "paper 002, eq. (9)", 1e-13, reduced),
+            Check(
+                "angular velocity in elliptic functions, period",
+                "closed form of this file",
+                1e-11,
+                elliptic,
+            ),
+            Check("angular momentum in space", "conservation", 1e-11, momentum),
+            Check("attitude after 5 s", "integration with 36 digits", 1e-11, attitude),
+        ),
+        shapes=(Shape("box", (1.2, 0.8, 0.3), _pose, BLUE),),
+    )
     return made
 
 

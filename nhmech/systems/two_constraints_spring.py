@@ -69,14 +69,28 @@ def example(m: float = 0.7, k: float = 2.0, c1: float = 0.6, c2: float = 2.0, x1
         values = along(made, particle.energy, times, *solve(made, times, rtol=1e-13))[:, 0]
         return float(np.abs(values / values[0] - 1).max())
 
-    made = Example("two_constraints_spring",
-                   "Particle on x1 x2 x3 = c1, x1 + x2 = c2, with a spring",
-                   "paper 001, section 12", constrained,
-                   {"q": tuple(place(np.float64(x1))), "xi": (speed,)},
-                   (Check("multipliers from the inverse functions", "paper 001, section 12", 1e-10,
-                          multipliers),
-                    Check("motion with one degree of freedom",
-                          "x1 as the only coordinate, this file", 1e-10, reduced),
-                    Check("energy", "conservation", 1e-11, energy)),
-                   speeds=("x1'",), shapes=(Shape("sphere", (0.06,), lambda q: pose(q), ORANGE),))
+    made = Example(
+        "two_constraints_spring",
+        "Particle on x1 x2 x3 = c1, x1 + x2 = c2, with a spring",
+        "paper 001, section 12",
+        constrained,
+        {"q": tuple(place(np.float64(x1))), "xi": (speed,)},
+        (
+            Check(
+                "multipliers from the inverse functions",
+                "paper 001, section 12",
+                1e-10,
+                multipliers,
+            ),
+            Check(
+                "motion with one degree of freedom",
+                "x1 as the only coordinate, this file",
+                1e-10,
+                reduced,
+            ),
+            Check("energy", "conservation", 1e-11, energy),
+        ),
+        speeds=("x1'",),
+        shapes=(Shape("sphere", (0.06,), lambda q: pose(q), ORANGE),),
+    )
     return made

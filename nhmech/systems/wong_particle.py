@@ -11,8 +11,11 @@ from ._gauge import BASE, adapted, product_basis_error
 from .example import Check, Example, solve
 from .shapes import DARK, ORANGE, Shape, pose
 
-PLACE, VELOCITY, ISOSPIN = np.array([1.0, 0.2, -0.3]), np.array([-0.4, 0.9,
-                                                                 0.2]), np.array([0.7, -0.5, 1.1])
+PLACE, VELOCITY, ISOSPIN = (
+    np.array([1.0, 0.2, -0.3]),
+    np.array([-0.4, 0.9, 0.2]),
+    np.array([0.7, -0.5, 1.1]),
+)
 
 
 def monopole(q: ca.SX) -> ca.SX:
@@ -39,8 +42,11 @@ def example(m: float = 1.3) -> Example:
         from scipy.spatial.transform import Rotation
 
         q, v = solve(made, times, rtol=1e-13)
-        square, drift, area = PLACE @ PLACE, PLACE @ VELOCITY, np.linalg.norm(np.cross(PLACE,
-                                                                                       VELOCITY))
+        square, drift, area = (
+            PLACE @ PLACE,
+            PLACE @ VELOCITY,
+            np.linalg.norm(np.cross(PLACE, VELOCITY)),
+        )
         radial = PLACE / np.sqrt(square)
         mu = ISOSPIN @ radial
         J = m * np.cross(PLACE, VELOCITY) - mu * radial
@@ -63,16 +69,23 @@ def example(m: float = 1.3) -> Example:
     def other_basis() -> float:
         return product_basis_error(made, "so(3)", monopole, m)
 
-    made = Example("wong_particle", "Wong's particle in a monopole field, TP/SO(3)",
-                   "paper 002, example 6.1, eq. (14)",
-                   constrain(system, {"m": m}, samples=samples),
-                   {"q": tuple(PLACE), "xi": (*VELOCITY, *ISOSPIN)},
-                   (Check("motion on a cone, isospin carried along", "closed form of this file",
-                          1e-11, cone),
-                    Check("curvature of the monopole", "Wu and Yang 1969, this file", 1e-13, field),
-                    Check("the same in the product basis", "paper 002, eq. (14)", 1e-11,
-                          other_basis)),
-                   shapes=(Shape("sphere", (0.06,), lambda q: pose(), DARK),
-                           Shape("sphere", (0.05,), lambda q: pose(q), ORANGE, trail=True)))
+    made = Example(
+        "wong_particle",
+        "Wong's particle in a monopole field, TP/SO(3)",
+        "paper 002, example 6.1, eq. (14)",
+        constrain(system, {"m": m}, samples=samples),
+        {"q": tuple(PLACE), "xi": (*VELOCITY, *ISOSPIN)},
+        (
+            Check(
+                "motion on a cone, isospin carried along", "closed form of this file", 1e-11, cone
+            ),
+            Check("curvature of the monopole", "Wu and Yang 1969, this file", 1e-13, field),
+            Check("the same in the product basis", "paper 002, eq. (14)", 1e-11, other_basis),
+        ),
+        shapes=(
+            Shape("sphere", (0.06,), lambda q: pose(), DARK),
+            Shape("sphere", (0.05,), lambda q: pose(q), ORANGE, trail=True),
+        ),
+    )
     return made
 

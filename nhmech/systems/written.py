@@ -58,8 +58,10 @@ def paragraphs(example: Example, write: Writer) -> Iterator[tuple[str, list[str]
                                              name in enumerate(algebroid.v_names)]
     names = tuple(f"E_{name}" for name in frame.names) + tuple(f"{d.names[i]}" for i in frame.kept)
     adapted = change_of_basis(algebroid, frame.inverse, names)
-    yield "Hamel symbols of the adapted frame", list(_structure(names, adapted.structure,
-                                                                write)) or ["all zero"]
+    yield (
+        "Hamel symbols of the adapted frame",
+        list(_structure(names, adapted.structure, write)) or ["all zero"],
+    )
     xi_rate = ca.vertcat(ca.SX(0, 1), *[ca.SX.sym(f"{name}'") for name in frame.names])
     gibbs = ca.substitute(system.gibbs, system.a, ca.densify(frame.solve(xi_rate, -frame.gamma)))
     gibbs = ca.substitute(gibbs, system.v, ca.densify(V))
@@ -102,5 +104,6 @@ def _structure(names, structure, write: Writer) -> Iterator[str]:
                      c in enumerate(structure) if not ca.simplify(c[a, b]).is_zero()]
             terms = [(value, name) for value, name in terms if value != "0"]
             if terms:
-                yield f"[{names[a]}, {names[b]}] = " + " + ".join(f"({value}) {name}" for value,
-                                                                  name in terms)
+                yield f"[{names[a]}, {names[b]}] = " + " + ".join(
+                    f"({value}) {name}" for value, name in terms
+                )

@@ -20,12 +20,15 @@ def upright_axes(layout: Layout) -> list[Joint]:
     found = []
     for joint in layout.joints.values():
         names = joint.name.lower(), joint.child.lower()
-        if joint.type != "continuous" or is_horizontal(layout,
-                                                       joint) or not any("wheel" in name
-                                                                         for name in names):
+        if (
+            joint.type != "continuous"
+            or is_horizontal(layout, joint)
+            or not any("wheel" in name for name in names)
+        ):
             continue
-        if joint.element.find("axis") is None or any(word in name for word in _TURNED_BY_HAND
-                                                     for name in names):
+        if joint.element.find("axis") is None or any(
+            word in name for word in _TURNED_BY_HAND for name in names
+        ):
             continue
         crossed = crossed_cylinder(layout, joint)
         if crossed and abs(layout.axis_R(joint)[2]) > 0.7 and _lies(layout, joint, crossed[1]):
@@ -53,8 +56,7 @@ def did_you_mean(layout: Layout, joints: Sequence[Joint]) -> str:
 def steering_hint(joints: Sequence[Joint]) -> str:
     """How a joint that is upright on purpose says so."""
     return (f" (If {'it steers' if len(joints) == 1 else 'they steer'} a wheel drawn in one piece "
-            "with it, say so in "
-            "the joint's name, such as front_steering_joint.)")
+            "with it, say so in the joint's name, such as front_steering_joint.)")
 
 
 def crossed_axle(layout: Layout, joint: Joint, radius: float, along: np.ndarray) -> str:
@@ -66,16 +68,14 @@ def crossed_axle(layout: Layout, joint: Joint, radius: float, along: np.ndarray)
     upright = abs((layout.X_RL[joint.child][:3, :3] @ along)[2]) > 0.7
     turn = '<origin rpy="1.5707963 0 0"/>'
     text = (f"{layout.source.at(joint.element)}: its collision cylinder (radius {radius:g} m) "
-            "stands along "
-            f"({cylinder}), across the axle ({axle}) that the joint turns about. ")
+            f"stands along ({cylinder}), across the axle ({axle}) that the joint turns about. ")
     if joint.element.find("axis") is None:
         axis = "0 1 0" if upright else cylinder
         text += f'The joint has no <axis>, which in URDF means x: write <axis xyz="{axis}"/>'
         return text + (f" and turn the shapes onto it with {turn}: a URDF cylinder stands along z"
                        if upright else "")
     return text + ("A URDF cylinder stands along z: turn the wheel's shapes onto the axle with "
-                   f"{turn} (an axle along "
-                   "y), or correct <axis>")
+                   f"{turn} (an axle along y), or correct <axis>")
 
 
 def _lies(layout: Layout, joint: Joint, along: np.ndarray) -> bool:

@@ -65,8 +65,7 @@ def infer_casters(layout: Layout, wheels: Sequence[Contact]) -> tuple[list[Conta
                                     f"a frictionless ball of {radius:.6g} m"))
         if shape.kind != "sphere":
             notices.append(f"{link}: its {shape.kind} is taken as a caster ball of {radius:.6g} "
-                           f"m{moved}; it slides "
-                           "without friction")
+                           f"m{moved}; it slides without friction")
     missed = [(link, why) for link,
               why in missed if not _is_bracket(layout, link, [*wheels, *found])]
     if missed and not found and on_one_axle(layout, [c.wheel for c in wheels]):
@@ -102,11 +101,10 @@ def _ball(layout: Layout, shape: Shape) -> tuple[float, np.ndarray, Shape, bool]
         radius, length = shape.size
         if abs(R[2, 2]) < PARALLEL:
             return (radius, shape.centre, shape, True) if radius > 0 else None
-        half, below = min(radius,
-                          length / 2), length / 2 * abs(R[2,
-                                                          2]) + radius * np.sqrt(max(0.0,
-                                                                                     1 - R[2,
-                                                                                           2] ** 2))
+        half, below = (
+            min(radius, length / 2),
+            length / 2 * abs(R[2, 2]) + radius * np.sqrt(max(0.0, 1 - R[2, 2] ** 2)),
+        )
     elif shape.kind == "box":
         half, below = min(shape.size) / 2, float(np.abs(R[2]) @ np.array(shape.size)) / 2
     else:
@@ -146,10 +144,8 @@ def _tips_over(layout: Layout, wheels: Sequence[Contact], missed, ground: float)
     why = "; ".join(f"{link!r}: {reason}" for link, reason in missed)
     return (
         f"{layout.source.label}: all wheels are on one axle and no other support was understood, "
-        f"so the robot would tip over ({why}). "
-        f"Say what supports it: wheels=[{', '.join(lines)}] (check where the caster touches), or "
-        "leave the caster out "
-        "to let it balance"
+        f"so the robot would tip over ({why}). Say what supports it: wheels=[{', '.join(lines)}] "
+        "(check where the caster touches), or leave the caster out to let it balance"
     )
 
 
@@ -168,8 +164,10 @@ def check_unrolled(layout: Layout, contacts: Sequence[Contact]) -> None:
     for link in layout.links:
         if link in rotors or is_caster(layout, link):
             continue
-        if not any("wheel" in name.lower() for name in (link, layout.above[link].name
-                                                        if link in layout.above else "")):
+        if not any(
+            "wheel" in name.lower()
+            for name in (link, layout.above[link].name if link in layout.above else "")
+        ):
             continue
         for shape in layout.shapes(link):
             R, p = layout.X_RL[link][:3, :3], layout.X_RL[link][:3, 3]
@@ -197,15 +195,15 @@ def check_unrolled(layout: Layout, contacts: Sequence[Contact]) -> None:
         one = len(stuck) == 1
         look, them = ("looks like a wheel that stands",
                       "it") if one else ("look like wheels that stand", "them")
-        names, lines = ", ".join(w.link
-                                 for w in stuck), ", ".join(wheel_line(w) for w in [*wheels,
-                                                                                    *stuck])
+        names, lines = (
+            ", ".join(w.link for w in stuck),
+            ", ".join(wheel_line(w) for w in [*wheels, *stuck]),
+        )
         raise ModelError(
             f"{where}: {names} {look} on the ground, but no joint lets {them} "
-            f"roll{_why(first, layout)}. Let a "
-            "continuous joint turn each about its axle (<axis "
-            f"xyz=\"{_words(stuck[0].axis)}\"/>), or make each a "
-            f"contact without lateral slip that needs none: wheels=[{lines}]"
+            f"roll{_why(first, layout)}. Let a continuous joint turn each about its axle (<axis "
+            f"xyz=\"{_words(stuck[0].axis)}\"/>), or make each a contact without lateral slip that "
+            f"needs none: wheels=[{lines}]"
         )
 
 

@@ -36,8 +36,11 @@ def rolling_candidates(layout: Layout) -> list[Joint]:
     for joint in layout.joints.values():
         if not joint.turns or not is_horizontal(layout, joint):
             continue
-        if _named(joint.name) or _named(joint.child) or find_rim(layout, joint,
-                                                                 _tyres(layout, joint)) is not None:
+        if (
+            _named(joint.name)
+            or _named(joint.child)
+            or find_rim(layout, joint, _tyres(layout, joint)) is not None
+        ):
             if not is_handle(layout, joint):
                 found.append(joint)
     return found
@@ -79,8 +82,7 @@ def infer_wheels(layout: Layout) -> tuple[list[Contact], list[str]]:
     notices = []
     if handles:
         notices.append(f"{', '.join(handles)}: no wheel, because nothing on it can touch the "
-                       "ground; it only leads "
-                       "other joints by <mimic>")
+                       "ground; it only leads other joints by <mimic>")
     return contacts, notices
 
 
@@ -141,10 +143,8 @@ def _leans(layout: Layout, joints: list[Joint], leaning: list[Joint]) -> str:
     angle = np.degrees(np.arcsin(abs(layout.axis_R(leaning[0])[2])))
     return (
         f"{layout.source.at(leaning[0].element)}: named wheel, but its axle leans {angle:.1f} "
-        "degrees "
-        "in the start pose, "
-        "so it may be a wheel with camber or none at all. List what touches the ground: "
-        f"wheels=[{', '.join(lines)}]"
+        "degrees in the start pose, so it may be a wheel with camber or none at all. List what "
+        f"touches the ground: wheels=[{', '.join(lines)}]"
     )
 
 
@@ -157,14 +157,12 @@ def _no_radius(layout: Layout, contacts: list[Contact], unknown: list[Joint]) ->
     guessed = any("RADIUS" not in suggestion(layout, j) for j in unknown)
     guess = ""
     if guessed:
-        guess = ("; the numbers for these come from a visual cylinder, or from mass and inertia "
-                 "as a solid disc, "
-                 "so check them")
+        guess = ("; the numbers for these come from a visual cylinder, or from mass and inertia as "
+                 "a solid disc, so check them")
     return (
         f"{layout.source.at(first.element)}: the radius of {_names(unknown)} is not in the file: "
-        "it would be that of a "
-        f"collision cylinder or sphere around the axle, and {shown}. "
-        f"Say it: wheels=[{', '.join(lines)}] (and the casters, if there are any){guess}"
+        f"it would be that of a collision cylinder or sphere around the axle, and {shown}. Say it: "
+        f"wheels=[{', '.join(lines)}] (and the casters, if there are any){guess}"
     )
 
 
@@ -179,8 +177,7 @@ def not_listed(layout: Layout, wheels: Sequence[Wheel], locked: Collection[str],
         return []
     were = "was" if len(wheels) == 1 else "were"
     return [f"{', '.join(out)}: {UNLISTED}, but only {listed} {were} listed; they are locked and "
-            "touch "
-            "nothing. List all that touch the ground, or lock them by name"]
+            "touch nothing. List all that touch the ground, or lock them by name"]
 
 
 def _no_wheel(layout: Layout) -> str:
@@ -205,9 +202,8 @@ def _no_wheel(layout: Layout) -> str:
     if upright and not flat:
         lines = [_blade(layout, j) for j in upright[:8]]
         text += (
-            f" {_names(upright)} can only steer: a wheel drawn in one piece with its steering is "
-            "a contact without "
-            f"lateral slip that needs no rolling joint: wheels=[{', '.join(lines)}]"
+            f" {_names(upright)} can only steer: a wheel drawn in one piece with its steering is a "
+            f"contact without lateral slip that needs no rolling joint: wheels=[{', '.join(lines)}]"
         )
         text += (
             " with HEIGHT the contact's height in the link's frame."
@@ -222,8 +218,11 @@ def _blade(layout: Layout, joint: Joint) -> str:
     lateral = np.round(R.T @ (0.0, 1.0, 0.0), 4) + 0.0
     axis = ", ".join(f"{c:g}" for c in lateral)
     touching = _lowest(layout, joint)
-    point = "0, 0, HEIGHT" if touching is None else ", ".join(f"{c + 0.0:g}"
-                                                              for c in np.round(touching, 6))
+    point = (
+        "0, 0, HEIGHT"
+        if touching is None
+        else ", ".join(f"{c + 0.0:g}" for c in np.round(touching, 6))
+    )
     return f"Wheel(None, 'blade', link={joint.child!r}, axis=({axis}), point=({point}))"
 
 
@@ -232,8 +231,9 @@ def _lowest(layout: Layout, joint: Joint) -> np.ndarray | None:
     shape tells."""
     down = layout.X_RL[joint.child][:3, :3].T @ (0.0, 0.0, -1.0)
     points = []
-    for shape in (s for link in layout.rigid(joint.child) for s in layout.shapes(link,
-                                                                                 joint.child)):
+    for shape in (
+        s for link in layout.rigid(joint.child) for s in layout.shapes(link, joint.child)
+    ):
         if shape.kind == "sphere" or (shape.kind == "cylinder"
                                       and abs(shape.X_LS[:3, 2] @ down) < PARALLEL):
             points.append(shape.centre + shape.size[0] * down)

@@ -66,8 +66,7 @@ def _on_joint(layout: Layout, wheel: Wheel, origin: str) -> tuple[Contact, list[
     joint = known_joint(layout, wheel.joint, origin)
     if not joint.turns:
         raise ModelError(f"{origin}: {layout.source.at(joint.element)} is {joint.type} and cannot "
-                         "roll; "
-                         "name a continuous or revolute joint, or the link alone")
+                         "roll; name a continuous or revolute joint, or the link alone")
     link = wheel.link if wheel.link is not None else joint.child
     known_link(layout, link, origin)
     if link not in layout.rigid(joint.child):
@@ -80,8 +79,8 @@ def _on_joint(layout: Layout, wheel: Wheel, origin: str) -> tuple[Contact, list[
         axis = X[:3, :3] @ _unit(wheel, origin)
         if wheel.kind not in _BALLS and np.linalg.norm(np.cross(axis, joint.axis)) > PARALLEL:
             raise ModelError(f"{origin}: wheel {wheel.name!r}: axis={wheel.axis} is not the "
-                             "joint's axis "
-                             f"{_tuple(joint.axis)}, about which it turns; leave axis= out")
+                             f"joint's axis {_tuple(joint.axis)}, about which it turns; leave "
+                             "axis= out")
     rim, notices = find_rim(layout, joint), []
     if wheel.point is not None:
         point, where = X[:3, :3] @ _finite(wheel, origin) + X[:3, 3], "its point is given"
@@ -91,11 +90,13 @@ def _on_joint(layout: Layout, wheel: Wheel, origin: str) -> tuple[Contact, list[
         )
     else:
         point, where = np.zeros(3), "its centre is the joint's origin"
-    if rim is not None and wheel.kind != "blade" and abs(rim.radius
-                                                         - wheel.radius) > 0.1 * rim.radius:
+    if (
+        rim is not None
+        and wheel.kind != "blade"
+        and abs(rim.radius - wheel.radius) > 0.1 * rim.radius
+    ):
         notices.append(f"{wheel.name}: radius {wheel.radius:.6g} m as given, although the "
-                       f"collision {rim.kind} of "
-                       f"{rim.link!r} has {rim.radius:.6g} m")
+                       f"collision {rim.kind} of {rim.link!r} has {rim.radius:.6g} m")
     filled = replace(wheel, link=joint.child, axis=_tuple(axis), point=_tuple(point))
     return Contact(filled, f"from {origin}; {where}"), notices
 
@@ -105,14 +106,12 @@ def _on_link(layout: Layout, wheel: Wheel, origin: str) -> tuple[Contact, list[s
     axis = None if wheel.axis is None else _unit(wheel, origin)
     if wheel.kind == "blade" and axis is None:
         raise ModelError(f"{origin}: wheel {wheel.name!r}: a blade needs axis=, its lateral "
-                         "direction in the frame of "
-                         "its link, such as (0, 1, 0)")
+                         "direction in the frame of its link, such as (0, 1, 0)")
     if wheel.point is not None:
         point, where = _finite(wheel, origin), "its point is given"
     elif wheel.kind == "blade":
         raise ModelError(f"{origin}: wheel {wheel.name!r}: a blade needs point=, where it touches "
-                         "the ground, in the "
-                         "frame of its link [m]")
+                         "the ground, in the frame of its link [m]")
     else:
         kinds = ("sphere",) if wheel.kind in _BALLS else ("cylinder", "sphere")
         shape = next((s for s in layout.shapes(wheel.link) if s.kind in kinds), None)
@@ -134,10 +133,8 @@ def _check_stands(layout: Layout, wheel: Wheel, origin: str) -> None:
         raise ModelError(did_you_mean(layout, [joint, *(j for j in mistaken if j is not joint)]))
     where = layout.source.label if joint is None else layout.source.at(joint.element)
     raise ModelError(f"{origin}: {where}: wheel {wheel.name!r}: its axle "
-                     f"({' '.join(f'{c:g}' for c in wheel.axis)}) is "
-                     "vertical in the start pose, so it would lie flat; an axle is horizontal, "
-                     "such as <axis xyz=\"0 1 "
-                     "0\"/>")
+                     f"({' '.join(f'{c:g}' for c in wheel.axis)}) is vertical in the start pose, "
+                     "so it would lie flat; an axle is horizontal, such as <axis xyz=\"0 1 0\"/>")
 
 
 def known_joint(layout: Layout, name: str, origin: str) -> Joint:
@@ -147,8 +144,7 @@ def known_joint(layout: Layout, name: str, origin: str) -> Joint:
         shown = ", ".join(moving[:30]) + (f" and {len(moving) - 30} more" if len(moving) > 30
                                           else "")
         raise ModelError(f"{origin}: joint {name!r} does not exist in {layout.source.label}; "
-                         "joints that move: "
-                         f"{shown or 'none'}")
+                         f"joints that move: {shown or 'none'}")
     return layout.joints[name]
 
 
@@ -157,8 +153,8 @@ def known_link(layout: Layout, name: str, origin: str) -> None:
     if name not in layout.links:
         links = list(layout.links)
         shown = ", ".join(links[:30]) + (f" and {len(links) - 30} more" if len(links) > 30 else "")
-        raise ModelError(f"{origin}: link {name!r} does not exist in {layout.source.label}; "
-                         f"links: {shown}")
+        raise ModelError(f"{origin}: link {name!r} does not exist in {layout.source.label}; links: "
+                         f"{shown}")
 
 
 def _finite(wheel: Wheel, origin: str, what: str = "point") -> np.ndarray:

@@ -26,8 +26,8 @@ def checked_packages(packages: Mapping | None) -> dict[str, Path]:
     for name, folder in packages.items():
         path = Path(os.path.expanduser(str(folder)))
         if not path.is_dir():
-            raise ModelError(f"packages: {name!r} is said to be in {str(folder)!r}, which is not "
-                             "a folder")
+            raise ModelError(f"packages: {name!r} is said to be in {str(folder)!r}, which is not a "
+                             "folder")
         found[str(name)] = path.resolve()
     return found
 

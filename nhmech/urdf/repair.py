@@ -73,8 +73,7 @@ def snap_joints(source: Source, names: Iterable[str]) -> list[str]:
     if not rounded:
         return []
     return [f"{', '.join(rounded)}: angles rounded to 1.57 and the like are taken as the right "
-            "angles they stand for "
-            f"(up to {largest:.1e} rad away)"]
+            f"angles they stand for (up to {largest:.1e} rad away)"]
 
 
 def straighten_steering(layout: Layout, names: Iterable[str]) -> list[str]:

@@ -41,12 +41,15 @@ def find_rim(layout: Layout, joint: Joint, links=None) -> Rim | None:
         for shape in layout.shapes(link, joint.child):
             if shape.kind not in ("cylinder", "sphere") or shape.size[0] <= 0:
                 continue
-            if shape.kind == "cylinder" and np.linalg.norm(np.cross(shape.X_LS[:3, 2],
-                                                                    joint.axis)) > PARALLEL:
+            if (
+                shape.kind == "cylinder"
+                and np.linalg.norm(np.cross(shape.X_LS[:3, 2], joint.axis)) > PARALLEL
+            ):
                 continue
             along = joint.axis * (joint.axis @ shape.centre)
-            if np.linalg.norm(shape.centre - along) > max(_OFF_AXLE[0],
-                                                          _OFF_AXLE[1] * shape.size[0]):
+            if np.linalg.norm(shape.centre - along) > max(
+                _OFF_AXLE[0], _OFF_AXLE[1] * shape.size[0]
+            ):
                 continue
             if best is None or shape.size[0] > best.radius * (1 + 1e-9):
                 best = Rim(shape.size[0], tuple(float(c) + 0.0 for c in np.round(along, 12)), link,

@@ -67,8 +67,7 @@ def assign_roles(layout: Layout, wheels: Sequence[Wheel], free: Sequence[str],
             held = joint.lower == joint.upper and joint.name not in released
             if held and "lower" in joint.element.find("limit").attrib:
                 notices.append(f"{layout.source.at(joint.element)}: steers a wheel but its limits "
-                               "are both "
-                               f"{joint.lower:g}; it is locked")
+                               f"are both {joint.lower:g}; it is locked")
                 continue
             steering.append(joint.name)
     free = tuple(dict.fromkeys(n for n in released if n not in rolling and n not in steering))
@@ -147,8 +146,8 @@ def limits_of(layout: Layout, roles: Roles,
         limits[name] = Limits(lower, upper, velocity, effort)
     notices = []
     if rolling_limits:
-        notices.append(f"{', '.join(rolling_limits)}: revolute, but rolls; limits on its angle "
-                       "are ignored")
+        notices.append(f"{', '.join(rolling_limits)}: revolute, but rolls; limits on its angle are "
+                       "ignored")
     if zero:
         notices.append(f"{', '.join(zero)}: effort or velocity limit 0 is taken as no limit")
     if unlimited:
@@ -186,9 +185,8 @@ def _moving(layout: Layout, name: str, origin: str) -> Joint:
 def _check_lock(layout: Layout, name: str, position, rolling, free) -> None:
     joint = _moving(layout, name, "locked")
     if name in rolling:
-        raise ModelError(f"locked: {name!r} is the rolling joint of a wheel; to brake it, leave "
-                         "it unlocked and "
-                         "command velocity 0")
+        raise ModelError(f"locked: {name!r} is the rolling joint of a wheel; to brake it, leave it "
+                         "unlocked and command velocity 0")
     if name in free:
         raise ModelError(f"joint {name!r} is both in free and in locked; choose one")
     if not joint.lower <= position <= joint.upper:
@@ -213,10 +211,8 @@ def driven_joints(layout: Layout, wheels: Sequence[Wheel], roles: Roles,
             known_joint(layout, name, "<drive>")
             if name not in roles.moving:
                 raise ModelError(f"{layout.source.label}: <drive joint={name!r}/> is locked; "
-                                 "joints that move: "
-                                 f"{', '.join(roles.moving)}; a wheel that is left out where "
-                                 "wheels are listed is "
-                                 "locked")
+                                 f"joints that move: {', '.join(roles.moving)}; a wheel that is "
+                                 "left out where wheels are listed is locked")
         chosen, origin = set(drive), "<nhmech>"
     else:
         for origin, named in (("<ros2_control>", _commanded(layout)),
@@ -289,6 +285,5 @@ def _followed(layout: Layout, roles: Roles, named: Sequence[str]) -> tuple[set[s
         if followers:
             chosen |= set(followers)
             notices.append(f"{name}: commanded in the file but does not move here; "
-                           f"{', '.join(followers)}, which mimic "
-                           "it, are driven instead")
+                           f"{', '.join(followers)}, which mimic it, are driven instead")
     return chosen, notices

@@ -34,9 +34,8 @@ def checked_skid(skid, wheels: Sequence[Wheel]):
     except TypeError:
         wanted = ()
     if not wanted or any(name not in names for name in wanted):
-        raise ModelError(f"skid={skid!r}: give 'mid-axle', a track factor such as 1.5, or names "
-                         "of wheels "
-                         f"whose sideways grip is released, out of {', '.join(names)}")
+        raise ModelError(f"skid={skid!r}: give 'mid-axle', a track factor such as 1.5, or names of "
+                         f"wheels whose sideways grip is released, out of {', '.join(names)}")
     return wanted
 
 
@@ -61,12 +60,10 @@ def check_turning(layout: Layout, wheels: Sequence[Wheel], steering: Sequence[st
         if inferred and across:
             lines = [f"Wheel({w.name!r}, 'omni', {w.radius:.6g})" for w in group]
             raise ModelError(
-                f"{layout.source.label}: the axles of {group[0].name} and {across[0].name} are "
-                "not parallel and "
-                "nothing steers them: rolling without slip, it could at most turn about one "
-                "point. If these are omni "
-                f"wheels, name their kind=\"omni\": wheels=[{', '.join(lines)}] (and the casters, "
-                "if there are any)"
+                f"{layout.source.label}: the axles of {group[0].name} and {across[0].name} are not "
+                "parallel and nothing steers them: rolling without slip, it could at most turn "
+                "about one point. If these are omni wheels, name their kind=\"omni\": "
+                f"wheels=[{', '.join(lines)}] (and the casters, if there are any)"
             )
         axles = _axles(layout, group)
         if len(group) < 4 or len(axles) < 2:
@@ -75,13 +72,11 @@ def check_turning(layout: Layout, wheels: Sequence[Wheel], steering: Sequence[st
                           f"{', '.join(w.name for w in axle)}"
                           for axle in axles)
         raise ModelError(
-            f"{layout.source.label}: {len(group)} wheels without steering on {len(axles)} "
-            f"parallel axles ({table}): "
-            "rolling without slip, it can only go straight. "
-            "If it is skid-steered, say skid='mid-axle' (the wheels scrub, the middle does not "
-            "slip sideways), "
-            "skid=1.5 (the same with a wider apparent track), or name the wheels that may scrub. "
-            "If these are mecanum wheels, name their kind=\"mecanum\": "
+            f"{layout.source.label}: {len(group)} wheels without steering on {len(axles)} parallel "
+            f"axles ({table}): rolling without slip, it can only go straight. If it is "
+            "skid-steered, say skid='mid-axle' (the wheels scrub, the middle does not slip "
+            "sideways), skid=1.5 (the same with a wider apparent track), or name the wheels that "
+            "may scrub. If these are mecanum wheels, name their kind=\"mecanum\": "
             f"wheels=[{_mecanum(layout, group, wheels)}]"
         )
 

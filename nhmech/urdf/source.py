@@ -95,8 +95,7 @@ def read_source(source, packages=None, arguments: Mapping[str, str] | None = Non
 def _refuse_arguments(arguments) -> None:
     if arguments:
         raise ModelError(f"arguments {', '.join(arguments)}: only a xacro file takes arguments, "
-                         "and this is none by "
-                         "its name (.xacro)")
+                         "and this is none by its name (.xacro)")
 
 
 def _content(path: Path) -> bytes:
@@ -137,9 +136,8 @@ def _parsed_tree(content: bytes, label: str):
         raise ModelError(f"{label}: not XML: {error}") from None
     info = root.getroottree().docinfo
     if info.internalDTD is not None or info.externalDTD is not None or info.doctype:
-        raise ModelError(f"{label}: has a DOCTYPE, which a robot never needs and which can pull "
-                         "in other files; "
-                         "delete it")
+        raise ModelError(f"{label}: has a DOCTYPE, which a robot never needs and which can pull in "
+                         "other files; delete it")
     for node in root.iter(etree.Entity):
         raise ModelError(f"{label}, line {node.sourceline}: entity {node.text} is refused; write "
                          "its text in full")

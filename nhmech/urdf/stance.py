@@ -80,22 +80,19 @@ def check_heights(layout: Layout, wheels: Sequence[Wheel]) -> None:
         remedy = f"; {worst.name} would need radius {fit:.4g}" if fit > 0 else ""
         raise ModelError(
             f"{layout.source.label}: the wheels do not stand in one plane (heights in metres; "
-            f"{table}){remedy}. "
-            "Correct the collision shape or the joint's origin, or list with wheels=[...] only "
-            "what touches the "
-            f"ground, with true radii; as found: {', '.join(_line(w) for w in wheels)}"
+            f"{table}){remedy}. Correct the collision shape or the joint's origin, or list with "
+            "wheels=[...] only what touches the ground, with true radii; as found: "
+            f"{', '.join(_line(w) for w in wheels)}"
         )
     floor = footprint(layout)
     if floor is not None and abs(ground - floor) > slack:
         wheel = wheels[0]
         raise ModelError(
             f"{layout.source.label}: the wheels' radius contradicts the height of their axles: "
-            f"{wheel.name} has its "
-            f"axle {centre_R(layout, wheel)[2] - floor:.4f} m above {_footprint(layout)!r}, which "
-            "marks the ground, "
-            f"and radius {wheel.radius:.4g} m. Give the true radius: "
-            f"wheels=[{', '.join(_line(w, 'RADIUS') for w in wheels)}] "
-            "(and the casters, if there are any)"
+            f"{wheel.name} has its axle {centre_R(layout, wheel)[2] - floor:.4f} m above "
+            f"{_footprint(layout)!r}, which marks the ground, and radius {wheel.radius:.4g} m. "
+            f"Give the true radius: wheels=[{', '.join(_line(w, 'RADIUS') for w in wheels)}] (and "
+            "the casters, if there are any)"
         )
 
 

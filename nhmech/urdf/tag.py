@@ -25,8 +25,18 @@ from .source import Source, number, vector
 from .wheel import Wheel
 
 _ATTRIBUTES = {
-    "wheel": ("joint", "kind", "radius", "crown", "roller_angle", "axis", "mu", "driven", "link",
-              "point"),
+    "wheel": (
+        "joint",
+        "kind",
+        "radius",
+        "crown",
+        "roller_angle",
+        "axis",
+        "mu",
+        "driven",
+        "link",
+        "point",
+    ),
     "drive": ("joint",),
     "lock": ("joint", "position"),
     "free": ("joint",),
@@ -82,8 +92,8 @@ def parse_tag(source: Source) -> Tag:
     for one in ("speeds", "skid"):
         if len(found[one]) > 1:
             raise source.error(found[one][1],
-                               f"<{one}> is there already on line {found[one][0].sourceline}; "
-                               "keep one")
+                               f"<{one}> is there already on line {found[one][0].sourceline}; keep "
+                               "one")
     names = tuple((found["speeds"][0].text or "").split()) if found["speeds"] else None
     if names == ():
         raise source.error(found["speeds"][0],

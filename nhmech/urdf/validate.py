@@ -184,9 +184,8 @@ def _check_tree(source: Source, links, joints) -> None:
         above[child] = joint
     roots = [name for name in links if name not in above]
     if not roots:
-        raise source.error(source.root, "every link hangs on another, "
-                                        "so the joints form a loop and there is no root; cut one "
-                                        "joint")
+        raise source.error(source.root, "every link hangs on another, so the joints form a loop "
+                                        "and there is no root; cut one joint")
     if len(roots) > 1:
         raise source.error(links[roots[1]], f"there are {len(roots)} links without a parent: "
                                             f"{', '.join(map(repr, roots[:6]))}; "

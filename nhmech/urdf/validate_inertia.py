@@ -17,8 +17,8 @@ def check_inertial(source: Source, inertial) -> None:
     for tag in ("mass", "inertia"):
         if inertial.find(tag) is None:
             raise source.error(inertial,
-                               f"<{tag}> is missing; add it, or delete <inertial> to make the "
-                               "link massless")
+                               f"<{tag}> is missing; add it, or delete <inertial> to make the link "
+                               "massless")
     mass = inertial.find("mass")
     if number(source, mass, "value") < 0:
         raise source.error(mass, f"mass {mass.get('value')} kg is negative; "
@@ -76,8 +76,7 @@ def check_bodies(source: Source) -> list[str]:
                                                              "cylinder of this mass")
             if why:
                 notices.append(f"{source.at(inertial.find('inertia'))}: {why}; used as it is, "
-                               "because the body it is "
-                               "fixed to stays possible")
+                               "because the body it is fixed to stays possible")
             X = layout.X(head, name) @ X
             parts.append((mass, X[:3, 3], X[:3, :3] @ inertia @ X[:3, :3].T))
         why = fault(_lumped(parts))

@@ -47,8 +47,8 @@ class Wheel:
 
     def __post_init__(self):
         if self.joint is None and self.link is None:
-            raise ModelError("a wheel needs the name of its joint, or of the link that carries "
-                             "the contact")
+            raise ModelError("a wheel needs the name of its joint, or of the link that carries the "
+                             "contact")
         where = f"wheel {self.name!r}"
         if self.kind not in KINDS:
             raise ModelError(f"{where}: kind {self.kind!r} does not exist; choose one of "
@@ -62,8 +62,8 @@ class Wheel:
             raise ModelError(f"{where}: crown {self.crown} must lie between 0 and the radius "
                              f"{self.radius}")
         if self.kind in _ROUND and self.joint is None and self.axis is None:
-            raise ModelError(f"{where}: a {self.kind} fixed to a link needs axis=, its axle in "
-                             "the link's frame")
+            raise ModelError(f"{where}: a {self.kind} fixed to a link needs axis=, its axle in the "
+                             "link's frame")
 
     @property
     def name(self) -> str:

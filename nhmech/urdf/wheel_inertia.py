@@ -42,9 +42,9 @@ def _zero(layout: Layout, joint: Joint, radius: float) -> str | None:
     mass = sum(m for m, _, _ in parts)
     if not mass > 0 or any(np.any(inertia) for _, _, inertia in parts):
         return None
-    return (f"the inertia is zero although the mass is {mass:.4g} kg, so that spinning it up "
-            "takes no effort; a solid "
-            f"disc of this mass and radius has {mass * radius ** 2 / 2:.4g} kg m^2 about its axle")
+    return (f"the inertia is zero although the mass is {mass:.4g} kg, so that spinning it up takes "
+            f"no effort; a solid disc of this mass and radius has {mass * radius ** 2 / 2:.4g} kg "
+            "m^2 about its axle")
 
 
 def _turned(layout: Layout, joint: Joint) -> str | None:
@@ -81,8 +81,7 @@ def _turned(layout: Layout, joint: Joint) -> str | None:
     about = " ".join(f"{c + 0.0:g}" for c in np.round(direction, 4))
     why = "the two across it differ" if uneven else "the one about it is the smallest"
     shown = ", ".join(f"{name} {inertia[i, i]:.4g}" for i, name in enumerate(("ixx", "iyy", "izz")))
-    return (f"the inertia is not that of a wheel with the axle ({about}): in the joint's frame "
-            f"its moments are {shown} "
-            f"kg m^2, of which {why}; a solid cylinder of {mass:.4g} kg, radius {rim.radius:.4g} "
-            "m and length "
-            f"{length:.4g} m has {disc:.4g} about the axle and {across:.4g} across it; {remedy}")
+    return (f"the inertia is not that of a wheel with the axle ({about}): in the joint's frame its "
+            f"moments are {shown} kg m^2, of which {why}; a solid cylinder of {mass:.4g} kg, "
+            f"radius {rim.radius:.4g} m and length {length:.4g} m has {disc:.4g} about the axle "
+            f"and {across:.4g} across it; {remedy}")

@@ -24,9 +24,11 @@ def find_axles(contacts: Sequence[Contact], algebroid: LieAlgebroid, t: ca.SX, v
 
     Raises `ModelError` where fixed axles leave no way to turn.
     """
-    centres = np.array([_planar_centre(model,
-                                       c.mount) for c in contacts]) if contacts else np.zeros((1,
-                                                                                               3))
+    centres = (
+        np.array([_planar_centre(model, c.mount) for c in contacts])
+        if contacts
+        else np.zeros((1, 3))
+    )
     spread = np.linalg.norm(centres - centres.mean(axis=0), axis=1).max()
     # a single blade has no size
     length = float(max([spread, *(c.mount.wheel.radius for c in contacts)])) or 0.1

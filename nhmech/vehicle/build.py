@@ -179,14 +179,14 @@ def _gauge(model: pin.Model, description: Description, contacts: Sequence[Contac
         return None
     joint = model.names[2]
     if joint in description.driven or description.damping.get(joint, 0.0):
-        raise ModelError(f"{joint!r} is driven or damped against a root without mass, which "
-                         "cannot take the reaction: "
-                         "take the effort or damping away, or give the root link an inertia")
+        raise ModelError(f"{joint!r} is driven or damped against a root without mass, which cannot "
+                         "take the reaction: take the effort or damping away, or give the root "
+                         "link an inertia")
     axle = contacts[0].mount.axle
     level = np.cross(axle, [0.0, 0.0, 1.0])
     if np.linalg.norm(level) < 0.5:
-        raise ModelError(f"wheel {contacts[0].name!r}: in the zero pose its axle must be level, "
-                         f"it is {axle}")
+        raise ModelError(f"wheel {contacts[0].name!r}: in the zero pose its axle must be level, it "
+                         f"is {axle}")
     return Gauge(joint, axle, level / np.linalg.norm(level))
 
 
@@ -209,8 +209,7 @@ def _rows(description: Description, contacts: Sequence[Contact], heights: Sequen
                     and c.mount.body == 1]
     if factor is not None and len(skidding) < 2:
         raise ModelError(f"skid={description.skid!r} is for wheels that are fixed to the base and "
-                         "do not steer; "
-                         f"there {'is one' if skidding else 'are none'} among "
+                         f"do not steer; there {'is one' if skidding else 'are none'} among "
                          f"{', '.join(c.name for c in contacts)}")
     rows: list[Row] = []
     for c, height, offset in zip(contacts, heights, support.offsets):

@@ -107,8 +107,8 @@ class Steering:
         size = np.linalg.norm(twist)
         if size < TURNLESS:
             raise ModelError(f"the axles of {pair[0].wheel!r} and {pair[1].wheel!r} coincide at "
-                             "these steering angles: "
-                             "they do not determine the motion; name other steering joints")
+                             "these steering angles: they do not determine the motion; name other "
+                             "steering joints")
         return twist / size
 
     def followers(self, angles: dict[str, float], pair: tuple[Axle, Axle]) -> dict[str, float]:

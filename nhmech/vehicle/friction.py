@@ -28,8 +28,7 @@ def given_friction(vehicle: Vehicle, mu: float | Mapping[str, float] | None) -> 
                              f"there are {', '.join(vehicle.contact_names)}")
         if not value > 0:
             raise ModelError(f"mu of {wheel!r} is {value}; a friction coefficient is a positive "
-                             "number, "
-                             "or inf for a wheel that cannot slip")
+                             "number, or inf for a wheel that cannot slip")
     return dict(given)
 
 

@@ -72,9 +72,9 @@ def _wrench(name: str, model: pin.Model, bodies: Sequence[Body]) -> tuple[ca.SX,
     axes = [body.world[c] for c in "xyz"]
     force = sum((axes[i] * wrench[i] for i in range(3)), ca.SX(3, 1))
     torque = sum((axes[i] * wrench[3 + i] for i in range(3)), ca.SX(3, 1))
-    return wrench, ca.dot(force,
-                          body.velocity_of(ca.DM(frame.placement.translation))) + ca.dot(torque,
-                                                                                         body.omega)
+    return wrench, ca.dot(force, body.velocity_of(ca.DM(frame.placement.translation))) + ca.dot(
+        torque, body.omega
+    )
 
 
 def gibbs_function(bodies: Sequence[Body], inertias: Sequence[Inertia | None],
@@ -88,9 +88,11 @@ def gibbs_function(bodies: Sequence[Body], inertias: Sequence[Inertia | None],
     """
     total = ca.SX(0)
     for body, inertia in _massive(bodies, inertias):
-        a_com = body.a + ca.cross(body.alpha,
-                                  inertia.com) + ca.cross(body.omega,
-                                                          ca.cross(body.omega, inertia.com))
+        a_com = (
+            body.a
+            + ca.cross(body.alpha, inertia.com)
+            + ca.cross(body.omega, ca.cross(body.omega, inertia.com))
+        )
         momentum = inertia.matrix @ body.omega
         moment = inertia.matrix @ body.alpha / 2 + ca.cross(body.omega, momentum)
         total += inertia.mass * ca.sumsqr(a_com) / 2 + ca.dot(body.alpha, moment)

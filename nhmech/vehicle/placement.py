@@ -75,11 +75,10 @@ class Placer:
         worst = int(np.argmax(np.abs(offsets)))
         if abs(offsets[worst]) > tolerance:
             listed = ", ".join(f"{name}: {1e3 * d:+.2f} mm" for name, d in zip(self.names, offsets))
-            raise ModelError(f"{k} contacts do not lie in one plane: {self.names[worst]!r} "
-                             f"is {1e3 * offsets[worst]:+.2f} mm off, more than the "
-                             f"{1e3 * tolerance:.2f} mm that are "
-                             f"accepted as rounding ({listed}). Correct radii or heights, or "
-                             "leave out a wheel")
+            raise ModelError(f"{k} contacts do not lie in one plane: {self.names[worst]!r} is "
+                             f"{1e3 * offsets[worst]:+.2f} mm off, more than the "
+                             f"{1e3 * tolerance:.2f} mm that are accepted as rounding ({listed}). "
+                             "Correct radii or heights, or leave out a wheel")
         return Support(True, offsets)
 
     def place(self, q: np.ndarray, support: Support, t: float = 0.0) -> np.ndarray:
@@ -100,8 +99,8 @@ class Placer:
                 return placed
         listed = ", ".join(f"{name} {1e3 * h:+.3f} mm" for name,
                            h in zip(self.names, height - support.offsets))
-        raise ModelError("the vehicle cannot be stood on the ground by moving it up, pitching "
-                         f"and rolling: {listed}")
+        raise ModelError("the vehicle cannot be stood on the ground by moving it up, pitching and "
+                         f"rolling: {listed}")
 
     def _newton(self, q: np.ndarray, offsets: np.ndarray, turns: tuple[int, ...],
                 t: float) -> np.ndarray | None:
@@ -170,9 +169,8 @@ def sample_configurations(model: pin.Model, description: Description, placer: Pl
         except ModelError as error:
             if support.level:
                 raise ModelError("the contacts do not stay on the ground when joints move, and a "
-                                 "rigid base cannot "
-                                 f"follow all of them: {error}. "
-                                 "Steering axes must be parallel to the ground's normal: look at "
+                                 f"rigid base cannot follow all of them: {error}. Steering axes "
+                                 "must be parallel to the ground's normal: look at "
                                  f"{', '.join(description.steering) or 'the joints'}"
                                  ) from error
     return np.array(poses)
@@ -189,8 +187,10 @@ def _steering_poses(model: pin.Model, description: Description, steering: Steeri
     free = [name for name in description.steering]
     if not steering.coupled:
         limits = [_range(description, name) for name in free[:2]]
-        poses = [dict(zip(free, corner)) for corner in cartesian(*[(0.0, high, low) for low,
-                                                                   high in limits])]
+        poses = [
+            dict(zip(free, corner))
+            for corner in cartesian(*[(0.0, high, low) for low, high in limits])
+        ]
         return poses + [{name: rng.uniform(*_range(description,
                                                    name)) for name in free} for _ in range(RANDOM)]
     steered = {axle.steering for axle in steering.steered}
@@ -221,10 +221,12 @@ def _configuration(model: pin.Model, placer: Placer, support: Support, gauged: b
     upright = pin.Quaternion.FromTwoVectors(np.array([0.0, 0.0, 1.0]), n).toRotationMatrix()
     yaw = 0.0 if rng is None else rng.uniform(-np.pi, np.pi)
     roll, pitch = (lean[0], 0.0) if gauged else lean
-    R = upright @ pin.rpy.rpyToMatrix(0, 0,
-                                      yaw) @ pin.rpy.rpyToMatrix(roll, 0,
-                                                                 0) @ pin.rpy.rpyToMatrix(0, pitch,
-                                                                                          0)
+    R = (
+        upright
+        @ pin.rpy.rpyToMatrix(0, 0, yaw)
+        @ pin.rpy.rpyToMatrix(roll, 0, 0)
+        @ pin.rpy.rpyToMatrix(0, pitch, 0)
+    )
     q[3:7] = pin.Quaternion(R).coeffs()
     if rng is not None:
         q[:3] = rng.uniform(-1, 1, 3)

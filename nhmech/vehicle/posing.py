@@ -56,8 +56,8 @@ def _closed(vehicle: Vehicle, joints: dict[str, float]) -> dict[str, float]:
     for name in named:
         if abs(closed[name] - joints[name]) > 1e-9:
             raise ModelError(f"steering angles do not meet in one rotation centre: {name!r} = "
-                             f"{joints[name]:.6f} rad, "
-                             f"with the leader(s) it must be {closed[name]:.6f}; name fewer joints")
+                             f"{joints[name]:.6f} rad, with the leader(s) it must be "
+                             f"{closed[name]:.6f}; name fewer joints")
     return {**joints, **closed}
 
 
@@ -96,11 +96,13 @@ def _as_se3(pose, normal: np.ndarray, point: np.ndarray) -> pin.SE3:
         return pin.SE3(upright @ pin.rpy.rpyToMatrix(0, 0, value[2]), np.r_[value[:2], point[2]])
     if value.shape == (6,):
         roll, pitch, yaw = value[3:]
-        R = pin.rpy.rpyToMatrix(0, 0,
-                                yaw) @ pin.rpy.rpyToMatrix(roll, 0,
-                                                           0) @ pin.rpy.rpyToMatrix(0, pitch, 0)
+        R = (
+            pin.rpy.rpyToMatrix(0, 0, yaw)
+            @ pin.rpy.rpyToMatrix(roll, 0, 0)
+            @ pin.rpy.rpyToMatrix(0, pitch, 0)
+        )
         return pin.SE3(R, value[:3])
     if value.shape == (4, 4):
         return pin.SE3(value)
-    raise ModelError(f"pose has shape {value.shape}; give (x, y, yaw), (x, y, z, roll, pitch, "
-                     "yaw) or a 4x4 matrix")
+    raise ModelError(f"pose has shape {value.shape}; give (x, y, yaw), (x, y, z, roll, pitch, yaw) "
+                     "or a 4x4 matrix")

@@ -31,17 +31,15 @@ def remarks(vehicle: Vehicle) -> tuple[str, ...]:
         rank = _rank_of_rates(vehicle, [c.mount.spin for c in rollers])
         if rank < 3:
             said.append(f"the rates of the {len(rollers)} roller wheels determine {rank} of the "
-                        "base's 3 motions only: "
-                        "look at the roller angles; opposite corners should have the same, "
-                        "neighbours opposite ones")
+                        "base's 3 motions only: look at the roller angles; opposite corners should "
+                        "have the same, neighbours opposite ones")
     if stiff := stiffness_in_words(vehicle, USUAL_STEP):
         said.append(stiff)
     if unguarded := _unguarded(vehicle):
         leaders = " and ".join(axle.steering for axle in vehicle.steering.pair())
         said.append(f"the limits of {', '.join(unguarded)} are not enforced: with two leaders "
                     f"({leaders}) and no fixed axle, angles that keep all wheels within their "
-                    "limits are no intervals; "
-                    "watch joint_position, or lock steering joints")
+                    "limits are no intervals; watch joint_position, or lock steering joints")
     return tuple(said)
 
 
@@ -203,8 +201,7 @@ def _reduced(vehicle: Vehicle, q: np.ndarray | None) -> tuple[np.ndarray, np.nda
     if len(mass) and not inertias[0] > MASSLESS * inertias[-1]:
         massless = ", ".join(_movers(vehicle.algebroid.v_names, E @ motions[:, 0])) or vehicle.name
         raise _Massless(f"{massless} can move without moving any mass, so that no force has a "
-                        "finite acceleration: "
-                        "give the links <inertial>, or lock the joints")
+                        "finite acceleration: give the links <inertial>, or lock the joints")
     return E, mass
 
 
@@ -223,7 +220,6 @@ def stiffness_in_words(vehicle: Vehicle, dt: float, q: np.ndarray | None = None)
         return str(error)
     if rate * dt < 0.9 * RK4:                        # inertias change with the pose
         return None
-    return (f"damping makes motion of {', '.join(joints)} die out at {rate:.4g} 1/s, for which "
-            "rk4 needs dt below "
-            f"{RK4 / rate:.2g} s: take a smaller dt, lock these joints, or lower their damping "
-            "with with_parameters")
+    return (f"damping makes motion of {', '.join(joints)} die out at {rate:.4g} 1/s, for which rk4 "
+            f"needs dt below {RK4 / rate:.2g} s: take a smaller dt, lock these joints, or lower "
+            "their damping with with_parameters")

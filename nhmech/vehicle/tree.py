@@ -105,8 +105,11 @@ def kinematics(model: pin.Model, algebroid: LieAlgebroid, v: ca.SX, a: ca.SX,
         else:
             slide, slide_rate, spin, spin_rate = ca.SX(3, 1), ca.SX(3, 1), s * v[iv], s * a[iv]
             if joint not in spinning:
-                c, sn = (q[iq], q[iq + 1]) if model.joints[joint].nq == 2 else (ca.cos(q[iq]),
-                                                                                ca.sin(q[iq]))
+                c, sn = (
+                    (q[iq], q[iq + 1])
+                    if model.joints[joint].nq == 2
+                    else (ca.cos(q[iq]), ca.sin(q[iq]))
+                )
                 R = R @ turn(axis, c, sn)
         carried = R.T @ parent.omega
         bodies.append(Body(

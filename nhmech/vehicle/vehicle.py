@@ -193,8 +193,7 @@ class Vehicle:
             sines = ca.vertcat(*[ca.SX(1) if c.sine is None else c.sine for c in self.contacts])
             return ca.Function("contacts", [t, q, theta], [points, ca.horzcat(*directions), sines])
         raise ModelError(f"a vehicle has no function {name!r}; there are constraints, gamma, "
-                         "force, balance, "
-                         "energy, contacts")
+                         "force, balance, energy, contacts")
 
     @property
     def theta(self) -> np.ndarray:

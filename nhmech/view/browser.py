@@ -17,13 +17,7 @@ import time
 from ..errors import NhmechError
 
 NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome")
-FLAGS = (
-    "--headless --no-sandbox --remote-debugging-pipe --use-angle=swiftshader "
-    "--enable-unsafe-swiftshader "
-    "--disable-quic --no-first-run --disable-background-networking --disable-component-update "
-    "--disable-sync "
-    "--hide-scrollbars --disable-dev-shm-usage"
-).split()
+FLAGS = ["--headless", "--no-sandbox", "--remote-debugging-pipe", "--use-angle=swiftshader", "--enable-unsafe-swiftshader", "--disable-quic", "--no-first-run", "--disable-background-networking", "--disable-component-update", "--disable-sync", "--hide-scrollbars", "--disable-dev-shm-usage"]
 
 
 def find_chromium() -> str | None:
@@ -93,8 +87,8 @@ class Browser:
 
     def picture(self) -> bytes:
         """PNG of the page as it is now, after two more frames were drawn."""
-        self.evaluate("new Promise(done => requestAnimationFrame(() => requestAnimationFrame(() "
-                      "=> done(0))))")
+        self.evaluate("new Promise(done => requestAnimationFrame(() => requestAnimationFrame(() => "
+                      "done(0))))")
         return base64.b64decode(self._page("Page.captureScreenshot", format="png")["data"])
 
     def close(self) -> None:
@@ -138,8 +132,7 @@ class Browser:
             data = os.read(self._in, 1 << 20) if ready else b""
             if not data:
                 raise NhmechError(f"Chromium {'ended' if ready else 'does not answer'} ({method}, "
-                                  "limit "
-                                  f"{self._timeout:g} s)")
+                                  f"limit {self._timeout:g} s)")
             self._buffer += data
 
 

@@ -71,8 +71,10 @@ def frame(size: float, path, normal, forward, follow: bool | None = None, also=(
     seen = points[np.linalg.norm(points - path[0], axis=1) < 2.0 * size] if follow else points
     target = (seen.min(axis=0) + seen.max(axis=0)) / 2 + 0.2 * size * normal
     depth = (seen - target) @ away
-    across, upward = np.abs((seen - target) @ right), np.abs((seen - target) @ np.cross(away,
-                                                                                        right))
+    across, upward = (
+        np.abs((seen - target) @ right),
+        np.abs((seen - target) @ np.cross(away, right)),
+    )
     distance = float(np.max(depth + np.maximum((across + 0.5 * size) / LENS[0],
                                                (upward + 0.5 * size) / LENS[1])))
     return View(size, target, target + distance * away, follow, path[0], middle,

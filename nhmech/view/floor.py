@@ -144,11 +144,14 @@ def _tile() -> bytes:
     rows = np.hstack([np.zeros((TILE, 1), np.uint8), image.reshape(TILE, -1)]).tobytes()
 
     def chunk(kind: bytes, data: bytes) -> bytes:
-        return struct.pack(">I", len(data)) + kind + data + struct.pack(">I",
-                                                                        zlib.crc32(kind + data))
+        return (
+            struct.pack(">I", len(data)) + kind + data + struct.pack(">I", zlib.crc32(kind + data))
+        )
 
     header = struct.pack(">IIBBBBB", TILE, TILE, 8, 2, 0, 0, 0)
-    return b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR",
-                                        header) + chunk(b"IDAT",
-                                                        zlib.compress(rows, 9)) + chunk(b"IEND",
-                                                                                        b"")
+    return (
+        b"\x89PNG\r\n\x1a\n"
+        + chunk(b"IHDR", header)
+        + chunk(b"IDAT", zlib.compress(rows, 9))
+        + chunk(b"IEND", b"")
+    )

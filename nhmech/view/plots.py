@@ -262,10 +262,10 @@ def _panels(subject: Subject, units: Mapping[str, str]) -> list[tuple[str, list[
         kinds.setdefault((unit, name not in wheels), []).append(name)
     order = ("rad/s", "m/s", "N m")
     rank = {unit: i for i, unit in enumerate(order)}
-    return [(kind[0], kinds[kind]) for kind in sorted(kinds,
-                                                      key=lambda kind: (rank.get(kind[0],
-                                                                                 len(order)),
-                                                                        kind[1]))]
+    return [
+        (kind[0], kinds[kind])
+        for kind in sorted(kinds, key=lambda kind: (rank.get(kind[0], len(order)), kind[1]))
+    ]
 
 
 def _by_unit(subject: Subject, trajectory: Trajectory, part: str, units: Mapping[str, str],

@@ -95,8 +95,7 @@ def judgement(trajectory: Trajectory, vehicle: Vehicle | None,
     if trajectory.kinematic:
         return Judgement("none", "Speeds were commanded: no forces, no verdict on friction",
                          "A kinematic run says where the vehicle goes, not what the ground must "
-                         "hold. Run it with "
-                         "efforts for a verdict.")
+                         "hold. Run it with efforts for a verdict.")
     try:
         found = along(trajectory, mu, every=max(1, len(trajectory) // JUDGED))
     except MechanicsError as error:
@@ -118,8 +117,7 @@ def judgement(trajectory: Trajectory, vehicle: Vehicle | None,
         return Judgement("none",
                          f"Every wheel stays down; ideal rolling needs mu ≥ {worst.kindest:.2g}",
                          f"by {words(worst.wheel)} at t = {hardest.t:.4g} s. No friction "
-                         "coefficient is known, so "
-                         f"nothing is judged; {where}",
+                         f"coefficient is known, so nothing is judged; {where}",
                          found)
     known = sorted({one.mu for state in found.states[:1] for one in state.wheels
                     if np.isfinite(one.mu)})
@@ -156,8 +154,11 @@ def _title(subject: Subject) -> tuple[str, str]:
 def _facts(trajectory: Trajectory, subject: Subject, judged: Judgement,
            error: PathError | None) -> list[tuple[str, str]]:
     """Numbers in large type."""
-    found, balance, (slip, height) = [], energy_balance(trajectory,
-                                                        subject), residuals(trajectory, subject)
+    found, balance, (slip, height) = (
+        [],
+        energy_balance(trajectory, subject),
+        residuals(trajectory, subject),
+    )
     if subject.vehicle is not None:
         way = np.linalg.norm(np.diff(trajectory.q[:, :2], axis=0), axis=1).sum()
         found.append((f"{way:.3g} m", "way of the base's origin"))
@@ -271,9 +272,11 @@ def _wheels(vehicle: Vehicle | None, judged: Judgement) -> str:
         columns.append("mu")
         for row, wheel in zip(rows, vehicle.description.wheels):
             row.append("–" if wheel.mu is None else f"{wheel.mu:g}")
-    numbers = [i for i,
-               column in enumerate(columns) if column.endswith("]") or column.startswith(("mu",
-                                                                                          "needs"))]
+    numbers = [
+        i
+        for i, column in enumerate(columns)
+        if column.endswith("]") or column.startswith(("mu", "needs"))
+    ]
     dropped = any("(" in row[3] for row in rows)
     heading = "Contacts" + (" (directions in parentheses follow from the others)" if dropped
                             else "")
@@ -293,8 +296,7 @@ def _constraints(trajectory: Trajectory, subject: Subject) -> dict[str, str]:
     if subject.vehicle is not None:
         summary = subject.vehicle.summary()
         found["rows"] = (f"{len(summary['rows'])}, of which {len(summary['kept_rows'])} are "
-                         "independent; "
-                         f"{distribution.phi.numel()} are holonomic")
+                         f"independent; {distribution.phi.numel()} are holonomic")
         if summary["couplings"]:
             followers = ", ".join(words(name.rpartition("/")[0]) for name in summary["couplings"])
             found["coupled steering"] = (
@@ -344,7 +346,6 @@ def _footer(judged: Judgement) -> str:
     text = f"Made by nhmech {__version__}. SI units."
     if judged.along is not None and len(judged.along[0].wheels) > 1:
         text += (" What rigid bodies leave open of how wheels share the load: forces are drawn in "
-                 "the split of least "
-                 "norm with normals ≥ 0, the friction that a wheel needs is that of the kindest "
-                 "split.")
+                 "the split of least norm with normals ≥ 0, the friction that a wheel needs is "
+                 "that of the kindest split.")
     return text

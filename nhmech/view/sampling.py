@@ -47,13 +47,19 @@ def moments(model: pin.Model, trajectory, times: np.ndarray,
     """At `times` (n,), where the configurations `q` are known perhaps: speeds between the recorded
     ones, and the inputs held from each recorded time on. A kinematic run has no inputs."""
     q = at_times(model, trajectory, times) if q is None else q
-    t, v, u = np.asarray(trajectory.t, dtype=float), getattr(trajectory, "v",
-                                                             None), getattr(trajectory, "u", None)
+    t, v, u = (
+        np.asarray(trajectory.t, dtype=float),
+        getattr(trajectory, "v", None),
+        getattr(trajectory, "u", None),
+    )
     if getattr(trajectory, "kinematic", False):
         u = None
     before = np.clip(np.searchsorted(t, times, side="right") - 1, 0, len(t) - 1)
-    speeds = None if v is None else np.array([np.interp(times, t,
-                                                        column) for column in np.asarray(v).T]).T
+    speeds = (
+        None
+        if v is None
+        else np.array([np.interp(times, t, column) for column in np.asarray(v).T]).T
+    )
     inputs = None if u is None else np.asarray(u)[before]
     return [Moment(q[k], time, None if speeds is None else speeds[k],
                    None if inputs is None else inputs[k])

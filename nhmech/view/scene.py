@@ -36,8 +36,9 @@ class Scene:
         self._data, self._ghostly = vehicle.model.createData(), tint is not None
         self._parts: dict[int, list] = {}
         for shape in vehicle.visual_model.geometryObjects:
-            has_color = shape.overrideMaterial or not np.allclose(shape.meshColor,
-                                                                  [0.9, 0.9, 0.9, 1.0])
+            has_color = shape.overrideMaterial or not np.allclose(
+                shape.meshColor, [0.9, 0.9, 0.9, 1.0]
+            )
             material = phong((*tint, TRANSLUCENT) if tint else shape.meshColor if has_color
                              else DEFAULT_COLOR)
             pieces = [(geometry, material, shape.placement.homogeneous @ pose)

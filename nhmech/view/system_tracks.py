@@ -15,9 +15,11 @@ MOMENTS = 800
 def tracks(subject: Subject, trajectory: Trajectory, axes=None):
     """(figure, axes) with the tracks of the shapes that leave one [m]; None for a system without
     any."""
-    shapes = [] if subject.example is None else [shape
-                                                 for shape in load_system(subject.example).shapes
-                                                 if shape.trail]
+    shapes = (
+        []
+        if subject.example is None
+        else [shape for shape in load_system(subject.example).shapes if shape.trail]
+    )
     if not shapes:
         return None
     some = moments(trajectory, MOMENTS)

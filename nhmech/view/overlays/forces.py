@@ -69,7 +69,8 @@ class Forces(Overlay):
         ground = self._forces(moment)
         scale = (self._high or 0.3 * view.size) * len(self._paths) / max(self._weight, 1e-9)
         points, n, poses = (
-            self.vehicle.contact_points(moment.q, moment.t), np.array(self.vehicle.ground.normal),
+            self.vehicle.contact_points(moment.q, moment.t),
+            np.array(self.vehicle.ground.normal),
             {},
         )
         for (wheel, path), point in zip(self._paths.items(), points):
@@ -117,14 +118,11 @@ class Forces(Overlay):
             wanted = self.vehicle.constrained.system.u.numel()
             if moment.v is None or moment.u is None:
                 raise NhmechError("overlay 'forces' needs speeds v and inputs u at each moment: "
-                                  "show a State of a "
-                                  "run; a kinematic run has no forces")
+                                  "show a State of a run; a kinematic run has no forces")
             if len(moment.u) != wanted:
-                raise NhmechError("overlay 'forces': "
-                                  f"the run has {len(moment.u)} inputs, {self.vehicle.name!r} has "
-                                  f"{wanted}; "
-                                  "draw the vehicle that ran, with external wrenches "
-                                  "trajectory.subject.vehicle")
+                raise NhmechError(f"overlay 'forces': the run has {len(moment.u)} inputs, "
+                                  f"{self.vehicle.name!r} has {wanted}; draw the vehicle that ran, "
+                                  "with external wrenches trajectory.subject.vehicle")
             forces = reactions(self.vehicle, moment.t, moment.q, moment.v, moment.u)
             self._last = moment, forces
         return forces
@@ -145,6 +143,8 @@ def _along(origin: np.ndarray, direction: np.ndarray, thick: float, long: float)
     x = np.cross(z, [1.0, 0.0, 0.0] if abs(z[0]) < 0.9 else [0.0, 1.0, 0.0])
     x /= np.linalg.norm(x)
     pose = np.eye(4)
-    pose[:3, :3], pose[:3, 3] = np.column_stack([thick * x, thick * np.cross(z, x),
-                                                 long * z]), origin
+    pose[:3, :3], pose[:3, 3] = (
+        np.column_stack([thick * x, thick * np.cross(z, x), long * z]),
+        origin,
+    )
     return pose

@@ -31,8 +31,7 @@ class ReferencePath(Overlay):
                               "such as --path figure8, or a control.path.Path")
         if vehicle.ground.normal[2] < 1e-3:
             raise NhmechError("overlay 'path': a path is laid down along z, and cannot lie on a "
-                              "wall of normal "
-                              f"{vehicle.ground.normal}")
+                              f"wall of normal {vehicle.ground.normal}")
         self._ground, self._path = vehicle.ground, path
         self.points = self._lie(path.point(np.linspace(0.0, path.length, 200)))
 

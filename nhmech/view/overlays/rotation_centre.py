@@ -64,8 +64,10 @@ class RotationCentre(Overlay):
             length = np.linalg.norm(along)
             if length > 1e-3 * view.size:
                 line = np.eye(4)
-                line[:3, :3], line[:3, 3] = np.column_stack([along, np.cross(n, along / length),
-                                                             n]), start
+                line[:3, :3], line[:3, 3] = (
+                    np.column_stack([along, np.cross(n, along / length), n]),
+                    start,
+                )
                 found[self._lines[wheel]] = line
         return hidden | found
 
