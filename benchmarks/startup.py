@@ -38,11 +38,14 @@ def started(source: str, all_free: bool) -> dict[str, float]:
 
     free = locked_joints(source) if all_free else ()
     clock = [time.perf_counter()]
-    lap = lambda: clock.append(time.perf_counter())
+
+    def lap() -> None:
+        clock.append(time.perf_counter())
+
     vehicle = nhmech.load(source, free=free)
     lap()
     chart = nhmech.Simulator(vehicle).primary
-    chart.step
+    _ = chart.step
     lap()
     chart.loop(build=True)
     lap()

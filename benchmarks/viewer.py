@@ -22,12 +22,14 @@ from nhmech.view.viewer import Viewer  # noqa: E402
 
 TRAILERS = 6              # 7 bodies with 14 wheels
 SECONDS, DT = 2.0, 1e-3   # of each measurement, and of each step
-BODY = '<visual><origin xyz="{x} 0 0.05"/><geometry><box size="0.35 0.3 0.12"/></geometry></visual></link>'
+BODY = ('<visual><origin xyz="{x} 0 0.05"/><geometry><box size="0.35 0.3 0.12"/></geometry>'
+        '</visual></link>')
 WHEEL = ('<visual><origin rpy="1.5707963 0 0"/>'
          '<geometry><cylinder radius="0.1" length="0.04"/></geometry></visual></link>')
 COUNT = """(() => { const draw = nhmech.viewer.render.bind(nhmech.viewer); window.drawn = 0;
                     nhmech.viewer.render = () => {
-                      window.drawn += 1; draw(); window.ratio = nhmech.viewer.renderer.getPixelRatio(); };
+                      window.drawn += 1; draw();
+                      window.ratio = nhmech.viewer.renderer.getPixelRatio(); };
                     return 0; })()"""
 
 

@@ -47,7 +47,10 @@ def viewing(folder: Path) -> None:
     page = save_html(robot, run, folder / "ghost.html",
                      overlays=["path", Ghost(robot, other, "Stanley")])
     film(page, HERE / "viewing_ghost.webp", [5.0], (0, 0), (600, 380), WIDE, LEGEND)
-    bends = lambda t, state: (0.4, 0.0, 0.45 * np.cos(0.9 * t))
+
+    def bends(t, state):
+        return 0.4, 0.0, 0.45 * np.cos(0.9 * t)
+
     rover, run = driven("rover", lambda rover: TwistDrive(rover, bends), 7.0)
     page = save_html(rover, run, folder / "centre.html", overlays=["rotation_centre"])
     film(page, HERE / "viewing_centre.webp", np.arange(0.0, 7.0, 0.2), (0, 0), (480, 300))

@@ -25,7 +25,10 @@ DT, CONTROL = 1e-2, 0.05
 def main(out: Path, short: bool) -> None:
     vehicle = nhmech.load(nhmech.urdf_path("trailers"))
     bent = {name: np.deg2rad(angle) for name, angle in HITCHES.items()}
-    most = lambda state: max(abs(state.joint_position[name]) for name in HITCHES)
+
+    def most(state):
+        return max(abs(state.joint_position[name]) for name in HITCHES)
+
     folded = nhmech.Event("jack-knife", lambda t, state: np.deg2rad(JACK_KNIFED) - most(state))
     runs = {}
     for name, controller, events in (("backing controller",

@@ -9,7 +9,8 @@ import pinocchio as pin
 from nhmech.vehicle.ground import Ground
 
 RADIUS, HALF_TRACK = 0.1, 0.13
-INERTIAL = '<inertial><mass value="1"/><inertia ixx="1" iyy="1" izz="1" ixy="0" ixz="0" iyz="0"/></inertial>'
+INERTIAL = ('<inertial><mass value="1"/><inertia ixx="1" iyy="1" izz="1" ixy="0" ixz="0" iyz="0"/>'
+            '</inertial>')
 WHEEL = """
 <link name="{name}">{inertial}
   <visual><origin rpy="1.5707963 0 0"/><geometry><cylinder radius="0.1" length="0.04"/></geometry>

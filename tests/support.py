@@ -3,7 +3,7 @@ robots as text."""
 
 from __future__ import annotations
 
-from functools import lru_cache, cache
+from functools import cache
 
 import casadi as ca
 import numpy as np
@@ -104,7 +104,8 @@ def joint(name: str, parent: str, child: str, xyz=(0, 0, 0), rpy=(0, 0, 0), axis
         return " ".join(str(value) for value in values)
 
     return (f'<joint name="{name}" type="{kind}"><parent link="{parent}"/><child link="{child}"/>'
-            f'<origin xyz="{text(xyz)}" rpy="{text(rpy)}"/><axis xyz="{text(axis)}"/>{more}</joint>')
+            f'<origin xyz="{text(xyz)}" rpy="{text(rpy)}"/><axis xyz="{text(axis)}"/>{more}'
+            '</joint>')
 
 
 def robot(*parts: str) -> str:

@@ -50,9 +50,8 @@ def test_steps_are_those_of_scipy():
     adaptive = compiled_adaptive(rate)
 
     def scipy(tolerance):
-        of = lambda t, y: rate(t, y, 0, 0).full().ravel()
-        solution = solve_ivp(of, (0, 10), [2.0, 0.0], method="DOP853", rtol=tolerance,
-                             atol=tolerance)
+        solution = solve_ivp(lambda t, y: rate(t, y, 0, 0).full().ravel(), (0, 10), [2.0, 0.0],
+                             method="DOP853", rtol=tolerance, atol=tolerance)
         return solution.y[:, -1]
 
     reference = scipy(1e-13)

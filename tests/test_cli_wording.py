@@ -75,10 +75,12 @@ CART = """<robot name="cart" xmlns:xacro="http://www.ros.org/wiki/xacro">
   <xacro:arg name="radius" default="0.1"/>
   <link name="base"><inertial><mass value="3"/>
     <inertia ixx="1" iyy="1" izz="1" ixy="0" ixz="0" iyz="0"/></inertial></link>
-  <link name="rim"><inertial><mass value="1"/><inertia ixx=".1" iyy=".1" izz=".1" ixy="0" ixz="0" iyz="0"/></inertial>
+  <link name="rim"><inertial><mass value="1"/>
+    <inertia ixx=".1" iyy=".1" izz=".1" ixy="0" ixz="0" iyz="0"/></inertial>
     <collision><origin rpy="1.5707963 0 0"/>
       <geometry><cylinder radius="$(arg radius)" length="0.02"/></geometry></collision></link>
-  <joint name="wheel" type="continuous"><parent link="base"/><child link="rim"/><axis xyz="0 1 0"/></joint>
+  <joint name="wheel" type="continuous"><parent link="base"/><child link="rim"/>
+    <axis xyz="0 1 0"/></joint>
 </robot>"""
 
 

@@ -327,7 +327,8 @@ DYNAMIC = [
     (lambda state: "left", "returned str; return an array"),
     (
         divide,
-        r"raised ZeroDivisionError at t = 0\.05 s: division by zero \(test_combinators.py, line \d+\)",
+        r"raised ZeroDivisionError at t = 0\.05 s: division by zero "
+        r"\(test_combinators.py, line \d+\)",
     ),
     (lambda state: state.xi["sideways"], r"no 'sideways' here; there are .*yaw_rate"),
     (lambda state: state.gyro("nose"), "no link 'nose' for a sensor; there are base_link"),

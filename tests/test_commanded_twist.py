@@ -309,7 +309,8 @@ def test_what_a_property_lacks_is_not_taken_for_having_none(caplog):
         def __call__(self, t, state):
             return silent(t, state)
 
-    why = r"Mistaken.*: commanded_twist raised AttributeError: .* no attribute 'misspelt' \(test_commanded_twist.py, "
+    why = (r"Mistaken.*: commanded_twist raised AttributeError: .* no attribute 'misspelt' "
+           r"\(test_commanded_twist.py, ")
     for controller in (Mistaken(), Hold(Mistaken(), 0.01)):
         with pytest.raises(SimulationError, match=why):
             Simulator(shipped("differential_drive"), controller)

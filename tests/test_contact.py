@@ -7,7 +7,7 @@ velocity of its material is a central difference of that material point's positi
 
 from __future__ import annotations
 
-from functools import lru_cache, cache
+from functools import cache
 
 import numpy as np
 import pinocchio as pin

@@ -5,6 +5,7 @@ from __future__ import annotations
 import inspect
 import json
 import re
+from collections.abc import Callable
 
 import numpy as np
 import pytest
@@ -44,8 +45,10 @@ class Keeps:
 
 class Follow:
     """Stands still, and writes down what it was given."""
-    def __init__(self, vehicle, path, *, speed=0.3, gain=2.0, sides=(1.0, 2.0), loud=False, laps=3, mode="a", law=None):
-        given = dict(length=path.length, speed=speed, gain=gain, sides=sides, loud=loud, laps=laps, mode=mode)
+    def __init__(self, vehicle, path, *, speed=0.3, gain=2.0, sides=(1.0, 2.0), loud=False, laps=3,
+                 mode="a", law=None):
+        given = dict(length=path.length, speed=speed, gain=gain, sides=sides, loud=loud, laps=laps,
+                     mode=mode)
         open("given.json", "w").write(json.dumps(given))
     def __call__(self, t, state):
         return None
@@ -298,7 +301,8 @@ def test_what_does_not_fit_is_bad_input(nhmech, words, complaint):
 
 @pytest.mark.parametrize("name, message, seconds", [
     ("Breaks",
-     r"controller Breaks raised ZeroDivisionError at t = 0\.05 s: division by zero \(mine.py, line \d+\)",
+     r"controller Breaks raised ZeroDivisionError at t = 0\.05 s: division by zero "
+     r"\(mine.py, line \d+\)",
      0.05),
     ("lifts", r"controller lifts at t = 0 s returned dict; "
               r"return an array, JointTorque, JointVelocity or JointPosition", 0.0),

@@ -3,7 +3,7 @@ and the linearisation at a steady motion."""
 
 from __future__ import annotations
 
-from functools import lru_cache, cache
+from functools import cache
 
 import numpy as np
 import pytest

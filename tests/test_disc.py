@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import numpy as np
 import pinocchio as pin
 import pytest
@@ -162,7 +164,7 @@ def test_nothing_drives_the_spin_joint(vehicle, name):
 
 
 def test_an_effort_on_the_spin_joint_is_refused():
-    text = open(nhmech.urdf_path("disc")).read().replace('driven="false"', 'driven="true"')
+    text = Path(nhmech.urdf_path("disc")).read_text().replace('driven="false"', 'driven="true"')
     with pytest.raises(nhmech.ModelError, match="spin_joint"):
         nhmech.load(text)
 
@@ -198,7 +200,8 @@ def test_a_torus_with_a_vanishing_crown_is_a_disc(vehicle):
 def test_a_disc_given_by_its_own_attitude_rolls_like_the_one_on_a_leaning_root(vehicle):
     """The same disc as one rigid link whose base spins: slower to integrate, the same motion."""
     text = f"""<robot name="d"><link name="disc"><inertial><mass value="{MASS}"/>
-        <inertia ixx="{ACROSS}" iyy="{ALONG}" izz="{ACROSS}" ixy="0" ixz="0" iyz="0"/></inertial></link></robot>"""
+        <inertia ixx="{ACROSS}" iyy="{ALONG}" izz="{ACROSS}" ixy="0" ixz="0" iyz="0"/></inertial>
+        </link></robot>"""
     whole = nhmech.load(text,
                         wheels=[nhmech.Wheel(None, "disc", RADIUS, link="disc", axis=(0, 1, 0),
                                              point=(0, 0, 0))])

@@ -192,8 +192,9 @@ def loaded(text: str) -> list[str]:
 
 def test_what_counts_as_loaded():
     """Of the test below: it sees what it forbids, and nothing else."""
-    text = """<script defer src="//a.org/x.js"></script><link rel="icon" href="//b.org/i.png"><a href="//c.org">c</a>
-              <style>@import "//d.org/s.css"; b { background: url(//e.org/f.png) }</style><img alt="" src="here.png">"""
+    text = """<script defer src="//a.org/x.js"></script><link rel="icon" href="//b.org/i.png">
+              <a href="//c.org">c</a><img alt="" src="here.png">
+              <style>@import "//d.org/s.css"; b { background: url(//e.org/f.png) }</style>"""
     assert loaded(text) == ["//a.org/x.js", "here.png", "//b.org/i.png", "//e.org/f.png",
                             "//d.org/s.css"]
 

@@ -21,7 +21,8 @@ TRIANGLE = f"solid a\n{2 * FACET}endsolid a\n"
 
 
 def robot(base: str, wheel: str = "") -> str:
-    inertial = '<inertial><mass value="1"/><inertia ixx="1" iyy="1" izz="1" ixy="0" ixz="0" iyz="0"/></inertial>'
+    inertial = ('<inertial><mass value="1"/><inertia ixx="1" iyy="1" izz="1" ixy="0" ixz="0" '
+                'iyz="0"/></inertial>')
     joint = ('<joint name="spin" type="continuous"><parent link="base"/><child link="wheel"/>'
              '<origin xyz="0.2 0 0"/><axis xyz="0 1 0"/></joint>')
     links = f'<link name="base">{inertial}{base}</link><link name="wheel">{inertial}{wheel}</link>'

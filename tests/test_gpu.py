@@ -37,15 +37,16 @@ static dim blockIdx, blockDim, threadIdx;
 #define __global__
 """
 LAUNCH = """
-extern "C" void launch(unsigned blocks, unsigned block, long long count, double dt, long long k0, long long steps,
-                       double poor, double flat, double loose, const double* u, long long hold, const double* theta,
-                       double* x, double* health, const double* side, long long* status, long long* done,
-                       long long every, double* record) {
+extern "C" void launch(unsigned blocks, unsigned block, long long count, double dt, long long k0,
+                       long long steps, double poor, double flat, double loose, const double* u,
+                       long long hold, const double* theta, double* x, double* health,
+                       const double* side, long long* status, long long* done, long long every,
+                       double* record) {
   blockDim.x = block;
   for (blockIdx.x = 0; blockIdx.x < blocks; ++blockIdx.x)
     for (threadIdx.x = 0; threadIdx.x < block; ++threadIdx.x)
-      nhmech_kernel(count, dt, k0, steps, poor, flat, loose, u, hold, theta, x, health, side, status, done, every,
-                    record);
+      nhmech_kernel(count, dt, k0, steps, poor, flat, loose, u, hold, theta, x, health, side,
+                    status, done, every, record);
 }
 """
 

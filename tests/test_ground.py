@@ -128,7 +128,7 @@ GROUNDS = {
 def test_power_is_that_of_the_efforts_less_that_of_the_moving_ground(name, ground):
     """dE/dt = tau . v - lambda . b, at random states."""
     for vehicle, q, xi, u in random_states(shipped(name, GROUNDS[ground]), 3, seed=21):
-        s, d = vehicle.constrained.system, vehicle.constrained.distribution
+        s = vehicle.constrained.system
         q_rate, _ = vehicle.equations().drift(0, q, xi, u, [])
         v = velocity(vehicle, 0.0, q, xi)
         dv = vehicle.equations().acceleration(0, q, xi, u, [])

@@ -9,7 +9,8 @@ from nhmech.urdf.describe import describe
 from nhmech.urdf.tag import format_tag
 from nhmech.urdf.wheel import Wheel
 
-MASS = '<inertial><mass value="1"/><inertia ixx="0.1" ixy="0" ixz="0" iyy="0.1" iyz="0" izz="0.1"/></inertial>'
+MASS = ('<inertial><mass value="1"/>'
+        '<inertia ixx="0.1" ixy="0" ixz="0" iyy="0.1" iyz="0" izz="0.1"/></inertial>')
 LYING = '<origin rpy="1.5707963267948966 0 0"/>'
 
 

@@ -3,7 +3,7 @@ rotation centres, and what to free."""
 
 from __future__ import annotations
 
-from functools import lru_cache, cache
+from functools import cache
 from pathlib import Path
 
 import numpy as np

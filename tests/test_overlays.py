@@ -119,7 +119,8 @@ def test_it_comes_and_goes_in_a_recording_and_live(tmp_path):
         turning = purple(pixels(browser.picture()))
         viewer.display(poses[0])
         browser.wait_for(
-            f"!nhmech.viewer.scene_tree.find({PATH.strip('/').split('/') + ['mark']}).object.visible"
+            "!nhmech.viewer.scene_tree.find("
+            f"{PATH.strip('/').split('/') + ['mark']}).object.visible"
         )
         assert turning > 100 and purple(pixels(browser.picture())) < 20
 

@@ -90,7 +90,8 @@ def test_what_a_path_follower_did(tracked):
     verdict = along(run, 0.8, every=5)
     hardest = max(verdict.states, key=lambda state: state.use[0])
     found = re.search(
-        r"Ideal rolling held with mu = 0.8; most used ([\d.]+) by (left|right) wheel at t = ([\d.]+) s",
+        r"Ideal rolling held with mu = 0.8; most used ([\d.]+) by (left|right) wheel "
+        r"at t = ([\d.]+) s",
         page.text,
     )
     assert float(found[1]) == pytest.approx(hardest.worst.kindest, rel=0.05)

@@ -119,7 +119,8 @@ def test_fifty_kills(tmp_path, monkeypatch):
             continue
         run = Trajectory.load(f"{path}.part")
         lengths.append(len(run))
-        width = sum(json.loads(open(f"{path}.part", "rb").readline())["widths"])
+        with open(f"{path}.part", "rb") as part:
+            width = sum(json.loads(part.readline())["widths"])
         assert len(run) >= (flushed - begin) // (8 * width)
         # the last row of a run has no input of its own yet
         shared = min(len(run), len(reference) - 1)

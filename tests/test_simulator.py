@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from contextlib import nullcontext
 from dataclasses import FrozenInstanceError
-from functools import lru_cache, cache
+from functools import cache
 from types import SimpleNamespace
 
 import casadi as ca

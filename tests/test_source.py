@@ -9,7 +9,8 @@ from nhmech.urdf.source import read_source
 
 CART = """<?xml version="1.0" encoding="iso-8859-1"?>
 <robot name="cart">
-  <link name="base"><inertial><mass value="1"/><inertia ixx="1" ixy="0" ixz="0" iyy="1" iyz="0" izz="1"/></inertial>
+  <link name="base"><inertial><mass value="1"/>
+    <inertia ixx="1" ixy="0" ixz="0" iyy="1" iyz="0" izz="1"/></inertial>
     <visual><geometry><mesh filename="package://cart_description/meshes/base.stl"/></geometry></visual></link>
 </robot>
 """

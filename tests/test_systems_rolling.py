@@ -235,7 +235,9 @@ def test_spaces_obey_the_structure_equations():
 
 def test_chaplygin_ball(case):
     reference = case("chaplygin_ball")
-    tolerance, begin, numbers = reference["tolerance"], reference["initial_state"], reference["parameters"]
+    tolerance, begin, numbers = (
+        reference[name] for name in ("tolerance", "initial_state", "parameters")
+    )
     made = chaplygin_ball.example(numbers["m"], numbers["r"], numbers["I"])
     q, xi, wanted = run(made, reference, (0, 0, *Rotation.from_matrix(begin["rotation"]).as_quat()),
                         begin["omega_body"])

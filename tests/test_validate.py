@@ -140,7 +140,8 @@ def test_what_is_odd_but_usable():
     # possible.
     sensor = ('<link name="cam"><inertial><mass value="{m}"/>'
               '<inertia ixx="{i}" ixy="0" ixz="0" iyy="{i}" iyz="0" izz="{j}"/></inertial></link>')
-    sensor += '<joint name="cam_joint" type="fixed"><parent link="base"/><child link="cam"/></joint></robot>'
+    sensor += ('<joint name="cam_joint" type="fixed"><parent link="base"/>'
+               '<child link="cam"/></joint></robot>')
     small = ROBOT.replace("</robot>", sensor.format(m=0.01, i=1e-5, j=1e-4))
     assert any("cam" in n and "may not exceed" in n for n in describe(small).notices)
     with pytest.raises(ModelError, match="all links fixed to it"):
@@ -151,7 +152,8 @@ def test_comments_gazebo_and_processing_instructions_are_passed_over():
     extra = ('<!-- ${not_xacro} --><?pi x?><gazebo><plugin name="${ns}"/></gazebo><link '
              'name="dot"><!-- c -->'
              '<visual><geometry><!-- c --><sphere radius="1"/></geometry></visual></link>')
-    extra += '<joint name="dot_joint" type="fixed"><!-- c --><parent link="base"/><child link="dot"/></joint></robot>'
+    extra += ('<joint name="dot_joint" type="fixed"><!-- c --><parent link="base"/>'
+              '<child link="dot"/></joint></robot>')
     assert validate(read_source(ROBOT.replace("</robot>", extra))) == []
 
 

@@ -57,7 +57,8 @@ def test_recording_moves_and_is_not_blank(recording):
     with Browser(recording.as_uri(), (800, 560)) as browser:
         browser.wait_for("nhmech.state.ready && nhmech.state.playing")
         browser.wait_for("nhmech.state.t > 0.2")  # plays by itself
-        fetched = "performance.getEntriesByType('resource').filter(e => !e.name.startsWith('data:')).length"
+        fetched = ("performance.getEntriesByType('resource')"
+                   ".filter(e => !e.name.startsWith('data:')).length")
         assert browser.evaluate(fetched) == 0
         pictures = []
         for t in (0.3, 3.6):
@@ -205,7 +206,8 @@ def test_a_page_without_a_graphics_card_draws_once_for_each_message_and_is_sharp
         browser.wait_for("nhmech.viewer.renderer.getPixelRatio() === 2")
         browser.evaluate("""(() => { window.drawn = window.got = 0; window.ratios = [];
             const viewer = nhmech.viewer, draw = viewer.render, take = viewer.connection.onmessage;
-            viewer.render = () => { drawn += 1; draw(); ratios.push(viewer.renderer.getPixelRatio()); };
+            viewer.render = () => { drawn += 1; draw();
+                                    ratios.push(viewer.renderer.getPixelRatio()); };
             viewer.connection.onmessage = event => { got += 1; take(event); }; return 0; })()""")
         for row in run.q[:100:5]:
             viewer.display(row)
@@ -217,9 +219,11 @@ def test_a_page_without_a_graphics_card_draws_once_for_each_message_and_is_sharp
         assert 0 < drawn <= got, "frames that show nothing new"
         assert max(ratios) <= 1
         shadow, sky, floor = browser.evaluate("""[nhmech.viewer.renderer.info.programs.length > 0
-            && nhmech.viewer.scene_tree.find(["focus", "lights", "<object>"]).object.children[1].shadow.mapSize.x,
+            && nhmech.viewer.scene_tree.find(["focus", "lights", "<object>"])
+                .object.children[1].shadow.mapSize.x,
             document.getElementById("meshcat-pane").style.background,
-            nhmech.viewer.renderer.info.programs.some(program => /floor/.test(program.cacheKey))]""")
+            nhmech.viewer.renderer.info.programs.some(
+                program => /floor/.test(program.cacheKey))]""")
         assert shadow == 2048 and "rgb(184" in sky and floor
         picture = pixels(browser.picture())
     ground = picture[120:200, 20:120]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from functools import lru_cache, cache
+from functools import cache
 
 from lxml import etree
 

@@ -28,8 +28,10 @@ static void rate(const double* s, const double* c, const double* u, double* d) {
 """, "disc": """
 #define N 8
 static void rate(const double* s, const double* c, const double* u, double* d) {
-  double sine = sin(s[3]), cosine = cos(s[3]), tangent = sine / cosine, spin = s[6] - s[7] * tangent;
-  d[0] = c[5] * spin * cos(s[2]); d[1] = c[5] * spin * sin(s[2]); d[2] = s[7] / cosine; d[3] = s[5]; d[4] = spin;
+  double sine = sin(s[3]), cosine = cos(s[3]), tangent = sine / cosine;
+  double spin = s[6] - s[7] * tangent;
+  d[0] = c[5] * spin * cos(s[2]); d[1] = c[5] * spin * sin(s[2]);
+  d[2] = s[7] / cosine; d[3] = s[5]; d[4] = spin;
   d[5] = c[0] * sine - c[1] * s[7] * s[7] * tangent + c[2] * s[6] * s[7];
   d[6] = -c[3] * s[5] * s[7]; d[7] = s[5] * (s[7] * tangent - c[4] * s[6]);
 }

@@ -9,11 +9,13 @@ import numpy as np
 
 SPHERES = """
 <mujoco><option timestep="{dt}" cone="{cone}" impratio="{impratio}" integrator="{integrator}"
-solver="{solver}" iterations="{iterations}" noslip_iterations="{noslip}"><flag island="{island}"/></option>
+solver="{solver}" iterations="{iterations}" noslip_iterations="{noslip}">
+<flag island="{island}"/></option>
 <default><geom solref="{time} 1" solimp="{imp} {imp} 0.0001" friction="2 0 0"/></default>
 <worldbody><geom name="ground" type="plane" size="50 50 1" condim="3"/>
 <body pos="0 0 0.1"><freejoint/><inertial pos="0.06 0 0.05" mass="8" diaginertia="0.12 0.15 0.2"/>
-<geom name="caster" type="sphere" size="0.03" pos="0.25 0 -0.07" condim="1" friction="0 0 0" priority="1"/>
+<geom name="caster" type="sphere" size="0.03" pos="0.25 0 -0.07" condim="1" friction="0 0 0"
+priority="1"/>
 <body pos="0 0.22 0"><joint name="left" type="hinge" axis="0 1 0"/>
 <inertial pos="0 0 0" mass="0.7" diaginertia="0.002 0.0035 0.002"/>
 <geom type="sphere" size="0.1"/></body>
@@ -23,7 +25,8 @@ solver="{solver}" iterations="{iterations}" noslip_iterations="{noslip}"><flag i
 
 EDGE = """
 <mujoco><option timestep="{dt}" cone="{cone}" impratio="{impratio}" integrator="{integrator}"
-solver="{solver}" iterations="{iterations}" noslip_iterations="{noslip}"><flag island="{island}"/></option>
+solver="{solver}" iterations="{iterations}" noslip_iterations="{noslip}">
+<flag island="{island}"/></option>
 <default><geom solref="{time} 1" solimp="{imp} {imp} 0.0001" friction="2 0 0"/></default>
 <worldbody><geom name="ground" type="plane" size="50 50 1" condim="3"/>
 <body><freejoint/><inertial pos="0 0 0" mass="2" diaginertia="0.045 0.09 0.045"/>

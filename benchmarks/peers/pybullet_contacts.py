@@ -27,7 +27,8 @@ WHEEL = """<link name="{name}"><inertial><mass value="0.7"/>
 <collision><geometry><sphere radius="0.1"/></geometry></collision></link>
 <joint name="{name}" type="continuous"><parent link="base"/><child link="{name}"/>
 <origin xyz="0 {side} 0"/><axis xyz="0 1 0"/></joint>"""
-DRIVE = """<robot name="drive"><link name="base"><inertial><origin xyz="0.06 0 0.05"/><mass value="8"/>
+DRIVE = """<robot name="drive"><link name="base">
+<inertial><origin xyz="0.06 0 0.05"/><mass value="8"/>
 <inertia ixx="0.12" iyy="0.15" izz="0.2" ixy="0" ixz="0" iyz="0"/></inertial></link>
 <link name="caster"><inertial><mass value="1e-6"/>
 <inertia ixx="1e-9" iyy="1e-9" izz="1e-9" ixy="0" ixz="0" iyz="0"/></inertial>

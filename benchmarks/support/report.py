@@ -8,6 +8,7 @@ import statistics
 import time
 from collections.abc import Callable
 from importlib import metadata
+from pathlib import Path
 
 from nhmech.compile.compiler import find_compiler
 from nhmech.version import __version__
@@ -28,12 +29,13 @@ def machine(packages: tuple[str, ...] = ()) -> str:
             continue
     load = os.getloadavg()[0]
     built = compiler.version if compiler else "no C compiler"
-    return f"{_processor()}, {os.cpu_count()} cores, load {load:.1f} at the start\n{built}\n{', '.join(versions)}"
+    return (f"{_processor()}, {os.cpu_count()} cores, load {load:.1f} at the start\n{built}\n"
+            f"{', '.join(versions)}")
 
 
 def _processor() -> str:
     try:
-        lines = open("/proc/cpuinfo").read().splitlines()
+        lines = Path("/proc/cpuinfo").read_text().splitlines()
         return next(line.split(":")[1].strip() for line in lines if line.startswith("model name"))
     except (OSError, StopIteration):
         return platform.processor() or platform.machine()
@@ -61,7 +63,8 @@ def aim(what: str, found: float, wanted: float, least: bool = True) -> None:
     """Says whether a number is as large (`least`) or as small as it should be; the line goes into
     the summary too."""
     met = found >= wanted if least else found <= wanted
-    line = f"{what}: {found:.3g} (aim {'at least' if least else 'at most'} {wanted:g}) {'met' if met else 'MISSED'}"
+    aim = f"aim {'at least' if least else 'at most'} {wanted:g}"
+    line = f"{what}: {found:.3g} ({aim}) {'met' if met else 'MISSED'}"
     print(line)
     if os.environ.get(SUMMARY):
         with open(os.environ[SUMMARY], "a") as file:
