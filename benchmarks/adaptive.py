@@ -3,7 +3,7 @@
 CVODES runs on CasADi's virtual machine (which needs the rate's derivatives; compiled together with
 them it is two to six times faster and stays behind DOP853), the others on the compiled rate; RK4 in
 C is `Simulator.run` as a user calls it. Each case is a free motion; the error is the largest
-difference of the flat state at its end from DOP853 at rtol 1e-13. The adaptive methods integrate
+difference of the state vector at its end from DOP853 at rtol 1e-13. The adaptive methods integrate
 the whole span at once, which is their best case: a controller would stop them at every period. What
 that costs is in the last lines: `Simulator.run` with each 10 ms recorded, in one go and with a
 controller that is asked each time.
@@ -55,7 +55,7 @@ class Case:
         self.x0, self.u, self.theta = (
             self.simulator._x.copy(), self.simulator._u.copy(), self.vehicle.theta,
         )
-        symbolic = rate_function(self.vehicle.equations(), self.simulator.primary.flat)
+        symbolic = rate_function(self.vehicle.equations(), self.simulator.primary.state_vector)
         self.rate = compiled(symbolic)
         self.adaptive = compiled_adaptive(symbolic)
         # CVODES wants derivatives even where it iterates without them

@@ -19,7 +19,7 @@ import nhmech  # noqa: E402
 from nhmech.analysis.derivatives import step_adjoint, step_jacobian  # noqa: E402
 from nhmech.compile.compiled import compiled  # noqa: E402
 from nhmech.simulation.integrators import rk4_function  # noqa: E402
-from nhmech.simulation.state_vector import FlatState  # noqa: E402
+from nhmech.simulation.state_vector import StateVector  # noqa: E402
 
 ROUNDS, CALLS, DT = 15, 300, 1e-3
 ROBOTS = ("differential_drive", "disc", "mecanum", "ackermann_car", "bicycle", "trailers")
@@ -46,7 +46,8 @@ def main(names) -> None:
         simulator = nhmech.Simulator(vehicle, dt=DT)
         simulator.reset()
         equations = vehicle.equations()
-        step = compiled(rk4_function(equations, FlatState(vehicle.algebroid, equations.frame.nxi)))
+        vector = StateVector(vehicle.algebroid, equations.frame.nxi)
+        step = compiled(rk4_function(equations, vector))
         jacobian, adjoint = step_jacobian(vehicle, DT), step_adjoint(vehicle, DT)
         x, u, theta = simulator._x, simulator._u, vehicle.theta
         step(0.0, x, u, theta, DT), jacobian(0.0, x, u, theta), adjoint(0.0, x, u, theta, x)

@@ -68,7 +68,7 @@ def identify(f, u, seen, steps: int = 20):
     constraints, which are linearised with the residuals (generalised Gauss-Newton: H. G. Bock,
     Recent advances in parameter identification techniques for ODE, 1983).
     """
-    n, count = len(u) // SAMPLES, f.flat.nx
+    n, count = len(u) // SAMPLES, f.state_vector.nx
     x, w, theta = ca.MX.sym("x", count), ca.MX.sym("u", f.nu), ca.MX.sym("theta", len(UNKNOWN))
     after = x
     for _ in range(round(SAMPLE / DT)):

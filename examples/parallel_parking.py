@@ -47,8 +47,8 @@ def main(out: Path, short: bool) -> None:
                   for q in run.q[::10] for parked in parked_cars())
     print(f"parked in {plan.t[-1]:.2f} s at x = {x:.4f} m, y = {y:.4f} m, heading {heading:.5f} "
           f"rad; simulator and plan differ by {gap[:2].max():.1e} m and "
-          f"{gap[f.flat.nconf:].max():.1e} rad/s at the end; it came to {nearest:.3f} m of a "
-          "parked car")
+          f"{gap[f.state_vector.nconf:].max():.1e} rad/s at the end; it came to {nearest:.3f} m of "
+          "a parked car")
     out.mkdir(parents=True, exist_ok=True)
     nhmech.save_html(vehicle, run, out / "parallel_parking.html")
     draw(plan, f, run, out / "parallel_parking.png")
@@ -67,7 +67,7 @@ def park(vehicle, intervals: int):
     start = nhmech.start_states(vehicle, [(*START, 0.0)])[0]
     opti.subject_to(x[:, 0] == start)
     opti.subject_to(pose[:, -1] == ca.DM([*GOAL, 0.0]))
-    opti.subject_to(x[f.flat.nconf:, -1] == 0)
+    opti.subject_to(x[f.state_vector.nconf:, -1] == 0)
     opti.subject_to(x[steer, -1] == 0)
     problem.bounded(w, -1, 1)
     problem.bounded(x[steer, :], -STEER, STEER)

@@ -81,7 +81,7 @@ class PathTask:
         speeds = (None, self._cruise())
         self._at_rest, self._moving = (start_states(vehicle, [(0.0, 0.0, 0.0)],
                                                     xi=xi)[0] for xi in speeds)
-        nconf, names = self.dynamics.flat.nconf, self.dynamics.names
+        nconf, names = self.dynamics.state_vector.nconf, self.dynamics.names
         rolling = {c.mount.wheel.joint for c in vehicle.contacts}
         self._joints = [i for i in range(7, nconf) if names[i] not in rolling]
         self._speed_scales = self.speed / vehicle.constrained.scales[list(vehicle.frame.speeds)]
@@ -107,7 +107,7 @@ class PathTask:
         f, x = self.dynamics, ca.SX.sym("x", self.dynamics.nx)
         u = ca.SX.sym("u", f.nu)
         effect = ca.Function("effect", [x],
-                             [ca.jacobian(f(x, u)[f.flat.nconf:], u)])(self._at_rest).full()
+                             [ca.jacobian(f(x, u)[f.state_vector.nconf:], u)])(self._at_rest).full()
         limits = [getattr(self.vehicle.limits.get(name), "effort",
                           np.inf) for name in self.vehicle.driven]
         return np.minimum(input_scales(self.vehicle, effect, self._speed_scales,
@@ -148,8 +148,8 @@ class PathTask:
         # of R_WB, its last row
         normal = [2 * (a * c - b * d), 2 * (b * c + a * d)]
         columns = [lateral, np.sin(turned), np.cos(turned), *bends, *normal]
-        observation = np.column_stack([*columns, x[:, self._joints],
-                                       x[:, self.dynamics.flat.nconf:] / self._speed_scales])
+        speeds = x[:, self.dynamics.state_vector.nconf:] / self._speed_scales
+        observation = np.column_stack([*columns, x[:, self._joints], speeds])
         return s, lateral, turned, np.clip(observation, -BOUND, BOUND)
 
     def judged(self, x: np.ndarray, before: np.ndarray, action: np.ndarray):
@@ -208,8 +208,8 @@ class PathFollowing(gymnasium.Env):
 
     def reset(self, *, seed: int | None = None, options: dict | None = None):
         super().reset(seed=seed)
-        x, flat = self.task.start(self.np_random), self.task.dynamics.flat
-        self.simulator.reset(q=flat.configuration(x[:flat.nconf]), xi=x[flat.nconf:])
+        x, vector = self.task.start(self.np_random), self.task.dynamics.state_vector
+        self.simulator.reset(q=vector.configuration(x[:vector.nconf]), xi=x[vector.nconf:])
         self._s, lateral, _, observation = self.task.seen(x[None], None)
         self._k = 0
         return observation[0], self._info(lateral[0])

@@ -54,8 +54,8 @@ def efforts():
 def scalar_run(vehicle, x0, controller, duration, *, every=1, control_period=None, dt=1e-3):
     """The same case by `Simulator`."""
     simulator = nhmech.Simulator(vehicle, controller, dt=dt, control_period=control_period)
-    flat = simulator.primary.flat
-    simulator.reset(q=flat.configuration(x0[:flat.nconf]), xi=x0[flat.nconf:])
+    vector = simulator.primary.state_vector
+    simulator.reset(q=vector.configuration(x0[:vector.nconf]), xi=x0[vector.nconf:])
     return simulator.run(duration, every=every)
 
 
@@ -64,13 +64,13 @@ def scalar_run(vehicle, x0, controller, duration, *, every=1, control_period=Non
 def test_one_step_agrees_with_the_scalar_step(name):
     vehicle = shipped(name)
     made = stepper(vehicle)
-    equations, flat = made.equations, made.flat
+    equations, vector = made.equations, made.state_vector
     states = [(q, xi, u) for chosen, q, xi,
               u in random_states(vehicle, 5, seed=7) if chosen is vehicle]
-    x0 = np.array([flat.flatten(q, xi) for q, xi, _ in states])
+    x0 = np.array([vector.assemble(q, xi) for q, xi, _ in states])
     u = np.array([u for *_, u in states])
     batch = nhmech.simulate_batch(vehicle, x0, u, dt=1e-3, steps=1)
-    step = rk4(equations, flat)
+    step = rk4(equations, vector)
     for i in range(len(states)):
         # put onto the constraints, as a batch does first
         start = step(0.0, x0[i], u[i], vehicle.theta, 0.0)[0].copy()
@@ -235,8 +235,8 @@ def test_reactions_and_friction_of_each_case(name):
     vehicle = shipped(name)
     states = [(q, xi, u) for chosen, q, xi,
               u in random_states(vehicle, 5, seed=8) if chosen is vehicle]
-    flat = stepper(vehicle).flat
-    batch = nhmech.simulate_batch(vehicle, [flat.flatten(q, xi) for q, xi, _ in states],
+    vector = stepper(vehicle).state_vector
+    batch = nhmech.simulate_batch(vehicle, [vector.assemble(q, xi) for q, xi, _ in states],
                                   [u for *_, u in states], dt=1e-4, steps=1)
     q, v, found = batch.q(0), batch.v(0), batch.reactions(0)
     for i in range(len(batch)):

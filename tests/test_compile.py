@@ -377,7 +377,7 @@ def test_what_the_scheme_keeps_by_itself_is_projected_now_and_then(name, monkeyp
     """With the attitude frozen phi cannot change; with a projection at each step all the same, the
     run is the same."""
     chart = Simulator(shipped(name)).primary
-    assert (free_rk4_function(chart.equations, chart.flat) is not None) == KEPT[name]
+    assert (free_rk4_function(chart.equations, chart.state_vector) is not None) == KEPT[name]
     if KEPT[name]:
         kept = driven_run(name, 0.5, 10)
         monkeypatch.setattr("nhmech.simulation.chart.free_rk4_function", lambda *parts: None)
@@ -417,7 +417,7 @@ def test_on_a_slope_each_step_is_projected():
     """There the scheme does not keep the height by itself, for its stages do not have unit
     quaternions."""
     chart = Simulator(shipped("differential_drive", Ground(normal=(0.3, -0.2, 1)))).primary
-    assert free_rk4_function(chart.equations, chart.flat) is None
+    assert free_rk4_function(chart.equations, chart.state_vector) is None
 
 
 # -- what it costs to call it from Python ----------------------------------------------------------

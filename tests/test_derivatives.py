@@ -117,7 +117,7 @@ def test_bicycle_riding_straight_has_the_eigenvalues_of_its_linearisation(speed)
     vehicle, dt = shipped("bicycle"), 1e-3
     simulator = Simulator(vehicle, dt=dt)
     simulator.reset(xi={"rear_wheel_joint": speed / 0.3})
-    xi = simulator._x[simulator.primary.flat.nconf:]
+    xi = simulator._x[simulator.primary.state_vector.nconf:]
     lam = linearise(vehicle, simulator._q, xi).eigenvalues
     A = step_jacobian(vehicle, dt)(0.0, simulator._x, simulator._u, vehicle.theta)[0]
     found = np.linalg.eigvals(A)

@@ -134,10 +134,10 @@ def agree(cpu, kernel, rtol=1e-10):
 @pytest.mark.parametrize("name", SHIPPED)
 def test_steps_agree_with_those_of_the_cpu(name, host):
     vehicle = shipped(name)
-    flat = stepper(vehicle).flat
+    vector = stepper(vehicle).state_vector
     states = [(q, xi, u) for chosen, q, xi,
               u in random_states(vehicle, 5, seed=7) if chosen is vehicle]
-    x0, u = np.array([flat.flatten(q, xi) for q, xi,
+    x0, u = np.array([vector.assemble(q, xi) for q, xi,
                       _ in states]), np.array([u for *_, u in states])
     cpu, kernel = both(vehicle, x0, u, dt=1e-3, steps=3)
     agree(cpu, kernel, rtol=1e-11)

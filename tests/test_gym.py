@@ -81,11 +81,11 @@ def test_starts_stand_on_the_ground_along_the_path():
     heading."""
     for name in ("ackermann_car", "trailers", "mecanum"):
         task = PathTask(shipped(name))
-        vehicle, flat = task.vehicle, task.dynamics.flat
+        vehicle, vector = task.vehicle, task.dynamics.state_vector
         for seed in range(5):
             x = task.start(np.random.default_rng(seed))
             q, v = (
-                flat.configuration(x[: flat.nconf]),
+                vector.configuration(x[: vector.nconf]),
                 task.dynamics.velocity(0, x, []).full().ravel(),
             )
             rolling, heights = vehicle.constraint_error(0.0, q, v)

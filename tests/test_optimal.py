@@ -36,7 +36,7 @@ def test_the_rate_is_that_of_drift_and_the_step_that_of_the_simulator(name):
                                                 efforts, [])
     rate = f(x, efforts).full().ravel()
     assert (np.abs(rate[:7] - q_rate.full().ravel()[:7]).max() <= 1e-12
-            and np.abs(rate[f.flat.nconf:] - xi_rate.full().ravel()).max() <= 1e-10)
+            and np.abs(rate[f.state_vector.nconf:] - xi_rate.full().ravel()).max() <= 1e-10)
     for joint in vehicle.driven:
         assert rate[f.coordinate(joint)] == pytest.approx(state.joint_velocity[joint], abs=1e-12)
     for _ in range(50):
@@ -80,7 +80,7 @@ def test_least_effort_from_rest_to_rest_is_the_cubic():
     start = nhmech.start_states(vehicle, [(0, 0, 0)])[0]
     problem.opti.subject_to(problem.x[:, 0] == start)
     problem.opti.subject_to(f.pose(problem.x[:, -1]) == [d, 0, 0])
-    problem.opti.subject_to(problem.x[f.flat.nconf:, -1] == 0)
+    problem.opti.subject_to(problem.x[f.state_vector.nconf:, -1] == 0)
     problem.opti.minimize(ca.sumsqr(problem.u) * T / n)
     guess = np.tile(start, (n + 1, 1))
     guess[:, 0] = np.linspace(0, d, n + 1)
@@ -100,7 +100,7 @@ def test_least_time_is_full_effort_one_way_then_the_other():
     f, start = problem.dynamics, nhmech.start_states(vehicle, [(0, 0, 0)])[0]
     problem.opti.subject_to(problem.x[:, 0] == start)
     problem.opti.subject_to(f.pose(problem.x[:, -1]) == [d, 0, 0])
-    problem.opti.subject_to(problem.x[f.flat.nconf:, -1] == 0)
+    problem.opti.subject_to(problem.x[f.state_vector.nconf:, -1] == 0)
     problem.bounded(problem.u, -most, most)
     problem.opti.minimize(problem.duration)
     problem.guess(np.tile(start, (n + 1, 1)), np.full((n, 2), 0.1), duration=3.0)

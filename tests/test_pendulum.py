@@ -10,7 +10,7 @@ from scipy.integrate import solve_ivp
 import nhmech
 from nhmech.analysis.linearise import linearise
 from nhmech.simulation.integrators import projection_function, rate_function
-from nhmech.simulation.state_vector import FlatState
+from nhmech.simulation.state_vector import StateVector
 from nhmech.vehicle.reactions import reactions
 
 LEFT, RIGHT = "left_wheel_joint", "right_wheel_joint"
@@ -107,10 +107,10 @@ def test_equations_of_motion_along_the_reference_case(vehicle, case):
     tolerance, samples = reference["tolerance"], reference["expected"]["samples"]
     simulator = nhmech.Simulator(pendulum)
     started(simulator, reference["initial_state"]["nonlinear"])
-    flat = FlatState(pendulum.algebroid, 3)
+    vector = StateVector(pendulum.algebroid, 3)
     rhs, project = rate_function(pendulum.equations(),
-                                 flat), projection_function(pendulum.equations(), flat)
-    start = flat.flatten(simulator.state.q, np.array(simulator.state.xi))
+                                 vector), projection_function(pendulum.equations(), vector)
+    start = vector.assemble(simulator.state.q, np.array(simulator.state.xi))
     solution = solve_ivp(lambda t, x: rhs(t, x, torques(t), []).full().ravel(),
                          (0, samples[-1]["t"]), start,
                          method="DOP853", t_eval=[s["t"] for s in samples], rtol=1e-12, atol=1e-13)

@@ -17,7 +17,7 @@ from ..compile.buffered import Buffered
 from ..compile.compiled import compiled
 from ..errors import MechanicsError
 from ..simulation.integrators import projection_function, rate_function
-from ..simulation.state_vector import FlatState
+from ..simulation.state_vector import StateVector
 from ..simulation.subject import Subject
 
 # instructions up to which the derivative is one sparse expression: quicker, but slow to compile
@@ -30,7 +30,7 @@ class StepJacobian:
 
     x' = F(t, x, u, theta) is one step.
 
-    names, inputs, parameters  of the rows and columns; x is the flat state, angles unwrapped
+    names, inputs, parameters  of the rows and columns; x is the state vector, angles unwrapped
     """
 
     evaluate: Buffered
@@ -99,22 +99,23 @@ class _Parts:
     subject: Subject
 
     @cached_property
-    def flat(self) -> FlatState:
-        return FlatState(self.subject.constrained.system.algebroid,
+    def state_vector(self) -> StateVector:
+        return StateVector(self.subject.constrained.system.algebroid,
                          self.subject.equations.frame.nxi)
 
     @property
     def names(self) -> tuple[tuple[str, ...], tuple[str, ...], tuple[str, ...]]:
         system = self.subject.constrained.system
-        return self.flat.names(self.subject.equations.names), system.u_names, system.theta_names
+        x_names = self.state_vector.names(self.subject.equations.names)
+        return x_names, system.u_names, system.theta_names
 
     @cached_property
     def rate(self) -> ca.Function:
-        return rate_function(self.subject.equations, self.flat)
+        return rate_function(self.subject.equations, self.state_vector)
 
     @cached_property
     def project(self) -> ca.Function:
-        return projection_function(self.subject.equations, self.flat)
+        return projection_function(self.subject.equations, self.state_vector)
 
     def jacobian(self) -> ca.Function:
         """(t, x, u, theta, dt) -> x', A, B, C."""
@@ -165,7 +166,7 @@ class _Parts:
     @property
     def sizes(self) -> tuple[int, int, int]:
         """nx, nu, ntheta."""
-        return self.flat.nx, self.rate.size1_in(2), self.rate.size1_in(3)
+        return self.state_vector.nx, self.rate.size1_in(2), self.rate.size1_in(3)
 
 
 def _with_jacobian(function: ca.Function) -> ca.Function:

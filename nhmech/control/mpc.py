@@ -176,7 +176,7 @@ def _unit_effort(f: Dynamics, tracker: MPC) -> np.ndarray:
     from ..simulation.batch_input import start_states
 
     vehicle, x, u = tracker.vehicle, ca.SX.sym("x", f.nx), ca.SX.sym("u", f.nu)
-    effect = ca.Function("effect", [x], [ca.jacobian(f(x, u)[f.flat.nconf:], u)])
+    effect = ca.Function("effect", [x], [ca.jacobian(f(x, u)[f.state_vector.nconf:], u)])
     start = start_states(vehicle, [tracker.start["pose"]])[0]
     speeds = tracker.speed / vehicle.constrained.scales[list(vehicle.frame.speeds)]
     return input_scales(vehicle, effect(start).full(), speeds, tracker.unit / tracker.speed)

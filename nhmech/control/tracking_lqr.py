@@ -9,7 +9,7 @@ import numpy as np
 from ..analysis.derivatives import step_jacobian
 from ..errors import ModelError
 from ..simulation.state import State
-from ..simulation.state_vector import FlatState
+from ..simulation.state_vector import StateVector
 from ..simulation.subject import Subject
 from ..simulation.trajectory import Trajectory
 from .lqr import ANGLE, rolling_radii
@@ -28,7 +28,7 @@ class TrackingLQR:
         - x*_N)
 
     to second order, by P_N = final Q, K = (R + B'P B)^-1 B'P A, P_k = Q + A'P (A - B K) backwards
-    (Bryson and Ho, Applied Optimal Control, 1975, chapter 5). x is the flat state. Weights are 1
+    (Bryson and Ho, Applied Optimal Control, 1975, chapter 5). x is the state vector. Weights are 1
     over the square of the scales: the vehicle's length, 0.3 rad, both per sqrt(length / gravity)
     for speeds; wheel angles count nothing. Times the record's interval, so that the cost is an
     integral.
@@ -63,9 +63,9 @@ class TrackingLQR:
             raise ModelError(f"the records lie {run.t[1] - run.t[0]:.6g} s apart, no multiple of "
                              f"dt = {self.dt} s: give the step of the run")
         jacobian = step_jacobian(vehicle, self.dt)
-        self.flat = FlatState(subject.constrained.system.algebroid, run.xi.shape[1])
+        self.state_vector = StateVector(subject.constrained.system.algebroid, run.xi.shape[1])
         self.names, self.inputs = jacobian.names, jacobian.inputs
-        x = np.array([self.flat.flatten(q, xi) for q, xi in zip(run.q[:last + 1], run.xi)])
+        x = np.array([self.state_vector.assemble(q, xi) for q, xi in zip(run.q[:last + 1], run.xi)])
         self.x, self.u = x, run.u[:last + 1]
         self.A, self.B = np.empty((last, x.shape[1],
                                    x.shape[1])), np.empty((last, x.shape[1], run.u.shape[1]))
@@ -78,7 +78,7 @@ class TrackingLQR:
             )
         gains = {name: PLACE for name in ("x",
                                           "y") if subject.vehicle is not None} | dict(gains or {})
-        interval, nconf = float(run.t[1] - run.t[0]), self.flat.nconf
+        interval, nconf = float(run.t[1] - run.t[0]), self.state_vector.nconf
         scales, time = _scales(subject, self.names, nconf)
         self.Q = interval * np.diag([gains.get(name, 1.0) / scale ** 2 for name,
                                      scale in zip(self.names, scales)])
@@ -100,7 +100,7 @@ class TrackingLQR:
                                             self.subject.theta)
             A, B = a @ A, a @ B + b.reshape(B.shape)                  # one column comes as a vector
         missed = x - self.x[k + 1]
-        for slot in self.flat.angle_slots():
+        for slot in self.state_vector.angle_slots():
             missed[slot] = np.remainder(missed[slot] + np.pi, 2 * np.pi) - np.pi
         if not np.abs(missed).max() <= FOLLOWS * max(1.0, np.abs(x).max()):
             raise ModelError(f"steps of {self.dt} s from the record at t = {self._t[k]:.6g} s miss "
@@ -112,15 +112,15 @@ class TrackingLQR:
     @property
     def start(self) -> dict:
         """Arguments for `Simulator.reset`: on the run's beginning."""
-        return {"q": self.flat.configuration(self.x[0]),
-                "xi": dict(zip(self._names, map(float, self.x[0, self.flat.nconf:])))}
+        return {"q": self.state_vector.configuration(self.x[0]),
+                "xi": dict(zip(self._names, map(float, self.x[0, self.state_vector.nconf:])))}
 
     def error(self, t: float, state: State) -> tuple[int, np.ndarray]:
         """Index of the record that holds now, and x - x* (nx,)."""
         k = int(np.clip(np.searchsorted(self._t, t + self.dt / 2, side="right") - 1, 0,
                         len(self.x) - 1))
         xi = np.array([state.xi[name] for name in self._names])
-        x = self.flat.flatten(state.q, xi, near=self.x[k])
+        x = self.state_vector.assemble(state.q, xi, near=self.x[k])
         if self.subject.vehicle is not None and x[3:7] @ self.x[k, 3:7] < 0:
             x[3:7] *= -1                                              # the same attitude
         return k, x - self.x[k]

@@ -36,7 +36,7 @@ class Batch:
     """What `simulate_batch` returns. K recorded moments, N cases.
 
     t           (K,) [s]
-    x           (K, N, nx) flat states: configuration with unwrapped angles, then xi; columns are
+    x           (K, N, nx) state vectors: configuration with unwrapped angles, then xi; columns are
                 contiguous
     u           (K, N, nu) held from each t on
     theta       (N, ntheta)
@@ -73,7 +73,7 @@ class Batch:
     @property
     def xi(self) -> np.ndarray:
         """Independent speeds, (K, N, nxi)."""
-        return self.x[:, :, self.stepper.flat.nconf:]
+        return self.x[:, :, self.stepper.state_vector.nconf:]
 
     def column(self, name: str) -> np.ndarray:
         """One named column, (K, N): a speed of that name, else a coordinate or an input. Raises
@@ -90,8 +90,8 @@ class Batch:
 
     def q(self, k: int = -1) -> np.ndarray:
         """Configurations at one recorded moment, (N, nq)."""
-        flat = self.stepper.flat
-        return flat.configuration(self.x[k, :, :flat.nconf].T).T
+        vector = self.stepper.state_vector
+        return vector.configuration(self.x[k, :, :vector.nconf].T).T
 
     def v(self, k: int = -1) -> np.ndarray:
         """All fibre coordinates at one recorded moment, (N, nv)."""
@@ -117,7 +117,7 @@ def simulate_batch(constrained, x0, u: np.ndarray | Policy | None = None, *, dt:
     """Runs N cases of a vehicle (or any `ConstrainedSystem`) side by side: `Simulator`'s steps, in
     vectors and threads.
 
-    x0             (N, nx) flat states: `start_states`, or rows of `Batch.x`; |phi| <= 1e-6 m is
+    x0             (N, nx) state vectors: `start_states`, or rows of `Batch.x`; |phi| <= 1e-6 m is
                    projected away
     u              (N, nu) or (nu,), held all the time; (periods, N, nu), one for each control
                    period; a policy (t, x (N, nx)) -> u (N, nu), asked once per control period,
@@ -150,7 +150,7 @@ def simulate_batch(constrained, x0, u: np.ndarray | Policy | None = None, *, dt:
         raise SimulationError(f"device = {device!r} must be 'cpu' or 'gpu'")
     made = stepper(constrained, device)
     names = made.names
-    x0 = checked("x0", x0, [(None, made.flat.nx)], names["q"] + names["xi"])
+    x0 = checked("x0", x0, [(None, made.state_vector.nx)], names["q"] + names["xi"])
     count, nu, ntheta, periods = (
         len(x0),
         len(names["u"]),
@@ -170,7 +170,7 @@ def simulate_batch(constrained, x0, u: np.ndarray | Policy | None = None, *, dt:
 
     state = started(made, x0, theta)
     moments = np.append(np.arange(0, steps, every), steps)
-    record = np.empty((len(moments), made.flat.nx, state.room))
+    record = np.empty((len(moments), made.state_vector.nx, state.room))
     held = np.empty((len(moments), count, nu)) if callable(u) else None
     # a GPU's kernel is launched in slices of its own
     slice_ = SLICE // (made.cost * count) + 1 if device == "cpu" else steps

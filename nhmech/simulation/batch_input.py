@@ -19,7 +19,7 @@ from ..mechanics.equations import Equations
 from .chart import LOOSE, POOR
 from .command import controller_name, raised_in
 from .integrators import rk4_function
-from .state_vector import FlatState
+from .state_vector import StateVector
 from .subject import Subject
 
 Policy = Callable[[float, np.ndarray], np.ndarray]
@@ -39,7 +39,8 @@ def start_states(constrained, poses: Iterable, *, joints: Mapping[str, float] | 
     for pose in poses:
         standing = simulator.subject.vehicle is not None
         state = simulator.reset(pose, joints, xi) if standing else simulator.reset(q=pose, xi=xi)
-        rows.append(simulator.primary.flat.flatten(state.q, state.v[simulator.primary.speeds]))
+        chart = simulator.primary
+        rows.append(chart.state_vector.assemble(state.q, state.v[chart.speeds]))
     return np.array(rows)
 
 
@@ -118,7 +119,7 @@ class Stepper:
 
     subject: Subject
     equations: Equations
-    flat: FlatState
+    state_vector: StateVector
     step: ca.Function
     cost: int
     runner: Lanes | Mapped | Kernel
@@ -127,7 +128,7 @@ class Stepper:
     def names(self) -> dict[str, tuple[str, ...]]:
         """Of the columns of x ("q", then "xi"), of u and of theta."""
         system = self.subject.constrained.system
-        return {"q": self.flat.names(()), "xi": self.equations.names, "u": system.u_names,
+        return {"q": self.state_vector.names(()), "xi": self.equations.names, "u": system.u_names,
                 "theta": system.theta_names}
 
 
@@ -147,10 +148,10 @@ def stepper(constrained, device: str = "cpu") -> Stepper:
     made = _kept.get(key)
     if made is None:
         subject = Subject.of(constrained)
-        flat = FlatState(subject.constrained.system.algebroid, subject.equations.frame.nxi)
-        step = rk4_function(subject.equations, flat)
+        vector = StateVector(subject.constrained.system.algebroid, subject.equations.frame.nxi)
+        step = rk4_function(subject.equations, vector)
         runner = compiled_kernel(step, _cost(step)) if device == "gpu" else _runner(step)
-        made = _kept[key] = Stepper(subject, subject.equations, flat, step, _cost(step), runner)
+        made = _kept[key] = Stepper(subject, subject.equations, vector, step, _cost(step), runner)
         # of a wrapper that the subject does not hold
         weakref.finalize(constrained, _kept.pop, key, None)
         while len(_kept) > KEPT:

@@ -23,7 +23,7 @@ from .integrators import (
     rk4_function,
 )
 from .inverse_dynamics import Servo
-from .state_vector import FlatState
+from .state_vector import StateVector
 
 GOOD = 0.2       # a chart whose least pivot margin is above this needs no better one
 # a step that would end below this, or on the other side of a singularity, is taken in another chart
@@ -44,23 +44,23 @@ class Chart:
     kinematic: bool
 
     @cached_property
-    def flat(self) -> FlatState:
-        return FlatState(self.equations.frame.constrained.system.algebroid,
+    def state_vector(self) -> StateVector:
+        return StateVector(self.equations.frame.constrained.system.algebroid,
                          self.equations.frame.nxi)
 
     @cached_property
     def step(self) -> Step:
         if self.integrator == "dop853":
             return dop853(self.adaptive, *self._functions[:2])
-        return rk4(self.equations, self.flat, self.kinematic)
+        return rk4(self.equations, self.state_vector, self.kinematic)
 
     @cached_property
     def adaptive(self) -> Adaptive | None:
-        return compiled_adaptive(*self._functions, len(self.flat.angle_slots()))
+        return compiled_adaptive(*self._functions, len(self.state_vector.angle_slots()))
 
     @cached_property
     def _functions(self) -> tuple[ca.Function, ca.Function, ca.Function]:
-        parts = self.equations, self.flat
+        parts = self.equations, self.state_vector
         return rate_function(*parts,
                              self.kinematic), projection_function(*parts), reading_function(*parts)
 
@@ -72,13 +72,13 @@ class Chart:
         if self._loops.get(True) is not None:
             return self._loops[True]
         if build not in self._loops:
-            self._loops[build] = compiled_loop(*self._parts, len(self.flat.angle_slots()), build,
-                                               kept=self._parts[0].size1_out(1) == 1)
+            angles, kept = len(self.state_vector.angle_slots()), self._parts[0].size1_out(1) == 1
+            self._loops[build] = compiled_loop(*self._parts, angles, build, kept=kept)
         return self._loops[build]
 
     @cached_property
     def _parts(self) -> tuple[ca.Function, ca.Function, ca.Function]:
-        parts = self.equations, self.flat, self.kinematic
+        parts = self.equations, self.state_vector, self.kinematic
         return free_rk4_function(*parts) or rk4_function(*parts), *self._functions[1:]
 
     @cached_property
@@ -96,6 +96,10 @@ class Chart:
     @property
     def speeds(self) -> list[int]:
         return list(self.equations.frame.speeds)
+
+    def at_rest(self, q: np.ndarray) -> np.ndarray:
+        """x at q with all speeds zero."""
+        return self.state_vector.assemble(q, np.zeros(self.state_vector.nxi))
 
     def margin(self, t: float, x: np.ndarray, theta: np.ndarray) -> float:
         """The frame's margin at x, of another sign on the other side of a singularity; NaN counts

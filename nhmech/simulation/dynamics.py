@@ -12,7 +12,7 @@ import numpy as np
 from ..errors import SimulationError
 from .integrators import rate_function, rk4_function
 from .state import State
-from .state_vector import FlatState
+from .state_vector import StateVector
 from .subject import Subject
 
 
@@ -24,7 +24,7 @@ class Dynamics:
     rate        `casadi.Function` (t, x, u, theta) -> dx/dt (nx,)
     integrator  `casadi.Function` (t, x, u, theta, dt) -> x at t + dt, health: Runge-Kutta's scheme
                 of fourth order, then the projection
-    flat        layout of x
+    state_vector  layout of x
 
     x (nx,) is the configuration with unwrapped angles, then the independent speeds xi. Of a vehicle
     on the ground: base position (x, y, z) [m], attitude as quaternion (x, y, z, w), positions of
@@ -38,7 +38,7 @@ class Dynamics:
     """
 
     subject: Subject
-    flat: FlatState
+    state_vector: StateVector
     rate: ca.Function
     integrator: ca.Function
 
@@ -53,7 +53,7 @@ class Dynamics:
     # -- sizes and names ---------------------------------------------------------------------------
     @property
     def nx(self) -> int:
-        return self.flat.nx
+        return self.state_vector.nx
 
     @property
     def nu(self) -> int:
@@ -63,7 +63,7 @@ class Dynamics:
     def names(self) -> tuple[str, ...]:
         """Of x; a joint is in it twice where its rate is an independent speed: see `coordinate` and
         `speed`."""
-        return self.flat.names(self.subject.equations.names)
+        return self.state_vector.names(self.subject.equations.names)
 
     @property
     def inputs(self) -> tuple[str, ...]:
@@ -83,12 +83,13 @@ class Dynamics:
     def coordinate(self, name: str) -> int:
         """Where a coordinate (position of a joint) stands in x. Raises `SimulationError` with the
         names."""
-        return _found(name, self.names[:self.flat.nconf], "coordinate")
+        return _found(name, self.names[:self.state_vector.nconf], "coordinate")
 
     def speed(self, name: str) -> int:
         """Where an independent speed stands in x; `velocity` has others. Raises `SimulationError`
         with the names."""
-        return self.flat.nconf + _found(name, self.names[self.flat.nconf:], "independent speed")
+        nconf = self.state_vector.nconf
+        return nconf + _found(name, self.names[nconf:], "independent speed")
 
     # -- what is read off x ------------------------------------------------------------------------
     @cached_property
@@ -109,8 +110,8 @@ class Dynamics:
         joints' rates."""
         equations, x = self.subject.equations, ca.SX.sym("x", self.nx)
         system = self.subject.constrained.system
-        v = equations.velocity(system.t, self.flat.configuration(x[:self.flat.nconf]),
-                               x[self.flat.nconf:], system.theta)
+        q, xi = self.state_vector.configuration(x), x[self.state_vector.nconf:]
+        v = equations.velocity(system.t, q, xi, system.theta)
         return ca.Function("velocity", [system.t, x, system.theta], [ca.densify(v)],
                            ["t", "x", "theta"], ["v"])
 
@@ -121,10 +122,10 @@ class Dynamics:
     def of(self, state: State, near: np.ndarray | None = None) -> np.ndarray:
         """x of a `State`; angles are those that the state counts, or the nearest to `near`."""
         speeds = self.subject.equations.frame.speeds
-        x = self.flat.flatten(state.q, state.v[list(speeds)], near)
+        x = self.state_vector.assemble(state.q, state.v[list(speeds)], near)
         if near is None:
             names = self.names
-            for i in self.flat.angle_slots():
+            for i in self.state_vector.angle_slots():
                 x[i] = state.angles[names[i]]
         return x
 
@@ -140,9 +141,9 @@ def dynamics(constrained) -> Dynamics:
     simulator changes that choice where it goes bad, symbols cannot.
     """
     subject = Subject.of(constrained)
-    flat = FlatState(subject.constrained.system.algebroid, subject.equations.frame.nxi)
-    return Dynamics(subject, flat, _named(rate_function(subject.equations, flat)),
-                    rk4_function(subject.equations, flat))
+    vector = StateVector(subject.constrained.system.algebroid, subject.equations.frame.nxi)
+    return Dynamics(subject, vector, _named(rate_function(subject.equations, vector)),
+                    rk4_function(subject.equations, vector))
 
 
 def _named(rate: ca.Function) -> ca.Function:

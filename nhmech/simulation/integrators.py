@@ -1,4 +1,4 @@
-"""Integrators on the flat state, each a pure step (t, x, u, theta, dt) -> x followed by the same
+"""Integrators on the state vector, each a pure step (t, x, u, theta, dt) -> x followed by the same
 projection.
 
 Configurations are integrated in their embedding and pulled back, which keeps the order of the
@@ -16,7 +16,7 @@ from ..compile.adaptive import ATOL, REACHED, RTOL, TOO_SMALL, Adaptive
 from ..compile.buffered import Buffered
 from ..errors import SimulationError
 from ..mechanics.equations import Equations
-from .state_vector import FlatState
+from .state_vector import StateVector
 
 INLINE = 3000      # operations of a step up to which it is written as one expression
 TRIALS = 12        # states at which it is tried whether a scheme keeps the constraints
@@ -24,20 +24,21 @@ INTEGRATORS = "rk4", "dop853"
 Step = Callable[[float, np.ndarray, np.ndarray, np.ndarray, float], list[np.ndarray]]
 
 
-def rate_function(equations: Equations, flat: FlatState, kinematic: bool = False) -> ca.Function:
+def rate_function(equations: Equations, vector: StateVector,
+                  kinematic: bool = False) -> ca.Function:
     """(t, x, u, theta) -> dx/dt; in kinematic mode xi is held."""
     system = equations.frame.constrained.system
-    x = ca.SX.sym("x", flat.nx)
-    q = flat.configuration(x[:flat.nconf])
-    q_rate, xi_rate = equations.drift(system.t, q, x[flat.nconf:], system.u, system.theta)
+    x = ca.SX.sym("x", vector.nx)
+    q = vector.configuration(x[:vector.nconf])
+    q_rate, xi_rate = equations.drift(system.t, q, x[vector.nconf:], system.u, system.theta)
     if kinematic:
-        xi_rate = ca.SX.zeros(flat.nxi, 1)
-    v = equations.velocity(system.t, q, x[flat.nconf:], system.theta)
+        xi_rate = ca.SX.zeros(vector.nxi, 1)
+    v = equations.velocity(system.t, q, x[vector.nconf:], system.theta)
     return ca.Function("rate", [system.t, x, system.u, system.theta],
-                       [ca.densify(flat.rate(q_rate, v, xi_rate))], {"cse": True})
+                       [ca.densify(vector.rate(q_rate, v, xi_rate))], {"cse": True})
 
 
-def projection_function(equations: Equations, flat: FlatState) -> ca.Function:
+def projection_function(equations: Equations, vector: StateVector) -> ca.Function:
     """(t, x, theta) -> x on the constraint manifold, q, v, and health (3,): old |phi|, frame's
     margin, least guard.
 
@@ -47,15 +48,15 @@ def projection_function(equations: Equations, flat: FlatState) -> ca.Function:
     frame = equations.frame
     constrained = frame.constrained
     system, algebroid = constrained.system, constrained.system.algebroid
-    x = ca.SX.sym("x", flat.nx)
-    start = flat.unit(x[:flat.nconf])
-    raw = flat.configuration(start)
+    x = ca.SX.sym("x", vector.nx)
+    start = vector.unit(x[:vector.nconf])
+    raw = vector.configuration(start)
     correction = frame.correction()
-    step = flat.rate(*system.expand(algebroid.anchor @ correction, correction), ca.SX(0, 1))
+    step = vector.rate(*system.expand(algebroid.anchor @ correction, correction), ca.SX(0, 1))
     step, phi = ca.substitute([step, constrained.distribution.phi], [algebroid.q], [raw])
-    moved = flat.unit(start + step)
-    q = flat.configuration(moved)
-    xi = x[flat.nconf:]
+    moved = vector.unit(start + step)
+    q = vector.configuration(moved)
+    xi = x[vector.nconf:]
     margin, guards = ca.substitute([frame.margin, constrained.guards], [algebroid.q], [q])
     v = equations.velocity(system.t, q, xi, system.theta)
     health = ca.vertcat(ca.norm_inf(phi) if phi.numel() else 0, margin,
@@ -65,40 +66,40 @@ def projection_function(equations: Equations, flat: FlatState) -> ca.Function:
                        {"cse": True})
 
 
-def reading_function(equations: Equations, flat: FlatState) -> ca.Function:
+def reading_function(equations: Equations, vector: StateVector) -> ca.Function:
     """(t, x, theta) -> q, v: what is shown of a state, only where needed. (`read` alone is a name
     of the C library.)"""
     system = equations.frame.constrained.system
-    x = ca.SX.sym("x", flat.nx)
-    q = flat.configuration(x[:flat.nconf])
-    v = equations.velocity(system.t, q, x[flat.nconf:], system.theta)
+    x = ca.SX.sym("x", vector.nx)
+    q = vector.configuration(x[:vector.nconf])
+    v = equations.velocity(system.t, q, x[vector.nconf:], system.theta)
     return ca.Function("nhmech_read", [system.t, x, system.theta], [ca.densify(q), ca.densify(v)],
                        {"cse": True})
 
 
-def normalising_function(equations: Equations, flat: FlatState) -> ca.Function:
+def normalising_function(equations: Equations, vector: StateVector) -> ca.Function:
     """(t, x, theta) -> x with unit quaternions, and the frame's margin: the projection where phi
     does not change."""
     system = equations.frame.constrained.system
-    x = ca.SX.sym("x", flat.nx)
-    configuration = flat.unit(x[:flat.nconf])
-    margin = ca.substitute(equations.frame.margin, system.q, flat.configuration(configuration))
+    x = ca.SX.sym("x", vector.nx)
+    configuration = vector.unit(x[:vector.nconf])
+    margin = ca.substitute(equations.frame.margin, system.q, vector.configuration(configuration))
     return ca.Function("nhmech_normalise", [system.t, x, system.theta],
-                       [ca.vertcat(configuration, x[flat.nconf:]), ca.densify(margin)])
+                       [ca.vertcat(configuration, x[vector.nconf:]), ca.densify(margin)])
 
 
-def rk4_function(equations: Equations, flat: FlatState, kinematic: bool = False) -> ca.Function:
+def rk4_function(equations: Equations, vector: StateVector, kinematic: bool = False) -> ca.Function:
     """(t, x, u, theta, dt) -> x, health: the classical Runge-Kutta scheme of fourth order and the
     projection.
 
     One expression where it is short, for that is the faster code; calls of its parts where it would
     be slow to compile.
     """
-    return _rk4_then(rate_function(equations, flat, kinematic),
-                     projection_function(equations, flat))
+    return _rk4_then(rate_function(equations, vector, kinematic),
+                     projection_function(equations, vector))
 
 
-def free_rk4_function(equations: Equations, flat: FlatState,
+def free_rk4_function(equations: Equations, vector: StateVector,
                       kinematic: bool = False) -> ca.Function | None:
     """Likewise (t, x, u, theta, dt) -> x, margin, if Runge-Kutta's scheme keeps constraints and
     guards by itself.
@@ -107,12 +108,13 @@ def free_rk4_function(equations: Equations, flat: FlatState,
     random states must leave phi below 1e-14 m and each guard where it was. Only for short steps,
     where the projection is much of the cost.
     """
-    rate, project = rate_function(equations, flat, kinematic), projection_function(equations, flat)
+    rate = rate_function(equations, vector, kinematic)
+    project = projection_function(equations, vector)
     if 4 * rate.n_instructions() + project.n_instructions() > INLINE or not _keeps(
-        rate, project, equations, flat
+        rate, project, equations, vector
     ):
         return None
-    return _rk4_then(rate, normalising_function(equations, flat))
+    return _rk4_then(rate, normalising_function(equations, vector))
 
 
 def _rk4_then(rate: ca.Function, end: ca.Function) -> ca.Function:
@@ -134,14 +136,15 @@ def _rk4_end(rate: ca.Function, t, x, u, theta, dt):
     return x + dt / 6 * (k1 + 2 * k2 + 2 * k3 + k4)
 
 
-def _keeps(rate: ca.Function, project: ca.Function, equations: Equations, flat: FlatState) -> bool:
+def _keeps(rate: ca.Function, project: ca.Function, equations: Equations,
+           vector: StateVector) -> bool:
     constrained = equations.frame.constrained
     theta, random = np.asarray(constrained.parameters, dtype=float), np.random.default_rng(0)
     for q in constrained.configurations[:TRIALS]:
         t, u, xi = (
-            random.normal(), random.normal(size=rate.size1_in(2)), random.normal(size=flat.nxi),
+            random.normal(), random.normal(size=rate.size1_in(2)), random.normal(size=vector.nxi),
         )
-        x, _, _, before = project(t, flat.flatten(q, xi), theta)
+        x, _, _, before = project(t, vector.assemble(q, xi), theta)
         _, _, _, before = project(t, x, theta)
         _, _, _, after = project(t + 0.3, _rk4_end(rate, t, x, u, theta, 0.3), theta)
         if not (float(after[0]) <= 1e-14 and abs(float(after[2] - before[2])) <= 1e-14):
@@ -149,9 +152,9 @@ def _keeps(rate: ca.Function, project: ca.Function, equations: Equations, flat: 
     return True
 
 
-def rk4(equations: Equations, flat: FlatState, kinematic: bool = False) -> Step:
+def rk4(equations: Equations, vector: StateVector, kinematic: bool = False) -> Step:
     """`rk4_function` followed by what is shown of its end."""
-    advance, read = rk4_function(equations, flat, kinematic), reading_function(equations, flat)
+    advance, read = rk4_function(equations, vector, kinematic), reading_function(equations, vector)
     inputs = advance.mx_in()
     x, health = advance(*inputs)
     q, v = read(inputs[0] + inputs[4], x, inputs[3])

@@ -14,7 +14,7 @@ from .chart import Chart
 from .command import NAMES
 from .sensors import Sensors
 from .state import Places
-from .state_vector import FlatState
+from .state_vector import StateVector
 from .subject import Subject
 
 CLOCK = -3      # where t stands in the block, followed by k and t0
@@ -100,8 +100,8 @@ class Columns:
 
     @classmethod
     def of(cls, chart: Chart, twist: bool = False) -> Columns:
-        system, slots = chart.equations.frame.constrained.system, chart.flat.angle_slots()
-        algebroid, positions = system.algebroid, chart.flat.names(())
+        system, slots = chart.equations.frame.constrained.system, chart.state_vector.angle_slots()
+        algebroid, positions = system.algebroid, chart.state_vector.names(())
         beside = {"commanded_twist": NAMES} if twist else {}
         sizes = {"t": 1, "q": algebroid.nq, "v": algebroid.nv, "u": system.u.numel(),
                  **{part: len(told) for part, told in beside.items()}, "angles": len(slots)}
@@ -110,7 +110,7 @@ class Columns:
         names = {"q": algebroid.q_names, "v": algebroid.v_names, "xi": chart.equations.names,
                  "u": system.u_names, "angles": tuple(positions[i] for i in slots), **beside}
         nqv, nx, held = (
-            algebroid.nq + algebroid.nv, chart.flat.nx,
+            algebroid.nq + algebroid.nv, chart.state_vector.nx,
             sizes["u"] + sizes.get("commanded_twist", 0),
         )
         places = [CLOCK, *range(nqv), *range(nqv + nx, nqv + nx + held),
@@ -126,23 +126,23 @@ class Columns:
         return rows[:, 0].copy() if name == "t" else rows[:, self.parts[name]]
 
 
-def places(subject: Subject, flat: FlatState, xi_names: tuple[str, ...], speeds: list[int],
+def places(subject: Subject, vector: StateVector, xi_names: tuple[str, ...], speeds: list[int],
            sensors: Sensors) -> Places:
     """Of numbers that begin with (q, v, x, u).
 
-    flat, xi_names, speeds  of the run's first chart; later charts are read through the same names
+    vector, xi_names, speeds  of the run's first chart; later charts are read through the same names
     sensors                 what the links measure
     """
-    algebroid = flat.algebroid
-    nq, nv, positions = algebroid.nq, algebroid.nv, flat.names(())
+    algebroid = vector.algebroid
+    nq, nv, positions = algebroid.nq, algebroid.nv, vector.names(())
     v = {name: nq + i for i, name in enumerate(algebroid.v_names)}
     x = {name: nq + nv + i for i, name in enumerate(positions)}
     joints = subject.joint_names if subject.vehicle is not None else positions
     measured = subject.encoder_names
-    inputs = slice(nq + nv + flat.nx, nq + nv + flat.nx + subject.constrained.system.u.numel())
+    inputs = slice(nq + nv + vector.nx, nq + nv + vector.nx + subject.constrained.system.u.numel())
     return Places(nq, nv, inputs, {name: nq + i for name, i in zip(xi_names, speeds)}, v,
-                  {positions[i]: nq + nv + i for i in flat.angle_slots()},
+                  {positions[i]: nq + nv + i for i in vector.angle_slots()},
                   {name: x[name] for name in joints},
                   {name: v[name] for name in subject.joint_names},
                   {name: x[name] for name in measured}, {name: v[name] for name in measured},
-                  tuple(flat.slots), sensors)
+                  tuple(vector.slots), sensors)

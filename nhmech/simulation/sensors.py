@@ -78,8 +78,7 @@ class Sensors:
         """Which of the charts has equations that serve here."""
         if len(self.charts) == 1:
             return 0
-        margins = [abs(chart.margin(state.t, chart.flat.flatten(state.q, np.zeros(chart.flat.nxi)),
-                                    self.subject.theta))
+        margins = [abs(chart.margin(state.t, chart.at_rest(state.q), self.subject.theta))
                    for chart in self.charts]
         return 0 if margins[0] > POOR else int(np.argmax(margins))
 
@@ -89,7 +88,7 @@ class Sensors:
         equations, xi = chart.equations, v[chart.speeds]
         if not self.kinematic:
             return equations.acceleration(t, q, xi, u, theta)
-        held = ca.SX.sym("xi", chart.flat.nxi)
+        held = ca.SX.sym("xi", chart.state_vector.nxi)
         rate = self.subject.constrained.system.algebroid.anchor @ v
         along = ca.jtimes(equations.velocity(t, q, held, theta), ca.vertcat(q, t),
                           ca.densify(ca.vertcat(rate, 1)))

@@ -78,12 +78,12 @@ class Simulator:
                               self.kinematic)]
         self.primary = self._charts[0]
         sensors = Sensors(self.subject, self._charts, self.kinematic)
-        self._places = places(self.subject, self.primary.flat, self.primary.equations.names,
+        self._places = places(self.subject, self.primary.state_vector, self.primary.equations.names,
                               self.primary.speeds, sensors)
         self._told = self._twist() is not None
         self.columns = Columns.of(self.primary, self._told)
         system, told = self.subject.constrained.system, len(NAMES) if self._told else 0
-        self._now = Moment(system.algebroid.nq, system.algebroid.nv, self.primary.flat.nx,
+        self._now = Moment(system.algebroid.nq, system.algebroid.nv, self.primary.state_vector.nx,
                            system.u.numel(), told)
         self._q, self._v, self._x, self._u, self._efforts = (
             *self._now.parts, self._now.u[: self.subject.nu],
@@ -129,7 +129,7 @@ class Simulator:
         self._now.block[...] = 0
         self._now.twist[...] = np.nan
         self._q[...] = q
-        self._x[...] = self.chart.flat.flatten(q, np.zeros(self.chart.flat.nxi))
+        self._x[...] = self.chart.at_rest(q)
         self._started = True
         margin = self.chart.margin(0.0, self._x, self.subject.theta)
         self._side = np.sign(margin)
@@ -146,7 +146,7 @@ class Simulator:
         return state
 
     def _set_speeds(self, xi) -> None:
-        chart, nconf = self.chart, self.chart.flat.nconf
+        chart, nconf = self.chart, self.chart.state_vector.nconf
         if xi is None:
             return
         names = self.subject.constrained.system.algebroid.v_names
@@ -204,7 +204,7 @@ class Simulator:
         if self._compiled is None or self._compiled.loop is not loop:
             constants = self.dt, self._side, POOR, FLAT, LOOSE
             self._compiled = CompiledSteps(loop, self._now, constants, self.subject.theta,
-                                           self.primary.flat.angle_slots())
+                                           self.primary.state_vector.angle_slots())
         return self._compiled
 
     def run(self, duration: float, *, every: int = 1,
@@ -288,13 +288,13 @@ class Simulator:
             command = self._ask(self.controller, self._who, state)
             try:
                 if self.kinematic:
-                    xi = self._x[self.chart.flat.nconf:]
+                    xi = self._x[self.chart.state_vector.nconf:]
                     xi[...] = self._speeds(command, state, xi)
                     self._settle(*self.chart.project(state.t, self._x, self.subject.theta))
                 elif type(command) is np.ndarray:
                     self._efforts[...] = self.chart.servo.plain(command, state.t, self.subject.nu)
                 else:
-                    xi = self._x[self.chart.flat.nconf:]
+                    xi = self._x[self.chart.state_vector.nconf:]
                     self._efforts[...] = self.chart.servo.efforts(
                         command, state, state.t, self._q, xi, self.subject.theta, self.subject.nu
                     )
@@ -417,13 +417,11 @@ class Simulator:
     def _worth(self, chart: Chart, ends: Sequence[np.ndarray]) -> float:
         """Least margin of a chart at some configurations; none where a singularity lies between
         them."""
-        margins = [chart.margin(self.t, chart.flat.flatten(q, np.zeros(chart.flat.nxi)),
-                                self.subject.theta)
-                   for q in ends]
+        margins = [chart.margin(self.t, chart.at_rest(q), self.subject.theta) for q in ends]
         return min(np.abs(margins)) if len(set(np.sign(margins))) == 1 else 0.0
 
     def _in(self, chart: Chart, v: np.ndarray) -> np.ndarray:
-        return chart.flat.flatten(self._q, v[chart.speeds], near=self._x)
+        return chart.state_vector.assemble(self._q, v[chart.speeds], near=self._x)
 
     # -- going back --------------------------------------------------------------------------------
     def _snapshot(self) -> tuple:

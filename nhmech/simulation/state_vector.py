@@ -1,4 +1,4 @@
-"""The flat state x = (q with each (cos, sin) pair replaced by its unwrapped angle, xi)."""
+"""The state vector x = (q with each (cos, sin) pair replaced by its unwrapped angle, xi)."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from ..mechanics.algebroid import LieAlgebroid
 
 
 @dataclass(frozen=True)
-class FlatState:
+class StateVector:
     """Conversions between x (nx,), and q (nq,) with angles and xi.
 
     Quaternions stay as they are. Angles are unwrapped: turns are counted.
@@ -70,7 +70,7 @@ class FlatState:
         parts = [v[turning[iq]] if angle else q_rate[iq] for _, iq, angle in self.slots]
         return ca.vertcat(*parts, xi_rate)
 
-    def flatten(self, q: np.ndarray, xi: np.ndarray, near: np.ndarray | None = None) -> np.ndarray:
+    def assemble(self, q: np.ndarray, xi: np.ndarray, near: np.ndarray | None = None) -> np.ndarray:
         """x of numbers; angles nearest to those of `near` (an x), in (-pi, pi] where None."""
         x = np.empty(self.nx)
         for ix, iq, angle in self.slots:
