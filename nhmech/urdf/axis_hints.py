@@ -36,7 +36,7 @@ def upright_axes(layout: Layout) -> list[Joint]:
     return found
 
 
-def did_you_mean(layout: Layout, joints: Sequence[Joint]) -> str:
+def suggest_axis(layout: Layout, joints: Sequence[Joint]) -> str:
     """The `<axis>` that each of the joints was probably meant to have, with the line where it
     stands."""
     first, *others = joints
@@ -59,10 +59,10 @@ def steering_hint(joints: Sequence[Joint]) -> str:
             "with it, say so in the joint's name, such as front_steering_joint.)")
 
 
-def crossed_axle(layout: Layout, joint: Joint, radius: float, along: np.ndarray) -> str:
+def describe_crossed_axle(layout: Layout, joint: Joint, radius: float, along: np.ndarray) -> str:
     """A wheel whose axle is horizontal, but across its cylinder."""
     if joint.element.find("axis") is not None and _lies(layout, joint, along):
-        return did_you_mean(layout, [joint])
+        return suggest_axis(layout, [joint])
     along = along * np.sign(along[np.argmax(np.abs(along))])
     cylinder, axle = _words(along), _words(joint.axis)
     upright = abs((layout.X_RL[joint.child][:3, :3] @ along)[2]) > 0.7

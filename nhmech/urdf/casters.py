@@ -8,8 +8,8 @@ from collections.abc import Sequence
 import numpy as np
 
 from ..errors import ModelError
-from .inference import Contact, wheel_line
-from .layout import Layout, Shape
+from .inference import FoundWheel, wheel_line
+from .layout import CollisionShape, Layout
 from .rims import PARALLEL
 from .stance import bottom_R, ground_height, on_one_axle, tolerance
 from .wheel import Wheel
@@ -17,7 +17,8 @@ from .wheel import Wheel
 _BRACKET = 0.05  # m
 
 
-def infer_casters(layout: Layout, wheels: Sequence[Contact]) -> tuple[list[Contact], list[str]]:
+def infer_casters(layout: Layout,
+                  wheels: Sequence[FoundWheel]) -> tuple[list[FoundWheel], list[str]]:
     """Caster balls of a robot whose wheels are known, and notices.
 
     A collision sphere that reaches the plane of the wheels is a frictionless ball. So is, with a
@@ -59,7 +60,7 @@ def infer_casters(layout: Layout, wheels: Sequence[Contact]) -> tuple[list[Conta
         off = ""
         if abs(gap) > 1e-4:
             off = f", {1e3 * abs(gap):.1f} mm {'above' if gap > 0 else 'below'} the wheels' plane"
-        found.append(Contact(wheel,
+        found.append(FoundWheel(wheel,
                              f"the collision {shape.kind} of {link!r} is fixed and reaches the "
                              f"ground{off}; "
                                     f"a frictionless ball of {radius:.6g} m"))
@@ -80,7 +81,7 @@ def is_caster(layout: Layout, link: str) -> bool:
                                         and "caster" in layout.above[link].name.lower())
 
 
-def _fixed_links(layout: Layout, wheels: Sequence[Contact]) -> list[str]:
+def _fixed_links(layout: Layout, wheels: Sequence[FoundWheel]) -> list[str]:
     """Links of the bodies that can hold a caster: the base, those that carry wheels, those named
     caster; no rotors."""
     rotors = {c.wheel.link for c in wheels}
@@ -91,7 +92,8 @@ def _fixed_links(layout: Layout, wheels: Sequence[Contact]) -> list[str]:
     return [link for link in layout.links if layout.body(link) in bodies - rotors]
 
 
-def _ball(layout: Layout, shape: Shape) -> tuple[float, np.ndarray, Shape, bool] | None:
+def _ball(layout: Layout,
+          shape: CollisionShape) -> tuple[float, np.ndarray, CollisionShape, bool] | None:
     """Radius and centre (in the link's frame) of the ball that a shape stands for, the shape,
     whether it is one."""
     if shape.kind == "sphere":
@@ -119,7 +121,7 @@ def _bottom(layout: Layout, link: str, ball) -> float:
     return bottom_R(layout, Wheel(None, "caster_ball", ball[0], link=link, point=tuple(ball[1])))
 
 
-def _is_bracket(layout: Layout, link: str, contacts: Sequence[Contact]) -> bool:
+def _is_bracket(layout: Layout, link: str, contacts: Sequence[FoundWheel]) -> bool:
     """Whether a link is only bracket or fork of a contact that was found: one hangs on it, or is
     within 5 cm."""
     for contact in contacts:
@@ -134,7 +136,7 @@ def _is_bracket(layout: Layout, link: str, contacts: Sequence[Contact]) -> bool:
     return False
 
 
-def _tips_over(layout: Layout, wheels: Sequence[Contact], missed, ground: float) -> str:
+def _tips_over(layout: Layout, wheels: Sequence[FoundWheel], missed, ground: float) -> str:
     lines = [wheel_line(c.wheel) for c in wheels]
     for link, _ in missed:
         X = layout.X_RL[link]
@@ -149,7 +151,7 @@ def _tips_over(layout: Layout, wheels: Sequence[Contact], missed, ground: float)
     )
 
 
-def check_unrolled(layout: Layout, contacts: Sequence[Contact]) -> None:
+def check_unrolled(layout: Layout, contacts: Sequence[FoundWheel]) -> None:
     """A link named wheel with a horizontal collision cylinder on the ground must roll, or it is
     missing from the model.
 
@@ -186,8 +188,8 @@ def check_unrolled(layout: Layout, contacts: Sequence[Contact]) -> None:
             point = R.T @ (np.array([centre[0], centre[1], centre[2] - shape.size[0]]) - p)
             lateral = R.T @ axle
             lateral *= np.sign(axle[1]) or 1.0
-            stuck.append(Wheel(None, "blade", link=link, axis=_rounded(lateral),
-                               point=_rounded(point)))
+            stuck.append(Wheel(None, "blade", link=link, axis=_round(lateral),
+                               point=_round(point)))
             break
     if stuck:
         first = layout.above.get(stuck[0].link)
@@ -224,5 +226,5 @@ def _words(vector) -> str:
     return " ".join(f"{c + 0.0:g}" for c in np.round(vector, 4))
 
 
-def _rounded(array) -> tuple[float, float, float]:
+def _round(array) -> tuple[float, float, float]:
     return tuple(float(c) + 0.0 for c in np.round(array, 6))

@@ -9,12 +9,12 @@ from numbers import Real
 from ..errors import ModelError
 from .casters import check_unrolled, infer_casters
 from .description import DRIVEN_FROM, Description
-from .inference import Contact, infer_wheels, not_listed, rolling_candidates
+from .inference import FoundWheel, find_unlisted, infer_wheels, rolling_candidates
 from .layout import Layout
-from .listed_wheels import complete_wheels, known_joint, listed_wheels
+from .listed_wheels import complete_wheels, find_joint, read_wheels
 from .repair import repair_scales, snap_joints, straighten_steering
-from .roles import assign_roles, couple, damping_of, driven_joints, limits_of
-from .skid import check_turning, checked_skid
+from .roles import assign_roles, choose_driven, couple, read_damping, read_limits
+from .skid import check_turning, read_skid
 from .source import read_source
 from .stance import check_heights, on_one_axle
 from .tag import parse_tag
@@ -48,10 +48,10 @@ def describe(source, *, wheels=None, free=(), locked=None, skid=None, speeds=Non
     locked = {name: q for name, q in tag.lock.items() if name not in given_free} | given_locked
     speeds = _names(speeds, "speeds") or tag.speeds
     for name in locked:
-        known_joint(Layout(document), name, "locked")
+        find_joint(Layout(document), name, "locked")
     origin = "<nhmech>" if wheels is None else "wheels="
     wheels = tag.wheels if wheels is None else wheels
-    wheels = None if wheels is None else listed_wheels(wheels, origin)
+    wheels = None if wheels is None else read_wheels(wheels, origin)
     notices += snap_joints(document, _carriers(Layout(document, locked), wheels))
     layout = Layout(document, locked)
     if wheels is None:
@@ -60,20 +60,20 @@ def describe(source, *, wheels=None, free=(), locked=None, skid=None, speeds=Non
         contacts, found = complete_wheels(layout, wheels, origin)
     notices += found + inertia_notices(layout, contacts)
     chosen = [c.wheel for c in contacts]
-    skid = checked_skid(tag.skid if skid is None else skid, chosen)
+    skid = read_skid(tag.skid if skid is None else skid, chosen)
     roles, said = assign_roles(layout, chosen, free, locked)
-    notices += said + (not_listed(layout, chosen, roles.locked, locked) if wheels is not None
+    notices += said + (find_unlisted(layout, chosen, roles.locked, locked) if wheels is not None
                        else [])
     if len(chosen) > 3:
         notices += straighten_steering(layout, roles.steering)
     check_turning(layout, chosen, roles.steering, skid, held=locked, inferred=wheels is None)
     roles, mimic, said = couple(layout, roles, locked)
     notices += said
-    driven, whence, said = driven_joints(layout, chosen, roles, tag.drive)
+    driven, whence, said = choose_driven(layout, chosen, roles, tag.drive)
     notices += said
-    limits, said = limits_of(layout, roles, driven)
+    limits, said = read_limits(layout, roles, driven)
     notices += said
-    damping, said = damping_of(layout, roles)
+    damping, said = read_damping(layout, roles)
     notices += said + _massless(layout, roles.moving)
     if len(chosen) > 1 and on_one_axle(layout, chosen):
         notices.append("all contacts are under one axle: "
@@ -101,7 +101,7 @@ def describe(source, *, wheels=None, free=(), locked=None, skid=None, speeds=Non
     )
 
 
-def _infer(layout: Layout) -> tuple[list[Contact], list[str]]:
+def _infer(layout: Layout) -> tuple[list[FoundWheel], list[str]]:
     contacts, notices = infer_wheels(layout)
     check_heights(layout, [c.wheel for c in contacts])
     check_unrolled(layout, contacts)

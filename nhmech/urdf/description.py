@@ -13,7 +13,7 @@ UNLISTED = "would be found as wheels"
 
 
 @dataclass(frozen=True)
-class Limits:
+class JointLimits:
     """Limits of a joint, infinite where there is none: position [rad, m], velocity [rad/s, m/s],
     effort [N m, N]."""
 
@@ -49,7 +49,7 @@ class Description:
     locked    joint -> position [rad, m] at which it is held
     mimic     couplings between moving joints that act as constraints
     damping   joint -> viscous coefficient [N m s/rad, N s/m]
-    limits    joint -> `Limits`, for the moving joints
+    limits    joint -> `JointLimits`, for the moving joints
     speeds    names of the independent speeds the user asked for, or None
     skid      None; "mid-axle" or a track factor; or names of wheels whose lateral row is freed
     reasons   wheel name -> one sentence: where it and its radius came from
@@ -69,7 +69,7 @@ class Description:
     locked: dict[str, float] = field(default_factory=dict)
     mimic: tuple[Mimic, ...] = ()
     damping: dict[str, float] = field(default_factory=dict)
-    limits: dict[str, Limits] = field(default_factory=dict)
+    limits: dict[str, JointLimits] = field(default_factory=dict)
     speeds: tuple[str, ...] | None = None
     skid: object = None
     reasons: dict[str, str] = field(default_factory=dict)

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..errors import ModelError
-from .axis_hints import crossed_axle, did_you_mean, steering_hint, upright_axes
+from .axis_hints import describe_crossed_axle, steering_hint, suggest_axis, upright_axes
 from .description import UNLISTED
 from .layout import Joint, Layout
 from .rims import PARALLEL, Rim, crossed_cylinder, find_rim, has_mesh, is_horizontal, radius_hint
@@ -17,7 +17,7 @@ from .wheel import Wheel
 
 
 @dataclass(frozen=True)
-class Contact:
+class FoundWheel:
     """A wheel with link, axis and point filled in, and one sentence: where it and its radius came
     from."""
 
@@ -54,7 +54,7 @@ def is_handle(layout: Layout, joint: Joint) -> bool:
     )
 
 
-def infer_wheels(layout: Layout) -> tuple[list[Contact], list[str]]:
+def infer_wheels(layout: Layout) -> tuple[list[FoundWheel], list[str]]:
     """The wheels of a robot that says nothing about them, and notices.
 
     Raises `ModelError` where no joint rolls (listing those that could), where an axle named wheel
@@ -74,7 +74,7 @@ def infer_wheels(layout: Layout) -> tuple[list[Contact], list[str]]:
         if rim is None:
             unknown.append(joint)
         else:
-            contacts.append(Contact(_wheel(joint, rim), _reason(joint, rim)))
+            contacts.append(FoundWheel(_wheel(joint, rim), _reason(joint, rim)))
     if unknown:
         raise ModelError(_no_radius(layout, contacts, unknown))
     handles = [j.name for j in layout.joints.values() if j.turns
@@ -148,11 +148,11 @@ def _leans(layout: Layout, joints: list[Joint], leaning: list[Joint]) -> str:
     )
 
 
-def _no_radius(layout: Layout, contacts: list[Contact], unknown: list[Joint]) -> str:
+def _no_radius(layout: Layout, contacts: list[FoundWheel], unknown: list[Joint]) -> str:
     lines = [wheel_line(c.wheel) for c in contacts] + [suggestion(layout, j) for j in unknown]
     first = unknown[0]
     if crossed := crossed_cylinder(layout, first):
-        return crossed_axle(layout, first, *crossed)
+        return describe_crossed_axle(layout, first, *crossed)
     shown = "is a mesh" if has_mesh(layout, first) else "there is none"
     guessed = any("RADIUS" not in suggestion(layout, j) for j in unknown)
     guess = ""
@@ -166,8 +166,8 @@ def _no_radius(layout: Layout, contacts: list[Contact], unknown: list[Joint]) ->
     )
 
 
-def not_listed(layout: Layout, wheels: Sequence[Wheel], locked: Collection[str],
-               given: Collection[str]) -> list[str]:
+def find_unlisted(layout: Layout, wheels: Sequence[Wheel], locked: Collection[str],
+                  given: Collection[str]) -> list[str]:
     """A notice where others than the wheels listed were left out: their joints are `locked`, though
     not so `given`."""
     out = [j.name for j in rolling_candidates(layout) if j.name in locked and j.name not in given
@@ -184,7 +184,7 @@ def _no_wheel(layout: Layout) -> str:
     turning = [j for j in layout.joints.values() if j.turns]
     label = layout.source.label
     if mistaken := upright_axes(layout):
-        return did_you_mean(layout, mistaken) + steering_hint(mistaken)
+        return suggest_axis(layout, mistaken) + steering_hint(mistaken)
     if not turning:
         return (f"{label}: no joint turns, so nothing can roll; "
                 "a wheel hangs on a continuous joint with a horizontal axle")

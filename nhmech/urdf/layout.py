@@ -44,7 +44,7 @@ class Joint:
 
 
 @dataclass(frozen=True)
-class Shape:
+class CollisionShape:
     """A collision shape. X_LS (4, 4) in the frame of `link`, or another's where said; a cylinder's
     axis is its z."""
 
@@ -119,7 +119,7 @@ class Layout:
         """Placement (4, 4) of `link` in `frame`."""
         return np.linalg.inv(self.X_RL[frame]) @ self.X_RL[link]
 
-    def shapes(self, link: str, frame: str | None = None) -> list[Shape]:
+    def shapes(self, link: str, frame: str | None = None) -> list[CollisionShape]:
         """Collision shapes of one link, in its own frame or in another link's."""
         found = []
         for element in self.links[link].findall("collision"):
@@ -138,7 +138,7 @@ class Layout:
                 size = (number(self.source, shape, "radius"),)
             elif shape.tag == "box":
                 size = vector(self.source, shape, "size", 3)
-            found.append(Shape(link, shape.tag, size, X))
+            found.append(CollisionShape(link, shape.tag, size, X))
         return found
 
 

@@ -8,8 +8,8 @@ from dataclasses import replace
 import numpy as np
 
 from ..errors import ModelError
-from .axis_hints import did_you_mean, upright_axes
-from .inference import Contact
+from .axis_hints import suggest_axis, upright_axes
+from .inference import FoundWheel
 from .layout import Joint, Layout
 from .rims import PARALLEL, find_rim
 from .wheel import Wheel
@@ -18,7 +18,7 @@ _BALLS = ("sphere", "caster_ball")
 _FLAT = 0.9999  # of 1: the upward part of an axle that is taken as vertical, up to 0.8 degrees
 
 
-def listed_wheels(wheels, origin: str) -> tuple[Wheel, ...]:
+def read_wheels(wheels, origin: str) -> tuple[Wheel, ...]:
     """The wheels as a tuple; `ModelError` for what is no sequence of `Wheel`, is empty, or names a
     contact twice."""
     if isinstance(wheels, Wheel):
@@ -44,7 +44,7 @@ def listed_wheels(wheels, origin: str) -> tuple[Wheel, ...]:
 
 
 def complete_wheels(layout: Layout, wheels: Sequence[Wheel],
-                    origin: str) -> tuple[list[Contact], list[str]]:
+                    origin: str) -> tuple[list[FoundWheel], list[str]]:
     """The wheels as given, each with `link` (the child of its joint), `axis` (unit) and `point`
     filled in; and notices.
 
@@ -62,13 +62,13 @@ def complete_wheels(layout: Layout, wheels: Sequence[Wheel],
     return contacts, notices
 
 
-def _on_joint(layout: Layout, wheel: Wheel, origin: str) -> tuple[Contact, list[str]]:
-    joint = known_joint(layout, wheel.joint, origin)
+def _on_joint(layout: Layout, wheel: Wheel, origin: str) -> tuple[FoundWheel, list[str]]:
+    joint = find_joint(layout, wheel.joint, origin)
     if not joint.turns:
         raise ModelError(f"{origin}: {layout.source.at(joint.element)} is {joint.type} and cannot "
                          "roll; name a continuous or revolute joint, or the link alone")
     link = wheel.link if wheel.link is not None else joint.child
-    known_link(layout, link, origin)
+    check_link(layout, link, origin)
     if link not in layout.rigid(joint.child):
         rotor = ", ".join(layout.rigid(joint.child))
         raise ModelError(f"{origin}: wheel {wheel.name!r}: "
@@ -98,11 +98,11 @@ def _on_joint(layout: Layout, wheel: Wheel, origin: str) -> tuple[Contact, list[
         notices.append(f"{wheel.name}: radius {wheel.radius:.6g} m as given, although the "
                        f"collision {rim.kind} of {rim.link!r} has {rim.radius:.6g} m")
     filled = replace(wheel, link=joint.child, axis=_tuple(axis), point=_tuple(point))
-    return Contact(filled, f"from {origin}; {where}"), notices
+    return FoundWheel(filled, f"from {origin}; {where}"), notices
 
 
-def _on_link(layout: Layout, wheel: Wheel, origin: str) -> tuple[Contact, list[str]]:
-    known_link(layout, wheel.link, origin)
+def _on_link(layout: Layout, wheel: Wheel, origin: str) -> tuple[FoundWheel, list[str]]:
+    check_link(layout, wheel.link, origin)
     axis = None if wheel.axis is None else _unit(wheel, origin)
     if wheel.kind == "blade" and axis is None:
         raise ModelError(f"{origin}: wheel {wheel.name!r}: a blade needs axis=, its lateral "
@@ -119,7 +119,7 @@ def _on_link(layout: Layout, wheel: Wheel, origin: str) -> tuple[Contact, list[s
         where = "the link's origin" if shape is None else f"that of the collision {shape.kind}"
         where = f"its centre is {where}"
     filled = replace(wheel, axis=None if axis is None else _tuple(axis), point=_tuple(point))
-    return Contact(filled, f"from {origin}; {where}"), []
+    return FoundWheel(filled, f"from {origin}; {where}"), []
 
 
 def _check_stands(layout: Layout, wheel: Wheel, origin: str) -> None:
@@ -130,14 +130,14 @@ def _check_stands(layout: Layout, wheel: Wheel, origin: str) -> None:
     joint = layout.joints.get(wheel.joint)
     mistaken = upright_axes(layout)
     if joint in mistaken:
-        raise ModelError(did_you_mean(layout, [joint, *(j for j in mistaken if j is not joint)]))
+        raise ModelError(suggest_axis(layout, [joint, *(j for j in mistaken if j is not joint)]))
     where = layout.source.label if joint is None else layout.source.at(joint.element)
     raise ModelError(f"{origin}: {where}: wheel {wheel.name!r}: its axle "
                      f"({' '.join(f'{c:g}' for c in wheel.axis)}) is vertical in the start pose, "
                      "so it would lie flat; an axle is horizontal, such as <axis xyz=\"0 1 0\"/>")
 
 
-def known_joint(layout: Layout, name: str, origin: str) -> Joint:
+def find_joint(layout: Layout, name: str, origin: str) -> Joint:
     """The joint of that name. Raises `ModelError` listing the joints there are."""
     if name not in layout.joints:
         moving = [j.name for j in layout.joints.values() if j.moves]
@@ -148,7 +148,7 @@ def known_joint(layout: Layout, name: str, origin: str) -> Joint:
     return layout.joints[name]
 
 
-def known_link(layout: Layout, name: str, origin: str) -> None:
+def check_link(layout: Layout, name: str, origin: str) -> None:
     """Raises `ModelError` listing the links there are where none has that name."""
     if name not in layout.links:
         links = list(layout.links)

@@ -12,7 +12,7 @@ from ..errors import ModelError
 _DEPTH = 6  # folders looked into above the URDF, and below each entry of ROS_PACKAGE_PATH
 
 
-def checked_packages(packages: Mapping | None) -> dict[str, Path]:
+def read_packages(packages: Mapping | None) -> dict[str, Path]:
     """The user's `packages=` as name -> existing folder.
 
     Raises `ModelError` where it is no mapping, or a folder does not exist.

@@ -55,7 +55,7 @@ def snap_joints(source: Source, names: Iterable[str]) -> list[str]:
         origin, axis = joint.find("origin"), joint.find("axis")
         if origin is not None and origin.get("rpy"):
             rpy = vector(source, origin, "rpy", 3)
-            snapped = [_snapped(angle) for angle in rpy]
+            snapped = [_snap(angle) for angle in rpy]
             if snapped != list(rpy):
                 change = max(abs(a - b) for a, b in zip(rpy, snapped, strict=True))
                 origin.set("rpy", " ".join(repr(angle) for angle in snapped))
@@ -98,7 +98,7 @@ def straighten_steering(layout: Layout, names: Iterable[str]) -> list[str]:
             "since more than three contacts bear a rigid base"] if leaning else []
 
 
-def _snapped(angle: float) -> float:
+def _snap(angle: float) -> float:
     turns = round(angle / (pi / 2))
     near = turns * (pi / 2)
     return near if turns != 0 and abs(angle - near) < SNAP else angle

@@ -8,7 +8,7 @@ from math import sqrt
 import numpy as np
 
 from .layout import Joint, Layout
-from .validate_inertia import inertia_of
+from .validate_inertia import read_inertia
 
 PARALLEL = 0.02  # rad: axles and cylinders are tilted by roundings such as 1.57
 # m, and part of the radius: how far a rim's centre may lie beside its axle
@@ -91,6 +91,6 @@ def radius_hint(layout: Layout, joint: Joint) -> float | None:
     inertial = layout.links[joint.child].find("inertial")
     if inertial is None:
         return None
-    mass, X, inertia = inertia_of(layout.source, inertial)
+    mass, X, inertia = read_inertia(layout.source, inertial)
     about_axle = joint.axis @ X[:3, :3] @ inertia @ X[:3, :3].T @ joint.axis
     return round(sqrt(2 * about_axle / mass), 3) if mass > 0 and about_axle > 0 else None

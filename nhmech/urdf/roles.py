@@ -11,9 +11,9 @@ import numpy as np
 
 from ..errors import ModelError
 from .casters import is_caster
-from .description import Limits, Mimic
+from .description import JointLimits, Mimic
 from .layout import Joint, Layout
-from .listed_wheels import known_joint
+from .listed_wheels import find_joint
 from .source import number
 from .stance import centre_R
 from .wheel import Wheel
@@ -122,8 +122,8 @@ def couple(layout: Layout, roles: Roles,
     return Roles(roles.rolling, roles.steering, tuple(free), locked), tuple(rows), notices
 
 
-def limits_of(layout: Layout, roles: Roles,
-              driven: Sequence[str]) -> tuple[dict[str, Limits], list[str]]:
+def read_limits(layout: Layout, roles: Roles,
+                driven: Sequence[str]) -> tuple[dict[str, JointLimits], list[str]]:
     """Limits of the moving joints, and notices; those a rolling joint has on its angle are
     ignored."""
     limits, rolling_limits, zero, unlimited = {}, [], [], []
@@ -143,7 +143,7 @@ def limits_of(layout: Layout, roles: Roles,
             lower, upper = -inf, inf
         elif joint.type != "continuous" and not isfinite(lower):
             unlimited.append(name)
-        limits[name] = Limits(lower, upper, velocity, effort)
+        limits[name] = JointLimits(lower, upper, velocity, effort)
     notices = []
     if rolling_limits:
         notices.append(f"{', '.join(rolling_limits)}: revolute, but rolls; limits on its angle are "
@@ -156,7 +156,7 @@ def limits_of(layout: Layout, roles: Roles,
     return limits, notices
 
 
-def damping_of(layout: Layout, roles: Roles) -> tuple[dict[str, float], list[str]]:
+def read_damping(layout: Layout, roles: Roles) -> tuple[dict[str, float], list[str]]:
     """Viscous coefficients of the moving joints [N m s/rad, N s/m], and a notice where there is
     Coulomb friction."""
     damping, rubbing = {}, []
@@ -175,7 +175,7 @@ def damping_of(layout: Layout, roles: Roles) -> tuple[dict[str, float], list[str
 
 
 def _moving(layout: Layout, name: str, origin: str) -> Joint:
-    joint = known_joint(layout, name, origin)
+    joint = find_joint(layout, name, origin)
     if not joint.moves:
         raise ModelError(f"{origin}: {layout.source.at(joint.element)} is fixed and cannot move; "
                          "leave it out")
@@ -199,7 +199,7 @@ _TRAIL = 1e-3
 _VERTICAL = cos(radians(5))
 
 
-def driven_joints(layout: Layout, wheels: Sequence[Wheel], roles: Roles,
+def choose_driven(layout: Layout, wheels: Sequence[Wheel], roles: Roles,
                   drive: Sequence[str] | None) -> tuple[tuple[str, ...], str, list[str]]:
     """The driven joints in the order of `roles.moving`, where that came from, and notices.
 
@@ -208,7 +208,7 @@ def driven_joints(layout: Layout, wheels: Sequence[Wheel], roles: Roles,
     notices: list[str] = []
     if drive:
         for name in drive:
-            known_joint(layout, name, "<drive>")
+            find_joint(layout, name, "<drive>")
             if name not in roles.moving:
                 raise ModelError(f"{layout.source.label}: <drive joint={name!r}/> is locked; "
                                  f"joints that move: {', '.join(roles.moving)}; a wheel that is "

@@ -15,7 +15,7 @@ from .wheel import Wheel
 _GRIPPING = ("disc", "torus")
 
 
-def checked_skid(skid, wheels: Sequence[Wheel]):
+def read_skid(skid, wheels: Sequence[Wheel]):
     """`skid=` as None, "mid-axle", a positive track factor, or a tuple of wheel names.
 
     Raises `ModelError` for anything else.

@@ -12,7 +12,7 @@ from pathlib import Path
 from lxml import etree
 
 from ..errors import ModelError
-from .packages import checked_packages, find_package
+from .packages import find_package, read_packages
 from .xacro_file import expand_xacro, is_xacro_path
 
 _LARGEST_FILE = 64 * 1024 * 1024  # bytes; the largest robots known have less than one
@@ -35,7 +35,7 @@ class Source:
 
     def at(self, element) -> str:
         """'file.urdf, line 12, <joint name="left">': where an element stands."""
-        return f"{self.label}, line {element.sourceline}, {tag_of(element)}"
+        return f"{self.label}, line {element.sourceline}, {element_name(element)}"
 
     def error(self, element, message: str) -> ModelError:
         """The error to raise about an element."""
@@ -47,7 +47,7 @@ class Source:
         return etree.tostring(self.root, encoding="unicode")
 
 
-def tag_of(element) -> str:
+def element_name(element) -> str:
     """'<joint name="left">', or '<mass> of <link name="base">' for an element without a name of its
     own."""
     name = element.get("name")
@@ -58,7 +58,7 @@ def tag_of(element) -> str:
     while name is None and parent is not None and parent.tag not in ("link", "joint", "robot"):
         parent = parent.getparent()
     if name is None and parent is not None and parent.tag in ("link", "joint"):
-        return f"{own} of {tag_of(parent)}"
+        return f"{own} of {element_name(parent)}"
     return own
 
 
@@ -71,13 +71,13 @@ def read_source(source, packages=None, arguments: Mapping[str, str] | None = Non
     a DOCTYPE or entities (refused: they can reach other files and grow without bound), a root that
     is not `<robot>`, a xacro file that does not expand.
     """
-    folders = checked_packages(packages)
+    folders = read_packages(packages)
     if isinstance(source, (bytes, str)) and source.lstrip()[:1] in ("<", b"<"):
         _refuse_arguments(arguments)
     if isinstance(source, bytes):
-        return _parsed(source, "<string>", None, folders)
+        return _parse(source, "<string>", None, folders)
     if isinstance(source, str) and source.lstrip("\ufeff \t\r\n").startswith("<"):
-        return _parsed(_encoded(source), "<string>", None, folders)
+        return _parse(_encode(source), "<string>", None, folders)
     if not isinstance(source, (str, os.PathLike)):
         raise ModelError(f"a robot is a path or a string of XML, not {type(source).__name__}")
     if isinstance(source, str) and (not source.strip() or "\n" in source or "\0" in source):
@@ -85,11 +85,11 @@ def read_source(source, packages=None, arguments: Mapping[str, str] | None = Non
     path = Path(os.path.expanduser(source))
     content = _content(path)
     if is_xacro_path(path):
-        _parsed_tree(content, path.name)  # entities are refused before xacro's own parser sees them
-        content = _encoded(expand_xacro(path, folders, arguments))
-        return _parsed(content, f"{path.name} (expanded)", path.resolve(), folders)
+        _parse_tree(content, path.name)  # entities are refused before xacro's own parser sees them
+        content = _encode(expand_xacro(path, folders, arguments))
+        return _parse(content, f"{path.name} (expanded)", path.resolve(), folders)
     _refuse_arguments(arguments)
-    return _parsed(content, path.name, path.resolve(), folders)
+    return _parse(content, path.name, path.resolve(), folders)
 
 
 def _refuse_arguments(arguments) -> None:
@@ -114,7 +114,7 @@ def _content(path: Path) -> bytes:
         raise ModelError(f"{path} cannot be read: {error}") from None
 
 
-def _encoded(text: str) -> bytes:
+def _encode(text: str) -> bytes:
     """UTF-8 without a declaration, which may name another encoding than the one a str has; its
     lines are kept."""
     text = text.lstrip("\ufeff")
@@ -122,7 +122,7 @@ def _encoded(text: str) -> bytes:
     return text.encode("utf-8", errors="replace")
 
 
-def _parsed_tree(content: bytes, label: str):
+def _parse_tree(content: bytes, label: str):
     parser = etree.XMLParser(resolve_entities=False, no_network=True, load_dtd=False,
                              dtd_validation=False, huge_tree=False)
     try:
@@ -144,8 +144,8 @@ def _parsed_tree(content: bytes, label: str):
     return root
 
 
-def _parsed(content: bytes, label: str, path: Path | None, folders: dict[str, Path]) -> Source:
-    root = _parsed_tree(content, label)
+def _parse(content: bytes, label: str, path: Path | None, folders: dict[str, Path]) -> Source:
+    root = _parse_tree(content, label)
     if root.tag != "robot":
         named = root.tag.endswith("}robot")
         remedy = (

@@ -7,7 +7,7 @@ import re
 
 import numpy as np
 
-from .source import Source, number, tag_of, vector
+from .source import Source, element_name, number, vector
 from .validate_inertia import check_bodies, check_inertial
 
 _TYPES = ("revolute", "continuous", "prismatic", "fixed")
@@ -215,7 +215,7 @@ def _check_shape(source: Source, element) -> list[str]:
     geometry = element.find("geometry")
     shapes = [e for e in geometry if isinstance(e.tag, str)] if geometry is not None else []
     if not shapes or shapes[0].tag not in _SHAPES:
-        found = tag_of(shapes[0]) if shapes else "nothing"
+        found = element_name(shapes[0]) if shapes else "nothing"
         raise source.error(element,
                            f"<geometry> holds {found}; it needs one of {', '.join(_SHAPES)}")
     notices = (

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from .layout import Layout, placement
-from .source import Source, number, tag_of
+from .source import Source, element_name, number
 
 _ENTRIES = ("ixx", "ixy", "ixz", "iyy", "iyz", "izz")
 _SIGN = 1e-6  # of the largest principal moment: below it a negative one is rounding
@@ -28,7 +28,7 @@ def check_inertial(source: Source, inertial) -> None:
     placement(source, inertial)
 
 
-def inertia_of(source: Source, inertial) -> tuple[float, np.ndarray, np.ndarray]:
+def read_inertia(source: Source, inertial) -> tuple[float, np.ndarray, np.ndarray]:
     """Mass [kg], placement X_LM (4, 4) of the inertial frame, inertia (3, 3) about the centre of
     mass [kg m^2]."""
     entries = {e: number(source, inertial.find("inertia"), e) for e in _ENTRIES}
@@ -68,7 +68,7 @@ def check_bodies(source: Source) -> list[str]:
             inertial = layout.links[name].find("inertial")
             if inertial is None:
                 continue
-            mass, X, inertia = inertia_of(source, inertial)
+            mass, X, inertia = read_inertia(source, inertial)
             why = fault(inertia)
             if why and name == head:
                 raise source.error(inertial.find("inertia"),
@@ -79,15 +79,15 @@ def check_bodies(source: Source) -> list[str]:
                                "because the body it is fixed to stays possible")
             X = layout.X(head, name) @ X
             parts.append((mass, X[:3, 3], X[:3, :3] @ inertia @ X[:3, :3].T))
-        why = fault(_lumped(parts))
+        why = fault(_lump(parts))
         if why:
-            joined = tag_of(layout.links[head])
+            joined = element_name(layout.links[head])
             raise source.error(layout.links[head], f"{joined} with all links fixed to it: {why}; "
                                                    "correct the inertias of those links")
     return notices
 
 
-def _lumped(parts) -> np.ndarray:
+def _lump(parts) -> np.ndarray:
     """Inertia (3, 3) of several bodies about their common centre of mass."""
     total = sum(mass for mass, _, _ in parts)
     if not parts or total <= 0:

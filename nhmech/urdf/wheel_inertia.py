@@ -7,17 +7,17 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from .inference import Contact
+from .inference import FoundWheel
 from .layout import Joint, Layout
 from .rims import find_rim
-from .validate_inertia import inertia_of
+from .validate_inertia import read_inertia
 
 _ACROSS = 0.2    # of the larger moment: by so much the two across the axle may differ
 # of the smaller moment across the axle: below it, the one about the axle is clearly the smallest
 _SMALLEST = 0.8
 
 
-def inertia_notices(layout: Layout, contacts: Sequence[Contact]) -> list[str]:
+def inertia_notices(layout: Layout, contacts: Sequence[FoundWheel]) -> list[str]:
     """Notices about wheels that roll on a joint; those of which the same is to be said share one.
 
     A body of revolution about the axle has equal moments across it, and a flat one its largest
@@ -38,7 +38,7 @@ def _zero(layout: Layout, joint: Joint, radius: float) -> str | None:
     inertials = [
         e for link in layout.rigid(joint.child) for e in layout.links[link].findall("inertial")
     ]
-    parts = [inertia_of(layout.source, element) for element in inertials]
+    parts = [read_inertia(layout.source, element) for element in inertials]
     mass = sum(m for m, _, _ in parts)
     if not mass > 0 or any(np.any(inertia) for _, _, inertia in parts):
         return None
@@ -58,7 +58,7 @@ def _turned(layout: Layout, joint: Joint) -> str | None:
         return None
     length = next(s.size[1] for s in layout.shapes(rim.link) if s.kind == "cylinder"
                   and s.size[0] == rim.radius)
-    mass, X, inertia = inertia_of(layout.source, inertial)
+    mass, X, inertia = read_inertia(layout.source, inertial)
     R = layout.X(joint.child, rim.link)[:3, :3] @ X[:3, :3]
     inertia = R @ inertia @ R.T                                # in the joint's frame
     # (2, 3), unit vectors across the axle

@@ -17,7 +17,7 @@ import casadi as ca
 import numpy as np
 
 from ..errors import ModelError
-from ..urdf.description import Limits
+from ..urdf.description import JointLimits
 
 PLANAR = (0, 1, 5)        # forward, lateral, yaw in the base's twist
 TURNLESS = 1e-6           # axles that meet nowhere nearer than 1 / TURNLESS lengths are parallel
@@ -144,7 +144,8 @@ def check_can_turn(steering: Steering) -> None:
 STEPS = 40      # bisections; finer than any encoder
 
 
-def limits_with_followers(limits: dict[str, Limits], steering: Steering) -> dict[str, Limits]:
+def limits_with_followers(limits: dict[str, JointLimits],
+                          steering: Steering) -> dict[str, JointLimits]:
     """The limits, those of a single leader drawn in to where every follower keeps to its own.
 
     With two leaders (no fixed axle) the admissible angles are no intervals; theirs stay as they
@@ -154,15 +155,15 @@ def limits_with_followers(limits: dict[str, Limits], steering: Steering) -> dict
         return dict(limits)
     pair = steering.pair()
     leader = pair[1]
-    own = limits.get(leader.steering, Limits())
+    own = limits.get(leader.steering, JointLimits())
     ends = max(own.lower, -np.pi / 2), min(own.upper, np.pi / 2)
     lower, upper = (_reach(steering, pair, leader, limits, end) for end in ends)
     return {**limits, leader.steering: replace(own, lower=max(own.lower, lower),
                                                upper=min(own.upper, upper))}
 
 
-def _reach(steering: Steering, pair: tuple[Axle, Axle], leader: Axle, limits: dict[str, Limits],
-           end: float) -> float:
+def _reach(steering: Steering, pair: tuple[Axle, Axle], leader: Axle,
+           limits: dict[str, JointLimits], end: float) -> float:
     """The angle nearest to `end`, coming from zero, at which all followers are within their
     limits."""
     def fits(angle: float) -> bool:

@@ -6,7 +6,7 @@ from __future__ import annotations
 from dataclasses import asdict
 from pathlib import Path
 
-from ..urdf.description import Description, Limits, Mimic
+from ..urdf.description import Description, JointLimits, Mimic
 from ..urdf.wheel import Wheel
 from .build import build
 from .ground import Ground
@@ -34,7 +34,7 @@ def restore(values: dict) -> Vehicle:
                    for wheel in d["wheels"])
     d.update(wheels=wheels, path=None if d["path"] is None else Path(d["path"]),
              mimic=tuple(Mimic(**m) for m in d["mimic"]),
-             limits={name: Limits(**limit) for name, limit in d["limits"].items()},
+             limits={name: JointLimits(**limit) for name, limit in d["limits"].items()},
              packages={name: Path(folder) for name, folder in d["packages"].items()},
              speeds=None if d["speeds"] is None else tuple(d["speeds"]))
     for key in ("rolling", "steering", "driven", "free", "notices"):

@@ -17,7 +17,7 @@ from ..mechanics.equations import Equations
 from ..mechanics.frame import AdaptedFrame, adapted_frame
 from ..mechanics.gibbs_appell import gibbs_appell
 from ..mechanics.system import ConstrainedSystem
-from ..urdf.description import Description, Limits
+from ..urdf.description import Description, JointLimits
 from .contact import Contact
 from .couplings import Steering, limits_with_followers
 from .ground import Ground
@@ -88,7 +88,7 @@ class Vehicle:
         return self.description.driven
 
     @cached_property
-    def limits(self) -> dict[str, Limits]:
+    def limits(self) -> dict[str, JointLimits]:
         """Limits of the moving joints; a steering leader stops where the first of its followers
         would meet its own."""
         return limits_with_followers(self.description.limits, self.steering)
