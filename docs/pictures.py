@@ -55,7 +55,7 @@ def tutorial() -> None:
         main(["run", "differential_drive", "--duration", "9", "--save", file],
              standalone_mode=False)
         run = nhmech.Trajectory.load(file)
-        page = save_html(run.subject.vehicle, run, Path(folder) / "run.html")
+        page = save_html(run.simulated.vehicle, run, Path(folder) / "run.html")
         film(page, HERE / "tutorial_run.webp", np.linspace(0.0, 8.8, 36), shown=(600, 380))
 
 

@@ -76,7 +76,7 @@ def identify(f, u, seen, steps: int = 20):
     shoot = ca.Function("sample", [x, w, theta], [after]).mapaccum(SAMPLES)
     angles = [x[f.coordinate(wheel)] for wheel in ("left_wheel_joint", "right_wheel_joint")]
     read = ca.Function("read", [x], [ca.vertcat(f.pose(x), *angles)])
-    at_rest = ca.DM(nhmech.start_states(f.subject.vehicle, [(0.0, 0.0, 0.0)])[0])
+    at_rest = ca.DM(nhmech.start_states(f.simulated.vehicle, [(0.0, 0.0, 0.0)])[0])
     placed = at_rest
     # the heights of the wheels depend on theta: Newton steps onto the ground
     for _ in range(3):

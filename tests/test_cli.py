@@ -326,7 +326,7 @@ def test_the_friction_of_a_run_is_kept_in_it(nhmech, tmp_path, given, known):
     plain(tmp_path / "robot.urdf")
     assert nhmech("run", "robot.urdf", "--duration", "0.05", *given, "--save",
                   "run.npz").exit_code == 0
-    vehicle = Trajectory.load("run.npz").subject.vehicle
+    vehicle = Trajectory.load("run.npz").simulated.vehicle
     assert {wheel.name: wheel.mu for wheel in vehicle.description.wheels} == known
 
 

@@ -59,7 +59,7 @@ def test_eigenvalue_branches_are_continuous(bicycle):
 @pytest.fixture(scope="module")
 def turns(bicycle):
     """Hands-free steady turns, lean to the right [rad], from the capsize speed on."""
-    vehicle = bicycle.variations.subject.vehicle
+    vehicle = bicycle.variations.simulated.vehicle
     start = bicycle.find(vehicle.configuration((0, 0, 0.3, 0.01, 0, 0)), bicycle.straight(6.0).xi,
                          conditions={"roll": 0.01})
     return bicycle.family(start, "roll", [0.01, 0.02, *np.arange(0.04, 0.40, 0.02)])
@@ -86,7 +86,7 @@ def test_hands_free_turns_balance_forces_from_outside(bicycle, turns):
     of the turn; nobody steers or drives."""
     import pinocchio as pin
 
-    vehicle = bicycle.variations.subject.vehicle
+    vehicle = bicycle.variations.simulated.vehicle
     for member in turns[::4]:
         v = velocity(bicycle, member)
         data = vehicle.model.createData()
@@ -101,7 +101,7 @@ def test_hands_free_turns_balance_forces_from_outside(bicycle, turns):
 
 
 def test_hands_free_turns_go_on_and_keep_their_energy(bicycle, turns):
-    vehicle, member = bicycle.variations.subject.vehicle, turns[6]
+    vehicle, member = bicycle.variations.simulated.vehicle, turns[6]
     simulator = nhmech.Simulator(vehicle, dt=1e-3)
     simulator.reset(q=member.q, xi=dict(zip(vehicle.speeds, member.xi)))
     run = simulator.run(2.0, every=100)
@@ -175,7 +175,7 @@ NAMES = ("rear_frame.mass", "front_wheel_joint.radius", "rear_frame.com_x")
 
 def test_sensitivities_of_eigenvalues_against_finite_differences(bicycle):
     """Central differences, extrapolated to fourth order; mass, radius and offset."""
-    vehicle, speed = bicycle.variations.subject.vehicle, 5.0
+    vehicle, speed = bicycle.variations.simulated.vehicle, 5.0
     motions = SteadyMotions(vehicle.with_parameters(symbolic=NAMES))
     values, slopes = eigenvalue_sensitivities(motions, motions.straight(speed),
                                               {"forward_speed": speed, **STRAIGHT})
@@ -313,7 +313,7 @@ def test_a_branch_passes_folds(folded):
 def test_hands_free_turns_by_arc_length(bicycle, turns):
     """The same family as by lean, one member at each lean."""
     branch = bicycle.branch(turns[2], "roll", 0.2, 4)
-    vehicle = bicycle.variations.subject.vehicle
+    vehicle = bicycle.variations.simulated.vehicle
     for member in branch:
         lean = float(bicycle.reading(("roll",))(0.0, member.q, member.xi, member.u,
                                                 vehicle.theta)[0])

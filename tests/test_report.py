@@ -95,7 +95,7 @@ def test_what_a_path_follower_did(tracked):
         page.text,
     )
     assert float(found[1]) == pytest.approx(hardest.worst.kindest, rel=0.05)
-    error = path_error(run.subject.vehicle, run)
+    error = path_error(run.simulated.vehicle, run)
     assert (
         error.describe() in page.text
         and f"{1e3 * np.sqrt(np.mean(error.lateral**2)):.3g} mm" in page.text
@@ -126,8 +126,8 @@ def test_the_reference_survives_the_file(tracked):
     assert (
         again.settings == run.settings and again.settings["controller"] == "WheelServo(PurePursuit)"
     )
-    follower = PurePursuit(run.subject.vehicle, make_path("figure8", 1.0), speed=0.6)
-    expected, found = follower.errors(run), path_error(again.subject.vehicle, again)
+    follower = PurePursuit(run.simulated.vehicle, make_path("figure8", 1.0), speed=0.6)
+    expected, found = follower.errors(run), path_error(again.simulated.vehicle, again)
     np.testing.assert_allclose(found.lateral, expected[:, 1], rtol=0, atol=1e-8)
     np.testing.assert_allclose(found.heading, expected[:, 2], rtol=0, atol=1e-4)
 
@@ -146,7 +146,7 @@ def test_a_path_that_is_given(tracked):
     """A circle of radius 1 m whose centre is (0, 1): the distance from it is known in closed
     form."""
     run, file = tracked
-    found = path_error(run.subject.vehicle, run, make_path("circle", 1.0))
+    found = path_error(run.simulated.vehicle, run, make_path("circle", 1.0))
     np.testing.assert_allclose(found.lateral, 1 - np.hypot(run.q[:, 0], run.q[:, 1] - 1), rtol=0,
                                atol=1e-9)
     out = file.with_name("circle.html")
@@ -191,7 +191,7 @@ def test_a_run_that_slipped():
                                       ({"left_wheel_joint": np.inf, "right_wheel_joint": np.inf},
                                        "none")])
 def test_the_verdict_is_that_of_the_friction(tracked, mu, kind):
-    assert judgement(tracked[0], tracked[0].subject.vehicle, mu).kind == kind
+    assert judgement(tracked[0], tracked[0].simulated.vehicle, mu).kind == kind
 
 
 def test_a_kinematic_run_has_no_forces(tmp_path):
@@ -238,7 +238,7 @@ def test_a_run_that_was_cut_off(tracked, tmp_path, monkeypatch):
     """A .part, and an .npz of before runs had settings."""
     run, _ = tracked
     monkeypatch.setattr("nhmech.simulation.recorder.FLUSH", 0.0)
-    vehicle = run.subject.vehicle
+    vehicle = run.simulated.vehicle
     copies = []
     simulator = nhmech.Simulator(vehicle, PurePursuit(vehicle, make_path("circle", 2.0), speed=0.5),
                                  control_period=1e-2)

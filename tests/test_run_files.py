@@ -484,7 +484,7 @@ def test_wheels_given_in_numpy_s_numbers_come_back(tmp_path):
     given = np.float32(0.1), np.float32(0.3)
     run = Simulator(wheeled(*given)).run(0.01, save=tmp_path / "streamed.npz")
     for path in (tmp_path / "streamed.npz", run.save(tmp_path / "later.npz")):
-        wheel = Trajectory.load(path).subject.vehicle.description.wheels[0]
+        wheel = Trajectory.load(path).simulated.vehicle.description.wheels[0]
         assert (wheel.radius, wheel.mu) == tuple(map(float, given))
 
 

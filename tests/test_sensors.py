@@ -211,7 +211,7 @@ def test_what_is_not_asked_costs_nothing():
     simulator = Simulator(shipped("differential_drive"), lambda t, state: None, dt=1e-2)
     simulator.reset()
     simulator.run(0.1)
-    sensors = simulator.state._places.sensors
+    sensors = simulator.state.layout.sensors
     assert not sensors._gyros and not sensors._accelerometers
     simulator.state.gyro()
     made = sensors._gyros["base_link"]

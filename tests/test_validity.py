@@ -477,7 +477,7 @@ def test_a_run_from_a_file_is_judged_with_its_vehicle(tmp_path):
     simulator.reset()
     run = simulator.run(2.0)
     again = nhmech.Trajectory.load(run.save(tmp_path / "run.npz"))
-    assert again.subject.vehicle.name == vehicle.name
+    assert again.simulated.vehicle.name == vehicle.name
     assert (along(again, every=50).describe() == along(run, every=50).describe()
             and "stopped being valid" in along(again, every=50).describe())
 

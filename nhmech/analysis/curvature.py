@@ -14,7 +14,7 @@ from ..mechanics.algebroid import LieAlgebroid
 from ..mechanics.connection import curvature
 from ..mechanics.frame import adapted_frame
 from ..mechanics.writing import fibre_index
-from ..simulation.subject import Subject
+from ..simulation.simulated import Simulated
 from .motions import extended
 
 FLAT = 1e-9      # relative to the largest lift: a component below this is zero
@@ -70,9 +70,9 @@ def connection_curvature(constrained, q: np.ndarray | None = None, *,
 
     Raises `MechanicsError` for names that do not determine the motion.
     """
-    subject = Subject.of(constrained)
-    vehicle = subject.vehicle
-    system_of = subject.constrained if vehicle is None else vehicle.reduced
+    simulated = Simulated.of(constrained)
+    vehicle = simulated.vehicle
+    system_of = simulated.constrained if vehicle is None else vehicle.reduced
     algebroid = system_of.system.algebroid
     wanted = (
         None if base is None else [algebroid.v_names[fibre_index(algebroid, name)] for name in base]

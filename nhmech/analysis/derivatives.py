@@ -17,8 +17,8 @@ from ..compile.buffered import Buffered
 from ..compile.compiled import compiled
 from ..errors import MechanicsError
 from ..simulation.integrators import projection_function, rate_function
+from ..simulation.simulated import Simulated
 from ..simulation.state_vector import StateVector
-from ..simulation.subject import Subject
 
 # instructions up to which the derivative is one sparse expression: quicker, but slow to compile
 INLINE = 20_000
@@ -79,7 +79,7 @@ def step_jacobian(constrained, dt: float) -> StepJacobian:
     Raises `MechanicsError` for a dt that is no positive time, `CompileError` where the compiler
     refuses.
     """
-    parts = _Parts(Subject.of(constrained))
+    parts = _Parts(Simulated.of(constrained))
     return StepJacobian(compiled(parts.jacobian()), _time(dt), *parts.names)
 
 
@@ -88,34 +88,34 @@ def step_adjoint(constrained, dt: float) -> StepAdjoint:
 
     Arguments and errors as in `step_jacobian`.
     """
-    parts = _Parts(Subject.of(constrained))
+    parts = _Parts(Simulated.of(constrained))
     return StepAdjoint(compiled(parts.adjoint()), _time(dt), *parts.names)
 
 
 @dataclass(frozen=True, eq=False)
 class _Parts:
-    """Rate and projection of a subject, and what is put together from them."""
+    """Rate and projection of a simulated system, and what is put together from them."""
 
-    subject: Subject
+    simulated: Simulated
 
     @cached_property
     def state_vector(self) -> StateVector:
-        return StateVector(self.subject.constrained.system.algebroid,
-                         self.subject.equations.frame.nxi)
+        return StateVector(self.simulated.constrained.system.algebroid,
+                         self.simulated.equations.frame.nxi)
 
     @property
     def names(self) -> tuple[tuple[str, ...], tuple[str, ...], tuple[str, ...]]:
-        system = self.subject.constrained.system
-        x_names = self.state_vector.names(self.subject.equations.names)
+        system = self.simulated.constrained.system
+        x_names = self.state_vector.names(self.simulated.equations.names)
         return x_names, system.u_names, system.theta_names
 
     @cached_property
     def rate(self) -> ca.Function:
-        return rate_function(self.subject.equations, self.state_vector)
+        return rate_function(self.simulated.equations, self.state_vector)
 
     @cached_property
     def project(self) -> ca.Function:
-        return projection_function(self.subject.equations, self.state_vector)
+        return projection_function(self.simulated.equations, self.state_vector)
 
     def jacobian(self) -> ca.Function:
         """(t, x, u, theta, dt) -> x', A, B, C."""

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import casadi as ca
 import numpy as np
 
-from ..simulation.subject import Subject
+from ..simulation.simulated import Simulated
 from ..simulation.trajectory import Trajectory
 
 
@@ -45,22 +45,22 @@ class EnergyBalance:
         return self.total - self.total[0] - self.inputs - self.passive
 
 
-def energy_balance(trajectory: Trajectory, subject: Subject | None = None) -> EnergyBalance:
+def energy_balance(trajectory: Trajectory, simulated: Simulated | None = None) -> EnergyBalance:
     """dE/dt = tau.v - lambda.b, integrated along a run.
 
-    subject  what moved; that of the trajectory where None
+    simulated  what moved; that of the trajectory where None
 
     The potential energy is E(t, q, 0). Work is the trapezoidal rule over the recorded states, of
     second order in their distance h. The mean input between two of them is u_k + w (u_k+1 - u_k), w
     = (1 - T / h) / 2: that of a smooth command held over the control period T. Where the run does
     not know T, or h is no longer than it, u is held from each state on.
     """
-    subject = trajectory.subject if subject is None else subject
-    s, b, n = subject.constrained.system, subject.constrained.distribution.b, len(trajectory)
+    simulated = trajectory.simulated if simulated is None else simulated
+    s, b, n = simulated.constrained.system, simulated.constrained.distribution.b, len(trajectory)
     free = ca.substitute(s.force, s.u, ca.SX.zeros(*s.u.shape)) if s.u.numel() else s.force
     power = ca.Function("power", [s.t, s.q, s.v, s.u, s.theta],
                         [ca.dot(s.force - free, s.v), ca.dot(free, s.v)])
-    theta = np.tile(subject.theta[:, None], (1, n))
+    theta = np.tile(simulated.theta[:, None], (1, n))
     work = np.zeros((2, n))
     if n > 1:
         steps = np.diff(trajectory.t)
@@ -72,7 +72,7 @@ def energy_balance(trajectory: Trajectory, subject: Subject | None = None) -> En
         work[:, 1:] = np.cumsum(
             sum(np.array([p.full().ravel() for p in end]) for end in ends) / 2 * steps, axis=1
         )
-    total = subject.energies(trajectory.t, trajectory.q, trajectory.v)
-    potential = subject.energies(trajectory.t, trajectory.q, np.zeros_like(trajectory.v))
+    total = simulated.energies(trajectory.t, trajectory.q, trajectory.v)
+    potential = simulated.energies(trajectory.t, trajectory.q, np.zeros_like(trajectory.v))
     return EnergyBalance(trajectory.t, total - potential, potential, *work, not ca.SX(b).is_zero(),
                          not trajectory.kinematic)

@@ -72,7 +72,7 @@ class SteadyMotions:
         found = {name: self.variations.velocity[i] for i, name in enumerate(space.v_names)}
         found |= {f"q {name}": q[i] for i, name in enumerate(space.q_names)}
         found |= {f"{space.v_names[a]} angle": ca.atan2(q[i + 1], q[i]) for i, a in space.circles}
-        if self.variations.subject.vehicle is not None:
+        if self.variations.simulated.vehicle is not None:
             R = rotation(q[3:7])
             found |= {"roll": ca.asin(R[2, 1]), "pitch": ca.atan2(-R[2, 0], R[2, 2])}
             found |= {f"{name} angle": q[space.q_names.index(name)] for name in space.v_names[6:]
@@ -312,7 +312,8 @@ class SteadyMotions:
         q = self._upright(q)
         point = self.variations.at(q, np.zeros(self.variations.xi.numel()))
         if speed and (uneven := self._uneven(point)):
-            raise MechanicsError(f"{self.variations.subject.vehicle.name!r} has no steady straight "
+            name = self.variations.simulated.vehicle.name
+            raise MechanicsError(f"{name!r} has no steady straight "
                                  f"running: the mass of {', '.join(uneven)} is not evenly spread "
                                  "about the axle, so that it runs unevenly; set com and products "
                                  "of inertia of these links to zero with with_parameters")
@@ -338,7 +339,7 @@ class SteadyMotions:
         return self.find(q, zero, conditions=still | dict(zip(held, map(float, angles))))
 
     def _upright(self, q: np.ndarray | None) -> np.ndarray:
-        vehicle = self.variations.subject.vehicle
+        vehicle = self.variations.simulated.vehicle
         if vehicle is None:
             raise MechanicsError("only a vehicle stands or runs straight; give `find` a guess of "
                                  "the steady motion")
@@ -347,7 +348,7 @@ class SteadyMotions:
     def _uneven(self, point: Point) -> list[str]:
         """Rolling joints on whose angles the dynamics depends."""
         seen = [self.variations.space.v_names[i] for i in point.names]
-        return [name for name in self.variations.subject.vehicle.description.rolling
+        return [name for name in self.variations.simulated.vehicle.description.rolling
                 if name in seen]
 
 

@@ -11,7 +11,7 @@ import pinocchio as pin
 
 from ..mechanics.symmetry_search import echelon
 from ..mechanics.system import ConstrainedSystem
-from ..simulation.subject import Subject
+from ..simulation.simulated import Simulated
 from ..vehicle.vehicle import Vehicle
 from .motions import POSE, ZERO, Motions, kernel, motions
 
@@ -74,10 +74,12 @@ def integrable_combinations(constrained, found: Motions | None = None) -> tuple[
     found  the motions with wheel angles, where they are at hand
     """
     found = found or motions(constrained, wheel_angles=True)
-    subject = Subject.of(constrained)
-    vehicle = subject.vehicle
-    candidates = _constant(found,
-                           subject.constrained) if vehicle is None else _of_vehicle(found, vehicle)
+    simulated = Simulated.of(constrained)
+    vehicle = simulated.vehicle
+    if vehicle is None:
+        candidates = _constant(found, simulated.constrained)
+    else:
+        candidates = _of_vehicle(found, vehicle)
     vanishing, fixed = [], []
     for forms, twists, E, basis in zip(candidates.forms, candidates.twists, found.at_points(),
                                        found.tangent):

@@ -132,7 +132,7 @@ def _outputs(variations: Variations, point: Point, names, units, wanted,
         else:
             i = rows[name]
             C.append(np.r_[l_eta[i] @ point.basis, l_xi[i]])
-            of_wheel = variations.subject.vehicle is not None and not name.endswith(
+            of_wheel = variations.simulated.vehicle is not None and not name.endswith(
                 ("/coupling", "/gauge", "/mimic")
             )
             unit, through = "N" if of_wheel else "", l_u[i]

@@ -12,7 +12,7 @@ import numpy as np
 import pinocchio as pin
 
 from ..mechanics.frame import adapted_frame, sample_forms
-from ..simulation.subject import Subject
+from ..simulation.simulated import Simulated
 from ..vehicle.remarks import frozen_parts
 from ..vehicle.vehicle import Vehicle
 from .motions import ZERO, kernel, motions
@@ -107,8 +107,8 @@ def mobility(constrained) -> Mobility:
     Source: G. Campion, G. Bastin, B. d'Andrea-Novel, IEEE Trans. Robotics and Automation 12 (1996)
     47.
     """
-    subject = Subject.of(constrained)
-    vehicle, system_of = subject.vehicle, subject.constrained
+    simulated = Simulated.of(constrained)
+    vehicle, system_of = simulated.vehicle, simulated.constrained
     frame = vehicle.frame if vehicle is not None else adapted_frame(system_of)
     forms, d = sample_forms(frame.constrained), frame.constrained.distribution
     dependent = tuple(_dependence(forms, frame.kept, i,

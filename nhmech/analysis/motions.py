@@ -12,7 +12,7 @@ from ..errors import MechanicsError
 from ..mechanics.algebroid import LieAlgebroid
 from ..mechanics.frame import adapted_frame
 from ..mechanics.system import ConstrainedSystem
-from ..simulation.subject import Subject
+from ..simulation.simulated import Simulated
 from ..vehicle.vehicle import Vehicle
 
 POSE = {"forward_speed": "x", "lateral_speed": "y", "vertical_speed": "height",
@@ -63,9 +63,9 @@ def motions(constrained, *, wheel_angles: bool = False, q: np.ndarray | None = N
 
     Raises `MechanicsError` where q is not on the holonomic manifold.
     """
-    subject = Subject.of(constrained)
-    vehicle = subject.vehicle
-    system_of = subject.constrained if vehicle is None else vehicle.reduced
+    simulated = Simulated.of(constrained)
+    vehicle = simulated.vehicle
+    system_of = simulated.constrained if vehicle is None else vehicle.reduced
     if q is not None:
         # rows and speeds that serve here
         system_of = replace(system_of, samples=np.asarray(q, dtype=float)[None, :])

@@ -4,27 +4,27 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..simulation.subject import Subject
+from ..simulation.simulated import Simulated
 from ..simulation.trajectory import Trajectory
 
 SAMPLES = 500       # states at which the constraints are evaluated at most, spread over the run
 
 
-def residuals(trajectory: Trajectory, subject: Subject | None = None) -> tuple[float, float]:
+def residuals(trajectory: Trajectory, simulated: Simulated | None = None) -> tuple[float, float]:
     """Largest |A v + b| / max(1, |v|) and largest |phi| over the run; dropped rows are among them.
 
-    subject  what moved; that of the trajectory where None
+    simulated  what moved; that of the trajectory where None
     """
-    subject = trajectory.subject if subject is None else subject
-    vehicle, slip, height, last = subject.vehicle, 0.0, 0.0, len(trajectory) - 1
+    simulated = trajectory.simulated if simulated is None else simulated
+    vehicle, slip, height, last = simulated.vehicle, 0.0, 0.0, len(trajectory) - 1
     evaluate = (
-        subject.constrained.constraint_function()
+        simulated.constrained.constraint_function()
         if vehicle is None
         else vehicle.function("constraints")
     )
     for i in np.unique(np.linspace(0, last, min(SAMPLES, last + 1)).astype(int)):
         v = trajectory.v[i]
-        A, b, phi = evaluate(trajectory.t[i], trajectory.q[i], subject.theta)
+        A, b, phi = evaluate(trajectory.t[i], trajectory.q[i], simulated.theta)
         slip = max(
             slip,
             float(np.linalg.norm(A.full() @ v + b.full().ravel()) / max(1.0, np.linalg.norm(v))),

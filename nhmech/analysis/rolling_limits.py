@@ -145,12 +145,12 @@ def along(trajectory: Trajectory, mu: float | Mapping[str, float] | None = None,
     """`validity` at each so many recorded states, the last one and those after an event included.
 
     A run that was read from a file is judged with the vehicle it was made with
-    (`trajectory.subject.vehicle`), or with the one that `Trajectory.load` was given.
+    (`trajectory.simulated.vehicle`), or with the one that `Trajectory.load` was given.
 
     Raises `MechanicsError` for a run of something without wheels, and of a kinematic run (which has
     no forces); `SimulationError` for a file that does not say what was simulated.
     """
-    vehicle = trajectory.subject.vehicle
+    vehicle = trajectory.simulated.vehicle
     if vehicle is None:
         raise MechanicsError("only the run of a vehicle has wheels to judge")
     if trajectory.kinematic:

@@ -13,7 +13,7 @@ from ..errors import MechanicsError
 from ..mechanics.brackets import Growth, growth
 from ..mechanics.symmetry import GENERAL, HORIZONTAL, PURELY_KINEMATIC
 from ..mechanics.symmetry_search import find_symmetry
-from ..simulation.subject import Subject
+from ..simulation.simulated import Simulated
 from ..vehicle.remarks import frozen_parts, ignorable
 from ..vehicle.vehicle import Vehicle
 from .curvature import Curvature, connection_curvature
@@ -100,8 +100,8 @@ def structure(constrained, q: np.ndarray | None = None, *, wheel_angles: bool = 
     Raises `MechanicsError` where q is not on the holonomic manifold, or rows or speeds do not
     define a frame.
     """
-    subject = Subject.of(constrained)
-    vehicle, everything = subject.vehicle, motions(constrained, wheel_angles=True)
+    simulated = Simulated.of(constrained)
+    vehicle, everything = simulated.vehicle, motions(constrained, wheel_angles=True)
     found = everything if wheel_angles or vehicle is None else motions(constrained)
     generic = growth(found.algebroid, found.sections, found.points, depth=depth, seconds=seconds)
     here = None
@@ -119,7 +119,7 @@ def structure(constrained, q: np.ndarray | None = None, *, wheel_angles: bool = 
                      tuple(frozen_parts(vehicle)) if vehicle is not None else (),
                      generic, here, combinations, further, connection_curvature(constrained, q),
                      _of_vehicle(vehicle, everything) if vehicle is not None
-                     else _of_system(subject))
+                     else _of_system(simulated))
 
 
 def _spanning(found: Growth, dimension: int) -> bool | None:
@@ -170,9 +170,9 @@ def _generator(vehicle: Vehicle, name: str, q: np.ndarray) -> np.ndarray:
     return column
 
 
-def _of_system(subject: Subject) -> tuple[SymmetryClass, ...]:
+def _of_system(simulated: Simulated) -> tuple[SymmetryClass, ...]:
     try:
-        found = find_symmetry(subject.constrained)
+        found = find_symmetry(simulated.constrained)
     except MechanicsError:
         return ()
     return (SymmetryClass("", found.names, found.kind, found.dim_vertical, found.dim_horizontal,

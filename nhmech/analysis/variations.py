@@ -11,7 +11,7 @@ import numpy as np
 
 from ..errors import MechanicsError
 from ..mechanics.selection import COMFORT
-from ..simulation.subject import Subject
+from ..simulation.simulated import Simulated
 
 
 @dataclass(frozen=True)
@@ -71,10 +71,10 @@ class Variations:
     """
 
     def __init__(self, constrained):
-        self.subject = Subject.of(constrained)
-        self.equations, self.theta = self.subject.equations, self.subject.theta
+        self.simulated = Simulated.of(constrained)
+        self.equations, self.theta = self.simulated.equations, self.simulated.theta
         self.system, self.distribution = (
-            self.subject.constrained.system, self.subject.constrained.distribution,
+            self.simulated.constrained.system, self.simulated.constrained.distribution,
         )
         self.space = self.system.algebroid
         self.xi = ca.SX.sym("xi", self.equations.frame.nxi)

@@ -152,5 +152,5 @@ def print_tracking(controller, path, trajectory) -> None:
     from ..control.tracking import Tracker
 
     lateral = (controller.errors(trajectory)[:, 1] if isinstance(controller, Tracker) else
-               path_error(trajectory.subject.vehicle, trajectory, path).lateral)
+               path_error(trajectory.simulated.vehicle, trajectory, path).lateral)
     click.echo(f"path     {lateral_in_words(lateral)}")

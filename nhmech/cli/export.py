@@ -35,12 +35,12 @@ def export(run, out, rate, forces, file):
     from dataclasses import replace
 
     from ..logs.table import Table, picked
-    from ..simulation.subject import Subject
+    from ..simulation.simulated import Simulated
 
     trajectory = read_run(run)
     # made once, for the messages and for the forces
     if file is not None or out.suffix == ".mcap":
-        trajectory = replace(trajectory, system=Subject.of(vehicle_of(run, trajectory, file)))
+        trajectory = replace(trajectory, system=Simulated.of(vehicle_of(run, trajectory, file)))
     try:
         with Progress(trajectory.t[-1]) as progress:
             if out.suffix == ".mcap":

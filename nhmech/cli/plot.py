@@ -57,7 +57,7 @@ def plot(run, out, picture, path, file, mu, eigenvalues, span, points, **options
     else:
         trajectory = read_run(run)
         if file is None and "system" in trajectory.source and picture in WITHOUT_WHEELS:
-            figure, _ = getattr(plots, picture.replace("-", "_"))(trajectory.subject, trajectory)
+            figure, _ = getattr(plots, picture.replace("-", "_"))(trajectory.simulated, trajectory)
         else:
             figure = _drawn(picture, trajectory, vehicle_of(run, trajectory, file, **options), mu,
                             path)

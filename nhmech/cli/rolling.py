@@ -79,7 +79,7 @@ def print_validity(trajectory, on_slip: str | None) -> None:
 
     report = along(trajectory, every=max(1, len(trajectory) // MOMENTS))
     said = in_options(report.describe())
-    if not np.isfinite(list(known(trajectory.subject.vehicle, None).values())).any():
+    if not np.isfinite(list(known(trajectory.simulated.vehicle, None).values())).any():
         # which needs a coefficient
         said = said.replace("--on-slip warn", "--mu 0.8 --on-slip warn")
     for line in said.splitlines():

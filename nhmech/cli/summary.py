@@ -32,11 +32,11 @@ def print_summary(vehicle, trajectory, wall: float, failed: bool = False) -> Non
     failed  whether it stopped by a failure, which has been told already
     """
     from ..analysis.residuals import residuals
-    from ..simulation.subject import Subject
+    from ..simulation.simulated import Simulated
 
     t, energy = np.asarray(trajectory.t), np.asarray(trajectory.energy)
     x, y, yaw = planar_pose(trajectory.q[-1])
-    slip, height = residuals(trajectory, Subject.of(vehicle))
+    slip, height = residuals(trajectory, Simulated.of(vehicle))
     duration = t[-1] - t[0]
     rows = [
         (

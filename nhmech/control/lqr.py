@@ -138,8 +138,8 @@ def steady_motion(variations: Variations, twist: Sequence[float]) -> Equilibrium
     Raises `ModelError` where there is none.
     """
     vehicle, motions = (
-        variations.subject.vehicle,
-        SteadyMotions(variations, variations.subject.vehicle.driven),
+        variations.simulated.vehicle,
+        SteadyMotions(variations, variations.simulated.vehicle.driven),
     )
     q = vehicle.configuration()
     point = variations.at(q, np.zeros(variations.xi.numel()))

@@ -9,7 +9,7 @@ import numpy as np
 
 from ..errors import ModelError
 from ..simulation.command import Command
-from ..simulation.state import Places, State
+from ..simulation.state import State, StateLayout
 from .combinators import Combinator, Controller
 
 Added = Callable[[str, str | None], np.ndarray]
@@ -21,7 +21,7 @@ class MeasuredState(State):
     __slots__ = ("_true", "_added")
 
     def __init__(self, true: State, values: np.ndarray, added: Added | None = None):
-        super().__init__(true.t, values, true.places)
+        super().__init__(true.t, values, true.layout)
         _set_true(self, true)
         _set_added(self, added)
 
@@ -92,11 +92,11 @@ class MeasurementNoise(Combinator):
 
     def measured(self, state: State) -> MeasuredState:
         """What is seen of a state; draws the next numbers."""
-        sizes, places, normal = self.sizes, state.places, self._rng.standard_normal
+        sizes, layout, normal = self.sizes, state.layout, self._rng.standard_normal
         values = state.values
-        x, v = values[places.nq + places.nv:], values[places.nq:places.nq + places.nv]
+        x, v = values[layout.nq + layout.nv:], values[layout.nq:layout.nq + layout.nv]
         base, turn, rates = normal(3), normal(3), normal(6)
-        if places.sensors.subject.vehicle is not None:
+        if layout.sensors.simulated.vehicle is not None:
             x[:3] += sizes["position"] * base
             x[3:7] = _turned(x[3:7], turn * (sizes["tilt"], sizes["tilt"], sizes["heading"]))
             v[:3] += sizes["velocity"] * rates[:3]
@@ -105,10 +105,10 @@ class MeasurementNoise(Combinator):
                                           "angular_velocity")):
             raise ModelError("noise on the base of a system that has none; "
                              "its coordinates take joint_position and joint_velocity")
-        for size, where in ((sizes["joint_position"], places.joint_position),
-                            (sizes["joint_velocity"], places.joint_velocity)):
+        for size, where in ((sizes["joint_position"], layout.joint_position),
+                            (sizes["joint_velocity"], layout.joint_velocity)):
             values[list(where.values())] += size * normal(len(where))
-        _agree(values, places)
+        _agree(values, layout)
         known: dict[tuple, np.ndarray] = {}
 
         def added(sensor: str, link: str | None) -> np.ndarray:
@@ -141,8 +141,8 @@ class Quantise(Combinator):
         self._before = None
 
     def __call__(self, t: float, state: State) -> Command:
-        places, values = state.places, state.values
-        angles, rates = list(places.encoder_angle.values()), list(places.encoder_rate.values())
+        layout, values = state.layout, state.values
+        angles, rates = list(layout.encoder_angle.values()), list(layout.encoder_rate.values())
         values[angles] = np.floor(values[angles] / self.step) * self.step
         if self._before is None:
             values[rates] = 0.0
@@ -150,14 +150,14 @@ class Quantise(Combinator):
             then, seen = self._before
             values[rates] = (values[angles] - seen) / (t - then) if t > then else 0.0
         self._before = t, values[angles].copy()
-        _agree(values, places)
+        _agree(values, layout)
         return self.inside[0](t, MeasuredState(state, values))
 
 
-def _agree(values: np.ndarray, places: Places) -> None:
+def _agree(values: np.ndarray, layout: StateLayout) -> None:
     """Writes q after the flat coordinates."""
-    q, x = values[:places.nq], values[places.nq + places.nv:]
-    for ix, iq, angle in places.slots:
+    q, x = values[:layout.nq], values[layout.nq + layout.nv:]
+    for ix, iq, angle in layout.slots:
         if angle:
             q[iq], q[iq + 1] = math.cos(x[ix]), math.sin(x[ix])
         else:

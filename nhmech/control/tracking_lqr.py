@@ -8,9 +8,9 @@ import numpy as np
 
 from ..analysis.derivatives import step_jacobian
 from ..errors import ModelError
+from ..simulation.simulated import Simulated
 from ..simulation.state import State
 from ..simulation.state_vector import StateVector
-from ..simulation.subject import Subject
 from ..simulation.trajectory import Trajectory
 from .lqr import ANGLE, rolling_radii
 
@@ -47,14 +47,14 @@ class TrackingLQR:
     def __init__(self, vehicle, trajectory: Trajectory, *, dt: float | None = None,
                  gains: Mapping[str, float] | None = None, effort: float = 0.1,
                  final: float = 10.0):
-        subject, run = Subject.of(vehicle), trajectory
+        simulated, run = Simulated.of(vehicle), trajectory
         if run.kinematic:
             raise ModelError(
                 "a kinematic run has no forces to regulate: record one in dynamic mode"
             )
         if len(run) < 3:
             raise ModelError(f"a run of {len(run)} records is too short to be tracked")
-        self.subject, self._t = subject, run.t
+        self.simulated, self._t = simulated, run.t
         self.dt = float(run.t[1] - run.t[0]) if dt is None else float(dt)
         counts = np.round(np.diff(run.t) / self.dt).astype(int)
         whole = np.abs(counts * self.dt - np.diff(run.t)) < 1e-9
@@ -63,7 +63,7 @@ class TrackingLQR:
             raise ModelError(f"the records lie {run.t[1] - run.t[0]:.6g} s apart, no multiple of "
                              f"dt = {self.dt} s: give the step of the run")
         jacobian = step_jacobian(vehicle, self.dt)
-        self.state_vector = StateVector(subject.constrained.system.algebroid, run.xi.shape[1])
+        self.state_vector = StateVector(simulated.constrained.system.algebroid, run.xi.shape[1])
         self.names, self.inputs = jacobian.names, jacobian.inputs
         x = np.array([self.state_vector.assemble(q, xi) for q, xi in zip(run.q[:last + 1], run.xi)])
         self.x, self.u = x, run.u[:last + 1]
@@ -77,9 +77,9 @@ class TrackingLQR:
                 f"gains: there is no {unknown[0]!r}; there are {', '.join(self.names)}"
             )
         gains = {name: PLACE for name in ("x",
-                                          "y") if subject.vehicle is not None} | dict(gains or {})
+                                          "y") if simulated.vehicle is not None} | dict(gains or {})
         interval, nconf = float(run.t[1] - run.t[0]), self.state_vector.nconf
-        scales, time = _scales(subject, self.names, nconf)
+        scales, time = _scales(simulated, self.names, nconf)
         self.Q = interval * np.diag([gains.get(name, 1.0) / scale ** 2 for name,
                                      scale in zip(self.names, scales)])
         effect = (
@@ -88,7 +88,7 @@ class TrackingLQR:
         self.R = interval * effort * np.diag(np.where(effect > 0, effect, 1.0) ** 2)
         self.final = final * self.Q / interval * time
         self.K, self.P = riccati_backwards(self.A, self.B, self.Q, self.R, self.final)
-        self._names = subject.equations.names
+        self._names = simulated.equations.names
 
     def _interval(self, jacobian, k: int, count: int) -> tuple[np.ndarray, np.ndarray]:
         """A_k, B_k over `count` steps. Raises `ModelError` where they lead elsewhere than to the
@@ -97,7 +97,7 @@ class TrackingLQR:
         B = np.zeros((len(x), self.u.shape[1]))
         for i in range(count):
             x, a, b, _ = jacobian.with_step(self._t[k] + i * self.dt, x, self.u[k],
-                                            self.subject.theta)
+                                            self.simulated.theta)
             A, B = a @ A, a @ B + b.reshape(B.shape)                  # one column comes as a vector
         missed = x - self.x[k + 1]
         for slot in self.state_vector.angle_slots():
@@ -121,7 +121,7 @@ class TrackingLQR:
                         len(self.x) - 1))
         xi = np.array([state.xi[name] for name in self._names])
         x = self.state_vector.assemble(state.q, xi, near=self.x[k])
-        if self.subject.vehicle is not None and x[3:7] @ self.x[k, 3:7] < 0:
+        if self.simulated.vehicle is not None and x[3:7] @ self.x[k, 3:7] < 0:
             x[3:7] *= -1                                              # the same attitude
         return k, x - self.x[k]
 
@@ -145,10 +145,10 @@ def riccati_backwards(A: np.ndarray, B: np.ndarray, Q: np.ndarray, R: np.ndarray
     return K, P
 
 
-def _scales(subject: Subject, names: tuple[str, ...], nconf: int) -> tuple[np.ndarray, float]:
+def _scales(simulated: Simulated, names: tuple[str, ...], nconf: int) -> tuple[np.ndarray, float]:
     """What of each flat coordinate and speed costs one unit (inf: nothing), and the time that
     measures inputs [s]."""
-    vehicle = subject.vehicle
+    vehicle = simulated.vehicle
     if vehicle is None:
         return np.ones(len(names)), 1.0
     length = vehicle.steering.length
@@ -161,7 +161,7 @@ def _scales(subject: Subject, names: tuple[str, ...], nconf: int) -> tuple[np.nd
             scales.append(np.inf if name in rolled else length if i < 3 else ANGLE / 2 if i < 7
                           else ANGLE)
         else:
-            unit = subject.equations.units[i - nconf]
+            unit = simulated.equations.units[i - nconf]
             size = (
                 length / rolled[name]
                 if name in rolled

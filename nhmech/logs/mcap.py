@@ -61,7 +61,7 @@ def write_mcap(trajectory: Trajectory, path, *, vehicle: Vehicle | None = None, 
         from rosbags.rosbag2 import CompressionFormat, CompressionMode, StoragePlugin, Writer
     except ImportError as error:
         raise NhmechError("MCAP needs rosbags: pip install rosbags") from error
-    vehicle = vehicle or trajectory.subject.vehicle
+    vehicle = vehicle or trajectory.simulated.vehicle
     if vehicle is None:
         raise NhmechError("only the run of a vehicle can be told in ROS messages; "
                           "write a textbook system as .csv or .parquet")

@@ -97,17 +97,17 @@ class Table:
         run = self.trajectory
         if not has_system(run):
             return [""] * len(run.names[part])
-        algebroid = run.subject.constrained.system.algebroid
+        algebroid = run.simulated.constrained.system.algebroid
         if part == "v":
             return algebroid.v_units
-        lengths = dict.fromkeys("xyz", "m") if run.subject.vehicle is not None else {}
+        lengths = dict.fromkeys("xyz", "m") if run.simulated.vehicle is not None else {}
         rates = {name.removesuffix("'"): unit.removesuffix("/s")
                  for name, unit in zip(algebroid.v_names, algebroid.v_units)}
         return [(lengths | rates).get(name, "") for name in run.names["q"]]
 
     def _effort_unit(self, name: str) -> str:
         run = self.trajectory
-        if not has_system(run) or run.subject.vehicle is None:
+        if not has_system(run) or run.simulated.vehicle is None:
             return ""
         # of an external wrench, "<link>.fx" ... "<link>.tz"
         if name not in run.names["v"]:
@@ -122,4 +122,4 @@ def has_system(run: Trajectory) -> bool:
 
 def has_forces(run: Trajectory) -> bool:
     """Whether the ground's forces can be worked out."""
-    return has_system(run) and not run.kinematic and run.subject.vehicle is not None
+    return has_system(run) and not run.kinematic and run.simulated.vehicle is not None

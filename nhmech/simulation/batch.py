@@ -158,7 +158,10 @@ def simulate_batch(constrained, x0, u: np.ndarray | Policy | None = None, *, dt:
         -(-steps // control_every),
     )
     shapes = [(count, ntheta), (ntheta,)]
-    theta = made.subject.theta if theta is None else checked("theta", theta, shapes, names["theta"])
+    if theta is None:
+        theta = made.simulated.theta
+    else:
+        theta = checked("theta", theta, shapes, names["theta"])
     theta = np.broadcast_to(theta, (count, ntheta))
     if not callable(u):
         u = (
@@ -273,7 +276,7 @@ def batch_reactions(batch, k: int) -> BatchReactions:
     The norm is one step of linear algebra for all cases; those that it would pull at the ground are
     done again with normals >= 0.
     """
-    vehicle = batch.stepper.subject.vehicle
+    vehicle = batch.stepper.simulated.vehicle
     if vehicle is None:
         raise SimulationError("only a vehicle has wheels and ground forces; "
                               "Batch.multipliers has the multipliers of any system")

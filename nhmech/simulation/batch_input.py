@@ -19,8 +19,8 @@ from ..mechanics.equations import Equations
 from .chart import LOOSE, POOR
 from .command import controller_name, raised_in
 from .integrators import rk4_function
+from .simulated import Simulated
 from .state_vector import StateVector
-from .subject import Subject
 
 Policy = Callable[[float, np.ndarray], np.ndarray]
 UNCHECKED = Limits(-np.inf, -np.inf, np.inf)
@@ -37,7 +37,7 @@ def start_states(constrained, poses: Iterable, *, joints: Mapping[str, float] | 
 
     simulator, rows = Simulator(constrained), []
     for pose in poses:
-        standing = simulator.subject.vehicle is not None
+        standing = simulator.simulated.vehicle is not None
         state = simulator.reset(pose, joints, xi) if standing else simulator.reset(q=pose, xi=xi)
         chart = simulator.primary
         rows.append(chart.state_vector.assemble(state.q, state.v[chart.speeds]))
@@ -117,7 +117,7 @@ def _strided(array: np.ndarray) -> np.ndarray:
 class Stepper:
     """A system with its step ready to run on many cases; `cost` in instructions of one step."""
 
-    subject: Subject
+    simulated: Simulated
     equations: Equations
     state_vector: StateVector
     step: ca.Function
@@ -127,7 +127,7 @@ class Stepper:
     @property
     def names(self) -> dict[str, tuple[str, ...]]:
         """Of the columns of x ("q", then "xi"), of u and of theta."""
-        system = self.subject.constrained.system
+        system = self.simulated.constrained.system
         return {"q": self.state_vector.names(()), "xi": self.equations.names, "u": system.u_names,
                 "theta": system.theta_names}
 
@@ -147,12 +147,12 @@ def stepper(constrained, device: str = "cpu") -> Stepper:
     key = id(constrained), device
     made = _kept.get(key)
     if made is None:
-        subject = Subject.of(constrained)
-        vector = StateVector(subject.constrained.system.algebroid, subject.equations.frame.nxi)
-        step = rk4_function(subject.equations, vector)
+        simulated = Simulated.of(constrained)
+        vector = StateVector(simulated.constrained.system.algebroid, simulated.equations.frame.nxi)
+        step = rk4_function(simulated.equations, vector)
         runner = compiled_kernel(step, _cost(step)) if device == "gpu" else _runner(step)
-        made = _kept[key] = Stepper(subject, subject.equations, vector, step, _cost(step), runner)
-        # of a wrapper that the subject does not hold
+        made = _kept[key] = Stepper(simulated, simulated.equations, vector, step, _cost(step), runner)
+        # of a wrapper that `Simulated` does not hold
         weakref.finalize(constrained, _kept.pop, key, None)
         while len(_kept) > KEPT:
             _kept.pop(next(iter(_kept)), None)

@@ -22,7 +22,7 @@ from .integrators import (
     rk4,
     rk4_function,
 )
-from .inverse_dynamics import Servo
+from .inverse_dynamics import InverseDynamics
 from .state_vector import StateVector
 
 GOOD = 0.2       # a chart whose least pivot margin is above this needs no better one
@@ -90,8 +90,8 @@ class Chart:
         return Buffered(self._functions[1])
 
     @cached_property
-    def servo(self) -> Servo:
-        return Servo(self.equations, self.limits, self.kinematic)
+    def inverse_dynamics(self) -> InverseDynamics:
+        return InverseDynamics(self.equations, self.limits, self.kinematic)
 
     @property
     def speeds(self) -> list[int]:

@@ -20,8 +20,8 @@ SHOWN = 6      # speeds that a message shows, the largest ones
 def diverged(simulator: Simulator, dt: float) -> str:
     """Why a step of `dt` [s] from where the simulator is was not finite, or ended off the
     constraints."""
-    s, subject = simulator, simulator.subject
-    if s._guard < FLAT and subject.constrained.guard_names:
+    s, simulated = simulator, simulator.simulated
+    if s._guard < FLAT and simulated.constrained.guard_names:
         return fallen(s)
     speeds = dict(zip(s.primary.equations.names, s._v[s.primary.speeds].tolist()))
     largest = dict(sorted(speeds.items(), key=lambda item: -abs(item[1]))[:SHOWN])
@@ -42,7 +42,7 @@ def given_up(simulator: Simulator, dt: float, error: Exception) -> str:
 def _remedy(simulator: Simulator, dt: float) -> str | None:
     """What to do about the vehicle; the limit of a step is rk4's, that a joint moves no mass is
     every integrator's."""
-    vehicle, q = simulator.subject.vehicle, simulator._q
+    vehicle, q = simulator.simulated.vehicle, simulator._q
     # where speeds are commanded, neither plays a part
     if vehicle is None or simulator.kinematic:
         return None
@@ -53,9 +53,9 @@ def _remedy(simulator: Simulator, dt: float) -> str | None:
 
 def fallen(simulator: Simulator) -> str:
     """Which guard is about to vanish."""
-    constrained = simulator.subject.constrained
+    constrained = simulator.simulated.constrained
     system = constrained.system
     guards = ca.Function("guards", [system.t, system.q, system.theta], [constrained.guards])
-    values = guards(simulator.t, simulator._q, simulator.subject.theta).full().ravel()
+    values = guards(simulator.t, simulator._q, simulator.simulated.theta).full().ravel()
     names = constrained.guard_names or tuple(f"guard {i} vanishes" for i in range(len(values)))
     return f"stopped at t = {simulator.t:.6g} s: {names[int(np.argmin(values))]}"

@@ -11,9 +11,9 @@ import numpy as np
 
 from ..errors import SimulationError
 from .integrators import rate_function, rk4_function
+from .simulated import Simulated
 from .state import State
 from .state_vector import StateVector
-from .subject import Subject
 
 
 @dataclass(frozen=True, eq=False)
@@ -37,13 +37,13 @@ class Dynamics:
     wheel's angle turns with no bound.
     """
 
-    subject: Subject
+    simulated: Simulated
     state_vector: StateVector
     rate: ca.Function
     integrator: ca.Function
 
     def __call__(self, x, u, theta=None, t=0.0):
-        """dx/dt (nx,); theta are the subject's own values where None."""
+        """dx/dt (nx,); theta are the system's own values where None."""
         return self.rate(t, x, u, self.theta if theta is None else theta)
 
     def step(self, x, u, dt, theta=None, t=0.0):
@@ -63,22 +63,22 @@ class Dynamics:
     def names(self) -> tuple[str, ...]:
         """Of x; a joint is in it twice where its rate is an independent speed: see `coordinate` and
         `speed`."""
-        return self.state_vector.names(self.subject.equations.names)
+        return self.state_vector.names(self.simulated.equations.names)
 
     @property
     def inputs(self) -> tuple[str, ...]:
         """Names of u."""
-        return self.subject.constrained.system.u_names
+        return self.simulated.constrained.system.u_names
 
     @property
     def parameters(self) -> tuple[str, ...]:
         """Names of theta."""
-        return self.subject.constrained.system.theta_names
+        return self.simulated.constrained.system.theta_names
 
     @property
     def theta(self) -> np.ndarray:
-        """The subject's values of theta, (ntheta,)."""
-        return self.subject.theta
+        """The system's values of theta, (ntheta,)."""
+        return self.simulated.theta
 
     def coordinate(self, name: str) -> int:
         """Where a coordinate (position of a joint) stands in x. Raises `SimulationError` with the
@@ -96,7 +96,7 @@ class Dynamics:
     def pose(self) -> ca.Function:
         """x -> (x [m], y [m], heading [rad] in (-pi, pi]) of a vehicle's base, (3,), seen from
         above."""
-        if self.subject.vehicle is None:
+        if self.simulated.vehicle is None:
             raise SimulationError("only a vehicle has a pose; a system written by hand has its "
                                   "coordinates, the first part of x")
         x = ca.SX.sym("x", self.nx)
@@ -108,8 +108,8 @@ class Dynamics:
     def velocity(self) -> ca.Function:
         """(t, x, theta) -> v (nv,), named `v_names`: base twist in the base's frame, then the
         joints' rates."""
-        equations, x = self.subject.equations, ca.SX.sym("x", self.nx)
-        system = self.subject.constrained.system
+        equations, x = self.simulated.equations, ca.SX.sym("x", self.nx)
+        system = self.simulated.constrained.system
         q, xi = self.state_vector.configuration(x), x[self.state_vector.nconf:]
         v = equations.velocity(system.t, q, xi, system.theta)
         return ca.Function("velocity", [system.t, x, system.theta], [ca.densify(v)],
@@ -117,11 +117,11 @@ class Dynamics:
 
     @property
     def v_names(self) -> tuple[str, ...]:
-        return self.subject.constrained.system.algebroid.v_names
+        return self.simulated.constrained.system.algebroid.v_names
 
     def of(self, state: State, near: np.ndarray | None = None) -> np.ndarray:
         """x of a `State`; angles are those that the state counts, or the nearest to `near`."""
-        speeds = self.subject.equations.frame.speeds
+        speeds = self.simulated.equations.frame.speeds
         x = self.state_vector.assemble(state.q, state.v[list(speeds)], near)
         if near is None:
             names = self.names
@@ -140,10 +140,10 @@ def dynamics(constrained) -> Dynamics:
     From the Gibbs-Appell equations `vehicle.equations()`, in one choice of independent speeds; the
     simulator changes that choice where it goes bad, symbols cannot.
     """
-    subject = Subject.of(constrained)
-    vector = StateVector(subject.constrained.system.algebroid, subject.equations.frame.nxi)
-    return Dynamics(subject, vector, _named(rate_function(subject.equations, vector)),
-                    rk4_function(subject.equations, vector))
+    simulated = Simulated.of(constrained)
+    vector = StateVector(simulated.constrained.system.algebroid, simulated.equations.frame.nxi)
+    return Dynamics(simulated, vector, _named(rate_function(simulated.equations, vector)),
+                    rk4_function(simulated.equations, vector))
 
 
 def _named(rate: ca.Function) -> ca.Function:

@@ -22,7 +22,7 @@ POSITION_TIME = 0.10     # [s] likewise of position; both critically damped
 _FLOAT = np.dtype(float)
 
 
-class Servo:
+class InverseDynamics:
     """Turns commands into u.
 
     A commanded joint gets the acceleration that closes its error, a = (rate* - rate) / T or

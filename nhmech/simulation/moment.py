@@ -13,9 +13,9 @@ from ..compile.loop import Loop, Setup
 from .chart import Chart
 from .command import NAMES
 from .sensors import Sensors
-from .state import Places
+from .simulated import Simulated
+from .state import StateLayout
 from .state_vector import StateVector
-from .subject import Subject
 
 CLOCK = -3      # where t stands in the block, followed by k and t0
 EXTRA = 6       # numbers after q, v, x, u, twist
@@ -82,7 +82,7 @@ class CompiledSteps:
 
 
 @dataclass(frozen=True, eq=False)
-class Columns:
+class RowLayout:
     """Of a row (t, q, v, u, angles), or (t, q, v, u, commanded_twist, angles) of a controller that
     commands one; the same for all runs of a simulator.
 
@@ -99,7 +99,7 @@ class Columns:
     names: dict[str, tuple[str, ...]]
 
     @classmethod
-    def of(cls, chart: Chart, twist: bool = False) -> Columns:
+    def of(cls, chart: Chart, twist: bool = False) -> RowLayout:
         system, slots = chart.equations.frame.constrained.system, chart.state_vector.angle_slots()
         algebroid, positions = system.algebroid, chart.state_vector.names(())
         beside = {"commanded_twist": NAMES} if twist else {}
@@ -126,8 +126,8 @@ class Columns:
         return rows[:, 0].copy() if name == "t" else rows[:, self.parts[name]]
 
 
-def places(subject: Subject, vector: StateVector, xi_names: tuple[str, ...], speeds: list[int],
-           sensors: Sensors) -> Places:
+def state_layout(simulated: Simulated, vector: StateVector, xi_names: tuple[str, ...], speeds: list[int],
+           sensors: Sensors) -> StateLayout:
     """Of numbers that begin with (q, v, x, u).
 
     vector, xi_names, speeds  of the run's first chart; later charts are read through the same names
@@ -137,12 +137,12 @@ def places(subject: Subject, vector: StateVector, xi_names: tuple[str, ...], spe
     nq, nv, positions = algebroid.nq, algebroid.nv, vector.names(())
     v = {name: nq + i for i, name in enumerate(algebroid.v_names)}
     x = {name: nq + nv + i for i, name in enumerate(positions)}
-    joints = subject.joint_names if subject.vehicle is not None else positions
-    measured = subject.encoder_names
-    inputs = slice(nq + nv + vector.nx, nq + nv + vector.nx + subject.constrained.system.u.numel())
-    return Places(nq, nv, inputs, {name: nq + i for name, i in zip(xi_names, speeds)}, v,
+    joints = simulated.joint_names if simulated.vehicle is not None else positions
+    measured = simulated.encoder_names
+    inputs = slice(nq + nv + vector.nx, nq + nv + vector.nx + simulated.constrained.system.u.numel())
+    return StateLayout(nq, nv, inputs, {name: nq + i for name, i in zip(xi_names, speeds)}, v,
                   {positions[i]: nq + nv + i for i in vector.angle_slots()},
                   {name: x[name] for name in joints},
-                  {name: v[name] for name in subject.joint_names},
+                  {name: v[name] for name in simulated.joint_names},
                   {name: x[name] for name in measured}, {name: v[name] for name in measured},
                   tuple(vector.slots), sensors)

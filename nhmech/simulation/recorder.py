@@ -19,7 +19,7 @@ WINDOW = 1 << 20
 
 
 class Recorder:
-    """Rows (`Columns`) of a simulator, as many as turn out to be needed.
+    """Rows (`RowLayout`) of a simulator, as many as turn out to be needed.
 
     save  the run file that the whole run goes into; the rows go to `save.part` at least each half
           second, and memory holds the last
@@ -64,7 +64,7 @@ class Recorder:
     def _opened(self, save: Path) -> RunFile:
         names = {"names": self.columns.names, "speeds": self.columns.speeds.tolist(),
                  "events": [event.name for event in self.simulator.events]}
-        about = {"widths": self.columns.widths, "source": self.simulator.subject.source,
+        about = {"widths": self.columns.widths, "source": self.simulator.simulated.source,
                  "kinematic": self.simulator.kinematic, "settings": self.simulator.settings}
         return RunFile(part_path(save), {**names, **about}, sum(self.columns.widths))
 
@@ -130,7 +130,7 @@ class Recorder:
         if self.file is None and 2 * len(rows) < len(self.rows):
             # so as not to keep memory for a run that ended early
             rows = rows.copy()
-        return Trajectory.recorded(rows, self.columns, stop, tuple(sorted(self.events)), s.subject,
+        return Trajectory.recorded(rows, self.columns, stop, tuple(sorted(self.events)), s.simulated,
                                    s.kinematic, s.settings)
 
 

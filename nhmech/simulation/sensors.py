@@ -10,7 +10,7 @@ from ..compile.buffered import Buffered
 from ..errors import SimulationError
 from ..vehicle.tree import kinematics, seen_from_root
 from .chart import POOR, Chart
-from .subject import Subject
+from .simulated import Simulated
 
 
 class Sensors:
@@ -28,13 +28,13 @@ class Sensors:
     speeds are commanded and xi counts as constant, so the jump from one command to the next is not
     felt.
 
-    subject    what moves
+    simulated    what moves
     charts     those of the run so far, a list that may grow
     kinematic  whether xi is commanded
     """
 
-    def __init__(self, subject: Subject, charts: list[Chart], kinematic: bool):
-        self.subject, self.charts, self.kinematic = subject, charts, kinematic
+    def __init__(self, simulated: Simulated, charts: list[Chart], kinematic: bool):
+        self.simulated, self.charts, self.kinematic = simulated, charts, kinematic
         self._gyros: dict[str, Buffered] = {}
         self._accelerometers: dict[tuple[str, int], Buffered] = {}
 
@@ -43,7 +43,7 @@ class Sensors:
         unknown link."""
         link = self._link(link)
         if link not in self._gyros:
-            q, v = self.subject.constrained.system.q, self.subject.constrained.system.v
+            q, v = self.simulated.constrained.system.q, self.simulated.constrained.system.v
             omega, _ = self._motion(link, v, ca.SX.zeros(v.shape))
             self._gyros[link] = Buffered(ca.Function("gyro", [q, v], [ca.densify(omega)],
                                                      {"cse": True}))
@@ -54,16 +54,16 @@ class Sensors:
         as `gyro` does."""
         link, chart = self._link(link), self._chart(state)
         if (link, chart) not in self._accelerometers:
-            s = self.subject.constrained.system
+            s = self.simulated.constrained.system
             inputs = [s.t, s.q, s.v, s.u, s.theta]
             _, force = self._motion(link, s.v, self._acceleration(self.charts[chart], *inputs))
             function = ca.Function("accelerometer", inputs, [ca.densify(force)], {"cse": True})
             self._accelerometers[link, chart] = Buffered(function)
         return self._accelerometers[link, chart](state.t, state.q, state.v, state.u,
-                                                 self.subject.theta)[0].copy()
+                                                 self.simulated.theta)[0].copy()
 
     def _link(self, name: str | None) -> str:
-        vehicle = self.subject.vehicle
+        vehicle = self.simulated.vehicle
         if vehicle is None:
             raise SimulationError("only a vehicle has links with a gyro or an accelerometer; a "
                                   "system written by hand has its coordinates and speeds")
@@ -78,7 +78,7 @@ class Sensors:
         """Which of the charts has equations that serve here."""
         if len(self.charts) == 1:
             return 0
-        margins = [abs(chart.margin(state.t, chart.at_rest(state.q), self.subject.theta))
+        margins = [abs(chart.margin(state.t, chart.at_rest(state.q), self.simulated.theta))
                    for chart in self.charts]
         return 0 if margins[0] > POOR else int(np.argmax(margins))
 
@@ -89,14 +89,14 @@ class Sensors:
         if not self.kinematic:
             return equations.acceleration(t, q, xi, u, theta)
         held = ca.SX.sym("xi", chart.state_vector.nxi)
-        rate = self.subject.constrained.system.algebroid.anchor @ v
+        rate = self.simulated.constrained.system.algebroid.anchor @ v
         along = ca.jtimes(equations.velocity(t, q, held, theta), ca.vertcat(q, t),
                           ca.densify(ca.vertcat(rate, 1)))
         return ca.substitute(along, held, xi)
 
     def _motion(self, link: str, v: ca.SX, a: ca.SX) -> tuple[ca.SX, ca.SX]:
         """omega and specific force at the link's origin, along its axes."""
-        vehicle = self.subject.vehicle
+        vehicle = self.simulated.vehicle
         gravity = {"g": ca.vertcat(0, 0, -vehicle.parameters["gravity"])}
         bodies = kinematics(vehicle.model, vehicle.algebroid, v, a,
                             seen_from_root(vehicle.algebroid, gravity), ca.SX(3, 1), set())

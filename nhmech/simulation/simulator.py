@@ -25,12 +25,12 @@ from .command import (
 from .events import Event, Watch
 from .integrators import INTEGRATORS
 from .inverse_dynamics import is_commands
-from .moment import CLOCK, Columns, CompiledSteps, Moment, places
+from .moment import CLOCK, CompiledSteps, Moment, RowLayout, state_layout
 from .recorder import Recorder
 from .sensors import Sensors
 from .settings import settings_of
+from .simulated import Simulated
 from .state import State
-from .subject import Subject
 from .trajectory import Trajectory
 
 # steps of a run for which C is built; code that is in the cache already is used for any
@@ -72,21 +72,21 @@ class Simulator:
         self.kinematic = arguments.one_of("mode", mode, ("dynamic", "kinematic")) == "kinematic"
         arguments.called("controller", controller, "(t, state) -> command")
         self.events, self.wrench = arguments.events_of(events), arguments.wrenches_of(wrench)
-        self.subject = Subject.of(constrained, tuple(self.wrench))
+        self.simulated = Simulated.of(constrained, tuple(self.wrench))
         self.controller, self._who = controller, f"controller {controller_name(controller)}"
-        self._charts = [Chart(self.subject.equations, self.subject.limits, integrator,
+        self._charts = [Chart(self.simulated.equations, self.simulated.limits, integrator,
                               self.kinematic)]
         self.primary = self._charts[0]
-        sensors = Sensors(self.subject, self._charts, self.kinematic)
-        self._places = places(self.subject, self.primary.state_vector, self.primary.equations.names,
+        sensors = Sensors(self.simulated, self._charts, self.kinematic)
+        self._layout = state_layout(self.simulated, self.primary.state_vector, self.primary.equations.names,
                               self.primary.speeds, sensors)
         self._told = self._twist() is not None
-        self.columns = Columns.of(self.primary, self._told)
-        system, told = self.subject.constrained.system, len(NAMES) if self._told else 0
+        self.columns = RowLayout.of(self.primary, self._told)
+        system, told = self.simulated.constrained.system, len(NAMES) if self._told else 0
         self._now = Moment(system.algebroid.nq, system.algebroid.nv, self.primary.state_vector.nx,
                            system.u.numel(), told)
         self._q, self._v, self._x, self._u, self._efforts = (
-            *self._now.parts, self._now.u[: self.subject.nu],
+            *self._now.parts, self._now.u[: self.simulated.nu],
         )
         self._started, self.chart, self._compiled, self._taken = False, self.primary, None, 0
 
@@ -123,7 +123,7 @@ class Simulator:
         Raises `ModelError` for a pose that cannot be placed, `SimulationError` for speeds that do
         not exist or contradict each other.
         """
-        q = self.subject.configuration(pose, arguments.positions_of(joints), q)
+        q = self.simulated.configuration(pose, arguments.positions_of(joints), q)
         if self.chart is not self.primary:
             self._choose(self.primary)
         self._now.block[...] = 0
@@ -131,14 +131,14 @@ class Simulator:
         self._q[...] = q
         self._x[...] = self.chart.at_rest(q)
         self._started = True
-        margin = self.chart.margin(0.0, self._x, self.subject.theta)
+        margin = self.chart.margin(0.0, self._x, self.simulated.theta)
         self._side = np.sign(margin)
         if not abs(margin) >= POOR:
             self._rechart()
         elif self._compiled is not None:
             self._compiled.setup.side = self._side
         self._set_speeds(xi)
-        self._settle(*self.chart.project(0.0, self._x, self.subject.theta))
+        self._settle(*self.chart.project(0.0, self._x, self.simulated.theta))
         state = self.state
         if hasattr(self.controller, "reset"):
             self._ask(lambda *_: self.controller.reset(), f"reset of {self._who}", state,
@@ -149,11 +149,11 @@ class Simulator:
         chart, nconf = self.chart, self.chart.state_vector.nconf
         if xi is None:
             return
-        names = self.subject.constrained.system.algebroid.v_names
+        names = self.simulated.constrained.system.algebroid.v_names
         xi = arguments.speeds_of(xi, self.primary.equations.names, names)
         if not xi:
             return
-        E, e0 = chart.servo.frame_at(0.0, self._q, self.subject.theta)
+        E, e0 = chart.inverse_dynamics.frame_at(0.0, self._q, self.simulated.theta)
         rows = [names.index(name) for name in xi]
         wanted = np.array(list(xi.values()))
         solution = np.linalg.lstsq(E[rows], wanted - e0[rows], rcond=1e-9)[0]
@@ -171,7 +171,7 @@ class Simulator:
         if not self._started:
             self.reset()
         block = self._now.block
-        return State(block.item(CLOCK), block.copy(), self._places)
+        return State(block.item(CLOCK), block.copy(), self._layout)
 
     # -- stepping ----------------------------------------------------------------------------------
     def step(self) -> State:
@@ -203,7 +203,7 @@ class Simulator:
         """The compiled loop on the present moment's memory."""
         if self._compiled is None or self._compiled.loop is not loop:
             constants = self.dt, self._side, POOR, FLAT, LOOSE
-            self._compiled = CompiledSteps(loop, self._now, constants, self.subject.theta,
+            self._compiled = CompiledSteps(loop, self._now, constants, self.simulated.theta,
                                            self.primary.state_vector.angle_slots())
         return self._compiled
 
@@ -290,13 +290,13 @@ class Simulator:
                 if self.kinematic:
                     xi = self._x[self.chart.state_vector.nconf:]
                     xi[...] = self._speeds(command, state, xi)
-                    self._settle(*self.chart.project(state.t, self._x, self.subject.theta))
+                    self._settle(*self.chart.project(state.t, self._x, self.simulated.theta))
                 elif type(command) is np.ndarray:
-                    self._efforts[...] = self.chart.servo.plain(command, state.t, self.subject.nu)
+                    self._efforts[...] = self.chart.inverse_dynamics.plain(command, state.t, self.simulated.nu)
                 else:
                     xi = self._x[self.chart.state_vector.nconf:]
-                    self._efforts[...] = self.chart.servo.efforts(
-                        command, state, state.t, self._q, xi, self.subject.theta, self.subject.nu
+                    self._efforts[...] = self.chart.inverse_dynamics.efforts(
+                        command, state, state.t, self._q, xi, self.simulated.theta, self.simulated.nu
                     )
             except BadCommand as error:
                 raise SimulationError(f"{self._who} {error}") from error
@@ -315,17 +315,17 @@ class Simulator:
         for i, (body, function) in enumerate(self.wrench.items()):
             given = self._ask(function, f"wrench on {body!r}",
                               state) if callable(function) else function
-            at = self.subject.nu + 6 * i
+            at = self.simulated.nu + 6 * i
             self._u[at:at + 6] = arguments.wrench_on(body, given, self.t)
 
     def _speeds(self, command, state: State, xi: np.ndarray) -> np.ndarray:
         if self.chart is not self.primary and command is not None and not is_commands(command):
-            wanted = self.primary.servo.speeds_for(command, state, self.t, self._q, xi,
-                                                   self.subject.theta)
-            E, e0 = self.chart.servo.frame_at(self.t, self._q, self.subject.theta)
+            wanted = self.primary.inverse_dynamics.speeds_for(command, state, self.t, self._q, xi,
+                                                   self.simulated.theta)
+            E, e0 = self.chart.inverse_dynamics.frame_at(self.t, self._q, self.simulated.theta)
             rows = self.primary.speeds
             return np.linalg.lstsq(E[rows], wanted - e0[rows], rcond=1e-9)[0]
-        return self.chart.servo.speeds_for(command, state, self.t, self._q, xi, self.subject.theta)
+        return self.chart.inverse_dynamics.speeds_for(command, state, self.t, self._q, xi, self.simulated.theta)
 
     def _ask(self, function, what: str, state: State, takes: str = "(t, state)"):
         try:
@@ -357,7 +357,7 @@ class Simulator:
     def _tried(self, dt: float) -> list[np.ndarray]:
         """Where a step from here leads: x, q, v, health. Raises `SimulationError` where it leads
         nowhere."""
-        theta = self.subject.theta
+        theta = self.simulated.theta
         try:
             x, q, v, health = (
                 np.array(part) for part in self.chart.step(self.t, self._x, self._u, theta, dt)
@@ -402,14 +402,14 @@ class Simulator:
 
         Raises `NhmechError` where none do, for the constraints lose rank.
         """
-        theta, ends = self.subject.theta, (self._q,) if end is None else (self._q, end)
+        theta, ends = self.simulated.theta, (self._q,) if end is None else (self._q, end)
         best = max(self._charts, key=lambda chart: self._worth(chart, ends))
         if self._worth(best, ends) < GOOD:
-            best = Chart(self.subject.rechosen(ends[-1]), self.subject.limits,
+            best = Chart(self.simulated.rechosen(ends[-1]), self.simulated.limits,
                          self.chart.integrator, self.kinematic)
             self._charts.append(best)
             if not self._worth(best, ends) > 0:
-                raise self.subject.rank_lost(ends[-1], f"within a step from t = {self.t:.6g} s")
+                raise self.simulated.rank_lost(ends[-1], f"within a step from t = {self.t:.6g} s")
         self._x[...] = self._in(best, self._v)
         self._choose(best)
         self._side = np.sign(best.margin(self.t, self._x, theta))
@@ -417,7 +417,7 @@ class Simulator:
     def _worth(self, chart: Chart, ends: Sequence[np.ndarray]) -> float:
         """Least margin of a chart at some configurations; none where a singularity lies between
         them."""
-        margins = [chart.margin(self.t, chart.at_rest(q), self.subject.theta) for q in ends]
+        margins = [chart.margin(self.t, chart.at_rest(q), self.simulated.theta) for q in ends]
         return min(np.abs(margins)) if len(set(np.sign(margins))) == 1 else 0.0
 
     def _in(self, chart: Chart, v: np.ndarray) -> np.ndarray:

@@ -23,7 +23,7 @@ class Encoders(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False)
-class Places:
+class StateLayout:
     """Where a state's names stand in its numbers (q, v, x, u); the same for all states of a run."""
 
     nq: int
@@ -60,7 +60,7 @@ class State:
     gyro(link), accelerometer(link)   likewise (3,) [rad/s] and (3,) [m/s^2], along the link's axes;
                                       the root's where
               none is named
-    values, places   all of its numbers (k,), each in its unit above, and where the names stand in
+    values, layout   all of its numbers (k,), each in its unit above, and where the names stand in
                      them
 
     `pose` and `T_WB` raise `SimulationError` for a system that has no base.
@@ -68,67 +68,67 @@ class State:
     Made at every step and read in part: what is not asked for is not worked out.
     """
 
-    __slots__ = ("t", "_values", "_places")
+    __slots__ = ("t", "_values", "_layout")
 
-    def __init__(self, t: float, values: np.ndarray, places: Places):
+    def __init__(self, t: float, values: np.ndarray, layout: StateLayout):
         _set_t(self, t)
         _set_values(self, values)
-        _set_places(self, places)
+        _set_layout(self, layout)
 
     def __setattr__(self, name: str, value) -> None:
         raise FrozenInstanceError(f"cannot assign to {name!r} of a State")
 
     @property
     def values(self) -> np.ndarray:
-        """(k,) all numbers of the moment, in the order of `places`; a copy, for another state to be
+        """(k,) all numbers of the moment, in the order of `layout`; a copy, for another state to be
         made from."""
         return self._values.copy()
 
     @property
-    def places(self) -> Places:
+    def layout(self) -> StateLayout:
         """Where the names stand in `values`."""
-        return self._places
+        return self._layout
 
     @property
     def q(self) -> np.ndarray:
-        return self._values[:self._places.nq]
+        return self._values[:self._layout.nq]
 
     @property
     def v(self) -> np.ndarray:
-        places = self._places
-        return self._values[places.nq:places.nq + places.nv]
+        layout = self._layout
+        return self._values[layout.nq:layout.nq + layout.nv]
 
     @property
     def u(self) -> np.ndarray:
-        return self._values[self._places.u]
+        return self._values[self._layout.u]
 
     @property
     def xi(self) -> Named:
-        return Named(self._places.xi, self._values, self._places.v)
+        return Named(self._layout.xi, self._values, self._layout.v)
 
     @property
     def angles(self) -> Named:
-        return Named(self._places.angles, self._values)
+        return Named(self._layout.angles, self._values)
 
     @property
     def joint_position(self) -> Named:
-        return Named(self._places.joint_position, self._values)
+        return Named(self._layout.joint_position, self._values)
 
     @property
     def joint_velocity(self) -> Named:
-        return Named(self._places.joint_velocity, self._values)
+        return Named(self._layout.joint_velocity, self._values)
 
     @property
     def encoder(self) -> Encoders:
-        places = self._places
-        return Encoders(Named(places.encoder_angle, self._values),
-                        Named(places.encoder_rate, self._values))
+        layout = self._layout
+        return Encoders(Named(layout.encoder_angle, self._values),
+                        Named(layout.encoder_rate, self._values))
 
     def gyro(self, link: str | None = None) -> np.ndarray:
         """Angular velocity of a link (the root where None) along its own axes, (3,) [rad/s].
 
         Raises `SimulationError` for a link that is not there."""
-        return self._places.sensors.gyro(self, link)
+        return self._layout.sensors.gyro(self, link)
 
     def accelerometer(self, link: str | None = None) -> np.ndarray:
         """Specific force R_LW (a - g) at a link's origin (the root's where None) along its own
@@ -136,7 +136,7 @@ class State:
 
         a is the acceleration with the inputs `u` that are held, before a new command. Raises as
         `gyro` does."""
-        return self._places.sensors.accelerometer(self, link)
+        return self._layout.sensors.accelerometer(self, link)
 
     @property
     def T_WB(self) -> np.ndarray:
@@ -154,7 +154,7 @@ class State:
 
 
 # the way past __setattr__
-_set_t, _set_values, _set_places = State.t.__set__, State._values.__set__, State._places.__set__
+_set_t, _set_values, _set_layout = State.t.__set__, State._values.__set__, State._layout.__set__
 
 
 ATTRIBUTES = tuple(name for name in dir(State) if not name.startswith("_"))

@@ -15,10 +15,10 @@ import numpy as np
 from ..errors import SimulationError
 from ..paths import replaced
 from ..vehicle.reactions import Reactions, reactions
-from .moment import Columns
+from .moment import RowLayout
 from .run_file import SUFFIX, is_run_file, read_run_file
 from .settings import dumps, saveable
-from .subject import Subject
+from .simulated import Simulated
 
 _ARRAYS, _TWIST = ("t", "q", "v", "xi", "u", "angles"), "commanded_twist"
 
@@ -73,7 +73,7 @@ class Trajectory:
     names: dict[str, tuple[str, ...]]
     events: tuple[tuple[float, str], ...] = ()
     source: dict = field(default_factory=dict)
-    system: Subject | None = None
+    system: Simulated | None = None
     kinematic: bool = False
     settings: dict = field(default_factory=dict)
     commanded_twist: np.ndarray | None = None
@@ -87,13 +87,13 @@ class Trajectory:
         return _ARRAYS if self.commanded_twist is None else (*_ARRAYS, _TWIST)
 
     @classmethod
-    def recorded(cls, rows: np.ndarray, columns: Columns, stop: str, events: tuple,
-                 subject: Subject, kinematic: bool, settings: dict) -> Trajectory:
+    def recorded(cls, rows: np.ndarray, columns: RowLayout, stop: str, events: tuple,
+                 simulated: Simulated, kinematic: bool, settings: dict) -> Trajectory:
         """Of rows with such columns, taken apart when asked for: many runs are short, and only
         their end is read."""
         self = cls.__new__(cls)
         vars(self).update(_rows=rows, _columns=columns, stop=stop, names=dict(columns.names),
-                          events=events, source=subject.source, system=subject, kinematic=kinematic,
+                          events=events, source=simulated.source, system=simulated, kinematic=kinematic,
                           settings=settings)
         if _TWIST in columns.parts:
             vars(self)[_TWIST] = columns.part(rows, _TWIST)
@@ -125,7 +125,7 @@ class Trajectory:
     @cached_property
     def energy(self) -> np.ndarray:
         """Kinetic plus potential energy [J], (N,)."""
-        return self.subject.energies(self.t, self.q, self.v)
+        return self.simulated.energies(self.t, self.q, self.v)
 
     @cached_property
     def reactions(self) -> Sequence[Reactions]:
@@ -135,19 +135,19 @@ class Trajectory:
         Raises `SimulationError` for a system without wheels, and for a kinematic run, which knows
         no forces.
         """
-        subject = self.subject
-        if subject.vehicle is None:
+        simulated = self.simulated
+        if simulated.vehicle is None:
             raise SimulationError("only a vehicle has wheels and ground forces")
         if self.kinematic:
             raise SimulationError("a kinematic run has no forces: its speeds were commanded")
-        return ReactionsAlong(subject.vehicle, self)
+        return ReactionsAlong(simulated.vehicle, self)
 
     @cached_property
-    def subject(self) -> Subject:
+    def simulated(self) -> Simulated:
         """What was simulated; made again from `source` for a run that was read from a file."""
         if self.system is not None:
             return self.system
-        return Subject.restored(self.source)
+        return Simulated.restored(self.source)
 
     def __repr__(self) -> str:
         return f"<Trajectory of {len(self)} states, {self.t[0]:.6g} to {self.t[-1]:.6g} s, stopped by {self.stop}>"
@@ -195,7 +195,7 @@ class Trajectory:
                 BadZipFile) as error:
             why = f"{path} is not a run that `nhmech run --save` or Trajectory.save wrote, or it is damaged ({error})"
             raise SimulationError(why) from error
-        return cls(**parts, system=None if system is None else Subject.of(system))
+        return cls(**parts, system=None if system is None else Simulated.of(system))
 
 
 def npz_path(path) -> Path:

@@ -2,8 +2,8 @@
 
 A wheel has one colour in all of them, that of its trail in the viewer. Time is in seconds, every
 axis has its unit, and figures are written as vectors (`write`). Where `vehicle` is asked for,
-functions that need no wheels take a `Subject` too (`trajectory.subject`, of a textbook system for
-example). Needs matplotlib, the extra `plot`.
+functions that need no wheels take a `Simulated` too (`trajectory.simulated`, of a textbook system
+for example). Needs matplotlib, the extra `plot`.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from ..analysis.rolling_limits import FRICTION, LIFT_OFF
 from ..control.path_reference import PathError, path_error
 from ..control.twist import driven_twist
 from ..errors import ModelError
-from ..simulation.subject import Subject
+from ..simulation.simulated import Simulated
 from ..simulation.trajectory import Trajectory
 from ..vehicle.reactions import reactions
 from ..vehicle.vehicle import Vehicle
@@ -52,8 +52,8 @@ NO_FORCES = "speeds were commanded: no forces"
 Friction = float | Mapping[str, float] | None
 
 
-def _subject(given) -> Subject:
-    return given if isinstance(given, Subject) else Subject.of(given)
+def _simulated(given) -> Simulated:
+    return given if isinstance(given, Simulated) else Simulated.of(given)
 
 
 def path(vehicle: Vehicle, trajectory: Trajectory, axes=None, *, error: PathError | None = None):
@@ -203,7 +203,7 @@ def energy(vehicle, trajectory: Trajectory, axes=None):
     """
     with drawing():
         figure, axes = axes_of(axes)
-        found, total = energy_balance(trajectory, _subject(vehicle)), None
+        found, total = energy_balance(trajectory, _simulated(vehicle)), None
         total, change = found.total, found.total - found.total[0]
         size = max(abs(total).max(), np.ptp(found.kinetic), np.ptp(found.potential), 1e-300)
         for values, label, line in ((found.kinetic, "kinetic", COLOURS[1]),
@@ -233,30 +233,30 @@ def energy(vehicle, trajectory: Trajectory, axes=None):
 def speeds(vehicle, trajectory: Trajectory, axes=None):
     """Quasi-velocities, a panel for each unit: rates [rad/s] (of wheels, then of the rest), speeds
     [m/s], others."""
-    subject = _subject(vehicle)
-    units = _speed_units(subject)
-    return _by_unit(subject, trajectory, "xi", units, "quasi-velocity", axes)
+    simulated = _simulated(vehicle)
+    units = _speed_units(simulated)
+    return _by_unit(simulated, trajectory, "xi", units, "quasi-velocity", axes)
 
 
-def _speed_units(subject: Subject) -> dict[str, str]:
-    return dict(zip(subject.equations.names, subject.equations.units))
+def _speed_units(simulated: Simulated) -> dict[str, str]:
+    return dict(zip(simulated.equations.names, simulated.equations.units))
 
 
 def joint_rates(vehicle, trajectory: Trajectory, axes=None):
     """Rates of all moving joints, one panel for each unit [rad/s, m/s]; wheels in their colours."""
-    subject = _subject(vehicle)
-    algebroid = subject.constrained.system.algebroid
+    simulated = _simulated(vehicle)
+    algebroid = simulated.constrained.system.algebroid
     units = {name: unit for name,
-             unit in zip(algebroid.v_names, algebroid.v_units) if name in subject.joint_names}
+             unit in zip(algebroid.v_names, algebroid.v_units) if name in simulated.joint_names}
     if not units:
         raise ModelError("there are no moving joints to draw")
-    return _by_unit(subject, trajectory, "v", units,
-                    "joint rate" if subject.vehicle is not None else "velocity", axes)
+    return _by_unit(simulated, trajectory, "v", units,
+                    "joint rate" if simulated.vehicle is not None else "velocity", axes)
 
 
-def _panels(subject: Subject, units: Mapping[str, str]) -> list[tuple[str, list[str]]]:
+def _panels(simulated: Simulated, units: Mapping[str, str]) -> list[tuple[str, list[str]]]:
     """(unit, names) of each panel: wheels apart from the rest, for they turn much faster."""
-    wheels = set() if subject.vehicle is None else set(subject.vehicle.description.rolling)
+    wheels = set() if simulated.vehicle is None else set(simulated.vehicle.description.rolling)
     kinds: dict[tuple[str, bool], list[str]] = {}
     for name, unit in units.items():
         kinds.setdefault((unit, name not in wheels), []).append(name)
@@ -268,9 +268,9 @@ def _panels(subject: Subject, units: Mapping[str, str]) -> list[tuple[str, list[
     ]
 
 
-def _by_unit(subject: Subject, trajectory: Trajectory, part: str, units: Mapping[str, str],
+def _by_unit(simulated: Simulated, trajectory: Trajectory, part: str, units: Mapping[str, str],
              what: str, axes):
-    panels, lines = _panels(subject, units), line_colours(subject.vehicle, list(units))
+    panels, lines = _panels(simulated, units), line_colours(simulated.vehicle, list(units))
     with drawing():
         figure, axes = axes_of(axes, 3.4, 1.3 + 1.1 * len(panels), rows=len(panels))
         shown = np.atleast_1d(axes)
@@ -299,7 +299,7 @@ def efforts(vehicle: Vehicle, trajectory: Trajectory, axes=None):
         units[name] = "N m" if turns else "N"
     if trajectory.kinematic or not units:
         raise ModelError(NO_FORCES if trajectory.kinematic else "nothing drives this vehicle")
-    return _by_unit(_subject(vehicle), trajectory, "u", units, "effort", axes)
+    return _by_unit(_simulated(vehicle), trajectory, "u", units, "effort", axes)
 
 
 def tracking(vehicle: Vehicle, trajectory: Trajectory, axes=None, *,
@@ -362,7 +362,7 @@ def twist(vehicle: Vehicle, trajectory: Trajectory, axes=None):
 
 def coordinates(vehicle, trajectory: Trajectory):
     """Small multiples: every coordinate q over time, with its unit where the anchor tells it."""
-    algebroid = _subject(vehicle).constrained.system.algebroid
+    algebroid = _simulated(vehicle).constrained.system.algebroid
     columns = min(3, algebroid.nq)
     rows = -(-algebroid.nq // columns)
     with drawing():
@@ -396,8 +396,8 @@ def run(vehicle: Vehicle, trajectory: Trajectory, mu: Friction = None, *,
     where there is one; the axes by name."""
     error = path_error(vehicle, trajectory) if error is None else error
     with drawing():
-        subject = _subject(vehicle)
-        kinds = len(_panels(subject, _speed_units(subject)))
+        simulated = _simulated(vehicle)
+        kinds = len(_panels(simulated, _speed_units(simulated)))
         rows = range(kinds) if kinds > 1 else (0, 0)
         layout = [["path", "normal"], ["path", "tangential"],
                   *(["energy", f"speeds{k}"] for k in rows)]

@@ -17,7 +17,7 @@ from ..control.path import Path
 from ..control.path_reference import PathError, path_error
 from ..errors import MechanicsError
 from ..paths import replaced
-from ..simulation.subject import Subject
+from ..simulation.simulated import Simulated
 from ..simulation.trajectory import Trajectory
 from ..vehicle.vehicle import Vehicle
 from ..version import __version__
@@ -57,18 +57,19 @@ def report_html(trajectory: Trajectory, *, name: str = "",
     missing. Raises `SimulationError` where the run does not say what was simulated, and no vehicle
     is given.
     """
-    subject = trajectory.subject if vehicle is None else Subject.of(vehicle)
-    vehicle = subject.vehicle
+    simulated = trajectory.simulated if vehicle is None else Simulated.of(vehicle)
+    vehicle = simulated.vehicle
     judged = judgement(trajectory, vehicle, mu)
     error = None if vehicle is None else path_error(vehicle, trajectory, path)
-    title, below = _title(subject)
+    title, below = _title(simulated)
     length = f"{trajectory.t[-1] - trajectory.t[0]:.4g} s in {len(trajectory)} recorded states"
     under = " · ".join(filter(None, [below, length, f"stopped by {trajectory.stop}", name]))
     body = [html.verdict_box(judged.kind, judged.headline, judged.details),
-            html.facts(_facts(trajectory, subject, judged, error)),
+            html.facts(_facts(trajectory, simulated, judged, error)),
             _wheels(vehicle, judged),
-            html.columns([*_figures(trajectory, subject, judged, error, mu),
-                          html.section("Constraints", html.pairs(_constraints(trajectory, subject)),
+            html.columns([*_figures(trajectory, simulated, judged, error, mu),
+                          html.section("Constraints",
+                                       html.pairs(_constraints(trajectory, simulated)),
                                        _remarks(vehicle)),
                           html.section("How it was run", html.pairs(_settings(trajectory)))])]
     return html.page(title, under, body, _footer(judged))
@@ -135,31 +136,31 @@ def _sentence(text: str) -> str:
     return text[:1].upper() + text[1:]
 
 
-def _title(subject: Subject) -> tuple[str, str]:
-    if subject.vehicle is not None:
+def _title(simulated: Simulated) -> tuple[str, str]:
+    if simulated.vehicle is not None:
         kinds = sorted({wheel.kind.replace("_",
-                                           " ") for wheel in subject.vehicle.description.wheels})
-        n = len(subject.vehicle.contacts)
-        return subject.vehicle.name.replace(
+                                           " ") for wheel in simulated.vehicle.description.wheels})
+        n = len(simulated.vehicle.contacts)
+        return simulated.vehicle.name.replace(
             "_", " "
         ), f"{n} {' and '.join(kinds)} contact{'s' if n > 1 else ''}"
-    if subject.example is not None:
+    if simulated.example is not None:
         from ..systems import load_system
 
-        example = load_system(subject.example)
-        return example.title, f"textbook system {subject.example}, {example.source}"
+        example = load_system(simulated.example)
+        return example.title, f"textbook system {simulated.example}, {example.source}"
     return "A system written by hand", ""
 
 
-def _facts(trajectory: Trajectory, subject: Subject, judged: Judgement,
+def _facts(trajectory: Trajectory, simulated: Simulated, judged: Judgement,
            error: PathError | None) -> list[tuple[str, str]]:
     """Numbers in large type."""
     found, balance, (slip, height) = (
         [],
-        energy_balance(trajectory, subject),
-        residuals(trajectory, subject),
+        energy_balance(trajectory, simulated),
+        residuals(trajectory, simulated),
     )
-    if subject.vehicle is not None:
+    if simulated.vehicle is not None:
         way = np.linalg.norm(np.diff(trajectory.q[:, :2], axis=0), axis=1).sum()
         found.append((f"{way:.3g} m", "way of the base's origin"))
     if judged.along is not None and np.isfinite(
@@ -184,9 +185,9 @@ def _tiny(value: float) -> str:
     return f"{value:.1e}" if value else "0"
 
 
-def _figures(trajectory: Trajectory, subject: Subject, judged: Judgement, error: PathError | None,
-             mu) -> list[str]:
-    vehicle, found = subject.vehicle, []
+def _figures(trajectory: Trajectory, simulated: Simulated, judged: Judgement,
+             error: PathError | None,mu) -> list[str]:
+    vehicle, found = simulated.vehicle, []
 
     def add(drawn, heading: str, caption: str, wide: bool = False) -> None:
         found.append(html.figure(svg(drawn[0], f"f{len(found)}", heading), heading, caption, wide))
@@ -215,14 +216,14 @@ def _figures(trajectory: Trajectory, subject: Subject, judged: Judgement, error:
             add(plots.twist(vehicle, trajectory), "Twist",
                 "Of the base: what the controller commanded, and what was driven")
     else:
-        drawn = tracks(subject, trajectory)
+        drawn = tracks(simulated, trajectory)
         if drawn is not None:
             add(drawn, "Path", "Tracks of the system's bodies, seen from above")
-    balance = energy_balance(trajectory, subject)
-    add(plots.energy(subject, trajectory), "Energy balance", "Since the start" + (
+    balance = energy_balance(trajectory, simulated)
+    add(plots.energy(simulated, trajectory), "Energy balance", "Since the start" + (
         "; a kinematic run does not know the efforts" if not balance.known else ""))
     joints, independent = (
-        set(subject.joint_names) if vehicle is not None else set(),
+        set(simulated.joint_names) if vehicle is not None else set(),
         trajectory.names["xi"],
     )
     if joints - set(independent):
@@ -230,7 +231,7 @@ def _figures(trajectory: Trajectory, subject: Subject, judged: Judgement, error:
             f"; independent: {', '.join(map(words, independent))}"
             if joints >= set(independent) else ""))
     if not joints >= set(independent) or joints == set(independent):
-        add(plots.speeds(subject, trajectory), "Quasi-velocities",
+        add(plots.speeds(simulated, trajectory), "Quasi-velocities",
             f"The {len(independent)} independent speeds of the run")
     if (
         vehicle is not None
@@ -241,7 +242,7 @@ def _figures(trajectory: Trajectory, subject: Subject, judged: Judgement, error:
         add(plots.efforts(vehicle, trajectory), "Efforts", "Of the driven joints" + (
             ", and external wrenches" if vehicle.wrench_bodies else ""))
     if vehicle is None:
-        add(plots.coordinates(subject, trajectory), "Coordinates", "All of q", wide=True)
+        add(plots.coordinates(simulated, trajectory), "Coordinates", "All of q", wide=True)
     return found
 
 
@@ -284,17 +285,17 @@ def _wheels(vehicle: Vehicle | None, judged: Judgement) -> str:
     return html.section(heading, html.table(columns, rows, swatches, numbers))
 
 
-def _constraints(trajectory: Trajectory, subject: Subject) -> dict[str, str]:
-    system, distribution = subject.constrained.system, subject.constrained.distribution
-    slip, height = residuals(trajectory, subject)
-    names, units = subject.equations.names, subject.equations.units
+def _constraints(trajectory: Trajectory, simulated: Simulated) -> dict[str, str]:
+    system, distribution = simulated.constrained.system, simulated.constrained.distribution
+    slip, height = residuals(trajectory, simulated)
+    names, units = simulated.equations.names, simulated.equations.units
     speeds = ", ".join(f"{words(name)} [{unit or '-'}]" for name, unit in zip(names, units))
     found = {
         "configuration": f"{system.algebroid.nq} coordinates, {system.algebroid.nv} velocities",
         "independent": f"{len(names)}: {speeds}",
     }
-    if subject.vehicle is not None:
-        summary = subject.vehicle.summary()
+    if simulated.vehicle is not None:
+        summary = simulated.vehicle.summary()
         found["rows"] = (f"{len(summary['rows'])}, of which {len(summary['kept_rows'])} are "
                          f"independent; {distribution.phi.numel()} are holonomic")
         if summary["couplings"]:
@@ -303,7 +304,7 @@ def _constraints(trajectory: Trajectory, subject: Subject) -> dict[str, str]:
                 f"{followers} follow {' and '.join(words(name) for name in summary['leaders'])}"
             )
         try:
-            found["mobility"] = mobility(subject.vehicle).type_in_words
+            found["mobility"] = mobility(simulated.vehicle).type_in_words
         except MechanicsError:
             pass
         found["symmetry"] = summary["symmetry"].replace("_joint", "").replace("_", " ")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..simulation.subject import Subject
+from ..simulation.simulated import Simulated
 from ..simulation.trajectory import Trajectory
 from ..systems import load_system
 from .drawing import COLOURS, GREY, axes_of, drawing, legend, moments
@@ -12,13 +12,13 @@ from .drawing import COLOURS, GREY, axes_of, drawing, legend, moments
 MOMENTS = 800
 
 
-def tracks(subject: Subject, trajectory: Trajectory, axes=None):
+def tracks(simulated: Simulated, trajectory: Trajectory, axes=None):
     """(figure, axes) with the tracks of the shapes that leave one [m]; None for a system without
     any."""
     shapes = (
         []
-        if subject.example is None
-        else [shape for shape in load_system(subject.example).shapes if shape.trail]
+        if simulated.example is None
+        else [shape for shape in load_system(simulated.example).shapes if shape.trail]
     )
     if not shapes:
         return None

@@ -122,7 +122,7 @@ class Forces(Overlay):
             if len(moment.u) != wanted:
                 raise NhmechError(f"overlay 'forces': the run has {len(moment.u)} inputs, "
                                   f"{self.vehicle.name!r} has {wanted}; draw the vehicle that ran, "
-                                  "with external wrenches trajectory.subject.vehicle")
+                                  "with external wrenches trajectory.simulated.vehicle")
             forces = reactions(self.vehicle, moment.t, moment.q, moment.v, moment.u)
             self._last = moment, forces
         return forces

@@ -19,7 +19,7 @@ from ..vehicle.vehicle import Vehicle
 
 
 @dataclass(eq=False)
-class Subject:
+class Simulated:
     """`constrained` and its equations; `vehicle` where there is one."""
 
     constrained: ConstrainedSystem
@@ -28,7 +28,7 @@ class Subject:
     example: str | None = None                  # name of a textbook system
 
     @classmethod
-    def of(cls, given, wrench_bodies: tuple[str, ...] = ()) -> Subject:
+    def of(cls, given, wrench_bodies: tuple[str, ...] = ()) -> Simulated:
         if isinstance(given, Vehicle):
             vehicle = given.with_wrench(*wrench_bodies) if wrench_bodies else given
             return cls(vehicle.constrained, vehicle, vehicle.limits)
@@ -42,7 +42,7 @@ class Subject:
                    example=given.name if isinstance(given, Example) else None)
 
     @classmethod
-    def restored(cls, source: dict) -> Subject:
+    def restored(cls, source: dict) -> Simulated:
         """What `source` describes. Raises `SimulationError` where it describes nothing."""
         if "system" in source:
             constrained = load_system(source["system"]).constrained
