@@ -38,7 +38,8 @@ class PathTask:
     vehicle   `Vehicle`, or what `load` reads
     path      `control.path.Path`, or its words: "figure8", "circle:2", a file of waypoints
     speed     [m/s] wanted
-    period    [s] for which an action is held;  dt  [s] step
+    period    [s] for which an action is held
+    dt        [s] step
     duration  [s] after which an episode is cut
     effort    (nu,) [N m, N] of the actions +-1; where None the least of the joint's limit and what
               changes some speed by the wanted one in the time in which the vehicle goes its own
@@ -186,8 +187,8 @@ class _Policy:
 class PathFollowing(gymnasium.Env):
     """Following a path with one vehicle; arguments, observation and reward as in `PathTask`.
 
-        env = gymnasium.make("nhmech/PathFollowing-v0", vehicle="differential_drive")       # after
-        `import nhmech.gym`
+        import nhmech.gym
+        env = gymnasium.make("nhmech/PathFollowing-v0", vehicle="differential_drive")
 
     info has "s" [m] and "lateral" [m], and "reason" where the simulator stopped.
     """

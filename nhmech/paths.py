@@ -24,7 +24,7 @@ def urdf_path(name: str) -> Path:
     tree, after `pip install` and `pip install -e`, and in an ament workspace with or without
     `--symlink-install`.
 
-    Raises `ModelError`, with the names that exist, when there is no such file.
+    Raises `ModelError` with the names that exist where there is no such file.
     """
     for file in _candidates(name):
         for folder in _folders():

@@ -241,16 +241,15 @@ class SteadyMotions:
     def branch(self, start: Equilibrium, name: str, step: float, count: int,
                conditions: Mapping[str, float] | None = None) -> list[Equilibrium]:
         """`count` further members of a one-parameter family, by pseudo-arclength continuation, past
-        folds in `name`.
+        folds in `name` (H. B. Keller, in Applications of Bifurcation Theory, 1977, 359-384).
 
         step  length of a step in the unknowns (displacements, speeds, free inputs, each in its own
               SI unit), halved where it is too long for Newton's method; the first one goes to where
               the quantity `name` grows, or shrinks where `step` is negative
-        conditions  are kept
+        conditions  values that are kept along the branch
 
         Raises `MechanicsError` where the family through a member has not dimension one, naming what
-        can be done, and where no member is found. Source: H. B. Keller, in Applications of
-        Bifurcation Theory (1977) 359-384.
+        can be done, and where no member is found.
         """
         conditions, members, tangent = dict(conditions or {}), [], None
         gradient = self.reading((name,))
@@ -357,7 +356,8 @@ def standing(vehicle) -> Equilibrium:
     pitch of a two-wheeled inverted pendulum whose centre of mass is not above its axle in the zero
     pose, for example:
 
-        e = standing(vehicle);  e.q, e.u  and  pitch_of(e.q)
+        e = standing(vehicle)
+        e.q, e.u, pitch_of(e.q)
     """
     return SteadyMotions(vehicle, vehicle.driven).standing()
 

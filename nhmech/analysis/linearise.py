@@ -21,7 +21,8 @@ class Linearisation:
             independent speeds (a joint's with ')
     units   of the state
     drift   dxi/dt at the point; zero at an equilibrium or a steady motion
-    C, D    (ny, n), (ny, nu);  outputs, output_units  names and units of y
+    C, D    (ny, n), (ny, nu)
+    outputs, output_units  names and units of y
     """
 
     A: np.ndarray

@@ -52,8 +52,8 @@ class Mobility:
     dependent            the rows that are combinations of others
     undetermined         contact force components that another split could change; `splits`,
                          dimension of that freedom
-    degree, steerability (delta_m, delta_s) of Campion, Bastin and d'Andrea-Novel (1996); None
-    without wheels
+    degree, steerability  (delta_m, delta_s) of Campion, Bastin and d'Andrea-Novel (1996); None
+                          without wheels
     leaning              whether the class leaves out that the base can lean or pitch
     fixed                number of wheels whose axle is fixed to the base and that hold it sideways
     trailing             joints that turn a wheel whose contact trails behind their axis: castors in

@@ -20,7 +20,8 @@ ZERO = 1e-6
 class Sweep:
     """Eigenvalues of the linearisation about a family of steady motions.
 
-    values       (N,) of the parameter;  parameter, unit  its name
+    values       (N,) of the parameter
+    parameter, unit  its name
     eigenvalues  (N, n) [1/s], each column one continuous branch
     neutral      how many eigenvalues are zero along the whole family: moving along it costs nothing
     members      the steady motions

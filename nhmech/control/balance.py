@@ -29,7 +29,8 @@ class Balance:
 
     vehicle  with a free pitch
     twist    as of `TwistDrive`; (0, 0, 0) stands still, (0, 0, w) turns on the spot
-    speed    weight of the wheels' speeds; `effort` that of the torques
+    speed    weight of the wheels' speeds
+    effort   weight of the torques
     period   control period [s] for which u is held; continuous where None
 
     `start` stands at the equilibrium. Raises `ModelError` where the vehicle's pitch is not free,

@@ -44,7 +44,8 @@ class Collocation:
 
     opti         `casadi.Opti`: `minimize` a cost, and `subject_to` constraints
     x, u         unknowns, (nx, N+1) and (nu, N)
-    duration     unknown or number [s];  dynamics  `simulation.dynamics.Dynamics`
+    T            unknown or number [s], `duration` as the class has it
+    dynamics     `simulation.dynamics.Dynamics`
     inner        unknown states between, (nx, N d), d to an interval
 
     With h the length of an interval, p the polynomial through its start x_k and the points x_kj at

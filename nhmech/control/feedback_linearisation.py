@@ -23,8 +23,8 @@ class FeedbackLinearisation(Tracker):
 
     With one integrator before the speed, (x, y) is a flat output of relative degree two:
 
-        v = zeta,   dzeta/dt = u1 cos theta + u2 sin theta,   omega = (u2 cos theta - u1 sin theta)
-                    / zeta
+        v = zeta,   dzeta/dt = u1 cos theta + u2 sin theta
+        omega = (u2 cos theta - u1 sin theta) / zeta
         u = p_r'' + kd (p_r' - p') + kp (p_r - p)   =>   e'' + kd e' + kp e = 0
 
     in both coordinates of W. The law is singular at rest: zeta is kept above `LEAST` of the speed,

@@ -24,8 +24,8 @@ class Kanayama(Tracker):
         v     = v_r cos theta + Kx x
         omega = omega_r + v_r (Ky y + Ktheta sin theta)
 
-        V = (x^2 + y^2) / 2 + (1 - cos theta) / Ky,   dV/dt = -Kx x^2 - v_r Ktheta sin^2(theta) / Ky
-        <= 0
+        V = (x^2 + y^2) / 2 + (1 - cos theta) / Ky
+        dV/dt = -Kx x^2 - v_r Ktheta sin^2(theta) / Ky <= 0
 
     Y. Kanayama, Y. Kimura, F. Miyazaki, T. Noguchi, A stable tracking control method for an
     autonomous mobile robot, ICRA 1990, 384, Proposition 1. Critically damped where Ktheta^2 = 4 Ky.

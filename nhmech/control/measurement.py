@@ -123,8 +123,8 @@ class Quantise(Combinator):
     """Encoders of `ticks` a turn: angles in whole ticks that have passed, rates from the ticks
     between two calls.
 
-        angle = floor(a / d) d,   rate = (angle_k - angle_(k-1)) / (t_k - t_(k-1)),   d = 2 pi /
-                                  ticks [rad]
+        angle = floor(a / d) d,   d = 2 pi / ticks [rad]
+        rate = (angle_k - angle_(k-1)) / (t_k - t_(k-1))
 
     for the rolling and driven joints, wherever their positions and rates are read; the rate at the
     first call is zero.

@@ -32,8 +32,10 @@ class MPC(Tracker):
     horizon  [s]; where None, the time in which the path goes on by two units
     effort   weight of the efforts, against errors of the path in units
 
-    min over u_0 ... u_N-1 of the sum over k of |r(x_k+1)|^2 + |w u_k|^2 + |w' (u_k - u_k-1)|^2,
-    x_k+1 = F(x_k, u_k),   |u| <= limits
+    The efforts minimise
+
+        min over u_0 ... u_N-1 of sum_k |r(x_k+1)|^2 + |w u_k|^2 + |w' (u_k - u_k-1)|^2,
+        x_k+1 = F(x_k, u_k),   |u| <= limits
 
     F is the simulator's Runge-Kutta step with the vehicle's Gibbs-Appell equations. r are the
     errors of P (`unicycle.py`) from a point that goes along the path at its pace, from where the

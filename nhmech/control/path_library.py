@@ -40,8 +40,9 @@ class FigureEight(Path):
     Its radius is the lemniscate sine of its arc length; in Jacobi's functions of modulus^2 1/2 at w
     = sqrt(2) s / a,
 
-        p = a / (2 dn^2) (sn, sn cn),   heading = 3 arctan(cn) - pi/2,   curvature = -3 sn /
-                                        (sqrt(2) a dn)
+        p = a / (2 dn^2) (sn, sn cn)
+        heading = 3 arctan(cn) - pi/2
+        curvature = -3 sn / (sqrt(2) a dn)
 
     so that arc length is exact and the path is smooth everywhere (C. L. Siegel, Topics in Complex
     Function Theory, vol. I, chapter 1).

@@ -27,7 +27,8 @@ class Tracked:
     """What is to stay on the path: the ground point below the middle of one body's axle.
 
     joint  index of the body's joint in Pinocchio's model
-    point  (3,) in the body's frame [m];  axle (3,) unit, to the left
+    point  (3,) in the body's frame [m]
+    axle   (3,) unit, to the left
     """
 
     joint: int
@@ -83,9 +84,8 @@ class PathRegulator:
     ASME J. Dyn. Syst. Meas. Control 97 (1975) 319; Sharp and Valtetsidis, Vehicle System Dynamics
     35 supplement (2001) 101)
 
-        G_0 = S (B'P e + l'),   G_i = S B'(A_c')^(i-1) f,   S = (R + B'P B)^-1,   f = m - K'l' +
-                                A_c'P e,
-        A_c = A - B K,
+        G_0 = S (B'P e + l'),   G_i = S B'(A_c')^(i-1) f
+        S = (R + B'P B)^-1,   f = m - K'l' + A_c'P e,   A_c = A - B K
 
     all of the sampled system, l and m the sampled cost's products of the curvature with w and z;
     G_0 less the steady turn's u.
@@ -97,7 +97,8 @@ class PathRegulator:
                themselves (then only kinematics play a part)
     gains      weights by name of a state, and `effort` that of the inputs, over scales as in `LQR`;
                for `rates` in the time in which the vehicle runs its length
-    period     T [s]; `preview` N T [s]
+    period     T [s]
+    preview    N T [s]
 
     Raises `ModelError` where the path cannot be followed so, naming the mode.
     """

@@ -22,8 +22,8 @@ class Polar(Tracker):
     heading, and alpha that direction from the vehicle's heading,
 
         e' = -u cos alpha,   alpha' = -omega + u sin(alpha) / e,   theta' = u sin(alpha) / e
-        u = gamma e cos alpha,   omega = k alpha + gamma cos(alpha) sin(alpha) / alpha (alpha + h
-                                 theta)
+        u = gamma e cos alpha
+        omega = k alpha + gamma cos(alpha) sin(alpha) / alpha (alpha + h theta)
 
         V = (e^2 + alpha^2 + h theta^2) / 2,   dV/dt = -gamma e^2 cos^2(alpha) - k alpha^2 <= 0
 

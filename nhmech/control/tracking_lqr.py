@@ -24,8 +24,8 @@ class TrackingLQR:
     A_k, B_k are the exact Jacobians of the steps from one record to the next (`step_jacobian`), so
     that K minimises
 
-        sum_k (x_k - x*_k)'Q (x_k - x*_k) + (u_k - u*_k)'R (u_k - u*_k) + final (x_N - x*_N)'Q (x_N
-        - x*_N)
+        sum_k (x_k - x*_k)'Q (x_k - x*_k) + (u_k - u*_k)'R (u_k - u*_k)
+            + final (x_N - x*_N)'Q (x_N - x*_N)
 
     to second order, by P_N = final Q, K = (R + B'P B)^-1 B'P A, P_k = Q + A'P (A - B K) backwards
     (Bryson and Ho, Applied Optimal Control, 1975, chapter 5). x is the state vector. Weights are 1
@@ -38,6 +38,7 @@ class TrackingLQR:
     dt         step of the run [s]; the interval between the first two records where None
     gains      weights by name of a flat coordinate or a speed, 10 of x and y and 1 of others;
                `effort` that of all inputs, `final` that of the end
+    
     After the last record the last gain and reference stay.
 
     `A`, `B`, `K`, `P` (N, ...), `names`. Raises `ModelError` for a kinematic run, for one with too

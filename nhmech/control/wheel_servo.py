@@ -26,11 +26,9 @@ class WheelServo(Combinator):
     For each driven joint j that is commanded a rate w* [rad/s], from its own encoder's rate w, once
     per call:
 
-        r' = (w* - r) / T                                     r is the command, as fast as the joint
-                                                              is to follow it
-        tau_j = J_j (e / T + i / (4 T^2)) + sum_k M_jk r'_k   e = r - w
-        i' = e                                                held where tau_j is at its limit on
-                                                              the side of e
+        r' = (w* - r) / T                         the command, as fast as the joint is to follow
+        tau_j = J_j (e / T + i / (4 T^2)) + sum_k M_jk r'_k,   e = r - w
+        i' = e                                    held where tau_j is at its limit, on e's side
 
     J_j = 1 / B_jj [kg m^2] is the inertia felt at the joint while the others are free, M = B^+ the
     inertia of all driven joints together, and B = d(dw/dt)/du from the equations of motion at the

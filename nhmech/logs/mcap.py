@@ -1,17 +1,17 @@
 """A run as an MCAP file of ROS 2 messages, for Foxglove, PlotJuggler, RViz and `ros2 bag`; written
 without ROS.
 
-    /robot_description  std_msgs/String, kept for who subscribes late
-    /tf_static, /tf     tf2_msgs/TFMessage: odom -> root link -> every link, and odom ->
-                        <contact>_contact
-    /odom               nav_msgs/Odometry: pose of the root link in odom, twist in the root link
-                        (REP-105, REP-103)
-    /joint_states       sensor_msgs/JointState: unwrapped positions [rad, m], rates, efforts held
-                        from then on [N m, N]
-    /wheels/<contact>/wrench  geometry_msgs/WrenchStamped: the ground's force on the wheel [N], in
-                              <contact>_contact
-    /cmd_vel            geometry_msgs/Twist of the root link, held from then on: of a controller
-                        that commands twists
+- `/robot_description`, std_msgs/String: latched for late subscribers.
+- `/tf_static`, `/tf`, tf2_msgs/TFMessage: odom -> root link -> every link, and
+  odom -> <contact>_contact.
+- `/odom`, nav_msgs/Odometry: pose of the root link in odom, twist in the root link (REP-105,
+  REP-103).
+- `/joint_states`, sensor_msgs/JointState: unwrapped positions [rad, m], rates, and the efforts
+  held from then on [N m, N].
+- `/wheels/<contact>/wrench`, geometry_msgs/WrenchStamped: the ground's force on the wheel [N], in
+  <contact>_contact.
+- `/cmd_vel`, geometry_msgs/Twist of the root link, held from then on, if the controller commands
+  twists.
 """
 
 from __future__ import annotations

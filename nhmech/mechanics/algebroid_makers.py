@@ -148,8 +148,9 @@ def atiyah(base: LieAlgebroid | Sequence[str], group: str | np.ndarray,
     coordinates are (w, zeta) with w the base's own and zeta = eta + A w, eta the group velocity.
     rho(e_i) = rho_i of the base, rho(e_K) = 0 and
 
-        [e_i, e_j] = c^k_ij e_k - B^K_ij e_K,   [e_i, e_I] = c^K_IJ A^J_i e_K,   [e_I, e_J] = c^K_IJ
-                                                e_K
+        [e_i, e_j] = c^k_ij e_k - B^K_ij e_K
+        [e_i, e_I] = c^K_IJ A^J_i e_K
+        [e_I, e_J] = c^K_IJ e_K
 
     with B the `curvature`. Source: paper 002, example 6.1. A Lagrangian l(q, w, zeta) gives Wong's
     equations here.

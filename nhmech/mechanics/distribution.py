@@ -53,7 +53,9 @@ class Span:
     b[rows] = mix @ offsets.
 
     rows     indices, or names before they are assembled
-    forms    (k, nv);  offsets (k,);  mix (k, k), orthogonal, a function of (t, q)
+    forms    (k, nv)
+    offsets  (k,)
+    mix      (k, k), orthogonal, a function of (t, q)
     """
 
     rows: tuple

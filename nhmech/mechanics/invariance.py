@@ -15,8 +15,8 @@ from .system import ConstrainedSystem, LagrangianSystem
 def complete_lift(system: LagrangianSystem, section: ca.SX) -> tuple[ca.SX, ca.SX]:
     """Rates of q (nq,) and of v (nv,) along the complete lift of a section s of the algebroid.
 
-    q' = rho s,  (v')^a = (rho v)(s^a) + c^a_bg v^b s^g; on a tangent bundle this is X^i d/dq^i +
-                 v^j dX^i/dq^j d/dv^i.
+    q' = rho s,  (v')^a = (rho v)(s^a) + c^a_bg v^b s^g; on a tangent bundle this is
+    X^i d/dq^i + v^j dX^i/dq^j d/dv^i.
     """
     algebroid, v = system.algebroid, system.v
     twist = ca.vertcat(ca.SX(0, 1), *[ca.dot(v, c @ section) for c in algebroid.structure])

@@ -3,8 +3,8 @@ horizontal ones.
 
 One convention for signs throughout. omega_L = -d theta_L = dq ^ dp, and the reduced equations are
 
-    i_X omega* = dE* - alpha,   equivalently   i_X omega = dE*,   omega = omega* + 1/2 G_ab e^a ^
-                                e^b,
+    i_X omega* = dE* - alpha,   equivalently   i_X omega = dE*,
+    omega = omega* + 1/2 G_ab e^a ^ e^b,
 
 with alpha_a = -G_ab xi^b the gyroscopic force as it stands on the right of Lagrange's equations:
 alpha(X) = 0. This is paper 004, eqs. (21), (22). The alpha printed for its example VII.2 has the

@@ -30,8 +30,9 @@ class Shorthand:
 class LagrangianSystem:
     """A Lagrangian (or a Gibbs function) on a Lie algebroid, with forces.
 
-    Equations of the free system, with tau = `force`:
-    d/dt(dL/dv^a) = rho^i_a dL/dq^i - c^g_ab v^b dL/dv^g + tau_a   (paper 002, eq. (13)).
+    Equations of the free system, with tau = `force` (paper 002, eq. (13)):
+
+        d/dt(dL/dv^a) = rho^i_a dL/dq^i - c^g_ab v^b dL/dv^g + tau_a
 
     algebroid          configuration, fibre, anchor, structure functions
     t, v, a            symbols of time, of the fibre coordinates and of their rates, (), (nv,),

@@ -46,8 +46,10 @@ class ReactionsAlong(Sequence):
 class Trajectory:
     """Recorded states of one run.
 
-    t       (N,) [s];  q (N, nq);  v (N, nv);  xi (N, nxi);  u (N, nu), held from each t on;
-            angles (N, na) unwrapped [rad]
+    t       (N,) [s]
+    q, v, xi  (N, nq), (N, nv), (N, nxi)
+    u       (N, nu), held from each t on
+    angles  (N, na), unwrapped [rad]
     stop    why the run ended: "duration", "event: name", "interrupted", the message of a failure;
             or "cut off" for a file whose run was killed, or still goes on
     events  (time [s], name) of the events that were crossed

@@ -33,8 +33,9 @@ def example(n: int = 2, **parameters: float) -> Example:
     hitch to axle; further trailer_i parameters mass_i, inertia_i, ahead_i. With V_0 =
     forward_speed, W_0 = V_0 tan(steering) / wheelbase, and h, e, d of trailer i,
 
-        V_i = V_{i-1} cos h - e W_{i-1} sin h,    W_i = -(V_{i-1} sin h + e W_{i-1} cos h) / d,
-                                                  h' = W_i - W_{i-1},
+        V_i = V_{i-1} cos h - e W_{i-1} sin h
+        W_i = -(V_{i-1} sin h + e W_{i-1} cos h) / d
+        h' = W_i - W_{i-1}
 
     d/dt T = thrust V_0 + torque steering', and I_s (W_0 + steering')' = torque: two speeds, two
     equations.

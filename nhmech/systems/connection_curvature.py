@@ -44,9 +44,9 @@ def _lagrangian(s) -> ca.SX:
 def example() -> Example:
     """s' + A(r, s) r' = 0 with generic A and L (paper 000, eqs. (3.1)-(3.5)).
 
-    (3.2)  d/dt dL/dr' - dL/dr = A (d/dt dL/ds' - dL/ds), and lambda = d/dt dL/ds' - dL/ds
-    (3.4)  d/dt dL_c/dr'^alpha - dL_c/dr^alpha + A^a_alpha dL_c/ds^a = -dL/ds'^b B^b_{alpha beta}
-           r'^beta, L_c = L on s' = -A r'
+        (3.2)  d/dt dL/dr' - dL/dr = A lambda,   lambda = d/dt dL/ds' - dL/ds
+        (3.4)  d/dt dL_c/dr'^alpha - dL_c/dr^alpha + A^a_alpha dL_c/ds^a
+                   = -dL/ds'^b B^b_{alpha beta} r'^beta,   L_c = L on s' = -A r'
 
     With h_alpha = d/dr^alpha - A^a_alpha d/ds^a, [h_1, h_2] = B_12 d/ds, so that dw(h_1, h_2) =
     -B_12 for w = ds + A dr: the paper's dw(q', .) = B r' dr needs a minus sign, its (3.4) and the

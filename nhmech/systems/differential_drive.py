@@ -24,9 +24,10 @@ def example(**parameters: float) -> Example:
     With V = forward_speed and W = yaw_rate of the middle of the axle (Newton and Euler of the whole
     robot)
 
-        M V' = m d W^2 + (tau_l + tau_r) / R,        M = m + 2 m_w + 2 I_w / R^2
-        J W' = -m d V W + b (tau_r - tau_l) / R,     J = I + m d^2 + 2 m_w b^2 + 2 I_d + 2 I_w b^2 /
-        R^2
+        M V' = m d W^2 + (tau_l + tau_r) / R
+        J W' = -m d V W + b (tau_r - tau_l) / R
+        M = m + 2 m_w + 2 I_w / R^2
+        J = I + m d^2 + 2 m_w b^2 + 2 I_d + 2 I_w b^2 / R^2
 
     so that it coasts as V = F tanh(k t + c), W = W0 sech(k t + c) / sech(c), F^2 = V0^2 + J W0^2 /
     M, k = m d F / J.

@@ -1,18 +1,18 @@
 """The `<nhmech>` element inside `<robot>`: what a plain URDF cannot say. Pinocchio ignores it.
 
     <nhmech>
-      <wheel joint="left_wheel_joint" kind="disc" radius="0.1"/>        also crown= roller_angle=
-      axis= mu= driven=
-                                                                        link= point=
-      <wheel link="caster_link" kind="caster_ball" radius="0.02"/>      a contact fixed to a link
-      has no joint
-      <drive joint="left_wheel_joint"/>                                 these joints, and only
-                                                                        these, take effort
-      <lock joint="arm_joint" position="0.3"/>    <free joint="pendulum_joint"/>
+      <wheel joint="left_wheel_joint" kind="disc" radius="0.1"/>
+      <wheel link="caster_link" kind="caster_ball" radius="0.02"/>
+      <drive joint="left_wheel_joint"/>
+      <lock joint="arm_joint" position="0.3"/>
+      <free joint="pendulum_joint"/>
       <speeds>forward_speed yaw_rate</speeds>
-      <skid model="mid-axle"/>                                          or track_factor="1.5", or
-                                                                        free="wheel_a wheel_b"
+      <skid model="mid-axle"/>
     </nhmech>
+
+A `<wheel>` also takes crown, roller_angle, axis, mu, driven, link and point; a contact that is
+fixed to a link has no joint. Only joints with a `<drive>` take effort, if there is one. A `<skid>`
+has model="mid-axle", track_factor="1.5" or free="wheel_a wheel_b".
 """
 
 from __future__ import annotations
@@ -61,7 +61,7 @@ class Tag:
 def parse_tag(source: Source) -> Tag:
     """Read the `<nhmech>` element of a robot.
 
-    Raises `ModelError`, with the line, for two such elements, an element or attribute that does not
+    Raises `ModelError` with the line for two such elements, an element or attribute that does not
     exist in it, a wheel that cannot be, a number that is none.
     """
     tags = source.root.findall("nhmech")

@@ -46,8 +46,10 @@ class Inertia:
 class Spin:
     """What a lumped wheel adds to the body that carries it: it turns about its axle.
 
-    carrier  index of the carrying body;  rate  index in v of the wheel's own rate
-    axial    moment of inertia about the axle [kg m^2];  axle  unit, in the carrier's frame (3,)
+    carrier  index of the carrying body
+    rate     index in v of the wheel's own rate
+    axial    moment of inertia about the axle [kg m^2]
+    axle     unit, in the carrier's frame (3,)
     """
 
     carrier: int

@@ -308,6 +308,7 @@ def tracking(vehicle: Vehicle, trajectory: Trajectory, axes=None, *,
     its tangent [deg].
 
     error  of `control.path_reference.path_error`; None takes the path that the controller followed.
+
     Raises `ModelError` for a run that knows of no path.
     """
     error = path_error(vehicle, trajectory) if error is None else error
