@@ -35,16 +35,6 @@ START = (0.2, 0.3)               # largest lateral offset in lengths and heading
 class PathTask:
     """What both environments share, on states x (N, nx) of N lanes.
 
-    vehicle   `Vehicle`, or what `load` reads
-    path      `control.path.Path`, or its words: "figure8", "circle:2", a file of waypoints
-    speed     [m/s] wanted
-    period    [s] for which an action is held
-    dt        [s] step
-    duration  [s] after which an episode is cut
-    effort    (nu,) [N m, N] of the actions +-1; where None the least of the joint's limit and what
-              changes some speed by the wanted one in the time in which the vehicle goes its own
-              length
-
     Observation, scaled by the vehicle's length and speed, cut at +-10: lateral error, sine and
     cosine of the heading error, curvature at 0, 1, 2 lengths ahead, the ground's normal in the base
     (2), positions of the joints that do not roll, independent speeds. Reward of a period: 1 - |ds /
@@ -52,8 +42,29 @@ class PathTask:
     episode ends 2 lengths from the path, with the base tilted by 60 degrees, with a driven joint
     beyond its limits, or where the simulator stops or would change speeds.
 
-    Raises `ModelError` for a vehicle that cannot follow a path or has no driven joint,
-    and for ground that is not level and at rest.
+    Parameters
+    ----------
+    vehicle
+        `Vehicle`, or what `load` reads.
+    path
+        `control.path.Path`, or its words: "figure8", "circle:2", a file of waypoints.
+    speed
+        [m/s] wanted.
+    period
+        [s] for which an action is held.
+    dt
+        [s] step.
+    duration
+        [s] after which an episode is cut.
+    effort
+        (nu,) [N m, N] of the actions +-1; where None the least of the joint's limit and what
+        changes some speed by the wanted one in the time in which the vehicle goes its own length.
+
+    Raises
+    ------
+    ModelError
+        For a vehicle that cannot follow a path or has no driven joint, and for ground that is not
+        level and at rest.
     """
 
     def __init__(self, vehicle, path: Path | str = "figure8", *, speed: float = 0.5,
@@ -187,6 +198,8 @@ class _Policy:
 class PathFollowing(gymnasium.Env):
     """Following a path with one vehicle; arguments, observation and reward as in `PathTask`.
 
+    Gymnasium knows it by name::
+
         import nhmech.gym
         env = gymnasium.make("nhmech/PathFollowing-v0", vehicle="differential_drive")
 
@@ -247,10 +260,12 @@ class PathFollowingVector(gymnasium.vector.VectorEnv):
     """N lanes of `PathFollowing` side by side, by `simulate_batch`;
     lane i seeded with seed + i is `PathFollowing` seeded so.
 
-    autoreset_mode  as in Gymnasium: NEXT_STEP (the step after an episode's end resets the lane),
-                    SAME_STEP (the end's observation and info are in info["final_obs"],
-                    info["final_info"]) or DISABLED (`reset(options={"reset_mask": mask})` resets
-                    the lanes)
+    Parameters
+    ----------
+    autoreset_mode
+        As in Gymnasium: NEXT_STEP (the step after an episode's end resets the lane), SAME_STEP (the
+        end's observation and info are in info["final_obs"], info["final_info"]) or DISABLED
+        (`reset(options={"reset_mask": mask})` resets the lanes).
     """
 
     def __init__(self, num_envs: int, vehicle, path: Path | str = "figure8", *,

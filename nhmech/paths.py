@@ -17,14 +17,20 @@ _SUFFIXES = (".urdf.xacro", ".urdf")
 def urdf_path(name: str) -> Path:
     """Path of a robot description of this package.
 
-    name  "carriage", "carriage.urdf" or, for a xacro file, "carriage.urdf.xacro"
-
     From the package's own file, links resolved, every folder upwards is tried: first its `urdf/`,
     then its `share/nhmech/urdf/`; the nearest file wins. That one rule finds the file in a source
     tree, after `pip install` and `pip install -e`, and in an ament workspace with or without
     `--symlink-install`.
 
-    Raises `ModelError` with the names that exist where there is no such file.
+    Parameters
+    ----------
+    name
+        "carriage", "carriage.urdf" or, for a xacro file, "carriage.urdf.xacro".
+
+    Raises
+    ------
+    ModelError
+        With the names that exist where there is no such file.
     """
     for file in _candidates(name):
         for folder in _folders():

@@ -28,24 +28,37 @@ def sweep(fn: Function, cases: Iterable[Mapping[str, Any]], out, *, backend: str
           workers: int = -1, retry: bool = False, progress: bool | None = None) -> pandas.DataFrame:
     """Calls `fn(case, rng)` for every case and returns one row for each, in the order of the cases.
 
-    fn        its result is a mapping of names to values that JSON can hold, arrays included
-    cases     mappings of names to JSON values; repeated ones are runs of their own
-    out       file of JSON lines to which each result is appended as it arrives; what is in it
-              already is not run again
-    backend   of joblib: "loky" (processes here), "threading", "dask" (the cluster of the active
-              `dask.distributed.Client`), or any that was registered
-    seed      with the content of a case it determines `rng`, whatever the order, the backend, and
-              however often a sweep was cut off
-    workers   how many at once; as many as there are where -1
-    retry     runs cases again that ended in an error
-    progress  whether a bar is drawn; where None, if standard error is a terminal
-
     Columns: those of the case, those of the result, `error` (None, or type and text of what `fn`
     raised) and `seconds`.
 
-    Raises `NhmechError` where a case is no mapping of JSON values, `out` is in use or not a
-    sweep's, joblib or pandas is missing, the backend does not exist, or a worker died; what was
-    finished by then is kept.
+    Parameters
+    ----------
+    fn
+        Its result is a mapping of names to values that JSON can hold, arrays included.
+    cases
+        Mappings of names to JSON values; repeated ones are runs of their own.
+    out
+        File of JSON lines to which each result is appended as it arrives; what is in it already is
+        not run again.
+    backend
+        Of joblib: "loky" (processes here), "threading", "dask" (the cluster of the active
+        `dask.distributed.Client`), or any that was registered.
+    seed
+        With the content of a case it determines `rng`, whatever the order, the backend, and however
+        often a sweep was cut off.
+    workers
+        How many at once; as many as there are where -1.
+    retry
+        Runs cases again that ended in an error.
+    progress
+        Whether a bar is drawn; where None, if standard error is a terminal.
+
+    Raises
+    ------
+    NhmechError
+        Where a case is no mapping of JSON values, `out` is in use or not a sweep's, joblib or
+        pandas is missing, the backend does not exist, or a worker died; what was finished by then
+        is kept.
     """
     joblib, pandas = _needed()
     cases = [_plain(case, i) for i, case in enumerate(cases)]

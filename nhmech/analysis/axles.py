@@ -22,13 +22,19 @@ class Axles:
     """Lateral rows (k, 3) in (forward, lateral, length * yaw rate) of wheels that do not trail,
     each a unit vector.
 
-    kind       "point": all axles meet there; "line": they coincide, the base turns about any point
-               of it; "parallel": they meet at infinity, the base moves straight only; "anywhere":
-               no axle binds; "locked": they meet nowhere, the base cannot move
-    centre     (2,) [m] in the base's frame laid on the ground, at "point"; the line's point next to
-               the base's origin
-    direction  (2,) unit vector along the line, or towards the centre at infinity
-    steerable  whether a joint can turn one of them
+    Attributes
+    ----------
+    kind
+        "point": all axles meet there; "line": they coincide, the base turns about any point of it;
+        "parallel": they meet at infinity, the base moves straight only; "anywhere": no axle binds;
+        "locked": they meet nowhere, the base cannot move.
+    centre
+        (2,) [m] in the base's frame laid on the ground, at "point"; the line's point next to the
+        base's origin.
+    direction
+        (2,) unit vector along the line, or towards the centre at infinity.
+    steerable
+        Whether a joint can turn one of them.
     """
 
     wheels: tuple[str, ...]
@@ -141,8 +147,11 @@ def axles(vehicle: Vehicle, q: np.ndarray | None = None, *, gripping: bool = Fal
     A wheel whose lateral row has a joint rate in it (a caster, a trailer, a bicycle's fork) trails
     and does not count.
 
-    gripping  all wheels, also those whose lateral rows `skid=` freed or replaced: why it could not
-              turn without it
+    Parameters
+    ----------
+    gripping
+        All wheels, also those whose lateral rows `skid=` freed or replaced: why it could not turn
+        without it.
     """
     q = vehicle.configuration() if q is None else np.asarray(q, dtype=float)
     return AxleReader(vehicle, gripping=gripping).at(q)

@@ -29,13 +29,17 @@ def minimise(c: np.ndarray, cones: Cones, y: np.ndarray, gap: float = 1e-11, *,
              sign: bool = False) -> np.ndarray:
     """The y with the least c . y, short of the optimum by at most `gap`.
 
-    y     strictly inside all cones; the numbers of the programme are to be of order one
-    sign  any y inside whose c . y has the sign that the least one has: fewer steps, where that is
-          far from zero
-
     By Newton's method on c . y - sum log(right^2 - |left|^2) / weight, whose distance from the
     optimum is 2 n / weight (Boyd and Vandenberghe, Convex Optimization, 2004, sections 11.3 and
     11.6), less than twice that if found roughly.
+
+    Parameters
+    ----------
+    y
+        Strictly inside all cones; the numbers of the programme are to be of order one.
+    sign
+        Any y inside whose c . y has the sign that the least one has: fewer steps, where that is far
+        from zero.
     """
     weight, y = 1.0, np.array(y, dtype=float)
     while (left := 2 * len(cones.s) / weight) > gap:

@@ -22,12 +22,19 @@ class ContactLoad:
     """Contact forces f = split + kernel z, for any z; admissible are those whose normals are not
     negative.
 
-    names      (wheel, direction) of each entry of f
-    vehicle, t, q  whose forces, when [s] and where
-    split      (n,) [N], the admissible one of least norm; the least-norm one at all where none is
-               admissible
-    kernel     (n, k), orthonormal: changes of f that no motion feels
-    supported  whether an admissible split exists
+    Attributes
+    ----------
+    names
+        (wheel, direction) of each entry of f.
+    vehicle, t, q
+        Whose forces, when [s] and where.
+    split
+        (n,) [N], the admissible one of least norm; the least-norm one at all where none is
+        admissible.
+    kernel
+        (n, k), orthonormal: changes of f that no motion feels.
+    supported
+        Whether an admissible split exists.
     """
 
     names: tuple[tuple[str, str], ...]

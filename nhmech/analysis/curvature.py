@@ -26,12 +26,17 @@ SEEN = {"forward_speed": "forward", "lateral_speed": "sideways", "yaw_rate": "tu
 class Curvature:
     """B^b(X_a, X_c) of the connection over `base`, at one configuration.
 
-    base, fibre  names of fibre coordinates; the fibre's are combinations of the base's on the
-                 constraints
-    units        of either, such as rad/s
-    values       (m, n, n), antisymmetric: first alpha along a, then beta along c, alpha back and
-                 beta back, both small, and values[b, a, c] alpha beta is how far b has gone
-    flat         whether it vanishes at all samples: the constraints are integrable
+    Attributes
+    ----------
+    base, fibre
+        Names of fibre coordinates; the fibre's are combinations of the base's on the constraints.
+    units
+        Of either, such as rad/s.
+    values
+        (m, n, n), antisymmetric: first alpha along a, then beta along c, alpha back and beta back,
+        both small, and values[b, a, c] alpha beta is how far b has gone.
+    flat
+        Whether it vanishes at all samples: the constraints are integrable.
     """
 
     base: tuple[str, ...]
@@ -65,10 +70,17 @@ def connection_curvature(constrained, q: np.ndarray | None = None, *,
     A connection needs a fibration: the fibre coordinates that are left when the base's are at rest
     must be closed under brackets. They are not where a base link leans or pitches by itself.
 
-    q     a configuration; the first sample where None (a vehicle: the zero pose)
-    base  names of the base velocities; the independent speeds where None
+    Parameters
+    ----------
+    q
+        A configuration; the first sample where None (a vehicle: the zero pose).
+    base
+        Names of the base velocities; the independent speeds where None.
 
-    Raises `MechanicsError` for names that do not determine the motion.
+    Raises
+    ------
+    MechanicsError
+        For names that do not determine the motion.
     """
     simulated = Simulated.of(constrained)
     vehicle = simulated.vehicle

@@ -30,7 +30,10 @@ class StepJacobian:
 
     x' = F(t, x, u, theta) is one step.
 
-    names, inputs, parameters  of the rows and columns; x is the state vector, angles unwrapped
+    Attributes
+    ----------
+    names, inputs, parameters
+        Of the rows and columns; x is the state vector, angles unwrapped.
     """
 
     evaluate: Buffered
@@ -72,12 +75,20 @@ def step_jacobian(constrained, dt: float) -> StepJacobian:
     """The Jacobians of one step of classical Runge-Kutta followed by the projection, as the
     simulator makes it.
 
-    constrained  a vehicle or a `ConstrainedSystem`; symbolic parameters are theta
-                 (`vehicle.with_parameters(symbolic=...)`)
-    dt           step [s]
+    Parameters
+    ----------
+    constrained
+        A vehicle or a `ConstrainedSystem`; symbolic parameters are theta
+        (`vehicle.with_parameters(symbolic=...)`).
+    dt
+        Step [s].
 
-    Raises `MechanicsError` for a dt that is no positive time, `CompileError` where the compiler
-    refuses.
+    Raises
+    ------
+    MechanicsError
+        For a dt that is no positive time.
+    CompileError
+        Where the compiler refuses.
     """
     parts = _Parts(Simulated.of(constrained))
     return StepJacobian(compiled(parts.jacobian()), _time(dt), *parts.names)

@@ -15,12 +15,18 @@ from ..simulation.trajectory import Trajectory
 class EnergyBalance:
     """Of a run at its recorded moments t (N,) [s], all (N,) [J].
 
+    Attributes
+    ----------
     kinetic, potential
-    inputs   work done since the start by efforts and external wrenches
-    passive  likewise by damping, rolling resistance and other forces that take no input: negative
-             where they dissipate
-    ground   whether the constraints do work too, for they move (b is not zero)
-    known    whether the inputs are: a kinematic run has speeds, and no efforts
+    inputs
+        Work done since the start by efforts and external wrenches.
+    passive
+        Likewise by damping, rolling resistance and other forces that take no input: negative where
+        they dissipate.
+    ground
+        Whether the constraints do work too, for they move (b is not zero).
+    known
+        Whether the inputs are: a kinematic run has speeds, and no efforts.
     """
 
     t: np.ndarray
@@ -48,12 +54,15 @@ class EnergyBalance:
 def energy_balance(trajectory: Trajectory, simulated: Simulated | None = None) -> EnergyBalance:
     """dE/dt = tau.v - lambda.b, integrated along a run.
 
-    simulated  what moved; that of the trajectory where None
-
     The potential energy is E(t, q, 0). Work is the trapezoidal rule over the recorded states, of
     second order in their distance h. The mean input between two of them is u_k + w (u_k+1 - u_k), w
     = (1 - T / h) / 2: that of a smooth command held over the control period T. Where the run does
     not know T, or h is no longer than it, u is held from each state on.
+
+    Parameters
+    ----------
+    simulated
+        What moved; that of the trajectory where None.
     """
     simulated = trajectory.simulated if simulated is None else simulated
     s, b, n = simulated.constrained.system, simulated.constrained.distribution.b, len(trajectory)

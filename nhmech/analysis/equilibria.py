@@ -27,11 +27,16 @@ SINGULAR = 1e-9      # singular values below this part of the largest one count 
 class Equilibrium:
     """A steady motion (a relative equilibrium): dxi/dt = 0, and only ignorable coordinates move.
 
-    q, xi, u   (nq,), (nxi,), (nu,)
-    residual   largest of the rates that should vanish, and of what the conditions ask for, each in
-               its own SI unit
-    family     dimension of the family of steady motions through this one, conditions kept: 0 where
-               they single it out
+    Attributes
+    ----------
+    q, xi, u
+        (nq,), (nxi,), (nu,).
+    residual
+        Largest of the rates that should vanish, and of what the conditions ask for, each in its own
+        SI unit.
+    family
+        Dimension of the family of steady motions through this one, conditions kept: 0 where they
+        single it out.
     """
 
     q: np.ndarray
@@ -49,8 +54,12 @@ class SteadyMotions:
     Jacobian is A (and B) of the linearisation, exact at the solution; where a family of solutions
     is left, and where equations repeat because energy is conserved, the step is the shortest one.
 
-    constrained  a vehicle, a `ConstrainedSystem`, or `Variations` of one
-    inputs       names of inputs that are unknowns; all others keep their value
+    Parameters
+    ----------
+    constrained
+        A vehicle, a `ConstrainedSystem`, or `Variations` of one.
+    inputs
+        Names of inputs that are unknowns; all others keep their value.
     """
 
     def __init__(self, constrained, inputs: Iterable[str] = ()):
@@ -99,12 +108,18 @@ class SteadyMotions:
              conditions: Mapping[str, float] | None = None, t: float = 0.0) -> Equilibrium:
         """The steady motion nearest to a guess that meets the conditions.
 
-        q, xi, u    (nq,), (nxi,), (nu,) the guess, with lean, steer and the like nearly at rest:
-                    what is ignorable is read off the dynamics there; u is zero where None
-        conditions  value of a quantity by its name: {"forward_speed": 5.0, "roll": 0.1}
+        Parameters
+        ----------
+        q, xi, u
+            (nq,), (nxi,), (nu,) the guess, with lean, steer and the like nearly at rest: what is
+            ignorable is read off the dynamics there; u is zero where None.
+        conditions
+            Value of a quantity by its name: {"forward_speed": 5.0, "roll": 0.1}.
 
-        Raises `MechanicsError` for unknown quantities, and where none is found, naming the equation
-        satisfied worst.
+        Raises
+        ------
+        MechanicsError
+            For unknown quantities, and where none is found, naming the equation satisfied worst.
         """
         u = np.zeros(self.variations.system.u.numel()) if u is None else np.array(u, dtype=float)
         q, xi, u, state, _ = self._solve(t, np.array(q, dtype=float), np.array(xi, dtype=float), u,
@@ -220,8 +235,11 @@ class SteadyMotions:
 
         The first Newton step from one member is the tangent of the family, so that no predictor is
         needed.
-        Raises `MechanicsError` where the family ends or folds between two values; `branch` goes
-        round folds.
+
+        Raises
+        ------
+        MechanicsError
+            Where the family ends or folds between two values; `branch` goes round folds.
         """
         members = []
         for value in values:
@@ -243,13 +261,20 @@ class SteadyMotions:
         """`count` further members of a one-parameter family, by pseudo-arclength continuation, past
         folds in `name` (H. B. Keller, in Applications of Bifurcation Theory, 1977, 359-384).
 
-        step  length of a step in the unknowns (displacements, speeds, free inputs, each in its own
-              SI unit), halved where it is too long for Newton's method; the first one goes to where
-              the quantity `name` grows, or shrinks where `step` is negative
-        conditions  values that are kept along the branch
+        Parameters
+        ----------
+        step
+            Length of a step in the unknowns (displacements, speeds, free inputs, each in its own SI
+            unit), halved where it is too long for Newton's method; the first one goes to where the
+            quantity `name` grows, or shrinks where `step` is negative.
+        conditions
+            Values that are kept along the branch.
 
-        Raises `MechanicsError` where the family through a member has not dimension one, naming what
-        can be done, and where no member is found.
+        Raises
+        ------
+        MechanicsError
+            Where the family through a member has not dimension one, naming what can be done, and
+            where no member is found.
         """
         conditions, members, tangent = dict(conditions or {}), [], None
         gradient = self.reading((name,))
@@ -304,9 +329,12 @@ class SteadyMotions:
         """Straight running of a vehicle at a forward speed [m/s], from its upright configuration
         where q is None.
 
-        Raises `MechanicsError` for what is no vehicle, and where none is found: a vehicle with
-        resistance needs its driven joints among the unknown `inputs`; one whose wheels have their
-        mass off the axle never runs steadily.
+        Raises
+        ------
+        MechanicsError
+            For what is no vehicle, and where none is found: a vehicle with resistance needs its
+            driven joints among the unknown `inputs`; one whose wheels have their mass off the axle
+            never runs steadily.
         """
         q = self._upright(q)
         point = self.variations.at(q, np.zeros(self.variations.xi.numel()))
@@ -326,7 +354,10 @@ class SteadyMotions:
         lean at which nothing falls over, and the efforts of the free inputs that hold it. Wheels
         keep their angles.
 
-        Raises `MechanicsError` for what is no vehicle, and where none is found.
+        Raises
+        ------
+        MechanicsError
+            For what is no vehicle, and where none is found.
         """
         q = self._upright(q)
         zero = np.zeros(self.variations.xi.numel())
@@ -354,7 +385,7 @@ class SteadyMotions:
 def standing(vehicle) -> Equilibrium:
     """Where a vehicle stands at rest, its driven joints holding it: `SteadyMotions.standing`. The
     pitch of a two-wheeled inverted pendulum whose centre of mass is not above its axle in the zero
-    pose, for example:
+    pose, for example::
 
         e = standing(vehicle)
         e.q, e.u, pitch_of(e.q)

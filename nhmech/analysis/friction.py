@@ -22,7 +22,10 @@ def coefficients(vehicle: Vehicle, mu: float | Mapping[str, float] | None) -> di
     """Friction coefficient of each contact: `mu`, or its entry for the wheel, else `Wheel.mu`, else
     infinite.
 
-    Raises `MechanicsError` for wheels that do not exist and numbers that are not positive.
+    Raises
+    ------
+    MechanicsError
+        For wheels that do not exist and numbers that are not positive.
     """
     try:
         given = given_friction(vehicle, mu)
@@ -52,8 +55,11 @@ def slack(load: ContactLoad, mu: Mapping[str, float], *, sign: bool = False) -> 
     A wheel that only bears, or that cannot slip, enters with its normal alone. It is a second-order
     cone programme.
 
-    sign  any number of the right sign: where the least-norm split holds its own slack, and there is
-          nothing to solve
+    Parameters
+    ----------
+    sign
+        Any number of the right sign: where the least-norm split holds its own slack, and there is
+        nothing to solve.
     """
     if sign and (left := _left(load, mu)) > 0:
         return left
@@ -66,11 +72,14 @@ def least_use(load: ContactLoad, mu: Mapping[str, float],
     """min over splits of max over wheels of |tangential| / (mu normal), and the split (n,): above 1
     none holds.
 
-    f  a split whose normals are kept; all admissible splits where None
-
     For given normals one cone programme; else a sequence of them (generalised fractional
     programming, Crouzeix, Ferland and Schaible, Journal of Optimization Theory and Applications 47,
     1985, 35-49).
+
+    Parameters
+    ----------
+    f
+        A split whose normals are kept; all admissible splits where None.
     """
     if f is None:
         if not load.supported:
@@ -190,7 +199,10 @@ def _widest(parts: list[tuple], kernel: np.ndarray, *,
             sign: bool = False) -> tuple[float, np.ndarray]:
     """max over z of min over cones of right - |left|, and the change of the split there (n,).
 
-    sign  as in `minimise`
+    Parameters
+    ----------
+    sign
+        As in `minimise`.
     """
     P, p, r, s = (np.array(part) for part in zip(*parts))
     basis = _seen(np.vstack([P.reshape(2 * len(P), kernel.shape[1]), r]))

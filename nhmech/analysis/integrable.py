@@ -48,12 +48,18 @@ class Combination:
 class Candidates:
     """One-forms of which combinations with constant coefficients are looked for.
 
-    names   of the coordinates whose differentials they are, the one that is to carry a plain
-            coefficient first
-    scales  metres per unit
-    forms   (k, c, nv) at each sample
-    twists  (k, c, nv, nv) d f(e_a, e_b), their exterior derivatives; of differentials zero on the
-            holonomic manifold
+    Attributes
+    ----------
+    names
+        Of the coordinates whose differentials they are, the one that is to carry a plain
+        coefficient first.
+    scales
+        Metres per unit.
+    forms
+        (k, c, nv) at each sample.
+    twists
+        (k, c, nv, nv) d f(e_a, e_b), their exterior derivatives; of differentials zero on the
+        holonomic manifold.
     """
 
     names: tuple[str, ...]
@@ -71,7 +77,10 @@ def integrable_combinations(constrained, found: Motions | None = None) -> tuple[
     fibre coordinates. Such a form vanishes on all brackets of the distribution too: no steering
     changes the combination.
 
-    found  the motions with wheel angles, where they are at hand
+    Parameters
+    ----------
+    found
+        The motions with wheel angles, where they are at hand.
     """
     found = found or motions(constrained, wheel_angles=True)
     simulated = Simulated.of(constrained)

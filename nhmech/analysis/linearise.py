@@ -16,13 +16,21 @@ from .variations import Point, Variations
 class Linearisation:
     """d/dt (eta, dxi) = A (eta, dxi) + B du,  dy = C (eta, dxi) + D du.
 
-    A, B    (n, n), (n, nu)
-    names   of the state: displacements along fibre coordinates ("roll" along roll_rate), then
-            independent speeds (a joint's with ')
-    units   of the state
-    drift   dxi/dt at the point; zero at an equilibrium or a steady motion
-    C, D    (ny, n), (ny, nu)
-    outputs, output_units  names and units of y
+    Attributes
+    ----------
+    A, B
+        (n, n), (n, nu).
+    names
+        Of the state: displacements along fibre coordinates ("roll" along roll_rate), then
+        independent speeds (a joint's with ').
+    units
+        Of the state.
+    drift
+        dxi/dt at the point; zero at an equilibrium or a steady motion.
+    C, D
+        (ny, n), (ny, nu).
+    outputs, output_units
+        Names and units of y.
     """
 
     A: np.ndarray
@@ -62,15 +70,21 @@ def linearise(constrained, q: np.ndarray, xi: np.ndarray, u: np.ndarray | None =
     The variational equation is in `Variations`. Directions on which nothing depends (position,
     heading and wheel angles on level ground) are left out unless `ignorable` is set.
 
-    constrained  a vehicle, a `ConstrainedSystem`, or `Variations` of one, where many points are
-                 wanted
-    q, xi, u     (nq,), (nxi,), (nu,); u is zero where None
-    outputs      names of the state, of fibre coordinates (speeds of joints and of the base), or of
-                 kept rows of the distribution (their multipliers, forces in newtons for contact
-                 rows: these have a D); the state itself where None
+    Parameters
+    ----------
+    constrained
+        A vehicle, a `ConstrainedSystem`, or `Variations` of one, where many points are wanted.
+    q, xi, u
+        (nq,), (nxi,), (nu,); u is zero where None.
+    outputs
+        Names of the state, of fibre coordinates (speeds of joints and of the base), or of kept rows
+        of the distribution (their multipliers, forces in newtons for contact rows: these have a D);
+        the state itself where None.
 
-    Raises `MechanicsError` where the point is not on the holonomic manifold, and for unknown
-    outputs.
+    Raises
+    ------
+    MechanicsError
+        Where the point is not on the holonomic manifold, and for unknown outputs.
     """
     variations = Variations.of(constrained)
     point = variations.at(q, xi, u, t, ignorable=ignorable)

@@ -48,16 +48,24 @@ class Dependence:
 class Mobility:
     """What `mobility` finds.
 
-    rows, rank, speeds   number of rows, rank, number of independent speeds
-    dependent            the rows that are combinations of others
-    undetermined         contact force components that another split could change; `splits`,
-                         dimension of that freedom
-    degree, steerability  (delta_m, delta_s) of Campion, Bastin and d'Andrea-Novel (1996); None
-                          without wheels
-    leaning              whether the class leaves out that the base can lean or pitch
-    fixed                number of wheels whose axle is fixed to the base and that hold it sideways
-    trailing             joints that turn a wheel whose contact trails behind their axis: castors in
-                         the class, even where it steers, as a bicycle's fork does
+    Attributes
+    ----------
+    rows, rank, speeds
+        Number of rows, rank, number of independent speeds.
+    dependent
+        The rows that are combinations of others.
+    undetermined
+        Contact force components that another split could change; `splits`, dimension of that
+        freedom.
+    degree, steerability
+        (delta_m, delta_s) of Campion, Bastin and d'Andrea-Novel (1996); None without wheels.
+    leaning
+        Whether the class leaves out that the base can lean or pitch.
+    fixed
+        Number of wheels whose axle is fixed to the base and that hold it sideways.
+    trailing
+        Joints that turn a wheel whose contact trails behind their axis: castors in the class, even
+        where it steers, as a bicycle's fork does.
     """
 
     rows: int

@@ -29,10 +29,16 @@ def momentum_balance(symmetry: Symmetry, t: np.ndarray, q: np.ndarray, v: np.nda
     The right side is integrated with a spline of degree 5 through its values: the defect shrinks
     with the sixth power of the time step, or with the integrator's order.
 
-    t, q, v, u  (N,), (N, nq), (N, nv), (N, nu) of the run, N >= 6; u is zero where None
+    Parameters
+    ----------
+    t, q, v, u
+        (N,), (N, nq), (N, nv), (N, nu) of the run, N >= 6; u is zero where None.
 
-    Raises `MechanicsError` where no combination of the generators lies in the distribution, or the
-    system has no energy to take dL/dv of.
+    Raises
+    ------
+    MechanicsError
+        Where no combination of the generators lies in the distribution, or the system has no energy
+        to take dL/dv of.
     """
     from scipy.interpolate import make_interp_spline
 

@@ -24,16 +24,23 @@ ZERO = 1e-9        # a singular value below this, relative to the largest, count
 class Motions:
     """A frame E of the linear part of the constraints, at time t held.
 
-    algebroid  of the configuration and, for small graphs, of what the root sees of the world (the
-               ground's normal)
-    sections   E (nv, n); rows of what is left out are zero
-    points     sample configurations, (k, nq), without those where the holonomic rows have less than
-               their usual rank
-    tangent    (k, nv, d) bases of the kernel of the holonomic one-forms there, with what is left
-               out at rest
-    variables  d names of independent variables on the holonomic manifold
-    left_out   no variables: wheel angles (on which nothing in E depends), and followers of other
-               joints
+    Attributes
+    ----------
+    algebroid
+        Of the configuration and, for small graphs, of what the root sees of the world (the ground's
+        normal).
+    sections
+        E (nv, n); rows of what is left out are zero.
+    points
+        Sample configurations, (k, nq), without those where the holonomic rows have less than their
+        usual rank.
+    tangent
+        (k, nv, d) bases of the kernel of the holonomic one-forms there, with what is left out at
+        rest.
+    variables
+        d names of independent variables on the holonomic manifold.
+    left_out
+        No variables: wheel angles (on which nothing in E depends), and followers of other joints.
     """
 
     algebroid: LieAlgebroid
@@ -57,11 +64,18 @@ def motions(constrained, *, wheel_angles: bool = False, q: np.ndarray | None = N
             t: float = 0.0) -> Motions:
     """The motions of a vehicle or of a `ConstrainedSystem`.
 
-    wheel_angles  keep the angles of wheels, and the joints that a coupling or a mimic makes
-                  functions of others
-    q             only this configuration as sample, with rows and speeds that serve well there
+    Parameters
+    ----------
+    wheel_angles
+        Keep the angles of wheels, and the joints that a coupling or a mimic makes functions of
+        others.
+    q
+        Only this configuration as sample, with rows and speeds that serve well there.
 
-    Raises `MechanicsError` where q is not on the holonomic manifold.
+    Raises
+    ------
+    MechanicsError
+        Where q is not on the holonomic manifold.
     """
     simulated = Simulated.of(constrained)
     vehicle = simulated.vehicle
@@ -130,7 +144,10 @@ def _holonomic_forms(system_of: ConstrainedSystem, t: float, on_manifold: bool) 
 def kernel(forms: np.ndarray) -> np.ndarray:
     """Orthonormal basis of the vectors on which all rows of forms (m, nv) vanish, (nv, d).
 
-    Raises `MechanicsError` for numbers that are not finite, as where the constraints lose rank.
+    Raises
+    ------
+    MechanicsError
+        For numbers that are not finite, as where the constraints lose rank.
     """
     if not len(forms):
         return np.eye(forms.shape[1])

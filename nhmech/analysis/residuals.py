@@ -13,7 +13,10 @@ SAMPLES = 500       # states at which the constraints are evaluated at most, spr
 def residuals(trajectory: Trajectory, simulated: Simulated | None = None) -> tuple[float, float]:
     """Largest |A v + b| / max(1, |v|) and largest |phi| over the run; dropped rows are among them.
 
-    simulated  what moved; that of the trajectory where None
+    Parameters
+    ----------
+    simulated
+        What moved; that of the trajectory where None.
     """
     simulated = trajectory.simulated if simulated is None else simulated
     vehicle, slip, height, last = simulated.vehicle, 0.0, 0.0, len(trajectory) - 1

@@ -24,13 +24,22 @@ def friction_limit(vehicle: Vehicle, mu: float | Mapping[str, float] | None = No
     """The moment from which no way of sharing the load satisfies |tangential| <= mu N at every
     wheel.
 
-    mu        as in `validity`
-    doubt     the moment from which it depends on how the load is shared, instead
-    terminal  False: the run goes on, and the moment stands in `trajectory.events`
-
     Of the inputs that act at the moment (`State.u`); where a controller's command jumps over the
-    limit, the moment of the jump. Raises `MechanicsError` where no wheel has a friction
-    coefficient.
+    limit, the moment of the jump.
+
+    Parameters
+    ----------
+    mu
+        As in `validity`.
+    doubt
+        The moment from which it depends on how the load is shared, instead.
+    terminal
+        False: the run goes on, and the moment stands in `trajectory.events`.
+
+    Raises
+    ------
+    MechanicsError
+        Where no wheel has a friction coefficient.
     """
     known = coefficients(vehicle, mu)
     if not any(np.isfinite(value) for value in known.values()):
@@ -82,8 +91,12 @@ def _load(vehicle: Vehicle, t: float, state: State) -> ContactLoad:
 class RunValidity:
     """Ideal rolling along a run.
 
-    states  `Validity` at recorded moments
-    events  (time [s], name) of `friction_limit` and `lift_off` in the run, located exactly
+    Attributes
+    ----------
+    states
+        `Validity` at recorded moments.
+    events
+        (time [s], name) of `friction_limit` and `lift_off` in the run, located exactly.
     """
 
     states: tuple[Validity, ...]
@@ -147,8 +160,12 @@ def along(trajectory: Trajectory, mu: float | Mapping[str, float] | None = None,
     A run that was read from a file is judged with the vehicle it was made with
     (`trajectory.simulated.vehicle`), or with the one that `Trajectory.load` was given.
 
-    Raises `MechanicsError` for a run of something without wheels, and of a kinematic run (which has
-    no forces); `SimulationError` for a file that does not say what was simulated.
+    Raises
+    ------
+    MechanicsError
+        For a run of something without wheels, and of a kinematic run (which has no forces).
+    SimulationError
+        For a file that does not say what was simulated.
     """
     vehicle = trajectory.simulated.vehicle
     if vehicle is None:

@@ -25,8 +25,10 @@ def eigenvalue_sensitivities(motions: SteadyMotions, motion: Equilibrium,
     where dq, dxi keep the steady motion steady and its wheels on the ground. All derivatives are
     automatic, those of A second ones. NaN for those that are zero or not simple.
 
-    Raises `MechanicsError` where no parameter is symbolic
-    (`vehicle.with_parameters(symbolic=[...])`).
+    Raises
+    ------
+    MechanicsError
+        Where no parameter is symbolic (`vehicle.with_parameters(symbolic=[...])`).
     """
     variations, s = motions.variations, motions.variations.system
     if not s.theta.numel():

@@ -20,11 +20,18 @@ ZERO = 1e-6
 class Sweep:
     """Eigenvalues of the linearisation about a family of steady motions.
 
-    values       (N,) of the parameter
-    parameter, unit  its name
-    eigenvalues  (N, n) [1/s], each column one continuous branch
-    neutral      how many eigenvalues are zero along the whole family: moving along it costs nothing
-    members      the steady motions
+    Attributes
+    ----------
+    values
+        (N,) of the parameter.
+    parameter, unit
+        Its name.
+    eigenvalues
+        (N, n) [1/s], each column one continuous branch.
+    neutral
+        How many eigenvalues are zero along the whole family: moving along it costs nothing.
+    members
+        The steady motions.
     """
 
     parameter: str
@@ -87,7 +94,10 @@ def critical_value(function: Callable[[float], float], low: float, high: float) 
     """Where a growth rate goes through zero between two values of a parameter, to rounding (Brent's
     method).
 
-    Raises `MechanicsError` where it has the same sign at both.
+    Raises
+    ------
+    MechanicsError
+        Where it has the same sign at both.
     """
     from scipy.optimize import brentq
 

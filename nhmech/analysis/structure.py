@@ -29,10 +29,14 @@ class SymmetryClass:
     """A group that changes nothing, and its class (paper 004, section VI): purely kinematic,
     horizontal or general.
 
-    group           such as "SE(2)" or "SE(2) x T^2" of a vehicle; "" where only the generators are
-                    known
-    names           of its generators
-    dim_vertical, dim_horizontal, dim_motion, dim_tangent  as in `mechanics.symmetry.Symmetry`
+    Attributes
+    ----------
+    group
+        Such as "SE(2)" or "SE(2) x T^2" of a vehicle; "" where only the generators are known.
+    names
+        Of its generators.
+    dim_vertical, dim_horizontal, dim_motion, dim_tangent
+        As in `mechanics.symmetry.Symmetry`.
     """
 
     group: str
@@ -48,19 +52,27 @@ class SymmetryClass:
 class Structure:
     """What `structure` finds.
 
-    variables     that the growth vector is of; `left_out` are wheel angles and functions of other
-                  joints, `frozen` is what contacts hold
-    growth        generic, the largest ranks over the sample configurations; with the singular
-                  values on both sides of each decision
-    here          at the configuration asked for, or None
-    combinations  integrable: constant along every motion
-    further       how many further functions no motion changes that are no such combination; None
-                  where not known
-    curvature     of the connection over the independent speeds, at the configuration asked for or
-                  the first sample;
-                  None where there is none
-    symmetries    of a vehicle: of the pose alone, and with the angles of its wheels; of another
-                  system: all found
+    Attributes
+    ----------
+    variables
+        That the growth vector is of; `left_out` are wheel angles and functions of other joints,
+        `frozen` is what contacts hold.
+    growth
+        Generic, the largest ranks over the sample configurations; with the singular values on both
+        sides of each decision.
+    here
+        At the configuration asked for, or None.
+    combinations
+        Integrable: constant along every motion.
+    further
+        How many further functions no motion changes that are no such combination; None where not
+        known.
+    curvature
+        Of the connection over the independent speeds, at the configuration asked for or the first
+        sample; None where there is none.
+    symmetries
+        Of a vehicle: of the pose alone, and with the angles of its wheels; of another system: all
+        found.
     """
 
     variables: tuple[str, ...]
@@ -92,13 +104,21 @@ def structure(constrained, q: np.ndarray | None = None, *, wheel_angles: bool = 
               depth: int = 8, seconds: float = LONG) -> Structure:
     """The geometry of a vehicle's or a system's distribution.
 
-    wheel_angles  count the angles of wheels, and joints that are functions of others, among the
-                  variables
-    q             a configuration at which the growth vector is wanted too
-    depth         levels of brackets at most; `seconds` after which no further level is begun
+    Parameters
+    ----------
+    wheel_angles
+        Count the angles of wheels, and joints that are functions of others, among the variables.
+    q
+        A configuration at which the growth vector is wanted too.
+    depth
+        Levels of brackets at most.
+    seconds
+        Time [s] after which no further level is begun.
 
-    Raises `MechanicsError` where q is not on the holonomic manifold, or rows or speeds do not
-    define a frame.
+    Raises
+    ------
+    MechanicsError
+        Where q is not on the holonomic manifold, or rows or speeds do not define a frame.
     """
     simulated = Simulated.of(constrained)
     vehicle, everything = simulated.vehicle, motions(constrained, wheel_angles=True)

@@ -32,12 +32,18 @@ class Verdict(Enum):
 class WheelLoad:
     """Force of the ground on one wheel [N], in the least-norm split with normals >= 0.
 
-    normal, longitudinal, lateral   along the contact's directions (a mecanum wheel: the parts of
-                                    its roller's force)
-    needed        |tangential| / normal: the friction coefficient it needs; the same over the kindest split in `kindest`
-    mu            what it has; inf where nobody said
-    undetermined  direction -> (least, largest) over all splits with normals >= 0; infinite for
-                  wheels that press against each other
+    Attributes
+    ----------
+    normal, longitudinal, lateral
+        Along the contact's directions (a mecanum wheel: the parts of its roller's force).
+    needed
+        |tangential| / normal: the friction coefficient it needs; the same over the kindest split in
+        `kindest`.
+    mu
+        What it has; inf where nobody said.
+    undetermined
+        Direction -> (least, largest) over all splits with normals >= 0; infinite for wheels that
+        press against each other.
     """
 
     wheel: str
@@ -69,16 +75,24 @@ class WheelLoad:
 class Validity:
     """Ideal rolling at one state.
 
-    t        [s]
-    wheels   in the vehicle's order
-    verdict  HOLDS, POSSIBLE or FAILS
-    use      part of the available friction that the wheel worst off needs, in the kindest and in
-             the harshest split of the normals (forces along the ground shared as kindly as can be);
-             above 1 it slips. Where no mu is known, the mu that is needed
-    lifted   whether no split has normals >= 0: a wheel leaves the ground, the vehicle tips
-    sums     (combination of undetermined forces, its determined value [N])
-    free     contacts whose sideways slip was released, or that a mid-axle model lets slide: not
-             judged
+    Attributes
+    ----------
+    t
+        [s].
+    wheels
+        In the vehicle's order.
+    verdict
+        HOLDS, POSSIBLE or FAILS.
+    use
+        Part of the available friction that the wheel worst off needs, in the kindest and in the
+        harshest split of the normals (forces along the ground shared as kindly as can be); above 1
+        it slips. Where no mu is known, the mu that is needed.
+    lifted
+        Whether no split has normals >= 0: a wheel leaves the ground, the vehicle tips.
+    sums
+        (combination of undetermined forces, its determined value [N]).
+    free
+        Contacts whose sideways slip was released, or that a mid-axle model lets slide: not judged.
     """
 
     t: float
@@ -138,15 +152,21 @@ def validity(vehicle: Vehicle, t: float, q: np.ndarray, v: np.ndarray, u: np.nda
              mu: float | Mapping[str, float] | None = None) -> Validity:
     """Whether the contact forces that ideal rolling needs can be had, at one state.
 
-    mu  one friction coefficient, one for each of some wheels, or None; wheels without take
-        `Wheel.mu`, and are taken not to slip where that says nothing either
-
     A split of the normals holds where the forces along the ground can then be shared with
     |tangential| <= mu N everywhere. That some sharing does is enough: wheels that press against each other relax, and by the limit theorem
     (the normals given) no slip can start. Over the normals the use of friction is quasi-convex, so
     that its largest value is at a corner of the admissible ones: exact.
 
-    Raises `MechanicsError` for unknown wheels, numbers that are not positive, a singular system.
+    Parameters
+    ----------
+    mu
+        One friction coefficient, one for each of some wheels, or None; wheels without take
+        `Wheel.mu`, and are taken not to slip where that says nothing either.
+
+    Raises
+    ------
+    MechanicsError
+        For unknown wheels, numbers that are not positive, a singular system.
     """
     return judged(vehicle, contact_load(vehicle, t, q, v, u), t, coefficients(vehicle, mu))
 

@@ -18,17 +18,28 @@ from ..simulation.simulated import Simulated
 class Point:
     """The variational equation at one state, on coordinates that the dynamics sees.
 
-    names       of the coordinates eta, fibre coordinates (k,)
-    basis       (nv, k) the displacement that belongs to each of them
-    project     (k, nv) coordinates of a displacement: project @ basis = 1, zero on ignorable
-                directions
-    v, rate     (nv,), (nxi,) velocity and dxi/dt
-    slope       (nv, nv) dv/dq rho
-    transport   (nv, nv) slope - [v, .]
-    E           (nv, nxi) dv/dxi
-    f_eta, f_xi, f_u   (nxi, nv), (nxi, nxi), (nxi, nu) derivatives of dxi/dt
-    holonomic   (k', nv) one-forms of phi
-    phi         (k',) what is left of the holonomic constraints
+    Attributes
+    ----------
+    names
+        Of the coordinates eta, fibre coordinates (k,).
+    basis
+        (nv, k) the displacement that belongs to each of them.
+    project
+        (k, nv) coordinates of a displacement: project @ basis = 1, zero on ignorable directions.
+    v, rate
+        (nv,), (nxi,) velocity and dxi/dt.
+    slope
+        (nv, nv) dv/dq rho.
+    transport
+        (nv, nv) slope - [v, .].
+    E
+        (nv, nxi) dv/dxi.
+    f_eta, f_xi, f_u
+        (nxi, nv), (nxi, nxi), (nxi, nu) derivatives of dxi/dt.
+    holonomic
+        (k', nv) one-forms of phi.
+    phi
+        (k',) what is left of the holonomic constraints.
     """
 
     names: tuple[int, ...]
@@ -67,7 +78,10 @@ class Variations:
     [v, eta], with dv = (dv/dq rho) eta + E dxi (paper 002, section 3). Displacements are kept in
     the kernel of the holonomic one-forms.
 
-    constrained  a vehicle or a `ConstrainedSystem`
+    Parameters
+    ----------
+    constrained
+        A vehicle or a `ConstrainedSystem`.
     """
 
     def __init__(self, constrained):
@@ -123,7 +137,10 @@ class Variations:
         """The variational equation at a state, without directions on which nothing depends, unless
         `ignorable` is set.
 
-        Raises `MechanicsError` where q, xi or u has another shape than the system's.
+        Raises
+        ------
+        MechanicsError
+            Where q, xi or u has another shape than the system's.
         """
         nu = self.system.u.numel()
         q, xi, u = (np.asarray(x, dtype=float) for x in (q, xi, np.zeros(nu) if u is None else u))

@@ -83,8 +83,11 @@ def driving(command):
 def drive(vehicle, controller, path: str | None, speed: float | None, settings):
     """(controller, path) of a run; the controller is the demonstration where None was asked for.
 
-    Raises `ModelError` for a path or parameters that the controller does not take,
-    and for a class that cannot be made with them.
+    Raises
+    ------
+    ModelError
+        For a path or parameters that the controller does not take, and for a class that cannot be
+        made with them.
     """
     from ..control.path_choice import read_path, scale
     from ..control.registry import controller_class, make_controller, parameters
@@ -132,7 +135,10 @@ def is_ours(controller) -> bool:
 def start_of(controller, path) -> dict:
     """Arguments of `Simulator.reset`: the controller's own `start`, else the path's beginning.
 
-    Raises `ModelError` for a `start` that is no such dict.
+    Raises
+    ------
+    ModelError
+        For a `start` that is no such dict.
     """
     start = getattr(controller, "start", None)
     if start is None:

@@ -61,10 +61,17 @@ def look(vehicle, overlays, ghosts, follow: bool | None, title: str | None, *, m
          path=None) -> dict:
     """Keywords of `save_html` and `Viewer`.
 
-    mu    friction coefficients by wheel, or None
-    path  the `control.path.Path` that is followed, or None
+    Parameters
+    ----------
+    mu
+        Friction coefficients by wheel, or None.
+    path
+        The `control.path.Path` that is followed, or None.
 
-    Raises `NhmechError` for what cannot be drawn.
+    Raises
+    ------
+    NhmechError
+        For what cannot be drawn.
     """
     from ..view.overlays import make_overlays
     from ..view.overlays.ghost import Ghost

@@ -9,10 +9,15 @@ import time
 class Progress:
     """Callable (t, state) for `Simulator.run`; draws at most ten times a second.
 
-    duration  of the run, which begins at t = 0 [s]
-    stream    where it is drawn, if that is a terminal; standard error
-    vehicle   has energy(t, q, v) [J]; its change since the first drawing is shown, the drift where
-              nothing drives
+    Parameters
+    ----------
+    duration
+        Of the run, which begins at t = 0 [s].
+    stream
+        Where it is drawn, if that is a terminal; standard error.
+    vehicle
+        Has energy(t, q, v) [J]; its change since the first drawing is shown, the drift where
+        nothing drives.
     """
 
     def __init__(self, duration: float, stream=None, vehicle=None):

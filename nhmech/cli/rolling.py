@@ -55,7 +55,10 @@ def coefficients(vehicle, mu) -> dict[str, float] | None:
 def rolling_events(vehicle, mu, on_slip: str | None) -> list:
     """The events that `--on-slip` asks for, or `--mu` alone, for a vehicle that knows its friction.
 
-    Raises `ModelError` where no wheel has a coefficient.
+    Raises
+    ------
+    ModelError
+        Where no wheel has a coefficient.
     """
     if on_slip == "ignore" or (on_slip is None and not mu):
         return []

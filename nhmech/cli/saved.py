@@ -34,7 +34,10 @@ def read_run(run: Path):
 def vehicle_of(run: Path, trajectory, file: str | None = None, **robot_options):
     """The vehicle of a run, or another one that `file` and its options name.
 
-    Raises `ModelError` where the run has none, or is not that one's.
+    Raises
+    ------
+    ModelError
+        Where the run has none, or is not that one's.
     """
     if file is None:
         if "system" in trajectory.source:

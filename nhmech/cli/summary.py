@@ -29,7 +29,10 @@ def print_summary(vehicle, trajectory, wall: float, failed: bool = False) -> Non
     """Prints duration, end pose, residue of the constraints, energy and speed of a run that took
     `wall` seconds.
 
-    failed  whether it stopped by a failure, which has been told already
+    Parameters
+    ----------
+    failed
+        Whether it stopped by a failure, which has been told already.
     """
     from ..analysis.residuals import residuals
     from ..simulation.simulated import Simulated

@@ -223,7 +223,10 @@ static int nhmech_run(nhmech_setup* s, long long steps, double* record) {{
 class Adaptive:
     """A compiled rate (t, x, u, theta) -> dx/dt with DOP853 around it.
 
-    loop  its loop, where it was compiled with a projection
+    Attributes
+    ----------
+    loop
+        Its loop, where it was compiled with a projection.
     """
 
     call: ctypes._CFuncPtr

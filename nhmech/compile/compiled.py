@@ -13,7 +13,10 @@ def compiled(function: ca.Function) -> Buffered:
     """The function in C; in CasADi's virtual machine where there is no compiler (said once).
     All its outputs must be dense.
 
-    Raises `CompileError` where the compiler refuses, or what it made cannot be loaded.
+    Raises
+    ------
+    CompileError
+        Where the compiler refuses, or what it made cannot be loaded.
     """
     compiler = find_compiler()
     if compiler is None:

@@ -52,7 +52,10 @@ def find_compiler() -> Compiler | None:
     """`CC` where it is set, else cc, gcc or clang; None where there is none. `CC=none` asks for
     none.
 
-    Raises `CompileError` where `CC` names something that does not run.
+    Raises
+    ------
+    CompileError
+        Where `CC` names something that does not run.
     """
     wanted = os.environ.get("CC", "").strip()
     if wanted.lower() == "none":

@@ -136,7 +136,10 @@ class Kernel:
 def compiled_kernel(step: ca.Function, cost: int) -> Kernel:
     """The kernel of (t, x, u, theta, dt) -> (x, health), on the first GPU.
 
-    Raises `CompileError` without package, driver or GPU, and says what to install.
+    Raises
+    ------
+    CompileError
+        Without package, driver or GPU, and says what to install.
     """
     try:
         device = first_gpu()

@@ -103,11 +103,18 @@ class LaneState:
     """Cases side by side, padded with copies of the last one to a whole number of packs:
     `room` columns, of which `count` are cases.
 
-    x       (nx, room)
-    health  (3, room): |phi| before the last projection, margin of the frame, least guard
-    side    (room,) sign of the margin at the start
-    status  (room,) RAN until a step is refused; then why, and x stays as it was before
-    done    (room,) the step that was refused
+    Attributes
+    ----------
+    x
+        (nx, room).
+    health
+        (3, room): |phi| before the last projection, margin of the frame, least guard.
+    side
+        (room,) sign of the margin at the start.
+    status
+        (room,) RAN until a step is refused; then why, and x stays as it was before.
+    done
+        (room,) the step that was refused.
     """
 
     count: int
@@ -162,12 +169,17 @@ class Lanes:
     ) -> None:
         """Advances `state` in place over steps k0 to k0 + steps, from time k0 dt.
 
-        u       (count, nu), or (periods, count, nu) of which number k // hold is held at step k;
-                any strides
-        theta   (count, ntheta)
-        record  (K, nx, room): the state before each step k with k % every == 0 goes to row k //
-                every
-        spread  `map`, or that of a pool of threads, over so many `parts` of the cases
+        Parameters
+        ----------
+        u
+            (count, nu), or (periods, count, nu) of which number k // hold is held at step k; any
+            strides.
+        theta
+            (count, ntheta).
+        record
+            (K, nx, room): the state before each step k with k % every == 0 goes to row k // every.
+        spread
+            `map`, or that of a pool of threads, over so many `parts` of the cases.
         """
         period = u.strides[0] // 8 if u.ndim == 3 else 0
         edges = np.linspace(0, state.room // self.width, parts + 1).astype(int) * self.width
@@ -246,7 +258,12 @@ def compiled_lanes(step: ca.Function) -> Lanes | None:
     """The loop around (t, x, u, theta, dt) -> (x, health), compiled as C++ on vectors of 8
     (AVX-512), 4 (AVX) or 2 doubles.
 
-    None where there is no compiler. Raises `CompileError` where it refuses.
+    None where there is no compiler.
+
+    Raises
+    ------
+    CompileError
+        Where it refuses.
     """
     compiler = find_vector_compiler()
     if compiler is None:

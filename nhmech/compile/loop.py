@@ -146,16 +146,19 @@ class Setup(ctypes.Structure):
     """What a run keeps from call to call: constants and addresses;
     what the next call is to do, and what the last one did.
 
-    record, steps, every, phase  rows of the present state go to the address `record` before every
-                                 step with (phase + i) % every == 0
-    limit                        count of steps up to which u will be held; an adaptive method goes
-                                 ahead as far
-    done, rows                   steps that were done; rows that were written, added to what stands
-                                 there
-    beside                       numbers that follow u in memory and go with it into a row; no step
-                                 looks at them
-
     (As fields rather than arguments, for ctypes takes longer over an argument than over a field.)
+
+    Attributes
+    ----------
+    record, steps, every, phase
+        Rows of the present state go to the address `record` before every step with (phase + i) %
+        every == 0.
+    limit
+        Count of steps up to which u will be held; an adaptive method goes ahead as far.
+    done, rows
+        Steps that were done; rows that were written, added to what stands there.
+    beside
+        Numbers that follow u in memory and go with it into a row; no step looks at them.
     """
 
     _fields_ = [
@@ -176,13 +179,18 @@ class Loop:
     """A compiled step function with its loop. Both calls advance x, q, v, health and the clock of
     a `Setup` in place and return a status.
 
-    many  (byref(setup)): `setup.steps` of them; lets go of Python's lock
-    one   (byref(setup)): one step, without a record, by the shortest way from Python
-    work  doubles that the loop wants to keep from call to call
-
     A step that would end where the frame's margin times `side` is below `poor`, where a guard below
     `flat` has changed by half, or farther than `loose` from the constraints before its last
     projection, is refused and not taken.
+
+    Attributes
+    ----------
+    many
+        (byref(setup)): `setup.steps` of them; lets go of Python's lock.
+    one
+        (byref(setup)): one step, without a record, by the shortest way from Python.
+    work
+        Doubles that the loop wants to keep from call to call.
     """
 
     many: ctypes._CFuncPtr
@@ -201,7 +209,11 @@ def compiled_loop(advance: ca.Function, project: ca.Function, read: ca.Function,
 
     None where there is no compiler (said once), or where it is not in the cache and `build` is not
     set.
-    Raises `CompileError` where the compiler refuses, or what it made cannot be loaded.
+
+    Raises
+    ------
+    CompileError
+        Where the compiler refuses, or what it made cannot be loaded.
     """
     step = (_KEPT if kept else _PROJECTED).format(
         advance=advance.name(), NEWTON=NEWTON, MENDED=MENDED

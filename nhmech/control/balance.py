@@ -27,14 +27,26 @@ class Balance:
     What the speeds' errors ask for is cut at a lean of 0.15 rad. Angles of wheels are left out of
     the state: an unbalanced wheel is a disturbance.
 
-    vehicle  with a free pitch
-    twist    as of `TwistDrive`; (0, 0, 0) stands still, (0, 0, w) turns on the spot
-    speed    weight of the wheels' speeds
-    effort   weight of the torques
-    period   control period [s] for which u is held; continuous where None
+    `start` stands at the equilibrium.
 
-    `start` stands at the equilibrium. Raises `ModelError` where the vehicle's pitch is not free,
-    where it has no standing equilibrium near upright, and where its wheels cannot hold it there.
+    Parameters
+    ----------
+    vehicle
+        With a free pitch.
+    twist
+        As of `TwistDrive`; (0, 0, 0) stands still, (0, 0, w) turns on the spot.
+    speed
+        Weight of the wheels' speeds.
+    effort
+        Weight of the torques.
+    period
+        Control period [s] for which u is held; continuous where None.
+
+    Raises
+    ------
+    ModelError
+        Where the vehicle's pitch is not free, where it has no standing equilibrium near upright,
+        and where its wheels cannot hold it there.
     """
 
     def __init__(self, vehicle: Vehicle, twist: Twist = (0.0, 0.0, 0.0), *, speed: float = SPEED,

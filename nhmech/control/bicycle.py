@@ -28,15 +28,29 @@ class BicycleBalance:
     here knows one bicycle from another. After Sharp, *Motorcycle steering control by road preview*,
     ASME J. Dyn. Syst. Meas. Control 129 (2007) 373.
 
-    vehicle  of two wheels in line, with a driven steering joint
-    path     what the rear contact follows; straight along the x axis where None
-    speed    [m/s], other than zero: the gains are for this speed
-    coast    leave the wheels alone
-    gains    weights by name of a state, `GAINS` where not named; `effort` that of steering
-    period   control period of the run [s]; u is held that long
-    preview  [s] of path known ahead
+    Parameters
+    ----------
+    vehicle
+        Of two wheels in line, with a driven steering joint.
+    path
+        What the rear contact follows; straight along the x axis where None.
+    speed
+        [m/s], other than zero: the gains are for this speed.
+    coast
+        Leave the wheels alone.
+    gains
+        Weights by name of a state, `GAINS` where not named.
+    effort
+        Weight of the effort of steering.
+    period
+        Control period of the run [s]; u is held that long.
+    preview
+        [s] of path known ahead.
 
-    Raises `ModelError` for what is no such vehicle, and where it cannot be balanced at this speed.
+    Raises
+    ------
+    ModelError
+        For what is no such vehicle, and where it cannot be balanced at this speed.
     """
 
     def __init__(self, vehicle: Vehicle, path: Path | None = None, *, speed: float = 3.0,

@@ -34,22 +34,38 @@ class Collocation:
     """Unknown states and inputs on `intervals` equal parts of an unknown or given duration; dx/dt =
     f(t, x, u) holds.
 
-    constrained  a vehicle or a `ConstrainedSystem`
-    intervals    N; u is held over each
-    duration     [s]; None leaves it free, positive
-    degree       d of the polynomial in each interval, which satisfies the equation at d
-                 Gauss-Legendre points
-    unit         (nu,), what inputs are measured by [N m, N], so that the unknowns are near one; 1
-                 where None
+    Parameters
+    ----------
+    constrained
+        A vehicle or a `ConstrainedSystem`.
+    intervals
+        N; u is held over each.
+    duration
+        [s]; None leaves it free, positive.
+    degree
+        d of the polynomial in each interval, which satisfies the equation at d Gauss-Legendre
+        points.
+    unit
+        (nu,), what inputs are measured by [N m, N], so that the unknowns are near one; 1 where
+        None.
 
-    opti         `casadi.Opti`: `minimize` a cost, and `subject_to` constraints
-    x, u         unknowns, (nx, N+1) and (nu, N)
-    T            unknown or number [s], `duration` as the class has it
-    dynamics     `simulation.dynamics.Dynamics`
-    inner        unknown states between, (nx, N d), d to an interval
+    Attributes
+    ----------
+    opti
+        `casadi.Opti`: `minimize` a cost, and `subject_to` constraints.
+    x, u
+        Unknowns, (nx, N+1) and (nu, N).
+    duration
+        Unknown or number [s].
+    dynamics
+        `simulation.dynamics.Dynamics`.
+    inner
+        Unknown states between, (nx, N d), d to an interval.
 
+    Notes
+    -----
     With h the length of an interval, p the polynomial through its start x_k and the points x_kj at
-    the roots c_j of the shifted Legendre polynomial of degree d:
+    the roots c_j of the shifted Legendre polynomial of degree d::
 
         p'(c_j) = h f(t_k + c_j h, x_kj, u_k),   x_k+1 = p(1)
 

@@ -139,14 +139,23 @@ class Delay(Combinator):
 class Saturation(Combinator):
     """Cuts commands at bounds, +- a number or one by joint name.
 
-    effort    [N m, N] of `JointTorque`
-    velocity  [rad/s, m/s] of `JointVelocity`
-    position  [rad, m] of `JointPosition`
-    plain     of commands that are plain numbers, one bound or one each; `effort` where that is a
-              number
+    Numbers not finite pass, for the simulator to refuse.
 
-    Numbers not finite pass, for the simulator to refuse. Raises `ModelError` for bounds negative or
-    no numbers.
+    Parameters
+    ----------
+    effort
+        [N m, N] of `JointTorque`.
+    velocity
+        [rad/s, m/s] of `JointVelocity`.
+    position
+        [rad, m] of `JointPosition`.
+    plain
+        Of commands that are plain numbers, one bound or one each; `effort` where that is a number.
+
+    Raises
+    ------
+    ModelError
+        For bounds negative or no numbers.
     """
 
     def __init__(self, controller: Controller, *, effort: Bound | None = None,
@@ -195,12 +204,16 @@ class Saturation(Combinator):
 class Switch(Combinator):
     """One controller until `when`, another from then on.
 
-    when   a time [s], or a predicate (t, state) -> bool
-    latch  once switched, stays so; else the predicate decides each time (hysteresis is its own
-           affair)
-
     The second controller's `reset` is called at the run's start only: at the switch it goes on with
     the t and the state of the run.
+
+    Parameters
+    ----------
+    when
+        A time [s], or a predicate (t, state) -> bool.
+    latch
+        Once switched, stays so; else the predicate decides each time (hysteresis is its own
+        affair).
     """
 
     def __init__(self, first: Controller, second: Controller,
@@ -232,7 +245,12 @@ class Sum(Combinator):
     """Adds what several controllers command, e.g. a feed-forward and a feedback.
 
     All of them answer plain numbers, or named commands, whose values are added joint by joint for
-    each kind; None adds nothing. Raises `SimulationError` for a mixture.
+    each kind; None adds nothing.
+
+    Raises
+    ------
+    SimulationError
+        For a mixture.
     """
 
     def __call__(self, t: float, state: State) -> Command:

@@ -52,7 +52,10 @@ def dubins(start, end, radius: float) -> Arcs:
     """The shortest path from `start` to `end`, each (x [m], y [m], yaw [rad]), that turns no
     tighter than `radius` [m].
 
-    Raises `ModelError` for numbers that are not finite, and where both poses are the same.
+    Raises
+    ------
+    ModelError
+        For numbers that are not finite, and where both poses are the same.
     """
     r = positive("radius", radius)
     poses = np.array([start, end], dtype=float)

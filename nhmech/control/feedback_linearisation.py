@@ -19,9 +19,14 @@ class FeedbackLinearisation(Tracker):
     """Dynamic feedback linearisation of the unicycle (Oriolo et al. 2002): the error follows a
     linear equation exactly.
 
-    stiffness, damping  pure numbers kp (unit / speed)^2, kd unit / speed
+    Parameters
+    ----------
+    stiffness, damping
+        Pure numbers kp (unit / speed)^2, kd unit / speed.
 
-    With one integrator before the speed, (x, y) is a flat output of relative degree two:
+    Notes
+    -----
+    With one integrator before the speed, (x, y) is a flat output of relative degree two::
 
         v = zeta,   dzeta/dt = u1 cos theta + u2 sin theta
         omega = (u2 cos theta - u1 sin theta) / zeta

@@ -17,9 +17,14 @@ class Kanayama(Tracker):
     """Kanayama et al. 1990: tracks a pose that moves along the path by the clock, stable by
     Lyapunov's function.
 
-    along, across, heading  pure numbers Kx unit / speed, Ky unit^2, Ktheta unit
+    Parameters
+    ----------
+    along, across, heading
+        Pure numbers Kx unit / speed, Ky unit^2, Ktheta unit.
 
-    With the reference pose at (x, y, theta) as P sees it, and its speeds v_r, omega_r,
+    Notes
+    -----
+    With the reference pose at (x, y, theta) as P sees it, and its speeds v_r, omega_r::
 
         v     = v_r cos theta + Kx x
         omega = omega_r + v_r (Ky y + Ktheta sin theta)

@@ -32,23 +32,36 @@ class LQR:
     angles, both per sqrt(L / gravity) for speeds; a wheel's angle counts as the way it rolls; an
     input's scale is the least that changes some speed by its scale in that time.
 
-    vehicle  with driven joints
-    twist    (forward [m/s], lateral [m/s], yaw rate [rad/s]) of the base in a steady motion near
-             the upright pose, found with the efforts as unknowns; or an `Equilibrium`. At rest
-             where None
-    keep     names of ignorable displacements to hold too ("forward", "lateral", "yaw", a wheel's
-             joint): the motion's own place at time t, x* along its curve, becomes part of the
-             reference. What they depend on is taken along
-    drop     names of states to leave out, whose influence on others is neglected; in one text with
-             commas or spaces too
-    inputs   names of the driven joints to use; all where empty
-    gains    weights g by name of a state; 1 each
-    effort   weight of all inputs; or weights by name
-    period   control period [s] for which u is held; continuous where None
+    `K`, `P` (cost to go), `names`, `units`, `inputs`, `closed` (A - B K).
 
-    `K`, `P` (cost to go), `names`, `units`, `inputs`, `closed` (A - B K). Raises `ModelError` for
-    unknown names, where there is no such steady motion, and where it cannot be stabilised, naming
-    the mode.
+    Parameters
+    ----------
+    vehicle
+        With driven joints.
+    twist
+        (forward [m/s], lateral [m/s], yaw rate [rad/s]) of the base in a steady motion near the
+        upright pose, found with the efforts as unknowns; or an `Equilibrium`. At rest where None.
+    keep
+        Names of ignorable displacements to hold too ("forward", "lateral", "yaw", a wheel's joint):
+        the motion's own place at time t, x* along its curve, becomes part of the reference. What
+        they depend on is taken along.
+    drop
+        Names of states to leave out, whose influence on others is neglected; in one text with
+        commas or spaces too.
+    inputs
+        Names of the driven joints to use; all where empty.
+    gains
+        Weights g by name of a state; 1 each.
+    effort
+        Weight of all inputs; or weights by name.
+    period
+        Control period [s] for which u is held; continuous where None.
+
+    Raises
+    ------
+    ModelError
+        For unknown names, where there is no such steady motion, and where it cannot be stabilised,
+        naming the mode.
     """
 
     def __init__(self, vehicle: Vehicle, twist: Equilibrium | Sequence[float] | None = None, *,
@@ -133,9 +146,15 @@ class LQR:
 def steady_motion(variations: Variations, twist: Sequence[float]) -> Equilibrium:
     """The steady motion nearest to the upright pose with a base twist, and the efforts it takes.
 
-    twist  (forward [m/s], lateral [m/s], yaw rate [rad/s])
+    Parameters
+    ----------
+    twist
+        (forward [m/s], lateral [m/s], yaw rate [rad/s]).
 
-    Raises `ModelError` where there is none.
+    Raises
+    ------
+    ModelError
+        Where there is none.
     """
     vehicle, motions = (
         variations.simulated.vehicle,

@@ -46,20 +46,36 @@ class MeasurementNoise(Combinator):
 
     Standard deviations, zero where not given:
 
-    position          of the base's x, y, z [m]
-    heading           of the base about the vertical [rad]
-    tilt              of the base about W's x and y [rad]
-    velocity          of the base's velocity along each of its axes [m/s]
-    angular_velocity  of the base about each of its axes [rad/s]
-    joint_position    of every joint, encoders too [rad, m]
-    joint_velocity    likewise [rad/s, m/s]
-    gyro              about each axis of a link [rad/s]
-    accelerometer     along each axis of a link [m/s^2]
-    seed              of the generator, which `reset` winds back
+    The noise of one state does not change however often it is read.
 
-    The noise of one state does not change however often it is read. Raises `ModelError` for
-    deviations that are negative, and at the first call for noise on the base of a system that has
-    none.
+    Parameters
+    ----------
+    position
+        Of the base's x, y, z [m].
+    heading
+        Of the base about the vertical [rad].
+    tilt
+        Of the base about W's x and y [rad].
+    velocity
+        Of the base's velocity along each of its axes [m/s].
+    angular_velocity
+        Of the base about each of its axes [rad/s].
+    joint_position
+        Of every joint, encoders too [rad, m].
+    joint_velocity
+        Likewise [rad/s, m/s].
+    gyro
+        About each axis of a link [rad/s].
+    accelerometer
+        Along each axis of a link [m/s^2].
+    seed
+        Of the generator, which `reset` winds back.
+
+    Raises
+    ------
+    ModelError
+        For deviations that are negative, and at the first call for noise on the base of a system
+        that has none.
     """
 
     def __init__(self, controller: Controller, *, position: float = 0.0, heading: float = 0.0,
@@ -121,7 +137,7 @@ class MeasurementNoise(Combinator):
 
 class Quantise(Combinator):
     """Encoders of `ticks` a turn: angles in whole ticks that have passed, rates from the ticks
-    between two calls.
+    between two calls::
 
         angle = floor(a / d) d,   d = 2 pi / ticks [rad]
         rate = (angle_k - angle_(k-1)) / (t_k - t_(k-1))

@@ -28,11 +28,24 @@ class MPC(Tracker):
     """Model predictive control: the efforts that follow the path best over a horizon, found anew at
     every call.
 
-    stages   N parts of the horizon, over each of which the efforts are held
-    horizon  [s]; where None, the time in which the path goes on by two units
-    effort   weight of the efforts, against errors of the path in units
+    Parameters
+    ----------
+    stages
+        N parts of the horizon, over each of which the efforts are held.
+    horizon
+        [s]; where None, the time in which the path goes on by two units.
+    effort
+        Weight of the efforts, against errors of the path in units.
 
-    The efforts minimise
+    Raises
+    ------
+    ModelError
+        As `Tracker` does, and for a vehicle without driven joints, or whose effort limits are all
+        zero.
+
+    Notes
+    -----
+    The efforts minimise::
 
         min over u_0 ... u_N-1 of sum_k |r(x_k+1)|^2 + |w u_k|^2 + |w' (u_k - u_k-1)|^2,
         x_k+1 = F(x_k, u_k),   |u| <= limits
@@ -46,9 +59,6 @@ class MPC(Tracker):
     M. Diehl, H. G. Bock, J. P. Schloeder, A real-time iteration scheme for nonlinear optimization
     in optimal feedback control, SIAM J. Control Optim. 43 (2005) 1714. Bounded least squares: P. B.
     Stark, R. L. Parker, Computational Statistics 10 (1995) 129.
-
-    Raises `ModelError` as `Tracker` does, and for a vehicle without driven joints, or whose effort
-    limits are all zero.
     """
 
     def __init__(self, vehicle: Vehicle, path: Path, *, speed: float = 0.5, stages: int = 20,

@@ -20,11 +20,15 @@ BENT = 0.2
 class Path(ABC):
     """p(s) with |dp/ds| = 1 and dheading/ds = curvature.
 
-    length  [m]; of a closed path one lap, after which it repeats
-    closed  an open path goes on straight beyond both ends
-
     x and y are those of W, seen from above: a path is meant for level ground. s may be a number or
     an array.
+
+    Attributes
+    ----------
+    length
+        [m]; of a closed path one lap, after which it repeats.
+    closed
+        An open path goes on straight beyond both ends.
     """
 
     length: float
@@ -68,12 +72,19 @@ class Path(ABC):
     def nearest(self, point, near=None):
         """s of the path's nearest point to `point` (..., 2) [m].
 
-        near  look only around this s (...,): what a follower wants where a path crosses itself, and
-              faster. s of a closed path then goes on counting over its laps; without `near` it lies
-              in [0, length]
+        Newton's method on (p(s) - point) . tangent(s) = 0.
 
-        Newton's method on (p(s) - point) . tangent(s) = 0. Raises `ModelError` for a point that is
-        not finite.
+        Parameters
+        ----------
+        near
+            Look only around this s (...,): what a follower wants where a path crosses itself, and
+            faster. s of a closed path then goes on counting over its laps; without `near` it lies
+            in [0, length].
+
+        Raises
+        ------
+        ModelError
+            For a point that is not finite.
         """
         point = finite_points(point)
         s = np.asarray(near, dtype=float) if near is not None else self._coarse(point)
@@ -90,9 +101,15 @@ class Path(ABC):
         tangents: where a path crosses itself, the nearest point alone may lie on the branch that
         runs across. Beside a crossing at right angles it does.
 
-        unit  [m] that one radian counts as, e.g. the vehicle's length
+        Parameters
+        ----------
+        unit
+            [m] that one radian counts as, e.g. the vehicle's length.
 
-        Raises `ModelError` as `nearest` does, and for a heading that is not finite.
+        Raises
+        ------
+        ModelError
+            As `nearest` does, and for a heading that is not finite.
         """
         point, heading = finite_points(point), np.asarray(heading, dtype=float)
         if not np.isfinite(heading).all():

@@ -28,12 +28,19 @@ def scale(vehicle, speed: float | None = None) -> float:
 def read_path(text: str, length: float) -> Path:
     """The path that a word means, from the origin along x.
 
-    text    NAME of `path_library.PATHS`; NAME:SIZE [m]; or a CSV file of waypoints x, y [m], with
-            or without a line of titles. A cubic spline goes through them; closed where the last
-            waypoint is the first one
-    length  [m] that sizes a path without a SIZE
+    Parameters
+    ----------
+    text
+        NAME of `path_library.PATHS`; NAME:SIZE [m]; or a CSV file of waypoints x, y [m], with or
+        without a line of titles. A cubic spline goes through them; closed where the last waypoint
+        is the first one.
+    length
+        [m] that sizes a path without a SIZE.
 
-    Raises `ModelError` for names, sizes and files that are none.
+    Raises
+    ------
+    ModelError
+        For names, sizes and files that are none.
     """
     name, colon, size = text.partition(":")
     if name in PATHS:

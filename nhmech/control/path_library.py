@@ -35,10 +35,15 @@ class FigureEight(Path):
     """Bernoulli's lemniscate r^2 = a^2 cos 2 theta, from its crossing into the right lobe, then
     through the left one.
 
-    a  half its width [m]; the tightest radius, at both tips, is a / 3
+    Parameters
+    ----------
+    a
+        Half its width [m]; the tightest radius, at both tips, is a / 3.
 
+    Notes
+    -----
     Its radius is the lemniscate sine of its arc length; in Jacobi's functions of modulus^2 1/2 at w
-    = sqrt(2) s / a,
+    = sqrt(2) s / a::
 
         p = a / (2 dn^2) (sn, sn cn)
         heading = 3 arctan(cn) - pi/2
@@ -66,14 +71,21 @@ class FigureEight(Path):
 class Parametric(Path):
     """A curve given by any parameter, run through by arc length.
 
-    derivatives  u -> (p, dp/du, d2p/du2), each (..., 2)
-    knots        values of u between which the curve is smooth; the first is the beginning
-
     s(u) by Gauss's quadrature in pieces; u(s) the quintic that has the value, slope and second
     derivative of the inverse at both ends of each piece. Point, heading and curvature are those of
     the curve at u(s).
 
-    Raises `ModelError` where the curve stands still, and so has no heading.
+    Parameters
+    ----------
+    derivatives
+        u -> (p, dp/du, d2p/du2), each (..., 2).
+    knots
+        Values of u between which the curve is smooth; the first is the beginning.
+
+    Raises
+    ------
+    ModelError
+        Where the curve stands still, and so has no heading.
     """
 
     def __init__(self, derivatives: Callable, knots: Sequence[float], closed: bool = False):
@@ -136,10 +148,16 @@ def spline(waypoints, closed: bool = False) -> Path:
     """Cubic spline through waypoints (n, 2) [m] in their order, twice differentiable in the chords'
     length.
 
-    closed  goes on from the last waypoint to the first; else the curvature is zero at both ends
+    Parameters
+    ----------
+    closed
+        Goes on from the last waypoint to the first; else the curvature is zero at both ends.
 
-    Raises `ModelError` for fewer than two waypoints (three of a closed path), numbers that are not
-    finite, or neighbours that coincide.
+    Raises
+    ------
+    ModelError
+        For fewer than two waypoints (three of a closed path), numbers that are not finite, or
+        neighbours that coincide.
     """
     from scipy.interpolate import CubicSpline
 
@@ -210,7 +228,10 @@ def make_path(name: str, size: float = 1.0) -> Path:
     """The path of that name, `size` [m] as `PATHS` says, from the origin; `.placed(x, y, yaw)` puts
     it elsewhere.
 
-    Raises `ModelError` for a name that does not exist or a size that is not positive.
+    Raises
+    ------
+    ModelError
+        For a name that does not exist or a size that is not positive.
     """
     if name not in PATHS:
         raise ModelError(f"path {name!r} does not exist; there are {', '.join(PATHS)}")

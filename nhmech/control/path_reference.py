@@ -26,10 +26,16 @@ def path_reference(vehicle: Vehicle, path: Path, *, joint: int = 1,
     A controller whose attribute `path_reference` is such a dict has it saved with its runs
     (`Trajectory.settings["path"]`), and `nhmech plot` and `nhmech report` draw its errors.
 
-    joint      index in Pinocchio's model of the joint whose body is to follow; 1 is the base's
-    point      the body's point that is to stay on the path, in the body's frame (3,) [m]
-    axle       unit vector of the body to the left: ahead is across it and level (3,)
-    backwards  whether the path is followed tail first
+    Parameters
+    ----------
+    joint
+        Index in Pinocchio's model of the joint whose body is to follow; 1 is the base's.
+    point
+        The body's point that is to stay on the path, in the body's frame (3,) [m].
+    axle
+        Unit vector of the body to the left: ahead is across it and level (3,).
+    backwards
+        Whether the path is followed tail first.
     """
     x, y, heading, _ = path.at(np.linspace(0.0, path.length, SAMPLES + 1))
     rounded = [[float(f"{value:.{DIGITS}g}") for value in column]
@@ -68,10 +74,18 @@ class Sampled(Path):
 class PathError:
     """How far a run was from its path.
 
-    path     `Path`
-    t        moments (n,) [s];  point  what was to stay on the path (n, 2) [m]
-    lateral  of the point, positive to the left of the path (n,) [m]
-    heading  against the tangent, in (-pi, pi] (n,) [rad]
+    Attributes
+    ----------
+    path
+        `Path`.
+    t
+        Moments (n,) [s].
+    point
+        What was to stay on the path (n, 2) [m].
+    lateral
+        Of the point, positive to the left of the path (n,) [m].
+    heading
+        Against the tangent, in (-pi, pi] (n,) [rad].
     """
 
     path: Path

@@ -26,9 +26,14 @@ LATERAL, YAW = "lateral", "yaw"
 class Tracked:
     """What is to stay on the path: the ground point below the middle of one body's axle.
 
-    joint  index of the body's joint in Pinocchio's model
-    point  (3,) in the body's frame [m]
-    axle   (3,) unit, to the left
+    Attributes
+    ----------
+    joint
+        Index of the body's joint in Pinocchio's model.
+    point
+        (3,) in the body's frame [m].
+    axle
+        (3,) unit, to the left.
     """
 
     joint: int
@@ -39,7 +44,10 @@ class Tracked:
     def of(cls, vehicle: Vehicle, q: np.ndarray, joint: int) -> Tracked:
         """The middle of the contact points, at q, of the wheels whose axle is fixed to a body.
 
-        Raises `ModelError` where it has none.
+        Raises
+        ------
+        ModelError
+            Where it has none.
         """
         on = [i for i, c in enumerate(vehicle.contacts) if c.mount.body == joint
               and c.mount.axle is not None]
@@ -82,7 +90,7 @@ class PathRegulator:
     w'Rw dt, where z and u differ by y and w from the steady turn of that curvature, gives K and P
     by the Riccati equation. What is known of the curvature ahead enters as (Tomizuka and Whitney,
     ASME J. Dyn. Syst. Meas. Control 97 (1975) 319; Sharp and Valtetsidis, Vehicle System Dynamics
-    35 supplement (2001) 101)
+    35 supplement (2001) 101)::
 
         G_0 = S (B'P e + l'),   G_i = S B'(A_c')^(i-1) f
         S = (R + B'P B)^-1,   f = m - K'l' + A_c'P e,   A_c = A - B K
@@ -90,17 +98,29 @@ class PathRegulator:
     all of the sampled system, l and m the sampled cost's products of the curvature with w and z;
     G_0 less the steady turn's u.
 
-    vehicle    a vehicle
-    motion     its straight running
-    joint      index of the body whose axle follows the path
-    inputs     driven joints whose efforts are u; or `rates`, independent speeds which are u
-               themselves (then only kinematics play a part)
-    gains      weights by name of a state, and `effort` that of the inputs, over scales as in `LQR`;
-               for `rates` in the time in which the vehicle runs its length
-    period     T [s]
-    preview    N T [s]
+    Parameters
+    ----------
+    vehicle
+        A vehicle.
+    motion
+        Its straight running.
+    joint
+        Index of the body whose axle follows the path.
+    inputs
+        Driven joints whose efforts are u; or `rates`, independent speeds which are u themselves
+        (then only kinematics play a part).
+    gains
+        Weights by name of a state, and `effort` that of the inputs, over scales as in `LQR`; for
+        `rates` in the time in which the vehicle runs its length.
+    period
+        T [s].
+    preview
+        N T [s].
 
-    Raises `ModelError` where the path cannot be followed so, naming the mode.
+    Raises
+    ------
+    ModelError
+        Where the path cannot be followed so, naming the mode.
     """
 
     def __init__(self, vehicle: Vehicle, variations: Variations, motion: Equilibrium, joint: int, *,

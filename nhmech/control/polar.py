@@ -16,10 +16,20 @@ class Polar(Tracker):
     """Point stabilisation in polar form (Aicardi et al. 1995): drives up to the pose at the path's
     end from anywhere.
 
-    approach, align, weight  pure numbers gamma unit / speed, k / gamma, and h
+    Parameters
+    ----------
+    approach, align, weight
+        Pure numbers gamma unit / speed, k / gamma, and h.
 
+    Raises
+    ------
+    ModelError
+        For a closed path, which has no end.
+
+    Notes
+    -----
     With e the distance to the goal, theta the direction in which the goal lies, from the goal's own
-    heading, and alpha that direction from the vehicle's heading,
+    heading, and alpha that direction from the vehicle's heading::
 
         e' = -u cos alpha,   alpha' = -omega + u sin(alpha) / e,   theta' = u sin(alpha) / e
         u = gamma e cos alpha
@@ -34,8 +44,6 @@ class Polar(Tracker):
 
     M. Aicardi, G. Casalino, A. Bicchi, A. Balestrino, Closed loop steering of unicycle-like
     vehicles via Lyapunov techniques, IEEE Robotics & Automation Magazine 2 (1995) 27.
-
-    Raises `ModelError` for a closed path, which has no end.
     """
 
     def __init__(self, vehicle: Vehicle, path: Path, *, speed: float = 0.5,

@@ -17,10 +17,15 @@ class PurePursuit(Tracker):
     """Pure pursuit (Coulter 1992): drives on the arc to a point of the path that is always as far
     ahead.
 
-    lookahead  [m]; where None, one unit
+    Parameters
+    ----------
+    lookahead
+        [m]; where None, one unit.
 
+    Notes
+    -----
     The goal G is the point of the path ahead at the distance l = `lookahead`. With G at y_G to the
-    left of P's heading, the circle through P and G that is tangent to the heading has
+    left of P's heading, the circle through P and G that is tangent to the heading has::
 
         curvature = 2 y_G / l^2,   omega = v curvature
 

@@ -59,7 +59,11 @@ class Parameter:
         """The value of a word, of the default's type, else of the annotation's; vectors are numbers
         with commas.
 
-        Raises `ModelError` that names the parameter."""
+        Raises
+        ------
+        ModelError
+            The message names the parameter.
+        """
         kind = self._kind
         try:
             if kind is bool:
@@ -146,14 +150,23 @@ def make_controller(controller, vehicle, *, path=None, speed: float | None = Non
                     settings: Mapping[str, str] = {}):
     """The controller of a run.
 
-    controller  a class, made with the vehicle and whatever of the following it takes; anything else
-                is called as it is
-    path        `path_library.Path`
-    speed       [m/s]; for a controller that follows a `twist`, straight ahead
-    settings    further parameters by name, as words
+    Parameters
+    ----------
+    controller
+        A class, made with the vehicle and whatever of the following it takes; anything else is
+        called as it is.
+    path
+        `path_library.Path`.
+    speed
+        [m/s]; for a controller that follows a `twist`, straight ahead.
+    settings
+        Further parameters by name, as words.
 
-    Raises `ModelError` for parameters that the controller does not have, that it misses, or whose
-    value cannot be read.
+    Raises
+    ------
+    ModelError
+        For parameters that the controller does not have, that it misses, or whose value cannot be
+        read.
     """
     if not inspect.isclass(controller):
         for what, given in (("path", path is not None), ("speed", speed is not None),

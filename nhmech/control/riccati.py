@@ -23,11 +23,15 @@ def regulator(A: np.ndarray, B: np.ndarray, Q: np.ndarray, R: np.ndarray, *, nam
     With a `period` [s] the input is held that long, and K minimises the same J under that
     restriction (`sampled`).
 
-    A, B, Q, R     (n, n), (n, nu), (n, n), (nu, nu), Q and R diagonal
-    names, inputs  what the states and the inputs are called, `of` whose they are: for the messages
-
     Raises `ModelError`, naming the mode, where one that does not decay by itself is reached by no
     input or unseen by Q.
+
+    Parameters
+    ----------
+    A, B, Q, R
+        (n, n), (n, nu), (n, n), (nu, nu), Q and R diagonal.
+    names, inputs
+        What the states and the inputs are called, `of` whose they are: for the messages.
     """
     from scipy.linalg import solve_continuous_are, solve_discrete_are
 

@@ -15,10 +15,15 @@ class Stanley(Tracker):
     """Stanley (Hoffmann et al. 2007): steers the front axle along the path's tangent, and towards
     the path.
 
-    gain  pure number k unit / speed, of the rate k [1/s]
+    Parameters
+    ----------
+    gain
+        Pure number k unit / speed, of the rate k [1/s].
 
+    Notes
+    -----
     With e the front axle's distance to the left of the path and psi the path's heading less the
-    vehicle's, the front wheels stand at
+    vehicle's, the front wheels stand at::
 
         delta = psi - arctan(k e / v),   e' = -k e / sqrt(1 + (k e / v)^2)
 

@@ -17,10 +17,15 @@ class SteadyReference:
     """Everything the dynamics sees stands still, so v is constant: T_WB(t) = T_WB(0) exp(t V),
     constant joint rates.
 
-    q, v     (nq,), (nv,) at t = 0
-    heading  whether the reference keeps its own heading; else it is turned about the normal to that
-             of the state
-    place    likewise its own place on the ground
+    Attributes
+    ----------
+    q, v
+        (nq,), (nv,) at t = 0.
+    heading
+        Whether the reference keeps its own heading; else it is turned about the normal to that of
+        the state.
+    place
+        Likewise its own place on the ground.
     """
 
     vehicle: Vehicle
@@ -58,7 +63,10 @@ class SteadyReference:
                      turns: Callable[[str], bool] = lambda name: False) -> np.ndarray:
         """eta (nv,) along the fibre, from the reference to the state, to first order in eta.
 
-        turns  joints whose whole turns count; those of other continuous joints do not
+        Parameters
+        ----------
+        turns
+            Joints whose whole turns count; those of other continuous joints do not.
         """
         # its lean is that of the start
         T, found = self.pose(t) if self.heading or self.place else self._start, state.T_WB

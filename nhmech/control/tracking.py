@@ -29,21 +29,31 @@ Drive = Callable[[Vehicle, Callable], Callable]
 class Tracker(ABC):
     """Drives a vehicle along a path: a controller (t, state) -> Command.
 
-    vehicle  any that follows a twist
-    path     `path.Path`; of an open one the tracker slows down before the end and stops there
-    speed    [m/s] of the tracked point
-    drive    (vehicle, twist) -> controller, which takes the body twist that `twist(t, state)` of
-             this tracker returns; where None `TwistDrive`, of a vehicle whose pitch is free
-             `Balance`
-
     The vehicle is seen as a unicycle (`unicycle.py`): x' = v cos theta, y' = v sin theta, theta' =
     omega. Gains are pure numbers; lengths are measured in `unit` = length + 2 speed x lag [m],
     `lag` [s] the time in which steering, or else wheels, follow a command.
 
-    start    arguments for `Simulator.reset` that put the vehicle on the path's beginning, on its
-             way
+    Parameters
+    ----------
+    vehicle
+        Any that follows a twist.
+    path
+        `path.Path`; of an open one the tracker slows down before the end and stops there.
+    speed
+        [m/s] of the tracked point.
+    drive
+        (vehicle, twist) -> controller, which takes the body twist that `twist(t, state)` of this
+        tracker returns; where None `TwistDrive`, of a vehicle whose pitch is free `Balance`.
 
-    Raises `ModelError` for a vehicle that cannot follow a twist, and a speed that is not positive.
+    Attributes
+    ----------
+    start
+        Arguments for `Simulator.reset` that put the vehicle on the path's beginning, on its way.
+
+    Raises
+    ------
+    ModelError
+        For a vehicle that cannot follow a twist, and a speed that is not positive.
     """
 
     def __init__(self, vehicle: Vehicle, path: Path, *, speed: float = 0.5,

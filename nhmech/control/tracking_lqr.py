@@ -22,7 +22,7 @@ class TrackingLQR:
     """u_k = u*_k - K_k (x_k - x*_k) along a recorded run (x*, u*).
 
     A_k, B_k are the exact Jacobians of the steps from one record to the next (`step_jacobian`), so
-    that K minimises
+    that K minimises::
 
         sum_k (x_k - x*_k)'Q (x_k - x*_k) + (u_k - u*_k)'R (u_k - u*_k)
             + final (x_N - x*_N)'Q (x_N - x*_N)
@@ -33,16 +33,30 @@ class TrackingLQR:
     for speeds; wheel angles count nothing. Times the record's interval, so that the cost is an
     integral.
 
-    vehicle    what was run
-    trajectory a run in dynamic mode, recorded so often that u did not change between two records
-    dt         step of the run [s]; the interval between the first two records where None
-    gains      weights by name of a flat coordinate or a speed, 10 of x and y and 1 of others;
-               `effort` that of all inputs, `final` that of the end
-    
     After the last record the last gain and reference stay.
 
-    `A`, `B`, `K`, `P` (N, ...), `names`. Raises `ModelError` for a kinematic run, for one with too
-    few records, and where steps from one record do not lead to the next.
+    `A`, `B`, `K`, `P` (N, ...), `names`.
+
+    Parameters
+    ----------
+    vehicle
+        What was run.
+    trajectory
+        A run in dynamic mode, recorded so often that u did not change between two records.
+    dt
+        Step of the run [s]; the interval between the first two records where None.
+    gains
+        Weights by name of a flat coordinate or a speed, 10 of x and y and 1 of others.
+    effort
+        Weight of all inputs.
+    final
+        Weight of the end.
+
+    Raises
+    ------
+    ModelError
+        For a kinematic run, for one with too few records, and where steps from one record do not
+        lead to the next.
     """
 
     def __init__(self, vehicle, trajectory: Trajectory, *, dt: float | None = None,

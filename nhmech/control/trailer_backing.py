@@ -40,15 +40,30 @@ class TrailerBacking:
     passes 40 degrees the car pulls forward, steering straight, which straightens any train, and
     backs again once all are below 4 degrees.
 
-    vehicle  a car with driven steering and at least one trailer
-    path     what the ground point below the last axle follows, from its beginning to its end, with
-             the train in front of it; straight back along -x where None
-    speed    [m/s] backwards; its sign plays no part
-    trailer  hitch joint of the trailer to steer; the last one where empty
-    gains    weights by name of a state, `GAINS` where not named; `effort` that of steering
-    period   control period of the run [s]; `preview` path known ahead, in lengths of the vehicle
+    Parameters
+    ----------
+    vehicle
+        A car with driven steering and at least one trailer.
+    path
+        What the ground point below the last axle follows, from its beginning to its end, with the
+        train in front of it; straight back along -x where None.
+    speed
+        [m/s] backwards; its sign plays no part.
+    trailer
+        Hitch joint of the trailer to steer; the last one where empty.
+    gains
+        Weights by name of a state, `GAINS` where not named.
+    effort
+        Weight of the effort of steering.
+    period
+        Control period of the run [s].
+    preview
+        Path known ahead, in lengths of the vehicle.
 
-    Raises `ModelError` for a vehicle without a trailer, or without steering.
+    Raises
+    ------
+    ModelError
+        For a vehicle without a trailer, or without steering.
     """
 
     def __init__(self, vehicle: Vehicle, path: Path | None = None, *, speed: float = 0.5,

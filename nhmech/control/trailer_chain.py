@@ -15,8 +15,12 @@ def trailer_joints(vehicle: Vehicle, last: str = "") -> tuple[str, ...]:
     """Hitch joints from the base to the trailer `last`, or to the only one that has the most
     trailers before it.
 
-    A hitch is a free joint that turns a body with axles about the normal. Raises `ModelError` where
-    there is none, or several that might be meant.
+    A hitch is a free joint that turns a body with axles about the normal.
+
+    Raises
+    ------
+    ModelError
+        Where there is none, or several that might be meant.
     """
     model, description = vehicle.model, vehicle.description
     steered = {axle.steering for axle in vehicle.steering.steered}

@@ -27,7 +27,7 @@ class TrailerFlatness:
 
     With every trailer hitched over the middle of the axle in front, that of the last axle is a flat
     output (Rouchon, Fliess, Levine, Martin, *Flatness and motion planning: the car with n
-    trailers*, Proc. ECC 1993, 1518). From its curve p_n(s),
+    trailers*, Proc. ECC 1993, 1518). From its curve p_n(s)::
 
         tau_i = p_i' / |p_i'|,    p_(i-1) = p_i + l_i tau_i,    i = n ... 1,
 
@@ -41,15 +41,25 @@ class TrailerFlatness:
     lag, and in reverse every error, adds up: this is the feed-forward of a path that `TrackingLQR`
     or `TrailerBacking` then hold.
 
-    vehicle  a car (or two driven wheels) with trailers, all hitches on the axle
-    path     of the middle of the last axle; its curvature must be smooth: n derivatives of it are
-             used
-    speed    d s / d t [m/s]; negative runs from the path's beginning backwards
-    trailer  last hitch joint, where there are several
-    period   control period of the run [s]
+    `start` stands the train on the path.
 
-    `start` stands the train on the path. Raises `ModelError` for a hitch off the axle, and where
-    the path asks for more steering than there is.
+    Parameters
+    ----------
+    vehicle
+        A car (or two driven wheels) with trailers, all hitches on the axle.
+    path
+        Of the middle of the last axle; its curvature must be smooth: n derivatives of it are used.
+    speed
+        d s / d t [m/s]; negative runs from the path's beginning backwards.
+    trailer
+        Last hitch joint, where there are several.
+    period
+        Control period of the run [s].
+
+    Raises
+    ------
+    ModelError
+        For a hitch off the axle, and where the path asks for more steering than there is.
     """
 
     def __init__(self, vehicle: Vehicle, path: Path, *, speed: float = 0.5, trailer: str = "",

@@ -30,11 +30,18 @@ class TwistDrive:
     kernel of the lateral rows) then gives each driven wheel the rate that solves its own rolling
     row A v + b = 0, steering rates included.
 
-    vehicle  with driven wheels
-    twist    (forward [m/s], lateral [m/s], yaw rate [rad/s]) of the base in the ground plane, or a
-             callable (t, state) -> twist
+    Parameters
+    ----------
+    vehicle
+        With driven wheels.
+    twist
+        (forward [m/s], lateral [m/s], yaw rate [rad/s]) of the base in the ground plane, or a
+        callable (t, state) -> twist.
 
-    Raises `ModelError` for a vehicle without driven wheels.
+    Raises
+    ------
+    ModelError
+        For a vehicle without driven wheels.
     """
 
     def __init__(self, vehicle: Vehicle, twist: Twist):

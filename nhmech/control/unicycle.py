@@ -19,16 +19,21 @@ KEPT = 1e-6        # singular values below this, of the largest, are zero
 class Unicycle:
     """The point P of the base that only moves along a heading fixed to it.
 
-    offset          p_BP in the ground plane, from the base's origin along its heading and to the
-                    left (2,) [m]
-    yaw             heading of P's motion from that of the base [rad]
-    free            the base moves in every direction, and P is its origin
-    wheelbase       [m] from P to the steered axle farthest ahead; the vehicle's length where none
-                    is
-    length          [m] that the vehicle is measured by: that of its wheels about their middle, or
-                    the wheelbase where that is less, so that trailers do not count
-    turning_radius  [m] smallest radius of P's path at the steering's limits; 0 where it can turn on
-                    the spot
+    Attributes
+    ----------
+    offset
+        p_BP in the ground plane, from the base's origin along its heading and to the left (2,) [m].
+    yaw
+        Heading of P's motion from that of the base [rad].
+    free
+        The base moves in every direction, and P is its origin.
+    wheelbase
+        [m] from P to the steered axle farthest ahead; the vehicle's length where none is.
+    length
+        [m] that the vehicle is measured by: that of its wheels about their middle, or the wheelbase
+        where that is less, so that trailers do not count.
+    turning_radius
+        [m] smallest radius of P's path at the steering's limits; 0 where it can turn on the spot.
     """
 
     offset: tuple[float, float]
@@ -71,7 +76,10 @@ def unicycle(vehicle: Vehicle) -> Unicycle:
     which the vehicle decided on its rows, have one common annihilator w where the vehicle is a
     unicycle: w . twist = 0 says that P does not move sideways. Without one the base is free.
 
-    Raises `ModelError` for a vehicle whose base cannot both move along and turn.
+    Raises
+    ------
+    ModelError
+        For a vehicle whose base cannot both move along and turn.
     """
     length = vehicle.steering.length
     reference = vehicle.constrained.samples[0]

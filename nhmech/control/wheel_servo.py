@@ -24,7 +24,7 @@ class WheelServo(Combinator):
     feed-forward of the inertia.
 
     For each driven joint j that is commanded a rate w* [rad/s], from its own encoder's rate w, once
-    per call:
+    per call::
 
         r' = (w* - r) / T                         the command, as fast as the joint is to follow
         tau_j = J_j (e / T + i / (4 T^2)) + sum_k M_jk r'_k,   e = r - w
@@ -41,20 +41,29 @@ class WheelServo(Combinator):
     motor: both loops together are critically damped at 2 T. Commanded efforts pass; joints without
     a command get none.
 
-    vehicle   with driven wheels
-    twist     (forward [m/s], lateral [m/s], yaw rate [rad/s]) of the base, or a callable (t, state)
-              -> twist; goes through `TwistDrive`
-    commands  instead of a twist, a controller (t, state) that answers JointVelocity, JointPosition
-              or several
-    time      T [s] in which an error is closed; the control period is to be a fifth of it or less
-
     Two-degree-of-freedom PI control with conditional integration: K. J. Astrom and T. Hagglund,
     Advanced PID Control (2006), sections 3.4 and 3.5. `simulation.inverse_dynamics` closes the same
     commands exactly, by inverse dynamics of the whole vehicle at every step: that is a constraint
     with a time constant; this is what a robot has.
 
-    Raises `ModelError` for a vehicle without driven joints, a time that is not positive, and where
-    it has nothing or two things to follow.
+    Parameters
+    ----------
+    vehicle
+        With driven wheels.
+    twist
+        (forward [m/s], lateral [m/s], yaw rate [rad/s]) of the base, or a callable (t, state) ->
+        twist; goes through `TwistDrive`.
+    commands
+        Instead of a twist, a controller (t, state) that answers JointVelocity, JointPosition or
+        several.
+    time
+        T [s] in which an error is closed; the control period is to be a fifth of it or less.
+
+    Raises
+    ------
+    ModelError
+        For a vehicle without driven joints, a time that is not positive, and where it has nothing
+        or two things to follow.
     """
 
     def __init__(self, vehicle: Vehicle, twist: Twist | None = None, *,

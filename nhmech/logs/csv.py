@@ -13,7 +13,12 @@ def write_csv(table: Table, path) -> Path:
     """Writes a line of names, then one for every state; numbers with as many digits as bring them
     back bit by bit.
 
-    Units are SI: those of `Table.columns`. Raises `OSError` where the file cannot be written.
+    Units are SI: those of `Table.columns`.
+
+    Raises
+    ------
+    OSError
+        Where the file cannot be written.
     """
     with replaced(path) as new, open(new, "w", encoding="utf-8") as file:
         # quotes a name with a comma in it

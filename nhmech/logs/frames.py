@@ -30,8 +30,12 @@ class Link:
 class Frames:
     """Placements of a vehicle's links and contacts at a configuration.
 
-    root    name of the root link, whose pose and twist the base has
-    moving  links that move in their parents, fixed those that do not
+    Attributes
+    ----------
+    root
+        Name of the root link, whose pose and twist the base has.
+    moving
+        Links that move in their parents, fixed those that do not.
     """
 
     def __init__(self, vehicle: Vehicle):

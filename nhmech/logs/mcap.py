@@ -47,15 +47,26 @@ def write_mcap(trajectory: Trajectory, path, *, vehicle: Vehicle | None = None, 
                progress: Callable[[float], None] | None = None) -> Path:
     """Writes the run of a vehicle; stamps and log times are the run's own, from t = 0.
 
-    vehicle  instead of the one that the trajectory was made with
-    forces   whether the wheels' wrenches are worked out; a kinematic run has none
-    rate     states per second at most; all recorded ones where None
-    twist    (N, 3) forward, lateral [m/s] and yaw rate [rad/s] at each recorded state, in place of
-             the run's `commanded_twist`; states where it is NaN get no /cmd_vel
-    progress  called with the time [s] that has been reached
+    Parameters
+    ----------
+    vehicle
+        Instead of the one that the trajectory was made with.
+    forces
+        Whether the wheels' wrenches are worked out; a kinematic run has none.
+    rate
+        States per second at most; all recorded ones where None.
+    twist
+        (N, 3) forward, lateral [m/s] and yaw rate [rad/s] at each recorded state, in place of the
+        run's `commanded_twist`; states where it is NaN get no /cmd_vel.
+    progress
+        Called with the time [s] that has been reached.
 
-    Raises `NhmechError` where rosbags is missing, there is no vehicle, or `twist` does not fit;
-    `OSError` where the file cannot be written.
+    Raises
+    ------
+    NhmechError
+        Where rosbags is missing, there is no vehicle, or `twist` does not fit.
+    OSError
+        Where the file cannot be written.
     """
     try:
         from rosbags.rosbag2 import CompressionFormat, CompressionMode, StoragePlugin, Writer

@@ -13,7 +13,12 @@ def write_parquet(table: Table, path) -> Path:
     """Writes float64 columns, each with its unit in the field's metadata, block by block; not what
     the run was made of.
 
-    Raises `NhmechError` where pyarrow is missing, `OSError` where the file cannot be written.
+    Raises
+    ------
+    NhmechError
+        Where pyarrow is missing.
+    OSError
+        Where the file cannot be written.
     """
     try:
         import pyarrow

@@ -19,7 +19,10 @@ def picked(t: np.ndarray, rate: float | None) -> np.ndarray:
     """Indices of the recorded states to export: all, or the first at or after every 1/rate [s], and
     the last one.
 
-    Raises `NhmechError` for a rate that is not positive.
+    Raises
+    ------
+    NhmechError
+        For a rate that is not positive.
     """
     if rate is None:
         return np.arange(len(t))
@@ -33,10 +36,15 @@ def picked(t: np.ndarray, rate: float | None) -> np.ndarray:
 class Table:
     """Columns t, q.*, v.*, angle.*, u.*, commanded_*, energy, force.*.* of a run.
 
-    forces  the ground's forces on the wheels among them, "force.<contact>.<direction>" [N]; where
-            the run has none they are left out
-    rate    states per second at most; all where None
-    progress  called now and then with the time [s] that has been reached
+    Attributes
+    ----------
+    forces
+        The ground's forces on the wheels among them, "force.<contact>.<direction>" [N]; where the
+        run has none they are left out.
+    rate
+        States per second at most; all where None.
+    progress
+        Called now and then with the time [s] that has been reached.
     """
 
     trajectory: Trajectory

@@ -21,11 +21,18 @@ class LieAlgebroid:
     """dq/dt = rho(q) v and [e_a, e_b] = c^g_ab e_g (paper 'Quasi-coordinates from the point of view
     of Lie algebroid structures', section 3).
 
-    q            (nq,) symbols of the configuration
-    anchor       (nq, nv) rho(q)
-    structure    nv matrices (nv, nv): structure[g][a, b] = c^g_ab
-    circles      (i, a): q[i], q[i+1] are cos and sin of an angle whose rate is v[a]
-    quaternions  i: q[i:i+4] is a unit quaternion x, y, z, w
+    Attributes
+    ----------
+    q
+        (nq,) symbols of the configuration.
+    anchor
+        (nq, nv) rho(q).
+    structure
+        nv matrices (nv, nv): structure[g][a, b] = c^g_ab.
+    circles
+        (i, a): q[i], q[i+1] are cos and sin of an angle whose rate is v[a].
+    quaternions
+        i: q[i:i+4] is a unit quaternion x, y, z, w.
     """
 
     q: ca.SX
@@ -65,7 +72,10 @@ class LieAlgebroid:
         """The structure equations at random points: the anchor is a morphism, c is antisymmetric,
         and Jacobi's identity.
 
-        Raises `MechanicsError` that names the first failing component.
+        Raises
+        ------
+        MechanicsError
+            The message names the first failing component.
         """
         nv, rho, c = self.nv, self.anchor, self.structure
         fields = [rho[:, a] for a in range(nv)]

@@ -37,7 +37,10 @@ def structure_constants(name: str) -> np.ndarray:
     """c (k, k, k), c[g, a, b] = c^g_ab, of a Lie algebra by name, in the order of `lie_algebra`;
     left-invariant signs.
 
-    Raises `MechanicsError` for an unknown name.
+    Raises
+    ------
+    MechanicsError
+        For an unknown name.
     """
     if name not in _ALGEBRAS:
         raise MechanicsError(f"no Lie algebra {name!r}; there are {', '.join(_ALGEBRAS)}, or give "
@@ -55,18 +58,27 @@ def lie_algebra(constants: str | np.ndarray, names: Sequence[str] | None = None,
     those of Euler and Poincare, d/dt(dL/dv^a) = -c^g_ab v^b dL/dv^g + tau_a (paper 002, example 5.2
     and eq. (9)).
 
-    constants  a name, or c (k, k, k) with c[g, a, b] = c^g_ab; right-invariant (world) components
-               have -c:
-               "so(3)"       angular velocity: [e_x, e_y] = e_z and cyclic
-               "se(2)"       (forward, lateral, yaw): [e_w, e_x] = e_y, [e_w, e_y] = -e_x, [e_x,
-                             e_y] = 0
-               "se(3)"       (linear, angular), Pinocchio's `Motion.cross`
-               "heisenberg"  [e_1, e_2] = e_3
-               "u(1)"        one commuting direction
-    names, units  of the fibre coordinates; those of the named algebra, or v1, v2, ..., where None
+    The algebras that have a name, by their left-invariant (body) components; right-invariant
+    (world) ones have -c:
 
-    Raises `MechanicsError` for an unknown name, a wrong shape, constants that are not
-    antisymmetric or violate Jacobi's identity.
+    - "so(3)": angular velocity, [e_x, e_y] = e_z and cyclic
+    - "se(2)": (forward, lateral, yaw), [e_w, e_x] = e_y, [e_w, e_y] = -e_x, [e_x, e_y] = 0
+    - "se(3)": (linear, angular), Pinocchio's `Motion.cross`
+    - "heisenberg": [e_1, e_2] = e_3
+    - "u(1)": one commuting direction
+
+    Parameters
+    ----------
+    constants
+        A name, or c (k, k, k) with c[g, a, b] = c^g_ab.
+    names, units
+        Of the fibre coordinates; those of the named algebra, or v1, v2, ..., where None.
+
+    Raises
+    ------
+    MechanicsError
+        For an unknown name, a wrong shape, constants that are not antisymmetric or violate Jacobi's
+        identity.
     """
     if isinstance(constants, str):
         c, (_, default, default_units) = structure_constants(constants), _ALGEBRAS[constants]
@@ -146,7 +158,7 @@ def atiyah(base: LieAlgebroid | Sequence[str], group: str | np.ndarray,
 
     e_i = f_i - A^K_i e_K where the f_i lift the base without the connection, so that the fibre
     coordinates are (w, zeta) with w the base's own and zeta = eta + A w, eta the group velocity.
-    rho(e_i) = rho_i of the base, rho(e_K) = 0 and
+    rho(e_i) = rho_i of the base, rho(e_K) = 0 and::
 
         [e_i, e_j] = c^k_ij e_k - B^K_ij e_K
         [e_i, e_I] = c^K_IJ A^J_i e_K
@@ -155,12 +167,21 @@ def atiyah(base: LieAlgebroid | Sequence[str], group: str | np.ndarray,
     with B the `curvature`. Source: paper 002, example 6.1. A Lagrangian l(q, w, zeta) gives Wong's
     equations here.
 
-    base        the base's algebroid (an Euclidean one where names are given)
-    group       name or constants of the group's Lie algebra, as for `lie_algebra`
-    connection  A (k, n), a function of the base's q (and of parameters); or q -> A
-    names, units  of zeta; those of the Lie algebra where None
+    Parameters
+    ----------
+    base
+        The base's algebroid (an Euclidean one where names are given).
+    group
+        Name or constants of the group's Lie algebra, as for `lie_algebra`.
+    connection
+        A (k, n), a function of the base's q (and of parameters); or q -> A.
+    names, units
+        Of zeta; those of the Lie algebra where None.
 
-    Raises `MechanicsError` for a connection of the wrong shape, and what `lie_algebra` raises.
+    Raises
+    ------
+    MechanicsError
+        For a connection of the wrong shape, and what `lie_algebra` raises.
     """
     base = base if isinstance(base, LieAlgebroid) else euclidean(*base)
     algebra = lie_algebra(group, names, units)

@@ -79,8 +79,10 @@ def base_space(symmetry: Symmetry, B: ca.SX, rest: ca.SX, names: tuple[str, ...]
     """The base with velocities along the columns of B (nv, n); `rest` completes B to a basis of the
     fibre.
 
-    Raises `MechanicsError` where B is not invariant: its anchor or structure functions depend on
-    the group.
+    Raises
+    ------
+    MechanicsError
+        Where B is not invariant: its anchor or structure functions depend on the group.
     """
     constrained = symmetry.constrained
     space, n = constrained.system.algebroid, B.shape[1]

@@ -24,13 +24,19 @@ class Growth:
     """Ranks of D = D_1, D_2 = D + [D, D], D_3 = D_2 + [D, D_2], ... in the fibre, with the numbers
     that decided them.
 
-    ranks     until the last one was reached for the first time; (n,) means involutive, (2, 3) a
-              contact distribution
-    kept      for each rank the smallest singular value that counts, relative to the largest
-    dropped   and the largest that does not (0 where none is left):
-              a rank is as trustworthy as the gap between the two is wide
-    complete  whether the last rank is known to be final: it is the whole fibre, or all further
-              brackets are constant combinations
+    Attributes
+    ----------
+    ranks
+        Until the last one was reached for the first time; (n,) means involutive, (2, 3) a contact
+        distribution.
+    kept
+        For each rank the smallest singular value that counts, relative to the largest.
+    dropped
+        The largest that does not count (0 where none is left): a rank is as trustworthy as the gap
+        between the two is wide.
+    complete
+        Whether the last rank is known to be final: it is the whole fibre, or all further brackets
+        are constant combinations.
     """
 
     ranks: tuple[int, ...]
@@ -48,13 +54,21 @@ def growth_vector(constrained: ConstrainedSystem, q: Sequence[float] | None = No
                   t: float = 0.0, speeds: Sequence[str] | None = None, depth: int = 8) -> Growth:
     """The growth vector of the linear part A v = 0 of the constraints, at time t held.
 
-    q       a configuration; where None the generic one, the largest ranks over the sample
-            configurations
-    speeds  names of the independent speeds of the frame; chosen by conditioning (at q, where given)
-            if None
-    depth   number of levels after which to stop
+    Parameters
+    ----------
+    q
+        A configuration; where None the generic one, the largest ranks over the sample
+        configurations.
+    speeds
+        Names of the independent speeds of the frame; chosen by conditioning (at q, where given) if
+        None.
+    depth
+        Number of levels after which to stop.
 
-    Raises `MechanicsError` where rows or speeds do not define a frame.
+    Raises
+    ------
+    MechanicsError
+        Where rows or speeds do not define a frame.
     """
     constrained = constrained.constrained
     if q is not None:
@@ -80,11 +94,20 @@ def growth(algebroid: LieAlgebroid, sections: ca.SX, points: np.ndarray, *, poin
     coefficients (Jacobi's identity and antisymmetry make many) is left out. Ranks come from
     singular values, each bracket scaled by its usual size.
 
-    depth      number of levels after which to stop; `seconds` after which no further level is begun
-    pointwise  ranks at a point may stall and grow again, so the search ends at the generic final
-               rank only; otherwise where the rank stalls
+    Parameters
+    ----------
+    depth
+        Number of levels after which to stop.
+    seconds
+        Time [s] after which no further level is begun.
+    pointwise
+        Ranks at a point may stall and grow again, so the search ends at the generic final rank
+        only; otherwise where the rank stalls.
 
-    Raises `MechanicsError` for sections of another algebroid's size, or that depend on more than q.
+    Raises
+    ------
+    MechanicsError
+        For sections of another algebroid's size, or that depend on more than q.
     """
     if sections.shape[0] != algebroid.nv or sections.shape[1] == 0:
         raise MechanicsError(f"sections of this algebroid are ({algebroid.nv}, n) with n >= 1; "

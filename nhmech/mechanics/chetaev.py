@@ -33,12 +33,18 @@ def chetaev(constrained: ConstrainedSystem,
     their order, and then of `constraints`. The energy is conserved where C is homogeneous in v and
     L, tau are conservative, and in general not otherwise.
 
-    constraints  name -> C, an expression in the system's symbols or a function s -> expression
-    near, seed   of the random points, as for `constraint_algorithm`
+    Parameters
+    ----------
+    constraints
+        Name -> C, an expression in the system's symbols or a function s -> expression.
+    near, seed
+        Of the random points, as for `constraint_algorithm`.
 
-    Raises `MechanicsError` that names the rank where L is singular, the constraints are dependent,
-    or the compatibility condition fails (R M^-1 R^T singular on C = 0); then see
-    `constraint_algorithm`.
+    Raises
+    ------
+    MechanicsError
+        Where L is singular, the constraints are dependent, or the compatibility condition fails
+        (R M^-1 R^T singular on C = 0); the message has the rank. Then see `constraint_algorithm`.
     """
     constrained = constrained.constrained
     system, d = constrained.system, constrained.distribution

@@ -27,15 +27,20 @@ def closed_form_multipliers(constrained: ConstrainedSystem, inverse: Inverse) ->
     independent ones only, and the multipliers need no equation solved. Valid in the neighbourhood
     where g inverts phi.
 
-    constrained  on a tangent bundle in coordinates (rho = 1), all constraints holonomic;
-                 `samples` in the neighbourhood of `inverse`
-    inverse      name of a dependent coordinate -> (y, s) -> g; y (m,) are the values of the
-                 holonomic functions in their order, s.q, s.t, s.p as in `writing`, of s.q the
-                 independent ones only
+    Parameters
+    ----------
+    constrained
+        On a tangent bundle in coordinates (rho = 1), all constraints holonomic; `samples` in the
+        neighbourhood of `inverse`.
+    inverse
+        Name of a dependent coordinate -> (y, s) -> g; y (m,) are the values of the holonomic
+        functions in their order, s.q, s.t, s.p as in `writing`, of s.q the independent ones only.
 
-    Raises `MechanicsError` for other bundles, nonholonomic or dependent rows, a wrong set of
-    dependent coordinates, and for a g that contains a dependent coordinate or inverts phi at no
-    sample.
+    Raises
+    ------
+    MechanicsError
+        For other bundles, nonholonomic or dependent rows, a wrong set of dependent coordinates, and
+        for a g that contains a dependent coordinate or inverts phi at no sample.
     """
     constrained = constrained.constrained
     system = constrained.system

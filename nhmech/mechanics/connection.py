@@ -24,7 +24,10 @@ class EhresmannConnection:
     Source: paper 000, the forms before (3.1); paper 003, section 2, where B^a_alpha = -A^a_alpha
     and B^a = -A^a_0. Everything is symbolic in (t, q, theta) of the system.
 
-    base, fibre  indices of the fibre coordinates v^alpha (n of them) and v^a (m of them)
+    Attributes
+    ----------
+    base, fibre
+        Indices of the fibre coordinates v^alpha (n of them) and v^a (m of them).
     """
 
     frame: AdaptedFrame
@@ -120,13 +123,18 @@ def ehresmann_connection(constrained: ConstrainedSystem, *, base: Sequence[str] 
                          fibre: Sequence[str] | None = None) -> EhresmannConnection:
     """The connection of a distribution for a chosen fibration.
 
-    base, fibre  names of the velocities on the base or on the fibre ("x" stands for x');
-                 one of the two, the rest is the other. Rows that depend on others are left out, as
-                 in `adapted_frame`.
+    Parameters
+    ----------
+    base, fibre
+        Names of the velocities on the base or on the fibre ("x" stands for x'); one of the two, the
+        rest is the other. Rows that depend on others are left out, as in `adapted_frame`.
 
-    Raises `MechanicsError` for unknown names, for both or none of base and fibre, and where the
-    distribution is not horizontal: its rank differs from the number of base velocities, or these do
-    not determine the motion.
+    Raises
+    ------
+    MechanicsError
+        For unknown names, for both or none of base and fibre, and where the distribution is not
+        horizontal: its rank differs from the number of base velocities, or these do not determine
+        the motion.
     """
     if (base is None) == (fibre is None):
         raise MechanicsError("a fibration is given by the names of its base or of its fibre "

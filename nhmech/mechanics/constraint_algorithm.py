@@ -28,9 +28,14 @@ from .system import ConstrainedSystem
 class Step:
     """One turn of the algorithm.
 
-    rank         of the linear system for accelerations and multipliers, of `unknowns`
-    constraints  new functions of (t, q, v) that it asks to vanish, (k,); none in the last step
-    dimension    of the manifold after the step
+    Attributes
+    ----------
+    rank
+        Of the linear system for accelerations and multipliers, of `unknowns`.
+    constraints
+        New functions of (t, q, v) that it asks to vanish, (k,); none in the last step.
+    dimension
+        Of the manifold after the step.
     """
 
     rank: int
@@ -43,22 +48,34 @@ class Step:
 class ConstraintAlgorithm:
     """The final constraint manifold and the dynamics on it.
 
-    steps        the turns taken; a system that has a solution everywhere ends with its first
-    given        functions that vanish from the outset: holonomic ones, rows, nonlinear constraints
-    constraints  all functions chi(t, q, v) that define the final manifold, independent, (k,)
-    dimension    of the final manifold, a part of velocity phase space at fixed time
-    hessian_rank rank of the Hessian of L
-    gauge        number of accelerations that remain undetermined
-    undetermined_reactions  number of multipliers that remain undetermined with all accelerations
-                            given
-    first_class, second_class  numbers of constraints on the momentum side, primary ones included
-                               (see
-                 `constraint_classes`); None where nonholonomic constraints act, whose reactions are
-                 no brackets, or where there is no Lagrangian
-    drift        (t, q, v, u, theta) -> dq/dt (nq,), dv/dt (nv,) on the final manifold, gauge fixed
-    multipliers  (t, q, v, u, theta) -> lambda (m,) of the rows, then of the nonlinear constraints
-    residual     (t, q, v, theta) -> constraints (k,)
-    manifold     random points, and `project` for initial states
+    Attributes
+    ----------
+    steps
+        The turns taken; a system that has a solution everywhere ends with its first.
+    given
+        Functions that vanish from the outset: holonomic ones, rows, nonlinear constraints.
+    constraints
+        All functions chi(t, q, v) that define the final manifold, independent, (k,).
+    dimension
+        Of the final manifold, a part of velocity phase space at fixed time.
+    hessian_rank
+        Rank of the Hessian of L.
+    gauge
+        Number of accelerations that remain undetermined.
+    undetermined_reactions
+        Number of multipliers that remain undetermined with all accelerations given.
+    first_class, second_class
+        Numbers of constraints on the momentum side, primary ones included (see
+        `constraint_classes`); None where nonholonomic constraints act, whose reactions are no
+        brackets, or where there is no Lagrangian.
+    drift
+        (t, q, v, u, theta) -> dq/dt (nq,), dv/dt (nv,) on the final manifold, gauge fixed.
+    multipliers
+        (t, q, v, u, theta) -> lambda (m,) of the rows, then of the nonlinear constraints.
+    residual
+        (t, q, v, theta) -> constraints (k,).
+    manifold
+        Random points, and `project` for initial states.
     """
 
     constrained: ConstrainedSystem
@@ -113,7 +130,7 @@ def constraint_algorithm(constrained: ConstrainedSystem, *, nonlinear: ca.SX | N
                          gauge: Mapping[str, float | ca.SX] | None = None, near: Near | None = None,
                          seed: int = 0) -> ConstraintAlgorithm:
     """Constraints chi(t, q, v) until K w = r has a solution tangent to all of them, w = (dv/dt,
-    lambda):
+    lambda)::
 
         K = [M  -R^T; dchi/dv  0],   r = [tau - h; -dchi/dq rho v - dchi/dt]
 
@@ -126,17 +143,26 @@ def constraint_algorithm(constrained: ConstrainedSystem, *, nonlinear: ca.SX | N
     Legendre image is their final manifold on the momentum side. Source: paper 004, sections II.A,
     II.B, eqs. (3), (11), remark III.3; Gotay and Nester 1979, 1980.
 
-    constrained  a `ConstrainedSystem`, or anything with one as `.constrained`
-    nonlinear    C(t, q, v) (k,) that vanish, with reactions by Chetaev's rule
-    gauge        values for undetermined accelerations by name of their fibre coordinate, numbers or
-                 expressions in the system's symbols; without them, least norm of w over what is
-                 undetermined
-    near         (q, v) near which the manifold is meant, where it has several pieces or singular
-                 points
-    seed         of the random points
+    Parameters
+    ----------
+    constrained
+        A `ConstrainedSystem`, or anything with one as `.constrained`.
+    nonlinear
+        C(t, q, v) (k,) that vanish, with reactions by Chetaev's rule.
+    gauge
+        Values for undetermined accelerations by name of their fibre coordinate, numbers or
+        expressions in the system's symbols; without them, least norm of w over what is
+        undetermined.
+    near
+        (q, v) near which the manifold is meant, where it has several pieces or singular points.
+    seed
+        Of the random points.
 
-    Raises `MechanicsError` where the manifold is empty, a rank jumps, a constraint is not regular
-    or depends on an input, or a named acceleration is not free.
+    Raises
+    ------
+    MechanicsError
+        Where the manifold is empty, a rank jumps, a constraint is not regular or depends on an
+        input, or a named acceleration is not free.
     """
     constrained = constrained.constrained
     s, d = constrained.system, constrained.distribution

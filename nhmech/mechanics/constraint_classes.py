@@ -20,7 +20,10 @@ def constraint_classes(system: LagrangianSystem, manifold: ConstraintManifold) -
     tangent bundle the canonical ones.
     Source: paper 004, section II.A; Dirac 1964.
 
-    Raises `MechanicsError` for a system without a Lagrangian, and where a rank is not constant.
+    Raises
+    ------
+    MechanicsError
+        For a system without a Lagrangian, and where a rank is not constant.
     """
     space, v = system.algebroid, system.v
     momentum = ca.gradient(system.require_lagrangian("constraint_classes"), v)

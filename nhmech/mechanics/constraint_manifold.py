@@ -25,9 +25,14 @@ class ConstraintManifold:
     What holds at all points is taken to hold on the manifold, or on the piece of it where the
     points are.
 
-    constraints  (k,) independent functions, in the order in which they were imposed
-    times        (n,) [s]
-    states       (n, nq + nv)
+    Attributes
+    ----------
+    constraints
+        (k,) independent functions, in the order in which they were imposed.
+    times
+        (n,) [s].
+    states
+        (n, nq + nv).
     """
 
     def __init__(self, constrained: ConstrainedSystem, near: Near | None = None, count: int = 6,
@@ -73,8 +78,13 @@ class ConstraintManifold:
         chi vanishes already.
 
         Where chi has a multiple zero (z^2 in Cawley's Lagrangian), its partial derivatives that
-        vanish there take its place. Raises `MechanicsError` where no point is left, and for
-        multiple zeros that the partial derivatives do not resolve.
+        vanish there take its place.
+
+        Raises
+        ------
+        MechanicsError
+            Where no point is left, and for multiple zeros that the partial derivatives do not
+            resolve.
         """
         if self.vanishes(chi, scale):
             return []
@@ -186,7 +196,10 @@ def common_rank(matrices: np.ndarray, what: str, scale: float | None = None) -> 
     """The rank of all matrices (n, rows, columns), whose entries are compared with `scale`,
     their largest one where None.
 
-    Raises `MechanicsError` where it is not the same for all, naming `what`.
+    Raises
+    ------
+    MechanicsError
+        Where it is not the same for all, naming `what`.
     """
     scale = max(float(np.abs(matrices).max(initial=0.0)), 1e-6) if scale is None else scale
     ranks = {int(np.linalg.matrix_rank(matrix, tol=ZERO * scale)) if matrix.size else 0

@@ -14,13 +14,21 @@ from ..errors import MechanicsError
 class Distribution:
     """A(t, q) v + b(t, q) = 0, and phi(t, q) = 0 for the rows that are integrable.
 
-    A         (m, nv) one-forms
-    b         (m,) affine part
-    phi       (k,) holonomic functions; d phi_i/dt is row `phi_rows[i]`, up to a factor of one sign
-    names     of the rows
-    priority  a row of a lower number is kept before one of a higher number where rows depend on
-              each other
-    spans     other bases of what some rows span
+    Attributes
+    ----------
+    A
+        (m, nv) one-forms.
+    b
+        (m,) affine part.
+    phi
+        (k,) holonomic functions; d phi_i/dt is row `phi_rows[i]`, up to a factor of one sign.
+    names
+        Of the rows.
+    priority
+        A row of a lower number is kept before one of a higher number where rows depend on each
+        other.
+    spans
+        Other bases of what some rows span.
     """
 
     A: ca.SX
@@ -52,10 +60,16 @@ class Span:
     """Another basis of what some rows span, in which they are sparser: A[rows] = mix @ forms,
     b[rows] = mix @ offsets.
 
-    rows     indices, or names before they are assembled
-    forms    (k, nv)
-    offsets  (k,)
-    mix      (k, k), orthogonal, a function of (t, q)
+    Attributes
+    ----------
+    rows
+        Indices, or names before they are assembled.
+    forms
+        (k, nv).
+    offsets
+        (k,).
+    mix
+        (k, k), orthogonal, a function of (t, q).
     """
 
     rows: tuple
@@ -89,8 +103,11 @@ class Span:
 class Row:
     """One constraint, as contributors hand it over.
 
-    form      (1, nv) one-form; `offset` its affine part; `phi` the holonomic function whose rate it
-              is, or None
+    Attributes
+    ----------
+    form
+        (1, nv) one-form; `offset` its affine part; `phi` the holonomic function whose rate it is,
+        or None.
     """
 
     name: str
@@ -104,7 +121,10 @@ def assemble(rows: Sequence[Row], nv: int, spans: Sequence[Span] = ()) -> Distri
     """Stacks the rows into a `Distribution`; spans of rows that are not there, or not all of them,
     are left out.
 
-    Raises `MechanicsError` where two rows have the same name or a form has the wrong length.
+    Raises
+    ------
+    MechanicsError
+        Where two rows have the same name or a form has the wrong length.
     """
     names = tuple(row.name for row in rows)
     for row in rows:

@@ -19,13 +19,20 @@ class Equations:
     """Equations of motion in quasi-velocities, as `casadi.Function`s of (t, q, xi, u, theta) unless
     said otherwise.
 
-    drift         -> dq/dt (nq,), dxi/dt (nxi,)
-    multipliers   -> lambda (len(frame.kept),) of the kept rows: A^T lambda is the generalised
-                  reaction
-    velocity      (t, q, xi, theta) -> v (nv,)
-    acceleration  -> dv/dt (nv,)
-    names, units  of xi
-    method        who formed them
+    Attributes
+    ----------
+    drift
+        -> dq/dt (nq,), dxi/dt (nxi,).
+    multipliers
+        -> lambda (len(frame.kept),) of the kept rows: A^T lambda is the generalised reaction.
+    velocity
+        (t, q, xi, theta) -> v (nv,).
+    acceleration
+        -> dv/dt (nv,).
+    names, units
+        Of xi.
+    method
+        Who formed them.
     """
 
     frame: AdaptedFrame
@@ -43,7 +50,10 @@ def equations_of(method: str, frame: AdaptedFrame, xi: ca.SX, acceleration: ca.S
     """Equations from dv/dt (nv,) and lambda, written in (t, q, v, u, theta); v is put onto the
     distribution here.
 
-    simplified  spend time on writing the drift with fewer operations
+    Parameters
+    ----------
+    simplified
+        Spend time on writing the drift with fewer operations.
     """
     system = frame.constrained.system
     v = frame.velocity(xi)

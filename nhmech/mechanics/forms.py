@@ -24,15 +24,24 @@ class ConstraintForms:
     """Forms on the constraint manifold (t, q, xi) of one fibration, as functions of (t, q, xi, u,
     theta).
 
-    names       basis one-forms, (N,), N = 1 + nv + nxi: dt, e^a (dq^a on a tangent bundle), dxi
-    connection  whose base velocities are xi
-    cartan      i* d theta_L, (N, N)
-    omega_bar   i* d theta_L - dt ^ (tau + lambda_a eta^a), (N, N); does not depend on the fibration
-    omega_M     d theta_Lbar - dt ^ (i* Psi(dL) - N(dLbar) + tau), (N, N); depends on it
-    sode        the constrained motion Gamma = d/dt + v^a e_a + F d/dxi, (N,), which is in the
-                kernel of both
-    reaction    lambda_a eta^a, (N,), with eta^a = A^a_b e^b + b^a dt the rows of the distribution
-                that are kept
+    Attributes
+    ----------
+    names
+        Basis one-forms, (N,), N = 1 + nv + nxi: dt, e^a (dq^a on a tangent bundle), dxi.
+    connection
+        Whose base velocities are xi.
+    cartan
+        i* d theta_L, (N, N).
+    omega_bar
+        i* d theta_L - dt ^ (tau + lambda_a eta^a), (N, N); does not depend on the fibration.
+    omega_M
+        d theta_Lbar - dt ^ (i* Psi(dL) - N(dLbar) + tau), (N, N); depends on it.
+    sode
+        The constrained motion Gamma = d/dt + v^a e_a + F d/dxi, (N,), which is in the kernel of
+        both.
+    reaction
+        lambda_a eta^a, (N,), with eta^a = A^a_b e^b + b^a dt the rows of the distribution that are
+        kept.
     """
 
     names: tuple[str, ...]
@@ -57,7 +66,10 @@ def cartan_form(system: LagrangianSystem) -> ca.Function:
     """d theta_L, (t, q, v, theta) -> (1 + 2 nv, 1 + 2 nv);
     the free motion without forces spans its kernel among the SODEs.
 
-    Raises `MechanicsError` for a system without a Lagrangian.
+    Raises
+    ------
+    MechanicsError
+        For a system without a Lagrangian.
     """
     space, theta = poincare_cartan(system)
     return ca.Function("cartan_form", [system.t, system.q, system.v, system.theta],
@@ -70,10 +82,16 @@ def constraint_forms(constrained: ConstrainedSystem, *, base: Sequence[str] | No
     """The forms of a constrained system for the fibration with these base (or fibre) velocities,
     as in `ehresmann_connection`.
 
-    former  the equation former that supplies Gamma and lambda
+    Parameters
+    ----------
+    former
+        The equation former that supplies Gamma and lambda.
 
-    Raises `MechanicsError` for a system without a Lagrangian and for a fibration that
-    the distribution is not horizontal to.
+    Raises
+    ------
+    MechanicsError
+        For a system without a Lagrangian and for a fibration that the distribution is not
+        horizontal to.
     """
     connection = ehresmann_connection(constrained, base=base, fibre=fibre)
     frame = connection.frame
@@ -161,7 +179,10 @@ def reaction_fields(constrained: ConstrainedSystem) -> ca.Function:
     """V^a = M^-1 A^T, (t, q, v, theta) -> (nv, m): Gamma_constrained = Gamma_free + lambda_a V^a
     (paper 003, theorem 3), all rows.
 
-    Raises `MechanicsError` where M is singular at every sample.
+    Raises
+    ------
+    MechanicsError
+        Where M is singular at every sample.
     """
     constrained = constrained.constrained
     system = constrained.system

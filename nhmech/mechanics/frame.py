@@ -22,10 +22,16 @@ class AdaptedFrame:
     A E = 0 and A e0 = -b. W selects fibre coordinates, so that no derivative of E is needed: rates
     follow from Phi dv/dt = [dxi/dt; -gamma].
 
-    kept     rows of the distribution that are used, the rest depends on them
-    speeds   indices of the fibre coordinates that are xi
-    forms, offsets, mix   the kept rows as they are written, see `Distribution.written`
-    factors  of [W; forms]
+    Attributes
+    ----------
+    kept
+        Rows of the distribution that are used, the rest depends on them.
+    speeds
+        Indices of the fibre coordinates that are xi.
+    forms, offsets, mix
+        The kept rows as they are written, see `Distribution.written`.
+    factors
+        Of [W; forms].
     """
 
     constrained: ConstrainedSystem
@@ -134,8 +140,11 @@ def adapted_frame(constrained: ConstrainedSystem,
     """Keeps a full-rank set of rows, chooses independent speeds (or takes `speeds`, by name), and
     factorises [W; A].
 
-    Raises `MechanicsError` for dependent or nearly dependent rows that cannot be sorted out, and
-    for speeds that do not determine the motion.
+    Raises
+    ------
+    MechanicsError
+        For dependent or nearly dependent rows that cannot be sorted out, and for speeds that do not
+        determine the motion.
     """
     constrained = constrained.constrained
     system, d = constrained.system, constrained.distribution

@@ -20,11 +20,19 @@ def gibbs_appell(constrained: ConstrainedSystem, speeds: Sequence[str] | None = 
     multipliers are the components of dS/da - tau along the rows, A^T lambda = dS/da - tau. Source:
     paper 002, eq. (17); Gibbs 1879, Appell 1899.
 
-    constrained  a `ConstrainedSystem`, or anything with one as `.constrained`
-    speeds       names of the independent speeds; chosen by conditioning where None
-    frame        an adapted frame made before, instead of speeds
+    Parameters
+    ----------
+    constrained
+        A `ConstrainedSystem`, or anything with one as `.constrained`.
+    speeds
+        Names of the independent speeds; chosen by conditioning where None.
+    frame
+        An adapted frame made before, instead of speeds.
 
-    Raises `MechanicsError` where rows or speeds do not define a frame.
+    Raises
+    ------
+    MechanicsError
+        Where rows or speeds do not define a frame.
     """
     frame = adapted_frame(constrained, speeds) if frame is None else frame
     system, n = frame.constrained.system, frame.nxi

@@ -22,7 +22,12 @@ def hamel(constrained: ConstrainedSystem, speeds: Sequence[str] | None = None, *
     differentiation and give dxi/dt; the others give the multipliers. Source: paper 002, eqs. (3),
     (13), (16); Hamel 1904.
 
-    Arguments as for `gibbs_appell`. Raises `MechanicsError` for a system that has no Lagrangian.
+    Arguments as for `gibbs_appell`.
+
+    Raises
+    ------
+    MechanicsError
+        For a system that has no Lagrangian.
     """
     frame = adapted_frame(constrained, speeds) if frame is None else frame
     constrained, system, n = frame.constrained, frame.constrained.system, frame.nxi

@@ -27,9 +27,14 @@ def complete_lift(system: LagrangianSystem, section: ca.SX) -> tuple[ca.SX, ca.S
 class Invariance:
     """The derivatives of one quantity along the lifts of k sections, as terms to be added.
 
-    what      quantity, in words
-    labels    of its n entries
-    terms     (n, k) each; their sum must vanish, and is small if it is small against them
+    Attributes
+    ----------
+    what
+        Quantity, in words.
+    labels
+        Of its n entries.
+    terms
+        (n, k) each; their sum must vanish, and is small if it is small against them.
     """
 
     what: str

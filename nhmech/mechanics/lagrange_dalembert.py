@@ -21,7 +21,12 @@ def lagrange_dalembert(constrained: ConstrainedSystem, speeds: Sequence[str] | N
     curvature of the Ehresmann connection whose horizontal lift is E, and for e0 = 0 on a tangent
     bundle this is eq. (3.4) of paper 000.
 
-    Arguments as for `gibbs_appell`. Raises `MechanicsError` for a system that has no Lagrangian.
+    Arguments as for `gibbs_appell`.
+
+    Raises
+    ------
+    MechanicsError
+        For a system that has no Lagrangian.
     """
     frame = adapted_frame(constrained, speeds) if frame is None else frame
     system, n = frame.constrained.system, frame.nxi

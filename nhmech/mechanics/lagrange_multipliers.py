@@ -24,8 +24,12 @@ def lagrange_multipliers(constrained: ConstrainedSystem, speeds: Sequence[str] |
     M^-1 A^T is formed.
     Source: paper 002, eq. (16).
 
-    Arguments as for `gibbs_appell`. Raises `MechanicsError` where the saddle matrix is singular at
-    every sample.
+    Arguments as for `gibbs_appell`.
+
+    Raises
+    ------
+    MechanicsError
+        Where the saddle matrix is singular at every sample.
     """
     frame = adapted_frame(constrained, speeds) if frame is None else frame
     constrained, system = frame.constrained, frame.constrained.system

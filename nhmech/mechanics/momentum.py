@@ -29,10 +29,15 @@ def momentum(system: LagrangianSystem) -> ca.SX:
 class MomentumMap:
     """J_i = <dL/dv, s_i> of each generator, in the generators' order.
 
-    names     of the generators
-    momentum  (t, q, v, theta) -> J (k,)
-    rate      (t, q, v, u, reaction, theta) -> dJ/dt (k,) = s_i . (tau + reaction), with reaction =
-              A^T lambda (nv,)
+    Attributes
+    ----------
+    names
+        Of the generators.
+    momentum
+        (t, q, v, theta) -> J (k,).
+    rate
+        (t, q, v, u, reaction, theta) -> dJ/dt (k,) = s_i . (tau + reaction), with reaction = A^T
+        lambda (nv,).
     """
 
     names: tuple[str, ...]
@@ -62,10 +67,16 @@ class NonholonomicMomentum:
     """J_f = <dL/dv, S f> of sections f of the bundle g^D = {xi : xi_Q in D}, one for each column of
     f.
 
-    names         of the sections
-    coefficients  (k, n) f(t, q, theta): S f lies in D
-    momentum      (t, q, v, theta) -> J_f (n,)
-    rate          (t, q, v, u, theta) -> dJ_f/dt (n,) on A v + b = 0
+    Attributes
+    ----------
+    names
+        Of the sections.
+    coefficients
+        (k, n) f(t, q, theta): S f lies in D.
+    momentum
+        (t, q, v, theta) -> J_f (n,).
+    rate
+        (t, q, v, u, theta) -> dJ_f/dt (n,) on A v + b = 0.
     """
 
     names: tuple[str, ...]
@@ -83,12 +94,18 @@ def nonholonomic_momentum(symmetry: Symmetry,
     No multiplier appears in it. Source: paper 004, eq. (24), X(J_f) = -(L_Xi theta)(X) with Xi = S
     f; forces added.
 
-    sections  name -> s -> {name of a generator: coefficient}, a section of g^D each;
-              where None, a basis of g^D whose sections have coefficient 1 on one generator each and
-              0 on the other generators that are free
+    Parameters
+    ----------
+    sections
+        Name -> s -> {name of a generator: coefficient}, a section of g^D each; where None, a basis
+        of g^D whose sections have coefficient 1 on one generator each and 0 on the other generators
+        that are free.
 
-    Raises `MechanicsError` where g^D is zero, for an unknown generator, and for a section that
-    leaves D, with the row it violates.
+    Raises
+    ------
+    MechanicsError
+        Where g^D is zero, for an unknown generator, and for a section that leaves D, with the row
+        it violates.
     """
     constrained, S = symmetry.constrained, symmetry.generators
     s, d = constrained.system, constrained.distribution

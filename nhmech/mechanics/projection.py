@@ -16,8 +16,12 @@ def projection(constrained: ConstrainedSystem, speeds: Sequence[str] | None = No
     That is P(Gamma) for the projector P = Id - C^-1 Z (x) dphi along the orthogonal complement of
     the constraints; the multipliers are lambda = -C^-1 (A F + gamma). Source: paper 004, eq. (18).
 
-    Arguments as for `gibbs_appell`. Raises `MechanicsError` where M is singular:
-    there is no unconstrained SODE to project.
+    Arguments as for `gibbs_appell`.
+
+    Raises
+    ------
+    MechanicsError
+        Where M is singular: there is no unconstrained SODE to project.
     """
     frame = adapted_frame(constrained, speeds) if frame is None else frame
     constrained, system = frame.constrained, frame.constrained.system

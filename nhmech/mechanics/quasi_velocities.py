@@ -18,9 +18,15 @@ def change_of_basis(algebroid: LieAlgebroid, basis: ca.SX, names: Sequence[str],
     Anchor rho X; structure functions C from [X_a, X_b] = C^g_ab X_g, which are Hamel's symbols
     where the old ones vanish. Source: paper 002, section 3.
 
-    basis  (nv, nv), functions of q (and of t and parameters, which are held)
+    Parameters
+    ----------
+    basis
+        (nv, nv), functions of q (and of t and parameters, which are held).
 
-    Raises `MechanicsError` for a basis or names of the wrong size.
+    Raises
+    ------
+    MechanicsError
+        For a basis or names of the wrong size.
     """
     nv = algebroid.nv
     if basis.shape != (nv, nv) or len(names) != nv:

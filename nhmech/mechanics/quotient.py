@@ -23,9 +23,14 @@ from .system import ConstrainedSystem
 class Quotient:
     """A system on E/G: q without the group's coordinates, the fibre as it was.
 
-    base         the system on the quotient, constraints included
-    lift         (t, q, v, theta) -> dq/dt (nq,), v (nv,)
-    coordinates  indices of base.q in q
+    Attributes
+    ----------
+    base
+        The system on the quotient, constraints included.
+    lift
+        (t, q, v, theta) -> dq/dt (nq,), v (nv,).
+    coordinates
+        Indices of base.q in q.
     """
 
     symmetry: Symmetry
@@ -45,8 +50,11 @@ def quotient(symmetry: Symmetry) -> Quotient:
     Needs a fibre basis that the group leaves alone, [s_i, e_a] = 0: body-fixed speeds of a moving
     body, say, or `change_of_basis`. Source: paper 004, section V(i); paper 002, eqs. (9), (13).
 
-    Raises `MechanicsError` that names a generator and the fibre coordinate it changes,
-    and what is left that depends on the group.
+    Raises
+    ------
+    MechanicsError
+        Where a generator changes a fibre coordinate; the message names both, and what is left that
+        depends on the group.
     """
     constrained = symmetry.constrained
     system, d, space = constrained.system, constrained.distribution, constrained.system.algebroid
@@ -111,7 +119,10 @@ def level_dimension(symmetry: Symmetry, mu: Sequence[float]) -> int:
     """dim (M meet J^-1(mu))/G_mu of a horizontal symmetry at a regular value,
     M the constraint manifold in velocity phase space.
 
-    Raises `MechanicsError` for another class.
+    Raises
+    ------
+    MechanicsError
+        For another class.
     """
     symmetry.require("a level of the momentum map", "horizontal")
     return (

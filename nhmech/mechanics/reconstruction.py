@@ -30,10 +30,16 @@ class Reduced(Protocol):
 class ReducedMotion:
     """A run of the reduced system.
 
-    t         (N,) [s]
-    r         (N, base.nq) coordinates of the base
-    xi        (N, nxi) its quasi-velocities, `names`
-    velocity  t -> base velocity (base.nv,), between the times as well
+    Attributes
+    ----------
+    t
+        (N,) [s].
+    r
+        (N, base.nq) coordinates of the base.
+    xi
+        (N, nxi) its quasi-velocities, `names`.
+    velocity
+        t -> base velocity (base.nv,), between the times as well.
     """
 
     t: np.ndarray
@@ -58,7 +64,10 @@ def run_reduced(reduced: Reduced, times: Sequence[float], r: Sequence[float], xi
     """Integrates the equations of the base from r (base.nq,) and xi, in the order of
     `reduced.equations().names` (DOP853).
 
-    Raises `MechanicsError` for a start of the wrong size, and where the integrator gives up.
+    Raises
+    ------
+    MechanicsError
+        For a start of the wrong size, and where the integrator gives up.
     """
     equations, theta, nr = reduced.equations(), reduced.base.parameters, len(reduced.coordinates)
     inputs = u or (lambda t: np.zeros(reduced.base.system.u.numel()))
@@ -93,9 +102,15 @@ def reconstruct(reduced: Reduced, motion: ReducedMotion, q: Sequence[float],
     For translations and S^1 that is a quadrature, for SE(2) and SO(3) the equation g' = g zeta(t),
     solved in the embedding. Source: paper 004, after eqs. (22) and (23).
 
-    q  (nq,) start; its base part is where the motion starts
+    Parameters
+    ----------
+    q
+        (nq,) start; its base part is where the motion starts.
 
-    Raises `MechanicsError` where q does not stand over the start of the motion.
+    Raises
+    ------
+    MechanicsError
+        Where q does not stand over the start of the motion.
     """
     q, space = np.asarray(q, dtype=float), reduced.symmetry.constrained.system.algebroid
     if q.shape != (space.nq,):

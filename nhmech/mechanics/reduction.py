@@ -1,7 +1,7 @@
 """Reduction by a symmetry: Chaplygin's of purely kinematic ones, and Routh's at a momentum value of
 horizontal ones.
 
-One convention for signs throughout. omega_L = -d theta_L = dq ^ dp, and the reduced equations are
+One convention for signs throughout. omega_L = -d theta_L = dq ^ dp, and the reduced equations are::
 
     i_X omega* = dE* - alpha,   equivalently   i_X omega = dE*,
     omega = omega* + 1/2 G_ab e^a ^ e^b,
@@ -33,14 +33,21 @@ from .system import ConstrainedSystem
 class Reduction:
     """A system on the base Q/G, and the way back to Q.
 
-    base         the reduced system, without constraints: lagrangian L* (or the Routhian),
-                 force alpha and what is left of tau
-    gyroscopic   G (n, n), antisymmetric, in (t, base.q, base.v, theta): omega - omega*
-    alpha        (n,) = -G xi
-    lift         (t, q, xi, theta) -> dq/dt (nq,), v (nv,) on Q, from q and the reduced velocity xi
-                 = base.v
-    coordinates  indices of base.q in q
-    mu           momentum value (k,), zero for Chaplygin's reduction
+    Attributes
+    ----------
+    base
+        The reduced system, without constraints: lagrangian L* (or the Routhian), force alpha and
+        what is left of tau.
+    gyroscopic
+        G (n, n), antisymmetric, in (t, base.q, base.v, theta): omega - omega*.
+    alpha
+        (n,) = -G xi.
+    lift
+        (t, q, xi, theta) -> dq/dt (nq,), v (nv,) on Q, from q and the reduced velocity xi = base.v.
+    coordinates
+        Indices of base.q in q.
+    mu
+        Momentum value (k,), zero for Chaplygin's reduction.
     """
 
     symmetry: Symmetry
@@ -87,12 +94,17 @@ def chaplygin(symmetry: Symmetry, speeds: Sequence[str] | None = None) -> Reduct
 
     Source: paper 004, eqs. (20)-(22) and section VII.B; Koiller 1992.
 
-    speeds  fibre coordinates that are base velocities; those that no generator has a component
-            along where None
+    Parameters
+    ----------
+    speeds
+        Fibre coordinates that are base velocities; those that no generator has a component along
+        where None.
 
-    Raises `MechanicsError` for a symmetry that is not purely kinematic, constraints that are not
-    linear in v, and speeds that are no base velocities: what then still depends on the group is
-    named.
+    Raises
+    ------
+    MechanicsError
+        For a symmetry that is not purely kinematic, constraints that are not linear in v, and
+        speeds that are no base velocities: what then still depends on the group is named.
     """
     symmetry.require("Chaplygin reduction", PURELY_KINEMATIC)
     constrained = symmetry.constrained
@@ -118,12 +130,19 @@ def at_momentum(symmetry: Symmetry, mu: Sequence[float],
     magnetic and nonholonomic terms. The energy of R is H_mu. Source: paper 004, eq. (23) and
     section VII.A, for abelian groups (G_mu = G).
 
-    mu      momentum of each generator, (k,)
-    speeds  as for `chaplygin`
+    Parameters
+    ----------
+    mu
+        Momentum of each generator, (k,).
+    speeds
+        As for `chaplygin`.
 
-    Raises `MechanicsError` for a symmetry that is not horizontal, whose group is not abelian (use
-    `quotient`), forces along the group, a Lagrangian that is not quadratic along it, and speeds
-    that are no base velocities.
+    Raises
+    ------
+    MechanicsError
+        For a symmetry that is not horizontal, whose group is not abelian (use `quotient`), forces
+        along the group, a Lagrangian that is not quadratic along it, and speeds that are no base
+        velocities.
     """
     symmetry.require("reduction at a momentum value", HORIZONTAL)
     constrained, S = symmetry.constrained, symmetry.generators
@@ -162,7 +181,7 @@ def at_momentum(symmetry: Symmetry, mu: Sequence[float],
 
 def _reduce(symmetry: Symmetry, frame: AdaptedFrame, B: ca.SX, rest: ca.SX, xi: ca.SX,
             velocity: ca.SX, lagrangian: ca.SX, mu: np.ndarray) -> Reduction:
-    """In base coordinates,
+    """In base coordinates::
 
         d/dt(dl/dxi^b) = X_b(l) - C^g_bc xi^c dl/dxi^g - <p, part of [B_b, B_c] along `rest`> xi^c +
         tau . B_b

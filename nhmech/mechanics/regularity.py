@@ -16,11 +16,18 @@ from .system import ConstrainedSystem
 class Regularity:
     """Ranks of a constrained system on its constraint manifold.
 
-    nv            dimension of the fibre
-    hessian_rank  of M = d2L/dv2 (of the Hessian of S in a)
-    row_rank      of the rows R: A, and dC/dv of nonlinear constraints
-    free_rank     of E^T M E, the columns of E a basis of the kernel of R
-    manifold      the points at which this was decided
+    Attributes
+    ----------
+    nv
+        Dimension of the fibre.
+    hessian_rank
+        Of M = d2L/dv2 (of the Hessian of S in a).
+    row_rank
+        Of the rows R: A, and dC/dv of nonlinear constraints.
+    free_rank
+        Of E^T M E, the columns of E a basis of the kernel of R.
+    manifold
+        The points at which this was decided.
     """
 
     nv: int
@@ -63,7 +70,10 @@ def regularity(constrained: ConstrainedSystem, *, nonlinear: ca.SX | None = None
     Arguments as for `constraint_algorithm`. Source: paper 004, section II.B, proposition III.1 and
     corollary III.2.
 
-    Raises `MechanicsError` where the manifold is empty or a rank jumps.
+    Raises
+    ------
+    MechanicsError
+        Where the manifold is empty or a rank jumps.
     """
     constrained = constrained.constrained
     system = constrained.system

@@ -27,15 +27,23 @@ class Symmetry:
     """Infinitesimal generators of a group that acts on a constrained system and changes nothing.
     Made by `symmetry()`.
 
-    names           of the generators
-    generators      (nv, k): columns are sections s_i of the algebroid, functions of (q, theta)
-    constants       (k, k, k): [s_i, s_j] = constants[l, i, j] s_l, as brackets of sections (vector
-                    fields); for an action from the left these are minus the constants of the
-                    group's Lie algebra
-    dim_vertical    dim V, V spanned by the generators
-    dim_horizontal  dim of V meet D
-    dim_motion      dim D
-    dim_tangent     dim of the fibre tangent to the holonomic constraints
+    Attributes
+    ----------
+    names
+        Of the generators.
+    generators
+        (nv, k): columns are sections s_i of the algebroid, functions of (q, theta).
+    constants
+        (k, k, k): [s_i, s_j] = constants[l, i, j] s_l, as brackets of sections (vector fields); for
+        an action from the left these are minus the constants of the group's Lie algebra.
+    dim_vertical
+        Dim V, V spanned by the generators.
+    dim_horizontal
+        Dim of V meet D.
+    dim_motion
+        Dim D.
+    dim_tangent
+        Dim of the fibre tangent to the holonomic constraints.
     """
 
     constrained: ConstrainedSystem
@@ -83,13 +91,20 @@ def symmetry(constrained: ConstrainedSystem, generators: Mapping[str, Section],
     the generators close under the bracket with constant coefficients.
     Source: paper 004, sections V and VI.
 
-    generators  name -> section: an (nv,) column in the fibre's basis, or s -> {name of a fibre
-                coordinate: component}
-    states      number of random states
+    Parameters
+    ----------
+    generators
+        Name -> section: an (nv,) column in the fibre's basis, or s -> {name of a fibre coordinate:
+        component}.
+    states
+        Number of random states.
 
-    Raises `MechanicsError` that names the generator and what is not invariant;
-    the pair of generators whose bracket leaves them; generators that depend on each other;
-    a class that changes between configurations.
+    Raises
+    ------
+    MechanicsError
+        Where something is not invariant under a generator, the bracket of two generators leaves
+        them, generators depend on each other, or the class changes between configurations; the
+        message names them.
     """
     constrained = constrained.constrained
     if not generators:
@@ -113,8 +128,10 @@ def symmetry(constrained: ConstrainedSystem, generators: Mapping[str, Section],
 def section(system: LagrangianSystem, value: Section, name: str = "section") -> ca.SX:
     """(nv,) column of a section, from itself or from s -> {name of a fibre coordinate: component}.
 
-    Raises `MechanicsError` for a wrong shape or name, and for a section that depends on more than q
-    and parameters.
+    Raises
+    ------
+    MechanicsError
+        For a wrong shape or name, and for a section that depends on more than q and parameters.
     """
     v_names = system.algebroid.v_names
     if callable(value):

@@ -23,7 +23,10 @@ def find_symmetry(constrained: ConstrainedSystem) -> Symmetry:
     turns of quaternions about space axes. So SE(2), SE(3), tori and products are found, and what is
     not affine in these coordinates is not.
 
-    Raises `MechanicsError` where nothing is a symmetry.
+    Raises
+    ------
+    MechanicsError
+        Where nothing is a symmetry.
     """
     constrained = constrained.constrained
     space, rng = constrained.system.algebroid, np.random.default_rng(1)

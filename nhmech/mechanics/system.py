@@ -18,7 +18,10 @@ class Shorthand:
     """Symbols that stand for functions of (t, q), with rates known without differentiating those
     functions.
 
-    symbols, meanings, rates  (k,) each; rates are functions of symbols and v
+    Attributes
+    ----------
+    symbols, meanings, rates
+        (k,) each; rates are functions of symbols and v.
     """
 
     symbols: ca.SX
@@ -30,20 +33,29 @@ class Shorthand:
 class LagrangianSystem:
     """A Lagrangian (or a Gibbs function) on a Lie algebroid, with forces.
 
-    Equations of the free system, with tau = `force` (paper 002, eq. (13)):
+    Equations of the free system, with tau = `force` (paper 002, eq. (13))::
 
         d/dt(dL/dv^a) = rho^i_a dL/dq^i - c^g_ab v^b dL/dv^g + tau_a
 
-    algebroid          configuration, fibre, anchor, structure functions
-    t, v, a            symbols of time, of the fibre coordinates and of their rates, (), (nv,),
-                       (nv,)
-    u, theta           symbols of inputs and parameters, (nu,), (ntheta,)
-    lagrangian         L(t, q, v, theta), or None where `gibbs` is given
-    gibbs              S(t, q, v, a, theta) with dS/da the left-hand side of the equations of
-                       motion; made from L where None
-    energy             E(t, q, v, theta) [J]; v dL/dv - L where None
-    force              tau(t, q, v, u, theta), (nv,)
-    shorthand          what further symbols in the expressions stand for; without a Lagrangian only
+    Attributes
+    ----------
+    algebroid
+        Configuration, fibre, anchor, structure functions.
+    t, v, a
+        Symbols of time, of the fibre coordinates and of their rates, (), (nv,), (nv,).
+    u, theta
+        Symbols of inputs and parameters, (nu,), (ntheta,).
+    lagrangian
+        L(t, q, v, theta), or None where `gibbs` is given.
+    gibbs
+        S(t, q, v, a, theta) with dS/da the left-hand side of the equations of motion; made from L
+        where None.
+    energy
+        E(t, q, v, theta) [J]; v dL/dv - L where None.
+    force
+        tau(t, q, v, u, theta), (nv,).
+    shorthand
+        What further symbols in the expressions stand for; without a Lagrangian only.
     """
 
     algebroid: LieAlgebroid
@@ -145,15 +157,21 @@ class LagrangianSystem:
 class ConstrainedSystem:
     """A Lagrangian system with a distribution: what every equation former and the simulator take.
 
-    parameters  numbers for `system.theta`, (ntheta,)
-    samples     configurations on the holonomic manifold at which rank and pivots are decided, (k,
-                nq)
-    preferred   groups of names of fibre coordinates that should become independent speeds, best
-                group first
-    guards      (t, q) functions that must stay above zero for the constraints to exist, e.g. |axle
-                x normal|; `guard_names` say what fails
-    scales      size of each fibre coordinate in one common unit (1 rad/s of a wheel of radius r
-                counts r), (nv,)
+    Attributes
+    ----------
+    parameters
+        Numbers for `system.theta`, (ntheta,).
+    samples
+        Configurations on the holonomic manifold at which rank and pivots are decided, (k, nq).
+    preferred
+        Groups of names of fibre coordinates that should become independent speeds, best group
+        first.
+    guards
+        (t, q) functions that must stay above zero for the constraints to exist, e.g. |axle x
+        normal|; `guard_names` say what fails.
+    scales
+        Size of each fibre coordinate in one common unit (1 rad/s of a wheel of radius r counts r),
+        (nv,).
     """
 
     system: LagrangianSystem

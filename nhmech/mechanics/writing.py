@@ -44,13 +44,23 @@ def lagrangian_system(space: LieAlgebroid, lagrangian: Scalar, *, parameters: Se
                                       Mapping[str, ca.SX]] | None = None) -> LagrangianSystem:
     """A Lagrangian system from a function of its named quantities.
 
-    space       the Lie algebroid it lives on, e.g. `euclidean("x", "y")`
-    lagrangian  s -> L
-    parameters  names of s.p, entries of theta
-    inputs      names of s.u
-    force       s -> {name of a fibre coordinate: generalised force}
+    Parameters
+    ----------
+    space
+        The Lie algebroid it lives on, e.g. `euclidean("x", "y")`.
+    lagrangian
+        s -> L.
+    parameters
+        Names of s.p, entries of theta.
+    inputs
+        Names of s.u.
+    force
+        s -> {name of a fibre coordinate: generalised force}.
 
-    Raises `MechanicsError` for a force on an unknown coordinate.
+    Raises
+    ------
+    MechanicsError
+        For a force on an unknown coordinate.
     """
     rates = [f"{name}'" for name in space.v_names]
     v, a, theta, u = (ca.vertcat(ca.SX(0, 1), *[ca.SX.sym(name) for name in names])
@@ -70,14 +80,22 @@ def constrain(system: LagrangianSystem, parameters: Mapping[str, float] | None =
               samples: np.ndarray | None = None) -> ConstrainedSystem:
     """A system with constraints.
 
-    parameters  numbers for s.p by name
-    rows        name -> s -> expression that must vanish, affine in s.v
-    holonomic   name -> s -> function of q and t that must vanish
-    samples     configurations at which rank is decided, (k, nq); random ones where None,
-                which then must not violate `holonomic`
+    Parameters
+    ----------
+    parameters
+        Numbers for s.p by name.
+    rows
+        Name -> s -> expression that must vanish, affine in s.v.
+    holonomic
+        Name -> s -> function of q and t that must vanish.
+    samples
+        Configurations at which rank is decided, (k, nq); random ones where None, which then must
+        not violate `holonomic`.
 
-    Raises `MechanicsError` for a row that is not affine in the velocities, or parameters without a
-    number.
+    Raises
+    ------
+    MechanicsError
+        For a row that is not affine in the velocities, or parameters without a number.
     """
     s, v, space = symbols(system), system.v, system.algebroid
     made = []

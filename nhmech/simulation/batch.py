@@ -35,15 +35,23 @@ REASONS = {
 class Batch:
     """What `simulate_batch` returns. K recorded moments, N cases.
 
-    t           (K,) [s]
-    x           (K, N, nx) state vectors: configuration with unwrapped angles, then xi; columns are
-                contiguous
-    u           (K, N, nu) held from each t on
-    theta       (N, ntheta)
-    status      (N,) 0 where a case ran to the end, else the key in `REASONS`; `reason` has it in
-                words
-    stopped_at  (N,) [s] time of the last good state, which fills the rest of the case's record
-    names       of the columns of x: "q" and "xi"; and "u", "theta"
+    Attributes
+    ----------
+    t
+        (K,) [s].
+    x
+        (K, N, nx) state vectors: configuration with unwrapped angles, then xi; columns are
+        contiguous.
+    u
+        (K, N, nu) held from each t on.
+    theta
+        (N, ntheta).
+    status
+        (N,) 0 where a case ran to the end, else the key in `REASONS`; `reason` has it in words.
+    stopped_at
+        (N,) [s] time of the last good state, which fills the rest of the case's record.
+    names
+        Of the columns of x: "q" and "xi"; and "u", "theta".
     """
 
     t: np.ndarray
@@ -117,27 +125,39 @@ def simulate_batch(constrained, x0, u: np.ndarray | Policy | None = None, *, dt:
     """Runs N cases of a vehicle (or any `ConstrainedSystem`) side by side: `Simulator`'s steps, in
     vectors and threads.
 
-    x0             (N, nx) state vectors: `start_states`, or rows of `Batch.x`; |phi| <= 1e-6 m is
-                   projected away
-    u              (N, nu) or (nu,), held all the time; (periods, N, nu), one for each control
-                   period; a policy (t, x (N, nx)) -> u (N, nu), asked once per control period,
-                   whose x is a view that the next steps overwrite; None for no effort
-    dt, steps      step [s] and how many
-    every          records each so many steps; the first and the last state always
-    control_every  steps in a control period
-    theta          (N, ntheta) or (ntheta,), values of the symbolic parameters; the system's own
-                   where None
-    threads        of the processor; as many as the work is worth where None. The result does not
-                   depend on it
-    device         "cpu", or "gpu": the same step as a CUDA kernel, a case a thread (extra `gpu`;
-                   its speed is unmeasured). Arrays stay NumPy's, so a policy costs two copies a
-                   control period
-
     A case whose step fails (not finite, off the constraints, independent speeds that go bad, a
-    wheel lying down) stops at its last good state; the others go on. Raises `SimulationError` for
-    wrong shapes, for values that are not finite, for an x0 off the constraints, and for a policy
-    that fails (its `trajectory` is the `Batch` until then); `CompileError` where there is no GPU to
-    use.
+    wheel lying down) stops at its last good state; the others go on.
+
+    Parameters
+    ----------
+    x0
+        (N, nx) state vectors: `start_states`, or rows of `Batch.x`; |phi| <= 1e-6 m is projected
+        away.
+    u
+        (N, nu) or (nu,), held all the time; (periods, N, nu), one for each control period; a policy
+        (t, x (N, nx)) -> u (N, nu), asked once per control period, whose x is a view that the next
+        steps overwrite; None for no effort.
+    dt, steps
+        Step [s] and how many.
+    every
+        Records each so many steps; the first and the last state always.
+    control_every
+        Steps in a control period.
+    theta
+        (N, ntheta) or (ntheta,), values of the symbolic parameters; the system's own where None.
+    threads
+        Of the processor; as many as the work is worth where None. The result does not depend on it.
+    device
+        "cpu", or "gpu": the same step as a CUDA kernel, a case a thread (extra `gpu`; its speed is
+        unmeasured). Arrays stay NumPy's, so a policy costs two copies a control period.
+
+    Raises
+    ------
+    SimulationError
+        For wrong shapes, for values that are not finite, for an x0 off the constraints, and for a
+        policy that fails (its `trajectory` is the `Batch` until then).
+    CompileError
+        Where there is no GPU to use.
     """
     if not (finite(dt) and dt > 0):
         raise SimulationError(f"dt = {dt!r} must be a positive time in seconds")
@@ -236,11 +256,17 @@ def _parts(threads: int | None, made: Stepper, steps: int, room: int) -> int:
 class BatchReactions:
     """N cases, m force components, c contacts.
 
-    names     of the components, "contact/direction"
-    forces    (N, m) on the wheels [N]
-    contacts  names
-    feasible  (N,) whether normals >= 0 could be met; where not, a wheel lifts off and the
-              least-norm split without that condition is given
+    Attributes
+    ----------
+    names
+        Of the components, "contact/direction".
+    forces
+        (N, m) on the wheels [N].
+    contacts
+        Names.
+    feasible
+        (N,) whether normals >= 0 could be met; where not, a wheel lifts off and the least-norm
+        split without that condition is given.
     """
 
     names: tuple[str, ...]

@@ -31,7 +31,10 @@ def start_states(constrained, poses: Iterable, *, joints: Mapping[str, float] | 
     """x0 (N, nx) for `simulate_batch`, from what `Simulator.reset` takes: a pose each, or a q (nq,)
     without wheels.
 
-    joints, xi  the same for all. Raises as `Simulator.reset` does.
+    Parameters
+    ----------
+    joints, xi
+        The same for all. Raises as `Simulator.reset` does.
     """
     from .simulator import Simulator
 

@@ -70,10 +70,13 @@ def raised_in(error: Exception, takes: str = "") -> str:
     """" (file.py, line 12)" of an error in somebody's function; nothing where it was not raised in
     a file.
 
-    takes  what the function must take, for a `TypeError` of the call itself
-
     An attribute that no `State` has is followed by those that it has: here, since a `__getattr__`
     of the state's own would slow every attribute down.
+
+    Parameters
+    ----------
+    takes
+        What the function must take, for a `TypeError` of the call itself.
     """
     found = None
     trace = error.__traceback__
@@ -107,7 +110,10 @@ def commanded_twist(controller) -> np.ndarray | None:
     from the beginning, for a run looks once whether to keep it. None, or no such attribute: this
     controller commands no twists.
 
-    Raises `SimulationError` where it is something else.
+    Raises
+    ------
+    SimulationError
+        Where it is something else.
     """
     try:
         found = optional(controller, "commanded_twist")

@@ -21,11 +21,6 @@ class Dynamics:
     """dx/dt = f(t, x, u, theta), with the step that the simulator takes; numbers and CasADi's
     symbols (SX, MX) alike.
 
-    rate        `casadi.Function` (t, x, u, theta) -> dx/dt (nx,)
-    integrator  `casadi.Function` (t, x, u, theta, dt) -> x at t + dt, health: Runge-Kutta's scheme
-                of fourth order, then the projection
-    state_vector  layout of x
-
     x (nx,) is the configuration with unwrapped angles, then the independent speeds xi. Of a vehicle
     on the ground: base position (x, y, z) [m], attitude as quaternion (x, y, z, w), positions of
     the joints in the order of the model [rad, m], xi. u (nu,) are efforts of the driven joints [N
@@ -35,6 +30,16 @@ class Dynamics:
     stand on the ground. f keeps both, so an optimisation must not ask for them again: fix the whole
     x at one moment (`start_states`), and at others only what is free, such as `pose` and speeds. A
     wheel's angle turns with no bound.
+
+    Attributes
+    ----------
+    rate
+        `casadi.Function` (t, x, u, theta) -> dx/dt (nx,).
+    integrator
+        `casadi.Function` (t, x, u, theta, dt) -> x at t + dt, health: Runge-Kutta's scheme of
+        fourth order, then the projection.
+    state_vector
+        Layout of x.
     """
 
     simulated: Simulated
@@ -132,6 +137,8 @@ class Dynamics:
 
 def dynamics(constrained) -> Dynamics:
     """The explicit dynamics of a vehicle or a `ConstrainedSystem`.
+
+    For example::
 
         f = nhmech.dynamics(vehicle)
         x, u = casadi.MX.sym("x", f.nx), casadi.MX.sym("u", f.nu)

@@ -15,10 +15,15 @@ from .state import State
 class Event:
     """A zero of `function(t, state)`.
 
-    terminal   ends the run there; otherwise the moment is only noted in `trajectory.events`
-    direction  +1 rising zeros only, -1 falling ones only, 0 both
-    limit      the function is to stay positive: a run that starts where it is not, with the first
-               command, has its event at the start
+    Attributes
+    ----------
+    terminal
+        Ends the run there; otherwise the moment is only noted in `trajectory.events`.
+    direction
+        +1 rising zeros only, -1 falling ones only, 0 both.
+    limit
+        The function is to stay positive: a run that starts where it is not, with the first command,
+        has its event at the start.
     """
 
     name: str

@@ -165,7 +165,10 @@ def dop853(adaptive: Adaptive | None, rate: ca.Function, project: ca.Function) -
     """DOP853 (adaptive, order 8) over a span, then the projection: in C, or SciPy's where there is
     no compiler.
 
-    Raises `SimulationError` where it gives up.
+    Raises
+    ------
+    SimulationError
+        Where it gives up.
     """
     project = Buffered(project)
     if adaptive is None:

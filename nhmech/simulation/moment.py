@@ -49,8 +49,12 @@ class Moment:
 class CompiledSteps:
     """Steps of a moment through a compiled loop; `one(pointer)` is one of them.
 
-    constants  dt, side, poor, flat, loose of `Setup`
-    angles     where the unwrapped angles stand in x, for the record
+    Parameters
+    ----------
+    constants
+        dt, side, poor, flat, loose of `Setup`.
+    angles
+        Where the unwrapped angles stand in x, for the record.
     """
 
     def __init__(self, loop: Loop, moment: Moment, constants: tuple[float, ...], theta: np.ndarray,
@@ -86,10 +90,16 @@ class RowLayout:
     """Of a row (t, q, v, u, angles), or (t, q, v, u, commanded_twist, angles) of a controller that
     commands one; the same for all runs of a simulator.
 
-    widths  of the parts, in their order; `parts` has them by name
-    places  where all of it stands in the block of a `Moment`
-    speeds  which of v are independent
-    names   as in `Trajectory.names`
+    Attributes
+    ----------
+    widths
+        Of the parts, in their order; `parts` has them by name.
+    places
+        Where all of it stands in the block of a `Moment`.
+    speeds
+        Which of v are independent.
+    names
+        As in `Trajectory.names`.
     """
 
     widths: tuple[int, ...]
@@ -130,8 +140,12 @@ def state_layout(simulated: Simulated, vector: StateVector, xi_names: tuple[str,
            sensors: Sensors) -> StateLayout:
     """Of numbers that begin with (q, v, x, u).
 
-    vector, xi_names, speeds  of the run's first chart; later charts are read through the same names
-    sensors                 what the links measure
+    Parameters
+    ----------
+    vector, xi_names, speeds
+        Of the run's first chart; later charts are read through the same names.
+    sensors
+        What the links measure.
     """
     algebroid = vector.algebroid
     nq, nv, positions = algebroid.nq, algebroid.nv, vector.names(())

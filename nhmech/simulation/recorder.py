@@ -21,8 +21,11 @@ WINDOW = 1 << 20
 class Recorder:
     """Rows (`RowLayout`) of a simulator, as many as turn out to be needed.
 
-    save  the run file that the whole run goes into; the rows go to `save.part` at least each half
-          second, and memory holds the last
+    Parameters
+    ----------
+    save
+        The run file that the whole run goes into; the rows go to `save.part` at least each half
+        second, and memory holds the last.
     """
 
     def __init__(self, simulator, capacity: int, save=None):
@@ -71,9 +74,12 @@ class Recorder:
     def flush(self, everything: bool = False) -> None:
         """Moves the rows to the file, but for the last one, which may yet be written over.
 
-        The state changes in one stroke, so that Ctrl-C finds the rows here or there. Raises
-        `SimulationError` with the record where the disk refuses; the rows are kept in memory from
-        then on.
+        The state changes in one stroke, so that Ctrl-C finds the rows here or there.
+
+        Raises
+        ------
+        SimulationError
+            With the record where the disk refuses; the rows are kept in memory from then on.
         """
         file, keep = self.file, 0 if everything else 1
         known = [event.name for event in self.simulator.events]
@@ -109,7 +115,10 @@ class Recorder:
         """The immutable record; where there is a file, the run is saved, and what is needed is read
         from there.
 
-        Raises `SimulationError` with the record where the file cannot be written.
+        Raises
+        ------
+        SimulationError
+            With the record where the file cannot be written.
         """
         if self.file is None:
             return self._trajectory(stop)

@@ -30,13 +30,21 @@ NO_LOCKS = {errno.ENOLCK, errno.ENOSYS, errno.ENOTSUP, errno.EOPNOTSUPP}
 class RunFile:
     """A run file that is being written; `path` ends in `.part`.
 
-    header  values that `read_run_file` gives back, as JSON has them
-    width   numbers in a row
+    What stands under this name already is kept as `path~`. Where there are no locks, another run
+    may rename this file while it is written; so it is read by its descriptor, never by its name.
 
-    What stands under this name already is kept as `path~`. Raises `SimulationError` where the file
-    cannot be made, where another run is writing it, or where the header is no JSON. Where there are
-    no locks, another run may rename this file while it is written; so it is read by its descriptor,
-    never by its name.
+    Parameters
+    ----------
+    header
+        Values that `read_run_file` gives back, as JSON has them.
+    width
+        Numbers in a row.
+
+    Raises
+    ------
+    SimulationError
+        Where the file cannot be made, where another run is writing it, or where the header is no
+        JSON.
     """
 
     def __init__(self, path: Path, header: dict, width: int):
@@ -129,7 +137,10 @@ def is_run_file(path) -> bool:
 def read_run_file(path) -> tuple[dict, np.ndarray, list[tuple[float, str]]]:
     """(header, rows (N, width), events (time [s], name)) of the whole rows.
 
-    Raises `OSError`, `ValueError` or `KeyError` where it cannot be read.
+    Raises
+    ------
+    OSError, ValueError, KeyError
+        Where it cannot be read.
     """
     with open(path, "rb") as file:
         line = file.readline()

@@ -18,7 +18,7 @@ class Sensors:
     first asked for them.
 
     With L a link, omega and alpha its angular velocity and acceleration, p_WL the place of its
-    origin, all components along L's axes:
+    origin, all components along L's axes::
 
         gyro = omega                    [rad/s]
         accelerometer = R_LW (d2p_WL/dt2 - g)   [m/s^2]
@@ -28,9 +28,14 @@ class Sensors:
     speeds are commanded and xi counts as constant, so the jump from one command to the next is not
     felt.
 
-    simulated    what moves
-    charts     those of the run so far, a list that may grow
-    kinematic  whether xi is commanded
+    Parameters
+    ----------
+    simulated
+        What moves.
+    charts
+        Those of the run so far, a list that may grow.
+    kinematic
+        Whether xi is commanded.
     """
 
     def __init__(self, simulated: Simulated, charts: list[Chart], kinematic: bool):

@@ -44,22 +44,31 @@ Controller = Callable[[float, State], Command]
 class Simulator:
     """Runs a vehicle (or any `ConstrainedSystem`) with a controller in the loop.
 
-    constrained     what moves
-    controller      callable (t, state) -> Command, asked once per control period; its `reset()` is
-                    called by `reset` if it has one, and what its attribute `commanded_twist` says,
-                    if it has one, is a column of its runs (`simulation.commanded_twist`)
-    dt              step [s]
-    control_period  [s], a multiple of dt; dt where None
-    integrator      "rk4" or "dop853"
-    events          `Event`s, located in time to 1e-9 s
-    wrench          link name -> callable (t, state) -> (6,) force [N] and torque [N m] in W at the
-                    link's origin
-    mode            "dynamic", or "kinematic": the controller commands speeds, forces play no part;
-                    commands that contradict each other, as of redundant wheels, are followed in the
-                    least-squares sense
-
     A failure (numbers that are not finite, a wheel lying flat, rank lost, an error inside the
     controller) raises `SimulationError` carrying the trajectory so far.
+
+    Parameters
+    ----------
+    constrained
+        What moves.
+    controller
+        Callable (t, state) -> Command, asked once per control period; its `reset()` is called by
+        `reset` if it has one, and what its attribute `commanded_twist` says, if it has one, is a
+        column of its runs (`simulation.commanded_twist`).
+    dt
+        Step [s].
+    control_period
+        [s], a multiple of dt; dt where None.
+    integrator
+        "rk4" or "dop853".
+    events
+        `Event`s, located in time to 1e-9 s.
+    wrench
+        Link name -> callable (t, state) -> (6,) force [N] and torque [N m] in W at the link's
+        origin.
+    mode
+        "dynamic", or "kinematic": the controller commands speeds, forces play no part; commands
+        that contradict each other, as of redundant wheels, are followed in the least-squares sense.
     """
 
     def __init__(self, constrained, controller: Controller | None = None, *, dt: float = 1e-3,
@@ -115,13 +124,22 @@ class Simulator:
               q: np.ndarray | None = None) -> State:
         """Puts the vehicle on the ground at rest, or with the given speeds.
 
-        pose, joints  as in `Vehicle.configuration`
-        xi            independent speeds, or any fibre coordinates by name that determine them;
-                      unnamed ones are as small as they can be
-        q             the whole configuration instead of pose and joints
+        Parameters
+        ----------
+        pose, joints
+            As in `Vehicle.configuration`.
+        xi
+            Independent speeds, or any fibre coordinates by name that determine them; unnamed ones
+            are as small as they can be.
+        q
+            The whole configuration instead of pose and joints.
 
-        Raises `ModelError` for a pose that cannot be placed, `SimulationError` for speeds that do
-        not exist or contradict each other.
+        Raises
+        ------
+        ModelError
+            For a pose that cannot be placed.
+        SimulationError
+            For speeds that do not exist or contradict each other.
         """
         q = self.simulated.configuration(pose, arguments.positions_of(joints), q)
         if self.chart is not self.primary:
@@ -211,15 +229,20 @@ class Simulator:
             progress: Callable[[float, State], None] | None = None, save=None) -> Trajectory:
         """Runs for `duration` [s] and returns what happened.
 
-        every     records each so many steps (the first and the last state always)
-        progress  called now and then with (t, state)
-        save      path of the run file (`.npz`); until the end its rows are in `save.part`, which a
-                  kill leaves readable
-
         The end of the duration, a terminal event and Ctrl-C return with `trajectory.stop` saying
         which; a failure raises `SimulationError` with what was computed in `.trajectory`. A second
         Ctrl-C within two seconds raises `KeyboardInterrupt`, out of a program that makes one run
         after another; that run is saved too.
+
+        Parameters
+        ----------
+        every
+            Records each so many steps (the first and the last state always).
+        progress
+            Called now and then with (t, state).
+        save
+            Path of the run file (`.npz`); until the end its rows are in `save.part`, which a kill
+            leaves readable.
         """
         arguments.run_of(duration, every, progress, save)
         if not self._started:

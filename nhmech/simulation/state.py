@@ -44,28 +44,41 @@ class StateLayout:
 class State:
     """One moment of a run; a copy that controllers may keep.
 
-    t       time [s]
-    pose    x [m], y [m] and heading [rad] of the base, seen from above
-    T_WB    pose of the base in the world (4, 4), lengths in [m]
-    q, v    configuration (nq,) [m, rad; a quaternion and pairs of cosine and sine have no unit] and
-            all fibre coordinates (nv,) [m/s, rad/s]
-    u       inputs that are held now (nu,) [N m, N], external wrenches after the efforts
-    xi      independent speeds by name [m/s, rad/s]; other fibre coordinates can be asked for by
-            name too, e.g. `state.xi["yaw_rate"]`
-    angles  unwrapped angles of the continuous joints by name [rad]
-    joint_position, joint_velocity   of the moving joints by name [rad, m; rad/s, m/s]; angles
-                                     unwrapped
-    encoder   what a robot can measure: `encoder.angle` and `encoder.rate` of its rolling and driven
-              joints by name [rad, m; rad/s, m/s]
-    gyro(link), accelerometer(link)   likewise (3,) [rad/s] and (3,) [m/s^2], along the link's axes;
-                                      the root's where
-              none is named
-    values, layout   all of its numbers (k,), each in its unit above, and where the names stand in
-                     them
-
     `pose` and `T_WB` raise `SimulationError` for a system that has no base.
 
     Made at every step and read in part: what is not asked for is not worked out.
+
+    Parameters
+    ----------
+    t
+        Time [s].
+    values, layout
+        All of its numbers (k,), each in its unit above, and where the names stand in them.
+
+    Attributes
+    ----------
+    pose
+        x [m], y [m] and heading [rad] of the base, seen from above.
+    T_WB
+        Pose of the base in the world (4, 4), lengths in [m].
+    q, v
+        Configuration (nq,) [m, rad; a quaternion and pairs of cosine and sine have no unit] and all
+        fibre coordinates (nv,) [m/s, rad/s].
+    u
+        Inputs that are held now (nu,) [N m, N], external wrenches after the efforts.
+    xi
+        Independent speeds by name [m/s, rad/s]; other fibre coordinates can be asked for by name
+        too, e.g. `state.xi["yaw_rate"]`.
+    angles
+        Unwrapped angles of the continuous joints by name [rad].
+    joint_position, joint_velocity
+        Of the moving joints by name [rad, m; rad/s, m/s]; angles unwrapped.
+    encoder
+        What a robot can measure: `encoder.angle` and `encoder.rate` of its rolling and driven
+        joints by name [rad, m; rad/s, m/s].
+    gyro(link), accelerometer(link)
+        Likewise (3,) [rad/s] and (3,) [m/s^2], along the link's axes; the root's where none is
+        named.
     """
 
     __slots__ = ("t", "_values", "_layout")
@@ -127,7 +140,11 @@ class State:
     def gyro(self, link: str | None = None) -> np.ndarray:
         """Angular velocity of a link (the root where None) along its own axes, (3,) [rad/s].
 
-        Raises `SimulationError` for a link that is not there."""
+        Raises
+        ------
+        SimulationError
+            For a link that is not there.
+        """
         return self._layout.sensors.gyro(self, link)
 
     def accelerometer(self, link: str | None = None) -> np.ndarray:

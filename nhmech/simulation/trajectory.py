@@ -46,23 +46,35 @@ class ReactionsAlong(Sequence):
 class Trajectory:
     """Recorded states of one run.
 
-    t       (N,) [s]
-    q, v, xi  (N, nq), (N, nv), (N, nxi)
-    u       (N, nu), held from each t on
-    angles  (N, na), unwrapped [rad]
-    stop    why the run ended: "duration", "event: name", "interrupted", the message of a failure;
-            or "cut off" for a file whose run was killed, or still goes on
-    events  (time [s], name) of the events that were crossed
-    names   of the columns: "q", "v", "xi", "u", "angles", and "commanded_twist" where there is one
-    source  what the run was made of (JSON values), enough to make the vehicle again
-    kinematic  whether speeds were commanded rather than efforts
-    settings   how it was run (JSON values): dt, control_period, integrator, controller, versions,
-               and under "path" what the controller followed, as `control.path_reference` writes it;
-               empty for files that are older than this
-    commanded_twist  (N, 3) forward, lateral [m/s] and yaw rate [rad/s] that the controller
-                     commanded, held from each
-               t on (`simulation.commanded_twist`); NaN at moments when it commanded none; None
-               where it never does
+    Attributes
+    ----------
+    t
+        (N,) [s].
+    q, v, xi
+        (N, nq), (N, nv), (N, nxi).
+    u
+        (N, nu), held from each t on.
+    angles
+        (N, na), unwrapped [rad].
+    stop
+        Why the run ended: "duration", "event: name", "interrupted", the message of a failure; or
+        "cut off" for a file whose run was killed, or still goes on.
+    events
+        (time [s], name) of the events that were crossed.
+    names
+        Of the columns: "q", "v", "xi", "u", "angles", and "commanded_twist" where there is one.
+    source
+        What the run was made of (JSON values), enough to make the vehicle again.
+    kinematic
+        Whether speeds were commanded rather than efforts.
+    settings
+        How it was run (JSON values): dt, control_period, integrator, controller, versions, and
+        under "path" what the controller followed, as `control.path_reference` writes it; empty for
+        files that are older than this.
+    commanded_twist
+        (N, 3) forward, lateral [m/s] and yaw rate [rad/s] that the controller commanded, held from
+        each t on (`simulation.commanded_twist`); NaN at moments when it commanded none; None where
+        it never does.
     """
 
     t: np.ndarray
@@ -117,7 +129,11 @@ class Trajectory:
 
         A joint's rate stands in v, its unwrapped angle in angles.
 
-        Raises `SimulationError` with the names there are."""
+        Raises
+        ------
+        SimulationError
+            With the names there are.
+        """
         for part in ("xi", "v", "q", "angles", "u", _TWIST):
             if name in self.names.get(part, ()):
                 return getattr(self, part)[:, self.names[part].index(name)]
@@ -134,8 +150,10 @@ class Trajectory:
         """Ground forces at each recorded moment, computed when they are asked for:
         `trajectory.reactions[k].components`.
 
-        Raises `SimulationError` for a system without wheels, and for a kinematic run, which knows
-        no forces.
+        Raises
+        ------
+        SimulationError
+            For a system without wheels, and for a kinematic run, which knows no forces.
         """
         simulated = self.simulated
         if simulated.vehicle is None:
@@ -157,7 +175,10 @@ class Trajectory:
     def save(self, path) -> Path:
         """Writes one `.npz`, whole or not at all; returns its path. What stands there is replaced.
 
-        Raises `SimulationError`, which carries the trajectory, where it cannot be written.
+        Raises
+        ------
+        SimulationError
+            Where it cannot be written; it carries the trajectory.
         """
         path = npz_path(path)
         header = {"stop": self.stop, "names": self.names, "events": self.events,
@@ -179,9 +200,15 @@ class Trajectory:
         """Reads what `save` wrote, or the whole rows of the `.part` of a run cut off or going on,
         with stop "cut off".
 
-        system  (a vehicle or a constrained system) replaces the one that the file describes
+        Parameters
+        ----------
+        system
+            (a vehicle or a constrained system) replaces the one that the file describes.
 
-        Raises `SimulationError` for a file that is not there, or is no run.
+        Raises
+        ------
+        SimulationError
+            For a file that is not there, or is no run.
         """
         try:
             parts = _from_run_file(path) if is_run_file(path) else _from_npz(path)

@@ -22,9 +22,15 @@ _GOOD = 0.2
 def pivot_order(samples: np.ndarray, pattern: np.ndarray) -> list[tuple[int, int]]:
     """Pivots (row, column) for matrices that look like `samples` (k, n, n).
 
-    pattern  structural nonzeros (n, n), or what each entry costs, see `entry_costs`
+    Parameters
+    ----------
+    pattern
+        Structural nonzeros (n, n), or what each entry costs, see `entry_costs`.
 
-    Raises `MechanicsError` where some sample is singular under every order.
+    Raises
+    ------
+    MechanicsError
+        Where some sample is singular under every order.
     """
     work, weight = samples.astype(float).copy(), pattern.astype(float)
     n = work.shape[1]

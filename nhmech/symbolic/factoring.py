@@ -99,9 +99,14 @@ class Scales:
     """`of[s]` is what the sum s is multiplied by, chosen by coordinate descent on the number of
     different products with a constant.
 
-    sums     atom -> its terms, atom -> coefficient
-    loose    values that stand in no sum
-    factors  atom -> (atom, power) of a product
+    Parameters
+    ----------
+    sums
+        Atom -> its terms, atom -> coefficient.
+    loose
+        Values that stand in no sum.
+    factors
+        Atom -> (atom, power) of a product.
     """
 
     def __init__(self, sums: Mapping[int, Mapping[int, float]], loose: Iterable[Value],

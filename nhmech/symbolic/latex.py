@@ -13,7 +13,10 @@ from ..errors import MechanicsError
 def to_sympy(expression: ca.SX):
     """A SymPy matrix, or a scalar expression for (1, 1).
 
-    Raises `MechanicsError` where SymPy is missing, or for an operation it does not know.
+    Raises
+    ------
+    MechanicsError
+        Where SymPy is missing, or for an operation it does not know.
     """
     try:
         import sympy

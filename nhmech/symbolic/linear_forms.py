@@ -34,9 +34,14 @@ class Value(NamedTuple):
 class Node(NamedTuple):
     """What an atom is.
 
-    kind   "one", "input", "sum", "product" or "function"
-    parts  (atom, coefficient) of a sum, (atom, power) of a product, the values a function is of
-    what   the place of an input, (input, entry), or a function's operation code
+    Attributes
+    ----------
+    kind
+        "one", "input", "sum", "product" or "function".
+    parts
+        (atom, coefficient) of a sum, (atom, power) of a product, the values a function is of.
+    what
+        The place of an input, (input, entry), or a function's operation code.
     """
 
     kind: str
@@ -144,8 +149,11 @@ def gather(terms: dict[int, float], atom: int, number: float) -> None:
 def read(function: ca.Function) -> tuple[Graph, list[list[Value]]]:
     """The graph of an SX function, and the values of its outputs' entries.
 
-    Raises `ValueError` or `ArithmeticError` for what has no such form: calls of other functions,
-    divisions by zero, constants that are not finite.
+    Raises
+    ------
+    ValueError, ArithmeticError
+        For what has no such form: calls of other functions, divisions by zero, constants that are
+        not finite.
     """
     graph, work = Graph(), {}
     outputs = [[Value(0.0, ONE)] * function.nnz_out(k) for k in range(function.n_out())]

@@ -16,9 +16,14 @@ ZERO = 1e-9          # relative to its terms, a number below this is rounding
 class Reduced:
     """Row echelon form of K w = r, K (N, n), on a manifold.
 
-    conditions  what must vanish for the system to have a solution: left null vectors of K times r
-    pivots      (row, column), in the order of elimination
-    free        columns without pivot
+    Attributes
+    ----------
+    conditions
+        What must vanish for the system to have a solution: left null vectors of K times r.
+    pivots
+        (row, column), in the order of elimination.
+    free
+        Columns without pivot.
     """
 
     conditions: list[ca.SX]
@@ -54,9 +59,12 @@ def row_reduce(matrix: ca.SX, right: ca.SX, samples: np.ndarray, rank: int,
     """Eliminates `rank` pivots, none of them in the columns `avoid`; None where those columns are
     needed.
 
-    samples  values of the matrix at points of a manifold, (k, N, n). An entry that is zero at all
-             of them is left out: the result is meant on the manifold. Pivots are constants where
-             possible, and large at every point.
+    Parameters
+    ----------
+    samples
+        Values of the matrix at points of a manifold, (k, N, n). An entry that is zero at all of
+        them is left out: the result is meant on the manifold. Pivots are constants where possible,
+        and large at every point.
     """
     work = samples.copy()
     size, width = work.shape[1:]

@@ -14,8 +14,11 @@ def along(example: Example, what: str | ca.SX, times: Sequence[float], q: np.nda
           xi: np.ndarray) -> np.ndarray:
     """Values (N, k) at the states (times [s], q, xi) of a motion without inputs.
 
-    what  an expression in the symbols (t, q, v, theta) of the system; or "acceleration", dv/dt;
-          or "multipliers", those of the kept rows in the order of the rows
+    Parameters
+    ----------
+    what
+        An expression in the symbols (t, q, v, theta) of the system; or "acceleration", dv/dt; or
+        "multipliers", those of the kept rows in the order of the rows.
     """
     equations, system, theta = (
         example.equations(),

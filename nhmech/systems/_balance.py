@@ -29,7 +29,10 @@ def imbalance(example: Example, quantity: Callable[[Symbols], ca.SX],
     """Largest |d/dt quantity - rate| along the motion at random states, relative to the rate where
     that is above one.
 
-    quantity, rate  s -> expressions in t, q, v, u and parameters, of one shape
+    Parameters
+    ----------
+    quantity, rate
+        s -> expressions in t, q, v, u and parameters, of one shape.
     """
     system, equations, theta = (
         example.constrained.system,

@@ -31,7 +31,7 @@ def example(n: int = 2, **parameters: float) -> Example:
     The car has one steered wheel in front; hitch_i is the angle of trailer i against the body
     ahead, behind_i its hitch behind that body's axle (0: on-axle; the first one is), drawbar_i from
     hitch to axle; further trailer_i parameters mass_i, inertia_i, ahead_i. With V_0 =
-    forward_speed, W_0 = V_0 tan(steering) / wheelbase, and h, e, d of trailer i,
+    forward_speed, W_0 = V_0 tan(steering) / wheelbase, and h, e, d of trailer i::
 
         V_i = V_{i-1} cos h - e W_{i-1} sin h
         W_i = -(V_{i-1} sin h + e W_{i-1} cos h) / d
@@ -40,7 +40,10 @@ def example(n: int = 2, **parameters: float) -> Example:
     d/dt T = thrust V_0 + torque steering', and I_s (W_0 + steering')' = torque: two speeds, two
     equations.
 
-    Raises `MechanicsError` for n < 0.
+    Raises
+    ------
+    MechanicsError
+        For n < 0.
     """
     if n < 0 or n != int(n):
         raise MechanicsError(f"a car has n = 0, 1, 2, ... trailers, not {n}")

@@ -44,6 +44,8 @@ def _lagrangian(s) -> ca.SX:
 def example() -> Example:
     """s' + A(r, s) r' = 0 with generic A and L (paper 000, eqs. (3.1)-(3.5)).
 
+    The equations compared are::
+
         (3.2)  d/dt dL/dr' - dL/dr = A lambda,   lambda = d/dt dL/ds' - dL/ds
         (3.4)  d/dt dL_c/dr'^alpha - dL_c/dr^alpha + A^a_alpha dL_c/ds^a
                    = -dL/ds'^b B^b_{alpha beta} r'^beta,   L_c = L on s' = -A r'

@@ -22,7 +22,7 @@ def example(**parameters: float) -> Example:
     u = torques on the wheels [N m].
 
     With V = forward_speed and W = yaw_rate of the middle of the axle (Newton and Euler of the whole
-    robot)
+    robot)::
 
         M V' = m d W^2 + (tau_l + tau_r) / R
         J W' = -m d V W + b (tau_r - tau_l) / R

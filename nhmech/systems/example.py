@@ -30,10 +30,16 @@ AGREEMENT = 1e-10
 class Check:
     """One comparison with a closed form, a published number or a conservation law.
 
-    what       is compared, in a few words
-    source     paper and equation, or the derivation that stands in the same file
-    tolerance  of `error`, relative to quantities of order one
-    error      () -> largest error
+    Attributes
+    ----------
+    what
+        Is compared, in a few words.
+    source
+        Paper and equation, or the derivation that stands in the same file.
+    tolerance
+        Of `error`, relative to quantities of order one.
+    error
+        () -> largest error.
     """
 
     what: str
@@ -46,15 +52,25 @@ class Check:
 class Example:
     """A system of the literature.
 
-    name, title, source  for the table; `source` names paper and equation
-    constrained          the system with numbers for its parameters
-    speeds               independent speeds, by name; chosen by conditioning where None
-    start                {"q": ..., "xi": ...} of an instructive motion
-    checks               what it is held against
-    methods              the equation formers that apply; `why_not` says why the others do not
-    shapes               `Shape`s for the viewer; none where there is nothing to see
-    generators           of a purely kinematic symmetry, as `mechanics.symmetry.symmetry` takes
-                         them: the system can be reduced by it
+    Attributes
+    ----------
+    name, title, source
+        For the table; `source` names paper and equation.
+    constrained
+        The system with numbers for its parameters.
+    speeds
+        Independent speeds, by name; chosen by conditioning where None.
+    start
+        {"q": ..., "xi": ...} of an instructive motion.
+    checks
+        What it is held against.
+    methods
+        The equation formers that apply; `why_not` says why the others do not.
+    shapes
+        `Shape`s for the viewer; none where there is nothing to see.
+    generators
+        Of a purely kinematic symmetry, as `mechanics.symmetry.symmetry` takes them: the system can
+        be reduced by it.
     """
 
     name: str

@@ -25,7 +25,7 @@ def example(**parameters: float) -> Example:
     SE(3), trivialised.
 
     n = R^T e_z is the vertical seen from the body, D = diag(a, b, c).
-    The ellipsoid touches at r from the centre of mass,
+    The ellipsoid touches at r from the centre of mass::
 
         r = h e_z - D^2 n / sqrt(n . D^2 n),    v + omega x r = 0,    z + n . r = 0,
 

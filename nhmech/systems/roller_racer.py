@@ -23,13 +23,16 @@ def example(driven: bool = False, **parameters: float) -> Example:
     m].
 
     With u = forward_speed, phi = joint: (d1 cos phi + d2) theta' = u sin phi - d2 phi',
-    and for m2 = 0 the momentum along that motion,
+    and for m2 = 0 the momentum along that motion::
 
         p = m1 u (d1 cos phi + d2) + (I1 theta' + I2 (theta' + phi')) sin phi,
         p' = -m1 u d1 sin(phi) phi' + (I1 theta' + I2 (theta' + phi')) cos(phi) phi'.
 
-    driven  the joint follows 0.5 cos(2.5 t), a rheonomic constraint whose multiplier is the torque;
-            else it is free
+    Parameters
+    ----------
+    driven
+        The joint follows 0.5 cos(2.5 t), a rheonomic constraint whose multiplier is the torque;
+        else it is free.
     """
     numbers = {**NUMBERS, **parameters}
     racer = lagrangian_system(with_joints("joint"), _energy, parameters=tuple(NUMBERS),

@@ -16,9 +16,14 @@ GREY, DARK = (0.70, 0.73, 0.77, 1.0), (0.15, 0.16, 0.18, 1.0)
 class Shape:
     """One body of the picture.
 
-    kind   "box" (x, y, z lengths), "cylinder" (radius, length; along z) or "sphere" (radius,) [m]
-    pose   q -> (4, 4) in W
-    trail  whether its lowest point leaves a trail on the plane z = 0
+    Attributes
+    ----------
+    kind
+        "box" (x, y, z lengths), "cylinder" (radius, length; along z) or "sphere" (radius,) [m].
+    pose
+        q -> (4, 4) in W.
+    trail
+        Whether its lowest point leaves a trail on the plane z = 0.
     """
 
     kind: str

@@ -23,15 +23,22 @@ def example(m: float = 1.0, J: float = 1.0, fibration: str = "x") -> Example:
     """L = m (x'^2 + y'^2) / 2 + J phi'^2 / 2 [kg, kg m^2], constrained to move along its heading
     phi.
 
-    fibration  "x": y' = x' tan(phi) with speeds (x', phi'), over (t, x, phi); breaks down at
-               phi = pi/2, though the motion does not. "y": x' = y' cot(phi) with speeds (y', phi'),
-               over (t, y, phi); breaks down at phi = 0. "body": lateral_speed = 0 with speeds
-               (forward_speed, yaw_rate) of the body frame; holds everywhere
-
     Dynamics x'' = -x' phi' tan(phi), phi'' = 0: circles of radius speed / phi'. Multipliers m x'
     phi', -m y' phi' and m forward_speed yaw_rate, each of its own normalisation of one and the same
     force (paper 003, section 4).
-    Raises `MechanicsError` for another fibration.
+
+    Parameters
+    ----------
+    fibration
+        "x": y' = x' tan(phi) with speeds (x', phi'), over (t, x, phi); breaks down at phi = pi/2,
+        though the motion does not. "y": x' = y' cot(phi) with speeds (y', phi'), over (t, y, phi);
+        breaks down at phi = 0. "body": lateral_speed = 0 with speeds (forward_speed, yaw_rate) of
+        the body frame; holds everywhere.
+
+    Raises
+    ------
+    MechanicsError
+        For another fibration.
     """
     if fibration not in FIBRATIONS:
         raise MechanicsError(f"no fibration {fibration!r}; there are {', '.join(FIBRATIONS)}")

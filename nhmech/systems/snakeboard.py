@@ -24,7 +24,7 @@ def example(trucks: str = "coupled", **parameters: float) -> Example:
 
     Neither truck moves sideways: -sin(theta + back) x' + cos(theta + back) y' - r cos(back) theta'
     = 0, and with +r for `front`. u = torques of the rotor and of the steering [N m]. The motion
-    along the constraints that is a rigid one,
+    along the constraints that is a rigid one::
 
         xi_Q = a d/dx + b d/dy + c d/dtheta,    c = sin(back - front),
         (a, b) = -r (cos(back) (cos, sin)(theta + front) + cos(front) (cos, sin)(theta + back)),
@@ -33,9 +33,15 @@ def example(trucks: str = "coupled", **parameters: float) -> Example:
     With front = -back and J + J0 + 2 J1 = m r^2 that is p' = 2 J0 cos^2(back) back' psi' -
     tan(back) back' p.
 
-    trucks  "coupled": front = -back, one steering torque; "independent": each truck has its own
+    Parameters
+    ----------
+    trucks
+        "coupled": front = -back, one steering torque; "independent": each truck has its own.
 
-    Raises `MechanicsError` for other trucks.
+    Raises
+    ------
+    MechanicsError
+        For other trucks.
     """
     if trucks not in ("coupled", "independent"):
         raise MechanicsError(f"trucks are 'coupled' or 'independent', not {trucks!r}")

@@ -27,14 +27,14 @@ def example(**parameters: float) -> Example:
     u = torques on the wheels [N m].
 
     With b the pitch, V = forward_speed and W = yaw_rate of the axle's middle, v and o velocity of
-    the centre of mass and rate of the body,
+    the centre of mass and rate of the body::
 
         v = (V + l b' cos b, lateral + l W sin b, -l b' sin b)
         o = (-W sin b, b', W cos b) in the body
         rows: lateral = 0,   V - d W = R (left' + b'),   V + d W = R (right' + b')
 
     On them, by momenta along the track, about the vertical and about the axle,
-    with the cart's mass c = 2 m_w + 2 I_w / R^2,
+    with the cart's mass c = 2 m_w + 2 I_w / R^2::
 
         d/dt((m + c) V + m l b' cos b) = m l W^2 sin b + (tau_l + tau_r) / R,
         d/dt((J_w + (m l^2 + I_roll) sin^2 b + I_yaw cos^2 b) W)

@@ -25,8 +25,12 @@ def infer_casters(layout: Layout,
     notice, a cylinder or box of a link named caster: a lying cylinder with its radius, anything
     else as a small ball below it that touches the ground, for such a stand-in has no true height of
     its own.
-    Raises `ModelError` where all wheels are on one axle and the only caster is not understood,
-    because without it the robot would tip over.
+
+    Raises
+    ------
+    ModelError
+        Where all wheels are on one axle and the only caster is not understood, because without it
+        the robot would tip over.
     """
     ground = ground_height(layout, [c.wheel for c in wheels])
     slack = tolerance([c.wheel for c in wheels])
@@ -155,9 +159,11 @@ def check_unrolled(layout: Layout, contacts: Sequence[FoundWheel]) -> None:
     """A link named wheel with a horizontal collision cylinder on the ground must roll, or it is
     missing from the model.
 
-    Raises `ModelError` with the `wheels=` line in which each such wheel is a blade at its contact
-    point: no lateral slip, free to go forward, which is what a wheel without rotational inertia
-    does.
+    Raises
+    ------
+    ModelError
+        With the `wheels=` line in which each such wheel is a blade at its contact point: no lateral
+        slip, free to go forward, which is what a wheel without rotational inertia does.
     """
     wheels = [c.wheel for c in contacts]
     ground, slack = ground_height(layout, wheels), tolerance(wheels)

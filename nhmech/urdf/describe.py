@@ -26,19 +26,30 @@ def describe(source, *, wheels=None, free=(), locked=None, skid=None, speeds=Non
              arguments=None) -> Description:
     """Decide everything about a robot that is not mechanics.
 
-    source    path to a URDF or xacro file, or a string of XML
-    wheels    sequence of `Wheel`: all contacts with the ground; overrides `<nhmech>`, which
-              overrides inference
-    free      names of joints to release that would be locked
-    locked    joint -> position [rad, m] at which to hold it; otherwise zero, clipped into the
-              limits
-    skid      None, "mid-axle", a track factor, or names of wheels whose sideways grip is released
-    speeds    names of the independent speeds, or None to have them chosen
-    packages  ROS package name -> folder
-    arguments  of a xacro file: name -> value
+    Parameters
+    ----------
+    source
+        Path to a URDF or xacro file, or a string of XML.
+    wheels
+        Sequence of `Wheel`: all contacts with the ground; overrides `<nhmech>`, which overrides
+        inference.
+    free
+        Names of joints to release that would be locked.
+    locked
+        Joint -> position [rad, m] at which to hold it; otherwise zero, clipped into the limits.
+    skid
+        None, "mid-axle", a track factor, or names of wheels whose sideways grip is released.
+    speeds
+        Names of the independent speeds, or None to have them chosen.
+    packages
+        ROS package name -> folder.
+    arguments
+        Of a xacro file: name -> value.
 
-    Raises `ModelError` for unusable files, wheels that cannot be found or do not fit, and names
-    that do not exist.
+    Raises
+    ------
+    ModelError
+        For unusable files, wheels that cannot be found or do not fit, and names that do not exist.
     """
     document = read_source(source, packages, arguments)
     notices = repair_scales(document) + validate(document)

@@ -37,24 +37,43 @@ class Mimic:
 class Description:
     """A validated robot, its wheels, and the role of every joint that can move.
 
-    xml       plain URDF text that Pinocchio can read (xacro expanded)
-    path      where it came from; None for a string
-    root      name of the root link
-    wheels    each with link, axis (unit, in the link's frame; None for ball kinds without one) and
-              point filled in
-    rolling   joints of the wheels, in the order of `wheels`
-    steering  joints between the root and a wheel that stay free: steering, swivels, hitches
-    driven    joints that take effort or commands, a subset of the moving ones
-    free      other joints released by the user
-    locked    joint -> position [rad, m] at which it is held
-    mimic     couplings between moving joints that act as constraints
-    damping   joint -> viscous coefficient [N m s/rad, N s/m]
-    limits    joint -> `JointLimits`, for the moving joints
-    speeds    names of the independent speeds the user asked for, or None
-    skid      None; "mid-axle" or a track factor; or names of wheels whose lateral row is freed
-    reasons   wheel name -> one sentence: where it and its radius came from
-    notices   sentences for the user: what was ignored, dropped, substituted
-    packages  package name -> folder, for meshes
+    Attributes
+    ----------
+    xml
+        Plain URDF text that Pinocchio can read (xacro expanded).
+    path
+        Where it came from; None for a string.
+    root
+        Name of the root link.
+    wheels
+        Each with link, axis (unit, in the link's frame; None for ball kinds without one) and point
+        filled in.
+    rolling
+        Joints of the wheels, in the order of `wheels`.
+    steering
+        Joints between the root and a wheel that stay free: steering, swivels, hitches.
+    driven
+        Joints that take effort or commands, a subset of the moving ones.
+    free
+        Other joints released by the user.
+    locked
+        Joint -> position [rad, m] at which it is held.
+    mimic
+        Couplings between moving joints that act as constraints.
+    damping
+        Joint -> viscous coefficient [N m s/rad, N s/m].
+    limits
+        Joint -> `JointLimits`, for the moving joints.
+    speeds
+        Names of the independent speeds the user asked for, or None.
+    skid
+        None; "mid-axle" or a track factor; or names of wheels whose lateral row is freed.
+    reasons
+        Wheel name -> one sentence: where it and its radius came from.
+    notices
+        Sentences for the user: what was ignored, dropped, substituted.
+    packages
+        Package name -> folder, for meshes.
     """
 
     xml: str

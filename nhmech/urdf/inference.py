@@ -57,8 +57,11 @@ def is_handle(layout: Layout, joint: Joint) -> bool:
 def infer_wheels(layout: Layout) -> tuple[list[FoundWheel], list[str]]:
     """The wheels of a robot that says nothing about them, and notices.
 
-    Raises `ModelError` where no joint rolls (listing those that could), where an axle named wheel
-    leans, or where a wheel's radius is nowhere but in a mesh.
+    Raises
+    ------
+    ModelError
+        Where no joint rolls (listing those that could), where an axle named wheel leans, or where a
+        wheel's radius is nowhere but in a mesh.
     """
     joints = rolling_candidates(layout)
     named = [j for j in layout.joints.values() if j.turns and _named(j.name)]

@@ -62,10 +62,16 @@ class Layout:
     """The tree in its start pose: every joint at zero clipped into its limits, or at the position
     given.
 
-    root      name of the root link
-    joints    name -> `Joint`, in the order of the file
-    above     link -> the `Joint` it hangs on; the root is not in it
-    X_RL      link -> (4, 4) placement in the root link's frame
+    Attributes
+    ----------
+    root
+        Name of the root link.
+    joints
+        Name -> `Joint`, in the order of the file.
+    above
+        Link -> the `Joint` it hangs on; the root is not in it.
+    X_RL
+        Link -> (4, 4) placement in the root link's frame.
     """
 
     def __init__(self, source: Source, positions: Mapping[str, float] | None = None):

@@ -48,9 +48,13 @@ def complete_wheels(layout: Layout, wheels: Sequence[Wheel],
     """The wheels as given, each with `link` (the child of its joint), `axis` (unit) and `point`
     filled in; and notices.
 
-    `origin` says who gave them ("wheels=" or "<nhmech>"). Raises `ModelError` for unknown names,
-    joints that cannot roll, axes of zero length or across the joint, links that do not belong to
-    the joint, blades without axis or point, wheels that lie flat.
+    `origin` says who gave them ("wheels=" or "<nhmech>").
+
+    Raises
+    ------
+    ModelError
+        For unknown names, joints that cannot roll, axes of zero length or across the joint, links
+        that do not belong to the joint, blades without axis or point, wheels that lie flat.
     """
     contacts, notices = [], []
     for wheel in wheels:

@@ -15,7 +15,10 @@ _DEPTH = 6  # folders looked into above the URDF, and below each entry of ROS_PA
 def read_packages(packages: Mapping | None) -> dict[str, Path]:
     """The user's `packages=` as name -> existing folder.
 
-    Raises `ModelError` where it is no mapping, or a folder does not exist.
+    Raises
+    ------
+    ModelError
+        Where it is no mapping, or a folder does not exist.
     """
     if packages is None:
         return {}

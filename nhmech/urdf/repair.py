@@ -22,7 +22,12 @@ def repair_scales(source: Source) -> list[str]:
     """A mesh's scale must have three numbers, or the parser drops the whole link; a fourth one is
     cut off.
 
-    Returns notices. Raises `ModelError` for one, two or more than four numbers.
+    Returns notices.
+
+    Raises
+    ------
+    ModelError
+        For one, two or more than four numbers.
     """
     notices = []
     for mesh in source.root.iter("mesh"):

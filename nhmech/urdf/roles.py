@@ -43,9 +43,13 @@ def assign_roles(layout: Layout, wheels: Sequence[Wheel], free: Sequence[str],
     """The role of every joint that can move, and notices.
 
     Steering are the continuous and revolute joints between the root and a wheel that grips, with an
-    axis within 45 degrees of the vertical. Raises `ModelError` for names that do not exist or do
-    not move, a rolling joint that is to be locked, a joint both free and locked, a position outside
-    the joint's limits.
+    axis within 45 degrees of the vertical.
+
+    Raises
+    ------
+    ModelError
+        For names that do not exist or do not move, a rolling joint that is to be locked, a joint
+        both free and locked, a position outside the joint's limits.
     """
     rolling = tuple(w.joint for w in wheels if w.joint is not None)
     notices: list[str] = []
@@ -203,7 +207,10 @@ def choose_driven(layout: Layout, wheels: Sequence[Wheel], roles: Roles,
                   drive: Sequence[str] | None) -> tuple[tuple[str, ...], str, list[str]]:
     """The driven joints in the order of `roles.moving`, where that came from, and notices.
 
-    Raises `ModelError` where `<drive>` names a joint that does not exist or does not move.
+    Raises
+    ------
+    ModelError
+        Where `<drive>` names a joint that does not exist or does not move.
     """
     notices: list[str] = []
     if drive:

@@ -18,7 +18,10 @@ _GRIPPING = ("disc", "torus")
 def read_skid(skid, wheels: Sequence[Wheel]):
     """`skid=` as None, "mid-axle", a positive track factor, or a tuple of wheel names.
 
-    Raises `ModelError` for anything else.
+    Raises
+    ------
+    ModelError
+        For anything else.
     """
     if skid is None or (isinstance(skid, str) and skid == "mid-axle"):
         return skid
@@ -43,9 +46,12 @@ def check_turning(layout: Layout, wheels: Sequence[Wheel], steering: Sequence[st
                   held=(), inferred: bool = False) -> None:
     """Four or more wheels on two or more parallel axles of one body can only roll straight on.
 
-    Raises `ModelError` that names the axles, `skid=` and mecanum wheels, unless `skid` says what
-    gives way or a steering joint is among those `held` by the user; and, where the wheels were
-    inferred, for axles at angles to each other (omni wheels, unless said).
+    Raises
+    ------
+    ModelError
+        Unless `skid` says what gives way, or a steering joint is among those `held` by the user;
+        the message names the axles, `skid=` and mecanum wheels. Where the wheels were inferred,
+        also for axles at angles to each other (omni wheels, unless said).
     """
     if skid is not None or any(_would_steer(layout, wheels, name) for name in held):
         return

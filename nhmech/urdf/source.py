@@ -22,10 +22,16 @@ _LARGEST_FILE = 64 * 1024 * 1024  # bytes; the largest robots known have less th
 class Source:
     """A robot's XML, parsed, with what is needed to speak about it.
 
-    root      the `<robot>` element; edited in place by the repairs of `nhmech.urdf.repair`
-    label     how messages call it: the file's name, or "<string>"
-    path      the file; None for a string
-    packages  ROS package name -> folder, for every package:// in the text that could be found
+    Attributes
+    ----------
+    root
+        The `<robot>` element; edited in place by the repairs of `nhmech.urdf.repair`.
+    label
+        How messages call it: the file's name, or "<string>".
+    path
+        The file; None for a string.
+    packages
+        ROS package name -> folder, for every package:// in the text that could be found.
     """
 
     root: etree._Element
@@ -65,11 +71,17 @@ def element_name(element) -> str:
 def read_source(source, packages=None, arguments: Mapping[str, str] | None = None) -> Source:
     """Read a robot from a path to a URDF or xacro file, or from XML as str or bytes.
 
-    arguments  of a xacro file, by name
+    Parameters
+    ----------
+    arguments
+        Of a xacro file, by name.
 
-    Raises `ModelError` for a file that is not there or cannot be read, XML that is not well formed,
-    a DOCTYPE or entities (refused: they can reach other files and grow without bound), a root that
-    is not `<robot>`, a xacro file that does not expand.
+    Raises
+    ------
+    ModelError
+        For a file that is not there or cannot be read, XML that is not well formed, a DOCTYPE or
+        entities (refused: they can reach other files and grow without bound), a root that is not
+        `<robot>`, a xacro file that does not expand.
     """
     folders = read_packages(packages)
     if isinstance(source, (bytes, str)) and source.lstrip()[:1] in ("<", b"<"):
@@ -173,8 +185,10 @@ _UNBOUNDED = ("lower", "upper", "effort", "velocity")  # often given as 1e16 to 
 def number(source: Source, element, attribute: str, default=_REQUIRED) -> float:
     """One finite number.
 
-    Raises `ModelError` where the attribute is missing without a default, is no number, NaN or
-    infinite.
+    Raises
+    ------
+    ModelError
+        Where the attribute is missing without a default, is no number, NaN or infinite.
     """
     text = element.get(attribute)
     if text is None:

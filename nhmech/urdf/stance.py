@@ -64,7 +64,10 @@ def check_heights(layout: Layout, wheels: Sequence[Wheel]) -> None:
     """Every inferred wheel stands in the plane of the others, and that is where the file has its
     base_footprint.
 
-    Raises `ModelError` with the numbers where a radius contradicts the height of its axle.
+    Raises
+    ------
+    ModelError
+        With the numbers where a radius contradicts the height of its axle.
     """
     slack = max(5e-3, 0.1 * min(w.radius for w in wheels))
     ground = ground_height(layout, wheels)

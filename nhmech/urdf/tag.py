@@ -1,4 +1,4 @@
-"""The `<nhmech>` element inside `<robot>`: what a plain URDF cannot say. Pinocchio ignores it.
+"""The `<nhmech>` element inside `<robot>`: what a plain URDF cannot say. Pinocchio ignores it. ::
 
     <nhmech>
       <wheel joint="left_wheel_joint" kind="disc" radius="0.1"/>
@@ -61,8 +61,11 @@ class Tag:
 def parse_tag(source: Source) -> Tag:
     """Read the `<nhmech>` element of a robot.
 
-    Raises `ModelError` with the line for two such elements, an element or attribute that does not
-    exist in it, a wheel that cannot be, a number that is none.
+    Raises
+    ------
+    ModelError
+        With the line for two such elements, an element or attribute that does not exist in it, a
+        wheel that cannot be, a number that is none.
     """
     tags = source.root.findall("nhmech")
     if not tags:

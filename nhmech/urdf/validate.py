@@ -19,11 +19,14 @@ _XACRO = re.compile(r"\$\{|\$\((find|arg|eval|env|optenv|dirname|cwd)\b")
 def validate(source: Source) -> list[str]:
     """Check a whole description; returns notices about what is odd but usable.
 
-    Raises `ModelError` for: xacro left unexpanded; missing, empty or repeated names; a joint called
-    `root_joint`; joint types that do not exist or are not supported; parents and children that are
-    missing or unknown; loops, and anything but one root; numbers that are missing, malformed, NaN
-    or infinite; axes of zero length; limits that are missing or reversed; mimics of joints that do
-    not exist; shapes without a size; masses that are negative; inertias that no body can have.
+    Raises
+    ------
+    ModelError
+        For: xacro left unexpanded; missing, empty or repeated names; a joint called `root_joint`;
+        joint types that do not exist or are not supported; parents and children that are missing or
+        unknown; loops, and anything but one root; numbers that are missing, malformed, NaN or
+        infinite; axes of zero length; limits that are missing or reversed; mimics of joints that do
+        not exist; shapes without a size; masses that are negative; inertias that no body can have.
     """
     _check_xacro(source)
     if not source.root.get("name"):

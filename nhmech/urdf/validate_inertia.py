@@ -55,8 +55,12 @@ def check_bodies(source: Source) -> list[str]:
     """Every rigid body, its fixed links included, has an inertia that a body can have.
 
     A link that moves or carries the robot must be right by itself; a fixed one whose own numbers
-    are impossible is only reported while the body it belongs to stays possible. Raises
-    `ModelError`; returns notices.
+    are impossible is only reported, in a notice, while the body it belongs to stays possible.
+
+    Raises
+    ------
+    ModelError
+        Where a body cannot have its inertia.
     """
     layout = Layout(source)
     notices = []

@@ -15,23 +15,37 @@ _ROUND = ("disc", "torus", "omni", "mecanum")
 class Wheel:
     """One contact with the ground.
 
-    joint         name of the rolling joint; None where the contact is fixed to `link` (caster ball,
-                  blade, a ball that is a whole link)
-    kind          one of `KINDS`
-    radius        to the outside of the wheel [m]; 0 for a blade
-    crown         radius of the tyre's cross-section [m] (torus)
-    roller_angle  mecanum: angle [rad] from the axle to the roller's axis, seen from above, positive
-                  from left to forward: the no-slip direction is sin(angle) forward + cos(angle)
-                  left
-    axis          axle in the frame of `link`, unit; the joint's own axis where None. A blade: its
-                  lateral direction
-    mu            friction coefficient, for reports only
-    driven        True or False overrides what the file says; None leaves it to the file
-    link          the body that carries the contact; the child of `joint` where None
-    point         wheel centre C in the frame of `link` [m]; where None, the centre of the coaxial
-                  collision shape. A blade: its contact point
+    Attributes
+    ----------
+    joint
+        Name of the rolling joint; None where the contact is fixed to `link` (caster ball, blade, a
+        ball that is a whole link).
+    kind
+        One of `KINDS`.
+    radius
+        To the outside of the wheel [m]; 0 for a blade.
+    crown
+        Radius of the tyre's cross-section [m] (torus).
+    roller_angle
+        Mecanum: angle [rad] from the axle to the roller's axis, seen from above, positive from left
+        to forward: the no-slip direction is sin(angle) forward + cos(angle) left.
+    axis
+        Axle in the frame of `link`, unit; the joint's own axis where None. A blade: its lateral
+        direction.
+    mu
+        Friction coefficient, for reports only.
+    driven
+        True or False overrides what the file says; None leaves it to the file.
+    link
+        The body that carries the contact; the child of `joint` where None.
+    point
+        Wheel centre C in the frame of `link` [m]; where None, the centre of the coaxial collision
+        shape. A blade: its contact point.
 
-    Raises `ModelError` for a kind that does not exist or numbers that make no wheel.
+    Raises
+    ------
+    ModelError
+        For a kind that does not exist or numbers that make no wheel.
     """
 
     joint: str | None

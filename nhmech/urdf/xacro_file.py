@@ -24,9 +24,15 @@ def expand_xacro(path: Path, packages: Mapping[str, Path],
                  arguments: Mapping[str, str] | None = None) -> str:
     """The plain URDF text of a xacro file; `$(find NAME)` is resolved by `nhmech.urdf.packages`.
 
-    arguments  values of its `<xacro:arg>`s by name; others take their defaults
+    Parameters
+    ----------
+    arguments
+        Values of its `<xacro:arg>`s by name; others take their defaults.
 
-    Raises `ModelError` where the `xacro` package is missing or the file does not expand.
+    Raises
+    ------
+    ModelError
+        Where the `xacro` package is missing or the file does not expand.
     """
     try:
         import xacro

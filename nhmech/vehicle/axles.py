@@ -22,7 +22,10 @@ def find_axles(contacts: Sequence[Contact], algebroid: LieAlgebroid, t: ca.SX, v
     """Finds the lateral rows that see only the base's planar twist, at random joint angles, and
     what turns them.
 
-    Raises `ModelError` where fixed axles leave no way to turn.
+    Raises
+    ------
+    ModelError
+        Where fixed axles leave no way to turn.
     """
     centres = (
         np.array([_planar_centre(model, c.mount) for c in contacts])

@@ -54,11 +54,19 @@ def build(description: Description, ground: Ground, parameters: Parameters | Non
           near: np.ndarray | None = None, wrench_bodies: Sequence[str] = ()) -> Vehicle:
     """Builds the vehicle.
 
-    parameters     other numbers than the description's
-    near           choose rows, speeds and the coupling pair for this configuration alone
-    wrench_bodies  links on which an external wrench is an input
+    Parameters
+    ----------
+    parameters
+        Other numbers than the description's.
+    near
+        Choose rows, speeds and the coupling pair for this configuration alone.
+    wrench_bodies
+        Links on which an external wrench is an input.
 
-    Raises `ModelError` where the vehicle cannot stand, cannot turn, or is built inconsistently.
+    Raises
+    ------
+    ModelError
+        Where the vehicle cannot stand, cannot turn, or is built inconsistently.
     """
     if near is not None:
         # named speeds are where a run begins; elsewhere others may have to serve
@@ -195,9 +203,12 @@ def _rows(description: Description, contacts: Sequence[Contact], heights: Sequen
           normals: tuple[ca.SX, ca.SX], algebroid: LieAlgebroid, v: ca.SX) -> list[Row]:
     """Every row, those that only repeat others included.
 
-    heights  functions of the whole attitude, also where the rows are written with frozen parts of
-             it
-    normals  n in the root's frame, as the rows are to see it and in full
+    Parameters
+    ----------
+    heights
+        Functions of the whole attitude, also where the rows are written with frozen parts of it.
+    normals
+        n in the root's frame, as the rows are to see it and in full.
     """
     n_B, n_full = normals
     fixed = {axle.wheel for axle in steering.fixed}

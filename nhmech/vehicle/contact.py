@@ -30,10 +30,16 @@ class Mount:
     """Where a wheel sits: the body that carries it (and does not spin with it), centre and axle in
     that body's frame.
 
-    body    index of the carrying joint
-    centre  C (3,) [m]
-    axle    unit (3,), or None for a ball without axle
-    spin    index in v of the wheel's own rate, or None where the carrier itself rolls
+    Attributes
+    ----------
+    body
+        Index of the carrying joint.
+    centre
+        C (3,) [m].
+    axle
+        Unit (3,), or None for a ball without axle.
+    spin
+        Index in v of the wheel's own rate, or None where the carrier itself rolls.
     """
 
     wheel: Wheel
@@ -47,13 +53,20 @@ class Mount:
 class Contact:
     """A wheel on the ground, all vectors in the frame of the carrying body.
 
-    point       K, the contact point
-    directions  name -> unit vector: "normal", "longitudinal", "lateral", and "roller" for a mecanum
-                wheel
-    velocity    of the wheel's material at K, relative to the ground's [m/s]
-    speeds      name -> component of that velocity
-    height      of the lowest point above the ground [m]
-    sine        |axle x n|: zero where there is no contact point; None for balls
+    Attributes
+    ----------
+    point
+        K, the contact point.
+    directions
+        Name -> unit vector: "normal", "longitudinal", "lateral", and "roller" for a mecanum wheel.
+    velocity
+        Of the wheel's material at K, relative to the ground's [m/s].
+    speeds
+        Name -> component of that velocity.
+    height
+        Of the lowest point above the ground [m].
+    sine
+        |axle x n|: zero where there is no contact point; None for balls.
     """
 
     mount: Mount
@@ -82,7 +95,7 @@ def contact(mount: Mount, body: Body, v: ca.SX, radius, crown, ground_velocity) 
     """The contact of a mounted wheel.
 
     With e, l the longitudinal and lateral directions, a = sine l + (a.n) n and K - C = -(r - rc) d
-    - rc n, where d = e x a, the triple products omega x (K - C) . direction are written out:
+    - rc n, where d = e x a, the triple products omega x (K - C) . direction are written out::
 
         normal        (r - rc) (a.n) omega.e
         longitudinal  -omega.((r - rc) a + rc l) - ((r - rc) + rc sine) phi'
@@ -90,8 +103,11 @@ def contact(mount: Mount, body: Body, v: ca.SX, radius, crown, ground_velocity) 
 
     omega is that of the carrying body, phi' the wheel's own rate.
 
-    ground_velocity  in the body's frame: point (3,) from the ground's reference point -> velocity
-                     of its material there
+    Parameters
+    ----------
+    ground_velocity
+        In the body's frame: point (3,) from the ground's reference point -> velocity of its
+        material there.
     """
     wheel, n = mount.wheel, body.world["n"]
     centre = ca.SX(ca.sparsify(ca.DM(mount.centre)))

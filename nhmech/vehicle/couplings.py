@@ -27,10 +27,15 @@ TURNLESS = 1e-6           # axles that meet nowhere nearer than 1 / TURNLESS len
 class Axle:
     """One lateral row seen in the plane.
 
-    wheel     its name; `steering` the joint that turns it, or None
-    row       (3,) expression in the steering angle, yaw component per `length`
-    straight  numbers of the row at zero steering; `across` at 90 degrees: row = straight cos +
-              across sin
+    Attributes
+    ----------
+    wheel
+        Its name; `steering` the joint that turns it, or None.
+    row
+        (3,) expression in the steering angle, yaw component per `length`.
+    straight
+        Numbers of the row at zero steering; `across` at 90 degrees: row = straight cos + across
+        sin.
     """
 
     wheel: str
@@ -45,7 +50,10 @@ class Axle:
     def angle_for(self, twist: np.ndarray, near: float = 0.0) -> float:
         """The steering angle nearest to `near` at which the wheel lets the twist pass.
 
-        twist  (forward, lateral, yaw * length)
+        Parameters
+        ----------
+        twist
+            (forward, lateral, yaw * length).
         """
         angle = float(np.arctan2(-self.straight @ twist, self.across @ twist))
         return angle + np.pi * round((near - angle) / np.pi)
@@ -55,8 +63,12 @@ class Axle:
 class Steering:
     """All axles of a vehicle that matter in the plane, `length` [m] their common unit.
 
-    fixed    without a steering joint (parallel to each other, or the vehicle is locked)
-    steered  one for each steering joint, leaders first
+    Attributes
+    ----------
+    fixed
+        Without a steering joint (parallel to each other, or the vehicle is locked).
+    steered
+        One for each steering joint, leaders first.
     """
 
     fixed: tuple[Axle, ...]
@@ -72,7 +84,10 @@ class Steering:
         """(a, b) for the determinants: fixed axle and leader, or the steered ones most independent
         at `angles`.
 
-        leaders  names of steering joints to choose from first
+        Parameters
+        ----------
+        leaders
+            Names of steering joints to choose from first.
         """
         if self.fixed:
             return self.fixed[0], next((axle for axle in self.steered if axle.steering in leaders),
@@ -101,7 +116,11 @@ class Steering:
         """The one planar twist (forward, lateral, yaw * length), unit, that both axles of the pair
         allow.
 
-        Raises `ModelError` where the two axles coincide."""
+        Raises
+        ------
+        ModelError
+            Where the two axles coincide.
+        """
         a, b = (axle.at(angles.get(axle.steering, 0.0)) for axle in pair)
         twist = np.cross(a, b)
         size = np.linalg.norm(twist)

@@ -13,7 +13,10 @@ from .vehicle import Vehicle
 def given_friction(vehicle: Vehicle, mu: float | Mapping[str, float] | None) -> dict[str, float]:
     """Wheel -> coefficient, of those that `mu` says something about: all, those it names, or none.
 
-    Raises `ModelError` for wheels that do not exist and numbers that are not positive.
+    Raises
+    ------
+    ModelError
+        For wheels that do not exist and numbers that are not positive.
     """
     given = (
         mu
@@ -36,7 +39,12 @@ def with_friction(vehicle: Vehicle, mu: float | Mapping[str, float] | None) -> V
     """The vehicle whose wheels know these coefficients (`Wheel.mu`), and keep their own where `mu`
     says nothing.
 
-    Its runs and their files know them too. Raises `ModelError` as `given_friction`.
+    Its runs and their files know them too.
+
+    Raises
+    ------
+    ModelError
+        As `given_friction`.
     """
     given = given_friction(vehicle, mu)
     if not given:

@@ -34,8 +34,12 @@ def load_geometry(description: Description,
 
     A visual whose mesh is missing or unreadable is replaced by the primitive collision shapes of
     its link; else, on a wheel's link, by a cylinder of the wheel's radius; else by a small box. A
-    link without visuals shows its collision shapes. Collision meshes that fail are left out. Raises
-    `ModelError` if Pinocchio cannot make a geometry model of the mended file.
+    link without visuals shows its collision shapes. Collision meshes that fail are left out.
+
+    Raises
+    ------
+    ModelError
+        If Pinocchio cannot make a geometry model of the mended file.
     """
     parser = etree.XMLParser(resolve_entities=False, no_network=True, remove_comments=True)
     root = etree.fromstring(description.xml.encode(), parser)

@@ -15,13 +15,21 @@ Vector = tuple[float, float, float]
 class Ground:
     """The plane n . (p - point) = 0 in the world frame W.
 
-    normal            n, away from the ground; normalised here
-    point             a point of the plane at t = 0 [m]
-    velocity          of the plane's material at `point` [m/s]
-    angular_velocity  of the plane's material [rad/s]; along n, so that the plane stays where it is
+    Attributes
+    ----------
+    normal
+        n, away from the ground; normalised here.
+    point
+        A point of the plane at t = 0 [m].
+    velocity
+        Of the plane's material at `point` [m/s].
+    angular_velocity
+        Of the plane's material [rad/s]; along n, so that the plane stays where it is.
 
-    Raises `ModelError` for a zero normal, numbers that are not finite, or a turning that is not
-    about the normal.
+    Raises
+    ------
+    ModelError
+        For a zero normal, numbers that are not finite, or a turning that is not about the normal.
     """
 
     normal: Vector = (0.0, 0.0, 1.0)

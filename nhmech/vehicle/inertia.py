@@ -46,10 +46,16 @@ class Inertia:
 class Spin:
     """What a lumped wheel adds to the body that carries it: it turns about its axle.
 
-    carrier  index of the carrying body
-    rate     index in v of the wheel's own rate
-    axial    moment of inertia about the axle [kg m^2]
-    axle     unit, in the carrier's frame (3,)
+    Attributes
+    ----------
+    carrier
+        Index of the carrying body.
+    rate
+        Index in v of the wheel's own rate.
+    axial
+        Moment of inertia about the axle [kg m^2].
+    axle
+        Unit, in the carrier's frame (3,).
     """
 
     carrier: int
@@ -161,7 +167,10 @@ def parameter_values(model: pin.Model, names: list[str],
 def write_inertias(model: pin.Model, names: list[str], parameters: Parameters) -> None:
     """Pinocchio's model gets the same numbers, so that its algorithms stay an independent check.
 
-    Raises `ModelError` for numbers that no vehicle can have.
+    Raises
+    ------
+    ModelError
+        For numbers that no vehicle can have.
     """
     p = parameters.values
     for name, value in p.items():

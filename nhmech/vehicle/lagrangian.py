@@ -107,7 +107,10 @@ def energies(bodies: Sequence[Body], inertias: Sequence[Inertia | None], spins: 
              v: ca.SX, origin: ca.SX | float = 0) -> tuple[ca.SX, ca.SX]:
     """Kinetic and potential energy [J].
 
-    origin  potential [J/kg] of the ground's reference point, which moves with the ground
+    Parameters
+    ----------
+    origin
+        Potential [J/kg] of the ground's reference point, which moves with the ground.
     """
     kinetic, potential = ca.SX(0), ca.SX(0)
     for body, inertia in _massive(bodies, inertias):

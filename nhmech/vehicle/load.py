@@ -18,20 +18,34 @@ def load(source: str | PathLike, *, wheels: Sequence[Wheel] | None = None,
          arguments: Mapping[str, str] | None = None) -> Vehicle:
     """Reads a robot and attaches ideal rolling to it.
 
-    source    path of a URDF or xacro file, or XML text
-    wheels    what touches the ground; else the file's `<nhmech>`; else inferred from joint names
-              and collision shapes
-    ground    the plane it rolls on
-    free      joints to release that are neither wheel nor steering; all others are held
-    locked    joint -> position [rad, m] at which it is held
-    skid      for parallel fixed axles: "mid-axle", a track factor, or the names of wheels whose
-              lateral row is freed
-    speeds    names of the independent speeds; chosen by conditioning where None
-    packages  ROS package name -> folder, for `package://` paths
-    arguments  of a xacro file (`<xacro:arg>`): name -> value
+    Parameters
+    ----------
+    source
+        Path of a URDF or xacro file, or XML text.
+    wheels
+        What touches the ground; else the file's `<nhmech>`; else inferred from joint names and
+        collision shapes.
+    ground
+        The plane it rolls on.
+    free
+        Joints to release that are neither wheel nor steering; all others are held.
+    locked
+        Joint -> position [rad, m] at which it is held.
+    skid
+        For parallel fixed axles: "mid-axle", a track factor, or the names of wheels whose lateral
+        row is freed.
+    speeds
+        Names of the independent speeds; chosen by conditioning where None.
+    packages
+        ROS package name -> folder, for `package://` paths.
+    arguments
+        Of a xacro file (`<xacro:arg>`): name -> value.
 
-    Raises `ModelError`: an unreadable file, a wheel not to be found or measured, a vehicle that
-    cannot stand or turn.
+    Raises
+    ------
+    ModelError
+        An unreadable file, a wheel not to be found or measured, a vehicle that cannot stand or
+        turn.
     """
     from ..urdf.describe import describe
 

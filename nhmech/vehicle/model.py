@@ -17,7 +17,10 @@ SNAP = 5e-3
 def full_model(description: Description) -> pin.Model:
     """Every joint of the file on a free-flyer root, rolling and steering axes snapped.
 
-    Raises `ModelError` where Pinocchio cannot read the text (validation should have caught it).
+    Raises
+    ------
+    ModelError
+        Where Pinocchio cannot read the text (validation should have caught it).
     """
     try:
         model = pin.buildModelFromXML(description.xml, pin.JointModelFreeFlyer())

@@ -22,9 +22,13 @@ ITERATIONS = 25
 class Support:
     """How the contacts carry the vehicle.
 
-    level    more contacts than a rigid body needs: the base is upright on the normal, each contact
-             keeps its offset
-    offsets  delta_i [m], so that height_i - delta_i = 0
+    Attributes
+    ----------
+    level
+        More contacts than a rigid body needs: the base is upright on the normal, each contact keeps
+        its offset.
+    offsets
+        delta_i [m], so that height_i - delta_i = 0.
     """
 
     level: bool
@@ -35,8 +39,12 @@ class Support:
 class Placer:
     """Moves the base until all contacts touch.
 
-    model    Pinocchio's, for `integrate`
-    heights  (t, q, theta) -> heights (k,), and their forms in v (k, nv)
+    Attributes
+    ----------
+    model
+        Pinocchio's, for `integrate`.
+    heights
+        (t, q, theta) -> heights (k,), and their forms in v (k, nv).
     """
 
     model: pin.Model
@@ -60,10 +68,17 @@ class Placer:
     def support(self, q: np.ndarray, tolerance: float, bearing: np.ndarray) -> Support:
         """Whether the contacts over-determine the attitude, and the offsets that they then keep.
 
-        bearing    marks the contacts that set the height (wheels rather than casters), (k,)
-        tolerance  largest offset allowed [m]
+        Parameters
+        ----------
+        bearing
+            Marks the contacts that set the height (wheels rather than casters), (k,).
+        tolerance
+            Largest offset allowed [m].
 
-        Raises `ModelError` with the numbers where an offset is larger.
+        Raises
+        ------
+        ModelError
+            With the numbers where an offset is larger.
         """
         q = self.upright(q)
         height, forms = self.evaluate(q)
@@ -85,7 +100,10 @@ class Placer:
         """q moved along the normal; pitched or rolled only where that alone cannot make all
         contacts touch.
 
-        Raises `ModelError` with the remaining heights where no placement is found.
+        Raises
+        ------
+        ModelError
+            With the remaining heights where no placement is found.
         """
         q = self.upright(q) if support.level else q.copy()
         if not len(support.offsets):
@@ -151,9 +169,12 @@ def sample_configurations(model: pin.Model, description: Description, placer: Pl
                           steering: Steering, gauged: bool, seed: int = 0) -> np.ndarray:
     """Neutral, straight and at the steering limits, then random poses; (k, nq).
 
-    Raises `ModelError` where not even the neutral pose can be placed, or where a contact that was
-    dropped leaves the ground when joints move (steering axes that are not parallel to the normal
-    under a base that stands on more than three contacts).
+    Raises
+    ------
+    ModelError
+        Where not even the neutral pose can be placed, or where a contact that was dropped leaves
+        the ground when joints move (steering axes that are not parallel to the normal under a base
+        that stands on more than three contacts).
     """
     rng = np.random.default_rng(seed)
     straight = steering.followers({}, steering.pair()) if steering.coupled else {}

@@ -35,7 +35,11 @@ def saddle(vehicle: Vehicle, t: float, q: np.ndarray, v: np.ndarray, u: np.ndarr
 
     M from `pin.crba`, h from `pin.nonLinearEffects`; never through the inverse of M, which may be
     singular alone.
-    Raises `MechanicsError` where the whole matrix is singular.
+
+    Raises
+    ------
+    MechanicsError
+        Where the whole matrix is singular.
     """
     return _solved(vehicle, q, v, *balance(vehicle, t, q, v, u))
 
@@ -65,11 +69,17 @@ def _solved(vehicle: Vehicle, q: np.ndarray, v: np.ndarray, A: np.ndarray, gamma
 class Reactions:
     """Ground forces on the wheels [N].
 
-    components  contact name -> {direction: force on the wheel}
-    world       contact name -> (3,) force in W
-    feasible    whether normals >= 0 could be met; if not, the least-norm split without that
-                condition is given
-    undetermined  names of components that another split could change
+    Attributes
+    ----------
+    components
+        Contact name -> {direction: force on the wheel}.
+    world
+        Contact name -> (3,) force in W.
+    feasible
+        Whether normals >= 0 could be met; if not, the least-norm split without that condition is
+        given.
+    undetermined
+        Names of components that another split could change.
     """
 
     components: dict[str, dict[str, float]]
@@ -85,7 +95,10 @@ def ground_load(vehicle: Vehicle, t: float, q: np.ndarray, v: np.ndarray, u: np.
 
     Multipliers of couplings, mimic joints and gauges are determined and stay out of it.
 
-    terms  a quicker way to evaluate `vehicle.function("balance")`
+    Parameters
+    ----------
+    terms
+        A quicker way to evaluate `vehicle.function("balance")`.
     """
     A, gamma, tau = balance(vehicle, t, q, v,
                             u) if terms is None else terms(t, q, v, u, vehicle.theta)

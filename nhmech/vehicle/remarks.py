@@ -165,9 +165,15 @@ def fastest_decay(vehicle: Vehicle, q: np.ndarray | None = None) -> tuple[float,
     """Largest rate [1/s] of d/dt xi = -(E^T M E)^-1 E^T D E xi, D the joints' damping, and the
     joints that move most.
 
-    q  the zero pose where None
+    Parameters
+    ----------
+    q
+        The zero pose where None.
 
-    Raises `ModelError` where E^T M E is singular: some motion meets no inertia.
+    Raises
+    ------
+    ModelError
+        Where E^T M E is singular: some motion meets no inertia.
     """
     E, mass = _reduced(vehicle, q)
     names = vehicle.algebroid.v_names

@@ -119,7 +119,10 @@ def check_reduction(full: ConstrainedSystem, reduced: ConstrainedSystem) -> None
     """Both have the same rows at the samples, relative to each row's size there, reduced ones in
     another basis too.
 
-    Raises `ModelError` naming the row where they do not.
+    Raises
+    ------
+    ModelError
+        Naming the row where they do not.
     """
     rows, d = at_samples(full, ca.densify(full.distribution.A)), reduced.distribution
     forms, _, mix = d.written(range(d.m))

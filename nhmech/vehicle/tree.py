@@ -22,11 +22,16 @@ class Body:
     """A body's motion in its own frame (for an axisymmetric wheel: in the frame that does not
     spin).
 
-    world         vectors fixed in W, by name, seen from here: "n", "g", "t1", "t2"
-    position      from the ground's reference point to the body's origin
-    omega, v      angular velocity [rad/s] and velocity of the origin [m/s]
-    alpha, a      angular acceleration and proper acceleration of the origin (acceleration minus
-                  gravity)
+    Attributes
+    ----------
+    world
+        Vectors fixed in W, by name, seen from here: "n", "g", "t1", "t2".
+    position
+        From the ground's reference point to the body's origin.
+    omega, v
+        Angular velocity [rad/s] and velocity of the origin [m/s].
+    alpha, a
+        Angular acceleration and proper acceleration of the origin (acceleration minus gravity).
     """
 
     world: dict[str, ca.SX]
@@ -85,9 +90,14 @@ def kinematics(model: pin.Model, algebroid: LieAlgebroid, v: ca.SX, a: ca.SX,
                seen: dict[str, ca.SX], position: ca.SX, spinning: set[int]) -> list[Body]:
     """Motion of every joint's body; that of Pinocchio's joint i stands at i - 1.
 
-    seen      vectors fixed in W, by name, as the root sees them; "g" is gravity [m/s^2]
-    position  of the root from the ground's reference point, as the root sees it [m]
-    spinning  joints whose body is seen from the frame that does not spin
+    Parameters
+    ----------
+    seen
+        Vectors fixed in W, by name, as the root sees them; "g" is gravity [m/s^2].
+    position
+        Of the root from the ground's reference point, as the root sees it [m].
+    spinning
+        Joints whose body is seen from the frame that does not spin.
     """
     q, omega = algebroid.q, v[3:6]
     bodies = [Body(seen, position, omega, v[:3], a[3:6],

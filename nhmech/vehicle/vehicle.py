@@ -42,18 +42,31 @@ class Vehicle:
     """What `load` returns. Everything here is fixed once built; `with_parameters` makes another
     one.
 
-    description  what was read and decided
-    ground       the plane
-    model        Pinocchio's model with held joints locked
-    parameters   named numbers (radii, inertias, payload, ...)
-    constrained  the constrained system: Gibbs function, forces, rows, samples
-    reduced      the same with frozen parts of the attitude put to constants: equal on the manifold,
-                 and far smaller
-    contacts     symbolic contacts, in the order of `description.wheels`
-    steering     the axles that must meet in one point
-    support      how the contacts carry the base
-    gauge        of a massless root, or None
-    rebuild      (parameters, near, wrench_bodies) -> the vehicle built anew
+    Attributes
+    ----------
+    description
+        What was read and decided.
+    ground
+        The plane.
+    model
+        Pinocchio's model with held joints locked.
+    parameters
+        Named numbers (radii, inertias, payload, ...).
+    constrained
+        The constrained system: Gibbs function, forces, rows, samples.
+    reduced
+        The same with frozen parts of the attitude put to constants: equal on the manifold, and far
+        smaller.
+    contacts
+        Symbolic contacts, in the order of `description.wheels`.
+    steering
+        The axles that must meet in one point.
+    support
+        How the contacts carry the base.
+    gauge
+        Of a massless root, or None.
+    rebuild
+        (parameters, near, wrench_bodies) -> the vehicle built anew.
     """
 
     description: Description
@@ -124,6 +137,8 @@ class Vehicle:
     def equations(self) -> Equations:
         """The Gibbs-Appell equations in the quasi-velocities `speeds`, as `casadi.Function`s.
 
+        For example::
+
             q_rate, xi_rate = vehicle.equations().drift(t, q, xi, u, vehicle.theta)
 
         q (nq,) in Pinocchio's order and representation, xi (nxi,) named `speeds`, u (nu,) efforts
@@ -136,7 +151,10 @@ class Vehicle:
     def rechosen(self, q: np.ndarray) -> Vehicle:
         """The same vehicle with rows, speeds and coupling pair chosen at q alone.
 
-        Raises `ModelError` where the constraints lose rank at q, naming the joints.
+        Raises
+        ------
+        ModelError
+            Where the constraints lose rank at q, naming the joints.
         """
         other = self.rebuild(self.parameters, np.array(q), self.wrench_bodies)
         try:
@@ -165,7 +183,11 @@ class Vehicle:
         """Numeric functions by name, made when first asked for: constraints, gamma, force, balance,
         energy, contacts.
 
-        Raises `ModelError` for another name."""
+        Raises
+        ------
+        ModelError
+            For another name.
+        """
         if name not in self._functions:
             self._functions[name] = self._function(name)
         return self._functions[name]
@@ -256,13 +278,19 @@ class Vehicle:
                       t: float = 0.0) -> np.ndarray:
         """q with all contacts on the ground and all couplings closed.
 
-        pose    None; (x, y, yaw); (x, y, z, roll, pitch, yaw) with R = Rz(yaw) Rx(roll) Ry(pitch);
-                or a 4x4 matrix or `pin.SE3` T_WB [m, rad]. The height is corrected along the
-                normal, pitch and roll only if they must be
-        joints  positions of joints [rad, m]; followers of a steering coupling are computed
+        Parameters
+        ----------
+        pose
+            None; (x, y, yaw); (x, y, z, roll, pitch, yaw) with R = Rz(yaw) Rx(roll) Ry(pitch); or a
+            4x4 matrix or `pin.SE3` T_WB [m, rad]. The height is corrected along the normal, pitch
+            and roll only if they must be.
+        joints
+            Positions of joints [rad, m]; followers of a steering coupling are computed.
 
-        Raises `ModelError` for unknown joints, numbers that are not finite, or a pose that cannot
-        be placed.
+        Raises
+        ------
+        ModelError
+            For unknown joints, numbers that are not finite, or a pose that cannot be placed.
         """
         return posed(self, pose, dict(joints or {}), t)
 
@@ -273,8 +301,12 @@ class Vehicle:
 
         Names: `<link>.mass`, `.com_x` ..., `.Ixx` ...; `<joint>.radius`, `.rotor_inertia`,
         `.gear_ratio`, `.rolling_resistance`, `.damping`; `payload.mass`, `.x`, `.y`, `.z` (a point
-        mass in the base's frame). Raises `ModelError` for unknown names, and for values that are no
-        finite numbers.
+        mass in the base's frame).
+
+        Raises
+        ------
+        ModelError
+            For unknown names, and for values that are no finite numbers.
         """
         parameters = self.parameters.changed({**(changes or {}), **more})
         if symbolic is not None:

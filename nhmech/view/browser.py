@@ -28,8 +28,10 @@ def find_chromium() -> str | None:
 class Browser:
     """Opens `url` in a window of `size` (width, height) [pixels]; a context manager.
 
-    Raises `NhmechError` where no Chromium is on PATH, or where it does not answer within `timeout`
-    [s].
+    Raises
+    ------
+    NhmechError
+        Where no Chromium is on PATH, or where it does not answer within `timeout` [s].
     """
 
     def __init__(self, url: str, size: tuple[int, int] = (1000, 700), timeout: float = 60.0):

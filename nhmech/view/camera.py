@@ -16,13 +16,22 @@ AZIMUTH, ELEVATION = 0.95, 0.5  # [rad] from ahead of the vehicle to its right, 
 class View:
     """Where the camera stands, and how much ground is drawn. Lengths in [m], points (3,) in W.
 
-    size    of the vehicle
-    target  what the camera looks at
-    eye     where it stands
-    follow  whether it goes along with the vehicle
-    focus   the point of the vehicle for which `target` and `eye` hold
-    ground  middle of the drawn ground
-    reach   radius of the drawn ground
+    Attributes
+    ----------
+    size
+        Of the vehicle.
+    target
+        What the camera looks at.
+    eye
+        Where it stands.
+    follow
+        Whether it goes along with the vehicle.
+    focus
+        The point of the vehicle for which `target` and `eye` hold.
+    ground
+        Middle of the drawn ground.
+    reach
+        Radius of the drawn ground.
     """
 
     size: float

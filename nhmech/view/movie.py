@@ -44,13 +44,22 @@ def save_movie(html_path, path, *, speed: float = 1.0, size: tuple[int, int] = (
     """The page that `save_html` wrote as a moving picture, from start to end, in the name's format;
     returns its path.
 
-    speed  times real time
-    size   in pixels; whole numbers, made even for MP4
-    fps    frames a second; 20 in a GIF, 25 else
-    progress  called with the time [s] after the page's start that is drawn next
+    Parameters
+    ----------
+    speed
+        Times real time.
+    size
+        In pixels; whole numbers, made even for MP4.
+    fps
+        Frames a second; 20 in a GIF, 25 else.
+    progress
+        Called with the time [s] after the page's start that is drawn next.
 
-    Raises `NhmechError` where a tool is missing or fails, and for more frames than memory should
-    hold (MP4 has no limit).
+    Raises
+    ------
+    NhmechError
+        Where a tool is missing or fails, and for more frames than memory should hold (MP4 has no
+        limit).
     """
     require_tools(path)
     suffix, fps = Path(path).suffix, fps or FPS[Path(path).suffix]

@@ -31,9 +31,14 @@ def show(vehicle, trajectory, *, height: int = 460, **options) -> Shown:
     """The run as an animation that a notebook displays in place: the self-contained page of
     `save_html` in a frame, about 1 MB a cell.
 
-    vehicle  or a textbook system, as `nhmech.systems.load_system` returns it
-    height   of the frame [pixels]
-    options  of `save_html`, such as overlays=["rotation_centre"]
+    Parameters
+    ----------
+    vehicle
+        Or a textbook system, as `nhmech.systems.load_system` returns it.
+    height
+        Of the frame [pixels].
+    options
+        Of `save_html`, such as overlays=["rotation_centre"].
     """
     if not (isinstance(height, int) and height > 0):
         raise NhmechError(f"height = {height!r} must be a positive number of pixels")

@@ -60,7 +60,10 @@ def path(vehicle: Vehicle, trajectory: Trajectory, axes=None, *, error: PathErro
     """From above: tracks of the base's origin (grey) and of the wheels' contact points, and the
     path to follow (broad, yellow) [m].
 
-    error  says which path; None takes what the controller followed, where the run knows
+    Parameters
+    ----------
+    error
+        Says which path; None takes what the controller followed, where the run knows.
     """
     error = path_error(vehicle, trajectory) if error is None else error
     with drawing():
@@ -126,8 +129,11 @@ def forces(vehicle: Vehicle, trajectory: Trajectory, mu: Friction = None, axes=N
 
     Friction holds mu times the normal force.
 
-    mu  friction coefficient of all wheels or by wheel; where None those of the description, and no
-        limit without one
+    Parameters
+    ----------
+    mu
+        Friction coefficient of all wheels or by wheel; where None those of the description, and no
+        limit without one.
     """
     with drawing():
         figure, axes = axes_of(axes, 3.4, 3.4, rows=2)
@@ -156,7 +162,10 @@ def friction(vehicle: Vehicle, trajectory: Trajectory, mu: Friction = None):
     """Small multiples, one for each wheel held along the ground: tangential force [N], what
     friction can hold (shaded).
 
-    mu  as in `forces`; without one no limit is drawn, but mu = 1 (dotted line) for comparison
+    Parameters
+    ----------
+    mu
+        As in `forces`; without one no limit is drawn, but mu = 1 (dotted line) for comparison.
     """
     with drawing():
         if trajectory.kinematic:
@@ -292,7 +301,11 @@ def efforts(vehicle: Vehicle, trajectory: Trajectory, axes=None):
     """Inputs u: efforts of the driven joints and external wrenches, one panel for each unit [N m,
     N].
 
-    Raises `ModelError` where there are none."""
+    Raises
+    ------
+    ModelError
+        Where there are none.
+    """
     rates, units = dict(zip(vehicle.algebroid.v_names, vehicle.algebroid.v_units)), {}
     for name in trajectory.names["u"]:
         turns = rates[name] == "rad/s" if name in rates else name.rpartition(".")[2].startswith("t")
@@ -307,9 +320,15 @@ def tracking(vehicle: Vehicle, trajectory: Trajectory, axes=None, *,
     """Controller error: distance from the path [mm], positive to its left; below, heading against
     its tangent [deg].
 
-    error  of `control.path_reference.path_error`; None takes the path that the controller followed.
+    Parameters
+    ----------
+    error
+        Of `control.path_reference.path_error`; None takes the path that the controller followed.
 
-    Raises `ModelError` for a run that knows of no path.
+    Raises
+    ------
+    ModelError
+        For a run that knows of no path.
     """
     error = path_error(vehicle, trajectory) if error is None else error
     if error is None:
@@ -333,7 +352,10 @@ def twist(vehicle: Vehicle, trajectory: Trajectory, axes=None):
 
     Lateral [m/s] between them where there is any.
 
-    Raises `ModelError` for a run whose controller commanded no twist.
+    Raises
+    ------
+    ModelError
+        For a run whose controller commanded no twist.
     """
     wanted = trajectory.commanded_twist
     if wanted is None or not np.isfinite(wanted).any():

@@ -21,11 +21,15 @@ def save_html(vehicle, trajectory, path, fps: float = 30.0, overlays: Sequence =
     `vehicle` has name, model, visual_model, ground, contact_points(q) -> (n, 3) [m] and
     contact_names; `trajectory` has t (N,) [s] and q (N, nq), for some overlays also v and u.
 
-    overlays  names out of `nhmech.view.overlays`, such as "forces"; or overlays, such as
-              `Ghost(vehicle, other_run, "other")`. "path" is the one that the run's controller
-              followed
-    follow    whether the camera goes along; where None, if the way is long
-    title     in the page's corner; the vehicle's name where None
+    Parameters
+    ----------
+    overlays
+        Names out of `nhmech.view.overlays`, such as "forces"; or overlays, such as `Ghost(vehicle,
+        other_run, "other")`. "path" is the one that the run's controller followed.
+    follow
+        Whether the camera goes along; where None, if the way is long.
+    title
+        In the page's corner; the vehicle's name where None.
     """
     drawn = make_overlays(vehicle, overlays, path=followed_path(trajectory))
     messages = animate(Scene(vehicle), trajectory, fps, drawn, follow, title)

@@ -47,15 +47,25 @@ def report_html(trajectory: Trajectory, *, name: str = "",
                 path: Path | None = None, vehicle: Vehicle | None = None) -> str:
     """One self-contained HTML page, without scripts; its pictures are vectors.
 
-    name     of the run, for the line below the title
-    mu       friction coefficient of all wheels, or by wheel; else those of the wheels
-    path     what the base's origin was to follow; else what the run's controller followed, where
-             the file knows
-    vehicle  in the place of the one that the run was made with
-
     What a run does not have (forces of a kinematic one, wheels of a textbook system) is said to be
-    missing. Raises `SimulationError` where the run does not say what was simulated, and no vehicle
-    is given.
+    missing.
+
+    Parameters
+    ----------
+    name
+        Of the run, for the line below the title.
+    mu
+        Friction coefficient of all wheels, or by wheel; else those of the wheels.
+    path
+        What the base's origin was to follow; else what the run's controller followed, where the
+        file knows.
+    vehicle
+        In the place of the one that the run was made with.
+
+    Raises
+    ------
+    SimulationError
+        Where the run does not say what was simulated, and no vehicle is given.
     """
     simulated = trajectory.simulated if vehicle is None else Simulated.of(vehicle)
     vehicle = simulated.vehicle

@@ -13,8 +13,12 @@ def sample(model: pin.Model, trajectory, fps: float) -> tuple[np.ndarray, np.nda
     """Times (n,) [s] at `fps` frames a second from start to end of the trajectory, and
     configurations (n, nq) there.
 
-    They are interpolated on the manifold. Raises `NhmechError` for numbers that do not fit the
-    model or are not finite.
+    They are interpolated on the manifold.
+
+    Raises
+    ------
+    NhmechError
+        For numbers that do not fit the model or are not finite.
     """
     t, q = np.asarray(trajectory.t, dtype=float), np.asarray(trajectory.q, dtype=float)
     if len(t) == 0 or q.shape != (len(t), model.nq):

@@ -28,7 +28,10 @@ class Scene:
     `vehicle` has name, model, visual_model, ground, contact_points(q) -> (n, 3) [m] and
     contact_names.
 
-    tint  (r, g, b): all bodies translucent and in this colour
+    Parameters
+    ----------
+    tint
+        (r, g, b): all bodies translucent and in this colour.
     """
 
     def __init__(self, vehicle, root: str = "/vehicle", tint=None):

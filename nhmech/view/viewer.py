@@ -31,20 +31,31 @@ EACH, BETWEEN = 64, 2
 class Viewer:
     """Shows one vehicle on meshcat's page; a context manager.
 
-    vehicle       has name, model, visual_model, ground, contact_points(q) -> (n, 3) [m] and
-                  contact_names
-    open_browser  open the page in the user's browser
-    overlays      what is drawn on top: names out of `nhmech.view.overlays`, such as "forces"; or
-                  overlays, such as `Ghost(vehicle, run)`
-    window        None: a server of its own inside this process, on 127.0.0.1; or the ZMQ address of
-                  a meshcat-server that runs already
-    follow        whether the camera goes along
-    title         in the page's corner; the vehicle's name where None
-
     Nothing here waits for a browser: without one, the vehicle moves unseen. A thread draws the
     newest moment at most 60 times a second; it is itself at work for at most 4 % of the time, so
-    that complicated scenes have fewer frames. Sending them comes on top. Raises `NhmechError` where
-    the server is closed or does not answer.
+    that complicated scenes have fewer frames. Sending them comes on top.
+
+    Parameters
+    ----------
+    vehicle
+        Has name, model, visual_model, ground, contact_points(q) -> (n, 3) [m] and contact_names.
+    open_browser
+        Open the page in the user's browser.
+    overlays
+        What is drawn on top: names out of `nhmech.view.overlays`, such as "forces"; or overlays,
+        such as `Ghost(vehicle, run)`.
+    window
+        None: a server of its own inside this process, on 127.0.0.1; or the ZMQ address of a
+        meshcat-server that runs already.
+    follow
+        Whether the camera goes along.
+    title
+        In the page's corner; the vehicle's name where None.
+
+    Raises
+    ------
+    NhmechError
+        Where the server is closed or does not answer.
     """
 
     def __init__(self, vehicle, *, open_browser: bool = False, overlays: Sequence = (),

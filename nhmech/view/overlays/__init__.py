@@ -51,8 +51,12 @@ class Row(NamedTuple):
 class Overlay:
     """One thing that is drawn.
 
-    legend  ((name, colour (r, g, b)), ...) for the corner of the page
-    points  (n, 3) [m] that the camera should see
+    Attributes
+    ----------
+    legend
+        ((name, colour (r, g, b)), ...) for the corner of the page.
+    points
+        (n, 3) [m] that the camera should see.
     """
 
     legend: tuple = ()
@@ -75,11 +79,17 @@ class Overlay:
 def make_overlays(vehicle, names: Sequence, *, mu=None, path=None) -> list[Overlay]:
     """The overlays of these names; what is no name is taken as an overlay.
 
-    mu    friction coefficients, as `analysis.friction.coefficients` takes them
-    path  the `control.path.Path` that is followed
+    Parameters
+    ----------
+    mu
+        Friction coefficients, as `analysis.friction.coefficients` takes them.
+    path
+        The `control.path.Path` that is followed.
 
-    Raises `NhmechError` for names that do not exist, and for what an overlay needs and the vehicle
-    has not.
+    Raises
+    ------
+    NhmechError
+        For names that do not exist, and for what an overlay needs and the vehicle has not.
     """
     given, made = {"mu": mu, "path": path}, []
     for name in names:

@@ -27,15 +27,21 @@ class Forces(Overlay):
     """Per contact the force that ideal rolling needs, from its point on, and its cone |tangential|
     <= mu normal.
 
-    mu  as `analysis.friction.coefficients` takes it; None: what the file says; no cone where nobody
-        says anything
-
     The scale is such that the mean load at rest is as long as the largest wheel is high. Forces are
     those of `vehicle.reactions.reactions`: where the wheels can share the load in many ways, the
     least-norm split with normals >= 0.
 
-    Raises `NhmechError` where it has nothing to work with: something without wheels, a moment
-    without speeds and inputs, a kinematic run.
+    Parameters
+    ----------
+    mu
+        As `analysis.friction.coefficients` takes it; None: what the file says; no cone where nobody
+        says anything.
+
+    Raises
+    ------
+    NhmechError
+        Where it has nothing to work with: something without wheels, a moment without speeds and
+        inputs, a kinematic run.
     """
 
     def __init__(self, vehicle, mu=None):

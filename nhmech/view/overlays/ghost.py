@@ -17,9 +17,14 @@ class Ghost(Overlay):
     """Where the vehicle of another run is at the same time; before its start and after its end it
     stands there.
 
-    trajectory  has t (N,) [s] and q (N, nq)
-    name        in the legend; two ghosts need two names
-    number      chooses its colour
+    Parameters
+    ----------
+    trajectory
+        Has t (N,) [s] and q (N, nq).
+    name
+        In the legend; two ghosts need two names.
+    number
+        Chooses its colour.
     """
 
     def __init__(self, vehicle, trajectory, name: str = "ghost", number: int = 0):
