@@ -19,8 +19,7 @@ LEAN = 0.15
 
 
 class Balance:
-    """Linear-quadratic regulator about standing still on two wheels, with wheel rates that follow a
-    twist.
+    """Balances on two wheels by a linear-quadratic regulator, and follows a twist.
 
     u = u* - K (pitch - pitch*, xi - xi_wanted), K from the exact linearisation about the vehicle's
     own standing equilibrium (`LQR`), which leans where the centre of mass is not above the axle.

@@ -20,8 +20,7 @@ PREVIEW = 2.5
 
 
 class BicycleBalance:
-    """Balances a bicycle by steering torque and follows a path; its drive holds the speed, or it
-    coasts.
+    """Balances a bicycle by steering torque and follows a path, driven or coasting.
 
     The gains are those of `PathRegulator`: states lateral error and heading error of the rear axle,
     roll, steering and their rates, from the exact linearisation at the given speed, so that nothing

@@ -16,8 +16,7 @@ RAMP = 1.5         # [s] to full speed
 
 
 class DemoDrive:
-    """Drives an S-curve with whatever the vehicle has; a vehicle without motors is pushed off and
-    left to itself.
+    """Drives an S-curve with whatever the vehicle has; one without motors is pushed off.
 
     `start` holds the arguments for `Simulator.reset` that go with it.
     """

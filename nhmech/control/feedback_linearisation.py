@@ -16,8 +16,7 @@ LEAST = 0.02
 
 
 class FeedbackLinearisation(Tracker):
-    """Dynamic feedback linearisation of the unicycle (Oriolo et al. 2002): the error follows a
-    linear equation exactly.
+    """Dynamic feedback linearisation of the unicycle (Oriolo et al. 2002): linear errors.
 
     Parameters
     ----------

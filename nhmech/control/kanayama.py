@@ -14,8 +14,7 @@ ALONG, ACROSS, HEADING = 1.0, 1.0, 2.0     # critically damped
 
 
 class Kanayama(Tracker):
-    """Kanayama et al. 1990: tracks a pose that moves along the path by the clock, stable by
-    Lyapunov's function.
+    """Kanayama et al. 1990: tracks a pose that moves along the path by the clock.
 
     Parameters
     ----------

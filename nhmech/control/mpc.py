@@ -25,8 +25,7 @@ FIRST = 5                         # Gauss-Newton steps of the first call; one of
 
 
 class MPC(Tracker):
-    """Model predictive control: the efforts that follow the path best over a horizon, found anew at
-    every call.
+    """Model predictive control: the efforts that follow the path best over a horizon.
 
     Parameters
     ----------

@@ -13,8 +13,7 @@ APPROACH, ALIGN, WEIGHT = 1.0, 2.5, 2.0
 
 
 class Polar(Tracker):
-    """Point stabilisation in polar form (Aicardi et al. 1995): drives up to the pose at the path's
-    end from anywhere.
+    """Point stabilisation (Aicardi et al. 1995): drives to the pose at the path's end.
 
     Parameters
     ----------

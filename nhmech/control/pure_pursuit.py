@@ -14,8 +14,7 @@ LOOKAHEAD = 1.0    # of a unit
 
 
 class PurePursuit(Tracker):
-    """Pure pursuit (Coulter 1992): drives on the arc to a point of the path that is always as far
-    ahead.
+    """Pure pursuit (Coulter 1992): drives on the arc to a point of the path ahead.
 
     Parameters
     ----------

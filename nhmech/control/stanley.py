@@ -12,8 +12,7 @@ GAIN = 1.0         # of speed / unit
 
 
 class Stanley(Tracker):
-    """Stanley (Hoffmann et al. 2007): steers the front axle along the path's tangent, and towards
-    the path.
+    """Stanley (Hoffmann et al. 2007): steers the front axle along the path and towards it.
 
     Parameters
     ----------

@@ -22,8 +22,7 @@ STILL = 1e-6      # a twist smaller than this [m/s] leaves the steering where it
 
 
 class TwistDrive:
-    """Body twist to joint commands, by the same rule for every kind of vehicle: steering first,
-    wheels after it.
+    """Body twist to joint commands, for every kind of vehicle: steering first, then wheels.
 
     Each driven steering joint goes to the angle at which its wheel's lateral row lets the wanted
     twist pass. The twist that the axles allow at their present angles (least squares onto the

@@ -20,8 +20,7 @@ INTEGRAL = 0.25
 
 
 class WheelServo(Combinator):
-    """Wheel-speed PI servo: joint velocities to torques by each joint's own encoder, with
-    feed-forward of the inertia.
+    """Wheel-speed PI servo: joint velocities to torques, with feed-forward of the inertia.
 
     For each driven joint j that is commanded a rate w* [rad/s], from its own encoder's rate w, once
     per call::
