@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from .errors import ModelError
+from .errors import InputError, listed
 
 _PLACES = (Path("urdf"), Path("share", "nhmech", "urdf"))
 _SUFFIXES = (".urdf.xacro", ".urdf")
@@ -29,42 +29,32 @@ def urdf_path(name: str) -> Path:
 
     Raises
     ------
-    ModelError
+    InputError
         With the names that exist where there is no such file.
     """
     for file in _candidates(name):
         for folder in _folders():
             if (folder / file).is_file():
                 return folder / file
-    names = urdf_names()
-    there = (
-        ", ".join(names)
-        if names
-        else "none: the folder urdf/ was not installed along with the package"
-    )
-    raise ModelError(f"no URDF of this package is called {name!r}; available: {there}")
+    there = (listed(urdf_names()) if urdf_names()
+             else "none: the folder urdf/ was not installed along with the package")
+    raise InputError(f"no URDF of this package is called {name!r}; available: {there}")
 
 
 def urdf_names() -> tuple[str, ...]:
     """Names that `urdf_path` knows, without endings, in alphabetical order."""
-    return tuple(
-        sorted(
-            {
-                _stem(f.name)
-                for folder in _folders()
-                for f in folder.iterdir()
-                if _stem(f.name) != f.name
-            }
-        )
-    )
+    files = (file.name for folder in _folders() for file in folder.iterdir())
+    return tuple(sorted({_stem(file) for file in files if _stem(file) != file}))
 
 
 @contextmanager
-def replaced(path: str | os.PathLike) -> Iterator[Path]:
-    """A name of `path`'s own ending to write to, in a new folder beside it. It takes `path`'s place
-    when the block ends well, and is removed when it does not: what is found under `path` is the old
-    file or the whole new one, however many write it at a time. An `OSError` on the way names
-    `path`."""
+def replace_file(path: str | os.PathLike) -> Iterator[Path]:
+    """Write a file whole or not at all: yields a name to write to, in a new folder beside `path`.
+
+    The new file has the ending of `path`. It takes the place of `path` when the block ends well and
+    is removed when it does not, so a reader finds the old file or the whole new one, however many
+    processes write it at a time. An `OSError` raised on the way names `path`.
+    """
     target = Path(os.path.realpath(path))
     try:
         with tempfile.TemporaryDirectory(prefix=f"{target.name}.", suffix=".new",
@@ -72,7 +62,7 @@ def replaced(path: str | os.PathLike) -> Iterator[Path]:
             yield Path(folder) / target.name
             os.replace(Path(folder) / target.name, target)
     except OSError as error:
-        # failures of writing do not name it, and nobody knows the other name
+        # a failed write names no file, or a temporary one that the user has never heard of
         error.filename = str(path)
         raise
 

@@ -23,7 +23,7 @@ from support import shipped
 
 import nhmech
 from nhmech import Event, SimulationError, Simulator, Trajectory, Wheel, cli
-from nhmech.paths import replaced
+from nhmech.paths import replace_file
 from nhmech.simulation import recorder as recording
 from nhmech.simulation.run_file import RunFile, read_run_file
 from nhmech.systems import load_system
@@ -354,7 +354,7 @@ def test_two_threads_write_one_file(tmp_path):
     inside, out = threading.Barrier(2, timeout=60), tmp_path / "out.txt"
 
     def write(text):
-        with replaced(out) as new:
+        with replace_file(out) as new:
             new.write_text(text)
             inside.wait()
             assert new.read_text() == text
@@ -368,10 +368,10 @@ def test_two_threads_write_one_file(tmp_path):
 def test_what_fails_while_it_is_written_leaves_the_old_file(tmp_path):
     out = tmp_path / "out.txt"
     out.write_text("old")
-    with pytest.raises(KeyError), replaced(out) as new:
+    with pytest.raises(KeyError), replace_file(out) as new:
         new.write_text("half")
         raise KeyError
-    with pytest.raises(OSError) as caught, replaced(tmp_path / "nowhere" / "out.txt"):
+    with pytest.raises(OSError) as caught, replace_file(tmp_path / "nowhere" / "out.txt"):
         pass
     assert caught.value.filename == str(tmp_path / "nowhere" / "out.txt")
     assert os.listdir(tmp_path) == ["out.txt"] and out.read_text() == "old"

@@ -9,7 +9,7 @@ import pinocchio as pin
 import pytest
 from lxml import etree
 
-from nhmech.errors import ModelError
+from nhmech.errors import InputError
 from nhmech.paths import urdf_names, urdf_path
 from nhmech.urdf.wheel import KINDS, Wheel
 
@@ -118,7 +118,7 @@ def test_path_by_any_ending(name):
 @pytest.mark.parametrize("name", ["no_such_robot", "../urdf/ball", "/etc/passwd", "",
                                   "ball.urdf.xacro", None])
 def test_unknown_name_lists_the_known_ones(name):
-    with pytest.raises(ModelError, match="carriage"):
+    with pytest.raises(InputError, match="carriage"):
         urdf_path(name)
 
 

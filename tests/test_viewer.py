@@ -99,7 +99,10 @@ def test_recording_starts_nothing(tmp_path):
     )
     page = tmp_path / "page.html"
     subprocess.run([sys.executable, "-c", code, TESTS, page], check=True, timeout=60)
-    assert "<title>stand-in &lt;cart&gt;</title>" in page.read_text()
+    text = page.read_text()
+    assert "<title>stand-in &lt;cart&gt;</title>" in text
+    for element in ("title", "legend", "bar", "time", "clock"):
+        assert f'id="{element}"' in text and f"\n#{element} {{" in text, "it has no style"
     assert page.stat().st_size < 2e6
 
 

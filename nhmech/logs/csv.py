@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 from pathlib import Path
 
-from ..paths import replaced
+from ..paths import replace_file
 from .table import Table
 
 
@@ -20,7 +20,7 @@ def write_csv(table: Table, path) -> Path:
     OSError
         Where the file cannot be written.
     """
-    with replaced(path) as new, open(new, "w", encoding="utf-8") as file:
+    with replace_file(path) as new, open(new, "w", encoding="utf-8") as file:
         # quotes a name with a comma in it
         csv.writer(file, lineterminator="\n").writerow(table.columns)
         for block in table.blocks():

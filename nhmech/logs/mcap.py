@@ -27,7 +27,7 @@ import numpy as np
 import pinocchio as pin
 
 from ..errors import NhmechError
-from ..paths import replaced
+from ..paths import replace_file
 from ..simulation.trajectory import Trajectory
 from ..vehicle.vehicle import Vehicle
 from .frames import WORLD, Frames
@@ -81,7 +81,7 @@ def write_mcap(trajectory: Trajectory, path, *, vehicle: Vehicle | None = None, 
                           "forward, lateral, yaw rate at each state")
     twist = trajectory.commanded_twist if twist is None else np.asarray(twist, dtype=float)
     with (
-        replaced(path) as new,
+        replace_file(path) as new,
         tempfile.TemporaryDirectory(prefix="nhmech-", dir=new.parent) as folder,
     ):
         writer = Writer(Path(folder) / "bag", version=9, storage_plugin=StoragePlugin.MCAP)

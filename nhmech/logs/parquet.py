@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from ..errors import NhmechError
-from ..paths import replaced
+from ..paths import replace_file
 from .table import Table
 
 
@@ -27,7 +27,7 @@ def write_parquet(table: Table, path) -> Path:
         raise NhmechError("Parquet needs pyarrow: pip install pyarrow") from error
     schema = pyarrow.schema([pyarrow.field(name, pyarrow.float64(), metadata={"unit": unit})
                              for name, unit in table.columns.items()])
-    with replaced(path) as new, pyarrow.parquet.ParquetWriter(new, schema) as file:
+    with replace_file(path) as new, pyarrow.parquet.ParquetWriter(new, schema) as file:
         for block in table.blocks():
             file.write_table(pyarrow.table(list(block.T), schema=schema))
     return Path(path)

@@ -13,7 +13,7 @@ from zipfile import ZIP_DEFLATED, BadZipFile, ZipFile, is_zipfile
 import numpy as np
 
 from ..errors import SimulationError
-from ..paths import replaced
+from ..paths import replace_file
 from ..vehicle.reactions import Reactions, reactions
 from .moment import RowLayout
 from .run_file import SUFFIX, is_run_file, read_run_file
@@ -187,7 +187,7 @@ class Trajectory:
         try:
             arrays = {"header": np.array(dumps(header)),
                       **{name: getattr(self, name) for name in self._arrays()}}
-            with replaced(path) as new, open(new, "wb") as file:
+            with replace_file(path) as new, open(new, "wb") as file:
                 _write_npz(file, arrays)
                 os.fsync(file.fileno())
         except (OSError, ValueError) as error:

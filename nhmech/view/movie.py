@@ -12,7 +12,7 @@ from pathlib import Path
 import numpy as np
 
 from ..errors import NhmechError
-from ..paths import replaced
+from ..paths import replace_file
 from .browser import find_chromium
 from .picture import opened
 
@@ -72,7 +72,7 @@ def save_movie(html_path, path, *, speed: float = 1.0, size: tuple[int, int] = (
             raise NhmechError(f"{path} would have {len(times)} frames, and {MOST} is the most; "
                               "play it faster, with fewer frames a second, or as .mp4")
         try:
-            with replaced(path) as new:
+            with replace_file(path) as new:
                 {".gif": _gif, ".webp": _webp, ".mp4": _mp4}[suffix](frames, times, fps, new)
         except OSError as error:
             raise NhmechError(f"{path} cannot be written: {error.strerror or error}") from error

@@ -6,10 +6,10 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from ..control.path_reference import followed_path
-from ..paths import replaced
+from ..paths import replace_file
 from .animation import animate
 from .overlays import make_overlays
-from .page import recorded_page
+from .page import render_recording
 from .scene import Scene
 
 
@@ -33,7 +33,7 @@ def save_html(vehicle, trajectory, path, fps: float = 30.0, overlays: Sequence =
     """
     drawn = make_overlays(vehicle, overlays, path=followed_path(trajectory))
     messages = animate(Scene(vehicle), trajectory, fps, drawn, follow, title)
-    page = recorded_page(messages, title or vehicle.name)
-    with replaced(path) as new:
+    page = render_recording(messages, title or vehicle.name)
+    with replace_file(path) as new:
         new.write_text(page, encoding="utf-8")
     return Path(path)

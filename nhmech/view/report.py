@@ -16,7 +16,7 @@ from ..analysis.validity import Verdict
 from ..control.path import Path
 from ..control.path_reference import PathError, path_error
 from ..errors import MechanicsError
-from ..paths import replaced
+from ..paths import replace_file
 from ..simulation.simulated import Simulated
 from ..simulation.trajectory import Trajectory
 from ..vehicle.vehicle import Vehicle
@@ -88,7 +88,7 @@ def report_html(trajectory: Trajectory, *, name: str = "",
 def save_report(trajectory: Trajectory, file, **options) -> File:
     """Writes `report_html`, whole or not at all; returns its path."""
     text = report_html(trajectory, **options)
-    with replaced(file) as new:
+    with replace_file(file) as new:
         new.write_text(text, encoding="utf-8")
     return File(file)
 

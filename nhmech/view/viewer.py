@@ -14,7 +14,7 @@ from ..errors import NhmechError
 from ..simulation.state import State
 from .live import LiveScene
 from .overlays import Moment, make_overlays
-from .page import live_page
+from .page import render_live
 from .recording import save_html
 from .remote import RemoteWindow
 from .sampling import moments
@@ -63,7 +63,7 @@ class Viewer:
         self.vehicle, self._overlays, self._title = vehicle, make_overlays(vehicle, overlays), title
         self._live = LiveScene(vehicle, self._overlays, follow, title)
         self._window = (
-            Server(live_page(title or vehicle.name)) if window is None else RemoteWindow(window)
+            Server(render_live(title or vehicle.name)) if window is None else RemoteWindow(window)
         )
         self._lock, self._closing, self._failure = threading.Lock(), threading.Event(), None
         self._newest = self._drawn = None

@@ -1,19 +1,16 @@
-"""What the live page does in a browser that draws without a graphics card, where every pixel costs:
-as good a picture, by cheaper means.
-
-There, edges are not smoothed while the picture moves (that alone nearly halves the time of a
-frame), the shadows are coarse, the sky is the page's own, and the floor has a shader that does only
-what a floor needs. Where frames are still slow, fewer pixels are drawn. As soon as nothing moves,
-the picture is drawn once more, with fine shadows and four pixels for each of the window's, which
-smooths all edges.
-"""
-
-SOFTWARE = """
+// What the live page does in a browser that draws without a graphics card, where every pixel costs:
+// as good a picture, by cheaper means.
+//
+// There, edges are not smoothed while the picture moves (that alone nearly halves the time of a
+// frame), the shadows are coarse, the sky is the page's own, and the floor has a shader that does
+// only what a floor needs. Where frames are still slow, fewer pixels are drawn. As soon as nothing
+// moves, the picture is drawn once more, with fine shadows and four pixels for each of the
+// window's, which smooths all edges.
 const software = (() => {
   const THREE = MeshCat.THREE, RATIOS = [1, 0.8, 0.65];
-  const STILL = 200, SPAN = 400;        // [ms] without a change, until it rests; that are judged at once
+  const STILL = 200, SPAN = 400;  // [ms] without a change until it rests; judged at a time
   const SLOW = 32, GOOD = 50, PIXELS = 8e6;  // ticks a second; the most pixels of a picture at rest
-  // three.js's Lambert material without what a flat floor has not: its light is found at the corners
+  // three.js's Lambert material, reduced to what a flat floor needs: light is found at the corners
   const FLOOR = `
     #include <common>
     #include <packing>
@@ -32,13 +29,16 @@ const software = (() => {
         if (max(abs(at.x - 0.5), abs(at.y - 0.5)) < 0.5)
           lit = step(at.z - 0.0005, unpackRGBAToDepth(texture2D(directionalShadowMap[0], at.xy)));
       #endif
-      gl_FragColor = vec4(texture2D(map, vUv).rgb * RECIPROCAL_PI * (vIndirectFront + lit * vLightFront), vColor.a);
+      vec3 light = vIndirectFront + lit * vLightFront;
+      gl_FragColor = vec4(texture2D(map, vUv).rgb * RECIPROCAL_PI * light, vColor.a);
     }`;
 
   function found() {
     const gl = document.createElement("canvas").getContext("webgl");
     const info = gl && gl.getExtension("WEBGL_debug_renderer_info");
-    return Boolean(info) && /swiftshader|llvmpipe|software/i.test(gl.getParameter(info.UNMASKED_RENDERER_WEBGL));
+    if (!info) return false;
+    const name = gl.getParameter(info.UNMASKED_RENDERER_WEBGL);
+    return /swiftshader|llvmpipe|software/i.test(name);
   }
   function renderer(pane) {
     const made = new THREE.WebGLRenderer({ antialias: false, alpha: true });
@@ -61,7 +61,8 @@ const software = (() => {
   }
   function paintSky(viewer, pane) {
     const { top_color: top, bottom_color: bottom } = viewer.scene_tree.find(["Background"]).object;
-    pane.style.background = `linear-gradient(rgb(${top.join()}) 25%, rgb(${bottom.join()}) 75%)`;  // of 0 to 255
+    const sky = `rgb(${top.join()}) 25%, rgb(${bottom.join()}) 75%`;  // components of 0 to 255
+    pane.style.background = `linear-gradient(${sky})`;
     viewer.scene.background = null;
   }
   function shade(lights, size) {
@@ -103,7 +104,8 @@ const software = (() => {
     return now => {
       ticks += 1;
       if (!sharp && !viewer.needs_render && now - latest > STILL) {
-        const shown = viewer.renderer.domElement, finest = Math.sqrt(PIXELS / (shown.clientWidth * shown.clientHeight));
+        const shown = viewer.renderer.domElement;
+        const finest = Math.sqrt(PIXELS / (shown.clientWidth * shown.clientHeight));
         sharp = true;
         drawAt(Math.max(1, Math.min(2, finest)) * window.devicePixelRatio, 2048);
       } else if (!sharp && now - since > SPAN) {
@@ -115,4 +117,3 @@ const software = (() => {
   }
   return { found, renderer, lean, paintSky, adapt };
 })();
-"""
