@@ -69,16 +69,16 @@ def park(vehicle, intervals: int):
     opti.subject_to(pose[:, -1] == ca.DM([*GOAL, 0.0]))
     opti.subject_to(x[f.state_vector.nconf:, -1] == 0)
     opti.subject_to(x[steer, -1] == 0)
-    problem.bounded(w, -1, 1)
-    problem.bounded(x[steer, :], -STEER, STEER)
-    problem.bounded(x[f.speed("front_left_steering_joint"), :], -STEER_RATE, STEER_RATE)
-    problem.bounded(x[f.speed("rear_left_wheel_joint"), :] * RADIUS, -SPEED, SPEED)
+    problem.bound(w, -1, 1)
+    problem.bound(x[steer, :], -STEER, STEER)
+    problem.bound(x[f.speed("front_left_steering_joint"), :], -STEER_RATE, STEER_RATE)
+    problem.bound(x[f.speed("rear_left_wheel_joint"), :] * RADIUS, -SPEED, SPEED)
     # a line for each interval has the car on one side, a parked one on the other
     for k in range(intervals):
         during = [problem.inner[:, k * problem.degree
                                 + j] for j in range(problem.degree)] + [x[:, k + 1]]
         corners = ca.horzcat(*[footprint(f.pose(point)) for point in during])
-        problem.bounded(corners[1, :].T, KERB + CLEARANCE, ROAD)
+        problem.bound(corners[1, :].T, KERB + CLEARANCE, ROAD)
         for parked, towards in zip(parked_cars(), (0.0, np.pi)):
             # its normal's angle [rad], its distance [m]
             line = opti.variable(2)

@@ -13,7 +13,7 @@ from pathlib import Path
 import numpy as np
 
 import nhmech
-from nhmech.analysis.rolling_limits import along, friction_limit, lift_off
+from nhmech.analysis.rolling_limits import friction_limit, lift_off, run_validity
 from nhmech.control.twist import TwistDrive
 
 RADIUS = 20.0                        # of the circle that the rear axle's middle goes round [m]
@@ -43,7 +43,7 @@ def main(out: Path, short: bool) -> None:
         xi={"forward_speed": START},
     )
     run = simulator.run(1.0 if short else DURATION, every=10)
-    limits = along(run, MU, every=2)
+    limits = run_validity(run, MU, every=2)
     print(limits.describe())
     speeds = {name: float(np.interp(t, run.t, run.column("forward_speed"))) for t,
               name in run.events}

@@ -143,7 +143,7 @@ class PathTask:
         return state
 
     # -- what an agent is told ---------------------------------------------------------------------
-    def seen(self, x: np.ndarray,
+    def observe(self, x: np.ndarray,
              near: np.ndarray | None) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
         """s (N,) on the path, lateral error in lengths (N,), heading error (N,),
         observation (N, size), of x (N, nx)."""
@@ -164,10 +164,10 @@ class PathTask:
         observation = np.column_stack([*columns, x[:, self._joints], speeds])
         return s, lateral, turned, np.clip(observation, -BOUND, BOUND)
 
-    def judged(self, x: np.ndarray, before: np.ndarray, action: np.ndarray):
+    def judge(self, x: np.ndarray, before: np.ndarray, action: np.ndarray):
         """s, observation, reward (N,), terminated (N,) after a period that began at `before` on the
         path."""
-        s, lateral, turned, observation = self.seen(x, before)
+        s, lateral, turned, observation = self.observe(x, before)
         gone = (s - before) / (self.speed * self.period)
         reward = (1 - np.abs(gone - 1) - OFF * lateral ** 2 - TURNED * (1 - np.cos(turned))
                   - WASTED * np.mean(action ** 2, axis=1))
@@ -191,7 +191,7 @@ class _Policy:
         self._s = None
 
     def __call__(self, t: float, state) -> np.ndarray:
-        self._s, _, _, observation = self.task.seen(self.task.dynamics.of(state)[None], self._s)
+        self._s, _, _, observation = self.task.observe(self.task.dynamics.of(state)[None], self._s)
         return np.clip(self.policy(observation[0]), -1.0, 1.0) * self.task.effort
 
 
@@ -224,7 +224,7 @@ class PathFollowing(gymnasium.Env):
         super().reset(seed=seed)
         x, vector = self.task.start(self.np_random), self.task.dynamics.state_vector
         self.simulator.reset(q=vector.configuration(x[:vector.nconf]), xi=x[vector.nconf:])
-        self._s, lateral, _, observation = self.task.seen(x[None], None)
+        self._s, lateral, _, observation = self.task.observe(x[None], None)
         self._k = 0
         return observation[0], self._info(lateral[0])
 
@@ -244,7 +244,7 @@ class PathFollowing(gymnasium.Env):
         except SimulationError as error:
             reason = str(error)
         x = self.task.dynamics.of(state)
-        self._s, observation, reward, ended = self.task.judged(x[None], before, action[None])
+        self._s, observation, reward, ended = self.task.judge(x[None], before, action[None])
         self._k += 1
         info = self._info(observation[0, 0])
         if reason is not None:
@@ -306,7 +306,7 @@ class PathFollowingVector(gymnasium.vector.VectorEnv):
         """New episodes in the lanes of a mask (N,)."""
         if mask.any():
             self._x[mask] = [self.task.start(self._rngs[i]) for i in np.flatnonzero(mask)]
-            self._s[mask], _, _, self._observation[mask] = self.task.seen(self._x[mask], None)
+            self._s[mask], _, _, self._observation[mask] = self.task.observe(self._x[mask], None)
             self._k[mask], self._done[mask] = 0, False
 
     def step(self, actions):
@@ -322,7 +322,7 @@ class PathFollowingVector(gymnasium.vector.VectorEnv):
             batch = simulate_batch(task.vehicle, self._x[going], actions[going] * task.effort,
                                    dt=task.dt, steps=task.substeps, every=task.substeps)
             self._x[going] = batch.x[-1]
-            self._s[going], self._observation[going], reward[going], stopped = task.judged(
+            self._s[going], self._observation[going], reward[going], stopped = task.judge(
                 self._x[going], self._s[going], actions[going])
             ended[going] = stopped | ~batch.ok
             reasons[np.flatnonzero(going)[~batch.ok]] = [

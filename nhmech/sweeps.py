@@ -60,13 +60,13 @@ def sweep(fn: Function, cases: Iterable[Mapping[str, Any]], out, *, backend: str
         pandas is missing, the backend does not exist, or a worker died; what was finished by then
         is kept.
     """
-    joblib, pandas = _needed()
-    cases = [_plain(case, i) for i, case in enumerate(cases)]
+    joblib, pandas = _import_extras()
+    cases = [_read_case(case, i) for i, case in enumerate(cases)]
     keys = _keys(cases, seed)
-    with _opened(Path(out)) as file:
+    with _open(Path(out)) as file:
         rows = {row["key"]: row for row in _rows(file) if not (retry and row["error"])}
         todo = [(key, case) for key, case in zip(keys, cases) if key not in rows]
-        for row in _drawn(_results(joblib, fn, todo, backend, workers), len(todo),
+        for row in _with_bar(_results(joblib, fn, todo, backend, workers), len(todo),
                           len(cases) - len(todo), progress):
             rows[row["key"]] = row
             file.write(json.dumps(row).encode() + b"\n")
@@ -77,7 +77,7 @@ def sweep(fn: Function, cases: Iterable[Mapping[str, Any]], out, *, backend: str
                              for key, case in zip(keys, cases)])
 
 
-def _needed():
+def _import_extras():
     try:
         import joblib
         import pandas
@@ -121,7 +121,7 @@ def _results(joblib, fn: Function, todo: list[tuple[str, dict]], backend: str,
                           "finished is kept; call it again to go on") from error
 
 
-def _drawn(rows: Iterator[dict], todo: int, finished: int, progress: bool | None) -> Iterator[dict]:
+def _with_bar(rows: Iterator[dict], todo: int, finished: int, progress: bool | None) -> Iterator[dict]:
     """The same rows, with a bar."""
     if not (sys.stderr.isatty() if progress is None else progress):
         yield from rows
@@ -149,7 +149,7 @@ def _drawn(rows: Iterator[dict], todo: int, finished: int, progress: bool | None
             yield row
 
 
-def _plain(case, i: int) -> dict[str, Any]:
+def _read_case(case, i: int) -> dict[str, Any]:
     """A case as JSON would read it back."""
     try:
         return json.loads(json.dumps(dict(case), default=_json))
@@ -177,7 +177,7 @@ def _keys(cases: Sequence[dict], seed: int) -> list[str]:
 
 
 @contextmanager
-def _opened(path: Path):
+def _open(path: Path):
     """The file at its end, held against a second sweep; a last line that a kill tore is cut off."""
     import fcntl
 

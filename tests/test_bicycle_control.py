@@ -11,7 +11,7 @@ from support import shipped
 import nhmech
 from nhmech.control.bicycle import BicycleBalance
 from nhmech.control.path_library import circle, lane_change
-from nhmech.control.riccati import sampled
+from nhmech.control.riccati import discretise
 
 SPEED, STEP, PERIOD = 3.0, 2e-3, 1e-2           # unstable by itself below 4.29 m/s
 STEER, REAR = "steering_joint", "rear_wheel_joint"
@@ -87,7 +87,7 @@ def test_holds_a_circle():
 def test_it_starts_on_its_path_in_either_direction(speed):
     """Nothing is wrong at the start: the rear contact on the path, its axle across it, the steady
     speeds."""
-    vehicle, path = shipped("bicycle"), circle(9.0).placed(0.3, -0.2, 0.7)
+    vehicle, path = shipped("bicycle"), circle(9.0).place(0.3, -0.2, 0.7)
     controller = BicycleBalance(vehicle, path, speed=speed, period=PERIOD)
     simulator = nhmech.Simulator(vehicle, controller, dt=STEP, control_period=PERIOD)
     z, s = controller.regulator.error(0.0, simulator.reset(**controller.start), path, None)
@@ -119,7 +119,7 @@ def test_preview_is_the_optimum_over_the_whole_line_of_curvatures():
     n = len(r.A)
     both, away = np.zeros((n + 1, n + 1)), np.hstack([np.eye(n), -r.turn[:, None]])
     both[:n, :n], both[:n, n], cost = r.A, r.bend + r.B @ r.hold, away.T @ r.Q @ away
-    A, B, Q, cross, R = sampled(both, np.vstack([r.B, [[0.0]]]), cost, r.R, 0.05)
+    A, B, Q, cross, R = discretise(both, np.vstack([r.B, [[0.0]]]), cost, r.R, 0.05)
     size = n + N
     whole, inputs, costs, crosses = (np.zeros((size, size)), np.zeros((size, 1)),
                                      np.zeros((size, size)), np.zeros((size, 1)))

@@ -8,7 +8,7 @@ import pinocchio as pin
 import pytest
 from support import shipped
 
-from nhmech.analysis.curvature import connection_curvature, curvature_in_words
+from nhmech.analysis.curvature import connection_curvature, describe_curvature
 from nhmech.analysis.structure import structure
 from nhmech.errors import MechanicsError
 from nhmech.systems import load_system
@@ -28,7 +28,7 @@ def test_two_wheels_on_an_axle(name):
     sideways = found.component("lateral_speed", left.name, right.name)
     assert not found.flat and sideways == pytest.approx(-r ** 2 / track, rel=1e-12)
     assert {of for of, _, _ in found.components} == {"lateral_speed"}
-    assert curvature_in_words(found) == (f"a small loop in {left.name} and {right.name} shifts the "
+    assert describe_curvature(found) == (f"a small loop in {left.name} and {right.name} shifts the "
                                          f"base: sideways {-r ** 2 / track:.4g} m/rad^2")
 
 
@@ -114,7 +114,7 @@ def test_what_a_small_loop_leaves(name, joints):
 
 def test_where_there_is_none_and_where_it_is_flat():
     pendulum = shipped("pendulum")
-    assert connection_curvature(pendulum) is None and "not defined" in curvature_in_words(
+    assert connection_curvature(pendulum) is None and "not defined" in describe_curvature(
         structure(pendulum).curvature
     )
     assert connection_curvature(load_system("capri_kobayashi").constrained).flat

@@ -14,7 +14,7 @@ from nhmech import MechanicsError
 from nhmech.analysis.equilibria import SteadyMotions, pitch_of, standing
 from nhmech.analysis.linearise import linearise
 from nhmech.analysis.sensitivity import eigenvalue_sensitivities
-from nhmech.analysis.stability import critical_speeds, critical_value, growth, speed_sweep
+from nhmech.analysis.stability import critical_speeds, critical_value, growth_rate, speed_sweep
 from nhmech.control.balance import Balance
 from nhmech.mechanics.algebroid import euclidean
 from nhmech.mechanics.writing import constrain, lagrangian_system
@@ -282,7 +282,7 @@ def test_what_is_no_steady_motion_is_said(bicycle, vehicle):
         bicycle.find(bicycle.straight(5.0).q, bicycle.straight(5.0).xi, conditions={"lean": 0.1})
     with pytest.raises(nhmech.errors.MechanicsError, match="same sign"):
         critical_value(lambda v: 1 + v, 0.0, 1.0)
-    assert growth(np.array([0.0, -1.0]), 1) == -1.0
+    assert growth_rate(np.array([0.0, -1.0]), 1) == -1.0
 
 
 # -- families with folds, standing -----------------------------------------------------------------

@@ -90,7 +90,7 @@ def test_starts_stand_on_the_ground_along_the_path():
             )
             rolling, heights = vehicle.constraint_error(0.0, q, v)
             assert np.abs(rolling).max() <= 1e-12 and np.abs(heights).max() <= 1e-12
-            _, lateral, turned, _ = task.seen(x[None], None)
+            _, lateral, turned, _ = task.observe(x[None], None)
             assert abs(lateral[0]) <= 0.2 + 1e-3 and np.cos(turned[0]) >= np.cos(0.3) - 0.02
 
 

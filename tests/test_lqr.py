@@ -10,7 +10,7 @@ from support import shipped
 
 import nhmech
 from nhmech.control.lqr import LQR, depends_on
-from nhmech.control.riccati import regulator, sampled
+from nhmech.control.riccati import discretise, regulator
 from nhmech.control.tracking_lqr import TrackingLQR, riccati_backwards
 from nhmech.mechanics.algebroid import euclidean
 from nhmech.mechanics.writing import constrain, lagrangian_system
@@ -45,12 +45,12 @@ def test_held_inputs():
         np.diag([0.3, 1.0]),
         0.2,
     )
-    Ad, Bd, Qd, Nd, Rd = sampled(A, B, Q, R, h)
+    Ad, Bd, Qd, Nd, Rd = discretise(A, B, Q, R, h)
     x, u = rng.normal(size=3), rng.normal(size=2)
     nodes, weights = np.polynomial.legendre.leggauss(20)
     total = 0.0
     for node, weight in zip(nodes, weights):
-        Ai, Bi, *_ = sampled(A, B, Q, R, h * (1 + node) / 2)
+        Ai, Bi, *_ = discretise(A, B, Q, R, h * (1 + node) / 2)
         y = Ai @ x + Bi @ u
         total += weight * h / 2 * (y @ Q @ y + u @ R @ u)
     assert x @ Qd @ x + 2 * x @ Nd @ u + u @ Rd @ u == pytest.approx(total, rel=1e-12)
@@ -105,10 +105,10 @@ def test_cost_of_a_run_is_the_cost_to_go(name, twist, keep):
     linearisation, reading, gain and command agree."""
     vehicle, dt = shipped(name), 5e-3
     regulator_ = LQR(vehicle, twist, keep=keep, period=dt)
-    assert np.linalg.eigvals(regulator_.closed).real.max() < -1e-3
+    assert np.linalg.eigvals(regulator_.closed_loop).real.max() < -1e-3
     speeds = dict(zip(vehicle.speeds, regulator_.motion.xi))
     rng = np.random.default_rng(1)
-    _, _, Q, N, R = sampled(regulator_.A, regulator_.B, regulator_.Q, regulator_.R, dt)
+    _, _, Q, N, R = discretise(regulator_.A, regulator_.B, regulator_.Q, regulator_.R, dt)
     push = 1e-3 * rng.choice([-1, 1], len(speeds))
 
     def cost_of(sign: float) -> tuple[float, float]:
@@ -117,7 +117,7 @@ def test_cost_of_a_run_is_the_cost_to_go(name, twist, keep):
                                 xi={key: float(value + sign * p) for (key, value),
                                     p in zip(speeds.items(), push)})
         z0 = regulator_.error(0.0, start)
-        steps = int(min(12 / -np.linalg.eigvals(regulator_.closed).real.max(), 16.0) / dt)
+        steps = int(min(12 / -np.linalg.eigvals(regulator_.closed_loop).real.max(), 16.0) / dt)
         cost = 0.0
         for _ in range(steps):
             z = regulator_.error(simulator.t, simulator.state)

@@ -173,7 +173,7 @@ def test_rotation_centre_of_a_car_in_closed_form():
 
 def test_where_there_is_no_single_centre():
     ahead = axles(shipped("ackermann_car"))
-    assert ahead.kind == "parallel" and "straight on until it steers" in ahead.in_words()
+    assert ahead.kind == "parallel" and "straight on until it steers" in ahead.describe()
     assert axles(shipped("mecanum")).kind == "anywhere"
     found = axles(shipped("differential_drive"))
     assert found.kind == "line" and abs(found.direction[1]) == pytest.approx(1, rel=1e-12)
@@ -181,7 +181,7 @@ def test_where_there_is_no_single_centre():
     assert rotation_centre(shipped("differential_drive"),
                            shipped("differential_drive").configuration()) is None
     # the driven axle is ahead of the base
-    assert "(0.09921, 0)" in axles(real("clearpath_dd100")).in_words()
+    assert "(0.09921, 0)" in axles(real("clearpath_dd100")).describe()
 
 
 def test_why_a_steering_command_locks_a_car_and_what_to_free():
@@ -191,8 +191,8 @@ def test_why_a_steering_command_locks_a_car_and_what_to_free():
     assert found.kind == "locked" and not found.turns
     assert found.to_free() == (("front_right_wheel_joint",),)
     assert (
-        "locked" in found.in_words()
-        and "free the lateral rows of front_right_wheel_joint" in found.in_words()
+        "locked" in found.describe()
+        and "free the lateral rows of front_right_wheel_joint" in found.describe()
     )
     closed = car.joint_positions(car.configuration(None, {"front_left_steering_joint": 0.3}))
     assert axles_at(car, closed).kind == "point" and axles_at(car, closed).to_free() == ()

@@ -101,7 +101,7 @@ def test_least_time_is_full_effort_one_way_then_the_other():
     problem.opti.subject_to(problem.x[:, 0] == start)
     problem.opti.subject_to(f.pose(problem.x[:, -1]) == [d, 0, 0])
     problem.opti.subject_to(problem.x[f.state_vector.nconf:, -1] == 0)
-    problem.bounded(problem.u, -most, most)
+    problem.bound(problem.u, -most, most)
     problem.opti.minimize(problem.duration)
     problem.guess(np.tile(start, (n + 1, 1)), np.full((n, 2), 0.1), duration=3.0)
     plan = problem.solve()
@@ -138,7 +138,7 @@ def test_what_cannot_be_planned_is_said():
     problem = Collocation(shipped("differential_drive"), 4, 0.1)
     problem.opti.subject_to(problem.x[0, 0] == 0)
     problem.opti.subject_to(problem.x[0, -1] == 100)
-    problem.bounded(problem.x[-2:, :], -1, 1)
+    problem.bound(problem.x[-2:, :], -1, 1)
     with pytest.raises(SimulationError, match="no plan found: IPOPT says"):
         problem.solve(50)
     for words in (dict(intervals=0), dict(intervals=2, duration=-1.0),

@@ -16,7 +16,7 @@ from support import shipped, velocity
 from nhmech import NhmechError, Simulator, Trajectory
 from nhmech.cli import main
 from nhmech.control.path_library import make_path
-from nhmech.control.path_reference import followed_path
+from nhmech.control.path_reference import path_of
 from nhmech.control.pure_pursuit import PurePursuit
 from nhmech.vehicle.ground import Ground
 from nhmech.view import Ghost, Viewer, save_html
@@ -229,7 +229,7 @@ def test_a_run_knows_the_path_to_draw(tmp_path):
     tracker = PurePursuit(car, make_path("circle", 2.0), speed=0.5)
     run = Simulator(car, tracker, control_period=0.01).run(0.2)
     for known in (run, Trajectory.load(run.save(tmp_path / "run.npz"))):
-        line, = make_overlays(car, ["path"], path=followed_path(known))
+        line, = make_overlays(car, ["path"], path=path_of(known))
         np.testing.assert_allclose(line.points, [(*tracker.path.point(s), 0.0)
                                                  for s in np.linspace(0, tracker.path.length, 200)],
                                    rtol=0, atol=1e-8)

@@ -22,7 +22,7 @@ from nhmech.control.path_library import (
 GATES = [(0.0, 0.0), (2.0, 1.0), (3.0, -1.0), (5.0, 0.5), (4.0, 3.0)]
 ALL = {name: make_path(name, 1.3) for name in PATHS} | {
     "closed spline": spline(GATES, closed=True),
-    "placed": make_path("figure8", 2.0).placed(1.0, -2.0, 2.5),
+    "placed": make_path("figure8", 2.0).place(1.0, -2.0, 2.5),
     "right circle": circle(0.7, left=False),
 }
 # where curvature jumps
@@ -264,7 +264,7 @@ def test_dubins_detours_along_itself():
     (lambda: dubins((0, 0, 0), (0, 0, float("nan")), 1.0), "finite numbers"),
     (lambda: dubins((0, 0, 0), (0, 0, 0), 1.0), "no length"),
     (lambda: lane_change(5.0, float("nan")), "finite"),
-    (lambda: line(1.0).placed(float("nan")), "finite"),
+    (lambda: line(1.0).place(float("nan")), "finite"),
     (lambda: line(1.0).nearest((0.0, float("nan"))), "finite"),
     (lambda: spline([(0, 0), (1, 0), (0, 0)]), "turn back|stands still"),
 ])

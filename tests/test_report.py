@@ -11,7 +11,7 @@ from browser import needs_chromium, pixels
 from click.testing import CliRunner
 
 import nhmech
-from nhmech.analysis.rolling_limits import along, friction_limit
+from nhmech.analysis.rolling_limits import friction_limit, run_validity
 from nhmech.cli import main
 from nhmech.control.path_library import make_path
 from nhmech.control.path_reference import path_error
@@ -87,7 +87,7 @@ def test_what_a_path_follower_did(tracked):
                              "Path", "Forces against friction", "Controller error", "Twist",
                              "Energy balance",
                              "Quasi-velocities", "Efforts", "Constraints", "How it was run"]
-    verdict = along(run, 0.8, every=5)
+    verdict = run_validity(run, 0.8, every=5)
     hardest = max(verdict.states, key=lambda state: state.use[0])
     found = re.search(
         r"Ideal rolling held with mu = 0.8; most used ([\d.]+) by (left|right) wheel "

@@ -15,7 +15,7 @@ from nhmech.control import feedback_linearisation, kanayama, polar, pure_pursuit
 from nhmech.control.path_library import circle, lane_change, line, make_path
 from nhmech.control.path_reference import path_error
 from nhmech.control.registry import controller_class
-from nhmech.control.tracking import wrapped
+from nhmech.control.tracking import wrap
 from nhmech.control.unicycle import unicycle
 from nhmech.simulation.state import base_pose
 
@@ -29,7 +29,7 @@ def test_one_interface(name):
     """Any tracker, made alike, stops at the end of an open path; its errors are there during a run
     and after it."""
     vehicle = shipped("differential_drive")
-    path = lane_change(2.0, 0.4, before=0.5, after=1.0).placed(1.0, 2.0, 0.7)
+    path = lane_change(2.0, 0.4, before=0.5, after=1.0).place(1.0, 2.0, 0.7)
     tracker = controller_class(name)(vehicle, path, speed=0.4)
     simulator = nhmech.Simulator(vehicle, tracker, dt=0.01, control_period=0.02)
     state = simulator.reset(**tracker.start)
@@ -181,12 +181,12 @@ def test_kanayama_lyapunov():
         gains = tuple(rng.uniform(0.5, 3.0, 3))
         pose, reference = (np.append(rng.normal(size=2), rng.uniform(-pi, pi)) for _ in range(2))
         v_r, omega_r = rng.uniform(0, 2), rng.normal()
-        error = kanayama.seen(reference, pose)
+        error = kanayama.relative_pose(reference, pose)
         if abs(error[2]) > pi - 1e-3:
             continue
-        f = unicycle_flow(pose, *kanayama.tracking(error, v_r, omega_r, gains))
+        f = unicycle_flow(pose, *kanayama.tracking_law(error, v_r, omega_r, gains))
         g = unicycle_flow(reference, v_r, omega_r)
-        V = [kanayama.lyapunov(kanayama.seen(reference + s * h * g, pose + s * h * f),
+        V = [kanayama.lyapunov(kanayama.relative_pose(reference + s * h * g, pose + s * h * f),
                                gains) for s in (1, -1)]
         expected = -gains[0] * error[0] ** 2 - v_r * gains[2] * sin(error[2]) ** 2 / gains[1]
         assert (V[0] - V[1]) / (2 * h) == pytest.approx(expected, rel=1e-6, abs=1e-6)
@@ -198,13 +198,13 @@ def test_kanayama_lyapunov():
 
     def law(t, pose, _):
         x, y, heading, curvature = reference(t)
-        return *kanayama.tracking(kanayama.seen((x, y, heading), pose), speed, speed * curvature,
+        return *kanayama.tracking_law(kanayama.relative_pose((x, y, heading), pose), speed, speed * curvature,
                                   gains), []
 
     start = np.array(reference(0)[:3]) + (0.5, -0.7, 2.0)
     times = np.linspace(0, 40, 801)
     run = rolled(law, start, 40.0, times)
-    V = np.array([kanayama.lyapunov(kanayama.seen(reference(t)[:3], z), gains) for t,
+    V = np.array([kanayama.lyapunov(kanayama.relative_pose(reference(t)[:3], z), gains) for t,
                   z in zip(run.t, run.y.T)])
     assert np.all(np.diff(V) <= 1e-15) and V[-1] <= 1e-9 * V[0]
 
@@ -275,7 +275,7 @@ def test_polar_lyapunov():
         e, alpha, theta = polar.polar(pose, goal)
         if e < 0.1 or max(abs(alpha), abs(theta)) > pi - 0.01:
             continue
-        f = unicycle_flow(pose, *polar.approaching((e, alpha, theta), gains))
+        f = unicycle_flow(pose, *polar.approach_law((e, alpha, theta), gains))
         V = [polar.lyapunov(polar.polar(pose + s * h * f, goal), gains) for s in (1, -1)]
         assert (V[0] - V[1]) / (2 * h) == pytest.approx(
             -gains[0] * (e * cos(alpha)) ** 2 - gains[1] * alpha**2, rel=1e-5, abs=1e-6
@@ -291,7 +291,7 @@ def test_polar_converges_exponentially_from_everywhere():
     goal = (0.4, -0.2, 1.1)
 
     def law(t, pose, _):
-        return *polar.approaching(polar.polar(pose, goal), gains), []
+        return *polar.approach_law(polar.polar(pose, goal), gains), []
 
     times = np.linspace(0, 14, 281)
     for direction in np.linspace(-pi, pi, 8, endpoint=False) + 0.1:
@@ -299,7 +299,7 @@ def test_polar_converges_exponentially_from_everywhere():
             start = (goal[0] + 2 * cos(direction), goal[1] + 2 * sin(direction), direction + turned)
             run = rolled(law, start, 14.0, times)
             coordinates = np.array([polar.polar(z, goal) for z in run.y.T])
-            u = np.array([polar.approaching(c, gains)[0] for c in coordinates])
+            u = np.array([polar.approach_law(c, gains)[0] for c in coordinates])
             assert np.sum(np.diff(np.sign(u)) != 0) <= (abs(coordinates[0, 1]) > pi / 2)
             late = times > 10
             rate = np.polyfit(times[late], np.log(coordinates[late, 0]), 1)[0]
@@ -308,7 +308,7 @@ def test_polar_converges_exponentially_from_everywhere():
             assert np.all(np.diff(V[coordinates[:, 0] > 1e-4]) <= 1e-9)
             x, y, heading = run.y[:, -1]
             assert np.hypot(x - goal[0],
-                            y - goal[1]) <= 1e-4 and abs(wrapped(heading - goal[2])) <= 1e-4
+                            y - goal[1]) <= 1e-4 and abs(wrap(heading - goal[2])) <= 1e-4
     # the angles, close to the goal: alpha' = -k alpha - gamma h theta, theta' = gamma alpha
     from scipy.linalg import expm
 

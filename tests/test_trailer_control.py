@@ -10,7 +10,7 @@ from trains import DRAWBARS, HITCHES, train
 
 import nhmech
 from nhmech.control.path_library import FigureEight, circle, lane_change
-from nhmech.control.path_regulator import Tracked
+from nhmech.control.path_regulator import TrackedAxle
 from nhmech.control.taylor import power, product, unit
 from nhmech.control.trailer_backing import TrailerBacking
 from nhmech.control.trailer_chain import trailer_joints, trailer_links
@@ -211,7 +211,7 @@ def test_tracked_point_is_below_the_axle():
     vehicle = shipped("trailers")
     q = vehicle.configuration((1.0, 2.0, 0.7), {HITCHES[0]: 0.3, HITCHES[1]: -0.2})
     joint = vehicle.model.getJointId(HITCHES[1])
-    tracked = Tracked.of(vehicle, vehicle.configuration(), joint)
+    tracked = TrackedAxle.of(vehicle, vehicle.configuration(), joint)
     place, heading = tracked.pose(vehicle, vehicle.model.createData(), q)
     on = [i for i, c in enumerate(vehicle.contacts) if c.mount.body == joint]
     np.testing.assert_allclose(place, vehicle.contact_points(q)[on].mean(axis=0)[:2], rtol=0,

@@ -19,7 +19,7 @@ from nhmech.analysis import cone_programme, friction, rolling_limits
 from nhmech.analysis.cone_programme import Cones, minimise
 from nhmech.analysis.contact_load import ContactLoad, contact_load
 from nhmech.analysis.friction import coefficients, least_use, slack
-from nhmech.analysis.rolling_limits import along, friction_limit, lift_off
+from nhmech.analysis.rolling_limits import friction_limit, lift_off, run_validity
 from nhmech.analysis.validity import Validity, Verdict, WheelLoad, validity
 from nhmech.cli import main
 from nhmech.control.demo import DemoDrive
@@ -333,7 +333,7 @@ def test_friction_limit_is_located():
     simulator.reset()
     run = simulator.run(4.0)
     assert run.stop == "event: friction limit" and run.t[-1] == pytest.approx(wanted, abs=1e-8)
-    report = along(run, every=20)
+    report = run_validity(run, every=20)
     assert (
         report.until == run.t[-1]
         and f"stopped being valid at t = {run.t[-1]:.6g} s" in report.describe()
@@ -353,7 +353,7 @@ def test_limit_passed_at_the_start():
             run = simulator.run(0.01)
             assert (run.events == ((0.0, "friction limit"),)
                     and run.stop == ("event: friction limit" if terminal else "duration"))
-            assert "stopped being valid at t = 0 s" in along(run).describe()
+            assert "stopped being valid at t = 0 s" in run_validity(run).describe()
 
 
 def test_disc_in_a_steady_circle_needs_the_centripetal_acceleration(vehicle):
@@ -436,7 +436,7 @@ def test_turning_over_is_located():
     times = {name: t for t, name in run.events}
     assert run.stop == "duration" and times["friction limit"] < wanted
     assert times["lift-off"] == pytest.approx(wanted, abs=1e-8)
-    report = along(run, 0.3, every=20)
+    report = run_validity(run, 0.3, every=20)
     assert report.until == times["friction limit"] and report.first(Verdict.FAILS).t > report.until
 
 
@@ -478,8 +478,8 @@ def test_a_run_from_a_file_is_judged_with_its_vehicle(tmp_path):
     run = simulator.run(2.0)
     again = nhmech.Trajectory.load(run.save(tmp_path / "run.npz"))
     assert again.simulated.vehicle.name == vehicle.name
-    assert (along(again, every=50).describe() == along(run, every=50).describe()
-            and "stopped being valid" in along(again, every=50).describe())
+    assert (run_validity(again, every=50).describe() == run_validity(run, every=50).describe()
+            and "stopped being valid" in run_validity(again, every=50).describe())
 
 
 @pytest.mark.parametrize("words, code, says", [
@@ -506,7 +506,7 @@ def test_both_lines_of_a_run_agree(vehicle, torque, mu, says):
     u = np.array([torque if "wheel" in name else 0.0 for name in car.driven])
     simulator = nhmech.Simulator(car, lambda t, _: u, dt=1e-2)
     simulator.reset(xi={"forward_speed": 8.0, "yaw_rate": 0.0})
-    found = along(simulator.run(0.1), mu, every=5)
+    found = run_validity(simulator.run(0.1), mu, every=5)
     lines, verdicts = found.describe().splitlines(), {state.verdict for state in found.states}
     assert (
         says in lines[0]
@@ -549,8 +549,8 @@ def test_far_from_slip_a_step_costs_one_look_at_the_forces(vehicle, monkeypatch)
 def test_the_sign_of_the_slack_takes_fewer_steps(seed, wheels, more, monkeypatch):
     """On either side of the least mu; next to it as many as the whole programme."""
     load, steps = random_load(seed, wheels, more), []
-    solved = cone_programme._solved
-    monkeypatch.setattr(cone_programme, "_solved", lambda *given: steps.append(1) or solved(*given))
+    solved = cone_programme._solve
+    monkeypatch.setattr(cone_programme, "_solve", lambda *given: steps.append(1) or solved(*given))
     mu = {f"w{i}": 0.4 + 0.1 * i for i in range(wheels)}
     use, _ = least_use(load, mu)
     for factor, positive in ((0.3, False), (0.9, False), (1 - 1e-7, False), (1 + 1e-7, True),
@@ -607,4 +607,4 @@ def test_errors(vehicle):
     kinematic = nhmech.Simulator(robot_, constant(0.0, 0.0), mode="kinematic")
     kinematic.reset()
     with pytest.raises(MechanicsError, match="kinematic"):
-        along(kinematic.run(0.01))
+        run_validity(kinematic.run(0.01))

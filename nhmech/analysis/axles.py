@@ -69,7 +69,7 @@ class Axles:
                 return tuple(names for names in found if len(names) == fewest)
         return ()
 
-    def in_words(self) -> str:
+    def describe(self) -> str:
         """One sentence."""
         if self.kind == "anywhere":
             return "anywhere: no axle binds the base"
@@ -101,7 +101,7 @@ class AxleReader:
     def __init__(self, vehicle: Vehicle, *, gripping: bool = False):
         self.vehicle = vehicle
         sideways = [c for c in vehicle.contacts if "lateral" in c.held and c.mount.axle is not None]
-        self.contacts = tuple(c for c in sideways if gripping or _held(vehicle, c.name))
+        self.contacts = tuple(c for c in sideways if gripping or _is_held(vehicle, c.name))
         s = vehicle.constrained.system
         forms = ca.vertcat(ca.SX(0, s.v.numel()),
                            *[ca.jacobian(c.speed("lateral"), s.v) for c in self.contacts])
@@ -174,7 +174,7 @@ def rotation_centre(vehicle: Vehicle, q: np.ndarray) -> np.ndarray | None:
     return AxleReader(vehicle).centre(np.asarray(q, dtype=float))
 
 
-def _held(vehicle: Vehicle, wheel: str) -> bool:
+def _is_held(vehicle: Vehicle, wheel: str) -> bool:
     return f"{wheel}/lateral" in vehicle.constrained.distribution.names
 
 

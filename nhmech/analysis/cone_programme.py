@@ -43,14 +43,14 @@ def minimise(c: np.ndarray, cones: Cones, y: np.ndarray, gap: float = 1e-11, *,
     """
     weight, y = 1.0, np.array(y, dtype=float)
     while (left := 2 * len(cones.s) / weight) > gap:
-        y = _centred(c * weight, cones, y, ROUGHLY)
+        y = _centre(c * weight, cones, y, ROUGHLY)
         if sign and not 0 <= c @ y <= 2 * left:
             return y
         weight *= GROWTH
-    return _centred(c * weight, cones, y, EXACTLY)
+    return _centre(c * weight, cones, y, EXACTLY)
 
 
-def _centred(c: np.ndarray, cones: Cones, y: np.ndarray, near: float) -> np.ndarray:
+def _centre(c: np.ndarray, cones: Cones, y: np.ndarray, near: float) -> np.ndarray:
     """The least of the objective with barriers, up to a Newton decrement of `near`."""
     left, right = cones.parts(y)
     f = _product(left, right)
@@ -64,7 +64,7 @@ def _centred(c: np.ndarray, cones: Cones, y: np.ndarray, near: float) -> np.ndar
         )
         # tight cones next to slack ones: 1e20 and more apart
         scale = 1 / np.sqrt(hessian.diagonal())
-        step = -scale * _solved(scale[:, None] * hessian * scale, scale * gradient)
+        step = -scale * _solve(scale[:, None] * hessian * scale, scale * gradient)
         decrement, part = -gradient @ step, 1.0
         if not decrement > near:
             return y
@@ -83,7 +83,7 @@ def _centred(c: np.ndarray, cones: Cones, y: np.ndarray, near: float) -> np.ndar
     return y
 
 
-def _solved(matrix: np.ndarray, right: np.ndarray) -> np.ndarray:
+def _solve(matrix: np.ndarray, right: np.ndarray) -> np.ndarray:
     """The solution; the shortest where few tight cones near an optimum leave the matrix singular to
     rounding."""
     try:

@@ -15,7 +15,7 @@ from ..mechanics.connection import curvature
 from ..mechanics.frame import adapted_frame
 from ..mechanics.writing import fibre_index
 from ..simulation.simulated import Simulated
-from .motions import extended
+from .motions import extend
 
 FLAT = 1e-9      # relative to the largest lift: a component below this is zero
 # of the base, in its own frame
@@ -96,8 +96,8 @@ def connection_curvature(constrained, q: np.ndarray | None = None, *,
     )
     below = list(frame.speeds)
     above = [i for i in range(algebroid.nv) if i not in below]
-    space, E, points = extended(system_of, frame.E, 0.0)
-    if not _closed(space, below, above, points):
+    space, E, points = extend(system_of, frame.E, 0.0)
+    if not _is_fibration(space, below, above, points):
         return None
     B = ca.vertcat(ca.SX(0, len(below)), *curvature(space, ca.densify(E), below, above))
     evaluate = ca.Function("curvature", [space.q], [B, ca.densify(E)], {"cse": True})
@@ -110,14 +110,14 @@ def connection_curvature(constrained, q: np.ndarray | None = None, *,
     largest = max((float(np.abs(values).max(initial=0.0)) / size ** 2 for values,
                    size in map(at, points)), default=0.0)
     if q is not None:
-        points = extended(replace(system_of, samples=np.asarray(q, dtype=float)[None, :]), frame.E,
+        points = extend(replace(system_of, samples=np.asarray(q, dtype=float)[None, :]), frame.E,
                           0.0)[2]
     units = dict(zip(algebroid.v_names, algebroid.v_units))
     return Curvature(frame.names, tuple(algebroid.v_names[i] for i in above), units,
                      at(points[0])[0], largest <= FLAT)
 
 
-def _closed(space: LieAlgebroid, below: list[int], above: list[int], points: np.ndarray) -> bool:
+def _is_fibration(space: LieAlgebroid, below: list[int], above: list[int], points: np.ndarray) -> bool:
     """Whether brackets of the fibre stay in it: c^alpha_ab = 0."""
     parts = ca.vertcat(ca.SX(0, len(above)),
                        *[ca.densify(space.structure[g])[above, above] for g in below])
@@ -125,7 +125,7 @@ def _closed(space: LieAlgebroid, below: list[int], above: list[int], points: np.
     return all(np.abs(evaluate(q).full()).max(initial=0.0) <= FLAT for q in points)
 
 
-def curvature_in_words(found: Curvature | None, *, most: int = 2) -> str:
+def describe_curvature(found: Curvature | None, *, most: int = 2) -> str:
     """The `most` curved pairs in words.
 
     E.g. "a small loop in left_wheel_joint and right_wheel_joint shifts the base: sideways -0.02

@@ -152,7 +152,7 @@ class SteadyMotions:
                 moved = u.copy()
                 moved[self.free] += fraction * step[k + nxi:]
                 q_next = self._on_the_ground(
-                    t, self._displaced(t, q, state.point.basis @ (fraction * step[:k]))
+                    t, self._displace(t, q, state.point.basis @ (fraction * step[:k]))
                 )
                 following = self._state(t, q_next, xi + fraction * step[k:k + nxi], moved,
                                         conditions)
@@ -213,7 +213,7 @@ class SteadyMotions:
         lifted = s.q + self.variations.space.anchor @ frame.correction()
         return ca.Function("lift", [s.t, s.q, s.theta], [lifted, self.variations.distribution.phi])
 
-    def _displaced(self, t: float, q: np.ndarray, eta: np.ndarray) -> np.ndarray:
+    def _displace(self, t: float, q: np.ndarray, eta: np.ndarray) -> np.ndarray:
         return self.variations.space.normalise(
             self._move(t, q, self.variations.theta, eta).full().ravel()
         )
@@ -313,7 +313,7 @@ class SteadyMotions:
         for shorter in range(HALVINGS + 1):
             moved = length / 2 ** shorter * tangent
             try:
-                q = self._displaced(0.0, start.q, moved[:nv])
+                q = self._displace(0.0, start.q, moved[:nv])
                 *found, gone = self._solve(0.0, q, start.xi + moved[nv:nv + nxi],
                                            start.u + moved[nv + nxi:], conditions, tangent)
             except MechanicsError:
@@ -338,7 +338,7 @@ class SteadyMotions:
         """
         q = self._upright(q)
         point = self.variations.at(q, np.zeros(self.variations.xi.numel()))
-        if speed and (uneven := self._uneven(point)):
+        if speed and (uneven := self._uneven_wheels(point)):
             name = self.variations.simulated.vehicle.name
             raise MechanicsError(f"{name!r} has no steady straight "
                                  f"running: the mass of {', '.join(uneven)} is not evenly spread "
@@ -361,7 +361,7 @@ class SteadyMotions:
         """
         q = self._upright(q)
         zero = np.zeros(self.variations.xi.numel())
-        held = {f"{name} angle": None for name in self._uneven(self.variations.at(q, zero))}
+        held = {f"{name} angle": None for name in self._uneven_wheels(self.variations.at(q, zero))}
         idle = np.zeros(self.variations.system.u.numel())
         angles = self.reading(tuple(held))(0.0, q, zero, idle,
                                            self.variations.theta)[0].full().ravel()
@@ -375,7 +375,7 @@ class SteadyMotions:
                                  "the steady motion")
         return vehicle.configuration() if q is None else np.asarray(q, dtype=float)
 
-    def _uneven(self, point: Point) -> list[str]:
+    def _uneven_wheels(self, point: Point) -> list[str]:
         """Rolling joints on whose angles the dynamics depends."""
         seen = [self.variations.space.v_names[i] for i in point.names]
         return [name for name in self.variations.simulated.vehicle.description.rolling

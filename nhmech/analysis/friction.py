@@ -61,7 +61,7 @@ def slack(load: ContactLoad, mu: Mapping[str, float], *, sign: bool = False) -> 
         Any number of the right sign: where the least-norm split holds its own slack, and there is
         nothing to solve.
     """
-    if sign and (left := _left(load, mu)) > 0:
+    if sign and (left := _least_norm_slack(load, mu)) > 0:
         return left
     parts = [_cone(load, places, mu[wheel]) for wheel, places in _places(load).items()]
     return load.size * _widest(parts, load.kernel, sign=sign)[0]
@@ -90,9 +90,9 @@ def least_use(load: ContactLoad, mu: Mapping[str, float],
         return (
             (use, best)
             if load.lifting.shape[1] == 0 or not 0 < use < np.inf
-            else _improved(load, mu, use, best)
+            else _improve(load, mu, use, best)
         )
-    f, kernel = _unloaded(load, f)
+    f, kernel = _relieve(load, f)
     if f is None:
         return np.inf, load.split
     held = [(places, mu[wheel] * f[places[0]]) for wheel, places in _places(load).items()
@@ -102,7 +102,7 @@ def least_use(load: ContactLoad, mu: Mapping[str, float],
     start = np.array([np.hypot(*_pair(f, along)) / room for (_, along), room in held])
     if start.max() < NOTHING:
         return 0.0, f
-    kernel = kernel @ _seen(np.vstack([kernel[along] for (_, along), _ in held]))
+    kernel = kernel @ _felt_directions(np.vstack([kernel[along] for (_, along), _ in held]))
     if kernel.shape[1]:
         # use in units of what it is for the start
         m, scale = kernel.shape[1], start.max()
@@ -121,12 +121,12 @@ def most_use(load: ContactLoad, mu: Mapping[str, float]) -> float:
 
     Over the normals it is quasi-convex, so that the largest is at a corner of the admissible ones.
     """
-    if not load.supported or any(_unloaded(load, corner)[0] is None for corner in load.corners):
+    if not load.supported or any(_relieve(load, corner)[0] is None for corner in load.corners):
         return np.inf
     return max(least_use(load, mu, corner)[0] for corner in load.corners)
 
 
-def _improved(load: ContactLoad, mu: Mapping[str, float], use: float,
+def _improve(load: ContactLoad, mu: Mapping[str, float], use: float,
               best: np.ndarray) -> tuple[float, np.ndarray]:
     """Better splits of the normals, until none leaves slack at the use found."""
     for _ in range(ROUNDS):
@@ -148,7 +148,7 @@ def _improved(load: ContactLoad, mu: Mapping[str, float], use: float,
     return use, best
 
 
-def _left(load: ContactLoad, mu: Mapping[str, float]) -> float:
+def _least_norm_slack(load: ContactLoad, mu: Mapping[str, float]) -> float:
     """min over the wheels of mu N - |tangential| [N] in the least-norm split.
 
     In plain numbers, for a run asks after every step.
@@ -205,7 +205,7 @@ def _widest(parts: list[tuple], kernel: np.ndarray, *,
         As in `minimise`.
     """
     P, p, r, s = (np.array(part) for part in zip(*parts))
-    basis = _seen(np.vstack([P.reshape(2 * len(P), kernel.shape[1]), r]))
+    basis = _felt_directions(np.vstack([P.reshape(2 * len(P), kernel.shape[1]), r]))
     P, r, m = P @ basis, r @ basis, basis.shape[1]
     z = np.zeros(m)
     if m:
@@ -218,13 +218,13 @@ def _widest(parts: list[tuple], kernel: np.ndarray, *,
     return float(np.min(right - np.hypot(left[:, 0], left[:, 1]))), kernel @ (basis @ z)
 
 
-def _seen(rows: np.ndarray) -> np.ndarray:
+def _felt_directions(rows: np.ndarray) -> np.ndarray:
     """Orthonormal basis of the directions that some row feels."""
     _, s, vt = np.linalg.svd(rows)
     return vt[:int(np.sum(s > NOTHING))].T
 
 
-def _unloaded(load: ContactLoad, f: np.ndarray) -> tuple[np.ndarray | None, np.ndarray]:
+def _relieve(load: ContactLoad, f: np.ndarray) -> tuple[np.ndarray | None, np.ndarray]:
     """The split without force along the ground at unloaded wheels (None without one), and the
     preloads that keep it."""
     rows = [i for normal, along in _places(load).values() if f[normal] <= NOTHING * load.size

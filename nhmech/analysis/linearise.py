@@ -97,7 +97,7 @@ def linearise(constrained, q: np.ndarray, xi: np.ndarray, u: np.ndarray | None =
     )
     names = displacements + tuple(name if name not in displacements else f"{name}'"
                                   for name in equations.names)
-    units = tuple(_integrated(space.v_units[i]) for i in point.names) + tuple(equations.units)
+    units = tuple(_displacement_unit(space.v_units[i]) for i in point.names) + tuple(equations.units)
     A, B = point.A, point.B
     if outputs is None:
         C, D, outputs, output_units = np.eye(len(names)), np.zeros(B.shape), names, units
@@ -108,7 +108,7 @@ def linearise(constrained, q: np.ndarray, xi: np.ndarray, u: np.ndarray | None =
                          tuple(outputs), output_units)
 
 
-def _integrated(unit: str) -> str:
+def _displacement_unit(unit: str) -> str:
     """m/s -> m."""
     return unit.removesuffix("/s") if unit.endswith("/s") else f"{unit} s".strip()
 

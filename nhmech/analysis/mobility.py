@@ -121,7 +121,7 @@ def mobility(constrained) -> Mobility:
     forms, d = sample_forms(frame.constrained), frame.constrained.distribution
     dependent = tuple(_dependence(forms, frame.kept, i,
                                   d.names) for i in range(d.m) if i not in frame.kept)
-    undetermined, splits = _undetermined(vehicle, forms[-1]) if vehicle is not None else ((), 0)
+    undetermined, splits = _undetermined_forces(vehicle, forms[-1]) if vehicle is not None else ((), 0)
     degree, steerability = _class(vehicle) if vehicle is not None else (None, None)
     found = Mobility(d.m, len(frame.kept), frame.nxi, dependent, undetermined, splits, degree,
                      steerability, False)
@@ -185,7 +185,7 @@ def _dependence(forms: np.ndarray, kept: tuple[int, ...], row: int,
     return Dependence(names[row], coefficients, constant)
 
 
-def _undetermined(vehicle: Vehicle, A: np.ndarray) -> tuple[tuple[str, ...], int]:
+def _undetermined_forces(vehicle: Vehicle, A: np.ndarray) -> tuple[tuple[str, ...], int]:
     """Contact force components that combinations without effect contain, and how many such
     combinations there are."""
     wanted = {f"{c.name}/{direction}" for c in vehicle.contacts for direction in c.held}

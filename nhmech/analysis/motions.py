@@ -84,7 +84,7 @@ def motions(constrained, *, wheel_angles: bool = False, q: np.ndarray | None = N
         # rows and speeds that serve here
         system_of = replace(system_of, samples=np.asarray(q, dtype=float)[None, :])
     frame = vehicle.frame if vehicle is not None and q is None else adapted_frame(system_of)
-    space, sections, points = extended(system_of, frame.E, t)
+    space, sections, points = extend(system_of, frame.E, t)
     holonomic = _holonomic_forms(system_of, t, on_manifold=q is not None)
     names = [POSE.get(name, name.removesuffix("'")) for name in space.v_names]
     followers = _followers(vehicle) if vehicle is not None else ()
@@ -101,7 +101,7 @@ def motions(constrained, *, wheel_angles: bool = False, q: np.ndarray | None = N
     return Motions(space, sections, points[usual], tangent, variables, tuple(names[i] for i in out))
 
 
-def extended(system_of: ConstrainedSystem, E: ca.SX,
+def extend(system_of: ConstrainedSystem, E: ca.SX,
              t: float) -> tuple[LieAlgebroid, ca.SX, np.ndarray]:
     """E on the configurations and the shorthand's symbols, whose rates complete the anchor."""
     system, points = system_of.system, system_of.configurations

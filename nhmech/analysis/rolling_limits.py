@@ -14,7 +14,7 @@ from ..simulation.trajectory import Trajectory
 from ..vehicle.vehicle import Vehicle
 from .contact_load import ContactLoad, contact_load
 from .friction import coefficients, slack
-from .validity import Validity, Verdict, judged, validity
+from .validity import Validity, Verdict, judge, validity
 
 FRICTION, LIFT_OFF = "friction limit", "lift-off"      # names of the events
 
@@ -48,7 +48,7 @@ def friction_limit(vehicle: Vehicle, mu: float | Mapping[str, float] | None = No
 
     def value(t: float, state: State) -> float:
         load = _load(vehicle, t, state)
-        return max(1 - judged(vehicle, load, t,
+        return max(1 - judge(vehicle, load, t,
                               known).use[1], -1.0) if doubt else slack(load, known, sign=True)
 
     return Event(FRICTION, value, terminal, direction=-1, limit=True)
@@ -69,7 +69,7 @@ def lift_off(vehicle: Vehicle, *, terminal: bool = True) -> Event:
     return Event(LIFT_OFF, value, terminal, direction=-1, limit=True)
 
 
-# the state judged last: several events look at the same one
+# the state judge last: several events look at the same one
 _last: list[tuple[Vehicle, State, ContactLoad]] = []
 
 
@@ -153,7 +153,7 @@ class RunValidity:
         return "\n".join(lines)
 
 
-def along(trajectory: Trajectory, mu: float | Mapping[str, float] | None = None, *,
+def run_validity(trajectory: Trajectory, mu: float | Mapping[str, float] | None = None, *,
           every: int = 1) -> RunValidity:
     """`validity` at each so many recorded states, the last one and those after an event included.
 

@@ -44,7 +44,7 @@ class Sweep:
     @property
     def growth(self) -> np.ndarray:
         """Largest real part among the eigenvalues that are not neutral [1/s], (N,)."""
-        return np.array([growth(row, self.neutral) for row in self.eigenvalues])
+        return np.array([growth_rate(row, self.neutral) for row in self.eigenvalues])
 
     @property
     def marginal(self) -> float:
@@ -53,7 +53,7 @@ class Sweep:
         return ZERO * max(1.0, float(np.abs(self.eigenvalues).max(initial=0.0)))
 
 
-def growth(eigenvalues: np.ndarray, neutral: int = 0) -> float:
+def growth_rate(eigenvalues: np.ndarray, neutral: int = 0) -> float:
     """Largest real part without the `neutral` eigenvalues nearest to zero; -inf where none is
     left."""
     rest = eigenvalues[np.argsort(np.abs(eigenvalues))[neutral:]]
@@ -122,7 +122,7 @@ def critical_speeds(constrained, speeds: Iterable[float] = (), inputs: Iterable[
 
     def at(v: float) -> float:
         member = motions.straight(v)
-        return growth(linearise(motions.variations, member.q, member.xi, member.u).eigenvalues,
+        return growth_rate(linearise(motions.variations, member.q, member.xi, member.u).eigenvalues,
                       sweep.neutral)
 
     g, marginal = sweep.growth, sweep.marginal

@@ -7,7 +7,7 @@ import numpy as np
 from ..errors import MechanicsError
 from ..vehicle.vehicle import Vehicle
 from .axles import axles
-from .curvature import curvature_in_words
+from .curvature import describe_curvature
 from .mobility import mobility
 from .structure import Structure, structure
 from .validity import validity
@@ -25,14 +25,14 @@ def mobility_summary(vehicle: Vehicle) -> dict:
         "manoeuvrability": found.manoeuvrability,
         "rank": found.rank,
         "rows": found.rows,
-        "rotation_centre": (here.in_words() if vehicle.description.track_factor is None else
+        "rotation_centre": (here.describe() if vehicle.description.track_factor is None else
                             "of the mid-axle model, anywhere on the axle through the middle"),
         "dependent_rows": [str(dependence) for dependence in found.dependent],
         "undetermined": list(found.undetermined),
         "undetermined_dimension": found.splits,
         "normals_at_rest": _at_rest(vehicle),
         "to_free": [list(names) for names in gripping.to_free()] if skidding else [],
-        "why_locked": gripping.in_words().partition("; free")[0] if skidding else None,
+        "why_locked": gripping.describe().partition("; free")[0] if skidding else None,
     }
 
 
@@ -65,7 +65,7 @@ def geometry_summary(vehicle: Vehicle) -> dict:
         "curvature": [] if found.curvature is None else [
             {"of": of, "loop": [a, b], "value": value} for (of, a, b),
             value in found.curvature.components.items()],
-        "curvature_in_words": curvature_in_words(found.curvature),
+        "curvature_in_words": describe_curvature(found.curvature),
         "symmetry": {c.group: c.kind for c in found.symmetries},
     }
 
@@ -93,7 +93,7 @@ def mobility_lines(found: dict) -> dict[str, str]:
                  f"{found['manoeuvrability']}: {found['class_in_words']}",
         "rotation centre": found["rotation_centre"],
         "dependent rows": _some(found["dependent_rows"], 2, "; "),
-        "undetermined": _undetermined(found),
+        "undetermined": _undetermined_line(found),
     }
     if found["normals_at_rest"]:
         lines["load at rest"] = ", ".join(f"{wheel} {force:.4g} N" for wheel,
@@ -132,7 +132,7 @@ def _vector(ranks: list[int]) -> str:
     return f"({', '.join(map(str, ranks))})"
 
 
-def _undetermined(found: dict) -> str:
+def _undetermined_line(found: dict) -> str:
     """E.g. "2 ways to split lateral forces (4 wheels), normal forces (4 wheels)"."""
     wheels: dict[str, int] = {}
     for name in found["undetermined"]:

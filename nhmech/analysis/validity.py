@@ -144,7 +144,7 @@ class Validity:
                 lines.append(f"  undetermined: {one.wheel}/{direction}, {bounds}")
         lines += [f"  determined: {text} = {value:.4g} N" for text, value in self.sums]
         if self.free:
-            lines.append(f"  slides sideways by the model, not judged: {', '.join(self.free)}")
+            lines.append(f"  slides sideways by the model, not judge: {', '.join(self.free)}")
         return "\n".join(lines)
 
 
@@ -168,10 +168,10 @@ def validity(vehicle: Vehicle, t: float, q: np.ndarray, v: np.ndarray, u: np.nda
     MechanicsError
         For unknown wheels, numbers that are not positive, a singular system.
     """
-    return judged(vehicle, contact_load(vehicle, t, q, v, u), t, coefficients(vehicle, mu))
+    return judge(vehicle, contact_load(vehicle, t, q, v, u), t, coefficients(vehicle, mu))
 
 
-def judged(vehicle: Vehicle, load: ContactLoad, t: float, mu: Mapping[str, float]) -> Validity:
+def judge(vehicle: Vehicle, load: ContactLoad, t: float, mu: Mapping[str, float]) -> Validity:
     """The same for a contact load that is at hand, all coefficients given."""
     known = any(np.isfinite(value) for value in mu.values())
     weights = mu if known else dict.fromkeys(mu, 1.0)

@@ -154,7 +154,7 @@ class Variations:
             basis, quotient = kernel, np.zeros((0, kernel.shape[1]))
         else:
             beside = [self._values(t, q, speeds, u)[5] for speeds in _beside(xi)]
-            quotient = _seen(kernel, np.vstack([f_eta, *beside]), transport)
+            quotient = _quotient(kernel, np.vstack([f_eta, *beside]), transport)
             basis = kernel @ np.linalg.pinv(quotient)
         names = _named_coordinates(basis)
         # eta of the chosen names is the coordinate itself
@@ -183,7 +183,7 @@ def _beside(xi: np.ndarray) -> list[np.ndarray]:
     return [xi + (1 + np.abs(xi)) * rng.uniform(-0.5, 0.5, len(xi)) for _ in range(2)]
 
 
-def _seen(kernel: np.ndarray, f_eta: np.ndarray, transport: np.ndarray) -> np.ndarray:
+def _quotient(kernel: np.ndarray, f_eta: np.ndarray, transport: np.ndarray) -> np.ndarray:
     """Functionals (k, d) on the kernel that the dynamics sees, closed under the transport. Their
     kernel is ignorable.
 

@@ -154,9 +154,9 @@ def print_tracking(controller, path, trajectory) -> None:
     the base's origin."""
     if path is None:
         return
-    from ..control.path_reference import lateral_in_words, path_error
+    from ..control.path_reference import describe_lateral, path_error
     from ..control.tracking import Tracker
 
     lateral = (controller.errors(trajectory)[:, 1] if isinstance(controller, Tracker) else
                path_error(trajectory.simulated.vehicle, trajectory, path).lateral)
-    click.echo(f"path     {lateral_in_words(lateral)}")
+    click.echo(f"path     {describe_lateral(lateral)}")

@@ -77,10 +77,10 @@ def print_validity(trajectory, on_slip: str | None) -> None:
     if on_slip == "ignore" or trajectory.kinematic or len(trajectory) < 2:
         return
     from ..analysis.friction import coefficients as known
-    from ..analysis.rolling_limits import along
+    from ..analysis.rolling_limits import run_validity
     from .wording import in_options
 
-    report = along(trajectory, every=max(1, len(trajectory) // MOMENTS))
+    report = run_validity(trajectory, every=max(1, len(trajectory) // MOMENTS))
     said = in_options(report.describe())
     if not np.isfinite(list(known(trajectory.simulated.vehicle, None).values())).any():
         # which needs a coefficient

@@ -55,9 +55,9 @@ def view(run, html, file, gif, webp, mp4, overlays, ghosts, follow, title, mu, p
     else:
         vehicle = vehicle_of(run, trajectory, file)
         from ..control.path_choice import read_path, scale
-        from ..control.path_reference import followed_path
+        from ..control.path_reference import path_of
 
-        path = followed_path(trajectory) if path is None else read_path(path, scale(vehicle))
+        path = path_of(trajectory) if path is None else read_path(path, scale(vehicle))
         drawn = look(vehicle, overlays, ghosts, follow, title, mu=coefficients(vehicle, mu),
                      path=path)
 

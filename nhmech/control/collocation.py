@@ -109,7 +109,7 @@ class Collocation:
             self.opti.subject_to(points @ slopes == h * rates[:, k * d:(k + 1) * d])
             self.opti.subject_to(self.x[:, k + 1] == points @ ends)
 
-    def bounded(self, expression, lower, upper) -> None:
+    def bound(self, expression, lower, upper) -> None:
         """lower <= expression <= upper, entry by entry; columns are moments where it is a
         matrix."""
         rows, columns = expression.shape

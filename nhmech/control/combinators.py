@@ -176,7 +176,7 @@ class Saturation(Combinator):
 
     def _cut(self, command: Command) -> Command:
         if isinstance(command, NAMED):
-            return self._named(command)
+            return self._cut_named(command)
         if isinstance(command, (list, tuple)) and any(isinstance(part, NAMED) for part in command):
             return [self._cut(part) for part in command]
         if command is None or self._plain is None:
@@ -187,7 +187,7 @@ class Saturation(Combinator):
             return command
         return np.where(np.isfinite(value), np.clip(value, -self._plain, self._plain), value)
 
-    def _named(self, command):
+    def _cut_named(self, command):
         bound = self._bounds[type(command)]
         if bound is None or not isinstance(command.values, Mapping):
             return command

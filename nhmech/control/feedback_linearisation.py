@@ -65,7 +65,7 @@ class FeedbackLinearisation(Tracker):
         self._rate, omega = compensator(pose, self._zeta, reference, self.gains)
         return self._zeta, omega
 
-    def left(self, t: float, pose: tuple[float, float, float]) -> float:
+    def remaining(self, t: float, pose: tuple[float, float, float]) -> float:
         s, v, _ = self.timetable(t)
         return self.path.length - s if v > 2 * LEAST * self.speed else 0.0
 

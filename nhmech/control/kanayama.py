@@ -8,7 +8,7 @@ import numpy as np
 
 from ..vehicle.vehicle import Vehicle
 from .path import Path, positive
-from .tracking import Drive, Tracker, wrapped
+from .tracking import Drive, Tracker, wrap
 
 ALONG, ACROSS, HEADING = 1.0, 1.0, 2.0     # critically damped
 
@@ -45,22 +45,22 @@ class Kanayama(Tracker):
     def law(self, t: float, pose: tuple[float, float, float], s: float) -> tuple[float, float]:
         at, v, _ = self.timetable(t)
         x, y, heading, curvature = (float(value) for value in self.path.at(np.float64(at)))
-        return tracking(seen((x, y, heading), pose), v, v * curvature, self.gains)
+        return tracking_law(relative_pose((x, y, heading), pose), v, v * curvature, self.gains)
 
-    def left(self, t: float, pose: tuple[float, float, float]) -> float:
+    def remaining(self, t: float, pose: tuple[float, float, float]) -> float:
         return self.path.length - self.timetable(t)[0]
 
 
-def seen(reference: tuple[float, float, float],
+def relative_pose(reference: tuple[float, float, float],
          pose: tuple[float, float, float]) -> tuple[float, float, float]:
     """The reference pose in the frame of the pose."""
     dx, dy = reference[0] - pose[0], reference[1] - pose[1]
     c, s = math.cos(pose[2]), math.sin(pose[2])
-    return c * dx + s * dy, c * dy - s * dx, wrapped(reference[2] - pose[2])
+    return c * dx + s * dy, c * dy - s * dx, wrap(reference[2] - pose[2])
 
 
-def tracking(error: tuple[float, float, float], v: float, omega: float,
-             gains: tuple[float, float, float]) -> tuple[float, float]:
+def tracking_law(error: tuple[float, float, float], v: float, omega: float,
+                 gains: tuple[float, float, float]) -> tuple[float, float]:
     """Speed and turning rate, from the error and the reference pose's v and omega."""
     x, y, theta = error
     kx, ky, ktheta = gains

@@ -32,7 +32,7 @@ class LQR:
     angles, both per sqrt(L / gravity) for speeds; a wheel's angle counts as the way it rolls; an
     input's scale is the least that changes some speed by its scale in that time.
 
-    `K`, `P` (cost to go), `names`, `units`, `inputs`, `closed` (A - B K).
+    `K`, `P` (cost to go), `names`, `units`, `inputs`, `closed_loop` (A - B K).
 
     Parameters
     ----------
@@ -85,7 +85,7 @@ class LQR:
         _known("keep", keep, linear.names)
         _known("inputs", self.inputs, vehicle.driven)
         chosen = (
-            _closed(linear, keep, drop)
+            _select_states(linear, keep, drop)
             if keep
             else [i for i, name in enumerate(linear.names) if name not in drop]
         )
@@ -119,7 +119,7 @@ class LQR:
                                          place=bool(held & set(BASE)))
 
     @property
-    def closed(self) -> np.ndarray:
+    def closed_loop(self) -> np.ndarray:
         """A - B K, (n, n)."""
         return self.A - self.B @ self.K
 
@@ -218,7 +218,7 @@ def input_scales(vehicle: Vehicle, B: np.ndarray, scales: np.ndarray,
     return 1 / np.where(effect > 0, effect, 1.0)
 
 
-def _closed(linear: Linearisation, keep: tuple[str, ...], drop: tuple[str, ...]) -> list[int]:
+def _select_states(linear: Linearisation, keep: tuple[str, ...], drop: tuple[str, ...]) -> list[int]:
     """Indices of the speeds, of what is kept, and of all that their rates depend on, without what
     is dropped."""
     first_speed = len(linear.names) - len(linear.drift)

@@ -104,9 +104,9 @@ class MeasurementNoise(Combinator):
         self._rewind()
 
     def __call__(self, t: float, state: State) -> Command:
-        return self.inside[0](t, self.measured(state))
+        return self.inside[0](t, self.measure(state))
 
-    def measured(self, state: State) -> MeasuredState:
+    def measure(self, state: State) -> MeasuredState:
         """What is seen of a state; draws the next numbers."""
         sizes, layout, normal = self.sizes, state.layout, self._rng.standard_normal
         values = state.values
@@ -114,7 +114,7 @@ class MeasurementNoise(Combinator):
         base, turn, rates = normal(3), normal(3), normal(6)
         if layout.sensors.simulated.vehicle is not None:
             x[:3] += sizes["position"] * base
-            x[3:7] = _turned(x[3:7], turn * (sizes["tilt"], sizes["tilt"], sizes["heading"]))
+            x[3:7] = _turn(x[3:7], turn * (sizes["tilt"], sizes["tilt"], sizes["heading"]))
             v[:3] += sizes["velocity"] * rates[:3]
             v[3:6] += sizes["angular_velocity"] * rates[3:]
         elif any(sizes[name] for name in ("position", "heading", "tilt", "velocity",
@@ -180,7 +180,7 @@ def _agree(values: np.ndarray, layout: StateLayout) -> None:
             q[iq] = x[ix]
 
 
-def _turned(quaternion: np.ndarray, turn: np.ndarray) -> np.ndarray:
+def _turn(quaternion: np.ndarray, turn: np.ndarray) -> np.ndarray:
     """A unit quaternion (x, y, z, w) turned by a rotation vector given in W."""
     angle = float(np.linalg.norm(turn))
     a, w = turn * (np.sinc(angle / (2 * np.pi)) / 2), math.cos(angle / 2)

@@ -100,14 +100,14 @@ class MPC(Tracker):
         """u of the driven joints [N m, N], (nu,)."""
         self.twist(t, state)      # notes where on the path it is
         x = self.dynamics.of(state)
-        u, steps = self._shifted(t), 1 if self._plan is not None else FIRST
+        u, steps = self._shift(t), 1 if self._plan is not None else FIRST
         reference = self._reference(t)
         for _ in range(steps):
-            u = self._improved(t, x, u, np.asarray(state.u[:self.dynamics.nu]), reference)
+            u = self._improve(t, x, u, np.asarray(state.u[:self.dynamics.nu]), reference)
         self._plan = t, u
         return u[0].copy()
 
-    def _shifted(self, t: float) -> np.ndarray:
+    def _shift(self, t: float) -> np.ndarray:
         """The last solution at the stages from t on; nothing at the first call."""
         if self._plan is None:
             return np.zeros((self.stages, self.dynamics.nu))
@@ -125,7 +125,7 @@ class MPC(Tracker):
             rows.append((x, y, heading, *self.law(t, (x, y, heading), s)))
         return np.array(rows)
 
-    def _improved(self, t: float, x: np.ndarray, u: np.ndarray, held: np.ndarray,
+    def _improve(self, t: float, x: np.ndarray, u: np.ndarray, held: np.ndarray,
                   reference: np.ndarray) -> np.ndarray:
         """One Gauss-Newton step from u (N, nu), with x_k as a function of it."""
         nu, n, theta = self.dynamics.nu, u.size, self.dynamics.theta

@@ -86,10 +86,10 @@ class Path(ABC):
         ModelError
             For a point that is not finite.
         """
-        point = finite_points(point)
+        point = read_points(point)
         s = np.asarray(near, dtype=float) if near is not None else self._coarse(point)
         widest = self.length / 16 if near is not None else 2 * self.length / GRID
-        refine = self._refined_one if s.ndim == 0 and point.ndim == 1 else self._refined
+        refine = self._refine_one if s.ndim == 0 and point.ndim == 1 else self._refine
         s = refine(point[..., 0], point[..., 1], s, widest)
         return s % self.length if self.closed and near is None else s
 
@@ -111,12 +111,12 @@ class Path(ABC):
         ModelError
             As `nearest` does, and for a heading that is not finite.
         """
-        point, heading = finite_points(point), np.asarray(heading, dtype=float)
+        point, heading = read_points(point), np.asarray(heading, dtype=float)
         if not np.isfinite(heading).all():
             raise ModelError(f"heading = {heading} must be finite [rad]")
         return self.nearest(point, near=self._coarse(point, heading, unit))
 
-    def _refined(self, x: np.ndarray, y: np.ndarray, s: np.ndarray, widest: float) -> np.ndarray:
+    def _refine(self, x: np.ndarray, y: np.ndarray, s: np.ndarray, widest: float) -> np.ndarray:
         for _ in range(ROUNDS):
             px, py, heading, curvature = self.at(s)
             cos, sin = np.cos(heading), np.sin(heading)
@@ -130,8 +130,8 @@ class Path(ABC):
                 break
         return s
 
-    def _refined_one(self, x: np.ndarray, y: np.ndarray, s: np.ndarray, widest: float) -> float:
-        """`_refined` of one point, several times as fast in plain numbers: followers ask at every
+    def _refine_one(self, x: np.ndarray, y: np.ndarray, s: np.ndarray, widest: float) -> float:
+        """`_refine` of one point, several times as fast in plain numbers: followers ask at every
         turn."""
         x, y, s = float(x), float(y), float(s)
         for _ in range(ROUNDS):
@@ -160,11 +160,11 @@ class Path(ABC):
             squares = squares + 2 * unit ** 2 * (1 - np.cos(tangent - heading[..., None]))
         return s[np.argmin(squares, axis=-1)]
 
-    def placed(self, x: float = 0.0, y: float = 0.0, yaw: float = 0.0) -> Path:
+    def place(self, x: float = 0.0, y: float = 0.0, yaw: float = 0.0) -> Path:
         """The same path in a frame that stands at (x, y) [m], turned by yaw [rad]."""
         if not all(map(math.isfinite, (x, y, yaw))):
             raise ModelError(f"a path cannot be placed at ({x}, {y}, {yaw}): give finite numbers")
-        return Placed(self, float(x), float(y), float(yaw))
+        return MovedPath(self, float(x), float(y), float(yaw))
 
     def start(self) -> tuple[float, float, float]:
         """x [m], y [m] and heading [rad] of its beginning."""
@@ -175,7 +175,7 @@ class Path(ABC):
         return tuple(float(value) for value in self.at(np.float64(self.length))[:3])
 
 
-class Placed(Path):
+class MovedPath(Path):
     """Another path, moved and turned."""
 
     def __init__(self, path: Path, x: float, y: float, yaw: float):
@@ -191,7 +191,7 @@ class Placed(Path):
         )
 
 
-def finite_points(point) -> np.ndarray:
+def read_points(point) -> np.ndarray:
     """(..., 2) as an array; raises `ModelError` where it is not that."""
     point = np.asarray(point, dtype=float)
     if point.shape[-1:] != (2,) or not np.isfinite(point).all():

@@ -225,7 +225,7 @@ PATHS: dict[str, tuple[str, Callable[[float], Path]]] = {
 
 
 def make_path(name: str, size: float = 1.0) -> Path:
-    """The path of that name, `size` [m] as `PATHS` says, from the origin; `.placed(x, y, yaw)` puts
+    """The path of that name, `size` [m] as `PATHS` says, from the origin; `.place(x, y, yaw)` puts
     it elsewhere.
 
     Raises

@@ -46,7 +46,7 @@ def path_reference(vehicle: Vehicle, path: Path, *, joint: int = 1,
             "axle": [float(c) for c in axle], "backwards": backwards}
 
 
-class Sampled(Path):
+class SampledPath(Path):
     """A path from evenly spaced points and headings: cubic Hermite pieces, of 4th order where
     curvature has no jump."""
 
@@ -96,21 +96,21 @@ class PathError:
 
     def describe(self) -> str:
         """E.g. "lateral error 2.1 mm RMS, 5.3 mm at most"."""
-        return lateral_in_words(self.lateral)
+        return describe_lateral(self.lateral)
 
 
-def lateral_in_words(lateral: np.ndarray) -> str:
+def describe_lateral(lateral: np.ndarray) -> str:
     """Of lateral errors [m] along a run."""
     rms, most = 1e3 * np.sqrt(np.mean(lateral ** 2)), 1e3 * np.max(np.abs(lateral))
     return f"lateral error {rms:.3g} mm RMS, {most:.3g} mm at most"
 
 
-def followed_path(trajectory: Trajectory) -> Path | None:
+def path_of(trajectory: Trajectory) -> Path | None:
     """What the run's controller followed, where the run knows."""
     kept = getattr(trajectory, "settings", {}).get("path")
     if not isinstance(kept, Mapping):
         return None
-    return Sampled(*(kept[key] for key in ("length", "closed", "x", "y", "heading")))
+    return SampledPath(*(kept[key] for key in ("length", "closed", "x", "y", "heading")))
 
 
 def path_error(vehicle: Vehicle, trajectory: Trajectory,
@@ -125,7 +125,7 @@ def path_error(vehicle: Vehicle, trajectory: Trajectory,
     if path is not None:
         body, point, axle, backwards = 1, np.zeros(3), np.array([0.0, 1.0, 0.0]), False
     elif isinstance(kept, Mapping):
-        path = followed_path(trajectory)
+        path = path_of(trajectory)
         body, backwards = vehicle.model.getJointId(kept["body"]), kept["backwards"]
         point, axle = np.array(kept["point"]), np.array(kept["axle"])
         if body >= vehicle.model.njoints:

@@ -16,14 +16,14 @@ from ..simulation.state import State
 from ..vehicle.vehicle import Vehicle
 from .lqr import depends_on, input_scales, state_scales
 from .path_reference import path_reference
-from .riccati import regulator, sampled
+from .riccati import discretise, regulator
 from .steady_reference import SteadyReference
 
 LATERAL, YAW = "lateral", "yaw"
 
 
 @dataclass(frozen=True)
-class Tracked:
+class TrackedAxle:
     """What is to stay on the path: the ground point below the middle of one body's axle.
 
     Attributes
@@ -41,7 +41,7 @@ class Tracked:
     axle: np.ndarray
 
     @classmethod
-    def of(cls, vehicle: Vehicle, q: np.ndarray, joint: int) -> Tracked:
+    def of(cls, vehicle: Vehicle, q: np.ndarray, joint: int) -> TrackedAxle:
         """The middle of the contact points, at q, of the wheels whose axle is fixed to a body.
 
         Raises
@@ -129,7 +129,7 @@ class PathRegulator:
         self.vehicle, self.period = vehicle, period
         point = variations.at(motion.q, motion.xi, motion.u, ignorable=True)
         v = point.v
-        self.tracked = Tracked.of(vehicle, motion.q, joint)
+        self.tracked = TrackedAxle.of(vehicle, motion.q, joint)
         ahead, *rows = self.tracked.rows(vehicle, motion.q)
         place = [
             variations.space.v_names[i].removesuffix("_rate").removesuffix("_speed")
@@ -203,7 +203,7 @@ class PathRegulator:
         both[:n, :n], both[:n, n] = self.A, self.bend + self.B @ self.hold
         away = np.hstack([np.eye(n), -self.turn[:, None]])
         cost = away.T @ self.Q @ away
-        A, B, Q, N, R = sampled(both, np.vstack([self.B, np.zeros(self.B.shape[1])]), cost, self.R,
+        A, B, Q, N, R = discretise(both, np.vstack([self.B, np.zeros(self.B.shape[1])]), cost, self.R,
                                 self.period)
         A, e, B, m, l = A[:n, :n], A[:n, n], B[:n], Q[:n, n], N[n]
         S, closed = np.linalg.inv(R + B.T @ self.P @ B), A - B @ self.K

@@ -7,7 +7,7 @@ import math
 from ..errors import ModelError
 from ..vehicle.vehicle import Vehicle
 from .path import Path, positive
-from .tracking import Drive, Tracker, wrapped
+from .tracking import Drive, Tracker, wrap
 
 APPROACH, ALIGN, WEIGHT = 1.0, 2.5, 2.0
 
@@ -57,11 +57,11 @@ class Polar(Tracker):
         self.goal = path.end()
 
     def law(self, t: float, pose: tuple[float, float, float], s: float) -> tuple[float, float]:
-        u, omega = approaching(polar(pose, self.goal), self.gains)
+        u, omega = approach_law(polar(pose, self.goal), self.gains)
         scale = min(1.0, self.speed / abs(u)) if u else 1.0
         return scale * u, scale * omega
 
-    def left(self, t: float, pose: tuple[float, float, float]) -> float:
+    def remaining(self, t: float, pose: tuple[float, float, float]) -> float:
         return polar(pose, self.goal)[0]
 
     def _error(self, t, base, near):
@@ -71,7 +71,7 @@ class Polar(Tracker):
             pose[0] - self.goal[0], pose[1] - self.goal[1], math.cos(self.goal[2]),
             math.sin(self.goal[2]),
         )
-        return (dx * c + dy * s, dy * c - dx * s, wrapped(pose[2] - self.goal[2])), near
+        return (dx * c + dy * s, dy * c - dx * s, wrap(pose[2] - self.goal[2])), near
 
 
 def polar(pose: tuple[float, float, float],
@@ -79,10 +79,10 @@ def polar(pose: tuple[float, float, float],
     """(e [m], alpha [rad], theta [rad]) of a pose."""
     dx, dy = goal[0] - pose[0], goal[1] - pose[1]
     direction = math.atan2(dy, dx)
-    return math.hypot(dx, dy), wrapped(direction - pose[2]), wrapped(direction - goal[2])
+    return math.hypot(dx, dy), wrap(direction - pose[2]), wrap(direction - goal[2])
 
 
-def approaching(coordinates: tuple[float, float, float],
+def approach_law(coordinates: tuple[float, float, float],
                 gains: tuple[float, float, float]) -> tuple[float, float]:
     """u [m/s] and omega [rad/s]."""
     e, alpha, theta = coordinates

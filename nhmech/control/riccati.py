@@ -21,7 +21,7 @@ def regulator(A: np.ndarray, B: np.ndarray, Q: np.ndarray, R: np.ndarray, *, nam
 
     A'P + P A - P B R^-1 B'P + Q = 0, K = R^-1 B'P (Kalman, Bol. Soc. Mat. Mexicana 5 (1960) 102).
     With a `period` [s] the input is held that long, and K minimises the same J under that
-    restriction (`sampled`).
+    restriction (`discretise`).
 
     Raises `ModelError`, naming the mode, where one that does not decay by itself is reached by no
     input or unseen by Q.
@@ -45,7 +45,7 @@ def regulator(A: np.ndarray, B: np.ndarray, Q: np.ndarray, R: np.ndarray, *, nam
             P = solve_continuous_are(A, B, Q, np.eye(len(u)))
             K = B.T @ P
         else:
-            A, B, Q, N, R = sampled(A, B, Q, np.eye(len(u)), period)
+            A, B, Q, N, R = discretise(A, B, Q, np.eye(len(u)), period)
             P = solve_discrete_are(A, B, Q, R, s=N)
             K = np.linalg.solve(R + B.T @ P @ B, B.T @ P @ A + N.T)
     except (np.linalg.LinAlgError, ValueError) as error:
@@ -55,7 +55,7 @@ def regulator(A: np.ndarray, B: np.ndarray, Q: np.ndarray, R: np.ndarray, *, nam
     return u[:, None] * K / x, P / x[:, None] / x
 
 
-def sampled(A: np.ndarray, B: np.ndarray, Q: np.ndarray, R: np.ndarray,
+def discretise(A: np.ndarray, B: np.ndarray, Q: np.ndarray, R: np.ndarray,
             period: float) -> tuple[np.ndarray, ...]:
     """A_d, B_d, Q_d, N_d, R_d: the system and its cost with u held for `period` [s], exactly.
 

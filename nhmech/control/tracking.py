@@ -68,7 +68,7 @@ class Tracker(ABC):
         self.unicycle = unicycle(vehicle)
         if drive is None:
             drive = Balance if "pitch_rate" in vehicle.speeds else TwistDrive
-        self.drive = drive(vehicle, self._told)
+        self.drive = drive(vehicle, self._command_twist)
         steers = any(axle.steering in vehicle.driven for axle in vehicle.steering.steered)
         self.lag = 2 * POSITION_TIME if steers else VELOCITY_TIME
         self.unit = self.unicycle.length + 2 * self.speed * self.lag
@@ -94,7 +94,7 @@ class Tracker(ABC):
     def __call__(self, t: float, state: State) -> Command:
         return self.drive(t, state)
 
-    def _told(self, t: float, state: State) -> np.ndarray:
+    def _command_twist(self, t: float, state: State) -> np.ndarray:
         self.commanded_twist = self.twist(t, state)
         return self.commanded_twist
 
@@ -104,11 +104,11 @@ class Tracker(ABC):
         self._s = self._nearest(pose, self._s)
         if self._begun is None:
             self._begun = t, self._s
-        if not self.path.closed and self.left(t, pose) < STOPPED * self.unit:
+        if not self.path.closed and self.remaining(t, pose) < STOPPED * self.unit:
             return np.zeros(3)
         return self.unicycle.twist(*self.law(t, pose, self._s))
 
-    def left(self, t: float, pose: tuple[float, float, float]) -> float:
+    def remaining(self, t: float, pose: tuple[float, float, float]) -> float:
         """[m] still to go on an open path; the vehicle stands where nothing is."""
         return self.path.length - self._s
 
@@ -143,20 +143,20 @@ class Tracker(ABC):
         """Of the tracked point from p(s): lateral, positive to the left [m], and heading in (-pi,
         pi] [rad]."""
         x, y, heading, _ = self.path.at(np.float64(s))
-        px, py = self._tracked(pose)
-        return float((py - y) * math.cos(heading) - (px - x) * math.sin(heading)), wrapped(
+        px, py = self._tracked_point(pose)
+        return float((py - y) * math.cos(heading) - (px - x) * math.sin(heading)), wrap(
             pose[2] - float(heading)
         )
 
     def _nearest(self, pose: tuple[float, float, float], near: float | None) -> float:
         """s of the nearest point around `near`; if nothing is known yet, on the branch that runs
         the way P looks."""
-        point = self._tracked(pose)
+        point = self._tracked_point(pose)
         if near is None:
             return float(self.path.entry(point, pose[2], self.unicycle.length))
         return float(self.path.nearest(point, near=near))
 
-    def _tracked(self, pose: tuple[float, float, float]) -> tuple[float, float]:
+    def _tracked_point(self, pose: tuple[float, float, float]) -> tuple[float, float]:
         return pose[0] + self.ahead * math.cos(pose[2]), pose[1] + self.ahead * math.sin(pose[2])
 
     @property
@@ -210,6 +210,6 @@ class Tracker(ABC):
                 "xi": dict(zip(("forward_speed", "lateral_speed", "yaw_rate"), map(float, twist)))}
 
 
-def wrapped(angle: float) -> float:
+def wrap(angle: float) -> float:
     """In [-pi, pi)."""
     return (angle + math.pi) % (2 * math.pi) - math.pi

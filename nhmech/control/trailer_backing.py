@@ -80,7 +80,7 @@ class TrailerBacking:
         if not abs(speed) > 0:
             raise ModelError(f"speed = {speed}: backing takes a speed other than zero [m/s]")
         self.vehicle, self.speed, self.steer = vehicle, -abs(speed), leaders[0]
-        self.path = line(1.0).placed(yaw=np.pi) if path is None else path
+        self.path = line(1.0).place(yaw=np.pi) if path is None else path
         variations = Variations(vehicle)
         motion = steady_motion(variations, (self.speed, 0.0, 0.0))
         self.regulator = PathRegulator(vehicle, variations, motion,

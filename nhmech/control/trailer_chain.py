@@ -55,7 +55,7 @@ def trailer_joints(vehicle: Vehicle, last: str = "") -> tuple[str, ...]:
 
 
 @dataclass(frozen=True)
-class Link:
+class TrailerLink:
     """One trailer: `hitch` h [m] behind the axle in front (negative: before it), axle `drawbar` l
     [m] behind that."""
 
@@ -64,7 +64,7 @@ class Link:
     drawbar: float
 
 
-def trailer_links(vehicle: Vehicle, joints: tuple[str, ...]) -> tuple[Link, ...]:
+def trailer_links(vehicle: Vehicle, joints: tuple[str, ...]) -> tuple[TrailerLink, ...]:
     """Hitch and drawbar of each trailer, measured at the straight configuration."""
     q, data = vehicle.configuration(), vehicle.model.createData()
     pin.forwardKinematics(vehicle.model, data, q)
@@ -79,6 +79,6 @@ def trailer_links(vehicle: Vehicle, joints: tuple[str, ...]) -> tuple[Link, ...]
     for name in joints:
         joint = vehicle.model.getJointId(name)
         hitch = float(data.oMi[joint].translation @ ahead)
-        links.append(Link(name, axle(before) - hitch, hitch - axle(joint)))
+        links.append(TrailerLink(name, axle(before) - hitch, hitch - axle(joint)))
         before = joint
     return tuple(links)

@@ -159,11 +159,11 @@ class TrailerFlatness:
         forward = np.array([np.cos(headings[0]), np.sin(headings[0])])
         pose = (*(p[0] - self._hitch * forward), float(headings[0]))
         joints = {link.joint: float(angle) for link, angle in zip(self.links, np.diff(headings))}
-        joints |= {self._steered[i]: float(self._held(0.0)[i]) for i in self._leaders}
+        joints |= {self._steered[i]: float(self._steering_targets(0.0)[i]) for i in self._leaders}
         return {"pose": pose, "joints": joints,
                 "xi": dict(zip(self.vehicle.speeds, map(float, self._mean(0.0))))}
 
-    def _held(self, t: float) -> np.ndarray:
+    def _steering_targets(self, t: float) -> np.ndarray:
         """Steering angles at time t, between which steering runs straight."""
         before, now, after = (
             self.steering(self.speed * (t + k * self.period))[0] for k in (-1, 0, 1)
@@ -173,7 +173,7 @@ class TrailerFlatness:
     def _mean(self, t: float) -> np.ndarray:
         """xi (nxi,), constant over the control period from t on, that goes as far as the path
         asks."""
-        h, begin, end = self.period, self._held(t), self._held(t + self.period)
+        h, begin, end = self.period, self._steering_targets(t), self._steering_targets(t + self.period)
         rows, wanted = np.zeros((len(self._rows),
                                  len(self.vehicle.speeds))), np.zeros(len(self._rows))
         for node, weight in zip(*GAUSS):

@@ -53,7 +53,7 @@ class TwistDrive:
         self.rows = [next(i for i,
                           name in enumerate(names) if name in wanted) for wanted in rolling]
         self.spins = [m.spin for m in self.wheels]
-        self._forms = Buffered(_densified(vehicle))
+        self._forms = Buffered(_constraint_forms(vehicle))
         self.commanded_twist = NOT_YET
 
     def __call__(self, t: float, state: State) -> tuple[JointPosition, JointVelocity]:
@@ -72,7 +72,7 @@ class TwistDrive:
         steering = self.vehicle.steering
         scaled = wanted * (1, 1, steering.length)
         angles = {axle.steering: state.joint_position[axle.steering] for axle in steering.steered}
-        held = self._held(angles)
+        held = self._axle_rows(angles)
         targets = {}
         if np.linalg.norm(scaled) > STILL:
             way = _reachable(scaled,
@@ -101,7 +101,7 @@ class TwistDrive:
         return next((other for other in (angle - np.pi, angle
                                          + np.pi) if limit.lower <= other <= limit.upper), angle)
 
-    def _held(self, angles: dict[str, float]) -> list[np.ndarray]:
+    def _axle_rows(self, angles: dict[str, float]) -> list[np.ndarray]:
         """Orthonormal rows (3,), two at most, of the twists that the base's axles do not let pass
         at these angles."""
         steering = self.vehicle.steering
@@ -169,7 +169,7 @@ def _cross(a: np.ndarray, b: np.ndarray) -> np.ndarray:
                      a[0] * b[1] - a[1] * b[0]])
 
 
-def _densified(vehicle: Vehicle):
+def _constraint_forms(vehicle: Vehicle):
     import casadi as ca
 
     s, d = vehicle.constrained.system, vehicle.constrained.distribution

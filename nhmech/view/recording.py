@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from ..control.path_reference import followed_path
+from ..control.path_reference import path_of
 from ..paths import replace_file
 from .animation import animate
 from .overlays import make_overlays
@@ -31,7 +31,7 @@ def save_html(vehicle, trajectory, path, fps: float = 30.0, overlays: Sequence =
     title
         In the page's corner; the vehicle's name where None.
     """
-    drawn = make_overlays(vehicle, overlays, path=followed_path(trajectory))
+    drawn = make_overlays(vehicle, overlays, path=path_of(trajectory))
     messages = animate(Scene(vehicle), trajectory, fps, drawn, follow, title)
     page = render_recording(messages, title or vehicle.name)
     with replace_file(path) as new:

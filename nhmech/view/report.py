@@ -11,7 +11,7 @@ import numpy as np
 from ..analysis.energy_balance import energy_balance
 from ..analysis.mobility import mobility
 from ..analysis.residuals import residuals
-from ..analysis.rolling_limits import RunValidity, along
+from ..analysis.rolling_limits import RunValidity, run_validity
 from ..analysis.validity import Verdict
 from ..control.path import Path
 from ..control.path_reference import PathError, path_error
@@ -108,7 +108,7 @@ def judgement(trajectory: Trajectory, vehicle: Vehicle | None,
                          "A kinematic run says where the vehicle goes, not what the ground must "
                          "hold. Run it with efforts for a verdict.")
     try:
-        found = along(trajectory, mu, every=max(1, len(trajectory) // JUDGED))
+        found = run_validity(trajectory, mu, every=max(1, len(trajectory) // JUDGED))
     except MechanicsError as error:
         return Judgement("none", "No verdict on friction", str(error))
     first = found.describe().splitlines()[0]
