@@ -69,7 +69,7 @@ def lift_off(vehicle: Vehicle, *, terminal: bool = True) -> Event:
     return Event(LIFT_OFF, value, terminal, direction=-1, limit=True)
 
 
-# the state judge last: several events look at the same one
+# the state judged last: several events look at the same one
 _last: list[tuple[Vehicle, State, ContactLoad]] = []
 
 

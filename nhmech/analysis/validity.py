@@ -144,7 +144,7 @@ class Validity:
                 lines.append(f"  undetermined: {one.wheel}/{direction}, {bounds}")
         lines += [f"  determined: {text} = {value:.4g} N" for text, value in self.sums]
         if self.free:
-            lines.append(f"  slides sideways by the model, not judge: {', '.join(self.free)}")
+            lines.append(f"  slides sideways by the model, not judged: {', '.join(self.free)}")
         return "\n".join(lines)
 
 
