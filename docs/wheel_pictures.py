@@ -6,6 +6,8 @@ from pathlib import Path
 
 import numpy as np
 
+from nhmech.urdf.wheel import KINDS
+
 HERE = Path(__file__).parent / "images"
 GROUND, STEEL, HELD, FREE, FRAME = "#8d8778", "#4f5964", "#c0392b", "#2e8b57", "#1f4e8c"
 LEAN = np.deg2rad(22)
@@ -21,7 +23,7 @@ def wheels() -> None:
     matplotlib.rcParams.update({"svg.fonttype": "none", "svg.hashsalt": "nhmech", "font.size": 9})
     import matplotlib.pyplot as plt
 
-    for kind in ("disc", "torus", "sphere", "caster_ball", "omni", "mecanum", "blade"):
+    for kind in KINDS:
         figure, (behind, above) = plt.subplots(1, 2, figsize=(6.4, 2.7), layout="constrained",
                                                width_ratios=(1.15, 1))
         _behind(behind, kind)
@@ -129,11 +131,8 @@ def _above(axes, kind: str) -> None:
     else:
         width = 0.12 if kind == "disc" else 0.42
         axes.add_patch(_rounded((-width / 2, -0.85), width, 1.7, 0.05, **BODY))
-    both = [(0, 1), (-1, 0)]
-    bars = {"disc": both, "torus": both, "sphere": both, "omni": [(0, 1)],
-            "blade": [(-1, 0)]}.get(kind, [])
     names = {(0, 1): "longitudinal", (-1, 0): "lateral"}
-    for direction in bars:
+    for direction in [bar for bar, name in names.items() if name in KINDS[kind].held]:
         direction = np.array(direction, dtype=float)
         across = np.array([-direction[1], direction[0]])
         tip = 1.2 * direction

@@ -1,12 +1,14 @@
-"""One contract for every kind of wheel, on every mounting and every ground.
+"""One contract for every kind of wheel in the catalogue, on every mounting and every ground.
 
 The reference is geometry alone: the lowest point of the wheel is searched on its surface, the
 velocity of its material is a central difference of that material point's position under
-`pinocchio.integrate`.
+`pinocchio.integrate`. A kind that joins the catalogue is tested without a change here: its surface
+is what its profile says, and it has to be the surface that its profile's normals belong to.
 """
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import cache
 
 import numpy as np
@@ -17,20 +19,30 @@ from support import joint, kinematics, link, robot
 
 import nhmech
 from nhmech.urdf.wheel import KINDS
-from nhmech.vehicle.contact import HELD
 
 R, CROWN, ROLLER = 0.31, 0.07, 0.6
 POINT, LATERAL = (0.3, 0.05, -0.2), (0.1, 0.97, 0.2)          # of the blade, in its link
 
-WHEELS = {
-    "disc": nhmech.Wheel("wheel_joint", "disc", R),
-    "torus": nhmech.Wheel("wheel_joint", "torus", R, crown=CROWN),
-    "sphere": nhmech.Wheel(None, "sphere", R, link="wheel"),
-    "sphere on an axle": nhmech.Wheel("wheel_joint", "sphere", R),
-    "caster_ball": nhmech.Wheel(None, "caster_ball", R, link="wheel"),
-    "omni": nhmech.Wheel("wheel_joint", "omni", R),
-    "mecanum": nhmech.Wheel("wheel_joint", "mecanum", R, roller_angle=ROLLER),
-    "blade": nhmech.Wheel(None, "blade", link="wheel", point=POINT, axis=LATERAL),
+FIELDS = {"radius": R, "crown": CROWN, "roller_angle": ROLLER, "point": POINT, "axis": LATERAL}
+
+
+def wheels_of(kind: str):
+    """(name, wheel) of a kind: fixed to a link if it needs no axle, on a joint if it may roll."""
+    needed = {what: FIELDS[what] for what in KINDS[kind].needed}
+    if KINDS[kind].is_ball or "joint" in KINDS[kind].refused:
+        yield kind, nhmech.Wheel(None, kind, link="wheel", **needed)
+    if "joint" not in KINDS[kind].refused:
+        name = f"{kind} on an axle" if KINDS[kind].is_ball else kind
+        yield name, nhmech.Wheel("wheel_joint", kind, **needed)
+
+
+WHEELS = dict(pair for kind in KINDS for pair in wheels_of(kind))
+# (distance from the axle, position along it) of the outline, by the angle of its normal against the
+# wheel's middle plane
+OUTLINES = {
+    "torus": lambda s: (R - CROWN + CROWN * np.cos(s), -CROWN * np.sin(s)),
+    **dict.fromkeys(("disc", "omni", "mecanum"), lambda s: (R, 0 * s)),
+    **dict.fromkeys(("sphere", "caster_ball"), lambda s: (R * np.cos(s), -R * np.sin(s))),
 }
 # where the wheel hangs: on a free base; below a raked fork, its axle off the fork's axis and
 # cambered
@@ -63,7 +75,7 @@ def rig(wheel: str, mount: str, ground: str):
     rolls = given.joint is not None
     parts += [link("wheel"), joint("wheel_joint", parent, "wheel",
                                    kind="continuous" if rolls else "fixed", **MOUNTS[mount])]
-    free = ("steering_joint",) if mount == "steered" and not rolls else ()
+    free = ("steering_joint",) if mount == "steered" else ()
     return nhmech.load(robot(*parts), wheels=[given], ground=GROUNDS[ground], free=free)
 
 
@@ -73,6 +85,25 @@ def lowest(n, a, b) -> np.ndarray:
     start = grid[np.argmin([n @ (np.cos(s) * a + np.sin(s) * b) for s in grid])]
     s = brentq(lambda s: n @ (np.cos(s) * b - np.sin(s) * a), start - 0.2, start + 0.2, xtol=1e-15)
     return np.cos(s) * a + np.sin(s) * b
+
+
+def outline(wheel, s) -> np.ndarray:
+    if wheel.kind in OUTLINES:
+        return np.array(OUTLINES[wheel.kind](s))
+    profile = KINDS[wheel.kind].profile
+    flat, crown = profile(np.cos(s), np.sin(s), wheel.radius, wheel.crown)
+    return np.array([flat + crown * np.cos(s), -crown * np.sin(s)])
+
+
+def lowest_of_outline(wheel, n, down, axle) -> np.ndarray:
+    """K - C, by search along the outline, whose slope is a complex step's."""
+    slopes = np.array([n @ down, n @ axle])
+    grid = np.linspace(-1.5, 1.5, 49)
+    start = grid[np.argmin([slopes @ outline(wheel, s) for s in grid])]
+    s = brentq(lambda s: slopes @ outline(wheel, s + 1e-30j).imag, start - 0.1, start + 0.1,
+               xtol=1e-15)
+    radial, axial = outline(wheel, s)
+    return radial * down + axial * axle
 
 
 class Geometry:
@@ -93,18 +124,19 @@ class Geometry:
         return pin.updateFramePlacement(self.vehicle.model, kinematics(self.vehicle, q),
                                         self.frame).copy()
 
+    def axle(self, q) -> np.ndarray:
+        """In W; of a blade its lateral direction."""
+        axis = LATERAL if not self.wheel.radius else (0.0, 1.0, 0.0)
+        return self.place(q).rotation @ np.array(axis) / np.linalg.norm(axis)
+
     def contact(self, q) -> np.ndarray:
         """p_WK: the lowest point of the wheel."""
-        X, n, kind = self.place(q), self.n, self.wheel.kind
-        if kind == "blade":
+        X = self.place(q)
+        if not self.wheel.radius:
             return X.act(np.array(POINT))
         ahead, axle, up = X.rotation.T
-        down = lowest(n, ahead, up)
-        if kind in ("sphere", "caster_ball"):
-            return X.translation + R * lowest(n, down, axle)
-        return (
-            X.translation + (R - self.wheel.crown) * down + self.wheel.crown * lowest(n, down, axle)
-        )
+        down = lowest(self.n, ahead, up)
+        return X.translation + lowest_of_outline(self.wheel, self.n, down, axle)
 
     def height(self, q) -> float:
         return float(self.n @ (self.contact(q) - self.origin))
@@ -117,10 +149,9 @@ class Geometry:
         """What a row of that name holds still, in W."""
         if name == "normal":
             return self.n
-        axis = np.array(LATERAL) if self.wheel.kind == "blade" else np.array([0.0, 1.0, 0.0])
-        axle = self.place(q).rotation @ axis
-        if self.wheel.kind == "sphere" and self.wheel.joint is None:
+        if self.wheel.axis is None:
             return self.tangents[0 if name == "longitudinal" else 1]
+        axle = self.axle(q)
         lateral = axle - self.n * (self.n @ axle)
         lateral /= np.linalg.norm(lateral)
         ahead = np.cross(lateral, self.n)
@@ -149,15 +180,23 @@ def random_poses(vehicle, count: int, seed: int):
     while count:
         q = pin.integrate(vehicle.model, pin.neutral(vehicle.model),
                           rng.normal(size=vehicle.model.nv) * 1.5)
-        blade = vehicle.description.wheels[0].kind == "blade"
-        axle = geometry.place(q).rotation @ np.array(LATERAL if blade else [0, 1, 0])
-        if np.linalg.norm(np.cross(axle, geometry.n)) > 0.2:
+        if np.linalg.norm(np.cross(geometry.axle(q), geometry.n)) > 0.2:
             count -= 1
             yield q, rng.normal(size=vehicle.model.nv)
 
 
-def test_every_kind_is_here():
-    assert {wheel.kind for wheel in WHEELS.values()} == set(KINDS) == set(HELD)
+@pytest.mark.parametrize("wheel", WHEELS)
+def test_fields_of_a_kind(wheel):
+    """What a kind needs cannot be left out, and what means nothing for it is refused."""
+    given, traits = WHEELS[wheel], KINDS[WHEELS[wheel].kind]
+    empty = {"radius": 0.0, "crown": 0.0}
+    for what in traits.needed:
+        with pytest.raises(nhmech.errors.InputError, match=f"needs {what}="):
+            replace(given, **{what: empty.get(what)})
+    for what in traits.refused:
+        with pytest.raises(nhmech.errors.InputError, match=f"{what}=.* has no meaning for kind"):
+            replace(given, **{what: FIELDS.get(what, "wheel_joint")})
+    assert eval(repr(given), {"Wheel": nhmech.Wheel}) == given
 
 
 @contract
@@ -175,7 +214,7 @@ def test_contact_point_and_height(wheel, mount, ground):
 def test_rows_are_the_velocity_of_the_material_point(wheel, mount, ground):
     vehicle = rig(wheel, mount, ground)
     geometry = Geometry(vehicle, T)
-    held = ("normal", *HELD[WHEELS[wheel].kind])
+    held = ("normal", *KINDS[WHEELS[wheel].kind].held)
     assert vehicle.constrained.distribution.names == tuple(
         f"{WHEELS[wheel].name}/{direction}" for direction in held
     )

@@ -4,7 +4,7 @@ from math import pi
 
 import pytest
 
-from nhmech.errors import ModelError
+from nhmech.errors import InputError, ModelError
 from nhmech.urdf.describe import describe
 from nhmech.urdf.tag import format_tag
 from nhmech.urdf.wheel import Wheel
@@ -234,11 +234,7 @@ def test_given_wheels_are_filled_in_and_win():
         ([Wheel(None, "caster_ball", 0.1, link="nobody")], "links: base"),
         ([Wheel("left_wheel_joint", "disc", 0.1, link="base")], "does not turn with the joint"),
         ([Wheel("left_wheel_joint", "disc", 0.1, axis=(1, 0, 0))], "not the joint's axis"),
-        ([Wheel("left_wheel_joint", "disc", 0.1, axis=(0, 0, 0))], "no direction"),
-        ([Wheel("left_wheel_joint", "disc", 0.1, point=(0, float("nan"), 0))], "finite"),
         ([Wheel("left_wheel_joint", "disc", 0.1)] * 2, "listed twice"),
-        ([Wheel(None, "blade", link="base")], "needs axis="),
-        ([Wheel(None, "blade", link="base", axis=(0, 1, 0))], "needs point="),
         ([], "is empty"),
         (["left_wheel_joint"], "is not a Wheel"),
         (3, "not a sequence"),
@@ -248,6 +244,41 @@ def test_given_wheels_that_do_not_fit(wheels, fragment):
     with pytest.raises(ModelError) as caught:
         describe(robot(PAIR, CASTER), wheels=wheels)
     assert fragment in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("fields", "fragment"),
+    [
+        ({"joint": None}, "needs the name"),
+        ({"joint": 3}, "joint=3 must be a name"),
+        ({"kind": "cube"}, "kind 'cube' does not exist; there are disc, torus"),
+        ({"kind": None}, "kind None does not exist"),
+        ({"radius": -0.1}, "radius = -0.1 must be a positive length"),
+        ({"radius": "wide"}, "radius = 'wide' must be a length"),
+        ({"radius": 0.0}, "kind 'disc' needs radius="),
+        ({"crown": 0.05}, "crown=0.05 has no meaning for kind 'disc'"),
+        ({"kind": "torus", "crown": 0.2}, "between 0 and the radius"),
+        ({"kind": "torus"}, "kind 'torus' needs crown="),
+        ({"roller_angle": 0.7}, "roller_angle=0.7 has no meaning for kind 'disc'"),
+        ({"kind": "mecanum"}, "kind 'mecanum' needs roller_angle="),
+        ({"mu": 0.0}, "mu = 0.0 must be a positive number"),
+        ({"axis": (0, 0, 0)}, "no direction"),
+        ({"point": (0, float("nan"), 0)}, "three finite numbers"),
+        ({"joint": None, "link": "base"}, "kind 'disc' needs axis="),
+        ({"joint": None, "kind": "blade", "radius": 0.0, "link": "base"}, "needs axis="),
+        ({"joint": None, "kind": "blade", "radius": 0.0, "link": "base", "axis": (0, 1, 0)},
+         "needs point="),
+    ],
+)
+def test_wheels_that_cannot_be(fields, fragment):
+    with pytest.raises(InputError) as caught:
+        Wheel(**{"joint": "left_wheel_joint", "kind": "disc", "radius": 0.1, **fields})
+    assert fragment in str(caught.value)
+
+
+def test_fields_after_the_radius_are_named():
+    with pytest.raises(TypeError):
+        Wheel("left_wheel_joint", "torus", 0.1, 0.01)
 
 
 # --- the element

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import click
 
-from ..errors import ModelError
+from ..errors import InputError, ModelError
 
 
 def number(text: str) -> float:
@@ -57,7 +57,7 @@ class WheelType(click.ParamType):
                 self.fail(f"{item!r}: {error}", param, ctx)
         try:
             return Wheel(**{"joint": None, **given})
-        except ModelError as error:
+        except InputError as error:
             self.fail(str(error), param, ctx)
 
     @staticmethod

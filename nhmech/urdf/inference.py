@@ -93,7 +93,7 @@ def wheel_line(wheel: Wheel) -> str:
     """A wheel as a user would type it."""
     name = repr(wheel.joint) if wheel.joint is not None else "None"
     text = f"Wheel({name}, {wheel.kind!r}"
-    text += f", {wheel.radius:.6g}" if wheel.kind != "blade" else ""
+    text += f", {wheel.radius:.6g}" if wheel.radius else ""
     if wheel.joint is None:
         text += f", link={wheel.link!r}"
         for key in ("axis", "point"):

@@ -12,9 +12,9 @@ from .axis_hints import suggest_axis, upright_axes
 from .inference import FoundWheel
 from .layout import Joint, Layout
 from .rims import PARALLEL, find_rim
+from .stance import axle_R
 from .wheel import Wheel
 
-_BALLS = ("sphere", "caster_ball")
 _FLAT = 0.9999  # of 1: the upward part of an axle that is taken as vertical, up to 0.8 degrees
 
 
@@ -53,8 +53,8 @@ def complete_wheels(layout: Layout, wheels: Sequence[Wheel],
     Raises
     ------
     ModelError
-        For unknown names, joints that cannot roll, axes of zero length or across the joint, links
-        that do not belong to the joint, blades without axis or point, wheels that lie flat.
+        For unknown names, joints that cannot roll, axes across the joint, links that do not belong
+        to the joint, wheels that lie flat.
     """
     contacts, notices = [], []
     for wheel in wheels:
@@ -80,25 +80,21 @@ def _on_joint(layout: Layout, wheel: Wheel, origin: str) -> tuple[FoundWheel, li
     X = layout.X(joint.child, link)
     axis = joint.axis
     if wheel.axis is not None:
-        axis = X[:3, :3] @ _unit(wheel, origin)
-        if wheel.kind not in _BALLS and np.linalg.norm(np.cross(axis, joint.axis)) > PARALLEL:
+        axis = X[:3, :3] @ _unit(wheel.axis)
+        if not wheel.traits.is_ball and np.linalg.norm(np.cross(axis, joint.axis)) > PARALLEL:
             raise ModelError(f"{origin}: wheel {wheel.name!r}: axis={wheel.axis} is not the "
                              f"joint's axis {_tuple(joint.axis)}, about which it turns; leave "
                              "axis= out")
     rim, notices = find_rim(layout, joint), []
     if wheel.point is not None:
-        point, where = X[:3, :3] @ _finite(wheel, origin) + X[:3, 3], "its point is given"
+        point, where = X[:3, :3] @ np.array(wheel.point) + X[:3, 3], "its point is given"
     elif rim is not None:
         point, where = (
             np.array(rim.centre), f"its centre is that of the collision {rim.kind} of {rim.link!r}",
         )
     else:
         point, where = np.zeros(3), "its centre is the joint's origin"
-    if (
-        rim is not None
-        and wheel.kind != "blade"
-        and abs(rim.radius - wheel.radius) > 0.1 * rim.radius
-    ):
+    if rim is not None and abs(rim.radius - wheel.radius) > 0.1 * rim.radius:
         notices.append(f"{wheel.name}: radius {wheel.radius:.6g} m as given, although the "
                        f"collision {rim.kind} of {rim.link!r} has {rim.radius:.6g} m")
     filled = replace(wheel, link=joint.child, axis=_tuple(axis), point=_tuple(point))
@@ -107,17 +103,11 @@ def _on_joint(layout: Layout, wheel: Wheel, origin: str) -> tuple[FoundWheel, li
 
 def _on_link(layout: Layout, wheel: Wheel, origin: str) -> tuple[FoundWheel, list[str]]:
     check_link(layout, wheel.link, origin)
-    axis = None if wheel.axis is None else _unit(wheel, origin)
-    if wheel.kind == "blade" and axis is None:
-        raise ModelError(f"{origin}: wheel {wheel.name!r}: a blade needs axis=, its lateral "
-                         "direction in the frame of its link, such as (0, 1, 0)")
+    axis = None if wheel.axis is None else _unit(wheel.axis)
     if wheel.point is not None:
-        point, where = _finite(wheel, origin), "its point is given"
-    elif wheel.kind == "blade":
-        raise ModelError(f"{origin}: wheel {wheel.name!r}: a blade needs point=, where it touches "
-                         "the ground, in the frame of its link [m]")
+        point, where = wheel.point, "its point is given"
     else:
-        kinds = ("sphere",) if wheel.kind in _BALLS else ("cylinder", "sphere")
+        kinds = ("sphere",) if wheel.traits.is_ball else ("cylinder", "sphere")
         shape = next((s for s in layout.shapes(wheel.link) if s.kind in kinds), None)
         point = np.zeros(3) if shape is None else shape.centre
         where = "the link's origin" if shape is None else f"that of the collision {shape.kind}"
@@ -128,8 +118,7 @@ def _on_link(layout: Layout, wheel: Wheel, origin: str) -> tuple[FoundWheel, lis
 
 def _check_stands(layout: Layout, wheel: Wheel, origin: str) -> None:
     """A wheel whose axle is vertical lies flat: no point of its rim is the lowest."""
-    if wheel.kind in (*_BALLS,
-                      "blade") or abs((layout.X_RL[wheel.link][:3, :3] @ wheel.axis)[2]) < _FLAT:
+    if wheel.traits.is_ball or not wheel.radius or abs(axle_R(layout, wheel)[2]) < _FLAT:
         return
     joint = layout.joints.get(wheel.joint)
     mistaken = upright_axes(layout)
@@ -161,22 +150,8 @@ def check_link(layout: Layout, name: str, origin: str) -> None:
                          f"{shown}")
 
 
-def _finite(wheel: Wheel, origin: str, what: str = "point") -> np.ndarray:
-    try:
-        value = np.array(getattr(wheel, what), dtype=float)
-    except (TypeError, ValueError):
-        value = np.array([np.nan])
-    if value.shape != (3,) or not np.all(np.isfinite(value)):
-        raise ModelError(f"{origin}: wheel {wheel.name!r}: "
-                         f"{what}={getattr(wheel, what)!r} must be three finite numbers")
-    return value
-
-
-def _unit(wheel: Wheel, origin: str) -> np.ndarray:
-    axis = _finite(wheel, origin, "axis")
-    if np.linalg.norm(axis) < 1e-9:
-        raise ModelError(f"{origin}: wheel {wheel.name!r}: axis={wheel.axis} has no direction")
-    return axis / np.linalg.norm(axis)
+def _unit(axis: Sequence[float]) -> np.ndarray:
+    return np.array(axis) / np.linalg.norm(axis)
 
 
 def _tuple(array) -> tuple[float, float, float]:

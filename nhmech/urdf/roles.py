@@ -58,7 +58,7 @@ def assign_roles(layout: Layout, wheels: Sequence[Wheel], free: Sequence[str],
     released = [_moving(layout, name, "free").name for name in free]
     steering = []
     for wheel in wheels:
-        for joint in layout.path(wheel.link) if wheel.kind != "caster_ball" else ():
+        for joint in layout.path(wheel.link) if wheel.traits.held else ():
             if (
                 joint.name in rolling
                 or joint.name in steering

@@ -12,8 +12,6 @@ from .layout import Layout
 from .stance import axle_R, centre_R
 from .wheel import Wheel
 
-_GRIPPING = ("disc", "torus")
-
 
 def read_skid(skid, wheels: Sequence[Wheel]):
     """`skid=` as None, "mid-axle", a positive track factor, or a tuple of wheel names.
@@ -57,7 +55,7 @@ def check_turning(layout: Layout, wheels: Sequence[Wheel], steering: Sequence[st
         return
     bodies: dict[tuple, list[Wheel]] = {}
     for wheel in wheels:
-        if wheel.kind in _GRIPPING and wheel.joint is not None:
+        if wheel.traits.grips and wheel.joint is not None:
             above = tuple(j.name for j in layout.path(wheel.link) if j.name in steering)
             bodies.setdefault(above, []).append(wheel)
     for group in bodies.values():

@@ -26,14 +26,10 @@ def axle_R(layout: Layout, wheel: Wheel) -> np.ndarray:
 
 def bottom_R(layout: Layout, wheel: Wheel) -> float:
     """Height of the contact point in the root's frame [m], the root's z axis being up."""
-    z = centre_R(layout, wheel)[2]
-    if wheel.kind == "blade":
-        return float(z)
-    if wheel.kind in ("sphere", "caster_ball") or wheel.axis is None:
-        return float(z - wheel.radius)
-    crown = wheel.crown if wheel.kind == "torus" else 0.0
-    return float(z - (wheel.radius
-                      - crown) * sqrt(max(0.0, 1 - axle_R(layout, wheel)[2] ** 2)) - crown)
+    along = 0.0 if wheel.axis is None else axle_R(layout, wheel)[2]
+    sine = sqrt(max(0.0, 1 - along ** 2))
+    flat, crown = wheel.traits.profile(sine, along, wheel.radius, wheel.crown)
+    return float(centre_R(layout, wheel)[2] - flat * sine - crown)
 
 
 def tolerance(wheels: Sequence[Wheel]) -> float:

@@ -20,7 +20,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from xml.sax.saxutils import quoteattr
 
-from ..errors import ModelError
+from ..errors import InputError
 from .source import Source, number, vector
 from .wheel import Wheel
 
@@ -137,9 +137,8 @@ def _wheel(source: Source, element) -> Wheel:
             point=vector(source, element, "point", 3, None),
             **optional,
         )
-    except ModelError as error:
-        text = str(error)
-        raise error if text.startswith(source.label) else source.error(element, text) from None
+    except InputError as error:
+        raise source.error(element, str(error)) from None
 
 
 def _skid(source: Source, element) -> object:

@@ -1,14 +1,93 @@
-"""What touches the ground, as a user writes it down."""
+"""What touches the ground, as a user writes it down, and the catalogue of kinds."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from math import isfinite
+from collections.abc import Callable
+from dataclasses import KW_ONLY, dataclass, fields
+from math import inf
+from typing import Any
 
-from ..errors import ModelError
+import numpy as np
 
-KINDS = ("disc", "torus", "sphere", "caster_ball", "omni", "mecanum", "blade")
-_ROUND = ("disc", "torus", "omni", "mecanum")
+from ..checks import read_array, read_number, read_word
+from ..errors import InputError
+
+BOTH = ("longitudinal", "lateral")
+
+
+def _tyre(sine, along, radius, crown):
+    """Profile of a wheel whose edge is a circular arc; of a disc where the crown is 0."""
+    return radius - crown, crown
+
+
+def _ball(sine, along, radius, crown):
+    """Profile of a ball, which is all crown."""
+    return 0, radius
+
+
+@dataclass(frozen=True)
+class WheelKind:
+    """What all wheels of a kind have in common.
+
+    A new kind is one entry of `KINDS`: the loader, the contact rows, the command line and the
+    contract test of `tests/test_contact.py` follow the entry.
+
+    Attributes
+    ----------
+    held
+        The tangential directions without slip: "longitudinal", "lateral", or "roller" (the
+        direction of `Wheel.roller_angle`).
+    profile
+        (sine, along, radius, crown) -> (flat, crown), with sine = |a x n| and along = a.n of the
+        axle a and the ground's normal n. The contact point is K = C - flat d - crown n, where d is
+        the unit vector across the axle in the plane of a and n. The arguments are numbers or
+        symbols: the profile uses arithmetic on them and nothing else. K must be the point of the
+        wheel's surface whose normal is n.
+    is_ball
+        Whether it looks the same from every side: it needs no axle, and it cannot lie flat.
+    needed, refused
+        Fields of `Wheel` that a user must give, and those that have no meaning for the kind.
+    """
+
+    held: tuple[str, ...]
+    profile: Callable[[Any, Any, Any, Any], tuple[Any, Any]] = _tyre
+    is_ball: bool = False
+    needed: tuple[str, ...] = ("radius",)
+    refused: tuple[str, ...] = ("crown", "roller_angle")
+
+    @property
+    def grips(self) -> bool:
+        """Whether it holds both directions on an axle: such wheels must be steered, or must scrub,
+        for the vehicle to turn."""
+        return set(BOTH) <= set(self.held) and not self.is_ball
+
+    @property
+    def has_rollers(self) -> bool:
+        """Whether it drives and slides sideways at once."""
+        return bool(self.held) and "lateral" not in self.held
+
+
+KINDS = {
+    "disc": WheelKind(BOTH),
+    "torus": WheelKind(BOTH, needed=("radius", "crown"), refused=("roller_angle",)),
+    "sphere": WheelKind(BOTH, _ball, is_ball=True),
+    "caster_ball": WheelKind((), _ball, is_ball=True),
+    "omni": WheelKind(("longitudinal",)),
+    "mecanum": WheelKind(("roller",), needed=("radius", "roller_angle"), refused=("crown",)),
+    "blade": WheelKind(("lateral",), needed=("axis", "point"),
+                       refused=("joint", "radius", "crown", "roller_angle")),
+}
+
+# what to write for a field that is missing
+_HINTS = {
+    "radius": "a positive length in metres",
+    "crown": "the radius of the tyre's cross-section [m]",
+    "roller_angle": "usually +-0.7853981633974483 (45 degrees)",
+    "axis": "the axle (of a blade its lateral direction) in the frame of its link, such as "
+            "(0, 1, 0)",
+    "point": "where it touches the ground, in the frame of its link [m]",
+}
+_SHORTEST_AXIS = 1e-9      # shorter than any axis that was meant as a direction
 
 
 @dataclass(frozen=True)
@@ -18,39 +97,49 @@ class Wheel:
     Attributes
     ----------
     joint
-        Name of the rolling joint; None where the contact is fixed to `link` (caster ball, blade, a
-        ball that is a whole link).
+        The rolling joint; None where the contact is fixed to `link` (caster ball, blade, a ball
+        that is a whole link).
     kind
-        One of `KINDS`.
+        One of `KINDS`, which says which of the other fields it needs.
     radius
-        To the outside of the wheel [m]; 0 for a blade.
+        To the outside of the wheel [m].
     crown
-        Radius of the tyre's cross-section [m] (torus).
+        Radius of the tyre's cross-section [m], of a torus.
     roller_angle
-        Mecanum: angle [rad] from the axle to the roller's axis, seen from above, positive from left
-        to forward: the no-slip direction is sin(angle) forward + cos(angle) left.
+        Of a mecanum wheel: angle [rad] from the axle to the roller's axis, seen from above,
+        positive from left to forward. The no-slip direction is sin(angle) forward + cos(angle)
+        left.
     axis
-        Axle in the frame of `link`, unit; the joint's own axis where None. A blade: its lateral
+        Axle in the frame of `link`; the joint's own axis where None. Of a blade: its lateral
         direction.
     mu
         Friction coefficient, for reports only.
     driven
-        True or False overrides what the file says; None leaves it to the file.
+        Overrides what the file says; None leaves it to the file.
     link
         The body that carries the contact; the child of `joint` where None.
     point
-        Wheel centre C in the frame of `link` [m]; where None, the centre of the coaxial collision
-        shape. A blade: its contact point.
+        Wheel centre C in the frame of `link` [m]; the centre of the coaxial collision shape where
+        None. Of a blade: its contact point.
 
     Raises
     ------
-    ModelError
-        For a kind that does not exist or numbers that make no wheel.
+    InputError
+        For a kind that does not exist, a field that the kind needs or that means nothing for it,
+        and numbers that make no wheel.
+
+    Examples
+    --------
+    >>> Wheel("left_wheel_joint", "disc", 0.1)
+    Wheel('left_wheel_joint', 'disc', 0.1)
+    >>> Wheel(None, "caster_ball", 0.03, link="caster_link")
+    Wheel(None, 'caster_ball', 0.03, link='caster_link')
     """
 
     joint: str | None
     kind: str = "disc"
     radius: float = 0.0
+    _: KW_ONLY
     crown: float = 0.0
     roller_angle: float | None = None
     axis: tuple[float, float, float] | None = None
@@ -59,27 +148,68 @@ class Wheel:
     link: str | None = None
     point: tuple[float, float, float] | None = None
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
+        for what in ("joint", "link"):
+            if not isinstance(getattr(self, what), (str, type(None))):
+                raise InputError(f"wheel: {what}={getattr(self, what)!r} must be a name")
         if self.joint is None and self.link is None:
-            raise ModelError("a wheel needs the name of its joint, or of the link that carries the "
+            raise InputError("a wheel needs the name of its joint, or of the link that carries the "
                              "contact")
         where = f"wheel {self.name!r}"
-        if self.kind not in KINDS:
-            raise ModelError(f"{where}: kind {self.kind!r} does not exist; choose one of "
-                             f"{', '.join(KINDS)}")
-        if not isfinite(self.radius) or (self.kind != "blade" and self.radius <= 0):
-            raise ModelError(f"{where}: radius {self.radius} must be a positive length in metres")
-        if self.kind == "mecanum" and self.roller_angle is None:
-            raise ModelError(f"{where}: a mecanum wheel needs roller_angle=, usually "
-                             "+-0.7853981633974483 (45 degrees)")
-        if self.kind == "torus" and not 0 < self.crown <= self.radius:
-            raise ModelError(f"{where}: crown {self.crown} must lie between 0 and the radius "
+        read_word(f"{where}: kind", self.kind, KINDS)
+        self._check_numbers(where)
+        self._check_fields(where)
+
+    def _check_numbers(self, where: str) -> None:
+        for what in ("radius", "crown"):
+            value = getattr(self, what)
+            if read_number(f"{where}: {what}", value, "a length in metres") < 0:
+                raise InputError(f"{where}: {what} = {value!r} must be a positive length in metres")
+        if self.radius and self.crown > self.radius:
+            raise InputError(f"{where}: crown {self.crown} must lie between 0 and the radius "
                              f"{self.radius}")
-        if self.kind in _ROUND and self.joint is None and self.axis is None:
-            raise ModelError(f"{where}: a {self.kind} fixed to a link needs axis=, its axle in the "
-                             "link's frame")
+        if self.roller_angle is not None:
+            read_number(f"{where}: roller_angle", self.roller_angle, "an angle [rad]")
+        if self.mu is not None and self.mu != inf:
+            read_number(f"{where}: mu", self.mu, "a positive number, or inf", above=0)
+        for what in ("axis", "point"):
+            if getattr(self, what) is not None:
+                read_array(f"{where}: {what}", getattr(self, what), (3,), "three finite numbers")
+        if self.axis is not None and np.linalg.norm(self.axis) < _SHORTEST_AXIS:
+            raise InputError(f"{where}: axis={self.axis} has no direction")
+
+    def _check_fields(self, where: str) -> None:
+        """Raises `InputError` for a field that is missing, or that has no meaning for the kind."""
+        given = {field.name for field in fields(self) if getattr(self, field.name) is not None}
+        given -= {what for what in ("radius", "crown") if getattr(self, what) == 0}
+        needed = [*self.traits.needed]
+        if self.joint is None and not self.traits.is_ball:
+            needed.append("axis")
+        for what in needed:
+            if what not in given:
+                raise InputError(f"{where}: kind {self.kind!r} needs {what}=, {_HINTS[what]}")
+        for what in self.traits.refused:
+            if what in given:
+                raise InputError(f"{where}: {what}={getattr(self, what)!r} has no meaning for kind "
+                                 f"{self.kind!r}; leave it out")
+
+    def __repr__(self) -> str:
+        words = [repr(self.joint), repr(self.kind)] + [repr(self.radius)] * bool(self.radius)
+        words += [f"{what}={getattr(self, what)!r}" for what in _BY_NAME
+                  if getattr(self, what) is not None and not (what == "crown" and not self.crown)]
+        return f"Wheel({', '.join(words)})"
 
     @property
     def name(self) -> str:
         """The joint's name, else the link's."""
-        return self.joint if self.joint is not None else self.link
+        name = self.joint if self.joint is not None else self.link
+        assert name is not None      # the constructor refuses a wheel without either
+        return name
+
+    @property
+    def traits(self) -> WheelKind:
+        """What its kind says: held directions, profile, fields."""
+        return KINDS[self.kind]
+
+
+_BY_NAME = tuple(field.name for field in fields(Wheel) if field.kw_only)

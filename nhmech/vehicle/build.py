@@ -171,7 +171,7 @@ def _placer(model: pin.Model, contacts: Sequence[Contact], algebroid: LieAlgebro
 
 def _support(placer: Placer, contacts: Sequence[Contact], model: pin.Model) -> Support:
     radii = [c.mount.wheel.radius for c in contacts if c.mount.wheel.radius > 0]
-    bearing = np.array([c.mount.wheel.kind != "caster_ball" for c in contacts], dtype=bool)
+    bearing = np.array([bool(c.mount.wheel.traits.held) for c in contacts], dtype=bool)
     return placer.support(pin.neutral(model), OFFSET_TOLERANCE * min(radii, default=0.1), bearing)
 
 
@@ -241,10 +241,9 @@ def _rows(description: Description, contacts: Sequence[Contact], heights: Sequen
 def _guards(contacts: Sequence[Contact]) -> tuple[ca.SX, tuple[str, ...]]:
     """|axle x n| of each wheel: zero where the axle stands upright."""
     guarded = [c for c in contacts if c.sine is not None]
-    flat = {"sphere": "its directions of rolling are lost"}
     texts = [f"the axle of {c.name!r} is parallel to the ground's normal: "
-             + flat.get(c.mount.wheel.kind,
-                        "a wheel lying flat has no contact point") for c in guarded]
+             + ("its directions of rolling are lost" if c.mount.wheel.traits.is_ball
+                else "a wheel lying flat has no contact point") for c in guarded]
     return ca.vertcat(ca.SX(0, 1), *[c.sine for c in guarded]), tuple(texts)
 
 

@@ -19,11 +19,6 @@ from ..urdf.wheel import Wheel
 from .model import joint_axis
 from .tree import Body
 
-# which tangential directions a kind holds still
-HELD = {"disc": ("longitudinal", "lateral"), "torus": ("longitudinal", "lateral"),
-        "sphere": ("longitudinal", "lateral"),
-        "caster_ball": (), "omni": ("longitudinal",), "mecanum": ("roller",), "blade": ("lateral",)}
-
 
 @dataclass(frozen=True)
 class Mount:
@@ -84,7 +79,7 @@ class Contact:
     @property
     def held(self) -> tuple[str, ...]:
         """Directions without slip, the normal first."""
-        return ("normal", *HELD[self.mount.wheel.kind])
+        return ("normal", *self.mount.wheel.traits.held)
 
     def speed(self, direction: str) -> ca.SX:
         """Component of the contact point's velocity [m/s]; zero for the held directions."""
@@ -120,11 +115,7 @@ def contact(mount: Mount, body: Body, v: ca.SX, radius, crown, ground_velocity) 
         longitudinal, sine = _rolling_direction(mount.axle, n, along)
         lateral = ca.cross(n, longitudinal) if along.nnz() else axle
     spin = v[mount.spin] if mount.spin is not None else 0
-    if wheel.kind in ("sphere", "caster_ball"):
-        flat, crown = 0, radius                    # a ball is all crown
-    else:
-        # radius of the circle on which the crown's centre goes round; 0 for a blade
-        flat = radius - crown
+    flat, crown = wheel.traits.profile(1 if sine is None else sine, along, radius, crown)
     drop = flat * sine + crown if mount.axle is not None else crown
     turn = ca.dot(body.omega, longitudinal)
     rim = flat + (crown * sine if sine is not None else 0)
@@ -135,7 +126,7 @@ def contact(mount: Mount, body: Body, v: ca.SX, radius, crown, ground_velocity) 
     hub = body.velocity_of(centre) - ground_velocity(body, body.position + centre + arm)
     velocity = hub + ca.cross(body.omega + spin * axle, arm)
     speeds = {name: ca.dot(hub, direction) + lift[name] for name, direction in directions.items()}
-    if wheel.kind == "mecanum":
+    if "roller" in wheel.traits.held:
         s, c = np.sin(wheel.roller_angle), np.cos(wheel.roller_angle)
         directions["roller"] = s * longitudinal + c * lateral
         speeds["roller"] = s * speeds["longitudinal"] + c * speeds["lateral"]
@@ -176,7 +167,7 @@ def _mount(model: pin.Model, wheel: Wheel) -> Mount:
     point = np.zeros(3) if wheel.point is None else np.asarray(wheel.point, dtype=float)
     centre = frame.placement.act(point)
     if wheel.joint is None:
-        ball = wheel.axis is None or wheel.kind in ("sphere", "caster_ball")
+        ball = wheel.axis is None or wheel.traits.is_ball
         axle = None
         if not ball:
             axle = frame.placement.rotation @ wheel.axis

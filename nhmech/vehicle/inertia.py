@@ -157,7 +157,7 @@ def parameter_values(model: pin.Model, names: list[str],
         values[f"{joint}.gear_ratio"] = 1.0
     for wheel in description.wheels:
         values[f"{wheel.name}.radius"] = wheel.radius
-        values[f"{wheel.name}.crown"] = wheel.crown if wheel.kind == "torus" else 0.0
+        values[f"{wheel.name}.crown"] = wheel.crown
         if wheel.joint is not None:
             values[f"{wheel.name}.rolling_resistance"] = 0.0
     values.update({f"payload.{key}": 0.0 for key in ("mass", "x", "y", "z")})

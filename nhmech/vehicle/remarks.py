@@ -26,7 +26,7 @@ def remarks(vehicle: Vehicle) -> tuple[str, ...]:
         said.append("contacts out of the common plane, taken as rounding: "
                     + ", ".join(f"{name} {d:+.2f} mm" for name, d in offsets))
     rollers = [c for c in vehicle.contacts
-               if c.mount.wheel.kind in ("mecanum", "omni") and c.mount.spin is not None]
+               if c.mount.wheel.traits.has_rollers and c.mount.spin is not None]
     if len(rollers) >= 3:
         rank = _rank_of_rates(vehicle, [c.mount.spin for c in rollers])
         if rank < 3:
