@@ -1,4 +1,4 @@
-"""Exact nonholonomic simulation of wheeled robots from their URDF.
+"""Exact nonholonomic simulation of wheeled robots from their URDF. ::
 
     import nhmech
     vehicle = nhmech.load("robot.urdf")
@@ -8,117 +8,72 @@
 The names below are imported when they are first used, so `import nhmech` costs nothing.
 """
 
-from __future__ import annotations
-
-from importlib import import_module
 from typing import TYPE_CHECKING
 
-from .version import __version__
+from . import lazy
+from .version import __version__ as __version__
 
 if TYPE_CHECKING:
-    from . import errors
-    from .errors import (
-        CompileError,
-        InputError,
-        MechanicsError,
-        ModelError,
-        NhmechError,
-        SimulationError,
+    from . import (
+        analysis as analysis,
+        control as control,
+        errors as errors,
+        logs as logs,
+        mechanics as mechanics,
+        simulation as simulation,
+        systems as systems,
+        view as view,
     )
-    from .mechanics.gibbs_appell import gibbs_appell
-    from .mechanics.system import ConstrainedSystem
-    from .paths import urdf_names, urdf_path
-    from .simulation.batch import Batch, simulate_batch
-    from .simulation.batch_input import start_states
-    from .simulation.command import JointPosition, JointTorque, JointVelocity
-    from .simulation.dynamics import Dynamics, dynamics
-    from .simulation.events import Event
-    from .simulation.simulator import Simulator
-    from .simulation.state import State
-    from .simulation.trajectory import Trajectory
-    from .sweeps import sweep
-    from .urdf.wheel import Wheel
-    from .vehicle.ground import Ground
-    from .vehicle.load import load
-    from .view.recording import save_html
-    from .view.viewer import Viewer
+    from .errors import (
+        CompileError as CompileError,
+        InputError as InputError,
+        MechanicsError as MechanicsError,
+        ModelError as ModelError,
+        NhmechError as NhmechError,
+        SimulationError as SimulationError,
+    )
+    from .mechanics.gibbs_appell import gibbs_appell as gibbs_appell
+    from .mechanics.system import ConstrainedSystem as ConstrainedSystem
+    from .paths import urdf_names as urdf_names, urdf_path as urdf_path
+    from .simulation.batch import Batch as Batch, simulate_batch as simulate_batch
+    from .simulation.batch_input import start_states as start_states
+    from .simulation.command import (
+        JointPosition as JointPosition,
+        JointTorque as JointTorque,
+        JointVelocity as JointVelocity,
+    )
+    from .simulation.dynamics import Dynamics as Dynamics, dynamics as dynamics
+    from .simulation.events import Event as Event
+    from .simulation.simulator import Simulator as Simulator
+    from .simulation.state import State as State
+    from .simulation.trajectory import Trajectory as Trajectory
+    from .sweeps import sweep as sweep
+    from .urdf.wheel import Wheel as Wheel
+    from .vehicle.ground import Ground as Ground
+    from .vehicle.load import load as load
+    from .vehicle.vehicle import Vehicle as Vehicle
+    from .view.recording import save_html as save_html
+    from .view.viewer import Viewer as Viewer
 
-# public name -> module that defines it
-_HOME = {
-    "load": "vehicle.load",
-    "Wheel": "urdf.wheel",
-    "Ground": "vehicle.ground",
-    "urdf_path": "paths",
-    "urdf_names": "paths",
-    "Simulator": "simulation.simulator",
-    "State": "simulation.state",
-    "Trajectory": "simulation.trajectory",
-    "JointTorque": "simulation.command",
-    "JointVelocity": "simulation.command",
-    "JointPosition": "simulation.command",
-    "Event": "simulation.events",
-    "dynamics": "simulation.dynamics",
-    "Dynamics": "simulation.dynamics",
-    "simulate_batch": "simulation.batch",
-    "start_states": "simulation.batch_input",
-    "Batch": "simulation.batch",
-    "sweep": "sweeps",
-    "gibbs_appell": "mechanics.gibbs_appell",
-    "ConstrainedSystem": "mechanics.system",
-    "Viewer": "view.viewer",
-    "save_html": "view.recording",
-    "NhmechError": "errors",
-    "InputError": "errors",
-    "ModelError": "errors",
-    "MechanicsError": "errors",
-    "CompileError": "errors",
-    "SimulationError": "errors",
-}
-
-__all__ = [
-    "Batch",
-    "CompileError",
-    "ConstrainedSystem",
-    "Dynamics",
-    "Event",
-    "Ground",
-    "InputError",
-    "JointPosition",
-    "JointTorque",
-    "JointVelocity",
-    "MechanicsError",
-    "ModelError",
-    "NhmechError",
-    "SimulationError",
-    "Simulator",
-    "State",
-    "Trajectory",
-    "Viewer",
-    "Wheel",
-    "__version__",
-    "dynamics",
-    "errors",
-    "gibbs_appell",
-    "load",
-    "save_html",
-    "simulate_batch",
-    "start_states",
-    "sweep",
-    "urdf_names",
-    "urdf_path",
-]
-
-
-def __getattr__(name: str):
-    if name == "errors":
-        return import_module(".errors", __name__)
-    if name not in _HOME:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}; it has "
-                             f"{', '.join(__all__)}")
-    value = getattr(import_module(f".{_HOME[name]}", __name__), name)
-    globals()[name] = value
-    return value
-
-
-def __dir__() -> list[str]:
-    return sorted({*globals(), *__all__})
+lazy.attach(__name__, {
+    "": "analysis control errors logs mechanics simulation systems view",
+    "errors": "CompileError InputError MechanicsError ModelError NhmechError SimulationError",
+    "mechanics.gibbs_appell": "gibbs_appell",
+    "mechanics.system": "ConstrainedSystem",
+    "paths": "urdf_names urdf_path",
+    "simulation.batch": "Batch simulate_batch",
+    "simulation.batch_input": "start_states",
+    "simulation.command": "JointPosition JointTorque JointVelocity",
+    "simulation.dynamics": "Dynamics dynamics",
+    "simulation.events": "Event",
+    "simulation.simulator": "Simulator",
+    "simulation.state": "State",
+    "simulation.trajectory": "Trajectory",
+    "sweeps": "sweep",
+    "urdf.wheel": "Wheel",
+    "vehicle.ground": "Ground",
+    "vehicle.load": "load",
+    "vehicle.vehicle": "Vehicle",
+    "view.recording": "save_html",
+    "view.viewer": "Viewer",
+}, also="__version__")

@@ -25,6 +25,7 @@ PACKAGE = ROOT / "nhmech"
 # table in words.
 RANK = {
     "errors": 0,
+    "lazy": 0,
     "version": 0,
     "paths": 1,
     "checks": 1,
@@ -170,7 +171,8 @@ def test_every_dependency_is_declared_and_explained():
 
 
 @pytest.mark.parametrize("statement",
-                         ["import nhmech", "import nhmech.cli", "from nhmech import ModelError"])
+                         ["import nhmech", "import nhmech.cli", "from nhmech import ModelError",
+                          "from nhmech import analysis, control, logs, mechanics, systems, view"])
 def test_a_bare_import_costs_nothing(statement):
     heavy = ["pinocchio", "meshcat", "scipy.optimize", "matplotlib", "casadi", "numpy"]
     code = f"{statement}\nimport sys\nprint([name for name in {heavy} if name in sys.modules])"
@@ -179,24 +181,48 @@ def test_a_bare_import_costs_nothing(statement):
     assert done.stdout.strip() == "[]"
 
 
-@pytest.mark.parametrize("name", nhmech.__all__)
-def test_every_public_name_exists(name):
-    assert getattr(nhmech, name) is not None
-    assert name in dir(nhmech)
+PACKAGES = [importlib.import_module(name) for name, path in modules().items()
+            if path.name == "__init__.py" and "lazy.attach" in path.read_text()]
 
 
-def test_lazy_names_and_type_checkers_agree():
-    tree = ast.parse((PACKAGE / "__init__.py").read_text())
+@pytest.mark.parametrize("package", PACKAGES, ids=lambda package: package.__name__)
+def test_a_package_shows_its_public_names_and_no_others(package):
+    assert dir(package) == sorted(set(package.__all__))
+    for name in package.__all__:
+        value = getattr(package, name)
+        if isinstance(value, (type, types.FunctionType)):
+            assert value.__module__ == package.homes[name]
+
+
+@pytest.mark.parametrize("package", PACKAGES, ids=lambda package: package.__name__)
+def test_lazy_names_and_type_checkers_agree(package):
+    tree = ast.parse(modules()[package.__name__].read_text())
     block = next(node for node in tree.body if is_type_checking(node))
-    typed = {alias.name: node.module for node in block.body for alias in node.names}
-    assert typed.pop("errors") is None
-    assert typed == nhmech._HOME
-    assert sorted(nhmech.__all__) == sorted([*nhmech._HOME, "errors", "__version__"])
+    imported = [(alias, f"{package.__name__}.{node.module or ''}".rstrip("."))
+                for node in block.body for alias in node.names]
+    assert {alias.name: home for alias, home in imported} == package.homes
+    assert all(alias.asname == alias.name for alias, _ in imported), "`X as X` exports X"
 
 
-def test_an_unknown_name_is_an_attribute_error():
-    with pytest.raises(AttributeError, match="urdf_path"):
-        nhmech.no_such_name
+@pytest.mark.parametrize("name, message", [
+    ("Simulater", r"'nhmech' has no attribute 'Simulater'; did you mean Simulator\?"),
+    ("nothing_like_it", r"it has .*, urdf_path"),
+])
+def test_an_unknown_name_is_an_attribute_error(name, message):
+    with pytest.raises(AttributeError, match=message):
+        getattr(nhmech, name)
+
+
+def test_a_name_stands_for_the_function_also_where_a_module_has_it():
+    module = importlib.import_module("nhmech.mechanics.hamel")
+    assert nhmech.mechanics.hamel is module.hamel
+
+
+def test_type_checkers_may_read_the_installed_package():
+    config = ConfigParser()
+    config.read(ROOT / "setup.cfg")
+    assert (PACKAGE / "py.typed").is_file()
+    assert "py.typed" in config["options.package_data"]["nhmech"].split()
 
 
 def test_package_xml_is_valid():
