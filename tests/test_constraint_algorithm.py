@@ -403,7 +403,7 @@ def test_classes_do_not_depend_on_the_basis_of_the_fibre(name):
     for space, basis in ((plain, ca.SX.eye(3)), (change_of_basis(plain, X, ("w1", "w2", "w3")), X)):
         v, a = ca.SX.sym("v", 3), ca.SX.sym("a", 3)
         found = constraint_algorithm(
-            constrain(LagrangianSystem(space, v, a, lagrangian=lagrangian(q, basis @ v)))
+            constrain(LagrangianSystem.from_lagrangian(space, v, a, lagrangian(q, basis @ v)))
         )
         assert (found.gauge, found.first_class, found.second_class) == expected
 

@@ -30,7 +30,7 @@ from symmetric_systems import (
 from nhmech import MechanicsError
 from nhmech.mechanics.algebroid import euclidean
 from nhmech.mechanics.gibbs_appell import gibbs_appell
-from nhmech.mechanics.momentum import momentum, momentum_map
+from nhmech.mechanics.momentum import momentum_map
 from nhmech.mechanics.quasi_velocities import change_of_basis
 from nhmech.mechanics.quotient import isotropy, level_dimension, poisson_tensor, quotient
 from nhmech.mechanics.reconstruction import reconstruct, run_reduced
@@ -66,9 +66,8 @@ def hilly_particle_in_quasi_velocities():
     basis = ca.diagcat(1, 1 + q[0] ** 2, 1)
     system, d, v = plain.system, plain.distribution, ca.densify(basis @ w)
     space = change_of_basis(system.algebroid, basis, ("x'", "w", "z'"))
-    system = replace(system, algebroid=space, v=w,
-                     lagrangian=ca.substitute(system.lagrangian, system.v, v), gibbs=None,
-                     energy=None, force=basis.T @ ca.substitute(system.force, system.v, v))
+    lagrangian, force = ca.substitute([system.lagrangian, system.force], [system.v], [v])
+    system = system.transfer(space, w, system.a, lagrangian, basis.T @ force)
     return replace(plain, system=system, distribution=replace(d, A=d.A @ basis))
 
 
@@ -157,7 +156,7 @@ def test_reduced_2_form_is_the_cartan_form_on_horizontal_vectors(name):
     n, xi = base.v.numel(), base.v
     velocity = reduced.lift(0.0, s.q, xi, s.theta)[1]
     E = ca.jacobian(velocity, xi)
-    p = ca.substitute(momentum(s), s.v, velocity)
+    p = ca.substitute(s.momentum, s.v, velocity)
     # (nv, 2n): the one-forms e^a on the 2n vectors
     e = ca.horzcat(E, ca.SX(E.shape[0], n))
     dp = ca.horzcat(ca.jacobian(p, s.q) @ s.algebroid.anchor @ E, ca.jacobian(p, xi))
@@ -341,7 +340,7 @@ def test_capri_kobayashi_at_a_momentum_value(case):
     assert base.algebroid.v_names == ("r2'", "r3'")
     # the four coordinates (r2, r3, p_r2, p_r3) of the paper
     assert level_dimension(reduced.symmetry, mu) == 4
-    read = ca.Function("read", [base.q, base.v], [base.energy, momentum(base), reduced.alpha])
+    read = ca.Function("read", [base.q, base.v], [base.energy, base.momentum, reduced.alpha])
     for q, xi, _ in states(reduced, 14):
         r = q[[2, 4]]
         energy, p, alpha = (

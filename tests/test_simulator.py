@@ -667,7 +667,7 @@ def sled(slope: float = 0.0, m: float = 2.0, J: float = 0.3) -> ConstrainedSyste
     x, _, theta = ca.vertsplit(algebroid.q)
     lagrangian = m * (v[0] ** 2 + v[1] ** 2) / 2 + J * v[2] ** 2 / 2 + m * 9.81 * np.sin(slope) * x
     across = ca.horzcat(ca.sin(theta), -ca.cos(theta), ca.SX(0))
-    return ConstrainedSystem(LagrangianSystem(algebroid, v, a, lagrangian=lagrangian),
+    return ConstrainedSystem(LagrangianSystem.from_lagrangian(algebroid, v, a, lagrangian),
                              assemble([Row("blade", across, ca.SX(1, 1))], 3))
 
 

@@ -103,9 +103,9 @@ def test_found_without_being_told(name):
 def test_a_symmetric_top_has_one_more():
     """Equal moments of inertia about x and y add the turn about the body's own z axis."""
     body = rigid_body()
-    v = body.system.v
-    top = replace(body.system, lagrangian=(2 * (v[0] ** 2 + v[1] ** 2) + 3.5 * v[2] ** 2) / 2,
-                  gibbs=None, energy=None)
+    free, v = body.system, body.system.v
+    kinetic = (2 * (v[0] ** 2 + v[1] ** 2) + 3.5 * v[2] ** 2) / 2
+    top = free.transfer(free.algebroid, v, free.a, kinetic, free.force)
     assert set(find_symmetry(replace(body, system=top)).names) - set(find_symmetry(body).names) == {
         "d/dwz"
     }

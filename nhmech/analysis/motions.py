@@ -103,9 +103,9 @@ def motions(constrained, *, wheel_angles: bool = False, q: np.ndarray | None = N
 
 def extend(system_of: ConstrainedSystem, E: ca.SX,
              t: float) -> tuple[LieAlgebroid, ca.SX, np.ndarray]:
-    """E on the configurations and the shorthand's symbols, whose rates complete the anchor."""
+    """E on the configurations and the auxiliaries's symbols, whose rates complete the anchor."""
     system, points = system_of.system, system_of.configurations
-    space, short = system.algebroid, system.shorthand
+    space, short = system.algebroid, system.auxiliaries
     held, values = ca.vertcat(system.t, system.theta), ca.vertcat(t, ca.DM(system_of.parameters))
     if short is not None:
         meanings = ca.Function("meanings", [system.t, space.q, system.theta], [short.meanings])

@@ -25,8 +25,8 @@ _CYCLIC = ((0, 1, 2), (1, 2, 0), (2, 0, 1))
 _ALGEBRAS = {
     "so(3)": (_CYCLIC, ANGULAR_VELOCITY, ("rad/s",) * 3),
     "se(2)": (((2, 0, 1), (1, 2, 0)), PLANAR_TWIST, ("m/s", "m/s", "rad/s")),
-    "se(3)": (tuple((i + x, j + y, k + z) for i, j, k in _CYCLIC for x, y,
-                    z in ((3, 3, 3), (3, 0, 0), (0, 3, 0))),
+    "se(3)": (tuple((i + x, j + y, k + z) for i, j, k in _CYCLIC
+                    for x, y, z in ((3, 3, 3), (3, 0, 0), (0, 3, 0))),
               TWIST, ("m/s",) * 3 + ("rad/s",) * 3),
     "heisenberg": (((0, 1, 2),), ("e1", "e2", "e3"), ("",) * 3),
     "u(1)": ((), ("charge",), ("",)),
@@ -119,7 +119,8 @@ def special_euclidean_2(prefix: str = "", v_names: Sequence[str] = PLANAR_TWIST,
     if embedded:
         names: tuple[str, ...] = ("x", "y", "yaw.cos", "yaw.sin")
         c, s = ca.SX.sym(prefix + "yaw.cos"), ca.SX.sym(prefix + "yaw.sin")
-        q, turning, circles = ca.vertcat(place, c, s), ca.vertcat(-s, c), ((2, 2),)
+        q, turning = ca.vertcat(place, c, s), ca.vertcat(-s, c)
+        circles: tuple[tuple[int, int], ...] = ((2, 2),)
     else:
         names = ("x", "y", "yaw")
         yaw = ca.SX.sym(prefix + "yaw")
@@ -207,10 +208,11 @@ def _check_constants(c: np.ndarray, names: Sequence[str]) -> None:
     nested = np.einsum("eab,gde->gabd", c, c)                         # [e_d, [e_a, e_b]]
     jacobi = nested + nested.transpose(0, 2, 3, 1) + nested.transpose(0, 3, 1, 2)
     for what, defect in (("antisymmetry", c + c.transpose(0, 2, 1)), ("Jacobi", jacobi)):
-        g, *at = np.unravel_index(np.argmax(np.abs(defect)), defect.shape)
-        if not abs(defect[(g, *at)]) <= 1e-12 * max(1.0, np.abs(c).max()) ** 2:
-            raise MechanicsError(f"no Lie algebra: {what} ({', '.join(names[a] for a in at)}) "
-                                 f"fails in component {names[g]} by {defect[(g, *at)]:.3g}")
+        worst = np.unravel_index(np.argmax(np.abs(defect)), defect.shape)
+        if not abs(defect[worst]) <= 1e-12 * max(1.0, np.abs(c).max()) ** 2:
+            component, *vectors = (names[int(i)] for i in worst)
+            raise MechanicsError(f"no Lie algebra: {what} ({', '.join(vectors)}) fails in "
+                                 f"component {component} by {defect[worst]:.3g}")
 
 
 def _prefixed(prefix: str, names: Sequence[str]) -> tuple[str, ...]:

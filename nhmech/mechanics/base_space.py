@@ -149,11 +149,10 @@ def onto_base(symmetry: Symmetry, coordinates: tuple[int, ...], quantities: Mapp
     change = ca.Function("change", inputs, [*differences, *(ca.fabs(before) for before in values)])
     rng, count = np.random.default_rng(2), len(values)
     for q in constrained.configurations:
-        out = ()
+        out: list[ca.DM] = []
         if count:
             state = rng.normal(size=xi.numel()), rng.normal(size=system.u.numel())
-            out = change(0.0, q, *state, constrained.parameters)
-        out = out if isinstance(out, tuple) else (out,)
+            out = change.call([0.0, q, *state, constrained.parameters])
         for name, difference, size in zip(quantities, out[:count], out[count:]):
             worst = float(np.abs(difference.full()).max(initial=0.0))
             if not worst <= ZERO * (1 + np.abs(size.full()).max(initial=0.0)):

@@ -9,6 +9,7 @@ from time import perf_counter
 
 import casadi as ca
 import numpy as np
+from numpy.typing import ArrayLike
 
 from ..errors import MechanicsError
 from .algebroid import LieAlgebroid, bracket
@@ -50,7 +51,7 @@ class Growth:
         return len(self.ranks)
 
 
-def growth_vector(constrained: ConstrainedSystem, q: Sequence[float] | None = None, *,
+def growth_vector(constrained: ConstrainedSystem, q: ArrayLike | None = None, *,
                   t: float = 0.0, speeds: Sequence[str] | None = None, depth: int = 8) -> Growth:
     """The growth vector of the linear part A v = 0 of the constraints, at time t held.
 
@@ -137,9 +138,9 @@ def growth(algebroid: LieAlgebroid, sections: ca.SX, points: np.ndarray, *, poin
         if final or len(levels) == depth or perf_counter() - begun > seconds:
             break
         new = [bracket(algebroid, X, Y) for X in first for Y in new]
-    ranks = [rank for rank, _, _ in levels]
-    reached = ranks.index(ranks[-1]) + 1
-    return Growth(*(tuple(column) for column in zip(*levels[:reached])), complete=final or not new)
+    reached = [rank for rank, _, _ in levels].index(levels[-1][0]) + 1
+    ranks, kept, dropped = (tuple(column) for column in zip(*levels[:reached]))
+    return Growth(ranks, kept, dropped, complete=final or not new)
 
 
 class _Samples:

@@ -140,7 +140,7 @@ def ehresmann_connection(constrained: ConstrainedSystem, *, base: Sequence[str] 
         raise MechanicsError("a fibration is given by the names of its base or of its fibre "
                              "velocities: one of the two")
     algebroid = constrained.constrained.system.algebroid
-    named = [fibre_index(algebroid, name) for name in (fibre if base is None else base)]
+    named = [fibre_index(algebroid, name) for name in (base or fibre or ())]
     rest = [i for i in range(algebroid.nv) if i not in named]
     below, above = (rest, named) if base is None else (named, rest)
     frame = adapted_frame(constrained, [algebroid.v_names[i] for i in below])

@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 import casadi as ca
 import numpy as np
+from numpy.typing import ArrayLike
 
 from ..errors import MechanicsError
 from ..symbolic.latex import text
 from ..symbolic.row_reduction import ZERO
 from .system import ConstrainedSystem
 
-Near = tuple[Sequence[float], Sequence[float]]     # (q, v)
+Near = tuple[ArrayLike, ArrayLike]     # (q, v)
 
 _IRREGULAR = 1e-6    # Newton's method finds a multiple root to about this
 _ITERATIONS = 100
@@ -170,8 +169,8 @@ class ConstraintManifold:
         self.times, self.states = np.array([t for t, _ in found]), np.array([z for _, z in found])
 
     def _regular(self) -> bool:
-        slopes = [self._newton(t, z, self._constrained.parameters)[1].full() for t,
-                  z in zip(self.times, self.states)]
+        slopes = [self._newton(t, z, self._constrained.parameters)[1].full()
+                  for t, z in zip(self.times, self.states)]
         return min(np.linalg.matrix_rank(slope,
                                          tol=_IRREGULAR) for slope in slopes) == slopes[0].shape[0]
 

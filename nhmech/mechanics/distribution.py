@@ -43,22 +43,24 @@ class Distribution:
     def m(self) -> int:
         return self.A.shape[0]
 
-    def written(self, kept: Sequence[int]) -> tuple[ca.SX, ca.SX, ca.SX]:
+    def sparse_basis(self, kept: Sequence[int]) -> tuple[ca.SX, ca.SX, ca.SX]:
         """B, c, R with A = R B and b = R c for the rows `kept`, R orthogonal:
         spans whose rows are all kept stand in their own basis."""
-        forms, offsets, mix = ca.SX(self.A[list(kept),
-                                           :]), ca.SX(self.b[list(kept)]), ca.SX.eye(len(kept))
+        rows = list(kept)
+        forms, offsets = ca.SX(self.A[rows, :]), ca.SX(self.b[rows])
+        rotation = ca.SX.eye(len(rows))
         for span in self.spans:
             if set(span.rows) <= set(kept):
-                at = [list(kept).index(row) for row in span.rows]
-                forms[at, :], offsets[at], mix[at, at] = span.forms, span.offsets, span.mix
-        return ca.sparsify(forms), ca.sparsify(offsets), ca.sparsify(mix)
+                at = [rows.index(row) for row in span.rows]
+                forms[at, :], offsets[at] = span.forms, span.offsets
+                rotation[at, at] = span.rotation
+        return ca.sparsify(forms), ca.sparsify(offsets), ca.sparsify(rotation)
 
 
 @dataclass(frozen=True)
 class Span:
-    """Another basis of what some rows span, in which they are sparser: A[rows] = mix @ forms,
-    b[rows] = mix @ offsets.
+    """Another basis of what some rows span, in which they are sparser: A[rows] = rotation @ forms,
+    b[rows] = rotation @ offsets.
 
     Attributes
     ----------
@@ -68,26 +70,28 @@ class Span:
         (k, nv).
     offsets
         (k,).
-    mix
+    rotation
         (k, k), orthogonal, a function of (t, q).
     """
 
     rows: tuple
     forms: ca.SX
     offsets: ca.SX
-    mix: ca.SX
+    rotation: ca.SX
 
     def parts(self) -> list[Span]:
-        """The smallest spans that this one consists of: those that the zeros of `mix` keep apart,
-        of more than one row."""
-        left, found = set(range(len(self.rows))), []
+        """The smallest spans that this one consists of: the blocks of `rotation` of more than one
+        row."""
+        left = set(range(len(self.rows)))
+        found: list[Span] = []
         while left:
-            rows, columns = {min(left)}, set()
+            rows = {min(left)}
+            columns: set[int] = set()
             while True:
                 wider = {j for i in rows
-                         for j in range(len(self.rows)) if self.mix.sparsity().has_nz(i, j)}
+                         for j in range(len(self.rows)) if self.rotation.sparsity().has_nz(i, j)}
                 reached = rows | {i for i in left
-                                  for j in wider if self.mix.sparsity().has_nz(i, j)}
+                                  for j in wider if self.rotation.sparsity().has_nz(i, j)}
                 if reached == rows and wider == columns:
                     break
                 rows, columns = reached, wider
@@ -95,7 +99,7 @@ class Span:
             i, j = sorted(rows), sorted(columns)
             if len(i) == len(j) > 1:
                 found.append(Span(tuple(self.rows[k] for k in i), self.forms[j, :], self.offsets[j],
-                                  self.mix[i, j]))
+                                  self.rotation[i, j]))
         return found
 
 
@@ -136,7 +140,7 @@ def assemble(rows: Sequence[Row], nv: int, spans: Sequence[Span] = ()) -> Distri
     holonomic = [i for i, row in enumerate(rows) if row.phi is not None]
     return Distribution(ca.vertcat(ca.SX(0, nv), *[row.form for row in rows]),
                         ca.vertcat(ca.SX(0, 1), *[row.offset for row in rows]),
-                        ca.vertcat(ca.SX(0, 1), *[rows[i].phi for i in holonomic]),
+                        ca.vertcat(ca.SX(0, 1), *[row.phi for row in rows if row.phi is not None]),
                         tuple(holonomic), names, tuple(row.priority for row in rows),
                         tuple(replace(part, rows=tuple(names.index(name) for name in part.rows))
                               for span in spans

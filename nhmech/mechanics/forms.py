@@ -136,8 +136,8 @@ def _fibred_form(connection: EhresmannConnection, space: EvolutionSpace, xi: ca.
     dLbar/dxi; the term in c vanishes on a tangent bundle.
     """
     system, fibre = connection.frame.constrained.system, list(connection.fibre)
-    L = ca.substitute(system.lagrangian, system.v, V)
-    P, p = ca.gradient(L, xi), ca.substitute(ca.gradient(system.lagrangian, system.v), system.v, V)
+    L = ca.substitute(system.require_lagrangian("the Legendre map"), system.v, V)
+    P, p = ca.gradient(L, xi), ca.substitute(system.momentum, system.v, V)
     unit = ca.SX.eye(V.numel())
     # theta^alpha
     contact = [space.one_form(-xi[i], unit[:, a]) for i, a in enumerate(connection.base)]
@@ -150,8 +150,8 @@ def _fibred_form(connection: EhresmannConnection, space: EvolutionSpace, xi: ca.
     for i, g in enumerate(connection.base):
         # P_g c^g_ba v^b
         vertical += P[i] * (space.algebroid.structure[g].T @ V)
-    semibasic = sum(((ca.dot(p[fibre], C[:, i]) + lifted[i]) * form for i,
-                     form in enumerate(contact)),
+    semibasic = sum(((ca.dot(p[fibre], C[:, i]) + lifted[i]) * form
+                     for i, form in enumerate(contact)),
                     space.one_form())
     semibasic -= sum((vertical[fibre[a]] * form for a, form in enumerate(eta)), space.one_form())
     return space.exterior_derivative(theta) - wedge(space.one_form(1), semibasic)

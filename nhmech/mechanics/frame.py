@@ -28,8 +28,8 @@ class AdaptedFrame:
         Rows of the distribution that are used, the rest depends on them.
     speeds
         Indices of the fibre coordinates that are xi.
-    forms, offsets, mix
-        The kept rows as they are written, see `Distribution.written`.
+    forms, offsets, rotation
+        The kept rows in their sparse basis, see `Distribution.sparse_basis`.
     factors
         Of [W; forms].
     """
@@ -39,7 +39,7 @@ class AdaptedFrame:
     speeds: tuple[int, ...]
     forms: ca.SX = field(repr=False)
     offsets: ca.SX = field(repr=False)
-    mix: ca.SX = field(repr=False)
+    rotation: ca.SX = field(repr=False)
     factors: Factors = field(repr=False)
     pivot_scale: np.ndarray = field(repr=False)
 
@@ -57,7 +57,7 @@ class AdaptedFrame:
 
     def solve(self, top: ca.SX, bottom: ca.SX) -> ca.SX:
         """Phi^-1 [top; bottom], (nv, k)."""
-        return self.factors.solve(ca.vertcat(top, self.mix.T @ bottom))
+        return self.factors.solve(ca.vertcat(top, self.rotation.T @ bottom))
 
     def velocity(self, xi: ca.SX) -> ca.SX:
         """v = E xi + e0, (nv,)."""
@@ -156,7 +156,7 @@ def adapted_frame(constrained: ConstrainedSystem,
                                 tuple(constrained.preferred), speeds)
     top = np.zeros((len(chosen), nv))
     top[range(len(chosen)), chosen] = 1
-    written, offsets, mix = d.written(kept)
+    written, offsets, rotation = d.sparse_basis(kept)
     matrix = ca.vertcat(ca.SX(ca.sparsify(ca.DM(top))) if len(chosen) else ca.SX(0, nv), written)
     phi = at_samples(constrained, matrix)
     regular = [sample for sample in phi if np.linalg.cond(sample / scales) < 1e8]
@@ -165,5 +165,5 @@ def adapted_frame(constrained: ConstrainedSystem,
                              "determine the motion at no sample")
     factors = factorise(matrix, pivot_order(np.array(regular), entry_costs(matrix)))
     scale = np.median(np.abs(at_samples(constrained, factors.pivots)[:, :, 0]), axis=0)
-    return AdaptedFrame(constrained, kept, chosen, written, offsets, mix, factors,
+    return AdaptedFrame(constrained, kept, chosen, written, offsets, rotation, factors,
                         np.where(scale > 0, scale, 1.0))

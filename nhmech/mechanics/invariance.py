@@ -101,7 +101,7 @@ def evaluate(constrained: ConstrainedSystem, found: Sequence[Invariance], states
     """
     system, rng = constrained.system, np.random.default_rng(seed + 1)
     inputs = [system.t, system.q, system.v, system.u, system.theta]
-    values = [([], []) for _ in found]
+    values: list[tuple[list, list]] = [([], []) for _ in found]
     functions = []
     for f in found:
         sums = [

@@ -13,16 +13,10 @@ from ..symbolic.elimination import factorise, pivot_order
 from .frame import at_samples
 from .selection import independent_rows, independent_speeds
 from .symmetry import ZERO, Symmetry
-from .system import LagrangianSystem
 from .writing import Symbols, symbols
 
 # s -> {name of a generator: coefficient}
 Coefficients = Callable[[Symbols], Mapping[str, ca.SX]]
-
-
-def momentum(system: LagrangianSystem) -> ca.SX:
-    """p = dL/dv (nv,), from the energy where there is no Lagrangian."""
-    return ca.gradient(system.energy if system.lagrangian is None else system.lagrangian, system.v)
 
 
 @dataclass(frozen=True)
@@ -56,7 +50,7 @@ def momentum_map(symmetry: Symmetry) -> MomentumMap:
     return MomentumMap(
         symmetry.names,
         ca.Function("momentum", [s.t, s.q, s.v, s.theta],
-                    [ca.densify(S.T @ momentum(s))], ["t", "q", "v", "theta"], ["J"]),
+                    [ca.densify(S.T @ s.momentum)], ["t", "q", "v", "theta"], ["J"]),
         ca.Function("momentum_rate", [s.t, s.q, s.v, s.u, reaction, s.theta],
                     [ca.densify(S.T @ (s.force + reaction))],
                     ["t", "q", "v", "u", "reaction", "theta"], ["J_rate"]))
@@ -120,7 +114,7 @@ def nonholonomic_momentum(symmetry: Symmetry,
         k, row, column = (int(n) for n in wrong[0])
         raise MechanicsError(f"section {names[column]!r} is not in the distribution: "
                              f"row {d.names[row]!r} is {leaving[k, row, column]:.3g} on it")
-    p = momentum(s)
+    p = s.momentum
     drift = ca.horzcat(*[s.rate(f[:, i]) for i in range(len(names))])
     return NonholonomicMomentum(
         names, f,

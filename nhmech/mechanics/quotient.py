@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 
 import casadi as ca
 import numpy as np
+from numpy.typing import ArrayLike
 
 from ..errors import MechanicsError
 from .algebroid import LieAlgebroid, bracket
@@ -72,15 +73,14 @@ def quotient(symmetry: Symmetry) -> Quotient:
              else ca.SX(0, space.nv),
              "the Lagrangian": system.require_lagrangian("the quotient"), "the force": system.force,
              "the distribution": d.A, "its affine part": d.b, "the holonomic constraint": d.phi,
-             **{f"the structure function of {name}": c for name,
-                c in zip(space.v_names, space.structure)}}
+             **{f"the structure function of {name}": c
+                for name, c in zip(space.v_names, space.structure)}}
     anchor, lagrangian, force, A, b, phi, *structure = onto_base(
         symmetry, coordinates, named, system.v
     )
     algebroid = restricted(space, coordinates, anchor, tuple(ca.sparsify(c) for c in structure),
                            space.v_names, space.v_units)
-    reduced = replace(system, algebroid=algebroid, lagrangian=lagrangian, force=force, gibbs=None,
-                      energy=None)
+    reduced = system.transfer(algebroid, system.v, system.a, lagrangian, force)
     distribution = replace(d, A=ca.sparsify(A), b=ca.sparsify(b), phi=phi)
     configurations = constrained.configurations[:, list(coordinates)]
     base = ConstrainedSystem(reduced, distribution, constrained.parameters, configurations,
@@ -104,7 +104,7 @@ def poisson_tensor(algebroid: LieAlgebroid, p: ca.SX) -> ca.SX:
                                    [-algebroid.anchor.T, -twist]]))
 
 
-def isotropy(symmetry: Symmetry, mu: Sequence[float]) -> np.ndarray:
+def isotropy(symmetry: Symmetry, mu: ArrayLike) -> np.ndarray:
     """(k, d) basis of g_mu, the combinations of generators that leave the momentum value mu alone:
     mu_l C^l_ij xi^i = 0."""
     mu = np.asarray(mu, dtype=float)
@@ -115,7 +115,7 @@ def isotropy(symmetry: Symmetry, mu: Sequence[float]) -> np.ndarray:
     return vt[int((size > ZERO * max(1.0, size.max(initial=0.0))).sum()):].T
 
 
-def level_dimension(symmetry: Symmetry, mu: Sequence[float]) -> int:
+def level_dimension(symmetry: Symmetry, mu: ArrayLike) -> int:
     """dim (M meet J^-1(mu))/G_mu of a horizontal symmetry at a regular value,
     M the constraint manifold in velocity phase space.
 

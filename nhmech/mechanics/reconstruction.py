@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Protocol
 
 import casadi as ca
 import numpy as np
+from numpy.typing import ArrayLike
 
 from ..errors import MechanicsError
 from .equations import Equations
@@ -58,8 +59,8 @@ class FullMotion:
     v: np.ndarray
 
 
-def run_reduced(reduced: Reduced, times: Sequence[float], r: Sequence[float], xi: Sequence[float],
-                u: Callable[[float], Sequence[float]] | None = None,
+def run_reduced(reduced: Reduced, times: ArrayLike, r: ArrayLike, xi: ArrayLike,
+                u: Callable[[float], ArrayLike] | None = None,
                 rtol: float = 1e-13) -> ReducedMotion:
     """Integrates the equations of the base from r (base.nq,) and xi, in the order of
     `reduced.equations().names` (DOP853).
@@ -70,7 +71,8 @@ def run_reduced(reduced: Reduced, times: Sequence[float], r: Sequence[float], xi
         For a start of the wrong size, and where the integrator gives up.
     """
     equations, theta, nr = reduced.equations(), reduced.base.parameters, len(reduced.coordinates)
-    inputs = u or (lambda t: np.zeros(reduced.base.system.u.numel()))
+    no_input = np.zeros(reduced.base.system.u.numel())
+    r, xi = np.asarray(r, dtype=float), np.asarray(xi, dtype=float)
     if len(r) != nr or len(xi) != len(equations.names):
         raise MechanicsError(f"the reduced system starts from {nr} coordinates "
                              f"({', '.join(reduced.base.system.algebroid.q_names)}) and "
@@ -78,13 +80,11 @@ def run_reduced(reduced: Reduced, times: Sequence[float], r: Sequence[float], xi
                              f"given are {len(r)} and {len(xi)}")
 
     def rate(t, y):
-        return np.concatenate(
-            [part.full().ravel() for part in equations.drift(t, y[:nr], y[nr:], inputs(t), theta)]
-        )
+        given = no_input if u is None else np.asarray(u(t))
+        parts = equations.drift(t, y[:nr], y[nr:], given, theta)
+        return np.concatenate([part.full().ravel() for part in parts])
 
-    solution = _integrate(rate, times,
-                          np.concatenate([np.asarray(r, dtype=float), np.asarray(xi, dtype=float)]),
-                          rtol)
+    solution = _integrate(rate, times, np.concatenate([r, xi]), rtol)
 
     def velocity(t: float) -> np.ndarray:
         y = solution.sol(t)
@@ -94,7 +94,7 @@ def run_reduced(reduced: Reduced, times: Sequence[float], r: Sequence[float], xi
                          velocity)
 
 
-def reconstruct(reduced: Reduced, motion: ReducedMotion, q: Sequence[float],
+def reconstruct(reduced: Reduced, motion: ReducedMotion, q: ArrayLike,
                 rtol: float = 1e-13) -> FullMotion:
     """q(t) from q' = rho(q) v, v the lift of the base's velocity:
     horizontal for Chaplygin's reduction, with S eta(r, xi) at J = mu.
@@ -126,12 +126,12 @@ def reconstruct(reduced: Reduced, motion: ReducedMotion, q: Sequence[float],
         return reduced.lift(t, y, motion.velocity(t), theta)[0].full().ravel()
 
     found = _integrate(rate, motion.t, q, rtol).y.T
-    v = np.array([reduced.lift(t, y, motion.velocity(t), theta)[1].full().ravel() for t,
-                  y in zip(motion.t, found)])
+    v = np.array([reduced.lift(t, y, motion.velocity(t), theta)[1].full().ravel()
+                  for t, y in zip(motion.t, found)])
     return FullMotion(motion.t, found, v)
 
 
-def _integrate(rate: Callable, times: Sequence[float], start: np.ndarray, rtol: float):
+def _integrate(rate: Callable, times: ArrayLike, start: np.ndarray, rtol: float):
     from scipy.integrate import solve_ivp
 
     times = np.asarray(times, dtype=float)

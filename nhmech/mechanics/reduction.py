@@ -18,13 +18,13 @@ from dataclasses import dataclass, replace
 
 import casadi as ca
 import numpy as np
+from numpy.typing import ArrayLike
 
 from ..errors import MechanicsError
 from .base_space import BaseSpace, base_space, fixed_speeds
 from .equations import Equations, solve_definite, speed_symbols
 from .frame import AdaptedFrame, adapted_frame
 from .gibbs_appell import gibbs_appell
-from .momentum import momentum
 from .symmetry import HORIZONTAL, PURELY_KINEMATIC, Symmetry
 from .system import ConstrainedSystem
 
@@ -67,7 +67,7 @@ class Reduction:
         """omega* = -d theta*, theta* = dL*/dxi^a e^a, (2n, 2n) in the basis (e^1 .. e^n, dxi^1 ..
         dxi^n); closed."""
         system = self.base.system
-        space, n, p = system.algebroid, system.v.numel(), momentum(system)
+        space, n, p = system.algebroid, system.v.numel(), system.momentum
         along = ca.jacobian(p, space.q) @ space.anchor                       # [b, a] = X_a(p_b)
         twist = sum((p[g] * c for g, c in enumerate(space.structure)), ca.SX(n, n))
         mass = ca.jacobian(p, system.v)
@@ -114,14 +114,14 @@ def chaplygin(symmetry: Symmetry, speeds: Sequence[str] | None = None) -> Reduct
     velocity = ca.densify(frame.E @ xi)
     lagrangian = ca.substitute(constrained.system.require_lagrangian("Chaplygin reduction"),
                                constrained.system.v, velocity)
-    holonomic = [frame.nxi + i for i,
-                 row in enumerate(frame.kept) if row in constrained.distribution.phi_rows]
+    holonomic = [frame.nxi + i
+                 for i, row in enumerate(frame.kept) if row in constrained.distribution.phi_rows]
     rest = ca.horzcat(symmetry.generators, frame.inverse[:, holonomic])
     return _reduce(symmetry, frame, frame.E, rest, xi, velocity, lagrangian,
                    np.zeros(len(symmetry.names)))
 
 
-def at_momentum(symmetry: Symmetry, mu: Sequence[float],
+def at_momentum(symmetry: Symmetry, mu: ArrayLike,
                 speeds: Sequence[str] | None = None) -> Reduction:
     """Routh's reduction at J = mu: R(r, xi) = L - mu . eta at v = B xi + S eta,
     with eta(r, xi) from <dL/dv, s_i> = mu_i.
@@ -167,7 +167,7 @@ def at_momentum(symmetry: Symmetry, mu: Sequence[float],
     others = tuple(name for name in chosen if name not in base_speeds)
     frame = adapted_frame(constrained, base_speeds + others[:symmetry.dim_vertical])
     B, xi = frame.E[:, :n], speed_symbols(frame)[:n]
-    p = momentum(system)
+    p = system.momentum
     locked = S.T @ ca.jacobian(p, system.v) @ S
     if ca.depends_on(ca.densify(locked), system.v):
         raise MechanicsError("the Lagrangian is not quadratic along the group: J = mu has no "
@@ -191,14 +191,13 @@ def _reduce(symmetry: Symmetry, frame: AdaptedFrame, B: ca.SX, rest: ca.SX, xi: 
     v = system.v
     space: BaseSpace = base_space(symmetry, B, rest, tuple(frame.names[:B.shape[1]]),
                                   tuple(frame.units[:B.shape[1]]))
-    p = ca.substitute(momentum(system), v, velocity)
+    p = ca.substitute(system.momentum, v, velocity)
     G = ca.densify(space.outside(p))
     tau = ca.densify(B.T @ ca.substitute(system.force, v, velocity))
     reduced, G, tau = space.onto_base({"the Lagrangian": lagrangian, "the gyroscopic 2-form": G,
                                        "the force": tau}, xi)
     alpha = -G @ xi
-    base = replace(system, algebroid=space.algebroid, v=xi, a=ca.SX.sym("a", xi.numel()),
-                   lagrangian=reduced, force=alpha + tau, gibbs=None, energy=None)
+    base = system.transfer(space.algebroid, xi, ca.SX.sym("a", xi.numel()), reduced, alpha + tau)
     lift = ca.Function("lift", [system.t, system.q, xi, system.theta],
                        [ca.densify(system.algebroid.anchor @ velocity), velocity],
                        ["t", "q", "xi", "theta"], ["q_rate", "v"], {"cse": True})

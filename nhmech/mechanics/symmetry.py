@@ -80,7 +80,8 @@ class Symmetry:
                                  f"= {self.dim_horizontal}, of {self.dim_tangent}")
         if self.dim_vertical < len(self.names):
             raise MechanicsError(f"{method} needs a free action: the {len(self.names)} generators "
-                                 f"{', '.join(self.names)} span {self.dim_vertical} dimensions only")
+                                 f"{', '.join(self.names)} span only {self.dim_vertical} "
+                                 "dimensions")
 
 
 def symmetry(constrained: ConstrainedSystem, generators: Mapping[str, Section],
@@ -110,8 +111,8 @@ def symmetry(constrained: ConstrainedSystem, generators: Mapping[str, Section],
     if not generators:
         raise MechanicsError("a symmetry needs at least one generator")
     names = tuple(generators)
-    S = ca.horzcat(*[ca.densify(section(constrained.system, value, name)) for name,
-                     value in generators.items()])
+    S = ca.horzcat(*[ca.densify(section(constrained.system, value, name))
+                     for name, value in generators.items()])
     found = invariances(constrained, S)
     for quantity, (derivative, size) in zip(found, evaluate(constrained, found, states)):
         wrong = ~(np.abs(derivative) <= ZERO * (1 + size))

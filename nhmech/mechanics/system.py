@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 import casadi as ca
 import numpy as np
@@ -14,7 +15,7 @@ from .distribution import Distribution
 
 
 @dataclass(frozen=True)
-class Shorthand:
+class AuxiliaryVariables:
     """Symbols that stand for functions of (t, q), with rates known without differentiating those
     functions.
 
@@ -45,49 +46,68 @@ class LagrangianSystem:
         Symbols of time, of the fibre coordinates and of their rates, (), (nv,), (nv,).
     u, theta
         Symbols of inputs and parameters, (nu,), (ntheta,).
-    lagrangian
-        L(t, q, v, theta), or None where `gibbs` is given.
     gibbs
-        S(t, q, v, a, theta) with dS/da the left-hand side of the equations of motion; made from L
-        where None.
+        S(t, q, v, a, theta) with dS/da the left-hand side of the equations of motion.
     energy
-        E(t, q, v, theta) [J]; v dL/dv - L where None.
+        E(t, q, v, theta) [J].
+    lagrangian
+        L(t, q, v, theta), or None; `from_lagrangian` derives gibbs and energy.
     force
         tau(t, q, v, u, theta), (nv,).
-    shorthand
-        What further symbols in the expressions stand for; without a Lagrangian only.
+    auxiliaries
+        Further symbols in the expressions; only without a Lagrangian.
     """
 
     algebroid: LieAlgebroid
     v: ca.SX
     a: ca.SX
+    gibbs: ca.SX
+    energy: ca.SX
+    force: ca.SX
     lagrangian: ca.SX | None = None
-    gibbs: ca.SX | None = None
-    energy: ca.SX | None = None
-    force: ca.SX | None = None
     t: ca.SX = field(default_factory=lambda: ca.SX.sym("t"))
     u: ca.SX = field(default_factory=lambda: ca.SX(0, 1))
     theta: ca.SX = field(default_factory=lambda: ca.SX(0, 1))
     u_names: tuple[str, ...] = ()
     theta_names: tuple[str, ...] = ()
-    shorthand: Shorthand | None = None
+    auxiliaries: AuxiliaryVariables | None = None
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         nv = self.algebroid.nv
-        for name, symbol in (("v", self.v), ("a", self.a)):
+        for name, symbol in (("v", self.v), ("a", self.a), ("force", self.force)):
             if symbol.shape != (nv, 1):
                 raise MechanicsError(f"{name} has shape {symbol.shape}, the algebroid's fibre has "
                                      f"dimension {nv}")
-        if self.force is None:
-            object.__setattr__(self, "force", ca.SX(nv, 1))
-        if self.lagrangian is None and (self.gibbs is None or self.energy is None):
-            raise MechanicsError("a system needs a Lagrangian, or a Gibbs function together with "
-                                 "its energy")
-        if self.gibbs is None:
-            object.__setattr__(self, "gibbs", self._gibbs_of_lagrangian())
-        if self.energy is None:
-            momentum = ca.gradient(self.lagrangian, self.v)
-            object.__setattr__(self, "energy", ca.dot(self.v, momentum) - self.lagrangian)
+
+    @classmethod
+    def from_lagrangian(cls, algebroid: LieAlgebroid, v: ca.SX, a: ca.SX, lagrangian: ca.SX, *,
+                        force: ca.SX | None = None, t: ca.SX | None = None,
+                        **symbols: Any) -> LagrangianSystem:
+        """The system of L(t, q, v, theta): its energy is v dL/dv - L, and its Gibbs function
+
+            S = 1/2 a^T G a + a^T (d/dt(dL/dv) with v held - rho^T dL/dq + c^g_ab v^b dL/dv^g)
+
+        with G the Hessian of L. No inverse of G is formed, so singular Lagrangians have one too.
+        """
+        t = ca.SX.sym("t") if t is None else t
+        force = ca.SX(algebroid.nv, 1) if force is None else force
+        momentum = ca.gradient(lagrangian, v)
+        hessian, c = ca.jacobian(momentum, v), algebroid.structure
+        drift = ca.jtimes(momentum, ca.vertcat(algebroid.q, t),
+                          ca.densify(ca.vertcat(algebroid.anchor @ v, 1)))
+        twist = ca.vertcat(*[sum((momentum[g] * (c[g][i, :] @ v) for g in range(len(c))), ca.SX(0))
+                             for i in range(len(c))])
+        bias = drift - algebroid.anchor.T @ ca.gradient(lagrangian, algebroid.q) + twist
+        return cls(algebroid, v, a, gibbs=ca.dot(a, hessian @ a) / 2 + ca.dot(a, bias),
+                   energy=ca.dot(v, momentum) - lagrangian, force=force, lagrangian=lagrangian,
+                   t=t, **symbols)
+
+    def transfer(self, algebroid: LieAlgebroid, v: ca.SX, a: ca.SX, lagrangian: ca.SX,
+                 force: ca.SX) -> LagrangianSystem:
+        """Another Lagrangian on another algebroid, with this system's time, inputs, parameters."""
+        return self.from_lagrangian(algebroid, v, a, lagrangian, force=force, t=self.t, u=self.u,
+                                    theta=self.theta, u_names=self.u_names,
+                                    theta_names=self.theta_names)
 
     @property
     def q(self) -> ca.SX:
@@ -101,16 +121,17 @@ class LagrangianSystem:
     def rate(self, f: ca.SX) -> ca.SX:
         """df/dt of f(t, q, theta) or, with v held, of f(t, q, v, theta)."""
         variables, rates = [self.q, self.t], [self.q_rate, ca.SX(1)]
-        if self.shorthand is not None:
-            variables.append(self.shorthand.symbols)
-            rates.append(self.shorthand.rates)
+        if self.auxiliaries is not None:
+            variables.append(self.auxiliaries.symbols)
+            rates.append(self.auxiliaries.rates)
         return ca.jtimes(f, ca.vertcat(*variables), ca.densify(ca.vertcat(*rates)))
 
     def expand(self, *expressions: ca.SX) -> list[ca.SX]:
-        """Expressions in (t, q, v, u, theta) alone, shorthand written out."""
-        if self.shorthand is None:
+        """Expressions in (t, q, v, u, theta) alone: auxiliary variables are substituted."""
+        if self.auxiliaries is None:
             return list(expressions)
-        return ca.substitute(list(expressions), [self.shorthand.symbols], [self.shorthand.meanings])
+        symbols, meanings = self.auxiliaries.symbols, self.auxiliaries.meanings
+        return ca.substitute(list(expressions), [symbols], [meanings])
 
     def mass_and_bias(self) -> tuple[ca.SX, ca.SX]:
         """M (nv, nv) and h (nv,) with dS/da = M a + h."""
@@ -118,6 +139,11 @@ class LagrangianSystem:
         return ca.jacobian(gradient, self.a), ca.substitute(
             gradient, self.a, ca.SX.zeros(self.a.shape)
         )
+
+    @property
+    def momentum(self) -> ca.SX:
+        """p = dL/dv, (nv,), from the energy T + V where there is no Lagrangian."""
+        return ca.gradient(self.energy if self.lagrangian is None else self.lagrangian, self.v)
 
     def require_lagrangian(self, method: str) -> ca.SX:
         """L. Raises `MechanicsError` where only a Gibbs function was given."""
@@ -137,20 +163,6 @@ class LagrangianSystem:
             raise MechanicsError(f"{method} needs a regular system: the Hessian of L has rank "
                                  f"{max(ranks)} of {self.algebroid.nv}; use gibbs_appell or "
                                  "lagrange_multipliers")
-
-    def _gibbs_of_lagrangian(self) -> ca.SX:
-        """S = 1/2 a^T G a + a^T h with G the Hessian of L; no inverse of G, so singular Lagrangians
-        have one too."""
-        lagrangian, v = self.lagrangian, self.v
-        momentum = ca.gradient(lagrangian, v)
-        hessian = ca.jacobian(momentum, v)
-        c = self.algebroid.structure
-        twist = ca.vertcat(*[sum((momentum[g] * (c[g][a, :] @ v) for g in range(len(c))), ca.SX(0))
-                             for a in range(len(c))])
-        bias = (
-            self.rate(momentum) - self.algebroid.anchor.T @ ca.gradient(lagrangian, self.q) + twist
-        )
-        return ca.dot(self.a, hessian @ self.a) / 2 + ca.dot(self.a, bias)
 
 
 @dataclass(frozen=True)

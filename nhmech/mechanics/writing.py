@@ -70,8 +70,9 @@ def lagrangian_system(space: LieAlgebroid, lagrangian: Scalar, *, parameters: Se
     tau = ca.SX(space.nv, 1)
     for name, value in (force(s) if force is not None else {}).items():
         tau[fibre_index(space, name)] = value
-    return LagrangianSystem(space, v, a, lagrangian=ca.SX(lagrangian(s)), force=tau, t=t, u=u,
-                            theta=theta, u_names=tuple(inputs), theta_names=tuple(parameters))
+    return LagrangianSystem.from_lagrangian(space, v, a, ca.SX(lagrangian(s)), force=tau, t=t, u=u,
+                                            theta=theta, u_names=tuple(inputs),
+                                            theta_names=tuple(parameters))
 
 
 def constrain(system: LagrangianSystem, parameters: Mapping[str, float] | None = None, *,

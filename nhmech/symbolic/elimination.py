@@ -69,9 +69,8 @@ def entry_costs(matrix: ca.SX) -> np.ndarray:
     """What each entry of a symbolic matrix costs: nothing, little for a constant,
     which folds, or 1 for an expression."""
     weight = np.zeros(matrix.shape)
-    rows, columns = matrix.sparsity().get_triplet()
-    for i, j, entry in zip(rows, columns, matrix.nonzeros()):
-        weight[i, j] = CONSTANT if entry.is_constant() else 1.0
+    for i, j in zip(*matrix.sparsity().get_triplet()):
+        weight[i, j] = CONSTANT if matrix[i, j].is_constant() else 1.0
     return weight
 
 

@@ -17,7 +17,8 @@ def rewrite(graph: Graph, outputs: list[list[Value]]) -> tuple[Graph, list[list[
     them, the most frequent first.
     """
     order, uses = graph.needed(value for part in outputs for value in part)
-    made, new = Graph(), {}
+    made = Graph()
+    new: dict[int, Value] = {}
     for atom in order:
         node = graph.nodes[atom]
         if node.kind == "sum":
@@ -27,7 +28,7 @@ def rewrite(graph: Graph, outputs: list[list[Value]]) -> tuple[Graph, list[list[
         elif node.kind == "function":
             new[atom] = Value(1.0, made.atom(Node("function",
                                                   tuple(new[a].times(c) for c, a in node.parts),
-                                                  node.what)))
+                                                  node.operation)))
         else:
             new[atom] = Value(1.0, made.atom(node))
     return made, [[new[a].times(c) for c, a in part] for part in outputs]
@@ -125,14 +126,14 @@ class Scales:
                 touching[s].append((k, power))
         written = Counter(zip(sizes, atoms))
         for s in [s for _ in range(SWEEPS) for s in sums]:
-            trials = {sizes[k] ** -power for k,
-                      power in touching[s] if sizes[k] != 1 and abs(power) == 1}
+            trials = {sizes[k] ** -power for k, power in touching[s]
+                      if sizes[k] != 1 and abs(power) == 1}
             if not trials:
                 continue
             written.subtract((sizes[k], atoms[k]) for k, _ in touching[s])
 
-            def products(scale: float) -> int:
-                found = {(rounded(sizes[k] * scale ** power), atoms[k]) for k, power in touching[s]}
+            def products(scale: float, touched: list[tuple[int, int]] = touching[s]) -> int:
+                found = {(rounded(sizes[k] * scale ** power), atoms[k]) for k, power in touched}
                 return sum(new[0] != 1 and not written[new] for new in found)
 
             best = min([1.0, *sorted(trials)], key=products)

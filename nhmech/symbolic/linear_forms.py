@@ -40,13 +40,16 @@ class Node(NamedTuple):
         "one", "input", "sum", "product" or "function".
     parts
         (atom, coefficient) of a sum, (atom, power) of a product, the values a function is of.
-    what
-        The place of an input, (input, entry), or a function's operation code.
+    operation
+        CasADi's code of a function.
+    place
+        Of an input: (input, entry).
     """
 
     kind: str
     parts: tuple = ()
-    what: tuple[int, int] | int | None = None
+    operation: int = 0
+    place: tuple[int, int] = (0, 0)
 
 
 class Graph:
@@ -84,7 +87,8 @@ class Graph:
 
     def product(self, factors: Iterable[tuple[Value, int]]) -> Value:
         """Of values to integer powers."""
-        factors, number, powers = list(factors), 1.0, Counter()
+        factors, number = list(factors), 1.0
+        powers: Counter[int] = Counter()
         for value, power in factors:
             number *= value.number ** power
             for a, p in self.factors(value.atom):
@@ -163,7 +167,7 @@ def read(function: ca.Function) -> tuple[Graph, list[list[Value]]]:
             function.instruction_input(i),
         )
         if operation == ca.OP_INPUT:
-            work[to[0]] = Value(1.0, graph.atom(Node("input", (), (of[0], of[1]))))
+            work[to[0]] = Value(1.0, graph.atom(Node("input", place=(of[0], of[1]))))
         elif operation == ca.OP_CONST:
             constant = float(function.instruction_constant(i))
             if not math.isfinite(constant):

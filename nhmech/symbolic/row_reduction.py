@@ -92,8 +92,8 @@ def row_reduce(matrix: ca.SX, right: ca.SX, samples: np.ndarray, rank: int,
             for j, entry in rows[r].items():
                 if j != c:
                     rows[k][j] = rows[k].get(j, ca.SX(0)) - factor * entry
-            rows[k] = {j: entry for j,
-                       entry in rows[k].items() if np.abs(work[:, k, j]).max() > ZERO}
+            rows[k] = {j: entry
+                       for j, entry in rows[k].items() if np.abs(work[:, k, j]).max() > ZERO}
     used = {c for _, c in pivots}
     return Reduced([rights[k] for k in left], pivots,
                    tuple(j for j in range(width) if j not in used), rows, rights)

@@ -70,17 +70,17 @@ class _Writer:
         share_terms(sums, self._name)
         loose = [value for parts in (*outputs, *functions.values()) for value in parts]
         scales = Scales(sums, loose, self._factors)
-        sums = {s: {a: scales.applied(Value(c, a), s).number for a, c in terms.items()} for s,
-                terms in sums.items()}
+        sums = {s: {a: scales.applied(Value(c, a), s).number for a, c in terms.items()}
+                for s, terms in sums.items()}
         self._group(sums)
 
         self.constants: dict[int, float] = {}
         self.products: dict[int, Factors] = {}
         self._known: dict[float | tuple, int] = {}
-        self.sums = {s: [self._term(Value(c, a)) for a, c in terms.items()] for s,
-                     terms in sums.items()}
-        self.functions = {f: [self._term(scales.applied(value)) for value in parts] for f,
-                          parts in functions.items()}
+        self.sums = {s: [self._term(Value(c, a)) for a, c in terms.items()]
+                     for s, terms in sums.items()}
+        self.functions = {f: [self._term(scales.applied(value)) for value in parts]
+                          for f, parts in functions.items()}
         self.outputs = [[self._term(scales.applied(value)) for value in part] for part in outputs]
         for atom in {a for factors in self.products.values() for a, _ in factors}:
             # a product too long to be sorted into another one
@@ -90,8 +90,8 @@ class _Writer:
     @property
     def operations(self) -> int:
         """Arithmetic instructions, nearly: some signs are counted twice."""
-        signs = sum(sign < 0 for part in [*self.outputs, *self.functions.values()] for sign,
-                    _ in part)
+        signs = sum(sign < 0 for part in [*self.outputs, *self.functions.values()]
+                    for sign, _ in part)
         sums = sum(len(terms) - any(sign > 0 for sign, _ in terms) for terms in self.sums.values())
         products = sum(len(factors) - any(power > 0 for _,
                                           power in factors) for factors in self.products.values())
@@ -102,8 +102,8 @@ class _Writer:
         self._inputs: list[ca.SX] = like.sx_in()
         self._made: dict[int, ca.SX] = {}
         entries = [[self._signed(*term) for term in part] for part in self.outputs]
-        written = [ca.SX(like.sparsity_out(k), ca.vertcat(ca.SX(0, 1), *part)) for k,
-                   part in enumerate(entries)]
+        written = [ca.SX(like.sparsity_out(k), ca.vertcat(ca.SX(0, 1), *part))
+                   for k, part in enumerate(entries)]
         return ca.Function(like.name(), self._inputs, written, like.name_in(), like.name_out(),
                            {"cse": True})
 
@@ -149,8 +149,8 @@ class _Writer:
         return atom if factors == ((atom, 1),) else self._product(factors)
 
     def _product(self, factors: Sequence[tuple[int, int]]) -> int:
-        single = tuple(sorted((a, 1 if power > 0 else -1) for a,
-                              power in factors for _ in range(abs(power))))
+        single = tuple(sorted((a, 1 if power > 0 else -1)
+                              for a, power in factors for _ in range(abs(power))))
         if single not in self._known:
             self._known[single] = self._name()
             self.products[self._known[single]] = list(single)
@@ -191,7 +191,7 @@ class _Writer:
             return self._quotient(self.products[atom])
         if atom in self.functions:
             arguments = [self._signed(*term) for term in self.functions[atom]]
-            operation = self.graph.nodes[atom].what
+            operation = self.graph.nodes[atom].operation
             return (
                 ca.SX.unary(operation, *arguments)
                 if len(arguments) == 1
@@ -199,7 +199,7 @@ class _Writer:
             )
         node = self.graph.nodes[atom]
         return (self._made[self._product_of(atom)] if node.kind == "product"
-                else self._inputs[node.what[0]].nz[node.what[1]])
+                else self._inputs[node.place[0]].nz[node.place[1]])
 
     def _signed(self, sign: int, atom: int) -> ca.SX:
         made = self._expression(atom)

@@ -10,7 +10,7 @@ import numpy as np
 from .example import Example
 
 
-def along(example: Example, what: str | ca.SX, times: Sequence[float], q: np.ndarray,
+def along(example: Example, what: str | ca.SX, times: Sequence[float] | np.ndarray, q: np.ndarray,
           xi: np.ndarray) -> np.ndarray:
     """Values (N, k) at the states (times [s], q, xi) of a motion without inputs.
 
@@ -28,8 +28,8 @@ def along(example: Example, what: str | ca.SX, times: Sequence[float], q: np.nda
     if isinstance(what, str):
         function, u = getattr(equations, what), np.zeros(system.u.numel())
         order = np.argsort(equations.frame.kept) if what == "multipliers" else slice(None)
-        return np.array([function(t, x, w, u, theta).full().ravel()[order] for t, x,
-                         w in zip(times, q, xi)])
+        return np.array([function(t, x, w, u, theta).full().ravel()[order]
+                         for t, x, w in zip(times, q, xi)])
     function = ca.Function("along", [system.t, system.q, system.v, system.theta],
                            [ca.densify(what)])
     return np.array([function(t, x, equations.velocity(t, x, w, theta), theta).full().ravel()

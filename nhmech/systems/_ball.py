@@ -44,7 +44,7 @@ def spin(s: Symbols) -> ca.SX:
     return ca.vertcat(s.v.wx, s.v.wy, s.v.wz)
 
 
-def rolling(table_rate: Scalar = lambda s: 0, world: bool = False) -> dict[str, Scalar]:
+def rolling(table_rate: Scalar = lambda s: ca.SX(0), world: bool = False) -> dict[str, Scalar]:
     """v_C + omega x (-r n) = table_rate n x (x, y), n along z and r = s.p.r.
 
     The multipliers are the force of the plane, world components [N].

@@ -38,8 +38,8 @@ def product_basis_error(example: Example, group: str, connection: Callable[[ca.S
     space = product(BASE, lie_algebra(group))
     q, v, a = space.q, ca.SX.sym("v", space.nv), ca.SX.sym("a", space.nv)
     momentum = v[3:] + connection(q) @ v[:3]
-    plain = LagrangianSystem(space, v, a,
-                             lagrangian=mass * ca.sumsqr(v[:3]) / 2 + ca.sumsqr(momentum) / 2)
+    plain = LagrangianSystem.from_lagrangian(
+        space, v, a, mass * ca.sumsqr(v[:3]) / 2 + ca.sumsqr(momentum) / 2)
     constrained = constrain(plain, samples=example.constrained.configurations)
     other = Example("product basis", "", "", constrained, {}, ()).equations()
     to_adapted = ca.Function("to_adapted", [q, v, a], [ca.vertcat(v[:3], momentum), ca.vertcat(

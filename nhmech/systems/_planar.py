@@ -3,11 +3,12 @@ are written in."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import casadi as ca
 import numpy as np
+from numpy.typing import ArrayLike
 
 from ..mechanics.algebroid import LieAlgebroid, line, product
 from ..mechanics.algebroid_makers import special_euclidean_2
@@ -50,7 +51,7 @@ def base(s: Symbols) -> Motion:
     return Motion(s.v.forward_speed, s.v.lateral_speed, s.v.yaw_rate)
 
 
-def wheels(place: Callable[[np.ndarray], Sequence[float]], ahead: float, half_track: float,
+def wheels(place: Callable[[np.ndarray], ArrayLike], ahead: float, half_track: float,
            radius: float) -> tuple[Shape, ...]:
     """Two wheels on an axle `ahead` of the place (x, y, heading) of a body, or one where the track
     is zero."""
@@ -61,13 +62,13 @@ def wheels(place: Callable[[np.ndarray], Sequence[float]], ahead: float, half_tr
                  for left in sorted({half_track, -half_track}))
 
 
-def deck(place: Callable[[np.ndarray], Sequence[float]], back: float, front: float, width: float,
+def deck(place: Callable[[np.ndarray], ArrayLike], back: float, front: float, width: float,
          height: float, color: Color = BLUE) -> Shape:
     """A flat box from `back` to `front` ahead of the place (x, y, heading) of a body."""
     return Shape("box", (front - back, width, width / 10),
                  lambda q: _pose(place(q), height) @ pose(((back + front) / 2, 0, 0)), color)
 
 
-def _pose(place: Sequence[float], height: float) -> np.ndarray:
-    x, y, heading = place
+def _pose(place: ArrayLike, height: float) -> np.ndarray:
+    x, y, heading = np.asarray(place)
     return pose((x, y, height), heading)

@@ -62,5 +62,4 @@ def curvature_term(example: Example) -> ca.SX:
     1-form vanishes (paper 004, section VI).
     """
     system, frame = example.constrained.system, adapted_frame(example.constrained, example.speeds)
-    return ca.dot(ca.gradient(system.lagrangian, system.v),
-                  bracket(system.algebroid, frame.E[:, 0], frame.E[:, 1]))
+    return ca.dot(system.momentum, bracket(system.algebroid, frame.E[:, 0], frame.E[:, 1]))

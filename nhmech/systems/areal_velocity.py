@@ -51,11 +51,11 @@ def example(k: float = 1.3, c: float = 0.0) -> Example:
         exact = np.stack(kepler_motion(k, start["q"][0], *start["xi"], times), axis=1)
         return float(np.abs(np.c_[q, xi[:, 0]] - exact).max())
 
-    checks = (Check("Hamel symbols", "paper 002, example 5.1", 1e-13, hamel_symbols),
+    checks = [Check("Hamel symbols", "paper 002, example 5.1", 1e-13, hamel_symbols),
               Check("areal velocity and energy conserved", "paper 002, example 5.1", 1e-11,
-                    conserved))
+                    conserved)]
     if c == 0:
-        checks += (Check("r, theta, r' by Kepler's equation", "this file", 1e-11, kepler),)
+        checks.append(Check("r, theta, r' by Kepler's equation", "this file", 1e-11, kepler))
     made = Example("areal_velocity", "Central force with the areal velocity as quasi-velocity",
                    "paper 002, example 5.1", constrain(particle, {"k": k, "c": c}, samples=samples),
                    start, checks, shapes=(Shape("sphere", (0.08,), lambda q: pose(), ORANGE),

@@ -21,7 +21,8 @@ from .shapes import GREY, ORANGE
 # mass ahead of its axle [kg, m, kg m^2]
 CAR = dict(mass=400.0, inertia=120.0, ahead=0.5, wheelbase=1.1, steering_inertia=0.8)
 TRAILER = dict(behind=0.35, drawbar=1.2, mass=110.0, inertia=18.0, ahead=0.05)
-SOURCE = "Altafini, IEEE Trans. Robotics and Automation 17 (2001) 630 (general n-trailer); Sordalen 1993 (on-axle)"
+SOURCE = ("Altafini, IEEE Trans. Robotics and Automation 17 (2001) 630 (general n-trailer); "
+          "Sordalen 1993 (on-axle)")
 
 
 def example(n: int = 2, **parameters: float) -> Example:
@@ -47,8 +48,8 @@ def example(n: int = 2, **parameters: float) -> Example:
     """
     if n < 0 or n != int(n):
         raise MechanicsError(f"a car has n = 0, 1, 2, ... trailers, not {n}")
-    numbers = CAR | {f"{name}_{i}": value for i in range(1, n + 1) for name,
-                     value in TRAILER.items()}
+    numbers = CAR | {f"{name}_{i}": value for i in range(1, n + 1)
+                     for name, value in TRAILER.items()}
     numbers |= {"behind_1": 0.0} if n else {}
     space = with_joints("steering", *[f"hitch_{i}" for i in range(1, n + 1)])
     train = lagrangian_system(space, lambda s: _energy(s, n), parameters=tuple(numbers),

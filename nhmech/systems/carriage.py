@@ -49,7 +49,7 @@ def example(m: float = 4.0, m0: float = 3.0, l: float = 0.12, I: float = 0.1885,
         """L on the constraints and p . [E_1, E_2] there, at random states."""
         rng = np.random.default_rng(3)
         q, xi = rng.normal(size=(6, 5)), rng.normal(size=(6, 2)) * 5
-        found = along(made, ca.vertcat(carriage.lagrangian, curvature_term(made)), np.zeros(len(q)),
+        found = along(made, ca.vertcat(carriage.energy, curvature_term(made)), np.zeros(len(q)),
                       q, xi)
         exact = np.stack([np.einsum("ni,ij,nj->n", xi, matrix, xi) / 2,
                           [form_coefficient(m0, l, a, r, rates) for rates in xi]], axis=1)
@@ -60,7 +60,7 @@ def example(m: float = 4.0, m0: float = 3.0, l: float = 0.12, I: float = 0.1885,
         quotient = chaplygin(symmetry(constrained, EUCLIDEAN_GROUP))
         base, worst = quotient.base.system, 0.0
         evaluate = ca.Function("reduced", [base.v, base.theta],
-                               [ca.hessian(base.lagrangian, base.v)[0], quotient.alpha,
+                               [ca.jacobian(base.momentum, base.v), quotient.alpha,
                                 quotient.omega])
         for rates in np.random.default_rng(4).normal(size=(5, 2)) * 5:
             found, alpha, omega = (

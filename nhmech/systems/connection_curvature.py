@@ -3,6 +3,8 @@ any symmetry."""
 
 from __future__ import annotations
 
+from functools import partial
+
 import casadi as ca
 import numpy as np
 
@@ -60,8 +62,8 @@ def example() -> Example:
     A = connection(q)
     B = curvature(q, A)
     constrained = constrain(particle,
-                            rows={f"w{b + 1}": lambda s, b=b: _row(s, b) for b in range(2)})
-    L, momentum = particle.lagrangian, ca.gradient(particle.lagrangian, v)
+                            rows={f"w{b + 1}": partial(_row, b=b) for b in range(2)})
+    L, momentum = particle.require_lagrangian("the field"), particle.momentum
     # d/dt dL/dq' - dL/dq
     free = ca.jtimes(momentum, q, v) + ca.jtimes(momentum, v, a) - ca.gradient(L, q)
     # (3.2)
@@ -113,7 +115,7 @@ def example() -> Example:
         equations, worst = made.equations("lagrange_multipliers"), 0.0
         order = np.argsort(equations.frame.kept)
         for place, speeds, _ in states():
-            at = 0, place, speeds[:2], [], []
+            at: tuple = (0, place, speeds[:2], [], [])
             acceleration, lam = equations.acceleration(*at), equations.multipliers(*at)
             _, residual, _, force = values(place, speeds, acceleration)
             size = max(1.0, float(ca.norm_inf(acceleration)))

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 import casadi as ca
 import numpy as np
+from numpy.typing import ArrayLike
 
 from ..mechanics.equations import Equations
 from ..mechanics.frame import adapted_frame
@@ -77,7 +78,7 @@ class Example:
     title: str
     source: str
     constrained: ConstrainedSystem
-    start: Mapping[str, Sequence[float]]
+    start: Mapping[str, Sequence[float] | np.ndarray]
     checks: Sequence[Check]
     speeds: tuple[str, ...] | None = None
     methods: tuple[str, ...] = tuple(METHODS)
@@ -109,8 +110,8 @@ def disagreement(example: Example, states: int = 5, seed: int = 0) -> float:
     return float(worst)
 
 
-def solve(example: Example, times: Sequence[float], *, method: str = "gibbs_appell",
-          start: Mapping | None = None, u: Callable[[float], Sequence[float]] | None = None,
+def solve(example: Example, times: ArrayLike, *, method: str = "gibbs_appell",
+          start: Mapping | None = None, u: Callable[[float], ArrayLike] | None = None,
           rtol: float = 1e-12) -> tuple[np.ndarray, np.ndarray]:
     """q (N, nq) and xi (N, nxi) at the given times [s], by SciPy's DOP853."""
     from scipy.integrate import solve_ivp
@@ -123,17 +124,14 @@ def solve(example: Example, times: Sequence[float], *, method: str = "gibbs_appe
     function = ca.Function("rate", [system.t, y, system.u], [ca.densify(ca.vertcat(
         *equations.drift(system.t, y[:nq], y[nq:], system.u, example.constrained.parameters)))],
                            {"cse": True})
-    now, at, inputs, found = (
-        np.zeros(1),
-        np.zeros(len(y0)),
-        np.zeros(system.u.numel()),
-        np.zeros(len(y0)),
-    )
-    # thirty times faster than a call with arrays, which long runs need
+    now, inputs = np.zeros(1), np.zeros(system.u.numel())
+    at, found = np.zeros(len(y0)), np.zeros(len(y0))
+    # Thirty times faster than a call with arrays, which long runs need. CasADi's type stubs know
+    # only the C signature of these two, with a size.
     buffer, evaluate = function.buffer()
     for k, array in enumerate((now, at, inputs)):
-        buffer.set_arg(k, memoryview(array))
-    buffer.set_res(0, memoryview(found))
+        buffer.set_arg(k, memoryview(array))     # type: ignore[call-arg, arg-type]
+    buffer.set_res(0, memoryview(found))         # type: ignore[call-arg, arg-type]
 
     def rate(t, y):
         now[0], at[:] = t, y

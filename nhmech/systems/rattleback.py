@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import casadi as ca
 import numpy as np
+from scipy.spatial.transform import Rotation
 
 from ..mechanics.algebroid import rotation, special_euclidean
 from ..mechanics.writing import Symbols, constrain, lagrangian_system
 from ._balance import imbalance
 from .example import Check, Example, solve
-from .shapes import ORANGE, Shape, pose
+from .shapes import ORANGE, Shape
 
 # semi-axes, depth of the centre of mass below the ellipsoid's centre, mass, moments and product of
 # inertia about it
@@ -40,7 +41,7 @@ def example(**parameters: float) -> Example:
         "slip_x": lambda s: _attitude(s)[0, :] @ _contact_velocity(s),
         "slip_y": lambda s: _attitude(s)[1, :] @ _contact_velocity(s)})
 
-    tilted, vertical = placed(0.0, TILT, 0.0, numbers), np.array([-np.sin(TILT), 0, np.cos(TILT)])
+    tilted, vertical = place(0.0, TILT, 0.0, numbers), np.array([-np.sin(TILT), 0, np.cos(TILT)])
 
     def spin_after(spin: float) -> np.ndarray:
         """Yaw rate [rad/s] over 4 s from a spin about the vertical, one degree of pitch away from
@@ -65,21 +66,19 @@ def example(**parameters: float) -> Example:
     return made
 
 
-def placed(roll: float, pitch: float, yaw: float, p: dict) -> np.ndarray:
+def place(roll: float, pitch: float, yaw: float, p: dict) -> np.ndarray:
     """q (7,) on the plane with R = Rz(yaw) Rx(roll) Ry(pitch), the centre of mass above the
     origin."""
-    (cr, sr), (cp, sp), (cy, sy) = ((np.cos(angle / 2),
-                                     np.sin(angle / 2)) for angle in (roll, pitch, yaw))
-    x, y, z, w = sr * cp, cr * sp, sr * sp, cr * cp
-    quaternion = np.array([cy * x - sy * y, cy * y + sy * x, cy * z + sy * w, cy * w - sy * z])
-    n = pose(yaw=yaw, roll=roll, pitch=pitch)[2, :3]
+    attitude = Rotation.from_euler("ZXY", (yaw, roll, pitch))
+    n = attitude.as_matrix()[2]
     axes = np.array([p["a"], p["b"], p["c"]])
-    return np.r_[0, 0, np.linalg.norm(axes * n) - p["h"] * n[2], quaternion]
+    return np.r_[0, 0, np.linalg.norm(axes * n) - p["h"] * n[2], attitude.as_quat()]
 
 
 def _samples(p: dict) -> np.ndarray:
     rng = np.random.default_rng(0)
-    return np.array([placed(*rng.uniform(-0.6, 0.6, 2), rng.uniform(-3, 3), p) for _ in range(8)])
+    tilts = [(*rng.uniform(-0.6, 0.6, 2), rng.uniform(-3, 3)) for _ in range(8)]
+    return np.array([place(roll, pitch, yaw, p) for roll, pitch, yaw in tilts])
 
 
 def _attitude(s: Symbols) -> ca.SX:
@@ -127,15 +126,13 @@ def _contact_velocity(s: Symbols) -> ca.SX:
 
 def _shapes(p: dict) -> tuple:
     """Two bars, along and across, whose lower edges stay above the plane."""
-    def placed_at(q):
+    def body_at(q: np.ndarray) -> np.ndarray:
         T = np.eye(4)
-        x, y, z, w = q[3:]
-        across = np.array([[0, -z, y], [z, 0, -x], [-y, x, 0]])
-        T[:3, :3] = np.eye(3) + 2 * (w * across + across @ across)
+        T[:3, :3] = Rotation.from_quat(q[3:]).as_matrix()
         T[:3, 3] = q[:3] + T[:3, :3] @ (0, 0, p["h"])
         return T
 
     along, across = (1.8 * p["a"], 0.4 * p["b"],
                      0.3 * p["c"]), (0.4 * p["a"], 1.6 * p["b"], 0.3 * p["c"])
-    return (Shape("box", along, placed_at), Shape("box", across, placed_at, ORANGE),
-            Shape("sphere", (0.3 * p["c"],), placed_at, ORANGE, trail=True))
+    return (Shape("box", along, body_at), Shape("box", across, body_at, ORANGE),
+            Shape("sphere", (0.3 * p["c"],), body_at, ORANGE, trail=True))

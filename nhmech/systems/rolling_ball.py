@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import casadi as ca
 import numpy as np
+from scipy.spatial.transform import Rotation
 
-from ..mechanics.algebroid import euclidean, product, rotation
+from ..mechanics.algebroid import euclidean, product
 from ..mechanics.algebroid_makers import lie_algebra, structure_constants
 from ..mechanics.frame import adapted_frame
 from ..mechanics.writing import constrain, lagrangian_system
@@ -74,7 +75,7 @@ def example(r: float = 0.1, k2: float = 0.004, fx: float = 0.3, fy: float = -0.2
 
     def attitude() -> float:
         q, _ = solve(with_attitude(), (0, 2), rtol=1e-13)
-        return float(np.abs(ca.DM(rotation(ca.DM(q[-1, 2:]))).full() - ATTITUDE).max())
+        return float(np.abs(Rotation.from_quat(q[-1, 2:]).as_matrix() - ATTITUDE).max())
 
     def reconstructed() -> float:
         """x, y of the motion with attitude against those without."""

@@ -15,7 +15,8 @@ from .shapes import GREY, ORANGE, Shape, pose
 # total mass, inertias of board, rotor and each truck, distance of the trucks from the middle;
 # J + J0 + 2 J1 = m r^2 as in the paper
 NUMBERS = dict(m=4.0, J=0.09, J0=0.06, J1=0.005, r=0.2)
-SOURCE = "Bloch, Krishnaprasad, Marsden, Murray, Arch. Rational Mech. Anal. 136 (1996) 21, the snakeboard"
+SOURCE = ("Bloch, Krishnaprasad, Marsden, Murray, Arch. Rational Mech. Anal. 136 (1996) 21, "
+          "the snakeboard")
 
 
 def example(trucks: str = "coupled", **parameters: float) -> Example:
@@ -94,8 +95,8 @@ def _generator(s: Symbols) -> ca.SX:
     """(a, b, c) of xi_Q, (3,)."""
     ahead = [s.q.yaw + angle for angle in (s.q.front, s.q.back)]
     cosines = ca.cos(s.q.back), ca.cos(s.q.front)
-    a, b = (-s.p.r * sum(cosine * f(angle) for cosine,
-                         angle in zip(cosines, ahead)) for f in (ca.cos, ca.sin))
+    a, b = (-s.p.r * sum(cosine * f(angle)
+                         for cosine, angle in zip(cosines, ahead)) for f in (ca.cos, ca.sin))
     return ca.vertcat(a, b, ca.sin(s.q.back - s.q.front))
 
 

@@ -41,7 +41,7 @@ def example(m: float = 1.3, R: float = 0.4, I1: float = 0.05, I2: float = 0.1) -
         """Energy on the constraints against L*, and the curvature term that must vanish."""
         n, rng = 5, np.random.default_rng(2)
         q, xi = rng.normal(size=(n, 4)), rng.normal(size=(n, 2))
-        terms = along(made, ca.vertcat(disk.lagrangian, curvature_term(made)), np.zeros(len(q)), q,
+        terms = along(made, ca.vertcat(disk.energy, curvature_term(made)), np.zeros(len(q)), q,
                       xi)
         exact = np.stack([(I1 * xi[:, 0] ** 2 + (m * R ** 2 + I2) * xi[:, 1] ** 2) / 2,
                           0 * xi[:, 0]], axis=1)

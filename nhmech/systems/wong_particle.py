@@ -29,8 +29,8 @@ def example(m: float = 1.3) -> Example:
 
     Wong's equations are m q_i'' = B^K_ij q_j' I_K and I' = (A q') x I, with B the curvature eps_ijk
     q_k q_K / |q|^4. Hence mu = I . q / |q|, the speed and J = m q x q' - mu q / |q| are constant,
-    |q|^2 is a quadratic function of time, and q / |q| turns about J at the rate |J| / (m |q|^2): the particle moves on a cone, and I is
-    carried along it by parallel transport.
+    |q|^2 is a quadratic function of time, and q / |q| turns about J at the rate |J| / (m |q|^2):
+    the particle moves on a cone, and I is carried along it by parallel transport.
     """
     system = adapted("so(3)", monopole, ("isospin_x", "isospin_y", "isospin_z"))
     rng = np.random.default_rng(0)

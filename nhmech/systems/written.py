@@ -50,12 +50,12 @@ def paragraphs(example: Example, write: Writer) -> Iterator[tuple[str, list[str]
                  for i in range(d.m)]
         yield "constraints", [f"{name}:  {form} = 0" for name, form in zip(d.names, forms)]
     if d.phi_rows:
-        yield "holonomic functions", [f"{d.names[row]}:  {write(d.phi[k])} = 0" for k,
-                                      row in enumerate(d.phi_rows)]
+        yield "holonomic functions", [f"{d.names[row]}:  {write(d.phi[k])} = 0"
+                                      for k, row in enumerate(d.phi_rows)]
     xi, n = speed_symbols(frame), frame.nxi
     V = frame.velocity(xi)
-    yield "velocities on the distribution", [f"{name} = {write(V[i])}" for i,
-                                             name in enumerate(algebroid.v_names)]
+    yield "velocities on the distribution", [f"{name} = {write(V[i])}"
+                                             for i, name in enumerate(algebroid.v_names)]
     names = tuple(f"E_{name}" for name in frame.names) + tuple(f"{d.names[i]}" for i in frame.kept)
     adapted = change_of_basis(algebroid, frame.inverse, names)
     yield (
@@ -80,9 +80,10 @@ def _reduced(reduction: Reduction, write: Writer) -> Iterator[tuple[str, list[st
     names = base.algebroid.v_names
     forms = [f"d{name.removesuffix(chr(39))}" for name in names]
     pairs = [(i, j) for i in range(len(names)) for j in range(i + 1, len(names))]
-    yield "reduced by its symmetry, L* on the base", [f"L* = {write(base.lagrangian)}"]
-    yield "gyroscopic 1-form", [" + ".join(f"({write(reduction.alpha[i])}) {form}" for i,
-                                           form in enumerate(forms))]
+    lagrangian = base.require_lagrangian("the reduction")
+    yield "reduced by its symmetry, L* on the base", [f"L* = {write(lagrangian)}"]
+    yield "gyroscopic 1-form", [" + ".join(f"({write(reduction.alpha[i])}) {form}"
+                                           for i, form in enumerate(forms))]
     wedges = (f"({write(reduction.gyroscopic[i, j])}) {forms[i]} ^ {forms[j]}" for i, j in pairs)
     yield "reduced 2-form", ["omega = omega_L* + " + " + ".join(wedges)]
 
@@ -100,8 +101,8 @@ def _structure(names, structure, write: Writer) -> Iterator[str]:
     """[e_a, e_b] = sum, for the brackets that are not zero."""
     for a in range(len(names)):
         for b in range(a + 1, len(names)):
-            terms = [(write(c[a, b]), names[g]) for g,
-                     c in enumerate(structure) if not ca.simplify(c[a, b]).is_zero()]
+            terms = [(write(c[a, b]), names[g])
+                     for g, c in enumerate(structure) if not ca.simplify(c[a, b]).is_zero()]
             terms = [(value, name) for value, name in terms if value != "0"]
             if terms:
                 yield f"[{names[a]}, {names[b]}] = " + " + ".join(

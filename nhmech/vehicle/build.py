@@ -13,7 +13,7 @@ import pinocchio as pin
 from ..errors import ModelError
 from ..mechanics.algebroid import LieAlgebroid, rotation
 from ..mechanics.distribution import Row, assemble
-from ..mechanics.system import ConstrainedSystem, Shorthand
+from ..mechanics.system import ConstrainedSystem, AuxiliaryVariables
 from ..urdf.description import Description
 from .axles import find_axles, steering_angles
 from .contact import Contact, Mount, body_names, contact, mounts
@@ -40,7 +40,7 @@ from .symmetry import (
     changes_attitude,
     check_reduction,
     frozen_normal,
-    root_shorthand,
+    root_auxiliaries,
     with_vertical,
 )
 from .tree import Body, algebroid_of, is_axisymmetric, kinematics, seen_from_root
@@ -109,14 +109,14 @@ def build(description: Description, ground: Ground, parameters: Parameters | Non
     scales = _scales(contacts, algebroid, steering.length)
 
     def constrained_system(space: LieAlgebroid, bodies: list[Body], rolling: Sequence[Contact],
-                           shorthand: Shorthand | None) -> ConstrainedSystem:
+                           auxiliaries: AuxiliaryVariables | None) -> ConstrainedSystem:
         heights, normals = [c.height for c in contacts], (bodies[0].world["n"], world["n"])
         rows = _rows(description, rolling, heights, steering, pair, support, gauge, normals, space,
                      v)
         system = lagrangian_system(description, model, space, t, v, a, bodies, inertias, spins,
-                                   parameters, wrench_bodies, origin, shorthand)
+                                   parameters, wrench_bodies, origin, auxiliaries)
         spans = []
-        if shorthand is not None and description.track_factor is None:
+        if auxiliaries is not None and description.track_factor is None:
             spans = [span for c in rolling if (span := contact_span(c, v)) is not None]
         return ConstrainedSystem(system, assemble(rows, space.nv, spans), parameters.numbers,
                                  samples, preferred, scales, *guards)
@@ -129,9 +129,9 @@ def build(description: Description, ground: Ground, parameters: Parameters | Non
         if not changes_attitude(parameters)
         else Frozen(np.full(3, np.nan))
     )
-    short, at, shorthand = root_shorthand(world, position, frozen, ground, parameters["gravity"], v)
+    short, at, auxiliaries = root_auxiliaries(world, position, frozen, ground, parameters["gravity"], v)
     reduced = constrained_system(with_vertical(algebroid, short["z"]), *moving(short, at),
-                                 shorthand)
+                                 auxiliaries)
     check_reduction(constrained, reduced)
     return Vehicle(description, ground, model, parameters, constrained, reduced, contacts, steering,
                    support, placer,

@@ -10,7 +10,7 @@ import pinocchio as pin
 
 from ..errors import ModelError
 from ..mechanics.algebroid import LieAlgebroid
-from ..mechanics.system import LagrangianSystem, Shorthand
+from ..mechanics.system import LagrangianSystem, AuxiliaryVariables
 from ..urdf.description import Description
 from .inertia import Inertia, Spin
 from .parameters import Parameters, present
@@ -25,7 +25,7 @@ def lagrangian_system(description: Description, model: pin.Model, algebroid: Lie
                       bodies: Sequence[Body], inertias: Sequence[Inertia | None],
                       spins: Sequence[Spin],
                       parameters: Parameters, wrench_bodies: Sequence[str], origin: ca.SX,
-                      shorthand: Shorthand | None) -> LagrangianSystem:
+                      auxiliaries: AuxiliaryVariables | None) -> LagrangianSystem:
     """S and E of bodies, payload and rotors; damping and rolling resistance; efforts and wrenches
     as inputs u.
 
@@ -55,11 +55,11 @@ def lagrangian_system(description: Description, model: pin.Model, algebroid: Lie
         u = ca.vertcat(u, wrench)
         u_names += [f"{body}.{component}" for component in ("fx", "fy", "fz", "tx", "ty", "tz")]
         force = force + ca.gradient(power, v)
-    lagrangian = kinetic - potential if shorthand is None else None
+    lagrangian = kinetic - potential if auxiliaries is None else None
     return LagrangianSystem(algebroid, v, a, lagrangian=lagrangian, gibbs=gibbs,
                             energy=kinetic + potential,
                             force=force, t=t, u=u, theta=parameters.theta, u_names=tuple(u_names),
-                            theta_names=parameters.symbolic, shorthand=shorthand)
+                            theta_names=parameters.symbolic, auxiliaries=auxiliaries)
 
 
 def _wrench(name: str, model: pin.Model, bodies: Sequence[Body]) -> tuple[ca.SX, ca.SX]:

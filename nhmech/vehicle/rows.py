@@ -48,10 +48,10 @@ def contact_span(contact: Contact, v: ca.SX) -> Span | None:
     upright = contact.directions["lateral"].is_constant()
     if upright or set(contact.held) != {"normal", "longitudinal", "lateral"}:
         return None
-    mix = ca.sparsify(ca.horzcat(*[contact.directions[direction] for direction in contact.held]).T)
+    rotation = ca.sparsify(ca.horzcat(*[contact.directions[direction] for direction in contact.held]).T)
     offsets = ca.substitute(contact.velocity, v, ca.SX.zeros(v.shape))
     return Span(tuple(f"{contact.name}/{direction}" for direction in contact.held),
-                ca.jacobian(contact.velocity, v), offsets, mix)
+                ca.jacobian(contact.velocity, v), offsets, rotation)
 
 
 def function_row(name: str, phi: ca.SX, algebroid: LieAlgebroid, priority: int = COUPLED) -> Row:

@@ -15,7 +15,7 @@ import numpy as np
 from ..errors import ModelError
 from ..mechanics.algebroid import LieAlgebroid
 from ..mechanics.frame import at_samples
-from ..mechanics.system import ConstrainedSystem, Shorthand
+from ..mechanics.system import ConstrainedSystem, AuxiliaryVariables
 from .ground import Ground
 from .parameters import Parameters
 
@@ -72,9 +72,9 @@ def _plain(value: float) -> float:
     return float(round(value)) if abs(value - round(value)) <= SAME else float(value)
 
 
-def root_shorthand(seen: dict[str, ca.SX], position: ca.SX, frozen: Frozen, ground: Ground, gravity,
-                   v: ca.SX) -> tuple[dict[str, ca.SX], ca.SX, Shorthand]:
-    """Symbols for what the root sees of the world, frozen components of n put in, and the shorthand
+def root_auxiliaries(seen: dict[str, ca.SX], position: ca.SX, frozen: Frozen, ground: Ground, gravity,
+                   v: ca.SX) -> tuple[dict[str, ca.SX], ca.SX, AuxiliaryVariables]:
+    """Symbols for what the root sees of the world, frozen components of n put in, and the auxiliaries
     that explains them.
 
     In the root's frame a vector fixed in W changes by w' = w x omega, the root's own position by
@@ -103,7 +103,7 @@ def root_shorthand(seen: dict[str, ca.SX], position: ca.SX, frozen: Frozen, grou
     r = ca.SX.sym("r", 3)
     rate = v[:3] - ca.cross(omega, r) - short["velocity"]
     entries += [(r[k], position[k], rate[k]) for k in range(3)]
-    return short, r, Shorthand(*(ca.densify(ca.vertcat(*part)) for part in zip(*entries)))
+    return short, r, AuxiliaryVariables(*(ca.densify(ca.vertcat(*part)) for part in zip(*entries)))
 
 
 def with_vertical(algebroid: LieAlgebroid, z: ca.SX) -> LieAlgebroid:
@@ -125,8 +125,8 @@ def check_reduction(full: ConstrainedSystem, reduced: ConstrainedSystem) -> None
         Naming the row where they do not.
     """
     rows, d = at_samples(full, ca.densify(full.distribution.A)), reduced.distribution
-    forms, _, mix = d.written(range(d.m))
-    for others in (d.A, mix @ forms):
+    forms, _, rotation = d.sparse_basis(range(d.m))
+    for others in (d.A, rotation @ forms):
         apart = np.abs(rows - at_samples(reduced, ca.densify(others)))
         difference = apart.max(axis=2) / np.abs(rows).max(axis=2).clip(1.0)
         worst = int(np.argmax(difference.max(axis=0)))
