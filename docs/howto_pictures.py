@@ -9,10 +9,7 @@ import numpy as np
 from filming import film
 
 import nhmech
-from nhmech.control.path_library import make_path
-from nhmech.control.pure_pursuit import PurePursuit
-from nhmech.control.stanley import Stanley
-from nhmech.control.twist import TwistDrive
+from nhmech.control import PurePursuit, Stanley, TwistDrive, make_path
 from nhmech.view import Ghost, plots, save_html
 from nhmech.view.overlays import make_overlays
 
@@ -62,8 +59,8 @@ def viewing(folder: Path) -> None:
 
 
 def plotting(folder: Path) -> None:
+    from nhmech.view import save_report
     from nhmech.view.browser import Browser
-    from nhmech.view.report import save_report
 
     path = make_path("figure8", 20.0)
     car, run = driven("ackermann_car", lambda car: Stanley(car, path, speed=4.0), 20.0, every=10)

@@ -27,7 +27,7 @@ def demo() -> None:
     """The moving picture of the front page."""
     from filming import film
 
-    from nhmech.control.demo import DemoDrive
+    from nhmech.control import DemoDrive
     from nhmech.view import save_html
 
     vehicle = nhmech.load(nhmech.urdf_path("differential_drive"))

@@ -143,7 +143,7 @@ def pictures(name: str) -> None:
     them."""
     from filming import FPS, film
 
-    from nhmech.control.demo import DemoDrive
+    from nhmech.control import DemoDrive
     from nhmech.view import save_html
 
     vehicle = nhmech.load(nhmech.urdf_path(name))

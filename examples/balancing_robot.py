@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 
 import nhmech
-from nhmech.control.balance import Balance
+from nhmech.control import Balance
 
 PITCH = 15.0                                     # [deg] at the start, at rest
 SPEED, TURN = 0.4, 1.5                           # [m/s], [rad/s]

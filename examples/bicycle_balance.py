@@ -10,9 +10,8 @@ from pathlib import Path
 import numpy as np
 
 import nhmech
-from nhmech.control.bicycle import BicycleBalance
-from nhmech.control.path_library import lane_change
-from nhmech.view.overlays.path import ReferencePath
+from nhmech.control import BicycleBalance, lane_change
+from nhmech.view import ReferencePath
 
 SPEED = 3.0                          # [m/s]; hands off, this bicycle is stable only from 4.3 to 6.0
 LANE, WITHIN = 3.0, 10.0             # [m] to the left, within so many metres

@@ -13,8 +13,7 @@ from pathlib import Path
 import numpy as np
 
 import nhmech
-from nhmech.mechanics.algebroid_makers import special_euclidean_2
-from nhmech.mechanics.writing import constrain, lagrangian_system
+from nhmech.mechanics import constrain, lagrangian_system, special_euclidean_2
 
 # mass [kg], inertia about the centre of mass [kg m^2], its way ahead of the blade [m]
 M, I, A = 2.0, 0.3, 0.25

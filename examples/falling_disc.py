@@ -15,7 +15,7 @@ import numpy as np
 from scipy.optimize import brentq
 
 import nhmech
-from nhmech.analysis.linearise import linearise
+from nhmech.analysis import linearise
 
 RATIOS = (0.7, 0.95, 1.05, 1.5)      # of the critical spin
 PUSH = 0.02                          # roll rate at the start [rad/s]

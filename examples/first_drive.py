@@ -11,9 +11,8 @@ from pathlib import Path
 import numpy as np
 
 import nhmech
-from nhmech.control.path_library import make_path
-from nhmech.control.pure_pursuit import PurePursuit
-from nhmech.view.overlays.path import ReferencePath
+from nhmech.control import PurePursuit, make_path
+from nhmech.view import ReferencePath
 
 # a vehicle that comes with the package, or the path of any URDF
 ROBOT = "differential_drive"

@@ -11,8 +11,7 @@ from pathlib import Path
 import numpy as np
 
 import nhmech
-from nhmech.control.mpc import MPC
-from nhmech.control.path_library import make_path
+from nhmech.control import MPC, make_path
 
 SPEED = 0.5                          # [m/s]
 HALF_WIDTH = 1.2                     # of the figure-eight [m]

@@ -13,8 +13,8 @@ import casadi as ca
 import numpy as np
 
 import nhmech
-from nhmech.control.collocation import Collocation
-from nhmech.simulation.state import planar_pose
+from nhmech.control import Collocation
+from nhmech.simulation import planar_pose
 
 # base x, y [m] beside the front car, heading along x; the base is on the rear axle
 START = (8.6, 2.3)

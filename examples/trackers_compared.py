@@ -13,8 +13,7 @@ from pathlib import Path
 import numpy as np
 
 import nhmech
-from nhmech.control.path_library import make_path
-from nhmech.control.registry import controller_class
+from nhmech.control import controller_class, make_path
 
 ROBOT = "differential_drive"
 TRACKERS = ("pure_pursuit", "stanley", "kanayama", "feedback_linearisation")

@@ -10,8 +10,7 @@ from pathlib import Path
 import numpy as np
 
 import nhmech
-from nhmech.control.trailer_backing import TrailerBacking
-from nhmech.control.twist import TwistDrive
+from nhmech.control import TrailerBacking, TwistDrive
 
 HITCHES = {"hitch_1_joint": 20.0, "hitch_2_joint": 0.0}      # [deg] at the start
 SPEED = 0.5                                                  # [m/s] backwards

@@ -13,8 +13,8 @@ from pathlib import Path
 import numpy as np
 
 import nhmech
-from nhmech.analysis.rolling_limits import friction_limit, lift_off, run_validity
-from nhmech.control.twist import TwistDrive
+from nhmech.analysis import friction_limit, lift_off, run_validity
+from nhmech.control import TwistDrive
 
 RADIUS = 20.0                        # of the circle that the rear axle's middle goes round [m]
 START, RATE = 4.0, 0.5               # speed at the start [m/s] and how fast it grows [m/s^2]

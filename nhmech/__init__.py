@@ -22,6 +22,7 @@ if TYPE_CHECKING:
         mechanics as mechanics,
         simulation as simulation,
         systems as systems,
+        urdf as urdf,
         view as view,
     )
     from .errors import (
@@ -56,7 +57,7 @@ if TYPE_CHECKING:
     from .view.viewer import Viewer as Viewer
 
 lazy.attach(__name__, {
-    "": "analysis control errors logs mechanics simulation systems view",
+    "": "analysis control errors logs mechanics simulation systems urdf view",
     "errors": "CompileError InputError MechanicsError ModelError NhmechError SimulationError",
     "mechanics.gibbs_appell": "gibbs_appell",
     "mechanics.system": "ConstrainedSystem",

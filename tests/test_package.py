@@ -370,6 +370,26 @@ def test_readme_is_about_what_exists():
                          re.M), f"no `make {target}`"
 
 
+def shown_to_users():
+    """Files with Python for users to copy."""
+    yield from (ROOT / name for name in ("README.md", "CONTRIBUTING.md", "NOTATION.md"))
+    for folder, kinds in (("docs", ["md"]), ("examples", ["py", "ipynb"])):
+        for kind in kinds:
+            yield from (ROOT / folder).rglob(f"*.{kind}")
+
+
+@pytest.mark.parametrize("path", list(shown_to_users()), ids=lambda path: str(path.relative_to(ROOT)))
+def test_no_deep_import(path):
+    """What a user needs, a package exports: `from nhmech.control import X`."""
+    deep = re.findall(r"(?:from|import) (nhmech\.\w+\.[\w.]+)", path.read_text())
+    assert not deep
+    public = {package.__name__: package.__all__ for package in PACKAGES}
+    for package, names in re.findall(r"from (nhmech(?:\.\w+)?) import ([\w, ]+|\([\w,\s]+\))",
+                                     path.read_text()):
+        unknown = set(re.findall(r"\w+", names)) - set(public.get(package, ()))
+        assert package == "nhmech.gym" or not unknown, f"{package} does not export {unknown}"
+
+
 def test_readme_python_runs(monkeypatch, tmp_path):
     """Each block as it stands there, in an empty folder: a page and a run are written, and read
     back."""
