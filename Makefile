@@ -1,5 +1,5 @@
 # make demo   a vehicle drives in the browser; where there is none, out/demo.html
-# make test   the tests
+# make test   ruff, mypy and the tests
 # make bench  the benchmarks
 # make docs   the documentation, in out/docs
 # make pictures   all pictures of the README and the documentation
@@ -13,14 +13,18 @@ OUT := out
 BENCH := .venv-bench
 BENCHMARKS ?= $(wildcard benchmarks/*.py)
 TESTS ?=
+WORKERS ?= auto
 PICTURES ?=
 
-.PHONY: help demo test soak bench docs pictures clean
+.PHONY: help demo lint test soak coverage bench docs pictures clean
 
 help:
 	@echo "make demo    a vehicle drives in the browser; also writes $(OUT)/demo.html"
-	@echo "make test    run the tests       (make test TESTS='-k carriage' runs some)"
+	@echo "make test    lint, and run the tests in as many processes as there are cores"
+	@echo "             (make test TESTS='-k carriage' runs some, WORKERS=0 in one process)"
+	@echo "make lint    ruff and mypy alone"
 	@echo "make soak    run the long tests"
+	@echo "make coverage   run the tests and show which lines and branches they do not reach"
 	@echo "make bench   run the benchmarks, beside other simulators       (make bench BENCHMARKS=benchmarks/scaling.py runs one)"
 	@echo "make docs    build the documentation into $(OUT)/docs"
 	@echo "make pictures   make all pictures of the README and the documentation anew: minutes, and Chromium"
@@ -40,11 +44,22 @@ demo: $(STAMP)
 	@mkdir -p $(OUT)
 	$(BIN)/nhmech run differential_drive --duration 12 --view --html $(OUT)/demo.html
 
+lint: $(STAMP)
+	$(BIN)/ruff check nhmech tests docs benchmarks examples
+	$(BIN)/mypy
+
+# `worksteal` hands each process a stretch of neighbouring tests, so that a vehicle or a page that several of them need
+# is made once, and lets one that is done take over from the others.
+PARALLEL = -n $(WORKERS) --dist worksteal
+
 test: $(STAMP)
-	$(BIN)/python -m pytest $(TESTS)
+	$(BIN)/python -m pytest $(PARALLEL) $(TESTS)
 
 soak: $(STAMP)
-	$(BIN)/python -m pytest -m soak $(TESTS)
+	$(BIN)/python -m pytest $(PARALLEL) -m soak $(TESTS)
+
+coverage: $(STAMP)
+	$(BIN)/python -m pytest $(PARALLEL) --cov --cov-report=term-missing:skip-covered $(TESTS)
 
 # Peers live in an environment of their own; one that cannot be installed is left out of the tables.
 $(BENCH)/.installed: benchmarks/requirements.txt setup.cfg setup.py pyproject.toml
@@ -68,5 +83,5 @@ pictures: $(STAMP)
 	$(BIN)/python docs/pictures.py $(PICTURES)
 
 clean:
-	rm -rf $(VENV) $(BENCH) $(OUT) docs/api docs/output build dist nhmech.egg-info .pytest_cache
+	rm -rf $(VENV) $(BENCH) $(OUT) docs/api docs/output build dist nhmech.egg-info .pytest_cache .mypy_cache .ruff_cache .coverage*
 	find nhmech tests launch -name __pycache__ -type d -prune -exec rm -rf {} +
