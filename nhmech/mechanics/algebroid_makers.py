@@ -102,8 +102,8 @@ def special_orthogonal(prefix: str = "", v_names: Sequence[str] = ANGULAR_VELOCI
     bodies fit into one product. Source: paper 002, example 5.2.
     """
     whole = special_euclidean()                       # its attitude is the part wanted
-    return LieAlgebroid(whole.q[3:], _prefixed(prefix, whole.q_names[3:]),
-                        _prefixed(prefix, v_names), ("rad/s",) * 3,
+    return LieAlgebroid(whole.q[3:], _prefix(prefix, whole.q_names[3:]),
+                        _prefix(prefix, v_names), ("rad/s",) * 3,
                         whole.anchor[3:, 3:], _sparse(structure_constants("so(3)")), (), (0,))
 
 
@@ -126,7 +126,7 @@ def special_euclidean_2(prefix: str = "", v_names: Sequence[str] = PLANAR_TWIST,
         yaw = ca.SX.sym(prefix + "yaw")
         q, c, s, turning, circles = ca.vertcat(place, yaw), ca.cos(yaw), ca.sin(yaw), ca.SX(1), ()
     anchor = ca.diagcat(ca.vertcat(ca.horzcat(c, -s), ca.horzcat(s, c)), turning)
-    return LieAlgebroid(q, _prefixed(prefix, names), _prefixed(prefix, v_names),
+    return LieAlgebroid(q, _prefix(prefix, names), _prefix(prefix, v_names),
                         ("m/s", "m/s", "rad/s"), anchor,
                         _sparse(structure_constants("se(2)")), circles)
 
@@ -215,7 +215,7 @@ def _check_constants(c: np.ndarray, names: Sequence[str]) -> None:
                                  f"component {component} by {defect[worst]:.3g}")
 
 
-def _prefixed(prefix: str, names: Sequence[str]) -> tuple[str, ...]:
+def _prefix(prefix: str, names: Sequence[str]) -> tuple[str, ...]:
     return tuple(prefix + name for name in names)
 
 

@@ -111,14 +111,14 @@ def base_space(symmetry: Symmetry, B: ca.SX, rest: ca.SX, names: tuple[str, ...]
     named = {"the anchor": anchor,
              **{f"the structure function of {name}": c for name, c in zip(names, structure)}}
     anchor, *structure = onto_base(symmetry, coordinates, named, ca.SX(0, 1))
-    algebroid = restricted(space, coordinates, anchor, tuple(ca.sparsify(c) for c in structure),
-                           names, units)
+    algebroid = restrict_algebroid(space, coordinates, anchor,
+                                   tuple(ca.sparsify(c) for c in structure), names, units)
     return BaseSpace(symmetry, algebroid, coordinates, tuple(tuple(row) for row in outside))
 
 
-def restricted(space: LieAlgebroid, coordinates: tuple[int, ...], anchor: ca.SX,
-               structure: tuple[ca.SX, ...],
-               names: tuple[str, ...], units: tuple[str, ...]) -> LieAlgebroid:
+def restrict_algebroid(space: LieAlgebroid, coordinates: tuple[int, ...], anchor: ca.SX,
+                       structure: tuple[ca.SX, ...], names: tuple[str, ...],
+                       units: tuple[str, ...]) -> LieAlgebroid:
     """An algebroid over the given coordinates of another; angles and quaternions among them stay
     what they are."""
     place = {i: new for new, i in enumerate(coordinates)}

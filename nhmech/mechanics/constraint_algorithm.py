@@ -16,9 +16,9 @@ from .constraint_manifold import (
     ConstraintManifold,
     Near,
     common_rank,
-    given_manifold,
+    make_manifold,
     null_space,
-    written,
+    write_out,
 )
 from .equations import solve_definite
 from .system import ConstrainedSystem
@@ -98,9 +98,9 @@ class ConstraintAlgorithm:
         space = self.constrained.system.algebroid
         lines = [f"Hessian of rank {self.hessian_rank} of {space.nv}: "
                  f"{'regular' if self.hessian_rank == space.nv else 'singular'}."]
-        lines += [f"Given constraint: {given} = 0." for given in self._written(self.given)]
+        lines += [f"Given constraint: {given} = 0." for given in self._name_symbols(self.given)]
         for k, step in enumerate(self.steps):
-            new = self._written(step.constraints)
+            new = self._name_symbols(step.constraints)
             lines.append(f"Step {k}: rank {step.rank} of {step.unknowns}; " + (
                 f"new: {', '.join(f'{chi} = 0' for chi in new)}; "
                 f"dimension {step.dimension}." if new else "no new constraint."))
@@ -115,7 +115,7 @@ class ConstraintAlgorithm:
             lines.append(f"Undetermined reactions: {self.undetermined_reactions}.")
         return "\n".join(lines)
 
-    def _written(self, functions: ca.SX) -> list[str]:
+    def _name_symbols(self, functions: ca.SX) -> list[str]:
         """The functions with q, v, theta under their names."""
         s = self.constrained.system
         names = (s.algebroid.q_names, s.algebroid.v_names, s.theta_names)
@@ -123,7 +123,7 @@ class ConstraintAlgorithm:
         if not functions.numel():
             return []
         renamed = ca.substitute([ca.densify(functions)], [s.q, s.v, s.theta], named)[0]
-        return [written(ca.simplify(renamed[i])) for i in range(renamed.numel())]
+        return [write_out(ca.simplify(renamed[i])) for i in range(renamed.numel())]
 
 
 def constraint_algorithm(constrained: ConstrainedSystem, *, nonlinear: ca.SX | None = None,
@@ -169,7 +169,7 @@ def constraint_algorithm(constrained: ConstrainedSystem, *, nonlinear: ca.SX | N
     extra = ca.SX(0, 1) if nonlinear is None else ca.SX(nonlinear)
     M, h = s.mass_and_bias()
     reactions = ca.vertcat(d.A, ca.jacobian(extra, s.v))
-    manifold = given_manifold(constrained, extra, near, seed)
+    manifold = make_manifold(constrained, extra, near, seed)
     given, steps = manifold.constraints, []
     nv, unknowns = s.algebroid.nv, s.algebroid.nv + reactions.shape[0]
     while True:
@@ -219,7 +219,7 @@ def _free_of_inputs(condition: ca.SX, constrained: ConstrainedSystem) -> ca.SX:
     condition = ca.simplify(ca.densify(condition))
     for i, name in enumerate(constrained.system.u_names):
         if ca.depends_on(condition, constrained.system.u[i]):
-            raise MechanicsError(f"input {name!r} enters the constraint {written(condition)}: "
+            raise MechanicsError(f"input {name!r} enters the constraint {write_out(condition)}: "
                                  "it acts where no acceleration is determined")
     return condition
 

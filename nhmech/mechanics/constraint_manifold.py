@@ -68,7 +68,7 @@ class ConstraintManifold:
         it is not finite."""
         values = self.at_points(chi)
         if not np.all(np.isfinite(values)):
-            raise MechanicsError(f"constraint {written(chi)} is not finite on the manifold; "
+            raise MechanicsError(f"constraint {write_out(chi)} is not finite on the manifold; "
                                  "name a state of the wanted motion by `near`")
         return bool(np.abs(values).max(initial=0.0) <= ZERO * max(1.0, scale))
 
@@ -91,7 +91,7 @@ class ConstraintManifold:
             ca.depends_on(chi, symbol) for symbol in (self._state, self._constrained.system.t)
         ):
             value = self.at_points(chi)[0, 0, 0]
-            raise MechanicsError(f"the equations have no solution: they ask for {written(chi)} = "
+            raise MechanicsError(f"the equations have no solution: they ask for {write_out(chi)} = "
                                  f"0, whose value is {value:.6g}")
         before = self.constraints, self.times, self.states
         self.constraints = ca.vertcat(self.constraints, chi)
@@ -108,7 +108,7 @@ class ConstraintManifold:
             if size[j] <= _IRREGULAR:
                 added += self.impose(partial[int(j)], scale)
         if not added or not self.vanishes(chi, scale):
-            raise MechanicsError(f"constraint {written(chi)} is not regular: the constraints' "
+            raise MechanicsError(f"constraint {write_out(chi)} is not regular: the constraints' "
                                  "differentials are dependent where it vanishes; if the manifold "
                                  "has several pieces, name a state on one by `near`")
         return added
@@ -163,7 +163,7 @@ class ConstraintManifold:
                 break
         if len(found) < max(2, self._count // 2):
             raise MechanicsError("the manifold is empty, or Newton's method does not find it: "
-                                 f"{written(chi)} = 0 was reached from {len(found)} of "
+                                 f"{write_out(chi)} = 0 was reached from {len(found)} of "
                                  f"{len(starts)} states; if there are solutions, name one by "
                                  "`near`")
         self.times, self.states = np.array([t for t, _ in found]), np.array([z for _, z in found])
@@ -175,8 +175,8 @@ class ConstraintManifold:
                                          tol=_IRREGULAR) for slope in slopes) == slopes[0].shape[0]
 
 
-def given_manifold(constrained: ConstrainedSystem, nonlinear: ca.SX, near: Near | None = None,
-                   seed: int = 0) -> ConstraintManifold:
+def make_manifold(constrained: ConstrainedSystem, nonlinear: ca.SX, near: Near | None = None,
+                  seed: int = 0) -> ConstraintManifold:
     """phi = 0, A v + b = 0 and C(t, q, v) = `nonlinear` = 0, dependent ones left out."""
     s, d = constrained.system, constrained.distribution
     manifold = ConstraintManifold(constrained, near, seed=seed)
@@ -185,7 +185,7 @@ def given_manifold(constrained: ConstrainedSystem, nonlinear: ca.SX, near: Near 
     return manifold
 
 
-def written(chi: ca.SX) -> str:
+def write_out(chi: ca.SX) -> str:
     """A function as text; one that would fill a page is only measured."""
     size = ca.n_nodes(chi)
     return text(chi) if size <= 200 else f"[an expression of {size} operations]"

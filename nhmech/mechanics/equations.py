@@ -65,7 +65,7 @@ def equations_of(method: str, frame: AdaptedFrame, xi: ca.SX, acceleration: ca.S
     drift = ca.Function("drift", inputs, [q_rate, xi_rate], names, ["q_rate", "xi_rate"], options)
     return Equations(
         frame,
-        _checked(simplify(drift), drift, frame) if simplified else drift,
+        _choose_form(simplify(drift), drift, frame) if simplified else drift,
         ca.Function("multipliers", inputs, [lam], names, ["lam"], options),
         ca.Function("velocity", [system.t, system.q, xi, system.theta], [v],
                     ["t", "q", "xi", "theta"], ["v"], options),
@@ -73,7 +73,7 @@ def equations_of(method: str, frame: AdaptedFrame, xi: ca.SX, acceleration: ca.S
         frame.names, frame.units, method)
 
 
-def _checked(short: ca.Function, long: ca.Function, frame: AdaptedFrame) -> ca.Function:
+def _choose_form(short: ca.Function, long: ca.Function, frame: AdaptedFrame) -> ca.Function:
     """The short form, or the long one where they differ at a sample configuration by more than
     `AGREEMENT`."""
     rng, constrained = np.random.default_rng(0), frame.constrained

@@ -106,7 +106,7 @@ def nonholonomic_momentum(symmetry: Symmetry,
     if symmetry.dim_horizontal == 0:
         raise MechanicsError(f"no momentum equation: no combination of {', '.join(symmetry.names)} "
                              f"lies in the distribution ({symmetry.kind} symmetry)")
-    names, f = _basis(symmetry) if sections is None else _given(symmetry, sections)
+    names, f = _basis(symmetry) if sections is None else _write_coefficients(symmetry, sections)
     leaving = at_samples(constrained, ca.densify(d.A @ S @ f))
     size = 1 + at_samples(constrained, ca.densify(ca.fabs(d.A) @ ca.fabs(S) @ ca.fabs(f)))
     wrong = np.argwhere(~(np.abs(leaving) <= ZERO * size))
@@ -141,8 +141,9 @@ def horizontal_generators(symmetry: Symmetry) -> np.ndarray:
     return vt[int((size > ZERO * max(1.0, size.max(initial=0.0))).sum()):].T
 
 
-def _given(symmetry: Symmetry,
-           sections: Mapping[str, Coefficients]) -> tuple[tuple[str, ...], ca.SX]:
+def _write_coefficients(
+    symmetry: Symmetry, sections: Mapping[str, Coefficients]
+) -> tuple[tuple[str, ...], ca.SX]:
     named = symbols(symmetry.constrained.system)
     f = ca.SX.zeros(len(symmetry.names), len(sections))
     for column, value in enumerate(sections.values()):

@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike
 
 from ..errors import MechanicsError
 from .algebroid import LieAlgebroid, bracket
-from .base_space import base_coordinates, onto_base, restricted
+from .base_space import base_coordinates, onto_base, restrict_algebroid
 from .equations import Equations
 from .frame import at_samples
 from .gibbs_appell import gibbs_appell
@@ -78,8 +78,9 @@ def quotient(symmetry: Symmetry) -> Quotient:
     anchor, lagrangian, force, A, b, phi, *structure = onto_base(
         symmetry, coordinates, named, system.v
     )
-    algebroid = restricted(space, coordinates, anchor, tuple(ca.sparsify(c) for c in structure),
-                           space.v_names, space.v_units)
+    algebroid = restrict_algebroid(space, coordinates, anchor,
+                                   tuple(ca.sparsify(c) for c in structure),
+                                   space.v_names, space.v_units)
     reduced = system.transfer(algebroid, system.v, system.a, lagrangian, force)
     distribution = replace(d, A=ca.sparsify(A), b=ca.sparsify(b), phi=phi)
     configurations = constrained.configurations[:, list(coordinates)]

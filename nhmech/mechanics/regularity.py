@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 import casadi as ca
 import numpy as np
 
-from .constraint_manifold import ConstraintManifold, Near, common_rank, given_manifold, null_space
+from .constraint_manifold import ConstraintManifold, Near, common_rank, make_manifold, null_space
 from .system import ConstrainedSystem
 
 
@@ -79,7 +79,7 @@ def regularity(constrained: ConstrainedSystem, *, nonlinear: ca.SX | None = None
     system = constrained.system
     extra = ca.SX(0, 1) if nonlinear is None else ca.SX(nonlinear)
     rows = ca.vertcat(constrained.distribution.A, ca.jacobian(extra, system.v))
-    manifold = given_manifold(constrained, extra, near, seed)
+    manifold = make_manifold(constrained, extra, near, seed)
     M, R = manifold.at_points(system.mass_and_bias()[0]), manifold.at_points(rows)
     row_rank = common_rank(R, "the matrix of the constraints' rows")
     kernels = [null_space(row) for row in R]

@@ -124,12 +124,12 @@ def constrain(system: LagrangianSystem, parameters: Mapping[str, float] | None =
 
 def _symbols(space: LieAlgebroid, v: ca.SX, t: ca.SX, theta: ca.SX, theta_names: Sequence[str],
              u: ca.SX, u_names: Sequence[str]) -> Symbols:
-    return Symbols(_named(space.q_names, space.q),
-                   _named([name.removesuffix("'") for name in space.v_names], v),
-                   _named(theta_names, theta), _named(u_names, u), t)
+    return Symbols(_name_entries(space.q_names, space.q),
+                   _name_entries([name.removesuffix("'") for name in space.v_names], v),
+                   _name_entries(theta_names, theta), _name_entries(u_names, u), t)
 
 
-def _named(names: Sequence[str], values: ca.SX) -> SimpleNamespace:
+def _name_entries(names: Sequence[str], values: ca.SX) -> SimpleNamespace:
     return SimpleNamespace(
         **{
             name if name.isidentifier() and not keyword.iskeyword(name) else f"_{i}": values[i]

@@ -8,7 +8,7 @@ from collections.abc import Callable, Hashable, Iterable, Mapping
 from itertools import combinations
 from typing import Any
 
-from .linear_forms import ONE, Graph, Node, Value, gather, rounded, unit
+from .linear_forms import ONE, Graph, Node, Value, gather, round_off, unit
 
 
 def rewrite(graph: Graph, outputs: list[list[Value]]) -> tuple[Graph, list[list[Value]]]:
@@ -16,13 +16,13 @@ def rewrite(graph: Graph, outputs: list[list[Value]]) -> tuple[Graph, list[list[
     where that makes the sum shorter; a factor of several terms that are used once is taken out of
     them, the most frequent first.
     """
-    order, uses = graph.needed(value for part in outputs for value in part)
+    order, uses = graph.count_uses(value for part in outputs for value in part)
     made = Graph()
     new: dict[int, Value] = {}
     for atom in order:
         node = graph.nodes[atom]
         if node.kind == "sum":
-            new[atom] = _rewritten(graph, made, dict(node.parts), uses, new)
+            new[atom] = _rewrite(graph, made, dict(node.parts), uses, new)
         elif node.kind == "product":
             new[atom] = made.product((new[a], power) for a, power in node.parts)
         elif node.kind == "function":
@@ -34,8 +34,8 @@ def rewrite(graph: Graph, outputs: list[list[Value]]) -> tuple[Graph, list[list[
     return made, [[new[a].times(c) for c, a in part] for part in outputs]
 
 
-def _rewritten(graph: Graph, made: Graph, terms: dict[int, float], uses: Mapping[int, int],
-               new: Mapping[int, Value]) -> Value:
+def _rewrite(graph: Graph, made: Graph, terms: dict[int, float], uses: Mapping[int, int],
+             new: Mapping[int, Value]) -> Value:
     summands = []
     while (factor := _common_factor(graph, terms, uses)) is not None:
         inner = []
@@ -89,7 +89,7 @@ def _dissolve(graph: Graph, value: Value, terms: dict[int, float]) -> None:
 
 def _length(terms: Mapping[int, float]) -> int:
     """Additions and multiplications that the sum takes, one too many."""
-    sizes = [rounded(abs(c)) for c in terms.values() if c]
+    sizes = [round_off(abs(c)) for c in terms.values() if c]
     return len(sizes) + len({*sizes} - {1.0})
 
 
@@ -120,7 +120,7 @@ class Scales:
         touching = defaultdict(list)
         sizes, atoms = [], []
         for k, (within, size, atom) in enumerate(sorted(places)):
-            sizes.append(rounded(size))
+            sizes.append(round_off(size))
             atoms.append(atom)
             for s, power in self._powers(within, atom).items():
                 touching[s].append((k, power))
@@ -133,16 +133,16 @@ class Scales:
             written.subtract((sizes[k], atoms[k]) for k, _ in touching[s])
 
             def products(scale: float, touched: list[tuple[int, int]] = touching[s]) -> int:
-                found = {(rounded(sizes[k] * scale ** power), atoms[k]) for k, power in touched}
+                found = {(round_off(sizes[k] * scale ** power), atoms[k]) for k, power in touched}
                 return sum(new[0] != 1 and not written[new] for new in found)
 
             best = min([1.0, *sorted(trials)], key=products)
             self.of[s] *= best
             for k, power in touching[s]:
-                sizes[k] = rounded(sizes[k] * best ** power)
+                sizes[k] = round_off(sizes[k] * best ** power)
                 written[sizes[k], atoms[k]] += 1
 
-    def applied(self, value: Value, within: int = -1) -> Value:
+    def apply(self, value: Value, within: int = -1) -> Value:
         """The value (a term of the sum `within`) written with the scaled sums."""
         number = value.number
         for s, power in self._powers(within, value.atom).items():
@@ -191,7 +191,7 @@ def share_factors(products: dict[int, Factors], name: Callable[[], int]) -> None
 
 
 def _pairs_of_terms(terms: Terms) -> list[tuple[int, int, float]]:
-    return [(a, b, rounded(d / c)) for (a, c), (b, d) in combinations(sorted(terms.items()), 2)]
+    return [(a, b, round_off(d / c)) for (a, c), (b, d) in combinations(sorted(terms.items()), 2)]
 
 
 def _pairs_of_factors(factors: Factors) -> set[tuple]:

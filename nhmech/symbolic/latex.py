@@ -24,7 +24,7 @@ def to_sympy(expression: ca.SX):
         raise MechanicsError("LaTeX needs SymPy: pip install sympy") from error
     known: dict[int, object] = {}
     rows, columns = expression.shape
-    entries = [[_converted(ca.SX(expression[i, j]), sympy,
+    entries = [[_convert(ca.SX(expression[i, j]), sympy,
                            known) for j in range(columns)] for i in range(rows)]
     return (
         entries[0][0] if expression.is_scalar() else sympy.Matrix(rows, columns, sum(entries, []))
@@ -41,7 +41,7 @@ def latex(expression: ca.SX) -> str:
     )
 
 
-def _converted(e: ca.SX, sympy, known):
+def _convert(e: ca.SX, sympy, known):
     key = e.element_hash()
     if key in known:
         return known[key]
@@ -51,13 +51,13 @@ def _converted(e: ca.SX, sympy, known):
     elif e.is_symbolic():
         value = sympy.Symbol(_symbol(e.name()), real=True)
     else:
-        parts = [_converted(e.dep(i), sympy, known) for i in range(e.n_dep())]
-        value = _applied(e.op(), parts, sympy)
+        parts = [_convert(e.dep(i), sympy, known) for i in range(e.n_dep())]
+        value = _apply(e.op(), parts, sympy)
     known[key] = value
     return value
 
 
-def _applied(op: int, x: list, sympy):
+def _apply(op: int, x: list, sympy):
     if op in (ca.OP_ADD, ca.OP_SUB, ca.OP_MUL, ca.OP_DIV, ca.OP_POW, ca.OP_CONSTPOW):
         a, b = x
         apply = {ca.OP_ADD: operator.add, ca.OP_SUB: operator.sub, ca.OP_MUL: operator.mul,
@@ -85,6 +85,19 @@ def _symbol(name: str) -> str:
 # how strongly an operator binds its operands
 _SUM, _PRODUCT, _SIGN, _POWER, _ATOM = range(1, 6)
 
+# operator -> layout, how strongly each operand must bind, how strongly the result does
+_OPERATORS = {
+    ca.OP_ADD: ("{} + {}", (_SUM, _SUM), _SUM),
+    ca.OP_SUB: ("{} - {}", (_SUM, _PRODUCT), _SUM),
+    ca.OP_MUL: ("{} {}", (_PRODUCT, _POWER), _PRODUCT),
+    ca.OP_DIV: ("{} / {}", (_PRODUCT, _POWER), _PRODUCT),
+    ca.OP_SQ: ("{}^2", (_ATOM,), _POWER),
+    ca.OP_TWICE: ("2 {}", (_POWER,), _PRODUCT),
+    ca.OP_INV: ("1 / {}", (_POWER,), _PRODUCT),
+    ca.OP_POW: ("{}^{}", (_ATOM, _ATOM), _POWER),
+    ca.OP_CONSTPOW: ("{}^{}", (_ATOM, _ATOM), _POWER),
+}
+
 _CALLS = {ca.OP_SIN: "sin", ca.OP_COS: "cos", ca.OP_TAN: "tan", ca.OP_ASIN: "asin",
           ca.OP_ACOS: "acos",
           ca.OP_ATAN: "atan", ca.OP_EXP: "exp", ca.OP_LOG: "log", ca.OP_SQRT: "sqrt",
@@ -95,10 +108,10 @@ _CALLS = {ca.OP_SIN: "sin", ca.OP_COS: "cos", ca.OP_TAN: "tan", ca.OP_ASIN: "asi
 
 def text(expression: ca.SX) -> str:
     """One scalar expression, e.g. `m (x'^2 + y'^2) / 2`."""
-    return _written(ca.SX(expression), {})[0]
+    return _write(ca.SX(expression), {})[0]
 
 
-def _written(e: ca.SX, known: dict[int, tuple[str, int]]) -> tuple[str, int]:
+def _write(e: ca.SX, known: dict[int, tuple[str, int]]) -> tuple[str, int]:
     """Text and how strongly it binds; shared parts are written once."""
     key = e.element_hash()
     if key not in known:
@@ -111,29 +124,17 @@ def _node(e: ca.SX, known) -> tuple[str, int]:
         return _number(float(e))
     if e.is_symbolic():
         return e.name(), _ATOM
-    op, parts = e.op(), [_written(e.dep(i), known) for i in range(e.n_dep())]
+    op, parts = e.op(), [_write(e.dep(i), known) for i in range(e.n_dep())]
 
     def at(i: int, level: int) -> str:
         return parts[i][0] if parts[i][1] >= level else f"({parts[i][0]})"
 
-    if op == ca.OP_ADD:
-        return f"{at(0, _SUM)} + {at(1, _SUM)}".replace("+ -", "- "), _SUM
-    if op == ca.OP_SUB:
-        return f"{at(0, _SUM)} - {at(1, _PRODUCT)}", _SUM
     if op == ca.OP_NEG:
         return f"-{at(0, _PRODUCT)}", _SIGN if parts[0][1] > _PRODUCT else _SUM
-    if op == ca.OP_MUL:
-        return f"{at(0, _PRODUCT)} {at(1, _POWER)}", _PRODUCT
-    if op == ca.OP_DIV:
-        return f"{at(0, _PRODUCT)} / {at(1, _POWER)}", _PRODUCT
-    if op == ca.OP_SQ:
-        return f"{at(0, _ATOM)}^2", _POWER
-    if op == ca.OP_TWICE:
-        return f"2 {at(0, _POWER)}", _PRODUCT
-    if op == ca.OP_INV:
-        return f"1 / {at(0, _POWER)}", _PRODUCT
-    if op in (ca.OP_POW, ca.OP_CONSTPOW):
-        return f"{at(0, _ATOM)}^{at(1, _ATOM)}", _POWER
+    if op in _OPERATORS:
+        layout, needed, level = _OPERATORS[op]
+        written = layout.format(*(at(i, least) for i, least in enumerate(needed)))
+        return (written.replace("+ -", "- ") if op == ca.OP_ADD else written), level
     name = _CALLS.get(op, f"op{op}")
     return f"{name}({', '.join(part[0] for part in parts)})", _ATOM
 

@@ -74,9 +74,9 @@ class Graph:
         if len(terms) < 2:
             return next((Value(c, a) for a, c in terms.items()), Value(0.0, ONE))
         first = next(a for a in terms if a != ONE)
-        shape = tuple((a, rounded(c / terms[first])) for a, c in terms.items())
+        shape = tuple((a, round_off(c / terms[first])) for a, c in terms.items())
         if shape not in self._sums:
-            sizes = {rounded(abs(c)) for a, c in terms.items() if a != ONE}
+            sizes = {round_off(abs(c)) for a, c in terms.items() if a != ONE}
             scale = (abs(terms[first]) if len(sizes) == 1
                      else 1.0) * (1 if terms[first] > 0 else -1)
             self._sums[shape] = self.atom(
@@ -108,7 +108,7 @@ class Graph:
         node = self.nodes[atom]
         return node.parts if node.kind == "product" else ((atom, 1),)
 
-    def needed(self, values: Iterable[Value]) -> tuple[list[int], Counter[int]]:
+    def count_uses(self, values: Iterable[Value]) -> tuple[list[int], Counter[int]]:
         """Atoms under the values, those below first, and how many parts each is of."""
         order: list[int] = []
         uses: Counter[int] = Counter()
@@ -131,7 +131,7 @@ class Graph:
         return order, uses
 
 
-def rounded(number: float) -> float:
+def round_off(number: float) -> float:
     """The same for numbers that differ by rounding only."""
     mantissa, exponent = math.frexp(number)
     return math.ldexp(round(mantissa * 2.0 ** DIGITS), exponent - DIGITS)
@@ -139,7 +139,7 @@ def rounded(number: float) -> float:
 
 def unit(number: float) -> float:
     """1 and -1 without their rounding."""
-    return float(round(number)) if rounded(abs(number)) == 1 else number
+    return float(round(number)) if round_off(abs(number)) == 1 else number
 
 
 def gather(terms: dict[int, float], atom: int, number: float) -> None:

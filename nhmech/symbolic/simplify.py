@@ -13,7 +13,7 @@ from collections.abc import Collection, Sequence
 import casadi as ca
 
 from .factoring import Factors, Scales, Terms, rewrite, share_factors, share_terms
-from .linear_forms import ONE, Graph, Value, read, rounded
+from .linear_forms import ONE, Graph, Value, read, round_off
 
 FREE = (ca.OP_CONST, ca.OP_INPUT, ca.OP_OUTPUT)
 REWRITES = 3
@@ -63,14 +63,14 @@ class _Writer:
     def __init__(self, graph: Graph, outputs: list[list[Value]]):
         self.graph = graph
         self._named = len(graph.nodes)
-        order, _ = graph.needed(value for part in outputs for value in part)
+        order, _ = graph.count_uses(value for part in outputs for value in part)
         sums: dict[int, Terms] = {a: dict(graph.nodes[a].parts) for a in order
                                   if graph.nodes[a].kind == "sum"}
         functions = {a: graph.nodes[a].parts for a in order if graph.nodes[a].kind == "function"}
         share_terms(sums, self._name)
         loose = [value for parts in (*outputs, *functions.values()) for value in parts]
         scales = Scales(sums, loose, self._factors)
-        sums = {s: {a: scales.applied(Value(c, a), s).number for a, c in terms.items()}
+        sums = {s: {a: scales.apply(Value(c, a), s).number for a, c in terms.items()}
                 for s, terms in sums.items()}
         self._group(sums)
 
@@ -79,9 +79,9 @@ class _Writer:
         self._known: dict[float | tuple, int] = {}
         self.sums = {s: [self._term(Value(c, a)) for a, c in terms.items()]
                      for s, terms in sums.items()}
-        self.functions = {f: [self._term(scales.applied(value)) for value in parts]
+        self.functions = {f: [self._term(scales.apply(value)) for value in parts]
                           for f, parts in functions.items()}
-        self.outputs = [[self._term(scales.applied(value)) for value in part] for part in outputs]
+        self.outputs = [[self._term(scales.apply(value)) for value in part] for part in outputs]
         for atom in {a for factors in self.products.values() for a, _ in factors}:
             # a product too long to be sorted into another one
             self._product_of(atom)
@@ -101,7 +101,7 @@ class _Writer:
         """A function with the inputs, names and sparsities of `like`."""
         self._inputs: list[ca.SX] = like.sx_in()
         self._made: dict[int, ca.SX] = {}
-        entries = [[self._signed(*term) for term in part] for part in self.outputs]
+        entries = [[self._with_sign(*term) for term in part] for part in self.outputs]
         written = [ca.SX(like.sparsity_out(k), ca.vertcat(ca.SX(0, 1), *part))
                    for k, part in enumerate(entries)]
         return ca.Function(like.name(), self._inputs, written, like.name_in(), like.name_out(),
@@ -121,7 +121,7 @@ class _Writer:
             groups = defaultdict(list)
             for a, c in sorted(terms.items()):
                 if a != ONE and abs(c) != 1:
-                    groups[rounded(abs(c))].append(a)
+                    groups[round_off(abs(c))].append(a)
             for members in groups.values():
                 if len(members) > 1:
                     lead = terms[members[0]]
@@ -178,10 +178,10 @@ class _Writer:
             else:
                 a = stack.pop()
                 if a not in self._made:
-                    self._made[a] = self._written(a)
+                    self._made[a] = self._write(a)
         return self._made[atom]
 
-    def _written(self, atom: int) -> ca.SX:
+    def _write(self, atom: int) -> ca.SX:
         """The expression of an atom whose parts are there."""
         if atom in self.constants:
             return ca.SX(self.constants[atom])
@@ -190,7 +190,7 @@ class _Writer:
         if atom in self.products:
             return self._quotient(self.products[atom])
         if atom in self.functions:
-            arguments = [self._signed(*term) for term in self.functions[atom]]
+            arguments = [self._with_sign(*term) for term in self.functions[atom]]
             operation = self.graph.nodes[atom].operation
             return (
                 ca.SX.unary(operation, *arguments)
@@ -201,7 +201,7 @@ class _Writer:
         return (self._made[self._product_of(atom)] if node.kind == "product"
                 else self._inputs[node.place[0]].nz[node.place[1]])
 
-    def _signed(self, sign: int, atom: int) -> ca.SX:
+    def _with_sign(self, sign: int, atom: int) -> ca.SX:
         made = self._expression(atom)
         if sign < 0 and any(s < 0 for s, _ in self.sums.get(atom, ())):
             return self._sum([(-s, a) for s, a in self.sums[atom]])

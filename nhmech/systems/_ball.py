@@ -58,7 +58,7 @@ def rolling(table_rate: Scalar = lambda s: ca.SX(0), world: bool = False) -> dic
 
 def ball_shapes(radius: float) -> tuple[Shape, ...]:
     """The ball, and two bars through it that show its attitude."""
-    def placed(q: np.ndarray) -> np.ndarray:
+    def place(q: np.ndarray) -> np.ndarray:
         x, y, z, w = q[2:6] / np.linalg.norm(q[2:6])
         T = np.eye(4)
         T[:3, :3] = [[1 - 2 * (y * y + z * z), 2 * (x * y - z * w), 2 * (x * z + y * w)],
@@ -68,6 +68,6 @@ def ball_shapes(radius: float) -> tuple[Shape, ...]:
         return T
 
     long, thick = 2.04 * radius, 0.3 * radius
-    return (Shape("sphere", (radius,), placed, BLUE, trail=True),
-            Shape("box", (long, thick, thick), placed, ORANGE),
-            Shape("box", (thick, thick, long), placed, ORANGE))
+    return (Shape("sphere", (radius,), place, BLUE, trail=True),
+            Shape("box", (long, thick, thick), place, ORANGE),
+            Shape("box", (thick, thick, long), place, ORANGE))

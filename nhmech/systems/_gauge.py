@@ -17,8 +17,8 @@ from .example import Example
 BASE = euclidean("x", "y", "z", units=("m/s",) * 3)
 
 
-def adapted(group: str, connection: Callable[[ca.SX], ca.SX],
-            names: tuple[str, ...]) -> LagrangianSystem:
+def adapted_system(group: str, connection: Callable[[ca.SX], ca.SX],
+                   names: tuple[str, ...]) -> LagrangianSystem:
     """l = m |q'|^2 / 2 + |e|^2 / 2 with e = xi + A q' the fibre momentum, called `names`:
     the basis of horizontal lifts, where the field is in the brackets."""
     def lagrangian(s) -> ca.SX:

@@ -3,6 +3,7 @@ energy, two that feel a magnetic field."""
 
 from __future__ import annotations
 
+import casadi as ca
 import numpy as np
 
 from ..mechanics.algebroid import euclidean
@@ -89,10 +90,10 @@ def _oscillation(m: float, place, speed, t: np.ndarray) -> np.ndarray:
     return np.stack([motion.real, motion.imag], axis=1)
 
 
-def _lagrangian(s: Symbols):
-    def charged(m, x, y, vx, vy):
+def _lagrangian(s: Symbols) -> ca.SX:
+    def particle(m: ca.SX, x: ca.SX, y: ca.SX, vx: ca.SX, vy: ca.SX) -> ca.SX:
         return m * (vx ** 2 + vy ** 2) + vy * x - vx * y - x ** 2 - y ** 2
 
-    return (charged(s.p.m2, s.q.x2, s.q.y2, s.v.x2,
-                    s.v.y2) + charged(s.p.m3, s.q.x3, s.q.y3, s.v.x3, s.v.y3)
-            - s.q.x1 ** 2 - s.q.y1 ** 2)
+    q, v = s.q, s.v
+    return (particle(s.p.m2, q.x2, q.y2, v.x2, v.y2) + particle(s.p.m3, q.x3, q.y3, v.x3, v.y3)
+            - q.x1 ** 2 - q.y1 ** 2)

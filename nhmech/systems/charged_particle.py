@@ -6,7 +6,7 @@ import casadi as ca
 import numpy as np
 
 from ..mechanics.writing import constrain
-from ._gauge import adapted, product_basis_error
+from ._gauge import adapted_system, product_basis_error
 from .example import Check, Example, solve
 from .shapes import ORANGE, Shape, pose
 
@@ -23,7 +23,7 @@ def example(m: float = 1.5, B: float = 0.8, charge: float = 1.2,
     def connection(q):
         return B / 2 * ca.horzcat(-q[1], q[0], 0)
 
-    system = adapted("u(1)", connection, ("charge",))
+    system = adapted_system("u(1)", connection, ("charge",))
     times = np.linspace(0, 10, 11)
 
     def helix() -> float:

@@ -102,7 +102,7 @@ def example(m: float = 2.0, r: float = 0.3, A: float | None = None,
             Check("energy over 100 s", "d'Alembert", 1e-10, lambda: wander(made, disc.energy)),
         ),
         SPEEDS,
-        shapes=(Shape("cylinder", (r, r / 30), lambda q: _placed(q, r), trail=True),),
+        shapes=(Shape("cylinder", (r, r / 30), lambda q: _place(q, r), trail=True),),
     )
     return made
 
@@ -132,7 +132,7 @@ def _lagrangian(s: Symbols) -> ca.SX:
             - p.m * GRAVITY * p.r * ca.cos(s.q.lean))
 
 
-def _placed(q: np.ndarray, r: float) -> np.ndarray:
+def _place(q: np.ndarray, r: float) -> np.ndarray:
     middle = (q[0] + r * np.sin(q[3]) * np.sin(q[2]), q[1] - r * np.sin(q[3]) * np.cos(q[2]),
               r * np.cos(q[3]))
     return pose(middle, q[2], q[3], q[4]) @ AXLE

@@ -61,7 +61,7 @@ def example(driven: bool = False, **parameters: float) -> Example:
 
 def _front(s: Symbols) -> Motion:
     """Of the front axle, across which the front body cannot move."""
-    return base(s).at(s.p.d1).turned(s.q.joint, s.v.joint).at(s.p.d2)
+    return base(s).at(s.p.d1).turn(s.q.joint, s.v.joint).at(s.p.d2)
 
 
 def _spin(s: Symbols) -> ca.SX:
@@ -87,9 +87,10 @@ def _power(s: Symbols) -> ca.SX:
 
 
 def _shapes(p: dict) -> tuple:
-    def hinged(q):
+    def place_front(q: np.ndarray) -> tuple[float, float, float]:
         return (q[0] + p["d1"] * np.cos(q[2]), q[1] + p["d1"] * np.sin(q[2]), q[2] + q[3])
 
     front, rear = p["d2"], lambda q: q[:3]
     return (*wheels(rear, 0.0, 0.12, 0.05), deck(rear, -0.08, p["d1"], 0.16, 0.07),
-            *wheels(hinged, front, 0.1, 0.05), deck(hinged, -0.05, front + 0.05, 0.1, 0.09, ORANGE))
+            *wheels(place_front, front, 0.1, 0.05),
+            deck(place_front, -0.05, front + 0.05, 0.1, 0.09, ORANGE))

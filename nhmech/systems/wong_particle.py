@@ -7,7 +7,7 @@ import numpy as np
 
 from ..mechanics.algebroid_makers import curvature, structure_constants
 from ..mechanics.writing import constrain
-from ._gauge import BASE, adapted, product_basis_error
+from ._gauge import BASE, adapted_system, product_basis_error
 from .example import Check, Example, solve
 from .shapes import DARK, ORANGE, Shape, pose
 
@@ -32,7 +32,7 @@ def example(m: float = 1.3) -> Example:
     |q|^2 is a quadratic function of time, and q / |q| turns about J at the rate |J| / (m |q|^2):
     the particle moves on a cone, and I is carried along it by parallel transport.
     """
-    system = adapted("so(3)", monopole, ("isospin_x", "isospin_y", "isospin_z"))
+    system = adapted_system("so(3)", monopole, ("isospin_x", "isospin_y", "isospin_z"))
     rng = np.random.default_rng(0)
     samples = rng.normal(size=(8, 3))
     samples *= (rng.uniform(0.7, 2.0, 8) / np.linalg.norm(samples, axis=1))[:, None]

@@ -27,11 +27,11 @@ def writer(as_latex: bool) -> Writer:
         import sympy
     except ImportError:
         return text
-    def simplified(e: ca.SX) -> str:
+    def write_simplified(e: ca.SX) -> str:
         plain = sympy.sstr(sympy.simplify(to_sympy(e))).replace("**", "^")
         return re.sub(r"\\(d{1,2})ot\{(\w+)\}", lambda dots: dots[2] + "'" * len(dots[1]), plain)
 
-    return simplified
+    return write_simplified
 
 
 def paragraphs(example: Example, write: Writer) -> Iterator[tuple[str, list[str]]]:
@@ -70,10 +70,10 @@ def paragraphs(example: Example, write: Writer) -> Iterator[tuple[str, list[str]
     force = ca.substitute(ca.densify(frame.E.T @ system.force), system.v, ca.densify(V))
     yield "reduced equations", [f"{write(gradient[i])} = {write(force[i])}" for i in range(n)]
     if example.generators is not None:
-        yield from _reduced(chaplygin(symmetry(constrained, example.generators)), write)
+        yield from _write_reduction(chaplygin(symmetry(constrained, example.generators)), write)
 
 
-def _reduced(reduction: Reduction, write: Writer) -> Iterator[tuple[str, list[str]]]:
+def _write_reduction(reduction: Reduction, write: Writer) -> Iterator[tuple[str, list[str]]]:
     """What Chaplygin's reduction leaves: L*, the gyroscopic form, and what the reduced 2-form has
     beyond dL*'s own."""
     base = reduction.base.system

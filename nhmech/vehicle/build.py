@@ -13,7 +13,7 @@ import pinocchio as pin
 from ..errors import ModelError
 from ..mechanics.algebroid import LieAlgebroid, rotation
 from ..mechanics.distribution import Row, assemble
-from ..mechanics.system import ConstrainedSystem, AuxiliaryVariables
+from ..mechanics.system import AuxiliaryVariables, ConstrainedSystem
 from ..urdf.description import Description
 from .axles import find_axles, steering_angles
 from .contact import Contact, Mount, body_names, contact, mounts

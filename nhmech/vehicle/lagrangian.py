@@ -10,7 +10,7 @@ import pinocchio as pin
 
 from ..errors import ModelError
 from ..mechanics.algebroid import LieAlgebroid
-from ..mechanics.system import LagrangianSystem, AuxiliaryVariables
+from ..mechanics.system import AuxiliaryVariables, LagrangianSystem
 from ..urdf.description import Description
 from .inertia import Inertia, Spin
 from .parameters import Parameters, present

@@ -15,7 +15,7 @@ import numpy as np
 from ..errors import ModelError
 from ..mechanics.algebroid import LieAlgebroid
 from ..mechanics.frame import at_samples
-from ..mechanics.system import ConstrainedSystem, AuxiliaryVariables
+from ..mechanics.system import AuxiliaryVariables, ConstrainedSystem
 from .ground import Ground
 from .parameters import Parameters
 
