@@ -30,11 +30,11 @@ def film(html: Path, file: Path, at: Sequence[float], aside: tuple[int, int] = (
     quality = quality or QUALITY[len(at) == 1]
     from PIL import Image
 
-    from nhmech.view.picture import opened
+    from nhmech.view.picture import open_page
 
     corner = [(PAGE[k] - shown[k]) / 2 + aside[k] for k in (0, 1)]
     scale, frames = width / shown[0], []
-    with opened(html, tuple(round(scale * size) for size in shown)) as browser:
+    with open_page(html, tuple(round(scale * size) for size in shown)) as browser:
         browser.evaluate(CUT % (list(hide), *(scale * size for size in (*PAGE, *corner, *shown))))
         for t in at:
             browser.evaluate(f"nhmech.seek({float(t)}), 0")

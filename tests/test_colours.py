@@ -11,8 +11,8 @@ from support import SHIPPED, shipped
 
 import nhmech
 from nhmech.view.animation import animate
+from nhmech.view.drawable import Snapshot
 from nhmech.view.live import LiveScene
-from nhmech.view.overlays import Moment
 from nhmech.view.scene import Scene
 
 pytest.importorskip("matplotlib", reason="the extra `plot` is not installed")
@@ -49,10 +49,10 @@ def test_viewer_plots_and_report_agree(name):
     live = LiveScene(vehicle, (), False, None)
     away = np.array([run.q[0]] * 2)
     away[1, 0] += 10.0
-    sent = live.messages(Moment(away[0]))
+    sent = live.messages(Snapshot(away[0]))
     # a page is told of a trail or two at a time
     for _ in drawn:
-        sent += live.messages(Moment(away[1]))
+        sent += live.messages(Snapshot(away[1]))
     assert trails(sent) == dict(enumerate(drawn.values())) and legend(sent) == drawn
 
     lines = {line.get_label(): line.get_color() for line in plots.path(vehicle, run)[1].lines}

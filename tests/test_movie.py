@@ -93,7 +93,7 @@ def test_what_is_missing_is_named(tmp_path, monkeypatch):
         save_movie(tmp_path / "page.html", tmp_path / "a.mp4")
     with pytest.raises(NhmechError, match="must end in one of .gif, .webp, .mp4"):
         save_movie(tmp_path / "page.html", tmp_path / "a.avi")
-    with pytest.raises(NhmechError, match="speed = 0 and fps"):
+    with pytest.raises(NhmechError, match="speed = 0 must be"):
         save_movie(tmp_path / "page.html", tmp_path / "a.gif", speed=0)
     assert not list(tmp_path.iterdir())
 

@@ -20,10 +20,13 @@ from nhmech.control.path_reference import path_of
 from nhmech.control.pure_pursuit import PurePursuit
 from nhmech.vehicle.ground import Ground
 from nhmech.view import Ghost, Viewer, save_html
+from nhmech.view.animation import animate
 from nhmech.view.browser import Browser
 from nhmech.view.camera import frame
-from nhmech.view.overlays import Moment, make_overlays
+from nhmech.view.drawable import Snapshot
+from nhmech.view.overlays import OVERLAYS, make_overlays, overlay_class
 from nhmech.view.overlays.rotation_centre import PATH
+from nhmech.view.scene import Scene
 
 VIEW = frame(3.0, np.zeros((1, 3)), (0, 0, 1), (1, 0, 0))
 STEER = "front_left_steering_joint"
@@ -31,7 +34,7 @@ STEER = "front_left_steering_joint"
 
 def drawn(vehicle, q, v=None) -> dict:
     overlay, = make_overlays(vehicle, ["rotation_centre"])
-    found = overlay.at(Moment(q, 0.0, v), VIEW)
+    found = overlay.at(Snapshot(q, 0.0, v), VIEW)
     assert set(found) == {message["path"] for message in overlay.objects(VIEW)}
     return found
 
@@ -76,7 +79,7 @@ def test_where_it_turns_now(name):
 
 
 def test_names(tmp_path):
-    with pytest.raises(NhmechError, match="no overlay 'shadow'; there are rotation_centre"):
+    with pytest.raises(NhmechError, match="overlay 'shadow' does not exist; there are rotation"):
         make_overlays(shipped("carriage"), ["shadow"])
     with pytest.raises(NhmechError, match="has no axles"):
         make_overlays(Cart(), ["rotation_centre"])
@@ -134,7 +137,7 @@ def test_arrows_carry_the_weight_and_stay_in_their_cones_while_friction_lasts():
     car = shipped("ackermann_car")
     forces, = make_overlays(car, ["forces"], mu=0.8)
     q = car.configuration((0.3, 0.2, 0.7))
-    found = forces.at(Moment(q, 0.0, np.zeros(car.model.nv), np.zeros(len(car.driven))), VIEW)
+    found = forces.at(Snapshot(q, 0.0, np.zeros(car.model.nv), np.zeros(len(car.driven))), VIEW)
     assert set(found) == {message["path"] for message in forces.objects(VIEW)}
     lengths = []
     for i, point in enumerate(car.contact_points(q)):
@@ -158,14 +161,12 @@ def test_colour_and_number_say_how_much_friction_is_used():
     cos a, so that tan a is needed on the whole."""
     slope = 0.2
     car = shipped("ackermann_car", ground=Ground(normal=(0.0, np.sin(slope), np.cos(slope))))
-    moment = Moment(car.configuration(), 0.0, np.zeros(car.model.nv), np.zeros(len(car.driven)))
+    moment = Snapshot(car.configuration(), 0.0, np.zeros(car.model.nv), np.zeros(len(car.driven)))
     colours, weight, n = {}, pin.computeTotalMass(car.model) * 9.81, np.array(car.ground.normal)
     for mu in (0.05, 10.0, np.inf):
         forces, = make_overlays(car, ["forces"], mu=mu)
-        rows, world = (
-            forces.rows(moment),
-            [forces._forces(moment).world[wheel] for wheel in car.contact_names],
-        )
+        rows, ground = forces.rows(moment), forces.reactions_at(moment)
+        world = [ground.world[wheel] for wheel in car.contact_names]
         along = [np.linalg.norm(force - n * (n @ force)) for force in world]
         assert [sum(along), sum(n @ force for force in world)] == pytest.approx(
             [weight * np.sin(slope), weight * np.cos(slope)], rel=1e-9)
@@ -189,15 +190,35 @@ def test_forces_want_speeds_and_inputs():
     car = shipped("ackermann_car")
     forces, = make_overlays(car, ["forces"])
     with pytest.raises(NhmechError, match="needs speeds v and inputs u"):
-        forces.at(Moment(car.configuration()), VIEW)
+        forces.at(Snapshot(car.configuration()), VIEW)
     with pytest.raises(NhmechError, match="has 9 inputs"):
-        forces.at(Moment(car.configuration(), 0.0, np.zeros(car.model.nv), np.zeros(9)), VIEW)
+        forces.at(Snapshot(car.configuration(), 0.0, np.zeros(car.model.nv), np.zeros(9)), VIEW)
     with pytest.raises(NhmechError, match="no wheel 'tail'"):
         make_overlays(car, ["forces"], mu={"tail": 0.5})
     with Viewer(car, overlays=["forces"]) as viewer:
         viewer.display(car.configuration())
         with pytest.raises(NhmechError, match="needs speeds v and inputs u"):
             viewer.flush()
+
+
+@pytest.mark.parametrize("name", OVERLAYS)
+def test_every_overlay_keeps_its_contract(name):
+    """Objects at paths of their own; the same paths and as many lines at all moments; a picture of
+    the run with it."""
+    car = shipped("ackermann_car")
+    run = Simulator(car).run(0.2)
+    overlay, = make_overlays(car, [name], mu=0.8, path=make_path("circle", 2.0))
+    assert type(overlay) is overlay_class(name) and set(overlay.needs) <= {"mu", "path"}
+    assert overlay.points.ndim == 2 and overlay.points.shape[1] == 3
+    paths = [message["path"] for message in overlay.objects(VIEW)]
+    assert len(set(paths)) == len(paths) > 0
+    seen = [Snapshot(run.q[k], run.t[k], run.v[k], run.u[k]) for k in (0, -1)]
+    for moment in seen:
+        poses = overlay.at(moment, VIEW)
+        assert list(poses) == list(overlay.at(seen[0], VIEW)) and set(poses) <= set(paths)
+        assert all(pose is None or np.isfinite(pose).all() for pose in poses.values())
+        assert len(overlay.rows(moment)) == len(overlay.rows(seen[0]))
+    assert animate(Scene(car), run, 30.0, [overlay])[-1]["type"] == "set_animation"
 
 
 # ---------------------------------------------------------------- path, ghosts
@@ -247,7 +268,7 @@ def test_a_ghost_is_where_its_run_was():
     ghost = Ghost(cart, run, "other/run", 1)
     assert all(message["path"].startswith("/ghosts/other_run/") for message in ghost.objects(VIEW))
     for t, row in ((-1.0, 0), (0.5, 25), (9.0, -1)):
-        pose = ghost.at(Moment(run.q[0], t), VIEW)["/ghosts/other_run/bodies/root_joint"]
+        pose = ghost.at(Snapshot(run.q[0], t), VIEW)["/ghosts/other_run/bodies/root_joint"]
         np.testing.assert_allclose(pose[:3, 3], run.q[row, :3], rtol=0, atol=1e-9)
 
 
@@ -275,7 +296,7 @@ def test_a_page_with_everything(tmp_path):
             browser.evaluate(f"nhmech.seek({t}), 0")
             k = int(np.argmin(np.abs(run.t - round(t * 30) / 30)))
             wanted = [row.text
-                      for row in overlays[0].rows(Moment(run.q[k], run.t[k], run.v[k], run.u[k]))]
+                      for row in overlays[0].rows(Snapshot(run.q[k], run.t[k], run.v[k], run.u[k]))]
             said = browser.evaluate("[...document.getElementById('rows').children].map(row => "
                                     "row.textContent)")
             assert [text.rsplit(" ", 3)[0] for text in said] == [
@@ -291,7 +312,7 @@ def test_a_page_with_everything(tmp_path):
         assert np.count_nonzero(green) > 100, "no arrow is seen"
     with Viewer(car, overlays=overlays,
                 title="live") as viewer, Browser(viewer.url, (800, 560)) as browser:
-        viewer.display(Moment(run.q[-1], run.t[-1], run.v[-1], run.u[-1]))
+        viewer.display(Snapshot(run.q[-1], run.t[-1], run.v[-1], run.u[-1]))
         browser.wait_for("document.getElementById('rows') && "
                          "document.getElementById('rows').children.length == 3")
         assert browser.evaluate("document.getElementById('title').textContent") == "live"

@@ -105,7 +105,7 @@ def describe_lateral(lateral: np.ndarray) -> str:
     return f"lateral error {rms:.3g} mm RMS, {most:.3g} mm at most"
 
 
-def path_of(trajectory: Trajectory) -> Path | None:
+def path_of(trajectory: object) -> Path | None:
     """What the run's controller followed, where the run knows."""
     kept = getattr(trajectory, "settings", {}).get("path")
     if not isinstance(kept, Mapping):

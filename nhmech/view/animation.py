@@ -8,83 +8,93 @@ from collections.abc import Sequence
 import numpy as np
 import pinocchio as pin
 
-from .camera import frame
+from .camera import View, frame
+from .drawable import Motion, Snapshot
 from .floor import floor_pose, grid_cell, is_moving, ribbon
 from .messages import set_transform
-from .overlays import Overlay
-from .sampling import moments, sample
+from .overlays.overlay import LegendLine, Overlay
+from .sampling import sample, snapshots
 from .scene import FOCUS, Scene
 from .shapes import floats
 
 
-def animate(scene: Scene, trajectory, fps: float, overlays: Sequence[Overlay] = (),
+def animate(scene: Scene, trajectory: Motion, fps: float, overlays: Sequence[Overlay] = (),
             follow: bool | None = None, title: str | None = None) -> list[dict]:
-    """All messages that draw and move a vehicle, and what is drawn on top of it, along a
-    trajectory."""
+    """All messages that draw a vehicle and its overlays and move them along a trajectory."""
     vehicle = scene.vehicle
     times, q = sample(vehicle.model, trajectory, fps)
     poses = [scene.poses(row) for row in q]
-    contacts = np.array([scene.contacts(row) for row in q])  # (frames, contacts, 3)
     size, normal = scene.size(q[0]), np.array(vehicle.ground.normal)
     further = np.vstack([np.zeros((0, 3)), *(overlay.points for overlay in overlays)])
-    view = frame(size, np.array([p[FOCUS][:3, 3] for p in poses]), normal, scene.forward(q[0]),
-                 follow, further)
-    tracks = {path: np.array([p[path] for p in poses]) for path in poses[0]}
+    focus = np.array([pose[FOCUS][:3, 3] for pose in poses])
+    view = frame(size, focus, normal, scene.forward(q[0]), follow, further)
+    tracks = {path: np.array([pose[path] for pose in poses]) for path in poses[0]}
     if is_moving(vehicle.ground):
         period = 20 * grid_cell(size)
-        tracks["/ground"] = np.array([floor_pose(vehicle.ground, view.ground, period,
-                                                 t - times[0]) for t in times])
-    clips = [_clip(path, times - times[0], track) for path, track in tracks.items()]
-    rows = []
-    seen = moments(vehicle.model, trajectory, times, q) if overlays else []
-    for overlay in overlays:
-        shown = [overlay.at(moment, view) for moment in seen]
-        clips += [_overlay_clip(path, times - times[0],
-                                [poses[path] for poses in shown]) for path in shown[0]]
-        rows += _changing([overlay.rows(moment) for moment in seen])
+        tracks["/ground"] = np.array([floor_pose(vehicle.ground, view.ground, period, t - times[0])
+                                      for t in times])
     trails = []
     if len(times) > 1:
-        trails = [ribbon(f"/trails/{i}", contacts[:, i], size, normal,
-                         i) for i in range(contacts.shape[1])]
-    placed = [set_transform(path, track[0]) for path, track in tracks.items()]
-    animation = {"type": "set_animation", "path": "", "animations": clips,
-                 "options": {"play": True, "repetitions": 1}, "start": float(times[0])}
-    animation |= {"trails": [trail["path"] for trail in trails], "segments": len(times) - 1,
-                  "rows": rows}
-    drawn = [message for overlay in overlays for message in overlay.objects(view)]
+        contacts = np.array([scene.contacts(row) for row in q])  # (frames, contacts, 3)
+        trails = [ribbon(f"/trails/{i}", contacts[:, i], size, normal, i)
+                  for i in range(contacts.shape[1])]
+    clips = [_clip(path, times - times[0], track) for path, track in tracks.items()]
+    more_clips, rows = _animate_overlays(
+        overlays, view, times - times[0],
+        snapshots(vehicle.model, trajectory, times, q) if overlays else [])
+    animation = {"type": "set_animation", "path": "", "animations": clips + more_clips,
+                 "options": {"play": True, "repetitions": 1}, "start": float(times[0]),
+                 "trails": [trail["path"] for trail in trails], "segments": len(times) - 1,
+                 "rows": rows}
     legend = [entry for overlay in overlays for entry in overlay.legend]
-    return [*scene.messages(view, legend, title), *placed, *trails, *drawn, animation]
+    return [*scene.messages(view, legend, title),
+            *(set_transform(path, track[0]) for path, track in tracks.items()), *trails,
+            *(message for overlay in overlays for message in overlay.objects(view)), animation]
 
 
-def _changing(rows: list[tuple]) -> list[dict]:
-    """Lines of the legend over the frames, as the page takes them."""
-    return [{"texts": [row.text for row in line], "colors": floats([row.colour for row in line]),
-             "paths": list(line[0].paints)}
-            for line in zip(*rows)]
+def _animate_overlays(overlays: Sequence[Overlay], view: View, times: np.ndarray,
+                      moments: Sequence[Snapshot]) -> tuple[list[dict], list[dict]]:
+    """Clips of the overlays' objects, and the lines of the legend over the frames."""
+    clips, rows = [], []
+    for overlay in overlays:
+        frames = [overlay.at(moment, view) for moment in moments]
+        clips += [_overlay_clip(path, times, [poses[path] for poses in frames])
+                  for path in frames[0]]
+        rows += [_legend_track(line) for line in zip(*map(overlay.rows, moments))]
+    return clips, rows
 
 
-def _overlay_clip(path: str, times: np.ndarray, poses: list) -> dict:
-    """The same with scale, and hidden where the pose is None; it keeps its place meanwhile."""
-    visible, kept = [pose is not None for pose in poses], []
+def _legend_track(line: Sequence[LegendLine]) -> dict:
+    """One line of the legend over the frames."""
+    return {"texts": [row.text for row in line], "colors": floats([row.colour for row in line]),
+            "paths": list(line[0].paints)}
+
+
+def _overlay_clip(path: str, times: np.ndarray, poses: Sequence[np.ndarray | None]) -> dict:
+    """A clip with scale that is hidden where the pose is None; meanwhile the object stays where it
+    was."""
     last = next((pose for pose in poses if pose is not None), np.eye(4))
+    filled = []
     for pose in poses:
         last = last if pose is None else pose
-        kept.append(last)
-    scales = np.linalg.norm(np.array(kept)[:, :3, :3], axis=1)
-    turned = np.array(kept)
-    turned[:, :3, :3] /= scales[:, None, :]
-    clip = _clip(path, times, turned)
-    clip["clip"]["tracks"] += [{"name": ".scale", "type": "vector3", "times": floats(times),
-                                "values": floats(scales)},
-                               {"name": ".visible", "type": "bool", "times": floats(times),
-                                "values": visible}]
+        filled.append(last)
+    unscaled = np.array(filled)
+    scales = np.linalg.norm(unscaled[:, :3, :3], axis=1)
+    unscaled[:, :3, :3] /= scales[:, None, :]
+    clip = _clip(path, times, unscaled)
+    clip["clip"]["tracks"] += [
+        _track(".scale", "vector3", times, floats(scales)),
+        _track(".visible", "bool", times, [pose is not None for pose in poses])]
     return clip
 
 
 def _clip(path: str, times: np.ndarray, poses: np.ndarray) -> dict:
     """Position and quaternion of the group at `path` over time."""
     quaternions = [pin.Quaternion(pose[:3, :3]).coeffs() for pose in poses]
-    tracks = ((".position", "vector3", poses[:, :3, 3]), (".quaternion", "quaternion", quaternions))
-    listed = [{"name": name, "type": kind, "times": floats(times), "values": floats(values)}
-              for name, kind, values in tracks]
-    return {"path": path, "clip": {"name": path, "fps": 1, "tracks": listed}}
+    tracks = [_track(".position", "vector3", times, floats(poses[:, :3, 3])),
+              _track(".quaternion", "quaternion", times, floats(quaternions))]
+    return {"path": path, "clip": {"name": path, "fps": 1, "tracks": tracks}}
+
+
+def _track(name: str, kind: str, times: np.ndarray, values: object) -> dict:
+    return {"name": name, "type": kind, "times": floats(times), "values": values}

@@ -1,5 +1,5 @@
-"""A headless Chromium that opens one page, runs JavaScript in it and takes pictures; it is spoken
-to through a pipe."""
+"""A headless Chromium that opens one page, runs JavaScript in it and takes pictures, commanded
+through a pipe."""
 
 from __future__ import annotations
 
@@ -13,11 +13,15 @@ import signal
 import subprocess
 import tempfile
 import time
+from typing import Any
 
 from ..errors import NhmechError
 
 NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome")
-FLAGS = ["--headless", "--no-sandbox", "--remote-debugging-pipe", "--use-angle=swiftshader", "--enable-unsafe-swiftshader", "--disable-quic", "--no-first-run", "--disable-background-networking", "--disable-component-update", "--disable-sync", "--hide-scrollbars", "--disable-dev-shm-usage"]
+FLAGS = ("--headless", "--no-sandbox", "--remote-debugging-pipe",
+         "--use-angle=swiftshader", "--enable-unsafe-swiftshader",  # no graphics card is needed
+         "--disable-quic", "--disable-background-networking", "--disable-component-update",
+         "--disable-sync", "--no-first-run", "--hide-scrollbars", "--disable-dev-shm-usage")
 
 
 def find_chromium() -> str | None:
@@ -41,16 +45,16 @@ class Browser:
                               "chromium")
         self._timeout, self._buffer, self._count = timeout, b"", 0
         self._profile = tempfile.mkdtemp(prefix="nhmech-chromium-")
-        read_in, self._out = _pipe()
-        self._in, write_out = _pipe()
+        read_in, self._out = _open_pipe()
+        self._in, write_out = _open_pipe()
+        self._is_open = True
         command = [program, *FLAGS, f"--user-data-dir={self._profile}",
                    f"--window-size={size[0]},{size[1]}", "about:blank"]
         shell = ["/bin/sh", "-c", f'exec "$0" "$@" 3</dev/fd/{read_in} 4>/dev/fd/{write_out}',
                  *command]
-        quiet = {"stdin": subprocess.DEVNULL, "stdout": subprocess.DEVNULL,
-                 "stderr": subprocess.DEVNULL}
-        self._process = subprocess.Popen(shell, pass_fds=(read_in, write_out),
-                                         start_new_session=True, **quiet)
+        self._process = subprocess.Popen(
+            shell, pass_fds=(read_in, write_out), start_new_session=True,
+            stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
         os.close(read_in)
         os.close(write_out)
         try:
@@ -65,32 +69,30 @@ class Browser:
             self.close()
             raise
 
-    def evaluate(self, script: str):
+    def evaluate(self, script: str) -> Any:
         """Value of a JavaScript expression in the page; promises are awaited."""
         answer = self._page("Runtime.evaluate", expression=script, returnByValue=True,
                             awaitPromise=True)
         if "exceptionDetails" in answer:
             details = answer["exceptionDetails"]
-            raise NhmechError(
-                f"page: {details.get('exception', {}).get('description', details.get('text'))}"
-            )
+            text = details.get("exception", {}).get("description", details.get("text"))
+            raise NhmechError(f"page: {text}")
         return answer["result"].get("value")
 
     def wait_for(self, condition: str) -> None:
         """Wait until a JavaScript expression is true."""
         end = time.monotonic() + self._timeout
-        script = (
-            f"(() => {{ try {{ return Boolean({condition}); }} catch (e) {{ return false; }} }})()"
-        )
+        attempt = f"try {{ return Boolean({condition}); }} catch (e) {{ return false; }}"
+        script = f"(() => {{ {attempt} }})()"
         while not self.evaluate(script):
             if time.monotonic() > end:
                 raise NhmechError(f"page: {condition} is still not true after {self._timeout:g} s")
             time.sleep(0.05)
 
     def picture(self) -> bytes:
-        """PNG of the page as it is now, after two more frames were drawn."""
-        self.evaluate("new Promise(done => requestAnimationFrame(() => requestAnimationFrame(() => "
-                      "done(0))))")
+        """PNG of the page as it is now, after two more frames have been drawn."""
+        self.evaluate("new Promise(done => "
+                      "requestAnimationFrame(() => requestAnimationFrame(() => done(0))))")
         return base64.b64decode(self._page("Page.captureScreenshot", format="png")["data"])
 
     def close(self) -> None:
@@ -98,22 +100,22 @@ class Browser:
         if self._process.poll() is None:
             os.killpg(self._process.pid, signal.SIGKILL)
         self._process.wait()
-        for end in (self._in, self._out):
-            if end is not None:
-                os.close(end)
-        self._in = self._out = None
+        if self._is_open:
+            os.close(self._in)
+            os.close(self._out)
+        self._is_open = False
         shutil.rmtree(self._profile, ignore_errors=True)
 
-    def __enter__(self):
+    def __enter__(self) -> Browser:
         return self
 
-    def __exit__(self, *_):
+    def __exit__(self, *_: object) -> None:
         self.close()
 
-    def _page(self, method: str, **parameters) -> dict:
+    def _page(self, method: str, **parameters: object) -> dict:
         return self._call(method, self._session, **parameters)
 
-    def _call(self, method: str, session: str | None = None, **parameters) -> dict:
+    def _call(self, method: str, session: str | None = None, **parameters: object) -> dict:
         self._count += 1
         message = {"id": self._count, "method": method, "params": parameters}
         message |= {"sessionId": session} if session else {}
@@ -138,10 +140,10 @@ class Browser:
             self._buffer += data
 
 
-def _pipe() -> tuple[int, int]:
+def _open_pipe() -> tuple[int, int]:
     """A pipe's two ends, numbered from 10 up: Chromium wants its own to be 3 and 4."""
     ends = os.pipe()
-    high = tuple(fcntl.fcntl(end, fcntl.F_DUPFD_CLOEXEC, 10) for end in ends)
+    read, write = (fcntl.fcntl(end, fcntl.F_DUPFD_CLOEXEC, 10) for end in ends)
     for end in ends:
         os.close(end)
-    return high
+    return read, write

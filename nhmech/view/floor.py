@@ -8,19 +8,21 @@ import struct
 import zlib
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from ..vehicle.ground import Ground
 from .colours import contact_rgb
+from .drawable import Colour
 from .messages import rgb, set_group
 from .shapes import buffer_geometry
 
 FLOOR = "/ground/plane"
-TILE = 1024  # pixels of the texture, which is 2 x 2 fields of 10 x 10 cells
-RIBBON = 0.028  # width of a trail, as a share of the vehicle's size
+TILE = 1024  # pixels of the texture, which is 2 x 2 fields of 10 x 10 cells: 51 pixels a cell
+RIBBON = 0.028  # width of a trail, as a share of the vehicle's size: about that of a tyre
 
 
 def grid_cell(size: float) -> float:
-    """Width of a grid cell [m], a power of ten that suits a vehicle of this size [m]."""
+    """Width of a grid cell [m] below a vehicle of this size [m]: a power of ten, 2 to 18 cells."""
     return 10.0 ** np.floor(np.log10(max(size, 1e-3) / 1.8))
 
 
@@ -30,11 +32,11 @@ def floor(reach: float, cell: float) -> dict:
     angles = np.linspace(0, 2 * np.pi, 97)[:-1]
     rings = np.array([0.0, 0.25, 0.5, 0.7, 0.8, 0.9, 1.0])
     alpha = np.array([1.0, 1.0, 1.0, 0.85, 0.5, 0.15, 0.0])
-    xy = np.stack([np.outer(rings, np.cos(angles)), np.outer(rings, np.sin(angles))],
-                  axis=-1).reshape(-1, 2) * reach
+    circle = np.column_stack([np.cos(angles), np.sin(angles)])
+    xy = reach * (rings[:, None, None] * circle).reshape(-1, 2)
     n = len(angles)
-    a = (np.arange(len(rings) - 1)[:, None] * n + np.arange(n)).ravel()
-    b = (np.arange(len(rings) - 1)[:, None] * n + (np.arange(n) + 1) % n).ravel()
+    ring = n * np.arange(len(rings) - 1)[:, None]
+    a, b = (ring + np.arange(n)).ravel(), (ring + (np.arange(n) + 1) % n).ravel()
     faces = np.vstack([np.stack([a, a + n, b + n], axis=1), np.stack([a, b + n, b], axis=1)])
     up = np.tile([0.0, 0.0, 1.0], (len(xy), 1))
     color = np.ones((len(xy), 4))
@@ -46,10 +48,10 @@ def floor(reach: float, cell: float) -> dict:
     image = {"uuid": "grid image",
              "url": "data:image/png;base64," + base64.b64encode(_tile()).decode()}
     texture = {"uuid": "grid", "image": "grid image", "wrap": [1000, 1000], "anisotropy": 16}
-    return set_group(FLOOR, [(geometry, material, np.eye(4))], False, (image,), (texture,))
+    return set_group(FLOOR, [(geometry, material, np.eye(4))], False, [image], [texture])
 
 
-def floor_pose(ground: Ground, near, period: float, t: float = 0.0) -> np.ndarray:
+def floor_pose(ground: Ground, near: ArrayLike, period: float, t: float = 0.0) -> np.ndarray:
     """Pose (4, 4) of the drawn disc at time t [s]: its centre on the plane near the point `near`
     [m], moved by whole `period`s [m] so that the grid keeps its place, then carried along by the
     ground's motion."""
@@ -58,9 +60,8 @@ def floor_pose(ground: Ground, near, period: float, t: float = 0.0) -> np.ndarra
     offset = np.asarray(near) - point
     pose = np.eye(4)
     pose[:3, :3] = np.column_stack([t1, t2, n])
-    pose[:3, 3] = point + sum(
-        tangent * period * np.round(tangent @ offset / period) for tangent in (t1, t2)
-    )
+    steps = (tangent * np.round(tangent @ offset / period) for tangent in (t1, t2))
+    pose[:3, 3] = point + period * sum(steps)
     return motion(ground, t) @ pose
 
 
@@ -80,20 +81,21 @@ def motion(ground: Ground, t: float) -> np.ndarray:
     return moved
 
 
-def _cross(n) -> np.ndarray:
+def _cross(n: np.ndarray) -> np.ndarray:
     """The matrix (3, 3) of x -> n x x."""
     return np.array([[0, -n[2], n[1]], [n[2], 0, -n[0]], [-n[1], n[0], 0]])
 
 
 def is_moving(ground: Ground) -> bool:
+    """Whether its material moves."""
     return any(ground.velocity) or any(ground.angular_velocity)
 
 
-def in_words(ground: Ground) -> str:
-    """What a picture alone may not tell, to go on after other words; empty for level ground at
+def describe_ground(ground: Ground) -> str:
+    """Slope and motion of the ground, to be appended to other words; empty for level ground at
     rest."""
-    slope, speed = np.degrees(np.arccos(np.clip(ground.normal[2], -1,
-                                                1))), float(np.linalg.norm(ground.velocity))
+    slope = float(np.degrees(np.arccos(np.clip(ground.normal[2], -1, 1))))
+    speed = float(np.linalg.norm(ground.velocity))
     rate = float(np.dot(ground.normal, ground.angular_velocity))
     words = [f"slopes {slope:.3g}\N{DEGREE SIGN}"] if slope > 1e-6 else []
     words += [f"moves at {speed:.3g} m/s"] if speed else []
@@ -101,15 +103,29 @@ def in_words(ground: Ground) -> str:
     return ", the ground " + " and ".join(words) if words else ""
 
 
-def ribbon(path: str, points, size: float, normal, number: int, colour=None) -> dict:
-    """The trail of contact `number`, behind a vehicle of `size` [m]: a flat strip through `points`
-    (n, 3) [m] just above the ground, in `colour` (r, g, b) or the contact's own.
+def ribbon(path: str, points: np.ndarray, size: float, normal: ArrayLike, number: int,
+           colour: Colour | None = None) -> dict:
+    """The message that draws a trail: a flat strip just above the ground.
 
-    Segment k is the triangles 2k and 2k + 1. Trails lie one above the other, so as not to flicker
-    where they cross.
+    Segment k is the triangles 2k and 2k + 1. Trails lie one above the other, so that they do not
+    flicker where they cross.
+
+    Parameters
+    ----------
+    path
+        Of the object on the page.
+    points
+        (n, 3) [m] that it goes through.
+    size
+        Of the vehicle [m], which makes the width.
+    normal
+        Of the ground (3,).
+    number
+        Of the contact, which makes the height and the colour.
+    colour
+        Instead of the contact's own.
     """
-    width = RIBBON * size
-    points, normal = np.asarray(points, dtype=float), np.asarray(normal)
+    width, normal = RIBBON * size, np.asarray(normal)
     padded = np.vstack([points[:1], points, points[-1:]])
     sideways = (padded[2:] - padded[:-2]) @ _cross(normal).T
     length = np.sqrt((sideways**2).sum(axis=1))
@@ -122,11 +138,11 @@ def ribbon(path: str, points, size: float, normal, number: int, colour=None) -> 
     vertices = np.stack([lifted - sideways, lifted + sideways], axis=1).reshape(-1, 3)
     k = 2 * np.arange(len(points) - 1)
     faces = np.stack([k, k + 1, k + 3, k, k + 3, k + 2], axis=1).reshape(-1, 3)
-    depth = {"polygonOffset": True, "polygonOffsetFactor": -2 - number,
-             "polygonOffsetUnits": -2 - number}
     material = {"type": "MeshBasicMaterial", "color": rgb(colour or contact_rgb(number)), "side": 2,
-                **depth}
-    return set_group(path, [(buffer_geometry(vertices, faces), material, np.eye(4))], False)
+                "polygonOffset": True, "polygonOffsetFactor": -2 - number,
+                "polygonOffsetUnits": -2 - number}
+    return set_group(path, [(buffer_geometry(vertices, faces), material, np.eye(4))],
+                     casts_shadow=False)
 
 
 def _tile() -> bytes:
@@ -144,14 +160,9 @@ def _tile() -> bytes:
     rows = np.hstack([np.zeros((TILE, 1), np.uint8), image.reshape(TILE, -1)]).tobytes()
 
     def chunk(kind: bytes, data: bytes) -> bytes:
-        return (
-            struct.pack(">I", len(data)) + kind + data + struct.pack(">I", zlib.crc32(kind + data))
-        )
+        checksum = zlib.crc32(kind + data)
+        return struct.pack(">I", len(data)) + kind + data + struct.pack(">I", checksum)
 
     header = struct.pack(">IIBBBBB", TILE, TILE, 8, 2, 0, 0, 0)
-    return (
-        b"\x89PNG\r\n\x1a\n"
-        + chunk(b"IHDR", header)
-        + chunk(b"IDAT", zlib.compress(rows, 9))
-        + chunk(b"IEND", b"")
-    )
+    return b"".join([b"\x89PNG\r\n\x1a\n", chunk(b"IHDR", header),
+                     chunk(b"IDAT", zlib.compress(rows, 9)), chunk(b"IEND", b"")])

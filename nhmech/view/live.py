@@ -1,4 +1,4 @@
-"""What a page must be told to show the next moment: only what changed."""
+"""The messages that show the next moment on a page that runs already: only what has changed."""
 
 from __future__ import annotations
 
@@ -6,106 +6,117 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from .camera import frame
+from .camera import View, frame
+from .drawable import Colour, Drawable, Snapshot
 from .floor import RIBBON, floor_pose, grid_cell, is_moving, ribbon
 from .messages import set_property, set_transform
-from .overlays import Moment, Overlay
+from .overlays.overlay import Overlay, Poses
 from .scene import FOCUS, Scene
 
-CHUNK = 32      # points of a trail that are sent as one object
-# trails that are sent with one moment; the others have their turn with the next ones
+CHUNK = 32  # points of a trail that are sent as one object: a longer one is sent again too often
+# trails that are sent with one moment, which keeps frames short; the others follow with the next
 AT_ONCE = 2
 
 
 class LiveScene:
-    """A vehicle, its trails and overlays, and what of them a page knows already."""
+    """A vehicle, its trails and overlays, and what a page has been sent of them."""
 
-    def __init__(self, vehicle, overlays: Sequence[Overlay], follow: bool, title: str | None):
+    def __init__(self, vehicle: Drawable, overlays: Sequence[Overlay], follow: bool,
+                 title: str | None):
         self.vehicle, self._scene, self._overlays = vehicle, Scene(vehicle), overlays
         self._follow, self._title = follow, title
-        self._view = None
-        self._shown: dict[str, np.ndarray | None] = {}
-        self._said: dict[str, tuple] = {}
+        self._view: View | None = None
+        self._poses: dict[str, np.ndarray | None] = {}
+        self._colours: dict[str, Colour] = {}
+        self._legend: tuple[tuple[str, Colour], ...] = ()
         self.clear_trails()
 
     def clear_trails(self) -> None:
-        """Begin them anew."""
-        self._chunk, self._points, self._stale, self._turn = 0, [], set(), 0
+        """Begin the trails anew."""
+        self._chunk = self._turn = 0
+        self._points: list[np.ndarray] = []
+        self._stale: set[int] = set()
 
-    def messages(self, moment: Moment, passed: Sequence[np.ndarray] = ()) -> list[dict]:
-        """That show this moment; `passed` are configurations since the last one, for the trails."""
-        messages = self._begin(moment.q) if self._view is None else []
+    def messages(self, moment: Snapshot, passed: Sequence[np.ndarray] = ()) -> list[dict]:
+        """What shows this moment; `passed` are configurations since the last one, for the
+        trails."""
+        messages: list[dict] = []
+        if self._view is None:
+            self._view, messages = self._begin(moment.q)
+        view, ground = self._view, self.vehicle.ground
         contacts = self._scene.contacts(moment.q)
         poses = self._scene.poses(moment.q, contacts)
-        near, period = poses[FOCUS][:3, 3], 20 * grid_cell(self._view.size)
-        away = np.linalg.norm(near - self._shown.get("/ground", np.eye(4))[:3, 3])
-        if is_moving(self.vehicle.ground) or away > 0.3 * self._view.reach:
-            poses["/ground"] = floor_pose(self.vehicle.ground, near, period, moment.t)
-        messages += self._placed(poses)
+        near, drawn = poses[FOCUS][:3, 3], self._poses.get("/ground")
+        away = np.linalg.norm(near if drawn is None else near - drawn[:3, 3])
+        if is_moving(ground) or away > 0.3 * view.reach:
+            poses["/ground"] = floor_pose(ground, near, 20 * grid_cell(view.size), moment.t)
+        messages += self._move(poses)
         for overlay in self._overlays:
-            messages += self._placed(overlay.at(moment, self._view))
+            messages += self._move(overlay.at(moment, view))
         for points in (*map(self._scene.contacts, passed), contacts):
-            self._extend(points)
-        return [*messages, *self._trails(), *self._legend(moment), {"type": "time", "t": moment.t}]
+            self._extend(points, view.size)
+        return [*messages, *self._trails(view.size), *self._rows(moment),
+                {"type": "time", "t": moment.t}]
 
-    def _begin(self, q) -> list[dict]:
-        """Everything that does not move, framed around the first pose."""
+    def _begin(self, q: np.ndarray) -> tuple[View, list[dict]]:
+        """The view of the first pose, and everything that does not move."""
         size = self._scene.size(q)
         path = self._scene.middle(q) + np.outer([0.0, -0.5, 0.5], size * self._scene.forward(q))
-        self._view = frame(size, path, self.vehicle.ground.normal, self._scene.forward(q),
-                           self._follow)
+        view = frame(size, path, self.vehicle.ground.normal, self._scene.forward(q), self._follow)
         legend = [entry for overlay in self._overlays for entry in overlay.legend]
-        drawn = [message for overlay in self._overlays for message in overlay.objects(self._view)]
-        return [*self._scene.messages(self._view, legend, self._title), *drawn]
+        objects = [message for overlay in self._overlays for message in overlay.objects(view)]
+        return view, [*self._scene.messages(view, legend, self._title), *objects]
 
-    def _placed(self, poses: dict[str, np.ndarray | None]) -> list[dict]:
+    def _move(self, poses: Poses) -> list[dict]:
         """Moves what moved; hides and shows what came or went."""
         messages = []
         for path, pose in poses.items():
-            shown = self._shown.get(path)
-            if pose is None if path not in self._shown else (pose is None) != (shown is None):
+            last = self._poses.get(path)
+            # an object that was never moved is visible
+            was_visible = last is not None or path not in self._poses
+            if was_visible != (pose is not None):
                 messages.append(set_property(path, "visible", pose is not None))
-            if pose is not None and (shown is None or (pose != shown).any()):
+            if pose is not None and (last is None or (pose != last).any()):
                 messages.append(set_transform(path, pose))
-            self._shown[path] = pose
+            self._poses[path] = pose
         return messages
 
-    def _legend(self, moment: Moment) -> list[dict]:
-        """Its changing lines, and the colours that go with them."""
+    def _rows(self, moment: Snapshot) -> list[dict]:
+        """The changing lines of the legend, and the colours that go with them."""
         rows = [row for overlay in self._overlays for row in overlay.rows(moment)]
         messages = []
         for row in rows:
             for path, opacity in row.paints.items():
-                if self._said.get(path) != row.colour:
-                    self._said[path] = row.colour
+                if self._colours.get(path) != row.colour:
+                    self._colours[path] = row.colour
                     messages.append(set_property(path, "color", [*row.colour, opacity]))
-        lines = tuple((row.text, row.colour) for row in rows)
-        if lines != self._said.get("", ()):
-            self._said[""] = lines
-            messages.append({"type": "rows",
-                             "rows": [{"text": text, "color": colour} for text, colour in lines]})
+        legend = tuple((row.text, row.colour) for row in rows)
+        if legend != self._legend:
+            self._legend = legend
+            messages.append({"type": "rows", "rows": [{"text": text, "color": colour}
+                                                      for text, colour in legend]})
         return messages
 
-    def _extend(self, contacts: np.ndarray) -> None:
-        """The trails, once the vehicle has moved by a part of a trail's width."""
+    def _extend(self, contacts: np.ndarray, size: float) -> None:
+        """Adds a point to the trails, once the vehicle has moved by half a trail's width."""
         if self._points:
             moved = np.max(np.linalg.norm(contacts - self._points[-1], axis=1), initial=0.0)
-            if moved < 0.5 * RIBBON * self._view.size:
+            if moved < 0.5 * RIBBON * size:
                 return
         self._points.append(contacts)
         if len(self._points) > 1:
             self._stale = set(range(len(contacts)))
 
-    def _trails(self) -> list[dict]:
-        """The newest pieces of some trails; of all where they are full."""
+    def _trails(self, size: float) -> list[dict]:
+        """The newest pieces of some trails; of all where a piece is full."""
         if not self._stale:
             return []
-        lines, full = np.array(self._points), len(self._points) > CHUNK
-        turns = sorted(self._stale,
-                       key=lambda i: (i - self._turn) % lines.shape[1])[:None if full else AT_ONCE]
+        lines, is_full = np.array(self._points), len(self._points) > CHUNK
+        turns = sorted(self._stale, key=lambda i: (i - self._turn) % lines.shape[1])
+        turns = turns if is_full else turns[:AT_ONCE]
         self._stale -= set(turns)
         self._turn, chunk = turns[-1] + 1, self._chunk
-        if full:
+        if is_full:
             self._chunk, self._points = chunk + 1, self._points[-2:]
-        size, normal = self._view.size, self.vehicle.ground.normal
+        normal = self.vehicle.ground.normal
         return [ribbon(f"/trails/{i}/{chunk}", lines[:, i], size, normal, i) for i in turns]

@@ -2,31 +2,38 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
+
 import numpy as np
+from numpy.typing import ArrayLike
 
 from .shapes import floats
 
+Part = tuple[dict, dict, np.ndarray]  # geometry, material, pose (4, 4)
 METADATA = {"version": 4.5, "type": "Object"}
 
 
-def set_transform(path: str, pose) -> dict:
+def set_transform(path: str, pose: ArrayLike) -> dict:
     """Place what lies under `path`; `pose` is (4, 4), lengths in [m]."""
     return {"type": "set_transform", "path": path, "matrix": floats(np.asarray(pose).T)}
 
 
-def set_property(path: str, name: str, value) -> dict:
+def set_property(path: str, name: str, value: object) -> dict:
     """Set a property of the object at `path`, such as `visible`."""
     return {"type": "set_property", "path": path, "property": name, "value": value}
 
 
-def set_group(path: str, parts: list[tuple[dict, dict, np.ndarray]], casts_shadow: bool = True,
-              images=(), textures=()) -> dict:
-    """Put one object at `path`, made of `parts`: (geometry, material, pose (4, 4)) each.
+def set_group(path: str, parts: Iterable[Part], casts_shadow: bool = True,
+              images: Sequence[dict] = (), textures: Sequence[dict] = ()) -> dict:
+    """Put one object at `path`, made of `parts`, with the images and textures that their materials
+    name.
 
-    With the images and textures that the materials name. A group, because meshcat's page makes
-    every single mesh cast a shadow, and a ground that shadows itself looks striped.
+    It is a group, because meshcat's page makes every single mesh cast a shadow, and a ground that
+    shadows itself looks striped.
     """
-    geometries, materials, children = [], [], []
+    geometries: list[dict] = []
+    materials: list[dict] = []
+    children: list[dict] = []
     for i, (geometry, material, pose) in enumerate(parts):
         names = {"geometry": f"{path} geometry {i}", "material": f"{path} material {i}"}
         geometries.append({"uuid": names["geometry"], **geometry})
@@ -49,13 +56,13 @@ def set_lights(path: str, lights: list[dict]) -> dict:
     return {"type": "set_object", "path": path, "object": {"metadata": METADATA, "object": group}}
 
 
-def rgb(color) -> int:
+def rgb(color: Sequence[float]) -> int:
     """(r, g, b, ...) in [0, 1] as the number 0xRRGGBB."""
     red, green, blue = (int(round(255 * min(max(float(c), 0.0), 1.0))) for c in color[:3])
     return 65536 * red + 256 * green + blue
 
 
-def phong(color) -> dict:
+def phong(color: Sequence[float]) -> dict:
     """A slightly glossy material of colour (r, g, b, alpha)."""
     alpha = float(color[3]) if len(color) > 3 else 1.0
     material = {"type": "MeshPhongMaterial", "color": rgb(color), "specular": 0x2A2A2A,

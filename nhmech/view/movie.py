@@ -7,98 +7,140 @@ import shutil
 import subprocess
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from os import PathLike
 from pathlib import Path
+from typing import IO, TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from ..errors import NhmechError
+from ..checks import read_number
+from ..errors import InputError, NhmechError, listed
 from ..paths import replace_file
 from .browser import find_chromium
-from .picture import opened
+from .picture import open_page
 
-FPS = {".gif": 20.0, ".webp": 25.0, ".mp4": 25.0}      # a GIF counts time in hundredths of a second
+if TYPE_CHECKING:
+    from PIL.Image import Image
+
 HIDE_CONTROLS = ("document.getElementById('bar').style.display = "
                  "document.getElementById('title').style.display = 'none', 0")
-# frames that Pillow is given: it holds them all in memory
+# frames that Pillow is given, which holds them all in memory: 1.2 GB at 640 x 420
 MOST = 1500
 
+Frames = Callable[[Iterable[float]], Iterator[bytes]]  # PNGs of the page at these times [s]
 
-def require_tools(path) -> None:
-    """Raises `NhmechError`, which says what to install, where a moving picture of this name could
-    not be made."""
-    suffix = Path(path).suffix
-    if suffix not in FPS:
-        raise NhmechError(f"{path}: the name of a moving picture must end in one of "
-                          f"{', '.join(FPS)}")
+
+def require_tools(path: str | PathLike[str]) -> None:
+    """Check that a moving picture of this name could be made.
+
+    Raises
+    ------
+    InputError
+        For a name with another ending.
+    NhmechError
+        That names what to install where a tool is missing.
+    """
+    format = _format(path)
     if find_chromium() is None:
         raise NhmechError(f"{path} needs Chromium or Chrome on PATH, for example: apt install "
                           "chromium")
-    if suffix == ".mp4" and shutil.which("ffmpeg") is None:
+    if format.needs_ffmpeg and shutil.which("ffmpeg") is None:
         raise NhmechError(f"{path} needs ffmpeg on PATH, for example: apt install ffmpeg "
                           "(or ask for .webp or .gif, which need nothing)")
 
 
-def save_movie(html_path, path, *, speed: float = 1.0, size: tuple[int, int] = (640, 420),
-               fps: float | None = None,
+def save_movie(html_path: str | PathLike[str], path: str | PathLike[str], *, speed: float = 1.0,
+               size: tuple[int, int] = (640, 420), fps: float | None = None,
                controls: bool = False, progress: Callable[[float], None] | None = None) -> Path:
-    """The page that `save_html` wrote as a moving picture, from start to end, in the name's format;
-    returns its path.
+    """The page that `save_html` wrote as a moving picture, from start to end.
 
     Parameters
     ----------
+    html_path
+        The page.
+    path
+        The moving picture, which is replaced: .gif, .webp or .mp4.
     speed
         Times real time.
     size
-        In pixels; whole numbers, made even for MP4.
+        Width and height in pixels, rounded to even numbers for MP4.
     fps
-        Frames a second; 20 in a GIF, 25 else.
+        Frames a second; None takes 20 for a GIF and 25 otherwise.
+    controls
+        Whether the page's title and controls are in the picture.
     progress
         Called with the time [s] after the page's start that is drawn next.
 
+    Returns
+    -------
+    Path
+        The moving picture.
+
     Raises
     ------
-    NhmechError
-        Where a tool is missing or fails, and for more frames than memory should hold (MP4 has no
+    InputError
+        For numbers that are not positive, and for more frames than memory should hold (MP4 has no
         limit).
+    NhmechError
+        Where a tool is missing or fails.
     """
     require_tools(path)
-    suffix, fps = Path(path).suffix, fps or FPS[Path(path).suffix]
-    if not (speed > 0 and fps > 0):
-        raise NhmechError(f"speed = {speed} and fps = {fps} must be positive")
-    size = tuple(2 * (n // 2) for n in size) if suffix == ".mp4" else size
-    with _filmed(html_path, size, controls, progress) as (frames, duration):
-        times = np.append(np.arange(0.0, duration - 1e-9, speed / fps), duration)
-        if suffix != ".mp4" and len(times) > MOST:
-            raise NhmechError(f"{path} would have {len(times)} frames, and {MOST} is the most; "
-                              "play it faster, with fewer frames a second, or as .mp4")
+    format = _format(path)
+    fps = read_number("fps", format.fps if fps is None else fps,
+                      "a positive number of frames a second", above=0.0)
+    speed = read_number("speed", speed, "a positive multiple of real time", above=0.0)
+    if format.needs_ffmpeg:
+        size = (2 * (size[0] // 2), 2 * (size[1] // 2))
+    with _open_camera(html_path, size, controls, progress) as (frames, duration):
+        times = [*np.arange(0.0, duration - 1e-9, speed / fps), duration]
+        if not format.needs_ffmpeg and len(times) > MOST:
+            raise InputError(f"{path} would have {len(times)} frames, and {MOST} is the most; "
+                             "play it faster, with fewer frames a second, or as .mp4")
         try:
             with replace_file(path) as new:
-                {".gif": _gif, ".webp": _webp, ".mp4": _mp4}[suffix](frames, times, fps, new)
+                format.write(frames, times, fps, new)
         except OSError as error:
             raise NhmechError(f"{path} cannot be written: {error.strerror or error}") from error
     return Path(path)
 
 
-def save_gif(html_path, gif_path, times: Iterable[float], size: tuple[int, int] = (640, 420),
-             fps: float = 15.0, controls: bool = False) -> Path:
-    """Moving picture of the page at these `times` [s after its start], at `fps` frames a second and
-    in a loop."""
+def save_gif(html_path: str | PathLike[str], gif_path: str | PathLike[str],
+             times: Iterable[float], size: tuple[int, int] = (640, 420), fps: float = 15.0,
+             controls: bool = False) -> Path:
+    """Moving picture of the page at these times, in a loop.
+
+    Parameters
+    ----------
+    html_path, gif_path
+        The page, and the picture, which is replaced.
+    times
+        After the start of the run [s].
+    size
+        Width and height in pixels.
+    fps
+        Frames a second.
+    controls
+        Whether the page's title and controls are in the picture.
+
+    Returns
+    -------
+    Path
+        The moving picture.
+    """
     times = list(times)
     if not times:
-        raise NhmechError("a moving picture needs at least one time")
-    with _filmed(html_path, size, controls) as (frames, _):
-        _gif(frames, times, fps, gif_path)
+        raise InputError("a moving picture needs at least one time")
+    with _open_camera(html_path, size, controls) as (frames, _):
+        _write_gif(frames, times, fps, Path(gif_path))
     return Path(gif_path)
 
 
-Frames = Callable[[Iterable[float]], Iterator[bytes]]     # PNGs of the page at these times [s]
-
-
 @contextmanager
-def _filmed(html_path, size: tuple[int, int], controls: bool,
-            progress: Callable[[float], None] | None = None) -> Iterator[tuple[Frames, float]]:
-    """What takes pictures of the page, and how long it plays [s]."""
-    with opened(html_path, size) as browser:
+def _open_camera(html_path: str | PathLike[str], size: tuple[int, int], controls: bool,
+                 progress: Callable[[float], None] | None = None,
+                 ) -> Iterator[tuple[Frames, float]]:
+    """A function that takes pictures of the page, and how long the page plays [s]."""
+    with open_page(html_path, size) as browser:
         if not controls:
             browser.evaluate(HIDE_CONTROLS)
 
@@ -112,46 +154,69 @@ def _filmed(html_path, size: tuple[int, int], controls: bool,
         yield frames, float(browser.evaluate("nhmech.state.duration"))
 
 
-def _image(png: bytes):
+def _image(png: bytes) -> Image:
     from PIL import Image
 
     return Image.open(io.BytesIO(png)).convert("RGB")
 
 
-def _gif(frames: Frames, times: Sequence[float], fps: float, new) -> None:
-    from PIL import Image
+def _write_gif(frames: Frames, times: Sequence[float], fps: float, file: Path) -> None:
+    from PIL.Image import Dither, Quantize
 
     last = _image(next(frames(times[-1:])))
-    # keeps rare colours, such as the trails
-    palette = last.quantize(255, Image.Quantize.MAXCOVERAGE)
-    images = [_image(png).quantize(palette=palette,
-                                   dither=Image.Dither.NONE) for png in frames(times)]
-    images[0].save(new, "GIF", save_all=True, append_images=images[1:], duration=round(1000 / fps),
-                   loop=0, optimize=True)
+    palette = last.quantize(255, Quantize.MAXCOVERAGE)  # keeps rare colours, such as the trails
+    images = [_image(png).quantize(palette=palette, dither=Dither.NONE) for png in frames(times)]
+    images[0].save(file, "GIF", save_all=True, append_images=images[1:],
+                   duration=round(1000 / fps), loop=0, optimize=True)
 
 
-def _webp(frames: Frames, times: Sequence[float], fps: float, new) -> None:
+def _write_webp(frames: Frames, times: Sequence[float], fps: float, file: Path) -> None:
     images = [_image(png) for png in frames(times)]
-    images[0].save(new, "WEBP", save_all=True, append_images=images[1:], duration=round(1000 / fps),
-                   loop=0, quality=80, method=4)
+    images[0].save(file, "WEBP", save_all=True, append_images=images[1:],
+                   duration=round(1000 / fps), loop=0, quality=80, method=4)
 
 
-def _mp4(frames: Frames, times: Sequence[float], fps: float, new) -> None:
+def _write_mp4(frames: Frames, times: Sequence[float], fps: float, file: Path) -> None:
     command = ["ffmpeg", "-y", "-loglevel", "error", "-f", "image2pipe", "-framerate", f"{fps:g}",
                "-c:v", "png", "-i", "-", "-an", "-pix_fmt", "yuv420p", "-movflags", "+faststart",
-               "-f", "mp4", str(new)]
+               "-f", "mp4", str(file)]
     with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.DEVNULL,
                           stderr=subprocess.PIPE) as ffmpeg:
         try:
-            for png in frames(times):
-                ffmpeg.stdin.write(png)
-        except BrokenPipeError:
-            pass                                                       # it says why on its way out
+            _feed(ffmpeg.stdin, frames(times))
         except BaseException:
             ffmpeg.kill()
             raise
-        said = ffmpeg.communicate()[1]
+        messages = ffmpeg.communicate()[1].decode(errors="replace").strip().splitlines()
     if ffmpeg.returncode:
-        lines = said.decode(errors="replace").strip().splitlines()
-        raise NhmechError("ffmpeg failed: "
-                          f"{lines[-1] if lines else f'exit code {ffmpeg.returncode}'}")
+        raise NhmechError(f"ffmpeg failed: {[f'exit code {ffmpeg.returncode}', *messages][-1]}")
+
+
+def _feed(pipe: IO[bytes] | None, pngs: Iterable[bytes]) -> None:
+    assert pipe is not None
+    try:
+        for png in pngs:
+            pipe.write(png)
+    except BrokenPipeError:
+        pass  # ffmpeg has ended, and says why in its messages
+
+
+class _Format(NamedTuple):
+    """A kind of moving picture."""
+
+    fps: float
+    write: Callable[[Frames, Sequence[float], float, Path], None]
+    needs_ffmpeg: bool = False
+
+
+# a GIF counts time in hundredths of a second
+FORMATS = {".gif": _Format(20.0, _write_gif), ".webp": _Format(25.0, _write_webp),
+           ".mp4": _Format(25.0, _write_mp4, needs_ffmpeg=True)}
+
+
+def _format(path: str | PathLike[str]) -> _Format:
+    suffix = Path(path).suffix
+    if suffix not in FORMATS:
+        raise InputError(f"{path}: the name of a moving picture must end in one of "
+                         f"{listed(FORMATS)}")
+    return FORMATS[suffix]

@@ -5,12 +5,15 @@ from __future__ import annotations
 import tempfile
 from html import escape
 from pathlib import Path
+from typing import Any
 
-from ..errors import NhmechError
+from ..errors import InputError
+from ..systems.example import Example
+from .drawable import Drawable, Motion
 from .recording import save_html
 
 
-class Shown:
+class NotebookPage:
     """The page of a run; Jupyter displays it in place, with its play controls."""
 
     def __init__(self, page: str, height: int):
@@ -18,33 +21,40 @@ class Shown:
 
     def _repr_html_(self) -> str:
         return (f'<iframe srcdoc="{escape(self.page, quote=True)}" width="100%" '
-                f'height="{self.height}" '
-                'style="border: 0; border-radius: 8px" title="the run, with play '
-                'controls"></iframe>')
+                f'height="{self.height}" style="border: 0; border-radius: 8px" '
+                'title="the run, with play controls"></iframe>')
 
     def __repr__(self) -> str:
-        return (f"<a page of {len(self.page) / 1e6:.1f} MB, which a notebook displays; "
+        return (f"<NotebookPage of {len(self.page) / 1e6:.1f} MB, which a notebook displays; "
                 "nhmech.save_html writes it to a file>")
 
 
-def show(vehicle, trajectory, *, height: int = 460, **options) -> Shown:
+def show(vehicle: Drawable | Example, trajectory: Motion, *, height: int = 460,
+         **options: Any) -> NotebookPage:
     """The run as an animation that a notebook displays in place: the self-contained page of
     `save_html` in a frame, about 1 MB a cell.
 
     Parameters
     ----------
     vehicle
-        Or a textbook system, as `nhmech.systems.load_system` returns it.
+        What moved; also a textbook system, as `nhmech.systems.load_system` returns it.
     height
         Of the frame [pixels].
     options
-        Of `save_html`, such as overlays=["rotation_centre"].
+        Those of `save_html`, such as overlays=["rotation_centre"].
+
+    Examples
+    --------
+    show(vehicle, run)
     """
     if not (isinstance(height, int) and height > 0):
-        raise NhmechError(f"height = {height!r} must be a positive number of pixels")
-    save = save_html
-    if not hasattr(vehicle, "visual_model"):
-        from .system_picture import save_system_html as save
+        raise InputError(f"height = {height!r} must be a positive number of pixels")
     with tempfile.TemporaryDirectory(prefix="nhmech-") as folder:
-        file = save(vehicle, trajectory, Path(folder) / "run.html", **options)
-        return Shown(Path(file).read_text(encoding="utf-8"), height)
+        page = Path(folder) / "run.html"
+        if isinstance(vehicle, Example):
+            from .system_picture import save_system_html
+
+            save_system_html(vehicle, trajectory, page, **options)
+        else:
+            save_html(vehicle, trajectory, page, **options)
+        return NotebookPage(page.read_text(encoding="utf-8"), height)

@@ -2,28 +2,52 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from contextlib import contextmanager
+from os import PathLike
 from pathlib import Path
 
-from ..errors import NhmechError
+from ..errors import InputError
 from .browser import Browser
 
 
-def screenshot(html_path, png_path, at: float = 0.0, size: tuple[int, int] = (1000, 700)) -> Path:
-    """Picture of the page that `save_html` wrote, `at` [s] after its start; `size` in pixels.
-    Returns its path."""
-    with opened(html_path, size) as browser:
+def screenshot(html_path: str | PathLike[str], png_path: str | PathLike[str], at: float = 0.0,
+               size: tuple[int, int] = (1000, 700)) -> Path:
+    """Picture of the page that `save_html` wrote.
+
+    Parameters
+    ----------
+    html_path
+        The page.
+    png_path
+        The picture, which is replaced.
+    at
+        Time after the start of the run [s].
+    size
+        Width and height in pixels.
+
+    Returns
+    -------
+    Path
+        The picture.
+
+    Raises
+    ------
+    NhmechError
+        Where Chromium is missing or does not answer.
+    """
+    with open_page(html_path, size) as browser:
         browser.evaluate(f"nhmech.seek({float(at)}), 0")
         Path(png_path).write_bytes(browser.picture())
     return Path(png_path)
 
 
 @contextmanager
-def opened(html_path, size: tuple[int, int]):
-    """The page in a headless browser, drawn."""
+def open_page(html_path: str | PathLike[str], size: tuple[int, int]) -> Iterator[Browser]:
+    """The page in a headless browser, once it has been drawn."""
     path = Path(html_path).resolve()
     if not path.is_file():
-        raise NhmechError(f"{path} does not exist; write it with save_html")
+        raise InputError(f"{path} does not exist; write it with save_html")
     with Browser(path.as_uri(), size) as browser:
         browser.wait_for("nhmech.state.ready")
         yield browser

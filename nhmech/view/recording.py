@@ -3,36 +3,53 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from os import PathLike
 from pathlib import Path
 
 from ..control.path_reference import path_of
 from ..paths import replace_file
 from .animation import animate
+from .drawable import Drawable, Motion
 from .overlays import make_overlays
+from .overlays.overlay import Overlay
 from .page import render_recording
 from .scene import Scene
 
 
-def save_html(vehicle, trajectory, path, fps: float = 30.0, overlays: Sequence = (), *,
-              follow: bool | None = None, title: str | None = None) -> Path:
-    """Write a page of about 1 MB that plays `trajectory` and can be handed on as it is; returns its
-    path.
-
-    `vehicle` has name, model, visual_model, ground, contact_points(q) -> (n, 3) [m] and
-    contact_names; `trajectory` has t (N,) [s] and q (N, nq), for some overlays also v and u.
+def save_html(vehicle: Drawable, trajectory: Motion, path: str | PathLike[str], fps: float = 30.0,
+              overlays: Sequence[str | Overlay] = (), *, follow: bool | None = None,
+              title: str | None = None) -> Path:
+    """Write a page of about 1 MB that plays a run by itself and can be handed on as it is.
 
     Parameters
     ----------
+    vehicle
+        A vehicle, or anything else that has the attributes of `nhmech.view.drawable.Drawable`.
+    trajectory
+        The run: t (N,) [s] and q (N, nq); for some overlays also v and u.
+    path
+        Of the file, which is replaced.
+    fps
+        Frames a second; the page interpolates between them.
     overlays
-        Names out of `nhmech.view.overlays`, such as "forces"; or overlays, such as `Ghost(vehicle,
-        other_run, "other")`. "path" is the one that the run's controller followed.
+        What is drawn on top: names such as "forces" and "rotation_centre", "path" for the path that
+        the run's controller followed, or overlays such as `Ghost(vehicle, other_run, "other")`.
     follow
-        Whether the camera goes along; where None, if the way is long.
+        Whether the camera moves along; None lets it follow a long path.
     title
-        In the page's corner; the vehicle's name where None.
+        In the page's corner; None takes the vehicle's name.
+
+    Returns
+    -------
+    Path
+        The file.
+
+    Examples
+    --------
+    save_html(vehicle, run, "run.html", overlays=["forces"])
     """
-    drawn = make_overlays(vehicle, overlays, path=path_of(trajectory))
-    messages = animate(Scene(vehicle), trajectory, fps, drawn, follow, title)
+    made = make_overlays(vehicle, overlays, path=path_of(trajectory))
+    messages = animate(Scene(vehicle), trajectory, fps, made, follow, title)
     page = render_recording(messages, title or vehicle.name)
     with replace_file(path) as new:
         new.write_text(page, encoding="utf-8")

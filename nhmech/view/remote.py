@@ -1,7 +1,9 @@
-"""A meshcat-server that runs already, for those who have its page open or embed it; every call ends
-within a limit."""
+"""A meshcat-server that runs already, for users who have its page open or embed it; every call ends
+within a time limit."""
 
 from __future__ import annotations
+
+from typing import Any
 
 import umsgpack
 
@@ -11,8 +13,8 @@ KNOWN = ("set_transform", "set_object", "set_property", "delete")
 
 
 class RemoteWindow:
-    """Speaks to the meshcat-server at `zmq_url`, for example tcp://127.0.0.1:6000. Every message is
-    a round trip.
+    """Sends messages to the meshcat-server at `zmq_url`, for example tcp://127.0.0.1:6000. Every
+    message is a round trip.
 
     The page is meshcat's own: it draws the same bodies, ground and trails, but the camera stays
     where its user puts it.
@@ -27,7 +29,7 @@ class RemoteWindow:
         import zmq
 
         self._zmq, self._zmq_url, self._timeout = zmq, zmq_url, timeout
-        self._socket = zmq.Context.instance().socket(zmq.REQ)
+        self._socket: Any = zmq.Context.instance().socket(zmq.REQ)
         for option, value in ((zmq.RCVTIMEO, int(1000 * timeout)),
                               (zmq.SNDTIMEO, int(1000 * timeout)), (zmq.LINGER, 0)):
             self._socket.setsockopt(option, value)
@@ -35,8 +37,7 @@ class RemoteWindow:
             self._socket.connect(zmq_url)
         except zmq.ZMQError as error:
             raise NhmechError(f"viewer: {zmq_url!r} is not the address of a meshcat-server, such "
-                              "as "
-                              f"'tcp://127.0.0.1:6000' ({error})") from error
+                              f"as 'tcp://127.0.0.1:6000' ({error})") from error
         self.url = self._ask([b"url"]).decode()
 
     def send(self, messages: list[dict]) -> None:
@@ -52,11 +53,11 @@ class RemoteWindow:
         self.send([{"type": "delete", "path": prefix}])
 
     def wait_for_browser(self, timeout: float) -> bool:
-        """True: a meshcat-server cannot be asked about its browsers without risk of a hang."""
+        """Always true: asking a meshcat-server about its browsers may hang."""
         return True
 
     def close(self) -> None:
-        """Leave the server as it is; harmless when called again."""
+        """Disconnect; the server runs on. Harmless when called again."""
         self._socket.close()
 
     def _check(self) -> None:
@@ -72,5 +73,4 @@ class RemoteWindow:
         except self._zmq.ZMQError as error:
             self._socket.close()  # a REQ socket is of no use after a lost answer
             raise NhmechError(f"viewer: the meshcat-server at {self._zmq_url} does not answer "
-                              "within "
-                              f"{self._timeout:g} s; is it running?") from error
+                              f"within {self._timeout:g} s; is it running?") from error

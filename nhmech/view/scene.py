@@ -11,13 +11,15 @@ import pinocchio as pin
 
 from .camera import View
 from .colours import contact_rgb
-from .floor import floor, floor_pose, grid_cell, in_words
-from .messages import phong, set_group, set_lights, set_property, set_transform
+from .drawable import Colour, Drawable
+from .floor import describe_ground, floor, floor_pose, grid_cell
+from .messages import Part, phong, set_group, set_lights, set_property, set_transform
 from .shapes import convert
 
 FOCUS = "/focus"  # a group that stays with the vehicle; the camera and the lights go along with it
-TRANSLUCENT = 0.32
+TRANSLUCENT = 0.32  # opacity of a tinted vehicle: less than a body, more than a shadow
 DEFAULT_COLOR = (0.60, 0.66, 0.74, 1.0)  # where the URDF names none
+UNPAINTED = [0.9, 0.9, 0.9, 1.0]  # what Pinocchio gives a shape without a colour
 HIDDEN = ("/Grid", "/Axes", "/Lights/SpotLight", "/Lights/PointLightNegativeX",
           "/Lights/PointLightPositiveX", "/Lights/FillLight", "/Lights/AmbientLight")
 
@@ -25,55 +27,53 @@ HIDDEN = ("/Grid", "/Axes", "/Lights/SpotLight", "/Lights/PointLightNegativeX",
 class Scene:
     """The bodies of one vehicle under `root`.
 
-    `vehicle` has name, model, visual_model, ground, contact_points(q) -> (n, 3) [m] and
-    contact_names.
-
     Parameters
     ----------
+    vehicle
+        What is drawn.
+    root
+        Path of the bodies on the page.
     tint
-        (r, g, b): all bodies translucent and in this colour.
+        Makes all bodies translucent and gives them this colour.
     """
 
-    def __init__(self, vehicle, root: str = "/vehicle", tint=None):
+    def __init__(self, vehicle: Drawable, root: str = "/vehicle", tint: Colour | None = None):
         self.vehicle = vehicle
-        self._data, self._ghostly = vehicle.model.createData(), tint is not None
-        self._parts: dict[int, list] = {}
+        self._data, self._has_shadow = vehicle.model.createData(), tint is None
+        self._parts: dict[int, list[Part]] = {}
         for shape in vehicle.visual_model.geometryObjects:
-            has_color = shape.overrideMaterial or not np.allclose(
-                shape.meshColor, [0.9, 0.9, 0.9, 1.0]
-            )
-            material = phong((*tint, TRANSLUCENT) if tint else shape.meshColor if has_color
-                             else DEFAULT_COLOR)
+            is_painted = shape.overrideMaterial or not np.allclose(shape.meshColor, UNPAINTED)
+            colour = shape.meshColor if is_painted else DEFAULT_COLOR
+            material = phong(colour if tint is None else (*tint, TRANSLUCENT))
             pieces = [(geometry, material, shape.placement.homogeneous @ pose)
                       for geometry, pose in convert(shape.geometry)]
             self._parts.setdefault(shape.parentJoint, []).extend(pieces)
-        self._paths = {joint: f"{root}/"
-                       + vehicle.model.names[joint].replace("/", "_") for joint in self._parts}
+        names = vehicle.model.names
+        self._paths = {joint: f"{root}/{names[joint].replace('/', '_')}" for joint in self._parts}
 
-    def poses(self, q, contacts: np.ndarray | None = None) -> dict[str, np.ndarray]:
-        """Path of each body's group, and of the focus, to its pose (4, 4) in W at configuration q
-        (nq,)."""
+    def poses(self, q: np.ndarray, contacts: np.ndarray | None = None) -> dict[str, np.ndarray]:
+        """Path of each body's group, and of the focus -> its pose (4, 4) in W at q (nq,)."""
         focus = np.eye(4)
         focus[:3, 3] = self.middle(q, contacts)
         return self.bodies(q) | {FOCUS: focus}
 
-    def bodies(self, q) -> dict[str, np.ndarray]:
+    def bodies(self, q: np.ndarray) -> dict[str, np.ndarray]:
         """The same without the focus."""
         self._place(q)
         return {path: self._data.oMi[joint].homogeneous for joint, path in self._paths.items()}
 
     def groups(self) -> list[dict]:
         """The messages that draw the bodies."""
-        return [set_group(path, self._parts[joint], not self._ghostly) for joint,
-                path in self._paths.items()]
+        return [set_group(path, self._parts[joint], self._has_shadow)
+                for joint, path in self._paths.items()]
 
-    def contacts(self, q) -> np.ndarray:
+    def contacts(self, q: np.ndarray) -> np.ndarray:
         """Contact points (n, 3) in W [m]."""
         return np.asarray(self.vehicle.contact_points(q), dtype=float).reshape(-1, 3)
 
-    def middle(self, q, contacts: np.ndarray | None = None) -> np.ndarray:
-        """The point (3,) [m] of the ground amid the contacts, which may be known; if none, under
-        the first joint."""
+    def middle(self, q: np.ndarray, contacts: np.ndarray | None = None) -> np.ndarray:
+        """The mean (3,) [m] of the contacts, which may be given; without any, the point of the
+        ground below the first joint."""
         contacts = self.contacts(q) if contacts is None else contacts
         if len(contacts):
             return contacts.mean(axis=0)
@@ -81,11 +81,11 @@ class Scene:
         origin = self._first_body(q).translation
         return origin - n * (n @ (origin - self.vehicle.ground.point))
 
-    def forward(self, q) -> np.ndarray:
+    def forward(self, q: np.ndarray) -> np.ndarray:
         """The x axis (3,) of the first moving body, in W."""
         return self._first_body(q).rotation[:, 0].copy()
 
-    def size(self, q) -> float:
+    def size(self, q: np.ndarray) -> float:
         """Diameter [m] of a ball about `middle(q)` that holds the vehicle; at least 1 cm."""
         self._place(q)
         corners = [self.contacts(q)]
@@ -96,13 +96,13 @@ class Scene:
                 local = np.stack(np.meshgrid(*zip(low, high)), axis=-1).reshape(-1, 3)
                 place = self._data.oMi[shape.parentJoint] * shape.placement
                 corners.append(local @ place.rotation.T + place.translation)
-        return max(0.01,
-                   2 * float(np.max(np.linalg.norm(np.vstack(corners) - self.middle(q), axis=1),
-                                    initial=0.0)))
+        distances = np.linalg.norm(np.vstack(corners) - self.middle(q), axis=1)
+        return max(0.01, 2 * float(np.max(distances, initial=0.0)))
 
-    def messages(self, view: View, further: Sequence = (), title: str | None = None) -> list[dict]:
+    def messages(self, view: View, further: Sequence[tuple[str, Colour]] = (),
+                 title: str | None = None) -> list[dict]:
         """Everything that is drawn once: background, light, ground, bodies; and where the camera
-        stands. `further` (name, colour) of the legend; `title` other than the vehicle's name."""
+        stands. `further` (name, colour) go into the legend; `title` replaces the vehicle's name."""
         cell = grid_cell(view.size)
         named = [(name, contact_rgb(i)) for i, name in enumerate(self.vehicle.contact_names)]
         legend = [{"name": name, "color": color} for name, color in [*named, *further]]
@@ -115,13 +115,13 @@ class Scene:
             set_transform("/ground", floor_pose(self.vehicle.ground, view.ground, 20 * cell)),
             *self.groups(),
             {"type": "view", "title": title or self.vehicle.name, "cell": cell,
-             "ground": in_words(self.vehicle.ground), "contacts": legend, **view.camera()},
+             "ground": describe_ground(self.vehicle.ground), "contacts": legend, **view.camera()},
         ]
 
-    def _place(self, q) -> None:
+    def _place(self, q: np.ndarray) -> None:
         pin.forwardKinematics(self.vehicle.model, self._data, np.asarray(q, dtype=float))
 
-    def _first_body(self, q) -> pin.SE3:
+    def _first_body(self, q: np.ndarray) -> pin.SE3:
         self._place(q)
         return self._data.oMi[min(1, self.vehicle.model.njoints - 1)]
 

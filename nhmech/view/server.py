@@ -8,29 +8,33 @@ from __future__ import annotations
 import asyncio
 import struct
 import threading
+from collections.abc import Callable
+from contextlib import suppress
+from typing import Any
 
 import umsgpack
 
 from ..errors import NhmechError
 
-PERIOD = 0.016  # [s] at least between two sendings to the browsers
+PERIOD = 0.016  # [s] between two sendings to the browsers: a frame of a screen
 
 
 class Server:
     """Serves `page` on the loopback interface, on a free port, and passes messages on to every
     browser that looks.
 
-    `send` never waits. The last message of each kind for each path is kept, for browsers that come
-    later; what changes several times within 16 ms goes out once. The thread is a daemon: it ends
-    with the program, however that ends.
+    `send` never waits. The last message of each kind for each path is kept for browsers that open
+    the page later; what changes several times within 16 ms is sent once. The thread is a daemon: it
+    ends with the program, however that ends.
     """
 
     def __init__(self, page: str):
-        self._page, self._lock = page, threading.Lock()
+        self.page, self._lock = page, threading.Lock()
+        # (type, path, property) of a message -> the message, packed
         self._scene: dict[tuple, bytes] = {}
         self._pending: dict[tuple, bytes] = {}
         self._heads: dict[str, bytes] = {}
-        self._browsers: set = set()
+        self._browsers: set[Any] = set()
         self._due, self._sent = False, 0.0
         self._looked_at, self._started = threading.Event(), threading.Event()
         self._error: BaseException | None = None
@@ -41,12 +45,11 @@ class Server:
             raise NhmechError(f"viewer: no web server could be started on 127.0.0.1: {self._error}")
 
     def send(self, messages: list[dict]) -> None:
-        """Hand messages over to the server's thread. Raises `NhmechError` where that thread has
-        ended."""
+        """Hand messages over to the server's thread. Raises `NhmechError` where it has ended."""
         if not self._thread.is_alive():
             why = f" ({self._error})" if self._error else ""
             raise NhmechError(f"viewer: its server is closed{why}; make a new Viewer")
-        packed = {(m["type"], m.get("path"), m.get("property")): self._packed(m) for m in messages}
+        packed = {(m["type"], m.get("path"), m.get("property")): self._pack(m) for m in messages}
         with self._lock:
             self._scene.update(packed)
             self._pending.update(packed)
@@ -58,10 +61,10 @@ class Server:
             for store in (self._scene, self._pending):
                 for key in [k for k in store if k[1] is not None and k[1].startswith(prefix)]:
                     del store[key]
-            self._heads = {path: head for path,
-                           head in self._heads.items() if not path.startswith(prefix)}
-            self._pending["delete", prefix,
-                          None] = umsgpack.packb({"type": "delete", "path": prefix})
+            self._heads = {path: head for path, head in self._heads.items()
+                           if not path.startswith(prefix)}
+            deletion = {"type": "delete", "path": prefix}
+            self._pending["delete", prefix, None] = umsgpack.packb(deletion)
         self._wake()
 
     def wait_for_browser(self, timeout: float) -> bool:
@@ -74,9 +77,9 @@ class Server:
             self._loop.call_soon_threadsafe(self._loop.stop)
             self._thread.join(5.0)
 
-    def _packed(self, message: dict) -> bytes:
-        """Its MessagePack. Of a move all but the matrix, which stands last, is packed once for each
-        path: packing costs as much as all else of a frame."""
+    def _pack(self, message: dict) -> bytes:
+        """Its MessagePack. A move ends with its matrix; what stands before that is packed once for
+        each path, since packing costs as much as everything else of a frame."""
         if message["type"] != "set_transform":
             return umsgpack.packb(message)
         path, numbers = message["path"], message["matrix"].data
@@ -92,7 +95,7 @@ class Server:
             self._loop.run_forever()
             self._flush()
             self._loop.run_until_complete(self._stop())
-        except BaseException as error:  # told to the caller by send()
+        except BaseException as error:  # the next `send` raises it
             self._error = error
         finally:
             self._started.set()
@@ -102,44 +105,30 @@ class Server:
         import tornado.httpserver
         import tornado.netutil
         import tornado.web
-        import tornado.websocket
 
-        server = self
-
-        class Page(tornado.web.RequestHandler):
-            def get(self):
-                self.set_header("Cache-Control", "no-store")
-                self.finish(server._page)
-
-        class Messages(tornado.websocket.WebSocketHandler):
-            def open(self):
-                with server._lock:
-                    known = list(server._scene.values())
-                self.write_message(_array(known), binary=True)
-                server._browsers.add(self)
-                server._looked_at.set()
-
-            def on_close(self):
-                server._browsers.discard(self)
-
+        handlers = _make_handlers(self.page, self._open, self._browsers.discard)
         sockets = tornado.netutil.bind_sockets(0, "127.0.0.1")
         self.url = f"http://127.0.0.1:{sockets[0].getsockname()[1]}/"
-        pages = tornado.web.Application([("/", Page), ("/scene", Messages)],
-                                        log_function=lambda _: None)
+        pages = tornado.web.Application(handlers, log_function=lambda _: None)
         self._http = tornado.httpserver.HTTPServer(pages)
         self._http.add_sockets(sockets)
 
+    def _open(self, browser: Any) -> None:
+        """Shows the scene as it is to a browser, which then gets what changes."""
+        with self._lock:
+            scene = list(self._scene.values())
+        browser.write_message(_array(scene), binary=True)
+        self._browsers.add(browser)
+        self._looked_at.set()
+
     def _wake(self) -> None:
-        """Has the server's thread send soon. No timer: beside a busy loop each turn of a thread
-        costs milliseconds."""
+        """Has the server's thread send soon. There is no timer: beside a busy loop, each turn of a
+        thread costs milliseconds."""
         with self._lock:
             waits, self._due = self._due, True
         if not waits:
-            try:
+            with suppress(RuntimeError):  # just closed; the next `send` raises
                 self._loop.call_soon_threadsafe(self._schedule)
-            # it has just been closed, which the next `send` tells
-            except RuntimeError:
-                pass
 
     def _schedule(self) -> None:
         rest = self._sent + PERIOD - self._loop.time()
@@ -161,6 +150,27 @@ class Server:
             browser.close()
         await asyncio.sleep(0.05)
         await self._http.close_all_connections()
+
+
+def _make_handlers(page: str, open_scene: Callable[[Any], None],
+                   close_scene: Callable[[Any], None]) -> list[tuple[str, type]]:
+    """tornado's handlers of the page, and of the connections that carry the scene."""
+    import tornado.web
+    import tornado.websocket
+
+    class Page(tornado.web.RequestHandler):
+        def get(self) -> None:
+            self.set_header("Cache-Control", "no-store")
+            self.finish(page)
+
+    class Messages(tornado.websocket.WebSocketHandler):
+        def open(self, *_: str, **__: str) -> None:
+            open_scene(self)
+
+        def on_close(self) -> None:
+            close_scene(self)
+
+    return [("/", Page), ("/scene", Messages)]
 
 
 def _array(packed: list[bytes]) -> bytes:

@@ -3,42 +3,52 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from os import PathLike
 from pathlib import Path
+from typing import Any
 
 import coal
 import numpy as np
 import pinocchio as pin
 
-from ..errors import NhmechError
+from ..errors import InputError
 from ..systems.example import Example
 from ..vehicle.ground import Ground
+from .drawable import Motion
 from .recording import save_html
 
-_KINDS = {"box": coal.Box, "cylinder": coal.Cylinder, "sphere": coal.Sphere}
+SOLIDS = {"box": coal.Box, "cylinder": coal.Cylinder, "sphere": coal.Sphere}
 
 
 @dataclass(frozen=True)
-class _Motion:
+class _Poses:
+    """The motion of the shapes."""
+
     t: np.ndarray
     q: np.ndarray
 
 
 class SystemPicture:
-    """What the viewer needs of a vehicle, made from an example's shapes. Raises `NhmechError` where
-    it has none."""
+    """What the viewer needs of a vehicle, made from the shapes of a textbook system.
+
+    Raises
+    ------
+    InputError
+        Where the system has no shapes.
+    """
 
     def __init__(self, example: Example):
         if not example.shapes:
-            raise NhmechError(f"{example.name} has no shapes to show; save the run and plot it")
+            raise InputError(f"{example.name} has no shapes to show; save the run and plot it")
         self.name, self.ground, self.shapes = example.name, Ground(), tuple(example.shapes)
         self.model, self.visual_model = pin.Model(), pin.GeometryModel()
         for i, shape in enumerate(self.shapes):
             joint = self.model.addJoint(0, pin.JointModelFreeFlyer(), pin.SE3.Identity(),
                                         f"shape_{i}")
-            drawn = pin.GeometryObject(f"shape_{i}", joint, pin.SE3.Identity(),
-                                       _KINDS[shape.kind](*shape.size))
-            drawn.meshColor, drawn.overrideMaterial = np.array(shape.color), True
-            self.visual_model.addGeometryObject(drawn)
+            solid = pin.GeometryObject(f"shape_{i}", joint, pin.SE3.Identity(),
+                                       SOLIDS[shape.kind](*shape.size))
+            solid.meshColor, solid.overrideMaterial = np.array(shape.color), True
+            self.visual_model.addGeometryObject(solid)
         self._trailing = [i for i, shape in enumerate(self.shapes) if shape.trail]
         self.contact_names = [f"body {i + 1}" for i in range(len(self._trailing))]
 
@@ -46,17 +56,17 @@ class SystemPicture:
         """Poses of all shapes as one vector, (7 n,)."""
         return np.concatenate([pin.SE3ToXYZQUAT(pin.SE3(shape.pose(q))) for shape in self.shapes])
 
-    def contact_points(self, configuration: np.ndarray) -> np.ndarray:
-        """Where the trails are drawn: the shapes' positions laid onto the ground, (k, 3)."""
-        points = np.asarray(configuration).reshape(-1, 7)[self._trailing, :3].copy()
+    def contact_points(self, q: np.ndarray) -> np.ndarray:
+        """Points (k, 3) [m] that leave the trails: the shapes' positions laid onto the ground."""
+        points = np.asarray(q).reshape(-1, 7)[self._trailing, :3].copy()
         points[:, 2] = 0.0
         return points
 
 
-def save_system_html(example: Example, trajectory, path, fps: float = 30) -> Path:
-    """The run of a textbook system as one self-contained HTML file; returns its path."""
+def save_system_html(example: Example, trajectory: Motion, path: str | PathLike[str],
+                     fps: float = 30.0, **options: Any) -> Path:
+    """Write the run of a textbook system as one self-contained HTML file, with the options of
+    `save_html`; returns its path."""
     picture = SystemPicture(example)
     configurations = np.array([picture.configuration(q) for q in trajectory.q])
-    return save_html(picture, _Motion(trajectory.t, configurations), path, fps=fps)
-
-
+    return save_html(picture, _Poses(trajectory.t, configurations), path, fps, **options)

@@ -6,68 +6,99 @@ import threading
 import time
 import webbrowser
 from collections.abc import Sequence
+from os import PathLike
 from pathlib import Path
+from typing import Any, Protocol
 
 import numpy as np
 
-from ..errors import NhmechError
+from ..checks import read_number
+from ..errors import InputError, NhmechError
 from ..simulation.state import State
+from .drawable import Drawable, Motion, Snapshot
 from .live import LiveScene
-from .overlays import Moment, make_overlays
+from .overlays import make_overlays
+from .overlays.overlay import Overlay
 from .page import render_live
 from .recording import save_html
 from .remote import RemoteWindow
-from .sampling import moments
+from .sampling import snapshots
 from .server import Server
 
-FPS = 60.0
-# of the time that the drawing thread may be at work: there are fewer frames where one takes long
+FPS = 60.0  # that most screens show
+# of the time that the drawing thread may work, so that a simulation beside it keeps its speed
 SHARE = 0.04
-# one in so many of the states of a fast loop is kept for the trails, which go through so many
-# between two frames
+# of a fast loop, one state in EACH is kept for the trails, and BETWEEN of those are drawn between
+# two frames: curves stay round, and keeping them costs nothing that can be measured
 EACH, BETWEEN = 64, 2
+
+
+class Window(Protocol):
+    """Where pages are shown: a server of this process, or another program."""
+
+    @property
+    def url(self) -> str: ...
+
+    def send(self, messages: list[dict]) -> None: ...
+
+    def forget(self, prefix: str) -> None: ...
+
+    def wait_for_browser(self, timeout: float) -> bool: ...
+
+    def close(self) -> None: ...
 
 
 class Viewer:
     """Shows one vehicle on meshcat's page; a context manager.
 
     Nothing here waits for a browser: without one, the vehicle moves unseen. A thread draws the
-    newest moment at most 60 times a second; it is itself at work for at most 4 % of the time, so
-    that complicated scenes have fewer frames. Sending them comes on top.
+    newest moment at most 60 times a second and works for at most 4 % of the time, so complicated
+    scenes get fewer frames. Sending them comes on top.
 
     Parameters
     ----------
     vehicle
-        Has name, model, visual_model, ground, contact_points(q) -> (n, 3) [m] and contact_names.
+        A vehicle, or anything else that has the attributes of `nhmech.view.drawable.Drawable`.
     open_browser
         Open the page in the user's browser.
     overlays
-        What is drawn on top: names out of `nhmech.view.overlays`, such as "forces"; or overlays,
-        such as `Ghost(vehicle, run)`.
+        What is drawn on top: names such as "forces", "rotation_centre" and "path", or overlays such
+        as `Ghost(vehicle, run)`.
     window
-        None: a server of its own inside this process, on 127.0.0.1; or the ZMQ address of a
-        meshcat-server that runs already.
+        ZMQ address of a meshcat-server that runs already; None starts a server inside this process,
+        on 127.0.0.1.
     follow
-        Whether the camera goes along.
+        Whether the camera moves along.
     title
-        In the page's corner; the vehicle's name where None.
+        In the page's corner; None takes the vehicle's name.
 
     Raises
     ------
+    InputError
+        For overlays and configurations that do not fit the vehicle.
     NhmechError
         Where the server is closed or does not answer.
+
+    Examples
+    --------
+    with Viewer(vehicle, open_browser=True) as viewer:
+        viewer.play(run)
     """
 
-    def __init__(self, vehicle, *, open_browser: bool = False, overlays: Sequence = (),
-                 window: str | None = None, follow: bool = True, title: str | None = None):
-        self.vehicle, self._overlays, self._title = vehicle, make_overlays(vehicle, overlays), title
+    def __init__(self, vehicle: Drawable, *, open_browser: bool = False,
+                 overlays: Sequence[str | Overlay] = (), window: str | None = None,
+                 follow: bool = True, title: str | None = None):
+        self.vehicle, self._title = vehicle, title
+        self._overlays = make_overlays(vehicle, overlays)
         self._live = LiveScene(vehicle, self._overlays, follow, title)
-        self._window = (
-            Server(render_live(title or vehicle.name)) if window is None else RemoteWindow(window)
-        )
-        self._lock, self._closing, self._failure = threading.Lock(), threading.Event(), None
-        self._newest = self._drawn = None
-        self._passed, self._count = [], 0
+        self._window: Window = (Server(render_live(title or vehicle.name)) if window is None
+                                else RemoteWindow(window))
+        self._lock, self._closing = threading.Lock(), threading.Event()
+        self._failure: NhmechError | None = None
+        self._newest: Snapshot | State | None = None
+        self._drawn: Snapshot | State | None = None
+        self._passed: list[Snapshot | State] = []
+        self._count = 0
         self._thread = threading.Thread(target=self._work, name="nhmech-drawing", daemon=True)
         self._thread.start()
         if open_browser:
@@ -78,54 +109,60 @@ class Viewer:
         """Address of the page, on this machine only."""
         return self._window.url
 
+    def __repr__(self) -> str:
+        state = "closed" if self._closing.is_set() else f"at {self.url}"
+        return f"<Viewer of {self.vehicle.name!r}, {state}>"
+
     def _repr_html_(self) -> str:
         """The page itself, where a notebook shows the viewer."""
-        style = "border: 0; border-radius: 8px"
-        return f'<iframe src="{self.url}" width="100%" height="420" style="{style}" title="live view"></iframe>'
+        return (f'<iframe src="{self.url}" width="100%" height="420" title="live view" '
+                'style="border: 0; border-radius: 8px"></iframe>')
 
     def wait_for_browser(self, timeout: float = 10.0) -> bool:
         """Whether the page has been opened, after waiting for that at most `timeout` [s]."""
         return self._window.wait_for_browser(timeout)
 
-    def display(self, state) -> None:
-        """Show a configuration q (nq,) or a state with `q`; `t` [s] where ground or clock move, v,
-        u for some overlays.
+    def display(self, state: Any) -> None:
+        """Show a configuration q (nq,), or an object with `q` and, where they are known, `t` [s],
+        `v` and `u`: the clock and a moving ground need t, some overlays v and u.
 
-        Returns at once; what is displayed before the next frame is drawn is passed over. An error
-        of the drawing is raised by the next call.
+        Returns at once. Only the newest of the states that arrive between two frames is drawn. An
+        error of the drawing is raised by the next call.
         """
         if self._failure is not None:
             raise self._failure
         # a State is a copy already, and checked by the loop that made it
         if type(state) is not State:
-            state = Moment.of(state)
+            state = Snapshot.of(state)
             if state.q.shape != (self.vehicle.model.nq,) or not np.all(np.isfinite(state.q)):
-                raise NhmechError(f"viewer: q must be {self.vehicle.model.nq} finite numbers, got "
-                                  f"{state.q}")
+                raise InputError(f"viewer: q must be {self.vehicle.model.nq} finite numbers, got "
+                                 f"{state.q}")
         self._count += 1
         if not self._count % EACH:
             self._passed.append(state)
         self._newest = state
 
     def flush(self) -> None:
-        """Return when what was displayed last is on its way to the browsers."""
+        """Return when the last displayed state is on its way to the browsers."""
         self._draw()
         if self._failure is not None:
             raise self._failure
 
-    def play(self, trajectory, speed: float = 1.0) -> None:
-        """Show a trajectory at `speed` times real time; returns at its end."""
-        if speed <= 0:
-            raise NhmechError(f"speed={speed} must be positive")
+    def play(self, trajectory: Motion, speed: float = 1.0) -> None:
+        """Show a trajectory at `speed` times real time; return at its end."""
+        speed = read_number("speed", speed, "a positive multiple of real time", above=0.0)
         first, last = float(trajectory.t[0]), float(trajectory.t[-1])
         self.clear_trails()
         begin, now = time.monotonic(), first
         while now < last:
-            self.display(moments(self.vehicle.model, trajectory, np.array([now]))[0])
+            self.display(self._snapshot(trajectory, now))
             time.sleep(1 / FPS)
             now = first + speed * (time.monotonic() - begin)
-        self.display(moments(self.vehicle.model, trajectory, np.array([last]))[0])
+        self.display(self._snapshot(trajectory, last))
         self.flush()
+
+    def _snapshot(self, trajectory: Motion, t: float) -> Snapshot:
+        return snapshots(self.vehicle.model, trajectory, np.array([t]))[0]
 
     def clear_trails(self) -> None:
         """Remove the trails, for example after the vehicle was put elsewhere."""
@@ -134,12 +171,12 @@ class Viewer:
             self._live.clear_trails()
             self._window.forget("/trails")
 
-    def save_html(self, trajectory, path, fps: float = 30.0) -> Path:
-        """Write a page that plays `trajectory`, see `nhmech.view.save_html`."""
+    def save_html(self, trajectory: Motion, path: str | PathLike[str], fps: float = 30.0) -> Path:
+        """Write a page that plays `trajectory`; see `nhmech.view.save_html`."""
         return save_html(self.vehicle, trajectory, path, fps, self._overlays, title=self._title)
 
     def close(self) -> None:
-        """Draw what was displayed last and stop the server, if it is this viewer's own; harmless
+        """Draw the last displayed state and stop the server, if it is this viewer's own; harmless
         when called again."""
         if not self._closing.is_set():
             self._closing.set()
@@ -151,11 +188,11 @@ class Viewer:
     def __enter__(self) -> Viewer:
         return self
 
-    def __exit__(self, *_) -> None:
+    def __exit__(self, *_: object) -> None:
         self.close()
 
     def _work(self) -> None:
-        """The thread: draws now and then."""
+        """Draws in a thread of its own, until the viewer closes."""
         due = time.monotonic() + 1 / FPS
         while self._failure is None and not self._closing.wait(max(0.0, due - time.monotonic())):
             begin = time.thread_time()
@@ -163,18 +200,17 @@ class Viewer:
             due = max(time.monotonic(), due + max(1 / FPS, (time.thread_time() - begin) / SHARE))
 
     def _draw(self) -> None:
-        """Hands the newest moment over to the window, unless that was done; the next call tells
-        what went wrong."""
+        """Hands the newest moment over to the window, unless it has been drawn; a failure is
+        raised by the next call of `display` or `flush`."""
         with self._lock:
-            # in this order: what comes between the two lines is drawn
+            # in this order, a state that arrives between the two lines is still drawn
             passed, self._passed = self._passed, []
             newest = self._newest
             if newest is self._drawn or self._failure is not None:
                 return
             try:
-                between = passed[::max(1, len(passed) // BETWEEN)]
-                self._window.send(self._live.messages(Moment.of(newest),
-                                                      [one.q for one in between]))
+                between = [state.q for state in passed[::max(1, len(passed) // BETWEEN)]]
+                self._window.send(self._live.messages(Snapshot.of(newest), between))
             except NhmechError as error:
                 self._failure = error
             except Exception as error:

@@ -1,33 +1,43 @@
-"""Another run beside the one that is played: its vehicle, translucent, and its way."""
+"""Another run beside the one that is played: its vehicle, translucent, and its track."""
 
 from __future__ import annotations
 
 import numpy as np
 
+from ..camera import View
 from ..colours import CONTACTS
+from ..drawable import Drawable, Motion, Snapshot
 from ..floor import ribbon
-from ..sampling import at_times, sample
+from ..sampling import interpolate, sample
 from ..scene import Scene
-from . import Overlay
+from .overlay import Overlay, Poses
 
+# blue, pink, green and brown: darker than the trails, which they lie beside
 SHADES = ((0.10, 0.36, 0.75), (0.78, 0.20, 0.42), (0.0, 0.50, 0.38), (0.62, 0.42, 0.0))
 
 
 class Ghost(Overlay):
-    """Where the vehicle of another run is at the same time; before its start and after its end it
-    stands there.
+    """The vehicle of another run at the same time; it stands still before that run's start and
+    after its end.
 
     Parameters
     ----------
+    vehicle
+        The vehicle of the other run.
     trajectory
-        Has t (N,) [s] and q (N, nq).
+        The other run: t (N,) [s] and q (N, nq).
     name
         In the legend; two ghosts need two names.
     number
         Chooses its colour.
+
+    Examples
+    --------
+    save_html(vehicle, run, "both.html", overlays=[Ghost(vehicle, other_run, "other")])
     """
 
-    def __init__(self, vehicle, trajectory, name: str = "ghost", number: int = 0):
+    def __init__(self, vehicle: Drawable, trajectory: Motion, name: str = "ghost",
+                 number: int = 0):
         colour = SHADES[number % len(SHADES)]
         self.legend = ((name, colour),)
         self._root, self._colour, self._number = f"/ghosts/{name.replace('/', '_')}", colour, number
@@ -35,11 +45,15 @@ class Ghost(Overlay):
         _, q = sample(vehicle.model, trajectory, fps=30.0)
         self.points = np.array([self._scene.middle(row) for row in q])
 
-    def objects(self, view) -> list[dict]:
-        way = ribbon(f"{self._root}/way", self.points, 0.6 * view.size,
-                     self._scene.vehicle.ground.normal, len(CONTACTS) + self._number, self._colour)
-        return [*self._scene.groups(), *([way] if len(self.points) > 1 else [])]
+    def objects(self, view: View) -> list[dict]:
+        if len(self.points) < 2:
+            return self._scene.groups()
+        # narrower than the trails, and above all of them
+        track = ribbon(f"{self._root}/track", self.points, 0.6 * view.size,
+                       self._scene.vehicle.ground.normal, len(CONTACTS) + self._number,
+                       self._colour)
+        return [*self._scene.groups(), track]
 
-    def at(self, moment, view) -> dict[str, np.ndarray | None]:
-        return self._scene.bodies(at_times(self._scene.vehicle.model, self._trajectory,
-                                           [moment.t])[0])
+    def at(self, moment: Snapshot, view: View) -> Poses:
+        now = np.array([moment.t])
+        return self._scene.bodies(interpolate(self._scene.vehicle.model, self._trajectory, now)[0])

@@ -1,0 +1,72 @@
+"""What a picture is made from: something to draw, its motion, and one moment of it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+import numpy as np
+import pinocchio as pin
+
+from ..vehicle.ground import Ground
+
+Colour = tuple[float, float, float]  # red, green, blue in [0, 1]
+
+
+class Drawable(Protocol):
+    """What the viewer needs of a vehicle."""
+
+    @property
+    def name(self) -> str:
+        """Title of the page."""
+
+    @property
+    def model(self) -> pin.Model:
+        """Moves the bodies."""
+
+    @property
+    def visual_model(self) -> pin.GeometryModel:
+        """Shapes of the bodies."""
+
+    @property
+    def ground(self) -> Ground:
+        """The plane below."""
+
+    @property
+    def contact_names(self) -> Sequence[str]:
+        """Names of the trails."""
+
+    def contact_points(self, q: np.ndarray) -> np.ndarray:
+        """Points (n, 3) [m] in W that leave the trails."""
+
+
+class Motion(Protocol):
+    """A trajectory. Some overlays also read its `v` and `u`."""
+
+    @property
+    def t(self) -> np.ndarray:
+        """Times (N,) [s]."""
+
+    @property
+    def q(self) -> np.ndarray:
+        """Configurations (N, nq)."""
+
+
+@dataclass(frozen=True, eq=False)
+class Snapshot:
+    """One moment of a motion: configuration q (nq,) and time t [s]; velocities v (nv,) and inputs
+    u (nu,) where they are known."""
+
+    q: np.ndarray
+    t: float = 0.0
+    v: np.ndarray | None = None
+    u: np.ndarray | None = None
+
+    @classmethod
+    def of(cls, state: Any) -> Snapshot:
+        """A copy of a configuration (nq,), or of an object that has q and perhaps t, v and u."""
+        v, u = (None if value is None else np.array(value, dtype=float)
+                for value in (getattr(state, "v", None), getattr(state, "u", None)))
+        return cls(np.array(getattr(state, "q", state), dtype=float),
+                   float(getattr(state, "t", 0.0)), v, u)

@@ -1,0 +1,52 @@
+"""What every overlay is."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import ClassVar, NamedTuple
+
+import numpy as np
+
+from ..camera import View
+from ..drawable import Colour, Snapshot
+
+Poses = Mapping[str, np.ndarray | None]  # path -> pose (4, 4) in W, None: not drawn now
+
+
+class LegendLine(NamedTuple):
+    """A line of the legend that changes: its text and colour, and path -> opacity of the objects
+    that are painted in that colour."""
+
+    text: str
+    colour: Colour
+    paints: Mapping[str, float] = {}
+
+
+class Overlay:
+    """One thing that is drawn on top of a vehicle.
+
+    Attributes
+    ----------
+    needs
+        What `make_overlays` passes on besides the vehicle: "mu", "path".
+    legend
+        ((name, colour), ...) for the corner of the page.
+    points
+        (n, 3) [m] that the camera should see.
+    """
+
+    needs: ClassVar[tuple[str, ...]] = ()
+    legend: tuple[tuple[str, Colour], ...] = ()
+    points: np.ndarray = np.zeros((0, 3))
+
+    def objects(self, view: View) -> list[dict]:
+        """Messages that draw it once, each object at its own path."""
+        return []
+
+    def at(self, moment: Snapshot, view: View) -> Poses:
+        """Pose of each object, columns as long as its scale; the paths are always the same."""
+        return {}
+
+    def rows(self, moment: Snapshot) -> tuple[LegendLine, ...]:
+        """Lines of the legend at this moment; their number is always the same."""
+        return ()
