@@ -55,7 +55,7 @@ class Case:
         self.x0, self.u, self.theta = (
             self.simulator._x.copy(), self.simulator._u.copy(), self.vehicle.theta,
         )
-        symbolic = rate_function(self.vehicle.equations(), self.simulator.primary.state_vector)
+        symbolic = rate_function(self.vehicle.equations, self.simulator.primary.state_vector)
         self.rate = compiled(symbolic)
         self.adaptive = compiled_adaptive(symbolic)
         # CVODES wants derivatives even where it iterates without them

@@ -45,7 +45,7 @@ def main(names) -> None:
         vehicle = vehicle.with_parameters(symbolic=masses)
         simulator = nhmech.Simulator(vehicle, dt=DT)
         simulator.reset()
-        equations = vehicle.equations()
+        equations = vehicle.equations
         vector = StateVector(vehicle.algebroid, equations.frame.nxi)
         step = compiled(rk4_function(equations, vector))
         jacobian, adjoint = step_jacobian(vehicle, DT), step_adjoint(vehicle, DT)

@@ -71,7 +71,7 @@ def operations(vehicle) -> int:
     """Arithmetic instructions of one evaluation of the equations: no constant, input or output."""
     import casadi as ca
 
-    drift = vehicle.equations().drift
+    drift = vehicle.equations.drift
     drift = drift.expand() if not drift.is_a("SXFunction") else drift
     idle = (ca.OP_CONST, ca.OP_INPUT, ca.OP_OUTPUT, ca.OP_PARAMETER)
     return sum(drift.instruction_id(k) not in idle for k in range(drift.n_instructions()))

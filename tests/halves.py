@@ -92,7 +92,7 @@ def difference(vehicle: Vehicle, constrained: ConstrainedSystem, speeds: Sequenc
             factors = {torque: 1.0} if isinstance(torque, str) else torque
             given |= {name: factor * value for name, factor in factors.items()}
         u = np.array([given.get(name, 0.0) for name in system.u_names])
-        own = here.equations()
+        own = here.equations
         motion = own.velocity(0, q, xi, here.theta), own.acceleration(0, q, xi, u, here.theta)
         Q_, v_, dv_ = (part.full().ravel() for part in carried(q, *motion))
         slow = equations.velocity(0, Q_, v_[chosen_speeds], theta).full().ravel()

@@ -50,7 +50,7 @@ def serving(vehicle: Vehicle, q: np.ndarray) -> Vehicle:
 
 def velocity(vehicle: Vehicle, t: float, q: np.ndarray, xi: np.ndarray) -> np.ndarray:
     """v = E xi + e0."""
-    return vehicle.equations().velocity(t, q, xi, vehicle.theta).full().ravel()
+    return vehicle.equations.velocity(t, q, xi, vehicle.theta).full().ravel()
 
 
 def random_states(vehicle: Vehicle, count: int, seed: int, t: float = 0.0):

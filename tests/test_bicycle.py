@@ -129,7 +129,7 @@ def test_accelerations_of_basu_mandal(vehicle):
     roll."""
     bicycle = vehicle("bicycle")
     q, xi, v = nonlinear(bicycle)
-    dv = bicycle.equations().acceleration(0, q, xi, [0, 0], []).full().ravel()
+    dv = bicycle.equations.acceleration(0, q, xi, [0, 0], []).full().ravel()
     R, joints = rotation(q), dict(zip(bicycle.algebroid.v_names, dv))
     linear, angular = R @ (dv[:3] + np.cross(v[3:6], v[:3])), R @ dv[3:6]
     # angular acceleration: rates of the three axes z (fixed), e (turns about z) and k (turns about
@@ -149,7 +149,7 @@ def test_accelerations_and_contact_forces_of_the_reference_case(vehicle, case):
     reference, bicycle = case("whipple_basu_mandal"), vehicle("bicycle")
     expected, tolerance = reference["expected"], reference["tolerance"]
     q, xi, v = nonlinear(bicycle)
-    dv = bicycle.equations().acceleration(0, q, xi, [0, 0], []).full().ravel()
+    dv = bicycle.equations.acceleration(0, q, xi, [0, 0], []).full().ravel()
     R, joints, frame = rotation(q), dict(zip(bicycle.algebroid.v_names,
                                              dv)), expected["in_z_up_frame"]
     found = [*(R @ (dv[:3] + np.cross(v[3:6], v[:3]))), *(R @ dv[3:6]),

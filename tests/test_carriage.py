@@ -31,7 +31,7 @@ def test_accelerations_are_those_of_the_reduced_system(vehicle):
         q = carriage.configuration((*rng.normal(size=2), rng.uniform(-3, 3)),
                                    {LEFT: rng.uniform(-3, 3), RIGHT: rng.uniform(-3, 3)})
         psi1, psi2 = reduced_acceleration(-right, -left)
-        found = carriage.equations().drift(0, q, [left, right], [0, 0], [])[1].full().ravel()
+        found = carriage.equations.drift(0, q, [left, right], [0, 0], [])[1].full().ravel()
         np.testing.assert_allclose(found, [-psi2, -psi1], rtol=1e-10, atol=1e-12)
 
 

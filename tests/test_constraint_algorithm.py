@@ -336,7 +336,7 @@ def test_vehicles_end_at_once(vehicle, name, dimension, open_reactions):
     found = constraint_algorithm(robot)
     assert len(found.steps) == 1 and found.gauge == 0
     assert (found.dimension, found.undetermined_reactions) == (dimension, open_reactions)
-    equations, nq = robot.equations(), robot.constrained.system.algebroid.nq
+    equations, nq = robot.equations, robot.constrained.system.algebroid.nq
     u = np.random.default_rng(2).normal(size=robot.constrained.system.u.numel())
     for t, z in zip(found.manifold.times, found.manifold.states):
         q, v = z[:nq], z[nq:]

@@ -245,7 +245,7 @@ def test_gamma_is_the_rate_of_the_rows(wheel, mount, ground):
     in it."""
     vehicle = rig(wheel, mount, ground)
     for q, v in random_poses(vehicle, 4, 4):
-        gamma = vehicle.function("gamma")(T, q, v, vehicle.theta).full().ravel()
+        gamma = vehicle.functions.gamma(T, q, v, vehicle.theta).full().ravel()
         ends = [vehicle.constraint_error(T + s * H, pin.integrate(vehicle.model, q, s * H * v),
                                          v)[0] for s in (1, -1)]
         assert gamma == pytest.approx((ends[0] - ends[1]) / (2 * H), rel=1e-7, abs=1e-7)
@@ -277,6 +277,6 @@ def test_a_free_wheel_spinning_above_its_contact_keeps_its_hub():
     v = np.zeros(vehicle.model.nv)
     v[vehicle.model.joints[vehicle.model.getJointId("wheel_joint")].idx_v] = 11.0
     forward = vehicle.constrained.distribution.names.index("wheel_joint/longitudinal")
-    gamma = vehicle.function("gamma")(0.0, q, v, vehicle.theta).full().ravel()
+    gamma = vehicle.functions.gamma(0.0, q, v, vehicle.theta).full().ravel()
     assert np.abs(gamma).max() <= 1e-12
     assert vehicle.constraint_error(0.0, q, v)[0][forward] == pytest.approx(-11.0 * R, abs=1e-13)

@@ -23,7 +23,7 @@ def mobility(vehicle, q) -> int:
     with the coupling written in a pair that serves there."""
     if vehicle.steering.coupled:
         vehicle = vehicle.rechosen(q)
-    A = vehicle.function("constraints")(0.0, q,
+    A = vehicle.functions.constraints(0.0, q,
                                         vehicle.theta)[0].full() / vehicle.constrained.scales
     values = np.linalg.svd(A / np.linalg.norm(A, axis=1, keepdims=True), compute_uv=False)
     assert not np.any((values > 1e-9) & (values < 1e-3)), "rank is not clear-cut"
@@ -137,7 +137,7 @@ def test_the_coupling_is_what_keeps_the_vehicle_from_locking():
     assert meet(axle_lines(vehicle, q)) > 1e-3
     rows = [i for i,
             n in enumerate(vehicle.constrained.distribution.names) if not n.endswith("coupling")]
-    A = vehicle.function("constraints")(0.0, q, vehicle.theta)[0].full()[rows]
+    A = vehicle.functions.constraints(0.0, q, vehicle.theta)[0].full()[rows]
     free = A.shape[1] - np.linalg.matrix_rank(A, tol=1e-6)
     assert free == 2                                    # steering on the spot, and no other motion
     kernel = np.linalg.svd(A)[2][-free:]
@@ -310,7 +310,7 @@ def test_skid_track_factor_widens_the_track():
         vehicle = nhmech.load(text, skid=skid,
                               speeds=("front_left_wheel_joint", "front_right_wheel_joint"))
         q = vehicle.configuration((0.2, 0.1, 0.5))
-        v = vehicle.equations().velocity(0.0, q, [-2.0, 2.0], vehicle.theta).full().ravel()
+        v = vehicle.equations.velocity(0.0, q, [-2.0, 2.0], vehicle.theta).full().ravel()
         lines = kinematics(vehicle, q)
         left, right = (lines.oMi[vehicle.model.getJointId(f"front_{s}_wheel_joint")].translation
                        for s in ("left", "right"))

@@ -69,7 +69,7 @@ def test_textbook_systems():
 
 def velocity(vehicle, q, rates: dict[str, float]) -> np.ndarray:
     """v with A v = 0 and the given joint rates, by least squares."""
-    A = vehicle.function("constraints")(0.0, q, vehicle.theta)[0].full()
+    A = vehicle.functions.constraints(0.0, q, vehicle.theta)[0].full()
     top = np.zeros((len(rates), A.shape[1]))
     top[range(len(rates)), [vehicle.algebroid.v_names.index(name) for name in rates]] = 1
     return np.linalg.lstsq(np.vstack([top, A]), np.r_[list(rates.values()), np.zeros(len(A))],

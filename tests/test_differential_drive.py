@@ -141,7 +141,7 @@ def test_coasting_of_the_reference_case(vehicle, case):
     heading, rest = yaw(run), (M * (R + H) + 2 * M_W * R) * GRAVITY
     for sample in reference["expected"]["samples"]:
         i = moment(run, sample["t"])
-        dv = robot.equations().acceleration(run.t[i], run.q[i], run.xi[i], run.u[i],
+        dv = robot.equations.acceleration(run.t[i], run.q[i], run.xi[i], run.u[i],
                                             robot.theta).full().ravel()
         found = [*run.q[i, :2], heading[i], rate(run, "forward_speed")[i], rate(run, "yaw_rate")[i],
                  angle(run, LEFT)[i], angle(run, RIGHT)[i], dv[0], dv[5], run.energy[i] - rest]

@@ -99,7 +99,7 @@ def test_steady_turns_are_steady_and_as_stable_as_they_should_be(
     q = disc.configuration((0.3, -0.2, RADIUS, lean, 0.0, 0.7))
     wanted = speeds(lean, 0.0, axial - turn * np.sin(lean), turn)
     xi = np.array([wanted[name] for name in disc.speeds])
-    drift = disc.equations().drift(0, q, xi, [], disc.theta)[1].full()
+    drift = disc.equations.drift(0, q, xi, [], disc.theta)[1].full()
     assert np.abs(drift).max() <= 1e-12 * GRAVITY / RADIUS
     linear = linearise(disc, q, xi)
     assert linear.names == ("roll", *disc.speeds), "position, heading and spin angle change nothing"
@@ -143,8 +143,8 @@ def test_the_level_axis_of_the_massless_root_takes_no_effort(vehicle, name, radi
         q = v.configuration((*rng.normal(size=2), radius, lean, spin, rng.uniform(-3, 3)))
         assert abs(attitude(q)[2]) < 1e-12, "a turn about the axle belongs to the spin joint"
         xi = rng.normal(size=3) * 5
-        lam = v.equations().multipliers(0, q, xi, [], v.theta).full().ravel()
-        other = saddle(v, 0.0, q, v.equations().velocity(0, q, xi, v.theta).full().ravel(),
+        lam = v.equations.multipliers(0, q, xi, [], v.theta).full().ravel()
+        other = saddle(v, 0.0, q, v.equations.velocity(0, q, xi, v.theta).full().ravel(),
                        np.zeros(0)).lam
         np.testing.assert_allclose(lam, other, rtol=0, atol=1e-10 * np.abs(lam).max())
         assert (
@@ -193,7 +193,7 @@ def test_a_torus_with_a_vanishing_crown_is_a_disc(vehicle):
     for _ in range(5):
         q = disc.configuration((0.0, 0.0, RADIUS, rng.uniform(-1, 1), 0.0, rng.uniform(-3, 3)))
         xi = rng.normal(size=3) * 4
-        found, wanted = (v.equations().drift(0, q, xi, [], [])[1].full() for v in (torus, disc))
+        found, wanted = (v.equations.drift(0, q, xi, [], [])[1].full() for v in (torus, disc))
         np.testing.assert_allclose(found, wanted, rtol=1e-9, atol=1e-9)
 
 

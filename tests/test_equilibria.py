@@ -247,7 +247,7 @@ def test_outputs_have_names_units_and_feedthrough(vehicle):
     linear = linearise(pendulum, q, np.zeros(3), outputs=("pitch", "forward_speed", row))
     assert linear.output_units == ("rad", "m/s",
                                    "N") and linear.units[linear.names.index("pitch")] == "rad"
-    equations, h = pendulum.equations(), 1e-4
+    equations, h = pendulum.equations, 1e-4
     place = pendulum.frame.kept.index(pendulum.constrained.distribution.names.index(row))
 
     def force(u):

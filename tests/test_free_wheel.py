@@ -37,7 +37,7 @@ def accelerations(vehicle, q, v, xi, u=None) -> tuple[np.ndarray, np.ndarray]:
     """dv/dt (nv,), and the accelerations of all wheel centres in W from Pinocchio, (k, 3)
     [m/s^2]."""
     u = np.zeros(vehicle.constrained.system.u.numel()) if u is None else u
-    dv = vehicle.equations().acceleration(0, q, xi, u, vehicle.theta).full().ravel()
+    dv = vehicle.equations.acceleration(0, q, xi, u, vehicle.theta).full().ravel()
     data = vehicle.model.createData()
     pin.forwardKinematics(vehicle.model, data, q, v, dv)
     hubs = []
@@ -141,7 +141,7 @@ def test_gamma_is_the_rate_of_all_rows_along_the_motion(name):
         v = velocity(vehicle, 0.0, q, xi)
         rows = [vehicle.constraint_error(0.0, pin.integrate(vehicle.model, q, s * h * v),
                                          v)[0] for s in (1, -1)]
-        gamma = vehicle.function("gamma")(0, q, v, vehicle.theta).full().ravel()
+        gamma = vehicle.functions.gamma(0, q, v, vehicle.theta).full().ravel()
         scale = max(1.0, float(np.abs(gamma).max()))
         np.testing.assert_allclose(gamma, (rows[0] - rows[1]) / (2 * h), rtol=0, atol=1e-7 * scale)
 
@@ -150,7 +150,7 @@ def test_a_spinning_wheel_has_no_gamma_where_a_pinned_point_would_have_r_omega_s
     vehicle = barrow()
     state = released(vehicle, {"wheel_joint": OMEGA, "yaw_rate": 0.0})
     gamma = dict(zip(vehicle.constrained.distribution.names,
-                     vehicle.function("gamma")(0, state.q, state.v, vehicle.theta).full().ravel()))
+                     vehicle.functions.gamma(0, state.q, state.v, vehicle.theta).full().ravel()))
     assert abs(gamma["wheel_joint/normal"]) <= 1e-12
     data = vehicle.model.createData()
     pin.forwardKinematics(vehicle.model, data, state.q, state.v, np.zeros(vehicle.model.nv))

@@ -129,9 +129,9 @@ def test_power_is_that_of_the_efforts_less_that_of_the_moving_ground(name, groun
     """dE/dt = tau . v - lambda . b, at random states."""
     for vehicle, q, xi, u in random_states(shipped(name, GROUNDS[ground]), 3, seed=21):
         s = vehicle.constrained.system
-        q_rate, _ = vehicle.equations().drift(0, q, xi, u, [])
+        q_rate, _ = vehicle.equations.drift(0, q, xi, u, [])
         v = velocity(vehicle, 0.0, q, xi)
-        dv = vehicle.equations().acceleration(0, q, xi, u, [])
+        dv = vehicle.equations.acceleration(0, q, xi, u, [])
         change = ca.Function(
             "change",
             [s.t, s.q, s.v, s.a],
@@ -141,9 +141,9 @@ def test_power_is_that_of_the_efforts_less_that_of_the_moving_ground(name, groun
                 + ca.dot(ca.gradient(s.energy, s.v), s.a)
             ],
         )
-        tau = vehicle.function("force")(0, q, v, u, []).full().ravel()
-        b = vehicle.function("constraints")(0, q, [])[1].full().ravel()[list(vehicle.frame.kept)]
-        lam = vehicle.equations().multipliers(0, q, xi, u, []).full().ravel()
+        tau = vehicle.functions.force(0, q, v, u, []).full().ravel()
+        b = vehicle.functions.constraints(0, q, [])[1].full().ravel()[list(vehicle.frame.kept)]
+        lam = vehicle.equations.multipliers(0, q, xi, u, []).full().ravel()
         np.testing.assert_allclose(lam, saddle(vehicle, 0.0, q, v, u).lam, rtol=0,
                                    atol=1e-10 * np.abs(lam).max())
         scale = (
@@ -213,8 +213,8 @@ def test_a_tilted_ground_is_a_level_ground_with_gravity_turned(name):
         np.testing.assert_allclose(velocity(other, 0.0, turned, v[list(other.frame.speeds)]), v,
                                    rtol=0, atol=1e-11 * max(1, np.abs(v).max()))
         xi, effort = v[list(other.frame.speeds)], u[:len(level.driven)]
-        found = other.equations().acceleration(0, turned, xi, effort, []).full().ravel()
-        wanted = serving.equations().acceleration(0, q, xi, u, []).full().ravel()
+        found = other.equations.acceleration(0, turned, xi, effort, []).full().ravel()
+        wanted = serving.equations.acceleration(0, q, xi, u, []).full().ravel()
         np.testing.assert_allclose(found, wanted, rtol=0,
                                    atol=1e-10 * max(GRAVITY, np.abs(wanted).max()))
         on_slope, on_floor = reactions(other, 0.0, turned, v,
@@ -274,10 +274,10 @@ def test_a_vehicle_held_on_a_slope_carries_its_weight_vertically(vehicle, headin
     """At rest, whatever the heading: all contact forces add up to the weight, straight up."""
     robot = vehicle("differential_drive", SLOPE)
     q = robot.configuration((0.5, 0.1, heading))
-    effect = np.column_stack([robot.equations().drift(0, q, [0, 0], u, [])[1].full().ravel()
+    effect = np.column_stack([robot.equations.drift(0, q, [0, 0], u, [])[1].full().ravel()
                               for u in ([0, 0], [1, 0], [0, 1])])
     u = np.linalg.solve(effect[:, 1:] - effect[:, :1], -effect[:, 0])
-    assert np.abs(robot.equations().acceleration(0, q, [0, 0], u, []).full()).max() < 1e-11
+    assert np.abs(robot.equations.acceleration(0, q, [0, 0], u, []).full()).max() < 1e-11
     forces = reactions(robot, 0.0, q, np.zeros(8), u)
     assert forces.feasible
     np.testing.assert_allclose(sum(forces.world.values()), [0, 0, 9.4 * GRAVITY], rtol=0,

@@ -29,7 +29,7 @@ def test_gibbs_appell_agrees_with_multipliers(name):
     """Symbolic elimination of the constraints against the saddle system on Pinocchio's `crba` and
     `nle`."""
     for vehicle, q, xi, u in random_states(shipped(name), STATES, seed=1):
-        equations = vehicle.equations()
+        equations = vehicle.equations
         v = velocity(vehicle, 0.0, q, xi)
         reference = saddle(vehicle, 0.0, q, v, u)
         dv = equations.acceleration(0.0, q, xi, u, vehicle.theta).full().ravel()
@@ -54,7 +54,7 @@ def test_the_frame_solves_all_rows_dropped_ones_too(name):
         s, frame = vehicle.constrained.system, vehicle.frame
         E = ca.Function("E", [s.t, s.q, s.theta], frame.constrained.system.expand(frame.E))(
             0.0, q, vehicle.theta).full()
-        A = vehicle.function("constraints")(0.0, q, vehicle.theta)[0].full()
+        A = vehicle.functions.constraints(0.0, q, vehicle.theta)[0].full()
         assert np.abs(A @ E).max() <= 1e-12 * max(1.0, np.abs(E).max())
         assert np.linalg.matrix_rank(A, tol=1e-9) == len(frame.kept) == vehicle.model.nv - frame.nxi
         v = velocity(vehicle, 0.0, q, xi)
@@ -145,7 +145,7 @@ def test_power_on_moving_ground():
 
 def power_balance(vehicle, t, q, xi, u) -> tuple[float, float, float]:
     """dE/dt along the drift by automatic differentiation; tau . v; -lambda . b [W]."""
-    s, equations = vehicle.constrained.system, vehicle.equations()
+    s, equations = vehicle.constrained.system, vehicle.equations
     x = ca.SX.sym("xi", vehicle.frame.nxi)
     v = equations.velocity(s.t, s.q, x, s.theta)
     energy = ca.substitute(s.energy, s.v, v)
@@ -167,7 +167,7 @@ def power_balance(vehicle, t, q, xi, u) -> tuple[float, float, float]:
 def flow(vehicle, q, xi, u) -> float:
     """Size of the powers that have to cancel [W]: inertial and gravity forces times speeds."""
     v = velocity(vehicle, 0.0, q, xi)
-    a = vehicle.equations().acceleration(0.0, q, xi, u, vehicle.theta).full().ravel()
+    a = vehicle.equations.acceleration(0.0, q, xi, u, vehicle.theta).full().ravel()
     return float(np.abs(pin.rnea(vehicle.model, vehicle.model.createData(), q, v,
                                  a)) @ np.abs(v)) + 1.0
 
@@ -179,7 +179,7 @@ def test_plane_symmetry(name):
     rng = np.random.default_rng(9)
     for vehicle, q, xi, u in random_states(shipped(name), STATES, seed=9):
         there = moved(q, *rng.normal(size=2) * 5, rng.uniform(-np.pi, np.pi))
-        for former in (vehicle.equations().acceleration, vehicle.equations().multipliers):
+        for former in (vehicle.equations.acceleration, vehicle.equations.multipliers):
             here, elsewhere = (former(0.0, p, xi, u,
                                       vehicle.theta).full().ravel() for p in (q, there))
             assert relative(elsewhere, here) <= 1e-11
@@ -193,7 +193,7 @@ def test_plane_symmetry_of_a_turntable_is_about_its_axis(name):
     for vehicle, q, xi, u in random_states(shipped(name, ground), 4, seed=10):
         turned, shifted = moved(q, 0, 0, 1.1, about=ground.point), moved(q, 0.5, 0.2, 0.0)
         here, there, off = (
-            vehicle.equations().acceleration(0.0, p, xi, u, vehicle.theta).full().ravel()
+            vehicle.equations.acceleration(0.0, p, xi, u, vehicle.theta).full().ravel()
             for p in (q, turned, shifted)
         )
         assert relative(there, here) <= 1e-11
@@ -221,13 +221,13 @@ def test_tilted_ground_is_level_ground_with_gravity_turned(name):
         M = np.triu(M) + np.triu(M, 1).T
         h = pin.nonLinearEffects(leaning, leaning.createData(), q, v)
         kept = list(level.frame.kept)
-        A = level.function("constraints")(0.0, q, level.theta)[0].full()[kept]
-        gamma = level.function("gamma")(0.0, q, v, level.theta).full().ravel()[kept]
-        tau = level.function("force")(0.0, q, v, u, level.theta).full().ravel()
+        A = level.functions.constraints(0.0, q, level.theta)[0].full()[kept]
+        gamma = level.functions.gamma(0.0, q, v, level.theta).full().ravel()[kept]
+        tau = level.functions.force(0.0, q, v, u, level.theta).full().ravel()
         r, nv = len(kept), len(v)
         expected = np.linalg.solve(np.block([[M, -A.T], [A, np.zeros((r, r))]]),
                                    np.r_[tau - h, -gamma])[:nv]
-        assert relative(slope.equations().acceleration(0.0, up, xi, u, slope.theta).full().ravel(),
+        assert relative(slope.equations.acceleration(0.0, up, xi, u, slope.theta).full().ravel(),
                         expected) <= 1e-10
 
 
@@ -260,10 +260,10 @@ def test_the_flow_does_not_depend_on_the_speeds(name):
         if not np.all(np.isfinite(again)) or relative(again, v) > 1e-11:
             # the other speeds do not determine the motion here
             continue
-        a = chosen.equations().acceleration(0.0, q, xi, u, chosen.theta).full().ravel()
+        a = chosen.equations.acceleration(0.0, q, xi, u, chosen.theta).full().ravel()
         assert (
             relative(
-                other.equations().acceleration(0.0, q, v[index], u, other.theta).full().ravel(), a
+                other.equations.acceleration(0.0, q, v[index], u, other.theta).full().ravel(), a
             )
             <= 1e-10
         )

@@ -112,7 +112,7 @@ def test_dependent_rows_are_the_combinations_that_are_named(name):
         for q in (
             vehicle.constrained.samples if dependence.constant else vehicle.constrained.samples[:1]
         ):
-            A = vehicle.function("constraints")(0.0, q, vehicle.theta)[0].full()
+            A = vehicle.functions.constraints(0.0, q, vehicle.theta)[0].full()
             combined = sum((value * A[names.index(row)] for row,
                             value in dependence.coefficients.items()),
                            np.zeros(A.shape[1]))

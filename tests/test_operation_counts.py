@@ -37,7 +37,7 @@ def test_baselines_are_below_the_limits():
 @pytest.mark.parametrize("name", sorted(BASELINE))
 def test_count(name):
     vehicle = nhmech.load(nhmech.urdf_path(name))
-    count = operations(vehicle.equations().drift)
+    count = operations(vehicle.equations.drift)
     assert 0.9 * BASELINE[name] <= count <= BASELINE[name]
 
 
@@ -45,7 +45,7 @@ def test_count(name):
 def test_reduced_equations_are_the_full_ones_on_the_manifold(name):
     """The graph with frozen attitude and shorthand against the one without, relative 1e-12."""
     vehicle = nhmech.load(nhmech.urdf_path(name))
-    full, reduced = gibbs_appell(vehicle.constrained, vehicle.speeds), vehicle.equations()
+    full, reduced = gibbs_appell(vehicle.constrained, vehicle.speeds), vehicle.equations
     rng = np.random.default_rng(5)
     for q in vehicle.constrained.samples[:6]:
         xi, u = rng.normal(size=len(vehicle.speeds)), rng.normal(size=len(vehicle.driven))

@@ -32,7 +32,7 @@ def test_the_rate_is_that_of_drift_and_the_step_that_of_the_simulator(name):
     x = f.of(state)
     assert f.pose(x).full().ravel() == pytest.approx(state.pose, abs=1e-12)
     assert np.abs(f.velocity(0.0, x, []).full().ravel() - state.v).max() <= 1e-12
-    q_rate, xi_rate = vehicle.equations().drift(0.0, state.q, state.v[list(vehicle.frame.speeds)],
+    q_rate, xi_rate = vehicle.equations.drift(0.0, state.q, state.v[list(vehicle.frame.speeds)],
                                                 efforts, [])
     rate = f(x, efforts).full().ravel()
     assert (np.abs(rate[:7] - q_rate.full().ravel()[:7]).max() <= 1e-12

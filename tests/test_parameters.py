@@ -18,8 +18,8 @@ def base():
 def accelerations(vehicle, xi, u, seed=0):
     """From the Gibbs-Appell equations and from Pinocchio's matrices, at one configuration."""
     q = vehicle.constrained.samples[3]
-    v = vehicle.equations().velocity(0.0, q, xi, vehicle.theta).full().ravel()
-    return (vehicle.equations().acceleration(0.0, q, xi, u, vehicle.theta).full().ravel(),
+    v = vehicle.equations.velocity(0.0, q, xi, vehicle.theta).full().ravel()
+    return (vehicle.equations.acceleration(0.0, q, xi, u, vehicle.theta).full().ravel(),
             saddle(vehicle, 0.0, q, v, np.asarray(u)).acceleration)
 
 
@@ -44,7 +44,7 @@ def test_a_payload_above_the_axle_adds_to_the_effective_mass(base):
     inverse = [
         R**2
         / 0.2
-        * vehicle.equations().drift(0.0, q, [0, 0], [0.1, 0.1], vehicle.theta)[1].full()[0, 0]
+        * vehicle.equations.drift(0.0, q, [0, 0], [0.1, 0.1], vehicle.theta)[1].full()[0, 0]
         for vehicle in (base, heavy)
     ]
     assert 1 / inverse[1] - 1 / inverse[0] == pytest.approx(load, rel=1e-9)
@@ -55,7 +55,7 @@ def test_unequal_radii_turn_the_vehicle(base):
     r = base.parameters.values["left_wheel_joint.radius"]
     odd = base.with_parameters({"right_wheel_joint.radius": r + 1e-3})
     q = odd.configuration()
-    v = odd.equations().velocity(0.0, q, [10.0, 10.0], odd.theta).full().ravel()
+    v = odd.equations.velocity(0.0, q, [10.0, 10.0], odd.theta).full().ravel()
     R = base_pose(q)[:3, :3]
     left, right = odd.contact_points(q)[:2]
     turn = (R @ v[3:6])[2]
@@ -84,7 +84,7 @@ def test_derivatives_by_parameters(base):
     names = ("left_wheel_joint.radius", "base_link.com_x", "base_link.Izz", "payload.mass")
     base = base.with_parameters({"payload.mass": 0.5})
     symbolic = base.with_parameters(symbolic=names)
-    system, equations = symbolic.constrained.system, symbolic.equations()
+    system, equations = symbolic.constrained.system, symbolic.equations
     assert system.theta_names == names and symbolic.theta == pytest.approx(
         [base.parameters.values[name] for name in names], rel=1e-15)
     q, xi, u = base.constrained.samples[2], np.array([4.0, 2.0]), np.array([0.1, 0.3])

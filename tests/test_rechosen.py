@@ -16,9 +16,9 @@ def test_equations_chosen_at_the_zero_pose_are_the_same_elsewhere(name):
     other, rng = vehicle.rechosen(vehicle.configuration()), np.random.default_rng(0)
     u = rng.normal(size=vehicle.constrained.system.u.numel())
     for q in vehicle.constrained.samples[-4:]:
-        v = vehicle.equations().velocity(0.0, q, rng.normal(size=vehicle.frame.nxi),
+        v = vehicle.equations.velocity(0.0, q, rng.normal(size=vehicle.frame.nxi),
                                          vehicle.theta).full().ravel()
-        rates = [chosen.equations().drift(0.0, q, v[list(chosen.frame.speeds)], u, chosen.theta)
+        rates = [chosen.equations.drift(0.0, q, v[list(chosen.frame.speeds)], u, chosen.theta)
                  for chosen in (vehicle, other)]
         same = [i for i in vehicle.frame.speeds if i in other.frame.speeds]
         assert same

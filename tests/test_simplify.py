@@ -116,7 +116,7 @@ def test_rows_in_the_frame_of_the_carrying_body(name, ground):
     assert other.kept == vehicle.frame.kept
     system, rng = vehicle.reduced.system, np.random.default_rng(3)
     made = []
-    for frame, equations in ((vehicle.frame, vehicle.equations()),
+    for frame, equations in ((vehicle.frame, vehicle.equations),
                              (other, gibbs_appell(plain, frame=other))):
         matrices = ca.Function("m", [system.t, system.q, system.theta],
                                [*map(ca.densify, system.expand(frame.inverse, frame.E)),

@@ -30,7 +30,7 @@ def skid_steer(mixed_axes: bool = False, **arguments):
 def test_the_middle_of_the_wheels_does_not_slip_sideways(mixed_axes):
     vehicle = skid_steer(mixed_axes, skid=1.5)
     q = vehicle.configuration()
-    E = vehicle.function("constraints")(0.0, q, vehicle.theta)[0].full()
+    E = vehicle.functions.constraints(0.0, q, vehicle.theta)[0].full()
     _, s, vt = np.linalg.svd(E)
     kernel = vt[int(np.sum(s > 1e-9)):]
     assert len(kernel) == 2

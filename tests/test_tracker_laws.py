@@ -120,7 +120,7 @@ def test_unicycle_is_read_off_the_distribution():
     for name in ("ackermann_car", "tricycle", "rover", "differential_drive", "skid_steer",
                  "trailers"):
         vehicle, point = shipped(name), unicycle(shipped(name))
-        E = vehicle.equations()
+        E = vehicle.equations
         assert not point.free
         for q in vehicle.constrained.samples[:6]:
             v = E.velocity(0.0, q, np.linspace(0.3, 0.7, vehicle.frame.nxi),

@@ -161,7 +161,7 @@ def test_contact_forces_balance_gravity_and_inertia(vehicle, name):
                                           if wide else vehicle(name), 5, 3):
         v = velocity(served, 0.0, q, xi)
         load = contact_load(served, 0.0, q, v, u)
-        dv = served.equations().acceleration(0.0, q, xi, u, served.theta).full().ravel()
+        dv = served.equations.acceleration(0.0, q, xi, u, served.theta).full().ravel()
         data = kinematics(served, q)
         wanted = pin.rnea(served.model, data, q, v, dv)[:6]
         found, place = np.zeros(6), pin.SE3(data.oMi[1])
@@ -179,7 +179,7 @@ def test_braking_car_shifts_its_load(vehicle):
     now = state(car, 8.0, 0.0)
     u = np.array([-60.0 if "wheel" in name else 0.0 for name in car.driven])
     data = kinematics(car, now.q)
-    dv = car.equations().acceleration(0.0, now.q, np.array(list(now.xi.values())), u,
+    dv = car.equations.acceleration(0.0, now.q, np.array(list(now.xi.values())), u,
                                       car.theta).full().ravel()
     mass, centre = pin.computeTotalMass(car.model), pin.centerOfMass(car.model, data, now.q)
     points = dict(zip(car.contact_names, car.contact_points(now.q)))
@@ -365,7 +365,7 @@ def test_disc_in_a_steady_circle_needs_the_centripetal_acceleration(vehicle):
                               xi={"roll_rate": 0.0, "spin_joint": spin,
                                   "yaw_rate": turn * np.cos(lean)})
         xi = np.array(list(now.xi.values()))
-        return now, disc.equations().acceleration(0.0, now.q, xi, np.zeros(0),
+        return now, disc.equations.acceleration(0.0, now.q, xi, np.zeros(0),
                                                   disc.theta).full().ravel()
 
     spin = brentq(lambda s: at(s)[1][3], -60, 60, xtol=1e-13)

@@ -47,7 +47,7 @@ def test_generalised_force_and_energy_of_a_wrench(index):
                                          pin.LOCAL_WORLD_ALIGNED)
             v = velocity(serving, 0.0, q, xi)
             with_it, without = (
-                serving.function("force")(0, q, v, np.r_[u[:nu], s * f], []).full().ravel()
+                serving.functions.force(0, q, v, np.r_[u[:nu], s * f], []).full().ravel()
                 for s in (1, 0)
             )
             np.testing.assert_allclose(with_it - without, J.T @ f, rtol=0,

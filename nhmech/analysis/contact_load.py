@@ -189,5 +189,5 @@ def _terms(vehicle: Vehicle) -> Buffered:
     run judges another."""
     known = _threads.__dict__.setdefault("known", WeakKeyDictionary())
     if vehicle not in known:
-        known[vehicle] = Buffered(vehicle.function("balance"))
+        known[vehicle] = Buffered(vehicle.functions.balance)
     return known[vehicle]

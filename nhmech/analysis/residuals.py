@@ -23,7 +23,7 @@ def residuals(trajectory: Trajectory, simulated: Simulated | None = None) -> tup
     evaluate = (
         simulated.constrained.constraint_function()
         if vehicle is None
-        else vehicle.function("constraints")
+        else vehicle.functions.constraints
     )
     for i in np.unique(np.linspace(0, last, min(SAMPLES, last + 1)).astype(int)):
         v = trajectory.v[i]

@@ -88,7 +88,7 @@ def unicycle(vehicle: Vehicle) -> Unicycle:
         if np.abs(_normal(vehicle, q) - _normal(vehicle, reference)).max() > SAME:
             continue                                                   # leaning is another matter
         planar, tilting = _planar(_normal(vehicle, q), vehicle.algebroid.nv)
-        A = vehicle.function("constraints")(0.0, q, vehicle.theta)[0].full()
+        A = vehicle.functions.constraints(0.0, q, vehicle.theta)[0].full()
         allowed = (
             planar @ _kernel(np.vstack([A, tilting * length])) * np.array([[1], [1], [length]])
         )

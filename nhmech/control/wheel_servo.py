@@ -85,7 +85,7 @@ class WheelServo(Combinator):
 
     def _effect(self) -> np.ndarray:
         """B (nu, nu): what a unit effort on each driven joint adds to the acceleration of each."""
-        vehicle, equations = self.vehicle, self.vehicle.equations()
+        vehicle, equations = self.vehicle, self.vehicle.equations
         s, xi = vehicle.constrained.system, np.zeros(len(vehicle.speeds))
         u = ca.SX.sym("u", s.u.numel())
         rows = [vehicle.algebroid.v_names.index(name) for name in self.joints]

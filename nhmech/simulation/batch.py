@@ -311,7 +311,7 @@ def batch_reactions(batch, k: int) -> BatchReactions:
                   if f"{c.name}/{direction}" in rows)
     index, kept = [rows.index(name) for name in names], list(batch.stepper.equations.frame.kept)
     A = (
-        vehicle.function("constraints")
+        vehicle.functions.constraints
         .map(count)(batch.t[k], batch.q(k).T, batch.theta.T)[0]
         .full()
     )

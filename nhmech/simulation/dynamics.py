@@ -144,7 +144,7 @@ def dynamics(constrained) -> Dynamics:
         x, u = casadi.MX.sym("x", f.nx), casadi.MX.sym("u", f.nu)
         f(x, u), f.step(x, u, 0.01), f.names, f.inputs
 
-    From the Gibbs-Appell equations `vehicle.equations()`, in one choice of independent speeds; the
+    From the Gibbs-Appell equations `vehicle.equations`, in one choice of independent speeds; the
     simulator changes that choice where it goes bad, symbols cannot.
     """
     simulated = Simulated.of(constrained)

@@ -58,13 +58,13 @@ class Simulated:
     @cached_property
     def equations(self) -> Equations:
         return (
-            self.vehicle.equations() if self.vehicle is not None else gibbs_appell(self.constrained)
+            self.vehicle.equations if self.vehicle is not None else gibbs_appell(self.constrained)
         )
 
     def rechosen(self, q: np.ndarray) -> Equations | None:
         """Equations with rows and speeds chosen at q; None where there is nothing to choose."""
         if self.vehicle is not None:
-            return self.vehicle.rechosen(q).equations()
+            return self.vehicle.rechosen(q).equations
         other = ConstrainedSystem(**{**self.constrained.__dict__, "samples": q[None, :]})
         return gibbs_appell(other)
 

@@ -26,7 +26,7 @@ class Saddle:
 def balance(vehicle: Vehicle, t: float, q: np.ndarray, v: np.ndarray,
             u: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """A (m, nv) of all rows, gamma (m,) and tau (nv,)."""
-    A, gamma, tau = vehicle.function("balance")(t, q, v, u, vehicle.theta)
+    A, gamma, tau = vehicle.functions.balance(t, q, v, u, vehicle.theta)
     return A.full(), gamma.full().ravel(), tau.full().ravel()
 
 
@@ -98,7 +98,7 @@ def ground_load(vehicle: Vehicle, t: float, q: np.ndarray, v: np.ndarray, u: np.
     Parameters
     ----------
     terms
-        A quicker way to evaluate `vehicle.function("balance")`.
+        A quicker way to evaluate `vehicle.functions.balance`.
     """
     A, gamma, tau = balance(vehicle, t, q, v,
                             u) if terms is None else terms(t, q, v, u, vehicle.theta)

@@ -55,7 +55,7 @@ def _unguarded(vehicle: Vehicle) -> list[str]:
 
 def _rank_of_rates(vehicle: Vehicle, rates: list[int]) -> int:
     """Of the wheel rates on the distribution, at the neutral pose."""
-    A = vehicle.function("constraints")(0.0, vehicle.constrained.samples[0],
+    A = vehicle.functions.constraints(0.0, vehicle.constrained.samples[0],
                                         vehicle.theta)[0].full()
     _, s, vt = np.linalg.svd(A / vehicle.constrained.scales)
     kernel = vt[int(np.sum(s > 1e-9 * s[0])):]
@@ -109,7 +109,7 @@ def _moves(vehicle: Vehicle):
 
 
 def _ignorable(vehicle: Vehicle, move) -> bool:
-    rng, drift = np.random.default_rng(0), vehicle.equations().drift
+    rng, drift = np.random.default_rng(0), vehicle.equations.drift
     for q in vehicle.constrained.samples[1:4]:
         xi, u = (
             rng.normal(size=len(vehicle.speeds)),
@@ -133,7 +133,7 @@ def frozen_parts(vehicle: Vehicle) -> list[str]:
     for name in ("pitch", "roll", "height"):
         kept = True
         for q in vehicle.constrained.samples[:4]:
-            A = vehicle.function("constraints")(0.0, q, vehicle.theta)[0].full()[list(d.phi_rows)]
+            A = vehicle.functions.constraints(0.0, q, vehicle.theta)[0].full()[list(d.phi_rows)]
             n = pin.Quaternion(q[3:7]).toRotationMatrix().T @ vehicle.placer.normal
             # level, across the base's x axis
             lateral = np.cross(n, [1.0, 0.0, 0.0]) / max(np.hypot(n[1], n[2]), 1e-9)
@@ -199,7 +199,7 @@ def _reduced(vehicle: Vehicle, q: np.ndarray | None) -> tuple[np.ndarray, np.nda
     """E (nv, nxi), orthonormal, what the constraints allow, and E^T M E; `_Massless` where that is
     singular."""
     q = vehicle.configuration() if q is None else np.asarray(q, dtype=float)
-    A = vehicle.function("constraints")(0.0, q, vehicle.theta)[0].full()
+    A = vehicle.functions.constraints(0.0, q, vehicle.theta)[0].full()
     _, s, vt = np.linalg.svd(A)
     E = vt[int(np.sum(s > 1e-9 * s.max(initial=1e-300))):].T
     mass = E.T @ pin.crba(vehicle.model, vehicle.data, q) @ E

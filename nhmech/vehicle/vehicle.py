@@ -8,7 +8,6 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
-import casadi as ca
 import numpy as np
 import pinocchio as pin
 
@@ -20,6 +19,7 @@ from ..mechanics.system import ConstrainedSystem
 from ..urdf.description import Description, JointLimits
 from .contact import Contact
 from .couplings import Steering, limits_with_followers
+from .functions import VehicleFunctions
 from .ground import Ground
 from .parameters import Parameters
 from .placement import Placer, Support
@@ -131,22 +131,19 @@ class Vehicle:
         return self.frame.names
 
     @cached_property
-    def _equations(self) -> Equations:
-        return gibbs_appell(self.reduced, frame=self.frame)
-
     def equations(self) -> Equations:
         """The Gibbs-Appell equations in the quasi-velocities `speeds`, as `casadi.Function`s.
 
         For example::
 
-            q_rate, xi_rate = vehicle.equations().drift(t, q, xi, u, vehicle.theta)
+            q_rate, xi_rate = vehicle.equations.drift(t, q, xi, u, vehicle.theta)
 
         q (nq,) in Pinocchio's order and representation, xi (nxi,) named `speeds`, u (nu,) efforts
         of `driven` [N m, N], then external wrenches, theta (ntheta,) the parameters made symbolic
         by `with_parameters`. For optimal control there is `nhmech.dynamics`: the same on one flat
         state x of angles and speeds, without (cos, sin) pairs.
         """
-        return self._equations
+        return gibbs_appell(self.reduced, frame=self.frame)
 
     def rechosen(self, q: np.ndarray) -> Vehicle:
         """The same vehicle with rows, speeds and coupling pair chosen at q alone.
@@ -176,46 +173,9 @@ class Vehicle:
 
     # -- numbers -----------------------------------------------------------------------------------
     @cached_property
-    def _functions(self) -> dict[str, ca.Function]:
-        return {}
-
-    def function(self, name: str) -> ca.Function:
-        """Numeric functions by name, made when first asked for: constraints, gamma, force, balance,
-        energy, contacts.
-
-        Raises
-        ------
-        ModelError
-            For another name.
-        """
-        if name not in self._functions:
-            self._functions[name] = self._function(name)
-        return self._functions[name]
-
-    def _function(self, name: str) -> ca.Function:
-        system, d = self.constrained.system, self.constrained.distribution
-        t, q, v, u, theta = system.t, system.q, system.v, system.u, system.theta
-        if name == "constraints":
-            return self.constrained.constraint_function()
-        if name == "gamma":
-            return ca.Function("gamma", [t, q, v, theta], [system.rate(d.A @ v + d.b)])
-        if name == "force":
-            return ca.Function("force", [t, q, v, u, theta], [ca.densify(system.force)])
-        if name == "balance":                  # A, gamma and tau at once
-            terms = [self.function("constraints")(t, q, theta)[0],
-                     self.function("gamma")(t, q, v, theta), system.force]
-            return ca.Function("balance", [t, q, v, u, theta], [ca.densify(term) for term in terms],
-                               {"cse": True})
-        if name == "energy":
-            return ca.Function("energy", [t, q, v, theta], [system.energy])
-        # K in the carrier's frame, and the directions as columns, contact by contact
-        if name == "contacts":
-            points = ca.horzcat(*[c.point for c in self.contacts])
-            directions = [ca.horzcat(*[c.directions[d] for d in c.held]) for c in self.contacts]
-            sines = ca.vertcat(*[ca.SX(1) if c.sine is None else c.sine for c in self.contacts])
-            return ca.Function("contacts", [t, q, theta], [points, ca.horzcat(*directions), sines])
-        raise ModelError(f"a vehicle has no function {name!r}; there are constraints, gamma, "
-                         "force, balance, energy, contacts")
+    def functions(self) -> VehicleFunctions:
+        """Constraints, gamma, force, balance, energy and contacts as `casadi.Function`s."""
+        return VehicleFunctions(self.constrained, self.contacts)
 
     @property
     def theta(self) -> np.ndarray:
@@ -224,12 +184,12 @@ class Vehicle:
     def constraint_error(self, t: float, q: np.ndarray,
                          v: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """A v + b of all rows, dropped ones included [m/s], and phi [m]."""
-        A, b, phi = self.function("constraints")(t, q, self.theta)
+        A, b, phi = self.functions.constraints(t, q, self.theta)
         return A.full() @ v + b.full().ravel(), phi.full().ravel()
 
     def energy(self, t: float, q: np.ndarray, v: np.ndarray) -> float:
         """Kinetic plus potential energy [J]."""
-        return float(self.function("energy")(t, q, v, self.theta))
+        return float(self.functions.energy(t, q, v, self.theta))
 
     @cached_property
     def _workspace(self) -> threading.local:
@@ -246,7 +206,7 @@ class Vehicle:
 
     def contact_points(self, q: np.ndarray, t: float = 0.0) -> np.ndarray:
         """p_WK of every contact, (k, 3) [m]."""
-        points, _, _ = self.function("contacts")(t, q, self.theta)
+        points, _, _ = self.functions.contacts(t, q, self.theta)
         pin.forwardKinematics(self.model, self.data, np.asarray(q, dtype=float))
         found = [self.data.oMi[c.mount.body].act(point) for c,
                  point in zip(self.contacts, points.full().T)]
@@ -254,7 +214,7 @@ class Vehicle:
 
     def contact_directions(self, q: np.ndarray, t: float = 0.0) -> list[dict[str, np.ndarray]]:
         """Unit vectors of the held directions in W, contact by contact."""
-        _, columns, _ = self.function("contacts")(t, q, self.theta)
+        _, columns, _ = self.functions.contacts(t, q, self.theta)
         pin.forwardKinematics(self.model, self.data, np.asarray(q, dtype=float))
         columns, result, i = columns.full(), [], 0
         for c in self.contacts:

@@ -1,0 +1,64 @@
+"""The expressions of a vehicle as functions of numbers, each made when it is first needed."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import casadi as ca
+
+from ..mechanics.system import ConstrainedSystem
+from .contact import Contact
+
+
+@dataclass(frozen=True, eq=False)
+class VehicleFunctions:
+    """`casadi.Function`s of (t, q, v, u, theta) or fewer of these, over all rows, dropped ones
+    included."""
+
+    constrained: ConstrainedSystem
+    contact_list: Sequence[Contact]
+
+    @cached_property
+    def constraints(self) -> ca.Function:
+        """(t, q, theta) -> A (m, nv), b (m,), phi (k,)."""
+        return self.constrained.constraint_function()
+
+    @cached_property
+    def gamma(self) -> ca.Function:
+        """(t, q, v, theta) -> gamma = (dA/dt) v + db/dt (m,)."""
+        s, d = self.constrained.system, self.constrained.distribution
+        return ca.Function("gamma", [s.t, s.q, s.v, s.theta], [s.rate(d.A @ s.v + d.b)])
+
+    @cached_property
+    def force(self) -> ca.Function:
+        """(t, q, v, u, theta) -> tau (nv,)."""
+        s = self.constrained.system
+        return ca.Function("force", [s.t, s.q, s.v, s.u, s.theta], [ca.densify(s.force)])
+
+    @cached_property
+    def balance(self) -> ca.Function:
+        """(t, q, v, u, theta) -> A (m, nv), gamma (m,), tau (nv,) at once."""
+        s = self.constrained.system
+        terms = [self.constraints(s.t, s.q, s.theta)[0], self.gamma(s.t, s.q, s.v, s.theta),
+                 s.force]
+        return ca.Function("balance", [s.t, s.q, s.v, s.u, s.theta],
+                           [ca.densify(term) for term in terms], {"cse": True})
+
+    @cached_property
+    def energy(self) -> ca.Function:
+        """(t, q, v, theta) -> kinetic plus potential energy [J]."""
+        s = self.constrained.system
+        return ca.Function("energy", [s.t, s.q, s.v, s.theta], [s.energy])
+
+    @cached_property
+    def contacts(self) -> ca.Function:
+        """(t, q, theta) -> points K (3, k) in the frames of the carrying bodies, held directions
+        contact by contact (3, n), and |axle x n| (k,), 1 where there is no axle."""
+        s, contacts = self.constrained.system, self.contact_list
+        points = ca.horzcat(*[c.point for c in contacts])
+        directions = [ca.horzcat(*[c.directions[d] for d in c.held]) for c in contacts]
+        sines = ca.vertcat(*[ca.SX(1) if c.sine is None else c.sine for c in contacts])
+        return ca.Function("contacts", [s.t, s.q, s.theta],
+                           [points, ca.horzcat(*directions), sines])
