@@ -21,7 +21,7 @@ import numpy as np
 from scipy.integrate import solve_ivp
 
 import nhmech
-from nhmech.compile.adaptive import REACHED, compiled_adaptive
+from nhmech.compile.adaptive import compiled_adaptive
 from nhmech.compile.compiled import compiled
 from nhmech.compile.compiler import find_compiler
 from nhmech.simulation.integrators import rate_function
@@ -81,11 +81,11 @@ class Case:
         return solution.y[:, -1], time.perf_counter() - begun
 
     def dop853(self, tolerance: float) -> tuple[np.ndarray, float]:
-        begun, x = time.perf_counter(), self.x0.copy()
-        status, _ = self.adaptive.run(0.0, self.duration, self.u, self.theta, x, tolerance,
-                                      tolerance)
-        if status != REACHED:
-            raise RuntimeError(f"DOP853 ended with status {status}")
+        begun = time.perf_counter()
+        x, status, _ = self.adaptive.run(0.0, self.x0, self.u, self.theta, self.duration, tolerance,
+                                         tolerance)
+        if status:
+            raise RuntimeError(f"DOP853: {status.sentence}")
         return x, time.perf_counter() - begun
 
     def run(self, asked: bool) -> float:

@@ -17,7 +17,7 @@ from support.generated import dead_joints, trailers, wheels  # noqa: E402
 from support.report import interleaved, machine, table  # noqa: E402
 
 import nhmech  # noqa: E402
-from nhmech.compile.loop import DONE  # noqa: E402
+from nhmech.compile.status import Status  # noqa: E402
 
 SERIES = {"trailers": (trailers, (1, 2, 3, 4, 5, 6, 7, 8)),
           "wheels": (wheels, (2, 4, 6, 8, 10, 12)),
@@ -61,7 +61,7 @@ def run_of(simulator, compiled):
     def measure() -> float:
         simulator._restore(start)
         begin = process_time()
-        assert compiled.run(STEPS) == DONE, f"refused after {compiled.setup.done} steps"
+        assert compiled.run(STEPS) == Status.DONE, f"refused after {compiled.setup.done} steps"
         return (process_time() - begin) / STEPS * 1e6
 
     return measure

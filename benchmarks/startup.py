@@ -45,7 +45,7 @@ def started(source: str, all_free: bool) -> dict[str, float]:
     vehicle = nhmech.load(source, free=free)
     lap()
     chart = nhmech.Simulator(vehicle).primary
-    _ = chart.step
+    _ = chart.advance
     lap()
     chart.loop(build=True)
     lap()

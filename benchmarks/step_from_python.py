@@ -14,7 +14,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parent))
 from support.report import interleaved, machine, table  # noqa: E402
 
 import nhmech  # noqa: E402
-from nhmech.compile.loop import DONE  # noqa: E402
+from nhmech.compile.status import Status  # noqa: E402
 
 VEHICLES = ("differential_drive", "mecanum", "ackermann_car", "pendulum")
 CALLS = 2000
@@ -44,7 +44,7 @@ def measures(name: str) -> dict:
     def arithmetic() -> float:
         """A step within one long call."""
         begin = perf_counter()
-        assert steps.run(20 * CALLS) == DONE
+        assert steps.run(20 * CALLS) == Status.DONE
         return (perf_counter() - begin) / (20 * CALLS) * 1e6
 
     return {

@@ -10,13 +10,13 @@ import numpy as np
 from gymnasium.vector import AutoresetMode
 from gymnasium.vector.utils import batch_space
 
-from .compile.lanes import SINGULAR
+from .compile.status import Status
 from .control.lqr import input_scales
 from .control.path import Path, positive
 from .control.path_choice import read_path
 from .control.unicycle import unicycle
 from .errors import ModelError, SimulationError
-from .simulation.batch import REASONS, simulate_batch
+from .simulation.batch import simulate_batch
 from .simulation.batch_input import start_states
 from .simulation.dynamics import dynamics
 from .simulation.simulator import Simulator
@@ -238,7 +238,7 @@ class PathFollowing(gymnasium.Env):
             for _ in range(self.task.substeps):
                 after = self.simulator.step()
                 if self.simulator.chart is not self.simulator.primary:
-                    reason = REASONS[SINGULAR]                # where lanes end too
+                    reason = Status.SINGULAR.sentence                # where lanes end too
                     break
                 state = after
         except SimulationError as error:
@@ -326,7 +326,7 @@ class PathFollowingVector(gymnasium.vector.VectorEnv):
                 self._x[going], self._s[going], actions[going])
             ended[going] = stopped | ~batch.ok
             reasons[np.flatnonzero(going)[~batch.ok]] = [
-                REASONS[int(status)] for status in batch.status[~batch.ok]
+                Status(status).sentence for status in batch.status[~batch.ok]
             ]
             self._k[going] += 1
             cut[going] = self._k[going] >= task.periods

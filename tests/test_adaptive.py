@@ -13,12 +13,14 @@ from scipy.integrate import solve_ivp
 from support import shipped
 
 from nhmech import SimulationError, Simulator
-from nhmech.compile.adaptive import NOT_FINITE, REACHED, TOO_SMALL, compiled_adaptive
+from nhmech.compile.adaptive import compiled_adaptive
 from nhmech.compile.compiler import find_compiler
+from nhmech.compile.status import Status
 from nhmech.simulation import chart, simulator as loop
 
 needs_compiler = pytest.mark.skipif(find_compiler() is None,
                                     reason="no C compiler here (or CC=none)")
+NOTHING = np.zeros(1)
 
 
 def system(name: str, rate) -> ca.Function:
@@ -35,9 +37,10 @@ def test_a_driven_oscillator_within_its_tolerance(span, tolerance):
     theta^3)."""
     adaptive = compiled_adaptive(system("driven", lambda t, x, u,
                                         theta: (x[1], -theta ** 2 * x[0] + u * t)))
-    x, u, w = np.array([1.0, 0.0]), 0.3, 2.0
-    status, reached = adaptive.run(0.0, span, np.array([u]), np.array([w]), x, tolerance, tolerance)
-    assert status == REACHED and reached == span
+    u, w = 0.3, 2.0
+    x, status, reached = adaptive.run(0.0, np.array([1.0, 0.0]), np.array([u]), np.array([w]), span,
+                                      tolerance, tolerance)
+    assert status is Status.DONE and reached == span
     exact = np.cos(w * span) + u * (span / w ** 2 - np.sin(w * span) / w ** 3)
     assert x[0] == pytest.approx(exact, abs=100 * tolerance * max(1.0, abs(span)))
 
@@ -56,9 +59,9 @@ def test_steps_are_those_of_scipy():
 
     reference = scipy(1e-13)
     for tolerance in (1e-5, 1e-7, 1e-9):
-        x = np.array([2.0, 0.0])
-        assert adaptive.run(0.0, 10.0, np.zeros(1), np.zeros(1), x, tolerance,
-                            tolerance) == (REACHED, 10.0)
+        x, *ending = adaptive.run(0.0, np.array([2.0, 0.0]), NOTHING, NOTHING, 10.0, tolerance,
+                                  tolerance)
+        assert ending == [Status.DONE, 10.0]
         error, theirs = np.abs(x - reference).max(), np.abs(scipy(tolerance) - reference).max()
         assert error < 20 * max(theirs, tolerance)
 
@@ -66,10 +69,11 @@ def test_steps_are_those_of_scipy():
 @needs_compiler
 def test_a_span_may_be_cut_anywhere():
     rate = system("pendulum", lambda t, x, u, theta: (x[1], -9.81 * ca.sin(x[0])))
-    adaptive, whole, parts = compiled_adaptive(rate), np.array([3.0, 0.0]), np.array([3.0, 0.0])
-    adaptive.run(0.0, 4.0, np.zeros(1), np.zeros(1), whole, 1e-12, 1e-12)
+    adaptive, parts = compiled_adaptive(rate), np.array([3.0, 0.0])
+    whole, *_ = adaptive.run(0.0, parts, NOTHING, NOTHING, 4.0, 1e-12, 1e-12)
     for a, b in zip([0, 0.1, 1.7, 1.7001], [0.1, 1.7, 1.7001, 4.0]):
-        assert adaptive.run(a, b - a, np.zeros(1), np.zeros(1), parts, 1e-12, 1e-12)[0] == REACHED
+        parts, status, _ = adaptive.run(a, parts, NOTHING, NOTHING, b - a, 1e-12, 1e-12)
+        assert status is Status.DONE
     np.testing.assert_allclose(parts, whole, rtol=1e-9)
     np.testing.assert_allclose(whole[1] ** 2 / 2 - 9.81 * np.cos(whole[0]), -9.81 * np.cos(3.0),
                                rtol=1e-10)
@@ -79,14 +83,12 @@ def test_a_span_may_be_cut_anywhere():
 def test_where_it_cannot_go_on_it_says_so():
     # x = 1 / (1 - t)
     blows_up = compiled_adaptive(system("blows_up", lambda t, x, u, theta: (x[0] ** 2, 0)))
-    status, reached = blows_up.run(0.0, 2.0, np.zeros(1), np.zeros(1), np.array([1.0, 0.0]), 1e-9,
-                                   1e-9)
-    assert status == TOO_SMALL and reached == pytest.approx(1.0, abs=1e-6)
+    _, status, reached = blows_up.run(0.0, np.array([1.0, 0.0]), NOTHING, NOTHING, 2.0, 1e-9, 1e-9)
+    assert status is Status.TOO_SMALL and reached == pytest.approx(1.0, abs=1e-6)
     root = compiled_adaptive(system("root", lambda t, x, u, theta: (ca.sqrt(x[0]), 0)))
-    assert root.run(0.0, 1.0, np.zeros(1), np.zeros(1), np.array([-1.0, 0.0]), 1e-9,
-                    1e-9)[0] == NOT_FINITE
-    assert root.run(0.0, 1.0, np.zeros(1), np.zeros(1), np.array([np.nan, 0.0]), 1e-9,
-                    1e-9)[0] == NOT_FINITE
+    for x in (-1.0, np.nan):
+        _, status, _ = root.run(0.0, np.array([x, 0.0]), NOTHING, NOTHING, 1.0, 1e-9, 1e-9)
+        assert status is Status.NOT_FINITE
 
 
 DISC = dict(pose=(0, 0, 0, 0.35, 0, 0.2), xi={"spin_joint": 8.0, "yaw_rate": 0.5, "roll_rate": 0.3})

@@ -13,19 +13,13 @@ from support import SHIPPED, random_states, shipped
 
 import nhmech
 from nhmech.compile.compiler import find_compiler
-from nhmech.compile.lanes import (
-    FALLEN,
-    NOT_FINITE,
-    OFF,
-    SINGULAR,
-    LaneState,
-    Limits,
-    compiled_lanes,
-)
+from nhmech.compile.lanes import LaneState, compiled_lanes
 from nhmech.compile.mapped import Mapped
+from nhmech.compile.status import Status
 from nhmech.simulation import batch_input
 from nhmech.simulation.batch_input import stepper
-from nhmech.simulation.integrators import INLINE, rk4
+from nhmech.simulation.integrators import INLINE, python_step
+from nhmech.simulation.schemes import SCHEMES
 from nhmech.systems import load_system
 from nhmech.vehicle.reactions import reactions
 
@@ -70,20 +64,19 @@ def test_one_step_agrees_with_the_scalar_step(name):
     x0 = np.array([vector.assemble(q, xi) for q, xi, _ in states])
     u = np.array([u for *_, u in states])
     batch = nhmech.simulate_batch(vehicle, x0, u, dt=1e-3, steps=1)
-    step = rk4(equations, vector)
+    step = python_step(SCHEMES["rk4"], equations, vector, False, None)
     for i in range(len(states)):
         # put onto the constraints, as a batch does first
-        start = step(0.0, x0[i], u[i], vehicle.theta, 0.0)[0].copy()
-        expected, q, v, health = (
-            part.copy() for part in step(0.0, start, u[i], vehicle.theta, 1e-3)
-        )
+        start = step(0.0, x0[i], u[i], vehicle.theta, 0.0, np.nan, np.nan).x
+        side = np.sign(step(0.0, start, u[i], vehicle.theta, 0.0, np.nan, np.nan).health[1])
+        expected, q, v, health, status, _ = step(0.0, start, u[i], vehicle.theta, 1e-3, side, np.nan)
         if batch.ok[i]:
             np.testing.assert_allclose(batch.x[-1, i], expected, rtol=1e-12, atol=1e-12)
             np.testing.assert_allclose(batch.q()[i], q, rtol=1e-12, atol=1e-12)
             np.testing.assert_allclose(batch.v()[i], v, rtol=1e-12, atol=1e-11)
         # a sample at which other speeds serve
         else:
-            assert batch.status[i] == SINGULAR and abs(health[1]) < 0.1
+            assert batch.status[i] == status == Status.SINGULAR and abs(health[1]) < 0.1
     assert batch.ok.any()
 
 
@@ -269,7 +262,7 @@ def test_a_case_that_fails_stops_and_the_others_go_on(drive, start, efforts):
     batch = nhmech.simulate_batch(drive, start, policy, dt=1e-3, steps=40, every=4)
     others = [i for i in range(7) if i != 4]
     np.testing.assert_array_equal(batch.x[:, others], whole.x[:, others])
-    assert batch.status.tolist() == [0, 0, 0, 0, NOT_FINITE, 0, 0] and batch.ok.sum() == 6
+    assert batch.status.tolist() == [0, 0, 0, 0, Status.NOT_FINITE, 0, 0] and batch.ok.sum() == 6
     assert batch.stopped_at == pytest.approx([0.04] * 4 + [0.01] + [0.04] * 2, abs=1e-15)
     np.testing.assert_array_equal(batch.x[:3, 4], whole.x[:3, 4])
     last = nhmech.simulate_batch(drive, start, efforts, dt=1e-3, steps=10).x[-1, 4]
@@ -291,7 +284,7 @@ def test_a_disc_that_lies_down_stops_where_the_simulator_stops():
     vehicle = shipped("disc")
     poses = [(0, 0, 0.3, roll, 0, 0) for roll in (0.6, 0.9, 1e-9)]
     batch = nhmech.simulate_batch(vehicle, nhmech.start_states(vehicle, poses), dt=1e-3, steps=600)
-    assert batch.status[2] == 0 and set(batch.status[:2]) <= {FALLEN, SINGULAR}
+    assert batch.status[2] == 0 and set(batch.status[:2]) <= {Status.FALLEN, Status.SINGULAR}
     for i in range(2):
         simulator = nhmech.Simulator(vehicle, dt=1e-3)
         simulator.reset(poses[i])
@@ -318,11 +311,11 @@ def test_independent_speeds_that_go_bad_and_steps_that_are_too_long():
         ]
     )
     batch = nhmech.simulate_batch(car, x0, dt=1e-3, steps=400, every=100)
-    assert batch.status.tolist() == [SINGULAR, 0] and 0.1 < batch.stopped_at[0] < 0.4
+    assert batch.status.tolist() == [Status.SINGULAR, 0] and 0.1 < batch.stopped_at[0] < 0.4
     assert "independent speeds" in batch.reason(0)
     long = nhmech.simulate_batch(car, x0[1:], dt=1.0, steps=5)
     assert (
-        long.status.tolist() == [OFF]
+        long.status.tolist() == [Status.OFF]
         and long.stopped_at.tolist() == [0.0]
         and "smaller dt" in long.reason(0)
     )
@@ -442,18 +435,20 @@ def test_every_operation_on_lanes_agrees_with_the_virtual_machine():
         for value in values
     ]
     after = ca.substitute(ca.vertcat(*tame), ca.vertcat(a, b, c), u)
-    step = ca.Function("step", [t, x, u, ca.SX.sym("theta", 0), dt], [after, ca.DM([0, 1, 1])])
+    unused = [ca.SX.sym("side"), ca.SX.sym("guard")]
+    step = ca.Function("step", [t, x, u, ca.SX.sym("theta", 0), dt, *unused],
+                       [after, ca.DM([0, 1, 1]), ca.DM(0)])
     rng = np.random.default_rng(2)
     special = [0.0, -0.0, 1.0, -1.0, 2.0, np.nan, np.inf, -np.inf, 1e7, -3e15]
     u = np.concatenate([rng.normal(size=(400, 3)), rng.normal(size=(200, 3)) * 1e4,
                         rng.choice(special, size=(400, 3)),
                         np.pi / 2 * rng.integers(-600_000, 600_000, size=(200, 3))])
     none = np.zeros((len(u), 0))
-    expected = step.map(len(u))(0, np.zeros((n, len(u))), u.T, none.T, 0)[0].full()
+    expected = step.map(len(u))(0, np.zeros((n, len(u))), u.T, none.T, 0, 0, 0)[0].full()
     # libc has a function of that name too, and must not be called
     lanes = compiled_lanes(step)
     state = LaneState.of(np.zeros((len(u), n)), lanes.width)
-    lanes.run(state, u, none, dt=0.0, k0=0, steps=1, limits=Limits(-np.inf, -np.inf, np.inf))
+    lanes.run(state, u, none, dt=0.0, k0=0, steps=1)
     assert not state.status.any() and (expected == 12345).sum() > 100
     for value, found, wanted in zip(values, state.x[:, :len(u)], expected):
         np.testing.assert_allclose(found, wanted, rtol=1e-14, atol=1e-300, err_msg=str(value))

@@ -27,7 +27,8 @@ from nhmech.compile.cache import default_cache
 from nhmech.compile.compiled import compiled
 from nhmech.compile.compiler import LARGE, Compiler, find_compiler, say_no_compiler
 from nhmech.simulation.chart import Chart
-from nhmech.simulation.integrators import free_rk4_function
+from nhmech.simulation.integrators import keeping_advance_function
+from nhmech.simulation.schemes import RK4
 
 CODE = "int answer(void) { return 42; }\n"
 needs_compiler = pytest.mark.skipif(find_compiler() is None,
@@ -377,10 +378,10 @@ def test_what_the_scheme_keeps_by_itself_is_projected_now_and_then(name, monkeyp
     """With the attitude frozen phi cannot change; with a projection at each step all the same, the
     run is the same."""
     chart = Simulator(shipped(name)).primary
-    assert (free_rk4_function(chart.equations, chart.state_vector) is not None) == KEPT[name]
+    assert (keeping_advance_function(RK4, chart.equations, chart.state_vector) is not None) == KEPT[name]
     if KEPT[name]:
         kept = driven_run(name, 0.5, 10)
-        monkeypatch.setattr("nhmech.simulation.chart.free_rk4_function", lambda *parts: None)
+        monkeypatch.setattr("nhmech.simulation.chart.keeping_advance_function", lambda *parts: None)
         for part in ("q", "v"):
             np.testing.assert_allclose(getattr(kept, part),
                                        getattr(driven_run(name, 0.5, 10), part), rtol=0,
@@ -417,7 +418,7 @@ def test_on_a_slope_each_step_is_projected():
     """There the scheme does not keep the height by itself, for its stages do not have unit
     quaternions."""
     chart = Simulator(shipped("differential_drive", Ground(normal=(0.3, -0.2, 1)))).primary
-    assert free_rk4_function(chart.equations, chart.state_vector) is None
+    assert keeping_advance_function(RK4, chart.equations, chart.state_vector) is None
 
 
 # -- what it costs to call it from Python ----------------------------------------------------------

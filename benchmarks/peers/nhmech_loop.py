@@ -7,7 +7,7 @@ from time import process_time
 
 import numpy as np
 
-from nhmech.compile.loop import DONE
+from nhmech.compile.status import Status
 
 from .hand_c import LONG
 from .nhmech_urdf import simulator
@@ -32,6 +32,6 @@ def _ready(motion, dt: float, duration: float):
 
 
 def _checked(status: int) -> None:
-    if status != DONE:
+    if status != Status.DONE:
         raise RuntimeError("a step was refused: too coarse, or a change of chart, which "
                            "Simulator.run takes care of")

@@ -17,6 +17,7 @@ from ..compile.buffered import Buffered
 from ..compile.compiled import compiled
 from ..errors import MechanicsError
 from ..simulation.integrators import projection_function, rate_function
+from ..simulation.schemes import RK4
 from ..simulation.simulated import Simulated
 from ..simulation.state_vector import StateVector
 
@@ -129,9 +130,10 @@ class _Parts:
         return projection_function(self.simulated.equations, self.state_vector)
 
     def jacobian(self) -> ca.Function:
-        """(t, x, u, theta, dt) -> x', A, B, C."""
+        """(t, x, u, theta, dt) -> x', A, B, C: the scheme over x and its derivatives side by
+        side."""
         rate, project = _with_jacobian(self.rate), _with_jacobian(self.project)
-        inline = 4 * rate.n_instructions() + project.n_instructions() <= INLINE
+        inline = len(RK4.stages) * rate.n_instructions() + project.n_instructions() <= INLINE
         symbol = ca.SX if inline else ca.MX
         t, dt = symbol.sym("t"), symbol.sym("dt")
         inputs = [symbol.sym(name, n) for name, n in zip(("x", "u", "theta"), self.sizes)]
@@ -140,16 +142,13 @@ class _Parts:
         unit = symbol(ca.DM.eye(nx + nu + ntheta))
         start, held = unit[:nx, :], unit[nx:, :]
 
-        def stage(time, x, S):
-            value, J = rate(time, x, u, theta)
-            return value, J @ ca.vertcat(S, held)
+        def stage(time, moved):
+            value, J = rate(time, moved[:, 0], u, theta)
+            return ca.horzcat(value, J @ ca.vertcat(moved[:, 1:], held))
 
-        k1, s1 = stage(t, x, start)
-        k2, s2 = stage(t + dt / 2, x + dt / 2 * k1, start + dt / 2 * s1)
-        k3, s3 = stage(t + dt / 2, x + dt / 2 * k2, start + dt / 2 * s2)
-        k4, s4 = stage(t + dt, x + dt * k3, start + dt * s3)
-        end, J = project(t + dt, x + dt / 6 * (k1 + 2 * k2 + 2 * k3 + k4), theta)
-        S = J @ ca.vertcat(start + dt / 6 * (s1 + 2 * s2 + 2 * s3 + s4), held[nu:, :])
+        moved = RK4.advance(stage, t, ca.horzcat(x, start), dt)
+        end, J = project(t + dt, moved[:, 0], theta)
+        S = J @ ca.vertcat(moved[:, 1:], held[nu:, :])
         blocks = [ca.densify(S[:, a:b]) for a,
                   b in ((0, nx), (nx, nx + nu), (nx + nu, nx + nu + ntheta))]
         return ca.Function("nhmech_step_jacobian", [t, *inputs, dt], [end, *blocks],
@@ -166,11 +165,8 @@ class _Parts:
             ca.MX.sym("w", nx),
         )
         x, u, theta = z[:nx], z[nx:nx + nu], z[nx + nu:]
-        k1 = self.rate(t, x, u, theta)
-        k2 = self.rate(t + dt / 2, x + dt / 2 * k1, u, theta)
-        k3 = self.rate(t + dt / 2, x + dt / 2 * k2, u, theta)
-        k4 = self.rate(t + dt, x + dt * k3, u, theta)
-        end = self.project(t + dt, x + dt / 6 * (k1 + 2 * k2 + 2 * k3 + k4), theta)[0]
+        raw = RK4.advance(lambda t, x: self.rate(t, x, u, theta), t, x, dt)
+        end = self.project(t + dt, raw, theta)[0]
         return ca.Function("nhmech_step_adjoint", [t, z, w, dt],
                            [ca.densify(ca.jtimes(end, z, w, True))])
 

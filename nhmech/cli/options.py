@@ -50,7 +50,7 @@ class WheelType(click.ParamType):
                           param, ctx)
             try:
                 given[key] = self.read(key, word)
-            except ValueError as error:
+            except ValueError:
                 holder = next((part for part in word.split() if part in ("HEIGHT", "RADIUS")), None)
                 if holder:
                     error = f"{holder} stands for a number in metres that the file does not hold; write it"

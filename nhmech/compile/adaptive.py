@@ -4,14 +4,15 @@ over one span, or as the loop of a whole run."""
 from __future__ import annotations
 
 import ctypes
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import casadi as ca
 import numpy as np
 
-from .loop import CALLS, NEWTON, SHELL, Loop, library_of, loop_of, shapes
+from .loop import CALLS, SHELL, Loop, library_of, loop_of, shapes
+from .status import Status
 
-REACHED, TOO_SMALL, NOT_FINITE = range(3)
 # of a run, whose steps are as long as that and dt allow: five seconds of a wobbling disc then end
 # within 1e-10
 RTOL = ATOL = 1e-13
@@ -36,7 +37,7 @@ static void nhmech_rate(double t, const double* x, const double* u, const double
   {rate}(arg, res, iw, w, 0);
 }}
 
-/* begins at t, x, with a first trial step towards t + span; not 0 where the rate is not finite */
+/* begins at t, x, with a first trial step towards t + span */
 static int nhmech_first(nhmech_piece* p, double t, const double* x, double span, const double* u, const double* theta,
                         double rtol, double atol) {{
   double e3 = 0, e5 = 0, scale;
@@ -50,18 +51,18 @@ static int nhmech_first(nhmech_piece* p, double t, const double* x, double span,
     e5 += p->k[0][i] * p->k[0][i] / (scale * scale);
   }}
   p->h = e3 > 0 && e5 > 0 ? copysign(fmin(fabs(span), 0.1 * sqrt(e3 / e5)), span) : span;
-  return !isfinite(e5);
+  return isfinite(e5) ? {DONE} : {NOT_FINITE};
 }}
 
 /* from t, x with its rate k[0] to an end that is accepted, not beyond the one given;
-   1 where the step becomes too small */
+   or TOO_SMALL */
 static int nhmech_next(nhmech_piece* p, double end, const double* u, const double* theta, double rtol, double atol) {{
   static const int n = {n};
   double h = p->h, sum, e3, e5, scale, error, factor;
   int i, j, s, rejected = 0;
   p->dense = 0;
   for (;;) {{
-    if (fabs(h) <= 1e-15 * fmax(fabs(p->t), 1e-3)) return 1;
+    if (fabs(h) <= 1e-15 * fmax(fabs(p->t), 1e-3)) return {TOO_SMALL};
     if (fabs(h) >= fabs(end - p->t)) h = end - p->t;
     for (s = 1; s <= 12; ++s) {{                                             /* the last stage is the rate at the end */
       for (i = 0; i < n; ++i) {{
@@ -84,7 +85,7 @@ static int nhmech_next(nhmech_piece* p, double end, const double* u, const doubl
     if (error >= 1) {{ h *= fmax(factor, 0.2); rejected = 1; continue; }}
     p->end = h == end - p->t ? end : p->t + h;
     p->h = h * fmin(factor, rejected ? 1 : 10);
-    return 0;
+    return {DONE};
   }}
 }}
 
@@ -92,16 +93,17 @@ int nhmech_dop853(double t, double span, const double* u, const double* theta, d
                   double* now) {{
   nhmech_piece p;
   const double end = t + span;
+  int status = nhmech_first(&p, t, x, span, u, theta, rtol, atol);
   *now = t;
-  if (nhmech_first(&p, t, x, span, u, theta, rtol, atol)) return 2;
-  while (fabs(end - p.t) > 0) {{
-    if (nhmech_next(&p, end, u, theta, rtol, atol)) return 1;
+  while (!status && fabs(end - p.t) > 0) {{
+    status = nhmech_next(&p, end, u, theta, rtol, atol);
+    if (status) break;
     *now = p.t = p.end;
     memcpy(x, p.y, sizeof(p.y));
     memcpy(p.x, p.y, sizeof(p.x));
     memcpy(p.k[0], p.k[12], sizeof(p.k[0]));
   }}
-  return 0;
+  return status;
 }}
 """
 
@@ -140,17 +142,18 @@ static void nhmech_within(const nhmech_setup* s, nhmech_piece* p, double t, doub
     y = (y + h * p->k[0][i] - d) * b;
     x[i] = p->x[i] + (y + d) * a;
   }}
-  nhmech_mend(s, t, x, found, {NEWTON});
+  nhmech_settled(s, t, x, NAN, found, {NEWTON});
 }}
 
-/* one piece further, not longer than dt: many steps at the tolerance add up; not 0 where it ends the run */
+/* one piece further, not longer than dt: many steps at the tolerance add up */
 static int nhmech_further(const nhmech_setup* s, nhmech_ahead* w) {{
   const double guard = w->found[2];
+  int status;
   w->now.h = copysign(fmin(fabs(w->now.h), fabs(s->dt)), w->now.h);
-  if (nhmech_next(&w->now, w->limit, s->u, s->theta, {rtol}, {atol})) return 2;
+  status = nhmech_next(&w->now, w->limit, s->u, s->theta, {rtol}, {atol});
+  if (status) return status;
   memcpy(w->x, w->now.y, sizeof(w->x));
-  nhmech_mend(s, w->now.end, w->x, w->found, {NEWTON});
-  return nhmech_judged(s, guard, w->x, w->found);
+  return nhmech_settled(s, w->now.end, w->x, guard, w->found, {NEWTON});
 }}
 
 /* the state at t, not before the latest piece */
@@ -214,7 +217,7 @@ static int nhmech_run(nhmech_setup* s, long long steps, double* record) {{
   w->t = s->clock[0];
   memcpy(w->shown, s->x, sizeof(w->shown));
   if (status) w->limit = NAN;                                                /* what comes next starts anew */
-  return status ? 2 : 0;
+  return status;
 }}
 """
 
@@ -225,26 +228,29 @@ class Adaptive:
 
     Attributes
     ----------
+    call
+        Over one span.
     loop
-        Its loop, where it was compiled with a projection.
+        The loop of a whole run, where it was compiled with a projection.
     """
 
-    call: ctypes._CFuncPtr
+    call: Callable[..., int]
     loop: Loop | None = None
 
-    def run(self, t: float, span: float, u: np.ndarray, theta: np.ndarray, x: np.ndarray,
-            rtol: float = RTOL, atol: float = ATOL) -> tuple[int, float]:
-        """Advances x in place from t by `span` [s]; returns REACHED, TOO_SMALL or NOT_FINITE,
-        and the time that was reached."""
-        now = ctypes.c_double(t)
-        status = self.call(t, span, u.ctypes.data, theta.ctypes.data, x.ctypes.data, rtol, atol,
+    def run(self, t: float, x: np.ndarray, u: np.ndarray, theta: np.ndarray, span: float,
+            rtol: float = RTOL, atol: float = ATOL) -> tuple[np.ndarray, Status, float]:
+        """x after a `span` [s] from t; the status of it: DONE, TOO_SMALL or NOT_FINITE; and the
+        time that was reached."""
+        now, end = ctypes.c_double(t), np.array(x)
+        u, theta = np.ascontiguousarray(u), np.ascontiguousarray(theta)
+        status = self.call(t, span, u.ctypes.data, theta.ctypes.data, end.ctypes.data, rtol, atol,
                            ctypes.byref(now))
-        return status, now.value
+        return end, Status(status), now.value
 
 
-def compiled_adaptive(rate: ca.Function, project: ca.Function | None = None,
+def compiled_adaptive(rate: ca.Function, settle: ca.Function | None = None,
                       read: ca.Function | None = None, angles: int = 0) -> Adaptive | None:
-    """With `project` and `read`, as in `compiled_loop`, a whole run is one call: steps as long as
+    """With `settle` and `read`, as in `compiled_loop`, a whole run is one call: steps as long as
     dt and the tolerance allow, a projection after each, and what lies between by interpolation. Of
     it every `dt` is shown, and no step ends there.
 
@@ -256,27 +262,25 @@ def compiled_adaptive(rate: ca.Function, project: ca.Function | None = None,
     """
     from scipy.integrate import DOP853
 
-    words = {
-        name: _literal(getattr(DOP853, name))
-        for name in ("A", "B", "C", "E3", "E5", "A_EXTRA", "C_EXTRA", "D")
-    }
+    tables = ("A", "B", "C", "E3", "E5", "A_EXTRA", "C_EXTRA", "D")
+    words: dict[str, object] = {name: _literal(getattr(DOP853, name)) for name in tables}
     words |= {"rate": rate.name(), "n": rate.nnz_out(0), "rtol": RTOL, "atol": ATOL,
-              "ATTEMPTS": ATTEMPTS, "NEWTON": NEWTON}
+              "ATTEMPTS": ATTEMPTS}
     words |= {f"rate_{size}": getattr(rate, f"sz_{size}")() for size in ("arg", "res", "iw", "w")}
-    functions, text = (rate,), "#include <math.h>\n#include <string.h>\n" + _METHOD
-    if project is not None:
-        functions, text = (rate, project, read), SHELL + _METHOD + _LOOP + CALLS
+    functions: tuple[ca.Function, ...] = (rate,)
+    text = "#include <math.h>\n#include <string.h>\n" + _METHOD
+    if settle is not None and read is not None:
+        functions, text = (rate, settle, read), SHELL + _METHOD + _LOOP + CALLS
         words |= shapes(functions, rate.size1_in(2), angles)
     library = library_of(functions, text, True, **words)
     if library is None:
         return None
     call, pointer, real = library.nhmech_dop853, ctypes.c_void_p, ctypes.c_double
     call.argtypes = [real, real, pointer, pointer, pointer, real, real, pointer]
-    return Adaptive(call, None if project is None else loop_of(library, library.nhmech_room()))
+    return Adaptive(call, None if settle is None else loop_of(library, library.nhmech_room()))
 
 
 def _literal(array: np.ndarray) -> str:
     """A C initialiser."""
-    return (
-        "{" + ", ".join(_literal(row) if np.ndim(row) else repr(float(row)) for row in array) + "}"
-    )
+    rows = (_literal(row) if np.ndim(row) else repr(float(row)) for row in array)
+    return "{" + ", ".join(rows) + "}"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import casadi as ca
 
-from .lanes import FALLEN, NOT_FINITE, OFF, SINGULAR
+from .lanes import step_words
 
 # NVRTC has the functions of math.h, and no file of that name.
 _HEAD = """
@@ -19,16 +19,18 @@ _HEAD = """
 # Arrays are (entry, case), so that neighbouring threads read neighbouring numbers.
 _KERNEL = """
 extern "C" __global__ void nhmech_kernel(long long count, double dt, long long k0, long long steps,
-                                         double poor, double flat, double loose, const double* u, long long hold,
-                                         const double* theta, double* x, double* health, const double* side,
-                                         long long* status, long long* done, long long every, double* record) {{
+                                         const double* u, long long hold, const double* theta,
+                                         double* x, double* health, const double* side,
+                                         long long* status, long long* done, long long every,
+                                         double* record) {{
   const int nx = {nx}, nu = {nu}, ntheta = {ntheta};
   const long long at = (long long)blockIdx.x * blockDim.x + threadIdx.x, period = k0 / hold;
   if (at >= count) return;
   const double* arg[{sz_arg}];
   double* res[{sz_res}];
   casadi_int iw[{sz_iw} + 1];
-  double w[{sz_w} + 1], now[nx + 1], next[nx + 1], input[nu + 1], parameter[ntheta + 1], found[3], time;
+  double w[{sz_w} + 1], now[nx + 1], next[nx + 1], input[nu + 1], parameter[ntheta + 1];
+  double found[3], time, answer;
   for (int j = 0; j < nx; ++j) now[j] = x[j * count + at];
   for (int j = 0; j < ntheta; ++j) parameter[j] = theta[j * count + at];
   double guard = health[2 * count + at];
@@ -42,22 +44,18 @@ extern "C" __global__ void nhmech_kernel(long long count, double dt, long long k
     for (int j = 0; j < nu; ++j) input[j] = u[((k / hold - period) * nu + j) * count + at];
     time = (double)k * dt;
     arg[0] = &time; arg[1] = now; arg[2] = input; arg[3] = parameter; arg[4] = &dt;
-    res[0] = next; res[1] = found;
+    arg[5] = side + at; arg[6] = &guard;
+    res[0] = next; res[1] = found; res[2] = &answer;
     {name}(arg, res, iw, w, 0);
-    bool bad = false;
-    for (int j = 0; j < nx; ++j) bad |= !(next[j] - next[j] == 0);
-    for (int j = 0; j < 3; ++j) bad |= !(found[j] - found[j] == 0);
-    const double low = found[2] < guard ? found[2] : guard, high = found[2] < guard ? guard : found[2];
-    ended = bad ? {NOT_FINITE} : found[0] > loose ? {OFF} : low < flat && high > 1.5 * low ? {FALLEN} :
-            found[1] * side[at] < poor ? {SINGULAR} : 0;
+    health[at] = found[0];
+    health[count + at] = found[1];
+    ended = (int)answer;
     if (ended) {{
       done[at] = k;
       continue;
     }}
     guard = found[2];
     for (int j = 0; j < nx; ++j) now[j] = next[j];
-    health[at] = found[0];
-    health[count + at] = found[1];
   }}
   for (int j = 0; j < nx; ++j) x[j * count + at] = now[j];
   health[2 * count + at] = guard;
@@ -67,13 +65,9 @@ extern "C" __global__ void nhmech_kernel(long long count, double dt, long long k
 
 
 def kernel_source(step: ca.Function) -> str:
-    """`nhmech_kernel` around (t, x, u, theta, dt) -> (x, health), for NVRTC with `-default-device`;
-    plain C++ but for CUDA's five words."""
+    """`nhmech_kernel` around (t, x, u, theta, dt, side, guard) -> (x, health, status), for NVRTC
+    with `-default-device`; plain C++ but for CUDA's five words."""
     generator = ca.CodeGenerator(f"{step.name()}.cpp", {"with_header": False, "cpp": True})
     generator.add(step)
-    shapes = {"nx": step.nnz_out(0), "nu": step.nnz_in(2), "ntheta": step.nnz_in(3)}
-    sizes = {"sz_arg": step.sz_arg(), "sz_res": step.sz_res(), "sz_iw": step.sz_iw(),
-             "sz_w": step.sz_w()}
-    codes = {"NOT_FINITE": NOT_FINITE, "OFF": OFF, "SINGULAR": SINGULAR, "FALLEN": FALLEN}
-    kernel = _KERNEL.format(name=step.name(), **shapes, **sizes, **codes)
-    return _HEAD + generator.dump().replace("#include <math.h>\n", "") + kernel
+    code = generator.dump().replace("#include <math.h>\n", "")
+    return _HEAD + code + _KERNEL.format(**step_words(step))

@@ -14,7 +14,7 @@ import numpy as np
 from ..errors import CompileError
 from .cache import default_cache
 from .cuda_kernel import kernel_source
-from .lanes import LaneState, Limits
+from .lanes import LaneState
 from .nvrtc import HELP, bindings, checked, nvrtc_for
 
 BLOCK = 64                          # threads that are started together; a step needs many registers
@@ -71,8 +71,7 @@ class Gpu:
 
 
 POINTER, INTEGER, REAL = ctypes.c_void_p, ctypes.c_longlong, ctypes.c_double
-TYPES = (INTEGER, REAL, INTEGER, INTEGER, REAL, REAL, REAL, POINTER, INTEGER, *[POINTER] * 6,
-         INTEGER, POINTER)
+TYPES = (INTEGER, REAL, INTEGER, INTEGER, POINTER, INTEGER, *[POINTER] * 6, INTEGER, POINTER)
 
 
 @dataclass(frozen=True)
@@ -84,22 +83,9 @@ class Kernel:
     cost: int
     width: int = 1
 
-    def run(
-        self,
-        state: LaneState,
-        u: np.ndarray,
-        theta: np.ndarray,
-        *,
-        dt: float,
-        k0: int,
-        steps: int,
-        limits: Limits,
-        hold: int = 1,
-        every: int = 1,
-        record: np.ndarray | None = None,
-        spread: Callable = map,
-        parts: int = 1,
-    ) -> None:
+    def run(self, state: LaneState, u: np.ndarray, theta: np.ndarray, *, dt: float, k0: int,
+            steps: int, hold: int = 1, every: int = 1, record: np.ndarray | None = None,
+            spread: Callable = map, parts: int = 1) -> None:
         """As `Lanes.run`; `spread` and `parts` are not used."""
         self.gpu.use()
         count, nx = state.count, len(state.x)
@@ -120,10 +106,9 @@ class Kernel:
                 self.gpu.send(array, address)
             for k in range(k0, k0 + steps, most):
                 n = min(most, k0 + steps - k)
-                self.gpu.send(np.ascontiguousarray(held[k // hold:(k + n - 1) // hold
-                                                        + 1].transpose(0, 2, 1)), u_at)
-                values = (count, dt, k, n, limits.poor, limits.flat, limits.loose, u_at, hold, *at,
-                          every, record_at if recorded else 0)
+                periods = held[k // hold:(k + n - 1) // hold + 1]
+                self.gpu.send(np.ascontiguousarray(periods.transpose(0, 2, 1)), u_at)
+                values = (count, dt, k, n, u_at, hold, *at, every, record_at if recorded else 0)
                 self.gpu.launch(self.function, count, values, TYPES)
                 if recorded:
                     self.gpu.fetch(record[-(-k // every):-(-(k + n) // every)], record_at)
@@ -134,7 +119,7 @@ class Kernel:
 
 
 def compiled_kernel(step: ca.Function, cost: int) -> Kernel:
-    """The kernel of (t, x, u, theta, dt) -> (x, health), on the first GPU.
+    """The kernel of (t, x, u, theta, dt, side, guard) -> (x, health, status), on the first GPU.
 
     Raises
     ------

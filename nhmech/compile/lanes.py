@@ -18,8 +18,6 @@ from .cache import default_cache
 from .compiler import LARGE, Compiler, find_compiler
 from .lane_type import vectorised
 
-RAN, NOT_FINITE, OFF, SINGULAR, FALLEN = range(5)
-
 # One pack of lanes goes through all its steps before the next one starts: its state never leaves
 # the cache.
 _LOOP = """
@@ -33,51 +31,50 @@ static inline pack gathered(const double* from, long long lane, long long last, 
 
 EXPORTED int nhmech_lane_count(void) {{ return LANES; }}
 
-EXPORTED void nhmech_lanes(long long first, long long end, long long room, long long count, double dt, long long k0,
-                           long long steps, double poor, double flat, double loose, const double* u,
+EXPORTED void nhmech_lanes(long long first, long long end, long long room, long long count,
+                           double dt, long long k0, long long steps, const double* u,
                            long long u_period, long long u_lane, long long u_entry, long long hold,
                            const double* theta, long long theta_lane, long long theta_entry,
-                           double* x, double* health, const double* sides, long long* status, long long* done,
-                           long long every, double* record) {{
+                           double* x, double* health, const double* sides, long long* status,
+                           long long* done, long long every, double* record) {{
   static const int nx = {nx}, nu = {nu}, ntheta = {ntheta};
   const lane* arg[{sz_arg}];
   lane* res[{sz_res}];
   casadi_int iw[{sz_iw} + 1];
-  lane w[{sz_w} + 1], now[nx + 1], next[nx + 1], input[nu + 1], parameter[ntheta + 1], found[3], time, length = dt;
+  lane w[{sz_w} + 1], now[nx + 1], next[nx + 1], input[nu + 1], parameter[ntheta + 1];
+  lane found[3], time, length = dt, side, guard, answer;
   for (long long at = first; at < end; at += LANES) {{
-    pack side, guard;
     mask alive;
     for (int j = 0; j < nx; ++j) memcpy(&now[j], x + j * room + at, sizeof(pack));
     for (int j = 0; j < 3; ++j) memcpy(&found[j], health + j * room + at, sizeof(pack));
     memcpy(&side, sides + at, sizeof(pack));
     memcpy(&alive, status + at, sizeof(mask));
-    guard = found[2].v;
+    guard = found[2];
     alive = alive == 0;
-    for (int j = 0; j < ntheta; ++j) parameter[j] = gathered(theta + j * theta_entry, at, count - 1, theta_lane);
+    for (int j = 0; j < ntheta; ++j)
+      parameter[j] = gathered(theta + j * theta_entry, at, count - 1, theta_lane);
     for (long long k = k0; k < k0 + steps; ++k) {{
       if (record && k % every == 0)
-        for (int j = 0; j < nx; ++j) memcpy(record + ((k / every) * nx + j) * room + at, &now[j], sizeof(pack));
+        for (int j = 0; j < nx; ++j)
+          memcpy(record + ((k / every) * nx + j) * room + at, &now[j], sizeof(pack));
       if (k == k0 || (u_period && k % hold == 0))
         for (int j = 0; j < nu; ++j)
           input[j] = gathered(u + (k / hold) * u_period + j * u_entry, at, count - 1, u_lane);
       if (!any(alive)) continue;
       time = (double)k * dt;
       arg[0] = &time; arg[1] = now; arg[2] = input; arg[3] = parameter; arg[4] = &length;
-      res[0] = next; res[1] = found;
+      arg[5] = &side; arg[6] = &guard;
+      res[0] = next; res[1] = found; res[2] = &answer;
       {name}(arg, res, iw, w, 0);
-      pack sum = all(0.) * found[0].v + all(0.) * found[1].v + all(0.) * found[2].v;
-      for (int j = 0; j < nx; ++j) sum += all(0.) * next[j].v;
-      const pack low = casadi_fmin(found[2], guard).v, high = casadi_fmax(found[2], guard).v;
-      const mask infinite = sum != all(0.), off = found[0].v > all(loose), singular = found[1].v * side < all(poor);
-      const mask fallen = (low < all(flat)) & (high > 1.5 * low), bad = (infinite | off | singular | fallen) & alive;
+      const mask bad = (answer.v != all(0.)) & alive;
       if (__builtin_expect(any(bad), 0)) {{
         for (int l = 0; l < LANES; ++l) if (bad[l]) {{
-          status[at + l] = infinite[l] ? {NOT_FINITE} : off[l] ? {OFF} : fallen[l] ? {FALLEN} : {SINGULAR};
+          status[at + l] = (long long)answer.v[l];
           done[at + l] = k;
         }}
         alive &= ~bad;
       }}
-      guard = alive ? found[2].v : guard;
+      guard = alive ? found[2].v : guard.v;
       for (int j = 0; j < nx; ++j) now[j] = alive ? next[j].v : now[j].v;
     }}
     found[2] = guard;
@@ -88,16 +85,6 @@ EXPORTED void nhmech_lanes(long long first, long long end, long long room, long 
 """
 
 
-@dataclass(frozen=True)
-class Limits:
-    """Where a step is refused: the frame's margin times its side below `poor`, a guard below `flat`
-    that changes by half, |phi| above `loose`."""
-
-    poor: float
-    flat: float
-    loose: float
-
-
 @dataclass(frozen=True, eq=False)
 class LaneState:
     """Cases side by side, padded with copies of the last one to a whole number of packs:
@@ -106,13 +93,14 @@ class LaneState:
     Attributes
     ----------
     x
-        (nx, room).
+        (nx, room)
     health
-        (3, room): |phi| before the last projection, margin of the frame, least guard.
+        (3, room): |phi| before the last projection and the frame's margin, of the last step that
+        was tried; the least guard. NaN at first: no guard is known yet.
     side
-        (room,) sign of the margin at the start.
+        (room,) sign of the margin at the start; NaN at first.
     status
-        (room,) RAN until a step is refused; then why, and x stays as it was before.
+        (room,) `Status`: DONE until a step is refused; then why, and x stays as it was before.
     done
         (room,) the step that was refused.
     """
@@ -129,8 +117,8 @@ class LaneState:
         """From (count, nx)."""
         count, room = len(x0), -(-len(x0) // width) * width
         x = np.ascontiguousarray(np.concatenate([x0, np.repeat(x0[-1:], room - count, axis=0)]).T)
-        return cls(count, x, np.zeros((3, room)), np.zeros(room), np.zeros(room, np.int64),
-                   np.zeros(room, np.int64))
+        return cls(count, x, np.full((3, room), np.nan), np.full(room, np.nan),
+                   np.zeros(room, np.int64), np.zeros(room, np.int64))
 
     @property
     def room(self) -> int:
@@ -148,25 +136,12 @@ class LaneState:
 class Lanes:
     """A step function compiled for `width` cases in one vector."""
 
-    call: ctypes._CFuncPtr
+    call: Callable[..., None]
     width: int
 
-    def run(
-        self,
-        state: LaneState,
-        u: np.ndarray,
-        theta: np.ndarray,
-        *,
-        dt: float,
-        k0: int,
-        steps: int,
-        limits: Limits,
-        hold: int = 1,
-        every: int = 1,
-        record: np.ndarray | None = None,
-        spread: Callable = map,
-        parts: int = 1,
-    ) -> None:
+    def run(self, state: LaneState, u: np.ndarray, theta: np.ndarray, *, dt: float, k0: int,
+            steps: int, hold: int = 1, every: int = 1, record: np.ndarray | None = None,
+            spread: Callable = map, parts: int = 1) -> None:
         """Advances `state` in place over steps k0 to k0 + steps, from time k0 dt.
 
         Parameters
@@ -183,34 +158,14 @@ class Lanes:
         """
         period = u.strides[0] // 8 if u.ndim == 3 else 0
         edges = np.linspace(0, state.room // self.width, parts + 1).astype(int) * self.width
-
         memory = [array.ctypes.data
                   for array in (state.x, state.health, state.side, state.status, state.done)]
 
         def part(i: int) -> None:
-            self.call(
-                edges[i],
-                edges[i + 1],
-                state.room,
-                state.count,
-                dt,
-                k0,
-                steps,
-                limits.poor,
-                limits.flat,
-                limits.loose,
-                u.ctypes.data,
-                period,
-                u.strides[-2] // 8,
-                u.strides[-1] // 8,
-                hold,
-                theta.ctypes.data,
-                theta.strides[0] // 8,
-                theta.strides[1] // 8,
-                *memory,
-                every,
-                None if record is None else record.ctypes.data,
-            )
+            self.call(edges[i], edges[i + 1], state.room, state.count, dt, k0, steps,
+                      u.ctypes.data, period, u.strides[-2] // 8, u.strides[-1] // 8, hold,
+                      theta.ctypes.data, theta.strides[0] // 8, theta.strides[1] // 8,
+                      *memory, every, None if record is None else record.ctypes.data)
 
         for _ in spread(part, range(parts)):
             pass
@@ -254,9 +209,17 @@ def find_vector_compiler() -> VectorCompiler | None:
     )
 
 
+def step_words(step: ca.Function) -> dict[str, int | str]:
+    """What a loop's text wants to know of (t, x, u, theta, dt, side, guard) -> (x, health,
+    status)."""
+    sizes = {name: getattr(step, name)() for name in ("sz_arg", "sz_res", "sz_iw", "sz_w")}
+    return {"name": step.name(), "nx": step.nnz_out(0), "nu": step.nnz_in(2),
+            "ntheta": step.nnz_in(3), **sizes}
+
+
 def compiled_lanes(step: ca.Function) -> Lanes | None:
-    """The loop around (t, x, u, theta, dt) -> (x, health), compiled as C++ on vectors of 8
-    (AVX-512), 4 (AVX) or 2 doubles.
+    """The loop around (t, x, u, theta, dt, side, guard) -> (x, health, status), compiled as C++ on
+    vectors of 8 (AVX-512), 4 (AVX) or 2 doubles.
 
     None where there is no compiler.
 
@@ -270,16 +233,11 @@ def compiled_lanes(step: ca.Function) -> Lanes | None:
         return None
     generator = ca.CodeGenerator(f"{step.name()}.cpp", {"with_header": False, "cpp": True})
     generator.add(step)
-    shapes = {"nx": step.nnz_out(0), "nu": step.nnz_in(2), "ntheta": step.nnz_in(3)}
-    sizes = {"sz_arg": step.sz_arg(), "sz_res": step.sz_res(), "sz_iw": step.sz_iw(),
-             "sz_w": step.sz_w()}
-    codes = {"NOT_FINITE": NOT_FINITE, "OFF": OFF, "SINGULAR": SINGULAR, "FALLEN": FALLEN}
-    code = generator.dump()
-    code = vectorised(code) + _LOOP.format(name=step.name(), **shapes, **sizes, **codes)
+    code = vectorised(generator.dump()) + _LOOP.format(**step_words(step))
     library = default_cache().load(code, compiler, code.count("\n"))
     call = library.nhmech_lanes
     pointer, integer, real = ctypes.c_void_p, ctypes.c_longlong, ctypes.c_double
-    call.argtypes = [*[integer] * 4, real, integer, integer, *[real] * 3, pointer, *[integer] * 4,
+    call.argtypes = [*[integer] * 4, real, integer, integer, pointer, *[integer] * 4,
                      pointer, integer, integer, *[pointer] * 5, integer, pointer]
     call.restype = None
     return Lanes(call, library.nhmech_lane_count())

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import ctypes
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import casadi as ca
 
 from .cache import default_cache
 from .compiler import find_compiler, say_no_compiler
+from .status import CODES
 
-DONE, NOT_FINITE, REFUSED = range(3)
 # further steps towards the constraints where an integrator's step was a coarse one
 NEWTON = 5
 # steps between two projections of a scheme that keeps the constraints: rounding has not made 1e-13
@@ -19,14 +19,13 @@ NEWTON = 5
 MENDED = 64
 
 # What every loop shares. A row of the record is t, q, v, u and what stands beside it, the angles
-# in x;
-# the clock is t, the count k of steps, and t0 = t - k dt
+# in x; the clock is t, the count k of steps, and t0 = t - k dt.
 SHELL = """
 #include <math.h>
 #include <string.h>
 
 typedef struct {{
-  double dt, side, poor, flat, loose;
+  double dt, side;
   const double* theta;
   double *q, *v, *x, *u, *health, *clock, *work;
   const long long* angles;
@@ -41,7 +40,8 @@ static double* nhmech_row(const nhmech_setup* s, double t, const double* x, doub
   double w[{sz_w} + 1];
   int j;
   *record++ = t;
-  arg[0] = &t; arg[1] = x; arg[2] = s->theta; res[0] = record; res[1] = record + {nq};
+  arg[0] = &t; arg[1] = x; arg[2] = s->theta;
+  res[0] = record; res[1] = record + {nq};
   {read}(arg, res, iw, w, 0);
   record += {nq} + {nv};
   for (j = 0; j < {nu} + s->beside; ++j) *record++ = s->u[j];
@@ -49,29 +49,21 @@ static double* nhmech_row(const nhmech_setup* s, double t, const double* x, doub
   return record;
 }}
 
-/* whether a step may end here: numbers, on the constraints, its frame's margin on the same side,
-   no guard on its way through zero */
-static int nhmech_judged(const nhmech_setup* s, double guard, const double* x, const double* found) {{
-  double least = found[2] < guard ? found[2] : guard, most = found[2] < guard ? guard : found[2];
-  int j, bad = 0;
-  for (j = 0; j < {nx}; ++j) bad |= x[j] - x[j] != 0;            /* inf - inf and nan - nan are nan, which is not 0 */
-  for (j = 0; j < 3; ++j) bad |= found[j] - found[j] != 0;
-  if (bad) return 1;
-  return found[0] > s->loose || found[1] * s->side < s->poor || (least < s->flat && most > 1.5 * least) ? 2 : 0;
-}}
-
-/* further steps towards the constraints after a coarse one */
-static void nhmech_mend(const nhmech_setup* s, double t, double* x, double* found, int times) {{
+/* steps towards the constraints, in place; says whether a step that began with this guard may
+   end there */
+static int nhmech_settled(const nhmech_setup* s, double t, double* x, double guard, double* health,
+                          int times) {{
   const double* arg[{sz_arg}];
-  double *res[{sz_res}], raw[{nx} + 1];
+  double *res[{sz_res}], raw[{nx} + 1], status = {OFF};
   casadi_int iw[{sz_iw} + 1];
   double w[{sz_w} + 1];
-  while (times-- > 0) {{
+  while (status == {OFF} && times-- > 0) {{
     memcpy(raw, x, {nx} * sizeof(double));
-    arg[0] = &t; arg[1] = raw; arg[2] = s->theta; res[0] = x; res[1] = res[2] = 0; res[3] = found;
-    {project}(arg, res, iw, w, 0);
-    if (found[0] <= s->loose) return;
+    arg[0] = &t; arg[1] = raw; arg[2] = s->theta; arg[3] = &s->side; arg[4] = &guard;
+    res[0] = x; res[1] = health; res[2] = &status;
+    {settle}(arg, res, iw, w, 0);
   }}
+  return (int)status;
 }}
 
 static void nhmech_show(nhmech_setup* s, long long done) {{
@@ -83,7 +75,8 @@ static void nhmech_show(nhmech_setup* s, long long done) {{
   if (!done) return;
   s->clock[1] += (double)done;
   s->clock[0] = s->clock[2] + s->clock[1] * s->dt;
-  arg[0] = s->clock; arg[1] = s->x; arg[2] = s->theta; res[0] = s->q; res[1] = s->v;
+  arg[0] = s->clock; arg[1] = s->x; arg[2] = s->theta;
+  res[0] = s->q; res[1] = s->v;
   {read}(arg, res, iw, w, 0);
 }}
 """
@@ -97,18 +90,21 @@ static int nhmech_run(nhmech_setup* s, long long steps, double* record) {{
   double* res[{sz_res}];
   casadi_int iw[{sz_iw} + 1];
   double w[{sz_w} + 1];
-  double t, next[{nx} + 1], found[3];
+  double t, next[{nx} + 1], found[3], answer;
   long long i;
-  int status = 0;
+  int status = {DONE};
   for (i = 0; i < steps && !status; ++i) {{
     t = t0 + (double)(k0 + i) * dt;
     if (record && (s->phase + i) % s->every == 0) {{
       record = nhmech_row(s, t, x, record);
       ++s->rows;
     }}
-    arg[0] = &t; arg[1] = x; arg[2] = u; arg[3] = theta; arg[4] = &dt; res[0] = next;
-    {step}
-    status = nhmech_judged(s, health[2], next, found);
+    arg[0] = &t; arg[1] = x; arg[2] = u; arg[3] = theta; arg[4] = &dt;
+    arg[5] = &s->side; arg[6] = health + 2;
+    res[0] = next; res[1] = found; res[2] = &answer;
+    {step}(arg, res, iw, w, 0);
+    status = (int)answer;
+    if ({unsettled}) status = nhmech_settled(s, t + dt, next, health[2], found, {NEWTON});
     if (!status) {{
       memcpy(x, next, {nx} * sizeof(double));
       memcpy(health, found, sizeof(found));
@@ -119,23 +115,12 @@ static int nhmech_run(nhmech_setup* s, long long steps, double* record) {{
 }}
 """
 
-_PROJECTED = """res[1] = found;
-    {advance}(arg, res, iw, w, 0);
-    t += dt;
-    if (found[0] > s->loose) nhmech_mend(s, t, next, found, {NEWTON});"""
-
-_KEPT = """res[1] = found + 1;
-    found[0] = health[0];
-    found[2] = health[2];
-    {advance}(arg, res, iw, w, 0);
-    if ((k0 + i + 1) % {MENDED} == 0) nhmech_mend(s, t + dt, next, found, {NEWTON} + 1);"""
-
 CALLS = """
-int nhmech_loop(nhmech_setup* s) {{
+int nhmech_many(nhmech_setup* s) {{
   return nhmech_run(s, s->steps, s->record);
 }}
 
-int nhmech_step(nhmech_setup* s) {{
+int nhmech_one(nhmech_setup* s) {{
   s->limit = (long long)s->clock[1] + 1;
   return nhmech_run(s, 1, 0);
 }}
@@ -162,7 +147,7 @@ class Setup(ctypes.Structure):
     """
 
     _fields_ = [
-        *((name, ctypes.c_double) for name in ("dt", "side", "poor", "flat", "loose")),
+        *((name, ctypes.c_double) for name in ("dt", "side")),
         *(
             (name, ctypes.c_void_p)
             for name in ("theta", "q", "v", "x", "u", "health", "clock", "work", "angles", "record")
@@ -177,11 +162,7 @@ class Setup(ctypes.Structure):
 @dataclass(frozen=True)
 class Loop:
     """A compiled step function with its loop. Both calls advance x, q, v, health and the clock of
-    a `Setup` in place and return a status.
-
-    A step that would end where the frame's margin times `side` is below `poor`, where a guard below
-    `flat` has changed by half, or farther than `loose` from the constraints before its last
-    projection, is refused and not taken.
+    a `Setup` in place and return a `Status`; a step of another status than DONE is not taken.
 
     Attributes
     ----------
@@ -193,19 +174,18 @@ class Loop:
         Doubles that the loop wants to keep from call to call.
     """
 
-    many: ctypes._CFuncPtr
-    one: ctypes._CFuncPtr
+    many: Callable[..., int]
+    one: Callable[..., int]
     work: int = 0
 
 
-def compiled_loop(advance: ca.Function, project: ca.Function, read: ca.Function, angles: int,
+def compiled_loop(step: ca.Function, settle: ca.Function, read: ca.Function, angles: int,
                   build: bool = True, kept: bool = False) -> Loop | None:
-    """The loop around `advance` (t, x, u, theta, dt) -> (x, health);
-    (x, margin) where it keeps the constraints and guards by itself.
+    """The loop around `step` (t, x, u, theta, dt, side, guard) -> (x, health, status).
 
-    `project` (t, x, theta) -> (x, q, v, health) follows a coarse step, and now and then one of
-    those that keep the constraints; `read` (t, x, theta) -> (q, v) is for a row that is recorded
-    and for the end.
+    `settle` (t, x, theta, side, guard) -> (x, health, status) follows a step that ends off the
+    constraints; where the step keeps them by itself (`kept`), now and then. `read` (t, x, theta) ->
+    (q, v) is for a row that is recorded and for the end.
 
     None where there is no compiler (said once), or where it is not in the cache and `build` is not
     set.
@@ -215,22 +195,20 @@ def compiled_loop(advance: ca.Function, project: ca.Function, read: ca.Function,
     CompileError
         Where the compiler refuses, or what it made cannot be loaded.
     """
-    step = (_KEPT if kept else _PROJECTED).format(
-        advance=advance.name(), NEWTON=NEWTON, MENDED=MENDED
-    )
-    functions, nu = (advance, project, read), advance.size1_in(2)
-    library = library_of(functions, SHELL + _LOOP + CALLS, build, step=step,
-                         **shapes(functions, nu, angles))
+    unsettled = f"(k0 + i + 1) % {MENDED} == 0" if kept else f"status == {CODES['OFF']}"
+    functions = step, settle, read
+    library = library_of(functions, SHELL + _LOOP + CALLS, build, step=step.name(),
+                         unsettled=unsettled, **shapes(functions, step.size1_in(2), angles))
     return None if library is None else loop_of(library)
 
 
 def shapes(functions: Sequence[ca.Function], nu: int, angles: int) -> dict[str, int | str]:
-    """What `SHELL` wants to know of functions the last two of which are `project` and `read`."""
-    *_, project, read = functions
+    """What `SHELL` wants to know of functions the last two of which are `settle` and `read`."""
+    *_, settle, read = functions
     room = {size: max(getattr(function, size)() for function in functions)
             for size in ("sz_arg", "sz_res", "sz_iw", "sz_w")}
-    return room | {"nx": project.nnz_out(0), "nq": read.nnz_out(0), "nv": read.nnz_out(1), "nu": nu,
-                   "na": angles, "project": project.name(), "read": read.name()}
+    return room | {"nx": settle.nnz_out(0), "nq": read.nnz_out(0), "nv": read.nnz_out(1), "nu": nu,
+                   "na": angles, "settle": settle.name(), "read": read.name()}
 
 
 def library_of(functions: Sequence[ca.Function], text: str, build: bool,
@@ -244,11 +222,11 @@ def library_of(functions: Sequence[ca.Function], text: str, build: bool,
     generator = ca.CodeGenerator("step.c", {"with_header": False})
     for function in functions:
         generator.add(function)
-    code = generator.dump() + text.format(**words)
+    code = generator.dump() + text.format(**words, **CODES, NEWTON=NEWTON)
     return default_cache().load(code, compiler,
                                 functions[0].n_instructions() + code.count("\n") // 2, build)
 
 
 def loop_of(library: ctypes.CDLL, work: int = 0) -> Loop:
     # a lock that is kept costs nothing to take again
-    return Loop(library.nhmech_loop, ctypes.PyDLL(library._name).nhmech_step, work)
+    return Loop(library.nhmech_many, ctypes.PyDLL(library._name).nhmech_one, work)

@@ -8,28 +8,15 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from ..compile.lanes import FALLEN, NOT_FINITE, OFF, RAN, SINGULAR, Limits
+from ..compile.status import Status
 from ..errors import SimulationError
 from ..vehicle.reactions import least_norm
 from .arguments import finite
 from .batch_input import Policy, Stepper, asked, checked, started, stepper
-from .chart import FLAT, LOOSE, POOR
 
-LIMITS = Limits(POOR, FLAT, LOOSE)
 # instructions times cases between two looks at Ctrl-C: about a quarter of a second
 SLICE = 500_000_000
 SHARE = 1_000_000        # instructions times cases that are worth a further thread
-
-REASONS = {
-    RAN: "ran to the end",
-    NOT_FINITE: "a step gave numbers that are not finite: try a smaller dt, and look at masses and "
-                "efforts",
-    OFF: f"a step led farther than {LOOSE} m from the constraints: try a smaller dt",
-    SINGULAR: "the independent speeds stopped determining the motion; "
-              "Simulator changes them on its way, a batch does not",
-    FALLEN: "a wheel lies down: its axle became parallel to the ground's normal",
-}
-
 
 @dataclass(frozen=True, eq=False)
 class Batch:
@@ -47,7 +34,7 @@ class Batch:
     theta
         (N, ntheta).
     status
-        (N,) 0 where a case ran to the end, else the key in `REASONS`; `reason` has it in words.
+        (N,) `Status`: 0 where a case ran to the end; `reason` has it in words.
     stopped_at
         (N,) [s] time of the last good state, which fills the rest of the case's record.
     names
@@ -76,7 +63,7 @@ class Batch:
     @property
     def ok(self) -> np.ndarray:
         """(N,) which cases ran to the end."""
-        return self.status == RAN
+        return self.status == Status.DONE
 
     @property
     def xi(self) -> np.ndarray:
@@ -94,7 +81,7 @@ class Batch:
 
     def reason(self, case: int) -> str:
         """Why a case ended."""
-        return REASONS[int(self.status[case])]
+        return Status(self.status[case]).sentence
 
     def q(self, k: int = -1) -> np.ndarray:
         """Configurations at one recorded moment, (N, nq)."""
@@ -206,7 +193,7 @@ def simulate_batch(constrained, x0, u: np.ndarray | Policy | None = None, *, dt:
         x = np.concatenate([record[:rows], state.x[None]])[:, :, :count].transpose(0, 2, 1)
         u = np.concatenate([held[:rows], held[rows - 1:rows] if rows else np.zeros((1, count, nu))])
         return Batch(np.append(moments[:rows], k) * dt, x, u, theta, status,
-                     np.where(status == RAN, k, state.done[:count]) * dt, names, made)
+                     np.where(status == Status.DONE, k, state.done[:count]) * dt, names, made)
 
     k, command = 0, u
     with ThreadPoolExecutor(parts) as pool:
@@ -221,7 +208,7 @@ def simulate_batch(constrained, x0, u: np.ndarray | Policy | None = None, *, dt:
                         raise SimulationError(str(error), so_far(k)) from error
                     held[-(-k // every):-(-stop // every)] = command
             stop = min(stop, k + slice_)
-            made.runner.run(state, command, theta, dt=dt, k0=k, steps=stop - k, limits=LIMITS,
+            made.runner.run(state, command, theta, dt=dt, k0=k, steps=stop - k,
                             hold=control_every,
                             every=every, record=record, spread=pool.map if parts > 1 else map,
                             parts=parts)
@@ -235,7 +222,7 @@ def simulate_batch(constrained, x0, u: np.ndarray | Policy | None = None, *, dt:
     else:
         held = u[np.minimum(moments // control_every, periods - 1)]
     status = state.status[:count]
-    stopped_at = np.where(status == RAN, steps, state.done[:count]) * dt
+    stopped_at = np.where(status == Status.DONE, steps, state.done[:count]) * dt
     return Batch(moments * dt, record[:, :, :count].transpose(0, 2, 1), held, theta, status,
                  stopped_at, names, made)
 

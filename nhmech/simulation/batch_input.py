@@ -12,18 +12,18 @@ import casadi as ca
 import numpy as np
 
 from ..compile.gpu import Kernel, compiled_kernel
-from ..compile.lanes import RAN, SINGULAR, Lanes, LaneState, Limits, compiled_lanes
+from ..compile.lanes import Lanes, LaneState, compiled_lanes
 from ..compile.mapped import Mapped
+from ..compile.status import Status
 from ..errors import CompileError, NhmechError, SimulationError
 from ..mechanics.equations import Equations
-from .chart import LOOSE, POOR
 from .command import controller_name, raised_in
-from .integrators import rk4_function
+from .integrators import POOR, advance_function, step_function
+from .schemes import RK4
 from .simulated import Simulated
 from .state_vector import StateVector
 
 Policy = Callable[[float, np.ndarray], np.ndarray]
-UNCHECKED = Limits(-np.inf, -np.inf, np.inf)
 
 
 def start_states(constrained, poses: Iterable, *, joints: Mapping[str, float] | None = None,
@@ -72,16 +72,16 @@ def started(made: Stepper, x0: np.ndarray, theta: np.ndarray) -> LaneState:
     are not near them."""
     state = LaneState.of(x0, made.runner.width)
     nothing = np.zeros((len(x0), made.step.size1_in(2)))
-    made.runner.run(state, nothing, theta, dt=0.0, k0=0, steps=1, limits=UNCHECKED)
-    off = np.flatnonzero((state.status != RAN) | (state.health[0] > LOOSE))
-    off = off[off < state.count]
+    made.runner.run(state, nothing, theta, dt=0.0, k0=0, steps=1)
+    off = np.flatnonzero(state.status[:state.count])
     if len(off):
-        ran = state.status[off[0]] == RAN
-        how = f"|phi| = {state.health[0, off[0]]:.3g} m" if ran else "numbers that are not finite"
+        finite = state.status[off[0]] == Status.OFF
+        how = (f"|phi| = {state.health[0, off[0]]:.3g} m" if finite
+               else "numbers that are not finite")
         raise SimulationError(f"x0 of case {off[0]} (one of {len(off)} such) is off the "
                               f"constraints: {how}. start_states places a vehicle")
     state.side[:] = np.sign(state.health[1])
-    state.status[np.abs(state.health[1]) < POOR] = SINGULAR
+    state.status[np.abs(state.health[1]) < POOR] = Status.SINGULAR
     return state
 
 
@@ -135,13 +135,13 @@ class Stepper:
                 "theta": system.theta_names}
 
 
-def _cost(step: ca.Function) -> int:
-    """Operations of one step; where it is made of calls, the rate is called four times and the
+def _cost(advance: ca.Function) -> int:
+    """Operations of one step; where it is made of calls, the rate is called in each stage and the
     projection once."""
-    if step.is_a("SXFunction"):
-        return step.n_instructions()
-    return sum((1 if part.name() == "nhmech_project"
-                else 4) * part.n_instructions() for part in step.find_functions(0))
+    if advance.is_a("SXFunction"):
+        return advance.n_instructions()
+    return sum((1 if part.name() == "nhmech_project" else len(RK4.stages)) * part.n_instructions()
+               for part in advance.find_functions(0))
 
 
 def stepper(constrained, device: str = "cpu") -> Stepper:
@@ -152,9 +152,10 @@ def stepper(constrained, device: str = "cpu") -> Stepper:
     if made is None:
         simulated = Simulated.of(constrained)
         vector = StateVector(simulated.constrained.system.algebroid, simulated.equations.frame.nxi)
-        step = rk4_function(simulated.equations, vector)
-        runner = compiled_kernel(step, _cost(step)) if device == "gpu" else _runner(step)
-        made = _kept[key] = Stepper(simulated, simulated.equations, vector, step, _cost(step), runner)
+        advance = advance_function(RK4, simulated.equations, vector)
+        step, cost = step_function(advance), _cost(advance)
+        runner = compiled_kernel(step, cost) if device == "gpu" else _runner(step)
+        made = _kept[key] = Stepper(simulated, simulated.equations, vector, step, cost, runner)
         # of a wrapper that `Simulated` does not hold
         weakref.finalize(constrained, _kept.pop, key, None)
         while len(_kept) > KEPT:

@@ -13,24 +13,21 @@ from ..compile.buffered import Buffered
 from ..compile.loop import Loop, compiled_loop
 from ..mechanics.equations import Equations
 from .integrators import (
-    Step,
-    dop853,
-    free_rk4_function,
+    Advance,
+    advance_function,
+    keeping_advance_function,
     projection_function,
+    python_step,
     rate_function,
     reading_function,
-    rk4,
-    rk4_function,
+    settling_function,
+    step_function,
 )
 from .inverse_dynamics import InverseDynamics
+from .schemes import Scheme
 from .state_vector import StateVector
 
 GOOD = 0.2       # a chart whose least pivot margin is above this needs no better one
-# a step that would end below this, or on the other side of a singularity, is taken in another chart
-POOR = 0.1
-LOOSE = 1e-6     # [m] what one Newton step takes off phi and leaves less than 1e-12 of
-# below this a guard that changes by half in one step is on its way through zero, or past it
-FLAT = 0.1
 
 
 @dataclass(frozen=True, eq=False)
@@ -40,7 +37,7 @@ class Chart:
 
     equations: Equations
     limits: dict
-    integrator: str
+    scheme: Scheme
     kinematic: bool
 
     @cached_property
@@ -49,45 +46,54 @@ class Chart:
                          self.equations.frame.nxi)
 
     @cached_property
-    def step(self) -> Step:
-        if self.integrator == "dop853":
-            return dop853(self.adaptive, *self._functions[:2])
-        return rk4(self.equations, self.state_vector, self.kinematic)
+    def advance(self) -> Advance:
+        """One step, called from Python."""
+        return python_step(self.scheme, self.equations, self.state_vector, self.kinematic,
+                           None if self.scheme.tableau else self._adaptive)
 
     @cached_property
-    def adaptive(self) -> Adaptive | None:
-        return compiled_adaptive(*self._functions, len(self.state_vector.angle_slots()))
-
-    @cached_property
-    def _functions(self) -> tuple[ca.Function, ca.Function, ca.Function]:
-        parts = self.equations, self.state_vector
-        return rate_function(*parts,
-                             self.kinematic), projection_function(*parts), reading_function(*parts)
+    def _adaptive(self) -> Adaptive | None:
+        rate = rate_function(self.equations, self.state_vector, self.kinematic)
+        return compiled_adaptive(rate, *self._ends, self._angles)
 
     def loop(self, build: bool) -> Loop | None:
         """The step loop in C; None without a compiler, or where it must not be built (that of
         DOP853 always may)."""
-        if self.integrator == "dop853":
-            return None if self.adaptive is None else self.adaptive.loop
+        if self.scheme.tableau is None:
+            return None if self._adaptive is None else self._adaptive.loop
         if self._loops.get(True) is not None:
             return self._loops[True]
         if build not in self._loops:
-            angles, kept = len(self.state_vector.angle_slots()), self._parts[0].size1_out(1) == 1
-            self._loops[build] = compiled_loop(*self._parts, angles, build, kept=kept)
+            step, kept = self._step
+            self._loops[build] = compiled_loop(step, *self._ends, self._angles, build, kept)
         return self._loops[build]
-
-    @cached_property
-    def _parts(self) -> tuple[ca.Function, ca.Function, ca.Function]:
-        parts = self.equations, self.state_vector, self.kinematic
-        return free_rk4_function(*parts) or rk4_function(*parts), *self._functions[1:]
 
     @cached_property
     def _loops(self) -> dict[bool, Loop | None]:
         return {}
 
     @cached_property
+    def _step(self) -> tuple[ca.Function, bool]:
+        """The step that C takes, and whether its scheme keeps the constraints by itself."""
+        parts = self.scheme.tableau, self.equations, self.state_vector, self.kinematic
+        keeping = keeping_advance_function(*parts)
+        kept = keeping is not None
+        return step_function(keeping if kept else advance_function(*parts)), kept
+
+    @cached_property
+    def _ends(self) -> tuple[ca.Function, ca.Function]:
+        """What follows a step in C: `settle` and `read` of `compiled_loop`."""
+        return (settling_function(projection_function(self.equations, self.state_vector)),
+                reading_function(self.equations, self.state_vector))
+
+    @property
+    def _angles(self) -> int:
+        return len(self.state_vector.angle_slots())
+
+    @cached_property
     def project(self) -> Buffered:
-        return Buffered(self._functions[1])
+        """(t, x, theta) -> x on the constraints, q, v, health."""
+        return Buffered(projection_function(self.equations, self.state_vector))
 
     @cached_property
     def inverse_dynamics(self) -> InverseDynamics:

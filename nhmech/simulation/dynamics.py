@@ -10,7 +10,8 @@ import casadi as ca
 import numpy as np
 
 from ..errors import SimulationError
-from .integrators import rate_function, rk4_function
+from .integrators import advance_function, rate_function
+from .schemes import RK4
 from .simulated import Simulated
 from .state import State
 from .state_vector import StateVector
@@ -150,7 +151,7 @@ def dynamics(constrained) -> Dynamics:
     simulated = Simulated.of(constrained)
     vector = StateVector(simulated.constrained.system.algebroid, simulated.equations.frame.nxi)
     return Dynamics(simulated, vector, _named(rate_function(simulated.equations, vector)),
-                    rk4_function(simulated.equations, vector))
+                    advance_function(RK4, simulated.equations, vector))
 
 
 def _named(rate: ca.Function) -> ca.Function:

@@ -1,5 +1,5 @@
-"""Integrators on the state vector, each a pure step (t, x, u, theta, dt) -> x followed by the same
-projection.
+"""One step of a run as CasADi functions of the state vector: a scheme's pure step, the projection
+onto the constraints, and the rule that says whether a step may end where it does.
 
 Configurations are integrated in their embedding and pulled back, which keeps the order of the
 scheme on the manifold; an averaged velocity fed to the exponential map would not.
@@ -8,20 +8,53 @@ scheme on the manifold; an averaged velocity fed to the exponential map would no
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import NamedTuple
 
 import casadi as ca
 import numpy as np
 
-from ..compile.adaptive import ATOL, REACHED, RTOL, TOO_SMALL, Adaptive
+from ..compile.adaptive import ATOL, RTOL, Adaptive
 from ..compile.buffered import Buffered
-from ..errors import SimulationError
+from ..compile.loop import NEWTON
+from ..compile.status import Status
 from ..mechanics.equations import Equations
+from .schemes import Scheme, Tableau
 from .state_vector import StateVector
 
 INLINE = 3000      # operations of a step up to which it is written as one expression
 TRIALS = 12        # states at which it is tried whether a scheme keeps the constraints
-INTEGRATORS = "rk4", "dop853"
-Step = Callable[[float, np.ndarray, np.ndarray, np.ndarray, float], list[np.ndarray]]
+# a step that would end below this, or on the other side of a singularity, is taken in another chart
+POOR = 0.1
+LOOSE = 1e-6     # [m] what one Newton step takes off phi and leaves less than 1e-12 of
+# below this a guard that changes by half in one step is on its way through zero, or past it
+FLAT = 0.1
+
+
+class Step(NamedTuple):
+    """Where a step ends.
+
+    Attributes
+    ----------
+    x, q, v
+        The state vector, configuration and velocity.
+    health
+        (3,) |phi| before the last projection [m], the frame's margin, the least guard.
+    status
+        Whether the step may end here.
+    t
+        [s] the time that was reached; not the step's end where the integrator gave up.
+    """
+
+    x: np.ndarray
+    q: np.ndarray
+    v: np.ndarray
+    health: np.ndarray
+    status: Status
+    t: float
+
+
+# (t, x, u, theta, dt, side, guard) -> Step
+Advance = Callable[[float, np.ndarray, np.ndarray, np.ndarray, float, float, float], Step]
 
 
 def rate_function(equations: Equations, vector: StateVector,
@@ -88,21 +121,74 @@ def normalising_function(equations: Equations, vector: StateVector) -> ca.Functi
                        [ca.vertcat(configuration, x[vector.nconf:]), ca.densify(margin)])
 
 
-def rk4_function(equations: Equations, vector: StateVector, kinematic: bool = False) -> ca.Function:
-    """(t, x, u, theta, dt) -> x, health: the classical Runge-Kutta scheme of fourth order and the
-    projection.
+# -- the rule --------------------------------------------------------------------------------------
+def acceptance_function(nx: int) -> ca.Function:
+    """(x, health, side, guard) -> `Status` of a step that ends at x.
+
+    It may end there if all numbers are finite, |phi| <= LOOSE, the frame's margin is on the same
+    `side` (1 or -1) of zero and no nearer than POOR, and no guard is on its way through zero: below
+    FLAT, where it changed by half from `guard`, that of the step before. NaN stands for a side or a
+    guard that is not known yet, as of a start.
+    """
+    x, health = ca.SX.sym("x", nx), ca.SX.sym("health", 3)
+    side, guard = ca.SX.sym("side"), ca.SX.sym("guard")
+    phi, margin, least = health[0], health[1], health[2]
+    # CasADi takes x - x and 0 x for 0; a sum of numbers of which one is NaN or infinite is so too
+    finite = ca.fabs(ca.sum1(x) + ca.sum1(health)) <= np.finfo(float).max
+    low, change = ca.fmin(least, guard), ca.fabs(least - guard)
+    fallen = ca.logic_and(low < FLAT, low < 2 * change)
+    status = ca.if_else(margin * side < POOR, int(Status.SINGULAR), int(Status.DONE))
+    status = ca.if_else(fallen, int(Status.FALLEN), status)
+    status = ca.if_else(phi > LOOSE, int(Status.OFF), status)
+    status = ca.if_else(finite, status, int(Status.NOT_FINITE))
+    return ca.Function("nhmech_accept", [x, health, side, guard], [ca.densify(status)])
+
+
+def step_function(advance: ca.Function) -> ca.Function:
+    """(t, x, u, theta, dt, side, guard) -> x, health, status: what `advance` makes of a step, and
+    whether it may end there.
+
+    Of a scheme that keeps the constraints and guards by itself `advance` gives the margin alone.
+    """
+    inputs = advance.sx_in() if advance.is_a("SXFunction") else advance.mx_in()
+    symbol = type(inputs[0])
+    side, guard = symbol.sym("side"), symbol.sym("guard")
+    x, health = advance(*inputs)
+    if health.numel() == 1:
+        health = ca.vertcat(0, health, guard)
+    status = acceptance_function(x.numel())(x, health, side, guard)
+    return ca.Function("nhmech_step", [*inputs, side, guard], [x, ca.densify(health), status],
+                       {"cse": True} if symbol is ca.SX else {})
+
+
+def settling_function(project: ca.Function) -> ca.Function:
+    """(t, x, theta, side, guard) -> x, health, status: one projection, and whether a step may end
+    there."""
+    inline = project.n_instructions() <= INLINE
+    inputs = project.sx_in() if inline else project.mx_in()
+    side, guard = type(inputs[0]).sym("side"), type(inputs[0]).sym("guard")
+    x, _, _, health = project(*inputs)
+    status = acceptance_function(x.numel())(x, health, side, guard)
+    return ca.Function("nhmech_settle", [*inputs, side, guard], [x, health, status],
+                       {"cse": True} if inline else {})
+
+
+# -- steps of a tableau ----------------------------------------------------------------------------
+def advance_function(tableau: Tableau, equations: Equations, vector: StateVector,
+                     kinematic: bool = False) -> ca.Function:
+    """(t, x, u, theta, dt) -> x, health: the scheme, then the projection.
 
     One expression where it is short, for that is the faster code; calls of its parts where it would
     be slow to compile.
     """
-    return _rk4_then(rate_function(equations, vector, kinematic),
-                     projection_function(equations, vector))
+    return _advance(tableau, rate_function(equations, vector, kinematic),
+                    projection_function(equations, vector))
 
 
-def free_rk4_function(equations: Equations, vector: StateVector,
-                      kinematic: bool = False) -> ca.Function | None:
-    """Likewise (t, x, u, theta, dt) -> x, margin, if Runge-Kutta's scheme keeps constraints and
-    guards by itself.
+def keeping_advance_function(tableau: Tableau, equations: Equations, vector: StateVector,
+                             kinematic: bool = False) -> ca.Function | None:
+    """Likewise (t, x, u, theta, dt) -> x, margin, if the scheme keeps constraints and guards by
+    itself.
 
     Else None. So it is where the attitude is frozen. Not proved but tried: steps of 0.3 s from
     random states must leave phi below 1e-14 m and each guard where it was. Only for short steps,
@@ -110,95 +196,100 @@ def free_rk4_function(equations: Equations, vector: StateVector,
     """
     rate = rate_function(equations, vector, kinematic)
     project = projection_function(equations, vector)
-    if 4 * rate.n_instructions() + project.n_instructions() > INLINE or not _keeps(
-        rate, project, equations, vector
-    ):
+    if (not _is_inline(tableau, rate, project)
+            or not _keeps(tableau, rate, project, equations, vector)):
         return None
-    return _rk4_then(rate, normalising_function(equations, vector))
+    return _advance(tableau, rate, normalising_function(equations, vector))
 
 
-def _rk4_then(rate: ca.Function, end: ca.Function) -> ca.Function:
-    """Runge-Kutta's scheme followed by `end` (t, x, theta) -> (x, ..., health)."""
-    inline = 4 * rate.n_instructions() + end.n_instructions() <= INLINE
+def _is_inline(tableau: Tableau, rate: ca.Function, end: ca.Function) -> bool:
+    return len(tableau.stages) * rate.n_instructions() + end.n_instructions() <= INLINE
+
+
+def _advance(tableau: Tableau, rate: ca.Function, end: ca.Function) -> ca.Function:
+    """The scheme followed by `end` (t, x, theta) -> (x, ..., health)."""
+    inline = _is_inline(tableau, rate, end)
     symbol = ca.SX if inline else ca.MX
     t, dt, x = symbol.sym("t"), symbol.sym("dt"), symbol.sym("x", rate.size1_in(1))
     u, theta = symbol.sym("u", rate.size1_in(2)), symbol.sym("theta", rate.size1_in(3))
-    x_next, *_, health = end(t + dt, _rk4_end(rate, t, x, u, theta, dt), theta)
-    return ca.Function("nhmech_rk4", [t, x, u, theta, dt], [x_next, health],
+    raw = tableau.advance(lambda t, x: rate(t, x, u, theta), t, x, dt)
+    x_next, *_, health = end(t + dt, raw, theta)
+    return ca.Function("nhmech_advance", [t, x, u, theta, dt], [x_next, health],
                        {"cse": True} if inline else {})
 
 
-def _rk4_end(rate: ca.Function, t, x, u, theta, dt):
-    k1 = rate(t, x, u, theta)
-    k2 = rate(t + dt / 2, x + dt / 2 * k1, u, theta)
-    k3 = rate(t + dt / 2, x + dt / 2 * k2, u, theta)
-    k4 = rate(t + dt, x + dt * k3, u, theta)
-    return x + dt / 6 * (k1 + 2 * k2 + 2 * k3 + k4)
-
-
-def _keeps(rate: ca.Function, project: ca.Function, equations: Equations,
+def _keeps(tableau: Tableau, rate: ca.Function, project: ca.Function, equations: Equations,
            vector: StateVector) -> bool:
     constrained = equations.frame.constrained
     theta, random = np.asarray(constrained.parameters, dtype=float), np.random.default_rng(0)
     for q in constrained.configurations[:TRIALS]:
-        t, u, xi = (
-            random.normal(), random.normal(size=rate.size1_in(2)), random.normal(size=vector.nxi),
-        )
+        t, u = random.normal(), random.normal(size=rate.size1_in(2))
+        xi = random.normal(size=vector.nxi)
         x, _, _, before = project(t, vector.assemble(q, xi), theta)
         _, _, _, before = project(t, x, theta)
-        _, _, _, after = project(t + 0.3, _rk4_end(rate, t, x, u, theta, 0.3), theta)
+        raw = tableau.advance(lambda t, x, u=u: rate(t, x, u, theta), t, x, 0.3)
+        _, _, _, after = project(t + 0.3, raw, theta)
         if not (float(after[0]) <= 1e-14 and abs(float(after[2] - before[2])) <= 1e-14):
             return False
     return True
 
 
-def rk4(equations: Equations, vector: StateVector, kinematic: bool = False) -> Step:
-    """`rk4_function` followed by what is shown of its end."""
-    advance, read = rk4_function(equations, vector, kinematic), reading_function(equations, vector)
-    inputs = advance.mx_in()
-    x, health = advance(*inputs)
-    q, v = read(inputs[0] + inputs[4], x, inputs[3])
-    return Buffered(ca.Function("step", inputs, [x, q, v, health]))
+# -- steps from Python -----------------------------------------------------------------------------
+def python_step(scheme: Scheme, equations: Equations, vector: StateVector,
+                kinematic: bool, adaptive: Adaptive | None) -> Advance:
+    """The step of a scheme, projected up to `NEWTON` times where it was a coarse one.
 
-
-def dop853(adaptive: Adaptive | None, rate: ca.Function, project: ca.Function) -> Step:
-    """DOP853 (adaptive, order 8) over a span, then the projection: in C, or SciPy's where there is
-    no compiler.
-
-    Raises
-    ------
-    SimulationError
-        Where it gives up.
+    `adaptive` is the compiled method of a scheme without a tableau, None without a compiler: SciPy
+    has the same.
     """
-    project = Buffered(project)
-    if adaptive is None:
-        return _scipy_dop853(Buffered(rate), project)
+    read = reading_function(equations, vector)
+    settle = _shown(settling_function(projection_function(equations, vector)), read)
+    if scheme.tableau is not None:
+        step = _shown(step_function(advance_function(scheme.tableau, equations, vector,
+                                                     kinematic)), read)
 
-    def step(t, x, u, theta, dt):
-        y = np.array(x)
-        status, reached = adaptive.run(t, dt, np.ascontiguousarray(u), np.ascontiguousarray(theta),
-                                       y)
-        if status != REACHED:
-            why = (
-                "its step became too small"
-                if status == TOO_SMALL
-                else "the rate is not finite there"
-            )
-            raise SimulationError(f"DOP853 stopped at t = {reached:.6g} s: {why}")
-        return project(t + dt, y, theta)
+        def first(t, x, u, theta, dt, side, guard):
+            return *step(t, x, u, theta, dt, side, guard), t + dt
+    else:
+        rate = rate_function(equations, vector, kinematic)
+        span = _scipy_span(Buffered(rate)) if adaptive is None else adaptive.run
 
-    return step
+        def first(t, x, u, theta, dt, side, guard):
+            end, status, reached = span(t, x, u, theta, dt)
+            *found, accepted = settle(reached, end, theta, side, guard)
+            return *found, (status,) if status else accepted, reached
+
+    def advance(t, x, u, theta, dt, side, guard) -> Step:
+        *found, status, reached = first(t, x, u, theta, dt, side, guard)
+        for _ in range(NEWTON):
+            if status[0] != Status.OFF:
+                break
+            *found, status = settle(reached, found[0].copy(), theta, side, guard)
+        return Step(*(part.copy() for part in found), Status(int(status[0])), reached)
+
+    return advance
 
 
-def _scipy_dop853(rate: Buffered, project: Buffered) -> Step:
+def _shown(step: ca.Function, read: ca.Function) -> Buffered:
+    """The function with q and v of its x after it."""
+    inputs = step.mx_in()
+    t, theta = inputs[0], inputs[2 if len(inputs) == 5 else 3]
+    if len(inputs) > 5:
+        t = t + inputs[4]
+    x, health, status = step(*inputs)
+    return Buffered(ca.Function("step", inputs, [x, *read(t, x, theta), health, status]))
+
+
+def _scipy_span(rate: Buffered) -> Callable:
     from scipy.integrate import solve_ivp
 
-    def step(t, x, u, theta, dt):
+    def span(t, x, u, theta, dt):
         solution = solve_ivp(lambda s, y: rate(s, y, u, theta)[0].copy(), (t, t + dt), np.array(x),
                              method="DOP853", rtol=RTOL, atol=ATOL)
-        if not solution.success:
-            raise SimulationError(f"DOP853 stopped at t = {solution.t[-1]:.6g} s: "
-                                  f"{solution.message}")
-        return project(t + dt, solution.y[:, -1], theta)
+        end, reached = solution.y[:, -1], float(solution.t[-1])
+        if solution.success:
+            return end, Status.DONE, reached
+        finite = np.isfinite(rate(reached, end, u, theta)[0]).all()
+        return end, Status.TOO_SMALL if finite else Status.NOT_FINITE, reached
 
-    return step
+    return span

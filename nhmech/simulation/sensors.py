@@ -9,7 +9,8 @@ import pinocchio as pin
 from ..compile.buffered import Buffered
 from ..errors import SimulationError
 from ..vehicle.tree import kinematics, seen_from_root
-from .chart import POOR, Chart
+from .chart import Chart
+from .integrators import POOR
 from .simulated import Simulated
 
 

@@ -24,7 +24,7 @@ def settings_of(simulator) -> dict:
                 "numpy": np.__version__, "python": platform.python_version()}
     name = None if controller is None else controller_name(controller)
     found = {"dt": simulator.dt, "control_period": simulator.dt * simulator.control_every,
-             "integrator": simulator.primary.integrator, "controller": name, "versions": versions}
+             "integrator": simulator.primary.scheme.name, "controller": name, "versions": versions}
     try:
         path = optional(controller, "path_reference")
     except Exception as error:

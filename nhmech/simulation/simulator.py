@@ -9,10 +9,11 @@ from functools import cached_property
 
 import numpy as np
 
-from ..compile.loop import DONE, NEWTON, Loop
+from ..compile.loop import Loop
+from ..compile.status import Status
 from ..errors import NhmechError, SimulationError
 from . import arguments, diagnosis
-from .chart import FLAT, GOOD, LOOSE, POOR, Chart
+from .chart import GOOD, Chart
 from .command import (
     NAMES,
     NOT_YET,
@@ -23,10 +24,11 @@ from .command import (
     raised_in,
 )
 from .events import Event, Watch
-from .integrators import INTEGRATORS
+from .integrators import FLAT, POOR, Step
 from .inverse_dynamics import is_commands
 from .moment import CLOCK, CompiledSteps, Moment, RowLayout, state_layout
 from .recorder import Recorder
+from .schemes import SCHEMES
 from .sensors import Sensors
 from .settings import settings_of
 from .simulated import Simulated
@@ -77,13 +79,13 @@ class Simulator:
                  wrench: Mapping[str, Callable] | None = None, mode: str = "dynamic"):
         self.control_every = arguments.steps_of(dt, control_period)
         self.dt = float(dt)
-        arguments.one_of("integrator", integrator, INTEGRATORS)
+        scheme = SCHEMES[arguments.one_of("integrator", integrator, SCHEMES)]
         self.kinematic = arguments.one_of("mode", mode, ("dynamic", "kinematic")) == "kinematic"
         arguments.called("controller", controller, "(t, state) -> command")
         self.events, self.wrench = arguments.events_of(events), arguments.wrenches_of(wrench)
         self.simulated = Simulated.of(constrained, tuple(self.wrench))
         self.controller, self._who = controller, f"controller {controller_name(controller)}"
-        self._charts = [Chart(self.simulated.equations, self.simulated.limits, integrator,
+        self._charts = [Chart(self.simulated.equations, self.simulated.limits, scheme,
                               self.kinematic)]
         self.primary = self._charts[0]
         sensors = Sensors(self.simulated, self._charts, self.kinematic)
@@ -214,13 +216,13 @@ class Simulator:
                 else None
             )
             compiled = None if loop is None else self._ready(loop)
-        if compiled is None or compiled.one(compiled.pointer) != DONE:
+        if compiled is None or compiled.one(compiled.pointer) != Status.DONE:
             self._advance(self.dt)
 
     def _ready(self, loop: Loop) -> CompiledSteps:
         """The compiled loop on the present moment's memory."""
         if self._compiled is None or self._compiled.loop is not loop:
-            constants = self.dt, self._side, POOR, FLAT, LOOSE
+            constants = self.dt, self._side
             self._compiled = CompiledSteps(loop, self._now, constants, self.simulated.theta,
                                            self.primary.state_vector.angle_slots())
         return self._compiled
@@ -360,43 +362,31 @@ class Simulator:
             raise SimulationError(raised) from error
 
     def _advance(self, dt: float) -> None:
-        x, q, v, health = self._tried(dt)
-        if health[1] * self._side < POOR:
+        step = self._tried(dt)
+        if step.status is Status.SINGULAR:
             try:
-                self._rechart(q)
+                self._rechart(step.q)
             except NhmechError as error:
                 # what takes the rank away is a wheel lying down
                 if self._guard < FLAT:
                     raise SimulationError(diagnosis.fallen(self)) from error
                 raise
-            x, q, v, health = self._tried(dt)
+            step = self._tried(dt)
         k, t, t0 = self._k + 1, self.t + dt, self._now.block.item(CLOCK + 2)
         if dt == self.dt:
             t = t0 + k * dt
         else:
             t0 = t - k * self.dt
-        self._now.take(x, q, v, health, (t, k, t0))
+        self._now.take(step.x, step.q, step.v, step.health, (t, k, t0))
 
-    def _tried(self, dt: float) -> list[np.ndarray]:
-        """Where a step from here leads: x, q, v, health. Raises `SimulationError` where it leads
+    def _tried(self, dt: float) -> Step:
+        """Where a step from here leads, DONE or SINGULAR. Raises `SimulationError` where it leads
         nowhere."""
-        theta = self.simulated.theta
-        try:
-            x, q, v, health = (
-                np.array(part) for part in self.chart.step(self.t, self._x, self._u, theta, dt)
-            )
-        except SimulationError as error:
-            raise SimulationError(diagnosis.given_up(self, dt, error)) from error
-        for _ in range(NEWTON):
-            if not health[0] > LOOSE:
-                break
-            x, q, v, health = (np.array(part) for part in self.chart.project(self.t + dt, x, theta))
-        if not (np.isfinite(health).all() and np.isfinite(x).all()) or health[0] > LOOSE:
-            raise SimulationError(diagnosis.diverged(self, dt))
-        low, high = sorted((health[2], self._guard))
-        if low < FLAT and high > 1.5 * low:
-            raise SimulationError(diagnosis.fallen(self))
-        return [x, q, v, health]
+        step = self.chart.advance(self.t, self._x, self._u, self.simulated.theta, dt, self._side,
+                                  self._guard)
+        if step.status not in (Status.DONE, Status.SINGULAR):
+            raise SimulationError(diagnosis.failed(self, dt, step))
+        return step
 
     def _advance_many(self, loop: Loop, steps: int, held: int, k: int, every: int,
                       recorder: Recorder) -> int:
@@ -409,7 +399,7 @@ class Simulator:
             status = compiled.run(steps, every, k % every, record)
         finally:
             recorder.n += setup.rows         # Ctrl-C is heard when C returns, with its rows written
-        if status == DONE:
+        if status == Status.DONE:
             return setup.done
         # the one that was refused, in another chart or to say why not
         self._advance(self.dt)
@@ -429,7 +419,7 @@ class Simulator:
         best = max(self._charts, key=lambda chart: self._worth(chart, ends))
         if self._worth(best, ends) < GOOD:
             best = Chart(self.simulated.rechosen(ends[-1]), self.simulated.limits,
-                         self.chart.integrator, self.kinematic)
+                         self.chart.scheme, self.kinematic)
             self._charts.append(best)
             if not self._worth(best, ends) > 0:
                 raise self.simulated.rank_lost(ends[-1], f"within a step from t = {self.t:.6g} s")

@@ -1,0 +1,30 @@
+"""How a step, or a run of many steps, ended: one vocabulary for Python and for all compiled code."""
+
+from __future__ import annotations
+
+from enum import IntEnum
+
+
+class Status(IntEnum):
+    """Code of an ending, with its sentence. DONE is 0; where several apply, the highest counts."""
+
+    sentence: str
+
+    DONE = 0, "ran to the end"
+    SINGULAR = 1, ("the independent speeds stopped determining the motion; "
+                   "Simulator changes them on its way, a batch does not")
+    FALLEN = 2, "a wheel lies down: its axle became parallel to the ground's normal"
+    OFF = 3, "a step led off the constraints: try a smaller dt"
+    NOT_FINITE = 4, ("a step gave numbers that are not finite: try a smaller dt, and look at "
+                     "masses and efforts")
+    TOO_SMALL = 5, "the step of the adaptive method became too small"
+
+    def __new__(cls, code: int, sentence: str) -> Status:
+        member = int.__new__(cls, code)
+        member._value_ = code
+        member.sentence = sentence
+        return member
+
+
+# The codes as C texts name them.
+CODES = {status.name: int(status) for status in Status}

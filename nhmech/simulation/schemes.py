@@ -1,0 +1,87 @@
+"""The integration schemes: each is one entry of `SCHEMES`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from math import inf, lcm
+
+Weights = Sequence[Fraction | int]
+
+
+@dataclass(frozen=True)
+class Tableau:
+    """Butcher's tableau of an explicit Runge-Kutta scheme.
+
+    Attributes
+    ----------
+    stages
+        The rows of A below its diagonal; the first stage has none. The nodes c are their sums.
+    weights
+        b, one for each stage.
+    """
+
+    stages: tuple[Weights, ...]
+    weights: Weights
+
+    def advance(self, rate: Callable, t, x, dt):
+        """x at t + dt by dx/dt = rate(t, x); numbers or symbols, one column or many."""
+        rates: list = []
+        for row in self.stages:
+            node = sum(row, Fraction(0))
+            rates.append(rate(t + _times(dt, node) if node else t, _moved(x, dt, row, rates)))
+        return _moved(x, dt, self.weights, rates)
+
+
+def _moved(x, dt, weights: Weights, rates: list):
+    """x + dt * sum(weights * rates), with one division by the common denominator."""
+    over = lcm(*(Fraction(w).denominator for w in weights))
+    terms = [_scaled(int(w * over), k) for w, k in zip(weights, rates, strict=True) if w]
+    return x + _times(dt, Fraction(1, over)) * sum(terms[1:], terms[0]) if terms else x
+
+
+def _scaled(factor: int, value):
+    return value if factor == 1 else factor * value
+
+
+def _times(dt, fraction: Fraction):
+    scaled = _scaled(fraction.numerator, dt)
+    return scaled if fraction.denominator == 1 else scaled / fraction.denominator
+
+
+@dataclass(frozen=True)
+class Scheme:
+    """An integrator.
+
+    Attributes
+    ----------
+    name
+        As `Simulator(integrator=...)` takes it.
+    order
+        Of the global error in dt.
+    tableau
+        Of a scheme with fixed steps; None of Dormand and Prince's adaptive method
+        (`compile.adaptive`), which chooses steps of its own.
+    real_limit, imaginary_limit
+        The largest |rate| dt at which x' = rate x does not grow, for a rate on the negative real
+        and on the imaginary axis; infinite where the steps follow a tolerance.
+    """
+
+    name: str
+    order: int
+    tableau: Tableau | None
+    real_limit: float = inf
+    imaginary_limit: float = inf
+
+
+HALF, SIXTH = Fraction(1, 2), Fraction(1, 6)
+
+# Kutta 1901, the scheme of batches and of `dynamics`; stability as in Hairer and Wanner, Solving
+# Ordinary Differential Equations II, section IV.2
+RK4 = Tableau(((), (HALF,), (0, HALF), (0, 0, 1)), (SIXTH, 2 * SIXTH, 2 * SIXTH, SIXTH))
+
+SCHEMES = {scheme.name: scheme for scheme in (
+    Scheme("rk4", 4, RK4, real_limit=2.785, imaginary_limit=2.828),
+    Scheme("dop853", 8, None),
+)}
