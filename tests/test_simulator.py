@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import time
 from contextlib import nullcontext
 from dataclasses import FrozenInstanceError
 from functools import cache
@@ -455,7 +456,8 @@ def test_ctrl_c_twice_leaves_a_loop_of_runs(pause, raised, tmp_path, monkeypatch
             raise KeyboardInterrupt
 
     now = iter([10.0, 10.0 + pause])
-    monkeypatch.setattr(step_loop, "time", SimpleNamespace(monotonic=lambda: next(now)))
+    monkeypatch.setattr(step_loop, "time", SimpleNamespace(monotonic=lambda: next(now),
+                                                           perf_counter=time.perf_counter))
     assert carriage(interrupt, (1.0, 1.0), dt=1e-3).run(1.0).stop == "interrupted"
     with pytest.raises(KeyboardInterrupt) if raised else nullcontext():
         carriage(interrupt, (1.0, 1.0), dt=1e-3).run(1.0, save=tmp_path / "run.npz")
