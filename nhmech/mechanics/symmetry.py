@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from typing import TypeAlias
 
 import casadi as ca
 import numpy as np
@@ -17,7 +18,7 @@ from .invariance import evaluate, invariances
 from .system import ConstrainedSystem, LagrangianSystem
 from .writing import Symbols, symbols
 
-Section = ca.SX | Callable[[Symbols], Mapping[str, ca.SX]]
+Section: TypeAlias = ca.SX | Callable[[Symbols], Mapping[str, ca.SX]]
 
 PURELY_KINEMATIC, HORIZONTAL, GENERAL = "purely kinematic", "horizontal", "general"
 

@@ -34,7 +34,7 @@ class Motion:
         """Of the point `ahead` and to the `left` [m] of this one on the same body."""
         return Motion(self.forward - left * self.turn, self.lateral + ahead * self.turn, self.turn)
 
-    def turn(self, angle, rate) -> Motion:
+    def hinge(self, angle, rate) -> Motion:
         """Of the same point on a second body, hinged here and turned by `angle` to the left."""
         c, s = ca.cos(angle), ca.sin(angle)
         return Motion(c * self.forward + s * self.lateral, c * self.lateral - s * self.forward,

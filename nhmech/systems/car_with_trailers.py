@@ -61,7 +61,7 @@ def example(n: int = 2, **parameters: float) -> Example:
     samples = np.column_stack([rng.normal(size=(8, 3)), rng.uniform(-0.8, 0.8, (8, n + 1))])
     constrained = constrain(train, numbers | parameters, samples=samples, rows={
         "rear": lambda s: s.v.lateral_speed,
-        "front": lambda s: base(s).at(s.p.wheelbase).turn(s.q.steering, 0).lateral, **rows})
+        "front": lambda s: base(s).at(s.p.wheelbase).hinge(s.q.steering, 0).lateral, **rows})
     checks = (Check("angles of the chain", SOURCE, 1e-11,
                     lambda: imbalance(made, lambda s: _angles(s, n), lambda s: _rates(s, n))),
               Check("power is the rate of energy", "d'Alembert", 1e-10,
@@ -80,7 +80,7 @@ def _axles(s: Symbols, n: int) -> Iterator[Motion]:
     yield here
     for i in range(1, n + 1):
         angle, rate = vars(s.q)[f"hitch_{i}"], vars(s.v)[f"hitch_{i}"]
-        here = here.at(-p[f"behind_{i}"]).turn(angle, rate).at(-p[f"drawbar_{i}"])
+        here = here.at(-p[f"behind_{i}"]).hinge(angle, rate).at(-p[f"drawbar_{i}"])
         yield here
 
 

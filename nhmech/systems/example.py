@@ -130,8 +130,8 @@ def solve(example: Example, times: ArrayLike, *, method: str = "gibbs_appell",
     # only the C signature of these two, with a size.
     buffer, evaluate = function.buffer()
     for k, array in enumerate((now, at, inputs)):
-        buffer.set_arg(k, memoryview(array))     # type: ignore[call-arg, arg-type]
-    buffer.set_res(0, memoryview(found))         # type: ignore[call-arg, arg-type]
+        buffer.set_arg(k, memoryview(array))     # type: ignore[arg-type]
+    buffer.set_res(0, memoryview(found))         # type: ignore[arg-type]
 
     def rate(t, y):
         now[0], at[:] = t, y

@@ -61,7 +61,7 @@ def example(driven: bool = False, **parameters: float) -> Example:
 
 def _front(s: Symbols) -> Motion:
     """Of the front axle, across which the front body cannot move."""
-    return base(s).at(s.p.d1).turn(s.q.joint, s.v.joint).at(s.p.d2)
+    return base(s).at(s.p.d1).hinge(s.q.joint, s.v.joint).at(s.p.d2)
 
 
 def _spin(s: Symbols) -> ca.SX:

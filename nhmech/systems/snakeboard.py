@@ -78,7 +78,7 @@ def example(trucks: str = "coupled", **parameters: float) -> Example:
 def _truck(s: Symbols, side: int) -> Motion:
     """Of the front (1) or back (-1) truck, seen from it."""
     angle, rate = (s.q.front, s.v.front) if side == 1 else (s.q.back, s.v.back)
-    return base(s).at(side * s.p.r).turn(angle, rate)
+    return base(s).at(side * s.p.r).hinge(angle, rate)
 
 
 def _energy(s: Symbols) -> ca.SX:
