@@ -13,8 +13,10 @@ from click.testing import CliRunner
 from support import shipped
 
 from nhmech import NhmechError, Simulator, Trajectory, cli
-from nhmech.logs.csv import write_csv
-from nhmech.logs.table import Table, picked
+from nhmech.errors import InputError
+from nhmech.logs import Table, export_run, write_csv
+from nhmech.logs.exporters import EXPORTERS
+from nhmech.logs.table import select_rows
 from nhmech.urdf.layout import Layout
 from nhmech.urdf.source import read_source
 
@@ -199,7 +201,7 @@ def test_wrenches_are_the_ground_s_forces(exported):
 
 def test_a_kinematic_run_and_its_twist(tmp_path):
     """No forces are told where there are none; a twist is told where it is given."""
-    from nhmech.logs.mcap import write_mcap
+    from nhmech.logs import write_mcap
 
     simulator = Simulator(shipped("differential_drive"), lambda t, s: np.array([4.0, 6.0]),
                           mode="kinematic", dt=1e-2)
@@ -269,6 +271,33 @@ def test_parquet_brings_every_number_back_with_units(pushed, command):
     assert {name: units[name] for name in expected} == expected
 
 
+@pytest.mark.parametrize("suffix", EXPORTERS)
+def test_every_exporter_brings_a_run_back(suffix, pushed, tmp_path):
+    """Names, units and values of the table, in every format; a rate leaves rows out, and what has
+    no forces gets none."""
+    run, _ = pushed
+    seen = []
+    file = export_run(run, tmp_path / f"run{suffix}", rate=100, progress=seen.append)
+    assert file.is_file() and seen and seen == sorted(seen)
+    found, table = EXPORTERS[suffix].read(file), Table(run, rate=100)
+    wanted = dict(zip(table.columns, np.vstack(list(table.blocks())).T))
+    shared = set(found) & set(wanted)
+    assert {"t", "q.x", "q.qw", "v.yaw_rate", "v.left_wheel_joint", "u.left_wheel_joint",
+            "force.left_wheel_joint.normal"} <= shared
+    for name in shared:
+        values, unit = found[name]
+        assert unit in (None, table.columns[name])
+        assert values == pytest.approx(wanted[name], rel=1e-12, abs=1e-9), name
+    bare = EXPORTERS[suffix].read(export_run(run, tmp_path / f"bare{suffix}", forces=False))
+    assert len(bare["t"].values) == len(run)
+    assert not [name for name in bare if name.startswith("force.")]
+
+
+def test_an_unknown_format_is_refused(pushed, tmp_path):
+    with pytest.raises(InputError, match="format '.txt' does not exist; there are .csv"):
+        export_run(pushed[0], tmp_path / "run.txt")
+
+
 def test_long_runs_go_through_in_blocks(pushed, monkeypatch):
     run, _ = pushed
     whole = np.vstack(list(Table(run, forces=False).blocks()))
@@ -279,10 +308,11 @@ def test_long_runs_go_through_in_blocks(pushed, monkeypatch):
 
 def test_a_rate_picks_the_first_state_of_each_period():
     t = np.array([0.0, 0.01, 0.02, 0.05, 0.1, 0.11, 0.19, 0.2, 0.21])
-    assert picked(t, 10.0).tolist() == [0, 4, 7, 8] and picked(t, None).tolist() == list(range(9))
-    assert picked(t, 1e6).tolist() == list(range(9)) and picked(t[:1], 5.0).tolist() == [0]
-    with pytest.raises(NhmechError, match="rate = 0 must be"):
-        picked(t, 0)
+    assert select_rows(t, 10.0).tolist() == [0, 4, 7, 8]
+    assert select_rows(t, None).tolist() == select_rows(t, 1e6).tolist() == list(range(9))
+    assert select_rows(t[:1], 5.0).tolist() == [0]
+    with pytest.raises(InputError, match="rate = 0 must be"):
+        select_rows(t, 0)
 
 
 def test_systems_without_wheels(tmp_path, command, monkeypatch):
@@ -312,7 +342,7 @@ def test_outputs_that_cannot_be(out, words, pushed, command):
     assert result.exit_code == 2 and words in " ".join(result.stderr.split())
 
 
-@pytest.mark.parametrize("suffix", ["csv", "parquet", "mcap"])
+@pytest.mark.parametrize("suffix", [suffix.removeprefix(".") for suffix in EXPORTERS])
 def test_a_full_disk_leaves_the_old_file(suffix, pushed, command, tmp_path):
     run, folder = pushed
     (tmp_path / f"out.{suffix}").write_text("old")
@@ -360,6 +390,6 @@ def test_a_name_with_a_comma_is_one_column(tmp_path):
     one, none = np.zeros((2, 1)), np.zeros((2, 0))
     names = {"q": ("wheel, left",), "v": ("rate",), "xi": ("rate",), "u": (), "angles": ()}
     run = Trajectory(np.arange(2.0), one, one, one, none, none, "duration", names)
-    with open(write_csv(Table(run), tmp_path / "run.csv"), newline="") as file:
+    with open(write_csv(run, tmp_path / "run.csv"), newline="") as file:
         assert list(csv.reader(file)) == [["t", "q.wheel, left", "v.rate"], ["0.0", "0.0", "0.0"],
                                           ["1.0", "0.0", "0.0"]]

@@ -3,26 +3,37 @@
 from __future__ import annotations
 
 import csv
+from collections.abc import Callable
+from os import PathLike
 from pathlib import Path
 
+import numpy as np
+
 from ..paths import replace_file
-from .table import Table
+from ..simulation.trajectory import Trajectory
+from .table import Column, Table
 
 
-def write_csv(table: Table, path) -> Path:
-    """Writes a line of names, then one for every state; numbers with as many digits as bring them
+def write_csv(trajectory: Trajectory, path: str | PathLike[str], *, forces: bool = True,
+              rate: float | None = None,
+              progress: Callable[[float], None] | None = None) -> Path:
+    """Write a line of names, then one for every state; numbers have as many digits as bring them
     back bit by bit.
 
-    Units are SI: those of `Table.columns`.
-
-    Raises
-    ------
-    OSError
-        Where the file cannot be written.
+    The columns are those of `Table.columns`, in SI units. The parameters are those of
+    `export_run`.
     """
+    table = Table(trajectory, forces, rate, progress)
     with replace_file(path) as new, open(new, "w", encoding="utf-8") as file:
-        # quotes a name with a comma in it
-        csv.writer(file, lineterminator="\n").writerow(table.columns)
+        csv.writer(file, lineterminator="\n").writerow(table.columns)  # quotes names with commas
         for block in table.blocks():
             file.writelines(",".join(map(repr, row)) + "\n" for row in block.tolist())
     return Path(path)
+
+
+def read_csv(path: str | PathLike[str]) -> dict[str, Column]:
+    """The columns by name; the file holds no units."""
+    with open(path, newline="", encoding="utf-8") as file:
+        names, *lines = csv.reader(file)
+    values = np.array(lines, dtype=float).reshape(len(lines), len(names))
+    return {name: Column(column, None) for name, column in zip(names, values.T)}

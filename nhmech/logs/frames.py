@@ -16,9 +16,9 @@ WORLD = "odom"               # REP-105: the frame that does not jump; here it is
 
 
 @dataclass(frozen=True)
-class Link:
-    """A link and the one it hangs on. Its placement in the parent is `above.inverse() * X(q) *
-    below`, X being the motion of `joint`, or none where `joint` is None."""
+class Attachment:
+    """A link and the parent that it hangs on. Its placement in the parent is `above.inverse() *
+    X(q) * below`, where X is the motion of `joint`; without a joint, X is the identity."""
 
     name: str
     parent: str
@@ -35,7 +35,9 @@ class Frames:
     root
         Name of the root link, whose pose and twist the base has.
     moving
-        Links that move in their parents, fixed those that do not.
+        Links that move in their parents.
+    fixed
+        Links that do not.
     """
 
     def __init__(self, vehicle: Vehicle):
@@ -45,9 +47,11 @@ class Frames:
                   for frame in self.model.frames if frame.type == pin.FrameType.BODY}
         links = []
         for element in etree.fromstring(vehicle.description.xml.encode()).iterfind("joint"):
-            parent, child = (frames[element.find(tag).get("link")] for tag in ("parent", "child"))
+            parent, child = (frames[element.xpath(f"string({tag}/@link)")]
+                             for tag in ("parent", "child"))
             joint = child.parentJoint if child.parentJoint != parent.parentJoint else None
-            links.append(Link(child.name, parent.name, parent.placement, child.placement, joint))
+            links.append(Attachment(child.name, parent.name, parent.placement, child.placement,
+                                    joint))
         self.moving = [link for link in links if link.joint is not None]
         self.fixed = [link for link in links if link.joint is None]
         self._axes = _contact_axes(vehicle)
@@ -56,7 +60,7 @@ class Frames:
         """Puts all joints where q (nq,) has them."""
         pin.forwardKinematics(self.model, self._data, np.asarray(q, dtype=float))
 
-    def link(self, link: Link) -> pin.SE3:
+    def link(self, link: Attachment) -> pin.SE3:
         """Placement of a link in its parent."""
         motion = pin.SE3.Identity() if link.joint is None else self._data.liMi[link.joint]
         return link.above.inverse() * motion * link.below

@@ -2,32 +2,46 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from os import PathLike
 from pathlib import Path
+from types import ModuleType
 
 from ..errors import NhmechError
 from ..paths import replace_file
-from .table import Table
+from ..simulation.trajectory import Trajectory
+from .table import Column, Table
 
 
-def write_parquet(table: Table, path) -> Path:
-    """Writes float64 columns, each with its unit in the field's metadata, block by block; not what
-    the run was made of.
+def write_parquet(trajectory: Trajectory, path: str | PathLike[str], *, forces: bool = True,
+                  rate: float | None = None,
+                  progress: Callable[[float], None] | None = None) -> Path:
+    """Write float64 columns, each with its unit in the field's metadata, block by block.
 
-    Raises
-    ------
-    NhmechError
-        Where pyarrow is missing.
-    OSError
-        Where the file cannot be written.
+    The columns are those of `Table.columns`; the robot itself is not kept. The parameters and
+    errors are those of `export_run`.
     """
-    try:
-        import pyarrow
-        import pyarrow.parquet
-    except ImportError as error:
-        raise NhmechError("Parquet needs pyarrow: pip install pyarrow") from error
+    pyarrow = _import_pyarrow()
+    table = Table(trajectory, forces, rate, progress)
     schema = pyarrow.schema([pyarrow.field(name, pyarrow.float64(), metadata={"unit": unit})
                              for name, unit in table.columns.items()])
     with replace_file(path) as new, pyarrow.parquet.ParquetWriter(new, schema) as file:
         for block in table.blocks():
             file.write_table(pyarrow.table(list(block.T), schema=schema))
     return Path(path)
+
+
+def read_parquet(path: str | PathLike[str]) -> dict[str, Column]:
+    """The columns by name, with their units."""
+    table = _import_pyarrow().parquet.read_table(path)
+    return {field.name: Column(table[field.name].to_numpy(), field.metadata[b"unit"].decode())
+            for field in table.schema}
+
+
+def _import_pyarrow() -> ModuleType:
+    try:
+        import pyarrow
+        import pyarrow.parquet
+    except ImportError as error:
+        raise NhmechError("Parquet needs pyarrow: pip install pyarrow") from error
+    return pyarrow

@@ -5,29 +5,36 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import NamedTuple
 
 import numpy as np
 
-from ..errors import NhmechError
+from ..checks import read_number
 from ..simulation.command import NAMES, UNITS
 from ..simulation.trajectory import Trajectory
 
-BLOCK = 1024                 # rows that are worked out at once
+BLOCK = 1024  # rows that are computed at once: enough for speed, and little memory
 
 
-def picked(t: np.ndarray, rate: float | None) -> np.ndarray:
+class Column(NamedTuple):
+    """One column of an exported run; the unit is None where the format keeps none."""
+
+    values: np.ndarray
+    unit: str | None
+
+
+def select_rows(t: np.ndarray, rate: float | None) -> np.ndarray:
     """Indices of the recorded states to export: all, or the first at or after every 1/rate [s], and
     the last one.
 
     Raises
     ------
-    NhmechError
+    InputError
         For a rate that is not positive.
     """
     if rate is None:
         return np.arange(len(t))
-    if not (np.isfinite(rate) and rate > 0):
-        raise NhmechError(f"rate = {rate} must be a positive number of states per second")
+    rate = read_number("rate", rate, "a positive number of states per second", above=0.0)
     wanted = t[0] + np.arange(int((t[-1] - t[0]) * rate * (1 + 1e-12)) + 1) / rate
     return np.unique(np.append(np.searchsorted(t, wanted - 1e-9), len(t) - 1))
 
@@ -39,10 +46,10 @@ class Table:
     Attributes
     ----------
     forces
-        The ground's forces on the wheels among them, "force.<contact>.<direction>" [N]; where the
-        run has none they are left out.
+        Whether the ground's forces on the wheels are among them, "force.<contact>.<direction>"
+        [N]; where the run has none they are left out.
     rate
-        States per second at most; all where None.
+        States per second at most; None takes all.
     progress
         Called now and then with the time [s] that has been reached.
     """
@@ -55,26 +62,25 @@ class Table:
     @cached_property
     def rows(self) -> np.ndarray:
         """Indices of the recorded states that are in it."""
-        return picked(self.trajectory.t, self.rate)
+        return select_rows(self.trajectory.t, self.rate)
 
     @cached_property
     def contacts(self) -> tuple[tuple[str, str], ...]:
         """(contact, direction) of the force columns."""
         if not (self.forces and has_forces(self.trajectory)):
             return ()
-        return tuple((name, direction) for name,
-                     held in self.trajectory.reactions[0].components.items()
-                     for direction in held)
+        components = self.trajectory.reactions[0].components
+        return tuple((name, direction) for name, held in components.items() for direction in held)
 
     @cached_property
     def columns(self) -> dict[str, str]:
         """Name -> unit."""
         run = self.trajectory
-        columns = {"t": "s", **{f"q.{name}": unit for name,
-                                unit in zip(run.names["q"], self._units("q"))},
-                   **{f"v.{name}": unit for name, unit in zip(run.names["v"], self._units("v"))},
-                   **{f"angle.{name}": "rad" for name in run.names["angles"]},
-                   **{f"u.{name}": self._effort_unit(name) for name in run.names["u"]}}
+        columns = {"t": "s"}
+        columns |= {f"q.{name}": unit for name, unit in zip(run.names["q"], self._units("q"))}
+        columns |= {f"v.{name}": unit for name, unit in zip(run.names["v"], self._units("v"))}
+        columns |= {f"angle.{name}": "rad" for name in run.names["angles"]}
+        columns |= {f"u.{name}": self._effort_unit(name) for name in run.names["u"]}
         if run.commanded_twist is not None:
             columns |= dict(zip(NAMES, UNITS))
         if has_system(run):
@@ -82,7 +88,7 @@ class Table:
         return columns | {f"force.{name}.{direction}": "N" for name, direction in self.contacts}
 
     def blocks(self) -> Iterator[np.ndarray]:
-        """(n, columns) of consecutive states, until all have been given."""
+        """(n, columns) of consecutive states, until all have been returned."""
         run = self.trajectory
         energy = run.energy if has_system(run) else None
         for begin in range(0, len(self.rows), BLOCK):
@@ -94,8 +100,8 @@ class Table:
                 parts.append(energy[rows, None])
             if self.contacts:
                 found = [run.reactions[k].components for k in rows]
-                parts.append(np.array([[forces[name][direction] for name,
-                                        direction in self.contacts]
+                parts.append(np.array([[forces[name][direction]
+                                        for name, direction in self.contacts]
                                        for forces in found]))
             if self.progress is not None:
                 self.progress(run.t[rows[-1]])
@@ -129,5 +135,5 @@ def has_system(run: Trajectory) -> bool:
 
 
 def has_forces(run: Trajectory) -> bool:
-    """Whether the ground's forces can be worked out."""
+    """Whether the ground's forces can be computed."""
     return has_system(run) and not run.kinematic and run.simulated.vehicle is not None
