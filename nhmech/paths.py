@@ -31,6 +31,11 @@ def urdf_path(name: str) -> Path:
     ------
     InputError
         With the names that exist where there is no such file.
+
+    Examples
+    --------
+    >>> urdf_path("carriage").name
+    'carriage.urdf'
     """
     for file in _candidates(name):
         for folder in _folders():
@@ -42,7 +47,13 @@ def urdf_path(name: str) -> Path:
 
 
 def urdf_names() -> tuple[str, ...]:
-    """Names that `urdf_path` knows, without endings, in alphabetical order."""
+    """Names that `urdf_path` knows, without endings, in alphabetical order.
+
+    Examples
+    --------
+    >>> urdf_names()[:3]
+    ('ackermann_car', 'ball', 'bicycle')
+    """
     files = (file.name for folder in _folders() for file in folder.iterdir())
     return tuple(sorted({_stem(file) for file in files if _stem(file) != file}))
 

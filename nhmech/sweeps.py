@@ -26,7 +26,7 @@ Function = Callable[[dict[str, Any], np.random.Generator], Mapping[str, Any]]
 def sweep(fn: Function, cases: Iterable[Mapping[str, Any]], out, *, backend: str = "loky",
           seed: int = 0,
           workers: int = -1, retry: bool = False, progress: bool | None = None) -> pandas.DataFrame:
-    """Calls `fn(case, rng)` for every case and returns one row for each, in the order of the cases.
+    """Calls `fn(case, rng)` for every case and returns one row for each, in their order.
 
     Columns: those of the case, those of the result, `error` (None, or type and text of what `fn`
     raised) and `seconds`.
@@ -59,6 +59,15 @@ def sweep(fn: Function, cases: Iterable[Mapping[str, Any]], out, *, backend: str
         Where a case is no mapping of JSON values, `out` is in use or not a sweep's, joblib or
         pandas is missing, the backend does not exist, or a worker died; what was finished by then
         is kept.
+
+    Examples
+    --------
+    >>> def double(case, rng):
+    ...     return {"double": 2 * case["x"]}
+    >>> table = nhmech.sweep(double, [{"x": 1}, {"x": 2}], tmp_path / "doubles.jsonl",
+    ...                      backend="threading", progress=False)
+    >>> table["double"].tolist()
+    [2, 4]
     """
     joblib, pandas = _import_extras()
     cases = [_read_case(case, i) for i, case in enumerate(cases)]

@@ -19,11 +19,16 @@ from .motions import kernel
 
 @dataclass(frozen=True)
 class Axles:
-    """Lateral rows (k, 3) in (forward, lateral, length * yaw rate) of wheels that do not trail,
-    each a unit vector.
+    """The axles of a vehicle at one configuration, and where they meet.
 
     Attributes
     ----------
+    wheels
+        Names of the wheels that do not trail.
+    rows
+        Their lateral rows (k, 3) in (forward, lateral, length * yaw rate), each a unit vector.
+    length
+        [m] that makes the third column a speed.
     kind
         "point": all axles meet there; "line": they coincide, the base turns about any point of it;
         "parallel": they meet at infinity, the base moves straight only; "anywhere": no axle binds;
@@ -142,13 +147,17 @@ class AxleReader:
 
 
 def axles(vehicle: Vehicle, q: np.ndarray | None = None, *, gripping: bool = False) -> Axles:
-    """The axles of a vehicle at q (its zero pose where None) and where they meet.
+    """The axles of a vehicle and where they meet.
 
     A wheel whose lateral row has a joint rate in it (a caster, a trailer, a bicycle's fork) trails
     and does not count.
 
     Parameters
     ----------
+    vehicle
+        A vehicle from `nhmech.load`.
+    q
+        A configuration; the zero pose where None.
     gripping
         All wheels, also those whose lateral rows `skid=` freed or replaced: why it could not turn
         without it.
@@ -169,8 +178,17 @@ def axles_at(vehicle: Vehicle, angles: dict[str, float]) -> Axles:
 
 
 def rotation_centre(vehicle: Vehicle, q: np.ndarray) -> np.ndarray | None:
-    """The one point (3,) [m] in W, as high as the base's origin, about which the base turns at q;
-    None without one."""
+    """The point (3,) [m] in W about which the base turns; None where there is none.
+
+    It lies as high as the base's origin.
+
+    Parameters
+    ----------
+    vehicle
+        A vehicle from `nhmech.load`.
+    q
+        A configuration (nq,).
+    """
     return AxleReader(vehicle).centre(np.asarray(q, dtype=float))
 
 

@@ -65,13 +65,15 @@ class Curvature:
 
 def connection_curvature(constrained, q: np.ndarray | None = None, *,
                          base: Sequence[str] | None = None) -> Curvature | None:
-    """The curvature of a vehicle's or a system's connection at q; None where it is no connection.
+    """The curvature of a system's connection; None where there is no connection.
 
     A connection needs a fibration: the fibre coordinates that are left when the base's are at rest
     must be closed under brackets. They are not where a base link leans or pitches by itself.
 
     Parameters
     ----------
+    constrained
+        A vehicle or a `ConstrainedSystem`.
     q
         A configuration; the first sample where None (a vehicle: the zero pose).
     base

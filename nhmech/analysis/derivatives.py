@@ -27,12 +27,18 @@ INLINE = 20_000
 
 @dataclass(frozen=True, eq=False)
 class StepJacobian:
-    """(t, x, u, theta) -> A = dx'/dx (nx, nx), B = dx'/du (nx, nu), C = dx'/dtheta (nx, ntheta).
+    """Jacobians of one step, made by `step_jacobian`.
+
+    (t, x, u, theta) -> A = dx'/dx (nx, nx), B = dx'/du (nx, nu), C = dx'/dtheta (nx, ntheta).
 
     x' = F(t, x, u, theta) is one step.
 
     Attributes
     ----------
+    evaluate
+        The compiled function.
+    dt
+        The step [s].
     names, inputs, parameters
         Of the rows and columns; x is the state vector, angles unwrapped.
     """
@@ -55,8 +61,20 @@ class StepJacobian:
 
 @dataclass(frozen=True, eq=False)
 class StepAdjoint:
-    """(t, x, u, theta, w) -> w'A (nx,), w'B (nu,), w'C (ntheta,) for weights w (nx,) on x', without
-    the Jacobians."""
+    """Products of weights with the Jacobians of one step, made by `step_adjoint`.
+
+    (t, x, u, theta, w) -> w'A (nx,), w'B (nu,), w'C (ntheta,) for weights w (nx,) on x', without
+    the Jacobians themselves.
+
+    Attributes
+    ----------
+    evaluate
+        The compiled function.
+    dt
+        The step [s].
+    names, inputs, parameters
+        Of the rows and columns; x is the state vector, angles unwrapped.
+    """
 
     evaluate: Buffered
     dt: float
@@ -73,8 +91,7 @@ class StepAdjoint:
 
 
 def step_jacobian(constrained, dt: float) -> StepJacobian:
-    """The Jacobians of one step of classical Runge-Kutta followed by the projection, as the
-    simulator makes it.
+    """Exact Jacobians of the simulator's step: classical Runge-Kutta, then the projection.
 
     Parameters
     ----------
@@ -96,9 +113,16 @@ def step_jacobian(constrained, dt: float) -> StepJacobian:
 
 
 def step_adjoint(constrained, dt: float) -> StepAdjoint:
-    """The product of weights on the step's end with its Jacobians, by reverse differentiation.
+    """Products of weights on a step's end with its Jacobians, by reverse differentiation.
 
-    Arguments and errors as in `step_jacobian`.
+    Errors as in `step_jacobian`.
+
+    Parameters
+    ----------
+    constrained
+        A vehicle or a `ConstrainedSystem`; symbolic parameters are theta.
+    dt
+        Step [s].
     """
     parts = _Parts(Simulated.of(constrained))
     return StepAdjoint(compiled(parts.adjoint()), _time(dt), *parts.names)

@@ -13,11 +13,14 @@ from ..simulation.trajectory import Trajectory
 
 @dataclass(frozen=True, eq=False)
 class EnergyBalance:
-    """Of a run at its recorded moments t (N,) [s], all (N,) [J].
+    """Energies and works along a run, all (N,) [J].
 
     Attributes
     ----------
+    t
+        The recorded moments (N,) [s].
     kinetic, potential
+        Energies.
     inputs
         Work done since the start by efforts and external wrenches.
     passive
@@ -61,6 +64,8 @@ def energy_balance(trajectory: Trajectory, simulated: Simulated | None = None) -
 
     Parameters
     ----------
+    trajectory
+        The run.
     simulated
         What moved; that of the trajectory where None.
     """

@@ -383,12 +383,15 @@ class SteadyMotions:
 
 
 def standing(vehicle) -> Equilibrium:
-    """Where a vehicle stands at rest, its driven joints holding it: `SteadyMotions.standing`. The
-    pitch of a two-wheeled inverted pendulum whose centre of mass is not above its axle in the zero
-    pose, for example::
+    """The equilibrium in which a vehicle stands at rest, its driven joints holding it.
 
-        e = standing(vehicle)
-        e.q, e.u, pitch_of(e.q)
+    `SteadyMotions.standing` finds it. A two-wheeled inverted pendulum leans there if its centre of
+    mass is not above the axle in the zero pose; `equilibria.pitch_of` has the angle.
+
+    Parameters
+    ----------
+    vehicle
+        A vehicle from `nhmech.load`.
     """
     return SteadyMotions(vehicle, vehicle.driven).standing()
 

@@ -14,7 +14,9 @@ from .variations import Point, Variations
 
 @dataclass(frozen=True)
 class Linearisation:
-    """d/dt (eta, dxi) = A (eta, dxi) + B du,  dy = C (eta, dxi) + D du.
+    """The linearised equations of motion at one point.
+
+    d/dt (eta, dxi) = A (eta, dxi) + B du, dy = C (eta, dxi) + D du.
 
     Attributes
     ----------
@@ -23,10 +25,12 @@ class Linearisation:
     names
         Of the state: displacements along fibre coordinates ("roll" along roll_rate), then
         independent speeds (a joint's with ').
-    units
-        Of the state.
+    inputs
+        Names of u.
     drift
         dxi/dt at the point; zero at an equilibrium or a steady motion.
+    units
+        Of the state.
     C, D
         (ny, n), (ny, nu).
     outputs, output_units
@@ -68,7 +72,7 @@ def linearise(constrained, q: np.ndarray, xi: np.ndarray, u: np.ndarray | None =
     """Linearises the equations of motion at (q, xi, u), by automatic differentiation.
 
     The variational equation is in `Variations`. Directions on which nothing depends (position,
-    heading and wheel angles on level ground) are left out unless `ignorable` is set.
+    heading and wheel angles on level ground) are left out by default.
 
     Parameters
     ----------
@@ -76,6 +80,10 @@ def linearise(constrained, q: np.ndarray, xi: np.ndarray, u: np.ndarray | None =
         A vehicle, a `ConstrainedSystem`, or `Variations` of one, where many points are wanted.
     q, xi, u
         (nq,), (nxi,), (nu,); u is zero where None.
+    t
+        Time [s].
+    ignorable
+        Keep the directions on which nothing depends.
     outputs
         Names of the state, of fibre coordinates (speeds of joints and of the base), or of kept rows
         of the distribution (their multipliers, forces in newtons for contact rows: these have a D);

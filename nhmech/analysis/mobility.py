@@ -55,8 +55,9 @@ class Mobility:
     dependent
         The rows that are combinations of others.
     undetermined
-        Contact force components that another split could change; `splits`, dimension of that
-        freedom.
+        Contact force components that another split could change.
+    splits
+        Dimension of the freedom to split them.
     degree, steerability
         (delta_m, delta_s) of Campion, Bastin and d'Andrea-Novel (1996); None without wheels.
     leaning
@@ -107,13 +108,18 @@ class Mobility:
 
 
 def mobility(constrained) -> Mobility:
-    """Redundancy of a vehicle's or a system's rows and, of a vehicle, its class.
+    """Redundancy of a system's rows and, for a vehicle, its class of mobility.
 
     The degree of mobility is the dimension of the base's planar twists that the rows allow at a
     steering angle, where steered axles meet; the steerability counts the steering rates that are
     independent of those twists. Wheels that trail (casters, hitches) do not restrict the base.
     Source: G. Campion, G. Bastin, B. d'Andrea-Novel, IEEE Trans. Robotics and Automation 12 (1996)
     47.
+
+    Parameters
+    ----------
+    constrained
+        A vehicle or a `ConstrainedSystem`.
     """
     simulated = Simulated.of(constrained)
     vehicle, system_of = simulated.vehicle, simulated.constrained

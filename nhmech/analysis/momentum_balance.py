@@ -12,9 +12,18 @@ from ..mechanics.symmetry import Symmetry
 
 @dataclass(frozen=True)
 class MomentumBalance:
-    """J_f (N, n) of the sections `names`, and their defect (N, n) in the momentum equation.
+    """How well a run satisfies the momentum equation.
 
-    The defect is J_f(t) - J_f(0) - the integral of the equation's right side.
+    The defect is J_f(t) - J_f(0) - the integral of the right side of the equation.
+
+    Attributes
+    ----------
+    names
+        Of the sections.
+    momentum
+        J_f (N, n).
+    defect
+        (N, n) in the momentum equation.
     """
 
     names: tuple[str, ...]
@@ -24,13 +33,17 @@ class MomentumBalance:
 
 def momentum_balance(symmetry: Symmetry, t: np.ndarray, q: np.ndarray, v: np.ndarray,
                      u: np.ndarray | None = None) -> MomentumBalance:
-    """Whether d/dt J_f = <dL/dv, S df/dt> + tau . S f holds along a run; paper 004, eq. (24).
+    """Whether the momentum equation holds along a run (paper 004, eq. (24)).
+
+    The equation is d/dt J_f = <dL/dv, S df/dt> + tau . S f.
 
     The right side is integrated with a spline of degree 5 through its values: the defect shrinks
     with the sixth power of the time step, or with the integrator's order.
 
     Parameters
     ----------
+    symmetry
+        From `mechanics.symmetry` or `mechanics.find_symmetry`.
     t, q, v, u
         (N,), (N, nq), (N, nv), (N, nu) of the run, N >= 6; u is zero where None.
 

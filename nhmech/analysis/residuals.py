@@ -11,10 +11,14 @@ SAMPLES = 500       # states at which the constraints are evaluated at most, spr
 
 
 def residuals(trajectory: Trajectory, simulated: Simulated | None = None) -> tuple[float, float]:
-    """Largest |A v + b| / max(1, |v|) and largest |phi| over the run; dropped rows are among them.
+    """Largest violation of the constraints over a run: of the rows, and of phi.
+
+    They are max |A v + b| / max(1, |v|) and max |phi|; dropped rows are among them.
 
     Parameters
     ----------
+    trajectory
+        The run.
     simulated
         What moved; that of the trajectory where None.
     """

@@ -21,20 +21,21 @@ FRICTION, LIFT_OFF = "friction limit", "lift-off"      # names of the events
 
 def friction_limit(vehicle: Vehicle, mu: float | Mapping[str, float] | None = None, *,
                    doubt: bool = False, terminal: bool = True) -> Event:
-    """The moment from which no way of sharing the load satisfies |tangential| <= mu N at every
-    wheel.
+    """An event: no way of sharing the load keeps |tangential| <= mu N at every wheel.
 
-    Of the inputs that act at the moment (`State.u`); where a controller's command jumps over the
-    limit, the moment of the jump.
+    It looks at the inputs that act at the moment (`State.u`). Where the command of a controller
+    jumps over the limit, the event is at the jump.
 
     Parameters
     ----------
+    vehicle
+        A vehicle from `nhmech.load`.
     mu
         As in `validity`.
     doubt
-        The moment from which it depends on how the load is shared, instead.
+        The event is where it begins to depend on how the load is shared, instead.
     terminal
-        False: the run goes on, and the moment stands in `trajectory.events`.
+        Whether it ends the run; otherwise the moment stands in `trajectory.events`.
 
     Raises
     ------
@@ -55,9 +56,17 @@ def friction_limit(vehicle: Vehicle, mu: float | Mapping[str, float] | None = No
 
 
 def lift_off(vehicle: Vehicle, *, terminal: bool = True) -> Event:
-    """The moment from which the ground would have to pull: a wheel leaves it, the vehicle tips.
+    """An event: the ground would have to pull, so a wheel leaves it and the vehicle tips.
 
-    Where the normals are not determined, the moment from which no split has them all >= 0.
+    Where the normal forces are not determined, it is the moment from which no split has all of them
+    >= 0.
+
+    Parameters
+    ----------
+    vehicle
+        A vehicle from `nhmech.load`.
+    terminal
+        Whether it ends the run; otherwise the moment stands in `trajectory.events`.
     """
 
     def value(t: float, state: State) -> float:
@@ -155,10 +164,21 @@ class RunValidity:
 
 def run_validity(trajectory: Trajectory, mu: float | Mapping[str, float] | None = None, *,
           every: int = 1) -> RunValidity:
-    """`validity` at each so many recorded states, the last one and those after an event included.
+    """Whether ideal rolling was possible along a run: `validity` at its recorded states.
+
+    The last state and those after an event are always included.
 
     A run that was read from a file is judged with the vehicle it was made with
     (`trajectory.simulated.vehicle`), or with the one that `Trajectory.load` was given.
+
+    Parameters
+    ----------
+    trajectory
+        The run.
+    mu
+        As in `validity`.
+    every
+        Judge each so many states.
 
     Raises
     ------

@@ -18,12 +18,25 @@ SIMPLE = 1e-5
 def eigenvalue_sensitivities(motions: SteadyMotions, motion: Equilibrium,
                              conditions: Mapping[str, float] | None = None,
                              t: float = 0.0) -> tuple[np.ndarray, np.ndarray]:
-    """Eigenvalues lambda (n,) of a steady motion and d lambda / d theta (n, ntheta), `conditions`
-    kept at their values.
+    """Eigenvalues of a steady motion and their derivatives by the parameters.
+
+    They are lambda (n,) and d lambda / d theta (n, ntheta), with the conditions kept at their
+    values.
 
     With right and left vectors r, w of A: d lambda = w dA r / (w r), dA along (dq, dxi, dtheta),
     where dq, dxi keep the steady motion steady and its wheels on the ground. All derivatives are
     automatic, those of A second ones. NaN for those that are zero or not simple.
+
+    Parameters
+    ----------
+    motions
+        The family.
+    motion
+        One of its members.
+    conditions
+        What is kept: value by name of a quantity.
+    t
+        Time [s].
 
     Raises
     ------

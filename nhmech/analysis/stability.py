@@ -61,8 +61,17 @@ def growth_rate(eigenvalues: np.ndarray, neutral: int = 0) -> float:
 
 
 def speed_sweep(constrained, speeds: Iterable[float], inputs: Iterable[str] = ()) -> Sweep:
-    """Eigenvalues of a vehicle about straight running at each forward speed [m/s]; `inputs` as of
-    `SteadyMotions`."""
+    """Eigenvalues of a vehicle about straight running, by forward speed.
+
+    Parameters
+    ----------
+    constrained
+        A vehicle or a `ConstrainedSystem`.
+    speeds
+        [m/s].
+    inputs
+        As of `SteadyMotions`.
+    """
     motions = SteadyMotions(constrained, inputs)
     speeds = np.array(list(speeds), dtype=float)
     members = tuple(motions.straight(v) for v in speeds)
@@ -110,12 +119,22 @@ def critical_value(function: Callable[[float], float], low: float, high: float) 
 
 def critical_speeds(constrained, speeds: Iterable[float] = (), inputs: Iterable[str] = (), *,
                     sweep: Sweep | None = None) -> list[float]:
-    """Forward speeds [m/s] where straight running becomes stable or unstable, between those given
-    or of a `sweep`.
+    """Forward speeds [m/s] at which straight running becomes stable or unstable.
 
     Without damping the stable side has no decay but eigenvalues on the imaginary axis, whose real
     parts are rounding: there it is where growth leaves `ZERO`. Eigenvalues that meet on the axis
     part like a root, so the speed is good to `ZERO` squared.
+
+    Parameters
+    ----------
+    constrained
+        A vehicle or a `ConstrainedSystem`.
+    speeds
+        [m/s] between which to look.
+    inputs
+        As of `SteadyMotions`.
+    sweep
+        A sweep made before, instead of speeds.
     """
     motions = SteadyMotions(constrained, inputs)
     sweep = speed_sweep(motions.variations, speeds, inputs) if sweep is None else sweep

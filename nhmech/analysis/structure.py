@@ -55,8 +55,11 @@ class Structure:
     Attributes
     ----------
     variables
-        That the growth vector is of; `left_out` are wheel angles and functions of other joints,
-        `frozen` is what contacts hold.
+        Those of the growth vector.
+    left_out
+        Wheel angles, and functions of other joints.
+    frozen
+        What contacts hold.
     growth
         Generic, the largest ranks over the sample configurations; with the singular values on both
         sides of each decision.
@@ -102,14 +105,16 @@ class Structure:
 
 def structure(constrained, q: np.ndarray | None = None, *, wheel_angles: bool = False,
               depth: int = 8, seconds: float = LONG) -> Structure:
-    """The geometry of a vehicle's or a system's distribution.
+    """The geometry of a system's distribution: growth vector, curvature, symmetries.
 
     Parameters
     ----------
-    wheel_angles
-        Count the angles of wheels, and joints that are functions of others, among the variables.
+    constrained
+        A vehicle or a `ConstrainedSystem`.
     q
         A configuration at which the growth vector is wanted too.
+    wheel_angles
+        Count the angles of wheels, and joints that are functions of others, among the variables.
     depth
         Levels of brackets at most.
     seconds

@@ -18,7 +18,7 @@ TIGHT = 1e-9      # relative: a use of friction above 1 by less than this is rou
 
 
 class Verdict(Enum):
-    """On ideal rolling, over all ways of sharing the normal forces."""
+    """Whether ideal rolling is possible, over all ways of sharing the normal forces."""
 
     HOLDS = "ideal rolling holds, however the wheels share the load"
     POSSIBLE = ("ideal rolling is possible: it depends on how the wheels share the load, "
@@ -34,11 +34,14 @@ class WheelLoad:
 
     Attributes
     ----------
+    wheel
+        Its name.
     normal, longitudinal, lateral
         Along the contact's directions (a mecanum wheel: the parts of its roller's force).
     needed
-        |tangential| / normal: the friction coefficient it needs; the same over the kindest split in
-        `kindest`.
+        |tangential| / normal: the friction coefficient it needs.
+    kindest
+        The same over the kindest split.
     mu
         What it has; inf where nobody said.
     undetermined
@@ -150,15 +153,22 @@ class Validity:
 
 def validity(vehicle: Vehicle, t: float, q: np.ndarray, v: np.ndarray, u: np.ndarray,
              mu: float | Mapping[str, float] | None = None) -> Validity:
-    """Whether the contact forces that ideal rolling needs can be had, at one state.
+    """Whether the contact forces that ideal rolling needs are available at one state.
 
-    A split of the normals holds where the forces along the ground can then be shared with
-    |tangential| <= mu N everywhere. That some sharing does is enough: wheels that press against each other relax, and by the limit theorem
-    (the normals given) no slip can start. Over the normals the use of friction is quasi-convex, so
-    that its largest value is at a corner of the admissible ones: exact.
+    A split of the normal forces is possible where the forces along the ground can then be shared
+    with |tangential| <= mu N everywhere. One such sharing is enough: wheels that press against each
+    other relax, and by the limit theorem (with given normal forces) no slip can start. Over the
+    normals the use of friction is quasi-convex, so that its largest value is at a corner of the
+    admissible ones: exact.
 
     Parameters
     ----------
+    vehicle
+        A vehicle from `nhmech.load`.
+    t
+        Time [s].
+    q, v, u
+        (nq,), (nv,), (nu,).
     mu
         One friction coefficient, one for each of some wheels, or None; wheels without take
         `Wheel.mu`, and are taken not to slip where that says nothing either.

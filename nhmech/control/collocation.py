@@ -15,10 +15,18 @@ from ..simulation.state import State
 
 @dataclass(frozen=True, eq=False)
 class Plan:
-    """What was found: t (N+1,) [s], x (N+1, nx), u (N, nu) with u[k] held from t[k] on.
+    """What `Collocation` finds; as a controller (t, state) -> u, it plays the inputs back.
 
-    A controller (t, state) -> u as it stands: the plan is played back open loop, and after its end
-    all inputs are zero.
+    After its end all inputs are zero.
+
+    Attributes
+    ----------
+    t
+        (N+1,) [s].
+    x
+        (N+1, nx).
+    u
+        (N, nu); u[k] is held from t[k] on.
     """
 
     t: np.ndarray
@@ -31,8 +39,10 @@ class Plan:
 
 
 class Collocation:
-    """Unknown states and inputs on `intervals` equal parts of an unknown or given duration; dx/dt =
-    f(t, x, u) holds.
+    """Optimal control by direct collocation on a number of equal intervals.
+
+    The states and inputs on the intervals are unknowns that satisfy dx/dt = f(t, x, u); the cost
+    and further constraints are added by the user.
 
     Parameters
     ----------

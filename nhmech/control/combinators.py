@@ -35,7 +35,13 @@ EARLY = 1e-9
 
 
 class Combinator:
-    """A controller with others inside."""
+    """A controller with others inside.
+
+    Parameters
+    ----------
+    inside
+        The controllers.
+    """
 
     def __init__(self, *inside: Controller):
         if not inside:
@@ -78,8 +84,15 @@ class Combinator:
 
 
 class Hold(Combinator):
-    """Asks a controller every `period` [s] only, and holds its command in between (zero-order
-    hold)."""
+    """Asks a controller at a fixed period and holds its command in between (zero-order hold).
+
+    Parameters
+    ----------
+    controller
+        The controller inside.
+    period
+        [s].
+    """
 
     def __init__(self, controller: Controller, period: float):
         super().__init__(controller)
@@ -102,11 +115,17 @@ class Hold(Combinator):
 
 
 class Delay(Combinator):
-    """u(t) = k(t - delay, state at t - delay): commands arrive `delay` [s] after they were worked
-    out.
+    """Delays commands: u(t) = k(t - delay, state at t - delay).
 
-    Before the first has arrived there is no command (None).
-    A delay that is no multiple of the control period takes the newest command that is old enough.
+    Before the first command has arrived there is none (None). With a delay that is not a multiple
+    of the control period, the newest command that is old enough acts.
+
+    Parameters
+    ----------
+    controller
+        The controller inside.
+    delay
+        [s].
     """
 
     def __init__(self, controller: Controller, delay: float):
@@ -143,6 +162,8 @@ class Saturation(Combinator):
 
     Parameters
     ----------
+    controller
+        The controller inside.
     effort
         [N m, N] of `JointTorque`.
     velocity
@@ -209,6 +230,8 @@ class Switch(Combinator):
 
     Parameters
     ----------
+    first, second
+        The controllers.
     when
         A time [s], or a predicate (t, state) -> bool.
     latch
@@ -246,6 +269,11 @@ class Sum(Combinator):
 
     All of them answer plain numbers, or named commands, whose values are added joint by joint for
     each kind; None adds nothing.
+
+    Parameters
+    ----------
+    inside
+        The controllers.
 
     Raises
     ------

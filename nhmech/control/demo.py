@@ -19,6 +19,11 @@ class DemoDrive:
     """Drives an S-curve with whatever the vehicle has; one without motors is pushed off.
 
     `start` holds the arguments for `Simulator.reset` that go with it.
+
+    Parameters
+    ----------
+    vehicle
+        A vehicle from `nhmech.load`.
     """
 
     def __init__(self, vehicle: Vehicle):

@@ -49,8 +49,14 @@ def _turn(angle: float) -> float:
 
 
 def dubins(start, end, radius: float) -> Arcs:
-    """The shortest path from `start` to `end`, each (x [m], y [m], yaw [rad]), that turns no
-    tighter than `radius` [m].
+    """The shortest path between two poses with a bounded curvature (Dubins).
+
+    Parameters
+    ----------
+    start, end
+        (x [m], y [m], yaw [rad]).
+    radius
+        The smallest turning radius [m].
 
     Raises
     ------

@@ -20,6 +20,8 @@ class FeedbackLinearisation(Tracker):
 
     Parameters
     ----------
+    vehicle, path, speed, drive
+        As of `Tracker`.
     stiffness, damping
         Pure numbers kp (unit / speed)^2, kd unit / speed.
 

@@ -18,6 +18,8 @@ class Kanayama(Tracker):
 
     Parameters
     ----------
+    vehicle, path, speed, drive
+        As of `Tracker`.
     along, across, heading
         Pure numbers Kx unit / speed, Ky unit^2, Ktheta unit.
 

@@ -41,15 +41,17 @@ _set_true, _set_added = MeasuredState._true.__set__, MeasuredState._added.__set_
 
 
 class MeasurementNoise(Combinator):
-    """Gaussian white noise on what the controller sees, fresh at each call and the same for the
-    same seed.
+    """Gaussian white noise on what a controller sees.
 
-    Standard deviations, zero where not given:
+    It is drawn anew at each call, and is the same for the same seed. The parameters are standard
+    deviations, zero where not given.
 
     The noise of one state does not change however often it is read.
 
     Parameters
     ----------
+    controller
+        The controller inside.
     position
         Of the base's x, y, z [m].
     heading
@@ -136,14 +138,22 @@ class MeasurementNoise(Combinator):
 
 
 class Quantise(Combinator):
-    """Encoders of `ticks` a turn: angles in whole ticks that have passed, rates from the ticks
-    between two calls::
+    """Encoders with a finite resolution.
+
+    Angles are whole ticks that have passed, rates the ticks between two calls::
 
         angle = floor(a / d) d,   d = 2 pi / ticks [rad]
         rate = (angle_k - angle_(k-1)) / (t_k - t_(k-1))
 
     for the rolling and driven joints, wherever their positions and rates are read; the rate at the
     first call is zero.
+
+    Parameters
+    ----------
+    controller
+        The controller inside.
+    ticks
+        Ticks per revolution.
     """
 
     def __init__(self, controller: Controller, ticks: int):

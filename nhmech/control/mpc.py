@@ -29,6 +29,8 @@ class MPC(Tracker):
 
     Parameters
     ----------
+    vehicle, path, speed
+        As of `Tracker`.
     stages
         N parts of the horizon, over each of which the efforts are held.
     horizon

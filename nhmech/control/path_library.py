@@ -21,12 +21,26 @@ NODES = 8                    # of Gauss's quadrature in each piece
 
 
 def line(length: float) -> Path:
-    """From the origin along x, `length` [m]."""
+    """A straight line from the origin along x.
+
+    Parameters
+    ----------
+    length
+        [m].
+    """
     return Arcs([(0.0, positive("length", length))])
 
 
 def circle(radius: float, left: bool = True) -> Path:
-    """From the origin along x, its centre `radius` [m] to the left (or right)."""
+    """A circle from the origin along x.
+
+    Parameters
+    ----------
+    radius
+        [m].
+    left
+        Whether its centre is to the left.
+    """
     r = positive("radius", radius)
     return Arcs([((1 if left else -1) / r, 2 * math.pi * r)], closed=True)
 
@@ -145,11 +159,12 @@ def _unevenness(derivatives: Callable, s: np.ndarray, u) -> float:
 
 
 def spline(waypoints, closed: bool = False) -> Path:
-    """Cubic spline through waypoints (n, 2) [m] in their order, twice differentiable in the chords'
-    length.
+    """A cubic spline through waypoints, twice differentiable in the chords' length.
 
     Parameters
     ----------
+    waypoints
+        (n, 2) [m], in their order.
     closed
         Goes on from the last waypoint to the first; else the curvature is zero at both ends.
 
@@ -186,10 +201,19 @@ def spline(waypoints, closed: bool = False) -> Path:
 
 
 def lane_change(length: float, offset: float, before: float = 0.0, after: float = 0.0) -> Path:
-    """Along x, over to y = `offset` [m] within x = `length` [m], straight `before` and `after` [m].
+    """A change of lane along x: straight, over to the side, straight.
 
-    y = offset (10 w^3 - 15 w^4 + 6 w^5) with w = (x - before) / length: curvature is continuous,
-    and zero at both ends.
+    y = offset (10 w^3 - 15 w^4 + 6 w^5) with w = (x - before) / length: the curvature is
+    continuous, and zero at both ends.
+
+    Parameters
+    ----------
+    length
+        Of the change, along x [m].
+    offset
+        To the left [m].
+    before, after
+        Lengths of the straight parts [m].
     """
     length = positive("length", length)
     if not (all(map(math.isfinite, (offset, before, after))) and min(before, after) >= 0):
@@ -225,8 +249,16 @@ PATHS: dict[str, tuple[str, Callable[[float], Path]]] = {
 
 
 def make_path(name: str, size: float = 1.0) -> Path:
-    """The path of that name, `size` [m] as `PATHS` says, from the origin; `.place(x, y, yaw)` puts
-    it elsewhere.
+    """A path of the library by name, from the origin along x.
+
+    `Path.place(x, y, yaw)` puts it elsewhere.
+
+    Parameters
+    ----------
+    name
+        One of `path_library.PATHS`: "line", "circle", "figure8", "lane_change", ....
+    size
+        Its characteristic length [m].
 
     Raises
     ------

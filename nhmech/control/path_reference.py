@@ -115,11 +115,22 @@ def path_of(trajectory: object) -> Path | None:
 
 def path_error(vehicle: Vehicle, trajectory: Trajectory,
                path: Path | None = None) -> PathError | None:
-    """Errors of a run against `path`, of the base's origin; else against what its controller
-    followed; else None.
+    """How far a run was from its path; None where there is none.
+
+    The point is the base's origin where `path` is given; otherwise the run knows what was to
+    follow.
 
     lateral = (p - p(s)) . normal(s), heading = that of the body less that of the tangent, s nearest
     to p on the path.
+
+    Parameters
+    ----------
+    vehicle
+        A vehicle from `nhmech.load`.
+    trajectory
+        The run.
+    path
+        Where None, the path that its controller followed.
     """
     kept = trajectory.settings.get("path")
     if path is not None:

@@ -17,6 +17,8 @@ class Polar(Tracker):
 
     Parameters
     ----------
+    vehicle, path, speed, drive
+        As of `Tracker`.
     approach, align, weight
         Pure numbers gamma unit / speed, k / gamma, and h.
 

@@ -18,6 +18,8 @@ class PurePursuit(Tracker):
 
     Parameters
     ----------
+    vehicle, path, speed, drive
+        As of `Tracker`.
     lookahead
         [m]; where None, one unit.
 

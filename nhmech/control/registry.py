@@ -107,12 +107,23 @@ def _any(text: str):
 
 
 def controller_names() -> tuple[str, ...]:
-    """Names that `controller_class` knows."""
+    """Names of the controllers of this package, as on the command line."""
     return tuple(CONTROLLERS)
 
 
 def controller_class(name: str) -> type:
-    """The class of a registered name. Raises `ModelError` with the names there are."""
+    """The class of a controller of this package, by its name on the command line.
+
+    Parameters
+    ----------
+    name
+        One of `controller_names`.
+
+    Raises
+    ------
+    ModelError
+        For an unknown name; the message lists the known ones.
+    """
     if name not in CONTROLLERS:
         raise ModelError(f"no controller {name!r}; there are {', '.join(CONTROLLERS)}")
     module, _, attribute = CONTROLLERS[name].partition(":")

@@ -16,6 +16,8 @@ class Stanley(Tracker):
 
     Parameters
     ----------
+    vehicle, path, speed, drive
+        As of `Tracker`.
     gain
         Pure number k unit / speed, of the rate k [1/s].
 

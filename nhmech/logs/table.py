@@ -45,6 +45,8 @@ class Table:
 
     Attributes
     ----------
+    trajectory
+        The run.
     forces
         Whether the ground's forces on the wheels are among them, "force.<contact>.<direction>"
         [N]; where the run has none they are left out.

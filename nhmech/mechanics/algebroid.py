@@ -18,13 +18,18 @@ from ..errors import MechanicsError
 
 @dataclass(frozen=True)
 class LieAlgebroid:
-    """dq/dt = rho(q) v and [e_a, e_b] = c^g_ab e_g (paper 'Quasi-coordinates from the point of view
-    of Lie algebroid structures', section 3).
+    """A Lie algebroid: dq/dt = rho(q) v and [e_a, e_b] = c^g_ab e_g.
+
+    Source: 'Quasi-coordinates from the point of view of Lie algebroid structures', section 3.
 
     Attributes
     ----------
     q
         (nq,) symbols of the configuration.
+    q_names
+        Names of q.
+    v_names, v_units
+        Names and units of v.
     anchor
         (nq, nv) rho(q).
     structure
@@ -126,7 +131,15 @@ def _zeros(nv: int) -> list[np.ndarray]:
 
 
 def euclidean(*names: str, units: Sequence[str] | None = None) -> LieAlgebroid:
-    """The tangent bundle of R^n: rho = 1, c = 0."""
+    """The tangent bundle of R^n: rho = 1, c = 0.
+
+    Parameters
+    ----------
+    names
+        Of the coordinates.
+    units
+        Of their rates; "m/s" where None.
+    """
     q = ca.vertcat(*[ca.SX.sym(name) for name in names])
     n = len(names)
     return LieAlgebroid(q, names, tuple(f"{name}'" for name in names), tuple(units or ("",) * n),
@@ -134,13 +147,26 @@ def euclidean(*names: str, units: Sequence[str] | None = None) -> LieAlgebroid:
 
 
 def line(name: str, unit: str = "m/s") -> LieAlgebroid:
-    """A coordinate on R whose rate carries the coordinate's own name."""
+    """A coordinate on R whose rate carries the coordinate's own name.
+
+    Parameters
+    ----------
+    name
+        Of the coordinate.
+    unit
+        Of its rate.
+    """
     return LieAlgebroid(ca.SX.sym(name), (name,), (name,), (unit,), ca.SX(1), (ca.SX(1, 1),))
 
 
 def circle(name: str) -> LieAlgebroid:
-    """SO(2) embedded as (cos, sin), without limit to the number of turns; v is the angle's rate
-    [rad/s]."""
+    """SO(2) embedded as (cos, sin), with any number of turns; v is the angle's rate [rad/s].
+
+    Parameters
+    ----------
+    name
+        Of the angle.
+    """
     q = ca.vertcat(ca.SX.sym(f"{name}.cos"), ca.SX.sym(f"{name}.sin"))
     return LieAlgebroid(q, (f"{name}.cos", f"{name}.sin"), (name,), ("rad/s",),
                         ca.vertcat(-q[1], q[0]), (ca.SX(1, 1),), ((0, 0),))
@@ -150,7 +176,13 @@ TWIST = ("forward_speed", "lateral_speed", "vertical_speed", "roll_rate", "pitch
 
 
 def rotation(quaternion: ca.SX) -> ca.SX:
-    """R(x, y, z, w) of a unit quaternion, (3, 3)."""
+    """The rotation matrix (3, 3) of a unit quaternion.
+
+    Parameters
+    ----------
+    quaternion
+        (x, y, z, w), of unit length.
+    """
     x, y, z, w = (quaternion[i] for i in range(4))
     return ca.vertcat(ca.horzcat(1 - 2 * (y * y + z * z), 2 * (x * y - z * w), 2 * (x * z + y * w)),
                       ca.horzcat(2 * (x * y + z * w), 1 - 2 * (x * x + z * z), 2 * (y * z - x * w)),
@@ -158,10 +190,16 @@ def rotation(quaternion: ca.SX) -> ca.SX:
 
 
 def special_euclidean(v_names: Sequence[str] = TWIST) -> LieAlgebroid:
-    """SE(3) trivialised on the left: q = (position [m], quaternion x y z w),
-    v = (linear [m/s], angular [rad/s]) in the body.
+    """SE(3), trivialised on the left.
+
+    q = (position [m], quaternion x y z w) and v = (linear [m/s], angular [rad/s]) in the body.
 
     [V, W] = (w_V x v_W - w_W x v_V, w_V x w_W), which is Pinocchio's `Motion.cross`.
+
+    Parameters
+    ----------
+    v_names
+        Names of v.
     """
     names = ("x", "y", "z", "qx", "qy", "qz", "qw")
     q = ca.vertcat(*[ca.SX.sym(name) for name in names])
@@ -179,7 +217,13 @@ def special_euclidean(v_names: Sequence[str] = TWIST) -> LieAlgebroid:
 
 
 def product(*factors: LieAlgebroid) -> LieAlgebroid:
-    """The direct product: block-diagonal anchor, structure functions side by side."""
+    """The direct product: block-diagonal anchor, structure functions side by side.
+
+    Parameters
+    ----------
+    factors
+        The algebroids.
+    """
     nv = sum(f.nv for f in factors)
     structure, circles, quaternions, iq, iv = [], [], [], 0, 0
     for f in factors:

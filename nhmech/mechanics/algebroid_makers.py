@@ -54,9 +54,10 @@ def structure_constants(name: str) -> np.ndarray:
 
 def lie_algebra(constants: str | np.ndarray, names: Sequence[str] | None = None,
                 units: Sequence[str] | None = None) -> LieAlgebroid:
-    """A Lie algebra: no configuration (nq = 0), rho = 0, constant c. Its equations of motion are
-    those of Euler and Poincare, d/dt(dL/dv^a) = -c^g_ab v^b dL/dv^g + tau_a (paper 002, example 5.2
-    and eq. (9)).
+    """A Lie algebra as an algebroid without a configuration: nq = 0, rho = 0, constant c.
+
+    Its equations of motion are those of Euler and Poincare, d/dt(dL/dv^a) = -c^g_ab v^b dL/dv^g +
+    tau_a (paper 002, example 5.2 and eq. (9)).
 
     The algebras that have a name, by their left-invariant (body) components; right-invariant
     (world) ones have -c:
@@ -95,11 +96,17 @@ def lie_algebra(constants: str | np.ndarray, names: Sequence[str] | None = None,
 
 
 def special_orthogonal(prefix: str = "", v_names: Sequence[str] = ANGULAR_VELOCITY) -> LieAlgebroid:
-    """SO(3) trivialised on the left: q the unit quaternion (qx, qy, qz, qw) from body to world,
-    v the body's angular velocity [rad/s].
+    """SO(3), trivialised on the left.
 
-    dR/dt = R hat(v), and dq/dt = 1/2 q * (v, 0). `prefix` stands before all names, so that several
-    bodies fit into one product. Source: paper 002, example 5.2.
+    q is the unit quaternion (qx, qy, qz, qw) from body to world, v the body's angular velocity
+    [rad/s]: dR/dt = R hat(v), and dq/dt = 1/2 q * (v, 0). Source: paper 002, example 5.2.
+
+    Parameters
+    ----------
+    prefix
+        Stands before all names, so that several bodies fit into one product.
+    v_names
+        Names of v.
     """
     whole = special_euclidean()                       # its attitude is the part wanted
     return LieAlgebroid(whole.q[3:], _prefix(prefix, whole.q_names[3:]),
@@ -109,11 +116,19 @@ def special_orthogonal(prefix: str = "", v_names: Sequence[str] = ANGULAR_VELOCI
 
 def special_euclidean_2(prefix: str = "", v_names: Sequence[str] = PLANAR_TWIST, *,
                         embedded: bool = False) -> LieAlgebroid:
-    """SE(2) trivialised on the left: q = (x [m], y [m], yaw [rad]), v = (forward [m/s],
-    lateral [m/s], yaw rate [rad/s]) in the body.
+    """SE(2), trivialised on the left.
 
-    x' = c v0 - s v1, y' = s v0 + c v1, yaw' = v2, with c, s = cos and sin of the yaw.
-    With `embedded` the yaw is the pair (yaw.cos, yaw.sin), as Pinocchio's planar joint has it.
+    q = (x [m], y [m], yaw [rad]) and v = (forward [m/s], lateral [m/s], yaw rate [rad/s]) in the
+    body: x' = c v0 - s v1, y' = s v0 + c v1, yaw' = v2, with c, s the cosine and sine of the yaw.
+
+    Parameters
+    ----------
+    prefix
+        Stands before all names, so that several bodies fit into one product.
+    v_names
+        Names of v.
+    embedded
+        Write the yaw as the pair (yaw.cos, yaw.sin), as Pinocchio's planar joint has it.
     """
     place = ca.vertcat(ca.SX.sym(prefix + "x"), ca.SX.sym(prefix + "y"))
     if embedded:
@@ -154,8 +169,9 @@ def curvature(base: LieAlgebroid, constants: np.ndarray, connection: ca.SX) -> t
 def atiyah(base: LieAlgebroid | Sequence[str], group: str | np.ndarray,
            connection: ca.SX | Callable[[ca.SX], ca.SX],
            names: Sequence[str] | None = None, units: Sequence[str] | None = None) -> LieAlgebroid:
-    """The gauge algebroid TP/G of a principal bundle in the basis adapted to a connection:
-    e_i horizontal lifts, e_K vertical.
+    """The gauge algebroid TP/G of a principal bundle, in a basis adapted to a connection.
+
+    The e_i are horizontal lifts, the e_K are vertical:
 
     e_i = f_i - A^K_i e_K where the f_i lift the base without the connection, so that the fibre
     coordinates are (w, zeta) with w the base's own and zeta = eta + A w, eta the group velocity.

@@ -22,8 +22,9 @@ DEPENDENT = 1e-8      # a section closer than this to constant combinations of o
 
 @dataclass(frozen=True)
 class Growth:
-    """Ranks of D = D_1, D_2 = D + [D, D], D_3 = D_2 + [D, D_2], ... in the fibre, with the numbers
-    that decided them.
+    """Ranks of D, D + [D, D], ... in the fibre, with the numbers that decided them.
+
+    D_1 = D, D_2 = D + [D, D], D_3 = D_2 + [D, D_2], and so on.
 
     Attributes
     ----------
@@ -53,13 +54,17 @@ class Growth:
 
 def growth_vector(constrained: ConstrainedSystem, q: ArrayLike | None = None, *,
                   t: float = 0.0, speeds: Sequence[str] | None = None, depth: int = 8) -> Growth:
-    """The growth vector of the linear part A v = 0 of the constraints, at time t held.
+    """The growth vector of the linear part A v = 0 of the constraints.
 
     Parameters
     ----------
+    constrained
+        A `ConstrainedSystem`, or anything with one as `.constrained`.
     q
         A configuration; where None the generic one, the largest ranks over the sample
         configurations.
+    t
+        Time [s], held.
     speeds
         Names of the independent speeds of the frame; chosen by conditioning (at q, where given) if
         None.

@@ -21,8 +21,9 @@ from .writing import Symbols, symbols
 def chetaev(constrained: ConstrainedSystem,
             constraints: Mapping[str, ca.SX | Callable[[Symbols], ca.SX]], *,
             near: Near | None = None, seed: int = 0) -> Equations:
-    """M dv/dt + h = tau + R^T lambda with R = dC/dv of C(t, q, v) = 0 (Chetaev), and dC/dt = 0
-    along the motion.
+    """Equations of motion with nonlinear constraints C(t, q, v) = 0, by Chetaev's rule.
+
+    M dv/dt + h = tau + R^T lambda with R = dC/dv, and dC/dt = 0 along the motion:
 
     dv/dt = F - Z (R Z)^-1 (R F + gamma), Z = M^-1 R^T, gamma = dC/dq rho v + dC/dt:
     the projector of paper 004, eq. (18), with the reactions S*((TM)^o) of remark II.1.
@@ -35,6 +36,8 @@ def chetaev(constrained: ConstrainedSystem,
 
     Parameters
     ----------
+    constrained
+        A `ConstrainedSystem`, or anything with one as `.constrained`.
     constraints
         Name -> C, an expression in the system's symbols or a function s -> expression.
     near, seed

@@ -18,10 +18,11 @@ Inverse = Mapping[str, Callable[[ca.SX, Symbols], ca.SX]]
 
 
 def closed_form_multipliers(constrained: ConstrainedSystem, inverse: Inverse) -> Equations:
-    """lambda_b = sum_a EL_a dg_a/dy_b at y = 0, with EL = d/dt dL/dx' - dL/dx - tau and x_a =
-    g_a(y, x_ind, t) the inverse functions of y = phi(x, t); 0 = EL_j + sum_a EL_a dg_a/dx_j for the
+    """Equations of motion with multipliers in closed form (paper 001, eqs. (2), (4), (5)).
+
+    lambda_b = sum_a EL_a dg_a/dy_b at y = 0, with EL = d/dt dL/dx' - dL/dx - tau and x_a = g_a(y,
+    x_ind, t) the inverse functions of y = phi(x, t); 0 = EL_j + sum_a EL_a dg_a/dx_j for the
     independent coordinates j.
-    Source: paper 001, eqs. (2), (4), (5).
 
     Dependent coordinates and their rates are replaced by g, so that the drift depends on the
     independent ones only, and the multipliers need no equation solved. Valid in the neighbourhood

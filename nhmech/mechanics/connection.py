@@ -18,14 +18,17 @@ from .writing import fibre_index
 
 @dataclass(frozen=True)
 class EhresmannConnection:
-    """omega^a = e^a + A^a_alpha e^alpha + A^a_0 dt, the constraints solved for the fibre:
-    v^a = -A^a_alpha v^alpha - A^a_0.
+    """A connection: the constraints solved for the fibre velocities.
+
+    omega^a = e^a + A^a_alpha e^alpha + A^a_0 dt, that is v^a = -A^a_alpha v^alpha - A^a_0.
 
     Source: paper 000, the forms before (3.1); paper 003, section 2, where B^a_alpha = -A^a_alpha
     and B^a = -A^a_0. Everything is symbolic in (t, q, theta) of the system.
 
     Attributes
     ----------
+    frame
+        The frame it comes from.
     base, fibre
         Indices of the fibre coordinates v^alpha (n of them) and v^a (m of them).
     """
@@ -125,6 +128,8 @@ def ehresmann_connection(constrained: ConstrainedSystem, *, base: Sequence[str] 
 
     Parameters
     ----------
+    constrained
+        A `ConstrainedSystem`, or anything with one as `.constrained`.
     base, fibre
         Names of the velocities on the base or on the fibre ("x" stands for x'); one of the two, the
         rest is the other. Rows that depend on others are left out, as in `adapted_frame`.

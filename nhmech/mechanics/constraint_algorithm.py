@@ -50,6 +50,8 @@ class ConstraintAlgorithm:
 
     Attributes
     ----------
+    constrained
+        The system.
     steps
         The turns taken; a system that has a solution everywhere ends with its first.
     given
@@ -129,8 +131,10 @@ class ConstraintAlgorithm:
 def constraint_algorithm(constrained: ConstrainedSystem, *, nonlinear: ca.SX | None = None,
                          gauge: Mapping[str, float | ca.SX] | None = None, near: Near | None = None,
                          seed: int = 0) -> ConstraintAlgorithm:
-    """Constraints chi(t, q, v) until K w = r has a solution tangent to all of them, w = (dv/dt,
-    lambda)::
+    """The constraint algorithm of Dirac and Gotay-Nester, for singular systems.
+
+    It adds constraints chi(t, q, v) until K w = r has a solution w = (dv/dt, lambda) that is
+    tangent to all of them::
 
         K = [M  -R^T; dchi/dv  0],   r = [tau - h; -dchi/dq rho v - dchi/dt]
 

@@ -21,7 +21,9 @@ class Distribution:
     b
         (m,) affine part.
     phi
-        (k,) holonomic functions; d phi_i/dt is row `phi_rows[i]`, up to a factor of one sign.
+        (k,) holonomic functions.
+    phi_rows
+        The row of each: d phi_i/dt is row `phi_rows[i]`, up to a factor of one sign.
     names
         Of the rows.
     priority

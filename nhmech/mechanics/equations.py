@@ -16,11 +16,14 @@ AGREEMENT = 1e-12       # relative, of simplified equations with those they were
 
 @dataclass(frozen=True)
 class Equations:
-    """Equations of motion in quasi-velocities, as `casadi.Function`s of (t, q, xi, u, theta) unless
-    said otherwise.
+    """Equations of motion in quasi-velocities.
+
+    All are `casadi.Function`s of (t, q, xi, u, theta) unless said otherwise.
 
     Attributes
     ----------
+    frame
+        The adapted frame they are written in.
     drift
         -> dq/dt (nq,), dxi/dt (nxi,).
     multipliers

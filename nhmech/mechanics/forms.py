@@ -21,8 +21,9 @@ from .system import ConstrainedSystem, LagrangianSystem
 
 @dataclass(frozen=True)
 class ConstraintForms:
-    """Forms on the constraint manifold (t, q, xi) of one fibration, as functions of (t, q, xi, u,
-    theta).
+    """Differential forms on the constraint manifold (t, q, xi) of one fibration.
+
+    All are functions of (t, q, xi, u, theta).
 
     Attributes
     ----------
@@ -79,11 +80,14 @@ def cartan_form(system: LagrangianSystem) -> ca.Function:
 def constraint_forms(constrained: ConstrainedSystem, *, base: Sequence[str] | None = None,
                      fibre: Sequence[str] | None = None,
                      former: Callable[..., Equations] = gibbs_appell) -> ConstraintForms:
-    """The forms of a constrained system for the fibration with these base (or fibre) velocities,
-    as in `ehresmann_connection`.
+    """The differential forms of a constrained system, for a chosen fibration.
 
     Parameters
     ----------
+    constrained
+        A `ConstrainedSystem`, or anything with one as `.constrained`.
+    base, fibre
+        As in `ehresmann_connection`.
     former
         The equation former that supplies Gamma and lambda.
 

@@ -16,14 +16,17 @@ from .system import ConstrainedSystem
 
 @dataclass(frozen=True)
 class AdaptedFrame:
-    """Coordinates adapted to the constraints: the columns of the inverse of Phi = [W; A], rows
-    `kept` of A only.
+    """Coordinates adapted to the constraints: the columns of the inverse of Phi = [W; A].
+
+    Of A only the rows `kept` are taken.
 
     A E = 0 and A e0 = -b. W selects fibre coordinates, so that no derivative of E is needed: rates
     follow from Phi dv/dt = [dxi/dt; -gamma].
 
     Attributes
     ----------
+    constrained
+        The system.
     kept
         Rows of the distribution that are used, the rest depends on them.
     speeds
@@ -32,6 +35,8 @@ class AdaptedFrame:
         The kept rows in their sparse basis, see `Distribution.sparse_basis`.
     factors
         Of [W; forms].
+    pivot_scale
+        Size of each pivot at the samples, against which it is watched.
     """
 
     constrained: ConstrainedSystem
@@ -137,8 +142,14 @@ def sample_forms(constrained: ConstrainedSystem) -> np.ndarray:
 
 def adapted_frame(constrained: ConstrainedSystem,
                   speeds: Sequence[str] | None = None) -> AdaptedFrame:
-    """Keeps a full-rank set of rows, chooses independent speeds (or takes `speeds`, by name), and
-    factorises [W; A].
+    """Chooses rows of full rank and independent speeds, and factorises [W; A].
+
+    Parameters
+    ----------
+    constrained
+        A `ConstrainedSystem`, or anything with one as `.constrained`.
+    speeds
+        Names of the independent speeds; chosen by conditioning where None.
 
     Raises
     ------

@@ -13,12 +13,12 @@ from .system import ConstrainedSystem
 
 def gibbs_appell(constrained: ConstrainedSystem, speeds: Sequence[str] | None = None, *,
                  frame: AdaptedFrame | None = None) -> Equations:
-    """dS/d(dxi/dt) = E^T tau, with v = E xi + e0 and dv/dt solved from Phi dv/dt = [dxi/dt;
-    -gamma].
+    """Equations of motion by Gibbs and Appell: dS/d(dxi/dt) = E^T tau.
 
-    The reduced mass matrix is the Hessian of S in dxi/dt, the bias its gradient at dxi/dt = 0. The
-    multipliers are the components of dS/da - tau along the rows, A^T lambda = dS/da - tau. Source:
-    paper 002, eq. (17); Gibbs 1879, Appell 1899.
+    Here v = E xi + e0, and dv/dt is solved from Phi dv/dt = [dxi/dt; -gamma]. The reduced mass
+    matrix is the Hessian of S in dxi/dt, the bias its gradient at dxi/dt = 0. The multipliers are
+    the components of dS/da - tau along the rows, A^T lambda = dS/da - tau. Source: paper 002, eq.
+    (17); Gibbs 1879, Appell 1899.
 
     Parameters
     ----------
@@ -33,6 +33,12 @@ def gibbs_appell(constrained: ConstrainedSystem, speeds: Sequence[str] | None = 
     ------
     MechanicsError
         Where rows or speeds do not define a frame.
+
+    Examples
+    --------
+    >>> equations = gibbs_appell(vehicle)
+    >>> equations.names, equations.units
+    (('left_wheel_joint', 'right_wheel_joint'), ('rad/s', 'rad/s'))
     """
     frame = adapted_frame(constrained, speeds) if frame is None else frame
     system, n = frame.constrained.system, frame.nxi

@@ -14,14 +14,23 @@ from .system import ConstrainedSystem
 
 def lagrange_dalembert(constrained: ConstrainedSystem, speeds: Sequence[str] | None = None, *,
                        frame: AdaptedFrame | None = None) -> Equations:
-    """d/dt(dL_c/dxi^a) - X_a(L_c) = tau . E_a - p . ([E_a, V] - dE_a/dt|_q), with L_c(t, q, xi) =
-    L(t, q, E xi + e0).
+    """Equations of motion by Lagrange and d'Alembert, with the curvature of the constraints.
+
+    d/dt(dL_c/dxi^a) - X_a(L_c) = tau . E_a - p . ([E_a, V] - dE_a/dt|_q), with L_c(t, q, xi) = L(t,
+    q, E xi + e0).
 
     V = E xi + e0 is the velocity as a section, p = dL/dv on it, X_a = rho(E_a); the bracket is the
     curvature of the Ehresmann connection whose horizontal lift is E, and for e0 = 0 on a tangent
     bundle this is eq. (3.4) of paper 000.
 
-    Arguments as for `gibbs_appell`.
+    Parameters
+    ----------
+    constrained
+        A `ConstrainedSystem`, or anything with one as `.constrained`.
+    speeds
+        Names of the independent speeds; chosen by conditioning where None.
+    frame
+        An adapted frame made before, instead of speeds.
 
     Raises
     ------

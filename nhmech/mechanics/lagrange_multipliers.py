@@ -18,13 +18,22 @@ _LATER = tuple(1.37 * 10.0 ** k for k in range(-3, 3))
 
 def lagrange_multipliers(constrained: ConstrainedSystem, speeds: Sequence[str] | None = None, *,
                          frame: AdaptedFrame | None = None) -> Equations:
-    """[M -A^T; A 0] [dv/dt; lambda] = [tau - h; -gamma], eliminated as one matrix.
+    """Equations of motion with Lagrange multipliers, eliminated as one matrix.
+
+    [M -A^T; A 0] [dv/dt; lambda] = [tau - h; -gamma].
 
     M and h are Hessian and remainder of dS/da. M alone may be singular; neither its inverse nor A
     M^-1 A^T is formed.
     Source: paper 002, eq. (16).
 
-    Arguments as for `gibbs_appell`.
+    Parameters
+    ----------
+    constrained
+        A `ConstrainedSystem`, or anything with one as `.constrained`.
+    speeds
+        Names of the independent speeds; chosen by conditioning where None.
+    frame
+        An adapted frame made before, instead of speeds.
 
     Raises
     ------

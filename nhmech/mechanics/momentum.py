@@ -44,6 +44,11 @@ def momentum_map(symmetry: Symmetry) -> MomentumMap:
 
     J is -<theta, xi_P> of paper 004, section VI.C, whose theta (omega = d theta) is minus the
     Cartan form S*(dL).
+
+    Parameters
+    ----------
+    symmetry
+        From `symmetry` or `find_symmetry`.
     """
     s, S = symmetry.constrained.system, symmetry.generators
     reaction = ca.SX.sym("reaction", s.v.numel())
@@ -58,8 +63,9 @@ def momentum_map(symmetry: Symmetry) -> MomentumMap:
 
 @dataclass(frozen=True)
 class NonholonomicMomentum:
-    """J_f = <dL/dv, S f> of sections f of the bundle g^D = {xi : xi_Q in D}, one for each column of
-    f.
+    """The momenta J_f = <dL/dv, S f> of sections f of the bundle g^D.
+
+    g^D = {xi : xi_Q in D}; there is one section for each column of f.
 
     Attributes
     ----------
@@ -82,14 +88,17 @@ class NonholonomicMomentum:
 def nonholonomic_momentum(symmetry: Symmetry,
                           sections: Mapping[str,
                                             Coefficients] | None = None) -> NonholonomicMomentum:
-    """The nonholonomic momentum map and its momentum equation, d/dt J_f = <dL/dv, S df/dt> + tau .
-    S f.
+    """The nonholonomic momentum map and its momentum equation.
+
+    d/dt J_f = <dL/dv, S df/dt> + tau . S f.
 
     No multiplier appears in it. Source: paper 004, eq. (24), X(J_f) = -(L_Xi theta)(X) with Xi = S
     f; forces added.
 
     Parameters
     ----------
+    symmetry
+        From `symmetry` or `find_symmetry`.
     sections
         Name -> s -> {name of a generator: coefficient}, a section of g^D each; where None, a basis
         of g^D whose sections have coefficient 1 on one generator each and 0 on the other generators

@@ -11,12 +11,21 @@ from .system import ConstrainedSystem
 
 def projection(constrained: ConstrainedSystem, speeds: Sequence[str] | None = None, *,
                frame: AdaptedFrame | None = None) -> Equations:
-    """dv/dt = F - Z C^-1 (A F + gamma), with F the unconstrained SODE, Z = M^-1 A^T and C = A Z.
+    """Equations of motion by projection of the unconstrained ones.
+
+    dv/dt = F - Z C^-1 (A F + gamma), with F the unconstrained SODE, Z = M^-1 A^T and C = A Z.
 
     That is P(Gamma) for the projector P = Id - C^-1 Z (x) dphi along the orthogonal complement of
     the constraints; the multipliers are lambda = -C^-1 (A F + gamma). Source: paper 004, eq. (18).
 
-    Arguments as for `gibbs_appell`.
+    Parameters
+    ----------
+    constrained
+        A `ConstrainedSystem`, or anything with one as `.constrained`.
+    speeds
+        Names of the independent speeds; chosen by conditioning where None.
+    frame
+        An adapted frame made before, instead of speeds.
 
     Raises
     ------

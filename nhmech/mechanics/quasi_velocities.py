@@ -20,8 +20,12 @@ def change_of_basis(algebroid: LieAlgebroid, basis: ca.SX, names: Sequence[str],
 
     Parameters
     ----------
+    algebroid
+        The one to write anew.
     basis
         (nv, nv), functions of q (and of t and parameters, which are held).
+    names, units
+        Of w.
 
     Raises
     ------

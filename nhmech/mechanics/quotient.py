@@ -26,6 +26,8 @@ class Quotient:
 
     Attributes
     ----------
+    symmetry
+        That was divided out.
     base
         The system on the quotient, constraints included.
     lift
@@ -45,11 +47,18 @@ class Quotient:
 
 
 def quotient(symmetry: Symmetry) -> Quotient:
-    """Poisson reduction: Lagrange-Poincare on TQ/G, Euler-Poincare where the group is all of Q. Any
-    class of symmetry.
+    """Poisson reduction by any class of symmetry.
+
+    It gives the equations of Lagrange and Poincare on TQ/G, and those of Euler and Poincare where
+    the group is all of Q.
 
     Needs a fibre basis that the group leaves alone, [s_i, e_a] = 0: body-fixed speeds of a moving
     body, say, or `change_of_basis`. Source: paper 004, section V(i); paper 002, eqs. (9), (13).
+
+    Parameters
+    ----------
+    symmetry
+        From `symmetry` or `find_symmetry`.
 
     Raises
     ------

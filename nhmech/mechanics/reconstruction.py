@@ -38,7 +38,9 @@ class ReducedMotion:
     r
         (N, base.nq) coordinates of the base.
     xi
-        (N, nxi) its quasi-velocities, `names`.
+        (N, nxi) its quasi-velocities.
+    names
+        Of the quasi-velocities.
     velocity
         t -> base velocity (base.nv,), between the times as well.
     """
@@ -52,7 +54,15 @@ class ReducedMotion:
 
 @dataclass(frozen=True)
 class FullMotion:
-    """q (N, nq) and v (N, nv) on the whole configuration space at times t (N,) [s]."""
+    """A motion on the whole configuration space.
+
+    Attributes
+    ----------
+    t
+        (N,) [s].
+    q, v
+        (N, nq), (N, nv).
+    """
 
     t: np.ndarray
     q: np.ndarray
@@ -62,8 +72,22 @@ class FullMotion:
 def run_reduced(reduced: Reduced, times: ArrayLike, r: ArrayLike, xi: ArrayLike,
                 u: Callable[[float], ArrayLike] | None = None,
                 rtol: float = 1e-13) -> ReducedMotion:
-    """Integrates the equations of the base from r (base.nq,) and xi, in the order of
-    `reduced.equations().names` (DOP853).
+    """Integrates the equations of a reduced system (DOP853).
+
+    Parameters
+    ----------
+    reduced
+        From `chaplygin`, `at_momentum` or `quotient`.
+    times
+        (N,) [s].
+    r
+        Start, (base.nq,).
+    xi
+        Start, in the order of `reduced.equations().names`.
+    u
+        t -> inputs; zero where None.
+    rtol
+        Relative tolerance.
 
     Raises
     ------
@@ -96,16 +120,24 @@ def run_reduced(reduced: Reduced, times: ArrayLike, r: ArrayLike, xi: ArrayLike,
 
 def reconstruct(reduced: Reduced, motion: ReducedMotion, q: ArrayLike,
                 rtol: float = 1e-13) -> FullMotion:
-    """q(t) from q' = rho(q) v, v the lift of the base's velocity:
-    horizontal for Chaplygin's reduction, with S eta(r, xi) at J = mu.
+    """The full motion of a reduced one: q(t) from dq/dt = rho(q) v.
+
+    v is the lift of the base's velocity: horizontal for Chaplygin's reduction, with S eta(r, xi) at
+    J = mu.
 
     For translations and S^1 that is a quadrature, for SE(2) and SO(3) the equation g' = g zeta(t),
     solved in the embedding. Source: paper 004, after eqs. (22) and (23).
 
     Parameters
     ----------
+    reduced
+        From `chaplygin`, `at_momentum` or `quotient`.
+    motion
+        From `run_reduced`.
     q
         (nq,) start; its base part is where the motion starts.
+    rtol
+        Relative tolerance of the integration.
 
     Raises
     ------

@@ -35,6 +35,8 @@ class Reduction:
 
     Attributes
     ----------
+    symmetry
+        That was divided out.
     base
         The reduced system, without constraints: lagrangian L* (or the Routhian), force alpha and
         what is left of tau.
@@ -89,13 +91,17 @@ class Reduction:
 
 
 def chaplygin(symmetry: Symmetry, speeds: Sequence[str] | None = None) -> Reduction:
-    """L*(r, xi) = L on horizontal velocities E xi, with alpha_a = -<dL/dv, vertical part of [E_a,
+    """Chaplygin's reduction by a purely kinematic symmetry.
+
+    L*(r, xi) = L on horizontal velocities E xi, with alpha_a = -<dL/dv, vertical part of [E_a,
     E_b]> xi^b.
 
     Source: paper 004, eqs. (20)-(22) and section VII.B; Koiller 1992.
 
     Parameters
     ----------
+    symmetry
+        From `symmetry` or `find_symmetry`.
     speeds
         Fibre coordinates that are base velocities; those that no generator has a component along
         where None.
@@ -123,8 +129,9 @@ def chaplygin(symmetry: Symmetry, speeds: Sequence[str] | None = None) -> Reduct
 
 def at_momentum(symmetry: Symmetry, mu: ArrayLike,
                 speeds: Sequence[str] | None = None) -> Reduction:
-    """Routh's reduction at J = mu: R(r, xi) = L - mu . eta at v = B xi + S eta,
-    with eta(r, xi) from <dL/dv, s_i> = mu_i.
+    """Routh's reduction at the momentum value J = mu.
+
+    R(r, xi) = L - mu . eta at v = B xi + S eta, with eta(r, xi) from <dL/dv, s_i> = mu_i.
 
     alpha_b = -<dL/dv, part of [B_b, B_c] along S and off D> xi^c carries the curvature of v -> xi:
     magnetic and nonholonomic terms. The energy of R is H_mu. Source: paper 004, eq. (23) and
@@ -132,6 +139,8 @@ def at_momentum(symmetry: Symmetry, mu: ArrayLike,
 
     Parameters
     ----------
+    symmetry
+        From `symmetry` or `find_symmetry`.
     mu
         Momentum of each generator, (k,).
     speeds

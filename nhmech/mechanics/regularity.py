@@ -67,8 +67,14 @@ def regularity(constrained: ConstrainedSystem, *, nonlinear: ca.SX | None = None
                near: Near | None = None, seed: int = 0) -> Regularity:
     """The ranks of M, of the rows and of E^T M E at random points of the constraint manifold.
 
-    Arguments as for `constraint_algorithm`. Source: paper 004, section II.B, proposition III.1 and
-    corollary III.2.
+    Source: paper 004, section II.B, proposition III.1 and corollary III.2.
+
+    Parameters
+    ----------
+    constrained
+        A `ConstrainedSystem`, or anything with one as `.constrained`.
+    nonlinear, near, seed
+        As for `constraint_algorithm`.
 
     Raises
     ------

@@ -25,11 +25,14 @@ PURELY_KINEMATIC, HORIZONTAL, GENERAL = "purely kinematic", "horizontal", "gener
 
 @dataclass(frozen=True)
 class Symmetry:
-    """Infinitesimal generators of a group that acts on a constrained system and changes nothing.
-    Made by `symmetry()`.
+    """A group that acts on a constrained system and changes nothing, by its generators.
+
+    Made by `symmetry` and `find_symmetry`.
 
     Attributes
     ----------
+    constrained
+        The system.
     names
         Of the generators.
     generators
@@ -95,6 +98,8 @@ def symmetry(constrained: ConstrainedSystem, generators: Mapping[str, Section],
 
     Parameters
     ----------
+    constrained
+        A `ConstrainedSystem`, or anything with one as `.constrained`.
     generators
         Name -> section: an (nv,) column in the fibre's basis, or s -> {name of a fibre coordinate:
         component}.

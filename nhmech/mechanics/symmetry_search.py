@@ -23,6 +23,11 @@ def find_symmetry(constrained: ConstrainedSystem) -> Symmetry:
     turns of quaternions about space axes. So SE(2), SE(3), tori and products are found, and what is
     not affine in these coordinates is not.
 
+    Parameters
+    ----------
+    constrained
+        A `ConstrainedSystem`, or anything with one as `.constrained`.
+
     Raises
     ------
     MechanicsError

@@ -44,16 +44,18 @@ class LagrangianSystem:
         Configuration, fibre, anchor, structure functions.
     t, v, a
         Symbols of time, of the fibre coordinates and of their rates, (), (nv,), (nv,).
-    u, theta
-        Symbols of inputs and parameters, (nu,), (ntheta,).
     gibbs
         S(t, q, v, a, theta) with dS/da the left-hand side of the equations of motion.
     energy
         E(t, q, v, theta) [J].
-    lagrangian
-        L(t, q, v, theta), or None; `from_lagrangian` derives gibbs and energy.
     force
         tau(t, q, v, u, theta), (nv,).
+    lagrangian
+        L(t, q, v, theta), or None; `from_lagrangian` derives gibbs and energy.
+    u, theta
+        Symbols of inputs and parameters, (nu,), (ntheta,).
+    u_names, theta_names
+        Names of inputs and parameters.
     auxiliaries
         Further symbols in the expressions; only without a Lagrangian.
     """
@@ -171,6 +173,10 @@ class ConstrainedSystem:
 
     Attributes
     ----------
+    system
+        The Lagrangian system, without constraints.
+    distribution
+        The constraints.
     parameters
         Numbers for `system.theta`, (ntheta,).
     samples
@@ -178,12 +184,19 @@ class ConstrainedSystem:
     preferred
         Groups of names of fibre coordinates that should become independent speeds, best group
         first.
-    guards
-        (t, q) functions that must stay above zero for the constraints to exist, e.g. |axle x
-        normal|; `guard_names` say what fails.
     scales
         Size of each fibre coordinate in one common unit (1 rad/s of a wheel of radius r counts r),
         (nv,).
+    guards
+        (t, q) functions that must stay above zero for the constraints to exist, e.g. |axle x
+        normal|.
+    guard_names
+        What fails where a guard is not positive, in words.
+
+    Examples
+    --------
+    >>> vehicle.constrained.distribution.names[:3]
+    ('left_wheel_joint/normal', 'left_wheel_joint/longitudinal', 'left_wheel_joint/lateral')
     """
 
     system: LagrangianSystem

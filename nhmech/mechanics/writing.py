@@ -83,6 +83,8 @@ def constrain(system: LagrangianSystem, parameters: Mapping[str, float] | None =
 
     Parameters
     ----------
+    system
+        From `lagrangian_system`.
     parameters
         Numbers for s.p by name.
     rows

@@ -20,7 +20,7 @@ SHARE = 1_000_000        # instructions times cases that are worth a further thr
 
 @dataclass(frozen=True, eq=False)
 class Batch:
-    """What `simulate_batch` returns. K recorded moments, N cases.
+    """What `simulate_batch` returns: K recorded moments of N cases.
 
     Attributes
     ----------
@@ -39,6 +39,15 @@ class Batch:
         (N,) [s] time of the last good state, which fills the rest of the case's record.
     names
         Of the columns of x: "q" and "xi"; and "u", "theta".
+    stepper
+        What made the steps.
+
+    Examples
+    --------
+    >>> x0 = nhmech.start_states(vehicle, [(0.0, 0.0, 0.0)] * 2)
+    >>> batch = nhmech.simulate_batch(vehicle, x0, u=[0.2, 0.3], dt=0.01, steps=10)
+    >>> float(batch.t[-1]), batch.x.shape, batch.reason(0)
+    (0.1, (11, 2, 11), 'ran to the end')
     """
 
     t: np.ndarray
@@ -109,14 +118,16 @@ class Batch:
 def simulate_batch(constrained, x0, u: np.ndarray | Policy | None = None, *, dt: float, steps: int,
                    every: int = 1, control_every: int = 1, theta=None, threads: int | None = None,
                    device: str = "cpu") -> Batch:
-    """Runs N cases of a vehicle (or any `ConstrainedSystem`) side by side: `Simulator`'s steps, in
-    vectors and threads.
+    """Runs many cases of a system side by side, with the steps of `Simulator`.
 
-    A case whose step fails (not finite, off the constraints, independent speeds that go bad, a
-    wheel lying down) stops at its last good state; the others go on.
+    The cases run in vectors and threads. A case whose step fails (not finite, off the constraints,
+    independent speeds that go bad, a wheel lying down) stops at its last good state; the others go
+    on.
 
     Parameters
     ----------
+    constrained
+        A vehicle or a `ConstrainedSystem`.
     x0
         (N, nx) state vectors: `start_states`, or rows of `Batch.x`; |phi| <= 1e-6 m is projected
         away.
@@ -145,6 +156,13 @@ def simulate_batch(constrained, x0, u: np.ndarray | Policy | None = None, *, dt:
         policy that fails (its `trajectory` is the `Batch` until then).
     CompileError
         Where there is no GPU to use.
+
+    Examples
+    --------
+    >>> x0 = nhmech.start_states(vehicle, [(0.0, 0.0, 0.1 * i) for i in range(4)])
+    >>> batch = simulate_batch(vehicle, x0, u=[0.2, 0.3], dt=0.01, steps=10)
+    >>> bool(batch.ok.all()), batch.x.shape
+    (True, (11, 4, 11))
     """
     if not (finite(dt) and dt > 0):
         raise SimulationError(f"dt = {dt!r} must be a positive time in seconds")

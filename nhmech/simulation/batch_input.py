@@ -28,13 +28,23 @@ Policy = Callable[[float, np.ndarray], np.ndarray]
 
 def start_states(constrained, poses: Iterable, *, joints: Mapping[str, float] | None = None,
                  xi=None) -> np.ndarray:
-    """x0 (N, nx) for `simulate_batch`, from what `Simulator.reset` takes: a pose each, or a q (nq,)
-    without wheels.
+    """Initial states x0 (N, nx) for `simulate_batch`.
+
+    They are given by what `Simulator.reset` takes.
 
     Parameters
     ----------
+    constrained
+        A vehicle or a `ConstrainedSystem`.
+    poses
+        One pose for each case; without wheels, one q (nq,) for each.
     joints, xi
-        The same for all. Raises as `Simulator.reset` does.
+        As in `Simulator.reset`; the same for all cases.
+
+    Examples
+    --------
+    >>> start_states(vehicle, [(0.0, 0.0, 0.0), (1.0, 0.0, 0.5)]).shape
+    (2, 11)
     """
     from .simulator import Simulator
 

@@ -19,21 +19,59 @@ class BadCommand(SimulationError):
 
 @dataclass(frozen=True)
 class JointTorque:
-    """Efforts by joint name [N m, N]; driven joints that are not named get none."""
+    """Efforts by joint name [N m, N].
+
+    Driven joints that are not named get none.
+
+    Attributes
+    ----------
+    values
+        Joint name -> effort [N m, N].
+
+    Examples
+    --------
+    >>> push = JointTorque({"left_wheel_joint": 0.2, "right_wheel_joint": 0.2})
+    >>> Simulator(vehicle, lambda t, state: push).run(0.01).stop
+    'duration'
+    """
 
     values: Mapping[str, float]
 
 
 @dataclass(frozen=True)
 class JointVelocity:
-    """Wanted rates by joint name [rad/s, m/s]."""
+    """Wanted rates by joint name [rad/s, m/s].
+
+    Attributes
+    ----------
+    values
+        Joint name -> wanted rate [rad/s, m/s].
+
+    Examples
+    --------
+    >>> roll = JointVelocity({"left_wheel_joint": 2.0, "right_wheel_joint": 2.0})
+    >>> Simulator(vehicle, lambda t, state: roll).run(0.01).stop
+    'duration'
+    """
 
     values: Mapping[str, float]
 
 
 @dataclass(frozen=True)
 class JointPosition:
-    """Wanted positions by joint name [rad, m]."""
+    """Wanted positions by joint name [rad, m].
+
+    Attributes
+    ----------
+    values
+        Joint name -> wanted position [rad, m].
+
+    Examples
+    --------
+    >>> turn = JointPosition({"left_wheel_joint": 1.0, "right_wheel_joint": 1.0})
+    >>> Simulator(vehicle, lambda t, state: turn).run(0.01).stop
+    'duration'
+    """
 
     values: Mapping[str, float]
 

@@ -19,8 +19,9 @@ from .state_vector import StateVector
 
 @dataclass(frozen=True, eq=False)
 class Dynamics:
-    """dx/dt = f(t, x, u, theta), with the step that the simulator takes; numbers and CasADi's
-    symbols (SX, MX) alike.
+    """The dynamics dx/dt = f(t, x, u, theta) with the simulator's step, made by `dynamics`.
+
+    It takes numbers as well as CasADi's symbols (SX, MX).
 
     x (nx,) is the configuration with unwrapped angles, then the independent speeds xi. Of a vehicle
     on the ground: base position (x, y, z) [m], attitude as quaternion (x, y, z, w), positions of
@@ -34,13 +35,21 @@ class Dynamics:
 
     Attributes
     ----------
+    simulated
+        What moves.
+    state_vector
+        Layout of x.
     rate
         `casadi.Function` (t, x, u, theta) -> dx/dt (nx,).
     integrator
         `casadi.Function` (t, x, u, theta, dt) -> x at t + dt, health: Runge-Kutta's scheme of
         fourth order, then the projection.
-    state_vector
-        Layout of x.
+
+    Examples
+    --------
+    >>> f = nhmech.dynamics(vehicle)
+    >>> f.nx, f.nu
+    (11, 2)
     """
 
     simulated: Simulated
@@ -139,14 +148,19 @@ class Dynamics:
 def dynamics(constrained) -> Dynamics:
     """The explicit dynamics of a vehicle or a `ConstrainedSystem`.
 
-    For example::
+    It comes from the Gibbs-Appell equations in one choice of independent speeds. The simulator
+    changes that choice where it goes bad; symbols cannot.
 
-        f = nhmech.dynamics(vehicle)
-        x, u = casadi.MX.sym("x", f.nx), casadi.MX.sym("u", f.nu)
-        f(x, u), f.step(x, u, 0.01), f.names, f.inputs
+    Parameters
+    ----------
+    constrained
+        A vehicle or a `ConstrainedSystem`.
 
-    From the Gibbs-Appell equations `vehicle.equations`, in one choice of independent speeds; the
-    simulator changes that choice where it goes bad, symbols cannot.
+    Examples
+    --------
+    >>> f = nhmech.dynamics(vehicle)
+    >>> f.names[:3], f.inputs
+    (('x', 'y', 'z'), ('left_wheel_joint', 'right_wheel_joint'))
     """
     simulated = Simulated.of(constrained)
     vector = StateVector(simulated.constrained.system.algebroid, simulated.equations.frame.nxi)

@@ -17,6 +17,10 @@ class Event:
 
     Attributes
     ----------
+    name
+        What it is called in `Trajectory.stop` and `Trajectory.events`.
+    function
+        (t, state) -> number, whose zero it is.
     terminal
         Ends the run there; otherwise the moment is only noted in `trajectory.events`.
     direction
@@ -24,6 +28,14 @@ class Event:
     limit
         The function is to stay positive: a run that starts where it is not, with the first command,
         has its event at the start.
+
+    Examples
+    --------
+    >>> far = Event("one metre", lambda t, state: state.pose[0] - 1.0)
+    >>> simulator = Simulator(vehicle, events=[far])
+    >>> start = simulator.reset(xi={"forward_speed": 1.0})
+    >>> simulator.run(5.0).stop
+    'event: one metre'
     """
 
     name: str

@@ -23,12 +23,21 @@ _FLOAT = np.dtype(float)
 
 
 class InverseDynamics:
-    """Turns commands into u.
+    """Turns commands into inputs by inverse dynamics of the whole vehicle.
 
     A commanded joint gets the acceleration that closes its error, a = (rate* - rate) / T or
     a = (p* - p) / T^2 - 2 rate / T; the efforts that produce these accelerations follow from the
     equations of motion, which are affine in u (least norm where several efforts do). Efforts and
     commanded velocities are cut at the limits of the joints.
+
+    Parameters
+    ----------
+    equations
+        The equations of motion.
+    limits
+        Joint name -> limits of effort and velocity.
+    kinematic
+        Whether xi is commanded, and no efforts are needed.
     """
 
     def __init__(self, equations: Equations, limits, kinematic: bool = False):

@@ -71,6 +71,15 @@ class Simulator:
     mode
         "dynamic", or "kinematic": the controller commands speeds, forces play no part; commands
         that contradict each other, as of redundant wheels, are followed in the least-squares sense.
+
+    Examples
+    --------
+    >>> torque = JointTorque({"left_wheel_joint": 0.2, "right_wheel_joint": 0.3})
+    >>> simulator = Simulator(vehicle, lambda t, state: torque, control_period=0.01)
+    >>> start = simulator.reset(pose=(1.0, 0.0, 0.5))
+    >>> run = simulator.run(0.1)
+    >>> float(run.t[-1]), run.stop
+    (0.1, 'duration')
     """
 
     def __init__(self, constrained, controller: Controller | None = None, *, dt: float = 1e-3,

@@ -79,6 +79,12 @@ class State:
     gyro(link), accelerometer(link)
         Likewise (3,) [rad/s] and (3,) [m/s^2], along the link's axes; the root's where none is
         named.
+
+    Examples
+    --------
+    >>> state = Simulator(vehicle).step()
+    >>> state.pose, state.xi["yaw_rate"], state.joint_velocity["left_wheel_joint"]
+    ((0.0, 0.0, 0.0), 0.0, 0.0)
     """
 
     __slots__ = ("t", "_values", "_layout")
@@ -178,7 +184,13 @@ ATTRIBUTES = tuple(name for name in dir(State) if not name.startswith("_"))
 
 
 def planar_pose(q: np.ndarray) -> tuple[float, float, float]:
-    """x [m], y [m] and heading [rad] of the base, seen from above; q as in `base_pose`."""
+    """x [m], y [m] and heading [rad] of the base, seen from above.
+
+    Parameters
+    ----------
+    q
+        A configuration (nq,) of a vehicle.
+    """
     T = base_pose(q)
     return float(T[0, 3]), float(T[1, 3]), float(np.arctan2(T[1, 0], T[0, 0]))
 

@@ -13,9 +13,16 @@ from ..mechanics.algebroid import LieAlgebroid
 
 @dataclass(frozen=True)
 class StateVector:
-    """Conversions between x (nx,), and q (nq,) with angles and xi.
+    """The layout of the state vector x, and conversions between x and (q, angles, xi).
 
     Quaternions stay as they are. Angles are unwrapped: turns are counted.
+
+    Attributes
+    ----------
+    algebroid
+        The configuration.
+    nxi
+        Number of independent speeds.
     """
 
     algebroid: LieAlgebroid

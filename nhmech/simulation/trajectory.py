@@ -59,12 +59,14 @@ class Trajectory:
     stop
         Why the run ended: "duration", "event: name", "interrupted", the message of a failure; or
         "cut off" for a file whose run was killed, or still goes on.
-    events
-        (time [s], name) of the events that were crossed.
     names
         Of the columns: "q", "v", "xi", "u", "angles", and "commanded_twist" where there is one.
+    events
+        (time [s], name) of the events that were crossed.
     source
         What the run was made of (JSON values), enough to make the vehicle again.
+    system
+        What moved, `Simulated`; None where the file does not say.
     kinematic
         Whether speeds were commanded rather than efforts.
     settings
@@ -75,6 +77,12 @@ class Trajectory:
         (N, 3) forward, lateral [m/s] and yaw rate [rad/s] that the controller commanded, held from
         each t on (`simulation.commanded_twist`); NaN at moments when it commanded none; None where
         it never does.
+
+    Examples
+    --------
+    >>> run = Simulator(vehicle).run(0.1)
+    >>> run.column("forward_speed").shape == run.t.shape
+    True
     """
 
     t: np.ndarray

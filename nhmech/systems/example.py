@@ -59,14 +59,16 @@ class Example:
         For the table; `source` names paper and equation.
     constrained
         The system with numbers for its parameters.
-    speeds
-        Independent speeds, by name; chosen by conditioning where None.
     start
         {"q": ..., "xi": ...} of an instructive motion.
     checks
         What it is held against.
+    speeds
+        Independent speeds, by name; chosen by conditioning where None.
     methods
         The equation formers that apply; `why_not` says why the others do not.
+    why_not
+        Why the other equation formers do not apply.
     shapes
         `Shape`s for the viewer; none where there is nothing to see.
     generators

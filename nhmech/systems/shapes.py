@@ -20,8 +20,12 @@ class Shape:
     ----------
     kind
         "box" (x, y, z lengths), "cylinder" (radius, length; along z) or "sphere" (radius,) [m].
+    size
+        Lengths by kind [m].
     pose
         q -> (4, 4) in W.
+    color
+        (r, g, b, a).
     trail
         Whether its lowest point leaves a trail on the plane z = 0.
     """

@@ -41,8 +41,8 @@ class Description:
     ----------
     xml
         Plain URDF text that Pinocchio can read (xacro expanded).
-    path
-        Where it came from; None for a string.
+    name
+        Of the robot.
     root
         Name of the root link.
     wheels
@@ -50,6 +50,8 @@ class Description:
         filled in.
     rolling
         Joints of the wheels, in the order of `wheels`.
+    path
+        Where it came from; None for a string.
     steering
         Joints between the root and a wheel that stay free: steering, swivels, hitches.
     driven

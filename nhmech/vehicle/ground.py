@@ -30,6 +30,11 @@ class Ground:
     ------
     ModelError
         For a zero normal, numbers that are not finite, or a turning that is not about the normal.
+
+    Examples
+    --------
+    >>> Ground(normal=(0.0, 0.1, 1.0)).normal[2] < 1.0        # tilted, and normalised
+    True
     """
 
     normal: Vector = (0.0, 0.0, 1.0)

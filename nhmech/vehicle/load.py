@@ -44,8 +44,14 @@ def load(source: str | PathLike, *, wheels: Sequence[Wheel] | None = None,
     Raises
     ------
     ModelError
-        An unreadable file, a wheel not to be found or measured, a vehicle that cannot stand or
-        turn.
+        For a file that cannot be read, a wheel that is not found or cannot be measured, or a
+        vehicle that cannot stand or turn.
+
+    Examples
+    --------
+    >>> vehicle = nhmech.load(nhmech.urdf_path("differential_drive"))
+    >>> vehicle.driven
+    ('left_wheel_joint', 'right_wheel_joint')
     """
     from ..urdf.describe import describe
 

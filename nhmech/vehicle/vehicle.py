@@ -39,8 +39,7 @@ class Gauge:
 
 @dataclass(frozen=True, eq=False)
 class Vehicle:
-    """What `load` returns. Everything here is fixed once built; `with_parameters` makes another
-    one.
+    """What `load` returns; fixed once built, `with_parameters` makes another one.
 
     Attributes
     ----------
@@ -63,10 +62,19 @@ class Vehicle:
         The axles that must meet in one point.
     support
         How the contacts carry the base.
+    placer
+        Puts the vehicle onto the ground.
     gauge
         Of a massless root, or None.
+    wrench_bodies
+        Links on which an external wrench is an input.
     rebuild
         (parameters, near, wrench_bodies) -> the vehicle built anew.
+
+    Examples
+    --------
+    >>> vehicle.name, vehicle.speeds
+    ('differential_drive', ('left_wheel_joint', 'right_wheel_joint'))
     """
 
     description: Description

@@ -52,14 +52,14 @@ def require_tools(path: str | PathLike[str]) -> None:
 def save_movie(html_path: str | PathLike[str], path: str | PathLike[str], *, speed: float = 1.0,
                size: tuple[int, int] = (640, 420), fps: float | None = None,
                controls: bool = False, progress: Callable[[float], None] | None = None) -> Path:
-    """The page that `save_html` wrote as a moving picture, from start to end.
+    """A recorded page as a moving picture, from start to end; returns its path.
 
     Parameters
     ----------
     html_path
-        The page.
+        A page that `save_html` wrote.
     path
-        The moving picture, which is replaced: .gif, .webp or .mp4.
+        The file to write; its ending says the format.
     speed
         Times real time.
     size
@@ -67,7 +67,7 @@ def save_movie(html_path: str | PathLike[str], path: str | PathLike[str], *, spe
     fps
         Frames a second; None takes 20 for a GIF and 25 otherwise.
     controls
-        Whether the page's title and controls are in the picture.
+        Whether the page's buttons are in the picture.
     progress
         Called with the time [s] after the page's start that is drawn next.
 
@@ -107,20 +107,22 @@ def save_movie(html_path: str | PathLike[str], path: str | PathLike[str], *, spe
 def save_gif(html_path: str | PathLike[str], gif_path: str | PathLike[str],
              times: Iterable[float], size: tuple[int, int] = (640, 420), fps: float = 15.0,
              controls: bool = False) -> Path:
-    """Moving picture of the page at these times, in a loop.
+    """A moving picture of a recorded page, in a loop; returns its path.
 
     Parameters
     ----------
-    html_path, gif_path
-        The page, and the picture, which is replaced.
+    html_path
+        A page that `save_html` wrote.
+    gif_path
+        The file to write.
     times
-        After the start of the run [s].
+        Moments of the page's run to draw [s].
     size
         Width and height in pixels.
     fps
-        Frames a second.
+        Frames per second.
     controls
-        Whether the page's title and controls are in the picture.
+        Whether the page's buttons are in the picture.
 
     Returns
     -------

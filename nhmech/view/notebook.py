@@ -31,13 +31,16 @@ class NotebookPage:
 
 def show(vehicle: Drawable | Example, trajectory: Motion, *, height: int = 460,
          **options: Any) -> NotebookPage:
-    """The run as an animation that a notebook displays in place: the self-contained page of
-    `save_html` in a frame, about 1 MB a cell.
+    """A run as an animation that a notebook displays in place.
+
+    It is the self-contained page of `save_html` in a frame, about 1 MB a cell.
 
     Parameters
     ----------
     vehicle
-        What moved; also a textbook system, as `nhmech.systems.load_system` returns it.
+        A vehicle, or a textbook system from `nhmech.systems.load_system`.
+    trajectory
+        Its run.
     height
         Of the frame [pixels].
     options

@@ -13,16 +13,16 @@ from .browser import Browser
 
 def screenshot(html_path: str | PathLike[str], png_path: str | PathLike[str], at: float = 0.0,
                size: tuple[int, int] = (1000, 700)) -> Path:
-    """Picture of the page that `save_html` wrote.
+    """A picture of a recorded page; returns its path.
 
     Parameters
     ----------
     html_path
-        The page.
+        A page that `save_html` wrote.
     png_path
-        The picture, which is replaced.
+        The file to write.
     at
-        Time after the start of the run [s].
+        Moment of the page's run [s].
     size
         Width and height in pixels.
 

@@ -19,18 +19,21 @@ from .scene import Scene
 def save_html(vehicle: Drawable, trajectory: Motion, path: str | PathLike[str], fps: float = 30.0,
               overlays: Sequence[str | Overlay] = (), *, follow: bool | None = None,
               title: str | None = None) -> Path:
-    """Write a page of about 1 MB that plays a run by itself and can be handed on as it is.
+    """Writes a page that plays a run and can be handed on as it is; returns its path.
+
+    It has about 1 MB and needs no network.
 
     Parameters
     ----------
     vehicle
-        A vehicle, or anything else that has the attributes of `nhmech.view.drawable.Drawable`.
+        The vehicle, or anything with name, model, visual_model, ground, contact_points(q) -> (n, 3)
+        [m] and contact_names.
     trajectory
-        The run: t (N,) [s] and q (N, nq); for some overlays also v and u.
+        The run, or anything with t (N,) [s] and q (N, nq); some overlays need v and u too.
     path
-        Of the file, which is replaced.
+        The file to write, `.html`.
     fps
-        Frames a second; the page interpolates between them.
+        Frames per second of its animation.
     overlays
         What is drawn on top: names such as "forces" and "rotation_centre", "path" for the path that
         the run's controller followed, or overlays such as `Ghost(vehicle, other_run, "other")`.
@@ -46,7 +49,9 @@ def save_html(vehicle: Drawable, trajectory: Motion, path: str | PathLike[str], 
 
     Examples
     --------
-    save_html(vehicle, run, "run.html", overlays=["forces"])
+    >>> run = Simulator(vehicle).run(0.1)
+    >>> nhmech.save_html(vehicle, run, tmp_path / "run.html").stat().st_size > 100_000
+    True
     """
     made = make_overlays(vehicle, overlays, path=path_of(trajectory))
     messages = animate(Scene(vehicle), trajectory, fps, made, follow, title)

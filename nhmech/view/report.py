@@ -86,7 +86,17 @@ def report_html(trajectory: Trajectory, *, name: str = "",
 
 
 def save_report(trajectory: Trajectory, file, **options) -> File:
-    """Writes `report_html`, whole or not at all; returns its path."""
+    """Writes a report of a run as one HTML file; returns its path.
+
+    Parameters
+    ----------
+    trajectory
+        The run.
+    file
+        The file to write, `.html`; it is written as a whole or not at all.
+    options
+        Of `report.report_html`, such as mu and path.
+    """
     text = report_html(trajectory, **options)
     with replace_file(file) as new:
         new.write_text(text, encoding="utf-8")

@@ -81,8 +81,8 @@ class Viewer:
 
     Examples
     --------
-    with Viewer(vehicle, open_browser=True) as viewer:
-        viewer.play(run)
+    >>> with nhmech.Viewer(vehicle) as viewer:
+    ...     viewer.display(Simulator(vehicle).step())
     """
 
     def __init__(self, vehicle: Drawable, *, open_browser: bool = False,

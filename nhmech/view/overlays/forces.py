@@ -30,7 +30,9 @@ SHORTEST = 1e-3  # an arrow of this share of the vehicle's size is not drawn
 
 
 class Forces(Overlay):
-    """The force that ideal rolling needs at each contact, and its cone |tangential| <= mu normal.
+    """Overlay: the force that ideal rolling needs at each contact, and its friction cone.
+
+    The cone is |tangential| <= mu normal.
 
     The arrow of the mean load at rest is as long as the largest wheel is high. Forces are those of
     `vehicle.reactions.reactions`: where the wheels can share the load in many ways, the least-norm
@@ -38,6 +40,8 @@ class Forces(Overlay):
 
     Parameters
     ----------
+    vehicle
+        A vehicle from `nhmech.load`.
     mu
         Friction coefficients, as `analysis.friction.coefficients` takes them; None takes those of
         the file. A wheel without a coefficient has no cone.

@@ -17,13 +17,14 @@ SHADES = ((0.10, 0.36, 0.75), (0.78, 0.20, 0.42), (0.0, 0.50, 0.38), (0.62, 0.42
 
 
 class Ghost(Overlay):
-    """The vehicle of another run at the same time; it stands still before that run's start and
-    after its end.
+    """Overlay: the vehicle of another run at the same time.
+
+    Before the start of that run and after its end the ghost stands still.
 
     Parameters
     ----------
     vehicle
-        The vehicle of the other run.
+        A vehicle from `nhmech.load`.
     trajectory
         The other run: t (N,) [s] and q (N, nq).
     name

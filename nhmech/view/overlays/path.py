@@ -22,7 +22,14 @@ MOST = 4000  # dashes of a long path: about 1 MB of triangles
 
 
 class ReferencePath(Overlay):
-    """A `control.path.Path` from its beginning to its end, laid onto the ground along z.
+    """Overlay: a path from its beginning to its end, laid onto the ground along z.
+
+    Parameters
+    ----------
+    vehicle
+        A vehicle from `nhmech.load`.
+    path
+        A `nhmech.control.Path`.
 
     Raises
     ------

@@ -21,8 +21,14 @@ MARK, RING, LINE, LIFT = 0.03, (0.055, 0.08), 0.014, 0.006
 
 
 class RotationCentre(Overlay):
-    """The point of `AxleReader.centre`; it is hidden where the axles are parallel, or where it lies
-    beyond the drawn ground.
+    """Overlay: the point about which the base turns.
+
+    It is not drawn where axles are parallel, or where it is farther away than the drawn ground.
+
+    Parameters
+    ----------
+    vehicle
+        A vehicle from `nhmech.load`.
 
     Raises
     ------
