@@ -17,11 +17,19 @@ from .table import Column, Table
 def write_csv(trajectory: Trajectory, path: str | PathLike[str], *, forces: bool = True,
               rate: float | None = None,
               progress: Callable[[float], None] | None = None) -> Path:
-    """Write a line of names, then one for every state; numbers have as many digits as bring them
-    back bit by bit.
+    """Writes a table as CSV: a line of names, then one line for every state.
+
+    Numbers have as many digits as restore them bit by bit.
 
     The columns are those of `Table.columns`, in SI units. The parameters are those of
     `export_run`.
+
+    Parameters
+    ----------
+    path
+        The file.
+    table
+        The columns to write.
     """
     table = Table(trajectory, forces, rate, progress)
     with replace_file(path) as new, open(new, "w", encoding="utf-8") as file:

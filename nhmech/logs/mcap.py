@@ -39,12 +39,18 @@ from .table import Column, has_forces, select_rows
 def write_mcap(trajectory: Trajectory, path: str | PathLike[str], *, forces: bool = True,
                rate: float | None = None, progress: Callable[[float], None] | None = None,
                vehicle: Vehicle | None = None, twist: np.ndarray | None = None) -> Path:
-    """Write the run of a vehicle; stamps and log times are the run's own, from t = 0.
+    """Writes the run of a vehicle as ROS 2 messages in an MCAP file.
+
+    Stamps and log times are the run's own, from t = 0.
 
     The other parameters and errors are those of `export_run`.
 
     Parameters
     ----------
+    trajectory
+        The run.
+    path
+        The file.
     vehicle
         Instead of the one that the trajectory was made with.
     twist

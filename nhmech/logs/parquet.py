@@ -16,10 +16,17 @@ from .table import Column, Table
 def write_parquet(trajectory: Trajectory, path: str | PathLike[str], *, forces: bool = True,
                   rate: float | None = None,
                   progress: Callable[[float], None] | None = None) -> Path:
-    """Write float64 columns, each with its unit in the field's metadata, block by block.
+    """Writes a table as Parquet: float64 columns, each with its unit in the field's metadata.
 
     The columns are those of `Table.columns`; the robot itself is not kept. The parameters and
     errors are those of `export_run`.
+
+    Parameters
+    ----------
+    path
+        The file.
+    table
+        The columns to write.
     """
     pyarrow = _import_pyarrow()
     table = Table(trajectory, forces, rate, progress)

@@ -26,6 +26,8 @@ class Growth:
 
     D_1 = D, D_2 = D + [D, D], D_3 = D_2 + [D, D_2], and so on.
 
+    D_1 = D, D_2 = D + [D, D], D_3 = D_2 + [D, D_2], and so on.
+
     Attributes
     ----------
     ranks

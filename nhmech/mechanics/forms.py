@@ -25,6 +25,8 @@ class ConstraintForms:
 
     All are functions of (t, q, xi, u, theta).
 
+    All are functions of (t, q, xi, u, theta).
+
     Attributes
     ----------
     names

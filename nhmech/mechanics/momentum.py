@@ -67,6 +67,8 @@ class NonholonomicMomentum:
 
     g^D = {xi : xi_Q in D}; there is one section for each column of f.
 
+    g^D = {xi : xi_Q in D}; there is one section for each column of f.
+
     Attributes
     ----------
     names
@@ -89,6 +91,8 @@ def nonholonomic_momentum(symmetry: Symmetry,
                           sections: Mapping[str,
                                             Coefficients] | None = None) -> NonholonomicMomentum:
     """The nonholonomic momentum map and its momentum equation.
+
+    d/dt J_f = <dL/dv, S df/dt> + tau . S f.
 
     d/dt J_f = <dL/dv, S df/dt> + tau . S f.
 

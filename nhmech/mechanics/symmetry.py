@@ -29,6 +29,8 @@ class Symmetry:
 
     Made by `symmetry` and `find_symmetry`.
 
+    Made by `symmetry` and `find_symmetry`.
+
     Attributes
     ----------
     constrained

@@ -32,6 +32,8 @@ def start_states(constrained, poses: Iterable, *, joints: Mapping[str, float] | 
 
     They are given by what `Simulator.reset` takes.
 
+    They are given by what `Simulator.reset` takes.
+
     Parameters
     ----------
     constrained

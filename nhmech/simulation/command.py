@@ -23,6 +23,8 @@ class JointTorque:
 
     Driven joints that are not named get none.
 
+    Driven joints that are not named get none.
+
     Attributes
     ----------
     values
