@@ -49,8 +49,6 @@ class MechanicsError(NhmechError):
 
     For example, its rank or a shape is wrong, or it is singular where it must be regular.
 
-    For example, its rank or a shape is wrong, or it is singular where it must be regular.
-
     Examples
     --------
     >>> nhmech.gibbs_appell(vehicle, speeds=("yaw_rate",))

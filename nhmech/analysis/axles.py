@@ -182,8 +182,6 @@ def rotation_centre(vehicle: Vehicle, q: np.ndarray) -> np.ndarray | None:
 
     It lies as high as the base's origin.
 
-    It lies as high as the base's origin.
-
     Parameters
     ----------
     vehicle

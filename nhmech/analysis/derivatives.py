@@ -31,8 +31,6 @@ class StepJacobian:
 
     (t, x, u, theta) -> A = dx'/dx (nx, nx), B = dx'/du (nx, nu), C = dx'/dtheta (nx, ntheta).
 
-    (t, x, u, theta) -> A = dx'/dx (nx, nx), B = dx'/du (nx, nu), C = dx'/dtheta (nx, ntheta).
-
     x' = F(t, x, u, theta) is one step.
 
     Attributes
@@ -64,9 +62,6 @@ class StepJacobian:
 @dataclass(frozen=True, eq=False)
 class StepAdjoint:
     """Products of weights with the Jacobians of one step, made by `step_adjoint`.
-
-    (t, x, u, theta, w) -> w'A (nx,), w'B (nu,), w'C (ntheta,) for weights w (nx,) on x', without
-    the Jacobians themselves.
 
     (t, x, u, theta, w) -> w'A (nx,), w'B (nu,), w'C (ntheta,) for weights w (nx,) on x', without
     the Jacobians themselves.

@@ -18,8 +18,6 @@ class Linearisation:
 
     d/dt (eta, dxi) = A (eta, dxi) + B du, dy = C (eta, dxi) + D du.
 
-    d/dt (eta, dxi) = A (eta, dxi) + B du, dy = C (eta, dxi) + D du.
-
     Attributes
     ----------
     A, B

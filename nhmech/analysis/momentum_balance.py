@@ -37,8 +37,6 @@ def momentum_balance(symmetry: Symmetry, t: np.ndarray, q: np.ndarray, v: np.nda
 
     The equation is d/dt J_f = <dL/dv, S df/dt> + tau . S f.
 
-    The equation is d/dt J_f = <dL/dv, S df/dt> + tau . S f.
-
     The right side is integrated with a spline of degree 5 through its values: the defect shrinks
     with the sixth power of the time step, or with the integrator's order.
 

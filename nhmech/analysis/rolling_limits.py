@@ -168,8 +168,6 @@ def run_validity(trajectory: Trajectory, mu: float | Mapping[str, float] | None 
 
     The last state and those after an event are always included.
 
-    The last state and those after an event are always included.
-
     A run that was read from a file is judged with the vehicle it was made with
     (`trajectory.simulated.vehicle`), or with the one that `Trajectory.load` was given.
 

@@ -23,9 +23,6 @@ def eigenvalue_sensitivities(motions: SteadyMotions, motion: Equilibrium,
     They are lambda (n,) and d lambda / d theta (n, ntheta), with the conditions kept at their
     values.
 
-    They are lambda (n,) and d lambda / d theta (n, ntheta), with the conditions kept at their
-    values.
-
     With right and left vectors r, w of A: d lambda = w dA r / (w r), dA along (dq, dxi, dtheta),
     where dq, dxi keep the steady motion steady and its wheels on the ground. All derivatives are
     automatic, those of A second ones. NaN for those that are zero or not simple.

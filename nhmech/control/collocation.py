@@ -44,9 +44,6 @@ class Collocation:
     The states and inputs on the intervals are unknowns that satisfy dx/dt = f(t, x, u); the cost
     and further constraints are added by the user.
 
-    The states and inputs on the intervals are unknowns that satisfy dx/dt = f(t, x, u); the cost
-    and further constraints are added by the user.
-
     Parameters
     ----------
     constrained

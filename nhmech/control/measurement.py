@@ -46,9 +46,6 @@ class MeasurementNoise(Combinator):
     It is drawn anew at each call, and is the same for the same seed. The parameters are standard
     deviations, zero where not given.
 
-    It is drawn anew at each call, and is the same for the same seed. The parameters are standard
-    deviations, zero where not given.
-
     The noise of one state does not change however often it is read.
 
     Parameters
@@ -142,8 +139,6 @@ class MeasurementNoise(Combinator):
 
 class Quantise(Combinator):
     """Encoders with a finite resolution.
-
-    Angles are whole ticks that have passed, rates the ticks between two calls::
 
     Angles are whole ticks that have passed, rates the ticks between two calls::
 

@@ -253,8 +253,6 @@ def make_path(name: str, size: float = 1.0) -> Path:
 
     `Path.place(x, y, yaw)` puts it elsewhere.
 
-    `Path.place(x, y, yaw)` puts it elsewhere.
-
     Parameters
     ----------
     name

@@ -120,9 +120,6 @@ def path_error(vehicle: Vehicle, trajectory: Trajectory,
     The point is the base's origin where `path` is given; otherwise the run knows what was to
     follow.
 
-    The point is the base's origin where `path` is given; otherwise the run knows what was to
-    follow.
-
     lateral = (p - p(s)) . normal(s), heading = that of the body less that of the tangent, s nearest
     to p on the path.
 

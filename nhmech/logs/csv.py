@@ -17,19 +17,20 @@ from .table import Column, Table
 def write_csv(trajectory: Trajectory, path: str | PathLike[str], *, forces: bool = True,
               rate: float | None = None,
               progress: Callable[[float], None] | None = None) -> Path:
-    """Writes a table as CSV: a line of names, then one line for every state.
+    """Writes a run as CSV: a line of names, then one line for every state.
 
     Numbers have as many digits as restore them bit by bit.
 
-    The columns are those of `Table.columns`, in SI units. The parameters are those of
-    `export_run`.
+    The columns are those of `Table.columns`, in SI units.
 
     Parameters
     ----------
+    trajectory
+        The run.
     path
         The file.
-    table
-        The columns to write.
+    forces, rate, progress
+        As in `export_run`.
     """
     table = Table(trajectory, forces, rate, progress)
     with replace_file(path) as new, open(new, "w", encoding="utf-8") as file:
@@ -40,7 +41,13 @@ def write_csv(trajectory: Trajectory, path: str | PathLike[str], *, forces: bool
 
 
 def read_csv(path: str | PathLike[str]) -> dict[str, Column]:
-    """The columns by name; the file holds no units."""
+    """Reads the columns of a CSV file by name; the file holds no units.
+
+    Parameters
+    ----------
+    path
+        The file.
+    """
     with open(path, newline="", encoding="utf-8") as file:
         names, *lines = csv.reader(file)
     values = np.array(lines, dtype=float).reshape(len(lines), len(names))

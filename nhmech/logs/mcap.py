@@ -43,7 +43,7 @@ def write_mcap(trajectory: Trajectory, path: str | PathLike[str], *, forces: boo
 
     Stamps and log times are the run's own, from t = 0.
 
-    The other parameters and errors are those of `export_run`.
+    Other errors are those of `export_run`.
 
     Parameters
     ----------
@@ -51,6 +51,8 @@ def write_mcap(trajectory: Trajectory, path: str | PathLike[str], *, forces: boo
         The run.
     path
         The file.
+    forces, rate, progress
+        As in `export_run`.
     vehicle
         Instead of the one that the trajectory was made with.
     twist
@@ -86,10 +88,15 @@ def write_mcap(trajectory: Trajectory, path: str | PathLike[str], *, forces: boo
 
 
 def read_mcap(path: str | PathLike[str]) -> dict[str, Column]:
-    """The columns of /odom, /joint_states, /cmd_vel and the wrenches by name, in SI units.
+    """Reads the columns of /odom, /joint_states, /cmd_vel and the wrenches by name, in SI units.
 
-    Efforts are there of all joints, positions of joints as "position.<joint>". Orientations have
-    qw >= 0; times are rounded to nanoseconds.
+    There are efforts of all joints; positions of joints are called "position.<joint>".
+    Orientations have qw >= 0; times are rounded to nanoseconds.
+
+    Parameters
+    ----------
+    path
+        The file.
     """
     values: dict[str, list[float]] = defaultdict(list)
     for topic, now, message in _read_messages(Path(path)):

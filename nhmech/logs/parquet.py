@@ -16,17 +16,19 @@ from .table import Column, Table
 def write_parquet(trajectory: Trajectory, path: str | PathLike[str], *, forces: bool = True,
                   rate: float | None = None,
                   progress: Callable[[float], None] | None = None) -> Path:
-    """Writes a table as Parquet: float64 columns, each with its unit in the field's metadata.
+    """Writes a run as Parquet: float64 columns, each with its unit in the field's metadata.
 
-    The columns are those of `Table.columns`; the robot itself is not kept. The parameters and
-    errors are those of `export_run`.
+    The columns are those of `Table.columns`; the robot itself is not kept. Errors are
+    those of `export_run`.
 
     Parameters
     ----------
+    trajectory
+        The run.
     path
         The file.
-    table
-        The columns to write.
+    forces, rate, progress
+        As in `export_run`.
     """
     pyarrow = _import_pyarrow()
     table = Table(trajectory, forces, rate, progress)
@@ -39,7 +41,13 @@ def write_parquet(trajectory: Trajectory, path: str | PathLike[str], *, forces: 
 
 
 def read_parquet(path: str | PathLike[str]) -> dict[str, Column]:
-    """The columns by name, with their units."""
+    """Reads the columns of a Parquet file by name, with their units.
+
+    Parameters
+    ----------
+    path
+        The file.
+    """
     table = _import_pyarrow().parquet.read_table(path)
     return {field.name: Column(table[field.name].to_numpy(), field.metadata[b"unit"].decode())
             for field in table.schema}

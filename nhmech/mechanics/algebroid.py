@@ -22,8 +22,6 @@ class LieAlgebroid:
 
     Source: 'Quasi-coordinates from the point of view of Lie algebroid structures', section 3.
 
-    Source: 'Quasi-coordinates from the point of view of Lie algebroid structures', section 3.
-
     Attributes
     ----------
     q
@@ -193,8 +191,6 @@ def rotation(quaternion: ca.SX) -> ca.SX:
 
 def special_euclidean(v_names: Sequence[str] = TWIST) -> LieAlgebroid:
     """SE(3), trivialised on the left.
-
-    q = (position [m], quaternion x y z w) and v = (linear [m/s], angular [rad/s]) in the body.
 
     q = (position [m], quaternion x y z w) and v = (linear [m/s], angular [rad/s]) in the body.
 

@@ -59,9 +59,6 @@ def lie_algebra(constants: str | np.ndarray, names: Sequence[str] | None = None,
     Its equations of motion are those of Euler and Poincare, d/dt(dL/dv^a) = -c^g_ab v^b dL/dv^g +
     tau_a (paper 002, example 5.2 and eq. (9)).
 
-    Its equations of motion are those of Euler and Poincare, d/dt(dL/dv^a) = -c^g_ab v^b dL/dv^g +
-    tau_a (paper 002, example 5.2 and eq. (9)).
-
     The algebras that have a name, by their left-invariant (body) components; right-invariant
     (world) ones have -c:
 
@@ -173,8 +170,6 @@ def atiyah(base: LieAlgebroid | Sequence[str], group: str | np.ndarray,
            connection: ca.SX | Callable[[ca.SX], ca.SX],
            names: Sequence[str] | None = None, units: Sequence[str] | None = None) -> LieAlgebroid:
     """The gauge algebroid TP/G of a principal bundle, in a basis adapted to a connection.
-
-    The e_i are horizontal lifts, the e_K are vertical:
 
     The e_i are horizontal lifts, the e_K are vertical:
 

@@ -26,8 +26,6 @@ class Growth:
 
     D_1 = D, D_2 = D + [D, D], D_3 = D_2 + [D, D_2], and so on.
 
-    D_1 = D, D_2 = D + [D, D], D_3 = D_2 + [D, D_2], and so on.
-
     Attributes
     ----------
     ranks

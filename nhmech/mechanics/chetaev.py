@@ -25,8 +25,6 @@ def chetaev(constrained: ConstrainedSystem,
 
     M dv/dt + h = tau + R^T lambda with R = dC/dv, and dC/dt = 0 along the motion:
 
-    M dv/dt + h = tau + R^T lambda with R = dC/dv, and dC/dt = 0 along the motion:
-
     dv/dt = F - Z (R Z)^-1 (R F + gamma), Z = M^-1 R^T, gamma = dC/dq rho v + dC/dt:
     the projector of paper 004, eq. (18), with the reactions S*((TM)^o) of remark II.1.
     Linear rows of `constrained` are among the constraints.

@@ -22,8 +22,6 @@ class EhresmannConnection:
 
     omega^a = e^a + A^a_alpha e^alpha + A^a_0 dt, that is v^a = -A^a_alpha v^alpha - A^a_0.
 
-    omega^a = e^a + A^a_alpha e^alpha + A^a_0 dt, that is v^a = -A^a_alpha v^alpha - A^a_0.
-
     Source: paper 000, the forms before (3.1); paper 003, section 2, where B^a_alpha = -A^a_alpha
     and B^a = -A^a_0. Everything is symbolic in (t, q, theta) of the system.
 

@@ -136,9 +136,6 @@ def constraint_algorithm(constrained: ConstrainedSystem, *, nonlinear: ca.SX | N
     It adds constraints chi(t, q, v) until K w = r has a solution w = (dv/dt, lambda) that is
     tangent to all of them::
 
-    It adds constraints chi(t, q, v) until K w = r has a solution w = (dv/dt, lambda) that is
-    tangent to all of them::
-
         K = [M  -R^T; dchi/dv  0],   r = [tau - h; -dchi/dq rho v - dchi/dt]
 
     M, h from dS/da = M a + h; R the rows A, and dC/dv of nonlinear constraints (Chetaev). New

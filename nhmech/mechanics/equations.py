@@ -20,8 +20,6 @@ class Equations:
 
     All are `casadi.Function`s of (t, q, xi, u, theta) unless said otherwise.
 
-    All are `casadi.Function`s of (t, q, xi, u, theta) unless said otherwise.
-
     Attributes
     ----------
     frame

@@ -25,8 +25,6 @@ class ConstraintForms:
 
     All are functions of (t, q, xi, u, theta).
 
-    All are functions of (t, q, xi, u, theta).
-
     Attributes
     ----------
     names

@@ -20,8 +20,6 @@ class AdaptedFrame:
 
     Of A only the rows `kept` are taken.
 
-    Of A only the rows `kept` are taken.
-
     A E = 0 and A e0 = -b. W selects fibre coordinates, so that no derivative of E is needed: rates
     follow from Phi dv/dt = [dxi/dt; -gamma].
 

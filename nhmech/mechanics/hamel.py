@@ -19,9 +19,6 @@ def hamel(constrained: ConstrainedSystem, speeds: Sequence[str] | None = None, *
     d/dt(dl/dw^a) = rho(X_a) l - C^g_ab w^b dl/dw^g + dX_a/dt|_q . p + Q_a, in the basis X = Phi^-1
     of the fibre.
 
-    d/dt(dl/dw^a) = rho(X_a) l - C^g_ab w^b dl/dw^g + dX_a/dt|_q . p + Q_a, in the basis X = Phi^-1
-    of the fibre.
-
     w = (xi, eta) with eta = A v, l(t, q, w) = L(t, q, X w), C the Hamel symbols, that is the
     structure functions in that basis. The first nxi equations hold with eta = -b put in after
     differentiation and give dxi/dt; the others give the multipliers. Source: paper 002, eqs. (3),

@@ -19,9 +19,6 @@ def lagrange_dalembert(constrained: ConstrainedSystem, speeds: Sequence[str] | N
     d/dt(dL_c/dxi^a) - X_a(L_c) = tau . E_a - p . ([E_a, V] - dE_a/dt|_q), with L_c(t, q, xi) = L(t,
     q, E xi + e0).
 
-    d/dt(dL_c/dxi^a) - X_a(L_c) = tau . E_a - p . ([E_a, V] - dE_a/dt|_q), with L_c(t, q, xi) = L(t,
-    q, E xi + e0).
-
     V = E xi + e0 is the velocity as a section, p = dL/dv on it, X_a = rho(E_a); the bracket is the
     curvature of the Ehresmann connection whose horizontal lift is E, and for e0 = 0 on a tangent
     bundle this is eq. (3.4) of paper 000.

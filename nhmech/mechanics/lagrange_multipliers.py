@@ -22,8 +22,6 @@ def lagrange_multipliers(constrained: ConstrainedSystem, speeds: Sequence[str] |
 
     [M -A^T; A 0] [dv/dt; lambda] = [tau - h; -gamma].
 
-    [M -A^T; A 0] [dv/dt; lambda] = [tau - h; -gamma].
-
     M and h are Hessian and remainder of dS/da. M alone may be singular; neither its inverse nor A
     M^-1 A^T is formed.
     Source: paper 002, eq. (16).

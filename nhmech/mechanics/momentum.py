@@ -67,8 +67,6 @@ class NonholonomicMomentum:
 
     g^D = {xi : xi_Q in D}; there is one section for each column of f.
 
-    g^D = {xi : xi_Q in D}; there is one section for each column of f.
-
     Attributes
     ----------
     names
@@ -91,8 +89,6 @@ def nonholonomic_momentum(symmetry: Symmetry,
                           sections: Mapping[str,
                                             Coefficients] | None = None) -> NonholonomicMomentum:
     """The nonholonomic momentum map and its momentum equation.
-
-    d/dt J_f = <dL/dv, S df/dt> + tau . S f.
 
     d/dt J_f = <dL/dv, S df/dt> + tau . S f.
 

@@ -15,8 +15,6 @@ def projection(constrained: ConstrainedSystem, speeds: Sequence[str] | None = No
 
     dv/dt = F - Z C^-1 (A F + gamma), with F the unconstrained SODE, Z = M^-1 A^T and C = A Z.
 
-    dv/dt = F - Z C^-1 (A F + gamma), with F the unconstrained SODE, Z = M^-1 A^T and C = A Z.
-
     That is P(Gamma) for the projector P = Id - C^-1 Z (x) dphi along the orthogonal complement of
     the constraints; the multipliers are lambda = -C^-1 (A F + gamma). Source: paper 004, eq. (18).
 

@@ -52,9 +52,6 @@ def quotient(symmetry: Symmetry) -> Quotient:
     It gives the equations of Lagrange and Poincare on TQ/G, and those of Euler and Poincare where
     the group is all of Q.
 
-    It gives the equations of Lagrange and Poincare on TQ/G, and those of Euler and Poincare where
-    the group is all of Q.
-
     Needs a fibre basis that the group leaves alone, [s_i, e_a] = 0: body-fixed speeds of a moving
     body, say, or `change_of_basis`. Source: paper 004, section V(i); paper 002, eqs. (9), (13).
 

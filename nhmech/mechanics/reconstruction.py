@@ -125,9 +125,6 @@ def reconstruct(reduced: Reduced, motion: ReducedMotion, q: ArrayLike,
     v is the lift of the base's velocity: horizontal for Chaplygin's reduction, with S eta(r, xi) at
     J = mu.
 
-    v is the lift of the base's velocity: horizontal for Chaplygin's reduction, with S eta(r, xi) at
-    J = mu.
-
     For translations and S^1 that is a quadrature, for SE(2) and SO(3) the equation g' = g zeta(t),
     solved in the embedding. Source: paper 004, after eqs. (22) and (23).
 

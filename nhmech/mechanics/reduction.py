@@ -96,9 +96,6 @@ def chaplygin(symmetry: Symmetry, speeds: Sequence[str] | None = None) -> Reduct
     L*(r, xi) = L on horizontal velocities E xi, with alpha_a = -<dL/dv, vertical part of [E_a,
     E_b]> xi^b.
 
-    L*(r, xi) = L on horizontal velocities E xi, with alpha_a = -<dL/dv, vertical part of [E_a,
-    E_b]> xi^b.
-
     Source: paper 004, eqs. (20)-(22) and section VII.B; Koiller 1992.
 
     Parameters
@@ -133,8 +130,6 @@ def chaplygin(symmetry: Symmetry, speeds: Sequence[str] | None = None) -> Reduct
 def at_momentum(symmetry: Symmetry, mu: ArrayLike,
                 speeds: Sequence[str] | None = None) -> Reduction:
     """Routh's reduction at the momentum value J = mu.
-
-    R(r, xi) = L - mu . eta at v = B xi + S eta, with eta(r, xi) from <dL/dv, s_i> = mu_i.
 
     R(r, xi) = L - mu . eta at v = B xi + S eta, with eta(r, xi) from <dL/dv, s_i> = mu_i.
 

@@ -29,8 +29,6 @@ class Symmetry:
 
     Made by `symmetry` and `find_symmetry`.
 
-    Made by `symmetry` and `find_symmetry`.
-
     Attributes
     ----------
     constrained

@@ -32,8 +32,6 @@ def start_states(constrained, poses: Iterable, *, joints: Mapping[str, float] | 
 
     They are given by what `Simulator.reset` takes.
 
-    They are given by what `Simulator.reset` takes.
-
     Parameters
     ----------
     constrained

@@ -23,8 +23,6 @@ class JointTorque:
 
     Driven joints that are not named get none.
 
-    Driven joints that are not named get none.
-
     Attributes
     ----------
     values

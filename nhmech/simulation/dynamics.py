@@ -23,8 +23,6 @@ class Dynamics:
 
     It takes numbers as well as CasADi's symbols (SX, MX).
 
-    It takes numbers as well as CasADi's symbols (SX, MX).
-
     x (nx,) is the configuration with unwrapped angles, then the independent speeds xi. Of a vehicle
     on the ground: base position (x, y, z) [m], attitude as quaternion (x, y, z, w), positions of
     the joints in the order of the model [rad, m], xi. u (nu,) are efforts of the driven joints [N

@@ -35,8 +35,6 @@ def show(vehicle: Drawable | Example, trajectory: Motion, *, height: int = 460,
 
     It is the self-contained page of `save_html` in a frame, about 1 MB a cell.
 
-    It is the self-contained page of `save_html` in a frame, about 1 MB a cell.
-
     Parameters
     ----------
     vehicle

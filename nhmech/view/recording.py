@@ -23,8 +23,6 @@ def save_html(vehicle: Drawable, trajectory: Motion, path: str | PathLike[str], 
 
     It has about 1 MB and needs no network.
 
-    It has about 1 MB and needs no network.
-
     Parameters
     ----------
     vehicle

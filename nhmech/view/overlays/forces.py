@@ -34,8 +34,6 @@ class Forces(Overlay):
 
     The cone is |tangential| <= mu normal.
 
-    The cone is |tangential| <= mu normal.
-
     The arrow of the mean load at rest is as long as the largest wheel is high. Forces are those of
     `vehicle.reactions.reactions`: where the wheels can share the load in many ways, the least-norm
     split with normals >= 0.

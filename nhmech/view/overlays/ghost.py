@@ -21,8 +21,6 @@ class Ghost(Overlay):
 
     Before the start of that run and after its end the ghost stands still.
 
-    Before the start of that run and after its end the ghost stands still.
-
     Parameters
     ----------
     vehicle

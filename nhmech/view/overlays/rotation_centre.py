@@ -25,8 +25,6 @@ class RotationCentre(Overlay):
 
     It is not drawn where axles are parallel, or where it is farther away than the drawn ground.
 
-    It is not drawn where axles are parallel, or where it is farther away than the drawn ground.
-
     Parameters
     ----------
     vehicle
