@@ -53,9 +53,9 @@ class Case:
         self.simulator = nhmech.Simulator(self.vehicle)
         self.simulator.reset(**start)
         self.x0, self.u, self.theta = (
-            self.simulator._x.copy(), self.simulator._u.copy(), self.vehicle.theta,
+            self.simulator.moment.x.copy(), self.simulator.moment.u.copy(), self.vehicle.theta,
         )
-        symbolic = rate_function(self.vehicle.equations, self.simulator.primary.state_vector)
+        symbolic = rate_function(self.vehicle.equations, self.simulator.atlas.primary.state_vector)
         self.rate = compiled(symbolic)
         self.adaptive = compiled_adaptive(symbolic)
         # CVODES wants derivatives even where it iterates without them
@@ -66,12 +66,11 @@ class Case:
     def rk4(self, dt: float) -> tuple[np.ndarray, float]:
         steps = round(self.duration / dt)
         simulator = nhmech.Simulator(self.vehicle, dt=self.duration / steps)
-        simulator._charts[0] = simulator.primary = self.simulator.primary
         simulator.reset(**self.start)
-        self.simulator.primary.loop(build=True)
+        simulator.atlas.primary.loop(build=True)
         begun = time.perf_counter()
         simulator.run(self.duration, every=10 ** 9)
-        return simulator._x, time.perf_counter() - begun
+        return simulator.moment.x, time.perf_counter() - begun
 
     def scipy(self, tolerance: float) -> tuple[np.ndarray, float]:
         begun = time.perf_counter()

@@ -50,7 +50,7 @@ def main(names) -> None:
         vector = StateVector(vehicle.algebroid, equations.frame.nxi)
         step = compiled(advance_function(RK4, equations, vector))
         jacobian, adjoint = step_jacobian(vehicle, DT), step_adjoint(vehicle, DT)
-        x, u, theta = simulator._x, simulator._u, vehicle.theta
+        x, u, theta = simulator.moment.x, simulator.moment.u, vehicle.theta
         step(0.0, x, u, theta, DT), jacobian(0.0, x, u, theta), adjoint(0.0, x, u, theta, x)
         rounds = [[once(function) for function in (step, jacobian.evaluate,
                                                    adjoint.evaluate)] for _ in range(ROUNDS)]

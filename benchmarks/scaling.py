@@ -43,12 +43,12 @@ def series(make, sizes) -> list[tuple]:
         text, options = make(n)
         vehicle = nhmech.load(text, **options)
         simulator = nhmech.Simulator(vehicle, dt=1e-4)
-        loop = simulator.primary.loop(build=True)
+        loop = simulator.atlas.primary.loop(build=True)
         if loop is None:
             raise SystemExit("no C compiler: nothing to measure")
         built = perf_counter() - begin
         simulator.reset(xi={vehicle.speeds[0]: 0.5})
-        steps[n] = run_of(simulator, simulator._ready(loop))
+        steps[n] = run_of(simulator, simulator.propagator.prepare(loop))
         rows.append((str(n), str(vehicle.constrained.system.algebroid.nv), str(len(vehicle.speeds)),
                      str(operations(vehicle)), built))
     cost = interleaved(steps)
@@ -56,10 +56,10 @@ def series(make, sizes) -> list[tuple]:
 
 
 def run_of(simulator, compiled):
-    start = simulator._snapshot()
+    start = simulator.propagator.snapshot()
 
     def measure() -> float:
-        simulator._restore(start)
+        simulator.propagator.restore(start)
         begin = process_time()
         assert compiled.run(STEPS) == Status.DONE, f"refused after {compiled.setup.done} steps"
         return (process_time() - begin) / STEPS * 1e6

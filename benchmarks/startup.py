@@ -44,7 +44,7 @@ def started(source: str, all_free: bool) -> dict[str, float]:
 
     vehicle = nhmech.load(source, free=free)
     lap()
-    chart = nhmech.Simulator(vehicle).primary
+    chart = nhmech.Simulator(vehicle).atlas.primary
     _ = chart.advance
     lap()
     chart.loop(build=True)

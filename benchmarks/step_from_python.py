@@ -34,12 +34,12 @@ def measures(name: str) -> dict:
     u = np.zeros(len(vehicle.driven))
     stepped, ran = (nhmech.Simulator(vehicle, lambda t, state: u, dt=DT) for _ in range(2))
     for simulator in (stepped, ran):
-        simulator.primary.loop(build=True)
+        simulator.atlas.primary.loop(build=True)
         simulator.reset()
         simulator.step()
     called = nhmech.Simulator(vehicle, dt=DT)
     called.reset()
-    steps = called._ready(called.primary.loop(build=True))
+    steps = called.propagator.prepare(called.atlas.primary.loop(build=True))
 
     def arithmetic() -> float:
         """A step within one long call."""

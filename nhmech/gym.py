@@ -237,7 +237,7 @@ class PathFollowing(gymnasium.Env):
         try:
             for _ in range(self.task.substeps):
                 after = self.simulator.step()
-                if self.simulator.chart is not self.simulator.primary:
+                if self.simulator.atlas.chart is not self.simulator.atlas.primary:
                     reason = Status.SINGULAR.sentence                # where lanes end too
                     break
                 state = after

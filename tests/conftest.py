@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from support import shipped
 
-from nhmech.simulation import simulator as step_loop
+from nhmech.simulation import interrupts
 
 # beside the project; not part of it
 CASES = Path(__file__).resolve().parents[2] / "shared" / "cases"
@@ -23,7 +23,7 @@ if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
 @pytest.fixture(autouse=True)
 def nobody_pressed_ctrl_c(monkeypatch):
     """A test that sends Ctrl-C soon after another is not a second press."""
-    monkeypatch.setattr(step_loop, "_latest", -math.inf)
+    monkeypatch.setattr(interrupts, "_last_press", -math.inf)
 
 
 @pytest.fixture(scope="session")

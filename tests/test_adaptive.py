@@ -16,7 +16,7 @@ from nhmech import SimulationError, Simulator
 from nhmech.compile.adaptive import compiled_adaptive
 from nhmech.compile.compiler import find_compiler
 from nhmech.compile.status import Status
-from nhmech.simulation import chart, simulator as loop
+from nhmech.simulation import chart, interrupts
 
 needs_compiler = pytest.mark.skipif(find_compiler() is None,
                                     reason="no C compiler here (or CC=none)")
@@ -130,7 +130,7 @@ def test_where_calls_end_does_not_matter(monkeypatch):
     expected = whole("disc")
     for chunk, attempts in ((300, 2000), (10 ** 5, 2000), (10 ** 5, 3)):
         with monkeypatch.context() as patch:
-            patch.setattr(loop, "CHUNK", chunk)
+            patch.setattr(interrupts, "CHUNK", chunk)
             patch.setattr("nhmech.compile.adaptive.ATTEMPTS", attempts)
             found = whole("disc")
         np.testing.assert_array_equal(found.t, expected.t)
@@ -214,7 +214,7 @@ def test_a_failure_carries_the_run_so_far(monkeypatch):
     simulator = Simulator(shipped("disc"), lambda t, state: np.zeros(0), dt=1e-2,
                           integrator="dop853")
     simulator.reset(pose=(0, 0, 0, 0.35, 0, 0.2), xi={"spin_joint": 8.0})
-    simulator._x[-1] = np.nan
+    simulator.moment.x[-1] = np.nan
     with pytest.raises(SimulationError,
                        match="DOP853 stopped at t = 0 s: the rate is not finite") as caught:
         simulator.run(0.1)

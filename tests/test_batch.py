@@ -48,7 +48,7 @@ def efforts():
 def scalar_run(vehicle, x0, controller, duration, *, every=1, control_period=None, dt=1e-3):
     """The same case by `Simulator`."""
     simulator = nhmech.Simulator(vehicle, controller, dt=dt, control_period=control_period)
-    vector = simulator.primary.state_vector
+    vector = simulator.atlas.primary.state_vector
     simulator.reset(q=vector.configuration(x0[:vector.nconf]), xi=x0[vector.nconf:])
     return simulator.run(duration, every=every)
 

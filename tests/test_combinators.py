@@ -394,7 +394,7 @@ def test_kinematic_commands_are_checked_after_the_equations_changed():
         with pytest.raises(SimulationError,
                            match=rf"controller <lambda> at t = 0\.3 s.*{message}") as caught:
             simulator.run(1.0)
-        assert len(simulator._charts) > 1 and caught.value.trajectory.t[-1] == pytest.approx(
+        assert len(simulator.atlas.charts) > 1 and caught.value.trajectory.t[-1] == pytest.approx(
             0.3, abs=1e-9
         )
 

@@ -12,7 +12,7 @@ import pytest
 from runs import killed
 from support import command_line, shipped
 
-from nhmech import Event, JointVelocity, SimulationError, Simulator, Trajectory
+from nhmech import Event, InputError, JointVelocity, SimulationError, Simulator, Trajectory
 from nhmech.control.balance import Balance
 from nhmech.control.combinators import Delay, Hold, Saturation, Sum, Switch
 from nhmech.control.demo import DemoDrive
@@ -25,7 +25,7 @@ from nhmech.control.trailer_backing import TrailerBacking
 from nhmech.control.twist import TwistDrive, driven_twist
 from nhmech.control.wheel_servo import WheelServo
 from nhmech.simulation import recorder as recording
-from nhmech.simulation.command import NAMES, NOT_YET
+from nhmech.simulation.command import NOT_YET, TWIST_NAMES
 
 DT = 1e-3
 NONE = [np.nan] * 3
@@ -82,13 +82,13 @@ def test_the_run_has_what_the_drive_was_told(loop, integrator, mode, period, eve
                           mode=mode, events=[NEVER] if loop == "python" else ())
     simulator.reset()
     # for so short a run it is not built by itself
-    if loop == "C" and simulator.chart.loop(build=True) is None:
+    if loop == "C" and simulator.atlas.chart.loop(build=True) is None:
         pytest.skip("no C compiler here (or CC=none)")
     found = simulator.run(61 * DT, every=every)
     assert len(told.at) == -(-61 // period)
     assert np.array_equal(found.commanded_twist, told.along(np.minimum(found.t, 60 * DT)))
     assert np.array_equal(found.column("commanded_yaw_rate"), found.commanded_twist[:, 2])
-    assert found.names["commanded_twist"] == NAMES and found.angles.shape[1] == len(
+    assert found.names["commanded_twist"] == TWIST_NAMES and found.angles.shape[1] == len(
         found.names["angles"]
     )
     with pytest.raises(ValueError, match="read-only"):
@@ -366,7 +366,7 @@ def test_it_costs_nothing_where_nobody_asks(events):
         assert controller.looks == 1
         simulator.run(50 * DT)
         assert controller.looks == 1 + during
-        assert len(simulator._now.twist) == (3 if during else 0)
+        assert len(simulator.moment.twist) == (3 if during else 0)
 
 
 # -- on disk ---------------------------------------------------------------------------------------
@@ -383,7 +383,7 @@ def test_files_without_it_are_as_they_were(tmp_path):
     assert len(header["widths"]) == 5 and set(header["names"]) == {"q", "v", "xi", "u", "angles"}
     again = Trajectory.load(tmp_path / "run.npz")
     assert again.commanded_twist is None and np.array_equal(again.q, found.q)
-    with pytest.raises(SimulationError, match="no column 'commanded_yaw_rate'"):
+    with pytest.raises(InputError, match="no column 'commanded_yaw_rate'"):
         again.column("commanded_yaw_rate")
 
 
@@ -496,12 +496,12 @@ def test_tables_have_it_too(tmp_path):
     with open(tmp_path / "run.csv", newline="") as file:
         names, *lines = csv.reader(file)
     table = parquet.read_table(tmp_path / "run.parquet")
-    for k, name in enumerate(NAMES):
+    for k, name in enumerate(TWIST_NAMES):
         assert np.array_equal(np.array(lines, dtype=float)[:, names.index(name)],
                               found.commanded_twist[:, k])
         assert np.array_equal(table[name].to_numpy(), found.commanded_twist[:, k])
     units = {field.name: field.metadata[b"unit"].decode() for field in table.schema
-             if field.name in NAMES}
-    assert units == dict(zip(NAMES,
+             if field.name in TWIST_NAMES}
+    assert units == dict(zip(TWIST_NAMES,
                              ("m/s", "m/s",
                               "rad/s"))) and "energy" in names and names[-1].startswith("force.")

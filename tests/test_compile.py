@@ -120,7 +120,7 @@ def test_a_damaged_entry_is_built_anew(private, damage):
 
 @needs_compiler
 def test_a_damaged_library_is_mended_before_a_run(private):
-    assert Simulator(shipped("carriage")).primary.loop(build=True) is not None
+    assert Simulator(shipped("carriage")).atlas.primary.loop(build=True) is not None
     (path,) = private.glob("*.so")
     part = path.read_bytes()[:1000]
     # it is mapped here: cutting it in place would end this process
@@ -128,7 +128,7 @@ def test_a_damaged_library_is_mended_before_a_run(private):
     path.write_bytes(part)
     again = Simulator(shipped("carriage"))
     again.reset(xi={"left_wheel_joint": 3.0})
-    assert again.primary.loop(build=True) is not None
+    assert again.atlas.primary.loop(build=True) is not None
     assert again.run(0.1).stop == "duration"
 
 
@@ -298,7 +298,7 @@ def test_without_a_compiler_one_line_says_so(private, compiler_of, caplog):
         for _ in range(2):
             simulator = Simulator(shipped("carriage"))
             simulator.reset(xi={"left_wheel_joint": 3.0})
-            assert simulator.primary.loop(build=True) is None
+            assert simulator.atlas.primary.loop(build=True) is None
             assert simulator.run(0.01).stop == "duration"
     (line,) = caplog.records
     assert (
@@ -377,7 +377,7 @@ KEPT = {"differential_drive": True, "carriage": True, "mecanum": True, "tricycle
 def test_what_the_scheme_keeps_by_itself_is_projected_now_and_then(name, monkeypatch):
     """With the attitude frozen phi cannot change; with a projection at each step all the same, the
     run is the same."""
-    chart = Simulator(shipped(name)).primary
+    chart = Simulator(shipped(name)).atlas.primary
     assert (keeping_advance_function(RK4, chart.equations, chart.state_vector) is not None) == KEPT[name]
     if KEPT[name]:
         kept = driven_run(name, 0.5, 10)
@@ -397,11 +397,11 @@ def test_a_kept_constraint_is_kept_for_ever(name):
     simulator.reset((0, 0, 0.4), xi={"forward_speed": 0.5})
 
     def height():
-        _, phi = shipped(name).constraint_error(simulator.t, simulator._q, simulator._v)
+        _, phi = shipped(name).constraint_error(simulator.t, simulator.moment.q, simulator.moment.v)
         return np.abs(phi).max()
 
-    simulator._x[2] += 1e-9
-    simulator._x[3:5] = 1e-10
+    simulator.moment.x[2] += 1e-9
+    simulator.moment.x[3:5] = 1e-10
     for _ in range(loops.MENDED - 1):
         simulator.step()
     assert height() > 9e-10
@@ -417,7 +417,7 @@ def test_a_kept_constraint_is_kept_for_ever(name):
 def test_on_a_slope_each_step_is_projected():
     """There the scheme does not keep the height by itself, for its stages do not have unit
     quaternions."""
-    chart = Simulator(shipped("differential_drive", Ground(normal=(0.3, -0.2, 1)))).primary
+    chart = Simulator(shipped("differential_drive", Ground(normal=(0.3, -0.2, 1)))).atlas.primary
     assert keeping_advance_function(RK4, chart.equations, chart.state_vector) is None
 
 
@@ -448,12 +448,12 @@ def test_a_step_and_a_run_call_little(integrator):
     effort = np.zeros(2)
     simulator = Simulator(shipped("differential_drive"), lambda t, state: effort,
                           integrator=integrator)
-    simulator.primary.loop(build=True)
+    simulator.atlas.primary.loop(build=True)
     simulator.reset()
     python, c = python_calls(simulator.step)
     assert python <= 10 and c <= 10
     free = Simulator(shipped("differential_drive"), integrator=integrator)
-    free.primary.loop(build=True)
+    free.atlas.primary.loop(build=True)
     free.reset(xi={"forward_speed": 0.1})
     python, c = python_calls(lambda: free.run(0.1, every=100))
     assert python <= 30 and c <= 60
@@ -474,16 +474,16 @@ def test_a_run_is_few_calls_of_c(integrator, monkeypatch):
 @needs_compiler
 def test_once_built_any_run_uses_it(private):
     simulator = Simulator(shipped("disc"))
-    assert simulator.primary.loop(build=False) is None
-    assert simulator.primary.loop(build=True) is not None
-    assert Simulator(shipped("disc")).primary.loop(build=False) is not None
+    assert simulator.atlas.primary.loop(build=False) is None
+    assert simulator.atlas.primary.loop(build=True) is not None
+    assert Simulator(shipped("disc")).atlas.primary.loop(build=False) is not None
 
 
 @needs_compiler
 def test_ctrl_c_in_c_ends_the_run_cleanly():
     simulator = Simulator(shipped("disc"), dt=1e-3)
     simulator.reset(**RUNS["disc"])
-    assert simulator.primary.loop(build=True) is not None
+    assert simulator.atlas.primary.loop(build=True) is not None
     timer = threading.Timer(0.4, lambda: os.kill(os.getpid(), signal.SIGINT))
     timer.start()
     run = simulator.run(1e5, every=100)

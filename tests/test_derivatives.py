@@ -35,18 +35,18 @@ def made(name: str):
     vehicle = vehicle.with_parameters(symbolic=masses)
     simulator = Simulator(vehicle, dt=DT)
     simulator.reset(**MOTIONS[name])
-    u = np.random.default_rng(1).normal(size=simulator._u.size)
+    u = np.random.default_rng(1).normal(size=simulator.moment.u.size)
     return (
         vehicle,
         step_jacobian(vehicle, DT),
         step_adjoint(vehicle, DT),
-        (0.0, simulator._x.copy(), u, vehicle.theta),
+        (0.0, simulator.moment.x.copy(), u, vehicle.theta),
     )
 
 
 @cache
 def chart(name: str):
-    return Simulator(made(name)[0]).primary
+    return Simulator(made(name)[0]).atlas.primary
 
 
 def end(name: str, x, u, theta) -> np.ndarray:
@@ -117,9 +117,9 @@ def test_bicycle_riding_straight_has_the_eigenvalues_of_its_linearisation(speed)
     vehicle, dt = shipped("bicycle"), 1e-3
     simulator = Simulator(vehicle, dt=dt)
     simulator.reset(xi={"rear_wheel_joint": speed / 0.3})
-    xi = simulator._x[simulator.primary.state_vector.nconf:]
-    lam = linearise(vehicle, simulator._q, xi).eigenvalues
-    A = step_jacobian(vehicle, dt)(0.0, simulator._x, simulator._u, vehicle.theta)[0]
+    xi = simulator.moment.x[simulator.atlas.primary.state_vector.nconf:]
+    lam = linearise(vehicle, simulator.moment.q, xi).eigenvalues
+    A = step_jacobian(vehicle, dt)(0.0, simulator.moment.x, simulator.moment.u, vehicle.theta)[0]
     found = np.linalg.eigvals(A)
     for value in np.exp(lam[np.abs(lam) > 1e-3] * dt):
         assert np.abs(found - value).min() < 1e-10

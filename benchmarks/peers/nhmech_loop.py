@@ -27,8 +27,8 @@ def run(motion, dt: float, duration: float) -> tuple[np.ndarray, float]:
 def _ready(motion, dt: float, duration: float):
     """The simulator, and its loop with the efforts of the motion."""
     made = simulator(motion, dt, duration)
-    made._control()
-    return made, made._ready(made.primary.loop(build=True)).run
+    made.inputs.ask(made.propagator)
+    return made, made.propagator.prepare(made.atlas.primary.loop(build=True)).run
 
 
 def _checked(status: int) -> None:

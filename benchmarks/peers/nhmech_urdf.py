@@ -18,7 +18,7 @@ def vehicle(name: str):
 def simulator(motion, dt: float, duration: float) -> nhmech.Simulator:
     """At the start of the motion, its loop compiled."""
     made = _simulator(motion, dt, duration)
-    made.primary.loop(build=True)
+    made.atlas.primary.loop(build=True)
     _start(made, motion)
     return made
 

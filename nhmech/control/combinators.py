@@ -15,6 +15,7 @@ from dataclasses import replace
 import numpy as np
 
 from ..errors import ModelError, SimulationError
+from ..simulation.callbacks import controller_name, optional_attribute
 from ..simulation.command import (
     NAMED,
     NOT_YET,
@@ -23,8 +24,6 @@ from ..simulation.command import (
     JointTorque,
     JointVelocity,
     commanded_twist,
-    controller_name,
-    optional,
 )
 from ..simulation.state import State
 
@@ -65,7 +64,7 @@ class Combinator:
     @property
     def path_reference(self) -> dict | None:
         """Of the first controller inside that follows a path."""
-        found = (optional(controller, "path_reference") for controller in self.inside)
+        found = (optional_attribute(controller, "path_reference") for controller in self.inside)
         return next((reference for reference in found if reference is not None), None)
 
     @property

@@ -22,8 +22,8 @@ class MeasuredState(State):
 
     def __init__(self, true: State, values: np.ndarray, added: Added | None = None):
         super().__init__(true.t, values, true.layout)
-        _set_true(self, true)
-        _set_added(self, added)
+        self._true = true
+        self._added = added
 
     def gyro(self, link: str | None = None) -> np.ndarray:
         return self._sum("gyro", link)
@@ -34,10 +34,6 @@ class MeasuredState(State):
     def _sum(self, sensor: str, link: str | None) -> np.ndarray:
         reading = getattr(self._true, sensor)(link)
         return reading if self._added is None else reading + self._added(sensor, link)
-
-
-# a State lets nobody assign
-_set_true, _set_added = MeasuredState._true.__set__, MeasuredState._added.__set__
 
 
 class MeasurementNoise(Combinator):
@@ -114,7 +110,7 @@ class MeasurementNoise(Combinator):
         values = state.values
         x, v = values[layout.nq + layout.nv:], values[layout.nq:layout.nq + layout.nv]
         base, turn, rates = normal(3), normal(3), normal(6)
-        if layout.sensors.simulated.vehicle is not None:
+        if layout.has_base:
             x[:3] += sizes["position"] * base
             x[3:7] = _turn(x[3:7], turn * (sizes["tilt"], sizes["tilt"], sizes["heading"]))
             v[:3] += sizes["velocity"] * rates[:3]

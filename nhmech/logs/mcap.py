@@ -29,7 +29,7 @@ import numpy as np
 from ..errors import InputError, NhmechError
 from ..mechanics.algebroid import TWIST
 from ..paths import replace_file
-from ..simulation.command import NAMES
+from ..simulation.command import TWIST_NAMES
 from ..simulation.trajectory import Trajectory
 from ..vehicle.vehicle import Vehicle
 from .bag import Bag
@@ -136,7 +136,7 @@ def _columns(topic: str, now: int, message: Any) -> Iterator[tuple[str, float]]:
                                 ("u", message.effort)):
             yield from zip((f"{prefix}.{name}" for name in message.name), map(float, numbers))
     elif topic == "/cmd_vel":
-        yield from zip(NAMES, (message.linear.x, message.linear.y, message.angular.z))
+        yield from zip(TWIST_NAMES, (message.linear.x, message.linear.y, message.angular.z))
     elif topic.startswith("/wheels/"):
         contact, force = message.header.frame_id.removesuffix("_contact"), message.wrench.force
         for direction, axis in (("longitudinal", "x"), ("lateral", "y"), ("normal", "z")):

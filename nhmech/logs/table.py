@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from typing import NamedTuple
@@ -10,8 +10,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ..checks import read_number
-from ..simulation.command import NAMES, UNITS
-from ..simulation.trajectory import Trajectory
+from ..simulation.trajectory import TABLE_PARTS, Trajectory
 
 BLOCK = 1024  # rows that are computed at once: enough for speed, and little memory
 
@@ -79,20 +78,16 @@ class Table:
         """Name -> unit."""
         run = self.trajectory
         columns = {"t": "s"}
-        columns |= {f"q.{name}": unit for name, unit in zip(run.names["q"], self._units("q"))}
-        columns |= {f"v.{name}": unit for name, unit in zip(run.names["v"], self._units("v"))}
-        columns |= {f"angle.{name}": "rad" for name in run.names["angles"]}
-        columns |= {f"u.{name}": self._effort_unit(name) for name in run.names["u"]}
-        if run.commanded_twist is not None:
-            columns |= dict(zip(NAMES, UNITS))
-        if has_system(run):
+        for part in TABLE_PARTS:
+            columns |= run.table_names(part)
+        if run.is_system_known:
             columns["energy"] = "J"
         return columns | {f"force.{name}.{direction}": "N" for name, direction in self.contacts}
 
     def blocks(self) -> Iterator[np.ndarray]:
         """(n, columns) of consecutive states, until all have been returned."""
         run = self.trajectory
-        energy = run.energy if has_system(run) else None
+        energy = run.energy if run.is_system_known else None
         for begin in range(0, len(self.rows), BLOCK):
             rows = self.rows[begin:begin + BLOCK]
             parts = [run.t[rows, None], run.q[rows], run.v[rows], run.angles[rows], run.u[rows]]
@@ -109,33 +104,7 @@ class Table:
                 self.progress(run.t[rows[-1]])
             yield np.hstack(parts)
 
-    def _units(self, part: str) -> Sequence[str]:
-        run = self.trajectory
-        if not has_system(run):
-            return [""] * len(run.names[part])
-        algebroid = run.simulated.constrained.system.algebroid
-        if part == "v":
-            return algebroid.v_units
-        lengths = dict.fromkeys("xyz", "m") if run.simulated.vehicle is not None else {}
-        rates = {name.removesuffix("'"): unit.removesuffix("/s")
-                 for name, unit in zip(algebroid.v_names, algebroid.v_units)}
-        return [(lengths | rates).get(name, "") for name in run.names["q"]]
-
-    def _effort_unit(self, name: str) -> str:
-        run = self.trajectory
-        if not has_system(run) or run.simulated.vehicle is None:
-            return ""
-        # of an external wrench, "<link>.fx" ... "<link>.tz"
-        if name not in run.names["v"]:
-            return "N" if name[-2] == "f" else "N m"
-        return "N" if self._units("v")[run.names["v"].index(name)] == "m/s" else "N m"
-
-
-def has_system(run: Trajectory) -> bool:
-    """Whether it is known what moved."""
-    return run.system is not None or bool(run.source)
-
 
 def has_forces(run: Trajectory) -> bool:
     """Whether the ground's forces can be computed."""
-    return has_system(run) and not run.kinematic and run.simulated.vehicle is not None
+    return run.is_system_known and not run.kinematic and run.simulated.vehicle is not None

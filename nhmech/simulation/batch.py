@@ -8,10 +8,10 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from ..checks import is_finite
 from ..compile.status import Status
 from ..errors import SimulationError
 from ..vehicle.reactions import least_norm
-from .arguments import finite
 from .batch_input import Policy, Stepper, asked, checked, started, stepper
 
 # instructions times cases between two looks at Ctrl-C: about a quarter of a second
@@ -164,7 +164,7 @@ def simulate_batch(constrained, x0, u: np.ndarray | Policy | None = None, *, dt:
     >>> bool(batch.ok.all()), batch.x.shape
     (True, (11, 4, 11))
     """
-    if not (finite(dt) and dt > 0):
+    if not (is_finite(dt) and dt > 0):
         raise SimulationError(f"dt = {dt!r} must be a positive time in seconds")
     whole = {"steps": steps, "every": every, "control_every": control_every,
              "threads": 1 if threads is None else threads}

@@ -17,7 +17,7 @@ from ..compile.mapped import Mapped
 from ..compile.status import Status
 from ..errors import CompileError, NhmechError, SimulationError
 from ..mechanics.equations import Equations
-from .command import controller_name, raised_in
+from .callbacks import controller_name, error_location
 from .integrators import POOR, advance_function, step_function
 from .schemes import RK4
 from .simulated import Simulated
@@ -52,7 +52,7 @@ def start_states(constrained, poses: Iterable, *, joints: Mapping[str, float] | 
     for pose in poses:
         standing = simulator.simulated.vehicle is not None
         state = simulator.reset(pose, joints, xi) if standing else simulator.reset(q=pose, xi=xi)
-        chart = simulator.primary
+        chart = simulator.atlas.primary
         rows.append(chart.state_vector.assemble(state.q, state.v[chart.speeds]))
     return np.array(rows)
 
@@ -104,7 +104,7 @@ def asked(policy: Policy, t: float, x: np.ndarray, nu: int) -> np.ndarray:
     except NhmechError as error:
         raise SimulationError(f"{who} at t = {t:.6g} s: {error}") from error
     except Exception as error:
-        where = raised_in(error, "(t, x)")
+        where = error_location(error, "(t, x)")
         raise SimulationError(f"{who} raised {type(error).__name__} at t = {t:.6g} s: "
                               f"{error}{where}") from error
     try:

@@ -97,7 +97,7 @@ class Chart:
 
     @cached_property
     def inverse_dynamics(self) -> InverseDynamics:
-        return InverseDynamics(self.equations, self.limits, self.kinematic)
+        return InverseDynamics(self.equations, self.limits)
 
     @property
     def speeds(self) -> list[int]:

@@ -1,16 +1,20 @@
-"""What a controller may answer."""
+"""What a controller may answer, and the twist of the base that it may say it commands."""
 
 from __future__ import annotations
 
-import inspect
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 
 import numpy as np
 
 from ..errors import SimulationError
-from .state import ATTRIBUTES, State
+from .callbacks import error_location, optional_attribute
+from .state import State
+
+TWIST_NAMES = ("commanded_forward_speed", "commanded_lateral_speed", "commanded_yaw_rate")
+TWIST_UNITS = ("m/s", "m/s", "rad/s")
+# the twist of a controller that commands twists and has commanded none so far
+NOT_YET = (np.nan,) * len(TWIST_NAMES)
 
 
 class BadCommand(SimulationError):
@@ -76,95 +80,52 @@ class JointPosition:
     values: Mapping[str, float]
 
 
-HERE = Path(__file__).parent
+NamedCommand = JointTorque | JointVelocity | JointPosition
 NAMED = (JointTorque, JointVelocity, JointPosition)
 
 # Efforts of the driven joints in their order (in kinematic mode: xi), one command, several, or
 # None for nothing
-Named = JointTorque | JointVelocity | JointPosition
-Command = np.ndarray | Named | Sequence[Named] | None
+Command = np.ndarray | NamedCommand | Sequence[NamedCommand] | None
+Controller = Callable[[float, State], Command]
 
 
-def controller_name(controller) -> str:
-    """How messages call a controller: its own `name`, that of a function, or its class."""
-    name = getattr(controller, "name", None)
-    if isinstance(name, str):
-        return name
-    return getattr(controller, "__qualname__", type(controller).__name__).rpartition("<locals>.")[2]
+def is_named(command: object) -> bool:
+    """Whether a command is made of named ones rather than of plain numbers."""
+    first = command[0] if isinstance(command, (list, tuple)) and len(command) else command
+    return isinstance(first, NAMED)
 
 
-def optional(controller, name: str):
-    """What its attribute (or property) of that name says; None where there is no such. What a
-    property raises is raised here, an `AttributeError` too."""
-    try:
-        return getattr(controller, name)
-    except AttributeError:
-        if inspect.getattr_static(controller, name, None) is None:
-            return None
-        raise
-
-
-def raised_in(error: Exception, takes: str = "") -> str:
-    """" (file.py, line 12)" of an error in somebody's function; nothing where it was not raised in
-    a file.
-
-    An attribute that no `State` has is followed by those that it has: here, since a `__getattr__`
-    of the state's own would slow every attribute down.
-
-    Parameters
-    ----------
-    takes
-        What the function must take, for a `TypeError` of the call itself.
-    """
-    found = None
-    trace = error.__traceback__
-    while trace is not None:
-        file = trace.tb_frame.f_code.co_filename
-        # who called it, and what it asked, is not to blame
-        if Path(file).parent != HERE:
-            found = file, trace.tb_lineno
-        trace = trace.tb_next
-    if found is None:
-        return f"; it must take {takes}" if takes and isinstance(error, TypeError) else ""
-    file, line = found
-    where = f" ({Path(file).name}, line {line})" if file.endswith(".py") else ""
-    if isinstance(error, AttributeError) and isinstance(error.obj, State):
-        return f"{where}; a state has {', '.join(ATTRIBUTES)}; x, y and heading are its `pose`"
-    return where
-
-
-NAMES = ("commanded_forward_speed", "commanded_lateral_speed", "commanded_yaw_rate")
-UNITS = ("m/s", "m/s", "rad/s")
-# of a controller that commands twists and has commanded none so far
-NOT_YET = (np.nan,) * len(NAMES)
-
-
-def commanded_twist(controller) -> np.ndarray | None:
-    """(3,) forward [m/s], lateral [m/s], yaw rate [rad/s] of the base that the last command is to
-    bring about.
+def commanded_twist(controller: object) -> np.ndarray | None:
+    """The twist of the base that the last command is to bring about.
 
     A controller says so by an attribute (or property) `commanded_twist`: three numbers after each
     of its calls, `NOT_YET` before the first and whenever it commands none for a while. It is there
-    from the beginning, for a run looks once whether to keep it. None, or no such attribute: this
-    controller commands no twists.
+    from the beginning, for a run looks once whether to keep it.
+
+    Returns
+    -------
+    numpy.ndarray or None
+        Forward speed [m/s], lateral speed [m/s] and yaw rate [rad/s], (3,). None for a controller
+        that commands no twists: its attribute is None, or it has none.
 
     Raises
     ------
     SimulationError
-        Where it is something else.
+        Where the attribute is something else.
     """
     try:
-        found = optional(controller, "commanded_twist")
+        found = optional_attribute(controller, "commanded_twist")
     except Exception as error:
         raise SimulationError(f"commanded_twist raised {type(error).__name__}: "
-                              f"{error}{raised_in(error)}") from error
+                              f"{error}{error_location(error)}") from error
     if found is None:
         return None
     try:
         twist = np.array(found, dtype=float)
     except (TypeError, ValueError, OverflowError):
         twist = np.zeros(0)
-    if twist.shape != (len(NAMES),) or not (np.isfinite(twist).all() or np.isnan(twist).all()):
+    if twist.shape != (len(TWIST_NAMES),) or not (np.isfinite(twist).all()
+                                                  or np.isnan(twist).all()):
         raise SimulationError(f"commanded_twist is {found!r}; expected forward [m/s], lateral "
                               "[m/s] and yaw rate [rad/s], three numbers that are finite, or all "
                               "NaN where there is none, or None of a controller that commands no "

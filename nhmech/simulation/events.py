@@ -1,14 +1,18 @@
-"""Moments that end or mark a run."""
+"""Zeros of functions of the state that end or mark a run: what they are, and how they are found."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
-import numpy as np
-
-from ..errors import SimulationError
+from ..checks import is_finite
+from ..errors import InputError, SimulationError
+from .callbacks import call
+from .propagator import Bookmark, Propagator
 from .state import State
+
+# [s] to which a zero is located, and its part of t where t is large
+LOCATED = 1e-10
 
 
 @dataclass(frozen=True)
@@ -18,13 +22,13 @@ class Event:
     Attributes
     ----------
     name
-        What it is called in `Trajectory.stop` and `Trajectory.events`.
+        As in `trajectory.events`, and in `trajectory.stop` where it ends the run.
     function
-        (t, state) -> number, whose zero it is.
+        Any callable (t, state) -> number.
     terminal
-        Ends the run there; otherwise the moment is only noted in `trajectory.events`.
+        Ends the run there; otherwise the time is only noted in `trajectory.events`.
     direction
-        +1 rising zeros only, -1 falling ones only, 0 both.
+        +1 for rising zeros only, -1 for falling ones only, 0 for both.
     limit
         The function is to stay positive: a run that starts where it is not, with the first command,
         has its event at the start.
@@ -44,78 +48,111 @@ class Event:
     direction: int = 0
     limit: bool = False
 
-    def crossed(self, before: float, after: float) -> bool:
+    def is_crossed(self, before: float, after: float) -> bool:
         """Whether the function went through zero between two values."""
         rising, falling = before < 0 <= after, before > 0 >= after
         return (rising and self.direction >= 0) or (falling and self.direction <= 0)
 
+    def value(self, state: State) -> float:
+        """The function at a state. Raises `SimulationError` where it fails or is not a number."""
+        value = call(self.function, f"event {self.name!r}", state)
+        if not is_finite(value):
+            raise SimulationError(f"event {self.name!r} is {value!r} at t = {state.t:.6g} s; "
+                                  "expected a finite number")
+        return float(value)
+
+    def __repr__(self) -> str:
+        direction = {1: "rising", -1: "falling"}.get(self.direction, "any direction")
+        kind = "terminal" if self.terminal else "noted"
+        return f"Event({self.name!r}, {kind}, {direction}{', limit' if self.limit else ''})"
+
 
 class Watch:
-    """Looks at a simulator's events after each step and notes them in a recorder."""
+    """Looks at events after each step of a run.
 
-    def __init__(self, simulator, recorder):
-        self.simulator, self.recorder = simulator, recorder
-        state = simulator.state
-        self.values = [self._value(event, state) for event in simulator.events]
+    Parameters
+    ----------
+    noted
+        List to which (time [s], name) of each event is added.
+    """
 
-    def passed(self) -> str | None:
-        """Notes limits that are passed at the start; returns the name of a terminal one."""
-        s, state, name = self.simulator, self.simulator.state, None
-        for i, event in enumerate(s.events):
-            if event.limit and (value := self._value(event, state)) <= 0:
-                self.values[i] = value
-                self.recorder.events.append((s.t, event.name))
+    def __init__(self, events: Iterable[Event], propagator: Propagator,
+                 noted: list[tuple[float, str]]):
+        self.events = tuple(events)
+        self.noted = noted
+        self._propagator = propagator
+        self._values = self._read()
+        self._before: Bookmark | None = None
+
+    def check_limits(self) -> str | None:
+        """Notes limits that are passed at the start. Returns the name of a terminal one."""
+        name = None
+        state = self._propagator.moment.state
+        for i, event in enumerate(self.events):
+            if event.limit and (value := event.value(state)) <= 0:
+                self._values[i] = value
+                self.noted.append((state.t, event.name))
                 name = name or (event.name if event.terminal else None)
         return name
 
-    def crossed(self, before: tuple) -> str | None:
-        """Notes what was crossed since the snapshot `before`; goes back to the first terminal one,
-        returns its name."""
-        s, state, first = self.simulator, self.simulator.state, None
-        for i, event in enumerate(s.events):
-            after = self._value(event, state)
-            if event.crossed(self.values[i], after):
-                moment = self._locate(event, before, self.values[i])
-                self.recorder.events.append((moment, event.name))
-                if event.terminal and (first is None or moment < first[0]):
-                    first = (moment, event.name)
-            self.values[i] = after
+    def mark(self) -> None:
+        """Remembers the moment before a step."""
+        if self.events:
+            self._before = self._propagator.bookmark()
+
+    def look(self) -> str | None:
+        """Notes what was crossed in the step since `mark`. Goes back to the first terminal event
+        and returns its name."""
+        if self._before is None:
+            return None
+        before, values = self._values, self._read()
+        self._values = values
+        first = None
+        for event, old, new in zip(self.events, before, values):
+            if event.is_crossed(old, new):
+                t = self._locate(event, self._before, old)
+                self.noted.append((t, event.name))
+                if event.terminal and (first is None or t < first[0]):
+                    first = t, event.name
         if first is None:
             return None
+        t, name = first
         # what came later did not happen
-        self.recorder.events[:] = [noted for noted in self.recorder.events if noted[0] <= first[0]]
-        s._restore(before)
-        s._advance(first[0] - s.t)
-        return first[1]
+        self.noted[:] = [noted for noted in self.noted if noted[0] <= t]
+        self._propagator.restore(self._before)
+        self._propagator.advance(t - self._propagator.moment.t)
+        return name
 
-    def _locate(self, event: Event, before: tuple, start: float) -> float:
-        """Time of the zero within the last step [s], by bisection of the step itself."""
-        s = self.simulator
-        after, end = s._snapshot(), s.t
-        s._restore(before)
-        t = s.t
+    def _locate(self, event: Event, before: Bookmark, start: float) -> float:
+        """Time [s] of the zero within the last step, by bisection of the step itself."""
+        propagator = self._propagator
+        after, end = propagator.bookmark(), propagator.moment.t
+        propagator.restore(before)
+        t = propagator.moment.t
         low, high = 0.0, end - t
-        while high - low > 1e-10 * max(1.0, abs(t)):
+        while high - low > LOCATED * max(1.0, abs(t)):
             middle = (low + high) / 2
-            s._restore(before)
-            s._advance(middle)
-            low, high = (
-                (low, middle)
-                if event.crossed(start, self._value(event, s.state))
-                else (middle, high)
-            )
-        s._restore(after)
+            propagator.restore(before)
+            propagator.advance(middle)
+            if event.is_crossed(start, event.value(propagator.moment.state)):
+                high = middle
+            else:
+                low = middle
+        propagator.restore(after)
         return t + high
 
-    def _value(self, event: Event, state: State) -> float:
-        """The event's function at a state. Raises `SimulationError` where it fails or is not a
-        number."""
-        value = self.simulator._ask(event.function, f"event {event.name!r}", state)
-        try:
-            number = float(value)
-        except (TypeError, ValueError, OverflowError):
-            number = np.nan
-        if not np.isfinite(number):
-            raise SimulationError(f"event {event.name!r} is {value!r} at t = {state.t:.6g} s; "
-                                  "expected a finite number")
-        return number
+    def _read(self) -> list[float]:
+        if not self.events:
+            return []
+        state = self._propagator.moment.state
+        return [event.value(state) for event in self.events]
+
+
+def read_events(events: object) -> tuple[Event, ...]:
+    """Events, as a tuple. Raises `InputError` for what is none."""
+    found = tuple(events) if isinstance(events, Iterable) else (events,)
+    for event in found:
+        if not isinstance(event, Event):
+            raise InputError(f"events = {events!r} must be a list of Event(name, function), and "
+                             f"{event!r} is none")
+    return found

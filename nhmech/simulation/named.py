@@ -6,10 +6,10 @@ from collections.abc import Iterator, Mapping
 
 import numpy as np
 
-from ..errors import SimulationError
+from ..errors import InputError, listed
 
 
-class UnknownName(SimulationError, KeyError):
+class UnknownName(InputError, KeyError):
     """A name that is not there; also a `KeyError`, so that `in` and `get` work."""
 
     def __str__(self) -> str:
@@ -48,7 +48,7 @@ class Named(Mapping):
             place = self._extra.get(key)
         if place is None:
             raise UnknownName(f"no {key!r} here; there are "
-                              f"{', '.join([*self._places, *self._extra])}")
+                              f"{listed([*self._places, *self._extra])}")
         return float(self._values[place])
 
     def __iter__(self) -> Iterator[str]:

@@ -1,15 +1,18 @@
-"""Collects a run's states into arrays, and into a file while the run goes on."""
+"""Collects the states of a run into rows, and into a file while the run goes on."""
 
 from __future__ import annotations
 
+import os
 import time
+from dataclasses import dataclass, field
 from pathlib import Path
 
 import numpy as np
 
 from ..errors import SimulationError
-from .run_file import SUFFIX, RunFile, without_events
-from .trajectory import Trajectory, npz_path
+from .moment import Moment
+from .run_file import SUFFIX, RunFile, split_events
+from .trajectory import RunInfo, Trajectory, npz_path
 
 FLUSH = 0.5                  # [s] real time between two looks at whether rows go to the file
 LARGEST = 1 << 28            # [bytes] that are asked for at once before they are needed
@@ -18,109 +21,149 @@ LARGEST = 1 << 28            # [bytes] that are asked for at once before they ar
 WINDOW = 1 << 20
 
 
+@dataclass
+class Window:
+    """The rows in memory.
+
+    Attributes
+    ----------
+    rows
+        Room for rows, of which the first `n` are filled.
+    end
+        Where the file ends that holds the rows before them [bytes].
+    noted
+        How many of the events are in that file.
+    address
+        Of the first row.
+    """
+
+    rows: np.ndarray
+    n: int = 0
+    end: int = 0
+    noted: int = 0
+    address: int = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.address = self.rows.ctypes.data
+
+
 class Recorder:
-    """Rows (`RowLayout`) of a simulator, as many as turn out to be needed.
+    """Rows of a run (`RowLayout`), as many as turn out to be needed.
 
     Parameters
     ----------
+    moment
+        What is recorded.
+    info
+        What is the same for all runs of the simulator.
+    capacity
+        How many rows are expected.
     save
-        The run file that the whole run goes into; the rows go to `save.part` at least each half
-        second, and memory holds the last.
+        The run file that the whole run goes into. The rows go to `save.part` at least each half
+        second, and memory holds the last ones.
+
+    Attributes
+    ----------
+    events
+        (time [s], name) of the events so far.
     """
 
-    def __init__(self, simulator, capacity: int, save=None):
-        self.simulator, self.columns = simulator, simulator.columns
-        width = sum(self.columns.widths)
-        self.save, self.file = (
-            (None, None) if save is None else (npz_path(save), self._opened(npz_path(save)))
-        )
-        capacity = min(capacity, (LARGEST if save is None else WINDOW) // (8 * width))
-        self.rows = np.empty((max(capacity, 4), width))
-        self._address, self.n = self.rows.ctypes.data, 0
+    def __init__(self, moment: Moment, info: RunInfo, capacity: int,
+                 save: str | os.PathLike | None = None):
+        width = info.layout.width
         self.events: list[tuple[float, str]] = []
-        if self.file is not None:
-            self._end, self._noted, self._next = self.file.begin, 0, time.monotonic() + FLUSH
+        self._moment = moment
+        self._info = info
+        self._save = None if save is None else npz_path(save)
+        self._file = None if save is None else RunFile(part_path(save), info.header(), width)
+        self._disk_is_full = False
+        self._next_flush = time.monotonic() + FLUSH
+        capacity = min(capacity, (LARGEST if save is None else WINDOW) // (8 * width))
+        self._window = Window(np.empty((max(capacity, 4), width)),
+                              end=0 if self._file is None else self._file.begin)
+
+    @property
+    def rows(self) -> np.ndarray:
+        """Room for rows in memory."""
+        return self._window.rows
 
     def add(self) -> None:
         """Records the present state; a moment that is there already is written over."""
-        s = self.simulator
-        if self.n and self.rows[self.n - 1, 0] == s.t:
-            self.n -= 1
+        window = self._window
+        if window.n and window.rows[window.n - 1, 0] == self._moment.t:
+            window.n -= 1
         self.room(1)
-        s._now.block.take(self.columns.places, out=self.rows[self.n], mode="clip")
-        self.n += 1
+        window = self._window
+        self._moment.block.take(self._info.layout.places, out=window.rows[window.n], mode="clip")
+        window.n += 1
 
     def room(self, rows: int) -> int:
-        """Address of memory for so many further rows; `n` is raised by whoever fills them."""
-        if (
-            self.file is not None
-            and self.n > 1
-            and (self.n + rows > len(self.rows) or time.monotonic() > self._next)
-        ):
+        """Address of memory for so many further rows. Whoever fills them calls `extend`."""
+        window = self._window
+        streamed = self._file is not None and not self._disk_is_full
+        if streamed and window.n > 1 and (window.n + rows > len(window.rows)
+                                          or time.monotonic() > self._next_flush):
             self.flush()
-        while self.n + rows > len(self.rows):
-            self.rows = np.concatenate([self.rows, np.empty_like(self.rows)])
-            self._address = self.rows.ctypes.data
-        return self._address + self.n * self.rows.strides[0]
+            window = self._window
+        while window.n + rows > len(window.rows):
+            more = np.concatenate([window.rows, np.empty_like(window.rows)])
+            window = Window(more, window.n, window.end, window.noted)
+        self._window = window
+        return window.address + window.n * window.rows.strides[0]
+
+    def extend(self, rows: int) -> None:
+        """Counts rows that were written to the memory that `room` gave."""
+        self._window.n += rows
 
     # -- the file ----------------------------------------------------------------------------------
-    def _opened(self, save: Path) -> RunFile:
-        names = {"names": self.columns.names, "speeds": self.columns.speeds.tolist(),
-                 "events": [event.name for event in self.simulator.events]}
-        about = {"widths": self.columns.widths, "source": self.simulator.simulated.source,
-                 "kinematic": self.simulator.kinematic, "settings": self.simulator.settings}
-        return RunFile(part_path(save), {**names, **about}, sum(self.columns.widths))
-
     def flush(self, everything: bool = False) -> None:
         """Moves the rows to the file, but for the last one, which may yet be written over.
 
-        The state changes in one stroke, so that Ctrl-C finds the rows here or there.
+        The window changes in one stroke, so that Ctrl-C finds the rows here or there.
 
         Raises
         ------
         SimulationError
-            With the record where the disk refuses; the rows are kept in memory from then on.
+            With the record, where the disk refuses. The rows are kept in memory from then on.
         """
-        file, keep = self.file, 0 if everything else 1
-        known = [event.name for event in self.simulator.events]
+        file, window, keep = self._file, self._window, 0 if everything else 1
+        assert file is not None, "only a run that is saved has a file"
+        last = window.n - keep
         try:
-            end, noted = self._end, len(self.events)
-            for moment, name in self.events[self._noted:]:
-                end = file.write(end, file.row(np.nan, moment, known.index(name)))
-            end = file.write(end, self.rows[:self.n - keep])
+            end = window.end
+            for moment, name in self.events[window.noted:]:
+                end = file.write(end, file.row(np.nan, moment, self._info.events.index(name)))
+            end = file.write(end, window.rows[:last])
         except OSError as error:
-            vars(self).update(file=None, _broken=file)
-            why = (
-                f"{file.path} cannot be written: {error.strerror}; what it holds so far can be read"
-            )
+            self._disk_is_full = True
+            why = (f"{file.path} cannot be written: {error.strerror}; what it holds so far can be "
+                   "read")
             raise SimulationError(why, self._trajectory(why)) from error
-        rows = np.empty_like(self.rows)
-        rows[:keep] = self.rows[self.n - keep:self.n]
-        vars(self).update(rows=rows, _address=rows.ctypes.data, n=keep, _end=end, _noted=noted,
-                          _next=time.monotonic() + FLUSH)
-
-    _broken: RunFile | None = None
+        # new memory: views of the old rows may be in use
+        rows = np.empty_like(window.rows)
+        rows[:keep] = window.rows[last:window.n]
+        self._window = Window(rows, keep, end, len(self.events))
+        self._next_flush = time.monotonic() + FLUSH
 
     def _recorded(self) -> np.ndarray:
         """All rows, those of the file included."""
-        file = self.file or self._broken
-        if file is None or self._end == file.begin:
-            return self.rows[:self.n]
-        there, _ = without_events(file.rows(self._end),
-                                  [event.name for event in self.simulator.events])
-        return np.concatenate([there, self.rows[:self.n]]) if self.n else there
+        file, window = self._file, self._window
+        if file is None or window.end == file.begin:
+            return window.rows[:window.n]
+        written, _ = split_events(file.rows(window.end), self._info.events)
+        return np.concatenate([written, window.rows[:window.n]]) if window.n else written
 
     # -- the end -----------------------------------------------------------------------------------
     def trajectory(self, stop: str) -> Trajectory:
-        """The immutable record; where there is a file, the run is saved, and what is needed is read
-        from there.
+        """The immutable record; where there is a file, the run is saved, and read from there when
+        it is needed.
 
         Raises
         ------
         SimulationError
-            With the record where the file cannot be written.
+            With the record, where the file cannot be written.
         """
-        if self.file is None:
+        if self._file is None or self._save is None or self._disk_is_full:
             return self._trajectory(stop)
         try:
             self.flush(everything=True)
@@ -128,22 +171,21 @@ class Recorder:
             raise SimulationError(str(error), self._trajectory(stop)) from error
         result = self._trajectory(stop)
         try:
-            result.save(self.save)
+            result.save(self._save)
         except SimulationError as error:
-            raise SimulationError(f"{error}; the run is in {self.file.path}", result) from error
-        self.file.close(remove=True)
+            raise SimulationError(f"{error}; the run is in {self._file.path}", result) from error
+        self._file.close(remove=True)
         return result
 
     def _trajectory(self, stop: str) -> Trajectory:
-        s, rows = self.simulator, self._recorded()
-        if self.file is None and 2 * len(rows) < len(self.rows):
+        rows = self._recorded()
+        if self._file is None and 2 * len(rows) < len(self._window.rows):
             # so as not to keep memory for a run that ended early
             rows = rows.copy()
-        return Trajectory.recorded(rows, self.columns, stop, tuple(sorted(self.events)), s.simulated,
-                                   s.kinematic, s.settings)
+        return Trajectory.of_rows(rows, self._info, stop, tuple(sorted(self.events)))
 
 
-def part_path(save) -> Path:
+def part_path(save: str | os.PathLike) -> Path:
     """Where the rows go of a run that will be saved as `save`."""
-    save = npz_path(save)
-    return save.with_name(save.name + SUFFIX)
+    path = npz_path(save)
+    return path.with_name(path.name + SUFFIX)

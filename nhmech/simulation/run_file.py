@@ -54,7 +54,7 @@ class RunFile:
             line += b" " * (-(len(line) + 1) % ALIGN) + b"\n"
             _keep_old(path)
             self._file = open(path, "x+b", buffering=0)
-            if not _locked(self._file.fileno()):
+            if not _lock(self._file.fileno()):
                 logging.getLogger("nhmech").warning("%s is on a file system without locks: another "
                                                     "run that is saved there at the same time "
                                                     "would not be noticed",
@@ -83,7 +83,7 @@ class RunFile:
     def rows(self, end: int) -> np.ndarray:
         """The rows up to an offset, mapped into memory; they outlive the file's name."""
         count = (end - self.begin) // (8 * self.width)
-        return _mapped(self._file, self.begin, count, self.width)
+        return _map(self._file, self.begin, count, self.width)
 
     def close(self, remove: bool = False) -> None:
         """Ends the writing; harmless when called again."""
@@ -108,7 +108,7 @@ def _keep_old(path: Path) -> None:
     except PermissionError:
         old = os.open(path, os.O_RDONLY)     # enough for locks elsewhere, and for renaming it
     try:
-        _locked(old)
+        _lock(old)
         os.replace(path, f"{path}~")
     except BlockingIOError as error:
         raise SimulationError(f"{path}: another run is being written to it") from error
@@ -116,7 +116,7 @@ def _keep_old(path: Path) -> None:
         os.close(old)
 
 
-def _locked(file: int) -> bool:
+def _lock(file: int) -> bool:
     """Locks an open file for this process; False if its file system has no locks, `BlockingIOError`
     if it is held."""
     try:
@@ -146,11 +146,11 @@ def read_run_file(path) -> tuple[dict, np.ndarray, list[tuple[float, str]]]:
         line = file.readline()
     header = json.loads(line)
     width = header["width"]
-    rows = _mapped(path, len(line), (os.path.getsize(path) - len(line)) // (8 * width), width)
-    return header, *without_events(rows, header["events"])
+    rows = _map(path, len(line), (os.path.getsize(path) - len(line)) // (8 * width), width)
+    return header, *split_events(rows, header["events"])
 
 
-def without_events(rows: np.ndarray, names) -> tuple[np.ndarray, list[tuple[float, str]]]:
+def split_events(rows: np.ndarray, names) -> tuple[np.ndarray, list[tuple[float, str]]]:
     """The rows that are states, and the events (time [s], name) that the others note."""
     notes = np.isnan(rows[:, 0])
     if not notes.any():
@@ -158,7 +158,7 @@ def without_events(rows: np.ndarray, names) -> tuple[np.ndarray, list[tuple[floa
     return rows[~notes], [(float(row[1]), names[int(row[2])]) for row in rows[notes]]
 
 
-def _mapped(file, begin: int, count: int, width: int) -> np.ndarray:
+def _map(file, begin: int, count: int, width: int) -> np.ndarray:
     if count < 1:
         raise ValueError("no whole row")
     return np.asarray(np.memmap(file, dtype="<f8", mode="r", offset=begin, shape=(count, width)))

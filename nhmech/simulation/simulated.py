@@ -1,4 +1,4 @@
-"""What is simulated: a vehicle, or a constrained system written by hand, behind one face."""
+"""What is simulated: a vehicle, or a constrained system written by hand."""
 
 from __future__ import annotations
 
@@ -9,41 +9,59 @@ from functools import cached_property
 import casadi as ca
 import numpy as np
 
-from ..errors import NhmechError, SimulationError
+from ..checks import read_array
+from ..errors import InputError, NhmechError, SimulationError
 from ..mechanics.equations import Equations
 from ..mechanics.gibbs_appell import gibbs_appell
 from ..mechanics.system import ConstrainedSystem
 from ..systems import load_system
 from ..systems.example import Example
+from ..urdf.description import JointLimits
 from ..vehicle.vehicle import Vehicle
 
+BASE_TWIST = 6      # fibre coordinates of a vehicle's base, before those of its joints
 
-@dataclass(eq=False)
+
+@dataclass(frozen=True, eq=False)
 class Simulated:
-    """`constrained` and its equations; `vehicle` where there is one."""
+    """A constrained system with what a run needs of it.
+
+    Attributes
+    ----------
+    constrained
+        The system.
+    vehicle
+        The vehicle that it was made from; None for a system written by hand.
+    limits
+        Of the moving joints of a vehicle, by name.
+    example
+        Name of a textbook system.
+    """
 
     constrained: ConstrainedSystem
     vehicle: Vehicle | None
-    limits: dict = field(default_factory=dict)
-    example: str | None = None                  # name of a textbook system
+    limits: Mapping[str, JointLimits] = field(default_factory=dict)
+    example: str | None = None
 
     @classmethod
-    def of(cls, given, wrench_bodies: tuple[str, ...] = ()) -> Simulated:
+    def of(cls, given: object, wrench_links: tuple[str, ...] = ()) -> Simulated:
+        """Of a vehicle, with external wrenches on the named links, or of anything that has
+        `.constrained`. Raises `InputError` for anything else."""
         if isinstance(given, Vehicle):
-            vehicle = given.with_wrench(*wrench_bodies) if wrench_bodies else given
+            vehicle = given.with_wrench(*wrench_links) if wrench_links else given
             return cls(vehicle.constrained, vehicle, vehicle.limits)
-        if wrench_bodies:
-            raise SimulationError("an external wrench acts on a link of a vehicle; "
-                                  "write it into the force of this system instead")
-        if not hasattr(given, "constrained"):
-            raise SimulationError(f"cannot simulate {type(given).__name__}: give a vehicle or a "
-                                  "ConstrainedSystem")
-        return cls(given.constrained, None,
-                   example=given.name if isinstance(given, Example) else None)
+        if wrench_links:
+            raise InputError("an external wrench acts on a link of a vehicle; write it into the "
+                             "force of this system instead")
+        constrained = getattr(given, "constrained", None)
+        if not isinstance(constrained, ConstrainedSystem):
+            raise InputError(f"cannot simulate {type(given).__name__}: give a vehicle or a "
+                             "ConstrainedSystem")
+        return cls(constrained, None, example=given.name if isinstance(given, Example) else None)
 
     @classmethod
-    def restored(cls, source: dict) -> Simulated:
-        """What `source` describes. Raises `SimulationError` where it describes nothing."""
+    def restore(cls, source: dict) -> Simulated:
+        """The system that `source` describes. Raises `SimulationError` where it describes none."""
         if "system" in source:
             constrained = load_system(source["system"]).constrained
             return cls(replace(constrained, parameters=np.array(source["parameters"])), None,
@@ -57,18 +75,19 @@ class Simulated:
 
     @cached_property
     def equations(self) -> Equations:
-        return (
-            self.vehicle.equations if self.vehicle is not None else gibbs_appell(self.constrained)
-        )
+        """The Gibbs-Appell equations."""
+        if self.vehicle is not None:
+            return self.vehicle.equations
+        return gibbs_appell(self.constrained)
 
-    def rechosen(self, q: np.ndarray) -> Equations | None:
-        """Equations with rows and speeds chosen at q; None where there is nothing to choose."""
+    def rechoose(self, q: np.ndarray) -> Equations:
+        """Equations with rows and speeds chosen at q. Raises `NhmechError` where the constraints
+        lose rank there."""
         if self.vehicle is not None:
             return self.vehicle.rechosen(q).equations
-        other = ConstrainedSystem(**{**self.constrained.__dict__, "samples": q[None, :]})
-        return gibbs_appell(other)
+        return gibbs_appell(replace(self.constrained, samples=q[None, :]))
 
-    def rank_lost(self, q: np.ndarray, where: str) -> NhmechError:
+    def rank_error(self, q: np.ndarray, where: str) -> NhmechError:
         """The error to raise where the constraints lose rank at q or next to it."""
         if self.vehicle is not None:
             return self.vehicle.rank_lost(q, where)
@@ -76,22 +95,21 @@ class Simulated:
 
     @cached_property
     def theta(self) -> np.ndarray:
+        """Values of the parameters, (ntheta,)."""
         return np.asarray(self.constrained.parameters, dtype=float)
 
     @cached_property
     def nu(self) -> int:
         """Inputs that a controller sets; external wrenches come after them."""
-        return (
-            len(self.vehicle.driven)
-            if self.vehicle is not None
-            else self.constrained.system.u.numel()
-        )
+        if self.vehicle is not None:
+            return len(self.vehicle.driven)
+        return self.constrained.system.u.numel()
 
     @property
     def joint_names(self) -> tuple[str, ...]:
         """Moving joints of a vehicle; every fibre coordinate of a system without one."""
         names = self.constrained.system.algebroid.v_names
-        return names[6:] if self.vehicle is not None else names
+        return names if self.vehicle is None else names[BASE_TWIST:]
 
     @property
     def encoder_names(self) -> tuple[str, ...]:
@@ -102,20 +120,33 @@ class Simulated:
         measured = {*self.vehicle.description.rolling, *self.vehicle.driven}
         return tuple(name for name in self.joint_names if name in measured)
 
-    def configuration(self, pose, joints: Mapping[str, float], q) -> np.ndarray:
+    def configuration(self, pose: object, joints: Mapping[str, float],
+                      q: object) -> np.ndarray:
         """The start: placed on the ground for a vehicle, q as given otherwise."""
         if q is not None:
             nq = self.constrained.system.algebroid.nq
-            try:
-                value = np.asarray(q, dtype=float)
-            except (TypeError, ValueError, OverflowError) as error:
-                raise SimulationError(f"q = {q!r} must be {nq} finite numbers") from error
-            if value.shape != (nq,) or not np.all(np.isfinite(value)):
-                raise SimulationError(f"q has shape {value.shape}, expected ({nq},) finite numbers")
-            return value
+            return read_array("q", q, (nq,), f"{nq} finite numbers")
         if self.vehicle is None:
-            raise SimulationError("this system has no pose: reset(q=...) with all its coordinates")
+            raise InputError("this system has no pose: reset(q=...) with all its coordinates")
         return self.vehicle.configuration(pose, joints)
+
+    def units(self, part: str) -> dict[str, str]:
+        """Name -> unit of the columns of "q", "v" or "u"; "" where there is none."""
+        algebroid = self.constrained.system.algebroid
+        rates = dict(zip(algebroid.v_names, algebroid.v_units))
+        if part == "v":
+            return rates
+        if part == "q":
+            lengths = {} if self.vehicle is None else dict.fromkeys("xyz", "m")
+            positions = {name.removesuffix("'"): unit.removesuffix("/s")
+                         for name, unit in rates.items()}
+            return {name: (lengths | positions).get(name, "") for name in algebroid.q_names}
+        inputs = self.constrained.system.u_names
+        if self.vehicle is None:
+            return dict.fromkeys(inputs, "")
+        # a joint, or of an external wrench "<link>.fx" ... "<link>.tz"
+        return {name: "N" if rates.get(name, name[-2]) in ("m/s", "f") else "N m"
+                for name in inputs}
 
     @cached_property
     def _energy(self) -> ca.Function:

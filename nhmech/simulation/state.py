@@ -2,21 +2,26 @@
 
 from __future__ import annotations
 
-from dataclasses import FrozenInstanceError, dataclass
-from typing import TYPE_CHECKING, NamedTuple
+from dataclasses import dataclass
+from typing import NamedTuple, Protocol
 
 import numpy as np
 
 from ..errors import SimulationError
 from .named import Named
 
-if TYPE_CHECKING:
-    from .sensors import Sensors
+
+class LinkSensors(Protocol):
+    """Gyro and accelerometer of any link, read at a state (`sensors.Sensors`)."""
+
+    def gyro(self, state: State, link: str | None = None) -> np.ndarray: ...
+
+    def accelerometer(self, state: State, link: str | None = None) -> np.ndarray: ...
 
 
 class Encoders(NamedTuple):
-    """What the encoders of rolling and driven joints read: unwrapped `angle` and `rate`, by joint
-    name [rad, rad/s; m, m/s]."""
+    """Readings of the encoders of rolling and driven joints, by joint name: unwrapped `angle`
+    [rad, m] and `rate` [rad/s, m/s]."""
 
     angle: Named
     rate: Named
@@ -24,7 +29,25 @@ class Encoders(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class StateLayout:
-    """Where a state's names stand in its numbers (q, v, x, u); the same for all states of a run."""
+    """Where the names of a state stand in its numbers (q, v, x, u); the same for all states of a
+    run.
+
+    Attributes
+    ----------
+    nq, nv
+        Lengths of q and v.
+    u
+        Where the inputs stand.
+    xi, v, angles, joint_position, joint_velocity, encoder_angle, encoder_rate
+        Name -> index.
+    slots
+        Coordinate by coordinate: (index in x, index in q, whether an angle in x stands for a pair
+        of cosine and sine in q).
+    has_base
+        Whether q begins with the pose of a base.
+    sensors
+        What the links measure.
+    """
 
     nq: int
     nv: int
@@ -36,27 +59,23 @@ class StateLayout:
     joint_velocity: dict[str, int]
     encoder_angle: dict[str, int]
     encoder_rate: dict[str, int]
-    # (index in x, index in q, whether an angle stands for a pair)
     slots: tuple[tuple[int, int, bool], ...]
-    sensors: Sensors
+    has_base: bool
+    sensors: LinkSensors
+
+    @property
+    def nx(self) -> int:
+        """Length of x."""
+        return self.u.start - self.nq - self.nv
 
 
 class State:
-    """One moment of a run; a copy that controllers may keep.
-
-    `pose` and `T_WB` raise `SimulationError` for a system that has no base.
-
-    Made at every step and read in part: what is not asked for is not worked out.
-
-    Parameters
-    ----------
-    t
-        Time [s].
-    values, layout
-        All of its numbers (k,), each in its unit above, and where the names stand in them.
+    """One moment of a run. It never changes, so controllers may keep it.
 
     Attributes
     ----------
+    t
+        Time [s].
     pose
         x [m], y [m] and heading [rad] of the base, seen from above.
     T_WB
@@ -67,18 +86,25 @@ class State:
     u
         Inputs that are held now (nu,) [N m, N], external wrenches after the efforts.
     xi
-        Independent speeds by name [m/s, rad/s]; other fibre coordinates can be asked for by name
-        too, e.g. `state.xi["yaw_rate"]`.
+        Independent speeds by name [m/s, rad/s]; other fibre coordinates can be read by name too,
+        as in `state.xi["yaw_rate"]`.
     angles
         Unwrapped angles of the continuous joints by name [rad].
     joint_position, joint_velocity
-        Of the moving joints by name [rad, m; rad/s, m/s]; angles unwrapped.
+        Of the moving joints by name [rad, m; rad/s, m/s]; angles are unwrapped.
     encoder
         What a robot can measure: `encoder.angle` and `encoder.rate` of its rolling and driven
         joints by name [rad, m; rad/s, m/s].
     gyro(link), accelerometer(link)
-        Likewise (3,) [rad/s] and (3,) [m/s^2], along the link's axes; the root's where none is
+        Likewise (3,) [rad/s] and (3,) [m/s^2], along the axes of the link; the root's where none is
         named.
+    values, layout
+        All of its numbers (k,), each in its unit above, and where the names stand in them.
+
+    Notes
+    -----
+    A state is made at every step and read in part, so each attribute is worked out when it is read.
+    `pose` and `T_WB` raise `SimulationError` for a system that has no base.
 
     Examples
     --------
@@ -87,20 +113,23 @@ class State:
     ((0.0, 0.0, 0.0), 0.0, 0.0)
     """
 
-    __slots__ = ("t", "_values", "_layout")
+    __slots__ = ("_t", "_values", "_layout")
 
     def __init__(self, t: float, values: np.ndarray, layout: StateLayout):
-        _set_t(self, t)
-        _set_values(self, values)
-        _set_layout(self, layout)
+        # write=False; a keyword argument would cost a third of what the whole state costs
+        values.setflags(False)
+        self._t = t
+        self._values = values
+        self._layout = layout
 
-    def __setattr__(self, name: str, value) -> None:
-        raise FrozenInstanceError(f"cannot assign to {name!r} of a State")
+    @property
+    def t(self) -> float:
+        return self._t
 
     @property
     def values(self) -> np.ndarray:
-        """(k,) all numbers of the moment, in the order of `layout`; a copy, for another state to be
-        made from."""
+        """All numbers of the moment, in the order of `layout`, (k,): a copy that can be changed
+        to make another state."""
         return self._values.copy()
 
     @property
@@ -148,17 +177,22 @@ class State:
 
         Raises
         ------
-        SimulationError
-            For a link that is not there.
+        InputError
+            For a link that does not exist.
         """
         return self._layout.sensors.gyro(self, link)
 
     def accelerometer(self, link: str | None = None) -> np.ndarray:
-        """Specific force R_LW (a - g) at a link's origin (the root's where None) along its own
+        """Specific force R_LW (a - g) at the origin of a link (the root where None) along its own
         axes, (3,) [m/s^2].
 
-        a is the acceleration with the inputs `u` that are held, before a new command. Raises as
-        `gyro` does."""
+        a is the acceleration with the inputs `u` that are held, before a new command.
+
+        Raises
+        ------
+        InputError
+            For a link that does not exist.
+        """
         return self._layout.sensors.accelerometer(self, link)
 
     @property
@@ -173,11 +207,8 @@ class State:
         return planar_pose(self.q)
 
     def __repr__(self) -> str:
-        return f"State(t={self.t:.6g}, q={self.q}, xi={self.xi!r})"
-
-
-# the way past __setattr__
-_set_t, _set_values, _set_layout = State.t.__set__, State._values.__set__, State._layout.__set__
+        q = np.array2string(self.q, precision=6, max_line_width=1000, threshold=12)
+        return f"State(t={self.t:.6g}, q={q},\n      xi={self.xi!r})"
 
 
 ATTRIBUTES = tuple(name for name in dir(State) if not name.startswith("_"))
@@ -196,14 +227,17 @@ def planar_pose(q: np.ndarray) -> tuple[float, float, float]:
 
 
 def base_pose(q: np.ndarray) -> np.ndarray:
-    """T_WB (4, 4) of a configuration that begins with position and quaternion (x, y, z, w)."""
-    if len(q) < 7:
+    """T_WB (4, 4) of a configuration (nq,) that begins with position and quaternion (x, y, z, w);
+    (N, 4, 4) of configurations (N, nq)."""
+    if q.shape[-1] < 7:
         raise SimulationError("only a vehicle has a pose; a system written by hand has its "
                               "coordinates, state.q")
+    one = q.ndim == 1
     # plain numbers: a controller asks at every turn
-    px, py, pz, x, y, z, w = q[:7].tolist()
+    px, py, pz, x, y, z, w = q[:7].tolist() if one else q[:, :7].T
+    zeros, ones = (0.0, 1.0) if one else (np.zeros(len(q)), np.ones(len(q)))
     T = np.array([[1 - 2 * (y * y + z * z), 2 * (x * y - z * w), 2 * (x * z + y * w), px],
                   [2 * (x * y + z * w), 1 - 2 * (x * x + z * z), 2 * (y * z - x * w), py],
                   [2 * (x * z - y * w), 2 * (y * z + x * w), 1 - 2 * (x * x + y * y), pz],
-                  [0.0, 0.0, 0.0, 1.0]])
-    return T
+                  [zeros, zeros, zeros, ones]])
+    return T if one else T.transpose(2, 0, 1)

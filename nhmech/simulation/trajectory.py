@@ -2,37 +2,86 @@
 
 from __future__ import annotations
 
-import json
 import os
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from importlib import import_module
 from pathlib import Path
-from zipfile import ZIP_DEFLATED, BadZipFile, ZipFile, is_zipfile
+from typing import TYPE_CHECKING, Any, overload
 
 import numpy as np
 
-from ..errors import SimulationError
-from ..paths import replace_file
+from ..checks import read_word
+from ..errors import InputError, SimulationError
 from ..vehicle.reactions import Reactions, reactions
-from .moment import RowLayout
-from .run_file import SUFFIX, is_run_file, read_run_file
+from ..vehicle.vehicle import Vehicle
+from .archive import ARRAYS, TWIST, npz_path, read_archive, write_archive
+from .command import TWIST_UNITS
+from .layouts import RowLayout
 from .settings import dumps, saveable
 from .simulated import Simulated
+from .state import base_pose
 
-_ARRAYS, _TWIST = ("t", "q", "v", "xi", "u", "angles"), "commanded_twist"
+if TYPE_CHECKING:
+    import pandas
+
+TABLE_PARTS = ("q", "v", "angles", "u", TWIST)       # in the order of a table's columns
 
 
-class ReactionsAlong(Sequence):
+@dataclass(frozen=True, eq=False)
+class RunInfo:
+    """What is the same for all runs of a simulator.
+
+    Attributes
+    ----------
+    layout
+        Of the recorded rows.
+    kinematic
+        Whether speeds are commanded rather than efforts.
+    settings
+        As in `Trajectory.settings`.
+    events
+        Names of the events that are looked for.
+    """
+
+    simulated: Simulated
+    layout: RowLayout
+    kinematic: bool
+    settings: dict[str, Any]
+    events: tuple[str, ...]
+
+    def header(self) -> dict[str, Any]:
+        """For the file that the rows are written to."""
+        return {
+            "names": self.layout.names,
+            "speeds": self.layout.speeds.tolist(),
+            "events": self.events,
+            "widths": self.layout.widths,
+            "source": self.simulated.source,
+            "kinematic": self.kinematic,
+            "settings": self.settings,
+        }
+
+
+class ReactionsAlong(Sequence[Reactions]):
     """`Reactions` of each state of a run, worked out one by one and kept."""
 
-    def __init__(self, vehicle, trajectory: Trajectory):
-        self._vehicle, self._trajectory, self._known = vehicle, trajectory, {}
+    def __init__(self, vehicle: Vehicle, trajectory: Trajectory):
+        self._vehicle = vehicle
+        self._trajectory = trajectory
+        self._known: dict[int, Reactions] = {}
 
     def __len__(self) -> int:
         return len(self._trajectory)
 
-    def __getitem__(self, k):
+    @overload
+    def __getitem__(self, k: int) -> Reactions: ...
+
+    @overload
+    def __getitem__(self, k: slice) -> list[Reactions]: ...
+
+    def __getitem__(self, k: int | slice) -> Reactions | list[Reactions]:
         if isinstance(k, slice):
             return [self[i] for i in range(*k.indices(len(self)))]
         k = range(len(self))[k]
@@ -49,13 +98,13 @@ class Trajectory:
     Attributes
     ----------
     t
-        (N,) [s].
+        Time (N,) [s].
     q, v, xi
-        (N, nq), (N, nv), (N, nxi).
+        Configuration (N, nq), fibre coordinates (N, nv), independent speeds (N, nxi).
     u
-        (N, nu), held from each t on.
+        Inputs (N, nu), held from each t on.
     angles
-        (N, na), unwrapped [rad].
+        Unwrapped angles of the continuous joints (N, na) [rad].
     stop
         Why the run ended: "duration", "event: name", "interrupted", the message of a failure; or
         "cut off" for a file whose run was killed, or still goes on.
@@ -66,7 +115,7 @@ class Trajectory:
     source
         What the run was made of (JSON values), enough to make the vehicle again.
     system
-        What moved, `Simulated`; None where the file does not say.
+        What was simulated, where it is at hand; `simulated` makes it from `source` otherwise.
     kinematic
         Whether speeds were commanded rather than efforts.
     settings
@@ -74,9 +123,9 @@ class Trajectory:
         under "path" what the controller followed, as `control.path_reference` writes it; empty for
         files that are older than this.
     commanded_twist
-        (N, 3) forward, lateral [m/s] and yaw rate [rad/s] that the controller commanded, held from
-        each t on (`simulation.commanded_twist`); NaN at moments when it commanded none; None where
-        it never does.
+        Forward, lateral speed [m/s] and yaw rate [rad/s] that the controller commanded, (N, 3),
+        held from each t on (`simulation.commanded_twist`); NaN at moments when it commanded none;
+        None where it never does.
 
     Examples
     --------
@@ -100,53 +149,68 @@ class Trajectory:
     settings: dict = field(default_factory=dict)
     commanded_twist: np.ndarray | None = None
 
-    def __post_init__(self):
-        for name in self._arrays():
-            getattr(self, name).setflags(write=False)
-
-    def _arrays(self) -> tuple[str, ...]:
-        """Names of the arrays that there are."""
-        return _ARRAYS if self.commanded_twist is None else (*_ARRAYS, _TWIST)
+    def __post_init__(self) -> None:
+        for array in self._arrays().values():
+            array.setflags(write=False)
 
     @classmethod
-    def recorded(cls, rows: np.ndarray, columns: RowLayout, stop: str, events: tuple,
-                 simulated: Simulated, kinematic: bool, settings: dict) -> Trajectory:
-        """Of rows with such columns, taken apart when asked for: many runs are short, and only
-        their end is read."""
-        self = cls.__new__(cls)
-        vars(self).update(_rows=rows, _columns=columns, stop=stop, names=dict(columns.names),
-                          events=events, source=simulated.source, system=simulated, kinematic=kinematic,
-                          settings=settings)
-        if _TWIST in columns.parts:
-            vars(self)[_TWIST] = columns.part(rows, _TWIST)
-            self.commanded_twist.setflags(write=False)
-        return self
+    def of_rows(cls, rows: np.ndarray, info: RunInfo, stop: str,
+                events: tuple[tuple[float, str], ...]) -> Trajectory:
+        """The record of a run, out of its rows."""
+        return cls(**info.layout.split(rows), stop=stop, names=dict(info.layout.names),
+                   events=events, source=info.simulated.source, system=info.simulated,
+                   kinematic=info.kinematic, settings=info.settings)
 
-    def __getattr__(self, name: str) -> np.ndarray:
-        if name not in _ARRAYS or "_rows" not in vars(self):
-            raise AttributeError(f"a Trajectory has no {name!r}")
-        array = self._columns.part(self._rows, name)
-        array.setflags(write=False)
-        return vars(self).setdefault(name, array)
+    def _arrays(self) -> dict[str, np.ndarray]:
+        """The recorded arrays by name."""
+        found = {name: getattr(self, name) for name in ARRAYS}
+        return found if self.commanded_twist is None else {**found, TWIST: self.commanded_twist}
 
     def __len__(self) -> int:
         return len(self.t)
 
+    def __repr__(self) -> str:
+        return (f"<Trajectory of {len(self)} states, {self.t[0]:.6g} to {self.t[-1]:.6g} s, "
+                f"stopped by {self.stop}>")
+
+    # -- what moved --------------------------------------------------------------------------------
+    @cached_property
+    def simulated(self) -> Simulated:
+        """What was simulated; made again from `source` for a run that was read from a file."""
+        return Simulated.restore(self.source) if self.system is None else self.system
+
+    @property
+    def is_system_known(self) -> bool:
+        """Whether `simulated` can say what moved."""
+        return self.system is not None or bool(self.source)
+
+    def _vehicle(self) -> Vehicle:
+        if self.simulated.vehicle is None:
+            raise SimulationError("only a vehicle has wheels and ground forces")
+        return self.simulated.vehicle
+
+    # -- what is read off it -----------------------------------------------------------------------
     def column(self, name: str) -> np.ndarray:
         """One named column of q, v, xi, u, angles or commanded_twist, (N,).
 
-        A joint's rate stands in v, its unwrapped angle in angles.
+        The rate of a joint stands in v, its unwrapped angle in angles.
 
         Raises
         ------
-        SimulationError
-            With the names there are.
+        InputError
+            With the names that there are.
         """
-        for part in ("xi", "v", "q", "angles", "u", _TWIST):
+        for part in ("xi", "v", "q", "angles", "u", TWIST):
             if name in self.names.get(part, ()):
                 return getattr(self, part)[:, self.names[part].index(name)]
-        raise SimulationError(f"no column {name!r}; there are "
-                              f"{', '.join(sorted(set(sum(self.names.values(), ()))))}")
+        raise InputError(f"no column {name!r}; there are "
+                         f"{', '.join(sorted({*sum(self.names.values(), ())}))}")
+
+    @cached_property
+    def T_WB(self) -> np.ndarray:
+        """Pose of the base in the world, (N, 4, 4), lengths in [m]. Raises `SimulationError` for a
+        system that has no base."""
+        return base_pose(self.q)
 
     @cached_property
     def energy(self) -> np.ndarray:
@@ -155,7 +219,7 @@ class Trajectory:
 
     @cached_property
     def reactions(self) -> Sequence[Reactions]:
-        """Ground forces at each recorded moment, computed when they are asked for:
+        """Ground forces at each recorded moment, computed when they are read:
         `trajectory.reactions[k].components`.
 
         Raises
@@ -163,24 +227,86 @@ class Trajectory:
         SimulationError
             For a system without wheels, and for a kinematic run, which knows no forces.
         """
-        simulated = self.simulated
-        if simulated.vehicle is None:
-            raise SimulationError("only a vehicle has wheels and ground forces")
+        vehicle = self._vehicle()
         if self.kinematic:
             raise SimulationError("a kinematic run has no forces: its speeds were commanded")
-        return ReactionsAlong(simulated.vehicle, self)
+        return ReactionsAlong(vehicle, self)
 
-    @cached_property
-    def simulated(self) -> Simulated:
-        """What was simulated; made again from `source` for a run that was read from a file."""
-        if self.system is not None:
-            return self.system
-        return Simulated.restored(self.source)
+    def force(self, wheel: str, direction: str = "normal") -> np.ndarray:
+        """Force of the ground on a wheel in one direction [N], (N,).
 
-    def __repr__(self) -> str:
-        return f"<Trajectory of {len(self)} states, {self.t[0]:.6g} to {self.t[-1]:.6g} s, stopped by {self.stop}>"
+        Parameters
+        ----------
+        wheel
+            Name of the wheel's joint (of a link that touches the ground by itself, the link's).
+        direction
+            "normal", "longitudinal", "lateral" or "roller", as far as the wheel holds it.
 
-    def save(self, path) -> Path:
+        Raises
+        ------
+        InputError
+            For an unknown wheel, and for a direction in which it takes no force.
+        SimulationError
+            As `reactions` does.
+
+        Examples
+        --------
+        >>> run = Simulator(vehicle).run(0.01)
+        >>> run.force("left_wheel_joint", "normal").shape
+        (11,)
+        """
+        found = self.reactions
+        held: dict[str, list[str]] = {name: [] for name in self._vehicle().contact_names}
+        for name, part in self._vehicle().contact_rows:
+            held[name].append(part)
+        read_word("wheel", wheel, held)
+        read_word(f"direction of {wheel!r}", direction, held[wheel])
+        return np.array([moment.components[wheel][direction] for moment in found])
+
+    def table(self) -> pandas.DataFrame:
+        """The run as one table: t, of a vehicle x, y and yaw of the base (continuous), then all
+        columns as `nhmech export` names them.
+
+        Units are in `table.attrs["units"]`, column by column; "" where there is none.
+
+        Raises
+        ------
+        SimulationError
+            Where pandas is missing.
+        """
+        try:
+            import pandas
+        except ImportError as error:
+            raise SimulationError("a table needs pandas: pip install 'nhmech[sweep]'") from error
+        columns, units = {"t": self.t}, {"t": "s"}
+        if self.is_system_known and self.simulated.vehicle is not None:
+            T = self.T_WB
+            yaw = np.unwrap(np.arctan2(T[:, 1, 0], T[:, 0, 0]))
+            columns |= {"x": T[:, 0, 3], "y": T[:, 1, 3], "yaw": yaw}
+            units |= {"x": "m", "y": "m", "yaw": "rad"}
+        for part in TABLE_PARTS:
+            names = self.table_names(part)
+            columns |= dict(zip(names, getattr(self, part).T)) if names else {}
+            units |= names
+        if self.is_system_known:
+            columns["energy"], units["energy"] = self.energy, "J"
+        found = pandas.DataFrame(columns)
+        found.attrs["units"] = units
+        return found
+
+    def table_names(self, part: str) -> dict[str, str]:
+        """Column of a table -> unit, of "q", "v", "angles", "u" or "commanded_twist"; empty where
+        the run has none."""
+        names = self.names.get(part, ())
+        if part == TWIST:
+            return dict(zip(names, TWIST_UNITS))
+        if part == "angles":
+            return {f"angle.{name}": "rad" for name in names}
+        units = self.simulated.units(part) if self.is_system_known else {}
+        return {f"{part}.{name}": units.get(name, "") for name in names}
+
+    # -- files -------------------------------------------------------------------------------------
+    def save(self, path: str | os.PathLike) -> Path:
         """Writes one `.npz`, whole or not at all; returns its path. What stands there is replaced.
 
         Raises
@@ -190,92 +316,45 @@ class Trajectory:
         """
         path = npz_path(path)
         header = {"stop": self.stop, "names": self.names, "events": self.events,
-                  "source": self.source,
-                  "kinematic": self.kinematic, "settings": saveable(self.settings)}
+                  "source": self.source, "kinematic": self.kinematic,
+                  "settings": saveable(self.settings)}
         try:
-            arrays = {"header": np.array(dumps(header)),
-                      **{name: getattr(self, name) for name in self._arrays()}}
-            with replace_file(path) as new, open(new, "wb") as file:
-                _write_npz(file, arrays)
-                os.fsync(file.fileno())
+            write_archive(path, dumps(header), self._arrays())
         except (OSError, ValueError) as error:
-            why = f"{path} cannot be written: {getattr(error, 'strerror', None) or error}; the trajectory is kept"
-            raise SimulationError(why, self) from error
+            why = getattr(error, "strerror", None) or error
+            raise SimulationError(f"{path} cannot be written: {why}; the trajectory is kept",
+                                  self) from error
         return path
 
     @classmethod
-    def load(cls, path, system=None) -> Trajectory:
+    def load(cls, path: str | os.PathLike, system: object = None) -> Trajectory:
         """Reads what `save` wrote, or the whole rows of the `.part` of a run cut off or going on,
         with stop "cut off".
 
         Parameters
         ----------
         system
-            (a vehicle or a constrained system) replaces the one that the file describes.
+            A vehicle or a constrained system, instead of the one that the file describes.
 
         Raises
         ------
         SimulationError
-            For a file that is not there, or is no run.
+            For a file that does not exist, or is no run.
         """
-        try:
-            parts = _from_run_file(path) if is_run_file(path) else _from_npz(path)
-        except FileNotFoundError as error:
-            part = f"{path}{SUFFIX}"
-            hint = (
-                f"; {part} is there, a run that was cut off or still goes on"
-                if os.path.exists(part)
-                else ""
-            )
-            raise SimulationError(f"{path}: there is no such file{hint}") from error
-        except (OSError, ValueError, KeyError, TypeError, AttributeError, IndexError, EOFError,
-                BadZipFile) as error:
-            why = f"{path} is not a run that `nhmech run --save` or Trajectory.save wrote, or it is damaged ({error})"
-            raise SimulationError(why) from error
-        return cls(**parts, system=None if system is None else Simulated.of(system))
+        return cls(**read_archive(path), system=None if system is None else Simulated.of(system))
 
+    def save_html(self, path: str | os.PathLike, **options: Any) -> Path:
+        """Writes the run as one page that plays by itself; returns its path.
 
-def npz_path(path) -> Path:
-    """With `.npz` at its end. Raises `SimulationError` for a path without a name."""
-    path = Path(path)
-    if not path.name:
-        raise SimulationError(f"save = {str(path)!r} must be the path of a file, and is a folder")
-    return path if path.suffix == ".npz" else path.with_name(path.name + ".npz")
+        Parameters
+        ----------
+        options
+            As of `nhmech.save_html`.
 
-
-def _write_npz(file, arrays: dict[str, np.ndarray]) -> None:
-    """As `np.savez_compressed`, at half its time: zlib's higher levels find nothing more in these
-    numbers."""
-    with ZipFile(file, "w", ZIP_DEFLATED, compresslevel=1) as archive:
-        for name, array in arrays.items():
-            with archive.open(f"{name}.npy", "w", force_zip64=True) as entry:
-                try:
-                    np.lib.format.write_array(entry, array, allow_pickle=False)
-                except ValueError as error:
-                    raise ValueError(f"{name!r} is no array of numbers ({error})") from error
-
-
-def _from_npz(path) -> dict:
-    # NumPy would take it for a pickle, and advise to load it
-    if os.path.isfile(path) and not is_zipfile(path):
-        raise ValueError("it is no whole .npz archive")
-    with np.load(path, allow_pickle=False) as file:
-        header = json.loads(str(file["header"]))
-        parts = {name: file[name] for name in (*_ARRAYS, _TWIST) if name != _TWIST
-                 or _TWIST in file.files}
-    names = {key: tuple(value) for key, value in header["names"].items()}
-    events = tuple((t, name) for t, name in header["events"])
-    return {**parts, "names": names, "events": events, "stop": header["stop"],
-            "source": header["source"],
-            "kinematic": header.get("kinematic", False), "settings": header.get("settings", {})}
-
-
-def _from_run_file(path) -> dict:
-    header, rows, events = read_run_file(path)
-    t, q, v, u, *twist, angles = np.split(rows, np.cumsum(header["widths"])[:-1], axis=1)
-    names = {key: tuple(value) for key, value in header["names"].items()}
-    return {"t": t[:, 0].copy(), "q": q, "v": v, "xi": v[:, header["speeds"]], "u": u,
-            "angles": angles, "names": names,
-            "events": tuple(sorted(events)), "stop": "cut off", "source": header["source"],
-            "kinematic": header["kinematic"], "settings": header.get("settings", {}),
-            **dict(zip((_TWIST,), twist))}
+        Raises
+        ------
+        SimulationError
+            For a system without wheels.
+        """
+        # by the front door, which is lazy: a run does not know the viewer
+        return import_module("nhmech").save_html(self._vehicle(), self, path, **options)

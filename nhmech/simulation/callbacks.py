@@ -1,0 +1,82 @@
+"""Functions that a user hands in: how they are called, and how messages speak of them."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from ..errors import InputError, NhmechError, SimulationError
+from .state import ATTRIBUTES, State
+
+HERE = Path(__file__).parent
+
+
+def check_callable(what: str, value: object, takes: str) -> None:
+    """Raises `InputError` for what is neither None nor a callable."""
+    if value is not None and not callable(value):
+        raise InputError(f"{what} = {value!r} must be a callable {takes}")
+
+
+def controller_name(controller: object) -> str:
+    """The name of a controller in messages: its own `name`, that of a function, or its class."""
+    name = getattr(controller, "name", None)
+    if isinstance(name, str):
+        return name
+    return getattr(controller, "__qualname__", type(controller).__name__).rpartition("<locals>.")[2]
+
+
+def optional_attribute(controller: object, name: str) -> Any:
+    """The attribute (or property) of that name; None where there is none. An error inside a
+    property is raised here, an `AttributeError` too."""
+    try:
+        return getattr(controller, name)
+    except AttributeError:
+        if inspect.getattr_static(controller, name, None) is None:
+            return None
+        raise
+
+
+def call(function: Callable, what: str, state: State, takes: str = "(t, state)") -> Any:
+    """`function(t, state)`. Raises `SimulationError` that says what failed, when, and in which line
+    of the user's file."""
+    try:
+        return function(state.t, state)
+    except NhmechError as error:
+        raise SimulationError(f"{what} at t = {state.t:.6g} s: {error}") from error
+    except Exception as error:
+        where = error_location(error, takes)
+        raise SimulationError(f"{what} raised {type(error).__name__} at t = {state.t:.6g} s: "
+                              f"{error}{where}") from error
+
+
+def error_location(error: Exception, takes: str = "") -> str:
+    """The place " (file.py, line 12)" of an error in a user's function; empty where it was not
+    raised in a file.
+
+    Parameters
+    ----------
+    takes
+        What the function must take, for a `TypeError` of the call itself.
+
+    Notes
+    -----
+    The message about an attribute that no `State` has is completed here by those that it has: a
+    `__getattr__` of the state would slow every attribute down.
+    """
+    found = None
+    trace = error.__traceback__
+    while trace is not None:
+        file = trace.tb_frame.f_code.co_filename
+        # the caller in this package is not to blame
+        if Path(file).parent != HERE:
+            found = file, trace.tb_lineno
+        trace = trace.tb_next
+    if found is None:
+        return f"; it must take {takes}" if takes and isinstance(error, TypeError) else ""
+    file, line = found
+    where = f" ({Path(file).name}, line {line})" if file.endswith(".py") else ""
+    if isinstance(error, AttributeError) and isinstance(error.obj, State):
+        return f"{where}; a state has {', '.join(ATTRIBUTES)}; x, y and heading are its `pose`"
+    return where

@@ -1,0 +1,109 @@
+"""Where names stand in the numbers of a moment: for its states, and for the rows of a record."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import accumulate
+
+import numpy as np
+
+from .chart import Chart
+from .command import TWIST_NAMES
+from .moment import CLOCK, EXTRA
+from .simulated import Simulated
+from .state import LinkSensors, StateLayout
+
+
+def state_layout(simulated: Simulated, chart: Chart, sensors: LinkSensors) -> StateLayout:
+    """Layout of numbers that begin with (q, v, x, u).
+
+    Parameters
+    ----------
+    chart
+        The run's first; later charts are read through the same names.
+    sensors
+        What the links measure.
+    """
+    system, vector = simulated.constrained.system, chart.state_vector
+    nq, nv, positions = system.algebroid.nq, system.algebroid.nv, vector.names(())
+    v = {name: nq + i for i, name in enumerate(system.algebroid.v_names)}
+    x = {name: nq + nv + i for i, name in enumerate(positions)}
+    joints = positions if simulated.vehicle is None else simulated.joint_names
+    u = nq + nv + vector.nx
+    return StateLayout(
+        nq=nq,
+        nv=nv,
+        u=slice(u, u + system.u.numel()),
+        xi={name: nq + i for name, i in zip(chart.equations.names, chart.speeds)},
+        v=v,
+        angles={positions[i]: nq + nv + i for i in vector.angle_slots()},
+        joint_position={name: x[name] for name in joints},
+        joint_velocity={name: v[name] for name in simulated.joint_names},
+        encoder_angle={name: x[name] for name in simulated.encoder_names},
+        encoder_rate={name: v[name] for name in simulated.encoder_names},
+        slots=tuple(vector.slots),
+        has_base=simulated.vehicle is not None,
+        sensors=sensors,
+    )
+
+
+@dataclass(frozen=True, eq=False)
+class RowLayout:
+    """Layout of a recorded row (t, q, v, u, angles), with the commanded twist before the angles
+    where the controller commands one; the same for all runs of a simulator.
+
+    Attributes
+    ----------
+    parts
+        Name of a part -> where it stands in a row, in their order.
+    places
+        Where all of it stands in the block of a `Moment`.
+    speeds
+        Which of v are independent.
+    names
+        Of the columns, as in `Trajectory.names`.
+    """
+
+    parts: dict[str, slice]
+    places: np.ndarray
+    speeds: np.ndarray
+    names: dict[str, tuple[str, ...]]
+
+    @classmethod
+    def of(cls, chart: Chart, twist: bool = False) -> RowLayout:
+        """Of a run that begins in this chart, and whose controller commands a twist or none."""
+        system, slots = chart.equations.frame.constrained.system, chart.state_vector.angle_slots()
+        algebroid, positions = system.algebroid, chart.state_vector.names(())
+        beside = {"commanded_twist": TWIST_NAMES} if twist else {}
+        names = {"q": algebroid.q_names, "v": algebroid.v_names, "xi": chart.equations.names,
+                 "u": system.u_names, "angles": tuple(positions[i] for i in slots), **beside}
+        sizes = {"t": 1, "q": algebroid.nq, "v": algebroid.nv, "u": system.u.numel(),
+                 **{part: len(columns) for part, columns in beside.items()}, "angles": len(slots)}
+        parts = {part: slice(end - size, end)
+                 for (part, size), end in zip(sizes.items(), accumulate(sizes.values()))}
+        nqv, held = algebroid.nq + algebroid.nv, sizes["u"] + sizes.get("commanded_twist", 0)
+        u = nqv + chart.state_vector.nx
+        places = [CLOCK, *range(nqv), *range(u, u + held), *(nqv + slot for slot in slots)]
+        return cls(
+            parts=parts,
+            # where the block has CLOCK from its end, from its beginning
+            places=np.arange(u + held + EXTRA)[places],
+            speeds=np.array(chart.speeds, dtype=np.intp),
+            names=names,
+        )
+
+    @property
+    def widths(self) -> tuple[int, ...]:
+        """Numbers in each part."""
+        return tuple(part.stop - part.start for part in self.parts.values())
+
+    @property
+    def width(self) -> int:
+        """Numbers in a row."""
+        return sum(self.widths)
+
+    def split(self, rows: np.ndarray) -> dict[str, np.ndarray]:
+        """t (N,), q, v, xi, u, angles, and commanded_twist where there is one, of rows (N, width):
+        views where they can be."""
+        found = {name: rows[:, part] for name, part in self.parts.items()}
+        return found | {"t": rows[:, 0].copy(), "xi": found["v"].take(self.speeds, axis=1)}

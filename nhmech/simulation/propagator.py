@@ -1,0 +1,189 @@
+"""Advances the present moment of a run, step by step."""
+
+from __future__ import annotations
+
+from time import perf_counter
+
+import numpy as np
+
+from ..compile.loop import Loop
+from ..compile.status import Status
+from ..errors import NhmechError, SimulationError
+from .atlas import Atlas
+from .chart import Chart
+from .compiled_steps import CompiledSteps
+from .diagnosis import explain_failure, explain_fall
+from .integrators import FLAT, Step
+from .interrupts import Pace
+from .moment import Moment
+from .recorder import Recorder
+from .simulated import Simulated
+
+# steps of a run for which C is built; code that is in the cache already is used for any
+WORTH_COMPILING = 5000
+
+Bookmark = tuple[np.ndarray, Chart, float]     # block of the moment, chart, side
+
+
+class Propagator:
+    """Steps of one system with held inputs, in C where there is code for them, in the chart that
+    serves.
+
+    A step that C refuses is done again in Python, which changes the chart or says why it fails.
+
+    Attributes
+    ----------
+    moment
+        What it advances.
+    atlas
+        The charts in which it does.
+    dt
+        Step [s].
+    """
+
+    def __init__(self, simulated: Simulated, atlas: Atlas, moment: Moment, dt: float):
+        self.simulated = simulated
+        self.atlas = atlas
+        self.moment = moment
+        self.dt = dt
+        self._pace = Pace()
+        self._compiled: CompiledSteps | None = None
+        self._steps = 0         # that `step` has taken in this chart without code
+
+    # -- where it starts ---------------------------------------------------------------------------
+    def start(self, q: np.ndarray) -> None:
+        """At rest at q, at t = 0. Raises `NhmechError` where the constraints lose rank there."""
+        self.moment.clear()
+        self.moment.q[...] = q
+        before = self.atlas.chart
+        self.atlas.start(self.moment)
+        if self.atlas.chart is not before:
+            self._forget_code()
+        elif self._compiled is not None:
+            self._compiled.setup.side = self.atlas.side
+
+    def settle(self) -> None:
+        """Puts x, which has been written to, onto the constraints at the present time; q, v and
+        health follow."""
+        moment = self.moment
+        moment.take(*self.atlas.chart.project(moment.t, moment.x, self.simulated.theta),
+                    moment.clock)
+
+    def bookmark(self) -> Bookmark:
+        """All that `restore` needs to come back to this moment."""
+        return self.moment.block.copy(), self.atlas.chart, self.atlas.side
+
+    def restore(self, bookmark: Bookmark) -> None:
+        """Goes back to a moment."""
+        self.moment.block[...], chart, self.atlas.side = bookmark
+        if chart is not self.atlas.chart:
+            self.atlas.chart = chart
+            self._forget_code()
+
+    # -- steps in C --------------------------------------------------------------------------------
+    def step(self) -> None:
+        """One step of dt."""
+        compiled = self._compiled or self._find_code()
+        if compiled is None or compiled.one(compiled.pointer) != Status.DONE:
+            self.advance(self.dt)
+
+    def loop(self, steps: int) -> Loop | None:
+        """The code for a run of so many steps in the present chart; None where there is none, or
+        where it is not worth while to build it."""
+        return self.atlas.chart.loop(build=steps >= WORTH_COMPILING)
+
+    def advance_many(self, loop: Loop, held: int, recorder: Recorder, k: int, every: int) -> int:
+        """Takes steps in C, at most the `held` ones over which the inputs do not change.
+
+        Parameters
+        ----------
+        k
+            Steps of the run before these.
+        every
+            Records the state before each so many steps of the run.
+
+        Returns
+        -------
+        int
+            How many steps were taken, at least one; few enough for Ctrl-C to be heard.
+        """
+        steps = min(held, self._pace.steps)
+        compiled = self.prepare(loop)
+        setup = compiled.setup
+        setup.done, status, begun = 0, Status.DONE, perf_counter()
+        # C may come back, to let Ctrl-C be heard, before a step is whole
+        while setup.done == 0 and status == Status.DONE:
+            record = recorder.room((steps - 1 + k % every) // every + 1)
+            setup.rows, setup.limit = 0, self.moment.k + held
+            try:
+                status = compiled.run(steps, every, k % every, record)
+            finally:
+                # an interrupt is raised when C returns, with its rows written
+                recorder.extend(setup.rows)
+        self._pace.learn(perf_counter() - begun)
+        if status == Status.DONE:
+            return setup.done
+        self.advance(self.dt)
+        return setup.done + 1
+
+    def prepare(self, loop: Loop) -> CompiledSteps:
+        """The code on the memory of the present moment."""
+        if self._compiled is None or self._compiled.loop is not loop:
+            constants = self.dt, self.atlas.side
+            angles = self.atlas.primary.state_vector.angle_slots()
+            self._compiled = CompiledSteps(loop, self.moment, constants, self.simulated.theta,
+                                           angles)
+        return self._compiled
+
+    def _find_code(self) -> CompiledSteps | None:
+        """Looks for code at the first step in a chart, and has it built after many."""
+        self._steps += 1
+        if self._steps not in (1, WORTH_COMPILING):
+            return None
+        loop = self.loop(self._steps)
+        return None if loop is None else self.prepare(loop)
+
+    def _forget_code(self) -> None:
+        self._compiled = None
+        self._steps = 0
+
+    # -- steps in Python ---------------------------------------------------------------------------
+    def advance(self, dt: float) -> None:
+        """One step of any length [s], in another chart where it leads to bad places of this one.
+
+        Raises
+        ------
+        SimulationError
+            Where the step cannot be taken, with the reason.
+        """
+        step = self._try(dt)
+        if step.status is Status.SINGULAR:
+            self._change_chart(step.q)
+            step = self._try(dt)
+        moment = self.moment
+        k, t, t0 = moment.k + 1, moment.t + dt, moment.t0
+        if dt == self.dt:
+            t = t0 + k * dt
+        else:
+            t0 = t - k * self.dt
+        moment.take(step.x, step.q, step.v, step.health, (t, k, t0))
+
+    def _change_chart(self, end: np.ndarray) -> None:
+        try:
+            self.atlas.change(self.moment, end)
+        except NhmechError as error:
+            # what takes the rank away is a wheel lying down
+            if self.moment.guard < FLAT:
+                raise SimulationError(explain_fall(self.simulated, self.moment)) from error
+            raise
+        self._forget_code()
+
+    def _try(self, dt: float) -> Step:
+        """Where a step from here leads, DONE or SINGULAR. Raises `SimulationError` where it leads
+        nowhere."""
+        moment, atlas = self.moment, self.atlas
+        step = atlas.chart.advance(moment.t, moment.x, moment.u, self.simulated.theta, dt,
+                                   atlas.side, moment.guard)
+        if step.status not in (Status.DONE, Status.SINGULAR):
+            raise SimulationError(explain_failure(self.simulated, atlas, moment, dt, step))
+        return step
