@@ -4,10 +4,53 @@ Messages carry what is wrong, where (file, element, line, joint), the value foun
 be right.
 """
 
+from __future__ import annotations
+
 from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any
 
 
-class NhmechError(Exception):
+@dataclass(frozen=True)
+class Remedy:
+    """What to do about an error or a notice, in the two languages that users write.
+
+    Attributes
+    ----------
+    python
+        Sentences for a caller of `nhmech.load`, without the last full stop.
+    command
+        The same for someone who types `nhmech run`.
+    """
+
+    python: str
+    command: str
+
+
+class Statement:
+    """A text for the user and, where there is one, its remedy. `str()` gives both for Python.
+
+    Attributes
+    ----------
+    text
+        What is wrong or odd, and where; it names no option of either language.
+    remedy
+        What to do about it, or None.
+    """
+
+    text: str
+    remedy: Remedy | None
+
+    def __str__(self) -> str:
+        return self.text if self.remedy is None else f"{self.text}. {self.remedy.python}"
+
+    @property
+    def command_line(self) -> str:
+        """Text and remedy in the words of the command line."""
+        return self.text if self.remedy is None else f"{self.text}. {self.remedy.command}"
+
+
+class NhmechError(Statement, Exception):
     """Root of all errors of this package.
 
     Examples
@@ -18,6 +61,11 @@ class NhmechError(Exception):
     ...     print(type(error).__name__)
     ModelError
     """
+
+    def __init__(self, text: str = "", remedy: Remedy | None = None):
+        super().__init__(text)
+        self.text = text
+        self.remedy = remedy
 
 
 class InputError(NhmechError, ValueError):
@@ -83,8 +131,9 @@ class SimulationError(NhmechError):
     True
     """
 
-    def __init__(self, message: str, trajectory=None):
-        super().__init__(message)
+    def __init__(self, text: str, trajectory: Any = None, remedy: Remedy | None = None):
+        super().__init__(text, remedy)
+        # a `Trajectory`, which stands too high for this module to import its type
         self.trajectory = trajectory
 
 

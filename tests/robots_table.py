@@ -85,7 +85,7 @@ ROBOTS = (
     Robot("clearpath_dd100", discs(0.049, "front_left_wheel_joint", "front_right_wheel_joint")
           | balls(0.01, "rear_caster"), 2),
     # Dingo-O: mecanum, drawn as cylinders.
-    Robot("clearpath_do100", {n: ("mecanum", 0.05) for n in CORNERS}, 3, refused='kind="mecanum"',
+    Robot("clearpath_do100", {n: ("mecanum", 0.05) for n in CORNERS}, 3, refused="'mecanum'",
           arguments={"wheels": mecanum(0.05)}),
     # Two wheels on spring-loaded sliders (held up), one caster ball in front.
     Robot("create3", discs(0.03575, "left_wheel_joint",
@@ -134,7 +134,7 @@ ROBOTS = (
     Robot("linorobot2_2wd", discs(0.045, "left_wheel_joint", "right_wheel_joint")
           | balls(0.0375, "front_caster_wheel_link", "rear_caster_wheel_link"), 2),
     Robot("linorobot2_mecanum", {n: ("mecanum", 0.07162) for n in CORNERS}, 3,
-          refused='kind="mecanum"', arguments={"wheels": mecanum(0.07162)}),
+          refused="'mecanum'", arguments={"wheels": mecanum(0.07162)}),
     # Differential drive on four true swivel casters, each of which adds two rates and two rolling
     # rows.
     Robot(

@@ -17,6 +17,8 @@ from nhmech.cli.options import PairType, SkidType, WheelType, number
 from nhmech.cli.progress import Progress
 from nhmech.cli.summary import print_notices
 from nhmech.errors import MechanicsError, ModelError, SimulationError
+from nhmech.urdf.notice import Notice, NoticeKind
+from nhmech.urdf.remedy import option as spell_option
 
 BROKEN_CONTROLLERS = '''
 import numpy as np
@@ -378,11 +380,13 @@ def test_notices_are_told_before_a_run(nhmech, tmp_path):
 
 
 def test_many_notices_are_cut(capsys):
-    odd = [f"odd {i}: skid=[names]" for i in range(7)]
-    print_notices(SimpleNamespace(notices=("driven joints from <nhmech>", *odd)))
+    odd = [Notice(NoticeKind.HANDLE, f"odd {i}", spell_option("skid", ("a", "b")))
+           for i in range(7)]
+    driven = Notice(NoticeKind.DRIVEN_FROM, "driven joints from <nhmech>")
+    print_notices(SimpleNamespace(notices=(driven, *odd)))
     told = capsys.readouterr()
     assert told.out == "" and told.err.splitlines() == [
-        *(f"notice   odd {i}: --skid WHEEL,WHEEL" for i in range(5)),
+        *(f"notice   odd {i}. --skid a,b" for i in range(5)),
         "notice   and 2 more: nhmech inspect"]
 
 

@@ -6,6 +6,8 @@ import pytest
 
 from nhmech.errors import InputError, ModelError
 from nhmech.urdf.describe import describe
+from nhmech.urdf.description import MidAxle, Released
+from nhmech.urdf.notice import NoticeKind
 from nhmech.urdf.tag import format_tag
 from nhmech.urdf.wheel import Wheel
 
@@ -49,6 +51,10 @@ CASTER = ball("caster", "-0.3 0 -0.07")
 
 def robot(*parts):
     return f'<robot name="cart">{link("base")}{"".join(parts)}</robot>'
+
+
+def notices(description, kind):
+    return [str(notice) for notice in description.notices if notice.kind is kind]
 
 
 def wheels_of(text, **arguments):
@@ -95,9 +101,8 @@ def test_rounded_angles_are_snapped():
     tilted = PAIR.replace(' rpy="0 0 0"', ' rpy="-1.57 0 0"').replace(LYING, "")
     tilted = tilted.replace('axis xyz="0 1 0"', 'axis xyz="0 0 1"')
     description = describe(robot(tilted, CASTER))
-    assert f'rpy="{-pi / 2!r}' in description.xml and any(
-        "rounded" in n for n in description.notices
-    )
+    assert f'rpy="{-pi / 2!r}' in description.xml
+    assert notices(description, NoticeKind.ROUNDED_ANGLES)
 
 
 def test_a_sphere_on_an_axle_is_a_disc():
@@ -123,10 +128,10 @@ def test_a_sphere_on_an_axle_is_a_disc():
          ("contradicts the height", "0.2000 m above")),
         (robot(PAIR, wheel("back_left_wheel", "-0.5 0.2 0"),
                wheel("back_right_wheel", "-0.5 -0.2 0")),
-         ("skid=", 'kind="mecanum"', "x = -0.500 m")),
+         ("skid='mid-axle'", "'mecanum', 0.1, roller_angle=-0.785398", "x = -0.500 m")),
         (robot(PAIR.replace('rpy="0 0 0"', 'rpy="0.1 0 0"')),
          ("leans 5.7 degrees", "wheels=[Wheel('left_wheel_joint'")),
-        (robot(PAIR, wheel("odd_wheel", "0.3 0 0", rpy="0 0 0.8")), ('kind="omni"',)),
+        (robot(PAIR, wheel("odd_wheel", "0.3 0 0", rpy="0 0 0.8")), ("'omni', 0.1)",)),
         (robot(PAIR, link("spare_wheel", tyre(0.1),
                           LYING) + joint("s", "spare_wheel", kind="fixed", xyz="0.4 0 0")),
          ("no joint lets it roll: its joint is fixed", "'blade'")),
@@ -142,12 +147,13 @@ def test_refused_not_guessed(text, fragments):
 def test_four_wheels_with_skid_or_with_held_steering():
     four = robot(PAIR, wheel("back_left_wheel", "-0.5 0.2 0"),
                  wheel("back_right_wheel", "-0.5 -0.2 0"))
-    assert describe(four, skid="mid-axle").skid == "mid-axle"
-    assert describe(four, skid=1.5).skid == 1.5
-    assert describe(four, skid=["left_wheel_joint", "right_wheel_joint"]).skid == (
-        "left_wheel_joint", "right_wheel_joint")
+    assert describe(four, skid="mid-axle").skid == MidAxle()
+    assert describe(four, skid=1.5).skid == MidAxle(1.5)
+    assert describe(four, skid="left_wheel_joint").skid == Released(("left_wheel_joint",))
+    assert describe(four, skid=["left_wheel_joint", "right_wheel_joint"]).skid == Released(
+        ("left_wheel_joint", "right_wheel_joint"))
     for wrong in ("middle", 0, -1.0, float("nan"), True, ["nobody"], [], 3j):
-        with pytest.raises(ModelError, match="skid="):
+        with pytest.raises(InputError, match="^skid"):
             describe(four, skid=wrong)
 
 
@@ -171,15 +177,14 @@ def test_named_shapes_stand_in_for_casters():
     description = describe(robot(PAIR, box))
     caster = description.wheels[-1]
     assert (caster.kind, caster.radius) == ("caster_ball", 0.01)
-    assert caster.point == pytest.approx((0, 0, -0.021)) and any(
-        "moved 1.0 mm down" in n for n in description.notices
-    )
+    assert caster.point == pytest.approx((0, 0, -0.021))
+    assert any("moved 1.0 mm down" in n for n in notices(description, NoticeKind.CASTER_SHAPE))
     roll = link("caster_link", tyre(0.03), LYING) + joint(
         "j", "caster_link", kind="fixed", xyz="-0.3 0 -0.07"
     )
     assert wheels_of(robot(PAIR, roll))["caster_link"] == ("caster_ball", 0.03)
     unnamed = robot(PAIR, box.replace("caster_link", "foot"))
-    assert any("pitch is free" in n for n in describe(unnamed).notices)
+    assert notices(describe(unnamed), NoticeKind.FREE_PITCH)
 
 
 def test_a_caster_that_is_not_understood():
@@ -194,9 +199,9 @@ def test_a_caster_that_is_not_understood():
         line = str(caught.value).split("wheels=", 1)[1]
         assert len(describe(robot(PAIR, part),
                             wheels=eval(line[: line.index("]") + 1], {"Wheel": Wheel})).wheels) == 3
-        assert any(why in n for n in describe(
-            robot(PAIR, part, CASTER.replace("caster",
-                                             "front_caster").replace("-0.3", "0.3"))).notices)
+        front = CASTER.replace("caster", "front_caster").replace("-0.3", "0.3")
+        found = describe(robot(PAIR, part, front))
+        assert any(why in n for n in notices(found, NoticeKind.NO_SUPPORT))
 
 
 def test_swivel_casters_roll_and_are_not_driven():
@@ -206,7 +211,8 @@ def test_swivel_casters_roll_and_are_not_driven():
                                                      parent="caster_fork")))
     assert (description.steering == ("caster_swivel",)
             and description.driven == ("left_wheel_joint", "right_wheel_joint"))
-    assert len(description.wheels) == 3 and not any("caster_fork" in n for n in description.notices)
+    assert len(description.wheels) == 3
+    assert not any("caster_fork" in str(n) for n in description.notices)
 
 
 # --- wheels that are given
@@ -219,11 +225,9 @@ def test_given_wheels_are_filled_in_and_win():
     first, second = description.wheels
     assert (first.link, first.axis, first.point) == ("left_wheel", (0.0, 1.0, 0.0), (0.0, 0.0, 0.0))
     assert (second.link, second.axis, second.point) == ("caster", None, (0.0, 0.0, 0.0))
-    assert "wheels=" in description.reasons["left_wheel_joint"]
-    assert any(
-        "0.07" in n
-        for n in describe(text, wheels=[Wheel("left_wheel_joint", "disc", 0.07)]).notices
-    )
+    assert "from the wheels given" in description.reasons["left_wheel_joint"]
+    other = describe(text, wheels=[Wheel("left_wheel_joint", "disc", 0.07)])
+    assert any("0.07" in n for n in notices(other, NoticeKind.OTHER_RADIUS))
 
 
 @pytest.mark.parametrize(
@@ -235,13 +239,13 @@ def test_given_wheels_are_filled_in_and_win():
         ([Wheel("left_wheel_joint", "disc", 0.1, link="base")], "does not turn with the joint"),
         ([Wheel("left_wheel_joint", "disc", 0.1, axis=(1, 0, 0))], "not the joint's axis"),
         ([Wheel("left_wheel_joint", "disc", 0.1)] * 2, "listed twice"),
-        ([], "is empty"),
+        ([], "list at least one"),
         (["left_wheel_joint"], "is not a Wheel"),
         (3, "not a sequence"),
     ],
 )
 def test_given_wheels_that_do_not_fit(wheels, fragment):
-    with pytest.raises(ModelError) as caught:
+    with pytest.raises(InputError) as caught:
         describe(robot(PAIR, CASTER), wheels=wheels)
     assert fragment in str(caught.value)
 
@@ -302,7 +306,7 @@ def test_the_element_is_read_and_printed():
     description = describe(text)
     assert [w.kind for w in description.wheels] == ["disc", "torus", "blade"]
     assert (description.driven, description.locked, description.skid) == (
-        ("left_wheel_joint",), {"arm_joint": 0.3}, 1.5)
+        ("left_wheel_joint",), {"arm_joint": 0.3}, MidAxle(1.5))
     assert description.speeds == ("forward_speed", "yaw_rate")
     printed = format_tag(description)
     again = describe(robot(PAIR, CASTER, ARM, printed))
@@ -332,7 +336,9 @@ def test_the_element_is_read_and_printed():
         ('<free joint="arm_joint"/><lock joint="arm_joint"/>', "choose one"),
         ("<speeds/>", "is empty"),
         ('<skid model="mid-axle" track_factor="1"/>', "exactly one"),
-        ('<skid model="other"/>', "skid="),
+        ('<skid model="other"/>', "there is mid-axle"),
+        ('<skid track_factor="0"/>', "must be positive"),
+        ('<skid free="nobody"/>', "the wheels are left_wheel_joint"),
         ("</nhmech><nhmech>", "another <nhmech>"),
     ],
 )
@@ -363,7 +369,7 @@ def test_other_joints_are_held_and_can_be_released():
         ({"free": 3}, "sequence of names"),
         ({"free": ["arm_joint"], "locked": {"arm_joint": 0.0}}, "choose one"),
     ):
-        with pytest.raises(ModelError) as caught:
+        with pytest.raises(InputError) as caught:
             describe(text, **arguments)
         assert fragment in str(caught.value)
 
@@ -376,7 +382,8 @@ def test_mimic():
                               1), CASTER, ARM, finger)
     held = describe(text, locked={"arm_joint": 0.2})
     assert not held.mimic and held.locked["finger_joint"] == pytest.approx(-0.3, rel=1e-15)
-    assert any("left_wheel_joint: <mimic> is dropped" in n for n in held.notices)
+    [dropped] = notices(held, NoticeKind.DROPPED_MIMIC)
+    assert dropped.startswith("left_wheel_joint: <mimic> is dropped")
     free = describe(text, free=["arm_joint"])
     assert free.free == ("arm_joint", "finger_joint") and not free.locked
     (row,) = free.mimic
@@ -394,7 +401,8 @@ def test_limits_damping_and_friction():
     assert description.damping == {"left_wheel_joint": 0.3}
     for fragment in ("Coulomb friction ignored", "limits on its angle are ignored",
                      "limit 0 is taken as no limit"):
-        assert any("left_wheel_joint" in n and fragment in n for n in description.notices)
+        assert any("left_wheel_joint" in str(n) and fragment in str(n)
+                   for n in description.notices)
 
 
 def test_driven_joints_by_authority():
@@ -472,11 +480,11 @@ def test_a_listed_wheel_that_would_lie_flat():
                        match='<axis> of <joint name="left_wheel_joint">.*Did you mean <axis '
                              'xyz="0 1 0"/>'):
         describe(robot(UPRIGHT, CASTER), wheels=listed)
-    with pytest.raises(ModelError,
+    with pytest.raises(InputError,
                        match="wheel 'left_wheel_joint': its axle .0 0 1. is vertical in the start "
                              "pose"):
         describe(robot(UPRIGHT.replace(tyre(0.1), MESH), CASTER), wheels=listed)
-    with pytest.raises(ModelError, match="wheel 'caster': its axle .0 0 1. is vertical"):
+    with pytest.raises(InputError, match="wheel 'caster': its axle .0 0 1. is vertical"):
         describe(robot(PAIR, CASTER),
                  wheels=[Wheel(None, "disc", 0.03, link="caster", axis=(0, 0, 1))])
 
@@ -525,7 +533,7 @@ def test_wheels_drawn_in_one_piece_with_their_steering(text, point):
 def inertias(xx, yy, zz, origin="", mass=2.0):
     inertia = f'<inertia ixx="{xx}" ixy="0" ixz="0" iyy="{yy}" iyz="0" izz="{zz}"/>'
     text = PAIR.replace(MASS, f'<inertial>{origin}<mass value="{mass}"/>{inertia}</inertial>')
-    return [n for n in describe(robot(text, CASTER)).notices if "inertia" in n]
+    return notices(describe(robot(text, CASTER)), NoticeKind.WHEEL_INERTIA)
 
 
 def test_a_wheel_without_inertia_is_told():
@@ -571,9 +579,10 @@ def test_inertias_that_a_wheel_may_have_pass():
 def test_wheels_that_were_not_listed_are_told():
     listed = describe(robot(PAIR), wheels=[Wheel("left_wheel_joint", "disc", 0.1)])
     assert listed.locked == {"right_wheel_joint": 0.0}
-    assert any(notice.startswith("right_wheel_joint: would be found as wheels, but only "
-                                 "left_wheel_joint was listed")
-               for notice in listed.notices)
+    [notice] = notices(listed, NoticeKind.UNLISTED_WHEEL)
+    assert notice.startswith("right_wheel_joint: would be found as wheels, but only "
+                             "left_wheel_joint was listed")
+    assert notice.endswith("lock them by name: locked={'right_wheel_joint': 0.0}")
     on_purpose = describe(robot(PAIR), wheels=[Wheel("left_wheel_joint", "disc", 0.1)],
                           locked={"right_wheel_joint": 0.0})
-    assert not any("would be found" in notice for notice in on_purpose.notices)
+    assert not notices(on_purpose, NoticeKind.UNLISTED_WHEEL)

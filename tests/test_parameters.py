@@ -7,6 +7,7 @@ import pytest
 import nhmech
 from nhmech.mechanics.gibbs_appell import gibbs_appell
 from nhmech.simulation.state import base_pose
+from nhmech.urdf.notice import NoticeKind
 from nhmech.vehicle.reactions import saddle
 
 
@@ -166,12 +167,12 @@ def test_remarks_about_what_was_built():
     mecanum = nhmech.load(nhmech.urdf_path("mecanum"))
     assert ("x, y, yaw" in mecanum.summary()["symmetry"]
             and "pitch, roll and height are frozen" in mecanum.summary()["symmetry"])
-    assert not any("roller" in notice for notice in mecanum.notices)
+    assert not any(notice.kind is NoticeKind.ROLLER_RANK for notice in mecanum.notices)
     names = [f"{end}_{side}_wheel_joint" for end in ("front", "rear") for side in ("left", "right")]
     alike = nhmech.load(nhmech.urdf_path("mecanum"),
                         wheels=[nhmech.Wheel(name, "mecanum", 0.1,
                                              roller_angle=0.7) for name in names])
-    assert any("determine 2 of the base's 3 motions" in notice for notice in alike.notices)
+    assert any("determine 2 of the base's 3 motions" in notice.text for notice in alike.notices)
     uneven = nhmech.load(
         nhmech.urdf_path("skid_steer"),
         wheels=[
@@ -180,4 +181,5 @@ def test_remarks_about_what_was_built():
         ],
         skid=1.2,
     )
-    assert any("mm" in notice and "common plane" in notice for notice in uneven.notices)
+    assert any("mm" in notice.text and notice.kind is NoticeKind.SUPPORT_OFFSETS
+               for notice in uneven.notices)

@@ -1,8 +1,11 @@
 """Reading robots: paths, strings, xacro, packages, and what is refused before anything is read."""
 
+import sys
+from concurrent.futures import ThreadPoolExecutor
+
 import pytest
 
-from nhmech.errors import ModelError
+from nhmech.errors import InputError, ModelError
 from nhmech.urdf.describe import describe
 from nhmech.urdf.packages import find_package
 from nhmech.urdf.source import read_source
@@ -53,11 +56,6 @@ def test_path_string_and_bytes_give_the_same(tmp_path):
     ("source", "fragment"),
     [
         ("nowhere/at/all.urdf", "does not exist"),
-        ("", "neither a path nor XML"),
-        ("two\nlines", "neither a path nor XML"),
-        ("a\0b", "neither a path nor XML"),
-        (42, "not int"),
-        (None, "not NoneType"),
         ("<robot name='x'><link></robot>", "line 1: not well-formed XML"),
         ("<sdf/>", "root element is <sdf>"),
         ("<robot xmlns='http://drake.mit.edu' name='x'/>", "delete its xmlns="),
@@ -69,6 +67,22 @@ def test_path_string_and_bytes_give_the_same(tmp_path):
 )
 def test_refused(source, fragment):
     with pytest.raises(ModelError, match=".") as caught:
+        read_source(source)
+    assert fragment in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("source", "fragment"),
+    [
+        ("", "neither a path nor XML"),
+        ("two\nlines", "neither a path nor XML"),
+        ("a\0b", "neither a path nor XML"),
+        (42, "not int"),
+        (None, "not NoneType"),
+    ],
+)
+def test_what_is_no_source(source, fragment):
+    with pytest.raises(InputError) as caught:
         read_source(source)
     assert fragment in str(caught.value)
 
@@ -115,9 +129,9 @@ def test_packages_by_mapping_environment_and_walking_up(package, tmp_path, monke
     monkeypatch.setenv("AMENT_PREFIX_PATH", str(tmp_path / "install"))
     assert read_source(CART).packages == {"cart_description": share}
     assert find_package("../../etc", {}, package) is None
-    with pytest.raises(ModelError, match="not a folder"):
+    with pytest.raises(InputError, match="not a folder"):
         read_source(CART, packages={"cart_description": tmp_path / "nowhere"})
-    with pytest.raises(ModelError, match="must be a mapping"):
+    with pytest.raises(InputError, match="must be a mapping"):
         read_source(CART, packages="cart_description")
 
 
@@ -151,6 +165,25 @@ def test_xacro_that_does_not_expand(package, text, fragment):
     with pytest.raises(ModelError) as caught:
         read_source(file)
     assert fragment in str(caught.value) and "cart.xacro" in str(caught.value)
+
+
+def test_xacro_files_expand_side_by_side(package):
+    """In threads, each with packages of its own, and without a trace in this process."""
+    pytest.importorskip("xacro")
+    modules = set(sys.modules)
+    files = []
+    for mass in (2.0, 3.0, 4.0):
+        folder = package.parent / f"mass_{mass:g}"
+        folder.mkdir()
+        (folder / "base.xacro").write_text(BASE)
+        file = folder / "cart.xacro"
+        file.write_text(XACRO.replace("2.5", str(mass)).replace("cart_description", "parts"))
+        files.append((file, folder, mass))
+    with ThreadPoolExecutor(3) as threads:
+        read = threads.map(lambda job: read_source(job[0], packages={"parts": job[1]}), files)
+        masses = [float(s.root.find("link/inertial/mass").get("value")) for s in read]
+    assert masses == [2 * mass for _, _, mass in files]
+    assert not {"xacro", "ament_index_python"} & (set(sys.modules) - modules)
 
 
 def test_unexpanded_xacro_in_a_urdf_is_refused():

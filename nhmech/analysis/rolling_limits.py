@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..errors import MechanicsError
+from ..errors import MechanicsError, Remedy
 from ..simulation.events import Event
 from ..simulation.state import State
 from ..simulation.trajectory import Trajectory
@@ -130,10 +130,25 @@ class RunValidity:
             return min((t for t, _ in self.events), default=None)
         return max((state.t for state in self.states if state.t < failed.t), default=failed.t)
 
-    def describe(self) -> str:
-        """E.g. "ideal rolling stopped being valid at t = 3.2 s, left_wheel, needs mu = 0.9 >
-        0.8"."""
-        failed = self.first(Verdict.FAILS)
+    @property
+    def remedy(self) -> Remedy | None:
+        """How to find the exact moment at which rolling failed; None where it held or is known."""
+        if self.events or self.first(Verdict.FAILS) is None:
+            return None
+        known = any(np.isfinite(one.mu) for one in self.states[0].wheels)
+        options = "--on-slip warn" if known else "--mu 0.8 --on-slip warn"
+        return Remedy("run with friction_limit and lift_off for the exact moment",
+                      f"run with {options} for the exact moment")
+
+    def describe(self, command_line: bool = False) -> str:
+        """E.g. "ideal rolling stopped being valid at t = 3.2 s, left_wheel, needs mu = 0.9 > 0.8".
+
+        Parameters
+        ----------
+        command_line
+            Whether the remedy is for someone who types `nhmech run`.
+        """
+        failed, remedy = self.first(Verdict.FAILS), self.remedy
         doubted = [state.t for state in self.states if state.verdict is Verdict.POSSIBLE]
         lines = []
         if self.events:
@@ -142,9 +157,10 @@ class RunValidity:
             when = "" if after.t - t < 1e-6 else f" at t = {after.t:.6g} s"
             lines.append(f"ideal rolling stopped being valid at t = {t:.6g} s ({name}), "
                          f"{after.reason()}{when}")
-        elif failed is not None:
+        elif failed is not None and remedy is not None:
+            advice = remedy.command if command_line else remedy.python
             lines.append(f"ideal rolling was not valid at t = {failed.t:.6g} s, {failed.reason()}; "
-                         "run with friction_limit and lift_off for the exact moment")
+                         f"{advice}")
         else:
             hardest = max(self.states, key=lambda state: state.use[0])
             lines.append(f"ideal rolling was {'possible' if doubted else 'valid'} from t = "

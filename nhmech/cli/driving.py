@@ -118,9 +118,10 @@ def drive(vehicle, controller, path: str | None, speed: float | None, settings):
 def only_listed(vehicle, wheels) -> str:
     """What to add to an error about a vehicle whose `wheels` somebody listed, and left out what
     looks like one."""
-    from ..urdf.description import UNLISTED
+    from ..urdf.notice import NoticeKind
 
-    if not wheels or not any(UNLISTED in notice for notice in vehicle.notices):
+    unlisted = [n for n in vehicle.notices if n.kind is NoticeKind.UNLISTED_WHEEL]
+    if not wheels or not unlisted:
         return ""
     touch = "touches" if len(wheels) == 1 else "touch"
     return (f"; --wheel lists all wheels, so only {', '.join(vehicle.contact_names)} {touch} the "

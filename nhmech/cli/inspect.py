@@ -178,7 +178,7 @@ def report_lines(found: dict) -> list[tuple[str, list[str]]]:
         "mechanics": facts(sizes(found["mechanics"])),
         "mobility": facts(mobility_lines(found["mobility"])),
         "geometry": facts(geometry_lines(found["geometry"])),
-        "notices": [f"  - {notice}" for notice in found["notices"]],
+        "notices": [f"  - {notice.command_line}" for notice in found["notices"]],
     }
     # long entries take fewer rows where there are many
     for few, many in ((ROWS, ROWS), (2, ROWS), (1, ROWS), (1, 2), (1, 1)):
@@ -200,13 +200,7 @@ def print_report(found: dict) -> None:
     """The same for people."""
     click.secho(found["name"], bold=True, nl=False)
     click.echo(f"  root link {found['root']}")
-    from .wording import in_options
-
-    told = {
-        "wheels": [wheel | {"reason": in_options(wheel["reason"])} for wheel in found["wheels"]],
-        "notices": [in_options(notice) for notice in found["notices"]],
-    }
-    for title, lines in report_lines(found | told):
+    for title, lines in report_lines(found):
         click.secho(f"\n{title}" if title else "", bold=True)
         click.echo("\n".join(lines))
 

@@ -76,14 +76,8 @@ def print_validity(trajectory, on_slip: str | None) -> None:
     """One line or two on ideal rolling along the run."""
     if on_slip == "ignore" or trajectory.kinematic or len(trajectory) < 2:
         return
-    from ..analysis.friction import coefficients as known
     from ..analysis.rolling_limits import run_validity
-    from .wording import in_options
 
     report = run_validity(trajectory, every=max(1, len(trajectory) // MOMENTS))
-    said = in_options(report.describe())
-    if not np.isfinite(list(known(trajectory.simulated.vehicle, None).values())).any():
-        # which needs a coefficient
-        said = said.replace("--on-slip warn", "--mu 0.8 --on-slip warn")
-    for line in said.splitlines():
+    for line in report.describe(command_line=True).splitlines():
         click.echo(f"{'friction':<8} {line}")

@@ -96,7 +96,8 @@ def run(
     try:
         controller, path = drive(vehicle, controller, path, speed, settings)
     except ModelError as error:
-        raise ModelError(f"{error}{only_listed(vehicle, robot_options['wheels'])}") from error
+        raise ModelError(f"{error.text}{only_listed(vehicle, robot_options['wheels'])}",
+                         error.remedy) from error
     followed = getattr(controller, "path", path)
     drawn = look(vehicle, overlays, ghosts, follow, title, path=followed)
     events = rolling_events(vehicle, mu, on_slip)
@@ -104,7 +105,8 @@ def run(
         simulator = Simulator(vehicle, controller, dt=dt, control_period=control_period,
                               events=events)
     except SimulationError as error:
-        raise ModelError(str(error)) from error              # nothing ran: this is bad input
+        # nothing ran: this is bad input
+        raise ModelError(error.text, error.remedy) from error
     simulator.reset(**start_of(controller, path))
 
     failure, begin = None, time.perf_counter()

@@ -15,12 +15,11 @@ NOTICES = 5      # that are told before a run
 def print_notices(vehicle) -> None:
     """Prints what a user should know of the vehicle before it runs, a line each; to standard
     error."""
-    from ..urdf.description import DRIVEN_FROM
-    from .wording import in_options
+    from ..urdf.notice import NoticeKind
 
-    notices = [notice for notice in vehicle.notices if not notice.startswith(DRIVEN_FROM)]
+    notices = [notice for notice in vehicle.notices if notice.kind is not NoticeKind.DRIVEN_FROM]
     for notice in notices[:NOTICES]:
-        click.echo(f"notice   {in_options(notice)}", err=True)
+        click.echo(f"notice   {notice.command_line}", err=True)
     if len(notices) > NOTICES:
         click.echo(f"notice   and {len(notices) - NOTICES} more: nhmech inspect", err=True)
 

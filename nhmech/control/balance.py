@@ -54,7 +54,7 @@ class Balance:
             raise ModelError(f"{vehicle.name!r} does not balance on one axle: its independent "
                              f"speeds are {', '.join(vehicle.speeds)}. TwistDrive drives what "
                              "stands by itself, BicycleBalance what leans; a caster off the ground "
-                             "can be left out of load(wheels=...)")
+                             "need not be listed as a wheel")
         self.vehicle, self.drive = vehicle, TwistDrive(vehicle, twist)
         spins = [m.wheel.joint for m in self.drive.wheels]
         equilibrium, seen = _standing(vehicle)
@@ -103,8 +103,7 @@ def _standing(vehicle: Vehicle) -> tuple[Equilibrium, tuple[str, ...]]:
     except MechanicsError as error:
         raise ModelError(
             f"{vehicle.name!r} has no standing equilibrium near upright: {error}. Is "
-            "its centre of mass above the wheels, with its other joints held where "
-            "they should be "
-            "(locked=)? On a slope, can its wheels hold it?"
+            "its centre of mass above the wheels, with its other joints locked where they should "
+            "be? On a slope, can its wheels hold it?"
         ) from error
     return found, linearise(variations, found.q, found.xi, found.u).names

@@ -1,24 +1,54 @@
-"""Supports that do not roll on an axle: fixed spheres, and fixed shapes named caster that reach the
-ground."""
+"""Contacts that do not roll on a joint: balls and shapes that slide under casters, and wheels that
+the file holds fast."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 import numpy as np
 
 from ..errors import ModelError
-from .inference import FoundWheel, wheel_line
-from .layout import CollisionShape, Layout
+from .axis_hints import is_upright
+from .inference import FoundWheel
+from .layout import CollisionShape, Joint, Layout, is_named, to_triple, to_words
+from .notice import Notice, NoticeKind
+from .remedy import option, suggest
 from .rims import PARALLEL
 from .stance import bottom_R, ground_height, on_one_axle, tolerance
 from .wheel import Wheel
 
-_BRACKET = 0.05  # m
+_BRACKET = 0.05    # [m] from a caster: a link as near as this is its bracket or fork
+_VISIBLE = 1e-4    # [m] gaps that are worth telling
+
+
+@dataclass(frozen=True)
+class _Ball:
+    """The ball that a fixed collision shape stands for.
+
+    Attributes
+    ----------
+    shape
+        The collision shape.
+    radius
+        [m]
+    centre
+        (3,) in the link's frame [m].
+    height
+        Of its lowest point above the ground [m].
+    is_exact
+        Whether the shape tells the height, as a sphere and a lying cylinder do.
+    """
+
+    shape: CollisionShape
+    radius: float
+    centre: np.ndarray
+    height: float
+    is_exact: bool
 
 
 def infer_casters(layout: Layout,
-                  wheels: Sequence[FoundWheel]) -> tuple[list[FoundWheel], list[str]]:
+                  wheels: Sequence[FoundWheel]) -> tuple[list[FoundWheel], list[Notice]]:
     """Caster balls of a robot whose wheels are known, and notices.
 
     A collision sphere that reaches the plane of the wheels is a frictionless ball. So is, with a
@@ -34,125 +64,132 @@ def infer_casters(layout: Layout,
     """
     ground = ground_height(layout, [c.wheel for c in wheels])
     slack = tolerance([c.wheel for c in wheels])
-    found, missed, notices = [], [], []
+    found, missed, notices = [], {}, []
     for link in _fixed_links(layout, wheels):
         named = is_caster(layout, link)
         shapes = [s for s in layout.shapes(link) if s.kind == "sphere" or named]
-        balls = [b for b in (_ball(layout, s) for s in shapes) if b is not None]
+        balls = [b for b in (_find_ball(layout, s, ground) for s in shapes) if b is not None]
         if not balls:
             if named and any(s.kind == "mesh" for s in shapes):
-                missed.append((link, "its shape is a mesh"))
+                missed[link] = "its shape is a mesh"
             continue
-        ball = min(balls, key=lambda b: _bottom(layout, link, b))
-        radius, centre, shape, is_ball = ball
-        gap = _bottom(layout, link, ball) - ground
-        if abs(gap) > slack:
-            if named or abs(gap) < 3 * slack:
-                missed.append((link, f"its bottom is {1e3 * abs(gap):.1f} mm "
-                                     f"{'above' if gap > 0 else 'below'} that of the wheels"))
-            continue
-        moved = ""
-        if not is_ball:
-            centre = centre - gap * layout.X_RL[link][2, :3]
-            if abs(gap) > 1e-4:
-                moved = (
-                    f", moved {1e3 * abs(gap):.1f} mm {'down' if gap > 0 else 'up'} to the ground"
-                )
-            gap = 0.0
-        wheel = Wheel(None, "caster_ball", radius, link=link,
-                      point=tuple(float(c) + 0.0 for c in np.round(centre, 12)))
-        off = ""
-        if abs(gap) > 1e-4:
-            off = f", {1e3 * abs(gap):.1f} mm {'above' if gap > 0 else 'below'} the wheels' plane"
-        found.append(FoundWheel(wheel,
-                             f"the collision {shape.kind} of {link!r} is fixed and reaches the "
-                             f"ground{off}; "
-                                    f"a frictionless ball of {radius:.6g} m"))
-        if shape.kind != "sphere":
-            notices.append(f"{link}: its {shape.kind} is taken as a caster ball of {radius:.6g} "
-                           f"m{moved}; it slides without friction")
-    missed = [(link, why) for link,
-              why in missed if not _is_bracket(layout, link, [*wheels, *found])]
+        ball = min(balls, key=lambda b: b.height)
+        if abs(ball.height) <= slack:
+            found.append(_slide(layout, ball))
+            notices += _report_stand_in(ball)
+        elif named or abs(ball.height) < 3 * slack:
+            missed[link] = f"its bottom is {_gap(ball, 'above', 'below')} that of the wheels"
+    missed = {link: why for link, why in missed.items()
+              if not _is_bracket(layout, link, [*wheels, *found])}
     if missed and not found and on_one_axle(layout, [c.wheel for c in wheels]):
-        raise ModelError(_tips_over(layout, wheels, missed, ground))
-    notices += [f"{link}: no support, because {why}" for link, why in missed]
+        raise _tips_over(layout, wheels, missed, ground)
+    notices += [Notice(NoticeKind.NO_SUPPORT, f"{link}: no support, because {why}")
+                for link, why in missed.items()]
     return found, notices
 
 
 def is_caster(layout: Layout, link: str) -> bool:
     """Whether a link, or the joint it hangs on, is named caster."""
-    return "caster" in link.lower() or (link in layout.above
-                                        and "caster" in layout.above[link].name.lower())
+    return is_named("caster", *_names_of(layout, link))
+
+
+def _names_of(layout: Layout, link: str) -> tuple[str, ...]:
+    """Of a link, and of the joint it hangs on."""
+    return (link, layout.above[link].name) if link in layout.above else (link,)
 
 
 def _fixed_links(layout: Layout, wheels: Sequence[FoundWheel]) -> list[str]:
     """Links of the bodies that can hold a caster: the base, those that carry wheels, those named
     caster; no rotors."""
-    rotors = {c.wheel.link for c in wheels}
+    rotors = {layout.carrier(c.wheel) for c in wheels}
     bodies = {layout.root}
-    for contact in wheels:
-        bodies |= {layout.body(joint.parent) for joint in layout.path(contact.wheel.link)}
+    for rotor in rotors:
+        bodies |= {layout.body(joint.parent) for joint in layout.path(rotor)}
     bodies |= {layout.body(link) for link in layout.links if is_caster(layout, link)}
     return [link for link in layout.links if layout.body(link) in bodies - rotors]
 
 
-def _ball(layout: Layout,
-          shape: CollisionShape) -> tuple[float, np.ndarray, CollisionShape, bool] | None:
-    """Radius and centre (in the link's frame) of the ball that a shape stands for, the shape,
-    whether it is one."""
-    if shape.kind == "sphere":
-        return (shape.size[0], shape.centre, shape, True) if shape.size[0] > 0 else None
+def _find_ball(layout: Layout, shape: CollisionShape, ground: float) -> _Ball | None:
+    """The ball that a shape stands for; None for a mesh, and for a shape without size."""
     R = layout.X_RL[shape.link][:3, :3] @ shape.X_LS[:3, :3]
-    if shape.kind == "cylinder":
+    below = 0.0                        # from the shape's centre to its lowest point
+    exact = False
+    if shape.kind == "sphere":
+        radius, exact = shape.size[0], True
+    elif shape.kind == "cylinder":
         radius, length = shape.size
-        if abs(R[2, 2]) < PARALLEL:
-            return (radius, shape.centre, shape, True) if radius > 0 else None
-        half, below = (
-            min(radius, length / 2),
-            length / 2 * abs(R[2, 2]) + radius * np.sqrt(max(0.0, 1 - R[2, 2] ** 2)),
-        )
+        exact = abs(R[2, 2]) < PARALLEL
+        if not exact:
+            below = length / 2 * abs(R[2, 2]) + radius * np.sqrt(max(0.0, 1 - R[2, 2] ** 2))
+            radius = min(radius, length / 2)
     elif shape.kind == "box":
-        half, below = min(shape.size) / 2, float(np.abs(R[2]) @ np.array(shape.size)) / 2
+        radius, below = min(shape.size) / 2, float(np.abs(R[2]) @ np.array(shape.size)) / 2
     else:
         return None
-    if half <= 0:
+    if radius <= 0:
         return None
-    down = layout.X_RL[shape.link][:3, :3].T @ np.array([0.0, 0.0, -1.0])
-    return half, shape.centre + (below - half) * down, shape, False
+    X = layout.X_RL[shape.link]
+    centre = shape.centre
+    if not exact:
+        centre = centre + (below - radius) * (X[:3, :3].T @ np.array([0.0, 0.0, -1.0]))
+    wheel = Wheel(None, "caster_ball", radius, link=shape.link, point=to_triple(centre, 15))
+    return _Ball(shape, radius, centre, bottom_R(layout, wheel) - ground, exact)
 
 
-def _bottom(layout: Layout, link: str, ball) -> float:
-    return bottom_R(layout, Wheel(None, "caster_ball", ball[0], link=link, point=tuple(ball[1])))
+def _slide(layout: Layout, ball: _Ball) -> FoundWheel:
+    """The frictionless ball; one without a height of its own is moved to the ground."""
+    link, centre, off = ball.shape.link, ball.centre, ""
+    if not ball.is_exact:
+        centre = centre - ball.height * layout.X_RL[link][2, :3]
+    elif abs(ball.height) > _VISIBLE:
+        off = f", {_gap(ball, 'above', 'below')} the wheels' plane"
+    wheel = Wheel(None, "caster_ball", ball.radius, link=link, point=to_triple(centre, 12))
+    return FoundWheel(wheel, f"the collision {ball.shape.kind} of {link!r} is fixed and reaches "
+                             f"the ground{off}; a frictionless ball of {ball.radius:.6g} m")
+
+
+def _report_stand_in(ball: _Ball) -> list[Notice]:
+    if ball.shape.kind == "sphere":
+        return []
+    moved = ""
+    if not ball.is_exact and abs(ball.height) > _VISIBLE:
+        moved = f", moved {_gap(ball, 'down', 'up')} to the ground"
+    return [Notice(NoticeKind.CASTER_SHAPE,
+                   f"{ball.shape.link}: its {ball.shape.kind} is taken as a caster ball of "
+                   f"{ball.radius:.6g} m{moved}; it slides without friction")]
+
+
+def _gap(ball: _Ball, high: str, low: str) -> str:
+    """'1.0 mm above', in these words for a ball that is too high and one too low."""
+    return f"{1e3 * abs(ball.height):.1f} mm {high if ball.height > 0 else low}"
 
 
 def _is_bracket(layout: Layout, link: str, contacts: Sequence[FoundWheel]) -> bool:
-    """Whether a link is only bracket or fork of a contact that was found: one hangs on it, or is
-    within 5 cm."""
+    """Whether a link is only bracket or fork of a contact that was found: the contact hangs on it,
+    or is within 5 cm."""
     for contact in contacts:
-        other = contact.wheel.link
+        other = layout.carrier(contact.wheel)
         if link in [j.child for j in layout.path(other)]:
             return True
-        if (
-            is_caster(layout, other)
-            and np.hypot(*(layout.X_RL[link][:2, 3] - layout.X_RL[other][:2, 3])) < _BRACKET
-        ):
+        apart = layout.X_RL[link][:2, 3] - layout.X_RL[other][:2, 3]
+        if is_caster(layout, other) and np.hypot(*apart) < _BRACKET:
             return True
     return False
 
 
-def _tips_over(layout: Layout, wheels: Sequence[FoundWheel], missed, ground: float) -> str:
-    lines = [wheel_line(c.wheel) for c in wheels]
-    for link, _ in missed:
+def _tips_over(layout: Layout, wheels: Sequence[FoundWheel], missed: dict[str, str],
+               ground: float) -> ModelError:
+    balls = []
+    for link in missed:
         X = layout.X_RL[link]
         foot = X[:3, :3].T @ (np.array([X[0, 3], X[1, 3], ground + 0.01]) - X[:3, 3])
-        point = tuple(float(c) + 0.0 for c in np.round(foot, 6))
-        lines.append(wheel_line(Wheel(None, "caster_ball", 0.01, link=link, point=point)))
-    why = "; ".join(f"{link!r}: {reason}" for link, reason in missed)
-    return (
+        balls.append(Wheel(None, "caster_ball", 0.01, link=link, point=to_triple(foot, 6)))
+    why = "; ".join(f"{link!r}: {reason}" for link, reason in missed.items())
+    return ModelError(
         f"{layout.source.label}: all wheels are on one axle and no other support was understood, "
-        f"so the robot would tip over ({why}). Say what supports it: wheels=[{', '.join(lines)}] "
-        "(check where the caster touches), or leave the caster out to let it balance"
-    )
+        f"so the robot would tip over ({why})",
+        suggest("List what supports it: ", option("wheels", [*(c.wheel for c in wheels), *balls]),
+                " (check where the caster touches), or leave the caster out to let it balance"))
 
 
 def check_unrolled(layout: Layout, contacts: Sequence[FoundWheel]) -> None:
@@ -162,60 +199,59 @@ def check_unrolled(layout: Layout, contacts: Sequence[FoundWheel]) -> None:
     Raises
     ------
     ModelError
-        With the `wheels=` line in which each such wheel is a blade at its contact point: no lateral
-        slip, free to go forward, which is what a wheel without rotational inertia does.
+        With the wheels to list, in which each such wheel is a blade at its contact point: no
+        lateral slip, free to go forward, which is what a wheel without rotational inertia does.
     """
     wheels = [c.wheel for c in contacts]
     ground, slack = ground_height(layout, wheels), tolerance(wheels)
-    rotors = {link for w in wheels for link in layout.rigid(w.link)}
-    stuck = []
+    rotors = {link for w in wheels for link in layout.rigid(layout.carrier(w))}
+    stuck: dict[str, Wheel] = {}
     for link in layout.links:
-        if link in rotors or is_caster(layout, link):
+        if (link in rotors or is_caster(layout, link)
+                or not is_named("wheel", *_names_of(layout, link))):
             continue
-        if not any(
-            "wheel" in name.lower()
-            for name in (link, layout.above[link].name if link in layout.above else "")
-        ):
-            continue
-        for shape in layout.shapes(link):
-            R, p = layout.X_RL[link][:3, :3], layout.X_RL[link][:3, 3]
-            axle = R @ shape.X_LS[:3, 2]
-            centre = R @ shape.centre + p
-            if (
-                shape.kind != "cylinder"
-                or abs(axle[2]) > PARALLEL
-                or abs(centre[2] - shape.size[0] - ground) > slack
-            ):
-                continue
-            # Another wheel rolls here already: this is its hub, fender or steering knuckle.
-            if any(np.linalg.norm(layout.X_RL[w.link][:3,
-                                                      3] - centre) < shape.size[0] for w in wheels):
-                continue
-            point = R.T @ (np.array([centre[0], centre[1], centre[2] - shape.size[0]]) - p)
-            lateral = R.T @ axle
-            lateral *= np.sign(axle[1]) or 1.0
-            stuck.append(Wheel(None, "blade", link=link, axis=_round(lateral),
-                               point=_round(point)))
-            break
+        blades = [b for b in (_blade_of(layout, s, wheels, ground, slack)
+                              for s in layout.shapes(link)) if b is not None]
+        if blades:
+            stuck[link] = blades[0]
     if stuck:
-        first = layout.above.get(stuck[0].link)
-        where = layout.source.at(first.element) if first is not None else layout.source.label
-        one = len(stuck) == 1
-        look, them = ("looks like a wheel that stands",
-                      "it") if one else ("look like wheels that stand", "them")
-        names, lines = (
-            ", ".join(w.link for w in stuck),
-            ", ".join(wheel_line(w) for w in [*wheels, *stuck]),
-        )
-        raise ModelError(
-            f"{where}: {names} {look} on the ground, but no joint lets {them} "
-            f"roll{_why(first, layout)}. Let a continuous joint turn each about its axle (<axis "
-            f"xyz=\"{_words(stuck[0].axis)}\"/>), or make each a contact without lateral slip that "
-            f"needs none: wheels=[{lines}]"
-        )
+        raise _does_not_roll(layout, wheels, stuck)
 
 
-def _why(joint, layout: Layout) -> str:
+def _blade_of(layout: Layout, shape: CollisionShape, wheels: Sequence[Wheel], ground: float,
+              slack: float) -> Wheel | None:
+    """A lying cylinder on the ground as a blade; None for any other shape."""
+    R, p = layout.X_RL[shape.link][:3, :3], layout.X_RL[shape.link][:3, 3]
+    axle, centre = R @ shape.axis, R @ shape.centre + p
+    if (shape.kind != "cylinder" or abs(axle[2]) > PARALLEL
+            or abs(centre[2] - shape.size[0] - ground) > slack):
+        return None
+    # another wheel rolls here already: this is its hub, fender or steering knuckle
+    if any(np.linalg.norm(layout.X_RL[layout.carrier(w)][:3, 3] - centre) < shape.size[0]
+           for w in wheels):
+        return None
+    point = R.T @ (centre - [0.0, 0.0, shape.size[0]] - p)
+    lateral = R.T @ axle * (np.sign(axle[1]) or 1.0)
+    return Wheel(None, "blade", link=shape.link, axis=to_triple(lateral, 6),
+                 point=to_triple(point, 6))
+
+
+def _does_not_roll(layout: Layout, wheels: Sequence[Wheel], stuck: dict[str, Wheel]) -> ModelError:
+    first = next(iter(stuck))
+    joint = layout.above.get(first)
+    where = layout.source.label if joint is None else layout.source.at(joint.element)
+    look, them = (("looks like a wheel that stands", "it") if len(stuck) == 1
+                  else ("look like wheels that stand", "them"))
+    axle = to_words(np.array(stuck[first].axis))
+    return ModelError(
+        f"{where}: {', '.join(stuck)} {look} on the ground, but no joint lets {them} "
+        f"roll{_why(joint, layout)}",
+        suggest(f'Let a continuous joint turn each about its axle (<axis xyz="{axle}"/>), or make '
+                "each a contact without lateral slip that needs none: ",
+                option("wheels", [*wheels, *stuck.values()])))
+
+
+def _why(joint: Joint | None, layout: Layout) -> str:
     """What the wheel's own joint does instead."""
     if joint is None:
         return ""
@@ -223,14 +259,6 @@ def _why(joint, layout: Layout) -> str:
         return f": its joint is {joint.type}"
     if joint.element.find("axis") is None:
         return ": its joint has no <axis>, which in URDF means x, across its axle"
-    if abs(layout.axis_R(joint)[2]) > 0.7:
+    if is_upright(layout, joint):
         return ": its joint only steers it"
-    return f": its joint turns it about ({_words(joint.axis)}), across its axle"
-
-
-def _words(vector) -> str:
-    return " ".join(f"{c + 0.0:g}" for c in np.round(vector, 4))
-
-
-def _round(array) -> tuple[float, float, float]:
-    return tuple(float(c) + 0.0 for c in np.round(array, 6))
+    return f": its joint turns it about ({to_words(joint.axis)}), across its axle"

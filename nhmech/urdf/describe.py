@@ -2,28 +2,37 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from math import isfinite
 from numbers import Real
+from os import PathLike
+from pathlib import Path
 
-from ..errors import ModelError
+from ..errors import InputError
 from .casters import check_unrolled, infer_casters
-from .description import DRIVEN_FROM, Description
+from .description import Description
 from .inference import FoundWheel, find_unlisted, infer_wheels, rolling_candidates
+from .joint_properties import find_massless, read_damping, read_limits
 from .layout import Layout
-from .listed_wheels import complete_wheels, find_joint, read_wheels
+from .listed_wheels import Origin, complete_wheels, find_joint, read_wheels
+from .notice import Notice, NoticeKind
+from .remedy import option, suggest
 from .repair import repair_scales, snap_joints, straighten_steering
-from .roles import assign_roles, choose_driven, couple, read_damping, read_limits
-from .skid import check_turning, read_skid
+from .roles import assign_roles, choose_driven, couple
+from .skid import SkidArgument, check_released, check_turning, read_skid
 from .source import read_source
 from .stance import check_heights, on_one_axle
 from .tag import parse_tag
 from .validate import validate
-from .wheel_inertia import inertia_notices
+from .wheel import Wheel
+from .wheel_inertia import check_wheel_inertia
 
 
-def describe(source, *, wheels=None, free=(), locked=None, skid=None, speeds=None, packages=None,
-             arguments=None) -> Description:
+def describe(source: str | bytes | PathLike, *, wheels: Sequence[Wheel] | None = None,
+             free: Sequence[str] = (), locked: Mapping[str, float] | None = None,
+             skid: SkidArgument = None, speeds: Sequence[str] | None = None,
+             packages: Mapping[str, str | Path] | None = None,
+             arguments: Mapping[str, str] | None = None) -> Description:
     """Decide everything about a robot that is not mechanics.
 
     Parameters
@@ -48,51 +57,60 @@ def describe(source, *, wheels=None, free=(), locked=None, skid=None, speeds=Non
 
     Raises
     ------
+    InputError
+        For arguments that cannot be used, names that do not exist among them.
     ModelError
-        For unusable files, wheels that cannot be found or do not fit, and names that do not exist.
+        For unusable files, and wheels that cannot be found or do not fit.
     """
     document = read_source(source, packages, arguments)
     notices = repair_scales(document) + validate(document)
     tag = parse_tag(document)
-    given_free, given_locked = _names(free, "free") or (), _positions(locked)
-    free = (*given_free, *(name for name in tag.free if name not in given_locked))
-    locked = {name: q for name, q in tag.lock.items() if name not in given_free} | given_locked
-    speeds = _names(speeds, "speeds") or tag.speeds
-    for name in locked:
-        find_joint(Layout(document), name, "locked")
-    origin = "<nhmech>" if wheels is None else "wheels="
-    wheels = tag.wheels if wheels is None else wheels
-    wheels = None if wheels is None else read_wheels(wheels, origin)
-    notices += snap_joints(document, _carriers(Layout(document, locked), wheels))
-    layout = Layout(document, locked)
-    if wheels is None:
-        contacts, found = _infer(layout)
+
+    # arguments go before what the file says
+    freed, held = _read_names(free, "free"), _read_positions(locked)
+    to_free = (*freed, *(name for name in tag.free if name not in held))
+    to_lock = {name: q for name, q in tag.lock.items() if name not in freed} | held
+    in_file = {*tag.free, *tag.lock} - {*freed, *held}
+    for name in to_lock:
+        find_joint(Layout(document), name, Origin.TAG if name in in_file else Origin.LOCKED)
+    origin = Origin.TAG if wheels is None else Origin.WHEELS
+    listed = tag.wheels if wheels is None else wheels
+    given = None if listed is None else read_wheels(listed, origin)
+
+    notices += snap_joints(document, _carriers(Layout(document, to_lock), given))
+    layout = Layout(document, to_lock)
+    if given is None:
+        contacts, more = _infer(layout)
     else:
-        contacts, found = complete_wheels(layout, wheels, origin)
-    notices += found + inertia_notices(layout, contacts)
+        contacts, more = complete_wheels(layout, given, origin)
+    notices += more + check_wheel_inertia(layout, contacts)
     chosen = [c.wheel for c in contacts]
-    skid = read_skid(tag.skid if skid is None else skid, chosen)
-    roles, said = assign_roles(layout, chosen, free, locked)
-    notices += said + (find_unlisted(layout, chosen, roles.locked, locked) if wheels is not None
-                       else [])
+
+    gives_way = tag.skid if skid is None else read_skid(skid)
+    check_released(gives_way, chosen, Origin.TAG if skid is None else Origin.SKID)
+    roles, more = assign_roles(layout, chosen, to_free, to_lock, in_file)
+    notices += more
+    if given is not None:
+        notices += find_unlisted(layout, chosen, roles.locked, to_lock)
     if len(chosen) > 3:
         notices += straighten_steering(layout, roles.steering)
-    check_turning(layout, chosen, roles.steering, skid, held=locked, inferred=wheels is None)
-    roles, mimic, said = couple(layout, roles, locked)
-    notices += said
-    driven, whence, said = choose_driven(layout, chosen, roles, tag.drive)
-    notices += said
-    limits, said = read_limits(layout, roles, driven)
-    notices += said
-    damping, said = read_damping(layout, roles)
-    notices += said + _massless(layout, roles.moving)
+    check_turning(layout, chosen, roles.steering, gives_way, held=to_lock, inferred=given is None)
+
+    roles, mimic, more = couple(layout, roles, to_lock)
+    notices += more
+    driven, more = choose_driven(layout, chosen, roles, tag.drive)
+    notices += more
+    limits, more = read_limits(layout, roles, driven)
+    notices += more
+    damping, more = read_damping(layout, roles)
+    notices += more + find_massless(layout, roles.moving)
     if len(chosen) > 1 and on_one_axle(layout, chosen):
-        notices.append("all contacts are under one axle: "
-                       "nothing supports the vehicle before or behind it, its pitch is free")
-    notices.append(f"{DRIVEN_FROM}{whence}" if driven else "no joint is driven")
+        notices.append(Notice(NoticeKind.FREE_PITCH,
+                              "all contacts are under one axle: nothing supports the vehicle "
+                              "before or behind it, its pitch is free"))
     return Description(
         xml=document.text,
-        name=document.root.get("name"),
+        name=document.root.get("name", ""),
         root=layout.root,
         wheels=tuple(chosen),
         rolling=roles.rolling,
@@ -104,70 +122,47 @@ def describe(source, *, wheels=None, free=(), locked=None, skid=None, speeds=Non
         mimic=mimic,
         damping=damping,
         limits=limits,
-        speeds=speeds,
-        skid=skid,
+        speeds=_read_names(speeds or (), "speeds") or tag.speeds,
+        skid=gives_way,
         reasons={c.wheel.name: c.reason for c in contacts},
         notices=tuple(notices),
         packages=document.packages,
     )
 
 
-def _infer(layout: Layout) -> tuple[list[FoundWheel], list[str]]:
+def _infer(layout: Layout) -> tuple[list[FoundWheel], list[Notice]]:
     contacts, notices = infer_wheels(layout)
     check_heights(layout, [c.wheel for c in contacts])
     check_unrolled(layout, contacts)
-    casters, said = infer_casters(layout, contacts)
-    return contacts + casters, notices + said
+    casters, more = infer_casters(layout, contacts)
+    return contacts + casters, notices + more
 
 
-def _carriers(layout: Layout, wheels) -> set[str]:
+def _carriers(layout: Layout, wheels: Sequence[Wheel] | None) -> set[str]:
     """Joints between the root and any wheel, given or to be inferred."""
-    links = [j.child for j in rolling_candidates(layout)] if wheels is None else []
-    for wheel in wheels or ():
-        if wheel.joint in layout.joints:
-            links.append(layout.joints[wheel.joint].child)
-        elif wheel.link in layout.links:
-            links.append(wheel.link)
+    if wheels is None:
+        links = [j.child for j in rolling_candidates(layout)]
+    else:      # names that do not exist get their errors when the wheels are completed
+        links = [layout.joints[w.joint].child for w in wheels if w.joint in layout.joints]
+        links += [w.link for w in wheels if w.joint is None and w.link in layout.links]
     return {joint.name for link in links for joint in layout.path(link)}
 
 
-def _massless(layout: Layout, moving: Sequence[str]) -> list[str]:
-    """A notice about moving bodies without any mass."""
-    light = []
-    for name in moving:
-        links = [layout.links[link] for link in layout.rigid(layout.joints[name].child)]
-        masses = [float(m.get("value")) for link in links for m in link.findall("inertial/mass")]
-        if not any(masses):
-            light.append(layout.joints[name].child)
-    return (
-        [f"{', '.join(light)}: moves but has no mass in the file; taken as massless"]
-        if light
-        else []
-    )
-
-
-def _names(value, what: str) -> tuple[str, ...] | None:
-    if value is None:
-        return None
-    if isinstance(value, str):
-        value = (value,)
-    try:
-        names = tuple(value)
-    except TypeError:
-        names = (value,)
+def _read_names(value: object, what: str) -> tuple[str, ...]:
+    names = tuple(value) if isinstance(value, Iterable) and not isinstance(value, str) else (value,)
     if not all(isinstance(name, str) for name in names):
-        raise ModelError(f"{what}={value!r} must be a sequence of names")
+        raise InputError(f"{what} {value!r} must be a sequence of names")
     return names
 
 
-def _positions(locked) -> dict[str, float]:
+def _read_positions(locked: object) -> dict[str, float]:
     if locked is None:
         return {}
     if not isinstance(locked, Mapping):
-        raise ModelError(f"locked={locked!r} must map joint names to positions, such as "
-                         f"{{'arm_joint': 0.3}}")
+        raise InputError(f"locked {locked!r} must map joint names to positions",
+                         suggest("For example ", option("locked", {"arm_joint": 0.3})))
     for name, position in locked.items():
         if isinstance(position, bool) or not isinstance(position, Real) or not isfinite(position):
-            raise ModelError(f"locked: position {position!r} of {name!r} must be a finite number "
+            raise InputError(f"locked: position {position!r} of {name!r} must be a finite number "
                              "[rad, m]")
     return {str(name): float(position) for name, position in locked.items()}

@@ -5,11 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from .notice import Notice
 from .wheel import Wheel
-
-# Words by which some of the notices are known again
-DRIVEN_FROM = "driven joints from "
-UNLISTED = "would be found as wheels"
 
 
 @dataclass(frozen=True)
@@ -31,6 +28,29 @@ class Mimic:
     leader: str
     multiplier: float = 1.0
     offset: float = 0.0
+
+
+@dataclass(frozen=True)
+class MidAxle:
+    """Skid steering: the wheels scrub, and the middle between their axles does not slip sideways.
+
+    Attributes
+    ----------
+    track
+        Apparent track over the true one; more than 1 for the usual scrubbing.
+    """
+
+    track: float = 1.0
+
+
+@dataclass(frozen=True)
+class Released:
+    """Skid steering: these wheels slip sideways without resistance, the others do not."""
+
+    wheels: tuple[str, ...]
+
+
+Skid = MidAxle | Released
 
 
 @dataclass(frozen=True)
@@ -69,11 +89,11 @@ class Description:
     speeds
         Names of the independent speeds the user asked for, or None.
     skid
-        None; "mid-axle" or a track factor; or names of wheels whose lateral row is freed.
+        What gives way where ideal rolling forbids to turn; None where nothing has to.
     reasons
         Wheel name -> one sentence: where it and its radius came from.
     notices
-        Sentences for the user: what was ignored, dropped, substituted.
+        What was ignored, dropped or substituted.
     packages
         Package name -> folder, for meshes.
     """
@@ -92,19 +112,17 @@ class Description:
     damping: dict[str, float] = field(default_factory=dict)
     limits: dict[str, JointLimits] = field(default_factory=dict)
     speeds: tuple[str, ...] | None = None
-    skid: object = None
+    skid: Skid | None = None
     reasons: dict[str, str] = field(default_factory=dict)
-    notices: tuple[str, ...] = ()
+    notices: tuple[Notice, ...] = ()
     packages: dict[str, Path] = field(default_factory=dict)
 
     @property
     def released(self) -> tuple[str, ...]:
         """Wheels whose lateral row `skid` frees."""
-        return tuple(self.skid) if isinstance(self.skid, (list, tuple)) else ()
+        return self.skid.wheels if isinstance(self.skid, Released) else ()
 
     @property
     def track_factor(self) -> float | None:
         """Of the mid-axle model; None where it is not asked for."""
-        if self.skid is None or isinstance(self.skid, (list, tuple)):
-            return None
-        return 1.0 if self.skid == "mid-axle" else float(self.skid)
+        return self.skid.track if isinstance(self.skid, MidAxle) else None

@@ -1,15 +1,16 @@
-"""Where links, joints and collision shapes of a validated URDF stand in its start pose; plain
-NumPy, no Pinocchio."""
+"""Where links, joints and collision shapes of a validated URDF stand in its start pose."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from math import cos, inf, sin
+from math import inf
 
 import numpy as np
+import pinocchio as pin
 
-from .source import Source, number, vector
+from .source import Element, Source, Triple, link_at, name_of
+from .wheel import Wheel
 
 TURNING_TYPES = ("revolute", "continuous")
 
@@ -25,7 +26,7 @@ class Joint:
     child: str
     X_PC: np.ndarray
     axis: np.ndarray
-    element: object
+    element: Element
     lower: float
     upper: float
 
@@ -45,8 +46,7 @@ class Joint:
 
 @dataclass(frozen=True)
 class CollisionShape:
-    """A collision shape. X_LS (4, 4) in the frame of `link`, or another's where said; a cylinder's
-    axis is its z."""
+    """A collision shape. X_LS (4, 4) in the frame of `link`, or of another where one was asked."""
 
     link: str
     kind: str
@@ -55,7 +55,13 @@ class CollisionShape:
 
     @property
     def centre(self) -> np.ndarray:
+        """(3,) [m]"""
         return self.X_LS[:3, 3]
+
+    @property
+    def axis(self) -> np.ndarray:
+        """The z axis (3,), along which a cylinder lies."""
+        return self.X_LS[:3, 2]
 
 
 class Layout:
@@ -76,8 +82,8 @@ class Layout:
 
     def __init__(self, source: Source, positions: Mapping[str, float] | None = None):
         self.source = source
-        self.links = {e.get("name"): e for e in source.root.findall("link")}
-        self.joints = {e.get("name"): _joint(source, e) for e in source.root.findall("joint")}
+        self.links = {name_of(e): e for e in source.root.findall("link")}
+        self.joints = {name_of(e): _read_joint(source, e) for e in source.root.findall("joint")}
         self.above = {j.child: j for j in self.joints.values()}
         self._below: dict[str, list[Joint]] = {name: [] for name in self.links}
         for joint in self.joints.values():
@@ -111,6 +117,10 @@ class Layout:
             found += [j.child for j in self._below[name] if not j.moves]
         return found
 
+    def carrier(self, wheel: Wheel) -> str:
+        """The link that carries a wheel: the one it names, else the child of its joint."""
+        return wheel.link or self.joints[wheel.name].child
+
     def body(self, link: str) -> str:
         """The uppermost link that `link` is fixed to: the child of a moving joint, or the root."""
         while link in self.above and not self.above[link].moves:
@@ -132,42 +142,29 @@ class Layout:
             X = placement(self.source, element)
             if frame is not None and frame != link:
                 X = self.X(frame, link) @ X
-            geometry = element.find("geometry")
-            shape = next((e for e in geometry if isinstance(e.tag, str)),
-                         None) if geometry is not None else None
-            if shape is None:
-                continue
-            size = ()
-            if shape.tag == "cylinder":
-                size = (number(self.source, shape, "radius"), number(self.source, shape, "length"))
-            elif shape.tag == "sphere":
-                size = (number(self.source, shape, "radius"),)
-            elif shape.tag == "box":
-                size = vector(self.source, shape, "size", 3)
-            found.append(CollisionShape(link, shape.tag, size, X))
+            shape = next(element.iterfind("geometry/*"), None)
+            if shape is not None:
+                found.append(CollisionShape(link, shape.tag, _size(self.source, shape), X))
         return found
 
 
-def placement(source: Source, element) -> np.ndarray:
+def _size(source: Source, shape: Element) -> tuple[float, ...]:
+    """The sizes [m] of a box, cylinder or sphere; none of a mesh, which is never opened here."""
+    if shape.tag == "cylinder":
+        return source.number(shape, "radius"), source.number(shape, "length")
+    if shape.tag == "sphere":
+        return (source.number(shape, "radius"),)
+    return source.triple(shape, "size") if shape.tag == "box" else ()
+
+
+def placement(source: Source, element: Element) -> np.ndarray:
     """The `<origin>` below an element as (4, 4); the identity where there is none."""
     X = np.eye(4)
     origin = element.find("origin")
     if origin is not None:
-        X[:3, :3] = rotation_rpy(*vector(source, origin, "rpy", 3, (0.0, 0.0, 0.0)))
-        X[:3, 3] = vector(source, origin, "xyz", 3, (0.0, 0.0, 0.0))
+        X[:3, :3] = pin.rpy.rpyToMatrix(*source.triple(origin, "rpy", (0.0, 0.0, 0.0)))
+        X[:3, 3] = source.triple(origin, "xyz", (0.0, 0.0, 0.0))
     return X
-
-
-def rotation_rpy(roll: float, pitch: float, yaw: float) -> np.ndarray:
-    """Rotation (3, 3) of URDF's roll, pitch, yaw [rad] about fixed axes."""
-    cr, sr, cp, sp, cy, sy = cos(roll), sin(roll), cos(pitch), sin(pitch), cos(yaw), sin(yaw)
-    return np.array(
-        [
-            [cy * cp, cy * sp * sr - sy * cr, cy * sp * cr + sy * sr],
-            [sy * cp, sy * sp * sr + cy * cr, sy * sp * cr - cy * sr],
-            [-sp, cp * sr, cp * cr],
-        ]
-    )
 
 
 def motion(joint: Joint, q: float) -> np.ndarray:
@@ -175,32 +172,36 @@ def motion(joint: Joint, q: float) -> np.ndarray:
     X = np.eye(4)
     if joint.type == "prismatic":
         X[:3, 3] = joint.axis * q
-    elif joint.turns and q != 0.0:
-        x, y, z = joint.axis
-        K = np.array([[0, -z, y], [z, 0, -x], [-y, x, 0]])
-        X[:3, :3] = np.eye(3) + sin(q) * K + (1 - cos(q)) * (K @ K)
+    elif joint.turns:
+        X[:3, :3] = pin.exp3(joint.axis * q)
     return X
 
 
-def _joint(source: Source, element) -> Joint:
-    kind = element.get("type")
-    given = element.find("axis")
-    axis = np.array(vector(source, given, "xyz", 3, (1.0, 0.0, 0.0)) if given is not None
-                    else (1.0, 0.0, 0.0))
+def _read_joint(source: Source, element: Element) -> Joint:
+    kind, limit, given = element.get("type", ""), element.find("limit"), element.find("axis")
+    x_axis = (1.0, 0.0, 0.0)           # what URDF means by no <axis>
+    axis = np.array(x_axis if given is None else source.triple(given, "xyz", x_axis))
     norm = np.linalg.norm(axis)
     lower, upper = -inf, inf
-    limit = element.find("limit")
-    if kind in ("revolute",
-                "prismatic") and limit is not None and (limit.get("lower") or limit.get("upper")):
-        lower, upper = number(source, limit, "lower", 0.0), number(source, limit, "upper", 0.0)
-    return Joint(
-        name=element.get("name"),
-        type=kind,
-        parent=element.find("parent").get("link"),
-        child=element.find("child").get("link"),
-        X_PC=placement(source, element),
-        axis=axis / norm if norm > 0 else axis,
-        element=element,
-        lower=lower,
-        upper=upper,
-    )
+    if (kind in ("revolute", "prismatic") and limit is not None
+            and (limit.get("lower") or limit.get("upper"))):
+        lower, upper = source.number(limit, "lower", 0.0), source.number(limit, "upper", 0.0)
+    return Joint(name_of(element), kind, link_at(element, "parent"),
+                 link_at(element, "child"), placement(source, element),
+                 axis / norm if norm > 0 else axis, element, lower, upper)
+
+
+def is_named(word: str, *names: str) -> bool:
+    """Whether a word is part of one of the names, in capitals or not."""
+    return any(word in name.lower() for name in names)
+
+
+def to_triple(vector: np.ndarray, digits: int = 15) -> Triple:
+    """Three rounded numbers, none of them -0."""
+    x, y, z = (float(c) + 0.0 for c in np.round(vector, digits))
+    return x, y, z
+
+
+def to_words(vector: np.ndarray) -> str:
+    """Three numbers as a URDF has them: "0 1 0"."""
+    return " ".join(f"{c:g}" for c in to_triple(vector, 4))

@@ -1,5 +1,4 @@
-"""Finding ROS packages without ROS: `package://NAME/...` in meshes and `$(find NAME)` in xacro
-files."""
+"""Finding ROS packages without ROS: `package://NAME/...` and, in xacro files, `$(find NAME)`."""
 
 from __future__ import annotations
 
@@ -7,7 +6,8 @@ import os
 from collections.abc import Mapping
 from pathlib import Path
 
-from ..errors import ModelError
+from ..errors import InputError
+from .remedy import option, suggest
 
 _DEPTH = 6  # folders looked into above the URDF, and below each entry of ROS_PACKAGE_PATH
 
@@ -17,19 +17,20 @@ def read_packages(packages: Mapping | None) -> dict[str, Path]:
 
     Raises
     ------
-    ModelError
+    InputError
         Where it is no mapping, or a folder does not exist.
     """
     if packages is None:
         return {}
     if not isinstance(packages, Mapping):
-        raise ModelError(f"packages={packages!r} must be a mapping, such as "
-                         f"{{'my_robot_description': '/path/to/it'}}")
+        raise InputError(f"packages {packages!r} must be a mapping of names to folders",
+                         suggest("For example ",
+                                 option("packages", {"my_robot_description": "/path/to/it"})))
     found = {}
     for name, folder in packages.items():
         path = Path(os.path.expanduser(str(folder)))
         if not path.is_dir():
-            raise ModelError(f"packages: {name!r} is said to be in {str(folder)!r}, which is not a "
+            raise InputError(f"packages: {name!r} is said to be in {str(folder)!r}, which is not a "
                              "folder")
         found[str(name)] = path.resolve()
     return found

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import dataclass
 from math import sqrt
 
 import numpy as np
 
-from .layout import Joint, Layout
+from .layout import CollisionShape, Joint, Layout, to_triple
+from .source import Triple
 from .validate_inertia import read_inertia
 
 PARALLEL = 0.02  # rad: axles and cylinders are tilted by roundings such as 1.57
@@ -21,7 +23,7 @@ class Rim:
     shape it is from."""
 
     radius: float
-    centre: tuple[float, float, float]
+    centre: Triple
     link: str
     kind: str
 
@@ -31,29 +33,23 @@ def is_horizontal(layout: Layout, joint: Joint) -> bool:
     return abs(layout.axis_R(joint)[2]) < PARALLEL
 
 
-def find_rim(layout: Layout, joint: Joint, links=None) -> Rim | None:
+def find_rim(layout: Layout, joint: Joint, links: Collection[str] | None = None) -> Rim | None:
     """The rim on the rotor of `joint` (its child and what is fixed to it, or only `links` of
     these), or None."""
     best = None
     for link in layout.rigid(joint.child):
-        if links is not None and link not in links:
-            continue
-        for shape in layout.shapes(link, joint.child):
+        for shape in layout.shapes(link, joint.child) if links is None or link in links else ():
             if shape.kind not in ("cylinder", "sphere") or shape.size[0] <= 0:
                 continue
-            if (
-                shape.kind == "cylinder"
-                and np.linalg.norm(np.cross(shape.X_LS[:3, 2], joint.axis)) > PARALLEL
-            ):
+            if shape.kind == "cylinder" and _is_across(shape, joint):
                 continue
+            radius = shape.size[0]
             along = joint.axis * (joint.axis @ shape.centre)
-            if np.linalg.norm(shape.centre - along) > max(
-                _OFF_AXLE[0], _OFF_AXLE[1] * shape.size[0]
-            ):
+            if np.linalg.norm(shape.centre - along) > max(_OFF_AXLE[0], _OFF_AXLE[1] * radius):
                 continue
-            if best is None or shape.size[0] > best.radius * (1 + 1e-9):
-                best = Rim(shape.size[0], tuple(float(c) + 0.0 for c in np.round(along, 12)), link,
-                           shape.kind)
+            # of equal ones the first, also where rounding makes the next a little larger
+            if best is None or radius > best.radius * (1 + 1e-9):
+                best = Rim(radius, to_triple(along, 12), link, shape.kind)
     return best
 
 
@@ -62,29 +58,26 @@ def crossed_cylinder(layout: Layout, joint: Joint) -> tuple[float, np.ndarray] |
     across it."""
     for link in layout.rigid(joint.child):
         for shape in layout.shapes(link, joint.child):
-            if shape.kind != "cylinder" or not shape.size[0] > 0:
-                continue
-            if np.linalg.norm(shape.centre) < _OFF_AXLE[0] + shape.size[0] \
-                    and np.linalg.norm(np.cross(shape.X_LS[:3, 2], joint.axis)) > PARALLEL:
-                return float(shape.size[0]), shape.X_LS[:3, 2]
+            if (shape.kind == "cylinder" and shape.size[0] > 0 and _is_across(shape, joint)
+                    and np.linalg.norm(shape.centre) < _OFF_AXLE[0] + shape.size[0]):
+                return shape.size[0], shape.axis
     return None
+
+
+def _is_across(shape: CollisionShape, joint: Joint) -> bool:
+    return bool(np.linalg.norm(np.cross(shape.axis, joint.axis)) > PARALLEL)
 
 
 def has_mesh(layout: Layout, joint: Joint) -> bool:
     """Whether the rotor of `joint` is drawn or collides as a mesh."""
-    elements = (
-        e
-        for link in layout.rigid(joint.child)
-        for e in layout.links[link]
-        if isinstance(e.tag, str)
-    )
-    return any(e.find("geometry/mesh") is not None for e in elements)
+    return any(next(layout.links[link].iterfind("*/geometry/mesh"), None) is not None
+               for link in layout.rigid(joint.child))
 
 
 def radius_hint(layout: Layout, joint: Joint) -> float | None:
     """A radius [m] to suggest where there is no rim: of the visual cylinder, else of a solid disc
     of this inertia."""
-    drawn = [float(e.get("radius")) for link in layout.rigid(joint.child)
+    drawn = [layout.source.number(e, "radius") for link in layout.rigid(joint.child)
              for e in layout.links[link].findall("visual/geometry/cylinder")]
     if drawn:
         return round(max(drawn), 4)

@@ -1,25 +1,29 @@
-"""What each joint is for: rolling, steering, released by the user, or locked; its limits, damping
-and couplings."""
+"""What each joint is for: rolling, steering, released by the user, or locked; what leads it, and
+whether it is driven."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from math import cos, inf, isfinite, pi, radians
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, replace
+from math import cos, radians
 
 import numpy as np
 
-from ..errors import ModelError
 from .casters import is_caster
-from .description import JointLimits, Mimic
-from .layout import Joint, Layout
-from .listed_wheels import find_joint
-from .source import number
-from .stance import centre_R
+from .description import Mimic
+from .layout import Joint, Layout, is_named
+from .listed_wheels import Origin, find_joint
+from .notice import Notice, NoticeKind
+from .source import name_of
+from .stance import axle_R, centre_R
 from .wheel import Wheel
 
 # a steering axis is within 45 degrees of the vertical: a bicycle's is 18 degrees off
-_UPRIGHT = cos(pi / 4)
+_UPRIGHT = cos(radians(45))
+# a swivel's axis is within 5 degrees of it, and its wheels are this far [m] off the axis: they
+# swing in like those of a furniture caster or a trailer
+_VERTICAL = cos(radians(5))
+_TRAIL = 1e-3
 
 
 @dataclass(frozen=True)
@@ -39,258 +43,240 @@ class Roles:
 
 
 def assign_roles(layout: Layout, wheels: Sequence[Wheel], free: Sequence[str],
-                 locked: Mapping[str, float]) -> tuple[Roles, list[str]]:
+                 locked: Mapping[str, float],
+                 in_file: Collection[str] = ()) -> tuple[Roles, list[Notice]]:
     """The role of every joint that can move, and notices.
 
     Steering are the continuous and revolute joints between the root and a wheel that grips, with an
     axis within 45 degrees of the vertical.
 
+    Parameters
+    ----------
+    layout
+        The robot.
+    wheels
+        Its contacts.
+    free
+        Joints to release.
+    locked
+        Joint -> position [rad, m] at which to hold it.
+    in_file
+        Those of `free` and `locked` that the file's `<nhmech>` names.
+
     Raises
     ------
-    ModelError
+    InputError
         For names that do not exist or do not move, a rolling joint that is to be locked, a joint
-        both free and locked, a position outside the joint's limits.
+        both free and locked, a position outside the joint's limits; `ModelError` where the file
+        says so.
     """
     rolling = tuple(w.joint for w in wheels if w.joint is not None)
-    notices: list[str] = []
+    notices: list[Notice] = []
     for name, position in locked.items():
-        _check_lock(layout, name, position, rolling, free)
-    released = [_moving(layout, name, "free").name for name in free]
-    steering = []
-    for wheel in wheels:
-        for joint in layout.path(wheel.link) if wheel.traits.held else ():
-            if (
-                joint.name in rolling
-                or joint.name in steering
-                or joint.name in locked
-                or not joint.turns
-            ):
-                continue
-            if abs(layout.axis_R(joint)[2]) < _UPRIGHT:
-                continue
-            held = joint.lower == joint.upper and joint.name not in released
-            if held and "lower" in joint.element.find("limit").attrib:
-                notices.append(f"{layout.source.at(joint.element)}: steers a wheel but its limits "
-                               f"are both {joint.lower:g}; it is locked")
-                continue
-            steering.append(joint.name)
-    free = tuple(dict.fromkeys(n for n in released if n not in rolling and n not in steering))
-    taken = {*rolling, *steering, *free}
-    rest = {j.name: float(locked.get(j.name, j.start)) for j in layout.joints.values()
-            if j.moves and j.name not in taken}
-    return Roles(rolling, tuple(steering), free, rest), notices
-
-
-def couple(layout: Layout, roles: Roles,
-           given: Mapping[str, float]) -> tuple[Roles, tuple[Mimic, ...], list[str]]:
-    """`<mimic>` among the moving joints, the roles with locked followers moved along, and notices.
-
-    Dropped, with a notice, on rolling and steering joints. A locked follower of a locked joint is
-    held where its leader puts it; a locked follower of a free joint is freed with it.
-    """
-    mimics = {}
-    for joint in layout.joints.values():
-        element = joint.element.find("mimic")
-        if joint.moves and element is not None:
-            source = layout.source
-            multiplier, offset = (number(source, element,
-                                         *word) for word in (("multiplier", 1.0), ("offset", 0.0)))
-            mimics[joint.name] = Mimic(joint.name, element.get("joint"), multiplier, offset)
-    free, locked, notices, rows, dropped = list(roles.free), dict(roles.locked), [], [], []
-    freed = True
-    while freed:
-        freed = [n for n, m in mimics.items() if n in locked and n not in given
-                 and m.leader in free]
-        for name in freed:
-            free.append(name)
-            del locked[name]
-            notices.append(
-                f"{name}: is free because it mimics {mimics[name].leader}, which is free"
-            )
-    for _ in mimics:
-        for name, m in mimics.items():
-            if name in locked and name not in given and m.leader in locked:
-                locked[name] = m.multiplier * locked[m.leader] + m.offset
-    for name, m in mimics.items():
-        if name in roles.rolling or name in roles.steering:
-            dropped.append(name)
-        elif name in free:
-            if m.leader in (*roles.rolling, *roles.steering, *free):
-                rows.append(m)
-            else:
-                notices.append(f"{name}: its <mimic> of {m.leader} is dropped, because {m.leader} "
-                               "does not move")
-    if dropped:
-        notices.append(f"{', '.join(dropped)}: <mimic> is dropped on rolling and steering joints; "
-                       "rolling itself couples them")
-    return Roles(roles.rolling, roles.steering, tuple(free), locked), tuple(rows), notices
-
-
-def read_limits(layout: Layout, roles: Roles,
-                driven: Sequence[str]) -> tuple[dict[str, JointLimits], list[str]]:
-    """Limits of the moving joints, and notices; those a rolling joint has on its angle are
-    ignored."""
-    limits, rolling_limits, zero, unlimited = {}, [], [], []
-    for name in roles.moving:
-        joint = layout.joints[name]
-        element = joint.element.find("limit")
-        effort = velocity = inf
-        if element is not None:
-            effort, velocity = (number(layout.source, element, a, 0.0) or inf
-                                for a in ("effort", "velocity"))
-            said = [number(layout.source, element,
-                           a) for a in ("effort", "velocity") if element.get(a) is not None]
-            zero += [name] if name in driven and 0 in said else []
-        lower, upper = joint.lower, joint.upper
-        if name in roles.rolling:
-            rolling_limits += [name] if joint.type == "revolute" else []
-            lower, upper = -inf, inf
-        elif joint.type != "continuous" and not isfinite(lower):
-            unlimited.append(name)
-        limits[name] = JointLimits(lower, upper, velocity, effort)
-    notices = []
-    if rolling_limits:
-        notices.append(f"{', '.join(rolling_limits)}: revolute, but rolls; limits on its angle are "
-                       "ignored")
-    if zero:
-        notices.append(f"{', '.join(zero)}: effort or velocity limit 0 is taken as no limit")
-    if unlimited:
-        notices.append(f"{', '.join(unlimited)}: <limit> has neither lower nor upper; taken as "
-                       "unlimited")
-    return limits, notices
-
-
-def read_damping(layout: Layout, roles: Roles) -> tuple[dict[str, float], list[str]]:
-    """Viscous coefficients of the moving joints [N m s/rad, N s/m], and a notice where there is
-    Coulomb friction."""
-    damping, rubbing = {}, []
-    for name in roles.moving:
-        element = layout.joints[name].element.find("dynamics")
-        if element is None:
+        _check_lock(layout, name, position, rolling, free,
+                    Origin.TAG if name in in_file else Origin.LOCKED)
+    for name in free:
+        _find_moving(layout, name, Origin.TAG if name in in_file else Origin.FREE)
+    steering: list[str] = []
+    for joint in _upright_carriers(layout, wheels):
+        if joint.name in rolling or joint.name in locked:
             continue
-        if (coefficient := number(layout.source, element, "damping", 0.0)) > 0:
-            damping[name] = coefficient
-        if number(layout.source, element, "friction", 0.0) > 0:
-            rubbing.append(name)
-    if not rubbing:
-        return damping, []
-    return damping, [f"{', '.join(rubbing)}: Coulomb friction ignored; "
-                     "with_parameters({'<joint>.rolling_resistance': [N m]}) gives a smooth one"]
+        limit = joint.element.find("limit")
+        if (joint.lower == joint.upper and joint.name not in free
+                and limit is not None and limit.get("lower") is not None):
+            notices.append(Notice(NoticeKind.LOCKED_STEERING,
+                                  f"{layout.source.at(joint.element)}: steers a wheel but its "
+                                  f"limits are both {joint.lower:g}; it is locked"))
+            continue
+        steering.append(joint.name)
+    released = tuple(dict.fromkeys(n for n in free if n not in rolling and n not in steering))
+    moving = {*rolling, *steering, *released}
+    rest = {j.name: float(locked.get(j.name, j.start)) for j in layout.joints.values()
+            if j.moves and j.name not in moving}
+    return Roles(rolling, tuple(steering), released, rest), notices
 
 
-def _moving(layout: Layout, name: str, origin: str) -> Joint:
+def _upright_carriers(layout: Layout, wheels: Sequence[Wheel]) -> list[Joint]:
+    """Joints that turn about an upright axis between the root and a wheel that grips."""
+    found = {joint.name: joint for wheel in wheels if wheel.traits.held
+             for joint in layout.path(layout.carrier(wheel))}
+    return [joint for joint in found.values()
+            if joint.turns and abs(layout.axis_R(joint)[2]) >= _UPRIGHT]
+
+
+def _find_moving(layout: Layout, name: str, origin: Origin) -> Joint:
     joint = find_joint(layout, name, origin)
     if not joint.moves:
-        raise ModelError(f"{origin}: {layout.source.at(joint.element)} is fixed and cannot move; "
-                         "leave it out")
+        raise origin.error(f"{layout.source.at(joint.element)} is fixed and cannot move; leave it "
+                           "out")
     return joint
 
 
-def _check_lock(layout: Layout, name: str, position, rolling, free) -> None:
-    joint = _moving(layout, name, "locked")
+def _check_lock(layout: Layout, name: str, position: float, rolling: Collection[str],
+                free: Collection[str], origin: Origin) -> None:
+    joint = _find_moving(layout, name, origin)
     if name in rolling:
-        raise ModelError(f"locked: {name!r} is the rolling joint of a wheel; to brake it, leave it "
-                         "unlocked and command velocity 0")
+        raise origin.error(f"{name!r} is the rolling joint of a wheel; to brake it, leave it "
+                           "unlocked and command velocity 0")
     if name in free:
-        raise ModelError(f"joint {name!r} is both in free and in locked; choose one")
+        raise origin.error(f"joint {name!r} is both free and locked; choose one")
     if not joint.lower <= position <= joint.upper:
-        raise ModelError(f"locked: position {position:g} of {name!r} is outside its limits "
-                         f"{joint.lower:g} .. {joint.upper:g}")
+        raise origin.error(f"position {position:g} of {name!r} is outside its limits "
+                           f"{joint.lower:g} .. {joint.upper:g}")
 
 
-# m: a wheel this far behind a vertical axis swings in like a furniture caster or a trailer
-_TRAIL = 1e-3
-_VERTICAL = cos(radians(5))
+def couple(layout: Layout, roles: Roles,
+           given: Collection[str]) -> tuple[Roles, tuple[Mimic, ...], list[Notice]]:
+    """`<mimic>` among the moving joints, the roles with locked followers moved along, and notices.
+
+    Dropped, with a notice, on rolling and steering joints. A locked follower of a locked joint is
+    held where its leader puts it; a locked follower of a free joint is freed with it. Joints that
+    the user has `given` a position keep it.
+    """
+    mimics = _read_mimics(layout)
+    roles, notices = _free_followers(roles, mimics, given)
+    roles = _hold_followers(roles, mimics, given)
+    rows = [m for m in mimics if m.joint in roles.free and m.leader in roles.moving]
+    notices += [Notice(NoticeKind.DROPPED_MIMIC,
+                       f"{m.joint}: its <mimic> of {m.leader} is dropped, because {m.leader} does "
+                       "not move")
+                for m in mimics if m.joint in roles.free and m.leader not in roles.moving]
+    dropped = [m.joint for m in mimics if m.joint in (*roles.rolling, *roles.steering)]
+    if dropped:
+        notices.append(Notice(NoticeKind.DROPPED_MIMIC,
+                              f"{', '.join(dropped)}: <mimic> is dropped on rolling and steering "
+                              "joints; rolling itself couples them"))
+    return roles, tuple(rows), notices
+
+
+def _read_mimics(layout: Layout) -> list[Mimic]:
+    """Of every joint that can move."""
+    found = [(joint.name, joint.element.find("mimic")) for joint in layout.joints.values()
+             if joint.moves]
+    return [Mimic(name, element.get("joint", ""), layout.source.number(element, "multiplier", 1.0),
+                  layout.source.number(element, "offset", 0.0))
+            for name, element in found if element is not None]
+
+
+def _free_followers(roles: Roles, mimics: Sequence[Mimic],
+                    given: Collection[str]) -> tuple[Roles, list[Notice]]:
+    """The roles with locked followers of free joints free, followers of followers too."""
+    free, locked, notices = list(roles.free), dict(roles.locked), []
+    for _ in mimics:                    # as often as a chain of followers can be long
+        freed = [m for m in mimics if m.joint in locked and m.joint not in given
+                 and m.leader in free]
+        for m in freed:
+            free.append(m.joint)
+            del locked[m.joint]
+            notices.append(Notice(NoticeKind.FREED_FOLLOWER,
+                                  f"{m.joint}: is free because it mimics {m.leader}, which is "
+                                  "free"))
+    return replace(roles, free=tuple(free), locked=locked), notices
+
+
+def _hold_followers(roles: Roles, mimics: Sequence[Mimic], given: Collection[str]) -> Roles:
+    """The roles with locked followers of locked joints where their leaders put them."""
+    locked = dict(roles.locked)
+    for _ in mimics:
+        for m in mimics:
+            if m.joint in locked and m.joint not in given and m.leader in locked:
+                locked[m.joint] = m.multiplier * locked[m.leader] + m.offset
+    return replace(roles, locked=locked)
 
 
 def choose_driven(layout: Layout, wheels: Sequence[Wheel], roles: Roles,
-                  drive: Sequence[str] | None) -> tuple[tuple[str, ...], str, list[str]]:
-    """The driven joints in the order of `roles.moving`, where that came from, and notices.
+                  drive: Sequence[str] | None) -> tuple[tuple[str, ...], list[Notice]]:
+    """The driven joints in the order of `roles.moving`, and notices, one about where they are from.
+
+    They are those of `<drive>`, else those with a command interface in `<ros2_control>`, else those
+    with a `<transmission>`, else the usual ones; `Wheel.driven` adds and removes some.
 
     Raises
     ------
     ModelError
         Where `<drive>` names a joint that does not exist or does not move.
     """
-    notices: list[str] = []
-    if drive:
-        for name in drive:
-            find_joint(layout, name, "<drive>")
-            if name not in roles.moving:
-                raise ModelError(f"{layout.source.label}: <drive joint={name!r}/> is locked; "
-                                 f"joints that move: {', '.join(roles.moving)}; a wheel that is "
-                                 "left out where wheels are listed is locked")
-        chosen, origin = set(drive), "<nhmech>"
+    for name in drive or ():
+        find_joint(layout, name, Origin.DRIVE)
+        if name not in roles.moving:
+            raise Origin.DRIVE.error(f"{layout.source.label}: joint {name!r} is locked; joints "
+                                     f"that move: {', '.join(roles.moving)}; a wheel that is left "
+                                     "out where wheels are listed is locked")
+    sources = {
+        "<nhmech>": drive or [],
+        "<ros2_control>": [name_of(e) for e in layout.source.root.iterfind("ros2_control//joint")
+                           if e.find("command_interface") is not None],
+        "<transmission>": [name_of(e) for e in layout.source.root.iterfind("transmission//joint")],
+    }
+    chosen: set[str] = set()
+    notices: list[Notice] = []
+    origin = ("custom, for the file has no command interface: every wheel that is no caster, and "
+              "its steering")
+    for element, names in sources.items():
+        chosen, notices = _follow(layout, roles, names)
+        if chosen:
+            origin = element
+            break
     else:
-        for origin, named in (("<ros2_control>", _commanded(layout)),
-                              ("<transmission>", _transmitted(layout))):
-            chosen, notice = _followed(layout, roles, named)
-            if chosen:
-                notices += notice
-                break
-        else:
-            chosen = _customary(layout, wheels, roles)
-            origin = "custom, for the file has no command interface: every wheel that is no caster, and its steering"
+        chosen = _usual_drive(layout, wheels, roles)
     for wheel in wheels:
         if wheel.joint is not None and wheel.driven is not None:
             chosen = chosen | {wheel.joint} if wheel.driven else chosen - {wheel.joint}
-    return tuple(name for name in roles.moving if name in chosen), origin, notices
+    driven = tuple(name for name in roles.moving if name in chosen)
+    if driven:
+        return driven, [*notices, Notice(NoticeKind.DRIVEN_FROM, f"driven joints from {origin}")]
+    return driven, [*notices, Notice(NoticeKind.NOT_DRIVEN, "no joint is driven")]
+
+
+def _follow(layout: Layout, roles: Roles, names: Sequence[str]) -> tuple[set[str], list[Notice]]:
+    """The named joints that move; where one does not, the moving joints that mimic it in its
+    place."""
+    chosen: set[str] = set()
+    notices = []
+    mimics = _read_mimics(layout)
+    for name in names:
+        if name in roles.moving:
+            chosen.add(name)
+            continue
+        followers = [m.joint for m in mimics if m.leader == name and m.joint in roles.moving]
+        if followers:
+            chosen |= set(followers)
+            notices.append(Notice(NoticeKind.DRIVEN_FOLLOWER,
+                                  f"{name}: commanded in the file but does not move here; "
+                                  f"{', '.join(followers)}, which mimic it, are driven instead"))
+    return chosen, notices
+
+
+def _usual_drive(layout: Layout, wheels: Sequence[Wheel], roles: Roles) -> set[str]:
+    """Steering joints and wheels, without casters and what hangs on a swivel."""
+    swivels = {name for name in roles.steering if is_swivel(layout, name, wheels)}
+    chosen = set(roles.steering) - swivels
+    for wheel in wheels:
+        carrier = layout.carrier(wheel)
+        if wheel.joint is None or is_caster(layout, carrier):
+            continue
+        if not any(joint.name in swivels for joint in layout.path(carrier)):
+            chosen.add(wheel.joint)
+    return chosen
 
 
 def is_swivel(layout: Layout, name: str, wheels: Sequence[Wheel]) -> bool:
     """Whether a steering joint only follows: named caster, or vertical with its wheels off its axis
     (swivel, hitch)."""
     joint = layout.joints[name]
-    if "caster" in name.lower() or is_caster(layout, joint.child):
+    if is_named("caster", name) or is_caster(layout, joint.child):
         return True
-    if abs(layout.axis_R(joint)[2]) < _VERTICAL:
-        return False
     at, axis = layout.X_RL[joint.child][:3, 3], layout.axis_R(joint)
-    carried = [w for w in wheels if joint in layout.path(w.link)]
+    if abs(axis[2]) < _VERTICAL:
+        return False
     trails = []
-    for wheel in carried:
+    for wheel in wheels:
+        if joint not in layout.path(layout.carrier(wheel)):
+            continue
         d = centre_R(layout, wheel) - at
         d -= axis * (axis @ d)
         if wheel.axis is not None:
-            lateral = layout.X_RL[wheel.link][:3, :3] @ np.array(wheel.axis)
+            lateral = axle_R(layout, wheel)
             d -= lateral * (lateral @ d)
         trails.append(float(np.linalg.norm(d)))
     return bool(trails) and min(trails) > _TRAIL
-
-
-def _customary(layout: Layout, wheels: Sequence[Wheel], roles: Roles) -> set[str]:
-    swivels = {name for name in roles.steering if is_swivel(layout, name, wheels)}
-    chosen = set(roles.steering) - swivels
-    for wheel in wheels:
-        if wheel.joint is None or is_caster(layout, wheel.link):
-            continue
-        if not any(joint.name in swivels for joint in layout.path(wheel.link)):
-            chosen.add(wheel.joint)
-    return chosen
-
-
-def _commanded(layout: Layout) -> list[str]:
-    return [e.get("name") for e in layout.source.root.iterfind("ros2_control//joint")
-            if e.find("command_interface") is not None]
-
-
-def _transmitted(layout: Layout) -> list[str]:
-    return [e.get("name") for e in layout.source.root.iterfind("transmission//joint")]
-
-
-def _followed(layout: Layout, roles: Roles, named: Sequence[str]) -> tuple[set[str], list[str]]:
-    """The named joints that move; where one does not, the moving joints that mimic it in its
-    place."""
-    chosen, notices = set(), []
-    for name in named:
-        if name in roles.moving:
-            chosen.add(name)
-            continue
-        followers = [e.getparent().get("name") for e in layout.source.root.iterfind("joint/mimic")
-                     if e.get("joint") == name]
-        followers = [f for f in followers if f in roles.moving]
-        if followers:
-            chosen |= set(followers)
-            notices.append(f"{name}: commanded in the file but does not move here; "
-                           f"{', '.join(followers)}, which mimic it, are driven instead")
-    return chosen, notices

@@ -2,96 +2,133 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from math import isfinite
+from collections.abc import Iterable, Sequence
+from math import pi
 
 import numpy as np
 
-from ..errors import ModelError
+from ..checks import read_number
+from ..errors import InputError, ModelError, listed
+from .axis_hints import is_upright
+from .description import MidAxle, Released, Skid
 from .layout import Layout
+from .listed_wheels import Origin
+from .remedy import option, suggest, wheel_fields
 from .stance import axle_R, centre_R
 from .wheel import Wheel
 
+SkidArgument = str | float | Sequence[str] | None      # as users write it
 
-def read_skid(skid, wheels: Sequence[Wheel]):
-    """`skid=` as None, "mid-axle", a positive track factor, or a tuple of wheel names.
+_SAME = 0.02       # rad: axles that cross at less are parallel
+_CROSSED = 0.1     # rad: axles that cross at more are meant to
+
+
+def read_skid(value: SkidArgument) -> Skid | None:
+    """What gives way: "mid-axle", a positive track factor, or names of wheels; None is nothing.
 
     Raises
     ------
-    ModelError
+    InputError
         For anything else.
     """
-    if skid is None or (isinstance(skid, str) and skid == "mid-axle"):
-        return skid
-    if isinstance(skid, (int, float)) and not isinstance(skid, bool):
-        if not isfinite(skid) or skid <= 0:
-            raise ModelError(f"skid={skid}: a track factor is a positive number, "
-                             "1 for the true track and more for the usual scrubbing")
-        return float(skid)
+    if value is None:
+        return None
+    if isinstance(value, str):
+        return MidAxle() if value == "mid-axle" else Released((value,))
+    if isinstance(value, (int, float)):
+        return MidAxle(read_number("skid", value, "a positive track factor, 1 for the true track "
+                                   "and more for the usual scrubbing", above=0))
+    names = tuple(value) if isinstance(value, Iterable) else ()
+    if not names:
+        raise InputError(f"skid {value!r} must be 'mid-axle', a track factor such as 1.5, or names "
+                         "of wheels whose sideways grip is released")
+    return Released(names)
+
+
+def check_released(skid: Skid | None, wheels: Sequence[Wheel], origin: Origin) -> None:
+    """Raises an error that lists the wheels there are where one to release has no such name."""
     names = [w.name for w in wheels]
-    wanted = (skid,) if isinstance(skid, str) else skid
-    try:
-        wanted = tuple(wanted)
-    except TypeError:
-        wanted = ()
-    if not wanted or any(name not in names for name in wanted):
-        raise ModelError(f"skid={skid!r}: give 'mid-axle', a track factor such as 1.5, or names of "
-                         f"wheels whose sideways grip is released, out of {', '.join(names)}")
-    return wanted
+    for name in skid.wheels if isinstance(skid, Released) else ():
+        if name not in names:
+            raise origin.error(f"{name!r} is neither 'mid-axle' nor the name of a wheel whose "
+                               f"sideways grip is released; the wheels are {listed(names)}")
 
 
-def check_turning(layout: Layout, wheels: Sequence[Wheel], steering: Sequence[str], skid, *,
-                  held=(), inferred: bool = False) -> None:
+def check_turning(layout: Layout, wheels: Sequence[Wheel], steering: Sequence[str],
+                  skid: Skid | None, *, held: Iterable[str] = (), inferred: bool = False) -> None:
     """Four or more wheels on two or more parallel axles of one body can only roll straight on.
+
+    Parameters
+    ----------
+    layout
+        The robot.
+    wheels
+        Its contacts.
+    steering
+        Joints that steer.
+    skid
+        What gives way: then there is nothing to check.
+    held
+        Joints that the user locks; where one of them would steer, going straight is intended.
+    inferred
+        Whether the wheels were found and not listed. Axles at angles to each other are then refused
+        too: they are probably omni wheels.
 
     Raises
     ------
     ModelError
-        Unless `skid` says what gives way, or a steering joint is among those `held` by the user;
-        the message names the axles, `skid=` and mecanum wheels. Where the wheels were inferred,
-        also for axles at angles to each other (omni wheels, unless said).
+        That names the axles, and what `skid` and mecanum wheels to type.
     """
     if skid is not None or any(_would_steer(layout, wheels, name) for name in held):
         return
     bodies: dict[tuple, list[Wheel]] = {}
     for wheel in wheels:
         if wheel.traits.grips and wheel.joint is not None:
-            above = tuple(j.name for j in layout.path(wheel.link) if j.name in steering)
+            above = tuple(j.name for j in layout.path(layout.carrier(wheel)) if j.name in steering)
             bodies.setdefault(above, []).append(wheel)
     for group in bodies.values():
-        across = [w for w in group
-                  if np.linalg.norm(np.cross(axle_R(layout, w), axle_R(layout, group[0]))) > 0.1]
+        across = [w for w in group if _angle(layout, w, group[0]) > _CROSSED]
         if inferred and across:
-            lines = [f"Wheel({w.name!r}, 'omni', {w.radius:.6g})" for w in group]
-            raise ModelError(
-                f"{layout.source.label}: the axles of {group[0].name} and {across[0].name} are not "
-                "parallel and nothing steers them: rolling without slip, it could at most turn "
-                "about one point. If these are omni wheels, name their kind=\"omni\": "
-                f"wheels=[{', '.join(lines)}] (and the casters, if there are any)"
-            )
+            raise _crossed(layout, group, across[0])
         axles = _axles(layout, group)
-        if len(group) < 4 or len(axles) < 2:
-            continue
-        table = "; ".join(f"x = {centre_R(layout, axle[0])[0]:.3f} m: "
-                          f"{', '.join(w.name for w in axle)}"
-                          for axle in axles)
-        raise ModelError(
-            f"{layout.source.label}: {len(group)} wheels without steering on {len(axles)} parallel "
-            f"axles ({table}): rolling without slip, it can only go straight. If it is "
-            "skid-steered, say skid='mid-axle' (the wheels scrub, the middle does not slip "
-            "sideways), skid=1.5 (the same with a wider apparent track), or name the wheels that "
-            "may scrub. If these are mecanum wheels, name their kind=\"mecanum\": "
-            f"wheels=[{_mecanum(layout, group, wheels)}]"
-        )
+        if len(group) >= 4 and len(axles) >= 2:
+            raise _only_straight(layout, group, axles, wheels)
+
+
+def _crossed(layout: Layout, group: Sequence[Wheel], other: Wheel) -> ModelError:
+    omni = [wheel_fields(w, kind="omni") for w in group]
+    return ModelError(
+        f"{layout.source.label}: the axles of {group[0].name} and {other.name} are not parallel "
+        "and nothing steers them: rolling without slip, it could at most turn about one point",
+        suggest("If these are omni wheels, list them as such: ", option("wheels", omni),
+                " (and the casters, if there are any)"))
+
+
+def _only_straight(layout: Layout, group: Sequence[Wheel], axles: Sequence[Sequence[Wheel]],
+                   wheels: Sequence[Wheel]) -> ModelError:
+    table = "; ".join(f"x = {centre_R(layout, axle[0])[0]:.3f} m: "
+                      f"{', '.join(w.name for w in axle)}" for axle in axles)
+    fixed = [{"joint": None, "kind": w.kind, "radius": w.radius, "link": w.link}
+             for w in wheels if w.joint is None]
+    return ModelError(
+        f"{layout.source.label}: {len(group)} wheels without steering on {len(axles)} parallel "
+        f"axles ({table}): rolling without slip, it can only go straight",
+        suggest("If it is skid-steered, choose ", option("skid", "mid-axle"),
+                " (the wheels scrub, the middle does not slip sideways), ", option("skid", 1.5),
+                " (the same with a wider apparent track), or the names of the wheels that may "
+                "scrub. If these are mecanum wheels, list them as such: ",
+                option("wheels", [*_mecanum(layout, group), *fixed])))
 
 
 def _would_steer(layout: Layout, wheels: Sequence[Wheel], name: str) -> bool:
     joint = layout.joints[name]
-    return (
-        joint.turns
-        and abs(layout.axis_R(joint)[2]) > 0.7
-        and any(joint in layout.path(w.link) for w in wheels)
-    )
+    return (joint.turns and is_upright(layout, joint)
+            and any(joint in layout.path(layout.carrier(w)) for w in wheels))
+
+
+def _angle(layout: Layout, wheel: Wheel, other: Wheel) -> float:
+    """Sine of the angle between two axles."""
+    return float(np.linalg.norm(np.cross(axle_R(layout, wheel), axle_R(layout, other))))
 
 
 def _axles(layout: Layout, group: Sequence[Wheel]) -> list[list[Wheel]]:
@@ -102,11 +139,11 @@ def _axles(layout: Layout, group: Sequence[Wheel]) -> list[list[Wheel]]:
     across /= np.linalg.norm(across) or 1.0
     axles: list[tuple[float, list[Wheel]]] = []
     for wheel in group:
-        if np.linalg.norm(np.cross(axle_R(layout, wheel), first)) > 0.02:
+        if _angle(layout, wheel, group[0]) > _SAME:
             continue
         x = float(across @ centre_R(layout, wheel))
-        near = next((members for at,
-                     members in axles if abs(at - x) < max(1e-3, 0.05 * wheel.radius)), None)
+        slack = max(1e-3, 0.05 * wheel.radius)
+        near = next((members for at, members in axles if abs(at - x) < slack), None)
         if near is None:
             axles.append((x, [wheel]))
         else:
@@ -114,16 +151,13 @@ def _axles(layout: Layout, group: Sequence[Wheel]) -> list[list[Wheel]]:
     return [members for _, members in axles]
 
 
-def _mecanum(layout: Layout, group: Sequence[Wheel], wheels: Sequence[Wheel]) -> str:
+def _mecanum(layout: Layout, group: Sequence[Wheel]) -> list[dict[str, object]]:
     """The usual assembly: seen from above, the rollers that touch the ground make a diamond about
     the middle."""
     middle = np.mean([centre_R(layout, w) for w in group], axis=0)
-    lines = []
+    fields = []
     for wheel in group:
-        d = centre_R(layout, wheel) - middle
-        angle = -1 if d[0] * d[1] > 0 else 1
-        lines.append(f"Wheel({wheel.name!r}, 'mecanum', {wheel.radius:.6g}, "
-                     f"roller_angle={'-' if angle < 0 else ''}0.785398)")
-    lines += [f"Wheel(None, {w.kind!r}, {w.radius:.6g}, link={w.link!r})"
-              for w in wheels if w.joint is None]
-    return ", ".join(lines)
+        x, y, _ = centre_R(layout, wheel) - middle
+        angle = -pi / 4 if x * y > 0 else pi / 4
+        fields.append(wheel_fields(wheel, kind="mecanum", roller_angle=angle))
+    return fields

@@ -10,18 +10,19 @@ import numpy as np
 
 from ..errors import ModelError
 from .layout import Layout
+from .remedy import Blank, option, suggest, wheel_fields
 from .wheel import Wheel
 
 
 def centre_R(layout: Layout, wheel: Wheel) -> np.ndarray:
     """Wheel centre (3,) in the root's frame [m]."""
-    X = layout.X_RL[wheel.link]
+    X = layout.X_RL[layout.carrier(wheel)]
     return X[:3, :3] @ np.array(wheel.point) + X[:3, 3]
 
 
 def axle_R(layout: Layout, wheel: Wheel) -> np.ndarray:
     """Axle (3,) in the root's frame, unit."""
-    return layout.X_RL[wheel.link][:3, :3] @ np.array(wheel.axis)
+    return layout.X_RL[layout.carrier(wheel)][:3, :3] @ np.array(wheel.axis)
 
 
 def bottom_R(layout: Layout, wheel: Wheel) -> float:
@@ -44,16 +45,13 @@ def ground_height(layout: Layout, wheels: Sequence[Wheel]) -> float:
     return median(bottom_R(layout, w) for w in wheels)
 
 
-def footprint(layout: Layout) -> float | None:
-    """Height of the file's base_footprint, which marks the ground, in the root's frame [m]; None
-    without one."""
-    link = _footprint(layout)
-    return None if link is None else float(layout.X_RL[link][2, 3])
+def footprint(layout: Layout) -> tuple[str, float] | None:
+    """The file's base_footprint, which marks the ground, and its height in the root's frame [m].
 
-
-def _footprint(layout: Layout) -> str | None:
-    return next((n for n in layout.links
-                 if n.endswith("base_footprint") and layout.body(n) == layout.root), None)
+    None without one.
+    """
+    return next(((name, float(layout.X_RL[name][2, 3])) for name in layout.links
+                 if name.endswith("base_footprint") and layout.body(name) == layout.root), None)
 
 
 def check_heights(layout: Layout, wheels: Sequence[Wheel]) -> None:
@@ -76,27 +74,27 @@ def check_heights(layout: Layout, wheels: Sequence[Wheel]) -> None:
             for w in wheels
         )
         fit = centre_R(layout, worst)[2] - ground
-        remedy = f"; {worst.name} would need radius {fit:.4g}" if fit > 0 else ""
+        needed = f"; {worst.name} would need radius {fit:.4g}" if fit > 0 else ""
         raise ModelError(
             f"{layout.source.label}: the wheels do not stand in one plane (heights in metres; "
-            f"{table}){remedy}. Correct the collision shape or the joint's origin, or list with "
-            "wheels=[...] only what touches the ground, with true radii; as found: "
-            f"{', '.join(_line(w) for w in wheels)}"
+            f"{table}){needed}",
+            suggest("Correct the collision shape or the joint's origin, or list only what touches "
+                    "the ground, with true radii; as found: ", option("wheels", wheels)),
         )
-    floor = footprint(layout)
-    if floor is not None and abs(ground - floor) > slack:
+    mark = footprint(layout)
+    if mark is None:
+        return
+    link, floor = mark
+    if abs(ground - floor) > slack:
         wheel = wheels[0]
         raise ModelError(
             f"{layout.source.label}: the wheels' radius contradicts the height of their axles: "
             f"{wheel.name} has its axle {centre_R(layout, wheel)[2] - floor:.4f} m above "
-            f"{_footprint(layout)!r}, which marks the ground, and radius {wheel.radius:.4g} m. "
-            f"Give the true radius: wheels=[{', '.join(_line(w, 'RADIUS') for w in wheels)}] (and "
-            "the casters, if there are any)"
+            f"{link!r}, which marks the ground, and radius {wheel.radius:.4g} m",
+            suggest("Give the true radius: ",
+                    option("wheels", [wheel_fields(w, radius=Blank.RADIUS) for w in wheels]),
+                    " (and the casters, if there are any)"),
         )
-
-
-def _line(wheel: Wheel, radius: str | None = None) -> str:
-    return f"Wheel({wheel.name!r}, {wheel.kind!r}, {radius or f'{wheel.radius:.6g}'})"
 
 
 def on_one_axle(layout: Layout, wheels: Sequence[Wheel]) -> bool:

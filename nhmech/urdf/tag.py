@@ -20,29 +20,22 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from xml.sax.saxutils import quoteattr
 
-from ..errors import InputError
-from .source import Source, number, vector
+from ..errors import InputError, listed
+from .description import Description, MidAxle, Released, Skid
+from .source import Element, Source
 from .wheel import Wheel
 
+# element -> its attributes
 _ATTRIBUTES = {
-    "wheel": (
-        "joint",
-        "kind",
-        "radius",
-        "crown",
-        "roller_angle",
-        "axis",
-        "mu",
-        "driven",
-        "link",
-        "point",
-    ),
+    "wheel": ("joint", "kind", "radius", "crown", "roller_angle", "axis", "mu", "driven", "link",
+              "point"),
     "drive": ("joint",),
     "lock": ("joint", "position"),
     "free": ("joint",),
     "speeds": (),
     "skid": ("model", "track_factor", "free"),
 }
+_ONE = ("speeds", "skid")      # elements of which there is one at most
 
 
 @dataclass(frozen=True)
@@ -55,7 +48,7 @@ class Tag:
     lock: dict[str, float] = field(default_factory=dict)
     free: tuple[str, ...] = ()
     speeds: tuple[str, ...] | None = None
-    skid: object = None
+    skid: Skid | None = None
 
 
 def parse_tag(source: Source) -> Tag:
@@ -73,118 +66,124 @@ def parse_tag(source: Source) -> Tag:
     if len(tags) > 1:
         raise source.error(tags[1],
                            f"there is another <nhmech> on line {tags[0].sourceline}; merge them")
-    if tags[0].attrib:
-        unknown, known = next(iter(tags[0].attrib)), ", ".join(_ATTRIBUTES)
-        raise source.error(tags[0],
-                           f"attribute {unknown!r} does not exist; <nhmech> has elements only: "
-                           f"{known}")
-    found: dict[str, list] = {name: [] for name in _ATTRIBUTES}
-    for element in tags[0]:
-        if not isinstance(element.tag, str):
-            continue
-        if element.tag not in _ATTRIBUTES:
-            raise source.error(element, f"<{element.tag}> does not exist in <nhmech>; it may hold "
-                                        f"{', '.join(_ATTRIBUTES)}")
-        for attribute in element.attrib:
-            if attribute not in _ATTRIBUTES[element.tag]:
-                allowed = ", ".join(_ATTRIBUTES[element.tag]) or "none"
-                raise source.error(element,
-                                   f"attribute {attribute!r} does not exist here; allowed: "
-                                   f"{allowed}")
-        found[element.tag].append(element)
-    for one in ("speeds", "skid"):
-        if len(found[one]) > 1:
-            raise source.error(found[one][1],
-                               f"<{one}> is there already on line {found[one][0].sourceline}; keep "
-                               "one")
-    names = tuple((found["speeds"][0].text or "").split()) if found["speeds"] else None
-    if names == ():
-        raise source.error(found["speeds"][0],
-                           "is empty; write the names of the independent speeds between the tags")
+    found = _collect(source, tags[0])
     return Tag(
-        wheels=tuple(_wheel(source, e) for e in found["wheel"]) or None,
-        drive=tuple(_joint(source, e) for e in found["drive"]) or None,
-        lock={_joint(source, e): number(source, e, "position", 0.0) for e in found["lock"]},
-        free=tuple(_joint(source, e) for e in found["free"]),
-        speeds=names,
-        skid=_skid(source, found["skid"][0]) if found["skid"] else None,
+        wheels=tuple(_read_wheel(source, e) for e in found["wheel"]) or None,
+        drive=tuple(_read_joint(source, e) for e in found["drive"]) or None,
+        lock={_read_joint(source, e): source.number(e, "position", 0.0) for e in found["lock"]},
+        free=tuple(_read_joint(source, e) for e in found["free"]),
+        speeds=next((_read_speeds(source, e) for e in found["speeds"]), None),
+        skid=next((_read_skid(source, e) for e in found["skid"]), None),
     )
 
 
-def _joint(source: Source, element) -> str:
+def _collect(source: Source, tag: Element) -> dict[str, list[Element]]:
+    """The elements inside an `<nhmech>` by their names, after a check of names and attributes."""
+    for attribute in tag.attrib:
+        raise source.error(tag, f"attribute {attribute!r} does not exist; <nhmech> has elements "
+                                f"only: {listed(_ATTRIBUTES)}")
+    found: dict[str, list[Element]] = {name: [] for name in _ATTRIBUTES}
+    for element in tag.iterchildren("*"):
+        if element.tag not in _ATTRIBUTES:
+            raise source.error(element, f"<{element.tag}> does not exist in <nhmech>; it may hold "
+                                        f"{listed(_ATTRIBUTES)}")
+        for attribute in element.attrib:
+            if attribute not in _ATTRIBUTES[element.tag]:
+                raise source.error(element, f"attribute {attribute!r} does not exist here; "
+                                            f"allowed: {listed(_ATTRIBUTES[element.tag])}")
+        found[element.tag].append(element)
+    for name in _ONE:
+        if len(found[name]) > 1:
+            raise source.error(found[name][1], f"<{name}> is there already on line "
+                                               f"{found[name][0].sourceline}; keep one")
+    return found
+
+
+def _read_joint(source: Source, element: Element) -> str:
     name = element.get("joint")
     if not name:
         raise source.error(element, "attribute joint= is missing; name the joint")
     return name
 
 
-def _wheel(source: Source, element) -> Wheel:
+def _read_speeds(source: Source, element: Element) -> tuple[str, ...]:
+    names = tuple((element.text or "").split())
+    if not names:
+        raise source.error(element, "is empty; write the names of the independent speeds between "
+                                    "the tags")
+    return names
+
+
+def _read_wheel(source: Source, element: Element) -> Wheel:
     driven = element.get("driven")
-    if driven is not None and driven not in ("true", "false"):
+    if driven not in (None, "true", "false"):
         raise source.error(element, f"driven={driven!r} must be true or false")
-    optional = {name: number(source, element,
-                             name) for name in ("roller_angle",
-                                                "mu") if element.get(name) is not None}
+    angle, mu = (source.number(element, name) if element.get(name) is not None else None
+                 for name in ("roller_angle", "mu"))
+    radius, crown = (source.number(element, name, 0.0) for name in ("radius", "crown"))
+    axis, point = (source.triple(element, name, None) for name in ("axis", "point"))
     try:
-        return Wheel(
-            element.get("joint"),
-            element.get("kind", "disc"),
-            number(source, element, "radius", 0.0),
-            crown=number(source, element, "crown", 0.0),
-            axis=vector(source, element, "axis", 3, None),
-            driven=None if driven is None else driven == "true",
-            link=element.get("link"),
-            point=vector(source, element, "point", 3, None),
-            **optional,
-        )
+        return Wheel(element.get("joint"), element.get("kind", "disc"), radius, crown=crown,
+                     roller_angle=angle, axis=axis, mu=mu, link=element.get("link"), point=point,
+                     driven=None if driven is None else driven == "true")
     except InputError as error:
-        raise source.error(element, str(error)) from None
+        raise source.error(element, error.text, error.remedy) from None
 
 
-def _skid(source: Source, element) -> object:
+def _read_skid(source: Source, element: Element) -> Skid:
     if len(element.attrib) != 1:
         raise source.error(element, 'has exactly one of model="mid-axle", track_factor= and free=')
-    if element.get("model") is not None:
-        return element.get("model")
+    model, names = element.get("model"), (element.get("free") or "").split()
+    if model is not None:
+        if model != "mid-axle":
+            raise source.error(element, f"model={model!r} does not exist; there is mid-axle")
+        return MidAxle()
     if element.get("track_factor") is not None:
-        return number(source, element, "track_factor")
-    return tuple(element.get("free").split())
+        track = source.number(element, "track_factor")
+        if track <= 0:
+            raise source.error(element, f"track_factor={track:g} must be positive; 1 is the true "
+                                        "track")
+        return MidAxle(track)
+    if not names:
+        raise source.error(element, "free= is empty; name the wheels that may slip sideways")
+    return Released(tuple(names))
 
 
-def format_tag(description) -> str:
+def format_tag(description: Description) -> str:
     """The `<nhmech>` element that states what a `Description` holds, to paste into its URDF."""
-    lines = ["<nhmech>"]
+    lines = []
     for wheel in description.wheels:
-        said = {"joint": wheel.joint, "link": wheel.link if wheel.joint is None else None,
-                "kind": wheel.kind}
-        said |= {"radius": wheel.radius or None, "crown": wheel.crown or None,
-                 "roller_angle": wheel.roller_angle, "mu": wheel.mu}
-        said |= {"axis": wheel.axis if wheel.joint is None else None, "point": wheel.point}
-        said |= {"driven": "false" if wheel.joint is not None and not description.driven else None}
-        lines.append("  " + _element("wheel", said))
-    lines += ["  " + _element("drive", {"joint": name}) for name in description.driven]
-    lines += ["  " + _element("lock", {"joint": name, "position": q}) for name,
-              q in description.locked.items()
-              if q != 0.0]
-    lines += ["  " + _element("free", {"joint": name}) for name in description.free]
+        fixed = wheel.joint is None
+        lines.append(_write("wheel", {
+            "joint": wheel.joint, "link": wheel.link if fixed else None, "kind": wheel.kind,
+            "radius": wheel.radius or None, "crown": wheel.crown or None,
+            "roller_angle": wheel.roller_angle, "mu": wheel.mu,
+            "axis": wheel.axis if fixed else None, "point": wheel.point,
+            "driven": None if fixed or description.driven else "false",
+        }))
+    lines += [_write("drive", {"joint": name}) for name in description.driven]
+    lines += [_write("lock", {"joint": name, "position": q})
+              for name, q in description.locked.items() if q != 0.0]
+    lines += [_write("free", {"joint": name}) for name in description.free]
     if description.speeds:
-        lines.append(f"  <speeds>{' '.join(description.speeds)}</speeds>")
-    skid = description.skid
-    if isinstance(skid, str):
-        lines.append("  " + _element("skid", {"model": skid}))
-    elif isinstance(skid, (int, float)):
-        lines.append("  " + _element("skid", {"track_factor": float(skid)}))
-    elif skid:
-        lines.append("  " + _element("skid", {"free": " ".join(skid)}))
-    return "\n".join([*lines, "</nhmech>"])
+        lines.append(f"<speeds>{' '.join(description.speeds)}</speeds>")
+    match description.skid:
+        case MidAxle(track=1.0):
+            lines.append(_write("skid", {"model": "mid-axle"}))
+        case MidAxle(track=track):
+            lines.append(_write("skid", {"track_factor": track}))
+        case Released(wheels=names):
+            lines.append(_write("skid", {"free": " ".join(names)}))
+    return "\n".join(["<nhmech>", *(f"  {line}" for line in lines), "</nhmech>"])
 
 
-def _element(name: str, attributes: dict) -> str:
-    return f"<{name} " + " ".join(f"{k}={quoteattr(_text(v))}" for k,
-                                  v in attributes.items() if v is not None) + "/>"
+def _write(name: str, attributes: dict[str, object]) -> str:
+    words = [f"{key}={quoteattr(_text(value))}" for key, value in attributes.items()
+             if value is not None]
+    return f"<{name} {' '.join(words)}/>"
 
 
-def _text(value) -> str:
+def _text(value: object) -> str:
     if isinstance(value, tuple):
-        return " ".join(_text(v) for v in value)
+        return " ".join(map(_text, value))
     return repr(float(value) + 0.0) if isinstance(value, (int, float)) else str(value)

@@ -8,7 +8,8 @@ from collections.abc import Sequence
 import numpy as np
 
 from .inference import FoundWheel
-from .layout import Joint, Layout
+from .layout import Joint, Layout, to_words
+from .notice import Notice, NoticeKind
 from .rims import find_rim
 from .validate_inertia import read_inertia
 
@@ -17,28 +18,30 @@ _ACROSS = 0.2    # of the larger moment: by so much the two across the axle may 
 _SMALLEST = 0.8
 
 
-def inertia_notices(layout: Layout, contacts: Sequence[FoundWheel]) -> list[str]:
-    """Notices about wheels that roll on a joint; those of which the same is to be said share one.
+def check_wheel_inertia(layout: Layout, contacts: Sequence[FoundWheel]) -> list[Notice]:
+    """Notices about wheels that roll on a joint; those with the same fault share one.
 
     A body of revolution about the axle has equal moments across it, and a flat one its largest
     about it: a solid cylinder of mass m, radius r and length l has I = m r^2 / 2 about its axis and
     m (3 r^2 + l^2) / 12 across it. Measured wheels are rims with tyres and motors, so that only the
     order of the moments is judged, not their size.
     """
-    said: dict[str, list[str]] = {}
-    for wheel in (c.wheel for c in contacts if c.wheel.joint is not None):
+    wheels: dict[str, list[str]] = {}
+    for wheel in (c.wheel for c in contacts):
+        if wheel.joint is None:
+            continue
         joint = layout.joints[wheel.joint]
-        fault = _zero(layout, joint, wheel.radius) or _turned(layout, joint)
+        fault = _find_zero(layout, joint, wheel.radius) or _find_turn(layout, joint)
         if fault:
-            said.setdefault(fault, []).append(wheel.name)
-    return [f"{', '.join(names)}: {fault}" for fault, names in said.items()]
+            wheels.setdefault(fault, []).append(wheel.name)
+    return [Notice(NoticeKind.WHEEL_INERTIA, f"{', '.join(names)}: {fault}")
+            for fault, names in wheels.items()]
 
 
-def _zero(layout: Layout, joint: Joint, radius: float) -> str | None:
-    inertials = [
-        e for link in layout.rigid(joint.child) for e in layout.links[link].findall("inertial")
-    ]
-    parts = [read_inertia(layout.source, element) for element in inertials]
+def _find_zero(layout: Layout, joint: Joint, radius: float) -> str | None:
+    """What is wrong with a rotor that has mass and no inertia; None with any other."""
+    parts = [read_inertia(layout.source, element) for link in layout.rigid(joint.child)
+             for element in layout.links[link].findall("inertial")]
     mass = sum(m for m, _, _ in parts)
     if not mass > 0 or any(np.any(inertia) for _, _, inertia in parts):
         return None
@@ -47,13 +50,12 @@ def _zero(layout: Layout, joint: Joint, radius: float) -> str | None:
             "m^2 about its axle")
 
 
-def _turned(layout: Layout, joint: Joint) -> str | None:
+def _find_turn(layout: Layout, joint: Joint) -> str | None:
+    """What is wrong with a wheel whose inertia belongs to another axle; None with any other."""
     rim = find_rim(layout, joint)
-    inertial = (
-        layout.links[rim.link].find("inertial")
-        if rim is not None and rim.kind == "cylinder"
-        else None
-    )
+    if rim is None or rim.kind != "cylinder":
+        return None
+    inertial = layout.links[rim.link].find("inertial")
     if inertial is None:
         return None
     length = next(s.size[1] for s in layout.shapes(rim.link) if s.kind == "cylinder"
@@ -61,8 +63,7 @@ def _turned(layout: Layout, joint: Joint) -> str | None:
     mass, X, inertia = read_inertia(layout.source, inertial)
     R = layout.X(joint.child, rim.link)[:3, :3] @ X[:3, :3]
     inertia = R @ inertia @ R.T                                # in the joint's frame
-    # (2, 3), unit vectors across the axle
-    plane = np.linalg.svd(joint.axis[None])[2][1:]
+    plane = np.linalg.svd(joint.axis[None])[2][1:]             # (2, 3), across the axle
     axle = joint.axis @ inertia @ joint.axis
     low, high = np.linalg.eigvalsh(plane @ inertia @ plane.T)
     disc, across = mass * rim.radius ** 2 / 2, mass * (3 * rim.radius ** 2 + length ** 2) / 12
@@ -71,17 +72,15 @@ def _turned(layout: Layout, joint: Joint) -> str | None:
         return None
     # tables give a cylinder's inertia with its axis along z
     moments, z = np.linalg.eigvalsh(inertia), R[:, 2]
-    remedy = "correct the numbers"
-    if abs(z @ joint.axis) < _ACROSS and min(z @ inertia @ z,
-                                             moments[2]) > moments[1] * (1 + _ACROSS):
-        remedy = (
-            f"give the <origin> of its <inertial> the rpy of its collision cylinder, or {remedy}"
-        )
+    what_to_do = "correct the numbers"
+    if (abs(z @ joint.axis) < _ACROSS
+            and min(z @ inertia @ z, moments[2]) > moments[1] * (1 + _ACROSS)):
+        what_to_do = ("give the <origin> of its <inertial> the rpy of its collision cylinder, or "
+                      + what_to_do)
     direction = joint.axis * np.sign(joint.axis[np.argmax(np.abs(joint.axis))])
-    about = " ".join(f"{c + 0.0:g}" for c in np.round(direction, 4))
     why = "the two across it differ" if uneven else "the one about it is the smallest"
     shown = ", ".join(f"{name} {inertia[i, i]:.4g}" for i, name in enumerate(("ixx", "iyy", "izz")))
-    return (f"the inertia is not that of a wheel with the axle ({about}): in the joint's frame its "
-            f"moments are {shown} kg m^2, of which {why}; a solid cylinder of {mass:.4g} kg, "
-            f"radius {rim.radius:.4g} m and length {length:.4g} m has {disc:.4g} about the axle "
-            f"and {across:.4g} across it; {remedy}")
+    return (f"the inertia is not that of a wheel with the axle ({to_words(direction)}): in the "
+            f"joint's frame its moments are {shown} kg m^2, of which {why}; a solid cylinder of "
+            f"{mass:.4g} kg, radius {rim.radius:.4g} m and length {length:.4g} m has {disc:.4g} "
+            f"about the axle and {across:.4g} across it; {what_to_do}")

@@ -219,8 +219,8 @@ def _rows(description: Description, contacts: Sequence[Contact], heights: Sequen
         skidding = [c for c in contacts if "lateral" in c.held and c.mount.spin is not None
                     and c.mount.body == 1]
     if factor is not None and len(skidding) < 2:
-        raise ModelError(f"skid={description.skid!r} is for wheels that are fixed to the base and "
-                         f"do not steer; there {'is one' if skidding else 'are none'} among "
+        raise ModelError("the mid-axle model is for wheels that are fixed to the base and do not "
+                         f"steer; there {'is one' if skidding else 'are none'} among "
                          f"{', '.join(c.name for c in contacts)}")
     rows: list[Row] = []
     for c, height, offset in zip(contacts, heights, support.offsets):

@@ -18,6 +18,7 @@ import numpy as np
 
 from ..errors import ModelError
 from ..urdf.description import JointLimits
+from ..urdf.remedy import option, suggest
 
 PLANAR = (0, 1, 5)        # forward, lateral, yaw in the base's twist
 TURNLESS = 1e-6           # axles that meet nowhere nearer than 1 / TURNLESS lengths are parallel
@@ -154,10 +155,10 @@ def check_can_turn(steering: Steering) -> None:
               for axle in fixed[1:] if np.linalg.norm(np.cross(rows[0], axle.straight)) > TURNLESS]
     raise ModelError(
         f"ideal rolling allows no turning: the fixed axles of {fixed[0].wheel!r} "
-        f"and of {', '.join(map(repr, others))} do not coincide. "
-        'Slipping is how such a vehicle turns: use skid="mid-axle" (or a track factor), free the '
-        'lateral rows of some '
-        'wheels with skid=[names], or give the wheels kind="mecanum" if they have rollers')
+        f"and of {', '.join(map(repr, others))} do not coincide",
+        suggest("Slipping is how such a vehicle turns: choose ", option("skid", "mid-axle"),
+                " (or a track factor, or the names of wheels whose lateral rows are freed), or "
+                "give the wheels the kind mecanum if they have rollers"))
 
 
 STEPS = 40      # bisections; finer than any encoder

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from os import PathLike
 
+from ..urdf.skid import SkidArgument
 from ..urdf.wheel import Wheel
 from .build import build
 from .ground import Ground
@@ -12,8 +13,8 @@ from .vehicle import Vehicle
 
 
 def load(source: str | PathLike, *, wheels: Sequence[Wheel] | None = None,
-         ground: Ground = Ground(),
-         free: Sequence[str] = (), locked: Mapping[str, float] | None = None, skid=None,
+         ground: Ground = Ground(), free: Sequence[str] = (),
+         locked: Mapping[str, float] | None = None, skid: SkidArgument = None,
          speeds: Sequence[str] | None = None, packages: Mapping[str, str] | None = None,
          arguments: Mapping[str, str] | None = None) -> Vehicle:
     """Reads a robot and attaches ideal rolling to it.

@@ -3,10 +3,13 @@ from."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
 
-from ..urdf.description import Description, JointLimits, Mimic
+from ..errors import Remedy
+from ..urdf.description import Description, JointLimits, MidAxle, Mimic, Released, Skid
+from ..urdf.notice import Notice, NoticeKind
 from ..urdf.wheel import Wheel
 from .build import build
 from .ground import Ground
@@ -36,10 +39,20 @@ def restore(values: dict) -> Vehicle:
              mimic=tuple(Mimic(**m) for m in d["mimic"]),
              limits={name: JointLimits(**limit) for name, limit in d["limits"].items()},
              packages={name: Path(folder) for name, folder in d["packages"].items()},
-             speeds=None if d["speeds"] is None else tuple(d["speeds"]))
-    for key in ("rolling", "steering", "driven", "free", "notices"):
+             speeds=None if d["speeds"] is None else tuple(d["speeds"]),
+             skid=None if d["skid"] is None else _restore_skid(**d["skid"]),
+             notices=tuple(_restore_notice(**notice) for notice in d["notices"]))
+    for key in ("rolling", "steering", "driven", "free"):
         d[key] = tuple(d[key])
     ground = Ground(**{k: tuple(v) for k, v in values["ground"].items()})
     parameters = Parameters(**values["parameters"]) if "parameters" in values else None
     return build(Description(**d), ground, parameters,
                  wrench_bodies=tuple(values.get("wrench_bodies", ())))
+
+
+def _restore_skid(track: float = 1.0, wheels: Sequence[str] = ()) -> Skid:
+    return Released(tuple(wheels)) if wheels else MidAxle(track)
+
+
+def _restore_notice(kind: str, text: str, remedy: dict[str, str] | None) -> Notice:
+    return Notice(NoticeKind(kind), text, None if remedy is None else Remedy(**remedy))

@@ -7,40 +7,45 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pinocchio as pin
 
+from ..errors import ModelError
+from ..urdf.notice import Notice, NoticeKind
 from .symmetry import SAME
 
 if TYPE_CHECKING:
     from .vehicle import Vehicle
-from ..errors import ModelError
 
 USUAL_STEP = 1e-3   # [s] the simulator's
 PERFECT = 1e-9      # [m] offsets below this are rounding of the computer, not of the file
 
 
-def remarks(vehicle: Vehicle) -> tuple[str, ...]:
+def remarks(vehicle: Vehicle) -> tuple[Notice, ...]:
     """Offsets that were accepted, and wheels that do not do what they are there for."""
-    said = []
+    found = []
     offsets = [(name, 1e3 * d) for name,
                d in zip(vehicle.contact_names, vehicle.support.offsets) if abs(d) > PERFECT]
     if offsets:
-        said.append("contacts out of the common plane, taken as rounding: "
-                    + ", ".join(f"{name} {d:+.2f} mm" for name, d in offsets))
+        found.append(Notice(NoticeKind.SUPPORT_OFFSETS,
+                            "contacts out of the common plane, taken as rounding: "
+                            + ", ".join(f"{name} {d:+.2f} mm" for name, d in offsets)))
     rollers = [c for c in vehicle.contacts
                if c.mount.wheel.traits.has_rollers and c.mount.spin is not None]
     if len(rollers) >= 3:
         rank = _rank_of_rates(vehicle, [c.mount.spin for c in rollers])
         if rank < 3:
-            said.append(f"the rates of the {len(rollers)} roller wheels determine {rank} of the "
-                        "base's 3 motions only: look at the roller angles; opposite corners should "
-                        "have the same, neighbours opposite ones")
+            found.append(Notice(NoticeKind.ROLLER_RANK,
+                                f"the rates of the {len(rollers)} roller wheels determine {rank} "
+                                "of the base's 3 motions only: look at the roller angles; opposite "
+                                "corners should have the same, neighbours opposite ones"))
     if stiff := stiffness_in_words(vehicle, USUAL_STEP):
-        said.append(stiff)
+        found.append(Notice(NoticeKind.STIFFNESS, stiff))
     if unguarded := _unguarded(vehicle):
         leaders = " and ".join(axle.steering for axle in vehicle.steering.pair())
-        said.append(f"the limits of {', '.join(unguarded)} are not enforced: with two leaders "
-                    f"({leaders}) and no fixed axle, angles that keep all wheels within their "
-                    "limits are no intervals; watch joint_position, or lock steering joints")
-    return tuple(said)
+        found.append(Notice(
+            NoticeKind.UNENFORCED_LIMITS,
+            f"the limits of {', '.join(unguarded)} are not enforced: with two leaders ({leaders}) "
+            "and no fixed axle, angles that keep all wheels within their limits are no intervals; "
+            "watch joint_position, or lock steering joints"))
+    return tuple(found)
 
 
 def _unguarded(vehicle: Vehicle) -> list[str]:

@@ -17,6 +17,7 @@ from ..mechanics.frame import AdaptedFrame, adapted_frame
 from ..mechanics.gibbs_appell import gibbs_appell
 from ..mechanics.system import ConstrainedSystem
 from ..urdf.description import Description, JointLimits
+from ..urdf.notice import Notice
 from .contact import Contact
 from .couplings import Steering, limits_with_followers
 from .functions import VehicleFunctions
@@ -310,7 +311,7 @@ class Vehicle:
         return self._geometry[1]
 
     @cached_property
-    def notices(self) -> tuple[str, ...]:
+    def notices(self) -> tuple[Notice, ...]:
         """What a user should know: of the file, and of what was built from it."""
         return self.description.notices + remarks(self)
 

@@ -360,7 +360,8 @@ def _settings(trajectory: Trajectory) -> dict[str, str]:
 
 
 def _remarks(vehicle: Vehicle | None) -> str:
-    return "" if vehicle is None or not vehicle.notices else html.notes(vehicle.notices)
+    notices = () if vehicle is None else vehicle.notices
+    return html.notes([str(notice) for notice in notices]) if notices else ""
 
 
 def _footer(judged: Judgement) -> str:

@@ -1,0 +1,78 @@
+"""Limits, damping and masses of the joints that move."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from math import inf, isfinite
+
+from .description import JointLimits
+from .layout import Layout
+from .notice import Notice, NoticeKind
+from .roles import Roles
+
+
+def read_limits(layout: Layout, roles: Roles,
+                driven: Sequence[str]) -> tuple[dict[str, JointLimits], list[Notice]]:
+    """Limits of the moving joints, and notices; those a rolling joint has on its angle are
+    ignored."""
+    limits = {}
+    odd: dict[str, list[str]] = {
+        "revolute, but rolls; limits on its angle are ignored": [],
+        "effort or velocity limit 0 is taken as no limit": [],
+        "<limit> has neither lower nor upper; taken as unlimited": [],
+    }
+    rolling, zero, unlimited = odd.values()
+    for name in roles.moving:
+        joint = layout.joints[name]
+        element = joint.element.find("limit")
+        effort = velocity = inf
+        if element is not None:
+            effort, velocity = (layout.source.number(element, a, inf) for a in ("effort",
+                                                                                "velocity"))
+            if name in driven and 0 in (effort, velocity):
+                zero.append(name)
+        lower, upper = joint.lower, joint.upper
+        if name in roles.rolling:
+            lower, upper = -inf, inf
+            if joint.type == "revolute":
+                rolling.append(name)
+        elif joint.type != "continuous" and not isfinite(lower):
+            unlimited.append(name)
+        limits[name] = JointLimits(lower, upper, velocity or inf, effort or inf)
+    return limits, [Notice(NoticeKind.IGNORED_LIMITS, f"{', '.join(names)}: {why}")
+                    for why, names in odd.items() if names]
+
+
+def read_damping(layout: Layout, roles: Roles) -> tuple[dict[str, float], list[Notice]]:
+    """Viscous coefficients of the moving joints [N m s/rad, N s/m], and a notice where there is
+    Coulomb friction."""
+    damping, rubbing = {}, []
+    for name in roles.moving:
+        element = layout.joints[name].element.find("dynamics")
+        if element is None:
+            continue
+        if (coefficient := layout.source.number(element, "damping", 0.0)) > 0:
+            damping[name] = coefficient
+        if layout.source.number(element, "friction", 0.0) > 0:
+            rubbing.append(name)
+    if not rubbing:
+        return damping, []
+    return damping, [Notice(NoticeKind.COULOMB_FRICTION,
+                            f"{', '.join(rubbing)}: Coulomb friction ignored; "
+                            "with_parameters({'<joint>.rolling_resistance': [N m]}) gives a smooth "
+                            "one")]
+
+
+def find_massless(layout: Layout, moving: Sequence[str]) -> list[Notice]:
+    """A notice about moving bodies without any mass."""
+    light = []
+    for name in moving:
+        child = layout.joints[name].child
+        masses = [layout.source.number(mass, "value") for link in layout.rigid(child)
+                  for mass in layout.links[link].findall("inertial/mass")]
+        if not any(masses):
+            light.append(child)
+    if not light:
+        return []
+    return [Notice(NoticeKind.MASSLESS,
+                   f"{', '.join(light)}: moves but has no mass in the file; taken as massless")]

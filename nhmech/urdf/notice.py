@@ -1,0 +1,64 @@
+"""What a user should know of a robot that loads all the same."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import Enum
+
+from ..errors import Remedy, Statement
+
+
+class NoticeKind(str, Enum):
+    """What a notice is about; the value is how files spell it."""
+
+    # the file's text
+    MESH_SCALE = "mesh scale"
+    SECOND_SHAPE = "second shape"
+    EMPTY_SHAPE = "empty shape"
+    IMPOSSIBLE_INERTIA = "impossible inertia"
+    MASSLESS = "massless"
+    ROUNDED_ANGLES = "rounded angles"
+    LEANING_STEERING = "leaning steering"
+    # wheels and supports
+    UNLISTED_WHEEL = "unlisted wheel"
+    HANDLE = "handle"
+    OTHER_RADIUS = "other radius"
+    WHEEL_INERTIA = "wheel inertia"
+    CASTER_SHAPE = "caster shape"
+    NO_SUPPORT = "no support"
+    FREE_PITCH = "free pitch"
+    # joints
+    DRIVEN_FROM = "driven from"
+    NOT_DRIVEN = "not driven"
+    DRIVEN_FOLLOWER = "driven follower"
+    LOCKED_STEERING = "locked steering"
+    FREED_FOLLOWER = "freed follower"
+    DROPPED_MIMIC = "dropped mimic"
+    IGNORED_LIMITS = "ignored limits"
+    COULOMB_FRICTION = "Coulomb friction"
+    # the vehicle that was built
+    SUPPORT_OFFSETS = "support offsets"
+    ROLLER_RANK = "roller rank"
+    STIFFNESS = "stiffness"
+    UNENFORCED_LIMITS = "unenforced limits"
+
+
+@dataclass(frozen=True)
+class Notice(Statement):
+    """One thing that was ignored, dropped, substituted or looks odd.
+
+    Attributes
+    ----------
+    kind
+        What it is about; code that looks for a notice compares this.
+    text
+        A sentence for the user, without the last full stop.
+    remedy
+        What to do about it, where that is an option of `load`.
+    """
+
+    kind: NoticeKind
+    text: str
+    remedy: Remedy | None = None
+
+    __str__ = Statement.__str__

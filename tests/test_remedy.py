@@ -1,0 +1,133 @@
+"""Remedies in Python and in the words of the command line: what they say can be typed; and xacro
+arguments."""
+
+from __future__ import annotations
+
+import pickle
+import re
+import shlex
+
+import pytest
+from click.testing import CliRunner
+from robots_table import ROBOTS
+from test_mobility import FOLDER
+
+import nhmech
+from nhmech import InputError, ModelError
+from nhmech.cli import main
+from nhmech.errors import Remedy, SimulationError
+from nhmech.urdf.notice import Notice, NoticeKind
+from nhmech.urdf.remedy import OPTIONS, Blank, option, suggest, wheel_fields
+from nhmech.urdf.wheel import Wheel
+
+BLADE = {"joint": None, "kind": "blade", "link": "b", "axis": (0, 1, 0),
+         "point": (0, 0, Blank.HEIGHT)}
+
+
+@pytest.mark.parametrize("name, value, python, command", [
+    ("wheels", [Wheel("a", "disc", 0.1), BLADE],
+     "wheels=[Wheel('a', 'disc', 0.1), "
+     "Wheel(None, 'blade', link='b', axis=(0, 1, 0), point=(0, 0, HEIGHT))]",
+     "--wheel 'joint=a,kind=disc,radius=0.1' "
+     "--wheel 'kind=blade,link=b,axis=0 1 0,point=0 0 HEIGHT'"),
+    ("wheels", [wheel_fields(Wheel("a'b", "disc", 0.1), kind="mecanum", roller_angle=0.785398)],
+     'wheels=[Wheel("a\'b", \'mecanum\', 0.1, roller_angle=0.785398)]',
+     "--wheel 'joint=a'\"'\"'b,kind=mecanum,radius=0.1,roller_angle=0.785398'"),
+    ("skid", "mid-axle", "skid='mid-axle'", "--skid mid-axle"),
+    ("skid", 1.5, "skid=1.5", "--skid 1.5"),
+    ("skid", ("a", "b"), "skid=('a', 'b')", "--skid a,b"),
+    ("locked", {"arm": 0.3, "lift": 0}, "locked={'arm': 0.3, 'lift': 0}",
+     "--lock arm=0.3 --lock lift=0"),
+    ("free", ["a", "b"], "free=['a', 'b']", "--free a --free b"),
+    ("packages", {"a": "/path/to/it"}, "packages={'a': '/path/to/it'}", "--package a=/path/to/it"),
+    ("arguments", {"a": "VALUE"}, "arguments={'a': 'VALUE'}", "--arg a:=VALUE")])
+def test_an_option_in_both_languages(name, value, python, command):
+    assert option(name, value) == Remedy(python, command)
+
+
+def test_every_option_of_a_remedy_is_one_of_load_and_of_the_command_line():
+    from inspect import signature
+
+    from nhmech.cli.inspect import inspect
+
+    assert set(OPTIONS) <= {*signature(nhmech.load).parameters, "locked"}
+    assert set(OPTIONS) <= {parameter.name for parameter in inspect.params}
+
+
+def test_a_remedy_follows_its_text_in_errors_and_notices():
+    remedy = suggest("Choose ", option("skid", "mid-axle"), " or ", option("skid", 1.5))
+    for statement in (ModelError("it cannot turn", remedy),
+                      SimulationError("it cannot turn", None, remedy),
+                      Notice(NoticeKind.FREE_PITCH, "it cannot turn", remedy)):
+        for one in (statement, pickle.loads(pickle.dumps(statement))):
+            assert str(one) == "it cannot turn. Choose skid='mid-axle' or skid=1.5"
+            assert one.command_line == "it cannot turn. Choose --skid mid-axle or --skid 1.5"
+    for plain in (ModelError("mass=3"), Notice(NoticeKind.MASSLESS, "mass=3")):
+        assert str(plain) == plain.command_line == "mass=3"
+
+
+@pytest.mark.parametrize("robot", [robot for robot in ROBOTS if robot.refused],
+                         ids=lambda robot: robot.file)
+def test_what_a_refused_robot_is_told_can_be_typed(robot):
+    """The wheels that are suggested are read as wheels, and where nothing is left to fill in, they
+    load."""
+    path = FOLDER / f"{robot.file}.urdf"
+    if not path.is_file():
+        pytest.skip(f"no robot {path}")
+    with pytest.raises(ModelError) as caught:
+        nhmech.load(path)
+    refused = CliRunner().invoke(main, ["inspect", str(path)])
+    assert refused.exit_code == 2 and refused.stderr == f"error: {caught.value.command_line}\n"
+    assert "Wheel(" not in refused.stderr and "wheels=" not in refused.stderr
+    command = caught.value.remedy.command
+    options = [word for pair in re.findall(r"--wheel '[^']*'", command)
+               for word in shlex.split(pair)]
+    skid = ["--skid", "mid-axle"] if "--skid mid-axle" in command else []
+    assert options or skid
+    if skid:
+        assert CliRunner().invoke(main, ["inspect", str(path), *skid]).exit_code == 0
+    if options and not any(blank.value in word for word in options for blank in Blank):
+        again = CliRunner().invoke(main, ["inspect", str(path), *options])
+        assert again.exit_code == 0, again.stderr
+
+
+@pytest.mark.parametrize("option", ["kind=blade,link=b,axis=0 1 0,point=0 0 HEIGHT",
+                                    "joint=a,kind=disc,radius=RADIUS"])
+def test_a_word_that_stands_for_a_number(option):
+    refused = CliRunner().invoke(main,
+                                 ["inspect", str(nhmech.urdf_path("carriage")), "--wheel", option])
+    said = " ".join(refused.stderr.split())
+    assert (
+        refused.exit_code == 2
+        and f"{option.split()[-1].split('=')[-1]} stands for a number in metres" in said
+    )
+
+
+CART = """<robot name="cart" xmlns:xacro="http://www.ros.org/wiki/xacro">
+  <xacro:arg name="radius" default="0.1"/>
+  <link name="base"><inertial><mass value="3"/>
+    <inertia ixx="1" iyy="1" izz="1" ixy="0" ixz="0" iyz="0"/></inertial></link>
+  <link name="rim"><inertial><mass value="1"/>
+    <inertia ixx=".1" iyy=".1" izz=".1" ixy="0" ixz="0" iyz="0"/></inertial>
+    <collision><origin rpy="1.5707963 0 0"/>
+      <geometry><cylinder radius="$(arg radius)" length="0.02"/></geometry></collision></link>
+  <joint name="wheel" type="continuous"><parent link="base"/><child link="rim"/>
+    <axis xyz="0 1 0"/></joint>
+</robot>"""
+
+
+def test_arguments_of_a_xacro_file(tmp_path):
+    pytest.importorskip("xacro")
+    file = tmp_path / "cart.urdf.xacro"
+    file.write_text(CART)
+    assert nhmech.load(file).description.wheels[0].radius == 0.1
+    assert nhmech.load(file, arguments={"radius": 0.25}).description.wheels[0].radius == 0.25
+    shown = CliRunner().invoke(main, ["inspect", str(file), "--arg", "radius:=0.2"])
+    assert shown.exit_code == 0 and "disc  0.2 " in shown.stdout
+    file.write_text(CART.replace('<xacro:arg name="radius" default="0.1"/>', ""))
+    missing = CliRunner().invoke(main, ["inspect", str(file)])
+    assert missing.exit_code == 2 and "pass --arg radius:=VALUE" in missing.stderr
+    with pytest.raises(InputError, match="only a xacro file takes arguments"):
+        nhmech.load(nhmech.urdf_path("carriage"), arguments={"radius": 0.2})
+    with pytest.raises(InputError, match="only a xacro file takes arguments"):
+        nhmech.load(CART, arguments={"radius": 0.2})
