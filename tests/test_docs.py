@@ -178,6 +178,16 @@ def test_builds_without_a_warning(built):
             assert (page.parent / image).is_file(), f"{page.name}: {image}"
 
 
+def test_the_reference_has_every_public_name(built):
+    from test_api import PUBLIC
+
+    text = "".join(page.read_text() for page in (built / "api").glob("*.html"))
+    shown = {id(value) for name, value in PUBLIC.items() if f'id="{name}"' in text}
+    missing = [name for name, value in PUBLIC.items() if id(value) not in shown]
+    assert not missing, f"docs/api: {missing}"
+    assert "nhmech.simulation.chart" not in text
+
+
 LOADED = (r'<(?:script|img|iframe|source|video|audio|embed)\b[^>]*?\bsrc="([^"]*)"',
           r'<link\b[^>]*?\bhref="([^"]*)"',
           r'<(?:image|use)\b[^>]*?\bhref="([^"]*)"', r'\bsrcset="([^"]*)"',

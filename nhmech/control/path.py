@@ -97,8 +97,8 @@ class Path(ABC):
         """s where a follower at `point` (..., 2) [m] that looks along `heading` (...) [rad] joins;
         `near` leads it on.
 
-        The nearest point of the branch with the least |p(s) - point|^2 + unit^2 |t(s) - t|^2, t the
-        tangents: where a path crosses itself, the nearest point alone may lie on the branch that
+        The nearest point of the branch with the least `|p(s) - point|^2 + unit^2 |t(s) - t|^2`,
+        where t are the tangents: where a path crosses itself, the nearest point alone may lie on the branch that
         runs across. Beside a crossing at right angles it does.
 
         Parameters

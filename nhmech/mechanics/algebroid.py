@@ -58,8 +58,8 @@ class LieAlgebroid:
         return len(self.v_names)
 
     def embedding(self, q: ca.SX) -> ca.SX:
-        """The functions that vanish on the manifold inside R^nq: |quaternion|^2 - 1 and cos^2 +
-        sin^2 - 1."""
+        """The functions that vanish on the manifold inside R^nq: `|quaternion|^2 - 1` and
+        cos^2 + sin^2 - 1."""
         parts = [ca.sumsqr(q[i:i + 4]) - 1 for i in self.quaternions]
         parts += [ca.sumsqr(q[i:i + 2]) - 1 for i, _ in self.circles]
         return ca.vertcat(*parts) if parts else ca.SX(0, 1)

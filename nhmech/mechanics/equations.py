@@ -18,7 +18,7 @@ AGREEMENT = 1e-12       # relative, of simplified equations with those they were
 class Equations:
     """Equations of motion in quasi-velocities.
 
-    All are `casadi.Function`s of (t, q, xi, u, theta) unless said otherwise.
+    All are of type `casadi.Function`, with (t, q, xi, u, theta) unless said otherwise.
 
     Attributes
     ----------

@@ -55,7 +55,7 @@ class Simulator:
     integrator
         "rk4" or "dop853".
     events
-        `Event`s, located in time to 1e-9 s.
+        Each an `Event`, located in time to 1e-9 s.
     wrench
         Link name -> callable (t, state) -> (6,) force [N] and torque [N m] in W at the link's
         origin.

@@ -70,7 +70,7 @@ class Example:
     why_not
         Why the other equation formers do not apply.
     shapes
-        `Shape`s for the viewer; none where there is nothing to see.
+        Each a `Shape`, for the viewer; none where there is nothing to see.
     generators
         Of a purely kinematic symmetry, as `mechanics.symmetry.symmetry` takes them: the system can
         be reduced by it.

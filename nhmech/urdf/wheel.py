@@ -38,7 +38,7 @@ class WheelKind:
         The tangential directions without slip: "longitudinal", "lateral", or "roller" (the
         direction of `Wheel.roller_angle`).
     profile
-        (sine, along, radius, crown) -> (flat, crown), with sine = |a x n| and along = a.n of the
+        (sine, along, radius, crown) -> (flat, crown), with sine = `|a x n|` and along = a.n of the
         axle a and the ground's normal n. The contact point is K = C - flat d - crown n, where d is
         the unit vector across the axle in the plane of a and n. The arguments are numbers or
         symbols: the profile uses arithmetic on them and nothing else. K must be the point of the

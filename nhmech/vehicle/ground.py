@@ -13,7 +13,9 @@ Vector = tuple[float, float, float]
 
 @dataclass(frozen=True)
 class Ground:
-    """The plane n . (p - point) = 0 in the world frame W.
+    """The plane that a vehicle rolls on, in the world frame W.
+
+    Its points satisfy n . (p - point) = 0.
 
     Attributes
     ----------

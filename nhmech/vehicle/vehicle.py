@@ -141,16 +141,17 @@ class Vehicle:
 
     @cached_property
     def equations(self) -> Equations:
-        """The Gibbs-Appell equations in the quasi-velocities `speeds`, as `casadi.Function`s.
-
-        For example::
-
-            q_rate, xi_rate = vehicle.equations.drift(t, q, xi, u, vehicle.theta)
+        """The Gibbs-Appell equations in the quasi-velocities `speeds`, as CasADi functions.
 
         q (nq,) in Pinocchio's order and representation, xi (nxi,) named `speeds`, u (nu,) efforts
         of `driven` [N m, N], then external wrenches, theta (ntheta,) the parameters made symbolic
-        by `with_parameters`. For optimal control there is `nhmech.dynamics`: the same on one flat
-        state x of angles and speeds, without (cos, sin) pairs.
+        by `with_parameters`. For optimal control there is `nhmech.dynamics`: the same on one
+        state vector x of angles and speeds, without (cos, sin) pairs.
+
+        Examples
+        --------
+        >>> vehicle.equations.drift.name_in()
+        ['t', 'q', 'xi', 'u', 'theta']
         """
         return gibbs_appell(self.reduced, frame=self.frame)
 
@@ -183,7 +184,7 @@ class Vehicle:
     # -- numbers -----------------------------------------------------------------------------------
     @cached_property
     def functions(self) -> VehicleFunctions:
-        """Constraints, gamma, force, balance, energy and contacts as `casadi.Function`s."""
+        """Constraints, gamma, force, balance, energy and contacts as CasADi functions."""
         return VehicleFunctions(self.constrained, self.contacts)
 
     @property

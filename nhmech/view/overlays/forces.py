@@ -32,7 +32,7 @@ SHORTEST = 1e-3  # an arrow of this share of the vehicle's size is not drawn
 class Forces(Overlay):
     """Overlay: the force that ideal rolling needs at each contact, and its friction cone.
 
-    The cone is |tangential| <= mu normal.
+    The cone is `|tangential| <= mu normal`.
 
     The arrow of the mean load at rest is as long as the largest wheel is high. Forces are those of
     `vehicle.reactions.reactions`: where the wheels can share the load in many ways, the least-norm
