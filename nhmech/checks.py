@@ -18,11 +18,25 @@ def is_finite(value) -> bool:
         return False
 
 
-def read_number(what: str, value, expected: str, *, above: float = -math.inf) -> float:
-    """A finite number greater than `above`. Raises `InputError` that says what was expected."""
-    if isinstance(value, bool) or not is_finite(value) or not value > above:
+def read_number(what: str, value, expected: str, *, above: float = -math.inf,
+                least: float = -math.inf) -> float:
+    """A finite number greater than `above`, `least` or more. Raises `InputError` that says what was
+    expected."""
+    if isinstance(value, bool) or not is_finite(value) or not (value > above and value >= least):
         raise InputError(f"{what} = {value!r} must be {expected}")
     return float(value)
+
+
+def read_positive(what: str, value) -> float:
+    """A positive finite number. Raises `InputError`."""
+    return read_number(what, value, "a positive number", above=0.0)
+
+
+def read_count(what: str, value) -> int:
+    """A whole number from one on. Raises `InputError`."""
+    if isinstance(value, bool) or not isinstance(value, (int, np.integer)) or value < 1:
+        raise InputError(f"{what} = {value!r} must be a whole number, 1 or more")
+    return int(value)
 
 
 def read_array(what: str, value, shape: Sequence[int], expected: str) -> np.ndarray:
@@ -32,6 +46,15 @@ def read_array(what: str, value, shape: Sequence[int], expected: str) -> np.ndar
     except (TypeError, ValueError, OverflowError):
         array = None
     if array is None or array.shape != tuple(shape) or not np.isfinite(array).all():
+        raise InputError(f"{what} = {value!r} must be {expected}")
+    return array
+
+
+def read_positives(what: str, value, names: Sequence[str]) -> np.ndarray:
+    """A positive number for each of some names, (n,). Raises `InputError`."""
+    expected = f"{len(names)} positive numbers: {listed(names)}"
+    array = read_array(what, value, (len(names),), expected)
+    if not (array > 0).all():
         raise InputError(f"{what} = {value!r} must be {expected}")
     return array
 

@@ -10,9 +10,10 @@ import numpy as np
 from gymnasium.vector import AutoresetMode
 from gymnasium.vector.utils import batch_space
 
+from .checks import read_positive
 from .compile.status import Status
 from .control.lqr import input_scales
-from .control.path import Path, positive
+from .control.path import Path
 from .control.path_choice import read_path
 from .control.unicycle import unicycle
 from .errors import ModelError, SimulationError
@@ -79,14 +80,14 @@ class PathTask:
         if not vehicle.driven:
             raise ModelError(f"{vehicle.name!r} has no driven joint: there is nothing to act on")
         self.speed, self.period, self.dt = (
-            positive("speed", speed),
-            positive("period", period),
-            positive("dt", dt),
+            read_positive("speed", speed),
+            read_positive("period", period),
+            read_positive("dt", dt),
         )
         self.substeps = round(self.period / self.dt)
         if self.substeps < 1 or abs(self.substeps * self.dt - self.period) > 1e-9 * self.period:
             raise ModelError(f"period = {period} s must be a multiple of dt = {dt} s")
-        self.periods = max(round(positive("duration", duration) / self.period), 1)
+        self.periods = max(round(read_positive("duration", duration) / self.period), 1)
         self.unicycle, self.dynamics = unicycle(vehicle), dynamics(vehicle)
         self.length = self.unicycle.length
         self.path = path if isinstance(path, Path) else read_path(path, self.length)

@@ -140,8 +140,8 @@ def test_what_is_no_bicycle_is_said():
                           ("disc", "driven steering joints none")):
         with pytest.raises(nhmech.errors.ModelError, match=message):
             BicycleBalance(shipped(name))
-    with pytest.raises(nhmech.errors.ModelError, match="stands cannot be balanced"):
+    with pytest.raises(nhmech.errors.InputError, match="stands cannot be balanced"):
         BicycleBalance(shipped("bicycle"), speed=0.0)
-    with pytest.raises(nhmech.errors.ModelError,
-                       match="gains: there is no 'lean'; there are lateral, roll"):
+    with pytest.raises(nhmech.errors.InputError,
+                       match="gains: state 'lean' does not exist; there are lateral, roll"):
         BicycleBalance(shipped("bicycle"), gains={"lean": 1.0})

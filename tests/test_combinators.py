@@ -9,7 +9,7 @@ import pytest
 from support import shipped
 
 import nhmech
-from nhmech import JointPosition, JointTorque, JointVelocity, ModelError, SimulationError, Simulator
+from nhmech import InputError, JointPosition, JointTorque, JointVelocity, SimulationError, Simulator
 from nhmech.control.combinators import Delay, Hold, Saturation, Sum, Switch
 from nhmech.control.measurement import MeasurementNoise, Quantise
 from nhmech.control.twist import TwistDrive
@@ -244,7 +244,7 @@ def test_noise_leaves_a_state_that_is_one():
     assert isinstance(state, nhmech.State) and state.t == DT and state.xi["yaw_rate"] == state.v[5]
     with pytest.raises(SimulationError, match="no link 'nose'.*base_link"):
         state.gyro("nose")
-    with pytest.raises(ModelError, match="tilt = -1"):
+    with pytest.raises(InputError, match="tilt = -1"):
         MeasurementNoise(lambda t, state: None, tilt=-1)
 
 
@@ -270,7 +270,7 @@ def test_quantised_encoders():
         assert rate[1:] == pytest.approx(np.diff(angle) / 5e-3, rel=1e-9, abs=1e-9) and rate[0] == 0
         assert rate[1:].mean() == pytest.approx(np.mean([s.encoder.rate[joint] for s in true]),
                                                 abs=step / 1.0)
-    with pytest.raises(ModelError, match="ticks = 0"):
+    with pytest.raises(InputError, match="ticks = 0"):
         Quantise(lambda t, state: None, 0)
 
 
@@ -285,7 +285,7 @@ def test_quantised_encoders():
     (lambda: Sum(), "Sum is made of controllers: give it one or more"),
 ])
 def test_what_cannot_be_is_refused(make, message):
-    with pytest.raises(ModelError, match=message):
+    with pytest.raises(InputError, match=message):
         make()
 
 

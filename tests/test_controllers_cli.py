@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from support import command_line, shipped
 
-from nhmech import ModelError, Simulator, Trajectory
+from nhmech import InputError, Simulator, Trajectory
 from nhmech.control.path import Path
 from nhmech.control.path_choice import SIZES, read_path, scale
 from nhmech.control.path_library import PATHS
@@ -20,10 +20,10 @@ from nhmech.control.registry import (
     Parameter,
     controller_class,
     controller_names,
+    controller_parameters,
     make_controller,
     one_line,
-    parameters,
-    settable,
+    settable_parameters,
 )
 
 MINE = '''
@@ -100,9 +100,9 @@ def test_every_registered_controller_keeps_the_convention(name):
     assert line.endswith(".") and 20 < len(line) <= 120, (
         "the first line of the docstring stands in a list"
     )
-    known = parameters(controller)
+    known = controller_parameters(controller)
     assert next(iter(known)) == "vehicle"
-    for key in settable(controller):
+    for key in settable_parameters(controller):
         assert not known[key].required, f"{key} needs a default"
         described = " ".join(filter(None,
                                     (inspect.getdoc(each) for each in controller.__mro__[:-1])))
@@ -110,7 +110,8 @@ def test_every_registered_controller_keeps_the_convention(name):
 
 
 def test_an_unknown_name_is_told_the_known_ones():
-    with pytest.raises(ModelError, match="no controller 'stanly'; there are demo, twist"):
+    with pytest.raises(InputError,
+                       match="controller 'stanly' does not exist; there are demo, twist"):
         controller_class("stanly")
 
 
@@ -132,7 +133,7 @@ def test_words_become_values_of_the_right_type(default, annotation, text, value)
     (True, "perhaps", "true or false"), ((1.0,), "1,b", "with commas"),
 ])
 def test_words_that_are_no_values_are_refused(default, text, wanted):
-    with pytest.raises(ModelError, match=f"gain={text}.*{wanted}"):
+    with pytest.raises(InputError, match=f"gain={text}.*{wanted}"):
         Parameter("gain", default).read(text)
 
 
@@ -142,8 +143,8 @@ def test_only_what_a_word_can_be_is_offered():
                      gain: float | None = None):
             pass
 
-    assert list(settable(Some)) == ["gain"]
-    with pytest.raises(ModelError, match="Some has no parameter 'drive' to set; there are gain"):
+    assert list(settable_parameters(Some)) == ["gain"]
+    with pytest.raises(InputError, match="Some has no parameter 'drive' to set; there are gain"):
         make_controller(Some, None, path=1, settings={"drive": "x"})
 
 
@@ -159,7 +160,7 @@ def test_a_controller_is_made_from_what_a_run_is_about():
     for arguments, message in ((dict(), "Takes needs a speed"),
                                (dict(speed=1.0, path=1), "Takes follows no path"),
                                (dict(settings={"twist": "1,2"}), "twist=1,2: write three numbers")):
-        with pytest.raises(ModelError, match=message):
+        with pytest.raises(InputError, match=message):
             make_controller(Takes, "robot", **arguments)
 
 
@@ -195,7 +196,7 @@ def test_sizes_and_files(nhmech):
                           ("none.csv", "none.csv: No such file"),
                           ("spiral", "no path 'spiral'; there are line, circle"),
                           ("circle:wide", "'wide' is no number"), ("circle:-1", "positive")):
-        with pytest.raises(ModelError, match=message):
+        with pytest.raises(InputError, match=message):
             read_path(text, 1.0)
 
 
@@ -212,7 +213,7 @@ def test_controllers_lists_all_with_a_line_each(nhmech):
 def test_controllers_shows_one(nhmech, name):
     output = nhmech("controllers", name).output
     assert inspect.getdoc(controller_class(name)) in output
-    for key, parameter in settable(controller_class(name)).items():
+    for key, parameter in settable_parameters(controller_class(name)).items():
         assert f"--set {key}=... (default: {parameter.default})" in output
     assert nhmech("controllers", "nobody").exit_code == 2
 

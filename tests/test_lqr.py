@@ -142,11 +142,11 @@ def test_lqr_says_what_to_do():
         LQR(bicycle, (3, 0, 0), inputs="steering_joint")
     coasting = LQR(bicycle, (3, 0, 0), inputs="steering_joint", drop="rear_wheel_joint")
     assert coasting.names == ("roll", "steering_joint", "steering_joint'", "roll_rate")
-    for wrong, message in ((dict(keep="sideways"), "keep: there is no 'sideways'"),
-                           (dict(gains={"lean": 1}), "gains: there is no 'lean'"),
-                           (dict(inputs="engine"), "inputs: there is no 'engine'"),
-                           (dict(effort={"x": 1}), "effort: there is no 'x'")):
-        with pytest.raises(nhmech.errors.ModelError, match=message):
+    for wrong, message in ((dict(keep="sideways"), "keep: displacement 'sideways' does not exist"),
+                           (dict(gains={"lean": 1}), "gains: state 'lean' does not exist"),
+                           (dict(inputs="engine"), "inputs: joint 'engine' does not exist"),
+                           (dict(effort={"x": 1}), "effort: joint 'x' does not exist")):
+        with pytest.raises(nhmech.errors.InputError, match=message):
             LQR(pendulum, **wrong)
     with pytest.raises(nhmech.errors.ModelError, match="has no steady motion with forward_speed "
                                                        "0, lateral_speed 0, yaw_rate 1"):
@@ -283,5 +283,5 @@ def test_what_cannot_be_tracked_is_said(drive):
     kinematic = nhmech.Simulator(car, lambda t, state: None, mode="kinematic")
     with pytest.raises(nhmech.errors.ModelError, match="no forces to regulate"):
         TrackingLQR(car, kinematic.run(0.01))
-    with pytest.raises(nhmech.errors.ModelError, match="gains: there is no 'speed'"):
+    with pytest.raises(nhmech.errors.InputError, match="gains: state 'speed' does not exist"):
         TrackingLQR(car, reference, gains={"speed": 1.0})

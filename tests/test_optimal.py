@@ -10,7 +10,7 @@ import pytest
 from support import shipped
 
 import nhmech
-from nhmech import ModelError, SimulationError
+from nhmech import InputError, ModelError, SimulationError
 from nhmech.control.collocation import Collocation
 from nhmech.control.mpc import MPC
 from nhmech.control.path_library import make_path
@@ -143,9 +143,9 @@ def test_what_cannot_be_planned_is_said():
         problem.solve(50)
     for words in (dict(intervals=0), dict(intervals=2, duration=-1.0),
                   dict(intervals=2, unit=[1.0])):
-        with pytest.raises(SimulationError):
+        with pytest.raises(InputError):
             Collocation(shipped("differential_drive"), **words)
-    with pytest.raises(SimulationError, match=r"expected \(5, 11\)"):
+    with pytest.raises(InputError, match=r"numbers of shape \(5, 11\)"):
         problem.guess(np.zeros((4, 11)))
 
 
@@ -213,7 +213,7 @@ def test_mpc_stops_at_the_end():
 def test_mpc_refuses():
     path = make_path("line", 1.0)
     for words in (dict(stages=0), dict(horizon=-1.0), dict(effort=0.0), dict(speed=0.0)):
-        with pytest.raises(ModelError):
+        with pytest.raises(InputError):
             MPC(shipped("differential_drive"), path, **words)
     with pytest.raises(ModelError, match="no driven joint"):
         MPC(shipped("sled"), path)

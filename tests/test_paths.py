@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy.special import gamma
 
-from nhmech import ModelError
+from nhmech import InputError
 from nhmech.control.arcs import Arcs
 from nhmech.control.dubins import dubins, words
 from nhmech.control.path_library import (
@@ -125,7 +125,7 @@ def test_entry_at_a_crossing_is_on_the_branch_that_runs_its_way(side):
         assert np.abs(np.remainder(found - s + 1.0, path.length) - 1.0).max() <= 1e-9
         assert [float(path.entry(p, h, 0.5)) for p,
                 h in zip(points, looks)] == pytest.approx(list(found), abs=1e-9)
-    with pytest.raises(ModelError, match="heading"):
+    with pytest.raises(InputError, match="heading"):
         path.entry(points[0], np.nan, 0.5)
 
 
@@ -269,5 +269,5 @@ def test_dubins_detours_along_itself():
     (lambda: spline([(0, 0), (1, 0), (0, 0)]), "turn back|stands still"),
 ])
 def test_errors_say_what_is_wrong(make, said):
-    with pytest.raises(ModelError, match=said):
+    with pytest.raises(InputError, match=said):
         make()

@@ -10,12 +10,12 @@ from scipy.integrate import solve_ivp
 from support import shipped
 
 import nhmech
-from nhmech import ModelError
+from nhmech import InputError, ModelError
 from nhmech.control import feedback_linearisation, kanayama, polar, pure_pursuit, stanley
 from nhmech.control.path_library import circle, lane_change, line, make_path
 from nhmech.control.path_reference import path_error
+from nhmech.control.plane import relative_pose, wrap
 from nhmech.control.registry import controller_class
-from nhmech.control.tracking import wrap
 from nhmech.control.unicycle import unicycle
 from nhmech.simulation.state import base_pose
 
@@ -65,17 +65,18 @@ def test_start_fits_a_bent_path():
         assert tracker.error(state) == pytest.approx((0, 0, 0), abs=1e-9)
 
 
-@pytest.mark.parametrize("make, said", [
-    (lambda v: polar.Polar(v, EIGHT), "closed one has none"),
-    (lambda v: pure_pursuit.PurePursuit(v, EIGHT, speed=-1.0), "speed = -1.0"),
-    (lambda v: pure_pursuit.PurePursuit(v, EIGHT, lookahead=0.0), "lookahead = 0.0"),
-    (lambda v: stanley.Stanley(v, "figure8"), "follows a path.*'figure8'"),
-    (lambda v: kanayama.Kanayama(v, EIGHT, drive="servo"), "drive = 'servo'"),
-    (lambda v: kanayama.Kanayama(shipped("sled"), EIGHT), "no driven wheel"),
-    (lambda v: kanayama.Kanayama(shipped("ball"), EIGHT), "cannot both move along and turn"),
+@pytest.mark.parametrize("make, error, said", [
+    (lambda v: polar.Polar(v, EIGHT), InputError, "closed one has none"),
+    (lambda v: pure_pursuit.PurePursuit(v, EIGHT, speed=-1.0), InputError, "speed = -1.0"),
+    (lambda v: pure_pursuit.PurePursuit(v, EIGHT, lookahead=0.0), InputError, "lookahead = 0.0"),
+    (lambda v: stanley.Stanley(v, "figure8"), InputError, "follows a path.*'figure8'"),
+    (lambda v: kanayama.Kanayama(v, EIGHT, drive="servo"), InputError, "drive = 'servo'"),
+    (lambda v: kanayama.Kanayama(shipped("sled"), EIGHT), ModelError, "no driven wheel"),
+    (lambda v: kanayama.Kanayama(shipped("ball"), EIGHT), ModelError,
+     "cannot both move along and turn"),
 ])
-def test_errors_say_what_is_wrong(make, said):
-    with pytest.raises(ModelError, match=said):
+def test_errors_say_what_is_wrong(make, error, said):
+    with pytest.raises(error, match=said):
         make(shipped("differential_drive"))
 
 
@@ -181,12 +182,12 @@ def test_kanayama_lyapunov():
         gains = tuple(rng.uniform(0.5, 3.0, 3))
         pose, reference = (np.append(rng.normal(size=2), rng.uniform(-pi, pi)) for _ in range(2))
         v_r, omega_r = rng.uniform(0, 2), rng.normal()
-        error = kanayama.relative_pose(reference, pose)
+        error = relative_pose(reference, pose)
         if abs(error[2]) > pi - 1e-3:
             continue
         f = unicycle_flow(pose, *kanayama.tracking_law(error, v_r, omega_r, gains))
         g = unicycle_flow(reference, v_r, omega_r)
-        V = [kanayama.lyapunov(kanayama.relative_pose(reference + s * h * g, pose + s * h * f),
+        V = [kanayama.lyapunov(relative_pose(reference + s * h * g, pose + s * h * f),
                                gains) for s in (1, -1)]
         expected = -gains[0] * error[0] ** 2 - v_r * gains[2] * sin(error[2]) ** 2 / gains[1]
         assert (V[0] - V[1]) / (2 * h) == pytest.approx(expected, rel=1e-6, abs=1e-6)
@@ -198,13 +199,13 @@ def test_kanayama_lyapunov():
 
     def law(t, pose, _):
         x, y, heading, curvature = reference(t)
-        return *kanayama.tracking_law(kanayama.relative_pose((x, y, heading), pose), speed, speed * curvature,
-                                  gains), []
+        error = relative_pose((x, y, heading), pose)
+        return *kanayama.tracking_law(error, speed, speed * curvature, gains), []
 
     start = np.array(reference(0)[:3]) + (0.5, -0.7, 2.0)
     times = np.linspace(0, 40, 801)
     run = rolled(law, start, 40.0, times)
-    V = np.array([kanayama.lyapunov(kanayama.relative_pose(reference(t)[:3], z), gains) for t,
+    V = np.array([kanayama.lyapunov(relative_pose(reference(t)[:3], z), gains) for t,
                   z in zip(run.t, run.y.T)])
     assert np.all(np.diff(V) <= 1e-15) and V[-1] <= 1e-9 * V[0]
 

@@ -40,7 +40,7 @@ def test_chain_is_measured():
     with pytest.raises(nhmech.errors.ModelError,
                        match="no free joint that carries a body with axles"):
         trailer_joints(shipped("ackermann_car"))
-    with pytest.raises(nhmech.errors.ModelError,
+    with pytest.raises(nhmech.errors.InputError,
                        match="'hitch_1_joint' is no last hitch of 'trailers'; "
                                                        "last hitches are hitch_2_joint"):
         TrailerBacking(shipped("trailers"), trailer="hitch_1_joint")
@@ -203,7 +203,7 @@ def test_backing_says_what_it_needs():
     with pytest.raises(nhmech.errors.ModelError,
                        match="no trailer of 'ackermann_car': it has no free joint"):
         TrailerBacking(shipped("ackermann_car"))
-    with pytest.raises(nhmech.errors.ModelError, match="a speed other than zero"):
+    with pytest.raises(nhmech.errors.InputError, match="a speed other than zero"):
         TrailerBacking(shipped("trailers"), speed=0.0)
 
 

@@ -14,6 +14,7 @@ from support import SHIPPED, shipped
 import nhmech
 from nhmech import (
     Ground,
+    InputError,
     JointPosition,
     JointTorque,
     JointVelocity,
@@ -233,10 +234,10 @@ def test_bad_commands_inside_are_named(bad, message):
 def test_what_has_no_motor_is_refused():
     with pytest.raises(ModelError, match="no driven"):
         WheelServo(shipped("disc"), commands=lambda t, state: None)
-    with pytest.raises(ModelError, match="time = 0"):
+    with pytest.raises(InputError, match="time = 0"):
         WheelServo(shipped("carriage"), (0.1, 0, 0), time=0)
     for nothing_or_both in ({}, {"twist": (0.1, 0, 0), "commands": lambda t, state: None}):
-        with pytest.raises(ModelError, match="give one of the two"):
+        with pytest.raises(InputError, match="give one of the two"):
             WheelServo(shipped("carriage"), **nothing_or_both)
 
 

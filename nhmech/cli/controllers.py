@@ -20,9 +20,9 @@ def controllers(name):
     from ..control.registry import (
         controller_class,
         controller_names,
+        controller_parameters,
         one_line,
-        parameters,
-        settable,
+        settable_parameters,
     )
 
     if name is None:
@@ -32,7 +32,7 @@ def controllers(name):
             click.echo(f"{each:<{width}}  {one_line(controller_class(each))}")
         return
     controller = controller_class(name)
-    known = parameters(controller)
+    known = controller_parameters(controller)
     click.echo(inspect.getdoc(controller))
     click.echo()
     options = {"path": "--path NAME or FILE.csv", "speed": "--speed",
@@ -40,7 +40,7 @@ def controllers(name):
     for key, text in options.items():
         if key in known:
             click.echo(f"{key:<10} {text}{_default(known[key])}")
-    for key, parameter in settable(controller).items():
+    for key, parameter in settable_parameters(controller).items():
         click.echo(f"{key:<10} --set {key}=...{_default(parameter)}")
 
 

@@ -90,7 +90,7 @@ def drive(vehicle, controller, path: str | None, speed: float | None, settings):
         made with them.
     """
     from ..control.path_choice import read_path, scale
-    from ..control.registry import controller_class, make_controller, parameters
+    from ..control.registry import controller_class, controller_parameters, make_controller
 
     if controller is None:
         if path is not None:
@@ -99,7 +99,7 @@ def drive(vehicle, controller, path: str | None, speed: float | None, settings):
         controller = controller_class("demo")
     along = None
     if path is not None:
-        usual = parameters(controller).get("speed") if inspect.isclass(controller) else None
+        usual = controller_parameters(controller).get("speed") if inspect.isclass(controller) else None
         usual = (
             usual.default if usual is not None and isinstance(usual.default, (int, float)) else None
         )

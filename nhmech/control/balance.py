@@ -56,10 +56,10 @@ class Balance:
                              "stands by itself, BicycleBalance what leans; a caster off the ground "
                              "need not be listed as a wheel")
         self.vehicle, self.drive = vehicle, TwistDrive(vehicle, twist)
-        spins = [m.wheel.joint for m in self.drive.wheels]
-        equilibrium, seen = _standing(vehicle)
-        turns = [name for name in seen if name in spins and name + "'" in seen]
-        gains = {name: speed for name in seen if name.removesuffix("'") in spins
+        spins = [wheel.joint for wheel in self.drive.wheels]
+        equilibrium, states = _stand(vehicle)
+        turns = [name for name in states if name in spins and name + "'" in states]
+        gains = {name: speed for name in states if name.removesuffix("'") in spins
                  and name not in turns}
         self.lqr = LQR(vehicle, equilibrium, drop=turns, period=period, effort=effort,
                        gains=gains | {"pitch_rate": 0.0})
@@ -85,13 +85,13 @@ class Balance:
             z[i] -= wanted[name]
         pitch, z[self._pitch] = z[self._pitch], 0.0
         u, toward = -self.K @ z, self.K[:, self._pitch]
-        # the lean that would ask for the same
-        asked = -(toward @ u) / (toward @ toward)
-        u -= toward * (np.clip(asked, -LEAN, LEAN) - asked)
+        # the lean that would take the same effort
+        lean = -(toward @ u) / (toward @ toward)
+        u -= toward * (np.clip(lean, -LEAN, LEAN) - lean)
         return self.lqr.reference_input + u - toward * pitch
 
 
-def _standing(vehicle: Vehicle) -> tuple[Equilibrium, tuple[str, ...]]:
+def _stand(vehicle: Vehicle) -> tuple[Equilibrium, tuple[str, ...]]:
     """The equilibrium at rest nearest to upright, and the names of the states that the dynamics
     sees there."""
     variations = Variations(vehicle)
@@ -101,9 +101,7 @@ def _standing(vehicle: Vehicle) -> tuple[Equilibrium, tuple[str, ...]]:
             vehicle.configuration(), np.zeros(len(vehicle.speeds)), conditions=still
         )
     except MechanicsError as error:
-        raise ModelError(
-            f"{vehicle.name!r} has no standing equilibrium near upright: {error}. Is "
-            "its centre of mass above the wheels, with its other joints locked where they should "
-            "be? On a slope, can its wheels hold it?"
-        ) from error
+        raise ModelError(f"{vehicle.name!r} has no standing equilibrium near upright: {error}. Is "
+                         "its centre of mass above the wheels, with its other joints locked where "
+                         "they should be? On a slope, can its wheels hold it?") from error
     return found, linearise(variations, found.q, found.xi, found.u).names

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from ..analysis.variations import Variations
-from ..errors import ModelError
+from ..errors import InputError, ModelError, listed
 from ..simulation.command import Command, JointTorque, JointVelocity
 from ..simulation.state import State
 from ..vehicle.vehicle import Vehicle
@@ -58,34 +58,31 @@ class BicycleBalance:
         steering = [name for name in vehicle.driven if name in vehicle.description.steering]
         if "roll_rate" not in vehicle.speeds or len(steering) != 1:
             found = (f"its independent speeds are {', '.join(vehicle.speeds)}, "
-                     f"its driven steering joints {', '.join(steering) or 'none'}")
+                     f"its driven steering joints {listed(steering)}")
             raise ModelError(f"{vehicle.name!r} is no bicycle with handlebars: {found}. It takes a "
-                             "free roll and "
-                             'one driven steering joint (<nhmech><drive joint="..."/></nhmech> '
-                             'drives it)')
+                             "free roll and one driven steering joint "
+                             '(<nhmech><drive joint="..."/></nhmech> drives it)')
         if not abs(speed) > 0:
-            raise ModelError(f"speed = {speed}: a bicycle that stands cannot be balanced by "
+            raise InputError(f"speed = {speed}: a bicycle that stands cannot be balanced by "
                              "steering along a path; give a speed [m/s]")
         self.vehicle, self.speed, self.coast, self.steer = vehicle, speed, coast, steering[0]
         self.path = line(1.0) if path is None else path
         variations = Variations(vehicle)
-        self.motion = steady_motion(variations, (speed, 0.0, 0.0))
+        self.motion = steady_motion(vehicle, (speed, 0.0, 0.0), variations)
         steered = vehicle.model.getJointId(self.steer)
         rear = next(c.mount.body for c in vehicle.contacts if c.mount.body != steered)
         self.regulator = PathRegulator(vehicle, variations, self.motion, rear, inputs=(self.steer,),
                                        gains=GAINS | dict(gains or {}), effort=effort,
                                        period=period, preview=preview)
-        v = variations.equations.velocity(0.0, self.motion.q, self.motion.xi,
-                                          variations.theta).full().ravel()
         names = vehicle.algebroid.v_names
-        self._rates = {name: float(v[names.index(name)]) for name in vehicle.driven
+        self._rates = {name: float(self.regulator.v[names.index(name)]) for name in vehicle.driven
                        if name in vehicle.description.rolling}
         self._torque = float(self.motion.u[vehicle.driven.index(self.steer)])
         self.reset()
 
     def reset(self) -> None:
         """Looks along the whole path for the nearest point again."""
-        self._s = None
+        self._s: float | None = None
 
     @property
     def path_reference(self) -> dict:
@@ -99,7 +96,8 @@ class BicycleBalance:
         return {"pose": self.regulator.start_pose(self.path), "xi": speeds}
 
     def __call__(self, t: float, state: State) -> Command:
-        z, self._s = self.regulator.error(t, state, self.path, self._s)
-        torque = JointTorque({self.steer: self._torque
-                              + float(self.regulator.input(z, self._s, self.path)[0])})
+        z, s = self.regulator.error(t, state, self.path, self._s)
+        self._s = s
+        effort = self._torque + float(self.regulator.input(z, s, self.path)[0])
+        torque = JointTorque({self.steer: effort})
         return torque if self.coast or not self._rates else [torque, JointVelocity(self._rates)]

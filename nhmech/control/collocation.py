@@ -7,8 +7,11 @@ from dataclasses import dataclass
 
 import casadi as ca
 import numpy as np
+from numpy.typing import ArrayLike
 
+from ..checks import read_array, read_count, read_positive, read_positives
 from ..errors import SimulationError
+from ..mechanics.system import HasConstrained
 from ..simulation.dynamics import Dynamics, dynamics
 from ..simulation.state import State
 
@@ -85,23 +88,21 @@ class Collocation:
     IV.2.)
     """
 
-    def __init__(self, constrained, intervals: int, duration: float | None = None, degree: int = 3,
-                 unit=None):
-        if intervals < 1 or degree < 1 or not (duration is None or duration > 0):
-            raise SimulationError(f"collocation with intervals = {intervals}, degree = {degree}, "
-                                  f"duration = {duration}: they must be positive")
+    def __init__(self, constrained: HasConstrained, intervals: int, duration: float | None = None,
+                 degree: int = 3, unit: ArrayLike | None = None):
+        self.n, self.degree = read_count("intervals", intervals), read_count("degree", degree)
         self.dynamics: Dynamics = dynamics(constrained)
-        f, n = self.dynamics, intervals
-        self.opti, self.n, self.degree = ca.Opti(), n, degree
-        self.unit = np.ones(f.nu) if unit is None else np.asarray(unit, dtype=float)
-        if self.unit.shape != (f.nu,) or not self.unit.min(initial=1.0) > 0:
-            raise SimulationError(f"unit = {unit} must be {f.nu} positive numbers: "
-                                  f"{', '.join(f.inputs)}")
+        f, n = self.dynamics, self.n
+        self.unit = np.ones(f.nu) if unit is None else read_positives("unit", unit, f.inputs)
+        self.opti = ca.Opti()
         self.x, self._w = self.opti.variable(f.nx, n + 1), self.opti.variable(f.nu, n)
         self.u = ca.diag(self.unit) @ self._w
-        self.duration = self.opti.variable() if duration is None else float(duration)
+        self.duration: ca.MX | float
         if duration is None:
+            self.duration = self.opti.variable()
             self.opti.subject_to(self.duration > 0)
+        else:
+            self.duration = read_positive("duration", duration)
         # x_kj, interval by interval
         self.inner = self.opti.variable(f.nx, n * degree)
         self._collocate()
@@ -119,7 +120,7 @@ class Collocation:
             self.opti.subject_to(points @ slopes == h * rates[:, k * d:(k + 1) * d])
             self.opti.subject_to(self.x[:, k + 1] == points @ ends)
 
-    def bound(self, expression, lower, upper) -> None:
+    def bound(self, expression: ca.MX, lower: ArrayLike, upper: ArrayLike) -> None:
         """lower <= expression <= upper, entry by entry; columns are moments where it is a
         matrix."""
         rows, columns = expression.shape
@@ -133,15 +134,13 @@ class Collocation:
               duration: float | None = None) -> None:
         """Where the search begins: x (N+1, nx), u (N, nu) (none where None), duration [s] where it
         is unknown."""
-        x, d = np.asarray(x, dtype=float), self.degree
-        if x.shape != (self.n + 1, self.dynamics.nx):
-            raise SimulationError(f"the guess of x has shape {x.shape}, expected "
-                                  f"{(self.n + 1, self.dynamics.nx)}")
+        shape = self.n + 1, self.dynamics.nx
+        x = read_array("the guess of x", x, shape, f"finite numbers of shape {shape}")
         self.opti.set_initial(self.x, x.T)
-        parts = (np.arange(self.n)[:, None] + ca.collocation_points(d, "legendre")).ravel()
-        self.opti.set_initial(self.inner,
-                              np.array([np.interp(parts, np.arange(self.n + 1),
-                                                  column) for column in x.T]))
+        points = ca.collocation_points(self.degree, "legendre")
+        parts = (np.arange(self.n)[:, None] + points).ravel()
+        self.opti.set_initial(self.inner, np.array([np.interp(parts, np.arange(self.n + 1), column)
+                                                    for column in x.T]))
         w = np.zeros(self._w.shape) if u is None else (np.asarray(u, dtype=float) / self.unit).T
         self.opti.set_initial(self._w, w)
         if duration is not None:
@@ -150,17 +149,19 @@ class Collocation:
     def solve(self, iterations: int = 500, tolerance: float = 1e-8, quiet: bool = True) -> Plan:
         """By IPOPT, to its relative `tolerance`. Raises `SimulationError` with its verdict where it
         finds nothing."""
-        words = {"print_level": 0, "sb": "yes"} if quiet else {}
+        # "sb": its banner
+        silence: dict[str, int | str] = {"print_level": 0, "sb": "yes"} if quiet else {}
         self.opti.solver("ipopt", {"print_time": not quiet, "expand": True},
-                         {"max_iter": iterations, "tol": tolerance, **words})
+                         {"max_iter": iterations, "tol": tolerance, **silence})
         try:
             found = self.opti.solve()
         except RuntimeError as error:
             verdict = self.opti.return_status()
             raise SimulationError(f"no plan found: IPOPT says {verdict} after "
-                                  f"{self.opti.stats().get('iter_count')} "
-                                  "iterations. Try another guess, more time, or fewer constraints") from error
-        def value(expression, shape):
+                                  f"{self.opti.stats().get('iter_count')} iterations. Try another "
+                                  "guess, more time, or fewer constraints") from error
+
+        def value(expression: ca.MX, shape: tuple[int, int]) -> np.ndarray:
             return np.asarray(found.value(expression), dtype=float).reshape(shape, order="F")
 
         t = np.linspace(0.0, float(found.value(self.duration)), self.n + 1)

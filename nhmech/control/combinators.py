@@ -9,26 +9,28 @@ from __future__ import annotations
 
 import math
 from collections import deque
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Callable, Iterable, Mapping, Sequence
 
 import numpy as np
 
-from ..errors import ModelError, SimulationError
+from ..checks import read_number
+from ..errors import InputError, SimulationError
 from ..simulation.callbacks import controller_name, optional_attribute
 from ..simulation.command import (
     NAMED,
     NOT_YET,
     Command,
+    Controller,
     JointPosition,
     JointTorque,
     JointVelocity,
+    NamedCommand,
     commanded_twist,
 )
 from ..simulation.state import State
 
-Controller = Callable[[float, State], Command]
 Bound = float | Mapping[str, float]
+NOTHING_YET = np.array(NOT_YET)        # of a controller that has commanded no twist so far
 # [s] by which a moment that is due may be missed, for times are multiples of dt in floating point
 EARLY = 1e-9
 
@@ -44,12 +46,15 @@ class Combinator:
 
     def __init__(self, *inside: Controller):
         if not inside:
-            raise ModelError(f"{type(self).__name__} is made of controllers: give it one or more")
+            raise InputError(f"{type(self).__name__} is made of controllers: give it one or more")
         for controller in inside:
             if not callable(controller):
-                raise ModelError(f"{type(self).__name__} takes controllers, callables (t, state) "
+                raise InputError(f"{type(self).__name__} takes controllers, callables (t, state) "
                                  f"-> command; {controller!r} is none")
         self.inside = inside
+
+    def __repr__(self) -> str:
+        return self.name
 
     @property
     def name(self) -> str:
@@ -70,9 +75,9 @@ class Combinator:
     @property
     def commanded_twist(self) -> np.ndarray | None:
         """Of the first controller inside that commands twists, as its command goes out."""
-        return next((twist for twist in self._twists() if twist is not None), None)
+        return next((twist for twist in self._inner_twists() if twist is not None), None)
 
-    def _twists(self) -> list[np.ndarray | None]:
+    def _inner_twists(self) -> list[np.ndarray | None]:
         return [commanded_twist(controller) for controller in self.inside]
 
     def reset(self) -> None:
@@ -95,11 +100,12 @@ class Hold(Combinator):
 
     def __init__(self, controller: Controller, period: float):
         super().__init__(controller)
-        self.period = _time("period", period)
+        self.period = _read_time("period", period)
         self._forget()
 
     def _forget(self) -> None:
-        self._due, self._command = -math.inf, None
+        self._due = -math.inf
+        self._command: Command = None
 
     def reset(self) -> None:
         super().reset()
@@ -129,13 +135,13 @@ class Delay(Combinator):
 
     def __init__(self, controller: Controller, delay: float):
         super().__init__(controller)
-        self.delay = _time("delay", delay)
+        self.delay = _read_time("delay", delay)
         self._forget()
 
     def _forget(self) -> None:
         self._waiting: deque[tuple[float, Command, np.ndarray | None]] = deque()
         self._command: Command = None
-        self._twist = NOT_YET
+        self._twist: np.ndarray | None = NOTHING_YET
 
     @property
     def commanded_twist(self) -> np.ndarray | None:
@@ -174,22 +180,23 @@ class Saturation(Combinator):
 
     Raises
     ------
-    ModelError
-        For bounds negative or no numbers.
+    InputError
+        For bounds that are negative or no numbers.
     """
 
     def __init__(self, controller: Controller, *, effort: Bound | None = None,
                  velocity: Bound | None = None,
                  position: Bound | None = None, plain: float | Sequence[float] | None = None):
         super().__init__(controller)
-        self._bounds = {JointTorque: _bound("effort", effort),
-                        JointVelocity: _bound("velocity", velocity),
-                        JointPosition: _bound("position", position)}
+        self._bounds: dict[type[NamedCommand], Bound | None] = {
+            JointTorque: _read_bound("effort", effort),
+            JointVelocity: _read_bound("velocity", velocity),
+            JointPosition: _read_bound("position", position)}
         if plain is None and isinstance(effort, (int, float)):
             plain = effort
         self._plain = None if plain is None else np.asarray(plain, dtype=float)
         if self._plain is not None and not np.all(self._plain >= 0):
-            raise ModelError(f"plain = {plain} must be bounds from zero on")
+            raise InputError(f"plain = {plain} must be bounds, zero or more")
 
     def __call__(self, t: float, state: State) -> Command:
         return self._cut(self.inside[0](t, state))
@@ -198,7 +205,7 @@ class Saturation(Combinator):
         if isinstance(command, NAMED):
             return self._cut_named(command)
         if isinstance(command, (list, tuple)) and any(isinstance(part, NAMED) for part in command):
-            return [self._cut(part) for part in command]
+            return [self._cut_named(part) if isinstance(part, NAMED) else part for part in command]
         if command is None or self._plain is None:
             return command
         value = np.asarray(command)
@@ -207,18 +214,16 @@ class Saturation(Combinator):
             return command
         return np.where(np.isfinite(value), np.clip(value, -self._plain, self._plain), value)
 
-    def _cut_named(self, command):
+    def _cut_named(self, command: NamedCommand) -> NamedCommand:
         bound = self._bounds[type(command)]
         if bound is None or not isinstance(command.values, Mapping):
             return command
-
-        def cut(name: str, value):
+        cut = {}
+        for name, value in command.values.items():
             limit = bound.get(name, math.inf) if isinstance(bound, Mapping) else bound
             beyond = isinstance(value, (int, float, np.number)) and limit < abs(value) < math.inf
-            return math.copysign(limit, value) if beyond else value
-
-        return replace(command, values={name: cut(name, value) for name,
-                                        value in command.values.items()})
+            cut[name] = math.copysign(limit, value) if beyond else value
+        return type(command)(cut)
 
 
 class Switch(Combinator):
@@ -241,10 +246,8 @@ class Switch(Combinator):
     def __init__(self, first: Controller, second: Controller,
                  when: float | Callable[[float, State], bool], *, latch: bool = True):
         super().__init__(first, second)
-        if not callable(when):
-            time = _time("when", when)
-            when = lambda t, state: t >= time - EARLY       # noqa: E731
-        self.when, self.latch, self._switched = when, latch, False
+        self.when = when if callable(when) else _read_time("when", when)
+        self.latch, self._switched = latch, False
 
     def reset(self) -> None:
         super().reset()
@@ -252,15 +255,16 @@ class Switch(Combinator):
 
     def __call__(self, t: float, state: State) -> Command:
         if not (self._switched and self.latch):
-            self._switched = bool(self.when(t, state))
+            self._switched = (bool(self.when(t, state)) if callable(self.when)
+                              else t >= self.when - EARLY)
         return self.inside[self._switched](t, state)
 
     @property
     def commanded_twist(self) -> np.ndarray | None:
         """Of the controller that is switched on."""
-        twists = self._twists()
+        twists = self._inner_twists()
         active, other = twists[self._switched], twists[not self._switched]
-        return NOT_YET if active is None and other is not None else active
+        return NOTHING_YET if active is None and other is not None else active
 
 
 class Sum(Combinator):
@@ -281,49 +285,53 @@ class Sum(Combinator):
     """
 
     def __call__(self, t: float, state: State) -> Command:
-        given = [(controller, answer) for controller in self.inside
-                 if (answer := controller(t, state)) is not None]
-        if len(given) < 2:
-            return given[0][1] if given else None
-        parts = [part for _, answer in given
+        answers = [(controller, answer) for controller in self.inside
+                   if (answer := controller(t, state)) is not None]
+        if len(answers) < 2:
+            return answers[0][1] if answers else None
+        parts = [part for _, answer in answers
                  for part in (answer if isinstance(answer, (list, tuple)) else (answer,))]
         if all(isinstance(part, NAMED) and isinstance(part.values, Mapping) for part in parts):
-            totals: dict[type, dict[str, float]] = {}
-            for part in parts:
-                total = totals.setdefault(type(part), {})
-                for joint, value in part.values.items():
-                    total[joint] = total.get(joint, 0.0) + value
-            return [kind(total) for kind, total in totals.items()]
+            return _add_named(parts)
         try:
-            arrays = [np.asarray(answer, dtype=float) for _, answer in given]
+            arrays = [np.asarray(answer, dtype=float) for _, answer in answers]
         except (TypeError, ValueError):
             arrays = []
         if len({array.shape for array in arrays}) != 1:
-            said = ", ".join(f"{type(answer).__name__}{list(np.shape(answer)) or ''} of "
-                             f"{controller_name(controller)}"
-                             for controller, answer in given)
-            raise SimulationError(f"Sum cannot add {said}: all are to answer as many numbers, or "
-                                  "all named commands")
+            found = ", ".join(f"{type(answer).__name__}{list(np.asarray(answer).shape) or ''} of "
+                              f"{controller_name(controller)}" for controller, answer in answers)
+            raise SimulationError(f"Sum cannot add {found}: all must answer with as many numbers, "
+                                  "or all with named commands")
         return sum(arrays[1:], arrays[0])
 
     @property
     def commanded_twist(self) -> np.ndarray | None:
         """The sum of those that command one."""
-        twists = [twist for twist in self._twists() if twist is not None]
+        twists = [twist for twist in self._inner_twists() if twist is not None]
         there = [twist for twist in twists if np.isfinite(twist).all()]
-        return sum(there[1:], there[0]) if there else NOT_YET if twists else None
+        if there:
+            return sum(there[1:], there[0])
+        return NOTHING_YET if twists else None
 
 
-def _time(name: str, value: float) -> float:
-    if not (isinstance(value, (int, float, np.number)) and 0 < value < math.inf):
-        raise ModelError(f"{name} = {value!r} must be a positive time in seconds")
-    return float(value)
+def _add_named(parts: Iterable[NamedCommand]) -> list[NamedCommand]:
+    """One command of each kind, its values added joint by joint."""
+    totals: dict[type[NamedCommand], dict[str, float]] = {}
+    for part in parts:
+        total = totals.setdefault(type(part), {})
+        for joint, value in part.values.items():
+            total[joint] = total.get(joint, 0.0) + value
+    return [kind(total) for kind, total in totals.items()]
 
 
-def _bound(name: str, bound: Bound | None) -> Bound | None:
-    for value in bound.values() if isinstance(bound,
-                                              Mapping) else () if bound is None else (bound,):
-        if not (isinstance(value, (int, float, np.number)) and value >= 0):
-            raise ModelError(f"{name} = {bound!r} must be a bound from zero on, or bounds by joint "
-                             "name")
+def _read_time(name: str, value: float) -> float:
+    return read_number(name, value, "a positive time in seconds", above=0.0)
+
+
+def _read_bound(name: str, bound: Bound | None) -> Bound | None:
+    if bound is not None:
+        for value in bound.values() if isinstance(bound, Mapping) else (bound,):
+            if not (isinstance(value, (int, float, np.number)) and value >= 0):
+                raise InputError(f"{name} = {bound!r} must be a bound, zero or more, or such "
+                                 "bounds by joint name")
     return bound

@@ -1,4 +1,4 @@
-"""What a vehicle does when nobody says what it should do: a gentle S-curve, so that the first run
+"""What a vehicle does without a controller of its own: a gentle S-curve, so that the first run
 moves."""
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ class DemoDrive:
         driven = [c for c in vehicle.contacts if c.mount.wheel.joint in vehicle.driven]
         leans = "roll_rate" in vehicle.speeds
         self.start: dict = {}
-        self._drive = None
+        self._drive: Balance | TwistDrive | None = None
         if "pitch_rate" in vehicle.speeds and driven:
             self._drive = Balance(vehicle, self._twist)
             self.start = self._drive.start
@@ -46,7 +46,7 @@ class DemoDrive:
     @property
     def commanded_twist(self) -> np.ndarray | None:
         """What was commanded last; None where the vehicle is only pushed off."""
-        return getattr(self._drive, "commanded_twist", None)
+        return None if self._drive is None else self._drive.commanded_twist
 
     def __call__(self, t: float, state: State) -> Command:
         return None if self._drive is None else self._drive(t, state)
@@ -74,12 +74,9 @@ def _push(vehicle: Vehicle) -> dict:
                        "yaw_rate": 0.0}}
     # a bicycle, fast enough to steady itself
     if "roll_rate" in vehicle.speeds and "pitch_rate" not in vehicle.speeds:
-        steady = {name: 0.0 for name in vehicle.speeds}
-        wheel = next((name for name in vehicle.description.rolling if name in steady), None)
-        steady.pop(wheel, None)
+        wheel = next((name for name in vehicle.description.rolling if name in vehicle.speeds), None)
+        steady = {name: 0.0 for name in vehicle.speeds if name != wheel}
         return {"xi": {**steady, "forward_speed": float(np.sqrt(5 * g * vehicle.steering.length)),
                        "roll_rate": 0.4}}
-    free = set(vehicle.speeds)
-    speeds = {"forward_speed": 3 * float(np.sqrt(g * radius)) if radius > 0 else 1.0,
-              "yaw_rate": 1.0 if "yaw_rate" in free else 0.0}
-    return {"xi": speeds}
+    return {"xi": {"forward_speed": 3 * float(np.sqrt(g * radius)) if radius > 0 else 1.0,
+                   "yaw_rate": 1.0 if "yaw_rate" in vehicle.speeds else 0.0}}

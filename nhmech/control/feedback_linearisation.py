@@ -6,8 +6,10 @@ import math
 
 import numpy as np
 
+from ..checks import read_positive
 from ..vehicle.vehicle import Vehicle
-from .path import Path, positive
+from .path import Path
+from .plane import Pose
 from .tracking import Drive, Tracker
 
 STIFFNESS, DAMPING = 1.0, 2.0      # critically damped
@@ -46,8 +48,8 @@ class FeedbackLinearisation(Tracker):
                  damping: float = DAMPING, drive: Drive | None = None):
         super().__init__(vehicle, path, speed=speed, drive=drive)
         rate = self.speed / self.unit
-        self.gains = positive("stiffness",
-                              stiffness) * rate ** 2, positive("damping", damping) * rate
+        self.gains = (read_positive("stiffness", stiffness) * rate ** 2,
+                      read_positive("damping", damping) * rate)
 
     def reset(self) -> None:
         super().reset()
@@ -55,32 +57,31 @@ class FeedbackLinearisation(Tracker):
         self._zeta: float | None = None
         self._t = self._rate = 0.0
 
-    def law(self, t: float, pose: tuple[float, float, float], s: float) -> tuple[float, float]:
+    def law(self, t: float, pose: Pose, s: float) -> tuple[float, float]:
         reference = self.reference(t)
         least = LEAST * self.speed
-        zeta = (
-            float(np.hypot(*reference[1]))
-            if self._zeta is None
-            else self._zeta + (t - self._t) * self._rate
-        )
+        if self._zeta is None:
+            zeta = float(np.hypot(*reference[1]))
+        else:
+            zeta = self._zeta + (t - self._t) * self._rate
         self._zeta, self._t = max(zeta, least), t
         self._rate, omega = compensator(pose, self._zeta, reference, self.gains)
         return self._zeta, omega
 
-    def remaining(self, t: float, pose: tuple[float, float, float]) -> float:
+    def remaining(self, t: float, pose: Pose, s: float) -> float:
         s, v, _ = self.timetable(t)
         return self.path.length - s if v > 2 * LEAST * self.speed else 0.0
 
     def reference(self, t: float) -> np.ndarray:
         """p_r, p_r' and p_r'' as rows (3, 2)."""
         at, v, rate = self.timetable(t)
-        x, y, heading, curvature = (float(value) for value in self.path.at(np.float64(at)))
+        x, y, heading, curvature = self.path.station(at)
         c, s = math.cos(heading), math.sin(heading)
         return np.array([(x, y), (v * c, v * s),
                          (rate * c - v * v * curvature * s, rate * s + v * v * curvature * c)])
 
 
-def compensator(pose: tuple[float, float, float], zeta: float, reference: np.ndarray,
+def compensator(pose: Pose, zeta: float, reference: np.ndarray,
                 gains: tuple[float, float]) -> tuple[float, float]:
     """dzeta/dt [m/s^2] and omega [rad/s]."""
     stiffness, damping = gains

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import math
 
-import numpy as np
-
+from ..checks import read_positive
 from ..vehicle.vehicle import Vehicle
-from .path import Path, positive
-from .tracking import Drive, Tracker, wrap
+from .path import Path
+from .plane import Pose, relative_pose
+from .tracking import Drive, Tracker
 
 ALONG, ACROSS, HEADING = 1.0, 1.0, 2.0     # critically damped
 
@@ -40,25 +40,17 @@ class Kanayama(Tracker):
     def __init__(self, vehicle: Vehicle, path: Path, *, speed: float = 0.5, along: float = ALONG,
                  across: float = ACROSS, heading: float = HEADING, drive: Drive | None = None):
         super().__init__(vehicle, path, speed=speed, drive=drive)
-        self.gains = (positive("along", along) * self.speed / self.unit,
-                      positive("across", across) / self.unit ** 2,
-                      positive("heading", heading) / self.unit)
+        self.gains = (read_positive("along", along) * self.speed / self.unit,
+                      read_positive("across", across) / self.unit ** 2,
+                      read_positive("heading", heading) / self.unit)
 
-    def law(self, t: float, pose: tuple[float, float, float], s: float) -> tuple[float, float]:
+    def law(self, t: float, pose: Pose, s: float) -> tuple[float, float]:
         at, v, _ = self.timetable(t)
-        x, y, heading, curvature = (float(value) for value in self.path.at(np.float64(at)))
+        x, y, heading, curvature = self.path.station(at)
         return tracking_law(relative_pose((x, y, heading), pose), v, v * curvature, self.gains)
 
-    def remaining(self, t: float, pose: tuple[float, float, float]) -> float:
+    def remaining(self, t: float, pose: Pose, s: float) -> float:
         return self.path.length - self.timetable(t)[0]
-
-
-def relative_pose(reference: tuple[float, float, float],
-         pose: tuple[float, float, float]) -> tuple[float, float, float]:
-    """The reference pose in the frame of the pose."""
-    dx, dy = reference[0] - pose[0], reference[1] - pose[1]
-    c, s = math.cos(pose[2]), math.sin(pose[2])
-    return c * dx + s * dy, c * dy - s * dx, wrap(reference[2] - pose[2])
 
 
 def tracking_law(error: tuple[float, float, float], v: float, omega: float,

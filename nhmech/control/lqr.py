@@ -10,6 +10,7 @@ import numpy as np
 from ..analysis.equilibria import Equilibrium, SteadyMotions
 from ..analysis.linearise import Linearisation, linearise
 from ..analysis.variations import Variations
+from ..checks import read_array, read_positive, read_word
 from ..errors import MechanicsError, ModelError
 from ..simulation.state import State
 from ..vehicle.vehicle import Vehicle
@@ -59,64 +60,61 @@ class LQR:
 
     Raises
     ------
+    InputError
+        For unknown names.
     ModelError
-        For unknown names, where there is no such steady motion, and where it cannot be stabilised,
-        naming the mode.
+        Where there is no such steady motion, and where it cannot be stabilised, naming the mode.
     """
 
     def __init__(self, vehicle: Vehicle, twist: Equilibrium | Sequence[float] | None = None, *,
                  keep: str | Iterable[str] = "", drop: str | Iterable[str] = "",
                  inputs: str | Iterable[str] = "", gains: Mapping[str, float] | None = None,
                  effort: float | Mapping[str, float] = 1.0, period: float | None = None):
-        keep, drop, gains = _words(keep), _words(drop), dict(gains or {})
+        keep, drop, gains = _read_words(keep), _read_words(drop), dict(gains or {})
         self.vehicle, variations = vehicle, Variations(vehicle)
-        self.commanded_twist = (
-            None
-            if twist is None or isinstance(twist, Equilibrium)
-            else np.array(twist, dtype=float)
-        )
-        twist = (0, 0, 0) if twist is None else twist
-        self.motion = twist if isinstance(twist, Equilibrium) else steady_motion(variations, twist)
-        m = self.motion
+        self.commanded_twist: np.ndarray | None = None
+        if isinstance(twist, Equilibrium):
+            m = self.motion = twist
+        else:
+            still = (0.0, 0.0, 0.0)
+            m = self.motion = steady_motion(vehicle, still if twist is None else twist, variations)
+            self.commanded_twist = None if twist is None else np.array(twist, dtype=float)
         point = variations.at(m.q, m.xi, m.u, ignorable=bool(keep))
         linear = linearise(variations, m.q, m.xi, m.u, ignorable=bool(keep))
-        self.inputs = _words(inputs) or vehicle.driven
-        _known("drop", drop, linear.names)
-        _known("keep", keep, linear.names)
-        _known("inputs", self.inputs, vehicle.driven)
-        chosen = (
-            _select_states(linear, keep, drop)
-            if keep
-            else [i for i, name in enumerate(linear.names) if name not in drop]
-        )
+        self.inputs = _read_words(inputs) or vehicle.driven
+        _check_names("drop: state", drop, linear.names)
+        _check_names("keep: displacement", keep, linear.names)
+        _check_names("inputs: joint", self.inputs, vehicle.driven)
+        states = _select_states(linear, keep, drop)
+        self.names = tuple(linear.names[i] for i in states)
+        self.units = tuple(linear.units[i] for i in states)
+        efforts = (dict(effort) if isinstance(effort, Mapping)
+                   else dict.fromkeys(self.inputs, read_positive("effort", effort)))
+        _check_names("gains: state", gains, self.names)
+        _check_names("effort: joint", efforts, self.inputs)
         columns = [linear.inputs.index(name) for name in self.inputs]
-        self.names, self.units = (
-            tuple(linear.names[i] for i in chosen), tuple(linear.units[i] for i in chosen),
-        )
-        efforts = dict(effort) if isinstance(effort,
-                                             Mapping) else dict.fromkeys(self.inputs, float(effort))
-        _known("gains", gains, self.names)
-        _known("effort", efforts, self.inputs)
-        self.A, self.B = linear.A[np.ix_(chosen, chosen)], linear.B[np.ix_(chosen, columns)]
+        self.A, self.B = linear.A[np.ix_(states, states)], linear.B[np.ix_(states, columns)]
         self.scales = state_scales(vehicle, self.names, self.units)
         self.input_scales = input_scales(vehicle, self.B, self.scales)
-        self.Q = np.diag([gains.get(name, 1.0) / scale ** 2 for name,
-                          scale in zip(self.names, self.scales)])
-        self.R = np.diag([efforts.get(name, 1.0) / scale ** 2 for name,
-                          scale in zip(self.inputs, self.input_scales)])
+        self.Q = np.diag([gains.get(name, 1.0) / scale ** 2
+                          for name, scale in zip(self.names, self.scales)])
+        self.R = np.diag([efforts.get(name, 1.0) / scale ** 2
+                          for name, scale in zip(self.inputs, self.input_scales)])
         self.K, self.P = regulator(
             self.A, self.B, self.Q, self.R, names=self.names, inputs=self.inputs,
             of=repr(vehicle.name), period=period)
         count, self._kept = len(point.names), set(keep)
-        self._read = point.project[[i for i in chosen if i < count]]
-        self._speeds = [i - count for i in chosen if i >= count]
+        self._read = point.project[[i for i in states if i < count]]
+        self._speeds = [i - count for i in states if i >= count]
         self._speed_names = [vehicle.speeds[i] for i in self._speeds]
         held = set(self.names) & {*BASE, "yaw"} if keep else set()
         self.reference_input = m.u[:len(vehicle.driven)].copy()
         self._columns = [vehicle.driven.index(name) for name in self.inputs]
-        v = variations.equations.velocity(0.0, m.q, m.xi, variations.theta).full().ravel()
-        self.reference = SteadyReference(vehicle, m.q, v, heading="yaw" in held,
+        self.reference = SteadyReference(vehicle, m.q, point.v, heading="yaw" in held,
                                          place=bool(held & set(BASE)))
+
+    def __repr__(self) -> str:
+        return f"LQR({self.vehicle.name!r}, states={self.names}, inputs={self.inputs})"
 
     @property
     def closed_loop(self) -> np.ndarray:
@@ -132,10 +130,8 @@ class LQR:
     def error(self, t: float, state: State) -> np.ndarray:
         """z (n,)."""
         eta = self.reference.displacement(t, state, self._kept.__contains__)
-        speeds = (
-            np.array([state.xi[name] for name in self._speed_names]) - self.motion.xi[self._speeds]
-        )
-        return np.concatenate([self._read @ eta, speeds])
+        speeds = np.array([state.xi[name] for name in self._speed_names])
+        return np.concatenate([self._read @ eta, speeds - self.motion.xi[self._speeds]])
 
     def __call__(self, t: float, state: State) -> np.ndarray:
         u = self.reference_input.copy()
@@ -143,7 +139,8 @@ class LQR:
         return u
 
 
-def steady_motion(variations: Variations, twist: Sequence[float]) -> Equilibrium:
+def steady_motion(vehicle: Vehicle, twist: Sequence[float],
+                  variations: Variations | None = None) -> Equilibrium:
     """The steady motion nearest to the upright pose with a base twist, and the efforts it takes.
 
     Parameters
@@ -156,14 +153,11 @@ def steady_motion(variations: Variations, twist: Sequence[float]) -> Equilibrium
     ModelError
         Where there is none.
     """
-    vehicle, motions = (
-        variations.simulated.vehicle,
-        SteadyMotions(variations, variations.simulated.vehicle.driven),
-    )
-    q = vehicle.configuration()
+    variations = Variations(vehicle) if variations is None else variations
+    motions, q = SteadyMotions(variations, vehicle.driven), vehicle.configuration()
     point = variations.at(q, np.zeros(variations.xi.numel()))
-    wanted = dict(zip(("forward_speed", "lateral_speed", "yaw_rate"),
-                      (float(value) for value in twist)))
+    values = read_array("twist", twist, (3,), "forward [m/s], lateral [m/s] and yaw rate [rad/s]")
+    wanted = dict(zip(("forward_speed", "lateral_speed", "yaw_rate"), map(float, values)))
     rows = [variations.space.v_names.index(name) for name in wanted]
     straight = np.array([*list(wanted.values())[:2], 0.0])
     guess = np.linalg.lstsq(point.E[rows], straight - point.v[rows], rcond=1e-9)[0]
@@ -175,11 +169,11 @@ def steady_motion(variations: Variations, twist: Sequence[float]) -> Equilibrium
         turns = np.linspace(0.0, wanted["yaw_rate"], TURNS + 1)[1:] if wanted["yaw_rate"] else [0.0]
         return motions.family(start, "yaw_rate", turns, dict(zip(wanted, straight[:2])))[-1]
     except MechanicsError as error:
-        asked = ", ".join(f"{name} {value:g}" for name, value in wanted.items())
-        raise ModelError(f"{vehicle.name!r} has no steady motion with {asked} near its upright "
+        given = ", ".join(f"{name} {value:g}" for name, value in wanted.items())
+        raise ModelError(f"{vehicle.name!r} has no steady motion with {given} near its upright "
                          f"pose: {error}. Ask for a twist that its wheels allow (a car turns only "
-                         "while it rolls), "
-                         "or give the steady motion itself, from SteadyMotions(vehicle).find(...)") from error
+                         "while it rolls), or give the steady motion itself, from "
+                         "SteadyMotions(vehicle).find(...)") from error
 
 
 def state_scales(vehicle: Vehicle, names: Sequence[str], units: Sequence[str]) -> np.ndarray:
@@ -189,9 +183,10 @@ def state_scales(vehicle: Vehicle, names: Sequence[str], units: Sequence[str]) -
     scales = []
     for name, unit in zip(names, units):
         joint = name.removesuffix("'")
-        size = (
-            length / rolled[joint] if joint in rolled else length if unit.startswith("m") else ANGLE
-        )
+        if joint in rolled:
+            size = length / rolled[joint]
+        else:
+            size = length if unit.startswith("m") else ANGLE
         scales.append(size * np.sqrt(g / length) if unit.endswith("/s") else size)
     return np.array(scales)
 
@@ -209,43 +204,42 @@ def input_scales(vehicle: Vehicle, B: np.ndarray, scales: np.ndarray,
 
     Where the time is None, it is the vehicle's sqrt(L / gravity).
     """
-    time = (
-        np.sqrt(vehicle.steering.length / vehicle.parameters.values["gravity"])
-        if time is None
-        else time
-    )
+    if time is None:
+        time = np.sqrt(vehicle.steering.length / vehicle.parameters.values["gravity"])
     effect = (np.abs(B) / scales[:, None]).max(axis=0, initial=0.0) * time
     return 1 / np.where(effect > 0, effect, 1.0)
 
 
-def _select_states(linear: Linearisation, keep: tuple[str, ...], drop: tuple[str, ...]) -> list[int]:
-    """Indices of the speeds, of what is kept, and of all that their rates depend on, without what
-    is dropped."""
+def _select_states(linear: Linearisation, keep: tuple[str, ...],
+                   drop: tuple[str, ...]) -> list[int]:
+    """Indices of all states, without what is dropped; where displacements are kept, of those and
+    the speeds, and of all that their rates depend on."""
+    dropped = [i for i, name in enumerate(linear.names) if name in drop]
+    if not keep:
+        return [i for i in range(len(linear.names)) if i not in dropped]
     first_speed = len(linear.names) - len(linear.drift)
     start = [i for i, name in enumerate(linear.names) if name in keep or i >= first_speed]
-    return depends_on(linear.A, start, [i for i, name in enumerate(linear.names) if name in drop])
+    return depends_on(linear.A, start, dropped)
 
 
 def depends_on(A: np.ndarray, start: Iterable[int], without: Iterable[int] = ()) -> list[int]:
     """The least set of states with `start` whose rates depend on the set alone, apart from those in
     `without`."""
     linked, out = np.abs(A) > COUPLED * max(np.abs(A).max(initial=0.0), 1.0), set(without)
-    found, pending = set(), [i for i in start if i not in out]
+    found: set[int] = set()
+    pending = [i for i in start if i not in out]
     while pending:
         i = pending.pop()
         if i not in found:
             found.add(i)
-            pending += [j for j in np.flatnonzero(linked[i]) if j not in out]
+            pending += [int(j) for j in np.flatnonzero(linked[i]) if j not in out]
     return sorted(found)
 
 
-def _known(what: str, given: Iterable[str], names: Sequence[str]) -> None:
+def _check_names(what: str, given: Iterable[str], names: Sequence[str]) -> None:
     for name in given:
-        if name not in names:
-            raise ModelError(
-                f"{what}: there is no {name!r}; there are {', '.join(names) or 'none'}"
-            )
+        read_word(what, name, names)
 
 
-def _words(given: str | Iterable[str]) -> tuple[str, ...]:
+def _read_words(given: str | Iterable[str]) -> tuple[str, ...]:
     return tuple(given.replace(",", " ").split()) if isinstance(given, str) else tuple(given)

@@ -4,36 +4,46 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from dataclasses import dataclass, replace
 
 import numpy as np
+import pinocchio as pin
 
+from ..checks import read_count, read_number
 from ..errors import ModelError
-from ..simulation.command import Command
+from ..simulation.command import Command, Controller
 from ..simulation.state import State, StateLayout
-from .combinators import Combinator, Controller
-
-Added = Callable[[str, str | None], np.ndarray]
+from .combinators import Combinator
 
 
-class MeasuredState(State):
-    """A `State` with other numbers in it, and something added to what the links' sensors read."""
+@dataclass(frozen=True)
+class SensorsAt:
+    """Sensors of the links that read in one state, whatever a controller sees of it otherwise.
 
-    __slots__ = ("_true", "_added")
+    Attributes
+    ----------
+    state
+        Where they read.
+    noise
+        (sensor, link) -> what is added (3,) to the "gyro" [rad/s] or the "accelerometer" [m/s^2].
+    """
 
-    def __init__(self, true: State, values: np.ndarray, added: Added | None = None):
-        super().__init__(true.t, values, true.layout)
-        self._true = true
-        self._added = added
+    state: State
+    noise: Callable[[str, str | None], np.ndarray] | None = None
 
-    def gyro(self, link: str | None = None) -> np.ndarray:
-        return self._sum("gyro", link)
+    def gyro(self, state: State, link: str | None = None) -> np.ndarray:
+        return self._add_noise("gyro", link, self.state.gyro(link))
 
-    def accelerometer(self, link: str | None = None) -> np.ndarray:
-        return self._sum("accelerometer", link)
+    def accelerometer(self, state: State, link: str | None = None) -> np.ndarray:
+        return self._add_noise("accelerometer", link, self.state.accelerometer(link))
 
-    def _sum(self, sensor: str, link: str | None) -> np.ndarray:
-        reading = getattr(self._true, sensor)(link)
-        return reading if self._added is None else reading + self._added(sensor, link)
+    def _add_noise(self, sensor: str, link: str | None, reading: np.ndarray) -> np.ndarray:
+        return reading if self.noise is None else reading + self.noise(sensor, link)
+
+
+def _see(state: State, values: np.ndarray, sensors: SensorsAt) -> State:
+    """The same moment with other numbers."""
+    return State(state.t, values, replace(state.layout, sensors=sensors))
 
 
 class MeasurementNoise(Combinator):
@@ -71,9 +81,10 @@ class MeasurementNoise(Combinator):
 
     Raises
     ------
+    InputError
+        For deviations that are negative.
     ModelError
-        For deviations that are negative, and at the first call for noise on the base of a system
-        that has none.
+        At the first call, for noise on the base of a system that has none.
     """
 
     def __init__(self, controller: Controller, *, position: float = 0.0, heading: float = 0.0,
@@ -86,16 +97,13 @@ class MeasurementNoise(Combinator):
                           angular_velocity=angular_velocity, joint_position=joint_position,
                           joint_velocity=joint_velocity, gyro=gyro, accelerometer=accelerometer)
         for name, size in self.sizes.items():
-            if not (isinstance(size, (int, float, np.number)) and 0 <= size < math.inf):
-                raise ModelError(f"{name} = {size!r} must be a standard deviation from zero on")
+            read_number(name, size, "a standard deviation, zero or more", least=0.0)
         self.seed = seed
         self._rewind()
 
     def _rewind(self) -> None:
-        self._rng, self._sensor_rng = (
-            np.random.default_rng([self.seed, 0]),
-            np.random.default_rng([self.seed, 1]),
-        )
+        self._rng = np.random.default_rng([self.seed, 0])
+        self._sensor_rng = np.random.default_rng([self.seed, 1])
 
     def reset(self) -> None:
         super().reset()
@@ -104,8 +112,8 @@ class MeasurementNoise(Combinator):
     def __call__(self, t: float, state: State) -> Command:
         return self.inside[0](t, self.measure(state))
 
-    def measure(self, state: State) -> MeasuredState:
-        """What is seen of a state; draws the next numbers."""
+    def measure(self, state: State) -> State:
+        """What is seen of a state; draws the next random numbers."""
         sizes, layout, normal = self.sizes, state.layout, self._rng.standard_normal
         values = state.values
         x, v = values[layout.nq + layout.nv:], values[layout.nq:layout.nq + layout.nv]
@@ -123,14 +131,14 @@ class MeasurementNoise(Combinator):
                             (sizes["joint_velocity"], layout.joint_velocity)):
             values[list(where.values())] += size * normal(len(where))
         _agree(values, layout)
-        known: dict[tuple, np.ndarray] = {}
+        known: dict[tuple[str, str | None], np.ndarray] = {}
 
-        def added(sensor: str, link: str | None) -> np.ndarray:
+        def noise(sensor: str, link: str | None) -> np.ndarray:
             if (sensor, link) not in known:
                 known[sensor, link] = sizes[sensor] * self._sensor_rng.standard_normal(3)
             return known[sensor, link]
 
-        return MeasuredState(state, values, added)
+        return _see(state, values, SensorsAt(state, noise))
 
 
 class Quantise(Combinator):
@@ -154,9 +162,9 @@ class Quantise(Combinator):
 
     def __init__(self, controller: Controller, ticks: int):
         super().__init__(controller)
-        if not (isinstance(ticks, (int, np.integer)) and ticks >= 1):
-            raise ModelError(f"ticks = {ticks!r} must be a whole number of counts a turn")
-        self.step, self._before = 2 * math.pi / ticks, None
+        self.step = 2 * math.pi / read_count("ticks", ticks)
+        # time and angles of the last call
+        self._before: tuple[float, np.ndarray] | None = None
 
     def reset(self) -> None:
         super().reset()
@@ -169,15 +177,15 @@ class Quantise(Combinator):
         if self._before is None:
             values[rates] = 0.0
         else:
-            then, seen = self._before
-            values[rates] = (values[angles] - seen) / (t - then) if t > then else 0.0
+            then, angles_then = self._before
+            values[rates] = (values[angles] - angles_then) / (t - then) if t > then else 0.0
         self._before = t, values[angles].copy()
         _agree(values, layout)
-        return self.inside[0](t, MeasuredState(state, values))
+        return self.inside[0](t, _see(state, values, SensorsAt(state)))
 
 
 def _agree(values: np.ndarray, layout: StateLayout) -> None:
-    """Writes q after the flat coordinates."""
+    """Writes q as the unwrapped coordinates x have it."""
     q, x = values[:layout.nq], values[layout.nq + layout.nv:]
     for ix, iq, angle in layout.slots:
         if angle:
@@ -188,7 +196,4 @@ def _agree(values: np.ndarray, layout: StateLayout) -> None:
 
 def _turn(quaternion: np.ndarray, turn: np.ndarray) -> np.ndarray:
     """A unit quaternion (x, y, z, w) turned by a rotation vector given in W."""
-    angle = float(np.linalg.norm(turn))
-    a, w = turn * (np.sinc(angle / (2 * np.pi)) / 2), math.cos(angle / 2)
-    b, c = quaternion[:3], quaternion[3]
-    return np.array([*(w * b + c * a + np.cross(a, b)), w * c - a @ b])
+    return (pin.Quaternion(pin.exp3(turn)) * pin.Quaternion(quaternion)).coeffs()

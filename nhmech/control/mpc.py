@@ -6,14 +6,17 @@ import casadi as ca
 import numpy as np
 
 from ..analysis.derivatives import step_jacobian
+from ..checks import read_count, read_positive
 from ..compile.compiled import compiled
 from ..errors import ModelError
+from ..simulation.batch_input import start_states
 from ..simulation.dynamics import Dynamics, dynamics
 from ..simulation.state import State
 from ..vehicle.vehicle import Vehicle
-from .lqr import input_scales
-from .path import Path, positive
+from .path import Path
+from .plane import Pose
 from .tracking import Tracker
+from .unit_effort import effort_limits, unit_efforts
 
 AHEAD = 2.0                       # units of the path that the horizon covers
 # weights of errors in units of length, radians, speeds
@@ -67,21 +70,21 @@ class MPC(Tracker):
         super().__init__(vehicle, path, speed=speed, drive=lambda *_: self.efforts)
         if not vehicle.driven:
             raise ModelError(f"{vehicle.name!r} has no driven joint: there is nothing to control")
-        if not (isinstance(stages, (int, np.integer)) and stages >= 1):
-            raise ModelError(f"stages = {stages!r} must be a whole number, 1 or more")
-        self.stages, self.dynamics = int(stages), dynamics(vehicle)
-        ahead = AHEAD * self.unit / self.speed if horizon is None else positive("horizon", horizon)
+        self.stages, self.dynamics = read_count("stages", stages), dynamics(vehicle)
+        ahead = (AHEAD * self.unit / self.speed if horizon is None
+                 else read_positive("horizon", horizon))
         self.period = ahead / stages                                   # [s] of a stage
         self._step = step_jacobian(vehicle, self.period)
         self._errors = compiled(_errors(self.dynamics, self))
-        self.unit_effort = _unit_effort(self.dynamics, self)
-        self._most = np.array([getattr(vehicle.limits.get(name), "effort",
-                                       np.inf) for name in self.dynamics.inputs])
+        start = start_states(vehicle, [self.start["pose"]])[0]
+        self.unit_effort = unit_efforts(vehicle, self.dynamics, start, self.speed,
+                                        self.unit / self.speed)
+        self._most = effort_limits(vehicle, self.dynamics.inputs)
         if not self._most.any():
             inputs = ", ".join(self.dynamics.inputs)
             raise ModelError(f"the effort limits of {inputs} of {vehicle.name!r} are all 0: "
                              "nothing can be driven")
-        nu, weights = self.dynamics.nu, (positive("effort", effort), CHANGE)
+        nu, weights = self.dynamics.nu, (read_positive("effort", effort), CHANGE)
         scaled = np.tile(1 / self.unit_effort, stages)
         before = np.eye(stages * nu) - np.eye(stages * nu, k=-nu)
         # rows of efforts and of their changes
@@ -93,17 +96,17 @@ class MPC(Tracker):
         # it commands efforts
         self.commanded_twist = None
 
-    def law(self, t: float, pose: tuple[float, float, float], s: float) -> tuple[float, float]:
+    def law(self, t: float, pose: Pose, s: float) -> tuple[float, float]:
         """Speed and turning rate of the point that is followed."""
         v = self.pace(s)
-        return v, v * float(self.path.curvature(np.float64(s)))
+        return v, v * self.path.station(s)[3]
 
     def efforts(self, t: float, state: State) -> np.ndarray:
         """u of the driven joints [N m, N], (nu,)."""
-        self.twist(t, state)      # notes where on the path it is
+        _, s = self._locate(t, state)
         x = self.dynamics.of(state)
         u, steps = self._shift(t), 1 if self._plan is not None else FIRST
-        reference = self._reference(t)
+        reference = self._reference(t, s)
         for _ in range(steps):
             u = self._improve(t, x, u, np.asarray(state.u[:self.dynamics.nu]), reference)
         self._plan = t, u
@@ -117,18 +120,18 @@ class MPC(Tracker):
         passed = np.floor(np.arange(self.stages) + (t - begun) / self.period + 1e-9).astype(int)
         return u[np.clip(passed, 0, self.stages - 1)]
 
-    def _reference(self, t: float) -> np.ndarray:
+    def _reference(self, t: float, s: float) -> np.ndarray:
         """Of the point that goes ahead, at the end of each stage: x, y, heading, speed, turning
         rate, (N, 5)."""
-        rows, s = [], self._s
+        rows = []
         for _ in range(self.stages):
             s += self.pace(s) * self.period
-            x, y, heading, _ = (float(value) for value in self.path.at(np.float64(s)))
+            x, y, heading, _ = self.path.station(s)
             rows.append((x, y, heading, *self.law(t, (x, y, heading), s)))
         return np.array(rows)
 
     def _improve(self, t: float, x: np.ndarray, u: np.ndarray, held: np.ndarray,
-                  reference: np.ndarray) -> np.ndarray:
+                 reference: np.ndarray) -> np.ndarray:
         """One Gauss-Newton step from u (N, nu), with x_k as a function of it."""
         nu, n, theta = self.dynamics.nu, u.size, self.dynamics.theta
         S, values, slopes = np.zeros((self.dynamics.nx, n)), [], []
@@ -169,27 +172,16 @@ def _errors(f: Dynamics, tracker: MPC) -> ca.Function:
     tangent = ca.vertcat(ca.cos(wanted[2]), ca.sin(wanted[2]))
     off = place - wanted[:2]
     across, along = tangent[0] * off[1] - tangent[1] * off[0], ca.dot(tangent, off)
-    r = [LATERAL * across / unit, ALONG * along / unit,
-         HEADING * 2 * ca.sin((heading - wanted[2]) / 2),
-         SPEED * (ca.dot(tangent, velocity) - wanted[3]) / speed,
-         TURN * (rate[2] - wanted[4]) * unit / speed]
+    parts = [LATERAL * across / unit, ALONG * along / unit,
+             HEADING * 2 * ca.sin((heading - wanted[2]) / 2),
+             SPEED * (ca.dot(tangent, velocity) - wanted[3]) / speed,
+             TURN * (rate[2] - wanted[4]) * unit / speed]
     for name in f.inputs:
         limit = tracker.vehicle.limits.get(name)
         if limit is not None and np.isfinite([limit.lower, limit.upper]).all():
             joint = x[f.coordinate(name)]
-            r.append(LIMIT * (ca.fmax(joint - limit.upper, 0) + ca.fmin(joint - limit.lower, 0)))
-    r = ca.vertcat(*r)
+            beyond = ca.fmax(joint - limit.upper, 0) + ca.fmin(joint - limit.lower, 0)
+            parts.append(LIMIT * beyond)
+    r = ca.vertcat(*parts)
     return ca.Function("nhmech_mpc", [x, wanted], [ca.densify(r), ca.densify(ca.jacobian(r, x))],
                        {"cse": True})
-
-
-def _unit_effort(f: Dynamics, tracker: MPC) -> np.ndarray:
-    """Of each input, what changes some speed by the vehicle's own in the time of one unit,
-    (nu,)."""
-    from ..simulation.batch_input import start_states
-
-    vehicle, x, u = tracker.vehicle, ca.SX.sym("x", f.nx), ca.SX.sym("u", f.nu)
-    effect = ca.Function("effect", [x], [ca.jacobian(f(x, u)[f.state_vector.nconf:], u)])
-    start = start_states(vehicle, [tracker.start["pose"]])[0]
-    speeds = tracker.speed / vehicle.constrained.scales[list(vehicle.frame.speeds)]
-    return input_scales(vehicle, effect(start).full(), speeds, tracker.unit / tracker.speed)

@@ -7,14 +7,19 @@ from abc import ABC, abstractmethod
 from functools import cached_property
 
 import numpy as np
+from numpy.typing import ArrayLike
 
-from ..errors import ModelError
+from ..checks import read_array
+from ..errors import InputError
+from .plane import Pose
 
 GRID = 1024        # points of the coarse search for the nearest one
 ROUNDS = 30        # of Newton's method after it
 CLOSE = 1e-12      # of the length: a step this small is the last
 # least 1 - curvature x offset in a Newton step: past the centre of curvature nearest turns farthest
 BENT = 0.2
+
+Curve = tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]
 
 
 class Path(ABC):
@@ -28,27 +33,30 @@ class Path(ABC):
     length
         [m]; of a closed path one lap, after which it repeats.
     closed
-        An open path goes on straight beyond both ends.
+        Whether the end meets the beginning; an open path goes on straight beyond both ends.
     """
 
     length: float
     closed: bool
 
     @abstractmethod
-    def _inner(self, s: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+    def _inner(self, s: float | np.ndarray) -> Curve:
         """x [m], y [m], heading [rad], curvature [1/m]; s in [0, length] of an open path, any s of
         a closed one."""
 
-    def at(self, s) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}(length={self.length:.6g}, closed={self.closed})"
+
+    def at(self, s: float | np.ndarray) -> Curve:
         """x [m], y [m], heading [rad] (not wrapped) and curvature [1/m] (left positive) at arc
         length s [m]."""
         if self.closed:
             return self._inner(s)
-        inside = (
-            min(max(s, 0.0), self.length)
-            if isinstance(s, float)
-            else np.minimum(np.maximum(s, 0.0), self.length)
-        )
+        inside: float | np.ndarray
+        if isinstance(s, float):
+            inside = min(max(s, 0.0), self.length)
+        else:
+            inside = np.minimum(np.maximum(s, 0.0), self.length)
         x, y, heading, curvature = self._inner(inside)
         beyond = s - inside
         if isinstance(beyond, float) and beyond == 0:
@@ -56,26 +64,33 @@ class Path(ABC):
         straight = np.where(beyond == 0, curvature, 0.0)
         return x + beyond * np.cos(heading), y + beyond * np.sin(heading), heading, straight
 
-    def point(self, s) -> np.ndarray:
+    def station(self, s: float) -> tuple[float, float, float, float]:
+        """`at` one arc length, in plain numbers."""
+        x, y, heading, curvature = self.at(np.float64(s))
+        return float(x), float(y), float(heading), float(curvature)
+
+    def point(self, s: float | np.ndarray) -> np.ndarray:
         """p(s), (..., 2) [m]."""
         x, y, _, _ = self.at(s)
         return np.stack([x, y], axis=-1)
 
-    def heading(self, s) -> np.ndarray:
-        """[rad], from the x axis to the tangent."""
+    def heading(self, s: float | np.ndarray) -> np.ndarray:
+        """From the x axis to the tangent [rad]."""
         return self.at(s)[2]
 
-    def curvature(self, s) -> np.ndarray:
-        """[1/m], positive to the left."""
+    def curvature(self, s: float | np.ndarray) -> np.ndarray:
+        """Positive to the left [1/m]."""
         return self.at(s)[3]
 
-    def nearest(self, point, near=None):
+    def nearest(self, point: ArrayLike, near: ArrayLike | None = None) -> float | np.ndarray:
         """s of the path's nearest point to `point` (..., 2) [m].
 
         Newton's method on (p(s) - point) . tangent(s) = 0.
 
         Parameters
         ----------
+        point
+            x and y (..., 2) [m].
         near
             Look only around this s (...,): what a follower wants where a path crosses itself, and
             faster. s of a closed path then goes on counting over its laps; without `near` it lies
@@ -83,19 +98,22 @@ class Path(ABC):
 
         Raises
         ------
-        ModelError
+        InputError
             For a point that is not finite.
         """
-        point = read_points(point)
-        s = np.asarray(near, dtype=float) if near is not None else self._coarse(point)
-        widest = self.length / 16 if near is not None else 2 * self.length / GRID
-        refine = self._refine_one if s.ndim == 0 and point.ndim == 1 else self._refine
-        s = refine(point[..., 0], point[..., 1], s, widest)
-        return s % self.length if self.closed and near is None else s
+        points = read_points(point)
+        s = self._coarse(points) if near is None else np.asarray(near, dtype=float)
+        widest = 2 * self.length / GRID if near is None else self.length / 16
+        found: float | np.ndarray
+        if s.ndim == 0 and points.ndim == 1:
+            found = self._refine_one(float(points[0]), float(points[1]), float(s), widest)
+        else:
+            found = self._refine(points[..., 0], points[..., 1], s, widest)
+        return found % self.length if self.closed and near is None else found
 
-    def entry(self, point, heading, unit: float):
+    def entry(self, point: ArrayLike, heading: ArrayLike, unit: float) -> float | np.ndarray:
         """s where a follower at `point` (..., 2) [m] that looks along `heading` (...) [rad] joins;
-        `near` leads it on.
+        `nearest` with `near` leads it on.
 
         The nearest point of the branch with the least `|p(s) - point|^2 + unit^2 |t(s) - t|^2`,
         where t are the tangents: where a path crosses itself, the nearest point alone may lie on the branch that
@@ -103,18 +121,27 @@ class Path(ABC):
 
         Parameters
         ----------
+        point
+            x and y (..., 2) [m].
+        heading
+            (...) [rad].
         unit
             [m] that one radian counts as, e.g. the vehicle's length.
 
         Raises
         ------
-        ModelError
+        InputError
             As `nearest` does, and for a heading that is not finite.
         """
-        point, heading = read_points(point), np.asarray(heading, dtype=float)
-        if not np.isfinite(heading).all():
-            raise ModelError(f"heading = {heading} must be finite [rad]")
-        return self.nearest(point, near=self._coarse(point, heading, unit))
+        points, looks = read_points(point), np.asarray(heading, dtype=float)
+        if not np.isfinite(looks).all():
+            raise InputError(f"heading = {heading!r} must be finite [rad]")
+        return self.nearest(points, near=self._coarse(points, looks, unit))
+
+    def follow(self, point: ArrayLike, heading: ArrayLike, unit: float,
+               near: ArrayLike | None) -> float | np.ndarray:
+        """s of a follower: `nearest` around where it was last, `entry` where that is None."""
+        return self.entry(point, heading, unit) if near is None else self.nearest(point, near)
 
     def _refine(self, x: np.ndarray, y: np.ndarray, s: np.ndarray, widest: float) -> np.ndarray:
         for _ in range(ROUNDS):
@@ -122,24 +149,24 @@ class Path(ABC):
             cos, sin = np.cos(heading), np.sin(heading)
             along = (x - px) * cos + (y - py) * sin
             left = (y - py) * cos - (x - px) * sin
-            before, s = s, s + np.clip(along / np.maximum(1 - curvature * left, BENT), -widest,
-                                       widest)
+            step = np.clip(along / np.maximum(1 - curvature * left, BENT), -widest, widest)
+            before, s = s, s + step
             if not self.closed:
                 s = np.clip(s, 0.0, self.length)
             if np.max(np.abs(s - before), initial=0.0) <= CLOSE * self.length:
                 break
         return s
 
-    def _refine_one(self, x: np.ndarray, y: np.ndarray, s: np.ndarray, widest: float) -> float:
+    def _refine_one(self, x: float, y: float, s: float, widest: float) -> float:
         """`_refine` of one point, several times as fast in plain numbers: followers ask at every
-        turn."""
-        x, y, s = float(x), float(y), float(s)
+        call."""
         for _ in range(ROUNDS):
             px, py, heading, curvature = map(float, self.at(s))
             cos, sin = math.cos(heading), math.sin(heading)
             along = (x - px) * cos + (y - py) * sin
             left = (y - py) * cos - (x - px) * sin
-            before, s = s, s + min(max(along / max(1 - curvature * left, BENT), -widest), widest)
+            step = min(max(along / max(1 - curvature * left, BENT), -widest), widest)
+            before, s = s, s + step
             if not self.closed:
                 s = min(max(s, 0.0), self.length)
             if abs(s - before) <= CLOSE * self.length:
@@ -161,18 +188,24 @@ class Path(ABC):
         return s[np.argmin(squares, axis=-1)]
 
     def place(self, x: float = 0.0, y: float = 0.0, yaw: float = 0.0) -> Path:
-        """The same path in a frame that stands at (x, y) [m], turned by yaw [rad]."""
-        if not all(map(math.isfinite, (x, y, yaw))):
-            raise ModelError(f"a path cannot be placed at ({x}, {y}, {yaw}): give finite numbers")
-        return MovedPath(self, float(x), float(y), float(yaw))
+        """The same path in a frame that stands at (x, y) [m], turned by yaw [rad].
 
-    def start(self) -> tuple[float, float, float]:
+        Raises
+        ------
+        InputError
+            For numbers that are not finite.
+        """
+        pose = read_array("the place of a path", (x, y, yaw), (3,),
+                          "x [m], y [m] and yaw [rad], finite numbers")
+        return MovedPath(self, *map(float, pose))
+
+    def start(self) -> Pose:
         """x [m], y [m] and heading [rad] of its beginning."""
-        return tuple(float(value) for value in self.at(np.float64(0.0))[:3])
+        return self.station(0.0)[:3]
 
-    def end(self) -> tuple[float, float, float]:
+    def end(self) -> Pose:
         """x [m], y [m] and heading [rad] of its end."""
-        return tuple(float(value) for value in self.at(np.float64(self.length))[:3])
+        return self.station(self.length)[:3]
 
 
 class MovedPath(Path):
@@ -182,25 +215,19 @@ class MovedPath(Path):
         self.path, self.origin, self.yaw = path, (x, y), yaw
         self.length, self.closed = path.length, path.closed
 
-    def _inner(self, s):
-        x, y, heading, curvature = self.path._inner(s)
+    def _inner(self, s: float | np.ndarray) -> Curve:
+        x, y, heading, curvature = self.path.at(s)
         cos, sin = math.cos(self.yaw), math.sin(self.yaw)
-        return (
-            self.origin[0] + cos * x - sin * y, self.origin[1] + sin * x + cos * y,
-            heading + self.yaw, curvature,
-        )
+        return (self.origin[0] + cos * x - sin * y, self.origin[1] + sin * x + cos * y,
+                heading + self.yaw, curvature)
 
 
-def read_points(point) -> np.ndarray:
-    """(..., 2) as an array; raises `ModelError` where it is not that."""
-    point = np.asarray(point, dtype=float)
-    if point.shape[-1:] != (2,) or not np.isfinite(point).all():
-        raise ModelError(f"point = {point} must be x and y, two finite numbers [m]")
-    return point
-
-
-def positive(what: str, value: float) -> float:
-    """The value; raises `ModelError` where it is not a positive finite number."""
-    if not (isinstance(value, (int, float, np.number)) and math.isfinite(value) and value > 0):
-        raise ModelError(f"{what} = {value!r} must be a positive number")
-    return float(value)
+def read_points(point: ArrayLike) -> np.ndarray:
+    """x and y as an array (..., 2). Raises `InputError` for anything else."""
+    try:
+        found = np.asarray(point, dtype=float)
+    except (TypeError, ValueError):
+        found = np.zeros(0)
+    if found.shape[-1:] != (2,) or not np.isfinite(found).all():
+        raise InputError(f"point = {point!r} must be x and y, two finite numbers [m]")
+    return found

@@ -8,7 +8,8 @@ from pathlib import Path as File
 
 import numpy as np
 
-from ..errors import ModelError
+from ..errors import InputError, listed
+from ..vehicle.vehicle import Vehicle
 from .path import Path
 from .path_library import PATHS, make_path, spline
 
@@ -19,7 +20,7 @@ SIZES = {"line": 20.0, "circle": 4.0, "figure8": 6.0, "lane_change": 2.0, "dubin
 SIDEWAYS = 1.0      # [m/s^2] speed^2 / scale: what a rider would call gentle
 
 
-def scale(vehicle, speed: float | None = None) -> float:
+def scale(vehicle: Vehicle, speed: float | None = None) -> float:
     """The length [m] that sizes paths: that of the vehicle's axles, or more if `speed` [m/s] asks
     for wide turns."""
     return max(vehicle.steering.length, (speed or 0.0) ** 2 / SIDEWAYS)
@@ -39,7 +40,7 @@ def read_path(text: str, length: float) -> Path:
 
     Raises
     ------
-    ModelError
+    InputError
         For names, sizes and files that are none.
     """
     name, colon, size = text.partition(":")
@@ -48,10 +49,10 @@ def read_path(text: str, length: float) -> Path:
             return make_path(name, float(size) if colon else SIZES.get(name, 4.0) * length)
         except ValueError as error:
             meant = PATHS[name][0]
-            raise ModelError(f"path {text!r}: {size!r} is no number; the size of {name} [m] is "
+            raise InputError(f"path {text!r}: {size!r} is no number; the size of {name} [m] is "
                              f"{meant}") from error
     if not text.lower().endswith(".csv"):
-        raise ModelError(f"no path {text!r}; there are {', '.join(PATHS)} (with a size in metres: "
+        raise InputError(f"no path {text!r}; there are {listed(PATHS)} (with a size in metres: "
                          f"{next(iter(PATHS))}:4), or give a file of waypoints x, y that ends in "
                          ".csv")
     points = np.array(list(_waypoints(File(text))))
@@ -59,8 +60,8 @@ def read_path(text: str, length: float) -> Path:
         if len(points) > 3 and np.array_equal(points[0], points[-1]):
             return spline(points[:-1], closed=True)
         return spline(points)
-    except ModelError as error:
-        raise ModelError(f"{text}: {error}") from error
+    except InputError as error:
+        raise InputError(f"{text}: {error}") from error
 
 
 def _waypoints(file: File) -> Iterator[tuple[float, float]]:
@@ -77,10 +78,10 @@ def _waypoints(file: File) -> Iterator[tuple[float, float]]:
                     yield x, y
                 except ValueError as error:
                     if not first:
-                        raise ModelError(f"{file}, line {number}: {','.join(row)!r} "
+                        raise InputError(f"{file}, line {number}: {','.join(row)!r} "
                                          "does not begin with two numbers, x and y [m]") from error
                 first = False
     except OSError as error:
-        raise ModelError(f"{file}: {error.strerror or error}") from error
+        raise InputError(f"{file}: {error.strerror or error}") from error
     except UnicodeDecodeError as error:
-        raise ModelError(f"{file} is no text: waypoints are lines of x, y [m]") from error
+        raise InputError(f"{file} is no text: waypoints are lines of x, y [m]") from error

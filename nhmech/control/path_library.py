@@ -5,19 +5,28 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import ArrayLike
 
-from ..errors import ModelError
+from ..checks import read_number, read_positive, read_word
+from ..errors import InputError
 from .arcs import Arcs
 from .dubins import dubins
-from .path import Path, positive
+from .path import Curve, Path
+
+if TYPE_CHECKING:
+    from scipy.interpolate import BPoly
 
 # of each span of a parametric curve, between which arc length is interpolated by a quintic
 PIECES, MOST = 64, 4096
 # of |dp/ds|: the pieces are halved until it is 1 so exactly, or there are `MOST`
 EVEN = 1e-10
 NODES = 8                    # of Gauss's quadrature in each piece
+
+# u -> p, dp/du, d2p/du2, each (..., 2)
+Derivatives = Callable[[np.ndarray], Sequence[np.ndarray]]
 
 
 def line(length: float) -> Path:
@@ -28,7 +37,7 @@ def line(length: float) -> Path:
     length
         [m].
     """
-    return Arcs([(0.0, positive("length", length))])
+    return Arcs([(0.0, read_positive("length", length))])
 
 
 def circle(radius: float, left: bool = True) -> Path:
@@ -41,7 +50,7 @@ def circle(radius: float, left: bool = True) -> Path:
     left
         Whether its centre is to the left.
     """
-    r = positive("radius", radius)
+    r = read_positive("radius", radius)
     return Arcs([((1 if left else -1) / r, 2 * math.pi * r)], closed=True)
 
 
@@ -70,16 +79,14 @@ class FigureEight(Path):
     def __init__(self, a: float):
         from scipy.special import ellipj, ellipk
 
-        self.a, self.closed, self._jacobi = positive("a", a), True, ellipj
+        self.a, self.closed, self._jacobi = read_positive("a", a), True, ellipj
         self.length = 2 * math.sqrt(2) * self.a * float(ellipk(0.5))
 
-    def _inner(self, s):
-        sn, cn, dn, _ = self._jacobi(math.sqrt(2) / self.a * s, 0.5)
+    def _inner(self, s: float | np.ndarray) -> Curve:
+        sn, cn, dn, _ = map(np.asarray, self._jacobi(math.sqrt(2) / self.a * s, 0.5))
         across = self.a * sn / (2 * dn * dn)
-        return (
-            across, across * cn, 3 * np.arctan(cn) - math.pi / 2,
-            -3 * sn / (math.sqrt(2) * self.a * dn),
-        )
+        return (across, across * cn, 3 * np.arctan(cn) - math.pi / 2,
+                -3 * sn / (math.sqrt(2) * self.a * dn))
 
 
 class Parametric(Path):
@@ -98,23 +105,24 @@ class Parametric(Path):
 
     Raises
     ------
-    ModelError
+    InputError
         Where the curve stands still, and so has no heading.
     """
 
-    def __init__(self, derivatives: Callable, knots: Sequence[float], closed: bool = False):
-        knots = np.asarray(knots, dtype=float)
+    def __init__(self, derivatives: Derivatives, knots: Sequence[float] | np.ndarray,
+                 closed: bool = False):
+        ends = np.asarray(knots, dtype=float)
         pieces = PIECES
-        u, s, self._u = _by_length(derivatives, knots, pieces)
+        u, s, self._u = _by_length(derivatives, ends, pieces)
         while pieces < MOST and _unevenness(derivatives, s, self._u) > EVEN:
             pieces *= 2
-            u, s, self._u = _by_length(derivatives, knots, pieces)
+            u, s, self._u = _by_length(derivatives, ends, pieces)
         first = derivatives(u)[1]
         self._derivatives = derivatives
         self._headings = s, np.unwrap(np.arctan2(first[:, 1], first[:, 0]))
         self.length, self.closed = float(s[-1]), closed
 
-    def _inner(self, s):
+    def _inner(self, s: float | np.ndarray) -> Curve:
         lap = np.floor(s / self.length) if self.closed else 0.0
         s = s - lap * self.length
         p, first, second = self._derivatives(self._u(s))
@@ -125,12 +133,13 @@ class Parametric(Path):
         return p[..., 0], p[..., 1], heading, cross / np.hypot(first[..., 0], first[..., 1]) ** 3
 
 
-def _by_length(derivatives: Callable, knots: np.ndarray, pieces: int):
+def _by_length(derivatives: Derivatives, knots: np.ndarray,
+               pieces: int) -> tuple[np.ndarray, np.ndarray, BPoly]:
     """u and s at the ends of all pieces, and u(s)."""
     from scipy.interpolate import BPoly
 
-    u = np.concatenate([*(np.linspace(a, b, pieces, endpoint=False) for a,
-                          b in zip(knots, knots[1:])), knots[-1:]])
+    spans = [np.linspace(a, b, pieces, endpoint=False) for a, b in zip(knots, knots[1:])]
+    u = np.concatenate([*spans, knots[-1:]])
     nodes, weights = np.polynomial.legendre.leggauss(NODES)
     half = np.diff(u) / 2
     speeds = np.linalg.norm(derivatives((u[:-1] + half)[:, None] + half[:, None] * nodes)[1],
@@ -138,27 +147,23 @@ def _by_length(derivatives: Callable, knots: np.ndarray, pieces: int):
     _, first, second = derivatives(u)
     speed = np.linalg.norm(first, axis=-1)
     if not min(speed.min(), speeds.min()) > 1e-6 * speeds.mean():
-        raise ModelError(f"the curve stands still near {derivatives(u[np.argmin(speed)])[0]}: it "
+        raise InputError(f"the curve stands still near {derivatives(u[np.argmin(speed)])[0]}: it "
                          "has no heading there. Are two waypoints too close, or does it turn back "
                          "on itself?")
     s = np.concatenate([[0.0], np.cumsum(half * (speeds @ weights))])
-    return (
-        u,
-        s,
-        BPoly.from_derivatives(
-            s, np.stack([u, 1 / speed, -np.sum(first * second, axis=-1) / speed**4], axis=-1)
-        ),
-    )
+    # u, du/ds and d2u/ds2
+    inverse = np.stack([u, 1 / speed, -np.sum(first * second, axis=-1) / speed ** 4], axis=-1)
+    return u, s, BPoly.from_derivatives(s, inverse)
 
 
-def _unevenness(derivatives: Callable, s: np.ndarray, u) -> float:
+def _unevenness(derivatives: Derivatives, s: np.ndarray, u: BPoly) -> float:
     """Largest | |dp/ds| - 1 |, at the quarters of the pieces."""
     at = s[:-1] + np.diff(s) / 4
-    return float(np.abs(np.linalg.norm(derivatives(u(at))[1],
-                                       axis=-1) * u.derivative()(at) - 1).max())
+    speed = np.linalg.norm(derivatives(u(at))[1], axis=-1)
+    return float(np.abs(speed * u.derivative()(at) - 1).max())
 
 
-def spline(waypoints, closed: bool = False) -> Path:
+def spline(waypoints: ArrayLike, closed: bool = False) -> Path:
     """A cubic spline through waypoints, twice differentiable in the chords' length.
 
     Parameters
@@ -170,7 +175,7 @@ def spline(waypoints, closed: bool = False) -> Path:
 
     Raises
     ------
-    ModelError
+    InputError
         For fewer than two waypoints (three of a closed path), numbers that are not finite, or
         neighbours that coincide.
     """
@@ -178,22 +183,17 @@ def spline(waypoints, closed: bool = False) -> Path:
 
     points = np.asarray(waypoints, dtype=float)
     least = 3 if closed else 2
-    if (
-        points.ndim != 2
-        or points.shape[1] != 2
-        or len(points) < least
-        or not np.isfinite(points).all()
-    ):
-        raise ModelError(f"waypoints must be {least} or more rows of x and y, "
+    shaped = points.ndim == 2 and points.shape[1] == 2 and len(points) >= least
+    if not shaped or not np.isfinite(points).all():
+        raise InputError(f"waypoints must be {least} or more rows of x and y, "
                          f"finite numbers [m]; got shape {points.shape}")
     if closed:
         points = np.vstack([points, points[:1]])
     chords = np.linalg.norm(np.diff(points, axis=0), axis=1)
     if not chords.min() > 1e-9 * chords.max():
         i = int(np.argmin(chords))
-        raise ModelError(
-            f"waypoints {i} and {i + 1} coincide at {points[i]}: leave one of them out"
-        )
+        raise InputError(f"waypoints {i} and {i + 1} coincide at {points[i]}: leave one of them "
+                         "out")
     knots = np.concatenate([[0.0], np.cumsum(chords)])
     curve = CubicSpline(knots, points, bc_type="periodic" if closed else "natural")
     first, second = curve.derivative(), curve.derivative(2)
@@ -215,12 +215,13 @@ def lane_change(length: float, offset: float, before: float = 0.0, after: float 
     before, after
         Lengths of the straight parts [m].
     """
-    length = positive("length", length)
-    if not (all(map(math.isfinite, (offset, before, after))) and min(before, after) >= 0):
-        raise ModelError(f"lane change: offset = {offset}, before = {before}, after = {after} must "
-                         "be finite numbers, the latter two not negative")
+    length = read_positive("length", length)
+    offset = read_number("offset", offset, "a finite number [m]")
+    for name, value in (("before", before), ("after", after)):
+        if read_number(name, value, "a finite number [m]") < 0:
+            raise InputError(f"{name} = {value!r} must be a length [m], not negative")
 
-    def derivatives(x):
+    def derivatives(x: np.ndarray) -> tuple[np.ndarray, ...]:
         w = np.clip((x - before) / length, 0.0, 1.0)
         y = offset * w ** 3 * (10 - 15 * w + 6 * w * w)
         dy = offset / length * 30 * w ** 2 * (1 - w) ** 2
@@ -262,9 +263,8 @@ def make_path(name: str, size: float = 1.0) -> Path:
 
     Raises
     ------
-    ModelError
+    InputError
         For a name that does not exist or a size that is not positive.
     """
-    if name not in PATHS:
-        raise ModelError(f"path {name!r} does not exist; there are {', '.join(PATHS)}")
-    return PATHS[name][1](positive(f"size of {name!r}", size))
+    read_word("path", name, PATHS)
+    return PATHS[name][1](read_positive(f"size of {name!r}", size))

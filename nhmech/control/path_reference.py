@@ -11,16 +11,75 @@ import pinocchio as pin
 from ..errors import ModelError
 from ..simulation.trajectory import Trajectory
 from ..vehicle.vehicle import Vehicle
-from .path import Path
+from .path import Curve, Path
+from .plane import relative_pose
 
 SAMPLES = 1024       # pieces of a path that is kept
 DIGITS = 12          # of its numbers
 MOMENTS = 4000       # of a run at which the distance is worked out, at most
 
 
+@dataclass(frozen=True)
+class TrackedAxle:
+    """What is to stay on the path: the ground point below the middle of one body's axle.
+
+    Attributes
+    ----------
+    joint
+        Index of the body's joint in Pinocchio's model.
+    point
+        (3,) in the body's frame [m].
+    axle
+        (3,) unit, to the left.
+    """
+
+    joint: int
+    point: np.ndarray
+    axle: np.ndarray
+
+    @classmethod
+    def of(cls, vehicle: Vehicle, q: np.ndarray, joint: int) -> TrackedAxle:
+        """The middle of the contact points, at q, of the wheels whose axle is fixed to a body.
+
+        Raises
+        ------
+        ModelError
+            Where it has none.
+        """
+        axles = {i: c.mount.axle for i, c in enumerate(vehicle.contacts)
+                 if c.mount.body == joint and c.mount.axle is not None}
+        if not axles:
+            raise ModelError(f"no wheel's axle is fixed to body {vehicle.model.names[joint]!r} of "
+                             f"{vehicle.name!r}: name another one")
+        data = vehicle.model.createData()
+        pin.forwardKinematics(vehicle.model, data, q)
+        on, axle = list(axles), next(iter(axles.values()))
+        left = data.oMi[1].rotation[:, 1] @ data.oMi[joint].rotation @ axle
+        return cls(joint, data.oMi[joint].actInv(vehicle.contact_points(q)[on].mean(axis=0)),
+                   axle if left > 0 else -axle)
+
+    def pose(self, vehicle: Vehicle, data: pin.Data, q: np.ndarray) -> tuple[np.ndarray, float]:
+        """x, y (2,) [m] of the point and the heading of the axle [rad]."""
+        pin.forwardKinematics(vehicle.model, data, q)
+        forward = np.cross(data.oMi[self.joint].rotation @ self.axle, vehicle.placer.normal)
+        return data.oMi[self.joint].act(self.point)[:2], float(np.arctan2(forward[1], forward[0]))
+
+    def rows(self, vehicle: Vehicle, q: np.ndarray) -> np.ndarray:
+        """Displacement (3, nv) of the point forwards and to the left, and turn of the axle, per eta
+        of the fibre."""
+        data = vehicle.model.createData()
+        pin.computeJointJacobians(vehicle.model, data, q)
+        J = pin.getJointJacobian(vehicle.model, data, self.joint, pin.LOCAL)
+        left, up = self.axle, data.oMi[self.joint].rotation.T @ vehicle.placer.normal
+        ahead = np.cross(left, up)
+        return np.array([*(d @ J[:3] + np.cross(self.point, d) @ J[3:] for d in (ahead, left)),
+                         up @ J[3:]])
+
+
 def path_reference(vehicle: Vehicle, path: Path, *, joint: int = 1,
-                   point: Sequence[float] = (0.0, 0.0, 0.0),
-                   axle: Sequence[float] = (0.0, 1.0, 0.0), backwards: bool = False) -> dict:
+                   point: Sequence[float] | np.ndarray = (0.0, 0.0, 0.0),
+                   axle: Sequence[float] | np.ndarray = (0.0, 1.0, 0.0),
+                   backwards: bool = False) -> dict:
     """JSON values that say what is to stay on which path.
 
     A controller whose attribute `path_reference` is such a dict has it saved with its runs
@@ -38,10 +97,10 @@ def path_reference(vehicle: Vehicle, path: Path, *, joint: int = 1,
         Whether the path is followed tail first.
     """
     x, y, heading, _ = path.at(np.linspace(0.0, path.length, SAMPLES + 1))
-    rounded = [[float(f"{value:.{DIGITS}g}") for value in column]
-               for column in (x, y, np.broadcast_to(heading, x.shape))]
-    return {"length": float(path.length), "closed": bool(path.closed),
-            "x": rounded[0], "y": rounded[1], "heading": rounded[2],
+    columns = {"x": x, "y": y, "heading": np.broadcast_to(heading, x.shape)}
+    rounded = {name: [float(f"{value:.{DIGITS}g}") for value in column]
+               for name, column in columns.items()}
+    return {"length": float(path.length), "closed": bool(path.closed), **rounded,
             "body": vehicle.model.names[joint], "point": [float(c) for c in point],
             "axle": [float(c) for c in axle], "backwards": backwards}
 
@@ -60,14 +119,13 @@ class SampledPath(Path):
                                          np.stack([np.cos(heading), np.sin(heading)], axis=-1))
         self._bend = np.gradient(self._heading, self._s)
 
-    def _inner(self, s):
+    def _inner(self, s: float | np.ndarray) -> Curve:
         lap = np.floor(s / self.length) if self.closed else 0.0
         s = s - lap * self.length
         point = self._point(s)
         turned = lap * (self._heading[-1] - self._heading[0])
-        heading, bend = np.interp(s, self._s,
-                                  self._heading) + turned, np.interp(s, self._s, self._bend)
-        return point[..., 0], point[..., 1], heading, bend
+        heading = np.interp(s, self._s, self._heading) + turned
+        return point[..., 0], point[..., 1], heading, np.interp(s, self._s, self._bend)
 
 
 @dataclass(frozen=True, eq=False)
@@ -85,7 +143,7 @@ class PathError:
     lateral
         Of the point, positive to the left of the path (n,) [m].
     heading
-        Against the tangent, in (-pi, pi] (n,) [rad].
+        Against the tangent, in [-pi, pi) (n,) [rad].
     """
 
     path: Path
@@ -131,30 +189,33 @@ def path_error(vehicle: Vehicle, trajectory: Trajectory,
         The run.
     path
         Where None, the path that its controller followed.
+
+    Raises
+    ------
+    ModelError
+        For a run of another robot, which lacks the body that followed the path.
     """
-    kept = trajectory.settings.get("path")
-    if path is not None:
-        body, point, axle, backwards = 1, np.zeros(3), np.array([0.0, 1.0, 0.0]), False
-    elif isinstance(kept, Mapping):
+    axle, turn = TrackedAxle(1, np.zeros(3), np.array([0.0, 1.0, 0.0])), 0.0
+    if path is None:
         path = path_of(trajectory)
-        body, backwards = vehicle.model.getJointId(kept["body"]), kept["backwards"]
-        point, axle = np.array(kept["point"]), np.array(kept["axle"])
-        if body >= vehicle.model.njoints:
-            raise ModelError(f"the run's path is followed by the body of {kept['body']!r}, which "
-                             f"{vehicle.name!r} has not; is it another robot?")
-    else:
-        return None
+        if path is None:
+            return None
+        kept = trajectory.settings["path"]
+        axle, turn = _read_axle(vehicle, kept), np.pi if kept["backwards"] else 0.0
     some = np.unique(np.linspace(0, len(trajectory) - 1, min(MOMENTS, len(trajectory))).astype(int))
-    data, n, near, rows = vehicle.model.createData(), vehicle.placer.normal, None, []
+    data, near, rows = vehicle.model.createData(), None, []
     for k in some:
-        pin.forwardKinematics(vehicle.model, data, trajectory.q[k])
-        place, ahead = data.oMi[body].act(point)[:2], np.cross(data.oMi[body].rotation @ axle, n)
-        looks = np.arctan2(ahead[1], ahead[0]) + (np.pi if backwards else 0.0)
-        near = path.entry(place, looks,
-                          vehicle.steering.length) if near is None else path.nearest(place, near)
-        x, y, tangent, _ = (float(value) for value in path.at(np.float64(near)))
-        turn = looks - tangent
-        left = (place[1] - y) * np.cos(tangent) - (place[0] - x) * np.sin(tangent)
-        rows.append((*place, left, np.pi - np.remainder(np.pi - turn, 2 * np.pi)))
-    x, y, lateral, heading = np.array(rows).T
-    return PathError(path, trajectory.t[some], np.stack([x, y], axis=-1), lateral, heading)
+        (x, y), heading = axle.pose(vehicle, data, trajectory.q[k])
+        looks = heading + turn
+        near = float(path.follow((x, y), looks, vehicle.steering.length, near))
+        rows.append((x, y, *relative_pose((x, y, looks), path.station(near)[:3])[1:]))
+    xs, ys, lateral, headings = np.array(rows).T
+    return PathError(path, trajectory.t[some], np.stack([xs, ys], axis=-1), lateral, headings)
+
+
+def _read_axle(vehicle: Vehicle, kept: Mapping) -> TrackedAxle:
+    joint = vehicle.model.getJointId(kept["body"])
+    if joint >= vehicle.model.njoints:
+        raise ModelError(f"the run's path is followed by the body of {kept['body']!r}, which "
+                         f"{vehicle.name!r} does not have; is it another robot?")
+    return TrackedAxle(joint, np.array(kept["point"]), np.array(kept["axle"]))

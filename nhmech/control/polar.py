@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import math
 
-from ..errors import ModelError
+from ..checks import read_positive
+from ..errors import InputError
 from ..vehicle.vehicle import Vehicle
-from .path import Path, positive
-from .tracking import Drive, Tracker, wrap
+from .path import Path
+from .plane import Pose, relative_pose, wrap
+from .tracking import Drive, Tracker
 
 APPROACH, ALIGN, WEIGHT = 1.0, 2.5, 2.0
 
@@ -24,7 +26,7 @@ class Polar(Tracker):
 
     Raises
     ------
-    ModelError
+    InputError
         For a closed path, which has no end.
 
     Notes
@@ -52,32 +54,27 @@ class Polar(Tracker):
                  align: float = ALIGN, weight: float = WEIGHT, drive: Drive | None = None):
         super().__init__(vehicle, path, speed=speed, drive=drive)
         if path.closed:
-            raise ModelError("Polar drives to the end of a path, and a closed one has none: take "
+            raise InputError("Polar drives to the end of a path, and a closed one has none: take "
                              "an open path, such as a line or a lane_change")
-        gamma = positive("approach", approach) * self.speed / self.unit
-        self.gains = gamma, positive("align", align) * gamma, positive("weight", weight)
+        gamma = read_positive("approach", approach) * self.speed / self.unit
+        self.gains = (gamma, read_positive("align", align) * gamma, read_positive("weight", weight))
         self.goal = path.end()
 
-    def law(self, t: float, pose: tuple[float, float, float], s: float) -> tuple[float, float]:
+    def law(self, t: float, pose: Pose, s: float) -> tuple[float, float]:
         u, omega = approach_law(polar(pose, self.goal), self.gains)
         scale = min(1.0, self.speed / abs(u)) if u else 1.0
         return scale * u, scale * omega
 
-    def remaining(self, t: float, pose: tuple[float, float, float]) -> float:
+    def remaining(self, t: float, pose: Pose, s: float) -> float:
         return polar(pose, self.goal)[0]
 
-    def _error(self, t, base, near):
+    def _error(self, t: float, base: Pose, near: float | None) -> tuple[Pose, float | None]:
         """In the goal's frame."""
-        pose = self.unicycle.pose(base)
-        dx, dy, c, s = (
-            pose[0] - self.goal[0], pose[1] - self.goal[1], math.cos(self.goal[2]),
-            math.sin(self.goal[2]),
-        )
-        return (dx * c + dy * s, dy * c - dx * s, wrap(pose[2] - self.goal[2])), near
+        return relative_pose(self.unicycle.pose(base), self.goal), near
 
 
-def polar(pose: tuple[float, float, float],
-          goal: tuple[float, float, float]) -> tuple[float, float, float]:
+def polar(pose: Pose,
+          goal: Pose) -> tuple[float, float, float]:
     """(e [m], alpha [rad], theta [rad]) of a pose."""
     dx, dy = goal[0] - pose[0], goal[1] - pose[1]
     direction = math.atan2(dy, dx)
@@ -90,9 +87,8 @@ def approach_law(coordinates: tuple[float, float, float],
     e, alpha, theta = coordinates
     gamma, k, h = gains
     sinc = math.sin(alpha) / alpha if alpha else 1.0
-    return gamma * e * math.cos(alpha), k * alpha + gamma * math.cos(alpha) * sinc * (
-        alpha + h * theta
-    )
+    turn = k * alpha + gamma * math.cos(alpha) * sinc * (alpha + h * theta)
+    return gamma * e * math.cos(alpha), turn
 
 
 def lyapunov(coordinates: tuple[float, float, float], gains: tuple[float, float, float]) -> float:

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import math
 
-import numpy as np
-
+from ..checks import read_positive
 from ..vehicle.vehicle import Vehicle
-from .path import Path, positive
+from .path import Path
+from .plane import Pose
 from .tracking import Drive, Tracker
 
 LOOKAHEAD = 1.0    # of a unit
@@ -41,12 +41,11 @@ class PurePursuit(Tracker):
     def __init__(self, vehicle: Vehicle, path: Path, *, speed: float = 0.5,
                  lookahead: float | None = None, drive: Drive | None = None):
         super().__init__(vehicle, path, speed=speed, drive=drive)
-        self.lookahead = (
-            LOOKAHEAD * self.unit if lookahead is None else positive("lookahead", lookahead)
-        )
+        self.lookahead = (LOOKAHEAD * self.unit if lookahead is None
+                          else read_positive("lookahead", lookahead))
 
-    def law(self, t: float, pose: tuple[float, float, float], s: float) -> tuple[float, float]:
-        x, y = self.path.point(np.float64(goal(self.path, pose[:2], s, self.lookahead)))
+    def law(self, t: float, pose: Pose, s: float) -> tuple[float, float]:
+        x, y, _, _ = self.path.station(goal(self.path, pose[:2], s, self.lookahead))
         v = self.pace(s)
         return v, v * arc((x - pose[0], y - pose[1]), pose[2])
 
@@ -55,12 +54,11 @@ def goal(path: Path, point: tuple[float, float], s: float, lookahead: float) -> 
     """s [m] of the first point after s at the distance `lookahead` from `point`; s itself where the
     path is farther."""
     def distance(at: float) -> tuple[float, float]:
-        x, y, heading, _ = (float(value) for value in path.at(np.float64(at)))
+        x, y, heading, _ = path.station(at)
         dx, dy = x - point[0], y - point[1]
         far = math.hypot(dx, dy)
-        return far - lookahead, (
-            dx * math.cos(heading) + dy * math.sin(heading)
-        ) / far if far else 1.0
+        slope = (dx * math.cos(heading) + dy * math.sin(heading)) / far if far else 1.0
+        return far - lookahead, slope
 
     low, high = s, s + lookahead
     if distance(low)[0] >= 0:

@@ -4,36 +4,47 @@ A controller class is `Name(vehicle, path_or_twist..., *, speed=..., gain=...)`.
 `vehicle`, `path`, `speed` and `twist` are filled from what a run is about; every other one can be
 set by name. An attribute `start` of the controller, where there is one, holds the arguments of
 `Simulator.reset` that go with it.
+
+A new controller is a module of this package and one entry in `CONTROLLERS`; the command line, the
+reference and the contract tests find it there.
 """
 
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 from importlib import import_module
+from typing import Any
 
-from ..errors import ModelError
+from ..checks import read_word
+from ..errors import InputError, listed
+from ..simulation.command import Controller
+from ..vehicle.vehicle import Vehicle
+from .path import Path
 
-# name -> module of this package : class; the first line of the class docstring says what it is
+# module of this package -> class in it; the first line of the class docstring says what it is
 CONTROLLERS: dict[str, str] = {
-    "demo": "demo:DemoDrive",
-    "twist": "twist:TwistDrive",
-    "wheel_servo": "wheel_servo:WheelServo",
-    "balance": "balance:Balance",
-    "bicycle": "bicycle:BicycleBalance",
-    "trailer_backing": "trailer_backing:TrailerBacking",
-    "trailer_flatness": "trailer_flatness:TrailerFlatness",
-    "lqr": "lqr:LQR",
-    "pure_pursuit": "pure_pursuit:PurePursuit",
-    "stanley": "stanley:Stanley",
-    "kanayama": "kanayama:Kanayama",
-    "feedback_linearisation": "feedback_linearisation:FeedbackLinearisation",
-    "polar": "polar:Polar",
-    "mpc": "mpc:MPC",
+    "demo": "DemoDrive",
+    "twist": "TwistDrive",
+    "wheel_servo": "WheelServo",
+    "balance": "Balance",
+    "bicycle": "BicycleBalance",
+    "trailer_backing": "TrailerBacking",
+    "trailer_flatness": "TrailerFlatness",
+    "lqr": "LQR",
+    "pure_pursuit": "PurePursuit",
+    "stanley": "Stanley",
+    "kanayama": "Kanayama",
+    "feedback_linearisation": "FeedbackLinearisation",
+    "polar": "Polar",
+    "mpc": "MPC",
 }
 
-GIVEN = ("vehicle", "path", "speed", "twist")      # filled by a run, not by a setting
+FILLED = ("vehicle", "path", "speed", "twist")      # by a run, not by a setting
+# how messages call a parameter that is missing
+REMEDIES = {"path": "a path (--path)", "speed": "a speed (--speed)",
+            "twist": "a speed (--speed), or a twist"}
 TRUE, FALSE = ("true", "yes", "on", "1"), ("false", "no", "off", "0")
 
 
@@ -53,57 +64,76 @@ class Parameter:
     @property
     def settable(self) -> bool:
         """Whether a word can be its value: not where only an object can, such as a callable."""
-        return self._kind is not None
+        return self._reader is not None
 
-    def read(self, text: str):
+    def read(self, text: str) -> Any:
         """The value of a word, of the default's type, else of the annotation's; vectors are numbers
         with commas.
 
         Raises
         ------
-        ModelError
-            The message names the parameter.
+        InputError
+            For a word that has no such value, naming the parameter.
         """
-        kind = self._kind
+        reader = self._reader
+        if reader is None:
+            raise InputError(f"{self.name} cannot be set by a word: give it in Python")
+        read, expected = reader
         try:
-            if kind is bool:
-                if text.lower() not in TRUE + FALSE:
-                    raise ValueError("write true or false")
-                return text.lower() in TRUE
-            value = (
-                tuple(float(part) for part in text.replace(",", " ").split())
-                if kind is tuple
-                else kind(text)
-            )
-            if any(number != number for number in (value if kind is tuple else (value,))):
-                raise ValueError("not a number")
-            return value
+            return read(text)
         except ValueError as error:
-            wanted = {bool: "true or false", int: "a whole number", float: "a number",
-                      tuple: "numbers with commas between them"}[kind]
-            raise ModelError(f"{self.name}={text}: {self.name} is {wanted}") from error
+            raise InputError(f"{self.name}={text}: {self.name} is {expected}") from error
 
     @property
-    def _kind(self) -> Callable | None:
-        if isinstance(self.default, (bool, int, float, str)):
-            return type(self.default)
+    def _reader(self) -> Reader | None:
+        for kind in (bool, int, float, str):
+            if isinstance(self.default, kind):
+                return READERS[kind.__name__]
         if isinstance(self.default, (tuple, list)) or hasattr(self.default, "shape"):
-            return tuple
-        words = {"Sequence": tuple, "tuple": tuple, "ndarray": tuple, "bool": bool, "float": float,
-                 "int": int, "str": str}
-        for word, kind in words.items():
+            return READERS["tuple"]
+        for word, reader in READERS.items():
             if word in self.annotation:
-                return kind
-        return None if self.annotation else _any
+                return reader
+        return None if self.annotation else (_read_any, "a word")
 
 
-def _any(text: str):
+def _read_bool(text: str) -> bool:
+    if text.lower() not in TRUE + FALSE:
+        raise ValueError("write true or false")
+    return text.lower() in TRUE
+
+
+def _read_float(text: str) -> float:
+    value = float(text)
+    if value != value:
+        raise ValueError("not a number")
+    return value
+
+
+def _read_vector(text: str) -> tuple[float, ...]:
+    return tuple(_read_float(part) for part in text.replace(",", " ").split())
+
+
+def _read_any(text: str) -> Any:
     """A number or a vector where it reads as one, the word itself otherwise."""
     try:
         numbers = tuple(float(part) for part in text.split(","))
     except ValueError:
         return text
     return numbers if len(numbers) > 1 else numbers[0]
+
+
+# what reads a word, and what it expects
+Reader = tuple[Callable[[str], Any], str]
+# by a part of the annotation, the first that is found
+READERS: dict[str, Reader] = {
+    **dict.fromkeys(("Sequence", "tuple", "ndarray"),
+                    (_read_vector, "numbers with commas between them")),
+    "bool": (_read_bool, "true or false"),
+    "float": (_read_float, "a number"),
+    "int": (int, "a whole number"),
+    "str": (str, "a word"),
+}
 
 
 def controller_names() -> tuple[str, ...]:
@@ -121,44 +151,47 @@ def controller_class(name: str) -> type:
 
     Raises
     ------
-    ModelError
+    InputError
         For an unknown name; the message lists the known ones.
     """
-    if name not in CONTROLLERS:
-        raise ModelError(f"no controller {name!r}; there are {', '.join(CONTROLLERS)}")
-    module, _, attribute = CONTROLLERS[name].partition(":")
-    return getattr(import_module(f".{module}", __package__), attribute)
+    read_word("controller", name, CONTROLLERS)
+    return getattr(import_module(f".{name}", __package__), CONTROLLERS[name])
 
 
-def one_line(controller) -> str:
+def one_line(controller: object) -> str:
     """First line of the docstring."""
     return (inspect.getdoc(controller) or "").partition("\n")[0]
 
 
-def parameters(controller) -> dict[str, Parameter]:
-    """Parameters of a controller class by name, `vehicle` and the like included; `ModelError` if it
-    does not tell."""
+def controller_parameters(controller: Callable) -> dict[str, Parameter]:
+    """Parameters of a controller class by name, `vehicle` and the like included.
+
+    Raises
+    ------
+    InputError
+        For a class that has no signature.
+    """
     kinds = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
     try:
         signature = inspect.signature(controller)
     except ValueError as error:
-        what = _name(controller)
-        raise ModelError(f"{what} does not say what it takes: write a class with an __init__ in "
-                         "Python") from error
+        raise InputError(f"{_name(controller)} does not say what it takes: write a class with an "
+                         "__init__ in Python") from error
     return {p.name: Parameter(p.name, p.default,
                               "" if p.annotation is inspect.Parameter.empty else str(p.annotation))
             for p in signature.parameters.values() if p.kind not in kinds}
 
 
-def settable(controller) -> dict[str, Parameter]:
+def settable_parameters(controller: Callable) -> dict[str, Parameter]:
     """Parameters that can be set by a word."""
-    known = parameters(controller)
-    return {key: parameter for key,
-            parameter in list(known.items())[1:] if key not in GIVEN and parameter.settable}
+    known = list(controller_parameters(controller).items())
+    return {key: parameter for key, parameter in known[1:]
+            if key not in FILLED and parameter.settable}
 
 
-def make_controller(controller, vehicle, *, path=None, speed: float | None = None,
-                    settings: Mapping[str, str] = {}):
+def make_controller(controller: type | Controller, vehicle: Vehicle, *, path: Path | None = None,
+                    speed: float | None = None,
+                    settings: Mapping[str, str] | None = None) -> Controller:
     """The controller of a run.
 
     Parameters
@@ -166,8 +199,10 @@ def make_controller(controller, vehicle, *, path=None, speed: float | None = Non
     controller
         A class, made with the vehicle and whatever of the following it takes; anything else is
         called as it is.
+    vehicle
+        What it drives.
     path
-        `path_library.Path`.
+        What it follows.
     speed
         [m/s]; for a controller that follows a `twist`, straight ahead.
     settings
@@ -175,63 +210,72 @@ def make_controller(controller, vehicle, *, path=None, speed: float | None = Non
 
     Raises
     ------
-    ModelError
+    InputError
         For parameters that the controller does not have, that it misses, or whose value cannot be
         read.
     """
-    if not inspect.isclass(controller):
-        for what, given in (("path", path is not None), ("speed", speed is not None),
-                            ("settings", bool(settings))):
-            if given:
-                raise ModelError(f"{_name(controller)} is a function (t, state): it takes no "
+    settings = settings or {}
+    if not isinstance(controller, type):
+        for what, given in (("path", path), ("speed", speed), ("settings", settings or None)):
+            if given is not None:
+                raise InputError(f"{_name(controller)} is a function (t, state): it takes no "
                                  f"{what}; write a class to have some")
         return controller
-    known, name = parameters(controller), controller.__name__
+    known = controller_parameters(controller)
+    arguments = (_fill(controller, known, path, speed, settings)
+                 | _read_settings(controller, known, settings))
     first = next(iter(known), None)
-    filled: dict[str, object] = {}
-    open_ = settable(controller)
-    if path is not None:
-        if "path" not in known:
-            raise ModelError(f"{name} follows no path: leave it out. It takes {_listed(known)}")
-        filled["path"] = path
-    if speed is not None:
-        if "speed" in known:
-            filled["speed"] = speed
-        elif "twist" in known and "twist" not in settings:
-            filled["twist"] = (speed, 0.0, 0.0)
-        else:
-            raise ModelError(f"{name} takes no speed. It takes {_listed(known)}")
-    for key, text in settings.items():
-        if key == "twist" and key in known:
-            filled[key] = _twist(text)
-        elif key in open_:
-            filled[key] = open_[key].read(text)
-        else:
-            raise ModelError(f"{name} has no parameter {key!r} to set; there are "
-                             f"{', '.join(open_) or 'none'}")
-    missing = [key for key, parameter in known.items() if key not in filled and key != first
+    missing = [key for key, parameter in known.items() if key not in arguments and key != first
                and (parameter.required or (key == "twist" and parameter.default is None))]
     if missing:
-        said = {"path": "a path (--path)", "twist": "a speed (--speed), or a twist",
-                "speed": "a speed (--speed)"}
-        raise ModelError(f"{name} needs {' and '.join(said.get(key, key) for key in missing)}")
-    return controller(vehicle, **filled) if first is not None else controller(**filled)
+        raise InputError(f"{controller.__name__} needs "
+                         f"{' and '.join(REMEDIES.get(key, key) for key in missing)}")
+    return controller(*(() if first is None else (vehicle,)), **arguments)
 
 
-def _twist(text: str) -> tuple[float, float, float]:
+def _fill(controller: type, known: Mapping[str, Parameter], path: Path | None, speed: float | None,
+          settings: Collection[str]) -> dict[str, Any]:
+    """Arguments from what a run is about."""
+    name = controller.__name__
+    arguments: dict[str, Any] = {}
+    takes = ", ".join(list(known)[1:]) or "nothing but the vehicle"
+    if path is not None:
+        if "path" not in known:
+            raise InputError(f"{name} follows no path: leave it out. It takes {takes}")
+        arguments["path"] = path
+    if speed is not None:
+        if "speed" in known:
+            arguments["speed"] = speed
+        elif "twist" in known and "twist" not in settings:
+            arguments["twist"] = (speed, 0.0, 0.0)
+        else:
+            raise InputError(f"{name} takes no speed. It takes {takes}")
+    return arguments
+
+
+def _read_settings(controller: type, known: Mapping[str, Parameter],
+                   settings: Mapping[str, str]) -> dict[str, Any]:
+    """Arguments from words."""
+    settable, arguments = settable_parameters(controller), {}
+    for key, text in settings.items():
+        if key == "twist" and key in known:
+            arguments[key] = _read_twist(text)
+        elif key in settable:
+            arguments[key] = settable[key].read(text)
+        else:
+            raise InputError(f"{controller.__name__} has no parameter {key!r} to set; there are "
+                             f"{listed(settable)}")
+    return arguments
+
+
+def _read_twist(text: str) -> tuple[float, float, float]:
     try:
-        values = tuple(float(part) for part in text.split(","))
-    except ValueError:
-        values = ()
-    if len(values) != 3:
-        raise ModelError(f"twist={text}: write three numbers, forward [m/s], lateral [m/s], yaw "
-                         "rate [rad/s], with commas between them")
-    return values
+        forward, lateral, turn = (float(part) for part in text.split(","))
+    except ValueError as error:
+        raise InputError(f"twist={text}: write three numbers, forward [m/s], lateral [m/s], yaw "
+                         "rate [rad/s], with commas between them") from error
+    return forward, lateral, turn
 
 
-def _listed(known: Mapping[str, Parameter]) -> str:
-    return ", ".join(list(known)[1:]) or "nothing but the vehicle"
-
-
-def _name(controller) -> str:
+def _name(controller: object) -> str:
     return getattr(controller, "__qualname__", type(controller).__name__)

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import math
 
+from ..checks import read_positive
 from ..vehicle.vehicle import Vehicle
-from .path import Path, positive
+from .path import Path
+from .plane import Pose
 from .tracking import Drive, Tracker
 
 GAIN = 1.0         # of speed / unit
@@ -41,13 +43,13 @@ class Stanley(Tracker):
     def __init__(self, vehicle: Vehicle, path: Path, *, speed: float = 0.5, gain: float = GAIN,
                  drive: Drive | None = None):
         super().__init__(vehicle, path, speed=speed, drive=drive)
-        self.gain = positive("gain", gain)
+        self.gain = read_positive("gain", gain)
         steers = any(axle.steering in vehicle.driven for axle in vehicle.steering.steered)
         self.ahead = self.unicycle.wheelbase if steers else self.unit
         # [rad] of delta
         self.most = math.atan2(self.ahead, self.unicycle.turning_radius)
 
-    def law(self, t: float, pose: tuple[float, float, float], s: float) -> tuple[float, float]:
+    def law(self, t: float, pose: Pose, s: float) -> tuple[float, float]:
         lateral, heading = self.offset(pose, s)
         delta = min(max(steering(lateral, -heading, self.gain / self.unit), -self.most), self.most)
         v = self.pace(s)

@@ -9,21 +9,24 @@ from collections.abc import Callable
 
 import numpy as np
 
-from ..errors import ModelError
-from ..simulation.command import NOT_YET, Command
+from ..checks import read_positive
+from ..errors import InputError
+from ..simulation.command import NOT_YET, Command, Controller
 from ..simulation.inverse_dynamics import POSITION_TIME, VELOCITY_TIME
 from ..simulation.state import State, base_pose
 from ..simulation.trajectory import Trajectory
 from ..vehicle.vehicle import Vehicle
 from .balance import Balance
-from .path import Path, positive
+from .path import Path
 from .path_reference import path_reference
+from .plane import Pose, relative_pose
 from .twist import TwistDrive
 from .unicycle import unicycle
 
 STOPPED = 1e-3      # of a unit left to go: here it stands
 
-Drive = Callable[[Vehicle, Callable], Callable]
+# makes the controller that carries out the twists (t, state) -> (3,) of a tracker
+Drive = Callable[[Vehicle, Callable[[float, State], np.ndarray]], Controller]
 
 
 class Tracker(ABC):
@@ -53,22 +56,24 @@ class Tracker(ABC):
     Raises
     ------
     ModelError
-        For a vehicle that cannot follow a twist, and a speed that is not positive.
+        For a vehicle that cannot follow a twist.
+    InputError
+        For a speed that is not positive, and for anything that is no path or no drive.
     """
 
     def __init__(self, vehicle: Vehicle, path: Path, *, speed: float = 0.5,
                  drive: Drive | None = None):
         if not isinstance(path, Path):
-            raise ModelError(f"{type(self).__name__} follows a path, "
-                             f"such as path_library.make_path(\"figure8\"), not {path!r}")
+            raise InputError(f"{type(self).__name__} follows a path, such as "
+                             f"make_path(\"figure8\"), not {path!r}")
         if drive is not None and not callable(drive):
-            raise ModelError(f"drive = {drive!r} must be a callable (vehicle, twist) -> "
+            raise InputError(f"drive = {drive!r} must be a callable (vehicle, twist) -> "
                              "controller, such as control.TwistDrive")
-        self.vehicle, self.path, self.speed = vehicle, path, positive("speed", speed)
+        self.vehicle, self.path, self.speed = vehicle, path, read_positive("speed", speed)
         self.unicycle = unicycle(vehicle)
         if drive is None:
             drive = Balance if "pitch_rate" in vehicle.speeds else TwistDrive
-        self.drive = drive(vehicle, self._command_twist)
+        self.drive: Controller = drive(vehicle, self._command_twist)
         steers = any(axle.steering in vehicle.driven for axle in vehicle.steering.steered)
         self.lag = 2 * POSITION_TIME if steers else VELOCITY_TIME
         self.unit = self.unicycle.length + 2 * self.speed * self.lag
@@ -78,7 +83,7 @@ class Tracker(ABC):
 
     # -- what a tracker adds -----------------------------------------------------------------------
     @abstractmethod
-    def law(self, t: float, pose: tuple[float, float, float], s: float) -> tuple[float, float]:
+    def law(self, t: float, pose: Pose, s: float) -> tuple[float, float]:
         """Speed [m/s] and turning rate [rad/s] of P, at `pose` x, y, heading; s [m] is nearest to
         the tracked point."""
 
@@ -88,38 +93,42 @@ class Tracker(ABC):
         self._s: float | None = None
         # time and arc length of the first call
         self._begun: tuple[float, float] | None = None
-        # what the drive was told last
-        self.commanded_twist = NOT_YET
+        # what the drive was last asked for
+        self.commanded_twist: np.ndarray | None = np.array(NOT_YET)
 
     def __call__(self, t: float, state: State) -> Command:
         return self.drive(t, state)
 
     def _command_twist(self, t: float, state: State) -> np.ndarray:
-        self.commanded_twist = self.twist(t, state)
-        return self.commanded_twist
+        twist = self.twist(t, state)
+        self.commanded_twist = twist
+        return twist
 
     def twist(self, t: float, state: State) -> np.ndarray:
         """(forward [m/s], lateral [m/s], yaw rate [rad/s]) of the base."""
-        pose = self.unicycle.pose(state.pose)
-        self._s = self._nearest(pose, self._s)
-        if self._begun is None:
-            self._begun = t, self._s
-        if not self.path.closed and self.remaining(t, pose) < STOPPED * self.unit:
+        pose, s = self._locate(t, state)
+        if not self.path.closed and self.remaining(t, pose, s) < STOPPED * self.unit:
             return np.zeros(3)
-        return self.unicycle.twist(*self.law(t, pose, self._s))
+        return self.unicycle.twist(*self.law(t, pose, s))
 
-    def remaining(self, t: float, pose: tuple[float, float, float]) -> float:
-        """[m] still to go on an open path; the vehicle stands where nothing is."""
-        return self.path.length - self._s
+    def _locate(self, t: float, state: State) -> tuple[Pose, float]:
+        """Pose of P, and s next to it, from which the next call looks on."""
+        pose = self.unicycle.pose(state.pose)
+        s = self._s = self._nearest(pose, self._s)
+        if self._begun is None:
+            self._begun = t, s
+        return pose, s
+
+    def remaining(self, t: float, pose: Pose, s: float) -> float:
+        """What is left of an open path [m]; the vehicle stands where nothing is."""
+        return self.path.length - s
 
     # -- what the laws are made of -----------------------------------------------------------------
     def pace(self, s: float) -> float:
         """Speed at s [m/s]: `speed`, falling to zero over the last `unit` of an open path."""
-        return (
-            self.speed
-            if self.path.closed
-            else self.speed * min(max((self.path.length - s) / self.unit, 0.0), 1.0)
-        )
+        if self.path.closed:
+            return self.speed
+        return self.speed * min(max((self.path.length - s) / self.unit, 0.0), 1.0)
 
     def timetable(self, t: float) -> tuple[float, float, float]:
         """s [m], ds/dt and d2s/dt2 of a point that keeps this pace, from where the run began."""
@@ -134,29 +143,20 @@ class Tracker(ABC):
             return self.path.length, 0.0, 0.0                          # begun at its end
         passed = (s - (self.path.length - unit)) / unit
         rest = unit / self.unit * math.exp(-passed * unit / self.unit)
-        return (
-            self.path.length - self.unit * rest, self.speed * rest,
-            -(self.speed**2) / self.unit * rest,
-        )
+        return (self.path.length - self.unit * rest, self.speed * rest,
+                -self.speed ** 2 / self.unit * rest)
 
-    def offset(self, pose: tuple[float, float, float], s: float) -> tuple[float, float]:
-        """Of the tracked point from p(s): lateral, positive to the left [m], and heading in (-pi,
-        pi] [rad]."""
-        x, y, heading, _ = self.path.at(np.float64(s))
-        px, py = self._tracked_point(pose)
-        return float((py - y) * math.cos(heading) - (px - x) * math.sin(heading)), wrap(
-            pose[2] - float(heading)
-        )
+    def offset(self, pose: Pose, s: float) -> tuple[float, float]:
+        """Of the tracked point from p(s): lateral, positive to the left [m], and heading in [-pi,
+        pi) [rad]."""
+        seen = relative_pose((*self._tracked_point(pose), pose[2]), self.path.station(s)[:3])
+        return seen[1], seen[2]
 
-    def _nearest(self, pose: tuple[float, float, float], near: float | None) -> float:
-        """s of the nearest point around `near`; if nothing is known yet, on the branch that runs
-        the way P looks."""
-        point = self._tracked_point(pose)
-        if near is None:
-            return float(self.path.entry(point, pose[2], self.unicycle.length))
-        return float(self.path.nearest(point, near=near))
+    def _nearest(self, pose: Pose, near: float | None) -> float:
+        return float(self.path.follow(self._tracked_point(pose), pose[2], self.unicycle.length,
+                                      near))
 
-    def _tracked_point(self, pose: tuple[float, float, float]) -> tuple[float, float]:
+    def _tracked_point(self, pose: Pose) -> tuple[float, float]:
         return pose[0] + self.ahead * math.cos(pose[2]), pose[1] + self.ahead * math.sin(pose[2])
 
     @property
@@ -179,15 +179,15 @@ class Tracker(ABC):
 
     def errors(self, trajectory: Trajectory) -> np.ndarray:
         """`error` of every recorded moment of a run, (n, 3)."""
-        rows, s = [], None
+        rows: list[Pose] = []
+        s: float | None = None
         for t, q in zip(trajectory.t, trajectory.q):
             T = base_pose(q)
             row, s = self._error(t, (T[0, 3], T[1, 3], math.atan2(T[1, 0], T[0, 0])), s)
             rows.append(row)
         return np.array(rows)
 
-    def _error(self, t: float, base: tuple[float, float, float],
-               near: float | None) -> tuple[tuple[float, float, float], float]:
+    def _error(self, t: float, base: Pose, near: float | None) -> tuple[Pose, float | None]:
         pose = self.unicycle.pose(base)
         s = self._nearest(pose, near)
         return (s - self.timetable(t)[0], *self.offset(pose, s)), s
@@ -197,7 +197,7 @@ class Tracker(ABC):
     def start(self) -> dict:
         """pose, joints, xi for `Simulator.reset`: the tracked point where the path begins, steered,
         moving along it."""
-        x, y, heading, curvature = (float(value) for value in self.path.at(np.float64(0.0)))
+        x, y, heading, curvature = self.path.station(0.0)
         x, y = x - self.ahead * math.cos(heading), y - self.ahead * math.sin(heading)
         speed = self.pace(0.0)
         twist = self.unicycle.twist(speed, 0.0 if self.ahead else speed * curvature)
@@ -208,8 +208,3 @@ class Tracker(ABC):
                   if axle.steering in self.vehicle.driven}
         return {"pose": self.unicycle.base((x, y, heading)), "joints": joints,
                 "xi": dict(zip(("forward_speed", "lateral_speed", "yaw_rate"), map(float, twist)))}
-
-
-def wrap(angle: float) -> float:
-    """In [-pi, pi)."""
-    return (angle + math.pi) % (2 * math.pi) - math.pi

@@ -13,6 +13,7 @@ from ..simulation.state import State
 from ..simulation.state_vector import StateVector
 from ..simulation.trajectory import Trajectory
 from .lqr import ANGLE, rolling_radii
+from .plane import wrap
 
 PLACE = 10.0         # weight of x and y where none is given
 FOLLOWS = 1e-6       # relative to the state: what a step from one record may miss the next one by
@@ -116,7 +117,7 @@ class TrackingLQR:
             A, B = a @ A, a @ B + b.reshape(B.shape)                  # one column comes as a vector
         missed = x - self.x[k + 1]
         for slot in self.state_vector.angle_slots():
-            missed[slot] = np.remainder(missed[slot] + np.pi, 2 * np.pi) - np.pi
+            missed[slot] = wrap(missed[slot])
         if not np.abs(missed).max() <= FOLLOWS * max(1.0, np.abs(x).max()):
             raise ModelError(f"steps of {self.dt} s from the record at t = {self._t[k]:.6g} s miss "
                              f"the next one by {np.abs(missed).max():.3g}. Record each control "

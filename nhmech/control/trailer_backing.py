@@ -7,7 +7,7 @@ from collections.abc import Mapping
 import numpy as np
 
 from ..analysis.variations import Variations
-from ..errors import ModelError
+from ..errors import InputError, ModelError, listed
 from ..simulation.command import Command, JointVelocity
 from ..simulation.state import State
 from ..vehicle.vehicle import Vehicle
@@ -15,6 +15,7 @@ from .lqr import steady_motion
 from .path import Path
 from .path_library import line
 from .path_regulator import LATERAL, PathRegulator
+from .plane import wrap
 from .trailer_chain import trailer_joints
 from .twist import TwistDrive
 
@@ -74,30 +75,27 @@ class TrailerBacking:
                    and name in vehicle.description.steering]
         if len(leaders) != 1:
             raise ModelError(f"{vehicle.name!r}: backing takes one independent steering joint, "
-                             f"this vehicle has {', '.join(leaders) or 'none'} among its "
-                             f"independent speeds {', '.join(vehicle.speeds)}; name others with "
-                             "load(speeds=...)")
+                             f"this vehicle has {listed(leaders)} among its independent speeds "
+                             f"{', '.join(vehicle.speeds)}; name others with load(speeds=...)")
         if not abs(speed) > 0:
-            raise ModelError(f"speed = {speed}: backing takes a speed other than zero [m/s]")
+            raise InputError(f"speed = {speed}: backing takes a speed other than zero [m/s]")
         self.vehicle, self.speed, self.steer = vehicle, -abs(speed), leaders[0]
         self.path = line(1.0).place(yaw=np.pi) if path is None else path
         variations = Variations(vehicle)
-        motion = steady_motion(variations, (self.speed, 0.0, 0.0))
+        motion = steady_motion(vehicle, (self.speed, 0.0, 0.0), variations)
         self.regulator = PathRegulator(vehicle, variations, motion,
                                        vehicle.model.getJointId(chain[-1]),
                                        rates=(self.steer,), gains=GAINS | dict(gains or {}),
                                        effort=effort, period=period,
                                        preview=preview * vehicle.steering.length / abs(speed))
-        self.drive, self.limits, self.hitches = (
-            TwistDrive(vehicle, (0, 0, 0)),
-            vehicle.limits[self.steer],
-            chain,
-        )
+        self.drive, self.hitches = TwistDrive(vehicle, (0, 0, 0)), chain
+        self.limits = vehicle.limits[self.steer]
         self.reset()
 
     def reset(self) -> None:
         """Looks along the whole path for the nearest point again, and backs."""
-        self._s, self.pulling = None, False
+        self._s: float | None = None
+        self.pulling = False
 
     @property
     def path_reference(self) -> dict:
@@ -116,23 +114,23 @@ class TrailerBacking:
         return self.drive.commanded_twist
 
     def __call__(self, t: float, state: State) -> Command:
-        folded = max(abs(np.remainder(state.joint_position[name] + np.pi,
-                                      2 * np.pi) - np.pi) for name in self.hitches)
+        folded = max(abs(wrap(state.joint_position[name])) for name in self.hitches)
         self.pulling = folded > FOLDED or (self.pulling and folded > STRAIGHT)
         angle, speed = state.joint_position[self.steer], -self.speed if self.pulling else self.speed
         if self.pulling:
             rate = -angle * speed / (0.2 * self.vehicle.steering.length)
         else:
-            z, self._s = self.regulator.error(t, state, self.path, self._s)
-            rate = float(self.regulator.input(z, self._s, self.path)[0])
+            z, s = self.regulator.error(t, state, self.path, self._s)
+            self._s = s
+            rate = float(self.regulator.input(z, s, self.path)[0])
         steering = self.vehicle.steering
         angles = {axle.steering: state.joint_position[axle.steering] for axle in steering.steered}
         twist = steering.twist(angles, steering.pair())
         twist = twist * (speed / twist[0]) / (1, 1, steering.length)
         wheels = dict(self.drive.follow(t, state, twist)[1].values)
-        return JointVelocity({self.steer: self._within(angle, rate)} | wheels)
+        return JointVelocity({self.steer: self._limit(angle, rate)} | wheels)
 
-    def _within(self, angle: float, rate: float) -> float:
+    def _limit(self, angle: float, rate: float) -> float:
         """The steering rate, fading out before a limit of the angle and cut at that of the rate."""
         low, high = self.limits.lower, self.limits.upper
         if np.isfinite(high - low):

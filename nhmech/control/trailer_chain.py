@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 import pinocchio as pin
 
-from ..errors import ModelError
+from ..errors import InputError, ModelError, listed
 from ..vehicle.vehicle import Vehicle
 
 
@@ -30,18 +30,19 @@ def trailer_joints(vehicle: Vehicle, last: str = "") -> tuple[str, ...]:
     chains = {}
     for name in free:
         if name in axles:
-            chain, joint = [], model.getJointId(name)
+            chain: list[str] = []
+            joint = model.getJointId(name)
             while joint > 1:
                 chain.insert(0, model.names[joint])
                 joint = model.parents[joint]
             if set(chain) <= set(free):
                 chains[name] = tuple(chain)
     if last:
-        ends = [name for name,
-                chain in chains.items() if not any(name in other[:-1] for other in chains.values())]
+        ends = [name for name in chains
+                if not any(name in other[:-1] for other in chains.values())]
         if last not in ends:
-            raise ModelError(f"{last!r} is no last hitch of {vehicle.name!r}; last hitches are "
-                             f"{', '.join(ends) or 'none'}")
+            raise InputError(f"{last!r} is no last hitch of {vehicle.name!r}; last hitches are "
+                             f"{listed(ends)}")
         return chains[last]
     most = max(map(len, chains.values()), default=0)
     longest = [chain for chain in chains.values() if len(chain) == most]
@@ -49,7 +50,8 @@ def trailer_joints(vehicle: Vehicle, last: str = "") -> tuple[str, ...]:
         found = ("it has no free joint that carries a body with axles. A trailer is one, on a "
                  "joint about the vertical that is not driven")
         if longest:
-            found = f"{', '.join(chain[-1] for chain in longest)} are equally far back: name one with trailer="
+            ends = [chain[-1] for chain in longest]
+            found = f"{listed(ends)} are equally far back: name one with trailer="
         raise ModelError(f"no trailer of {vehicle.name!r}: {found}")
     return longest[0]
 
@@ -72,8 +74,8 @@ def trailer_links(vehicle: Vehicle, joints: tuple[str, ...]) -> tuple[TrailerLin
     ahead = data.oMi[1].rotation[:, 0]
 
     def axle(joint: int) -> float:
-        return float(np.mean([point @ ahead for point,
-                              body in zip(points, bodies) if body == joint]))
+        return float(np.mean([point @ ahead for point, body in zip(points, bodies)
+                              if body == joint]))
 
     links, before = [], 1
     for name in joints:

@@ -6,13 +6,14 @@ import casadi as ca
 import numpy as np
 import pinocchio as pin
 
+from ..checks import read_number, read_positive
 from ..compile.buffered import Buffered
 from ..errors import ModelError
 from ..simulation.command import Command, JointVelocity
 from ..simulation.state import State
 from ..vehicle.model import write_joint
 from ..vehicle.vehicle import Vehicle
-from .path import Path, positive
+from .path import Path
 from .taylor import derivative, unit
 from .trailer_chain import trailer_joints, trailer_links
 
@@ -66,9 +67,9 @@ class TrailerFlatness:
                  period: float = 1e-3):
         from scipy.interpolate import make_interp_spline
 
-        self.vehicle, self.path, self.speed, self.period = (
-            vehicle, path, float(speed), positive("period", period),
-        )
+        self.vehicle, self.path = vehicle, path
+        self.speed = read_number("speed", speed, "a finite number [m/s]")
+        self.period = read_positive("period", period)
         self.links = trailer_links(vehicle, trailer_joints(vehicle, trailer))
         for link in self.links:
             if abs(link.hitch) > ON_AXLE:
@@ -88,19 +89,13 @@ class TrailerFlatness:
         self._steered = [axle.steering for axle in vehicle.steering.steered]
         leaders = [name for name in self._steered if name in vehicle.speeds]
         self._frame = Buffered(_frame(vehicle))
-        self._rows = [
-            vehicle.algebroid.v_names.index(name)
-            for name in ("forward_speed", *(leaders or ["yaw_rate"]))
-        ]
-        self._leaders, self._q = (
-            [self._steered.index(name) for name in leaders], vehicle.configuration(),
-        )
-        data = vehicle.model.createData()
+        self._rows = [vehicle.algebroid.v_names.index(name)
+                      for name in ("forward_speed", *(leaders or ["yaw_rate"]))]
+        self._leaders = [self._steered.index(name) for name in leaders]
+        self._q, data = vehicle.configuration(), vehicle.model.createData()
         pin.forwardKinematics(vehicle.model, data, self._q)
-        before = (
-            data.oMi[vehicle.model.getJointId(self.links[0].joint)].translation
-            - data.oMi[1].translation
-        )
+        hitch = vehicle.model.getJointId(self.links[0].joint)
+        before = data.oMi[hitch].translation - data.oMi[1].translation
         # of the first hitch before the base's origin
         self._hitch = float(before @ data.oMi[1].rotation[:, 0])
         self._check()
@@ -161,21 +156,21 @@ class TrailerFlatness:
         joints = {link.joint: float(angle) for link, angle in zip(self.links, np.diff(headings))}
         joints |= {self._steered[i]: float(self._steering_targets(0.0)[i]) for i in self._leaders}
         return {"pose": pose, "joints": joints,
-                "xi": dict(zip(self.vehicle.speeds, map(float, self._mean(0.0))))}
+                "xi": dict(zip(self.vehicle.speeds, map(float, self._mean_speeds(0.0))))}
 
     def _steering_targets(self, t: float) -> np.ndarray:
         """Steering angles at time t, between which steering runs straight."""
-        before, now, after = (
-            self.steering(self.speed * (t + k * self.period))[0] for k in (-1, 0, 1)
-        )
+        before, now, after = (self.steering(self.speed * (t + k * self.period))[0]
+                              for k in (-1, 0, 1))
         return now - (after - 2 * now + before) / 12
 
-    def _mean(self, t: float) -> np.ndarray:
+    def _mean_speeds(self, t: float) -> np.ndarray:
         """xi (nxi,), constant over the control period from t on, that goes as far as the path
         asks."""
-        h, begin, end = self.period, self._steering_targets(t), self._steering_targets(t + self.period)
-        rows, wanted = np.zeros((len(self._rows),
-                                 len(self.vehicle.speeds))), np.zeros(len(self._rows))
+        h, begin = self.period, self._steering_targets(t)
+        end = self._steering_targets(t + h)
+        wanted = np.zeros(len(self._rows))
+        rows = np.zeros((len(self._rows), len(self.vehicle.speeds)))
         for node, weight in zip(*GAUSS):
             part = (1 + node) / 2
             _, (along, turning), _ = self.steering(self.speed * (t + h * part))
@@ -191,7 +186,7 @@ class TrailerFlatness:
     def __call__(self, t: float, state: State) -> Command:
         if not self.path.closed and not 0 <= self.speed * t <= self.path.length:
             return JointVelocity(dict.fromkeys(self.vehicle.driven, 0.0))
-        xi = self._mean(t)
+        xi = self._mean_speeds(t)
         if set(self.vehicle.speeds) <= set(self.vehicle.driven):
             return JointVelocity(dict(zip(self.vehicle.speeds, map(float, xi))))
         return xi

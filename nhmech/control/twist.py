@@ -3,22 +3,34 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from typing import NamedTuple
 
+import casadi as ca
 import numpy as np
 
 from ..compile.buffered import Buffered
-from ..errors import ModelError
+from ..errors import InputError, ModelError
 from ..simulation.command import NOT_YET, JointPosition, JointVelocity
 from ..simulation.state import State, base_pose
 from ..simulation.trajectory import Trajectory
-from ..vehicle.couplings import Axle
+from ..vehicle.couplings import SteeredAxle
 from ..vehicle.vehicle import Vehicle
 
-Twist = Sequence[float] | Callable[[float, State], Sequence[float]]
+# forward [m/s], lateral [m/s] and yaw rate [rad/s] of the base
+TwistValues = Sequence[float] | np.ndarray
+Twist = TwistValues | Callable[[float, State], TwistValues]
 # [rad] on the sphere of twists, how far ahead of the present one coupled axles are sent
 REACH = 0.4
 PARALLEL = 1e-3   # of the largest row: axles that differ by less are one
 STILL = 1e-6      # a twist smaller than this [m/s] leaves the steering where it is
+
+
+class DrivenWheel(NamedTuple):
+    """Joint that drives a wheel, index of its rate in v, and row of the wheel's rolling."""
+
+    joint: str
+    spin: int
+    row: int
 
 
 class TwistDrive:
@@ -45,41 +57,40 @@ class TwistDrive:
 
     def __init__(self, vehicle: Vehicle, twist: Twist):
         self.vehicle, self.twist = vehicle, twist
-        self.wheels = [c.mount for c in vehicle.contacts if c.mount.wheel.joint in vehicle.driven]
+        self.wheels = _driven_wheels(vehicle)
         if not self.wheels:
             raise ModelError(f"{vehicle.name!r} has no driven wheel: it cannot follow a twist")
-        names = vehicle.constrained.distribution.names
-        rolling = [{f"{m.wheel.name}/longitudinal", f"{m.wheel.name}/roller"} for m in self.wheels]
-        self.rows = [next(i for i,
-                          name in enumerate(names) if name in wanted) for wanted in rolling]
-        self.spins = [m.spin for m in self.wheels]
+        self._spins = [wheel.spin for wheel in self.wheels]
         self._forms = Buffered(_constraint_forms(vehicle))
-        self.commanded_twist = NOT_YET
+        self.commanded_twist = np.array(NOT_YET)
 
     def __call__(self, t: float, state: State) -> tuple[JointPosition, JointVelocity]:
-        wanted = np.asarray(self.twist(t, state) if callable(self.twist) else self.twist,
-                            dtype=float)
-        return self.follow(t, state, wanted)
+        return self.follow(t, state, self.twist(t, state) if callable(self.twist) else self.twist)
 
     def follow(self, t: float, state: State,
-               wanted: np.ndarray) -> tuple[JointPosition, JointVelocity]:
-        """Commands for one twist (3,), which `commanded_twist` shows from then on; `ModelError` for
-        another shape."""
-        if np.shape(wanted) != (3,):
-            raise ModelError(f"the twist is {wanted!r}; expected forward [m/s], lateral [m/s] and "
+               twist: TwistValues) -> tuple[JointPosition, JointVelocity]:
+        """Commands for one twist (3,), which `commanded_twist` shows from then on.
+
+        Raises
+        ------
+        InputError
+            For a twist of another shape.
+        """
+        wanted = np.array(twist, dtype=float)
+        if wanted.shape != (3,):
+            raise InputError(f"the twist is {wanted!r}; expected forward [m/s], lateral [m/s] and "
                              "yaw rate [rad/s]")
-        self.commanded_twist = np.array(wanted, dtype=float)
+        self.commanded_twist = wanted
         steering = self.vehicle.steering
         scaled = wanted * (1, 1, steering.length)
         angles = {axle.steering: state.joint_position[axle.steering] for axle in steering.steered}
         held = self._axle_rows(angles)
         targets = {}
         if np.linalg.norm(scaled) > STILL:
-            way = _reachable(scaled,
-                             _cross(*held)) if steering.coupled and len(held) == 2 else scaled
-            driven = [axle for axle in steering.steered if axle.steering in self.vehicle.driven]
-            targets = {axle.steering: self._angle(axle, way,
-                                                  angles[axle.steering]) for axle in driven}
+            coupled = steering.coupled and len(held) == 2
+            way = _reachable(scaled, _cross(*held)) if coupled else scaled
+            targets = {axle.steering: self._angle(axle, way, angles[axle.steering])
+                       for axle in steering.steered if axle.steering in self.vehicle.driven}
         for row in held:
             scaled = scaled - row * (row @ scaled)
         allowed = scaled / (1, 1, steering.length)
@@ -87,27 +98,27 @@ class TwistDrive:
         # steering that is turning counts, where it moves a wheel's centre
         v = np.array(state.v)
         v[:6] = self._base_twist(state, allowed)
-        v[self.spins] = 0.0
-        rates = {m.wheel.joint: -float(A[row] @ v + b[row]) / float(A[row, m.spin])
-                 for m, row in zip(self.wheels, self.rows)}
+        v[self._spins] = 0.0
+        rates = {joint: -float(A[row] @ v + b[row]) / float(A[row, spin])
+                 for joint, spin, row in self.wheels}
         return JointPosition(targets), JointVelocity(rates)
 
-    def _angle(self, axle: Axle, twist: np.ndarray, now: float) -> float:
+    def _angle(self, axle: SteeredAxle, twist: np.ndarray, now: float) -> float:
         """The steering angle that lets the twist pass: the nearest, or, if a limit is in the way,
-        half a turn round."""
+        the one half a turn away."""
         angle, limit = axle.angle_for(twist, now), self.vehicle.limits.get(axle.steering)
         if limit is None or limit.lower <= angle <= limit.upper or self.vehicle.steering.coupled:
             return angle
-        return next((other for other in (angle - np.pi, angle
-                                         + np.pi) if limit.lower <= other <= limit.upper), angle)
+        others = (angle - np.pi, angle + np.pi)
+        return next((other for other in others if limit.lower <= other <= limit.upper), angle)
 
     def _axle_rows(self, angles: dict[str, float]) -> list[np.ndarray]:
         """Orthonormal rows (3,), two at most, of the twists that the base's axles do not let pass
         at these angles."""
         steering = self.vehicle.steering
-        rows = [axle.straight for axle in steering.fixed[:1]]
-        rows += [axle.at(angles[axle.steering]) for axle in steering.steered]
-        rows = np.array(rows).reshape(-1, 3)
+        axles = [axle.straight for axle in steering.fixed[:1]]
+        axles += [axle.at(angles[axle.steering]) for axle in steering.steered]
+        rows = np.array(axles).reshape(-1, 3)
         held: list[np.ndarray] = []
         least = 0.0
         for _ in range(min(len(rows), 2)):
@@ -130,8 +141,8 @@ class TwistDrive:
 
 
 def driven_twist(vehicle: Vehicle, trajectory: Trajectory) -> np.ndarray:
-    """(N, 3) forward [m/s], lateral [m/s] and yaw rate [rad/s] of the base in the ground plane at
-    each recorded moment: what a run has made of its `commanded_twist`."""
+    """What a run has made of its `commanded_twist`: forward [m/s], lateral [m/s] and yaw rate
+    [rad/s] of the base in the ground plane at each recorded moment, (N, 3)."""
     n, rows = vehicle.placer.normal, []
     for q, v in zip(trajectory.q, trajectory.v):
         R = base_pose(q)[:3, :3]
@@ -169,8 +180,18 @@ def _cross(a: np.ndarray, b: np.ndarray) -> np.ndarray:
                      a[0] * b[1] - a[1] * b[0]])
 
 
-def _constraint_forms(vehicle: Vehicle):
-    import casadi as ca
+def _driven_wheels(vehicle: Vehicle) -> tuple[DrivenWheel, ...]:
+    names, found = vehicle.constrained.distribution.names, []
+    for mount in (contact.mount for contact in vehicle.contacts):
+        joint, spin = mount.wheel.joint, mount.spin
+        if joint is not None and spin is not None and joint in vehicle.driven:
+            rolling = f"{mount.wheel.name}/longitudinal", f"{mount.wheel.name}/roller"
+            row = next(i for i, name in enumerate(names) if name in rolling)
+            found.append(DrivenWheel(joint, spin, row))
+    return tuple(found)
 
+
+def _constraint_forms(vehicle: Vehicle) -> ca.Function:
+    """(t, q, theta) -> A, b."""
     s, d = vehicle.constrained.system, vehicle.constrained.distribution
     return ca.Function("forms", [s.t, s.q, s.theta], [ca.densify(d.A), ca.densify(d.b)])

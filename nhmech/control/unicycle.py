@@ -9,7 +9,9 @@ from functools import lru_cache
 import numpy as np
 
 from ..errors import ModelError
+from ..simulation.state import base_pose
 from ..vehicle.vehicle import Vehicle
+from .plane import Pose
 
 SAME = 1e-9        # attitudes nearer than this are the same
 KEPT = 1e-6        # singular values below this, of the largest, are zero
@@ -43,23 +45,19 @@ class Unicycle:
     length: float
     turning_radius: float
 
-    def pose(self, base: tuple[float, float, float]) -> tuple[float, float, float]:
+    def pose(self, base: Pose) -> Pose:
         """x, y and heading of P from those of the base."""
         x, y, yaw = base
         c, s = np.cos(yaw), np.sin(yaw)
-        return (
-            x + c * self.offset[0] - s * self.offset[1],
-            y + s * self.offset[0] + c * self.offset[1], yaw + self.yaw,
-        )
+        return (x + c * self.offset[0] - s * self.offset[1],
+                y + s * self.offset[0] + c * self.offset[1], yaw + self.yaw)
 
-    def base(self, pose: tuple[float, float, float]) -> tuple[float, float, float]:
+    def base(self, pose: Pose) -> Pose:
         """x, y and yaw of the base from those of P."""
         yaw = pose[2] - self.yaw
         c, s = np.cos(yaw), np.sin(yaw)
-        return (
-            pose[0] - c * self.offset[0] + s * self.offset[1],
-            pose[1] - s * self.offset[0] - c * self.offset[1], yaw,
-        )
+        return (pose[0] - c * self.offset[0] + s * self.offset[1],
+                pose[1] - s * self.offset[0] - c * self.offset[1], yaw)
 
     def twist(self, speed: float, turn: float) -> np.ndarray:
         """(forward, lateral, yaw rate) of the base when P moves with `speed` [m/s] ahead and `turn`
@@ -82,16 +80,15 @@ def unicycle(vehicle: Vehicle) -> Unicycle:
         For a vehicle whose base cannot both move along and turn.
     """
     length = vehicle.steering.length
-    reference = vehicle.constrained.samples[0]
+    samples = vehicle.constrained.configurations
+    upright = _normal(vehicle, samples[0])
     gram = np.zeros((3, 3))
-    for q in vehicle.constrained.samples:
-        if np.abs(_normal(vehicle, q) - _normal(vehicle, reference)).max() > SAME:
+    for q in samples:
+        if np.abs(_normal(vehicle, q) - upright).max() > SAME:
             continue                                                   # leaning is another matter
         planar, tilting = _planar(_normal(vehicle, q), vehicle.algebroid.nv)
         A = vehicle.functions.constraints(0.0, q, vehicle.theta)[0].full()
-        allowed = (
-            planar @ _kernel(np.vstack([A, tilting * length])) * np.array([[1], [1], [length]])
-        )
+        allowed = planar @ _kernel(np.vstack([A, tilting * length])) * [[1], [1], [length]]
         gram += allowed @ allowed.T
     values, vectors = np.linalg.eigh(gram)
     rank = int(np.sum(values > KEPT * values[-1])) if values[-1] > 0 else 0
@@ -105,7 +102,7 @@ def unicycle(vehicle: Vehicle) -> Unicycle:
         across = -across
     # forward where it can be told, else to the left
     along = np.array([across[1], -across[0]])
-    offset = _clean(along * across[2] * length, length)
+    ahead_of, left_of = _clean(along * across[2] * length, length)
     yaw = float(np.arctan2(*_clean(along[::-1], 1.0)))
     steered = [axle for axle in vehicle.steering.steered
                if abs(axle.straight[:2] @ across[:2]) > 0.5]
@@ -114,7 +111,8 @@ def unicycle(vehicle: Vehicle) -> Unicycle:
     wheelbase = float(max(ahead, default=0.0))
     if wheelbase < KEPT * length:
         wheelbase = length
-    point = Unicycle(tuple(map(float, offset)), yaw, False, wheelbase, min(wheelbase, length), 0.0)
+    point = Unicycle((float(ahead_of), float(left_of)), yaw, False, wheelbase,
+                     min(wheelbase, length), 0.0)
     return replace(point, turning_radius=_turning_radius(vehicle, point))
 
 
@@ -132,17 +130,14 @@ def _turning_radius(vehicle: Vehicle, point: Unicycle) -> float:
             forward, lateral, turn = steering.twist({leader: angle}, pair)
             along = forward * np.cos(point.yaw) + lateral * np.sin(point.yaw)
             turn /= steering.length
-            along += turn * (
-                -np.cos(point.yaw) * point.offset[1] + np.sin(point.yaw) * point.offset[0]
-            )
+            along += turn * (np.sin(point.yaw) * point.offset[0]
+                             - np.cos(point.yaw) * point.offset[1])
             radii.append(abs(along / turn) if turn else np.inf)
     return float(max(radii))
 
 
 def _normal(vehicle: Vehicle, q: np.ndarray) -> np.ndarray:
     """n in the base's frame."""
-    from ..simulation.state import base_pose
-
     return base_pose(q)[:3, :3].T @ vehicle.placer.normal
 
 

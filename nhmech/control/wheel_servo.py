@@ -8,11 +8,19 @@ from collections.abc import Mapping, Sequence
 import casadi as ca
 import numpy as np
 
-from ..errors import ModelError
-from ..simulation.command import NAMED, Command, JointPosition, JointTorque, JointVelocity
+from ..checks import read_number
+from ..errors import InputError, ModelError
+from ..simulation.command import (
+    NAMED,
+    Command,
+    Controller,
+    JointPosition,
+    JointTorque,
+    JointVelocity,
+)
 from ..simulation.state import State
 from ..vehicle.vehicle import Vehicle
-from .combinators import Combinator, Controller
+from .combinators import Combinator
 from .twist import Twist, TwistDrive
 
 # of the square of the proportional gain: a joint as heavy as expected is critically damped
@@ -67,15 +75,16 @@ class WheelServo(Combinator):
 
     def __init__(self, vehicle: Vehicle, twist: Twist | None = None, *,
                  commands: Controller | None = None, time: float = 0.05):
-        if (twist is None) == (commands is None):
-            raise ModelError("WheelServo follows a twist or a controller's commands: give one of "
+        if twist is not None and commands is None:
+            commands = TwistDrive(vehicle, twist)
+        elif twist is not None or commands is None:
+            raise InputError("WheelServo follows a twist or a controller's commands: give one of "
                              "the two")
-        super().__init__(TwistDrive(vehicle, twist) if commands is None else commands)
-        if not (isinstance(time, (int, float)) and 0 < time < math.inf):
-            raise ModelError(f"time = {time!r} must be a positive time in seconds")
+        super().__init__(commands)
         if not vehicle.driven:
             raise ModelError(f"{vehicle.name!r} has no driven joint: there is nothing to control")
-        self.vehicle, self.time = vehicle, float(time)
+        self.vehicle = vehicle
+        self.time = read_number("time", time, "a positive time in seconds", above=0.0)
         self.joints = vehicle.driven
         effect = self._effect()
         self.inertia = 1 / np.diag(effect)                                # J (nu,)
@@ -96,9 +105,9 @@ class WheelServo(Combinator):
 
     def _forget(self) -> None:
         n = len(self.joints)
-        self._t, self._reference, self._growth, self._integral = (
-            None, np.full(n, np.nan), np.zeros(n), np.zeros(n),
-        )
+        self._t: float | None = None
+        self._reference, self._growth = np.full(n, np.nan), np.zeros(n)
+        self._integral = np.zeros(n)
 
     def reset(self) -> None:
         super().reset()
@@ -107,7 +116,7 @@ class WheelServo(Combinator):
     def __call__(self, t: float, state: State) -> Command:
         command = self.inside[0](t, state)
         parts = command if isinstance(command, (list, tuple)) else (command,)
-        if not _readable(parts, self.joints):
+        if not _is_readable(parts, self.joints):
             return command      # nothing to follow; what is wrong with it, the simulator says
         wanted, torque = np.full(len(self.joints), np.nan), {}
         for part in parts:
@@ -123,8 +132,8 @@ class WheelServo(Combinator):
         """The rate that a command asks of a joint [rad/s]."""
         limit = self.vehicle.limits[name]
         if isinstance(part, JointPosition):
-            value = (min(max(value, limit.lower),
-                         limit.upper) - state.encoder.angle[name]) / (4 * self.time)
+            wanted = min(max(value, limit.lower), limit.upper)
+            value = (wanted - state.encoder.angle[name]) / (4 * self.time)
         return min(max(value, -limit.velocity), limit.velocity)
 
     def _torques(self, t: float, state: State, wanted: np.ndarray) -> dict[str, float]:
@@ -141,15 +150,15 @@ class WheelServo(Combinator):
         error = np.where(on, self._reference - rate, 0.0)
         integral = self._integral + error * passed
         self._growth = np.where(on, (wanted - self._reference) / T, 0.0)
-        effort = self.inertia * (error / T
-                                 + INTEGRAL * integral / T ** 2) + self.mass @ self._growth
+        effort = (self.inertia * (error / T + INTEGRAL * integral / T ** 2)
+                  + self.mass @ self._growth)
         stuck = (np.abs(effort) > self.effort) & (effort * error > 0)
         self._t, self._integral = t, np.where(stuck, self._integral, integral)
         effort = np.clip(effort, -self.effort, self.effort)
-        return {name: float(value) for name, value, asked in zip(self.joints, effort, on) if asked}
+        return {name: float(value) for name, value, is_on in zip(self.joints, effort, on) if is_on}
 
 
-def _readable(parts: Sequence, joints: Sequence[str]) -> bool:
+def _is_readable(parts: Sequence, joints: Sequence[str]) -> bool:
     """Whether all parts are named commands that give one finite number to each of some driven
     joints."""
     names: list[str] = []

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Protocol
 
 import casadi as ca
 import numpy as np
@@ -167,6 +167,13 @@ class LagrangianSystem:
                                  "lagrange_multipliers")
 
 
+class HasConstrained(Protocol):
+    """A constrained system, or what carries one: a vehicle, a textbook system."""
+
+    @property
+    def constrained(self) -> ConstrainedSystem: ...
+
+
 @dataclass(frozen=True)
 class ConstrainedSystem:
     """A Lagrangian system with a distribution: what every equation former and the simulator take.
@@ -220,6 +227,11 @@ class ConstrainedSystem:
             return self.samples
         algebroid, rng = self.system.algebroid, np.random.default_rng(0)
         return np.array([algebroid.normalise(rng.normal(size=algebroid.nq)) for _ in range(8)])
+
+    @property
+    def fibre_scales(self) -> np.ndarray:
+        """`scales`, or ones where there are none, (nv,)."""
+        return np.ones(self.system.algebroid.nv) if self.scales is None else self.scales
 
     def constraint_function(self) -> ca.Function:
         """(t, q, theta) -> A (m, nv), b (m,), phi (k,)."""

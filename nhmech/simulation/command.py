@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Protocol
 
 import numpy as np
 
@@ -86,7 +87,18 @@ NAMED = (JointTorque, JointVelocity, JointPosition)
 # Efforts of the driven joints in their order (in kinematic mode: xi), one command, several, or
 # None for nothing
 Command = np.ndarray | NamedCommand | Sequence[NamedCommand] | None
-Controller = Callable[[float, State], Command]
+
+
+class Controller(Protocol):
+    """What a simulation asks for its inputs: a function (t, state) -> Command, or an object that is
+    called like one.
+
+    An object may also have `reset()`, called at the start of each run; `name`, for messages;
+    `start`, the arguments of `Simulator.reset` that go with it; `commanded_twist`; and
+    `path_reference`, which run files keep.
+    """
+
+    def __call__(self, t: float, state: State, /) -> Command: ...
 
 
 def is_named(command: object) -> bool:

@@ -11,7 +11,7 @@ import pinocchio as pin
 from ..mechanics.algebroid import LieAlgebroid
 from ..urdf.description import Description
 from .contact import Contact, Mount
-from .couplings import PLANAR, Axle, Steering, check_can_turn
+from .couplings import PLANAR, Axle, SteeredAxle, Steering, check_can_turn
 from .model import write_joint
 from .parameters import Parameters
 
@@ -66,7 +66,7 @@ def find_axles(contacts: Sequence[Contact], algebroid: LieAlgebroid, t: ca.SX, v
             across = rows_at({turns[0]: np.pi / 2})[i, list(PLANAR)] * scale
             angle = _angle_symbols(algebroid, turns[0])
             row = ca.DM(_clean(straight)) * angle[0] + ca.DM(_clean(across)) * angle[1]
-            steered[turns[0]] = Axle(c.name, turns[0], row, straight, across)
+            steered[turns[0]] = SteeredAxle(c.name, turns[0], row, straight, across)
     result = Steering(tuple(fixed),
                       tuple(steered[name] for name in _leaders_first(steered, description)), length)
     check_can_turn(result)

@@ -61,6 +61,13 @@ class Axle:
 
 
 @dataclass(frozen=True)
+class SteeredAxle(Axle):
+    """An axle that a joint turns."""
+
+    steering: str
+
+
+@dataclass(frozen=True)
 class Steering:
     """All axles of a vehicle that matter in the plane, `length` [m] their common unit.
 
@@ -73,7 +80,7 @@ class Steering:
     """
 
     fixed: tuple[Axle, ...]
-    steered: tuple[Axle, ...]
+    steered: tuple[SteeredAxle, ...]
     length: float
 
     @property
@@ -81,7 +88,7 @@ class Steering:
         return len(self.steered) + bool(self.fixed) > 2
 
     def pair(self, angles: dict[str, float] | None = None,
-             leaders: Collection[str] = ()) -> tuple[Axle, Axle]:
+             leaders: Collection[str] = ()) -> tuple[Axle, SteeredAxle]:
         """(a, b) for the determinants: fixed axle and leader, or the steered ones most independent
         at `angles`.
 

@@ -1,0 +1,44 @@
+"""By what efforts of a vehicle are measured."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import casadi as ca
+import numpy as np
+
+from ..simulation.dynamics import Dynamics
+from ..vehicle.vehicle import Vehicle
+from .lqr import input_scales
+
+
+def unit_efforts(vehicle: Vehicle, f: Dynamics, x: np.ndarray, speed: float,
+                 time: float) -> np.ndarray:
+    """The least of each input that changes some speed by the vehicle's own, (nu,) [N m, N].
+
+    Parameters
+    ----------
+    vehicle, f
+        The vehicle and its dynamics.
+    x
+        State (nx,) at which that is so.
+    speed
+        The vehicle's own [m/s].
+    time
+        In which it does so [s].
+    """
+    symbol, u = ca.SX.sym("x", f.nx), ca.SX.sym("u", f.nu)
+    rates = f(symbol, u)[f.state_vector.nconf:]
+    effect = ca.Function("effect", [symbol], [ca.jacobian(rates, u)])
+    return input_scales(vehicle, effect(x).full(), speed_scales(vehicle, speed), time)
+
+
+def speed_scales(vehicle: Vehicle, speed: float) -> np.ndarray:
+    """What each independent speed is in motion at a `speed` [m/s], (nxi,)."""
+    return speed / vehicle.constrained.fibre_scales[list(vehicle.frame.speeds)]
+
+
+def effort_limits(vehicle: Vehicle, joints: Sequence[str]) -> np.ndarray:
+    """Largest effort of each joint, infinite where it has no limit, (n,) [N m, N]."""
+    return np.array([vehicle.limits[name].effort if name in vehicle.limits else np.inf
+                     for name in joints])
