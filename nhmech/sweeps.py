@@ -11,11 +11,11 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, BinaryIO
 
 import numpy as np
 
-from .errors import NhmechError
+from .errors import InputError, NhmechError
 
 if TYPE_CHECKING:
     import pandas
@@ -23,9 +23,9 @@ if TYPE_CHECKING:
 Function = Callable[[dict[str, Any], np.random.Generator], Mapping[str, Any]]
 
 
-def sweep(fn: Function, cases: Iterable[Mapping[str, Any]], out, *, backend: str = "loky",
-          seed: int = 0,
-          workers: int = -1, retry: bool = False, progress: bool | None = None) -> pandas.DataFrame:
+def sweep(fn: Function, cases: Iterable[Mapping[str, Any]], out: str | Path, *,
+          backend: str = "loky", seed: int = 0, workers: int = -1, retry: bool = False,
+          progress: bool | None = None) -> pandas.DataFrame:
     """Calls `fn(case, rng)` for every case and returns one row for each, in their order.
 
     Columns: those of the case, those of the result, `error` (None, or type and text of what `fn`
@@ -70,23 +70,23 @@ def sweep(fn: Function, cases: Iterable[Mapping[str, Any]], out, *, backend: str
     [2, 4]
     """
     joblib, pandas = _import_extras()
-    cases = [_read_case(case, i) for i, case in enumerate(cases)]
-    keys = _keys(cases, seed)
+    plain = [_read_case(case, i) for i, case in enumerate(cases)]
+    keys = _keys(plain, seed)
     with _open(Path(out)) as file:
         rows = {row["key"]: row for row in _rows(file) if not (retry and row["error"])}
-        todo = [(key, case) for key, case in zip(keys, cases) if key not in rows]
+        todo = [(key, case) for key, case in zip(keys, plain) if key not in rows]
         for row in _with_bar(_results(joblib, fn, todo, backend, workers), len(todo),
-                          len(cases) - len(todo), progress):
+                             len(plain) - len(todo), progress):
             rows[row["key"]] = row
             file.write(json.dumps(row).encode() + b"\n")
             file.flush()
             os.fsync(file.fileno())
     return pandas.DataFrame([{**case, **rows[key]["result"],
                               "error": rows[key]["error"], "seconds": rows[key]["seconds"]}
-                             for key, case in zip(keys, cases)])
+                             for key, case in zip(keys, plain)])
 
 
-def _import_extras():
+def _import_extras() -> tuple[Any, Any]:
     try:
         import joblib
         import pandas
@@ -99,9 +99,8 @@ def _one(fn: Function, key: str, case: dict[str, Any]) -> dict[str, Any]:
     """A case where it is run: its row, with the error that it ended in."""
     begun, result, error = time.perf_counter(), {}, None
     try:
-        rng = np.random.default_rng(
-            np.random.SeedSequence([int(key[i : i + 8], 16) for i in range(0, 64, 8)])
-        )
+        words = [int(key[i:i + 8], 16) for i in range(0, 64, 8)]
+        rng = np.random.default_rng(np.random.SeedSequence(words))
         result = json.loads(json.dumps(dict(fn(dict(case), rng)), default=_json))
         if twice := sorted(set(result) & {*case, "error", "seconds"}):
             result = {}
@@ -113,7 +112,7 @@ def _one(fn: Function, key: str, case: dict[str, Any]) -> dict[str, Any]:
             "seconds": time.perf_counter() - begun}
 
 
-def _results(joblib, fn: Function, todo: list[tuple[str, dict]], backend: str,
+def _results(joblib: Any, fn: Function, todo: list[tuple[str, dict]], backend: str,
              workers: int) -> Iterator[dict]:
     """Rows as they are finished, in any order."""
     if not todo:
@@ -130,7 +129,8 @@ def _results(joblib, fn: Function, todo: list[tuple[str, dict]], backend: str,
                           "finished is kept; call it again to go on") from error
 
 
-def _with_bar(rows: Iterator[dict], todo: int, finished: int, progress: bool | None) -> Iterator[dict]:
+def _with_bar(rows: Iterator[dict], todo: int, finished: int,
+              progress: bool | None) -> Iterator[dict]:
     """The same rows, with a bar."""
     if not (sys.stderr.isatty() if progress is None else progress):
         yield from rows
@@ -144,12 +144,8 @@ def _with_bar(rows: Iterator[dict], todo: int, finished: int, progress: bool | N
         TimeRemainingColumn,
     )
 
-    columns = (
-        MofNCompleteColumn(),
-        BarColumn(),
-        TextColumn("{task.fields[failed]} failed"),
-        TimeRemainingColumn(),
-    )
+    columns = (MofNCompleteColumn(), BarColumn(), TextColumn("{task.fields[failed]} failed"),
+               TimeRemainingColumn())
     with Progress(*columns, console=Console(file=sys.stderr)) as bar:
         task, failed = bar.add_task("", total=finished + todo, completed=finished, failed=0), 0
         for row in rows:
@@ -158,16 +154,16 @@ def _with_bar(rows: Iterator[dict], todo: int, finished: int, progress: bool | N
             yield row
 
 
-def _read_case(case, i: int) -> dict[str, Any]:
+def _read_case(case: Mapping[str, Any], i: int) -> dict[str, Any]:
     """A case as JSON would read it back."""
     try:
         return json.loads(json.dumps(dict(case), default=_json))
     except (TypeError, ValueError) as error:
         what = f"case {i}, {case!r}, must be a mapping of names to values that JSON can hold"
-        raise NhmechError(f"{what}: {error}") from error
+        raise InputError(f"{what}: {error}") from error
 
 
-def _json(value):
+def _json(value: Any) -> Any:
     if isinstance(value, (np.ndarray, np.generic)):
         return value.tolist()
     raise TypeError(f"{type(value).__name__} is no JSON value")
@@ -186,7 +182,7 @@ def _keys(cases: Sequence[dict], seed: int) -> list[str]:
 
 
 @contextmanager
-def _open(path: Path):
+def _open(path: Path) -> Iterator[BinaryIO]:
     """The file at its end, held against a second sweep; a last line that a kill tore is cut off."""
     import fcntl
 
@@ -205,7 +201,7 @@ def _open(path: Path):
         yield file
 
 
-def _rows(file) -> Iterator[dict]:
+def _rows(file: BinaryIO) -> Iterator[dict[str, Any]]:
     file.seek(0)
     for number, line in enumerate(file, 1):
         try:

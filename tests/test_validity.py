@@ -489,7 +489,7 @@ def test_a_run_from_a_file_is_judged_with_its_vehicle(tmp_path):
                           "right_wheel_joint, needs mu = 0.05002 > 0.05"),
     (["--mu", "right_wheel_joint=0.05", "--on-slip", "stop"], 0, "stopped  event: friction limit"),
     (["--on-slip", "ignore"], 0, "stopped  duration"),
-    (["--mu", "left=0.5"], 2, "no wheel 'left'; there are left_wheel_joint"),
+    (["--mu", "left=0.5"], 2, "mu: wheel 'left' does not exist; there are left_wheel_joint"),
     (["--mu", "-1"], 2, "positive")])
 def test_friction_at_the_command_line(words, code, says):
     done = CliRunner().invoke(main, ["run", "carriage", "--duration", "1", *words])

@@ -3,7 +3,6 @@ free."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import combinations
 
@@ -78,11 +77,11 @@ class Axles:
         """One sentence."""
         if self.kind == "anywhere":
             return "anywhere: no axle binds the base"
-        if self.kind == "point":
-            return f"the axles meet {_place(self.centre)}"
-        if self.kind == "line":
-            x, y = np.round(self.direction, 9) + 0.0
-            return f"any point of the common axle, which passes {_place(self.centre)} along ({x:.3g}, {y:.3g})"
+        if self.kind == "point" and self.centre is not None:
+            return f"the axles meet at {_two(self.centre, 4)} m of the base"
+        if self.kind == "line" and self.centre is not None and self.direction is not None:
+            return ("any point of the common axle, which passes at "
+                    f"{_two(self.centre, 4)} m of the base along {_two(self.direction, 3)}")
         if self.kind == "parallel" and self.steerable:
             return "at infinity: it moves straight on until it steers"
         first = self.wheels[0]
@@ -94,9 +93,9 @@ class Axles:
                 f"free the lateral rows of {free or 'more wheels'}")
 
 
-def _place(point: np.ndarray) -> str:
-    x, y = np.round(point, 9) + 0.0                          # no negative zeros
-    return f"at ({x:.4g}, {y:.4g}) m of the base"
+def _two(vector: np.ndarray, digits: int) -> str:
+    x, y = np.round(vector, 9) + 0.0                          # no negative zeros
+    return f"({x:.{digits}g}, {y:.{digits}g})"
 
 
 class AxleReader:
@@ -170,11 +169,13 @@ def axles_at(vehicle: Vehicle, angles: dict[str, float]) -> Axles:
     """The same from steering angles [rad] that need not let the axles meet: what a steering command
     would lock."""
     steering = vehicle.steering
-    seen = steering.fixed + steering.steered
-    rows = np.array([axle.at(angles.get(axle.steering, 0.0)) for axle in seen]).reshape(-1, 3)
+    found = [axle.straight for axle in steering.fixed]
+    found += [axle.at(angles.get(axle.steering, 0.0)) for axle in steering.steered]
+    rows = np.array(found).reshape(-1, 3)
     rows = rows / np.linalg.norm(rows, axis=1, keepdims=True)
-    return Axles(tuple(axle.wheel for axle in seen), rows, steering.length,
-                 *_meet(rows, steering.length), bool(steering.steered))
+    wheels = tuple(axle.wheel for axle in (*steering.fixed, *steering.steered))
+    return Axles(wheels, rows, steering.length, *_meet(rows, steering.length),
+                 bool(steering.steered))
 
 
 def rotation_centre(vehicle: Vehicle, q: np.ndarray) -> np.ndarray | None:
@@ -222,7 +223,7 @@ def _meet(rows: np.ndarray, length: float) -> tuple[str, np.ndarray | None, np.n
     )
 
 
-def _groups(rows: Sequence[np.ndarray]) -> list[list[int]]:
+def _groups(rows: np.ndarray) -> list[list[int]]:
     """Indices of rows that are the same axle."""
     groups: list[list[int]] = []
     for i, row in enumerate(rows):

@@ -133,7 +133,7 @@ class ContactLoad:
         endless = np.linalg.norm(self.preload, axis=1) > NOTHING
         low, high = self.corners.min(axis=0), self.corners.max(axis=0)
         return {
-            self.label(i): (-np.inf, np.inf) if endless[i] else (float(low[i]), float(high[i]))
+            self.label(int(i)): (-np.inf, np.inf) if endless[i] else (float(low[i]), float(high[i]))
             for i in loose
         }
 
@@ -161,7 +161,7 @@ class ContactLoad:
                     and frozenset(group) not in seen
                     and np.abs(weights @ self.kernel).max() < NOTHING
                 ):
-                    text = "".join(f" {'+' if alike[i] > 0 else '-'} {self.label(i)}"
+                    text = "".join(f" {'+' if alike[i] > 0 else '-'} {self.label(int(i))}"
                                    for i in group)
                     found.append((text.removeprefix(" + "), float(weights @ self.split)))
                     seen.add(frozenset(group))

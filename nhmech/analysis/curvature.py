@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 import casadi as ca
 import numpy as np
 
-from ..errors import MechanicsError
+from ..checks import read_word
 from ..mechanics.algebroid import LieAlgebroid
 from ..mechanics.connection import curvature
 from ..mechanics.frame import adapted_frame
@@ -48,8 +48,7 @@ class Curvature:
     def component(self, fibre: str, first: str, second: str) -> float:
         """By names. Raises `MechanicsError` for others."""
         for name, names in ((fibre, self.fibre), (first, self.base), (second, self.base)):
-            if name not in names:
-                raise MechanicsError(f"no {name!r} among {', '.join(names)}")
+            read_word("fibre coordinate", name, names)
         return float(self.values[self.fibre.index(fibre), self.base.index(first),
                                  self.base.index(second)])
 
@@ -119,7 +118,8 @@ def connection_curvature(constrained, q: np.ndarray | None = None, *,
                      at(points[0])[0], largest <= FLAT)
 
 
-def _is_fibration(space: LieAlgebroid, below: list[int], above: list[int], points: np.ndarray) -> bool:
+def _is_fibration(space: LieAlgebroid, below: list[int], above: list[int],
+                  points: np.ndarray) -> bool:
     """Whether brackets of the fibre stay in it: c^alpha_ab = 0."""
     parts = ca.vertcat(ca.SX(0, len(above)),
                        *[ca.densify(space.structure[g])[above, above] for g in below])

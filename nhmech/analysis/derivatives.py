@@ -13,9 +13,10 @@ from functools import cached_property
 import casadi as ca
 import numpy as np
 
+from ..checks import read_number
 from ..compile.buffered import Buffered
 from ..compile.compiled import compiled
-from ..errors import MechanicsError
+from ..errors import InputError
 from ..simulation.integrators import projection_function, rate_function
 from ..simulation.schemes import RK4
 from ..simulation.simulated import Simulated
@@ -54,9 +55,10 @@ class StepJacobian:
         return self.with_step(t, x, u, theta)[1:]
 
     def with_step(self, t: float, x: np.ndarray, u: np.ndarray,
-                  theta: np.ndarray) -> tuple[np.ndarray, ...]:
+                  theta: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
         """x' (nx,), which costs nothing more, then A, B, C."""
-        return tuple(out.copy() for out in self.evaluate(t, *_checked(self, x, u, theta), self.dt))
+        following, A, B, C = self.evaluate(t, *_read_arguments(self, x, u, theta), self.dt)
+        return following.copy(), A.copy(), B.copy(), C.copy()
 
 
 @dataclass(frozen=True, eq=False)
@@ -84,8 +86,8 @@ class StepAdjoint:
 
     def __call__(self, t: float, x: np.ndarray, u: np.ndarray, theta: np.ndarray,
                  w: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        x, u, theta = _checked(self, x, u, theta)
-        z = self.evaluate(t, np.concatenate([x, u, theta]), _sized(w, len(self.names), "w"),
+        x, u, theta = _read_arguments(self, x, u, theta)
+        z = self.evaluate(t, np.concatenate([x, u, theta]), _read_vector("w", w, self.names),
                           self.dt)[0]
         return tuple(part.copy() for part in np.split(z, np.cumsum([len(x), len(u)])))
 
@@ -109,7 +111,7 @@ def step_jacobian(constrained, dt: float) -> StepJacobian:
         Where the compiler refuses.
     """
     parts = _Parts(Simulated.of(constrained))
-    return StepJacobian(compiled(parts.jacobian()), _time(dt), *parts.names)
+    return StepJacobian(compiled(parts.jacobian()), _read_time(dt), *parts.names)
 
 
 def step_adjoint(constrained, dt: float) -> StepAdjoint:
@@ -125,7 +127,7 @@ def step_adjoint(constrained, dt: float) -> StepAdjoint:
         Step [s].
     """
     parts = _Parts(Simulated.of(constrained))
-    return StepAdjoint(compiled(parts.adjoint()), _time(dt), *parts.names)
+    return StepAdjoint(compiled(parts.adjoint()), _read_time(dt), *parts.names)
 
 
 @dataclass(frozen=True, eq=False)
@@ -209,21 +211,20 @@ def _with_jacobian(function: ca.Function) -> ca.Function:
                        [value, ca.jacobian(value, ca.vertcat(*inputs[1:]))], {"cse": True})
 
 
-def _time(dt: float) -> float:
-    if not (np.isfinite(dt) and dt > 0):
-        raise MechanicsError(f"dt = {dt} must be a positive time in seconds")
-    return float(dt)
+def _read_time(dt: float) -> float:
+    return read_number("dt", dt, "a positive time in seconds", above=0.0)
 
 
-def _sized(value, n: int, what: str) -> np.ndarray:
+def _read_arguments(step: StepJacobian | StepAdjoint, x: np.ndarray, u: np.ndarray,
+                    theta: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    return (_read_vector("x", x, step.names), _read_vector("u", u, step.inputs),
+            _read_vector("theta", theta, step.parameters))
+
+
+def _read_vector(what: str, value: np.ndarray, names: tuple[str, ...]) -> np.ndarray:
+    """A number for each name; finite or not, for what is not shows in the derivatives."""
     value = np.asarray(value, dtype=float)
-    if value.shape != (n,):
-        raise MechanicsError(f"{what} has shape {value.shape}, expected ({n},)")
+    if value.shape != (len(names),):
+        raise InputError(f"{what} ({', '.join(names)}) has shape {value.shape}, expected "
+                         f"({len(names)},)")
     return value
-
-
-def _checked(step: StepJacobian | StepAdjoint, x, u,
-             theta) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    return (_sized(x, len(step.names), f"x ({', '.join(step.names)})"),
-            _sized(u, len(step.inputs), f"u ({', '.join(step.inputs)})"),
-            _sized(theta, len(step.parameters), f"theta ({', '.join(step.parameters)})"))

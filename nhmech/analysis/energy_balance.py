@@ -88,5 +88,7 @@ def energy_balance(trajectory: Trajectory, simulated: Simulated | None = None) -
         )
     total = simulated.energies(trajectory.t, trajectory.q, trajectory.v)
     potential = simulated.energies(trajectory.t, trajectory.q, np.zeros_like(trajectory.v))
-    return EnergyBalance(trajectory.t, total - potential, potential, *work, not ca.SX(b).is_zero(),
+    inputs, passive = work
+    return EnergyBalance(trajectory.t, total - potential, potential, inputs, passive,
+                         not ca.SX(b).is_zero(),
                          not trajectory.kinematic)

@@ -13,8 +13,10 @@ import casadi as ca
 import numpy as np
 import pinocchio as pin
 
-from ..errors import MechanicsError
+from ..checks import read_word
+from ..errors import InputError, MechanicsError
 from ..mechanics.algebroid import rotation
+from ..vehicle.vehicle import Vehicle
 from .variations import Point, Variations
 
 # relative to the largest entry of the Jacobian
@@ -65,10 +67,7 @@ class SteadyMotions:
     def __init__(self, constrained, inputs: Iterable[str] = ()):
         self.variations = Variations.of(constrained)
         names = self.variations.system.u_names
-        for name in inputs:
-            if name not in names:
-                raise MechanicsError(f"no input {name!r}; there are {', '.join(names) or 'none'}")
-        self.free = [names.index(name) for name in inputs]
+        self.free = [names.index(read_word("input", name, names)) for name in inputs]
         self._readings: dict[tuple[str, ...], ca.Function] = {}
 
     # -- what can be asked for ---------------------------------------------------------------------
@@ -92,10 +91,8 @@ class SteadyMotions:
         """(t, q, xi, u, theta) -> values, and derivatives along the fibre, by the speeds and by
         theta."""
         if names not in self._readings:
-            missing = [name for name in names if name not in self.quantities]
-            if missing:
-                raise MechanicsError(f"no quantity {missing[0]!r} to set; there are "
-                                     f"{', '.join(self.quantities)}")
+            for name in names:
+                read_word("quantity", name, self.quantities)
             c = ca.vertcat(ca.SX(0, 1), *[self.quantities[name] for name in names])
             v, s = self.variations, self.variations.system
             self._readings[names] = ca.Function("readings", v.inputs, [
@@ -251,8 +248,8 @@ class SteadyMotions:
                                                       self.variations.theta)[0])
                 raise MechanicsError(f"the family was followed to {name} = {reached:.9g} and not "
                                      f"to {value:.9g}: it ends or folds between, or the values lie "
-                                     "too far apart; "
-                                     f"`branch` goes on by arc length, round folds. ({error})") from error
+                                     "too far apart; `branch` goes on by arc length, round folds. "
+                                     f"({error})") from error
             members.append(start)
         return members
 
@@ -336,11 +333,11 @@ class SteadyMotions:
             driven joints among the unknown `inputs`; one whose wheels have their mass off the axle
             never runs steadily.
         """
-        q = self._upright(q)
+        vehicle = self._vehicle()
+        q = vehicle.configuration() if q is None else np.asarray(q, dtype=float)
         point = self.variations.at(q, np.zeros(self.variations.xi.numel()))
         if speed and (uneven := self._uneven_wheels(point)):
-            name = self.variations.simulated.vehicle.name
-            raise MechanicsError(f"{name!r} has no steady straight "
+            raise MechanicsError(f"{vehicle.name!r} has no steady straight "
                                  f"running: the mass of {', '.join(uneven)} is not evenly spread "
                                  "about the axle, so that it runs unevenly; set com and products "
                                  "of inertia of these links to zero with with_parameters")
@@ -359,7 +356,8 @@ class SteadyMotions:
         MechanicsError
             For what is no vehicle, and where none is found.
         """
-        q = self._upright(q)
+        vehicle = self._vehicle()
+        q = vehicle.configuration() if q is None else np.asarray(q, dtype=float)
         zero = np.zeros(self.variations.xi.numel())
         held = {f"{name} angle": None for name in self._uneven_wheels(self.variations.at(q, zero))}
         idle = np.zeros(self.variations.system.u.numel())
@@ -368,18 +366,17 @@ class SteadyMotions:
         still = {"forward_speed": 0.0, "lateral_speed": 0.0, "yaw_rate": 0.0}
         return self.find(q, zero, conditions=still | dict(zip(held, map(float, angles))))
 
-    def _upright(self, q: np.ndarray | None) -> np.ndarray:
+    def _vehicle(self) -> Vehicle:
         vehicle = self.variations.simulated.vehicle
         if vehicle is None:
-            raise MechanicsError("only a vehicle stands or runs straight; give `find` a guess of "
-                                 "the steady motion")
-        return vehicle.configuration() if q is None else np.asarray(q, dtype=float)
+            raise InputError("only a vehicle stands or runs straight; give `find` a guess of the "
+                             "steady motion")
+        return vehicle
 
     def _uneven_wheels(self, point: Point) -> list[str]:
         """Rolling joints on whose angles the dynamics depends."""
         seen = [self.variations.space.v_names[i] for i in point.names]
-        return [name for name in self.variations.simulated.vehicle.description.rolling
-                if name in seen]
+        return [name for name in self._vehicle().description.rolling if name in seen]
 
 
 def standing(vehicle) -> Equilibrium:
@@ -413,11 +410,8 @@ class _State:
 
     @property
     def residual(self) -> float:
-        return (
-            float(np.abs(self.defect).max(initial=0.0))
-            if np.all(np.isfinite(self.defect))
-            else np.inf
-        )
+        finite = np.all(np.isfinite(self.defect))
+        return float(np.abs(self.defect).max(initial=0.0)) if finite else np.inf
 
     @property
     def merit(self) -> float:

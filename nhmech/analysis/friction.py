@@ -9,7 +9,6 @@ from functools import lru_cache
 
 import numpy as np
 
-from ..errors import MechanicsError, ModelError
 from ..vehicle.friction import given_friction
 from ..vehicle.vehicle import Vehicle
 from .cone_programme import Cones, minimise
@@ -24,13 +23,10 @@ def coefficients(vehicle: Vehicle, mu: float | Mapping[str, float] | None) -> di
 
     Raises
     ------
-    MechanicsError
+    InputError
         For wheels that do not exist and numbers that are not positive.
     """
-    try:
-        given = given_friction(vehicle, mu)
-    except ModelError as error:
-        raise MechanicsError(str(error)) from error
+    given = given_friction(vehicle, mu)
     known = {c.name: np.inf if c.mount.wheel.mu is None else c.mount.wheel.mu
              for c in vehicle.contacts}
     return {wheel: float(given.get(wheel, value)) for wheel, value in known.items()}
@@ -134,7 +130,8 @@ def _improve(load: ContactLoad, mu: Mapping[str, float], use: float,
         rooms = [max(float(best[normal]), NOTHING * load.size) / load.size for normal,
                  _ in _places(load).values()]
         # the least ratios then move together
-        parts = [tuple(part / room for part in cone) for cone, room in zip(parts, rooms)]
+        parts = [(P / room, p / room, r / room, s / room)
+                 for (P, p, r, s), room in zip(parts, rooms)]
         left, f = _widest(parts, load.kernel)
         f = load.split + load.size * f
         found = max((need / mu[wheel] for wheel,

@@ -112,9 +112,8 @@ def _constant(found: Motions, system_of: ConstrainedSystem) -> Candidates:
     twists = np.array(
         [[-value.full() for value in structure.call([ca.DM(q)])] for q in found.points]
     )
-    scales = np.ones(space.nv) if system_of.scales is None else system_of.scales
     names = tuple(POSE.get(name, name.removesuffix("'")) for name in space.v_names)
-    return Candidates(names, tuple(scales),
+    return Candidates(names, tuple(system_of.fibre_scales),
                       np.broadcast_to(np.eye(space.nv), (len(twists), space.nv, space.nv)), twists)
 
 
@@ -133,8 +132,8 @@ def _of_vehicle(found: Motions, vehicle: Vehicle) -> Candidates:
         n = pin.Quaternion(q[3:7]).toRotationMatrix().T @ vehicle.placer.normal
         forms[k, -1, 3:6] = n
         twists[k, -1, 3:6, 3:6] = -pin.skew(n)
-    return Candidates((*(names[i] for i in joints), "yaw"), (*vehicle.reduced.scales[joints], 1.0),
-                      forms, twists)
+    return Candidates((*(names[i] for i in joints), "yaw"),
+                      (*vehicle.reduced.fibre_scales[joints], 1.0), forms, twists)
 
 
 def _beyond(rows: np.ndarray, fixed: np.ndarray) -> np.ndarray:

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import casadi as ca
 import numpy as np
 
+from ..checks import read_word
 from ..errors import MechanicsError
 from .variations import Point, Variations
 
@@ -105,7 +106,7 @@ def linearise(constrained, q: np.ndarray, xi: np.ndarray, u: np.ndarray | None =
     )
     names = displacements + tuple(name if name not in displacements else f"{name}'"
                                   for name in equations.names)
-    units = tuple(_displacement_unit(space.v_units[i]) for i in point.names) + tuple(equations.units)
+    units = (*(_displacement_unit(space.v_units[i]) for i in point.names), *equations.units)
     A, B = point.A, point.B
     if outputs is None:
         C, D, outputs, output_units = np.eye(len(names)), np.zeros(B.shape), names, units
@@ -129,8 +130,7 @@ def _outputs(variations: Variations, point: Point, names, units, wanted,
     known = [name for name in wanted if name in names or name in space.v_names or name in rows]
     if len(known) < len(wanted):
         missing = next(name for name in wanted if name not in known)
-        raise MechanicsError(f"no output {missing!r}; "
-                             f"there are {', '.join(dict.fromkeys((*names, *space.v_names, *rows)))}")
+        read_word("output", missing, dict.fromkeys((*names, *space.v_names, *rows)))
     lam = ca.SX(len(rows), 1)
     if any(name in rows for name in wanted):
         lam = variations.equations.multipliers(*variations.inputs)

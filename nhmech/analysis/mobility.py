@@ -84,12 +84,14 @@ class Mobility:
     @property
     def manoeuvrability(self) -> int | None:
         """delta_M = delta_m + delta_s."""
-        return None if self.degree is None else self.degree + self.steerability
+        return None if self.type is None else sum(self.type)
 
     @property
     def type(self) -> tuple[int, int] | None:
         """(delta_m, delta_s)."""
-        return None if self.degree is None else (self.degree, self.steerability)
+        if self.degree is None or self.steerability is None:
+            return None
+        return self.degree, self.steerability
 
     @property
     def type_in_words(self) -> str:
@@ -127,7 +129,7 @@ def mobility(constrained) -> Mobility:
     forms, d = sample_forms(frame.constrained), frame.constrained.distribution
     dependent = tuple(_dependence(forms, frame.kept, i,
                                   d.names) for i in range(d.m) if i not in frame.kept)
-    undetermined, splits = _undetermined_forces(vehicle, forms[-1]) if vehicle is not None else ((), 0)
+    undetermined, splits = ((), 0) if vehicle is None else _undetermined_forces(vehicle, forms[-1])
     degree, steerability = _class(vehicle) if vehicle is not None else (None, None)
     found = Mobility(d.m, len(frame.kept), frame.nxi, dependent, undetermined, splits, degree,
                      steerability, False)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..errors import MechanicsError, Remedy
+from ..errors import InputError, Remedy
 from ..simulation.events import Event
 from ..simulation.state import State
 from ..simulation.trajectory import Trajectory
@@ -39,20 +39,10 @@ def friction_limit(vehicle: Vehicle, mu: float | Mapping[str, float] | None = No
 
     Raises
     ------
-    MechanicsError
+    InputError
         Where no wheel has a friction coefficient.
     """
-    known = coefficients(vehicle, mu)
-    if not any(np.isfinite(value) for value in known.values()):
-        raise MechanicsError(f"no wheel of {vehicle.name!r} has a friction coefficient: give mu=, "
-                             "or mu to its wheels")
-
-    def value(t: float, state: State) -> float:
-        load = _load(vehicle, t, state)
-        return max(1 - judge(vehicle, load, t,
-                              known).use[1], -1.0) if doubt else slack(load, known, sign=True)
-
-    return Event(FRICTION, value, terminal, direction=-1, limit=True)
+    return _friction_limit(_LoadReader(vehicle), mu, doubt, terminal)
 
 
 def lift_off(vehicle: Vehicle, *, terminal: bool = True) -> Event:
@@ -68,32 +58,77 @@ def lift_off(vehicle: Vehicle, *, terminal: bool = True) -> Event:
     terminal
         Whether it ends the run; otherwise the moment stands in `trajectory.events`.
     """
+    return _lift_off(_LoadReader(vehicle), terminal)
 
-    def value(t: float, state: State) -> float:
-        load = _load(vehicle, t, state)
+
+def rolling_events(vehicle: Vehicle, mu: float | Mapping[str, float] | None = None, *,
+                   terminal: bool = True) -> tuple[Event, Event]:
+    """Both events, `friction_limit` and `lift_off`; they share one look at the forces of a state.
+
+    Parameters
+    ----------
+    vehicle
+        A vehicle from `nhmech.load`.
+    mu
+        As in `validity`.
+    terminal
+        Whether they end the run; otherwise the moments stand in `trajectory.events`.
+
+    Raises
+    ------
+    InputError
+        Where no wheel has a friction coefficient.
+    """
+    loads = _LoadReader(vehicle)
+    return _friction_limit(loads, mu, False, terminal), _lift_off(loads, terminal)
+
+
+class _LoadReader:
+    """The contact load at the states of a run; the latest is kept, for several events look at the
+    same state."""
+
+    def __init__(self, vehicle: Vehicle):
+        self.vehicle = vehicle
+        self._latest: tuple[State, ContactLoad] | None = None
+
+    def at(self, t: float, state: State) -> ContactLoad:
+        latest = self._latest
+        if latest is not None and latest[0] is state:
+            return latest[1]
+        wanted = self.vehicle.constrained.system.u.numel()
+        if len(state.u) != wanted:
+            raise InputError(f"the state has {len(state.u)} inputs, {self.vehicle.name!r} has "
+                             f"{wanted}: make the event for the vehicle that runs; with external "
+                             "wrenches, for vehicle.with_wrench(links)")
+        load = contact_load(self.vehicle, t, state.q, state.v, state.u)
+        self._latest = state, load
+        return load
+
+
+def _friction_limit(loads: _LoadReader, mu: float | Mapping[str, float] | None, doubt: bool,
+                    terminal: bool) -> Event:
+    known = coefficients(loads.vehicle, mu)
+    if not any(np.isfinite(value) for value in known.values()):
+        raise InputError(f"no wheel of {loads.vehicle.name!r} has a friction coefficient: give "
+                         "mu=, or mu to its wheels")
+
+    def slack_left(t: float, state: State) -> float:
+        return slack(loads.at(t, state), known, sign=True)
+
+    def certainty(t: float, state: State) -> float:
+        return max(1 - judge(loads.vehicle, loads.at(t, state), t, known).use[1], -1.0)
+
+    return Event(FRICTION, certainty if doubt else slack_left, terminal, direction=-1, limit=True)
+
+
+def _lift_off(loads: _LoadReader, terminal: bool) -> Event:
+    def least_normal(t: float, state: State) -> float:
+        load = loads.at(t, state)
         # where this split holds, the kindest one does
         least = float(load.split[load.normal].min())
         return least if least > 0 else load.least_normal
 
-    return Event(LIFT_OFF, value, terminal, direction=-1, limit=True)
-
-
-# the state judged last: several events look at the same one
-_last: list[tuple[Vehicle, State, ContactLoad]] = []
-
-
-def _load(vehicle: Vehicle, t: float, state: State) -> ContactLoad:
-    for known, latest, load in _last[:1]:      # a copy: other threads judge other states meanwhile
-        if known is vehicle and latest is state:
-            return load
-    wanted = vehicle.constrained.system.u.numel()
-    if len(state.u) != wanted:
-        raise MechanicsError(f"the state has {len(state.u)} inputs, {vehicle.name!r} has {wanted}: "
-                             "make the event for the vehicle that runs; with external wrenches, "
-                             "for vehicle.with_wrench(links)")
-    load = contact_load(vehicle, t, state.q, state.v, state.u)
-    _last[:] = [(vehicle, state, load)]
-    return load
+    return Event(LIFT_OFF, least_normal, terminal, direction=-1, limit=True)
 
 
 @dataclass(frozen=True, eq=False)
@@ -168,11 +203,8 @@ class RunValidity:
                          f"t = {hardest.t:.6g} s, {hardest.reason()}")
         if doubted:
             first, last = doubted[0], doubted[-1]
-            when = (
-                f"at t = {first:.6g} s"
-                if first == last
-                else f"between t = {first:.6g} and {last:.6g} s"
-            )
+            when = (f"at t = {first:.6g} s" if first == last
+                    else f"between t = {first:.6g} and {last:.6g} s")
             lines.append(f"whether it held {when} depends on how the wheels share the load, "
                          "which rigid bodies do not determine")
         return "\n".join(lines)
@@ -205,9 +237,9 @@ def run_validity(trajectory: Trajectory, mu: float | Mapping[str, float] | None 
     """
     vehicle = trajectory.simulated.vehicle
     if vehicle is None:
-        raise MechanicsError("only the run of a vehicle has wheels to judge")
+        raise InputError("only the run of a vehicle has wheels to judge")
     if trajectory.kinematic:
-        raise MechanicsError("a kinematic run has no forces: its speeds were commanded")
+        raise InputError("a kinematic run has no forces: its speeds were commanded")
     events = tuple(event for event in trajectory.events if event[1] in (FRICTION, LIFT_OFF))
     last = len(trajectory) - 1
     after = {min(int(np.searchsorted(trajectory.t, t)), last) for t, _ in events}

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 
@@ -139,15 +140,17 @@ def critical_speeds(constrained, speeds: Iterable[float] = (), inputs: Iterable[
     motions = SteadyMotions(constrained, inputs)
     sweep = speed_sweep(motions.variations, speeds, inputs) if sweep is None else sweep
 
-    def at(v: float) -> float:
+    neutral = sweep.neutral
+
+    def excess(v: float, level: float) -> float:
         member = motions.straight(v)
-        return growth_rate(linearise(motions.variations, member.q, member.xi, member.u).eigenvalues,
-                      sweep.neutral)
+        linear = linearise(motions.variations, member.q, member.xi, member.u)
+        return growth_rate(linear.eigenvalues, neutral) - level
 
     g, marginal = sweep.growth, sweep.marginal
     found = []
     for a, b, ga, gb in zip(sweep.values, sweep.values[1:], g, g[1:]):
         if (ga > marginal) != (gb > marginal):
             level = 0.0 if min(ga, gb) < -marginal else marginal
-            found.append(critical_value(lambda v: at(v) - level, float(a), float(b)))
+            found.append(critical_value(partial(excess, level=level), float(a), float(b)))
     return found

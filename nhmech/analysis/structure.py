@@ -168,7 +168,7 @@ def _of_vehicle(vehicle: Vehicle, found: Motions) -> tuple[SymmetryClass, ...]:
 def _class_of(vehicle: Vehicle, found: Motions, group: str,
               names: tuple[str, ...]) -> SymmetryClass:
     """By the dimensions that most samples have."""
-    dimensions = Counter()
+    dimensions: Counter[tuple[int, int, int, int]] = Counter()
     for q, E, basis in zip(found.points, found.at_points(), found.tangent):
         V = np.array([_generator(vehicle, name, q) for name in names]).T
         dimensions[_rank(V), _rank(V) + _rank(E) - _rank(np.hstack([V, E])), _rank(E),

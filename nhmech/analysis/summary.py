@@ -50,13 +50,13 @@ def _at_rest(vehicle: Vehicle) -> dict[str, float] | None:
 
 def geometry_summary(vehicle: Vehicle) -> dict:
     """Growth vector with its variables, controllability, integrable combinations, symmetry."""
-    found = structure(vehicle, vehicle.constrained.samples[0])
+    found = structure(vehicle, vehicle.constrained.configurations[0])
     return {
         "variables": list(found.variables),
         "left_out": list(found.left_out),
         "frozen": list(found.frozen),
         "growth": list(found.growth.ranks),
-        "growth_here": list(found.here.ranks),
+        "growth_here": list((found.here or found.growth).ranks),
         "degree_of_nonholonomy": found.growth.degree,
         "gap": [min(found.growth.kept), max(found.growth.dropped)],
         "controllable": found.controllable,
@@ -75,14 +75,14 @@ def controllability(found: Structure) -> str:
     reached, dimension = (found.here or found.growth).ranks[-1], found.dimension
     names = ", ".join(found.variables)
     if found.controllable is None:
-        return (
-            f"not decided: the brackets searched in the time allowed reach {reached} of {dimension}"
-        )
+        return ("not decided: the brackets searched in the time allowed reach "
+                f"{reached} of {dimension}")
     if found.controllable:
         return f"yes: the brackets span all {dimension} of {names}"
     text = f"no: the brackets span {reached} of {dimension} of {names}"
     if found.further:
-        text += f"; {found.further} functions of them that no motion changes are not linear in joint angles and yaw"
+        text += (f"; {found.further} functions of them that no motion changes are not linear in "
+                 "joint angles and yaw")
     return text
 
 
@@ -143,7 +143,8 @@ def _undetermined_line(found: dict) -> str:
         return "nothing: every contact force follows from the motion"
     parts = " and ".join(f"the {direction} forces of {number} wheels" for direction,
                          number in wheels.items())
-    return f"{parts}: {count} dimension{'s' if count > 1 else ''} of their split; what they add up to is determined"
+    return (f"{parts}: {count} dimension{'s' if count > 1 else ''} of their split; what they add "
+            "up to is determined")
 
 
 def _some(items: list[str], count: int, separator: str) -> str:

@@ -9,7 +9,7 @@ from enum import Enum
 
 import numpy as np
 
-from ..errors import MechanicsError
+from ..checks import read_word
 from ..vehicle.vehicle import Vehicle
 from .contact_load import ContactLoad, contact_load
 from .friction import coefficients, least_use, most_use, shares
@@ -107,11 +107,8 @@ class Validity:
     free: tuple[str, ...]
 
     def __getitem__(self, wheel: str) -> WheelLoad:
-        for one in self.wheels:
-            if one.wheel == wheel:
-                return one
-        raise MechanicsError(f"no wheel {wheel!r}; there are "
-                             f"{', '.join(one.wheel for one in self.wheels)}")
+        wheels = {one.wheel: one for one in self.wheels}
+        return wheels[read_word("wheel", wheel, wheels)]
 
     @property
     def worst(self) -> WheelLoad:
@@ -125,15 +122,15 @@ class Validity:
         """What is wrong, or would be first."""
         one = self.worst
         if self.lifted:
-            return (
-                f"{one.wheel} lifts off: the ground would have to pull it with {-one.normal:.3g} N"
-            )
+            return (f"{one.wheel} lifts off: the ground would have to pull it with "
+                    f"{-one.normal:.3g} N")
         if not np.isfinite(one.mu):
             return f"{one.wheel}, needs mu = {one.kindest:.3g}"
         for digits in (3, 4, 6, 9):          # as many as show which of the two is larger
             needed, given = f"{one.kindest:.{digits}g}", f"{one.mu:.{digits}g}"
             if needed != given:
-                return f"{one.wheel}, needs mu = {needed} {'>' if one.kindest > one.mu else '<='} {given}"
+                relation = ">" if one.kindest > one.mu else "<="
+                return f"{one.wheel}, needs mu = {needed} {relation} {given}"
         return f"{one.wheel}, needs all of mu = {one.mu:.3g}"
 
     def describe(self) -> str:
@@ -201,8 +198,8 @@ def _wheels(vehicle: Vehicle, load: ContactLoad, kindest: np.ndarray,
     for c in vehicle.contacts:
         force = {direction: float(f) for (wheel, direction),
                  f in zip(load.names, load.split) if wheel == c.name}
-        if "roller" in force:
-            angle = c.mount.wheel.roller_angle
+        angle = c.mount.wheel.roller_angle
+        if "roller" in force and angle is not None:
             force |= {"longitudinal": np.sin(angle) * force["roller"],
                       "lateral": np.cos(angle) * force["roller"]}
         loose = {direction: load.intervals[f"{c.name}/{direction}"] for direction in c.held

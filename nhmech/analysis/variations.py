@@ -9,7 +9,7 @@ from functools import cached_property
 import casadi as ca
 import numpy as np
 
-from ..errors import MechanicsError
+from ..errors import InputError
 from ..mechanics.selection import COMFORT
 from ..simulation.simulated import Simulated
 
@@ -147,7 +147,7 @@ class Variations:
         for name, value, size in (("q", q, self.space.nq), ("xi", xi, self.xi.numel()),
                                   ("u", u, nu)):
             if value.shape != (size,):
-                raise MechanicsError(f"{name} has shape {value.shape}, expected ({size},)")
+                raise InputError(f"{name} has shape {value.shape}, expected ({size},)")
         v, rate, slope, transport, E, f_eta, f_xi, f_u, H, phi = self._values(t, q, xi, u)
         kernel = kernel_of(H, H.shape[1])
         if ignorable:

@@ -63,13 +63,13 @@ def rolling_events(vehicle, mu, on_slip: str | None) -> list:
     if on_slip == "ignore" or (on_slip is None and not mu):
         return []
     from ..analysis.friction import coefficients as known
-    from ..analysis.rolling_limits import friction_limit, lift_off
+    from ..analysis.rolling_limits import rolling_events as events
 
     stop = on_slip == "stop"
     if not np.isfinite(list(known(vehicle, None).values())).any():
         raise ModelError(f"no wheel of {vehicle.name!r} has a friction coefficient: give --mu 0.8, "
                          "or --mu WHEEL=0.8, or mu=\"0.8\" to the wheels in the file's <nhmech>")
-    return [friction_limit(vehicle, terminal=stop), lift_off(vehicle, terminal=stop)]
+    return list(events(vehicle, terminal=stop))
 
 
 def print_validity(trajectory, on_slip: str | None) -> None:

@@ -46,11 +46,12 @@ def read_path(text: str, length: float) -> Path:
     name, colon, size = text.partition(":")
     if name in PATHS:
         try:
-            return make_path(name, float(size) if colon else SIZES.get(name, 4.0) * length)
+            scaled = float(size) if colon else SIZES.get(name, 4.0) * length
         except ValueError as error:
             meant = PATHS[name][0]
             raise InputError(f"path {text!r}: {size!r} is no number; the size of {name} [m] is "
                              f"{meant}") from error
+        return make_path(name, scaled)
     if not text.lower().endswith(".csv"):
         raise InputError(f"no path {text!r}; there are {listed(PATHS)} (with a size in metres: "
                          f"{next(iter(PATHS))}:4), or give a file of waypoints x, y that ends in "

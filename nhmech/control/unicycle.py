@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from functools import lru_cache
+from typing import TypeVar
 
 import numpy as np
 
@@ -12,6 +13,8 @@ from ..errors import ModelError
 from ..simulation.state import base_pose
 from ..vehicle.vehicle import Vehicle
 from .plane import Pose
+
+Scalar = TypeVar("Scalar", float, np.ndarray)
 
 SAME = 1e-9        # attitudes nearer than this are the same
 KEPT = 1e-6        # singular values below this, of the largest, are zero
@@ -45,8 +48,8 @@ class Unicycle:
     length: float
     turning_radius: float
 
-    def pose(self, base: Pose) -> Pose:
-        """x, y and heading of P from those of the base."""
+    def pose(self, base: tuple[Scalar, Scalar, Scalar]) -> tuple[Scalar, Scalar, Scalar]:
+        """x, y and heading of P from those of the base; numbers, or arrays of them."""
         x, y, yaw = base
         c, s = np.cos(yaw), np.sin(yaw)
         return (x + c * self.offset[0] - s * self.offset[1],

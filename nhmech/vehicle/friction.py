@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 
-from ..errors import ModelError
+from ..checks import read_word
+from ..errors import InputError
 from .build import build
 from .vehicle import Vehicle
 
@@ -15,24 +16,18 @@ def given_friction(vehicle: Vehicle, mu: float | Mapping[str, float] | None) -> 
 
     Raises
     ------
-    ModelError
+    InputError
         For wheels that do not exist and numbers that are not positive.
     """
-    given = (
-        mu
-        if isinstance(mu, Mapping)
-        else {}
-        if mu is None
-        else dict.fromkeys(vehicle.contact_names, mu)
-    )
+    if mu is None:
+        return {}
+    given = dict(mu) if isinstance(mu, Mapping) else dict.fromkeys(vehicle.contact_names, mu)
     for wheel, value in given.items():
-        if wheel not in vehicle.contact_names:
-            raise ModelError(f"mu: {vehicle.name!r} has no wheel {wheel!r}; "
-                             f"there are {', '.join(vehicle.contact_names)}")
+        read_word("mu: wheel", wheel, vehicle.contact_names)
         if not value > 0:
-            raise ModelError(f"mu of {wheel!r} is {value}; a friction coefficient is a positive "
+            raise InputError(f"mu of {wheel!r} is {value}; a friction coefficient is a positive "
                              "number, or inf for a wheel that cannot slip")
-    return dict(given)
+    return given
 
 
 def with_friction(vehicle: Vehicle, mu: float | Mapping[str, float] | None) -> Vehicle:
@@ -43,7 +38,7 @@ def with_friction(vehicle: Vehicle, mu: float | Mapping[str, float] | None) -> V
 
     Raises
     ------
-    ModelError
+    InputError
         As `given_friction`.
     """
     given = given_friction(vehicle, mu)
