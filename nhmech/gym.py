@@ -21,7 +21,7 @@ from .control.unit_effort import effort_limits, speed_scales, unit_efforts
 from .errors import InputError, ModelError, SimulationError
 from .simulation.batch import simulate_batch
 from .simulation.batch_input import start_states
-from .simulation.controller import Controller
+from .simulation.command import Controller
 from .simulation.dynamics import dynamics
 from .simulation.simulator import Simulator
 from .simulation.state import State
@@ -238,7 +238,7 @@ class PathFollowing(gymnasium.Env):
               options: dict[str, Any] | None = None) -> tuple[np.ndarray, dict[str, Any]]:
         super().reset(seed=seed)
         x, vector = self.task.start(self.np_random), self.task.dynamics.state_vector
-        self.simulator.reset(q=vector.configuration(x[:vector.nconf]), xi=x[vector.nconf:])
+        self.simulator.reset(q=vector.configuration(x[:vector.nconf]), xi=list(x[vector.nconf:]))
         observation = self.task.observe(x[None], None)
         self._s, self._k = observation.s, 0
         return observation.values[0], self._info(observation)
