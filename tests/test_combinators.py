@@ -409,7 +409,7 @@ def test_a_reset_that_fails_is_named():
     with pytest.raises(SimulationError,
                        match=r"reset of controller Stubborn raised ValueError at t = 0 s: not now"):
         Simulator(shipped("differential_drive"), Stubborn()).reset()
-    with pytest.raises(SimulationError, match="controller = 3 must be a callable"):
+    with pytest.raises(InputError, match="controller = 3 must be a callable"):
         Simulator(shipped("differential_drive"), 3)
 
 

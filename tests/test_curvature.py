@@ -10,7 +10,7 @@ from support import shipped
 
 from nhmech.analysis.curvature import connection_curvature, describe_curvature
 from nhmech.analysis.structure import structure
-from nhmech.errors import MechanicsError
+from nhmech.errors import InputError
 from nhmech.systems import load_system
 from nhmech.systems.vertical_disk import example as vertical_disk
 
@@ -119,5 +119,5 @@ def test_where_there_is_none_and_where_it_is_flat():
     )
     assert connection_curvature(load_system("capri_kobayashi").constrained).flat
     found = connection_curvature(shipped("carriage"))
-    with pytest.raises(MechanicsError, match="no 'pitch' among"):
+    with pytest.raises(InputError, match="'pitch' does not exist"):
         found.component("pitch", *found.base)

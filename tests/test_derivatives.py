@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from support import shipped
 
-from nhmech import MechanicsError, Simulator
+from nhmech import Simulator
 from nhmech.analysis.derivatives import step_adjoint, step_jacobian
 from nhmech.analysis.linearise import linearise
 
@@ -127,11 +127,11 @@ def test_bicycle_riding_straight_has_the_eigenvalues_of_its_linearisation(speed)
 
 def test_wrong_arguments_are_named():
     vehicle, jacobian, adjoint, (t, x, u, theta) = made("disc")
-    with pytest.raises(MechanicsError, match="x .*expected"):
+    with pytest.raises(InputError, match="x .*expected"):
         jacobian(t, x[:-1], u, theta)
-    with pytest.raises(MechanicsError, match=r"theta \(.*expected \(2,\)"):
+    with pytest.raises(InputError, match=r"theta \(.*expected \(2,\)"):
         adjoint(t, x, u, [1.0], x)
-    with pytest.raises(MechanicsError, match="w has shape"):
+    with pytest.raises(InputError, match="w has shape"):
         adjoint(t, x, u, theta, x[1:])
-    with pytest.raises(MechanicsError, match="dt = -1"):
+    with pytest.raises(InputError, match="dt = -1"):
         step_jacobian(vehicle, -1)

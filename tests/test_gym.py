@@ -13,7 +13,7 @@ from gymnasium.vector import AutoresetMode, SyncVectorEnv  # noqa: E402
 from support import shipped  # noqa: E402
 
 import nhmech  # noqa: E402
-from nhmech import ModelError  # noqa: E402
+from nhmech import InputError, ModelError  # noqa: E402
 from nhmech.gym import PathFollowing, PathFollowingVector, PathTask  # noqa: E402
 
 
@@ -137,15 +137,16 @@ def test_a_policy_drives_the_simulator_too():
     assert np.abs(run.q[-1] - env.simulator.state.q).max() <= 1e-12
 
 
-@pytest.mark.parametrize("words, message", [
+@pytest.mark.parametrize("words, error, message", [
     (dict(vehicle=nhmech.load(nhmech.urdf_path("differential_drive"),
                               ground=nhmech.Ground(normal=(0.1, 0, 1)))),
-     "level ground"), (dict(vehicle="sled"), "driven"),
-    (dict(vehicle="disc"), "."),
-    (dict(vehicle="differential_drive", period=0.012), "multiple of dt"),
-    (dict(vehicle="differential_drive", effort=[1.0]), "2 positive numbers"),
-    (dict(vehicle="differential_drive", speed=0.0), "speed"),
+     ModelError, "level ground"),
+    (dict(vehicle="sled"), ModelError, "driven"),
+    (dict(vehicle="disc"), ModelError, "."),
+    (dict(vehicle="differential_drive", period=0.012), InputError, "multiple of dt"),
+    (dict(vehicle="differential_drive", effort=[1.0]), InputError, "2 positive numbers"),
+    (dict(vehicle="differential_drive", speed=0.0), InputError, "speed"),
 ])
-def test_what_cannot_be_is_refused(words, message):
-    with pytest.raises(ModelError, match=message):
+def test_what_cannot_be_is_refused(words, error, message):
+    with pytest.raises(error, match=message):
         PathTask(**words)

@@ -19,11 +19,16 @@ from nhmech.analysis import cone_programme, friction, rolling_limits
 from nhmech.analysis.cone_programme import Cones, minimise
 from nhmech.analysis.contact_load import ContactLoad, contact_load
 from nhmech.analysis.friction import coefficients, least_use, slack
-from nhmech.analysis.rolling_limits import friction_limit, lift_off, run_validity
+from nhmech.analysis.rolling_limits import (
+    friction_limit,
+    lift_off,
+    rolling_events,
+    run_validity,
+)
 from nhmech.analysis.validity import Validity, Verdict, WheelLoad, validity
 from nhmech.cli import main
 from nhmech.control.demo import DemoDrive
-from nhmech.errors import MechanicsError, SimulationError
+from nhmech.errors import InputError, SimulationError
 from nhmech.vehicle.reactions import saddle
 
 G = 9.81
@@ -539,7 +544,7 @@ def test_far_from_slip_a_step_costs_one_look_at_the_forces(vehicle, monkeypatch)
     monkeypatch.setattr(ContactLoad, "least_normal",
                         property(counted("least normals", lambda load: 0.0)))
     simulator = nhmech.Simulator(car, DemoDrive(car), dt=1e-2,
-                                 events=[friction_limit(car, 0.8), lift_off(car)])
+                                 events=rolling_events(car, 0.8))
     run = simulator.run(1.0)
     # after each step, and twice at the start
     assert run.stop == "duration" and counts == {"forces": 102, "programmes": 0, "least normals": 0}
@@ -589,12 +594,13 @@ def test_words(vehicle):
 def test_errors(vehicle):
     robot_, ball = vehicle("differential_drive"), vehicle("ball")
     now = state(robot_, 0.6, 1.8)
-    with pytest.raises(MechanicsError, match="no wheel 'left'; there are left_wheel_joint"):
+    with pytest.raises(InputError,
+                       match="mu: wheel 'left' does not exist; there are left_wheel_joint"):
         validity(robot_, 0.0, now.q, now.v, np.zeros(2), {"left": 0.5})
-    with pytest.raises(MechanicsError,
+    with pytest.raises(InputError,
                        match="is -0.1; a friction coefficient is a positive number"):
         validity(robot_, 0.0, now.q, now.v, np.zeros(2), -0.1)
-    with pytest.raises(MechanicsError,
+    with pytest.raises(InputError,
                        match="no wheel of 'ball' has a friction coefficient: give mu="):
         friction_limit(ball)
     simulator = nhmech.Simulator(robot_, wrench={"base_link": np.zeros(6)},
@@ -606,5 +612,5 @@ def test_errors(vehicle):
     assert len(caught.value.trajectory) == 1
     kinematic = nhmech.Simulator(robot_, constant(0.0, 0.0), mode="kinematic")
     kinematic.reset()
-    with pytest.raises(MechanicsError, match="kinematic"):
+    with pytest.raises(InputError, match="kinematic"):
         run_validity(kinematic.run(0.01))

@@ -30,6 +30,7 @@ if TYPE_CHECKING:
         RunValidity as RunValidity,
         friction_limit as friction_limit,
         lift_off as lift_off,
+        rolling_events as rolling_events,
         run_validity as run_validity,
     )
     from .sensitivity import eigenvalue_sensitivities as eigenvalue_sensitivities
@@ -56,7 +57,7 @@ lazy.attach(__name__, {
     "mobility": "Mobility mobility",
     "momentum_balance": "MomentumBalance momentum_balance",
     "residuals": "residuals",
-    "rolling_limits": "RunValidity friction_limit lift_off run_validity",
+    "rolling_limits": "RunValidity friction_limit lift_off rolling_events run_validity",
     "sensitivity": "eigenvalue_sensitivities",
     "stability": "Sweep critical_speeds speed_sweep",
     "structure": "Structure structure",
