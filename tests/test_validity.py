@@ -601,7 +601,7 @@ def test_errors(vehicle):
                        match="is -0.1; a friction coefficient is a positive number"):
         validity(robot_, 0.0, now.q, now.v, np.zeros(2), -0.1)
     with pytest.raises(InputError,
-                       match="no wheel of 'ball' has a friction coefficient: give mu="):
+                       match="no wheel of 'ball' has a friction coefficient. Give mu="):
         friction_limit(ball)
     simulator = nhmech.Simulator(robot_, wrench={"base_link": np.zeros(6)},
                                  events=[lift_off(robot_)])

@@ -109,8 +109,9 @@ def _friction_limit(loads: _LoadReader, mu: float | Mapping[str, float] | None, 
                     terminal: bool) -> Event:
     known = coefficients(loads.vehicle, mu)
     if not any(np.isfinite(value) for value in known.values()):
-        raise InputError(f"no wheel of {loads.vehicle.name!r} has a friction coefficient: give "
-                         "mu=, or mu to its wheels")
+        raise InputError(f"no wheel of {loads.vehicle.name!r} has a friction coefficient", Remedy(
+            "Give mu=, or mu to its wheels",
+            "Give --mu 0.8, or --mu WHEEL=0.8, or mu=\"0.8\" to the wheels in the file's <nhmech>"))
 
     def slack_left(t: float, state: State) -> float:
         return slack(loads.at(t, state), known, sign=True)

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import click
-import numpy as np
 
-from ..errors import ModelError
 from .options import Positive
 
 MOMENTS = 200      # at which a run is judged at most, besides the moments of its events
@@ -57,19 +55,14 @@ def rolling_events(vehicle, mu, on_slip: str | None) -> list:
 
     Raises
     ------
-    ModelError
+    InputError
         Where no wheel has a coefficient.
     """
     if on_slip == "ignore" or (on_slip is None and not mu):
         return []
-    from ..analysis.friction import coefficients as known
     from ..analysis.rolling_limits import rolling_events as events
 
-    stop = on_slip == "stop"
-    if not np.isfinite(list(known(vehicle, None).values())).any():
-        raise ModelError(f"no wheel of {vehicle.name!r} has a friction coefficient: give --mu 0.8, "
-                         "or --mu WHEEL=0.8, or mu=\"0.8\" to the wheels in the file's <nhmech>")
-    return list(events(vehicle, terminal=stop))
+    return list(events(vehicle, terminal=on_slip == "stop"))
 
 
 def print_validity(trajectory, on_slip: str | None) -> None:

@@ -18,7 +18,7 @@ from importlib import import_module
 from typing import Any
 
 from ..checks import read_word
-from ..errors import InputError, listed
+from ..errors import InputError, Remedy, listed
 from ..simulation.command import Controller
 from ..vehicle.vehicle import Vehicle
 from .path import Path
@@ -42,9 +42,11 @@ CONTROLLERS: dict[str, str] = {
 }
 
 FILLED = ("vehicle", "path", "speed", "twist")      # by a run, not by a setting
-# how messages call a parameter that is missing
-REMEDIES = {"path": "a path (--path)", "speed": "a speed (--speed)",
-            "twist": "a speed (--speed), or a twist"}
+# how messages call a parameter that is missing, and what gives it
+NEEDED = {"path": ("a path", Remedy("Give path=", "Give --path")),
+          "speed": ("a speed", Remedy("Give speed=", "Give --speed")),
+          "twist": ("a speed or a twist", Remedy("Give speed=, or twist in settings=",
+                                                 "Give --speed, or --set twist=..."))}
 TRUE, FALSE = ("true", "yes", "on", "1"), ("false", "no", "off", "0")
 
 
@@ -228,8 +230,9 @@ def make_controller(controller: type | Controller, vehicle: Vehicle, *, path: Pa
     missing = [key for key, parameter in known.items() if key not in arguments and key != first
                and (parameter.required or (key == "twist" and parameter.default is None))]
     if missing:
-        raise InputError(f"{controller.__name__} needs "
-                         f"{' and '.join(REMEDIES.get(key, key) for key in missing)}")
+        needed = [NEEDED[key][0] if key in NEEDED else key for key in missing]
+        raise InputError(f"{controller.__name__} needs {' and '.join(needed)}",
+                         NEEDED[missing[0]][1] if missing[0] in NEEDED else None)
     return controller(*(() if first is None else (vehicle,)), **arguments)
 
 
