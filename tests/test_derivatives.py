@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from support import shipped
 
-from nhmech import Simulator
+from nhmech import InputError, Simulator
 from nhmech.analysis.derivatives import step_adjoint, step_jacobian
 from nhmech.analysis.linearise import linearise
 

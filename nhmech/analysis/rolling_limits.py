@@ -212,7 +212,7 @@ class RunValidity:
 
 
 def run_validity(trajectory: Trajectory, mu: float | Mapping[str, float] | None = None, *,
-          every: int = 1) -> RunValidity:
+                 every: int = 1) -> RunValidity:
     """Whether ideal rolling was possible along a run: `validity` at its recorded states.
 
     The last state and those after an event are always included.
