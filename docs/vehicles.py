@@ -12,6 +12,7 @@ import re
 import subprocess
 import sys
 import tempfile
+from math import inf
 from pathlib import Path
 
 import numpy as np
@@ -75,7 +76,7 @@ def page(name: str) -> str:
     """The page of one vehicle, from the same summaries as `nhmech inspect`."""
     vehicle = nhmech.load(nhmech.urdf_path(name))
     d, mechanics = vehicle.description, vehicle.summary()
-    mobility, geometry = mobility_summary(vehicle), geometry_summary(vehicle)
+    mobility, geometry = mobility_summary(vehicle), geometry_summary(vehicle, inf)
     dropped, growth, here = (
         set(mechanics["dropped_rows"]),
         vector(geometry["growth"]),

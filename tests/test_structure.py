@@ -68,7 +68,7 @@ def test_growth_of_vehicles(name):
     """Modulo wheel angles every shipped vehicle is controllable; a gap of nine decades decides each
     rank."""
     ranks, variables, _, _ = VEHICLES[name]
-    found = structure(shipped(name))
+    found = structure(shipped(name), seconds=60)
     assert found.growth.ranks == ranks and found.variables == variables and found.growth.complete
     assert found.controllable is True and found.further == 0 and ranks[-1] == found.dimension
     assert min(found.growth.kept) >= 1e-4 and max(found.growth.dropped) <= 1e-13
@@ -108,7 +108,7 @@ def test_car_with_on_axle_trailers(n):
 def test_growth_here_differs_from_the_generic_one():
     """An upright bicycle: two more levels than elsewhere. A car: the same everywhere."""
     bicycle = shipped("bicycle")
-    found = structure(bicycle, bicycle.configuration())
+    found = structure(bicycle, bicycle.configuration(), seconds=60)
     assert (
         found.growth.ranks == (3, 5)
         and found.here.ranks == (3, 4, 5)
@@ -179,6 +179,8 @@ def test_a_combination_in_words():
     assert str(Combination({"a": -0.2, "b": 0.2, "c": -0.2,
                             "yaw": -3.0})) == "0.2 (b - a - c) - 3 yaw is constant"
     assert str(Combination({"w": 0.2, "h": -1.0, "yaw": -1.0})) == "0.2 w - (h + yaw) is constant"
+    rounded = Combination({"b": -1.0 - 1e-15, "c": 1.0, "a": -1.0 + 1e-15})
+    assert str(rounded) == "c - a - b is constant", "terms of one size stand by name"
 
 
 @pytest.mark.parametrize("name, pose, all_of_it", [

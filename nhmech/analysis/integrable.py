@@ -33,7 +33,8 @@ class Combination:
         parts = []
         for size, terms in groups.items():
             sign = 1 if any(value > 0 for _, value in terms) else -1
-            terms = sorted(terms, key=lambda term: -sign * term[1])
+            # coefficients of a group differ by rounding only, so names break the tie
+            terms = sorted(terms, key=lambda term: (sign * term[1] < 0, term[0]))
             inner = "".join(f" {'+' if sign * value > 0 else '-'} {name}" for name,
                             value in terms).removeprefix(" + ")
             factor = "" if abs(size - 1) <= 1e-9 else f"{size:.6g} "

@@ -9,7 +9,7 @@ from ..vehicle.vehicle import Vehicle
 from .axles import axles
 from .curvature import describe_curvature
 from .mobility import mobility
-from .structure import Structure, structure
+from .structure import LONG, Structure, structure
 from .validity import validity
 
 
@@ -48,9 +48,10 @@ def _at_rest(vehicle: Vehicle) -> dict[str, float] | None:
     return None if found.lifted else {one.wheel: one.normal for one in found.wheels}
 
 
-def geometry_summary(vehicle: Vehicle) -> dict:
-    """Growth vector with its variables, controllability, integrable combinations, symmetry."""
-    found = structure(vehicle, vehicle.constrained.configurations[0])
+def geometry_summary(vehicle: Vehicle, seconds: float = LONG) -> dict:
+    """Growth vector with its variables, controllability, integrable combinations, symmetry; no
+    further level of brackets is begun after so many seconds."""
+    found = structure(vehicle, vehicle.constrained.configurations[0], seconds=seconds)
     return {
         "variables": list(found.variables),
         "left_out": list(found.left_out),

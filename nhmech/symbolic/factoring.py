@@ -6,6 +6,7 @@ import heapq
 from collections import Counter, defaultdict
 from collections.abc import Callable, Hashable, Iterable, Mapping
 from itertools import combinations
+from math import inf
 from typing import Any
 
 from .linear_forms import ONE, Graph, Node, Value, gather, round_off, unit
@@ -124,23 +125,29 @@ class Scales:
             atoms.append(atom)
             for s, power in self._powers(within, atom).items():
                 touching[s].append((k, power))
-        written = Counter(zip(sizes, atoms))
+        # (constant, atom) -> how often it is needed; with a constant of 1 it costs nothing, as if it
+        # were always there
+        written: dict[tuple[float, int], float] = dict(Counter(zip(sizes, atoms)))
+        written |= {(1.0, atom): inf for atom in atoms}
         for s in [s for _ in range(SWEEPS) for s in sums]:
             trials = {sizes[k] ** -power for k, power in touching[s]
                       if sizes[k] != 1 and abs(power) == 1}
             if not trials:
                 continue
-            written.subtract((sizes[k], atoms[k]) for k, _ in touching[s])
+            for k, _ in touching[s]:
+                written[sizes[k], atoms[k]] -= 1
+                if not written[sizes[k], atoms[k]]:
+                    del written[sizes[k], atoms[k]]
 
             def products(scale: float, touched: list[tuple[int, int]] = touching[s]) -> int:
                 found = {(round_off(sizes[k] * scale ** power), atoms[k]) for k, power in touched}
-                return sum(new[0] != 1 and not written[new] for new in found)
+                return len(found.difference(written))
 
             best = min([1.0, *sorted(trials)], key=products)
             self.of[s] *= best
             for k, power in touching[s]:
                 sizes[k] = round_off(sizes[k] * best ** power)
-                written[sizes[k], atoms[k]] += 1
+                written[sizes[k], atoms[k]] = written.get((sizes[k], atoms[k]), 0) + 1
 
     def apply(self, value: Value, within: int = -1) -> Value:
         """The value (a term of the sum `within`) written with the scaled sums."""
@@ -149,12 +156,13 @@ class Scales:
             number *= self.of[s] ** power
         return Value(unit(number), value.atom)
 
-    def _powers(self, within: int, atom: int) -> Counter[int]:
+    def _powers(self, within: int, atom: int) -> dict[int, int]:
         """With which powers scales of sums stand in the coefficient of an atom."""
-        powers = Counter({within: 1})
+        powers = {within: 1} if within in self.of else {}
         for a, power in self.factors(atom):
-            powers[a] -= power
-        return Counter({s: power for s, power in powers.items() if s in self.of})
+            if a in self.of:
+                powers[a] = powers.get(a, 0) - power
+        return powers
 
 
 Terms = dict[int, float]            # atom -> coefficient

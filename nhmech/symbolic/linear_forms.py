@@ -19,6 +19,8 @@ ONE = 0                 # the atom of plain numbers
 LONGEST = 8             # factors that are still sorted into one product
 ROUNDING = 4e-15        # of the larger term: a difference below this is zero
 DIGITS = 46             # binary ones in which constants must agree to count as one, 14 decimal ones
+SPLIT = 2.0 ** (53 - DIGITS) + 1
+HUGE = 1e300            # SPLIT times larger numbers might overflow
 
 
 class Value(NamedTuple):
@@ -132,9 +134,11 @@ class Graph:
 
 
 def round_off(number: float) -> float:
-    """The same for numbers that differ by rounding only."""
-    mantissa, exponent = math.frexp(number)
-    return math.ldexp(round(mantissa * 2.0 ** DIGITS), exponent - DIGITS)
+    """The same for numbers that differ by rounding only: the nearest one of DIGITS binary digits,
+    by Veltkamp's splitting (Dekker 1971, A floating-point technique for extending the available
+    precision)."""
+    large = number * SPLIT
+    return large - (large - number) if abs(number) < HUGE else number
 
 
 def unit(number: float) -> float:
