@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import math
+import os
 import signal
 from pathlib import Path
 
+import casadi as ca
 import pytest
 from support import shipped
 
+from nhmech.mechanics import equations
 from nhmech.simulation import interrupts
+from nhmech.symbolic import simplify
 
 # beside the project; not part of it
 CASES = Path(__file__).resolve().parents[2] / "shared" / "cases"
@@ -18,6 +23,32 @@ CASES = Path(__file__).resolve().parents[2] / "shared" / "cases"
 # So a shell starts what it puts in the background; some tests send Ctrl-C.
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
+@pytest.fixture(scope="session", autouse=True)
+def simplified_once(request):
+    """Half of the time of all tests would go into simplifying the equations of the same robots over
+    and over. `simplify` is a function of its graph alone, so what it made of one is kept beside
+    pytest's own cache, under the hash of the graph and of all code that had a part in it."""
+    folder = request.config.cache.mkdir("simplified")
+    rooms = Path(simplify.__file__).parent.glob("*.py")
+    code = "".join(file.read_text() for file in sorted(rooms)) + ca.__version__
+    compute = equations.simplify
+
+    def kept(function: ca.Function) -> ca.Function:
+        graph = function.serialize()
+        file = folder / hashlib.sha256((code + graph).encode()).hexdigest()
+        if file.is_file():
+            return ca.Function.deserialize(file.read_text())
+        made = compute(function)
+        part = file.with_name(f"{file.name}.{os.getpid()}")
+        part.write_text(made.serialize())
+        part.replace(file)           # whole or not at all: other processes read it
+        return made
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(equations, "simplify", kept)
+        yield
 
 
 @pytest.fixture(autouse=True)
