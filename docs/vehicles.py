@@ -18,7 +18,7 @@ from pathlib import Path
 import numpy as np
 
 import nhmech
-from nhmech.analysis.summary import geometry_summary, mobility_summary
+from nhmech.analysis.summary import geometry_summary, mechanics_summary, mobility_summary
 
 HERE = Path(__file__).parent / "gallery"
 IMAGES = HERE / "images"
@@ -75,7 +75,7 @@ def vector(values) -> str:
 def page(name: str) -> str:
     """The page of one vehicle, from the same summaries as `nhmech inspect`."""
     vehicle = nhmech.load(nhmech.urdf_path(name))
-    d, mechanics = vehicle.description, vehicle.summary()
+    d, mechanics = vehicle.description, mechanics_summary(vehicle)
     mobility, geometry = mobility_summary(vehicle), geometry_summary(vehicle, inf)
     dropped, growth, here = (
         set(mechanics["dropped_rows"]),

@@ -45,7 +45,7 @@ def margin(vehicle: Vehicle, t: float, q: np.ndarray) -> float:
 def serving(vehicle: Vehicle, q: np.ndarray) -> Vehicle:
     """The vehicle, with rows and speeds chosen again where its own serve badly at q; what a run
     does."""
-    return vehicle if margin(vehicle, 0.0, q) > 0.05 else vehicle.rechosen(q)
+    return vehicle if margin(vehicle, 0.0, q) > 0.05 else vehicle.rechoose(q)
 
 
 def velocity(vehicle: Vehicle, t: float, q: np.ndarray, xi: np.ndarray) -> np.ndarray:

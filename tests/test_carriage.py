@@ -8,6 +8,7 @@ import pytest
 from runs import angle, moment, rate, residuals, yaw
 
 import nhmech
+from nhmech.analysis.summary import mechanics_summary
 
 # letters of the paper: a wheel radius, 2 r track
 A, R, L, M0, M, I, C = 0.1, 0.25, 0.12, 3.0, 4.0, 0.1885, 0.0025
@@ -79,7 +80,7 @@ def hold(carriage, steps: int, left: float, right: float) -> None:
 
 def test_dropped_rows_are_among_those_that_are_checked(vehicle):
     carriage = vehicle("carriage")
-    summary = carriage.summary()
+    summary = mechanics_summary(carriage)
     assert (len(summary["rows"]) == 7 and len(summary["dropped_rows"]) == 1
             and summary["dropped_rows"][0].endswith("/lateral"))
 

@@ -10,7 +10,7 @@ from runs import angle, moment, rate, residuals, rotation, yaw
 from support import SHIPPED, random_states, shipped, velocity
 
 import nhmech
-from nhmech.vehicle.contact import body_names
+from nhmech.vehicle.model import body_names
 from nhmech.vehicle.reactions import reactions, saddle
 
 GRAVITY = 9.81
@@ -206,7 +206,7 @@ def test_a_tilted_ground_is_a_level_ground_with_gravity_turned(name):
         turned = q.copy()
         turned[:3] = SLOPE.point + R @ q[:3]
         turned[3:7] = (pin.Quaternion(R) * pin.Quaternion(q[3:7])).normalized().coeffs()
-        other = tilted if tilted.frame.speeds == serving.frame.speeds else tilted.rechosen(turned)
+        other = tilted if tilted.frame.speeds == serving.frame.speeds else tilted.rechoose(turned)
         v = velocity(serving, 0.0, q, xi)
         assert (np.abs(other.constraint_error(0.0, turned, v)[0]).max() < 1e-11
                 and np.abs(other.constraint_error(0.0, turned, v)[1]).max() < 1e-12)

@@ -29,6 +29,7 @@ RANK = {
     "version": 0,
     "paths": 1,
     "checks": 1,
+    "attitude": 1,
     "symbolic": 1,
     "urdf": 2,
     "mechanics": 2,

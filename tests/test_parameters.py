@@ -5,6 +5,8 @@ import numpy as np
 import pytest
 
 import nhmech
+from nhmech.analysis.summary import mechanics_summary
+from nhmech.errors import InputError
 from nhmech.mechanics.gibbs_appell import gibbs_appell
 from nhmech.simulation.state import base_pose
 from nhmech.urdf.notice import NoticeKind
@@ -122,20 +124,20 @@ def test_numbers_of_numpy_are_numbers(base, name, number):
 
 
 def test_unknown_names_and_bad_numbers_are_refused(base):
-    with pytest.raises(nhmech.ModelError, match="base_link.mass"):
+    with pytest.raises(InputError, match="base_link.mass"):
         base.with_parameters({"base_link.masss": 1.0})
     for value in (float("nan"), np.inf, 10 ** 400, "3", None):
-        with pytest.raises(nhmech.ModelError, match="'base_link.mass' = .* is not a finite number"):
+        with pytest.raises(InputError, match="'base_link.mass' = .* must be a finite number"):
             base.with_parameters({"base_link.mass": value})
-    with pytest.raises(nhmech.ModelError, match="unknown parameter 3; near it: "):
+    with pytest.raises(InputError, match="unknown parameter 3; near it: "):
         base.with_parameters({3: 1.0})
-    with pytest.raises(nhmech.ModelError, match="unknown parameter"):
+    with pytest.raises(InputError, match="unknown parameter"):
         base.with_parameters(symbolic=["wheel"])
     for changes, words in (({"left_wheel.mass": -1.0}, "left_wheel.mass.*negative"),
                            ({"base_link.Izz": -1.0}, "base_link.*none that a body"),
                            ({"left_wheel_joint.radius": -0.08},
-                            "left_wheel_joint.radius.*no length")):
-        with pytest.raises(nhmech.ModelError, match=words):
+                            "left_wheel_joint.radius.*negative")):
+        with pytest.raises(InputError, match=words):
             base.with_parameters(changes)
 
 
@@ -165,8 +167,8 @@ def test_a_follower_at_its_limit_stops_the_leader(side):
 
 def test_remarks_about_what_was_built():
     mecanum = nhmech.load(nhmech.urdf_path("mecanum"))
-    assert ("x, y, yaw" in mecanum.summary()["symmetry"]
-            and "pitch, roll and height are frozen" in mecanum.summary()["symmetry"])
+    symmetry = mechanics_summary(mecanum)["symmetry"]
+    assert "x, y, yaw" in symmetry and "pitch, roll and height are frozen" in symmetry
     assert not any(notice.kind is NoticeKind.ROLLER_RANK for notice in mecanum.notices)
     names = [f"{end}_{side}_wheel_joint" for end in ("front", "rear") for side in ("left", "right")]
     alike = nhmech.load(nhmech.urdf_path("mecanum"),

@@ -13,7 +13,7 @@ from support import shipped
 def test_equations_chosen_at_the_zero_pose_are_the_same_elsewhere(name):
     """A lean or pitch is stationary in the upright pose, and moves all the same."""
     vehicle = shipped(name)
-    other, rng = vehicle.rechosen(vehicle.configuration()), np.random.default_rng(0)
+    other, rng = vehicle.rechoose(vehicle.configuration()), np.random.default_rng(0)
     u = rng.normal(size=vehicle.constrained.system.u.numel())
     for q in vehicle.constrained.samples[-4:]:
         v = vehicle.equations.velocity(0.0, q, rng.normal(size=vehicle.frame.nxi),

@@ -28,6 +28,8 @@ from nhmech import (
     Trajectory,
     Wheel,
 )
+from nhmech.analysis.summary import mechanics_summary
+from nhmech.errors import InputError
 from nhmech.mechanics.algebroid import euclidean
 from nhmech.mechanics.distribution import Row, assemble
 from nhmech.mechanics.system import LagrangianSystem
@@ -396,7 +398,7 @@ def test_a_bad_wrench_is_refused(wrench, message):
 
 
 def test_a_wrench_on_an_unknown_link_is_refused():
-    with pytest.raises(nhmech.ModelError, match="'roof'"):
+    with pytest.raises(InputError, match="'roof'"):
         Simulator(cart(), wrench={"roof": np.zeros(6)})
 
 
@@ -665,7 +667,7 @@ def test_every_sort_of_vehicle_comes_back(name, ground, tmp_path):
     simulator = Simulator(shipped(name, ground), dt=1e-2)
     simulator.reset()
     back = restore(Trajectory.load(simulator.run(0.05).save(tmp_path / "run.npz")).source)
-    assert back.summary() == shipped(name, ground).summary() and back.ground == ground
+    assert mechanics_summary(back) == mechanics_summary(shipped(name, ground)) and back.ground == ground
 
 
 # -- a system written by hand ----------------------------------------------------------------------

@@ -9,7 +9,7 @@ from functools import lru_cache
 
 import numpy as np
 
-from ..vehicle.friction import given_friction
+from ..vehicle.friction import read_friction
 from ..vehicle.vehicle import Vehicle
 from .cone_programme import Cones, minimise
 from .contact_load import NOTHING, ContactLoad
@@ -26,7 +26,7 @@ def coefficients(vehicle: Vehicle, mu: float | Mapping[str, float] | None) -> di
     InputError
         For wheels that do not exist and numbers that are not positive.
     """
-    given = given_friction(vehicle, mu)
+    given = read_friction(vehicle, mu)
     known = {c.name: np.inf if c.mount.wheel.mu is None else c.mount.wheel.mu
              for c in vehicle.contacts}
     return {wheel: float(given.get(wheel, value)) for wheel, value in known.items()}

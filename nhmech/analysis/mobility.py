@@ -13,8 +13,8 @@ import pinocchio as pin
 
 from ..mechanics.frame import adapted_frame, sample_forms
 from ..simulation.simulated import Simulated
-from ..vehicle.remarks import frozen_parts
 from ..vehicle.vehicle import Vehicle
+from .ignorable import frozen_parts
 from .motions import ZERO, kernel, motions
 
 CLASSES = {

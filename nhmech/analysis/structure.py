@@ -14,9 +14,9 @@ from ..mechanics.brackets import Growth, growth
 from ..mechanics.symmetry import GENERAL, HORIZONTAL, PURELY_KINEMATIC
 from ..mechanics.symmetry_search import find_symmetry
 from ..simulation.simulated import Simulated
-from ..vehicle.remarks import frozen_parts, ignorable
 from ..vehicle.vehicle import Vehicle
 from .curvature import Curvature, connection_curvature
+from .ignorable import frozen_parts, ignorable
 from .integrable import Combination, integrable_combinations
 from .motions import Motions, motions
 

@@ -1,4 +1,4 @@
-"""Mobility and geometry of a vehicle as plain values and short sentences, for `nhmech inspect`."""
+"""Mechanics, mobility and geometry of a vehicle in plain values and short sentences."""
 
 from __future__ import annotations
 
@@ -8,9 +8,34 @@ from ..errors import MechanicsError
 from ..vehicle.vehicle import Vehicle
 from .axles import axles
 from .curvature import describe_curvature
+from .ignorable import describe_symmetry
 from .mobility import mobility
 from .structure import LONG, Structure, structure
 from .validity import validity
+
+
+def mechanics_summary(vehicle: Vehicle) -> dict:
+    """Sizes, kept and dropped rows, couplings, speeds, support, symmetry."""
+    names, steering = vehicle.constrained.distribution.names, vehicle.steering
+    kept = [names[i] for i in vehicle.frame.kept]
+    leaders = steering.pair() if steering.coupled else ()
+    offsets = vehicle.support.offsets
+    return {
+        "name": vehicle.name,
+        "nq": vehicle.algebroid.nq,
+        "nv": vehicle.algebroid.nv,
+        "nxi": vehicle.frame.nxi,
+        "speeds": dict(zip(vehicle.frame.names, vehicle.frame.units)),
+        "inputs": list(vehicle.constrained.system.u_names),
+        "rows": list(names),
+        "kept_rows": kept,
+        "dropped_rows": [name for name in names if name not in kept],
+        "couplings": [name for name in names if name.endswith("/coupling")],
+        "leaders": [axle.steering or axle.wheel for axle in leaders],
+        "support_offsets": dict(zip(vehicle.contact_names, map(float, offsets))),
+        "level_base": vehicle.support.level,
+        "symmetry": describe_symmetry(vehicle),
+    }
 
 
 def mobility_summary(vehicle: Vehicle) -> dict:

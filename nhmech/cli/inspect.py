@@ -42,7 +42,7 @@ def wheel_rows(description: Description) -> list[dict]:
 
 def report(vehicle) -> dict:
     """Everything `nhmech inspect --json` prints."""
-    from ..analysis.summary import geometry_summary, mobility_summary
+    from ..analysis.summary import geometry_summary, mechanics_summary, mobility_summary
 
     d = vehicle.description
     return {
@@ -61,7 +61,7 @@ def report(vehicle) -> dict:
                       for m in d.mimic],
         },
         "notices": vehicle.notices,
-        "mechanics": vehicle.summary(),
+        "mechanics": mechanics_summary(vehicle),
         "mobility": mobility_summary(vehicle),
         "geometry": geometry_summary(vehicle),
     }

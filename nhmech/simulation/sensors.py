@@ -8,7 +8,7 @@ import pinocchio as pin
 
 from ..compile.buffered import Buffered
 from ..errors import SimulationError
-from ..vehicle.tree import kinematics, seen_from_root
+from ..vehicle.tree import kinematics, see_from_root
 from .chart import Chart
 from .integrators import POOR
 from .simulated import Simulated
@@ -105,7 +105,7 @@ class Sensors:
         vehicle = self.simulated.vehicle
         gravity = {"g": ca.vertcat(0, 0, -vehicle.parameters["gravity"])}
         bodies = kinematics(vehicle.model, vehicle.algebroid, v, a,
-                            seen_from_root(vehicle.algebroid, gravity), ca.SX(3, 1), set())
+                            see_from_root(vehicle.algebroid, gravity))
         frame = vehicle.model.frames[vehicle.model.getFrameId(link, pin.FrameType.BODY)]
         body, placement = bodies[frame.parentJoint - 1], frame.placement
         R_LJ, r = ca.DM(placement.rotation.T), ca.DM(placement.translation)

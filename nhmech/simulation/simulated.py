@@ -84,13 +84,13 @@ class Simulated:
         """Equations with rows and speeds chosen at q. Raises `NhmechError` where the constraints
         lose rank there."""
         if self.vehicle is not None:
-            return self.vehicle.rechosen(q).equations
+            return self.vehicle.rechoose(q).equations
         return gibbs_appell(replace(self.constrained, samples=q[None, :]))
 
     def rank_error(self, q: np.ndarray, where: str) -> NhmechError:
         """The error to raise where the constraints lose rank at q or next to it."""
         if self.vehicle is not None:
-            return self.vehicle.rank_lost(q, where)
+            return self.vehicle.rank_error(q, where)
         return SimulationError(f"the constraints lose rank {where}, near q = {q}")
 
     @cached_property

@@ -7,6 +7,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from ..attitude import attitude
+
 Color = tuple[float, float, float, float]
 BLUE, ORANGE = (0.16, 0.42, 0.66, 1.0), (0.90, 0.45, 0.13, 1.0)
 GREY, DARK = (0.70, 0.73, 0.77, 1.0), (0.15, 0.16, 0.18, 1.0)
@@ -40,11 +42,8 @@ class Shape:
 def pose(position=(0.0, 0.0, 0.0), yaw: float = 0.0, roll: float = 0.0,
          pitch: float = 0.0) -> np.ndarray:
     """T (4, 4) with R = Rz(yaw) Rx(roll) Ry(pitch)."""
-    (cy, sy), (cr, sr), (cp, sp) = ((np.cos(angle), np.sin(angle)) for angle in (yaw, roll, pitch))
     T = np.eye(4)
-    T[:3, :3] = (np.array([[cy, -sy, 0], [sy, cy, 0],
-                           [0, 0, 1]]) @ np.array([[1, 0, 0], [0, cr, -sr], [0, sr, cr]])
-                 @ np.array([[cp, 0, sp], [0, 1, 0], [-sp, 0, cp]]))
+    T[:3, :3] = attitude(yaw, roll, pitch)
     T[:3, 3] = position
     return T
 

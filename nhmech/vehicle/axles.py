@@ -2,23 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import casadi as ca
 import numpy as np
 import pinocchio as pin
 
-from ..mechanics.algebroid import LieAlgebroid
 from ..urdf.description import Description
 from .contact import Contact, Mount
-from .couplings import PLANAR, Axle, SteeredAxle, Steering, check_can_turn
-from .model import write_joint
-from .parameters import Parameters
+from .context import BuildContext
+from .couplings import PLANAR, Axle, Steering, check_can_turn
+from .model import upright, write_joint
+from .tree import cos_sin
+
+SIZE = 0.1         # [m] of a vehicle that has none: a single blade
+TURNING = 1e-6     # of the vehicle's length: a joint whose rate weighs more in a row turns it
+ROUNDING = 1e-14   # of an entry of a row of unit size: below this it stands for 0
 
 
-def find_axles(contacts: Sequence[Contact], algebroid: LieAlgebroid, t: ca.SX, v: ca.SX,
-               parameters: Parameters,
-               normal: np.ndarray, model: pin.Model, description: Description) -> Steering:
+def find_axles(context: BuildContext, contacts: Sequence[Contact]) -> Steering:
     """Finds the lateral rows that see only the base's planar twist, at random joint angles, and
     what turns them.
 
@@ -27,54 +29,64 @@ def find_axles(contacts: Sequence[Contact], algebroid: LieAlgebroid, t: ca.SX, v
     ModelError
         Where fixed axles leave no way to turn.
     """
-    centres = (
-        np.array([_planar_centre(model, c.mount) for c in contacts])
-        if contacts
-        else np.zeros((1, 3))
-    )
-    spread = np.linalg.norm(centres - centres.mean(axis=0), axis=1).max()
-    # a single blade has no size
-    length = float(max([spread, *(c.mount.wheel.radius for c in contacts)])) or 0.1
+    description, model = context.description, context.model
+    length = _length(model, contacts)
     lateral = [c for c in contacts if "lateral" in c.held and c.mount.axle is not None
                and c.name not in description.released]
     if not lateral or description.track_factor is not None:
         return Steering((), (), length)
-    upright = pin.Quaternion.FromTwoVectors(np.array([0.0, 0.0, 1.0]), normal).coeffs()
-    forms = ca.vertcat(*[ca.jacobian(c.speed("lateral"), v) for c in lateral])
-    forms = ca.substitute(forms, algebroid.q[3:7], ca.DM(upright))
-    evaluate = ca.Function("lateral", [t, algebroid.q, parameters.theta], [forms])
+    rows_at = _lateral_rows(context, lateral)
     rng = np.random.default_rng(1)
-
-    def rows_at(angles: dict[str, float]) -> np.ndarray:
-        q = pin.neutral(model)
-        for name, value in angles.items():
-            write_joint(model, q, name, value)
-        return evaluate(0.0, q, parameters.numbers).full()
-
-    random = {name: rng.uniform(-0.5, 0.5) for name in list(model.names)[2:]}
-    at_random = rows_at(random)
-    fixed, steered = [], {}
+    at_random = rows_at({name: rng.uniform(-0.5, 0.5) for name in context.joint_names})
+    scale = np.array([1, 1, 1 / length])
+    fixed: list[Axle] = []
+    steered: dict[str, Axle] = {}
     for i, c in enumerate(lateral):
-        if np.abs(at_random[i, 6:]).max(initial=0.0) > 1e-6 * max(length, 1e-3):
+        if np.abs(at_random[i, 6:]).max(initial=0.0) > TURNING * max(length, 1e-3):
             continue      # a swivel, a hitch, a bicycle's fork: turns by itself
         turns = _ancestors(model, c.mount.body)
-        scale = np.array([1, 1, 1 / length])
         straight = rows_at({})[i, list(PLANAR)] * scale
         if not turns:
-            fixed.append(Axle(c.name, None, ca.DM(straight), straight, np.zeros(3)))
+            fixed.append(Axle(c.name, "", ca.SX(ca.DM(straight)), straight, np.zeros(3)))
         elif len(turns) == 1 and turns[0] not in steered:
             across = rows_at({turns[0]: np.pi / 2})[i, list(PLANAR)] * scale
-            angle = _angle_symbols(algebroid, turns[0])
-            row = ca.DM(_clean(straight)) * angle[0] + ca.DM(_clean(across)) * angle[1]
-            steered[turns[0]] = SteeredAxle(c.name, turns[0], row, straight, across)
-    result = Steering(tuple(fixed),
-                      tuple(steered[name] for name in _leaders_first(steered, description)), length)
-    check_can_turn(result)
-    return result
+            cos, sin = cos_sin(model, model.getJointId(turns[0]), context.algebroid.q)
+            row = ca.DM(_clean(straight)) * cos + ca.DM(_clean(across)) * sin
+            steered[turns[0]] = Axle(c.name, turns[0], row, straight, across)
+    leaders_first = [steered[name] for name in _order(steered, description)]
+    found = Steering(tuple(fixed), tuple(leaders_first), length)
+    check_can_turn(found)
+    return found
+
+
+def _length(model: pin.Model, contacts: Sequence[Contact]) -> float:
+    """How large the vehicle is in the plane [m]: its farthest wheel from the middle, or its largest
+    radius."""
+    centres = np.array([_planar_centre(model, c.mount) for c in contacts]).reshape(-1, 3)
+    middle = centres.mean(axis=0) if contacts else np.zeros(3)
+    spread = np.linalg.norm(centres - middle, axis=1).max(initial=0.0)
+    return float(max([spread, *(c.mount.wheel.radius for c in contacts)])) or SIZE
+
+
+def _lateral_rows(context: BuildContext,
+                  lateral: Sequence[Contact]) -> Callable[[dict[str, float]], np.ndarray]:
+    """Joint angles [rad] -> the lateral rows (k, nv) of the upright base."""
+    attitude = pin.Quaternion(upright(context.normal)).coeffs()
+    forms = ca.vertcat(*[ca.jacobian(c.speed("lateral"), context.v) for c in lateral])
+    forms = ca.substitute(forms, context.algebroid.q[3:7], ca.DM(attitude))
+    evaluate = context.function("lateral", forms)
+
+    def rows_at(angles: dict[str, float]) -> np.ndarray:
+        q = pin.neutral(context.model)
+        for name, value in angles.items():
+            write_joint(context.model, q, name, value)
+        return evaluate(0.0, q, context.parameters.numbers).full()
+
+    return rows_at
 
 
 def _clean(vector: np.ndarray) -> np.ndarray:
-    return np.where(np.abs(vector) < 1e-14, 0.0, vector)
+    return np.where(np.abs(vector) < ROUNDING, 0.0, vector)
 
 
 def _planar_centre(model: pin.Model, mount: Mount) -> np.ndarray:
@@ -91,25 +103,7 @@ def _ancestors(model: pin.Model, joint: int) -> list[str]:
     return names
 
 
-def _angle_symbols(algebroid: LieAlgebroid, joint: str) -> tuple[ca.SX, ca.SX]:
-    """cos and sin of a joint's angle."""
-    if joint in algebroid.q_names:
-        angle = algebroid.q[algebroid.q_names.index(joint)]
-        return ca.cos(angle), ca.sin(angle)
-    i = algebroid.q_names.index(f"{joint}.cos")
-    return algebroid.q[i], algebroid.q[i + 1]
-
-
-def _leaders_first(steered: dict[str, Axle], description: Description) -> list[str]:
+def _order(steered: dict[str, Axle], description: Description) -> list[str]:
     """Named speeds lead, then driven joints, then the order of the wheels."""
     wanted = description.speeds or ()
     return sorted(steered, key=lambda name: (name not in wanted, name not in description.driven))
-
-
-def steering_angles(steering: Steering, model: pin.Model, q: np.ndarray | None) -> dict[str, float]:
-    angles = {}
-    for axle in steering.steered if q is not None else ():
-        joint = model.joints[model.getJointId(axle.steering)]
-        i = joint.idx_q
-        angles[axle.steering] = float(np.arctan2(q[i + 1], q[i]) if joint.nq == 2 else q[i])
-    return angles

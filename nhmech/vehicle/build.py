@@ -11,43 +11,28 @@ import numpy as np
 import pinocchio as pin
 
 from ..errors import ModelError
-from ..mechanics.algebroid import LieAlgebroid, rotation
-from ..mechanics.distribution import Row, assemble
-from ..mechanics.system import AuxiliaryVariables, ConstrainedSystem
+from ..mechanics.distribution import assemble
+from ..mechanics.system import ConstrainedSystem
 from ..urdf.description import Description
-from .axles import find_axles, steering_angles
-from .contact import Contact, Mount, body_names, contact, mounts
+from .axles import find_axles
+from .contact import Contact, mounts
+from .context import BuildContext
 from .couplings import Axle, Steering
+from .formulation import Formulation, formulate
 from .ground import Ground
-from .inertia import has_symbolic_inertia, lumped_inertias, parameter_values, write_inertias
 from .lagrangian import lagrangian_system
-from .model import full_model, reduced_model
-from .parameters import Parameters
-from .placement import Placer, Support, sample_configurations
-from .rows import (
-    FIXED_AXLE,
-    FOLLOWER,
-    ROLLING,
-    contact_rows,
-    contact_span,
-    function_row,
-    gauge_row,
-    mid_axle_rows,
-    mimic_row,
-)
-from .symmetry import (
-    Frozen,
-    changes_attitude,
-    check_reduction,
-    frozen_normal,
-    root_auxiliaries,
-    with_vertical,
-)
-from .tree import Body, algebroid_of, is_axisymmetric, kinematics, seen_from_root
-from .vehicle import Gauge, Vehicle
+from .model import body_names, full_model, read_joint, reduced_model
+from .parameters import Parameters, has_symbolic_inertia, read_parameters, write_parameters
+from .placement import find_support, make_placer
+from .posing import Gauge, Posing
+from .remarks import remarks
+from .rows import constraint_rows, contact_span
+from .samples import sample_configurations
+from .symmetry import add_vertical, check_reduction, find_frozen, shorten
+from .tree import algebroid_of, is_axisymmetric, see_from_root
+from .vehicle import Vehicle
 
-# of the smallest radius: a contact this far out of the common plane is taken for rounding
-OFFSET_TOLERANCE = 0.05
+LEVEL = 0.5      # |axle x vertical| of a gauged wheel in the zero pose: it is meant to be 1
 
 
 def build(description: Description, ground: Ground, parameters: Parameters | None = None,
@@ -67,190 +52,136 @@ def build(description: Description, ground: Ground, parameters: Parameters | Non
     ------
     ModelError
         Where the vehicle cannot stand, cannot turn, or is built inconsistently.
+    InputError
+        For parameters that no vehicle can have, and for links that do not exist.
     """
     if near is not None:
         # named speeds are where a run begins; elsewhere others may have to serve
         description = replace(description, speeds=None)
+    context = _make_context(description, ground, parameters, wrench_bodies)
+    sites = mounts(context.model, description.wheels)
+
+    view = see_from_root(context.algebroid, _world(context), context.origin)
+    full = formulate(context, sites, view, context.algebroid)
+    posing = _find_posing(context, full.contacts)
+    pair = _choose_pair(context.model, posing.steering, near)
+    everywhere = sample_configurations(description, posing)
+    samples = everywhere if near is None else near[None, :]
+    constrained = _constrain(context, full, full, posing, pair, samples)
+
+    # upright, a lean looks frozen: its n_z is stationary there
+    anywhere = replace(constrained, samples=np.vstack([samples, everywhere]))
+    frozen = find_frozen(anywhere, full.normal, context.parameters)
+    short, auxiliaries = shorten(context, view, frozen)
+    space = add_vertical(context.algebroid, short.vectors["z"])
+    brief = formulate(context, sites, short, space, auxiliaries)
+    reduced = _constrain(context, brief, full, posing, pair, samples)
+    check_reduction(constrained, reduced)
+
+    vehicle = Vehicle(description, ground, context.model, context.parameters, constrained, reduced,
+                      full.contacts, posing, context.wrench_bodies,
+                      partial(build, description, ground))
+    return replace(vehicle, notices=(*description.notices, *remarks(vehicle)))
+
+
+def _make_context(description: Description, ground: Ground, parameters: Parameters | None,
+                  wrench_bodies: Sequence[str]) -> BuildContext:
     model = reduced_model(full_model(description), description)
     names = body_names(model)
-    parameters = parameters or Parameters(parameter_values(model, names, description))
-    write_inertias(model, names, parameters)
-    algebroid = algebroid_of(model)
-    v, a, t = ca.SX.sym("v", algebroid.nv), ca.SX.sym("a", algebroid.nv), ca.SX.sym("t")
-    normal = np.array(ground.normal)
-
-    world = seen_from_root(algebroid, _world(ground, parameters))
-    origin = ca.SX(ca.DM(ground.point)) + ca.SX(ca.sparsify(ca.DM(ground.velocity))) * t
-    position = rotation(algebroid.q[3:7]).T @ (algebroid.q[:3] - origin)
-    # a point of it may go round with the wheel
+    parameters = parameters or read_parameters(model, names, description)
+    write_parameters(model, names, parameters)
+    # a point that is pushed may go round with the wheel
     pushed = {frame.parentJoint for frame in model.frames if frame.name in wrench_bodies}
     spinning = {joint for name in description.rolling
                 if is_axisymmetric(model, joint := model.getJointId(name))
                 and joint not in pushed and not has_symbolic_inertia(parameters, names[joint])}
-    sites = mounts(model, description)
-
-    def moving(seen: dict[str, ca.SX], position: ca.SX) -> tuple[list[Body], tuple[Contact, ...]]:
-        bodies = kinematics(model, algebroid, v, a, seen, position, spinning)
-        return bodies, tuple(_contact(site, bodies[site.body - 1], v, parameters,
-                                      ground) for site in sites)
-
-    bodies, contacts = moving(world, position)
-
-    placer = _placer(model, contacts, algebroid, t, v, parameters, normal)
-    support = _support(placer, contacts, model)
-    steering = find_axles(contacts, algebroid, t, v, parameters, normal, model, description)
-    gauge = _gauge(model, description, contacts)
-    pair = steering.pair(steering_angles(steering, model, near)) if steering.coupled else None
-    everywhere = sample_configurations(model, description, placer, support, steering,
-                                       gauge is not None)
-    samples = everywhere if near is None else near[None, :]
-    inertias, spins = lumped_inertias(model, names, parameters, spinning)
-    preferred, guards = _preferred(description, steering, pair), _guards(contacts)
-    scales = _scales(contacts, algebroid, steering.length)
-
-    def constrained_system(space: LieAlgebroid, bodies: list[Body], rolling: Sequence[Contact],
-                           auxiliaries: AuxiliaryVariables | None) -> ConstrainedSystem:
-        heights, normals = [c.height for c in contacts], (bodies[0].world["n"], world["n"])
-        rows = _rows(description, rolling, heights, steering, pair, support, gauge, normals, space,
-                     v)
-        system = lagrangian_system(description, model, space, t, v, a, bodies, inertias, spins,
-                                   parameters, wrench_bodies, origin, auxiliaries)
-        spans = []
-        if auxiliaries is not None and description.track_factor is None:
-            spans = [span for c in rolling if (span := contact_span(c, v)) is not None]
-        return ConstrainedSystem(system, assemble(rows, space.nv, spans), parameters.numbers,
-                                 samples, preferred, scales, *guards)
-
-    constrained = constrained_system(algebroid, bodies, contacts, None)
-    # upright, a lean looks frozen: its n_z is stationary there
-    anywhere = replace(constrained, samples=np.vstack([samples, everywhere]))
-    frozen = (
-        frozen_normal(anywhere, world["n"])
-        if not changes_attitude(parameters)
-        else Frozen(np.full(3, np.nan))
-    )
-    short, at, auxiliaries = root_auxiliaries(world, position, frozen, ground, parameters["gravity"], v)
-    reduced = constrained_system(with_vertical(algebroid, short["z"]), *moving(short, at),
-                                 auxiliaries)
-    check_reduction(constrained, reduced)
-    return Vehicle(description, ground, model, parameters, constrained, reduced, contacts, steering,
-                   support, placer,
-                   gauge, tuple(wrench_bodies), partial(build, description, ground))
+    algebroid = algebroid_of(model)
+    v, a, t = ca.SX.sym("v", algebroid.nv), ca.SX.sym("a", algebroid.nv), ca.SX.sym("t")
+    return BuildContext(description, ground, parameters, model, names, algebroid, v, a, t,
+                        frozenset(spinning), tuple(wrench_bodies))
 
 
-def _world(ground: Ground, parameters: Parameters) -> dict[str, ca.SX]:
+def _world(context: BuildContext) -> dict[str, ca.SX]:
     """Vectors fixed in W that the bodies see: the axes, gravity, and the ground's."""
-    t1, t2 = ground.tangents
+    ground, (t1, t2) = context.ground, context.ground.tangents
     vectors = {"n": ground.normal, "t1": t1, "t2": t2, "velocity": ground.velocity,
                "turning": ground.angular_velocity, "x": (1, 0, 0), "y": (0, 1, 0), "z": (0, 0, 1)}
-    seen = {name: ca.SX(ca.sparsify(ca.DM(vector))) for name, vector in vectors.items()}
-    return {**seen, "g": -parameters["gravity"] * seen["z"]}
+    world = {name: ca.SX(ca.sparsify(ca.DM(np.array(vector, dtype=float))))
+             for name, vector in vectors.items()}
+    return world | {"g": -context.parameters["gravity"] * world["z"]}
 
 
-def _contact(mount: Mount, carrier: Body, v: ca.SX, parameters: Parameters,
-             ground: Ground) -> Contact:
-    moving, turning = np.any(ground.velocity), np.any(ground.angular_velocity)
-
-    def ground_velocity(body: Body, point: ca.SX) -> ca.SX:
-        velocity = body.world["velocity"] if moving else ca.SX(3, 1)
-        return velocity + ca.cross(body.world["turning"], point) if turning else velocity
-
-    name = mount.wheel.name
-    return contact(mount, carrier, v, parameters[f"{name}.radius"], parameters[f"{name}.crown"],
-                   ground_velocity)
+def _find_posing(context: BuildContext, contacts: Sequence[Contact]) -> Posing:
+    placer = make_placer(context, contacts)
+    return Posing(placer, find_support(placer, contacts), find_axles(context, contacts),
+                  _find_gauge(context, contacts), np.array(context.ground.point))
 
 
-def _placer(model: pin.Model, contacts: Sequence[Contact], algebroid: LieAlgebroid, t: ca.SX,
-            v: ca.SX, parameters: Parameters, normal: np.ndarray) -> Placer:
-    heights = ca.vertcat(ca.SX(0, 1), *[c.height for c in contacts])
-    forms = ca.vertcat(ca.SX(0, algebroid.nv),
-                       *[ca.jacobian(c.speed("normal"), v) for c in contacts])
-    function = ca.Function("heights", [t, algebroid.q, parameters.theta], [heights, forms])
-    return Placer(model, function, normal, tuple(c.name for c in contacts), parameters.numbers)
-
-
-def _support(placer: Placer, contacts: Sequence[Contact], model: pin.Model) -> Support:
-    radii = [c.mount.wheel.radius for c in contacts if c.mount.wheel.radius > 0]
-    bearing = np.array([bool(c.mount.wheel.traits.held) for c in contacts], dtype=bool)
-    return placer.support(pin.neutral(model), OFFSET_TOLERANCE * min(radii, default=0.1), bearing)
-
-
-def _gauge(model: pin.Model, description: Description, contacts: Sequence[Contact]) -> Gauge | None:
+def _find_gauge(context: BuildContext, contacts: Sequence[Contact]) -> Gauge | None:
     """Of a massless root whose one child is a wheel: nothing but this would say how the root turns
     about the axle."""
-    if (
-        model.inertias[1].mass > 0
-        or model.njoints != 3
-        or len(contacts) != 1
-        or contacts[0].mount.spin is None
-    ):
+    model, description = context.model, context.description
+    if model.inertias[1].mass > 0 or model.njoints != 3 or len(contacts) != 1:
+        return None
+    mount = contacts[0].mount
+    if mount.spin is None or mount.axle is None:
         return None
     joint = model.names[2]
     if joint in description.driven or description.damping.get(joint, 0.0):
         raise ModelError(f"{joint!r} is driven or damped against a root without mass, which cannot "
                          "take the reaction: take the effort or damping away, or give the root "
                          "link an inertia")
-    axle = contacts[0].mount.axle
-    level = np.cross(axle, [0.0, 0.0, 1.0])
-    if np.linalg.norm(level) < 0.5:
+    level = np.cross(mount.axle, [0.0, 0.0, 1.0])
+    if np.linalg.norm(level) < LEVEL:
         raise ModelError(f"wheel {contacts[0].name!r}: in the zero pose its axle must be level, it "
-                         f"is {axle}")
-    return Gauge(joint, axle, level / np.linalg.norm(level))
+                         f"is {mount.axle}")
+    return Gauge(joint, mount.axle, level / np.linalg.norm(level))
 
 
-def _rows(description: Description, contacts: Sequence[Contact], heights: Sequence[ca.SX],
-          steering: Steering, pair: tuple[Axle, Axle] | None, support: Support, gauge: Gauge | None,
-          normals: tuple[ca.SX, ca.SX], algebroid: LieAlgebroid, v: ca.SX) -> list[Row]:
-    """Every row, those that only repeat others included.
+def _choose_pair(model: pin.Model, steering: Steering,
+                 near: np.ndarray | None) -> tuple[Axle, Axle] | None:
+    """The axles that the coupling functions are written with; None without a coupling."""
+    if not steering.coupled:
+        return None
+    if near is None:
+        return steering.pair()
+    return steering.pair({axle.steering: read_joint(model, near, axle.steering)
+                          for axle in steering.steered})
 
-    Parameters
-    ----------
-    heights
-        Functions of the whole attitude, also where the rows are written with frozen parts of it.
-    normals
-        n in the root's frame, as the rows are to see it and in full.
-    """
-    n_B, n_full = normals
-    fixed = {axle.wheel for axle in steering.fixed}
-    followers = {axle.wheel for axle in steering.steered if pair is not None and axle not in pair}
-    factor = description.track_factor
-    skidding = []
-    if factor is not None:
-        skidding = [c for c in contacts if "lateral" in c.held and c.mount.spin is not None
-                    and c.mount.body == 1]
-    if factor is not None and len(skidding) < 2:
-        raise ModelError("the mid-axle model is for wheels that are fixed to the base and do not "
-                         f"steer; there {'is one' if skidding else 'are none'} among "
-                         f"{', '.join(c.name for c in contacts)}")
-    rows: list[Row] = []
-    for c, height, offset in zip(contacts, heights, support.offsets):
-        priority = FIXED_AXLE if c.name in fixed else FOLLOWER if c.name in followers else ROLLING
-        made = contact_rows(c, v, height - float(offset), priority, c.name in description.released)
-        rows += made[:1] if c in skidding else made
-    if skidding:
-        rows += mid_axle_rows(skidding, v, factor, n_B)
-    if pair is not None:
-        rows += [function_row(f"{joint}/coupling", phi, algebroid) for joint,
-                 phi in steering.functions(pair).items()]
-    rows += [mimic_row(mimic, algebroid, v) for mimic in description.mimic]
-    if gauge is not None:
-        rows.append(gauge_row(gauge.level, n_B, ca.dot(ca.DM(gauge.level), n_full), v, gauge.joint))
-    return rows
+
+def _constrain(context: BuildContext, form: Formulation, full: Formulation, posing: Posing,
+               pair: tuple[Axle, Axle] | None, samples: np.ndarray) -> ConstrainedSystem:
+    """The constrained system in one formulation; `full` is the one without short symbols."""
+    rows = constraint_rows(context, form, full, posing, pair)
+    spans = []
+    if form.auxiliaries is not None and context.description.track_factor is None:
+        spans = [span for c in form.contacts if (span := contact_span(c, context.v)) is not None]
+    guards, guard_names = _guards(full.contacts)
+    return ConstrainedSystem(
+        lagrangian_system(context, form), assemble(rows, form.space.nv, spans),
+        parameters=context.parameters.numbers, samples=samples,
+        preferred=_preferred(context.description, posing.steering, pair),
+        scales=_scales(context, full.contacts, posing.steering.length),
+        guards=guards, guard_names=guard_names)
 
 
 def _guards(contacts: Sequence[Contact]) -> tuple[ca.SX, tuple[str, ...]]:
     """|axle x n| of each wheel: zero where the axle stands upright."""
-    guarded = [c for c in contacts if c.sine is not None]
-    texts = [f"the axle of {c.name!r} is parallel to the ground's normal: "
-             + ("its directions of rolling are lost" if c.mount.wheel.traits.is_ball
-                else "a wheel lying flat has no contact point") for c in guarded]
-    return ca.vertcat(ca.SX(0, 1), *[c.sine for c in guarded]), tuple(texts)
+    sines, texts = [], []
+    for c in contacts:
+        if c.sine is None:
+            continue
+        lost = ("its directions of rolling are lost" if c.mount.wheel.traits.is_ball
+                else "a wheel lying flat has no contact point")
+        sines.append(c.sine)
+        texts.append(f"the axle of {c.name!r} is parallel to the ground's normal: {lost}")
+    return ca.vertcat(ca.SX(0, 1), *sines), tuple(texts)
 
 
-def _scales(contacts: Sequence[Contact], algebroid: LieAlgebroid, length: float) -> np.ndarray:
+def _scales(context: BuildContext, contacts: Sequence[Contact], length: float) -> np.ndarray:
     """Metres per unit of each fibre coordinate: 1 for speeds, the wheel's radius, or the vehicle's
     length for turns."""
-    scales = np.array([1.0 if unit == "m/s" else length for unit in algebroid.v_units])
+    scales = np.array([1.0 if unit == "m/s" else length for unit in context.algebroid.v_units])
     for c in contacts:
         if c.mount.spin is not None:
             scales[c.mount.spin] = c.mount.wheel.radius
@@ -265,4 +196,3 @@ def _preferred(description: Description, steering: Steering,
     driven = [name for name in description.driven if name not in followers]
     first = tuple(dict.fromkeys(leading + driven))
     return first, tuple(description.rolling), ("yaw_rate",), ("roll_rate", "pitch_rate")
-

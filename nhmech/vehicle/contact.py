@@ -7,6 +7,7 @@ contact point.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import casadi as ca
@@ -14,10 +15,12 @@ import numpy as np
 import pinocchio as pin
 
 from ..errors import ModelError
-from ..urdf.description import Description
 from ..urdf.wheel import Wheel
+from .context import BuildContext
 from .model import joint_axis
 from .tree import Body
+
+ROUNDING = 1e-15      # of an entry of a unit vector, or of metres: below this it stands for 0
 
 
 @dataclass(frozen=True)
@@ -86,90 +89,24 @@ class Contact:
         return self.speeds[direction]
 
 
-def contact(mount: Mount, body: Body, v: ca.SX, radius, crown, ground_velocity) -> Contact:
-    """The contact of a mounted wheel.
+def mounts(model: pin.Model, wheels: Sequence[Wheel]) -> tuple[Mount, ...]:
+    """One `Mount` for each wheel.
 
-    With e, l the longitudinal and lateral directions, a = sine l + (a.n) n and K - C = -(r - rc) d
-    - rc n, where d = e x a, the triple products omega x (K - C) . direction are written out::
-
-        normal        (r - rc) (a.n) omega.e
-        longitudinal  -omega.((r - rc) a + rc l) - ((r - rc) + rc sine) phi'
-        lateral       ((r - rc) sine + rc) omega.e
-
-    omega is that of the carrying body, phi' the wheel's own rate.
-
-    Parameters
-    ----------
-    ground_velocity
-        In the body's frame: point (3,) from the ground's reference point -> velocity of its
-        material there.
+    Raises
+    ------
+    ModelError
+        Where a wheel's link does not turn with its joint.
     """
-    wheel, n = mount.wheel, body.world["n"]
-    centre = ca.SX(ca.sparsify(ca.DM(mount.centre)))
-    if mount.axle is None:
-        sine, along, axle = None, 0, ca.SX(3, 1)
-        longitudinal, lateral = body.world["t1"], body.world["t2"]
-    else:
-        axle = ca.SX(ca.sparsify(ca.DM(mount.axle)))
-        along = ca.sparsify(ca.dot(axle, n))
-        longitudinal, sine = _rolling_direction(mount.axle, n, along)
-        lateral = ca.cross(n, longitudinal) if along.nnz() else axle
-    spin = v[mount.spin] if mount.spin is not None else 0
-    flat, crown = wheel.traits.profile(1 if sine is None else sine, along, radius, crown)
-    drop = flat * sine + crown if mount.axle is not None else crown
-    turn = ca.dot(body.omega, longitudinal)
-    rim = flat + (crown * sine if sine is not None else 0)
-    rolling = ca.dot(body.omega, flat * axle + crown * lateral) + rim * spin
-    directions = {"normal": n, "longitudinal": longitudinal, "lateral": lateral}
-    lift = {"normal": flat * along * turn, "longitudinal": -rolling, "lateral": drop * turn}
-    arm = -(flat * ca.cross(longitudinal, axle) if mount.axle is not None else 0) - crown * n
-    hub = body.velocity_of(centre) - ground_velocity(body, body.position + centre + arm)
-    velocity = hub + ca.cross(body.omega + spin * axle, arm)
-    speeds = {name: ca.dot(hub, direction) + lift[name] for name, direction in directions.items()}
-    if "roller" in wheel.traits.held:
-        s, c = np.sin(wheel.roller_angle), np.cos(wheel.roller_angle)
-        directions["roller"] = s * longitudinal + c * lateral
-        speeds["roller"] = s * speeds["longitudinal"] + c * speeds["lateral"]
-    return Contact(mount, centre + arm, directions, velocity, speeds,
-                   ca.dot(n, body.position + centre) - drop, sine)
-
-
-def _rolling_direction(axle: np.ndarray, n: ca.SX, along: ca.SX) -> tuple[ca.SX, ca.SX]:
-    """unit(axle x n) and |axle x n|.
-
-    The size needs no root where the axle is level by structure, or all but one component of the
-    product are zero so.
-    """
-    product = ca.sparsify(ca.cross(ca.SX(ca.sparsify(ca.DM(axle))), n))
-    if not along.nnz():
-        return product, ca.SX(1)
-    rows = product.sparsity().row()
-    if len(rows) == 1:
-        k = rows[0]
-        # upright vehicles have n near z
-        sign = np.sign(np.cross(axle, (0.0, 0.0, 1.0))[k])
-        if sign:
-            direction = ca.SX(3, 1)
-            direction[k] = sign
-            return direction, sign * product[k]
-    sine = ca.sqrt(ca.sumsqr(product))
-    return product / sine, sine
-
-
-def mounts(model: pin.Model, description: Description) -> tuple[Mount, ...]:
-    """One `Mount` for each wheel. Raises `ModelError` where a wheel's link does not turn with its
-    joint."""
-    return tuple(_mount(model, wheel) for wheel in description.wheels)
+    return tuple(_mount(model, wheel) for wheel in wheels)
 
 
 def _mount(model: pin.Model, wheel: Wheel) -> Mount:
     frame = _link_frame(model, wheel)
-    point = np.zeros(3) if wheel.point is None else np.asarray(wheel.point, dtype=float)
+    point = np.zeros(3) if wheel.point is None else np.array(wheel.point)
     centre = frame.placement.act(point)
     if wheel.joint is None:
-        ball = wheel.axis is None or wheel.traits.is_ball
         axle = None
-        if not ball:
+        if wheel.axis is not None and not wheel.traits.is_ball:
             axle = frame.placement.rotation @ wheel.axis
             axle = _clean(axle / np.linalg.norm(axle))
         return Mount(wheel, frame.parentJoint, _clean(centre), axle, None)
@@ -177,8 +114,7 @@ def _mount(model: pin.Model, wheel: Wheel) -> Mount:
     if frame.parentJoint != joint:
         raise ModelError(f"wheel {wheel.name!r}: link {wheel.link!r} does not turn with joint "
                          f"{wheel.joint!r}")
-    axis = joint_axis(model, joint)
-    placement = model.jointPlacements[joint]
+    axis, placement = joint_axis(model, joint), model.jointPlacements[joint]
     # on the axle, where it does not depend on the wheel's angle
     centre = placement.act(axis * (axis @ centre))
     return Mount(wheel, model.parents[joint], _clean(centre), _clean(placement.rotation @ axis),
@@ -201,16 +137,80 @@ def _link_frame(model: pin.Model, wheel: Wheel) -> pin.Frame:
     return model.frames[model.getFrameId(wheel.link, pin.FrameType.BODY)]
 
 
-def body_names(model: pin.Model) -> list[str]:
-    """The link that names each joint's body, index 0 for the universe."""
-    names = ["universe"] + [""] * (model.njoints - 1)
-    for frame in model.frames:
-        if frame.type == pin.FrameType.BODY and not names[frame.parentJoint]:
-            names[frame.parentJoint] = frame.name
-    return names
-
-
 def _clean(vector: np.ndarray) -> np.ndarray:
     """Entries that are rounding noise of a unit-sized number become zero, so that they leave the
     expressions."""
-    return np.where(np.abs(vector) < 1e-15, 0.0, vector)
+    return np.where(np.abs(vector) < ROUNDING, 0.0, vector)
+
+
+def contact(context: BuildContext, mount: Mount, body: Body) -> Contact:
+    """The contact of a mounted wheel; `body` is the one that carries it.
+
+    With e, l the longitudinal and lateral directions, a = sine l + (a.n) n and K - C = -flat d -
+    crown n, where d = e x a, the triple products omega x (K - C) . direction are written out::
+
+        normal        flat (a.n) omega.e
+        longitudinal  -omega.(flat a + crown l) - (flat + crown sine) phi'
+        lateral       (flat sine + crown) omega.e
+
+    omega is that of the carrying body, phi' the wheel's own rate.
+    """
+    wheel, n, v = mount.wheel, body.world["n"], context.v
+    centre = ca.SX(ca.sparsify(ca.DM(mount.centre)))
+    sine: ca.SX | int
+    if mount.axle is None:
+        sine, along, axle = 1, ca.SX(1, 1), ca.SX(3, 1)
+        longitudinal, lateral = body.world["t1"], body.world["t2"]
+    else:
+        axle = ca.SX(ca.sparsify(ca.DM(mount.axle)))
+        along = ca.sparsify(ca.dot(axle, n))
+        longitudinal, sine = _rolling_direction(mount.axle, n, along)
+        lateral = ca.cross(n, longitudinal) if along.nnz() else axle
+    spin = v[mount.spin] if mount.spin is not None else ca.SX(1, 1)
+    radius, crown = (context.parameters[f"{wheel.name}.{what}"] for what in ("radius", "crown"))
+    flat, crown = wheel.traits.profile(sine, along, radius, crown)
+    drop = flat * sine + crown
+    turn = ca.dot(body.omega, longitudinal)
+    rolling = ca.dot(body.omega, flat * axle + crown * lateral) + (flat + crown * sine) * spin
+    directions = {"normal": n, "longitudinal": longitudinal, "lateral": lateral}
+    lift = {"normal": flat * along * turn, "longitudinal": -rolling, "lateral": drop * turn}
+    arm = -flat * ca.cross(longitudinal, axle) - crown * n
+    hub = body.velocity_of(centre) - _ground_velocity(context, body, centre + arm)
+    velocity = hub + ca.cross(body.omega + spin * axle, arm)
+    speeds = {name: ca.dot(hub, direction) + lift[name] for name, direction in directions.items()}
+    if wheel.roller_angle is not None:
+        s, c = np.sin(wheel.roller_angle), np.cos(wheel.roller_angle)
+        directions["roller"] = s * longitudinal + c * lateral
+        speeds["roller"] = s * speeds["longitudinal"] + c * speeds["lateral"]
+    return Contact(mount, centre + arm, directions, velocity, speeds,
+                   ca.dot(n, body.position + centre) - drop, None if mount.axle is None else sine)
+
+
+def _ground_velocity(context: BuildContext, body: Body, point: ca.SX) -> ca.SX:
+    """Of the ground's material at a point of the body, in the body's frame [m/s]."""
+    velocity = body.world["velocity"] if any(context.ground.velocity) else ca.SX(3, 1)
+    if not any(context.ground.angular_velocity):
+        return velocity
+    return velocity + ca.cross(body.world["turning"], body.position + point)
+
+
+def _rolling_direction(axle: np.ndarray, n: ca.SX, along: ca.SX) -> tuple[ca.SX, ca.SX]:
+    """unit(axle x n) and |axle x n|.
+
+    The size needs no root where the axle is level by structure, or all but one component of the
+    product are zero so.
+    """
+    product = ca.sparsify(ca.cross(ca.SX(ca.sparsify(ca.DM(axle))), n))
+    if not along.nnz():
+        return product, ca.SX(1)
+    rows = product.sparsity().row()
+    if len(rows) == 1:
+        k = rows[0]
+        # upright vehicles have n near z
+        sign = np.sign(np.cross(axle, (0.0, 0.0, 1.0))[k])
+        if sign:
+            direction = ca.SX(3, 1)
+            direction[k] = sign
+            return direction, sign * product[k]
+    sine = ca.sqrt(ca.sumsqr(product))
+    return product / sine, sine

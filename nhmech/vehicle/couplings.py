@@ -22,16 +22,20 @@ from ..urdf.remedy import option, suggest
 
 PLANAR = (0, 1, 5)        # forward, lateral, yaw in the base's twist
 TURNLESS = 1e-6           # axles that meet nowhere nearer than 1 / TURNLESS lengths are parallel
+STEEP = 0.8               # of the most independent pair: above it the first one will do
+BISECTIONS = 40           # of a quarter turn: finer than any encoder
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Axle:
     """One lateral row seen in the plane.
 
     Attributes
     ----------
     wheel
-        Its name; `steering` the joint that turns it, or None.
+        Its name.
+    steering
+        The joint that turns it; "" where none does.
     row
         (3,) expression in the steering angle, yaw component per `length`.
     straight
@@ -40,12 +44,13 @@ class Axle:
     """
 
     wheel: str
-    steering: str | None
+    steering: str
     row: ca.SX
     straight: np.ndarray
     across: np.ndarray
 
     def at(self, angle: float) -> np.ndarray:
+        """Numbers of the row (3,) at a steering angle [rad]."""
         return self.straight * np.cos(angle) + self.across * np.sin(angle)
 
     def angle_for(self, twist: np.ndarray, near: float = 0.0) -> float:
@@ -61,13 +66,6 @@ class Axle:
 
 
 @dataclass(frozen=True)
-class SteeredAxle(Axle):
-    """An axle that a joint turns."""
-
-    steering: str
-
-
-@dataclass(frozen=True)
 class Steering:
     """All axles of a vehicle that matter in the plane, `length` [m] their common unit.
 
@@ -80,15 +78,16 @@ class Steering:
     """
 
     fixed: tuple[Axle, ...]
-    steered: tuple[SteeredAxle, ...]
+    steered: tuple[Axle, ...]
     length: float
 
     @property
     def coupled(self) -> bool:
+        """Whether there are more axles than a rotation centre leaves free."""
         return len(self.steered) + bool(self.fixed) > 2
 
     def pair(self, angles: dict[str, float] | None = None,
-             leaders: Collection[str] = ()) -> tuple[Axle, SteeredAxle]:
+             leaders: Collection[str] = ()) -> tuple[Axle, Axle]:
         """(a, b) for the determinants: fixed axle and leader, or the steered ones most independent
         at `angles`.
 
@@ -98,8 +97,8 @@ class Steering:
             Names of steering joints to choose from first.
         """
         if self.fixed:
-            return self.fixed[0], next((axle for axle in self.steered if axle.steering in leaders),
-                                       self.steered[0])
+            named_leaders = [axle for axle in self.steered if axle.steering in leaders]
+            return self.fixed[0], (named_leaders or self.steered)[0]
         angles = angles or {}
         rows = {axle.steering: axle.at(angles.get(axle.steering, 0.0)) for axle in self.steered}
 
@@ -111,7 +110,7 @@ class Steering:
 
         pairs = list(combinations(self.steered, 2))
         pairs = [pair for pair in pairs if named(pair) == max(map(named, pairs))]
-        return next(pair for pair in pairs if size(pair) >= 0.8 * max(map(size, pairs)))
+        return next(pair for pair in pairs if size(pair) >= STEEP * max(map(size, pairs)))
 
     def functions(self, pair: tuple[Axle, Axle]) -> dict[str, ca.SX]:
         """Follower's joint name -> phi = det(a, b, row)."""
@@ -168,11 +167,7 @@ def check_can_turn(steering: Steering) -> None:
                 "give the wheels the kind mecanum if they have rollers"))
 
 
-STEPS = 40      # bisections; finer than any encoder
-
-
-def limits_with_followers(limits: dict[str, JointLimits],
-                          steering: Steering) -> dict[str, JointLimits]:
+def narrow_limits(limits: dict[str, JointLimits], steering: Steering) -> dict[str, JointLimits]:
     """The limits, those of a single leader drawn in to where every follower keeps to its own.
 
     With two leaders (no fixed axle) the admissible angles are no intervals; theirs stay as they
@@ -194,14 +189,14 @@ def _reach(steering: Steering, pair: tuple[Axle, Axle], leader: Axle,
     """The angle nearest to `end`, coming from zero, at which all followers are within their
     limits."""
     def fits(angle: float) -> bool:
-        closed = steering.followers({leader.steering: angle}, pair)
-        bounded = [name for name in closed if name in limits and name != leader.steering]
-        return all(limits[name].lower <= closed[name] <= limits[name].upper for name in bounded)
+        angles = steering.followers({leader.steering: angle}, pair)
+        bounded = [name for name in angles if name in limits and name != leader.steering]
+        return all(limits[name].lower <= angles[name] <= limits[name].upper for name in bounded)
 
     if not fits(0.0) or fits(end):
         return end
     good, bad = 0.0, end
-    for _ in range(STEPS):
+    for _ in range(BISECTIONS):
         middle = (good + bad) / 2
         good, bad = (middle, bad) if fits(middle) else (good, middle)
     return good

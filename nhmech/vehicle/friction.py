@@ -11,7 +11,7 @@ from .build import build
 from .vehicle import Vehicle
 
 
-def given_friction(vehicle: Vehicle, mu: float | Mapping[str, float] | None) -> dict[str, float]:
+def read_friction(vehicle: Vehicle, mu: float | Mapping[str, float] | None) -> dict[str, float]:
     """Wheel -> coefficient, of those that `mu` says something about: all, those it names, or none.
 
     Raises
@@ -39,9 +39,9 @@ def with_friction(vehicle: Vehicle, mu: float | Mapping[str, float] | None) -> V
     Raises
     ------
     InputError
-        As `given_friction`.
+        As `read_friction`.
     """
-    given = given_friction(vehicle, mu)
+    given = read_friction(vehicle, mu)
     if not given:
         return vehicle
     wheels = tuple(replace(wheel, mu=given.get(wheel.name,

@@ -8,73 +8,88 @@ from collections.abc import Iterator, Sequence
 import casadi as ca
 import pinocchio as pin
 
-from ..errors import ModelError
-from ..mechanics.algebroid import LieAlgebroid
-from ..mechanics.system import AuxiliaryVariables, LagrangianSystem
-from ..urdf.description import Description
-from .inertia import Inertia, Spin
-from .parameters import Parameters, present
+from ..errors import InputError
+from ..mechanics.system import LagrangianSystem
+from .context import BuildContext
+from .formulation import Formulation
+from .inertia import Inertia, Spin, lump_inertias
+from .parameters import is_present
 from .tree import Body
 
-# [rad/s] below which rolling resistance fades, so that a wheel can stand still
-RESISTANCE_RATE = 0.05
+RESISTANCE_RATE = 0.05   # [rad/s] below it rolling resistance fades: a wheel can stand still
+WRENCH = ("fx", "fy", "fz", "tx", "ty", "tz")
 
 
-def lagrangian_system(description: Description, model: pin.Model, algebroid: LieAlgebroid, t: ca.SX,
-                      v: ca.SX, a: ca.SX,
-                      bodies: Sequence[Body], inertias: Sequence[Inertia | None],
-                      spins: Sequence[Spin],
-                      parameters: Parameters, wrench_bodies: Sequence[str], origin: ca.SX,
-                      auxiliaries: AuxiliaryVariables | None) -> LagrangianSystem:
+def lagrangian_system(context: BuildContext, form: Formulation) -> LagrangianSystem:
     """S and E of bodies, payload and rotors; damping and rolling resistance; efforts and wrenches
     as inputs u.
 
-    `origin` is the ground's reference point in W, (3,). The potential energy is zero at the height
-    of W's own origin.
+    The potential energy is zero at the height of W's own origin.
     """
-    gibbs = gibbs_function(bodies, inertias, spins, v, a)
-    kinetic, potential = energies(bodies, inertias, spins, v, parameters["gravity"] * origin[2])
-    force = ca.SX(algebroid.nv, 1)
-    for joint in list(model.names)[2:]:
-        i = algebroid.v_names.index(joint)
-        if present(damping := parameters[f"{joint}.damping"]):
-            force[i] = force[i] - damping * v[i]
-        if present(resistance := parameters.get(f"{joint}.rolling_resistance")):
-            force[i] = force[i] - resistance * ca.tanh(v[i] / RESISTANCE_RATE)
-        if present(rotor := parameters[f"{joint}.rotor_inertia"]):
+    inertias, spins = lump_inertias(context)
+    v, a, parameters = context.v, context.a, context.parameters
+    gibbs = gibbs_function(form.bodies, inertias, spins, v, a)
+    kinetic, potential = energies(form.bodies, inertias, spins, v,
+                                  parameters["gravity"] * context.origin[2])
+    for joint, i in _joint_rates(context):
+        if is_present(rotor := parameters[f"{joint}.rotor_inertia"]):
             reflected = rotor * parameters[f"{joint}.gear_ratio"] ** 2
             gibbs += reflected * a[i] ** 2 / 2
             kinetic += reflected * v[i] ** 2 / 2
-    u = ca.vertcat(ca.SX(0, 1), *[ca.SX.sym(name) for name in description.driven])
-    u_names = list(description.driven)
-    for k, name in enumerate(description.driven):
-        i = algebroid.v_names.index(name)
-        force[i] = force[i] + u[k]
-    for body in wrench_bodies:
-        wrench, power = _wrench(body, model, bodies)
-        u = ca.vertcat(u, wrench)
-        u_names += [f"{body}.{component}" for component in ("fx", "fy", "fz", "tx", "ty", "tz")]
+    force, u, u_names = forces(context, form)
+    lagrangian = kinetic - potential if form.auxiliaries is None else None
+    return LagrangianSystem(form.space, v, a, lagrangian=lagrangian, gibbs=gibbs,
+                            energy=kinetic + potential, force=force, t=context.t, u=u,
+                            theta=parameters.theta, u_names=u_names,
+                            theta_names=parameters.symbolic, auxiliaries=form.auxiliaries)
+
+
+def forces(context: BuildContext, form: Formulation) -> tuple[ca.SX, ca.SX, tuple[str, ...]]:
+    """tau (nv,) of damping, rolling resistance and inputs; u (nu,) and its names: efforts of the
+    driven joints, then wrenches.
+
+    Raises
+    ------
+    InputError
+        For a wrench on a link that does not exist.
+    """
+    v, parameters, driven = context.v, context.parameters, context.description.driven
+    force = ca.SX(form.space.nv, 1)
+    for joint, i in _joint_rates(context):
+        if is_present(damping := parameters[f"{joint}.damping"]):
+            force[i] = force[i] - damping * v[i]
+        if is_present(resistance := parameters.get(f"{joint}.rolling_resistance")):
+            force[i] = force[i] - resistance * ca.tanh(v[i] / RESISTANCE_RATE)
+    rates, inputs, names = dict(_joint_rates(context)), [ca.SX(0, 1)], [*driven]
+    for joint in driven:
+        effort = ca.SX.sym(joint)
+        force[rates[joint]] = force[rates[joint]] + effort
+        inputs.append(effort)
+    for link in context.wrench_bodies:
+        wrench, power = _wrench(link, context.model, form.bodies)
         force = force + ca.gradient(power, v)
-    lagrangian = kinetic - potential if auxiliaries is None else None
-    return LagrangianSystem(algebroid, v, a, lagrangian=lagrangian, gibbs=gibbs,
-                            energy=kinetic + potential,
-                            force=force, t=t, u=u, theta=parameters.theta, u_names=tuple(u_names),
-                            theta_names=parameters.symbolic, auxiliaries=auxiliaries)
+        inputs.append(wrench)
+        names += [f"{link}.{component}" for component in WRENCH]
+    return force, ca.vertcat(*inputs), tuple(names)
 
 
-def _wrench(name: str, model: pin.Model, bodies: Sequence[Body]) -> tuple[ca.SX, ca.SX]:
+def _joint_rates(context: BuildContext) -> list[tuple[str, int]]:
+    """(joint, index of its rate in v)."""
+    return [(name, context.algebroid.v_names.index(name)) for name in context.joint_names]
+
+
+def _wrench(link: str, model: pin.Model, bodies: Sequence[Body]) -> tuple[ca.SX, ca.SX]:
     """Symbols of a wrench in W at a link's origin, and its power."""
-    if not model.existFrame(name, pin.FrameType.BODY):
-        raise ModelError(f"no link {name!r} for the external wrench")
-    frame = model.frames[model.getFrameId(name, pin.FrameType.BODY)]
-    body = bodies[frame.parentJoint - 1]
-    wrench = ca.SX.sym(name, 6)
-    axes = [body.world[c] for c in "xyz"]
-    force = sum((axes[i] * wrench[i] for i in range(3)), ca.SX(3, 1))
-    torque = sum((axes[i] * wrench[3 + i] for i in range(3)), ca.SX(3, 1))
-    return wrench, ca.dot(force, body.velocity_of(ca.DM(frame.placement.translation))) + ca.dot(
-        torque, body.omega
-    )
+    if not model.existFrame(link, pin.FrameType.BODY):
+        raise InputError(f"no link {link!r} for the external wrench")
+    frame = model.frames[model.getFrameId(link, pin.FrameType.BODY)]
+    body, wrench = bodies[frame.parentJoint - 1], ca.SX.sym(link, 6)
+    force, torque = ca.SX(3, 1), ca.SX(3, 1)
+    for i, axis in enumerate("xyz"):
+        force += body.world[axis] * wrench[i]
+        torque += body.world[axis] * wrench[3 + i]
+    velocity = body.velocity_of(ca.SX(ca.DM(frame.placement.translation)))
+    return wrench, ca.dot(force, velocity) + ca.dot(torque, body.omega)
 
 
 def gibbs_function(bodies: Sequence[Body], inertias: Sequence[Inertia | None],

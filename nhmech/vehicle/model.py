@@ -8,10 +8,12 @@ import pinocchio as pin
 
 from ..errors import ModelError
 from ..urdf.description import Description
+from ..urdf.repair import SNAP
 
-# [rad] an axis this near to a coordinate axis, or the horizontal, was meant to be there (rpy="1.57
-# 0 0")
-SNAP = 5e-3
+# [rad] an axis this near to a coordinate axis, or to the horizontal, was meant to be there: two
+# rounded angles of a chain of joints add up
+NEAR = 2 * SNAP
+ROUNDING = 1e-14      # of entries of a rotation: below this they stand for 0 or 1
 
 
 def full_model(description: Description) -> pin.Model:
@@ -52,11 +54,32 @@ def reduced_model(model: pin.Model, description: Description) -> pin.Model:
     return pin.buildReducedModel(model, held, q) if held else model
 
 
+def body_names(model: pin.Model) -> tuple[str, ...]:
+    """The link that names each joint's body, index 0 for the universe."""
+    names = ["universe"] + [""] * (model.njoints - 1)
+    for frame in model.frames:
+        if frame.type == pin.FrameType.BODY and not names[frame.parentJoint]:
+            names[frame.parentJoint] = frame.name
+    return tuple(names)
+
+
 def write_joint(model: pin.Model, q: np.ndarray, name: str, position: float) -> None:
     """Puts the position [rad, m] of one joint into q, in place."""
     joint = model.joints[model.getJointId(name)]
-    q[joint.idx_q:joint.idx_q + joint.nq] = (np.cos(position),
-                                             np.sin(position)) if joint.nq == 2 else position
+    value = (np.cos(position), np.sin(position)) if joint.nq == 2 else position
+    q[joint.idx_q:joint.idx_q + joint.nq] = value
+
+
+def read_joint(model: pin.Model, q: np.ndarray, name: str) -> float:
+    """The position [rad, m] of one joint in q; of a continuous joint its angle in (-pi, pi]."""
+    joint = model.joints[model.getJointId(name)]
+    i = joint.idx_q
+    return float(np.arctan2(q[i + 1], q[i]) if joint.nq == 2 else q[i])
+
+
+def upright(normal: np.ndarray) -> np.ndarray:
+    """The smallest rotation (3, 3) that takes the z axis to a unit vector."""
+    return pin.Quaternion.FromTwoVectors(np.array([0.0, 0.0, 1.0]), normal).toRotationMatrix()
 
 
 def joint_axis(model: pin.Model, joint: int) -> np.ndarray:
@@ -69,10 +92,8 @@ def joint_axis(model: pin.Model, joint: int) -> np.ndarray:
 
 
 def is_prismatic(model: pin.Model, joint: int) -> bool:
-    return (
-        "JointModelP" in model.joints[joint].shortname()
-        and "Planar" not in model.joints[joint].shortname()
-    )
+    kind = model.joints[joint].shortname()
+    return "JointModelP" in kind and "Planar" not in kind
 
 
 def _snap_axes(model: pin.Model, names: set[str]) -> None:
@@ -85,35 +106,31 @@ def _snap_axes(model: pin.Model, names: set[str]) -> None:
         placement = model.jointPlacements[joint]
         if model.names[joint] in names:
             axis = parent @ placement.rotation @ joint_axis(model, joint)
-            target = _snapped(axis)
-            if target is not None:
-                turn = _turn(axis, target)
-                placement.rotation = _orthonormal(parent.T @ turn @ parent @ placement.rotation)
+            meant = _find_meant(axis)
+            if meant is not None:
+                turn = pin.Quaternion.FromTwoVectors(axis, meant).toRotationMatrix()
+                placement.rotation = _clean(parent.T @ turn @ parent @ placement.rotation)
                 model.jointPlacements[joint] = placement
         rotation[joint] = parent @ placement.rotation
 
 
-def _snapped(axis: np.ndarray) -> np.ndarray | None:
+def _find_meant(axis: np.ndarray) -> np.ndarray | None:
+    """The coordinate axis, or the horizontal one, that a unit vector stands for; None if none."""
     k = int(np.argmax(np.abs(axis)))
     nearest = np.zeros(3)
     nearest[k] = np.sign(axis[k])
-    if np.linalg.norm(axis - nearest) < SNAP:
+    if np.linalg.norm(axis - nearest) < NEAR:
         return nearest
-    if abs(axis[2]) < SNAP:
+    if abs(axis[2]) < NEAR:
         flat = axis * (1, 1, 0)
         return flat / np.linalg.norm(flat)
     return None
 
 
-def _turn(start: np.ndarray, end: np.ndarray) -> np.ndarray:
-    """The smallest rotation that takes one unit vector to another near it."""
-    return pin.Quaternion.FromTwoVectors(start, end).toRotationMatrix()
-
-
-def _orthonormal(rotation: np.ndarray) -> np.ndarray:
+def _clean(rotation: np.ndarray) -> np.ndarray:
     """The nearest rotation, with entries that are rounding noise set to what they stand for."""
-    clean = np.where(np.abs(rotation) < 1e-14, 0.0, rotation)
-    clean = np.where(np.abs(np.abs(clean) - 1) < 1e-14, np.sign(clean), clean)
+    clean = np.where(np.abs(rotation) < ROUNDING, 0.0, rotation)
+    clean = np.where(np.abs(np.abs(clean) - 1) < ROUNDING, np.sign(clean), clean)
     u, _, vt = np.linalg.svd(clean)
     nearest = u @ vt
     return clean if np.abs(nearest - clean).max() < 1e-15 else nearest

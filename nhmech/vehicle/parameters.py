@@ -1,15 +1,28 @@
-"""Numbers of a vehicle that a user may want to change or differentiate by."""
+"""Numbers of a vehicle that a user may want to change or differentiate by.
+
+`Vehicle.with_parameters` has the names. The values come from the description, enter the expressions
+as numbers or symbols, and are written into Pinocchio's model too.
+"""
 
 from __future__ import annotations
 
 import difflib
-import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 
 import casadi as ca
 import numpy as np
+import pinocchio as pin
 
-from ..errors import ModelError
+from ..checks import read_number
+from ..errors import InputError, listed
+from ..urdf.description import Description
+
+GRAVITY = 9.81      # [m/s^2]
+INERTIAL = ("mass", "com_x", "com_y", "com_z", "Ixx", "Iyy", "Izz", "Ixy", "Ixz", "Iyz")
+ROUNDING = 1e-16    # of a body's mass (1 g at least): smaller inertial numbers are rounding noise
+INDEFINITE = 1e-9   # of the largest principal moment: a smallest one more negative is no rounding
+
+_POSITIVE = ("mass", "rotor_inertia", "damping", "rolling_resistance", "radius")
 
 
 class Parameters:
@@ -17,9 +30,14 @@ class Parameters:
 
     A value is a plain number, which folds into the expressions, unless its name is among
     `symbolic`: then it is an entry of theta, and derivatives by it exist.
+
+    Raises
+    ------
+    InputError
+        For a symbolic name that does not exist.
     """
 
-    def __init__(self, values: Mapping[str, float], symbolic: Iterable[str] = ()):
+    def __init__(self, values: Mapping[str, float], symbolic: Iterable[str] = ()) -> None:
         self.values = dict(values)
         self.symbolic = tuple(symbolic)
         for name in self.symbolic:
@@ -27,21 +45,22 @@ class Parameters:
         self._symbols = {name: ca.SX.sym(name) for name in self.symbolic}
 
     def require(self, name: str) -> None:
-        """Raises `ModelError` with the nearest names where there is no such parameter."""
+        """Raises `InputError` with the nearest names where there is no such parameter."""
         if name not in self.values:
-            near = difflib.get_close_matches(str(name), self.values, 4,
-                                             0.3) or list(self.values)[:8]
-            raise ModelError(f"unknown parameter {name!r}; near it: {', '.join(near)}")
+            near = difflib.get_close_matches(str(name), self.values, 4, 0.3)
+            raise InputError(f"unknown parameter {name!r}; near it: "
+                             f"{listed(near or list(self.values)[:8])}")
 
-    def __getitem__(self, name: str):
+    def __getitem__(self, name: str) -> ca.SX | float:
         return self._symbols.get(name, self.values[name])
 
-    def get(self, name: str):
+    def get(self, name: str) -> ca.SX | float:
         """The value, or 0.0 where there is no such parameter."""
         return self[name] if name in self.values else 0.0
 
     @property
     def theta(self) -> ca.SX:
+        """The symbols, (ntheta,)."""
         return ca.vertcat(ca.SX(0, 1), *self._symbols.values())
 
     @property
@@ -49,21 +68,89 @@ class Parameters:
         """Values for `theta`, (ntheta,)."""
         return np.array([self.values[name] for name in self.symbolic])
 
-    def changed(self, changes: Mapping[str, float]) -> Parameters:
-        """A copy with other values. Raises `ModelError` for unknown names and values that are not
-        finite."""
+    def replace(self, changes: Mapping[str, float]) -> Parameters:
+        """A copy with other values.
+
+        Raises
+        ------
+        InputError
+            For unknown names, and for values that no vehicle can have.
+        """
         values = dict(self.values)
         for name, value in changes.items():
             self.require(name)
-            try:
-                values[name] = float(value) if math.isfinite(value) else math.nan
-            except (TypeError, ValueError, OverflowError):
-                values[name] = math.nan
-            if math.isnan(values[name]):
-                raise ModelError(f"parameter {name!r} = {value!r} is not a finite number")
+            values[name] = read_number(f"parameter {name!r}", value, "a finite number")
+            if name.rpartition(".")[2] in _POSITIVE and values[name] < 0:
+                raise InputError(f"parameter {name!r} = {value} must not be negative")
         return Parameters(values, self.symbolic)
 
 
-def present(value) -> bool:
+def is_present(value: ca.SX | float) -> bool:
     """Whether a value belongs into an expression: a symbol, or a number that is not zero."""
     return isinstance(value, ca.SX) or value != 0
+
+
+def has_symbolic_inertia(parameters: Parameters, body: str) -> bool:
+    """Whether a derivative by one of a body's inertial parameters is asked for, which may break its
+    symmetry."""
+    return any(f"{body}.{key}" in parameters.symbolic for key in INERTIAL)
+
+
+def read_parameters(model: pin.Model, body_names: Sequence[str],
+                    description: Description) -> Parameters:
+    """Every named number of a vehicle as its description has it."""
+    values = {"gravity": GRAVITY}
+    for body, inertia in zip(body_names[1:], list(model.inertias)[1:]):
+        values |= _inertial_values(body, inertia)
+    for joint in list(model.names)[2:]:
+        values[f"{joint}.damping"] = description.damping.get(joint, 0.0)
+        values[f"{joint}.rotor_inertia"] = 0.0
+        values[f"{joint}.gear_ratio"] = 1.0
+    for wheel in description.wheels:
+        values[f"{wheel.name}.radius"] = wheel.radius
+        values[f"{wheel.name}.crown"] = wheel.crown
+        if wheel.joint is not None:
+            values[f"{wheel.name}.rolling_resistance"] = 0.0
+    return Parameters(values | {f"payload.{key}": 0.0 for key in ("mass", "x", "y", "z")})
+
+
+def _inertial_values(body: str, inertia: pin.Inertia) -> dict[str, float]:
+    """The ten numbers of a Pinocchio inertia, by name; rounding noise is zero."""
+    m = inertia.inertia
+    numbers = (inertia.mass, *inertia.lever, m[0, 0], m[1, 1], m[2, 2], m[0, 1], m[0, 2], m[1, 2])
+    values = {}
+    for key, value in zip(INERTIAL, map(float, numbers)):
+        size = max(inertia.mass if key == "mass" else 1.0, 1e-3)
+        values[f"{body}.{key}"] = 0.0 if abs(value) < ROUNDING * size else value
+    return values
+
+
+def write_parameters(model: pin.Model, body_names: Sequence[str], parameters: Parameters) -> None:
+    """Pinocchio's model gets the same numbers, so that its algorithms stay an independent check.
+
+    Raises
+    ------
+    InputError
+        For an inertia that no body can have.
+    """
+    p = parameters.values
+    for i in range(1, model.njoints):
+        body = body_names[i]
+        mass, x, y, z, xx, yy, zz, xy, xz, yz = (p[f"{body}.{key}"] for key in INERTIAL)
+        matrix = np.array([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]])
+        # a sum rule is left to the file's check: planar models have Izz alone
+        moments = np.linalg.eigvalsh(matrix)
+        if moments[0] < -INDEFINITE * np.abs(moments).max():
+            raise InputError(f"the inertia of {body!r} is none that a body can have: "
+                             f"its principal moments are {moments} kg m^2")
+        model.inertias[i] = pin.Inertia(mass, np.array([x, y, z]), matrix)
+    if p["payload.mass"]:
+        place = np.array([p[f"payload.{c}"] for c in "xyz"])
+        model.inertias[1] += pin.Inertia(p["payload.mass"], place, np.zeros((3, 3)))
+    armature = np.zeros(model.nv)
+    for joint in range(2, model.njoints):
+        name = model.names[joint]
+        reflected = p[f"{name}.rotor_inertia"] * p[f"{name}.gear_ratio"] ** 2
+        armature[model.joints[joint].idx_v] = reflected
+    model.armature = armature
+    model.gravity.linear = np.array([0, 0, -p["gravity"]])

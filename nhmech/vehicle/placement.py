@@ -2,23 +2,29 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import product as cartesian
 
 import casadi as ca
 import numpy as np
 import pinocchio as pin
 
 from ..errors import ModelError
-from ..urdf.description import Description
-from .couplings import Steering
-from .model import write_joint
+from .contact import Contact
+from .context import BuildContext
 
-CLOSED = 1e-13       # [m] a height this small is on the ground
-ITERATIONS = 25
+CLOSED = 1e-13           # [m] a height this small is on the ground
+ITERATIONS = 25          # Newton doubles the digits each time; steps cut short need some more
+LARGEST = 0.5            # [rad] longest turn of one step: beyond it the heights are not linear
+DEPENDENT = 1e-9         # singular values of unit-sized forms below it: the attitude is not in them
+FLAT = 1e-6              # [m/rad] slopes below it: turning the base does not move the contacts
+OFFSET_TOLERANCE = 0.05  # of the smallest radius: so far out of the plane is taken for rounding
+SIZE = 0.1               # [m] of a vehicle that has no radius: blades alone
+# turns tried one after the other: none, pitch, roll, both
+TURNS: tuple[tuple[int, ...], ...] = ((), (4,), (3,), (3, 4))
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Support:
     """How the contacts carry the vehicle.
 
@@ -35,7 +41,7 @@ class Support:
     offsets: np.ndarray
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Placer:
     """Moves the base until all contacts touch.
 
@@ -54,6 +60,7 @@ class Placer:
     theta: np.ndarray
 
     def evaluate(self, q: np.ndarray, t: float = 0.0) -> tuple[np.ndarray, np.ndarray]:
+        """Heights (k,) [m], and their forms (k, nv)."""
         height, forms = self.heights(t, q, self.theta)
         return height.full().ravel(), forms.full()
 
@@ -83,7 +90,7 @@ class Placer:
         q = self.upright(q)
         height, forms = self.evaluate(q)
         k = len(height)
-        if k <= 1 or np.linalg.matrix_rank(forms[:, [2, 3, 4]], tol=1e-9) == k:
+        if k <= 1 or np.linalg.matrix_rank(forms[:, [2, 3, 4]], tol=DEPENDENT) == k:
             return Support(False, np.zeros(k))
         offsets = height - height[bearing if bearing.any() else slice(None)].mean()
         offsets[np.abs(offsets) < CLOSED] = 0.0
@@ -110,8 +117,8 @@ class Placer:
             return q
         height, _ = self.evaluate(q, t)
         q[:3] -= self.normal * (height - support.offsets).mean()
-        height, forms = self.evaluate(q, t)
-        for turns in ((), (4,), (3,), (3, 4)):
+        height, _ = self.evaluate(q, t)
+        for turns in TURNS:
             placed = self._newton(q, support.offsets, turns, t)
             if placed is not None:
                 return placed
@@ -131,14 +138,14 @@ class Placer:
             scale = max(1.0, float(np.abs(q[:3]).max()))
             if np.abs(defect).max() <= CLOSED * scale:
                 return q
-            # (6, 1 + len(turns)) twists of the base
             moves = self._moves(q, turns)
             slopes = forms[:, :6] @ moves
-            if np.linalg.matrix_rank(slopes, tol=1e-6) < slopes.shape[1]:
+            if np.linalg.matrix_rank(slopes, tol=FLAT) < slopes.shape[1]:
                 return None
             step, *_ = np.linalg.lstsq(slopes, -defect, rcond=None)
-            if np.abs(step[1:]).max(initial=0.0) > 0.5:
-                step *= 0.5 / np.abs(step[1:]).max()
+            longest = np.abs(step[1:]).max(initial=0.0)
+            if longest > LARGEST:
+                step *= LARGEST / longest
             change = np.zeros(self.model.nv)
             change[:6] = moves @ step
             before = np.abs(defect).max()
@@ -149,6 +156,7 @@ class Placer:
         return None
 
     def _moves(self, q: np.ndarray, turns: tuple[int, ...]) -> np.ndarray:
+        """Twists of the base that raise and turn it, (6, 1 + len(turns))."""
         R = pin.Quaternion(q[3:7]).toRotationMatrix()
         columns = [np.r_[R.T @ self.normal, 0, 0, 0]]
         if 4 in turns:
@@ -160,97 +168,24 @@ class Placer:
         return np.array(columns).T
 
 
-RANDOM = 12
-WIDEST = np.deg2rad(60)      # steering angles beyond this are the limits' business
+def make_placer(context: BuildContext, contacts: Sequence[Contact]) -> Placer:
+    """The placer of some contacts."""
+    heights = ca.vertcat(ca.SX(0, 1), *[c.height for c in contacts])
+    forms = ca.vertcat(ca.SX(0, context.algebroid.nv),
+                       *[ca.jacobian(c.speed("normal"), context.v) for c in contacts])
+    return Placer(context.model, context.function("heights", heights, forms), context.normal,
+                  tuple(c.name for c in contacts), context.parameters.numbers)
 
 
-def sample_configurations(model: pin.Model, description: Description, placer: Placer,
-                          support: Support,
-                          steering: Steering, gauged: bool, seed: int = 0) -> np.ndarray:
-    """Neutral, straight and at the steering limits, then random poses; (k, nq).
+def find_support(placer: Placer, contacts: Sequence[Contact]) -> Support:
+    """How the contacts carry the base in the zero pose; wheels set the height, rather than casters.
 
     Raises
     ------
     ModelError
-        Where not even the neutral pose can be placed, or where a contact that was dropped leaves
-        the ground when joints move (steering axes that are not parallel to the normal under a base
-        that stands on more than three contacts).
+        Where contacts are too far out of one plane.
     """
-    rng = np.random.default_rng(seed)
-    straight = steering.followers({}, steering.pair()) if steering.coupled else {}
-    neutral = _configuration(model, placer, support, gauged, straight, np.zeros(2), rng=None)
-    poses = [neutral]
-    for angles in _steering_poses(model, description, steering, rng):
-        joints = {name: rng.uniform(-np.pi, np.pi) for name in description.rolling}
-        joints |= {name: rng.uniform(*_range(description, name)) for name in description.free}
-        joints |= angles
-        lean = np.zeros(2) if len(support.offsets) > 2 else rng.uniform(-0.3, 0.3, 2)
-        try:
-            poses.append(_configuration(model, placer, support, gauged, joints, lean, rng))
-        except ModelError as error:
-            if support.level:
-                raise ModelError("the contacts do not stay on the ground when joints move, and a "
-                                 f"rigid base cannot follow all of them: {error}. Steering axes "
-                                 "must be parallel to the ground's normal: look at "
-                                 f"{', '.join(description.steering) or 'the joints'}"
-                                 ) from error
-    return np.array(poses)
-
-
-def _range(description: Description, joint: str) -> tuple[float, float]:
-    limit = description.limits.get(joint)
-    lower, upper = (limit.lower, limit.upper) if limit is not None else (-np.inf, np.inf)
-    return max(lower, -WIDEST), min(upper, WIDEST)
-
-
-def _steering_poses(model: pin.Model, description: Description, steering: Steering,
-                    rng) -> list[dict[str, float]]:
-    free = [name for name in description.steering]
-    if not steering.coupled:
-        limits = [_range(description, name) for name in free[:2]]
-        poses = [
-            dict(zip(free, corner))
-            for corner in cartesian(*[(0.0, high, low) for low, high in limits])
-        ]
-        return poses + [{name: rng.uniform(*_range(description,
-                                                   name)) for name in free} for _ in range(RANDOM)]
-    steered = {axle.steering for axle in steering.steered}
-    others = [name for name in free if name not in steered]
-    pair = steering.pair()
-    leaders = [axle for axle in pair if axle.steering]
-    limits = [_range(description, axle.steering) for axle in leaders]
-    choices = [dict(zip([axle.steering for axle in leaders], corner))
-               for corner in cartesian(*[(0.0, low, high) for low, high in limits])]
-    choices += [{axle.steering: rng.uniform(low, high) for axle,
-                 (low, high) in zip(leaders, limits)}
-                for _ in range(RANDOM)]
-    poses = []
-    for angles in choices:
-        try:
-            closed = steering.followers(angles, pair)
-        except ModelError:
-            continue
-        poses.append({**closed,
-                      **{name: rng.uniform(*_range(description, name)) for name in others}})
-    return poses
-
-
-def _configuration(model: pin.Model, placer: Placer, support: Support, gauged: bool,
-                   joints: dict[str, float], lean: np.ndarray, rng) -> np.ndarray:
-    q = pin.neutral(model)
-    n = placer.normal
-    upright = pin.Quaternion.FromTwoVectors(np.array([0.0, 0.0, 1.0]), n).toRotationMatrix()
-    yaw = 0.0 if rng is None else rng.uniform(-np.pi, np.pi)
-    roll, pitch = (lean[0], 0.0) if gauged else lean
-    R = (
-        upright
-        @ pin.rpy.rpyToMatrix(0, 0, yaw)
-        @ pin.rpy.rpyToMatrix(roll, 0, 0)
-        @ pin.rpy.rpyToMatrix(0, pitch, 0)
-    )
-    q[3:7] = pin.Quaternion(R).coeffs()
-    if rng is not None:
-        q[:3] = rng.uniform(-1, 1, 3)
-    for name, value in joints.items():
-        write_joint(model, q, name, value)
-    return placer.place(q, support)
+    wheels = [c.mount.wheel for c in contacts]
+    smallest = min((wheel.radius for wheel in wheels if wheel.radius > 0), default=SIZE)
+    bearing = np.array([bool(wheel.traits.held) for wheel in wheels], dtype=bool)
+    return placer.support(pin.neutral(placer.model), OFFSET_TOLERANCE * smallest, bearing)

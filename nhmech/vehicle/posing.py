@@ -2,107 +2,133 @@
 
 from __future__ import annotations
 
-import math
-from typing import TYPE_CHECKING
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 import pinocchio as pin
 
-from ..errors import ModelError
-from .model import write_joint
+from ..attitude import attitude
+from ..checks import read_number
+from ..errors import InputError, ModelError, listed
+from .couplings import Steering
+from .model import read_joint, upright, write_joint
+from .placement import Placer, Support
 
-if TYPE_CHECKING:
-    from .vehicle import Vehicle
+Pose = Sequence[float] | np.ndarray | pin.SE3
 
-
-def posed(vehicle: Vehicle, pose, joints: dict[str, float], t: float) -> np.ndarray:
-    """q of `Vehicle.configuration`."""
-    model = vehicle.model
-    unknown = [name for name in joints
-               if not (isinstance(name,
-                                  str) and model.existJointName(name)) or name == model.names[1]]
-    if unknown:
-        raise ModelError(f"unknown joint {unknown[0]!r}; moving joints are "
-                         f"{', '.join(list(model.names)[2:])}")
-    joints = {name: _finite(name, value) for name, value in joints.items()}
-    q = pin.neutral(model)
-    base = _as_se3(pose, vehicle.placer.normal, np.array(vehicle.ground.point))
-    for name, value in _closed(vehicle, joints).items():
-        write_joint(model, q, name, _finite(name, value))
-    if vehicle.gauge is not None:
-        base = _regauged(vehicle, q, base)
-    q[:3], q[3:7] = base.translation, pin.Quaternion(base.rotation).coeffs()
-    return vehicle.placer.place(q, vehicle.support, t)
+MEETING = 1e-9      # [rad] a follower this near to its angle is where its leaders put it
+LYING = 1e-9        # |axle x n| below which a wheel lies flat
+RIGID = 1e-6        # of entries of R^T R: more than the rounding of a pose that was printed
 
 
-def _finite(joint: str, position) -> float:
-    try:
-        if math.isfinite(position):
-            return float(position)
-    except (TypeError, ValueError, OverflowError):
-        pass
-    raise ModelError(f"joint {joint!r} = {position!r} must be a finite number")
+@dataclass(frozen=True, eq=False)
+class Gauge:
+    """A massless root could turn with its wheel: its axis `level`, across the `axle` of `joint`,
+    stays level."""
+
+    joint: str
+    axle: np.ndarray
+    level: np.ndarray
 
 
-def _closed(vehicle: Vehicle, joints: dict[str, float]) -> dict[str, float]:
-    """Joint positions with the followers of the steering coupling filled in."""
-    steering = vehicle.steering
-    if not steering.coupled:
-        return joints
-    steered = [axle.steering for axle in steering.steered]
-    named = [name for name in steered if name in joints]
-    angles = {name: joints.get(name, 0.0) for name in steered}
-    closed = steering.followers(angles, steering.pair(angles, named))
-    for name in named:
-        if abs(closed[name] - joints[name]) > 1e-9:
-            raise ModelError(f"steering angles do not meet in one rotation centre: {name!r} = "
-                             f"{joints[name]:.6f} rad, with the leader(s) it must be "
-                             f"{closed[name]:.6f}; name fewer joints")
-    return {**joints, **closed}
+@dataclass(frozen=True, eq=False)
+class Posing:
+    """All that decides where a vehicle stands.
 
+    Attributes
+    ----------
+    placer
+        Moves the base until the contacts touch.
+    support
+        How the contacts carry the base.
+    steering
+        The axles that must meet in one point.
+    gauge
+        Of a massless root, or None.
+    point
+        The ground's reference point at t = 0, where the base is put by default, (3,) [m].
+    """
 
-def _regauged(vehicle: Vehicle, q: np.ndarray, base: pin.SE3) -> pin.SE3:
-    """Moves the root's turn about the axle into the spin joint, so that the root's level axis is
-    level."""
-    joint, axle, level = vehicle.gauge.joint, vehicle.gauge.axle, vehicle.gauge.level
-    across = base.rotation @ axle
-    forward = np.cross(across, vehicle.placer.normal)
-    if np.linalg.norm(forward) < 1e-9:
-        raise ModelError(f"{joint!r}: the axle is parallel to the ground's normal, "
-                         "a wheel lying flat has no contact point")
-    forward /= np.linalg.norm(forward)
-    to = np.column_stack([forward, across, np.cross(forward, across)])
-    R = to @ np.column_stack([level, axle, np.cross(level, axle)]).T
-    angle = pin.log3(R.T @ base.rotation) @ axle
-    write_joint(vehicle.model, q, joint, vehicle.joint_positions(q)[joint] + angle)
-    return pin.SE3(R, base.translation)
+    placer: Placer
+    support: Support
+    steering: Steering
+    gauge: Gauge | None
+    point: np.ndarray
 
+    def configuration(self, pose: Pose | None, joints: Mapping[str, float],
+                      t: float = 0.0) -> np.ndarray:
+        """q as `Vehicle.configuration` has it."""
+        model = self.placer.model
+        moving = list(model.names)[2:]
+        for name in joints:
+            if name not in moving:
+                raise InputError(f"unknown joint {name!r}; moving joints are {listed(moving)}")
+        joints = {name: read_number(f"joint {name!r}", position, "a finite number")
+                  for name, position in joints.items()}
+        q = pin.neutral(model)
+        base = self._base(pose)
+        for name, position in self.follow(joints).items():
+            write_joint(model, q, name, position)
+        if self.gauge is not None:
+            base = self._level(self.gauge, q, base)
+        q[:3], q[3:7] = base.translation, pin.Quaternion(base.rotation).coeffs()
+        return self.placer.place(q, self.support, t)
 
-def _as_se3(pose, normal: np.ndarray, point: np.ndarray) -> pin.SE3:
-    if isinstance(pose, pin.SE3):
-        return pin.SE3(pose)
-    upright = pin.Quaternion.FromTwoVectors(np.array([0.0, 0.0, 1.0]), normal).toRotationMatrix()
-    if pose is None:
-        return pin.SE3(upright, point.copy())
-    try:
-        value = np.asarray(pose, dtype=float)
-    except (TypeError, ValueError, OverflowError):
-        value = np.full(1, np.nan)
-    if not np.all(np.isfinite(value)):
-        raise ModelError(
-            f"pose {pose!r} contains a number that is not finite, or what is no number"
-        )
-    if value.shape == (3,):
-        return pin.SE3(upright @ pin.rpy.rpyToMatrix(0, 0, value[2]), np.r_[value[:2], point[2]])
-    if value.shape == (6,):
-        roll, pitch, yaw = value[3:]
-        R = (
-            pin.rpy.rpyToMatrix(0, 0, yaw)
-            @ pin.rpy.rpyToMatrix(roll, 0, 0)
-            @ pin.rpy.rpyToMatrix(0, pitch, 0)
-        )
-        return pin.SE3(R, value[:3])
-    if value.shape == (4, 4):
+    def follow(self, joints: Mapping[str, float]) -> dict[str, float]:
+        """Joint positions with the followers of the steering coupling filled in."""
+        steering = self.steering
+        if not steering.coupled:
+            return dict(joints)
+        steered = [axle.steering for axle in steering.steered]
+        named = [name for name in steered if name in joints]
+        angles = {name: joints.get(name, 0.0) for name in steered}
+        angles = steering.followers(angles, steering.pair(angles, named))
+        for name in named:
+            if abs(angles[name] - joints[name]) > MEETING:
+                raise InputError(f"steering angles do not meet in one rotation centre: {name!r} = "
+                                 f"{joints[name]:.6f} rad, with the leader(s) it must be "
+                                 f"{angles[name]:.6f}; name fewer joints")
+        return {**joints, **angles}
+
+    def _level(self, gauge: Gauge, q: np.ndarray, base: pin.SE3) -> pin.SE3:
+        """Moves the root's turn about the axle into the spin joint, so that the root's level axis
+        is level."""
+        model, axle, level = self.placer.model, gauge.axle, gauge.level
+        across = base.rotation @ axle
+        forward = np.cross(across, self.placer.normal)
+        if np.linalg.norm(forward) < LYING:
+            raise ModelError(f"{gauge.joint!r}: the axle is parallel to the ground's normal, "
+                             "a wheel lying flat has no contact point")
+        forward /= np.linalg.norm(forward)
+        to = np.column_stack([forward, across, np.cross(forward, across)])
+        R = to @ np.column_stack([level, axle, np.cross(level, axle)]).T
+        angle = pin.log3(R.T @ base.rotation) @ axle
+        write_joint(model, q, gauge.joint, read_joint(model, q, gauge.joint) + angle)
+        return pin.SE3(R, base.translation)
+
+    def _base(self, pose: Pose | None) -> pin.SE3:
+        """T_WB that was asked for, upright on the ground's reference point where None."""
+        if isinstance(pose, pin.SE3):
+            return pin.SE3(pose)
+        standing = upright(self.placer.normal)
+        if pose is None:
+            return pin.SE3(standing, self.point.copy())
+        try:
+            value = np.asarray(pose, dtype=float)
+        except (TypeError, ValueError, OverflowError):
+            value = np.full(1, np.nan)
+        if not np.isfinite(value).all():
+            raise InputError(f"pose {pose!r} must have finite numbers only")
+        if value.shape == (3,):
+            return pin.SE3(standing @ attitude(value[2]), np.r_[value[:2], self.point[2]])
+        if value.shape == (6,):
+            roll, pitch, yaw = value[3:]
+            return pin.SE3(attitude(yaw, roll, pitch), value[:3])
+        if value.shape != (4, 4):
+            raise InputError(f"pose has shape {value.shape}; give (x, y, yaw), (x, y, z, roll, "
+                             "pitch, yaw) or a 4x4 matrix")
+        R = value[:3, :3]
+        if np.abs(R.T @ R - np.eye(3)).max() > RIGID or np.linalg.det(R) < 0:
+            raise InputError(f"pose {pose!r} has no rotation in its upper left corner")
         return pin.SE3(value)
-    raise ModelError(f"pose has shape {value.shape}; give (x, y, yaw), (x, y, z, roll, pitch, yaw) "
-                     "or a 4x4 matrix")

@@ -2,17 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 import pinocchio as pin
 
 from ..errors import ModelError
 from ..urdf.notice import Notice, NoticeKind
-from .symmetry import SAME
-
-if TYPE_CHECKING:
-    from .vehicle import Vehicle
+from .vehicle import Vehicle
 
 USUAL_STEP = 1e-3   # [s] the simulator's
 PERFECT = 1e-9      # [m] offsets below this are rounding of the computer, not of the file
@@ -49,7 +44,7 @@ def remarks(vehicle: Vehicle) -> tuple[Notice, ...]:
 
 
 def _unguarded(vehicle: Vehicle) -> list[str]:
-    """Followers of two leaders whose own limits draw in nobody's (`limits_with_followers`)."""
+    """Followers of two leaders whose own limits draw in nobody's (`narrow_limits`)."""
     if not vehicle.steering.coupled or vehicle.steering.fixed:
         return []
     limits, pair = vehicle.description.limits, vehicle.steering.pair()
@@ -60,101 +55,10 @@ def _unguarded(vehicle: Vehicle) -> list[str]:
 
 def _rank_of_rates(vehicle: Vehicle, rates: list[int]) -> int:
     """Of the wheel rates on the distribution, at the neutral pose."""
-    A = vehicle.functions.constraints(0.0, vehicle.constrained.samples[0],
-                                        vehicle.theta)[0].full()
+    A = vehicle.constraint_matrix(vehicle.constrained.configurations[0])
     _, s, vt = np.linalg.svd(A / vehicle.constrained.scales)
     kernel = vt[int(np.sum(s > 1e-9 * s[0])):]
     return int(np.linalg.matrix_rank(kernel[:, rates], tol=1e-9))
-
-
-def symmetry_in_words(vehicle: Vehicle) -> str:
-    """What dxi/dt does not depend on, found by moving it, and what the contacts hold.
-
-    E.g. "x, y, yaw, left_wheel_joint and right_wheel_joint are ignorable; pitch, roll and height
-    are frozen".
-    """
-    free, held = ignorable(vehicle), frozen_parts(vehicle)
-    parts = [f"{_listed(free)} {'is' if len(free) == 1 else 'are'} ignorable" if free
-             else "nothing is ignorable"]
-    return "; ".join(parts
-                     + ([f"{_listed(held)} {'is' if len(held) == 1 else 'are'} frozen"] if held
-                        else []))
-
-
-def ignorable(vehicle: Vehicle) -> list[str]:
-    """Names among x, y, yaw and angles of continuous joints on which dxi/dt does not depend."""
-    return [name for name, move in _moves(vehicle) if _ignorable(vehicle, move)]
-
-
-def _moves(vehicle: Vehicle):
-    """(name, q -> q moved) of the candidates."""
-    t1, t2 = vehicle.ground.tangents
-    n = vehicle.placer.normal
-
-    def shifted(direction):
-        return lambda q: np.concatenate([q[:3] + 0.7 * direction, q[3:]])
-
-    def turned(q):
-        turn = pin.AngleAxis(0.9, n)
-        moved = q.copy()
-        moved[:3] = turn.toRotationMatrix() @ q[:3]
-        moved[3:7] = (pin.Quaternion(turn.toRotationMatrix()) * pin.Quaternion(q[3:7])).coeffs()
-        return moved
-
-    def spun(i):
-        def move(q):
-            moved, c, s = q.copy(), np.cos(0.8), np.sin(0.8)
-            moved[i:i + 2] = c * q[i] - s * q[i + 1], s * q[i] + c * q[i + 1]
-            return moved
-        return move
-
-    yield from (("x", shifted(t1)), ("y", shifted(t2)), ("yaw", turned))
-    for i, a in vehicle.algebroid.circles:
-        yield vehicle.algebroid.v_names[a], spun(i)
-
-
-def _ignorable(vehicle: Vehicle, move) -> bool:
-    rng, drift = np.random.default_rng(0), vehicle.equations.drift
-    for q in vehicle.constrained.samples[1:4]:
-        xi, u = (
-            rng.normal(size=len(vehicle.speeds)),
-            rng.normal(size=vehicle.constrained.system.u.numel()),
-        )
-        before, after = (drift(0.0, place, xi, u,
-                               vehicle.theta)[1].full() for place in (q, move(q)))
-        if np.abs(after - before).max(initial=0.0) > 1e3 * SAME * max(
-            1.0, np.abs(before).max(initial=0.0)
-        ):
-            return False
-    return True
-
-
-def frozen_parts(vehicle: Vehicle) -> list[str]:
-    """Those of pitch, roll and height that the holonomic rows hold at every sample.
-
-    Pitch is about the level axis across the base, roll about the level one along it."""
-    d = vehicle.constrained.distribution
-    held = []
-    for name in ("pitch", "roll", "height"):
-        kept = True
-        for q in vehicle.constrained.samples[:4]:
-            A = vehicle.functions.constraints(0.0, q, vehicle.theta)[0].full()[list(d.phi_rows)]
-            n = pin.Quaternion(q[3:7]).toRotationMatrix().T @ vehicle.placer.normal
-            # level, across the base's x axis
-            lateral = np.cross(n, [1.0, 0.0, 0.0]) / max(np.hypot(n[1], n[2]), 1e-9)
-            form = np.zeros(A.shape[1])
-            part, direction = {"height": (0, n), "pitch": (3, lateral),
-                               "roll": (3, np.cross(lateral, n))}[name]
-            form[part:part + 3] = direction
-            rest = form - A.T @ np.linalg.lstsq(A.T, form, rcond=1e-10)[0] if len(A) else form
-            kept = kept and bool(np.linalg.norm(rest) < 1e-9)
-        if kept:
-            held.append(name)
-    return held
-
-
-def _listed(names: list[str]) -> str:
-    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
 
 
 # |rate| dt below which the classical Runge-Kutta method is stable on the negative real axis
@@ -204,7 +108,7 @@ def _reduced(vehicle: Vehicle, q: np.ndarray | None) -> tuple[np.ndarray, np.nda
     """E (nv, nxi), orthonormal, what the constraints allow, and E^T M E; `_Massless` where that is
     singular."""
     q = vehicle.configuration() if q is None else np.asarray(q, dtype=float)
-    A = vehicle.functions.constraints(0.0, q, vehicle.theta)[0].full()
+    A = vehicle.constraint_matrix(q)
     _, s, vt = np.linalg.svd(A)
     E = vt[int(np.sum(s > 1e-9 * s.max(initial=1e-300))):].T
     mass = E.T @ pin.crba(vehicle.model, vehicle.data, q) @ E

@@ -8,10 +8,15 @@ from collections.abc import Sequence
 import casadi as ca
 import numpy as np
 
+from ..errors import ModelError, listed
 from ..mechanics.algebroid import LieAlgebroid
 from ..mechanics.distribution import Row, Span
-from ..urdf.description import Mimic
+from ..urdf.description import Description, Mimic
 from .contact import Contact
+from .context import BuildContext
+from .couplings import Axle
+from .formulation import Formulation
+from .posing import Gauge, Posing
 
 # priorities: what must be there, then what defines the motion best, then what only repeats it
 HOLONOMIC, COUPLED, FIXED_AXLE, ROLLING, FOLLOWER = range(5)
@@ -48,7 +53,8 @@ def contact_span(contact: Contact, v: ca.SX) -> Span | None:
     upright = contact.directions["lateral"].is_constant()
     if upright or set(contact.held) != {"normal", "longitudinal", "lateral"}:
         return None
-    rotation = ca.sparsify(ca.horzcat(*[contact.directions[direction] for direction in contact.held]).T)
+    directions = [contact.directions[direction] for direction in contact.held]
+    rotation = ca.sparsify(ca.horzcat(*directions).T)
     offsets = ca.substitute(contact.velocity, v, ca.SX.zeros(v.shape))
     return Span(tuple(f"{contact.name}/{direction}" for direction in contact.held),
                 ca.jacobian(contact.velocity, v), offsets, rotation)
@@ -72,14 +78,14 @@ def mimic_row(mimic: Mimic, algebroid: LieAlgebroid, v: ca.SX) -> Row:
     return linear_row(f"{mimic.joint}/mimic", v[a] - mimic.multiplier * v[b], v, phi, COUPLED)
 
 
-def gauge_row(level: np.ndarray, n_B: ca.SX, phi: ca.SX, v: ca.SX, wheel: str) -> Row:
-    """A massless root could turn with the wheel at will: its axis `level`, across the axle, stays
-    level.
+def gauge_row(gauge: Gauge, n: ca.SX, n_full: ca.SX, v: ca.SX) -> Row:
+    """A massless root could turn with the wheel at will: its axis `level` stays level.
 
-    phi = level . n
+    phi = level . n, of the normal in full.
     """
-    return linear_row(f"{wheel}/gauge", ca.dot(ca.DM(level), ca.cross(n_B, v[3:6])), v, phi,
-                      HOLONOMIC)
+    level = ca.DM(gauge.level)
+    return linear_row(f"{gauge.joint}/gauge", ca.dot(level, ca.cross(n, v[3:6])), v,
+                      ca.dot(level, n_full), HOLONOMIC)
 
 
 def mid_axle_rows(contacts: Sequence[Contact], v: ca.SX, track_factor: float,
@@ -97,12 +103,57 @@ def mid_axle_rows(contacts: Sequence[Contact], v: ca.SX, track_factor: float,
     rows = []
     for c in contacts:
         arm = ca.cross(n, ca.DM(c.mount.centre - middle))
-        widened = c.speed("longitudinal") + (track_factor - 1) * yaw_rate * ca.dot(
-            arm, c.directions["longitudinal"]
-        )
-        rows.append(linear_row(f"{c.name}/longitudinal", widened, v))
-    same_way = [np.sign(c.mount.axle @ contacts[0].mount.axle) for c in contacts]
-    mean = sum((way * c.speed("lateral") for way, c in zip(same_way, contacts)),
-               ca.SX(0)) / len(contacts)
-    rows.append(linear_row("mid_axle/lateral", mean, v, None, FIXED_AXLE))
+        widening = (track_factor - 1) * yaw_rate * ca.dot(arm, c.directions["longitudinal"])
+        rows.append(linear_row(f"{c.name}/longitudinal", c.speed("longitudinal") + widening, v))
+    axles = np.array([c.mount.axle for c in contacts])
+    lateral = ca.SX(0)
+    for way, c in zip(np.sign(axles @ axles[0]), contacts):
+        lateral += way * c.speed("lateral")
+    rows.append(linear_row("mid_axle/lateral", lateral / len(contacts), v, None, FIXED_AXLE))
     return rows
+
+
+def constraint_rows(context: BuildContext, form: Formulation, full: Formulation, posing: Posing,
+                    pair: tuple[Axle, Axle] | None) -> list[Row]:
+    """Every row, those that only repeat others included.
+
+    `full` is the formulation without short symbols: holonomic functions are of the whole attitude,
+    also where the rows are written with frozen parts of it.
+
+    Raises
+    ------
+    ModelError
+        Where the mid-axle model is asked for and fewer than two wheels are fixed to the base.
+    """
+    v, description, steering = context.v, context.description, posing.steering
+    fixed = {axle.wheel for axle in steering.fixed}
+    followers = {axle.wheel for axle in steering.steered if pair is not None and axle not in pair}
+    skidding = _skidding(description, form.contacts)
+    rows: list[Row] = []
+    for c, whole, offset in zip(form.contacts, full.contacts, posing.support.offsets):
+        priority = FIXED_AXLE if c.name in fixed else FOLLOWER if c.name in followers else ROLLING
+        height = whole.height - float(offset)
+        made = contact_rows(c, v, height, priority, c.name in description.released)
+        rows += made[:1] if c in skidding else made
+    if description.track_factor is not None:
+        rows += mid_axle_rows(skidding, v, description.track_factor, form.normal)
+    if pair is not None:
+        rows += [function_row(f"{joint}/coupling", phi, form.space)
+                 for joint, phi in steering.functions(pair).items()]
+    rows += [mimic_row(mimic, form.space, v) for mimic in description.mimic]
+    if posing.gauge is not None:
+        rows.append(gauge_row(posing.gauge, form.normal, full.normal, v))
+    return rows
+
+
+def _skidding(description: Description, contacts: Sequence[Contact]) -> list[Contact]:
+    """Wheels that the mid-axle model moves: on the base itself, and without steering."""
+    if description.track_factor is None:
+        return []
+    found = [c for c in contacts
+             if "lateral" in c.held and c.mount.spin is not None and c.mount.body == 1]
+    if len(found) < 2:
+        raise ModelError("the mid-axle model is for wheels that are fixed to the base and do not "
+                         f"steer; there {'is one' if found else 'are none'} among "
+                         f"{listed(c.name for c in contacts)}")
+    return found

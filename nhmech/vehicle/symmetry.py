@@ -7,7 +7,7 @@ level axle, a disc's gauge.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import casadi as ca
 import numpy as np
@@ -16,97 +16,93 @@ from ..errors import ModelError
 from ..mechanics.algebroid import LieAlgebroid
 from ..mechanics.frame import at_samples
 from ..mechanics.system import AuxiliaryVariables, ConstrainedSystem
-from .ground import Ground
+from .context import BuildContext
 from .parameters import Parameters
+from .tree import RootView
 
-# how well a frozen component keeps its value, and the reduced rows agree with the full ones
-SAME = 1e-12
-
-
-@dataclass(frozen=True)
-class Frozen:
-    """Values of the components of n in the root's frame; NaN for those that move."""
-
-    values: np.ndarray
-
-    @property
-    def any(self) -> bool:
-        return bool(np.isfinite(self.values).any())
+SAME = 1e-12      # how well frozen components stay, and reduced rows agree with full ones
+HELD = 1e-9       # what may be left of a unit form outside the span of the holonomic ones
+RANK = 1e-10      # relative: singular values of the holonomic forms below it are rounding
 
 
-def frozen_normal(constrained: ConstrainedSystem, n_B: ca.SX) -> Frozen:
-    """Components with the same value and a gradient in the span of the holonomic one-forms at every
-    sample."""
+def find_frozen(constrained: ConstrainedSystem, n_B: ca.SX, parameters: Parameters) -> np.ndarray:
+    """Values (3,) of the components of n in the root's frame that the contacts hold, NaN for those
+    that move.
+
+    Those have the same value, and a gradient in the span of the holonomic one-forms, at every
+    sample. None is frozen where a derivative by a radius is asked for: the attitude at which all
+    wheels touch is no constant then.
+    """
+    values = np.full(3, np.nan)
+    if any(name.endswith((".radius", ".crown")) for name in parameters.symbolic):
+        return values
     d = constrained.distribution
     normals = at_samples(constrained, ca.densify(n_B))[:, :, 0]
     forms = np.zeros((len(normals), 0, constrained.system.algebroid.nv))
     if d.phi_rows:
         forms = at_samples(constrained, ca.densify(d.A[list(d.phi_rows), :]))
-    values = np.full(3, np.nan)
     for k in range(3):
         # dn_k/dt = (n x omega)_k
-        held = all(_held(form, np.cross(np.eye(3)[k], n)) for form, n in zip(forms, normals))
+        rates = [np.cross(np.eye(3)[k], n) for n in normals]
+        held = all(_is_held(form, rate) for form, rate in zip(forms, rates))
         if held and np.ptp(normals[:, k]) <= SAME:
-            values[k] = _plain(normals[:, k].mean())
-    return Frozen(values)
+            values[k] = _round(normals[:, k].mean())
+    return values
 
 
-def changes_attitude(parameters: Parameters) -> bool:
-    """Whether a derivative by a radius is asked for: the attitude at which all wheels touch is then
-    no constant."""
-    return any(name.endswith((".radius", ".crown")) for name in parameters.symbolic)
-
-
-def _held(form: np.ndarray, rates: np.ndarray) -> bool:
+def _is_held(form: np.ndarray, rates: np.ndarray) -> bool:
     """Whether the row that `rates` is of omega depends on the holonomic forms."""
     if not len(form):
         return False
     row = np.zeros(form.shape[1])
     row[3:6] = rates
-    rest = row - form.T @ np.linalg.lstsq(form.T, row, rcond=1e-10)[0]
-    return bool(np.linalg.norm(rest) <= 1e-9)
+    rest = row - form.T @ np.linalg.lstsq(form.T, row, rcond=RANK)[0]
+    return bool(np.linalg.norm(rest) <= HELD)
 
 
-def _plain(value: float) -> float:
+def _round(value: float) -> float:
     """0, 1 and -1 without their rounding."""
     return float(round(value)) if abs(value - round(value)) <= SAME else float(value)
 
 
-def root_auxiliaries(seen: dict[str, ca.SX], position: ca.SX, frozen: Frozen, ground: Ground, gravity,
-                   v: ca.SX) -> tuple[dict[str, ca.SX], ca.SX, AuxiliaryVariables]:
-    """Symbols for what the root sees of the world, frozen components of n put in, and the auxiliaries
-    that explains them.
+def shorten(context: BuildContext, view: RootView,
+            frozen: np.ndarray) -> tuple[RootView, AuxiliaryVariables]:
+    """Symbols for what the root sees of the world, with the frozen components of n put in, and what
+    the symbols stand for.
 
     In the root's frame a vector fixed in W changes by w' = w x omega, the root's own position by
     r' = v - omega x r - ground velocity.
     """
-    omega = v[3:6]
+    ground, v, omega = context.ground, context.v, context.v[3:6]
     level = ground.normal == (0.0, 0.0, 1.0)
-    short, entries = {}, []
-    for name in seen:
+    vectors: dict[str, ca.SX] = {}
+    entries: list[tuple[ca.SX, ca.SX, ca.SX]] = []      # symbol, meaning, rate
+    for name, seen in view.vectors.items():
         if name in ("g", "turning") or (name == "z" and level):
-            continue
-        vector = ca.SX(3, 1)
+            continue      # multiples of z and n, below
+        short = ca.SX(3, 1)
         for k in range(3):
-            if name == "n" and np.isfinite(frozen.values[k]):
-                if frozen.values[k]:
-                    vector[k] = frozen.values[k]
-            elif seen[name].sparsity().has_nz(k, 0):
-                vector[k] = ca.SX.sym(f"{name}_{'xyz'[k]}")
-        short[name] = vector
-        rate = ca.cross(vector, omega)
-        entries += [(vector[k], seen[name][k], rate[k]) for k in range(3)
-                    if vector[k].nnz() and vector[k].is_symbolic()]
-    short["z"] = short["n"] if level else short["z"]
-    short |= {"g": -gravity * short["z"],
-              "turning": float(np.dot(ground.angular_velocity, ground.normal)) * short["n"]}
+            if name == "n" and np.isfinite(frozen[k]):
+                if frozen[k]:
+                    short[k] = frozen[k]
+            elif seen.sparsity().has_nz(k, 0):
+                short[k] = ca.SX.sym(f"{name}_{'xyz'[k]}")
+        vectors[name] = short
+        rate = ca.cross(short, omega)
+        entries += [(short[k], seen[k], rate[k]) for k in range(3)
+                    if short[k].nnz() and short[k].is_symbolic()]
+    if level:
+        vectors["z"] = vectors["n"]
+    vectors["g"] = -context.parameters["gravity"] * vectors["z"]
+    vectors["turning"] = float(np.dot(ground.angular_velocity, ground.normal)) * vectors["n"]
     r = ca.SX.sym("r", 3)
-    rate = v[:3] - ca.cross(omega, r) - short["velocity"]
-    entries += [(r[k], position[k], rate[k]) for k in range(3)]
-    return short, r, AuxiliaryVariables(*(ca.densify(ca.vertcat(*part)) for part in zip(*entries)))
+    rate = v[:3] - ca.cross(omega, r) - vectors["velocity"]
+    entries += [(r[k], view.position[k], rate[k]) for k in range(3)]
+    symbols, meanings, rates = (ca.densify(ca.vertcat(*part)) for part in zip(*entries))
+    return RootView(vectors, r), AuxiliaryVariables(symbols, meanings, rates)
 
 
-def with_vertical(algebroid: LieAlgebroid, z: ca.SX) -> LieAlgebroid:
+def add_vertical(algebroid: LieAlgebroid, z: ca.SX) -> LieAlgebroid:
     """The algebroid with the row of dz/dt = z . v_B written by what the root sees of the vertical,
     z (3,)."""
     anchor = ca.SX(algebroid.anchor)

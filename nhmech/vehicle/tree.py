@@ -7,6 +7,7 @@ is seen from a frame that does not spin with it, so that its angle appears nowhe
 
 from __future__ import annotations
 
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 
 import casadi as ca
@@ -17,7 +18,24 @@ from ..mechanics.algebroid import LieAlgebroid, circle, line, product, rotation,
 from .model import is_prismatic, joint_axis
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
+class RootView:
+    """What the root sees of the world, in its own frame.
+
+    Attributes
+    ----------
+    vectors
+        Fixed in W, by name: "n" the ground's normal, "g" gravity, "t1", "t2" the tangents, "x",
+        "y", "z" the axes of W, "velocity" and "turning" of the ground.
+    position
+        Of the root from the ground's reference point [m].
+    """
+
+    vectors: dict[str, ca.SX]
+    position: ca.SX
+
+
+@dataclass(frozen=True, eq=False)
 class Body:
     """A body's motion in its own frame (for an axisymmetric wheel: in the frame that does not
     spin).
@@ -41,7 +59,8 @@ class Body:
     alpha: ca.SX
     a: ca.SX
 
-    def velocity_of(self, point) -> ca.SX:
+    def velocity_of(self, point: ca.SX) -> ca.SX:
+        """Of the material point there, in the body's frame [m/s]."""
         return self.v + ca.cross(self.omega, point)
 
 
@@ -74,61 +93,63 @@ def is_axisymmetric(model: pin.Model, joint: int, rtol: float = 1e-9) -> bool:
                 and np.abs(deviation).max() <= rtol * size)
 
 
-def turn(axis: np.ndarray, c: ca.SX, s: ca.SX) -> ca.SX:
+def rotation_about(axis: np.ndarray, c: ca.SX, s: ca.SX) -> ca.SX:
     """Rotation about a constant unit axis (Rodrigues), from cos and sin of the angle."""
     a = ca.DM(axis)
     return ca.sparsify(ca.DM(a @ a.T)) * (1 - c) + ca.SX.eye(3) * c + ca.sparsify(ca.skew(a)) * s
 
 
-def seen_from_root(algebroid: LieAlgebroid, world: dict[str, ca.SX]) -> dict[str, ca.SX]:
-    """Vectors fixed in W as the root sees them, R_WB^T w."""
+def see_from_root(algebroid: LieAlgebroid, vectors: Mapping[str, ca.SX],
+                  origin: ca.SX | None = None) -> RootView:
+    """The view in full: vectors fixed in W turned by R_WB^T, and R_WB^T (p_WB - origin).
+
+    `origin` is the ground's reference point in W; W's own where None.
+    """
     R_WB = rotation(algebroid.q[3:7])
-    return {name: R_WB.T @ vector for name, vector in world.items()}
+    p_WB = algebroid.q[:3] if origin is None else algebroid.q[:3] - origin
+    return RootView({name: R_WB.T @ vector for name, vector in vectors.items()}, R_WB.T @ p_WB)
 
 
-def kinematics(model: pin.Model, algebroid: LieAlgebroid, v: ca.SX, a: ca.SX,
-               seen: dict[str, ca.SX], position: ca.SX, spinning: set[int]) -> list[Body]:
+def kinematics(model: pin.Model, algebroid: LieAlgebroid, v: ca.SX, a: ca.SX, view: RootView,
+               spinning: Collection[int] = ()) -> list[Body]:
     """Motion of every joint's body; that of Pinocchio's joint i stands at i - 1.
 
-    Parameters
-    ----------
-    seen
-        Vectors fixed in W, by name, as the root sees them; "g" is gravity [m/s^2].
-    position
-        Of the root from the ground's reference point, as the root sees it [m].
-    spinning
-        Joints whose body is seen from the frame that does not spin.
+    The view's vectors hold gravity "g" [m/s^2]. `spinning` are the joints whose body is seen from
+    the frame that does not spin.
     """
-    q, omega = algebroid.q, v[3:6]
-    bodies = [Body(seen, position, omega, v[:3], a[3:6],
-                   a[:3] + ca.cross(omega, v[:3]) - seen["g"])]
+    q, omega, none = algebroid.q, v[3:6], ca.SX(3, 1)
+    proper = a[:3] + ca.cross(omega, v[:3]) - view.vectors["g"]
+    bodies = [Body(view.vectors, view.position, omega, v[:3], a[3:6], proper)]
     for joint in range(2, model.njoints):
-        parent = bodies[model.parents[joint] - 1]
+        parent, own = bodies[model.parents[joint] - 1], model.joints[joint]
         placement, axis = model.jointPlacements[joint], joint_axis(model, joint)
-        iq, iv = model.joints[joint].idx_q, model.joints[joint].idx_v
         R = ca.SX(ca.sparsify(ca.DM(placement.rotation)))
-        r = ca.DM(placement.translation)
+        r = ca.SX(ca.DM(placement.translation))
         s = ca.SX(ca.sparsify(ca.DM(axis)))
+        rate, acceleration = s * v[own.idx_v], s * a[own.idx_v]
         if is_prismatic(model, joint):
-            r = r + R @ s * q[iq]
-            slide, slide_rate, spin, spin_rate = s * v[iv], s * a[iv], ca.SX(3, 1), ca.SX(3, 1)
+            r = r + R @ s * q[own.idx_q]
+            slide, slide_rate, spin, spin_rate = rate, acceleration, none, none
         else:
-            slide, slide_rate, spin, spin_rate = ca.SX(3, 1), ca.SX(3, 1), s * v[iv], s * a[iv]
+            slide, slide_rate, spin, spin_rate = none, none, rate, acceleration
             if joint not in spinning:
-                c, sn = (
-                    (q[iq], q[iq + 1])
-                    if model.joints[joint].nq == 2
-                    else (ca.cos(q[iq]), ca.sin(q[iq]))
-                )
-                R = R @ turn(axis, c, sn)
+                R = R @ rotation_about(axis, *cos_sin(model, joint, q))
         carried = R.T @ parent.omega
+        centripetal = ca.cross(parent.omega, ca.cross(parent.omega, r))
         bodies.append(Body(
-            {name: R.T @ vector for name, vector in parent.world.items()},
-            R.T @ (parent.position + r),
-            carried + spin,
-            R.T @ parent.velocity_of(r) + slide,
-            R.T @ parent.alpha + spin_rate + ca.cross(carried, spin),
-            R.T @ (parent.a + ca.cross(parent.alpha,
-                                       r) + ca.cross(parent.omega, ca.cross(parent.omega, r)))
+            world={name: R.T @ vector for name, vector in parent.world.items()},
+            position=R.T @ (parent.position + r),
+            omega=carried + spin,
+            v=R.T @ parent.velocity_of(r) + slide,
+            alpha=R.T @ parent.alpha + spin_rate + ca.cross(carried, spin),
+            a=R.T @ (parent.a + ca.cross(parent.alpha, r) + centripetal)
             + slide_rate + 2 * ca.cross(carried, slide)))
     return bodies
+
+
+def cos_sin(model: pin.Model, joint: int, q: ca.SX) -> tuple[ca.SX, ca.SX]:
+    """Of the angle of a joint that turns."""
+    i = model.joints[joint].idx_q
+    if model.joints[joint].nq == 2:
+        return q[i], q[i + 1]
+    return ca.cos(q[i]), ca.sin(q[i])

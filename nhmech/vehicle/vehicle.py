@@ -11,7 +11,8 @@ from functools import cached_property
 import numpy as np
 import pinocchio as pin
 
-from ..errors import MechanicsError, ModelError
+from ..errors import MechanicsError, ModelError, listed
+from ..mechanics.algebroid import LieAlgebroid
 from ..mechanics.equations import Equations
 from ..mechanics.frame import AdaptedFrame, adapted_frame
 from ..mechanics.gibbs_appell import gibbs_appell
@@ -19,23 +20,13 @@ from ..mechanics.system import ConstrainedSystem
 from ..urdf.description import Description, JointLimits
 from ..urdf.notice import Notice
 from .contact import Contact
-from .couplings import Steering, limits_with_followers
+from .couplings import Steering, narrow_limits
 from .functions import VehicleFunctions
 from .ground import Ground
+from .model import full_model, locked_joints, read_joint
 from .parameters import Parameters
 from .placement import Placer, Support
-from .posing import posed
-from .remarks import remarks, symmetry_in_words
-
-
-@dataclass(frozen=True)
-class Gauge:
-    """A massless root could turn with its wheel: its axis `level`, across the `axle` of `joint`,
-    stays level."""
-
-    joint: str
-    axle: np.ndarray
-    level: np.ndarray
+from .posing import Gauge, Pose, Posing
 
 
 @dataclass(frozen=True, eq=False)
@@ -59,18 +50,14 @@ class Vehicle:
         smaller.
     contacts
         Symbolic contacts, in the order of `description.wheels`.
-    steering
-        The axles that must meet in one point.
-    support
-        How the contacts carry the base.
-    placer
-        Puts the vehicle onto the ground.
-    gauge
-        Of a massless root, or None.
+    posing
+        What decides where the vehicle stands.
     wrench_bodies
         Links on which an external wrench is an input.
     rebuild
         (parameters, near, wrench_bodies) -> the vehicle built anew.
+    notices
+        What a user should know: of the file, and of what was built from it.
 
     Examples
     --------
@@ -85,23 +72,24 @@ class Vehicle:
     constrained: ConstrainedSystem
     reduced: ConstrainedSystem
     contacts: tuple[Contact, ...]
-    steering: Steering
-    support: Support
-    placer: Placer
-    gauge: Gauge | None
+    posing: Posing
     wrench_bodies: tuple[str, ...]
     rebuild: Callable[..., Vehicle]
+    notices: tuple[Notice, ...] = ()
 
     def __repr__(self) -> str:
-        return f"<Vehicle {self.name!r}: {len(self.contacts)} contacts, speeds {', '.join(self.speeds)}>"
+        return (f"<Vehicle {self.name!r}: {len(self.contacts)} contacts, "
+                f"speeds {listed(self.speeds, 12)}>")
 
     # -- names -------------------------------------------------------------------------------------
     @property
     def name(self) -> str:
+        """The robot's, as its file has it."""
         return self.description.name
 
     @property
-    def algebroid(self):
+    def algebroid(self) -> LieAlgebroid:
+        """SE(3) x the joints' groups, with the symbols and names of q and v."""
         return self.constrained.system.algebroid
 
     @property
@@ -109,14 +97,35 @@ class Vehicle:
         """Joints that take an effort, in the order of u."""
         return self.description.driven
 
+    @property
+    def steering(self) -> Steering:
+        """The axles that must meet in one point."""
+        return self.posing.steering
+
+    @property
+    def support(self) -> Support:
+        """How the contacts carry the base."""
+        return self.posing.support
+
+    @property
+    def placer(self) -> Placer:
+        """Puts the vehicle onto the ground."""
+        return self.posing.placer
+
+    @property
+    def gauge(self) -> Gauge | None:
+        """Of a massless root."""
+        return self.posing.gauge
+
     @cached_property
     def limits(self) -> dict[str, JointLimits]:
         """Limits of the moving joints; a steering leader stops where the first of its followers
         would meet its own."""
-        return limits_with_followers(self.description.limits, self.steering)
+        return narrow_limits(self.description.limits, self.steering)
 
     @property
     def contact_names(self) -> list[str]:
+        """In the order of `contacts`."""
         return [contact.name for contact in self.contacts]
 
     @cached_property
@@ -155,7 +164,7 @@ class Vehicle:
         """
         return gibbs_appell(self.reduced, frame=self.frame)
 
-    def rechosen(self, q: np.ndarray) -> Vehicle:
+    def rechoose(self, q: np.ndarray) -> Vehicle:
         """The same vehicle with rows, speeds and coupling pair chosen at q alone.
 
         Raises
@@ -170,10 +179,10 @@ class Vehicle:
                 return other
         # almost there: rows that were independent hardly are
         except MechanicsError as error:
-            raise self.rank_lost(q, f"here ({error})") from error
-        raise self.rank_lost(q, f"here ({found})")
+            raise self.rank_error(q, f"here ({error})") from error
+        raise self.rank_error(q, f"here ({found})")
 
-    def rank_lost(self, q: np.ndarray, where: str) -> ModelError:
+    def rank_error(self, q: np.ndarray, where: str) -> ModelError:
         """The error to raise where the constraints lose rank at q or next to it, with joints that
         may be to blame."""
         angles = self.joint_positions(q)
@@ -189,7 +198,12 @@ class Vehicle:
 
     @property
     def theta(self) -> np.ndarray:
+        """Numbers of the parameters made symbolic, (ntheta,)."""
         return self.parameters.numbers
+
+    def constraint_matrix(self, q: np.ndarray, t: float = 0.0) -> np.ndarray:
+        """A (m, nv) of all rows, dropped ones included."""
+        return self.functions.constraints(t, q, self.theta)[0].full()
 
     def constraint_error(self, t: float, q: np.ndarray,
                          v: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -235,16 +249,10 @@ class Vehicle:
 
     def joint_positions(self, q: np.ndarray) -> dict[str, float]:
         """Position of every moving joint [rad, m]; angles of continuous joints in (-pi, pi]."""
-        positions = {}
-        for joint in range(2, self.model.njoints):
-            i = self.model.joints[joint].idx_q
-            wound = self.model.joints[joint].nq == 2
-            positions[self.model.names[joint]] = float(np.arctan2(q[i + 1], q[i]) if wound
-                                                       else q[i])
-        return positions
+        return {name: read_joint(self.model, q, name) for name in list(self.model.names)[2:]}
 
     # -- placing -----------------------------------------------------------------------------------
-    def configuration(self, pose=None, joints: Mapping[str, float] | None = None,
+    def configuration(self, pose: Pose | None = None, joints: Mapping[str, float] | None = None,
                       t: float = 0.0) -> np.ndarray:
         """q with all contacts on the ground and all couplings closed.
 
@@ -259,10 +267,12 @@ class Vehicle:
 
         Raises
         ------
+        InputError
+            For unknown joints, numbers that are not finite, or steering angles that do not meet.
         ModelError
-            For unknown joints, numbers that are not finite, or a pose that cannot be placed.
+            For a pose that cannot be placed.
         """
-        return posed(self, pose, dict(joints or {}), t)
+        return self.posing.configuration(pose, joints or {}, t)
 
     # -- variants ----------------------------------------------------------------------------------
     def with_parameters(self, changes: Mapping[str, float] | None = None, *,
@@ -275,10 +285,10 @@ class Vehicle:
 
         Raises
         ------
-        ModelError
-            For unknown names, and for values that are no finite numbers.
+        InputError
+            For unknown names, and for values that no vehicle can have.
         """
-        parameters = self.parameters.changed({**(changes or {}), **more})
+        parameters = self.parameters.replace({**(changes or {}), **more})
         if symbolic is not None:
             parameters = Parameters(parameters.values, symbolic)
         return self.rebuild(parameters, None, self.wrench_bodies)
@@ -287,14 +297,19 @@ class Vehicle:
         """The vehicle with an external wrench on each named link as further inputs.
 
         Force [N] and torque [N m] in W, at the link's origin.
+
+        Raises
+        ------
+        InputError
+            For a link that does not exist.
         """
         return self.rebuild(self.parameters, None, bodies)
 
     # -- seeing ------------------------------------------------------------------------------------
     @cached_property
     def _geometry(self) -> tuple[pin.GeometryModel, pin.GeometryModel, tuple[str, ...]]:
+        # here, for only pictures need it
         from .geometry import load_geometry
-        from .model import full_model, locked_joints
 
         full = full_model(self.description)
         visual, collision, notices = load_geometry(self.description, full)
@@ -305,31 +320,10 @@ class Vehicle:
 
     @property
     def visual_model(self) -> pin.GeometryModel:
+        """Shapes to draw."""
         return self._geometry[0]
 
     @property
     def collision_model(self) -> pin.GeometryModel:
+        """Shapes to measure distances with."""
         return self._geometry[1]
-
-    @cached_property
-    def notices(self) -> tuple[Notice, ...]:
-        """What a user should know: of the file, and of what was built from it."""
-        return self.description.notices + remarks(self)
-
-    def summary(self) -> dict:
-        """What was built, in plain values: sizes, kept and dropped rows, couplings, speeds,
-        support."""
-        names = self.constrained.distribution.names
-        kept = [names[i] for i in self.frame.kept]
-        return {
-            "name": self.name, "nq": self.algebroid.nq, "nv": self.algebroid.nv,
-            "nxi": self.frame.nxi, "speeds": dict(zip(self.frame.names, self.frame.units)),
-            "inputs": list(self.constrained.system.u_names), "rows": list(names), "kept_rows": kept,
-            "dropped_rows": [name for name in names if name not in kept],
-            "couplings": [name for name in names if name.endswith("/coupling")],
-            "leaders": [axle.steering or axle.wheel
-                        for axle in self.steering.pair()] if self.steering.coupled else [],
-            "support_offsets": dict(zip(self.contact_names, map(float, self.support.offsets))),
-            "level_base": self.support.level,
-            "symmetry": symmetry_in_words(self),
-        }

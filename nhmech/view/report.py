@@ -12,6 +12,7 @@ from ..analysis.energy_balance import energy_balance
 from ..analysis.mobility import mobility
 from ..analysis.residuals import residuals
 from ..analysis.rolling_limits import RunValidity, run_validity
+from ..analysis.summary import mechanics_summary
 from ..analysis.validity import Verdict
 from ..control.path import Path
 from ..control.path_reference import PathError, path_error
@@ -315,7 +316,7 @@ def _constraints(trajectory: Trajectory, simulated: Simulated) -> dict[str, str]
         "independent": f"{len(names)}: {speeds}",
     }
     if simulated.vehicle is not None:
-        summary = simulated.vehicle.summary()
+        summary = mechanics_summary(simulated.vehicle)
         found["rows"] = (f"{len(summary['rows'])}, of which {len(summary['kept_rows'])} are "
                          f"independent; {distribution.phi.numel()} are holonomic")
         if summary["couplings"]:

@@ -1,0 +1,17 @@
+"""Attitudes by yaw, roll and pitch, the angles in which users give poses."""
+
+from __future__ import annotations
+
+import numpy as np
+
+
+def attitude(yaw: float, roll: float = 0.0, pitch: float = 0.0) -> np.ndarray:
+    """R = Rz(yaw) Rx(roll) Ry(pitch), (3, 3), angles in rad.
+
+    Pitch comes last, so that it turns about the base's own lateral axis, as a wheel's axle does.
+    """
+    (cy, sy), (cr, sr), (cp, sp) = ((np.cos(angle), np.sin(angle)) for angle in (yaw, roll, pitch))
+    Rz = np.array([[cy, -sy, 0], [sy, cy, 0], [0, 0, 1]])
+    Rx = np.array([[1, 0, 0], [0, cr, -sr], [0, sr, cr]])
+    Ry = np.array([[cp, 0, sp], [0, 1, 0], [-sp, 0, cp]])
+    return Rz @ Rx @ Ry

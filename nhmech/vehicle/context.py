@@ -1,0 +1,70 @@
+"""What every step of `build` works from."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import casadi as ca
+import numpy as np
+import pinocchio as pin
+
+from ..mechanics.algebroid import LieAlgebroid
+from ..urdf.description import Description
+from .ground import Ground
+from .parameters import Parameters
+
+
+@dataclass(frozen=True, eq=False)
+class BuildContext:
+    """A description, its ground and its numbers, with Pinocchio's model and the symbols.
+
+    Attributes
+    ----------
+    model
+        Moving joints only.
+    body_names
+        The link that names each joint's body, index 0 for the universe.
+    algebroid
+        SE(3) x the joints' groups; it has the symbols of q.
+    v, a, t
+        Symbols of the fibre coordinates (nv,), of their rates (nv,), and of time.
+    spinning
+        Joints whose body is seen from the frame that does not spin with it: wheels whose inertia is
+        symmetric about the axle.
+    wrench_bodies
+        Links on which an external wrench is an input.
+    """
+
+    description: Description
+    ground: Ground
+    parameters: Parameters
+    model: pin.Model
+    body_names: tuple[str, ...]
+    algebroid: LieAlgebroid
+    v: ca.SX
+    a: ca.SX
+    t: ca.SX
+    spinning: frozenset[int]
+    wrench_bodies: tuple[str, ...]
+
+    @property
+    def joint_names(self) -> list[str]:
+        """The moving joints, without the universe and the root's."""
+        return list(self.model.names)[2:]
+
+    @cached_property
+    def normal(self) -> np.ndarray:
+        """n (3,)."""
+        return np.array(self.ground.normal)
+
+    @cached_property
+    def origin(self) -> ca.SX:
+        """The ground's reference point in W, (3,) [m]: depends on time where the ground moves."""
+        velocity = ca.SX(ca.sparsify(ca.DM(self.ground.velocity)))
+        return ca.SX(ca.DM(self.ground.point)) + velocity * self.t
+
+    def function(self, name: str, *outputs: ca.SX) -> ca.Function:
+        """(t, q, theta) -> the outputs."""
+        inputs = [self.t, self.algebroid.q, self.parameters.theta]
+        return ca.Function(name, inputs, list(outputs))

@@ -1,0 +1,48 @@
+"""A vehicle's motion in symbols, in one view of the world."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import casadi as ca
+
+from ..mechanics.algebroid import LieAlgebroid
+from ..mechanics.system import AuxiliaryVariables
+from .contact import Contact, Mount, contact
+from .context import BuildContext
+from .tree import Body, RootView, kinematics
+
+
+@dataclass(frozen=True, eq=False)
+class Formulation:
+    """Bodies and contacts in symbols, written in full or with short symbols for what the root sees.
+
+    Attributes
+    ----------
+    space
+        The algebroid, with an anchor in the same symbols.
+    bodies
+        That of Pinocchio's joint i stands at i - 1.
+    auxiliaries
+        What the short symbols stand for; None where all is written in full.
+    """
+
+    space: LieAlgebroid
+    bodies: list[Body]
+    contacts: tuple[Contact, ...]
+    auxiliaries: AuxiliaryVariables | None = None
+
+    @property
+    def normal(self) -> ca.SX:
+        """The ground's normal as the root sees it, (3,)."""
+        return self.bodies[0].world["n"]
+
+
+def formulate(context: BuildContext, mounts: Sequence[Mount], view: RootView, space: LieAlgebroid,
+              auxiliaries: AuxiliaryVariables | None = None) -> Formulation:
+    """Bodies and contacts in what the root sees."""
+    bodies = kinematics(context.model, context.algebroid, context.v, context.a, view,
+                        context.spinning)
+    contacts = tuple(contact(context, mount, bodies[mount.body - 1]) for mount in mounts)
+    return Formulation(space, bodies, contacts, auxiliaries)

@@ -1,0 +1,99 @@
+"""Configurations at which rank, pivots and symmetry are decided: special poses, then random ones.
+
+Random poses alone never meet "straight", where rows of steered wheels become dependent.
+"""
+
+from __future__ import annotations
+
+from itertools import product
+
+import numpy as np
+import pinocchio as pin
+
+from ..attitude import attitude
+from ..errors import ModelError
+from ..urdf.description import Description
+from .model import upright, write_joint
+from .posing import Posing
+
+RANDOM = 12                  # random poses: three times the wheels of a usual vehicle
+WIDEST = np.deg2rad(60)      # steering angles beyond this are the limits' business
+LEAN = 0.3                   # [rad] a bicycle or a disc that leans more is about to fall
+
+
+def sample_configurations(description: Description, posing: Posing) -> np.ndarray:
+    """Neutral, straight and at the steering limits, then random poses; (k, nq).
+
+    Raises
+    ------
+    ModelError
+        Where not even the neutral pose can be placed, or where a contact that was dropped leaves
+        the ground when joints move (steering axes that are not parallel to the normal under a base
+        that stands on more than three contacts).
+    """
+    rng, steering, support = np.random.default_rng(0), posing.steering, posing.support
+    straight = steering.followers({}, steering.pair()) if steering.coupled else {}
+    poses = [_place(posing, straight, np.zeros(3), np.zeros(3))]
+    for angles in _steering_angles(description, posing, rng):
+        joints = {name: rng.uniform(-np.pi, np.pi) for name in description.rolling}
+        joints |= {name: rng.uniform(*_range(description, name)) for name in description.free}
+        lean = np.zeros(2) if len(support.offsets) > 2 else rng.uniform(-LEAN, LEAN, 2)
+        yaw, position = rng.uniform(-np.pi, np.pi), rng.uniform(-1, 1, 3)
+        try:
+            poses.append(_place(posing, joints | angles, np.r_[yaw, lean], position))
+        except ModelError as error:
+            if support.level:
+                raise ModelError("the contacts do not stay on the ground when joints move, and a "
+                                 f"rigid base cannot follow all of them: {error}. Steering axes "
+                                 "must be parallel to the ground's normal: look at "
+                                 f"{', '.join(description.steering) or 'the joints'}") from error
+    return np.array(poses)
+
+
+def _steering_angles(description: Description, posing: Posing,
+                     rng: np.random.Generator) -> list[dict[str, float]]:
+    """Positions of all steering joints: corners of the limits, then random ones."""
+    steering, free = posing.steering, description.steering
+    if not steering.coupled:
+        return _corners(description, free[:2], free, rng)
+    pair = steering.pair()
+    leaders = [axle.steering for axle in pair if axle.steering]
+    steered = {axle.steering for axle in steering.steered}
+    others = [name for name in free if name not in steered]
+    poses = []
+    for angles in _corners(description, leaders, leaders, rng):
+        try:
+            angles = steering.followers(angles, pair)
+        except ModelError:      # the leaders' axles coincide there
+            continue
+        poses.append(angles | {name: rng.uniform(*_range(description, name)) for name in others})
+    return poses
+
+
+def _corners(description: Description, at_limits, at_random,
+             rng: np.random.Generator) -> list[dict[str, float]]:
+    """Zero and both limits of some joints in every combination; then random positions."""
+    limits = [_range(description, name) for name in at_limits]
+    corners = product(*[(0.0, low, high) for low, high in limits])
+    return [dict(zip(at_limits, corner)) for corner in corners] + [
+        {name: rng.uniform(*_range(description, name)) for name in at_random}
+        for _ in range(RANDOM)]
+
+
+def _range(description: Description, joint: str) -> tuple[float, float]:
+    limit = description.limits.get(joint)
+    lower, upper = (limit.lower, limit.upper) if limit is not None else (-np.inf, np.inf)
+    return max(lower, -WIDEST), min(upper, WIDEST)
+
+
+def _place(posing: Posing, joints: dict[str, float], angles: np.ndarray,
+           position: np.ndarray) -> np.ndarray:
+    """q at a position, with yaw, roll and pitch against the upright base."""
+    placer = posing.placer
+    yaw, roll, pitch = angles
+    R = upright(placer.normal) @ attitude(yaw, roll, 0.0 if posing.gauge is not None else pitch)
+    q = pin.neutral(placer.model)
+    q[:3], q[3:7] = position, pin.Quaternion(R).coeffs()
+    for name, value in joints.items():
+        write_joint(placer.model, q, name, value)
+    return placer.place(q, posing.support)
