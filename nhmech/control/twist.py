@@ -13,7 +13,7 @@ from ..errors import InputError, ModelError
 from ..simulation.command import NOT_YET, JointPosition, JointVelocity
 from ..simulation.state import State, base_pose
 from ..simulation.trajectory import Trajectory
-from ..vehicle.couplings import SteeredAxle
+from ..vehicle.couplings import Axle
 from ..vehicle.vehicle import Vehicle
 
 # forward [m/s], lateral [m/s] and yaw rate [rad/s] of the base
@@ -103,7 +103,7 @@ class TwistDrive:
                  for joint, spin, row in self.wheels}
         return JointPosition(targets), JointVelocity(rates)
 
-    def _angle(self, axle: SteeredAxle, twist: np.ndarray, now: float) -> float:
+    def _angle(self, axle: Axle, twist: np.ndarray, now: float) -> float:
         """The steering angle that lets the twist pass: the nearest, or, if a limit is in the way,
         the one half a turn away."""
         angle, limit = axle.angle_for(twist, now), self.vehicle.limits.get(axle.steering)
