@@ -29,7 +29,6 @@ from nhmech import (
     Wheel,
 )
 from nhmech.analysis.summary import mechanics_summary
-from nhmech.errors import InputError
 from nhmech.mechanics.algebroid import euclidean
 from nhmech.mechanics.distribution import Row, assemble
 from nhmech.mechanics.system import LagrangianSystem
