@@ -1,8 +1,8 @@
-"""A system that is no robot, typed from its Lagrangian: Chaplygin's sleigh, a blade with its centre
-of mass ahead.
+"""A system other than a robot, written as a Lagrangian: Chaplygin's sleigh, a blade with its
+centre of mass ahead.
 
-No friction, the energy is constant, and yet every motion ends straight: what is conserved, what is
-not, and the closed form beside both.
+There is no friction and the energy is constant, and yet every motion ends straight. The picture
+shows what is conserved and what is not, beside the closed form.
 
     python examples/chaplygin_sleigh.py [--short] [OUT]      writes OUT/chaplygin_sleigh.png
 """

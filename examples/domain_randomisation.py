@@ -1,5 +1,4 @@
-"""A thousand differential drives, each built a little differently, get the same wheel speeds: where
-they end up.
+"""Where a thousand slightly different differential drives end up under the same wheel speeds.
 
 Wheel radii, payload and where it lies are random; all robots are simulated side by side in one
 call.

@@ -1,5 +1,5 @@
-"""A robot follows a figure-eight by pure pursuit: where it went, how far beside the path, with
-which torques.
+"""A robot follows a figure-eight by pure pursuit: its track, its distance from the path, and its
+torques.
 
     python examples/first_drive.py [--short] [OUT]      writes OUT/first_drive.html, which plays the
     run, and .png

@@ -1,5 +1,5 @@
-"""Learning: random search finds a linear policy for a differential drive, all candidates of a round
-side by side.
+"""Learning: random search finds a linear policy for a differential drive; all candidates of a round
+run side by side.
 
     python examples/gym_random_search.py [--short] [OUT]
 

@@ -1,5 +1,5 @@
-"""Model predictive control: a robot, put down beside a figure-eight, driven by the efforts that are
-best ahead.
+"""Model predictive control: a robot that starts beside a figure-eight, driven by the efforts that
+are optimal over a horizon.
 
     python examples/mpc.py [--short] [OUT]      writes OUT/mpc.html and OUT/mpc.png
 """

@@ -1,5 +1,5 @@
-"""Parallel parking: time and effort into a slot made least by direct collocation; then the plan
-drives the simulator.
+"""Parallel parking: direct collocation minimises time and effort; then the plan drives the
+simulator.
 
     python examples/parallel_parking.py [--short] [OUT]
 

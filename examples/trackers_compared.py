@@ -1,8 +1,8 @@
-"""Four path trackers start 30 cm beside the same slalom: how each comes back to it, and what error
-is left.
+"""Four path trackers start 30 cm beside the same slalom: how each returns to it, and what error
+remains.
 
-The point that a law guides is the middle of the axle; of Stanley's it is a wheelbase ahead, where a
-car has its front axle.
+A law guides the middle of the axle; Stanley's guides the point one wheelbase ahead, where a car has
+its front axle.
 
     python examples/trackers_compared.py [--short] [OUT]      writes OUT/trackers_compared.png
 """

@@ -1,8 +1,8 @@
-"""A car goes faster and faster round a circle: which friction rolling needs, and when a wheel would
-slip or lift.
+"""A car goes faster and faster round a circle: how much friction rolling needs, and when a wheel
+would slip or lift.
 
-The simulation rolls on past the friction limit, where a real car slides: what comes after it is
-what grip without end would give.
+The simulation rolls on past the friction limit, where a real car slides; what follows is what
+unlimited grip would give.
 
     python examples/when_rolling_fails.py [--short] [OUT]      writes OUT/when_rolling_fails.png
 """

@@ -374,7 +374,8 @@ def test_readme_is_about_what_exists():
 def shown_to_users():
     """Files with Python for users to copy."""
     yield from (ROOT / name for name in ("README.md", "CONTRIBUTING.md", "NOTATION.md"))
-    for folder, kinds in (("docs", ["md"]), ("examples", ["py", "ipynb"])):
+    yield from PACKAGE.rglob("README.md")
+    for folder, kinds in (("docs", ["md", "rst"]), ("examples", ["py", "ipynb"])):
         for kind in kinds:
             yield from (ROOT / folder).rglob(f"*.{kind}")
 
