@@ -9,7 +9,7 @@ import runs
 from support import SHIPPED, kinematics, shipped
 
 import nhmech
-from nhmech import Ground, SimulationError, Simulator
+from nhmech import Ground, InputError, SimulationError, Simulator
 
 G = 9.81
 # [s] of the runs; recorded moments between two points of a stencil
@@ -190,7 +190,7 @@ def test_a_link_that_is_not_there_is_named_with_those_that_are():
     state = Simulator(shipped("differential_drive")).reset()
     for sensor in (state.gyro, state.accelerometer):
         for name in ("imu_link", "left_wheel_joint", "universe", 3):
-            with pytest.raises(SimulationError,
+            with pytest.raises(InputError,
                                match=f"{name!r}.*base_link, caster_link, left_wheel, right_wheel"):
                 sensor(name)
 

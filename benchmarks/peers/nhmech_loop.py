@@ -27,7 +27,7 @@ def run(motion, dt: float, duration: float) -> tuple[np.ndarray, float]:
 def _ready(motion, dt: float, duration: float):
     """The simulator, and its loop with the efforts of the motion."""
     made = simulator(motion, dt, duration)
-    made.inputs.ask(made.propagator)
+    made.inputs.ask()
     return made, made.propagator.prepare(made.atlas.primary.loop(build=True)).run
 
 

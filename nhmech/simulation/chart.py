@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -12,6 +13,7 @@ from ..compile.adaptive import Adaptive, compiled_adaptive
 from ..compile.buffered import Buffered
 from ..compile.loop import Loop, compiled_loop
 from ..mechanics.equations import Equations
+from ..urdf.description import JointLimits
 from .integrators import (
     Advance,
     advance_function,
@@ -36,7 +38,7 @@ class Chart:
     them."""
 
     equations: Equations
-    limits: dict
+    limits: Mapping[str, JointLimits]
     scheme: Scheme
     kinematic: bool
 

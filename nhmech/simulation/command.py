@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Protocol, TypeGuard
 
 import numpy as np
 
@@ -101,7 +101,7 @@ class Controller(Protocol):
     def __call__(self, t: float, state: State, /) -> Command: ...
 
 
-def is_named(command: object) -> bool:
+def is_named(command: Command) -> TypeGuard[NamedCommand | Sequence[NamedCommand]]:
     """Whether a command is made of named ones rather than of plain numbers."""
     first = command[0] if isinstance(command, (list, tuple)) and len(command) else command
     return isinstance(first, NAMED)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import accumulate
 
 import numpy as np
@@ -92,12 +93,12 @@ class RowLayout:
             names=names,
         )
 
-    @property
+    @cached_property
     def widths(self) -> tuple[int, ...]:
         """Numbers in each part."""
         return tuple(part.stop - part.start for part in self.parts.values())
 
-    @property
+    @cached_property
     def width(self) -> int:
         """Numbers in a row."""
         return sum(self.widths)
@@ -106,4 +107,6 @@ class RowLayout:
         """t (N,), q, v, xi, u, angles, and commanded_twist where there is one, of rows (N, width):
         views where they can be."""
         found = {name: rows[:, part] for name, part in self.parts.items()}
-        return found | {"t": rows[:, 0].copy(), "xi": found["v"].take(self.speeds, axis=1)}
+        found["t"] = rows[:, 0].copy()
+        found["xi"] = found["v"].take(self.speeds, axis=1)
+        return found

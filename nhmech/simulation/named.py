@@ -1,10 +1,11 @@
-"""Arrays that can be read by name."""
+"""Numbers that can be read by name, and not written to."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
 import numpy as np
+import numpy.typing as npt
 
 from ..errors import InputError, listed
 
@@ -16,15 +17,26 @@ class UnknownName(InputError, KeyError):
         return str(self.args[0])
 
 
-class Named(Mapping):
-    """Numbers by name, read-only: `values[places[name]]`. Those of `extra` are found too but not
-    listed."""
+class Named(Mapping[str, float]):
+    """Numbers by name, read-only: `values[places[name]]`.
+
+    Parameters
+    ----------
+    places
+        Name -> index in `values`.
+    values
+        All numbers.
+    extra
+        Further names that can be read, and are not listed.
+    """
 
     __slots__ = ("_places", "_values", "_extra")
 
     def __init__(self, places: Mapping[str, int], values: np.ndarray,
                  extra: Mapping[str, int] = {}):
-        self._places, self._values, self._extra = places, values, extra
+        self._places = places
+        self._values = values
+        self._extra = extra
 
     @classmethod
     def of(cls, names: tuple[str, ...], values: np.ndarray) -> Named:
@@ -57,8 +69,16 @@ class Named(Mapping):
     def __len__(self) -> int:
         return len(self._places)
 
-    def __array__(self, dtype=None, copy=None) -> np.ndarray:
+    def __array__(self, dtype: npt.DTypeLike | None = None,
+                  copy: bool | None = None) -> np.ndarray:
         return np.array(self.values_array, dtype=dtype)
 
     def __repr__(self) -> str:
         return "{" + ", ".join(f"{name}: {value:.6g}" for name, value in self.items()) + "}"
+
+
+def write_lock(array: np.ndarray) -> np.ndarray:
+    """The array, which nobody can write to from now on."""
+    # "write" by its position: as a keyword it takes twice the time, at each look at a state
+    array.setflags(False)       # type: ignore[call-arg]
+    return array

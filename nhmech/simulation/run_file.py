@@ -12,7 +12,9 @@ import fcntl
 import json
 import logging
 import os
+from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import IO, Any
 
 import numpy as np
 
@@ -25,6 +27,8 @@ MAGIC = b'{"nhmech": "run"'
 ALIGN = 64
 # what file systems without locks answer
 NO_LOCKS = {errno.ENOLCK, errno.ENOSYS, errno.ENOTSUP, errno.EOPNOTSUPP}
+UNLOCKED = ("%s is on a file system without locks: another run that is saved there at the same "
+            "time would not be noticed")
 
 
 class RunFile:
@@ -47,18 +51,16 @@ class RunFile:
         JSON.
     """
 
-    def __init__(self, path: Path, header: dict, width: int):
-        self.path, self.width = path, width
+    def __init__(self, path: Path, header: Mapping[str, Any], width: int):
+        self.path = path
+        self.width = width
         try:
             line = dumps({"nhmech": "run", "version": 1, **header, "width": width}).encode()
             line += b" " * (-(len(line) + 1) % ALIGN) + b"\n"
             _keep_old(path)
-            self._file = open(path, "x+b", buffering=0)
+            self._file = open(path, "x+b", buffering=0)     # noqa: SIM115 (`close` closes it)
             if not _lock(self._file.fileno()):
-                logging.getLogger("nhmech").warning("%s is on a file system without locks: another "
-                                                    "run that is saved there at the same time "
-                                                    "would not be noticed",
-                                                    path)
+                logging.getLogger("nhmech").warning(UNLOCKED, path)
             self.begin = self.write(0, line)
         except OSError as error:
             raise SimulationError(f"{path} cannot be written: {error.strerror}") from error
@@ -68,10 +70,11 @@ class RunFile:
     def write(self, offset: int, data: bytes | np.ndarray) -> int:
         """Puts data at an offset [bytes], returns the offset after them; harmless if repeated.
         Raises `OSError`."""
-        data = memoryview(data).cast("B")
-        while data:
-            done = os.pwrite(self._file.fileno(), data, offset)
-            offset, data = offset + done, data[done:]
+        left = (memoryview(data) if isinstance(data, bytes) else data.data).cast("B")
+        while left:
+            done = os.pwrite(self._file.fileno(), left, offset)
+            offset += done
+            left = left[done:]
         return offset
 
     def row(self, *numbers: float) -> np.ndarray:
@@ -128,13 +131,14 @@ def _lock(file: int) -> bool:
     return True
 
 
-def is_run_file(path) -> bool:
+def is_run_file(path: str | os.PathLike) -> bool:
     """Whether it begins as one."""
     with open(path, "rb") as file:
         return file.read(len(MAGIC)) == MAGIC
 
 
-def read_run_file(path) -> tuple[dict, np.ndarray, list[tuple[float, str]]]:
+def read_run_file(path: str | os.PathLike) -> tuple[dict[str, Any], np.ndarray,
+                                                    list[tuple[float, str]]]:
     """(header, rows (N, width), events (time [s], name)) of the whole rows.
 
     Raises
@@ -150,7 +154,8 @@ def read_run_file(path) -> tuple[dict, np.ndarray, list[tuple[float, str]]]:
     return header, *split_events(rows, header["events"])
 
 
-def split_events(rows: np.ndarray, names) -> tuple[np.ndarray, list[tuple[float, str]]]:
+def split_events(rows: np.ndarray,
+                 names: Sequence[str]) -> tuple[np.ndarray, list[tuple[float, str]]]:
     """The rows that are states, and the events (time [s], name) that the others note."""
     notes = np.isnan(rows[:, 0])
     if not notes.any():
@@ -158,7 +163,7 @@ def split_events(rows: np.ndarray, names) -> tuple[np.ndarray, list[tuple[float,
     return rows[~notes], [(float(row[1]), names[int(row[2])]) for row in rows[notes]]
 
 
-def _map(file, begin: int, count: int, width: int) -> np.ndarray:
+def _map(file: str | os.PathLike | IO[bytes], begin: int, count: int, width: int) -> np.ndarray:
     if count < 1:
         raise ValueError("no whole row")
     return np.asarray(np.memmap(file, dtype="<f8", mode="r", offset=begin, shape=(count, width)))

@@ -1,17 +1,21 @@
-"""What an inertial measurement unit on a link reads."""
+"""Readings of an inertial measurement unit on a link."""
 
 from __future__ import annotations
+
+from collections.abc import Sequence
 
 import casadi as ca
 import numpy as np
 import pinocchio as pin
 
 from ..compile.buffered import Buffered
-from ..errors import SimulationError
+from ..errors import InputError, SimulationError, listed
 from ..vehicle.tree import kinematics, see_from_root
+from ..vehicle.vehicle import Vehicle
 from .chart import Chart
 from .integrators import POOR
 from .simulated import Simulated
+from .state import State
 
 
 class Sensors:
@@ -35,18 +39,17 @@ class Sensors:
         What moves.
     charts
         Those of the run so far, a list that may grow.
-    kinematic
-        Whether xi is commanded.
     """
 
-    def __init__(self, simulated: Simulated, charts: list[Chart], kinematic: bool):
-        self.simulated, self.charts, self.kinematic = simulated, charts, kinematic
+    def __init__(self, simulated: Simulated, charts: Sequence[Chart]):
+        self.simulated = simulated
+        self.charts = charts
         self._gyros: dict[str, Buffered] = {}
         self._accelerometers: dict[tuple[str, int], Buffered] = {}
 
-    def gyro(self, state, link: str | None = None) -> np.ndarray:
-        """omega (3,) [rad/s] of a link (None: the root), along its axes. `SimulationError` for an
-        unknown link."""
+    def gyro(self, state: State, link: str | None = None) -> np.ndarray:
+        """omega (3,) [rad/s] of a link (None: the root), along its axes. Raises `InputError` for an
+        unknown link, `SimulationError` for a system that has none."""
         link = self._link(link)
         if link not in self._gyros:
             q, v = self.simulated.constrained.system.q, self.simulated.constrained.system.v
@@ -55,10 +58,10 @@ class Sensors:
                                                      {"cse": True}))
         return self._gyros[link](state.q, state.v)[0].copy()
 
-    def accelerometer(self, state, link: str | None = None) -> np.ndarray:
+    def accelerometer(self, state: State, link: str | None = None) -> np.ndarray:
         """Specific force (3,) [m/s^2] at a link's origin (None: the root's), along its axes. Raises
         as `gyro` does."""
-        link, chart = self._link(link), self._chart(state)
+        link, chart = self._link(link), self._serving_chart(state)
         if (link, chart) not in self._accelerometers:
             s = self.simulated.constrained.system
             inputs = [s.t, s.q, s.v, s.u, s.theta]
@@ -68,19 +71,23 @@ class Sensors:
         return self._accelerometers[link, chart](state.t, state.q, state.v, state.u,
                                                  self.simulated.theta)[0].copy()
 
-    def _link(self, name: str | None) -> str:
-        vehicle = self.simulated.vehicle
-        if vehicle is None:
+    def _vehicle(self) -> Vehicle:
+        if self.simulated.vehicle is None:
             raise SimulationError("only a vehicle has links with a gyro or an accelerometer; a "
                                   "system written by hand has its coordinates and speeds")
-        name = vehicle.description.root if name is None else name
+        return self.simulated.vehicle
+
+    def _link(self, name: str | None) -> str:
+        vehicle = self._vehicle()
+        if name is None:
+            return vehicle.description.root
         if not isinstance(name, str) or not vehicle.model.existFrame(name, pin.FrameType.BODY):
             links = [frame.name for frame in vehicle.model.frames
                      if frame.type == pin.FrameType.BODY and frame.parentJoint > 0]
-            raise SimulationError(f"no link {name!r} for a sensor; there are {', '.join(links)}")
+            raise InputError(f"no link {name!r} for a sensor; there are {listed(links)}")
         return name
 
-    def _chart(self, state) -> int:
+    def _serving_chart(self, state: State) -> int:
         """Which of the charts has equations that serve here."""
         if len(self.charts) == 1:
             return 0
@@ -92,7 +99,7 @@ class Sensors:
                       theta: ca.SX) -> ca.SX:
         """dv/dt (nv,)."""
         equations, xi = chart.equations, v[chart.speeds]
-        if not self.kinematic:
+        if not chart.kinematic:
             return equations.acceleration(t, q, xi, u, theta)
         held = ca.SX.sym("xi", chart.state_vector.nxi)
         rate = self.simulated.constrained.system.algebroid.anchor @ v
@@ -102,8 +109,8 @@ class Sensors:
 
     def _motion(self, link: str, v: ca.SX, a: ca.SX) -> tuple[ca.SX, ca.SX]:
         """omega and specific force at the link's origin, along its axes."""
-        vehicle = self.simulated.vehicle
-        gravity = {"g": ca.vertcat(0, 0, -vehicle.parameters["gravity"])}
+        vehicle = self._vehicle()
+        gravity = {"g": ca.SX([0, 0, -vehicle.parameters["gravity"]])}
         bodies = kinematics(vehicle.model, vehicle.algebroid, v, a,
                             see_from_root(vehicle.algebroid, gravity))
         frame = vehicle.model.frames[vehicle.model.getFrameId(link, pin.FrameType.BODY)]

@@ -16,7 +16,7 @@ from .atlas import Atlas
 from .callbacks import check_callable
 from .command import TWIST_NAMES, Controller
 from .events import Event, Watch, read_events
-from .inputs import Inputs, Wrench
+from .inputs import Inputs, Wrench, read_twist
 from .interrupts import is_second_press
 from .layouts import RowLayout, state_layout
 from .moment import Moment
@@ -85,17 +85,20 @@ class Simulator:
         self.events = read_events(events)
         self.simulated = Simulated.of(constrained, tuple(wrenches))
         self.atlas = Atlas(self.simulated, scheme, mode == "kinematic")
-        self.inputs = Inputs(self.simulated, controller, wrenches, every)
-        sensors = Sensors(self.simulated, self.atlas.charts, mode == "kinematic")
+        sensors = Sensors(self.simulated, self.atlas.charts)
         layout = state_layout(self.simulated, self.atlas.primary, sensors)
-        self.moment = Moment(layout, len(TWIST_NAMES) if self.inputs.has_twist else 0)
+        has_twist = read_twist(controller) is not None
+        self.moment = Moment(layout, len(TWIST_NAMES) if has_twist else 0)
         self.propagator = Propagator(self.simulated, self.atlas, self.moment, step)
+        self.inputs = Inputs(self.propagator, controller, wrenches, every)
         self._is_started = False
 
     def __repr__(self) -> str:
-        name = "a system" if self.simulated.vehicle is None else repr(self.simulated.vehicle.name)
+        vehicle = self.simulated.vehicle
+        name = self.simulated.example or "a system" if vehicle is None else vehicle.name
+        controller = "no controller" if self.controller is None else self.inputs.name
         return (f"<Simulator of {name} at t = {self.t:.6g} s: dt {self.dt:g} s, "
-                f"{self.atlas.primary.scheme.name}, {self.inputs.name}>")
+                f"{self.atlas.primary.scheme.name}, {controller}>")
 
     # -- reading -----------------------------------------------------------------------------------
     @property
@@ -125,7 +128,7 @@ class Simulator:
         primary = self.atlas.primary
         settings = describe_settings(self.controller, self.dt, self.dt * self.inputs.every,
                                      primary.scheme.name)
-        return RunInfo(self.simulated, RowLayout.of(primary, self.inputs.has_twist),
+        return RunInfo(self.simulated, RowLayout.of(primary, self.moment.twist.size > 0),
                        primary.kinematic, settings, tuple(event.name for event in self.events))
 
     # -- starting ----------------------------------------------------------------------------------
@@ -181,7 +184,7 @@ class Simulator:
         state."""
         if not self._is_started:
             self.reset()
-        self.inputs.ask(self.propagator)
+        self.inputs.ask()
         self.propagator.step()
         return self.moment.state
 
@@ -240,13 +243,13 @@ class Simulator:
         watch = Watch(self.events, propagator, recorder.events)
         k = reported = 0
         while k < steps:
-            if self.inputs.ask(propagator) or k == 0:
-                self.inputs.note_twist(self.moment)
+            if self.inputs.ask() or k == 0:
+                self.inputs.note_twist()
             if k == 0 and (name := watch.check_limits()):
                 return f"event: {name}"
             loop = None if self.events or k == whole else propagator.loop(steps)
             if loop is not None:
-                held = self.inputs.hold(self.moment.k, whole - k)
+                held = self.inputs.hold(whole - k)
                 k += propagator.advance_many(loop, held, recorder, k, every)
             else:
                 if k % every == 0:

@@ -8,7 +8,7 @@ from typing import NamedTuple, Protocol
 import numpy as np
 
 from ..errors import SimulationError
-from .named import Named
+from .named import Named, write_lock
 
 
 class LinkSensors(Protocol):
@@ -104,6 +104,7 @@ class State:
     Notes
     -----
     A state is made at every step and read in part, so each attribute is worked out when it is read.
+    Arrays are write-locked.
     `pose` and `T_WB` raise `SimulationError` for a system that has no base.
 
     Examples
@@ -116,8 +117,6 @@ class State:
     __slots__ = ("_t", "_values", "_layout")
 
     def __init__(self, t: float, values: np.ndarray, layout: StateLayout):
-        # write=False; a keyword argument would cost a third of what the whole state costs
-        values.setflags(False)
         self._t = t
         self._values = values
         self._layout = layout
@@ -139,16 +138,16 @@ class State:
 
     @property
     def q(self) -> np.ndarray:
-        return self._values[:self._layout.nq]
+        return write_lock(self._values[:self._layout.nq])
 
     @property
     def v(self) -> np.ndarray:
         layout = self._layout
-        return self._values[layout.nq:layout.nq + layout.nv]
+        return write_lock(self._values[layout.nq:layout.nq + layout.nv])
 
     @property
     def u(self) -> np.ndarray:
-        return self._values[self._layout.u]
+        return write_lock(self._values[self._layout.u])
 
     @property
     def xi(self) -> Named:
@@ -199,12 +198,12 @@ class State:
     def T_WB(self) -> np.ndarray:
         """Pose of the base in the world, (4, 4). Raises `SimulationError` for a system that has no
         base."""
-        return base_pose(self.q)
+        return base_pose(self._values[:self._layout.nq])
 
     @property
     def pose(self) -> tuple[float, float, float]:
         """x [m], y [m] and heading [rad] of the base, seen from above."""
-        return planar_pose(self.q)
+        return planar_pose(self._values[:self._layout.nq])
 
     def __repr__(self) -> str:
         q = np.array2string(self.q, precision=6, max_line_width=1000, threshold=12)

@@ -19,6 +19,7 @@ from ..vehicle.vehicle import Vehicle
 from .archive import ARRAYS, TWIST, npz_path, read_archive, write_archive
 from .command import TWIST_UNITS
 from .layouts import RowLayout
+from .named import write_lock
 from .settings import dumps, saveable
 from .simulated import Simulated
 from .state import base_pose
@@ -150,8 +151,9 @@ class Trajectory:
     commanded_twist: np.ndarray | None = None
 
     def __post_init__(self) -> None:
-        for array in self._arrays().values():
-            array.setflags(write=False)
+        for array in (self.t, self.q, self.v, self.xi, self.u, self.angles, self.commanded_twist):
+            if array is not None:
+                write_lock(array)
 
     @classmethod
     def of_rows(cls, rows: np.ndarray, info: RunInfo, stop: str,

@@ -1,0 +1,104 @@
+"""What is read off a finished run: poses, forces of a wheel, one table, a page."""
+
+from __future__ import annotations
+
+import sys
+
+import numpy as np
+import pytest
+from support import shipped
+
+import nhmech
+from nhmech import Event, InputError, JointVelocity, SimulationError, Simulator
+from nhmech.systems import load_system
+
+TURN = {"forward_speed": 0.5, "yaw_rate": 2.0}
+
+
+@pytest.fixture(scope="module")
+def run():
+    turn = JointVelocity({"left_wheel_joint": -6.0, "right_wheel_joint": 12.0})
+    simulator = Simulator(shipped("differential_drive"), lambda t, state: turn, dt=1e-2)
+    simulator.reset()
+    return simulator.run(4.0)
+
+
+@pytest.fixture(scope="module")
+def disk():
+    example = load_system("vertical_disk")
+    simulator = Simulator(example)
+    simulator.reset(q=np.asarray(example.start["q"], dtype=float))
+    return simulator.run(0.01)
+
+
+def test_poses_are_those_of_the_states():
+    seen = []
+    simulator = Simulator(shipped("differential_drive"), lambda t, state: seen.append(state))
+    simulator.reset(xi=TURN)
+    run = simulator.run(0.02)
+    assert run.T_WB.shape == (len(run), 4, 4)
+    for T, state in zip(run.T_WB, seen):
+        assert np.array_equal(T, state.T_WB)
+
+
+def test_the_force_of_a_wheel_is_that_of_the_reactions(run):
+    vehicle = run.simulated.vehicle
+    for contact, direction in vehicle.contact_rows:
+        expected = [moment.components[contact][direction] for moment in run.reactions]
+        assert np.array_equal(run.force(contact, direction), expected)
+    wheel = vehicle.contact_names[0]
+    assert np.array_equal(run.force(wheel), run.force(wheel, "normal"))
+
+
+def test_wheels_and_directions_that_do_not_exist_are_named(run, disk):
+    with pytest.raises(InputError, match="'wheel' does not exist; there are left_wheel_joint"):
+        run.force("wheel", "normal")
+    with pytest.raises(InputError, match="'roller' does not exist; there are normal, longitudinal"):
+        run.force("left_wheel_joint", "roller")
+    with pytest.raises(SimulationError, match="only a vehicle"):
+        disk.force("disk")
+
+
+def test_the_table_has_every_column_with_its_unit(run):
+    table = run.table()
+    units = table.attrs["units"]
+    assert list(table.columns) == list(units) and len(table) == len(run)
+    x, y, yaw = (table[name].to_numpy() for name in ("x", "y", "yaw"))
+    assert np.array_equal(x, run.T_WB[:, 0, 3]) and np.array_equal(y, run.T_WB[:, 1, 3])
+    assert np.abs(np.diff(yaw)).max() < 0.1 and yaw[-1] > 2 * np.pi, "turns are counted"
+    assert np.array_equal(table["v.yaw_rate"], run.column("yaw_rate"))
+    assert np.array_equal(table["energy"], run.energy)
+    assert np.array_equal(table["angle.left_wheel_joint"],
+                          run.angles[:, run.names["angles"].index("left_wheel_joint")])
+    expected = {"t": "s", "x": "m", "yaw": "rad", "q.x": "m", "v.yaw_rate": "rad/s",
+                "angle.left_wheel_joint": "rad", "u.left_wheel_joint": "N m", "energy": "J"}
+    assert expected.items() <= units.items()
+
+
+def test_a_system_without_a_base_has_a_table_too(disk):
+    table = disk.table()
+    assert "yaw" not in table and len(table) == len(disk)
+    assert {f"q.{name}" for name in disk.names["q"]} <= set(table.columns)
+
+
+def test_a_table_without_pandas_says_what_to_install(run, monkeypatch):
+    monkeypatch.setitem(sys.modules, "pandas", None)
+    with pytest.raises(SimulationError, match=r"pip install 'nhmech\[sweep\]'"):
+        run.table()
+
+
+def test_the_page_is_that_of_save_html(run, disk, tmp_path):
+    path = run.save_html(tmp_path / "mine.html", fps=5.0)
+    nhmech.save_html(run.simulated.vehicle, run, tmp_path / "theirs.html", fps=5.0)
+    assert path == tmp_path / "mine.html"
+    assert abs(len(path.read_bytes()) - len((tmp_path / "theirs.html").read_bytes())) < 100
+    with pytest.raises(SimulationError, match="only a vehicle"):
+        disk.save_html(tmp_path / "disk.html")
+
+
+def test_what_is_shown_of_an_object_fits_into_three_lines(run):
+    simulator = Simulator(shipped("trailers"), events=[Event("far", lambda t, state: 1.0)])
+    for shown in (simulator, simulator.reset(), run, simulator.events[0]):
+        assert len(repr(shown).splitlines()) <= 3 and len(repr(shown)) < 600, repr(shown)
+    assert repr(simulator.events[0]) == "Event('far', terminal, any direction)"
+    assert repr(run) == "<Trajectory of 401 states, 0 to 4 s, stopped by duration>"
