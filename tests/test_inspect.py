@@ -12,7 +12,8 @@ from support import SHIPPED, shipped
 from test_mobility import FOLDER, real
 
 from nhmech import cli
-from nhmech.cli.inspect import LINES, WIDTH, plain, report, report_lines
+from nhmech.cli.inspect import report, to_json
+from nhmech.cli.inspect_text import LINES, WIDTH, report_lines
 
 TITLES = ("mobility", "geometry")
 
@@ -104,7 +105,7 @@ def test_json_has_all_of_it():
     ]
     assert (found["geometry"]["growth"] == [2, 3] and found["geometry"]["controllable"] is True
             and len(found["geometry"]["integrable"]) == 3)
-    assert json.loads(json.dumps(plain(report(shipped("skid_steer"))))) == found
+    assert json.loads(json.dumps(to_json(report(shipped("skid_steer"))))) == found
 
 
 def test_a_robot_that_cannot_turn_is_told_what_to_free():

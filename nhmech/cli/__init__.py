@@ -6,51 +6,50 @@ Exit codes: 0 done, 2 bad input, 3 the run was stopped by a failure.
 from __future__ import annotations
 
 from importlib import import_module
+from typing import Any
 
 import click
 
-from ..errors import NhmechError
 from ..version import __version__
-from .telling import tell
+from .failures import keep_going
 
 # each is the function of the same name in the module of the same name
 COMMANDS = ("run", "controllers", "inspect", "view", "plot", "report", "export", "systems", "cache")
 
 
 class Commands(click.Group):
-    """A group that imports a subcommand only when it is wanted, and turns our errors into messages
-    and exit codes."""
+    """A group that imports a subcommand when it is called, and turns the errors of this package
+    into messages and exit codes."""
 
-    def list_commands(self, ctx):
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        """The subcommands in the order of `COMMANDS`."""
         return list(COMMANDS)
 
-    def get_command(self, ctx, name):
+    def get_command(self, ctx: click.Context, name: str) -> click.Command | None:
+        """The subcommand of this name."""
         if name not in COMMANDS:
             return None
         return getattr(import_module(f".{name}", __name__), name)
 
-    def invoke(self, ctx):
-        try:
+    def invoke(self, ctx: click.Context) -> Any:
+        """Runs a subcommand."""
+        codes: list[int] = []
+        with keep_going(codes):
             return super().invoke(ctx)
-        except NhmechError as error:
-            ctx.exit(tell(error))
-        except OSError as error:
-            if error.filename is None:
-                raise
-            ctx.exit(tell(error))
+        ctx.exit(codes[0])
 
 
 @click.group(cls=Commands,
              context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
 @click.version_option(__version__, prog_name="nhmech")
-def main():
+def main() -> None:
     """Exact nonholonomic simulation of wheeled robots from their URDF.
 
     \b
     nhmech run carriage --view            drive a shipped robot in the browser
-    nhmech run robot.urdf --html run.html your own, as one HTML file that plays by itself
-    nhmech inspect robot.urdf             which wheels and joints were found, and why
-    nhmech systems check                  textbook systems, held against closed forms
+    nhmech run robot.urdf --html run.html drive your own, as an HTML file that plays by itself
+    nhmech inspect robot.urdf             list the wheels and joints that were found, and why
+    nhmech systems check                  compare textbook systems with closed forms
 
     Exit codes: 0 done, 2 bad input, 3 the run was stopped by a failure.
     """

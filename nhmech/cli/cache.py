@@ -5,11 +5,11 @@ from __future__ import annotations
 import click
 
 
-@click.command()
+@click.command(short_help="Show or clear the compiled code that is kept between runs.")
 @click.option("--clear", is_flag=True,
               help="Remove all entries; each is compiled anew when it is next needed.")
-def cache(clear):
-    """Show where compiled code is kept, how much of it there is, and with what it was made.
+def cache(clear: bool) -> None:
+    """Show where compiled code is kept, how much of it there is, and which compiler makes it.
 
     \b
     nhmech cache
@@ -25,12 +25,8 @@ def cache(clear):
     if clear:
         click.echo(f"removed  {kept.clear()} entries")
     compiler = find_compiler()
-    alone = "  (of this process only: the usual one is not private)" if kept.temporary else ""
-    click.echo(f"folder   {kept.folder}{alone}")
+    note = "  (of this process only: the usual one is not private)" if kept.temporary else ""
+    click.echo(f"folder   {kept.folder}{note}")
     click.echo(f"entries  {len(kept.entries())}, {kept.size() / 1e6:.2f} MB")
-    by = (
-        f"{compiler} ({compiler.version})"
-        if compiler
-        else "none: runs use the virtual machine of CasADi"
-    )
-    click.echo(f"compiler {by}")
+    click.echo(f"compiler {compiler} ({compiler.version})" if compiler else
+               "compiler none: runs use the virtual machine of CasADi")

@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 import inspect
+from typing import TYPE_CHECKING
 
 import click
 
+if TYPE_CHECKING:
+    from ..control.registry import Parameter
 
-@click.command()
+
+@click.command(short_help="List the controllers, or show one with its parameters.")
 @click.argument("name", required=False)
-def controllers(name):
-    """List the controllers for `nhmech run --controller`, one line each; with NAME, its equations
-    and parameters.
+def controllers(name: str | None) -> None:
+    """List the controllers for `nhmech run --controller`, or show the equations and parameters of
+    one, NAME.
 
     \b
     nhmech controllers
@@ -44,7 +48,7 @@ def controllers(name):
         click.echo(f"{key:<10} --set {key}=...{_default(parameter)}")
 
 
-def _default(parameter) -> str:
+def _default(parameter: Parameter) -> str:
     if parameter.required or (parameter.name == "twist" and parameter.default is None):
         return " (needed)"
     return f" (default: {parameter.default})"

@@ -1,5 +1,4 @@
-"""Who drives a run, along what: the options of `nhmech run` that choose a controller, and what they
-come to."""
+"""Controllers for `nhmech run`: the options that choose one, and the controller that they make."""
 
 from __future__ import annotations
 
@@ -7,11 +6,21 @@ import importlib
 import importlib.util
 import inspect
 import sys
+from collections.abc import Sequence
+from dataclasses import dataclass
+from types import ModuleType
+from typing import TYPE_CHECKING, Any
 
 import click
 
-from ..errors import ModelError, NhmechError
-from .options import PairType, Positive
+from ..errors import InputError, NhmechError, listed
+from .options import Context, PairType, Parameter, Positive, option_group
+
+if TYPE_CHECKING:
+    from ..control.path import Path
+    from ..simulation.trajectory import Trajectory
+    from ..urdf.wheel import Wheel
+    from ..vehicle.vehicle import Vehicle
 
 
 class ControllerType(click.ParamType):
@@ -20,50 +29,67 @@ class ControllerType(click.ParamType):
 
     name = "NAME|MODULE:NAME"
 
-    def convert(self, value, param, ctx):
+    def convert(self, value: Any, param: Parameter, ctx: Context) -> Any:
+        """The function, or the class of a controller."""
         from ..control.registry import controller_class, controller_names
 
         if value in controller_names():
             return controller_class(value)
         place, colon, name = value.rpartition(":")
         if not (colon and place and name):
-            self.fail(f"{value!r}: write one of {', '.join(controller_names())}, or "
-                      "module:function, or "
-                      "file.py:function", param, ctx)
+            self.fail(f"{value!r}: write one of {listed(controller_names())}, or "
+                      "module:function, or file.py:function", param, ctx)
         try:
-            module = self.from_file(place) if place.endswith(".py") else self.from_path(place)
-        # whatever stands in there was written by the user
-        except Exception as error:
+            module = _import_file(place) if place.endswith(".py") else _import_module(place)
+        except Exception as error:  # the code was written by the user: anything can happen
             what = "" if isinstance(error, (ImportError, OSError)) else f"{type(error).__name__}: "
             self.fail(f"{value!r}: {what}{error}", param, ctx)
         if not callable(getattr(module, name, None)):
-            there = [key for key,
-                     thing in vars(module).items() if callable(thing) and not key.startswith("_")]
-            self.fail(f"{value!r}: no function {name!r} in {place}; there are "
-                      f"{', '.join(there) or 'none'}", param, ctx)
+            there = [key for key, thing in vars(module).items()
+                     if callable(thing) and not key.startswith("_")]
+            self.fail(f"{value!r}: no function {name!r} in {place}; there are {listed(there)}",
+                      param, ctx)
         return getattr(module, name)
 
-    @staticmethod
-    def from_file(place: str):
-        # a name that hides no other module
-        spec = importlib.util.spec_from_file_location(place, place)
-        module = importlib.util.module_from_spec(spec)
-        # where dataclasses look up what their annotations mean
-        sys.modules[place] = module
-        spec.loader.exec_module(module)
-        return module
 
-    @staticmethod
-    def from_path(place: str):
-        if "" not in sys.path:
-            sys.path.insert(0, "")  # the current folder, as `python -m` has it
-        return importlib.import_module(place)
+def _import_file(place: str) -> ModuleType:
+    spec = importlib.util.spec_from_file_location(place, place)  # a name that hides no module
+    if spec is None or spec.loader is None:
+        raise ImportError(f"{place} is not a Python file")
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[place] = module  # where dataclasses look up their annotations
+    spec.loader.exec_module(module)
+    return module
 
 
-_OPTIONS = (
+def _import_module(place: str) -> ModuleType:
+    if "" not in sys.path:
+        sys.path.insert(0, "")  # the current folder, as `python -m` has it
+    return importlib.import_module(place)
+
+
+@dataclass(frozen=True)
+class DrivingOptions:
+    """The choice of a controller, the path that it follows, its speed and other parameters."""
+
+    controller: Any
+    path: str | None
+    speed: float | None
+    settings: tuple[tuple[str, str], ...]
+
+    @property
+    def is_ours(self) -> bool:
+        """Whether the controller is one of this package; those work at ten steps a control
+        period."""
+        module = getattr(self.controller, "__module__", "")
+        return self.controller is None or module.startswith("nhmech.control.")
+
+
+driving_options = option_group(
+    "driving", DrivingOptions,
     click.option("--controller", type=ControllerType(),
-                 help="One of `nhmech controllers`, or yours: called as NAME(t, state); a class is "
-                      "first made with the vehicle. Default: a gentle S-curve."),
+                 help="One of `nhmech controllers`, or your own: it is called as NAME(t, state); a "
+                      "class is made with the vehicle first. Default: a gentle S-curve."),
     click.option("--path", metavar="NAME[:SIZE]|FILE.csv",
                  help="What the controller follows, e.g. figure8, figure8:4 [m] or a file of "
                       "waypoints x, y [m]. Without a size it suits the robot."),
@@ -73,91 +99,102 @@ _OPTIONS = (
 )
 
 
-def driving(command):
-    """Adds the options that `drive` takes."""
-    for option in reversed(_OPTIONS):
-        command = option(command)
-    return command
+@dataclass(frozen=True)
+class Driver:
+    """The controller of a run, and the path that it was told to follow."""
+
+    controller: Any
+    path: Path | None
+
+    @property
+    def followed_path(self) -> Path | None:
+        """The controller's own path, where it has one."""
+        return getattr(self.controller, "path", self.path)
+
+    def start(self) -> dict[str, Any]:
+        """Arguments of `Simulator.reset`: the controller's own `start`, else the path's beginning.
+
+        Raises
+        ------
+        InputError
+            For a `start` that is no such dict.
+        """
+        start = getattr(self.controller, "start", None)
+        if start is None:
+            return {} if self.path is None else {"pose": self.path.start()}
+        if not isinstance(start, dict) or not set(start) <= {"pose", "joints", "xi", "q"}:
+            name = type(self.controller).__name__
+            raise InputError(f"the attribute start of {name} is {start!r}; write a dict of pose, "
+                             "joints, xi or q")
+        return start
+
+    def print_tracking(self, trajectory: Trajectory) -> None:
+        """Print how far from its path a run was: the point that the controller says it tracks, else
+        the base's origin."""
+        if self.path is None:
+            return
+        from ..control.path_reference import describe_lateral, path_error
+        from ..control.tracking import Tracker
+
+        if isinstance(self.controller, Tracker):
+            lateral = self.controller.errors(trajectory)[:, 1]
+        else:
+            vehicle = trajectory.simulated.vehicle
+            assert vehicle is not None
+            error = path_error(vehicle, trajectory, self.path)
+            assert error is not None  # a path was given
+            lateral = error.lateral
+        click.echo(f"path     {describe_lateral(lateral)}")
 
 
-def drive(vehicle, controller, path: str | None, speed: float | None, settings):
-    """(controller, path) of a run; the controller is the demonstration where None was asked for.
+def make_driver(vehicle: Vehicle, options: DrivingOptions) -> Driver:
+    """The controller that the options choose; the demonstration where they choose none.
 
     Raises
     ------
-    ModelError
+    InputError
         For a path or parameters that the controller does not take, and for a class that cannot be
         made with them.
     """
-    from ..control.path_choice import read_path, scale
     from ..control.registry import controller_class, controller_parameters, make_controller
 
+    controller, path = options.controller, None
     if controller is None:
-        if path is not None:
-            raise ModelError(f"--path {path}: nothing follows it; choose a --controller, such as "
-                             "pure_pursuit")
+        if options.path is not None:
+            raise InputError(f"--path {options.path}: nothing follows it; choose a --controller, "
+                             "such as pure_pursuit")
         controller = controller_class("demo")
-    along = None
-    if path is not None:
-        usual = controller_parameters(controller).get("speed") if inspect.isclass(controller) else None
-        usual = (
-            usual.default if usual is not None and isinstance(usual.default, (int, float)) else None
-        )
-        along = read_path(path, scale(vehicle, speed or usual))
+    if options.path is not None:
+        speed = options.speed
+        if speed is None and inspect.isclass(controller):
+            known = controller_parameters(controller).get("speed")
+            speed = known.default if known and isinstance(known.default, (int, float)) else None
+        path = read_path_option(vehicle, options.path, speed)
     try:
-        return make_controller(controller, vehicle, path=along, speed=speed,
-                               settings=dict(settings)), along
+        made = make_controller(controller, vehicle, path=path, speed=options.speed,
+                               settings=dict(options.settings))
     except NhmechError:
         raise
     except Exception as error:
-        raise ModelError(
-            f"{controller.__name__} could not be made: {type(error).__name__}: {error}"
-        ) from error
+        raise InputError(f"{controller.__name__} could not be made: {type(error).__name__}: "
+                         f"{error}") from error
+    return Driver(made, path)
 
 
-def only_listed(vehicle, wheels) -> str:
+def read_path_option(vehicle: Vehicle, text: str, speed: float | None = None) -> Path:
+    """The path that `--path` names, in a size that suits the vehicle."""
+    from ..control.path_choice import read_path, scale
+
+    return read_path(text, scale(vehicle, speed))
+
+
+def only_listed(vehicle: Vehicle, wheels: Sequence[Wheel]) -> str:
     """What to add to an error about a vehicle whose `wheels` somebody listed, and left out what
     looks like one."""
     from ..urdf.notice import NoticeKind
 
-    unlisted = [n for n in vehicle.notices if n.kind is NoticeKind.UNLISTED_WHEEL]
-    if not wheels or not unlisted:
+    if not wheels or not any(n.kind is NoticeKind.UNLISTED_WHEEL for n in vehicle.notices):
         return ""
     touch = "touches" if len(wheels) == 1 else "touch"
     return (f"; --wheel lists all wheels, so only {', '.join(vehicle.contact_names)} {touch} the "
             f"ground; locked, and touching nothing: {', '.join(vehicle.description.locked)}")
-
-
-def is_ours(controller) -> bool:
-    """Whether a controller is one of this package, which work at ten steps a control period."""
-    return controller is None or getattr(controller, "__module__", "").startswith("nhmech.control.")
-
-
-def start_of(controller, path) -> dict:
-    """Arguments of `Simulator.reset`: the controller's own `start`, else the path's beginning.
-
-    Raises
-    ------
-    ModelError
-        For a `start` that is no such dict.
-    """
-    start = getattr(controller, "start", None)
-    if start is None:
-        return {} if path is None else {"pose": path.start()}
-    if not isinstance(start, dict) or not set(start) <= {"pose", "joints", "xi", "q"}:
-        raise ModelError(f"the attribute start of {type(controller).__name__} is {start!r}; "
-                         "write a dict of pose, joints, xi or q")
-    return start
-
-
-def print_tracking(controller, path, trajectory) -> None:
-    """Prints how far from its path a run was: the point that the controller says it tracks, else
-    the base's origin."""
-    if path is None:
-        return
-    from ..control.path_reference import describe_lateral, path_error
-    from ..control.tracking import Tracker
-
-    lateral = (controller.errors(trajectory)[:, 1] if isinstance(controller, Tracker) else
-               path_error(trajectory.simulated.vehicle, trajectory, path).lateral)
-    click.echo(f"path     {describe_lateral(lateral)}")

@@ -14,7 +14,7 @@ from .progress import Progress
 from .saved import read_run, robot_of_run, vehicle_of
 
 
-@click.command()
+@click.command(short_help="Write a saved run as .csv, .parquet or .mcap.")
 @click.argument("run", type=click.Path(dir_okay=False, path_type=Path))
 @click.argument("out", type=OutputFile(*EXPORTERS))
 @click.option("--rate", type=Positive(), metavar="HZ",

@@ -2,84 +2,109 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import click
 
+from ..errors import listed
+from .options import Context, Parameter, option_group
 from .saved import read_run, vehicle_of
+
+if TYPE_CHECKING:
+    from ..control import path as control_path
+    from ..vehicle.vehicle import Vehicle
+    from ..view.drawable import Drawable, Motion
+    from ..view.overlays.overlay import Overlay
 
 
 class OverlayType(click.ParamType):
-    """A name out of `nhmech.view.overlays`; dashes do for underscores."""
+    """A name out of `nhmech.view.overlays`, with dashes or underscores."""
 
     name = "NAME"
 
-    def convert(self, value, param, ctx):
+    def convert(self, value: Any, param: Parameter, ctx: Context) -> str:
+        """The name with underscores."""
         from ..view.overlays import OVERLAYS
 
         name = value.replace("-", "_")
         if name not in OVERLAYS:
-            self.fail(f"{value!r}: there are "
-                      f"{', '.join(known.replace('_', '-') for known in OVERLAYS)}", param, ctx)
+            known = listed(known.replace("_", "-") for known in OVERLAYS)
+            self.fail(f"{value!r}: there are {known}", param, ctx)
         return name
 
 
-_OPTIONS = (
-    click.option(
-        "--overlay",
-        "overlays",
-        type=OverlayType(),
-        multiple=True,
-        help="Draw on top of the vehicle: forces, of the ground on each wheel, in its "
-        "friction cone; path, the one that is followed; rotation-centre, where the axles meet. "
-        "Repeat.",
-    ),
-    click.option(
-        "--ghost",
-        "ghosts",
-        type=click.Path(dir_okay=False, path_type=Path),
-        multiple=True,
-        help="Draw the vehicle of another saved run too, translucent, to compare; repeat.",
-    ),
-    click.option(
-        "--follow/--no-follow",
-        default=None,
-        help="Whether the camera goes along. Default: if the way is long.",
-    ),
-    click.option("--title", help="What stands in the page's corner, instead of the robot's name."),
+@dataclass(frozen=True)
+class LookOptions:
+    """What is drawn on top of a vehicle, and how it is presented."""
+
+    overlays: tuple[str, ...]
+    ghosts: tuple[Path, ...]
+    follow: bool | None
+    title: str | None
+
+
+look_options = option_group(
+    "looks", LookOptions,
+    click.option("--overlay", "overlays", type=OverlayType(), multiple=True,
+                 help="Draw on top of the vehicle: 'forces', the ground's force on each wheel in "
+                      "its friction cone; 'path', the path that is followed; 'rotation-centre', "
+                      "where the axles meet. Repeat."),
+    click.option("--ghost", "ghosts", type=click.Path(dir_okay=False, path_type=Path),
+                 multiple=True,
+                 help="Draw the vehicle of another saved run too, translucent, to compare; "
+                      "repeat."),
+    click.option("--follow/--no-follow", default=None,
+                 help="Whether the camera moves along. Default: if the path is long."),
+    click.option("--title", help="Text in the page's corner, instead of the robot's name."),
 )
 
 
-def looks(command):
-    """Adds the options whose values `look` takes."""
-    for option in reversed(_OPTIONS):
-        command = option(command)
-    return command
+@dataclass(frozen=True)
+class Look:
+    """What `save_html` and `Viewer` are told about a picture."""
+
+    overlays: list[Overlay]
+    follow: bool | None
+    title: str | None
+
+    def save_page(self, vehicle: Drawable, trajectory: Motion, path: Path) -> Path:
+        """Write one self-contained HTML file; returns its path."""
+        from ..view.recording import save_html
+
+        return save_html(vehicle, trajectory, path, overlays=self.overlays, follow=self.follow,
+                         title=self.title)
+
+    def write_html(self, vehicle: Drawable, trajectory: Motion, path: Path) -> None:
+        """The same, and print where it is."""
+        click.echo(f"html     {self.save_page(vehicle, trajectory, path).resolve()}")
 
 
-def look(vehicle, overlays, ghosts, follow: bool | None, title: str | None, *, mu=None,
-         path=None) -> dict:
-    """Keywords of `save_html` and `Viewer`.
+def make_look(vehicle: Vehicle, options: LookOptions, *, mu: Mapping[str, float] | None = None,
+              path: control_path.Path | None = None) -> Look:
+    """The look that the options choose.
 
     Parameters
     ----------
     mu
-        Friction coefficients by wheel, or None.
+        Friction coefficients by wheel.
     path
-        The `control.path.Path` that is followed, or None.
+        The path that is followed.
 
     Raises
     ------
-    NhmechError
+    InputError
         For what cannot be drawn.
     """
     from ..view.overlays import make_overlays
     from ..view.overlays.ghost import Ghost
 
-    drawn = make_overlays(vehicle, overlays, mu=mu, path=path)
+    overlays = make_overlays(vehicle, options.overlays, mu=mu, path=path)
     names: list[str] = []
-    for i, file in enumerate(ghosts):
+    for i, file in enumerate(options.ghosts):
         run = read_run(file)
         names.append(file.stem if file.stem not in names else str(file))
-        drawn.append(Ghost(vehicle_of(file, run), run, names[-1], i))
-    return {"overlays": drawn, "follow": follow, "title": title}
+        overlays.append(Ghost(vehicle_of(file, run), run, names[-1], i))
+    return Look(overlays, options.follow, options.title)

@@ -4,58 +4,72 @@ from __future__ import annotations
 
 import tempfile
 from collections.abc import Callable
+from dataclasses import astuple, dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from ..errors import NhmechError
-from .options import OutputFile
+from .options import Context, OutputFile, Parameter, option_group
 from .progress import Progress
+
+if TYPE_CHECKING:
+    from ..view.drawable import Motion
 
 
 class MovieFile(OutputFile):
-    """A moving picture to write; what that needs must be there before hours of simulation are
+    """A moving picture to write; a missing tool is reported before hours of simulation are
     spent."""
 
-    def convert(self, value, param, ctx):
+    def convert(self, value: Any, param: Parameter, ctx: Context) -> Path:
+        """The file."""
         path = super().convert(value, param, ctx)
         from ..view.movie import require_tools
 
         try:
             require_tools(path)
         except NhmechError as error:
-            self.fail(str(error), param, ctx)
+            self.fail(error.command_line, param, ctx)
         return path
 
 
-_OPTIONS = (
+@dataclass(frozen=True)
+class MovieOptions:
+    """The moving pictures to write."""
+
+    gif: Path | None
+    webp: Path | None
+    mp4: Path | None
+
+    @property
+    def files(self) -> list[Path]:
+        """Those that are wanted."""
+        return [file for file in astuple(self) if file is not None]
+
+
+movie_options = option_group(
+    "movies", MovieOptions,
     click.option("--gif", type=MovieFile(".gif"),
-                 help="Write a moving picture, which Chromium draws: 20 frames for each second of "
-                      "it."),
-    click.option("--webp", type=MovieFile(".webp"), help="Likewise, with all colours."),
-    click.option("--mp4", type=MovieFile(".mp4"), help="Likewise, by ffmpeg."),
+                 help="Write a moving picture, 20 frames for each second of it; it is drawn by "
+                      "Chromium."),
+    click.option("--webp", type=MovieFile(".webp"),
+                 help="The same with all colours, 25 frames a second."),
+    click.option("--mp4", type=MovieFile(".mp4"), help="The same by ffmpeg, for long runs."),
 )
 
 
-def movies(command):
-    """Adds the options whose values `write_movies` takes."""
-    for option in reversed(_OPTIONS):
-        command = option(command)
-    return command
-
-
-def write_movies(save_page: Callable[[Path], Path], trajectory, speed: float,
-                 *paths: Path | None) -> None:
-    """Moving pictures at `speed` times real time of the page that `save_page` writes of a run; says
-    where they are."""
-    wanted = [path for path in paths if path is not None]
-    if not wanted:
+def write_movies(movies: MovieOptions, save_page: Callable[[Path], Path], trajectory: Motion,
+                 speed: float) -> None:
+    """Write moving pictures of the page that `save_page` writes, at `speed` times real time, and
+    print where they are."""
+    if not movies.files:
         return
     from ..view.movie import save_movie
 
     with tempfile.TemporaryDirectory(prefix="nhmech-") as folder:
         page = save_page(Path(folder) / "run.html")
-        for path in wanted:
+        for path in movies.files:
             with Progress(float(trajectory.t[-1] - trajectory.t[0])) as progress:
                 save_movie(page, path, speed=speed, progress=progress)
             click.echo(f"movie    {path}")

@@ -3,13 +3,25 @@
 from __future__ import annotations
 
 import os
-from dataclasses import fields
+from collections.abc import Callable
+from dataclasses import dataclass, fields
+from functools import wraps
 from math import inf, radians
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import click
 
-from ..errors import InputError, ModelError
+from ..errors import InputError, listed
+
+if TYPE_CHECKING:
+    from ..urdf.wheel import Wheel
+    from ..vehicle.vehicle import Vehicle
+
+Command = Callable[..., Any]
+Decorator = Callable[[Command], Command]
+Parameter = click.Parameter | None
+Context = click.Context | None
 
 
 def number(text: str) -> float:
@@ -18,11 +30,12 @@ def number(text: str) -> float:
 
 
 class Positive(click.ParamType):
-    """A positive, finite number; `metavar` says of what."""
+    """A positive, finite number; the option's `metavar` names its unit."""
 
     name = "NUMBER"
 
-    def convert(self, value, param, ctx):
+    def convert(self, value: Any, param: Parameter, ctx: Context) -> float:
+        """The number."""
         try:
             value = float(value)
         except ValueError:
@@ -38,11 +51,12 @@ class WheelType(click.ParamType):
 
     name = "KEY=VALUE,..."
 
-    def convert(self, value, param, ctx):
+    def convert(self, value: Any, param: Parameter, ctx: Context) -> Wheel:
+        """The wheel."""
         from ..urdf.wheel import Wheel
 
         valid = [f.name for f in fields(Wheel)]
-        given = {}
+        given: dict[str, Any] = {}
         for item in value.split(","):
             key, equals, word = (part.strip() for part in item.partition("="))
             if not equals or key not in valid:
@@ -50,18 +64,19 @@ class WheelType(click.ParamType):
                           param, ctx)
             try:
                 given[key] = self.read(key, word)
-            except ValueError:
-                holder = next((part for part in word.split() if part in ("HEIGHT", "RADIUS")), None)
-                if holder:
-                    error = f"{holder} stands for a number in metres that the file does not hold; write it"
-                self.fail(f"{item!r}: {error}", param, ctx)
+            except ValueError as error:
+                holders = [part for part in word.split() if part in ("HEIGHT", "RADIUS")]
+                reason = (f"{holders[0]} stands for a number in metres that the file does not "
+                          "hold; write it" if holders else str(error))
+                self.fail(f"{item!r}: {reason}", param, ctx)
         try:
             return Wheel(**{"joint": None, **given})
         except InputError as error:
-            self.fail(str(error), param, ctx)
+            self.fail(error.command_line, param, ctx)
 
     @staticmethod
-    def read(key: str, word: str):
+    def read(key: str, word: str) -> Any:
+        """The value of one word. Raises `ValueError` where it is none."""
         if key in ("joint", "kind", "link"):
             return word
         if key == "driven":
@@ -79,11 +94,12 @@ class WheelType(click.ParamType):
 class PairType(click.ParamType):
     """`NAME=VALUE` -> (name, value)."""
 
-    def __init__(self, value_name: str, read):
+    def __init__(self, value_name: str, read: Callable[[str], Any]):
         self.name = f"NAME={value_name}"
         self.read = read
 
-    def convert(self, value, param, ctx):
+    def convert(self, value: Any, param: Parameter, ctx: Context) -> tuple[str, Any]:
+        """Name and value."""
         name, equals, word = value.partition("=")
         if not (equals and name and word):
             self.fail(f"{value!r}: write {self.name}", param, ctx)
@@ -98,7 +114,8 @@ class ArgumentType(click.ParamType):
 
     name = "NAME:=VALUE"
 
-    def convert(self, value, param, ctx):
+    def convert(self, value: Any, param: Parameter, ctx: Context) -> tuple[str, str]:
+        """Name and value."""
         name, equals, word = value.partition(":=")
         if not (equals and name):
             self.fail(f"{value!r}: write {self.name}", param, ctx)
@@ -110,7 +127,8 @@ class SkidType(click.ParamType):
 
     name = "mid-axle|FACTOR|WHEEL,..."
 
-    def convert(self, value, param, ctx):
+    def convert(self, value: Any, param: Parameter, ctx: Context) -> Any:
+        """What `load` takes."""
         if value == "mid-axle":
             return value
         try:
@@ -120,79 +138,97 @@ class SkidType(click.ParamType):
 
 
 class OutputFile(click.Path):
-    """A file to write, with one of some endings; the folder must exist before hours of simulation
-    are spent."""
+    """A file to write, with one of some endings; a folder that cannot be written in is refused
+    before hours of simulation are spent."""
 
     def __init__(self, *suffixes: str):
         super().__init__(dir_okay=False, path_type=Path)
         self.suffixes = suffixes
 
-    def convert(self, value, param, ctx):
-        path = super().convert(value, param, ctx)
+    def convert(self, value: Any, param: Parameter, ctx: Context) -> Path:
+        """The file."""
+        path = Path(os.fsdecode(super().convert(value, param, ctx)))
         if not path.parent.is_dir():
             self.fail(f"{str(path)!r}: the folder {str(path.parent)!r} does not exist", param, ctx)
         if not os.access(path.parent, os.W_OK | os.X_OK):
             self.fail(f"{str(path)!r}: nothing may be written in the folder {str(path.parent)!r}",
                       param, ctx)
         if path.suffix not in self.suffixes:
-            endings = ("one of " if len(self.suffixes) > 1 else "") + ", ".join(self.suffixes)
+            endings = ("one of " if len(self.suffixes) > 1 else "") + listed(self.suffixes)
             self.fail(f"{str(path)!r}: the name must end in {endings}", param, ctx)
         return path
 
 
-# keyword of `load` -> its option
-_ROBOT_OPTIONS = (
+def option_group(name: str, group: type, *options: Decorator) -> Decorator:
+    """A decorator that adds options and passes their values to the command as one argument: `name`,
+    of the dataclass `group`, whose fields are named as the options' values."""
+    words = [field.name for field in fields(group)]
+
+    def decorate(command: Command) -> Command:
+        @wraps(command)
+        def run_with_group(**values: Any) -> Any:
+            chosen = group(**{word: values.pop(word) for word in words})
+            return command(**values, **{name: chosen})
+
+        decorated: Command = run_with_group
+        for option in reversed(options):
+            decorated = option(decorated)
+        return decorated
+
+    return decorate
+
+
+@dataclass(frozen=True)
+class RobotOptions:
+    """What `load` is told about a robot besides its file."""
+
+    wheels: tuple[Wheel, ...] = ()
+    skid: Any = None
+    free: tuple[str, ...] = ()
+    locked: tuple[tuple[str, float], ...] = ()
+    speeds: tuple[str, ...] = ()
+    packages: tuple[tuple[str, Path], ...] = ()
+    arguments: tuple[tuple[str, str], ...] = ()
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether no option was given."""
+        return self == NO_OPTIONS
+
+
+NO_OPTIONS = RobotOptions()
+
+robot_options = option_group(
+    "robot", RobotOptions,
     click.option(
         "--wheel", "wheels", type=WheelType(), multiple=True, metavar="KEY=VALUE,...",
-        help="A wheel, e.g. 'joint=left,kind=disc,radius=0.1'; repeat. Those given replace all "
-             "that would be found in the file or that it names: list every one that touches the "
-             "ground, casters too.",
-    ),
+        help="A wheel, e.g. 'joint=left,kind=disc,radius=0.1'; repeat. The wheels given here "
+             "replace all that the file names or that would be found in it: list every one that "
+             "touches the ground, casters too."),
     click.option(
         "--skid", type=SkidType(), default=None,
         help="For wheels that cannot all roll in a turn: 'mid-axle', a track factor, "
-             "or the wheels that may slide sideways.",
-    ),
+             "or the wheels that may slide sideways."),
     click.option("--free", multiple=True, metavar="JOINT",
                  help="Release a joint that would be locked; repeat."),
-    click.option(
-        "--lock", "locked", type=PairType("POSITION", number), multiple=True,
-        help="Hold a joint at a position [rad or m; 30deg]; repeat.",
-    ),
-    click.option(
-        "--independent", "speeds", multiple=True, metavar="SPEED",
-        help="Describe the motion by these speeds instead of the automatic choice; repeat.",
-    ),
-    click.option(
-        "--package", "packages", type=PairType("FOLDER", Path), multiple=True,
-        help="Where package://NAME/ is, for meshes; repeat.",
-    ),
+    click.option("--lock", "locked", type=PairType("POSITION", number), multiple=True,
+                 help="Hold a joint at a position [rad or m; 30deg]; repeat."),
+    click.option("--independent", "speeds", multiple=True, metavar="SPEED",
+                 help="Describe the motion by these speeds instead of the automatic choice; "
+                      "repeat."),
+    click.option("--package", "packages", type=PairType("FOLDER", Path), multiple=True,
+                 help="Where package://NAME/ is, for meshes; repeat."),
     click.option("--arg", "arguments", type=ArgumentType(), multiple=True,
                  help="Argument of a xacro file; repeat."),
 )
 
 
-def robot_options(command):
-    """Adds every option that `load_robot` takes."""
-    for option in reversed(_ROBOT_OPTIONS):
-        command = option(command)
-    return command
-
-
-def robot(command):
-    """Adds the argument FILE and every option that `load_robot` takes."""
-    return click.argument("file")(robot_options(command))
-
-
-_FACTOR = {
-    "type": Positive(),
-    "metavar": "FACTOR",
-    "default": 1.0,
-    "show_default": True,
-    "help": "How fast the browser plays the run; 1 is real time. The HTML file has its own control.",
-}
-speed = click.option("--playback", "--speed", "speed", **_FACTOR)
-playback = click.option("--playback", **_FACTOR)       # where --speed is the robot's own
+def playback_option(*names: str) -> Decorator:
+    """The option that sets how fast a run is played."""
+    return click.option(
+        *names, "playback", type=Positive(), metavar="FACTOR", default=1.0, show_default=True,
+        help="How fast the browser plays the run; 1 is real time. The HTML file has a control of "
+             "its own.")
 
 
 def find_robot(file: str) -> Path:
@@ -202,19 +238,18 @@ def find_robot(file: str) -> Path:
     if Path(file).is_file():
         return Path(file)
     if file in urdf_names():
-        return Path(urdf_path(file))
-    raise ModelError(f"{file}: no such file, and no shipped robot of that name; shipped are "
-                     f"{', '.join(urdf_names())}")
+        return urdf_path(file)
+    raise InputError(f"{file}: no such file, and no shipped robot of that name; shipped are "
+                     f"{listed(urdf_names())}")
 
 
-def load_robot(file: str, *, wheels=(), skid=None, free=(), locked=(), speeds=(), packages=(),
-               arguments=()):
-    """`nhmech.load` with the values of the options above."""
+def load_robot(file: str, options: RobotOptions = NO_OPTIONS) -> Vehicle:
+    """`nhmech.load` with the values of the options."""
     path = find_robot(file)
 
     from ..vehicle.load import load
 
-    return load(
-        path, wheels=list(wheels) or None, free=tuple(free), locked=dict(locked), skid=skid,
-        speeds=tuple(speeds) or None, packages=dict(packages), arguments=dict(arguments),
-    )
+    return load(path, wheels=list(options.wheels) or None, free=options.free,
+                locked=dict(options.locked), skid=options.skid, speeds=options.speeds or None,
+                packages={name: str(folder) for name, folder in options.packages},
+                arguments=dict(options.arguments))

@@ -3,37 +3,58 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import click
 
-from ..errors import ModelError
-from .options import OutputFile, find_robot, load_robot, robot_options
-from .rolling import coefficients, friction
-from .saved import followed_path, read_run, robot_of_run, vehicle_of
+from ..errors import InputError
+from .driving import read_path_option
+from .options import OutputFile, RobotOptions, find_robot, load_robot, robot_options
+from .rolling import Friction, coefficients, friction_option
+from .saved import path_option, read_run, robot_of_run, vehicle_of
 
-PICTURES = ("run", "path", "forces", "friction", "energy", "speeds", "joint-rates", "efforts",
-            "tracking", "twist", "coordinates")
+if TYPE_CHECKING:
+    from ..analysis.stability import Sweep
+    from ..simulation.trajectory import Trajectory
+    from ..vehicle.vehicle import Vehicle
+
+# picture -> what it takes besides the vehicle and the run
+PICTURES = {
+    "run": ("mu", "error"),
+    "path": ("error",),
+    "forces": ("mu",),
+    "friction": ("mu",),
+    "energy": (),
+    "speeds": (),
+    "joint-rates": (),
+    "efforts": (),
+    "tracking": ("error",),
+    "twist": (),
+    "coordinates": (),
+}
 WITHOUT_WHEELS = ("energy", "speeds", "joint-rates", "coordinates")
 
 
-@click.command()
+@click.command(short_help="Draw a saved run, or eigenvalues over speed, as .pdf, .svg, .png.")
 @click.argument("run", required=False, type=click.Path(dir_okay=False, path_type=Path))
 @click.option("--out", type=OutputFile(".pdf", ".svg", ".png"), metavar="FILE",
               help="Picture: .pdf, .svg or .png.  [default: RUN or the robot's name, .pdf]")
-@click.option("--picture", type=click.Choice(PICTURES), default="run", show_default=True,
+@click.option("--picture", type=click.Choice(list(PICTURES)), default="run", show_default=True,
               help="Which one: several on a page (run), or one of the others alone.")
-@followed_path
+@path_option
 @robot_of_run
-@friction
+@friction_option
 @click.option("--eigenvalues", metavar="FILE",
-              help="Draw eigenvalues of this robot's straight running over its speed.")
+              help="Draw the eigenvalues of this robot's straight running over its speed.")
 @click.option("--range", "span", nargs=2, type=float, default=(0.1, 10.0), show_default=True,
-              metavar="LOW HIGH", help="Range of it [m/s].")
+              metavar="LOW HIGH", help="Range of speeds for --eigenvalues [m/s].")
 @click.option("--points", type=click.IntRange(2), default=200, show_default=True,
-              help="Speeds for --eigenvalues.")
+              help="Number of speeds for --eigenvalues.")
 @robot_options
-def plot(run, out, picture, path, file, mu, eigenvalues, span, points, **options):
-    """Draw RUN, which `nhmech run --save` wrote: path, wheel forces with friction limits, energy,
+def plot(run: Path | None, out: Path | None, picture: str, path: str | None, file: str | None,
+         mu: Friction, eigenvalues: str | None, span: tuple[float, float], points: int,
+         robot: RobotOptions) -> None:
+    """Draw RUN, a file of `nhmech run --save`: path, wheel forces with friction limits, energy,
     quasi-velocities.
 
     \b
@@ -44,53 +65,53 @@ def plot(run, out, picture, path, file, mu, eigenvalues, span, points, **options
 
     The options of the robot (--wheel and those below it) go with --eigenvalues or --robot.
     """
-    if (run is None) == (eigenvalues is None):
-        raise click.UsageError("give a RUN, or --eigenvalues FILE")
-    if run is not None and file is None and any(options.values()):
-        raise click.UsageError(f"{run} knows its robot; options such as --wheel go with --robot or "
-                               "--eigenvalues")
     from ..view import plots
 
-    if eigenvalues is not None:
-        figure, _ = plots.eigenvalues(_sweep(load_robot(eigenvalues, **options), span, points))
+    if eigenvalues is not None and run is None:
+        figure, _ = plots.eigenvalues(compute_sweep(load_robot(eigenvalues, robot), span, points))
         out = out or Path(find_robot(eigenvalues).stem + ".pdf")
-    else:
+    elif run is not None and eigenvalues is None:
+        if file is None and not robot.is_empty:
+            raise click.UsageError(f"{run} knows its robot; options such as --wheel go with "
+                                   "--robot or --eigenvalues")
         trajectory = read_run(run)
+        draw = getattr(plots, picture.replace("-", "_"))
         if file is None and "system" in trajectory.source and picture in WITHOUT_WHEELS:
-            figure, _ = getattr(plots, picture.replace("-", "_"))(trajectory.simulated, trajectory)
+            figure, _ = draw(trajectory.simulated, trajectory)
         else:
-            figure = _drawn(picture, trajectory, vehicle_of(run, trajectory, file, **options), mu,
-                            path)
+            vehicle = vehicle_of(run, trajectory, file, robot)
+            figure, _ = draw(vehicle, trajectory,
+                             **choose_keywords(picture, vehicle, trajectory, mu, path))
         out = out or run.with_suffix(".pdf")
+    else:
+        raise click.UsageError("give a RUN, or --eigenvalues FILE")
     plots.write(figure, out)
     click.echo(f"wrote {out}")
 
 
-def _drawn(picture: str, trajectory, vehicle, mu, path: str | None):
-    """The figure of that name, of a vehicle's run."""
-    from ..view import plots
-
-    words = {}
-    if picture in ("run", "forces", "friction"):
-        words["mu"] = coefficients(vehicle, mu)
-    if picture in ("run", "path", "tracking") and path is not None:
-        from ..control.path_choice import read_path, scale
+def choose_keywords(picture: str, vehicle: Vehicle, trajectory: Trajectory, mu: Friction,
+                    path: str | None) -> dict[str, Any]:
+    """What the picture takes besides the vehicle and its run."""
+    found: dict[str, Any] = {}
+    if "mu" in PICTURES[picture]:
+        found["mu"] = coefficients(vehicle, mu)
+    if "error" in PICTURES[picture] and path is not None:
         from ..control.path_reference import path_error
 
-        words["error"] = path_error(vehicle, trajectory, read_path(path, scale(vehicle)))
-    return getattr(plots, picture.replace("-", "_"))(vehicle, trajectory, **words)[0]
+        found["error"] = path_error(vehicle, trajectory, read_path_option(vehicle, path))
+    return found
 
 
-def _sweep(vehicle, speeds: tuple[float, float], points: int):
-    """The speed sweep, with the critical speeds printed."""
+def compute_sweep(vehicle: Vehicle, span: tuple[float, float], points: int) -> Sweep:
+    """Eigenvalues over a range of speeds; prints where straight running is stable."""
     import numpy as np
 
     from ..analysis.stability import critical_speeds, speed_sweep
     from ..analysis.variations import Variations
 
-    low, high = speeds
+    low, high = span
     if not low < high:
-        raise ModelError(f"--range {low} {high}: the first must be the lower one")
+        raise InputError(f"--range {low} {high}: the first must be the lower one")
     variations, values = Variations(vehicle), np.linspace(low, high, points)
     sweep = speed_sweep(variations, values, vehicle.driven)
     crossings = critical_speeds(variations, sweep=sweep, inputs=vehicle.driven)

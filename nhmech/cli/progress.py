@@ -1,9 +1,24 @@
-"""A line that says how far a run is; nothing where standard error is no terminal."""
+"""A line that shows how far a run is; nothing where standard error is no terminal."""
 
 from __future__ import annotations
 
 import sys
 import time
+from typing import TYPE_CHECKING, Any, Protocol, TextIO
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from rich.progress import Progress as Bar, TaskID
+
+PERIOD = 0.1  # [s] between two drawings: a person sees it move, and a run does not wait for it
+
+
+class HasEnergy(Protocol):
+    """A vehicle, or anything else with an energy."""
+
+    def energy(self, t: float, q: np.ndarray, v: np.ndarray) -> float:
+        """Kinetic and potential energy [J]."""
 
 
 class Progress:
@@ -14,56 +29,59 @@ class Progress:
     duration
         Of the run, which begins at t = 0 [s].
     stream
-        Where it is drawn, if that is a terminal; standard error.
+        Where it is drawn, if that is a terminal; None takes standard error.
     vehicle
-        Has energy(t, q, v) [J]; its change since the first drawing is shown, the drift where
-        nothing drives.
+        Adds its energy and the change since the first drawing, which is the drift where nothing
+        drives.
     """
 
-    def __init__(self, duration: float, stream=None, vehicle=None):
+    def __init__(self, duration: float, stream: TextIO | None = None,
+                 vehicle: HasEnergy | None = None):
         self.duration, self.vehicle = duration, vehicle
         self.stream = stream if stream is not None else sys.stderr
-        self.shown = self.stream.isatty()
-        self.bar = self.task = self.first = None
-        self.next = 0.0
+        self.bar: Bar | None = None
+        self._task: TaskID | None = None
+        self._first_energy: float | None = None
+        self.next, self._begin = 0.0, 0.0
 
-    def __enter__(self):
-        if self.shown:
-            from rich.console import Console
-            from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
-
-            self.bar = Progress(
-                TextColumn("{task.completed:.2f} of {task.total:g} s"),
-                BarColumn(bar_width=16),
-                TextColumn("in {task.fields[real]} s, {task.fields[factor]} x"),
-                *([TextColumn("energy {task.fields[energy]}")] if self.vehicle is not None else []),
-                TimeRemainingColumn(),
-                console=Console(file=self.stream),
-                transient=True,
-            )
+    def __enter__(self) -> Progress:
+        self._begin = time.perf_counter()
+        if self.stream.isatty():
+            self.bar = self._make_bar()
             self.bar.start()
-            self.task = self.bar.add_task("", total=self.duration, **self.fields(0.0, None))
-        self.begin = time.perf_counter()
+            self._task = self.bar.add_task("", total=self.duration, **self._fields(0.0, None))
         return self
 
-    def __call__(self, t, state=None):
-        if self.bar is None:
+    def __call__(self, t: float, state: Any = None) -> None:
+        if self.bar is None or self._task is None:
             return
         now = time.perf_counter()
         if now >= self.next:
-            self.next = now + 0.1
-            self.bar.update(self.task, completed=float(t),
-                            **self.fields(float(t), state, now - self.begin))
+            self.next = now + PERIOD
+            fields = self._fields(float(t), state, now - self._begin)
+            self.bar.update(self._task, completed=float(t), **fields)
 
-    def fields(self, t: float, state, real: float = 0.0) -> dict[str, str]:
+    def __exit__(self, *_: object) -> None:
+        if self.bar is not None:
+            self.bar.stop()
+
+    def _make_bar(self) -> Bar:
+        from rich.console import Console
+        from rich.progress import BarColumn, Progress as Bar, TextColumn, TimeRemainingColumn
+
+        energy = [] if self.vehicle is None else [TextColumn("energy {task.fields[energy]}")]
+        return Bar(TextColumn("{task.completed:.2f} of {task.total:g} s"),
+                   BarColumn(bar_width=16),
+                   TextColumn("in {task.fields[real]} s, {task.fields[factor]} x"),
+                   *energy, TimeRemainingColumn(),
+                   console=Console(file=self.stream), transient=True)
+
+    def _fields(self, t: float, state: Any, real: float = 0.0) -> dict[str, Any]:
         """What is drawn beside the bar."""
         fields = {"real": f"{real:.1f}", "factor": f"{t / max(real, 1e-9):.1f}", "energy": "-"}
         if self.vehicle is not None and state is not None:
             energy = self.vehicle.energy(t, state.q, state.v)
-            self.first = energy if self.first is None else self.first
-            fields["energy"] = f"{energy:.4g} J ({energy - self.first:+.1e})"
+            if self._first_energy is None:
+                self._first_energy = energy
+            fields["energy"] = f"{energy:.4g} J ({energy - self._first_energy:+.1e})"
         return fields
-
-    def __exit__(self, *_):
-        if self.bar is not None:
-            self.bar.stop()

@@ -6,52 +6,50 @@ from pathlib import Path
 
 import click
 
-from .options import OutputFile, robot_options
-from .rolling import coefficients, friction
-from .saved import followed_path, read_run, robot_of_run, unused, vehicle_of
+from ..errors import InputError
+from .driving import read_path_option
+from .options import OutputFile, RobotOptions, robot_options
+from .rolling import Friction, coefficients, friction_option
+from .saved import free_path, path_option, read_run, robot_of_run, vehicle_of
 
 
-@click.command()
+@click.command(short_help="Write a saved run as one page: verdict, pictures, numbers.")
 @click.argument("run", type=click.Path(dir_okay=False, path_type=Path))
 @click.option("--out", type=OutputFile(".html"), metavar="FILE.html",
               help="The page. An older one is replaced.  [default: RUN.html beside it, numbered "
                    "where that exists]")
-@followed_path
+@path_option
 @robot_of_run
-@friction
+@friction_option
 @robot_options
-def report(run, out, path, file, mu, **options):
-    """Write RUN, a file that `nhmech run --save` wrote, or its .part, as one self-contained HTML
-    page.
+def report(run: Path, out: Path | None, path: str | None, file: str | None, mu: Friction,
+           robot: RobotOptions) -> None:
+    """Write RUN, a file of `nhmech run --save` or its .part, as one self-contained HTML page.
 
     \b
     nhmech report run.npz
     nhmech report run.npz --mu 0.8 --out run.html
     nhmech report run.npz --path figure8:4
 
-    On it are the vehicle, its constraints, the path, forces against friction, energy balance,
-    controller error, whether ideal rolling held, and how the run was made. The options of the robot
-    (--wheel and those below it) go with --robot.
+    The page shows the vehicle, its constraints, the path, forces against friction, the energy
+    balance, the controller's error, whether ideal rolling held, and how the run was made. The
+    options of the robot (--wheel and those below it) go with --robot.
     """
-    from ..errors import ModelError
-
-    if file is None and any(options.values()):
+    if file is None and not robot.is_empty:
         raise click.UsageError(f"{run} knows its robot; options such as --wheel go with --robot")
-    trajectory = read_run(run)
-    system = file is None and "system" in trajectory.source
-    vehicle = None if system else vehicle_of(run, trajectory, file, **options)
-    if system and (path or mu):
-        raise ModelError(f"{run} is a run of the textbook system {trajectory.source['system']!r}: "
-                         "it has no wheels and follows no path")
-
     from ..view.report import save_report
 
-    follow = None
-    if path is not None:
-        from ..control.path_choice import read_path, scale
-
-        follow = read_path(path, scale(vehicle))
-    given = None if vehicle is None else coefficients(vehicle, mu)
-    page = save_report(trajectory, out or unused(run.with_suffix(".html")), name=run.name, mu=given,
-                       path=follow, vehicle=vehicle)
+    trajectory = read_run(run)
+    out = out or free_path(run.with_suffix(".html"))
+    if file is None and "system" in trajectory.source:
+        if path or mu:
+            system = trajectory.source["system"]
+            raise InputError(f"{run} is a run of the textbook system {system!r}: it has no wheels "
+                             "and follows no path")
+        page = save_report(trajectory, out, name=run.name)
+    else:
+        vehicle = vehicle_of(run, trajectory, file, robot)
+        page = save_report(trajectory, out, name=run.name, mu=coefficients(vehicle, mu),
+                           path=None if path is None else read_path_option(vehicle, path),
+                           vehicle=vehicle)
     click.echo(f"wrote    {page}")

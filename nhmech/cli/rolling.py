@@ -1,12 +1,21 @@
-"""Whether ideal rolling held in a run: options, events and what is said of them."""
+"""Whether ideal rolling held in a run: options, events and the lines that report it."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
 import click
+from .options import Context, Parameter, Positive, option_group
 
-from .options import Positive
+if TYPE_CHECKING:
+    from ..simulation.events import Event
+    from ..simulation.trajectory import Trajectory
+    from ..vehicle.vehicle import Vehicle
 
-MOMENTS = 200      # at which a run is judged at most, besides the moments of its events
+Friction = Sequence[tuple[str | None, float]]  # (wheel or None for all, coefficient)
+STATES = 200  # at which a run is judged at most, besides those of its events: below a second
 ON_SLIP = ("warn", "stop", "ignore")
 
 
@@ -15,34 +24,46 @@ class FrictionType(click.ParamType):
 
     name = "MU|WHEEL=MU"
 
-    def convert(self, value, param, ctx):
+    def convert(self, value: Any, param: Parameter, ctx: Context) -> tuple[str | None, float]:
+        """The wheel, or None for all, and the coefficient."""
         wheel, _, number = value.rpartition("=")
         return wheel or None, Positive().convert(number, param, ctx)
 
 
-friction = click.option(
+friction_option = click.option(
     "--mu", "mu", type=FrictionType(), multiple=True,
-    help="Friction coefficient of all wheels, or of one, e.g. 'left_wheel=0.5'; repeat. Otherwise "
-         "what the saved run was given, else mu= of the wheels in the file's <nhmech>; Gazebo's "
-         "<mu1> is not read.",
-)
-on_slip = click.option(
-    "--on-slip", type=click.Choice(ON_SLIP), default=None,
-    help="Find the exact moment when ideal rolling stops being valid (slower): say it, or stop "
-         "there. Default: 'warn' with --mu; without, some moments of the run are judged "
-         "afterwards. 'ignore' judges nothing.",
+    help="Friction coefficient of all wheels, or of one, e.g. 'left_wheel=0.5'; repeat. Default: "
+         "that of the saved run, else mu= of the wheels in the file's <nhmech>; Gazebo's <mu1> is "
+         "not read.",
 )
 
 
-def friction_known(vehicle, mu):
-    """The vehicle that knows what `--mu` says, so that whatever reads its run does."""
+@dataclass(frozen=True)
+class RollingOptions:
+    """The friction of the wheels, and what happens where it does not suffice."""
+
+    mu: Friction
+    on_slip: str | None
+
+
+rolling_options = option_group(
+    "rolling", RollingOptions, friction_option,
+    click.option("--on-slip", type=click.Choice(ON_SLIP), default=None,
+                 help="Find the exact moment when ideal rolling stops being valid (slower), and "
+                      "print it or stop there. Default: 'warn' with --mu; otherwise, some moments "
+                      "of the run are judged afterwards. 'ignore' judges nothing."),
+)
+
+
+def with_friction_option(vehicle: Vehicle, mu: Friction) -> Vehicle:
+    """The vehicle with the coefficients of `--mu`, which its runs and their files keep."""
     from ..vehicle.friction import with_friction
 
     return with_friction(vehicle, coefficients(vehicle, mu))
 
 
-def coefficients(vehicle, mu) -> dict[str, float] | None:
-    """Wheel -> coefficient, as `validity` takes it; None where nothing was said."""
+def coefficients(vehicle: Vehicle, mu: Friction) -> dict[str, float] | None:
+    """Wheel -> coefficient, as `validity` takes it; None without `--mu`."""
     if not mu:
         return None
     everywhere = [value for wheel, value in mu if wheel is None]
@@ -50,27 +71,27 @@ def coefficients(vehicle, mu) -> dict[str, float] | None:
     return found | {wheel: value for wheel, value in mu if wheel is not None}
 
 
-def rolling_events(vehicle, mu, on_slip: str | None) -> list:
-    """The events that `--on-slip` asks for, or `--mu` alone, for a vehicle that knows its friction.
+def rolling_events(vehicle: Vehicle, options: RollingOptions) -> list[Event]:
+    """The events that `--on-slip` or `--mu` ask for, of a vehicle that knows its friction.
 
     Raises
     ------
     InputError
         Where no wheel has a coefficient.
     """
-    if on_slip == "ignore" or (on_slip is None and not mu):
+    if options.on_slip == "ignore" or (options.on_slip is None and not options.mu):
         return []
-    from ..analysis.rolling_limits import rolling_events as events
+    from ..analysis import rolling_limits
 
-    return list(events(vehicle, terminal=on_slip == "stop"))
+    return list(rolling_limits.rolling_events(vehicle, terminal=options.on_slip == "stop"))
 
 
-def print_validity(trajectory, on_slip: str | None) -> None:
-    """One line or two on ideal rolling along the run."""
-    if on_slip == "ignore" or trajectory.kinematic or len(trajectory) < 2:
+def print_validity(trajectory: Trajectory, options: RollingOptions) -> None:
+    """Print a line or two on ideal rolling along the run."""
+    if options.on_slip == "ignore" or trajectory.kinematic or len(trajectory) < 2:
         return
     from ..analysis.rolling_limits import run_validity
 
-    report = run_validity(trajectory, every=max(1, len(trajectory) // MOMENTS))
+    report = run_validity(trajectory, every=max(1, len(trajectory) // STATES))
     for line in report.describe(command_line=True).splitlines():
         click.echo(f"{'friction':<8} {line}")

@@ -3,71 +3,98 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
-from ..errors import ModelError, NhmechError, SimulationError
-from .driving import drive, driving, is_ours, only_listed, print_tracking, start_of
-from .looks import look, looks
-from .movies import movies, write_movies
-from .options import OutputFile, Positive, load_robot, playback, robot
+from ..errors import InputError, ModelError, SimulationError
+from .driving import Driver, DrivingOptions, driving_options, make_driver, only_listed
+from .failures import keep_going, report_error
+from .looks import Look, LookOptions, look_options, make_look
+from .movies import MovieOptions, movie_options, write_movies
+from .options import (
+    OutputFile,
+    Positive,
+    RobotOptions,
+    load_robot,
+    option_group,
+    playback_option,
+    robot_options,
+)
 from .progress import Progress
-from .rolling import friction, friction_known, on_slip, print_validity, rolling_events
-from .saved import saved_as, unused
-from .show import play, save_page, write_html
+from .rolling import (
+    RollingOptions,
+    print_validity,
+    rolling_events,
+    rolling_options,
+    with_friction_option,
+)
+from .saved import free_path, saved_file
+from .show import play
 from .summary import print_notices, print_summary
-from .telling import tell
 
-SECONDS = {"type": Positive(), "metavar": "SECONDS"}
+if TYPE_CHECKING:
+    from ..simulation.simulator import Simulator
+    from ..simulation.trajectory import Trajectory
+    from ..vehicle.vehicle import Vehicle
+
+
+@dataclass(frozen=True)
+class Timing:
+    """How long, and in which steps [s]."""
+
+    duration: float
+    dt: float
+    control_period: float | None
+
+
+@dataclass(frozen=True)
+class Outputs:
+    """Where the run goes."""
+
+    view: bool
+    html: Path | None
+    save: Path | None
+    playback: float
+
+
+timing_options = option_group(
+    "timing", Timing,
+    click.option("--duration", type=Positive(), metavar="SECONDS", default=10.0, show_default=True,
+                 help="Simulated time."),
+    click.option("--dt", type=Positive(), metavar="SECONDS", default=1e-3, show_default=True,
+                 help="Time step."),
+    click.option("--control-period", type=Positive(), metavar="SECONDS",
+                 help="Time between two calls of the controller, a multiple of the step. Default: "
+                      "the step; ten of them for controllers of this package."),
+)
+output_options = option_group(
+    "outputs", Outputs,
+    click.option("--view", is_flag=True,
+                 help="Play the run in the browser; where there is none, write FILE.html instead."),
+    click.option("--html", type=OutputFile(".html"),
+                 help="Write the run as one HTML file that plays by itself."),
+    click.option("--save", type=OutputFile(".npz"),
+                 help="Write the run for `nhmech view`, `nhmech export` and `Trajectory.load`; it "
+                      "is in FILE.part while it goes on."),
+    playback_option("--playback"),  # --speed is the robot's own
+)
 
 
 @click.command()
-@driving
-@click.option("--duration", default=10.0, show_default=True, help="Simulated time.", **SECONDS)
-@click.option("--dt", default=1e-3, show_default=True, help="Time step.", **SECONDS)
-@click.option("--control-period", **SECONDS,
-              help="Time between two calls of the controller, a multiple of the step. Default: the "
-                   "step; ten of them for controllers of this package.")
-@click.option("--view", is_flag=True,
-              help="Play the run in the browser; where there is none, write FILE.html instead.")
-@click.option("--html", type=OutputFile(".html"),
-              help="Write the run as one HTML file that plays by itself.")
-@click.option("--save", type=OutputFile(".npz"),
-              help="Write the run, for `nhmech view`, `nhmech export` and `Trajectory.load`; "
-                   "to FILE.part while it goes on.")
-@friction
-@on_slip
-@movies
-@looks
-@playback
-@robot
-def run(
-    file,
-    controller,
-    path,
-    speed,
-    settings,
-    duration,
-    dt,
-    control_period,
-    view,
-    html,
-    save,
-    mu,
-    on_slip,
-    gif,
-    webp,
-    mp4,
-    overlays,
-    ghosts,
-    follow,
-    title,
-    playback,
-    **robot_options,
-):
+@driving_options
+@timing_options
+@output_options
+@rolling_options
+@movie_options
+@look_options
+@click.argument("file")
+@robot_options
+def run(file: str, robot: RobotOptions, driving: DrivingOptions, timing: Timing, outputs: Outputs,
+        rolling: RollingOptions, movies: MovieOptions, looks: LookOptions) -> None:
     """Simulate a wheeled robot with exact rolling.
 
     FILE is a URDF or xacro file, or the name of a shipped robot such as differential_drive.
@@ -83,73 +110,83 @@ def run(
 
     A failure (lost contact, numbers that are not finite, ...) ends with exit code 3 and a message;
     what was computed until then is still summarised and written. Ctrl-C ends a run early in the
-    same way, with exit code 0; where --save names no file, what there is goes to one in the current
+    same way, with exit code 0; without --save, the run is then written to a file in the current
     folder, named after the robot.
     """
-    vehicle = friction_known(load_robot(file, **robot_options), mu)
+    vehicle = with_friction_option(load_robot(file, robot), rolling.mu)
     print_notices(vehicle)
+    try:
+        driver = make_driver(vehicle, driving)
+    except (InputError, ModelError) as error:
+        raise InputError(f"{error.text}{only_listed(vehicle, robot.wheels)}",
+                         error.remedy) from error
+    look = make_look(vehicle, looks, path=driver.followed_path)
+    simulator = make_simulator(vehicle, driver, driving, timing, rolling)
 
+    trajectory, failure, wall = simulate(simulator, vehicle, timing.duration, outputs.save)
+    # at once: nothing that goes wrong below may hide it
+    codes = [] if failure is None else [report_error(failure)]
+    if trajectory is not None and len(trajectory.t):
+        with keep_going(codes):
+            print_summary(vehicle, trajectory, wall, failure is not None)
+        with keep_going(codes):
+            driver.print_tracking(trajectory)
+        with keep_going(codes):
+            print_validity(trajectory, rolling)
+        write_outputs(vehicle, trajectory, outputs, movies, look, Path(file).stem, codes,
+                      failed=failure is not None)
+    if codes:
+        raise click.exceptions.Exit(codes[0])
+
+
+def make_simulator(vehicle: Vehicle, driver: Driver, driving: DrivingOptions, timing: Timing,
+                   rolling: RollingOptions) -> Simulator:
+    """The simulator at the start of the run."""
     from ..simulation.simulator import Simulator
 
-    if control_period is None and is_ours(controller):
-        control_period = 10 * dt
+    period = timing.control_period
+    if period is None and driving.is_ours:
+        period = 10 * timing.dt
+    events = rolling_events(vehicle, rolling)
     try:
-        controller, path = drive(vehicle, controller, path, speed, settings)
-    except ModelError as error:
-        raise ModelError(f"{error.text}{only_listed(vehicle, robot_options['wheels'])}",
-                         error.remedy) from error
-    followed = getattr(controller, "path", path)
-    drawn = look(vehicle, overlays, ghosts, follow, title, path=followed)
-    events = rolling_events(vehicle, mu, on_slip)
-    try:
-        simulator = Simulator(vehicle, controller, dt=dt, control_period=control_period,
+        simulator = Simulator(vehicle, driver.controller, dt=timing.dt, control_period=period,
                               events=events)
-    except SimulationError as error:
-        # nothing ran: this is bad input
-        raise ModelError(error.text, error.remedy) from error
-    simulator.reset(**start_of(controller, path))
+    except SimulationError as error:  # nothing ran: this is bad input
+        raise InputError(error.text, error.remedy) from error
+    simulator.reset(**driver.start())
+    return simulator
 
+
+def simulate(simulator: Simulator, vehicle: Vehicle, duration: float, save: Path | None,
+             ) -> tuple[Trajectory | None, SimulationError | None, float]:
+    """The run, or what was computed of it and the failure; and the wall time [s]."""
     failure, begin = None, time.perf_counter()
     try:
         with Progress(duration, vehicle=vehicle) as progress:
             trajectory = simulator.run(duration, progress=progress, save=save)
     except SimulationError as error:
         failure, trajectory = error, error.trajectory
-    wall = time.perf_counter() - begin
-
-    # at once: nothing that goes wrong below may hide it
-    codes = [] if failure is None else [tell(failure)]
-
-    def then(step: Callable, *given) -> None:
-        """One step of what is told and written; what goes wrong in it keeps none of the others
-        back."""
-        try:
-            step(*given)
-        except (NhmechError, OSError) as error:
-            if isinstance(error, OSError) and error.filename is None:
-                raise
-            codes.append(tell(error))
-
-    if trajectory is not None and len(trajectory.t):
-        then(print_summary, vehicle, trajectory, wall, failure is not None)
-        then(print_tracking, controller, path, trajectory)
-        then(print_validity, trajectory, on_slip)
-        if save is not None:
-            click.echo(f"saved    {saved_as(save)}")
-        elif trajectory.stop == "interrupted":
-            then(save_interrupted, trajectory, Path(f"{Path(file).stem}.npz"))
-        if html is not None:
-            then(write_html, vehicle, trajectory, html, drawn)
-        page = partial(save_page, vehicle, trajectory, look=drawn)
-        then(write_movies, page, trajectory, playback, gif, webp, mp4)
-        if view and failure is None:
-            instead, written = html or Path(f"{Path(file).stem}.html"), html is not None
-            then(partial(play, vehicle, trajectory, playback, drawn, instead=instead,
-                         written=written))
-    if codes:
-        raise click.exceptions.Exit(codes[0])
+    return trajectory, failure, time.perf_counter() - begin
 
 
-def save_interrupted(trajectory, path: Path) -> None:
-    """Keeps what nobody gave a name for."""
-    click.echo(f"saved    {trajectory.save(unused(path))}")
+def write_outputs(vehicle: Vehicle, trajectory: Trajectory, outputs: Outputs,
+                  movies: MovieOptions, look: Look, name: str, codes: list[int],
+                  failed: bool) -> None:
+    """Write and play the run as it was asked for; files without a name of their own are called
+    `name`. An error in one step is reported, and its exit code appended to `codes`; the other steps
+    still happen."""
+    if outputs.save is not None:
+        click.echo(f"saved    {saved_file(outputs.save)}")
+    elif trajectory.stop == "interrupted":
+        with keep_going(codes):
+            click.echo(f"saved    {trajectory.save(free_path(Path(f'{name}.npz')))}")
+    if outputs.html is not None:
+        with keep_going(codes):
+            look.write_html(vehicle, trajectory, outputs.html)
+    with keep_going(codes):
+        write_movies(movies, partial(look.save_page, vehicle, trajectory), trajectory,
+                     outputs.playback)
+    if outputs.view and not failed:
+        instead = Path(f"{name}.html") if outputs.html is None else None
+        with keep_going(codes):
+            play(vehicle, trajectory, outputs.playback, look, instead)

@@ -3,15 +3,20 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
-from ..errors import ModelError, SimulationError
-from .options import load_robot
+from ..errors import InputError, SimulationError, listed
+from .options import NO_OPTIONS, RobotOptions, load_robot
 
-followed_path = click.option(
+if TYPE_CHECKING:
+    from ..simulation.trajectory import Trajectory
+    from ..vehicle.vehicle import Vehicle
+
+path_option = click.option(
     "--path", "path", metavar="NAME[:SIZE]|FILE.csv",
-    help="What the base was to follow. Default: the path of the run's controller.",
+    help="The path that the base should follow. Default: that of the run's controller.",
 )
 robot_of_run = click.option(
     "--robot", "file", metavar="FILE",
@@ -19,53 +24,59 @@ robot_of_run = click.option(
 )
 
 
-def read_run(run: Path):
-    """The trajectory in a file. Raises `ModelError` where it is none: nothing ran, so this is bad
-    input."""
+def read_run(run: Path) -> Trajectory:
+    """The trajectory in a file.
+
+    Raises
+    ------
+    InputError
+        Where the file holds none.
+    """
     from ..simulation.trajectory import Trajectory
 
     try:
         return Trajectory.load(run)
-    except SimulationError as error:
+    except SimulationError as error:  # nothing ran: this is bad input
         makes = "" if run.exists() else f"; `nhmech run ROBOT --save {run}` makes one"
-        raise ModelError(f"{error}{makes}") from error
+        raise InputError(f"{error.text}{makes}", error.remedy) from error
 
 
-def vehicle_of(run: Path, trajectory, file: str | None = None, **robot_options):
+def vehicle_of(run: Path, trajectory: Trajectory, file: str | None = None,
+               options: RobotOptions = NO_OPTIONS) -> Vehicle:
     """The vehicle of a run, or another one that `file` and its options name.
 
     Raises
     ------
-    ModelError
-        Where the run has none, or is not that one's.
+    InputError
+        Where the run has no vehicle, or the other one has other coordinates.
     """
     if file is None:
         if "system" in trajectory.source:
-            raise ModelError(f"{run} is a run of the textbook system "
+            raise InputError(f"{run} is a run of the textbook system "
                              f"{trajectory.source['system']!r}, not of a vehicle")
         if "description" not in trajectory.source:
-            raise ModelError(f"{run} holds no robot; name one with --robot")
-        from ..vehicle.record import restore
+            raise InputError(f"{run} holds no robot; name one with --robot")
+        from ..vehicle import record
 
-        return restore(trajectory.source)
-    vehicle = load_robot(file, **robot_options)
+        return record.restore(trajectory.source)
+    vehicle = load_robot(file, options)
     if vehicle.algebroid.q_names != trajectory.names["q"]:
-        raise ModelError(f"{file} is not the robot of {run}: its coordinates are "
-                         f"{', '.join(vehicle.algebroid.q_names)}, those of the run "
-                         f"{', '.join(trajectory.names['q'])}")
+        raise InputError(f"{file} is not the robot of {run}: its coordinates are "
+                         f"{listed(vehicle.algebroid.q_names)}, those of the run "
+                         f"{listed(trajectory.names['q'])}")
     return vehicle
 
 
-def saved_as(save: Path) -> Path:
-    """Where a run that was to be saved is: what it had written by then, where the end could not
-    be."""
+def saved_file(path: Path) -> Path:
+    """The file that a run to be saved at `path` is in: its .part, where the end could not be
+    written."""
     from ..simulation.recorder import part_path
 
-    part = part_path(save)
-    return part if part.exists() else save
+    part = part_path(path)
+    return part if part.exists() else path
 
 
-def unused(path: Path) -> Path:
+def free_path(path: Path) -> Path:
     """`path`, or where that exists `path-2`, `path-3`, ...: for names that the user did not
     choose."""
     count, free = 1, path

@@ -1,22 +1,27 @@
-"""Trajectories on the screen or in a file, for the commands that have one."""
+"""A run on the screen, for the commands that play one."""
 
 from __future__ import annotations
 
 import os
 import sys
 import webbrowser
+from contextlib import suppress
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
-from .saved import unused
+from .looks import Look
+from .saved import free_path
+
+if TYPE_CHECKING:
+    from ..view.drawable import Drawable, Motion
 
 
 def has_browser() -> bool:
     """Whether a browser could open a window here."""
     if sys.platform.startswith("linux") and not (
-        os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY")
-    ):
+            os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY")):
         return False
     try:
         webbrowser.get()
@@ -25,37 +30,28 @@ def has_browser() -> bool:
     return True
 
 
-def write_html(vehicle, trajectory, path: Path, look: dict) -> None:
-    """Writes one self-contained HTML file and prints where it is. `look` as from `looks.look`."""
-    click.echo(f"html     {save_page(vehicle, trajectory, path, look).resolve()}")
+def play(vehicle: Drawable, trajectory: Motion, speed: float, look: Look,
+         instead: Path | None) -> None:
+    """Play a run once in the browser.
 
-
-def save_page(vehicle, trajectory, path: Path, look: dict) -> Path:
-    """`nhmech.view.save_html`, imported when it is called."""
-    from ..view.recording import save_html
-
-    return save_html(vehicle, trajectory, path, **look)
-
-
-def play(vehicle, trajectory, speed: float, look: dict, *, instead: Path,
-         written: bool = False) -> None:
-    """Plays once in the browser; where none opens, writes the HTML file `instead`, unless `written`
-    says it is there.
-
-    It is numbered where that name is taken.
+    Parameters
+    ----------
+    speed
+        Times real time.
+    instead
+        HTML file to write where no browser opens, numbered where that name is taken; None where
+        one has been written already.
     """
     if has_browser():
         from ..view.viewer import Viewer
 
-        with Viewer(vehicle, open_browser=True,
-                    **look | {"follow": look["follow"] is not False}) as viewer:
+        with Viewer(vehicle, open_browser=True, overlays=look.overlays,
+                    follow=look.follow is not False, title=look.title) as viewer:
             if viewer.wait_for_browser(20.0):
                 click.echo(f"playing  {viewer.url}  (Ctrl-C ends it)")
-                try:
+                with suppress(KeyboardInterrupt):
                     viewer.play(trajectory, speed)
-                except KeyboardInterrupt:
-                    pass
                 return
     click.echo("no browser could be opened here; the HTML file plays in any", err=True)
-    if not written:
-        write_html(vehicle, trajectory, unused(instead), look)
+    if instead is not None:
+        look.write_html(vehicle, trajectory, free_path(instead))

@@ -1,19 +1,24 @@
-"""What is said of a run: what to know before it, and what it came to, on one screen."""
+"""The lines that `nhmech run` prints: what to know of a vehicle, and how its run went."""
 
 from __future__ import annotations
 
 from math import degrees
+from typing import TYPE_CHECKING
 
 import click
 import numpy as np
 
 from ..simulation.state import planar_pose
 
-NOTICES = 5      # that are told before a run
+if TYPE_CHECKING:
+    from ..simulation.trajectory import Trajectory
+    from ..vehicle.vehicle import Vehicle
+
+NOTICES = 5  # that are printed before a run: more would push the run off the screen
 
 
-def print_notices(vehicle) -> None:
-    """Prints what a user should know of the vehicle before it runs, a line each; to standard
+def print_notices(vehicle: Vehicle) -> None:
+    """Print what a user should know of the vehicle before it runs, a line each, to standard
     error."""
     from ..urdf.notice import NoticeKind
 
@@ -24,14 +29,16 @@ def print_notices(vehicle) -> None:
         click.echo(f"notice   and {len(notices) - NOTICES} more: nhmech inspect", err=True)
 
 
-def print_summary(vehicle, trajectory, wall: float, failed: bool = False) -> None:
-    """Prints duration, end pose, residue of the constraints, energy and speed of a run that took
-    `wall` seconds.
+def print_summary(vehicle: Vehicle, trajectory: Trajectory, wall: float,
+                  failed: bool = False) -> None:
+    """Print duration, end pose, constraint residuals, energy and speed of a run.
 
     Parameters
     ----------
+    wall
+        How long it took [s].
     failed
-        Whether it stopped by a failure, which has been told already.
+        Whether it stopped by a failure, which has been reported already.
     """
     from ..analysis.residuals import residuals
     from ..simulation.simulated import Simulated
@@ -40,11 +47,9 @@ def print_summary(vehicle, trajectory, wall: float, failed: bool = False) -> Non
     x, y, yaw = planar_pose(trajectory.q[-1])
     slip, height = residuals(trajectory, Simulated.of(vehicle))
     duration = t[-1] - t[0]
+    factor = duration / max(wall, 1e-9)
     rows = [
-        (
-            "time",
-            f"{duration:.4g} s simulated in {wall:.3g} s, {duration / max(wall, 1e-9):.3g} x real time",
-        ),
+        ("time", f"{duration:.4g} s simulated in {wall:.3g} s, {factor:.3g} x real time"),
         ("end", f"x {x:+.4f} m  y {y:+.4f} m  yaw {degrees(yaw):+.2f} deg"),
         ("rolling", f"max |A v + b| / max(1, |v|) {slip:.1e}   max |phi| {height:.1e} m"),
         ("energy", f"{energy[0]:.6g} J at the start, {energy[-1]:.6g} J at the end"),

@@ -1,16 +1,23 @@
-"""`nhmech systems`: the textbook systems, shown, checked and run."""
+"""`nhmech systems`: textbook systems, to be read, checked and run."""
 
 from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
 from ..errors import MechanicsError
-from .options import OutputFile
+from .options import OutputFile, Positive
+
+if TYPE_CHECKING:
+    from ..systems.example import Example
 
 
-@click.group()
-def systems():
-    """Systems of geometric mechanics, each derived and held against a closed form.
+@click.group(short_help="List, show, check and run textbook systems.")
+def systems() -> None:
+    """Systems of geometric mechanics, each derived and compared with closed forms.
 
     \b
     nhmech systems list
@@ -21,8 +28,8 @@ def systems():
 
 
 @systems.command("list")
-def list_():
-    """Names, titles and sources."""
+def list_systems() -> None:
+    """List names, titles and sources."""
     from ..systems import load_system, system_names
 
     for name in system_names():
@@ -30,10 +37,10 @@ def list_():
         click.echo(f"{name:<24} {example.title}  [{example.source}]")
 
 
-@systems.command()
+@systems.command(short_help="Write out the equations of a system.")
 @click.argument("name")
 @click.option("--latex", is_flag=True, help="Write LaTeX (needs the extra 'latex').")
-def show(name, latex):
+def show(name: str, latex: bool) -> None:
     """Write a system out: Lagrangian, forms, frame, Hamel symbols, Gibbs function, reduced
     equations."""
     from ..systems import load_system
@@ -47,20 +54,19 @@ def show(name, latex):
             click.echo(f"  {line}")
 
 
-@systems.command()
+@systems.command(short_help="Compare systems with closed forms, method by method.")
 @click.argument("names", nargs=-1)
-def check(names):
-    """Derive each system by every method that applies and hold it against its references.
+def check(names: tuple[str, ...]) -> None:
+    """Derive each system by every method that applies and compare it with its references.
 
     The columns: largest disagreement between methods (accelerations and multipliers, relative, at
-    random states); then each reference with its error and tolerance. Exit code 3 where one is not
+    random states); then each reference with its error and tolerance. Exit code 2 where one is not
     met.
     """
     from rich.console import Console
     from rich.table import Table
 
     from ..systems import load_system, system_names
-    from ..systems.example import AGREEMENT, disagreement
 
     table = Table(box=None, header_style="bold")
     for title in ("system", "methods", "disagreement", "reference", "error", "tolerance", "source",
@@ -68,37 +74,40 @@ def check(names):
         table.add_column(title, overflow="fold")
     failed = []
     for name in names or system_names():
-        example = load_system(name)
-        apart = disagreement(example)
-        methods = f"{len(example.methods)} of 5" + (f" ({example.why_not})" if example.why_not
-                                                    else "")
-        rows = [("methods agree", apart, AGREEMENT, "")] if not example.checks else []
-        for check in example.checks:
-            rows.append((check.what, check.error(), check.tolerance, check.source))
-        for i, (what, error, tolerance, source) in enumerate(rows):
-            good = error <= tolerance and apart <= AGREEMENT
-            if not good:
+        for i, (what, is_met, cells) in enumerate(_check_rows(name, load_system(name))):
+            if not is_met:
                 failed.append(f"{name}: {what}")
-            of_all = (name, methods, f"{apart:.1e}") if i == 0 else ("", "", "")
-            verdict, style = ("ok", None) if good else ("FAILED", "red")
-            table.add_row(*of_all, what, f"{error:.1e}", f"{tolerance:.0e}", source, verdict,
-                          style=style)
+            table.add_row(*(cells if i == 0 else ("", "", "", *cells[3:])),
+                          "ok" if is_met else "FAILED", style=None if is_met else "red")
     console = Console(width=None if Console().is_terminal else 200)
     console.print(table)
     if failed:
         raise MechanicsError(f"{len(failed)} references are not met: {'; '.join(failed)}")
 
 
-@systems.command()
+def _check_rows(name: str, example: Example) -> Iterator[tuple[str, bool, tuple[str, ...]]]:
+    """(reference, whether it is met, cells of the table) of each reference of a system."""
+    from ..systems.example import AGREEMENT, disagreement
+
+    apart = disagreement(example)
+    methods = f"{len(example.methods)} of 5" + (f" ({example.why_not})" if example.why_not else "")
+    references = [(check.what, check.error(), check.tolerance, check.source)
+                  for check in example.checks] or [("methods agree", apart, AGREEMENT, "")]
+    for what, error, tolerance, source in references:
+        yield (what, error <= tolerance and apart <= AGREEMENT,
+               (name, methods, f"{apart:.1e}", what, f"{error:.1e}", f"{tolerance:.0e}", source))
+
+
+@systems.command(short_help="Simulate a system, and show it where it has shapes.")
 @click.argument("name")
-@click.option("--duration", default=10.0, show_default=True, metavar="SECONDS",
+@click.option("--duration", type=Positive(), default=10.0, show_default=True, metavar="SECONDS",
               help="Simulated time.")
 @click.option("--html", type=OutputFile(".html"),
               help="Write the run as one HTML file that plays by itself.")
 @click.option("--save", type=OutputFile(".npz"),
-              help="Write the run, for `nhmech view`, `nhmech export` and `Trajectory.load`.")
-def run(name, duration, html, save):
-    """Run a system from its instructive start; show it where it has shapes."""
+              help="Write the run for `nhmech view`, `nhmech export` and `Trajectory.load`.")
+def run(name: str, duration: float, html: Path | None, save: Path | None) -> None:
+    """Run a system from an instructive start; show it where it has shapes."""
     import numpy as np
 
     from ..simulation.simulator import Simulator
@@ -106,18 +115,14 @@ def run(name, duration, html, save):
 
     example = load_system(name)
     simulator = Simulator(example)
-    q, xi = np.asarray(example.start["q"], dtype=float), example.start["xi"]
-    simulator.reset(q=q, xi=dict(zip(example.speeds, xi)) if example.speeds else xi)
+    q, xi = (np.asarray(example.start[part], dtype=float) for part in ("q", "xi"))
+    simulator.reset(q=q, xi=dict(zip(example.speeds, xi)) if example.speeds else xi.tolist())
     trajectory = simulator.run(duration, every=10, save=save)
     energy = trajectory.energy
     click.echo(f"{example.title}: {trajectory.t[-1]:.4g} s, energy {energy[0]:.9g} at the start, "
                f"{energy[-1]:.9g} at the end, stopped by {trajectory.stop}")
-    click.echo(
-        "end      "
-        + "  ".join(
-            f"{key} {value:+.6g}" for key, value in zip(trajectory.names["q"], trajectory.q[-1])
-        )
-    )
+    end = zip(trajectory.names["q"], trajectory.q[-1])
+    click.echo("end      " + "  ".join(f"{key} {value:+.6g}" for key, value in end))
     if save:
         click.echo(f"saved    {save}")
     if html:

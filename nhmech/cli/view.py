@@ -2,36 +2,40 @@
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
-from .looks import look, looks
-from .movies import movies, write_movies
-from .options import OutputFile, speed
-from .rolling import coefficients, friction
-from .saved import read_run, unused, vehicle_of
-from .show import play, save_page, write_html
+from .driving import read_path_option
+from .looks import LookOptions, look_options, make_look
+from .movies import MovieOptions, movie_options, write_movies
+from .options import OutputFile, playback_option
+from .rolling import Friction, coefficients, friction_option
+from .saved import free_path, read_run, robot_of_run, vehicle_of
+from .show import play
+
+if TYPE_CHECKING:
+    from ..simulation.trajectory import Trajectory
 
 
-@click.command()
+@click.command(short_help="Play a saved run, or write it as a page or a moving picture.")
 @click.argument("run", type=click.Path(dir_okay=False, path_type=Path))
 @click.option("--html", type=OutputFile(".html"),
               help="Write one HTML file that plays by itself, and open nothing. An older one is "
                    "replaced.")
-@click.option("--robot", "file", metavar="FILE",
-              help="Draw this robot (path or shipped name) instead of the one the run was made "
-                   "with.")
-@movies
-@looks
-@friction
+@robot_of_run
+@movie_options
+@look_options
+@friction_option
 @click.option("--path", metavar="NAME[:SIZE]|FILE.csv",
-              help="What the run was to follow, for `--overlay path`. Default: the path of the "
-                   "run's controller.")
-@speed
-def view(run, html, file, gif, webp, mp4, overlays, ghosts, follow, title, mu, path, speed):
-    """Play RUN, which `nhmech run --save` or `nhmech systems run --save` wrote, or the .part of a
-    run that goes on.
+              help="The path for `--overlay path`. Default: that of the run's controller.")
+@playback_option("--playback", "--speed")
+def view(run: Path, html: Path | None, file: str | None, movies: MovieOptions, looks: LookOptions,
+         mu: Friction, path: str | None, playback: float) -> None:
+    """Play RUN, a file of `nhmech run --save` or `nhmech systems run --save`, or the .part of a
+    run that still goes on.
 
     \b
     nhmech view run.npz
@@ -42,30 +46,30 @@ def view(run, html, file, gif, webp, mp4, overlays, ghosts, follow, title, mu, p
 
     Where no browser opens, an HTML file is written beside RUN, under a name that is not taken.
     """
-    trajectory, written = read_run(run), html is not None or any((gif, webp, mp4))
+    trajectory = read_run(run)
     if file is None and "system" in trajectory.source:
-        from ..systems import load_system
-        from ..view.system_picture import save_system_html
+        view_system(run, trajectory, html, movies, playback)
+        return
+    from ..control.path_reference import path_of
 
-        def save(path: Path) -> Path:
-            return save_system_html(load_system(trajectory.source["system"]), trajectory, path)
+    vehicle = vehicle_of(run, trajectory, file)
+    followed = path_of(trajectory) if path is None else read_path_option(vehicle, path)
+    look = make_look(vehicle, looks, mu=coefficients(vehicle, mu), path=followed)
+    if html is not None:
+        look.write_html(vehicle, trajectory, html)
+    elif not movies.files:
+        play(vehicle, trajectory, playback, look, run.with_suffix(".html"))
+    write_movies(movies, partial(look.save_page, vehicle, trajectory), trajectory, playback)
 
-        if html is not None or not written:
-            click.echo(f"html     {save(html or unused(run.with_suffix('.html'))).resolve()}")
-    else:
-        vehicle = vehicle_of(run, trajectory, file)
-        from ..control.path_choice import read_path, scale
-        from ..control.path_reference import path_of
 
-        path = path_of(trajectory) if path is None else read_path(path, scale(vehicle))
-        drawn = look(vehicle, overlays, ghosts, follow, title, mu=coefficients(vehicle, mu),
-                     path=path)
+def view_system(run: Path, trajectory: Trajectory, html: Path | None, movies: MovieOptions,
+                playback: float) -> None:
+    """Write the run of a textbook system as a page, and as moving pictures."""
+    from ..systems import load_system
+    from ..view.system_picture import save_system_html
 
-        def save(page: Path) -> Path:
-            return save_page(vehicle, trajectory, page, drawn)
-
-        if html is not None:
-            write_html(vehicle, trajectory, html, drawn)
-        if not written:
-            play(vehicle, trajectory, speed, drawn, instead=run.with_suffix(".html"))
-    write_movies(save, trajectory, speed, gif, webp, mp4)
+    save = partial(save_system_html, load_system(trajectory.source["system"]), trajectory)
+    if html is not None or not movies.files:
+        page = save(html or free_path(run.with_suffix(".html")))
+        click.echo(f"html     {page.resolve()}")
+    write_movies(movies, save, trajectory, playback)

@@ -1,0 +1,36 @@
+"""How errors are reported at the command line, and the exit codes that they give."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import click
+
+from ..errors import NhmechError, SimulationError
+
+BAD_INPUT, STOPPED = 2, 3
+
+
+def report_error(error: NhmechError | OSError) -> int:
+    """Print an error of this package, or one about a file, in the words of the command line, and
+    return the exit code."""
+    if isinstance(error, NhmechError):
+        text = error.command_line
+    else:
+        text = f"{error.filename}: {error.strerror or error}"
+    click.secho("error: ", err=True, fg="red", nl=False)
+    click.echo(text, err=True)
+    return STOPPED if isinstance(error, SimulationError) else BAD_INPUT
+
+
+@contextmanager
+def keep_going(codes: list[int]) -> Iterator[None]:
+    """Report an error of the block and append its exit code; what follows the block still
+    happens."""
+    try:
+        yield
+    except (NhmechError, OSError) as error:
+        if isinstance(error, OSError) and error.filename is None:
+            raise
+        codes.append(report_error(error))
