@@ -35,7 +35,7 @@ PICTURES = {
 WITHOUT_WHEELS = ("energy", "speeds", "joint-rates", "coordinates")
 
 
-@click.command(short_help="Draw a saved run, or eigenvalues over speed, as .pdf, .svg, .png.")
+@click.command(short_help="Draw pictures of a saved run, or eigenvalues over speed.")
 @click.argument("run", required=False, type=click.Path(dir_okay=False, path_type=Path))
 @click.option("--out", type=OutputFile(".pdf", ".svg", ".png"), metavar="FILE",
               help="Picture: .pdf, .svg or .png.  [default: RUN or the robot's name, .pdf]")
