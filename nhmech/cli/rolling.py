@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import click
+
 from .options import Context, Parameter, Positive, option_group
 
 if TYPE_CHECKING:
