@@ -83,33 +83,36 @@ static void nhmech_show(nhmech_setup* s, long long done) {{
 
 _LOOP = """
 static int nhmech_run(nhmech_setup* s, long long steps, double* record) {{
-  const double dt = s->dt, *u = s->u, *theta = s->theta, t0 = s->clock[2];
-  double *x = s->x, *health = s->health;
+  const double dt = s->dt, t0 = s->clock[2];
+  double *health = s->health;
   const long long k0 = (long long)s->clock[1];
   const double* arg[{sz_arg}];
   double* res[{sz_res}];
   casadi_int iw[{sz_iw} + 1];
   double w[{sz_w} + 1];
-  double t, next[{nx} + 1], found[3], answer;
+  double t, found[3], answer, room[2][{nx} + 1], *x = s->x, *next = room[0];
   long long i;
   int status = {DONE};
+  arg[0] = &t; arg[2] = s->u; arg[3] = s->theta; arg[4] = &dt; arg[5] = &s->side;
+  arg[6] = health + 2;
+  res[1] = found; res[2] = &answer;
   for (i = 0; i < steps && !status; ++i) {{
     t = t0 + (double)(k0 + i) * dt;
     if (record && (s->phase + i) % s->every == 0) {{
       record = nhmech_row(s, t, x, record);
       ++s->rows;
     }}
-    arg[0] = &t; arg[1] = x; arg[2] = u; arg[3] = theta; arg[4] = &dt;
-    arg[5] = &s->side; arg[6] = health + 2;
-    res[0] = next; res[1] = found; res[2] = &answer;
+    arg[1] = x; res[0] = next;
     {step}(arg, res, iw, w, 0);
     status = (int)answer;
     if ({unsettled}) status = nhmech_settled(s, t + dt, next, health[2], found, {NEWTON});
     if (!status) {{
-      memcpy(x, next, {nx} * sizeof(double));
+      x = next;
+      next = room[x == room[0]];
       memcpy(health, found, sizeof(found));
     }}
   }}
+  if (x != s->x) memcpy(s->x, x, {nx} * sizeof(double));
   nhmech_show(s, status ? i - 1 : i);
   return status;
 }}

@@ -134,14 +134,21 @@ def acceptance_function(nx: int) -> ca.Function:
     side, guard = ca.SX.sym("side"), ca.SX.sym("guard")
     phi, margin, least = health[0], health[1], health[2]
     # CasADi takes x - x and 0 x for 0; a sum of numbers of which one is NaN or infinite is so too
-    finite = ca.fabs(ca.sum1(x) + ca.sum1(health)) <= np.finfo(float).max
-    low, change = ca.fmin(least, guard), ca.fabs(least - guard)
-    fallen = ca.logic_and(low < FLAT, low < 2 * change)
+    finite = ca.fabs(_sum(ca.vertsplit(ca.vertcat(x, health)))) <= np.finfo(float).max
+    # with low, the smaller of the two guards: low < FLAT and change > low / 2; 2 low = both - change
+    both, change = least + guard, ca.fabs(least - guard)
+    fallen = ca.logic_and(both - change < 2 * FLAT, ca.fabs(both) < 5 * change)
     status = ca.if_else(margin * side < POOR, int(Status.SINGULAR), int(Status.DONE))
     status = ca.if_else(fallen, int(Status.FALLEN), status)
     status = ca.if_else(phi > LOOSE, int(Status.OFF), status)
     status = ca.if_else(finite, status, int(Status.NOT_FINITE))
     return ca.Function("nhmech_accept", [x, health, side, guard], [ca.densify(status)])
+
+
+def _sum(terms: list[ca.SX]) -> ca.SX:
+    """In pairs, so that one does not wait for the other."""
+    half = len(terms) // 2
+    return _sum(terms[:half]) + _sum(terms[half:]) if half else terms[0]
 
 
 def step_function(advance: ca.Function) -> ca.Function:
