@@ -41,8 +41,8 @@ EXPORTED void nhmech_lanes(long long first, long long end, long long room, long 
   const lane* arg[{sz_arg}];
   lane* res[{sz_res}];
   casadi_int iw[{sz_iw} + 1];
-  lane w[{sz_w} + 1], now[nx + 1], next[nx + 1], input[nu + 1], parameter[ntheta + 1];
-  lane found[3], time, length = dt, side, guard, answer;
+  lane w[{sz_w} + 1], states[2][nx + 1], input[nu + 1], parameter[ntheta + 1];
+  lane *now = states[0], *next = states[1], found[3], time, length = dt, side, guard, answer;
   for (long long at = first; at < end; at += LANES) {{
     mask alive;
     for (int j = 0; j < nx; ++j) memcpy(&now[j], x + j * room + at, sizeof(pack));
@@ -51,6 +51,7 @@ EXPORTED void nhmech_lanes(long long first, long long end, long long room, long 
     memcpy(&alive, status + at, sizeof(mask));
     guard = found[2];
     alive = alive == 0;
+    bool whole = !any(~alive);
     for (int j = 0; j < ntheta; ++j)
       parameter[j] = gathered(theta + j * theta_entry, at, count - 1, theta_lane);
     for (long long k = k0; k < k0 + steps; ++k) {{
@@ -73,9 +74,16 @@ EXPORTED void nhmech_lanes(long long first, long long end, long long room, long 
           done[at + l] = k;
         }}
         alive &= ~bad;
+        whole = false;
       }}
-      guard = alive ? found[2].v : guard.v;
-      for (int j = 0; j < nx; ++j) now[j] = alive ? next[j].v : now[j].v;
+      if (!whole) {{
+        found[2] = alive ? found[2].v : guard.v;
+        for (int j = 0; j < nx; ++j) next[j] = alive ? next[j].v : now[j].v;
+      }}
+      guard = found[2];
+      lane* free = now;
+      now = next;
+      next = free;
     }}
     found[2] = guard;
     for (int j = 0; j < nx; ++j) memcpy(x + j * room + at, &now[j], sizeof(pack));

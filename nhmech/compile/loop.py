@@ -18,6 +18,14 @@ NEWTON = 5
 # m of them by then
 MENDED = 64
 
+# What a library keeps to itself can be put in line: CasADi's helpers such as the square are no calls
+HIDDEN = """
+#include <math.h>
+#pragma GCC visibility push(hidden)
+{}
+#pragma GCC visibility pop
+"""
+
 # What every loop shares. A row of the record is t, q, v, u and what stands beside it, the angles
 # in x; the clock is t, the count k of steps, and t0 = t - k dt.
 SHELL = """
@@ -225,7 +233,7 @@ def library_of(functions: Sequence[ca.Function], text: str, build: bool,
     generator = ca.CodeGenerator("step.c", {"with_header": False})
     for function in functions:
         generator.add(function)
-    code = generator.dump() + text.format(**words, **CODES, NEWTON=NEWTON)
+    code = HIDDEN.format(generator.dump()) + text.format(**words, **CODES, NEWTON=NEWTON)
     return default_cache().load(code, compiler,
                                 functions[0].n_instructions() + code.count("\n") // 2, build)
 

@@ -16,7 +16,7 @@ import numpy as np
 from ..compile.adaptive import ATOL, RTOL, Adaptive
 from ..compile.buffered import Buffered
 from ..compile.loop import NEWTON
-from ..compile.status import Status
+from ..compile.status import CODES, Status
 from ..mechanics.equations import Equations
 from .schemes import Scheme, Tableau
 from .state_vector import StateVector
@@ -133,8 +133,10 @@ def acceptance_function(nx: int) -> ca.Function:
     x, health = ca.SX.sym("x", nx), ca.SX.sym("health", 3)
     side, guard = ca.SX.sym("side"), ca.SX.sym("guard")
     phi, margin, least = health[0], health[1], health[2]
-    # CasADi takes x - x and 0 x for 0; a sum of numbers of which one is NaN or infinite is so too
-    finite = ca.fabs(_sum(ca.vertsplit(ca.vertcat(x, health)))) <= np.finfo(float).max
+    # a sum with a NaN or an infinite term is so too. CasADi takes x - x and 0 x for 0, and (a - b) +
+    # b for a; absolute values it leaves alone
+    sizes = [ca.fabs(entry) for entry in ca.vertsplit(ca.vertcat(x, health))]
+    finite = _sum(sizes) <= np.finfo(float).max
     # with low, the smaller of the two guards: low < FLAT and change > low / 2; 2 low = both - change
     both, change = least + guard, ca.fabs(least - guard)
     fallen = ca.logic_and(both - change < 2 * FLAT, ca.fabs(both) < 5 * change)
@@ -256,23 +258,27 @@ def python_step(scheme: Scheme, equations: Equations, vector: StateVector,
                                                      kinematic)), read)
 
         def first(t, x, u, theta, dt, side, guard):
-            return *step(t, x, u, theta, dt, side, guard), t + dt
+            return step(t, x, u, theta, dt, side, guard), t + dt
     else:
         rate = rate_function(equations, vector, kinematic)
         span = _scipy_span(Buffered(rate)) if adaptive is None else adaptive.run
 
         def first(t, x, u, theta, dt, side, guard):
             end, status, reached = span(t, x, u, theta, dt)
-            *found, accepted = settle(reached, end, theta, side, guard)
-            return *found, (status,) if status else accepted, reached
+            found = settle(reached, end, theta, side, guard)
+            if status:
+                found[-1][0] = status
+            return found, reached
 
     def advance(t, x, u, theta, dt, side, guard) -> Step:
-        *found, status, reached = first(t, x, u, theta, dt, side, guard)
+        found, reached = first(t, x, u, theta, dt, side, guard)
         for _ in range(NEWTON):
-            if status[0] != Status.OFF:
+            # as an integer: NumPy takes long over an enumeration
+            if found[-1].item() != CODES["OFF"]:
                 break
-            *found, status = settle(reached, found[0].copy(), theta, side, guard)
-        return Step(*(part.copy() for part in found), Status(int(status[0])), reached)
+            found = settle(reached, found[0].copy(), theta, side, guard)
+        x, q, v, health, status = found
+        return Step(x.copy(), q.copy(), v.copy(), health.copy(), Status(int(status.item())), reached)
 
     return advance
 
