@@ -10,8 +10,9 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 from support import command_line, shipped
+from trains import train
 
-from nhmech import InputError, Simulator, Trajectory
+from nhmech import InputError, ModelError, Simulator, Trajectory
 from nhmech.control.path import Path
 from nhmech.control.path_choice import SIZES, read_path, scale
 from nhmech.control.path_library import PATHS
@@ -107,6 +108,35 @@ def test_every_registered_controller_keeps_the_convention(name):
         described = " ".join(filter(None,
                                     (inspect.getdoc(each) for each in controller.__mro__[:-1])))
         assert re.search(rf"\b{key}\b", described), f"the docstring says nothing about {key}"
+
+
+# one of these suits each controller
+VEHICLES = (lambda: shipped("differential_drive"), lambda: shipped("pendulum"),
+            lambda: shipped("bicycle"), lambda: shipped("trailers"), lambda: train(1))
+
+
+@pytest.mark.parametrize("name", CONTROLLERS)
+def test_every_registered_controller_runs_and_forgets(name):
+    """On the first vehicle that suits it: one line for a repr, its commands are carried out, and a
+    second run from the same start is the first one again."""
+    known = controller_parameters(controller_class(name))
+    about = {"path": read_path("line:20", 1.0)} if "path" in known else {}
+    about |= {"speed": 1.0} if {"speed", "twist"} & set(known) else {}
+    for vehicle in VEHICLES:
+        try:
+            controller = make_controller(controller_class(name), vehicle(), **about)
+            break
+        except ModelError:
+            continue
+    assert len(repr(controller).splitlines()) <= 3 and len(repr(controller)) < 400
+    simulator = Simulator(vehicle(), controller, dt=2e-3, control_period=1e-2)
+    runs = []
+    for _ in range(2):
+        simulator.reset(**getattr(controller, "start", {}))
+        runs.append(simulator.run(0.05))
+    assert runs[0].stop == runs[1].stop == "duration"
+    assert np.isfinite(runs[0].q).all() and np.array_equal(runs[0].q, runs[1].q)
+    assert np.array_equal(runs[0].u, runs[1].u)
 
 
 def test_an_unknown_name_is_told_the_known_ones():

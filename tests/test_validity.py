@@ -525,7 +525,7 @@ def test_both_lines_of_a_run_agree(vehicle, torque, mu, says):
 
 def test_no_friction_coefficient_at_the_command_line():
     done = CliRunner().invoke(main, ["run", "ball", "--on-slip", "stop"])
-    assert done.exit_code == 2 and "give --mu 0.8" in done.output
+    assert done.exit_code == 2 and "Give --mu 0.8" in done.output
 
 
 # -- what it costs ---------------------------------------------------------------------------------

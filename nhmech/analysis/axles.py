@@ -49,6 +49,9 @@ class Axles:
     direction: np.ndarray | None
     steerable: bool = False
 
+    def __repr__(self) -> str:
+        return f"Axles({', '.join(self.wheels) or 'none'}: {self.describe()})"
+
     @property
     def turns(self) -> bool:
         """Whether the axles let the base turn."""

@@ -45,6 +45,10 @@ class ContactLoad:
     kernel: np.ndarray
     supported: bool
 
+    def __repr__(self) -> str:
+        return (f"ContactLoad(t={self.t:.6g}, {len(self.names)} forces, {self.kernel.shape[1]} "
+                f"undetermined, supported={self.supported})")
+
     @cached_property
     def axes(self) -> np.ndarray:
         """Unit vectors of the entries in W, (n, 3)."""

@@ -13,6 +13,7 @@ from ..checks import read_word
 from ..mechanics.algebroid import LieAlgebroid
 from ..mechanics.connection import curvature
 from ..mechanics.frame import adapted_frame
+from ..mechanics.system import HasConstrained
 from ..mechanics.writing import fibre_index
 from ..simulation.simulated import Simulated
 from .motions import extend
@@ -62,7 +63,7 @@ class Curvature:
                 j in seen if i < j}
 
 
-def connection_curvature(constrained, q: np.ndarray | None = None, *,
+def connection_curvature(constrained: HasConstrained, q: np.ndarray | None = None, *,
                          base: Sequence[str] | None = None) -> Curvature | None:
     """The curvature of a system's connection; None where there is no connection.
 

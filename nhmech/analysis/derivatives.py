@@ -17,6 +17,7 @@ from ..checks import read_number
 from ..compile.buffered import Buffered
 from ..compile.compiled import compiled
 from ..errors import InputError
+from ..mechanics.system import HasConstrained
 from ..simulation.integrators import projection_function, rate_function
 from ..simulation.schemes import RK4
 from ..simulation.simulated import Simulated
@@ -92,7 +93,7 @@ class StepAdjoint:
         return tuple(part.copy() for part in np.split(z, np.cumsum([len(x), len(u)])))
 
 
-def step_jacobian(constrained, dt: float) -> StepJacobian:
+def step_jacobian(constrained: HasConstrained, dt: float) -> StepJacobian:
     """Exact Jacobians of the simulator's step: classical Runge-Kutta, then the projection.
 
     Parameters
@@ -114,7 +115,7 @@ def step_jacobian(constrained, dt: float) -> StepJacobian:
     return StepJacobian(compiled(parts.jacobian()), _read_time(dt), *parts.names)
 
 
-def step_adjoint(constrained, dt: float) -> StepAdjoint:
+def step_adjoint(constrained: HasConstrained, dt: float) -> StepAdjoint:
     """Products of weights on a step's end with its Jacobians, by reverse differentiation.
 
     Errors as in `step_jacobian`.
@@ -168,15 +169,15 @@ class _Parts:
         unit = symbol(ca.DM.eye(nx + nu + ntheta))
         start, held = unit[:nx, :], unit[nx:, :]
 
-        def stage(time, moved):
+        def stage(time: ca.SX | ca.MX, moved: ca.SX | ca.MX) -> ca.SX | ca.MX:
             value, J = rate(time, moved[:, 0], u, theta)
             return ca.horzcat(value, J @ ca.vertcat(moved[:, 1:], held))
 
         moved = RK4.advance(stage, t, ca.horzcat(x, start), dt)
         end, J = project(t + dt, moved[:, 0], theta)
         S = J @ ca.vertcat(moved[:, 1:], held[nu:, :])
-        blocks = [ca.densify(S[:, a:b]) for a,
-                  b in ((0, nx), (nx, nx + nu), (nx + nu, nx + nu + ntheta))]
+        ends = (0, nx, nx + nu, nx + nu + ntheta)
+        blocks = [ca.densify(S[:, begin:end]) for begin, end in zip(ends, ends[1:])]
         return ca.Function("nhmech_step_jacobian", [t, *inputs, dt], [end, *blocks],
                            {"cse": True} if inline else {})
 
@@ -184,12 +185,8 @@ class _Parts:
         """(t, z, w, dt) -> w' dx'/dz for z = (x, u, theta) as one vector: a single reverse
         sweep."""
         nx, nu, ntheta = self.sizes
-        t, dt, z, w = (
-            ca.MX.sym("t"),
-            ca.MX.sym("dt"),
-            ca.MX.sym("z", nx + nu + ntheta),
-            ca.MX.sym("w", nx),
-        )
+        t, dt, w = ca.MX.sym("t"), ca.MX.sym("dt"), ca.MX.sym("w", nx)
+        z = ca.MX.sym("z", nx + nu + ntheta)
         x, u, theta = z[:nx], z[nx:nx + nu], z[nx + nu:]
         raw = RK4.advance(lambda t, x: self.rate(t, x, u, theta), t, x, dt)
         end = self.project(t + dt, raw, theta)[0]

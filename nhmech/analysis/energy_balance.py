@@ -40,6 +40,10 @@ class EnergyBalance:
     ground: bool
     known: bool
 
+    def __repr__(self) -> str:
+        return (f"EnergyBalance({len(self.t)} moments, {self.total[0]:.6g} to {self.total[-1]:.6g} "
+                f"J, work {self.inputs[-1] + self.passive[-1]:.6g} J)")
+
     @property
     def total(self) -> np.ndarray:
         """Kinetic plus potential energy."""

@@ -16,6 +16,7 @@ import pinocchio as pin
 from ..checks import read_word
 from ..errors import InputError, MechanicsError
 from ..mechanics.algebroid import rotation
+from ..mechanics.system import HasConstrained
 from ..vehicle.vehicle import Vehicle
 from .variations import Point, Variations
 
@@ -47,6 +48,10 @@ class Equilibrium:
     residual: float
     family: int
 
+    def __repr__(self) -> str:
+        xi, u = (np.array2string(values, precision=4, threshold=8) for values in (self.xi, self.u))
+        return f"Equilibrium(xi={xi}, u={u}, residual={self.residual:.1g}, family={self.family})"
+
 
 class SteadyMotions:
     """Steady motions of one system.
@@ -64,7 +69,7 @@ class SteadyMotions:
         Names of inputs that are unknowns; all others keep their value.
     """
 
-    def __init__(self, constrained, inputs: Iterable[str] = ()):
+    def __init__(self, constrained: HasConstrained | Variations, inputs: Iterable[str] = ()):
         self.variations = Variations.of(constrained)
         names = self.variations.system.u_names
         self.free = [names.index(read_word("input", name, names)) for name in inputs]
@@ -297,13 +302,12 @@ class SteadyMotions:
                 local = free[0] * (1.0 if free[0] @ self._local(state.point, tangent) >= 0
                                    else -1.0)
             tangent = self._whole(state.point, local)
-            q, xi, u, state = self._further(start, tangent, abs(step), conditions)
-            start = Equilibrium(q, xi, u, state.residual, state.family)
+            start = self._further(start, tangent, abs(step), conditions)
             members.append(start)
         return members
 
     def _further(self, start: Equilibrium, tangent: np.ndarray, length: float,
-                 conditions: Mapping[str, float]):
+                 conditions: Mapping[str, float]) -> Equilibrium:
         """The member a step along the tangent away, at right angles to it; a shorter step where
         Newton's method fails or goes so far that it may be on another branch."""
         nv, nxi = self.variations.space.nv, self.variations.xi.numel()
@@ -311,14 +315,15 @@ class SteadyMotions:
             moved = length / 2 ** shorter * tangent
             try:
                 q = self._displace(0.0, start.q, moved[:nv])
-                *found, gone = self._solve(0.0, q, start.xi + moved[nv:nv + nxi],
-                                           start.u + moved[nv + nxi:], conditions, tangent)
+                q, xi, u, state, gone = self._solve(
+                    0.0, q, start.xi + moved[nv:nv + nxi], start.u + moved[nv + nxi:], conditions,
+                    tangent)
             except MechanicsError:
                 if shorter == HALVINGS:
                     raise
                 continue
             if gone < np.linalg.norm(moved) / 2:
-                return found
+                return Equilibrium(q, xi, u, state.residual, state.family)
         raise MechanicsError(f"the branch turns too sharply for steps of {length:.3g}; start with "
                              "shorter ones, or it meets another branch here")
 
@@ -379,7 +384,7 @@ class SteadyMotions:
         return [name for name in self._vehicle().description.rolling if name in seen]
 
 
-def standing(vehicle) -> Equilibrium:
+def standing(vehicle: Vehicle) -> Equilibrium:
     """The equilibrium in which a vehicle stands at rest, its driven joints holding it.
 
     `SteadyMotions.standing` finds it. A two-wheeled inverted pendulum leans there if its centre of

@@ -10,7 +10,7 @@ import numpy as np
 import pinocchio as pin
 
 from ..mechanics.symmetry_search import echelon
-from ..mechanics.system import ConstrainedSystem
+from ..mechanics.system import ConstrainedSystem, HasConstrained
 from ..simulation.simulated import Simulated
 from ..vehicle.vehicle import Vehicle
 from .motions import POSE, ZERO, Motions, kernel, motions
@@ -69,7 +69,8 @@ class Candidates:
     twists: np.ndarray
 
 
-def integrable_combinations(constrained, found: Motions | None = None) -> tuple[Combination, ...]:
+def integrable_combinations(constrained: HasConstrained,
+                            found: Motions | None = None) -> tuple[Combination, ...]:
     """All independent combinations of coordinates that no motion changes, but those that the
     holonomic rows hold.
 

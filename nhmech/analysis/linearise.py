@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import casadi as ca
 import numpy as np
 
 from ..checks import read_word
 from ..errors import MechanicsError
+from ..mechanics.system import HasConstrained
 from .variations import Point, Variations
 
 
@@ -49,13 +51,16 @@ class Linearisation:
     outputs: tuple[str, ...]
     output_units: tuple[str, ...]
 
+    def __repr__(self) -> str:
+        return f"Linearisation(names={self.names}, inputs={self.inputs})"
+
     @property
     def eigenvalues(self) -> np.ndarray:
         """Of A, by real part, largest first."""
         values = np.linalg.eigvals(self.A)
         return values[np.argsort(-values.real)]
 
-    def state_space(self):
+    def state_space(self) -> Any:
         """The same as `control.StateSpace`, with the names. Raises `MechanicsError` without the
         extra `control`."""
         try:
@@ -67,9 +72,9 @@ class Linearisation:
                           inputs=list(self.inputs), outputs=list(self.outputs))
 
 
-def linearise(constrained, q: np.ndarray, xi: np.ndarray, u: np.ndarray | None = None,
-              t: float = 0.0, *,
-              ignorable: bool = False, outputs: Sequence[str] | None = None) -> Linearisation:
+def linearise(constrained: HasConstrained | Variations, q: np.ndarray, xi: np.ndarray,
+              u: np.ndarray | None = None, t: float = 0.0, *, ignorable: bool = False,
+              outputs: Sequence[str] | None = None) -> Linearisation:
     """Linearises the equations of motion at (q, xi, u), by automatic differentiation.
 
     The variational equation is in `Variations`. Directions on which nothing depends (position,
@@ -122,8 +127,9 @@ def _displacement_unit(unit: str) -> str:
     return unit.removesuffix("/s") if unit.endswith("/s") else f"{unit} s".strip()
 
 
-def _outputs(variations: Variations, point: Point, names, units, wanted,
-             at) -> tuple[np.ndarray, np.ndarray, tuple[str, ...]]:
+def _outputs(variations: Variations, point: Point, names: tuple[str, ...],
+             units: tuple[str, ...], wanted: tuple[str, ...],
+             at: tuple) -> tuple[np.ndarray, np.ndarray, tuple[str, ...]]:
     """C, D and units of the outputs called `wanted`."""
     space, frame = variations.space, variations.equations.frame
     rows = {variations.distribution.names[row]: i for i, row in enumerate(frame.kept)}
@@ -138,9 +144,7 @@ def _outputs(variations: Variations, point: Point, names, units, wanted,
     derivative = ca.Function("outputs", variations.inputs, [
         ca.jacobian(lam, s.q) @ space.anchor, ca.jacobian(lam, variations.xi),
         ca.jacobian(lam, s.u)])
-    l_eta, l_xi, l_u = (
-        value.full() for value in derivative(at[0], at[1], at[2], at[3], variations.theta)
-    )
+    l_eta, l_xi, l_u = (value.full() for value in derivative(*at, variations.theta))
     v_eta = point.slope @ point.basis
     state = np.eye(len(names))
     C, D, output_units = [], [], []
@@ -155,9 +159,8 @@ def _outputs(variations: Variations, point: Point, names, units, wanted,
         else:
             i = rows[name]
             C.append(np.r_[l_eta[i] @ point.basis, l_xi[i]])
-            of_wheel = variations.simulated.vehicle is not None and not name.endswith(
-                ("/coupling", "/gauge", "/mimic")
-            )
+            of_wheel = (variations.simulated.vehicle is not None
+                        and not name.endswith(("/coupling", "/gauge", "/mimic")))
             unit, through = "N" if of_wheel else "", l_u[i]
         D.append(through)
         output_units.append(unit)

@@ -12,6 +12,7 @@ import numpy as np
 import pinocchio as pin
 
 from ..mechanics.frame import adapted_frame, sample_forms
+from ..mechanics.system import HasConstrained
 from ..simulation.simulated import Simulated
 from ..vehicle.vehicle import Vehicle
 from .ignorable import frozen_parts
@@ -109,7 +110,7 @@ class Mobility:
         return words + (", leaning or pitching not counted" if self.leaning else "")
 
 
-def mobility(constrained) -> Mobility:
+def mobility(constrained: HasConstrained) -> Mobility:
     """Redundancy of a system's rows and, for a vehicle, its class of mobility.
 
     The degree of mobility is the dimension of the base's planar twists that the rows allow at a

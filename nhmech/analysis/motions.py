@@ -3,6 +3,7 @@ move."""
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
 import casadi as ca
@@ -11,7 +12,7 @@ import numpy as np
 from ..errors import MechanicsError
 from ..mechanics.algebroid import LieAlgebroid
 from ..mechanics.frame import adapted_frame
-from ..mechanics.system import ConstrainedSystem
+from ..mechanics.system import ConstrainedSystem, HasConstrained
 from ..simulation.simulated import Simulated
 from ..vehicle.vehicle import Vehicle
 
@@ -60,7 +61,7 @@ class Motions:
         return np.array([evaluate(q).full() for q in self.points])
 
 
-def motions(constrained, *, wheel_angles: bool = False, q: np.ndarray | None = None,
+def motions(constrained: HasConstrained, *, wheel_angles: bool = False, q: np.ndarray | None = None,
             t: float = 0.0) -> Motions:
     """The motions of a vehicle or of a `ConstrainedSystem`.
 
@@ -197,7 +198,7 @@ def _order(names: tuple[str, ...], followers: tuple[str, ...]) -> list[int]:
     return [names.index(name) for name in dict.fromkeys(base + joints + rest) if name in names]
 
 
-def _independent(tangent: np.ndarray, order) -> list[int]:
+def _independent(tangent: np.ndarray, order: Iterable[int]) -> list[int]:
     """Fibre coordinates that parametrise the tangent space at the last sample (a random one),
     chosen by `order`."""
     rest, chosen = tangent[-1].copy(), []

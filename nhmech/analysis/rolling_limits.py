@@ -147,6 +147,9 @@ class RunValidity:
     states: tuple[Validity, ...]
     events: tuple[tuple[float, str], ...]
 
+    def __repr__(self) -> str:
+        return f"RunValidity({len(self)} states, {len(self.events)} events, until={self.until})"
+
     def __len__(self) -> int:
         return len(self.states)
 

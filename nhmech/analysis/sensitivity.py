@@ -10,6 +10,7 @@ import numpy as np
 
 from ..errors import MechanicsError
 from .equilibria import SINGULAR, Equilibrium, SteadyMotions
+from .variations import Point, Variations
 
 # an eigenvalue closer than this part of the largest one to another has no derivative
 SIMPLE = 1e-5
@@ -47,8 +48,8 @@ def eigenvalue_sensitivities(motions: SteadyMotions, motion: Equilibrium,
     if not s.theta.numel():
         raise MechanicsError("no parameter is symbolic: name some in "
                              "vehicle.with_parameters(symbolic=[...])")
-    point, at = variations.at(motion.q, motion.xi, motion.u,
-                              t), (t, motion.q, motion.xi, motion.u, variations.theta)
+    point = variations.at(motion.q, motion.xi, motion.u, t)
+    at = t, motion.q, motion.xi, motion.u, variations.theta
     moved = _path(motions, point, at, tuple(conditions or {}))
     values = np.linalg.eigvals(point.A)
     size, slope = np.abs(values).max(initial=1.0), _slope(variations)
@@ -57,22 +58,19 @@ def eigenvalue_sensitivities(motions: SteadyMotions, motion: Equilibrium,
     whole = np.block([[point.transport, point.E], [point.f_eta, point.f_xi]])
     result = np.full((len(values), variations.theta.size), np.nan, dtype=complex)
     for i, value in enumerate(values):
-        if (
-            np.sort(np.abs(values - value))[1:].min(initial=np.inf) < SIMPLE * size
-            or abs(value) < SIMPLE * size
-        ):
+        apart = np.sort(np.abs(values - value))[1:].min(initial=np.inf)
+        if min(apart, abs(value)) < SIMPLE * size:
             continue
         left, _, right = np.linalg.svd(whole - value * np.eye(len(whole)))
         w, r = left[:, -1].conj(), right[-1].conj()
-        parts = [
-            slope(*at, a, b).full().ravel() for a in (w.real, w.imag) for b in (r.real, r.imag)
-        ]
+        parts = [slope(*at, a, b).full().ravel()
+                 for a in (w.real, w.imag) for b in (r.real, r.imag)]
         result[i] = (parts[0] - parts[3] + 1j * (parts[1] + parts[2])) @ moved / (w @ r)
     order = np.argsort(-values.real)
     return values[order], result[order]
 
 
-def _slope(variations) -> ca.Function:
+def _slope(variations: Variations) -> ca.Function:
     """(t, q, xi, u, theta, w, r) -> (nv + nxi + ntheta,), d(w A r) along q (by the fibre), xi,
     theta; w, r held."""
     s, space, nv = variations.system, variations.space, variations.space.nv
@@ -89,7 +87,8 @@ def _slope(variations) -> ca.Function:
     return ca.Function("slope", [*variations.inputs, w, r], [by_all])
 
 
-def _path(motions: SteadyMotions, point, at, names: tuple[str, ...]) -> np.ndarray:
+def _path(motions: SteadyMotions, point: Point, at: tuple,
+          names: tuple[str, ...]) -> np.ndarray:
     """d(eta, xi, theta) / d theta of the steady motion, (nv + nxi + ntheta, ntheta)."""
     variations, s = motions.variations, motions.variations.system
     by_theta = ca.Function("by_theta", variations.inputs, [

@@ -10,8 +10,10 @@ from functools import partial
 import numpy as np
 
 from ..errors import MechanicsError
+from ..mechanics.system import HasConstrained
 from .equilibria import Equilibrium, SteadyMotions
 from .linearise import linearise
+from .variations import Variations
 
 # an eigenvalue below this part of the largest, at every member of a family, belongs to the family
 ZERO = 1e-6
@@ -42,6 +44,10 @@ class Sweep:
     neutral: int
     members: tuple[Equilibrium, ...]
 
+    def __repr__(self) -> str:
+        ends = f" {self.values[0]:g} to {self.values[-1]:g} {self.unit}" if self.members else ""
+        return f"Sweep({self.parameter}{ends}, {len(self.members)} steady motions)"
+
     @property
     def growth(self) -> np.ndarray:
         """Largest real part among the eigenvalues that are not neutral [1/s], (N,)."""
@@ -61,7 +67,8 @@ def growth_rate(eigenvalues: np.ndarray, neutral: int = 0) -> float:
     return float(rest.real.max(initial=-np.inf))
 
 
-def speed_sweep(constrained, speeds: Iterable[float], inputs: Iterable[str] = ()) -> Sweep:
+def speed_sweep(constrained: HasConstrained | Variations, speeds: Iterable[float],
+                inputs: Iterable[str] = ()) -> Sweep:
     """Eigenvalues of a vehicle about straight running, by forward speed.
 
     Parameters
@@ -118,8 +125,8 @@ def critical_value(function: Callable[[float], float], low: float, high: float) 
     return float(brentq(function, low, high, xtol=1e-13, rtol=4 * np.finfo(float).eps))
 
 
-def critical_speeds(constrained, speeds: Iterable[float] = (), inputs: Iterable[str] = (), *,
-                    sweep: Sweep | None = None) -> list[float]:
+def critical_speeds(constrained: HasConstrained | Variations, speeds: Iterable[float] = (),
+                    inputs: Iterable[str] = (), *, sweep: Sweep | None = None) -> list[float]:
     """Forward speeds [m/s] at which straight running becomes stable or unstable.
 
     Without damping the stable side has no decay but eigenvalues on the imaginary axis, whose real

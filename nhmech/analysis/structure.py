@@ -13,6 +13,7 @@ from ..errors import MechanicsError
 from ..mechanics.brackets import Growth, growth
 from ..mechanics.symmetry import GENERAL, HORIZONTAL, PURELY_KINEMATIC
 from ..mechanics.symmetry_search import find_symmetry
+from ..mechanics.system import HasConstrained
 from ..simulation.simulated import Simulated
 from ..vehicle.vehicle import Vehicle
 from .curvature import Curvature, connection_curvature
@@ -103,8 +104,8 @@ class Structure:
         return _spanning(self.here or self.growth, self.dimension)
 
 
-def structure(constrained, q: np.ndarray | None = None, *, wheel_angles: bool = False,
-              depth: int = 8, seconds: float = LONG) -> Structure:
+def structure(constrained: HasConstrained, q: np.ndarray | None = None, *,
+              wheel_angles: bool = False, depth: int = 8, seconds: float = LONG) -> Structure:
     """The geometry of a system's distribution: growth vector, curvature, symmetries.
 
     Parameters

@@ -106,6 +106,9 @@ class Validity:
     sums: tuple[tuple[str, float], ...]
     free: tuple[str, ...]
 
+    def __repr__(self) -> str:
+        return f"Validity(t={self.t:.6g}, {self.verdict.name}: {self.reason()})"
+
     def __getitem__(self, wheel: str) -> WheelLoad:
         wheels = {one.wheel: one for one in self.wheels}
         return wheels[read_word("wheel", wheel, wheels)]

@@ -11,6 +11,7 @@ import numpy as np
 
 from ..errors import InputError
 from ..mechanics.selection import COMFORT
+from ..mechanics.system import HasConstrained
 from ..simulation.simulated import Simulated
 
 
@@ -84,20 +85,19 @@ class Variations:
         A vehicle or a `ConstrainedSystem`.
     """
 
-    def __init__(self, constrained):
+    def __init__(self, constrained: HasConstrained):
         self.simulated = Simulated.of(constrained)
         self.equations, self.theta = self.simulated.equations, self.simulated.theta
-        self.system, self.distribution = (
-            self.simulated.constrained.system, self.simulated.constrained.distribution,
-        )
+        self.system = self.simulated.constrained.system
+        self.distribution = self.simulated.constrained.distribution
         self.space = self.system.algebroid
         self.xi = ca.SX.sym("xi", self.equations.frame.nxi)
         self.inputs = [self.system.t, self.system.q, self.xi, self.system.u, self.system.theta]
 
     @classmethod
-    def of(cls, given) -> Variations:
+    def of(cls, given: HasConstrained | Variations) -> Variations:
         """`given` itself where it is prepared already."""
-        return given if isinstance(given, cls) else cls(given)
+        return given if isinstance(given, Variations) else cls(given)
 
     @cached_property
     def rate(self) -> ca.SX:

@@ -34,7 +34,7 @@ class Balance:
         With a free pitch.
     twist
         As of `TwistDrive`; (0, 0, 0) stands still, (0, 0, w) turns on the spot.
-    speed
+    speed_weight
         Weight of the wheels' speeds.
     effort
         Weight of the torques.
@@ -48,7 +48,8 @@ class Balance:
         and where its wheels cannot hold it there.
     """
 
-    def __init__(self, vehicle: Vehicle, twist: Twist = (0.0, 0.0, 0.0), *, speed: float = SPEED,
+    def __init__(self, vehicle: Vehicle, twist: Twist = (0.0, 0.0, 0.0), *,
+                 speed_weight: float = SPEED,
                  effort: float = EFFORT, period: float | None = None):
         if "pitch_rate" not in vehicle.speeds or "roll_rate" in vehicle.speeds:
             raise ModelError(f"{vehicle.name!r} does not balance on one axle: its independent "
@@ -59,7 +60,7 @@ class Balance:
         spins = [wheel.joint for wheel in self.drive.wheels]
         equilibrium, states = _stand(vehicle)
         turns = [name for name in states if name in spins and name + "'" in states]
-        gains = {name: speed for name in states if name.removesuffix("'") in spins
+        gains = {name: speed_weight for name in states if name.removesuffix("'") in spins
                  and name not in turns}
         self.lqr = LQR(vehicle, equilibrium, drop=turns, period=period, effort=effort,
                        gains=gains | {"pitch_rate": 0.0})

@@ -36,6 +36,9 @@ class Plan:
     x: np.ndarray
     u: np.ndarray
 
+    def __repr__(self) -> str:
+        return f"Plan({len(self.u)} intervals to t = {self.t[-1]:.6g} s, nu = {self.u.shape[1]})"
+
     def __call__(self, t: float, state: State) -> np.ndarray:
         k = int(np.searchsorted(self.t, t + 1e-9 * self.t[-1], side="right")) - 1
         return self.u[k] if k < len(self.u) else np.zeros(self.u.shape[1])

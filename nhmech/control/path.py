@@ -116,8 +116,8 @@ class Path(ABC):
         `nearest` with `near` leads it on.
 
         The nearest point of the branch with the least `|p(s) - point|^2 + unit^2 |t(s) - t|^2`,
-        where t are the tangents: where a path crosses itself, the nearest point alone may lie on the branch that
-        runs across. Beside a crossing at right angles it does.
+        where t are the tangents: where a path crosses itself, the nearest point alone may lie on
+        the branch that runs across. Beside a crossing at right angles it does.
 
         Parameters
         ----------

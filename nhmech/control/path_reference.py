@@ -152,6 +152,9 @@ class PathError:
     lateral: np.ndarray
     heading: np.ndarray
 
+    def __repr__(self) -> str:
+        return f"PathError({len(self.t)} moments, {self.describe()})"
+
     def describe(self) -> str:
         """E.g. "lateral error 2.1 mm RMS, 5.3 mm at most"."""
         return describe_lateral(self.lateral)

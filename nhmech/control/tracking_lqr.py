@@ -6,8 +6,10 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from ..analysis.derivatives import step_jacobian
-from ..errors import ModelError
+from ..analysis.derivatives import StepJacobian, step_jacobian
+from ..checks import read_word
+from ..errors import InputError
+from ..mechanics.system import HasConstrained
 from ..simulation.simulated import Simulated
 from ..simulation.state import State
 from ..simulation.state_vector import StateVector
@@ -55,59 +57,55 @@ class TrackingLQR:
 
     Raises
     ------
-    ModelError
+    InputError
         For a kinematic run, for one with too few records, and where steps from one record do not
         lead to the next.
     """
 
-    def __init__(self, vehicle, trajectory: Trajectory, *, dt: float | None = None,
+    def __init__(self, vehicle: HasConstrained, trajectory: Trajectory, *, dt: float | None = None,
                  gains: Mapping[str, float] | None = None, effort: float = 0.1,
                  final: float = 10.0):
         simulated, run = Simulated.of(vehicle), trajectory
         if run.kinematic:
-            raise ModelError(
-                "a kinematic run has no forces to regulate: record one in dynamic mode"
-            )
+            raise InputError("a kinematic run has no forces to regulate: record one in dynamic "
+                             "mode")
         if len(run) < 3:
-            raise ModelError(f"a run of {len(run)} records is too short to be tracked")
+            raise InputError(f"a run of {len(run)} records is too short to be tracked")
         self.simulated, self._t = simulated, run.t
         self.dt = float(run.t[1] - run.t[0]) if dt is None else float(dt)
         counts = np.round(np.diff(run.t) / self.dt).astype(int)
         whole = np.abs(counts * self.dt - np.diff(run.t)) < 1e-9
         last = len(counts) if whole.all() else int(np.argmin(whole))
         if last < 2 or counts[:last].min() < 1:
-            raise ModelError(f"the records lie {run.t[1] - run.t[0]:.6g} s apart, no multiple of "
+            raise InputError(f"the records lie {run.t[1] - run.t[0]:.6g} s apart, no multiple of "
                              f"dt = {self.dt} s: give the step of the run")
         jacobian = step_jacobian(vehicle, self.dt)
         self.state_vector = StateVector(simulated.constrained.system.algebroid, run.xi.shape[1])
         self.names, self.inputs = jacobian.names, jacobian.inputs
         x = np.array([self.state_vector.assemble(q, xi) for q, xi in zip(run.q[:last + 1], run.xi)])
         self.x, self.u = x, run.u[:last + 1]
-        self.A, self.B = np.empty((last, x.shape[1],
-                                   x.shape[1])), np.empty((last, x.shape[1], run.u.shape[1]))
+        nx, nu = x.shape[1], run.u.shape[1]
+        self.A, self.B = np.empty((last, nx, nx)), np.empty((last, nx, nu))
         for k in range(last):
             self.A[k], self.B[k] = self._interval(jacobian, k, counts[k])
-        unknown = [name for name in gains or {} if name not in self.names]
-        if unknown:
-            raise ModelError(
-                f"gains: there is no {unknown[0]!r}; there are {', '.join(self.names)}"
-            )
-        gains = {name: PLACE for name in ("x",
-                                          "y") if simulated.vehicle is not None} | dict(gains or {})
+        for name in gains or {}:
+            read_word("gains: state", name, self.names)
+        place = dict.fromkeys(("x", "y"), PLACE) if simulated.vehicle is not None else {}
+        gains = place | dict(gains or {})
         interval, nconf = float(run.t[1] - run.t[0]), self.state_vector.nconf
         scales, time = _scales(simulated, self.names, nconf)
-        self.Q = interval * np.diag([gains.get(name, 1.0) / scale ** 2 for name,
-                                     scale in zip(self.names, scales)])
-        effect = (
-            (np.abs(self.B[:, nconf:]) / scales[nconf:, None]).max(axis=(0, 1)) * time / interval
-        )
+        self.Q = interval * np.diag([gains.get(name, 1.0) / scale ** 2
+                                     for name, scale in zip(self.names, scales)])
+        largest = (np.abs(self.B[:, nconf:]) / scales[nconf:, None]).max(axis=(0, 1))
+        effect = largest * time / interval
         self.R = interval * effort * np.diag(np.where(effect > 0, effect, 1.0) ** 2)
         self.final = final * self.Q / interval * time
         self.K, self.P = riccati_backwards(self.A, self.B, self.Q, self.R, self.final)
         self._names = simulated.equations.names
 
-    def _interval(self, jacobian, k: int, count: int) -> tuple[np.ndarray, np.ndarray]:
-        """A_k, B_k over `count` steps. Raises `ModelError` where they lead elsewhere than to the
+    def _interval(self, jacobian: StepJacobian, k: int,
+                  count: int) -> tuple[np.ndarray, np.ndarray]:
+        """A_k, B_k over `count` steps. Raises `InputError` where they lead elsewhere than to the
         next record."""
         x, A = self.x[k], np.eye(self.x.shape[1])
         B = np.zeros((len(x), self.u.shape[1]))
@@ -119,7 +117,7 @@ class TrackingLQR:
         for slot in self.state_vector.angle_slots():
             missed[slot] = wrap(missed[slot])
         if not np.abs(missed).max() <= FOLLOWS * max(1.0, np.abs(x).max()):
-            raise ModelError(f"steps of {self.dt} s from the record at t = {self._t[k]:.6g} s miss "
+            raise InputError(f"steps of {self.dt} s from the record at t = {self._t[k]:.6g} s miss "
                              f"the next one by {np.abs(missed).max():.3g}. Record each control "
                              "period (run(..., every=...)), and give dt= where it is not the "
                              "interval of the records")
@@ -178,12 +176,6 @@ def _scales(simulated: Simulated, names: tuple[str, ...], nconf: int) -> tuple[n
                           else ANGLE)
         else:
             unit = simulated.equations.units[i - nconf]
-            size = (
-                length / rolled[name]
-                if name in rolled
-                else length
-                if unit.startswith("m")
-                else ANGLE
-            )
-            scales.append(size / time)
+            angle = length / rolled[name] if name in rolled else ANGLE
+            scales.append((length if unit.startswith("m") else angle) / time)
     return np.array(scales), time
