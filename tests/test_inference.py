@@ -70,8 +70,8 @@ def test_pair_and_caster():
                                               "right_wheel_joint": ("disc", 0.1),
                                               "caster": ("caster_ball", 0.03)}
     assert description.rolling == description.driven == ("left_wheel_joint", "right_wheel_joint")
-    assert ("left_wheel_joint" in description.reasons["left_wheel_joint"]
-            and "0.1 m" in description.reasons["left_wheel_joint"])
+    reason = str(description.reasons["left_wheel_joint"])
+    assert "'left_wheel_joint'" in reason and "0.1 m" in reason
 
 
 def test_the_name_may_be_the_link_s_or_that_of_a_fixed_tyre():
@@ -108,7 +108,7 @@ def test_rounded_angles_are_snapped():
 def test_a_sphere_on_an_axle_is_a_disc():
     description = describe(robot(PAIR.replace(tyre(0.1), '<sphere radius="0.1"/>'), CASTER))
     assert {w.kind for w in description.wheels if w.joint} == {"disc"}
-    assert "rolls like a disc" in description.reasons["left_wheel_joint"]
+    assert "rolls like a disc" in str(description.reasons["left_wheel_joint"])
 
 
 @pytest.mark.parametrize(
@@ -225,7 +225,7 @@ def test_given_wheels_are_filled_in_and_win():
     first, second = description.wheels
     assert (first.link, first.axis, first.point) == ("left_wheel", (0.0, 1.0, 0.0), (0.0, 0.0, 0.0))
     assert (second.link, second.axis, second.point) == ("caster", None, (0.0, 0.0, 0.0))
-    assert "from the wheels given" in description.reasons["left_wheel_joint"]
+    assert "from the wheels given" in str(description.reasons["left_wheel_joint"])
     other = describe(text, wheels=[Wheel("left_wheel_joint", "disc", 0.07)])
     assert any("0.07" in n for n in notices(other, NoticeKind.OTHER_RADIUS))
 

@@ -30,7 +30,7 @@ def wheel_rows(description: Description) -> list[dict]:
             "centre": wheel.point,
             "axis": wheel.axis,
             "driven": wheel.joint in description.driven,
-            "reason": description.reasons.get(wheel.name, ""),
+            "reason": description.reasons[wheel.name],
         }
         for wheel in description.wheels
     ]

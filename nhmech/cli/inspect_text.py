@@ -9,6 +9,9 @@ from typing import Any
 
 import click
 
+from ..errors import listed
+from ..urdf.description import Reason
+
 LINES = 60  # of a tall terminal
 WIDTH = 120  # columns
 ROWS = 3  # of one entry at most
@@ -67,14 +70,12 @@ def describe_mechanics(mechanics: dict) -> dict[str, Any]:
             if value not in ("", [], (), None)}
 
 
-def group_reasons(reasons: Mapping[str, str]) -> list[str]:
+def group_reasons(reasons: Mapping[str, Reason]) -> list[str]:
     """Reasons by wheel; those that differ only in names are printed once."""
     groups: dict[str, list[str]] = {}
     for name, reason in reasons.items():
-        groups.setdefault(re.sub(r"'[^']*'", "''", reason), []).append(name)
-    more = {names[0]: f" and {len(names) - 1} more" if len(names) > 1 else ""
-            for names in groups.values()}
-    return format_facts({name + others: reasons[name] for name, others in more.items()})
+        groups.setdefault(reason.pattern, []).append(name)
+    return format_facts({listed(names, 1): str(reasons[names[0]]) for names in groups.values()})
 
 
 def wrap_entry(line: str, rows: int = ROWS) -> list[str]:

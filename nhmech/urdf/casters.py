@@ -10,6 +10,7 @@ import numpy as np
 
 from ..errors import ModelError
 from .axis_hints import is_upright
+from .description import Reason
 from .inference import FoundWheel
 from .layout import CollisionShape, Joint, Layout, is_named, to_triple, to_words
 from .notice import Notice, NoticeKind
@@ -144,8 +145,9 @@ def _slide(layout: Layout, ball: _Ball) -> FoundWheel:
     elif abs(ball.height) > _VISIBLE:
         off = f", {_gap(ball, 'above', 'below')} the wheels' plane"
     wheel = Wheel(None, "caster_ball", ball.radius, link=link, point=to_triple(centre, 12))
-    return FoundWheel(wheel, f"the collision {ball.shape.kind} of {link!r} is fixed and reaches "
-                             f"the ground{off}; a frictionless ball of {ball.radius:.6g} m")
+    return FoundWheel(wheel, Reason(f"the collision {ball.shape.kind} of {{}} is fixed and reaches "
+                                    f"the ground{off}; a frictionless ball of {ball.radius:.6g} m",
+                                    (link,)))
 
 
 def _report_stand_in(ball: _Ball) -> list[Notice]:

@@ -31,6 +31,26 @@ class Mimic:
 
 
 @dataclass(frozen=True)
+class Reason:
+    """Where a wheel and its radius came from, as a sentence; equal but for the names, it has an
+    equal pattern.
+
+    Attributes
+    ----------
+    pattern
+        The sentence, with {} in the place of each name.
+    names
+        Of joints, links and the like.
+    """
+
+    pattern: str
+    names: tuple[str, ...] = ()
+
+    def __str__(self) -> str:
+        return self.pattern.format(*map(repr, self.names))
+
+
+@dataclass(frozen=True)
 class MidAxle:
     """Skid steering: the wheels scrub, and the middle between their axles does not slip sideways.
 
@@ -91,7 +111,7 @@ class Description:
     skid
         What gives way where ideal rolling forbids to turn; None where nothing has to.
     reasons
-        Wheel name -> one sentence: where it and its radius came from.
+        Wheel name -> where it and its radius came from.
     notices
         What was ignored, dropped or substituted.
     packages
@@ -113,7 +133,7 @@ class Description:
     limits: dict[str, JointLimits] = field(default_factory=dict)
     speeds: tuple[str, ...] | None = None
     skid: Skid | None = None
-    reasons: dict[str, str] = field(default_factory=dict)
+    reasons: dict[str, Reason] = field(default_factory=dict)
     notices: tuple[Notice, ...] = ()
     packages: dict[str, Path] = field(default_factory=dict)
 

@@ -9,6 +9,7 @@ import numpy as np
 
 from ..errors import ModelError, listed
 from .axis_hints import crossed_axle, is_upright, mistaken_axis, upright_axes
+from .description import Reason
 from .layout import Joint, Layout, is_named, to_triple
 from .notice import Notice, NoticeKind
 from .remedy import Blank, WheelFields, option, suggest, wheel_fields
@@ -22,11 +23,10 @@ _LEANING = (0.02, 0.7)     # of a unit axle: its vertical part where it neither 
 
 @dataclass(frozen=True)
 class FoundWheel:
-    """A wheel with link, axis and point filled in, and one sentence: where it and its radius came
-    from."""
+    """A wheel with link, axis and point filled in, and where it and its radius came from."""
 
     wheel: Wheel
-    reason: str
+    reason: Reason
 
 
 def rolling_candidates(layout: Layout) -> list[Joint]:
@@ -129,15 +129,16 @@ def _wheel(joint: Joint, rim: Rim) -> Wheel:
                  point=rim.centre)
 
 
-def _reason(joint: Joint, rim: Rim) -> str:
-    names = (("joint", joint.name), ("link", joint.child))
-    by_name = next((f"{what} {name!r} is named wheel" for what, name in names
-                    if is_named("wheel", name)),
-                   f"it turns {rim.link!r}, which is fixed to its rotor")
+def _reason(joint: Joint, rim: Rim) -> Reason:
+    named, by_name = rim.link, "it turns {}, which is fixed to its rotor"
+    for what, name in (("joint", joint.name), ("link", joint.child)):
+        if is_named("wheel", name):
+            named, by_name = name, what + " {} is named wheel"
+            break
     fixed = "" if rim.link == joint.child else ", fixed to the rotor"
     ball = "; a ball on an axle rolls like a disc of its radius" if rim.kind == "sphere" else ""
-    return (f"{by_name} and its {joint.type} axle is horizontal; radius {rim.radius:.6g} m from "
-            f"the coaxial collision {rim.kind} of {rim.link!r}{fixed}{ball}")
+    return Reason(f"{by_name} and its {joint.type} axle is horizontal; radius {rim.radius:.6g} m "
+                  f"from the coaxial collision {rim.kind} of {{}}{fixed}{ball}", (named, rim.link))
 
 
 def _disc(layout: Layout, joint: Joint) -> WheelFields:

@@ -10,6 +10,7 @@ import numpy as np
 
 from ..errors import InputError, ModelError, NhmechError, listed
 from .axis_hints import mistaken_axis, upright_axes
+from .description import Reason
 from .inference import FoundWheel
 from .layout import Joint, Layout, to_triple, to_words
 from .notice import Notice, NoticeKind
@@ -107,14 +108,14 @@ def _complete_on_joint(layout: Layout, wheel: Wheel, joint: Joint, rim: Rim | No
             raise origin.error(f"wheel {wheel.name!r}: axis={wheel.axis} is not the joint's axis "
                                f"{to_triple(joint.axis)}, about which it turns; leave axis= out")
     if wheel.point is not None:
-        point, where = X[:3, :3] @ wheel.point + X[:3, 3], "its point is given"
+        point, where = X[:3, :3] @ wheel.point + X[:3, 3], Reason("its point is given")
     elif rim is not None:
         point = np.array(rim.centre)
-        where = f"its centre is that of the collision {rim.kind} of {rim.link!r}"
+        where = Reason(f"its centre is that of the collision {rim.kind} of {{}}", (rim.link,))
     else:
-        point, where = np.zeros(3), "its centre is the joint's origin"
+        point, where = np.zeros(3), Reason("its centre is the joint's origin")
     filled = replace(wheel, link=joint.child, axis=to_triple(axis), point=to_triple(point))
-    return FoundWheel(filled, f"from {origin.value}; {where}")
+    return FoundWheel(filled, replace(where, pattern=f"from {origin.value}; {where.pattern}"))
 
 
 def _compare_radius(wheel: Wheel, rim: Rim | None) -> list[Notice]:
@@ -138,7 +139,7 @@ def _complete_on_link(layout: Layout, wheel: Wheel, origin: Origin) -> FoundWhee
         where = "its centre is " + ("the link's origin" if shape is None
                                     else f"that of the collision {shape.kind}")
     filled = replace(wheel, axis=axis, point=to_triple(point))
-    return FoundWheel(filled, f"from {origin.value}; {where}")
+    return FoundWheel(filled, Reason(f"from {origin.value}; {where}"))
 
 
 def _check_stands(layout: Layout, wheel: Wheel, origin: Origin) -> None:

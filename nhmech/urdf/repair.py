@@ -13,7 +13,9 @@ from .layout import Layout
 from .notice import Notice, NoticeKind
 from .source import Element, Source, name_of
 
-SNAP = 2.5e-3  # rad; 4.71 is 2.4e-3 away from 3 pi / 2, 3.14 is 1.6e-3 away from pi
+# rad, a third of a degree: an angle this near to a right angle was meant to be one. 4.71 is 2.4e-3
+# away from 3 pi / 2, 3.14 is 1.6e-3 away from pi
+SNAP = 5e-3
 # rad; steering axes leaning less are upright where a lean would lift one of more than three
 # contacts
 LEAN = 0.05

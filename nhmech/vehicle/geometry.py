@@ -17,7 +17,7 @@ import numpy as np
 import pinocchio as pin
 from lxml import etree
 
-from ..errors import ModelError
+from ..errors import ModelError, listed
 from ..urdf.description import Description
 
 PRIMITIVES = {"box": "size", "cylinder": "radius", "sphere": "radius"}
@@ -79,9 +79,9 @@ def load_geometry(description: Description,
             [f"{len(bad)} mesh files missing or unreadable, for example {min(bad)}"] if bad else []
         )
         notices += (
-            [f"drawn by their collision shapes: {_names(by_collision)}"] if by_collision else []
+            [f"drawn by their collision shapes: {listed(by_collision, 4)}"] if by_collision else []
         )
-        notices += [f"drawn by stand-ins: {_names(by_standin)}"] if by_standin else []
+        notices += [f"drawn by stand-ins: {listed(by_standin, 4)}"] if by_standin else []
     return visual, collision, notices
 
 
@@ -206,7 +206,3 @@ def _coloured(visual, colour: str):
 def _spins(root, link) -> bool:
     return any(j.get("type") == "continuous" and j.find("child").get("link") == link.get("name")
                for j in root.iterfind("joint"))
-
-
-def _names(links: list[str]) -> str:
-    return ", ".join(links[:4]) + (f" and {len(links) - 4} more" if len(links) > 4 else "")

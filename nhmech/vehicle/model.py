@@ -8,11 +8,10 @@ import pinocchio as pin
 
 from ..errors import ModelError
 from ..urdf.description import Description
-from ..urdf.repair import SNAP
 
-# [rad] an axis this near to a coordinate axis, or to the horizontal, was meant to be there: two
-# rounded angles of a chain of joints add up
-NEAR = 2 * SNAP
+# [rad] what the sines and cosines of a chain of joints lose; angles that people rounded are
+# repaired in the text (`nhmech.urdf.repair`)
+NEAR = 1e-9
 ROUNDING = 1e-14      # of entries of a rotation: below this they stand for 0 or 1
 
 

@@ -8,7 +8,7 @@ from dataclasses import asdict
 from pathlib import Path
 
 from ..errors import Remedy
-from ..urdf.description import Description, JointLimits, MidAxle, Mimic, Released, Skid
+from ..urdf.description import Description, JointLimits, MidAxle, Mimic, Reason, Released, Skid
 from ..urdf.notice import Notice, NoticeKind
 from ..urdf.wheel import Wheel
 from .build import build
@@ -40,6 +40,8 @@ def restore(values: dict) -> Vehicle:
              limits={name: JointLimits(**limit) for name, limit in d["limits"].items()},
              packages={name: Path(folder) for name, folder in d["packages"].items()},
              speeds=None if d["speeds"] is None else tuple(d["speeds"]),
+             reasons={name: Reason(reason["pattern"], tuple(reason["names"]))
+                      for name, reason in d["reasons"].items()},
              skid=None if d["skid"] is None else _restore_skid(**d["skid"]),
              notices=tuple(_restore_notice(**notice) for notice in d["notices"]))
     for key in ("rolling", "steering", "driven", "free"):
