@@ -380,7 +380,8 @@ def shown_to_users():
             yield from (ROOT / folder).rglob(f"*.{kind}")
 
 
-@pytest.mark.parametrize("path", list(shown_to_users()), ids=lambda path: str(path.relative_to(ROOT)))
+@pytest.mark.parametrize("path", list(shown_to_users()),
+                         ids=lambda path: str(path.relative_to(ROOT)))
 def test_no_deep_import(path):
     """What a user needs, a package exports: `from nhmech.control import X`."""
     deep = re.findall(r"(?:from|import) (nhmech\.\w+\.[\w.]+)", path.read_text())

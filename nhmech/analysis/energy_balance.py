@@ -72,6 +72,14 @@ def energy_balance(trajectory: Trajectory, simulated: Simulated | None = None) -
         The run.
     simulated
         What moved; that of the trajectory where None.
+
+    Examples
+    --------
+    >>> from nhmech.analysis import energy_balance
+    >>> push = JointTorque({"left_wheel_joint": 0.2, "right_wheel_joint": 0.2})
+    >>> balance = energy_balance(Simulator(vehicle, lambda t, state: push).run(0.1))
+    >>> bool(abs(balance.rest).max() < 1e-6)
+    True
     """
     simulated = trajectory.simulated if simulated is None else simulated
     s, b, n = simulated.constrained.system, simulated.constrained.distribution.b, len(trajectory)

@@ -99,6 +99,13 @@ def linearise(constrained: HasConstrained | Variations, q: np.ndarray, xi: np.nd
     ------
     MechanicsError
         Where the point is not on the holonomic manifold, and for unknown outputs.
+
+    Examples
+    --------
+    >>> from nhmech.analysis import linearise
+    >>> linear = linearise(vehicle, vehicle.configuration(), xi=[0.0, 0.0])
+    >>> linear.A.shape, linear.B.shape, linear.names
+    ((2, 2), (2, 2), ('left_wheel_joint', 'right_wheel_joint'))
     """
     variations = Variations.of(constrained)
     point = variations.at(q, xi, u, t, ignorable=ignorable)

@@ -123,6 +123,12 @@ def mobility(constrained: HasConstrained) -> Mobility:
     ----------
     constrained
         A vehicle or a `ConstrainedSystem`.
+
+    Examples
+    --------
+    >>> from nhmech.analysis import mobility
+    >>> mobility(vehicle).type
+    (2, 0)
     """
     simulated = Simulated.of(constrained)
     vehicle, system_of = simulated.vehicle, simulated.constrained

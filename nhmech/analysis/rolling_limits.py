@@ -41,6 +41,13 @@ def friction_limit(vehicle: Vehicle, mu: float | Mapping[str, float] | None = No
     ------
     InputError
         Where no wheel has a friction coefficient.
+
+    Examples
+    --------
+    >>> from nhmech.analysis import friction_limit
+    >>> harder = lambda t, state: JointTorque({"left_wheel_joint": 5 * t, "right_wheel_joint": 5 * t})
+    >>> Simulator(vehicle, harder, events=[friction_limit(vehicle, 0.3)]).run(5.0).stop
+    'event: friction limit'
     """
     return _friction_limit(_LoadReader(vehicle), mu, doubt, terminal)
 
@@ -238,6 +245,13 @@ def run_validity(trajectory: Trajectory, mu: float | Mapping[str, float] | None 
         For a run of something without wheels, and of a kinematic run (which has no forces).
     SimulationError
         For a file that does not say what was simulated.
+
+    Examples
+    --------
+    >>> from nhmech.analysis import run_validity
+    >>> run = Simulator(vehicle).run(0.1)
+    >>> run_validity(run, mu=0.8, every=50).events
+    ()
     """
     vehicle = trajectory.simulated.vehicle
     if vehicle is None:

@@ -125,6 +125,12 @@ def structure(constrained: HasConstrained, q: np.ndarray | None = None, *,
     ------
     MechanicsError
         Where q is not on the holonomic manifold, or rows or speeds do not define a frame.
+
+    Examples
+    --------
+    >>> from nhmech.analysis import structure
+    >>> structure(vehicle).growth.ranks
+    (2, 3)
     """
     simulated = Simulated.of(constrained)
     vehicle, everything = simulated.vehicle, motions(constrained, wheel_angles=True)

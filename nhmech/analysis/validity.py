@@ -177,6 +177,14 @@ def validity(vehicle: Vehicle, t: float, q: np.ndarray, v: np.ndarray, u: np.nda
     ------
     MechanicsError
         For unknown wheels, numbers that are not positive, a singular system.
+
+    Examples
+    --------
+    >>> from nhmech.analysis import validity
+    >>> state = Simulator(vehicle).step()
+    >>> judged = validity(vehicle, state.t, state.q, state.v, state.u, mu=0.8)
+    >>> judged.verdict.name, judged.wheels[0].wheel
+    ('HOLDS', 'left_wheel_joint')
     """
     return judge(vehicle, contact_load(vehicle, t, q, v, u), t, coefficients(vehicle, mu))
 

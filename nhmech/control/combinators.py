@@ -96,6 +96,13 @@ class Hold(Combinator):
         The controller inside.
     period
         [s].
+
+    Examples
+    --------
+    >>> from nhmech.control import Hold, TwistDrive
+    >>> slow = Hold(TwistDrive(vehicle, (0.5, 0.0, 0.0)), period=0.05)
+    >>> Simulator(vehicle, slow, control_period=0.01).run(0.1).stop
+    'duration'
     """
 
     def __init__(self, controller: Controller, period: float):

@@ -265,6 +265,12 @@ def make_path(name: str, size: float = 1.0) -> Path:
     ------
     InputError
         For a name that does not exist or a size that is not positive.
+
+    Examples
+    --------
+    >>> path = make_path("circle", 2.0).place(1.0, 0.0, 0.5)
+    >>> round(path.length, 3), path.closed
+    (12.566, True)
     """
     read_word("path", name, PATHS)
     return PATHS[name][1](read_positive(f"size of {name!r}", size))

@@ -197,6 +197,13 @@ def path_error(vehicle: Vehicle, trajectory: Trajectory,
     ------
     ModelError
         For a run of another robot, which lacks the body that followed the path.
+
+    Examples
+    --------
+    >>> from nhmech.control import TwistDrive, line, path_error
+    >>> run = Simulator(vehicle, TwistDrive(vehicle, (0.5, 0.0, 0.0))).run(0.1)
+    >>> bool(abs(path_error(vehicle, run, line(5.0)).lateral).max() < 1e-9)
+    True
     """
     axle, turn = TrackedAxle(1, np.zeros(3), np.array([0.0, 1.0, 0.0])), 0.0
     if path is None:

@@ -36,6 +36,15 @@ class PurePursuit(Tracker):
 
     R. C. Coulter, Implementation of the pure pursuit path tracking algorithm, CMU-RI-TR-92-01
     (1992).
+
+    Examples
+    --------
+    >>> from nhmech.control import PurePursuit, make_path
+    >>> tracker = PurePursuit(vehicle, make_path("figure8", 2.0), speed=0.5)
+    >>> simulator = Simulator(vehicle, tracker, control_period=0.01)
+    >>> start = simulator.reset(**tracker.start)
+    >>> simulator.run(0.1).stop
+    'duration'
     """
 
     def __init__(self, vehicle: Vehicle, path: Path, *, speed: float = 0.5,

@@ -139,7 +139,13 @@ READERS: dict[str, Reader] = {
 
 
 def controller_names() -> tuple[str, ...]:
-    """Names of the controllers of this package, as on the command line."""
+    """Names of the controllers of this package, as on the command line.
+
+    Examples
+    --------
+    >>> controller_names()[:3]
+    ('demo', 'twist', 'wheel_servo')
+    """
     return tuple(CONTROLLERS)
 
 

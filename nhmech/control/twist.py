@@ -53,6 +53,13 @@ class TwistDrive:
     ------
     ModelError
         For a vehicle without driven wheels.
+
+    Examples
+    --------
+    >>> drive = TwistDrive(vehicle, (0.5, 0.0, 1.0))
+    >>> run = Simulator(vehicle, drive, mode="kinematic").run(0.1)
+    >>> round(float(run.column("yaw_rate")[-1]), 9)
+    1.0
     """
 
     def __init__(self, vehicle: Vehicle, twist: Twist):

@@ -71,6 +71,14 @@ class WheelServo(Combinator):
     ModelError
         For a vehicle without driven joints, a time that is not positive, and where it has nothing
         or two things to follow.
+
+    Examples
+    --------
+    >>> from nhmech.control import WheelServo
+    >>> servo = WheelServo(vehicle, (0.5, 0.0, 0.0))
+    >>> run = Simulator(vehicle, servo, control_period=0.01).run(0.1)
+    >>> bool(run.column("forward_speed")[-1] > 0.1)
+    True
     """
 
     def __init__(self, vehicle: Vehicle, twist: Twist | None = None, *,

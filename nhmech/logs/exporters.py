@@ -88,7 +88,9 @@ def export_run(trajectory: Trajectory, path: str | PathLike[str], *, forces: boo
 
     Examples
     --------
-    export_run(run, "run.parquet", rate=100)
+    >>> run = Simulator(vehicle).run(0.1)
+    >>> nhmech.logs.export_run(run, tmp_path / "run.csv", rate=50).name
+    'run.csv'
     """
     exporter = EXPORTERS[read_word("format", Path(path).suffix, EXPORTERS)]
     return exporter.write(trajectory, path, forces=forces, rate=rate, progress=progress)

@@ -61,6 +61,11 @@ def lagrangian_system(space: LieAlgebroid, lagrangian: Scalar, *, parameters: Se
     ------
     MechanicsError
         For a force on an unknown coordinate.
+
+    Examples
+    --------
+    >>> from nhmech.mechanics import euclidean, lagrangian_system
+    >>> free = lagrangian_system(euclidean("x", "y"), lambda s: (s.v.x ** 2 + s.v.y ** 2) / 2)
     """
     rates = [f"{name}'" for name in space.v_names]
     v, a, theta, u = (ca.vertcat(ca.SX(0, 1), *[ca.SX.sym(name) for name in names])
@@ -99,6 +104,15 @@ def constrain(system: LagrangianSystem, parameters: Mapping[str, float] | None =
     ------
     MechanicsError
         For a row that is not affine in the velocities, or parameters without a number.
+
+    Examples
+    --------
+    >>> from nhmech.mechanics import constrain, euclidean, gibbs_appell, lagrangian_system
+    >>> kinetic = lambda s: (s.v.x ** 2 + s.v.y ** 2 + s.v.z ** 2) / 2
+    >>> free = lagrangian_system(euclidean("x", "y", "z"), kinetic)
+    >>> particle = constrain(free, rows={"slope": lambda s: s.v.z - s.q.y * s.v.x})
+    >>> gibbs_appell(particle, speeds=("x'", "y'")).names
+    ("x'", "y'")
     """
     s, v, space = symbols(system), system.v, system.algebroid
     made = []

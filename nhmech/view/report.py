@@ -97,6 +97,12 @@ def save_report(trajectory: Trajectory, file, **options) -> File:
         The file to write, `.html`; it is written as a whole or not at all.
     options
         Of `report.report_html`, such as mu and path.
+
+    Examples
+    --------
+    >>> run = Simulator(vehicle).run(0.1)
+    >>> nhmech.view.save_report(run, tmp_path / "report.html", mu=0.8).name
+    'report.html'
     """
     text = report_html(trajectory, **options)
     with replace_file(file) as new:
