@@ -282,3 +282,28 @@ def test_a_vehicle_held_on_a_slope_carries_its_weight_vertically(vehicle, headin
     assert forces.feasible
     np.testing.assert_allclose(sum(forces.world.values()), [0, 0, 9.4 * GRAVITY], rtol=0,
                                atol=1e-10 * 9.4 * GRAVITY)
+
+
+@pytest.mark.parametrize("fields, words", [
+    ({"normal": (0, 0, 0)}, "points nowhere"),
+    ({"normal": "up"}, "ground: normal = 'up' must be three finite numbers"),
+    ({"point": (0, 0)}, "ground: point"),
+    ({"velocity": (0, np.nan, 0)}, "ground: velocity"),
+    ({"angular_velocity": (0, 1, 0)}, "must be along the normal"),
+])
+def test_grounds_that_cannot_be(fields, words):
+    with pytest.raises(nhmech.errors.InputError, match=words):
+        nhmech.Ground(**fields)
+
+
+@pytest.mark.parametrize("pose, joints, words", [
+    ((0, 0, np.nan), {}, "must have finite numbers only"),
+    ("here", {}, "must have finite numbers only"),
+    ((0, 0), {}, r"shape \(2,\)"),
+    (2 * np.eye(4), {}, "no rotation"),
+    (None, {"arm": 0.1}, "unknown joint 'arm'; moving joints are left_wheel_joint"),
+    (None, {LEFT: "far"}, "joint 'left_wheel_joint' = 'far' must be a finite number"),
+])
+def test_poses_that_cannot_be(pose, joints, words):
+    with pytest.raises(nhmech.errors.InputError, match=words):
+        shipped("differential_drive").configuration(pose, joints)

@@ -11,7 +11,8 @@ import pytest
 from scipy.optimize import linprog
 from support import shipped
 
-from nhmech.vehicle.reactions import least_norm, reactions
+from nhmech.vehicle.least_norm import least_norm
+from nhmech.vehicle.reactions import reactions
 
 
 def brute_force(matrix, right, signed) -> np.ndarray | None:

@@ -14,7 +14,7 @@ from nhmech.compile.status import Status
 from nhmech.simulation.diagnosis import explain_failure
 from nhmech.simulation.integrators import Step
 from nhmech.urdf.notice import NoticeKind
-from nhmech.vehicle.remarks import RK4, fastest_decay, stiffness_in_words
+from nhmech.vehicle.stiffness import RK4, describe_stiffness, fastest_decay
 
 JOINTS = ("left_wheel_joint", "right_wheel_joint")
 
@@ -54,7 +54,7 @@ def test_the_step_that_it_allows(damped):
 
 def test_it_is_said_when_the_usual_step_is_too_long(damped):
     texts = [notice.text for notice in damped.notices if notice.kind is NoticeKind.STIFFNESS]
-    assert (stiffness_in_words(damped, 1e-3) in texts) == (
+    assert (describe_stiffness(damped, 1e-3) in texts) == (
         fastest_decay(damped)[0] * 1e-3 > 0.9 * RK4
     )
     stiff = damped.with_parameters({f"{name}.damping": 4000.0 for name in JOINTS})
@@ -107,4 +107,4 @@ def test_only_that_is_made_a_remedy(damped, monkeypatch):
 
     monkeypatch.setattr(type(damped), "configuration", nowhere)
     with pytest.raises(nhmech.ModelError, match="zero pose cannot be placed"):
-        stiffness_in_words(damped, 1e-3)
+        describe_stiffness(damped, 1e-3)

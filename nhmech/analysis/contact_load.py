@@ -11,7 +11,8 @@ from weakref import WeakKeyDictionary
 import numpy as np
 
 from ..compile.buffered import Buffered
-from ..vehicle.reactions import ground_load, shortest, with_signs
+from ..vehicle.least_norm import impose_signs, solve_shortest
+from ..vehicle.reactions import ground_load
 from ..vehicle.vehicle import Vehicle
 
 NOTHING = 1e-9      # of the largest force: below this a force is rounding
@@ -179,9 +180,9 @@ def contact_load(vehicle: Vehicle, t: float, q: np.ndarray, v: np.ndarray,
                  u: np.ndarray) -> ContactLoad:
     """The contact forces at a state, all of them that are consistent with its acceleration."""
     names, matrix, right = ground_load(vehicle, t, q, v, u, _terms(vehicle))
-    split, kernel = shortest(matrix, right)
+    split, kernel = solve_shortest(matrix, right)
     normals = np.array([direction == "normal" for _, direction in names], dtype=bool)
-    split, supported = with_signs(split, kernel, normals)
+    split, supported = impose_signs(split, kernel, normals)
     return ContactLoad(tuple(names), vehicle, t, np.array(q, dtype=float), split, kernel, supported)
 
 

@@ -11,7 +11,7 @@ import numpy as np
 from ..checks import is_finite
 from ..compile.status import Status
 from ..errors import SimulationError
-from ..vehicle.reactions import least_norm
+from ..vehicle.least_norm import least_norm
 from .batch_input import Policy, Stepper, asked, checked, started, stepper
 
 # instructions times cases between two looks at Ctrl-C: about a quarter of a second

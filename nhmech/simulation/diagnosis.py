@@ -6,7 +6,7 @@ import casadi as ca
 import numpy as np
 
 from ..compile.status import Status
-from ..vehicle.remarks import massless_in_words, stiffness_in_words
+from ..vehicle.stiffness import describe_massless, describe_stiffness
 from .atlas import Atlas
 from .integrators import FLAT, Step
 from .moment import Moment
@@ -61,5 +61,5 @@ def _remedy(simulated: Simulated, atlas: Atlas, moment: Moment, dt: float) -> st
     if vehicle is None or atlas.primary.kinematic:
         return None
     if atlas.primary.scheme.tableau is not None:
-        return stiffness_in_words(vehicle, dt, moment.q)
-    return massless_in_words(vehicle, moment.q)
+        return describe_stiffness(vehicle, dt, moment.q)
+    return describe_massless(vehicle, moment.q)

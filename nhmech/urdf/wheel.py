@@ -15,12 +15,12 @@ from ..errors import InputError
 BOTH = ("longitudinal", "lateral")
 
 
-def _tyre(sine, along, radius, crown):
+def _tyre(sine: Any, along: Any, radius: Any, crown: Any) -> tuple[Any, Any]:
     """Profile of a wheel whose edge is a circular arc; of a disc where the crown is 0."""
     return radius - crown, crown
 
 
-def _ball(sine, along, radius, crown):
+def _ball(sine: Any, along: Any, radius: Any, crown: Any) -> tuple[Any, Any]:
     """Profile of a ball, which is all crown."""
     return 0, radius
 

@@ -6,9 +6,14 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..errors import ModelError
+from ..checks import read_array
+from ..errors import InputError
 
 Vector = tuple[float, float, float]
+
+SHORTEST = 1e-12      # of a normal: anything shorter points nowhere
+ALONG = 1e-12         # [rad/s] of a turning across the normal: more tips the plane over
+SLANTED = 0.9         # n.x above which the x axis of W is too near to the normal to be laid down
 
 
 @dataclass(frozen=True)
@@ -30,7 +35,7 @@ class Ground:
 
     Raises
     ------
-    ModelError
+    InputError
         For a zero normal, numbers that are not finite, or a turning that is not about the normal.
 
     Examples
@@ -44,29 +49,27 @@ class Ground:
     velocity: Vector = (0.0, 0.0, 0.0)
     angular_velocity: Vector = (0.0, 0.0, 0.0)
 
-    def __post_init__(self):
-        for name in ("normal", "point", "velocity", "angular_velocity"):
-            value = np.asarray(getattr(self, name), dtype=float)
-            if value.shape != (3,) or not np.all(np.isfinite(value)):
-                raise ModelError(f"ground: {name}={getattr(self, name)!r} must be three finite "
-                                 "numbers")
-            object.__setattr__(self, name, tuple(float(c) for c in value))
-        n = np.array(self.normal)
-        if np.linalg.norm(n) < 1e-12:
-            raise ModelError("ground: normal (0, 0, 0) points nowhere; use (0, 0, 1) for level "
-                             "ground")
-        n /= np.linalg.norm(n)
-        object.__setattr__(self, "normal", tuple(float(c) for c in n))
-        if np.linalg.norm(np.cross(n, self.angular_velocity)) > 1e-12:
-            raise ModelError(f"ground: angular_velocity={self.angular_velocity} must be along the "
-                             f"normal {self.normal}")
+    def __post_init__(self) -> None:
+        vectors = {name: read_array(f"ground: {name}", getattr(self, name), (3,),
+                                    "three finite numbers")
+                   for name in ("normal", "point", "velocity", "angular_velocity")}
+        length = np.linalg.norm(vectors["normal"])
+        if length < SHORTEST:
+            raise InputError(f"ground: normal {self.normal} points nowhere; use (0, 0, 1) for "
+                             "level ground")
+        n = vectors["normal"] = vectors["normal"] / length
+        if np.linalg.norm(np.cross(n, vectors["angular_velocity"])) > ALONG:
+            raise InputError(f"ground: angular_velocity={self.angular_velocity} must be along the "
+                             f"normal {tuple(n.tolist())}")
+        for name, vector in vectors.items():
+            object.__setattr__(self, name, tuple(vector.tolist()))
 
     @property
     def tangents(self) -> tuple[np.ndarray, np.ndarray]:
         """Unit vectors that make (t1, t2, n) a right-handed frame of W; t1 is the x axis of W laid
         onto the plane."""
         n = np.array(self.normal)
-        seed = np.array([1.0, 0.0, 0.0]) if abs(n[0]) < 0.9 else np.array([0.0, -1.0, 0.0])
+        seed = np.array([1.0, 0.0, 0.0]) if abs(n[0]) < SLANTED else np.array([0.0, -1.0, 0.0])
         t1 = seed - n * (n @ seed)
         t1 /= np.linalg.norm(t1)
         return t1, np.cross(n, t1)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import TypeAlias
 
 import numpy as np
 import pinocchio as pin
@@ -15,7 +16,7 @@ from .couplings import Steering
 from .model import read_joint, upright, write_joint
 from .placement import Placer, Support
 
-Pose = Sequence[float] | np.ndarray | pin.SE3
+Pose: TypeAlias = "Sequence[float] | np.ndarray | pin.SE3"
 
 MEETING = 1e-9      # [rad] a follower this near to its angle is where its leaders put it
 LYING = 1e-9        # |axle x n| below which a wheel lies flat

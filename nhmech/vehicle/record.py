@@ -6,6 +6,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
+from typing import Any
 
 from ..errors import Remedy
 from ..urdf.description import Description, JointLimits, MidAxle, Mimic, Reason, Released, Skid
@@ -21,11 +22,9 @@ def record(vehicle: Vehicle) -> dict:
     """JSON values from which `restore` makes the vehicle again; meshes are found by path."""
     values = asdict(vehicle.description)
     values["path"] = None if vehicle.description.path is None else str(vehicle.description.path)
-    values["packages"] = {name: str(folder) for name,
-                          folder in vehicle.description.packages.items()}
-    parameters = {"values": {name: float(value) for name,
-                             value in vehicle.parameters.values.items()},
-                  "symbolic": vehicle.parameters.symbolic}
+    packages = vehicle.description.packages.items()
+    values["packages"] = {name: str(folder) for name, folder in packages}
+    parameters = {"values": vehicle.parameters.values, "symbolic": vehicle.parameters.symbolic}
     return {"description": values, "ground": asdict(vehicle.ground), "parameters": parameters,
             "wrench_bodies": vehicle.wrench_bodies}
 
@@ -33,9 +32,8 @@ def record(vehicle: Vehicle) -> dict:
 def restore(values: dict) -> Vehicle:
     """The vehicle of a saved run."""
     d = dict(values["description"])
-    wheels = tuple(Wheel(**{k: tuple(x) if isinstance(x, list) else x for k, x in wheel.items()})
-                   for wheel in d["wheels"])
-    d.update(wheels=wheels, path=None if d["path"] is None else Path(d["path"]),
+    d.update(wheels=tuple(_restore_wheel(**wheel) for wheel in d["wheels"]),
+             path=None if d["path"] is None else Path(d["path"]),
              mimic=tuple(Mimic(**m) for m in d["mimic"]),
              limits={name: JointLimits(**limit) for name, limit in d["limits"].items()},
              packages={name: Path(folder) for name, folder in d["packages"].items()},
@@ -50,6 +48,12 @@ def restore(values: dict) -> Vehicle:
     parameters = Parameters(**values["parameters"]) if "parameters" in values else None
     return build(Description(**d), ground, parameters,
                  wrench_bodies=tuple(values.get("wrench_bodies", ())))
+
+
+def _restore_wheel(**fields: Any) -> Wheel:
+    values: dict[str, Any] = {name: tuple(value) if isinstance(value, list) else value
+                              for name, value in fields.items()}
+    return Wheel(**values)
 
 
 def _restore_skid(track: float = 1.0, wheels: Sequence[str] = ()) -> Skid:

@@ -1,0 +1,89 @@
+"""Motions that die out faster than a step can follow, and motions without inertia."""
+
+from __future__ import annotations
+
+import numpy as np
+import pinocchio as pin
+
+from ..errors import ModelError
+from .vehicle import Vehicle
+
+RK4 = 2.785           # |rate| dt below which classical Runge-Kutta is stable on the negative axis
+MARGIN = 0.9          # of that limit: inertias change with the pose
+MASSLESS = 1e-14      # of the largest reduced inertia: below this there is none
+RANK = 1e-9           # relative: singular values of the rows below it are rounding
+SHARE, MOST = 0.3, 4  # joints named: those with so much of the fastest one's rate, four at most
+
+
+class _Massless(ModelError):
+    """Some motion meets no inertia."""
+
+
+def fastest_decay(vehicle: Vehicle, q: np.ndarray | None = None) -> tuple[float, tuple[str, ...]]:
+    """Largest rate [1/s] of d/dt xi = -(E^T M E)^-1 E^T D E xi, D the joints' damping, and the
+    joints that move most.
+
+    Parameters
+    ----------
+    q
+        The zero pose where None.
+
+    Raises
+    ------
+    ModelError
+        Where E^T M E is singular: some motion meets no inertia.
+    """
+    E, mass = _reduce(vehicle, q)
+    names = vehicle.algebroid.v_names
+    damping = np.array([vehicle.parameters.values.get(f"{name}.damping", 0.0) for name in names])
+    if not damping.any():
+        return 0.0, ()
+    rates, motions = np.linalg.eig(np.linalg.solve(mass, E.T @ (damping[:, None] * E)))
+    fastest = int(np.argmax(rates.real))
+    return float(rates[fastest].real), _movers(names, E @ motions[:, fastest].real)
+
+
+def describe_stiffness(vehicle: Vehicle, dt: float, q: np.ndarray | None = None) -> str | None:
+    """What to do where steps of dt [s] are too long for the joints' damping, or where no step will
+    do; else None."""
+    try:
+        rate, joints = fastest_decay(vehicle, q)
+    except _Massless as error:
+        return str(error)
+    if rate * dt < MARGIN * RK4:
+        return None
+    return (f"damping makes motion of {', '.join(joints)} die out at {rate:.4g} 1/s, for which rk4 "
+            f"needs dt below {RK4 / rate:.2g} s: take a smaller dt, lock these joints, or lower "
+            "their damping with with_parameters")
+
+
+def describe_massless(vehicle: Vehicle, q: np.ndarray | None = None) -> str | None:
+    """Which joints can move no mass at q (the zero pose where None), and what to do about it; else
+    None."""
+    try:
+        _reduce(vehicle, q)
+    except _Massless as error:
+        return str(error)
+    return None
+
+
+def _reduce(vehicle: Vehicle, q: np.ndarray | None) -> tuple[np.ndarray, np.ndarray]:
+    """E (nv, nxi), orthonormal, what the constraints allow, and E^T M E; `_Massless` where that is
+    singular."""
+    q = vehicle.configuration() if q is None else np.asarray(q, dtype=float)
+    _, s, vt = np.linalg.svd(vehicle.constraint_matrix(q))
+    E = vt[int(np.sum(s > RANK * s.max(initial=1e-300))):].T
+    mass = E.T @ pin.crba(vehicle.model, vehicle.data, q) @ E
+    inertias, motions = np.linalg.eigh(mass)
+    if len(mass) and not inertias[0] > MASSLESS * inertias[-1]:
+        massless = ", ".join(_movers(vehicle.algebroid.v_names, E @ motions[:, 0])) or vehicle.name
+        raise _Massless(f"{massless} can move without moving any mass, so that no force has a "
+                        "finite acceleration: give the links <inertial>, or lock the joints")
+    return E, mass
+
+
+def _movers(names: tuple[str, ...], v: np.ndarray) -> tuple[str, ...]:
+    """The joints that move most."""
+    motion = np.abs(v) * (np.arange(len(names)) >= 6)
+    order = np.argsort(-motion)[:MOST]
+    return tuple(names[i] for i in order if motion[i] > SHARE * motion.max())
