@@ -69,7 +69,8 @@ def test_one_step_agrees_with_the_scalar_step(name):
         # put onto the constraints, as a batch does first
         start = step(0.0, x0[i], u[i], vehicle.theta, 0.0, np.nan, np.nan).x
         side = np.sign(step(0.0, start, u[i], vehicle.theta, 0.0, np.nan, np.nan).health[1])
-        expected, q, v, health, status, _ = step(0.0, start, u[i], vehicle.theta, 1e-3, side, np.nan)
+        expected, q, v, health, status, _ = step(0.0, start, u[i], vehicle.theta, 1e-3, side,
+                                                 np.nan)
         if batch.ok[i]:
             np.testing.assert_allclose(batch.x[-1, i], expected, rtol=1e-12, atol=1e-12)
             np.testing.assert_allclose(batch.q()[i], q, rtol=1e-12, atol=1e-12)

@@ -152,7 +152,8 @@ def test_contradicting_steering_angles_are_refused_with_the_angle_that_fits():
     fits = vehicle.joint_positions(vehicle.configuration(None, turning("", 20)))[
         "front_right_steering_joint"
     ]
-    with pytest.raises(nhmech.errors.InputError, match=rf"front_right_steering_joint.*must be {fits:.6f}"):
+    with pytest.raises(nhmech.errors.InputError,
+                       match=rf"front_right_steering_joint.*must be {fits:.6f}"):
         vehicle.configuration(None, {**turning("", 20), "front_right_steering_joint": 0.3})
 
 

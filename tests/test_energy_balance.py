@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from support import shipped
 
 import nhmech
 from nhmech.analysis.energy_balance import energy_balance
@@ -12,7 +13,7 @@ from nhmech.systems import load_system
 
 
 def robot():
-    vehicle = nhmech.load(nhmech.urdf_path("differential_drive"))
+    vehicle = shipped("differential_drive")
     return vehicle.with_parameters({"left_wheel_joint.damping": 0.03,
                                     "right_wheel_joint.damping": 0.05})
 
@@ -46,7 +47,7 @@ def test_inputs_that_change_between_recorded_states():
 
 def test_work_of_a_constant_torque_is_torque_times_angle():
     """u phi exactly where the wheel's rate is linear in time: straight ahead, without damping."""
-    vehicle = nhmech.load(nhmech.urdf_path("differential_drive"))
+    vehicle = shipped("differential_drive")
     run = nhmech.Simulator(vehicle, lambda t, state: np.array([0.2, 0.2]),
                            dt=1e-3).run(1.0, every=50)
     balance = energy_balance(run)

@@ -7,6 +7,7 @@ import numpy as np
 import pinocchio as pin
 import pytest
 from runs import attitude
+from support import shipped
 from test_mobility import real
 
 import nhmech
@@ -29,7 +30,7 @@ STRAIGHT = {"lateral_speed": 0.0, "yaw_rate": 0.0}
 
 @pytest.fixture(scope="module")
 def bicycle():
-    return SteadyMotions(nhmech.load(nhmech.urdf_path("bicycle")))
+    return SteadyMotions(shipped("bicycle"))
 
 
 def test_weave_and_capsize_speed(bicycle):
@@ -41,7 +42,7 @@ def test_weave_and_capsize_speed(bicycle):
 def test_a_speed_where_growth_ends_without_decay(points):
     """A rolling disc is upright from v = sqrt(g r / 3) on; above, its eigenvalues are
     imaginary and their real parts rounding."""
-    disc = nhmech.load(nhmech.urdf_path("disc"))
+    disc = shipped("disc")
     radius, g = disc.contacts[0].mount.wheel.radius, disc.parameters.values["gravity"]
     assert critical_speeds(disc, np.linspace(0.3, 3.0, points)) == pytest.approx(
         [np.sqrt(g * radius / 3)], rel=1e-10
@@ -339,7 +340,7 @@ def test_branches_that_are_none(folded):
 def test_where_a_pendulum_stands(offset):
     """With its body's centre of mass moved forward, it leans back until that is above the axle:
     tan(pitch) = -x / z."""
-    plain = nhmech.load(nhmech.urdf_path("pendulum"))
+    plain = shipped("pendulum")
     body = next(name.removesuffix(".com_x") for name in plain.parameters.values
                 if name.endswith(".com_x") and "wheel" not in name)
     vehicle = plain.with_parameters({f"{body}.com_x": offset})

@@ -11,6 +11,7 @@ from pathlib import Path
 import casadi as ca
 import numpy as np
 import pytest
+from support import shipped
 
 import nhmech
 from nhmech.mechanics.gibbs_appell import gibbs_appell
@@ -36,7 +37,7 @@ def test_baselines_are_below_the_limits():
 
 @pytest.mark.parametrize("name", sorted(BASELINE))
 def test_count(name):
-    vehicle = nhmech.load(nhmech.urdf_path(name))
+    vehicle = shipped(name)
     count = operations(vehicle.equations.drift)
     assert 0.9 * BASELINE[name] <= count <= BASELINE[name]
 
@@ -44,7 +45,7 @@ def test_count(name):
 @pytest.mark.parametrize("name", sorted(BASELINE))
 def test_reduced_equations_are_the_full_ones_on_the_manifold(name):
     """The graph with frozen attitude and shorthand against the one without, relative 1e-12."""
-    vehicle = nhmech.load(nhmech.urdf_path(name))
+    vehicle = shipped(name)
     full, reduced = gibbs_appell(vehicle.constrained, vehicle.speeds), vehicle.equations
     rng = np.random.default_rng(5)
     for q in vehicle.constrained.samples[:6]:

@@ -3,6 +3,7 @@
 import casadi as ca
 import numpy as np
 import pytest
+from support import shipped
 
 import nhmech
 from nhmech.analysis.summary import mechanics_summary
@@ -15,7 +16,7 @@ from nhmech.vehicle.reactions import saddle
 
 @pytest.fixture(scope="module")
 def base():
-    return nhmech.load(nhmech.urdf_path("differential_drive"))
+    return shipped("differential_drive")
 
 
 def accelerations(vehicle, xi, u, seed=0):
@@ -145,7 +146,7 @@ def test_unknown_names_and_bad_numbers_are_refused(base):
 def test_a_follower_at_its_limit_stops_the_leader(side):
     """The inner front wheel turns more: where it is the follower, the leader may go less far than
     its own limit."""
-    car = nhmech.load(nhmech.urdf_path("ackermann_car"))
+    car = shipped("ackermann_car")
     leader, follower = "front_left_steering_joint", "front_right_steering_joint"
     own, drawn = car.description.limits, car.limits
     end = drawn[leader].upper if side > 0 else drawn[leader].lower
@@ -166,7 +167,7 @@ def test_a_follower_at_its_limit_stops_the_leader(side):
 
 
 def test_remarks_about_what_was_built():
-    mecanum = nhmech.load(nhmech.urdf_path("mecanum"))
+    mecanum = shipped("mecanum")
     symmetry = mechanics_summary(mecanum)["symmetry"]
     assert "x, y, yaw" in symmetry and "pitch, roll and height are frozen" in symmetry
     assert not any(notice.kind is NoticeKind.ROLLER_RANK for notice in mecanum.notices)
@@ -179,7 +180,7 @@ def test_remarks_about_what_was_built():
         nhmech.urdf_path("skid_steer"),
         wheels=[
             nhmech.Wheel(w.joint, "disc", w.radius + (0.002 if "front" in w.joint else 0.0))
-            for w in nhmech.load(nhmech.urdf_path("skid_steer")).description.wheels
+            for w in shipped("skid_steer").description.wheels
         ],
         skid=1.2,
     )

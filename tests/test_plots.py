@@ -7,6 +7,7 @@ import time
 import numpy as np
 import pytest
 from click.testing import CliRunner
+from support import shipped
 
 import nhmech
 from nhmech.analysis.stability import speed_sweep
@@ -19,7 +20,7 @@ from nhmech.view import plots  # noqa: E402
 @pytest.fixture(scope="module")
 def ridden(tmp_path_factory):
     """A bicycle that coasts after a push, and the file of its run."""
-    vehicle = nhmech.load(nhmech.urdf_path("bicycle"))
+    vehicle = shipped("bicycle")
     simulator = nhmech.Simulator(vehicle, dt=1e-3)
     simulator.reset(xi={"rear_wheel_joint": 15.0, "roll_rate": 0.3, "steering_joint": 0.0})
     run = simulator.run(0.5, every=10)
@@ -79,7 +80,7 @@ def followed(tmp_path_factory):
     from nhmech.control.path_library import make_path
     from nhmech.control.stanley import Stanley
 
-    vehicle = nhmech.load(nhmech.urdf_path("ackermann_car"))
+    vehicle = shipped("ackermann_car")
     follower = Stanley(vehicle, make_path("slalom", 6.0), speed=3.0)
     simulator = nhmech.Simulator(vehicle, follower, control_period=1e-2)
     simulator.reset(**follower.start)
@@ -116,7 +117,7 @@ def test_commanded_and_driven(followed):
     assert [ax.get_ylabel() for ax in (forward, yaw)] == ["forward [m/s]", "yaw rate [rad/s]"]
     from nhmech.control.twist import TwistDrive
 
-    sideways = nhmech.load(nhmech.urdf_path("mecanum"))
+    sideways = shipped("mecanum")
     moved = nhmech.Simulator(sideways, TwistDrive(sideways, (0.0, 0.2, 0.0))).run(0.02)
     assert len(plots.twist(sideways, moved)[1]) == 3
     with pytest.raises(nhmech.ModelError, match="2 given, 3 are needed: forward"):

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from browser import needs_chromium, pixels
 from click.testing import CliRunner
+from support import shipped
 
 import nhmech
 from nhmech.analysis.rolling_limits import friction_limit, run_validity
@@ -62,7 +63,7 @@ class Page(HTMLParser):
 @pytest.fixture(scope="module")
 def tracked(tmp_path_factory):
     """A figure-eight by pure pursuit over a wheel servo, and its file."""
-    vehicle = nhmech.load(nhmech.urdf_path("differential_drive"))
+    vehicle = shipped("differential_drive")
     robot = WheelServo(vehicle, commands=PurePursuit(vehicle, make_path("figure8", 1.0), speed=0.6))
     simulator = nhmech.Simulator(vehicle, robot, dt=1e-3, control_period=5e-3)
     simulator.reset(**robot.start)
@@ -133,7 +134,7 @@ def test_the_reference_survives_the_file(tracked):
 
 
 def test_a_path_with_corners_in_its_curvature_is_kept_too():
-    vehicle = nhmech.load(nhmech.urdf_path("ackermann_car"))
+    vehicle = shipped("ackermann_car")
     follower = PurePursuit(vehicle, make_path("dubins", 8.0), speed=2.0)
     simulator = nhmech.Simulator(vehicle, follower, control_period=1e-2)
     simulator.reset(**follower.start)
@@ -158,7 +159,7 @@ def test_trailers_and_bicycles_say_what_is_to_stay_on_the_path():
     """The tracked axle is the last trailer's, and it goes backwards."""
     from nhmech.control.trailer_backing import TrailerBacking
 
-    vehicle = nhmech.load(nhmech.urdf_path("trailers"))
+    vehicle = shipped("trailers")
     backing = TrailerBacking(vehicle, speed=0.5)
     simulator = nhmech.Simulator(vehicle, backing, control_period=1e-2)
     simulator.reset(**backing.start)
@@ -173,7 +174,7 @@ def test_trailers_and_bicycles_say_what_is_to_stay_on_the_path():
 
 def test_a_run_that_slipped():
     """The moment of the event stands in the headline."""
-    vehicle = nhmech.load(nhmech.urdf_path("differential_drive"))
+    vehicle = shipped("differential_drive")
     events = [friction_limit(vehicle, 0.05, terminal=False)]
     simulator = nhmech.Simulator(vehicle, lambda t, state: np.array([0.5 * t, 0.5 * t]),
                                  events=events)
@@ -195,7 +196,7 @@ def test_the_verdict_is_that_of_the_friction(tracked, mu, kind):
 
 
 def test_a_kinematic_run_has_no_forces(tmp_path):
-    vehicle = nhmech.load(nhmech.urdf_path("differential_drive"))
+    vehicle = shipped("differential_drive")
     command = nhmech.JointVelocity({"left_wheel_joint": 2.0, "right_wheel_joint": 3.0})
     file = tmp_path / "kinematic.npz"
     nhmech.Simulator(vehicle, lambda t, state: command,

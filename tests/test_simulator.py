@@ -247,7 +247,8 @@ def test_a_wrench_is_called_as_a_controller():
 def test_the_docstring_of_a_state_names_all_that_it_has():
     assert {"pose", "T_WB", "t", "q", "accelerometer"} <= set(ATTRIBUTES)
     for name in ATTRIBUTES:
-        assert re.search(rf"^    (\w+, |[\w()]+, )*{name}\b(\(\w+\))?(, [\w()]+)*$", State.__doc__, re.M), name
+        assert re.search(rf"^    (\w+, |[\w()]+, )*{name}\b(\(\w+\))?(, [\w()]+)*$",
+                         State.__doc__, re.M), name
 
 
 def test_speeds_that_do_not_fit_are_refused():
@@ -666,7 +667,8 @@ def test_every_sort_of_vehicle_comes_back(name, ground, tmp_path):
     simulator = Simulator(shipped(name, ground), dt=1e-2)
     simulator.reset()
     back = restore(Trajectory.load(simulator.run(0.05).save(tmp_path / "run.npz")).source)
-    assert mechanics_summary(back) == mechanics_summary(shipped(name, ground)) and back.ground == ground
+    assert mechanics_summary(back) == mechanics_summary(shipped(name, ground))
+    assert back.ground == ground
 
 
 # -- a system written by hand ----------------------------------------------------------------------
@@ -727,7 +729,7 @@ def test_a_system_by_hand_says_what_it_needs():
 
 
 def test_a_saved_run_gives_energies_and_forces_again(tmp_path):
-    vehicle = nhmech.load(nhmech.urdf_path("differential_drive"))
+    vehicle = shipped("differential_drive")
     simulator = Simulator(vehicle)
     simulator.reset(xi={"forward_speed": 0.4, "yaw_rate": 1.0})
     run = simulator.run(0.05)
@@ -743,7 +745,7 @@ def test_a_saved_run_gives_energies_and_forces_again(tmp_path):
 
 
 def test_a_kinematic_run_has_no_forces():
-    simulator = Simulator(nhmech.load(nhmech.urdf_path("differential_drive")), lambda t,
+    simulator = Simulator(shipped("differential_drive"), lambda t,
                           state: np.array([1.0, 2.0]), mode="kinematic", dt=0.01)
     simulator.reset()
     with pytest.raises(SimulationError, match="kinematic"):
@@ -767,13 +769,13 @@ def test_named_speeds_bind_only_where_a_run_begins():
 
 
 def test_names_can_be_asked_for():
-    state = Simulator(nhmech.load(nhmech.urdf_path("differential_drive"))).reset()
+    state = Simulator(shipped("differential_drive")).reset()
     assert ("nothing" not in state.xi and state.joint_position.get("nothing") is None
             and "left_wheel_joint" in state.joint_velocity)
 
 
 def test_events_that_fail_are_named_and_later_ones_did_not_happen():
-    vehicle = nhmech.load(nhmech.urdf_path("differential_drive"))
+    vehicle = shipped("differential_drive")
 
     def started(*events):
         simulator = Simulator(vehicle, dt=0.01, events=events)
@@ -794,7 +796,7 @@ def test_events_that_fail_are_named_and_later_ones_did_not_happen():
 
 
 def test_one_joint_takes_one_command():
-    vehicle = nhmech.load(nhmech.urdf_path("differential_drive"))
+    vehicle = shipped("differential_drive")
     simulator = Simulator(
         vehicle,
         lambda t, state: [
@@ -810,7 +812,7 @@ def test_one_joint_takes_one_command():
 def test_effort_on_one_wheel_and_a_rate_on_the_other():
     """The servo of the right wheel takes the effort on the left one into account:
     its acceleration is what was asked for, at once."""
-    vehicle = nhmech.load(nhmech.urdf_path("differential_drive"))
+    vehicle = shipped("differential_drive")
     simulator = Simulator(
         vehicle,
         lambda t, state: [

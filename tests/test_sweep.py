@@ -13,6 +13,7 @@ import time
 
 import numpy as np
 import pytest
+from support import shipped
 
 import nhmech
 from nhmech import NhmechError
@@ -199,7 +200,7 @@ def test_public_name():
 
 def robot(case, rng):
     """A run whose noise is the case's own."""
-    vehicle = nhmech.load(nhmech.urdf_path("differential_drive")).with_parameters(
+    vehicle = shipped("differential_drive").with_parameters(
         {"payload.mass": case["payload"]}
     )
     simulator = nhmech.Simulator(vehicle, lambda t, state: 0.1 + 0.05 * rng.normal(size=2), dt=1e-2)

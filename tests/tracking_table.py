@@ -21,6 +21,7 @@ from pathlib import Path
 
 import numpy as np
 from robots_table import ROBOTS
+from support import shipped
 
 import nhmech
 from nhmech.control.path_library import make_path
@@ -77,7 +78,7 @@ GOALS = tuple(Row("polar", mobility, vehicle, "lane_change", GOAL[0], real)
 @cache
 def vehicle_of(name: str, real: bool):
     if not real:
-        return nhmech.load(nhmech.urdf_path(name))
+        return shipped(name)
     robot = next(robot for robot in ROBOTS if robot.file == name)
     return nhmech.load(FOLDER / f"{name}.urdf", **robot.arguments)
 
