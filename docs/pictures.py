@@ -79,7 +79,14 @@ def examples() -> None:
     subprocess.run([sys.executable, DOCS / "example_pictures.py"], check=True)
 
 
-MADE = {made.__name__: made for made in (demo, tutorial, wheels, howto, gallery, examples)}
+def architecture() -> None:
+    from architecture import architecture
+
+    architecture()
+
+
+MADE = {made.__name__: made
+        for made in (demo, tutorial, wheels, howto, gallery, examples, architecture)}
 
 if __name__ == "__main__":
     HERE.mkdir(exist_ok=True)
