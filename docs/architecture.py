@@ -18,7 +18,7 @@ from pathlib import Path
 HERE = Path(__file__).parent
 COLUMNS = 100
 INK, PAPER, ARROW = "#2b2f36", "#ffffff", "#3465a4"
-COMMON = ("errors", "version", "lazy", "paths", "checks")    # every room may use them: no arrows
+COMMON = ("errors", "version", "lazy", "paths", "checks", "attitude")    # used by all: no arrows
 GROUPS = {                        # colour -> rooms of one department
     "#eceff3": COMMON,
     "#e3f1e3": ("symbolic", "mechanics", "systems"),
@@ -179,7 +179,7 @@ def draw(rooms: dict[str, Room], file: Path) -> None:
     for level in range(max(floor.values()) + 1):
         row = sorted((name for name in shown if floor[name] == level),
                      key=lambda name: (list(colour).index(name) if name in colour else 99))
-        widths = [(1.75 if level else 1.4) + shown[name].lines / 2600 for name in row]
+        widths = [(1.75 if level else 1.55) + shown[name].lines / 2600 for name in row]
         left = -(sum(widths) + gap * (len(row) - 1)) / 2
         for name, width in zip(row, widths):
             box[name] = (left, level * height, width)
