@@ -85,10 +85,11 @@ class SteadyMotions:
         found = {name: self.variations.velocity[i] for i, name in enumerate(space.v_names)}
         found |= {f"q {name}": q[i] for i, name in enumerate(space.q_names)}
         found |= {f"{space.v_names[a]} angle": ca.atan2(q[i + 1], q[i]) for i, a in space.circles}
-        if self.variations.simulated.vehicle is not None:
+        vehicle = self.variations.simulated.vehicle
+        if vehicle is not None:
             R = rotation(q[3:7])
             found |= {"roll": ca.asin(R[2, 1]), "pitch": ca.atan2(-R[2, 0], R[2, 2])}
-            found |= {f"{name} angle": q[space.q_names.index(name)] for name in space.v_names[6:]
+            found |= {f"{name} angle": q[space.q_names.index(name)] for name in vehicle.joint_names
                       if name in space.q_names}
         return found
 

@@ -52,7 +52,7 @@ class SteadyReference:
     def _joints(self) -> list[tuple[str, float, float, bool]]:
         """Name, position, rate, and whether whole turns make no difference."""
         at, model = self.vehicle.joint_positions(self.q), self.vehicle.model
-        rates = zip(self.vehicle.algebroid.v_names[6:], self.v[6:])
+        rates = zip(self.vehicle.joint_names, self.v[6:])
         return [(name, at[name], float(rate), model.joints[model.getJointId(name)].nq == 2)
                 for name, rate in rates]
 

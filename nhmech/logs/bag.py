@@ -50,7 +50,7 @@ class Bag:
         if twist is None or not np.isfinite(twist).any():
             del types["/cmd_vel"]
         self.topics = {topic: self._connect(topic, kind) for topic, kind in types.items()}
-        self.joints = vehicle.algebroid.v_names[6:]
+        self.joints = vehicle.joint_names
         self.positions = [self._position(name) for name in self.joints]
         self.efforts = [run.names["u"].index(name) if name in run.names["u"] else None
                         for name in self.joints]

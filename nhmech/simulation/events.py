@@ -68,7 +68,7 @@ class Event:
 
 
 class Watch:
-    """Looks at events after each step of a run.
+    """Takes the steps of a run, and looks at events after each of them.
 
     Parameters
     ----------
@@ -82,10 +82,24 @@ class Watch:
         self.noted = noted
         self._propagator = propagator
         self._values = self._read()
-        self._before: Bookmark | None = None
+        self._is_begun = False
 
-    def check_limits(self) -> str | None:
+    def step(self, dt: float) -> str | None:
+        """One step of `dt` [s]. Returns the name of a terminal event on its way, at which the
+        moment is then."""
+        name = None if self._is_begun else self._begin()
+        if name is not None:
+            return name
+        before = self._propagator.bookmark() if self.events else None
+        if dt == self._propagator.dt:
+            self._propagator.step()
+        else:
+            self._propagator.advance(dt)
+        return None if before is None else self._look(before)
+
+    def _begin(self) -> str | None:
         """Notes limits that are passed at the start. Returns the name of a terminal one."""
+        self._is_begun = True
         name = None
         state = self._propagator.moment.state
         for i, event in enumerate(self.events):
@@ -95,22 +109,14 @@ class Watch:
                 name = name or (event.name if event.terminal else None)
         return name
 
-    def mark(self) -> None:
-        """Remembers the moment before a step."""
-        if self.events:
-            self._before = self._propagator.bookmark()
-
-    def look(self) -> str | None:
-        """Notes what was crossed in the step since `mark`. Goes back to the first terminal event
-        and returns its name."""
-        if self._before is None:
-            return None
-        before, values = self._values, self._read()
-        self._values = values
+    def _look(self, before: Bookmark) -> str | None:
+        """Notes what was crossed since `before`. Goes back to the first terminal event and returns
+        its name."""
+        old, self._values = self._values, self._read()
         first = None
-        for event, old, new in zip(self.events, before, values):
-            if event.is_crossed(old, new):
-                t = self._locate(event, self._before, old)
+        for event, start, value in zip(self.events, old, self._values):
+            if event.is_crossed(start, value):
+                t = self._locate(event, before, start)
                 self.noted.append((t, event.name))
                 if event.terminal and (first is None or t < first[0]):
                     first = t, event.name
@@ -119,7 +125,7 @@ class Watch:
         t, name = first
         # what came later did not happen
         self.noted[:] = [noted for noted in self.noted if noted[0] <= t]
-        self._propagator.restore(self._before)
+        self._propagator.restore(before)
         self._propagator.advance(t - self._propagator.moment.t)
         return name
 

@@ -103,9 +103,8 @@ class Inputs:
         if chart is primary or command is None or is_named(command):
             return chart.inverse_dynamics.speeds_for(command, state, xi, self._theta)
         wanted = primary.inverse_dynamics.speeds_for(command, state, xi, self._theta)
-        E, e0 = chart.inverse_dynamics.frame_at(state.t, state.q, self._theta)
-        rows = primary.speeds
-        return np.linalg.lstsq(E[rows], wanted - e0[rows], rcond=1e-9)[0]
+        return chart.inverse_dynamics.fit_speeds(state.t, state.q, self._theta, primary.speeds,
+                                                 wanted)[0]
 
     def _push(self, state: State) -> None:
         for row, (link, wrench) in zip(self._wrenches, self.wrench.items()):

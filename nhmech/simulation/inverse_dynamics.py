@@ -162,9 +162,24 @@ class InverseDynamics:
                 error = self._clip_position(name, value) - state.joint_position[name]
                 value = error / POSITION_TIME
             rates[name] = self._clip_rate(name, value)
-        E, e0 = self.frame_at(state.t, state.q, theta)
         rows = [self.v_names.index(name) for name in rates]
-        return np.linalg.lstsq(E[rows], np.array(list(rates.values())) - e0[rows], rcond=1e-9)[0]
+        return self.fit_speeds(state.t, state.q, theta, rows, np.array(list(rates.values())))[0]
+
+    def fit_speeds(self, t: float, q: np.ndarray, theta: np.ndarray, rows: Sequence[int],
+                   wanted: np.ndarray) -> tuple[np.ndarray, float]:
+        """The least xi (nxi,) for which some fibre coordinates come closest to wanted values, and
+        the largest error that is left.
+
+        Parameters
+        ----------
+        rows
+            Which fibre coordinates.
+        wanted
+            Their values (len(rows),).
+        """
+        E, e0 = self.frame_at(t, q, theta)
+        xi = np.linalg.lstsq(E[rows], wanted - e0[rows], rcond=1e-9)[0]
+        return xi, float(np.abs(E[rows] @ xi + e0[rows] - wanted).max(initial=0.0))
 
     def _acceleration(self, part: NamedCommand, name: str, value: float, state: State) -> float:
         rate = state.joint_velocity[name]

@@ -94,22 +94,20 @@ class Propagator:
         where it is not worth while to build it."""
         return self.atlas.chart.loop(build=steps >= WORTH_COMPILING)
 
-    def advance_many(self, loop: Loop, held: int, recorder: Recorder, k: int, every: int) -> int:
+    def advance_many(self, loop: Loop, held: int, recorder: Recorder, k: int) -> int:
         """Takes steps in C, at most the `held` ones over which the inputs do not change.
 
         Parameters
         ----------
         k
             Steps of the run before these.
-        every
-            Records the state before each so many steps of the run.
 
         Returns
         -------
         int
             How many steps were taken, at least one; few enough for Ctrl-C to be heard.
         """
-        steps = min(held, self._pace.steps)
+        steps, every = min(held, self._pace.steps), recorder.every
         compiled = self.prepare(loop)
         setup = compiled.setup
         setup.done, status, begun = 0, DONE, perf_counter()

@@ -58,6 +58,8 @@ class Recorder:
         What is the same for all runs of the simulator.
     capacity
         How many rows are expected.
+    every
+        Records the state before each so many steps of the run.
     save
         The run file that the whole run goes into. The rows go to `save.part` at least each half
         second, and memory holds the last ones.
@@ -68,9 +70,10 @@ class Recorder:
         (time [s], name) of the events so far.
     """
 
-    def __init__(self, moment: Moment, info: RunInfo, capacity: int,
+    def __init__(self, moment: Moment, info: RunInfo, capacity: int, every: int = 1,
                  save: str | os.PathLike | None = None):
         width = info.layout.width
+        self.every = every
         self.events: list[tuple[float, str]] = []
         self._moment = moment
         self._info = info
@@ -86,6 +89,11 @@ class Recorder:
     def rows(self) -> np.ndarray:
         """Room for rows in memory."""
         return self._window.rows
+
+    def note(self, k: int) -> None:
+        """Records the state before step k of the run, if that is due."""
+        if k % self.every == 0:
+            self.add()
 
     def add(self) -> None:
         """Records the present state; a moment that is there already is written over."""

@@ -19,8 +19,6 @@ from ..systems.example import Example
 from ..urdf.description import JointLimits
 from ..vehicle.vehicle import Vehicle
 
-BASE_TWIST = 6      # fibre coordinates of a vehicle's base, before those of its joints
-
 
 @dataclass(frozen=True, eq=False)
 class Simulated:
@@ -108,8 +106,9 @@ class Simulated:
     @property
     def joint_names(self) -> tuple[str, ...]:
         """Moving joints of a vehicle; every fibre coordinate of a system without one."""
-        names = self.constrained.system.algebroid.v_names
-        return names if self.vehicle is None else names[BASE_TWIST:]
+        if self.vehicle is not None:
+            return self.vehicle.joint_names
+        return self.constrained.system.algebroid.v_names
 
     @property
     def encoder_names(self) -> tuple[str, ...]:

@@ -159,24 +159,18 @@ class Simulator:
         self.propagator.start(self.simulated.configuration(pose, read_joints(joints), q))
         self._is_started = True
         if speeds:
-            self._set_speeds(speeds)
+            chart, wanted = self.atlas.chart, np.array(list(speeds.values()))
+            found, error = chart.inverse_dynamics.fit_speeds(
+                0.0, self.moment.q, self.simulated.theta, [v_names.index(name) for name in speeds],
+                wanted)
+            if error > 1e-9 * max(1.0, np.abs(wanted).max()):
+                raise InputError(f"the speeds {speeds} contradict the constraints by {error:.3g}; "
+                                 f"independent here are {', '.join(chart.equations.names)}")
+            self.moment.x[chart.state_vector.nconf:] = found
         self.propagator.settle()
         state = self.state
         self.inputs.reset(state)
         return state
-
-    def _set_speeds(self, speeds: Mapping[str, float]) -> None:
-        moment, chart, theta = self.moment, self.atlas.chart, self.simulated.theta
-        v_names = self.simulated.constrained.system.algebroid.v_names
-        E, e0 = chart.inverse_dynamics.frame_at(0.0, moment.q, theta)
-        rows, wanted = [v_names.index(name) for name in speeds], np.array(list(speeds.values()))
-        xi = np.linalg.lstsq(E[rows], wanted - e0[rows], rcond=1e-9)[0]
-        error = np.abs(E[rows] @ xi + e0[rows] - wanted).max()
-        if error > 1e-9 * max(1.0, np.abs(wanted).max()):
-            raise InputError(f"the speeds {dict(speeds)} contradict the constraints by "
-                             f"{error:.3g}; independent here are "
-                             f"{', '.join(chart.equations.names)}")
-        moment.x[chart.state_vector.nconf:] = xi
 
     # -- stepping ----------------------------------------------------------------------------------
     def step(self) -> State:
@@ -218,9 +212,9 @@ class Simulator:
             self.reset()
         begin = self.moment.k
         steps = math.ceil(duration / self.dt - 1e-9)
-        recorder = Recorder(self.moment, self.info, steps // every + 3, save)
+        recorder = Recorder(self.moment, self.info, steps // every + 3, every, save)
         try:
-            stop = self._run(duration, steps, every, recorder, progress)
+            stop = self._run(duration, steps, recorder, progress)
         except KeyboardInterrupt:
             stop = "interrupted"
         except NhmechError as error:
@@ -234,7 +228,7 @@ class Simulator:
             raise KeyboardInterrupt
         return trajectory
 
-    def _run(self, duration: float, steps: int, every: int, recorder: Recorder,
+    def _run(self, duration: float, steps: int, recorder: Recorder,
              progress: Progress | None) -> str:
         """The step loop. Returns why it ended."""
         propagator, end = self.propagator, self.t + duration
@@ -245,23 +239,14 @@ class Simulator:
         while k < steps:
             if self.inputs.ask() or k == 0:
                 self.inputs.note_twist()
-            if k == 0 and (name := watch.check_limits()):
-                return f"event: {name}"
             loop = None if self.events or k == whole else propagator.loop(steps)
             if loop is not None:
-                held = self.inputs.hold(whole - k)
-                k += propagator.advance_many(loop, held, recorder, k, every)
+                k += propagator.advance_many(loop, self.inputs.hold(whole - k), recorder, k)
             else:
-                if k % every == 0:
-                    recorder.add()
-                watch.mark()
-                if k == whole:
-                    propagator.advance(min(self.dt, end - self.t))
-                else:
-                    propagator.step()
-                k += 1
-                if name := watch.look():
+                recorder.note(k)
+                if name := watch.step(min(self.dt, end - self.t) if k == whole else self.dt):
                     return f"event: {name}"
+                k += 1
             if progress is not None and k // PROGRESS != reported:
                 reported = k // PROGRESS
                 progress(self.t, self.state)

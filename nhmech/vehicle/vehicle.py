@@ -93,6 +93,11 @@ class Vehicle:
         return self.constrained.system.algebroid
 
     @property
+    def joint_names(self) -> tuple[str, ...]:
+        """Moving joints, in the order of v, where they follow the six of the base."""
+        return self.algebroid.v_names[6:]
+
+    @property
     def driven(self) -> tuple[str, ...]:
         """Joints that take an effort, in the order of u."""
         return self.description.driven
