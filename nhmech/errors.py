@@ -137,6 +137,9 @@ class SimulationError(NhmechError):
         self.trajectory = trajectory
 
 
+REPR = 8      # names that the repr of an object shows: one line or two
+
+
 def listed(names: Iterable[object], most: int = 30) -> str:
     """The names with commas between them, at most so many of them; "none" where there are none."""
     shown = [str(name) for name in names]

@@ -142,6 +142,17 @@ def test_unknown_names_and_bad_numbers_are_refused(base):
             base.with_parameters(changes)
 
 
+@pytest.mark.parametrize("name", ["differential_drive", "rover", "trailers"])
+def test_the_parts_of_a_vehicle_show_themselves_in_a_line_or_three(name):
+    vehicle = nhmech.load(nhmech.urdf_path(name))
+    system = vehicle.constrained.system
+    for part in (vehicle, vehicle.description, vehicle.ground, vehicle.parameters, vehicle.frame,
+                 vehicle.equations, vehicle.constrained, vehicle.functions, vehicle.posing, system,
+                 system.algebroid, vehicle.constrained.distribution, vehicle.contacts[0],
+                 vehicle.description.wheels[0]):
+        assert len(repr(part)) < 600 and "\n" not in repr(part), type(part).__name__
+
+
 @pytest.mark.parametrize("side", [1, -1])
 def test_a_follower_at_its_limit_stops_the_leader(side):
     """The inner front wheel turns more: where it is the follower, the leader may go less far than

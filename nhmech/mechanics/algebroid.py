@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import casadi as ca
 import numpy as np
 
-from ..errors import MechanicsError
+from ..errors import REPR, MechanicsError, listed
 
 
 @dataclass(frozen=True)
@@ -48,6 +48,10 @@ class LieAlgebroid:
     structure: tuple[ca.SX, ...]
     circles: tuple[tuple[int, int], ...] = ()
     quaternions: tuple[int, ...] = ()
+
+    def __repr__(self) -> str:
+        return (f"<LieAlgebroid with q = {listed(self.q_names, REPR)}; "
+                f"v = {listed(self.v_names, REPR)}>")
 
     @property
     def nq(self) -> int:

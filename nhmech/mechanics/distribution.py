@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 import casadi as ca
 
-from ..errors import MechanicsError
+from ..errors import REPR, MechanicsError, listed
 
 
 @dataclass(frozen=True)
@@ -40,6 +40,9 @@ class Distribution:
     names: tuple[str, ...]
     priority: tuple[int, ...]
     spans: tuple[Span, ...] = ()
+
+    def __repr__(self) -> str:
+        return f"<Distribution of {self.m} rows: {listed(self.names, REPR)}>"
 
     @property
     def m(self) -> int:

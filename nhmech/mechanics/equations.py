@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import casadi as ca
 import numpy as np
 
+from ..errors import REPR, listed
 from ..symbolic.elimination import factorise
 from ..symbolic.simplify import simplify
 from .frame import AdaptedFrame
@@ -46,6 +47,9 @@ class Equations:
     names: tuple[str, ...]
     units: tuple[str, ...]
     method: str
+
+    def __repr__(self) -> str:
+        return f"<Equations by {self.method} in the speeds {listed(self.names, REPR)}>"
 
 
 def equations_of(method: str, frame: AdaptedFrame, xi: ca.SX, acceleration: ca.SX, lam: ca.SX, *,

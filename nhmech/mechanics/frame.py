@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 import casadi as ca
 import numpy as np
 
-from ..errors import MechanicsError
+from ..errors import REPR, MechanicsError, listed
 from ..symbolic.elimination import Factors, entry_costs, factorise, pivot_order
 from .selection import independent_rows, independent_speeds
 from .system import ConstrainedSystem
@@ -47,6 +47,9 @@ class AdaptedFrame:
     rotation: ca.SX = field(repr=False)
     factors: Factors = field(repr=False)
     pivot_scale: np.ndarray = field(repr=False)
+
+    def __repr__(self) -> str:
+        return f"<AdaptedFrame of {len(self.kept)} rows with the speeds {listed(self.names, REPR)}>"
 
     @property
     def names(self) -> tuple[str, ...]:

@@ -9,7 +9,7 @@ from typing import Any, Protocol
 import casadi as ca
 import numpy as np
 
-from ..errors import MechanicsError
+from ..errors import REPR, MechanicsError, listed
 from .algebroid import LieAlgebroid
 from .distribution import Distribution
 
@@ -73,6 +73,10 @@ class LagrangianSystem:
     u_names: tuple[str, ...] = ()
     theta_names: tuple[str, ...] = ()
     auxiliaries: AuxiliaryVariables | None = None
+
+    def __repr__(self) -> str:
+        return (f"<LagrangianSystem with v = {listed(self.algebroid.v_names, REPR)}; "
+                f"inputs {listed(self.u_names, REPR)}>")
 
     def __post_init__(self) -> None:
         nv = self.algebroid.nv
@@ -214,6 +218,10 @@ class ConstrainedSystem:
     scales: np.ndarray | None = None
     guards: ca.SX = field(default_factory=lambda: ca.SX(0, 1))
     guard_names: tuple[str, ...] = ()
+
+    def __repr__(self) -> str:
+        return (f"<ConstrainedSystem with v = {listed(self.system.algebroid.v_names, REPR)}; "
+                f"rows {listed(self.distribution.names, REPR)}>")
 
     @property
     def constrained(self) -> ConstrainedSystem:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from ..errors import REPR, listed
 from .notice import Notice
 from .wheel import Wheel
 
@@ -136,6 +137,11 @@ class Description:
     reasons: dict[str, Reason] = field(default_factory=dict)
     notices: tuple[Notice, ...] = ()
     packages: dict[str, Path] = field(default_factory=dict)
+
+    def __repr__(self) -> str:
+        wheels = listed((wheel.name for wheel in self.wheels), REPR)
+        driven = listed(self.driven, REPR)
+        return f"<Description of {self.name!r}: wheels {wheels}; driven {driven}>"
 
     @property
     def released(self) -> tuple[str, ...]:

@@ -75,6 +75,9 @@ class Contact:
     height: ca.SX
     sine: ca.SX | None
 
+    def __repr__(self) -> str:
+        return f"<Contact of {self.mount.wheel!r}>"
+
     @property
     def name(self) -> str:
         return self.mount.wheel.name

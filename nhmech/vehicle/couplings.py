@@ -49,6 +49,10 @@ class Axle:
     straight: np.ndarray
     across: np.ndarray
 
+    def __repr__(self) -> str:
+        turned = f"turned by {self.steering!r}" if self.steering else "fixed"
+        return f"<Axle of {self.wheel!r}, {turned}>"
+
     def at(self, angle: float) -> np.ndarray:
         """Numbers of the row (3,) at a steering angle [rad]."""
         return self.straight * np.cos(angle) + self.across * np.sin(angle)

@@ -20,6 +20,9 @@ class VehicleFunctions:
     constrained: ConstrainedSystem
     contact_list: Sequence[Contact]
 
+    def __repr__(self) -> str:
+        return "<VehicleFunctions: constraints, gamma, force, balance, energy, contacts>"
+
     @cached_property
     def constraints(self) -> ca.Function:
         """(t, q, theta) -> A (m, nv), b (m,), phi (k,)."""

@@ -14,7 +14,7 @@ import numpy as np
 import pinocchio as pin
 
 from ..checks import read_number
-from ..errors import InputError, listed
+from ..errors import REPR, InputError, listed
 from ..urdf.description import Description
 
 GRAVITY = 9.81      # [m/s^2]
@@ -43,6 +43,9 @@ class Parameters:
         for name in self.symbolic:
             self.require(name)
         self._symbols = {name: ca.SX.sym(name) for name in self.symbolic}
+
+    def __repr__(self) -> str:
+        return f"<Parameters: {len(self.values)} numbers, symbolic {listed(self.symbolic, REPR)}>"
 
     def require(self, name: str) -> None:
         """Raises `InputError` with the nearest names where there is no such parameter."""

@@ -9,7 +9,7 @@ import casadi as ca
 import numpy as np
 import pinocchio as pin
 
-from ..errors import ModelError
+from ..errors import REPR, ModelError, listed
 from .contact import Contact
 from .context import BuildContext
 
@@ -58,6 +58,9 @@ class Placer:
     normal: np.ndarray
     names: tuple[str, ...]
     theta: np.ndarray
+
+    def __repr__(self) -> str:
+        return f"<Placer of {listed(self.names, REPR)}>"
 
     def evaluate(self, q: np.ndarray, t: float = 0.0) -> tuple[np.ndarray, np.ndarray]:
         """Heights (k,) [m], and their forms (k, nv)."""

@@ -11,7 +11,7 @@ import pinocchio as pin
 
 from ..attitude import attitude
 from ..checks import read_number
-from ..errors import InputError, ModelError, listed
+from ..errors import REPR, InputError, ModelError, listed
 from .couplings import Steering
 from .model import read_joint, upright, write_joint
 from .placement import Placer, Support
@@ -56,6 +56,9 @@ class Posing:
     steering: Steering
     gauge: Gauge | None
     point: np.ndarray
+
+    def __repr__(self) -> str:
+        return f"<Posing of {listed(self.placer.names, REPR)}>"
 
     def configuration(self, pose: Pose | None, joints: Mapping[str, float],
                       t: float = 0.0) -> np.ndarray:

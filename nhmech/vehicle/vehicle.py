@@ -11,7 +11,7 @@ from functools import cached_property
 import numpy as np
 import pinocchio as pin
 
-from ..errors import MechanicsError, ModelError, listed
+from ..errors import REPR, MechanicsError, ModelError, listed
 from ..mechanics.algebroid import LieAlgebroid
 from ..mechanics.equations import Equations
 from ..mechanics.frame import AdaptedFrame, adapted_frame
@@ -79,7 +79,7 @@ class Vehicle:
 
     def __repr__(self) -> str:
         return (f"<Vehicle {self.name!r}: {len(self.contacts)} contacts, "
-                f"speeds {listed(self.speeds, 12)}>")
+                f"speeds {listed(self.speeds, REPR)}>")
 
     # -- names -------------------------------------------------------------------------------------
     @property
