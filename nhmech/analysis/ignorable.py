@@ -38,7 +38,7 @@ def describe_symmetry(vehicle: Vehicle) -> str:
     """
     free, held = ignorable(vehicle), frozen_parts(vehicle)
     parts = [f"{_join(free)} ignorable" if free else "nothing is ignorable"]
-    return "; ".join(parts + [f"{_join(held)} frozen"] * bool(held))
+    return "; ".join([*parts, f"{_join(held)} frozen"] if held else parts)
 
 
 def _moves(vehicle: Vehicle) -> Iterator[tuple[str, Move]]:

@@ -102,7 +102,7 @@ def find_unlisted(layout: Layout, wheels: Sequence[Wheel], locked: Collection[st
     locked
         Joints that are held.
     given
-        Those of them that the user locked by name, of which nothing is said.
+        Those of them that the user locked by name: they get no notice.
     """
     out = [j.name for j in rolling_candidates(layout) if j.name in locked and j.name not in given
            and find_rim(layout, j) is not None]

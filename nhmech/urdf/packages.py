@@ -30,8 +30,7 @@ def read_packages(packages: Mapping | None) -> dict[str, Path]:
     for name, folder in packages.items():
         path = Path(os.path.expanduser(str(folder)))
         if not path.is_dir():
-            raise InputError(f"packages: {name!r} is said to be in {str(folder)!r}, which is not a "
-                             "folder")
+            raise InputError(f"packages: {str(folder)!r}, given for {name!r}, is not a folder")
         found[str(name)] = path.resolve()
     return found
 
