@@ -18,7 +18,8 @@ from nhmech.view.scene import Scene
 pytest.importorskip("matplotlib", reason="the extra `plot` is not installed")
 from nhmech.view import plots  # noqa: E402
 from nhmech.view.drawing import words  # noqa: E402
-from nhmech.view.report import _wheels, judgement  # noqa: E402
+from nhmech.view.judgement import judgement  # noqa: E402
+from nhmech.view.report_tables import contact_table  # noqa: E402
 
 
 def trails(messages) -> dict[int, str]:
@@ -58,5 +59,5 @@ def test_viewer_plots_and_report_agree(name):
     lines = {line.get_label(): line.get_color() for line in plots.path(vehicle, run)[1].lines}
     assert {wheel: lines[words(wheel)] for wheel in drawn} == drawn
 
-    table = _wheels(vehicle, judgement(run, vehicle))
+    table = contact_table(vehicle, judgement(run, vehicle))
     assert dict(zip(drawn, re.findall(r"background:(#\w+)", table), strict=True)) == drawn

@@ -120,9 +120,9 @@ def test_commanded_and_driven(followed):
     sideways = shipped("mecanum")
     moved = nhmech.Simulator(sideways, TwistDrive(sideways, (0.0, 0.2, 0.0))).run(0.02)
     assert len(plots.twist(sideways, moved)[1]) == 3
-    with pytest.raises(nhmech.ModelError, match="2 given, 3 are needed: forward"):
+    with pytest.raises(nhmech.InputError, match="2 given, 3 are needed: forward"):
         plots.twist(sideways, moved, [forward, yaw])
-    with pytest.raises(nhmech.ModelError, match="commanded no twist"):
+    with pytest.raises(nhmech.InputError, match="commanded no twist"):
         plots.twist(vehicle, nhmech.Simulator(vehicle).run(0.01))
 
 
@@ -223,7 +223,7 @@ def test_plot_of_a_textbook_system(tmp_path):
 
 
 def test_no_path_no_error(ridden):
-    with pytest.raises(nhmech.ModelError, match="followed no path"):
+    with pytest.raises(nhmech.InputError, match="followed no path"):
         plots.tracking(ridden[0], ridden[1])
 
 

@@ -21,14 +21,15 @@ from nhmech.control.wheel_servo import WheelServo
 from nhmech.systems import load_system
 
 pytest.importorskip("matplotlib", reason="the extra `plot` is not installed")
-from nhmech.view.report import judgement, report_html  # noqa: E402
+from nhmech.view.judgement import judgement  # noqa: E402
+from nhmech.view.report import report_html  # noqa: E402
 
 
 @pytest.fixture(autouse=True)
 def few_moments(monkeypatch):
     """Friction is judged at fewer states than a user's report has: each costs 20 ms."""
-    monkeypatch.setattr("nhmech.view.report.JUDGED", 30)
-    monkeypatch.setattr("nhmech.view.plots.MOMENTS", 60)
+    monkeypatch.setattr("nhmech.view.judgement.STATES", 30)
+    monkeypatch.setattr("nhmech.view.force_plots.STATES", 60)
 
 
 class Page(HTMLParser):
@@ -102,7 +103,7 @@ def test_what_a_path_follower_did(tracked):
         and f"{1e3 * np.sqrt(np.mean(error.lateral**2)):.3g} mm" in page.text
     )
     assert ("rk4, dt = 0.001 s" in page.text
-            and "WheelServo(PurePursuit), each 0.005 s" in page.text
+            and "WheelServo(PurePursuit), every 0.005 s" in page.text
             and f"nhmech {nhmech.__version__}" in page.text)
     assert "7, of which 6 are independent" in page.text and "(lateral)" in page.text
 

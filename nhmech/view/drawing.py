@@ -4,21 +4,28 @@ from __future__ import annotations
 
 import io
 import re
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from functools import cache
+from itertools import cycle
+from os import PathLike
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
-from ..errors import ModelError
+from ..errors import InputError, NhmechError
+from ..simulation.simulated import Simulated
+from ..simulation.trajectory import Trajectory
 from ..vehicle.vehicle import Vehicle
 from .colours import CONTACTS as COLOURS, contact_colour
 
-OTHERS = ("#332288", "#882255", "#117733", "#661100", "#6699CC", "#AA4499")      # what is no wheel
+Plot = tuple[Any, Any]  # matplotlib's figure, and its axes or an array of them
+OTHERS = ("#332288", "#882255", "#117733", "#661100", "#6699CC", "#AA4499")  # of what is no wheel
 GREY = "0.45"
-LETTER, LINE = 0.047, 0.14      # [inches] width of a letter and height of a line in legends, about
+LETTER, LINE = 0.047, 0.14  # [inches] width of a letter and height of a line of a legend, about
 DASHED, DOTTED = (0, (4, 2)), (0, (1, 1.5))
-STYLE = {"font.size": 8, "axes.labelsize": 8, "axes.titlesize": 8,
+STYLE: dict[Any, Any] = {"font.size": 8, "axes.labelsize": 8, "axes.titlesize": 8,
          "legend.fontsize": 7, "xtick.labelsize": 7, "ytick.labelsize": 7,
          "font.family": "sans-serif",
          "font.sans-serif": ["Arial", "Helvetica", "Liberation Sans", "DejaVu Sans"],
@@ -35,42 +42,42 @@ STYLE = {"font.size": 8, "axes.labelsize": 8, "axes.titlesize": 8,
 
 
 @contextmanager
-def drawing():
-    """matplotlib without a window, in the style of this file. Raises `ModelError` where it is not
+def plot_style() -> Iterator[None]:
+    """matplotlib without a window, in the style of this file. Raises `NhmechError` where it is not
     installed."""
     try:
         import matplotlib
     except ImportError as error:
-        raise ModelError("pictures need matplotlib: pip install matplotlib") from error
+        raise NhmechError("pictures need matplotlib: pip install matplotlib") from error
     with matplotlib.rc_context(STYLE):
         yield
 
 
-def new_figure(width: float, height: float):
+def new_figure(width: float, height: float) -> Any:
     """An empty figure [inches] that can be saved, and shows itself in a notebook."""
     from matplotlib.backends.backend_agg import FigureCanvasAgg
 
-    figure = _picture()(figsize=(width, height))
+    figure = _figure_class()(figsize=(width, height))
     FigureCanvasAgg(figure)
     return figure
 
 
 @cache
-def _picture() -> type:
-    """matplotlib's `Figure`, made when it is needed, with what a notebook asks for: it draws what
-    has no window only if that says how."""
+def _figure_class() -> type[Any]:
+    """matplotlib's `Figure`, made when it is needed, with a picture of itself for notebooks, which
+    draw a figure without a window only if it has one."""
     from matplotlib.figure import Figure
 
-    class Picture(Figure):
+    class NotebookFigure(Figure):
         def _repr_png_(self) -> bytes:
             stream = io.BytesIO()
             self.savefig(stream, format="png", dpi=150)
             return stream.getvalue()
 
-    return Picture
+    return NotebookFigure
 
 
-def axes_of(axes, width: float = 3.4, height: float = 2.4, rows: int = 1):
+def axes_of(axes: Any, width: float = 3.4, height: float = 2.4, rows: int = 1) -> Plot:
     """(figure, axes): those given, or new ones [inches]; of several rows they are an array and
     share the abscissa."""
     if axes is None:
@@ -84,16 +91,14 @@ def colour(vehicle: Vehicle, wheel: str) -> str:
     return contact_colour(vehicle.contact_names.index(wheel))
 
 
-def line_colours(vehicle: Vehicle | None, names) -> dict[str, str]:
+def line_colours(vehicle: Vehicle | None, names: Sequence[str]) -> dict[str, str]:
     """A colour for each name: a wheel's own where it is that of its joint, others for the rest."""
     wheels = {}
     if vehicle is not None:
-        joints = [wheel.joint for wheel in vehicle.description.wheels]
-        wheels = dict(zip(joints, vehicle.contact_names))
-    rest = (*OTHERS, *COLOURS) if wheels else COLOURS
-    others = iter([rest[i % len(rest)] for i in range(len(names))])
-    return {name: colour(vehicle, wheels[name]) if name in wheels
-            else next(others) for name in names}
+        wheels = {wheel.joint: colour(vehicle, name) for wheel, name
+                  in zip(vehicle.description.wheels, vehicle.contact_names)}
+    others = cycle((*OTHERS, *COLOURS) if wheels else COLOURS)
+    return {name: wheels[name] if name in wheels else next(others) for name in names}
 
 
 def words(name: str) -> str:
@@ -101,30 +106,42 @@ def words(name: str) -> str:
     return name.removesuffix("_joint").removesuffix("_link").replace("_", " ")
 
 
-def legend(axes) -> None:
+def legend(axes: Any) -> None:
     """Names above the axes, where no curve is, in as many columns as fit."""
     handles, labels = axes.get_legend_handles_labels()
     if labels:
         columns = axes.get_gridspec().ncols if axes.get_gridspec() is not None else 1
         room = axes.figure.get_figwidth() / columns - 0.5
         fit = max(1, min(len(labels), int(room / (0.38 + LETTER * max(map(len, labels))))))
-        # one of ours grows with its legends
-        if isinstance(axes.figure, _picture()):
-            axes.figure.set_figheight(
-                axes.figure.get_figheight() + LINE * (-(-len(labels) // fit) - 1)
-            )
-        with drawing():
+        figure: Any = axes.figure
+        if isinstance(figure, _figure_class()):  # one of ours grows with its legends
+            figure.set_figheight(figure.get_figheight() + LINE * (-(-len(labels) // fit) - 1))
+        with plot_style():
             axes.legend(handles, labels, loc="lower left", bbox_to_anchor=(0, 1.0), ncols=fit)
 
 
-def moments(trajectory, most: int) -> np.ndarray:
-    """Indices of so many recorded states at most, spread over the run."""
+def spread_states(trajectory: Trajectory, most: int) -> np.ndarray:
+    """Indices of so many recorded states at most, evenly spread over the run."""
     return np.unique(np.linspace(0, len(trajectory) - 1, min(most, len(trajectory))).astype(int))
 
 
-def settle(axes, values, nothing: float = 1e-9) -> None:
-    """Ordinates that are constant but for rounding, drawn as such, no noise blown up; zero below
-    `nothing`."""
+def as_simulated(vehicle: Vehicle | Simulated) -> Simulated:
+    """What moved, as the analysis takes it."""
+    return vehicle if isinstance(vehicle, Simulated) else Simulated.of(vehicle)
+
+
+def check_axes(axes: Any, labels: Sequence[str]) -> Any:
+    """The axes as an array. Raises `InputError` where there are not as many as labels."""
+    found = np.atleast_1d(axes)
+    if len(found) != len(labels):
+        raise InputError(f"axes: {len(found)} given, {len(labels)} are needed: "
+                         f"{', '.join(labels)}")
+    return found
+
+
+def settle(axes: Any, values: np.ndarray, nothing: float = 1e-9) -> None:
+    """Set the range of ordinates that are constant but for rounding, so that no noise is blown up;
+    values below `nothing` are zero."""
     low, high = float(np.min(values)), float(np.max(values))
     size = max(abs(low), abs(high))
     if size < nothing:
@@ -133,26 +150,27 @@ def settle(axes, values, nothing: float = 1e-9) -> None:
         axes.set_ylim(low - 0.1 * size, high + 0.1 * size)
 
 
-def write(figure, file: Path) -> None:
+def write(figure: Any, file: str | PathLike[str]) -> None:
     """Writes a figure as the file's name says: .pdf or .svg (vectors), .png (300 dots an inch).
     Without the date: the same figure is the same file."""
     date = {".svg": "Date", ".pdf": "CreationDate"}.get(Path(file).suffix.lower())
-    with drawing():
+    with plot_style():
         figure.savefig(file, dpi=300, metadata={date: None} if date else None)
 
 
-def svg(figure, prefix: str, label: str) -> str:
+def svg(figure: Any, prefix: str, label: str) -> str:
     """The figure as an <svg> element for a page: `prefix` keeps its ids apart from those of other
     figures, `label` says what it shows."""
     stream = io.StringIO()
-    with drawing():
+    with plot_style():
         figure.savefig(stream, format="svg", transparent=True,
                        metadata={"Date": None, "Creator": None})
     text = stream.getvalue()
     text = re.sub(r"<metadata>.*?</metadata>", "", text[text.index("<svg"):], flags=re.S)
     text = re.sub(r'\bid="', f'id="{prefix}-', text)
     text = re.sub(r'(href="|url\()#', rf"\1#{prefix}-", text)
-    box = re.search(r'viewBox="[^"]*"', text)[0]
-    return re.sub(r"<svg\b[^>]*>", f'<svg xmlns:xlink="http://www.w3.org/1999/xlink" '
-                                   f'xmlns="http://www.w3.org/2000/svg" {box} role="img" '
+    box = re.search(r'viewBox="[^"]*"', text)
+    assert box is not None  # matplotlib writes one
+    return re.sub(r"<svg\b[^>]*>", '<svg xmlns:xlink="http://www.w3.org/1999/xlink" '
+                                   f'xmlns="http://www.w3.org/2000/svg" {box[0]} role="img" '
                                    f'aria-label="{label}">', text, count=1)

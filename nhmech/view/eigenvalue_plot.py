@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from ..analysis.stability import ZERO, Sweep
-from .drawing import COLOURS, DASHED, GREY, axes_of, drawing
+from .drawing import COLOURS, DASHED, GREY, Plot, axes_of, plot_style
 
 
-def eigenvalues(sweep: Sweep, axes=None):
+def eigenvalues(sweep: Sweep, axes: Any = None) -> Plot:
     """Eigenvalues of a family over its parameter: real parts solid, imaginary parts dashed [1/s];
     ranges that are stable are shaded."""
-    with drawing():
+    with plot_style():
         figure, axes = axes_of(axes, 3.4, 2.8)
         growth, low, size = sweep.growth, 0, np.abs(sweep.eigenvalues).max(initial=0.0)
         stable = np.isfinite(growth) & (growth < 0)

@@ -2,31 +2,29 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from ..simulation.simulated import Simulated
 from ..simulation.trajectory import Trajectory
 from ..systems import load_system
-from .drawing import COLOURS, GREY, axes_of, drawing, legend, moments
+from .drawing import COLOURS, GREY, Plot, axes_of, legend, plot_style, spread_states
 
-MOMENTS = 800
+STATES = 800  # points of a track at most
 
 
-def tracks(simulated: Simulated, trajectory: Trajectory, axes=None):
+def tracks(simulated: Simulated, trajectory: Trajectory, axes: Any = None) -> Plot | None:
     """(figure, axes) with the tracks of the shapes that leave one [m]; None for a system without
     any."""
-    shapes = (
-        []
-        if simulated.example is None
-        else [shape for shape in load_system(simulated.example).shapes if shape.trail]
-    )
+    if simulated.example is None:
+        return None
+    shapes = [shape for shape in load_system(simulated.example).shapes if shape.trail]
     if not shapes:
         return None
-    some = moments(trajectory, MOMENTS)
-    points = np.array(
-        [[np.asarray(shape.pose(trajectory.q[i]))[:2, 3] for shape in shapes] for i in some]
-    )
-    with drawing():
+    points = np.array([[np.asarray(shape.pose(trajectory.q[i]))[:2, 3] for shape in shapes]
+                       for i in spread_states(trajectory, STATES)])
+    with plot_style():
         figure, axes = axes_of(axes)
         for k in range(len(shapes)):
             label = f"body {k + 1}" if len(shapes) > 1 else None

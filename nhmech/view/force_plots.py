@@ -1,0 +1,148 @@
+"""Pictures of the ground's forces on the wheels."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+import numpy as np
+
+from ..analysis.rolling_limits import FRICTION, LIFT_OFF
+from ..simulation.trajectory import Trajectory
+from ..vehicle.reactions import reactions
+from ..vehicle.vehicle import Vehicle
+from .drawing import DOTTED, Plot, axes_of, colour, new_figure, plot_style, spread_states, words
+
+STATES = 400  # at which ground forces are computed at most: as many as a column has dots
+NO_FORCES = "speeds were commanded: no forces"
+Friction = float | Mapping[str, float] | None
+
+
+class WheelForces:
+    """Ground forces along a run, at `STATES` recorded states at most.
+
+    Attributes
+    ----------
+    t
+        (n,) [s].
+    normal, tangential
+        Wheel -> (n,) [N].
+    mu
+        Wheel -> friction coefficient, or None.
+    """
+
+    def __init__(self, vehicle: Vehicle, trajectory: Trajectory, mu: Friction):
+        states = spread_states(trajectory, STATES)
+        self.t = trajectory.t[states]
+        found = [reactions(vehicle, trajectory.t[i], trajectory.q[i], trajectory.v[i],
+                           trajectory.u[i]).components
+                 for i in states]
+        self.normal: dict[str, np.ndarray] = {}
+        self.tangential: dict[str, np.ndarray] = {}
+        self.mu: dict[str, float | None] = {}
+        for wheel, name in zip(vehicle.description.wheels, vehicle.contact_names):
+            self.normal[name] = np.array([f[name].get("normal", np.nan) for f in found])
+            sides = [[value for direction, value in f[name].items() if direction != "normal"]
+                     or [np.nan] for f in found]
+            self.tangential[name] = np.linalg.norm(np.array(sides), axis=1)
+            given = mu.get(name) if isinstance(mu, Mapping) else mu
+            self.mu[name] = wheel.mu if given is None else given
+
+
+def _mark_limits(trajectory: Trajectory, axes: Iterable[Any], text_axes: Any) -> None:
+    """Lines at the moments when ideal rolling stopped being valid, named in `text_axes`."""
+    for t, name in trajectory.events:
+        if name in (FRICTION, LIFT_OFF):
+            for ax in axes:
+                ax.axvline(t, color="black", lw=0.6)
+            text_axes.text(t, 0.04, f" {name}", transform=text_axes.get_xaxis_transform(),
+                           va="bottom", fontsize=6)
+
+
+def forces(vehicle: Vehicle, trajectory: Trajectory, mu: Friction = None,
+           axes: Any = None) -> Plot:
+    """Normal force of each wheel [N] above; below, its tangential force (solid) and the most that
+    friction can hold (dotted), mu times the normal force.
+
+    Parameters
+    ----------
+    mu
+        Friction coefficient of all wheels, or by wheel; None takes those of the description. A
+        wheel without a coefficient has no limit.
+    """
+    with plot_style():
+        figure, axes = axes_of(axes, 3.4, 3.4, rows=2)
+        above, below = axes
+        above.set_ylabel("normal [N]")
+        below.set(xlabel="time [s]", ylabel="tangential [N]")
+        if trajectory.kinematic:
+            _write_no_forces(below)
+            return figure, axes
+        found = WheelForces(vehicle, trajectory, mu)
+        for name in vehicle.contact_names:
+            kind = {"color": colour(vehicle, name), "label": words(name)}
+            above.plot(found.t, found.normal[name], **kind)
+            below.plot(found.t, found.tangential[name], **kind)
+            mu_of_wheel = found.mu[name]
+            if mu_of_wheel is not None:
+                below.plot(found.t, mu_of_wheel * found.normal[name], color=kind["color"],
+                           ls=DOTTED, lw=1.0)
+        _mark_limits(trajectory, axes, above)
+        # below zero a wheel would pull at the ground: shown, not cut off
+        above.set_ylim(bottom=min(0.0, above.get_ylim()[0]))
+        below.set_ylim(bottom=0.0)
+        return figure, axes
+
+
+def friction(vehicle: Vehicle, trajectory: Trajectory, mu: Friction = None) -> Plot:
+    """Small multiples, one for each wheel that is held along the ground: tangential force [N], and
+    what friction can hold (shaded).
+
+    Parameters
+    ----------
+    mu
+        As in `forces`; without a coefficient no limit is drawn, but the normal force, mu = 1, as a
+        dotted line for comparison.
+    """
+    with plot_style():
+        if trajectory.kinematic:
+            figure, axes = axes_of(None, 3.4, 1.2)
+            _write_no_forces(axes)
+            axes.set(xlabel="time [s]", ylabel="force [N]")
+            return figure, np.array([axes])
+        found = WheelForces(vehicle, trajectory, mu)
+        held = [name for name in vehicle.contact_names if np.isfinite(found.tangential[name]).any()]
+        held = held or list(vehicle.contact_names)
+        columns = 1 if len(held) < 4 else 2
+        rows = -(-len(held) // columns)
+        figure = new_figure(3.4, 0.6 + 0.85 * rows)
+        axes = figure.subplots(rows, columns, sharex=True, sharey=True, squeeze=False)
+        for ax, name in zip(axes.flat, held):
+            _draw_friction(ax, found, name, colour(vehicle, name), with_limit=columns == 1)
+        for ax in axes.flat[len(held):]:
+            ax.set_visible(False)
+        _mark_limits(trajectory, axes.flat[:len(held)], axes.flat[0])
+        axes.flat[0].set_ylim(bottom=0.0)
+        for ax in axes.flat:
+            ax.label_outer()
+        figure.supylabel("force along the ground [N]", fontsize=8)
+        for ax in axes[-1]:
+            ax.set_xlabel("time [s]")
+        return figure, axes.ravel()[:len(held)]
+
+
+def _draw_friction(ax: Any, found: WheelForces, name: str, line: str, with_limit: bool) -> None:
+    """One wheel's panel; the title names the limit where there is room."""
+    mu = found.mu[name]
+    is_known = mu is not None and bool(np.isfinite(mu))
+    room = (mu if is_known and mu is not None else 1.0) * found.normal[name]
+    if is_known:
+        ax.fill_between(found.t, 0, np.maximum(room, 0), color=line, alpha=0.13, lw=0)
+    ax.plot(found.t, room, color=line, lw=0.7, ls="solid" if is_known else DOTTED)
+    ax.plot(found.t, found.tangential[name], color=line)
+    limit = f", {mu:g} × normal" if is_known else ", dotted: normal force"
+    ax.set_title(words(name) + (limit if with_limit else ""), color=line, pad=2, fontsize=7)
+
+
+def _write_no_forces(ax: Any) -> None:
+    ax.text(0.5, 0.5, NO_FORCES, transform=ax.transAxes, ha="center", fontsize=7)

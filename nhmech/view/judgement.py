@@ -1,0 +1,96 @@
+"""Whether ideal rolling held along a run, in words."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+
+from ..analysis.rolling_limits import RunValidity, run_validity
+from ..analysis.validity import Verdict
+from ..errors import InputError, MechanicsError
+from ..simulation.trajectory import Trajectory
+from ..vehicle.vehicle import Vehicle
+from .drawing import words
+
+STATES = 200  # at which friction is judged at most, besides those of events: below a second
+OPEN = ("whether it holds depends on how the wheels share the load, which rigid bodies do not "
+        "determine")
+
+
+@dataclass(frozen=True)
+class Judgement:
+    """Whether ideal rolling held along a run.
+
+    Attributes
+    ----------
+    kind
+        "good", "doubt", "bad" or "none".
+    headline, details
+        The verdict, and what else there is to say.
+    along
+        The verdicts of the states, where there are any.
+    """
+
+    kind: Literal["good", "doubt", "bad", "none"]
+    headline: str
+    details: str
+    along: RunValidity | None = None
+
+
+def judgement(trajectory: Trajectory, vehicle: Vehicle | None,
+              mu: float | Mapping[str, float] | None = None) -> Judgement:
+    """Whether ideal rolling held along a run, in words.
+
+    For example, "Ideal rolling held with mu = 0.8; most used 0.31 by left wheel at t = 2.1 s".
+    """
+    if vehicle is None:
+        return Judgement("none", "No wheels, no verdict on friction",
+                         "A textbook system has constraints, but nothing that says what holds "
+                         "them.")
+    if trajectory.kinematic:
+        return Judgement("none", "Speeds were commanded: no forces, no verdict on friction",
+                         "A kinematic run says where the vehicle goes, not what the ground must "
+                         "hold. Run it with efforts for a verdict.")
+    try:
+        found = run_validity(trajectory, mu, every=max(1, len(trajectory) // STATES))
+    except (InputError, MechanicsError) as error:
+        return Judgement("none", "No verdict on friction", str(error))
+    where = f"judged at {len(found)} of {len(trajectory)} states"
+    if found.events or found.first(Verdict.FAILS) is not None:
+        return _judge_failure(found, vehicle, where)
+    hardest = max(found.states, key=lambda state: state.use[0])
+    worst, doubted = hardest.worst, found.first(Verdict.POSSIBLE)
+    by = f"by {words(worst.wheel)} at t = {hardest.t:.4g} s"
+    if not np.isfinite(worst.mu):
+        return Judgement("none",
+                         f"Every wheel stays down; ideal rolling needs mu ≥ {worst.kindest:.2g}",
+                         f"{by}. No friction coefficient is known, so nothing is judged; {where}",
+                         found)
+    known = sorted({one.mu for one in found.states[0].wheels if np.isfinite(one.mu)})
+    limits = " and ".join(f"{value:g}" for value in known)
+    used = f"most used {worst.kindest:.2g} {by}"
+    if doubted is not None:
+        return Judgement("doubt", f"Ideal rolling possible with mu = {limits}; {used}",
+                         f"First at t = {doubted.t:.4g} s, {OPEN}; {where}", found)
+    return Judgement("good", f"Ideal rolling held with mu = {limits}; {used}",
+                     f"However the wheels share the load, none lifts off and none slips; {where}",
+                     found)
+
+
+def _judge_failure(found: RunValidity, vehicle: Vehicle, where: str) -> Judgement:
+    """The verdict on a run in which a wheel slipped or lifted off."""
+    first, doubted = found.describe().splitlines()[0], found.first(Verdict.POSSIBLE)
+    for contact in vehicle.contact_names:
+        first = first.replace(contact, words(contact))
+    headline, *more = first.split("; ", 1)
+    details = "The exact moment is found by nhmech run --mu --on-slip warn; " if more else ""
+    if doubted is not None and doubted.t < (found.until or 0.0):
+        details += f"from t = {doubted.t:.4g} s on, {OPEN}; "
+    return Judgement("bad", _capitalise(headline), _capitalise(details + where), found)
+
+
+def _capitalise(text: str) -> str:
+    return text[:1].upper() + text[1:]
