@@ -14,7 +14,7 @@ from .lqr import LQR
 from .twist import Twist, TwistDrive
 
 SPEED, EFFORT = 4.0, 2.0      # weights over the scales of `LQR`
-# [rad] that wrong speeds may ask for: what is wanted in one jump comes by and by
+# [rad] limit of the lean that errors of the speeds call for: a jump of the twist is met gradually
 LEAN = 0.15
 
 
@@ -23,8 +23,8 @@ class Balance:
 
     u = u* - K (pitch - pitch*, xi - xi_wanted), K from the exact linearisation about the vehicle's
     own standing equilibrium (`LQR`), which leans where the centre of mass is not above the axle.
-    What the speeds' errors ask for is cut at a lean of 0.15 rad. Angles of wheels are left out of
-    the state: an unbalanced wheel is a disturbance.
+    The lean that errors of the speeds call for is limited to 0.15 rad. The angles of wheels are not
+    part of the state: an unbalanced wheel acts as a disturbance.
 
     `start` stands at the equilibrium.
 
@@ -76,7 +76,7 @@ class Balance:
 
     @property
     def commanded_twist(self) -> np.ndarray:
-        """The twist that was wanted last."""
+        """The twist of the last call."""
         return self.drive.commanded_twist
 
     def __call__(self, t: float, state: State) -> np.ndarray:
@@ -93,8 +93,8 @@ class Balance:
 
 
 def _stand(vehicle: Vehicle) -> tuple[Equilibrium, tuple[str, ...]]:
-    """The equilibrium at rest nearest to upright, and the names of the states that the dynamics
-    sees there."""
+    """The equilibrium at rest nearest to upright, and the names of the states of the linearisation
+    there."""
     variations = Variations(vehicle)
     try:
         still = dict.fromkeys(("forward_speed", "lateral_speed", "yaw_rate"), 0.0)

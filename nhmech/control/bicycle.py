@@ -15,7 +15,7 @@ from .path_library import line
 from .path_regulator import LATERAL, PathRegulator
 
 GAINS = {LATERAL: 0.1}      # gentle towards the path: balance comes first
-# [s] of path ahead that steering knows of: to go left a bicycle first steers to the right
+# [s] of path ahead that the preview covers: to go left a bicycle first steers to the right
 PREVIEW = 2.5
 
 
@@ -23,8 +23,8 @@ class BicycleBalance:
     """Balances a bicycle by steering torque and follows a path, driven or coasting.
 
     The gains are those of `PathRegulator`: states lateral error and heading error of the rear axle,
-    roll, steering and their rates, from the exact linearisation at the given speed, so that nothing
-    here knows one bicycle from another. After Sharp, *Motorcycle steering control by road preview*,
+    roll, steering and their rates, from the exact linearisation at the given speed, so the same
+    code serves every bicycle. After Sharp, *Motorcycle steering control by road preview*,
     ASME J. Dyn. Syst. Meas. Control 129 (2007) 373.
 
     Parameters
@@ -49,7 +49,10 @@ class BicycleBalance:
     Raises
     ------
     ModelError
-        For what is no such vehicle, and where it cannot be balanced at this speed.
+        For a vehicle that is not a bicycle with handlebars, and where it cannot be balanced at this
+        speed.
+    InputError
+        For a speed of zero.
     """
 
     def __init__(self, vehicle: Vehicle, path: Path | None = None, *, speed: float = 3.0,
@@ -81,7 +84,7 @@ class BicycleBalance:
         self.reset()
 
     def reset(self) -> None:
-        """Looks along the whole path for the nearest point again."""
+        """Forgets where on the path the vehicle is."""
         self._s: float | None = None
 
     @property

@@ -57,13 +57,13 @@ class Collocation:
     intervals
         N; u is held over each.
     duration
-        [s]; None leaves it free, positive.
+        [s]; where None it is an unknown, kept positive.
     degree
         d of the polynomial in each interval, which satisfies the equation at d Gauss-Legendre
         points.
     unit
-        (nu,), what inputs are measured by [N m, N], so that the unknowns are near one; 1 where
-        None.
+        Units in which the inputs are measured (nu,) [N m, N], chosen so that the unknowns are near
+        one; 1 where None.
 
     Attributes
     ----------
@@ -150,8 +150,8 @@ class Collocation:
             self.opti.set_initial(self.duration, duration)
 
     def solve(self, iterations: int = 500, tolerance: float = 1e-8, quiet: bool = True) -> Plan:
-        """By IPOPT, to its relative `tolerance`. Raises `SimulationError` with its verdict where it
-        finds nothing."""
+        """Solves the problem by IPOPT, to its relative `tolerance`. Raises `SimulationError` with
+        its verdict where it finds no solution."""
         # "sb": its banner
         silence: dict[str, int | str] = {"print_level": 0, "sb": "yes"} if quiet else {}
         self.opti.solver("ipopt", {"print_time": not quiet, "expand": True},

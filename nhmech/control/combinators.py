@@ -1,4 +1,4 @@
-"""Controllers made of controllers: slower, later, bounded, one after the other.
+"""Controllers built from other controllers: held, delayed, limited, switched, added.
 
 Each takes any callable (t, state) -> Command and is one; `reset` reaches the controllers inside,
 and `start` is that of the first of them. What they see instead of the state itself is in
@@ -152,7 +152,7 @@ class Delay(Combinator):
 
     @property
     def commanded_twist(self) -> np.ndarray | None:
-        """What has arrived by now."""
+        """The twist that has arrived by now."""
         return None if super().commanded_twist is None else self._twist
 
     def reset(self) -> None:
@@ -170,7 +170,7 @@ class Delay(Combinator):
 class Saturation(Combinator):
     """Cuts commands at bounds, +- a number or one by joint name.
 
-    Numbers not finite pass, for the simulator to refuse.
+    Numbers that are not finite pass; the simulator refuses them.
 
     Parameters
     ----------
@@ -217,7 +217,7 @@ class Saturation(Combinator):
             return command
         value = np.asarray(command)
         if value.dtype.kind not in "fiu" or self._plain.shape not in ((), value.shape):
-            # not a command at all, or of the wrong size: the simulator says so
+            # not a command at all, or of the wrong size: the simulator reports it
             return command
         return np.where(np.isfinite(value), np.clip(value, -self._plain, self._plain), value)
 
@@ -246,8 +246,8 @@ class Switch(Combinator):
     when
         A time [s], or a predicate (t, state) -> bool.
     latch
-        Once switched, stays so; else the predicate decides each time (hysteresis is its own
-        affair).
+        Whether it stays with the second controller once it has switched; otherwise the predicate
+        decides at each call, and any hysteresis is its own.
     """
 
     def __init__(self, first: Controller, second: Controller,
@@ -277,8 +277,8 @@ class Switch(Combinator):
 class Sum(Combinator):
     """Adds what several controllers command, e.g. a feed-forward and a feedback.
 
-    All of them answer plain numbers, or named commands, whose values are added joint by joint for
-    each kind; None adds nothing.
+    All of them return plain numbers, or all return named commands, whose values are added joint by
+    joint for each kind. None adds nothing.
 
     Parameters
     ----------
@@ -288,7 +288,7 @@ class Sum(Combinator):
     Raises
     ------
     SimulationError
-        For a mixture.
+        For a mixture of the two.
     """
 
     def __call__(self, t: float, state: State) -> Command:

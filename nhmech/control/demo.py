@@ -45,7 +45,7 @@ class DemoDrive:
 
     @property
     def commanded_twist(self) -> np.ndarray | None:
-        """What was commanded last; None where the vehicle is only pushed off."""
+        """The twist of the last call; None for a vehicle that is only pushed off."""
         return None if self._drive is None else self._drive.commanded_twist
 
     def __call__(self, t: float, state: State) -> Command:

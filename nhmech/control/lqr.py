@@ -30,8 +30,8 @@ class LQR:
     the difference of speeds. d/dt z = A z + B (u - u*) is the exact linearisation (`linearise`); K
     solves the algebraic Riccati equation (`regulator`) for the cost sum g_i (z_i / s_i)^2 + sum g_j
     (u_j / s_j)^2. The scales s are the vehicle's: its length L for displacements, 0.3 rad for
-    angles, both per sqrt(L / gravity) for speeds; a wheel's angle counts as the way it rolls; an
-    input's scale is the least that changes some speed by its scale in that time.
+    angles, both per sqrt(L / gravity) for speeds; a wheel's angle counts as the way it rolls; the
+    scale of an input is the least that changes some speed by that speed's scale in this time.
 
     `K`, `P` (cost to go), `names`, `units`, `inputs`, `closed_loop` (A - B K).
 
@@ -165,7 +165,7 @@ def steady_motion(vehicle: Vehicle, twist: Sequence[float],
         if not straight.any():
             return motions.find(q, guess, conditions=wanted)
         start = motions.find(q, guess, conditions=dict(zip(wanted, straight)))
-        # it leans in by and by
+        # gradually, as it leans into the turn
         turns = np.linspace(0.0, wanted["yaw_rate"], TURNS + 1)[1:] if wanted["yaw_rate"] else [0.0]
         return motions.family(start, "yaw_rate", turns, dict(zip(wanted, straight[:2])))[-1]
     except MechanicsError as error:
@@ -177,7 +177,7 @@ def steady_motion(vehicle: Vehicle, twist: Sequence[float],
 
 
 def state_scales(vehicle: Vehicle, names: Sequence[str], units: Sequence[str]) -> np.ndarray:
-    """What of each state costs one unit, from the vehicle's length and gravity, (n,)."""
+    """The size of each state that costs one unit, from the vehicle's length and gravity, (n,)."""
     length, g = vehicle.steering.length, vehicle.parameters.values["gravity"]
     rolled = rolling_radii(vehicle)
     scales = []

@@ -17,7 +17,7 @@ from .path_library import PATHS, make_path, spline
 # of them or more
 SIZES = {"line": 20.0, "circle": 4.0, "figure8": 6.0, "lane_change": 2.0, "dubins": 3.0,
          "slalom": 3.0}
-SIDEWAYS = 1.0      # [m/s^2] speed^2 / scale: what a rider would call gentle
+SIDEWAYS = 1.0      # [m/s^2] speed^2 / scale: a gentle lateral acceleration
 
 
 def scale(vehicle: Vehicle, speed: float | None = None) -> float:
@@ -27,7 +27,7 @@ def scale(vehicle: Vehicle, speed: float | None = None) -> float:
 
 
 def read_path(text: str, length: float) -> Path:
-    """The path that a word means, from the origin along x.
+    """The path that a word stands for, from the origin along x.
 
     Parameters
     ----------
@@ -41,7 +41,7 @@ def read_path(text: str, length: float) -> Path:
     Raises
     ------
     InputError
-        For names, sizes and files that are none.
+        For unknown names, sizes that are not positive numbers, and files that cannot be read.
     """
     name, colon, size = text.partition(":")
     if name in PATHS:

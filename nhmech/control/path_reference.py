@@ -161,13 +161,13 @@ class PathError:
 
 
 def describe_lateral(lateral: np.ndarray) -> str:
-    """Of lateral errors [m] along a run."""
+    """RMS and largest lateral error [m] of a run, in words."""
     rms, most = 1e3 * np.sqrt(np.mean(lateral ** 2)), 1e3 * np.max(np.abs(lateral))
     return f"lateral error {rms:.3g} mm RMS, {most:.3g} mm at most"
 
 
 def path_of(trajectory: object) -> Path | None:
-    """What the run's controller followed, where the run knows."""
+    """The path that the controller of a run followed; None where the run does not know."""
     kept = getattr(trajectory, "settings", {}).get("path")
     if not isinstance(kept, Mapping):
         return None
@@ -178,8 +178,8 @@ def path_error(vehicle: Vehicle, trajectory: Trajectory,
                path: Path | None = None) -> PathError | None:
     """How far a run was from its path; None where there is none.
 
-    The point is the base's origin where `path` is given; otherwise the run knows what was to
-    follow.
+    With `path`, the point is the origin of the base; otherwise it is the one that the run recorded
+    as following its path.
 
     lateral = (p - p(s)) . normal(s), heading = that of the body less that of the tangent, s nearest
     to p on the path.

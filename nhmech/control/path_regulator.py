@@ -53,7 +53,7 @@ class PathRegulator:
         Index of the body whose axle follows the path.
     inputs
         Driven joints whose efforts are u; or `rates`, independent speeds which are u themselves
-        (then only kinematics play a part).
+        (then only the kinematics matter).
     gains
         Weights by name of a state, and `effort` that of the inputs, over scales as in `LQR`; for
         `rates` in the time in which the vehicle runs its length.

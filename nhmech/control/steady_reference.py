@@ -17,8 +17,7 @@ from .plane import wrap
 
 @dataclass(frozen=True, eq=False)
 class SteadyReference:
-    """Everything the dynamics sees stands still, so v is constant: T_WB(t) = T_WB(0) exp(t V),
-    constant joint rates.
+    """A steady motion: v is constant, so T_WB(t) = T_WB(0) exp(t V), and joint rates are constant.
 
     Attributes
     ----------

@@ -33,8 +33,8 @@ class TrackingLQR:
     to second order, by P_N = final Q, K = (R + B'P B)^-1 B'P A, P_k = Q + A'P (A - B K) backwards
     (Bryson and Ho, Applied Optimal Control, 1975, chapter 5). x is the state vector. Weights are 1
     over the square of the scales: the vehicle's length, 0.3 rad, both per sqrt(length / gravity)
-    for speeds; wheel angles count nothing. Times the record's interval, so that the cost is an
-    integral.
+    for speeds; wheel angles have none. They are multiplied by the interval of the records, so that
+    the cost is an integral.
 
     After the last record the last gain and reference stay.
 

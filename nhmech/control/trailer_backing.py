@@ -37,9 +37,9 @@ class TrailerBacking:
     hitches are needed; near the path both are the same feedback, linear in the distance of the last
     axle and its derivatives by arc length.)
 
-    Steering ends somewhere, so no feedback unfolds every train backwards: where a hitch angle
-    passes 40 degrees the car pulls forward, steering straight, which straightens any train, and
-    backs again once all are below 4 degrees.
+    Steering angles are limited, so no feedback straightens every train backwards. Where a hitch
+    angle exceeds 40 degrees the car pulls forward with straight wheels, which straightens any
+    train, and backs again once all hitch angles are below 4 degrees.
 
     Parameters
     ----------
@@ -49,7 +49,7 @@ class TrailerBacking:
         What the ground point below the last axle follows, from its beginning to its end, with the
         train in front of it; straight back along -x where None.
     speed
-        [m/s] backwards; its sign plays no part.
+        [m/s] backwards; its sign does not matter.
     trailer
         Hitch joint of the trailer to steer; the last one where empty.
     gains
@@ -65,6 +65,8 @@ class TrailerBacking:
     ------
     ModelError
         For a vehicle without a trailer, or without steering.
+    InputError
+        For a speed of zero.
     """
 
     def __init__(self, vehicle: Vehicle, path: Path | None = None, *, speed: float = 0.5,
@@ -93,7 +95,7 @@ class TrailerBacking:
         self.reset()
 
     def reset(self) -> None:
-        """Looks along the whole path for the nearest point again, and backs."""
+        """Forgets where on the path the train is, and backs."""
         self._s: float | None = None
         self.pulling = False
 

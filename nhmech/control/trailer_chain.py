@@ -20,7 +20,7 @@ def trailer_joints(vehicle: Vehicle, last: str = "") -> tuple[str, ...]:
     Raises
     ------
     ModelError
-        Where there is none, or several that might be meant.
+        Where there is none, or more than one candidate.
     """
     model, description = vehicle.model, vehicle.description
     steered = {axle.steering for axle in vehicle.steering.steered}

@@ -60,7 +60,7 @@ class TrailerFlatness:
     Raises
     ------
     ModelError
-        For a hitch off the axle, and where the path asks for more steering than there is.
+        For a hitch off the axle, and where the path needs more steering than the joint allows.
     """
 
     def __init__(self, vehicle: Vehicle, path: Path, *, speed: float = 0.5, trailer: str = "",

@@ -74,7 +74,7 @@ def unicycle(vehicle: Vehicle) -> Unicycle:
     """Reads P off the distribution.
 
     The planar twists (forward, lateral, yaw rate) that the kernel of A holds, over all poses at
-    which the vehicle decided on its rows, have one common annihilator w where the vehicle is a
+    which the vehicle chose its rows, have one common annihilator w where the vehicle is a
     unicycle: w . twist = 0 says that P does not move sideways. Without one the base is free.
 
     Raises
@@ -88,7 +88,7 @@ def unicycle(vehicle: Vehicle) -> Unicycle:
     gram = np.zeros((3, 3))
     for q in samples:
         if np.abs(_normal(vehicle, q) - upright).max() > SAME:
-            continue                                                   # leaning is another matter
+            continue                                            # a pose that leans differently
         planar, tilting = _planar(_normal(vehicle, q), vehicle.algebroid.nv)
         A = vehicle.functions.constraints(0.0, q, vehicle.theta)[0].full()
         allowed = planar @ _kernel(np.vstack([A, tilting * length])) * [[1], [1], [length]]
@@ -103,7 +103,7 @@ def unicycle(vehicle: Vehicle) -> Unicycle:
     across = vectors[:, 0] / np.linalg.norm(vectors[:2, 0])
     if across[1] < -1e-9 or (abs(across[1]) <= 1e-9 and across[0] > 0):
         across = -across
-    # forward where it can be told, else to the left
+    # forward where that is defined, else to the left
     along = np.array([across[1], -across[0]])
     ahead_of, left_of = _clean(along * across[2] * length, length)
     yaw = float(np.arctan2(*_clean(along[::-1], 1.0)))

@@ -61,16 +61,17 @@ class WheelServo(Combinator):
         (forward [m/s], lateral [m/s], yaw rate [rad/s]) of the base, or a callable (t, state) ->
         twist; goes through `TwistDrive`.
     commands
-        Instead of a twist, a controller (t, state) that answers JointVelocity, JointPosition or
-        several.
+        Instead of a twist, a controller (t, state) that returns JointVelocity, JointPosition or
+        several of them.
     time
-        T [s] in which an error is closed; the control period is to be a fifth of it or less.
+        T [s] in which an error is closed; the control period should be at most a fifth of it.
 
     Raises
     ------
     ModelError
-        For a vehicle without driven joints, a time that is not positive, and where it has nothing
-        or two things to follow.
+        For a vehicle without driven joints.
+    InputError
+        For a time that is not positive, and unless exactly one of twist and commands is given.
 
     Examples
     --------
@@ -125,7 +126,7 @@ class WheelServo(Combinator):
         command = self.inside[0](t, state)
         parts = command if isinstance(command, (list, tuple)) else (command,)
         if not _is_readable(parts, self.joints):
-            return command      # nothing to follow; what is wrong with it, the simulator says
+            return command      # nothing to follow; the simulator reports what is wrong with it
         wanted, torque = np.full(len(self.joints), np.nan), {}
         for part in parts:
             for name, value in part.values.items():
