@@ -39,7 +39,7 @@ START = (0.2, 0.3)               # largest lateral offset in lengths and heading
 
 
 class PathTask:
-    """What both environments share, on states x (N, nx) of N lanes.
+    """The task of both environments, on states x (N, nx) of N lanes.
 
     Observation, scaled by the vehicle's length and speed, cut at +-10: lateral error, sine and
     cosine of the heading error, curvature at 0, 1, 2 lengths ahead, the ground's normal in the base
@@ -53,7 +53,7 @@ class PathTask:
     vehicle
         `Vehicle`, or what `load` reads.
     path
-        `control.path.Path`, or its words: "figure8", "circle:2", a file of waypoints.
+        `control.Path`, or a word for one: "figure8", "circle:2", a file of waypoints.
     speed
         [m/s] wanted.
     period
@@ -61,13 +61,15 @@ class PathTask:
     dt
         [s] step.
     duration
-        [s] after which an episode is cut.
+        [s] after which an episode is truncated.
     effort
-        (nu,) [N m, N] of the actions +-1; where None the least of the joint's limit and what
-        changes some speed by the wanted one in the time in which the vehicle goes its own length.
+        (nu,) [N m, N] of the actions +-1. Where None, the smaller of the joint's limit and of what
+        changes some speed by the wanted one in the time in which the vehicle covers its own length.
 
     Raises
     ------
+    InputError
+        For numbers that are not positive, and a period that is no multiple of dt.
     ModelError
         For a vehicle that cannot follow a path or has no driven joint, and for ground that is not
         level and at rest.
@@ -118,7 +120,7 @@ class PathTask:
 
     # -- the start ---------------------------------------------------------------------------------
     def start(self, rng: np.random.Generator) -> np.ndarray:
-        """x (nx,) near some place of the path, going along it at some part of the speed."""
+        """A random state x (nx,) near the path, moving along it at a fraction of the speed."""
         along, lateral, heading, share = rng.random(), *rng.uniform(-1, 1, 2), rng.random()
         along *= self.path.length * (1.0 if self.path.closed else 0.5)
         px, py, tangent, _ = self.path.station(along)
@@ -171,7 +173,7 @@ class PathTask:
 
 
 class Observation(NamedTuple):
-    """What N lanes look like.
+    """What the agents of N lanes observe.
 
     Attributes
     ----------

@@ -151,7 +151,7 @@ class AxleReader:
 def axles(vehicle: Vehicle, q: np.ndarray | None = None, *, gripping: bool = False) -> Axles:
     """The axles of a vehicle and where they meet.
 
-    A wheel whose lateral row has a joint rate in it (a caster, a trailer, a bicycle's fork) trails
+    A wheel whose lateral row contains a joint rate (a caster, a trailer, a bicycle's fork) trails
     and does not count.
 
     Parameters
@@ -161,16 +161,16 @@ def axles(vehicle: Vehicle, q: np.ndarray | None = None, *, gripping: bool = Fal
     q
         A configuration; the zero pose where None.
     gripping
-        All wheels, also those whose lateral rows `skid=` freed or replaced: why it could not turn
-        without it.
+        Include the wheels whose lateral rows a skid-steer model released or replaced: why the
+        vehicle could not turn without it.
     """
     q = vehicle.configuration() if q is None else np.asarray(q, dtype=float)
     return AxleReader(vehicle, gripping=gripping).at(q)
 
 
 def axles_at(vehicle: Vehicle, angles: dict[str, float]) -> Axles:
-    """The same from steering angles [rad] that need not let the axles meet: what a steering command
-    would lock."""
+    """The axles at given steering angles [rad], which need not let them meet: what a steering
+    command would lock."""
     steering = vehicle.steering
     found = [axle.straight for axle in steering.fixed]
     found += [axle.at(angles.get(axle.steering, 0.0)) for axle in steering.steered]

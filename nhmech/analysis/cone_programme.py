@@ -36,10 +36,10 @@ def minimise(c: np.ndarray, cones: Cones, y: np.ndarray, gap: float = 1e-11, *,
     Parameters
     ----------
     y
-        Strictly inside all cones; the numbers of the programme are to be of order one.
+        Strictly inside all cones; the numbers of the programme should be of order one.
     sign
-        Any y inside whose c . y has the sign that the least one has: fewer steps, where that is far
-        from zero.
+        Return any y inside whose c . y has the sign of the least one; this takes fewer steps where
+        the least is far from zero.
     """
     weight, y = 1.0, np.array(y, dtype=float)
     while (left := 2 * len(cones.s) / weight) > gap:

@@ -30,8 +30,8 @@ class ContactLoad:
     vehicle, t, q
         Whose forces, when [s] and where.
     split
-        (n,) [N], the admissible one of least norm; the least-norm one at all where none is
-        admissible.
+        (n,) [N], the admissible split of least norm; where none is admissible, the least-norm split
+        of all.
     kernel
         (n, k), orthonormal: changes of f that no motion feels.
     supported
@@ -116,7 +116,7 @@ class ContactLoad:
         best, r = -np.inf, move.shape[1]
         if r == 0:
             return float(start.min())
-        # at the optimum so many are smallest together
+        # at the optimum this many normals are equal and smallest
         for chosen in map(list, combinations(range(len(start)), r + 1)):
             matrix = np.column_stack([move[chosen], -np.ones(r + 1)])
             if abs(np.linalg.det(matrix)) > NOTHING:

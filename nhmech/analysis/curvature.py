@@ -1,5 +1,5 @@
-"""Curvature of the connection that the constraints are: where a small loop of the joints moves the
-vehicle."""
+"""Curvature of the connection that the constraints define: where a small loop of the joints moves
+the vehicle."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ class Curvature:
     flat: bool
 
     def component(self, fibre: str, first: str, second: str) -> float:
-        """By names. Raises `MechanicsError` for others."""
+        """One value, by names. Raises `InputError` for unknown names."""
         for name, names in ((fibre, self.fibre), (first, self.base), (second, self.base)):
             read_word("fibre coordinate", name, names)
         return float(self.values[self.fibre.index(fibre), self.base.index(first),
@@ -82,7 +82,7 @@ def connection_curvature(constrained: HasConstrained, q: np.ndarray | None = Non
     Raises
     ------
     MechanicsError
-        For names that do not determine the motion.
+        For names that are unknown or do not determine the motion.
     """
     simulated = Simulated.of(constrained)
     vehicle = simulated.vehicle
@@ -132,7 +132,7 @@ def describe_curvature(found: Curvature | None, *, most: int = 2) -> str:
     """The `most` curved pairs in words.
 
     E.g. "a small loop in left_wheel_joint and right_wheel_joint shifts the base: sideways -0.02
-    m/rad^2". Of a vehicle only what the base does; `components` has its other joints too.
+    m/rad^2". For a vehicle, only the motion of the base; `components` has the other joints too.
     """
     if found is None:
         return "not defined: the independent speeds are those of no fibration"

@@ -106,8 +106,8 @@ def step_jacobian(constrained: HasConstrained, dt: float) -> StepJacobian:
 
     Raises
     ------
-    MechanicsError
-        For a dt that is no positive time.
+    InputError
+        For a dt that is not a positive time.
     CompileError
         Where the compiler refuses.
     """
@@ -219,7 +219,7 @@ def _read_arguments(step: StepJacobian | StepAdjoint, x: np.ndarray, u: np.ndarr
 
 
 def _read_vector(what: str, value: np.ndarray, names: tuple[str, ...]) -> np.ndarray:
-    """A number for each name; finite or not, for what is not shows in the derivatives."""
+    """A number for each name. Numbers that are not finite pass: they show in the derivatives."""
     value = np.asarray(value, dtype=float)
     if value.shape != (len(names),):
         raise InputError(f"{what} ({', '.join(names)}) has shape {value.shape}, expected "

@@ -27,9 +27,9 @@ class EnergyBalance:
         Likewise by damping, rolling resistance and other forces that take no input: negative where
         they dissipate.
     ground
-        Whether the constraints do work too, for they move (b is not zero).
+        Whether the constraints do work too, because they move (b is not zero).
     known
-        Whether the inputs are: a kinematic run has speeds, and no efforts.
+        Whether the inputs are known: a kinematic run has commanded speeds and no efforts.
     """
 
     t: np.ndarray
@@ -53,7 +53,7 @@ class EnergyBalance:
     def rest(self) -> np.ndarray:
         """What no force accounts for: E(t) - E(0) less all work.
 
-        The work of a moving ground; else errors of integrator and quadrature.
+        It is the work of a moving ground, or else the errors of integrator and quadrature.
         """
         return self.total - self.total[0] - self.inputs - self.passive
 

@@ -75,7 +75,7 @@ class SteadyMotions:
         self.free = [names.index(read_word("input", name, names)) for name in inputs]
         self._readings: dict[tuple[str, ...], ca.Function] = {}
 
-    # -- what can be asked for ---------------------------------------------------------------------
+    # -- what conditions can name ------------------------------------------------------------------
     @cached_property
     def quantities(self) -> dict[str, ca.SX]:
         """What conditions can name: fibre coordinates [their unit] by their name; `NAME angle` of a
@@ -122,7 +122,9 @@ class SteadyMotions:
         Raises
         ------
         MechanicsError
-            For unknown quantities, and where none is found, naming the equation satisfied worst.
+            Where none is found, naming the equation with the largest residual.
+        InputError
+            For unknown quantities.
         """
         u = np.zeros(self.variations.system.u.numel()) if u is None else np.array(u, dtype=float)
         q, xi, u, state, _ = self._solve(t, np.array(q, dtype=float), np.array(xi, dtype=float), u,
@@ -276,7 +278,7 @@ class SteadyMotions:
         Raises
         ------
         MechanicsError
-            Where the family through a member has not dimension one, naming what can be done, and
+            Where the family through a member does not have dimension one, naming a remedy, and
             where no member is found.
         """
         conditions, members, tangent = dict(conditions or {}), [], None
@@ -335,9 +337,8 @@ class SteadyMotions:
         Raises
         ------
         MechanicsError
-            For what is no vehicle, and where none is found: a vehicle with resistance needs its
-            driven joints among the unknown `inputs`; one whose wheels have their mass off the axle
-            never runs steadily.
+            Where none is found: a vehicle with resistance needs its driven joints among the unknown
+            `inputs`; one whose wheels have their mass off the axle never runs steadily.
         """
         vehicle = self._vehicle()
         q = vehicle.configuration() if q is None else np.asarray(q, dtype=float)
@@ -360,7 +361,7 @@ class SteadyMotions:
         Raises
         ------
         MechanicsError
-            For what is no vehicle, and where none is found.
+            Where none is found.
         """
         vehicle = self._vehicle()
         q = vehicle.configuration() if q is None else np.asarray(q, dtype=float)

@@ -48,14 +48,14 @@ def slack(load: ContactLoad, mu: Mapping[str, float], *, sign: bool = False) -> 
     """max over all splits of min over the wheels of mu N - |tangential| [N], negative where no
     split holds.
 
-    A wheel that only bears, or that cannot slip, enters with its normal alone. It is a second-order
-    cone programme.
+    A wheel that only carries load, or that cannot slip, enters with its normal force alone.
+    This is a second-order cone programme.
 
     Parameters
     ----------
     sign
-        Any number of the right sign: where the least-norm split holds its own slack, and there is
-        nothing to solve.
+        Return any number of the right sign: where the least-norm split holds, that is its own
+        slack, and there is nothing to solve.
     """
     if sign and (left := _least_norm_slack(load, mu)) > 0:
         return left
@@ -148,7 +148,7 @@ def _improve(load: ContactLoad, mu: Mapping[str, float], use: float,
 def _least_norm_slack(load: ContactLoad, mu: Mapping[str, float]) -> float:
     """min over the wheels of mu N - |tangential| [N] in the least-norm split.
 
-    In plain numbers, for a run asks after every step.
+    In plain numbers, because a run evaluates it after every step.
     """
     f, left = load.split.tolist(), []
     for wheel, (normal, along) in _places(load).items():

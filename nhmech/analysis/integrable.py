@@ -47,13 +47,13 @@ class Combination:
 
 @dataclass(frozen=True)
 class Candidates:
-    """One-forms of which combinations with constant coefficients are looked for.
+    """One-forms among which the search looks for combinations with constant coefficients.
 
     Attributes
     ----------
     names
-        Of the coordinates whose differentials they are, the one that is to carry a plain
-        coefficient first.
+        Of the coordinates whose differentials they are; the one that keeps a plain coefficient
+        comes first.
     scales
         Metres per unit.
     forms
@@ -71,7 +71,7 @@ class Candidates:
 
 def integrable_combinations(constrained: HasConstrained,
                             found: Motions | None = None) -> tuple[Combination, ...]:
-    """All independent combinations of coordinates that no motion changes, but those that the
+    """All independent combinations of coordinates that no motion changes, without those that the
     holonomic rows hold.
 
     w with w f E = 0 and w df = 0 on the holonomic manifold at every sample, w constant and f the
@@ -82,7 +82,7 @@ def integrable_combinations(constrained: HasConstrained,
     Parameters
     ----------
     found
-        The motions with wheel angles, where they are at hand.
+        The motions with wheel angles, where they have been computed already.
     """
     found = found or motions(constrained, wheel_angles=True)
     simulated = Simulated.of(constrained)

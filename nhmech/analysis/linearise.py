@@ -98,7 +98,9 @@ def linearise(constrained: HasConstrained | Variations, q: np.ndarray, xi: np.nd
     Raises
     ------
     MechanicsError
-        Where the point is not on the holonomic manifold, and for unknown outputs.
+        Where the point is not on the holonomic manifold.
+    InputError
+        For unknown outputs.
 
     Examples
     --------

@@ -41,7 +41,8 @@ class Motions:
     variables
         d names of independent variables on the holonomic manifold.
     left_out
-        No variables: wheel angles (on which nothing in E depends), and followers of other joints.
+        What is no variable: wheel angles (on which nothing in E depends), and followers of other
+        joints.
     """
 
     algebroid: LieAlgebroid
@@ -104,7 +105,8 @@ def motions(constrained: HasConstrained, *, wheel_angles: bool = False, q: np.nd
 
 def extend(system_of: ConstrainedSystem, E: ca.SX,
              t: float) -> tuple[LieAlgebroid, ca.SX, np.ndarray]:
-    """E on the configurations and the auxiliaries's symbols, whose rates complete the anchor."""
+    """E on the configurations and the symbols of the auxiliary variables, whose rates complete the
+    anchor."""
     system, points = system_of.system, system_of.configurations
     space, short = system.algebroid, system.auxiliaries
     held, values = ca.vertcat(system.t, system.theta), ca.vertcat(t, ca.DM(system_of.parameters))

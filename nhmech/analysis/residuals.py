@@ -1,4 +1,4 @@
-"""What a run leaves of its constraints."""
+"""How well a run satisfies its constraints."""
 
 from __future__ import annotations
 

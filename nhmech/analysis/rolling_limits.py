@@ -237,11 +237,11 @@ def run_validity(trajectory: Trajectory, mu: float | Mapping[str, float] | None 
     mu
         As in `validity`.
     every
-        Judge each so many states.
+        Judge every n-th recorded state.
 
     Raises
     ------
-    MechanicsError
+    InputError
         For a run of something without wheels, and of a kinematic run (which has no forces).
     SimulationError
         For a file that does not say what was simulated.

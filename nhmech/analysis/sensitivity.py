@@ -4,6 +4,7 @@ along."""
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import NamedTuple
 
 import casadi as ca
 import numpy as np
@@ -16,9 +17,24 @@ from .variations import Point, Variations
 SIMPLE = 1e-5
 
 
+class EigenvalueSensitivities(NamedTuple):
+    """Eigenvalues of a steady motion and their derivatives by the parameters.
+
+    Attributes
+    ----------
+    eigenvalues
+        lambda (n,) [1/s].
+    slopes
+        d lambda / d theta (n, ntheta), NaN for an eigenvalue that is zero or not simple.
+    """
+
+    eigenvalues: np.ndarray
+    slopes: np.ndarray
+
+
 def eigenvalue_sensitivities(motions: SteadyMotions, motion: Equilibrium,
                              conditions: Mapping[str, float] | None = None,
-                             t: float = 0.0) -> tuple[np.ndarray, np.ndarray]:
+                             t: float = 0.0) -> EigenvalueSensitivities:
     """Eigenvalues of a steady motion and their derivatives by the parameters.
 
     They are lambda (n,) and d lambda / d theta (n, ntheta), with the conditions kept at their
@@ -67,7 +83,7 @@ def eigenvalue_sensitivities(motions: SteadyMotions, motion: Equilibrium,
                  for a in (w.real, w.imag) for b in (r.real, r.imag)]
         result[i] = (parts[0] - parts[3] + 1j * (parts[1] + parts[2])) @ moved / (w @ r)
     order = np.argsort(-values.real)
-    return values[order], result[order]
+    return EigenvalueSensitivities(values[order], result[order])
 
 
 def _slope(variations: Variations) -> ca.Function:

@@ -32,7 +32,7 @@ class Sweep:
     eigenvalues
         (N, n) [1/s], each column one continuous branch.
     neutral
-        How many eigenvalues are zero along the whole family: moving along it costs nothing.
+        How many eigenvalues are zero along the whole family, because moving along it costs nothing.
     members
         The steady motions.
     """

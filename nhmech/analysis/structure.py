@@ -65,15 +65,15 @@ class Structure:
         Generic, the largest ranks over the sample configurations; with the singular values on both
         sides of each decision.
     here
-        At the configuration asked for, or None.
+        At the given configuration, or None.
     combinations
         Integrable: constant along every motion.
     further
-        How many further functions no motion changes that are no such combination; None where not
-        known.
+        How many further functions, which are no such combinations, are constant along every motion;
+        None where that is not known.
     curvature
-        Of the connection over the independent speeds, at the configuration asked for or the first
-        sample; None where there is none.
+        Of the connection over the independent speeds, at the given configuration or the first
+        sample; None where there is no connection.
     symmetries
         Of a vehicle: of the pose alone, and with the angles of its wheels; of another system: all
         found.
@@ -95,11 +95,11 @@ class Structure:
 
     @property
     def controllable(self) -> bool | None:
-        """Chow and Rashevskii: the brackets span everything, at `here` if asked for; None if the
+        """Chow and Rashevskii: the brackets span everything, at `here` if it is given; None if the
         search was cut short.
 
-        Of the linear part of the constraints, motions in both directions: admissible paths join
-        near configurations.
+        This concerns the linear part of the constraints and motions in both directions: admissible
+        paths join nearby configurations.
         """
         return _spanning(self.here or self.growth, self.dimension)
 

@@ -1,5 +1,4 @@
-"""Does ideal rolling still hold? What each wheel carries, what friction it needs, and since when it
-cannot be had."""
+"""Whether ideal rolling holds: what each wheel carries, and what friction it needs."""
 
 from __future__ import annotations
 
@@ -43,7 +42,7 @@ class WheelLoad:
     kindest
         The same over the kindest split.
     mu
-        What it has; inf where nobody said.
+        What it has; inf where no coefficient is given.
     undetermined
         Direction -> (least, largest) over all splits with normals >= 0; infinite for wheels that
         press against each other.
@@ -87,9 +86,9 @@ class Validity:
     verdict
         HOLDS, POSSIBLE or FAILS.
     use
-        Part of the available friction that the wheel worst off needs, in the kindest and in the
-        harshest split of the normals (forces along the ground shared as kindly as can be); above 1
-        it slips. Where no mu is known, the mu that is needed.
+        Part of the available friction that the most demanding wheel needs, in the kindest and in
+        the harshest split of the normals (with forces along the ground shared in the kindest way);
+        above 1 it slips. Where no mu is known, the mu that is needed.
     lifted
         Whether no split has normals >= 0: a wheel leaves the ground, the vehicle tips.
     sums
@@ -170,13 +169,15 @@ def validity(vehicle: Vehicle, t: float, q: np.ndarray, v: np.ndarray, u: np.nda
     q, v, u
         (nq,), (nv,), (nu,).
     mu
-        One friction coefficient, one for each of some wheels, or None; wheels without take
-        `Wheel.mu`, and are taken not to slip where that says nothing either.
+        One friction coefficient, one for each of some wheels, or None. Wheels without one use
+        `Wheel.mu`, and cannot slip where that is not given either.
 
     Raises
     ------
     MechanicsError
-        For unknown wheels, numbers that are not positive, a singular system.
+        For a singular system.
+    InputError
+        For unknown wheels and numbers that are not positive.
 
     Examples
     --------
@@ -190,7 +191,7 @@ def validity(vehicle: Vehicle, t: float, q: np.ndarray, v: np.ndarray, u: np.nda
 
 
 def judge(vehicle: Vehicle, load: ContactLoad, t: float, mu: Mapping[str, float]) -> Validity:
-    """The same for a contact load that is at hand, all coefficients given."""
+    """The same for a given contact load and the coefficient of each wheel."""
     known = any(np.isfinite(value) for value in mu.values())
     weights = mu if known else dict.fromkeys(mu, 1.0)
     least, kindest = least_use(load, weights)

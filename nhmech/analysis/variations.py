@@ -13,6 +13,7 @@ from ..errors import InputError
 from ..mechanics.selection import COMFORT
 from ..mechanics.system import HasConstrained
 from ..simulation.simulated import Simulated
+from .motions import kernel
 
 
 @dataclass(frozen=True)
@@ -96,7 +97,7 @@ class Variations:
 
     @classmethod
     def of(cls, given: HasConstrained | Variations) -> Variations:
-        """`given` itself where it is prepared already."""
+        """`given` itself where it is `Variations` already."""
         return given if isinstance(given, Variations) else cls(given)
 
     @cached_property
@@ -139,7 +140,7 @@ class Variations:
 
         Raises
         ------
-        MechanicsError
+        InputError
             Where q, xi or u has another shape than the system's.
         """
         nu = self.system.u.numel()
@@ -149,28 +150,19 @@ class Variations:
             if value.shape != (size,):
                 raise InputError(f"{name} has shape {value.shape}, expected ({size},)")
         v, rate, slope, transport, E, f_eta, f_xi, f_u, H, phi = self._values(t, q, xi, u)
-        kernel = kernel_of(H, H.shape[1])
+        tangent = kernel(H)
         if ignorable:
-            basis, quotient = kernel, np.zeros((0, kernel.shape[1]))
+            basis, quotient = tangent, np.zeros((0, tangent.shape[1]))
         else:
             beside = [self._values(t, q, speeds, u)[5] for speeds in _beside(xi)]
-            quotient = _quotient(kernel, np.vstack([f_eta, *beside]), transport)
-            basis = kernel @ np.linalg.pinv(quotient)
+            quotient = _quotient(tangent, np.vstack([f_eta, *beside]), transport)
+            basis = tangent @ np.linalg.pinv(quotient)
         names = _named_coordinates(basis)
         # eta of the chosen names is the coordinate itself
         basis = basis @ np.linalg.inv(basis[names])
-        project = np.linalg.pinv(basis) if ignorable else _projection(kernel, quotient, basis)
+        project = np.linalg.pinv(basis) if ignorable else _projection(tangent, quotient, basis)
         return Point(tuple(names), basis, project, v, rate, slope, transport, E, f_eta, f_xi, f_u,
                      H, phi)
-
-
-def kernel_of(H: np.ndarray, nv: int) -> np.ndarray:
-    """Orthonormal basis of the kernel of H, (nv, d)."""
-    if not H.size:
-        return np.eye(nv)
-    _, s, vt = np.linalg.svd(H)
-    rank = int(np.sum(s > 1e-9 * s[0]))
-    return vt[rank:].T
 
 
 def _beside(xi: np.ndarray) -> list[np.ndarray]:
@@ -183,19 +175,19 @@ def _beside(xi: np.ndarray) -> list[np.ndarray]:
     return [xi + (1 + np.abs(xi)) * rng.uniform(-0.5, 0.5, len(xi)) for _ in range(2)]
 
 
-def _quotient(kernel: np.ndarray, f_eta: np.ndarray, transport: np.ndarray) -> np.ndarray:
-    """Functionals (k, d) on the kernel that the dynamics sees, closed under the transport. Their
-    kernel is ignorable.
+def _quotient(tangent: np.ndarray, f_eta: np.ndarray, transport: np.ndarray) -> np.ndarray:
+    """Functionals (k, d) on the tangent space that the dynamics sees, closed under the transport.
+    Their kernel is ignorable.
 
     Orthonormal at each step: powers of the transport would lift rounding noise above any
     threshold."""
-    motion = np.linalg.pinv(kernel) @ transport @ kernel
+    motion = np.linalg.pinv(tangent) @ transport @ tangent
     motion = motion / max(np.linalg.norm(motion, 2), 1.0)
-    rows = f_eta @ kernel
+    rows = f_eta @ tangent
     size = np.abs(rows).max(axis=1, initial=0.0)
     seen = size > 1e-11 * max(size.max(initial=0.0), 1.0)
     rows = rows[seen] / size[seen, None]
-    basis = np.zeros((0, kernel.shape[1]))
+    basis = np.zeros((0, tangent.shape[1]))
     while len(rows) and len(basis) < basis.shape[1]:
         rest = rows - rows @ basis.T @ basis
         # twice is enough: what is left is orthogonal to rounding
@@ -206,9 +198,9 @@ def _quotient(kernel: np.ndarray, f_eta: np.ndarray, transport: np.ndarray) -> n
     return basis
 
 
-def _projection(kernel: np.ndarray, quotient: np.ndarray, basis: np.ndarray) -> np.ndarray:
+def _projection(tangent: np.ndarray, quotient: np.ndarray, basis: np.ndarray) -> np.ndarray:
     """Coordinates, along `basis`, of what the dynamics sees of a vector."""
-    see = quotient @ np.linalg.pinv(kernel)
+    see = quotient @ np.linalg.pinv(tangent)
     return np.linalg.solve(see @ basis, see)
 
 
@@ -219,7 +211,7 @@ def _named_coordinates(basis: np.ndarray) -> list[int]:
     for _ in range(basis.shape[1]):
         size = np.linalg.norm(rest, axis=1)
         good = np.flatnonzero(size > max(COMFORT, 0.5 * size.max()))
-        # joints stand after the base: prefer them
+        # joints come after the base: prefer them
         choice = int(good[-1]) if len(good) else int(np.argmax(size))
         chosen.append(choice)
         direction = rest[choice] / np.linalg.norm(rest[choice])
