@@ -75,11 +75,11 @@ def nhmech_measures(name: str, xi: dict, steps: int, threads: int) -> dict:
     def batch(inputs, **options):
         def measure() -> float:
             start = process_time()
-            done = nhmech.simulate_batch(vehicle, x0, inputs, dt=DT, steps=steps,
+            done = nhmech.simulate_batch(vehicle, x0, inputs, dt=DT, duration=steps * DT,
                                          **{"every": steps, "threads": 1, **options})
             seconds = process_time() - start
             if not done.ok.all():
-                raise RuntimeError(done.reason(int(np.argmin(done.ok))))
+                raise RuntimeError(done.stop[int(np.argmin(done.ok))])
             return CASES * steps / seconds
         return measure
 
@@ -89,7 +89,7 @@ def nhmech_measures(name: str, xi: dict, steps: int, threads: int) -> dict:
         "batch, 1 thread": batch(u),
         "batch, 1 thread, each 10th step recorded": batch(u, every=10),
         "batch, 1 thread, a policy each 10 steps": batch(
-            lambda t, x: u - gain * x[:, -u.shape[1] :] * 1e-3, control_every=10
+            lambda t, x: u - gain * x[:, -u.shape[1] :] * 1e-3, control_period=10 * DT
         ),
     }
     for measure in measures.values():

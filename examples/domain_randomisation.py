@@ -47,8 +47,9 @@ def main(out: Path, short: bool) -> None:
 
     steps = 500 if short else round((2.0 + QUARTERS * np.pi / 2 / TURN) / DT)
     batch = nhmech.simulate_batch(vehicle, on_their_wheels(vehicle, theta), torques, dt=DT,
-                                  steps=steps, every=EVERY, control_every=CONTROL, theta=theta)
-    ends = batch.x[-1][:, :2]
+                                  duration=steps * DT, every=EVERY, control_period=CONTROL * DT,
+                                  theta=theta)
+    ends = batch.x[:, -1, :2]
     spread = 100 * np.linalg.norm(ends - ends[0], axis=1)
     print(f"{batch.ok.sum()} of {count} robots ran {batch.t[-1]:.2f} s; their ends are "
           f"{np.sqrt(np.mean(spread ** 2)):.1f} cm root mean square from that of the robot as "
@@ -81,12 +82,12 @@ def draw(batch, theta, file: Path) -> None:
     tracks, ends = figure.subplots(1, 2, width_ratios=(1.5, 1))
     for k in range(1, min(len(batch), 100)):
         label = "the first hundred" if k == 1 else None
-        tracks.plot(batch.x[:, k, 0], batch.x[:, k, 1], "C0", lw=0.4, alpha=0.4, label=label)
-    tracks.plot(batch.x[:, 0, 0], batch.x[:, 0, 1], "k", lw=1.2, label="as designed")
+        tracks.plot(batch.x[k, :, 0], batch.x[k, :, 1], "C0", lw=0.4, alpha=0.4, label=label)
+    tracks.plot(batch.x[0, :, 0], batch.x[0, :, 1], "k", lw=1.2, label="as designed")
     tracks.set(xlabel="x [m]", ylabel="y [m]", aspect="equal",
                title="the same commands to robots that differ")
     tracks.legend(fontsize=8, loc="upper left")
-    last = batch.x[-1]
+    last = batch.x[:, -1]
     dots = ends.scatter(last[:, 0], last[:, 1], c=100 * (theta[:, 1] / theta[:, 0] - 1), s=6,
                         cmap="coolwarm")
     ends.plot(*last[0, :2], "k+", ms=12, mew=2)

@@ -72,7 +72,7 @@ def identify(f, u, seen, steps: int = 20):
     x, w, theta = ca.MX.sym("x", count), ca.MX.sym("u", f.nu), ca.MX.sym("theta", len(UNKNOWN))
     after = x
     for _ in range(round(SAMPLE / DT)):
-        after = f.step(after, w, DT, theta)
+        after = f.step(0.0, after, w, DT, theta)
     shoot = ca.Function("sample", [x, w, theta], [after]).mapaccum(SAMPLES)
     angles = [x[f.coordinate(wheel)] for wheel in ("left_wheel_joint", "right_wheel_joint")]
     read = ca.Function("read", [x], [ca.vertcat(f.pose(x), *angles)])
@@ -80,7 +80,7 @@ def identify(f, u, seen, steps: int = 20):
     placed = at_rest
     # the heights of the wheels depend on theta: Newton steps onto the ground
     for _ in range(3):
-        placed = f.step(placed, ca.DM.zeros(f.nu), 0.0, theta)
+        placed = f.step(0.0, placed, ca.DM.zeros(f.nu), 0.0, theta)
     nodes = ca.MX.sym("nodes", count, n)
     residuals, gaps, start = [], [], placed
     for k in range(n):

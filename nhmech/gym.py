@@ -34,7 +34,6 @@ LOST = 2.0                       # lengths from the path at which an episode end
 TILTED = 0.5                     # least cosine of the base's vertical axis with n
 # of the reward: lateral error in lengths, squared; 1 - cos of heading; mean square action
 OFF, TURNED, WASTED = 1.0, 0.1, 0.01
-SENTENCES = {int(status): status.sentence for status in Status}
 START = (0.2, 0.3)               # largest lateral offset in lengths and heading [rad] at the start
 
 
@@ -256,7 +255,7 @@ class PathFollowing(gymnasium.Env):
             for _ in range(self.task.substeps):
                 after = self.simulator.step()
                 if self.simulator.atlas.chart is not self.simulator.atlas.primary:
-                    reason = SENTENCES[Status.SINGULAR]                # where lanes end too
+                    reason = Status.SINGULAR.sentence                # where lanes end too
                     break
                 state = after
         except SimulationError as error:
@@ -343,14 +342,15 @@ class PathFollowingVector(gymnasium.vector.VectorEnv):
         reasons = np.full(self.num_envs, None, dtype=object)
         if going.any():
             batch = simulate_batch(task.vehicle, self._x[going], actions[going] * task.effort,
-                                   dt=task.dt, steps=task.substeps, every=task.substeps)
-            self._x[going] = batch.x[-1]
+                                   dt=task.dt, duration=task.substeps * task.dt,
+                                   every=task.substeps)
+            self._x[going] = batch.x[:, -1]
             observation, reward[going], stopped = task.judge(self._x[going], self._s[going],
                                                              actions[going])
             self._s[going], self._observation[going] = observation.s, observation.values
             ended[going] = stopped | ~batch.ok
-            reasons[np.flatnonzero(going)[~batch.ok]] = [SENTENCES[int(status)]
-                                                         for status in batch.status[~batch.ok]]
+            for case in np.flatnonzero(~batch.ok):
+                reasons[np.flatnonzero(going)[case]] = batch.stop[case]
             self._k[going] += 1
             cut[going] = self._k[going] >= task.periods
         self._done = ended | cut

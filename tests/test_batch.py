@@ -63,7 +63,7 @@ def test_one_step_agrees_with_the_scalar_step(name):
               u in random_states(vehicle, 5, seed=7) if chosen is vehicle]
     x0 = np.array([vector.assemble(q, xi) for q, xi, _ in states])
     u = np.array([u for *_, u in states])
-    batch = nhmech.simulate_batch(vehicle, x0, u, dt=1e-3, steps=1)
+    batch = nhmech.simulate_batch(vehicle, x0, u, dt=1e-3, duration=0.001)
     step = python_step(SCHEMES["rk4"], equations, vector, False, None)
     for i in range(len(states)):
         # put onto the constraints, as a batch does first
@@ -72,9 +72,9 @@ def test_one_step_agrees_with_the_scalar_step(name):
         expected, q, v, health, status, _ = step(0.0, start, u[i], vehicle.theta, 1e-3, side,
                                                  np.nan)
         if batch.ok[i]:
-            np.testing.assert_allclose(batch.x[-1, i], expected, rtol=1e-12, atol=1e-12)
-            np.testing.assert_allclose(batch.q()[i], q, rtol=1e-12, atol=1e-12)
-            np.testing.assert_allclose(batch.v()[i], v, rtol=1e-12, atol=1e-11)
+            np.testing.assert_allclose(batch.x[i, -1], expected, rtol=1e-12, atol=1e-12)
+            np.testing.assert_allclose(batch.q[i, -1], q, rtol=1e-12, atol=1e-12)
+            np.testing.assert_allclose(batch.v[i, -1], v, rtol=1e-12, atol=1e-11)
         # a sample at which other speeds serve
         else:
             assert batch.status[i] == status == Status.SINGULAR and abs(health[1]) < 0.1
@@ -88,15 +88,15 @@ def test_runs_agree_with_the_simulator_and_stay_on_the_constraints(name, xi):
     vehicle = shipped(name)
     x0 = nhmech.start_states(vehicle, [(0.3 * i, -0.2 * i, 0.5 * i) for i in range(3)], xi=xi)
     u = np.random.default_rng(1).normal(size=(3, vehicle.constrained.system.u.numel())) * 0.02
-    batch = nhmech.simulate_batch(vehicle, x0, u, dt=1e-3, steps=400, every=150)
+    batch = nhmech.simulate_batch(vehicle, x0, u, dt=1e-3, duration=0.4, every=150)
     assert batch.ok.all() and batch.t == pytest.approx([0.0, 0.15, 0.3, 0.4], abs=1e-15)
     for i in range(3):
         run = scalar_run(vehicle, x0[i], lambda t, state: u[i], 0.4, every=150)
-        np.testing.assert_allclose(batch.xi[:, i], run.xi, rtol=1e-10, atol=1e-10)
-        np.testing.assert_allclose(batch.q()[i], run.q[-1], rtol=1e-10, atol=1e-10)
-        rates, phi = vehicle.constraint_error(0.4, batch.q()[i], batch.v()[i])
+        np.testing.assert_allclose(batch.xi[i], run.xi, rtol=1e-10, atol=1e-10)
+        np.testing.assert_allclose(batch.q[i, -1], run.q[-1], rtol=1e-10, atol=1e-10)
+        rates, phi = vehicle.constraint_error(0.4, batch.q[i, -1], batch.v[i, -1])
         assert (
-            np.abs(phi).max() <= 1e-12 * max(1.0, np.linalg.norm(batch.q()[i, :3]))
+            np.abs(phi).max() <= 1e-12 * max(1.0, np.linalg.norm(batch.q[i, -1, :3]))
             and np.abs(rates).max() < 1e-10
         )
     assert np.abs(np.linalg.norm(batch.x[:, :, 3:7], axis=2) - 1).max() < 1e-15 * 4
@@ -113,30 +113,30 @@ def test_a_system_without_wheels():
     sled = load_system("sled")
     starts = [(0.1 * i, 0.2, -0.5 + 0.2 * i) for i in range(5)]
     x0 = nhmech.start_states(sled.constrained, starts, xi={"x'": 1.2, "phi'": 0.4})
-    batch = nhmech.simulate_batch(sled.constrained, x0, dt=1e-2, steps=100, every=100)
+    batch = nhmech.simulate_batch(sled.constrained, x0, dt=1e-2, duration=1.0, every=100)
     heading = batch.column("phi")
-    np.testing.assert_allclose(heading[-1], heading[0] + 0.4, rtol=1e-12, atol=1e-12)
-    speed = np.hypot(*batch.v().T[:2])
+    np.testing.assert_allclose(heading[:, -1], heading[:, 0] + 0.4, rtol=1e-12, atol=1e-12)
+    speed = np.hypot(*batch.v[:, -1].T[:2])
     # a circle at constant speed
-    np.testing.assert_allclose(speed, np.hypot(*batch.v(0).T[:2]), rtol=1e-9)
-    assert batch.multipliers().shape == (5, 1)
+    np.testing.assert_allclose(speed, np.hypot(*batch.v[:, 0].T[:2]), rtol=1e-9)
+    assert batch.multipliers.shape == (5, 2, 1)
     with pytest.raises(nhmech.SimulationError, match="only a vehicle has wheels"):
-        batch.reactions()
+        _ = batch.reactions
 
 
 # -- inputs ----------------------------------------------------------------------------------------
 @pytest.mark.parametrize("count", [1, 3, 4, 5])
 def test_any_number_of_cases_gives_the_same_numbers(drive, start, efforts, count):
-    whole = nhmech.simulate_batch(drive, start, efforts, dt=1e-3, steps=50, every=10)
-    part = nhmech.simulate_batch(drive, start[-count:], efforts[-count:], dt=1e-3, steps=50,
+    whole = nhmech.simulate_batch(drive, start, efforts, dt=1e-3, duration=0.05, every=10)
+    part = nhmech.simulate_batch(drive, start[-count:], efforts[-count:], dt=1e-3, duration=0.05,
                                  every=10)
-    assert part.x.shape == (6, count, start.shape[1]) and len(part) == count
-    np.testing.assert_array_equal(part.x, whole.x[:, -count:])
+    assert part.x.shape == (count, 6, start.shape[1]) and len(part) == count
+    np.testing.assert_array_equal(part.x, whole.x[-count:])
 
 
 def test_threads_change_nothing(drive, start, efforts):
     x0, u = np.tile(start, (9, 1)), np.tile(efforts, (9, 1))
-    runs = [nhmech.simulate_batch(drive, x0, u, dt=1e-3, steps=60, every=7,
+    runs = [nhmech.simulate_batch(drive, x0, u, dt=1e-3, duration=0.06, every=7,
                                   threads=n) for n in (1, 2, 3, 100)]
     for run in runs[1:]:
         np.testing.assert_array_equal(run.x, runs[0].x)
@@ -150,8 +150,8 @@ def test_a_policy_is_asked_once_per_control_period(drive, start):
         assert x.shape == start.shape and not x.flags.writeable
         return 0.1 * (np.array([3.0, 2.0]) - x[:, -2:])
 
-    batch = nhmech.simulate_batch(drive, start, policy, dt=1e-3, steps=95, control_every=10,
-                                  every=5)
+    batch = nhmech.simulate_batch(drive, start, policy, dt=1e-3, duration=0.095,
+                                  control_period=0.01, every=5)
     assert moments == pytest.approx([i * 1e-2 for i in range(10)], abs=1e-15)
 
     def controller(t, state):
@@ -161,39 +161,40 @@ def test_a_policy_is_asked_once_per_control_period(drive, start):
         )
 
     run = scalar_run(drive, start[2], controller, 0.095, every=5, control_period=1e-2)
-    np.testing.assert_allclose(batch.xi[:, 2], run.xi, rtol=1e-11)
-    np.testing.assert_allclose(batch.u[:-1, 2], run.u[:-1], rtol=1e-11)
+    np.testing.assert_allclose(batch.xi[2], run.xi, rtol=1e-11)
+    np.testing.assert_allclose(batch.u[2, :-1], run.u[:-1], rtol=1e-11)
 
 
 def test_inputs_given_for_each_period_equal_a_policy_that_reads_them_out(drive, start):
-    table = np.random.default_rng(5).normal(size=(13, 7, 2)) * 0.05
-    batch = nhmech.simulate_batch(drive, start, table, dt=1e-3, steps=50, control_every=4, every=3)
-    periods = iter(table)
-    same = nhmech.simulate_batch(drive, start, lambda t, x: next(periods), dt=1e-3, steps=50,
-                                 control_every=4, every=3)
+    table = np.random.default_rng(5).normal(size=(7, 13, 2)) * 0.05
+    batch = nhmech.simulate_batch(drive, start, table, dt=1e-3, duration=0.05,
+                                  control_period=0.004, every=3)
+    periods = iter(table.swapaxes(0, 1))
+    same = nhmech.simulate_batch(drive, start, lambda t, x: next(periods), dt=1e-3, duration=0.05,
+                                 control_period=0.004, every=3)
     np.testing.assert_array_equal(batch.x, same.x)
     np.testing.assert_array_equal(batch.u, same.u)
     # the same numbers behind other strides
-    turned = np.asfortranarray(table[:, ::-1])[:, ::-1]
-    strided = nhmech.simulate_batch(drive, np.asfortranarray(start), turned, dt=1e-3, steps=50,
-                                    control_every=4, every=3)
+    turned = np.asfortranarray(table[::-1])[::-1]
+    strided = nhmech.simulate_batch(drive, np.asfortranarray(start), turned, dt=1e-3, duration=0.05,
+                                    control_period=0.004, every=3)
     np.testing.assert_array_equal(strided.x, batch.x)
 
 
 def test_no_input_one_input_and_the_arrays_of_the_caller(drive, start, efforts):
     before = start.copy()
-    none = nhmech.simulate_batch(drive, start, dt=1e-3, steps=20)
+    none = nhmech.simulate_batch(drive, start, dt=1e-3, duration=0.02)
     np.testing.assert_array_equal(
-        none.x, nhmech.simulate_batch(drive, start, np.zeros((7, 2)), dt=1e-3, steps=20).x
+        none.x, nhmech.simulate_batch(drive, start, np.zeros((7, 2)), dt=1e-3, duration=0.02).x
     )
-    one = nhmech.simulate_batch(drive, start, efforts[0], dt=1e-3, steps=20)
-    seven = nhmech.simulate_batch(drive, start, np.tile(efforts[0], (7, 1)), dt=1e-3, steps=20)
+    one = nhmech.simulate_batch(drive, start, efforts[0], dt=1e-3, duration=0.02)
+    seven = nhmech.simulate_batch(drive, start, np.tile(efforts[0], (7, 1)), dt=1e-3, duration=0.02)
     np.testing.assert_array_equal(one.x, seven.x)
-    again = nhmech.simulate_batch(drive, start, efforts, dt=1e-3, steps=20)
+    again = nhmech.simulate_batch(drive, start, efforts, dt=1e-3, duration=0.02)
     np.testing.assert_array_equal(start, before)
     assert (efforts.flags.writeable and start.flags.writeable and not again.x.flags.writeable
             and not again.u.flags.writeable)
-    assert again.x[0, :, 0].strides == (8,)                                # columns are contiguous
+    assert again.x[:, 0, 0].strides == (8,)                                # columns are contiguous
 
 
 def test_parameters_of_each_case(drive):
@@ -203,21 +204,21 @@ def test_parameters_of_each_case(drive):
     theta = symbolic.theta * rng.uniform(0.7, 1.4, size=(6, 3)) + [0, 0, 1]
     x0 = nhmech.start_states(symbolic, [(0.0, 0.0, 0.1 * i) for i in range(6)], xi=DRIVING)
     u = np.array([0.3, -0.1])
-    batch = nhmech.simulate_batch(symbolic, x0, u, dt=1e-3, steps=200, every=200, theta=theta)
+    batch = nhmech.simulate_batch(symbolic, x0, u, dt=1e-3, duration=0.2, every=200, theta=theta)
     assert batch.names["theta"] == names
     for i in (0, 5):
         own = drive.with_parameters(dict(zip(names, theta[i])))
         run = scalar_run(own, x0[i], lambda t, state: u, 0.2)
-        np.testing.assert_allclose(batch.xi[-1, i], run.xi[-1], rtol=1e-11)
-        expected = reactions(own, 0.2, batch.q()[i], batch.v()[i], u)
-        found = batch.reactions()
-        for name, force in zip(found.names, found.forces[i]):
+        np.testing.assert_allclose(batch.xi[i, -1], run.xi[-1], rtol=1e-11)
+        expected = reactions(own, 0.2, batch.q[i, -1], batch.v[i, -1], u)
+        found = batch.at(-1).reactions
+        for name, force in zip(found.names, found.forces[i, 0]):
             contact, direction = name.rsplit("/", 1)
             assert force == pytest.approx(expected.components[contact][direction], rel=1e-9,
                                           abs=1e-9)
-    assert np.ptp(batch.xi[-1], axis=0).min() > 1e-3
-    same = nhmech.simulate_batch(symbolic, x0, u, dt=1e-3, steps=20)
-    given = nhmech.simulate_batch(symbolic, x0, u, dt=1e-3, steps=20, theta=symbolic.theta)
+    assert np.ptp(batch.xi[:, -1], axis=0).min() > 1e-3
+    same = nhmech.simulate_batch(symbolic, x0, u, dt=1e-3, duration=0.02)
+    given = nhmech.simulate_batch(symbolic, x0, u, dt=1e-3, duration=0.02, theta=symbolic.theta)
     np.testing.assert_array_equal(same.x, given.x)
 
 
@@ -231,25 +232,25 @@ def test_reactions_and_friction_of_each_case(name):
               u in random_states(vehicle, 5, seed=8) if chosen is vehicle]
     vector = stepper(vehicle).state_vector
     batch = nhmech.simulate_batch(vehicle, [vector.assemble(q, xi) for q, xi, _ in states],
-                                  [u for *_, u in states], dt=1e-4, steps=1)
-    q, v, found = batch.q(0), batch.v(0), batch.reactions(0)
+                                  [u for *_, u in states], dt=1e-4, duration=0.0001)
+    q, v, found = batch.q[:, 0], batch.v[:, 0], batch.at(0).reactions
     for i in range(len(batch)):
-        expected = reactions(vehicle, 0.0, q[i], v[i], batch.u[0, i])
-        assert expected.feasible == found.feasible[i]
-        size = np.abs(found.forces[i]).max()
+        expected = reactions(vehicle, 0.0, q[i], v[i], batch.u[i, 0])
+        assert expected.feasible == found.feasible[i, 0]
+        size = np.abs(found.forces[i, 0]).max()
         for column, contact in enumerate(found.contacts):
             parts = expected.components[contact]
             for direction, force in parts.items():
-                assert found.forces[i,
-                                    found.names.index(f"{contact}/{direction}")] == pytest.approx(
+                assert found.forces[
+                    i, 0, found.names.index(f"{contact}/{direction}")] == pytest.approx(
                     force, rel=1e-7, abs=1e-9 * size)
             if parts["normal"] > 1e-3 * size:
                 slip = np.sqrt(sum(force ** 2 for direction,
                                    force in parts.items() if direction != "normal"))
-                assert found.friction[i, column] == pytest.approx(
+                assert found.friction[i, 0, column] == pytest.approx(
                     slip / parts["normal"], rel=1e-6, abs=1e-9
                 )
-                assert found.normal[i, column] == pytest.approx(parts["normal"], rel=1e-7)
+                assert found.normal[i, 0, column] == pytest.approx(parts["normal"], rel=1e-7)
 
 
 # -- stopping --------------------------------------------------------------------------------------
@@ -259,23 +260,24 @@ def test_a_case_that_fails_stops_and_the_others_go_on(drive, start, efforts):
         u[4] = np.nan if t > 0.0095 else u[4]
         return u
 
-    whole = nhmech.simulate_batch(drive, start, efforts, dt=1e-3, steps=40, every=4)
-    batch = nhmech.simulate_batch(drive, start, policy, dt=1e-3, steps=40, every=4)
+    whole = nhmech.simulate_batch(drive, start, efforts, dt=1e-3, duration=0.04, every=4)
+    batch = nhmech.simulate_batch(drive, start, policy, dt=1e-3, duration=0.04, every=4)
     others = [i for i in range(7) if i != 4]
-    np.testing.assert_array_equal(batch.x[:, others], whole.x[:, others])
+    np.testing.assert_array_equal(batch.x[others], whole.x[others])
     assert batch.status.tolist() == [0, 0, 0, 0, Status.NOT_FINITE, 0, 0] and batch.ok.sum() == 6
     assert batch.stopped_at == pytest.approx([0.04] * 4 + [0.01] + [0.04] * 2, abs=1e-15)
-    np.testing.assert_array_equal(batch.x[:3, 4], whole.x[:3, 4])
-    last = nhmech.simulate_batch(drive, start, efforts, dt=1e-3, steps=10).x[-1, 4]
+    np.testing.assert_array_equal(batch.x[4, :3], whole.x[4, :3])
+    last = nhmech.simulate_batch(drive, start, efforts, dt=1e-3, duration=0.01).x[4, -1]
     # its last good state, to the end of the record
-    np.testing.assert_array_equal(batch.x[3:, 4], np.tile(last, (8, 1)))
-    assert "not finite" in batch.reason(4) and "end" in batch.reason(0)
+    np.testing.assert_array_equal(batch.x[4, 3:], np.tile(last, (8, 1)))
+    assert "not finite" in batch.stop[4] and "end" in batch.stop[0]
 
 
 def test_when_all_have_failed_the_policy_is_asked_no_more(drive, start):
     calls = []
-    batch = nhmech.simulate_batch(drive, start, lambda t,
-                                  x: calls.append(t) or np.full((7, 2), np.nan), dt=1e-3, steps=100)
+    batch = nhmech.simulate_batch(
+        drive, start, lambda t, x: calls.append(t) or np.full((7, 2), np.nan), dt=1e-3,
+        duration=0.1)
     assert (len(calls) == 1
             and not batch.ok.any() and np.all(batch.stopped_at == 0) and np.isfinite(batch.x).all()
             and len(batch.t) == 101)
@@ -284,7 +286,8 @@ def test_when_all_have_failed_the_policy_is_asked_no_more(drive, start):
 def test_a_disc_that_lies_down_stops_where_the_simulator_stops():
     vehicle = shipped("disc")
     poses = [(0, 0, 0.3, roll, 0, 0) for roll in (0.6, 0.9, 1e-9)]
-    batch = nhmech.simulate_batch(vehicle, nhmech.start_states(vehicle, poses), dt=1e-3, steps=600)
+    x0 = nhmech.start_states(vehicle, poses)
+    batch = nhmech.simulate_batch(vehicle, x0, dt=1e-3, duration=0.6)
     assert batch.status[2] == 0 and set(batch.status[:2]) <= {Status.FALLEN, Status.SINGULAR}
     for i in range(2):
         simulator = nhmech.Simulator(vehicle, dt=1e-3)
@@ -293,7 +296,7 @@ def test_a_disc_that_lies_down_stops_where_the_simulator_stops():
             simulator.run(0.6)
         assert 0 < batch.stopped_at[i] <= error.value.trajectory.t[-1] + 1e-12
         k = int(round(batch.stopped_at[i] / 1e-3))
-        np.testing.assert_allclose(batch.xi[k, i], error.value.trajectory.xi[k], rtol=1e-9,
+        np.testing.assert_allclose(batch.xi[i, k], error.value.trajectory.xi[k], rtol=1e-9,
                                    atol=1e-9)
 
 
@@ -311,14 +314,14 @@ def test_independent_speeds_that_go_bad_and_steps_that_are_too_long():
             for rate in (5.0, 0.5)
         ]
     )
-    batch = nhmech.simulate_batch(car, x0, dt=1e-3, steps=400, every=100)
+    batch = nhmech.simulate_batch(car, x0, dt=1e-3, duration=0.4, every=100)
     assert batch.status.tolist() == [Status.SINGULAR, 0] and 0.1 < batch.stopped_at[0] < 0.4
-    assert "independent speeds" in batch.reason(0)
-    long = nhmech.simulate_batch(car, x0[1:], dt=1.0, steps=5)
+    assert "independent speeds" in batch.stop[0]
+    long = nhmech.simulate_batch(car, x0[1:], dt=1.0, duration=5.0)
     assert (
         long.status.tolist() == [Status.OFF]
         and long.stopped_at.tolist() == [0.0]
-        and "smaller dt" in long.reason(0)
+        and "smaller dt" in long.stop[0]
     )
 
 
@@ -330,46 +333,54 @@ def test_independent_speeds_that_go_bad_and_steps_that_are_too_long():
     ({"x0": "fast"}, "x0 is no array of numbers"),
     ({"x0": np.full((7, 11), np.nan)}, r"x0\[0, 0\] \(x\) = nan must be finite"),
     ({"x0": np.zeros((7, 11))}, "x0 of case 0 .* off the constraints: numbers that are not finite"),
-    ({"u": np.zeros((6, 2))}, r"u has shape \(6, 2\), expected \(20, 7, 2\) or \(7, 2\) or \(2,\) "
+    ({"u": np.zeros((6, 2))}, r"u has shape \(6, 2\), expected \(7, 20, 2\) or \(7, 2\) or \(2,\) "
                               r"with columns left_wheel_joint"),
-    ({"u": np.zeros((19, 7, 2))}, r"u has shape \(19, 7, 2\)"),
+    ({"u": np.zeros((7, 19, 2))}, r"u has shape \(7, 19, 2\)"),
     ({"u": np.array([0.0, np.inf])}, r"u\[1\] \(right_wheel_joint\) = inf"),
     ({"theta": [1.0]}, r"theta has shape \(1,\), expected \(7, 0\) or \(0,\) with columns none"),
     ({"dt": 0.0}, "dt = 0.0 must be a positive time"),
-    ({"steps": 0}, "steps = 0 must be a whole number from 1 on"),
-    ({"steps": 2.5}, "steps = 2.5"),
+    ({"duration": 0.0}, "duration = 0.0 must be a positive time"),
+    ({"duration": 0.0025}, r"duration = 0.0025 s must be a multiple of dt = 0.001 s"),
     ({"every": -1}, "every = -1"),
-    ({"control_every": 0}, "control_every = 0"),
+    ({"control_period": 0.0}, "control_period = 0.0 s must be a multiple of dt"),
     ({"threads": 0}, "threads = 0"),
-    ({"u": lambda t, x: np.zeros(3)},
-     r"policy <lambda> gave shape \(3,\) at t = 0 s, expected \(7, 2\)"),
-    ({"u": lambda t, x: x["yaw"]}, "policy <lambda> raised IndexError at t = 0 s"),
-    ({"u": lambda x: 0 * x},
-     r"policy <lambda> raised TypeError .* were given; it must take \(t, x\)$"),
 ])
 def test_bad_input_is_refused_with_names(drive, start, changes, message):
-    given = {"x0": start, "u": None, "dt": 1e-3, "steps": 20, **changes}
-    with pytest.raises(nhmech.SimulationError, match=message):
+    given = {"x0": start, "u": None, "dt": 1e-3, "duration": 0.02, **changes}
+    with pytest.raises(nhmech.InputError, match=message):
         nhmech.simulate_batch(drive, given.pop("x0"), given.pop("u"), **given)
+
+
+@pytest.mark.parametrize("policy, message", [
+    (lambda t, x: np.zeros(3),
+     r"policy <lambda> gave shape \(3,\) at t = 0 s, expected \(7, 2\)"),
+    (lambda t, x: x["yaw"], "policy <lambda> raised IndexError at t = 0 s"),
+    (lambda x: 0 * x, r"policy <lambda> raised TypeError .* were given; it must take \(t, x\)$"),
+])
+def test_a_policy_that_fails_is_named(drive, start, policy, message):
+    with pytest.raises(nhmech.SimulationError, match=message) as caught:
+        nhmech.simulate_batch(drive, start, policy, dt=1e-3, duration=0.02)
+    np.testing.assert_array_equal(caught.value.trajectory.x[:, 0], start)
 
 
 def test_a_start_above_the_ground_is_refused_with_its_height(drive, start):
     lifted = start.copy()
     lifted[3, 2] += 0.02
-    with pytest.raises(nhmech.SimulationError, match=r"case 3 \(one of 1 such\).*\|phi\| = 0.02 m"):
-        nhmech.simulate_batch(drive, lifted, dt=1e-3, steps=1)
+    with pytest.raises(nhmech.InputError, match=r"case 3 \(one of 1 such\).*\|phi\| = 0.02 m"):
+        nhmech.simulate_batch(drive, lifted, dt=1e-3, duration=0.001)
     # a residue is taken away
     lifted[3, 2] -= 0.02 - 1e-8
-    batch = nhmech.simulate_batch(drive, lifted, dt=1e-3, steps=1)
-    assert np.abs(drive.constraint_error(0.0, batch.q(0)[3], batch.v(0)[3])[1]).max() < 1e-12
+    batch = nhmech.simulate_batch(drive, lifted, dt=1e-3, duration=0.001)
+    assert np.abs(drive.constraint_error(0.0, batch.q[3, 0], batch.v[3, 0])[1]).max() < 1e-12
 
 
 def test_columns_by_name(drive, start, efforts):
-    batch = nhmech.simulate_batch(drive, start, efforts, dt=1e-3, steps=4)
+    batch = nhmech.simulate_batch(drive, start, efforts, dt=1e-3, duration=0.004)
     # a speed before an angle
     np.testing.assert_array_equal(batch.column("left_wheel_joint"), batch.xi[:, :, 0])
     np.testing.assert_array_equal(batch.column("qw"), batch.x[:, :, 6])
-    with pytest.raises(nhmech.SimulationError,
+    np.testing.assert_array_equal(batch.column("forward_speed"), batch.v[:, :, 0])
+    with pytest.raises(nhmech.InputError,
                        match="no column 'speed'; there are .*right_wheel_joint"):
         batch.column("speed")
 
@@ -474,16 +485,16 @@ def test_the_library_is_bound_to_the_processor():
 def test_the_virtual_machine_gives_the_same(drive, start, efforts, monkeypatch):
     made = stepper(drive)
     mapped = Mapped(made.step)
-    table = np.random.default_rng(9).normal(size=(5, 7, 2)) * 0.05
+    table = np.random.default_rng(9).normal(size=(7, 5, 2)) * 0.05
     # one case goes astray, in both
-    table[2, 6] = 1e300
-    compiled = nhmech.simulate_batch(drive, start, table, dt=1e-3, steps=9, control_every=2,
-                                     every=2)
+    table[6, 2] = 1e300
+    compiled = nhmech.simulate_batch(drive, start, table, dt=1e-3, duration=0.009,
+                                     control_period=0.002, every=2)
     monkeypatch.setattr("nhmech.simulation.batch.stepper",
                         lambda given, device: type(made)(**{**vars(made), "runner": mapped}))
     for threads in (1, 2):
-        virtual = nhmech.simulate_batch(drive, start, table, dt=1e-3, steps=9, control_every=2,
-                                        every=2, threads=threads)
+        virtual = nhmech.simulate_batch(drive, start, table, dt=1e-3, duration=0.009,
+                                        control_period=0.002, every=2, threads=threads)
         np.testing.assert_allclose(virtual.x, compiled.x, rtol=1e-12, atol=1e-12)
         np.testing.assert_array_equal(virtual.status, compiled.status)
         np.testing.assert_array_equal(virtual.stopped_at, compiled.stopped_at)
@@ -494,8 +505,9 @@ def test_without_a_compiler_one_line_says_so(tmp_path):
     code = ("import logging, nhmech; logging.basicConfig(); v = "
             "nhmech.load(nhmech.urdf_path('differential_drive'));x0 = nhmech.start_states(v, [(0, "
             f"0, 0.1 * i) for i in range(3)], xi={DRIVING});[nhmech.simulate_batch(v, x0, [0.1, "
-            "0.2], dt=1e-3, steps=20) for _ in range(2)];print(repr(nhmech.simulate_batch(v, x0, "
-            "[0.1, 0.2], dt=1e-3, steps=20).x[-1].tolist()))")
+            "0.2], dt=1e-3, duration=0.02) for _ in range(2)];"
+            "print(repr(nhmech.simulate_batch(v, x0, "
+            "[0.1, 0.2], dt=1e-3, duration=0.02).x[:, -1].tolist()))")
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True,
                           env={**os.environ, "CC": "none"}, cwd=tmp_path)
     assert done.returncode == 0, done.stderr
@@ -504,7 +516,7 @@ def test_without_a_compiler_one_line_says_so(tmp_path):
         "times slower or more"]
     vehicle = shipped("differential_drive")
     x0 = nhmech.start_states(vehicle, [(0, 0, 0.1 * i) for i in range(3)], xi=DRIVING)
-    expected = nhmech.simulate_batch(vehicle, x0, [0.1, 0.2], dt=1e-3, steps=20).x[-1]
+    expected = nhmech.simulate_batch(vehicle, x0, [0.1, 0.2], dt=1e-3, duration=0.02).x[:, -1]
     np.testing.assert_allclose(eval(done.stdout), expected, rtol=1e-12, atol=1e-13)
 
 
@@ -519,3 +531,26 @@ def test_steps_of_many_systems_do_not_pile_up(monkeypatch):
     assert len(batch_input._kept) == 2
     assert stepper(systems[3]) is made[3] and stepper(systems[0]) is not made[0]
     assert len(batch_input._kept) == 2
+
+
+# -- as a trajectory -------------------------------------------------------------------------------
+def test_a_batch_answers_as_a_trajectory_does():
+    """The same questions by the same names, with the case first."""
+    vehicle = shipped("differential_drive", nhmech.Ground(normal=(0.1, 0.05, 1)))
+    x0 = nhmech.start_states(vehicle, [(0, 0, 0.4 * i) for i in range(3)], xi=DRIVING)
+    u = np.array([[0.1, 0.2], [0.0, -0.1], [0.05, 0.0]])
+    batch = nhmech.simulate_batch(vehicle, x0, u, dt=1e-3, duration=0.02, every=5)
+    for i in range(3):
+        run = scalar_run(vehicle, x0[i], lambda t, state, u=u[i]: u, 0.02, every=5)
+        for part in ("t", "q", "v", "xi", "u", "angles", "energy"):
+            one = getattr(batch, part) if part == "t" else getattr(batch, part)[i]
+            np.testing.assert_allclose(one, getattr(run, part), rtol=1e-9, atol=1e-9, err_msg=part)
+        for wheel, direction in (("left_wheel_joint", "normal"), ("right_wheel_joint", "lateral")):
+            np.testing.assert_allclose(batch.force(wheel, direction)[i],
+                                       run.force(wheel, direction), rtol=1e-6, atol=1e-6)
+        assert {name: batch.names[name] for name in run.names} == run.names
+    assert repr(batch) == ("<Batch of 3 cases of 'differential_drive': 5 states each, 0 to 0.02 s, "
+                           "3 ran to the end>")
+    assert batch.at(-1).x.shape == (3, 1, 11) and batch.at(2).t == pytest.approx([0.01])
+    with pytest.raises(nhmech.InputError, match="wheel 'nose' does not exist; there are"):
+        batch.force("nose")

@@ -427,9 +427,10 @@ def test_a_policy_that_fails_is_named_and_the_batch_kept(then, message):
     vehicle = shipped("differential_drive")
     x0 = nhmech.start_states(vehicle, [(0, 0, yaw) for yaw in range(4)])
     with pytest.raises(SimulationError, match=message) as caught:
-        nhmech.simulate_batch(vehicle, x0, Policy(), dt=DT, steps=100, every=20, control_every=10)
+        nhmech.simulate_batch(vehicle, x0, Policy(), dt=DT, duration=100 * DT, every=20,
+                              control_period=10 * DT)
     kept = caught.value.trajectory
-    whole = nhmech.simulate_batch(vehicle, x0, np.full(2, 0.1), dt=DT, steps=50, every=20)
+    whole = nhmech.simulate_batch(vehicle, x0, np.full(2, 0.1), dt=DT, duration=50 * DT, every=20)
     assert kept.t == pytest.approx([0, 0.02, 0.04, 0.05], abs=1e-15)
     assert (
         np.array_equal(kept.x, whole.x)
@@ -445,10 +446,11 @@ def test_a_policy_that_answers_nan_stops_those_cases():
     def policy(t, x):
         return np.where((np.arange(3) == 1)[:, None] & (t > 0.0199), np.nan, np.zeros((3, 2)))
 
-    batch = nhmech.simulate_batch(vehicle, x0, policy, dt=DT, steps=50, control_every=10)
+    batch = nhmech.simulate_batch(vehicle, x0, policy, dt=DT, duration=50 * DT,
+                                  control_period=10 * DT)
     assert list(batch.ok) == [True, False,
                               True] and batch.stopped_at[1] == pytest.approx(0.02, abs=1e-15)
-    assert np.isfinite(batch.x).all() and "not finite" in batch.reason(1)
+    assert np.isfinite(batch.x).all() and "not finite" in batch.stop[1]
 
 
 @pytest.mark.parametrize("given", [lambda t, state: "push", lambda t, state: None, lambda t,

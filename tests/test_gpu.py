@@ -139,7 +139,7 @@ def test_steps_agree_with_those_of_the_cpu(name, host):
               u in random_states(vehicle, 5, seed=7) if chosen is vehicle]
     x0, u = np.array([vector.assemble(q, xi) for q, xi,
                       _ in states]), np.array([u for *_, u in states])
-    cpu, kernel = both(vehicle, x0, u, dt=1e-3, steps=3)
+    cpu, kernel = both(vehicle, x0, u, dt=1e-3, duration=0.003)
     agree(cpu, kernel, rtol=1e-11)
     # onto the constraints, and the steps
     assert cpu.ok.any() and host.launches == 2
@@ -155,13 +155,14 @@ def test_more_cases_than_one_block_with_parameters_and_inputs_of_their_own(host)
                              [(*rng.normal(size=2), rng.uniform(-3, 3)) for _ in range(count)],
                              xi=DRIVING)
     theta = drive.theta * rng.uniform(0.7, 1.4, size=(count, 2)) + [0, 1]
-    u = rng.normal(size=(50, count, 2)) * 0.05
-    cpu, kernel = both(drive, x0, u, dt=1e-3, steps=200, every=7, control_every=4, theta=theta)
+    u = rng.normal(size=(count, 50, 2)) * 0.05
+    cpu, kernel = both(drive, x0, u, dt=1e-3, duration=0.2, every=7, control_period=0.004,
+                       theta=theta)
     agree(cpu, kernel)
     assert cpu.ok.all() and np.ptp(cpu.xi[-1], axis=0).min() > 0.1
     for held in (u[0], u[0, 0], None):
         agree(*both(drive, x0[:5], held[:5] if held is not None and held.ndim == 2 else held,
-                    dt=1e-3, steps=20, every=3))
+                    dt=1e-3, duration=0.02, every=3))
 
 
 @needs_compiler
@@ -169,8 +170,8 @@ def test_more_cases_than_one_block_with_parameters_and_inputs_of_their_own(host)
 def test_a_run_cut_into_launches_is_the_same_run(host, monkeypatch, every, hold):
     drive = shipped("differential_drive")
     x0 = nhmech.start_states(drive, [(0.0, 0.1 * i, 0.3 * i) for i in range(5)], xi=DRIVING)
-    u = np.random.default_rng(2).normal(size=(-(-100 // hold), 5, 2)) * 0.05
-    options = dict(dt=1e-3, steps=100, every=every, control_every=hold)
+    u = np.random.default_rng(2).normal(size=(5, -(-100 // hold), 2)) * 0.05
+    options = dict(dt=1e-3, duration=0.1, every=every, control_period=hold * 1e-3)
     cpu, whole = both(drive, x0, u, **options)
     agree(cpu, whole)
     before = host.launches
@@ -193,7 +194,7 @@ def test_a_policy_and_a_case_that_fails(host):
         u[3] = np.nan if t > 0.0195 else u[3]
         return u
 
-    cpu, kernel = both(drive, x0, policy, dt=1e-3, steps=60, every=4, control_every=10)
+    cpu, kernel = both(drive, x0, policy, dt=1e-3, duration=0.06, every=4, control_period=0.01)
     agree(cpu, kernel)
     assert kernel.status.tolist() == [0, 0, 0, Status.NOT_FINITE, 0]
     assert kernel.stopped_at[3] == pytest.approx(0.02, abs=1e-15)
@@ -205,11 +206,11 @@ def test_discs_that_lie_down_and_a_car_that_turns_about_its_wheel_stop_where_the
 ):
     disc = shipped("disc")
     poses = [(0, 0, 0.3, roll, 0, 0) for roll in (0.6, 0.9, 1e-9)]
-    cpu, kernel = both(disc, nhmech.start_states(disc, poses), dt=1e-3, steps=600)
+    cpu, kernel = both(disc, nhmech.start_states(disc, poses), dt=1e-3, duration=0.6)
     np.testing.assert_array_equal(kernel.status, cpu.status)
     # a fall magnifies the last bit
     np.testing.assert_allclose(kernel.stopped_at, cpu.stopped_at, atol=1.5e-3)
-    np.testing.assert_allclose(kernel.x[:100], cpu.x[:100], rtol=1e-10, atol=1e-10)
+    np.testing.assert_allclose(kernel.x[:, :100], cpu.x[:, :100], rtol=1e-10, atol=1e-10)
     assert (cpu.status[:2] != 0).all()
     car = shipped("ackermann_car")
     x0 = np.concatenate(
@@ -222,8 +223,8 @@ def test_discs_that_lie_down_and_a_car_that_turns_about_its_wheel_stop_where_the
             for rate in (5.0, 0.5)
         ]
     )
-    agree(*both(car, x0, dt=1e-3, steps=400, every=100))
-    agree(*both(car, x0, dt=1.0, steps=5))                                         # too long a step
+    agree(*both(car, x0, dt=1e-3, duration=0.4, every=100))
+    agree(*both(car, x0, dt=1.0, duration=5.0))            # too long a step
 
 
 # -- CUDA ------------------------------------------------------------------------------------------
@@ -264,8 +265,8 @@ def drive():
 def asked_for_a_gpu(drive):
     gpu.first_gpu.cache_clear()
     with pytest.raises(nhmech.CompileError) as error:
-        nhmech.simulate_batch(drive, nhmech.start_states(drive, [(0, 0, 0)]), dt=1e-3, steps=2,
-                              device="gpu")
+        nhmech.simulate_batch(drive, nhmech.start_states(drive, [(0, 0, 0)]), dt=1e-3,
+                              duration=0.002, device="gpu")
     gpu.first_gpu.cache_clear()
     assert (
         "pip install cuda-bindings nvidia-cuda-nvrtc" in str(error.value)
@@ -302,9 +303,9 @@ def test_this_machine_runs_it_or_says_why_not(drive):
     except Exception:
         asked_for_a_gpu(drive)
         pytest.skip("no GPU here")
-    agree(*both(drive, x0, [0.1, 0.2], dt=1e-3, steps=500, every=50))
+    agree(*both(drive, x0, [0.1, 0.2], dt=1e-3, duration=0.5, every=50))
 
 
 def test_another_device_is_refused(drive):
-    with pytest.raises(nhmech.SimulationError, match="device = 'tpu' must be 'cpu' or 'gpu'"):
-        nhmech.simulate_batch(drive, np.zeros((1, 11)), dt=1e-3, steps=2, device="tpu")
+    with pytest.raises(nhmech.InputError, match="device 'tpu' does not exist; there are cpu, gpu"):
+        nhmech.simulate_batch(drive, np.zeros((1, 11)), dt=1e-3, duration=0.002, device="tpu")

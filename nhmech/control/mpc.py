@@ -163,7 +163,7 @@ def _errors(f: Dynamics, tracker: MPC) -> ca.Function:
     x, wanted = ca.SX.sym("x", f.nx), ca.SX.sym("wanted", 5)
     pose = f.pose(x)
     # no effort in it: the configuration's rate has none
-    rate = ca.jtimes(pose, x, f(x, ca.SX.zeros(f.nu)))
+    rate = ca.jtimes(pose, x, f(0.0, x, ca.SX.zeros(f.nu)))
     c, s = ca.cos(pose[2]), ca.sin(pose[2])
     arm = ca.vertcat(c * point.offset[0] - s * point.offset[1],
                      s * point.offset[0] + c * point.offset[1])

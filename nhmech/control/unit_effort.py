@@ -28,7 +28,7 @@ def unit_efforts(vehicle: Vehicle, f: Dynamics, x: np.ndarray, speed: float,
         In which it does so [s].
     """
     symbol, u = ca.SX.sym("x", f.nx), ca.SX.sym("u", f.nu)
-    rates = f(symbol, u)[f.state_vector.nconf:]
+    rates = f(0.0, symbol, u)[f.state_vector.nconf:]
     effect = ca.Function("effect", [symbol], [ca.jacobian(rates, u)])
     return input_scales(vehicle, effect(x).full(), speed_scales(vehicle, speed), time)
 

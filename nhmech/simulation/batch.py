@@ -4,50 +4,65 @@ from __future__ import annotations
 
 import os
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from functools import cached_property
 
+import casadi as ca
 import numpy as np
 
-from ..checks import is_finite
+from ..checks import read_count, read_word
 from ..compile.status import Status
-from ..errors import SimulationError
-from ..vehicle.least_norm import least_norm
-from .batch_input import Policy, Stepper, asked, checked, started, stepper
+from ..errors import InputError, SimulationError, listed
+from .arguments import read_period
+from .batch_input import (
+    Policy,
+    Stepper,
+    ask_policy,
+    read_inputs,
+    read_rows,
+    read_steps,
+    start_cases,
+    stepper,
+)
+from .batch_reactions import BatchReactions, split_reactions
+from .simulated import Simulated
 
 # instructions times cases between two looks at Ctrl-C: about a quarter of a second
 SLICE = 500_000_000
 SHARE = 1_000_000        # instructions times cases that are worth a further thread
 
-@dataclass(frozen=True, eq=False)
+
+@dataclass(frozen=True, eq=False, repr=False)
 class Batch:
     """What `simulate_batch` returns: K recorded moments of N cases.
+
+    It answers what a `Trajectory` does, by the same names, with the case as first index.
 
     Attributes
     ----------
     t
         (K,) [s].
     x
-        (K, N, nx) state vectors: configuration with unwrapped angles, then xi; columns are
-        contiguous.
+        (N, K, nx) state vectors: configuration with unwrapped angles, then xi.
     u
-        (K, N, nu) held from each t on.
+        (N, K, nu) held from each t on.
     theta
         (N, ntheta).
     status
-        (N,) `Status`: 0 where a case ran to the end; `reason` has it in words.
+        (N,) `Status`: 0 where a case ran to the end; `stop` has it in words.
     stopped_at
         (N,) [s] time of the last good state, which fills the rest of the case's record.
-    names
-        Of the columns of x: "q" and "xi"; and "u", "theta".
     stepper
         What made the steps.
 
     Examples
     --------
     >>> x0 = nhmech.start_states(vehicle, [(0.0, 0.0, 0.0)] * 2)
-    >>> batch = nhmech.simulate_batch(vehicle, x0, u=[0.2, 0.3], dt=0.01, steps=10)
-    >>> float(batch.t[-1]), batch.x.shape, batch.reason(0)
-    (0.1, (11, 2, 11), 'ran to the end')
+    >>> batch = nhmech.simulate_batch(vehicle, x0, u=[0.2, 0.3], dt=0.01, duration=0.1)
+    >>> float(batch.t[-1]), batch.x.shape, batch.stop[0]
+    (0.1, (2, 11, 11), 'ran to the end')
+    >>> batch.column("forward_speed").shape
+    (2, 11)
     """
 
     t: np.ndarray
@@ -56,91 +71,175 @@ class Batch:
     theta: np.ndarray
     status: np.ndarray
     stopped_at: np.ndarray
-    names: dict[str, tuple[str, ...]]
     stepper: Stepper = field(repr=False)
-
-    def __post_init__(self):
-        for name in ("t", "x", "u", "theta", "status", "stopped_at"):
-            # what the caller passed in stays writable
-            view = getattr(self, name).view()
-            view.setflags(write=False)
-            object.__setattr__(self, name, view)
 
     def __len__(self) -> int:
         return len(self.status)
 
+    def __repr__(self) -> str:
+        return (f"<Batch of {len(self)} cases of {self.simulated.name}: {len(self.t)} states each, "
+                f"{self.t[0]:.6g} to {self.t[-1]:.6g} s, {self.ok.sum()} ran to the end>")
+
+    def at(self, k: int) -> Batch:
+        """One recorded moment alone (K = 1): of its forces, say, where those of all are too
+        many."""
+        k = range(len(self.t))[k]
+        return replace(self, t=self.t[k:k + 1], x=self.x[:, k:k + 1], u=self.u[:, k:k + 1])
+
+    # -- how the cases ended -----------------------------------------------------------------------
     @property
     def ok(self) -> np.ndarray:
         """(N,) which cases ran to the end."""
         return self.status == Status.DONE
 
+    @cached_property
+    def stop(self) -> tuple[str, ...]:
+        """Why each case ended."""
+        sentences = {int(status): status.sentence for status in Status}
+        return tuple(sentences[status] for status in self.status.tolist())
+
+    # -- the states --------------------------------------------------------------------------------
+    @property
+    def simulated(self) -> Simulated:
+        """What was simulated."""
+        return self.stepper.simulated
+
+    @cached_property
+    def names(self) -> dict[str, tuple[str, ...]]:
+        """Of the columns: "x", "q", "v", "xi", "u", "angles", "theta"."""
+        system, x = self.simulated.constrained.system, self.stepper.names["x"]
+        angles = tuple(x[i] for i in self.stepper.state_vector.angle_slots())
+        return {**self.stepper.names, "q": system.algebroid.q_names, "v": system.algebroid.v_names,
+                "angles": angles}
+
     @property
     def xi(self) -> np.ndarray:
-        """Independent speeds, (K, N, nxi)."""
-        return self.x[:, :, self.stepper.state_vector.nconf:]
+        """Independent speeds (N, K, nxi)."""
+        return self.x[..., self.stepper.state_vector.nconf:]
+
+    @property
+    def angles(self) -> np.ndarray:
+        """Unwrapped angles of the continuous joints (N, K, na) [rad]."""
+        return self.x[..., list(self.stepper.state_vector.angle_slots())]
+
+    @cached_property
+    def q(self) -> np.ndarray:
+        """Configurations (N, K, nq)."""
+        columns = np.moveaxis(self.x, -1, 0)
+        return np.moveaxis(self.stepper.state_vector.configuration(columns), 0, -1)
+
+    @cached_property
+    def v(self) -> np.ndarray:
+        """Fibre coordinates (N, K, nv)."""
+        return self._evaluate(self.stepper.equations.velocity, self.q, self.xi)
 
     def column(self, name: str) -> np.ndarray:
-        """One named column, (K, N): a speed of that name, else a coordinate or an input. Raises
-        `SimulationError`."""
-        for part, array in (("xi", self.xi), ("q", self.x), ("u", self.u)):
+        """One named column of q, v, xi, u or angles, (N, K).
+
+        The rate of a joint stands in v, its unwrapped angle in angles.
+
+        Raises
+        ------
+        InputError
+            With the names that there are.
+        """
+        for part in ("xi", "v", "q", "angles", "u"):
             if name in self.names[part]:
-                return array[:, :, self.names[part].index(name)]
-        raise SimulationError(f"no column {name!r}; there are "
-                              f"{', '.join(sorted(set(sum(self.names.values(), ()))))}")
+                return getattr(self, part)[..., self.names[part].index(name)]
+        known = sorted({*sum(self.names.values(), ())})
+        raise InputError(f"no column {name!r}; there are {listed(known, len(known))}")
 
-    def reason(self, case: int) -> str:
-        """Why a case ended."""
-        return Status(self.status[case]).sentence
+    # -- energy and forces -------------------------------------------------------------------------
+    @cached_property
+    def energy(self) -> np.ndarray:
+        """Kinetic plus potential energy [J], (N, K)."""
+        system = self.simulated.constrained.system
+        energy = ca.Function("energy", [system.t, system.q, system.v, system.theta],
+                             [system.energy])
+        return self._evaluate(energy, self.q, self.v)[..., 0]
 
-    def q(self, k: int = -1) -> np.ndarray:
-        """Configurations at one recorded moment, (N, nq)."""
-        vector = self.stepper.state_vector
-        return vector.configuration(self.x[k, :, :vector.nconf].T).T
+    @cached_property
+    def multipliers(self) -> np.ndarray:
+        """lambda of the kept rows, (N, K, len(frame.kept))."""
+        return self._evaluate(self.stepper.equations.multipliers, self.q, self.xi, self.u)
 
-    def v(self, k: int = -1) -> np.ndarray:
-        """All fibre coordinates at one recorded moment, (N, nv)."""
-        velocity = self.stepper.equations.velocity.map(len(self))
-        return velocity(self.t[k], self.q(k).T, self.xi[k].T, self.theta.T).full().T
+    @cached_property
+    def reactions(self) -> BatchReactions:
+        """Ground forces at each recorded moment, computed when they are asked for.
 
-    def multipliers(self, k: int = -1) -> np.ndarray:
-        """lambda of the kept rows at one recorded moment, (N, len(frame.kept))."""
-        multipliers = self.stepper.equations.multipliers.map(len(self))
-        return multipliers(self.t[k], self.q(k).T, self.xi[k].T, self.u[k].T, self.theta.T).full().T
+        Raises
+        ------
+        SimulationError
+            For a system without wheels.
+        """
+        vehicle = self.simulated.vehicle
+        if vehicle is None:
+            raise SimulationError("only a vehicle has wheels and ground forces; "
+                                  "Batch.multipliers has the multipliers of any system")
+        A = self._evaluate(vehicle.functions.constraints, self.q)
+        rows = len(vehicle.constrained.distribution.names)
+        # CasADi's columns one after the other
+        A = A.reshape(*A.shape[:2], -1, rows).swapaxes(-1, -2)
+        return split_reactions(vehicle, self.stepper.equations.frame.kept, A, self.multipliers)
 
-    def reactions(self, k: int = -1):
-        """Ground forces at one recorded moment, `batch_reactions.BatchReactions`; `SimulationError`
-        without wheels."""
-        from .batch import batch_reactions
+    def force(self, wheel: str, direction: str = "normal") -> np.ndarray:
+        """Force of the ground on a wheel in one direction [N], (N, K); see `Trajectory.force`.
 
-        return batch_reactions(self, k)
+        Raises
+        ------
+        InputError
+            For an unknown wheel, and for a direction in which it takes no force.
+        SimulationError
+            As `reactions` does.
+        """
+        found = self.reactions
+        read_word("wheel", wheel, found.contacts)
+        held = [name.removeprefix(f"{wheel}/") for name in found.names
+                if name.startswith(f"{wheel}/")]
+        read_word(f"direction of {wheel!r}", direction, held)
+        return found.forces[..., found.names.index(f"{wheel}/{direction}")]
+
+    def _evaluate(self, function: ca.Function, *parts: np.ndarray) -> np.ndarray:
+        """First output of a function of (t, parts, theta) at each moment of each case, flattened
+        column by column, (N, K, n)."""
+        moments, cases = len(self.t), len(self)
+        columns = (part.reshape(cases * moments, part.shape[-1]).T for part in parts)
+        many = function.map(cases * moments)
+        found = many.call([np.tile(self.t, cases)[None], *columns,
+                           np.repeat(self.theta, moments, axis=0).T])[0].full()
+        return found.reshape(found.shape[0], cases, moments, -1).transpose(1, 2, 3, 0).reshape(
+            cases, moments, -1)
 
 
-def simulate_batch(constrained, x0, u: np.ndarray | Policy | None = None, *, dt: float, steps: int,
-                   every: int = 1, control_every: int = 1, theta=None, threads: int | None = None,
+def simulate_batch(constrained: object, x0: np.ndarray, u: np.ndarray | Policy | None = None, *,
+                   dt: float, duration: float, control_period: float | None = None, every: int = 1,
+                   theta: np.ndarray | None = None, threads: int | None = None,
                    device: str = "cpu") -> Batch:
-    """Runs many cases of a system side by side, with the steps of `Simulator`.
+    """Runs N cases of a vehicle (or any `ConstrainedSystem`) side by side.
 
-    The cases run in vectors and threads. A case whose step fails (not finite, off the constraints,
-    independent speeds that go bad, a wheel lying down) stops at its last good state; the others go
-    on.
+    The steps are those of `Simulator`, in vectors and threads. A case whose step fails (not finite,
+    off the constraints, independent speeds that go bad, a wheel lying down) stops at its last good
+    state; the others go on.
 
     Parameters
     ----------
     constrained
-        A vehicle or a `ConstrainedSystem`.
+        What moves, once for each case.
     x0
-        (N, nx) state vectors: `start_states`, or rows of `Batch.x`; |phi| <= 1e-6 m is projected
+        (N, nx) state vectors: `start_states`, or `Batch.x[:, -1]`; |phi| <= 1e-6 m is projected
         away.
     u
-        (N, nu) or (nu,), held all the time; (periods, N, nu), one for each control period; a policy
+        (N, nu) or (nu,), held all the time; (N, periods, nu), one for each control period; a policy
         (t, x (N, nx)) -> u (N, nu), asked once per control period, whose x is a view that the next
         steps overwrite; None for no effort.
-    dt, steps
-        Step [s] and how many.
+    dt
+        Step [s].
+    duration
+        [s], a multiple of dt.
+    control_period
+        [s], a multiple of dt; dt where None.
     every
         Records each so many steps; the first and the last state always.
-    control_every
-        Steps in a control period.
     theta
         (N, ntheta) or (ntheta,), values of the symbolic parameters; the system's own where None.
     threads
@@ -151,184 +250,141 @@ def simulate_batch(constrained, x0, u: np.ndarray | Policy | None = None, *, dt:
 
     Raises
     ------
+    InputError
+        For wrong shapes, values that are not finite, times that do not go together, an x0 off the
+        constraints.
     SimulationError
-        For wrong shapes, for values that are not finite, for an x0 off the constraints, and for a
-        policy that fails (its `trajectory` is the `Batch` until then).
+        For a policy that fails; its `trajectory` is the `Batch` until then.
     CompileError
         Where there is no GPU to use.
 
     Examples
     --------
-    >>> x0 = nhmech.start_states(vehicle, [(0.0, 0.0, 0.1 * i) for i in range(4)])
-    >>> batch = simulate_batch(vehicle, x0, u=[0.2, 0.3], dt=0.01, steps=10)
-    >>> bool(batch.ok.all()), batch.x.shape
-    (True, (11, 4, 11))
+    >>> x0 = nhmech.start_states(vehicle, [(0.0, 0.1 * i, 0.0) for i in range(3)])
+    >>> batch = nhmech.simulate_batch(vehicle, x0, [0.2, 0.3], dt=0.01, duration=0.5, every=10)
+    >>> batch
+    <Batch of 3 cases of 'differential_drive': 6 states each, 0 to 0.5 s, 3 ran to the end>
     """
-    if not (is_finite(dt) and dt > 0):
-        raise SimulationError(f"dt = {dt!r} must be a positive time in seconds")
-    whole = {"steps": steps, "every": every, "control_every": control_every,
-             "threads": 1 if threads is None else threads}
-    for name, value in whole.items():
-        if not (isinstance(value, (int, np.integer)) and value >= 1):
-            raise SimulationError(f"{name} = {value} must be a whole number from 1 on")
-    if device not in ("cpu", "gpu"):
-        raise SimulationError(f"device = {device!r} must be 'cpu' or 'gpu'")
+    dt, period = read_period(dt, control_period)
+    steps = read_steps(duration, dt)
+    read_count("every", every)
+    if threads is not None:
+        read_count("threads", threads)
+    read_word("device", device, ("cpu", "gpu"))
     made = stepper(constrained, device)
     names = made.names
-    x0 = checked("x0", x0, [(None, made.state_vector.nx)], names["q"] + names["xi"])
-    count, nu, ntheta, periods = (
-        len(x0),
-        len(names["u"]),
-        len(names["theta"]),
-        -(-steps // control_every),
-    )
-    shapes = [(count, ntheta), (ntheta,)]
+    x0 = read_rows("x0", x0, [(None, made.state_vector.nx)], names["x"])
+    count, ntheta = len(x0), len(names["theta"])
     if theta is None:
         theta = made.simulated.theta
     else:
-        theta = checked("theta", theta, shapes, names["theta"])
+        theta = read_rows("theta", theta, [(count, ntheta), (ntheta,)], names["theta"])
     theta = np.broadcast_to(theta, (count, ntheta))
     if not callable(u):
-        u = (
-            np.zeros(nu)
-            if u is None
-            else checked("u", u, [(periods, count, nu), (count, nu), (nu,)], names["u"])
-        )
-        u = np.broadcast_to(u, (count, nu)) if u.ndim < 3 else u
+        u = read_inputs(u, count, -(-steps // period), names["u"])
+    run = _Run(made, x0, u, theta, dt, steps, period, every)
+    run.advance(threads, steps if device == "gpu" else SLICE // (made.cost * count) + 1)
+    return run.batch(steps)
 
-    state = started(made, x0, theta)
-    moments = np.append(np.arange(0, steps, every), steps)
-    record = np.empty((len(moments), made.state_vector.nx, state.room))
-    held = np.empty((len(moments), count, nu)) if callable(u) else None
-    # a GPU's kernel is launched in slices of its own
-    slice_ = SLICE // (made.cost * count) + 1 if device == "cpu" else steps
-    parts = _parts(threads, made, count * min(control_every if callable(u) else steps, slice_),
-                   state.room)
 
-    def so_far(k: int) -> Batch:
-        """The record of a run whose policy fails at step k."""
-        rows, status = -(-k // every), state.status[:count].copy()
-        x = np.concatenate([record[:rows], state.x[None]])[:, :, :count].transpose(0, 2, 1)
-        u = np.concatenate([held[:rows], held[rows - 1:rows] if rows else np.zeros((1, count, nu))])
-        return Batch(np.append(moments[:rows], k) * dt, x, u, theta, status,
-                     np.where(status == Status.DONE, k, state.done[:count]) * dt, names, made)
+class _Run:
+    """A batch that is being made.
 
-    k, command = 0, u
-    with ThreadPoolExecutor(parts) as pool:
-        while k < steps and not state.status.all():
-            stop = steps
-            if callable(u):
-                stop = min(k - k % control_every + control_every, steps)
-                if k % control_every == 0:
-                    try:
-                        command = asked(u, k * dt, state.cases, nu)
-                    except SimulationError as error:
-                        raise SimulationError(str(error), so_far(k)) from error
-                    held[-(-k // every):-(-stop // every)] = command
-            stop = min(stop, k + slice_)
-            made.runner.run(state, command, theta, dt=dt, k0=k, steps=stop - k,
-                            hold=control_every,
-                            every=every, record=record, spread=pool.map if parts > 1 else map,
-                            parts=parts)
-            k = stop
-    # the last state; and what is left, where every case has stopped
-    record[-(-k // every):] = state.x
-    if held is not None:
-        held[-(-k // every):] = command
-    elif u.ndim < 3:
-        held = np.broadcast_to(u, (len(moments), count, nu))
-    else:
-        held = u[np.minimum(moments // control_every, periods - 1)]
-    status = state.status[:count]
-    stopped_at = np.where(status == Status.DONE, steps, state.done[:count]) * dt
-    return Batch(moments * dt, record[:, :, :count].transpose(0, 2, 1), held, theta, status,
-                 stopped_at, names, made)
+    Parameters
+    ----------
+    u
+        (count, nu), (periods, count, nu) or a policy.
+    period
+        Steps in a control period.
+    """
+
+    def __init__(self, made: Stepper, x0: np.ndarray, u: np.ndarray | Policy, theta: np.ndarray,
+                 dt: float, steps: int, period: int, every: int):
+        self.made = made
+        self.u = u
+        self.theta = theta
+        self.dt = dt
+        self.steps = steps
+        self.period = period
+        self.every = every
+        self.state = start_cases(made, x0, theta)
+        self.moments = np.append(np.arange(0, steps, every), steps)
+        self.record = np.empty((len(self.moments), made.state_vector.nx, self.state.room))
+        # what a policy has answered last, and at each moment of the record
+        self.command = np.zeros((len(x0), len(made.names["u"]))) if callable(u) else u
+        self.held = np.zeros((len(self.moments), *self.command.shape)) if callable(u) else u
+        self._asked = 0
+
+    def advance(self, threads: int | None, most: int) -> None:
+        """Steps until the end, or until every case has stopped; at most so many between two looks
+        at Ctrl-C."""
+        state, runner, k = self.state, self.made.runner, 0
+        stretch = min(self.period if callable(self.u) else self.steps, most)
+        parts = _parts(threads, self.made, state.count * stretch, state.room)
+        with ThreadPoolExecutor(parts) as pool:
+            spread = pool.map if parts > 1 else map
+            while k < self.steps and not state.status.all():
+                stop = min(k + self.period, self.steps) if callable(self.u) else self.steps
+                self._ask(k, stop)
+                while k < stop and not state.status.all():
+                    n = min(stop - k, most)
+                    runner.run(state, self.command, self.theta, dt=self.dt, k0=k, steps=n,
+                               hold=self.period, every=self.every, record=self.record,
+                               spread=spread, parts=parts)
+                    k += n
+        # the last state; and what is left, where every case has stopped
+        self.record[self._row(k):] = state.x
+
+    def batch(self, stop: int) -> Batch:
+        """What was recorded until step `stop`."""
+        rows = self._row(stop)
+        moments = np.append(self.moments[:rows], stop)
+        record = self.record[:rows + 1]
+        record[rows] = self.state.x
+        count, status = self.state.count, self.state.status[:self.state.count].copy()
+        last = np.where(status == Status.DONE, stop, self.state.done[:count])
+        arrays = (moments * self.dt, record[:, :, :count].transpose(2, 0, 1), self._inputs(moments),
+                  self.theta, status, last * self.dt)
+        return Batch(*map(_locked, arrays), self.made)
+
+    def _row(self, k: int) -> int:
+        """Of the first recorded moment that is not before step k."""
+        return -(-k // self.every)
+
+    def _ask(self, k: int, stop: int) -> None:
+        """Asks the policy, if there is one, for the inputs from step k to `stop`."""
+        if not callable(self.u):
+            return
+        try:
+            self.command = ask_policy(self.u, k * self.dt, self.state.cases, self.held.shape[2])
+        except SimulationError as error:
+            raise SimulationError(str(error), self.batch(k)) from error
+        self.held[self._row(k):self._row(stop)] = self.command
+        self._asked = self._row(stop)
+
+    def _inputs(self, moments: np.ndarray) -> np.ndarray:
+        """(count, K, nu) at these moments."""
+        rows = len(moments)
+        if callable(self.u):
+            # what is left, where every case has stopped
+            self.held[self._asked:rows] = self.command
+            return self.held[:rows].swapaxes(0, 1)
+        if self.u.ndim == 2:
+            return np.broadcast_to(self.u[:, None], (len(self.u), rows, self.u.shape[1]))
+        return self.u[np.minimum(moments // self.period, len(self.u) - 1)].swapaxes(0, 1)
+
+
+def _locked(array: np.ndarray) -> np.ndarray:
+    """A view that cannot be written to; what the caller passed in stays writable."""
+    view = array.view()
+    view.setflags(write=False)
+    return view
 
 
 def _parts(threads: int | None, made: Stepper, steps: int, room: int) -> int:
     """How many threads share the cases in one call of so many steps."""
     if threads is None:
-        cores = (
-            len(os.sched_getaffinity(0))
-            if hasattr(os, "sched_getaffinity")
-            else os.cpu_count() or 1
-        )
+        affinity = getattr(os, "sched_getaffinity", None)
+        cores = os.cpu_count() or 1 if affinity is None else len(affinity(0))
         threads = min(cores, 1 + steps * made.cost // SHARE)
     return min(threads, room // made.runner.width)
-
-
-@dataclass(frozen=True)
-class BatchReactions:
-    """N cases, m force components, c contacts.
-
-    Attributes
-    ----------
-    names
-        Of the components, "contact/direction".
-    forces
-        (N, m) on the wheels [N].
-    contacts
-        Names.
-    feasible
-        (N,) whether normals >= 0 could be met; where not, a wheel lifts off and the least-norm
-        split without that condition is given.
-    """
-
-    names: tuple[str, ...]
-    forces: np.ndarray
-    contacts: tuple[str, ...]
-    feasible: np.ndarray
-
-    @property
-    def normal(self) -> np.ndarray:
-        """Normal forces, (N, c) [N]; NaN where a contact has no normal row."""
-        columns = {name: self.forces[:, i] for i, name in enumerate(self.names)}
-        return np.stack([columns.get(f"{contact}/normal", np.full(len(self.forces), np.nan))
-                         for contact in self.contacts], axis=1)
-
-    @property
-    def friction(self) -> np.ndarray:
-        """Friction coefficient each contact needs, |tangential| / normal, (N, c); infinite if
-        nothing presses it."""
-        squares = np.zeros((len(self.forces), len(self.contacts)))
-        for i, name in enumerate(self.names):
-            contact, direction = name.rsplit("/", 1)
-            if direction != "normal":
-                squares[:, self.contacts.index(contact)] += self.forces[:, i] ** 2
-        tangential, normal = np.sqrt(squares), self.normal
-        with np.errstate(divide="ignore", invalid="ignore"):
-            return np.where(normal > 0, tangential / normal, np.where(tangential > 0, np.inf, 0.0))
-
-
-def batch_reactions(batch, k: int) -> BatchReactions:
-    """As `vehicle.reactions.reactions`, case by case: multipliers of kept rows, spread over
-    contacts with least norm.
-
-    The norm is one step of linear algebra for all cases; those that it would pull at the ground are
-    done again with normals >= 0.
-    """
-    vehicle = batch.stepper.simulated.vehicle
-    if vehicle is None:
-        raise SimulationError("only a vehicle has wheels and ground forces; "
-                              "Batch.multipliers has the multipliers of any system")
-    rows, count = vehicle.constrained.distribution.names, len(batch)
-    names = tuple(f"{c.name}/{direction}" for c in vehicle.contacts for direction in c.held
-                  if f"{c.name}/{direction}" in rows)
-    index, kept = [rows.index(name) for name in names], list(batch.stepper.equations.frame.kept)
-    A = (
-        vehicle.functions.constraints
-        .map(count)(batch.t[k], batch.q(k).T, batch.theta.T)[0]
-        .full()
-    )
-    A = A.reshape(len(rows), count, -1).transpose(1, 0, 2)                      # (N, m, nv)
-    carried = [i for i in index if i in kept]
-    lam = batch.multipliers(k)[:, [kept.index(i) for i in carried]]
-    load = np.einsum("ni,nij->nj", lam, A[:, carried])
-    matrices = A[:, index].transpose(0, 2, 1)
-    forces = np.einsum("nij,nj->ni", np.linalg.pinv(matrices, rcond=1e-10), load)
-    normals = np.array([name.endswith("/normal") for name in names])
-    feasible = np.ones(count, dtype=bool)
-    least = -1e-9 * np.abs(forces).max(axis=1, keepdims=True, initial=0.0)
-    for i in np.flatnonzero((forces[:, normals] < least).any(axis=1)):
-        forces[i], feasible[i], _ = least_norm(matrices[i], load[i], normals)
-    return BatchReactions(names, forces, tuple(vehicle.contact_names), feasible)

@@ -5,17 +5,18 @@ from __future__ import annotations
 
 import logging
 import weakref
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 import casadi as ca
 import numpy as np
 
+from ..checks import read_number
 from ..compile.gpu import Kernel, compiled_kernel
 from ..compile.lanes import Lanes, LaneState, compiled_lanes
 from ..compile.mapped import Mapped
 from ..compile.status import Status
-from ..errors import CompileError, NhmechError, SimulationError
+from ..errors import CompileError, InputError, NhmechError, SimulationError, listed
 from ..mechanics.equations import Equations
 from .callbacks import controller_name, error_location
 from .integrators import POOR, advance_function, step_function
@@ -26,8 +27,9 @@ from .state_vector import StateVector
 Policy = Callable[[float, np.ndarray], np.ndarray]
 
 
-def start_states(constrained, poses: Iterable, *, joints: Mapping[str, float] | None = None,
-                 xi=None) -> np.ndarray:
+def start_states(constrained: object, poses: Iterable, *,
+                 joints: Mapping[str, float] | None = None,
+                 xi: Mapping[str, float] | Sequence[float] | None = None) -> np.ndarray:
     """Initial states x0 (N, nx) for `simulate_batch`.
 
     They are given by what `Simulator.reset` takes.
@@ -57,28 +59,47 @@ def start_states(constrained, poses: Iterable, *, joints: Mapping[str, float] | 
     return np.array(rows)
 
 
-def checked(name: str, value, shapes: list[tuple], columns: tuple[str, ...]) -> np.ndarray:
+def read_rows(name: str, value: object, shapes: list[tuple[int | None, ...]],
+              columns: tuple[str, ...]) -> np.ndarray:
     """An array of finite numbers of one of the shapes (None stands for any number). Raises
-    `SimulationError`."""
+    `InputError`."""
     try:
         array = np.asarray(value, dtype=float)
     except (TypeError, ValueError) as error:
-        raise SimulationError(f"{name} is no array of numbers: {error}") from error
+        raise InputError(f"{name} is no array of numbers: {error}") from error
     fits = any(len(shape) == array.ndim
                and all(n in (None, m) for n, m in zip(shape, array.shape)) for shape in shapes)
     if not fits or 0 in array.shape[:-1]:
         wanted = " or ".join(str(shape).replace("None", "N") for shape in shapes)
-        raise SimulationError(f"{name} has shape {array.shape}, expected {wanted} with columns "
-                              f"{', '.join(columns) or 'none'}")
+        raise InputError(f"{name} has shape {array.shape}, expected {wanted} with columns "
+                         f"{listed(columns)}")
     if not np.isfinite(array).all():
         where = tuple(map(int, np.argwhere(~np.isfinite(array))[0]))
-        raise SimulationError(f"{name}{list(where)} ({columns[where[-1]]}) = {array[where]} must "
-                              "be finite")
-    return _strided(array)
+        raise InputError(f"{name}{list(where)} ({columns[where[-1]]}) = {array[where]} must be "
+                         "finite")
+    return _align(array)
 
 
-def started(made: Stepper, x0: np.ndarray, theta: np.ndarray) -> LaneState:
-    """The cases on their constraints, by a step of no duration; `SimulationError` for cases that
+def read_inputs(u: object, count: int, periods: int, names: tuple[str, ...]) -> np.ndarray:
+    """(count, nu) held all the time, or (periods, count, nu). Raises `InputError`."""
+    nu = len(names)
+    if u is None:
+        return np.zeros((count, nu))
+    array = read_rows("u", u, [(count, periods, nu), (count, nu), (nu,)], names)
+    return array.swapaxes(0, 1) if array.ndim == 3 else np.broadcast_to(array, (count, nu))
+
+
+def read_steps(duration: object, dt: float) -> int:
+    """Steps of dt [s] in a duration [s]. Raises `InputError` for a part of one."""
+    time = read_number("duration", duration, "a positive time in seconds", above=0.0)
+    steps = round(time / dt)
+    if steps < 1 or abs(steps * dt - time) > 1e-9 * time:
+        raise InputError(f"duration = {duration!r} s must be a multiple of dt = {dt} s")
+    return steps
+
+
+def start_cases(made: Stepper, x0: np.ndarray, theta: np.ndarray) -> LaneState:
+    """The cases on their constraints, by a step of no duration. Raises `InputError` for cases that
     are not near them."""
     state = LaneState.of(x0, made.runner.width)
     nothing = np.zeros((len(x0), made.step.size1_in(2)))
@@ -88,16 +109,16 @@ def started(made: Stepper, x0: np.ndarray, theta: np.ndarray) -> LaneState:
         finite = state.status[off[0]] == Status.OFF
         how = (f"|phi| = {state.health[0, off[0]]:.3g} m" if finite
                else "numbers that are not finite")
-        raise SimulationError(f"x0 of case {off[0]} (one of {len(off)} such) is off the "
-                              f"constraints: {how}. start_states places a vehicle")
+        raise InputError(f"x0 of case {off[0]} (one of {len(off)} such) is off the constraints: "
+                         f"{how}. start_states places a vehicle")
     state.side[:] = np.sign(state.health[1])
     state.status[np.abs(state.health[1]) < POOR] = Status.SINGULAR
     return state
 
 
-def asked(policy: Policy, t: float, x: np.ndarray, nu: int) -> np.ndarray:
-    """What the policy answers, (N, nu); a case stops if not finite. `SimulationError` for errors
-    and shapes."""
+def ask_policy(policy: Policy, t: float, x: np.ndarray, nu: int) -> np.ndarray:
+    """The policy's answer, (N, nu); a case whose numbers are not finite stops. Raises
+    `SimulationError` for errors and shapes."""
     who = f"policy {controller_name(policy)}"
     try:
         answer = policy(t, x)
@@ -111,16 +132,14 @@ def asked(policy: Policy, t: float, x: np.ndarray, nu: int) -> np.ndarray:
         command = np.asarray(answer, dtype=float)
     except (TypeError, ValueError) as error:
         raise SimulationError(f"{who} at t = {t:.6g} s returned {type(answer).__name__}, no array "
-                              "of numbers: "
-                              f"{error}") from error
+                              f"of numbers: {error}") from error
     if command.shape not in ((len(x), nu), (nu,)):
         raise SimulationError(f"{who} gave shape {command.shape} at t = {t:.6g} s, expected "
                               f"{(len(x), nu)} or {(nu,)}")
-    command = np.broadcast_to(command, (len(x), nu))
-    return _strided(command)
+    return _align(np.broadcast_to(command, (len(x), nu)))
 
 
-def _strided(array: np.ndarray) -> np.ndarray:
+def _align(array: np.ndarray) -> np.ndarray:
     """The array, or a copy where its strides are not whole numbers of doubles, which the loop in C
     asks for."""
     return np.ascontiguousarray(array) if any(stride % 8 for stride in array.strides) else array
@@ -139,9 +158,9 @@ class Stepper:
 
     @property
     def names(self) -> dict[str, tuple[str, ...]]:
-        """Of the columns of x ("q", then "xi"), of u and of theta."""
-        system = self.simulated.constrained.system
-        return {"q": self.state_vector.names(()), "xi": self.equations.names, "u": system.u_names,
+        """Of the columns of x, of xi (its last ones), of u and of theta."""
+        system, xi = self.simulated.constrained.system, self.equations.names
+        return {"x": self.state_vector.names(xi), "xi": xi, "u": system.u_names,
                 "theta": system.theta_names}
 
 
@@ -154,7 +173,7 @@ def _cost(advance: ca.Function) -> int:
                for part in advance.find_functions(0))
 
 
-def stepper(constrained, device: str = "cpu") -> Stepper:
+def stepper(constrained: object, device: str = "cpu") -> Stepper:
     """Made once for each system and device ("cpu" or "gpu"); the last `KEPT` of them are kept, with
     their systems."""
     key = id(constrained), device

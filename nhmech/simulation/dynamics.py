@@ -3,21 +3,26 @@ learning."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 import casadi as ca
 import numpy as np
 
-from ..errors import SimulationError
+from ..errors import InputError, SimulationError, listed
 from .integrators import advance_function, rate_function
 from .schemes import RK4
 from .simulated import Simulated
 from .state import State
 from .state_vector import StateVector
 
+Number = float | ca.SX | ca.MX | ca.DM
+Array = Number | Sequence[float] | np.ndarray
 
-@dataclass(frozen=True, eq=False)
+
+@dataclass(frozen=True, eq=False, repr=False)
 class Dynamics:
     """The dynamics dx/dt = f(t, x, u, theta) with the simulator's step, made by `dynamics`.
 
@@ -48,8 +53,11 @@ class Dynamics:
     Examples
     --------
     >>> f = nhmech.dynamics(vehicle)
-    >>> f.nx, f.nu
-    (11, 2)
+    >>> f
+    <Dynamics of 'differential_drive', dx/dt = f(t, x, u, theta): nx 11, nu 2, ntheta 0>
+    >>> x = nhmech.start_states(vehicle, [(0.0, 0.0, 0.0)])[0]
+    >>> f(0.0, x, [0.2, 0.2]).shape, f.step(0.0, x, [0.2, 0.2], 0.01).shape
+    ((11, 1), (11, 1))
     """
 
     simulated: Simulated
@@ -57,13 +65,17 @@ class Dynamics:
     rate: ca.Function
     integrator: ca.Function
 
-    def __call__(self, x, u, theta=None, t=0.0):
-        """dx/dt (nx,); theta are the system's own values where None."""
+    def __call__(self, t: Number, x: Array, u: Array, theta: Array | None = None) -> Any:
+        """dx/dt (nx,) at t [s]; theta are the system's own values where None."""
         return self.rate(t, x, u, self.theta if theta is None else theta)
 
-    def step(self, x, u, dt, theta=None, t=0.0):
-        """x after dt [s] with u held, as `Simulator` makes it."""
+    def step(self, t: Number, x: Array, u: Array, dt: Number, theta: Array | None = None) -> Any:
+        """x after dt [s] from t with u held, as `Simulator` makes it."""
         return self.integrator(t, x, u, self.theta if theta is None else theta, dt)[0]
+
+    def __repr__(self) -> str:
+        return (f"<Dynamics of {self.simulated.name}, dx/dt = f(t, x, u, theta): nx {self.nx}, "
+                f"nu {self.nu}, ntheta {len(self.parameters)}>")
 
     # -- sizes and names ---------------------------------------------------------------------------
     @property
@@ -96,15 +108,15 @@ class Dynamics:
         return self.simulated.theta
 
     def coordinate(self, name: str) -> int:
-        """Where a coordinate (position of a joint) stands in x. Raises `SimulationError` with the
+        """Where a coordinate (position of a joint) stands in x. Raises `InputError` with the
         names."""
-        return _found(name, self.names[:self.state_vector.nconf], "coordinate")
+        return _index(name, self.names[:self.state_vector.nconf], "coordinate")
 
     def speed(self, name: str) -> int:
-        """Where an independent speed stands in x; `velocity` has others. Raises `SimulationError`
+        """Where an independent speed stands in x; `velocity` has others. Raises `InputError`
         with the names."""
         nconf = self.state_vector.nconf
-        return nconf + _found(name, self.names[nconf:], "independent speed")
+        return nconf + _index(name, self.names[nconf:], "independent speed")
 
     # -- what is read off x ------------------------------------------------------------------------
     @cached_property
@@ -145,7 +157,7 @@ class Dynamics:
         return x
 
 
-def dynamics(constrained) -> Dynamics:
+def dynamics(constrained: object) -> Dynamics:
     """The explicit dynamics of a vehicle or a `ConstrainedSystem`.
 
     It comes from the Gibbs-Appell equations in one choice of independent speeds. The simulator
@@ -173,7 +185,7 @@ def _named(rate: ca.Function) -> ca.Function:
     return ca.Function("dynamics", inputs, [rate(*inputs)], ["t", "x", "u", "theta"], ["x_rate"])
 
 
-def _found(name: str, names: tuple[str, ...], what: str) -> int:
+def _index(name: str, names: tuple[str, ...], what: str) -> int:
     if name not in names:
-        raise SimulationError(f"no {what} {name!r}; there are {', '.join(names)}")
+        raise InputError(f"no {what} {name!r}; there are {listed(names)}")
     return names.index(name)

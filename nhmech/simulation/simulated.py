@@ -152,6 +152,12 @@ class Simulated:
         s = self.constrained.system
         return ca.Function("energy", [s.t, s.q, s.v, s.theta], [s.energy])
 
+    @property
+    def name(self) -> str:
+        """Of the vehicle or the textbook system, as messages show it."""
+        name = self.example if self.vehicle is None else self.vehicle.name
+        return "a system" if name is None else repr(name)
+
     def energies(self, t: np.ndarray, q: np.ndarray, v: np.ndarray) -> np.ndarray:
         """Energy [J] at each moment, (N,)."""
         n = len(t)

@@ -1,0 +1,90 @@
+"""Ground forces of many cases at once."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from ..vehicle.least_norm import least_norm
+from ..vehicle.vehicle import Vehicle
+
+
+@dataclass(frozen=True)
+class BatchReactions:
+    """Ground forces on the wheels of N cases at K moments: m components at c contacts.
+
+    Attributes
+    ----------
+    names
+        Of the components, "contact/direction".
+    forces
+        (N, K, m) on the wheels [N].
+    contacts
+        Names.
+    feasible
+        (N, K) whether normals >= 0 could be met; where not, a wheel lifts off and the least-norm
+        split without that condition is given.
+    """
+
+    names: tuple[str, ...]
+    forces: np.ndarray
+    contacts: tuple[str, ...]
+    feasible: np.ndarray
+
+    @property
+    def normal(self) -> np.ndarray:
+        """Normal forces, (N, K, c) [N]; NaN where a contact has no normal row."""
+        missing = np.full(self.forces.shape[:-1], np.nan)
+        columns = {name: self.forces[..., i] for i, name in enumerate(self.names)}
+        return np.stack([columns.get(f"{contact}/normal", missing) for contact in self.contacts],
+                        axis=-1)
+
+    @property
+    def friction(self) -> np.ndarray:
+        """Friction coefficient that each contact needs, |tangential| / normal, (N, K, c); infinite
+        if nothing presses it."""
+        squares = np.zeros((*self.forces.shape[:-1], len(self.contacts)))
+        for i, name in enumerate(self.names):
+            contact, direction = name.rsplit("/", 1)
+            if direction != "normal":
+                squares[..., self.contacts.index(contact)] += self.forces[..., i] ** 2
+        tangential, normal = np.sqrt(squares), self.normal
+        with np.errstate(divide="ignore", invalid="ignore"):
+            return np.where(normal > 0, tangential / normal, np.where(tangential > 0, np.inf, 0.0))
+
+
+def split_reactions(vehicle: Vehicle, kept: Sequence[int], A: np.ndarray,
+                    multipliers: np.ndarray) -> BatchReactions:
+    """As `vehicle.reactions.reactions`, case by case: multipliers of kept rows, spread over
+    contacts with least norm.
+
+    The norm is one step of linear algebra for all cases; those that it would pull at the ground are
+    done again with normals >= 0.
+
+    Parameters
+    ----------
+    kept
+        Rows of A that have a multiplier.
+    A
+        (N, K, rows, nv) of the constraints.
+    multipliers
+        (N, K, len(kept)).
+    """
+    rows = vehicle.constrained.distribution.names
+    names = tuple(f"{c.name}/{direction}" for c in vehicle.contacts for direction in c.held
+                  if f"{c.name}/{direction}" in rows)
+    index, kept = [rows.index(name) for name in names], list(kept)
+    carried = [i for i in index if i in kept]
+    lam = multipliers[..., [kept.index(i) for i in carried]]
+    load = np.einsum("...i,...ij->...j", lam, A[..., carried, :])
+    matrices = A[..., index, :].swapaxes(-1, -2)
+    forces = np.einsum("...ij,...j->...i", np.linalg.pinv(matrices, rcond=1e-10), load)
+    normals = np.array([name.endswith("/normal") for name in names])
+    feasible = np.ones(forces.shape[:-1], dtype=bool)
+    # below what rounding makes of a force that is zero
+    least = -1e-9 * np.abs(forces).max(axis=-1, keepdims=True, initial=0.0)
+    for at in map(tuple, np.argwhere((forces[..., normals] < least).any(axis=-1))):
+        forces[at], feasible[at], _ = least_norm(matrices[at], load[at], normals)
+    return BatchReactions(names, forces, tuple(vehicle.contact_names), feasible)
