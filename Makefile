@@ -52,7 +52,7 @@ lint: $(STAMP)
 # is made once, and lets one that is done take over from the others.
 PARALLEL = -n $(WORKERS) --dist worksteal
 
-test: $(STAMP)
+test: lint
 	$(BIN)/python -m pytest $(PARALLEL) $(TESTS)
 
 soak: $(STAMP)

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import fcntl
 import hashlib
 import json
 import math
 import os
 import signal
+from collections.abc import Callable
 from pathlib import Path
 
 import casadi as ca
@@ -49,6 +51,25 @@ def simplified_once(request):
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(equations, "simplify", kept)
         yield
+
+
+@pytest.fixture(scope="session")
+def make_once(request, tmp_path_factory):
+    """(name, make) -> a folder that make(folder) filled, in whichever process of this test run came
+    first; the others wait for it."""
+    base = tmp_path_factory.getbasetemp()
+    base = base.parent if hasattr(request.config, "workerinput") else base
+
+    def made(name: str, make: Callable[[Path], None]) -> Path:
+        folder, done = base / name, base / f"{name}.done"
+        with open(base / f"{name}.lock", "w") as lock:
+            fcntl.flock(lock, fcntl.LOCK_EX)
+            if not done.exists():
+                make(folder)
+                done.touch()
+        return folder
+
+    return made
 
 
 @pytest.fixture(autouse=True)

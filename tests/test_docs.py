@@ -161,21 +161,23 @@ def test_gallery_pages_are_up_to_date(name):
         assert abs(Decimal(printed) - Decimal(now)) <= last_digit(printed)
 
 
-@pytest.fixture(scope="module")
-def built(tmp_path_factory) -> Path:
+@pytest.fixture(scope="session")
+def built(make_once) -> Path:
     """The pages."""
     for module, name in (("sphinx", "sphinx"), ("furo", "furo"), ("myst_parser", "myst-parser"),
                          ("sphinx-mathjax-offline", "sphinx-mathjax-offline")):
         if importlib.util.find_spec(module) is None:
             pytest.skip(f"the documentation needs {name}: pip install '.[docs]' in the project's "
                         "folder")
-    folder = tmp_path_factory.mktemp("docs")
-    command = [sys.executable, "-m", "sphinx", "-W", "--keep-going", "-q", "-b", "html", str(DOCS),
-               str(folder)]
-    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
-    done = subprocess.run(command, capture_output=True, text=True, env=environment, timeout=600)
-    assert done.returncode == 0, done.stderr
-    return folder
+    def build(folder: Path) -> None:
+        command = [sys.executable, "-m", "sphinx", "-W", "--keep-going", "-q", "-b", "html",
+                   str(DOCS), str(folder)]
+        environment = {**os.environ, "PYTHONPATH": str(ROOT)}
+        done = subprocess.run(command, capture_output=True, text=True, env=environment,
+                              timeout=600)
+        assert done.returncode == 0, done.stderr
+
+    return make_once("docs", build)
 
 
 def test_builds_without_a_warning(built):

@@ -115,8 +115,9 @@ def test_a_module_imports_only_lower_ranks(name):
 
 
 def test_there_is_no_import_cycle():
+    """Imports for type checkers only included."""
     graph = {
-        name: sorted({target for target, _ in imports(name, with_types=False)
+        name: sorted({target for target, _ in imports(name, with_types=True)
                       if target in modules() and target != name}) for name in modules()
     }
     done = set()
@@ -130,6 +131,44 @@ def test_there_is_no_import_cycle():
 
     for name in graph:
         visit(name, [])
+
+
+# (module, attribute) -> why; everything else with an underscore is its owner's alone
+REACHED = {
+    ("nhmech.urdf.source", "_Element"): "lxml has no other name for the type of its elements",
+    ("nhmech.compile.compiled", "_name"): "ctypes has no other name for a library's file",
+    ("nhmech.compile.loop", "_name"): "ctypes has no other name for a library's file",
+    ("nhmech.compile.status", "_value_"): "so an enumeration's member is given its value",
+}
+
+
+def functions(tree):
+    return [node for node in ast.walk(tree)
+            if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)]
+
+
+def test_nobody_reaches_into_another_object():
+    """Names with an underscore belong to the object itself: `self._x`, never `other._x`."""
+    found = {}
+    for name, path in modules().items():
+        for node in ast.walk(ast.parse(path.read_text())):
+            if (isinstance(node, ast.Attribute) and re.match("_[^_]", node.attr)
+                    and ast.unparse(node.value) not in ("self", "cls")):
+                found[name, node.attr] = f"{path}:{node.lineno}: {ast.unparse(node)}"
+    assert not [where for key, where in found.items() if key not in REACHED]
+    assert REACHED.keys() <= found.keys(), "what is no longer reached leaves the table"
+
+
+LONGEST = 90        # lines of a function without its docstring: an example that is written out
+
+
+def test_no_function_is_long():
+    for path in modules().values():
+        for node in functions(ast.parse(path.read_text())):
+            told = node.body[0] if ast.get_docstring(node) else None
+            inside = 0 if told is None else told.end_lineno - told.lineno + 1
+            length = node.end_lineno - node.lineno + 1 - inside
+            assert length <= LONGEST, f"{path}:{node.lineno}: {node.name} has {length} lines"
 
 
 def test_outside_packages_stay_where_they_belong():

@@ -586,7 +586,8 @@ def test_arguments_of_a_run_that_cannot_be(arguments, message):
 @pytest.mark.parametrize("arguments, message", [
     ({"pose": "home"}, "pose 'home' must have finite numbers only"),
     ({"pose": (0, 0, None)}, "must have finite numbers only"),
-    ({"pose": (0, 0, HUGE)}, "must have finite numbers only"), ({"joints": 3}, "joints = 3 must be a mapping"),
+    ({"pose": (0, 0, HUGE)}, "must have finite numbers only"),
+    ({"joints": 3}, "joints = 3 must be a mapping"),
     ({"joints": {3: 1.0}}, "unknown joint 3; moving joints are left_wheel_joint"),
     ({"joints": {WHEELS[0]: HUGE}}, "joint 'left_wheel_joint' = 10+ must be a finite number"),
     ({"joints": {WHEELS[0]: "0"}}, "joint 'left_wheel_joint' = '0' must be a finite number"),
