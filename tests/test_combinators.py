@@ -242,7 +242,7 @@ def test_noise_leaves_a_state_that_is_one():
     state = seen[1]
     assert np.linalg.norm(state.q[3:7]) == pytest.approx(1, abs=1e-15)
     assert isinstance(state, nhmech.State) and state.t == DT and state.xi["yaw_rate"] == state.v[5]
-    with pytest.raises(SimulationError, match="no link 'nose'.*base_link"):
+    with pytest.raises(InputError, match="no link 'nose'.*base_link"):
         state.gyro("nose")
     with pytest.raises(InputError, match="tilt = -1"):
         MeasurementNoise(lambda t, state: None, tilt=-1)

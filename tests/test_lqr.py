@@ -277,11 +277,11 @@ def test_what_cannot_be_tracked_is_said(drive):
     simulator = nhmech.Simulator(car, lambda t,
                                  state: nhmech.JointTorque({steering: 5 * np.cos(20 * t)}), dt=1e-2)
     simulator.reset(xi={"forward_speed": 1.0})
-    with pytest.raises(nhmech.errors.ModelError,
+    with pytest.raises(nhmech.errors.InputError,
                        match="miss the next one by .* Record each control period"):
         TrackingLQR(car, simulator.run(1.0, every=10), dt=1e-2)
     kinematic = nhmech.Simulator(car, lambda t, state: None, mode="kinematic")
-    with pytest.raises(nhmech.errors.ModelError, match="no forces to regulate"):
+    with pytest.raises(nhmech.errors.InputError, match="no forces to regulate"):
         TrackingLQR(car, kinematic.run(0.01))
     with pytest.raises(nhmech.errors.InputError, match="gains: state 'speed' does not exist"):
         TrackingLQR(car, reference, gains={"speed": 1.0})

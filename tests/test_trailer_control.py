@@ -77,7 +77,7 @@ def test_the_flat_state_is_one_that_rolls(count):
         )
         joints = dict(zip(HITCHES, np.diff(headings))) | {STEER: controller.steering(place)[0][0]}
         q = vehicle.configuration((*p[0], headings[0]), joints)
-        xi = controller._mean(place / speed)
+        xi = controller._mean_speeds(place / speed)
         v = vehicle.equations.velocity(0.0, q, xi, vehicle.theta).full().ravel()
         ahead = controller.chain(place + 1e-4)[1], controller.chain(place - 1e-4)[1]
         names = vehicle.algebroid.v_names

@@ -45,7 +45,8 @@ def friction_limit(vehicle: Vehicle, mu: float | Mapping[str, float] | None = No
     Examples
     --------
     >>> from nhmech.analysis import friction_limit
-    >>> harder = lambda t, state: JointTorque({"left_wheel_joint": 5 * t, "right_wheel_joint": 5 * t})
+    >>> wheels = "left_wheel_joint", "right_wheel_joint"
+    >>> harder = lambda t, state: JointTorque(dict.fromkeys(wheels, 5 * t))
     >>> Simulator(vehicle, harder, events=[friction_limit(vehicle, 0.3)]).run(5.0).stop
     'event: friction limit'
     """
