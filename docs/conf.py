@@ -59,7 +59,8 @@ PACKAGES = [nhmech, *(value for value in map(nhmech.__getattr__, nhmech.homes)
                       if isinstance(value, LazyPackage))]
 # what a name in backticks stands for; the first package that has it wins
 FULL_NAMES = {name: f"{package.__name__}.{name}"
-              for package in reversed(PACKAGES) for name in package.__all__}
+              for package in reversed(PACKAGES) for name in package.__all__
+              if name != "Path"}        # mostly pathlib's
 
 
 class Entries(SphinxDirective):
@@ -114,7 +115,8 @@ def write_types(app, what, name, value, options, signature, returned):
         written = written.replace(parameters=names[1:])
     if what == "class":
         written = written.replace(return_annotation=inspect.Signature.empty)
-    text, arrow, returned = stringify_signature(written).rpartition(" -> ")
+    shown = stringify_signature(written).replace("<factory>", "...")
+    text, arrow, returned = shown.rpartition(" -> ")
     return (text, returned) if arrow else (returned, "")
 
 

@@ -17,7 +17,7 @@ LOCATED = 1e-10
 
 @dataclass(frozen=True)
 class Event:
-    """A zero of `function(t, state)`.
+    """A moment at which a function of time and state is zero.
 
     Attributes
     ----------
