@@ -180,7 +180,7 @@ def option_group(name: str, group: type, *options: Decorator) -> Decorator:
 
 @dataclass(frozen=True)
 class RobotOptions:
-    """What `load` is told about a robot besides its file."""
+    """The arguments of `load` besides the robot's file."""
 
     wheels: tuple[Wheel, ...] = ()
     skid: Any = None

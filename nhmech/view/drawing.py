@@ -21,7 +21,7 @@ from ..vehicle.vehicle import Vehicle
 from .colours import CONTACTS as COLOURS, contact_colour
 
 Plot = tuple[Any, Any]  # matplotlib's figure, and its axes or an array of them
-OTHERS = ("#332288", "#882255", "#117733", "#661100", "#6699CC", "#AA4499")  # of what is no wheel
+OTHERS = ("#332288", "#882255", "#117733", "#661100", "#6699CC", "#AA4499")  # not wheels
 GREY = "0.45"
 LETTER, LINE = 0.047, 0.14  # [inches] width of a letter and height of a line of a legend, about
 DASHED, DOTTED = (0, (4, 2)), (0, (1, 1.5))

@@ -8,18 +8,19 @@ from __future__ import annotations
 import coal
 import numpy as np
 import umsgpack
+from numpy.typing import ArrayLike
 
 Y_TO_Z = np.array([[1.0, 0, 0, 0], [0, 0, -1, 0], [0, 1, 0, 0], [0, 0, 0, 1]])
-CREASE = np.cos(np.radians(40))
-SEGMENTS = 48
+CREASE = np.cos(np.radians(40))  # edges sharper than that stay sharp: wheels round, boxes not
+SEGMENTS = 48  # of a circle: corners cannot be seen
 
 
-def floats(values) -> umsgpack.Ext:
+def floats(values: ArrayLike) -> umsgpack.Ext:
     """Numbers as meshcat's Float32Array."""
     return umsgpack.Ext(0x17, np.ascontiguousarray(values, dtype="<f4").tobytes())
 
 
-def buffer_geometry(vertices, faces, **attributes) -> dict:
+def buffer_geometry(vertices: np.ndarray, faces: np.ndarray, **attributes: np.ndarray) -> dict:
     """Triangles as a three.js geometry: vertices (n, 3) [m], faces (k, 3), others (n, size), such
     as `uv`, `color`."""
     arrays = {"position": vertices, **attributes}
@@ -27,18 +28,18 @@ def buffer_geometry(vertices, faces, **attributes) -> dict:
     return {
         "type": "BufferGeometry",
         "data": {
-            "attributes": {name: _attribute(np.asarray(a), "Float32Array", floats(a)) for name,
-                           a in arrays.items()},
+            "attributes": {name: _attribute(array, "Float32Array", floats(array))
+                           for name, array in arrays.items()},
             "index": {"itemSize": 1, "type": "Uint32Array", "array": index, "normalized": False},
         },
     }
 
 
-def _attribute(array, kind: str, packed) -> dict:
+def _attribute(array: np.ndarray, kind: str, packed: umsgpack.Ext) -> dict:
     return {"itemSize": array.shape[1], "type": kind, "array": packed, "normalized": False}
 
 
-def convert(shape) -> list[tuple[dict, np.ndarray]]:
+def convert(shape: coal.CollisionGeometry) -> list[tuple[dict, np.ndarray]]:
     """Three.js geometries of a coal shape, each with its pose (4, 4) in the shape's frame; none
     without a surface."""
     if isinstance(shape, coal.Box):
