@@ -125,8 +125,8 @@ class Scales:
             atoms.append(atom)
             for s, power in self._powers(within, atom).items():
                 touching[s].append((k, power))
-        # (constant, atom) -> how often it is needed; with a constant of 1 it costs nothing, as if it
-        # were always there
+        # (constant, atom) -> how often it is needed; with a constant of 1 it costs nothing, as if
+        # it were always there
         written: dict[tuple[float, int], float] = dict(Counter(zip(sizes, atoms)))
         written |= {(1.0, atom): inf for atom in atoms}
         for s in [s for _ in range(SWEEPS) for s in sums]:
