@@ -19,8 +19,9 @@ from lxml import etree
 
 from ..errors import ModelError, listed
 from ..urdf.description import Description
+from .model import full_model, locked_joints
 
-PRIMITIVES = {"box": "size", "cylinder": "radius", "sphere": "radius"}
+PRIMITIVES = {"box": "size", "cylinder": "radius", "sphere": "radius"}      # what each must have
 GREY, DARK, LIGHT = "0.62 0.67 0.73 1", "0.20 0.21 0.23 1", "0.93 0.93 0.90 1"
 
 
@@ -44,45 +45,58 @@ def load_geometry(description: Description,
     parser = etree.XMLParser(resolve_entities=False, no_network=True, remove_comments=True)
     root = etree.fromstring(description.xml.encode(), parser)
     loader = coal.CachedMeshLoader()
-    bad = {mesh.get("filename",
-                    "") for mesh in root.iter("mesh") if not _use_mesh(mesh, description, loader)}
-    by_collision, by_standin, dropped = [], [], 0
-    for link in root.iterfind("link"):
-        shapes = [c for c in link.iterfind("collision") if _is_usable(c, bad)]
-        unusable = [e for e in [*link.iterfind("visual"),
-                                *link.iterfind("collision")] if not _is_usable(e, bad)]
-        for element in unusable:
-            link.remove(element)
-        missing = [e for e in unusable if e.tag == "visual"]
-        dropped += len(unusable) - len(missing)
-        primitives = [c for c in shapes if c.find("geometry/mesh") is None]
-        if missing and primitives:
-            by_collision.append(link.get("name"))
-            _show(root, link, primitives)
-        elif missing and link.find("visual") is None:
-            by_standin.append(link.get("name"))
-            link.append(_standin(root, link, description))
-        elif link.find("visual") is None and shapes:
-            _show(root, link, shapes)
+    notices = _mend(root, description, loader)
     xml = etree.tostring(root, encoding="unicode")
     try:
-        visual = pin.buildGeomFromUrdfString(model, xml, pin.GeometryType.VISUAL,
-                                             mesh_loader=loader)
-        collision = pin.buildGeomFromUrdfString(model, xml, pin.GeometryType.COLLISION,
-                                                mesh_loader=loader)
+        visual, collision = (
+            pin.buildGeomFromUrdfString(model, xml, kind, mesh_loader=loader)
+            for kind in (pin.GeometryType.VISUAL, pin.GeometryType.COLLISION))
     except (ValueError, RuntimeError) as error:
         raise ModelError(f"{description.path or description.name}: shapes cannot be read: "
                          f"{str(error).strip().splitlines()[-1]}") from error
-    notices = []
-    if by_collision or by_standin or dropped:
-        notices += (
-            [f"{len(bad)} mesh files missing or unreadable, for example {min(bad)}"] if bad else []
-        )
-        notices += (
-            [f"drawn by their collision shapes: {listed(by_collision, 4)}"] if by_collision else []
-        )
-        notices += [f"drawn by stand-ins: {listed(by_standin, 4)}"] if by_standin else []
     return visual, collision, notices
+
+
+def moving_geometry(description: Description) -> tuple[pin.GeometryModel, pin.GeometryModel]:
+    """Visual and collision shapes on the model of the moving joints."""
+    full = full_model(description)
+    visual, collision, _ = load_geometry(description, full)
+    held, q = locked_joints(full, description)
+    if held:
+        _, (visual, collision) = pin.buildReducedModel(full, [visual, collision], held, q)
+    return visual, collision
+
+
+def _mend(root, description: Description, loader: coal.CachedMeshLoader) -> list[str]:
+    """Replaces what Pinocchio would refuse, in place; one sentence for each sort of replacement."""
+    bad = {mesh.get("filename", "") for mesh in root.iter("mesh")
+           if not _use_mesh(mesh, description, loader)}
+    by_collision, by_standin, dropped = [], [], 0
+    for link in root.iterfind("link"):
+        name, shapes = link.get("name"), [*link.iterfind("visual"), *link.iterfind("collision")]
+        unusable = [shape for shape in shapes if not _is_usable(shape, bad)]
+        for shape in unusable:
+            link.remove(shape)
+        missing = [shape for shape in unusable if shape.tag == "visual"]
+        dropped += len(unusable) - len(missing)
+        collisions = link.findall("collision")
+        primitives = [c for c in collisions if c.find("geometry/mesh") is None]
+        if missing and primitives:
+            by_collision.append(name)
+            _show(root, link, primitives)
+        elif missing and link.find("visual") is None:
+            by_standin.append(name)
+            link.append(_standin(root, link, description))
+        elif link.find("visual") is None and collisions:
+            _show(root, link, collisions)
+    notices = []
+    if bad and (by_collision or by_standin or dropped):
+        notices.append(f"{len(bad)} mesh files missing or unreadable, for example {min(bad)}")
+    if by_collision:
+        notices.append(f"drawn by their collision shapes: {listed(by_collision, 4)}")
+    if by_standin:
+        notices.append(f"drawn by stand-ins: {listed(by_standin, 4)}")
+    return notices
 
 
 def find_mesh(filename: str, description: Description) -> Path | None:
@@ -129,25 +143,22 @@ def _use_mesh(mesh, description: Description, loader) -> bool:
 
 def _is_usable(element, bad: set[str]) -> bool:
     """Whether urdfdom will accept this <visual> or <collision>."""
-    shape = next(iter(element.find("geometry")),
-                 None) if element.find("geometry") is not None else None
-    if shape is not None and shape.tag == "mesh":
+    shape = element.find("geometry/*")
+    if shape is None:
+        return False
+    if shape.tag == "mesh":
         return shape.get("filename", "") not in bad
-    return (
-        shape is not None
-        and shape.tag in PRIMITIVES
-        and shape.get(PRIMITIVES[shape.tag]) is not None
-    )
+    return shape.tag in PRIMITIVES and shape.get(PRIMITIVES[shape.tag]) is not None
 
 
 def _show(root, link, collisions) -> None:
     """Add visuals of the same shape as these collision elements."""
-    spins = _spins(root, link)
+    spins = _is_spinning(root, link)
     for collision in collisions:
         visual = copy.deepcopy(collision)
         visual.tag = "visual"
         visual.attrib.pop("name", None)
-        link.append(_coloured(visual, DARK if spins else GREY))
+        link.append(_paint(visual, DARK if spins else GREY))
         cylinder = visual.find("geometry/cylinder")
         if spins and cylinder is not None:
             link.append(_stripe(visual, float(cylinder.get("radius")),
@@ -186,16 +197,16 @@ def _stripe(visual, radius: float, length: float):
     geometry.clear()
     etree.SubElement(geometry, "box",
                      size=f"{1.4 * radius} {0.16 * radius} {1.02 * length + 0.002}")
-    return _coloured(stripe, LIGHT)
+    return _paint(stripe, LIGHT)
 
 
 def _visual(shape: str, xyz, rpy, colour: str):
     origin = f'<origin xyz="{xyz[0]} {xyz[1]} {xyz[2]}" rpy="{rpy[0]} {rpy[1]} {rpy[2]}"/>'
-    return _coloured(etree.fromstring(f"<visual>{origin}<geometry>{shape}</geometry></visual>"),
+    return _paint(etree.fromstring(f"<visual>{origin}<geometry>{shape}</geometry></visual>"),
                      colour)
 
 
-def _coloured(visual, colour: str):
+def _paint(visual, colour: str):
     for old in visual.findall("material"):
         visual.remove(old)
     material = etree.SubElement(visual, "material", name=f"nhmech {colour}")
@@ -203,6 +214,6 @@ def _coloured(visual, colour: str):
     return visual
 
 
-def _spins(root, link) -> bool:
+def _is_spinning(root, link) -> bool:
     return any(j.get("type") == "continuous" and j.find("child").get("link") == link.get("name")
                for j in root.iterfind("joint"))

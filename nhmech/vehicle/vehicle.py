@@ -23,7 +23,7 @@ from .contact import Contact
 from .couplings import Steering, narrow_limits
 from .functions import VehicleFunctions
 from .ground import Ground
-from .model import full_model, locked_joints, read_joint
+from .model import read_joint
 from .parameters import Parameters
 from .placement import Placer, Support
 from .posing import Gauge, Pose, Posing
@@ -312,16 +312,10 @@ class Vehicle:
 
     # -- seeing ------------------------------------------------------------------------------------
     @cached_property
-    def _geometry(self) -> tuple[pin.GeometryModel, pin.GeometryModel, tuple[str, ...]]:
-        # here, for only pictures need it
-        from .geometry import load_geometry
+    def _geometry(self) -> tuple[pin.GeometryModel, pin.GeometryModel]:
+        from .geometry import moving_geometry  # here, for only pictures need it
 
-        full = full_model(self.description)
-        visual, collision, notices = load_geometry(self.description, full)
-        held, q = locked_joints(full, self.description)
-        if held:
-            _, (visual, collision) = pin.buildReducedModel(full, [visual, collision], held, q)
-        return visual, collision, tuple(notices)
+        return moving_geometry(self.description)
 
     @property
     def visual_model(self) -> pin.GeometryModel:
