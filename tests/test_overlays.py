@@ -193,7 +193,7 @@ def test_forces_want_speeds_and_inputs():
         forces.at(Snapshot(car.configuration()), VIEW)
     with pytest.raises(NhmechError, match="has 9 inputs"):
         forces.at(Snapshot(car.configuration(), 0.0, np.zeros(car.model.nv), np.zeros(9)), VIEW)
-    with pytest.raises(NhmechError, match="no wheel 'tail'"):
+    with pytest.raises(NhmechError, match="wheel 'tail' does not exist"):
         make_overlays(car, ["forces"], mu={"tail": 0.5})
     with Viewer(car, overlays=["forces"]) as viewer:
         viewer.display(car.configuration())
