@@ -160,7 +160,7 @@ def _constrain(context: BuildContext, form: Formulation, full: Formulation, posi
     return ConstrainedSystem(
         lagrangian_system(context, form), assemble(rows, form.space.nv, spans),
         parameters=context.parameters.numbers, samples=samples,
-        preferred=_preferred(context.description, posing.steering, pair),
+        preferred=_prefer(context.description, posing.steering, pair),
         scales=_scales(context, full.contacts, posing.steering.length),
         guards=guards, guard_names=guard_names)
 
@@ -188,7 +188,7 @@ def _scales(context: BuildContext, contacts: Sequence[Contact], length: float) -
     return scales
 
 
-def _preferred(description: Description, steering: Steering,
+def _prefer(description: Description, steering: Steering,
                pair: tuple[Axle, Axle] | None) -> tuple[tuple[str, ...], ...]:
     """Leaders and driven joints; then wheels; then turning of the base, heading first."""
     leading = [axle.steering for axle in pair or () if axle.steering]

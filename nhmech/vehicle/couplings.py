@@ -109,11 +109,11 @@ class Steering:
         def size(pair: tuple[Axle, Axle]) -> float:
             return float(np.linalg.norm(np.cross(rows[pair[0].steering], rows[pair[1].steering])))
 
-        def named(pair: tuple[Axle, Axle]) -> int:
+        def count_named(pair: tuple[Axle, Axle]) -> int:
             return sum(axle.steering in leaders for axle in pair)
 
         pairs = list(combinations(self.steered, 2))
-        pairs = [pair for pair in pairs if named(pair) == max(map(named, pairs))]
+        pairs = [pair for pair in pairs if count_named(pair) == max(map(count_named, pairs))]
         return next(pair for pair in pairs if size(pair) >= STEEP * max(map(size, pairs)))
 
     def functions(self, pair: tuple[Axle, Axle]) -> dict[str, ca.SX]:

@@ -34,7 +34,7 @@ def remarks(vehicle: Vehicle) -> tuple[Notice, ...]:
                                 "corners should have the same, neighbours opposite ones"))
     if stiff := describe_stiffness(vehicle, USUAL_STEP):
         found.append(Notice(NoticeKind.STIFFNESS, stiff))
-    if unguarded := _unguarded(vehicle):
+    if unguarded := _find_unguarded(vehicle):
         leaders = " and ".join(axle.steering for axle in vehicle.steering.pair())
         found.append(Notice(
             NoticeKind.UNENFORCED_LIMITS,
@@ -44,7 +44,7 @@ def remarks(vehicle: Vehicle) -> tuple[Notice, ...]:
     return tuple(found)
 
 
-def _unguarded(vehicle: Vehicle) -> list[str]:
+def _find_unguarded(vehicle: Vehicle) -> list[str]:
     """Followers of two leaders whose own limits draw in nobody's (`narrow_limits`)."""
     if not vehicle.steering.coupled or vehicle.steering.fixed:
         return []
