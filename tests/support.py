@@ -8,11 +8,22 @@ from functools import cache
 import casadi as ca
 import numpy as np
 import pinocchio as pin
+import pytest
 
 import nhmech
 from nhmech.vehicle.vehicle import Vehicle
 
 SHIPPED = nhmech.urdf_names()
+
+
+def sampled(cases, count: int) -> list:
+    """Parameters of a test: so many of the cases, spread over the list; the others are left to
+    `make soak`."""
+    cases = list(cases)
+    kept = set(np.linspace(0, len(cases) - 1, count).round().astype(int).tolist())
+    return [case if i in kept else pytest.param(*(case if isinstance(case, tuple) else (case,)),
+                                                marks=pytest.mark.soak)
+            for i, case in enumerate(cases)]
 
 
 def command_line(*words):

@@ -9,7 +9,7 @@ import numpy as np
 import pinocchio as pin
 import pytest
 from runs import attitude, rate
-from support import shipped
+from support import sampled, shipped
 
 import nhmech
 from nhmech.control.balance import Balance
@@ -67,7 +67,8 @@ def test_drives_stops_and_turns_on_the_spot_upright(name):
 
 
 @pytest.mark.parametrize("name, lean",
-                         [("pendulum", 15), ("pendulum", -15), ("upkie", 15), ("upkie", -15)])
+                         sampled([("pendulum", 15), ("pendulum", -15), ("upkie", 15),
+                                  ("upkie", -15)], 2))
 def test_recovers_from_fifteen_degrees(name, lean):
     vehicle = robot(name)
     controller = Balance(vehicle, period=PERIOD)

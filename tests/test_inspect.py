@@ -8,7 +8,7 @@ import json
 import pytest
 from click.testing import CliRunner
 from robots_table import ROBOTS
-from support import SHIPPED, shipped
+from support import SHIPPED, sampled, shipped
 from test_mobility import FOLDER, real
 
 from nhmech import cli
@@ -32,7 +32,7 @@ def test_sixty_lines_for_shipped_robots(name):
     assert all(sections[title] for title in TITLES)
 
 
-@pytest.mark.parametrize("name", [robot.file for robot in ROBOTS])
+@pytest.mark.parametrize("name", sampled([robot.file for robot in ROBOTS], 9))
 def test_sixty_lines_for_real_robots(name):
     sections = shown(real(name))
     assert all(sections[title] for title in TITLES)

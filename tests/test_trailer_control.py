@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from runs import angle, rate
-from support import shipped
+from support import sampled, shipped
 from trains import DRAWBARS, HITCHES, train
 
 import nhmech
@@ -146,10 +146,10 @@ def backed(vehicle, joints: dict, seconds: float, path=None, mode: str = "kinema
     return controller, simulator.run(seconds, every=10)
 
 
-@pytest.mark.parametrize("count, first, second, mode", [
-    (1, 20, 0, "kinematic"), (1, -20, 0, "dynamic"), (2, 20, 20, "kinematic"),
-    (2, -20, -20, "dynamic"),
-    (2, 20, -20, "kinematic"), (2, -20, 20, "kinematic")])
+@pytest.mark.parametrize("count, first, second, mode", sampled([
+    (1, 20, 0, "kinematic"), (1, -20, 0, "dynamic"), (2, -20, -20, "dynamic"),
+    (2, 20, 20, "kinematic"),
+    (2, 20, -20, "kinematic"), (2, -20, 20, "kinematic")], 3))
 def test_backs_up_from_twenty_degrees_without_jackknife(count, first, second, mode):
     """Hitches on and (the shipped second trailer) off the axle;
     straight and on the line at the end, 45 degrees never passed."""
