@@ -39,7 +39,7 @@ def upright_axes(layout: Layout) -> list[Joint]:
     return found
 
 
-def mistaken_axis(layout: Layout, joints: Sequence[Joint], steer: bool = False) -> ModelError:
+def axis_error(layout: Layout, joints: Sequence[Joint], steer: bool = False) -> ModelError:
     """The error that gives each of the joints the `<axis>` that was probably meant, with its line.
 
     Parameters
@@ -65,11 +65,11 @@ def mistaken_axis(layout: Layout, joints: Sequence[Joint], steer: bool = False) 
     return ModelError(text)
 
 
-def crossed_axle(layout: Layout, joint: Joint, radius: float, along: np.ndarray) -> ModelError:
+def axle_error(layout: Layout, joint: Joint, radius: float, along: np.ndarray) -> ModelError:
     """The error about a wheel whose axle is horizontal, but across its cylinder."""
     axis = joint.element.find("axis")
     if axis is not None and _lies(layout, joint, along):
-        return mistaken_axis(layout, [joint])
+        return axis_error(layout, [joint])
     along = along * np.sign(along[np.argmax(np.abs(along))])
     cylinder = to_words(along)
     upright = abs((layout.X_RL[joint.child][:3, :3] @ along)[2]) > _VERTICAL
@@ -90,7 +90,7 @@ def crossed_axle(layout: Layout, joint: Joint, radius: float, along: np.ndarray)
 def _meant(layout: Layout, joint: Joint) -> tuple[float, str, Element]:
     """Radius [m] of the cylinder across a joint, the axis that it asks for, the `<axis>` given."""
     crossed = crossed_cylinder(layout, joint)
-    assert crossed is not None, "upright_axes and crossed_axle found it"
+    assert crossed is not None, "upright_axes and axle_error found it"
     radius, along = crossed
     # to the left (or forward) in the root's frame, so that positive speed rolls ahead
     x, y, _ = np.round(layout.X_RL[joint.child][:3, :3] @ along, 4)

@@ -83,7 +83,7 @@ def infer_casters(layout: Layout,
     missed = {link: why for link, why in missed.items()
               if not _is_bracket(layout, link, [*wheels, *found])}
     if missed and not found and on_one_axle(layout, [c.wheel for c in wheels]):
-        raise _tips_over(layout, wheels, missed, ground)
+        raise _tipping_error(layout, wheels, missed, ground)
     notices += [Notice(NoticeKind.NO_SUPPORT, f"{link}: no support, because {why}")
                 for link, why in missed.items()]
     return found, notices
@@ -179,7 +179,7 @@ def _is_bracket(layout: Layout, link: str, contacts: Sequence[FoundWheel]) -> bo
     return False
 
 
-def _tips_over(layout: Layout, wheels: Sequence[FoundWheel], missed: dict[str, str],
+def _tipping_error(layout: Layout, wheels: Sequence[FoundWheel], missed: dict[str, str],
                ground: float) -> ModelError:
     balls = []
     for link in missed:
@@ -217,7 +217,7 @@ def check_unrolled(layout: Layout, contacts: Sequence[FoundWheel]) -> None:
         if blades:
             stuck[link] = blades[0]
     if stuck:
-        raise _does_not_roll(layout, wheels, stuck)
+        raise _rolling_error(layout, wheels, stuck)
 
 
 def _blade_of(layout: Layout, shape: CollisionShape, wheels: Sequence[Wheel], ground: float,
@@ -238,7 +238,7 @@ def _blade_of(layout: Layout, shape: CollisionShape, wheels: Sequence[Wheel], gr
                  point=to_triple(point, 6))
 
 
-def _does_not_roll(layout: Layout, wheels: Sequence[Wheel], stuck: dict[str, Wheel]) -> ModelError:
+def _rolling_error(layout: Layout, wheels: Sequence[Wheel], stuck: dict[str, Wheel]) -> ModelError:
     first = next(iter(stuck))
     joint = layout.above.get(first)
     where = layout.source.label if joint is None else layout.source.at(joint.element)

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..errors import ModelError, listed
-from .axis_hints import crossed_axle, is_upright, mistaken_axis, upright_axes
+from .axis_hints import axis_error, axle_error, is_upright, upright_axes
 from .description import Reason
 from .layout import Joint, Layout, is_named, to_triple
 from .notice import Notice, NoticeKind
@@ -68,9 +68,9 @@ def infer_wheels(layout: Layout) -> tuple[list[FoundWheel], list[Notice]]:
     low, high = _LEANING
     leaning = [j for j in named if low <= abs(layout.axis_R(j)[2]) < high and find_rim(layout, j)]
     if leaning:
-        raise _leans(layout, joints, leaning)
+        raise _leaning_error(layout, joints, leaning)
     if not joints:
-        raise _no_wheel(layout)
+        raise _no_wheel_error(layout)
     contacts, unknown = [], []
     for joint in joints:
         by_name = is_named("wheel", joint.name, joint.child)
@@ -80,7 +80,7 @@ def infer_wheels(layout: Layout) -> tuple[list[FoundWheel], list[Notice]]:
         else:
             contacts.append(FoundWheel(_wheel(joint, rim), _reason(joint, rim)))
     if unknown:
-        raise _no_radius(layout, contacts, unknown)
+        raise _radius_error(layout, contacts, unknown)
     handles = [j.name for j in named if is_handle(layout, j)]
     if not handles:
         return contacts, []
@@ -173,7 +173,7 @@ def _lowest(layout: Layout, joint: Joint) -> np.ndarray | None:
     return max(points, key=lambda p: p @ down, default=None)
 
 
-def _leans(layout: Layout, joints: list[Joint], leaning: list[Joint]) -> ModelError:
+def _leaning_error(layout: Layout, joints: list[Joint], leaning: list[Joint]) -> ModelError:
     rims = [(j, find_rim(layout, j)) for j in [*joints, *leaning]]
     first = leaning[0]
     angle = np.degrees(np.arcsin(abs(layout.axis_R(first)[2])))
@@ -185,10 +185,10 @@ def _leans(layout: Layout, joints: list[Joint], leaning: list[Joint]) -> ModelEr
                 option("wheels", [_wheel(j, rim) for j, rim in rims if rim is not None])))
 
 
-def _no_radius(layout: Layout, contacts: list[FoundWheel], unknown: list[Joint]) -> ModelError:
+def _radius_error(layout: Layout, contacts: list[FoundWheel], unknown: list[Joint]) -> ModelError:
     first = unknown[0]
     if crossed := crossed_cylinder(layout, first):
-        return crossed_axle(layout, first, *crossed)
+        return axle_error(layout, first, *crossed)
     discs = [_disc(layout, j) for j in unknown]
     guess = ""
     if any(disc["radius"] is not Blank.RADIUS for disc in discs):
@@ -203,11 +203,11 @@ def _no_radius(layout: Layout, contacts: list[FoundWheel], unknown: list[Joint])
                 f" (and the casters, if there are any){guess}"))
 
 
-def _no_wheel(layout: Layout) -> ModelError:
+def _no_wheel_error(layout: Layout) -> ModelError:
     turning = [j for j in layout.joints.values() if j.turns]
     label = layout.source.label
     if mistaken := upright_axes(layout):
-        return mistaken_axis(layout, mistaken, steer=True)
+        return axis_error(layout, mistaken, steer=True)
     if not turning:
         return ModelError(f"{label}: no joint turns, so nothing can roll; "
                           "a wheel hangs on a continuous joint with a horizontal axle")

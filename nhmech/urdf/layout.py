@@ -98,10 +98,6 @@ class Layout:
                 self.X_RL[joint.child] = self.X_RL[link] @ joint.X_PC @ motion(joint, q)
                 pending.append(joint.child)
 
-    def children(self, link: str) -> list[Joint]:
-        """The joints below a link."""
-        return self._below[link]
-
     def path(self, link: str) -> list[Joint]:
         """The joints from the root to a link."""
         joints = []

@@ -9,7 +9,7 @@ from enum import Enum
 import numpy as np
 
 from ..errors import InputError, ModelError, NhmechError, listed
-from .axis_hints import mistaken_axis, upright_axes
+from .axis_hints import axis_error, upright_axes
 from .description import Reason
 from .inference import FoundWheel
 from .layout import Joint, Layout, to_triple, to_words
@@ -150,7 +150,7 @@ def _check_stands(layout: Layout, wheel: Wheel, origin: Origin) -> None:
     joint = None if wheel.joint is None else layout.joints[wheel.joint]
     mistaken = upright_axes(layout)
     if joint in mistaken:
-        raise mistaken_axis(layout, [joint, *(j for j in mistaken if j is not joint)])
+        raise axis_error(layout, [joint, *(j for j in mistaken if j is not joint)])
     where = layout.source.label if joint is None else layout.source.at(joint.element)
     raise origin.error(f"{where}: wheel {wheel.name!r}: its axle ({to_words(np.array(wheel.axis))})"
                        " is vertical in the start pose, so it would lie flat; an axle is "

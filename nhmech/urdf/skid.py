@@ -89,13 +89,13 @@ def check_turning(layout: Layout, wheels: Sequence[Wheel], steering: Sequence[st
     for group in bodies.values():
         across = [w for w in group if _angle(layout, w, group[0]) > _CROSSED]
         if inferred and across:
-            raise _crossed(layout, group, across[0])
+            raise _crossing_error(layout, group, across[0])
         axles = _axles(layout, group)
         if len(group) >= 4 and len(axles) >= 2:
-            raise _only_straight(layout, group, axles, wheels)
+            raise _straight_error(layout, group, axles, wheels)
 
 
-def _crossed(layout: Layout, group: Sequence[Wheel], other: Wheel) -> ModelError:
+def _crossing_error(layout: Layout, group: Sequence[Wheel], other: Wheel) -> ModelError:
     omni = [wheel_fields(w, kind="omni") for w in group]
     return ModelError(
         f"{layout.source.label}: the axles of {group[0].name} and {other.name} are not parallel "
@@ -104,7 +104,7 @@ def _crossed(layout: Layout, group: Sequence[Wheel], other: Wheel) -> ModelError
                 " (and the casters, if there are any)"))
 
 
-def _only_straight(layout: Layout, group: Sequence[Wheel], axles: Sequence[Sequence[Wheel]],
+def _straight_error(layout: Layout, group: Sequence[Wheel], axles: Sequence[Sequence[Wheel]],
                    wheels: Sequence[Wheel]) -> ModelError:
     table = "; ".join(f"x = {centre_R(layout, axle[0])[0]:.3f} m: "
                       f"{', '.join(w.name for w in axle)}" for axle in axles)
