@@ -78,7 +78,7 @@ class TrailerBacking:
         if len(leaders) != 1:
             raise ModelError(f"{vehicle.name!r}: backing takes one independent steering joint, "
                              f"this vehicle has {listed(leaders)} among its independent speeds "
-                             f"{', '.join(vehicle.speeds)}; name others with load(speeds=...)")
+                             f"{', '.join(vehicle.speeds)}; choose other independent speeds")
         if not abs(speed) > 0:
             raise InputError(f"speed = {speed}: backing takes a speed other than zero [m/s]")
         self.vehicle, self.speed, self.steer = vehicle, -abs(speed), leaders[0]

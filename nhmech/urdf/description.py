@@ -66,7 +66,13 @@ class MidAxle:
 
 @dataclass(frozen=True)
 class Released:
-    """Skid steering: these wheels slip sideways without resistance, the others do not."""
+    """Skid steering: these wheels slip sideways without resistance, the others do not.
+
+    Attributes
+    ----------
+    wheels
+        Their names.
+    """
 
     wheels: tuple[str, ...]
 

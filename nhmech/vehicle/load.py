@@ -44,6 +44,8 @@ def load(source: str | PathLike, *, wheels: Sequence[Wheel] | None = None,
 
     Raises
     ------
+    InputError
+        For an argument that cannot be used, such as the name of a joint that does not exist.
     ModelError
         For a file that cannot be read, a wheel that is not found or cannot be measured, or a
         vehicle that cannot stand or turn.
