@@ -34,8 +34,8 @@ GOOD = 0.2       # a chart whose least pivot margin is above this needs no bette
 
 @dataclass(frozen=True, eq=False)
 class Chart:
-    """Equations in one frame, with the integrator's step, the projection and the servo made from
-    them."""
+    """Equations in one frame, with the integrator's step, the projection and the inverse dynamics
+    made from them."""
 
     equations: Equations
     limits: Mapping[str, JointLimits]
