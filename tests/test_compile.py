@@ -144,7 +144,7 @@ def test_what_cannot_be_loaded_is_built_anew(private):
     """A library of another machine, say, in a home folder that machines share."""
     path = default_cache().library(CODE, find_compiler(), 1)
     sealed(path, b"a library of another machine")
-    assert default_cache().load(CODE, find_compiler(), 1).answer() == 42
+    assert default_cache().load(CODE, find_compiler(), 1).code.answer() == 42
 
 
 def test_what_can_never_be_loaded_is_an_error_that_says_what_to_do(private):

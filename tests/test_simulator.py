@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from contextlib import nullcontext
 from dataclasses import FrozenInstanceError
+from fractions import Fraction
 from functools import cache
 from types import SimpleNamespace
 
@@ -33,7 +34,9 @@ from nhmech.mechanics.algebroid import euclidean
 from nhmech.mechanics.distribution import Row, assemble
 from nhmech.mechanics.system import LagrangianSystem
 from nhmech.simulation import interrupts
+from nhmech.simulation.schemes import SCHEMES, Scheme, Tableau
 from nhmech.simulation.state import ATTRIBUTES, State
+from nhmech.vehicle import stiffness
 from nhmech.vehicle.record import restore
 
 WHEELS = ("left_wheel_joint", "right_wheel_joint")
@@ -63,15 +66,54 @@ def reference(name: str) -> np.ndarray:
     return end_of(name, 2e-2, "dop853")
 
 
+@pytest.mark.parametrize("scheme", [scheme for scheme in SCHEMES.values() if scheme.tableau])
 @pytest.mark.parametrize("name", MOTIONS)
-def test_order_of_rk4_on_the_manifold(name):
-    """Position, attitude, joints and rates together: error ~ dt^4, by least squares over four
-    halvings."""
+def test_order_on_the_manifold(name, scheme):
+    """Position, attitude, joints and rates together: error ~ dt^order, by least squares over four
+    halvings. Of every scheme with steps of its user's."""
+    assert order_of(name, scheme.name) == pytest.approx(scheme.order, abs=0.1)
+
+
+def order_of(name: str, integrator: str) -> float:
     steps = np.array([2e-2, 1e-2, 5e-3, 2.5e-3])
-    errors = [np.abs(end_of(name, dt) - reference(name)).max() for dt in steps]
+    errors = [np.abs(end_of(name, dt, integrator) - reference(name)).max() for dt in steps]
     assert errors[-1] > 1e-11, "the finest step is at rounding: the order cannot be seen"
-    order = np.polyfit(np.log(steps), np.log(errors), 1)[0]
-    assert order == pytest.approx(4, abs=0.1)
+    return np.polyfit(np.log(steps), np.log(errors), 1)[0]
+
+
+HEUN = Scheme("heun", 2, Tableau(((), (1,)), (Fraction(1, 2), Fraction(1, 2))), real_limit=2.0,
+              imaginary_limit=0.0)
+
+
+def test_a_new_scheme_is_one_entry(monkeypatch):
+    monkeypatch.setitem(SCHEMES, "heun", HEUN)
+    assert order_of("disc", "heun") == pytest.approx(2, abs=0.1)
+    simulator = Simulator(shipped("disc"), integrator="heun")
+    assert "heun" in repr(simulator)
+    simulator.reset(**MOTIONS["disc"])
+    run = simulator.run(0.05)
+    assert run.settings["integrator"] == "heun"
+    _, phi = shipped("disc").constraint_error(run.t[-1], run.q[-1], run.v[-1])
+    assert np.abs(phi).max() <= 1e-12
+
+
+@pytest.mark.parametrize("scheme", [*SCHEMES.values(), HEUN], ids=lambda scheme: scheme.name)
+def test_stability_limits_are_those_of_the_tableau(scheme):
+    """|R(z)| <= 1 up to the limit and not beyond, R(z) the step's factor on x' = z x."""
+    if scheme.tableau is None:
+        assert scheme.real_limit == scheme.imaginary_limit == np.inf
+        return
+
+    def growth(z: complex) -> float:
+        return abs(scheme.tableau.advance(lambda t, x: z * x, 0.0, 1.0, 1.0))
+
+    for limit, axis in ((scheme.real_limit, -1.0), (scheme.imaginary_limit, 1.0j)):
+        assert limit == 0 or growth(0.999 * limit * axis) <= 1
+        assert growth(1.001 * limit * axis + 0.01 * axis) > 1
+
+
+def test_stiffness_is_judged_by_the_schemes_own_limit():
+    assert stiffness.RK4 == SCHEMES["rk4"].real_limit
 
 
 @pytest.mark.parametrize("name", MOTIONS)

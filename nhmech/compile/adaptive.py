@@ -19,8 +19,7 @@ RTOL = ATOL = 1e-13
 ATTEMPTS = 2000                # steps that are taken between two looks at Ctrl-C, and fewer
 
 # SciPy's control of the step; the first trial comes from state and rate alone, so that the result
-# does
-# not depend on spans before this one
+# does not depend on spans before this one.
 _METHOD = """
 /* a step from t, x to end, y; h is the one to try next */
 typedef struct {{ double t, end, h, x[{n}], y[{n}], k[16][{n}]; int dense; }} nhmech_piece;
@@ -28,7 +27,8 @@ typedef struct {{ double t, end, h, x[{n}], y[{n}], k[16][{n}]; int dense; }} nh
 static const double A[12][12] = {A}, B[12] = {B}, C[12] = {C}, E3[13] = {E3}, E5[13] = {E5};
 static const double A_EXTRA[3][16] = {A_EXTRA}, C_EXTRA[3] = {C_EXTRA}, D[4][16] = {D};
 
-static void nhmech_rate(double t, const double* x, const double* u, const double* theta, double* k) {{
+static void nhmech_rate(double t, const double* x, const double* u, const double* theta,
+                        double* k) {{
   const double* arg[{rate_arg}];
   double* res[{rate_res}];
   casadi_int iw[{rate_iw} + 1];
@@ -38,8 +38,8 @@ static void nhmech_rate(double t, const double* x, const double* u, const double
 }}
 
 /* begins at t, x, with a first trial step towards t + span */
-static int nhmech_first(nhmech_piece* p, double t, const double* x, double span, const double* u, const double* theta,
-                        double rtol, double atol) {{
+static int nhmech_first(nhmech_piece* p, double t, const double* x, double span, const double* u,
+                        const double* theta, double rtol, double atol) {{
   double e3 = 0, e5 = 0, scale;
   int i;
   p->t = p->end = t;
@@ -54,9 +54,11 @@ static int nhmech_first(nhmech_piece* p, double t, const double* x, double span,
   return isfinite(e5) ? {DONE} : {NOT_FINITE};
 }}
 
-/* from t, x with its rate k[0] to an end that is accepted, not beyond the one given;
-   or TOO_SMALL */
-static int nhmech_next(nhmech_piece* p, double end, const double* u, const double* theta, double rtol, double atol) {{
+/* from t, x with its rate k[0] to an end that is accepted, not beyond the one given; or the step
+   becomes too small. The last of the 12 stages is the rate at the end; infinite ends are refused,
+   for 0 inf is nan; a trial may leave the domain. */
+static int nhmech_next(nhmech_piece* p, double end, const double* u, const double* theta,
+                       double rtol, double atol) {{
   static const int n = {n};
   double h = p->h, sum, e3, e5, scale, error, factor;
   int i, j, s, rejected = 0;
@@ -64,14 +66,14 @@ static int nhmech_next(nhmech_piece* p, double end, const double* u, const doubl
   for (;;) {{
     if (fabs(h) <= 1e-15 * fmax(fabs(p->t), 1e-3)) return {TOO_SMALL};
     if (fabs(h) >= fabs(end - p->t)) h = end - p->t;
-    for (s = 1; s <= 12; ++s) {{                                             /* the last stage is the rate at the end */
+    for (s = 1; s <= 12; ++s) {{
       for (i = 0; i < n; ++i) {{
         for (sum = 0, j = 0; j < s; ++j) sum += (s < 12 ? A[s][j] : B[j]) * p->k[j][i];
         p->y[i] = p->x[i] + h * sum;
       }}
       nhmech_rate(p->t + (s < 12 ? C[s] : 1) * h, p->y, u, theta, p->k[s]);
     }}
-    for (e3 = 0, e5 = 0, i = 0; i < n; ++i) {{                             /* infinite ends are refused: 0 inf is nan */
+    for (e3 = 0, e5 = 0, i = 0; i < n; ++i) {{
       e5 += 0 * p->y[i];
       scale = atol + rtol * fmax(fabs(p->x[i]), fabs(p->y[i]));
       for (sum = 0, j = 0; j < 13; ++j) sum += E3[j] * p->k[j][i];
@@ -80,7 +82,7 @@ static int nhmech_next(nhmech_piece* p, double end, const double* u, const doubl
       e5 += sum * sum / (scale * scale);
     }}
     error = e5 + e3 == 0 ? 0 : fabs(h) * e5 / sqrt((e5 + 0.01 * e3) * n);
-    if (!isfinite(error)) {{ h *= 0.2; rejected = 1; continue; }}              /* a trial may leave the domain */
+    if (!isfinite(error)) {{ h *= 0.2; rejected = 1; continue; }}
     factor = error > 0 ? 0.9 * pow(error, -0.125) : 10;
     if (error >= 1) {{ h *= fmax(factor, 0.2); rejected = 1; continue; }}
     p->end = h == end - p->t ? end : p->t + h;
@@ -89,8 +91,8 @@ static int nhmech_next(nhmech_piece* p, double end, const double* u, const doubl
   }}
 }}
 
-int nhmech_dop853(double t, double span, const double* u, const double* theta, double* x, double rtol, double atol,
-                  double* now) {{
+int nhmech_dop853(double t, double span, const double* u, const double* theta, double* x,
+                  double rtol, double atol, double* now) {{
   nhmech_piece p;
   const double end = t + span;
   int status = nhmech_first(&p, t, x, span, u, theta, rtol, atol);
@@ -108,19 +110,21 @@ int nhmech_dop853(double t, double span, const double* u, const double* theta, d
 """
 
 # A run is ahead of what is shown and goes on from call to call in `work`; it starts anew where
-# state or inputs are
-# not those it left. `now` is the latest piece, and x, found where it led after the projection;
-# `held` is that in which
-# the last grid point before it lies
+# state or inputs are not those it left. `now` is the latest piece, and x, found where it led after
+# the projection; `held` is that in which the last grid point before it lies.
 _LOOP = """
-typedef struct {{ double t, limit, shown[{n}], u[{nu} + 1], x[{n}], found[3]; nhmech_piece held, now; }} nhmech_ahead;
+typedef struct {{
+  double t, limit, shown[{n}], u[{nu} + 1], x[{n}], found[3];
+  nhmech_piece held, now;
+}} nhmech_ahead;
 
 int nhmech_room(void) {{
   return sizeof(nhmech_ahead) / sizeof(double) + 1;
 }}
 
 /* the state at t within a piece, by its interpolation of order 7 */
-static void nhmech_within(const nhmech_setup* s, nhmech_piece* p, double t, double* x, double* found) {{
+static void nhmech_within(const nhmech_setup* s, nhmech_piece* p, double t, double* x,
+                          double* found) {{
   const double h = p->end - p->t, a = (t - p->t) / h, b = 1 - a;
   double y, d, f;
   int i, j, e;
@@ -203,7 +207,8 @@ static int nhmech_run(nhmech_setup* s, long long steps, double* record) {{
     record = nhmech_row(s, t, x, record);
     ++s->rows;
   }}
-  if (!whole && --i > 0) {{                                           /* back to the last grid point that was reached */
+  /* back to the last grid point that was reached */
+  if (!whole && --i > 0) {{
     if (status || before < w->now.t) nhmech_within(s, &w->held, before, x, found);
     else nhmech_at(s, w, before, x, found);
   }}
@@ -216,7 +221,7 @@ static int nhmech_run(nhmech_setup* s, long long steps, double* record) {{
   nhmech_show(s, i > 0 ? i : 0);
   w->t = s->clock[0];
   memcpy(w->shown, s->x, sizeof(w->shown));
-  if (status) w->limit = NAN;                                                /* what comes next starts anew */
+  if (status) w->limit = NAN;      /* what comes next starts anew */
   return status;
 }}
 """
@@ -275,9 +280,9 @@ def compiled_adaptive(rate: ca.Function, settle: ca.Function | None = None,
     library = library_of(functions, text, True, **words)
     if library is None:
         return None
-    call, pointer, real = library.nhmech_dop853, ctypes.c_void_p, ctypes.c_double
+    call, pointer, real = library.code.nhmech_dop853, ctypes.c_void_p, ctypes.c_double
     call.argtypes = [real, real, pointer, pointer, pointer, real, real, pointer]
-    return Adaptive(call, None if settle is None else loop_of(library, library.nhmech_room()))
+    return Adaptive(call, None if settle is None else loop_of(library, library.code.nhmech_room()))
 
 
 def _literal(array: np.ndarray) -> str:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import casadi as ca
 import numpy as np
 
@@ -20,27 +22,27 @@ class Buffered:
                 raise ValueError(f"output {function.name_out(i)!r} of {function.name()} must be "
                                  "dense")
         self.function = function
-        self.inputs = [_memory(function.size_in(i),
-                               function.nnz_in(i)) for i in range(function.n_in())]
-        self.outputs = [_memory(function.size_out(i),
-                                function.nnz_out(i)) for i in range(function.n_out())]
+        self.inputs = [_memory(function.size_in(i), function.nnz_in(i))
+                       for i in range(function.n_in())]
+        self.outputs = [_memory(function.size_out(i), function.nnz_out(i))
+                        for i in range(function.n_out())]
         self._buffer, self._trigger = function.buffer()
         for i, array in enumerate(self.inputs):
             if array.size:
-                self._buffer.set_arg(i, memoryview(array.reshape(-1, order="F")))
+                self._buffer.set_arg(i, array.reshape(-1, order="F").data)
         for i, array in enumerate(self.outputs):
             if array.size:
-                self._buffer.set_res(i, memoryview(array.reshape(-1, order="F")))
+                self._buffer.set_res(i, array.reshape(-1, order="F").data)
 
-        self._numbers = [(i, array, memoryview(array)) for i,
-                         array in enumerate(self.inputs) if array.shape == (1,)]
+        self._numbers: list[tuple[int, np.ndarray, Any]] = [
+            (i, array, array.data) for i, array in enumerate(self.inputs) if array.shape == (1,)]
         self._arrays = [(i, array) for i, array in enumerate(self.inputs) if array.size > 1]
 
-    def __call__(self, *values) -> list[np.ndarray]:
+    def __call__(self, *values: Any) -> list[np.ndarray]:
         for i, memory, number in self._numbers:
             value = values[i]
             if type(value) is float:
-                number[0] = value                            # a fifth of what NumPy takes over it
+                number[0] = value        # a fifth of what NumPy takes over it
             else:
                 memory[...] = value
         for i, memory in self._arrays:

@@ -11,12 +11,20 @@ import sys
 import tempfile
 from dataclasses import dataclass
 from pathlib import Path
+from typing import NamedTuple, overload
 
 import casadi as ca
 
 from ..errors import CompileError
 from ..version import __version__
 from .compiler import Compiler
+
+
+class Library(NamedTuple):
+    """Compiled code that is loaded, and where it lies."""
+
+    path: Path
+    code: ctypes.CDLL
 
 
 @dataclass(frozen=True)
@@ -31,6 +39,13 @@ class Cache:
     folder: Path
     temporary: bool = False
 
+    @overload
+    def library(self, code: str, compiler: Compiler, instructions: int) -> Path: ...
+
+    @overload
+    def library(self, code: str, compiler: Compiler, instructions: int,
+                build: bool) -> Path | None: ...
+
     def library(self, code: str, compiler: Compiler, instructions: int,
                 build: bool = True) -> Path | None:
         """Path of the compiled code; None where it is not there and `build` is not set.
@@ -44,9 +59,8 @@ class Cache:
         if not build:
             return None
         with tempfile.TemporaryDirectory(dir=self.folder, prefix="build-") as work:
-            source, made, sealed = (
-                Path(work) / "code.c", Path(work) / "code.so", Path(work) / "code.sha256",
-            )
+            source = Path(work) / "code.c"
+            made, sealed = source.with_suffix(".so"), source.with_suffix(".sha256")
             source.write_text(code)
             compiler.build(source, made, instructions)
             sealed.write_text(hashlib.sha256(made.read_bytes()).hexdigest())
@@ -56,8 +70,15 @@ class Cache:
             os.replace(sealed, checksum)
         return library
 
+    @overload
+    def load(self, code: str, compiler: Compiler, instructions: int) -> Library: ...
+
+    @overload
     def load(self, code: str, compiler: Compiler, instructions: int,
-             build: bool = True) -> ctypes.CDLL | None:
+             build: bool) -> Library | None: ...
+
+    def load(self, code: str, compiler: Compiler, instructions: int,
+             build: bool = True) -> Library | None:
         """The compiled code, loaded. An entry that cannot be (made on another machine, say) is
         built anew, once.
 
@@ -68,15 +89,14 @@ class Cache:
             if path is None:
                 return None
             try:
-                return ctypes.CDLL(str(path))
+                return Library(path, ctypes.CDLL(str(path)))
             except OSError as error:
                 why = error
                 if not again:
                     path.unlink(missing_ok=True)
         raise CompileError(f"{path} cannot be loaded ({why}). `nhmech cache --clear` removes what "
                            "is there, NHMECH_CACHE names another folder (programs may not run from "
-                           "every disk), "
-                           "CC=none does without compiled code") from why
+                           "every disk), CC=none does without compiled code") from why
 
     def entries(self) -> list[Path]:
         """The libraries that are kept."""

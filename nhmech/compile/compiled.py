@@ -26,4 +26,4 @@ def compiled(function: ca.Function) -> Buffered:
     generator.add(function)
     code = generator.dump()
     library = default_cache().load(code, compiler, code.count("\n") // 2)
-    return Buffered(ca.external(function.name(), library._name))
+    return Buffered(ca.external(function.name(), str(library.path)))

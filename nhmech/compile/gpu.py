@@ -7,6 +7,7 @@ import ctypes
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import lru_cache
+from typing import Any
 
 import casadi as ca
 import numpy as np
@@ -30,12 +31,10 @@ class Gpu:
     context: object
     capability: int
 
-    def loaded(self, code: str):
+    def load(self, code: str) -> Any:
         """`nhmech_kernel` of the source, compiled, or from the cache."""
-        driver, binary = (
-            bindings().driver,
-            default_cache().library(code, nvrtc_for(self.capability), code.count("\n")),
-        )
+        driver = bindings().driver
+        binary = default_cache().library(code, nvrtc_for(self.capability), code.count("\n"))
         self.use()
         module = checked(driver.cuModuleLoadData(binary.read_bytes()))
         return checked(driver.cuModuleGetFunction(module, b"nhmech_kernel"))
@@ -110,7 +109,7 @@ class Kernel:
                 self.gpu.send(np.ascontiguousarray(periods.transpose(0, 2, 1)), u_at)
                 values = (count, dt, k, n, u_at, hold, *at, every, record_at if recorded else 0)
                 self.gpu.launch(self.function, count, values, TYPES)
-                if recorded:
+                if record is not None:
                     self.gpu.fetch(record[-(-k // every):-(-(k + n) // every)], record_at)
             for array, address in zip(kept, at[1:]):
                 self.gpu.fetch(array, address)
@@ -128,7 +127,7 @@ def compiled_kernel(step: ca.Function, cost: int) -> Kernel:
     """
     try:
         device = first_gpu()
-        return Kernel(device, device.loaded(kernel_source(step)), cost)
+        return Kernel(device, device.load(kernel_source(step)), cost)
     except CompileError:
         raise
     # cuda.bindings has its own kinds for a library that is not there

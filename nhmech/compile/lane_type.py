@@ -55,7 +55,9 @@ static inline lane operator&&(lane a, lane b) { return truth((a.v != all(0.)) & 
 static inline lane operator||(lane a, lane b) { return truth((a.v != all(0.)) | (b.v != all(0.))); }
 static inline lane casadi_if_else_zero(lane c, lane a) { return c.v != all(0.) ? a.v : all(0.); }
 static inline lane casadi_sq(lane a) { return a.v * a.v; }
-static inline lane casadi_sign(lane a) { return a.v < all(0.) ? all(-1.) : a.v > all(0.) ? all(1.) : a.v; }
+static inline lane casadi_sign(lane a) {
+  return a.v < all(0.) ? all(-1.) : a.v > all(0.) ? all(1.) : a.v;
+}
 static inline lane casadi_fabs(lane a) { return (pack)((mask)a.v & 0x7fffffffffffffffLL); }
 static inline lane casadi_fmin(lane a, lane b) { return (a.v < b.v) | (b.v != b.v) ? a.v : b.v; }
 static inline lane casadi_fmax(lane a, lane b) { return (a.v > b.v) | (b.v != b.v) ? a.v : b.v; }
@@ -70,14 +72,17 @@ static inline lane sqrt(lane a) {
   pack r; for (int i = 0; i < LANES; ++i) r[i] = f(a.v[i]); return r; }
 #define BY_LANE_2(name, f) static inline lane name(lane a, lane b) { \
   pack r; for (int i = 0; i < LANES; ++i) r[i] = f(a.v[i], b.v[i]); return r; }
-BY_LANE(asin, asin) BY_LANE(acos, acos) BY_LANE(atan, atan) BY_LANE(sinh, sinh) BY_LANE(cosh, cosh) BY_LANE(tanh, tanh)
-BY_LANE(asinh, asinh) BY_LANE(acosh, acosh) BY_LANE(atanh, atanh) BY_LANE(exp, exp) BY_LANE(log, log) BY_LANE(erf, erf)
+BY_LANE(asin, asin) BY_LANE(acos, acos) BY_LANE(atan, atan)
+BY_LANE(sinh, sinh) BY_LANE(cosh, cosh) BY_LANE(tanh, tanh)
+BY_LANE(asinh, asinh) BY_LANE(acosh, acosh) BY_LANE(atanh, atanh)
+BY_LANE(exp, exp) BY_LANE(log, log) BY_LANE(erf, erf)
 BY_LANE(floor, floor) BY_LANE(ceil, ceil) BY_LANE(casadi_log1p, log1p) BY_LANE(casadi_expm1, expm1)
 BY_LANE_2(atan2, atan2) BY_LANE_2(pow, pow) BY_LANE_2(fmod, fmod) BY_LANE_2(remainder, remainder)
 BY_LANE_2(copysign, copysign) BY_LANE_2(casadi_hypot, hypot)
 
-/* sin and cos: Cody and Waite's reduction by pi/2 in three parts, then the polynomials of fdlibm (k_sin.c, k_cos.c).
-   Where an argument is too large for it, or not finite, the C library answers. */
+/* sin and cos: Cody and Waite's reduction by pi/2 in three parts, then the polynomials of fdlibm
+   (k_sin.c, k_cos.c). Where an argument is too large for it, or not finite, the C library
+   answers. */
 struct angle { pack sin, cos; mask quadrant, far; };
 
 static inline angle reduced(pack x) {
@@ -102,14 +107,16 @@ static inline pack turned(pack even, pack odd, mask quadrant) {
 static inline lane sin(lane a) {
   const angle p = reduced(a.v);
   pack r = turned(p.sin, p.cos, p.quadrant);
-  if (__builtin_expect(any(p.far), 0)) for (int i = 0; i < LANES; ++i) if (p.far[i]) r[i] = sin(a.v[i]);
+  if (__builtin_expect(any(p.far), 0))
+    for (int i = 0; i < LANES; ++i) if (p.far[i]) r[i] = sin(a.v[i]);
   return r;
 }
 
 static inline lane cos(lane a) {
   const angle p = reduced(a.v);
   pack r = turned(p.sin, p.cos, p.quadrant + 1);
-  if (__builtin_expect(any(p.far), 0)) for (int i = 0; i < LANES; ++i) if (p.far[i]) r[i] = cos(a.v[i]);
+  if (__builtin_expect(any(p.far), 0))
+    for (int i = 0; i < LANES; ++i) if (p.far[i]) r[i] = cos(a.v[i]);
   return r;
 }
 

@@ -243,9 +243,9 @@ def compiled_lanes(step: ca.Function) -> Lanes | None:
     generator.add(step)
     code = vectorised(generator.dump()) + _LOOP.format(**step_words(step))
     library = default_cache().load(code, compiler, code.count("\n"))
-    call = library.nhmech_lanes
+    call = library.code.nhmech_lanes
     pointer, integer, real = ctypes.c_void_p, ctypes.c_longlong, ctypes.c_double
     call.argtypes = [*[integer] * 4, real, integer, integer, pointer, *[integer] * 4,
                      pointer, integer, integer, *[pointer] * 5, integer, pointer]
     call.restype = None
-    return Lanes(call, library.nhmech_lane_count())
+    return Lanes(call, library.code.nhmech_lane_count())

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 import casadi as ca
 
-from .cache import default_cache
+from .cache import Library, default_cache
 from .compiler import find_compiler, say_no_compiler
 from .status import CODES
 
@@ -18,7 +18,8 @@ NEWTON = 5
 # m of them by then
 MENDED = 64
 
-# What a library keeps to itself can be put in line: CasADi's helpers such as the square are no calls
+# What a library keeps to itself can be put in line: then CasADi's helpers, such as the square, are
+# no calls.
 HIDDEN = """
 #include <math.h>
 #pragma GCC visibility push(hidden)
@@ -223,7 +224,7 @@ def shapes(functions: Sequence[ca.Function], nu: int, angles: int) -> dict[str, 
 
 
 def library_of(functions: Sequence[ca.Function], text: str, build: bool,
-               **words) -> ctypes.CDLL | None:
+               **words: object) -> Library | None:
     """C of the functions followed by a text with the words put in, compiled and loaded;
     None and errors as in `compiled_loop`."""
     compiler = find_compiler()
@@ -238,6 +239,6 @@ def library_of(functions: Sequence[ca.Function], text: str, build: bool,
                                 functions[0].n_instructions() + code.count("\n") // 2, build)
 
 
-def loop_of(library: ctypes.CDLL, work: int = 0) -> Loop:
+def loop_of(library: Library, work: int = 0) -> Loop:
     # a lock that is kept costs nothing to take again
-    return Loop(library.nhmech_many, ctypes.PyDLL(library._name).nhmech_one, work)
+    return Loop(library.code.nhmech_many, ctypes.PyDLL(str(library.path)).nhmech_one, work)

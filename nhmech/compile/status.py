@@ -1,4 +1,4 @@
-"""How a step, or a run of many steps, ended: one vocabulary for Python and for all compiled code."""
+"""How a step, or a run of many, ended: one vocabulary for Python and for all compiled code."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ class Status(IntEnum):
                      "masses and efforts")
     TOO_SMALL = 5, "the step of the adaptive method became too small"
 
-    def __new__(cls, code: int, sentence: str) -> Status:
+    def __new__(cls, code: int, sentence: str = "") -> Status:
         member = int.__new__(cls, code)
         member._value_ = code
         member.sentence = sentence

@@ -343,9 +343,9 @@ class _Run:
         record[rows] = self.state.x
         count, status = self.state.count, self.state.status[:self.state.count].copy()
         last = np.where(status == Status.DONE, stop, self.state.done[:count])
-        arrays = (moments * self.dt, record[:, :, :count].transpose(2, 0, 1), self._inputs(moments),
-                  self.theta, status, last * self.dt)
-        return Batch(*map(_locked, arrays), self.made)
+        x = record[:, :, :count].transpose(2, 0, 1)
+        return Batch(_locked(moments * self.dt), _locked(x), _locked(self._inputs(moments)),
+                     _locked(self.theta), _locked(status), _locked(last * self.dt), self.made)
 
     def _row(self, k: int) -> int:
         """Of the first recorded moment that is not before step k."""

@@ -44,8 +44,8 @@ class Chart:
 
     @cached_property
     def state_vector(self) -> StateVector:
-        return StateVector(self.equations.frame.constrained.system.algebroid,
-                         self.equations.frame.nxi)
+        frame = self.equations.frame
+        return StateVector(frame.constrained.system.algebroid, frame.nxi)
 
     @cached_property
     def advance(self) -> Advance:
@@ -61,7 +61,7 @@ class Chart:
     def loop(self, build: bool) -> Loop | None:
         """The step loop in C; None without a compiler, or where it must not be built (that of
         DOP853 always may)."""
-        if self.scheme.tableau is None:
+        if self._step is None:
             return None if self._adaptive is None else self._adaptive.loop
         if self._loops.get(True) is not None:
             return self._loops[True]
@@ -75,8 +75,11 @@ class Chart:
         return {}
 
     @cached_property
-    def _step(self) -> tuple[ca.Function, bool]:
-        """The step that C takes, and whether its scheme keeps the constraints by itself."""
+    def _step(self) -> tuple[ca.Function, bool] | None:
+        """The step that C takes, and whether its scheme keeps the constraints by itself; None of an
+        adaptive one."""
+        if self.scheme.tableau is None:
+            return None
         parts = self.scheme.tableau, self.equations, self.state_vector, self.kinematic
         keeping = keeping_advance_function(*parts)
         kept = keeping is not None

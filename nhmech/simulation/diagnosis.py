@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from math import isfinite
+
 import casadi as ca
 import numpy as np
 
@@ -60,6 +62,7 @@ def _remedy(simulated: Simulated, atlas: Atlas, moment: Moment, dt: float) -> st
     # where speeds are commanded, neither plays a part
     if vehicle is None or atlas.primary.kinematic:
         return None
-    if atlas.primary.scheme.tableau is not None:
-        return describe_stiffness(vehicle, dt, moment.q)
+    scheme = atlas.primary.scheme
+    if isfinite(scheme.real_limit):
+        return describe_stiffness(vehicle, dt, moment.q, scheme.name, scheme.real_limit)
     return describe_massless(vehicle, moment.q)

@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, TypeAlias
 
 import casadi as ca
 import numpy as np
@@ -18,8 +18,8 @@ from .simulated import Simulated
 from .state import State
 from .state_vector import StateVector
 
-Number = float | ca.SX | ca.MX | ca.DM
-Array = Number | Sequence[float] | np.ndarray
+Number: TypeAlias = "float | ca.SX | ca.MX | ca.DM"
+Array: TypeAlias = "Number | Sequence[float] | np.ndarray"
 
 
 @dataclass(frozen=True, eq=False, repr=False)

@@ -85,7 +85,8 @@ def projection_function(equations: Equations, vector: StateVector) -> ca.Functio
     start = vector.unit(x[:vector.nconf])
     raw = vector.configuration(start)
     correction = frame.correction()
-    step = vector.rate(*system.expand(algebroid.anchor @ correction, correction), ca.SX(0, 1))
+    moved_q, moved_v = system.expand(algebroid.anchor @ correction, correction)
+    step = vector.rate(moved_q, moved_v, ca.SX(0, 1))
     step, phi = ca.substitute([step, constrained.distribution.phi], [algebroid.q], [raw])
     moved = vector.unit(start + step)
     q = vector.configuration(moved)
@@ -133,11 +134,11 @@ def acceptance_function(nx: int) -> ca.Function:
     x, health = ca.SX.sym("x", nx), ca.SX.sym("health", 3)
     side, guard = ca.SX.sym("side"), ca.SX.sym("guard")
     phi, margin, least = health[0], health[1], health[2]
-    # a sum with a NaN or an infinite term is so too. CasADi takes x - x and 0 x for 0, and (a - b) +
-    # b for a; absolute values it leaves alone
+    # a sum with a NaN or an infinite term is so too. CasADi takes x - x and 0 x for 0, and
+    # (a - b) + b for a; absolute values it leaves alone
     sizes = [ca.fabs(entry) for entry in ca.vertsplit(ca.vertcat(x, health))]
     finite = _sum(sizes) <= np.finfo(float).max
-    # with low, the smaller of the two guards: low < FLAT and change > low / 2; 2 low = both - change
+    # of the two guards the smaller one, low = (both - change) / 2: low < FLAT and change > low / 2
     both, change = least + guard, ca.fabs(least - guard)
     fallen = ca.logic_and(both - change < 2 * FLAT, ca.fabs(both) < 5 * change)
     status = ca.if_else(margin * side < POOR, int(Status.SINGULAR), int(Status.DONE))
@@ -278,7 +279,8 @@ def python_step(scheme: Scheme, equations: Equations, vector: StateVector,
                 break
             found = settle(reached, found[0].copy(), theta, side, guard)
         x, q, v, health, status = found
-        return Step(x.copy(), q.copy(), v.copy(), health.copy(), Status(int(status.item())), reached)
+        return Step(x.copy(), q.copy(), v.copy(), health.copy(), Status(int(status.item())),
+                    reached)
 
     return advance
 

@@ -29,7 +29,7 @@ class Tableau:
         """x at t + dt by dx/dt = rate(t, x); numbers or symbols, one column or many."""
         rates: list = []
         for row in self.stages:
-            node = sum(row, Fraction(0))
+            node = Fraction(sum(row))
             rates.append(rate(t + _times(dt, node) if node else t, _moved(x, dt, row, rates)))
         return _moved(x, dt, self.weights, rates)
 

@@ -43,17 +43,19 @@ def fastest_decay(vehicle: Vehicle, q: np.ndarray | None = None) -> tuple[float,
     return float(rates[fastest].real), _movers(names, E @ motions[:, fastest].real)
 
 
-def describe_stiffness(vehicle: Vehicle, dt: float, q: np.ndarray | None = None) -> str | None:
+def describe_stiffness(vehicle: Vehicle, dt: float, q: np.ndarray | None = None,
+                       scheme: str = "rk4", limit: float = RK4) -> str | None:
     """What to do where steps of dt [s] are too long for the joints' damping, or where no step will
-    do; else None."""
+    do; else None. `limit` is the |rate| dt below which the scheme is stable on the negative axis.
+    """
     try:
         rate, joints = fastest_decay(vehicle, q)
     except _Massless as error:
         return str(error)
-    if rate * dt < MARGIN * RK4:
+    if rate * dt < MARGIN * limit:
         return None
-    return (f"damping makes motion of {', '.join(joints)} die out at {rate:.4g} 1/s, for which rk4 "
-            f"needs dt below {RK4 / rate:.2g} s: take a smaller dt, lock these joints, or lower "
+    return (f"damping makes motion of {', '.join(joints)} die out at {rate:.4g} 1/s, for which "
+            f"{scheme} needs dt below {limit / rate:.2g} s: take a smaller dt, lock these joints, or lower "
             "their damping with with_parameters")
 
 
