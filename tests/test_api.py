@@ -4,6 +4,7 @@ import doctest
 import importlib
 import inspect
 import re
+from pathlib import Path
 
 import pytest
 
@@ -49,6 +50,13 @@ def test_the_parameters_of_a_class_are_described(name):
     value = PUBLIC[name]
     described = set(entries(value, "Parameters", "Attributes"))
     assert described >= set(inspect.signature(value).parameters)
+
+
+def test_the_reference_lists_every_public_name():
+    """In docs/api, under the heading of its task."""
+    pages = (Path(__file__).parents[1] / "docs" / "api").glob("*.rst")
+    listed = set(re.findall(r"\w+", " ".join(page.read_text() for page in pages)))
+    assert not {name.rpartition(".")[2] for name in PUBLIC} - listed
 
 
 @pytest.fixture(scope="module")
