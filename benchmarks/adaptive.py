@@ -21,7 +21,7 @@ import numpy as np
 from scipy.integrate import solve_ivp
 
 import nhmech
-from nhmech.compile.adaptive import compiled_adaptive
+from nhmech.compile.adaptive import compile_adaptive
 from nhmech.compile.compiled import compiled
 from nhmech.compile.compiler import find_compiler
 from nhmech.simulation.integrators import rate_function
@@ -57,7 +57,7 @@ class Case:
         )
         symbolic = rate_function(self.vehicle.equations, self.simulator.atlas.primary.state_vector)
         self.rate = compiled(symbolic)
-        self.adaptive = compiled_adaptive(symbolic)
+        self.adaptive = compile_adaptive(symbolic)
         # CVODES wants derivatives even where it iterates without them
         t, x = ca.SX.sym("t"), ca.SX.sym("x", len(self.x0))
         self.ode = {"t": t, "x": x, "ode": symbolic(t, x, self.u, self.theta)}

@@ -13,7 +13,7 @@ from scipy.integrate import solve_ivp
 from support import shipped
 
 from nhmech import SimulationError, Simulator
-from nhmech.compile.adaptive import compiled_adaptive
+from nhmech.compile.adaptive import compile_adaptive
 from nhmech.compile.compiler import find_compiler
 from nhmech.compile.status import Status
 from nhmech.simulation import chart, interrupts
@@ -35,7 +35,7 @@ def system(name: str, rate) -> ca.Function:
 def test_a_driven_oscillator_within_its_tolerance(span, tolerance):
     """x'' = -theta^2 x + u t from rest at 1 has x = cos(theta t) + u (t / theta^2 - sin(theta t) /
     theta^3)."""
-    adaptive = compiled_adaptive(system("driven", lambda t, x, u,
+    adaptive = compile_adaptive(system("driven", lambda t, x, u,
                                         theta: (x[1], -theta ** 2 * x[0] + u * t)))
     u, w = 0.3, 2.0
     x, status, reached = adaptive.run(0.0, np.array([1.0, 0.0]), np.array([u]), np.array([w]), span,
@@ -50,7 +50,7 @@ def test_steps_are_those_of_scipy():
     """The same method with the same control: errors of the same size at each tolerance on a
     stiffening oscillator."""
     rate = system("van_der_pol", lambda t, x, u, theta: (x[1], 3 * (1 - x[0] ** 2) * x[1] - x[0]))
-    adaptive = compiled_adaptive(rate)
+    adaptive = compile_adaptive(rate)
 
     def scipy(tolerance):
         solution = solve_ivp(lambda t, y: rate(t, y, 0, 0).full().ravel(), (0, 10), [2.0, 0.0],
@@ -69,7 +69,7 @@ def test_steps_are_those_of_scipy():
 @needs_compiler
 def test_a_span_may_be_cut_anywhere():
     rate = system("pendulum", lambda t, x, u, theta: (x[1], -9.81 * ca.sin(x[0])))
-    adaptive, parts = compiled_adaptive(rate), np.array([3.0, 0.0])
+    adaptive, parts = compile_adaptive(rate), np.array([3.0, 0.0])
     whole, *_ = adaptive.run(0.0, parts, NOTHING, NOTHING, 4.0, 1e-12, 1e-12)
     for a, b in zip([0, 0.1, 1.7, 1.7001], [0.1, 1.7, 1.7001, 4.0]):
         parts, status, _ = adaptive.run(a, parts, NOTHING, NOTHING, b - a, 1e-12, 1e-12)
@@ -82,10 +82,10 @@ def test_a_span_may_be_cut_anywhere():
 @needs_compiler
 def test_where_it_cannot_go_on_it_says_so():
     # x = 1 / (1 - t)
-    blows_up = compiled_adaptive(system("blows_up", lambda t, x, u, theta: (x[0] ** 2, 0)))
+    blows_up = compile_adaptive(system("blows_up", lambda t, x, u, theta: (x[0] ** 2, 0)))
     _, status, reached = blows_up.run(0.0, np.array([1.0, 0.0]), NOTHING, NOTHING, 2.0, 1e-9, 1e-9)
     assert status is Status.TOO_SMALL and reached == pytest.approx(1.0, abs=1e-6)
-    root = compiled_adaptive(system("root", lambda t, x, u, theta: (ca.sqrt(x[0]), 0)))
+    root = compile_adaptive(system("root", lambda t, x, u, theta: (ca.sqrt(x[0]), 0)))
     for x in (-1.0, np.nan):
         _, status, _ = root.run(0.0, np.array([x, 0.0]), NOTHING, NOTHING, 1.0, 1e-9, 1e-9)
         assert status is Status.NOT_FINITE
@@ -205,7 +205,7 @@ def end(name: str, **start) -> np.ndarray:
 @pytest.mark.parametrize(("name", "start"), RUNS.items())
 def test_vehicles_move_the_same_with_and_without_a_compiler(name, start, monkeypatch):
     compiled = end(name, **start)
-    monkeypatch.setattr(chart, "compiled_adaptive", lambda *parts: None)
+    monkeypatch.setattr(chart, "compile_adaptive", lambda *parts: None)
     np.testing.assert_allclose(compiled, end(name, **start), rtol=1e-8, atol=1e-9)
 
 

@@ -13,7 +13,7 @@ from support import SHIPPED, random_states, shipped
 
 import nhmech
 from nhmech.compile.compiler import find_compiler
-from nhmech.compile.lanes import LaneState, compiled_lanes
+from nhmech.compile.lanes import LaneState, compile_lanes
 from nhmech.compile.mapped import Mapped
 from nhmech.compile.status import Status
 from nhmech.simulation import batch_input
@@ -458,7 +458,7 @@ def test_every_operation_on_lanes_agrees_with_the_virtual_machine():
     none = np.zeros((len(u), 0))
     expected = step.map(len(u))(0, np.zeros((n, len(u))), u.T, none.T, 0, 0, 0)[0].full()
     # libc has a function of that name too, and must not be called
-    lanes = compiled_lanes(step)
+    lanes = compile_lanes(step)
     state = LaneState.of(np.zeros((len(u), n)), lanes.width)
     lanes.run(state, u, none, dt=0.0, k0=0, steps=1)
     assert not state.status.any() and (expected == 12345).sum() > 100

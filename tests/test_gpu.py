@@ -109,7 +109,7 @@ def library(tmp_path_factory):
 def host(library, monkeypatch):
     """`device="gpu"` goes to this process."""
     found = Host()
-    monkeypatch.setattr(batch_input, "compiled_kernel",
+    monkeypatch.setattr(batch_input, "compile_kernel",
                         lambda step, cost: Kernel(found, library(kernel_source(step)), cost))
     monkeypatch.setattr(batch_input, "_kept",
                         {key: made for key, made in batch_input._kept.items() if key[1] == "cpu"})

@@ -11,7 +11,7 @@ from support import random_states, shipped
 
 import nhmech
 from nhmech.compile.compiler import find_compiler
-from nhmech.compile.lanes import LaneState, compiled_lanes
+from nhmech.compile.lanes import LaneState, compile_lanes
 from nhmech.compile.mapped import Mapped
 from nhmech.compile.status import CODES, Status
 from nhmech.simulation.batch_input import stepper
@@ -151,7 +151,7 @@ def test_the_virtual_machine_and_a_batch_without_a_compiler(name):
 @pytest.mark.parametrize("name", VEHICLES)
 def test_lanes(name):
     count = len(cases(name)[0])
-    state = after_one_step(compiled_lanes(stepper(shipped(name)).step), name)
+    state = after_one_step(compile_lanes(stepper(shipped(name)).step), name)
     np.testing.assert_array_equal(state.status[:count], expected(name))
 
 

@@ -253,9 +253,9 @@ class Adaptive:
         return end, Status(status), now.value
 
 
-def compiled_adaptive(rate: ca.Function, settle: ca.Function | None = None,
+def compile_adaptive(rate: ca.Function, settle: ca.Function | None = None,
                       read: ca.Function | None = None, angles: int = 0) -> Adaptive | None:
-    """With `settle` and `read`, as in `compiled_loop`, a whole run is one call: steps as long as
+    """With `settle` and `read`, as in `compile_loop`, a whole run is one call: steps as long as
     dt and the tolerance allow, a projection after each, and what lies between by interpolation. Of
     it every `dt` is shown, and no step ends there.
 

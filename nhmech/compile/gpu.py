@@ -16,7 +16,7 @@ from ..errors import CompileError
 from .cache import default_cache
 from .cuda_kernel import kernel_source
 from .lanes import LaneState
-from .nvrtc import HELP, bindings, checked, nvrtc_for
+from .nvrtc import HELP, bindings, check, nvrtc_for
 
 BLOCK = 64                          # threads that are started together; a step needs many registers
 # instructions times cases of one launch: Ctrl-C and a desktop's watchdog wait for its end
@@ -36,16 +36,16 @@ class Gpu:
         driver = bindings().driver
         binary = default_cache().library(code, nvrtc_for(self.capability), code.count("\n"))
         self.use()
-        module = checked(driver.cuModuleLoadData(binary.read_bytes()))
-        return checked(driver.cuModuleGetFunction(module, b"nhmech_kernel"))
+        module = check(driver.cuModuleLoadData(binary.read_bytes()))
+        return check(driver.cuModuleGetFunction(module, b"nhmech_kernel"))
 
     def use(self) -> None:
         """Makes the context that of the calling thread."""
-        checked(bindings().driver.cuCtxSetCurrent(self.context))
+        check(bindings().driver.cuCtxSetCurrent(self.context))
 
     def allocate(self, size: int) -> int:
         """Address of so many bytes on the device."""
-        return int(checked(bindings().driver.cuMemAlloc(size),
+        return int(check(bindings().driver.cuMemAlloc(size),
                            f"{size / 2 ** 20:.0f} MiB on the GPU for this batch"))
 
     def free(self, address: int) -> None:
@@ -54,19 +54,19 @@ class Gpu:
     def send(self, array: np.ndarray, address: int) -> None:
         """Copies a contiguous array to the device."""
         if array.nbytes:
-            checked(bindings().driver.cuMemcpyHtoD(address, array.ctypes.data, array.nbytes))
+            check(bindings().driver.cuMemcpyHtoD(address, array.ctypes.data, array.nbytes))
 
     def fetch(self, array: np.ndarray, address: int) -> None:
         """Copies from the device into a contiguous array, when the launches before it are done."""
         if array.nbytes:
-            checked(bindings().driver.cuMemcpyDtoH(array.ctypes.data, address, array.nbytes))
+            check(bindings().driver.cuMemcpyDtoH(array.ctypes.data, address, array.nbytes))
 
     def launch(self, kernel, threads: int, values: tuple, types: tuple) -> None:
         """Starts at least so many threads and waits for them."""
         driver = bindings().driver
-        checked(driver.cuLaunchKernel(kernel, -(-threads // BLOCK), 1, 1, BLOCK, 1, 1, 0, 0,
+        check(driver.cuLaunchKernel(kernel, -(-threads // BLOCK), 1, 1, BLOCK, 1, 1, 0, 0,
                                       (values, types), 0))
-        checked(driver.cuCtxSynchronize())
+        check(driver.cuCtxSynchronize())
 
 
 POINTER, INTEGER, REAL = ctypes.c_void_p, ctypes.c_longlong, ctypes.c_double
@@ -117,7 +117,7 @@ class Kernel:
             self.gpu.free(memory)
 
 
-def compiled_kernel(step: ca.Function, cost: int) -> Kernel:
+def compile_kernel(step: ca.Function, cost: int) -> Kernel:
     """The kernel of (t, x, u, theta, dt, side, guard) -> (x, health, status), on the first GPU.
 
     Raises
@@ -139,11 +139,11 @@ def compiled_kernel(step: ca.Function, cost: int) -> Kernel:
 def first_gpu() -> Gpu:
     """Raises `CompileError` where the driver has none."""
     driver, doing = bindings().driver, f"no GPU can be used. {HELP}. The driver says"
-    checked(driver.cuInit(0), doing)
-    device = checked(driver.cuDeviceGet(0), doing)
+    check(driver.cuInit(0), doing)
+    device = check(driver.cuDeviceGet(0), doing)
     names = [f"CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_{part}" for part in ("MAJOR", "MINOR")]
     major, minor = (
-        checked(driver.cuDeviceGetAttribute(getattr(driver.CUdevice_attribute, name), device))
+        check(driver.cuDeviceGetAttribute(getattr(driver.CUdevice_attribute, name), device))
         for name in names
     )
-    return Gpu(checked(driver.cuDevicePrimaryCtxRetain(device)), 10 * major + minor)
+    return Gpu(check(driver.cuDevicePrimaryCtxRetain(device)), 10 * major + minor)

@@ -126,7 +126,7 @@ static inline lane tan(lane a) { return sin(a) / cos(a); }
 """
 
 
-def vectorised(code: str) -> str:
+def vectorise(code: str) -> str:
     """CasADi's C made to compile as C++ on lanes: its own helpers on numbers give way to those
     above."""
     code = re.sub(r"^#define casadi_(\w+) CASADI_PREFIX\(\1\)\n", "", code, flags=re.M)

@@ -16,7 +16,7 @@ import numpy as np
 from ..errors import CompileError
 from .cache import default_cache
 from .compiler import LARGE, Compiler, find_compiler
-from .lane_type import vectorised
+from .lane_type import vectorise
 
 # One pack of lanes goes through all its steps before the next one starts: its state never leaves
 # the cache.
@@ -225,7 +225,7 @@ def step_words(step: ca.Function) -> dict[str, int | str]:
             "ntheta": step.nnz_in(3), **sizes}
 
 
-def compiled_lanes(step: ca.Function) -> Lanes | None:
+def compile_lanes(step: ca.Function) -> Lanes | None:
     """The loop around (t, x, u, theta, dt, side, guard) -> (x, health, status), compiled as C++ on
     vectors of 8 (AVX-512), 4 (AVX) or 2 doubles.
 
@@ -241,7 +241,7 @@ def compiled_lanes(step: ca.Function) -> Lanes | None:
         return None
     generator = ca.CodeGenerator(f"{step.name()}.cpp", {"with_header": False, "cpp": True})
     generator.add(step)
-    code = vectorised(generator.dump()) + _LOOP.format(**step_words(step))
+    code = vectorise(generator.dump()) + _LOOP.format(**step_words(step))
     library = default_cache().load(code, compiler, code.count("\n"))
     call = library.code.nhmech_lanes
     pointer, integer, real = ctypes.c_void_p, ctypes.c_longlong, ctypes.c_double

@@ -191,7 +191,7 @@ class Loop:
     work: int = 0
 
 
-def compiled_loop(step: ca.Function, settle: ca.Function, read: ca.Function, angles: int,
+def compile_loop(step: ca.Function, settle: ca.Function, read: ca.Function, angles: int,
                   build: bool = True, kept: bool = False) -> Loop | None:
     """The loop around `step` (t, x, u, theta, dt, side, guard) -> (x, health, status).
 
@@ -226,7 +226,7 @@ def shapes(functions: Sequence[ca.Function], nu: int, angles: int) -> dict[str, 
 def library_of(functions: Sequence[ca.Function], text: str, build: bool,
                **words: object) -> Library | None:
     """C of the functions followed by a text with the words put in, compiled and loaded;
-    None and errors as in `compiled_loop`."""
+    None and errors as in `compile_loop`."""
     compiler = find_compiler()
     if compiler is None:
         say_no_compiler()

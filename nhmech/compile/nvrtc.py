@@ -25,21 +25,21 @@ class Nvrtc(Compiler):
     def build(self, source: Path, library: Path, instructions: int) -> None:
         """Compiles one file. Raises `CompileError` with the compiler's own words."""
         nvrtc = bindings().nvrtc
-        programme = checked(nvrtc.nvrtcCreateProgram(source.read_bytes(), b"step.cu", 0, [], []))
+        programme = check(nvrtc.nvrtcCreateProgram(source.read_bytes(), b"step.cu", 0, [], []))
         try:
             flags = [flag.encode() for flag in self.flags(instructions)]
             if nvrtc.nvrtcCompileProgram(programme, len(flags),
                                          flags)[0] != nvrtc.nvrtcResult.NVRTC_SUCCESS:
-                log = b" " * checked(nvrtc.nvrtcGetProgramLogSize(programme))
-                checked(nvrtc.nvrtcGetProgramLog(programme, log))
+                log = b" " * check(nvrtc.nvrtcGetProgramLogSize(programme))
+                check(nvrtc.nvrtcGetProgramLog(programme, log))
                 raise CompileError("NVRTC failed on generated code "
                                    f"({' '.join(self.flags(instructions))}): "
                                    f"{log.decode().strip()[:2000]}")
             size, text = ((nvrtc.nvrtcGetCUBINSize,
                            nvrtc.nvrtcGetCUBIN) if self.words[0].startswith("sm_") else
                           (nvrtc.nvrtcGetPTXSize, nvrtc.nvrtcGetPTX))
-            made = b" " * checked(size(programme))
-            checked(text(programme, made))
+            made = b" " * check(size(programme))
+            check(text(programme, made))
             library.write_bytes(made)
         finally:
             nvrtc.nvrtcDestroyProgram(programme)
@@ -50,8 +50,8 @@ def nvrtc_for(capability: int) -> Nvrtc:
     Raises `CompileError` where it does not know one so old."""
     nvrtc = bindings().nvrtc
     version, known = (
-        ".".join(map(str, checked(nvrtc.nvrtcVersion()))),
-        checked(nvrtc.nvrtcGetSupportedArchs()),
+        ".".join(map(str, check(nvrtc.nvrtcVersion()))),
+        check(nvrtc.nvrtcGetSupportedArchs()),
     )
     if capability < min(known):
         raise CompileError(f"NVRTC {version} makes code for GPUs of compute capability "
@@ -73,7 +73,7 @@ def bindings():
     return cuda.bindings
 
 
-def checked(answer: tuple, doing: str = "the GPU's driver or compiler"):
+def check(answer: tuple, doing: str = "the GPU's driver or compiler"):
     """What a call of the driver or of NVRTC gave beside its status.
     Raises `CompileError` where the status is an error."""
     status, *rest = answer

@@ -12,8 +12,8 @@ import casadi as ca
 import numpy as np
 
 from ..checks import read_number
-from ..compile.gpu import Kernel, compiled_kernel
-from ..compile.lanes import Lanes, LaneState, compiled_lanes
+from ..compile.gpu import Kernel, compile_kernel
+from ..compile.lanes import Lanes, LaneState, compile_lanes
 from ..compile.mapped import Mapped
 from ..compile.status import Status
 from ..errors import CompileError, InputError, NhmechError, SimulationError, listed
@@ -183,7 +183,7 @@ def stepper(constrained: object, device: str = "cpu") -> Stepper:
         vector = StateVector(simulated.constrained.system.algebroid, simulated.equations.frame.nxi)
         advance = advance_function(RK4, simulated.equations, vector)
         step, cost = step_function(advance), _cost(advance)
-        runner = compiled_kernel(step, cost) if device == "gpu" else _runner(step)
+        runner = compile_kernel(step, cost) if device == "gpu" else _runner(step)
         made = _kept[key] = Stepper(simulated, simulated.equations, vector, step, cost, runner)
         # of a wrapper that `Simulated` does not hold
         weakref.finalize(constrained, _kept.pop, key, None)
@@ -199,7 +199,7 @@ _kept: dict[tuple[int, str], Stepper] = {}
 def _runner(step: ca.Function) -> Lanes | Mapped:
     log = logging.getLogger("nhmech")
     try:
-        lanes = compiled_lanes(step)
+        lanes = compile_lanes(step)
         if lanes is not None:
             return lanes
         log.warning("no C compiler found: batches run in CasADi's virtual machine, a hundred times "

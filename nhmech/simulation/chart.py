@@ -9,9 +9,9 @@ from functools import cached_property
 import casadi as ca
 import numpy as np
 
-from ..compile.adaptive import Adaptive, compiled_adaptive
+from ..compile.adaptive import Adaptive, compile_adaptive
 from ..compile.buffered import Buffered
-from ..compile.loop import Loop, compiled_loop
+from ..compile.loop import Loop, compile_loop
 from ..mechanics.equations import Equations
 from ..urdf.description import JointLimits
 from .integrators import (
@@ -56,7 +56,7 @@ class Chart:
     @cached_property
     def _adaptive(self) -> Adaptive | None:
         rate = rate_function(self.equations, self.state_vector, self.kinematic)
-        return compiled_adaptive(rate, *self._ends, self._angles)
+        return compile_adaptive(rate, *self._ends, self._angles)
 
     def loop(self, build: bool) -> Loop | None:
         """The step loop in C; None without a compiler, or where it must not be built (that of
@@ -67,7 +67,7 @@ class Chart:
             return self._loops[True]
         if build not in self._loops:
             step, kept = self._step
-            self._loops[build] = compiled_loop(step, *self._ends, self._angles, build, kept)
+            self._loops[build] = compile_loop(step, *self._ends, self._angles, build, kept)
         return self._loops[build]
 
     @cached_property
@@ -87,7 +87,7 @@ class Chart:
 
     @cached_property
     def _ends(self) -> tuple[ca.Function, ca.Function]:
-        """What follows a step in C: `settle` and `read` of `compiled_loop`."""
+        """What follows a step in C: `settle` and `read` of `compile_loop`."""
         return (settling_function(projection_function(self.equations, self.state_vector)),
                 reading_function(self.equations, self.state_vector))
 
