@@ -22,7 +22,7 @@ from scipy.integrate import solve_ivp
 
 import nhmech
 from nhmech.compile.adaptive import compile_adaptive
-from nhmech.compile.compiled import compiled
+from nhmech.compile.compiled import compile_function
 from nhmech.compile.compiler import find_compiler
 from nhmech.simulation.integrators import rate_function
 
@@ -56,7 +56,7 @@ class Case:
             self.simulator.moment.x.copy(), self.simulator.moment.u.copy(), self.vehicle.theta,
         )
         symbolic = rate_function(self.vehicle.equations, self.simulator.atlas.primary.state_vector)
-        self.rate = compiled(symbolic)
+        self.rate = compile_function(symbolic)
         self.adaptive = compile_adaptive(symbolic)
         # CVODES wants derivatives even where it iterates without them
         t, x = ca.SX.sym("t"), ca.SX.sym("x", len(self.x0))

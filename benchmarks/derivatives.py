@@ -17,7 +17,7 @@ from support.report import aim, machine  # noqa: E402
 
 import nhmech  # noqa: E402
 from nhmech.analysis.derivatives import step_adjoint, step_jacobian  # noqa: E402
-from nhmech.compile.compiled import compiled  # noqa: E402
+from nhmech.compile.compiled import compile_function  # noqa: E402
 from nhmech.simulation.integrators import advance_function  # noqa: E402
 from nhmech.simulation.schemes import RK4  # noqa: E402
 from nhmech.simulation.state_vector import StateVector  # noqa: E402
@@ -48,7 +48,7 @@ def main(names) -> None:
         simulator.reset()
         equations = vehicle.equations
         vector = StateVector(vehicle.algebroid, equations.frame.nxi)
-        step = compiled(advance_function(RK4, equations, vector))
+        step = compile_function(advance_function(RK4, equations, vector))
         jacobian, adjoint = step_jacobian(vehicle, DT), step_adjoint(vehicle, DT)
         x, u, theta = simulator.moment.x, simulator.moment.u, vehicle.theta
         step(0.0, x, u, theta, DT), jacobian(0.0, x, u, theta), adjoint(0.0, x, u, theta, x)

@@ -24,7 +24,7 @@ from nhmech import CompileError, Ground, Simulator
 from nhmech.cli import main
 from nhmech.compile import loop as loops
 from nhmech.compile.cache import default_cache
-from nhmech.compile.compiled import compiled
+from nhmech.compile.compiled import compile_function
 from nhmech.compile.compiler import LARGE, Compiler, find_compiler, say_no_compiler
 from nhmech.simulation.chart import Chart
 from nhmech.simulation.integrators import keeping_advance_function
@@ -161,7 +161,7 @@ def compiled_with(compiler) -> None:
     x = ca.SX.sym("x")
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("nhmech.compile.compiled.find_compiler", lambda: compiler)
-        compiled(ca.Function("twice", [x], [2 * x]))
+        compile_function(ca.Function("twice", [x], [2 * x]))
 
 
 @pytest.mark.parametrize("mode", [0o770, 0o707, 0o777])

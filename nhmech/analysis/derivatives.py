@@ -15,7 +15,7 @@ import numpy as np
 
 from ..checks import read_number
 from ..compile.buffered import Buffered
-from ..compile.compiled import compiled
+from ..compile.compiled import compile_function
 from ..errors import InputError
 from ..mechanics.system import HasConstrained
 from ..simulation.integrators import projection_function, rate_function
@@ -112,7 +112,7 @@ def step_jacobian(constrained: HasConstrained, dt: float) -> StepJacobian:
         Where the compiler refuses.
     """
     parts = _Parts(Simulated.of(constrained))
-    return StepJacobian(compiled(parts.jacobian()), _read_time(dt), *parts.names)
+    return StepJacobian(compile_function(parts.jacobian()), _read_time(dt), *parts.names)
 
 
 def step_adjoint(constrained: HasConstrained, dt: float) -> StepAdjoint:
@@ -128,7 +128,7 @@ def step_adjoint(constrained: HasConstrained, dt: float) -> StepAdjoint:
         Step [s].
     """
     parts = _Parts(Simulated.of(constrained))
-    return StepAdjoint(compiled(parts.adjoint()), _read_time(dt), *parts.names)
+    return StepAdjoint(compile_function(parts.adjoint()), _read_time(dt), *parts.names)
 
 
 @dataclass(frozen=True, eq=False)

@@ -9,7 +9,7 @@ from .cache import default_cache
 from .compiler import find_compiler, say_no_compiler
 
 
-def compiled(function: ca.Function) -> Buffered:
+def compile_function(function: ca.Function) -> Buffered:
     """The function in C; in CasADi's virtual machine where there is no compiler (said once).
     All its outputs must be dense.
 

@@ -7,7 +7,7 @@ import numpy as np
 
 from ..analysis.derivatives import step_jacobian
 from ..checks import read_count, read_positive
-from ..compile.compiled import compiled
+from ..compile.compiled import compile_function
 from ..errors import ModelError
 from ..simulation.batch_input import start_states
 from ..simulation.dynamics import Dynamics, dynamics
@@ -75,7 +75,7 @@ class MPC(Tracker):
                  else read_positive("horizon", horizon))
         self.period = ahead / stages                                   # [s] of a stage
         self._step = step_jacobian(vehicle, self.period)
-        self._errors = compiled(_errors(self.dynamics, self))
+        self._errors = compile_function(_errors(self.dynamics, self))
         start = start_states(vehicle, [self.start["pose"]])[0]
         self.unit_effort = unit_efforts(vehicle, self.dynamics, start, self.speed,
                                         self.unit / self.speed)
