@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from operator import attrgetter
 from typing import NamedTuple, Protocol
 
 import numpy as np
@@ -121,9 +122,8 @@ class State:
         self._values = values
         self._layout = layout
 
-    @property
-    def t(self) -> float:
-        return self._t
+    # read without a call of Python, for every step reads it twice
+    t = property(attrgetter("_t"), doc="Time [s].")
 
     @property
     def values(self) -> np.ndarray:
