@@ -123,7 +123,7 @@ class State:
         self._layout = layout
 
     # read without a call of Python, for every step reads it twice
-    t = property(attrgetter("_t"), doc="Time [s].")
+    t = property(attrgetter("_t"), doc="")
 
     @property
     def values(self) -> np.ndarray:

@@ -55,8 +55,8 @@ def describe_stiffness(vehicle: Vehicle, dt: float, q: np.ndarray | None = None,
     if rate * dt < MARGIN * limit:
         return None
     return (f"damping makes motion of {', '.join(joints)} die out at {rate:.4g} 1/s, for which "
-            f"{scheme} needs dt below {limit / rate:.2g} s: take a smaller dt, lock these joints, or lower "
-            "their damping with with_parameters")
+            f"{scheme} needs dt below {limit / rate:.2g} s: take a smaller dt, lock these joints, "
+            "or lower their damping with with_parameters")
 
 
 def describe_massless(vehicle: Vehicle, q: np.ndarray | None = None) -> str | None:
