@@ -127,8 +127,8 @@ def mujoco_measures(threads: int) -> dict:
         return run
 
     pools = {n: rollout.Rollout(nthread=n if n > 1 else 0) for n in sorted({1, threads})}
-    return {f"MuJoCo rollout, {n} thread{'s' * (n > 1)}": measure(pool, n) for n,
-            pool in pools.items()}
+    return {f"MuJoCo rollout, {n} thread{'s' * (n > 1)}": measure(pool, n)
+            for n, pool in pools.items()}
 
 
 if __name__ == "__main__":

@@ -87,8 +87,8 @@ def page(name: str) -> str:
     facts = [
         ("configuration", f"{mechanics['nq']} numbers, {mechanics['nv']} velocities"),
         ("constraints", f"{mobility['rows']} rows, {mobility['rank']} independent"),
-        ("independent speeds", ", ".join(f"`{speed}` [{unit}]" for speed,
-                                         unit in mechanics["speeds"].items())),
+        ("independent speeds", ", ".join(f"`{speed}` [{unit}]"
+                                         for speed, unit in mechanics["speeds"].items())),
         ("inputs", names(mechanics["inputs"])),
         ("class", f"{vector(mobility['class'])}: {mobility['class_in_words']}"),
         ("rotation centre", mobility["rotation_centre"]),

@@ -46,8 +46,8 @@ def guided(tracker, run) -> np.ndarray:
     """The point that the law keeps on the path, (N, 2) [m]."""
     poses = (tracker.unicycle.pose((q[0], q[1], 2 * np.arctan2(q[5], q[6]))) for q in run.q)
     ahead = tracker.ahead
-    return np.array([(x + ahead * np.cos(heading), y + ahead * np.sin(heading)) for x, y,
-                     heading in poses])
+    return np.array([(x + ahead * np.cos(heading), y + ahead * np.sin(heading))
+                     for x, y, heading in poses])
 
 
 def draw(path, runs, file: Path) -> None:

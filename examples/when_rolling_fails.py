@@ -45,8 +45,8 @@ def main(out: Path, short: bool) -> None:
     run = simulator.run(1.0 if short else DURATION, every=10)
     limits = run_validity(run, MU, every=2)
     print(limits.describe())
-    speeds = {name: float(np.interp(t, run.t, run.column("forward_speed"))) for t,
-              name in run.events}
+    speeds = {name: float(np.interp(t, run.t, run.column("forward_speed")))
+              for t, name in run.events}
     for name, speed in speeds.items():
         print(f"{name}: {speed:.2f} m/s, v^2 / (g R) = {speed ** 2 / (9.81 * RADIUS):.3f}")
     out.mkdir(parents=True, exist_ok=True)

@@ -158,8 +158,8 @@ def rigid_bodies(vehicle: Vehicle, names: Sequence[str],
         return total
 
     return lagrangian_system(euclidean(*names), lagrangian, inputs=tuple(torques),
-                             force=lambda s: {coordinate: vars(s.u)[name] for name,
-                                              coordinate in torques.items()})
+                             force=lambda s: {coordinate: vars(s.u)[name]
+                                              for name, coordinate in torques.items()})
 
 
 def slip(frames: Callable[[SimpleNamespace], Frames], wheel: str, carrier: str, radius: float,

@@ -44,8 +44,8 @@ def mecanum(radius: float) -> list[Wheel]:
     """The usual assembly: seen from above, the rollers that touch make a diamond,
     so that left front and right rear push alike."""
     angles = (-pi / 4, pi / 4, pi / 4, -pi / 4)
-    return [Wheel(name, "mecanum", radius, roller_angle=angle) for name,
-            angle in zip(CORNERS, angles, strict=True)]
+    return [Wheel(name, "mecanum", radius, roller_angle=angle)
+            for name, angle in zip(CORNERS, angles, strict=True)]
 
 
 PR2_CASTERS = ("fl", "fr", "bl", "br")

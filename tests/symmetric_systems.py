@@ -121,8 +121,8 @@ def capri_kobayashi(polar: bool, m2=0.7, m3=1.6) -> ConstrainedSystem:
         total = -s.q.x1 ** 2 - s.q.y1 ** 2
         for m, i in ((m2, 2), (m3, 3)):
             if polar:
-                r, r_rate, w = (getattr(part, name) for part,
-                                name in ((s.q, f"r{i}"), (s.v, f"r{i}"), (s.v, f"w{i}")))
+                r, r_rate, w = (getattr(part, name)
+                                for part, name in ((s.q, f"r{i}"), (s.v, f"r{i}"), (s.v, f"w{i}")))
                 total += m * (r_rate ** 2 + r ** 2 * w ** 2) + r ** 2 * w - r ** 2
             else:
                 x, y, vx, vy = (getattr(part, f"{axis}{i}") for part in (s.q, s.v) for axis in "xy")

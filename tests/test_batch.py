@@ -59,8 +59,8 @@ def test_one_step_agrees_with_the_scalar_step(name):
     vehicle = shipped(name)
     made = stepper(vehicle)
     equations, vector = made.equations, made.state_vector
-    states = [(q, xi, u) for chosen, q, xi,
-              u in random_states(vehicle, 5, seed=7) if chosen is vehicle]
+    states = [(q, xi, u)
+              for chosen, q, xi, u in random_states(vehicle, 5, seed=7) if chosen is vehicle]
     x0 = np.array([vector.assemble(q, xi) for q, xi, _ in states])
     u = np.array([u for *_, u in states])
     batch = nhmech.simulate_batch(vehicle, x0, u, dt=1e-3, duration=0.001)
@@ -228,8 +228,8 @@ def test_parameters_of_each_case(drive):
 def test_reactions_and_friction_of_each_case(name):
     """Against the second method, Pinocchio's matrices, case by case."""
     vehicle = shipped(name)
-    states = [(q, xi, u) for chosen, q, xi,
-              u in random_states(vehicle, 5, seed=8) if chosen is vehicle]
+    states = [(q, xi, u)
+              for chosen, q, xi, u in random_states(vehicle, 5, seed=8) if chosen is vehicle]
     vector = stepper(vehicle).state_vector
     batch = nhmech.simulate_batch(vehicle, [vector.assemble(q, xi) for q, xi, _ in states],
                                   [u for *_, u in states], dt=1e-4, duration=0.0001)
@@ -245,8 +245,8 @@ def test_reactions_and_friction_of_each_case(name):
                     i, 0, found.names.index(f"{contact}/{direction}")] == pytest.approx(
                     force, rel=1e-7, abs=1e-9 * size)
             if parts["normal"] > 1e-3 * size:
-                slip = np.sqrt(sum(force ** 2 for direction,
-                                   force in parts.items() if direction != "normal"))
+                slip = np.sqrt(sum(force ** 2
+                                   for direction, force in parts.items() if direction != "normal"))
                 assert found.friction[i, 0, column] == pytest.approx(
                     slip / parts["normal"], rel=1e-6, abs=1e-9
                 )

@@ -41,8 +41,8 @@ def run(equations, q, v, times):
     solution = solve_ivp(rate, (times[0], times[-1]), start, method="DOP853", t_eval=times,
                          rtol=3e-14, atol=1e-15)
     assert solution.success
-    lam = [equations.multipliers(t, z[:nq], z[nq:], [], theta).full().ravel() for t,
-           z in zip(times, solution.y.T)]
+    lam = [equations.multipliers(t, z[:nq], z[nq:], [], theta).full().ravel()
+           for t, z in zip(times, solution.y.T)]
     return solution.y[:nq].T, solution.y[nq:].T, np.array(lam)
 
 

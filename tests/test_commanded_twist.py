@@ -183,8 +183,8 @@ THROUGH = {
     "from one to another": (lambda: Switch(drive(), drive(lambda t: -wanted(t)), 20 * DT),
                             [wanted(t) * (1 if k < 20 else -1) for k, t in enumerate(GRID)]),
     "two": (lambda: Sum(drive(), Delay(drive(lambda t: 0.5 * wanted(t)), 10 * DT)),
-            [wanted(t) + (0.5 * wanted(GRID[k - 10]) if k >= 10 else 0) for k,
-             t in enumerate(GRID)]),
+            [wanted(t) + (0.5 * wanted(GRID[k - 10]) if k >= 10 else 0)
+             for k, t in enumerate(GRID)]),
     "one of two": (lambda: Sum(silent, drive()), [wanted(t) for t in GRID]),
     "all": (lambda: Delay(Saturation(Hold(Quantise(drive(), 512), 8 * DT), velocity=3.0), 4 * DT),
             steps(*(wanted(DT * (k - k % 8)) for k in range(36)), before=4)),
@@ -457,8 +457,8 @@ def test_cmd_vel_is_what_was_commanded(tmp_path, mode):
     assert command_line("export", tmp_path / "run.npz", tmp_path / "run.mcap",
                         "--no-forces").exit_code == 0
     expected = told.along(np.minimum(found.t, 59 * DT))
-    assert cmd_vel(tmp_path / "run.mcap") == [(round(t * 1e9), *twist) for t,
-                                              twist in zip(found.t, expected.tolist())]
+    assert cmd_vel(tmp_path / "run.mcap") == [(round(t * 1e9), *twist)
+                                              for t, twist in zip(found.t, expected.tolist())]
 
 
 def test_cmd_vel_from_the_command_line(tmp_path):

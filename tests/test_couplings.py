@@ -404,8 +404,8 @@ def test_mecanum_assembly_shows_in_the_rank_of_the_wheel_rates(signs, rank):
     """
     angles = [sign * np.pi / 4 for sign in signs]
     vehicle = nhmech.load(nhmech.urdf_path("mecanum"),
-                          wheels=[Wheel(n, "mecanum", 0.1, roller_angle=a) for n,
-                                  a in zip(MECANUM, angles)])
+                          wheels=[Wheel(n, "mecanum", 0.1, roller_angle=a)
+                                  for n, a in zip(MECANUM, angles)])
     assert (
         vehicle.constrained.distribution.m == 8
         and len(vehicle.frame.kept) == 7

@@ -233,8 +233,8 @@ def test_multipliers_and_the_relation_of_section_5(name):
     p = on(ca.gradient(system.lagrangian, system.v))[fibre]
     rows, affine = connection.forms
     eta = [space.one_form(affine[a], rows[a, :].T) for a in range(len(fibre))]
-    contact = [space.one_form(-xi[i], ca.SX.eye(V.numel())[:, b]) for i,
-               b in enumerate(connection.base)]
+    contact = [space.one_form(-xi[i], ca.SX.eye(V.numel())[:, b])
+               for i, b in enumerate(connection.base)]
     B = -connection.coefficients
     right = forms.omega_M(*at)
     for a in range(len(fibre)):

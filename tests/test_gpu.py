@@ -135,10 +135,10 @@ def agree(cpu, kernel, rtol=1e-10):
 def test_steps_agree_with_those_of_the_cpu(name, host):
     vehicle = shipped(name)
     vector = stepper(vehicle).state_vector
-    states = [(q, xi, u) for chosen, q, xi,
-              u in random_states(vehicle, 5, seed=7) if chosen is vehicle]
-    x0, u = np.array([vector.assemble(q, xi) for q, xi,
-                      _ in states]), np.array([u for *_, u in states])
+    states = [(q, xi, u)
+              for chosen, q, xi, u in random_states(vehicle, 5, seed=7) if chosen is vehicle]
+    x0, u = np.array([vector.assemble(q, xi)
+                      for q, xi, _ in states]), np.array([u for *_, u in states])
     cpu, kernel = both(vehicle, x0, u, dt=1e-3, duration=0.003)
     agree(cpu, kernel, rtol=1e-11)
     # onto the constraints, and the steps

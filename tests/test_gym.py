@@ -72,8 +72,8 @@ def test_seeds_decide():
     assert (a == b).all() and np.abs(a[1:] - c[:-1]).max() == 0 and np.abs(a - c).max() > 1e-3
     for _ in range(3):
         action = np.full(first.action_space.shape, 0.5)
-        assert all(np.array_equal(x, y) for x,
-                   y in zip(first.step(action)[:4], again.step(action)[:4]))
+        assert all(np.array_equal(x, y)
+                   for x, y in zip(first.step(action)[:4], again.step(action)[:4]))
 
 
 def test_starts_stand_on_the_ground_along_the_path():

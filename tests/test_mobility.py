@@ -113,8 +113,8 @@ def test_dependent_rows_are_the_combinations_that_are_named(name):
             vehicle.constrained.samples if dependence.constant else vehicle.constrained.samples[:1]
         ):
             A = vehicle.functions.constraints(0.0, q, vehicle.theta)[0].full()
-            combined = sum((value * A[names.index(row)] for row,
-                            value in dependence.coefficients.items()),
+            combined = sum((value * A[names.index(row)]
+                            for row, value in dependence.coefficients.items()),
                            np.zeros(A.shape[1]))
             np.testing.assert_allclose(A[names.index(dependence.row)], combined, rtol=0, atol=1e-9)
 

@@ -184,8 +184,8 @@ def test_mpc_leaves_alone_what_may_take_no_effort():
 
     def with_efforts(**efforts: float):
         free = shipped("tricycle").description
-        limits = {name: replace(free.limits[name], effort=effort) for name,
-                  effort in efforts.items()}
+        limits = {name: replace(free.limits[name], effort=effort)
+                  for name, effort in efforts.items()}
         return replace(shipped("tricycle"), description=replace(free, limits=free.limits | limits))
 
     vehicle = with_efforts(front_wheel_joint=0.0, steering_joint=5.0)

@@ -179,8 +179,8 @@ def test_colour_and_number_say_how_much_friction_is_used():
             assert set(row.paints) == {f"/overlays/forces/{i}/{part}"
                                        for part in ("shaft", "head", "cone")}
         colours[mu] = [row.colour for row in rows]
-    assert any(red > 0.75 and green < 0.2 for red, green,
-               _ in colours[0.05]), "beyond the friction: red"
+    assert any(red > 0.75 and green < 0.2
+               for red, green, _ in colours[0.05]), "beyond the friction: red"
     assert all(green > 2 * red for red, green, _ in colours[10.0]), "far from it: green"
     shown = [path for path, pose in forces.at(moment, VIEW).items() if pose is not None]
     assert not any(path.endswith("cone") for path in shown), "a cone, though nobody said what mu is"

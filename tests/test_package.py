@@ -187,8 +187,8 @@ def test_every_dependency_is_declared_and_explained():
     """What the package imports is what setup.cfg asks for, and CONTRIBUTING.md says why."""
     distribution = {"pinocchio": "pin", "coal": "pin", "cuda": "cuda-bindings",
                     "umsgpack": "u-msgpack-python", "zmq": "pyzmq", "PIL": "pillow"}
-    used = {target.partition(".")[0] for name in modules() for target,
-            _ in imports(name, with_types=True)}
+    used = {target.partition(".")[0] for name in modules()
+            for target, _ in imports(name, with_types=True)}
     used = {distribution.get(top, top) for top in used
             - set(sys.stdlib_module_names) - {"nhmech"} - RIM_ONLY}
     config = ConfigParser()
@@ -292,8 +292,8 @@ def test_what_is_installed_beside_the_package(monkeypatch):
     exec(compile((ROOT / "setup.py").read_text(), "setup.py", "exec"),
          {"__file__": str(ROOT / "setup.py")})
     assert told["python_requires"] == ">=3.10"
-    installed = {f"{target}/{Path(file).name}" for target,
-                 files in told["data_files"] for file in files}
+    installed = {f"{target}/{Path(file).name}"
+                 for target, files in told["data_files"] for file in files}
     assert "share/ament_index/resource_index/packages/nhmech" in installed
     assert {"share/nhmech/package.xml", "share/nhmech/launch/simulate.launch.py"} <= installed
     for path in (ROOT / "urdf").rglob("*"):

@@ -32,8 +32,8 @@ CENTRAL = np.array([4 / 5, -1 / 5, 4 / 105, -1 / 280])
 
 
 def slope(function, s, h):
-    return sum(c * (function(s + (i + 1) * h) - function(s - (i + 1) * h)) for i,
-               c in enumerate(CENTRAL)) / h
+    return sum(c * (function(s + (i + 1) * h) - function(s - (i + 1) * h))
+               for i, c in enumerate(CENTRAL)) / h
 
 
 def inner_points(name, count=200, seed=3):
@@ -123,8 +123,8 @@ def test_entry_at_a_crossing_is_on_the_branch_that_runs_its_way(side):
     for looks in (heading, heading + 0.5, heading - 0.5 + 2 * np.pi):
         found = path.entry(points, looks, 0.5)
         assert np.abs(np.remainder(found - s + 1.0, path.length) - 1.0).max() <= 1e-9
-        assert [float(path.entry(p, h, 0.5)) for p,
-                h in zip(points, looks)] == pytest.approx(list(found), abs=1e-9)
+        assert [float(path.entry(p, h, 0.5))
+                for p, h in zip(points, looks)] == pytest.approx(list(found), abs=1e-9)
     with pytest.raises(InputError, match="heading"):
         path.entry(points[0], np.nan, 0.5)
 
@@ -216,8 +216,8 @@ def test_dubins_words_end_exactly_and_the_shortest_is_taken():
         found = words(np.hypot(*D) / r, a[2] - course, b[2] - course)
         assert {"LSL", "RSR"} <= set(found)
         for word, parts in found.items():
-            arcs = Arcs([({"L": 1 / r, "S": 0, "R": -1 / r}[letter], part * r) for letter,
-                         part in zip(word, parts)],
+            arcs = Arcs([({"L": 1 / r, "S": 0, "R": -1 / r}[letter], part * r)
+                         for letter, part in zip(word, parts)],
                         tuple(a))
             x, y, heading = arcs.end()
             assert np.abs([x - b[0], y - b[1], np.sin((heading - b[2]) / 2)]).max() <= 1e-9

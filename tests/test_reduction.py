@@ -199,8 +199,8 @@ def test_omega_star_is_closed_and_omega_need_not_be(name, closed):
     evaluate = ca.Function("d", [base.q, base.v, base.theta],
                            [exterior_derivative(form,
                                                 z) for form in (reduced.omega_star, reduced.omega)])
-    values = [evaluate(q[list(reduced.coordinates)], xi, reduced.base.parameters) for q, xi,
-              _ in states(reduced, 10)]
+    values = [evaluate(q[list(reduced.coordinates)], xi, reduced.base.parameters)
+              for q, xi, _ in states(reduced, 10)]
     largest = np.max([[np.abs(value.full()).max() for value in pair] for pair in values], axis=0)
     assert largest[0] <= 1e-12
     assert largest[1] <= 1e-14 if closed else largest[1] > 1e-4

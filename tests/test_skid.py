@@ -20,8 +20,8 @@ def skid_steer(mixed_axes: bool = False, **arguments):
     wheels = [(f"{end}_{side}", CENTRE + dx, dy) for end, dx in (("front", 0.2), ("rear", -0.2))
               for side, dy in (("left", 0.25), ("right", -0.25))]
     text = BODY.format(name="base", x=CENTRE, m=10) + "".join(
-        WHEEL.format(n=name, x=x, y=y, a=-1 if mixed_axes and y < 0 else 1) for name, x,
-        y in wheels)
+        WHEEL.format(n=name, x=x, y=y, a=-1 if mixed_axes and y < 0 else 1)
+        for name, x, y in wheels)
     given = [nhmech.Wheel(f"{name}_joint", "disc", 0.1) for name, _, _ in wheels]
     return nhmech.load(f'<robot name="skid">{text}</robot>', wheels=given, **arguments)
 

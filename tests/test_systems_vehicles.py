@@ -52,8 +52,8 @@ def test_an_unknown_parameter_is_refused_by_name(module):
 def multipliers(example: Example, t: float, q, xi, u) -> dict[str, float]:
     equations = example.equations()
     lam = equations.multipliers(t, q, xi, u, example.constrained.parameters).full().ravel()
-    return {example.constrained.distribution.names[i]: value for i,
-            value in zip(equations.frame.kept, lam)}
+    return {example.constrained.distribution.names[i]: value
+            for i, value in zip(equations.frame.kept, lam)}
 
 
 def along(example: Example, expected: list[dict], start: dict, u=None):

@@ -205,8 +205,8 @@ def test_kanayama_lyapunov():
     start = np.array(reference(0)[:3]) + (0.5, -0.7, 2.0)
     times = np.linspace(0, 40, 801)
     run = rolled(law, start, 40.0, times)
-    V = np.array([kanayama.lyapunov(relative_pose(reference(t)[:3], z), gains) for t,
-                  z in zip(run.t, run.y.T)])
+    V = np.array([kanayama.lyapunov(relative_pose(reference(t)[:3], z), gains)
+                  for t, z in zip(run.t, run.y.T)])
     assert np.all(np.diff(V) <= 1e-15) and V[-1] <= 1e-9 * V[0]
 
 

@@ -267,8 +267,8 @@ def test_slack_and_use_against_polygons(seed, wheels, more):
     found = slack(load, mu)
     assert polygons(np.cos(np.pi / sides)) - 1e-6 <= found <= polygons(1.0) + 1e-6
     use, best = least_use(load, mu)
-    assert slack(load, {wheel: value * use for wheel,
-                        value in mu.items()}) == pytest.approx(0, abs=1e-8 * load.size)
+    assert slack(load, {wheel: value * use
+                        for wheel, value in mu.items()}) == pytest.approx(0, abs=1e-8 * load.size)
     uses = [np.hypot(*best[3 * i + 1:3 * i
                            + 3]) / (mu[f"w{i}"] * best[3 * i]) for i in range(wheels)]
     assert max(uses) == pytest.approx(use, rel=1e-12)

@@ -55,8 +55,8 @@ def worst(vehicle, twist, duration: float = 6.0) -> float:
     for _ in range(10):
         simulator.run(0.1, every=10 ** 9)
         state = simulator.state
-        errors += [state.encoder.rate[joint] - rate for joint,
-                   rate in drive(state.t, state)[1].values.items()]
+        errors += [state.encoder.rate[joint] - rate
+                   for joint, rate in drive(state.t, state)[1].values.items()]
     return float(np.abs(errors).max())
 
 
@@ -141,8 +141,8 @@ def test_gains_scale_with_the_vehicle():
     """Ten times the mass and the inertia: the same motion, ten times the torque."""
     vehicle = shipped("carriage")
     scaled = ("mass", "Ixx", "Ixy", "Ixz", "Iyy", "Iyz", "Izz", "damping")
-    heavy = vehicle.with_parameters({name: 10 * value for name,
-                                     value in vehicle.parameters.values.items()
+    heavy = vehicle.with_parameters({name: 10 * value
+                                     for name, value in vehicle.parameters.values.items()
                                      if name.rpartition(".")[2] in scaled})
     (light_servo, light), (heavy_servo, rates) = (
         straight(vehicle, 0.5, 0.3),

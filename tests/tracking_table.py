@@ -70,8 +70,8 @@ TABLE = tuple(Row(baseline, mobility, vehicle, "figure8", LATERAL, real)
               for baseline in TRACKERS for real, classes in ((False, CLASSES), (True, REAL))
               for mobility, vehicles in classes.items() for vehicle in vehicles)
 GOALS = tuple(Row("polar", mobility, vehicle, "lane_change", GOAL[0], real)
-              for real, classes in ((False, CLASSES), (True, REAL)) for mobility,
-              vehicles in classes.items()
+              for real, classes in ((False, CLASSES), (True, REAL))
+              for mobility, vehicles in classes.items()
               for vehicle in vehicles)
 
 

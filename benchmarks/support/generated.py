@@ -45,8 +45,8 @@ def trailers(n: int) -> tuple[str, dict]:
                   f'<joint name="hitch_{i}" type="continuous"><parent link="{parent}"/><child '
                   f'link="trailer_{i}"/>'
                   f'<origin xyz="{x} 0 0"/><axis xyz="0 0 1"/></joint>']
-        wheels += [_wheel(f"{side}_{i}", f"trailer_{i}", -0.6, y) for side,
-                   y in (("left", 0.2), ("right", -0.2))]
+        wheels += [_wheel(f"{side}_{i}", f"trailer_{i}", -0.6, y)
+                   for side, y in (("left", 0.2), ("right", -0.2))]
     return _robot(links, wheels), {}
 
 
@@ -72,5 +72,5 @@ def dead_joints(n: int) -> tuple[str, dict]:
 
 
 def _driven_axle() -> list[tuple[str, str]]:
-    return [_wheel(side, "base_link", 0, y, driven=True) for side,
-            y in (("left", 0.22), ("right", -0.22))]
+    return [_wheel(side, "base_link", 0, y, driven=True)
+            for side, y in (("left", 0.22), ("right", -0.22))]

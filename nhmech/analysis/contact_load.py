@@ -55,8 +55,8 @@ class ContactLoad:
         """Unit vectors of the entries in W, (n, 3)."""
         directions = dict(zip(self.vehicle.contact_names,
                               self.vehicle.contact_directions(self.q, self.t)))
-        return np.array([directions[wheel][direction] for wheel,
-                         direction in self.names]).reshape(-1, 3)
+        return np.array([directions[wheel][direction]
+                         for wheel, direction in self.names]).reshape(-1, 3)
 
     def __getstate__(self) -> dict:
         """For another process: the axes instead of the vehicle, which stays here."""

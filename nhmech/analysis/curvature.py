@@ -59,8 +59,8 @@ class Curvature:
         the base."""
         size = max(1.0, float(np.abs(self.values).max(initial=0.0)))
         seen = np.argwhere(np.abs(self.values) > FLAT * size)
-        return {(self.fibre[b], self.base[i], self.base[j]): float(self.values[b, i, j]) for b, i,
-                j in seen if i < j}
+        return {(self.fibre[b], self.base[i], self.base[j]): float(self.values[b, i, j])
+                for b, i, j in seen if i < j}
 
 
 def connection_curvature(constrained: HasConstrained, q: np.ndarray | None = None, *,
@@ -109,8 +109,8 @@ def connection_curvature(constrained: HasConstrained, q: np.ndarray | None = Non
         return values.reshape(len(above), len(below),
                               len(below)), max(1.0, float(np.abs(lift).max(initial=0.0)))
 
-    largest = max((float(np.abs(values).max(initial=0.0)) / size ** 2 for values,
-                   size in map(at, points)), default=0.0)
+    largest = max((float(np.abs(values).max(initial=0.0)) / size ** 2
+                   for values, size in map(at, points)), default=0.0)
     if q is not None:
         points = extend(replace(system_of, samples=np.asarray(q, dtype=float)[None, :]), frame.E,
                           0.0)[2]

@@ -127,15 +127,15 @@ def _improve(load: ContactLoad, mu: Mapping[str, float], use: float,
     """Better splits of the normals, until none leaves slack at the use found."""
     for _ in range(ROUNDS):
         parts = [_cone(load, places, use * mu[wheel]) for wheel, places in _places(load).items()]
-        rooms = [max(float(best[normal]), NOTHING * load.size) / load.size for normal,
-                 _ in _places(load).values()]
+        rooms = [max(float(best[normal]), NOTHING * load.size) / load.size
+                 for normal, _ in _places(load).values()]
         # the least ratios then move together
         parts = [(P / room, p / room, r / room, s / room)
                  for (P, p, r, s), room in zip(parts, rooms)]
         left, f = _widest(parts, load.kernel)
         f = load.split + load.size * f
-        found = max((need / mu[wheel] for wheel,
-                     need in shares(load, f).items() if np.isfinite(mu[wheel])),
+        found = max((need / mu[wheel]
+                     for wheel, need in shares(load, f).items() if np.isfinite(mu[wheel])),
                     default=0.0)
         if not found < use:
             break

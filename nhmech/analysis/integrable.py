@@ -35,14 +35,14 @@ class Combination:
             sign = 1 if any(value > 0 for _, value in terms) else -1
             # coefficients of a group differ by rounding only, so names break the tie
             terms = sorted(terms, key=lambda term: (sign * term[1] < 0, term[0]))
-            inner = "".join(f" {'+' if sign * value > 0 else '-'} {name}" for name,
-                            value in terms).removeprefix(" + ")
+            inner = "".join(f" {'+' if sign * value > 0 else '-'} {name}"
+                            for name, value in terms).removeprefix(" + ")
             factor = "" if abs(size - 1) <= 1e-9 else f"{size:.6g} "
             enclosed = len(terms) > 1 and (factor or sign < 0)
             parts.append(("+" if sign > 0 else "-",
                           f"{factor}({inner})" if enclosed else factor + inner))
-        return " ".join(f"{sign} {part}" for sign,
-                        part in parts).removeprefix("+ ") + " is constant"
+        return " ".join(f"{sign} {part}"
+                        for sign, part in parts).removeprefix("+ ") + " is constant"
 
 
 @dataclass(frozen=True)

@@ -167,8 +167,8 @@ def _of_vehicle(vehicle: Vehicle, found: Motions) -> tuple[SymmetryClass, ...]:
     moving = "SE(2)" if len(pose) == 3 else " x ".join(pose)
     groups = {moving: pose,
               " x ".join(filter(None, [moving, f"T^{len(angles)}" if angles else ""])): names}
-    return tuple(_class_of(vehicle, found, group, tuple(generators)) for group,
-                 generators in groups.items()
+    return tuple(_class_of(vehicle, found, group, tuple(generators))
+                 for group, generators in groups.items()
                  if generators)
 
 

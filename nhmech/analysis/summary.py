@@ -122,8 +122,8 @@ def mobility_lines(found: dict) -> dict[str, str]:
         "undetermined": _undetermined_line(found),
     }
     if found["normals_at_rest"]:
-        lines["load at rest"] = ", ".join(f"{wheel} {force:.4g} N" for wheel,
-                                          force in found["normals_at_rest"].items())
+        lines["load at rest"] = ", ".join(f"{wheel} {force:.4g} N"
+                                          for wheel, force in found["normals_at_rest"].items())
     if found["why_locked"]:
         free = " or ".join(" and ".join(names) for names in found["to_free"])
         lines |= {"all gripping": found["why_locked"],
@@ -149,8 +149,8 @@ def geometry_lines(found: dict) -> dict[str, str]:
         "controllable": found["controllable_in_words"],
         "integrable": _some(found["integrable"], 3, "; "),
         "curvature": found["curvature_in_words"],
-        "symmetry": "; ".join(f"{group}: {kind}" for group,
-                              kind in found["symmetry"].items()) or "none found",
+        "symmetry": "; ".join(f"{group}: {kind}"
+                              for group, kind in found["symmetry"].items()) or "none found",
     }
 
 
@@ -167,8 +167,8 @@ def _undetermined_line(found: dict) -> str:
     count = found["undetermined_dimension"]
     if not count:
         return "nothing: every contact force follows from the motion"
-    parts = " and ".join(f"the {direction} forces of {number} wheels" for direction,
-                         number in wheels.items())
+    parts = " and ".join(f"the {direction} forces of {number} wheels"
+                         for direction, number in wheels.items())
     return (f"{parts}: {count} dimension{'s' if count > 1 else ''} of their split; what they add "
             "up to is determined")
 

@@ -49,8 +49,8 @@ class StateVector:
 
     def names(self, xi_names: tuple[str, ...]) -> tuple[str, ...]:
         names = self.algebroid.q_names
-        positions = (names[iq].removesuffix(".cos") if angle else names[iq] for _, iq,
-                     angle in self.slots)
+        positions = (names[iq].removesuffix(".cos") if angle else names[iq]
+                     for _, iq, angle in self.slots)
         return (*positions, *xi_names)
 
     def configuration(self, x):

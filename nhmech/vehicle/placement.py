@@ -125,8 +125,8 @@ class Placer:
             placed = self._newton(q, support.offsets, turns, t)
             if placed is not None:
                 return placed
-        listed = ", ".join(f"{name} {1e3 * h:+.3f} mm" for name,
-                           h in zip(self.names, height - support.offsets))
+        listed = ", ".join(f"{name} {1e3 * h:+.3f} mm"
+                           for name, h in zip(self.names, height - support.offsets))
         raise ModelError("the vehicle cannot be stood on the ground by moving it up, pitching and "
                          f"rolling: {listed}")
 

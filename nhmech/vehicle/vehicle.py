@@ -237,8 +237,8 @@ class Vehicle:
         """p_WK of every contact, (k, 3) [m]."""
         points, _, _ = self.functions.contacts(t, q, self.theta)
         pin.forwardKinematics(self.model, self.data, np.asarray(q, dtype=float))
-        found = [self.data.oMi[c.mount.body].act(point) for c,
-                 point in zip(self.contacts, points.full().T)]
+        found = [self.data.oMi[c.mount.body].act(point)
+                 for c, point in zip(self.contacts, points.full().T)]
         return np.array(found).reshape(-1, 3)
 
     def contact_directions(self, q: np.ndarray, t: float = 0.0) -> list[dict[str, np.ndarray]]:
