@@ -67,7 +67,8 @@ def check_run(duration: object, every: object, progress: object, save: object) -
         raise InputError(f"duration = {duration!r} must be a time in seconds")
     if not isinstance(every, (int, np.integer)) or every < 1:
         raise InputError(f"every = {every!r} must be a whole number of steps, 1 or more")
-    check_callable("progress", progress, "(t, state)")
+    if progress is not None:
+        check_callable("progress", progress, "(t, state)")
     if save is None:
         return
     path = os.fspath(save) if isinstance(save, (str, os.PathLike)) else None

@@ -81,7 +81,7 @@ class Watch:
         self.events = tuple(events)
         self.noted = noted
         self._propagator = propagator
-        self._values = self._read()
+        self._values = self._read() if self.events else []
         self._is_begun = False
 
     def step(self, dt: float) -> str | None:
@@ -148,8 +148,6 @@ class Watch:
         return t + high
 
     def _read(self) -> list[float]:
-        if not self.events:
-            return []
         state = self._propagator.moment.state
         return [event.value(state) for event in self.events]
 

@@ -106,7 +106,9 @@ class RowLayout:
     def split(self, rows: np.ndarray) -> dict[str, np.ndarray]:
         """t (N,), q, v, xi, u, angles, and commanded_twist where there is one, of rows (N, width):
         views where they can be."""
-        found = {name: rows[:, part] for name, part in self.parts.items()}
+        found = {}
+        for name, part in self.parts.items():
+            found[name] = rows[:, part]
         found["t"] = rows[:, 0].copy()
         found["xi"] = found["v"].take(self.speeds, axis=1)
         return found

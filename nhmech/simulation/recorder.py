@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import time
-from dataclasses import dataclass, field
 from pathlib import Path
 
 import numpy as np
@@ -21,8 +20,7 @@ LARGEST = 1 << 28            # [bytes] that are asked for at once before they ar
 WINDOW = 1 << 20
 
 
-@dataclass
-class Window:
+class RowBuffer:
     """The rows in memory.
 
     Attributes
@@ -37,14 +35,13 @@ class Window:
         Of the first row.
     """
 
-    rows: np.ndarray
-    n: int = 0
-    end: int = 0
-    noted: int = 0
-    address: int = field(init=False)
-
-    def __post_init__(self) -> None:
-        self.address = self.rows.ctypes.data
+    def __init__(self, rows: np.ndarray, n: int = 0, end: int = 0, noted: int = 0):
+        self.rows = rows
+        self.n = n
+        self.end = end
+        self.noted = noted
+        # `rows.ctypes.data` is the same, by three calls of Python that every run would pay for
+        self.address = rows.__array_interface__["data"][0]
 
 
 class Recorder:
@@ -82,7 +79,7 @@ class Recorder:
         self._disk_is_full = False
         self._next_flush = time.monotonic() + FLUSH
         capacity = min(capacity, (LARGEST if save is None else WINDOW) // (8 * width))
-        self._window = Window(np.empty((max(capacity, 4), width)),
+        self._window = RowBuffer(np.empty((max(capacity, 4), width)),
                               end=0 if self._file is None else self._file.begin)
 
     @property
@@ -115,7 +112,7 @@ class Recorder:
             window = self._window
         while window.n + rows > len(window.rows):
             more = np.concatenate([window.rows, np.empty_like(window.rows)])
-            window = Window(more, window.n, window.end, window.noted)
+            window = RowBuffer(more, window.n, window.end, window.noted)
         self._window = window
         return window.address + window.n * window.rows.strides[0]
 
@@ -150,13 +147,14 @@ class Recorder:
         # new memory: views of the old rows may be in use
         rows = np.empty_like(window.rows)
         rows[:keep] = window.rows[last:window.n]
-        self._window = Window(rows, keep, end, len(self.events))
+        self._window = RowBuffer(rows, keep, end, len(self.events))
         self._next_flush = time.monotonic() + FLUSH
 
-    def _recorded(self) -> np.ndarray:
+    def _read_back(self) -> np.ndarray:
         """All rows, those of the file included."""
         file, window = self._file, self._window
-        if file is None or window.end == file.begin:
+        assert file is not None, "only a run that is saved has a file"
+        if window.end == file.begin:
             return window.rows[:window.n]
         written, _ = split_events(file.rows(window.end), self._info.events)
         return np.concatenate([written, window.rows[:window.n]]) if window.n else written
@@ -186,7 +184,7 @@ class Recorder:
         return result
 
     def _trajectory(self, stop: str) -> Trajectory:
-        rows = self._recorded()
+        rows = self._window.rows[:self._window.n] if self._file is None else self._read_back()
         if self._file is None and 2 * len(rows) < len(self._window.rows):
             # so as not to keep memory for a run that ended early
             rows = rows.copy()

@@ -210,8 +210,8 @@ class Simulator:
         check_run(duration, every, progress, save)
         if not self._is_started:
             self.reset()
-        begin = self.moment.k
-        steps = math.ceil(duration / self.dt - 1e-9)
+        begin = 0 if progress is None else self.moment.k
+        steps = math.ceil(duration / self.propagator.dt - 1e-9)
         recorder = Recorder(self.moment, self.info, steps // every + 3, every, save)
         try:
             stop = self._run(duration, steps, recorder, progress)
@@ -231,9 +231,10 @@ class Simulator:
     def _run(self, duration: float, steps: int, recorder: Recorder,
              progress: Progress | None) -> str:
         """The step loop. Returns why it ended."""
-        propagator, end = self.propagator, self.t + duration
+        propagator, end = self.propagator, self.moment.t + duration
+        dt = propagator.dt
         # the last step may be a part of one
-        whole = steps if abs(steps * self.dt - duration) <= 1e-9 * self.dt else steps - 1
+        whole = steps if abs(steps * dt - duration) <= 1e-9 * dt else steps - 1
         watch = Watch(self.events, propagator, recorder.events)
         k = reported = 0
         while k < steps:
@@ -244,7 +245,7 @@ class Simulator:
                 k += propagator.advance_many(loop, self.inputs.hold(whole - k), recorder, k)
             else:
                 recorder.note(k)
-                if name := watch.step(min(self.dt, end - self.t) if k == whole else self.dt):
+                if name := watch.step(min(dt, end - self.t) if k == whole else dt):
                     return f"event: {name}"
                 k += 1
             if progress is not None and k // PROGRESS != reported:

@@ -19,7 +19,6 @@ from ..vehicle.vehicle import Vehicle
 from .archive import ARRAYS, TWIST, npz_path, read_archive, write_archive
 from .command import TWIST_UNITS
 from .layouts import RowLayout
-from .named import write_lock
 from .settings import dumps, saveable
 from .simulated import Simulated
 from .state import base_pose
@@ -153,7 +152,7 @@ class Trajectory:
     def __post_init__(self) -> None:
         for array in (self.t, self.q, self.v, self.xi, self.u, self.angles, self.commanded_twist):
             if array is not None:
-                write_lock(array)
+                array.setflags(write=False)
 
     @classmethod
     def of_rows(cls, rows: np.ndarray, info: RunInfo, stop: str,
