@@ -279,6 +279,15 @@ def test_a_wrong_cc_is_an_error(compiler_of, value):
         compiler_of(value)
 
 
+@pytest.mark.parametrize("integrator", ["rk4", "dop853"])
+def test_a_wrong_cc_is_no_failure_of_the_run(compiler_of, monkeypatch, integrator):
+    """A run asks for code where it begins; what is wrong there is not in the trajectory."""
+    simulator = Simulator(shipped("differential_drive"), integrator=integrator)
+    monkeypatch.setattr(loops, "find_compiler", lambda: compiler_of("no-such-compiler"))
+    with pytest.raises(CompileError, match="CC=no-such-compiler"):
+        simulator.run(6.0)
+
+
 def test_an_unbalanced_cc_is_an_error(compiler_of):
     with pytest.raises(CompileError, match="CC="):
         compiler_of('gcc "')

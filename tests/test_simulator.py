@@ -146,6 +146,8 @@ def test_the_state_is_a_copy():
     for name in ("q", "v", "u"):
         with pytest.raises(ValueError, match="read-only"):
             getattr(state, name)[0] = 99.0
+        with pytest.raises(ValueError, match="WRITEABLE"):
+            getattr(state, name).setflags(write=True)
         with pytest.raises(AttributeError):
             setattr(state, name, np.zeros(3))
     with pytest.raises(TypeError):

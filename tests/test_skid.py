@@ -4,6 +4,9 @@ import numpy as np
 import pytest
 
 import nhmech
+from nhmech import InputError
+from nhmech.urdf import MidAxle, Released
+from nhmech.urdf.skid import read_skid
 
 BODY = ('<link name="{name}"><inertial><origin xyz="{x} 0 0"/><mass value="{m}"/>'
         '<inertia ixx="0.1" iyy="0.2" izz="0.2" ixy="0" ixz="0" iyz="0"/></inertial></link>')
@@ -42,6 +45,17 @@ def test_the_middle_of_the_wheels_does_not_slip_sideways(mixed_axes):
     left, right = (turn[names.index(f"front_{side}_joint")] for side in ("left", "right"))
     right = -right if mixed_axes else right
     assert (right - left) * 0.1 == pytest.approx(1.5 * 0.5 * turn[5], rel=1e-12)
+
+
+@pytest.mark.parametrize("skid", [MidAxle(1.5), Released(("a", "b")), None])
+def test_what_was_read_is_taken_as_it_is(skid):
+    assert read_skid(skid) is skid
+
+
+@pytest.mark.parametrize("skid", [np.array(1.5), b"mid-axle", [], [3], True, -1.0, object()])
+def test_anything_else_is_refused(skid):
+    with pytest.raises(InputError, match="skid"):
+        read_skid(skid)
 
 
 def test_it_rides_along_on_moving_ground():

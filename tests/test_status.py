@@ -60,6 +60,9 @@ NAN, INF = np.nan, np.inf
     ([1, 2], [0, 1, 0.5 * FLAT], 1, 0.7 * FLAT, Status.DONE),
     ([1, 2], [0, 1, -0.01 * FLAT], 1, 0.5 * FLAT, Status.FALLEN),
     ([1, 2], [0, 1, 0.5 * FLAT], 1, NAN, Status.DONE),
+    # a guard below zero, wherever it was before
+    ([1, 2], [0, 1, -1], 1, -1, Status.FALLEN),
+    ([1, 2], [0, 1, -0.2], 1, -0.19, Status.FALLEN),
     # of several the gravest
     ([1, 2], [1, -1, 0.01], 1, 1, Status.OFF),
     ([1, 2], [0, -1, 0.01], 1, 1, Status.FALLEN),

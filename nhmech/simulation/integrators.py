@@ -138,9 +138,10 @@ def acceptance_function(nx: int) -> ca.Function:
     # (a - b) + b for a; absolute values it leaves alone
     sizes = [ca.fabs(entry) for entry in ca.vertsplit(ca.vertcat(x, health))]
     finite = _sum(sizes) <= np.finfo(float).max
-    # of the two guards the smaller one, low = (both - change) / 2: low < FLAT and change > low / 2
+    # low = (both - change) / 2 is the smaller of the two guards, high the larger one:
+    # low < FLAT and high > 1.5 low, which every guard below zero meets
     both, change = least + guard, ca.fabs(least - guard)
-    fallen = ca.logic_and(both - change < 2 * FLAT, ca.fabs(both) < 5 * change)
+    fallen = ca.logic_and(both - change < 2 * FLAT, both < 5 * change)
     status = ca.if_else(margin * side < POOR, int(Status.SINGULAR), int(Status.DONE))
     status = ca.if_else(fallen, int(Status.FALLEN), status)
     status = ca.if_else(phi > LOOSE, int(Status.OFF), status)

@@ -75,10 +75,3 @@ class Named(Mapping[str, float]):
 
     def __repr__(self) -> str:
         return "{" + ", ".join(f"{name}: {value:.6g}" for name, value in self.items()) + "}"
-
-
-def write_lock(array: np.ndarray) -> np.ndarray:
-    """The array, which nobody can write to from now on."""
-    # "write" by its position: as a keyword it takes twice the time, at each look at a state
-    array.setflags(False)       # type: ignore[call-arg]
-    return array

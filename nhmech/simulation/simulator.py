@@ -10,7 +10,7 @@ from functools import cached_property
 import numpy as np
 
 from ..checks import read_word
-from ..errors import InputError, NhmechError, SimulationError
+from ..errors import CompileError, InputError, NhmechError, SimulationError
 from .arguments import check_run, read_joints, read_period, read_speeds, read_wrenches
 from .atlas import Atlas
 from .callbacks import check_callable
@@ -217,6 +217,8 @@ class Simulator:
             stop = self._run(duration, steps, recorder, progress)
         except KeyboardInterrupt:
             stop = "interrupted"
+        except CompileError:
+            raise                             # of the machine, not of the run
         except NhmechError as error:
             recorder.add()
             raise SimulationError(str(error), recorder.trajectory(str(error))) from error

@@ -9,7 +9,7 @@ from typing import NamedTuple, Protocol
 import numpy as np
 
 from ..errors import SimulationError
-from .named import Named, write_lock
+from .named import Named
 
 
 class LinkSensors(Protocol):
@@ -119,6 +119,7 @@ class State:
 
     def __init__(self, t: float, values: np.ndarray, layout: StateLayout):
         self._t = t
+        values.setflags(write=False)         # and so are all views of it, for good
         self._values = values
         self._layout = layout
 
@@ -138,16 +139,16 @@ class State:
 
     @property
     def q(self) -> np.ndarray:
-        return write_lock(self._values[:self._layout.nq])
+        return self._values[:self._layout.nq]
 
     @property
     def v(self) -> np.ndarray:
         layout = self._layout
-        return write_lock(self._values[layout.nq:layout.nq + layout.nv])
+        return self._values[layout.nq:layout.nq + layout.nv]
 
     @property
     def u(self) -> np.ndarray:
-        return write_lock(self._values[self._layout.u])
+        return self._values[self._layout.u]
 
     @property
     def xi(self) -> Named:

@@ -17,7 +17,7 @@ from .remedy import option, suggest, wheel_fields
 from .stance import axle_R, centre_R
 from .wheel import Wheel
 
-SkidArgument = str | float | Sequence[str] | None      # as users write it
+SkidArgument = str | float | Sequence[str] | Skid | None      # as users write it
 
 _SAME = 0.02       # rad: axles that cross at less are parallel
 _CROSSED = 0.1     # rad: axles that cross at more are meant to
@@ -31,15 +31,15 @@ def read_skid(value: SkidArgument) -> Skid | None:
     InputError
         For anything else.
     """
-    if value is None:
-        return None
+    if value is None or isinstance(value, MidAxle | Released):
+        return value
     if isinstance(value, str):
         return MidAxle() if value == "mid-axle" else Released((value,))
     if isinstance(value, (int, float)):
         return MidAxle(read_number("skid", value, "a positive track factor, 1 for the true track "
                                    "and more for the usual scrubbing", above=0))
-    names = tuple(value) if isinstance(value, Iterable) else ()
-    if not names:
+    names = tuple(value) if isinstance(value, Sequence) else ()
+    if not names or not all(isinstance(name, str) for name in names):
         raise InputError(f"skid {value!r} must be 'mid-axle', a track factor such as 1.5, or names "
                          "of wheels whose sideways grip is released")
     return Released(names)
