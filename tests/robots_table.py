@@ -111,16 +111,15 @@ ROBOTS = (
         steering=("steering_joint",),
         driven=("traction_joint", "steering_joint"),
     ),
-    # Ackermann car whose wheels are meshes. A solid disc with a wheel's mass and inertia has 0.155
-    # m,
-    # about the height of the axles. front_steer_joint and rear_wheel_joint are dummies of 5 g.
+    # Ackermann car whose wheels are meshes of 0.1348 to 0.1351 m. front_steer_joint and
+    # rear_wheel_joint are dummies of 5 g.
     Robot(
         "hunter_se",
-        discs(0.155, "fr_left_joint", "fr_right_joint", "re_left_joint", "re_right_joint"),
+        discs(0.135, "fr_left_joint", "fr_right_joint", "re_left_joint", "re_right_joint"),
         2,
         steering=("fr_steer_left_joint", "fr_steer_right_joint"),
         refused="no rolling joint",
-        arguments={"wheels": [Wheel(n, "disc", 0.155)
+        arguments={"wheels": [Wheel(n, "disc", 0.135)
                               for n in ("fr_left_joint", "fr_right_joint", "re_left_joint",
                                         "re_right_joint")]},
     ),

@@ -20,6 +20,7 @@ def path(robot) -> Path:
     return FOLDER / f"{robot.file}.urdf"
 
 
+PACKAGES = {folder.name: folder for folder in (FOLDER / "meshes").glob("*/")}
 each = pytest.mark.parametrize("robot", ROBOTS, ids=lambda r: r.file)
 
 
@@ -30,7 +31,7 @@ def test_the_table_has_every_robot():
 
 @each
 def test_wheels_kinds_and_radii(robot):
-    description = describe(path(robot), **robot.arguments)
+    description = describe(path(robot), packages=PACKAGES, **robot.arguments)
     assert {w.name: w.kind for w in description.wheels} == {
         name: kind for name, (kind, _) in robot.wheels.items()
     }
@@ -42,7 +43,7 @@ def test_wheels_kinds_and_radii(robot):
 
 @each
 def test_roles(robot):
-    description = describe(path(robot), **robot.arguments)
+    description = describe(path(robot), packages=PACKAGES, **robot.arguments)
     assert description.rolling == tuple(w.joint for w in description.wheels if w.joint)
     assert set(description.steering) == set(robot.steering)
     moving = {*description.rolling, *description.steering, *description.free}
@@ -57,10 +58,10 @@ def test_roles(robot):
 @each
 def test_refusals_say_what_to_do(robot):
     if robot.refused is None:
-        describe(path(robot))
+        describe(path(robot), packages=PACKAGES)
         return
     with pytest.raises(ModelError) as caught:
-        describe(path(robot))
+        describe(path(robot), packages=PACKAGES)
     assert robot.refused in str(caught.value) and ("wheels=[Wheel(" in str(caught.value))
 
 
@@ -71,17 +72,18 @@ def test_the_line_in_a_refusal_loads(robot):
     if robot.refused is None:
         return
     with pytest.raises(ModelError) as caught:
-        describe(path(robot))
+        describe(path(robot), packages=PACKAGES)
     line = str(caught.value).split("wheels=", 1)[1]
     # ranger_mini_v3's file does not hold this number
     line = line[: line.index("]") + 1].replace("HEIGHT", "-0.1")
-    assert describe(path(robot), wheels=eval(line, {"Wheel": Wheel})).wheels
+    assert describe(path(robot), packages=PACKAGES, wheels=eval(line, {"Wheel": Wheel})).wheels
 
 
 @each
 def test_the_printed_tag_says_the_same(robot):
-    first = describe(path(robot), **robot.arguments)
-    again = describe(first.xml.replace("</robot>", format_tag(first) + "</robot>"))
+    first = describe(path(robot), packages=PACKAGES, **robot.arguments)
+    again = describe(first.xml.replace("</robot>", format_tag(first) + "</robot>"),
+                     packages=PACKAGES)
     for a, b in zip(first.wheels, again.wheels, strict=True):
         assert (a.joint, a.kind, a.radius, a.link, a.point, a.roller_angle) == (
             b.joint, b.kind, b.radius, b.link, b.point, b.roller_angle)
@@ -95,7 +97,7 @@ def test_the_printed_tag_says_the_same(robot):
 @each
 def test_pinocchio_reads_it_and_axles_are_level(robot):
     pin = pytest.importorskip("pinocchio")
-    description = describe(path(robot), **robot.arguments)
+    description = describe(path(robot), packages=PACKAGES, **robot.arguments)
     model = pin.buildModelFromXML(description.xml)
     data = model.createData()
     q = pin.neutral(model)

@@ -12,7 +12,7 @@ from ..errors import ModelError
 from .axis_hints import is_upright
 from .description import Reason
 from .inference import FoundWheel
-from .layout import CollisionShape, Joint, Layout, is_named, to_triple, to_words
+from .layout import Joint, Layout, LinkShape, is_named, to_triple, to_words
 from .notice import Notice, NoticeKind
 from .remedy import option, suggest
 from .rims import PARALLEL
@@ -41,7 +41,7 @@ class _Ball:
         Whether the shape tells the height, as a sphere and a lying cylinder do.
     """
 
-    shape: CollisionShape
+    shape: LinkShape
     radius: float
     centre: np.ndarray
     height: float
@@ -110,7 +110,7 @@ def _fixed_links(layout: Layout, wheels: Sequence[FoundWheel]) -> list[str]:
     return [link for link in layout.links if layout.body(link) in bodies - rotors]
 
 
-def _find_ball(layout: Layout, shape: CollisionShape, ground: float) -> _Ball | None:
+def _find_ball(layout: Layout, shape: LinkShape, ground: float) -> _Ball | None:
     """The ball that a shape stands for; None for a mesh, and for a shape without size."""
     R = layout.X_RL[shape.link][:3, :3] @ shape.X_LS[:3, :3]
     below = 0.0                        # from the shape's centre to its lowest point
@@ -220,7 +220,7 @@ def check_unrolled(layout: Layout, contacts: Sequence[FoundWheel]) -> None:
         raise _rolling_error(layout, wheels, stuck)
 
 
-def _blade_of(layout: Layout, shape: CollisionShape, wheels: Sequence[Wheel], ground: float,
+def _blade_of(layout: Layout, shape: LinkShape, wheels: Sequence[Wheel], ground: float,
               slack: float) -> Wheel | None:
     """A lying cylinder on the ground as a blade; None for any other shape."""
     R, p = layout.X_RL[shape.link][:3, :3], layout.X_RL[shape.link][:3, 3]

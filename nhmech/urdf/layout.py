@@ -45,13 +45,17 @@ class Joint:
 
 
 @dataclass(frozen=True)
-class CollisionShape:
-    """A collision shape. X_LS (4, 4) in the frame of `link`, or of another where one was asked."""
+class LinkShape:
+    """A collision or visual shape. X_LS (4, 4) in the frame of `link`, or of another where one was
+    asked; mesh: the name of its file, of which `scale` is part.
+    """
 
     link: str
     kind: str
     size: tuple[float, ...]
     X_LS: np.ndarray
+    mesh: str = ""
+    scale: Triple = (1.0, 1.0, 1.0)
 
     @property
     def centre(self) -> np.ndarray:
@@ -113,6 +117,10 @@ class Layout:
             found += [j.child for j in self._below[name] if not j.moves]
         return found
 
+    def carries_joint(self, link: str) -> bool:
+        """Whether a joint that moves hangs on `link` or on what is fixed to it."""
+        return any(j.moves for name in self.rigid(link) for j in self._below[name])
+
     def carrier(self, wheel: Wheel) -> str:
         """The link that carries a wheel: the one it names, else the child of its joint."""
         return wheel.link or self.joints[wheel.name].child
@@ -131,21 +139,24 @@ class Layout:
         """Placement (4, 4) of `link` in `frame`."""
         return np.linalg.inv(self.X_RL[frame]) @ self.X_RL[link]
 
-    def shapes(self, link: str, frame: str | None = None) -> list[CollisionShape]:
-        """Collision shapes of one link, in its own frame or in another link's."""
+    def shapes(self, link: str, frame: str | None = None,
+               tag: str = "collision") -> list[LinkShape]:
+        """Collision (or "visual") shapes of one link, in its own frame or in another link's."""
         found = []
-        for element in self.links[link].findall("collision"):
+        for element in self.links[link].findall(tag):
             X = placement(self.source, element)
             if frame is not None and frame != link:
                 X = self.X(frame, link) @ X
             shape = next(element.iterfind("geometry/*"), None)
             if shape is not None:
-                found.append(CollisionShape(link, shape.tag, _size(self.source, shape), X))
+                scale = self.source.triple(shape, "scale", (1.0, 1.0, 1.0))
+                found.append(LinkShape(link, shape.tag, _size(self.source, shape), X,
+                                       shape.get("filename", ""), scale))
         return found
 
 
 def _size(source: Source, shape: Element) -> tuple[float, ...]:
-    """The sizes [m] of a box, cylinder or sphere; none of a mesh, which is never opened here."""
+    """The sizes [m] of a box, cylinder or sphere; none of a mesh."""
     if shape.tag == "cylinder":
         return source.number(shape, "radius"), source.number(shape, "length")
     if shape.tag == "sphere":

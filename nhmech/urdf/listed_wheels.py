@@ -13,13 +13,12 @@ from .axis_hints import axis_error, upright_axes
 from .description import Reason
 from .inference import FoundWheel
 from .layout import Joint, Layout, to_triple, to_words
-from .notice import Notice, NoticeKind
-from .rims import PARALLEL, Rim, find_rim
+from .notice import Notice
+from .rims import PARALLEL, Rim, compare_radius, find_rim
 from .stance import axle_R
 from .wheel import Wheel
 
 _FLAT = 0.9999   # of 1: the upward part of an axle that is taken as vertical, up to 0.8 degrees
-_OTHER = 0.1     # of the rim's radius: a given radius further off than this gets a notice
 
 
 class Origin(Enum):
@@ -84,7 +83,8 @@ def complete_wheels(layout: Layout, wheels: Sequence[Wheel],
             joint = find_joint(layout, wheel.joint, origin)
             rim = find_rim(layout, joint)
             contact = _complete_on_joint(layout, wheel, joint, rim, origin)
-            notices += _compare_radius(wheel, rim)
+            if wheel.radius:
+                notices += compare_radius(layout, joint, wheel.radius)
         _check_stands(layout, contact.wheel, origin)
         contacts.append(contact)
     return contacts, notices
@@ -111,19 +111,11 @@ def _complete_on_joint(layout: Layout, wheel: Wheel, joint: Joint, rim: Rim | No
         point, where = X[:3, :3] @ wheel.point + X[:3, 3], Reason("its point is given")
     elif rim is not None:
         point = np.array(rim.centre)
-        where = Reason(f"its centre is that of the collision {rim.kind} of {{}}", (rim.link,))
+        where = replace(rim.reason, pattern=f"its centre is that of the {rim.reason.pattern}")
     else:
         point, where = np.zeros(3), Reason("its centre is the joint's origin")
     filled = replace(wheel, link=joint.child, axis=to_triple(axis), point=to_triple(point))
     return FoundWheel(filled, replace(where, pattern=f"from {origin.value}; {where.pattern}"))
-
-
-def _compare_radius(wheel: Wheel, rim: Rim | None) -> list[Notice]:
-    if rim is None or abs(rim.radius - wheel.radius) <= _OTHER * rim.radius:
-        return []
-    return [Notice(NoticeKind.OTHER_RADIUS,
-                   f"{wheel.name}: radius {wheel.radius:.6g} m as given, although the collision "
-                   f"{rim.kind} of {rim.link!r} has {rim.radius:.6g} m")]
 
 
 def _complete_on_link(layout: Layout, wheel: Wheel, origin: Origin) -> FoundWheel:

@@ -55,6 +55,36 @@ def find_package(name: str, packages: Mapping[str, Path], near: Path | None = No
     return _above(near, name) if near is not None else None
 
 
+def package_of(filename: str) -> str | None:
+    """The package that a mesh name begins with; None for a plain path."""
+    for scheme in ("package://", "model://"):
+        if filename.startswith(scheme):
+            return filename[len(scheme):].partition("/")[0]
+    return None
+
+
+def find_file(filename: str, packages: Mapping[str, Path], urdf: Path | None) -> Path | None:
+    """The file that a URDF's mesh name means, or None.
+
+    `package://NAME/REST` is looked up in `packages`, in the folders above the URDF (one called
+    NAME, or one that holds NAME), in ROS_PACKAGE_PATH and in AMENT_PREFIX_PATH; a relative name in
+    the URDF's folder and above.
+    """
+    package = package_of(filename)
+    above = list(urdf.resolve().parents) if urdf else []
+    if package is None:
+        rest = filename.removeprefix("file://")
+        candidates = [folder / rest for folder in above] or [Path(rest)]
+    else:
+        rest = filename.partition("://")[2].partition("/")[2]
+        candidates = [Path(packages[package]) / rest] if package in packages else []
+        shared = [prefix / "share" for prefix in _paths("AMENT_PREFIX_PATH")]
+        for folder in [*above, *_paths("ROS_PACKAGE_PATH"), *shared]:
+            candidates += [folder / rest] if folder.name == package else []
+            candidates.append(folder / package / rest)
+    return next((path for path in candidates if path.is_file()), None)
+
+
 def _paths(variable: str) -> list[Path]:
     return [Path(p) for p in os.environ.get(variable, "").split(os.pathsep) if p]
 

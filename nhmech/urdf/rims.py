@@ -1,31 +1,99 @@
-"""The rim of a wheel: the largest collision cylinder or sphere that is coaxial with a joint."""
+"""The rim of a wheel: what is round about a joint's axis in collision and visual shapes."""
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass
-from math import sqrt
+from enum import Enum
+from pathlib import Path, PurePosixPath
 
 import numpy as np
 
-from .layout import CollisionShape, Joint, Layout, to_triple
+from .description import Reason
+from .layout import Joint, Layout, LinkShape, to_triple
+from .notice import Notice, NoticeKind
+from .packages import find_file, package_of
 from .source import Triple
-from .validate_inertia import read_inertia
 
 PARALLEL = 0.02  # rad: axles and cylinders are tilted by roundings such as 1.57
 # m, and part of the radius: how far a rim's centre may lie beside its axle
 _OFF_AXLE = (1e-3, 0.02)
+# part of a mesh's radius: makers give cylinders the effective radius of a loaded tyre, up to so
+# much below the tread, or round it up
+_BELOW, _ABOVE = 0.07, 0.05
+_OTHER = 0.1     # of a primitive's radius: a given radius may be so much off it, either way
+_HUGE = 3.0      # m: a larger wheel is one in millimetres
+
+
+class RimSource(Enum):
+    """What a rim is taken from, the best evidence first; the value is how messages call it."""
+
+    COLLISION_PRIMITIVE = "collision"
+    COLLISION_MESH = "collision mesh"
+    VISUAL_PRIMITIVE = "visual"
+    VISUAL_MESH = "visual mesh"
+
+
+# the drawn shapes of a wheel are parts of one picture: the largest of them is the tread
+_RANKS = ((RimSource.COLLISION_PRIMITIVE,), (RimSource.COLLISION_MESH,),
+          (RimSource.VISUAL_PRIMITIVE, RimSource.VISUAL_MESH))
 
 
 @dataclass(frozen=True)
 class Rim:
-    """radius [m]; centre (3,) on the axle, in the frame of the joint's child; link and kind of the
-    shape it is from."""
+    """One piece of evidence for a radius.
+
+    Attributes
+    ----------
+    radius
+        [m]
+    centre
+        (3,) on the axle, in the frame of the joint's child [m].
+    width
+        Along the axle [m]; of a mesh, that of its tread.
+    link
+        That has the shape.
+    source
+        What kind of shape it is.
+    shape
+        "cylinder" or "sphere", or the name of the mesh's file.
+    """
 
     radius: float
     centre: Triple
+    width: float
     link: str
-    kind: str
+    source: RimSource
+    shape: str
+
+    @property
+    def is_mesh(self) -> bool:
+        return self.source in (RimSource.COLLISION_MESH, RimSource.VISUAL_MESH)
+
+    @property
+    def is_ball(self) -> bool:
+        return self.shape == "sphere" and not self.is_mesh
+
+    @property
+    def reason(self) -> Reason:
+        """"collision cylinder of 'left_wheel'", or "visual mesh 'tyre.stl' of 'left_wheel'"."""
+        if self.is_mesh:
+            return Reason(f"{self.source.value} {{}} of {{}}", (self.shape, self.link))
+        return Reason(f"{self.source.value} {self.shape} of {{}}", (self.link,))
+
+
+@dataclass(frozen=True)
+class UnusedMesh:
+    """A mesh of a rotor that says nothing about a radius, and why; package: where it should be, if
+    the file was not found."""
+
+    link: str
+    filename: str
+    why: str
+    package: str | None = None
+
+    def __str__(self) -> str:
+        return f"the mesh {self.filename!r} of link {self.link!r} {self.why}"
 
 
 def is_horizontal(layout: Layout, joint: Joint) -> bool:
@@ -35,22 +103,75 @@ def is_horizontal(layout: Layout, joint: Joint) -> bool:
 
 def find_rim(layout: Layout, joint: Joint, links: Collection[str] | None = None) -> Rim | None:
     """The rim on the rotor of `joint` (its child and what is fixed to it, or only `links` of
-    these), or None."""
-    best = None
-    for link in layout.rigid(joint.child):
-        for shape in layout.shapes(link, joint.child) if links is None or link in links else ():
-            if shape.kind not in ("cylinder", "sphere") or shape.size[0] <= 0:
-                continue
-            if shape.kind == "cylinder" and _is_across(shape, joint):
-                continue
-            radius = shape.size[0]
-            along = joint.axis * (joint.axis @ shape.centre)
-            if np.linalg.norm(shape.centre - along) > max(_OFF_AXLE[0], _OFF_AXLE[1] * radius):
-                continue
+    these), or None.
+
+    A collision cylinder or sphere goes before a collision mesh, and that before what is drawn; of
+    several equally good ones the largest counts. Drawn shapes are no evidence while one of the
+    meshes is missing, which may be the tyre.
+    """
+    for rank in _RANKS:
+        best = None
+        for rim in _rims(layout, joint, rank, links):
             # of equal ones the first, also where rounding makes the next a little larger
-            if best is None or radius > best.radius * (1 + 1e-9):
-                best = Rim(radius, to_triple(along, 12), link, shape.kind)
-    return best
+            if best is None or rim.radius > best.radius * (1 + 1e-9):
+                best = rim
+        if best is not None:
+            return None if rank is _RANKS[-1] and _is_partial(layout, joint) else best
+    return None
+
+
+def compare_radius(layout: Layout, joint: Joint, radius: float,
+                   chosen: Rim | None = None) -> list[Notice]:
+    """A notice where a radius contradicts the rims of a joint.
+
+    Parameters
+    ----------
+    layout
+        The robot.
+    joint
+        On which the wheel rolls.
+    radius
+        Of the wheel [m].
+    chosen
+        The rim it was taken from; None where the user gave it.
+    """
+    against = []
+    for rank in _RANKS:
+        rims = [rim for rim in _rims(layout, joint, rank) if rim != chosen]
+        rim = max(rims, key=lambda rim: rim.radius, default=None)
+        if rim is None or (chosen is not None and not rim.is_mesh):
+            continue
+        below, above = (_BELOW, _ABOVE) if rim.is_mesh else (_OTHER, _OTHER)
+        # without one of the meshes, the rest of a picture is at most a part of the wheel
+        partial = rank is _RANKS[-1] and _is_partial(layout, joint)
+        if radius < rim.radius * (1 - below) or (radius > rim.radius * (1 + above)
+                                                 and not partial):
+            against.append(f"the {rim.reason} has {rim.radius:.6g} m")
+    if not against:
+        return []
+    origin = "as given" if chosen is None else f"from the {chosen.reason}"
+    return [Notice(NoticeKind.OTHER_RADIUS, f"{joint.name}: radius {radius:.6g} m {origin}, "
+                                            f"although {' and '.join(against)}")]
+
+
+def unused_meshes(layout: Layout, joint: Joint) -> list[UnusedMesh]:
+    """The meshes of a rotor that give no radius."""
+    found: dict[str, UnusedMesh] = {}
+    for shape in (*_meshes(layout, joint, "collision"), *_meshes(layout, joint, "visual")):
+        path, package = _path(layout, shape), None
+        if path is None:
+            package, why = package_of(shape.mesh), "was not found"
+        elif layout.source.meshes.mesh(path) is None:
+            why = "cannot be read"
+        else:
+            solid = layout.source.meshes.solid(path, shape.scale, shape.X_LS, joint.axis)
+            if solid is not None and solid.radius <= _HUGE:
+                continue
+            why = ("is not round about the axle" if solid is None else
+                   f"would make a wheel of {solid.radius:.4g} m: is it in millimetres? Then "
+                   'give it scale="0.001 0.001 0.001"')
+        found.setdefault(shape.mesh, UnusedMesh(shape.link, shape.mesh, why, package))
+    return list(found.values())
 
 
 def crossed_cylinder(layout: Layout, joint: Joint) -> tuple[float, np.ndarray] | None:
@@ -64,26 +185,64 @@ def crossed_cylinder(layout: Layout, joint: Joint) -> tuple[float, np.ndarray] |
     return None
 
 
-def _is_across(shape: CollisionShape, joint: Joint) -> bool:
+def _is_across(shape: LinkShape, joint: Joint) -> bool:
     return bool(np.linalg.norm(np.cross(shape.axis, joint.axis)) > PARALLEL)
 
 
-def has_mesh(layout: Layout, joint: Joint) -> bool:
-    """Whether the rotor of `joint` is drawn or collides as a mesh."""
-    return any(next(layout.links[link].iterfind("*/geometry/mesh"), None) is not None
-               for link in layout.rigid(joint.child))
+def _rims(layout: Layout, joint: Joint, sources: Collection[RimSource],
+          links: Collection[str] | None = None) -> Iterator[Rim]:
+    """All rims of these sources, nearest link first."""
+    for source in sources:
+        tag = source.value.partition(" ")[0]
+        is_mesh = source in (RimSource.COLLISION_MESH, RimSource.VISUAL_MESH)
+        for link in layout.rigid(joint.child):
+            if links is not None and link not in links:
+                continue
+            for shape in layout.shapes(link, joint.child, tag):
+                if is_mesh != (shape.kind == "mesh"):
+                    continue
+                rim = (_mesh_rim if is_mesh else _primitive_rim)(layout, shape, joint, source)
+                if rim is not None:
+                    yield rim
 
 
-def radius_hint(layout: Layout, joint: Joint) -> float | None:
-    """A radius [m] to suggest where there is no rim: of the visual cylinder, else of a solid disc
-    of this inertia."""
-    drawn = [layout.source.number(e, "radius") for link in layout.rigid(joint.child)
-             for e in layout.links[link].findall("visual/geometry/cylinder")]
-    if drawn:
-        return round(max(drawn), 4)
-    inertial = layout.links[joint.child].find("inertial")
-    if inertial is None:
+def _primitive_rim(layout: Layout, shape: LinkShape, joint: Joint,
+                   source: RimSource) -> Rim | None:
+    if shape.kind not in ("cylinder", "sphere") or shape.size[0] <= 0:
         return None
-    mass, X, inertia = read_inertia(layout.source, inertial)
-    about_axle = joint.axis @ X[:3, :3] @ inertia @ X[:3, :3].T @ joint.axis
-    return round(sqrt(2 * about_axle / mass), 3) if mass > 0 and about_axle > 0 else None
+    if shape.kind == "cylinder" and _is_across(shape, joint):
+        return None
+    radius = shape.size[0]
+    along = joint.axis * (joint.axis @ shape.centre)
+    if np.linalg.norm(shape.centre - along) > max(_OFF_AXLE[0], _OFF_AXLE[1] * radius):
+        return None
+    width = shape.size[1] if shape.kind == "cylinder" else 2 * radius
+    return Rim(radius, to_triple(along, 12), width, shape.link, source, shape.kind)
+
+
+def _mesh_rim(layout: Layout, shape: LinkShape, joint: Joint, source: RimSource) -> Rim | None:
+    path = _path(layout, shape)
+    if path is None:
+        return None
+    solid = layout.source.meshes.solid(path, shape.scale, shape.X_LS, joint.axis)
+    if solid is None or solid.radius > _HUGE:
+        return None
+    # no mesh is better than a hundredth of a per cent, and fewer digits read better
+    return Rim(float(f"{solid.radius:.4g}"), to_triple(joint.axis * solid.along, 6), solid.width,
+               shape.link, source, PurePosixPath(shape.mesh).name)
+
+
+def _meshes(layout: Layout, joint: Joint, tag: str) -> Iterator[LinkShape]:
+    for link in layout.rigid(joint.child):
+        for shape in layout.shapes(link, joint.child, tag):
+            if shape.kind == "mesh":
+                yield shape
+
+
+def _is_partial(layout: Layout, joint: Joint) -> bool:
+    """Whether one of the meshes that draw a rotor is missing."""
+    return any(_path(layout, shape) is None for shape in _meshes(layout, joint, "visual"))
+
+
+def _path(layout: Layout, shape: LinkShape) -> Path | None:
+    return find_file(shape.mesh, layout.source.packages, layout.source.path)

@@ -13,6 +13,7 @@ from typing import Any, TypeAlias, TypeVar, overload
 from lxml import etree
 
 from ..errors import InputError, ModelError, Remedy, listed
+from .mesh_files import MeshFiles
 from .packages import find_package, read_packages
 from .xacro_file import expand_xacro, is_xacro_path
 
@@ -42,12 +43,15 @@ class Source:
         The file; None for a string.
     packages
         ROS package name -> folder, for every package:// in the text that could be found.
+    meshes
+        Those that were opened.
     """
 
     root: Element
     label: str
     path: Path | None = None
     packages: dict[str, Path] = field(default_factory=dict)
+    meshes: MeshFiles = field(default_factory=MeshFiles, compare=False, repr=False)
 
     @property
     def text(self) -> str:

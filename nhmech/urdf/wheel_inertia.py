@@ -10,7 +10,7 @@ import numpy as np
 from .inference import FoundWheel
 from .layout import Joint, Layout, to_words
 from .notice import Notice, NoticeKind
-from .rims import find_rim
+from .rims import RimSource, find_rim
 from .validate_inertia import read_inertia
 
 _ACROSS = 0.2    # of the larger moment: by so much the two across the axle may differ
@@ -53,20 +53,19 @@ def _find_zero(layout: Layout, joint: Joint, radius: float) -> str | None:
 def _find_turn(layout: Layout, joint: Joint) -> str | None:
     """What is wrong with a wheel whose inertia belongs to another axle; None with any other."""
     rim = find_rim(layout, joint)
-    if rim is None or rim.kind != "cylinder":
+    if (rim is None or rim.source is not RimSource.COLLISION_PRIMITIVE
+            or rim.shape != "cylinder"):
         return None
     inertial = layout.links[rim.link].find("inertial")
     if inertial is None:
         return None
-    length = next(s.size[1] for s in layout.shapes(rim.link) if s.kind == "cylinder"
-                  and s.size[0] == rim.radius)
     mass, X, inertia = read_inertia(layout.source, inertial)
     R = layout.X(joint.child, rim.link)[:3, :3] @ X[:3, :3]
     inertia = R @ inertia @ R.T                                # in the joint's frame
     plane = np.linalg.svd(joint.axis[None])[2][1:]             # (2, 3), across the axle
     axle = joint.axis @ inertia @ joint.axis
     low, high = np.linalg.eigvalsh(plane @ inertia @ plane.T)
-    disc, across = mass * rim.radius ** 2 / 2, mass * (3 * rim.radius ** 2 + length ** 2) / 12
+    disc, across = mass * rim.radius ** 2 / 2, mass * (3 * rim.radius ** 2 + rim.width ** 2) / 12
     uneven = high - low > _ACROSS * high
     if not uneven and not (disc > across and axle < _SMALLEST * low):
         return None
@@ -82,5 +81,5 @@ def _find_turn(layout: Layout, joint: Joint) -> str | None:
     shown = ", ".join(f"{name} {inertia[i, i]:.4g}" for i, name in enumerate(("ixx", "iyy", "izz")))
     return (f"the inertia is not that of a wheel with the axle ({to_words(direction)}): in the "
             f"joint's frame its moments are {shown} kg m^2, of which {why}; a solid cylinder of "
-            f"{mass:.4g} kg, radius {rim.radius:.4g} m and length {length:.4g} m has {disc:.4g} "
+            f"{mass:.4g} kg, radius {rim.radius:.4g} m and length {rim.width:.4g} m has {disc:.4g} "
             f"about the axle and {across:.4g} across it; {what_to_do}")

@@ -9,7 +9,6 @@ needed) and tried; each one that fails is replaced, and a notice says so.
 from __future__ import annotations
 
 import copy
-import os
 from pathlib import Path
 
 import coal
@@ -19,6 +18,7 @@ from lxml import etree
 
 from ..errors import ModelError, listed
 from ..urdf.description import Description
+from ..urdf.packages import find_file
 from .model import full_model, locked_joints
 
 PRIMITIVES = {"box": "size", "cylinder": "radius", "sphere": "radius"}      # what each must have
@@ -100,32 +100,8 @@ def _mend(root, description: Description, loader: coal.CachedMeshLoader) -> list
 
 
 def find_mesh(filename: str, description: Description) -> Path | None:
-    """The file that a URDF's mesh name means, or None.
-
-    `package://NAME/REST` is looked up in `description.packages`, in the folders above the URDF (one
-    called NAME, or one that holds NAME), in ROS_PACKAGE_PATH and in AMENT_PREFIX_PATH; a relative
-    name in the URDF's folder and above.
-    """
-    for scheme in ("package://", "model://"):
-        if filename.startswith(scheme):
-            package, _, rest = filename[len(scheme):].partition("/")
-            break
-    else:
-        package, rest = None, filename.removeprefix("file://")
-    above = list(description.path.resolve().parents) if description.path else []
-    if package is None:
-        candidates = [folder / rest for folder in above] or [Path(rest)]
-    else:
-        candidates = (
-            [Path(description.packages[package]) / rest] if package in description.packages else []
-        )
-        shared = [Path(p) / "share"
-                  for p in os.environ.get("AMENT_PREFIX_PATH", "").split(os.pathsep) if p]
-        listed = [Path(p) for p in os.environ.get("ROS_PACKAGE_PATH", "").split(os.pathsep) if p]
-        for folder in [*above, *listed, *shared]:
-            candidates += [folder / rest] if folder.name == package else []
-            candidates.append(folder / package / rest)
-    return next((path for path in candidates if path.is_file()), None)
+    """The file that a mesh name of this robot means, or None."""
+    return find_file(filename, description.packages, description.path)
 
 
 def _use_mesh(mesh, description: Description, loader) -> bool:

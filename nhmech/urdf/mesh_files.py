@@ -1,0 +1,90 @@
+"""Mesh files, each read once, and what is round in them."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import coal
+import numpy as np
+
+from .revolution import Solid, find_solid
+
+_LARGEST = 256 * 1024 * 1024   # bytes; a mesh of a wheel has a hundredth of it
+_HEAD = 1 << 16                # bytes in which a COLLADA file names its unit
+_UNIT = re.compile(rb"<unit\b[^>]*\bmeter\s*=\s*[\"']([^\"']+)[\"']")
+_DIGITS = 9                    # of placements that are compared
+
+
+@dataclass(frozen=True)
+class Mesh:
+    """vertices (n, 3) [m] before the URDF's scale, and their triangles."""
+
+    vertices: np.ndarray
+    triangles: coal.BVHModelBase
+
+    def areas(self) -> np.ndarray:
+        """The surface (n,) [m^2] around each vertex: a third of its triangles."""
+        faces = np.array([[face[0], face[1], face[2]] for face in
+                          map(self.triangles.tri_indices, range(self.triangles.num_tris))])
+        a, b, c = (self.vertices[faces[:, k]] for k in range(3))
+        third = np.linalg.norm(np.cross(b - a, c - a), axis=1) / 6
+        return np.bincount(faces.ravel(), np.repeat(third, 3), len(self.vertices))
+
+
+@dataclass(frozen=True)
+class MeshFiles:
+    """The meshes opened while one robot is read."""
+
+    _meshes: dict[Path, Mesh | None] = field(default_factory=dict)
+    _solids: dict[tuple[object, ...], Solid | None] = field(default_factory=dict)
+
+    def mesh(self, path: Path) -> Mesh | None:
+        """The mesh; None where the file cannot be read."""
+        if path not in self._meshes:
+            self._meshes[path] = _read_mesh(path)
+        return self._meshes[path]
+
+    def solid(self, path: Path, scale: tuple[float, float, float], X: np.ndarray,
+              axis: np.ndarray) -> Solid | None:
+        """The wheel in a mesh; None where nothing in it is round about the axle.
+
+        Parameters
+        ----------
+        path
+            The file.
+        scale
+            Of the URDF.
+        X
+            Placement (4, 4) of the mesh in a frame whose origin is on the axle.
+        axis
+            Direction (3,) of the axle in that frame, of length one.
+        """
+        placed = X[:3, :3] * scale
+        key = (path, *np.round(np.concatenate([placed.ravel(), X[:3, 3], axis]), _DIGITS))
+        if key not in self._solids:
+            mesh = self.mesh(path)
+            self._solids[key] = None if mesh is None else find_solid(
+                mesh.vertices @ placed.T + X[:3, 3], axis, mesh.areas)
+        return self._solids[key]
+
+
+def _read_mesh(path: Path) -> Mesh | None:
+    try:
+        if path.stat().st_size > _LARGEST:
+            return None
+        triangles = coal.MeshLoader().load(str(path), np.ones(3))
+        return Mesh(np.array(triangles.vertices()) * _unit(path), triangles)
+    except (OSError, ValueError, RuntimeError):
+        return None
+
+
+def _unit(path: Path) -> float:
+    """Metres in a length of a COLLADA file, which coal takes as metres whatever the file says; 1
+    for any other file. The file's up axis is not applied, as in RViz."""
+    if path.suffix.lower() != ".dae":
+        return 1.0
+    with path.open("rb") as file:
+        found = _UNIT.search(file.read(_HEAD))
+    return float(found[1]) if found else 1.0
