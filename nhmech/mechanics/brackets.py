@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike
 from ..errors import MechanicsError
 from .algebroid import LieAlgebroid, bracket
 from .frame import adapted_frame
-from .system import ConstrainedSystem
+from .system import ConstrainedSystem, require_constrained
 
 RANK = 1e-8           # a singular value below this, relative to the largest, counts as zero
 DEPENDENT = 1e-8      # a section closer than this to constant combinations of others is one of them
@@ -76,7 +76,7 @@ def growth_vector(constrained: ConstrainedSystem, q: ArrayLike | None = None, *,
     MechanicsError
         Where rows or speeds do not define a frame.
     """
-    constrained = constrained.constrained
+    constrained = require_constrained(constrained)
     if q is not None:
         q = np.asarray(q, dtype=float)
         # a frame that is good here

@@ -14,7 +14,7 @@ from .distribution import assemble
 from .equations import Equations, equations_of, speed_symbols
 from .frame import adapted_frame
 from .regularity import regularity
-from .system import ConstrainedSystem
+from .system import ConstrainedSystem, require_constrained
 from .writing import Symbols, symbols
 
 
@@ -49,7 +49,7 @@ def chetaev(constrained: ConstrainedSystem,
         Where L is singular, the constraints are dependent, or the compatibility condition fails
         (R M^-1 R^T singular on C = 0); the message has the rank. Then see `constraint_algorithm`.
     """
-    constrained = constrained.constrained
+    constrained = require_constrained(constrained)
     system, d = constrained.system, constrained.distribution
     named = symbols(system)
     extra = ca.vertcat(ca.SX(0, 1),

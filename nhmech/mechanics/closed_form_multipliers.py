@@ -11,7 +11,7 @@ import numpy as np
 from ..errors import MechanicsError
 from .equations import Equations, equations_of, solve_definite, speed_symbols
 from .frame import AdaptedFrame, adapted_frame, at_samples
-from .system import ConstrainedSystem
+from .system import ConstrainedSystem, require_constrained
 from .writing import Symbols, symbols
 
 Inverse = Mapping[str, Callable[[ca.SX, Symbols], ca.SX]]
@@ -43,7 +43,7 @@ def closed_form_multipliers(constrained: ConstrainedSystem, inverse: Inverse) ->
         For other bundles, nonholonomic or dependent rows, a wrong set of dependent coordinates, and
         for a g that contains a dependent coordinate or inverts phi at no sample.
     """
-    constrained = constrained.constrained
+    constrained = require_constrained(constrained)
     system = constrained.system
     t, q, names = system.t, system.q, system.algebroid.q_names
     _require_holonomic(constrained)

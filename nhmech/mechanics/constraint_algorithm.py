@@ -21,7 +21,7 @@ from .constraint_manifold import (
     write_out,
 )
 from .equations import solve_definite
-from .system import ConstrainedSystem
+from .system import ConstrainedSystem, require_constrained
 
 
 @dataclass(frozen=True)
@@ -168,7 +168,7 @@ def constraint_algorithm(constrained: ConstrainedSystem, *, nonlinear: ca.SX | N
         Where the manifold is empty, a rank jumps, a constraint is not regular or depends on an
         input, or a named acceleration is not free.
     """
-    constrained = constrained.constrained
+    constrained = require_constrained(constrained)
     s, d = constrained.system, constrained.distribution
     extra = ca.SX(0, 1) if nonlinear is None else ca.SX(nonlinear)
     M, h = s.mass_and_bias()

@@ -16,7 +16,7 @@ from .connection import EhresmannConnection, ehresmann_connection
 from .equations import Equations, solve_definite, speed_symbols
 from .exterior import EvolutionSpace, wedge
 from .gibbs_appell import gibbs_appell
-from .system import ConstrainedSystem, LagrangianSystem
+from .system import ConstrainedSystem, LagrangianSystem, require_constrained
 
 
 @dataclass(frozen=True)
@@ -188,7 +188,7 @@ def reaction_fields(constrained: ConstrainedSystem) -> ca.Function:
     MechanicsError
         Where M is singular at every sample.
     """
-    constrained = constrained.constrained
+    constrained = require_constrained(constrained)
     system = constrained.system
     system.require_regular("the reaction field", constrained)
     field = solve_definite(system.mass_and_bias()[0], constrained.distribution.A.T)

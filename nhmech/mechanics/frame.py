@@ -11,7 +11,7 @@ import numpy as np
 from ..errors import REPR, MechanicsError, listed
 from ..symbolic.elimination import Factors, entry_costs, factorise, pivot_order
 from .selection import independent_rows, independent_speeds
-from .system import ConstrainedSystem
+from .system import ConstrainedSystem, require_constrained
 
 
 @dataclass(frozen=True)
@@ -160,7 +160,7 @@ def adapted_frame(constrained: ConstrainedSystem,
         For dependent or nearly dependent rows that cannot be sorted out, and for speeds that do not
         determine the motion.
     """
-    constrained = constrained.constrained
+    constrained = require_constrained(constrained)
     system, d = constrained.system, constrained.distribution
     nv = system.algebroid.nv
     scales = np.ones(nv) if constrained.scales is None else np.asarray(constrained.scales)

@@ -9,7 +9,7 @@ import casadi as ca
 import numpy as np
 
 from .constraint_manifold import ConstraintManifold, Near, common_rank, make_manifold, null_space
-from .system import ConstrainedSystem
+from .system import ConstrainedSystem, require_constrained
 
 
 @dataclass(frozen=True)
@@ -81,7 +81,7 @@ def regularity(constrained: ConstrainedSystem, *, nonlinear: ca.SX | None = None
     MechanicsError
         Where the manifold is empty or a rank jumps.
     """
-    constrained = constrained.constrained
+    constrained = require_constrained(constrained)
     system = constrained.system
     extra = ca.SX(0, 1) if nonlinear is None else ca.SX(nonlinear)
     rows = ca.vertcat(constrained.distribution.A, ca.jacobian(extra, system.v))

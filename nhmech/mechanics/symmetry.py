@@ -15,7 +15,7 @@ from ..symbolic.row_reduction import ZERO
 from .algebroid import bracket
 from .frame import at_samples
 from .invariance import evaluate, invariances
-from .system import ConstrainedSystem, LagrangianSystem
+from .system import ConstrainedSystem, LagrangianSystem, require_constrained
 from .writing import Symbols, symbols
 
 Section: TypeAlias = ca.SX | Callable[[Symbols], Mapping[str, ca.SX]]
@@ -113,7 +113,7 @@ def symmetry(constrained: ConstrainedSystem, generators: Mapping[str, Section],
         them, generators depend on each other, or the class changes between configurations; the
         message names them.
     """
-    constrained = constrained.constrained
+    constrained = require_constrained(constrained)
     if not generators:
         raise MechanicsError("a symmetry needs at least one generator")
     names = tuple(generators)

@@ -12,7 +12,7 @@ from ..errors import MechanicsError
 from .frame import at_samples
 from .invariance import evaluate, invariances
 from .symmetry import ZERO, Symmetry, symmetry
-from .system import ConstrainedSystem, LagrangianSystem
+from .system import ConstrainedSystem, LagrangianSystem, require_constrained
 
 
 def find_symmetry(constrained: ConstrainedSystem) -> Symmetry:
@@ -33,7 +33,7 @@ def find_symmetry(constrained: ConstrainedSystem) -> Symmetry:
     MechanicsError
         Where nothing is a symmetry.
     """
-    constrained = constrained.constrained
+    constrained = require_constrained(constrained)
     space, rng = constrained.system.algebroid, np.random.default_rng(1)
     anywhere = replace(
         constrained,

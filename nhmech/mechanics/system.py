@@ -9,7 +9,7 @@ from typing import Any, Protocol
 import casadi as ca
 import numpy as np
 
-from ..errors import REPR, MechanicsError, listed
+from ..errors import REPR, InputError, MechanicsError, listed
 from .algebroid import LieAlgebroid
 from .distribution import Distribution
 
@@ -176,6 +176,14 @@ class HasConstrained(Protocol):
 
     @property
     def constrained(self) -> ConstrainedSystem: ...
+
+
+def require_constrained(value: object) -> ConstrainedSystem:
+    """The constrained system of anything that has one. Raises `InputError` for anything else."""
+    found = getattr(value, "constrained", None)
+    if not isinstance(found, ConstrainedSystem):
+        raise InputError(f"expected a vehicle or a ConstrainedSystem, not {value!r:.80}")
+    return found
 
 
 @dataclass(frozen=True)

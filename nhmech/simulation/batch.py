@@ -13,6 +13,7 @@ import numpy as np
 from ..checks import read_count, read_word
 from ..compile.status import Status
 from ..errors import InputError, SimulationError, listed
+from ..mechanics.system import HasConstrained
 from .arguments import read_period
 from .batch_input import (
     Policy,
@@ -211,8 +212,9 @@ class Batch:
             cases, moments, -1)
 
 
-def simulate_batch(constrained: object, x0: np.ndarray, u: np.ndarray | Policy | None = None, *,
-                   dt: float, duration: float, control_period: float | None = None, every: int = 1,
+def simulate_batch(constrained: HasConstrained, x0: np.ndarray,
+                   u: np.ndarray | Policy | None = None, *, dt: float, duration: float,
+                   control_period: float | None = None, every: int = 1,
                    theta: np.ndarray | None = None, threads: int | None = None,
                    device: str = "cpu") -> Batch:
     """Runs N cases of a vehicle (or any `ConstrainedSystem`) side by side.

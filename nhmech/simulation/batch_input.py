@@ -18,6 +18,7 @@ from ..compile.mapped import Mapped
 from ..compile.status import Status
 from ..errors import CompileError, InputError, NhmechError, SimulationError, listed
 from ..mechanics.equations import Equations
+from ..mechanics.system import HasConstrained
 from .callbacks import controller_name, error_location
 from .integrators import POOR, advance_function, step_function
 from .schemes import RK4
@@ -27,7 +28,7 @@ from .state_vector import StateVector
 Policy = Callable[[float, np.ndarray], np.ndarray]
 
 
-def start_states(constrained: object, poses: Iterable, *,
+def start_states(constrained: HasConstrained, poses: Iterable, *,
                  joints: Mapping[str, float] | None = None,
                  xi: Mapping[str, float] | Sequence[float] | None = None) -> np.ndarray:
     """Initial states x0 (N, nx) for `simulate_batch`.
@@ -173,7 +174,7 @@ def _cost(advance: ca.Function) -> int:
                for part in advance.find_functions(0))
 
 
-def stepper(constrained: object, device: str = "cpu") -> Stepper:
+def stepper(constrained: HasConstrained, device: str = "cpu") -> Stepper:
     """Made once for each system and device ("cpu" or "gpu"); the last `KEPT` of them are kept, with
     their systems."""
     key = id(constrained), device

@@ -12,6 +12,7 @@ import casadi as ca
 import numpy as np
 
 from ..errors import InputError, SimulationError, listed
+from ..mechanics.system import HasConstrained
 from .integrators import advance_function, rate_function
 from .schemes import RK4
 from .simulated import Simulated
@@ -157,7 +158,7 @@ class Dynamics:
         return x
 
 
-def dynamics(constrained: object) -> Dynamics:
+def dynamics(constrained: HasConstrained) -> Dynamics:
     """The explicit dynamics of a vehicle or a `ConstrainedSystem`.
 
     It comes from the Gibbs-Appell equations in one choice of independent speeds. The simulator

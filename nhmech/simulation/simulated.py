@@ -13,7 +13,7 @@ from ..checks import read_array
 from ..errors import InputError, NhmechError, SimulationError
 from ..mechanics.equations import Equations
 from ..mechanics.gibbs_appell import gibbs_appell
-from ..mechanics.system import ConstrainedSystem
+from ..mechanics.system import ConstrainedSystem, HasConstrained, require_constrained
 from ..systems import load_system
 from ..systems.example import Example
 from ..urdf.description import JointLimits
@@ -42,7 +42,7 @@ class Simulated:
     example: str | None = None
 
     @classmethod
-    def of(cls, given: object, wrench_links: tuple[str, ...] = ()) -> Simulated:
+    def of(cls, given: HasConstrained, wrench_links: tuple[str, ...] = ()) -> Simulated:
         """Of a vehicle, with external wrenches on the named links, or of anything that has
         `.constrained`. Raises `InputError` for anything else."""
         if isinstance(given, Vehicle):
@@ -51,11 +51,8 @@ class Simulated:
         if wrench_links:
             raise InputError("an external wrench acts on a link of a vehicle; write it into the "
                              "force of this system instead")
-        constrained = getattr(given, "constrained", None)
-        if not isinstance(constrained, ConstrainedSystem):
-            raise InputError(f"cannot simulate {type(given).__name__}: give a vehicle or a "
-                             "ConstrainedSystem")
-        return cls(constrained, None, example=given.name if isinstance(given, Example) else None)
+        return cls(require_constrained(given), None,
+                   example=given.name if isinstance(given, Example) else None)
 
     @classmethod
     def restore(cls, source: dict) -> Simulated:

@@ -11,6 +11,7 @@ import numpy as np
 
 from ..checks import read_word
 from ..errors import CompileError, InputError, NhmechError, SimulationError
+from ..mechanics.system import HasConstrained
 from .arguments import check_run, read_joints, read_period, read_speeds, read_wrenches
 from .atlas import Atlas
 from .callbacks import check_callable
@@ -73,7 +74,7 @@ class Simulator:
     (0.1, 'duration')
     """
 
-    def __init__(self, constrained: object, controller: Controller | None = None, *,
+    def __init__(self, constrained: HasConstrained, controller: Controller | None = None, *,
                  dt: float = 1e-3, control_period: float | None = None, integrator: str = "rk4",
                  events: Sequence[Event] = (), wrench: Mapping[str, Wrench] | None = None,
                  mode: str = "dynamic"):

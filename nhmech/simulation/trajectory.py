@@ -14,6 +14,7 @@ import numpy as np
 
 from ..checks import read_word
 from ..errors import InputError, SimulationError
+from ..mechanics.system import HasConstrained
 from ..vehicle.reactions import Reactions, reactions
 from ..vehicle.vehicle import Vehicle
 from .archive import ARRAYS, TWIST, npz_path, read_archive, write_archive
@@ -328,7 +329,7 @@ class Trajectory:
         return path
 
     @classmethod
-    def load(cls, path: str | os.PathLike, system: object = None) -> Trajectory:
+    def load(cls, path: str | os.PathLike, system: HasConstrained | None = None) -> Trajectory:
         """Reads what `save` wrote, or the whole rows of the `.part` of a run cut off or going on,
         with stop "cut off".
 

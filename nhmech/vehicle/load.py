@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from os import PathLike
 
+from ..errors import InputError
 from ..urdf.skid import SkidArgument
 from ..urdf.wheel import Wheel
 from .build import build
@@ -58,6 +59,8 @@ def load(source: str | PathLike, *, wheels: Sequence[Wheel] | None = None,
     """
     from ..urdf.describe import describe
 
+    if not isinstance(ground, Ground):
+        raise InputError(f"ground = {ground!r} must be a Ground, such as Ground(normal=(0, 0, 1))")
     description = describe(source, wheels=wheels, free=free, locked=locked, skid=skid,
                            speeds=speeds, packages=packages, arguments=arguments)
     return build(description, ground)

@@ -39,7 +39,7 @@ class Parameters:
 
     def __init__(self, values: Mapping[str, float], symbolic: Iterable[str] = ()) -> None:
         self.values = dict(values)
-        self.symbolic = tuple(symbolic)
+        self.symbolic = (symbolic,) if isinstance(symbolic, str) else tuple(symbolic)
         for name in self.symbolic:
             self.require(name)
         self._symbols = {name: ca.SX.sym(name) for name in self.symbolic}
