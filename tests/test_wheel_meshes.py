@@ -324,6 +324,28 @@ def test_a_round_joint_beside_the_wheels_is_one_too(write, tmp_path):
         description.reasons["right_joint"])
 
 
+def test_a_caster_may_be_a_mesh(write, tmp_path):
+    """Wheel and fork in one piece, fixed: it slides where it touches."""
+    write_stl(tmp_path / "w.stl", torus())
+    fork = np.concatenate([cylinder(0.05) - [0.02, 0, 0.03],
+                           box((-0.03, -0.03, 0), (0, 0.03, 0.1))])
+    write_stl(tmp_path / "c.stl", fork * 1000)
+    caster = ('<link name="caster_link">'
+              + shape("collision", mesh("c.stl", "0.001 0.001 0.001")) + "</link>"
+              '<joint name="c" type="fixed"><parent link="base"/><child link="caster_link"/>'
+              '<origin xyz="-0.3 0 0" rpy="0 0 3.14159265"/></joint>')
+    text = cart(shape("visual", mesh("w.stl")), more=caster).replace(
+        f'<sphere radius="{R}"/>', '<box size="0.01 0.01 0.01"/>')
+    description = describe(write(text))
+    ball = next(w for w in description.wheels if w.joint is None)
+    assert ball.link == "caster_link" and ball.kind == "caster_ball"
+    assert np.add(ball.point, [0, 0, -ball.radius]) == pytest.approx([-0.02, 0, -R], abs=2e-3)
+    assert any("its mesh is taken as a caster ball" in str(n) for n in description.notices)
+    (tmp_path / "c.stl").unlink()
+    with pytest.raises(ModelError, match=r"the mesh 'c\.stl', which cannot be read"):
+        describe(write(text))
+
+
 def test_each_file_is_read_once(write, tmp_path, monkeypatch):
     import nhmech.urdf.mesh_files as files
     read, real = [], files._read_mesh

@@ -15,12 +15,14 @@ from .inference import FoundWheel
 from .layout import Joint, Layout, LinkShape, is_named, to_triple, to_words
 from .notice import Notice, NoticeKind
 from .remedy import option, suggest
-from .rims import PARALLEL
+from .rims import PARALLEL, read_vertices
 from .stance import bottom_R, ground_height, on_one_axle, tolerance
 from .wheel import Wheel
 
 _BRACKET = 0.05    # [m] from a caster: a link as near as this is its bracket or fork
 _VISIBLE = 1e-4    # [m] gaps that are worth telling
+_SMALL_BALL = 0.01  # [m] stands for a mesh that slides: only where it touches is known of it
+_FOOT = 1e-3       # [m] vertices by so much above the lowest ones touch the ground with them
 
 
 @dataclass(frozen=True)
@@ -55,7 +57,7 @@ def infer_casters(layout: Layout,
     A collision sphere that reaches the plane of the wheels is a frictionless ball. So is, with a
     notice, a cylinder or box of a link named caster: a lying cylinder with its radius, anything
     else as a small ball below it that touches the ground, for such a stand-in has no true height of
-    its own.
+    its own. A mesh gives its lowest point.
 
     Raises
     ------
@@ -71,8 +73,9 @@ def infer_casters(layout: Layout,
         shapes = [s for s in layout.shapes(link) if s.kind == "sphere" or named]
         balls = [b for b in (_find_ball(layout, s, ground) for s in shapes) if b is not None]
         if not balls:
-            if named and any(s.kind == "mesh" for s in shapes):
-                missed[link] = "its shape is a mesh"
+            unread = [s.mesh for s in shapes if s.kind == "mesh"]
+            if named and unread:
+                missed[link] = f"its shape is the mesh {unread[0]!r}, which cannot be read"
             continue
         ball = min(balls, key=lambda b: b.height)
         if abs(ball.height) <= slack:
@@ -111,7 +114,7 @@ def _fixed_links(layout: Layout, wheels: Sequence[FoundWheel]) -> list[str]:
 
 
 def _find_ball(layout: Layout, shape: LinkShape, ground: float) -> _Ball | None:
-    """The ball that a shape stands for; None for a mesh, and for a shape without size."""
+    """The ball that a shape stands for; None for a shape without size, or a mesh without file."""
     R = layout.X_RL[shape.link][:3, :3] @ shape.X_LS[:3, :3]
     below = 0.0                        # from the shape's centre to its lowest point
     exact = False
@@ -123,6 +126,8 @@ def _find_ball(layout: Layout, shape: LinkShape, ground: float) -> _Ball | None:
         if not exact:
             below = length / 2 * abs(R[2, 2]) + radius * np.sqrt(max(0.0, 1 - R[2, 2] ** 2))
             radius = min(radius, length / 2)
+    elif shape.kind == "mesh":
+        return _find_mesh_ball(layout, shape, ground)
     elif shape.kind == "box":
         radius, below = min(shape.size) / 2, float(np.abs(R[2]) @ np.array(shape.size)) / 2
     else:
@@ -135,6 +140,20 @@ def _find_ball(layout: Layout, shape: LinkShape, ground: float) -> _Ball | None:
         centre = centre + (below - radius) * (X[:3, :3].T @ np.array([0.0, 0.0, -1.0]))
     wheel = Wheel(None, "caster_ball", radius, link=shape.link, point=to_triple(centre, 15))
     return _Ball(shape, radius, centre, bottom_R(layout, wheel) - ground, exact)
+
+
+def _find_mesh_ball(layout: Layout, shape: LinkShape, ground: float) -> _Ball | None:
+    """A small ball at the lowest vertices of a mesh."""
+    vertices = read_vertices(layout, shape)
+    if vertices is None or len(vertices) == 0 or not np.all(np.isfinite(vertices)):
+        return None
+    X = layout.X_RL[shape.link]
+    heights = vertices @ X[2, :3] + X[2, 3]
+    lowest = vertices[heights < heights.min() + _FOOT]
+    centre = (lowest.min(axis=0) + lowest.max(axis=0)) / 2
+    above = heights.min() + _SMALL_BALL - (X[2, :3] @ centre + X[2, 3])
+    return _Ball(shape, _SMALL_BALL, centre + above * X[2, :3], float(heights.min()) - ground,
+                 is_exact=False)
 
 
 def _slide(layout: Layout, ball: _Ball) -> FoundWheel:

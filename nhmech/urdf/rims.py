@@ -185,6 +185,16 @@ def crossed_cylinder(layout: Layout, joint: Joint) -> tuple[float, np.ndarray] |
     return None
 
 
+def read_vertices(layout: Layout, shape: LinkShape) -> np.ndarray | None:
+    """The vertices (n, 3) of a mesh in the frame of its shape's placement [m]; None where it cannot
+    be had."""
+    path = _path(layout, shape)
+    mesh = None if path is None else layout.source.meshes.mesh(path)
+    if mesh is None:
+        return None
+    return mesh.vertices * shape.scale @ shape.X_LS[:3, :3].T + shape.centre
+
+
 def _is_across(shape: LinkShape, joint: Joint) -> bool:
     return bool(np.linalg.norm(np.cross(shape.axis, joint.axis)) > PARALLEL)
 
