@@ -245,11 +245,13 @@ def test_the_tyre_may_hang_on_a_fixed_child(write, tmp_path):
         f'<link name="{side}_tyre">{shape("visual", mesh("tyre.stl"))}</link>'
         f'<joint name="{side}_fix" type="fixed"><parent link="{side}_wheel"/>'
         f'<child link="{side}_tyre"/></joint>' for side in ("left", "right"))
-    robot = write(cart(shape("visual", mesh("hub.stl")), more=tyres))
-    assert radii(describe(robot)) == pytest.approx([R, R], rel=0.01)
+    robots = [cart(shape(tag, mesh("hub.stl")), more=tyres) for tag in ("visual", "collision")]
+    for robot in robots:
+        assert radii(describe(write(robot))) == pytest.approx([R, R], rel=0.01)
     (tmp_path / "tyre.stl").unlink()       # then the hub alone must not pass for the wheel
-    with pytest.raises(ModelError, match=r"'tyre\.stl' of link 'left_tyre' was not found"):
-        describe(robot)
+    for robot in robots:
+        with pytest.raises(ModelError, match=r"'tyre\.stl' of link 'left_tyre' was not found"):
+            describe(write(robot))
 
 
 def test_a_collision_cylinder_decides_and_the_mesh_checks_it(write, tmp_path):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass
 from enum import Enum
 from pathlib import Path, PurePosixPath
@@ -105,19 +105,30 @@ def find_rim(layout: Layout, joint: Joint, links: Collection[str] | None = None)
     """The rim on the rotor of `joint` (its child and what is fixed to it, or only `links` of
     these), or None.
 
-    A collision cylinder or sphere goes before a collision mesh, and that before what is drawn; of
-    several equally good ones the largest counts. Drawn shapes are no evidence while one of the
-    meshes is missing, which may be the tyre.
+    A collision cylinder or sphere goes before a collision mesh, and that before what is drawn,
+    unless it is so much smaller that it is the hub alone; of several equally good ones the largest
+    counts. Meshes and drawn shapes are no evidence while a mesh of the rotor is missing, which may
+    be the tyre.
     """
-    for rank in _RANKS:
-        best = None
-        for rim in _rims(layout, joint, rank, links):
-            # of equal ones the first, also where rounding makes the next a little larger
-            if best is None or rim.radius > best.radius * (1 + 1e-9):
-                best = rim
-        if best is not None:
-            return None if rank is _RANKS[-1] and _is_partial(layout, joint) else best
-    return None
+    primitive = _largest(_rims(layout, joint, _RANKS[0], links))
+    if primitive is not None:
+        return primitive               # no mesh need be read
+    collides, drawn = (_largest(_rims(layout, joint, rank, links)) for rank in _RANKS[1:])
+    if (collides is None and drawn is None) or _is_partial(layout, joint):
+        return None
+    if collides is None or (drawn is not None
+                            and drawn.radius * (1 - _BELOW) > collides.radius):
+        return drawn
+    return collides
+
+
+def _largest(rims: Iterable[Rim]) -> Rim | None:
+    """The largest; of equal ones the first, also where rounding makes the next a little larger."""
+    best = None
+    for rim in rims:
+        if best is None or rim.radius > best.radius * (1 + 1e-9):
+            best = rim
+    return best
 
 
 def compare_radius(layout: Layout, joint: Joint, radius: float,
@@ -142,8 +153,8 @@ def compare_radius(layout: Layout, joint: Joint, radius: float,
         if rim is None or (chosen is not None and not rim.is_mesh):
             continue
         below, above = (_BELOW, _ABOVE) if rim.is_mesh else (_OTHER, _OTHER)
-        # without one of the meshes, the rest of a picture is at most a part of the wheel
-        partial = rank is _RANKS[-1] and _is_partial(layout, joint)
+        # without one of the meshes, the others are perhaps only a part of the wheel
+        partial = rank is not _RANKS[0] and _is_partial(layout, joint)
         if radius < rim.radius * (1 - below) or (radius > rim.radius * (1 + above)
                                                  and not partial):
             against.append(f"the {rim.reason} has {rim.radius:.6g} m")
@@ -250,8 +261,9 @@ def _meshes(layout: Layout, joint: Joint, tag: str) -> Iterator[LinkShape]:
 
 
 def _is_partial(layout: Layout, joint: Joint) -> bool:
-    """Whether one of the meshes that draw a rotor is missing."""
-    return any(_path(layout, shape) is None for shape in _meshes(layout, joint, "visual"))
+    """Whether a mesh of a rotor is missing."""
+    return any(_path(layout, shape) is None for tag in ("collision", "visual")
+               for shape in _meshes(layout, joint, tag))
 
 
 def _path(layout: Layout, shape: LinkShape) -> Path | None:
