@@ -18,8 +18,8 @@ import numpy as np
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 
-from support.motions import MOTIONS  # noqa: E402
-from support.report import aim, interleaved, machine, table  # noqa: E402
+from common.motions import MOTIONS  # noqa: E402
+from common.report import aim, interleaved, machine, table  # noqa: E402
 
 import nhmech  # noqa: E402
 from nhmech.simulation.batch_input import stepper  # noqa: E402

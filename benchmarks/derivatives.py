@@ -13,7 +13,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 
-from support.report import aim, machine  # noqa: E402
+from common.report import aim, machine  # noqa: E402
 
 import nhmech  # noqa: E402
 from nhmech.analysis.derivatives import step_adjoint, step_jacobian  # noqa: E402

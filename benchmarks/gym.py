@@ -11,7 +11,7 @@ import numpy as np
 
 sys.path[0] = str(Path(__file__).resolve().parent)
 
-from support.report import aim, interleaved, machine, table  # noqa: E402
+from common.report import aim, interleaved, machine, table  # noqa: E402
 
 from nhmech.gym import PathFollowing, PathFollowingVector  # noqa: E402
 

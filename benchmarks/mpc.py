@@ -15,7 +15,7 @@ import numpy as np  # noqa: E402
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 
-from support.report import aim, machine, table  # noqa: E402
+from common.report import aim, machine, table  # noqa: E402
 
 import nhmech  # noqa: E402
 from nhmech.control.mpc import MPC  # noqa: E402

@@ -13,8 +13,8 @@ import numpy as np
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 
-from support.generated import dead_joints, trailers, wheels  # noqa: E402
-from support.report import interleaved, machine, table  # noqa: E402
+from common.generated import dead_joints, trailers, wheels  # noqa: E402
+from common.report import interleaved, machine, table  # noqa: E402
 
 import nhmech  # noqa: E402
 from nhmech.compile.status import Status  # noqa: E402

@@ -84,7 +84,7 @@ def row(title: str, times: list[dict[str, float]]) -> tuple[str, float]:
 
 
 def main(files: list[str]) -> None:
-    from support.report import aim, machine
+    from common.report import aim, machine
 
     import nhmech
 

@@ -13,8 +13,8 @@ import numpy as np
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 
-from support.generated import trailers  # noqa: E402
-from support.report import aim, interleaved, machine, table  # noqa: E402
+from common.generated import trailers  # noqa: E402
+from common.report import aim, interleaved, machine, table  # noqa: E402
 
 import nhmech  # noqa: E402
 from nhmech.view.browser import Browser, find_chromium  # noqa: E402

@@ -29,8 +29,8 @@ import numpy as np
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 
-from support.motions import MOTIONS  # noqa: E402
-from support.report import aim, interleaved, machine, table  # noqa: E402
+from common.motions import MOTIONS  # noqa: E402
+from common.report import aim, interleaved, machine, table  # noqa: E402
 
 DURATION = 10.0
 LADDER = (2.5, 1.0, 0.5, 0.2, 0.1, 0.05, 0.02, 0.01, 5e-3, 2e-3, 1e-3, 5e-4, 2e-4, 1e-4, 5e-5, 2e-5)

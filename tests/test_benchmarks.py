@@ -21,7 +21,7 @@ pytestmark = pytest.mark.skipif(not ROOT.is_dir(),
 def path(monkeypatch):
     monkeypatch.syspath_prepend(str(ROOT))
     yield
-    for name in [name for name in sys.modules if name.split(".")[0] in ("support", "peers")]:
+    for name in [name for name in sys.modules if name.split(".")[0] in ("common", "peers")]:
         del sys.modules[name]
 
 
@@ -44,7 +44,7 @@ def test_programs_end_where_ideal_rolling_ends(peer, motion):
         program = importlib.import_module(f"peers.{peer}")
     except ImportError as error:
         pytest.skip(f"{peer}: {error}")
-    given = importlib.import_module("support.motions").MOTIONS[motion]
+    given = importlib.import_module("common.motions").MOTIONS[motion]
     place, seconds = program.run(given, 2e-3, 1.0)
     assert seconds > 0
     contacts = peer.endswith(("contacts", "joints"))
@@ -56,7 +56,7 @@ def test_programs_end_where_ideal_rolling_ends(peer, motion):
                           ("dead_joints", 5, 8, 70)])
 def test_generated_vehicles_load(series, n, nv, operations):
     """Locked joints leave the model, and wheels side by side nearly leave the equations."""
-    text, options = getattr(importlib.import_module("support.generated"), series)(n)
+    text, options = getattr(importlib.import_module("common.generated"), series)(n)
     vehicle = nhmech.load(text, **options)
     assert vehicle.constrained.system.algebroid.nv == nv and len(vehicle.speeds) == 2
     assert importlib.import_module("scaling").operations(vehicle) <= operations
@@ -89,7 +89,7 @@ def test_the_settings_that_need_least_time_are_taken_with_the_largest_step_that_
     one that is not finite is no end."""
     work, disc = (
         importlib.import_module("work_precision"),
-        importlib.import_module("support.motions").MOTIONS["disc"],
+        importlib.import_module("common.motions").MOTIONS["disc"],
     )
     found = work.choose(Program(), disc)
     assert {rung.settings["factor"] for rung in found.values()} == {4.0} and set(found) == set(
@@ -102,7 +102,7 @@ def test_the_settings_that_need_least_time_are_taken_with_the_largest_step_that_
 
 
 def test_aims_are_said_and_kept_for_the_summary(tmp_path, monkeypatch, capsys):
-    report = importlib.import_module("support.report")
+    report = importlib.import_module("common.report")
     monkeypatch.setenv(report.SUMMARY, str(tmp_path / "summary"))
     report.aim("steps", 5.0, 4.0)
     report.aim("seconds", 5.0, 4.0, least=False)
@@ -113,13 +113,13 @@ def test_aims_are_said_and_kept_for_the_summary(tmp_path, monkeypatch, capsys):
 def test_medians_are_taken_in_turn_and_dear_functions_sit_out():
     calls = []
     values = iter([1.0, 9.0, 2.0])
-    found = importlib.import_module("support.report").interleaved(
+    found = importlib.import_module("common.report").interleaved(
         {"dear": lambda: calls.append("dear") or next(values),
          "cheap": lambda: calls.append("cheap") or 3.0},
         rounds=3, enough=0.0)
     assert found == {"dear": 2.0, "cheap": 3.0} and calls == ["dear", "cheap"] * 3
     calls.clear()
-    importlib.import_module("support.report").interleaved(
+    importlib.import_module("common.report").interleaved(
         {"dear": lambda: calls.append("dear") or 1.0}, rounds=9, enough=0.0
     )
     assert len(calls) == 3

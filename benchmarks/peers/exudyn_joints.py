@@ -10,8 +10,8 @@ sys.exudynFast = True      # its build without range checks; must be said before
 import exudyn as exu
 import exudyn.itemInterface as eii
 import numpy as np
+from common.motions import GRAVITY
 from exudyn.rigidBodyUtilities import RigidBodyInertia
-from support.motions import GRAVITY
 
 ABOUT = {
     "differential_drive": "kinematic tree x, y, yaw, 2 wheels; rolling-disc joints less one row; "

@@ -11,7 +11,7 @@ from time import process_time
 
 import numpy as np
 import pinocchio as pin
-from support.motions import GRAVITY
+from common.motions import GRAVITY
 
 import nhmech
 

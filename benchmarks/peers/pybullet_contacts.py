@@ -12,7 +12,7 @@ from time import process_time
 
 import numpy as np
 import pybullet
-from support.motions import GRAVITY
+from common.motions import GRAVITY
 
 ABOUT = {"differential_drive": "sphere wheels, no damping, Featherstone multibody",
          "disc": "thin cylinder, no damping, rigid body"}

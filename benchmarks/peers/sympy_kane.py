@@ -10,7 +10,7 @@ from time import process_time
 import numpy as np
 import sympy as sm
 import sympy.physics.mechanics as me
-from support.motions import GRAVITY
+from common.motions import GRAVITY
 
 
 def run(motion, dt: float, duration: float) -> tuple[np.ndarray, float]:
