@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import ast
 import sys
-from collections.abc import Mapping
 from importlib import import_module
+from pathlib import Path
 from types import ModuleType
 
 
@@ -40,27 +41,21 @@ class LazyPackage(ModuleType):
         return sorted(self.__all__)
 
 
-def attach(package: str, names: Mapping[str, str], *, also: str = "") -> None:
-    """Makes a package lazy. Type checkers read the same names from its `if TYPE_CHECKING` block.
+def attach_stub(package: str, file: str) -> None:
+    """Makes a package lazy that has begun to be imported.
 
-    Parameters
-    ----------
-    package
-        Its name, which must have begun to be imported.
-    names
-        Module, relative to the package -> its public names, with spaces between them; "" for
-        modules of the package that are public as they are.
-    also
-        Public names that the package's own file defines.
+    Its public names are those that `__init__.pyi` beside its `file` imports; type checkers and
+    editors read the same stub.
     """
+    stub = ast.parse(Path(file).with_suffix(".pyi").read_text(encoding="utf-8"))
+    homes = {alias.name: f"{package}.{line.module or ''}".rstrip(".")
+             for line in stub.body if isinstance(line, ast.ImportFrom) for alias in line.names}
     module = sys.modules[package]
-    homes = {name: f"{package}.{home}".rstrip(".")
-             for home, listed in names.items() for name in listed.split()}
-    module.__dict__.update(homes=homes, __all__=[*homes, *also.split()])
+    module.__dict__.update(homes=homes, __all__=[*homes])
     module.__class__ = LazyPackage
 
 
-def _suggestion(name: str, names: Mapping[str, str]) -> str:
+def _suggestion(name: str, names: dict[str, str]) -> str:
     from difflib import get_close_matches
 
     near = get_close_matches(name, names, cutoff=0.75)

@@ -67,10 +67,13 @@ def is_type_checking(node):
 
 
 def imports(name, *, with_types):
-    """(dotted name, line) of all that a module imports, at its top or inside a function."""
+    """(dotted name, line) of all that a module imports, at its top or inside a function, and of
+    what a lazy package imports by its stub."""
     path = modules()[name]
     package = name if path.name == "__init__.py" else name.rpartition(".")[0]
-    found, todo = [], [ast.parse(path.read_text(), str(path))]
+    found = []
+    todo = [ast.parse(file.read_text(), str(file)) for file in (path, path.with_suffix(".pyi"))
+            if file.is_file()]
     while todo:
         node = todo.pop()
         if is_type_checking(node) and not with_types:
@@ -220,7 +223,7 @@ def test_a_bare_import_costs_nothing(statement):
 
 
 PACKAGES = [importlib.import_module(name) for name, path in modules().items()
-            if path.name == "__init__.py" and "lazy.attach" in path.read_text()]
+            if path.name == "__init__.py" and path.with_suffix(".pyi").is_file()]
 
 
 @pytest.mark.parametrize("package", PACKAGES, ids=lambda package: package.__name__)
@@ -233,13 +236,13 @@ def test_a_package_shows_its_public_names_and_no_others(package):
 
 
 @pytest.mark.parametrize("package", PACKAGES, ids=lambda package: package.__name__)
-def test_lazy_names_and_type_checkers_agree(package):
-    tree = ast.parse(modules()[package.__name__].read_text())
-    block = next(node for node in tree.body if is_type_checking(node))
-    imported = [(alias, f"{package.__name__}.{node.module or ''}".rstrip("."))
-                for node in block.body for alias in node.names]
-    assert {alias.name: home for alias, home in imported} == package.homes
-    assert all(alias.asname == alias.name for alias, _ in imported), "`X as X` exports X"
+def test_a_stub_exports_what_it_imports(package):
+    path = Path(package.__file__).with_suffix(".pyi")
+    lines = ast.parse(path.read_text()).body
+    assert all(isinstance(line, ast.ImportFrom) and line.level == 1 for line in lines)
+    names = [alias for line in lines for alias in line.names]
+    assert all(alias.asname == alias.name for alias in names), "`X as X` exports X"
+    assert sorted(alias.name for alias in names) == dir(package), "each once"
 
 
 @pytest.mark.parametrize("name, message", [
@@ -261,6 +264,7 @@ def test_type_checkers_may_read_the_installed_package():
     config.read(ROOT / "setup.cfg")
     assert (PACKAGE / "py.typed").is_file()
     assert "py.typed" in config["options.package_data"]["nhmech"].split()
+    assert "*.pyi" in config["options.package_data"]["*"].split()
 
 
 def test_package_xml_is_valid():

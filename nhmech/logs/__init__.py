@@ -1,20 +1,5 @@
 """Runs for other programs: CSV, Parquet, and MCAP with ROS 2 messages."""
 
-from typing import TYPE_CHECKING
-
 from .. import lazy
 
-if TYPE_CHECKING:
-    from .csv import read_csv as read_csv, write_csv as write_csv
-    from .exporters import export_run as export_run
-    from .mcap import read_mcap as read_mcap, write_mcap as write_mcap
-    from .parquet import read_parquet as read_parquet, write_parquet as write_parquet
-    from .table import Table as Table
-
-lazy.attach(__name__, {
-    "exporters": "export_run",
-    "csv": "read_csv write_csv",
-    "mcap": "read_mcap write_mcap",
-    "parquet": "read_parquet write_parquet",
-    "table": "Table",
-})
+lazy.attach_stub(__name__, __file__)
