@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from math import inf
 
 import numpy as np
 import pinocchio as pin
 
+from .elements import Elements, read_elements
 from .source import Element, Source, Triple, link_at, name_of
 from .wheel import Wheel
 
@@ -101,6 +103,11 @@ class Layout:
                 q = (positions or {}).get(joint.name, joint.start)
                 self.X_RL[joint.child] = self.X_RL[link] @ joint.X_PC @ motion(joint, q)
                 pending.append(joint.child)
+
+    @cached_property
+    def elements(self) -> Elements:
+        """What the file tells simulators and controllers; evidence, never an error."""
+        return read_elements(self.source.root)
 
     def path(self, link: str) -> list[Joint]:
         """The joints from the root to a link."""

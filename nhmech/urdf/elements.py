@@ -1,0 +1,349 @@
+"""What simulators and controllers are told in a robot's file: who drives, who steers, how large the
+wheels are, how much they grip.
+
+`<gazebo>` plugins, `<ros2_control>`, `<transmission>` and the friction below
+`<gazebo reference="...">` are no part of the robot itself, and are often left over from another
+one: what they say is evidence beside other evidence. Nothing here is ever an error: a number that
+is none is taken as absent.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from enum import Enum
+from math import isfinite
+
+from .source import Element, name_of
+
+
+class Drive(str, Enum):
+    """How a plugin makes a vehicle move; the value is what messages call it."""
+
+    DIFFERENTIAL = "differential drive"
+    SKID_STEER = "skid steer"
+    ACKERMANN = "Ackermann"
+    TRICYCLE = "tricycle"
+    MECANUM = "mecanum"
+    OMNI = "omni"
+    PLANAR = "planar move"       # moves the whole model over the ground, whatever its wheels do
+
+
+class Interface(str, Enum):
+    """By what a joint is commanded."""
+
+    POSITION = "position"
+    VELOCITY = "velocity"
+    EFFORT = "effort"
+
+
+@dataclass(frozen=True)
+class DrivePlugin:
+    """A `<plugin>` that drives a vehicle.
+
+    Attributes
+    ----------
+    drive
+        Which sort.
+    name
+        The file or class by which it was recognised.
+    wheels
+        Joints that it turns, in the order of the file; names that the robot does not have included.
+    steering
+        Joints that it steers with.
+    radii
+        Joint -> radius of its wheel [m], where the plugin is told one.
+    separation
+        Of left and right wheels [m], often tuned and not measured; None where it is not told.
+    element
+        The `<plugin>`.
+    """
+
+    drive: Drive
+    name: str
+    wheels: tuple[str, ...]
+    steering: tuple[str, ...]
+    radii: dict[str, float]
+    separation: float | None
+    element: Element = field(repr=False, compare=False)
+
+
+@dataclass(frozen=True)
+class Command:
+    """A joint with a command interface.
+
+    Attributes
+    ----------
+    joint
+        Its name, also where the robot has no such joint.
+    interfaces
+        By what it is commanded; empty where the element does not say (old transmissions).
+    tag
+        The element that says so: "ros2_control" or "transmission".
+    """
+
+    joint: str
+    interfaces: frozenset[Interface]
+    tag: str
+
+    @property
+    def turns_on(self) -> bool:
+        """Whether the joint is meant to turn on and on, as a driven wheel does."""
+        return bool(self.interfaces & {Interface.VELOCITY, Interface.EFFORT})
+
+
+@dataclass(frozen=True)
+class Friction:
+    """The friction of a link.
+
+    Attributes
+    ----------
+    mu1
+        Coefficient along `direction`, or everywhere where there is none; None where it is not told.
+    mu2
+        Across `direction`.
+    direction
+        `<fdir1>` (3,), not of length one; None where there is none or it is zero.
+    frame
+        The link in which `direction` is expressed; None is the link itself.
+    """
+
+    mu1: float | None
+    mu2: float | None
+    direction: tuple[float, float, float] | None = None
+    frame: str | None = None
+
+    @property
+    def mu(self) -> float | None:
+        """The coefficient of what holds: the smaller of the two, that along the rollers where only
+        they hold. None where the file has none above zero."""
+        told = [mu for mu in (self.mu1, self.mu2) if mu is not None]
+        return (self.mu1 if self.is_oblique else min(told, default=None)) or None
+
+    @property
+    def is_oblique(self) -> bool:
+        """Whether it holds along one direction only, which lies across the axes of its frame: how
+        the rollers of a mecanum wheel are imitated."""
+        if self.direction is None or not self.mu1 or self.mu2 is None:
+            return False
+        x, y, _ = map(abs, self.direction)
+        return self.mu2 < _FREE * self.mu1 and min(x, y) > _OBLIQUE * max(x, y)
+
+
+@dataclass(frozen=True)
+class Elements:
+    """All such evidence of one file.
+
+    Attributes
+    ----------
+    drives
+        Plugins that drive, in the order of the file.
+    commands
+        Joints with command interfaces; those of `<ros2_control>` go first.
+    friction
+        Link -> its friction.
+    radii
+        Link -> radius of the wheel it is [m], from plugins that name links (wheel slip).
+    words
+        Names of hardware and controllers, such as "diff_drive_controller.yaml"; weak evidence.
+    """
+
+    drives: tuple[DrivePlugin, ...] = ()
+    commands: tuple[Command, ...] = ()
+    friction: dict[str, Friction] = field(default_factory=dict)
+    radii: dict[str, float] = field(default_factory=dict)
+    words: tuple[str, ...] = ()
+
+    def wheel_radii(self, joint: str, links: Sequence[str] = ()) -> dict[str, float]:
+        """What says it -> radius [m] of the wheel on a joint, of which `links` are the rotor."""
+        found = {f"plugin {plugin.name}": plugin.radii[joint] for plugin in self.drives
+                 if joint in plugin.radii}
+        return found | {f"wheel slip of {link}": self.radii[link] for link in links
+                        if link in self.radii}
+
+    def rolls(self, joint: str) -> list[str]:
+        """Elements that take a joint for a rolling or driven one."""
+        found = [f"plugin {plugin.name}" for plugin in self.drives if joint in plugin.wheels]
+        return found + [f"<{command.tag}>" for command in self.commands
+                        if command.joint == joint and command.turns_on]
+
+    def steers(self, joint: str) -> list[str]:
+        """Elements that take a joint for a steering one; a position interface says no more than
+        that it does not roll."""
+        found = [f"plugin {plugin.name}" for plugin in self.drives if joint in plugin.steering]
+        return found + [f"<{command.tag}>" for command in self.commands if command.joint == joint
+                        and command.interfaces == {Interface.POSITION}]
+
+
+_FREE = 0.1        # of the other coefficient: a friction below it lets the wheel slip that way
+_OBLIQUE = 0.3     # of a direction's larger component: a smaller one is along an axis
+
+# letters of a plugin's file or class -> drive; the first that fits counts
+_DRIVES = (
+    ("skidsteer", Drive.SKID_STEER),
+    ("mecanum", Drive.MECANUM),
+    ("omnidrive", Drive.OMNI),
+    ("omniwheel", Drive.OMNI),
+    ("omnidirectional", Drive.OMNI),
+    ("holonomic", Drive.OMNI),
+    ("acker", Drive.ACKERMANN),
+    ("steerbot", Drive.ACKERMANN),
+    ("tricycle", Drive.TRICYCLE),
+    ("diffdrive", Drive.DIFFERENTIAL),
+    ("differentialdrive", Drive.DIFFERENTIAL),
+    ("planarmove", Drive.PLANAR),
+    ("forcebasedmove", Drive.PLANAR),
+    ("velocitycontrol", Drive.PLANAR),
+)
+# ends of the tags inside such a plugin, in small letters without underscores
+_JOINT = ("joint", "jointname")
+_STEERING = ("steer", "hinge", "kingpin")
+_RADII = (("wheeldiameter", 0.5), ("wheelradius", 1.0))
+_SEPARATIONS = ("wheelseparation", "wheeltrack", "trackwidth")
+_INTERFACES = {interface.value: interface for interface in Interface}
+
+
+def read_elements(robot: Element) -> Elements:
+    """The evidence in a `<robot>` element."""
+    plugins = [plugin for gazebo in robot.iterfind("gazebo") for plugin in gazebo.iter("plugin")]
+    drives = [drive for drive in map(_read_drive, plugins) if drive is not None]
+    friction: dict[str, Friction] = {}
+    for gazebo in robot.iterfind("gazebo"):
+        link, found = gazebo.get("reference"), _read_friction(gazebo)
+        if link and found is not None:
+            friction[link] = found
+    radii = {link: radius for plugin in plugins for wheel in plugin.iter("wheel")
+             if (link := wheel.get("link_name")) and (radius := _length(_text(wheel,
+                                                                              "wheel_radius")))}
+    commands = [*_read_interfaces(robot), *_read_transmissions(robot)]
+    words = [e.text.strip() for path in ("ros2_control/hardware/plugin", "gazebo//parameters")
+             for e in robot.iterfind(path) if e.text and e.text.strip()]
+    return Elements(tuple(drives), tuple(commands), friction, radii, tuple(words))
+
+
+def _read_drive(plugin: Element) -> DrivePlugin | None:
+    """A plugin that drives; None for a camera and the like."""
+    # a user chooses the name of a classic plugin, but that of a newer one is its class
+    names = [plugin.get("filename", "")]
+    names += [name for name in (plugin.get("name", ""),) if "::" in name]
+    for name in names:
+        drive = next((d for word, d in _DRIVES if word in _letters(name)), None)
+        if drive is not None:
+            return _read_parameters(plugin, drive, name)
+    return None
+
+
+def _read_parameters(plugin: Element, drive: Drive, name: str) -> DrivePlugin:
+    wheels: dict[str, str] = {}        # joint -> the tag that names it
+    steering: list[str] = []
+    radii: dict[str, list[float]] = {}  # beginning of the tag -> radii
+    separation = None
+    for tag, text in _parameters(plugin):
+        if tag.endswith(_JOINT):
+            for joint in text.split():
+                if any(word in tag for word in _STEERING):
+                    steering.append(joint)
+                else:
+                    wheels.setdefault(joint, tag)
+        elif separation is None and tag.endswith(_SEPARATIONS):
+            separation = _length(text)
+        for end, factor in _RADII:
+            if tag.endswith(end) and (length := _length(text)):
+                radii.setdefault(tag.removesuffix(end), []).append(factor * length)
+    return DrivePlugin(drive, name, tuple(wheels), tuple(dict.fromkeys(steering)),
+                       _share_radii(wheels, radii), separation, plugin)
+
+
+def _share_radii(wheels: dict[str, str], radii: dict[str, list[float]]) -> dict[str, float]:
+    """Joint -> radius. A tag such as `actuatedWheelDiameter` is for the joints whose tags begin
+    alike; of several radii the first is for the first pair of wheels, and so on."""
+    shared: dict[str, float] = {}
+    for start in sorted(radii):        # the general tag first, so that a special one replaces it
+        seen: dict[str, int] = {}
+        for joint, tag in wheels.items():
+            if tag.startswith(start):
+                at = min(seen.get(tag, 0), len(radii[start]) - 1)
+                seen[tag] = at + 1
+                shared[joint] = radii[start][at]
+    return shared
+
+
+def _parameters(plugin: Element) -> Iterator[tuple[str, str]]:
+    """Tag, in letters, and text of everything inside a plugin."""
+    for element in plugin.iterdescendants("*"):
+        yield _letters(_local(element)), (element.text or "").strip()
+
+
+def _read_friction(gazebo: Element) -> Friction | None:
+    """Below a `<gazebo reference="...">`; None where nothing in it tells friction."""
+    texts: dict[str, str] = {}
+    frame = None
+    for element in gazebo.iterdescendants("*"):
+        tag = "mu1" if _local(element) == "mu" else _local(element)
+        if tag in ("mu1", "mu2", "fdir1"):
+            texts.setdefault(tag, element.get("value") or element.text or "")
+        if tag == "fdir1":
+            frame = next((value.strip() for name, value in element.attrib.items()
+                          if str(name).endswith("expressed_in") and value.strip()), None)
+    if not texts:
+        return None
+    direction = _numbers(texts.get("fdir1", ""))
+    mu1, mu2 = (_first_positive(texts.get(tag, ""), zero=True) for tag in ("mu1", "mu2"))
+    if len(direction) != 3 or not any(direction):
+        return Friction(mu1, mu2)
+    x, y, z = direction
+    return Friction(mu1, mu2, (x, y, z), frame)
+
+
+def _read_interfaces(robot: Element) -> Iterator[Command]:
+    for joint in robot.iterfind("ros2_control//joint"):
+        given = {_INTERFACES.get(name_of(e)) for e in joint.iterfind("command_interface")}
+        if given:
+            yield Command(name_of(joint), frozenset(i for i in given if i is not None),
+                          "ros2_control")
+
+
+def _read_transmissions(robot: Element) -> Iterator[Command]:
+    for transmission in robot.iterfind("transmission"):
+        words = [_letters(e.text or "") for e in transmission.iter("hardwareInterface")]
+        interfaces = frozenset(interface for name, interface in _INTERFACES.items()
+                               if any(name in word for word in words))
+        for joint in transmission.iter("joint"):
+            if name_of(joint):
+                yield Command(name_of(joint), interfaces, "transmission")
+
+
+def _letters(text: str) -> str:
+    """Small letters alone, so that `leftJoint`, `left_joint` and `left-joint` are one."""
+    return re.sub(r"[^a-z]", "", text.lower())
+
+
+def _local(element: Element) -> str:
+    """The tag without its namespace."""
+    return str(element.tag).rsplit("}", 1)[-1]
+
+
+def _text(element: Element, tag: str) -> str:
+    return element.findtext(tag) or ""
+
+
+def _length(text: str) -> float | None:
+    """A length above zero; None for anything else."""
+    return _first_positive(text, zero=False)
+
+
+def _first_positive(text: str, zero: bool) -> float | None:
+    numbers = _numbers(text)
+    if len(numbers) != 1 or numbers[0] < 0 or (numbers[0] == 0 and not zero):
+        return None
+    return numbers[0]
+
+
+def _numbers(text: str) -> list[float]:
+    """Finite numbers; none where a word of the text is no number."""
+    try:
+        numbers = [float(word) for word in text.split()]
+    except ValueError:
+        return []
+    return numbers if all(map(isfinite, numbers)) else []
