@@ -7,8 +7,9 @@ quaternions (x, y, z, w).
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import combinations_with_replacement
 
 import casadi as ca
 import numpy as np
@@ -86,48 +87,49 @@ class LieAlgebroid:
         MechanicsError
             The message names the first failing component.
         """
-        nv, rho, c = self.nv, self.anchor, self.structure
-        fields = [rho[:, a] for a in range(nv)]
-
-        def along(f, a):
-            return ca.jtimes(f, self.q, fields[a])
-
-        terms: list[tuple[str, ca.SX]] = []
-        for a in range(nv):
-            for b in range(a, nv):
-                terms.append((f"antisymmetry c[:, {a}, {b}]",
-                              ca.vertcat(*[c[g][a, b] + c[g][b, a] for g in range(nv)])))
-                bracket = along(fields[b], a) - along(fields[a], b)
-                right = sum((c[g][a, b] * fields[g] for g in range(nv)), ca.SX.zeros(self.nq, 1))
-                terms.append((f"anchor morphism [{self.v_names[a]}, {self.v_names[b]}]",
-                              bracket - right))
-                for d in range(b, nv):
-                    jacobi = []
-                    for g in range(nv):
-                        total = ca.SX(0)
-                        for i, j, k in ((a, b, d), (b, d, a), (d, a, b)):
-                            total += along(c[g][j, k],
-                                           i) + sum(c[e][j, k] * c[g][i, e] for e in range(nv))
-                        jacobi.append(total)
-                    terms.append((f"Jacobi ({self.v_names[a]}, {self.v_names[b]}, "
-                                  f"{self.v_names[d]})", ca.vertcat(*jacobi)))
-        # the simplest first
-        kinds = ("antisymmetry", "anchor", "Jacobi")
-        terms.sort(key=lambda term: kinds.index(term[0].split()[0]))
-        symbols = ca.symvar(ca.veccat(*[term for _, term in terms]))
-        # t and parameters
-        held = ca.vertcat(*[symbol for symbol in symbols if not ca.depends_on(self.q, symbol)])
-        values = ca.Function("structure_equations", [self.q, held], [term for _, term in terms])
         rng = np.random.default_rng(seed)
+        evaluate = self._structure_function()
         for _ in range(points):
             q = self.normalise(rng.normal(size=self.nq))
-            for (name, _), value in zip(terms,
-                                        values.call([ca.DM(q),
-                                                     ca.DM(rng.uniform(0.5, 1.5, held.numel()))])):
-                worst = float(np.max(np.abs(value.full()), initial=0.0))
+            held = rng.uniform(0.5, 1.5, evaluate.numel_in(1))
+            rho, c, d_rho, d_c = (value.full() for value in evaluate(q, held))
+            for name, worst in self._defects(rho, c, d_rho, d_c):
                 if not worst <= rtol * np.max(np.abs(q), initial=1.0):
                     raise MechanicsError(f"structure equation fails: {name} is {worst:.3g} at q = "
                                          f"{q}")
+
+    def _structure_function(self) -> ca.Function:
+        """(q, t and parameters) -> anchor, structure as a column in the order [gamma, a, b], and
+        the derivatives of both with respect to q."""
+        columns = ca.vec(self.anchor), ca.vertcat(*[ca.vec(part.T) for part in self.structure])
+        held = [symbol for symbol in ca.symvar(ca.vertcat(*columns))
+                if not ca.depends_on(self.q, symbol)]
+        return ca.Function("structure", [self.q, ca.vertcat(*held)],
+                           [self.anchor, columns[1],
+                            *(ca.jacobian(column, self.q) for column in columns)])
+
+    def _defects(self, rho: np.ndarray, c: np.ndarray, d_rho: np.ndarray,
+                 d_c: np.ndarray) -> Iterator[tuple[str, float]]:
+        """(structure equation, by how much it fails), the simplest first."""
+        nq, nv, names = self.nq, self.nv, self.v_names
+        c, d_c = c.reshape(nv, nv, nv), d_c.reshape(nv, nv, nv, nq)
+        # [:, a, b]: the derivative of the field b along the field a
+        along = np.einsum("bij,ja->iab", d_rho.reshape(nv, nq, nq), rho)
+        antisymmetry = c + c.swapaxes(1, 2)
+        anchor = along - along.swapaxes(1, 2) - np.einsum("ig,gab->iab", rho, c)
+        term = np.einsum("gjkx,xi->gijk", d_c, rho) + np.einsum("ejk,gie->gijk", c, c)
+        jacobi = term + np.einsum("gbda->gabd", term) + np.einsum("gdab->gabd", term)
+        pairs = list(combinations_with_replacement(range(nv), 2))
+        for a, b in pairs:
+            yield f"antisymmetry c[:, {a}, {b}]", _largest(antisymmetry[:, a, b])
+        for a, b in pairs:
+            yield f"anchor morphism [{names[a]}, {names[b]}]", _largest(anchor[:, a, b])
+        for a, b, d in combinations_with_replacement(range(nv), 3):
+            yield f"Jacobi ({names[a]}, {names[b]}, {names[d]})", _largest(jacobi[:, a, b, d])
+
+
+def _largest(values: np.ndarray) -> float:
+    return float(np.max(np.abs(values), initial=0.0))
 
 
 def _zeros(nv: int) -> list[np.ndarray]:
