@@ -99,9 +99,9 @@ def page(name: str) -> str:
         ("symmetry", "; ".join(f"{group}: {kind}" for group, kind in geometry["symmetry"].items())),
         ("simplified by", mechanics["symmetry"]),
     ]
-    if mechanics["couplings"]:
+    if mechanics["followers"]:
         facts.insert(2, ("couplings",
-                         f"{names(mechanics['couplings'])}, led by {names(mechanics['leaders'])}"))
+                         f"{names(mechanics['followers'])}, led by {names(mechanics['leaders'])}"))
     if mobility["undetermined_dimension"]:
         dimension = mobility["undetermined_dimension"]
         facts.append(("undetermined forces",

@@ -212,8 +212,7 @@ def test_parameters_of_each_case(drive):
         np.testing.assert_allclose(batch.xi[i, -1], run.xi[-1], rtol=1e-11)
         expected = reactions(own, 0.2, batch.q[i, -1], batch.v[i, -1], u)
         found = batch.at(-1).reactions
-        for name, force in zip(found.names, found.forces[i, 0]):
-            contact, direction = name.rsplit("/", 1)
+        for (contact, direction), force in zip(found.components, found.forces[i, 0]):
             assert force == pytest.approx(expected.components[contact][direction], rel=1e-9,
                                           abs=1e-9)
     assert np.ptp(batch.xi[:, -1], axis=0).min() > 1e-3
@@ -242,7 +241,7 @@ def test_reactions_and_friction_of_each_case(name):
             parts = expected.components[contact]
             for direction, force in parts.items():
                 assert found.forces[
-                    i, 0, found.names.index(f"{contact}/{direction}")] == pytest.approx(
+                    i, 0, found.components.index((contact, direction))] == pytest.approx(
                     force, rel=1e-7, abs=1e-9 * size)
             if parts["normal"] > 1e-3 * size:
                 slip = np.sqrt(sum(force ** 2

@@ -123,13 +123,13 @@ def test_what_is_undetermined():
     """Two wheels on an axle share their lateral force; four wheels on a plane share their normal
     forces in one way."""
     found = mobility(shipped("differential_drive"))
-    assert found.undetermined == ("left_wheel_joint/lateral",
-                                  "right_wheel_joint/lateral") and found.splits == 1
+    assert found.undetermined == (("left_wheel_joint", "lateral"),
+                                  ("right_wheel_joint", "lateral")) and found.splits == 1
     assert [str(row) for row in found.dependent] == ["right_wheel_joint/lateral = "
                                                      "left_wheel_joint/lateral"]
     found = mobility(shipped("mecanum"))
     assert (
-        {name.rpartition("/")[2] for name in found.undetermined} == {"normal"}
+        {direction for _, direction in found.undetermined} == {"normal"}
         and len(found.undetermined) == 4
         and found.splits == 1
     )

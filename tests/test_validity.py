@@ -153,7 +153,7 @@ def test_a_load_stays_what_it_was_and_goes_to_other_processes(vehicle):
     # axes asked for before, and never
     for other in map(pickle.loads, map(pickle.dumps, (early, late))):
         assert np.array_equal(other.axes,
-                              axes) and other.sums == sums and other.label(0) == early.label(0)
+                              axes) and other.sums == sums and other.names == early.names
         assert np.array_equal(other.split, early.split)
 
 

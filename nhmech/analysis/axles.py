@@ -77,7 +77,14 @@ class Axles:
         return ()
 
     def describe(self) -> str:
-        """One sentence."""
+        """One sentence, with what to free where the axles do not meet."""
+        if self.turns or (self.kind == "parallel" and self.steerable):
+            return self.place()
+        free = " or ".join(", ".join(names) for names in self.to_free())
+        return f"{self.place()}; free the lateral rows of {free or 'more wheels'}"
+
+    def place(self) -> str:
+        """Where they meet, or which of them do not."""
         if self.kind == "anywhere":
             return "anywhere: no axle binds the base"
         if self.kind == "point" and self.centre is not None:
@@ -90,10 +97,8 @@ class Axles:
         first = self.wheels[0]
         others = [name for name, row in zip(self.wheels, self.rows)
                   if np.linalg.norm(np.cross(row, self.rows[0])) > TURNLESS]
-        free = " or ".join(", ".join(names) for names in self.to_free())
         locked = "straight only" if self.kind == "parallel" else "locked"
-        return (f"none, {locked}: the axle of {first} does not meet that of {', '.join(others)}; "
-                f"free the lateral rows of {free or 'more wheels'}")
+        return f"none, {locked}: the axle of {first} does not meet that of {', '.join(others)}"
 
 
 def _two(vector: np.ndarray, digits: int) -> str:
@@ -108,7 +113,8 @@ class AxleReader:
     def __init__(self, vehicle: Vehicle, *, gripping: bool = False):
         self.vehicle = vehicle
         sideways = [c for c in vehicle.contacts if "lateral" in c.held and c.mount.axle is not None]
-        self.contacts = tuple(c for c in sideways if gripping or _is_held(vehicle, c.name))
+        self.contacts = tuple(c for c in sideways
+                              if gripping or (c.name, "lateral") in vehicle.contact_rows)
         s = vehicle.constrained.system
         forms = ca.vertcat(ca.SX(0, s.v.numel()),
                            *[ca.jacobian(c.speed("lateral"), s.v) for c in self.contacts])
@@ -194,10 +200,6 @@ def rotation_centre(vehicle: Vehicle, q: np.ndarray) -> np.ndarray | None:
         A configuration (nq,).
     """
     return AxleReader(vehicle).centre(np.asarray(q, dtype=float))
-
-
-def _is_held(vehicle: Vehicle, wheel: str) -> bool:
-    return f"{wheel}/lateral" in vehicle.constrained.distribution.names
 
 
 def _meet(rows: np.ndarray, length: float) -> tuple[str, np.ndarray | None, np.ndarray | None]:

@@ -11,6 +11,7 @@ from weakref import WeakKeyDictionary
 import numpy as np
 
 from ..compile.buffered import Buffered
+from ..mechanics.distribution import Component
 from ..vehicle.least_norm import impose_signs, solve_shortest
 from ..vehicle.reactions import ground_load
 from ..vehicle.vehicle import Vehicle
@@ -26,7 +27,7 @@ class ContactLoad:
     Attributes
     ----------
     names
-        (wheel, direction) of each entry of f.
+        The component of each entry of f.
     vehicle, t, q
         Whose forces, when [s] and where.
     split
@@ -38,7 +39,7 @@ class ContactLoad:
         Whether an admissible split exists.
     """
 
-    names: tuple[tuple[str, str], ...]
+    names: tuple[Component, ...]
     vehicle: Vehicle
     t: float
     q: np.ndarray
@@ -126,9 +127,8 @@ class ContactLoad:
         return best
 
     @cached_property
-    def intervals(self) -> dict[str, tuple[float, float]]:
-        """"wheel/direction" -> least and largest value [N] in admissible splits, of each
-        undetermined entry.
+    def intervals(self) -> dict[Component, tuple[float, float]]:
+        """Least and largest value [N] of each undetermined component in admissible splits.
 
         Empty where no split is admissible.
         """
@@ -138,7 +138,7 @@ class ContactLoad:
         endless = np.linalg.norm(self.preload, axis=1) > NOTHING
         low, high = self.corners.min(axis=0), self.corners.max(axis=0)
         return {
-            self.label(int(i)): (-np.inf, np.inf) if endless[i] else (float(low[i]), float(high[i]))
+            self.names[i]: (-np.inf, np.inf) if endless[i] else (float(low[i]), float(high[i]))
             for i in loose
         }
 
@@ -166,14 +166,11 @@ class ContactLoad:
                     and frozenset(group) not in seen
                     and np.abs(weights @ self.kernel).max() < NOTHING
                 ):
-                    text = "".join(f" {'+' if alike[i] > 0 else '-'} {self.label(int(i))}"
+                    text = "".join(f" {'+' if alike[i] > 0 else '-'} {self.names[i]}"
                                    for i in group)
                     found.append((text.removeprefix(" + "), float(weights @ self.split)))
                     seen.add(frozenset(group))
         return tuple(found)
-
-    def label(self, i: int) -> str:
-        return "/".join(self.names[i])
 
 
 def contact_load(vehicle: Vehicle, t: float, q: np.ndarray, v: np.ndarray,

@@ -168,9 +168,8 @@ def _outputs(variations: Variations, point: Point, names: tuple[str, ...],
         else:
             i = rows[name]
             C.append(np.r_[l_eta[i] @ point.basis, l_xi[i]])
-            of_wheel = (variations.simulated.vehicle is not None
-                        and not name.endswith(("/coupling", "/gauge", "/mimic")))
-            unit, through = "N" if of_wheel else "", l_u[i]
+            at_contact = variations.distribution.components[frame.kept[i]] is not None
+            unit, through = "N" if at_contact else "", l_u[i]
         D.append(through)
         output_units.append(unit)
     return np.array(C), np.array(D), tuple(output_units)

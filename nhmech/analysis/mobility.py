@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 import pinocchio as pin
 
+from ..mechanics.distribution import Component
 from ..mechanics.frame import adapted_frame, sample_forms
 from ..mechanics.system import HasConstrained
 from ..simulation.simulated import Simulated
@@ -56,7 +57,7 @@ class Mobility:
     dependent
         The rows that are combinations of others.
     undetermined
-        Contact force components that another split could change.
+        Components of the contact forces that another split could change.
     splits
         Dimension of the freedom to split them.
     degree, steerability
@@ -74,7 +75,7 @@ class Mobility:
     rank: int
     speeds: int
     dependent: tuple[Dependence, ...]
-    undetermined: tuple[str, ...]
+    undetermined: tuple[Component, ...]
     splits: int
     degree: int | None
     steerability: int | None
@@ -200,12 +201,11 @@ def _dependence(forms: np.ndarray, kept: tuple[int, ...], row: int,
     return Dependence(names[row], coefficients, constant)
 
 
-def _undetermined_forces(vehicle: Vehicle, A: np.ndarray) -> tuple[tuple[str, ...], int]:
+def _undetermined_forces(vehicle: Vehicle, A: np.ndarray) -> tuple[tuple[Component, ...], int]:
     """Contact force components that combinations without effect contain, and how many such
     combinations there are."""
-    wanted = {f"{c.name}/{direction}" for c in vehicle.contacts for direction in c.held}
-    names = vehicle.reduced.distribution.names
-    rows = [i for i, name in enumerate(names) if name in wanted]
+    rows = list(vehicle.contact_rows.values())
     idle = kernel((A[rows] / vehicle.reduced.scales).T) if rows else np.zeros((0, 0))
-    return tuple(names[i] for i,
-                 part in zip(rows, idle) if np.abs(part).max(initial=0.0) > 1e-8), idle.shape[1]
+    found = tuple(component for component, part in zip(vehicle.contact_rows, idle)
+                  if np.abs(part).max(initial=0.0) > 1e-8)
+    return found, idle.shape[1]

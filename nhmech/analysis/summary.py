@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections import Counter
+
 import numpy as np
 
 from ..errors import MechanicsError
@@ -19,6 +21,7 @@ def mechanics_summary(vehicle: Vehicle) -> dict:
     names, steering = vehicle.constrained.distribution.names, vehicle.steering
     kept = [names[i] for i in vehicle.frame.kept]
     leaders = steering.pair() if steering.coupled else ()
+    followers = [axle for axle in steering.steered if leaders and axle not in leaders]
     offsets = vehicle.support.offsets
     return {
         "name": vehicle.name,
@@ -30,7 +33,7 @@ def mechanics_summary(vehicle: Vehicle) -> dict:
         "rows": list(names),
         "kept_rows": kept,
         "dropped_rows": [name for name in names if name not in kept],
-        "couplings": [name for name in names if name.endswith("/coupling")],
+        "followers": [axle.steering for axle in followers],
         "leaders": [axle.steering or axle.wheel for axle in leaders],
         "support_offsets": dict(zip(vehicle.contact_names, map(float, offsets))),
         "level_base": vehicle.support.level,
@@ -53,11 +56,12 @@ def mobility_summary(vehicle: Vehicle) -> dict:
         "rotation_centre": (here.describe() if vehicle.description.track_factor is None else
                             "of the mid-axle model, anywhere on the axle through the middle"),
         "dependent_rows": [str(dependence) for dependence in found.dependent],
-        "undetermined": list(found.undetermined),
+        "undetermined": [{"contact": contact, "direction": direction}
+                         for contact, direction in found.undetermined],
         "undetermined_dimension": found.splits,
         "normals_at_rest": _at_rest(vehicle),
         "to_free": [list(names) for names in gripping.to_free()] if skidding else [],
-        "why_locked": gripping.describe().partition("; free")[0] if skidding else None,
+        "why_locked": gripping.place() if skidding else None,
     }
 
 
@@ -160,10 +164,7 @@ def _vector(ranks: list[int]) -> str:
 
 def _undetermined_line(found: dict) -> str:
     """E.g. "2 ways to split lateral forces (4 wheels), normal forces (4 wheels)"."""
-    wheels: dict[str, int] = {}
-    for name in found["undetermined"]:
-        direction = name.rpartition("/")[2]
-        wheels[direction] = wheels.get(direction, 0) + 1
+    wheels = Counter(component["direction"] for component in found["undetermined"])
     count = found["undetermined_dimension"]
     if not count:
         return "nothing: every contact force follows from the motion"

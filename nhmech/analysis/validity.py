@@ -214,8 +214,8 @@ def _wheels(vehicle: Vehicle, load: ContactLoad, kindest: np.ndarray,
         if "roller" in force and angle is not None:
             force |= {"longitudinal": np.sin(angle) * force["roller"],
                       "lateral": np.cos(angle) * force["roller"]}
-        loose = {direction: load.intervals[f"{c.name}/{direction}"] for direction in c.held
-                 if f"{c.name}/{direction}" in load.intervals}
+        loose = {component.direction: bounds for component, bounds in load.intervals.items()
+                 if component.contact == c.name}
         found.append(WheelLoad(c.name, force["normal"], force.get("longitudinal", 0.0),
                                force.get("lateral", 0.0),
                                needed.get(c.name, 0.0), kind.get(c.name, 0.0), mu[c.name], loose))
@@ -223,6 +223,5 @@ def _wheels(vehicle: Vehicle, load: ContactLoad, kindest: np.ndarray,
 
 
 def _sliding(vehicle: Vehicle) -> tuple[str, ...]:
-    rows = vehicle.constrained.distribution.names
     return tuple(c.name for c in vehicle.contacts if "lateral" in c.held
-                 and f"{c.name}/lateral" not in rows)
+                 and (c.name, "lateral") not in vehicle.contact_rows)

@@ -49,7 +49,7 @@ def describe_mechanics(mechanics: dict) -> dict[str, Any]:
     zero are left out."""
     support = {name: value for name, value in mechanics["support_offsets"].items()
                if abs(value) > 1e-9}
-    led = f"{format_value(mechanics['couplings'])}; led by {format_value(mechanics['leaders'])}"
+    led = f"{format_value(mechanics['followers'])}; led by {format_value(mechanics['leaders'])}"
     plane = (f"contacts off the common plane [m]: {format_value(support)}" if support
              else "all contacts in one plane")
     shown = {
@@ -59,12 +59,12 @@ def describe_mechanics(mechanics: dict) -> dict[str, Any]:
         "inputs": format_value(mechanics["inputs"]),
         "rows": f"{len(mechanics['rows'])} constraints, {len(mechanics['kept_rows'])} of them "
                 "independent",
-        "couplings": led if mechanics["couplings"] else "",
+        "couplings": led if mechanics["followers"] else "",
         "support": plane + (", the base level" if mechanics["level_base"] else ""),
         "symmetry": mechanics["symmetry"],
     }
     known = {"name", "nq", "nv", "nxi", "speeds", "inputs", "rows", "kept_rows", "dropped_rows",
-             "couplings", "leaders", "support_offsets", "level_base", "symmetry"}
+             "followers", "leaders", "support_offsets", "level_base", "symmetry"}
     further = {key: value for key, value in mechanics.items() if key not in known}
     return {key: value for key, value in (shown | further).items()
             if value not in ("", [], (), None)}

@@ -188,13 +188,13 @@ def _cross(a: np.ndarray, b: np.ndarray) -> np.ndarray:
 
 
 def _driven_wheels(vehicle: Vehicle) -> tuple[DrivenWheel, ...]:
-    names, found = vehicle.constrained.distribution.names, []
+    found = []
+    rolling = {held.contact: row for held, row in vehicle.contact_rows.items()
+               if held.direction in ("longitudinal", "roller")}
     for mount in (contact.mount for contact in vehicle.contacts):
         joint, spin = mount.wheel.joint, mount.spin
         if joint is not None and spin is not None and joint in vehicle.driven:
-            rolling = f"{mount.wheel.name}/longitudinal", f"{mount.wheel.name}/roller"
-            row = next(i for i, name in enumerate(names) if name in rolling)
-            found.append(DrivenWheel(joint, spin, row))
+            found.append(DrivenWheel(joint, spin, rolling[mount.wheel.name]))
     return tuple(found)
 
 

@@ -4,10 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 import casadi as ca
 
 from ..errors import REPR, MechanicsError, listed
+
+
+class Component(NamedTuple):
+    """One component of a contact's force or speed; `str()` gives "contact/direction"."""
+
+    contact: str
+    direction: str
+
+    def __str__(self) -> str:
+        return f"{self.contact}/{self.direction}"
 
 
 @dataclass(frozen=True)
@@ -31,6 +42,8 @@ class Distribution:
         other.
     spans
         Other bases of what some rows span.
+    components
+        What each row holds of a contact; None where it holds something else.
     """
 
     A: ca.SX
@@ -40,6 +53,7 @@ class Distribution:
     names: tuple[str, ...]
     priority: tuple[int, ...]
     spans: tuple[Span, ...] = ()
+    components: tuple[Component | None, ...] = ()
 
     def __repr__(self) -> str:
         return f"<Distribution of {self.m} rows: {listed(self.names, REPR)}>"
@@ -117,6 +131,8 @@ class Row:
     form
         (1, nv) one-form; `offset` its affine part; `phi` the holonomic function whose rate it is,
         or None.
+    component
+        What it holds of a contact; None where it holds something else.
     """
 
     name: str
@@ -124,6 +140,7 @@ class Row:
     offset: ca.SX
     phi: ca.SX | None = None
     priority: int = 0
+    component: Component | None = None
 
 
 def assemble(rows: Sequence[Row], nv: int, spans: Sequence[Span] = ()) -> Distribution:
@@ -149,4 +166,5 @@ def assemble(rows: Sequence[Row], nv: int, spans: Sequence[Span] = ()) -> Distri
                         tuple(holonomic), names, tuple(row.priority for row in rows),
                         tuple(replace(part, rows=tuple(names.index(name) for name in part.rows))
                               for span in spans
-                              for part in span.parts() if set(part.rows) <= set(names)))
+                              for part in span.parts() if set(part.rows) <= set(names)),
+                        tuple(row.component for row in rows))

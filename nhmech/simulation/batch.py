@@ -195,10 +195,8 @@ class Batch:
         """
         found = self.reactions
         read_word("wheel", wheel, found.contacts)
-        held = [name.removeprefix(f"{wheel}/") for name in found.names
-                if name.startswith(f"{wheel}/")]
-        read_word(f"direction of {wheel!r}", direction, held)
-        return found.forces[..., found.names.index(f"{wheel}/{direction}")]
+        held = {part: i for i, (contact, part) in enumerate(found.components) if contact == wheel}
+        return found.forces[..., held[read_word(f"direction of {wheel!r}", direction, held)]]
 
     def _evaluate(self, function: ca.Function, *parts: np.ndarray) -> np.ndarray:
         """First output of a function of (t, parts, theta) at each moment of each case, flattened

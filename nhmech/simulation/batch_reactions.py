@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from ..mechanics.distribution import Component
 from ..vehicle.least_norm import least_norm
 from ..vehicle.vehicle import Vehicle
 
@@ -17,8 +18,8 @@ class BatchReactions:
 
     Attributes
     ----------
-    names
-        Of the components, "contact/direction".
+    components
+        What each entry of the forces is.
     forces
         (N, K, m) on the wheels [N].
     contacts
@@ -28,7 +29,7 @@ class BatchReactions:
         split without that condition is given.
     """
 
-    names: tuple[str, ...]
+    components: tuple[Component, ...]
     forces: np.ndarray
     contacts: tuple[str, ...]
     feasible: np.ndarray
@@ -37,17 +38,16 @@ class BatchReactions:
     def normal(self) -> np.ndarray:
         """Normal forces, (N, K, c) [N]; NaN where a contact has no normal row."""
         missing = np.full(self.forces.shape[:-1], np.nan)
-        columns = {name: self.forces[..., i] for i, name in enumerate(self.names)}
-        return np.stack([columns.get(f"{contact}/normal", missing) for contact in self.contacts],
-                        axis=-1)
+        columns = {component: self.forces[..., i] for i, component in enumerate(self.components)}
+        return np.stack([columns.get(Component(contact, "normal"), missing)
+                         for contact in self.contacts], axis=-1)
 
     @property
     def friction(self) -> np.ndarray:
         """Friction coefficient that each contact needs, |tangential| / normal, (N, K, c); infinite
         if nothing presses it."""
         squares = np.zeros((*self.forces.shape[:-1], len(self.contacts)))
-        for i, name in enumerate(self.names):
-            contact, direction = name.rsplit("/", 1)
+        for i, (contact, direction) in enumerate(self.components):
             if direction != "normal":
                 squares[..., self.contacts.index(contact)] += self.forces[..., i] ** 2
         tangential, normal = np.sqrt(squares), self.normal
@@ -72,19 +72,16 @@ def split_reactions(vehicle: Vehicle, kept: Sequence[int], A: np.ndarray,
     multipliers
         (N, K, len(kept)).
     """
-    rows = vehicle.constrained.distribution.names
-    names = tuple(f"{c.name}/{direction}" for c in vehicle.contacts for direction in c.held
-                  if f"{c.name}/{direction}" in rows)
-    index, kept = [rows.index(name) for name in names], list(kept)
+    components, index, kept = tuple(vehicle.contact_rows), [*vehicle.contact_rows.values()], [*kept]
     carried = [i for i in index if i in kept]
     lam = multipliers[..., [kept.index(i) for i in carried]]
     load = np.einsum("...i,...ij->...j", lam, A[..., carried, :])
     matrices = A[..., index, :].swapaxes(-1, -2)
     forces = np.einsum("...ij,...j->...i", np.linalg.pinv(matrices, rcond=1e-10), load)
-    normals = np.array([name.endswith("/normal") for name in names])
+    normals = np.array([direction == "normal" for _, direction in components], dtype=bool)
     feasible = np.ones(forces.shape[:-1], dtype=bool)
     # below what rounding makes of a force that is zero
     least = -1e-9 * np.abs(forces).max(axis=-1, keepdims=True, initial=0.0)
     for at in map(tuple, np.argwhere((forces[..., normals] < least).any(axis=-1))):
         forces[at], feasible[at], _ = least_norm(matrices[at], load[at], normals)
-    return BatchReactions(names, forces, tuple(vehicle.contact_names), feasible)
+    return BatchReactions(components, forces, tuple(vehicle.contact_names), feasible)

@@ -10,6 +10,7 @@ import numpy as np
 import pinocchio as pin
 
 from ..errors import MechanicsError
+from ..mechanics.distribution import Component
 from .least_norm import least_norm
 from .vehicle import Vehicle
 
@@ -86,8 +87,8 @@ class Reactions:
 
 
 def ground_load(vehicle: Vehicle, t: float, q: np.ndarray, v: np.ndarray, u: np.ndarray,
-                terms: Terms | None = None) -> tuple[list[tuple[str, str]], np.ndarray, np.ndarray]:
-    """(wheel, direction) of each contact force, and (nv, n) and (nv,): whatever the forces f are,
+                terms: Terms | None = None) -> tuple[list[Component], np.ndarray, np.ndarray]:
+    """The components of the contact forces, and (nv, n) and (nv,): whatever the forces f are,
     matrix f = right.
 
     Multipliers of couplings, mimic joints and gauges are determined and stay out of it.
@@ -119,6 +120,5 @@ def reactions(vehicle: Vehicle, t: float, q: np.ndarray, v: np.ndarray, u: np.nd
     for (wheel, direction), force in zip(names, forces):
         components[wheel][direction] = float(force)
         world[wheel] += force * directions[wheel][direction]
-    undetermined = tuple(f"{wheel}/{direction}"
-                         for (wheel, direction), loose in zip(names, free) if loose)
+    undetermined = tuple(str(name) for name, loose in zip(names, free) if loose)
     return Reactions(components, world, feasible, undetermined)

@@ -4,13 +4,14 @@ skidding."""
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import casadi as ca
 import numpy as np
 
 from ..errors import ModelError, listed
 from ..mechanics.algebroid import LieAlgebroid
-from ..mechanics.distribution import Row, Span
+from ..mechanics.distribution import Component, Row, Span
 from ..urdf.description import Description, Mimic
 from .contact import Contact
 from .context import BuildContext
@@ -20,6 +21,7 @@ from .posing import Gauge, Posing
 
 # priorities: what must be there, then what defines the motion best, then what only repeats it
 HOLONOMIC, COUPLED, FIXED_AXLE, ROLLING, FOLLOWER = range(5)
+MIDDLE = Component("mid_axle", "lateral")     # of all wheels together, where they scrub
 
 
 def linear_row(name: str, speed: ca.SX, v: ca.SX, phi: ca.SX | None = None,
@@ -29,17 +31,25 @@ def linear_row(name: str, speed: ca.SX, v: ca.SX, phi: ca.SX | None = None,
     return Row(name, form, ca.substitute(speed, v, ca.SX.zeros(v.shape)), phi, priority)
 
 
+def component_row(component: Component, speed: ca.SX, v: ca.SX, phi: ca.SX | None = None,
+                  priority: int = ROLLING) -> Row:
+    """The row of a contact's speed in one direction."""
+    row = linear_row(str(component), speed, v, phi, priority)
+    return replace(row, component=component)
+
+
 def contact_rows(contact: Contact, v: ca.SX, phi: ca.SX, lateral_priority: int,
                  released: bool = False) -> list[Row]:
     """Normal row with its holonomic function, then the held directions; `released` frees the
     lateral one."""
-    rows = [linear_row(f"{contact.name}/normal", contact.speed("normal"), v, phi, HOLONOMIC)]
+    rows = [component_row(Component(contact.name, "normal"), contact.speed("normal"), v, phi,
+                          HOLONOMIC)]
     for direction in contact.held[1:]:
         if released and direction == "lateral":
             continue
         priority = lateral_priority if direction == "lateral" else ROLLING
-        rows.append(linear_row(f"{contact.name}/{direction}", contact.speed(direction), v, None,
-                               priority))
+        rows.append(component_row(Component(contact.name, direction), contact.speed(direction), v,
+                                  None, priority))
     return rows
 
 
@@ -56,7 +66,7 @@ def contact_span(contact: Contact, v: ca.SX) -> Span | None:
     directions = [contact.directions[direction] for direction in contact.held]
     rotation = ca.sparsify(ca.horzcat(*directions).T)
     offsets = ca.substitute(contact.velocity, v, ca.SX.zeros(v.shape))
-    return Span(tuple(f"{contact.name}/{direction}" for direction in contact.held),
+    return Span(tuple(str(Component(contact.name, direction)) for direction in contact.held),
                 ca.jacobian(contact.velocity, v), offsets, rotation)
 
 
@@ -104,12 +114,13 @@ def mid_axle_rows(contacts: Sequence[Contact], v: ca.SX, track_factor: float,
     for c in contacts:
         arm = ca.cross(n, ca.DM(c.mount.centre - middle))
         widening = (track_factor - 1) * yaw_rate * ca.dot(arm, c.directions["longitudinal"])
-        rows.append(linear_row(f"{c.name}/longitudinal", c.speed("longitudinal") + widening, v))
+        rows.append(component_row(Component(c.name, "longitudinal"),
+                                  c.speed("longitudinal") + widening, v))
     axles = np.array([c.mount.axle for c in contacts])
     lateral = ca.SX(0)
     for way, c in zip(np.sign(axles @ axles[0]), contacts):
         lateral += way * c.speed("lateral")
-    rows.append(linear_row("mid_axle/lateral", lateral / len(contacts), v, None, FIXED_AXLE))
+    rows.append(component_row(MIDDLE, lateral / len(contacts), v, None, FIXED_AXLE))
     return rows
 
 

@@ -13,6 +13,7 @@ import pinocchio as pin
 
 from ..errors import REPR, MechanicsError, ModelError, listed
 from ..mechanics.algebroid import LieAlgebroid
+from ..mechanics.distribution import Component
 from ..mechanics.equations import Equations
 from ..mechanics.frame import AdaptedFrame, adapted_frame
 from ..mechanics.gibbs_appell import gibbs_appell
@@ -134,13 +135,12 @@ class Vehicle:
         return [contact.name for contact in self.contacts]
 
     @cached_property
-    def contact_rows(self) -> dict[tuple[str, str], int]:
-        """(wheel, direction) of each component of the contact forces -> its row of the
-        distribution."""
-        rows = {name: i for i, name in enumerate(self.constrained.distribution.names)}
-        held = {(c.name, direction): f"{c.name}/{direction}" for c in self.contacts
-                for direction in c.held}
-        return {component: rows[name] for component, name in held.items() if name in rows}
+    def contact_rows(self) -> dict[Component, int]:
+        """Each component of the contact forces -> its row of the distribution, contact by
+        contact."""
+        rows = {held: i for i, held in enumerate(self.constrained.distribution.components)}
+        held = [Component(c.name, direction) for c in self.contacts for direction in c.held]
+        return {component: rows[component] for component in held if component in rows}
 
     # -- mechanics ---------------------------------------------------------------------------------
     @cached_property

@@ -71,12 +71,11 @@ def _format_error(value: float) -> str:
 
 def contact_table(vehicle: Vehicle, judged: Judgement) -> str:
     """The contacts, their held directions and their loads."""
-    names = vehicle.constrained.distribution.names
-    kept = {names[i] for i in vehicle.frame.kept}
+    components, kept = vehicle.contact_rows, set(vehicle.frame.kept)
     columns, rows = ["contact", "kind", "radius [mm]", "held directions"], []
     for wheel, contact in zip(vehicle.description.wheels, vehicle.contacts):
-        held = [d if f"{contact.name}/{d}" in kept else f"({d})"
-                for d in contact.held if f"{contact.name}/{d}" in names]
+        held = [held.direction if row in kept else f"({held.direction})"
+                for held, row in components.items() if held.contact == contact.name]
         driven = " (driven)" if wheel.joint in vehicle.driven else ""
         rows.append([words(contact.name) + driven, str(wheel.kind).replace("_", " "),
                      f"{1e3 * wheel.radius:.4g}" if wheel.radius else "–", ", ".join(held)])
@@ -124,8 +123,8 @@ def describe_constraints(trajectory: Trajectory, simulated: Simulated) -> dict[s
         summary = mechanics_summary(simulated.vehicle)
         found["rows"] = (f"{len(summary['rows'])}, of which {len(summary['kept_rows'])} are "
                          f"independent; {distribution.phi.numel()} are holonomic")
-        if summary["couplings"]:
-            followers = ", ".join(words(name.rpartition("/")[0]) for name in summary["couplings"])
+        if summary["followers"]:
+            followers = ", ".join(map(words, summary["followers"]))
             leaders = " and ".join(map(words, summary["leaders"]))
             found["coupled steering"] = f"{followers} follow {leaders}"
         with suppress(MechanicsError):  # some vehicles have none that is defined
