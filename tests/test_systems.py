@@ -48,6 +48,16 @@ def test_contract(name):
     )
 
 
+@pytest.mark.parametrize("name", system_names())
+def test_every_system_starts_at_given_speeds(name):
+    """One speed or several, by name."""
+    example = load_system(name)
+    names, q = example.equations().names, example.start["q"]
+    wanted = dict(zip(names, 0.1 * np.arange(1, len(names) + 1)))
+    start = nhmech.Simulator(example.constrained).reset(q=q, xi=wanted)
+    assert {k: start.xi[k] for k in names} == pytest.approx(wanted, rel=1e-12, abs=1e-13)
+
+
 def test_check_prints_the_table_and_fails_where_a_reference_is_missed(monkeypatch):
     good = CliRunner().invoke(main, ["systems", "check", "sled"])
     assert good.exit_code == 0 and "disagreement" in good.output and "ok" in good.output

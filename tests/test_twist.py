@@ -1,5 +1,6 @@
 """A body twist on every class of mobility: the base moves as it is told, whatever it rolls on."""
 
+import xml.etree.ElementTree as ET
 from pathlib import Path
 
 import numpy as np
@@ -8,7 +9,7 @@ from robots_table import ROBOTS
 from support import shipped
 
 import nhmech
-from nhmech.control.twist import TwistDrive
+from nhmech.control.twist import TwistDrive, driven_twist
 from nhmech.control.unicycle import unicycle
 from nhmech.simulation.state import base_pose
 
@@ -135,3 +136,29 @@ def test_the_pose_of_a_state_is_that_of_its_quaternion():
         quaternion /= np.linalg.norm(quaternion)
         q = np.concatenate([rng.normal(size=3), quaternion])
         assert np.allclose(base_pose(q), pin.XYZQUATToSE3(q).homogeneous, rtol=0, atol=1e-14)
+
+@pytest.mark.parametrize("name", ["differential_drive", "ackermann_car", "skid_steer",
+                                  "tricycle"])
+def test_forward_and_yaw_are_met_from_any_base_frame(name):
+    """The base frame may stand anywhere on the body: forward speed and yaw rate are those of the
+    command all the same, and the lateral speed is what the axle makes of them."""
+    text = nhmech.urdf_path(name).read_text()
+    root = ET.fromstring(text)
+    children = {e.find("child").get("link") for e in root.iter("joint")}
+    first = next(e.get("name") for e in root.iter("link") if e.get("name") not in children)
+    root.append(ET.fromstring('<link name="elsewhere"/>'))
+    root.append(ET.fromstring('<joint name="shift" type="fixed"><parent link="elsewhere"/>'
+                              f'<child link="{first}"/><origin xyz="0.1 0.07 0.02"/></joint>'))
+    moved = nhmech.load(ET.tostring(root, encoding="unicode"))
+    own = shipped(name)
+    turn = 0.5 / (1 + 1.5 * unicycle(own).turning_radius)
+
+    def drive(vehicle, forward):
+        controller = TwistDrive(vehicle, (forward, 0.0, turn))
+        run = nhmech.Simulator(vehicle, controller, mode="kinematic", dt=0.01).run(4.0)
+        return driven_twist(vehicle, run)[-1]
+
+    forward, lateral, yaw = drive(moved, 0.5)
+    assert (forward, yaw) == pytest.approx((0.5, turn), rel=1e-6)
+    # the velocity of the new origin is v - w x r, for r from the new origin to the old one
+    assert lateral == pytest.approx(drive(own, 0.5 + 0.07 * turn)[1] - 0.1 * turn, rel=1e-6)

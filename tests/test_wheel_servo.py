@@ -252,3 +252,13 @@ def test_a_tracker_on_servos_keeps_its_bound(name):
     simulator.reset(**tracker.start)
     lateral = tracker.errors(simulator.run(path.length / 0.5, every=10))[:, 1]
     assert np.sqrt(np.mean(lateral ** 2)) <= 0.02
+
+
+def test_a_single_driven_joint_takes_named_commands():
+    """The effect of one effort is a matrix of one column."""
+    text = Path(nhmech.urdf_path("differential_drive")).read_text()
+    vehicle = nhmech.load(text.replace('<drive joint="right_wheel_joint"/>', ""))
+    (joint,) = vehicle.driven
+    simulator = Simulator(vehicle, lambda t, state: JointVelocity({joint: 2.0}))
+    assert simulator.run(1.0).v[-1][vehicle.algebroid.v_names.index(joint)] == pytest.approx(
+        2.0, abs=1e-6)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from typing import Any
 
 import casadi as ca
@@ -14,9 +15,17 @@ class Buffered:
     Calling through arrays costs CasADi a hundred microseconds; through its buffer interface less
     than one. `inputs` and `outputs` are column-major NumPy arrays that live as long as this object;
     outputs are overwritten by the next call.
+
+    Parameters
+    ----------
+    function
+        With dense outputs.
+    matrices
+        Indices of outputs that are matrices whatever their size. The others are vectors (rows,)
+        where they have one column: CasADi does not tell a vector from a matrix of one column.
     """
 
-    def __init__(self, function: ca.Function):
+    def __init__(self, function: ca.Function, matrices: Collection[int] = ()):
         for i in range(function.n_out()):
             if not function.sparsity_out(i).is_dense():
                 raise ValueError(f"output {function.name_out(i)!r} of {function.name()} must be "
@@ -24,7 +33,7 @@ class Buffered:
         self.function = function
         self.inputs = [_memory(function.size_in(i), function.nnz_in(i))
                        for i in range(function.n_in())]
-        self.outputs = [_memory(function.size_out(i), function.nnz_out(i))
+        self.outputs = [_memory(function.size_out(i), function.nnz_out(i), i in matrices)
                         for i in range(function.n_out())]
         self._buffer, self._trigger = function.buffer()
         for i, array in enumerate(self.inputs):
@@ -51,8 +60,8 @@ class Buffered:
         return self.outputs
 
 
-def _memory(size: tuple[int, int], nonzeros: int) -> np.ndarray:
+def _memory(size: tuple[int, int], nonzeros: int, is_matrix: bool = False) -> np.ndarray:
     rows, columns = size
     if nonzeros not in (0, rows * columns):
         raise ValueError(f"an argument of size {size} must be dense")
-    return np.zeros(rows if columns == 1 else (rows, columns), order="F")
+    return np.zeros((rows, columns) if columns != 1 or is_matrix else rows, order="F")

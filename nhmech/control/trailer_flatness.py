@@ -88,7 +88,7 @@ class TrailerFlatness:
         self._factorials = 1 / np.cumprod([1.0, *range(1, len(self._derivatives))])
         self._steered = [axle.steering for axle in vehicle.steering.steered]
         leaders = [name for name in self._steered if name in vehicle.speeds]
-        self._frame = Buffered(_frame(vehicle))
+        self._frame = Buffered(_frame(vehicle), matrices=[0])
         self._rows = [vehicle.algebroid.v_names.index(name)
                       for name in ("forward_speed", *(leaders or ["yaw_rate"]))]
         self._leaders = [self._steered.index(name) for name in leaders]

@@ -36,10 +36,12 @@ class DrivenWheel(NamedTuple):
 class TwistDrive:
     """Body twist to joint commands, for every kind of vehicle: steering first, then wheels.
 
-    Each driven steering joint goes to the angle at which its wheel's lateral row lets the wanted
-    twist pass. The twist that the axles allow at their present angles (least squares onto the
-    kernel of the lateral rows) then gives each driven wheel the rate that solves its own rolling
-    row A v + b = 0, steering rates included.
+    Forward speed and yaw rate are those of the command wherever the vehicle can have them, as a
+    robot's `cmd_vel` means them; the lateral speed is too where it is free, and follows from the
+    fixed axle where there is one, for the base need not stand on it. Each driven steering joint
+    goes to the angle at which its wheel's lateral row lets that twist pass. What the axles allow of
+    it at their present angles (least squares onto the kernel of the lateral rows) then gives each
+    driven wheel the rate that solves its own rolling row A v + b = 0, steering rates included.
 
     Parameters
     ----------
@@ -68,7 +70,7 @@ class TwistDrive:
         if not self.wheels:
             raise ModelError(f"{vehicle.name!r} has no driven wheel: it cannot follow a twist")
         self._spins = [wheel.spin for wheel in self.wheels]
-        self._forms = Buffered(_constraint_forms(vehicle))
+        self._forms = Buffered(_constraint_forms(vehicle), matrices=[0])
         self.commanded_twist = np.array(NOT_YET)
 
     def __call__(self, t: float, state: State) -> tuple[JointPosition, JointVelocity]:
@@ -89,7 +91,7 @@ class TwistDrive:
                              "yaw rate [rad/s]")
         self.commanded_twist = wanted
         steering = self.vehicle.steering
-        scaled = wanted * (1, 1, steering.length)
+        scaled = self._pass_fixed(wanted * (1, 1, steering.length))
         angles = {axle.steering: state.joint_position[axle.steering] for axle in steering.steered}
         held = self._axle_rows(angles)
         targets = {}
@@ -109,6 +111,14 @@ class TwistDrive:
         rates = {joint: -float(A[row] @ v + b[row]) / float(A[row, spin])
                  for joint, spin, row in self.wheels}
         return JointPosition(targets), JointVelocity(rates)
+
+    def _pass_fixed(self, scaled: np.ndarray) -> np.ndarray:
+        """The twist with the lateral speed at which the fixed axle lets it pass."""
+        for row in (axle.straight for axle in self.vehicle.steering.fixed[:1]):
+            if abs(row[1]) > PARALLEL * np.linalg.norm(row):      # else it bars the way itself
+                scaled = scaled * (1, 0, 1)
+                scaled[1] = -(row @ scaled) / row[1]
+        return scaled
 
     def _angle(self, axle: Axle, twist: np.ndarray, now: float) -> float:
         """The steering angle that lets the twist pass: the nearest, or, if a limit is in the way,

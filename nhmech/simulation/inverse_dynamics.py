@@ -71,7 +71,7 @@ class InverseDynamics:
         effect = ca.jacobian(acceleration, u)
         return Buffered(ca.Function("servo", inputs,
                                     [ca.densify(ca.substitute(acceleration, u, zero)),
-                                     ca.densify(effect)]))
+                                     ca.densify(effect)]), matrices=[1])
 
     @cached_property
     def frame_at(self) -> Buffered:
@@ -80,7 +80,8 @@ class InverseDynamics:
         system, xi = frame.constrained.system, ca.SX.sym("xi", len(self.speeds))
         base = ca.substitute(frame.velocity(xi), xi, ca.SX.zeros(len(self.speeds), 1))
         return Buffered(ca.Function("frame", [system.t, system.q, system.theta],
-                                    [ca.densify(e) for e in system.expand(frame.E, base)]))
+                                    [ca.densify(e) for e in system.expand(frame.E, base)]),
+                        matrices=[0])
 
     def efforts(self, command: Command, state: State, xi: np.ndarray, theta: np.ndarray,
                 nu: int) -> np.ndarray:
