@@ -115,13 +115,10 @@ ROBOTS = (
     # rear_wheel_joint are dummies of 5 g.
     Robot(
         "hunter_se",
-        discs(0.135, "fr_left_joint", "fr_right_joint", "re_left_joint", "re_right_joint"),
+        discs(0.1348, "fr_left_joint") | discs(0.1351, "fr_right_joint")
+        | discs(0.135, "re_left_joint", "re_right_joint"),
         2,
         steering=("fr_steer_left_joint", "fr_steer_right_joint"),
-        refused="no rolling joint",
-        arguments={"wheels": [Wheel(n, "disc", 0.135)
-                              for n in ("fr_left_joint", "fr_right_joint", "re_left_joint",
-                                        "re_right_joint")]},
     ),
     Robot(
         "limo_ackerman",

@@ -115,8 +115,8 @@ def test_a_sphere_on_an_axle_is_a_disc():
     ("text", "fragments"),
     [
         (robot(), ("no joint turns",)),
-        (robot(PAIR.replace("wheel", "roll")),
-         ("no rolling joint", "Wheel('left_roll_joint', 'disc'")),
+        (robot(PAIR.replace("wheel", "roll").replace(tyre(0.1), '<box size="0.1 0.1 0.1"/>')),
+         ("no rolling joint", "Wheel('left_roll_joint', 'disc'", "the distance from the axle")),
         (robot(PAIR.replace(tyre(0.1), '<mesh filename="a.stl"/>')),
          ("the mesh 'a.stl' of link 'left_wheel' was not found",
           "wheels=[Wheel('left_wheel_joint', 'disc', RADIUS)")),

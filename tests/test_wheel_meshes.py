@@ -9,6 +9,7 @@ import pytest
 
 from nhmech.errors import ModelError, NhmechError
 from nhmech.urdf.describe import describe
+from nhmech.urdf.description import Witness
 from nhmech.urdf.layout import Layout
 from nhmech.urdf.notice import NoticeKind
 from nhmech.urdf.revolution import find_solid
@@ -322,8 +323,10 @@ def test_a_round_joint_beside_the_wheels_is_one_too(write, tmp_path):
     text = cart(shape("visual", mesh("w.stl"))).replace("right_wheel", "right_foot")
     description = describe(write(text))
     assert [w.joint for w in description.wheels if w.joint] == ["left_joint", "right_joint"]
-    assert "'right_foot' stands in the plane of the wheels" in str(
-        description.reasons["right_joint"])
+    assert "reaches the ground" in str(description.reasons["right_joint"])
+    left, right = (description.reasons[name].facts for name in ("left_joint", "right_joint"))
+    assert {f.witness for f in left} - {f.witness for f in right} == {Witness.NAME}
+    assert all(f.agrees for f in right)
 
 
 def test_a_caster_may_be_a_mesh(write, tmp_path):

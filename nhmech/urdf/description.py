@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from enum import Enum
 from pathlib import Path
 
 from ..errors import REPR, listed
@@ -31,6 +32,46 @@ class Mimic:
     offset: float = 0.0
 
 
+class Witness(str, Enum):
+    """An independent source that speaks for a wheel or against it; the value is how messages call
+    it."""
+
+    PRIMITIVE = "collision primitive"
+    COLLISION_MESH = "collision mesh"
+    DRAWN = "drawn shape"
+    PLANE = "common plane"
+    FOOTPRINT = "height over base_footprint"
+    AXLE = "level axle"
+    JOINT = "free joint"
+    LEAF = "nothing hangs on it"
+    PARTNER = "partner on the axle"
+    ROLLERS = "rollers"
+    ELEMENT = "controller or plugin"
+    NAME = "name"
+
+
+@dataclass(frozen=True)
+class Fact:
+    """What one source says of a wheel.
+
+    Attributes
+    ----------
+    witness
+        The source.
+    agrees
+        Whether it supports that this is a wheel, and of this radius.
+    radius
+        The radius that it gives by itself [m]; None where it gives none.
+    """
+
+    witness: Witness
+    agrees: bool
+    radius: float | None = None
+
+    def __str__(self) -> str:
+        return self.witness.value + (f" {self.radius:.4g} m" if self.radius is not None else "")
+
+
 @dataclass(frozen=True)
 class Reason:
     """Where a wheel and its radius came from, as a sentence; equal but for the names, it has an
@@ -42,13 +83,26 @@ class Reason:
         The sentence, with {} in the place of each name.
     names
         Of joints, links and the like.
+    facts
+        What each source says of the wheel; those that say nothing are not in it.
     """
 
     pattern: str
     names: tuple[str, ...] = ()
+    facts: tuple[Fact, ...] = ()
 
     def __str__(self) -> str:
         return self.pattern.format(*map(repr, self.names))
+
+    @property
+    def supporting(self) -> tuple[Fact, ...]:
+        """Facts that agree with the wheel as it was taken."""
+        return tuple(fact for fact in self.facts if fact.agrees)
+
+    @property
+    def contradicting(self) -> tuple[Fact, ...]:
+        """Facts that do not."""
+        return tuple(fact for fact in self.facts if not fact.agrees)
 
 
 @dataclass(frozen=True)

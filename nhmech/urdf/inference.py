@@ -1,4 +1,4 @@
-"""Wheels from the tree alone: what is named wheel, turns about a horizontal axle and has a rim."""
+"""Wheels of a robot that says nothing about them, from the verdicts on its joints."""
 
 from __future__ import annotations
 
@@ -9,19 +9,19 @@ import numpy as np
 
 from ..errors import ModelError, Remedy, listed
 from .axis_hints import axis_error, axle_error, is_upright, upright_axes
-from .description import Reason
-from .layout import Joint, Layout, is_named, to_triple
+from .description import Fact, Reason
+from .evidence import Axle, Findings, Verdict, has_word, is_free, is_handle, read_facts, weigh
+from .layout import Joint, Layout, to_triple
 from .notice import Notice, NoticeKind
+from .radii import Radius, choose_radius, read_radii, weigh_radii
 from .remedy import Blank, WheelFields, option, suggest, wheel_fields
 from .rims import (
     PARALLEL,
     Rim,
     RimSource,
     UnusedMesh,
-    compare_radius,
     crossed_cylinder,
     find_rim,
-    is_horizontal,
     unused_meshes,
 )
 from .stance import footprint
@@ -29,6 +29,7 @@ from .wheel import Wheel
 
 _MOST = 8                  # joints that one message names
 _FILES = 3                 # meshes of which one message says what is wrong
+_MEASURE = ", with RADIUS the distance from the axle to the ground in metres"
 _LEANING = (0.02, 0.7)     # of a unit axle: its vertical part where it neither lies nor stands
 
 
@@ -41,58 +42,8 @@ class FoundWheel:
 
 
 def rolling_candidates(layout: Layout) -> list[Joint]:
-    """Joints that inference would call wheels: continuous or revolute, horizontal, and named wheel,
-    or else with a rim in one plane with those that are.
-
-    The name may be the joint's, its child link's, or that of a link with a coaxial rim that is
-    fixed to the rotor (upkie's tyres, the rear wheels of the MIT racecar). A joint without a shape
-    that others mimic is only a handle.
-    """
-    flat = [j for j in layout.joints.values()
-            if j.turns and is_horizontal(layout, j) and not is_handle(layout, j)]
-    named = [j for j in flat if is_named("wheel", j.name, j.child)
-             or find_rim(layout, j, _tyres(layout, j)) is not None]
-    standing = _in_plane(layout, named, [j for j in flat if j not in named])
-    return [j for j in flat if j in named or j in standing]
-
-
-def _in_plane(layout: Layout, named: Sequence[Joint], others: Sequence[Joint]) -> list[Joint]:
-    """Of the others, those that nothing moves on and whose rim stands where the named ones do."""
-    rims = [(j, rim) for j in named
-            if (rim := find_rim(layout, j, _rim_links(layout, j))) is not None]
-    if not rims:
-        return []
-    floor = min(_bottom(layout, j, rim) for j, rim in rims)
-    largest = max(rim.radius for _, rim in rims)
-    found = []
-    for joint in others:
-        height = layout.X_RL[joint.child][2, 3] - floor
-        # looked at first, because a mesh of an arm is large and tells nothing
-        if not 0 < height < 2 * largest or layout.carries_joint(joint.child):
-            continue
-        rim = find_rim(layout, joint)
-        if rim is not None and abs(_bottom(layout, joint, rim) - floor) < _slack(rim):
-            found.append(joint)
-    return found
-
-
-def _bottom(layout: Layout, joint: Joint, rim: Rim) -> float:
-    """Height of the lowest point of a rim in the root's frame [m]."""
-    X = layout.X_RL[joint.child]
-    return float(X[2, 3] + X[2, :3] @ rim.centre) - rim.radius
-
-
-def _slack(rim: Rim) -> float:
-    """How far a rim may be off the plane of the others [m], as in `check_heights`."""
-    return max(5e-3, 0.1 * rim.radius)
-
-
-def is_handle(layout: Layout, joint: Joint) -> bool:
-    """Whether a joint only leads others by `<mimic>`: nothing on it can touch the ground."""
-    leads = any(e.get("joint") == joint.name for e in layout.source.root.findall("joint/mimic"))
-    return leads and not any(
-        layout.links[link].findall("collision") for link in layout.rigid(joint.child)
-    )
+    """Joints that inference would call wheels."""
+    return [axle.joint for axle in weigh(layout).of(Verdict.WHEEL, Verdict.NO_RADIUS)]
 
 
 def infer_wheels(layout: Layout) -> tuple[list[FoundWheel], list[Notice]]:
@@ -101,34 +52,81 @@ def infer_wheels(layout: Layout) -> tuple[list[FoundWheel], list[Notice]]:
     Raises
     ------
     ModelError
-        Where no joint rolls (listing those that could), where an axle named wheel leans, or where
-        no shape tells a wheel's radius.
+        Where no joint rolls (listing those that could), where an axle leans, or where nothing
+        tells a wheel's radius.
     """
-    joints = rolling_candidates(layout)
-    named = [j for j in layout.joints.values() if j.turns and is_named("wheel", j.name)]
-    low, high = _LEANING
-    leaning = [j for j in named if low <= abs(layout.axis_R(j)[2]) < high and find_rim(layout, j)]
-    if leaning:
-        raise _leaning_error(layout, joints, leaning)
-    if not joints:
-        raise _no_wheel_error(layout)
-    contacts, unknown, notices = [], [], []
-    for joint in joints:
-        rim = find_rim(layout, joint, _rim_links(layout, joint))
-        if rim is None or (rim.source is RimSource.VISUAL_PRIMITIVE
-                           and crossed_cylinder(layout, joint)):
-            unknown.append(joint)
-        else:
-            contacts.append(FoundWheel(_wheel(joint, rim), _reason(joint, rim)))
-            notices += compare_radius(layout, joint, rim.radius, rim)
+    findings = weigh(layout)
+    axles = findings.of(Verdict.WHEEL, Verdict.NO_RADIUS)
+    if leaning := _find_leaning(layout, findings):
+        raise _leaning_error(layout, [a.joint for a in axles], leaning)
+    if not axles:
+        raise _no_wheel_error(layout, findings)
+    contacts: list[FoundWheel] = []
+    unknown: list[Axle] = []
+    against: list[tuple[str, str]] = []
+    for axle in axles:
+        found = _measure(layout, axle, findings)
+        if found is None:
+            unknown.append(axle)
+            continue
+        contact, contradiction = found
+        contacts.append(contact)
+        if contradiction:
+            against.append((axle.joint.name, contradiction))
     if unknown:
         raise _radius_error(layout, contacts, unknown)
-    handles = [j.name for j in named if is_handle(layout, j)]
+    notices = report_radii(against)
+    for axle in findings.of(Verdict.IN_THE_AIR):
+        if axle.has_word and findings.floor is not None:
+            notices.append(Notice(
+                NoticeKind.HANDLE,
+                f"{axle.joint.name}: no wheel, because its lowest point is "
+                f"{axle.bottom - findings.floor:.4g} m above the plane of the wheels"))
+    handles = [j.name for j in layout.joints.values()
+               if j.turns and has_word(layout, j) and is_handle(layout, j)]
     if handles:
         notices.append(Notice(NoticeKind.HANDLE,
                               f"{', '.join(handles)}: no wheel, because nothing on it can touch "
                               "the ground; it only leads other joints by <mimic>"))
     return contacts, notices
+
+
+def report_radii(against: Sequence[tuple[str, str]]) -> list[Notice]:
+    """Notices about radii that other sources contradict: (name of the wheel, what is wrong); those
+    of equal wheels share one."""
+    wheels: dict[str, list[str]] = {}
+    for name, contradiction in against:
+        wheels.setdefault(contradiction, []).append(name)
+    return [Notice(NoticeKind.OTHER_RADIUS, f"{', '.join(names)}: {contradiction}")
+            for contradiction, names in wheels.items()]
+
+
+def _measure(layout: Layout, axle: Axle,
+             findings: Findings) -> tuple[FoundWheel, str] | None:
+    """The wheel on an axle and what contradicts its radius; None where nothing tells it."""
+    joint = axle.joint
+    radii = read_radii(layout, joint, axle.height)
+    chosen = choose_radius(radii, axle.rim)
+    if chosen is None and findings.floor is not None and axle.height > findings.floor:
+        chosen = Radius.of_plane(axle.height - findings.floor)
+        radii = [chosen]
+    if chosen is None or (crossed_cylinder(layout, joint)
+                          and (chosen.rim is None
+                               or chosen.rim.source is RimSource.VISUAL_PRIMITIVE)):
+        return None
+    facts, contradiction = weigh_radii(radii, chosen.value, chosen)
+    rim = chosen.rim or axle.rim
+    wheel = Wheel(joint.name, "disc", chosen.value, axis=to_triple(joint.axis), link=joint.child,
+                  point=(0.0, 0.0, 0.0) if rim is None else rim.centre)
+    reason = _reason(joint, chosen, facts + read_facts(layout, axle, findings))
+    if chosen.rim is None:
+        contradiction = contradiction or (
+            f"radius {chosen.value:.6g} m is only the {chosen.reason}: no collision or visual "
+            "shape is round about the axle")
+    elif contradiction:
+        contradiction = (f"radius {chosen.value:.6g} m from the {chosen.reason}, although "
+                         f"{contradiction}")
+    return FoundWheel(wheel, reason), contradiction
 
 
 def find_unlisted(layout: Layout, wheels: Sequence[Wheel], locked: Collection[str],
@@ -146,8 +144,8 @@ def find_unlisted(layout: Layout, wheels: Sequence[Wheel], locked: Collection[st
     given
         Those of them that the user locked by name: they get no notice.
     """
-    out = [j.name for j in rolling_candidates(layout) if j.name in locked and j.name not in given
-           and find_rim(layout, j) is not None]
+    out = [a.joint.name for a in weigh(layout).of(Verdict.WHEEL)
+           if a.joint.name in locked and a.joint.name not in given]
     if not out:
         return []
     were = "was" if len(wheels) == 1 else "were"
@@ -159,45 +157,47 @@ def find_unlisted(layout: Layout, wheels: Sequence[Wheel], locked: Collection[st
                            option("locked", dict.fromkeys(out, 0.0))))]
 
 
-def _tyres(layout: Layout, joint: Joint) -> list[str]:
-    """Links named wheel on the rotor, by their own name or that of the fixed joint that holds
-    them."""
-    return [link for link in layout.rigid(joint.child)[1:]
-            if is_named("wheel", link, layout.above[link].name)]
-
-
-def _rim_links(layout: Layout, joint: Joint) -> list[str] | None:
-    """Links in which the rim of a joint is looked for; None for the whole rotor."""
-    if is_named("wheel", joint.name, joint.child):
-        return None
-    return _tyres(layout, joint) or None
-
-
 def _wheel(joint: Joint, rim: Rim) -> Wheel:
     return Wheel(joint.name, "disc", rim.radius, axis=to_triple(joint.axis), link=joint.child,
                  point=rim.centre)
 
 
-def _reason(joint: Joint, rim: Rim) -> Reason:
-    named, by_name = rim.link, "it turns {}, which is fixed to its rotor"
-    if rim.link == joint.child:
-        by_name = "{} stands in the plane of the wheels"
-    for what, name in (("joint", joint.name), ("link", joint.child)):
-        if is_named("wheel", name):
-            named, by_name = name, what + " {} is named wheel"
-            break
+def _reason(joint: Joint, chosen: Radius, facts: tuple[Fact, ...]) -> Reason:
+    rim = chosen.rim
+    names = (joint.name, *chosen.reason.names)
+    turns = f"{{}} turns ({joint.type}) about a level axle and reaches the ground"
+    if rim is None:
+        return Reason(f"{turns}; radius {chosen.value:.6g} m is the {chosen.reason.pattern}", names,
+                      facts)
     fixed = "" if rim.link == joint.child else ", fixed to the rotor"
     ball = "; a ball on an axle rolls like a disc of its radius" if rim.is_ball else ""
-    return Reason(f"{by_name} and its {joint.type} axle is horizontal; radius {rim.radius:.6g} m "
-                  f"from the coaxial {rim.reason.pattern}{fixed}{ball}",
-                  (named, *rim.reason.names))
+    return Reason(f"{turns}; radius {chosen.value:.6g} m from the coaxial {chosen.reason.pattern}"
+                  f"{fixed}{ball}", names, facts)
 
 
-def _disc(layout: Layout, joint: Joint) -> WheelFields:
-    """The wheel to type for a joint; its radius is blank where no shape tells it."""
-    rim = find_rim(layout, joint)
-    return {"joint": joint.name, "kind": "disc",
-            "radius": Blank.RADIUS if rim is None else rim.radius}
+def _find_leaning(layout: Layout, findings: Findings) -> list[Joint]:
+    """Joints that would be wheels if their axle were level."""
+    low, high = _LEANING
+    leaning = []
+    for joint in layout.joints.values():
+        if (not joint.turns or not low <= abs(layout.axis_R(joint)[2]) < high
+                or not (is_free(joint) or has_word(layout, joint)) or layout.carried(joint.child)):
+            continue
+        rim = find_rim(layout, joint)
+        if rim is None:
+            continue
+        X, sine = layout.X_RL[joint.child], np.sqrt(1 - layout.axis_R(joint)[2] ** 2)
+        bottom = float(X[2, 3] + X[2, :3] @ rim.centre) - rim.radius * sine
+        if findings.floor is None or bottom - findings.floor < rim.radius / 2:
+            leaning.append(joint)
+    return leaning
+
+
+def _disc(layout: Layout, axle: Axle) -> WheelFields:
+    """The wheel to type for a joint; its radius is blank where no source gives one."""
+    chosen = choose_radius(read_radii(layout, axle.joint, axle.height), axle.rim)
+    return {"joint": axle.joint.name, "kind": "disc",
+            "radius": Blank.RADIUS if chosen is None else float(f"{chosen.value:.4g}")}
 
 
 def _blade(layout: Layout, joint: Joint) -> WheelFields:
@@ -237,19 +237,20 @@ def _leaning_error(layout: Layout, joints: list[Joint], leaning: list[Joint]) ->
                 option("wheels", [_wheel(j, rim) for j, rim in rims if rim is not None])))
 
 
-def _radius_error(layout: Layout, contacts: list[FoundWheel], unknown: list[Joint]) -> ModelError:
-    first = unknown[0]
+def _radius_error(layout: Layout, contacts: list[FoundWheel], unknown: list[Axle]) -> ModelError:
+    first = unknown[0].joint
     if crossed := crossed_cylinder(layout, first):
         return axle_error(layout, first, *crossed)
-    meshes = _unused(layout, unknown)
+    joints = [axle.joint for axle in unknown]
+    meshes = _unused(layout, joints)
     shown = "; ".join(map(str, meshes[:_FILES]))
-    wheels = [*(wheel_fields(c.wheel) for c in contacts), *(_disc(layout, j) for j in unknown)]
+    wheels = [*(wheel_fields(c.wheel) for c in contacts), *(_disc(layout, a) for a in unknown)]
     return layout.source.error(
         first.element,
-        f"the radius of {_names(unknown)} is not in the file: no collision or visual shape is "
+        f"the radius of {_names(joints)} is not in the file: no collision or visual shape is "
         f"round about the axle{': ' if shown else ''}{shown}",
         suggest(*_find_meshes(meshes), "Give it: ", option("wheels", wheels),
-                " (and the casters, if there are any), with RADIUS in metres"))
+                f" (and the casters, if there are any){_MEASURE}"))
 
 
 def _unused(layout: Layout, joints: Sequence[Joint]) -> list[UnusedMesh]:
@@ -269,7 +270,7 @@ def _find_meshes(meshes: Sequence[UnusedMesh]) -> list[str | Remedy]:
             ", FOLDER being the package's. Or: "]
 
 
-def _no_wheel_error(layout: Layout) -> ModelError:
+def _no_wheel_error(layout: Layout, findings: Findings) -> ModelError:
     turning = [j for j in layout.joints.values() if j.turns]
     label = layout.source.label
     if mistaken := upright_axes(layout):
@@ -277,22 +278,20 @@ def _no_wheel_error(layout: Layout) -> ModelError:
     if not turning:
         return ModelError(f"{label}: no joint turns, so nothing can roll; "
                           "a wheel hangs on a continuous joint with a horizontal axle")
-    flat = [j for j in turning if is_horizontal(layout, j)]
+    text = (f"{label}: no rolling joint was found: nothing that turns about a horizontal axle is "
+            "round and stands on the ground")
     upright = [j for j in turning if is_upright(layout, j)]
-    text = (f"{label}: no rolling joint was found: "
-            "none that turns about a horizontal axle is named wheel, nor is its link")
-    dummies = [j for j in turning if is_named("wheel", j.name) and j not in flat]
+    dummies = [j for j in upright if has_word(layout, j)]
     if dummies:
         text += f" ({_names(dummies)}: named wheel, but its axis is not horizontal)"
-    if flat:
-        round_ = _lowest_rims(layout, flat)
-        meshes = _unused(layout, flat)
-        note = ("are round about their horizontal axles and stand in one plane" if round_
-                else "turn about horizontal axles; RADIUS is in metres")
+    free = [a for a in findings.axles if a.is_free] or list(findings.axles)
+    if free:
+        wheels = [_disc(layout, a) for a in free[:_MOST]]
+        blank = any(w["radius"] is Blank.RADIUS for w in wheels)
         return ModelError(text, suggest(
-            *_find_meshes(meshes), "Name the wheels: ",
-            option("wheels", [_disc(layout, j) for j in (round_ or flat[:_MOST])]),
-            f"; these {note}"))
+            *_find_meshes(_unused(layout, [a.joint for a in free])), "Name the wheels: ",
+            option("wheels", wheels), "; these turn about horizontal axles",
+            _MEASURE if blank else ""))
     if not upright:
         return ModelError(text)
     blades = [_blade(layout, j) for j in upright[:_MOST]]
@@ -301,13 +300,6 @@ def _no_wheel_error(layout: Layout) -> ModelError:
         f"{_names(upright)} can only steer: a wheel drawn in one piece with its steering is a "
         "contact without lateral slip that needs no rolling joint: ", option("wheels", blades),
         " with HEIGHT the contact's height in the link's frame" if blank else ""))
-
-
-def _lowest_rims(layout: Layout, joints: Sequence[Joint]) -> list[Joint]:
-    """Of these joints, those that have a rim which reaches the lowest plane of all rims."""
-    rims = [(j, rim) for j in joints if (rim := find_rim(layout, j)) is not None]
-    floor = min((_bottom(layout, j, rim) for j, rim in rims), default=0.0)
-    return [j for j, rim in rims if _bottom(layout, j, rim) <= floor + _slack(rim)]
 
 
 def _names(joints: Sequence[Joint]) -> str:

@@ -124,9 +124,9 @@ class Layout:
             found += [j.child for j in self._below[name] if not j.moves]
         return found
 
-    def carries_joint(self, link: str) -> bool:
-        """Whether a joint that moves hangs on `link` or on what is fixed to it."""
-        return any(j.moves for name in self.rigid(link) for j in self._below[name])
+    def carried(self, link: str) -> list[Joint]:
+        """Joints that move and hang on `link` or on what is fixed to it."""
+        return [j for name in self.rigid(link) for j in self._below[name] if j.moves]
 
     def carrier(self, wheel: Wheel) -> str:
         """The link that carries a wheel: the one it names, else the child of its joint."""

@@ -11,11 +11,12 @@ import numpy as np
 from ..errors import InputError, ModelError, NhmechError, listed
 from .axis_hints import axis_error, upright_axes
 from .description import Reason
-from .inference import FoundWheel
+from .inference import FoundWheel, report_radii
 from .layout import Joint, Layout, to_triple, to_words
 from .notice import Notice
-from .rims import PARALLEL, Rim, compare_radius, find_rim
-from .stance import axle_R
+from .radii import read_radii, weigh_radii
+from .rims import PARALLEL, Rim, find_rim
+from .stance import axle_R, centre_R
 from .wheel import Wheel
 
 _FLAT = 0.9999   # of 1: the upward part of an axle that is taken as vertical, up to 0.8 degrees
@@ -75,7 +76,7 @@ def complete_wheels(layout: Layout, wheels: Sequence[Wheel],
         For unknown names, joints that cannot roll, axes across the joint, links that do not belong
         to the joint, wheels that lie flat; `ModelError` where the file lists such wheels.
     """
-    contacts, notices = [], []
+    contacts, against = [], []
     for wheel in wheels:
         if wheel.joint is None:
             contact = _complete_on_link(layout, wheel, origin)
@@ -84,10 +85,16 @@ def complete_wheels(layout: Layout, wheels: Sequence[Wheel],
             rim = find_rim(layout, joint)
             contact = _complete_on_joint(layout, wheel, joint, rim, origin)
             if wheel.radius:
-                notices += compare_radius(layout, joint, wheel.radius)
+                height = float(centre_R(layout, contact.wheel)[2])
+                radii = read_radii(layout, joint, height)
+                facts, contradiction = weigh_radii(radii, wheel.radius, None)
+                contact = replace(contact, reason=replace(contact.reason, facts=facts))
+                if contradiction:
+                    against.append((wheel.name, f"radius {wheel.radius:.6g} m as given, although "
+                                                f"{contradiction}"))
         _check_stands(layout, contact.wheel, origin)
         contacts.append(contact)
-    return contacts, notices
+    return contacts, report_radii(against)
 
 
 def _complete_on_joint(layout: Layout, wheel: Wheel, joint: Joint, rim: Rim | None,

@@ -11,17 +11,14 @@ import numpy as np
 
 from .description import Reason
 from .layout import Joint, Layout, LinkShape, to_triple
-from .notice import Notice, NoticeKind
 from .packages import find_file, package_of
 from .source import Triple
 
 PARALLEL = 0.02  # rad: axles and cylinders are tilted by roundings such as 1.57
 # m, and part of the radius: how far a rim's centre may lie beside its axle
 _OFF_AXLE = (1e-3, 0.02)
-# part of a mesh's radius: makers give cylinders the effective radius of a loaded tyre, up to so
-# much below the tread, or round it up
-_BELOW, _ABOVE = 0.07, 0.05
-_OTHER = 0.1     # of a primitive's radius: a given radius may be so much off it, either way
+# part of a mesh's radius: a collision mesh so much smaller than what is drawn is the hub alone
+_BELOW = 0.07
 _HUGE = 3.0      # m: a larger wheel is one in millimetres
 
 
@@ -101,20 +98,28 @@ def is_horizontal(layout: Layout, joint: Joint) -> bool:
     return abs(layout.axis_R(joint)[2]) < PARALLEL
 
 
-def find_rim(layout: Layout, joint: Joint, links: Collection[str] | None = None) -> Rim | None:
-    """The rim on the rotor of `joint` (its child and what is fixed to it, or only `links` of
-    these), or None.
+def find_rim(layout: Layout, joint: Joint, *, meshes: bool = True) -> Rim | None:
+    """The rim on the rotor of `joint` (its child and what is fixed to it), or None.
 
     A collision cylinder or sphere goes before a collision mesh, and that before what is drawn,
     unless it is so much smaller that it is the hub alone; of several equally good ones the largest
     counts. Meshes and drawn shapes are no evidence while a mesh of the rotor is missing, which may
     be the tyre.
+
+    Parameters
+    ----------
+    layout
+        The robot.
+    joint
+        On whose axis the rim's centre lies.
+    meshes
+        Whether to read meshes where there is no collision cylinder or sphere.
     """
-    primitive = _largest(_rims(layout, joint, _RANKS[0], links))
-    if primitive is not None:
-        return primitive               # no mesh need be read
-    collides, drawn = (_largest(_rims(layout, joint, rank, links)) for rank in _RANKS[1:])
-    if (collides is None and drawn is None) or _is_partial(layout, joint):
+    primitive = _largest(_rims(layout, joint, _RANKS[0]))
+    if primitive is not None or not meshes:
+        return primitive
+    _, collides, drawn = largest_rims(layout, joint)
+    if (collides is None and drawn is None) or is_partial(layout, joint):
         return None
     if collides is None or (drawn is not None
                             and drawn.radius * (1 - _BELOW) > collides.radius):
@@ -131,38 +136,10 @@ def _largest(rims: Iterable[Rim]) -> Rim | None:
     return best
 
 
-def compare_radius(layout: Layout, joint: Joint, radius: float,
-                   chosen: Rim | None = None) -> list[Notice]:
-    """A notice where a radius contradicts the rims of a joint.
-
-    Parameters
-    ----------
-    layout
-        The robot.
-    joint
-        On which the wheel rolls.
-    radius
-        Of the wheel [m].
-    chosen
-        The rim it was taken from; None where the user gave it.
-    """
-    against = []
-    for rank in _RANKS:
-        rims = [rim for rim in _rims(layout, joint, rank) if rim != chosen]
-        rim = max(rims, key=lambda rim: rim.radius, default=None)
-        if rim is None or (chosen is not None and not rim.is_mesh):
-            continue
-        below, above = (_BELOW, _ABOVE) if rim.is_mesh else (_OTHER, _OTHER)
-        # without one of the meshes, the others are perhaps only a part of the wheel
-        partial = rank is not _RANKS[0] and _is_partial(layout, joint)
-        if radius < rim.radius * (1 - below) or (radius > rim.radius * (1 + above)
-                                                 and not partial):
-            against.append(f"the {rim.reason} has {rim.radius:.6g} m")
-    if not against:
-        return []
-    origin = "as given" if chosen is None else f"from the {chosen.reason}"
-    return [Notice(NoticeKind.OTHER_RADIUS, f"{joint.name}: radius {radius:.6g} m {origin}, "
-                                            f"although {' and '.join(against)}")]
+def largest_rims(layout: Layout, joint: Joint) -> list[Rim | None]:
+    """The largest rim among the collision cylinders and spheres of a rotor, its collision meshes,
+    and what is drawn of it."""
+    return [_largest(_rims(layout, joint, rank)) for rank in _RANKS]
 
 
 def unused_meshes(layout: Layout, joint: Joint) -> list[UnusedMesh]:
@@ -210,15 +187,12 @@ def _is_across(shape: LinkShape, joint: Joint) -> bool:
     return bool(np.linalg.norm(np.cross(shape.axis, joint.axis)) > PARALLEL)
 
 
-def _rims(layout: Layout, joint: Joint, sources: Collection[RimSource],
-          links: Collection[str] | None = None) -> Iterator[Rim]:
+def _rims(layout: Layout, joint: Joint, sources: Collection[RimSource]) -> Iterator[Rim]:
     """All rims of these sources, nearest link first."""
     for source in sources:
         tag = source.value.partition(" ")[0]
         is_mesh = source in (RimSource.COLLISION_MESH, RimSource.VISUAL_MESH)
         for link in layout.rigid(joint.child):
-            if links is not None and link not in links:
-                continue
             for shape in layout.shapes(link, joint.child, tag):
                 if is_mesh != (shape.kind == "mesh"):
                     continue
@@ -260,7 +234,7 @@ def _meshes(layout: Layout, joint: Joint, tag: str) -> Iterator[LinkShape]:
                 yield shape
 
 
-def _is_partial(layout: Layout, joint: Joint) -> bool:
+def is_partial(layout: Layout, joint: Joint) -> bool:
     """Whether a mesh of a rotor is missing."""
     return any(_path(layout, shape) is None for tag in ("collision", "visual")
                for shape in _meshes(layout, joint, tag))

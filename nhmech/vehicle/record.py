@@ -9,7 +9,17 @@ from pathlib import Path
 from typing import Any
 
 from ..errors import Remedy
-from ..urdf.description import Description, JointLimits, MidAxle, Mimic, Reason, Released, Skid
+from ..urdf.description import (
+    Description,
+    Fact,
+    JointLimits,
+    MidAxle,
+    Mimic,
+    Reason,
+    Released,
+    Skid,
+    Witness,
+)
 from ..urdf.notice import Notice, NoticeKind
 from ..urdf.wheel import Wheel
 from .build import build
@@ -38,8 +48,7 @@ def restore(values: dict) -> Vehicle:
              limits={name: JointLimits(**limit) for name, limit in d["limits"].items()},
              packages={name: Path(folder) for name, folder in d["packages"].items()},
              speeds=None if d["speeds"] is None else tuple(d["speeds"]),
-             reasons={name: Reason(reason["pattern"], tuple(reason["names"]))
-                      for name, reason in d["reasons"].items()},
+             reasons={name: _restore_reason(**reason) for name, reason in d["reasons"].items()},
              skid=None if d["skid"] is None else _restore_skid(**d["skid"]),
              notices=tuple(_restore_notice(**notice) for notice in d["notices"]))
     for key in ("rolling", "steering", "driven", "free"):
@@ -58,6 +67,12 @@ def _restore_wheel(**fields: Any) -> Wheel:
 
 def _restore_skid(track: float = 1.0, wheels: Sequence[str] = ()) -> Skid:
     return Released(tuple(wheels)) if wheels else MidAxle(track)
+
+
+def _restore_reason(pattern: str, names: Sequence[str],
+                    facts: Sequence[dict[str, Any]] = ()) -> Reason:
+    return Reason(pattern, tuple(names), tuple(
+        Fact(Witness(fact["witness"]), fact["agrees"], fact["radius"]) for fact in facts))
 
 
 def _restore_notice(kind: str, text: str, remedy: dict[str, str] | None) -> Notice:

@@ -1,0 +1,294 @@
+"""Evidence, then verdict: what independent sources say of each joint that could roll, and the one
+rule that decides which of them are wheels."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from enum import Enum
+from math import pi
+
+import numpy as np
+
+from .description import Fact, Witness
+from .layout import Joint, Layout, is_named
+from .rims import Rim, find_rim, is_horizontal
+from .stance import footprint
+
+# of a wheel, in languages that robots are named in
+_WORDS = ("wheel", "tyre", "tire", "reifen", "rueda", "roue", "ruota", "roda", "hjul", "kolo")
+_ROLLERS = 3            # at least so many make a wheel of rollers
+_SLACK = (5e-3, 0.1)    # m, and part of the radius: how far a rim may be off the common plane
+# of the radius: a rim that is higher over the plane hangs in the air, a lower one contradicts it
+_IN_THE_AIR = 0.5
+_ALIKE = 0.05           # of the radius: partners on one axle differ by less
+
+
+class Verdict(Enum):
+    """What a joint is taken for."""
+
+    WHEEL = "wheel"                      # round, and on the ground
+    NO_RADIUS = "wheel without radius"   # called a wheel, but no shape tells how large it is
+    IN_THE_AIR = "in the air"            # round, but nowhere near the ground
+    NO_WHEEL = "no wheel"
+
+
+@dataclass(frozen=True)
+class Axle:
+    """A joint that could roll: it turns about a level axis, and nothing but rollers hangs on it.
+
+    Attributes
+    ----------
+    joint
+        It.
+    rim
+        What is round about its axis; None where no shape is.
+    is_free
+        Whether it can turn round and round.
+    is_named
+        Whether a name on its rotor has a word for wheel.
+    is_listed
+        Whether an element of a controller, plugin or transmission names it as a wheel.
+    rollers
+        Whether it carries a ring of rollers.
+    height
+        Of its rim's centre in the root's frame [m]; of its origin where it has no rim.
+    """
+
+    joint: Joint
+    rim: Rim | None
+    is_free: bool
+    is_named: bool
+    is_listed: bool
+    rollers: bool
+    height: float
+
+    @property
+    def bottom(self) -> float:
+        """Height of its lowest point in the root's frame [m]; of the axle without a rim."""
+        return self.height - (0.0 if self.rim is None else self.rim.radius)
+
+    @property
+    def has_word(self) -> bool:
+        """Whether anything calls it a wheel."""
+        return self.is_named or self.is_listed
+
+    @property
+    def slack(self) -> float:
+        """How far its lowest point may be off the plane of the others [m]."""
+        return max(_SLACK[0], _SLACK[1] * self.rim.radius) if self.rim else _SLACK[0]
+
+
+@dataclass(frozen=True)
+class Findings:
+    """All joints that could roll, and the plane that the wheels among them stand on.
+
+    Attributes
+    ----------
+    axles
+        In the order of the file.
+    floor
+        Height of the plane in the root's frame [m]; None where nothing tells it.
+    verdicts
+        Of each axle, by the name of its joint.
+    """
+
+    axles: tuple[Axle, ...]
+    floor: float | None
+    verdicts: dict[str, Verdict] = field(default_factory=dict)
+
+    def of(self, *verdicts: Verdict) -> list[Axle]:
+        """The axles with one of these verdicts."""
+        return [axle for axle in self.axles if self.verdicts[axle.joint.name] in verdicts]
+
+
+def weigh(layout: Layout) -> Findings:
+    """Every joint that could roll, with the verdict on it."""
+    axles = _read_axles(layout)
+    floor = _find_floor(layout, axles)
+    findings = Findings(tuple(axles), floor)
+    findings.verdicts.update((axle.joint.name, judge(axle, floor, axles, layout))
+                             for axle in axles)
+    return findings
+
+
+def judge(axle: Axle, floor: float | None, axles: Sequence[Axle], layout: Layout) -> Verdict:
+    """The one rule by which a joint is a wheel.
+
+    A wheel is round about a level axle and reaches the ground. What is round and hangs clearly
+    above it is none, whatever it is called. What is nearly on the ground contradicts itself, so
+    that it is taken for a wheel, and the check of heights refuses it. A joint that is not free
+    needs a second witness: a partner on its axle, a controller or a name. Where no shape tells, a
+    name or an element makes a wheel only if another source gives the radius.
+    """
+    if axle.rim is None:
+        if not axle.has_word or floor is not None and axle.height <= floor:
+            return Verdict.NO_WHEEL
+        high = floor is not None and _hangs(axle, floor, axles) and not axle.is_listed
+        return Verdict.IN_THE_AIR if high else Verdict.NO_RADIUS
+    assert floor is not None, "a rim tells the floor"
+    gap = abs(axle.bottom - floor)
+    if gap > axle.slack and (gap > _IN_THE_AIR * axle.rim.radius or _is_shaft(layout, axle, axles)):
+        return Verdict.WHEEL if axle.is_listed else Verdict.IN_THE_AIR
+    if not axle.is_free and not axle.has_word and not _has_partner(layout, axle, axles):
+        return Verdict.NO_WHEEL
+    return Verdict.WHEEL
+
+
+def _hangs(axle: Axle, floor: float, axles: Sequence[Axle]) -> bool:
+    """Whether an axle without a shape is too high for a wheel, by the size of the others."""
+    standing = [a.rim.radius for a in axles if a.rim and a.bottom - floor <= a.slack]
+    return bool(standing) and axle.height - floor > (1 + _IN_THE_AIR) * max(standing)
+
+
+def read_facts(layout: Layout, axle: Axle, findings: Findings) -> tuple[Fact, ...]:
+    """What speaks for an axle that is taken as a wheel, the radii apart."""
+    wheels = findings.of(Verdict.WHEEL, Verdict.NO_RADIUS)
+    facts = [Fact(Witness.AXLE, True), Fact(Witness.JOINT, axle.is_free)]
+    if axle.rollers:
+        facts.append(Fact(Witness.ROLLERS, True))
+    else:
+        facts.append(Fact(Witness.LEAF, True))
+    if axle.rim is not None and findings.floor is not None and len(wheels) > 1:
+        on_plane = abs(axle.bottom - findings.floor) <= axle.slack
+        radius = None if on_plane else axle.height - findings.floor
+        facts.append(Fact(Witness.PLANE, on_plane, radius))
+    if _has_partner(layout, axle, wheels):
+        facts.append(Fact(Witness.PARTNER, True))
+    if axle.is_listed:
+        facts.append(Fact(Witness.ELEMENT, True))
+    if axle.is_named:
+        facts.append(Fact(Witness.NAME, True))
+    return tuple(facts)
+
+
+# --- what a joint shows -----------------------------------------------------------------------
+
+
+def _read_axles(layout: Layout) -> list[Axle]:
+    """Meshes are read last, and not where an arm's wrist hangs far above the wheels."""
+    joints = [j for j in layout.joints.values() if _could_roll(layout, j)]
+    axles = {j.name: _read_axle(layout, j, find_rim(layout, j, meshes=False)) for j in joints}
+    drawn = [j for j in joints if axles[j.name].rim is None]
+    for joint in sorted(drawn, key=lambda j: not _is_plausible(axles[j.name])):
+        axle = axles[joint.name]
+        if not _is_plausible(axle):
+            known = [a for a in axles.values() if a.rim and _is_plausible(a)]
+            if known and axle.height - min(a.bottom for a in known) > 2 * max(
+                    a.rim.radius for a in known if a.rim):
+                continue
+        axles[joint.name] = _read_axle(layout, joint, find_rim(layout, joint))
+    return list(axles.values())
+
+
+def _is_plausible(axle: Axle) -> bool:
+    return axle.is_free or axle.has_word
+
+
+def _could_roll(layout: Layout, joint: Joint) -> bool:
+    if not joint.turns or not is_horizontal(layout, joint) or is_handle(layout, joint):
+        return False
+    if _is_ring(layout, joint.parent):
+        return False                       # one of its rollers
+    return not layout.carried(joint.child) or _is_ring(layout, joint.child)
+
+
+def _read_axle(layout: Layout, joint: Joint, rim: Rim | None) -> Axle:
+    X = layout.X_RL[joint.child]
+    centre = np.zeros(3) if rim is None else np.array(rim.centre)
+    return Axle(joint, rim, is_free(joint), has_word(layout, joint), False,
+                _is_ring(layout, joint.child), float(X[2, 3] + X[2, :3] @ centre))
+
+
+def is_free(joint: Joint) -> bool:
+    """Whether a joint that turns can do so round and round: it is continuous, or its limits are
+    missing, equal (exporters write 0 and 0 for none) or a full turn apart."""
+    span = joint.upper - joint.lower
+    return joint.type == "continuous" or span == 0 or span >= 2 * pi
+
+
+def is_handle(layout: Layout, joint: Joint) -> bool:
+    """Whether a joint only leads others by `<mimic>`: nothing on it can touch the ground."""
+    leads = any(e.get("joint") == joint.name for e in layout.source.root.findall("joint/mimic"))
+    return leads and not any(
+        layout.links[link].findall("collision") for link in layout.rigid(joint.child)
+    )
+
+
+def has_word(layout: Layout, joint: Joint) -> bool:
+    """Whether a name on the rotor of a joint has a word for wheel."""
+    names = [joint.name, joint.child]
+    for link in layout.rigid(joint.child)[1:]:
+        names += [link, layout.above[link].name]
+    return any(is_named(word, *names) for word in _WORDS)
+
+
+def _is_ring(layout: Layout, link: str) -> bool:
+    """Whether rollers turn on a rotor: all that moves on it, in a ring about its own axle."""
+    above = layout.above.get(layout.body(link))
+    if above is None or not above.turns:
+        return False
+    rollers = layout.carried(above.child)
+    if len(rollers) < _ROLLERS or any(not j.turns or layout.carried(j.child) for j in rollers):
+        return False
+    points = np.array([layout.X(above.child, j.child)[:3, 3] for j in rollers])
+    apart = np.linalg.norm(points - np.outer(points @ above.axis, above.axis), axis=1)
+    return bool(apart.min() > 0 and np.ptp(apart) < _SLACK[1] * apart.max())
+
+
+def _has_partner(layout: Layout, axle: Axle, axles: Sequence[Axle]) -> bool:
+    """Whether another round axle of the same size lies on the same line."""
+    return any(_offset(layout, axle, other) is not None for other in axles
+               if other.rim and axle.rim
+               and abs(other.rim.radius - axle.rim.radius) < _ALIKE * axle.rim.radius)
+
+
+def _is_shaft(layout: Layout, axle: Axle, axles: Sequence[Axle]) -> bool:
+    """Whether something larger turns beside it on the same line, so that it can never reach the
+    ground: a gear, a pulley or a brake disc."""
+    for other in axles:
+        along = _offset(layout, axle, other)
+        if (along is not None and other.rim and axle.rim
+                and other.rim.radius > axle.rim.radius + axle.slack and along < other.rim.radius):
+            return True
+    return False
+
+
+def _offset(layout: Layout, axle: Axle, other: Axle) -> float | None:
+    """How far two axles are apart [m] along the line that they share; None where they share
+    none."""
+    if other.joint is axle.joint:
+        return None
+    direction, second = layout.axis_R(axle.joint), layout.axis_R(other.joint)
+    p = layout.X_RL[other.joint.child][:3, 3] - layout.X_RL[axle.joint.child][:3, 3]
+    along = float(abs(direction @ p))
+    if np.linalg.norm(np.cross(direction, second)) > 0.1:
+        return None
+    return along if np.linalg.norm(p - direction * (direction @ p)) < axle.slack else None
+
+
+# --- the ground -------------------------------------------------------------------------------
+
+
+def _find_floor(layout: Layout, axles: Sequence[Axle]) -> float | None:
+    """Height of the plane that the wheels stand on, in the root's frame [m].
+
+    The lowest plane of rims that more than one source supports: several axles reach it, the file's
+    base_footprint lies in it, or one of its axles is called a wheel. Without one, the lowest of
+    all.
+    """
+    mark = footprint(layout)
+    known = [a for a in axles if a.rim and _is_plausible(a)] or [a for a in axles if a.rim]
+    if not known:
+        return None if mark is None else mark[1]
+    planes: list[list[Axle]] = []
+    for axle in sorted(known, key=lambda a: a.bottom):
+        if planes and axle.bottom - planes[-1][0].bottom <= axle.slack:
+            planes[-1].append(axle)
+        else:
+            planes.append([axle])
+    marked = [p for p in planes if mark and abs(p[0].bottom - mark[1]) <= p[0].slack]
+    called = [p for p in planes if any(a.has_word for a in p)]
+    if not marked and len(planes[0]) == 1 and planes[0] not in called:
+        marked = called
+    return [*marked, planes[0]][0][0].bottom
