@@ -7,6 +7,7 @@ import coal
 import numpy as np
 import pinocchio as pin
 import pytest
+from meshes import write_dae
 
 from nhmech.urdf.description import Description
 from nhmech.urdf.wheel import Wheel
@@ -33,11 +34,14 @@ def shapes(xml: str, path=None, wheels=(), packages=None):
     model = pin.buildModelFromXML(xml, pin.JointModelFreeFlyer())
     description = Description(xml=xml, name="r", root="base", wheels=wheels, rolling=(), path=path,
                               packages=packages or {})
-    visual, collision, notices = load_geometry(description, model)
-    by_link = {}
-    for shape in visual.geometryObjects:
-        by_link.setdefault(model.frames[shape.parentFrame].name, []).append(shape.geometry)
-    return by_link, collision, notices
+    found = load_geometry(description, model)
+    by_link, stand_ins = {}, set()
+    for shape in found.visual.geometryObjects:
+        link = model.frames[shape.parentFrame].name
+        by_link.setdefault(link, []).append(shape.geometry)
+        if shape.name in found.stand_ins:
+            stand_ins.add(link)
+    return by_link, found.collision, stand_ins
 
 
 def mesh(name: str, tag: str = "visual") -> str:
@@ -49,34 +53,33 @@ CYLINDER = ('<collision><origin rpy="1.5708 0 0"/>'
 
 
 def test_missing_mesh_is_drawn_by_the_collision_shape():
-    visual, collision, notices = shapes(robot("", mesh("package://nowhere/w.dae")
+    visual, collision, stand_ins = shapes(robot("", mesh("package://nowhere/w.dae")
                                               + mesh("w.dae", "collision") + CYLINDER))
     assert isinstance(visual["wheel"][0], coal.Cylinder) and visual["wheel"][0].radius == 0.1
     assert isinstance(visual["wheel"][1], coal.Box)  # the bar that shows the rolling
     assert collision.ngeoms == 1
-    assert len(notices) == 2 and "package://nowhere/w.dae" in notices[0] or "w.dae" in notices[0]
-    assert "wheel" in notices[1]
+    assert stand_ins == {"wheel"}
 
 
 def test_missing_mesh_without_collision_gets_a_stand_in():
     wheel = Wheel("spin", radius=0.15, axis=(0.0, 1.0, 0.0), link="wheel", point=(0.0, 0.0, 0.0))
     xml = robot(mesh("b.stl"), mesh("w.stl"))
-    visual, _, notices = shapes(xml, wheels=(wheel,))
+    visual, _, stand_ins = shapes(xml, wheels=(wheel,))
     assert visual["wheel"][0].radius == 0.15
     assert isinstance(visual["base"][0], coal.Box)
-    assert "stand-ins: base, wheel" in notices[1]
+    assert stand_ins == {"base", "wheel"}
     model = pin.buildModelFromXML(xml, pin.JointModelFreeFlyer())
-    shown, _, _ = load_geometry(Description(xml=xml, name="r", root="base", wheels=(wheel,),
-                                            rolling=()), model)
+    shown = load_geometry(Description(xml=xml, name="r", root="base", wheels=(wheel,),
+                                      rolling=()), model).visual
     axle = next(s.placement.rotation[:, 2] for s in shown.geometryObjects
                 if isinstance(s.geometry, coal.Cylinder))
     np.testing.assert_allclose(np.abs(axle), [0, 1, 0], atol=1e-12)
 
 
 def test_links_without_visual_show_their_collision_shapes():
-    visual, _, notices = shapes(robot("", CYLINDER))
+    visual, _, stand_ins = shapes(robot("", CYLINDER))
     assert isinstance(visual["wheel"][0], coal.Cylinder)
-    assert notices == []
+    assert not stand_ins
 
 
 @pytest.mark.parametrize("name, content", [
@@ -86,10 +89,10 @@ def test_links_without_visual_show_their_collision_shapes():
 ])
 def test_unreadable_meshes_never_crash(tmp_path, name, content):
     (tmp_path / name).write_bytes(content)
-    visual, _, notices = shapes(robot(mesh(name) + mesh(name, "collision")),
-                                path=tmp_path / "r.urdf")
+    visual, _, stand_ins = shapes(robot(mesh(name) + mesh(name, "collision")),
+                                  path=tmp_path / "r.urdf")
     assert isinstance(visual["base"][0], coal.Box)
-    assert name in notices[0]
+    assert stand_ins == {"base"}
 
 
 @pytest.mark.parametrize("broken", ["<visual/>", "<visual><geometry/></visual>",
@@ -130,8 +133,45 @@ def test_meshes_are_found_without_ros(tmp_path, monkeypatch):
     assert found("package://arm/c.stl") == ament
     assert found("package://leg/d.stl") == ros1
     assert found("package://other/e.stl", other=tmp_path / "else") == given
-    visual, _, notices = shapes(robot(mesh("package://parts/b.stl")), path=urdf)
-    assert isinstance(visual["base"][0], coal.BVHModelBase) and notices == []
+    visual, _, stand_ins = shapes(robot(mesh("package://parts/b.stl")), path=urdf)
+    assert isinstance(visual["base"][0], coal.BVHModelBase) and not stand_ins
+
+
+def test_the_box_of_a_missing_shape_has_mass_and_inertia_of_its_link():
+    sides, mass, turn = np.array([0.4, 0.3, 0.1]), 2.0, pin.rpy.rpyToMatrix(0.3, -0.5, 1.1)
+    squares = sides**2
+    moments = mass / 12 * (squares.sum() - squares)
+    I = turn @ np.diag(moments) @ turn.T
+    inertial = (f'<inertial><origin xyz="0.1 0.2 0.3"/><mass value="{mass}"/><inertia '
+                + " ".join(f'i{"xyz"[a]}{"xyz"[b]}="{I[a, b]:.15g}"'
+                           for a, b in ((0, 0), (1, 1), (2, 2), (0, 1), (0, 2), (1, 2)))
+                + "/></inertial>")
+    xml = f'<robot name="r"><link name="base">{inertial}{mesh("gone.stl")}</link></robot>'
+    model = pin.buildModelFromXML(xml, pin.JointModelFreeFlyer())
+    box, = load_geometry(Description(xml=xml, name="r", root="base", wheels=(), rolling=()),
+                         model).visual.geometryObjects
+    R, half = box.placement.rotation, box.geometry.halfSide
+    np.testing.assert_allclose(box.placement.translation, [0.1, 0.2, 0.3], atol=1e-9)
+    np.testing.assert_allclose(np.linalg.det(R), 1.0, atol=1e-9)
+    np.testing.assert_allclose(np.sort(2 * half), np.sort(sides), rtol=1e-9)
+    np.testing.assert_allclose(R @ np.diag(mass / 3 * (np.sum(half**2) - half**2)) @ R.T, I,
+                               atol=1e-9)
+
+
+def test_a_wrong_inertia_makes_no_box_larger_than_the_robot():
+    huge = robot(mesh("gone.stl")).replace('ixx="1"', 'ixx="9000"').replace('iyy="1"',
+                                                                            'iyy="9000"')
+    visual, _, _ = shapes(huge)
+    assert 2 * visual["base"][0].halfSide.max() == pytest.approx(0.2)   # from joint to joint
+
+
+def test_a_mesh_in_inches_is_drawn_in_metres(tmp_path):
+    write_dae(tmp_path / "a.dae", unit=0.0254)
+    model = pin.buildModelFromXML(robot(""), pin.JointModelFreeFlyer())
+    found = load_geometry(Description(xml=robot(mesh("a.dae")), name="r", root="base", wheels=(),
+                                      rolling=(), path=tmp_path / "r.urdf"), model)
+    drawn, = found.visual.geometryObjects
+    np.testing.assert_allclose(np.max(drawn.geometry.vertices()), 0.0254, rtol=1e-6)
 
 
 @pytest.mark.parametrize("urdf", sorted(ROBOTS.glob("*.urdf"))
@@ -141,8 +181,8 @@ def test_meshes_are_found_without_ros(tmp_path, monkeypatch):
 def test_every_real_robot_has_shapes(urdf):
     xml = urdf.read_text()
     model = pin.buildModelFromXML(xml, pin.JointModelFreeFlyer())
-    visual, _, _ = load_geometry(Description(xml=xml, name=urdf.stem, root="", wheels=(),
-                                             rolling=(), path=urdf), model)
+    visual = load_geometry(Description(xml=xml, name=urdf.stem, root="", wheels=(),
+                                       rolling=(), path=urdf), model).visual
     assert visual.ngeoms >= 4
     assert all(convert(shape.geometry) for shape in visual.geometryObjects)
 

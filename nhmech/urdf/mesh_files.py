@@ -75,12 +75,12 @@ def _read_mesh(path: Path) -> Mesh | None:
         if path.stat().st_size > _LARGEST:
             return None
         triangles = coal.MeshLoader().load(str(path), np.ones(3))
-        return Mesh(np.array(triangles.vertices()) * _unit(path), triangles)
+        return Mesh(np.array(triangles.vertices()) * length_unit(path), triangles)
     except (OSError, ValueError, RuntimeError):
         return None
 
 
-def _unit(path: Path) -> float:
+def length_unit(path: Path) -> float:
     """Metres in a length of a COLLADA file, which coal takes as metres whatever the file says; 1
     for any other file. The file's up axis is not applied, as in RViz."""
     if path.suffix.lower() != ".dae":

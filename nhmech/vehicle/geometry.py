@@ -1,14 +1,16 @@
-"""What a vehicle looks like: the URDF's visual and collision shapes, with stand-ins where a mesh
-cannot be had.
+"""What a vehicle looks like: the URDF's visual and collision shapes, colours for links that have
+none, and stand-ins where a mesh cannot be had.
 
 Pinocchio refuses the whole geometry model when one mesh is missing, and drops all shapes of a link
 when one of them cannot be parsed. So the XML is mended first: mesh files are looked up here (no ROS
-needed) and tried; each one that fails is replaced, and a notice says so.
+needed) and tried, and each one that fails is replaced.
 """
 
 from __future__ import annotations
 
 import copy
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 import coal
@@ -16,26 +18,49 @@ import numpy as np
 import pinocchio as pin
 from lxml import etree
 
-from ..errors import ModelError, listed
+from ..errors import ModelError
 from ..urdf.description import Description
+from ..urdf.mesh_files import length_unit
 from ..urdf.packages import find_file
+from ..urdf.source import Element
 from .model import full_model, locked_joints
+from .palette import STRIPE, link_colours
 
 PRIMITIVES = {"box": "size", "cylinder": "radius", "sphere": "radius"}      # what each must have
-GREY, DARK, LIGHT = "0.62 0.67 0.73 1", "0.20 0.21 0.23 1", "0.93 0.93 0.90 1"
+WIDTH = 0.4          # of a wheel of which only the radius is known, as a share of that
+THINNEST = 0.02      # of a box's longest side: an inertia without extent still shows
+SMALLEST = 0.03      # [m] side of the box for a link of which nothing is known
 
 
-def load_geometry(description: Description,
-                  model: pin.Model) -> tuple[pin.GeometryModel, pin.GeometryModel, list[str]]:
-    """Visual and collision shapes of a robot, and what had to be replaced.
+@dataclass(frozen=True)
+class Geometry:
+    """The shapes of a robot.
 
-    `model` is the `pin.Model` built from `description.xml`, no joint reduced. Returns
-    (visual_model, collision_model, notices): two `pin.GeometryModel` that refer to the joints and
-    frames of `model`, and one short sentence for each kind of replacement.
+    Attributes
+    ----------
+    visual, collision
+        They refer to the joints and frames of the model they were made for.
+    stand_ins
+        Names of the visual shapes that are drawn in the place of missing ones.
+    """
 
-    A visual whose mesh is missing or unreadable is replaced by the primitive collision shapes of
-    its link; else, on a wheel's link, by a cylinder of the wheel's radius; else by a small box. A
-    link without visuals shows its collision shapes. Collision meshes that fail are left out.
+    visual: pin.GeometryModel
+    collision: pin.GeometryModel
+    stand_ins: frozenset[str] = frozenset()
+
+
+def load_geometry(description: Description, model: pin.Model) -> Geometry:
+    """Visual and collision shapes of a robot.
+
+    A visual whose mesh is missing or unreadable is replaced by the collision shapes of its link;
+    else, on a wheel's link, by a cylinder of the wheel's radius; else by the box that has the mass
+    and inertia of the link. A link without visuals shows its collision shapes. Collision meshes
+    that fail are left out.
+
+    Parameters
+    ----------
+    model
+        Built from `description.xml`, no joint reduced.
 
     Raises
     ------
@@ -45,7 +70,8 @@ def load_geometry(description: Description,
     parser = etree.XMLParser(resolve_entities=False, no_network=True, remove_comments=True)
     root = etree.fromstring(description.xml.encode(), parser)
     loader = coal.CachedMeshLoader()
-    notices = _mend(root, description, loader)
+    stand_ins = _mend(root, description, loader, _reach(model))
+    _colour_links(root, description)
     xml = etree.tostring(root, encoding="unicode")
     try:
         visual, collision = (
@@ -54,49 +80,18 @@ def load_geometry(description: Description,
     except (ValueError, RuntimeError) as error:
         raise ModelError(f"{description.path or description.name}: shapes cannot be read: "
                          f"{str(error).strip().splitlines()[-1]}") from error
-    return visual, collision, notices
+    return Geometry(visual, collision, stand_ins)
 
 
-def moving_geometry(description: Description) -> tuple[pin.GeometryModel, pin.GeometryModel]:
-    """Visual and collision shapes on the model of the moving joints."""
+def moving_geometry(description: Description) -> Geometry:
+    """The shapes on the model of the moving joints."""
     full = full_model(description)
-    visual, collision, _ = load_geometry(description, full)
+    found = load_geometry(description, full)
     held, q = locked_joints(full, description)
-    if held:
-        _, (visual, collision) = pin.buildReducedModel(full, [visual, collision], held, q)
-    return visual, collision
-
-
-def _mend(root, description: Description, loader: coal.CachedMeshLoader) -> list[str]:
-    """Replaces what Pinocchio would refuse, in place; one sentence for each sort of replacement."""
-    bad = {mesh.get("filename", "") for mesh in root.iter("mesh")
-           if not _use_mesh(mesh, description, loader)}
-    by_collision, by_standin, dropped = [], [], 0
-    for link in root.iterfind("link"):
-        name, shapes = link.get("name"), [*link.iterfind("visual"), *link.iterfind("collision")]
-        unusable = [shape for shape in shapes if not _is_usable(shape, bad)]
-        for shape in unusable:
-            link.remove(shape)
-        missing = [shape for shape in unusable if shape.tag == "visual"]
-        dropped += len(unusable) - len(missing)
-        collisions = link.findall("collision")
-        primitives = [c for c in collisions if c.find("geometry/mesh") is None]
-        if missing and primitives:
-            by_collision.append(name)
-            _show(root, link, primitives)
-        elif missing and link.find("visual") is None:
-            by_standin.append(name)
-            link.append(_standin(root, link, description))
-        elif link.find("visual") is None and collisions:
-            _show(root, link, collisions)
-    notices = []
-    if bad and (by_collision or by_standin or dropped):
-        notices.append(f"{len(bad)} mesh files missing or unreadable, for example {min(bad)}")
-    if by_collision:
-        notices.append(f"drawn by their collision shapes: {listed(by_collision, 4)}")
-    if by_standin:
-        notices.append(f"drawn by stand-ins: {listed(by_standin, 4)}")
-    return notices
+    if not held:
+        return found
+    _, (visual, collision) = pin.buildReducedModel(full, [found.visual, found.collision], held, q)
+    return Geometry(visual, collision, found.stand_ins)
 
 
 def find_mesh(filename: str, description: Description) -> Path | None:
@@ -104,20 +99,49 @@ def find_mesh(filename: str, description: Description) -> Path | None:
     return find_file(filename, description.packages, description.path)
 
 
-def _use_mesh(mesh, description: Description, loader) -> bool:
-    """Point a <mesh> at its file and load it; False where that fails."""
+def _mend(root: Element, description: Description, loader: coal.CachedMeshLoader,
+          reach: float) -> frozenset[str]:
+    """Replaces what Pinocchio would refuse, in place; the names that it will give the stand-ins."""
+    bad = {mesh.get("filename", "") for mesh in root.iter("mesh")
+           if not _use_mesh(mesh, description, loader)}
+    stand_ins: list[str] = []
+    for link in root.iterfind("link"):
+        shapes = [*link.iterfind("visual"), *link.iterfind("collision")]
+        unusable = [shape for shape in shapes if not _is_usable(shape, bad)]
+        for shape in unusable:
+            link.remove(shape)
+        visuals, collisions = link.findall("visual"), link.findall("collision")
+        primitives = [c for c in collisions if c.find("geometry/mesh") is None]
+        is_missing = any(shape.tag == "visual" for shape in unusable)
+        if is_missing and (primitives or not visuals):
+            added = (_shown(root, link, primitives or collisions)
+                     or [_stand_in(root, link, description, reach)])
+            link.extend(added)
+            name, first = link.get("name"), len(visuals)
+            stand_ins += [f"{name}_{first + k}" for k in range(len(added))]
+        elif not visuals:
+            link.extend(_shown(root, link, collisions))
+    return frozenset(stand_ins)
+
+
+def _use_mesh(mesh: Element, description: Description, loader: coal.CachedMeshLoader) -> bool:
+    """Point a <mesh> at its file, scaled to metres, and load it; False where that fails."""
     path = find_mesh(mesh.get("filename", ""), description)
     try:
-        scale = np.array([float(s) for s in mesh.get("scale", "1 1 1").split()]) * np.ones(3)
-        if path is None or loader.load(str(path), scale).num_tris == 0:
+        if path is None:
             return False
-    except (ValueError, RuntimeError):
+        scale = np.array([float(s) for s in mesh.get("scale", "1 1 1").split()]) * np.ones(3)
+        scale *= length_unit(path)
+        if loader.load(str(path), scale).num_tris == 0:
+            return False
+    except (OSError, ValueError, RuntimeError):
         return False
     mesh.set("filename", str(path))
+    mesh.set("scale", _words(scale))
     return True
 
 
-def _is_usable(element, bad: set[str]) -> bool:
+def _is_usable(element: Element, bad: set[str]) -> bool:
     """Whether urdfdom will accept this <visual> or <collision>."""
     shape = element.find("geometry/*")
     if shape is None:
@@ -127,69 +151,148 @@ def _is_usable(element, bad: set[str]) -> bool:
     return shape.tag in PRIMITIVES and shape.get(PRIMITIVES[shape.tag]) is not None
 
 
-def _show(root, link, collisions) -> None:
-    """Add visuals of the same shape as these collision elements."""
-    spins = _is_spinning(root, link)
+def _shown(root: Element, link: Element, collisions: Iterable[Element]) -> list[Element]:
+    """Visuals of the same shapes as these collision elements; cylinders that spin get a stripe."""
+    spins = any(j.get("type") == "continuous" and j.find("child").get("link") == link.get("name")
+                for j in root.iterfind("joint"))
+    found = []
     for collision in collisions:
         visual = copy.deepcopy(collision)
         visual.tag = "visual"
         visual.attrib.pop("name", None)
-        link.append(_paint(visual, DARK if spins else GREY))
+        for material in visual.findall("material"):
+            visual.remove(material)
+        found.append(visual)
         cylinder = visual.find("geometry/cylinder")
         if spins and cylinder is not None:
-            link.append(_stripe(visual, float(cylinder.get("radius")),
-                                float(cylinder.get("length"))))
+            found.append(_stripe(visual, float(cylinder.get("radius", 0)),
+                                 float(cylinder.get("length", 0))))
+    return found
 
 
-def _standin(root, link, description: Description):
-    """A <visual> for a link of which nothing is known but its wheel or its joints."""
+def _stand_in(root: Element, link: Element, description: Description, reach: float) -> Element:
+    """A <visual> for a link that has no shape."""
     wheel = next((w for w in description.wheels if w.link == link.get("name") and w.radius > 0),
                  None)
-    if wheel is not None:
-        if wheel.axis is None:
-            return _visual(f'<sphere radius="{wheel.radius}"/>', wheel.point or (0, 0, 0),
-                           (0, 0, 0), DARK)
-        x, y, z = wheel.axis
-        axle = (0.0, np.arctan2(np.hypot(x, y), z), np.arctan2(y, x))
-        cylinder = f'<cylinder radius="{wheel.radius}" length="{0.4 * wheel.radius}"/>'
-        return _visual(cylinder, wheel.point or (0, 0, 0), axle, DARK)
-    origins = [
-        j.find("origin")
-        for j in root.iterfind("joint")
-        if j.find("parent").get("link") == link.get("name")
-    ]
+    if wheel is None:
+        box = _inertia_box(link, reach)
+        return _joint_box(root, link) if box is None else box
+    at = wheel.point or (0.0, 0.0, 0.0)
+    if wheel.axis is None:
+        return _visual(f'<sphere radius="{wheel.radius}"/>', at)
+    axle = pin.Quaternion.FromTwoVectors(np.array([0.0, 0.0, 1.0]), np.array(wheel.axis))
+    return _visual(f'<cylinder radius="{wheel.radius}" length="{WIDTH * wheel.radius}"/>', at,
+                   axle.toRotationMatrix())
+
+
+def _inertia_box(link: Element, reach: float) -> Element | None:
+    """The solid box that has a link's mass and inertia, no larger than the robot; None without
+    these. Of sides a, b, c: I_a = m (b^2 + c^2) / 12."""
+    body = pin.buildModelFromXML(
+        f'<robot name="one">{etree.tostring(_bare(link), encoding="unicode")}</robot>',
+        pin.JointModelFreeFlyer()).inertias[1]
+    if not body.mass > 0:
+        return None
+    moments, axes = np.linalg.eigh(body.inertia)
+    sides = np.sqrt(np.maximum(6 * (moments.sum() - 2 * moments) / body.mass, 0.0))
+    if not sides.max() > 0:
+        return None
+    sides = np.maximum(sides, THINNEST * sides.max()) * min(1.0, reach / sides.max())
+    axes[:, 0] *= np.sign(np.linalg.det(axes))
+    return _visual(f'<box size="{_words(sides)}"/>', body.lever, axes)
+
+
+def _bare(link: Element) -> Element:
+    """The link with its inertia alone."""
+    bare = etree.Element("link", name="one")
+    bare.extend(copy.deepcopy(link.findall("inertial")))
+    return bare
+
+
+def _joint_box(root: Element, link: Element) -> Element:
+    """A box that reaches to the joints on a link without mass."""
+    origins = [joint.find("origin") for joint in root.iterfind("joint")
+               if joint.find("parent").get("link") == link.get("name")]
     places = [[float(c) for c in o.get("xyz", "0 0 0").split()] for o in origins if o is not None]
     points = np.array([[0.0] * 3] + places)
     low, high = points.min(axis=0), points.max(axis=0)
-    size = np.maximum(0.8 * (high - low), max(0.03, 0.1 * np.max(high - low)))
-    return _visual(f'<box size="{size[0]} {size[1]} {size[2]}"/>', (low + high) / 2, (0, 0, 0),
-                   GREY)
+    size = np.maximum(0.8 * (high - low), max(SMALLEST, 0.1 * np.max(high - low)))
+    return _visual(f'<box size="{_words(size)}"/>', (low + high) / 2)
 
 
-def _stripe(visual, radius: float, length: float):
+def _reach(model: pin.Model) -> float:
+    """Diameter [m] of the robot's joints in the zero pose; infinite where it has only one."""
+    data = model.createData()
+    pin.forwardKinematics(model, data, pin.neutral(model))
+    points = np.array([data.oMi[j].translation for j in range(1, model.njoints)])
+    size = float(np.linalg.norm(np.ptp(points, axis=0))) if len(points) else 0.0
+    return size or np.inf
+
+
+def _stripe(visual: Element, radius: float, length: float) -> Element:
     """A light bar across both faces of a cylinder, so that its rolling shows."""
     stripe = copy.deepcopy(visual)
     geometry = stripe.find("geometry")
+    assert geometry is not None     # it holds the cylinder
     geometry.clear()
     etree.SubElement(geometry, "box",
-                     size=f"{1.4 * radius} {0.16 * radius} {1.02 * length + 0.002}")
-    return _paint(stripe, LIGHT)
+                     size=_words((1.4 * radius, 0.16 * radius, 1.02 * length + 0.002)))
+    return _paint(stripe, STRIPE)
 
 
-def _visual(shape: str, xyz, rpy, colour: str):
-    origin = f'<origin xyz="{xyz[0]} {xyz[1]} {xyz[2]}" rpy="{rpy[0]} {rpy[1]} {rpy[2]}"/>'
-    return _paint(etree.fromstring(f"<visual>{origin}<geometry>{shape}</geometry></visual>"),
-                     colour)
+def _visual(shape: str, xyz: Sequence[float] | np.ndarray, R: np.ndarray | None = None) -> Element:
+    rpy = np.zeros(3) if R is None else pin.rpy.matrixToRpy(R)
+    return etree.fromstring(f'<visual><origin xyz="{_words(xyz)}" rpy="{_words(rpy)}"/>'
+                            f"<geometry>{shape}</geometry></visual>")
 
 
-def _paint(visual, colour: str):
-    for old in visual.findall("material"):
-        visual.remove(old)
+def _words(numbers: Iterable[float]) -> str:
+    return " ".join(f"{float(number):.15g}" for number in numbers)
+
+
+def _colour_links(root: Element, description: Description) -> None:
+    """Gives every visual its own colour: that of its material, wherever in the file this is
+    defined, the mean of its texture, else the palette's."""
+    defined: dict[str, str] = {}
+    for material in root.iter("material"):
+        if colour := _own_colour(material, description):
+            defined.setdefault(material.get("name", ""), colour)
+    for material in root.findall("material"):
+        root.remove(material)
+    palette = link_colours(root, description)
+    for link in root.iterfind("link"):
+        for visual in link.iterfind("visual"):
+            found = None
+            for material in visual.findall("material"):
+                found = (_own_colour(material, description)
+                         or defined.get(material.get("name", ""), found))
+                visual.remove(material)
+            _paint(visual, found or palette[link.get("name", "")])
+
+
+def _own_colour(material: Element, description: Description) -> str | None:
+    """What a material says itself, as a URDF writes colours."""
+    color, texture = material.find("color"), material.find("texture")
+    if color is not None:
+        return color.get("rgba")
+    if texture is None:
+        return None
+    path = find_mesh(texture.get("filename", ""), description)
+    return None if path is None else _mean_colour(path)
+
+
+def _paint(visual: Element, colour: str) -> Element:
     material = etree.SubElement(visual, "material", name=f"nhmech {colour}")
     etree.SubElement(material, "color", rgba=colour)
     return visual
 
 
-def _is_spinning(root, link) -> bool:
-    return any(j.get("type") == "continuous" and j.find("child").get("link") == link.get("name")
-               for j in root.iterfind("joint"))
+def _mean_colour(path: Path) -> str | None:
+    """Of a picture, as a URDF writes colours; None where it cannot be read."""
+    from PIL import Image
+
+    try:
+        with Image.open(path) as image:
+            return _words([*np.asarray(image.convert("RGB"), dtype=float).mean((0, 1)) / 255, 1.0])
+    except (OSError, ValueError):
+        return None

@@ -7,6 +7,7 @@ import threading
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pinocchio as pin
@@ -29,6 +30,8 @@ from .parameters import Parameters
 from .placement import Placer, Support
 from .posing import Gauge, Pose, Posing
 
+if TYPE_CHECKING:
+    from .geometry import Geometry
 
 @dataclass(frozen=True, eq=False)
 class Vehicle:
@@ -312,7 +315,7 @@ class Vehicle:
 
     # -- seeing ------------------------------------------------------------------------------------
     @cached_property
-    def _geometry(self) -> tuple[pin.GeometryModel, pin.GeometryModel]:
+    def _geometry(self) -> Geometry:
         from .geometry import moving_geometry  # here, for only pictures need it
 
         return moving_geometry(self.description)
@@ -320,9 +323,14 @@ class Vehicle:
     @property
     def visual_model(self) -> pin.GeometryModel:
         """Shapes to draw."""
-        return self._geometry[0]
+        return self._geometry.visual
 
     @property
     def collision_model(self) -> pin.GeometryModel:
         """Shapes to measure distances with."""
-        return self._geometry[1]
+        return self._geometry.collision
+
+    @property
+    def stand_ins(self) -> frozenset[str]:
+        """Names of the shapes of `visual_model` that are drawn in the place of missing meshes."""
+        return self._geometry.stand_ins

@@ -43,12 +43,11 @@ def floor(reach: float, cell: float) -> dict:
     color[:, 3] = np.repeat(alpha, n)
     geometry = buffer_geometry(np.column_stack([xy, np.zeros(len(xy))]), faces, normal=up,
                                uv=xy / (20 * cell), color=color)
+    texture = {"url": "data:image/png;base64," + base64.b64encode(_tile()).decode(),
+               "wrap": [1000, 1000], "anisotropy": 16}
     material = {"type": "MeshLambertMaterial", "color": 0xFFFFFF, "side": 2, "transparent": True,
-                "vertexColors": True, "map": "grid", "depthWrite": False}
-    image = {"uuid": "grid image",
-             "url": "data:image/png;base64," + base64.b64encode(_tile()).decode()}
-    texture = {"uuid": "grid", "image": "grid image", "wrap": [1000, 1000], "anisotropy": 16}
-    return set_group(FLOOR, [(geometry, material, np.eye(4))], False, [image], [texture])
+                "vertexColors": True, "map": texture, "depthWrite": False}
+    return set_group(FLOOR, [(geometry, material, np.eye(4))], casts_shadow=False)
 
 
 def floor_pose(ground: Ground, near: ArrayLike, period: float, t: float = 0.0) -> np.ndarray:

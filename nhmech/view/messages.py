@@ -11,6 +11,7 @@ from .shapes import floats
 
 Part = tuple[dict, dict, np.ndarray]  # geometry, material, pose (4, 4)
 METADATA = {"version": 4.5, "type": "Object"}
+LINES = "LineBasicMaterial"
 
 
 def set_transform(path: str, pose: ArrayLike) -> dict:
@@ -23,28 +24,37 @@ def set_property(path: str, name: str, value: object) -> dict:
     return {"type": "set_property", "path": path, "property": name, "value": value}
 
 
-def set_group(path: str, parts: Iterable[Part], casts_shadow: bool = True,
-              images: Sequence[dict] = (), textures: Sequence[dict] = ()) -> dict:
-    """Put one object at `path`, made of `parts`, with the images and textures that their materials
-    name.
+def set_group(path: str, parts: Iterable[Part], casts_shadow: bool = True) -> dict:
+    """Put one object at `path`, made of `parts`: triangles, and lines where the material is one of
+    lines. A material's `map` is a three.js texture with the `url` of its picture.
 
     It is a group, because meshcat's page makes every single mesh cast a shadow, and a ground that
     shadows itself looks striped.
     """
-    geometries: list[dict] = []
-    materials: list[dict] = []
+    content: dict[str, list[dict]] = {
+        name: [] for name in ("geometries", "materials", "images", "textures")}
     children: list[dict] = []
+    textures: dict[str, str] = {}
     for i, (geometry, material, pose) in enumerate(parts):
         names = {"geometry": f"{path} geometry {i}", "material": f"{path} material {i}"}
-        geometries.append({"uuid": names["geometry"], **geometry})
-        materials.append({"uuid": names["material"], **material})
+        if "map" in material:
+            texture = dict(material["map"])
+            url = texture.pop("url")
+            if url not in textures:
+                textures[url] = f"{path} texture {i}"
+                content["images"].append({"uuid": f"{path} image {i}", "url": url})
+                content["textures"].append({"uuid": textures[url], "image": f"{path} image {i}",
+                                            **texture})
+            material = {**material, "map": textures[url]}
+        content["geometries"].append({"uuid": names["geometry"], **geometry})
+        content["materials"].append({"uuid": names["material"], **material})
         matrix = np.asarray(pose, dtype=float).T.ravel().tolist()
-        children.append({"uuid": f"{path} {i}", "type": "Mesh", "matrix": matrix, **names,
-                         "castShadow": casts_shadow, "receiveShadow": True})
-    content = {"metadata": METADATA, "geometries": geometries, "materials": materials,
-               "images": list(images), "textures": list(textures)}
+        kind = ({"type": "LineSegments"} if material["type"] == LINES else
+                {"type": "Mesh", "castShadow": casts_shadow, "receiveShadow": True})
+        children.append({"uuid": f"{path} {i}", "matrix": matrix, **names, **kind})
     group = {"uuid": path, "type": "Group", "children": children}
-    return {"type": "set_object", "path": path, "object": {**content, "object": group}}
+    return {"type": "set_object", "path": path,
+            "object": {"metadata": METADATA, **content, "object": group}}
 
 
 def set_lights(path: str, lights: list[dict]) -> dict:
@@ -62,9 +72,15 @@ def rgb(color: Sequence[float]) -> int:
     return 65536 * red + 256 * green + blue
 
 
-def phong(color: Sequence[float]) -> dict:
-    """A slightly glossy material of colour (r, g, b, alpha)."""
+def phong(color: Sequence[float], texture: str | None = None) -> dict:
+    """A slightly glossy material of colour (r, g, b, alpha), times a picture by its URL."""
     alpha = float(color[3]) if len(color) > 3 else 1.0
     material = {"type": "MeshPhongMaterial", "color": rgb(color), "specular": 0x2A2A2A,
                 "shininess": 40, "side": 2}
-    return material | ({"transparent": True, "opacity": alpha} if alpha < 1 else {})
+    material |= {"transparent": True, "opacity": alpha} if alpha < 1 else {}
+    return material | ({"map": {"url": texture, "wrap": [1000, 1000]}} if texture else {})
+
+
+def lines(color: Sequence[float]) -> dict:
+    """The material of thin lines."""
+    return {"type": LINES, "color": rgb(color)}

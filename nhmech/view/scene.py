@@ -3,21 +3,25 @@ them."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 import coal
 import numpy as np
 import pinocchio as pin
 
+from ..vehicle.vehicle import Vehicle
 from .camera import View
 from .colours import contact_rgb
 from .drawable import Colour, Drawable
 from .floor import describe_ground, floor, floor_pose, grid_cell
-from .messages import Part, phong, set_group, set_lights, set_property, set_transform
-from .shapes import convert
+from .mesh_parts import MeshPart, read_parts
+from .messages import Part, lines, phong, set_group, set_lights, set_property, set_transform
+from .shapes import convert, line_geometry, mesh_geometry, outline
 
 FOCUS = "/focus"  # a group that stays with the vehicle; the camera and the lights go along with it
 TRANSLUCENT = 0.32  # opacity of a tinted vehicle: less than a body, more than a shadow
+# of what stands in for a missing shape: opacity of its faces, colour of its edges
+FAINT, OUTLINE = 0.45, (0.30, 0.35, 0.41)
 DEFAULT_COLOR = (0.60, 0.66, 0.74, 1.0)  # where the URDF names none
 UNPAINTED = [0.9, 0.9, 0.9, 1.0]  # what Pinocchio gives a shape without a colour
 HIDDEN = ("/Grid", "/Axes", "/Lights/SpotLight", "/Lights/PointLightNegativeX",
@@ -41,15 +45,38 @@ class Scene:
         self.vehicle = vehicle
         self._data, self._has_shadow = vehicle.model.createData(), tint is None
         self._parts: dict[int, list[Part]] = {}
+        self._files: dict[str, list[MeshPart]] = {}
         for shape in vehicle.visual_model.geometryObjects:
-            is_painted = shape.overrideMaterial or not np.allclose(shape.meshColor, UNPAINTED)
-            colour = shape.meshColor if is_painted else DEFAULT_COLOR
-            material = phong(colour if tint is None else (*tint, TRANSLUCENT))
-            pieces = [(geometry, material, shape.placement.homogeneous @ pose)
-                      for geometry, pose in convert(shape.geometry)]
-            self._parts.setdefault(shape.parentJoint, []).extend(pieces)
+            self._parts.setdefault(shape.parentJoint, []).extend(
+                (geometry, material, shape.placement.homogeneous @ pose)
+                for geometry, material, pose in self._draw(shape, tint))
         names = vehicle.model.names
         self._paths = {joint: f"{root}/{names[joint].replace('/', '_')}" for joint in self._parts}
+
+    def _draw(self, shape: pin.GeometryObject, tint: Colour | None) -> Iterator[Part]:
+        """The parts of one shape, in its own frame."""
+        is_painted = shape.overrideMaterial or not np.allclose(shape.meshColor, UNPAINTED)
+        colour = shape.meshColor if is_painted else DEFAULT_COLOR
+        if tint is not None:
+            yield from _paint(shape, phong((*tint, TRANSLUCENT)))
+        elif isinstance(self.vehicle, Vehicle) and shape.name in self.vehicle.stand_ins:
+            yield from _paint(shape, phong((*colour[:3], FAINT)))
+            yield line_geometry(outline(shape.geometry)), lines(OUTLINE), np.eye(4)
+        elif parts := self._coloured(shape):
+            for part in parts:
+                yield (mesh_geometry(part.vertices * shape.meshScale, part.faces, part.uv),
+                       phong(part.colour or colour, part.texture), np.eye(4))
+        else:
+            yield from _paint(shape, phong(colour))
+
+    def _coloured(self, shape: pin.GeometryObject) -> list[MeshPart]:
+        """The parts of a shape's file, if that has colours."""
+        if not isinstance(shape.geometry, coal.BVHModelBase):
+            return []
+        if shape.meshPath not in self._files:
+            parts = read_parts(shape.meshPath)
+            self._files[shape.meshPath] = parts if any(part.colour for part in parts) else []
+        return self._files[shape.meshPath]
 
     def poses(self, q: np.ndarray, contacts: np.ndarray | None = None) -> dict[str, np.ndarray]:
         """Path of each body's group, and of the focus -> its pose (4, 4) in W at q (nq,)."""
@@ -124,6 +151,12 @@ class Scene:
     def _first_body(self, q: np.ndarray) -> pin.SE3:
         self._place(q)
         return self._data.oMi[min(1, self.vehicle.model.njoints - 1)]
+
+
+def _paint(shape: pin.GeometryObject, material: dict) -> Iterator[Part]:
+    """The whole shape in one material."""
+    for geometry, pose in convert(shape.geometry):
+        yield geometry, material, pose
 
 
 def _lights(view: View, normal: np.ndarray) -> list[dict]:

@@ -20,6 +20,12 @@ def floats(values: ArrayLike) -> umsgpack.Ext:
     return umsgpack.Ext(0x17, np.ascontiguousarray(values, dtype="<f4").tobytes())
 
 
+def line_geometry(ends: np.ndarray) -> dict:
+    """Lines as a three.js geometry: their ends (n, 2, 3) [m]."""
+    return {"type": "BufferGeometry", "data": {"attributes": {
+        "position": _attribute(ends.reshape(-1, 3), "Float32Array", floats(ends.reshape(-1, 3)))}}}
+
+
 def buffer_geometry(vertices: np.ndarray, faces: np.ndarray, **attributes: np.ndarray) -> dict:
     """Triangles as a three.js geometry: vertices (n, 3) [m], faces (k, 3), others (n, size), such
     as `uv`, `color`."""
@@ -58,11 +64,47 @@ def convert(shape: coal.CollisionGeometry) -> list[tuple[dict, np.ndarray]]:
         return [(_cylinder(shape.radius, shape.radius, 2 * shape.halfLength), Y_TO_Z), *ends]
     if isinstance(shape, coal.BVHModelBase):
         faces = [[t[0], t[1], t[2]] for t in map(shape.tri_indices, range(shape.num_tris))]
-        return [(_mesh(np.array(shape.vertices()), np.array(faces, dtype=int)), np.eye(4))]
+        return [(mesh_geometry(np.array(shape.vertices()), np.array(faces, dtype=int)), np.eye(4))]
     if isinstance(shape, coal.ConvexBase) and hasattr(shape, "polygons"):
         faces = [[t[0], t[1], t[2]] for t in map(shape.polygons, range(shape.num_polygons))]
-        return [(_mesh(np.array(shape.points()), np.array(faces, dtype=int)), np.eye(4))]
+        return [(mesh_geometry(np.array(shape.points()), np.array(faces, dtype=int)), np.eye(4))]
     return []
+
+
+def mesh_geometry(vertices: np.ndarray, faces: np.ndarray, uv: np.ndarray | None = None) -> dict:
+    """A triangle mesh with normals that are smooth except across creases: vertices (n, 3) [m],
+    faces (k, 3), uv (n, 2) on a texture."""
+    corners = vertices[faces]  # (k, 3, 3)
+    area_normals = np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])
+    flat = _unit(area_normals)
+    _, place = np.unique(np.round(corners.reshape(-1, 3), 6), axis=0, return_inverse=True)
+    place = place.ravel()
+    summed = np.zeros((place.max() + 1, 3))
+    np.add.at(summed, place, np.repeat(area_normals, 3, axis=0))
+    smooth, own = _unit(summed)[place], np.repeat(flat, 3, axis=0)
+    normals = np.where(np.sum(smooth * own, axis=1, keepdims=True) > CREASE, smooth, own)
+    columns = [corners.reshape(-1, 3), normals] + ([] if uv is None else [uv[faces].reshape(-1, 2)])
+    rows, index = np.unique(np.round(np.hstack(columns), 6), axis=0, return_inverse=True)
+    attributes = {"normal": rows[:, 3:6]} | ({} if uv is None else {"uv": rows[:, 6:]})
+    return buffer_geometry(rows[:, :3], index.reshape(-1, 3), **attributes)
+
+
+def outline(shape: coal.CollisionGeometry) -> np.ndarray:
+    """Ends (n, 2, 3) [m] of the lines that draw the edges of a shape: a box's own, two rims of a
+    cylinder, three great circles of a ball; none of a mesh."""
+    if isinstance(shape, coal.Box):
+        corners = np.array(list(np.ndindex(2, 2, 2)))
+        near = np.abs(corners[:, None] - corners[None]).sum(axis=2) == 1
+        return (2.0 * corners - 1)[np.argwhere(np.triu(near))] * shape.halfSide
+    angles = np.linspace(0, 2 * np.pi, SEGMENTS + 1)
+    flat = np.column_stack([np.cos(angles), np.sin(angles), 0 * angles])
+    circle = np.stack([flat[:-1], flat[1:]], axis=1)
+    if isinstance(shape, coal.Sphere):
+        return shape.radius * np.vstack([np.roll(circle, k, axis=2) for k in range(3)])
+    if isinstance(shape, coal.Cylinder):
+        rims = shape.radius * circle
+        return np.vstack([rims + (0, 0, z * shape.halfLength) for z in (-1, 1)])
+    return np.zeros((0, 2, 3))
 
 
 def _sphere(radius: float) -> dict:
@@ -79,22 +121,6 @@ def _lifted(z: float) -> np.ndarray:
     pose = Y_TO_Z.copy()
     pose[2, 3] = z
     return pose
-
-
-def _mesh(vertices: np.ndarray, faces: np.ndarray) -> dict:
-    """A triangle mesh with normals that are smooth except across creases."""
-    corners = vertices[faces]  # (k, 3, 3)
-    area_normals = np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])
-    flat = _unit(area_normals)
-    _, place = np.unique(np.round(corners.reshape(-1, 3), 6), axis=0, return_inverse=True)
-    place = place.ravel()
-    summed = np.zeros((place.max() + 1, 3))
-    np.add.at(summed, place, np.repeat(area_normals, 3, axis=0))
-    smooth, own = _unit(summed)[place], np.repeat(flat, 3, axis=0)
-    normals = np.where(np.sum(smooth * own, axis=1, keepdims=True) > CREASE, smooth, own)
-    rows, index = np.unique(np.round(np.hstack([corners.reshape(-1, 3), normals]), 6), axis=0,
-                            return_inverse=True)
-    return buffer_geometry(rows[:, :3], index.reshape(-1, 3), normal=rows[:, 3:])
 
 
 def _unit(vectors: np.ndarray) -> np.ndarray:
