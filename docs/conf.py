@@ -71,10 +71,16 @@ class Entries(SphinxDirective):
     def run(self) -> list:
         names = " ".join(self.content).split()
         module = importlib.import_module(self.env.ref_context["py:module"])
-        kinds = {True: "autoclass", False: "autofunction"}
         lines = [".. autosummary::", "   :nosignatures:", "", *(f"   {name}" for name in names), ""]
         for name in names:
-            lines += [f".. {kinds[inspect.isclass(getattr(module, name))]}:: {name}", ""]
+            value = getattr(module, name)
+            kind = "autoclass" if inspect.isclass(value) else "autofunction"
+            lines += [f".. {kind}:: {name}"]
+            # what a base that has no entry of its own gives it
+            if any(base.__module__.startswith("nhmech") and base.__name__ not in FULL_NAMES
+                   for base in getattr(value, "__bases__", ())):
+                lines += ["   :inherited-members: Exception"]
+            lines += [""]
         return self.parse_text_to_nodes("\n".join(lines))
 
 

@@ -81,6 +81,26 @@ def test_a_system_without_a_base_has_a_table_too(disk):
     assert {f"q.{name}" for name in disk.names["q"]} <= set(table.columns)
 
 
+def test_a_batch_answers_as_its_runs(run):
+    vehicle = run.simulated.vehicle
+    x0 = nhmech.start_states(vehicle, [(0.1, -0.2, 0.3)], xi={"forward_speed": 0.4})
+    batch = nhmech.simulate_batch(vehicle, np.repeat(x0, 2, axis=0), dt=1e-2, duration=0.2)
+    simulator = Simulator(vehicle, dt=1e-2)
+    simulator.reset(pose=(0.1, -0.2, 0.3), xi={"forward_speed": 0.4})
+    expected = simulator.run(0.2)
+    table = batch.table()
+    assert table["case"].tolist() == [0] * 21 + [1] * 21 and table.attrs["units"]["case"] == ""
+    for name, column in expected.table().items():
+        assert table.attrs["units"][name] == expected.table().attrs["units"][name]
+        found = table[name].to_numpy().reshape(2, 21)
+        assert np.allclose(found, column.to_numpy(), rtol=0, atol=1e-12), name
+    for answer in ("T_WB", "energy"):
+        for array in (getattr(batch, answer), getattr(expected, answer)):
+            assert not array.flags.writeable
+        assert np.allclose(getattr(batch, answer), getattr(expected, answer), rtol=0, atol=1e-12)
+    assert not any(getattr(batch, part).flags.writeable for part in ("q", "v", "xi", "angles"))
+
+
 def test_a_table_without_pandas_says_what_to_install(run, monkeypatch):
     monkeypatch.setitem(sys.modules, "pandas", None)
     with pytest.raises(SimulationError, match=r"pip install 'nhmech\[sweep\]'"):

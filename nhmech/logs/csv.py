@@ -10,8 +10,9 @@ from pathlib import Path
 import numpy as np
 
 from ..paths import replace_file
+from ..simulation.history import Column
 from ..simulation.trajectory import Trajectory
-from .table import Column, Table
+from .table import Table
 
 
 def write_csv(trajectory: Trajectory, path: str | PathLike[str], *, forces: bool = True,

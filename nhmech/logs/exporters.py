@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING
 from ..checks import read_word
 
 if TYPE_CHECKING:
+    from ..simulation.history import Column
     from ..simulation.trajectory import Trajectory
-    from .table import Column
 
 
 @dataclass(frozen=True)

@@ -30,10 +30,11 @@ from ..errors import InputError, NhmechError
 from ..mechanics.algebroid import TWIST
 from ..paths import replace_file
 from ..simulation.command import TWIST_NAMES
+from ..simulation.history import Column
 from ..simulation.trajectory import Trajectory
 from ..vehicle.vehicle import Vehicle
 from .bag import Bag
-from .table import Column, has_forces, select_rows
+from .table import has_forces, select_rows
 
 
 def write_mcap(trajectory: Trajectory, path: str | PathLike[str], *, forces: bool = True,

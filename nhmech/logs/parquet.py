@@ -9,8 +9,9 @@ from types import ModuleType
 
 from ..errors import NhmechError
 from ..paths import replace_file
+from ..simulation.history import Column
 from ..simulation.trajectory import Trajectory
-from .table import Column, Table
+from .table import Table
 
 
 def write_parquet(trajectory: Trajectory, path: str | PathLike[str], *, forces: bool = True,

@@ -5,21 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
-from typing import NamedTuple
 
 import numpy as np
 
 from ..checks import read_number
-from ..simulation.trajectory import TABLE_PARTS, Trajectory
+from ..simulation.trajectory import Trajectory
 
 BLOCK = 1024  # rows that are computed at once: enough for speed, and little memory
-
-
-class Column(NamedTuple):
-    """One column of an exported run; the unit is None where the format keeps none."""
-
-    values: np.ndarray
-    unit: str | None
 
 
 def select_rows(t: np.ndarray, rate: float | None) -> np.ndarray:
@@ -73,36 +65,26 @@ class Table:
         components = self.trajectory.reactions[0].components
         return tuple((name, direction) for name, held in components.items() for direction in held)
 
-    @cached_property
+    @property
     def columns(self) -> dict[str, str]:
         """Name -> unit."""
-        run = self.trajectory
-        columns = {"t": "s"}
-        for part in TABLE_PARTS:
-            columns |= run.table_names(part)
-        if run.is_system_known:
-            columns["energy"] = "J"
-        return columns | {f"force.{name}.{direction}": "N" for name, direction in self.contacts}
+        columns = self.trajectory.columns().items()
+        forces = {f"force.{name}.{direction}": "N" for name, direction in self.contacts}
+        return {name: column.unit or "" for name, column in columns} | forces
 
     def blocks(self) -> Iterator[np.ndarray]:
         """(n, columns) of consecutive states, until all have been returned."""
-        run = self.trajectory
-        energy = run.energy if run.is_system_known else None
+        run, columns = self.trajectory, self.trajectory.columns().values()
         for begin in range(0, len(self.rows), BLOCK):
             rows = self.rows[begin:begin + BLOCK]
-            parts = [run.t[rows, None], run.q[rows], run.v[rows], run.angles[rows], run.u[rows]]
-            if run.commanded_twist is not None:
-                parts.append(run.commanded_twist[rows])
-            if energy is not None:
-                parts.append(energy[rows, None])
+            numbers = [column.values[rows] for column in columns]
             if self.contacts:
                 found = [run.reactions[k].components for k in rows]
-                parts.append(np.array([[forces[name][direction]
-                                        for name, direction in self.contacts]
-                                       for forces in found]))
+                numbers += [np.array([forces[name][direction] for forces in found])
+                            for name, direction in self.contacts]
             if self.progress is not None:
                 self.progress(run.t[rows[-1]])
-            yield np.hstack(parts)
+            yield np.stack(numbers, axis=1)
 
 
 def has_forces(run: Trajectory) -> bool:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any, Protocol
 
 import casadi as ca
@@ -145,6 +146,11 @@ class LagrangianSystem:
         return ca.jacobian(gradient, self.a), ca.substitute(
             gradient, self.a, ca.SX.zeros(self.a.shape)
         )
+
+    @cached_property
+    def energy_function(self) -> ca.Function:
+        """(t, q, v, theta) -> kinetic plus potential energy [J]."""
+        return ca.Function("energy", [self.t, self.q, self.v, self.theta], [self.energy])
 
     @property
     def momentum(self) -> ca.SX:

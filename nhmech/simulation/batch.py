@@ -7,12 +7,11 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 
-import casadi as ca
 import numpy as np
 
 from ..checks import read_count, read_word
 from ..compile.status import Status
-from ..errors import InputError, SimulationError, listed
+from ..errors import SimulationError
 from ..mechanics.system import HasConstrained
 from .arguments import read_period
 from .batch_input import (
@@ -26,6 +25,7 @@ from .batch_input import (
     stepper,
 )
 from .batch_reactions import BatchReactions, split_reactions
+from .history import History, lock
 from .simulated import Simulated
 
 # instructions times cases between two looks at Ctrl-C: about a quarter of a second
@@ -34,10 +34,11 @@ SHARE = 1_000_000        # instructions times cases that are worth a further thr
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Batch:
+class Batch(History):
     """What `simulate_batch` returns: K recorded moments of N cases.
 
-    It answers what a `Trajectory` does, by the same names, with the case as first index.
+    It answers what a `Trajectory` does, by the same names, with the case as first index; `table`
+    has a row for each moment of each case.
 
     Attributes
     ----------
@@ -100,7 +101,7 @@ class Batch:
         return tuple(sentences[status] for status in self.status.tolist())
 
     # -- the states --------------------------------------------------------------------------------
-    @property
+    @cached_property
     def simulated(self) -> Simulated:
         """What was simulated."""
         return self.stepper.simulated
@@ -113,56 +114,32 @@ class Batch:
         return {**self.stepper.names, "q": system.algebroid.q_names, "v": system.algebroid.v_names,
                 "angles": angles}
 
-    @property
+    @cached_property
     def xi(self) -> np.ndarray:
         """Independent speeds (N, K, nxi)."""
         return self.x[..., self.stepper.state_vector.nconf:]
 
-    @property
+    @cached_property
     def angles(self) -> np.ndarray:
         """Unwrapped angles of the continuous joints (N, K, na) [rad]."""
-        return self.x[..., list(self.stepper.state_vector.angle_slots())]
+        return lock(self.x[..., list(self.stepper.state_vector.angle_slots())])
 
     @cached_property
     def q(self) -> np.ndarray:
         """Configurations (N, K, nq)."""
         columns = np.moveaxis(self.x, -1, 0)
-        return np.moveaxis(self.stepper.state_vector.configuration(columns), 0, -1)
+        return lock(np.moveaxis(self.stepper.state_vector.configuration(columns), 0, -1))
 
     @cached_property
     def v(self) -> np.ndarray:
         """Fibre coordinates (N, K, nv)."""
-        return self._evaluate(self.stepper.equations.velocity, self.q, self.xi)
+        return lock(self.evaluate(self.stepper.equations.velocity, self.q, self.xi))
 
-    def column(self, name: str) -> np.ndarray:
-        """One named column of q, v, xi, u or angles, (N, K).
-
-        The rate of a joint stands in v, its unwrapped angle in angles.
-
-        Raises
-        ------
-        InputError
-            With the names that there are.
-        """
-        for part in ("xi", "v", "q", "angles", "u"):
-            if name in self.names[part]:
-                return getattr(self, part)[..., self.names[part].index(name)]
-        known = sorted({*sum(self.names.values(), ())})
-        raise InputError(f"no column {name!r}; there are {listed(known, len(known))}")
-
-    # -- energy and forces -------------------------------------------------------------------------
-    @cached_property
-    def energy(self) -> np.ndarray:
-        """Kinetic plus potential energy [J], (N, K)."""
-        system = self.simulated.constrained.system
-        energy = ca.Function("energy", [system.t, system.q, system.v, system.theta],
-                             [system.energy])
-        return self._evaluate(energy, self.q, self.v)[..., 0]
-
+    # -- forces ----------------------------------------------------------------------------------
     @cached_property
     def multipliers(self) -> np.ndarray:
         """lambda of the kept rows, (N, K, len(frame.kept))."""
-        return self._evaluate(self.stepper.equations.multipliers, self.q, self.xi, self.u)
+        return lock(self.evaluate(self.stepper.equations.multipliers, self.q, self.xi, self.u))
 
     @cached_property
     def reactions(self) -> BatchReactions:
@@ -177,37 +154,11 @@ class Batch:
         if vehicle is None:
             raise SimulationError("only a vehicle has wheels and ground forces; "
                                   "Batch.multipliers has the multipliers of any system")
-        A = self._evaluate(vehicle.functions.constraints, self.q)
+        A = self.evaluate(vehicle.functions.constraints, self.q)
         rows = len(vehicle.constrained.distribution.names)
         # CasADi's columns one after the other
         A = A.reshape(*A.shape[:2], -1, rows).swapaxes(-1, -2)
         return split_reactions(vehicle, self.stepper.equations.frame.kept, A, self.multipliers)
-
-    def force(self, wheel: str, direction: str = "normal") -> np.ndarray:
-        """Force of the ground on a wheel in one direction [N], (N, K); see `Trajectory.force`.
-
-        Raises
-        ------
-        InputError
-            For an unknown wheel, and for a direction in which it takes no force.
-        SimulationError
-            As `reactions` does.
-        """
-        found = self.reactions
-        read_word("wheel", wheel, found.contacts)
-        held = {part: i for i, (contact, part) in enumerate(found.components) if contact == wheel}
-        return found.forces[..., held[read_word(f"direction of {wheel!r}", direction, held)]]
-
-    def _evaluate(self, function: ca.Function, *parts: np.ndarray) -> np.ndarray:
-        """First output of a function of (t, parts, theta) at each moment of each case, flattened
-        column by column, (N, K, n)."""
-        moments, cases = len(self.t), len(self)
-        columns = (part.reshape(cases * moments, part.shape[-1]).T for part in parts)
-        many = function.map(cases * moments)
-        found = many.call([np.tile(self.t, cases)[None], *columns,
-                           np.repeat(self.theta, moments, axis=0).T])[0].full()
-        return found.reshape(found.shape[0], cases, moments, -1).transpose(1, 2, 3, 0).reshape(
-            cases, moments, -1)
 
 
 def simulate_batch(constrained: HasConstrained, x0: np.ndarray,
@@ -344,8 +295,8 @@ class _Run:
         count, status = self.state.count, self.state.status[:self.state.count].copy()
         last = np.where(status == Status.DONE, stop, self.state.done[:count])
         x = record[:, :, :count].transpose(2, 0, 1)
-        return Batch(_locked(moments * self.dt), _locked(x), _locked(self._inputs(moments)),
-                     _locked(self.theta), _locked(status), _locked(last * self.dt), self.made)
+        return Batch(lock(moments * self.dt), lock(x), lock(self._inputs(moments)),
+                     lock(self.theta), lock(status), lock(last * self.dt), self.made)
 
     def _row(self, k: int) -> int:
         """Of the first recorded moment that is not before step k."""
@@ -372,13 +323,6 @@ class _Run:
         if self.u.ndim == 2:
             return np.broadcast_to(self.u[:, None], (len(self.u), rows, self.u.shape[1]))
         return self.u[np.minimum(moments // self.period, len(self.u) - 1)].swapaxes(0, 1)
-
-
-def _locked(array: np.ndarray) -> np.ndarray:
-    """A view that cannot be written to; what the caller passed in stays writable."""
-    view = array.view()
-    view.setflags(write=False)
-    return view
 
 
 def _parts(threads: int | None, made: Stepper, steps: int, room: int) -> int:

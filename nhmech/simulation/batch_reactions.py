@@ -10,6 +10,7 @@ import numpy as np
 from ..mechanics.distribution import Component
 from ..vehicle.least_norm import least_norm
 from ..vehicle.vehicle import Vehicle
+from .history import lock
 
 
 @dataclass(frozen=True)
@@ -33,6 +34,10 @@ class BatchReactions:
     forces: np.ndarray
     contacts: tuple[str, ...]
     feasible: np.ndarray
+
+    def component(self, wheel: str, direction: str) -> np.ndarray:
+        """Force on a wheel in one direction [N], (N, K)."""
+        return self.forces[..., self.components.index((wheel, direction))]
 
     @property
     def normal(self) -> np.ndarray:
@@ -84,4 +89,4 @@ def split_reactions(vehicle: Vehicle, kept: Sequence[int], A: np.ndarray,
     least = -1e-9 * np.abs(forces).max(axis=-1, keepdims=True, initial=0.0)
     for at in map(tuple, np.argwhere((forces[..., normals] < least).any(axis=-1))):
         forces[at], feasible[at], _ = least_norm(matrices[at], load[at], normals)
-    return BatchReactions(components, forces, tuple(vehicle.contact_names), feasible)
+    return BatchReactions(components, lock(forces), tuple(vehicle.contact_names), lock(feasible))

@@ -6,7 +6,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 
-import casadi as ca
 import numpy as np
 
 from ..checks import read_array
@@ -144,11 +143,6 @@ class Simulated:
         return {name: "N" if rates.get(name, name[-2]) in ("m/s", "f") else "N m"
                 for name in inputs}
 
-    @cached_property
-    def _energy(self) -> ca.Function:
-        s = self.constrained.system
-        return ca.Function("energy", [s.t, s.q, s.v, s.theta], [s.energy])
-
     @property
     def name(self) -> str:
         """Of the vehicle or the textbook system, as messages show it."""
@@ -158,7 +152,7 @@ class Simulated:
     def energies(self, t: np.ndarray, q: np.ndarray, v: np.ndarray) -> np.ndarray:
         """Energy [J] at each moment, (N,)."""
         n = len(t)
-        many = self._energy.map(n) if n > 1 else self._energy
+        many = self.constrained.system.energy_function.map(n)
         return many(t[None, :], q.T, v.T, np.tile(self.theta[:, None], (1, n))).full().ravel()
 
     @cached_property

@@ -228,16 +228,16 @@ def planar_pose(q: np.ndarray) -> tuple[float, float, float]:
 
 def base_pose(q: np.ndarray) -> np.ndarray:
     """T_WB (4, 4) of a configuration (nq,) that begins with position and quaternion (x, y, z, w);
-    (N, 4, 4) of configurations (N, nq)."""
+    (..., 4, 4) of configurations (..., nq)."""
     if q.shape[-1] < 7:
         raise SimulationError("only a vehicle has a pose; a system written by hand has its "
                               "coordinates, state.q")
     one = q.ndim == 1
     # plain numbers: a controller asks at every turn
-    px, py, pz, x, y, z, w = q[:7].tolist() if one else q[:, :7].T
-    zeros, ones = (0.0, 1.0) if one else (np.zeros(len(q)), np.ones(len(q)))
+    px, py, pz, x, y, z, w = q[:7].tolist() if one else np.moveaxis(q[..., :7], -1, 0)
+    zeros, ones = (0.0, 1.0) if one else (np.zeros(q.shape[:-1]), np.ones(q.shape[:-1]))
     T = np.array([[1 - 2 * (y * y + z * z), 2 * (x * y - z * w), 2 * (x * z + y * w), px],
                   [2 * (x * y + z * w), 1 - 2 * (x * x + z * z), 2 * (y * z - x * w), py],
                   [2 * (x * z - y * w), 2 * (y * z + x * w), 1 - 2 * (x * x + y * y), pz],
                   [zeros, zeros, zeros, ones]])
-    return T if one else T.transpose(2, 0, 1)
+    return T if one else np.moveaxis(T, (0, 1), (-2, -1))

@@ -8,26 +8,19 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from importlib import import_module
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, overload
+from typing import Any, overload
 
 import numpy as np
 
-from ..checks import read_word
-from ..errors import InputError, SimulationError
+from ..errors import SimulationError
 from ..mechanics.system import HasConstrained
 from ..vehicle.reactions import Reactions, reactions
 from ..vehicle.vehicle import Vehicle
 from .archive import ARRAYS, TWIST, npz_path, read_archive, write_archive
-from .command import TWIST_UNITS
+from .history import History
 from .layouts import RowLayout
 from .settings import dumps, saveable
 from .simulated import Simulated
-from .state import base_pose
-
-if TYPE_CHECKING:
-    import pandas
-
-TABLE_PARTS = ("q", "v", "angles", "u", TWIST)       # in the order of a table's columns
 
 
 @dataclass(frozen=True, eq=False)
@@ -91,9 +84,13 @@ class ReactionsAlong(Sequence[Reactions]):
             self._known[k] = reactions(self._vehicle, run.t[k], run.q[k], run.v[k], run.u[k])
         return self._known[k]
 
+    def component(self, wheel: str, direction: str) -> np.ndarray:
+        """Force on a wheel in one direction [N], (N,)."""
+        return np.array([moment.components[wheel][direction] for moment in self])
+
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Trajectory:
+class Trajectory(History):
     """Recorded states of one run.
 
     Attributes
@@ -191,36 +188,13 @@ class Trajectory:
             raise SimulationError("only a vehicle has wheels and ground forces")
         return self.simulated.vehicle
 
-    # -- what is read off it -----------------------------------------------------------------------
-    def column(self, name: str) -> np.ndarray:
-        """One named column of q, v, xi, u, angles or commanded_twist, (N,).
-
-        The rate of a joint stands in v, its unwrapped angle in angles.
-
-        Raises
-        ------
-        InputError
-            With the names that there are.
-        """
-        for part in ("xi", "v", "q", "angles", "u", TWIST):
-            if name in self.names.get(part, ()):
-                return getattr(self, part)[:, self.names[part].index(name)]
-        raise InputError(f"no column {name!r}; there are "
-                         f"{', '.join(sorted({*sum(self.names.values(), ())}))}")
+    @property
+    def theta(self) -> np.ndarray:
+        """Values of the symbolic parameters, (ntheta,)."""
+        return self.simulated.theta
 
     @cached_property
-    def T_WB(self) -> np.ndarray:
-        """Pose of the base in the world, (N, 4, 4), lengths in [m]. Raises `SimulationError` for a
-        system that has no base."""
-        return base_pose(self.q)
-
-    @cached_property
-    def energy(self) -> np.ndarray:
-        """Kinetic plus potential energy [J], (N,)."""
-        return self.simulated.energies(self.t, self.q, self.v)
-
-    @cached_property
-    def reactions(self) -> Sequence[Reactions]:
+    def reactions(self) -> ReactionsAlong:
         """Ground forces at each recorded moment, computed when they are read:
         `trajectory.reactions[k].components`.
 
@@ -233,79 +207,6 @@ class Trajectory:
         if self.kinematic:
             raise SimulationError("a kinematic run has no forces: its speeds were commanded")
         return ReactionsAlong(vehicle, self)
-
-    def force(self, wheel: str, direction: str = "normal") -> np.ndarray:
-        """Force of the ground on a wheel in one direction [N], (N,).
-
-        Parameters
-        ----------
-        wheel
-            Name of the wheel's joint (of a link that touches the ground by itself, the link's).
-        direction
-            "normal", "longitudinal", "lateral" or "roller", as far as the wheel holds it.
-
-        Raises
-        ------
-        InputError
-            For an unknown wheel, and for a direction in which it takes no force.
-        SimulationError
-            As `reactions` does.
-
-        Examples
-        --------
-        >>> run = Simulator(vehicle).run(0.01)
-        >>> run.force("left_wheel_joint", "normal").shape
-        (11,)
-        """
-        found = self.reactions
-        held: dict[str, list[str]] = {name: [] for name in self._vehicle().contact_names}
-        for name, part in self._vehicle().contact_rows:
-            held[name].append(part)
-        read_word("wheel", wheel, held)
-        read_word(f"direction of {wheel!r}", direction, held[wheel])
-        return np.array([moment.components[wheel][direction] for moment in found])
-
-    def table(self) -> pandas.DataFrame:
-        """The run as one table: t, of a vehicle x, y and yaw of the base (continuous), then all
-        columns as `nhmech export` names them.
-
-        Units are in `table.attrs["units"]`, column by column; "" where there is none.
-
-        Raises
-        ------
-        SimulationError
-            Where pandas is missing.
-        """
-        try:
-            import pandas
-        except ImportError as error:
-            raise SimulationError("a table needs pandas: pip install 'nhmech[sweep]'") from error
-        columns, units = {"t": self.t}, {"t": "s"}
-        if self.is_system_known and self.simulated.vehicle is not None:
-            T = self.T_WB
-            yaw = np.unwrap(np.arctan2(T[:, 1, 0], T[:, 0, 0]))
-            columns |= {"x": T[:, 0, 3], "y": T[:, 1, 3], "yaw": yaw}
-            units |= {"x": "m", "y": "m", "yaw": "rad"}
-        for part in TABLE_PARTS:
-            names = self.table_names(part)
-            columns |= dict(zip(names, getattr(self, part).T)) if names else {}
-            units |= names
-        if self.is_system_known:
-            columns["energy"], units["energy"] = self.energy, "J"
-        found = pandas.DataFrame(columns)
-        found.attrs["units"] = units
-        return found
-
-    def table_names(self, part: str) -> dict[str, str]:
-        """Column of a table -> unit, of "q", "v", "angles", "u" or "commanded_twist"; empty where
-        the run has none."""
-        names = self.names.get(part, ())
-        if part == TWIST:
-            return dict(zip(names, TWIST_UNITS))
-        if part == "angles":
-            return {f"angle.{name}": "rad" for name in names}
-        units = self.simulated.units(part) if self.is_system_known else {}
-        return {f"{part}.{name}": units.get(name, "") for name in names}
 
     # -- files -------------------------------------------------------------------------------------
     def save(self, path: str | os.PathLike) -> Path:

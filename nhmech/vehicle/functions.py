@@ -21,7 +21,7 @@ class VehicleFunctions:
     contact_list: Sequence[Contact]
 
     def __repr__(self) -> str:
-        return "<VehicleFunctions: constraints, gamma, force, balance, energy, contacts>"
+        return "<VehicleFunctions: constraints, gamma, force, balance, contacts>"
 
     @cached_property
     def constraints(self) -> ca.Function:
@@ -48,12 +48,6 @@ class VehicleFunctions:
                  s.force]
         return ca.Function("balance", [s.t, s.q, s.v, s.u, s.theta],
                            [ca.densify(term) for term in terms], {"cse": True})
-
-    @cached_property
-    def energy(self) -> ca.Function:
-        """(t, q, v, theta) -> kinetic plus potential energy [J]."""
-        s = self.constrained.system
-        return ca.Function("energy", [s.t, s.q, s.v, s.theta], [s.energy])
 
     @cached_property
     def contacts(self) -> ca.Function:

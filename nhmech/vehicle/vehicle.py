@@ -201,7 +201,7 @@ class Vehicle:
     # -- numbers -----------------------------------------------------------------------------------
     @cached_property
     def functions(self) -> VehicleFunctions:
-        """Constraints, gamma, force, balance, energy and contacts as CasADi functions."""
+        """Constraints, gamma, force, balance and contacts as CasADi functions."""
         return VehicleFunctions(self.constrained, self.contacts)
 
     @property
@@ -221,7 +221,7 @@ class Vehicle:
 
     def energy(self, t: float, q: np.ndarray, v: np.ndarray) -> float:
         """Kinetic plus potential energy [J]."""
-        return float(self.functions.energy(t, q, v, self.theta))
+        return float(self.constrained.system.energy_function(t, q, v, self.theta))
 
     @cached_property
     def _workspace(self) -> threading.local:

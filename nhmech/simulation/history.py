@@ -1,0 +1,217 @@
+"""What a run and a batch of runs are asked alike."""
+
+from __future__ import annotations
+
+import math
+from functools import cached_property
+from typing import TYPE_CHECKING, NamedTuple, Protocol
+
+import casadi as ca
+import numpy as np
+
+from ..checks import read_word
+from ..errors import InputError, SimulationError, listed
+from .archive import TWIST
+from .command import TWIST_UNITS
+from .simulated import Simulated
+from .state import base_pose
+
+if TYPE_CHECKING:
+    import pandas
+
+# parts of a table in the order of its columns, with what stands before their names
+PREFIXES = {"q": "q.", "v": "v.", "angles": "angle.", "u": "u.", TWIST: ""}
+
+
+def lock(array: np.ndarray) -> np.ndarray:
+    """A view that cannot be written to; what the caller passed in stays writable."""
+    view = array.view()
+    view.setflags(write=False)
+    return view
+
+
+class Column(NamedTuple):
+    """One column of a table; the unit is "" for a plain number, None where a file keeps no
+    units."""
+
+    values: np.ndarray
+    unit: str | None
+
+
+class ContactForces(Protocol):
+    """Ground forces at each recorded moment."""
+
+    def component(self, wheel: str, direction: str) -> np.ndarray:
+        """Force on a wheel in one direction [N], (..., K)."""
+
+
+class History:
+    """Recorded states of one case or of many: `q` and the others have the moment as their last
+    index but one, and the case before it where there are many.
+
+    Attributes
+    ----------
+    t
+        Time (K,) [s].
+    q, v, xi, u, angles
+        (..., K, n), as in `Trajectory`.
+    theta
+        Values of the symbolic parameters, (..., ntheta).
+    names
+        Of the columns of each part.
+    simulated
+        What was simulated.
+    reactions
+        Ground forces on the wheels.
+    """
+
+    t: np.ndarray
+    u: np.ndarray
+
+    if TYPE_CHECKING:       # fields of a run, worked out by a batch: read-only here
+        @property
+        def q(self) -> np.ndarray: ...
+        @property
+        def v(self) -> np.ndarray: ...
+        @property
+        def xi(self) -> np.ndarray: ...
+        @property
+        def angles(self) -> np.ndarray: ...
+        @property
+        def theta(self) -> np.ndarray: ...
+        @property
+        def names(self) -> dict[str, tuple[str, ...]]: ...
+        @property
+        def simulated(self) -> Simulated: ...
+        @property
+        def reactions(self) -> ContactForces: ...
+
+    @property
+    def is_system_known(self) -> bool:
+        """Whether `simulated` can say what moved."""
+        return True
+
+    def column(self, name: str) -> np.ndarray:
+        """One named column of q, v, xi, u, angles or commanded_twist: (N,) of a run, (N, K) of a
+        batch.
+
+        The rate of a joint stands in v, its unwrapped angle in angles.
+
+        Raises
+        ------
+        InputError
+            With the names that there are.
+        """
+        parts = ("xi", "v", "q", "angles", "u", TWIST)
+        for part in parts:
+            if name in self.names.get(part, ()):
+                return getattr(self, part)[..., self.names[part].index(name)]
+        known = sorted({name for part in parts for name in self.names.get(part, ())})
+        raise InputError(f"no column {name!r}; there are {listed(known, len(known))}")
+
+    @cached_property
+    def T_WB(self) -> np.ndarray:
+        """Pose of the base in the world, (N, 4, 4) of a run, (N, K, 4, 4) of a batch, lengths in
+        [m]. Raises `SimulationError` for a system that has no base."""
+        return lock(base_pose(self.q))
+
+    @cached_property
+    def energy(self) -> np.ndarray:
+        """Kinetic plus potential energy [J], (N,) of a run, (N, K) of a batch."""
+        system = self.simulated.constrained.system
+        return lock(self.evaluate(system.energy_function, self.q, self.v)[..., 0])
+
+    def evaluate(self, function: ca.Function, *parts: np.ndarray) -> np.ndarray:
+        """First output of a function of (t, parts, theta) at each moment of each case, its columns
+        one after the other, (..., K, n).
+
+        Parameters
+        ----------
+        parts
+            (..., K, n) each.
+        """
+        shape = parts[0].shape[:-1]
+        columns = [self.t[:, None], *parts, self.theta[..., None, :]]
+        arguments = [np.broadcast_to(column, (*shape, column.shape[-1])).reshape(
+            math.prod(shape), column.shape[-1]).T for column in columns]
+        found = function.map(math.prod(shape)).call(arguments)[0].full()
+        by_moment = found.reshape(len(found), math.prod(shape), function.size2_out(0))
+        return by_moment.transpose(1, 2, 0).reshape(*shape, function.numel_out(0))
+
+    def force(self, wheel: str, direction: str = "normal") -> np.ndarray:
+        """Force of the ground on a wheel in one direction [N], (N,) of a run, (N, K) of a batch.
+
+        Parameters
+        ----------
+        wheel
+            Name of the wheel's joint (of a link that touches the ground by itself, the link's).
+        direction
+            "normal", "longitudinal", "lateral" or "roller", as far as the wheel holds it.
+
+        Raises
+        ------
+        InputError
+            For an unknown wheel, and for a direction in which it takes no force.
+        SimulationError
+            As `reactions` does.
+
+        Examples
+        --------
+        >>> run = Simulator(vehicle).run(0.01)
+        >>> run.force("left_wheel_joint", "normal").shape
+        (11,)
+        """
+        found, vehicle = self.reactions, self.simulated.vehicle
+        assert vehicle is not None, "reactions are a vehicle's"
+        read_word("wheel", wheel, vehicle.contact_names)
+        held = [part for name, part in vehicle.contact_rows if name == wheel]
+        read_word(f"direction of {wheel!r}", direction, held)
+        return found.component(wheel, direction)
+
+    def columns(self) -> dict[str, Column]:
+        """Columns by name, as `nhmech export` writes them: t, q.*, v.*, angle.*, u.*, the commanded
+        twist and the energy, as far as there are any."""
+        found = {"t": Column(self.t, "s")}
+        for part, prefix in PREFIXES.items():
+            units = self._units(part)
+            for i, name in enumerate(self.names.get(part, ())):
+                found[prefix + name] = Column(getattr(self, part)[..., i], units.get(name, ""))
+        return found | ({"energy": Column(self.energy, "J")} if self.is_system_known else {})
+
+    def table(self) -> pandas.DataFrame:
+        """One table: the case of a batch, t, of a vehicle x, y and yaw of the base (continuous),
+        then all columns as `nhmech export` names them.
+
+        Units are in `table.attrs["units"]`, column by column; "" where there is none.
+
+        Raises
+        ------
+        SimulationError
+            Where pandas is missing.
+        """
+        try:
+            import pandas
+        except ImportError as error:
+            raise SimulationError("a table needs pandas: pip install 'nhmech[sweep]'") from error
+        shape, columns = self.q.shape[:-1], self.columns()
+        first = {"t": columns.pop("t")}
+        if len(shape) > 1:
+            first = {"case": Column(np.arange(shape[0])[:, None], "")} | first
+        if self.is_system_known and self.simulated.vehicle is not None:
+            T = self.T_WB
+            yaw = np.unwrap(np.arctan2(T[..., 1, 0], T[..., 0, 0]))
+            first |= {"x": Column(T[..., 0, 3], "m"), "y": Column(T[..., 1, 3], "m"),
+                      "yaw": Column(yaw, "rad")}
+        columns = first | columns
+        found = pandas.DataFrame({name: np.broadcast_to(column.values, shape).ravel()
+                                  for name, column in columns.items()})
+        found.attrs["units"] = {name: column.unit for name, column in columns.items()}
+        return found
+
+    def _units(self, part: str) -> dict[str, str]:
+        """Name -> unit in one part; nothing of a system that is not known."""
+        if part == TWIST:
+            return dict(zip(self.names.get(part, ()), TWIST_UNITS))
+        if part == "angles":
+            return dict.fromkeys(self.names[part], "rad")
+        return self.simulated.units(part) if self.is_system_known else {}
