@@ -41,6 +41,13 @@ class NoticeKind(str, Enum):
     ROLLER_RANK = "roller rank"
     STIFFNESS = "stiffness"
     UNENFORCED_LIMITS = "unenforced limits"
+    TILTED = "tilted"
+    RADIUS_SCALE = "radius scale"
+    SHORT_WHEELBASE = "short wheelbase"
+    LOW_CENTRE = "low centre of mass"
+    UNSUPPORTED_CENTRE = "unsupported centre of mass"
+    MASS_SCALE = "mass scale"
+    INERTIA_SCALE = "inertia scale"
 
 
 @dataclass(frozen=True)

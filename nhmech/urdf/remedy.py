@@ -46,6 +46,7 @@ def wheel_fields(wheel: Wheel, **others: object) -> dict[str, object]:
         fields["radius"] = wheel.radius
     if wheel.joint is None:
         fields |= {"link": wheel.link, "axis": wheel.axis, "point": wheel.point}
+    fields |= {name: getattr(wheel, name) for name in wheel.traits.needed if name not in fields}
     return {name: value for name, value in (fields | others).items()
             if value is not None or name == "joint"}
 

@@ -128,7 +128,7 @@ class Placer:
         listed = ", ".join(f"{name} {1e3 * h:+.3f} mm"
                            for name, h in zip(self.names, height - support.offsets))
         raise ModelError("the vehicle cannot be stood on the ground by moving it up, pitching and "
-                         f"rolling: {listed}")
+                         f"rolling: {listed}. Correct radii and heights, which are in metres")
 
     def _newton(self, q: np.ndarray, offsets: np.ndarray, turns: tuple[int, ...],
                 t: float) -> np.ndarray | None:

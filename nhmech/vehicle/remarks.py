@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from ..urdf.notice import Notice, NoticeKind
+from .plausibility import implausible
 from .stiffness import describe_stiffness
 from .vehicle import Vehicle
 
@@ -14,7 +15,8 @@ RANK = 1e-9         # relative: singular values below it are rounding
 
 
 def remarks(vehicle: Vehicle) -> tuple[Notice, ...]:
-    """Offsets that were accepted, and wheels that do not do what they are there for."""
+    """Offsets that were accepted, wheels that do not do what they are there for, and numbers that
+    are hard to believe."""
     found = []
     offsets = [f"{name} {1e3 * offset:+.2f} mm"
                for name, offset in zip(vehicle.contact_names, vehicle.support.offsets)
@@ -41,7 +43,7 @@ def remarks(vehicle: Vehicle) -> tuple[Notice, ...]:
             f"the limits of {', '.join(unguarded)} are not enforced: with two leaders ({leaders}) "
             "and no fixed axle, angles that keep all wheels within their limits are no intervals; "
             "watch joint_position, or lock steering joints"))
-    return tuple(found)
+    return (*found, *implausible(vehicle))
 
 
 def _find_unguarded(vehicle: Vehicle) -> list[str]:

@@ -1,0 +1,157 @@
+"""Numbers that a vehicle can be simulated with and that no built one has: usually a unit, or an
+origin."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from math import degrees
+
+import numpy as np
+import pinocchio as pin
+
+from ..errors import Remedy
+from ..urdf.notice import Notice, NoticeKind
+from ..urdf.remedy import option, suggest, wheel_fields
+from ..urdf.wheel import Wheel
+from .model import body_names
+from .proportions import Proportions, Way, proportions
+from .vehicle import Vehicle
+
+# Units in use differ by 25.4 (inches), 100, 1000 and more; a factor of ten is between what built
+# robots show (three at most) and the least of these.
+UNIT = 10.0
+LARGEST, SMALLEST = 5.0, 5e-4   # [m] radii: the largest tyres made have 2.1, toys 5e-3
+MILLIMETRE = 1e-3               # [m]
+TILT = 0.01       # [rad]: gravity then pulls the vehicle forward or sideways with one per cent of g
+LOW = 0.01        # of the largest radius: a floor plate is thicker
+DENSE = 2e4       # [kg/m^3] that of gold and tungsten, in a cube as large as the vehicle
+THIN = 1.2        # [kg/m^3] that of air, in twice the volume below the centre of mass
+
+
+def implausible(vehicle: Vehicle) -> Iterator[Notice]:
+    """A notice for each number of the built vehicle that is hard to believe."""
+    found = proportions(vehicle)
+    yield from _tilt(vehicle)
+    yield from _radii(vehicle, found)
+    yield from _centre(found)
+    yield from _masses(vehicle, found)
+
+
+def _tilt(vehicle: Vehicle) -> Iterator[Notice]:
+    """A caster above the plane of the wheels lets the whole vehicle tilt."""
+    R = pin.Quaternion(vehicle.configuration()[3:7]).toRotationMatrix()
+    cosine, wheels = float(R[:, 2] @ vehicle.placer.normal), vehicle.description.wheels
+    tilt = float(np.arccos(min(cosine, 1.0)))
+    if tilt <= TILT:
+        return
+    heights, _ = vehicle.placer.evaluate(vehicle.placer.upright(pin.neutral(vehicle.model)))
+    held = np.array([bool(wheel.traits.held) for wheel in wheels], dtype=bool)
+    # the wheels set the plane, where there are casters beside them
+    plane = heights[held] if 0 < held.sum() < len(held) else heights
+    offsets = heights - np.median(plane)
+    worst = int(np.argmax(np.abs(offsets)))
+    side = "above" if offsets[worst] > 0 else "below"
+    yield Notice(
+        NoticeKind.TILTED,
+        f"the base stands tilted by {degrees(tilt):.2g} degrees: in the zero pose of the file, "
+        f"{wheels[worst].name!r} is {1e3 * abs(offsets[worst]):.3g} mm {side} the plane of the "
+        "other contacts",
+        _level(wheels, worst, float(offsets[worst])))
+
+
+def _level(wheels: tuple[Wheel, ...], worst: int, offset: float) -> Remedy | None:
+    """The radius with which it would touch the plane."""
+    radius = wheels[worst].radius + offset
+    if wheels[worst].radius <= 0 or radius <= 0:
+        return None
+    fields = [wheel_fields(wheel, **({"radius": radius} if i == worst else {}))
+              for i, wheel in enumerate(wheels)]
+    return suggest("If it should stand level, correct the origin or the radius: ",
+                   option("wheels", fields))
+
+
+def _radii(vehicle: Vehicle, found: Proportions) -> Iterator[Notice]:
+    """Against each other, and against all wheels that were ever made."""
+    wheels = [wheel for wheel in vehicle.description.wheels if wheel.radius > 0]
+    if not wheels:
+        return
+    largest = max(wheels, key=lambda wheel: wheel.radius)
+    smallest = min(wheels, key=lambda wheel: wheel.radius)
+    size = f"{largest.name!r} has radius {largest.radius:.4g} m"
+    if found.spread and largest.radius > UNIT * found.spread:
+        yield Notice(NoticeKind.RADIUS_SCALE,
+                     f"{size}, though all contacts are within {found.spread:.4g} m: lengths are in "
+                     "metres", _in_metres(vehicle, found.spread))
+    elif largest.radius > LARGEST:
+        yield Notice(NoticeKind.RADIUS_SCALE,
+                     f"{size}; the largest tyres made have 2.1 m: lengths are in metres",
+                     _in_metres(vehicle, LARGEST))
+    elif smallest.radius < SMALLEST:
+        yield Notice(NoticeKind.RADIUS_SCALE,
+                     f"{smallest.name!r} has radius {smallest.radius:.4g} m, less than "
+                     f"{1e3 * SMALLEST:g} mm: lengths are in metres")
+    elif found.wheelbase is not None and found.wheelbase < largest.radius:
+        yield Notice(NoticeKind.SHORT_WHEELBASE,
+                     f"the wheelbase, {found.wheelbase:.4g} m, is shorter than the radius of "
+                     f"{largest.name!r}, {largest.radius:.4g} m: wheels one behind the other would "
+                     "overlap")
+
+
+def _in_metres(vehicle: Vehicle, bound: float) -> Remedy | None:
+    """Radii read as millimetres, where that makes all of them smaller than `bound` [m]."""
+    wheels = vehicle.description.wheels
+    radii = [wheel.radius * (MILLIMETRE if wheel.radius > bound else 1.0) for wheel in wheels]
+    if max(radii) > bound:
+        return None
+    fields = [wheel_fields(wheel, **({"radius": radius} if radius else {}))
+              for wheel, radius in zip(wheels, radii)]
+    return suggest("If they are millimetres: ", option("wheels", fields))
+
+
+def _centre(found: Proportions) -> Iterator[Notice]:
+    """A centre of mass that lets the vehicle fall over, or that is in the ground."""
+    if found.centre_of_mass is None:
+        return
+    height = float(found.centre_of_mass[2])
+    if height <= LOW * found.radius:
+        place = "at ground level" if abs(height) <= LOW * found.radius else (
+            f"{abs(height):.4g} m below the ground")
+        yield Notice(NoticeKind.LOW_CENTRE,
+                     f"the centre of mass is {place}, height {height:.4g} m: loads do not shift "
+                     "and nothing tips over; see the <origin> in the heaviest <inertial>")
+    # how far it is beyond each edge of the support polygon
+    beyond = found.edges[:, :2] @ found.centre_of_mass[:2] - found.edges[:, 2]
+    if beyond.max(initial=0.0) > 0:
+        outward = found.edges[int(np.argmax(beyond)), :2]
+        way = max(Way, key=lambda way: float(outward @ way.value))
+        yield Notice(NoticeKind.UNSUPPORTED_CENTRE,
+                     f"the centre of mass is {beyond.max():.4g} m outside the contacts on the "
+                     f"{way.side} side: at rest the vehicle falls over, and the ground would have "
+                     "to pull at a wheel; see the <origin> in the heaviest <inertial>, or give "
+                     "the support that is missing")
+
+
+def _masses(vehicle: Vehicle, found: Proportions) -> Iterator[Notice]:
+    """Density of the whole, and how far out the mass of each body would have to be."""
+    cube = found.size ** 3
+    if found.mass > DENSE * cube > 0:
+        yield Notice(NoticeKind.MASS_SCALE,
+                     f"the vehicle weighs {found.mass:.4g} kg, more than a cube of gold of "
+                     f"{found.size:.3g} m, the distance of its contacts: masses are in kilograms")
+    height = 0.0 if found.centre_of_mass is None else float(found.centre_of_mass[2])
+    room = 2 * height * found.area
+    if 0 < found.mass < THIN * room:
+        yield Notice(NoticeKind.MASS_SCALE,
+                     f"the vehicle weighs {found.mass:.4g} kg, less than the air in the "
+                     f"{room:.3g} m^3 that it takes up: masses are in kilograms")
+    names = body_names(vehicle.model)
+    for name, body in list(zip(names, vehicle.model.inertias))[1:]:
+        if body.mass <= 0 or not found.size:
+            continue
+        # rms distance of its mass from its centre of mass
+        distance = float(np.sqrt(max(np.trace(body.inertia), 0.0) / 2 / body.mass))
+        if distance > UNIT * found.size:
+            yield Notice(NoticeKind.INERTIA_SCALE,
+                         f"{name!r}: with its mass of {body.mass:.4g} kg, its inertia means that "
+                         f"the mass is {distance:.3g} m from its centre on average, though all "
+                         f"contacts are within {found.size:.3g} m: inertias are in kg m^2")

@@ -1,0 +1,199 @@
+"""How large and heavy a vehicle is, and how far it is from tipping over at rest."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from enum import Enum
+from functools import cached_property
+from math import atan2
+
+import numpy as np
+import pinocchio as pin
+
+from .contact import Contact
+from .vehicle import Vehicle
+
+FLAT = 1e-9         # of the size: contacts nearer to a line than that span no polygon
+SAME_AXLE = 0.1     # of the largest radius: wheels no farther ahead than that share an axle
+
+
+class Way(Enum):
+    """Directions in which a vehicle can tip: (forward, left) components of a unit vector."""
+
+    FORWARD = (1.0, 0.0)
+    BACKWARD = (-1.0, 0.0)
+    LEFT = (0.0, 1.0)
+    RIGHT = (0.0, -1.0)
+
+    @property
+    def side(self) -> str:
+        """What it is called on a vehicle."""
+        return {Way.FORWARD: "front", Way.BACKWARD: "rear"}.get(self, self.name.lower())
+
+
+@dataclass(frozen=True, eq=False)
+class Proportions:
+    """Mass, size and support of a vehicle in its zero pose.
+
+    Lengths are along (forward, left, up) from the point of the ground below the base's origin:
+    forward is the base's x axis laid on the ground, up the ground's normal.
+
+    Attributes
+    ----------
+    mass
+        Of the whole vehicle [kg].
+    centre_of_mass
+        (3,) [m]; None where nothing has mass.
+    contacts
+        (k, 2) forward and left [m].
+    wheelbase
+        Distance from the foremost axle to the rearmost one [m]; None where there is one axle.
+    track
+        Largest distance between two wheels of an axle [m]; None where each has one wheel.
+    radius
+        The largest of a wheel [m]; 0 where there are blades alone.
+    """
+
+    mass: float
+    centre_of_mass: np.ndarray | None
+    contacts: np.ndarray
+    wheelbase: float | None
+    track: float | None
+    radius: float
+
+    @property
+    def spread(self) -> float:
+        """Largest distance between two contacts [m]; 0 where there is one."""
+        gaps = self.contacts[:, None] - self.contacts
+        return float(np.linalg.norm(gaps, axis=2).max(initial=0.0))
+
+    @property
+    def size(self) -> float:
+        """The largest of the distances between contacts and of the wheels' diameters [m]."""
+        return max(self.spread, 2 * self.radius)
+
+    @property
+    def area(self) -> float:
+        """Of the support polygon [m^2]; 0 where there is none."""
+        (x, y), (x2, y2) = self.polygon.T, np.roll(self.polygon, -1, axis=0).T
+        return float((x * y2 - x2 * y).sum()) / 2
+
+    @cached_property
+    def polygon(self) -> np.ndarray:
+        """Corners of the support polygon, the convex hull of the contacts, counter-clockwise seen
+        from above, (p, 2) [m].
+
+        Empty where the contacts lie on one line, which carries nothing sideways.
+        """
+        points = [tuple(point) for point in self.contacts]
+        # the lower half from left to right, then the upper one back (Andrew, Information Processing
+        # Letters 9, 1979, 216-219)
+        halves = [_turn_left(sorted(points), FLAT * self.size ** 2),
+                  _turn_left(sorted(points, reverse=True), FLAT * self.size ** 2)]
+        corners = [corner for half in halves for corner in half[:-1]]
+        return np.array(corners if len(corners) > 2 else []).reshape(-1, 2)
+
+    @property
+    def edges(self) -> np.ndarray:
+        """Of the support polygon: rows (a, b, c) such that a forward + b left <= c inside, (a, b)
+        of unit length, (p, 3)."""
+        along = np.roll(self.polygon, -1, axis=0) - self.polygon
+        outward = np.column_stack([along[:, 1], -along[:, 0]])
+        outward = outward / np.linalg.norm(along, axis=1, keepdims=True)
+        return np.column_stack([outward, (outward * self.polygon).sum(axis=1)])
+
+    def reach(self, way: Sequence[float]) -> float | None:
+        """Distance [m] from below the centre of mass to the edge of the support polygon.
+
+        Negative where the centre of mass is beyond an edge on that side; None without a polygon.
+
+        Parameters
+        ----------
+        way
+            Unit vector (forward, left).
+        """
+        edges = self.edges
+        if self.centre_of_mass is None or not len(edges):
+            return None
+        slopes = edges[:, :2] @ np.asarray(way, dtype=float)
+        rooms = edges[:, 2] - edges[:, :2] @ self.centre_of_mass[:2]
+        ahead = slopes > FLAT
+        return float((rooms[ahead] / slopes[ahead]).min())
+
+    def tip_angle(self, way: Way) -> float | None:
+        """Slope [rad] of the ground at which the vehicle at rest begins to tip over, facing so that
+        `way` is downhill.
+
+        arctan(reach / height of the centre of mass): there the vertical through the centre of mass
+        meets the edge of the support polygon. Negative where it tips on level ground already; None
+        without a polygon.
+        """
+        reach = self.reach(way.value)
+        if reach is None or self.centre_of_mass is None:
+            return None
+        return atan2(reach, max(float(self.centre_of_mass[2]), 0.0))
+
+
+def _turn_left(points: list[tuple], slack: float) -> list[tuple]:
+    """Of points in order, those at which a line from the first to the last turns left."""
+    kept: list[tuple] = []
+    for x, y in points:
+        while len(kept) > 1:
+            (x0, y0), (x1, y1) = kept[-2:]
+            if (x1 - x0) * (y - y0) - (y1 - y0) * (x - x0) > slack:
+                break
+            kept.pop()
+        kept.append((x, y))
+    return kept
+
+
+def proportions(vehicle: Vehicle) -> Proportions:
+    """Mass, size and support of a vehicle in its zero pose."""
+    q, n = vehicle.configuration(), vehicle.placer.normal
+    R = pin.Quaternion(q[3:7]).toRotationMatrix()
+    forward = np.cross(R[:, 1], n)
+    forward /= np.linalg.norm(forward)
+    axes = np.array([forward, np.cross(n, forward), n])
+    points = vehicle.contact_points(q)
+    # a blade or a free ball has a contact too: all of them are in the plane of the ground
+    floor = float((points @ n).mean()) if len(points) else float(q[:3] @ n)
+    origin = q[:3] - n * (q[:3] @ n - floor)
+    mass = sum(inertia.mass for inertia in vehicle.model.inertias)
+    centre = axes @ (pin.centerOfMass(vehicle.model, vehicle.data, q) - origin) if mass else None
+    contacts = ((points - origin) @ axes[:2].T).reshape(-1, 2)
+    radius = max((c.mount.wheel.radius for c in vehicle.contacts), default=0.0)
+    bearing = _find_bearing(vehicle)
+    return Proportions(float(mass), centre, contacts, *_base(contacts[bearing], radius), radius)
+
+
+def _find_bearing(vehicle: Vehicle) -> list[int]:
+    """Contacts between which the wheelbase is measured: wheels, without those that only trail
+    behind a joint that nobody drives, where the others are two or more."""
+    wheels = [i for i, c in enumerate(vehicle.contacts) if c.mount.wheel.traits.held]
+    passive = set(vehicle.description.steering) - set(vehicle.driven)
+    own = [i for i in wheels if not passive & _carriers(vehicle, vehicle.contacts[i])]
+    return own if len(own) > 1 else wheels
+
+
+def _carriers(vehicle: Vehicle, contact: Contact) -> set[str]:
+    """Joints between the base and the body that carries the wheel."""
+    names, joint = set(), contact.mount.body
+    while joint > 1:
+        names.add(vehicle.model.names[joint])
+        joint = vehicle.model.parents[joint]
+    return names
+
+
+def _base(points: np.ndarray, radius: float) -> tuple[float | None, float | None]:
+    """Wheelbase and track [m] of contacts (k, 2)."""
+    axles: list[list[np.ndarray]] = []
+    for point in sorted(points, key=lambda point: float(point[0])):
+        if axles and point[0] - axles[-1][0][0] <= SAME_AXLE * radius:
+            axles[-1].append(point)
+        else:
+            axles.append([point])
+    spreads = [float(np.ptp([left for _, left in axle])) for axle in axles]
+    track = max((spread for spread in spreads if spread > 0), default=None)
+    wheelbase = float(axles[-1][0][0] - axles[0][0][0]) if len(axles) > 1 else None
+    return wheelbase, track
