@@ -55,7 +55,7 @@ class Case:
         self.x0, self.u, self.theta = (
             self.simulator.moment.x.copy(), self.simulator.moment.u.copy(), self.vehicle.theta,
         )
-        symbolic = rate_function(self.vehicle.equations, self.simulator.atlas.primary.state_vector)
+        symbolic = rate_function(self.vehicle.equations)
         self.rate = compile_function(symbolic)
         self.adaptive = compile_adaptive(symbolic)
         # CVODES wants derivatives even where it iterates without them

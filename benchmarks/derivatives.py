@@ -20,7 +20,6 @@ from nhmech.analysis.derivatives import step_adjoint, step_jacobian  # noqa: E40
 from nhmech.compile.compiled import compile_function  # noqa: E402
 from nhmech.simulation.integrators import advance_function  # noqa: E402
 from nhmech.simulation.schemes import RK4  # noqa: E402
-from nhmech.simulation.state_vector import StateVector  # noqa: E402
 
 ROUNDS, CALLS, DT = 15, 300, 1e-3
 ROBOTS = ("differential_drive", "disc", "mecanum", "ackermann_car", "bicycle", "trailers")
@@ -47,8 +46,7 @@ def main(names) -> None:
         simulator = nhmech.Simulator(vehicle, dt=DT)
         simulator.reset()
         equations = vehicle.equations
-        vector = StateVector(vehicle.algebroid, equations.frame.nxi)
-        step = compile_function(advance_function(RK4, equations, vector))
+        step = compile_function(advance_function(equations, RK4))
         jacobian, adjoint = step_jacobian(vehicle, DT), step_adjoint(vehicle, DT)
         x, u, theta = simulator.moment.x, simulator.moment.u, vehicle.theta
         step(0.0, x, u, theta, DT), jacobian(0.0, x, u, theta), adjoint(0.0, x, u, theta, x)

@@ -64,7 +64,7 @@ def test_one_step_agrees_with_the_scalar_step(name):
     x0 = np.array([vector.assemble(q, xi) for q, xi, _ in states])
     u = np.array([u for *_, u in states])
     batch = nhmech.simulate_batch(vehicle, x0, u, dt=1e-3, duration=0.001)
-    step = python_step(SCHEMES["rk4"], equations, vector, False, None)
+    step = python_step(equations, SCHEMES["rk4"], False, None)
     for i in range(len(states)):
         # put onto the constraints, as a batch does first
         start = step(0.0, x0[i], u[i], vehicle.theta, 0.0, np.nan, np.nan).x

@@ -387,7 +387,7 @@ def test_what_the_scheme_keeps_by_itself_is_projected_now_and_then(name, monkeyp
     """With the attitude frozen phi cannot change; with a projection at each step all the same, the
     run is the same."""
     chart = Simulator(shipped(name)).atlas.primary
-    keeping = keeping_advance_function(RK4, chart.equations, chart.state_vector)
+    keeping = keeping_advance_function(chart.equations, RK4)
     assert (keeping is not None) == KEPT[name]
     if KEPT[name]:
         kept = driven_run(name, 0.5, 10)
@@ -430,7 +430,7 @@ def test_on_a_slope_each_step_is_projected():
     """There the scheme does not keep the height by itself, for its stages do not have unit
     quaternions."""
     chart = Simulator(shipped("differential_drive", Ground(normal=(0.3, -0.2, 1)))).atlas.primary
-    assert keeping_advance_function(RK4, chart.equations, chart.state_vector) is None
+    assert keeping_advance_function(chart.equations, RK4) is None
 
 
 # -- what it costs to call it from Python ----------------------------------------------------------

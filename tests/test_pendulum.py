@@ -108,8 +108,7 @@ def test_equations_of_motion_along_the_reference_case(vehicle, case):
     simulator = nhmech.Simulator(pendulum)
     started(simulator, reference["initial_state"]["nonlinear"])
     vector = StateVector(pendulum.algebroid, 3)
-    rhs, project = rate_function(pendulum.equations,
-                                 vector), projection_function(pendulum.equations, vector)
+    rhs, project = rate_function(pendulum.equations), projection_function(pendulum.equations)
     start = vector.assemble(simulator.state.q, np.array(simulator.state.xi))
     solution = solve_ivp(lambda t, x: rhs(t, x, torques(t), []).full().ravel(),
                          (0, samples[-1]["t"]), start,

@@ -139,8 +139,7 @@ class _Parts:
 
     @cached_property
     def state_vector(self) -> StateVector:
-        return StateVector(self.simulated.constrained.system.algebroid,
-                         self.simulated.equations.frame.nxi)
+        return StateVector.of(self.simulated.equations)
 
     @property
     def names(self) -> tuple[tuple[str, ...], tuple[str, ...], tuple[str, ...]]:
@@ -150,11 +149,11 @@ class _Parts:
 
     @cached_property
     def rate(self) -> ca.Function:
-        return rate_function(self.simulated.equations, self.state_vector)
+        return rate_function(self.simulated.equations)
 
     @cached_property
     def project(self) -> ca.Function:
-        return projection_function(self.simulated.equations, self.state_vector)
+        return projection_function(self.simulated.equations)
 
     def jacobian(self) -> ca.Function:
         """(t, x, u, theta, dt) -> x', A, B, C: the scheme over x and its derivatives side by

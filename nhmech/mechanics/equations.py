@@ -15,7 +15,7 @@ from .frame import AdaptedFrame
 AGREEMENT = 1e-12       # relative, of simplified equations with those they were made from
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Equations:
     """Equations of motion in quasi-velocities.
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 
 import casadi as ca
 import numpy as np
@@ -78,18 +79,18 @@ class AdaptedFrame:
             ca.vertcat(xi_rate, -system.rate(self.forms @ system.v + self.offsets))
         )
 
-    @property
+    @cached_property
     def inverse(self) -> ca.SX:
         """Phi^-1, (nv, nv): first E, then for each kept row the direction that it alone sees."""
         r = len(self.kept)
         return ca.horzcat(self.E, self.solve(ca.SX(self.nxi, r), ca.SX.eye(r)))
 
-    @property
+    @cached_property
     def E(self) -> ca.SX:
         """(nv, nxi)."""
         return self.solve(ca.SX.eye(self.nxi), ca.SX(len(self.kept), self.nxi))
 
-    @property
+    @cached_property
     def gamma(self) -> ca.SX:
         """(dA/dt) v + db/dt of the kept rows, a function of (t, q, v): A dv/dt = -gamma."""
         d = self.constrained.distribution
@@ -113,7 +114,7 @@ class AdaptedFrame:
                 defect[self.kept.index(row)] = -d.phi[i]
         return self.constrained.system.expand(self.solve(ca.SX(self.nxi, 1), defect))[0]
 
-    @property
+    @cached_property
     def margin(self) -> ca.SX:
         """Least pivot relative to its size at the samples, with the sign of det Phi:
         near zero where the choice of speeds or rows goes bad, and of another sign on the other side

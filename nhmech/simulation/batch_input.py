@@ -181,8 +181,8 @@ def stepper(constrained: HasConstrained, device: str = "cpu") -> Stepper:
     made = _kept.get(key)
     if made is None:
         simulated = Simulated.of(constrained)
-        vector = StateVector(simulated.constrained.system.algebroid, simulated.equations.frame.nxi)
-        advance = advance_function(RK4, simulated.equations, vector)
+        vector = StateVector.of(simulated.equations)
+        advance = advance_function(simulated.equations, RK4)
         step, cost = step_function(advance), _cost(advance)
         runner = compile_kernel(step, cost) if device == "gpu" else _runner(step)
         made = _kept[key] = Stepper(simulated, simulated.equations, vector, step, cost, runner)

@@ -44,18 +44,17 @@ class Chart:
 
     @cached_property
     def state_vector(self) -> StateVector:
-        frame = self.equations.frame
-        return StateVector(frame.constrained.system.algebroid, frame.nxi)
+        return StateVector.of(self.equations)
 
     @cached_property
     def advance(self) -> Advance:
         """One step, called from Python."""
-        return python_step(self.scheme, self.equations, self.state_vector, self.kinematic,
+        return python_step(self.equations, self.scheme, self.kinematic,
                            None if self.scheme.tableau else self._adaptive)
 
     @cached_property
     def _adaptive(self) -> Adaptive | None:
-        rate = rate_function(self.equations, self.state_vector, self.kinematic)
+        rate = rate_function(self.equations, self.kinematic)
         return compile_adaptive(rate, *self._ends, self._angles)
 
     def loop(self, build: bool) -> Loop | None:
@@ -80,7 +79,7 @@ class Chart:
         adaptive one."""
         if self.scheme.tableau is None:
             return None
-        parts = self.scheme.tableau, self.equations, self.state_vector, self.kinematic
+        parts = self.equations, self.scheme.tableau, self.kinematic
         keeping = keeping_advance_function(*parts)
         kept = keeping is not None
         return step_function(keeping if kept else advance_function(*parts)), kept
@@ -88,8 +87,8 @@ class Chart:
     @cached_property
     def _ends(self) -> tuple[ca.Function, ca.Function]:
         """What follows a step in C: `settle` and `read` of `compile_loop`."""
-        return (settling_function(projection_function(self.equations, self.state_vector)),
-                reading_function(self.equations, self.state_vector))
+        return (settling_function(projection_function(self.equations)),
+                reading_function(self.equations))
 
     @property
     def _angles(self) -> int:
@@ -98,7 +97,7 @@ class Chart:
     @cached_property
     def project(self) -> Buffered:
         """(t, x, theta) -> x on the constraints, q, v, health."""
-        return Buffered(projection_function(self.equations, self.state_vector))
+        return Buffered(projection_function(self.equations))
 
     @cached_property
     def inverse_dynamics(self) -> InverseDynamics:

@@ -176,9 +176,9 @@ def dynamics(constrained: HasConstrained) -> Dynamics:
     (('x', 'y', 'z'), ('left_wheel_joint', 'right_wheel_joint'))
     """
     simulated = Simulated.of(constrained)
-    vector = StateVector(simulated.constrained.system.algebroid, simulated.equations.frame.nxi)
-    return Dynamics(simulated, vector, _named(rate_function(simulated.equations, vector)),
-                    advance_function(RK4, simulated.equations, vector))
+    equations = simulated.equations
+    return Dynamics(simulated, StateVector.of(equations), _named(rate_function(equations)),
+                    advance_function(equations, RK4))
 
 
 def _named(rate: ca.Function) -> ca.Function:

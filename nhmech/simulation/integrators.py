@@ -7,8 +7,10 @@ scheme on the manifold; an averaged velocity fed to the exponential map would no
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import NamedTuple
+from collections.abc import Callable, Hashable
+from functools import wraps
+from typing import Concatenate, NamedTuple, ParamSpec, TypeVar
+from weakref import WeakKeyDictionary
 
 import casadi as ca
 import numpy as np
@@ -56,10 +58,30 @@ class Step(NamedTuple):
 # (t, x, u, theta, dt, side, guard) -> Step
 Advance = Callable[[float, np.ndarray, np.ndarray, np.ndarray, float, float, float], Step]
 
+Options = ParamSpec("Options")
+Made = TypeVar("Made")
 
-def rate_function(equations: Equations, vector: StateVector,
-                  kinematic: bool = False) -> ca.Function:
+
+def _once(make: Callable[Concatenate[Equations, Options], Made],
+          ) -> Callable[Concatenate[Equations, Options], Made]:
+    """What `make` makes of equations is kept as long as they live: every simulator of a vehicle
+    needs it, and several parts of one."""
+    known: WeakKeyDictionary[Equations, dict[Hashable, Made]] = WeakKeyDictionary()
+
+    @wraps(make)
+    def kept(equations: Equations, *args: Options.args, **kwargs: Options.kwargs) -> Made:
+        made, key = known.setdefault(equations, {}), (args, tuple(kwargs.items()))
+        if key not in made:
+            made[key] = make(equations, *args, **kwargs)
+        return made[key]
+
+    return kept
+
+
+@_once
+def rate_function(equations: Equations, kinematic: bool = False) -> ca.Function:
     """(t, x, u, theta) -> dx/dt; in kinematic mode xi is held."""
+    vector = StateVector.of(equations)
     system = equations.frame.constrained.system
     x = ca.SX.sym("x", vector.nx)
     q = vector.configuration(x[:vector.nconf])
@@ -71,14 +93,15 @@ def rate_function(equations: Equations, vector: StateVector,
                        [ca.densify(vector.rate(q_rate, v, xi_rate))], {"cse": True})
 
 
-def projection_function(equations: Equations, vector: StateVector) -> ca.Function:
+@_once
+def projection_function(equations: Equations) -> ca.Function:
     """(t, x, theta) -> x on the constraint manifold, q, v, and health (3,): old |phi|, frame's
     margin, least guard.
 
     One Newton step that leaves xi alone; what it leaves of phi is the square of what the integrator
     made.
     """
-    frame = equations.frame
+    vector, frame = StateVector.of(equations), equations.frame
     constrained = frame.constrained
     system, algebroid = constrained.system, constrained.system.algebroid
     x = ca.SX.sym("x", vector.nx)
@@ -100,10 +123,11 @@ def projection_function(equations: Equations, vector: StateVector) -> ca.Functio
                        {"cse": True})
 
 
-def reading_function(equations: Equations, vector: StateVector) -> ca.Function:
+@_once
+def reading_function(equations: Equations) -> ca.Function:
     """(t, x, theta) -> q, v: what is shown of a state, only where needed. (`read` alone is a name
     of the C library.)"""
-    system = equations.frame.constrained.system
+    vector, system = StateVector.of(equations), equations.frame.constrained.system
     x = ca.SX.sym("x", vector.nx)
     q = vector.configuration(x[:vector.nconf])
     v = equations.velocity(system.t, q, x[vector.nconf:], system.theta)
@@ -111,10 +135,10 @@ def reading_function(equations: Equations, vector: StateVector) -> ca.Function:
                        {"cse": True})
 
 
-def normalising_function(equations: Equations, vector: StateVector) -> ca.Function:
+def normalising_function(equations: Equations) -> ca.Function:
     """(t, x, theta) -> x with unit quaternions, and the frame's margin: the projection where phi
     does not change."""
-    system = equations.frame.constrained.system
+    vector, system = StateVector.of(equations), equations.frame.constrained.system
     x = ca.SX.sym("x", vector.nx)
     configuration = vector.unit(x[:vector.nconf])
     margin = ca.substitute(equations.frame.margin, system.q, vector.configuration(configuration))
@@ -185,18 +209,19 @@ def settling_function(project: ca.Function) -> ca.Function:
 
 
 # -- steps of a tableau ----------------------------------------------------------------------------
-def advance_function(tableau: Tableau, equations: Equations, vector: StateVector,
+@_once
+def advance_function(equations: Equations, tableau: Tableau,
                      kinematic: bool = False) -> ca.Function:
     """(t, x, u, theta, dt) -> x, health: the scheme, then the projection.
 
     One expression where it is short, for that is the faster code; calls of its parts where it would
     be slow to compile.
     """
-    return _advance(tableau, rate_function(equations, vector, kinematic),
-                    projection_function(equations, vector))
+    return _advance(tableau, rate_function(equations, kinematic), projection_function(equations))
 
 
-def keeping_advance_function(tableau: Tableau, equations: Equations, vector: StateVector,
+@_once
+def keeping_advance_function(equations: Equations, tableau: Tableau,
                              kinematic: bool = False) -> ca.Function | None:
     """Likewise (t, x, u, theta, dt) -> x, margin, if the scheme keeps constraints and guards by
     itself.
@@ -205,12 +230,11 @@ def keeping_advance_function(tableau: Tableau, equations: Equations, vector: Sta
     random states must leave phi below 1e-14 m and each guard where it was. Only for short steps,
     where the projection is much of the cost.
     """
-    rate = rate_function(equations, vector, kinematic)
-    project = projection_function(equations, vector)
+    rate, project = rate_function(equations, kinematic), projection_function(equations)
     if (not _is_inline(tableau, rate, project)
-            or not _keeps(tableau, rate, project, equations, vector)):
+            or not _keeps(tableau, rate, project, equations)):
         return None
-    return _advance(tableau, rate, normalising_function(equations, vector))
+    return _advance(tableau, rate, normalising_function(equations))
 
 
 def _is_inline(tableau: Tableau, rate: ca.Function, end: ca.Function) -> bool:
@@ -229,9 +253,9 @@ def _advance(tableau: Tableau, rate: ca.Function, end: ca.Function) -> ca.Functi
                        {"cse": True} if inline else {})
 
 
-def _keeps(tableau: Tableau, rate: ca.Function, project: ca.Function, equations: Equations,
-           vector: StateVector) -> bool:
-    constrained = equations.frame.constrained
+def _keeps(tableau: Tableau, rate: ca.Function, project: ca.Function,
+           equations: Equations) -> bool:
+    vector, constrained = StateVector.of(equations), equations.frame.constrained
     theta, random = np.asarray(constrained.parameters, dtype=float), np.random.default_rng(0)
     for q in constrained.configurations[:TRIALS]:
         t, u = random.normal(), random.normal(size=rate.size1_in(2))
@@ -246,23 +270,22 @@ def _keeps(tableau: Tableau, rate: ca.Function, project: ca.Function, equations:
 
 
 # -- steps from Python -----------------------------------------------------------------------------
-def python_step(scheme: Scheme, equations: Equations, vector: StateVector,
-                kinematic: bool, adaptive: Adaptive | None) -> Advance:
+def python_step(equations: Equations, scheme: Scheme, kinematic: bool,
+                adaptive: Adaptive | None) -> Advance:
     """The step of a scheme, projected up to `NEWTON` times where it was a coarse one.
 
     `adaptive` is the compiled method of a scheme without a tableau, None without a compiler: SciPy
     has the same.
     """
-    read = reading_function(equations, vector)
-    settle = _shown(settling_function(projection_function(equations, vector)), read)
+    read = reading_function(equations)
+    settle = _shown(settling_function(projection_function(equations)), read)
     if scheme.tableau is not None:
-        step = _shown(step_function(advance_function(scheme.tableau, equations, vector,
-                                                     kinematic)), read)
+        step = _shown(step_function(advance_function(equations, scheme.tableau, kinematic)), read)
 
         def first(t, x, u, theta, dt, side, guard):
             return step(t, x, u, theta, dt, side, guard), t + dt
     else:
-        rate = rate_function(equations, vector, kinematic)
+        rate = rate_function(equations, kinematic)
         span = _scipy_span(Buffered(rate)) if adaptive is None else adaptive.run
 
         def first(t, x, u, theta, dt, side, guard):

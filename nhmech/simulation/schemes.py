@@ -10,7 +10,7 @@ from math import inf, lcm
 Weights = Sequence[Fraction | int]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Tableau:
     """Butcher's tableau of an explicit Runge-Kutta scheme.
 

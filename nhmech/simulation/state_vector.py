@@ -9,6 +9,7 @@ import casadi as ca
 import numpy as np
 
 from ..mechanics.algebroid import LieAlgebroid
+from ..mechanics.equations import Equations
 
 
 @dataclass(frozen=True)
@@ -27,6 +28,11 @@ class StateVector:
 
     algebroid: LieAlgebroid
     nxi: int
+
+    @classmethod
+    def of(cls, equations: Equations) -> StateVector:
+        frame = equations.frame
+        return cls(frame.constrained.system.algebroid, frame.nxi)
 
     @cached_property
     def nconf(self) -> int:
