@@ -12,7 +12,7 @@ import shlex
 import sys
 import time
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from enum import Enum
 from functools import cache
@@ -124,10 +124,11 @@ def _read(robot: Mapping[str, Any]) -> Truth:
 # --- comparison -----------------------------------------------------------------------------
 
 
-def faults(truth: Truth, vehicle: Vehicle) -> list[str]:
-    """In what a loaded robot is another one than the true one; empty where it is right."""
-    d = vehicle.description
-    return [*_wheel_faults(truth, d), *_role_faults(truth, d), *_freedom_faults(truth, vehicle)]
+def faults(truth: Truth, found: Vehicle | Description) -> list[str]:
+    """In what a robot is another one than the true one; empty where it is right."""
+    d = found if isinstance(found, Description) else found.description
+    freedom = () if found is d else _freedom_faults(truth, found)
+    return [*_wheel_faults(truth, d), *_role_faults(truth, d), *freedom]
 
 
 def _wheel_faults(truth: Truth, d: Description) -> Iterator[str]:
@@ -163,6 +164,11 @@ def _role_faults(truth: Truth, d: Description) -> Iterator[str]:
         yield f"{name} {'does not steer' if name in d.steering else 'steers'}"
     for name in d.free:
         yield f"{name} is not free"
+    if truth.drive != "any" and (d.skid is None) == (truth.drive == "skid-steer"):
+        yield f"{'no ' if d.skid is None else ''}skid steer"
+    if truth.drive not in ("any", "balancing") and any(
+            notice.kind is NoticeKind.FREE_PITCH for notice in d.notices):
+        yield "its pitch is free"
     if truth.either_driven:
         return
     driven = {c.joint for c in truth.contacts if c.joint is not None and c.driven}
@@ -173,11 +179,6 @@ def _role_faults(truth: Truth, d: Description) -> Iterator[str]:
 
 def _freedom_faults(truth: Truth, vehicle: Vehicle) -> Iterator[str]:
     balances = truth.drive == "balancing"
-    for speed in ("pitch_rate", "roll_rate"):
-        if speed in vehicle.speeds and not balances:
-            yield f"{speed} is free"
-    if (vehicle.description.skid is None) == (truth.drive == "skid-steer"):
-        yield "skid steer" if truth.drive == "skid-steer" else "no skid steer"
     expected = (2, 0) if truth.drive == "skid-steer" else truth.mobility
     if expected is None:
         return
@@ -274,19 +275,19 @@ class Judged:
     """A verdict, the vehicle if one could be had, why, and how long the first load took [s]."""
 
     verdict: Verdict
-    vehicle: Vehicle | None
+    vehicle: Vehicle | Description | None
     why: str
     seconds: float
 
 
 def judge(truth: Truth, source: str | Path, packages: Mapping[str, Path] = PACKAGES,
-          **arguments: Any) -> Judged:
-    """Load a robot as a new user does, and say what came of it."""
+          load: Callable[..., Vehicle | Description] = nhmech.load, **arguments: Any) -> Judged:
+    """Load a robot as a new user does, and say what came of it; `load` may also be `describe`."""
     start = time.perf_counter()
     try:
-        vehicle = nhmech.load(source, packages=packages, **arguments)
+        vehicle = load(source, packages=packages, **arguments)
     except NhmechError as error:
-        return _judge_refusal(truth, source, packages, arguments, error,
+        return _judge_refusal(truth, source, packages, arguments, error, load,
                               time.perf_counter() - start)
     seconds = time.perf_counter() - start
     notices = [n for n in vehicle.notices if n.kind not in _ROUTINE]
@@ -295,7 +296,7 @@ def judge(truth: Truth, source: str | Path, packages: Mapping[str, Path] = PACKA
     if wrong and truth.either_kind and not faults(_as_skid(truth), vehicle):
         lines = [line for note in notices if note.remedy is not None
                  for line in python_lines(note.remedy) if "wheels" in line]
-        if any(not faults(truth, nhmech.load(source, packages=packages, **arguments | line))
+        if any(not faults(truth, load(source, packages=packages, **arguments | line))
                for line in lines):
             wrong = []
     if wrong:
@@ -304,7 +305,8 @@ def judge(truth: Truth, source: str | Path, packages: Mapping[str, Path] = PACKA
 
 
 def _judge_refusal(truth: Truth, source: str | Path, packages: Mapping[str, Path],
-                   arguments: dict[str, Any], error: NhmechError, seconds: float) -> Judged:
+                   arguments: dict[str, Any], error: NhmechError,
+                   load: Callable[..., Vehicle | Description], seconds: float) -> Judged:
     text = error.text
     if error.remedy is None:
         return Judged(Verdict.STUCK if truth.loads else Verdict.TRUE, None, text, seconds)
@@ -313,7 +315,7 @@ def _judge_refusal(truth: Truth, source: str | Path, packages: Mapping[str, Path
     try:
         for line in python_lines(error.remedy):
             try:
-                vehicle = nhmech.load(source, **({"packages": packages} | arguments | line))
+                vehicle = load(source, **({"packages": packages} | arguments | line))
             except NhmechError as again:
                 tried.append(f"{', '.join(line)}: {again.text}")
                 continue
