@@ -1,27 +1,28 @@
-"""Contacts that do not roll on a joint: balls and shapes that slide under casters, and wheels that
-the file holds fast."""
+"""Contacts that slide: balls, and whatever stands for the wheel of a caster."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from ..errors import ModelError
-from .axis_hints import is_upright
 from .description import Reason
 from .inference import FoundWheel
-from .layout import Joint, Layout, LinkShape, is_named, to_triple, to_words
+from .layout import Layout, LinkShape, is_named, to_triple
 from .notice import Notice, NoticeKind
-from .remedy import option, suggest
+from .packages import package_of
+from .remedy import ask_for_packages, option, suggest
+from .revolution import find_solid
 from .rims import PARALLEL, read_vertices
-from .stance import bottom_R, ground_height, on_one_axle, tolerance
+from .stance import axle_R, bottom_R, centre_R, ground_height, on_one_axle, tolerance
 from .wheel import Wheel
 
 _BRACKET = 0.05    # [m] from a caster: a link as near as this is its bracket or fork
 _VISIBLE = 1e-4    # [m] gaps that are worth telling
 _SMALL_BALL = 0.01  # [m] stands for a mesh that slides: only where it touches is known of it
+_NEAR = 3.0        # of the tolerance: a ball that misses the ground by less was meant to reach it
 _FOOT = 1e-3       # [m] vertices by so much above the lowest ones touch the ground with them
 
 
@@ -49,15 +50,15 @@ class _Ball:
     height: float
     is_exact: bool
 
+    def on_an_axle(self, wheels: Sequence[FoundWheel]) -> Wheel:
+        """It as a wheel on an axle like that of the others, to see whether it is on the same."""
+        return replace(wheels[0].wheel, joint=None, link=self.shape.link, radius=self.radius,
+                       point=to_triple(self.centre))
+
 
 def infer_casters(layout: Layout,
                   wheels: Sequence[FoundWheel]) -> tuple[list[FoundWheel], list[Notice]]:
     """Caster balls of a robot whose wheels are known, and notices.
-
-    A collision sphere that reaches the plane of the wheels is a frictionless ball. So is, with a
-    notice, a cylinder or box of a link named caster: a lying cylinder with its radius, anything
-    else as a small ball below it that touches the ground, for such a stand-in has no true height of
-    its own. A mesh gives its lowest point.
 
     Raises
     ------
@@ -65,31 +66,100 @@ def infer_casters(layout: Layout,
         Where all wheels are on one axle and the only caster is not understood, because without it
         the robot would tip over.
     """
-    ground = ground_height(layout, [c.wheel for c in wheels])
-    slack = tolerance([c.wheel for c in wheels])
-    found, missed, notices = [], {}, []
+    found, missed, notices = find_casters(layout, wheels)
+    if missed and not found and on_one_axle(layout, [c.wheel for c in wheels]):
+        raise _tipping_error(layout, wheels, missed)
+    notices += [Notice(NoticeKind.NO_SUPPORT, f"{link}: no support, because {why}")
+                for link, (why, _) in missed.items()]
+    return found, notices
+
+
+def find_casters(layout: Layout, wheels: Sequence[FoundWheel]) -> tuple[
+        list[FoundWheel], dict[str, tuple[str, LinkShape | None]], list[Notice]]:
+    """What slides: contacts, links that should but are not understood (why, and the shape that is
+    not), and notices.
+
+    A fixed collision sphere that reaches the plane of the wheels is a frictionless ball. So is,
+    with a notice, what stands there like a wheel, and any shape of a link named caster. Where all
+    wheels are on one axle and nothing supports the robot, any small shape that reaches the ground
+    does. A lying cylinder has its radius; anything else is a small ball below it that touches the
+    ground, for such a stand-in has no true height of its own.
+    """
+    found: list[FoundWheel] = []
+    missed: dict[str, tuple[str, LinkShape | None]] = {}
+    notices: list[Notice] = []
     for link in _fixed_links(layout, wheels):
         named = is_caster(layout, link)
-        shapes = [s for s in layout.shapes(link) if s.kind == "sphere" or named]
-        balls = [b for b in (_find_ball(layout, s, ground) for s in shapes) if b is not None]
-        if not balls:
-            unread = [s.mesh for s in shapes if s.kind == "mesh"]
+        shapes = [s for s in layout.shapes(link)
+                  if named or s.kind == "sphere" or _is_lying(layout, s, wheels)]
+        ball = _lowest_ball(layout, shapes, wheels)
+        if ball is None:
+            unread = [s for s in shapes if s.kind == "mesh"]
             if named and unread:
-                missed[link] = f"its shape is the mesh {unread[0]!r}, which cannot be read"
-            continue
-        ball = min(balls, key=lambda b: b.height)
-        if abs(ball.height) <= slack:
+                missed[link] = (f"its shape is the mesh {unread[0].mesh!r}, which cannot be read",
+                                unread[0])
+        elif _reaches(ball, wheels):
             found.append(_slide(layout, ball))
             notices += _report_stand_in(ball)
-        elif named or abs(ball.height) < 3 * slack:
-            missed[link] = f"its bottom is {_gap(ball, 'above', 'below')} that of the wheels"
+        elif named or abs(ball.height) < _NEAR * tolerance([c.wheel for c in wheels]):
+            missed[link] = (f"its bottom is {_gap(ball, 'above', 'below')} that of the wheels",
+                            None)
+    if not found and on_one_axle(layout, [c.wheel for c in wheels]):
+        for ball in _find_supports(layout, wheels):
+            found.append(_slide(layout, ball))
+            notices += _report_stand_in(ball)
     missed = {link: why for link, why in missed.items()
               if not _is_bracket(layout, link, [*wheels, *found])}
-    if missed and not found and on_one_axle(layout, [c.wheel for c in wheels]):
-        raise _tipping_error(layout, wheels, missed, ground)
-    notices += [Notice(NoticeKind.NO_SUPPORT, f"{link}: no support, because {why}")
-                for link, why in missed.items()]
-    return found, notices
+    return found, missed, notices
+
+
+def _find_supports(layout: Layout, wheels: Sequence[FoundWheel]) -> list[_Ball]:
+    """Shapes off the axle that reach the ground and are no larger than a wheel, one a link."""
+    largest = 2 * max((c.wheel.radius for c in wheels), default=0.0)
+    ground = ground_height(layout, [c.wheel for c in wheels])
+    balls = []
+    for link in _fixed_links(layout, wheels):
+        # looked at first, because the mesh of a chassis is large
+        if layout.X_RL[link][2, 3] - ground > largest:
+            continue
+        shapes = [s for s in layout.shapes(link) or layout.shapes(link, tag="visual")
+                  if 0 < _extent(layout, s) <= largest]
+        ball = _lowest_ball(layout, shapes, wheels)
+        if (ball is not None and _reaches(ball, wheels)
+                and not on_one_axle(layout, [*(c.wheel for c in wheels), ball.on_an_axle(wheels)])):
+            balls.append(ball)
+    return balls
+
+
+def _extent(layout: Layout, shape: LinkShape) -> float:
+    """The longest side of a shape [m]; 0 of a mesh that cannot be read."""
+    if shape.kind == "mesh":
+        vertices = read_vertices(layout, shape)
+        return 0.0 if vertices is None or len(vertices) == 0 else float(np.ptp(vertices,
+                                                                              axis=0).max())
+    return max(2 * shape.size[0] if shape.kind != "box" else 0.0, *shape.size)
+
+
+def _lowest_ball(layout: Layout, shapes: Sequence[LinkShape],
+                 wheels: Sequence[FoundWheel]) -> _Ball | None:
+    ground = ground_height(layout, [c.wheel for c in wheels])
+    axles = [axle_R(layout, c.wheel) for c in wheels[:1] if c.wheel.axis is not None]
+    balls = [b for b in (_find_ball(layout, s, ground, axles) for s in shapes) if b is not None]
+    return min(balls, key=lambda b: b.height, default=None)
+
+
+def _reaches(ball: _Ball, wheels: Sequence[FoundWheel]) -> bool:
+    return abs(ball.height) <= tolerance([c.wheel for c in wheels])
+
+
+def _is_lying(layout: Layout, shape: LinkShape, wheels: Sequence[FoundWheel]) -> bool:
+    """Whether a shape stands like a wheel: a lying cylinder where no wheel is."""
+    if shape.kind != "cylinder":
+        return False
+    X = layout.X_RL[shape.link]
+    centre = X[:3, :3] @ shape.centre + X[:3, 3]
+    return abs(X[2, :3] @ shape.axis) < PARALLEL and not any(
+        np.linalg.norm(centre_R(layout, c.wheel) - centre) < shape.size[0] for c in wheels)
 
 
 def is_caster(layout: Layout, link: str) -> bool:
@@ -113,7 +183,8 @@ def _fixed_links(layout: Layout, wheels: Sequence[FoundWheel]) -> list[str]:
     return [link for link in layout.links if layout.body(link) in bodies - rotors]
 
 
-def _find_ball(layout: Layout, shape: LinkShape, ground: float) -> _Ball | None:
+def _find_ball(layout: Layout, shape: LinkShape, ground: float,
+               axles: Sequence[np.ndarray]) -> _Ball | None:
     """The ball that a shape stands for; None for a shape without size, or a mesh without file."""
     R = layout.X_RL[shape.link][:3, :3] @ shape.X_LS[:3, :3]
     below = 0.0                        # from the shape's centre to its lowest point
@@ -127,7 +198,7 @@ def _find_ball(layout: Layout, shape: LinkShape, ground: float) -> _Ball | None:
             below = length / 2 * abs(R[2, 2]) + radius * np.sqrt(max(0.0, 1 - R[2, 2] ** 2))
             radius = min(radius, length / 2)
     elif shape.kind == "mesh":
-        return _find_mesh_ball(layout, shape, ground)
+        return _find_mesh_ball(layout, shape, ground, axles)
     elif shape.kind == "box":
         radius, below = min(shape.size) / 2, float(np.abs(R[2]) @ np.array(shape.size)) / 2
     else:
@@ -142,18 +213,24 @@ def _find_ball(layout: Layout, shape: LinkShape, ground: float) -> _Ball | None:
     return _Ball(shape, radius, centre, bottom_R(layout, wheel) - ground, exact)
 
 
-def _find_mesh_ball(layout: Layout, shape: LinkShape, ground: float) -> _Ball | None:
-    """A small ball at the lowest vertices of a mesh."""
+def _find_mesh_ball(layout: Layout, shape: LinkShape, ground: float,
+                    axles: Sequence[np.ndarray]) -> _Ball | None:
+    """What is round about the axle of a wheel, or else a small ball at the lowest vertices."""
     vertices = read_vertices(layout, shape)
     if vertices is None or len(vertices) == 0 or not np.all(np.isfinite(vertices)):
         return None
     X = layout.X_RL[shape.link]
     heights = vertices @ X[2, :3] + X[2, 3]
+    height = float(heights.min()) - ground
+    middle = (vertices.min(axis=0) + vertices.max(axis=0)) / 2
+    for axle in axles if abs(height) < _NEAR * _FOOT else ():
+        solid = find_solid(vertices - middle, X[:3, :3].T @ axle)
+        if solid is not None and abs(solid.radius - np.ptp(heights) / 2) < _FOOT:
+            return _Ball(shape, solid.radius, middle, height, is_exact=True)
     lowest = vertices[heights < heights.min() + _FOOT]
     centre = (lowest.min(axis=0) + lowest.max(axis=0)) / 2
     above = heights.min() + _SMALL_BALL - (X[2, :3] @ centre + X[2, 3])
-    return _Ball(shape, _SMALL_BALL, centre + above * X[2, :3], float(heights.min()) - ground,
-                 is_exact=False)
+    return _Ball(shape, _SMALL_BALL, centre + above * X[2, :3], height, is_exact=False)
 
 
 def _slide(layout: Layout, ball: _Ball) -> FoundWheel:
@@ -198,88 +275,19 @@ def _is_bracket(layout: Layout, link: str, contacts: Sequence[FoundWheel]) -> bo
     return False
 
 
-def _tipping_error(layout: Layout, wheels: Sequence[FoundWheel], missed: dict[str, str],
-               ground: float) -> ModelError:
+def _tipping_error(layout: Layout, wheels: Sequence[FoundWheel],
+                   missed: dict[str, tuple[str, LinkShape | None]]) -> ModelError:
+    ground = ground_height(layout, [c.wheel for c in wheels])
     balls = []
     for link in missed:
         X = layout.X_RL[link]
-        foot = X[:3, :3].T @ (np.array([X[0, 3], X[1, 3], ground + 0.01]) - X[:3, 3])
-        balls.append(Wheel(None, "caster_ball", 0.01, link=link, point=to_triple(foot, 6)))
-    why = "; ".join(f"{link!r}: {reason}" for link, reason in missed.items())
+        foot = X[:3, :3].T @ (np.array([X[0, 3], X[1, 3], ground + _SMALL_BALL]) - X[:3, 3])
+        balls.append(Wheel(None, "caster_ball", _SMALL_BALL, link=link, point=to_triple(foot, 6)))
+    why = "; ".join(f"{link!r}: {reason}" for link, (reason, _) in missed.items())
+    packages = [package_of(s.mesh) for _, s in missed.values() if s is not None]
     return ModelError(
         f"{layout.source.label}: all wheels are on one axle and no other support was understood, "
         f"so the robot would tip over ({why})",
-        suggest("List what supports it: ", option("wheels", [*(c.wheel for c in wheels), *balls]),
+        suggest(*ask_for_packages(packages), "List what supports it: ",
+                option("wheels", [*(c.wheel for c in wheels), *balls]),
                 " (check where the caster touches), or leave the caster out to let it balance"))
-
-
-def check_unrolled(layout: Layout, contacts: Sequence[FoundWheel]) -> None:
-    """A link named wheel with a horizontal collision cylinder on the ground must roll, or it is
-    missing from the model.
-
-    Raises
-    ------
-    ModelError
-        With the wheels to list, in which each such wheel is a blade at its contact point: no
-        lateral slip, free to go forward, which is what a wheel without rotational inertia does.
-    """
-    wheels = [c.wheel for c in contacts]
-    ground, slack = ground_height(layout, wheels), tolerance(wheels)
-    rotors = {link for w in wheels for link in layout.rigid(layout.carrier(w))}
-    stuck: dict[str, Wheel] = {}
-    for link in layout.links:
-        if (link in rotors or is_caster(layout, link)
-                or not is_named("wheel", *_names_of(layout, link))):
-            continue
-        blades = [b for b in (_blade_of(layout, s, wheels, ground, slack)
-                              for s in layout.shapes(link)) if b is not None]
-        if blades:
-            stuck[link] = blades[0]
-    if stuck:
-        raise _rolling_error(layout, wheels, stuck)
-
-
-def _blade_of(layout: Layout, shape: LinkShape, wheels: Sequence[Wheel], ground: float,
-              slack: float) -> Wheel | None:
-    """A lying cylinder on the ground as a blade; None for any other shape."""
-    R, p = layout.X_RL[shape.link][:3, :3], layout.X_RL[shape.link][:3, 3]
-    axle, centre = R @ shape.axis, R @ shape.centre + p
-    if (shape.kind != "cylinder" or abs(axle[2]) > PARALLEL
-            or abs(centre[2] - shape.size[0] - ground) > slack):
-        return None
-    # another wheel rolls here already: this is its hub, fender or steering knuckle
-    if any(np.linalg.norm(layout.X_RL[layout.carrier(w)][:3, 3] - centre) < shape.size[0]
-           for w in wheels):
-        return None
-    point = R.T @ (centre - [0.0, 0.0, shape.size[0]] - p)
-    lateral = R.T @ axle * (np.sign(axle[1]) or 1.0)
-    return Wheel(None, "blade", link=shape.link, axis=to_triple(lateral, 6),
-                 point=to_triple(point, 6))
-
-
-def _rolling_error(layout: Layout, wheels: Sequence[Wheel], stuck: dict[str, Wheel]) -> ModelError:
-    first = next(iter(stuck))
-    joint = layout.above.get(first)
-    where = layout.source.label if joint is None else layout.source.at(joint.element)
-    look, them = (("looks like a wheel that stands", "it") if len(stuck) == 1
-                  else ("look like wheels that stand", "them"))
-    axle = to_words(np.array(stuck[first].axis))
-    return ModelError(
-        f"{where}: {', '.join(stuck)} {look} on the ground, but no joint lets {them} "
-        f"roll{_why(joint, layout)}",
-        suggest(f'Let a continuous joint turn each about its axle (<axis xyz="{axle}"/>), or make '
-                "each a contact without lateral slip that needs none: ",
-                option("wheels", [*wheels, *stuck.values()])))
-
-
-def _why(joint: Joint | None, layout: Layout) -> str:
-    """What the wheel's own joint does instead."""
-    if joint is None:
-        return ""
-    if not joint.turns:
-        return f": its joint is {joint.type}"
-    if joint.element.find("axis") is None:
-        return ": its joint has no <axis>, which in URDF means x, across its axle"
-    if is_upright(layout, joint):
-        return ": its joint only steers it"
-    return f": its joint turns it about ({to_words(joint.axis)}), across its axle"

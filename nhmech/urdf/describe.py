@@ -9,8 +9,9 @@ from os import PathLike
 from pathlib import Path
 
 from ..errors import InputError
-from .casters import check_unrolled, infer_casters
+from .casters import infer_casters
 from .description import Description
+from .heights import check_heights, report_heights
 from .inference import FoundWheel, find_unlisted, infer_wheels, rolling_candidates
 from .joint_properties import find_massless, read_damping, read_limits
 from .layout import Layout
@@ -21,8 +22,9 @@ from .repair import repair_scales, snap_joints, straighten_steering
 from .roles import assign_roles, choose_driven, couple
 from .skid import SkidArgument, check_released, check_turning, read_skid
 from .source import read_source
-from .stance import check_heights, on_one_axle
+from .stance import on_one_axle
 from .tag import parse_tag
+from .unrolled import infer_blades
 from .validate import validate
 from .wheel import Wheel
 from .wheel_inertia import check_wheel_inertia
@@ -83,7 +85,7 @@ def describe(source: str | bytes | PathLike, *, wheels: Sequence[Wheel] | None =
         contacts, more = _infer(layout)
     else:
         contacts, more = complete_wheels(layout, given, origin)
-    notices += more + check_wheel_inertia(layout, contacts)
+    notices = more + notices + check_wheel_inertia(layout, contacts)
     chosen = [c.wheel for c in contacts]
 
     gives_way = tag.skid if skid is None else read_skid(skid)
@@ -91,7 +93,8 @@ def describe(source: str | bytes | PathLike, *, wheels: Sequence[Wheel] | None =
     roles, more = assign_roles(layout, chosen, to_free, to_lock, in_file)
     notices += more
     if given is not None:
-        notices += find_unlisted(layout, chosen, roles.locked, to_lock)
+        notices += [*report_heights(layout, chosen),
+                    *find_unlisted(layout, chosen, roles.locked, to_lock)]
     if len(chosen) > 3:
         notices += straighten_steering(layout, roles.steering)
     check_turning(layout, chosen, roles.steering, gives_way, held=to_lock, inferred=given is None)
@@ -132,10 +135,11 @@ def describe(source: str | bytes | PathLike, *, wheels: Sequence[Wheel] | None =
 
 def _infer(layout: Layout) -> tuple[list[FoundWheel], list[Notice]]:
     contacts, notices = infer_wheels(layout)
-    check_heights(layout, [c.wheel for c in contacts])
-    check_unrolled(layout, contacts)
-    casters, more = infer_casters(layout, contacts)
-    return contacts + casters, notices + more
+    check_heights(layout, contacts)
+    blades, more = infer_blades(layout, contacts)
+    contacts += blades
+    casters, on_casters = infer_casters(layout, contacts)
+    return contacts + casters, more + notices + on_casters
 
 
 def _carriers(layout: Layout, wheels: Sequence[Wheel] | None) -> set[str]:

@@ -11,6 +11,7 @@ from math import pi
 import numpy as np
 
 from .description import Fact, Witness
+from .elements import Interface
 from .layout import Joint, Layout, is_named
 from .rims import Rim, find_rim, is_horizontal
 from .stance import footprint
@@ -48,7 +49,7 @@ class Axle:
     is_named
         Whether a name on its rotor has a word for wheel.
     is_listed
-        Whether an element of a controller, plugin or transmission names it as a wheel.
+        Whether a plugin names it as a wheel, or a controller commands its velocity alone.
     rollers
         Whether it carries a ring of rollers.
     height
@@ -69,7 +70,7 @@ class Axle:
         return self.height - (0.0 if self.rim is None else self.rim.radius)
 
     @property
-    def has_word(self) -> bool:
+    def is_called(self) -> bool:
         """Whether anything calls it a wheel."""
         return self.is_named or self.is_listed
 
@@ -122,7 +123,7 @@ def judge(axle: Axle, floor: float | None, axles: Sequence[Axle], layout: Layout
     name or an element makes a wheel only if another source gives the radius.
     """
     if axle.rim is None:
-        if not axle.has_word or floor is not None and axle.height <= floor:
+        if not axle.is_called or floor is not None and axle.height <= floor:
             return Verdict.NO_WHEEL
         high = floor is not None and _hangs(axle, floor, axles) and not axle.is_listed
         return Verdict.IN_THE_AIR if high else Verdict.NO_RADIUS
@@ -130,7 +131,7 @@ def judge(axle: Axle, floor: float | None, axles: Sequence[Axle], layout: Layout
     gap = abs(axle.bottom - floor)
     if gap > axle.slack and (gap > _IN_THE_AIR * axle.rim.radius or _is_shaft(layout, axle, axles)):
         return Verdict.WHEEL if axle.is_listed else Verdict.IN_THE_AIR
-    if not axle.is_free and not axle.has_word and not _has_partner(layout, axle, axles):
+    if not axle.is_free and not axle.is_called and not _has_partner(layout, axle, axles):
         return Verdict.NO_WHEEL
     return Verdict.WHEEL
 
@@ -182,7 +183,7 @@ def _read_axles(layout: Layout) -> list[Axle]:
 
 
 def _is_plausible(axle: Axle) -> bool:
-    return axle.is_free or axle.has_word
+    return axle.is_free or axle.is_called
 
 
 def _could_roll(layout: Layout, joint: Joint) -> bool:
@@ -196,8 +197,16 @@ def _could_roll(layout: Layout, joint: Joint) -> bool:
 def _read_axle(layout: Layout, joint: Joint, rim: Rim | None) -> Axle:
     X = layout.X_RL[joint.child]
     centre = np.zeros(3) if rim is None else np.array(rim.centre)
-    return Axle(joint, rim, is_free(joint), has_word(layout, joint), False,
-                _is_ring(layout, joint.child), float(X[2, 3] + X[2, :3] @ centre))
+    return Axle(joint, rim, is_free(joint), has_word(layout, joint.child),
+                _is_listed(layout, joint), _is_ring(layout, joint.child),
+                float(X[2, 3] + X[2, :3] @ centre))
+
+
+def _is_listed(layout: Layout, joint: Joint) -> bool:
+    elements = layout.elements
+    return (any(joint.name in plugin.wheels for plugin in elements.drives)
+            or any(command.joint == joint.name and command.interfaces == {Interface.VELOCITY}
+                   for command in elements.commands))
 
 
 def is_free(joint: Joint) -> bool:
@@ -215,11 +224,11 @@ def is_handle(layout: Layout, joint: Joint) -> bool:
     )
 
 
-def has_word(layout: Layout, joint: Joint) -> bool:
-    """Whether a name on the rotor of a joint has a word for wheel."""
-    names = [joint.name, joint.child]
-    for link in layout.rigid(joint.child)[1:]:
-        names += [link, layout.above[link].name]
+def has_word(layout: Layout, link: str) -> bool:
+    """Whether a name of a link, of what is fixed to it or of the joints that hold them has a word
+    for wheel."""
+    names = [name for part in layout.rigid(link)
+             for name in (part, *([layout.above[part].name] if part in layout.above else []))]
     return any(is_named(word, *names) for word in _WORDS)
 
 
@@ -288,7 +297,7 @@ def _find_floor(layout: Layout, axles: Sequence[Axle]) -> float | None:
         else:
             planes.append([axle])
     marked = [p for p in planes if mark and abs(p[0].bottom - mark[1]) <= p[0].slack]
-    called = [p for p in planes if any(a.has_word for a in p)]
+    called = [p for p in planes if any(a.is_called for a in p)]
     if not marked and len(planes[0]) == 1 and planes[0] not in called:
         marked = called
     return [*marked, planes[0]][0][0].bottom

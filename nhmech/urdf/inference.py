@@ -7,14 +7,14 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..errors import ModelError, Remedy, listed
+from ..errors import ModelError, listed
 from .axis_hints import axis_error, axle_error, is_upright, upright_axes
 from .description import Fact, Reason
 from .evidence import Axle, Findings, Verdict, has_word, is_free, is_handle, read_facts, weigh
 from .layout import Joint, Layout, to_triple
 from .notice import Notice, NoticeKind
 from .radii import Radius, choose_radius, read_radii, weigh_radii
-from .remedy import Blank, WheelFields, option, suggest, wheel_fields
+from .remedy import Blank, WheelFields, ask_for_packages, option, suggest, wheel_fields
 from .rims import (
     PARALLEL,
     Rim,
@@ -77,13 +77,13 @@ def infer_wheels(layout: Layout) -> tuple[list[FoundWheel], list[Notice]]:
         raise _radius_error(layout, contacts, unknown)
     notices = report_radii(against)
     for axle in findings.of(Verdict.IN_THE_AIR):
-        if axle.has_word and findings.floor is not None:
+        if axle.is_called and findings.floor is not None:
             notices.append(Notice(
                 NoticeKind.HANDLE,
                 f"{axle.joint.name}: no wheel, because its lowest point is "
                 f"{axle.bottom - findings.floor:.4g} m above the plane of the wheels"))
     handles = [j.name for j in layout.joints.values()
-               if j.turns and has_word(layout, j) and is_handle(layout, j)]
+               if j.turns and has_word(layout, j.child) and is_handle(layout, j)]
     if handles:
         notices.append(Notice(NoticeKind.HANDLE,
                               f"{', '.join(handles)}: no wheel, because nothing on it can touch "
@@ -181,7 +181,8 @@ def _find_leaning(layout: Layout, findings: Findings) -> list[Joint]:
     leaning = []
     for joint in layout.joints.values():
         if (not joint.turns or not low <= abs(layout.axis_R(joint)[2]) < high
-                or not (is_free(joint) or has_word(layout, joint)) or layout.carried(joint.child)):
+                or not (is_free(joint) or has_word(layout, joint.child))
+                or layout.carried(joint.child)):
             continue
         rim = find_rim(layout, joint)
         if rim is None:
@@ -249,7 +250,7 @@ def _radius_error(layout: Layout, contacts: list[FoundWheel], unknown: list[Axle
         first.element,
         f"the radius of {_names(joints)} is not in the file: no collision or visual shape is "
         f"round about the axle{': ' if shown else ''}{shown}",
-        suggest(*_find_meshes(meshes), "Give it: ", option("wheels", wheels),
+        suggest(*ask_for_packages(m.package for m in meshes), "Give it: ", option("wheels", wheels),
                 f" (and the casters, if there are any){_MEASURE}"))
 
 
@@ -259,15 +260,6 @@ def _unused(layout: Layout, joints: Sequence[Joint]) -> list[UnusedMesh]:
     for mesh in (m for joint in joints for m in unused_meshes(layout, joint)):
         found.setdefault(mesh.filename, mesh)
     return list(found.values())
-
-
-def _find_meshes(meshes: Sequence[UnusedMesh]) -> list[str | Remedy]:
-    """What to type so that missing meshes are found; nothing where none is missing."""
-    packages = dict.fromkeys((m.package for m in meshes if m.package is not None), "FOLDER")
-    if not packages:
-        return []
-    return ["Say where the meshes are: ", option("packages", packages),
-            ", FOLDER being the package's. Or: "]
 
 
 def _no_wheel_error(layout: Layout, findings: Findings) -> ModelError:
@@ -281,7 +273,7 @@ def _no_wheel_error(layout: Layout, findings: Findings) -> ModelError:
     text = (f"{label}: no rolling joint was found: nothing that turns about a horizontal axle is "
             "round and stands on the ground")
     upright = [j for j in turning if is_upright(layout, j)]
-    dummies = [j for j in upright if has_word(layout, j)]
+    dummies = [j for j in upright if has_word(layout, j.child)]
     if dummies:
         text += f" ({_names(dummies)}: named wheel, but its axis is not horizontal)"
     free = [a for a in findings.axles if a.is_free] or list(findings.axles)
@@ -289,7 +281,8 @@ def _no_wheel_error(layout: Layout, findings: Findings) -> ModelError:
         wheels = [_disc(layout, a) for a in free[:_MOST]]
         blank = any(w["radius"] is Blank.RADIUS for w in wheels)
         return ModelError(text, suggest(
-            *_find_meshes(_unused(layout, [a.joint for a in free])), "Name the wheels: ",
+            *ask_for_packages(m.package for m in _unused(layout, [a.joint for a in free])),
+            "Name the wheels: ",
             option("wheels", wheels), "; these turn about horizontal axles",
             _MEASURE if blank else ""))
     if not upright:

@@ -23,6 +23,8 @@ class NoticeKind(str, Enum):
     UNLISTED_WHEEL = "unlisted wheel"
     HANDLE = "handle"
     OTHER_RADIUS = "other radius"
+    OFF_PLANE = "off plane"
+    NO_ROLLING = "no rolling"
     WHEEL_INERTIA = "wheel inertia"
     CASTER_SHAPE = "caster shape"
     NO_SUPPORT = "no support"

@@ -87,6 +87,10 @@ def read_radii(layout: Layout, joint: Joint, height: float | None = None) -> lis
         slack = max(_HEIGHT, _OTHER[0] * value)
         found.append(Radius(Witness.FOOTPRINT, value, Reason("height of its axle over {}",
                                                              (mark[0],)), None, slack, slack))
+    told = layout.elements.wheel_radii(joint.name, layout.rigid(joint.child))
+    for teller, value in told.items():
+        found.append(Radius(Witness.ELEMENT, value, Reason(f"radius in {teller}"), None,
+                            *(part * value for part in _OTHER)))
     return found
 
 

@@ -39,6 +39,16 @@ def option(name: str, value: Any) -> Remedy:
     return Remedy(f"{name}={python(value)}", command(value))
 
 
+def ask_for_packages(names: Iterable[str | None]) -> list[str | Remedy]:
+    """What to type so that missing meshes of these packages are found; nothing for plain paths,
+    None."""
+    packages = dict.fromkeys((name for name in names if name is not None), "FOLDER")
+    if not packages:
+        return []
+    return ["Say where the meshes are: ", option("packages", packages),
+            ", FOLDER being the package's. Or: "]
+
+
 def wheel_fields(wheel: Wheel, **others: object) -> dict[str, object]:
     """The fields by which a wheel is typed; `others` are added or replace its own."""
     fields: dict[str, object] = {"joint": wheel.joint, "kind": wheel.kind}

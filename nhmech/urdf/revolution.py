@@ -107,14 +107,14 @@ def _outer_circle(flat: np.ndarray, window: float) -> float | None:
     angle = np.arctan2(flat[order, 1], flat[order, 0])
     if distance[0] <= 0:
         return None
-    edge, last = distance[0], _SMALLEST * distance[0]
-    while edge > last:
-        # `distance` falls, so that a ring is one slice
-        start = np.searchsorted(-distance, -edge, side="left")
-        stop = np.searchsorted(-distance, -edge * (1 - window), side="right")
-        if stop - start >= 2 * np.pi / _GAP and _largest_gap(angle[start:stop]) < _GAP:
-            return float(edge)
-        edge *= 1 - window / 4
+    steps = int(np.log(_SMALLEST) / np.log1p(-window / 4))
+    edges = distance[0] * (1 - window / 4) ** np.arange(steps)
+    # `distance` falls, so that a ring is one slice
+    starts = np.searchsorted(-distance, -edges, side="left")
+    stops = np.searchsorted(-distance, -edges * (1 - window), side="right")
+    for k in np.flatnonzero(stops - starts >= 2 * np.pi / _GAP):
+        if _largest_gap(angle[starts[k]:stops[k]]) < _GAP:
+            return float(edges[k])
     return None
 
 

@@ -1,4 +1,4 @@
-"""Heights of wheels in the start pose: do they stand in one plane, and on one axle?"""
+"""Heights of wheels in the start pose, and whether they are on one axle."""
 
 from __future__ import annotations
 
@@ -8,9 +8,7 @@ from statistics import median
 
 import numpy as np
 
-from ..errors import ModelError
 from .layout import Layout
-from .remedy import Blank, option, suggest, wheel_fields
 from .wheel import Wheel
 
 
@@ -52,49 +50,6 @@ def footprint(layout: Layout) -> tuple[str, float] | None:
     """
     return next(((name, float(layout.X_RL[name][2, 3])) for name in layout.links
                  if name.endswith("base_footprint") and layout.body(name) == layout.root), None)
-
-
-def check_heights(layout: Layout, wheels: Sequence[Wheel]) -> None:
-    """Every inferred wheel stands in the plane of the others, and that is where the file has its
-    base_footprint.
-
-    Raises
-    ------
-    ModelError
-        With the numbers where a radius contradicts the height of its axle.
-    """
-    slack = max(5e-3, 0.1 * min(w.radius for w in wheels))
-    ground = ground_height(layout, wheels)
-    bottoms = {w.name: bottom_R(layout, w) for w in wheels}
-    worst = max(wheels, key=lambda w: abs(bottoms[w.name] - ground))
-    if max(bottoms.values()) - min(bottoms.values()) > slack:
-        table = ", ".join(
-            f"{w.name}: axle at {centre_R(layout, w)[2]:.4f}, radius {w.radius:.4g}, bottom at "
-            f"{bottoms[w.name]:.4f}"
-            for w in wheels
-        )
-        fit = centre_R(layout, worst)[2] - ground
-        needed = f"; {worst.name} would need radius {fit:.4g}" if fit > 0 else ""
-        raise ModelError(
-            f"{layout.source.label}: the wheels do not stand in one plane (heights in metres; "
-            f"{table}){needed}",
-            suggest("Correct the collision shape or the joint's origin, or list only what touches "
-                    "the ground, with true radii; as found: ", option("wheels", wheels)),
-        )
-    mark = footprint(layout)
-    if mark is None:
-        return
-    link, floor = mark
-    if abs(ground - floor) > slack:
-        wheel = wheels[0]
-        raise ModelError(
-            f"{layout.source.label}: the wheels' radius contradicts the height of their axles: "
-            f"{wheel.name} has its axle {centre_R(layout, wheel)[2] - floor:.4f} m above "
-            f"{link!r}, which marks the ground, and radius {wheel.radius:.4g} m",
-            suggest("Give the true radius: ",
-                    option("wheels", [wheel_fields(w, radius=Blank.RADIUS) for w in wheels]),
-                    " (and the casters, if there are any)"),
-        )
 
 
 def on_one_axle(layout: Layout, wheels: Sequence[Wheel]) -> bool:

@@ -1,0 +1,116 @@
+"""Whether the radii of wheels and the heights of their axles agree."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from ..errors import ModelError, Remedy
+from .casters import find_casters
+from .description import Witness
+from .inference import FoundWheel
+from .layout import Layout
+from .notice import Notice, NoticeKind
+from .remedy import option, suggest
+from .stance import bottom_R, centre_R, footprint
+from .wheel import Wheel
+
+_SLACK = (5e-3, 0.1)   # m, and part of the radius: how far a contact may be off the common plane
+# of the radius: by so much more a height over base_footprint is no rounding any more
+_GROSS = 0.5
+_SHAPES = (Witness.PRIMITIVE, Witness.COLLISION_MESH, Witness.DRAWN)
+
+
+def check_heights(layout: Layout, contacts: Sequence[FoundWheel]) -> None:
+    """Every wheel that was found stands in the plane of the others, and not far off the file's
+    base_footprint.
+
+    Raises
+    ------
+    ModelError
+        With the numbers, and with wheels to paste that have the radius of their height.
+    """
+    wheels = [c.wheel for c in contacts]
+    ground = _plane(layout, wheels)
+    off = [w for w in wheels if abs(bottom_R(layout, w) - ground) > _slack(w)]
+    if off:
+        table = ", ".join(f"{w.name}: axle at {centre_R(layout, w)[2]:.4f}, radius {w.radius:.4g}, "
+                          f"bottom at {bottom_R(layout, w):.4f}" for w in wheels)
+        fitting = [_fit(layout, c, ground) if c.wheel in off else c for c in contacts]
+        standing = [c for c in contacts if c.wheel not in off]
+        names = ", ".join(w.name for w in off)
+        leave: list[str | Remedy] = ["; if not: ", _list(layout, standing)] if standing else []
+        raise ModelError(
+            f"{layout.source.label}: the wheels do not stand in one plane (heights in metres; "
+            f"{table})",
+            suggest(f"If {names} should touch the ground: ", _list(layout, fitting),
+                    *leave, "; or correct the collision shape or the joint's origin"))
+    mark = footprint(layout)
+    if mark is None:
+        return
+    link, floor = mark
+    doubtful = [c for c in contacts if _contradicts(layout, c, floor)]
+    if doubtful:
+        wheel = doubtful[0].wheel
+        fitting = [_fit(layout, c, floor) if c in doubtful else c for c in contacts]
+        raise ModelError(
+            f"{layout.source.label}: the wheels' radius contradicts the height of their axles: "
+            f"{wheel.name} has its axle {centre_R(layout, wheel)[2] - floor:.4f} m above "
+            f"{link!r}, which marks the ground, and radius {wheel.radius:.4g} m",
+            suggest("If the height is right: ", _list(layout, fitting),
+                    "; if the shape is: ", _list(layout, contacts)))
+
+
+def report_heights(layout: Layout, wheels: Sequence[Wheel]) -> list[Notice]:
+    """A notice about contacts that were given and are off the plane of the others."""
+    if len(wheels) < 2:
+        return []
+    ground = _plane(layout, wheels)
+    off = []
+    for wheel in wheels:
+        gap = bottom_R(layout, wheel) - ground
+        if abs(gap) > _slack(wheel):
+            off.append(f"{wheel.name} {1e3 * abs(gap):.1f} mm {'above' if gap > 0 else 'below'}")
+    if not off:
+        return []
+    return [Notice(NoticeKind.OFF_PLANE,
+                   f"contacts out of the plane of the others as given: {', '.join(off)}")]
+
+
+def _plane(layout: Layout, wheels: Sequence[Wheel]) -> float:
+    """Height that most wheels reach, in the root's frame [m]; of equally many, that of
+    base_footprint, or else of the first."""
+    mark = footprint(layout)
+    floor = None if mark is None else mark[1]
+    bottoms = [bottom_R(layout, w) for w in wheels]
+
+    def support(height: float) -> tuple[int, bool]:
+        near = [b for b, w in zip(bottoms, wheels, strict=True) if abs(b - height) <= _slack(w)]
+        return len(near), floor is not None and abs(floor - height) <= _SLACK[0]
+    return max(bottoms, key=support)
+
+
+def _slack(wheel: Wheel) -> float:
+    return max(_SLACK[0], _SLACK[1] * wheel.radius)
+
+
+def _contradicts(layout: Layout, contact: FoundWheel, floor: float) -> bool:
+    """Whether the height of an axle makes one single shape unlikely to be the wheel."""
+    shapes = [f for f in contact.reason.supporting if f.witness in _SHAPES]
+    gap = bottom_R(layout, contact.wheel) - floor
+    return len(shapes) == 1 and abs(gap) > max(_SLACK[0], _GROSS * contact.wheel.radius)
+
+
+def _fit(layout: Layout, contact: FoundWheel, ground: float) -> FoundWheel:
+    """The wheel with the radius that its height asks for; as it is where it lies below the
+    ground."""
+    height = float(centre_R(layout, contact.wheel)[2]) - ground
+    if height <= 0:
+        return contact
+    return replace(contact, wheel=replace(contact.wheel, radius=float(f"{height:.4g}")))
+
+
+def _list(layout: Layout, contacts: Sequence[FoundWheel]) -> Remedy:
+    """The wheels to paste, with the casters that then reach the ground."""
+    casters, _, _ = find_casters(layout, contacts)
+    return option("wheels", [c.wheel for c in (*contacts, *casters)])
