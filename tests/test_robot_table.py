@@ -17,8 +17,9 @@ from nhmech.urdf.tag import format_tag
 pytestmark = pytest.mark.skipif(not published(), reason=ABSENT)
 
 # how many of the 44 at least, and at most; these numbers only get better
-RIGHT = 22
-MOST = {Verdict.WRONG: 1, Verdict.MISLED: 2, Verdict.STUCK: 1}
+RIGHT = 23
+# (of hunter_se every wheel is taken as driven: its file does not say which)
+MOST = {Verdict.WRONG: 2, Verdict.MISLED: 1, Verdict.STUCK: 0}
 
 each = pytest.mark.parametrize("file", published(), ids=lambda file: Path(file).stem)
 
