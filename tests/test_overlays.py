@@ -22,13 +22,13 @@ from nhmech.vehicle.ground import Ground
 from nhmech.view import Ghost, Viewer, save_html
 from nhmech.view.animation import animate
 from nhmech.view.browser import Browser
-from nhmech.view.camera import frame
+from nhmech.view.camera import Extent, frame
 from nhmech.view.drawable import Snapshot
 from nhmech.view.overlays import OVERLAYS, make_overlays, overlay_class
 from nhmech.view.overlays.rotation_centre import PATH
 from nhmech.view.scene import Scene
 
-VIEW = frame(3.0, np.zeros((1, 3)), (0, 0, 1), (1, 0, 0))
+VIEW = frame(Extent(3.0, 1.4, 1.0), np.zeros((1, 3)), (0, 0, 1), (1, 0, 0))
 STEER = "front_left_steering_joint"
 
 

@@ -24,10 +24,11 @@ def animate(scene: Scene, trajectory: Motion, fps: float, overlays: Sequence[Ove
     vehicle = scene.vehicle
     times, q = sample(vehicle.model, trajectory, fps)
     poses = [scene.poses(row) for row in q]
-    size, normal = scene.size(q[0]), np.array(vehicle.ground.normal)
+    extent, normal = scene.extent(q[0]), np.array(vehicle.ground.normal)
+    size = extent.size
     further = np.vstack([np.zeros((0, 3)), *(overlay.points for overlay in overlays)])
     focus = np.array([pose[FOCUS][:3, 3] for pose in poses])
-    view = frame(size, focus, normal, scene.forward(q[0]), follow, further)
+    view = frame(extent, focus, normal, scene.forward(q[0]), follow, further)
     tracks = {path: np.array([pose[path] for pose in poses]) for path in poses[0]}
     if is_moving(vehicle.ground):
         period = 20 * grid_cell(size)

@@ -14,6 +14,30 @@ LENS = (0.46, 0.28)
 AZIMUTH, ELEVATION = 0.95, 0.5
 
 
+# how many times farther away than for the vehicle alone: to see a whole path, in which the vehicle
+# then fills a third of the picture; and to go along with it
+FARTHEST, ALONG = 3.0, 2.2
+RIM = np.array([[np.cos(a), np.sin(a)] for a in np.arange(12) * np.pi / 6])
+
+
+@dataclass(frozen=True)
+class Extent:
+    """How large a vehicle is.
+
+    Attributes
+    ----------
+    size
+        Diameter of the ball about its focus that holds it [m].
+    radius, height
+        Of the upright cylinder on the ground about its focus that holds it [m]: the same from
+        everywhere.
+    """
+
+    size: float
+    radius: float
+    height: float
+
+
 @dataclass(frozen=True)
 class View:
     """Where the camera stands, and how much ground is drawn. Lengths in [m], points (3,) in W.
@@ -53,48 +77,58 @@ class View:
         return {**points, "follow": self.follow, "near": 0.02 * distance, "far": far}
 
 
-def frame(size: float, path: ArrayLike, normal: ArrayLike, forward: ArrayLike,
+def frame(extent: Extent, path: ArrayLike, normal: ArrayLike, forward: ArrayLike,
           follow: bool | None = None, also: ArrayLike = ()) -> View:
     """A view of a vehicle that moves along a path.
 
     The camera stands to the side of the path's longer extent and sees the vehicle's front, as near
     as its lens allows. It frames the whole path; or it frames the start and follows the vehicle,
-    where the path is long against the vehicle.
+    where the path is so long that the vehicle would be small.
 
     Parameters
     ----------
-    size
-        Diameter of the vehicle [m].
+    extent
+        Of the vehicle.
     path
-        Points (n, 3) [m] that it passes.
+        Points (n, 3) [m] of the ground that it passes.
     normal
         Of the ground (3,).
     forward
         The vehicle's x axis (3,) at the start.
     follow
-        Whether to follow; None decides by the length of the path.
+        Whether to follow; None decides by how large the vehicle would be.
     also
         Further points (k, 3) [m] to be seen.
     """
     track, n = np.atleast_2d(np.asarray(path, dtype=float)), np.asarray(normal, dtype=float)
     points = np.vstack([track, np.reshape(also, (-1, 3))])
     middle = (points.min(axis=0) + points.max(axis=0)) / 2
-    extent = float(np.max(np.linalg.norm(points - middle, axis=1)))
-    if follow is None:
-        follow = extent > 3.5 * size  # a vehicle that small in the picture shows nothing of itself
-    along = _main_direction(track, n, np.asarray(forward, dtype=float), size)
+    reach = float(np.max(np.linalg.norm(points - middle, axis=1)))
+    along = _main_direction(track, n, np.asarray(forward, dtype=float), extent.size)
     level = np.cos(AZIMUTH) * along + np.sin(AZIMUTH) * np.cross(along, n)
     away = np.cos(ELEVATION) * level + np.sin(ELEVATION) * n
     right = np.cross(n, away) / np.linalg.norm(np.cross(n, away))
-    seen = points[np.linalg.norm(points - track[0], axis=1) < 2.0 * size] if follow else points
-    target = (seen.min(axis=0) + seen.max(axis=0)) / 2 + 0.2 * size * n
-    offsets = seen - target
-    across, upward = np.abs(offsets @ right), np.abs(offsets @ np.cross(away, right))
-    # half a vehicle of room around every point
-    room = np.maximum((across + 0.5 * size) / LENS[0], (upward + 0.5 * size) / LENS[1])
-    distance = float(np.max(offsets @ away + room))
-    return View(size, target, target + distance * away, follow, track[0], middle,
-                1.2 * extent + 13 * size)
+    axes = np.array([right, np.cross(away, right), away])
+    circle = extent.radius * RIM @ np.array([right, np.cross(n, right)])
+    body = np.vstack([circle, circle + extent.height * n])
+
+    target, distance = _fit(track[0] + body, axes)
+    whole, farther = _fit(np.vstack([points[:, None] + body]).reshape(-1, 3), axes)
+    if follow is None:
+        follow = farther > FARTHEST * distance
+    target, distance = (target, ALONG * distance) if follow else (whole, farther)
+    return View(extent.size, target, target + distance * away, follow, track[0], middle,
+                1.2 * reach + 13 * extent.size)
+
+
+def _fit(points: np.ndarray, axes: np.ndarray) -> tuple[np.ndarray, float]:
+    """What to look at (3,), and from how far away, so that all points (n, 3) are in the picture;
+    axes (3, 3): to its right, upward in it, and out of it."""
+    seen = points @ axes.T
+    middle = (seen.min(axis=0) + seen.max(axis=0)) / 2
+    across, upward, out = np.abs(seen[:, 0] - middle[0]), np.abs(seen[:, 1] - middle[1]), seen[:, 2]
+    distance = np.max(out - middle[2] + np.maximum(across / LENS[0], upward / LENS[1]))
+    return middle @ axes, float(distance)
 
 
 def _main_direction(path: np.ndarray, normal: np.ndarray, forward: np.ndarray,

@@ -60,9 +60,9 @@ class LiveScene:
 
     def _begin(self, q: np.ndarray) -> tuple[View, list[dict]]:
         """The view of the first pose, and everything that does not move."""
-        size = self._scene.size(q)
-        path = self._scene.middle(q) + np.outer([0.0, -0.5, 0.5], size * self._scene.forward(q))
-        view = frame(size, path, self.vehicle.ground.normal, self._scene.forward(q), self._follow)
+        extent, forward = self._scene.extent(q), self._scene.forward(q)
+        path = self._scene.middle(q) + np.outer([0.0, -0.5, 0.5], extent.size * forward)
+        view = frame(extent, path, self.vehicle.ground.normal, forward, self._follow)
         legend = [entry for overlay in self._overlays for entry in overlay.legend]
         objects = [message for overlay in self._overlays for message in overlay.objects(view)]
         return view, [*self._scene.messages(view, legend, self._title), *objects]

@@ -10,7 +10,7 @@ import numpy as np
 import pinocchio as pin
 
 from ..vehicle.vehicle import Vehicle
-from .camera import View
+from .camera import Extent, View
 from .colours import contact_rgb
 from .drawable import Colour, Drawable
 from .floor import describe_ground, floor, floor_pose, grid_cell
@@ -112,8 +112,8 @@ class Scene:
         """The x axis (3,) of the first moving body, in W."""
         return self._first_body(q).rotation[:, 0].copy()
 
-    def size(self, q: np.ndarray) -> float:
-        """Diameter [m] of a ball about `middle(q)` that holds the vehicle; at least 1 cm."""
+    def extent(self, q: np.ndarray) -> Extent:
+        """How far the vehicle reaches from `middle(q)`; at least 1 cm."""
         self._place(q)
         corners = [self.contacts(q)]
         for shape in self.vehicle.visual_model.geometryObjects:
@@ -123,8 +123,13 @@ class Scene:
                 local = np.stack(np.meshgrid(*zip(low, high)), axis=-1).reshape(-1, 3)
                 place = self._data.oMi[shape.parentJoint] * shape.placement
                 corners.append(local @ place.rotation.T + place.translation)
-        distances = np.linalg.norm(np.vstack(corners) - self.middle(q), axis=1)
-        return max(0.01, 2 * float(np.max(distances, initial=0.0)))
+        offsets = np.vstack(corners) - self.middle(q)
+        heights = offsets @ np.array(self.vehicle.ground.normal)
+        level = np.linalg.norm(offsets - np.outer(heights, self.vehicle.ground.normal), axis=1)
+        distances = np.linalg.norm(offsets, axis=1)
+        return Extent(max(0.01, 2 * float(np.max(distances, initial=0.0))),
+                      max(0.005, float(np.max(level, initial=0.0))),
+                      float(np.max(heights, initial=0.0)))
 
     def messages(self, view: View, further: Sequence[tuple[str, Colour]] = (),
                  title: str | None = None) -> list[dict]:
