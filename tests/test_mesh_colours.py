@@ -7,13 +7,18 @@ import base64
 import io
 
 import numpy as np
+import pinocchio as pin
 import pytest
 from meshes import COLOURS, ORANGE, TEAL, write_dae, write_glb, write_obj, write_stl
 from support import joint, link, robot
 
 import nhmech
+from nhmech.urdf.describe import describe
+from nhmech.urdf.notice import NoticeKind
 from nhmech.urdf.wheel import Wheel
 from nhmech.vehicle.palette import ARMS, BODY, PART, WHEEL
+from nhmech.view.drawable import Snapshot
+from nhmech.view.live import LiveScene
 from nhmech.view.mesh_parts import read_parts
 from nhmech.view.messages import rgb
 from nhmech.view.scene import Scene
@@ -179,3 +184,44 @@ def test_what_stands_in_for_a_mesh_is_faint_and_outlined(tmp_path):
     kinds = [(m["type"], m.get("opacity", 1.0) < 1) for m in materials]
     assert kinds[:2] == [("MeshPhongMaterial", True), ("LineBasicMaterial", False)]
     assert materials[0]["color"] == palette(BODY)[0]
+
+
+def notices(text: str, folder, **options) -> list:
+    path = folder / "robot.urdf"
+    path.write_text(text)
+    described = describe(path, wheels=[Wheel(f"{side}_wheel_joint", "disc", 0.1)
+                                       for side in ("left", "right")], **options)
+    return [n for n in described.notices if n.kind is NoticeKind.MISSING_MESH]
+
+
+def test_one_notice_names_all_missing_meshes_and_the_line_that_finds_them(tmp_path):
+    names = ("package://arm_meshes/visual/arm.dae", "package://base_meshes/base.stl")
+    text = cart(visual(names[1]) + visual(names[1]) + visual("beside.stl"), arm=visual(names[0]))
+    notice, = notices(text, tmp_path)
+    assert "3 of 3 mesh files" in notice.text and repr(names[1]) in notice.text
+    for line, form in ((notice.remedy.command, "--package {}=FOLDER"),
+                       (notice.remedy.python, "'{}': 'FOLDER'")):
+        assert all(form.format(name) in line for name in ("arm_meshes", "base_meshes"))
+        assert "'base.stl'" in line     # what FOLDER holds
+    # with the folders given, the files are found; what is still missing is said without the line
+    folders = {name: tmp_path / name for name in ("arm_meshes", "base_meshes")}
+    (folders["arm_meshes"] / "visual").mkdir(parents=True)
+    folders["base_meshes"].mkdir()
+    write_dae(folders["arm_meshes"] / "visual" / "arm.dae")
+    notice, = notices(text, tmp_path, packages=folders)
+    assert "2 of 3 mesh files" in notice.text and notice.remedy is None
+    write_stl(folders["base_meshes"] / "base.stl")
+    write_stl(tmp_path / "beside.stl")
+    assert notices(text, tmp_path, packages=folders) == []
+
+
+def test_the_page_says_what_an_outline_means(tmp_path):
+    path = tmp_path / "robot.urdf"
+    for mesh, words in (("gone.dae", ["outlined: no mesh file"]), ("there.stl", [])):
+        write_stl(tmp_path / "there.stl")
+        path.write_text(cart(visual(mesh)))
+        vehicle = nhmech.load(path, wheels=[Wheel(f"{side}_wheel_joint", "disc", 0.1)
+                                            for side in ("left", "right")])
+        sent = LiveScene(vehicle, (), True, None).messages(Snapshot(pin.neutral(vehicle.model)))
+        view, = (m for m in sent if m["type"] == "view")
+        assert [entry["name"] for entry in view["contacts"]][2:] == words

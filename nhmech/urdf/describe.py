@@ -17,6 +17,7 @@ from .joint_properties import find_massless, read_damping, read_limits
 from .layout import Layout
 from .listed_wheels import Origin, complete_wheels, find_joint, read_wheels
 from .notice import Notice, NoticeKind
+from .packages import missing_meshes
 from .remedy import option, suggest
 from .repair import repair_scales, snap_joints, straighten_steering
 from .roles import assign_roles, choose_driven, couple
@@ -107,6 +108,9 @@ def describe(source: str | bytes | PathLike, *, wheels: Sequence[Wheel] | None =
     notices += more
     damping, more = read_damping(layout, roles)
     notices += more + find_massless(layout, roles.moving)
+    notices += missing_meshes((mesh.get("filename", "") for mesh in
+                               document.root.iterfind("link/visual/geometry/mesh")),
+                              document.packages, document.path)
     if len(chosen) > 1 and on_one_axle(layout, chosen):
         notices.append(Notice(NoticeKind.FREE_PITCH,
                               "all contacts are under one axle: nothing supports the vehicle "

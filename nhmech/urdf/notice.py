@@ -17,6 +17,7 @@ class NoticeKind(str, Enum):
     EMPTY_SHAPE = "empty shape"
     IMPOSSIBLE_INERTIA = "impossible inertia"
     MASSLESS = "massless"
+    MISSING_MESH = "missing mesh"
     ROUNDED_ANGLES = "rounded angles"
     LEANING_STEERING = "leaning steering"
     # wheels and supports

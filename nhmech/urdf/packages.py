@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 from ..errors import InputError
+from .notice import Notice, NoticeKind
 from .remedy import option, suggest
 
 _DEPTH = 6  # folders looked into above the URDF, and below each entry of ROS_PACKAGE_PATH
@@ -83,6 +84,39 @@ def find_file(filename: str, packages: Mapping[str, Path], urdf: Path | None) ->
             candidates += [folder / rest] if folder.name == package else []
             candidates.append(folder / package / rest)
     return next((path for path in candidates if path.is_file()), None)
+
+
+def missing_meshes(filenames: Iterable[str], packages: Mapping[str, Path],
+                   urdf: Path | None) -> list[Notice]:
+    """One notice for all meshes, of those that are drawn, that are not there.
+
+    Parameters
+    ----------
+    filenames
+        As the URDF names them.
+    packages
+        The user's: name -> folder.
+    urdf
+        The file.
+    """
+    named = list(dict.fromkeys(filenames))
+    missing = [name for name in named if find_file(name, packages, urdf) is None]
+    if not missing:
+        return []
+    text = (f"{len(missing)} of {len(named)} mesh files to draw are not there, for example "
+            f"{missing[0]!r}; outlines are drawn in their place: collision shapes, or boxes of the "
+            "same mass and inertia")
+    unknown = {package: name for name in reversed(missing)
+               if (package := package_of(name)) and find_package(
+                   package, packages, None if urdf is None else urdf.resolve().parent) is None}
+    if not unknown:
+        return [Notice(NoticeKind.MISSING_MESH, text)]
+    first, name = next(reversed(unknown.items()))
+    rest = name.partition("://")[2].partition("/")[2]
+    folders = option("packages", dict.fromkeys(reversed(unknown), "FOLDER"))
+    return [Notice(NoticeKind.MISSING_MESH, text, suggest(
+        "Say where they are: ", folders, f", where FOLDER of {first!r} is the one that holds "
+        f"{rest!r}"))]
 
 
 def _paths(variable: str) -> list[Path]:

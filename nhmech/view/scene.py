@@ -46,6 +46,7 @@ class Scene:
         self._data, self._has_shadow = vehicle.model.createData(), tint is None
         self._parts: dict[int, list[Part]] = {}
         self._files: dict[str, list[MeshPart]] = {}
+        self._stand_ins = vehicle.stand_ins if isinstance(vehicle, Vehicle) else frozenset()
         for shape in vehicle.visual_model.geometryObjects:
             self._parts.setdefault(shape.parentJoint, []).extend(
                 (geometry, material, shape.placement.homogeneous @ pose)
@@ -59,7 +60,7 @@ class Scene:
         colour = shape.meshColor if is_painted else DEFAULT_COLOR
         if tint is not None:
             yield from _paint(shape, phong((*tint, TRANSLUCENT)))
-        elif isinstance(self.vehicle, Vehicle) and shape.name in self.vehicle.stand_ins:
+        elif shape.name in self._stand_ins:
             yield from _paint(shape, phong((*colour[:3], FAINT)))
             yield line_geometry(outline(shape.geometry)), lines(OUTLINE), np.eye(4)
         elif parts := self._coloured(shape):
@@ -137,7 +138,8 @@ class Scene:
         stands. `further` (name, colour) go into the legend; `title` replaces the vehicle's name."""
         cell = grid_cell(view.size)
         named = [(name, contact_rgb(i)) for i, name in enumerate(self.vehicle.contact_names)]
-        legend = [{"name": name, "color": color} for name, color in [*named, *further]]
+        outlined = [("outlined: no mesh file", OUTLINE)] if self._stand_ins else []
+        legend = [{"name": name, "color": color} for name, color in [*named, *further, *outlined]]
         return [
             *(set_property(path, "visible", False) for path in HIDDEN),
             set_property("/Background", "top_color", [0.72, 0.81, 0.90]),
