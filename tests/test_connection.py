@@ -55,6 +55,14 @@ def numeric(constrained, *expressions):
     return lambda t, q: [value.full() for value in f.call([t, q, constrained.parameters])]
 
 
+def largest_curvature(connection):
+    """Largest component of both curvatures over the sample configurations."""
+    values = numeric(connection.frame.constrained, *connection.curvature(),
+                     connection.drift_curvature())
+    return max(np.abs(value).max(initial=0.0) for t in (0.0, 0.7)
+               for q in connection.frame.constrained.configurations for value in values(t, q))
+
+
 def test_forms_and_curvature_against_partial_derivatives():
     """The rows are solved for s'; B by its definition in partial derivatives (Bloch,
     Krishnaprasad, Marsden, Murray; paper 000)."""
@@ -203,7 +211,7 @@ FREE = lagrangian_system(euclidean("x", "y", "z"),
 def test_curvature_vanishes_exactly_where_the_constraints_are_integrable(rows, holonomic, flat):
     constrained = constrain(FREE, rows=rows, holonomic=holonomic)
     connection = ehresmann_connection(constrained, fibre=("z",) if len(rows) < 2 else ("z", "y"))
-    largest = connection.largest_curvature()
+    largest = largest_curvature(connection)
     assert largest <= 1e-11 if flat else largest > 0.1
 
 
@@ -220,7 +228,7 @@ def test_bead_on_a_turning_rod_is_flat_with_an_affine_part():
     assert A.ravel() == pytest.approx([-np.cos(angle), -np.sin(angle)], rel=1e-14)
     assert A0.ravel() == pytest.approx([0.3 * 1.5 * np.sin(angle), -0.3 * 1.5 * np.cos(angle)],
                                        rel=1e-14)
-    assert connection.largest_curvature() <= 1e-13
+    assert largest_curvature(connection) <= 1e-13
 
 
 def ball(rate: float = 0.0):

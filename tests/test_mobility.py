@@ -13,7 +13,7 @@ from robots_table import ROBOTS
 from support import SHIPPED, shipped, velocity
 
 import nhmech
-from nhmech.analysis.axles import axles, axles_at, rotation_centre
+from nhmech.analysis.axles import axles, rotation_centre
 from nhmech.analysis.mobility import mobility
 from nhmech.systems.differential_drive import example as differential_drive
 
@@ -187,15 +187,17 @@ def test_where_there_is_no_single_centre():
 def test_why_a_steering_command_locks_a_car_and_what_to_free():
     """One front wheel steered alone: locked; the closed coupling: not."""
     car = shipped("ackermann_car")
-    found = axles_at(car, {"front_left_steering_joint": 0.3})
+    q, alone = car.configuration(), {"front_left_steering_joint": 0.3}
+    q[car.model.joints[car.model.getJointId("front_left_steering_joint")].idx_q] = 0.3
+    found = axles(car, q)
     assert found.kind == "locked" and not found.turns
     assert found.to_free() == (("front_right_wheel_joint",),)
     assert (
         "locked" in found.describe()
         and "free the lateral rows of front_right_wheel_joint" in found.describe()
     )
-    closed = car.joint_positions(car.configuration(None, {"front_left_steering_joint": 0.3}))
-    assert axles_at(car, closed).kind == "point" and axles_at(car, closed).to_free() == ()
+    closed = axles(car, car.configuration(None, alone))
+    assert closed.kind == "point" and closed.to_free() == ()
 
 
 def test_why_skid_steering_cannot_turn():

@@ -24,7 +24,7 @@ from symmetric_systems import (
 from nhmech import MechanicsError
 from nhmech.mechanics.gibbs_appell import gibbs_appell
 from nhmech.mechanics.lagrange_multipliers import lagrange_multipliers
-from nhmech.mechanics.momentum import horizontal_generators, momentum_map, nonholonomic_momentum
+from nhmech.mechanics.momentum import momentum_map, nonholonomic_momentum
 from nhmech.mechanics.symmetry import symmetry
 from nhmech.mechanics.symmetry_search import find_symmetry
 
@@ -165,7 +165,6 @@ def test_disk_turns_and_rolls_evenly():
         assert J.momentum(0.0, q, v, theta).full().ravel() == pytest.approx(
             [0.05 * w1, (1.3 * 0.4 ** 2 + 0.1) * w2], rel=1e-12)
         assert np.abs(J.rate(0.0, q, v, [], theta).full()).max() <= 1e-14
-    assert horizontal_generators(symmetry(vertical_disk(), DISK)).shape == (4, 0)
 
 
 def test_horizontal_symmetries_are_conserved():
@@ -173,11 +172,7 @@ def test_horizontal_symmetries_are_conserved():
     y shifts are no symmetry of this skate."""
     skate = skate_with_flywheel()
     made = symmetry(skate, SPIN)
-    assert made.kind == "horizontal" and np.abs(horizontal_generators(made)) == pytest.approx(
-        np.ones((1, 1))
-    )
-    assert horizontal_generators(symmetry(sleigh(), SE2)).shape == (3, 0)
-    assert horizontal_generators(find_symmetry(rigid_body())).shape == (3, 3)
+    assert made.kind == "horizontal"
     J, equations, rng = momentum_map(made), gibbs_appell(skate), np.random.default_rng(7)
     for q in skate.configurations:
         assert np.abs(along_the_flow(equations, skate, J.momentum, q, rng.normal(size=3),

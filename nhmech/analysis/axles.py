@@ -174,19 +174,6 @@ def axles(vehicle: Vehicle, q: np.ndarray | None = None, *, gripping: bool = Fal
     return AxleReader(vehicle, gripping=gripping).at(q)
 
 
-def axles_at(vehicle: Vehicle, angles: dict[str, float]) -> Axles:
-    """The axles at given steering angles [rad], which need not let them meet: what a steering
-    command would lock."""
-    steering = vehicle.steering
-    found = [axle.straight for axle in steering.fixed]
-    found += [axle.at(angles.get(axle.steering, 0.0)) for axle in steering.steered]
-    rows = np.array(found).reshape(-1, 3)
-    rows = rows / np.linalg.norm(rows, axis=1, keepdims=True)
-    wheels = tuple(axle.wheel for axle in (*steering.fixed, *steering.steered))
-    return Axles(wheels, rows, steering.length, *_meet(rows, steering.length),
-                 bool(steering.steered))
-
-
 def rotation_centre(vehicle: Vehicle, q: np.ndarray) -> np.ndarray | None:
     """The point (3,) [m] in W about which the base turns; None where there is none.
 

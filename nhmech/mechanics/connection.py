@@ -7,7 +7,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import casadi as ca
-import numpy as np
 
 from ..errors import MechanicsError
 from .algebroid import LieAlgebroid, bracket
@@ -93,18 +92,6 @@ class EhresmannConnection:
         B = self.curvature()
         return self.drift_curvature() + ca.vertcat(ca.SX(0, xi.numel()),
                                                    *[xi.T @ matrix for matrix in B])
-
-    def largest_curvature(self, times: Sequence[float] = (0.0, 0.7)) -> float:
-        """Largest component of both curvatures over the sample configurations;
-        zero if and only if the constraints are integrable."""
-        constrained = self.frame.constrained
-        system = constrained.system
-        both = ca.veccat(*self.curvature(), self.drift_curvature())
-        evaluate = ca.Function("curvature", [system.t, system.q, system.theta], [both],
-                               {"cse": True})
-        values = [evaluate(t, q, constrained.parameters).full() for t in times
-                  for q in constrained.configurations]
-        return float(max((np.abs(value).max(initial=0.0) for value in values), default=0.0))
 
 
 def curvature(algebroid: LieAlgebroid, X: ca.SX, base: Sequence[int],

@@ -134,22 +134,6 @@ def nonholonomic_momentum(symmetry: Symmetry,
                     ["t", "q", "v", "u", "theta"], ["J_rate"]))
 
 
-def horizontal_generators(symmetry: Symmetry) -> np.ndarray:
-    """(k, h) constant combinations of the generators that lie in D everywhere:
-    without forces their momenta are conserved.
-
-    The horizontal symmetries of paper 004, section VI.C, and Noether's theorem for constrained
-    systems.
-    """
-    k = len(symmetry.names)
-    A = symmetry.constrained.distribution.A
-    values = at_samples(symmetry.constrained, ca.densify(A @ symmetry.generators)).reshape(-1, k)
-    if not len(values):
-        return np.eye(k)
-    _, size, vt = np.linalg.svd(values)
-    return vt[int((size > ZERO * max(1.0, size.max(initial=0.0))).sum()):].T
-
-
 def _write_coefficients(
     symmetry: Symmetry, sections: Mapping[str, Coefficients]
 ) -> tuple[tuple[str, ...], ca.SX]:

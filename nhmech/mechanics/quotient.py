@@ -1,5 +1,4 @@
-"""The quotient by a group: the same mechanics on the algebroid E/G, its Poisson structure and its
-symplectic leaves."""
+"""The quotient by a group: the same mechanics on the algebroid E/G."""
 
 from __future__ import annotations
 
@@ -8,10 +7,9 @@ from dataclasses import dataclass, replace
 
 import casadi as ca
 import numpy as np
-from numpy.typing import ArrayLike
 
 from ..errors import MechanicsError
-from .algebroid import LieAlgebroid, bracket
+from .algebroid import bracket
 from .base_space import base_coordinates, onto_base, restrict_algebroid
 from .equations import Equations
 from .frame import at_samples
@@ -99,45 +97,3 @@ def quotient(symmetry: Symmetry) -> Quotient:
                        [ca.densify(system.q_rate), system.v],
                        ["t", "q", "v", "theta"], ["q_rate", "v_lifted"])
     return Quotient(symmetry, base, lift, coordinates)
-
-
-def poisson_tensor(algebroid: LieAlgebroid, p: ca.SX) -> ca.SX:
-    """(nq + nv, nq + nv) on the dual with coordinates (q, p): {q^i, p_a} = rho^i_a, {p_a, p_b} =
-    -c^g_ab p_g; (q, p)' = Lambda dH.
-
-    Its rank at a point is the dimension of the symplectic leaf through it: of P_mu = J^-1(mu)/G_mu,
-    on a quotient TQ/G.
-    """
-    twist = sum((p[g] * c for g, c in enumerate(algebroid.structure)),
-                ca.SX(algebroid.nv, algebroid.nv))
-    return ca.densify(ca.blockcat([[ca.SX(algebroid.nq, algebroid.nq), algebroid.anchor],
-                                   [-algebroid.anchor.T, -twist]]))
-
-
-def isotropy(symmetry: Symmetry, mu: ArrayLike) -> np.ndarray:
-    """(k, d) basis of g_mu, the combinations of generators that leave the momentum value mu alone:
-    mu_l C^l_ij xi^i = 0."""
-    mu = np.asarray(mu, dtype=float)
-    if mu.shape != (len(symmetry.names),):
-        raise MechanicsError(f"the momentum value has shape {mu.shape}, the generators are "
-                             f"{', '.join(symmetry.names)}")
-    _, size, vt = np.linalg.svd(np.einsum("l,lij->ji", mu, symmetry.constants))
-    return vt[int((size > ZERO * max(1.0, size.max(initial=0.0))).sum()):].T
-
-
-def level_dimension(symmetry: Symmetry, mu: ArrayLike) -> int:
-    """dim (M meet J^-1(mu))/G_mu of a horizontal symmetry at a regular value,
-    M the constraint manifold in velocity phase space.
-
-    Raises
-    ------
-    MechanicsError
-        For another class.
-    """
-    symmetry.require("a level of the momentum map", "horizontal")
-    return (
-        symmetry.dim_tangent
-        + symmetry.dim_motion
-        - len(symmetry.names)
-        - isotropy(symmetry, mu).shape[1]
-    )
