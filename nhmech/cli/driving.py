@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from ..errors import InputError, NhmechError, listed
-from .options import Context, PairType, Parameter, Positive, option_group
+from .options import Context, PairType, Parameter, Positive, option, option_group
 
 if TYPE_CHECKING:
     from ..control.path import Path
@@ -72,10 +72,19 @@ def _import_module(place: str) -> ModuleType:
 class DrivingOptions:
     """The choice of a controller, the path that it follows, its speed and other parameters."""
 
-    controller: Any
-    path: str | None
-    speed: float | None
-    settings: tuple[tuple[str, str], ...]
+    controller: Any = option(
+        "--controller", type=ControllerType(),
+        help="One of `nhmech controllers`, or your own: it is called as NAME(t, state); a class is "
+             "made with the vehicle first. Default: a gentle S-curve.")
+    path: str | None = option(
+        "--path", metavar="NAME[:SIZE]|FILE.csv",
+        help="What the controller follows, e.g. figure8, figure8:4 [m] or a file of waypoints x, y "
+             "[m]. Without a size it suits the robot.")
+    speed: float | None = option(
+        "--speed", type=Positive(), metavar="M/S", help="How fast the controller drives.")
+    settings: tuple[tuple[str, str], ...] = option(
+        "--set", type=PairType("VALUE", str), multiple=True,
+        help="A parameter of the controller, e.g. lookahead=0.6; repeat.")
 
     @property
     def is_ours(self) -> bool:
@@ -85,18 +94,7 @@ class DrivingOptions:
         return self.controller is None or module.startswith("nhmech.control.")
 
 
-driving_options = option_group(
-    "driving", DrivingOptions,
-    click.option("--controller", type=ControllerType(),
-                 help="One of `nhmech controllers`, or your own: it is called as NAME(t, state); a "
-                      "class is made with the vehicle first. Default: a gentle S-curve."),
-    click.option("--path", metavar="NAME[:SIZE]|FILE.csv",
-                 help="What the controller follows, e.g. figure8, figure8:4 [m] or a file of "
-                      "waypoints x, y [m]. Without a size it suits the robot."),
-    click.option("--speed", type=Positive(), metavar="M/S", help="How fast the controller drives."),
-    click.option("--set", "settings", type=PairType("VALUE", str), multiple=True,
-                 help="A parameter of the controller, e.g. lookahead=0.6; repeat."),
-)
+driving_options = option_group("driving", DrivingOptions)
 
 
 @dataclass(frozen=True)

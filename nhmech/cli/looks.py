@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from ..errors import listed
-from .options import Context, Parameter, option_group
+from .options import Context, Parameter, option, option_group
 from .saved import read_run, vehicle_of
 
 if TYPE_CHECKING:
@@ -40,26 +40,22 @@ class OverlayType(click.ParamType):
 class LookOptions:
     """What is drawn on top of a vehicle, and how it is presented."""
 
-    overlays: tuple[str, ...]
-    ghosts: tuple[Path, ...]
-    follow: bool | None
-    title: str | None
+    overlays: tuple[str, ...] = option(
+        "--overlay", type=OverlayType(), multiple=True,
+        help="Draw on top of the vehicle: 'forces', the ground's force on each wheel in its "
+             "friction cone; 'path', the path that is followed; 'rotation-centre', where the axles "
+             "meet. Repeat.")
+    ghosts: tuple[Path, ...] = option(
+        "--ghost", type=click.Path(dir_okay=False, path_type=Path), multiple=True,
+        help="Draw the vehicle of another saved run too, translucent, to compare; repeat.")
+    follow: bool | None = option(
+        "--follow/--no-follow",
+        help="Whether the camera moves along. Default: if the path is long.")
+    title: str | None = option(
+        "--title", help="Text in the page's corner, instead of the robot's name.")
 
 
-look_options = option_group(
-    "looks", LookOptions,
-    click.option("--overlay", "overlays", type=OverlayType(), multiple=True,
-                 help="Draw on top of the vehicle: 'forces', the ground's force on each wheel in "
-                      "its friction cone; 'path', the path that is followed; 'rotation-centre', "
-                      "where the axles meet. Repeat."),
-    click.option("--ghost", "ghosts", type=click.Path(dir_okay=False, path_type=Path),
-                 multiple=True,
-                 help="Draw the vehicle of another saved run too, translucent, to compare; "
-                      "repeat."),
-    click.option("--follow/--no-follow", default=None,
-                 help="Whether the camera moves along. Default: if the path is long."),
-    click.option("--title", help="Text in the page's corner, instead of the robot's name."),
-)
+look_options = option_group("looks", LookOptions)
 
 
 @dataclass(frozen=True)

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from ..errors import NhmechError
-from .options import Context, OutputFile, Parameter, option_group
+from .options import Context, OutputFile, Parameter, option, option_group
 from .progress import Progress
 
 if TYPE_CHECKING:
@@ -38,9 +38,13 @@ class MovieFile(OutputFile):
 class MovieOptions:
     """The moving pictures to write."""
 
-    gif: Path | None
-    webp: Path | None
-    mp4: Path | None
+    gif: Path | None = option(
+        "--gif", type=MovieFile(".gif"),
+        help="Write a moving picture, 20 frames for each second of it; it is drawn by Chromium.")
+    webp: Path | None = option(
+        "--webp", type=MovieFile(".webp"), help="The same with all colours, 25 frames a second.")
+    mp4: Path | None = option(
+        "--mp4", type=MovieFile(".mp4"), help="The same by ffmpeg, for long runs.")
 
     @property
     def files(self) -> list[Path]:
@@ -48,15 +52,7 @@ class MovieOptions:
         return [file for file in astuple(self) if file is not None]
 
 
-movie_options = option_group(
-    "movies", MovieOptions,
-    click.option("--gif", type=MovieFile(".gif"),
-                 help="Write a moving picture, 20 frames for each second of it; it is drawn by "
-                      "Chromium."),
-    click.option("--webp", type=MovieFile(".webp"),
-                 help="The same with all colours, 25 frames a second."),
-    click.option("--mp4", type=MovieFile(".mp4"), help="The same by ffmpeg, for long runs."),
-)
+movie_options = option_group("movies", MovieOptions)
 
 
 def write_movies(movies: MovieOptions, save_page: Callable[[Path], Path], trajectory: Motion,

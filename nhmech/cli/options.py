@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, field, fields
 from functools import wraps
 from math import inf, radians
 from pathlib import Path
@@ -159,20 +159,27 @@ class OutputFile(click.Path):
         return path
 
 
-def option_group(name: str, group: type, *options: Decorator) -> Decorator:
-    """A decorator that adds options and passes their values to the command as one argument: `name`,
-    of the dataclass `group`, whose fields are named as the options' values."""
-    words = [field.name for field in fields(group)]
+def option(*flags: str, **settings: Any) -> Any:
+    """A field of a group of options: what a `click.option` of the field's name is given."""
+    nothing = () if settings.get("multiple") else None
+    return field(default=nothing, metadata={"flags": flags, "settings": settings})
+
+
+def option_group(name: str, group: type) -> Decorator:
+    """A decorator that adds the options of the dataclass `group`, and passes their values to the
+    command as one argument, `name`."""
+    options = fields(group)
 
     def decorate(command: Command) -> Command:
         @wraps(command)
         def run_with_group(**values: Any) -> Any:
-            chosen = group(**{word: values.pop(word) for word in words})
+            chosen = group(**{option.name: values.pop(option.name) for option in options})
             return command(**values, **{name: chosen})
 
         decorated: Command = run_with_group
         for option in reversed(options):
-            decorated = option(decorated)
+            flags, settings = option.metadata["flags"], option.metadata["settings"]
+            decorated = click.option(*flags, option.name, **settings)(decorated)
         return decorated
 
     return decorate
@@ -182,13 +189,29 @@ def option_group(name: str, group: type, *options: Decorator) -> Decorator:
 class RobotOptions:
     """The arguments of `load` besides the robot's file."""
 
-    wheels: tuple[Wheel, ...] = ()
-    skid: Any = None
-    free: tuple[str, ...] = ()
-    locked: tuple[tuple[str, float], ...] = ()
-    speeds: tuple[str, ...] = ()
-    packages: tuple[tuple[str, Path], ...] = ()
-    arguments: tuple[tuple[str, str], ...] = ()
+    wheels: tuple[Wheel, ...] = option(
+        "--wheel", type=WheelType(), multiple=True, metavar="KEY=VALUE,...",
+        help="A wheel, e.g. 'joint=left,kind=disc,radius=0.1'; repeat. The wheels given here "
+             "replace all that the file names or that would be found in it: list every one that "
+             "touches the ground, casters too.")
+    skid: Any = option(
+        "--skid", type=SkidType(),
+        help="For wheels that cannot all roll in a turn: 'mid-axle', a track factor, or the wheels "
+             "that may slide sideways.")
+    free: tuple[str, ...] = option(
+        "--free", multiple=True, metavar="JOINT",
+        help="Release a joint that would be locked; repeat.")
+    locked: tuple[tuple[str, float], ...] = option(
+        "--lock", type=PairType("POSITION", number), multiple=True,
+        help="Hold a joint at a position [rad or m; 30deg]; repeat.")
+    speeds: tuple[str, ...] = option(
+        "--independent", multiple=True, metavar="SPEED",
+        help="Describe the motion by these speeds instead of the automatic choice; repeat.")
+    packages: tuple[tuple[str, Path], ...] = option(
+        "--package", type=PairType("FOLDER", Path), multiple=True,
+        help="Where package://NAME/ is, for meshes; repeat.")
+    arguments: tuple[tuple[str, str], ...] = option(
+        "--arg", type=ArgumentType(), multiple=True, help="Argument of a xacro file; repeat.")
 
     @property
     def is_empty(self) -> bool:
@@ -198,37 +221,14 @@ class RobotOptions:
 
 NO_OPTIONS = RobotOptions()
 
-robot_options = option_group(
-    "robot", RobotOptions,
-    click.option(
-        "--wheel", "wheels", type=WheelType(), multiple=True, metavar="KEY=VALUE,...",
-        help="A wheel, e.g. 'joint=left,kind=disc,radius=0.1'; repeat. The wheels given here "
-             "replace all that the file names or that would be found in it: list every one that "
-             "touches the ground, casters too."),
-    click.option(
-        "--skid", type=SkidType(), default=None,
-        help="For wheels that cannot all roll in a turn: 'mid-axle', a track factor, "
-             "or the wheels that may slide sideways."),
-    click.option("--free", multiple=True, metavar="JOINT",
-                 help="Release a joint that would be locked; repeat."),
-    click.option("--lock", "locked", type=PairType("POSITION", number), multiple=True,
-                 help="Hold a joint at a position [rad or m; 30deg]; repeat."),
-    click.option("--independent", "speeds", multiple=True, metavar="SPEED",
-                 help="Describe the motion by these speeds instead of the automatic choice; "
-                      "repeat."),
-    click.option("--package", "packages", type=PairType("FOLDER", Path), multiple=True,
-                 help="Where package://NAME/ is, for meshes; repeat."),
-    click.option("--arg", "arguments", type=ArgumentType(), multiple=True,
-                 help="Argument of a xacro file; repeat."),
-)
+robot_options = option_group("robot", RobotOptions)
 
 
-def playback_option(*names: str) -> Decorator:
-    """The option that sets how fast a run is played."""
-    return click.option(
-        *names, "playback", type=Positive(), metavar="FACTOR", default=1.0, show_default=True,
-        help="How fast the browser plays the run; 1 is real time. The HTML file has a control of "
-             "its own.")
+# how fast a run is played; the flags are the command's own
+PLAYBACK: dict[str, Any] = {
+    "type": Positive(), "metavar": "FACTOR", "default": 1.0, "show_default": True,
+    "help": "How fast the browser plays the run; 1 is real time. The HTML file has a control of "
+            "its own."}
 
 
 def find_robot(file: str) -> Path:

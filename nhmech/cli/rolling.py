@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from .options import Context, Parameter, Positive, option_group
+from .options import Context, Parameter, Positive, option, option_group
 
 if TYPE_CHECKING:
     from ..simulation.events import Event
@@ -31,29 +31,28 @@ class FrictionType(click.ParamType):
         return wheel or None, Positive().convert(number, param, ctx)
 
 
-friction_option = click.option(
-    "--mu", "mu", type=FrictionType(), multiple=True,
-    help="Friction coefficient of all wheels, or of one, e.g. 'left_wheel=0.5'; repeat. Default: "
-         "that of the saved run, else mu= of the wheels in the file's <nhmech>; Gazebo's <mu1> is "
-         "not read.",
-)
+FRICTION: dict[str, Any] = {
+    "type": FrictionType(), "multiple": True,
+    "help": "Friction coefficient of all wheels, or of one, e.g. 'left_wheel=0.5'; repeat. "
+            "Default: that of the saved run, else mu= of the wheels in the file's <nhmech>; "
+            "Gazebo's <mu1> is not read.",
+}
+friction_option = click.option("--mu", "mu", **FRICTION)
 
 
 @dataclass(frozen=True)
 class RollingOptions:
     """The friction of the wheels, and what happens where it does not suffice."""
 
-    mu: Friction
-    on_slip: str | None
+    mu: Friction = option("--mu", **FRICTION)
+    on_slip: str | None = option(
+        "--on-slip", type=click.Choice(ON_SLIP),
+        help="Find the exact moment when ideal rolling stops being valid (slower), and print it or "
+             "stop there. Default: 'warn' with --mu; otherwise, some moments of the run are judged "
+             "afterwards. 'ignore' judges nothing.")
 
 
-rolling_options = option_group(
-    "rolling", RollingOptions, friction_option,
-    click.option("--on-slip", type=click.Choice(ON_SLIP), default=None,
-                 help="Find the exact moment when ideal rolling stops being valid (slower), and "
-                      "print it or stop there. Default: 'warn' with --mu; otherwise, some moments "
-                      "of the run are judged afterwards. 'ignore' judges nothing."),
-)
+rolling_options = option_group("rolling", RollingOptions)
 
 
 def with_friction_option(vehicle: Vehicle, mu: Friction) -> Vehicle:

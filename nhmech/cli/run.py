@@ -16,12 +16,13 @@ from .failures import keep_going, report_error
 from .looks import Look, LookOptions, look_options, make_look
 from .movies import MovieOptions, movie_options, write_movies
 from .options import (
+    PLAYBACK,
     OutputFile,
     Positive,
     RobotOptions,
     load_robot,
+    option,
     option_group,
-    playback_option,
     robot_options,
 )
 from .progress import Progress
@@ -46,42 +47,37 @@ if TYPE_CHECKING:
 class Timing:
     """How long, and in which steps [s]."""
 
-    duration: float
-    dt: float
-    control_period: float | None
+    duration: float = option(
+        "--duration", type=Positive(), metavar="SECONDS", default=10.0, show_default=True,
+        help="Simulated time.")
+    dt: float = option(
+        "--dt", type=Positive(), metavar="SECONDS", default=1e-3, show_default=True,
+        help="Time step.")
+    control_period: float | None = option(
+        "--control-period", type=Positive(), metavar="SECONDS",
+        help="Time between two calls of the controller, a multiple of the step. Default: the step; "
+             "ten of them for controllers of this package.")
 
 
 @dataclass(frozen=True)
 class Outputs:
     """Where the run goes."""
 
-    view: bool
-    html: Path | None
-    save: Path | None
-    playback: float
+    view: bool = option(
+        "--view", is_flag=True,
+        help="Play the run in the browser; where there is none, write FILE.html instead.")
+    html: Path | None = option(
+        "--html", type=OutputFile(".html"),
+        help="Write the run as one HTML file that plays by itself.")
+    save: Path | None = option(
+        "--save", type=OutputFile(".npz"),
+        help="Write the run for `nhmech view`, `nhmech export` and `Trajectory.load`; it is in "
+             "FILE.part while it goes on.")
+    playback: float = option("--playback", **PLAYBACK)     # --speed is the robot's own
 
 
-timing_options = option_group(
-    "timing", Timing,
-    click.option("--duration", type=Positive(), metavar="SECONDS", default=10.0, show_default=True,
-                 help="Simulated time."),
-    click.option("--dt", type=Positive(), metavar="SECONDS", default=1e-3, show_default=True,
-                 help="Time step."),
-    click.option("--control-period", type=Positive(), metavar="SECONDS",
-                 help="Time between two calls of the controller, a multiple of the step. Default: "
-                      "the step; ten of them for controllers of this package."),
-)
-output_options = option_group(
-    "outputs", Outputs,
-    click.option("--view", is_flag=True,
-                 help="Play the run in the browser; where there is none, write FILE.html instead."),
-    click.option("--html", type=OutputFile(".html"),
-                 help="Write the run as one HTML file that plays by itself."),
-    click.option("--save", type=OutputFile(".npz"),
-                 help="Write the run for `nhmech view`, `nhmech export` and `Trajectory.load`; it "
-                      "is in FILE.part while it goes on."),
-    playback_option("--playback"),  # --speed is the robot's own
-)
+timing_options = option_group("timing", Timing)
+output_options = option_group("outputs", Outputs)
 
 
 @click.command()

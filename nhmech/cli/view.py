@@ -11,7 +11,7 @@ import click
 from .driving import read_path_option
 from .looks import LookOptions, look_options, make_look
 from .movies import MovieOptions, movie_options, write_movies
-from .options import OutputFile, playback_option
+from .options import PLAYBACK, OutputFile
 from .rolling import Friction, coefficients, friction_option
 from .saved import free_path, read_run, robot_of_run, vehicle_of
 from .show import play
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 @friction_option
 @click.option("--path", metavar="NAME[:SIZE]|FILE.csv",
               help="The path for `--overlay path`. Default: that of the run's controller.")
-@playback_option("--playback", "--speed")
+@click.option("--playback", "--speed", "playback", **PLAYBACK)
 def view(run: Path, html: Path | None, file: str | None, movies: MovieOptions, looks: LookOptions,
          mu: Friction, path: str | None, playback: float) -> None:
     """Play RUN, a file of `nhmech run --save` or `nhmech systems run --save`, or the .part of a
