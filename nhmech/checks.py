@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
 
 import numpy as np
 
@@ -39,12 +40,17 @@ def read_count(what: str, value) -> int:
     return int(value)
 
 
+def as_numbers(value) -> np.ndarray | None:
+    """A copy as an array of floats; None where it cannot be one."""
+    try:
+        return np.array(value, dtype=float)
+    except (TypeError, ValueError, OverflowError):
+        return None
+
+
 def read_array(what: str, value, shape: Sequence[int], expected: str) -> np.ndarray:
     """Finite numbers of that shape, a copy. Raises `InputError` that says what was expected."""
-    try:
-        array = np.array(value, dtype=float)
-    except (TypeError, ValueError, OverflowError):
-        array = None
+    array = as_numbers(value)
     if array is None or array.shape != tuple(shape) or not np.isfinite(array).all():
         raise InputError(f"{what} = {value!r} must be {expected}")
     return array
@@ -57,6 +63,23 @@ def read_positives(what: str, value, names: Sequence[str]) -> np.ndarray:
     if not (array > 0).all():
         raise InputError(f"{what} = {value!r} must be {expected}")
     return array
+
+
+def read_names(what: str, value) -> tuple[str, ...]:
+    """A sequence of names, or a single one. Raises `InputError`."""
+    names = tuple(value) if isinstance(value, Iterable) and not isinstance(value, str) else (value,)
+    if not all(isinstance(name, str) for name in names):
+        raise InputError(f"{what} = {value!r} must be a sequence of names")
+    return names
+
+
+def read_mapping(what: str, value, expected: str, *, keys: type = str) -> dict[Any, Any]:
+    """Values by name, a copy; nothing where None. Raises `InputError` that says what was expected;
+    `keys` is `object` where a name that is none gets a better error later."""
+    value = {} if value is None else value
+    if not isinstance(value, Mapping) or not all(isinstance(name, keys) for name in value):
+        raise InputError(f"{what} = {value!r} must be a mapping, {expected}")
+    return dict(value)
 
 
 def read_word(what: str, value, known: Iterable[str]) -> str:

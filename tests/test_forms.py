@@ -9,7 +9,7 @@ import casadi as ca
 import numpy as np
 import pytest
 
-from nhmech import MechanicsError, gibbs_appell
+from nhmech import InputError, MechanicsError, gibbs_appell
 from nhmech.mechanics.algebroid import euclidean, product, rotation
 from nhmech.mechanics.algebroid_makers import (
     atiyah,
@@ -412,7 +412,7 @@ def test_exterior_calculus(name):
 
 
 def test_wrong_input_is_named():
-    with pytest.raises(MechanicsError, match="do not determine the motion"):
+    with pytest.raises(InputError, match="do not determine the motion"):
         constraint_forms(sled(), base=("x", "y"))
     plain = sled().system
     only_gibbs = replace(plain, lagrangian=None)

@@ -142,6 +142,27 @@ def test_unknown_names_and_bad_numbers_are_refused(base):
             base.with_parameters(changes)
 
 
+ROBOT = nhmech.urdf_path("differential_drive")
+
+
+@pytest.mark.parametrize("call, message", [
+    (lambda base: nhmech.load(ROBOT, arguments=3), "arguments = 3 must be a mapping"),
+    (lambda base: nhmech.load(ROBOT, arguments={1: "2"}), "arguments = .* must be a mapping"),
+    (lambda base: nhmech.load(ROBOT, speeds=("x",)).speeds, "speed 'x' does not exist; there are "),
+    (lambda base: nhmech.load(ROBOT, speeds=("yaw_rate",)).speeds, "1 independent .* has 2"),
+    (lambda base: nhmech.load(ROBOT, speeds=("yaw_rate", "yaw_rate")).speeds, "do not determine"),
+    (lambda base: nhmech.gibbs_appell(base, 3), "speeds = 3 must be a sequence of names"),
+    (lambda base: nhmech.start_states(base, 4), "poses = 4 must be a sequence"),
+    (lambda base: base.configuration(joints=3), "joints = 3 must be a mapping"),
+    (lambda base: base.with_parameters(3), "changes = 3 must be a mapping"),
+    (lambda base: base.with_parameters(symbolic=3), "symbolic = 3 must be a sequence of names"),
+    (lambda base: base.with_wrench(3), "no link 3"),
+])
+def test_arguments_of_a_vehicle_that_cannot_be(base, call, message):
+    with pytest.raises(InputError, match=message):
+        call(base)
+
+
 @pytest.mark.parametrize("name", ["differential_drive", "rover", "trailers"])
 def test_the_parts_of_a_vehicle_show_themselves_in_a_line_or_three(name):
     vehicle = nhmech.load(nhmech.urdf_path(name))

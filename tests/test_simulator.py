@@ -615,7 +615,7 @@ def test_arguments_that_cannot_be(arguments, message):
     ({"duration": "5"}, "duration = '5' must"),
     ({"duration": None}, "duration = None"),
     ({"every": 0}, "every = 0 must be a whole number"), ({"every": 2.0}, "every = 2.0 must"),
-    ({"every": "2"}, "every = '2' must"),
+    ({"every": "2"}, "every = '2' must"), ({"every": True}, "every = True must"),
     ({"progress": 3}, r"progress = 3 must be a callable \(t, state\)"),
     ({"save": 3}, "save = 3 must be the path of a file"),
     ({"save": b"run.npz"}, "save = b'run.npz' must"), ({"save": ""}, "save = '' must"),

@@ -82,7 +82,9 @@ def connection_curvature(constrained: HasConstrained, q: np.ndarray | None = Non
     Raises
     ------
     MechanicsError
-        For names that are unknown or do not determine the motion.
+        For unknown names.
+    InputError
+        For names that do not determine the motion.
     """
     simulated = Simulated.of(constrained)
     vehicle = simulated.vehicle

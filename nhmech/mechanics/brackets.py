@@ -74,7 +74,9 @@ def growth_vector(constrained: ConstrainedSystem, q: ArrayLike | None = None, *,
     Raises
     ------
     MechanicsError
-        Where rows or speeds do not define a frame.
+        Where rows do not define a frame.
+    InputError
+        For speeds that do not determine the motion.
     """
     constrained = require_constrained(constrained)
     if q is not None:

@@ -124,9 +124,10 @@ def ehresmann_connection(constrained: ConstrainedSystem, *, base: Sequence[str] 
     Raises
     ------
     MechanicsError
-        For unknown names, for both or none of base and fibre, and where the distribution is not
-        horizontal: its rank differs from the number of base velocities, or these do not determine
-        the motion.
+        For unknown names, and for both or none of base and fibre.
+    InputError
+        Where the distribution is not horizontal: its rank differs from the number of base
+        velocities, or these do not determine the motion.
     """
     if (base is None) == (fibre is None):
         raise MechanicsError("a fibration is given by the names of its base or of its fibre "

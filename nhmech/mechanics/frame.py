@@ -158,8 +158,9 @@ def adapted_frame(constrained: ConstrainedSystem,
     Raises
     ------
     MechanicsError
-        For dependent or nearly dependent rows that cannot be sorted out, and for speeds that do not
-        determine the motion.
+        For dependent or nearly dependent rows that cannot be sorted out.
+    InputError
+        For speeds that do not determine the motion.
     """
     constrained = require_constrained(constrained)
     system, d = constrained.system, constrained.distribution

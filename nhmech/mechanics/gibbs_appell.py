@@ -32,7 +32,9 @@ def gibbs_appell(constrained: ConstrainedSystem, speeds: Sequence[str] | None = 
     Raises
     ------
     MechanicsError
-        Where rows or speeds do not define a frame.
+        Where rows do not define a frame.
+    InputError
+        For speeds that do not determine the motion.
 
     Examples
     --------

@@ -7,7 +7,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from ..errors import MechanicsError
+from ..checks import read_names, read_word
+from ..errors import InputError, MechanicsError
 
 DEPENDENT = 1e-9    # below this, relative to the row, a remainder is rounding
 NEARLY = 1e-3       # between the two, it is a badly built model
@@ -98,18 +99,16 @@ def independent_speeds(A: np.ndarray, scales: np.ndarray, names: Sequence[str],
 
     Raises
     ------
-    MechanicsError
+    InputError
         Where `wanted` has the wrong number of names, an unknown one, or does not determine v.
     """
     kernel = np.array(null_space(A, scales))
     nxi = kernel.shape[2]
     if wanted is not None:
-        unknown = [name for name in wanted if name not in names]
-        if unknown:
-            raise MechanicsError(f"unknown speed {unknown[0]!r}; there are {', '.join(names)}")
+        wanted = [read_word("speed", name, names) for name in read_names("speeds", wanted)]
         if len(wanted) != nxi:
-            raise MechanicsError(f"{len(wanted)} independent speeds were named "
-                                 f"({', '.join(wanted)}), the motion has {nxi}")
+            raise InputError(f"{len(wanted)} independent speeds were named "
+                             f"({', '.join(wanted)}), the motion has {nxi}")
     chosen: list[int] = []
     groups = [[names.index(name) for name in group] for group in preferred] + [
         list(range(len(names)))
@@ -122,8 +121,8 @@ def independent_speeds(A: np.ndarray, scales: np.ndarray, names: Sequence[str],
         if wanted is not None:
             choice = names.index(wanted[len(chosen)])
             if worst[choice] < 1e-6:
-                raise MechanicsError(f"the speeds {', '.join(wanted)} do not determine the motion: "
-                                     f"{names[choice]!r} follows from the others")
+                raise InputError(f"the speeds {', '.join(wanted)} do not determine the motion: "
+                                 f"{names[choice]!r} follows from the others")
         else:
             pool = next((good for group in groups
                          if (good := [i for i in group if worst[i] >= COMFORT])), None)

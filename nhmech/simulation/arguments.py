@@ -8,10 +8,9 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from ..checks import is_finite, read_array, read_number
+from ..checks import is_finite, read_array, read_count, read_number
 from ..errors import InputError, listed
 from .callbacks import check_callable
-from .inputs import Wrench
 
 
 def read_period(dt: object, control_period: float | None) -> tuple[float, int]:
@@ -24,25 +23,6 @@ def read_period(dt: object, control_period: float | None) -> tuple[float, int]:
     if every < 1 or abs(every * step - period) > 1e-9 * period:
         raise InputError(f"control_period = {period!r} s must be a multiple of dt = {step} s")
     return step, every
-
-
-def read_wrenches(wrench: object) -> dict[str, Wrench]:
-    """Wrenches by link. Raises `InputError` for what is no mapping."""
-    if wrench is None:
-        return {}
-    if not isinstance(wrench, Mapping) or not all(isinstance(link, str) for link in wrench):
-        raise InputError(f"wrench = {wrench!r} must be a mapping, link name -> callable (t, "
-                         "state) -> 6 numbers (force, torque) in W")
-    return dict(wrench)
-
-
-def read_joints(joints: object) -> dict[str, float]:
-    """Joint positions by name. Raises `InputError` for what is no mapping."""
-    if joints is None:
-        return {}
-    if not isinstance(joints, Mapping):
-        raise InputError(f"joints = {joints!r} must be a mapping, joint name -> position")
-    return dict(joints)
 
 
 def read_speeds(xi: object, names: Sequence[str], v_names: Sequence[str]) -> dict[str, float]:
@@ -65,8 +45,7 @@ def check_run(duration: object, every: object, progress: object, save: object) -
     """Raises `InputError` for arguments of `Simulator.run` that it cannot take."""
     if read_number("duration", duration, "a time in seconds") < 0:
         raise InputError(f"duration = {duration!r} must be a time in seconds")
-    if not isinstance(every, (int, np.integer)) or every < 1:
-        raise InputError(f"every = {every!r} must be a whole number of steps, 1 or more")
+    read_count("every", every)
     if progress is not None:
         check_callable("progress", progress, "(t, state)")
     if save is None:

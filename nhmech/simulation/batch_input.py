@@ -51,6 +51,8 @@ def start_states(constrained: HasConstrained, poses: Iterable, *,
     """
     from .simulator import Simulator
 
+    if not isinstance(poses, Iterable):
+        raise InputError(f"poses = {poses!r} must be a sequence, one pose for each case")
     simulator, rows = Simulator(constrained), []
     for pose in poses:
         standing = simulator.simulated.vehicle is not None

@@ -8,6 +8,7 @@ from typing import Protocol, TypeGuard
 
 import numpy as np
 
+from ..checks import as_numbers
 from ..errors import SimulationError
 from .callbacks import error_location, optional_attribute
 from .state import State
@@ -132,12 +133,9 @@ def commanded_twist(controller: object) -> np.ndarray | None:
                               f"{error}{error_location(error)}") from error
     if found is None:
         return None
-    try:
-        twist = np.array(found, dtype=float)
-    except (TypeError, ValueError, OverflowError):
-        twist = np.zeros(0)
-    if twist.shape != (len(TWIST_NAMES),) or not (np.isfinite(twist).all()
-                                                  or np.isnan(twist).all()):
+    twist = as_numbers(found)
+    if twist is None or twist.shape != (len(TWIST_NAMES),) or not (
+            np.isfinite(twist).all() or np.isnan(twist).all()):
         raise SimulationError(f"commanded_twist is {found!r}; expected forward [m/s], lateral "
                               "[m/s] and yaw rate [rad/s], three numbers that are finite, or all "
                               "NaN where there is none, or None of a controller that commands no "

@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping
 
 import numpy as np
 
+from ..checks import as_numbers
 from ..errors import SimulationError
 from .callbacks import call, controller_name
 from .command import NOT_YET, BadCommand, Command, Controller, commanded_twist, is_named
@@ -123,11 +124,8 @@ def read_twist(controller: Controller | None) -> np.ndarray | None:
 
 def _read_wrench(link: str, found: object, t: float) -> np.ndarray:
     """A wrench (6,). Raises `SimulationError`, for it is the answer of a function during a run."""
-    try:
-        value = np.asarray(found, dtype=float)
-    except (TypeError, ValueError, OverflowError):
-        value = np.zeros(0)
-    if value.shape != (6,) or not np.all(np.isfinite(value)):
+    value = as_numbers(found)
+    if value is None or value.shape != (6,) or not np.isfinite(value).all():
         raise SimulationError(f"wrench on {link!r} at t = {t:.6g} s is {found!r}; expected 6 "
                               "finite numbers (force, torque) in W")
     return value

@@ -115,7 +115,7 @@ class Simulated:
         measured = {*self.vehicle.description.rolling, *self.vehicle.driven}
         return tuple(name for name in self.joint_names if name in measured)
 
-    def configuration(self, pose: object, joints: Mapping[str, float],
+    def configuration(self, pose: object, joints: Mapping[str, float] | None,
                       q: object) -> np.ndarray:
         """The start: placed on the ground for a vehicle, q as given otherwise."""
         if q is not None:

@@ -9,10 +9,10 @@ from functools import cached_property
 
 import numpy as np
 
-from ..checks import read_word
+from ..checks import read_mapping, read_word
 from ..errors import CompileError, InputError, NhmechError, SimulationError
 from ..mechanics.system import HasConstrained
-from .arguments import check_run, read_joints, read_period, read_speeds, read_wrenches
+from .arguments import check_run, read_period, read_speeds
 from .atlas import Atlas
 from .callbacks import check_callable
 from .command import TWIST_NAMES, Controller
@@ -82,7 +82,8 @@ class Simulator:
         scheme = SCHEMES[read_word("integrator", integrator, SCHEMES)]
         read_word("mode", mode, ("dynamic", "kinematic"))
         step, every = read_period(dt, control_period)
-        wrenches = read_wrenches(wrench)
+        wrenches = read_mapping("wrench", wrench, "link name -> callable (t, state) -> 6 numbers "
+                                "(force, torque) in W")
         self.events = read_events(events)
         self.simulated = Simulated.of(constrained, tuple(wrenches))
         self.atlas = Atlas(self.simulated, scheme, mode == "kinematic")
@@ -157,7 +158,7 @@ class Simulator:
         """
         v_names = self.simulated.constrained.system.algebroid.v_names
         speeds = read_speeds(xi, self.atlas.primary.equations.names, v_names)
-        self.propagator.start(self.simulated.configuration(pose, read_joints(joints), q))
+        self.propagator.start(self.simulated.configuration(pose, joints, q))
         self._is_started = True
         if speeds:
             chart, wanted = self.atlas.chart, np.array(list(speeds.values()))

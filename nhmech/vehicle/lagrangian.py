@@ -80,7 +80,7 @@ def _joint_rates(context: BuildContext) -> list[tuple[str, int]]:
 
 def _wrench(link: str, model: pin.Model, bodies: Sequence[Body]) -> tuple[ca.SX, ca.SX]:
     """Symbols of a wrench in W at a link's origin, and its power."""
-    if not model.existFrame(link, pin.FrameType.BODY):
+    if not (isinstance(link, str) and model.existFrame(link, pin.FrameType.BODY)):
         raise InputError(f"no link {link!r} for the external wrench")
     frame = model.frames[model.getFrameId(link, pin.FrameType.BODY)]
     body, wrench = bodies[frame.parentJoint - 1], ca.SX.sym(link, 6)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from os import PathLike
 
+from ..checks import read_mapping
 from ..errors import InputError
 from ..urdf.skid import SkidArgument
 from ..urdf.wheel import Wheel
@@ -61,6 +62,7 @@ def load(source: str | PathLike, *, wheels: Sequence[Wheel] | None = None,
 
     if not isinstance(ground, Ground):
         raise InputError(f"ground = {ground!r} must be a Ground, such as Ground(normal=(0, 0, 1))")
+    arguments = read_mapping("arguments", arguments, "name of a <xacro:arg> -> value")
     description = describe(source, wheels=wheels, free=free, locked=locked, skid=skid,
                            speeds=speeds, packages=packages, arguments=arguments)
     return build(description, ground)

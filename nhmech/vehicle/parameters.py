@@ -13,7 +13,7 @@ import casadi as ca
 import numpy as np
 import pinocchio as pin
 
-from ..checks import read_number
+from ..checks import read_names, read_number
 from ..errors import REPR, InputError, listed
 from ..urdf.description import Description
 
@@ -39,7 +39,7 @@ class Parameters:
 
     def __init__(self, values: Mapping[str, float], symbolic: Iterable[str] = ()) -> None:
         self.values = dict(values)
-        self.symbolic = (symbolic,) if isinstance(symbolic, str) else tuple(symbolic)
+        self.symbolic = read_names("symbolic", symbolic)
         for name in self.symbolic:
             self.require(name)
         self._symbols = {name: ca.SX.sym(name) for name in self.symbolic}

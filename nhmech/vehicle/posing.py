@@ -10,7 +10,7 @@ import numpy as np
 import pinocchio as pin
 
 from ..attitude import attitude
-from ..checks import read_number
+from ..checks import as_numbers, read_mapping, read_number
 from ..errors import REPR, InputError, ModelError, listed
 from .couplings import Steering
 from .model import read_joint, upright, write_joint
@@ -60,11 +60,12 @@ class Posing:
     def __repr__(self) -> str:
         return f"<Posing of {listed(self.placer.names, REPR)}>"
 
-    def configuration(self, pose: Pose | None, joints: Mapping[str, float],
+    def configuration(self, pose: Pose | None, joints: Mapping[str, float] | None,
                       t: float = 0.0) -> np.ndarray:
         """q as `Vehicle.configuration` has it."""
         model = self.placer.model
         moving = list(model.names)[2:]
+        joints = read_mapping("joints", joints, "joint name -> position", keys=object)
         for name in joints:
             if name not in moving:
                 raise InputError(f"unknown joint {name!r}; moving joints are {listed(moving)}")
@@ -118,11 +119,8 @@ class Posing:
         standing = upright(self.placer.normal)
         if pose is None:
             return pin.SE3(standing, self.point.copy())
-        try:
-            value = np.asarray(pose, dtype=float)
-        except (TypeError, ValueError, OverflowError):
-            value = np.full(1, np.nan)
-        if not np.isfinite(value).all():
+        value = as_numbers(pose)
+        if value is None or not np.isfinite(value).all():
             raise InputError(f"pose {pose!r} must have finite numbers only")
         if value.shape == (3,):
             return pin.SE3(standing @ attitude(value[2]), np.r_[value[:2], self.point[2]])

@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pinocchio as pin
 
-from ..errors import REPR, MechanicsError, ModelError, listed
+from ..checks import read_mapping
+from ..errors import REPR, InputError, MechanicsError, ModelError, listed
 from ..mechanics.algebroid import LieAlgebroid
 from ..mechanics.distribution import Component
 from ..mechanics.equations import Equations
@@ -186,7 +187,7 @@ class Vehicle:
             if other.frame.nxi == self.frame.nxi:
                 return other
         # almost there: rows that were independent hardly are
-        except MechanicsError as error:
+        except (MechanicsError, InputError) as error:
             raise self.rank_error(q, f"here ({error})") from error
         raise self.rank_error(q, f"here ({found})")
 
@@ -280,7 +281,7 @@ class Vehicle:
         ModelError
             For a pose that cannot be placed.
         """
-        return self.posing.configuration(pose, joints or {}, t)
+        return self.posing.configuration(pose, joints, t)
 
     # -- variants ----------------------------------------------------------------------------------
     def with_parameters(self, changes: Mapping[str, float] | None = None, *,
@@ -296,7 +297,8 @@ class Vehicle:
         InputError
             For unknown names, and for values that no vehicle can have.
         """
-        parameters = self.parameters.replace({**(changes or {}), **more})
+        given = read_mapping("changes", changes, "name of a parameter -> number", keys=object)
+        parameters = self.parameters.replace({**given, **more})
         if symbolic is not None:
             parameters = Parameters(parameters.values, symbolic)
         return self.rebuild(parameters, None, self.wrench_bodies)
