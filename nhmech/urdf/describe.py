@@ -21,7 +21,7 @@ from .packages import missing_meshes
 from .remedy import option, suggest
 from .repair import repair_scales, snap_joints, straighten_steering
 from .roles import assign_roles, choose_driven, couple
-from .skid import SkidArgument, check_released, check_turning, read_skid
+from .skid import SkidArgument, check_released, choose_turning, read_skid
 from .source import read_source
 from .stance import on_one_axle
 from .tag import parse_tag
@@ -98,7 +98,9 @@ def describe(source: str | bytes | PathLike, *, wheels: Sequence[Wheel] | None =
                     *find_unlisted(layout, chosen, roles.locked, to_lock)]
     if len(chosen) > 3:
         notices += straighten_steering(layout, roles.steering)
-    check_turning(layout, chosen, roles.steering, gives_way, held=to_lock, inferred=given is None)
+    turning = choose_turning(layout, contacts, roles.steering, gives_way, held=to_lock,
+                             inferred=given is None)
+    contacts, chosen = turning.contacts, [c.wheel for c in turning.contacts]
 
     roles, mimic, more = couple(layout, roles, to_lock)
     notices += more
@@ -130,9 +132,9 @@ def describe(source: str | bytes | PathLike, *, wheels: Sequence[Wheel] | None =
         damping=damping,
         limits=limits,
         speeds=_read_names(speeds or (), "speeds") or tag.speeds,
-        skid=gives_way,
+        skid=turning.skid,
         reasons={c.wheel.name: c.reason for c in contacts},
-        notices=tuple(notices),
+        notices=(*turning.notices, *notices),
         packages=document.packages,
     )
 

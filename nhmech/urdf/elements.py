@@ -228,10 +228,16 @@ def _read_drive(plugin: Element) -> DrivePlugin | None:
     names = [plugin.get("filename", "")]
     names += [name for name in (plugin.get("name", ""),) if "::" in name]
     for name in names:
-        drive = next((d for word, d in _DRIVES if word in _letters(name)), None)
+        drive = recognise(name)
         if drive is not None:
             return _read_parameters(plugin, drive, name)
     return None
+
+
+def recognise(name: str) -> Drive | None:
+    """The drive that a file, class or controller is named after; None for any other name."""
+    letters = _letters(name)
+    return next((drive for word, drive in _DRIVES if word in letters), None)
 
 
 def _read_parameters(plugin: Element, drive: Drive, name: str) -> DrivePlugin:

@@ -4,16 +4,20 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
 
 import coal
 import numpy as np
+from scipy.sparse import coo_matrix
+from scipy.sparse.csgraph import connected_components
 
 from .revolution import Solid, find_solid
 
 _LARGEST = 256 * 1024 * 1024   # bytes; a mesh of a wheel has a hundredth of it
 _HEAD = 1 << 16                # bytes in which a COLLADA file names its unit
 _UNIT = re.compile(rb"<unit\b[^>]*\bmeter\s*=\s*[\"']([^\"']+)[\"']")
+_WELD = 1e-3                   # of a mesh's size: vertices as near as this are one
 _DIGITS = 9                    # of placements that are compared
 
 
@@ -24,13 +28,32 @@ class Mesh:
     vertices: np.ndarray
     triangles: coal.BVHModelBase
 
+    @cached_property
+    def faces(self) -> np.ndarray:
+        """Indices (m, 3) of the vertices of each triangle."""
+        return np.array([[face[0], face[1], face[2]] for face in
+                         map(self.triangles.tri_indices, range(self.triangles.num_tris))])
+
     def areas(self) -> np.ndarray:
         """The surface (n,) [m^2] around each vertex: a third of its triangles."""
-        faces = np.array([[face[0], face[1], face[2]] for face in
-                          map(self.triangles.tri_indices, range(self.triangles.num_tris))])
+        faces = self.faces
         a, b, c = (self.vertices[faces[:, k]] for k in range(3))
         third = np.linalg.norm(np.cross(b - a, c - a), axis=1) / 6
         return np.bincount(faces.ravel(), np.repeat(third, 3), len(self.vertices))
+
+    @cached_property
+    def parts(self) -> list[np.ndarray]:
+        """Vertices of each connected part, as indices; vertices at one place are one."""
+        cells = np.round((self.vertices - self.vertices.min(axis=0))
+                         / (_WELD * np.ptp(self.vertices, axis=0).max() or 1.0)).astype(np.int64)
+        side = int(cells.max()) + 1
+        same = np.unique(cells @ (side * side, side, 1), return_inverse=True)[1].ravel()
+        corners, count = same[self.faces], int(same.max()) + 1
+        edges = np.concatenate([corners[:, :2], corners[:, 1:]])
+        graph = coo_matrix((np.ones(len(edges)), edges.T), shape=(count, count))
+        labels = connected_components(graph, directed=False)[1][same]
+        order = np.argsort(labels, kind="stable")
+        return np.split(order, np.flatnonzero(np.diff(labels[order])) + 1)
 
 
 @dataclass(frozen=True)

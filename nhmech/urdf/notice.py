@@ -21,6 +21,9 @@ class NoticeKind(str, Enum):
     ROUNDED_ANGLES = "rounded angles"
     LEANING_STEERING = "leaning steering"
     # wheels and supports
+    SKID = "skid"
+    ROLLERS = "rollers"
+    OTHER_KIND = "other kind"
     UNLISTED_WHEEL = "unlisted wheel"
     HANDLE = "handle"
     OTHER_RADIUS = "other radius"

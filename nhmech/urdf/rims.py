@@ -11,6 +11,7 @@ import numpy as np
 
 from .description import Reason
 from .layout import Joint, Layout, LinkShape, to_triple
+from .mesh_files import Mesh
 from .packages import find_file, package_of
 from .source import Triple
 
@@ -173,11 +174,16 @@ def crossed_cylinder(layout: Layout, joint: Joint) -> tuple[float, np.ndarray] |
     return None
 
 
+def find_mesh(layout: Layout, shape: LinkShape) -> Mesh | None:
+    """The mesh of a shape; None where it has none, or its file cannot be had."""
+    path = _path(layout, shape) if shape.mesh else None
+    return None if path is None else layout.source.meshes.mesh(path)
+
+
 def read_vertices(layout: Layout, shape: LinkShape) -> np.ndarray | None:
     """The vertices (n, 3) of a mesh in the frame of its shape's placement [m]; None where it cannot
     be had."""
-    path = _path(layout, shape)
-    mesh = None if path is None else layout.source.meshes.mesh(path)
+    mesh = find_mesh(layout, shape)
     if mesh is None:
         return None
     return mesh.vertices * shape.scale @ shape.X_LS[:3, :3].T + shape.centre

@@ -1,26 +1,46 @@
-"""Vehicles that ideal rolling forbids to turn: parallel axles without steering."""
+"""Vehicles that ideal rolling forbids to turn, and what then gives way: rollers, or tyres that
+scrub."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from math import pi
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 
 from ..checks import read_number
-from ..errors import InputError, ModelError, listed
+from ..errors import InputError, ModelError, Remedy, listed
 from .axis_hints import is_upright
+from .axle_lines import (
+    Meeting,
+    angle_between,
+    group_by_axle,
+    group_by_body,
+    is_rectangle,
+    meet,
+)
 from .description import MidAxle, Released, Skid
-from .layout import Layout
+from .inference import FoundWheel
+from .kinds import (
+    find_contradictions,
+    fit_rollers,
+    judge,
+    list_names,
+    say,
+    type_wheels,
+    usual_mecanum,
+)
+from .layout import Joint, Layout, to_words
 from .listed_wheels import Origin
+from .notice import Notice, NoticeKind
 from .remedy import option, suggest, wheel_fields
-from .stance import axle_R, centre_R
+from .rims import PARALLEL
+from .stance import centre_R
 from .wheel import Wheel
 
 SkidArgument = str | float | Sequence[str] | Skid | None      # as users write it
 
-_SAME = 0.02       # rad: axles that cross at less are parallel
-_CROSSED = 0.1     # rad: axles that cross at more are meant to
+_ON_AXLE = 1e-3    # m: joints as near as this turn about one line
 
 
 def read_skid(value: SkidArgument) -> Skid | None:
@@ -54,110 +74,190 @@ def check_released(skid: Skid | None, wheels: Sequence[Wheel], origin: Origin) -
                                f"sideways grip is released; the wheels are {listed(names)}")
 
 
-def check_turning(layout: Layout, wheels: Sequence[Wheel], steering: Sequence[str],
-                  skid: Skid | None, *, held: Iterable[str] = (), inferred: bool = False) -> None:
-    """Four or more wheels on two or more parallel axles of one body can only roll straight on.
+@dataclass(frozen=True)
+class Turning:
+    """What lets a vehicle turn.
+
+    Attributes
+    ----------
+    contacts
+        All of them, with rollers where they have some.
+    skid
+        What gives way; None where nothing has to.
+    notices
+        What was assumed, to be read before all others.
+    """
+
+    contacts: list[FoundWheel]
+    skid: Skid | None
+    notices: list[Notice]
+
+
+def choose_turning(layout: Layout, contacts: Sequence[FoundWheel], steering: Collection[str],
+                   skid: Skid | None, *, held: Collection[str] = (),
+                   inferred: bool = False) -> Turning:
+    """How the wheels of each body let it turn; where ideal rolling forbids it, what gives way.
+
+    Wheels on parallel axles of one body roll straight on only. They have rollers where the file
+    says so; otherwise one that nothing steers skids about its middle, and of a trailer's axles, or
+    those behind a steered axle, one rolls and the others slip sideways.
 
     Parameters
     ----------
     layout
         The robot.
-    wheels
-        Its contacts.
+    contacts
+        Its wheels.
     steering
         Joints that steer.
     skid
-        What gives way: then there is nothing to check.
+        What the user lets give way: then nothing is assumed.
     held
         Joints that the user locks; where one of them would steer, going straight is intended.
     inferred
-        Whether the wheels were found and not listed. Axles at angles to each other are then refused
-        too: they are probably omni wheels.
+        Whether the wheels were found and not listed; a listed wheel keeps its kind.
 
     Raises
     ------
     ModelError
-        That names the axles, and what `skid` and mecanum wheels to type.
+        Where the axles meet nowhere, and where a joint that should steer cannot.
     """
-    if skid is not None or any(_would_steer(layout, wheels, name) for name in held):
-        return
-    bodies: dict[tuple, list[Wheel]] = {}
-    for wheel in wheels:
-        if wheel.traits.grips and wheel.joint is not None:
-            above = tuple(j.name for j in layout.path(layout.carrier(wheel)) if j.name in steering)
-            bodies.setdefault(above, []).append(wheel)
+    found, notices = list(contacts), list[Notice]()
+    if inferred and skid is None:
+        found, notices = fit_rollers(layout, found, steering)
+    notices += find_contradictions(layout, found, inferred, skid)
+    if skid is not None or any(_would_steer(layout, found, name) for name in held):
+        return Turning(found, skid, notices)
+    bodies = group_by_body(layout, [c.wheel for c in found], steering)
     for group in bodies.values():
-        across = [w for w in group if _angle(layout, w, group[0]) > _CROSSED]
-        if inferred and across:
-            raise _crossing_error(layout, group, across[0])
-        axles = _axles(layout, group)
-        if len(group) >= 4 and len(axles) >= 2:
-            raise _straight_error(layout, group, axles, wheels)
+        match meet(layout, group)[0]:
+            case Meeting.NOWHERE if inferred:
+                raise _crossing_error(layout, group)
+            case Meeting.POINT if group is bodies.get(()):
+                notices.append(_circle_notice(layout, group))
+            case Meeting.PARALLEL:
+                _check_steering(layout, group, found, steering)
+                skid, notice = _give_way(layout, group, found, len(bodies) == 1, skid)
+                notices.append(notice)
+    return Turning(found, skid, notices)
 
 
-def _crossing_error(layout: Layout, group: Sequence[Wheel], other: Wheel) -> ModelError:
+def _check_steering(layout: Layout, group: Sequence[Wheel], contacts: Sequence[FoundWheel],
+                    steering: Collection[str]) -> None:
+    """Raises `ModelError` where a joint above some of the wheels should let them turn and cannot:
+    one about the wheel's own axle, or an upright one that its limits hold."""
+    paths = [layout.path(layout.carrier(c.wheel)) for c in contacts]
+    for wheel in group:
+        *above, rolling = layout.path(layout.carrier(wheel))
+        for joint in above:
+            if not joint.turns or all(joint in path for path in paths):
+                continue
+            if _is_coaxial(layout, joint, rolling):
+                raise layout.source.error(
+                    joint.element,
+                    f"turns about the axle of the wheel on {rolling.name!r}, so it can neither "
+                    "steer nor roll it, and the robot could only go straight; if it steers, its "
+                    f'axis is upright: <axis xyz="{_upright(layout, joint)}"/>, with limits')
+            if is_upright(layout, joint) and joint.lower == joint.upper:
+                names = [j.name for w in group for j in layout.path(layout.carrier(w))
+                         if is_upright(layout, j) and j.lower == j.upper]
+                raise ModelError(
+                    f"{layout.source.at(joint.element)}: would steer a wheel, but its limits are "
+                    f"both {joint.lower:g}, so the robot could only go straight",
+                    suggest("Correct its <limit>, or let it turn without limits: ",
+                            option("free", list(dict.fromkeys(names)))))
+
+
+def _is_coaxial(layout: Layout, joint: Joint, other: Joint) -> bool:
+    """Whether two joints turn about one line."""
+    axis = layout.axis_R(other)
+    between = layout.X_RL[joint.child][:3, 3] - layout.X_RL[other.child][:3, 3]
+    return bool(np.linalg.norm(np.cross(layout.axis_R(joint), axis)) < PARALLEL
+                and np.linalg.norm(np.cross(between, axis)) < _ON_AXLE)
+
+
+def _upright(layout: Layout, joint: Joint) -> str:
+    """The vertical in the frame of a joint, as a file has it."""
+    return to_words(layout.X_RL[joint.child][:3, :3].T @ np.array([0.0, 0.0, 1.0]))
+
+
+def _give_way(layout: Layout, group: Sequence[Wheel], contacts: Sequence[FoundWheel],
+              alone: bool, skid: Skid | None) -> tuple[Skid | None, Notice]:
+    """What is assumed of wheels on parallel axles of one body, added to what is already, and the
+    notice that says so.
+
+    Parameters
+    ----------
+    alone
+        Whether no other body has wheels that grip: then the vehicle skids.
+    """
+    axles = group_by_axle(layout, group)
+    table = "; ".join(", ".join(w.name for w in axle) for axle in axles)
+    text = (f"{len(group)} wheels without steering on {len(axles)} parallel axles ({table}): "
+            "rolling without slip, they can only go straight")
+    scrubbing = [option("skid", tuple(w.name for w in axle)) for axle in axles]
+    if len(group) == 2:
+        return skid, Notice(NoticeKind.SKID, text, suggest(
+            "To let one slip sideways: ", scrubbing[0], " or ", scrubbing[1]))
+    mecanum: list[str | Remedy] = []
+    if alone and is_rectangle(layout, group):
+        mecanum = ["If they are mecanum wheels: ",
+                   option("wheels", type_wheels(contacts, usual_mecanum(layout, group))), ". "]
+    if alone and len(group) > 3:
+        verdicts = [judge(layout, w) for w in group]
+        against = list(dict.fromkeys(s for v in verdicts for s in v.against))
+        text = (f"taken as skid steer: {text}, so the wheels scrub and the middle between the "
+                "axles does not slip sideways")
+        if against:
+            text += f"; {say(against, 'says', 'say')} otherwise"
+        return MidAxle(), Notice(NoticeKind.SKID, text, suggest(
+            *mecanum, "To choose how much it scrubs, a wider apparent track: ",
+            option("skid", 1.5), ", or one axle slips sideways and the other does not: ",
+            scrubbing[0]))
+    kept = min(axles, key=lambda axle: _rank(layout, axle, group))
+    released = tuple(w.name for axle in axles if axle is not kept for w in axle)
+    before = skid.wheels if isinstance(skid, Released) else ()
+    return Released((*before, *released)), Notice(
+        NoticeKind.SKID,
+        f"{text}, so {list_names(kept)} {'roll' if len(kept) > 1 else 'rolls'} and "
+        f"{listed(released)} {'slip' if len(released) > 1 else 'slips'} sideways", suggest(
+            *mecanum, "To choose others that slip sideways: ",
+            option("skid", tuple(w.name for w in kept))))
+
+
+def _rank(layout: Layout, axle: Sequence[Wheel], group: Sequence[Wheel]) -> tuple[float, ...]:
+    """The least for the axle that rolls on: driven ones, those with more wheels, the nearest to the
+    middle, the farthest from what draws the body."""
+    middle = np.mean([centre_R(layout, w) for w in group], axis=0)
+    above = [j for j in layout.path(layout.carrier(group[0]))[:-1] if j.turns]
+    pivot = layout.X_RL[above[-1].child][:3, 3] if above else np.zeros(3)
+    at = np.mean([centre_R(layout, w) for w in axle], axis=0)
+    driven = any(layout.elements.rolls(w.name) for w in axle)
+    return (not driven, -len(axle), round(float(np.linalg.norm((at - middle)[:2])), 3),
+            -float(np.linalg.norm((at - pivot)[:2])))
+
+
+def _circle_notice(layout: Layout, group: Sequence[Wheel]) -> Notice:
+    centre = meet(layout, group)[1]
+    assert centre is not None, "the axles meet in a point"
+    x, y = np.round(centre, 4) + 0.0
+    return Notice(NoticeKind.SKID,
+                  f"{list_names(group)}: nothing steers their axles, which meet at ({x:g}, {y:g}) "
+                  f"m of {layout.root!r}: it only rolls in circles about this point")
+
+
+def _crossing_error(layout: Layout, group: Sequence[Wheel]) -> ModelError:
     omni = [wheel_fields(w, kind="omni") for w in group]
+    other = max(group, key=lambda w: angle_between(layout, w, group[0]))
     return ModelError(
-        f"{layout.source.label}: the axles of {group[0].name} and {other.name} are not parallel "
-        "and nothing steers them: rolling without slip, it could at most turn about one point",
+        f"{layout.source.label}: the axles of {group[0].name} and {other.name} are not parallel, "
+        f"nothing steers them, and those of {list_names(group)} do not meet in one point: rolling "
+        "without slip, it could not move",
         suggest("If these are omni wheels, list them as such: ", option("wheels", omni),
                 " (and the casters, if there are any)"))
 
 
-def _straight_error(layout: Layout, group: Sequence[Wheel], axles: Sequence[Sequence[Wheel]],
-                   wheels: Sequence[Wheel]) -> ModelError:
-    table = "; ".join(f"x = {centre_R(layout, axle[0])[0]:.3f} m: "
-                      f"{', '.join(w.name for w in axle)}" for axle in axles)
-    fixed = [{"joint": None, "kind": w.kind, "radius": w.radius, "link": w.link}
-             for w in wheels if w.joint is None]
-    return ModelError(
-        f"{layout.source.label}: {len(group)} wheels without steering on {len(axles)} parallel "
-        f"axles ({table}): rolling without slip, it can only go straight",
-        suggest("If it is skid-steered, choose ", option("skid", "mid-axle"),
-                " (the wheels scrub, the middle does not slip sideways), ", option("skid", 1.5),
-                " (the same with a wider apparent track), or the names of the wheels that may "
-                "scrub. If these are mecanum wheels, list them as such: ",
-                option("wheels", [*_mecanum(layout, group), *fixed])))
-
-
-def _would_steer(layout: Layout, wheels: Sequence[Wheel], name: str) -> bool:
+def _would_steer(layout: Layout, contacts: Sequence[FoundWheel], name: str) -> bool:
     joint = layout.joints[name]
     return (joint.turns and is_upright(layout, joint)
-            and any(joint in layout.path(layout.carrier(w)) for w in wheels))
-
-
-def _angle(layout: Layout, wheel: Wheel, other: Wheel) -> float:
-    """Sine of the angle between two axles."""
-    return float(np.linalg.norm(np.cross(axle_R(layout, wheel), axle_R(layout, other))))
-
-
-def _axles(layout: Layout, group: Sequence[Wheel]) -> list[list[Wheel]]:
-    """Wheels grouped by the vertical plane of their axle, without those whose axles are not
-    parallel to the first."""
-    first = axle_R(layout, group[0])
-    across = np.array([-first[1], first[0], 0.0])
-    across /= np.linalg.norm(across) or 1.0
-    axles: list[tuple[float, list[Wheel]]] = []
-    for wheel in group:
-        if _angle(layout, wheel, group[0]) > _SAME:
-            continue
-        x = float(across @ centre_R(layout, wheel))
-        slack = max(1e-3, 0.05 * wheel.radius)
-        near = next((members for at, members in axles if abs(at - x) < slack), None)
-        if near is None:
-            axles.append((x, [wheel]))
-        else:
-            near.append(wheel)
-    return [members for _, members in axles]
-
-
-def _mecanum(layout: Layout, group: Sequence[Wheel]) -> list[dict[str, object]]:
-    """The usual assembly: seen from above, the rollers that touch the ground make a diamond about
-    the middle."""
-    middle = np.mean([centre_R(layout, w) for w in group], axis=0)
-    fields = []
-    for wheel in group:
-        x, y, _ = centre_R(layout, wheel) - middle
-        angle = -pi / 4 if x * y > 0 else pi / 4
-        fields.append(wheel_fields(wheel, kind="mecanum", roller_angle=angle))
-    return fields
+            and any(joint in layout.path(layout.carrier(c.wheel)) for c in contacts))

@@ -1,0 +1,287 @@
+"""Tyres or rollers: what the wheels of a file are, by what is seen, told, named and drawn.
+
+Each source gives clues. The first source with one opinion decides, and those behind it that say
+otherwise are named in the notice, so that none decides against the others in silence.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterable, Sequence
+from dataclasses import dataclass, replace
+from enum import Enum
+from math import pi
+from pathlib import PurePosixPath
+
+import numpy as np
+
+from ..errors import listed
+from .axle_lines import Meeting, group_by_body, is_rectangle, meet, surround
+from .description import Skid
+from .elements import Drive, recognise
+from .inference import FoundWheel
+from .layout import Layout
+from .notice import Notice, NoticeKind
+from .remedy import option, suggest, wheel_fields
+from .rollers import Rollers, find_rollers, find_tyre
+from .stance import axle_R, centre_R
+from .wheel import Wheel
+
+
+class Tread(Enum):
+    """What touches the ground; the value is how messages call such wheels."""
+
+    TYRES = "plain tyres"
+    MECANUM = "mecanum wheels"
+    OMNI = "omni wheels"
+
+
+@dataclass(frozen=True)
+class Clue:
+    """What one source says of one wheel."""
+
+    tread: Tread
+    source: str
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """What a wheel is, by all sources.
+
+    Attributes
+    ----------
+    tread
+        None where nothing in the file says it.
+    sources, against
+        What says so, the best evidence first, and what says otherwise.
+    rollers
+        Those that were seen.
+    is_own
+        Whether the best evidence is about this wheel, and not about the robot.
+    """
+
+    tread: Tread | None = None
+    sources: tuple[str, ...] = ()
+    against: tuple[str, ...] = ()
+    rollers: Rollers | None = None
+    is_own: bool = False
+
+    @property
+    def rolls_sideways(self) -> bool:
+        """Whether it has rollers."""
+        return self.tread in (Tread.MECANUM, Tread.OMNI)
+
+
+_TREADS = {
+    Drive.DIFFERENTIAL: Tread.TYRES,
+    Drive.SKID_STEER: Tread.TYRES,
+    Drive.ACKERMANN: Tread.TYRES,
+    Drive.TRICYCLE: Tread.TYRES,
+    Drive.MECANUM: Tread.MECANUM,
+    Drive.OMNI: Tread.OMNI,
+}
+_WORDS = (("mecanum", Tread.MECANUM), ("swedish", Tread.MECANUM), ("omni", Tread.OMNI),
+          ("holonomic", Tread.OMNI))
+
+
+def judge(layout: Layout, wheel: Wheel) -> Verdict:
+    """What a wheel on a joint is, by every source of the file."""
+    assert wheel.joint is not None, "only a wheel that rolls has a tread"
+    rollers = find_rollers(layout, layout.joints[wheel.joint])
+    tread, is_own = None, False
+    sources: list[str] = []
+    against: list[str] = []
+    for ask in _SOURCES:
+        if ask is _drawn and tread is Tread.TYRES:
+            continue                   # meshes are large, and this one would add nothing
+        clues = _see(rollers) if ask is None else list(ask(layout, wheel))
+        if tread is None and len({clue.tread for clue in clues}) == 1:
+            tread, is_own = clues[0].tread, ask in _OWN
+        for clue in clues:
+            agrees = (clue.tread is Tread.TYRES) == (tread is Tread.TYRES)
+            (sources if tread is not None and agrees else against).append(clue.source)
+    if tread is None:
+        return Verdict(against=tuple(dict.fromkeys(against)))
+    return Verdict(tread, tuple(dict.fromkeys(sources)), tuple(dict.fromkeys(against)), rollers,
+                   is_own)
+
+
+def _see(rollers: Rollers | None) -> list[Clue]:
+    if rollers is None:
+        return []
+    return [Clue(Tread.MECANUM if rollers.is_oblique else Tread.OMNI, rollers.source)]
+
+
+def _told(layout: Layout, wheel: Wheel) -> Iterable[Clue]:
+    """Plugins that name the wheel, or that name none."""
+    for plugin in layout.elements.drives:
+        if plugin.drive in _TREADS and wheel.joint in (plugin.wheels or (wheel.joint,)):
+            yield Clue(_TREADS[plugin.drive], f"the plugin {plugin.name!r}")
+
+
+def _named(layout: Layout, wheel: Wheel) -> Iterable[Clue]:
+    """Words in the names of the wheel's joint, links and meshes."""
+    joint = layout.joints[wheel.name]
+    links = layout.rigid(joint.child)
+    meshes = [PurePosixPath(shape.mesh).name for link in links for tag in ("visual", "collision")
+              for shape in layout.shapes(link, tag=tag)]
+    for name in dict.fromkeys((joint.name, *links, *meshes)):
+        for word, tread in _WORDS:
+            if word in name.lower():
+                yield Clue(tread, f"the name {name!r}")
+                break
+
+
+def _drawn(layout: Layout, wheel: Wheel) -> Iterable[Clue]:
+    mesh = find_tyre(layout, layout.joints[wheel.name])
+    if mesh is not None:
+        yield Clue(Tread.TYRES, f"the tyre in the mesh {mesh!r}")
+
+
+def _rubbing(layout: Layout, wheel: Wheel) -> Iterable[Clue]:
+    """Friction along one oblique direction only."""
+    for link in layout.rigid(layout.joints[wheel.name].child):
+        friction = layout.elements.friction.get(link)
+        if friction is not None and friction.is_oblique:
+            yield Clue(Tread.MECANUM, "the friction along <fdir1>")
+
+
+def _moved(layout: Layout, wheel: Wheel) -> Iterable[Clue]:
+    """Plugins that move the model sideways too."""
+    for plugin in layout.elements.drives:
+        if plugin.drive is Drive.PLANAR:
+            yield Clue(Tread.OMNI, f"the plugin {plugin.name!r}")
+
+
+def _called(layout: Layout, wheel: Wheel) -> Iterable[Clue]:
+    """Names of the robot, its hardware and its controllers."""
+    for name in (layout.source.root.get("name", ""), *layout.elements.words):
+        tread = next((t for word, t in _WORDS if word in name.lower()), None)
+        if tread is None and (drive := recognise(name)) is not None:
+            tread = _TREADS.get(drive)
+        if tread is not None:
+            yield Clue(tread, f"the name {PurePosixPath(name).name!r}")
+
+
+# the best evidence first; None is what is seen of rollers
+_SOURCES: tuple[Callable[[Layout, Wheel], Iterable[Clue]] | None, ...] = (
+    None, _told, _named, _drawn, _rubbing, _moved, _called)
+_OWN = (None, _named, _drawn, _rubbing)
+
+
+def usual_mecanum(layout: Layout, wheels: Sequence[Wheel],
+                  verdicts: Sequence[Verdict] = ()) -> list[Wheel]:
+    """The wheels with rollers in the usual assembly: seen from above, those that touch the ground
+    make a diamond about the middle.
+
+    A wheel whose rollers have joints of their own keeps their angle.
+    """
+    middle = np.mean([centre_R(layout, w) for w in wheels], axis=0)
+    left = axle_R(layout, wheels[0])   # or right: the diagonals are the same
+    forward = np.cross(left, [0.0, 0.0, 1.0])
+    found = []
+    for at, wheel in enumerate(wheels):
+        offset = centre_R(layout, wheel) - middle
+        angle = -pi / 4 if (forward @ offset) * (left @ offset) > 0 else pi / 4
+        rollers = verdicts[at].rollers if verdicts else None
+        if rollers is not None and rollers.turn and rollers.is_oblique:
+            angle = rollers.angle
+        found.append(replace(wheel, kind="mecanum", roller_angle=angle))
+    return found
+
+
+def fit_rollers(layout: Layout, contacts: Sequence[FoundWheel],
+                 steering: Collection[str]) -> tuple[list[FoundWheel], list[Notice]]:
+    """The contacts, those of the base with rollers where the file says so, and a notice."""
+    group = group_by_body(layout, [c.wheel for c in contacts], steering).get((), [])
+    meeting, centre = meet(layout, group) if len(group) > 2 else (Meeting.LINE, None)
+    if meeting is Meeting.LINE:
+        return list(contacts), []
+    verdicts = [judge(layout, w) for w in group]
+    sideways = [v.rolls_sideways for v in verdicts]
+    own = [v.rolls_sideways and v.is_own for v in verdicts]
+    if (centre is not None and surround(layout, group, centre)
+            and not all(v.tread is Tread.TYRES for v in verdicts)):
+        wheels, why = [replace(w, kind="omni") for w in group], "their axles meet amid them"
+    elif meeting is Meeting.PARALLEL and all(sideways) and is_rectangle(layout, group):
+        if all(v.tread is Tread.OMNI and v.rollers is not None for v in verdicts):
+            wheels = [replace(w, kind="omni") for w in group]
+        else:
+            wheels = usual_mecanum(layout, group, verdicts)
+        why = ""
+    elif any(own):
+        wheels = [replace(w, kind="omni") for w, has in zip(group, own) if has]
+        verdicts = [v for v, has in zip(verdicts, own) if has]
+        why = ""
+    else:
+        return list(contacts), []
+    replaced = {w.name: w for w in wheels}
+    found = [replace(c, wheel=replaced.get(c.wheel.name, c.wheel)) for c in contacts]
+    return found, [_roller_notice(wheels, verdicts, found, why)]
+
+
+def _roller_notice(wheels: Sequence[Wheel], verdicts: Sequence[Verdict],
+                   contacts: Sequence[FoundWheel], why: str) -> Notice:
+    sources = list(dict.fromkeys(s for v in verdicts if v.rolls_sideways for s in v.sources))
+    against = list(dict.fromkeys(s for v in verdicts for s in v.against))
+    kind = wheels[0].kind
+    text = (f"{list_names(wheels)}: taken as {kind} wheels, because "
+            f"{' and '.join([why] * bool(why) + [say(sources)] * bool(sources))}")
+    if against:
+        text += f", although {say(against, 'speaks', 'speak')} against it"
+    if kind != "mecanum":
+        discs = [replace(w, kind="disc") for w in wheels]
+        return Notice(NoticeKind.ROLLERS, text, suggest(
+            "If they are plain tyres: ", option("wheels", type_wheels(contacts, discs))))
+    degrees = ", ".join(f"{np.degrees(w.roller_angle or 0):+.3g}" for w in wheels)
+    drawn = any(v.rollers is not None and not v.rollers.turn for v in verdicts)
+    text += (f". Their rollers are at {degrees} degrees to the axles, "
+             + ("as their joints say" if any(v.rollers and v.rollers.turn for v in verdicts)
+                else "the usual assembly" + (", for meshes are often mirrored" if drawn else "")))
+    other = [replace(w, roller_angle=-(w.roller_angle or 0.0)) for w in wheels]
+    return Notice(NoticeKind.ROLLERS, text, suggest(
+        "If they are plain tyres that scrub: ", option("skid", "mid-axle"),
+        ". If each roller is turned the other way: ",
+        option("wheels", type_wheels(contacts, other))))
+
+
+def find_contradictions(layout: Layout, contacts: Sequence[FoundWheel], inferred: bool,
+                skid: Skid | None) -> list[Notice]:
+    """A notice where the user's wheels, or their scrubbing, are not what the file says."""
+    if inferred and skid is None:
+        return []
+    wrong: dict[tuple[str, ...], list[str]] = {}
+    wheels = [c.wheel for c in contacts if c.wheel.joint is not None and c.wheel.traits.held]
+    if len(wheels) < 3:
+        return []
+    for wheel in wheels:
+        verdict = judge(layout, wheel)
+        if verdict.tread is None or verdict.rolls_sideways == wheel.traits.has_rollers:
+            continue
+        if verdict.rolls_sideways and not verdict.is_own and len(wheels) != 4:
+            continue                   # a plugin that moves the model sideways says little alone
+        key = (wheel.kind, verdict.tread.value, say(verdict.sources))
+        wrong.setdefault(key, []).append(wheel.name)
+    return [Notice(NoticeKind.OTHER_KIND, f"{listed(names)}: {kind}, although {sources} "
+                                          f"{'say' if ' and ' in sources else 'says'} {tread}")
+            for (kind, tread, sources), names in wrong.items()]
+
+
+def type_wheels(contacts: Sequence[FoundWheel], wheels: Sequence[Wheel]) -> list[dict[str, object]]:
+    """All contacts as one types them, some of them replaced."""
+    replaced = {w.name: w for w in wheels}
+    fields = []
+    for contact in contacts:
+        wheel = replaced.get(contact.wheel.name, contact.wheel)
+        angle = {} if wheel.roller_angle is None else {"roller_angle": wheel.roller_angle}
+        fields.append(wheel_fields(wheel, **angle))
+    return fields
+
+
+def list_names(wheels: Sequence[Wheel]) -> str:
+    return listed(w.name for w in wheels)
+
+
+def say(sources: Sequence[str], one: str = "", many: str = "") -> str:
+    """The sources, with a verb in its number."""
+    verb = one if len(sources) == 1 else many
+    return " and ".join(sources) + (f" {verb}" if verb else "")
