@@ -79,13 +79,13 @@ ROBOTS = (
         },
     ),
     # Husky A200: skid-steer, four equal wheels.
-    Robot("clearpath_a200", discs(0.1651, *CORNERS), 2, refused="skid=",
+    Robot("clearpath_a200", discs(0.1651, *CORNERS), 2,
           arguments={"skid": "mid-axle"}),
     # Dingo-D: two driven wheels in front, one caster behind.
     Robot("clearpath_dd100", discs(0.049, "front_left_wheel_joint", "front_right_wheel_joint")
           | balls(0.01, "rear_caster"), 2),
     # Dingo-O: mecanum, drawn as cylinders.
-    Robot("clearpath_do100", {n: ("mecanum", 0.05) for n in CORNERS}, 3, refused="'mecanum'",
+    Robot("clearpath_do100", {n: ("mecanum", 0.05) for n in CORNERS}, 3,
           arguments={"wheels": mecanum(0.05)}),
     # Two wheels on spring-loaded sliders (held up), one caster ball in front.
     Robot("create3", discs(0.03575, "left_wheel_joint",
@@ -130,7 +130,7 @@ ROBOTS = (
     Robot("linorobot2_2wd", discs(0.045, "left_wheel_joint", "right_wheel_joint")
           | balls(0.0375, "front_caster_wheel_link", "rear_caster_wheel_link"), 2),
     Robot("linorobot2_mecanum", {n: ("mecanum", 0.07162) for n in CORNERS}, 3,
-          refused="'mecanum'", arguments={"wheels": mecanum(0.07162)}),
+          arguments={"wheels": mecanum(0.07162)}),
     # Differential drive on four true swivel casters, each of which adds two rates and two rolling
     # rows.
     Robot(
@@ -191,7 +191,6 @@ ROBOTS = (
         "rosbot",
         discs(0.0425, "fr_wheel_joint", "fl_wheel_joint", "rl_wheel_joint", "rr_wheel_joint"),
         2,
-        refused="skid=",
         arguments={"skid": "mid-axle"},
     ),
     Robot(
@@ -199,7 +198,6 @@ ROBOTS = (
         discs(0.16459, "front_right_wheel", "front_left_wheel", "rear_left_wheel",
               "rear_right_wheel"),
         2,
-        refused="skid=",
         arguments={"skid": "mid-axle"},
     ),
     # Differential drive below an arm and a hand, all held; the casters are fixed spheres.

@@ -12,6 +12,7 @@ from support import joint, kinematics, link, margin, robot, shipped
 
 import nhmech
 from nhmech import JointPosition, JointVelocity, Simulator, Wheel
+from nhmech.urdf import MidAxle
 from nhmech.vehicle.model import write_joint
 
 DEG = np.pi / 180
@@ -291,13 +292,14 @@ def test_rank_that_falls_in_a_run_stops_it_and_names_the_joints(two_modules, tar
     )
 
 
-def test_skid_steer_without_saying_so_is_refused():
+def test_skid_steer_without_saying_so_is_said_first():
     text = re.sub(r"<skid[^>]*/>", "", nhmech.urdf_path("skid_steer").read_text())
-    with pytest.raises(nhmech.ModelError, match=r"only go straight.*skid=.*mecanum") as caught:
-        nhmech.load(text)
+    assumed = nhmech.load(text)
+    assert assumed.frame.nxi == 2 and assumed.description.skid == MidAxle()
+    said = str(assumed.description.notices[0])
     for name in ("front_left_wheel_joint", "front_right_wheel_joint", "rear_left_wheel_joint",
-                 "rear_right_wheel_joint"):
-        assert name in str(caught.value)
+                 "rear_right_wheel_joint", "only go straight", "'mecanum'", "skid="):
+        assert name in said
     freed = nhmech.load(text, skid=["rear_left_wheel_joint", "rear_right_wheel_joint"])
     assert freed.frame.nxi == 2
     assert nhmech.load(text, skid=1.5).frame.nxi == 2

@@ -133,7 +133,7 @@ class TwistDrive:
         """Orthonormal rows (3,), two at most, of the twists that the base's axles do not let pass
         at these angles."""
         steering = self.vehicle.steering
-        axles = [axle.straight for axle in steering.fixed[:1]]
+        axles = [axle.straight for axle in steering.binding]
         axles += [axle.at(angles[axle.steering]) for axle in steering.steered]
         rows = np.array(axles).reshape(-1, 3)
         held: list[np.ndarray] = []

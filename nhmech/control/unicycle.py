@@ -122,7 +122,7 @@ def unicycle(vehicle: Vehicle) -> Unicycle:
 def _turning_radius(vehicle: Vehicle, point: Unicycle) -> float:
     """The larger one of left and right."""
     steering = vehicle.steering
-    if not (steering.fixed and steering.steered):
+    if len(steering.binding) != 1 or not steering.steered:
         return 0.0
     pair = steering.pair()
     leader = pair[1].steering

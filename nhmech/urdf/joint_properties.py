@@ -20,8 +20,9 @@ def read_limits(layout: Layout, roles: Roles,
         "revolute, but rolls; limits on its angle are ignored": [],
         "effort or velocity limit 0 is taken as no limit": [],
         "<limit> has neither lower nor upper; taken as unlimited": [],
+        "is free although its limits are equal; they are ignored": [],
     }
-    rolling, zero, unlimited = odd.values()
+    rolling, zero, unlimited, equal = odd.values()
     for name in roles.moving:
         joint = layout.joints[name]
         element = joint.element.find("limit")
@@ -38,6 +39,9 @@ def read_limits(layout: Layout, roles: Roles,
                 rolling.append(name)
         elif joint.type != "continuous" and not isfinite(lower):
             unlimited.append(name)
+        elif lower == upper:
+            equal.append(name)
+            lower, upper = -inf, inf
         limits[name] = JointLimits(lower, upper, velocity or inf, effort or inf)
     return limits, [Notice(NoticeKind.IGNORED_LIMITS, f"{', '.join(names)}: {why}")
                     for why, names in odd.items() if names]

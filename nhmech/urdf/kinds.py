@@ -231,7 +231,8 @@ def _roller_notice(wheels: Sequence[Wheel], verdicts: Sequence[Verdict],
     if kind != "mecanum":
         discs = [replace(w, kind="disc") for w in wheels]
         return Notice(NoticeKind.ROLLERS, text, suggest(
-            "If they are plain tyres: ", option("wheels", type_wheels(contacts, discs))))
+            "If they are plain tyres all the same: ",
+            option("wheels", type_wheels(contacts, discs))))
     degrees = ", ".join(f"{np.degrees(w.roller_angle or 0):+.3g}" for w in wheels)
     drawn = any(v.rollers is not None and not v.rollers.turn for v in verdicts)
     text += (f". Their rollers are at {degrees} degrees to the axles, "

@@ -4,7 +4,7 @@ scrub."""
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -33,7 +33,7 @@ from .kinds import (
 from .layout import Joint, Layout, to_words
 from .listed_wheels import Origin
 from .notice import Notice, NoticeKind
-from .remedy import option, suggest, wheel_fields
+from .remedy import option, suggest
 from .rims import PARALLEL
 from .stance import centre_R
 from .wheel import Wheel
@@ -129,13 +129,13 @@ def choose_turning(layout: Layout, contacts: Sequence[FoundWheel], steering: Col
     if skid is not None or any(_would_steer(layout, found, name) for name in held):
         return Turning(found, skid, notices)
     bodies = group_by_body(layout, [c.wheel for c in found], steering)
-    for group in bodies.values():
-        match meet(layout, group)[0]:
-            case Meeting.NOWHERE if inferred:
-                raise _crossing_error(layout, group)
-            case Meeting.POINT if group is bodies.get(()):
-                notices.append(_circle_notice(layout, group))
-            case Meeting.PARALLEL:
+    for above, group in bodies.items():
+        match meet(layout, group):
+            case Meeting.NOWHERE, _ if inferred:
+                raise _crossing_error(layout, group, found)
+            case Meeting.POINT, np.ndarray() as centre if not above:
+                notices.append(_circle_notice(layout, group, found, centre))
+            case Meeting.PARALLEL, _:
                 _check_steering(layout, group, found, steering)
                 skid, notice = _give_way(layout, group, found, len(bodies) == 1, skid)
                 notices.append(notice)
@@ -237,24 +237,26 @@ def _rank(layout: Layout, axle: Sequence[Wheel], group: Sequence[Wheel]) -> tupl
             -float(np.linalg.norm((at - pivot)[:2])))
 
 
-def _circle_notice(layout: Layout, group: Sequence[Wheel]) -> Notice:
-    centre = meet(layout, group)[1]
-    assert centre is not None, "the axles meet in a point"
+def _circle_notice(layout: Layout, group: Sequence[Wheel], contacts: Sequence[FoundWheel],
+                   centre: np.ndarray) -> Notice:
     x, y = np.round(centre, 4) + 0.0
+    omni = [replace(w, kind="omni") for w in group]
     return Notice(NoticeKind.SKID,
                   f"{list_names(group)}: nothing steers their axles, which meet at ({x:g}, {y:g}) "
-                  f"m of {layout.root!r}: it only rolls in circles about this point")
+                  f"m of {layout.root!r}: it only rolls in circles about this point",
+                  suggest("If these are omni wheels: ",
+                          option("wheels", type_wheels(contacts, omni))))
 
 
-def _crossing_error(layout: Layout, group: Sequence[Wheel]) -> ModelError:
-    omni = [wheel_fields(w, kind="omni") for w in group]
+def _crossing_error(layout: Layout, group: Sequence[Wheel],
+                    contacts: Sequence[FoundWheel]) -> ModelError:
+    omni = type_wheels(contacts, [replace(w, kind="omni") for w in group])
     other = max(group, key=lambda w: angle_between(layout, w, group[0]))
     return ModelError(
         f"{layout.source.label}: the axles of {group[0].name} and {other.name} are not parallel, "
         f"nothing steers them, and those of {list_names(group)} do not meet in one point: rolling "
         "without slip, it could not move",
-        suggest("If these are omni wheels, list them as such: ", option("wheels", omni),
-                " (and the casters, if there are any)"))
+        suggest("If these are omni wheels, list them as such: ", option("wheels", omni)))
 
 
 def _would_steer(layout: Layout, contacts: Sequence[FoundWheel], name: str) -> bool:

@@ -11,7 +11,7 @@ import pinocchio as pin
 from ..urdf.description import Description
 from .contact import Contact, Mount
 from .context import BuildContext
-from .couplings import PLANAR, Axle, Steering, check_can_turn
+from .couplings import PLANAR, Axle, Steering, check_can_move
 from .model import upright, write_joint
 from .tree import cos_sin
 
@@ -27,7 +27,7 @@ def find_axles(context: BuildContext, contacts: Sequence[Contact]) -> Steering:
     Raises
     ------
     ModelError
-        Where fixed axles leave no way to turn.
+        Where fixed axles leave no way to move.
     """
     description, model = context.description, context.model
     length = _length(model, contacts)
@@ -55,7 +55,7 @@ def find_axles(context: BuildContext, contacts: Sequence[Contact]) -> Steering:
             steered[turns[0]] = Axle(c.name, turns[0], row, straight, across)
     leaders_first = [steered[name] for name in _order(steered, description)]
     found = Steering(tuple(fixed), tuple(leaders_first), length)
-    check_can_turn(found)
+    check_can_move(found)
     return found
 
 

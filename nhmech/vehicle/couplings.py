@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Collection
 from dataclasses import dataclass, replace
-from itertools import combinations
+from itertools import combinations, islice
 
 import casadi as ca
 import numpy as np
@@ -76,7 +76,7 @@ class Steering:
     Attributes
     ----------
     fixed
-        Without a steering joint (parallel to each other, or the vehicle is locked).
+        Without a steering joint; they meet in one point, or the vehicle is locked.
     steered
         One for each steering joint, leaders first.
     """
@@ -86,23 +86,32 @@ class Steering:
     length: float
 
     @property
+    def binding(self) -> tuple[Axle, ...]:
+        """The fixed axles that are not on one line with another: none, one, or two, which say where
+        the rotation centre is."""
+        apart = (axle for axle in self.fixed[1:]
+                 if np.linalg.norm(np.cross(self.fixed[0].straight, axle.straight)) > TURNLESS)
+        return (*self.fixed[:1], *islice(apart, 1))
+
+    @property
     def coupled(self) -> bool:
         """Whether there are more axles than a rotation centre leaves free."""
-        return len(self.steered) + bool(self.fixed) > 2
+        return bool(self.steered) and len(self.steered) + len(self.binding) > 2
 
     def pair(self, angles: dict[str, float] | None = None,
              leaders: Collection[str] = ()) -> tuple[Axle, Axle]:
-        """(a, b) for the determinants: fixed axle and leader, or the steered ones most independent
-        at `angles`.
+        """(a, b) for the determinants: two fixed axles, a fixed axle and a leader, or the steered
+        ones most independent at `angles`.
 
         Parameters
         ----------
         leaders
             Names of steering joints to choose from first.
         """
-        if self.fixed:
+        if self.binding:
             named_leaders = [axle for axle in self.steered if axle.steering in leaders]
-            return self.fixed[0], (named_leaders or self.steered)[0]
+            a, b, *_ = *self.binding, *named_leaders, *self.steered
+            return a, b
         angles = angles or {}
         rows = {axle.steering: axle.at(angles.get(axle.steering, 0.0)) for axle in self.steered}
 
@@ -152,23 +161,22 @@ class Steering:
                       for axle in self.steered if axle not in pair}
 
 
-def check_can_turn(steering: Steering) -> None:
-    """Raises `ModelError` that names the axles where ideal rolling leaves no way to turn."""
+def check_can_move(steering: Steering) -> None:
+    """Raises `ModelError` that names the axles where ideal rolling leaves no way to move: fixed
+    ones that do not meet in one point, near or at infinity."""
     fixed = steering.fixed
-    if len(fixed) < 2:
+    if len(fixed) < 3:
         return
     rows = np.array([axle.straight for axle in fixed])
     values = np.linalg.svd(rows, compute_uv=False)
-    if values[1] <= TURNLESS * values[0]:
+    if values[2] <= TURNLESS * values[0]:
         return
-    others = [axle.wheel
-              for axle in fixed[1:] if np.linalg.norm(np.cross(rows[0], axle.straight)) > TURNLESS]
     raise ModelError(
-        f"ideal rolling allows no turning: the fixed axles of {fixed[0].wheel!r} "
-        f"and of {', '.join(map(repr, others))} do not coincide",
+        "ideal rolling allows no motion: the fixed axles of "
+        f"{', '.join(repr(axle.wheel) for axle in fixed)} do not meet in one point",
         suggest("Slipping is how such a vehicle turns: choose ", option("skid", "mid-axle"),
                 " (or a track factor, or the names of wheels whose lateral rows are freed), or "
-                "give the wheels the kind mecanum if they have rollers"))
+                "give the wheels the kind omni or mecanum if they have rollers"))
 
 
 def narrow_limits(limits: dict[str, JointLimits], steering: Steering) -> dict[str, JointLimits]:
@@ -177,7 +185,7 @@ def narrow_limits(limits: dict[str, JointLimits], steering: Steering) -> dict[st
     With two leaders (no fixed axle) the admissible angles are no intervals; theirs stay as they
     are.
     """
-    if not (steering.coupled and steering.fixed):
+    if not (steering.coupled and len(steering.binding) == 1):
         return dict(limits)
     pair = steering.pair()
     leader = pair[1]
