@@ -30,8 +30,8 @@ def system(names, lagrangian, numbers=None, **constraints):
 
 def run(found, q, v, times):
     """q (N, nq), v (N, nv), and the largest constraint residual along the run."""
-    theta, nq = found.constrained.parameters, len(q)
-    u = np.zeros(found.constrained.system.u.numel())
+    theta, nq = found.original.parameters, len(q)
+    u = np.zeros(found.original.system.u.numel())
 
     def rate(t, z):
         return np.concatenate(
@@ -50,7 +50,7 @@ def run(found, q, v, times):
 def zero_set(found, names):
     """Largest of the named coordinates and rates at the algorithm's own points on the final
     manifold, and at points of a hundred starts."""
-    space = found.constrained.system.algebroid
+    space = found.original.system.algebroid
     index = [(space.q_names + space.v_names).index(name) for name in names]
     rng = np.random.default_rng(5)
     points = [found.manifold.project(0.0, rng.normal(size=space.nq + space.nv)) for _ in range(100)]
@@ -76,7 +76,7 @@ def test_capri_kobayashi_algorithm():
     assert (found.first_class, found.second_class, found.dimension) == (0, 4, 8)
     assert [(step.rank, step.constraints.numel(), step.dimension) for step in found.steps] == [
         (4, 2, 10), (4, 2, 8), (6, 0, 8)]
-    s = found.constrained.system
+    s = found.original.system
     value = ca.Function("chi", [s.q, s.v], [found.steps[0].constraints])
     q, v = np.random.default_rng(0).normal(size=(2, 6))
     np.testing.assert_allclose(sorted(value(q, v).full().ravel()), sorted(-2 * q[:2]), rtol=1e-15)
@@ -453,7 +453,7 @@ def test_pieces_of_a_manifold():
                         (((1, 0, 0), (0.5, 0, 0)), ("z", "z'", "y", "y'"))):
         found = constraint_algorithm(constrained, near=near)
         names = (
-            found.constrained.system.algebroid.q_names + found.constrained.system.algebroid.v_names
+            found.original.system.algebroid.q_names + found.constrained.system.algebroid.v_names
         )
         assert np.abs(found.manifold.states[:,
                                             [names.index(name) for name in still]]).max() <= 1e-12

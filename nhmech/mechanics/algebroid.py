@@ -78,9 +78,15 @@ class LieAlgebroid:
             q[i:i + n] = part / (ca.norm_2(part) if isinstance(q, ca.SX) else np.linalg.norm(part))
         return q
 
-    def check(self, points: int = 3, seed: int = 0, rtol: float = 1e-9) -> None:
-        """The structure equations at random points: the anchor is a morphism, c is antisymmetric,
+    def check(self, points: np.ndarray | int | None = None, seed: int = 0,
+              rtol: float = 1e-9) -> None:
+        """The structure equations at some points: the anchor is a morphism, c is antisymmetric,
         and Jacobi's identity.
+
+        Parameters
+        ----------
+        points
+            Configurations (k, nq), or how many random ones; three where None.
 
         Raises
         ------
@@ -89,8 +95,9 @@ class LieAlgebroid:
         """
         rng = np.random.default_rng(seed)
         evaluate = self._structure_function()
-        for _ in range(points):
-            q = self.normalise(rng.normal(size=self.nq))
+        if points is None or isinstance(points, int):
+            points = rng.normal(size=(3 if points is None else points, self.nq))
+        for q in map(self.normalise, points):
             held = rng.uniform(0.5, 1.5, evaluate.numel_in(1))
             rho, c, d_rho, d_c = (value.full() for value in evaluate(q, held))
             for name, worst in self._defects(rho, c, d_rho, d_c):

@@ -50,8 +50,8 @@ class ConstraintAlgorithm:
 
     Attributes
     ----------
-    constrained
-        The system.
+    original
+        The system as it was given.
     steps
         The turns taken; a system that has a solution everywhere ends with its first.
     given
@@ -80,7 +80,7 @@ class ConstraintAlgorithm:
         Random points, and `project` for initial states.
     """
 
-    constrained: ConstrainedSystem
+    original: ConstrainedSystem
     steps: tuple[Step, ...]
     given: ca.SX
     constraints: ca.SX
@@ -97,7 +97,7 @@ class ConstraintAlgorithm:
 
     def describe(self) -> str:
         """What was found, in words."""
-        space = self.constrained.system.algebroid
+        space = self.original.system.algebroid
         lines = [f"Hessian of rank {self.hessian_rank} of {space.nv}: "
                  f"{'regular' if self.hessian_rank == space.nv else 'singular'}."]
         lines += [f"Given constraint: {given} = 0." for given in self._name_symbols(self.given)]
@@ -119,7 +119,7 @@ class ConstraintAlgorithm:
 
     def _name_symbols(self, functions: ca.SX) -> list[str]:
         """The functions with q, v, theta under their names."""
-        s = self.constrained.system
+        s = self.original.system
         names = (s.algebroid.q_names, s.algebroid.v_names, s.theta_names)
         named = [ca.vertcat(ca.SX(0, 1), *[ca.SX.sym(name) for name in part]) for part in names]
         if not functions.numel():

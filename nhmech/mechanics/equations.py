@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import casadi as ca
 import numpy as np
 
-from ..errors import REPR, listed
+from ..errors import REPR, MechanicsError, listed
 from ..symbolic.elimination import factorise
 from ..symbolic.simplify import simplify
 from .frame import AdaptedFrame
@@ -69,6 +69,8 @@ def equations_of(method: str, frame: AdaptedFrame, xi: ca.SX, acceleration: ca.S
     q_rate, xi_rate, lam, acceleration, v = (ca.densify(e) for e in system.expand(*written, v))
     inputs, names = [system.t, system.q, xi, system.u, system.theta], ["t", "q", "xi", "u", "theta"]
     options = {"cse": True}
+    form = ca.Function("acceleration", inputs, [acceleration], names, ["a"], options)
+    _check_determined(method, form, frame)
     drift = ca.Function("drift", inputs, [q_rate, xi_rate], names, ["q_rate", "xi_rate"], options)
     return Equations(
         frame,
@@ -76,8 +78,24 @@ def equations_of(method: str, frame: AdaptedFrame, xi: ca.SX, acceleration: ca.S
         ca.Function("multipliers", inputs, [lam], names, ["lam"], options),
         ca.Function("velocity", [system.t, system.q, xi, system.theta], [v],
                     ["t", "q", "xi", "theta"], ["v"], options),
-        ca.Function("acceleration", inputs, [acceleration], names, ["a"], options),
-        frame.names, frame.units, method)
+        form, frame.names, frame.units, method)
+
+
+def _check_determined(method: str, acceleration: ca.Function, frame: AdaptedFrame) -> None:
+    """Raises `MechanicsError` where the accelerations are finite at no sample configuration."""
+    constrained = frame.constrained
+    xi, u = np.ones(frame.nxi), np.zeros(constrained.system.u.numel())
+    if not any(np.isfinite(acceleration(0.0, q, xi, u, constrained.parameters).full()).all()
+               for q in constrained.configurations):
+        raise singular_error(method)
+
+
+def singular_error(method: str) -> MechanicsError:
+    """The error where the Hessian of L, reduced to the constraints, has no inverse."""
+    return MechanicsError(f"{method}: the accelerations are not determined, because the Hessian of "
+                          "L is singular along the motions that the constraints allow; "
+                          "constraint_algorithm(system) finds the further constraints and the "
+                          "equations of such a system")
 
 
 def _choose_form(short: ca.Function, long: ca.Function, frame: AdaptedFrame) -> ca.Function:

@@ -14,6 +14,9 @@ from ..symbolic.elimination import Factors, entry_costs, factorise, pivot_order
 from .selection import independent_rows, independent_speeds
 from .system import ConstrainedSystem, require_constrained
 
+_DEPENDENT = 1e-9        # a difference of rows below this is rounding
+_MOMENTS = (0.0, 0.73)   # [s] at which affine parts are compared; they may all vanish at zero
+
 
 @dataclass(frozen=True)
 class AdaptedFrame:
@@ -158,7 +161,8 @@ def adapted_frame(constrained: ConstrainedSystem,
     Raises
     ------
     MechanicsError
-        For dependent or nearly dependent rows that cannot be sorted out.
+        For dependent or nearly dependent rows that cannot be sorted out, and for rows that
+        contradict each other.
     InputError
         For speeds that do not determine the motion.
     """
@@ -168,6 +172,7 @@ def adapted_frame(constrained: ConstrainedSystem,
     scales = np.ones(nv) if constrained.scales is None else np.asarray(constrained.scales)
     forms = sample_forms(constrained)
     kept = tuple(sorted(independent_rows(forms, scales, d.priority, d.names)))
+    _check_agreement(constrained, list(kept))
     chosen = independent_speeds(forms[:, kept, :], scales, system.algebroid.v_names,
                                 tuple(constrained.preferred), speeds)
     top = np.zeros((len(chosen), nv))
@@ -183,3 +188,31 @@ def adapted_frame(constrained: ConstrainedSystem,
     scale = np.median(np.abs(at_samples(constrained, factors.pivots)[:, :, 0]), axis=0)
     return AdaptedFrame(constrained, kept, chosen, written, offsets, rotation, factors,
                         np.where(scale > 0, scale, 1.0))
+
+
+def _check_agreement(constrained: ConstrainedSystem, kept: list[int]) -> None:
+    """Raises `MechanicsError` where a row that depends on the kept ones wants another speed than
+    they do: [A | b] then has a higher rank than A, and no motion satisfies all rows."""
+    d, t = constrained.distribution, constrained.system.t
+    dropped = [row for row in range(d.m) if row not in kept]
+    if not dropped or ca.sparsify(d.b).nnz() == 0:
+        return
+    moving = ca.depends_on(ca.vertcat(d.b, d.phi), t) or ca.depends_on(ca.densify(d.A), t)
+    rows = constrained.constraint_function()
+    for t in _MOMENTS if moving else _MOMENTS[:1]:
+        for sample in constrained.configurations:
+            q = constrained.nearest(sample, t) if t else sample
+            if q is None:
+                continue
+            A, b, _ = (part.full() for part in rows(t, q, constrained.parameters))
+            shares = np.linalg.lstsq(A[kept].T, A[dropped].T, rcond=1e-9)[0]
+            depends = np.abs(A[dropped] - shares.T @ A[kept]).max(axis=1) < _DEPENDENT
+            gap = np.where(depends, np.abs(b[dropped] - shares.T @ b[kept])[:, 0], 0.0)
+            worst = int(gap.argmax())
+            if not gap[worst] <= _DEPENDENT * max(1.0, np.abs(b).max()):
+                others = [d.names[row] for row, share in zip(kept, shares[:, worst])
+                          if abs(share) > _DEPENDENT]
+                raise MechanicsError(
+                    f"constraint {d.names[dropped[worst]]!r} contradicts {listed(others)}: their "
+                    f"forms depend on each other, but the speeds they ask for differ by "
+                    f"{gap[worst]:.3g} at t = {t:g} s, q = {listed(f'{x:.4g}' for x in q)}")

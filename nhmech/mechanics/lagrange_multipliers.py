@@ -8,7 +8,7 @@ import casadi as ca
 import numpy as np
 
 from ..symbolic.elimination import factorise, pivot_order
-from .equations import Equations, equations_of, speed_symbols
+from .equations import Equations, equations_of, singular_error, speed_symbols
 from .frame import AdaptedFrame, adapted_frame, at_samples
 from .system import ConstrainedSystem
 
@@ -53,6 +53,8 @@ def lagrange_multipliers(constrained: ConstrainedSystem, speeds: Sequence[str] |
         later = later[np.isfinite(later).all(axis=(1, 2))]
         samples = np.concatenate([samples, later[np.linalg.cond(later) < 1e8]])
     pattern = np.array(ca.DM(matrix.sparsity(), 1).full(), dtype=bool)
+    if not any(np.linalg.matrix_rank(sample, tol=1e-12) == nv + r for sample in samples):
+        raise singular_error("lagrange_multipliers")
     solution = factorise(matrix, pivot_order(samples, pattern)).solve(
         ca.vertcat(system.force - h, -frame.gamma)
     )

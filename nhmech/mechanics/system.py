@@ -14,6 +14,9 @@ from ..errors import REPR, InputError, MechanicsError, listed
 from .algebroid import LieAlgebroid
 from .distribution import Distribution
 
+_RANDOM = 8            # configurations at which rank is decided where the user names none
+_ITERATIONS = 100      # of Newton's method, which needs about six near the manifold
+
 
 @dataclass(frozen=True)
 class AuxiliaryVariables:
@@ -174,7 +177,8 @@ class LagrangianSystem:
         if max(ranks) < self.algebroid.nv:
             raise MechanicsError(f"{method} needs a regular system: the Hessian of L has rank "
                                  f"{max(ranks)} of {self.algebroid.nv}; use gibbs_appell or "
-                                 "lagrange_multipliers")
+                                 "lagrange_multipliers, or constraint_algorithm where they refuse "
+                                 "it too")
 
 
 class HasConstrained(Protocol):
@@ -188,7 +192,9 @@ def require_constrained(value: object) -> ConstrainedSystem:
     """The constrained system of anything that has one. Raises `InputError` for anything else."""
     found = getattr(value, "constrained", None)
     if not isinstance(found, ConstrainedSystem):
-        raise InputError(f"expected a vehicle or a ConstrainedSystem, not {value!r:.80}")
+        own = ("; it has equations of its own, which SciPy's solve_ivp integrates: `.drift`"
+               if hasattr(value, "drift") else "")
+        raise InputError(f"expected a vehicle or a ConstrainedSystem, not {value!r:.80}{own}")
     return found
 
 
@@ -242,13 +248,46 @@ class ConstrainedSystem:
         """Itself, so that a vehicle and a constrained system can be passed alike."""
         return self
 
-    @property
+    @cached_property
     def configurations(self) -> np.ndarray:
-        """`samples`, or eight random configurations where there are none, (k, nq)."""
+        """`samples`, or random configurations on the holonomic manifold where there are none,
+        (k, nq). Raises `MechanicsError` where none is found."""
         if self.samples is not None:
             return self.samples
         algebroid, rng = self.system.algebroid, np.random.default_rng(0)
-        return np.array([algebroid.normalise(rng.normal(size=algebroid.nq)) for _ in range(8)])
+        starts = [algebroid.normalise(rng.normal(size=algebroid.nq)) for _ in range(_RANDOM)]
+        found = [q for start in starts if (q := self.nearest(start)) is not None]
+        if not found:
+            names = [self.distribution.names[row] for row in self.distribution.phi_rows]
+            raise MechanicsError(f"no configuration was found that satisfies {listed(names)}, from "
+                                 f"{_RANDOM} random ones; if there are any, name some by `samples`")
+        return np.array(found)
+
+    def nearest(self, q: np.ndarray, t: float = 0.0) -> np.ndarray | None:
+        """The configuration (nq,) on the holonomic manifold that Newton's method reaches from q by
+        the shortest steps; None where it does not arrive."""
+        q = np.array(q, dtype=float)
+        for _ in range(_ITERATIONS):
+            value, slope = (part.full() for part in self._holonomic(t, q, self.parameters))
+            if not value.size:
+                return q
+            if not (np.isfinite(value).all() and np.isfinite(slope).all()):
+                return None
+            step = np.linalg.lstsq(slope, value.ravel(), rcond=1e-12)[0]
+            q = q - step
+            if np.linalg.norm(step) <= 1e-14 * (1 + np.linalg.norm(q)):
+                break
+        value = self._holonomic(t, q, self.parameters)[0].full()
+        return q if np.abs(value).max() <= 1e-12 * (1 + np.abs(q).max()) else None
+
+    @cached_property
+    def _holonomic(self) -> ca.Function:
+        """(t, q, theta) -> phi and what vanishes on the embedded manifold, (k,), and its
+        derivatives (k, nq)."""
+        s = self.system
+        functions = ca.vertcat(self.distribution.phi, s.algebroid.embedding(s.q))
+        slope = ca.jacobian(functions, s.q)
+        return ca.Function("holonomic", [s.t, s.q, s.theta], s.expand(functions, slope))
 
     @property
     def fibre_scales(self) -> np.ndarray:
@@ -258,5 +297,5 @@ class ConstrainedSystem:
     def constraint_function(self) -> ca.Function:
         """(t, q, theta) -> A (m, nv), b (m,), phi (k,)."""
         s, d = self.system, self.distribution
-        return ca.Function("constraints", [s.t, s.q, s.theta], [d.A, d.b, d.phi],
+        return ca.Function("constraints", [s.t, s.q, s.theta], s.expand(d.A, d.b, d.phi),
                            ["t", "q", "theta"], ["A", "b", "phi"])

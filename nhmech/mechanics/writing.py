@@ -97,13 +97,14 @@ def constrain(system: LagrangianSystem, parameters: Mapping[str, float] | None =
     holonomic
         Name -> s -> function of q and t that must vanish.
     samples
-        Configurations at which rank is decided, (k, nq); random ones where None, which then must
-        not violate `holonomic`.
+        Configurations at which rank is decided, (k, nq), on the manifold of `holonomic`; random
+        ones where None.
 
     Raises
     ------
     MechanicsError
-        For a row that is not affine in the velocities, or parameters without a number.
+        For a row that is not affine in the velocities, parameters without a number, and an
+        algebroid that fails its structure equations.
 
     Examples
     --------
@@ -115,6 +116,7 @@ def constrain(system: LagrangianSystem, parameters: Mapping[str, float] | None =
     ("x'", "y'")
     """
     s, v, space = symbols(system), system.v, system.algebroid
+    space.check(samples)
     made = []
     for name, row in (rows or {}).items():
         speed = ca.SX(row(s))

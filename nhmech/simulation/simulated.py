@@ -9,7 +9,7 @@ from functools import cached_property
 import numpy as np
 
 from ..checks import read_array
-from ..errors import InputError, NhmechError, SimulationError
+from ..errors import InputError, MechanicsError, NhmechError, SimulationError, listed
 from ..mechanics.equations import Equations
 from ..mechanics.gibbs_appell import gibbs_appell
 from ..mechanics.system import ConstrainedSystem, HasConstrained, require_constrained
@@ -17,6 +17,9 @@ from ..systems import load_system
 from ..systems.example import Example
 from ..urdf.description import JointLimits
 from ..vehicle.vehicle import Vehicle
+
+# of a holonomic function at a given start: rounding of typed numbers is projected in silence
+OFF = 1e-6
 
 
 @dataclass(frozen=True, eq=False)
@@ -79,13 +82,25 @@ class Simulated:
         lose rank there."""
         if self.vehicle is not None:
             return self.vehicle.rechoose(q).equations
-        return gibbs_appell(replace(self.constrained, samples=q[None, :]))
+        try:
+            equations = gibbs_appell(replace(self.constrained, samples=q[None, :]))
+        except MechanicsError as error:
+            raise self.rank_error(q, "here") from error
+        if len(equations.names) != len(self.equations.names):
+            raise self.rank_error(q, "here")
+        return equations
 
     def rank_error(self, q: np.ndarray, where: str) -> NhmechError:
         """The error to raise where the constraints lose rank at q or next to it."""
         if self.vehicle is not None:
             return self.vehicle.rank_error(q, where)
-        return SimulationError(f"the constraints lose rank {where}, near q = {q}")
+        d, rank = self.constrained.distribution, len(self.equations.frame.kept)
+        A = self.constrained.constraint_function()(0.0, q, self.theta)[0].full()
+        place = listed(f"{name} = {value:.6g}" for name, value
+                       in zip(self.constrained.system.algebroid.q_names, q))
+        return SimulationError(f"the constraints lose rank {where}: the rows {listed(d.names)} "
+                               f"have rank {np.linalg.matrix_rank(A, tol=1e-6)} at {place}, "
+                               f"elsewhere {rank}")
 
     @cached_property
     def theta(self) -> np.ndarray:
@@ -120,10 +135,26 @@ class Simulated:
         """The start: placed on the ground for a vehicle, q as given otherwise."""
         if q is not None:
             nq = self.constrained.system.algebroid.nq
-            return read_array("q", q, (nq,), f"{nq} finite numbers")
+            return self._check_holonomic(read_array("q", q, (nq,), f"{nq} finite numbers"))
         if self.vehicle is None:
             raise InputError("this system has no pose: reset(q=...) with all its coordinates")
         return self.vehicle.configuration(pose, joints)
+
+    def _check_holonomic(self, q: np.ndarray) -> np.ndarray:
+        """q, pulled onto the manifold of its quaternions and circles. Raises `InputError` where it
+        is far from the holonomic one."""
+        d = self.constrained.distribution
+        q = self.constrained.system.algebroid.normalise(q)
+        phi = self.constrained.constraint_function()(0.0, q, self.theta)[2].full().ravel()
+        off = np.flatnonzero(np.abs(phi) > OFF)
+        if len(off):
+            worst = off[np.abs(phi[off]).argmax()]
+            nearest = self.constrained.nearest(q)
+            cure = ("no configuration near it does" if nearest is None else
+                    f"the nearest that does is q = {np.round(nearest, 12).tolist()}")
+            raise InputError(f"q does not satisfy {d.names[d.phi_rows[worst]]!r}, which is "
+                             f"{phi[worst]:.6g} there; {cure}")
+        return q
 
     def units(self, part: str) -> dict[str, str]:
         """Name -> unit of the columns of "q", "v" or "u"; "" where there is none."""

@@ -1,0 +1,118 @@
+"""Systems without a motion, or with more than one, are refused by name; a start lies on the
+manifold of the constraints."""
+
+from dataclasses import replace
+
+import casadi as ca
+import numpy as np
+import pytest
+
+import nhmech
+from nhmech.errors import InputError, MechanicsError, SimulationError
+from nhmech.mechanics import (
+    constrain,
+    constraint_algorithm,
+    euclidean,
+    gibbs_appell,
+    hamel,
+    lagrange_dalembert,
+    lagrange_multipliers,
+    lagrangian_system,
+    projection,
+    special_euclidean,
+)
+
+FORMERS = (gibbs_appell, hamel, lagrange_dalembert, lagrange_multipliers, projection)
+
+
+@pytest.fixture(scope="module")
+def particle():
+    return lagrangian_system(euclidean("x", "y", "z"),
+                             lambda s: (s.v.x ** 2 + s.v.y ** 2 + s.v.z ** 2) / 2)
+
+
+def test_affine_rows_that_contradict_each_other_are_named(particle):
+    rows = {"one": lambda s: s.v.x - 1, "two": lambda s: 2 * s.v.x - 3}
+    with pytest.raises(MechanicsError, match="'one' contradicts two|'two' contradicts one"):
+        gibbs_appell(constrain(particle, rows=rows))
+
+
+def test_a_contradiction_that_begins_later_is_found(particle):
+    rows = {"one": lambda s: s.v.x, "two": lambda s: s.v.x + ca.sin(s.t)}
+    with pytest.raises(MechanicsError, match="contradicts"):
+        gibbs_appell(constrain(particle, rows=rows))
+
+
+def test_rows_that_say_the_same_twice_agree(particle):
+    rows = {"one": lambda s: s.v.x + s.q.y * s.v.z - ca.cos(s.t),
+            "two": lambda s: 2 * ca.cos(s.t) - 2 * s.v.x - 2 * s.q.y * s.v.z}
+    v = gibbs_appell(constrain(particle, rows=rows)).velocity(0.3, [0, 2.0, 0], [1.0, 1.0], [])
+    assert v[0] + 2 * v[2] == pytest.approx(np.cos(0.3), rel=1e-14)
+
+
+@pytest.mark.parametrize("rows, message", [
+    ({"a": lambda s: s.v.y, "b": lambda s: s.v.y + s.q.x * s.v.x},
+     "rows a, b have rank 1 at x = 0, y = 0, z = 0, elsewhere 2"),
+    ({"a": lambda s: s.q.x * s.v.x + s.q.y * s.v.y},
+     "rows a have rank 0 at x = 0, y = 0, z = 0, elsewhere 1"),
+])
+def test_a_start_where_rank_is_lost_names_rows_place_and_rank(particle, rows, message):
+    with pytest.raises(SimulationError, match=message):
+        nhmech.Simulator(constrain(particle, rows=rows)).reset(q=[0.0, 0.0, 0.0])
+
+
+def test_an_algebroid_that_is_none_is_refused():
+    good = special_euclidean()
+    # [w, w] has the sign of the left trivialisation, this anchor that of the right one
+    bad = replace(good, anchor=ca.diagcat(good.anchor[:3, :3], -good.anchor[3:, 3:]))
+    system = lagrangian_system(bad, lambda s: s.v.forward_speed ** 2 / 2)
+    with pytest.raises(MechanicsError, match="anchor morphism"):
+        constrain(system)
+
+
+@pytest.mark.parametrize("former", FORMERS)
+def test_singular_lagrangians_point_to_the_constraint_algorithm(former):
+    system = lagrangian_system(euclidean("x", "y"), lambda s: s.v.x ** 2 / 2 + s.q.y * s.v.x)
+    with pytest.raises(MechanicsError, match="constraint_algorithm"):
+        former(constrain(system))
+
+
+@pytest.mark.parametrize("former", FORMERS)
+def test_a_constraint_may_make_a_singular_lagrangian_regular(former):
+    """L does not see y', but y' = 2 x' ties it: x'' + 2 y'' ... leaves x'' = -x."""
+    system = lagrangian_system(euclidean("x", "y"), lambda s: (s.v.x ** 2 - s.q.x ** 2) / 2)
+    tied = constrain(system, rows={"tie": lambda s: s.v.y - 2 * s.v.x})
+    if former is projection:
+        with pytest.raises(MechanicsError, match="rank 1 of 2"):
+            former(tied)
+    else:
+        found = former(tied, speeds=("x'",)).acceleration(0, [0.7, 0.0], [0.2], [], []).full()
+        assert np.allclose(found, [[-0.7], [-1.4]], rtol=0, atol=1e-14)
+
+
+def test_what_has_equations_of_its_own_is_not_simulated_as_another_system():
+    system = lagrangian_system(euclidean("x", "y"), lambda s: s.v.x ** 2 / 2 + s.q.y * s.v.x)
+    with pytest.raises(InputError, match="`.drift`"):
+        nhmech.Simulator(constraint_algorithm(constrain(system)))
+
+
+def test_default_samples_lie_on_the_holonomic_manifold(particle):
+    ring = constrain(particle, holonomic={"ring": lambda s: s.q.x ** 2 + s.q.y ** 2 - 4})
+    assert len(ring.configurations) == 8
+    assert np.allclose(np.hypot(*ring.configurations.T[:2]), 2, rtol=0, atol=1e-13)
+    empty = constrain(particle, holonomic={"ring": lambda s: s.q.x ** 2 + s.q.y ** 2 + 4})
+    with pytest.raises(MechanicsError, match="satisfies ring"):
+        gibbs_appell(empty)
+
+
+def test_a_start_off_the_manifold_is_refused_with_the_nearest_on_it(particle):
+    ring = constrain(particle, holonomic={"ring": lambda s: s.q.x ** 2 + s.q.y ** 2 - 1})
+    simulator = nhmech.Simulator(ring)
+    with pytest.raises(InputError, match=r"'ring', which is 0.21 .*q = \[1.0, 0.0, 0.0\]"):
+        simulator.reset(q=[1.1, 0.0, 0.0])
+    assert simulator.reset(q=[1.0 + 1e-8, 0.0, 0.0]).q[0] == pytest.approx(1, abs=1e-14)
+    vehicle = nhmech.load(nhmech.urdf_path("differential_drive"))
+    q = vehicle.configuration()
+    q[2] += 0.01
+    with pytest.raises(InputError, match="normal'.*0.01"):
+        nhmech.Simulator(vehicle).reset(q=q)
