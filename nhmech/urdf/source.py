@@ -8,16 +8,17 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from math import isfinite
 from pathlib import Path
-from typing import Any, TypeAlias, TypeVar, overload
+from typing import Any, TypeVar, overload
 
 from lxml import etree
 
 from ..errors import InputError, ModelError, Remedy, listed
+from .fault import Element, ElementError, Fault, Mend, element_name, from_slip
 from .mesh_files import MeshFiles
 from .packages import find_package, read_packages
-from .xacro_file import expand_xacro, is_xacro_path
+from .slips import Slip, decode, drop_declaration, mend_slips
+from .xacro_file import expand_xacro, is_xacro_path, uses_xacro
 
-Element: TypeAlias = etree._Element      # lxml has no public name for it
 Triple = tuple[float, float, float]
 Default = TypeVar("Default")
 
@@ -27,6 +28,15 @@ _LARGEST_FILE = 64 * 1024 * 1024  # bytes; the largest robots known have less th
 _LARGEST = 1e12
 _REQUIRED = object()       # the default of an attribute that must be there
 _UNBOUNDED = ("lower", "upper", "effort", "velocity")  # often given as 1e16 to mean "none"
+# what files of other formats begin with
+_FORMATS = {
+    "sdf": "SDF, the format of Gazebo", "model": "SDF, the format of Gazebo",
+    "world": "SDF, the format of Gazebo", "mujoco": "MJCF, the format of MuJoCo",
+    "mujocoinclude": "MJCF, the format of MuJoCo", "COLLADA": "a mesh",
+    "launch": "a ROS launch file", "package": "the manifest of a ROS package",
+    "html": "a web page; download the file itself (on GitHub: Raw)",
+}
+_GROUPED = re.compile(r",\d{3}(?!\d)")      # 1,000 is one thousand to some and one to others
 
 
 @dataclass(frozen=True)
@@ -43,6 +53,8 @@ class Source:
         The file; None for a string.
     packages
         ROS package name -> folder, for every package:// in the text that could be found.
+    faults
+        What was wrong with the text, and is mended.
     meshes
         Those that were opened.
     """
@@ -51,6 +63,7 @@ class Source:
     label: str
     path: Path | None = None
     packages: dict[str, Path] = field(default_factory=dict)
+    faults: tuple[Fault, ...] = ()
     meshes: MeshFiles = field(default_factory=MeshFiles, compare=False, repr=False)
 
     @property
@@ -62,9 +75,10 @@ class Source:
         """'file.urdf, line 12, <joint name="left">': where an element stands."""
         return f"{self.label}, line {element.sourceline}, {element_name(element)}"
 
-    def error(self, element: Element, message: str, remedy: Remedy | None = None) -> ModelError:
+    def error(self, element: Element, message: str, remedy: Remedy | None = None,
+              mend: Mend | None = None) -> ElementError:
         """The error to raise about an element."""
-        return ModelError(f"{self.at(element)}: {message}", remedy)
+        return ElementError(self.label, element, message, remedy, mend)
 
     def child(self, element: Element, tag: str, remedy: str = "add it") -> Element:
         """The first child element of that tag. Raises `ModelError` where there is none."""
@@ -86,10 +100,7 @@ class Source:
             if default is None:
                 raise self.error(element, f"attribute {attribute}= is missing; give it a number")
             return default
-        values = self._read(element, attribute, text)
-        if len(values) != 1:
-            raise self.error(element, f"{attribute}={text!r} must be one number")
-        return values[0]
+        return self._read(element, attribute, text, 1)[0]
 
     def numbers(self, element: Element, attribute: str, length: int) -> tuple[float, ...]:
         """`length` finite numbers separated by spaces. Raises `ModelError` as `number` does."""
@@ -97,11 +108,7 @@ class Source:
         if text is None:
             raise self.error(element, f"attribute {attribute}= is missing; "
                                       f"give it {length} numbers separated by spaces")
-        values = self._read(element, attribute, text)
-        if len(values) != length:
-            raise self.error(element, f"{attribute}={text!r} has {len(values)} numbers; "
-                                      f"it needs {length}, separated by spaces")
-        return values
+        return self._read(element, attribute, text, length)
 
     @overload
     def triple(self, element: Element, attribute: str) -> Triple: ...
@@ -115,26 +122,50 @@ class Source:
             return default
         return self.numbers(element, attribute, 3)
 
-    def _read(self, element: Element, attribute: str, text: str) -> tuple[float, ...]:
-        return tuple(self._read_word(element, attribute, text, word) for word in text.split())
-
-    def _read_word(self, element: Element, attribute: str, text: str, word: str) -> float:
-        try:
-            # Python reads 1_000 and the digits of other scripts, URDF parsers do not
-            value = float(word) if word.isascii() and "_" not in word else None
-        except ValueError:
-            value = None
+    def _read(self, element: Element, attribute: str, text: str, length: int) -> tuple[float, ...]:
         given = f"{attribute}={text!r}"
-        if value is None:
-            comma = "; write decimals with a point and separate numbers by spaces"
-            raise self.error(element,
-                             f"{given}: {word!r} is not a number{comma if ',' in word else ''}")
-        if not isfinite(value):
+        values = [_read_word(word) for word in text.split()]
+        if None in values and "," in text:
+            raise self.error(element, f"{given}: {_odd_word(text)!r} is not a number; write "
+                             "decimals with a point and separate numbers by spaces",
+                             mend=_mend_commas(element, attribute, text, length))
+        if None in values:
+            raise self.error(element, f"{given}: {_odd_word(text)!r} is not a number")
+        if len(values) != length:
+            raise self.error(element, f"{given} must be one number" if length == 1 else
+                             f"{given} has {len(values)} numbers; it needs {length}, separated by "
+                             "spaces")
+        numbers = tuple(value for value in values if value is not None)
+        if not all(map(isfinite, numbers)):
             raise self.error(element, f"{given} is not finite; replace it by the true value")
-        if abs(value) > _LARGEST and attribute not in _UNBOUNDED:
+        if max(map(abs, numbers)) > _LARGEST and attribute not in _UNBOUNDED:
             raise self.error(element, f"{given} is larger than {_LARGEST:g}, which no robot needs; "
                                       "replace it by the true value")
-        return value
+        return numbers
+
+
+def _read_word(word: str) -> float | None:
+    """The number that a URDF parser reads; None where it reads none."""
+    try:
+        # Python reads 1_000 and the digits of other scripts, URDF parsers do not
+        return float(word) if word.isascii() and "_" not in word else None
+    except ValueError:
+        return None
+
+
+def _odd_word(text: str) -> str:
+    return next(word for word in text.split() if _read_word(word) is None)
+
+
+def _mend_commas(element: Element, attribute: str, text: str, length: int) -> Mend | None:
+    """Commas taken for spaces or for decimal points, whichever gives the right count of numbers;
+    None where neither or both do."""
+    readings = [text.replace(",", " "), text.replace(",", ".")]
+    sound = [" ".join(words) for words in map(str.split, readings)
+             if len(words) == length and None not in map(_read_word, words)]
+    if len(sound) != 1 or (sound[0] == readings[1] and _GROUPED.search(text)):
+        return None
+    return Mend("numbers with commas", lambda: element.set(attribute, sound[0]))
 
 
 def name_of(element: Element) -> str:
@@ -146,23 +177,6 @@ def link_at(joint: Element, end: str) -> str:
     """The link at the "parent" or "child" end of a validated joint."""
     found = joint.find(end)
     return "" if found is None else found.get("link", "")
-
-
-def element_name(element: Element) -> str:
-    """How messages call an element.
-
-    '<joint name="left">', or '<mass> of <link name="base">' for one without a name of its own.
-    """
-    name = element.get("name")
-    tag = element.tag.rsplit("}", 1)[-1]
-    tag = f"{element.prefix}:{tag}" if element.prefix else tag
-    own = f'<{tag} name="{name}">' if name is not None else f"<{tag}>"
-    parent = element.getparent()
-    while name is None and parent is not None and parent.tag not in ("link", "joint", "robot"):
-        parent = parent.getparent()
-    if name is None and parent is not None and parent.tag in ("link", "joint"):
-        return f"{own} of {element_name(parent)}"
-    return own
 
 
 def read_source(source: str | bytes | os.PathLike, packages: Mapping | None = None,
@@ -188,37 +202,43 @@ def read_source(source: str | bytes | os.PathLike, packages: Mapping | None = No
         `<robot>`, a xacro file that does not expand.
     """
     folders = read_packages(packages)
-    xml = _xml_of(source)
-    if xml is not None:
-        _refuse_arguments(arguments)
-        return _parse(xml, "<string>", None, folders)
+    path, content = _read_content(source)
+    label = "<string>" if path is None else path.name
+    given, slips = (content, []) if isinstance(content, str) else decode(content)
+    # the first line of a string in a program is often empty
+    text, more = drop_declaration(given, indented=isinstance(content, str))
+    root, text, rest = _parse(text, label)
+    faults = tuple(map(from_slip, (*slips, *more, *rest)))
+    if uses_xacro(root) or path is not None and is_xacro_path(path):
+        text = expand_xacro(text, path, folders, arguments)
+        label += " (expanded)"
+        root, _, _ = _parse(drop_declaration(text)[0], label)
+    elif arguments:
+        raise InputError(f"arguments {', '.join(arguments)}: only a xacro file takes arguments, "
+                         "and there is no xacro in this one")
+    _check_root(root, label)
+    found = dict(folders)
+    for mesh in root.iter("mesh"):
+        match = re.match(r"package://([^/]+)/", mesh.get("filename", ""))
+        if match and match[1] not in found:
+            folder = find_package(match[1], folders, path.parent if path else None)
+            if folder is not None:
+                found[match[1]] = folder
+    return Source(root, label, None if path is None else path.resolve(), found, faults)
+
+
+def _read_content(source: object) -> tuple[Path | None, bytes | str]:
+    """The path, if there is one, and what is in it; else the XML itself."""
+    if isinstance(source, bytes):
+        return None, source
+    if isinstance(source, str) and source.lstrip("\ufeff \t\r\n").startswith("<"):
+        return None, source
     if not isinstance(source, (str, os.PathLike)):
         raise InputError(f"a robot is a path or a string of XML, not {type(source).__name__}")
     if isinstance(source, str) and (not source.strip() or "\n" in source or "\0" in source):
         raise InputError(f"{source[:60]!r} is neither a path nor XML that starts with '<'")
     path = Path(os.path.expanduser(source))
-    content = _read_file(path)
-    if is_xacro_path(path):
-        _parse_tree(content, path.name)  # entities are refused before xacro's own parser sees them
-        content = _encode(expand_xacro(path, folders, arguments))
-        return _parse(content, f"{path.name} (expanded)", path.resolve(), folders)
-    _refuse_arguments(arguments)
-    return _parse(content, path.name, path.resolve(), folders)
-
-
-def _xml_of(source: object) -> bytes | None:
-    """XML that was given itself; None where it is something else."""
-    if isinstance(source, bytes):
-        return source
-    if isinstance(source, str) and source.lstrip("\ufeff \t\r\n").startswith("<"):
-        return _encode(source)
-    return None
-
-
-def _refuse_arguments(arguments: Mapping[str, str] | None) -> None:
-    if arguments:
-        raise InputError(f"arguments {', '.join(arguments)}: only a xacro file takes arguments, "
-                         "and by its name (.xacro) this is none")
+    return path, _read_file(path)
 
 
 def _read_file(path: Path) -> bytes:
@@ -237,26 +257,18 @@ def _read_file(path: Path) -> bytes:
         raise ModelError(f"{path} cannot be read: {error}") from None
 
 
-def _encode(text: str) -> bytes:
-    """UTF-8 without a declaration, which may name another encoding than the one a str has.
-
-    The lines of the declaration are kept.
-    """
-    text = text.lstrip("\ufeff")
-    text = re.sub(r"^\s*<\?xml[^>]*\?>", lambda m: "\n" * m.group().count("\n"), text, count=1)
-    return text.encode("utf-8", errors="replace")
-
-
-def _parse_tree(content: bytes, label: str) -> Element:
-    parser = etree.XMLParser(resolve_entities=False, no_network=True, load_dtd=False,
-                             dtd_validation=False, huge_tree=False)
+def _parse(text: str, label: str) -> tuple[Element, str, list[Slip]]:
+    """The root of a text, its slips mended; the text as it is then, and the slips."""
+    mended, slips = text, []
     try:
-        root = etree.fromstring(content, parser)
+        root = _parse_strictly(text)
     except etree.XMLSyntaxError as error:
-        raise ModelError(f"{label}, line {error.lineno or 1}: not well-formed XML: "
-                         f"{error.msg or error}") from None
-    except ValueError as error:
-        raise ModelError(f"{label}: not XML: {error}") from None
+        mended, slips = mend_slips(text, _find_failure)
+        try:
+            root = _parse_strictly(mended)
+        except etree.XMLSyntaxError:
+            raise ModelError(f"{label}, line {error.lineno or 1}: not well-formed XML: "
+                             f"{_explain(text, error)}") from None
     info = root.getroottree().docinfo
     if info.internalDTD is not None or info.externalDTD is not None or info.doctype:
         raise ModelError(f"{label}: has a DOCTYPE, which a robot never needs and which can pull in "
@@ -264,21 +276,48 @@ def _parse_tree(content: bytes, label: str) -> Element:
     for node in root.iter(etree.Entity):
         raise ModelError(f"{label}, line {node.sourceline}: entity {node.text} is refused; write "
                          "its text in full")
-    return root
+    return root, mended, slips
 
 
-def _parse(content: bytes, label: str, path: Path | None, folders: dict[str, Path]) -> Source:
-    root = _parse_tree(content, label)
-    if root.tag != "robot":
-        what_to_do = ("delete its xmlns= attribute" if root.tag.endswith("}robot")
-                      else "a URDF starts with <robot name=...>")
-        raise ModelError(f"{label}, line {root.sourceline}: the root element is <{root.tag}>; "
-                         f"{what_to_do}")
-    found = dict(folders)
-    for mesh in root.iter("mesh"):
-        match = re.match(r"package://([^/]+)/", mesh.get("filename", ""))
-        if match and match[1] not in found:
-            folder = find_package(match[1], folders, path.parent if path else None)
-            if folder is not None:
-                found[match[1]] = folder
-    return Source(root, label, path, found)
+def _parse_strictly(text: str) -> Element:
+    parser = etree.XMLParser(resolve_entities=False, no_network=True, load_dtd=False,
+                             dtd_validation=False, huge_tree=False)
+    return etree.fromstring(text.encode("utf-8", errors="replace"), parser)
+
+
+def _find_failure(text: str) -> tuple[int, int] | None:
+    try:
+        _parse_strictly(text)
+    except etree.XMLSyntaxError as error:
+        line, column = error.position
+        return line or 1, column or 0
+    return None
+
+
+def _explain(text: str, error: etree.XMLSyntaxError) -> str:
+    """What a text is that is no XML, or what is wrong with it."""
+    if not text.strip():
+        return "the file is empty"
+    if text.startswith("version https://git-lfs"):
+        return "this is a pointer of Git LFS, not the file; run: git lfs pull"
+    robots = len(re.findall(r"<robot[\s>]", text))
+    if robots > 1 and "Extra content" in str(error):
+        return f"there are {robots} <robot> elements in it; a file holds one, so split it"
+    if "<" not in text:
+        return "there is no <robot> in it"
+    return str(error.msg or error)
+
+
+def _check_root(root: Element, label: str) -> None:
+    """Refuse a root that is not `<robot>`."""
+    if root.tag == "robot":
+        return
+    what = _FORMATS.get(root.tag.rsplit("}", 1)[-1])
+    robots = len(root.findall(".//robot"))
+    what_to_do = (
+        "delete its xmlns= attribute" if root.tag.endswith("}robot") else
+        f"this is {what}; give the robot's URDF or xacro file" if what else
+        f"there are {robots} <robot> elements in it; give each a file of its own" if robots else
+        "a URDF starts with <robot name=...>")
+    raise ModelError(f"{label}, line {root.sourceline}: the root element is <{root.tag}>; "
+                     f"{what_to_do}")

@@ -3,19 +3,17 @@ line, element and remedy."""
 
 from __future__ import annotations
 
-import re
-from collections.abc import Mapping
+from collections.abc import Callable, Iterator, Mapping
 
 import numpy as np
 
 from ..errors import listed
+from .fault import Element, ElementError, Fault, Mend, element_name, faulty_file, gather, mend
 from .notice import Notice, NoticeKind
-from .source import Element, Source, element_name, link_at
-from .validate_inertia import check_bodies, check_inertial
+from .source import Source, link_at
+from .validate_inertia import check_inertial
+from .xacro_file import has_expression
 
-_XACRO = re.compile(r"\$\{|\$\((find|arg|eval|env|optenv|dirname|cwd)\b")
-_EXPAND = "load the .xacro file itself, or run: xacro FILE > robot.urdf"
-_UNREAD = ("gazebo", "transmission", "plugin", "sensor")      # elements that nhmech does not read
 _OWN_NAMES = ("root_joint", "universe")                       # Pinocchio's
 _TYPES = ("revolute", "continuous", "prismatic", "fixed")
 _UNSUPPORTED = ("floating", "planar")
@@ -36,97 +34,155 @@ _NOT_NEGATIVE = {
     "dynamics": (("damping", "friction"), " and would create energy; use 0 or more"),
     "limit": (("effort", "velocity"), "; a limit is 0 (none) or more"),
 }
+_REQUIRED = ("effort", "velocity")    # of a limit; parsers want them, 0 is none
+_ROUNDS = 4       # of mending: what is mended may show what it hid
 
 Elements = Mapping[str, Element]
 
 
-def validate(source: Source) -> list[Notice]:
-    """Check a whole description; returns notices about what is odd but usable.
+def validate(source: Source) -> tuple[tuple[Fault, ...], list[Notice]]:
+    """Check a whole description, and mend in it what can be mended.
+
+    Returns
+    -------
+    faults
+        What was mended, slips of the text among it: `nhmech.urdf.describe` decides what of it may
+        pass when it knows which joints move.
+    notices
+        About what is odd but usable.
 
     Raises
     ------
     ModelError
-        For: xacro left unexpanded; missing, empty or repeated names; a joint called `root_joint`;
-        joint types that do not exist or are not supported; parents and children that are missing or
-        unknown; loops, and anything but one root; numbers that are missing, malformed, NaN or
-        infinite; axes of zero length; limits that are missing or reversed; mimics of joints that do
-        not exist; shapes without a size; masses that are negative; inertias that no body can have.
+        With all that is wrong, where something cannot be mended: xacro left unexpanded; missing,
+        empty or repeated names; joint types that do not exist or are not supported; parents and
+        children that are missing or unknown; loops, and anything but one root; numbers that are
+        missing, malformed, NaN or infinite; axes of zero length; masses that are negative.
     """
-    _check_xacro(source)
-    if not source.root.get("name"):
-        raise source.error(source.root, 'a robot needs a name: <robot name="my_robot">')
-    links, joints = _collect(source, "link"), _collect(source, "joint")
-    if not links:
-        raise source.error(source.root, "there is no <link> in it; a robot has at least one")
-    for joint in joints.values():
-        _check_type(source, joint)
-        _check_ends(source, joint, links)
-        _check_axis(source, joint)
-        _check_numbers(source, joint)
-        _check_limit(source, joint)
-        _check_mimic(source, joint, joints)
-    _check_tree(source, links, joints)
-    notices = []
-    for link in links.values():
+    mended: list[Fault] = list(source.faults)
+    for _ in range(_ROUNDS):
+        errors = list(_find_errors(source))
+        for error in errors:
+            if error.mend is not None:
+                mended.append(mend(error))
+        if not any(error.mend for error in errors):
+            break
+    if errors:
+        raise faulty_file(source.label, [*mended, *(error.fault for error in errors)])
+    return tuple(mended), _find_oddities(source)
+
+
+def _find_errors(source: Source) -> Iterator[ElementError]:
+    root = source.root
+    for element in root.iter("*"):
+        yield from gather(_check_expanded, source, element)
+    if not root.get("name"):
+        yield source.error(root, 'a robot needs a name: <robot name="my_robot">',
+                           mend=Mend("a robot without a name", lambda: root.set("name", "robot")))
+    links, joints = (Names(source, tag) for tag in ("link", "joint"))
+    yield from (*links.errors, *joints.errors)
+    if not links.elements:
+        yield source.error(root, "there is no <link> in it; a robot has at least one")
+        return
+    # joints whose ends are known make a tree
+    connected: dict[str, Element] = {}
+    for name, joint in joints.elements.items():
+        for check in (_check_name, _check_type, _check_axis, _check_numbers, _check_limit):
+            yield from gather(check, source, joint)
+        yield from gather(_check_mimic, source, joint, joints.elements)
+        loose = list(gather(_check_ends, source, joint, links.elements))
+        yield from loose
+        if not loose:
+            connected[name] = joint
+    if len(connected) == len(root.findall("joint")) and not links.errors:
+        yield from gather(_check_tree, source, links.elements, connected)
+    for link in links.elements.values():
         for element in (*link.findall("visual"), *link.findall("collision")):
-            notices += _check_shape(source, element)
+            yield from gather(_check_shape, source, element)
         inertials = link.findall("inertial")
-        if len(inertials) > 1:
-            raise source.error(inertials[1], "a link has one <inertial>; merge the two")
+        for second in inertials[1:]:
+            yield source.error(second, "a link has one <inertial>; merge the two")
         for inertial in inertials:
-            check_inertial(source, inertial)
-    _check_materials(source)
-    return notices + check_bodies(source)
+            yield from check_inertial(source, inertial)
+    yield from _check_materials(source)
 
 
-def _check_xacro(source: Source) -> None:
-    for element in source.root.iter("*"):
-        tag = element.tag
-        if "xacro" in tag.rsplit("}", 1)[0] and "}" in tag or tag.startswith("xacro:"):
-            name = tag.rsplit("}", 1)[-1].removeprefix("xacro:")
-            raise source.error(element, f"xacro:{name} is not expanded; {_EXPAND}")
-        if _is_unread(element):
-            continue
-        for attribute in map(str, element.keys()):
-            if _XACRO.search(value := element.get(attribute, "")):
-                raise source.error(element,
-                                   f"{attribute}={value!r} is unexpanded xacro; {_EXPAND}")
+def _check_expanded(source: Source, element: Element) -> None:
+    """Nothing of xacro is left."""
+    tag = element.tag
+    if "xacro" in tag.rsplit("}", 1)[0] and "}" in tag:
+        raise source.error(element, "is not expanded; xacro leaves its elements alone where the "
+                                    "file declares another namespace for them")
+    if has_expression(element):
+        raise source.error(element, "holds ${...} or $(...) that xacro did not expand; write its "
+                                    "value")
 
 
-def _is_unread(element: Element) -> bool:
-    """Whether an element is inside one of those that nhmech does not read."""
-    while (parent := element.getparent()) is not None and parent.tag != "robot":
-        element = parent
-    return element.tag in _UNREAD
+class Names:
+    """The links or joints by name, and errors about names that are missing or taken."""
+
+    def __init__(self, source: Source, tag: str) -> None:
+        self.elements: dict[str, Element] = {}
+        self.errors: list[ElementError] = []
+        for element in source.root.findall(tag):
+            name = element.get("name")
+            if not name or not name.strip():
+                self.errors.append(source.error(element,
+                                                f'a {tag} needs a name: <{tag} name="...">'))
+            elif name in self.elements:
+                self.errors.append(source.error(
+                    element, f"the name {name!r} is taken by the {tag} on line "
+                             f"{self.elements[name].sourceline}; names must differ"))
+            else:
+                self.elements[name] = element
 
 
-def _collect(source: Source, tag: str) -> dict[str, Element]:
-    """The links or joints by name."""
-    found: dict[str, Element] = {}
-    for element in source.root.findall(tag):
-        name = element.get("name")
-        if not name or not name.strip():
-            raise source.error(element, f'a {tag} needs a name: <{tag} name="...">')
-        if name in found:
-            raise source.error(element, f"the name {name!r} is taken by the {tag} on line "
-                                        f"{found[name].sourceline}; names must differ")
-        found[name] = element
-    return found
+def _delete(element: Element) -> Callable[[], None]:
+    def delete() -> None:
+        parent = element.getparent()
+        if parent is not None:
+            parent.remove(element)
+    return delete
+
+
+def _check_name(source: Source, joint: Element) -> None:
+    name = joint.get("name", "")
+    if name not in _OWN_NAMES:
+        return
+
+    def rename() -> None:
+        joint.set("name", f"{name}_of_file")
+        for mimic in source.root.iterfind("joint/mimic"):
+            if mimic.get("joint") == name:
+                mimic.set("joint", f"{name}_of_file")
+
+    raise source.error(joint, f"the name {name!r} collides with one of Pinocchio's own; rename "
+                              "the joint", mend=Mend("a name that Pinocchio has taken", rename))
 
 
 def _check_type(source: Source, joint: Element) -> None:
-    name, kind = joint.get("name"), joint.get("type")
-    if name in _OWN_NAMES:
-        raise source.error(joint, f"the name {name!r} collides with one of Pinocchio's own; rename "
-                                  "the joint")
+    kind = joint.get("type")
     if kind is None:
         raise source.error(joint, f"attribute type= is missing; it is one of {listed(_TYPES)}")
     if kind in _UNSUPPORTED:
         raise source.error(joint, f"{kind} joints are not supported; the base floats by itself, "
-                                  "so make this one fixed or delete it")
+                                  "so make this one fixed or delete it",
+                           mend=Mend("a joint that lets the base float is fixed",
+                                     lambda: joint.set("type", "fixed"))
+                           if _is_world(source, link_at(joint, "parent")) else None)
     if kind not in _TYPES:
-        raise source.error(joint,
-                           f"joint type {kind!r} does not exist; it is one of {listed(_TYPES)}")
+        meant = kind.strip().lower()
+        raise source.error(
+            joint, f"joint type {kind!r} does not exist; it is one of {listed(_TYPES)}",
+            mend=Mend("a joint type in capitals or with spaces",
+                      lambda: joint.set("type", meant)) if meant in _TYPES else None)
+
+
+def _is_world(source: Source, link: str) -> bool:
+    """Whether a link stands for the world: it hangs on nothing and has no mass."""
+    return (not any(link_at(joint, "child") == link for joint in source.root.findall("joint"))
+            and not any(element.get("name") == link and element.find("inertial") is not None
+                        for element in source.root.findall("link")))
 
 
 def _check_ends(source: Source, joint: Element, links: Elements) -> None:
@@ -140,134 +196,216 @@ def _check_ends(source: Source, joint: Element, links: Elements) -> None:
                                f"link {link!r} does not exist; the links are {listed(links, 20)}")
 
 
-def _check_axis(source: Source, joint: Element) -> None:
+def _check_axis(source: Source, joint: Element) -> Iterator[ElementError]:
     for origin in joint.findall("origin"):
-        _check_origin(source, origin)
+        yield from _check_origin(source, origin)
     for axis in joint.findall("axis") if joint.get("type") != "fixed" else ():
         if np.linalg.norm(source.triple(axis, "xyz")) < 1e-9:
-            raise source.error(axis, f"xyz={axis.get('xyz')!r} has no direction; give the joint's "
-                                     "axis, such as 0 1 0")
+            yield source.error(axis, f"xyz={axis.get('xyz')!r} has no direction; give the joint's "
+                                     "axis, such as 0 1 0",
+                               mend=Mend("an axis without direction", _delete(axis), certain=False))
 
 
-def _check_origin(source: Source, origin: Element) -> None:
+def _check_origin(source: Source, origin: Element) -> Iterator[ElementError]:
     for attribute in ("xyz", "rpy"):
-        source.triple(origin, attribute, None)
+        yield from gather(_read_triple, source, origin, attribute)
 
 
-def _check_numbers(source: Source, joint: Element) -> None:
+def _read_triple(source: Source, element: Element, attribute: str) -> None:
+    source.triple(element, attribute, None)
+
+
+def _check_numbers(source: Source, joint: Element) -> Iterator[ElementError]:
     for tag, attributes in _NUMBERS.items():
         for element in joint.findall(tag):
-            values = {name: source.number(element, name, default)
-                      for name, default in attributes.items()}
-            names, rest = _NOT_NEGATIVE.get(tag, ((), ""))
-            for name in names:
-                if values[name] < 0:
-                    raise source.error(element, f"{name}={element.get(name)} is negative{rest}")
+            for name, default in attributes.items():
+                yield from gather(_check_number, source, element, name, default)
             if tag == "dynamics" and not {"damping", "friction"} & set(element.keys()):
-                raise source.error(element, "has neither damping= nor friction=; give one or "
-                                            "delete <dynamics>")
+                yield source.error(element, "has neither damping= nor friction=; give one or "
+                                            "delete <dynamics>",
+                                   mend=Mend("<dynamics> without numbers", _delete(element)))
 
 
-def _check_limit(source: Source, joint: Element) -> None:
+def _check_number(source: Source, element: Element, name: str, default: float | None) -> None:
+    """A number that is one, and not negative where it may not be; without it there is none."""
+    def drop() -> None:
+        if name in _REQUIRED and element.tag == "limit":
+            element.set(name, "0")
+        else:
+            element.attrib.pop(name, None)
+
+    negative, rest = _NOT_NEGATIVE.get(element.tag, ((), ""))
+    unusable = Mend(f"{name}= that is no number to be used", drop,
+                    certain=element.tag in _NOT_NEGATIVE)
+    try:
+        value = source.number(element, name, default)
+    except ElementError as error:
+        if error.mend is None:
+            raise source.error(element, error.fault.text, mend=unusable) from None
+        raise
+    if name in negative and value < 0:
+        raise source.error(element, f"{name}={element.get(name)} is negative{rest}", mend=unusable)
+
+
+def _check_limit(source: Source, joint: Element) -> Iterator[ElementError]:
     kind, limit = joint.get("type", ""), joint.find("limit")
     if limit is None:
         if kind in _BOUNDED:
-            raise source.error(joint, f"a {kind} joint needs <limit lower= upper= effort= "
-                                      f"velocity=/>; {_BOUNDED[kind]}")
+            yield source.error(
+                joint, f"a {kind} joint needs <limit lower= upper= effort= velocity=/>; "
+                       f"{_BOUNDED[kind]}",
+                mend=Mend(f"a {kind} joint without <limit> is unlimited", lambda: joint.append(
+                    joint.makeelement("limit", {"effort": "0", "velocity": "0"}))))
         return
-    if kind != "fixed":
-        for attribute in ("effort", "velocity"):
-            source.number(limit, attribute)
+    for attribute in _REQUIRED if kind != "fixed" else ():
+        if limit.get(attribute) is None:
+            yield source.error(limit, f"attribute {attribute}= is missing; give it a number, or 0 "
+                                      "for no limit",
+                               mend=Mend(f"a limit without {attribute}=",
+                                         lambda name=attribute: limit.set(name, "0")))
+
+    def drop() -> None:
+        for attribute in ("lower", "upper"):
+            limit.attrib.pop(attribute, None)
+
     if kind in _BOUNDED and (source.number(limit, "lower", 0.0)
                              > source.number(limit, "upper", 0.0)):
-        raise source.error(limit, f"lower={limit.get('lower', 0)} is greater than "
-                                  f"upper={limit.get('upper', 0)}; exchange them")
+        yield source.error(limit, f"lower={limit.get('lower', 0)} is greater than "
+                                  f"upper={limit.get('upper', 0)}; exchange them",
+                           mend=Mend("limits of which the lower is greater are dropped", drop))
 
 
-def _check_mimic(source: Source, joint: Element, joints: Elements) -> None:
+def _check_mimic(source: Source, joint: Element, joints: Elements) -> Iterator[ElementError]:
     for mimic in joint.findall("mimic"):
         leader = mimic.get("joint")
+        lost = Mend("<mimic> of a joint that does not exist", _delete(mimic), certain=False)
         if leader not in joints:
-            raise source.error(mimic, f"mimics joint {leader!r}, which does not exist; the joints "
-                                      f"are {listed(joints, 20)}")
-        if leader == joint.get("name"):
-            raise source.error(mimic, "a joint cannot mimic itself; name another joint or delete "
-                                      "<mimic>")
+            yield source.error(mimic, f"mimics joint {leader!r}, which does not exist; the joints "
+                                      f"are {listed(joints, 20)}", mend=lost)
+        elif leader == joint.get("name"):
+            yield source.error(mimic, "a joint cannot mimic itself; name another joint or delete "
+                                      "<mimic>", mend=Mend("a joint that mimics itself",
+                                                           _delete(mimic)))
 
 
-def _check_tree(source: Source, links: Elements, joints: Elements) -> None:
+def _check_tree(source: Source, links: Elements, joints: Elements) -> Iterator[ElementError]:
     above: dict[str, Element] = {}
     children: dict[str, list[str]] = {}
     for joint in joints.values():
         child, parent = link_at(joint, "child"), link_at(joint, "parent")
         if child in above:
-            raise source.error(joint, f"link {child!r} already hangs on joint "
+            yield source.error(joint, f"link {child!r} already hangs on joint "
                                       f"{above[child].get('name')!r} (line "
                                       f"{above[child].sourceline}); a link has one parent, so cut "
                                       "the loop here")
+            return
         if child == parent:
-            raise source.error(joint, f"link {child!r} is its own parent; name another parent")
+            yield source.error(joint, f"link {child!r} is its own parent; name another parent")
+            return
         above[child] = joint
         children.setdefault(parent, []).append(child)
     roots = [name for name in links if name not in above]
     if not roots:
-        raise source.error(source.root, "every link hangs on another, so the joints form a loop "
+        yield source.error(source.root, "every link hangs on another, so the joints form a loop "
                                         "and there is no root; cut one joint")
+        return
     if len(roots) > 1:
-        raise source.error(links[roots[1]], f"there are {len(roots)} links without a parent: "
+        yield source.error(links[roots[1]], f"there are {len(roots)} links without a parent: "
                                             f"{listed(map(repr, roots), 6)}; a robot has one root, "
                                             "so connect the others with joints")
-    reached = [roots[0]]
+    reached = list(roots)
     for link in reached:
         reached += children.get(link, [])
     if len(reached) < len(links):
         lost = next(name for name in links if name not in set(reached))
-        raise source.error(above[lost], f"link {lost!r} is part of a loop that does not reach the "
+        yield source.error(above[lost], f"link {lost!r} is part of a loop that does not reach the "
                                         f"root {roots[0]!r}; cut one joint of it")
 
 
-def _check_shape(source: Source, element: Element) -> list[Notice]:
+def _check_shape(source: Source, element: Element) -> Iterator[ElementError]:
+    """A shape that can be drawn; others are left out, as no motion depends on them."""
+    out = Mend("shapes that cannot be drawn are left out", _delete(element))
     for origin in element.findall("origin"):
-        _check_origin(source, origin)
+        for error in gather(_check_origin, source, origin):
+            yield source.error(origin, error.fault.text, mend=error.mend or out)
     geometry = element.find("geometry")
     shapes = [] if geometry is None else geometry.findall("*")
     if not shapes or shapes[0].tag not in _SHAPES:
         found = element_name(shapes[0]) if shapes else "nothing"
-        raise source.error(element, f"<geometry> holds {found}; it needs one of {listed(_SHAPES)}")
-    notices = [Notice(NoticeKind.SECOND_SHAPE, f"{source.at(second)}: a second shape in one "
-                                               "<geometry> is ignored") for second in shapes[1:2]]
+        yield source.error(element, f"<geometry> holds {found}; it needs one of {listed(_SHAPES)}",
+                           mend=out)
+        return
     shape = shapes[0]
+    try:
+        _check_size(source, shape)
+    except ElementError as error:
+        yield source.error(shape, error.fault.text, mend=error.mend or out)
+
+
+def _check_size(source: Source, shape: Element) -> None:
     if shape.tag == "mesh":
         if not shape.get("filename"):
             raise source.error(shape, "filename= is missing; name the mesh")
-        return notices
-    sizes = (source.triple(shape, "size") if shape.tag == "box" else
-             tuple(source.number(shape, attribute) for attribute in _SHAPES[shape.tag]))
-    if min(sizes) < 0:
-        raise source.error(shape,
-                           f"{min(sizes)} is a negative size; use a positive length in metres")
-    if min(sizes) == 0 and element.tag == "collision":
-        notices.append(Notice(NoticeKind.EMPTY_SHAPE, f"{source.at(shape)}: has size 0"))
-    return notices
+        scale = shape.get("scale", "1 1 1")
+        if len(words := scale.split()) == 4:
+            # the parser would drop the whole link
+            raise source.error(shape, f"scale={scale!r} has four numbers", mend=Mend(
+                "a scale of four numbers: the first three are used",
+                lambda: shape.set("scale", " ".join(words[:3]))))
+        source.triple(shape, "scale", None)
+    elif min(_sizes(source, shape)) < 0:
+        raise source.error(shape, f"{min(_sizes(source, shape))} is a negative size; use a "
+                                  "positive length in metres")
 
 
-def _check_materials(source: Source) -> None:
+def _sizes(source: Source, shape: Element) -> tuple[float, ...]:
+    """Lengths [m] of a box, sphere, cylinder or capsule."""
+    if shape.tag == "box":
+        return source.triple(shape, "size")
+    return tuple(source.number(shape, attribute) for attribute in _SHAPES[shape.tag])
+
+
+def _check_materials(source: Source) -> Iterator[ElementError]:
     seen: dict[str, Element] = {}
     for material in source.root.findall("material"):
+        out = Mend("materials that cannot be used are left out", _delete(material))
         name = material.get("name")
         if not name:
-            raise source.error(material, 'a material needs a name: <material name="...">')
-        if name in seen:
-            raise source.error(material, f"the material {name!r} is defined on line "
-                                         f"{seen[name].sourceline} already; delete one")
-        if material.find("color") is None and material.find("texture") is None:
-            raise source.error(material, 'has neither <color rgba="..."/> nor <texture>; give it '
-                                         "one or delete it")
-        seen[name] = material
+            yield source.error(material, 'a material needs a name: <material name="...">', mend=out)
+        elif name in seen:
+            yield source.error(material, f"the material {name!r} is defined on line "
+                                         f"{seen[name].sourceline} already; delete one", mend=out)
+        elif material.find("color") is None and material.find("texture") is None:
+            yield source.error(material, 'has neither <color rgba="..."/> nor <texture>; give it '
+                                         "one or delete it", mend=out)
+        else:
+            seen[name] = material
     for material in source.root.iterfind("link/visual/material"):
         if material.get("name") is None:
-            raise source.error(material, "a material needs a name, or the whole link is dropped: "
-                                         '<material name="...">')
+            yield source.error(material, "a material needs a name, or the whole link is dropped: "
+                                         '<material name="...">',
+                               mend=Mend("materials that cannot be used are left out",
+                                         _delete(material)))
     for color in (*source.root.iterfind("material/color"),
                   *source.root.iterfind("link/visual/material/color")):
-        source.numbers(color, "rgba", 4)
+        for error in gather(_check_color, source, color):
+            yield source.error(color, error.fault.text, mend=error.mend or Mend(
+                "a colour that is none is grey",
+                lambda color=color: color.set("rgba", "0.5 0.5 0.5 1")))
+
+
+def _check_color(source: Source, color: Element) -> None:
+    source.numbers(color, "rgba", 4)
+
+
+def _find_oddities(source: Source) -> list[Notice]:
+    """Shapes that are ignored or have no size; one notice for each kind."""
+    second, empty = [], []
+    for element in (*source.root.iterfind("link/visual"), *source.root.iterfind("link/collision")):
+        first, *more = element.findall("geometry/*")
+        second += [source.at(other) for other in more[:1]]
+        if first.tag != "mesh" and element.tag == "collision" and min(_sizes(source, first)) == 0:
+            empty.append(source.at(first))
+    kinds = ((NoticeKind.SECOND_SHAPE, second, "a second shape in one <geometry> is ignored"),
+             (NoticeKind.EMPTY_SHAPE, empty, "a collision shape has size 0"))
+    return [Notice(kind, f"{listed(places, 5)}: {text}") for kind, places, text in kinds if places]

@@ -1,0 +1,225 @@
+"""XML text that parsers refuse although its meaning is plain: decoded, and mended slip by slip."""
+
+from __future__ import annotations
+
+import codecs
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+
+_BOMS = ((codecs.BOM_UTF8, "utf-8"), (codecs.BOM_UTF32_LE, "utf-32-le"),
+         (codecs.BOM_UTF32_BE, "utf-32-be"), (codecs.BOM_UTF16_LE, "utf-16-le"),
+         (codecs.BOM_UTF16_BE, "utf-16-be"))
+_BARE = ((b"<\0", "utf-16-le"), (b"\0<", "utf-16-be"))      # how UTF-16 without a mark begins
+_ENCODING = re.compile(rb"\A\s*<\?xml[^>]*?encoding\s*=\s*[\"']([\w.:-]+)")
+_DECLARATION = re.compile(r"\A(\s*)<\?xml\b([^>]*?)(\?)?>")
+_SOUND = re.compile(r"""\s+version\s*=\s*["']1\.[01]["']""")
+_LARGEST = 4 * 1024 * 1024      # characters; a longer text is not searched for slips
+_SHOWN = 40                     # characters of a slip that a message shows
+# comments, CDATA sections, instructions, tags, and what is between them
+_TOKEN = re.compile(r"""<!--.*?-->|<!\[CDATA\[.*?\]\]>|<\?.*?\?>"""
+                    r"""|<[A-Za-z_/](?:[^<>"']|"[^"]*"|'[^']*')*>|[^<]+|<""", re.DOTALL)
+_PREFIX = re.compile(r"""</?([A-Za-z_][\w.-]*):[A-Za-z_]|\s([A-Za-z_][\w.-]*):[\w.-]+\s*=""")
+_XACRO = "http://www.ros.org/wiki/xacro"
+_FORBIDDEN = re.compile("[\0-\b\v\f\x0e-\x1f\ufffe\uffff]")
+
+
+@dataclass(frozen=True)
+class Slip:
+    """One slip: its line, what it is, and the text before and after.
+
+    Attributes
+    ----------
+    harmless
+        Nothing that a robot means depends on it.
+    """
+
+    line: int
+    what: str
+    before: str
+    after: str
+    harmless: bool = False
+
+
+def decode(content: bytes) -> tuple[str, list[Slip]]:
+    """The text of a file by its byte order mark, else by what it declares, else UTF-8.
+
+    Bytes that are none of it are read as Windows-1252, in which no text is wrong, and are slips.
+    """
+    for mark, encoding in _BOMS:
+        if content.startswith(mark):
+            return content[len(mark):].decode(encoding, errors="replace"), []
+    declared = _ENCODING.match(content)
+    name = declared[1].decode() if declared else "utf-8"
+    encoding = next((bare for start, bare in _BARE if content.startswith(start)), name)
+    try:
+        if codecs.lookup(encoding).name.startswith("utf-16") and encoding == name:
+            encoding = "utf-8"      # a declaration that can be read byte by byte is not in UTF-16
+        return content.decode(encoding), []
+    except (LookupError, ValueError) as error:
+        at = error.start if isinstance(error, UnicodeDecodeError) else 0
+        text = content.decode("cp1252", errors="replace")
+        line, shown = content.count(b"\n", 0, at) + 1, content[at:at + 1]
+        found = (Slip(line, "bytes that are not UTF-8 are read as Windows-1252", str(shown)[1:],
+                      repr(shown.decode("cp1252", errors="replace"))) if name == "utf-8" else
+                 Slip(1, f"the text is not in the encoding {name!r} that it declares",
+                      f"encoding={name!r}", "Windows-1252"))
+        return text, [found]
+
+
+def drop_declaration(text: str, indented: bool = False) -> tuple[str, list[Slip]]:
+    """The text without byte order mark and `<?xml ...?>`, which say nothing that a decoded text
+    needs; its lines are kept.
+
+    What was wrong with them is a harmless slip; where the text may be `indented`, white space
+    before them is none.
+    """
+    text = text.replace("\r\n", "\n").replace("\r", "\n").removeprefix("\ufeff")
+    found = _DECLARATION.match(text)
+    if found is None:
+        return text, []
+    space, inside, closed = found.groups()
+    fault = ("white space before the XML declaration" if space and not indented else
+             "an XML declaration that is not closed by ?>" if closed is None else
+             None if _SOUND.match(inside) else "an XML declaration without a version that exists")
+    slips = [] if fault is None else [
+        Slip(1 + space.count("\n"), fault, _shorten(found[0]), '<?xml version="1.0"?>', True)]
+    return "\n" * found[0].count("\n") + text[found.end():], slips
+
+
+def mend_slips(text: str, fails: Callable[[str], tuple[int, int] | None]) -> tuple[str, list[Slip]]:
+    """The text with all slips mended that stand in a parser's way, and what they were.
+
+    Parameters
+    ----------
+    text
+        Without a declaration.
+    fails
+        Where a parser gives up, as (line, column); None where it does not.
+
+    Returns
+    -------
+    text
+        It may still fail: then no slip of these kinds is what is wrong with it.
+    """
+    slips: list[Slip] = []
+    where = None if len(text) > _LARGEST else fails(text)
+    while where is not None:
+        for what, rule in _RULES.items():
+            mended, changes = rule(text)
+            then = fails(mended) if changes else where
+            if then is None or then > where:
+                slips += [Slip(text.count("\n", 0, at) + 1, what, _shorten(before),
+                               _shorten(after)) for at, before, after in changes]
+                text, where = mended, then
+                break
+        else:
+            break
+    return text, slips
+
+
+Change = tuple[int, str, str]                       # at which character, before, after
+Rule = Callable[[str], tuple[str, list[Change]]]
+
+
+def _shorten(text: str) -> str:
+    text = " ".join(text.split())
+    return text if len(text) <= _SHOWN else f"{text[:_SHOWN - 4]} ..."
+
+
+def _is_tag(token: str) -> bool:
+    return token[0] == "<" and len(token) > 1 and token[1] not in "!?"
+
+
+def _is_comment(token: str) -> bool:
+    return token.startswith("<!--")
+
+
+def _is_plain(token: str) -> bool:
+    return token[0] != "<" or _is_tag(token)
+
+
+def _everywhere(token: str) -> bool:
+    return True
+
+
+def _replace(pattern: str, new: str | Callable[[re.Match], str],
+             where: Callable[[str], bool]) -> Rule:
+    """A rule that replaces a pattern in the tokens that `where` picks; lines are kept."""
+    compiled = re.compile(pattern, re.DOTALL)
+
+    def apply(text: str) -> tuple[str, list[Change]]:
+        parts, changes, at = [], [], 0
+        for token in _TOKEN.findall(text):
+            mended = compiled.sub(new, token) if where(token) else token
+            if mended != token:
+                changes.append((at, token, mended))
+            parts.append(mended)
+            at += len(token)
+        return "".join(parts), changes
+
+    return apply
+
+
+def _drop_outside(text: str) -> tuple[str, list[Change]]:
+    """Without what stands before the first tag and after the last."""
+    start, end = text.find("<"), text.rfind(">") + 1
+    if start < 0 or end <= start:
+        return text, []
+    head, tail = text[:start], text[end:]
+    changes = [(at, stray, "") for at, stray in ((0, head), (end, tail)) if stray.strip()]
+    return "\n" * head.count("\n") + text[start:end], changes
+
+
+def _declare_prefixes(text: str) -> tuple[str, list[Change]]:
+    """With a namespace for every prefix that has none."""
+    tokens = [(m.start(), m[0]) for m in _TOKEN.finditer(text) if _is_tag(m[0])]
+    used = {name for _, token in tokens for pair in _PREFIX.findall(token) for name in pair if name}
+    new = sorted(name for name in used - {"xml", "xmlns"}
+                 if not any(f"xmlns:{name}=" in token for _, token in tokens))
+    first = next(((at, token) for at, token in tokens if token[1] != "/"), None)
+    if not new or first is None:
+        return text, []
+    at, token = first
+    given = "".join(f' xmlns:{name}="{_XACRO if name == "xacro" else name}"' for name in new)
+    end = re.match(r"<[^\s/>]+", token)
+    if end is None:
+        return text, []
+    mended = token[:end.end()] + given + token[end.end():]
+    return text[:at] + mended + text[at + len(token):], [(at, end[0], end[0] + given)]
+
+
+def _drop_twins(tag: re.Match) -> str:
+    """A tag without the attributes that it has twice with the same value."""
+    seen: set[str] = set()
+
+    def keep(attribute: re.Match) -> str:
+        words = "".join(attribute[0].split())
+        twin = words in seen
+        seen.add(words)
+        return "" if twin else attribute[0]
+
+    return re.sub(r"""\s+[\w:.-]+\s*=\s*("[^"]*"|'[^']*')""", keep, tag[0])
+
+
+# what a slip is called -> the rule that mends it
+_RULES: dict[str, Rule] = {
+    "control characters": _replace(_FORBIDDEN.pattern, "", _everywhere),
+    "text outside the root element": _drop_outside,
+    "an & that is not written &amp;": _replace(r"&(?!#?\w+;)", "&amp;", _is_plain),
+    "-- inside a comment": _replace(
+        r"(?<=<!--).*(?=-->)", lambda m: re.sub(r"-{2,}|-\Z", lambda n: "=" * len(n[0]), m[0]),
+        _is_comment),
+    "quotation marks that are not \"": _replace(
+        "=(\\s*)[\u201c\u201d\u201e\u201f\u2033]([^\"<>\u201c\u201d]*)[\u201c\u201d\u2033]",
+        r'=\1"\2"', _is_tag),
+    "a < in a value that is not written &lt;": _replace(
+        r"""(?<==)(\s*)("[^"]*"|'[^']*')""", lambda m: m[0].replace("<", "&lt;"), _is_tag),
+    "a value without quotation marks": _replace(
+        r"""("[^"]*"|'[^']*')|(\s[\w:.-]+=)([^\s"'<>=]+?)(?=\s|/?>)""",
+        lambda m: m[1] or f'{m[2]}"{m[3]}"', _is_tag),
+    "no space between two attributes": _replace(
+        r"""(=\s*"[^"<]*"|=\s*'[^'<]*')(?=[A-Za-z_])""", r"\1 ", _is_tag),
+    "an attribute twice with the same value": _replace(r"\A.*\Z", _drop_twins, _is_tag),
+    "a prefix that is not declared": _declare_prefixes,
+}
