@@ -42,12 +42,17 @@ class Statement:
     remedy: Remedy | None
 
     def __str__(self) -> str:
-        return self.text if self.remedy is None else f"{self.text}. {self.remedy.python}"
+        return self._add(None if self.remedy is None else self.remedy.python)
 
     @property
     def command_line(self) -> str:
         """Text and remedy in the words of the command line."""
-        return self.text if self.remedy is None else f"{self.text}. {self.remedy.command}"
+        return self._add(None if self.remedy is None else self.remedy.command)
+
+    def _add(self, remedy: str | None) -> str:
+        # below a list the remedy has a line of its own
+        between = "\n" if "\n" in self.text else ". "
+        return self.text if remedy is None else f"{self.text}{between}{remedy}"
 
 
 class NhmechError(Statement, Exception):

@@ -130,4 +130,5 @@ def test_arguments_of_a_xacro_file(tmp_path):
     with pytest.raises(InputError, match="only a xacro file takes arguments"):
         nhmech.load(nhmech.urdf_path("carriage"), arguments={"radius": 0.2})
     with pytest.raises(InputError, match="only a xacro file takes arguments"):
-        nhmech.load(CART, arguments={"radius": 0.2})
+        nhmech.load(nhmech.urdf_path("carriage").read_text(), arguments={"radius": 0.2})
+    assert nhmech.load(CART, arguments={"radius": 0.2}).description.wheels[0].radius == 0.2

@@ -6,7 +6,6 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 
 from nhmech.errors import InputError, ModelError
-from nhmech.urdf.describe import describe
 from nhmech.urdf.packages import find_package
 from nhmech.urdf.source import read_source
 
@@ -184,10 +183,3 @@ def test_xacro_files_expand_side_by_side(package):
         masses = [float(s.root.find("link/inertial/mass").get("value")) for s in read]
     assert masses == [2 * mass for _, _, mass in files]
     assert not {"xacro", "ament_index_python"} & (set(sys.modules) - modules)
-
-
-def test_unexpanded_xacro_in_a_urdf_is_refused():
-    with pytest.raises(ModelError, match="not expanded"):
-        describe(XACRO)
-    with pytest.raises(ModelError, match="unexpanded xacro"):
-        describe(CART.replace('value="1"', 'value="${mass}"'))

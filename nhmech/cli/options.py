@@ -161,7 +161,7 @@ class OutputFile(click.Path):
 
 def option(*flags: str, **settings: Any) -> Any:
     """A field of a group of options: what a `click.option` of the field's name is given."""
-    nothing = () if settings.get("multiple") else None
+    nothing = () if settings.get("multiple") else False if settings.get("is_flag") else None
     return field(default=nothing, metadata={"flags": flags, "settings": settings})
 
 
@@ -212,6 +212,10 @@ class RobotOptions:
         help="Where package://NAME/ is, for meshes; repeat.")
     arguments: tuple[tuple[str, str], ...] = option(
         "--arg", type=ArgumentType(), multiple=True, help="Argument of a xacro file; repeat.")
+    repair: bool = option(
+        "--repair", is_flag=True,
+        help="Mend a faulty file: slips of its XML, impossible inertias, wheels without mass, "
+             "reversed or negative limits. Each repair is printed.")
 
     @property
     def is_empty(self) -> bool:
@@ -252,4 +256,4 @@ def load_robot(file: str, options: RobotOptions = NO_OPTIONS) -> Vehicle:
     return load(path, wheels=list(options.wheels) or None, free=options.free,
                 locked=dict(options.locked), skid=options.skid, speeds=options.speeds or None,
                 packages={name: str(folder) for name, folder in options.packages},
-                arguments=dict(options.arguments))
+                arguments=dict(options.arguments), repair=options.repair)

@@ -8,9 +8,10 @@ from numbers import Real
 from os import PathLike
 from pathlib import Path
 
-from ..errors import InputError
+from ..errors import InputError, ModelError
 from .casters import infer_casters
 from .description import Description
+from .fault import Fault, FaultyFile, faulty_file, pass_faults
 from .heights import check_heights, report_heights
 from .inference import FoundWheel, find_unlisted, infer_wheels, rolling_candidates
 from .joint_properties import find_massless, read_damping, read_limits
@@ -19,14 +20,15 @@ from .listed_wheels import Origin, complete_wheels, find_joint, read_wheels
 from .notice import Notice, NoticeKind
 from .packages import missing_meshes
 from .remedy import option, suggest
-from .repair import repair_scales, snap_joints, straighten_steering
+from .repair import give_wheels_mass, snap_joints, straighten_steering
 from .roles import assign_roles, choose_driven, couple
 from .skid import SkidArgument, check_released, choose_turning, read_skid
-from .source import read_source
+from .source import Source, read_source
 from .stance import on_one_axle
 from .tag import parse_tag
 from .unrolled import infer_blades
 from .validate import validate
+from .validate_inertia import check_bodies, repair_inertias
 from .wheel import Wheel
 from .wheel_inertia import check_wheel_inertia
 
@@ -35,7 +37,7 @@ def describe(source: str | bytes | PathLike, *, wheels: Sequence[Wheel] | None =
              free: Sequence[str] = (), locked: Mapping[str, float] | None = None,
              skid: SkidArgument = None, speeds: Sequence[str] | None = None,
              packages: Mapping[str, str | Path] | None = None,
-             arguments: Mapping[str, str] | None = None) -> Description:
+             arguments: Mapping[str, str] | None = None, repair: bool = False) -> Description:
     """Decide everything about a robot that is not mechanics.
 
     Parameters
@@ -57,6 +59,9 @@ def describe(source: str | bytes | PathLike, *, wheels: Sequence[Wheel] | None =
         ROS package name -> folder.
     arguments
         Of a xacro file: name -> value.
+    repair
+        Whether faults of the file whose mending is known are mended where motion depends on them;
+        where it does not, they always are. Each gives a notice.
 
     Raises
     ------
@@ -65,8 +70,27 @@ def describe(source: str | bytes | PathLike, *, wheels: Sequence[Wheel] | None =
     ModelError
         For unusable files, and wheels that cannot be found or do not fit.
     """
+    if not isinstance(repair, bool):
+        raise InputError(f"repair = {repair!r} must be True or False")
     document = read_source(source, packages, arguments)
-    notices = repair_scales(document) + validate(document)
+    faults, notices = validate(document)
+    if repair:
+        notices += repair_inertias(document)
+    try:
+        return _decide(document, faults, notices, wheels, free, locked, skid, speeds, repair)
+    except FaultyFile:
+        raise
+    except ModelError as error:
+        if not faults:
+            raise
+        raise faulty_file(document.label, () if repair else faults, error) from error
+
+
+def _decide(document: Source, faults: tuple[Fault, ...], notices: list[Notice],
+            wheels: Sequence[Wheel] | None, free: Sequence[str],
+            locked: Mapping[str, float] | None, skid: SkidArgument, speeds: Sequence[str] | None,
+            repair: bool) -> Description:
+    """`describe` of a file whose faults are mended for now."""
     tag = parse_tag(document)
 
     # arguments go before what the file says
@@ -86,6 +110,8 @@ def describe(source: str | bytes | PathLike, *, wheels: Sequence[Wheel] | None =
         contacts, more = _infer(layout)
     else:
         contacts, more = complete_wheels(layout, given, origin)
+    if repair:
+        more = [*more, *give_wheels_mass(layout, contacts)]
     notices = more + notices + check_wheel_inertia(layout, contacts)
     chosen = [c.wheel for c in contacts]
 
@@ -110,6 +136,8 @@ def describe(source: str | bytes | PathLike, *, wheels: Sequence[Wheel] | None =
     notices += more
     damping, more = read_damping(layout, roles)
     notices += more + find_massless(layout, roles.moving)
+    impossible, more = check_bodies(layout, roles.moving, chosen)
+    notices += more + pass_faults(document.label, (*faults, *impossible), roles.moving, repair)
     notices += missing_meshes((mesh.get("filename", "") for mesh in
                                document.root.iterfind("link/visual/geometry/mesh")),
                               document.packages, document.path)

@@ -137,7 +137,8 @@ def mend(error: ElementError) -> Fault:
     assert how is not None
     root, before = element.getroottree().getroot(), _start_tag(element)
     how.edit()
-    after = _start_tag(element) if element.getroottree().getroot() is root else "nothing"
+    is_there = any(one is root for one in (element, *element.iterancestors()))
+    after = _start_tag(element) if is_there else "nothing"
     if after == before:          # what was edited lies inside
         after = " ".join(_start_tag(child) for child in element.iterchildren("*"))
     return Fault(fault.line, fault.name, fault.text, fault.remedy, fault.joint, fault.looks,
@@ -167,9 +168,10 @@ def faulty_file(label: str, faults: Iterable[Fault], further: ModelError | None 
         remedies = ["Have this mended by " if len(ordered) == 1 else "Have all of it mended by "
                     if further is None else "Have the file mended by ", option("repair", True)]
     more = [fault.remedy for fault in ordered if fault.remedy is not None and not fault.is_mended]
-    for remedy in (*more, *([further.remedy] if further and further.remedy else [])):
-        remedies += [". "] if remedies else []
-        remedies.append(remedy)
+    if further is not None and further.remedy is not None:
+        more.append(further.remedy)
+    for each in more:
+        remedies += [". ", each] if remedies else [each]
     remedy = suggest(*remedies) if remedies else None
     if len(lines) == 1:
         return FaultyFile(f"{label}, {lines[0]}", remedy, ordered)
@@ -178,8 +180,33 @@ def faulty_file(label: str, faults: Iterable[Fault], further: ModelError | None 
     return FaultyFile(text, remedy, ordered)
 
 
-def repair_notices(faults: Iterable[Fault]) -> list[Notice]:
-    """One notice for each kind of fault that was mended, with before and after."""
+def pass_faults(label: str, faults: Sequence[Fault], moving: Collection[str],
+                repair: bool) -> list[Notice]:
+    """Notices about faults that were mended, where they may be.
+
+    Parameters
+    ----------
+    label
+        How messages call the file.
+    moving
+        Joints that move: faults of the others are no reason to refuse a robot.
+    repair
+        Whether the user wants those mended on which motion depends.
+
+    Raises
+    ------
+    ModelError
+        For the faults on which motion depends, where that is not wanted or was a guess.
+    """
+    fatal = [fault for fault in faults if not fault.is_harmless(moving)
+             and not (repair and fault.certain and fault.after)]
+    if fatal:
+        raise faulty_file(label, fatal)
+    return _describe_all(faults)
+
+
+def _describe_all(faults: Iterable[Fault]) -> list[Notice]:
+    """One notice for each kind, with before and after."""
     kinds: dict[str, list[Fault]] = {}
     for fault in faults:
         kinds.setdefault(fault.what, []).append(fault)

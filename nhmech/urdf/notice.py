@@ -12,7 +12,7 @@ class NoticeKind(str, Enum):
     """What a notice is about; the value is how files spell it."""
 
     # the file's text
-    MESH_SCALE = "mesh scale"
+    REPAIR = "repair"
     SECOND_SHAPE = "second shape"
     EMPTY_SHAPE = "empty shape"
     IMPOSSIBLE_INERTIA = "impossible inertia"

@@ -122,4 +122,5 @@ OPTIONS: dict[str, tuple[Callable[[Any], str], Callable[[Any], str]]] = {
     "free": (repr, lambda names: " ".join(f"--free {name}" for name in names)),
     "packages": (repr, _repeat("--package", "=")),
     "arguments": (repr, _repeat("--arg", ":=")),
+    "repair": (repr, lambda repair: "--repair" if repair else "--no-repair"),
 }

@@ -1,5 +1,5 @@
-"""Small repairs of the text before anybody else reads it: rounded angles, mesh scales of four
-numbers."""
+"""Repairs of a description that is sound as a text: rounded angles, leaning steering axes, wheels
+without mass."""
 
 from __future__ import annotations
 
@@ -9,9 +9,13 @@ from math import pi
 import numpy as np
 from lxml import etree
 
+from ..errors import listed
+from .inference import FoundWheel
 from .layout import Layout
 from .notice import Notice, NoticeKind
+from .rims import find_rim
 from .source import Element, Source, name_of
+from .validate_inertia import read_inertia, write_inertia
 
 # rad, a third of a degree: an angle this near to a right angle was meant to be one. 4.71 is 2.4e-3
 # away from 3 pi / 2, 3.14 is 1.6e-3 away from pi
@@ -19,31 +23,43 @@ SNAP = 5e-3
 # rad; steering axes leaning less are upright where a lean would lift one of more than three
 # contacts
 LEAN = 0.05
+# kg/m^3, natural rubber: NIST, Composition of materials used in the ESTAR database
+_RUBBER = 920.0
+_WIDTH = 0.5           # of the radius: width of a wheel of which no shape tells it
 _ROUNDING = 1e-12      # rad; sines and cosines are not exact
 _WORTH_SAYING = 1e-5   # rad
 
 
-def repair_scales(source: Source) -> list[Notice]:
-    """Cut off the fourth number of a mesh's scale, for which the parser would drop the whole link.
-
-    Raises
-    ------
-    ModelError
-        For one, two or more than four numbers.
-    """
-    notices = []
-    for mesh in source.root.iter("mesh"):
-        scale = mesh.get("scale")
-        if scale is None:
+def give_wheels_mass(layout: Layout, contacts: Sequence[FoundWheel]) -> list[Notice]:
+    """Give wheels that roll on a joint and have no mass that of solid rubber of their size."""
+    given = []
+    for wheel in (contact.wheel for contact in contacts):
+        if wheel.joint is None or not wheel.radius:
             continue
-        words = scale.split()
-        source.numbers(mesh, "scale", 4 if len(words) == 4 else 3)
-        if len(words) == 4:
-            mesh.set("scale", " ".join(words[:3]))
-            notices.append(Notice(NoticeKind.MESH_SCALE,
-                                  f"{source.at(mesh)}: scale={scale!r} has four numbers; the first "
-                                  "three are used"))
-    return notices
+        joint = layout.joints[wheel.joint]
+        if any(read_inertia(layout.source, inertial)[0] > 0 for link in layout.rigid(joint.child)
+               for inertial in layout.links[link].findall("inertial")):
+            continue
+        rim = find_rim(layout, joint)
+        width = rim.width if rim is not None and rim.width > 0 else _WIDTH * wheel.radius
+        centre = np.zeros(3) if rim is None else rim.centre
+        mass = _RUBBER * pi * wheel.radius ** 2 * width
+        axial, across = mass * wheel.radius ** 2 / 2, mass * (3 * wheel.radius ** 2
+                                                              + width ** 2) / 12
+        link = layout.links[joint.child]
+        for old in link.findall("inertial"):
+            link.remove(old)
+        inertial = etree.SubElement(link, "inertial")
+        write(etree.SubElement(inertial, "origin"), "xyz", centre)
+        write(etree.SubElement(inertial, "mass"), "value", [mass])
+        write_inertia(inertial, across * np.eye(3)
+                      + (axial - across) * np.outer(joint.axis, joint.axis))
+        given.append(f"{wheel.name} 0 -> {mass:.3g} kg")
+    if not given:
+        return []
+    return [Notice(NoticeKind.REPAIR, "wheels without mass; repaired: they have that of solid "
+                                      f"rubber ({_RUBBER:g} kg/m^3) of their size: "
+                                      f"{listed(given, 12)}")]
 
 
 def snap_joints(source: Source, names: Iterable[str]) -> list[Notice]:
@@ -80,7 +96,7 @@ def straighten_steering(layout: Layout, names: Iterable[str]) -> list[Notice]:
             axis = joint.element.find("axis")
             if axis is None:
                 axis = etree.SubElement(joint.element, "axis")
-            _write(axis, "xyz", upright)
+            write(axis, "xyz", upright)
             leaning.append(f"{name} ({np.degrees(lean):.2g} deg)")
     if not leaning:
         return []
@@ -97,7 +113,7 @@ def _snap_origin(source: Source, joint: Element) -> float:
     rpy = source.triple(origin, "rpy")
     snapped = [_snap(angle) for angle in rpy]
     if snapped != list(rpy):
-        _write(origin, "rpy", snapped)
+        write(origin, "rpy", snapped)
     return max(abs(a - b) for a, b in zip(rpy, snapped, strict=True))
 
 
@@ -112,7 +128,7 @@ def _snap_axis(source: Source, joint: Element) -> float:
     tilt = float(np.linalg.norm(unit - straight))
     if not 0 < tilt < SNAP:
         return 0.0
-    _write(axis, "xyz", straight)
+    write(axis, "xyz", straight)
     return tilt
 
 
@@ -122,6 +138,6 @@ def _snap(angle: float) -> float:
     return near if turns != 0 and abs(angle - near) < SNAP else angle
 
 
-def _write(element: Element, attribute: str, values: Sequence[float] | np.ndarray) -> None:
+def write(element: Element, attribute: str, values: Sequence[float] | np.ndarray) -> None:
     """Write numbers with all their digits."""
     element.set(attribute, " ".join(repr(float(value)) for value in values))

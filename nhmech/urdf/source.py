@@ -160,12 +160,14 @@ def _odd_word(text: str) -> str:
 def _mend_commas(element: Element, attribute: str, text: str, length: int) -> Mend | None:
     """Commas taken for spaces or for decimal points, whichever gives the right count of numbers;
     None where neither or both do."""
-    readings = [text.replace(",", " "), text.replace(",", ".")]
-    sound = [" ".join(words) for words in map(str.split, readings)
-             if len(words) == length and None not in map(_read_word, words)]
-    if len(sound) != 1 or (sound[0] == readings[1] and _GROUPED.search(text)):
+    readings = [" ".join(text.replace(",", other).split()) for other in (" ", ".")]
+    sound = {tuple(numbers): reading for reading in reversed(readings)
+             if len(numbers := [_read_word(word) for word in reading.split()]) == length
+             and None not in numbers}
+    if len(sound) != 1 or (readings[0] not in sound.values() and _GROUPED.search(text)):
         return None
-    return Mend("numbers with commas", lambda: element.set(attribute, sound[0]))
+    [mended] = sound.values()
+    return Mend("numbers with commas", lambda: element.set(attribute, mended))
 
 
 def name_of(element: Element) -> str:
@@ -259,7 +261,7 @@ def _read_file(path: Path) -> bytes:
 
 def _parse(text: str, label: str) -> tuple[Element, str, list[Slip]]:
     """The root of a text, its slips mended; the text as it is then, and the slips."""
-    mended, slips = text, []
+    mended, slips = text, list[Slip]()
     try:
         root = _parse_strictly(text)
     except etree.XMLSyntaxError as error:

@@ -145,6 +145,10 @@ def _delete(element: Element) -> Callable[[], None]:
     return delete
 
 
+def _setting(element: Element, attribute: str, value: str) -> Callable[[], None]:
+    return lambda: element.set(attribute, value)
+
+
 def _check_name(source: Source, joint: Element) -> None:
     name = joint.get("name", "")
     if name not in _OWN_NAMES:
@@ -262,7 +266,7 @@ def _check_limit(source: Source, joint: Element) -> Iterator[ElementError]:
             yield source.error(limit, f"attribute {attribute}= is missing; give it a number, or 0 "
                                       "for no limit",
                                mend=Mend(f"a limit without {attribute}=",
-                                         lambda name=attribute: limit.set(name, "0")))
+                                         _setting(limit, attribute, "0")))
 
     def drop() -> None:
         for attribute in ("lower", "upper"):
@@ -390,8 +394,7 @@ def _check_materials(source: Source) -> Iterator[ElementError]:
                   *source.root.iterfind("link/visual/material/color")):
         for error in gather(_check_color, source, color):
             yield source.error(color, error.fault.text, mend=error.mend or Mend(
-                "a colour that is none is grey",
-                lambda color=color: color.set("rgba", "0.5 0.5 0.5 1")))
+                "a colour that is none is grey", _setting(color, "rgba", "0.5 0.5 0.5 1")))
 
 
 def _check_color(source: Source, color: Element) -> None:

@@ -2,27 +2,38 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import replace
+from typing import NamedTuple
 
 import numpy as np
 from lxml import etree
 
 from ..errors import listed
-from .fault import Element, ElementError, Fault, Mend, element_name, gather
-from .layout import Layout, placement
+from .fault import Element, ElementError, Fault, Mend, gather
+from .layout import Joint, Layout, placement
 from .notice import Notice, NoticeKind
 from .remedy import option, suggest
 from .source import Source, name_of
-
-Part = tuple[float, np.ndarray, np.ndarray]     # mass, centre of mass (3,), inertia about it (3, 3)
+from .wheel import Wheel
 
 _ENTRIES = ("ixx", "ixy", "ixz", "iyy", "iyz", "izz")
 _PRODUCTS = ("ixy", "ixz", "iyz")
 _EVEN = 1e-3   # of the largest entry: an inertia so near to one of revolution is one
+_HARM = 0.05   # of a body's inertia: masses in robot descriptions are hardly nearer to the truth
 _NAMED = 8     # links that a notice names
 _SIGN = 1e-6  # of the largest principal moment: below it a negative one is rounding
 _TRIANGLE = 0.9  # a true body has I1 + I2 >= I3; ten per cent are rounding and measurement
+
+
+class Part(NamedTuple):
+    """A link's share in a body, in the root's frame: its inertia (3, 3) about its centre of mass as
+    given, and the nearest possible one."""
+
+    mass: float
+    centre: np.ndarray
+    inertia: np.ndarray
+    possible: np.ndarray
 
 
 def check_inertial(source: Source, inertial: Element) -> Iterator[ElementError]:
@@ -145,13 +156,14 @@ def repair_inertias(source: Source) -> list[Notice]:
                                       f"{listed(moved, _NAMED)}")]
 
 
-def check_bodies(layout: Layout, moving: Sequence[str], rolling: Sequence[str]
+def check_bodies(layout: Layout, moving: Sequence[str], wheels: Sequence[Wheel]
                  ) -> tuple[list[Fault], list[Notice]]:
-    """Every rigid body has an inertia that a body can have, locked and fixed links included.
+    """What impossible inertias of links do to the rigid bodies that move.
 
     The equations of motion depend on the sum over the links of a body alone, and not on how what
-    is about the axle of a wheel of revolution is shared out between it and its carrier: a link
-    whose own numbers are impossible is used as it is where that sum is possible, and reported.
+    is about the axle of a wheel of revolution is shared out between it and its carrier. A link
+    whose own numbers are impossible is used as it is, and reported, where that sum is possible and
+    hardly changes when the link's inertia is moved to the nearest possible one.
 
     Parameters
     ----------
@@ -159,81 +171,104 @@ def check_bodies(layout: Layout, moving: Sequence[str], rolling: Sequence[str]
         The robot; joints that do not move stand where they are held.
     moving
         Joints that move.
-    rolling
-        Those of them that are wheels'.
+    wheels
+        Those that are wheels'.
 
     Returns
     -------
     faults
-        Bodies whose equations are those of no possible robot.
+        One for each link for which that is not so.
     notices
-        About links whose numbers are impossible by themselves.
+        About the other ones.
     """
-    heads = {layout.joints[name].child: name for name in moving} | {layout.root: ""}
-    parts: dict[str, list[Part]] = {head: [] for head in heads}
+    heads = {layout.joints[name].child for name in moving} | {layout.root}
+    bodies: dict[str, list[Part]] = {head: [] for head in heads}
     odd: dict[str, tuple[str, str]] = {}
     for name, inertial in _inertials(layout.source):
-        head = name
-        while head not in heads:
-            head = layout.above[head].parent
+        head = _head(layout, name, heads)
         mass, X, inertia = read_inertia(layout.source, inertial)
+        possible = inertia
         if why := find_fault(inertia):
             odd[name] = head, why
+            possible = nearest_possible(inertia)[0]
         X = layout.X_RL[name] @ X
-        parts[head].append((mass, X[:3, 3], X[:3, :3] @ inertia @ X[:3, :3].T))
-    for name in rolling:
-        _share(layout, name, heads, parts)
-    bad = {head: why for head, those in parts.items() if (why := find_fault(_lump(those)))}
-    faults = [_describe_body(layout, head, why, [n for n, (body, _) in odd.items() if body == head])
-              for head, why in bad.items()]
-    harmless = {name: why for name, (head, why) in odd.items() if head not in bad}
+        R = X[:3, :3]
+        bodies[head].append(Part(mass, X[:3, 3], R @ inertia @ R.T, R @ possible @ R.T))
+    total = sum(part.mass for parts in bodies.values() for part in parts)
+    changes = dict.fromkeys(heads, 0.0)
+    for wheel in wheels:
+        if wheel.joint in layout.joints:
+            carried = total / len(wheels) * wheel.radius ** 2     # that it sets rolling [kg m^2]
+            _share(layout, layout.joints[wheel.joint], carried, bodies, changes)
+    wrong = {}
+    for head, parts in bodies.items():
+        given, nearest = _lump(parts), _lump(parts, possible=True)
+        size = float(np.linalg.norm(nearest))
+        if size > 0:
+            changes[head] = max(changes[head], float(np.linalg.norm(nearest - given)) / size)
+        if (why := find_fault(given)) or changes[head] > _HARM:
+            wrong[head] = why, find_fault(nearest) is None
+    faults = []
+    for head, (why, is_cured) in wrong.items():
+        links = {name: own for name, (body, own) in odd.items() if body == head}
+        if not links:
+            is_cured, links = False, {head: f"{why}; it is the sum of the links that move as one"}
+        faults += [_describe_inertia(layout, name, own, changes[head], is_cured)
+                   for name, own in links.items()]
+    harmless = {name: (head, own) for name, (head, own) in odd.items() if head not in wrong}
     if not harmless:
         return faults, []
     first = next(iter(harmless))
+    most = max(changes[head] for head, _ in harmless.values())
     return faults, [Notice(
         NoticeKind.IMPOSSIBLE_INERTIA,
-        f"{listed(harmless, _NAMED)}: no body can have this inertia"
-        f"{f' (of {first}, {harmless[first]})' if len(harmless) > 1 else f': {harmless[first]}'}; "
-        "used as it is, because what moves as one with it has a possible one",
-        suggest("Have it moved to the nearest possible one by ", option("repair", True)))]
+        f"{listed(harmless, _NAMED)}: no body can have this inertia (of {first}, "
+        f"{harmless[first][1]}); used as it is, because the nearest possible one would change that "
+        f"of what moves as one with it by {100 * most:.1g} % only",
+        suggest("Have it replaced by ", option("repair", True)))]
 
 
-def _describe_body(layout: Layout, head: str, why: str, odd: Sequence[str]) -> Fault:
-    source = layout.source
-    named = next(iter(odd), head)
-    inertia = layout.links[named].find("inertial/inertia")
-    element = layout.links[head] if inertia is None else inertia
-    whole = "" if [head] == list(odd) and len(layout.rigid(head)) == 1 else (
-        f"{element_name(layout.links[head])} with all links that move as one with it: ")
-    advice = ("take the inertia from CAD, or from a box or cylinder of this mass"
-              if len(odd) < 2 else f"correct the inertias of {listed(odd, _NAMED)}")
-    error = source.error(element, f"{whole}{why}; {advice}")
-    return replace(error.fault, what="an inertia that no body can have")
+def _describe_inertia(layout: Layout, link: str, why: str, change: float, is_cured: bool) -> Fault:
+    """The fault of a link whose inertia matters."""
+    source, inertia = layout.source, layout.links[link].find("inertial/inertia")
+    matters = (f"; the nearest possible one changes that of what moves as one with it by "
+               f"{100 * change:.2g} %" if change > _HARM else "")
+    error = source.error(layout.links[link] if inertia is None else inertia,
+                         f"{why}{matters}; take the inertia from CAD, or from a box or cylinder "
+                         "of this mass")
+    return replace(error.fault, what="an inertia that no body can have" if is_cured else "")
 
 
-def _share(layout: Layout, name: str, heads: Mapping[str, str],
-           parts: dict[str, list[Part]]) -> None:
-    """Count a wheel that is one of revolution to its carrier, but for the moment about its axle."""
-    joint = layout.joints[name]
-    wheel = parts[joint.child]
-    mass = sum(m for m, _, _ in wheel)
+def _share(layout: Layout, joint: Joint, carried: float, bodies: dict[str, list[Part]],
+           changes: dict[str, float]) -> None:
+    """Count a wheel of revolution to its carrier, but for a thin disc with its moment about the
+    axle; `carried` [kg m^2] is what resists its turning besides."""
+    wheel = bodies[joint.child]
+    mass, centre = _centre(wheel)
     if not mass > 0:
         return
-    inertia, axis = _lump(wheel), layout.axis_R(joint)
-    centre = sum((m * p for m, p, _ in wheel), np.zeros(3)) / mass
-    off = np.cross(axis, centre - layout.X_RL[joint.child][:3, 3])
-    axial = float(axis @ inertia @ axis)
-    across = float(np.trace(inertia) - axial) / 2
-    even = across * np.eye(3) + (axial - across) * np.outer(axis, axis)
-    size = np.abs(inertia).max()
-    if axial < 0 or np.abs(inertia - even).max() > _EVEN * size or mass * (off @ off) > _EVEN * size:
-        return
-    head = joint.parent
-    while head not in heads:
-        head = layout.above[head].parent
-    parts[head].append((mass, centre, even))
-    # by itself it is then a thin rim, which is possible
-    parts[joint.child] = [(mass, centre, axial * (np.eye(3) + np.outer(axis, axis)) / 2)]
+    axis = layout.axis_R(joint)
+    arm = np.cross(axis, centre - layout.X_RL[joint.child][:3, 3])
+    rests, axials = [], []
+    for inertia in (_lump(wheel), _lump(wheel, possible=True)):
+        axial = float(axis @ inertia @ axis)
+        across = float(np.trace(inertia) - axial) / 2
+        even = across * np.eye(3) + (axial - across) * np.outer(axis, axis)
+        size = _EVEN * np.abs(inertia).max()
+        if axial < 0 or np.abs(inertia - even).max() > size or mass * (arm @ arm) > size:
+            return
+        axials.append(axial)
+        rests.append((across - axial / 2) * (np.eye(3) - np.outer(axis, axis)))
+    bodies[_head(layout, joint.parent, bodies)].append(Part(mass, centre, *rests))
+    bodies[joint.child] = []
+    changes[joint.child] = abs(axials[1] - axials[0]) / max(axials[1] + carried, 1e-300)
+
+
+def _head(layout: Layout, link: str, heads: Collection[str]) -> str:
+    """The link of the body that another is part of."""
+    while link not in heads:
+        link = layout.above[link].parent
+    return link
 
 
 def _inertials(source: Source) -> list[tuple[str, Element]]:
@@ -246,14 +281,20 @@ def _show(moments: np.ndarray) -> str:
     return ", ".join(f"{moment:.4g}" for moment in moments)
 
 
-def _lump(parts: Sequence[Part]) -> np.ndarray:
-    """Inertia (3, 3) of several bodies about their common centre of mass."""
-    total = sum(mass for mass, _, _ in parts)
-    if total <= 0:
-        return sum((inertia for _, _, inertia in parts), np.zeros((3, 3)))
-    centre = sum((mass * p for mass, p, _ in parts), np.zeros(3)) / total
+def _centre(parts: Sequence[Part]) -> tuple[float, np.ndarray]:
+    """Mass and centre of mass (3,)."""
+    total = sum(part.mass for part in parts)
+    if not total > 0:
+        return 0.0, np.zeros(3)
+    return total, sum((part.mass * part.centre for part in parts), np.zeros(3)) / total
+
+
+def _lump(parts: Sequence[Part], possible: bool = False) -> np.ndarray:
+    """Inertia (3, 3) of several parts about their common centre of mass, given or possible."""
+    _, centre = _centre(parts)
     lump = np.zeros((3, 3))
-    for mass, p, inertia in parts:
-        d = p - centre
-        lump += inertia + mass * (d @ d * np.eye(3) - np.outer(d, d))
+    for part in parts:
+        d = part.centre - centre
+        lump += part.possible if possible else part.inertia
+        lump += part.mass * (d @ d * np.eye(3) - np.outer(d, d))
     return lump

@@ -231,7 +231,8 @@ def _is_xacro(element: Element) -> bool:
 
 
 def _is_plain_xacro(element: Element) -> bool:
-    return element.get(_PLAIN.get(element.tag, ""), None) is not None and not _is_foreign(element)
+    return (element.tag in _PLAIN and element.get(_PLAIN[element.tag]) is not None
+            and not _is_foreign(element))
 
 
 def _is_foreign(element: Element) -> bool:

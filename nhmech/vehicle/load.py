@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from os import PathLike
+from typing import Any
 
 from ..checks import read_mapping
-from ..errors import InputError
+from ..errors import InputError, NhmechError, Remedy
+from ..urdf.remedy import option, suggest
 from ..urdf.skid import SkidArgument
 from ..urdf.wheel import Wheel
 from .build import build
 from .ground import Ground
+from .stiffness import MasslessMotion, check_massless
 from .vehicle import Vehicle
 
 
@@ -18,7 +21,7 @@ def load(source: str | PathLike, *, wheels: Sequence[Wheel] | None = None,
          ground: Ground = Ground(), free: Sequence[str] = (),
          locked: Mapping[str, float] | None = None, skid: SkidArgument = None,
          speeds: Sequence[str] | None = None, packages: Mapping[str, str] | None = None,
-         arguments: Mapping[str, str] | None = None) -> Vehicle:
+         arguments: Mapping[str, str] | None = None, repair: bool = False) -> Vehicle:
     """Reads a robot and attaches ideal rolling to it.
 
     Parameters
@@ -43,6 +46,10 @@ def load(source: str | PathLike, *, wheels: Sequence[Wheel] | None = None,
         ROS package name -> folder, for `package://` paths.
     arguments
         Of a xacro file (`<xacro:arg>`): name -> value.
+    repair
+        Whether to mend a faulty file: slips of its XML, inertias that no body can have (moved to
+        the nearest possible one), wheels without mass (made of rubber), limits that are reversed
+        or negative (dropped). Each repair is one of the `notices`, with before and after.
 
     Raises
     ------
@@ -63,6 +70,31 @@ def load(source: str | PathLike, *, wheels: Sequence[Wheel] | None = None,
     if not isinstance(ground, Ground):
         raise InputError(f"ground = {ground!r} must be a Ground, such as Ground(normal=(0, 0, 1))")
     arguments = read_mapping("arguments", arguments, "name of a <xacro:arg> -> value")
-    description = describe(source, wheels=wheels, free=free, locked=locked, skid=skid,
-                           speeds=speeds, packages=packages, arguments=arguments)
-    return build(description, ground)
+
+    def attempt(**changes: Any) -> Vehicle:
+        given = {"wheels": wheels, "free": free, "locked": locked, "skid": skid, "speeds": speeds,
+                 "packages": packages, "arguments": arguments, "repair": repair}
+        vehicle = build(describe(source, **(given | changes)), ground)
+        check_massless(vehicle)
+        return vehicle
+
+    try:
+        return attempt()
+    except MasslessMotion as error:
+        error.remedy = _find_cure(attempt, error.joints, locked)
+        raise
+
+
+def _find_cure(attempt: Callable[..., Vehicle], joints: Sequence[str],
+               locked: Mapping[str, float] | None) -> Remedy | None:
+    """What gives every motion inertia, or takes those without away: the first that loads."""
+    for name, value, text in (
+        ("repair", True, "Give wheels without mass that of rubber by "),
+        ("locked", {**(locked or {}), **dict.fromkeys(joints, 0.0)}, "Hold what has no mass by "),
+    ):
+        try:
+            attempt(**{name: value})
+        except NhmechError:
+            continue
+        return suggest(text, option(name, value))
+    return None

@@ -15,8 +15,18 @@ RANK = 1e-9           # relative: singular values of the rows below it are round
 SHARE, MOST = 0.3, 4  # joints named: those with so much of the fastest one's rate, four at most
 
 
-class _Massless(ModelError):
-    """Some motion meets no inertia."""
+class MasslessMotion(ModelError):
+    """Some motion meets no inertia.
+
+    Attributes
+    ----------
+    joints
+        That move most in it.
+    """
+
+    def __init__(self, text: str = "", joints: tuple[str, ...] = ()) -> None:
+        super().__init__(text)
+        self.joints = joints
 
 
 def fastest_decay(vehicle: Vehicle, q: np.ndarray | None = None) -> tuple[float, tuple[str, ...]]:
@@ -50,7 +60,7 @@ def describe_stiffness(vehicle: Vehicle, dt: float, q: np.ndarray | None = None,
     """
     try:
         rate, joints = fastest_decay(vehicle, q)
-    except _Massless as error:
+    except MasslessMotion as error:
         return str(error)
     if rate * dt < MARGIN * limit:
         return None
@@ -59,18 +69,23 @@ def describe_stiffness(vehicle: Vehicle, dt: float, q: np.ndarray | None = None,
             "or lower their damping with with_parameters")
 
 
+def check_massless(vehicle: Vehicle) -> None:
+    """Raises `MasslessMotion` where some motion out of the zero pose meets no inertia."""
+    _reduce(vehicle, None)
+
+
 def describe_massless(vehicle: Vehicle, q: np.ndarray | None = None) -> str | None:
     """Which joints can move no mass at q (the zero pose where None), and what to do about it; else
     None."""
     try:
         _reduce(vehicle, q)
-    except _Massless as error:
+    except MasslessMotion as error:
         return str(error)
     return None
 
 
 def _reduce(vehicle: Vehicle, q: np.ndarray | None) -> tuple[np.ndarray, np.ndarray]:
-    """E (nv, nxi), orthonormal, what the constraints allow, and E^T M E; `_Massless` where that is
+    """E (nv, nxi), orthonormal, what the constraints allow, and E^T M E; `MasslessMotion` where that is
     singular."""
     q = vehicle.configuration() if q is None else np.asarray(q, dtype=float)
     _, s, vt = np.linalg.svd(vehicle.constraint_matrix(q))
@@ -78,9 +93,10 @@ def _reduce(vehicle: Vehicle, q: np.ndarray | None) -> tuple[np.ndarray, np.ndar
     mass = E.T @ pin.crba(vehicle.model, vehicle.data, q) @ E
     inertias, motions = np.linalg.eigh(mass)
     if len(mass) and not inertias[0] > MASSLESS * inertias[-1]:
-        massless = ", ".join(_movers(vehicle.algebroid.v_names, E @ motions[:, 0])) or vehicle.name
-        raise _Massless(f"{massless} can move without moving any mass, so that no force has a "
-                        "finite acceleration: give the links <inertial>, or lock the joints")
+        joints = _movers(vehicle.algebroid.v_names, E @ motions[:, 0])
+        raise MasslessMotion(f"{', '.join(joints) or vehicle.name} can move without moving any "
+                             "mass, so that no force has a finite acceleration: give the links "
+                             "<inertial>, or lock the joints", joints)
     return E, mass
 
 
