@@ -90,7 +90,7 @@ class ModelError(NhmechError):
 
     Examples
     --------
-    >>> nhmech.load("<robot name='empty'/>")
+    >>> nhmech.load("<robot name='stone'><link name='base'/></robot>")
     Traceback (most recent call last):
         ...
     nhmech.errors.ModelError: ...

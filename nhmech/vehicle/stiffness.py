@@ -85,8 +85,8 @@ def describe_massless(vehicle: Vehicle, q: np.ndarray | None = None) -> str | No
 
 
 def _reduce(vehicle: Vehicle, q: np.ndarray | None) -> tuple[np.ndarray, np.ndarray]:
-    """E (nv, nxi), orthonormal, what the constraints allow, and E^T M E; `MasslessMotion` where that is
-    singular."""
+    """E (nv, nxi), orthonormal, what the constraints allow, and E^T M E; `MasslessMotion` where
+    that is singular."""
     q = vehicle.configuration() if q is None else np.asarray(q, dtype=float)
     _, s, vt = np.linalg.svd(vehicle.constraint_matrix(q))
     E = vt[int(np.sum(s > RANK * s.max(initial=1e-300))):].T
