@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import sys
 from importlib import import_module
+from importlib.util import resolve_name
 from pathlib import Path
 from types import ModuleType
 
@@ -48,7 +49,7 @@ def attach_stub(package: str, file: str) -> None:
     editors read the same stub.
     """
     stub = ast.parse(Path(file).with_suffix(".pyi").read_text(encoding="utf-8"))
-    homes = {alias.name: f"{package}.{line.module or ''}".rstrip(".")
+    homes = {alias.name: resolve_name("." * line.level + (line.module or ""), package)
              for line in stub.body if isinstance(line, ast.ImportFrom) for alias in line.names}
     module = sys.modules[package]
     module.__dict__.update(homes=homes, __all__=[*homes])

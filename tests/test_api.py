@@ -20,7 +20,8 @@ PUBLIC = {f"{package.__name__}.{name}": value
 FUNCTIONS = [name for name, value in PUBLIC.items() if inspect.isfunction(value)]
 CLASSES = [name for name, value in PUBLIC.items()
            if inspect.isclass(value) and value.__init__ is not object.__init__
-           and not issubclass(value, Exception) and not hasattr(value, "__members__")]
+           and not issubclass(value, Exception) and not hasattr(value, "__members__")
+           and not getattr(value, "_is_protocol", False)]
 
 
 def entries(value, *titles: str) -> list[str]:

@@ -9,10 +9,14 @@ import pytest
 from support import shipped
 
 import nhmech
-from nhmech import Event, InputError, JointVelocity, SimulationError, Simulator
+from nhmech import Event, InputError, JointVelocity, SimulationError, Simulator, control
+from nhmech.analysis import SteadyMotions, connection_curvature, mobility, structure
+from nhmech.mechanics import find_symmetry, nonholonomic_momentum, quotient
 from nhmech.systems import load_system
+from nhmech.vehicle.reactions import reactions
 
 TURN = {"forward_speed": 0.5, "yaw_rate": 2.0}
+TWIST = (0.5, 0.0, 0.0)
 
 
 @pytest.fixture(scope="module")
@@ -117,8 +121,22 @@ def test_the_page_is_that_of_save_html(run, disk, tmp_path):
 
 
 def test_what_is_shown_of_an_object_fits_into_three_lines(run):
-    simulator = Simulator(shipped("trailers"), events=[Event("far", lambda t, state: 1.0)])
-    for shown in (simulator, simulator.reset(), run, simulator.events[0]):
+    vehicle = shipped("trailers")
+    simulator = Simulator(vehicle, events=[Event("far", lambda t, state: 1.0)])
+    state, path, drive = simulator.reset(), control.make_path("figure8"), run.simulated.vehicle
+    batch = nhmech.simulate_batch(drive, nhmech.start_states(drive, [(0, 0, 0)] * 2), dt=0.01,
+                                  duration=0.05)
+    spin = find_symmetry(load_system("rigid_body"))
+    sleigh = load_system("chaplygin_sleigh")
+    for shown in (
+            simulator, state, run, simulator.events[0], state.layout, simulator.simulated,
+            simulator.atlas, simulator.atlas.chart, simulator.propagator, simulator.moment,
+            simulator.inputs, simulator.atlas.chart.inverse_dynamics, run.reactions,
+            run.simulated, Simulator(drive).reset().layout, batch, batch.stepper, batch.reactions,
+            reactions(vehicle, 0.0, state.q, state.v, state.u), control.TwistDrive(drive, TWIST),
+            control.PurePursuit(drive, path), control.DemoDrive(drive), sleigh, spin,
+            quotient(spin), nonholonomic_momentum(find_symmetry(sleigh)), mobility(vehicle),
+            structure(drive), connection_curvature(drive), SteadyMotions(drive)):
         assert len(repr(shown).splitlines()) <= 3 and len(repr(shown)) < 600, repr(shown)
     assert repr(simulator.events[0]) == "Event('far', terminal, any direction)"
     assert repr(run) == "<Trajectory of 401 states, 0 to 4 s, stopped by duration>"

@@ -10,6 +10,7 @@ import casadi as ca
 import numpy as np
 
 from ..checks import read_word
+from ..errors import REPR, listed
 from ..mechanics.algebroid import LieAlgebroid
 from ..mechanics.connection import curvature
 from ..mechanics.frame import adapted_frame
@@ -45,6 +46,10 @@ class Curvature:
     units: dict[str, str]
     values: np.ndarray
     flat: bool
+
+    def __repr__(self) -> str:
+        return (f"<Curvature{', flat,' if self.flat else ''} of {listed(self.fibre, REPR)} over "
+                f"{listed(self.base, REPR)}>")
 
     def component(self, fibre: str, first: str, second: str) -> float:
         """One value, by names. Raises `InputError` for unknown names."""

@@ -75,6 +75,9 @@ class SteadyMotions:
         self.free = [names.index(read_word("input", name, names)) for name in inputs]
         self._readings: dict[tuple[str, ...], ca.Function] = {}
 
+    def __repr__(self) -> str:
+        return f"<SteadyMotions of {self.variations.system!r}>"
+
     # -- what conditions can name ------------------------------------------------------------------
     @cached_property
     def quantities(self) -> dict[str, ca.SX]:

@@ -83,6 +83,10 @@ class Mobility:
     fixed: int = 0
     trailing: tuple[str, ...] = ()
 
+    def __repr__(self) -> str:
+        return (f"<Mobility: {self.speeds} speeds, {self.rows} rows of rank {self.rank}, "
+                f"{self.type_in_words}>")
+
     @property
     def manoeuvrability(self) -> int | None:
         """delta_M = delta_m + delta_s."""

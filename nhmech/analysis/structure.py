@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 import pinocchio as pin
 
-from ..errors import MechanicsError
+from ..errors import REPR, MechanicsError, listed
 from ..mechanics.brackets import Growth, growth
 from ..mechanics.symmetry import GENERAL, HORIZONTAL, PURELY_KINEMATIC
 from ..mechanics.symmetry_search import find_symmetry
@@ -88,6 +88,10 @@ class Structure:
     further: int | None
     curvature: Curvature | None
     symmetries: tuple[SymmetryClass, ...]
+
+    def __repr__(self) -> str:
+        return (f"<Structure in {listed(self.variables, REPR)}: growth vector {self.growth.ranks}, "
+                f"controllable: {self.controllable}>")
 
     @property
     def dimension(self) -> int:

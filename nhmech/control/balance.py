@@ -69,6 +69,9 @@ class Balance:
         self._rates = [(i, name.removesuffix("'")) for i, name in enumerate(self.names)
                        if name.removesuffix("'") in spins]
 
+    def __repr__(self) -> str:
+        return f"Balance({self.vehicle.name!r}, states={self.names})"
+
     @property
     def start(self) -> dict:
         """Arguments for `Simulator.reset`: standing still."""

@@ -83,6 +83,9 @@ class BicycleBalance:
         self._torque = float(self.motion.u[vehicle.driven.index(self.steer)])
         self.reset()
 
+    def __repr__(self) -> str:
+        return f"BicycleBalance({self.vehicle.name!r}, {self.path!r}, speed={self.speed:g})"
+
     def reset(self) -> None:
         """Forgets where on the path the vehicle is."""
         self._s: float | None = None

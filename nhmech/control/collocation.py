@@ -110,6 +110,9 @@ class Collocation:
         self.inner = self.opti.variable(f.nx, n * degree)
         self._collocate()
 
+    def __repr__(self) -> str:
+        return f"<Collocation of {self.dynamics!r}: {self.n} intervals of degree {self.degree}>"
+
     def _collocate(self) -> None:
         f, n, d, h = self.dynamics, self.n, self.degree, self.duration / self.n
         roots = ca.collocation_points(d, "legendre")

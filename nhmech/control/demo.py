@@ -43,6 +43,9 @@ class DemoDrive:
         else:
             self.start = _push(vehicle)
 
+    def __repr__(self) -> str:
+        return f"DemoDrive({self.vehicle.name!r}, speed={self.speed:g})"
+
     @property
     def commanded_twist(self) -> np.ndarray | None:
         """The twist of the last call; None for a vehicle that is only pushed off."""

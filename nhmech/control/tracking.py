@@ -81,6 +81,10 @@ class Tracker(ABC):
         self.ahead = 0.0
         self.reset()
 
+    def __repr__(self) -> str:
+        return (f"{type(self).__name__}({self.vehicle.name!r}, {self.path!r}, "
+                f"speed={self.speed:g})")
+
     # -- what a tracker adds -----------------------------------------------------------------------
     @abstractmethod
     def law(self, t: float, pose: Pose, s: float) -> tuple[float, float]:

@@ -103,6 +103,9 @@ class TrackingLQR:
         self.K, self.P = riccati_backwards(self.A, self.B, self.Q, self.R, self.final)
         self._names = simulated.equations.names
 
+    def __repr__(self) -> str:
+        return f"TrackingLQR({self.simulated.name}, states={self.names}, inputs={self.inputs})"
+
     def _interval(self, jacobian: StepJacobian, k: int,
                   count: int) -> tuple[np.ndarray, np.ndarray]:
         """A_k, B_k over `count` steps. Raises `InputError` where they lead elsewhere than to the

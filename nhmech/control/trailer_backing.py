@@ -94,6 +94,9 @@ class TrailerBacking:
         self.limits = vehicle.limits[self.steer]
         self.reset()
 
+    def __repr__(self) -> str:
+        return f"TrailerBacking({self.vehicle.name!r}, {self.path!r}, speed={self.speed:g})"
+
     def reset(self) -> None:
         """Forgets where on the path the train is, and backs."""
         self._s: float | None = None

@@ -100,6 +100,9 @@ class TrailerFlatness:
         self._hitch = float(before @ data.oMi[1].rotation[:, 0])
         self._check()
 
+    def __repr__(self) -> str:
+        return f"TrailerFlatness({self.vehicle.name!r}, {self.path!r}, speed={self.speed:g})"
+
     def _check(self) -> None:
         """Raises `ModelError` where steering does not reach, or does not turn fast enough."""
         places = np.linspace(0.0, self.path.length, POINTS + 1)

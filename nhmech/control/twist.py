@@ -73,6 +73,9 @@ class TwistDrive:
         self._forms = Buffered(_constraint_forms(vehicle), matrices=[0])
         self.commanded_twist = np.array(NOT_YET)
 
+    def __repr__(self) -> str:
+        return f"TwistDrive({self.vehicle.name!r}, wheels={[wheel.joint for wheel in self.wheels]})"
+
     def __call__(self, t: float, state: State) -> tuple[JointPosition, JointVelocity]:
         return self.follow(t, state, self.twist(t, state) if callable(self.twist) else self.twist)
 

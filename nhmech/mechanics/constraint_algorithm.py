@@ -95,6 +95,10 @@ class ConstraintAlgorithm:
     residual: ca.Function
     manifold: ConstraintManifold = field(repr=False)
 
+    def __repr__(self) -> str:
+        return (f"<ConstraintAlgorithm: {len(self.steps)} steps to a manifold of dimension "
+                f"{self.dimension}>")
+
     def describe(self) -> str:
         """What was found, in words."""
         space = self.original.system.algebroid

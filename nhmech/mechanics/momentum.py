@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import casadi as ca
 import numpy as np
 
-from ..errors import MechanicsError
+from ..errors import REPR, MechanicsError, listed
 from ..symbolic.elimination import factorise, pivot_order
 from .frame import at_samples
 from .selection import independent_rows, independent_speeds
@@ -83,6 +83,9 @@ class NonholonomicMomentum:
     coefficients: ca.SX
     momentum: ca.Function
     rate: ca.Function
+
+    def __repr__(self) -> str:
+        return f"<NonholonomicMomentum of {listed(self.names, REPR)}>"
 
 
 def nonholonomic_momentum(symmetry: Symmetry,

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 import casadi as ca
 import numpy as np
 
-from ..errors import MechanicsError
+from ..errors import REPR, MechanicsError, listed
 from .algebroid import bracket
 from .base_space import base_coordinates, onto_base, restrict_algebroid
 from .equations import Equations
@@ -38,6 +38,9 @@ class Quotient:
     base: ConstrainedSystem
     lift: ca.Function
     coordinates: tuple[int, ...]
+
+    def __repr__(self) -> str:
+        return f"<Quotient by {listed(self.symmetry.names, REPR)}: {self.base!r}>"
 
     def equations(self, speeds: Sequence[str] | None = None) -> Equations:
         """Equations of motion of the quotient."""

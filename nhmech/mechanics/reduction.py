@@ -20,7 +20,7 @@ import casadi as ca
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ..errors import MechanicsError
+from ..errors import REPR, MechanicsError, listed
 from .base_space import BaseSpace, base_space, fixed_speeds
 from .equations import Equations, solve_definite, speed_symbols
 from .frame import AdaptedFrame, adapted_frame
@@ -59,6 +59,9 @@ class Reduction:
     lift: ca.Function
     coordinates: tuple[int, ...]
     mu: np.ndarray
+
+    def __repr__(self) -> str:
+        return f"<Reduction by {listed(self.symmetry.names, REPR)}: {self.base!r}>"
 
     def equations(self) -> Equations:
         """Equations of motion of the base, with xi in the order of `base.system.v`."""

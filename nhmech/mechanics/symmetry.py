@@ -10,7 +10,7 @@ from typing import TypeAlias
 import casadi as ca
 import numpy as np
 
-from ..errors import MechanicsError
+from ..errors import REPR, MechanicsError, listed
 from ..symbolic.row_reduction import ZERO
 from .algebroid import bracket
 from .frame import at_samples
@@ -58,6 +58,9 @@ class Symmetry:
     dim_horizontal: int
     dim_motion: int
     dim_tangent: int
+
+    def __repr__(self) -> str:
+        return f"<Symmetry, {self.kind}: {listed(self.names, REPR)}>"
 
     @property
     def kind(self) -> str:

@@ -39,6 +39,9 @@ class Atlas:
         self.chart = self.primary
         self.side = 1.0
 
+    def __repr__(self) -> str:
+        return f"<Atlas of {len(self.charts)} charts, now {self.chart!r}>"
+
     def start(self, moment: Moment) -> None:
         """Puts a moment with a configuration and no speeds into the primary chart, or into another
         one where that is bad. Raises as `change` does."""

@@ -159,6 +159,9 @@ class Stepper:
     cost: int
     runner: Lanes | Mapped | Kernel
 
+    def __repr__(self) -> str:
+        return f"<Stepper of {self.simulated.name}: {self.cost} instructions a step>"
+
     @property
     def names(self) -> dict[str, tuple[str, ...]]:
         """Of the columns of x, of xi (its last ones), of u and of theta."""

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from ..errors import REPR, listed
 from ..mechanics.distribution import Component
 from ..vehicle.least_norm import least_norm
 from ..vehicle.vehicle import Vehicle
@@ -34,6 +35,11 @@ class BatchReactions:
     forces: np.ndarray
     contacts: tuple[str, ...]
     feasible: np.ndarray
+
+    def __repr__(self) -> str:
+        cases, moments = self.feasible.shape
+        return (f"<BatchReactions of {cases} cases at {moments} moments on "
+                f"{listed(self.contacts, REPR)}>")
 
     def component(self, wheel: str, direction: str) -> np.ndarray:
         """Force on a wheel in one direction [N], (N, K)."""

@@ -12,6 +12,7 @@ import numpy as np
 from ..compile.adaptive import Adaptive, compile_adaptive
 from ..compile.buffered import Buffered
 from ..compile.loop import Loop, compile_loop
+from ..errors import REPR, listed
 from ..mechanics.equations import Equations
 from ..urdf.description import JointLimits
 from .integrators import (
@@ -41,6 +42,9 @@ class Chart:
     limits: Mapping[str, JointLimits]
     scheme: Scheme
     kinematic: bool
+
+    def __repr__(self) -> str:
+        return f"<Chart in the speeds {listed(self.equations.names, REPR)}, {self.scheme.name}>"
 
     @cached_property
     def state_vector(self) -> StateVector:

@@ -91,10 +91,10 @@ Command = np.ndarray | NamedCommand | Sequence[NamedCommand] | None
 
 
 class Controller(Protocol):
-    """What a simulation asks for its inputs: a function (t, state) -> Command, or an object that is
-    called like one.
+    """What a simulation asks for its inputs.
 
-    An object may also have `reset()`, called at the start of each run; `name`, for messages;
+    It is a function (t, state) -> Command, or an object that is called like one. Such an object may
+    also have `reset()`, called at the start of each run; `name`, for messages;
     `start`, the arguments of `Simulator.reset` that go with it; `commanded_twist`; and
     `path_reference`, which run files keep.
     """

@@ -43,6 +43,9 @@ class Inputs:
         self._efforts = self._moment.u[:self._nu]
         self._wrenches = self._moment.u[self._nu:].reshape(len(wrench), 6)
 
+    def __repr__(self) -> str:
+        return f"<Inputs of {self.name}, asked every {self.every} steps>"
+
     def reset(self, state: State) -> None:
         """Calls the controller's `reset`, if it has one."""
         reset = getattr(self.controller, "reset", None)

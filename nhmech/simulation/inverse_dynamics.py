@@ -13,7 +13,7 @@ import numpy as np
 
 from ..checks import is_finite
 from ..compile.buffered import Buffered
-from ..errors import listed
+from ..errors import REPR, listed
 from ..mechanics.equations import Equations
 from ..urdf.description import JointLimits
 from .command import (
@@ -60,6 +60,10 @@ class InverseDynamics:
         self.effort = [float(getattr(limits.get(name), "effort", np.inf)) for name in self.u_names]
         # a finite bound lets one comparison refuse infinity and NaN too
         self._most = [min(limit, sys.float_info.max) for limit in self.effort]
+
+    def __repr__(self) -> str:
+        return (f"<InverseDynamics: speeds {listed(self.speeds, REPR)}, "
+                f"inputs {listed(self.u_names, REPR)}>")
 
     @cached_property
     def _dynamics(self) -> Buffered:

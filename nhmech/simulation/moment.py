@@ -49,6 +49,9 @@ class Moment:
             self.block, ends[:-1])
         self._held = self.block[ends[2]:ends[4]]
 
+    def __repr__(self) -> str:
+        return f"<Moment {self.state!r}>"
+
     @property
     def t(self) -> float:
         """Time [s]."""

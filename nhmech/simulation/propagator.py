@@ -52,6 +52,10 @@ class Propagator:
         self._compiled: CompiledSteps | None = None
         self._steps = 0         # that `step` has taken in this chart without code
 
+    def __repr__(self) -> str:
+        return (f"<Propagator of {self.simulated.name} at t = {self.moment.t:.6g} s, "
+                f"dt = {self.dt:g} s>")
+
     # -- where it starts ---------------------------------------------------------------------------
     def start(self, q: np.ndarray) -> None:
         """At rest at q, at t = 0. Raises `NhmechError` where the constraints lose rank there."""

@@ -43,6 +43,9 @@ class Simulated:
     limits: Mapping[str, JointLimits] = field(default_factory=dict)
     example: str | None = None
 
+    def __repr__(self) -> str:
+        return f"<Simulated: {self.name}>"
+
     @classmethod
     def of(cls, given: HasConstrained, wrench_links: tuple[str, ...] = ()) -> Simulated:
         """Of a vehicle, with external wrenches on the named links, or of anything that has

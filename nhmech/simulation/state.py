@@ -8,7 +8,7 @@ from typing import NamedTuple, Protocol
 
 import numpy as np
 
-from ..errors import SimulationError
+from ..errors import REPR, SimulationError, listed
 from .named import Named
 
 
@@ -63,6 +63,10 @@ class StateLayout:
     slots: tuple[tuple[int, int, bool], ...]
     has_base: bool
     sensors: LinkSensors
+
+    def __repr__(self) -> str:
+        return (f"<StateLayout: nq {self.nq}, nv {self.nv}, nx {self.nx}, "
+                f"speeds {listed(self.xi, REPR)}>")
 
     @property
     def nx(self) -> int:

@@ -45,6 +45,10 @@ class RunInfo:
     settings: dict[str, Any]
     events: tuple[str, ...]
 
+    def __repr__(self) -> str:
+        return (f"<RunInfo of {self.simulated.name}, "
+                f"{'kinematic' if self.kinematic else 'dynamic'}>")
+
     def header(self) -> dict[str, Any]:
         """For the file that the rows are written to."""
         return {
@@ -65,6 +69,9 @@ class ReactionsAlong(Sequence[Reactions]):
         self._vehicle = vehicle
         self._trajectory = trajectory
         self._known: dict[int, Reactions] = {}
+
+    def __repr__(self) -> str:
+        return f"<ReactionsAlong {self._trajectory!r}>"
 
     def __len__(self) -> int:
         return len(self._trajectory)

@@ -88,6 +88,9 @@ class Example:
     shapes: Sequence[Shape] = ()
     generators: Mapping | None = None
 
+    def __repr__(self) -> str:
+        return f"<Example {self.name!r}: {self.title}, {len(self.checks)} checks>"
+
     def equations(self, method: str = "gibbs_appell") -> Equations:
         return METHODS[method](self.constrained, frame=adapted_frame(self.constrained, self.speeds))
 

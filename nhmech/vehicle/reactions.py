@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 import pinocchio as pin
 
-from ..errors import MechanicsError
+from ..errors import REPR, MechanicsError, listed
 from ..mechanics.distribution import Component
 from .least_norm import least_norm
 from .vehicle import Vehicle
@@ -84,6 +84,11 @@ class Reactions:
     world: dict[str, np.ndarray]
     feasible: bool
     undetermined: tuple[str, ...]
+
+    def __repr__(self) -> str:
+        return ("<Reactions: normal forces "
+                + listed((f"{name} {held['normal']:.4g} N" for name, held in self.components.items()
+                          if "normal" in held), REPR) + ">")
 
 
 def ground_load(vehicle: Vehicle, t: float, q: np.ndarray, v: np.ndarray, u: np.ndarray,
