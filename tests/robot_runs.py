@@ -1,0 +1,111 @@
+"""The published robots in motion: five seconds of the demo controller, and a figure-eight.
+
+`python tests/robot_runs.py [NAME ...]` prints the table.
+"""
+
+from __future__ import annotations
+
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+from robot_table import ABSENT, judged, published
+from tracking_table import LATERAL, SPEED, tightest
+
+import nhmech
+from nhmech.analysis.energy_balance import energy_balance
+from nhmech.control.demo import DemoDrive
+from nhmech.control.path_library import make_path
+from nhmech.control.pure_pursuit import PurePursuit
+from nhmech.control.wheel_servo import WheelServo
+from nhmech.vehicle.vehicle import Vehicle
+
+
+@dataclass(frozen=True)
+class Run:
+    """What a run with the demo controller was like.
+
+    Attributes
+    ----------
+    seconds
+        How long it lasted.
+    distance
+        Way of the base over the ground [m].
+    energy
+        Largest kinetic energy [J].
+    plausible
+        That of the whole mass at the fastest commanded motion, wheels included [J].
+    height
+        Largest error of a wheel's height over the ground [m].
+    slip
+        Largest speed against a constraint [m/s].
+    """
+
+    seconds: float
+    distance: float
+    energy: float
+    plausible: float
+    height: float
+    slip: float
+
+
+def demo(vehicle: Vehicle, duration: float = 5.0) -> Run:
+    """Drive as `nhmech run FILE` does."""
+    controller = DemoDrive(vehicle)
+    simulator = nhmech.Simulator(vehicle, controller, dt=2e-3, control_period=0.01)
+    simulator.reset(**controller.start)
+    run = simulator.run(duration, every=10)
+    xy = run.q[:, :2]
+    kinetic = energy_balance(run).kinetic
+    mass = sum(inertia.mass for inertia in vehicle.model.inertias)
+    length = vehicle.steering.length
+    # the gyration radius of a vehicle is below its length; wheels turn as fast as the ground goes
+    fastest = controller.speed ** 2 + (controller.turn * length) ** 2
+    errors = [vehicle.constraint_error(t, q, v) for t, q, v in zip(run.t, run.q, run.v)]
+    return Run(run.t[-1], float(np.linalg.norm(np.diff(xy, axis=0), axis=1).sum()),
+               float(kinetic.max()), 3 * 0.5 * mass * fastest,
+               max(float(np.abs(phi).max()) for _, phi in errors),
+               max(float(np.abs(rates).max()) for rates, _ in errors))
+
+
+def figure_eight(vehicle: Vehicle, laps: float = 1.0) -> float | None:
+    """Root mean square of the lateral error [m], with motor drivers that take up friction; None for
+    a vehicle that has to balance, whose controller follows no path."""
+    if "pitch_rate" in vehicle.speeds:
+        return None
+    path = make_path("figure8", 3 * tightest(vehicle))
+    tracker = PurePursuit(vehicle, path, speed=SPEED)
+    simulator = nhmech.Simulator(vehicle, WheelServo(vehicle, commands=tracker), dt=1e-3,
+                                 control_period=0.01)
+    simulator.reset(**tracker.start)
+    run = simulator.run(laps * path.length / SPEED, every=100)
+    return float(np.sqrt(np.mean(tracker.errors(run)[:, 1] ** 2)))
+
+
+def main(names: list[str]) -> None:
+    """Prints the table."""
+    if not published():
+        sys.exit(ABSENT)
+    print(f"{'':21s} demo, 5 s: way [m]  energy [J]  plausible   slip [m/s]   figure-eight at "
+          f"{SPEED} m/s, lateral RMS [mm], bound {1000 * LATERAL:.0f}")
+    for file in published():
+        vehicle = judged(file).vehicle
+        if vehicle is None or (names and Path(file).stem not in names):
+            continue
+        try:
+            run = demo(vehicle)
+            text = (f"{run.seconds:8.1f} {run.distance:9.2f} {run.energy:11.3g} "
+                    f"{run.plausible:10.3g} {run.slip:12.1e}")
+        except nhmech.NhmechError as error:
+            text = f"{type(error).__name__}: {error}"
+        try:
+            rms = figure_eight(vehicle)
+            text += " balances" if rms is None else f"{1000 * rms:12.2f}"
+        except nhmech.NhmechError as error:
+            text += f" {type(error).__name__}: {error}"
+        print(f"{Path(file).stem:21s} {text}", flush=True)
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])
