@@ -41,7 +41,7 @@ def test_a_sample_of_robots_and_transformations(tmp_path):
     others = sorted(set(robots()) - set(ours))
     cases = [(name, how) for how in TRANSFORMATIONS for name in rng.sample(others, 2)]
     good, bad, words = tell(transformed(cases, tmp_path))
-    assert good >= 24 and bad <= 8, words
+    assert good >= 37 and bad <= 5, words
 
 
 @pytest.mark.soak
@@ -59,7 +59,7 @@ def made(seeds, folder, **arguments) -> dict[str, tuple[Verdict, str]]:
 
 def test_a_sample_of_made_robots(tmp_path):
     good, bad, words = tell(made(range(56), tmp_path, load=describe))
-    assert good >= 12 and bad <= 21, words
+    assert good == 56 and bad == 0, words
 
 
 @pytest.mark.soak
