@@ -13,7 +13,9 @@ from test_mobility import FOLDER, real
 
 from nhmech import cli
 from nhmech.cli.inspect import report, to_json
-from nhmech.cli.inspect_text import LINES, WIDTH, report_lines
+from nhmech.cli.inspect_text import LINES, WIDTH, group_evidence, report_lines
+from nhmech.urdf.description import Fact, Reason, Witness
+from nhmech.urdf.notice import NoticeKind
 
 TITLES = ("mobility", "geometry")
 
@@ -51,7 +53,9 @@ CONTENT = {
                       "lateral forces of 4 wheels: 3 dimensions",
                       "(2, 3, 4) of 4: x, y, yaw, front_left_steering_joint",
                       "pitch, roll, height (frozen) and 5 joint angles",
-                      "rear_left_wheel_joint 3040 N", "turn 0.1231 rad/rad^2",
+                      "rear_left_wheel_joint 3040 N", "wheelbase 2.6 m, track 1.5 m",
+                      "1240 kg, its centre 1.3 m ahead of the base's origin",
+                      "turn 0.1231 rad/rad^2",
                       "0.32 (rear_right_wheel_joint - rear_left_wheel_joint) - 1.5 yaw is constant",
                       "SE(2): general"),
     "carriage": ("(2, 0), manoeuvrability 2",
@@ -67,7 +71,7 @@ CONTENT = {
 @pytest.mark.parametrize("name", CONTENT)
 def test_what_is_said(name):
     sections = shown(shipped(name))
-    said = " ".join(sections[title] for title in TITLES)
+    said = " ".join(sections[title] for title in ("size", *TITLES))
     for text in CONTENT[name]:
         assert text in said
 
@@ -116,3 +120,30 @@ def test_a_robot_that_cannot_turn_without_slip_says_so_first():
     said = " ".join(result.stdout.split())
     assert result.exit_code == 0 and "taken as skid steer" in said
     assert "kind=mecanum" in said and "--skid 1.5" in said
+
+
+def test_notices_keep_their_kind_and_wheels_their_evidence():
+    """What programs read is typed: kinds of notices, facts of wheels, numbers of the size."""
+    found = json.loads(json.dumps(to_json(report(shipped("carriage")))))
+    notices = {notice["kind"]: notice for notice in found["notices"]}
+    assert set(notices) <= {kind.value for kind in NoticeKind}
+    assert notices[NoticeKind.DRIVEN_FROM.value]["text"] == "driven joints from <nhmech>"
+    facts = [fact for wheel in found["wheels"] for fact in wheel["evidence"]]
+    assert {fact["witness"] for fact in facts} <= {witness.value for witness in Witness}
+    assert found["size"]["track"] == 0.5 and found["size"]["wheelbase"] is None
+    assert found["wheels"][0]["mu"] == 0.6 and set(found["size"]["tip_angles"]) == {
+        "forward", "backward", "left", "right"}
+
+
+def test_evidence_is_said_in_a_clause():
+    """Once for the wheels of which all sources say the same."""
+    facts = (Fact(Witness.PRIMITIVE, True, 0.1), Fact(Witness.PLANE, False))
+    reasons = {"a": Reason("as {}", ("a",), facts), "b": Reason("as {}", ("b",), facts),
+               "c": Reason("given")}
+    assert [entry.lead + entry.text for entry in group_evidence(reasons)] == [
+        "  a and 1 more  agree: collision primitive 0.1 m; not: common plane"]
+
+
+def test_a_part_that_is_not_found_hides_nothing_else():
+    found = report(shipped("carriage")) | {"mobility": {"error": "axles fall into one line"}}
+    assert ("mobility", ["  not found  axles fall into one line"]) in report_lines(found)

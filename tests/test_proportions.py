@@ -160,3 +160,20 @@ def test_wheels_that_overlap_are_said():
               Wheel(None, "sphere", R, link="ball", point=(0, 0, 0))]
     assert NoticeKind.SHORT_WHEELBASE in kinds(cart(ahead=0.09, com=(0.04, 0, 0.3), wheels=wheels))
     assert kinds(cart()) == set()
+
+
+def test_a_caster_below_the_axle_is_refused_in_words():
+    """It touches in one pitch only, and bears nothing: as a constraint its rank is lost where the
+    robot stands. Without it the robot loads, its pitch free."""
+    wheels = [Wheel("l", "disc", R, driven=True), Wheel("r", "disc", R, driven=True)]
+    ball = Wheel(None, "caster_ball", 0.03, link="ball", point=(0, 0, -0.07))
+    with pytest.raises(nhmech.ModelError,
+                       match="in one line: .* 'ball' would leave the ground") as caught:
+        cart(ahead=0.0, wheels=[*wheels, ball])
+    left = eval(caught.value.remedy.python.partition("wheels=")[2], {"Wheel": Wheel})
+    balancer = cart(ahead=0.0, wheels=left)
+    assert NoticeKind.FREE_PITCH in {notice.kind for notice in balancer.notices}
+    # a ball about the axle stays on the ground at every pitch, and so do twin wheels
+    twins = cart(ahead=0.0, wheels=[*wheels, Wheel(None, "caster_ball", R, link="ball",
+                                                   point=(0, 0, 0))])
+    assert "pitch_rate" in twins.speeds

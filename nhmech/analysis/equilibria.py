@@ -172,8 +172,8 @@ class SteadyMotions:
             q, xi, u, state = q_next, xi + fraction * step[k:k + nxi], moved, following
             gone += fraction * float(np.linalg.norm(step))
         if not state.residual <= ACCEPTED * state.scale:
-            raise MechanicsError(f"no steady motion found near the guess: {state.worst} is left "
-                                 f"with {state.residual:.3g}; change the guess or the conditions "
+            raise MechanicsError(f"no steady motion found near the guess: {state.worst}; change "
+                                 "the guess or the conditions "
                                  f"({', '.join(conditions) or 'none'}), or let inputs be unknowns")
         return q, xi, u, state, gone
 
@@ -199,12 +199,15 @@ class SteadyMotions:
         jacobian = np.vstack([np.hstack([point.A, point.B[:, self.free]]),
                               np.hstack([along @ point.basis, by_speed,
                                          np.zeros((len(conditions), len(self.free)))])])
-        space = self.variations.space
-        rates = [f"d/dt {name}" for name in self.variations.equations.names]
-        names = [space.v_names[i] for i in point.names] + rates + list(conditions)
+        space, equations = self.variations.space, self.variations.equations
+        places = [(f"{space.v_names[i]} does not vanish, it is", space.v_units[i])
+                  for i in point.names]
+        rates = [(f"{name} keeps changing, every second by", unit)
+                 for name, unit in zip(equations.names, equations.units)]
+        misses = [(f"{name} differs from the value it should have by", "") for name in conditions]
         return _State(point, np.r_[point.defect,
                                    values[:, 0] - np.array(list(conditions.values()))], jacobian,
-                      names)
+                      places + rates + misses)
 
     @cached_property
     def _move(self) -> ca.Function:
@@ -411,12 +414,13 @@ def pitch_of(q: np.ndarray) -> float:
 
 @dataclass(frozen=True)
 class _State:
-    """A Newton iterate: what is left of each equation, and its derivatives by the unknowns."""
+    """A Newton iterate: what is left of each equation, its derivatives by the unknowns, and what
+    to say before and after the number that is left."""
 
     point: Point
     defect: np.ndarray
     jacobian: np.ndarray
-    names: list[str]
+    faults: list[tuple[str, str]]
 
     @property
     def residual(self) -> float:
@@ -435,7 +439,10 @@ class _State:
 
     @property
     def worst(self) -> str:
-        return self.names[int(np.argmax(np.abs(self.defect)))]
+        """What is farthest from a steady motion, in words."""
+        row = int(np.argmax(np.abs(self.defect)))
+        text, unit = self.faults[row]
+        return f"{text} {self.defect[row]:.3g} {unit}".rstrip()
 
     @property
     def family(self) -> int:

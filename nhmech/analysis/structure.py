@@ -100,7 +100,7 @@ class Structure:
     @property
     def controllable(self) -> bool | None:
         """Chow and Rashevskii: the brackets span everything, at `here` if it is given; None if the
-        search was cut short.
+        search was cut short, or where constraints lose rank, so that more is free than elsewhere.
 
         This concerns the linear part of the constraints and motions in both directions: admissible
         paths join nearby configurations.
@@ -159,7 +159,10 @@ def structure(constrained: HasConstrained, q: np.ndarray | None = None, *,
 
 
 def _spanning(found: Growth, dimension: int) -> bool | None:
-    return found.ranks[-1] == dimension if found.complete or found.ranks[-1] == dimension else None
+    reached = found.ranks[-1]
+    if reached > dimension:
+        return None
+    return reached == dimension if found.complete or reached == dimension else None
 
 
 def _of_vehicle(vehicle: Vehicle, found: Motions) -> tuple[SymmetryClass, ...]:

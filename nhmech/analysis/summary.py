@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections import Counter
+from math import degrees
 
 import numpy as np
 
 from ..errors import MechanicsError
+from ..vehicle.proportions import Way, proportions
 from ..vehicle.vehicle import Vehicle
 from .axles import axles
 from .curvature import describe_curvature
@@ -14,6 +16,8 @@ from .ignorable import describe_symmetry
 from .mobility import mobility
 from .structure import LONG, Structure, structure
 from .validity import validity
+
+ROUNDING = 1e-6      # [m] distances below it are not worth a word
 
 
 def mechanics_summary(vehicle: Vehicle) -> dict:
@@ -38,6 +42,18 @@ def mechanics_summary(vehicle: Vehicle) -> dict:
         "support_offsets": dict(zip(vehicle.contact_names, map(float, offsets))),
         "level_base": vehicle.support.level,
         "symmetry": describe_symmetry(vehicle),
+    }
+
+
+def size_summary(vehicle: Vehicle) -> dict:
+    """Mass, centre of mass, wheelbase, track, and the slopes [rad] at which it tips over."""
+    found = proportions(vehicle)
+    return {
+        "mass": found.mass,
+        "centre_of_mass": found.centre_of_mass,
+        "wheelbase": found.wheelbase,
+        "track": found.track,
+        "tip_angles": {way.name.lower(): found.tip_angle(way) for way in Way},
     }
 
 
@@ -104,6 +120,9 @@ def controllability(found: Structure) -> str:
     """Chow's theorem in one sentence."""
     reached, dimension = (found.here or found.growth).ranks[-1], found.dimension
     names = ", ".join(found.variables)
+    if reached > dimension:
+        return (f"not decided: the zero pose is singular, where the contacts leave {reached} "
+                f"directions free and elsewhere {dimension}: {names}")
     if found.controllable is None:
         return ("not decided: the brackets searched in the time allowed reach "
                 f"{reached} of {dimension}")
@@ -114,6 +133,29 @@ def controllability(found: Structure) -> str:
         text += (f"; {found.further} functions of them that no motion changes are not linear in "
                  "joint angles and yaw")
     return text
+
+
+def size_lines(found: dict) -> dict[str, str]:
+    """What people are shown of `size_summary`."""
+    centre, lengths = found["centre_of_mass"], []
+    mass = f"{found['mass']:.4g} kg"
+    if centre is not None:
+        aside = f" and {_side(centre[1], 'left', 'right')}" if abs(centre[1]) > ROUNDING else ""
+        mass += (f", its centre {_side(centre[0], 'ahead', 'behind')}{aside} of the base's origin, "
+                 f"{centre[2]:.4g} m above the ground")
+    for name in ("wheelbase", "track"):
+        lengths.append(f"{name} {found[name]:.4g} m" if found[name] else f"no {name}")
+    angles = [f"{way} {degrees(angle):.3g}" for way, angle in found["tip_angles"].items()
+              if angle is not None]
+    return {"mass": mass, "wheels": ", ".join(lengths),
+            "tips at": f"{', '.join(angles)} degrees of slope, at rest and without slip" if angles
+                       else "no angle: the contacts are in one line, which carries no lean"}
+
+
+def _side(distance: float, more: str, less: str) -> str:
+    """E.g. "0.12 m ahead"; rounding noise is none."""
+    return (f"{abs(distance):.4g} m {more if distance > 0 else less}"
+            if abs(distance) > ROUNDING else f"0 m {more}")
 
 
 def mobility_lines(found: dict) -> dict[str, str]:

@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
+from dataclasses import fields, is_dataclass
+from enum import Enum
 from math import isfinite
 from typing import TYPE_CHECKING, Any
 
 import click
 import numpy as np
 
+from ..errors import MechanicsError
+from ..urdf.description import Reason
 from .inspect_text import print_report
 from .options import RobotOptions, load_robot, robot_options
 
@@ -30,7 +35,9 @@ def wheel_rows(description: Description) -> list[dict]:
             "centre": wheel.point,
             "axis": wheel.axis,
             "driven": wheel.joint in description.driven,
+            "mu": wheel.mu,
             "reason": description.reasons[wheel.name],
+            "evidence": description.reasons[wheel.name].facts,
         }
         for wheel in description.wheels
     ]
@@ -38,7 +45,12 @@ def wheel_rows(description: Description) -> list[dict]:
 
 def report(vehicle: Vehicle) -> dict[str, Any]:
     """Everything `nhmech inspect --json` prints."""
-    from ..analysis.summary import geometry_summary, mechanics_summary, mobility_summary
+    from ..analysis.summary import (
+        geometry_summary,
+        mechanics_summary,
+        mobility_summary,
+        size_summary,
+    )
 
     d = vehicle.description
     return {
@@ -57,15 +69,29 @@ def report(vehicle: Vehicle) -> dict[str, Any]:
                       for m in d.mimic],
         },
         "notices": vehicle.notices,
+        "size": size_summary(vehicle),
         "mechanics": mechanics_summary(vehicle),
-        "mobility": mobility_summary(vehicle),
-        "geometry": geometry_summary(vehicle),
+        "mobility": attempt(mobility_summary, vehicle),
+        "geometry": attempt(geometry_summary, vehicle),
     }
 
 
+def attempt(summarise: Callable[[Vehicle], dict], vehicle: Vehicle) -> dict[str, Any]:
+    """The summary, or why there is none: one that is missing keeps nothing else from being
+    shown."""
+    try:
+        return summarise(vehicle)
+    except MechanicsError as error:
+        return {"error": error.command_line}
+
+
 def to_json(value: Any) -> Any:
-    """`value` in JSON's types: tuples and arrays become lists, infinite and undefined numbers
-    null."""
+    """`value` in JSON's types: tuples and arrays become lists, dataclasses objects, a reason its
+    sentence, infinite and undefined numbers null."""
+    if isinstance(value, Enum):
+        return value.value
+    if is_dataclass(value) and not isinstance(value, Reason):
+        value = {field.name: getattr(value, field.name) for field in fields(value)}
     if isinstance(value, dict):
         return {str(key): to_json(item) for key, item in value.items()}
     if isinstance(value, (list, tuple, set, np.ndarray)):

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import re
 import textwrap
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
 from typing import Any
 
 import click
@@ -15,6 +15,9 @@ from ..urdf.description import Reason
 LINES = 60  # of a tall terminal
 WIDTH = 120  # columns
 ROWS = 3  # of one entry at most
+DEEPEST = 40  # columns before a further row: long names leave room for the text
+CUT = " ... (--json)"
+SHORTENED = ("", "why", "joints", "mechanics", "notices")  # first, where there is too much
 
 
 def format_vector(values: Iterable[float] | None) -> str:
@@ -32,21 +35,43 @@ def format_value(values: Any) -> str:
     return f"{values:.4g}" if isinstance(values, float) else str(values)
 
 
-def format_table(rows: list[list[str]]) -> list[str]:
-    """Lines with aligned columns; words stay whole, however narrow the terminal is."""
+@dataclass(frozen=True)
+class Entry:
+    """One thing that is printed: `lead` stands before the text, whose further rows begin below
+    its first one."""
+
+    lead: str
+    text: str
+
+    def wrap(self, rows: int = ROWS) -> list[str]:
+        """Rows of `WIDTH`, at most so many; whatever does not fit into them is cut off."""
+        lines = textwrap.wrap(self.text, WIDTH, initial_indent=self.lead,
+                              subsequent_indent=" " * min(len(self.lead), DEEPEST),
+                              break_long_words=False, break_on_hyphens=False)
+        lines = lines or [self.lead.rstrip()]
+        if len(lines) > rows:
+            lines = [*lines[:rows - 1], f"{lines[rows - 1][:WIDTH - len(CUT)].rstrip()}{CUT}"]
+        return [line if len(line) <= WIDTH else f"{line[:WIDTH - len(CUT)]}{CUT}"
+                for line in lines]
+
+
+def format_table(rows: list[list[str]]) -> list[Entry]:
+    """Aligned columns; words stay whole, however narrow the terminal is."""
     widths = [max(map(len, column)) for column in zip(*rows)]
-    return ["  ".join(cell.ljust(width) for cell, width in zip(row, widths)).rstrip()
+    return [Entry("", "  ".join(cell.ljust(width) for cell, width in zip(row, widths)).rstrip())
             for row in rows]
 
 
-def format_facts(values: Mapping[str, Any]) -> list[str]:
-    """A line for each name and value."""
-    return format_table([["", name, format_value(value)] for name, value in values.items()])
+def format_facts(values: Mapping[str, Any]) -> list[Entry]:
+    """An entry for each name and value."""
+    width = max(map(len, values), default=0)
+    return [Entry(f"  {name.ljust(width)}  ", format_value(value))
+            for name, value in values.items()]
 
 
 def describe_mechanics(mechanics: dict) -> dict[str, Any]:
-    """The summary of the mechanics in words: lists of rows are counted; entries that are empty or
-    zero are left out."""
+    """The summary of the mechanics in words: lists of rows are counted; entries that are empty are
+    left out."""
     support = {name: value for name, value in mechanics["support_offsets"].items()
                if abs(value) > 1e-9}
     led = f"{format_value(mechanics['followers'])}; led by {format_value(mechanics['leaders'])}"
@@ -56,75 +81,87 @@ def describe_mechanics(mechanics: dict) -> dict[str, Any]:
         "coordinates": f"{mechanics['nq']} (nq), {mechanics['nv']} velocities (nv), "
                        f"{mechanics['nxi']} of them independent (nxi)",
         "speeds": ", ".join(f"{name} [{unit}]" for name, unit in mechanics["speeds"].items()),
-        "inputs": format_value(mechanics["inputs"]),
         "rows": f"{len(mechanics['rows'])} constraints, {len(mechanics['kept_rows'])} of them "
                 "independent",
         "couplings": led if mechanics["followers"] else "",
         "support": plane + (", the base level" if mechanics["level_base"] else ""),
         "symmetry": mechanics["symmetry"],
     }
-    known = {"name", "nq", "nv", "nxi", "speeds", "inputs", "rows", "kept_rows", "dropped_rows",
-             "followers", "leaders", "support_offsets", "level_base", "symmetry"}
-    further = {key: value for key, value in mechanics.items() if key not in known}
-    return {key: value for key, value in (shown | further).items()
-            if value not in ("", [], (), None)}
+    return {key: value for key, value in shown.items() if value}
 
 
-def group_reasons(reasons: Mapping[str, Reason]) -> list[str]:
+def group_reasons(reasons: Mapping[str, Reason]) -> list[Entry]:
     """Reasons by wheel; those that differ only in names are printed once."""
+    return group_wheels({name: (reason.pattern, str(reason)) for name, reason in reasons.items()})
+
+
+def group_evidence(reasons: Mapping[str, Reason]) -> list[Entry]:
+    """Which sources agree with each wheel, and which do not; the same for several wheels is printed
+    once."""
+    clauses = {name: describe_evidence(reason) for name, reason in reasons.items() if reason.facts}
+    return group_wheels({name: (clause, clause) for name, clause in clauses.items()})
+
+
+def group_wheels(texts: Mapping[str, tuple[str, str]]) -> list[Entry]:
+    """An entry for all wheels of a key: wheel -> (key, text)."""
     groups: dict[str, list[str]] = {}
-    for name, reason in reasons.items():
-        groups.setdefault(reason.pattern, []).append(name)
-    return format_facts({listed(names, 1): str(reasons[names[0]]) for names in groups.values()})
+    for name, (key, _) in texts.items():
+        groups.setdefault(key, []).append(name)
+    return format_facts({listed(names, 1): texts[names[0]][1] for names in groups.values()})
 
 
-def wrap_entry(line: str, rows: int = ROWS) -> list[str]:
-    """The line in rows of `WIDTH`, indented below the entry's text; whatever does not fit into
-    `rows` of them is cut off."""
-    lead = re.match(r"  \S.*?  +|  - ", line)
-    hang = 0 if lead is None else lead.end()
-    lines = textwrap.wrap(line, WIDTH, subsequent_indent=" " * min(hang, 40),
-                          break_long_words=False, break_on_hyphens=False) or [""]
-    lines[0] = line[:len(line) - len(line.lstrip())] + lines[0].lstrip()
-    if len(lines) > rows:
-        lines = [*lines[:rows - 1], f"{lines[rows - 1][:WIDTH - 13].rstrip()} ... (--json)"]
-    return [part if len(part) <= WIDTH else f"{part[:WIDTH - 13]} ... (--json)" for part in lines]
+def describe_evidence(reason: Reason) -> str:
+    """E.g. "agree: collision mesh 0.1 m, level axle, name; not: common plane"."""
+    sides = {"agree": reason.supporting, "not": reason.contradicting}
+    return "; ".join(f"{side}: {', '.join(map(str, facts))}"
+                     for side, facts in sides.items() if facts)
+
+
+def describe_part(part: dict, describe: Callable[[dict], Mapping[str, Any]]) -> list[Entry]:
+    """What was found, or why it was not."""
+    return format_facts({"not found": part["error"]} if "error" in part else describe(part))
 
 
 def report_lines(found: dict) -> list[tuple[str, list[str]]]:
     """(title, lines) of each section, at most `LINES` in all: where there is too much, reasons and
     notices are shortened first."""
-    from ..analysis.summary import geometry_lines, mobility_lines
+    from ..analysis.summary import geometry_lines, mobility_lines, size_lines
 
-    head = ["wheel", "kind", "radius [m]", "link", "centre [m]", "axis", "driven"]
+    head = ["wheel", "kind", "radius [m]", "link", "centre [m]", "axis", "driven", "mu"]
     wheels = [
         [wheel["name"], wheel["kind"], f"{wheel['radius']:.4g}", wheel["link"] or "-",
          format_vector(wheel["centre"]), format_vector(wheel["axis"]),
-         "yes" if wheel["driven"] else "no"]
+         "yes" if wheel["driven"] else "no",
+         "-" if wheel["mu"] is None else f"{wheel['mu']:.4g}"]
         for wheel in found["wheels"]
     ]
+    reasons = {wheel["name"]: wheel["reason"] for wheel in found["wheels"]}
     mimic = [f"{m['joint']} = {m['multiplier']:g} {m['leader']} + {m['offset']:g}"
              for m in found["joints"]["mimic"]]
-    joints = {key: value for key, value in (found["joints"] | {"mimic": mimic}).items() if value}
+    # rolling joints are in the table of the wheels
+    joints = {key: value for key, value in (found["joints"] | {"mimic": mimic}).items()
+              if value and key != "rolling"}
     entries = {
         "": format_table([head, *wheels]),
-        "why": group_reasons({wheel["name"]: wheel["reason"] for wheel in found["wheels"]}),
+        "why": group_reasons(reasons),
+        "evidence": group_evidence(reasons),
         "joints": format_facts(joints),
+        "size": format_facts(size_lines(found["size"])),
         "mechanics": format_facts(describe_mechanics(found["mechanics"])),
-        "mobility": format_facts(mobility_lines(found["mobility"])),
-        "geometry": format_facts(geometry_lines(found["geometry"])),
-        "notices": [f"  - {notice.command_line}" for notice in found["notices"]],
+        "mobility": describe_part(found["mobility"], mobility_lines),
+        "geometry": describe_part(found["geometry"], geometry_lines),
+        "notices": [Entry("  - ", notice.command_line) for notice in found["notices"]],
     }
     return [(title, lines) for title, lines in _fit(entries).items() if lines]
 
 
-def _fit(entries: Mapping[str, list[str]]) -> dict[str, list[str]]:
+def _fit(entries: Mapping[str, list[Entry]]) -> dict[str, list[str]]:
     """The sections' lines, wrapped and shortened until all of them fit into `LINES`."""
     # long entries take fewer rows where there are many
     for few, many in ((ROWS, ROWS), (2, ROWS), (1, ROWS), (1, 2), (1, 1)):
-        rows = {title: many if title in ("mobility", "geometry") else few for title in entries}
-        sections = {title: [row for line in lines for row in wrap_entry(line, rows[title])]
-                    for title, lines in entries.items()}
+        rows = {title: few if title in SHORTENED else many for title in entries}
+        sections = {title: [line for entry in found for line in entry.wrap(rows[title])]
+                    for title, found in entries.items()}
         if _height(sections) <= LINES:
             break
     for title, least in (("why", 0), ("notices", 3), ("", 12)):

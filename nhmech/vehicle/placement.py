@@ -10,6 +10,8 @@ import numpy as np
 import pinocchio as pin
 
 from ..errors import REPR, ModelError, listed
+from ..urdf.remedy import option, suggest
+from ..urdf.wheel import Wheel
 from .contact import Contact
 from .context import BuildContext
 
@@ -17,6 +19,7 @@ CLOSED = 1e-13           # [m] a height this small is on the ground
 ITERATIONS = 25          # Newton doubles the digits each time; steps cut short need some more
 LARGEST = 0.5            # [rad] longest turn of one step: beyond it the heights are not linear
 DEPENDENT = 1e-9         # singular values of unit-sized forms below it: the attitude is not in them
+ASKEW = 0.1, 0.07        # [rad] roll and pitch: an attitude with nothing special about it
 FLAT = 1e-6              # [m/rad] slopes below it: turning the base does not move the contacts
 OFFSET_TOLERANCE = 0.05  # of the smallest radius: so far out of the plane is taken for rounding
 SIZE = 0.1               # [m] of a vehicle that has no radius: blades alone
@@ -93,7 +96,7 @@ class Placer:
         q = self.upright(q)
         height, forms = self.evaluate(q)
         k = len(height)
-        if k <= 1 or np.linalg.matrix_rank(forms[:, [2, 3, 4]], tol=DEPENDENT) == k:
+        if k <= 1 or _rank(forms) == k:
             return Support(False, np.zeros(k))
         offsets = height - height[bearing if bearing.any() else slice(None)].mean()
         offsets[np.abs(offsets) < CLOSED] = 0.0
@@ -171,6 +174,11 @@ class Placer:
         return np.array(columns).T
 
 
+def _rank(forms: np.ndarray) -> int:
+    """Of the heights' forms in the base's height, roll and pitch."""
+    return int(np.linalg.matrix_rank(forms[:, [2, 3, 4]], tol=DEPENDENT))
+
+
 def make_placer(context: BuildContext, contacts: Sequence[Contact]) -> Placer:
     """The placer of some contacts."""
     heights = ca.vertcat(ca.SX(0, 1), *[c.height for c in contacts])
@@ -186,9 +194,39 @@ def find_support(placer: Placer, contacts: Sequence[Contact]) -> Support:
     Raises
     ------
     ModelError
-        Where contacts are too far out of one plane.
+        Where contacts are too far out of one plane, or in one line that one of them would leave.
     """
     wheels = [c.mount.wheel for c in contacts]
+    _check_line(placer, wheels)
     smallest = min((wheel.radius for wheel in wheels if wheel.radius > 0), default=SIZE)
     bearing = np.array([bool(wheel.traits.held) for wheel in wheels], dtype=bool)
     return placer.support(pin.neutral(placer.model), OFFSET_TOLERANCE * smallest, bearing)
+
+
+def _check_line(placer: Placer, wheels: Sequence[Wheel]) -> None:
+    """Contacts in one line leave the base free to turn about it. One that the turn would take off
+    the ground, such as a caster below the axle, bears nothing: it must not hold the base.
+
+    Raises
+    ------
+    ModelError
+        Naming it.
+    """
+    q = placer.upright(pin.neutral(placer.model))
+    change = np.zeros(placer.model.nv)
+    change[3:5] = ASKEW
+    standing, askew = (placer.evaluate(at)[1] for at in (q, pin.integrate(placer.model, q, change)))
+    rank = _rank(standing)
+    if _rank(askew) <= rank:
+        return
+    idle = [i for i in range(len(wheels)) if _rank(np.delete(askew, i, axis=0)) == rank]
+    if not idle:
+        raise ModelError(f"the contacts {listed(placer.names)} are in one line, and some would "
+                         "leave the ground as soon as the vehicle turns about it")
+    # rather a caster than a wheel that drives
+    odd = min(idle, key=lambda i: len(wheels[i].traits.held))
+    raise ModelError(
+        f"the contacts {listed(placer.names)} are in one line: nothing supports the vehicle beside "
+        f"it, and {placer.names[odd]!r} would leave the ground as soon as it tilts",
+        suggest("Correct the place of that contact, or leave it out, so that the tilt is free: ",
+                option("wheels", [wheel for i, wheel in enumerate(wheels) if i != odd])))
