@@ -17,7 +17,17 @@ WIDTH = 120  # columns
 ROWS = 3  # of one entry at most
 DEEPEST = 40  # columns before a further row: long names leave room for the text
 CUT = " ... (--json)"
-SHORTENED = ("", "why", "joints", "mechanics", "notices")  # first, where there is too much
+# Rows of one entry of a section, one step after the other while there is too much. The lines that
+# a notice suggests are there to be pasted: they are the last to be cut.
+WHOLE = 12
+STEPS: tuple[dict[str, int], ...] = (
+    {"notices": WHOLE},
+    {"why": 2, "joints": 2, "mechanics": 2, "geometry": 2},
+    {"why": 1, "joints": 1, "mechanics": 1, "geometry": 1},
+    {"mobility": 2, "evidence": 2},
+    {"mobility": 1, "evidence": 1, "size": 1},
+    *({"notices": rows} for rows in (6, 5, 4, 3, 2, 1)),
+)
 
 
 def format_vector(values: Iterable[float] | None) -> str:
@@ -79,10 +89,10 @@ def describe_mechanics(mechanics: dict) -> dict[str, Any]:
              else "all contacts in one plane")
     shown = {
         "coordinates": f"{mechanics['nq']} (nq), {mechanics['nv']} velocities (nv), "
-                       f"{mechanics['nxi']} of them independent (nxi)",
+                       f"{mechanics['nxi']} of them independent (nxi); "
+                       f"{len(mechanics['rows'])} constraints, {len(mechanics['kept_rows'])} of "
+                       "them independent",
         "speeds": ", ".join(f"{name} [{unit}]" for name, unit in mechanics["speeds"].items()),
-        "rows": f"{len(mechanics['rows'])} constraints, {len(mechanics['kept_rows'])} of them "
-                "independent",
         "couplings": led if mechanics["followers"] else "",
         "support": plane + (", the base level" if mechanics["level_base"] else ""),
         "symmetry": mechanics["symmetry"],
@@ -138,14 +148,15 @@ def report_lines(found: dict) -> list[tuple[str, list[str]]]:
     reasons = {wheel["name"]: wheel["reason"] for wheel in found["wheels"]}
     mimic = [f"{m['joint']} = {m['multiplier']:g} {m['leader']} + {m['offset']:g}"
              for m in found["joints"]["mimic"]]
-    # rolling joints are in the table of the wheels
-    joints = {key: value for key, value in (found["joints"] | {"mimic": mimic}).items()
-              if value and key != "rolling"}
+    # wheels, and which of them are driven, are in the table
+    rolling = found["joints"]["rolling"]
+    driven = [name for name in found["joints"]["driven"] if name not in rolling]
+    joints = found["joints"] | {"rolling": (), "driven": driven, "mimic": mimic}
     entries = {
         "": format_table([head, *wheels]),
         "why": group_reasons(reasons),
         "evidence": group_evidence(reasons),
-        "joints": format_facts(joints),
+        "joints": format_facts({key: value for key, value in joints.items() if value}),
         "size": format_facts(size_lines(found["size"])),
         "mechanics": format_facts(describe_mechanics(found["mechanics"])),
         "mobility": describe_part(found["mobility"], mobility_lines),
@@ -157,9 +168,9 @@ def report_lines(found: dict) -> list[tuple[str, list[str]]]:
 
 def _fit(entries: Mapping[str, list[Entry]]) -> dict[str, list[str]]:
     """The sections' lines, wrapped and shortened until all of them fit into `LINES`."""
-    # long entries take fewer rows where there are many
-    for few, many in ((ROWS, ROWS), (2, ROWS), (1, ROWS), (1, 2), (1, 1)):
-        rows = {title: few if title in SHORTENED else many for title in entries}
+    rows = dict.fromkeys(entries, ROWS)
+    for step in STEPS:
+        rows |= step
         sections = {title: [line for entry in found for line in entry.wrap(rows[title])]
                     for title, found in entries.items()}
         if _height(sections) <= LINES:
