@@ -1,5 +1,5 @@
-"""Truncated Taylor series: coefficients of powers of a parameter, (m,) of a number and (m, 2) of a
-plane vector."""
+"""Truncated Taylor series: coefficients of powers of a parameter, (m, ...) of numbers and (m, ...,
+2) of plane vectors."""
 
 from __future__ import annotations
 
@@ -13,20 +13,21 @@ def derivative(a: np.ndarray) -> np.ndarray:
 
 def product(a: np.ndarray, b: np.ndarray) -> np.ndarray:
     """Of two series of numbers, as long as the shorter one."""
-    return np.convolve(a, b)[:min(len(a), len(b))]
+    return np.array([np.sum(a[:n + 1] * b[n::-1], axis=0) for n in range(min(len(a), len(b)))])
 
 
 def power(a: np.ndarray, exponent: float) -> np.ndarray:
     """a^exponent of a series with a_0 > 0: r' a = exponent a' r, term by term."""
-    r = np.empty(len(a))
+    r = np.empty(a.shape)
     r[0] = a[0] ** exponent
     for n in range(1, len(a)):
-        k = np.arange(1, n + 1)
-        r[n] = np.sum((exponent * k - (n - k)) * a[1:n + 1] * r[n - 1::-1]) / (n * a[0])
+        k = np.arange(1, n + 1).reshape(-1, *[1] * (a.ndim - 1))
+        r[n] = np.sum((exponent * k - (n - k)) * a[1:n + 1] * r[n - 1::-1], axis=0) / (n * a[0])
     return r
 
 
 def unit(a: np.ndarray) -> np.ndarray:
     """a / |a| of a plane vector's series."""
-    shrink = power(product(a[:, 0], a[:, 0]) + product(a[:, 1], a[:, 1]), -0.5)
-    return np.column_stack([product(a[:, 0], shrink), product(a[:, 1], shrink)])
+    x, y = a[..., 0], a[..., 1]
+    shrink = power(product(x, x) + product(y, y), -0.5)
+    return np.stack([product(x, shrink), product(y, shrink)], axis=-1)

@@ -85,7 +85,7 @@ class TrailerFlatness:
                                         bc_type="periodic" if path.closed else None)
         self._derivatives = [self.curve.derivative(k) if k else self.curve
                              for k in range(len(self.links) + 3)]
-        self._factorials = 1 / np.cumprod([1.0, *range(1, len(self._derivatives))])
+        self._factorials = np.cumprod([1.0, *range(1, len(self._derivatives))])
         self._steered = [axle.steering for axle in vehicle.steering.steered]
         leaders = [name for name in self._steered if name in vehicle.speeds]
         self._frame = Buffered(_frame(vehicle), matrices=[0])
@@ -106,8 +106,7 @@ class TrailerFlatness:
     def _check(self) -> None:
         """Raises `ModelError` where steering does not reach, or does not turn fast enough."""
         places = np.linspace(0.0, self.path.length, POINTS + 1)
-        angles = np.array([self.steering(s)[0] for s in places]).reshape(len(places), -1)
-        for name, angle in zip(self._steered, angles.T):
+        for name, angle in zip(self._steered, self.steering(places)[0]):
             limit = self.vehicle.limits.get(name)
             if limit is None:
                 continue
@@ -125,29 +124,30 @@ class TrailerFlatness:
                                  f"path whose curvature changes smoothly ({len(self.links)} "
                                  "derivatives of it are used)")
 
-    def chain(self, s: float) -> tuple[np.ndarray, np.ndarray]:
-        """Series of p_0 (m, 2), and headings of car and trailers (n + 1,)."""
-        s = s % self.path.length if self.path.closed else min(max(s, 0.0), self.path.length)
-        p = np.array([function(s) for function in self._derivatives]) * self._factorials[:, None]
+    def chain(self, s: float | np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Series of p_0 (m, ..., 2), and headings of car and trailers (n + 1, ...), at s (...)."""
+        s = s % self.path.length if self.path.closed else np.clip(s, 0.0, self.path.length)
+        p = np.array([function(s) / divisor
+                      for function, divisor in zip(self._derivatives, self._factorials)])
         headings = []
         for link in reversed(self.links):
             tau = unit(derivative(p))
-            headings.append(np.arctan2(tau[0, 1], tau[0, 0]))
+            headings.append(np.arctan2(tau[0, ..., 1], tau[0, ..., 0]))
             p = p[:len(tau)] + link.drawbar * tau
-        headings.append(np.arctan2(p[1, 1], p[1, 0]))
+        headings.append(np.arctan2(p[1, ..., 1], p[1, ..., 0]))
         return p, np.array(headings[::-1])
 
-    def steering(self, s: float) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Steering angles [rad] as in `vehicle.steering.steered`, (|dp_0/ds|, d theta_0/ds), and
-        headings (n + 1,)."""
+    def steering(self, s: float | np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Steering angles [rad] as in `vehicle.steering.steered` (k, ...), (|dp_0/ds|, d
+        theta_0/ds) (2, ...), and headings (n + 1, ...), at s (...)."""
         p, headings = self.chain(s)
-        first, second = p[1], 2 * p[2]
-        along = float(np.hypot(*first))
-        turning = float(first[0] * second[1] - first[1] * second[0]) / along ** 2
+        (x, y), (bend_x, bend_y) = np.moveaxis(p[1], -1, 0), np.moveaxis(2 * p[2], -1, 0)
+        along = np.hypot(x, y)
+        turning = (x * bend_y - y * bend_x) / along ** 2
         # the base's origin moves sideways as it turns, where it is not on the axle
         twist = np.array([along, -turning * self._hitch, turning * self.vehicle.steering.length])
         angles = np.array([axle.angle_for(twist) for axle in self.vehicle.steering.steered])
-        return angles, np.array([along, turning]), headings
+        return angles.reshape(-1, *along.shape), np.array([along, turning]), headings
 
     @property
     def start(self) -> dict:
@@ -157,33 +157,35 @@ class TrailerFlatness:
         forward = np.array([np.cos(headings[0]), np.sin(headings[0])])
         pose = (*(p[0] - self._hitch * forward), float(headings[0]))
         joints = {link.joint: float(angle) for link, angle in zip(self.links, np.diff(headings))}
-        joints |= {self._steered[i]: float(self._steering_targets(0.0)[i]) for i in self._leaders}
+        angles, _ = self._targets(np.array([0.0]))
+        joints |= {self._steered[i]: float(angles[i, 0]) for i in self._leaders}
         return {"pose": pose, "joints": joints,
                 "xi": dict(zip(self.vehicle.speeds, map(float, self._mean_speeds(0.0))))}
 
-    def _steering_targets(self, t: float) -> np.ndarray:
-        """Steering angles at time t, between which steering runs straight."""
-        before, now, after = (self.steering(self.speed * (t + k * self.period))[0]
-                              for k in (-1, 0, 1))
-        return now - (after - 2 * now + before) / 12
+    def _targets(self, t: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Steering angles at times t (...), between which steering runs straight (k, ...); and the
+        speeds of the base there (2, ...)."""
+        times = t + self.period * np.array([-1.0, 0.0, 1.0]).reshape(3, *[1] * t.ndim)
+        angles, speeds, _ = self.steering(self.speed * times)
+        before, now, after = np.moveaxis(angles, 1, 0)
+        return now - (after - 2 * now + before) / 12, self.speed * speeds[:, 1]
 
     def _mean_speeds(self, t: float) -> np.ndarray:
         """xi (nxi,), constant over the control period from t on, that goes as far as the path
         asks."""
-        h, begin = self.period, self._steering_targets(t)
-        end = self._steering_targets(t + h)
+        h, (nodes, weights) = self.period, GAUSS
+        parts = (1 + nodes) / 2
+        angles, speeds = self._targets(t + h * np.r_[0.0, 1.0, parts])
+        begin, end = angles[:, 0], angles[:, 1]
         wanted = np.zeros(len(self._rows))
         rows = np.zeros((len(self._rows), len(self.vehicle.speeds)))
-        for node, weight in zip(*GAUSS):
-            part = (1 + node) / 2
-            _, (along, turning), _ = self.steering(self.speed * (t + h * part))
+        for part, weight, (along, turning) in zip(parts, weights, speeds[:, 2:].T):
             for name, angle in zip(self._steered, begin + part * (end - begin)):
                 write_joint(self.vehicle.model, self._q, name, float(angle))
             E, e0 = self._frame(t, self._q, self.vehicle.theta)
-            rates = (end - begin)[self._leaders] / h
+            steered = (end - begin)[self._leaders] / h if self._leaders else [turning]
             rows += weight / 2 * E[self._rows]
-            steered = rates if self._leaders else [self.speed * turning]
-            wanted += weight / 2 * (np.array([self.speed * along, *steered]) - e0[self._rows])
+            wanted += weight / 2 * (np.array([along, *steered]) - e0[self._rows])
         return np.linalg.lstsq(rows, wanted, rcond=1e-9)[0]
 
     def __call__(self, t: float, state: State) -> Command:
