@@ -300,6 +300,59 @@ def test_what_the_compiler_says_is_in_the_error(private):
     assert list(private.iterdir()) == []
 
 
+def test_a_compiler_that_hangs_is_left_behind_with_one_line(private, compiler_of, tmp_path, caplog,
+                                                            monkeypatch):
+    """Its children end with it: a wrapper's `sleep` would hold the pipes open."""
+    monkeypatch.setenv("NHMECH_COMPILE_SECONDS", "0.2")
+    path = fake_compiler(tmp_path, '[ "$1" = --version ] && echo slow 1.0 && exit 0\nsleep 600')
+    compiler = compiler_of(str(path))
+    with caplog.at_level(logging.WARNING, logger="nhmech"):
+        assert [default_cache().load(CODE, compiler, 1) for _ in range(2)] == [None, None]
+        simulator = Simulator(shipped("carriage"))
+        assert simulator.atlas.primary.loop(build=True) is None
+        assert simulator.run(0.01).stop == "duration"
+    (line,) = caplog.records
+    assert "did not finish within 0.2 s" in line.message and "virtual machine" in line.message
+    monkeypatch.setenv("NHMECH_COMPILE_SECONDS", "soon")
+    with pytest.raises(CompileError, match="NHMECH_COMPILE_SECONDS=soon"):
+        compiler.build(tmp_path / "code.c", tmp_path / "code.so", 1)
+
+
+def test_a_compiler_that_makes_nothing_is_an_error(private, compiler_of, tmp_path):
+    compiler = compiler_of(str(fake_compiler(tmp_path, "echo fine; exit 0")))
+    with pytest.raises(CompileError, match="made no library.*CC=none"):
+        default_cache().load(CODE, compiler, 1)
+    assert list(private.iterdir()) == []
+
+
+@needs_compiler
+def test_a_library_without_the_function_is_an_error(private, monkeypatch):
+    library = default_cache().load(CODE, find_compiler(), 1)
+    assert library.function("answer")() == 42
+    with pytest.raises(CompileError, match="without 'question'"):
+        library.function("question")
+
+
+@needs_compiler
+def test_a_full_disk_keeps_the_code_until_the_process_ends(private, monkeypatch, caplog):
+    def full(self, text):
+        if self.is_relative_to(private):
+            raise OSError(28, "No space left on device")
+        return write(self, text)
+
+    write = Path.write_text
+    monkeypatch.setattr(Path, "write_text", full)
+    with caplog.at_level(logging.WARNING, logger="nhmech"):
+        library = default_cache().load(CODE, find_compiler(), 1)
+        assert library.function("answer")() == 42
+    assert not library.path.is_relative_to(private)
+    (line,) = caplog.records
+    assert "No space left" in line.message and "NHMECH_CACHE" in line.message
+    monkeypatch.setattr(Path, "write_text", lambda self, text: write(Path("/dev/full"), text))
+    with pytest.raises(CompileError, match="No space left.*CC=none"):
+        default_cache().load(CODE + " ", find_compiler(), 1)
+
+
 def test_without_a_compiler_one_line_says_so(private, compiler_of, caplog):
     compiler_of("none")
     say_no_compiler.cache_clear()

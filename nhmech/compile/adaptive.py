@@ -280,9 +280,11 @@ def compile_adaptive(rate: ca.Function, settle: ca.Function | None = None,
     library = library_of(functions, text, True, **words)
     if library is None:
         return None
-    call, pointer, real = library.code.nhmech_dop853, ctypes.c_void_p, ctypes.c_double
+    call, pointer, real = library.function("nhmech_dop853"), ctypes.c_void_p, ctypes.c_double
     call.argtypes = [real, real, pointer, pointer, pointer, real, real, pointer]
-    return Adaptive(call, None if settle is None else loop_of(library, library.code.nhmech_room()))
+    if settle is None:
+        return Adaptive(call, None)
+    return Adaptive(call, loop_of(library, library.function("nhmech_room")()))
 
 
 def _literal(array: np.ndarray) -> str:

@@ -4,20 +4,22 @@ from __future__ import annotations
 
 import ctypes
 import hashlib
+import logging
 import os
 import shutil
 import stat
 import sys
 import tempfile
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
-from typing import NamedTuple, overload
+from typing import Any, NamedTuple, overload
 
 import casadi as ca
 
 from ..errors import CompileError
 from ..version import __version__
-from .compiler import Compiler
+from .compiler import NO_COMPILER, Compiler, CompileTimeout
 
 
 class Library(NamedTuple):
@@ -25,6 +27,14 @@ class Library(NamedTuple):
 
     path: Path
     code: ctypes.CDLL
+
+    def function(self, name: str) -> Any:
+        """A function of the code. Raises `CompileError` where there is none of that name."""
+        try:
+            return getattr(self.code, name)
+        except AttributeError as error:
+            raise CompileError(f"{self.path} was compiled without {name!r}. {NO_COMPILER}; "
+                               "`nhmech cache --clear` removes what is there") from error
 
 
 @dataclass(frozen=True)
@@ -49,7 +59,7 @@ class Cache:
     def library(self, code: str, compiler: Compiler, instructions: int,
                 build: bool = True) -> Path | None:
         """Path of the compiled code; None where it is not there and `build` is not set.
-        Raises `CompileError` from the compiler."""
+        Raises `CompileError` from the compiler, and where no folder can be written to."""
         parts = (code, str(compiler), compiler.version, " ".join(compiler.flags(instructions)),
                  ca.__version__, __version__)
         key = hashlib.sha256("\0".join(parts).encode()).hexdigest()[:32]
@@ -58,34 +68,41 @@ class Cache:
             return library
         if not build:
             return None
-        with tempfile.TemporaryDirectory(dir=self.folder, prefix="build-") as work:
-            source = Path(work) / "code.c"
-            made, sealed = source.with_suffix(".so"), source.with_suffix(".sha256")
-            source.write_text(code)
-            compiler.build(source, made, instructions)
-            sealed.write_text(hashlib.sha256(made.read_bytes()).hexdigest())
-            # whatever the umask is: it will be executed
-            made.chmod(0o700)
-            os.replace(made, library)
-            os.replace(sealed, checksum)
+        try:
+            with tempfile.TemporaryDirectory(dir=self.folder, prefix="build-") as work:
+                source = Path(work) / "code.c"
+                made, sealed = source.with_suffix(".so"), source.with_suffix(".sha256")
+                source.write_text(code)
+                compiler.build(source, made, instructions)
+                sealed.write_text(hashlib.sha256(made.read_bytes()).hexdigest())
+                # whatever the umask is: it will be executed
+                made.chmod(0o700)
+                os.replace(made, library)
+                os.replace(sealed, checksum)
+        except OSError as error:         # a full disk, above all
+            if not self.temporary:
+                _say_unwritable(str(self.folder), str(error))
+                return _temporary().library(code, compiler, instructions)
+            raise CompileError(f"no compiled code can be kept in {self.folder} ({error}); "
+                               "NHMECH_CACHE names another folder, CC=none does without") from error
         return library
-
-    @overload
-    def load(self, code: str, compiler: Compiler, instructions: int) -> Library: ...
-
-    @overload
-    def load(self, code: str, compiler: Compiler, instructions: int,
-             build: bool) -> Library | None: ...
 
     def load(self, code: str, compiler: Compiler, instructions: int,
              build: bool = True) -> Library | None:
         """The compiled code, loaded. An entry that cannot be (made on another machine, say) is
         built anew, once.
 
-        None where it is not there and `build` is not set. Raises `CompileError`.
+        None where it is not there and `build` is not set, and where the compiler takes too long:
+        that is said once, and not tried again in this process. Raises `CompileError`.
         """
+        key = hash((compiler, code))
         for again in (False, True):
-            path = self.library(code, compiler, instructions, build)
+            try:
+                path = self.library(code, compiler, instructions, build and key not in _slow)
+            except CompileTimeout as error:
+                _slow.add(key)
+                _say_slow(str(error))
+                path = None
             if path is None:
                 return None
             try:
@@ -139,6 +156,22 @@ def default_cache() -> Cache:
 
 
 _made: list[tempfile.TemporaryDirectory] = []      # removed when the process ends
+
+
+_slow: set[int] = set()      # hashes of compiler and code on which the compiler has taken too long
+
+
+@cache
+def _say_slow(why: str) -> None:
+    logging.getLogger("nhmech").warning("%s. Until then this code runs in CasADi's virtual "
+                                        "machine, thirty times slower or more", why)
+
+
+@cache
+def _say_unwritable(folder: str, why: str) -> None:
+    logging.getLogger("nhmech").warning("no compiled code can be kept in %s (%s): it is kept until "
+                                        "the process ends; NHMECH_CACHE names another folder",
+                                        folder, why)
 
 
 def _temporary() -> Cache:

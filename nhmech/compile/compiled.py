@@ -10,8 +10,8 @@ from .compiler import find_compiler, say_no_compiler
 
 
 def compile_function(function: ca.Function) -> Buffered:
-    """The function in C; in CasADi's virtual machine where there is no compiler (said once).
-    All its outputs must be dense.
+    """The function in C; in CasADi's virtual machine where there is no compiler or it takes too
+    long (said once). All its outputs must be dense.
 
     Raises
     ------
@@ -26,4 +26,7 @@ def compile_function(function: ca.Function) -> Buffered:
     generator.add(function)
     code = generator.dump()
     library = default_cache().load(code, compiler, code.count("\n") // 2)
+    if library is None:
+        return Buffered(function)
+    library.function(function.name())
     return Buffered(ca.external(function.name(), str(library.path)))

@@ -6,7 +6,11 @@ import logging
 import os
 import shlex
 import shutil
+import signal
 import subprocess
+import threading
+from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import cache, lru_cache
 from pathlib import Path
@@ -14,6 +18,14 @@ from pathlib import Path
 from ..errors import CompileError
 
 LARGE = 20_000      # instructions from which compile time counts for more than speed
+# [s] for one file, unless NHMECH_COMPILE_SECONDS says otherwise: ten times what the largest of our
+# vehicles takes
+SECONDS = 60.0
+ANSWER_SECONDS = 10.0      # [s] in which a compiler says its version
+
+
+class CompileTimeout(CompileError):
+    """The compiler took longer than it may."""
 
 
 @dataclass(frozen=True)
@@ -38,13 +50,56 @@ class Compiler:
         return ("-Og" if instructions > LARGE else "-O2", "-fPIC", "-shared")
 
     def build(self, source: Path, library: Path, instructions: int) -> None:
-        """Compiles one file. Raises `CompileError` with the compiler's own words."""
+        """Compiles one file. Raises `CompileError` with the compiler's own words, `CompileTimeout`
+        where it does not come to an end."""
         command = [self.path, *self.words, *self.flags(instructions), "-o", str(library),
                    str(source), "-lm"]
-        done = subprocess.run(command, capture_output=True, text=True, stdin=subprocess.DEVNULL)
+        seconds = compile_seconds()
+        try:
+            done = run_compiler(command, seconds)
+        except subprocess.TimeoutExpired as error:
+            raise CompileTimeout(f"{self.path} did not finish within {seconds:g} s; "
+                                 "NHMECH_COMPILE_SECONDS gives it longer, CC names another "
+                                 "compiler") from error
         if done.returncode:
             raise CompileError(f"{self.path} failed on generated code ({' '.join(command)}): "
                                f"{done.stderr.strip()[:2000]}")
+        if not library.is_file():
+            raise CompileError(f"{self.path} reported success and made no library "
+                               f"({' '.join(command)}). {NO_COMPILER}")
+
+
+NO_COMPILER = "CC names another compiler, CC=none does without compiled code"
+
+
+def compile_seconds() -> float:
+    """How long one file may take [s]. Raises `CompileError` where NHMECH_COMPILE_SECONDS is no
+    positive number."""
+    given = os.environ.get("NHMECH_COMPILE_SECONDS", "").strip()
+    try:
+        seconds = float(given or SECONDS)
+    except ValueError:
+        seconds = 0.0
+    if not seconds > 0:
+        raise CompileError(f"NHMECH_COMPILE_SECONDS={given} is no positive number of seconds")
+    return seconds
+
+
+def run_compiler(command: Sequence[str], seconds: float,
+                 text: str = "") -> subprocess.CompletedProcess:
+    """Runs a compiler with all that it starts, which ends with it. Raises
+    `subprocess.TimeoutExpired`."""
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+                          stderr=subprocess.PIPE, text=True, errors="replace",
+                          start_new_session=True) as process:
+        try:
+            out, err = process.communicate(text, timeout=min(seconds, threading.TIMEOUT_MAX))
+        except BaseException:
+            # a wrapper's children would hold the pipes open
+            with suppress(ProcessLookupError):
+                os.killpg(process.pid, signal.SIGKILL)
+            raise
+    return subprocess.CompletedProcess(command, process.returncode, out, err)
 
 
 @lru_cache(maxsize=1)
@@ -68,8 +123,10 @@ def find_compiler() -> Compiler | None:
         path = shutil.which(name)
         if path is None:
             continue
-        answer = subprocess.run([path, *words, "--version"], capture_output=True, text=True,
-                                stdin=subprocess.DEVNULL)
+        try:
+            answer = run_compiler([path, *words, "--version"], ANSWER_SECONDS)
+        except (OSError, subprocess.TimeoutExpired):
+            continue
         if answer.returncode == 0:
             return Compiler(path, answer.stdout.splitlines()[0] if answer.stdout else "",
                             tuple(words))

@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import ctypes
 import hashlib
-import subprocess
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import lru_cache
@@ -15,7 +14,7 @@ import numpy as np
 
 from ..errors import CompileError
 from .cache import default_cache
-from .compiler import LARGE, Compiler, find_compiler
+from .compiler import LARGE, Compiler, compile_seconds, find_compiler, run_compiler
 from .lane_type import vectorise
 
 # One pack of lanes goes through all its steps before the next one starts: its state never leaves
@@ -207,7 +206,7 @@ def find_vector_compiler() -> VectorCompiler | None:
     if compiler is None:
         return None
     command = [compiler.path, *compiler.words, *NATIVE, "-dM", "-E", "-x", "c++", "-"]
-    answer = subprocess.run(command, capture_output=True, text=True, stdin=subprocess.DEVNULL)
+    answer = run_compiler(command, compile_seconds())
     if answer.returncode:
         raise CompileError(f"{' '.join(command)}: {answer.stderr.strip()[:200]}")
     return VectorCompiler(
@@ -229,7 +228,7 @@ def compile_lanes(step: ca.Function) -> Lanes | None:
     """The loop around (t, x, u, theta, dt, side, guard) -> (x, health, status), compiled as C++ on
     vectors of 8 (AVX-512), 4 (AVX) or 2 doubles.
 
-    None where there is no compiler.
+    None where there is no compiler, or where it takes too long (said once).
 
     Raises
     ------
@@ -243,9 +242,11 @@ def compile_lanes(step: ca.Function) -> Lanes | None:
     generator.add(step)
     code = vectorise(generator.dump()) + _LOOP.format(**step_words(step))
     library = default_cache().load(code, compiler, code.count("\n"))
-    call = library.code.nhmech_lanes
+    if library is None:
+        return None
+    call = library.function("nhmech_lanes")
     pointer, integer, real = ctypes.c_void_p, ctypes.c_longlong, ctypes.c_double
     call.argtypes = [*[integer] * 4, real, integer, integer, pointer, *[integer] * 4,
                      pointer, integer, integer, *[pointer] * 5, integer, pointer]
     call.restype = None
-    return Lanes(call, library.code.nhmech_lane_count())
+    return Lanes(call, library.function("nhmech_lane_count")())

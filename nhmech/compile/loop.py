@@ -199,8 +199,8 @@ def compile_loop(step: ca.Function, settle: ca.Function, read: ca.Function, angl
     constraints; where the step keeps them by itself (`kept`), now and then. `read` (t, x, theta) ->
     (q, v) is for a row that is recorded and for the end.
 
-    None where there is no compiler (said once), or where it is not in the cache and `build` is not
-    set.
+    None where there is no compiler or it takes too long (said once), or where the code is not in
+    the cache and `build` is not set.
 
     Raises
     ------
@@ -240,5 +240,6 @@ def library_of(functions: Sequence[ca.Function], text: str, build: bool,
 
 
 def loop_of(library: Library, work: int = 0) -> Loop:
+    many = library.function("nhmech_many")
     # a lock that is kept costs nothing to take again
-    return Loop(library.code.nhmech_many, ctypes.PyDLL(str(library.path)).nhmech_one, work)
+    return Loop(many, ctypes.PyDLL(str(library.path)).nhmech_one, work)
