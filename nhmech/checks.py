@@ -23,9 +23,13 @@ def read_number(what: str, value, expected: str, *, above: float = -math.inf,
                 least: float = -math.inf) -> float:
     """A finite number greater than `above`, `least` or more. Raises `InputError` that says what was
     expected."""
-    if isinstance(value, bool) or not is_finite(value) or not (value > above and value >= least):
-        raise InputError(f"{what} = {value!r} must be {expected}")
-    return float(value)
+    try:
+        # false for NaN too
+        if above < value < math.inf and value >= least and not isinstance(value, bool):
+            return float(value)
+    except (TypeError, ValueError, OverflowError):
+        pass
+    raise InputError(f"{what} = {value!r} must be {expected}")
 
 
 def read_positive(what: str, value) -> float:
