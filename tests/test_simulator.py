@@ -873,3 +873,56 @@ def test_effort_on_one_wheel_and_a_rate_on_the_other():
         np.abs(run.column("right_wheel_joint")).max() < 1e-3
         and run.column("left_wheel_joint")[-1] > 0.5
     )
+
+
+def test_one_thread_at_a_time_advances_a_simulator():
+    """A controller stops the run while another thread, and then itself, try to go on with it."""
+    import threading
+
+    answers = []
+
+    def try_to_advance():
+        for call in (simulator.step, lambda: simulator.run(1.0)):
+            with pytest.raises(SimulationError, match="make one for each thread"):
+                call()
+            answers.append(True)
+
+    def controller(t, state):
+        if t == 0:
+            other = threading.Thread(target=try_to_advance)
+            other.start()
+            other.join()
+            try_to_advance()
+
+    simulator = Simulator(shipped("differential_drive"), controller)
+    run = simulator.run(0.01)
+    assert len(answers) == 4 and run.stop == "duration" and np.all(np.diff(run.t) > 0)
+    assert simulator.run(0.01).stop == "duration"
+
+
+@pytest.mark.parametrize("dt, duration, message", [
+    (1e-300, 1.0, r"takes 1e\+300 steps of 1e-300 s"),
+    (1e-3, 1e18, r"takes 1e\+21 steps of 0.001 s"),
+    (1e-6, 1e7, r"1e\+13 rows and takes .* GiB of memory, of which this machine has"),
+])
+def test_a_run_that_no_machine_can_hold_is_refused(dt, duration, message):
+    with pytest.raises(InputError, match=message):
+        Simulator(shipped("carriage"), dt=dt).run(duration)
+
+
+def test_what_was_computed_is_kept_when_memory_ends(monkeypatch):
+    from nhmech.simulation.recorder import Recorder
+
+    def room(self, rows):
+        asked.append(rows)
+        if len(asked) > 20:
+            raise MemoryError
+        return given(self, rows)
+
+    asked, given = [], Recorder.room
+    simulator = Simulator(shipped("carriage"), lambda t, state: None)
+    monkeypatch.setattr(Recorder, "room", room)
+    with pytest.raises(SimulationError, match="memory is full at t = .*save=") as found:
+        simulator.run(1.0)
+    kept = found.value.trajectory
+    assert len(kept.t) == 20 and np.all(np.diff(kept.t) > 0)

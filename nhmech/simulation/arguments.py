@@ -12,6 +12,9 @@ from ..checks import is_finite, read_array, read_count, read_number
 from ..errors import InputError, listed
 from .callbacks import check_callable
 
+# of one run: a year and a half at a microsecond each; beyond 2^53 the clock would stand still
+MOST_STEPS = 5e13
+
 
 def read_period(dt: object, control_period: float | None) -> tuple[float, int]:
     """The step [s], and the number of steps in a control period. Raises `InputError` for times that
@@ -41,10 +44,13 @@ def read_speeds(xi: object, names: Sequence[str], v_names: Sequence[str]) -> dic
     return {name: float(value) for name, value in xi.items()}
 
 
-def check_run(duration: object, every: object, progress: object, save: object) -> None:
+def check_run(duration: object, dt: float, every: object, progress: object, save: object) -> None:
     """Raises `InputError` for arguments of `Simulator.run` that it cannot take."""
-    if read_number("duration", duration, "a time in seconds") < 0:
-        raise InputError(f"duration = {duration!r} must be a time in seconds")
+    steps = read_number("duration", duration, "a time in seconds, 0 or more",
+                        least=0.0) / dt
+    if steps > MOST_STEPS:
+        raise InputError(f"duration = {duration!r} takes {steps:.3g} steps of {dt:g} s, and a run "
+                         f"has at most {MOST_STEPS:.0e}: take a longer dt or a shorter duration")
     read_count("every", every)
     if progress is not None:
         check_callable("progress", progress, "(t, state)")

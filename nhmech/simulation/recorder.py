@@ -8,13 +8,15 @@ from pathlib import Path
 
 import numpy as np
 
-from ..errors import SimulationError
+from ..errors import InputError, SimulationError
 from .moment import Moment
 from .run_file import SUFFIX, RunFile, split_events
 from .trajectory import RunInfo, Trajectory, npz_path
 
 FLUSH = 0.5                  # [s] real time between two looks at whether rows go to the file
 LARGEST = 1 << 28            # [bytes] that are asked for at once before they are needed
+GIB = 1 << 30
+MEMORY = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")      # of this machine [bytes]
 # [bytes] of rows that are held in memory while there is a file, unless one chunk of steps needs
 # more
 WINDOW = 1 << 20
@@ -78,6 +80,12 @@ class Recorder:
         self._file = None if save is None else RunFile(part_path(save), info.header(), width)
         self._disk_is_full = False
         self._next_flush = time.monotonic() + FLUSH
+        size = 8 * width * capacity
+        if save is None and size > MEMORY:
+            raise InputError(f"the record of this run has {capacity:.3g} rows and takes "
+                             f"{size / GIB:.3g} GiB of memory, of which this machine has "
+                             f"{MEMORY / GIB:.3g}: record fewer states (run(..., every=100)) or "
+                             "keep them on disk (save=...)")
         capacity = min(capacity, (LARGEST if save is None else WINDOW) // (8 * width))
         self._window = RowBuffer(np.empty((max(capacity, 4), width)),
                               end=0 if self._file is None else self._file.begin)

@@ -6,6 +6,7 @@ import math
 import os
 from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
+from threading import Lock
 
 import numpy as np
 
@@ -30,6 +31,8 @@ from .simulated import Simulated
 from .state import State
 from .trajectory import RunInfo, Trajectory
 
+BUSY = ("this Simulator is advancing already, in another thread or in the call that asked its "
+        "controller; make one for each thread, they may share the vehicle")
 PROGRESS = 200      # steps between two reports of progress; more often would cost time
 
 Progress = Callable[[float, State], None]
@@ -94,6 +97,7 @@ class Simulator:
         self.propagator = Propagator(self.simulated, self.atlas, self.moment, step)
         self.inputs = Inputs(self.propagator, controller, wrenches, every)
         self._is_started = False
+        self._turn = Lock()       # of the thread that advances it
 
     def __repr__(self) -> str:
         vehicle = self.simulated.vehicle
@@ -180,9 +184,12 @@ class Simulator:
         state."""
         if not self._is_started:
             self.reset()
-        self.inputs.ask()
-        self.propagator.step()
-        return self.moment.state
+        if self._turn.locked():
+            raise SimulationError(BUSY)
+        with self._turn:
+            self.inputs.ask()
+            self.propagator.step()
+            return self.moment.state
 
     def run(self, duration: float, *, every: int = 1, progress: Progress | None = None,
             save: str | os.PathLike | None = None) -> Trajectory:
@@ -209,14 +216,17 @@ class Simulator:
         SimulationError
             For a failure, with what was computed in `.trajectory`.
         """
-        check_run(duration, every, progress, save)
+        check_run(duration, self.propagator.dt, every, progress, save)
+        if self._turn.locked():
+            raise SimulationError(BUSY)
         if not self._is_started:
             self.reset()
         begin = 0 if progress is None else self.moment.k
         steps = math.ceil(duration / self.propagator.dt - 1e-9)
         recorder = Recorder(self.moment, self.info, steps // every + 3, every, save)
         try:
-            stop = self._run(duration, steps, recorder, progress)
+            with self._turn:
+                stop = self._run(duration, steps, recorder, progress)
         except KeyboardInterrupt:
             stop = "interrupted"
         except CompileError:
@@ -224,6 +234,10 @@ class Simulator:
         except NhmechError as error:
             recorder.add()
             raise SimulationError(str(error), recorder.trajectory(str(error))) from error
+        except MemoryError as error:
+            why = (f"the memory is full at t = {self.t:.6g} s: record fewer states "
+                   "(run(..., every=100)) or keep them on disk (save=...)")
+            raise SimulationError(why, recorder.trajectory(why)) from error
         recorder.add()
         if progress is not None and self.moment.k > begin and stop != "interrupted":
             progress(self.t, self.state)
