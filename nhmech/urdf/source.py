@@ -17,7 +17,7 @@ from .fault import Element, ElementError, Fault, Mend, element_name, from_slip
 from .mesh_files import MeshFiles
 from .packages import find_package, read_packages
 from .slips import Slip, decode, drop_declaration, mend_slips
-from .xacro_file import expand_xacro, is_xacro_path, uses_xacro
+from .xacro_file import Macro, expand_xacro, find_uncalled, is_xacro_path, uses_xacro
 
 Triple = tuple[float, float, float]
 Default = TypeVar("Default")
@@ -55,6 +55,8 @@ class Source:
         ROS package name -> folder, for every package:// in the text that could be found.
     faults
         What was wrong with the text, and is mended.
+    macros
+        Of its xacro, those that nothing calls.
     meshes
         Those that were opened.
     """
@@ -64,6 +66,7 @@ class Source:
     path: Path | None = None
     packages: dict[str, Path] = field(default_factory=dict)
     faults: tuple[Fault, ...] = ()
+    macros: tuple[Macro, ...] = ()
     meshes: MeshFiles = field(default_factory=MeshFiles, compare=False, repr=False)
 
     @property
@@ -123,48 +126,43 @@ class Source:
         return self.numbers(element, attribute, 3)
 
     def _read(self, element: Element, attribute: str, text: str, length: int) -> tuple[float, ...]:
+        values = _read_words(text)
         given = f"{attribute}={text!r}"
-        values = [_read_word(word) for word in text.split()]
-        if None in values and "," in text:
-            raise self.error(element, f"{given}: {_odd_word(text)!r} is not a number; write "
-                             "decimals with a point and separate numbers by spaces",
+        if values is None:
+            odd = next(word for word in text.split() if _read_words(word) is None)
+            comma = "; write decimals with a point and separate numbers by spaces"
+            raise self.error(element, f"{given}: {odd!r} is not a number"
+                                      f"{comma if ',' in text else ''}",
                              mend=_mend_commas(element, attribute, text, length))
-        if None in values:
-            raise self.error(element, f"{given}: {_odd_word(text)!r} is not a number")
         if len(values) != length:
             raise self.error(element, f"{given} must be one number" if length == 1 else
                              f"{given} has {len(values)} numbers; it needs {length}, separated by "
                              "spaces")
-        numbers = tuple(value for value in values if value is not None)
-        if not all(map(isfinite, numbers)):
+        if not all(map(isfinite, values)):
             raise self.error(element, f"{given} is not finite; replace it by the true value")
-        if max(map(abs, numbers)) > _LARGEST and attribute not in _UNBOUNDED:
+        if max(map(abs, values)) > _LARGEST and attribute not in _UNBOUNDED:
             raise self.error(element, f"{given} is larger than {_LARGEST:g}, which no robot needs; "
                                       "replace it by the true value")
-        return numbers
+        return values
 
 
-def _read_word(word: str) -> float | None:
-    """The number that a URDF parser reads; None where it reads none."""
+def _read_words(text: str) -> tuple[float, ...] | None:
+    """The numbers that a URDF parser reads; None where a word is none."""
+    if not text.isascii() or "_" in text:
+        return None       # Python reads 1_000 and the digits of other scripts, parsers do not
     try:
-        # Python reads 1_000 and the digits of other scripts, URDF parsers do not
-        return float(word) if word.isascii() and "_" not in word else None
+        return tuple(map(float, text.split()))
     except ValueError:
         return None
 
 
-def _odd_word(text: str) -> str:
-    return next(word for word in text.split() if _read_word(word) is None)
-
-
 def _mend_commas(element: Element, attribute: str, text: str, length: int) -> Mend | None:
     """Commas taken for spaces or for decimal points, whichever gives the right count of numbers;
-    None where neither or both do."""
-    readings = [" ".join(text.replace(",", other).split()) for other in (" ", ".")]
-    sound = {tuple(numbers): reading for reading in reversed(readings)
-             if len(numbers := [_read_word(word) for word in reading.split()]) == length
-             and None not in numbers}
-    if len(sound) != 1 or (readings[0] not in sound.values() and _GROUPED.search(text)):
+    None where neither does, or both do and differ."""
+    spaces, points = (" ".join(text.replace(",", other).split()) for other in (" ", "."))
+    sound = {values: reading for reading in (points, spaces)
+             if (values := _read_words(reading)) is not None and len(values) == length}
+    if len(sound) != 1 or (spaces not in sound.values() and _GROUPED.search(text)):
         return None
     [mended] = sound.values()
     return Mend("numbers with commas", lambda: element.set(attribute, mended))
@@ -182,7 +180,7 @@ def link_at(joint: Element, end: str) -> str:
 
 
 def read_source(source: str | bytes | os.PathLike, packages: Mapping | None = None,
-                arguments: Mapping[str, str] | None = None) -> Source:
+                arguments: Mapping[str, str] | None = None, path: Path | None = None) -> Source:
     """Read a robot from a path to a URDF or xacro file, or from XML as str or bytes.
 
     Parameters
@@ -193,6 +191,8 @@ def read_source(source: str | bytes | os.PathLike, packages: Mapping | None = No
         ROS package name -> folder.
     arguments
         Of a xacro file, by name.
+    path
+        Where XML that is given itself would be a file.
 
     Raises
     ------
@@ -204,14 +204,17 @@ def read_source(source: str | bytes | os.PathLike, packages: Mapping | None = No
         `<robot>`, a xacro file that does not expand.
     """
     folders = read_packages(packages)
-    path, content = _read_content(source)
+    found_at, content = _read_content(source)
+    path = found_at or path
     label = "<string>" if path is None else path.name
     given, slips = (content, []) if isinstance(content, str) else decode(content)
     # the first line of a string in a program is often empty
     text, more = drop_declaration(given, indented=isinstance(content, str))
     root, text, rest = _parse(text, label)
     faults = tuple(map(from_slip, (*slips, *more, *rest)))
+    macros: tuple[Macro, ...] = ()
     if uses_xacro(root) or path is not None and is_xacro_path(path):
+        macros = find_uncalled(root)
         text = expand_xacro(text, path, folders, arguments)
         label += " (expanded)"
         root, _, _ = _parse(drop_declaration(text)[0], label)
@@ -226,7 +229,8 @@ def read_source(source: str | bytes | os.PathLike, packages: Mapping | None = No
             folder = find_package(match[1], folders, path.parent if path else None)
             if folder is not None:
                 found[match[1]] = folder
-    return Source(root, label, None if path is None else path.resolve(), found, faults)
+    return Source(root, label, None if path is None else path.resolve(), found, faults,
+                  macros)
 
 
 def _read_content(source: object) -> tuple[Path | None, bytes | str]:

@@ -9,6 +9,7 @@ import numpy as np
 
 from ..errors import listed
 from .fault import Element, ElementError, Fault, Mend, element_name, faulty_file, gather, mend
+from .macros import uncalled_error
 from .notice import Notice, NoticeKind
 from .source import Source, link_at
 from .validate_inertia import check_inertial
@@ -59,6 +60,8 @@ def validate(source: Source) -> tuple[tuple[Fault, ...], list[Notice]]:
         children that are missing or unknown; loops, and anything but one root; numbers that are
         missing, malformed, NaN or infinite; axes of zero length; masses that are negative.
     """
+    if source.macros and source.root.find("link") is None:
+        raise uncalled_error(source, lambda robot: not any(_find_errors(robot)))
     mended: list[Fault] = list(source.faults)
     for _ in range(_ROUNDS):
         errors = list(_find_errors(source))
