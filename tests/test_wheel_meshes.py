@@ -268,7 +268,7 @@ def test_a_collision_cylinder_decides_and_the_mesh_checks_it(write, tmp_path):
     description = load(0.05)
     assert radii(description) == [0.05, 0.05]
     first = others(description)[0]
-    assert "left_joint: radius 0.05 m from the collision cylinder of 'left_wheel'" in first
+    assert "left_joint, right_joint: radius 0.05 m from the collision cylinder of 'left_wheel'" in first
     assert "the visual mesh 'w.stl' of 'left_wheel' has 0.08" in first
 
 
@@ -282,7 +282,7 @@ def test_a_given_radius_is_checked(write, tmp_path):
                                               Wheel("right_joint", "disc", radius), ball]))
     assert given(R) == given(0.94 * R) == []
     for radius in (0.301, 0.022):
-        assert f"left_joint: radius {radius:g} m as given" in given(radius)[0]
+        assert f"left_joint, right_joint: radius {radius:g} m as given" in given(radius)[0]
         assert "visual mesh 'w.stl' of 'left_wheel' has 0.08" in given(radius)[0]
 
 

@@ -8,9 +8,11 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from ..errors import ModelError
+from .axis_hints import is_upright
 from .description import Reason
+from .evidence import is_ball_joint, is_free
 from .inference import FoundWheel
-from .layout import Layout, LinkShape, is_named, to_triple
+from .layout import Joint, Layout, LinkShape, is_named, to_triple
 from .notice import Notice, NoticeKind
 from .packages import package_of
 from .remedy import ask_for_packages, option, suggest
@@ -162,6 +164,13 @@ def _is_lying(layout: Layout, shape: LinkShape, wheels: Sequence[FoundWheel]) ->
         np.linalg.norm(centre_R(layout, c.wheel) - centre) < shape.size[0] for c in wheels)
 
 
+def swings(layout: Layout, joint: Joint) -> bool:
+    """Whether a joint turns about an upright axis and nothing limits or commands it."""
+    return (joint.turns and is_upright(layout, joint) and is_free(joint)
+            and not layout.elements.steers(joint.name)
+            and all(command.joint != joint.name for command in layout.elements.commands))
+
+
 def is_caster(layout: Layout, link: str) -> bool:
     """Whether a link, or the joint it hangs on, is named caster."""
     return is_named("caster", *_names_of(layout, link))
@@ -173,14 +182,17 @@ def _names_of(layout: Layout, link: str) -> tuple[str, ...]:
 
 
 def _fixed_links(layout: Layout, wheels: Sequence[FoundWheel]) -> list[str]:
-    """Links of the bodies that can hold a caster: the base, those that carry wheels, those named
-    caster; no rotors."""
+    """Links of the bodies that can hold a caster: the base, those that carry wheels, those that
+    swing about an upright axis or are named caster; no rotors."""
     rotors = {layout.carrier(c.wheel) for c in wheels}
     bodies = {layout.root}
     for rotor in rotors:
         bodies |= {layout.body(joint.parent) for joint in layout.path(rotor)}
-    bodies |= {layout.body(link) for link in layout.links if is_caster(layout, link)}
-    return [link for link in layout.links if layout.body(link) in bodies - rotors]
+    bodies |= {layout.body(link) for link in layout.links
+               if is_caster(layout, link) or is_ball_joint(layout, link)}
+    bodies |= {joint.child for joint in layout.joints.values() if swings(layout, joint)}
+    return [link for link in layout.links
+            if layout.body(link) in bodies - rotors and link not in rotors]
 
 
 def _find_ball(layout: Layout, shape: LinkShape, ground: float,

@@ -13,12 +13,13 @@ import numpy as np
 from .description import Fact, Witness
 from .elements import Interface
 from .layout import Joint, Layout, is_named
-from .rims import Rim, find_rim, is_horizontal
+from .radii import find_wheel_rim
+from .rims import Rim, is_horizontal
+from .rollers import roller_joints
 from .stance import footprint
 
 # of a wheel, in languages that robots are named in
 _WORDS = ("wheel", "tyre", "tire", "reifen", "rueda", "roue", "ruota", "roda", "hjul", "kolo")
-_ROLLERS = 3            # at least so many make a wheel of rollers
 _SLACK = (5e-3, 0.1)    # m, and part of the radius: how far a rim may be off the common plane
 # of the radius: a rim that is higher over the plane hangs in the air, a lower one contradicts it
 _IN_THE_AIR = 0.5
@@ -49,7 +50,9 @@ class Axle:
     is_named
         Whether a name on its rotor has a word for wheel.
     is_listed
-        Whether a plugin names it as a wheel, or a controller commands its velocity alone.
+        Whether a plugin names it as a wheel.
+    is_commanded
+        Whether a controller commands its velocity, and neither position nor effort.
     rollers
         Whether it carries a ring of rollers.
     height
@@ -61,6 +64,7 @@ class Axle:
     is_free: bool
     is_named: bool
     is_listed: bool
+    is_commanded: bool
     rollers: bool
     height: float
 
@@ -72,7 +76,7 @@ class Axle:
     @property
     def is_called(self) -> bool:
         """Whether anything calls it a wheel."""
-        return self.is_named or self.is_listed
+        return self.is_named or self.is_listed or self.is_commanded
 
     @property
     def slack(self) -> float:
@@ -136,6 +140,20 @@ def judge(axle: Axle, floor: float | None, axles: Sequence[Axle], layout: Layout
     return Verdict.WHEEL
 
 
+def find_rivals(findings: Findings) -> list[Axle]:
+    """Free axles in the air that share a plane, where nothing but its shape speaks for the one
+    wheel there is: a wrist that hangs down, perhaps. Empty where that is not so."""
+    wheels = findings.of(Verdict.WHEEL, Verdict.NO_RADIUS)
+    if len(wheels) != 1 or wheels[0].is_called:
+        return []
+    above = [a for a in findings.of(Verdict.IN_THE_AIR) if a.is_free and a.rim]
+    for axle in above:
+        level = [a for a in above if abs(a.bottom - axle.bottom) <= axle.slack]
+        if len(level) > 1:
+            return level
+    return []
+
+
 def _hangs(axle: Axle, floor: float, axles: Sequence[Axle]) -> bool:
     """Whether an axle without a shape is too high for a wheel, by the size of the others."""
     standing = [a.rim.radius for a in axles if a.rim and a.bottom - floor <= a.slack]
@@ -156,7 +174,7 @@ def read_facts(layout: Layout, axle: Axle, findings: Findings) -> tuple[Fact, ..
         facts.append(Fact(Witness.PLANE, on_plane, radius))
     if _has_partner(layout, axle, wheels):
         facts.append(Fact(Witness.PARTNER, True))
-    if axle.is_listed:
+    if axle.is_listed or axle.is_commanded:
         facts.append(Fact(Witness.ELEMENT, True))
     if axle.is_named:
         facts.append(Fact(Witness.NAME, True))
@@ -169,7 +187,8 @@ def read_facts(layout: Layout, axle: Axle, findings: Findings) -> tuple[Fact, ..
 def _read_axles(layout: Layout) -> list[Axle]:
     """Meshes are read last, and not where an arm's wrist hangs far above the wheels."""
     joints = [j for j in layout.joints.values() if _could_roll(layout, j)]
-    axles = {j.name: _read_axle(layout, j, find_rim(layout, j, meshes=False)) for j in joints}
+    axles = {j.name: _read_axle(layout, j, find_wheel_rim(layout, j, meshes=False))
+             for j in joints}
     drawn = [j for j in joints if axles[j.name].rim is None]
     for joint in sorted(drawn, key=lambda j: not _is_plausible(axles[j.name])):
         axle = axles[joint.name]
@@ -178,7 +197,7 @@ def _read_axles(layout: Layout) -> list[Axle]:
             if known and axle.height - min(a.bottom for a in known) > 2 * max(
                     a.rim.radius for a in known if a.rim):
                 continue
-        axles[joint.name] = _read_axle(layout, joint, find_rim(layout, joint))
+        axles[joint.name] = _read_axle(layout, joint, find_wheel_rim(layout, joint))
     return list(axles.values())
 
 
@@ -189,24 +208,27 @@ def _is_plausible(axle: Axle) -> bool:
 def _could_roll(layout: Layout, joint: Joint) -> bool:
     if not joint.turns or not is_horizontal(layout, joint) or is_handle(layout, joint):
         return False
-    if _is_ring(layout, joint.parent):
-        return False                       # one of its rollers
-    return not layout.carried(joint.child) or _is_ring(layout, joint.child)
+    above = layout.above.get(layout.body(joint.parent))
+    if above is not None and above.turns and joint in roller_joints(layout, above):
+        return False
+    if is_ball_joint(layout, joint.child):
+        return False
+    carried = layout.carried(joint.child)
+    return not carried or len(roller_joints(layout, joint)) == len(carried)
 
 
 def _read_axle(layout: Layout, joint: Joint, rim: Rim | None) -> Axle:
     X = layout.X_RL[joint.child]
     centre = np.zeros(3) if rim is None else np.array(rim.centre)
-    return Axle(joint, rim, is_free(joint), has_word(layout, joint.child),
-                _is_listed(layout, joint), _is_ring(layout, joint.child),
-                float(X[2, 3] + X[2, :3] @ centre))
-
-
-def _is_listed(layout: Layout, joint: Joint) -> bool:
-    elements = layout.elements
-    return (any(joint.name in plugin.wheels for plugin in elements.drives)
-            or any(command.joint == joint.name and command.interfaces == {Interface.VELOCITY}
-                   for command in elements.commands))
+    return Axle(
+        joint, rim,
+        is_free=is_free(joint),
+        is_named=has_word(layout, joint.child),
+        is_listed=any(joint.name in plugin.wheels for plugin in layout.elements.drives),
+        is_commanded=any(c.joint == joint.name and c.interfaces == {Interface.VELOCITY}
+                         for c in layout.elements.commands),
+        rollers=bool(layout.carried(joint.child)),
+        height=float(X[2, 3] + X[2, :3] @ centre))
 
 
 def is_free(joint: Joint) -> bool:
@@ -224,25 +246,31 @@ def is_handle(layout: Layout, joint: Joint) -> bool:
     )
 
 
+def is_ball_joint(layout: Layout, link: str) -> bool:
+    """Whether a ball turns every way about its own centre, by joints on different level axes."""
+    for shape in layout.shapes(link):
+        if shape.kind != "sphere":
+            continue
+        centre = (layout.X_RL[link] @ [*shape.centre, 1.0])[:3]
+        axes = []
+        for joint in reversed(layout.path(link)):
+            axis, at = layout.axis_R(joint), layout.X_RL[joint.child][:3, 3]
+            off = np.linalg.norm(np.cross(axis, centre - at))
+            if joint.turns and off < _SLACK[1] * shape.size[0]:
+                axes.append(axis[:2])
+            elif joint.moves:
+                break
+        if len(axes) > 1 and np.linalg.matrix_rank(np.array(axes), tol=0.1) == 2:
+            return True
+    return False
+
+
 def has_word(layout: Layout, link: str) -> bool:
     """Whether a name of a link, of what is fixed to it or of the joints that hold them has a word
     for wheel."""
     names = [name for part in layout.rigid(link)
              for name in (part, *([layout.above[part].name] if part in layout.above else []))]
     return any(is_named(word, *names) for word in _WORDS)
-
-
-def _is_ring(layout: Layout, link: str) -> bool:
-    """Whether rollers turn on a rotor: all that moves on it, in a ring about its own axle."""
-    above = layout.above.get(layout.body(link))
-    if above is None or not above.turns:
-        return False
-    rollers = layout.carried(above.child)
-    if len(rollers) < _ROLLERS or any(not j.turns or layout.carried(j.child) for j in rollers):
-        return False
-    points = np.array([layout.X(above.child, j.child)[:3, 3] for j in rollers])
-    apart = np.linalg.norm(points - np.outer(points @ above.axis, above.axis), axis=1)
-    return bool(apart.min() > 0 and np.ptp(apart) < _SLACK[1] * apart.max())
 
 
 def _has_partner(layout: Layout, axle: Axle, axles: Sequence[Axle]) -> bool:

@@ -10,10 +10,20 @@ import numpy as np
 from ..errors import ModelError, listed
 from .axis_hints import axis_error, axle_error, is_upright, upright_axes
 from .description import Fact, Reason
-from .evidence import Axle, Findings, Verdict, has_word, is_free, is_handle, read_facts, weigh
+from .evidence import (
+    Axle,
+    Findings,
+    Verdict,
+    find_rivals,
+    has_word,
+    is_free,
+    is_handle,
+    read_facts,
+    weigh,
+)
 from .layout import Joint, Layout, to_triple
 from .notice import Notice, NoticeKind
-from .radii import Radius, choose_radius, read_radii, weigh_radii
+from .radii import Radius, choose_radius, read_radii, report_radii, weigh_radii
 from .remedy import Blank, WheelFields, ask_for_packages, option, suggest, wheel_fields
 from .rims import (
     PARALLEL,
@@ -61,9 +71,11 @@ def infer_wheels(layout: Layout) -> tuple[list[FoundWheel], list[Notice]]:
         raise _leaning_error(layout, [a.joint for a in axles], leaning)
     if not axles:
         raise _no_wheel_error(layout, findings)
+    if pair := find_rivals(findings):
+        raise _rival_error(layout, axles[0], pair)
     contacts: list[FoundWheel] = []
     unknown: list[Axle] = []
-    against: list[tuple[str, str]] = []
+    against: dict[str, Reason] = {}
     for axle in axles:
         found = _measure(layout, axle, findings)
         if found is None:
@@ -71,8 +83,8 @@ def infer_wheels(layout: Layout) -> tuple[list[FoundWheel], list[Notice]]:
             continue
         contact, contradiction = found
         contacts.append(contact)
-        if contradiction:
-            against.append((axle.joint.name, contradiction))
+        if contradiction is not None:
+            against[axle.joint.name] = contradiction
     if unknown:
         raise _radius_error(layout, contacts, unknown)
     notices = report_radii(against)
@@ -91,18 +103,8 @@ def infer_wheels(layout: Layout) -> tuple[list[FoundWheel], list[Notice]]:
     return contacts, notices
 
 
-def report_radii(against: Sequence[tuple[str, str]]) -> list[Notice]:
-    """Notices about radii that other sources contradict: (name of the wheel, what is wrong); those
-    of equal wheels share one."""
-    wheels: dict[str, list[str]] = {}
-    for name, contradiction in against:
-        wheels.setdefault(contradiction, []).append(name)
-    return [Notice(NoticeKind.OTHER_RADIUS, f"{', '.join(names)}: {contradiction}")
-            for contradiction, names in wheels.items()]
-
-
 def _measure(layout: Layout, axle: Axle,
-             findings: Findings) -> tuple[FoundWheel, str] | None:
+             findings: Findings) -> tuple[FoundWheel, Reason | None] | None:
     """The wheel on an axle and what contradicts its radius; None where nothing tells it."""
     joint = axle.joint
     radii = read_radii(layout, joint, axle.height)
@@ -118,14 +120,13 @@ def _measure(layout: Layout, axle: Axle,
     rim = chosen.rim or axle.rim
     wheel = Wheel(joint.name, "disc", chosen.value, axis=to_triple(joint.axis), link=joint.child,
                   point=(0.0, 0.0, 0.0) if rim is None else rim.centre)
-    reason = _reason(joint, chosen, facts + read_facts(layout, axle, findings))
+    witnesses = {fact.witness for fact in facts}
+    facts += tuple(f for f in read_facts(layout, axle, findings) if f.witness not in witnesses)
+    reason = _reason(joint, chosen, facts)
     if chosen.rim is None:
-        contradiction = contradiction or (
-            f"radius {chosen.value:.6g} m is only the {chosen.reason}: no collision or visual "
-            "shape is round about the axle")
-    elif contradiction:
-        contradiction = (f"radius {chosen.value:.6g} m from the {chosen.reason}, although "
-                         f"{contradiction}")
+        contradiction = Reason(
+            f"radius {chosen.value:.6g} m is only the {chosen.reason.pattern}: no collision or "
+            "visual shape is round about the axle", chosen.reason.names)
     return FoundWheel(wheel, reason), contradiction
 
 
@@ -260,6 +261,15 @@ def _unused(layout: Layout, joints: Sequence[Joint]) -> list[UnusedMesh]:
     for mesh in (m for joint in joints for m in unused_meshes(layout, joint)):
         found.setdefault(mesh.filename, mesh)
     return list(found.values())
+
+
+def _rival_error(layout: Layout, lowest: Axle, pair: Sequence[Axle]) -> ModelError:
+    return ModelError(
+        f"{layout.source.label}: {lowest.joint.name} alone reaches the lowest plane, and nothing "
+        f"but its round shape speaks for a wheel; {_names([a.joint for a in pair])} are a pair "
+        "above it",
+        suggest("If it rolls: ", option("wheels", [_disc(layout, lowest)]), "; if they do: ",
+                option("wheels", [_disc(layout, a) for a in pair])))
 
 
 def _no_wheel_error(layout: Layout, findings: Findings) -> ModelError:

@@ -11,10 +11,10 @@ import numpy as np
 from ..errors import InputError, ModelError, NhmechError, listed
 from .axis_hints import axis_error, upright_axes
 from .description import Reason
-from .inference import FoundWheel, report_radii
+from .inference import FoundWheel
 from .layout import Joint, Layout, to_triple, to_words
 from .notice import Notice
-from .radii import read_radii, weigh_radii
+from .radii import read_radii, report_radii, weigh_radii
 from .rims import PARALLEL, Rim, find_rim
 from .stance import axle_R, centre_R
 from .wheel import Wheel
@@ -76,7 +76,8 @@ def complete_wheels(layout: Layout, wheels: Sequence[Wheel],
         For unknown names, joints that cannot roll, axes across the joint, links that do not belong
         to the joint, wheels that lie flat; `ModelError` where the file lists such wheels.
     """
-    contacts, against = [], []
+    contacts: list[FoundWheel] = []
+    against: dict[str, Reason] = {}
     for wheel in wheels:
         if wheel.joint is None:
             contact = _complete_on_link(layout, wheel, origin)
@@ -89,9 +90,8 @@ def complete_wheels(layout: Layout, wheels: Sequence[Wheel],
                 radii = read_radii(layout, joint, height)
                 facts, contradiction = weigh_radii(radii, wheel.radius, None)
                 contact = replace(contact, reason=replace(contact.reason, facts=facts))
-                if contradiction:
-                    against.append((wheel.name, f"radius {wheel.radius:.6g} m as given, although "
-                                                f"{contradiction}"))
+                if contradiction is not None:
+                    against[wheel.name] = contradiction
         _check_stands(layout, contact.wheel, origin)
         contacts.append(contact)
     return contacts, report_radii(against)

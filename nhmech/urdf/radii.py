@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
 
 from .description import Fact, Reason, Witness
-from .layout import Joint, Layout
-from .rims import Rim, RimSource, is_partial, largest_rims
+from .layout import Joint, Layout, to_triple
+from .notice import Notice, NoticeKind
+from .rims import Rim, RimSource, find_rim, is_partial, largest_rims
+from .rollers import roller_joints
 from .stance import footprint
 
 # part of a mesh's radius: makers give cylinders the effective radius of a loaded tyre, up to so
@@ -58,6 +62,31 @@ class Radius:
                                                 "wheels"), None, slack, slack)
 
 
+def find_wheel_rim(layout: Layout, joint: Joint, *, meshes: bool = True) -> Rim | None:
+    """The rim of a rotor, that of its rollers where it carries any.
+
+    Parameters
+    ----------
+    layout
+        The robot.
+    joint
+        On which the wheel rolls.
+    meshes
+        Whether to read meshes; without it, None where one of them could count.
+    """
+    rings = []
+    for roller in roller_joints(layout, joint):
+        rim = find_rim(layout, roller)
+        if rim is not None:
+            at = (layout.X(joint.child, roller.child) @ [*rim.centre, 1.0])[:3]
+            along = joint.axis * (joint.axis @ at)
+            radius = float(np.linalg.norm(at - along)) + rim.radius
+            rings.append(replace(rim, radius=float(f"{radius:.4g}"), centre=to_triple(along, 6)))
+    if not rings:
+        return find_rim(layout, joint, meshes=meshes)
+    return max(rings, key=lambda ring: ring.radius)
+
+
 def read_radii(layout: Layout, joint: Joint, height: float | None = None) -> list[Radius]:
     """What every source says of the radius of the wheel on a joint, the best source first:
     collision cylinder or sphere, collision mesh, drawn shapes, height of the axle.
@@ -73,12 +102,18 @@ def read_radii(layout: Layout, joint: Joint, height: float | None = None) -> lis
         None to leave that out.
     """
     found = []
-    for rank, rim in enumerate(largest_rims(layout, joint)):
-        if rim is None:
+    best = find_wheel_rim(layout, joint)
+    rims = largest_rims(layout, joint)
+    if best is not None and best not in rims:      # of rollers
+        rims = [best]
+    for rim in rims:
+        # what is smaller on another link than the rim is another part: a hub, a gear
+        if rim is None or (best is not None and rim.link != best.link
+                           and rim.radius < best.radius):
             continue
         below, above = ((part * rim.radius) for part in (_MESH if rim.is_mesh else _OTHER))
         # without one of the meshes, the others are perhaps only a part of the wheel
-        if rank > 0 and is_partial(layout, joint):
+        if rim.source is not RimSource.COLLISION_PRIMITIVE and is_partial(layout, joint):
             above = float("inf")
         found.append(Radius(_WITNESSES[rim.source], rim.radius, rim.reason, rim, below, above))
     mark = footprint(layout)
@@ -108,10 +143,26 @@ def choose_radius(radii: Sequence[Radius], rim: Rim | None) -> Radius | None:
 
 
 def weigh_radii(radii: Sequence[Radius], radius: float,
-                chosen: Radius | None) -> tuple[tuple[Fact, ...], str]:
-    """What the sources say of a radius [m], and those that contradict it in words; "" where none
+                chosen: Radius | None) -> tuple[tuple[Fact, ...], Reason | None]:
+    """What the sources say of a radius [m], and those that contradict it in words; None where none
     does."""
     facts = tuple(Fact(r.witness, r is chosen or r.agrees(radius), r.value) for r in radii)
-    against = [f"the {r.reason} {'is' if r.rim is None else 'has'} {r.value:.4g} m"
-               for r, fact in zip(radii, facts, strict=True) if not fact.agrees]
-    return facts, " and ".join(against)
+    against = [r for r, fact in zip(radii, facts, strict=True) if not fact.agrees]
+    if not against:
+        return facts, None
+    words = [f"the {r.reason.pattern} {'is' if r.rim is None else 'has'} {r.value:.4g} m"
+             for r in against]
+    origin = "as given" if chosen is None else f"from the {chosen.reason.pattern}"
+    sources = [r.reason for r in ([] if chosen is None else [chosen]) + against]
+    return facts, Reason(f"radius {radius:.6g} m {origin}, although {' and '.join(words)}",
+                         tuple(name for reason in sources for name in reason.names))
+
+
+def report_radii(against: Mapping[str, Reason]) -> list[Notice]:
+    """Notices about radii that other sources contradict, by the name of the wheel; those that
+    differ only in names share one."""
+    wheels: dict[str, list[str]] = {}
+    for name, reason in against.items():
+        wheels.setdefault(reason.pattern, []).append(name)
+    return [Notice(NoticeKind.OTHER_RADIUS, f"{', '.join(names)}: {against[names[0]]}")
+            for names in wheels.values()]

@@ -20,6 +20,7 @@ PARALLEL = 0.02  # rad: axles and cylinders are tilted by roundings such as 1.57
 _OFF_AXLE = (1e-3, 0.02)
 # part of a mesh's radius: a collision mesh so much smaller than what is drawn is the hub alone
 _BELOW = 0.07
+_TAGS = ("collision", "visual")
 _HUGE = 3.0      # m: a larger wheel is one in millimetres
 
 
@@ -102,10 +103,10 @@ def is_horizontal(layout: Layout, joint: Joint) -> bool:
 def find_rim(layout: Layout, joint: Joint, *, meshes: bool = True) -> Rim | None:
     """The rim on the rotor of `joint` (its child and what is fixed to it), or None.
 
-    A collision cylinder or sphere goes before a collision mesh, and that before what is drawn,
-    unless it is so much smaller that it is the hub alone; of several equally good ones the largest
-    counts. Meshes and drawn shapes are no evidence while a mesh of the rotor is missing, which may
-    be the tyre.
+    A collision cylinder or sphere goes before a collision mesh, and that before what is drawn, of
+    several equally good ones the largest; unless a better source is so much smaller that it is the
+    hub or a gear alone. What is drawn is no evidence while a mesh of its link is missing, nor is
+    any mesh while that of a whole link is, for it may be the tyre.
 
     Parameters
     ----------
@@ -114,18 +115,24 @@ def find_rim(layout: Layout, joint: Joint, *, meshes: bool = True) -> Rim | None
     joint
         On whose axis the rim's centre lies.
     meshes
-        Whether to read meshes where there is no collision cylinder or sphere.
+        Whether to read meshes; without it, None where one of them could count.
     """
-    primitive = _largest(_rims(layout, joint, _RANKS[0]))
-    if primitive is not None or not meshes:
-        return primitive
-    _, collides, drawn = largest_rims(layout, joint)
-    if (collides is None and drawn is None) or is_partial(layout, joint):
-        return None
-    if collides is None or (drawn is not None
-                            and drawn.radius * (1 - _BELOW) > collides.radius):
-        return drawn
-    return collides
+    links = layout.rigid(joint.child)
+    best = _largest(_rims(layout, joint, links, _RANKS[0]))
+    solid = [link for link in links
+             if any(s.kind != "mesh" for s in layout.shapes(link, joint.child))]
+    others = [link for link in links if link not in solid or best is None]
+    if not meshes:
+        return best if not any(layout.shapes(link, tag=tag) for link in others
+                               for tag in _TAGS) else None
+    if any(_is_unseen(layout, link) for link in links):
+        return best
+    for rank in _RANKS[1:]:
+        rim = _largest(_rims(layout, joint, [link for link in others if rank is _RANKS[1]
+                                             or not _is_partial(layout, link)], rank))
+        if rim is not None and (best is None or rim.radius * (1 - _BELOW) > best.radius):
+            best = rim
+    return best
 
 
 def _largest(rims: Iterable[Rim]) -> Rim | None:
@@ -140,13 +147,15 @@ def _largest(rims: Iterable[Rim]) -> Rim | None:
 def largest_rims(layout: Layout, joint: Joint) -> list[Rim | None]:
     """The largest rim among the collision cylinders and spheres of a rotor, its collision meshes,
     and what is drawn of it."""
-    return [_largest(_rims(layout, joint, rank)) for rank in _RANKS]
+    links = layout.rigid(joint.child)
+    return [_largest(_rims(layout, joint, links, rank)) for rank in _RANKS]
 
 
 def unused_meshes(layout: Layout, joint: Joint) -> list[UnusedMesh]:
     """The meshes of a rotor that give no radius."""
     found: dict[str, UnusedMesh] = {}
-    for shape in (*_meshes(layout, joint, "collision"), *_meshes(layout, joint, "visual")):
+    for shape in (s for tag in _TAGS for link in layout.rigid(joint.child)
+                  for s in layout.shapes(link, joint.child, tag) if s.kind == "mesh"):
         path, package = _path(layout, shape), None
         if path is None:
             package, why = package_of(shape.mesh), "was not found"
@@ -193,12 +202,13 @@ def _is_across(shape: LinkShape, joint: Joint) -> bool:
     return bool(np.linalg.norm(np.cross(shape.axis, joint.axis)) > PARALLEL)
 
 
-def _rims(layout: Layout, joint: Joint, sources: Collection[RimSource]) -> Iterator[Rim]:
-    """All rims of these sources, nearest link first."""
+def _rims(layout: Layout, joint: Joint, links: Iterable[str],
+          sources: Collection[RimSource]) -> Iterator[Rim]:
+    """All rims of these sources, in the order of the links."""
     for source in sources:
         tag = source.value.partition(" ")[0]
         is_mesh = source in (RimSource.COLLISION_MESH, RimSource.VISUAL_MESH)
-        for link in layout.rigid(joint.child):
+        for link in links:
             for shape in layout.shapes(link, joint.child, tag):
                 if is_mesh != (shape.kind == "mesh"):
                     continue
@@ -233,17 +243,23 @@ def _mesh_rim(layout: Layout, shape: LinkShape, joint: Joint, source: RimSource)
                shape.link, source, PurePosixPath(shape.mesh).name)
 
 
-def _meshes(layout: Layout, joint: Joint, tag: str) -> Iterator[LinkShape]:
-    for link in layout.rigid(joint.child):
-        for shape in layout.shapes(link, joint.child, tag):
-            if shape.kind == "mesh":
-                yield shape
-
-
 def is_partial(layout: Layout, joint: Joint) -> bool:
     """Whether a mesh of a rotor is missing."""
-    return any(_path(layout, shape) is None for tag in ("collision", "visual")
-               for shape in _meshes(layout, joint, tag))
+    return any(_is_partial(layout, link) for link in layout.rigid(joint.child))
+
+
+def _is_partial(layout: Layout, link: str) -> bool:
+    """Whether a mesh of a link is missing."""
+    return any(_is_missing(layout, s) for tag in _TAGS for s in layout.shapes(link, tag=tag))
+
+
+def _is_unseen(layout: Layout, link: str) -> bool:
+    """Whether missing meshes are all there is of a link, or all but what is drawn of it."""
+    return _is_partial(layout, link) and all(_is_missing(layout, s) for s in layout.shapes(link))
+
+
+def _is_missing(layout: Layout, shape: LinkShape) -> bool:
+    return shape.kind == "mesh" and _path(layout, shape) is None
 
 
 def _path(layout: Layout, shape: LinkShape) -> Path | None:

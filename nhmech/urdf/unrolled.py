@@ -9,9 +9,8 @@ import numpy as np
 
 from ..errors import ModelError
 from .axis_hints import is_upright
-from .casters import find_casters, is_caster
+from .casters import find_casters, is_caster, swings
 from .description import Fact, Reason, Witness
-from .evidence import has_word, is_free
 from .inference import FoundWheel
 from .layout import Joint, Layout, LinkShape, to_triple, to_words
 from .notice import Notice, NoticeKind
@@ -66,12 +65,11 @@ def infer_blades(layout: Layout,
     for standing in _find_standing(layout, wheels):
         joint = _upright_above(layout, standing.link)
         alike = any(abs(standing.radius - r) < _ALIKE * r for r in radii)
-        named = has_word(layout, standing.link)
-        if is_caster(layout, standing.link) or (joint and _swings(layout, joint, standing)):
+        if is_caster(layout, standing.link) or (joint and _trails(layout, joint, standing)):
             continue
         if joint is not None:
             steered.append(_blade(layout, standing, joint))
-        elif alike or named:
+        elif alike:
             stuck[standing.link] = _blade(layout, standing, None)
     if stuck:
         raise _rolling_error(layout, contacts, [*steered, *stuck.values()], stuck)
@@ -140,13 +138,11 @@ def _upright_above(layout: Layout, link: str) -> Joint | None:
     return joint if joint is not None and joint.turns and is_upright(layout, joint) else None
 
 
-def _swings(layout: Layout, joint: Joint, standing: _Standing) -> bool:
-    """Whether something stands behind a joint that nothing limits or commands, as a caster does."""
+def _trails(layout: Layout, joint: Joint, standing: _Standing) -> bool:
+    """Whether something stands behind or before a joint that swings, as a caster does."""
     across = np.cross(standing.axle, [0.0, 0.0, 1.0])
     trail = abs(across @ (standing.centre - layout.X_RL[joint.child][:3, 3]))
-    commanded = any(c.joint == joint.name for c in layout.elements.commands)
-    return bool(is_free(joint) and trail > _TRAIL and not commanded
-                and not layout.elements.steers(joint.name))
+    return bool(trail > _TRAIL and swings(layout, joint))
 
 
 def _blade(layout: Layout, standing: _Standing, joint: Joint | None) -> FoundWheel:

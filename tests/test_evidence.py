@@ -1,0 +1,287 @@
+"""Which joints are wheels, and how large: by what they are, not by what they are called."""
+
+from math import cos, pi, sin
+
+import numpy as np
+import pytest
+
+from nhmech.errors import ModelError
+from nhmech.urdf.describe import describe
+from nhmech.urdf.description import Witness
+from nhmech.urdf.notice import NoticeKind
+from nhmech.urdf.wheel import Wheel
+
+MASS = ('<inertial><mass value="1"/><inertia ixx="0.1" ixy="0" ixz="0" iyy="0.1" iyz="0" '
+        'izz="0.1"/></inertial>')
+LYING = f"{pi / 2} 0 0"      # rpy of a URDF cylinder that lies along y
+
+
+def shape(geometry, rpy="0 0 0", xyz="0 0 0", tag="collision"):
+    return f'<{tag}><origin xyz="{xyz}" rpy="{rpy}"/><geometry>{geometry}</geometry></{tag}>'
+
+
+def part(name, parent, shapes="", kind="fixed", xyz="0 0 0", axis="0 1 0", rpy="0 0 0", limit=""):
+    """A link and the joint that it hangs on, called name and name + "_j"."""
+    limit = limit or ('<limit lower="-1" upper="1" effort="1" velocity="1"/>'
+                      if kind in ("revolute", "prismatic") else "")
+    return (f'<link name="{name}">{MASS}{shapes}</link><joint name="{name}_j" type="{kind}">'
+            f'<parent link="{parent}"/><child link="{name}"/><origin xyz="{xyz}" rpy="{rpy}"/>'
+            f'<axis xyz="{axis}"/>{limit}</joint>')
+
+
+def disc(radius, width=0.02):
+    return shape(f'<cylinder radius="{radius}" length="{width}"/>', LYING)
+
+
+def roll(name, xyz, radius=0.1, parent="base", kind="continuous", shapes=None, **more):
+    return part(name, parent, disc(radius) if shapes is None else shapes, kind, xyz, **more)
+
+
+def ball(name, xyz, radius=0.03):
+    return part(name, "base", shape(f'<sphere radius="{radius}"/>'), xyz=xyz)
+
+
+PAIR = roll("a", "0 0.2 0") + roll("b", "0 -0.2 0")
+BALL = ball("c", "-0.3 0 -0.07")
+
+
+def robot(*parts):
+    return f'<robot name="r"><link name="base">{MASS}</link>{"".join(parts)}</robot>'
+
+
+def wheels(*parts, **arguments):
+    return {w.name: (w.kind, w.radius) for w in describe(robot(*parts), **arguments).wheels}
+
+
+def notices(description, kind):
+    return [str(n) for n in description.notices if n.kind is kind]
+
+
+FOUND = {"a_j": ("disc", 0.1), "b_j": ("disc", 0.1), "c": ("caster_ball", 0.03)}
+UP = "0 0 1"
+FREE = '<limit effort="1" velocity="1"/>'
+
+
+# --- what turns and is no wheel -------------------------------------------------------------------
+
+ARM = (part("pan", "base", disc(0.05), "continuous", "0 0 0.2", UP)
+       + part("elbow", "pan", disc(0.05), "revolute", "0 0 0.3")
+       + part("wrist", "elbow", disc(0.05), "continuous", "0 0 0.3"))
+
+
+@pytest.mark.parametrize("other", [
+    ARM,
+    part("lidar", "base", shape('<cylinder radius="0.04" length="0.05"/>'), "continuous",
+         "0 0 0.1", UP),
+    roll("flywheel", "0 0 0.1", 0.08),
+    roll("reaction_wheel", "0 0 0.3", 0.1),
+    roll("spare_wheel", "-0.4 0 0.2", 0.1),
+    roll("gear", "0 0.15 0", 0.09),                 # beside the wheel, nearly as large
+    roll("pulley", "-0.1 0.2 0", 0.03),
+    part("propeller", "base", disc(0.3), "continuous", "-0.4 0 0.5", "1 0 0"),
+    part("turret", "base", disc(0.1), "continuous", "0 0 0.2", UP),
+    part("steering_wheel", "base", disc(0.1), "continuous", "0.2 0 0.4", "1 0 0"),
+    part("gripper_wheel", "base", "", "revolute", "0.3 0 0.2"),
+], ids=["arm", "lidar", "flywheel", "reaction wheel", "spare wheel", "gear", "pulley", "propeller",
+        "turret", "steering wheel", "gripper"])
+def test_what_turns_and_is_no_wheel(other):
+    assert wheels(PAIR, BALL, other) == FOUND
+
+
+def test_a_name_in_the_air_is_told():
+    description = describe(robot(PAIR, BALL, roll("reaction_wheel", "0 0 0.3", 0.08)))
+    assert any("reaction_wheel_j: no wheel" in n and "0.32 m above" in n
+               for n in notices(description, NoticeKind.HANDLE))
+
+
+def test_a_wrist_below_the_wheels_is_refused_or_outvoted():
+    """It reaches the lowest plane alone; names or a base_footprint tell which plane is the
+    ground."""
+    wrist = roll("wrist", "0.4 0 -0.4", 0.05)
+    with pytest.raises(ModelError, match="wrist_j alone reaches the lowest plane") as caught:
+        describe(robot(PAIR, BALL, wrist))
+    assert "Wheel('a_j', 'disc', 0.1), Wheel('b_j', 'disc', 0.1)" in caught.value.remedy.python
+    mark = part("base_footprint", "base", xyz="0 0 -0.1")
+    assert wheels(PAIR, BALL, wrist, mark) == FOUND
+    named = PAIR.replace('"a', '"wheel_a').replace('"b_', '"wheel_b_').replace('"b"', '"wheel_b"')
+    assert set(wheels(named, BALL, wrist)) == {"wheel_a_j", "wheel_b_j", "c"}
+
+
+def test_a_ball_that_turns_every_way_is_a_caster():
+    joints = (part("x", "base", "", "continuous", "-0.3 0 -0.07", "1 0 0")
+              + part("y", "x", "", "continuous", axis="0 1 0"))
+    for last, axis in (("z", UP), ("x2", "1 0 0")):
+        ball_ = part(last, "y", shape('<sphere radius="0.03"/>'), "continuous", axis=axis)
+        assert wheels(PAIR, joints, ball_) == {"a_j": ("disc", 0.1), "b_j": ("disc", 0.1),
+                                               last: ("caster_ball", 0.03)}
+
+
+# --- what is a wheel ------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("limit", [FREE, '<limit lower="0" upper="0" effort="1" velocity="1"/>',
+                                   '<limit lower="-1e16" upper="1e16" effort="1" velocity="1"/>',
+                                   '<limit lower="-1.57" upper="1.57" effort="1" velocity="1"/>'])
+def test_limits_do_not_make_a_wheel_something_else(limit):
+    pair = (roll("a", "0 0.2 0", kind="revolute", limit=limit)
+            + roll("b", "0 -0.2 0", kind="revolute", limit=limit))
+    description = describe(robot(pair, BALL))
+    assert description.rolling == ("a_j", "b_j")
+    assert notices(description, NoticeKind.IGNORED_LIMITS)
+    joint = next(f for f in description.reasons["a_j"].facts if f.witness is Witness.JOINT)
+    assert joint.agrees == ("1.57" not in limit)
+
+
+def rollers(wheel, radius=0.1, count=8, small=0.02):
+    """Tangential rollers in a ring about y, which reach to `radius`."""
+    return "".join(
+        part(f"{wheel}{k}", wheel, shape(f'<sphere radius="{small}"/>'), "continuous",
+             f"{(radius - small) * cos(t):.12f} 0 {(radius - small) * sin(t):.12f}",
+             f"{sin(t):.12f} 0 {-cos(t):.12f}")
+        for k, t in enumerate(2 * pi * np.arange(count) / count))
+
+
+def test_a_wheel_may_carry_rollers():
+    omni = "".join(
+        part(name, "base", shape('<cylinder radius="0.05" length="0.02"/>', LYING), "continuous",
+             f"{0.2 * cos(t):.12f} {0.2 * sin(t):.12f} 0", rpy=f"0 0 {t - pi / 2}")
+        + rollers(name) for name, t in zip("klm", (0, 2 * pi / 3, 4 * pi / 3), strict=True))
+    mend = [Wheel(f"{n}_j", "omni", 0.1) for n in "klm"]
+    try:
+        found = describe(robot(omni))
+    except ModelError as error:        # what kind they are is decided elsewhere
+        assert "Wheel('k_j', 'omni', 0.1)" in error.remedy.python
+        found = describe(robot(omni), wheels=mend)
+    assert {w.joint: w.radius for w in found.wheels} == dict.fromkeys(("k_j", "l_j", "m_j"),
+                                                                      pytest.approx(0.1))
+
+
+# --- where the radius is from ---------------------------------------------------------------------
+
+NO_SHAPE = roll("wheel_a", "0 0.2 0", shapes="") + roll("wheel_b", "0 -0.2 0", shapes="")
+FOOT = part("base_footprint", "base", xyz="0 0 -0.1")
+DIFF_DRIVE = ('<gazebo><plugin name="d" filename="libgazebo_ros_diff_drive.so"><left_joint>a_j'
+              '</left_joint><right_joint>b_j</right_joint><wheel_diameter>{}</wheel_diameter>'
+              '</plugin></gazebo>')
+
+
+def test_a_height_is_enough_where_names_say_wheel_and_is_told():
+    description = describe(robot(NO_SHAPE, FOOT, BALL))
+    assert [w.radius for w in description.wheels] == pytest.approx([0.1, 0.1, 0.03])
+    [notice] = notices(description, NoticeKind.OTHER_RADIUS)
+    assert notice.startswith("wheel_a_j, wheel_b_j: radius 0.1 m is only the height of its axle")
+    drawn = robot(PAIR, roll("wheel_x", "0.4 0 0.05", shapes=""))
+    assert describe(drawn).wheels[-1].radius == pytest.approx(0.15)
+
+
+def test_a_plugin_s_diameter_is_the_last_source():
+    bare = PAIR.replace(disc(0.1), "")
+    description = describe(robot(bare, DIFF_DRIVE.format(0.16), BALL.replace("0.07", "0.05")))
+    assert [w.radius for w in description.wheels] == pytest.approx([0.08, 0.08, 0.03])
+    [notice] = notices(description, NoticeKind.OTHER_RADIUS)
+    assert "a_j, b_j: radius 0.08 m is only the radius in plugin" in notice
+    left_over = describe(robot(PAIR, DIFF_DRIVE.format(0.66), BALL))
+    assert left_over.wheels[0].radius == 0.1
+    [notice] = notices(left_over, NoticeKind.OTHER_RADIUS)
+    assert "radius 0.1 m" in notice and "0.33 m" in notice
+    against = left_over.reasons["a_j"].contradicting
+    assert [(f.witness, f.radius) for f in against] == [(Witness.ELEMENT, pytest.approx(0.33))]
+
+
+def test_no_source_no_number():
+    with pytest.raises(ModelError) as caught:
+        describe(robot(NO_SHAPE, BALL))
+    assert "RADIUS the distance from the axle to the ground" in str(caught.value)
+
+
+def pasted(text, error):
+    """Every `wheels=[...]` of a remedy, typed in as it stands."""
+    for line in error.remedy.python.split("wheels=")[1:]:
+        yield describe(text, wheels=eval(line[:line.index("]") + 1], {"Wheel": Wheel}))
+
+
+def test_every_suggestion_about_heights_loads():
+    uneven = robot(PAIR, roll("front", "0.4 0 0", 0.13), BALL)
+    with pytest.raises(ModelError, match="one plane") as caught:
+        describe(uneven)
+    mended, without = pasted(uneven, caught.value)
+    assert [w.radius for w in mended.wheels] == pytest.approx([0.1, 0.1, 0.1, 0.03])
+    assert [w.name for w in without.wheels] == ["a_j", "b_j", "c"]
+    floating = robot(PAIR, BALL.replace("-0.07", "-0.17"), FOOT.replace("-0.1", "-0.2"))
+    with pytest.raises(ModelError, match="contradicts the height") as caught:
+        describe(floating)
+    high, low = pasted(floating, caught.value)
+    assert [w.radius for w in high.wheels] == pytest.approx([0.2, 0.2, 0.03])
+    assert low.wheels[0].radius == 0.1
+    assert "RADIUS" not in str(caught.value)
+
+
+def test_two_sources_outvote_one(tmp_path):
+    """A cylinder that is only the hub, against the drawn tyre and the height."""
+    drawn = shape('<sphere radius="0.1"/>', tag="visual")
+    hub = disc(0.04)
+    pair = roll("a", "0 0.2 0", shapes=hub + drawn) + roll("b", "0 -0.2 0", shapes=hub + drawn)
+    description = describe(robot(pair, BALL, FOOT))
+    assert [w.radius for w in description.wheels] == [0.1, 0.1, 0.03]
+    [notice] = notices(description, NoticeKind.OTHER_RADIUS)
+    assert "0.04 m" in notice and "0.1 m" in notice
+    # a footprint that is a little off is only told
+    low = describe(robot(PAIR, BALL, FOOT.replace("-0.1", "-0.13")))
+    assert low.wheels[0].radius == 0.1
+    assert "0.13 m" in notices(low, NoticeKind.OTHER_RADIUS)[0]
+
+
+# --- given numbers --------------------------------------------------------------------------------
+
+
+def test_given_numbers_are_checked():
+    given = [Wheel("a_j", "disc", 0.12), Wheel("b_j", "disc", 0.1),
+             Wheel(None, "caster_ball", 0.03, link="c")]
+    description = describe(robot(PAIR, BALL, FOOT), wheels=given)
+    [radius] = notices(description, NoticeKind.OTHER_RADIUS)
+    assert radius.startswith("a_j: radius 0.12 m as given") and "0.1 m" in radius
+    [plane] = notices(description, NoticeKind.OFF_PLANE)
+    assert "a_j 20.0 mm below" in plane
+    left_out = describe(robot(PAIR, BALL), wheels=[given[1]])
+    [unlisted] = notices(left_out, NoticeKind.UNLISTED_WHEEL)
+    assert unlisted.startswith("a_j: would be found")
+    right = describe(robot(PAIR, BALL, FOOT), wheels=[Wheel("a_j", "disc", 0.1), *given[1:]])
+    assert not [n for n in right.notices if n.kind in (NoticeKind.OTHER_RADIUS,
+                                                       NoticeKind.OFF_PLANE)]
+
+
+# --- casters and wheels that nothing lets roll ----------------------------------------------------
+
+
+def test_a_fixed_wheel_of_another_size_slides_and_one_like_the_others_is_told():
+    small = part("r", "base", disc(0.03), xyz="-0.3 0 -0.07")
+    assert wheels(PAIR, small)["r"] == ("caster_ball", 0.03)
+    assert notices(describe(robot(PAIR, small)), NoticeKind.CASTER_SHAPE)
+    with pytest.raises(ModelError, match="no joint lets it roll") as caught:
+        describe(robot(PAIR, part("r", "base", disc(0.1), xyz="-0.3 0 0")))
+    [mended] = pasted(robot(PAIR, part("r", "base", disc(0.1), xyz="-0.3 0 0")), caught.value)
+    assert [w.kind for w in mended.wheels] == ["disc", "disc", "blade"]
+
+
+def test_steered_wheels_that_cannot_roll_are_blades():
+    front = "".join(part(n, "base", disc(0.1), "revolute", f"0.5 {y} 0", UP)
+                    for n, y in (("f", 0.2), ("g", -0.2)))
+    description = describe(robot(PAIR, front))
+    assert [(w.name, w.kind) for w in description.wheels[2:]] == [("f", "blade"), ("g", "blade")]
+    assert description.steering == ("f_j", "g_j")
+    assert description.notices[0].kind is NoticeKind.NO_ROLLING
+
+
+def test_a_caster_in_one_piece_swings_without_friction():
+    swivel = part("s", "base", shape('<cylinder radius="0.03" length="0.02"/>', LYING,
+                                     "-0.04 0 0"), "continuous", "-0.3 0 -0.07", UP)
+    assert wheels(PAIR, swivel) == {"a_j": ("disc", 0.1), "b_j": ("disc", 0.1),
+                                    "s": ("caster_ball", 0.03)}
+
+
+def test_the_line_that_finds_a_caster_s_mesh():
+    mesh = part("caster", "base", shape('<mesh filename="package://p/c.stl"/>'),
+                xyz="-0.3 0 -0.05")
+    with pytest.raises(ModelError) as caught:
+        describe(robot(PAIR, mesh))
+    assert "--package p=FOLDER" in caught.value.remedy.command
