@@ -94,7 +94,8 @@ def test_steering_named_wheel_is_no_wheel():
                                 axis="0 0 1")
     description = describe(robot(PAIR, fork, wheel("front_wheel", "0 0 0", parent="fork")))
     assert description.steering == ("front_wheel_steering",) and len(description.wheels) == 3
-    assert set(description.driven) == {*description.rolling, "front_wheel_steering"}
+    assert set(description.driven) == {"left_wheel_joint", "right_wheel_joint",
+                                       "front_wheel_steering"}
 
 
 def test_rounded_angles_are_snapped():

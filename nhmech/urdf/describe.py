@@ -14,14 +14,14 @@ from .description import Description
 from .fault import Fault, FaultyFile, faulty_file, pass_faults
 from .heights import check_heights, report_heights
 from .inference import FoundWheel, find_unlisted, infer_wheels, rolling_candidates
-from .joint_properties import find_massless, read_damping, read_limits
+from .joint_properties import find_massless, read_damping, read_limits, read_mu
 from .layout import Layout
 from .listed_wheels import Origin, complete_wheels, find_joint, read_wheels
 from .notice import Notice, NoticeKind
 from .packages import missing_meshes
 from .remedy import option, suggest
 from .repair import give_wheels_mass, snap_joints, straighten_steering
-from .roles import assign_roles, choose_driven, couple
+from .roles import assign_roles, choose_driven, couple, report_held
 from .skid import SkidArgument, check_released, choose_turning, read_skid
 from .source import Source, read_source
 from .stance import on_one_axle
@@ -129,7 +129,7 @@ def _decide(document: Source, faults: tuple[Fault, ...], notices: list[Notice],
     contacts, chosen = turning.contacts, [c.wheel for c in turning.contacts]
 
     roles, mimic, more = couple(layout, roles, to_lock)
-    notices += more
+    notices += more + report_held(roles, to_lock)
     driven, more = choose_driven(layout, chosen, roles, tag.drive)
     notices += more
     limits, more = read_limits(layout, roles, driven)
@@ -164,6 +164,7 @@ def _decide(document: Source, faults: tuple[Fault, ...], notices: list[Notice],
         reasons={c.wheel.name: c.reason for c in contacts},
         notices=(*turning.notices, *notices),
         packages=document.packages,
+        mu=read_mu(layout, chosen),
     )
 
 

@@ -177,6 +177,8 @@ class Description:
         What was ignored, dropped or substituted.
     packages
         Package name -> folder, for meshes.
+    mu
+        Wheel name -> friction coefficient, where `<mu1>` and `<mu2>` of the file say it.
     """
 
     xml: str
@@ -197,6 +199,7 @@ class Description:
     reasons: dict[str, Reason] = field(default_factory=dict)
     notices: tuple[Notice, ...] = ()
     packages: dict[str, Path] = field(default_factory=dict)
+    mu: dict[str, float] = field(default_factory=dict)
 
     def __repr__(self) -> str:
         wheels = listed((wheel.name for wheel in self.wheels), REPR)

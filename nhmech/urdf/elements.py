@@ -50,6 +50,8 @@ class DrivePlugin:
         The file or class by which it was recognised.
     wheels
         Joints that it turns, in the order of the file; names that the robot does not have included.
+    idle
+        Those of them that it only watches, such as the encoder wheels of a tricycle.
     steering
         Joints that it steers with.
     radii
@@ -63,6 +65,7 @@ class DrivePlugin:
     drive: Drive
     name: str
     wheels: tuple[str, ...]
+    idle: tuple[str, ...]
     steering: tuple[str, ...]
     radii: dict[str, float]
     separation: float | None
@@ -199,6 +202,7 @@ _DRIVES = (
 # ends of the tags inside such a plugin, in small letters without underscores
 _JOINT = ("joint", "jointname")
 _STEERING = ("steer", "hinge", "kingpin")
+_IDLE = ("encoder", "passive", "idle", "caster")
 _RADII = (("wheeldiameter", 0.5), ("wheelradius", 1.0))
 _SEPARATIONS = ("wheelseparation", "wheeltrack", "trackwidth")
 _INTERFACES = {interface.value: interface for interface in Interface}
@@ -257,7 +261,8 @@ def _read_parameters(plugin: Element, drive: Drive, name: str) -> DrivePlugin:
         for end, factor in _RADII:
             if tag.endswith(end) and (length := _length(text)):
                 radii.setdefault(tag.removesuffix(end), []).append(factor * length)
-    return DrivePlugin(drive, name, tuple(wheels), tuple(dict.fromkeys(steering)),
+    idle = tuple(joint for joint, tag in wheels.items() if tag.startswith(_IDLE))
+    return DrivePlugin(drive, name, tuple(wheels), idle, tuple(dict.fromkeys(steering)),
                        _share_radii(wheels, radii), separation, plugin)
 
 

@@ -1,4 +1,4 @@
-"""Limits, damping and masses of the joints that move."""
+"""Limits, damping, masses and friction of what moves."""
 
 from __future__ import annotations
 
@@ -6,9 +6,11 @@ from collections.abc import Sequence
 from math import inf, isfinite
 
 from .description import JointLimits
+from .elements import Drive
 from .layout import Layout
 from .notice import Notice, NoticeKind
 from .roles import Roles
+from .wheel import Wheel
 
 
 def read_limits(layout: Layout, roles: Roles,
@@ -65,6 +67,20 @@ def read_damping(layout: Layout, roles: Roles) -> tuple[dict[str, float], list[N
                             f"{', '.join(rubbing)}: Coulomb friction ignored; "
                             "with_parameters({'<joint>.rolling_resistance': [N m]}) gives a smooth "
                             "one")]
+
+
+def read_mu(layout: Layout, wheels: Sequence[Wheel]) -> dict[str, float]:
+    """Friction coefficients of the wheels that the file tells; none where a plugin moves the whole
+    model, for its wheels are made to slide."""
+    if any(plugin.drive is Drive.PLANAR for plugin in layout.elements.drives):
+        return {}
+    found = {}
+    for wheel in wheels:
+        told = [friction.mu for link in layout.rigid(layout.carrier(wheel)) if wheel.traits.held
+                and (friction := layout.elements.friction.get(link)) and friction.mu]
+        if told:
+            found[wheel.name] = told[0]
+    return found
 
 
 def find_massless(layout: Layout, moving: Sequence[str]) -> list[Notice]:

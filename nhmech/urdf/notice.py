@@ -38,6 +38,7 @@ class NoticeKind(str, Enum):
     NOT_DRIVEN = "not driven"
     DRIVEN_FOLLOWER = "driven follower"
     LOCKED_STEERING = "locked steering"
+    HELD = "held"
     FREED_FOLLOWER = "freed follower"
     DROPPED_MIMIC = "dropped mimic"
     IGNORED_LIMITS = "ignored limits"

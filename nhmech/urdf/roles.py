@@ -9,12 +9,14 @@ from math import cos, radians
 
 import numpy as np
 
+from ..errors import listed
 from .casters import is_caster
 from .description import Mimic
+from .elements import Drive, DrivePlugin
 from .layout import Joint, Layout, is_named
 from .listed_wheels import Origin, find_joint
 from .notice import Notice, NoticeKind
-from .source import name_of
+from .remedy import option, suggest
 from .stance import axle_R, centre_R
 from .wheel import Wheel
 
@@ -24,6 +26,10 @@ _UPRIGHT = cos(radians(45))
 # swing in like those of a furniture caster or a trailer
 _VERTICAL = cos(radians(5))
 _TRAIL = 1e-3
+# level joints between a steering joint and its wheel: a suspension has a swing arm, a leg has hip
+# and knee
+_SWING_ARMS = 1
+_SHOWN = 6         # names in the notice about joints that are held
 
 
 @dataclass(frozen=True)
@@ -47,8 +53,9 @@ def assign_roles(layout: Layout, wheels: Sequence[Wheel], free: Sequence[str],
                  in_file: Collection[str] = ()) -> tuple[Roles, list[Notice]]:
     """The role of every joint that can move, and notices.
 
-    Steering are the continuous and revolute joints between the root and a wheel that grips, with an
-    axis within 45 degrees of the vertical.
+    Steering is what rolling needs: of the continuous and revolute joints above a wheel that grips,
+    with an axis within 45 degrees of the vertical, the nearest. One above all contacts is not
+    needed, because the base floats; one above the joints of a leg only places the foot.
 
     Parameters
     ----------
@@ -78,8 +85,8 @@ def assign_roles(layout: Layout, wheels: Sequence[Wheel], free: Sequence[str],
     for name in free:
         _find_moving(layout, name, Origin.TAG if name in in_file else Origin.FREE)
     steering: list[str] = []
-    for joint in _upright_carriers(layout, wheels):
-        if joint.name in rolling or joint.name in locked:
+    for joint in _steering_joints(layout, wheels):
+        if joint.name in locked:
             continue
         limit = joint.element.find("limit")
         if (joint.lower == joint.upper and joint.name not in free
@@ -96,12 +103,35 @@ def assign_roles(layout: Layout, wheels: Sequence[Wheel], free: Sequence[str],
     return Roles(rolling, tuple(steering), released, rest), notices
 
 
-def _upright_carriers(layout: Layout, wheels: Sequence[Wheel]) -> list[Joint]:
-    """Joints that turn about an upright axis between the root and a wheel that grips."""
-    found = {joint.name: joint for wheel in wheels if wheel.traits.held
-             for joint in layout.path(layout.carrier(wheel))}
-    return [joint for joint in found.values()
-            if joint.turns and abs(layout.axis_R(joint)[2]) >= _UPRIGHT]
+def report_held(roles: Roles, given: Collection[str]) -> list[Notice]:
+    """One notice about the joints that are held without the user having said so."""
+    held = {name: position for name, position in roles.locked.items() if name not in given}
+    if not held:
+        return []
+    away = sum(position != 0 for position in held.values())
+    where = "" if not away else (f", {away} of them elsewhere: at the limit next to zero, or where "
+                                 "<mimic> has it")
+    are, joints = ("is", "joint") if len(held) == 1 else ("are", "joints")
+    return [Notice(NoticeKind.HELD,
+                   f"{len(held)} {joints} that rolling does not need {are} held at zero{where}: "
+                   f"{listed(held, _SHOWN)}",
+                   suggest("To release one: ", option("free", [next(iter(held))])))]
+
+
+def _steering_joints(layout: Layout, wheels: Sequence[Wheel]) -> list[Joint]:
+    """The nearest upright joint above each wheel that grips."""
+    paths = [layout.path(layout.carrier(wheel)) for wheel in wheels]
+    found: dict[str, Joint] = {}
+    for wheel, path in zip(wheels, paths):
+        if not wheel.traits.held:
+            continue
+        above = [joint for joint in path if joint.turns and joint.name != wheel.joint]
+        for below, joint in enumerate(reversed(above)):
+            if abs(layout.axis_R(joint)[2]) >= _UPRIGHT:
+                if below <= _SWING_ARMS and not all(joint in other for other in paths):
+                    found[joint.name] = joint
+                break
+    return [joint for joint in layout.joints.values() if joint.name in found]
 
 
 def _find_moving(layout: Layout, name: str, origin: Origin) -> Joint:
@@ -189,7 +219,8 @@ def choose_driven(layout: Layout, wheels: Sequence[Wheel], roles: Roles,
     """The driven joints in the order of `roles.moving`, and notices, one about where they are from.
 
     They are those of `<drive>`, else those with a command interface in `<ros2_control>`, else those
-    with a `<transmission>`, else the usual ones; `Wheel.driven` adds and removes some.
+    with a `<transmission>`, else those that a plugin drives, else the usual ones; `Wheel.driven`
+    adds and removes some.
 
     Raises
     ------
@@ -204,14 +235,15 @@ def choose_driven(layout: Layout, wheels: Sequence[Wheel], roles: Roles,
                                      "out where wheels are listed is locked")
     sources = {
         "<nhmech>": drive or [],
-        "<ros2_control>": [name_of(e) for e in layout.source.root.iterfind("ros2_control//joint")
-                           if e.find("command_interface") is not None],
-        "<transmission>": [name_of(e) for e in layout.source.root.iterfind("transmission//joint")],
+        **{f"<{tag}>": [c.joint for c in layout.elements.commands if c.tag == tag]
+           for tag in ("ros2_control", "transmission")},
+        **{f"the plugin {plugin.name}": _driven_by(layout, plugin, roles)
+           for plugin in layout.elements.drives},
     }
     chosen: set[str] = set()
     notices: list[Notice] = []
-    origin = ("custom, for the file has no command interface: every wheel that is no caster, and "
-              "its steering")
+    origin = ("custom, for the file does not say: wheels that nothing steers, or else all that are "
+              "no casters, and the steering")
     for element, names in sources.items():
         chosen, notices = _follow(layout, roles, names)
         if chosen:
@@ -226,6 +258,21 @@ def choose_driven(layout: Layout, wheels: Sequence[Wheel], roles: Roles,
     if driven:
         return driven, [*notices, Notice(NoticeKind.DRIVEN_FROM, f"driven joints from {origin}")]
     return driven, [*notices, Notice(NoticeKind.NOT_DRIVEN, "no joint is driven")]
+
+
+def _driven_by(layout: Layout, plugin: DrivePlugin, roles: Roles) -> list[str]:
+    """The joints that a plugin drives: its steering, and of an Ackermann car the wheels that do not
+    steer."""
+    wheels = [name for name in plugin.wheels if name not in plugin.idle]
+    if plugin.drive is Drive.ACKERMANN:
+        fixed = [name for name in wheels if name in layout.joints
+                 and not _is_steered(layout, layout.joints[name].parent, roles)]
+        wheels = fixed or wheels
+    return [*wheels, *plugin.steering]
+
+
+def _is_steered(layout: Layout, link: str, roles: Roles) -> bool:
+    return any(joint.name in roles.steering for joint in layout.path(link))
 
 
 def _follow(layout: Layout, roles: Roles, names: Sequence[str]) -> tuple[set[str], list[Notice]]:
@@ -248,16 +295,16 @@ def _follow(layout: Layout, roles: Roles, names: Sequence[str]) -> tuple[set[str
 
 
 def _usual_drive(layout: Layout, wheels: Sequence[Wheel], roles: Roles) -> set[str]:
-    """Steering joints and wheels, without casters and what hangs on a swivel."""
+    """Steering joints, and the wheels that nothing steers; all wheels where all are steered.
+
+    Casters and what hangs on a swivel are left out.
+    """
     swivels = {name for name in roles.steering if is_swivel(layout, name, wheels)}
-    chosen = set(roles.steering) - swivels
-    for wheel in wheels:
-        carrier = layout.carrier(wheel)
-        if wheel.joint is None or is_caster(layout, carrier):
-            continue
-        if not any(joint.name in swivels for joint in layout.path(carrier)):
-            chosen.add(wheel.joint)
-    return chosen
+    rolling = [(wheel.joint, layout.carrier(wheel)) for wheel in wheels if wheel.joint is not None]
+    own = [(name, link) for name, link in rolling if not is_caster(layout, link)
+           and not any(joint.name in swivels for joint in layout.path(link))]
+    fixed = {name for name, link in own if not _is_steered(layout, link, roles)}
+    return {*roles.steering} - swivels | (fixed or {name for name, _ in own})
 
 
 def is_swivel(layout: Layout, name: str, wheels: Sequence[Wheel]) -> bool:

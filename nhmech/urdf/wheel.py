@@ -115,7 +115,7 @@ class Wheel:
     mu
         Friction coefficient, for reports only.
     driven
-        Overrides what the file says; None leaves it to the file.
+        Overrides what the file says; None leaves it to the file. Of a wheel with a joint only.
     link
         The body that carries the contact; the child of `joint` where None.
     point
@@ -185,6 +185,9 @@ class Wheel:
         needed = [*self.traits.needed]
         if self.joint is None and not self.traits.is_ball:
             needed.append("axis")
+        if self.joint is None and self.driven is not None:
+            raise InputError(f"{where}: driven={self.driven!r} has no meaning without a joint to "
+                             "drive; leave it out, or name the joint")
         for what in needed:
             if what not in given:
                 raise InputError(f"{where}: kind {self.kind!r} needs {what}=, {_HINTS[what]}")

@@ -170,7 +170,7 @@ def contact(context: BuildContext, mount: Mount, body: Body) -> Contact:
         longitudinal, sine = _rolling_direction(mount.axle, n, along)
         lateral = ca.cross(n, longitudinal) if along.nnz() else axle
     spin = v[mount.spin] if mount.spin is not None else ca.SX(1, 1)
-    radius, crown = (context.parameters[f"{wheel.name}.{what}"] for what in ("radius", "crown"))
+    radius, crown = (context.parameters.get(f"{wheel.name}.{what}") for what in ("radius", "crown"))
     flat, crown = wheel.traits.profile(sine, along, radius, crown)
     drop = flat * sine + crown
     turn = ca.dot(body.omega, longitudinal)

@@ -111,7 +111,8 @@ def read_parameters(model: pin.Model, body_names: Sequence[str],
         values[f"{joint}.gear_ratio"] = 1.0
     for wheel in description.wheels:
         values[f"{wheel.name}.radius"] = wheel.radius
-        values[f"{wheel.name}.crown"] = wheel.crown
+        if "crown" not in wheel.traits.refused:
+            values[f"{wheel.name}.crown"] = wheel.crown
         if wheel.joint is not None:
             values[f"{wheel.name}.rolling_resistance"] = 0.0
     return Parameters(values | {f"payload.{key}": 0.0 for key in ("mass", "x", "y", "z")})
