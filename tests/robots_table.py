@@ -68,7 +68,6 @@ ROBOTS = (
         steering=("front_left_wheel_joint", "front_right_wheel_joint"),
         driven=("rear_left_wheel_joint", "rear_right_wheel_joint", "front_left_wheel_joint",
                 "front_right_wheel_joint"),
-        refused="no joint lets them roll",
         arguments={
             "wheels": [
                 Wheel("rear_right_wheel_joint", "disc", 0.05),

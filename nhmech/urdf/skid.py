@@ -192,37 +192,34 @@ def _give_way(layout: Layout, group: Sequence[Wheel], contacts: Sequence[FoundWh
         Whether no other body has wheels that grip: then the vehicle skids.
     """
     axles = group_by_axle(layout, group)
-    table = "; ".join(", ".join(w.name for w in axle) for axle in axles)
-    text = (f"{len(group)} wheels without steering on {len(axles)} parallel axles ({table}): "
-            "rolling without slip, they can only go straight")
-    scrubbing = [option("skid", tuple(w.name for w in axle)) for axle in axles]
+    straight = (f"nothing steers {len(group)} wheels on {len(axles)} parallel axles, which without "
+                "slip can only go straight")
+    sideways = [option("skid", tuple(w.name for w in axle)) for axle in axles]
     if len(group) == 2:
-        return skid, Notice(NoticeKind.SKID, text, suggest(
-            "To let one slip sideways: ", scrubbing[0], " or ", scrubbing[1]))
+        return skid, Notice(NoticeKind.SKID, straight, suggest(
+            "To let one slip sideways: ", sideways[0], " or ", sideways[1]))
     mecanum: list[str | Remedy] = []
     if alone and is_rectangle(layout, group):
-        mecanum = ["If they are mecanum wheels: ",
-                   option("wheels", type_wheels(contacts, usual_mecanum(layout, group))), ". "]
+        mecanum = [". If they are mecanum wheels: ",
+                   option("wheels", type_wheels(contacts, usual_mecanum(layout, group)))]
     if alone and len(group) > 3:
-        verdicts = [judge(layout, w) for w in group]
-        against = list(dict.fromkeys(s for v in verdicts for s in v.against))
-        text = (f"taken as skid steer: {text}, so the wheels scrub and the middle between the "
-                "axles does not slip sideways")
+        against = dict.fromkeys(s for w in group for s in judge(layout, w).against)
+        text = (f"taken as skid steer: {straight}; so they scrub, and the middle between the axles "
+                "does not slip sideways")
         if against:
-            text += f"; {say(against, 'says', 'say')} otherwise"
+            text += f", although {say(list(against), 'says', 'say')} otherwise"
         return MidAxle(), Notice(NoticeKind.SKID, text, suggest(
-            *mecanum, "To choose how much it scrubs, a wider apparent track: ",
-            option("skid", 1.5), ", or one axle slips sideways and the other does not: ",
-            scrubbing[0]))
+            "With a wider apparent track: ", option("skid", 1.5),
+            "; with one axle that slips sideways instead: ", sideways[0], *mecanum))
     kept = min(axles, key=lambda axle: _rank(layout, axle, group))
     released = tuple(w.name for axle in axles if axle is not kept for w in axle)
     before = skid.wheels if isinstance(skid, Released) else ()
     return Released((*before, *released)), Notice(
         NoticeKind.SKID,
-        f"{text}, so {list_names(kept)} {'roll' if len(kept) > 1 else 'rolls'} and "
+        f"{straight}; so {list_names(kept)} {'roll' if len(kept) > 1 else 'rolls'} and "
         f"{listed(released)} {'slip' if len(released) > 1 else 'slips'} sideways", suggest(
-            *mecanum, "To choose others that slip sideways: ",
-            option("skid", tuple(w.name for w in kept))))
+            "To choose others that slip sideways: ",
+            option("skid", tuple(w.name for w in kept)), *mecanum))
 
 
 def _rank(layout: Layout, axle: Sequence[Wheel], group: Sequence[Wheel]) -> tuple[float, ...]:
