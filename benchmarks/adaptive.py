@@ -22,7 +22,7 @@ from scipy.integrate import solve_ivp
 
 import nhmech
 from nhmech.compile.adaptive import compile_adaptive
-from nhmech.compile.compiled import compile_function
+from nhmech.compile.buffered import compile_function
 from nhmech.compile.compiler import find_compiler
 from nhmech.simulation.integrators import rate_function
 

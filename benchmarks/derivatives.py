@@ -17,7 +17,7 @@ from common.report import aim, machine  # noqa: E402
 
 import nhmech  # noqa: E402
 from nhmech.analysis.derivatives import step_adjoint, step_jacobian  # noqa: E402
-from nhmech.compile.compiled import compile_function  # noqa: E402
+from nhmech.compile.buffered import compile_function  # noqa: E402
 from nhmech.simulation.integrators import advance_function  # noqa: E402
 from nhmech.simulation.schemes import RK4  # noqa: E402
 

@@ -16,7 +16,7 @@ from nhmech import SimulationError, Simulator
 from nhmech.compile.adaptive import compile_adaptive
 from nhmech.compile.compiler import find_compiler
 from nhmech.compile.status import Status
-from nhmech.simulation import chart, interrupts
+from nhmech.simulation import atlas, interrupts
 
 needs_compiler = pytest.mark.skipif(find_compiler() is None,
                                     reason="no C compiler here (or CC=none)")
@@ -116,7 +116,7 @@ def test_what_is_shown_between_steps_is_as_good_as_steps_that_end_there(name, mo
     for t, q, v in list(zip(run.t, run.q, run.v))[::20]:
         rows, phi = shipped(name).constraint_error(t, q, v)
         assert np.abs(rows).max() <= 1e-12 * np.abs(v).max() and np.abs(phi).max() <= 1e-12
-    monkeypatch.setattr(chart.Chart, "loop", lambda self, build: None)
+    monkeypatch.setattr(atlas.Chart, "loop", lambda self, build: None)
     apart = whole(name)
     np.testing.assert_array_equal(run.t, apart.t)
     np.testing.assert_allclose(run.q, apart.q, rtol=0, atol=2e-9)
@@ -205,7 +205,7 @@ def end(name: str, **start) -> np.ndarray:
 @pytest.mark.parametrize(("name", "start"), RUNS.items())
 def test_vehicles_move_the_same_with_and_without_a_compiler(name, start, monkeypatch):
     compiled = end(name, **start)
-    monkeypatch.setattr(chart, "compile_adaptive", lambda *parts: None)
+    monkeypatch.setattr(atlas, "compile_adaptive", lambda *parts: None)
     np.testing.assert_allclose(compiled, end(name, **start), rtol=1e-8, atol=1e-9)
 
 

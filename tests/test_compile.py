@@ -23,10 +23,10 @@ from support import shipped
 from nhmech import CompileError, Ground, Simulator
 from nhmech.cli import main
 from nhmech.compile import loop as loops
+from nhmech.compile.buffered import compile_function
 from nhmech.compile.cache import default_cache
-from nhmech.compile.compiled import compile_function
 from nhmech.compile.compiler import LARGE, Compiler, find_compiler, say_no_compiler
-from nhmech.simulation.chart import Chart
+from nhmech.simulation.atlas import Chart
 from nhmech.simulation.integrators import keeping_advance_function
 from nhmech.simulation.schemes import RK4
 
@@ -160,7 +160,7 @@ def test_what_can_never_be_loaded_is_an_error_that_says_what_to_do(private):
 def compiled_with(compiler) -> None:
     x = ca.SX.sym("x")
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("nhmech.compile.compiled.find_compiler", lambda: compiler)
+        patch.setattr("nhmech.compile.buffered.find_compiler", lambda: compiler)
         compile_function(ca.Function("twice", [x], [2 * x]))
 
 
@@ -444,7 +444,7 @@ def test_what_the_scheme_keeps_by_itself_is_projected_now_and_then(name, monkeyp
     assert (keeping is not None) == KEPT[name]
     if KEPT[name]:
         kept = driven_run(name, 0.5, 10)
-        monkeypatch.setattr("nhmech.simulation.chart.keeping_advance_function", lambda *parts: None)
+        monkeypatch.setattr("nhmech.simulation.atlas.keeping_advance_function", lambda *parts: None)
         for part in ("q", "v"):
             np.testing.assert_allclose(getattr(kept, part),
                                        getattr(driven_run(name, 0.5, 10), part), rtol=0,

@@ -453,7 +453,7 @@ def test_pieces_of_a_manifold():
                         (((1, 0, 0), (0.5, 0, 0)), ("z", "z'", "y", "y'"))):
         found = constraint_algorithm(constrained, near=near)
         names = (
-            found.original.system.algebroid.q_names + found.constrained.system.algebroid.v_names
+            found.original.system.algebroid.q_names + found.original.system.algebroid.v_names
         )
         assert np.abs(found.manifold.states[:,
                                             [names.index(name) for name in still]]).max() <= 1e-12

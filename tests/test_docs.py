@@ -200,7 +200,7 @@ def test_the_reference_has_every_public_name(built):
     shown = {id(value) for name, value in PUBLIC.items() if f'id="{name}"' in text}
     missing = [name for name, value in PUBLIC.items() if id(value) not in shown]
     assert not missing, f"docs/api: {missing}"
-    assert "nhmech.simulation.chart" not in text
+    assert "nhmech.simulation.atlas" not in text
 
 
 LOADED = (r'<(?:script|img|iframe|source|video|audio|embed)\b[^>]*?\bsrc="([^"]*)"',

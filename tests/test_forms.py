@@ -17,13 +17,14 @@ from nhmech.mechanics.algebroid_makers import (
     special_euclidean_2,
     special_orthogonal,
 )
-from nhmech.mechanics.exterior import EvolutionSpace, wedge
 from nhmech.mechanics.forms import (
+    EvolutionSpace,
     cartan_form,
     constraint_forms,
     poincare_cartan,
     reaction_fields,
     transition,
+    wedge,
 )
 from nhmech.mechanics.hamel import hamel
 from nhmech.mechanics.writing import constrain, lagrangian_system

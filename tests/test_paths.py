@@ -7,8 +7,8 @@ import pytest
 from scipy.special import gamma
 
 from nhmech import InputError
-from nhmech.control.arcs import Arcs
 from nhmech.control.dubins import dubins, words
+from nhmech.control.path import Arcs
 from nhmech.control.path_library import (
     PATHS,
     Parametric,

@@ -13,7 +13,7 @@ from nhmech.mechanics.algebroid_makers import special_orthogonal, structure_cons
 from nhmech.mechanics.gibbs_appell import gibbs_appell
 from nhmech.mechanics.quasi_velocities import change_of_basis
 from nhmech.systems import connection_curvature, load_system, rolling_ball
-from nhmech.systems._along import along
+from nhmech.systems._checks import along
 from nhmech.systems.areal_velocity import example as areal_velocity
 from nhmech.systems.example import AGREEMENT, disagreement, solve
 

@@ -21,8 +21,7 @@ from nhmech.systems import (
     unbalanced_ball,
     vertical_disk,
 )
-from nhmech.systems._along import along
-from nhmech.systems._pointwise import motions, wander
+from nhmech.systems._checks import along, motions, wander
 from nhmech.systems.example import METHODS, disagreement, solve
 
 FINE = 3e-14        # relative tolerance of the integration, as small as SciPy allows

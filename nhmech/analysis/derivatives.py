@@ -14,8 +14,7 @@ import casadi as ca
 import numpy as np
 
 from ..checks import read_number
-from ..compile.buffered import Buffered
-from ..compile.compiled import compile_function
+from ..compile.buffered import Buffered, compile_function
 from ..errors import InputError
 from ..mechanics.system import HasConstrained
 from ..simulation.integrators import projection_function, rate_function

@@ -1,4 +1,5 @@
-"""How CasADi functions are evaluated: through buffers, without copies or allocation."""
+"""How CasADi functions are evaluated: through buffers, without copies or allocation; in compiled C
+where there is a compiler."""
 
 from __future__ import annotations
 
@@ -7,6 +8,9 @@ from typing import Any
 
 import casadi as ca
 import numpy as np
+
+from .cache import default_cache
+from .compiler import find_compiler, say_no_compiler
 
 
 class Buffered:
@@ -65,3 +69,26 @@ def _memory(size: tuple[int, int], nonzeros: int, is_matrix: bool = False) -> np
     if nonzeros not in (0, rows * columns):
         raise ValueError(f"an argument of size {size} must be dense")
     return np.zeros((rows, columns) if columns != 1 or is_matrix else rows, order="F")
+
+
+def compile_function(function: ca.Function) -> Buffered:
+    """The function in C; in CasADi's virtual machine where there is no compiler or it takes too
+    long (said once). All its outputs must be dense.
+
+    Raises
+    ------
+    CompileError
+        Where the compiler refuses, or what it made cannot be loaded.
+    """
+    compiler = find_compiler()
+    if compiler is None:
+        say_no_compiler()
+        return Buffered(function)
+    generator = ca.CodeGenerator(f"{function.name()}.c")
+    generator.add(function)
+    code = generator.dump()
+    library = default_cache().load(code, compiler, code.count("\n") // 2)
+    if library is None:
+        return Buffered(function)
+    library.function(function.name())
+    return Buffered(ca.external(function.name(), str(library.path)))

@@ -8,7 +8,7 @@ from math import acos, atan2, cos, hypot, pi, sin, sqrt
 import numpy as np
 
 from ..checks import read_array, read_positive
-from .arcs import Arcs
+from .path import Arcs
 
 # [rad], of unit radius: an arc this little short of a full turn is none, circles this near touch
 WHOLE = 1e-10

@@ -8,8 +8,7 @@ import numpy as np
 
 from ..checks import read_positive
 from ..vehicle.vehicle import Vehicle
-from .path import Path
-from .plane import Pose
+from .path import Path, Pose
 from .tracking import Drive, Tracker
 
 STIFFNESS, DAMPING = 1.0, 2.0      # critically damped

@@ -6,8 +6,7 @@ import math
 
 from ..checks import read_positive
 from ..vehicle.vehicle import Vehicle
-from .path import Path
-from .plane import Pose, relative_pose
+from .path import Path, Pose, relative_pose
 from .tracking import Drive, Tracker
 
 ALONG, ACROSS, HEADING = 1.0, 1.0, 2.0     # critically damped

@@ -7,14 +7,13 @@ import numpy as np
 
 from ..analysis.derivatives import step_jacobian
 from ..checks import read_count, read_positive
-from ..compile.compiled import compile_function
+from ..compile.buffered import compile_function
 from ..errors import ModelError
 from ..simulation.batch_input import start_states
 from ..simulation.dynamics import Dynamics, dynamics
 from ..simulation.state import State
 from ..vehicle.vehicle import Vehicle
-from .path import Path
-from .plane import Pose
+from .path import Path, Pose
 from .tracking import Tracker
 from .unit_effort import effort_limits, unit_efforts
 

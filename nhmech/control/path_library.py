@@ -12,9 +12,8 @@ from numpy.typing import ArrayLike
 
 from ..checks import read_number, read_positive, read_word
 from ..errors import InputError
-from .arcs import Arcs
 from .dubins import dubins
-from .path import Curve, Path
+from .path import Arcs, Curve, Path
 
 if TYPE_CHECKING:
     from scipy.interpolate import BPoly

@@ -11,8 +11,7 @@ import pinocchio as pin
 from ..errors import ModelError
 from ..simulation.trajectory import Trajectory
 from ..vehicle.vehicle import Vehicle
-from .path import Curve, Path
-from .plane import relative_pose
+from .path import Curve, Path, relative_pose
 
 SAMPLES = 1024       # pieces of a path that is kept
 DIGITS = 12          # of its numbers

@@ -15,9 +15,8 @@ from ..errors import ModelError, listed
 from ..simulation.state import State
 from ..vehicle.vehicle import Vehicle
 from .lqr import depends_on, input_scales, state_scales
-from .path import Path
+from .path import Path, Pose, relative_pose
 from .path_reference import TrackedAxle, path_reference
-from .plane import Pose, relative_pose
 from .riccati import discretise, regulator
 from .steady_reference import SteadyReference
 

@@ -7,8 +7,7 @@ import math
 from ..checks import read_positive
 from ..errors import InputError
 from ..vehicle.vehicle import Vehicle
-from .path import Path
-from .plane import Pose, relative_pose, wrap
+from .path import Path, Pose, relative_pose, wrap
 from .tracking import Drive, Tracker
 
 APPROACH, ALIGN, WEIGHT = 1.0, 2.5, 2.0

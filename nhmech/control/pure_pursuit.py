@@ -6,8 +6,7 @@ import math
 
 from ..checks import read_positive
 from ..vehicle.vehicle import Vehicle
-from .path import Path
-from .plane import Pose
+from .path import Path, Pose
 from .tracking import Drive, Tracker
 
 LOOKAHEAD = 1.0    # of a unit

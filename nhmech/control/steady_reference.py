@@ -12,7 +12,7 @@ import pinocchio as pin
 
 from ..simulation.state import State, base_pose
 from ..vehicle.vehicle import Vehicle
-from .plane import wrap
+from .path import wrap
 
 
 @dataclass(frozen=True, eq=False)

@@ -17,9 +17,8 @@ from ..simulation.state import State, base_pose
 from ..simulation.trajectory import Trajectory
 from ..vehicle.vehicle import Vehicle
 from .balance import Balance
-from .path import Path
+from .path import Path, Pose, relative_pose
 from .path_reference import path_reference
-from .plane import Pose, relative_pose
 from .twist import TwistDrive
 from .unicycle import unicycle
 

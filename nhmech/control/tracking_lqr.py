@@ -15,7 +15,7 @@ from ..simulation.state import State
 from ..simulation.state_vector import StateVector
 from ..simulation.trajectory import Trajectory
 from .lqr import ANGLE, rolling_radii
-from .plane import wrap
+from .path import wrap
 
 PLACE = 10.0         # weight of x and y where none is given
 FOLLOWS = 1e-6       # relative to the state: what a step from one record may miss the next one by

@@ -12,10 +12,9 @@ from ..simulation.command import Command, JointVelocity
 from ..simulation.state import State
 from ..vehicle.vehicle import Vehicle
 from .lqr import steady_motion
-from .path import Path
+from .path import Path, wrap
 from .path_library import line
 from .path_regulator import LATERAL, PathRegulator
-from .plane import wrap
 from .trailer_chain import trailer_joints
 from .twist import TwistDrive
 

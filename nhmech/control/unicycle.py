@@ -12,7 +12,7 @@ import numpy as np
 from ..errors import ModelError
 from ..simulation.state import base_pose
 from ..vehicle.vehicle import Vehicle
-from .plane import Pose
+from .path import Pose
 
 Scalar = TypeVar("Scalar", float, np.ndarray)
 

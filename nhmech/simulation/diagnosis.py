@@ -12,8 +12,8 @@ from ..vehicle.stiffness import describe_massless, describe_stiffness
 from .atlas import Atlas
 from .integrators import FLAT, Step
 from .moment import Moment
-from .named import Named
 from .simulated import Simulated
+from .state import Named
 
 SHOWN = 6      # speeds that a message shows, the largest ones
 

@@ -8,7 +8,7 @@ from itertools import accumulate
 
 import numpy as np
 
-from .chart import Chart
+from .atlas import Chart
 from .command import TWIST_NAMES
 from .moment import CLOCK, EXTRA
 from .simulated import Simulated

@@ -12,7 +12,7 @@ from ..compile.buffered import Buffered
 from ..errors import InputError, SimulationError, listed
 from ..vehicle.tree import kinematics, see_from_root
 from ..vehicle.vehicle import Vehicle
-from .chart import Chart
+from .atlas import Chart
 from .integrators import POOR
 from .simulated import Simulated
 from .state import State

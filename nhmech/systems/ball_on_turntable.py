@@ -6,9 +6,8 @@ import casadi as ca
 import numpy as np
 
 from ..mechanics.writing import Symbols, constrain, lagrangian_system, symbols
-from ._balance import imbalance
 from ._ball import RATES, ball_shapes, ball_space, rolling, spin
-from ._pointwise import random_motions, wander
+from ._checks import imbalance, random_motions, wander
 from .example import Check, Example, solve
 
 GRAVITY = 9.81      # [m/s^2]

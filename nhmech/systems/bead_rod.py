@@ -7,7 +7,7 @@ import numpy as np
 
 from ..mechanics.algebroid import euclidean
 from ..mechanics.writing import constrain, lagrangian_system, symbols
-from ._along import along
+from ._checks import along
 from .example import Check, Example, solve
 from .shapes import GREY, ORANGE, Shape, pose
 

@@ -9,7 +9,7 @@ import numpy as np
 from ..mechanics.algebroid import euclidean
 from ..mechanics.system import LagrangianSystem
 from ..mechanics.writing import Symbols, constrain, lagrangian_system
-from ._pointwise import random_motions, wander
+from ._checks import random_motions, wander
 from .example import Check, Example, solve
 
 SOURCE = "paper 004, section VII.A"

@@ -9,8 +9,7 @@ from ..mechanics.algebroid import euclidean
 from ..mechanics.reduction import chaplygin
 from ..mechanics.symmetry import symmetry
 from ..mechanics.writing import Symbols, constrain, lagrangian_system
-from ._along import along
-from ._pointwise import curvature_term, random_motions, wander
+from ._checks import along, curvature_term, random_motions, wander
 from .example import Check, Example, solve
 from .shapes import AXLE, DARK, Shape, pose
 

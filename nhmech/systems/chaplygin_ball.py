@@ -7,9 +7,8 @@ from collections.abc import Sequence
 import casadi as ca
 
 from ..mechanics.writing import Symbols, constrain, lagrangian_system, symbols
-from ._balance import imbalance
 from ._ball import RATES, attitude, ball_shapes, ball_space, rolling, spin
-from ._pointwise import wander
+from ._checks import imbalance, wander
 from .example import Check, Example
 
 

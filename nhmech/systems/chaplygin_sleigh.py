@@ -6,8 +6,7 @@ import numpy as np
 
 from ..mechanics.algebroid_makers import special_euclidean_2
 from ..mechanics.writing import Symbols, constrain, lagrangian_system
-from ._balance import imbalance
-from ._pointwise import motions, random_motions, wander
+from ._checks import imbalance, motions, random_motions, wander
 from .example import Check, Example, solve
 from .shapes import ORANGE, Shape, pose
 

@@ -8,7 +8,7 @@ import numpy as np
 from ..mechanics.algebroid import LieAlgebroid, euclidean
 from ..mechanics.quasi_velocities import change_of_basis
 from ..mechanics.writing import Symbols, constrain, lagrangian_system
-from ._pointwise import random_motions, wander
+from ._checks import random_motions, wander
 from .example import Check, Example
 from .shapes import AXLE, Shape, pose
 

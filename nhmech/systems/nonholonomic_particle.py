@@ -6,7 +6,7 @@ import numpy as np
 
 from ..mechanics.algebroid import euclidean
 from ..mechanics.writing import constrain, lagrangian_system
-from ._along import along
+from ._checks import along
 from .example import Check, Example, solve
 from .shapes import ORANGE, Shape, pose
 

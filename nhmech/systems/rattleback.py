@@ -8,7 +8,7 @@ from scipy.spatial.transform import Rotation
 
 from ..mechanics.algebroid import rotation, special_euclidean
 from ..mechanics.writing import Symbols, constrain, lagrangian_system
-from ._balance import imbalance
+from ._checks import imbalance
 from .example import Check, Example, solve
 from .shapes import ORANGE, Shape
 

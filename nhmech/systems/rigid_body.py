@@ -8,7 +8,7 @@ from scipy.spatial.transform import Rotation
 from ..mechanics.algebroid import rotation
 from ..mechanics.algebroid_makers import lie_algebra, special_orthogonal
 from ..mechanics.writing import constrain, lagrangian_system
-from ._along import along
+from ._checks import along
 from .example import Check, Example, solve
 from .shapes import BLUE, Shape
 

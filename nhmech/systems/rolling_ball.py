@@ -10,8 +10,8 @@ from ..mechanics.algebroid import euclidean, product
 from ..mechanics.algebroid_makers import lie_algebra, structure_constants
 from ..mechanics.frame import adapted_frame
 from ..mechanics.writing import constrain, lagrangian_system
-from ._along import along
 from ._ball import RATES, ball_shapes, ball_space, rolling
+from ._checks import along
 from .example import Check, Example, solve
 from .shapes import BLUE, Shape, pose
 

@@ -9,7 +9,7 @@ from ..errors import MechanicsError
 from ..mechanics.algebroid import euclidean
 from ..mechanics.algebroid_makers import special_euclidean_2
 from ..mechanics.writing import constrain, lagrangian_system
-from ._pointwise import random_motions
+from ._checks import random_motions
 from .example import Check, Example, solve
 from .shapes import ORANGE, Shape, pose
 

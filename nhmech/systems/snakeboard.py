@@ -7,7 +7,7 @@ import numpy as np
 
 from ..errors import MechanicsError
 from ..mechanics.writing import Symbols, constrain, lagrangian_system
-from ._balance import imbalance
+from ._checks import imbalance
 from ._planar import Motion, base, deck, wheels, with_joints
 from .example import Check, Example
 from .shapes import GREY, ORANGE, Shape, pose

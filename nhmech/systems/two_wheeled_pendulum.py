@@ -6,7 +6,7 @@ import casadi as ca
 import numpy as np
 
 from ..mechanics.writing import Symbols, constrain, lagrangian_system
-from ._balance import imbalance
+from ._checks import imbalance
 from ._planar import base, wheels, with_joints
 from .example import Check, Example
 from .shapes import ORANGE, Shape, pose

@@ -9,9 +9,8 @@ import casadi as ca
 import numpy as np
 
 from ..mechanics.writing import Symbols, constrain, lagrangian_system, symbols
-from ._balance import imbalance
 from ._ball import RATES, attitude, ball_shapes, ball_space, rolling, spin
-from ._pointwise import random_motions, wander
+from ._checks import imbalance, random_motions, wander
 from .example import Check, Example
 
 GRAVITY = 9.81      # [m/s^2]

@@ -7,8 +7,7 @@ import numpy as np
 
 from ..mechanics.algebroid import euclidean
 from ..mechanics.writing import Symbols, constrain, lagrangian_system
-from ._along import along
-from ._pointwise import curvature_term, random_motions
+from ._checks import along, curvature_term, random_motions
 from .example import Check, Example, solve
 from .shapes import AXLE, Shape, pose
 
