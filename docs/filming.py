@@ -18,7 +18,7 @@ CUT = """
 
 
 def film(html: Path, file: Path, at: Sequence[float], aside: tuple[int, int] = (0, 0),
-         shown: tuple[int, int] = (360, 240), width: int = 480, hide: Sequence[str] = EVERYTHING,
+         shown: tuple[int, int] = (600, 400), width: int = 480, hide: Sequence[str] = EVERYTHING,
          quality: int | None = None) -> None:
     """A small moving picture, or a still, of the middle of a page at these times [s].
 

@@ -40,7 +40,7 @@ def viewing(folder: Path) -> None:
     _, other = driven("differential_drive", lambda robot: Stanley(robot, path, speed=1.2), 8.0)
     forces = make_overlays(robot, ["forces"], mu=0.3)
     page = save_html(robot, run, folder / "forces.html", overlays=forces, follow=True)
-    film(page, HERE / "viewing_forces.webp", [3.0], (10, 5), (216, 130), WIDE, LEGEND)
+    film(page, HERE / "viewing_forces.webp", [3.0], (0, 0), (420, 260), WIDE, LEGEND)
     page = save_html(robot, run, folder / "ghost.html",
                      overlays=["path", Ghost(robot, other, "Stanley")])
     film(page, HERE / "viewing_ghost.webp", [5.0], (0, 0), (600, 380), WIDE, LEGEND)
@@ -50,12 +50,12 @@ def viewing(folder: Path) -> None:
 
     rover, run = driven("rover", lambda rover: TwistDrive(rover, bends), 7.0)
     page = save_html(rover, run, folder / "centre.html", overlays=["rotation_centre"])
-    film(page, HERE / "viewing_centre.webp", np.arange(0.0, 7.0, 0.2), (0, 0), (480, 300))
+    film(page, HERE / "viewing_centre.webp", np.arange(0.0, 7.0, 0.2), (0, 0), (600, 380))
     ball = nhmech.load(nhmech.urdf_path("ball"), ground=nhmech.Ground(angular_velocity=(0, 0, 2.0)))
     simulator = nhmech.Simulator(ball)
     simulator.reset(pose=(0.3, 0, 0), xi={"forward_speed": 0.0, "lateral_speed": 0.12})
     page = save_html(ball, simulator.run(8.0), folder / "turntable.html")
-    film(page, HERE / "viewing_turntable.webp", np.arange(0.0, 8.0, 0.2), (0, 10), (480, 300))
+    film(page, HERE / "viewing_turntable.webp", np.arange(0.0, 8.0, 0.2), (0, 0), (600, 380))
 
 
 def plotting(folder: Path) -> None:

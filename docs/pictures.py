@@ -34,7 +34,7 @@ def demo() -> None:
     simulator = nhmech.Simulator(vehicle, DemoDrive(vehicle), control_period=0.01)
     with tempfile.TemporaryDirectory() as folder:
         page = save_html(vehicle, simulator.run(9.0), Path(folder) / "demo.html")
-        film(page, HERE / "demo.webp", np.arange(0.0, 9.0, 0.1), (15, 5), (530, 336), 600, ["bar"],
+        film(page, HERE / "demo.webp", np.arange(0.0, 9.0, 0.1), (0, 0), (600, 380), 600, ["bar"],
              60)
 
 

@@ -23,11 +23,6 @@ from nhmech.analysis.summary import geometry_summary, mechanics_summary, mobilit
 HERE = Path(__file__).parent / "gallery"
 IMAGES = HERE / "images"
 DURATION, SPEED = 6.0, 2.0         # of the pictures [s], times real time
-# where the films look: a camera that goes along looks ahead; the others see the whole of the
-# demonstration's S
-ASIDE = {"ball": (-75, -40), "bicycle": (-90, -45), "disc": (-75, 55), "sled": (-75, -50),
-         "coin": (0, 0)}
-ALONG_S = {"aside": (28, 14), "shown": (435, 290)}
 
 # in the order of the gallery: what a stranger knows first
 NAMES = ("differential_drive", "ackermann_car", "tricycle", "bicycle", "mecanum", "omni", "swerve",
@@ -153,8 +148,7 @@ def pictures(name: str) -> None:
     simulator.reset(**drive.start)
     with tempfile.TemporaryDirectory() as folder:
         html = save_html(vehicle, simulator.run(DURATION), Path(folder) / "run.html")
-        looks = {"aside": ASIDE[name]} if name in ASIDE else ALONG_S
-        film(html, IMAGES / f"{name}.webp", np.arange(0.0, DURATION, SPEED / FPS), **looks)
+        film(html, IMAGES / f"{name}.webp", np.arange(0.0, DURATION, SPEED / FPS))
     if name in STABILITY:
         low, high = STABILITY[name][0]
         subprocess.run([sys.executable, "-m", "nhmech", "plot", "--eigenvalues", name, "--range",

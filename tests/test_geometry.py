@@ -138,7 +138,7 @@ def test_meshes_are_found_without_ros(tmp_path, monkeypatch):
 
 
 def test_the_box_of_a_missing_shape_has_mass_and_inertia_of_its_link():
-    sides, mass, turn = np.array([0.4, 0.3, 0.1]), 2.0, pin.rpy.rpyToMatrix(0.3, -0.5, 1.1)
+    sides, mass, turn = np.array([0.4, 0.3, 0.1]), 6.0, pin.rpy.rpyToMatrix(0.3, -0.5, 1.1)
     squares = sides**2
     moments = mass / 12 * (squares.sum() - squares)
     I = turn @ np.diag(moments) @ turn.T
@@ -159,10 +159,12 @@ def test_the_box_of_a_missing_shape_has_mass_and_inertia_of_its_link():
 
 
 def test_a_wrong_inertia_makes_no_box_larger_than_the_robot():
-    huge = robot(mesh("gone.stl")).replace('ixx="1"', 'ixx="9000"').replace('iyy="1"',
-                                                                            'iyy="9000"')
-    visual, _, _ = shapes(huge)
+    """One larger than the robot, or one so light that no machine is: 1 kg of 100 kg/m^3."""
+    heavy = robot(mesh("gone.stl")).replace('mass value="1"', 'mass value="1000"')
+    visual, _, _ = shapes(heavy.replace('ixx="1"', 'ixx="9000"').replace('iyy="1"', 'iyy="9000"'))
     assert 2 * visual["base"][0].halfSide.max() == pytest.approx(0.2)   # from joint to joint
+    visual, _, _ = shapes(robot(mesh("gone.stl")).replace('xyz="0.2 0 0"', 'xyz="3 0 0"'))
+    assert np.prod(2 * visual["base"][0].halfSide) == pytest.approx(0.01)
 
 
 def test_a_mesh_in_inches_is_drawn_in_metres(tmp_path):

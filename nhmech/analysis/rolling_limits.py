@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -187,6 +187,25 @@ class RunValidity:
         return Remedy("run with friction_limit and lift_off for the exact moment",
                       f"run with {options} for the exact moment")
 
+    def failure(self, call: Callable[[str], str] = str) -> str | None:
+        """When and why rolling failed, in words; None where it held.
+
+        Parameters
+        ----------
+        call
+            Makes of a wheel's name what it is called.
+        """
+        if self.events:
+            t, name = self.events[0]
+            after = next((state for state in self.states if state.t >= t), self.states[-1])
+            when = "" if after.t - t < 1e-6 else f" at t = {after.t:.6g} s"
+            return (f"ideal rolling stopped being valid at t = {t:.6g} s ({name}), "
+                    f"{after.reason(call)}{when}")
+        failed = self.first(Verdict.FAILS)
+        if failed is None:
+            return None
+        return f"ideal rolling was not valid at t = {failed.t:.6g} s, {failed.reason(call)}"
+
     def describe(self, command_line: bool = False) -> str:
         """E.g. "ideal rolling stopped being valid at t = 3.2 s, left_wheel, needs mu = 0.9 > 0.8".
 
@@ -195,19 +214,12 @@ class RunValidity:
         command_line
             Whether the remedy is for someone who types `nhmech run`.
         """
-        failed, remedy = self.first(Verdict.FAILS), self.remedy
+        remedy = self.remedy
         doubted = [state.t for state in self.states if state.verdict is Verdict.POSSIBLE]
         lines = []
-        if self.events:
-            t, name = self.events[0]
-            after = next((state for state in self.states if state.t >= t), self.states[-1])
-            when = "" if after.t - t < 1e-6 else f" at t = {after.t:.6g} s"
-            lines.append(f"ideal rolling stopped being valid at t = {t:.6g} s ({name}), "
-                         f"{after.reason()}{when}")
-        elif failed is not None and remedy is not None:
-            advice = remedy.command if command_line else remedy.python
-            lines.append(f"ideal rolling was not valid at t = {failed.t:.6g} s, {failed.reason()}; "
-                         f"{advice}")
+        if failure := self.failure():
+            advice = [] if remedy is None else [remedy.command if command_line else remedy.python]
+            lines.append("; ".join([failure, *advice]))
         else:
             hardest = max(self.states, key=lambda state: state.use[0])
             lines.append(f"ideal rolling was {'possible' if doubted else 'valid'} from t = "

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from enum import Enum
 
@@ -120,20 +120,20 @@ class Validity:
             return min(self.wheels, key=lambda one: one.normal)
         return max(self.wheels, key=lambda one: (one.kindest / one.mu, one.kindest))
 
-    def reason(self) -> str:
-        """What is wrong, or would be first."""
+    def reason(self, call: Callable[[str], str] = str) -> str:
+        """What is wrong, or would be first; `call` makes of a wheel's name what it is called."""
         one = self.worst
+        wheel = call(one.wheel)
         if self.lifted:
-            return (f"{one.wheel} lifts off: the ground would have to pull it with "
-                    f"{-one.normal:.3g} N")
+            return f"{wheel} lifts off: the ground would have to pull it with {-one.normal:.3g} N"
         if not np.isfinite(one.mu):
-            return f"{one.wheel}, needs mu = {one.kindest:.3g}"
+            return f"{wheel}, needs mu = {one.kindest:.3g}"
         for digits in (3, 4, 6, 9):          # as many as show which of the two is larger
             needed, given = f"{one.kindest:.{digits}g}", f"{one.mu:.{digits}g}"
             if needed != given:
                 relation = ">" if one.kindest > one.mu else "<="
-                return f"{one.wheel}, needs mu = {needed} {relation} {given}"
-        return f"{one.wheel}, needs all of mu = {one.mu:.3g}"
+                return f"{wheel}, needs mu = {needed} {relation} {given}"
+        return f"{wheel}, needs all of mu = {one.mu:.3g}"
 
     def describe(self) -> str:
         """The verdict, the wheels, and what is undetermined, in lines."""

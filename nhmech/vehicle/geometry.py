@@ -30,6 +30,7 @@ PRIMITIVES = {"box": "size", "cylinder": "radius", "sphere": "radius"}      # wh
 WIDTH = 0.4          # of a wheel of which only the radius is known, as a share of that
 THINNEST = 0.02      # of a box's longest side: an inertia without extent still shows
 SMALLEST = 0.03      # [m] side of the box for a link of which nothing is known
+LIGHTEST = 100.0     # [kg/m^3] hollow machines are heavier; a box that is lighter is too large
 
 
 @dataclass(frozen=True)
@@ -186,8 +187,9 @@ def _stand_in(root: Element, link: Element, description: Description, reach: flo
 
 
 def _inertia_box(link: Element, reach: float) -> Element | None:
-    """The solid box that has a link's mass and inertia, no larger than the robot; None without
-    these. Of sides a, b, c: I_a = m (b^2 + c^2) / 12."""
+    """The solid box that has a link's mass and inertia; None without these. Of sides a, b, c:
+    I_a = m (b^2 + c^2) / 12. Where the inertia is too large for the mass or for the robot, the box
+    is made smaller."""
     body = pin.buildModelFromXML(
         f'<robot name="one">{etree.tostring(_bare(link), encoding="unicode")}</robot>',
         pin.JointModelFreeFlyer()).inertias[1]
@@ -197,7 +199,8 @@ def _inertia_box(link: Element, reach: float) -> Element | None:
     sides = np.sqrt(np.maximum(6 * (moments.sum() - 2 * moments) / body.mass, 0.0))
     if not sides.max() > 0:
         return None
-    sides = np.maximum(sides, THINNEST * sides.max()) * min(1.0, reach / sides.max())
+    sides = np.maximum(sides, THINNEST * sides.max())
+    sides *= min(1.0, reach / sides.max(), np.cbrt(body.mass / LIGHTEST / np.prod(sides)))
     axes[:, 0] *= np.sign(np.linalg.det(axes))
     return _visual(f'<box size="{_words(sides)}"/>', body.lever, axes)
 

@@ -10,18 +10,21 @@ import pinocchio as pin
 
 from .camera import View, frame
 from .drawable import Motion, Snapshot
-from .floor import floor_pose, grid_cell, is_moving, ribbon
+from .floor import RIBBON, floor_pose, grid_cell, is_moving, ribbon
+from .layers import make_layers
 from .messages import set_transform
 from .overlays.overlay import LegendLine, Overlay
 from .sampling import sample, snapshots
 from .scene import FOCUS, Scene
 from .shapes import floats
 
+CHORD = 0.05  # of a trail's width: a bend that is cut by less cannot be seen
+
 
 def animate(scene: Scene, trajectory: Motion, fps: float, overlays: Sequence[Overlay] = (),
             follow: bool | None = None, title: str | None = None) -> list[dict]:
     """All messages that draw a vehicle and its overlays and move them along a trajectory."""
-    vehicle = scene.vehicle
+    vehicle, overlays = scene.vehicle, [*overlays, *make_layers(scene)]
     times, q = sample(vehicle.model, trajectory, fps)
     poses = [scene.poses(row) for row in q]
     extent, normal = scene.extent(q[0]), np.array(vehicle.ground.normal)
@@ -34,9 +37,9 @@ def animate(scene: Scene, trajectory: Motion, fps: float, overlays: Sequence[Ove
         period = 20 * grid_cell(size)
         tracks["/ground"] = np.array([floor_pose(vehicle.ground, view.ground, period, t - times[0])
                                       for t in times])
-    trails = []
+    trails, moments = [], times[:1]
     if len(times) > 1:
-        contacts = np.array([scene.contacts(row) for row in q])  # (frames, contacts, 3)
+        moments, contacts = _trace(scene, trajectory, times, q, CHORD * RIBBON * size)
         trails = [ribbon(f"/trails/{i}", contacts[:, i], size, normal, i)
                   for i in range(contacts.shape[1])]
     clips = [_clip(path, times - times[0], track) for path, track in tracks.items()]
@@ -45,12 +48,47 @@ def animate(scene: Scene, trajectory: Motion, fps: float, overlays: Sequence[Ove
         snapshots(vehicle.model, trajectory, times, q) if overlays else [])
     animation = {"type": "set_animation", "path": "", "animations": clips + more_clips,
                  "options": {"play": True, "repetitions": 1}, "start": float(times[0]),
-                 "trails": [trail["path"] for trail in trails], "segments": len(times) - 1,
-                 "rows": rows}
-    legend = [entry for overlay in overlays for entry in overlay.legend]
-    return [*scene.messages(view, legend, title),
-            *(set_transform(path, track[0]) for path, track in tracks.items()), *trails,
-            *(message for overlay in overlays for message in overlay.objects(view)), animation]
+                 "trails": [trail["path"] for trail in trails],
+                 "moments": floats(moments - times[0]), "rows": rows}
+    return [*scene.messages(view, overlays, title),
+            *(set_transform(path, track[0]) for path, track in tracks.items()), *trails, animation]
+
+
+def _trace(scene: Scene, motion: Motion, times: np.ndarray, q: np.ndarray,
+           tolerance: float) -> tuple[np.ndarray, np.ndarray]:
+    """Times (m,) and contact points (m, n, 3) of trails that pass every recorded state within
+    `tolerance` [m]: the frames, at `times` and `q`, and states between them where a straight line
+    would cut a bend."""
+    passed: list[tuple[float, np.ndarray]] = []
+
+    def split(low: int, high: int, start: np.ndarray, end: np.ndarray) -> None:
+        """Adds what is needed of the states low ... high - 1 between two points."""
+        if low >= high:
+            return
+        middle = (low + high) // 2
+        probes = {k: scene.contacts(motion.q[k]) for k in (middle, (2 * low + high) // 3)}
+        if max(_deviation(points, start, end) for points in probes.values()) <= tolerance:
+            return
+        split(low, middle, start, probes[middle])
+        passed.append((float(motion.t[middle]), probes[middle]))
+        split(middle + 1, high, probes[middle], end)
+
+    contacts = [scene.contacts(row) for row in q]
+    inside = np.searchsorted(motion.t, times, side="right"), np.searchsorted(motion.t, times)
+    for i, after in enumerate(contacts[1:]):
+        passed.append((float(times[i]), contacts[i]))
+        split(int(inside[0][i]), int(inside[1][i + 1]), contacts[i], after)
+    passed.append((float(times[-1]), contacts[-1]))
+    return np.array([t for t, _ in passed]), np.array([points for _, points in passed])
+
+
+def _deviation(points: np.ndarray, start: np.ndarray, end: np.ndarray) -> float:
+    """The largest distance [m] of points (n, 3) from the straight pieces start -> end, each from
+    its own."""
+    along = end - start
+    share = np.sum((points - start) * along, axis=1) / np.maximum(np.sum(along**2, axis=1), 1e-30)
+    nearest = start + np.clip(share, 0.0, 1.0)[:, None] * along
+    return float(np.max(np.linalg.norm(points - nearest, axis=1), initial=0.0))
 
 
 def _animate_overlays(overlays: Sequence[Overlay], view: View, times: np.ndarray,

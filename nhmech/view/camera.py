@@ -14,9 +14,9 @@ LENS = (0.46, 0.28)
 AZIMUTH, ELEVATION = 0.95, 0.5
 
 
-# how many times farther away than for the vehicle alone: to see a whole path, in which the vehicle
-# then fills a third of the picture; and to go along with it
-FARTHEST, ALONG = 3.0, 2.2
+# how many times farther away than for the vehicle alone: to see a whole path at the most, and to go
+# along with the vehicle, which then fills a third of the picture or more
+FARTHEST, ALONG = 2.4, 2.0
 RIM = np.array([[np.cos(a), np.sin(a)] for a in np.arange(12) * np.pi / 6])
 
 
@@ -53,7 +53,9 @@ class View:
     follow
         Whether it moves along with the vehicle.
     focus
-        The point of the vehicle for which `target` and `eye` hold.
+        The point of the ground below the vehicle for which `target` and `eye` hold.
+    lift
+        From there to the middle of the vehicle.
     ground
         Middle of the drawn ground.
     reach
@@ -65,6 +67,7 @@ class View:
     eye: np.ndarray
     follow: bool
     focus: np.ndarray
+    lift: np.ndarray
     ground: np.ndarray
     reach: float
 
@@ -73,7 +76,7 @@ class View:
         distance = float(np.linalg.norm(self.eye - self.target))
         far = 4 * (distance + self.reach)
         points = {"target": self.target.tolist(), "eye": self.eye.tolist(),
-                  "focus": self.focus.tolist()}
+                  "focus": self.focus.tolist(), "lift": self.lift.tolist()}
         return {**points, "follow": self.follow, "near": 0.02 * distance, "far": far}
 
 
@@ -117,8 +120,8 @@ def frame(extent: Extent, path: ArrayLike, normal: ArrayLike, forward: ArrayLike
     if follow is None:
         follow = farther > FARTHEST * distance
     target, distance = (target, ALONG * distance) if follow else (whole, farther)
-    return View(extent.size, target, target + distance * away, follow, track[0], middle,
-                1.2 * reach + 13 * extent.size)
+    return View(extent.size, target, target + distance * away, follow, track[0],
+                0.5 * extent.height * n, middle, 1.2 * reach + 13 * extent.size)
 
 
 def _fit(points: np.ndarray, axes: np.ndarray) -> tuple[np.ndarray, float]:

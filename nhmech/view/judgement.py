@@ -59,8 +59,8 @@ def judgement(trajectory: Trajectory, vehicle: Vehicle | None,
     except (InputError, MechanicsError) as error:
         return Judgement("none", "No verdict on friction", str(error))
     where = f"judged at {len(found)} of {len(trajectory)} states"
-    if found.events or found.first(Verdict.FAILS) is not None:
-        return _judge_failure(found, vehicle, where)
+    if failure := found.failure(words):
+        return _judge_failure(found, failure, where)
     hardest = max(found.states, key=lambda state: state.use[0])
     worst, doubted = hardest.worst, found.first(Verdict.POSSIBLE)
     by = f"by {words(worst.wheel)} at t = {hardest.t:.4g} s"
@@ -80,16 +80,14 @@ def judgement(trajectory: Trajectory, vehicle: Vehicle | None,
                      found)
 
 
-def _judge_failure(found: RunValidity, vehicle: Vehicle, where: str) -> Judgement:
+def _judge_failure(found: RunValidity, failure: str, where: str) -> Judgement:
     """The verdict on a run in which a wheel slipped or lifted off."""
-    first, doubted = found.describe().splitlines()[0], found.first(Verdict.POSSIBLE)
-    for contact in vehicle.contact_names:
-        first = first.replace(contact, words(contact))
-    headline, *more = first.split("; ", 1)
-    details = "The exact moment is found by nhmech run --mu --on-slip warn; " if more else ""
+    doubted = found.first(Verdict.POSSIBLE)
+    details = ("" if found.remedy is None else
+               "The exact moment is found by nhmech run --mu --on-slip warn; ")
     if doubted is not None and doubted.t < (found.until or 0.0):
         details += f"from t = {doubted.t:.4g} s on, {OPEN}; "
-    return Judgement("bad", _capitalise(headline), _capitalise(details + where), found)
+    return Judgement("bad", _capitalise(failure), _capitalise(details + where), found)
 
 
 def _capitalise(text: str) -> str:

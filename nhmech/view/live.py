@@ -9,6 +9,7 @@ import numpy as np
 from .camera import View, frame
 from .drawable import Colour, Drawable, Snapshot
 from .floor import RIBBON, floor_pose, grid_cell, is_moving, ribbon
+from .layers import make_layers
 from .messages import set_property, set_transform
 from .overlays.overlay import Overlay, Poses
 from .scene import FOCUS, Scene
@@ -23,7 +24,8 @@ class LiveScene:
 
     def __init__(self, vehicle: Drawable, overlays: Sequence[Overlay], follow: bool,
                  title: str | None):
-        self.vehicle, self._scene, self._overlays = vehicle, Scene(vehicle), overlays
+        self.vehicle, self._scene = vehicle, Scene(vehicle)
+        self._overlays = [*overlays, *make_layers(self._scene)]
         self._follow, self._title = follow, title
         self._view: View | None = None
         self._poses: dict[str, np.ndarray | None] = {}
@@ -63,9 +65,7 @@ class LiveScene:
         extent, forward = self._scene.extent(q), self._scene.forward(q)
         path = self._scene.middle(q) + np.outer([0.0, -0.5, 0.5], extent.size * forward)
         view = frame(extent, path, self.vehicle.ground.normal, forward, self._follow)
-        legend = [entry for overlay in self._overlays for entry in overlay.legend]
-        objects = [message for overlay in self._overlays for message in overlay.objects(view)]
-        return view, [*self._scene.messages(view, legend, self._title), *objects]
+        return view, self._scene.messages(view, self._overlays, self._title)
 
     def _move(self, poses: Poses) -> list[dict]:
         """Moves what moved; hides and shows what came or went."""

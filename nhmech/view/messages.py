@@ -75,8 +75,8 @@ def rgb(color: Sequence[float]) -> int:
 def phong(color: Sequence[float], texture: str | None = None) -> dict:
     """A slightly glossy material of colour (r, g, b, alpha), times a picture by its URL."""
     alpha = float(color[3]) if len(color) > 3 else 1.0
-    material = {"type": "MeshPhongMaterial", "color": rgb(color), "specular": 0x2A2A2A,
-                "shininess": 40, "side": 2}
+    material = {"type": "MeshPhongMaterial", "color": rgb(color), "specular": 0x3A3A3A,
+                "shininess": 22, "side": 2}
     material |= {"transparent": True, "opacity": alpha} if alpha < 1 else {}
     return material | ({"map": {"url": texture, "wrap": [1000, 1000]}} if texture else {})
 

@@ -16,6 +16,7 @@ from .drawable import Colour, Drawable
 from .floor import describe_ground, floor, floor_pose, grid_cell
 from .mesh_parts import MeshPart, read_parts
 from .messages import Part, lines, phong, set_group, set_lights, set_property, set_transform
+from .overlays.overlay import Overlay
 from .shapes import convert, line_geometry, mesh_geometry, outline
 
 FOCUS = "/focus"  # a group that stays with the vehicle; the camera and the lights go along with it
@@ -39,11 +40,17 @@ class Scene:
         Path of the bodies on the page.
     tint
         Makes all bodies translucent and gives them this colour.
+
+    Attributes
+    ----------
+    paths
+        Joint -> path of the group that it moves.
     """
 
     def __init__(self, vehicle: Drawable, root: str = "/vehicle", tint: Colour | None = None):
         self.vehicle = vehicle
         self._data, self._has_shadow = vehicle.model.createData(), tint is None
+        self._latest: tuple[np.ndarray | None, np.ndarray] = (None, np.zeros((0, 3)))
         self._parts: dict[int, list[Part]] = {}
         self._files: dict[str, list[MeshPart]] = {}
         self._stand_ins = vehicle.stand_ins if isinstance(vehicle, Vehicle) else frozenset()
@@ -52,7 +59,9 @@ class Scene:
                 (geometry, material, shape.placement.homogeneous @ pose)
                 for geometry, material, pose in self._draw(shape, tint))
         names = vehicle.model.names
-        self._paths = {joint: f"{root}/{names[joint].replace('/', '_')}" for joint in self._parts}
+        for joint in range(1, vehicle.model.njoints):
+            self._parts.setdefault(joint, [])
+        self.paths = {joint: f"{root}/{names[joint].replace('/', '_')}" for joint in self._parts}
 
     def _draw(self, shape: pin.GeometryObject, tint: Colour | None) -> Iterator[Part]:
         """The parts of one shape, in its own frame."""
@@ -88,16 +97,19 @@ class Scene:
     def bodies(self, q: np.ndarray) -> dict[str, np.ndarray]:
         """The same without the focus."""
         self._place(q)
-        return {path: self._data.oMi[joint].homogeneous for joint, path in self._paths.items()}
+        return {path: self._data.oMi[joint].homogeneous for joint, path in self.paths.items()}
 
     def groups(self) -> list[dict]:
         """The messages that draw the bodies."""
         return [set_group(path, self._parts[joint], self._has_shadow)
-                for joint, path in self._paths.items()]
+                for joint, path in self.paths.items()]
 
     def contacts(self, q: np.ndarray) -> np.ndarray:
-        """Contact points (n, 3) in W [m]."""
-        return np.asarray(self.vehicle.contact_points(q), dtype=float).reshape(-1, 3)
+        """Contact points (n, 3) in W [m]; those of the last q are kept."""
+        if q is not self._latest[0]:
+            points = np.asarray(self.vehicle.contact_points(q), dtype=float).reshape(-1, 3)
+            self._latest = q, points
+        return self._latest[1]
 
     def middle(self, q: np.ndarray, contacts: np.ndarray | None = None) -> np.ndarray:
         """The mean (3,) [m] of the contacts, which may be given; without any, the point of the
@@ -132,14 +144,17 @@ class Scene:
                       max(0.005, float(np.max(level, initial=0.0))),
                       float(np.max(heights, initial=0.0)))
 
-    def messages(self, view: View, further: Sequence[tuple[str, Colour]] = (),
+    def messages(self, view: View, overlays: Sequence[Overlay] = (),
                  title: str | None = None) -> list[dict]:
-        """Everything that is drawn once: background, light, ground, bodies; and where the camera
-        stands. `further` (name, colour) go into the legend; `title` replaces the vehicle's name."""
+        """Everything that is drawn once: background, light, ground, bodies, overlays; and what the
+        page has to say: where the camera stands, the legend, the switches. `title` replaces the
+        vehicle's name."""
         cell = grid_cell(view.size)
         named = [(name, contact_rgb(i)) for i, name in enumerate(self.vehicle.contact_names)]
         outlined = [("outlined: no mesh file", OUTLINE)] if self._stand_ins else []
+        further = [entry for overlay in overlays for entry in overlay.legend]
         legend = [{"name": name, "color": color} for name, color in [*named, *further, *outlined]]
+        layers = [overlay.layer.message() for overlay in overlays if overlay.layer is not None]
         return [
             *(set_property(path, "visible", False) for path in HIDDEN),
             set_property("/Background", "top_color", [0.72, 0.81, 0.90]),
@@ -149,7 +164,9 @@ class Scene:
             set_transform("/ground", floor_pose(self.vehicle.ground, view.ground, 20 * cell)),
             *self.groups(),
             {"type": "view", "title": title or self.vehicle.name, "cell": cell,
-             "ground": describe_ground(self.vehicle.ground), "contacts": legend, **view.camera()},
+             "ground": describe_ground(self.vehicle.ground), "contacts": legend,
+             "layers": layers, "body": self.paths.get(1, ""), **view.camera()},
+            *(message for overlay in overlays for message in overlay.objects(view)),
         ]
 
     def _place(self, q: np.ndarray) -> None:

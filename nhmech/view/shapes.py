@@ -107,6 +107,25 @@ def outline(shape: coal.CollisionGeometry) -> np.ndarray:
     return np.zeros((0, 2, 3))
 
 
+def pose_along(origin: np.ndarray, direction: np.ndarray, width: float,
+                length: float) -> np.ndarray:
+    """Pose whose z axis is the direction, scaled by `width` across and by `length` along."""
+    z = direction / np.linalg.norm(direction)
+    x = np.cross(z, [1.0, 0.0, 0.0] if abs(z[0]) < 0.9 else [0.0, 1.0, 0.0])
+    x /= np.linalg.norm(x)
+    pose = np.eye(4)
+    pose[:3, :3] = np.column_stack([width * x, width * np.cross(z, x), length * z])
+    pose[:3, 3] = origin
+    return pose
+
+
+def strip(width: float) -> dict:
+    """A flat strip of length 1 m along x, normal along z, by its width [m]."""
+    y = 0.5 * width
+    corners = np.array([[0, -y, 0], [1, -y, 0], [1, y, 0], [0, y, 0]])
+    return buffer_geometry(corners, np.array([[0, 1, 2], [0, 2, 3]]))
+
+
 def _sphere(radius: float) -> dict:
     return {"type": "SphereGeometry", "radius": radius, "widthSegments": SEGMENTS,
             "heightSegments": SEGMENTS // 2}

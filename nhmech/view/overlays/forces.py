@@ -15,7 +15,8 @@ from ...vehicle.vehicle import Vehicle
 from ..camera import View
 from ..drawable import Colour, Snapshot
 from ..messages import rgb, set_group
-from .overlay import LegendLine, Overlay, Poses
+from ..shapes import pose_along
+from .overlay import Layer, LegendLine, Overlay, Poses
 
 PATH = "/overlays/forces"
 # share of the friction that is used -> colour: green, through orange, to red
@@ -54,6 +55,7 @@ class Forces(Overlay):
     """
 
     needs = ("mu",)
+    layer = Layer("forces", (PATH,), is_shown=True)
 
     def __init__(self, vehicle: Vehicle, mu: float | Mapping[str, float] | None = None):
         if not isinstance(vehicle, Vehicle):
@@ -97,10 +99,10 @@ class Forces(Overlay):
             poses |= dict.fromkeys((f"{path}/shaft", f"{path}/head", f"{path}/cone"))
             if length > SHORTEST * view.size:
                 width, base = head / (HEAD_LENGTH * view.size), point + force * (1 - head / length)
-                poses[f"{path}/shaft"] = _pose_along(point, force, 1.0, length - head)
-                poses[f"{path}/head"] = _pose_along(base, force, width, head)
+                poses[f"{path}/shaft"] = pose_along(point, force, 1.0, length - head)
+                poses[f"{path}/head"] = pose_along(base, force, width, head)
             if np.isfinite(mu) and normal > SHORTEST * view.size:
-                poses[f"{path}/cone"] = _pose_along(point, n, mu * normal, normal)
+                poses[f"{path}/cone"] = pose_along(point, n, mu * normal, normal)
         return poses
 
     def rows(self, moment: Snapshot) -> tuple[LegendLine, ...]:
@@ -148,15 +150,3 @@ def _cone(top: float, bottom: float, is_open: bool = False) -> dict:
     """A cone or cylinder of height 1 m, by the radii [m] of its ends."""
     return {"type": "CylinderGeometry", "radiusTop": top, "radiusBottom": bottom, "height": 1.0,
             "radialSegments": 40, "openEnded": is_open}
-
-
-def _pose_along(origin: np.ndarray, direction: np.ndarray, width: float,
-                length: float) -> np.ndarray:
-    """Pose whose z axis is the direction, scaled by `width` across and by `length` along."""
-    z = direction / np.linalg.norm(direction)
-    x = np.cross(z, [1.0, 0.0, 0.0] if abs(z[0]) < 0.9 else [0.0, 1.0, 0.0])
-    x /= np.linalg.norm(x)
-    pose = np.eye(4)
-    pose[:3, :3] = np.column_stack([width * x, width * np.cross(z, x), length * z])
-    pose[:3, 3] = origin
-    return pose

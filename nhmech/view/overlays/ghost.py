@@ -10,7 +10,7 @@ from ..drawable import Drawable, Motion, Snapshot
 from ..floor import ribbon
 from ..sampling import interpolate, sample
 from ..scene import Scene
-from .overlay import Overlay, Poses
+from .overlay import Layer, Overlay, Poses
 
 # blue, pink, green and brown: darker than the trails, which they lie beside
 SHADES = ((0.10, 0.36, 0.75), (0.78, 0.20, 0.42), (0.0, 0.50, 0.38), (0.62, 0.42, 0.0))
@@ -42,6 +42,7 @@ class Ghost(Overlay):
         colour = SHADES[number % len(SHADES)]
         self.legend = ((name, colour),)
         self._root, self._colour, self._number = f"/ghosts/{name.replace('/', '_')}", colour, number
+        self.layer = Layer(name, (self._root,), is_shown=True)
         self._scene, self._trajectory = Scene(vehicle, f"{self._root}/bodies", colour), trajectory
         _, q = sample(vehicle.model, trajectory, fps=30.0)
         self.points = np.array([self._scene.middle(row) for row in q])

@@ -22,6 +22,20 @@ class LegendLine(NamedTuple):
     paints: Mapping[str, float] = {}
 
 
+class Layer(NamedTuple):
+    """A switch on the page: its name, the paths that it shows and hides, whether they are shown at
+    first; and path -> text of names that are written beside bodies."""
+
+    name: str
+    paths: tuple[str, ...]
+    is_shown: bool = False
+    labels: Mapping[str, str] = {}
+
+    def message(self) -> dict:
+        """As the page takes it."""
+        return self._asdict()
+
+
 class Overlay:
     """One thing that is drawn on top of a vehicle.
 
@@ -33,11 +47,14 @@ class Overlay:
         ((name, colour), ...) for the corner of the page.
     points
         (n, 3) [m] that the camera should see.
+    layer
+        Its switch on the page; None for what is always shown.
     """
 
     needs: ClassVar[tuple[str, ...]] = ()
     legend: tuple[tuple[str, Colour], ...] = ()
     points: np.ndarray = np.zeros((0, 3))
+    layer: Layer | None = None
 
     def objects(self, view: View) -> list[dict]:
         """Messages that draw it once, each object at its own path."""

@@ -11,7 +11,7 @@ from ..drawable import Drawable
 from ..floor import RIBBON
 from ..messages import rgb, set_group
 from ..shapes import buffer_geometry
-from .overlay import Overlay
+from .overlay import Layer, Overlay
 
 COLOUR = (0.16, 0.19, 0.24)
 PATH = "/overlays/path"
@@ -39,6 +39,7 @@ class ReferencePath(Overlay):
 
     needs = ("path",)
     legend = (("path to follow", COLOUR),)
+    layer = Layer("path to follow", (PATH,), is_shown=True)
 
     def __init__(self, vehicle: Drawable, path: Path | None):
         if not isinstance(path, Path) or not np.isfinite(path.length):

@@ -11,8 +11,8 @@ from ...vehicle.vehicle import Vehicle
 from ..camera import View
 from ..drawable import Snapshot
 from ..messages import rgb, set_group
-from ..shapes import buffer_geometry
-from .overlay import Overlay, Poses
+from ..shapes import buffer_geometry, strip
+from .overlay import Layer, Overlay, Poses
 
 COLOUR = (0.38, 0.12, 0.55)
 PATH = "/overlays/rotation_centre"
@@ -37,6 +37,7 @@ class RotationCentre(Overlay):
     """
 
     legend = (("rotation centre", COLOUR),)
+    layer = Layer("rotation centre", (PATH,), is_shown=True)
 
     def __init__(self, vehicle: Vehicle):
         if not isinstance(vehicle, Vehicle):
@@ -51,11 +52,8 @@ class RotationCentre(Overlay):
                     "polygonOffset": True, "polygonOffsetFactor": -20, "polygonOffsetUnits": -20}
         faint = {**material, "transparent": True, "opacity": 0.45}
         dot, ring = _annulus(0.0, MARK * view.size), _annulus(*(r * view.size for r in RING))
-        half = 0.5 * LINE * view.size
-        corners = np.array([[0, -half, 0], [1, -half, 0], [1, half, 0], [0, half, 0]])
-        strip = buffer_geometry(corners, np.array([[0, 1, 2], [0, 2, 3]]))
         parts = {f"{PATH}/mark": [(dot, material, np.eye(4)), (ring, material, np.eye(4))]}
-        parts |= dict.fromkeys(self._lines.values(), [(strip, faint, np.eye(4))])
+        parts |= dict.fromkeys(self._lines.values(), [(strip(LINE * view.size), faint, np.eye(4))])
         return [set_group(path, part, casts_shadow=False) for path, part in parts.items()]
 
     def at(self, moment: Snapshot, view: View) -> Poses:

@@ -1,4 +1,4 @@
-// The page around meshcat's viewer: camera, clock, controls, trails and legend.
+// The page around meshcat's viewer: cameras, clock, controls, trails, legend, layers, names.
 // plain: the browser draws without a graphics card.
 const openPage = plain => {
   const $ = id => document.getElementById(id);
@@ -6,7 +6,11 @@ const openPage = plain => {
   const viewer = new MeshCat.Viewer(pane, true, renderer);
   const original = viewer.handle_command.bind(viewer);
   const state = { plain, ready: false, t: 0, start: 0, duration: 0, playing: false,
-                  trails: [], segments: 1, rows: [] };
+                  trails: [], moments: [0], rows: [], chase: false };
+  const UP = [0, 0, 1], NARROW = 1.3;  // width over height below which the camera steps back
+  const SHADES = {  // sky above, sky below, and what the floor's picture is multiplied by
+    light: [[0.72, 0.81, 0.90], [0.97, 0.98, 0.99], 0xffffff],
+    dark: [[0.10, 0.12, 0.15], [0.19, 0.22, 0.26], 0x47525e] };
   const parts = path => path.split("/").filter(Boolean);
   const node = path => viewer.scene_tree.find(path).object;
   // meshcat's scene has z up, three.js has y up
@@ -14,24 +18,98 @@ const openPage = plain => {
   const lights = () => node(["focus", "lights", "<object>"]).children;
   const suns = () => lights().filter(light => light.isDirectionalLight);
   const adapt = plain ? software.adapt(viewer, suns) : () => {};
-  let anchor = null;
+  let anchor = null, course = 0, view = null, names = [];
 
   function setView(c) {
     document.title = $("title").textContent = c.title;
     const camera = viewer.camera;
+    view = c;
     camera.fov = 38; camera.near = c.near; camera.far = c.far;
-    camera.position.copy(yUp(c.eye));
-    viewer.controls.target.copy(yUp(c.target));
     camera.updateProjectionMatrix();
-    viewer.controls.update();
+    anchor = yUp(c.focus);
     $("follow").checked = c.follow;
+    look("home");
+    setLayers(c.layers);
     const legend = $("legend");
     legend.textContent = "";
     for (const contact of c.contacts) addRow(legend, contact.name, contact.color);
     legend.appendChild(document.createElement("div")).id = "rows";
     const cell = c.cell < 0.1 ? 100 * c.cell + " cm" : c.cell + " m";
     legend.appendChild(document.createElement("div")).textContent = `grid ${cell}${c.ground}`;
-    anchor = yUp(c.focus);
+  }
+  // Where the vehicle heads, as an angle about the vertical: from its left side, which a wheel that
+  // rolls by itself keeps level.
+  function heading() {
+    if (!view || !view.body) return 0;
+    const left = new MeshCat.THREE.Vector3(0, 1, 0);
+    left.applyQuaternion(node(parts(view.body)).quaternion);
+    return Math.atan2(-left.x, left.y);
+  }
+  // Puts the camera: where the page began, above, beside or behind the vehicle.
+  function look(from) {
+    if (!view) return;
+    const minus = (a, b) => a.map((x, i) => x - b[i]);
+    const reach = Math.hypot(...minus(view.eye, view.target));
+    const turn = course = heading(), forward = [Math.cos(turn), Math.sin(turn), 0];
+    const right = [forward[1], -forward[0], 0];
+    const mix = (a, b, c) => forward.map((x, i) => a * x + b * right[i] + c * UP[i]);
+    const stands = { home: minus(view.eye, view.target).map(x => x / reach),
+                     top: mix(-0.002, 0, 1), side: mix(0, 0.98, 0.2), chase: mix(-0.9, 0, 0.44) };
+    state.chase = from === "chase";
+    if (state.chase) $("follow").checked = true;
+    // with the vehicle, if the camera goes along
+    const moved = $("follow").checked ? anchor.clone().sub(yUp(view.focus)) : yUp([0, 0, 0]);
+    const aspect = window.innerWidth / window.innerHeight;
+    const away = reach * Math.max(1, NARROW / aspect) * (state.chase ? 0.8 : 1);
+    const target = $("follow").checked && !view.follow ? anchor.clone().add(yUp(view.lift))
+      : yUp(view.target).add(moved);
+    viewer.controls.target.copy(target);
+    viewer.camera.position.copy(yUp(stands[from])).multiplyScalar(away).add(target);
+    viewer.controls.update();
+    viewer.set_dirty();
+  }
+  function setLayers(layers) {
+    const list = $("layers");
+    list.textContent = $("labels").textContent = "";
+    names = [];
+    for (const layer of layers) {
+      const row = list.appendChild(document.createElement("label"));
+      const box = row.appendChild(document.createElement("input"));
+      box.type = "checkbox";
+      box.checked = layer.is_shown;
+      row.append(" " + layer.name);
+      const tags = Object.entries(layer.labels).map(([path, text]) => {
+        const tag = $("labels").appendChild(document.createElement("span"));
+        tag.textContent = text;
+        return { path, tag };
+      });
+      names.push(...tags);
+      box.onchange = () => {
+        for (const path of layer.paths) node(parts(path)).visible = box.checked;
+        for (const { tag } of tags) tag.hidden = !box.checked;
+        viewer.set_dirty();
+      };
+      box.onchange();
+    }
+  }
+  function placeNames() {
+    const width = window.innerWidth, height = window.innerHeight;
+    for (const { path, tag } of names) {
+      if (tag.hidden) continue;
+      const p = node(parts(path)).getWorldPosition(new MeshCat.THREE.Vector3());
+      p.project(viewer.camera);
+      tag.style.visibility = p.z < 1 ? "visible" : "hidden";
+      tag.style.transform =
+        `translate(${(1 + p.x) * width / 2 + 6}px, ${(1 - p.y) * height / 2 - 9}px)`;
+    }
+  }
+  function darken() {
+    const shade = SHADES[$("dark").checked ? "dark" : "light"];
+    document.documentElement.classList.toggle("dark", $("dark").checked);
+    ["top_color", "bottom_color"].forEach((property, i) => original(
+      { type: "set_property", path: "/Background", property, value: shade[i] }));
+    if (state.ground) state.ground.material.color.setHex(shade[2]);
+    viewer.set_dirty();
   }
   function addRow(parent, text, color) {
     const row = parent.appendChild(document.createElement("div"));
@@ -49,8 +127,8 @@ const openPage = plain => {
   function setAnimation(c) {
     original(c);
     viewer.animator.pause();
-    const { start, trails, segments, rows } = c, duration = viewer.animator.duration;
-    Object.assign(state, { start, trails, segments, rows, duration, playing: duration > 0 });
+    const { start, trails, moments, rows } = c, duration = viewer.animator.duration;
+    Object.assign(state, { start, trails, moments, rows, duration, playing: duration > 0 });
     $("time").max = state.duration;
     show(0);
   }
@@ -69,10 +147,13 @@ const openPage = plain => {
   function show(t) {
     state.t = Math.min(Math.max(t, 0), state.duration);
     viewer.animator.seek(state.t);
-    const passed = state.duration ? state.t / state.duration * state.segments : 0;
-    const drawn = Math.ceil(passed), k = Math.round(passed);
-    const rows = state.rows.map(
-      row => ({ text: row.texts[k], color: row.colors.slice(3 * k, 3 * k + 3), paths: row.paths }));
+    const passed = state.duration ? state.t / state.duration : 0;
+    const after = state.moments.findIndex(moment => moment >= state.t - 1e-6);
+    const drawn = after < 0 ? state.moments.length - 1 : after;
+    const rows = state.rows.map(row => {
+      const k = Math.round(passed * (row.texts.length - 1));
+      return { text: row.texts[k], color: row.colors.slice(3 * k, 3 * k + 3), paths: row.paths };
+    });
     showRows(rows);
     for (const row of rows) for (const path of row.paths) paint(path, row.color);
     for (const path of state.trails) {
@@ -96,13 +177,20 @@ const openPage = plain => {
       }
     }
     anchor = focus;
+    if (!state.chase || !$("follow").checked) return;
+    const turn = heading(), target = viewer.controls.target;
+    viewer.camera.position.sub(target).applyAxisAngle(yUp(UP), turn - course).add(target);
+    viewer.controls.update();
+    course = turn;
   }
   function settle() {  // what three.js makes of the messages
     for (const light of suns()) light.target = node(["focus"]);
     const ground = node(["ground", "plane", "<object>"]).children[0];
     if (plain && viewer.scene.background) software.paintSky(viewer, pane);
-    if (plain && ground && ground !== state.ground) software.lean(ground.material);
+    const isNew = ground !== state.ground;
+    if (plain && ground && isNew) software.lean(ground.material);
     state.ground = ground;
+    if (ground && isNew) darken();
     state.ready = ground !== undefined;
   }
   function seek(t) { state.playing = false; show(t); }
@@ -125,17 +213,40 @@ const openPage = plain => {
       show(t);
     }
     adapt(now);
+    placeNames();
+  }
+  // Opens or closes one of the panels, and closes the other.
+  function open(panel) {
+    for (const [button, name] of [["look", "views"], ["ask", "help"]]) {
+      $(name).hidden = name !== panel || !$(name).hidden;
+      $(button).setAttribute("aria-expanded", !$(name).hidden);
+    }
   }
   $("play").onclick = () => play(!state.playing);
   $("time").oninput = () => seek(Number($("time").value));
-  $("tree").onclick = () => document.querySelector(".dg.main").classList.toggle("shown");
+  $("look").onclick = () => open("views");
+  $("ask").onclick = () => open("help");
+  $("dark").checked = matchMedia("(prefers-color-scheme: dark)").matches;
+  $("dark").onchange = darken;
+  for (const button of document.querySelectorAll("[data-camera]"))
+    button.onclick = () => look(button.dataset.camera);
+  const runs = action => () => { if (state.duration > 0) action(); };
+  const keys = {
+    " ": runs(() => play(!state.playing)),
+    ArrowRight: runs(() => seek(state.t + 0.1)), ArrowLeft: runs(() => seek(state.t - 0.1)),
+    1: () => look("home"), 2: () => look("top"), 3: () => look("side"), 4: () => look("chase"),
+    f: () => $("follow").click(), d: () => $("dark").click(),
+    l: () => open("views"), "?": () => open("help"), Escape: () => open("") };
   document.addEventListener("keydown", e => {
-    if (state.duration === 0) return;
-    if (e.key === " ") { e.preventDefault(); play(!state.playing); }
-    else if (e.key === "ArrowRight") seek(state.t + 0.1);
-    else if (e.key === "ArrowLeft") seek(state.t - 0.1);
+    const action = keys[e.key.length > 1 ? e.key : e.key.toLowerCase()];
+    // an element that has the focus keeps the keys that it knows itself
+    const own = e.target.closest("select") || (e.key === " " && e.target.closest("button, input"))
+      || (e.key.startsWith("Arrow") && e.target.closest("input"));
+    if (!action || own || e.ctrlKey || e.metaKey || e.altKey) return;
+    e.preventDefault();
+    action();
   });
   viewer.handle_command = handle;
   requestAnimationFrame(tick);
-  return { viewer, state, seek, play };
+  return { viewer, state, seek, play, look };
 };

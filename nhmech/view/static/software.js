@@ -15,6 +15,7 @@ const software = (() => {
     #include <common>
     #include <packing>
     uniform sampler2D map;
+    uniform vec3 diffuse;
     varying vec2 vUv;
     varying vec4 vColor;
     varying vec3 vLightFront, vIndirectFront;
@@ -30,7 +31,7 @@ const software = (() => {
           lit = step(at.z - 0.0005, unpackRGBAToDepth(texture2D(directionalShadowMap[0], at.xy)));
       #endif
       vec3 light = vIndirectFront + lit * vLightFront;
-      gl_FragColor = vec4(texture2D(map, vUv).rgb * RECIPROCAL_PI * light, vColor.a);
+      gl_FragColor = vec4(diffuse * texture2D(map, vUv).rgb * RECIPROCAL_PI * light, vColor.a);
     }`;
 
   function found() {

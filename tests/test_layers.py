@@ -1,0 +1,263 @@
+"""The page as an instrument: layers, cameras, trails, keys, light and dark."""
+
+from __future__ import annotations
+
+import re
+from types import SimpleNamespace
+
+import numpy as np
+import pinocchio as pin
+import pytest
+from browser import needs_chromium
+from stand_in_cart import Cart, drive
+from support import shipped
+
+from nhmech.view import save_html
+from nhmech.view.animation import CHORD, animate
+from nhmech.view.browser import Browser
+from nhmech.view.camera import ALONG, FARTHEST, LENS, Extent, frame
+from nhmech.view.drawable import Snapshot
+from nhmech.view.floor import RIBBON
+from nhmech.view.layers import make_layers
+from nhmech.view.scene import Scene
+from nhmech.view.static import read_static
+
+
+def layers(name: str):
+    """Scene, view and layers of a shipped vehicle, by their names."""
+    scene = Scene(shipped(name))
+    q = shipped(name).configuration()
+    view = frame(scene.extent(q), scene.middle(q), (0, 0, 1), scene.forward(q))
+    return scene, view, {layer.layer.name: layer for layer in make_layers(scene)}
+
+
+def floats(packed) -> np.ndarray:
+    return np.frombuffer(packed.data, "<f4")
+
+
+# --- layers ----------------------------------------------------------------------------------
+
+
+def test_a_page_has_a_switch_for_each_layer_and_shows_none_at_first():
+    scene, view, found = layers("rover")
+    message, = (m for m in scene.messages(view, [*found.values()]) if m["type"] == "view")
+    assert [layer["name"] for layer in message["layers"]] == list(found)
+    assert len(found) == 6 and not any(layer["is_shown"] for layer in message["layers"])
+    drawn = {m["path"] for layer in found.values() for m in layer.objects(view)}
+    for path in drawn:      # nothing is drawn that no switch hides
+        assert any(path == root or path.startswith(root + "/")
+                   for layer in message["layers"] for root in layer["paths"])
+    assert set(found["names"].layer.labels.values()) >= {"front_left_wheel", "base_link"}
+    assert make_layers(Scene(Cart())) == []
+
+
+def test_ellipsoids_have_mass_and_inertia_of_the_bodies():
+    scene, view, found = layers("trailers")
+    model, drawn = shipped("trailers").model, {}
+    for message in found["inertia"].objects(view):
+        child, = message["object"]["object"]["children"]
+        drawn[message["path"]] = np.reshape(child["matrix"], (4, 4)).T
+    for joint, path in scene.paths.items():
+        body = model.inertias[joint]
+        if body.mass > 0:
+            axes = drawn[f"{path}/inertia"]
+            half = axes[:3, :3] @ axes[:3, :3].T       # R diag(a^2, b^2, c^2) R^T
+            np.testing.assert_allclose(axes[:3, 3], body.lever, atol=1e-12)
+            np.testing.assert_allclose(body.mass / 5 * (np.trace(half) * np.eye(3) - half),
+                                       body.inertia, rtol=1e-6, atol=1e-9 * body.mass)
+
+
+def test_the_plumb_line_hangs_from_the_centre_of_mass_to_the_ground():
+    vehicle = shipped("differential_drive")
+    _, view, found = layers("differential_drive")
+    q = vehicle.configuration((0.4, -0.2, 0.7))
+    poses = found["centre of mass"].at(Snapshot(q), view)
+    centre = pin.centerOfMass(vehicle.model, vehicle.model.createData(), q)
+    ball, line = (poses[f"/layers/mass_centre/{part}"] for part in ("ball", "line"))
+    np.testing.assert_allclose(ball[:3, 3], centre, atol=1e-12)
+    ends = [line[:3, 3] + side * line[:3, 2] for side in (-0.5, 0.5)]
+    np.testing.assert_allclose(ends, [[centre[0], centre[1], 0], centre], atol=1e-9)
+
+
+@pytest.mark.parametrize("name, corners", [("rover", 4), ("differential_drive", 3), ("bicycle", 2),
+                                           ("disc", 0)])
+def test_the_support_polygon_is_the_hull_of_the_contacts(name, corners):
+    vehicle = shipped(name)
+    _, view, found = layers(name)
+    q = vehicle.configuration()
+    poses = found["support polygon"].at(Snapshot(q), view).values()
+    strips = [(pose[:3, 3], pose[:3, 3] + pose[:3, 0]) for pose in poses if pose is not None]
+    assert len(strips) == corners
+    points, n = vehicle.contact_points(q), np.array(vehicle.ground.normal)
+    for (_, end), (start, _) in zip(strips, [*strips[1:], *strips[:1]]):
+        np.testing.assert_allclose(start, end, atol=1e-9)       # closed
+    for start, end in strips:
+        inward = (points - start) @ np.cross(n, end - start)
+        assert np.all(inward > -1e-9) or np.all(inward < 1e-9)  # all contacts on one side
+
+
+def test_fine_collision_meshes_are_drawn_by_their_hull():
+    import coal
+
+    from nhmech.view.layers import MOST, _simple
+
+    angle = np.linspace(0, 2 * np.pi, MOST, endpoint=False)
+    ring = np.column_stack([np.cos(angle), np.sin(angle), 0.1 * (np.arange(MOST) % 2)])
+    model = coal.BVHModelOBBRSS()
+    model.beginModel(MOST, MOST)
+    model.addVertices(np.vstack([ring, [[0, 0, 0.05]]]))
+    model.addTriangles(np.array([[i, (i + 1) % MOST, MOST] for i in range(MOST)] * 2, int))
+    model.endModel()
+    (geometry, _), = _simple(model)
+    corners = floats(geometry["data"]["attributes"]["position"]["array"]).reshape(-1, 3)
+    np.testing.assert_allclose(np.linalg.norm(corners[:, :2], axis=1), 1.0, atol=1e-6)
+    assert set(np.round(corners[:, 2], 6)) == {np.float32(0.0), np.float32(0.1)}
+
+
+# --- trails ----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("fps", [2.0, 30.0])
+def test_trails_pass_every_recorded_state(fps):
+    cart = Cart()
+    run = drive(cart, 4.0, speed=0.6)
+    scene = Scene(cart)
+    messages = animate(scene, run, fps)
+    animation = messages[-1]
+    moments = floats(animation["moments"])
+    assert np.all(np.diff(moments) > 0) and moments[-1] == pytest.approx(run.t[-1])
+    width = RIBBON * scene.extent(run.q[0]).size
+    contacts = np.array([cart.contact_points(q) for q in run.q])
+    for i, path in enumerate(animation["trails"]):
+        message, = (m for m in messages if m.get("path") == path)
+        geometry, = message["object"]["geometries"]
+        edges = floats(geometry["data"]["attributes"]["position"]["array"]).reshape(-1, 2, 3)
+        assert len(edges) == len(moments)
+        line = edges.mean(axis=1)[:, :2]
+        for point in contacts[:, i, :2]:
+            start, along = line[:-1], np.diff(line, axis=0)
+            share = np.clip(np.sum((point - start) * along, axis=1)
+                            / np.maximum(np.sum(along**2, axis=1), 1e-20), 0, 1)
+            nearest = np.linalg.norm(start + share[:, None] * along - point, axis=1).min()
+            assert nearest < 3 * CHORD * width + 1e-5
+
+
+def test_a_straight_trail_has_no_more_points_than_frames():
+    cart = Cart()
+    run = drive(cart, 2.0)
+    straight = SimpleNamespace(t=run.t, q=np.array([run.q[0]] * len(run.t)))
+    straight.q[:, 0] += 0.5 * run.t
+    moments = floats(animate(Scene(cart), straight, 5.0)[-1]["moments"])
+    np.testing.assert_allclose(moments, np.linspace(0.0, 2.0, 11), atol=1e-6)
+
+
+# --- camera ----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("height", [0.1, 1.0, 3.0])
+@pytest.mark.parametrize("length", [0.0, 1.0, 3.0, 40.0])
+def test_the_vehicle_is_in_the_picture_and_fills_a_good_part_of_it(height, length):
+    extent = Extent(2 * np.hypot(1.0, height), 1.0, height)
+    path = np.linspace([0, 0, 0], [length, 0.3 * length, 0], 40)
+    view = frame(extent, path, (0, 0, 1), (1, 0, 0))
+    away = (view.eye - view.target) / np.linalg.norm(view.eye - view.target)
+    right = np.cross([0, 0, 1], away) / np.linalg.norm(np.cross([0, 0, 1], away))
+    angle = np.linspace(0, 2 * np.pi, 12, endpoint=False)
+    rim = np.column_stack([np.cos(angle), np.sin(angle), 0 * angle])
+    body = np.vstack([rim, rim + (0, 0, height)])
+
+    def seen(places):
+        """Across and upward in the picture, 1 at the edge of what it should fill."""
+        offsets = (np.reshape(places, (-1, 1, 3)) + body).reshape(-1, 3) - view.eye
+        depth = -offsets @ away
+        return np.column_stack([offsets @ right / LENS[0], offsets @ np.cross(away, right)
+                                / LENS[1]]) / depth[:, None]
+
+    shown = path[:1] if view.follow else path
+    assert np.abs(seen(shown)).max() < 1 / np.cos(np.pi / 12)   # the circle has twelve corners
+    assert view.follow == (length == 40.0)
+    fill = 0.5 * np.ptp(seen(path[:1]), axis=0).max()
+    assert fill > 0.75 / max(FARTHEST, ALONG)      # the start may be the far end
+
+
+# --- the page --------------------------------------------------------------------------------
+
+
+def luminance(colour: str, under=(1.0, 1.0, 1.0)) -> float:
+    """Of #RRGGBB or rgba(...) over another colour, as WCAG 2 defines it."""
+    if colour.startswith("#"):
+        parts, alpha = [part / 255 for part in bytes.fromhex(colour[1:])], 1.0
+    else:
+        *numbers, alpha = map(float, re.findall(r"[\d.]+", colour))
+        parts = [number / 255 for number in numbers]
+    parts = [alpha * p + (1 - alpha) * u for p, u in zip(parts, under)]
+    r, g, b = (p / 12.92 if p <= 0.03928 else ((p + 0.055) / 1.055) ** 2.4 for p in parts)
+    return 0.2126 * r + 0.7152 * g + 0.0722 * b
+
+
+def contrast(a: float, b: float) -> float:
+    return (max(a, b) + 0.05) / (min(a, b) + 0.05)
+
+
+@pytest.mark.parametrize("theme", [":root", ".dark"])
+def test_all_writing_has_a_contrast_of_4_and_a_half(theme):
+    block = re.search(re.escape(theme) + r" \{(.*?)\}", read_static("page.css"), re.S)[1]
+    colours = dict(re.findall(r"--(\w+): ([^;]+);", block))
+    ink = luminance(colours["ink"])
+    for ground in ("page", "panel", "plain"):
+        for under in ((0.72, 0.81, 0.90), (0.97, 0.98, 0.99)) if theme == ":root" else (
+                (0.10, 0.12, 0.15), (0.30, 0.34, 0.39)):
+            assert contrast(ink, luminance(colours[ground], under)) >= 4.5
+    assert contrast(luminance("#ffffff"), luminance(colours["strong"])) >= 4.5
+
+
+def test_every_key_is_on_the_page():
+    script = read_static("page.js")
+    table = re.search(r"const keys = \{(.*?)\};", script, re.S)[1]
+    known = set(re.findall(r'(?:^|[{,])\s*"?([^\s":,]+| )"?: (?:runs|\(\))', table))
+    told = set(re.findall(r"<kbd>(.*?)</kbd>", read_static("page.html")))
+    names = {" ": "space", "ArrowLeft": "&larr;", "ArrowRight": "&rarr;"}
+    assert told == {names.get(key, key.upper()) for key in known - {"Escape"}}
+
+
+@needs_chromium
+@pytest.mark.browser
+def test_keys_cameras_and_layers(tmp_path):
+    rover = shipped("rover")
+    q = np.array([rover.configuration((0.2 * k, 0.0, 0.3 * k)) for k in range(6)])
+    run = SimpleNamespace(t=np.arange(6.0), q=q)
+    page = save_html(rover, run, tmp_path / "page.html")
+    press = ("document.body.dispatchEvent(new KeyboardEvent('keydown', "
+             "{{key: '{}', bubbles: true}})), 0")
+    scene = "nhmech.viewer.camera.position.clone().sub(nhmech.viewer.controls.target)"
+    with Browser(page.as_uri(), (390, 700)) as browser:
+        browser.wait_for("nhmech.state.ready")
+        browser.evaluate("nhmech.seek(1), 0")
+        browser.evaluate(press.format("2"))
+        x, y, z = browser.evaluate(f"{scene}.toArray()")        # y is up
+        assert y > 100 * np.hypot(x, z)
+        browser.evaluate(press.format("4"))
+        for t in (1.0, 4.0):                                    # behind, wherever it heads
+            browser.evaluate(f"nhmech.seek({t}), 0")
+            x, y, z = browser.evaluate(f"{scene}.toArray()")
+            yaw = 0.3 * t
+            away = np.array([x, -z]) / np.hypot(x, z)
+            np.testing.assert_allclose(away, [-np.cos(yaw), -np.sin(yaw)], atol=1e-3)
+        browser.evaluate(press.format("d"))
+        assert browser.evaluate("document.documentElement.classList.contains('dark')")
+        panels = "['views', 'help'].map(id => !document.getElementById(id).hidden)"
+        for key, opened in (("l", [True, False]), ("?", [False, True]), ("Escape", [False, False])):
+            browser.evaluate(press.format(key))
+            assert browser.evaluate(panels) == opened
+        shown = "nhmech.viewer.scene_tree.find(['layers', 'mass_centre']).object.visible"
+        assert browser.evaluate(shown) is False
+        browser.evaluate("[...document.querySelectorAll('#layers label')].find(row => "
+                         "row.textContent.includes('centre of mass')).firstChild.click(), 0")
+        assert browser.evaluate(shown) is True
+        # all of the page is on the screen of a phone, and nothing of the library covers it
+        assert browser.evaluate("document.documentElement.scrollWidth") <= 390
+        box = browser.evaluate("(box => [box.left, box.right])(document.getElementById('bar')"
+                               ".getBoundingClientRect())")
+        assert box[0] >= 0 and box[1] <= 390
+        assert browser.evaluate("getComputedStyle(document.querySelector('.dg.main')).display"
+                                ) == "none"
