@@ -56,6 +56,20 @@ def simplified_once(request):
         yield
 
 
+@pytest.fixture(scope="session", autouse=True)
+def few_moments(request):
+    """A run of a test is judged and drawn at fewer moments than that of a user: each costs some 20
+    ms. `make soak` has all of them."""
+    if request.config.getoption("markexpr") == "soak":
+        yield
+        return
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("nhmech.cli.rolling.STATES", 20)
+        patch.setattr("nhmech.view.judgement.STATES", 20)
+        patch.setattr("nhmech.view.force_plots.STATES", 60)
+        yield
+
+
 @pytest.fixture(scope="session")
 def make_once(request, tmp_path_factory):
     """(name, make) -> a folder that make(folder) filled, in whichever process of this test run came

@@ -7,7 +7,7 @@ import re
 
 import numpy as np
 import pytest
-from support import SHIPPED, shipped
+from support import VARIED, shipped
 
 import nhmech
 from nhmech.view.animation import animate
@@ -35,7 +35,7 @@ def legend(messages) -> dict[str, str]:
             for entry in view["contacts"]}
 
 
-@pytest.mark.parametrize("name", SHIPPED)
+@pytest.mark.parametrize("name", VARIED)
 def test_viewer_plots_and_report_agree(name):
     vehicle = shipped(name)
     simulator = nhmech.Simulator(vehicle, dt=1e-2)

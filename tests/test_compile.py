@@ -12,13 +12,14 @@ import textwrap
 import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
+from itertools import product
 from pathlib import Path
 
 import casadi as ca
 import numpy as np
 import pytest
 from click.testing import CliRunner
-from support import shipped
+from support import sampled, shipped
 
 from nhmech import CompileError, Ground, Simulator
 from nhmech.cli import main
@@ -411,8 +412,7 @@ def driven_run(name: str, duration: float, every: int):
 
 
 @needs_compiler
-@pytest.mark.parametrize("every", [1, 7])
-@pytest.mark.parametrize("name", RUNS)
+@pytest.mark.parametrize("name, every", sampled(product(RUNS, [1, 7]), 7))
 def test_the_loop_in_c_is_the_virtual_machine(name, every, monkeypatch):
     """With a controller at a slower rate, thinned records, and a last step of a part of dt.
     A change of chart asks for one step twice."""

@@ -10,7 +10,7 @@ from __future__ import annotations
 import numpy as np
 import pinocchio as pin
 import pytest
-from support import SHIPPED, joint, link, random_states, robot, shipped, velocity
+from support import VARIED, joint, link, random_states, robot, shipped, velocity
 
 import nhmech
 
@@ -103,7 +103,7 @@ def test_a_frictionless_ball_spins_on_its_axle_without_moving_the_vehicle():
         assert state.v[6] == xi["ball_joint"]
 
 
-@pytest.mark.parametrize("name", SHIPPED)
+@pytest.mark.parametrize("name", VARIED)
 def test_every_shipped_robot_coasts_straight_at_constant_speed(name):
     vehicle = shipped(name)
     straight = {"forward_speed": 1.0, "lateral_speed": 0.0, "roll_rate": 0.0, "pitch_rate": 0.0,
@@ -132,7 +132,7 @@ def test_wheels_of_a_platform_that_turns_on_the_spot_have_centripetal_accelerati
     np.testing.assert_allclose(hubs, -turn ** 2 * p_WC * (1, 1, 0), rtol=0, atol=1e-12 * turn ** 2)
 
 
-@pytest.mark.parametrize("name", SHIPPED)
+@pytest.mark.parametrize("name", VARIED)
 def test_gamma_is_the_rate_of_all_rows_along_the_motion(name):
     """gamma = (dA/dt) v + db/dt by central differences of A(q(t)) v with v held,
     the migration of the contacts included."""

@@ -17,7 +17,7 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
-from support import SHIPPED, random_states, shipped
+from support import VARIED, random_states, shipped
 
 import nhmech
 from nhmech.compile import gpu, nvrtc
@@ -131,7 +131,7 @@ def agree(cpu, kernel, rtol=1e-10):
 
 # -- the kernel's arithmetic and indices -----------------------------------------------------------
 @needs_compiler
-@pytest.mark.parametrize("name", SHIPPED)
+@pytest.mark.parametrize("name", VARIED)
 def test_steps_agree_with_those_of_the_cpu(name, host):
     vehicle = shipped(name)
     vector = stepper(vehicle).state_vector

@@ -8,7 +8,7 @@ import json
 import pytest
 from click.testing import CliRunner
 from robots_table import ROBOTS
-from support import SHIPPED, sampled, shipped
+from support import VARIED, sampled, shipped
 from test_mobility import FOLDER, real
 
 from nhmech import cli
@@ -28,13 +28,13 @@ def shown(vehicle) -> dict[str, str]:
     return {title: " ".join(" ".join(text).split()) for title, text in lines}
 
 
-@pytest.mark.parametrize("name", SHIPPED)
+@pytest.mark.parametrize("name", VARIED)
 def test_sixty_lines_for_shipped_robots(name):
     sections = shown(shipped(name))
     assert all(sections[title] for title in TITLES)
 
 
-@pytest.mark.parametrize("name", sampled([robot.file for robot in ROBOTS], 9))
+@pytest.mark.parametrize("name", sampled([robot.file for robot in ROBOTS], 5))
 def test_sixty_lines_for_real_robots(name):
     sections = shown(real(name))
     assert all(sections[title] for title in TITLES)

@@ -7,12 +7,12 @@ import casadi as ca
 import numpy as np
 import pinocchio as pin
 import pytest
-from support import SHIPPED, moved, random_states, shipped, velocity
+from support import VARIED, moved, random_states, shipped, velocity
 
 import nhmech
 from nhmech.vehicle.reactions import saddle
 
-every_vehicle = pytest.mark.parametrize("name", SHIPPED)
+every_vehicle = pytest.mark.parametrize("name", VARIED)
 STATES = 8
 
 

@@ -25,13 +25,6 @@ from nhmech.view.judgement import judgement  # noqa: E402
 from nhmech.view.report import report_html  # noqa: E402
 
 
-@pytest.fixture(autouse=True)
-def few_moments(monkeypatch):
-    """Friction is judged at fewer states than a user's report has: each costs 20 ms."""
-    monkeypatch.setattr("nhmech.view.judgement.STATES", 30)
-    monkeypatch.setattr("nhmech.view.force_plots.STATES", 60)
-
-
 class Page(HTMLParser):
     """Text outside of pictures, headings, and what a page would fetch."""
 

@@ -10,8 +10,10 @@ from click.testing import CliRunner
 
 import nhmech
 from nhmech.cli import main
+from nhmech.symbolic.latex import text
 from nhmech.systems import load_system, system_names
 from nhmech.systems.example import AGREEMENT, METHODS, disagreement
+from nhmech.systems.written import paragraphs
 
 REQUIRED = {
     "bead_parabola", "bead_rod", "two_constraints_spring", "areal_velocity", "rigid_body",
@@ -69,21 +71,31 @@ def test_check_prints_the_table_and_fails_where_a_reference_is_missed(monkeypatc
     assert bad.exit_code == 2 and "FAILED" in bad.output and "a wrong number" in bad.output
 
 
+HEADINGS = "Lagrangian", "constraints", "Hamel symbols", "Gibbs function", "reduced equations"
+REDUCTION = "gyroscopic 1-form", "reduced 2-form"
+
+
+def test_the_carriage_is_written_out():
+    found = [heading for heading, lines in paragraphs(load_system("carriage"), text) if lines]
+    for heading in (*HEADINGS, *REDUCTION):
+        assert heading in " ".join(found)
+
+
+# SymPy takes ten seconds over the carriage
+@pytest.mark.parametrize("name, headings", [
+    ("vertical_disk", HEADINGS),
+    pytest.param("carriage", (*HEADINGS, *REDUCTION), marks=pytest.mark.soak)])
 @pytest.mark.parametrize("latex", [False, True], ids=["text", "LaTeX"])
-def test_show_writes_the_carriage_out(latex):
+def test_show_writes_a_system_out(name, headings, latex):
     pytest.importorskip("sympy", reason="simplified text and LaTeX need SymPy")
-    result = CliRunner().invoke(main,
-                                ["systems", "show", "carriage", *(["--latex"] if latex else [])])
+    result = CliRunner().invoke(main, ["systems", "show", name, *(["--latex"] if latex else [])])
     assert result.exit_code == 0, result.output
-    for heading in ("Lagrangian", "constraints", "Hamel symbols", "Gibbs function",
-                    "reduced equations", "gyroscopic 1-form", "reduced 2-form"):
+    for heading in headings:
         assert heading in result.output
     assert (r"\frac" in result.output) == latex
 
 
 def test_plain_text_without_sympy():
-    from nhmech.symbolic.latex import text
-
     system = load_system("nonholonomic_particle").constrained.system
     assert text(system.lagrangian).count("^2") == 3
 

@@ -12,7 +12,7 @@ import pytest
 from click.testing import CliRunner
 from runs import moment
 from scipy.optimize import brentq, linprog, minimize_scalar
-from support import SHIPPED, joint, kinematics, link, random_states, robot, velocity
+from support import VARIED, joint, kinematics, link, random_states, robot, velocity
 
 import nhmech
 from nhmech.analysis import cone_programme, friction, rolling_limits
@@ -157,7 +157,7 @@ def test_a_load_stays_what_it_was_and_goes_to_other_processes(vehicle):
         assert np.array_equal(other.split, early.split)
 
 
-@pytest.mark.parametrize("name", [*SHIPPED, "skid_steer with a wider track"])
+@pytest.mark.parametrize("name", [*VARIED, "skid_steer with a wider track"])
 def test_contact_forces_balance_gravity_and_inertia(vehicle, name):
     """Sum of contact wrenches on the base = base wrench of `pin.rnea` at the acceleration of
     the equations of motion (Gibbs-Appell)."""
