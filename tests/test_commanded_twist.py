@@ -379,7 +379,7 @@ def test_files_without_it_are_as_they_were(tmp_path):
                           state: copies.append(part.read_bytes()))
     known = {f"{name}.npy" for name in ("header", "t", "q", "v", "xi", "u", "angles")}
     assert set(zipfile.ZipFile(tmp_path / "run.npz").namelist()) == known
-    header = json.loads(copies[0].partition(b"\n")[0])
+    header = json.loads(copies[0].partition(b"\n")[0])["header"]
     assert len(header["widths"]) == 5 and set(header["names"]) == {"q", "v", "xi", "u", "angles"}
     again = Trajectory.load(tmp_path / "run.npz")
     assert again.commanded_twist is None and np.array_equal(again.q, found.q)

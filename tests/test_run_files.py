@@ -10,6 +10,7 @@ import subprocess
 import sys
 import threading
 import time
+import zlib
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import replace
@@ -120,8 +121,8 @@ def test_fifty_kills(tmp_path, monkeypatch):
         run = Trajectory.load(f"{path}.part")
         lengths.append(len(run))
         with open(f"{path}.part", "rb") as part:
-            width = sum(json.loads(part.readline())["widths"])
-        assert len(run) >= (flushed - begin) // (8 * width)
+            row = 8 * (sum(json.loads(part.readline())["header"]["widths"]) + 1)
+        assert len(run) >= (flushed - begin) // row
         # the last row of a run has no input of its own yet
         shared = min(len(run), len(reference) - 1)
         for name in PARTS:
@@ -141,7 +142,7 @@ def test_a_file_cut_anywhere_opens(tmp_path, often):
 
     run = simulator.run(0.05, save=tmp_path / "run.npz", progress=keep)
     header, _, rows = copies[0].partition(b"\n")
-    row = 8 * sum(json.loads(header)["widths"])
+    row = 8 * (sum(json.loads(header)["header"]["widths"]) + 1)
     torn = tmp_path / "torn.npz.part"
     for cut in range(len(rows) - 2 * row, len(rows) + 1, 3):
         torn.write_bytes(header + b"\n" + rows[:cut])
@@ -602,9 +603,16 @@ def test_the_format_is_what_its_module_says(tmp_path, often):
                          progress=lambda t,
                          state: copies.append((tmp_path / "run.npz.part").read_bytes()))
     line, _, rows = copies[0].partition(b"\n")
-    header = json.loads(line)
-    assert (len(line) + 1) % 64 == 0 and header["nhmech"] == "run" and header["version"] == 1
-    table = np.frombuffer(rows, dtype="<f8").reshape(-1, sum(header["widths"]))
+    found = json.loads(line)
+    assert (len(line) + 1) % 64 == 0 and found["nhmech"] == "run" and found["version"] == 2
+    header = found["header"]
+    assert found["crc32"] == zlib.crc32(json.dumps(header).encode())
+    sealed = np.frombuffer(rows, dtype="<f8").reshape(-1, sum(header["widths"]) + 1)
+    table = sealed[:, :-1]
+    words = [int(word) for word in sealed[3].view("<u8")]
+    assert words[-1] == (sum(word * 6364136223846793005 ** (j + 1)
+                             for j, word in enumerate(words[:-1]))
+                         + 1442695040888963407) % 2 ** 64
     assert np.array_equal(table[:, 0], run.t[:len(table)]) and np.array_equal(
         table[:, 1:1 + header["widths"][1]], run.q[:len(table)])
     (tmp_path / "copy").write_bytes(copies[0])
@@ -627,3 +635,98 @@ def test_a_full_disk_is_no_traceback(words, nhmech_, tmp_path):
         and isinstance(result.exception, SystemExit)
     )
     assert (tmp_path / "out.html").read_text() == "old"
+
+
+# -- damaged files ---------------------------------------------------------------------------------
+def damage(data: bytes, rng: np.random.Generator) -> bytes:
+    """Bits flipped, a piece cut out, doubled, zeroed or made random, or the end cut off."""
+    data, at = bytearray(data), int(rng.integers(len(data)))
+    piece = slice(at, at + int(rng.integers(1, 200)))
+    match rng.integers(6):
+        case 0:
+            for place in rng.integers(len(data), size=rng.integers(1, 4)):
+                data[place] ^= 1 << int(rng.integers(8))
+        case 1:
+            del data[piece]
+        case 2:
+            data[at:at] = data[piece]
+        case 3:
+            data[piece] = bytes(len(data[piece]))
+        case 4:
+            data[piece] = rng.bytes(len(data[piece]))
+        case _:
+            del data[at:]
+    return bytes(data)
+
+
+def damage_header(header: dict, rng: np.random.Generator) -> dict:
+    """One value somewhere in it is another one, is gone, or is doubled."""
+    places = []
+
+    def visit(value, path):
+        for key in value if isinstance(value, dict) else range(len(value)):
+            places.append((value, key))
+            if isinstance(value[key], (dict, list)):
+                visit(value[key], (*path, key))
+
+    visit(header, ())
+    holder, key = places[rng.integers(len(places))]
+    others = [None, -1, 0, 10 ** 400, float("nan"), float("inf"), "", "\u202e\x1b[2J", [], {}, True,
+              [[[]]], "name", [1, 2], {"a": 1}]
+    choice = int(rng.integers(len(others) + 1))
+    if choice == len(others):
+        del holder[key]
+    else:
+        holder[key] = others[choice]
+    return header
+
+
+def judge(path, run) -> str:
+    """Loads a damaged file: "refused", or what was read, which is a beginning of the run."""
+    try:
+        found = Trajectory.load(path)
+    except SimulationError as error:
+        assert str(error).isprintable()
+        return "refused"
+    for name in PARTS:
+        assert np.array_equal(getattr(found, name), getattr(run, name)[:len(found)])
+    assert found.names == run.names
+    return "read"
+
+
+@pytest.mark.parametrize("seed", [0, pytest.param(1, marks=pytest.mark.soak)])
+def test_damaged_files_are_refused_or_read_up_to_the_damage(seed, tmp_path, often, caplog):
+    copies = []
+    run = carriage().run(0.02, save=tmp_path / "run.npz", every=2,
+                         progress=lambda t, state: copies.append(
+                             (tmp_path / "run.npz.part").read_bytes()))
+    rng, count, verdicts = np.random.default_rng(seed), 250 if seed == 0 else 20_000, []
+    for name, data in (("run.npz", (tmp_path / "run.npz").read_bytes()),
+                       ("cut.npz.part", copies[-1])):
+        for _ in range(count):
+            (tmp_path / name).write_bytes(damage(data, rng))
+            verdicts.append(judge(tmp_path / name, run))
+    assert verdicts.count("refused") > count / 2 and verdicts.count("read") > count / 4
+
+
+@pytest.mark.parametrize("seed", [0, pytest.param(1, marks=pytest.mark.soak)])
+def test_headers_that_say_something_else_are_refused_by_field(seed, tmp_path):
+    """The checksum is right, the values are not: what loads shows nothing that is not finite, and
+    what it was made of comes back or is refused by name."""
+    run = carriage().run(0.01, every=10)
+    good, rng = run.save(tmp_path / "good.npz"), np.random.default_rng(seed)
+    with np.load(good) as file:
+        arrays = {name: file[name] for name in file.files}
+    refused = 0
+    for _ in range(60 if seed == 0 else 10_000):
+        header = damage_header(json.loads(str(arrays["header"])), rng)
+        np.savez(tmp_path / "bad.npz", **{**arrays, "header": np.array(json.dumps(header))})
+        try:
+            found = Trajectory.load(tmp_path / "bad.npz")
+            assert np.isfinite(found.q).all() and found.stop.isprintable()
+            if found.is_system_known:
+                assert found.simulated.constrained is not None
+        except nhmech.NhmechError as error:
+            assert error.text
+            refused += 1
+    assert refused > 10

@@ -2,21 +2,37 @@
 
 from __future__ import annotations
 
-import json
 import os
+import struct
+import zlib
 from collections.abc import Mapping
+from io import BytesIO
+from math import isfinite, prod
 from pathlib import Path
 from typing import IO, Any
+from unicodedata import category
 from zipfile import ZIP_DEFLATED, BadZipFile, ZipFile, is_zipfile
 
 import numpy as np
 
-from ..errors import InputError, SimulationError
+from ..errors import InputError, SimulationError, listed
 from ..paths import replace_file
-from .run_file import SUFFIX, is_run_file, read_run_file
+from .run_file import SUFFIX, is_run_file, read_header, read_run_file
 
 ARRAYS = ("t", "q", "v", "xi", "u", "angles")
+# what damaged bytes make of readers of ZIP, NumPy and JSON, and of our own
+DAMAGE = (ValueError, KeyError, TypeError, AttributeError, IndexError, EOFError, OverflowError,
+          MemoryError, RecursionError, NotImplementedError, RuntimeError, SyntaxError, BadZipFile,
+          zlib.error, struct.error)
+HIDDEN = ("Cc", "Cf")          # Unicode's control characters, those of direction among them
 TWIST = "commanded_twist"      # an array that a run may have beside them
+
+
+def describe_damage(error: Exception) -> str:
+    """What an error says about a file: a `KeyError` has the name alone."""
+    if isinstance(error, KeyError):
+        return f"there is no {error.args[0]!r}"
+    return f"{error}" or type(error).__name__
 
 
 def npz_path(path: str | os.PathLike) -> Path:
@@ -45,17 +61,18 @@ def read_archive(path: str | os.PathLike) -> dict[str, Any]:
         For a file that does not exist, or is no run.
     """
     try:
-        return _from_run_file(path) if is_run_file(path) else _from_npz(path)
+        found = _from_run_file(path) if is_run_file(path) else _from_npz(path)
+        _check(found)
+        return found
     except FileNotFoundError as error:
         part = f"{path}{SUFFIX}"
         hint = ""
         if os.path.exists(part):
             hint = f"; {part} is there, a run that was cut off or still goes on"
         raise SimulationError(f"{path}: there is no such file{hint}") from error
-    except (OSError, ValueError, KeyError, TypeError, AttributeError, IndexError, EOFError,
-            BadZipFile) as error:
+    except (*DAMAGE, OSError) as error:
         raise SimulationError(f"{path} is not a run that `nhmech run --save` or Trajectory.save "
-                              f"wrote, or it is damaged ({error})") from error
+                              f"wrote, or it is damaged ({describe_damage(error)})") from error
 
 
 def _write_npz(file: IO[bytes], arrays: Mapping[str, np.ndarray]) -> None:
@@ -74,17 +91,57 @@ def _from_npz(path: str | os.PathLike) -> dict[str, Any]:
     # NumPy would take it for a pickle, and advise to load it
     if os.path.isfile(path) and not is_zipfile(path):
         raise ValueError("it is no whole .npz archive")
-    with np.load(path, allow_pickle=False) as file:
-        header = json.loads(str(file["header"]))
-        arrays = {name: file[name] for name in ARRAYS}
-        if TWIST in file.files:
-            arrays[TWIST] = file[TWIST]
+    with ZipFile(path) as file:
+        header = read_header(str(_read_array(file, "header")))
+        beside = (TWIST,) if f"{TWIST}.npy" in file.namelist() else ()
+        arrays = {name: _read_array(file, name) for name in (*ARRAYS, *beside)}
     return {
         **arrays,
         **_common(header),
         "events": tuple((t, name) for t, name in header["events"]),
         "stop": header["stop"],
     }
+
+
+def _read_array(file: ZipFile, name: str) -> np.ndarray:
+    """An array of the archive, whose bytes are read whole, so that their checksum is looked at."""
+    data = BytesIO(file.read(f"{name}.npy"))
+    if np.lib.format.read_magic(data) != (1, 0):
+        raise ValueError(f"{name!r} is no array of NumPy's format 1.0")
+    shape, _, dtype = np.lib.format.read_array_header_1_0(data)
+    # before memory is asked for
+    if dtype.hasobject or prod(shape) * dtype.itemsize != len(data.getbuffer()) - data.tell():
+        raise ValueError(f"{name!r} does not have its {prod(shape)} numbers")
+    data.seek(0)
+    return np.lib.format.read_array(data, allow_pickle=False)
+
+
+def _check(found: Mapping[str, Any]) -> None:
+    """Raises `ValueError` or `TypeError` that names the field where this cannot be a trajectory."""
+    names, t = found["names"], found["t"]
+    parts = [part for part in (*ARRAYS, TWIST) if part in found and part != "t"]
+    if set(names) != set(parts):
+        raise ValueError(f"names of {listed(sorted(map(str, names)))}, expected {listed(parts)}")
+    if t.dtype != float or t.ndim != 1 or not len(t) or not np.all(np.diff(t) >= 0):
+        raise ValueError("'t' is no sequence of times, each at or after the one before")
+    for part in parts:
+        array, shape = found[part], (len(t), len(names[part]))
+        if array.dtype != float or array.shape != shape:
+            raise ValueError(f"{part!r} has shape {array.shape} of {array.dtype}, expected {shape} "
+                             "of float64")
+        # a controller commands no twist now and then
+        if part != TWIST and not np.isfinite(array).all():
+            raise ValueError(f"{part!r} has numbers that are not finite")
+    for time, _ in found["events"]:
+        if not isfinite(time):
+            raise ValueError(f"'events' has the time {time}")
+    for part, kind in (("kinematic", bool), ("source", dict), ("settings", dict), ("stop", str)):
+        if not isinstance(found[part], kind):
+            raise TypeError(f"{part!r} is {found[part]!r:.40}")
+    for word in (found["stop"], *(event for _, event in found["events"]),
+                 *(name for part in parts for name in names[part])):
+        if not isinstance(word, str) or any(category(c) in HIDDEN and c != "\n" for c in word):
+            raise ValueError(f"{word!a:.60} is no name that can be shown")
 
 
 def _from_run_file(path: str | os.PathLike) -> dict[str, Any]:

@@ -1,8 +1,9 @@
 """The file that a run appends to while it goes on: one line of JSON, then rows of float64.
 
-A row is (t, q, v, u, angles), with the commanded twist before the angles where the controller
-commands one; one whose t is NaN notes an event: its time and its number in the header's list. Bytes
-after the last whole row are what a killed process left of one.
+The line has the header and the CRC-32 of its JSON. A row is (t, q, v, u, angles), with the
+commanded twist before the angles where the controller commands one, and its checksum as 64 bits;
+one whose t is NaN notes an event: its time and its number in the header's list. Bytes after the
+last whole row are what a killed process left of one.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ import fcntl
 import json
 import logging
 import os
+import zlib
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import IO, Any
@@ -23,6 +25,8 @@ from .settings import dumps
 
 SUFFIX = ".part"
 MAGIC = b'{"nhmech": "run"'
+VERSION = 2                # of the format; 1 had no checksums
+LONGEST = 1 << 26          # [bytes] of a header; a robot's description takes some 1e5
 # the header ends at a multiple of this, so that rows can be mapped into memory
 ALIGN = 64
 # what file systems without locks answer
@@ -55,7 +59,9 @@ class RunFile:
         self.path = path
         self.width = width
         try:
-            line = dumps({"nhmech": "run", "version": 1, **header, "width": width}).encode()
+            header = {**header, "width": width}
+            line = dumps({"nhmech": "run", "version": VERSION, "crc32": _crc(header),
+                          "header": header}).encode()
             line += b" " * (-(len(line) + 1) % ALIGN) + b"\n"
             _keep_old(path)
             self._file = open(path, "x+b", buffering=0)     # noqa: SIM115 (`close` closes it)
@@ -68,9 +74,9 @@ class RunFile:
             raise SimulationError(f"{path} cannot be written: {error}") from error
 
     def write(self, offset: int, data: bytes | np.ndarray) -> int:
-        """Puts data at an offset [bytes], returns the offset after them; harmless if repeated.
-        Raises `OSError`."""
-        left = (memoryview(data) if isinstance(data, bytes) else data.data).cast("B")
+        """Puts bytes, or rows with their checksums, at an offset [bytes], returns the offset after
+        them; harmless if repeated. Raises `OSError`."""
+        left = memoryview(data if isinstance(data, bytes) else _seal(data).tobytes())
         while left:
             done = os.pwrite(self._file.fileno(), left, offset)
             offset += done
@@ -78,15 +84,15 @@ class RunFile:
         return offset
 
     def row(self, *numbers: float) -> np.ndarray:
-        """A row that begins with these numbers and is zero after them."""
-        row = np.zeros(self.width)
-        row[:len(numbers)] = numbers
+        """A row (1, width) that begins with these numbers and is zero after them."""
+        row = np.zeros((1, self.width))
+        row[0, :len(numbers)] = numbers
         return row
 
     def rows(self, end: int) -> np.ndarray:
         """The rows up to an offset, mapped into memory; they outlive the file's name."""
-        count = (end - self.begin) // (8 * self.width)
-        return _map(self._file, self.begin, count, self.width)
+        count = (end - self.begin) // (8 * (self.width + 1))
+        return _map(self._file, self.begin, count, self.width)[:, :-1]
 
     def close(self, remove: bool = False) -> None:
         """Ends the writing; harmless when called again."""
@@ -139,19 +145,65 @@ def is_run_file(path: str | os.PathLike) -> bool:
 
 def read_run_file(path: str | os.PathLike) -> tuple[dict[str, Any], np.ndarray,
                                                     list[tuple[float, str]]]:
-    """(header, rows (N, width), events (time [s], name)) of the whole rows.
+    """(header, rows (N, width), events (time [s], name)) of the whole rows before the first that is
+    damaged, which is logged.
 
     Raises
     ------
-    OSError, ValueError, KeyError
+    OSError, ValueError, KeyError, TypeError
         Where it cannot be read.
     """
     with open(path, "rb") as file:
-        line = file.readline()
-    header = json.loads(line)
+        line = file.readline(LONGEST)
+    found = read_header(line)
+    if found["version"] != VERSION:
+        raise ValueError(f"its format has version {found['version']}, this program reads {VERSION}")
+    header = found["header"]
+    if found["crc32"] != _crc(header):
+        raise ValueError("its header does not have its checksum")
     width = header["width"]
-    rows = _map(path, len(line), (os.path.getsize(path) - len(line)) // (8 * width), width)
+    count = (os.path.getsize(path) - len(line)) // (8 * (width + 1))
+    sealed = _map(path, len(line), count, width)
+    bad = np.flatnonzero(_checksums(sealed[:, :-1]) != sealed[:, -1].view("<u8"))
+    if len(bad):
+        if bad[0] == 0:
+            raise ValueError("no whole row")
+        logging.getLogger("nhmech").warning("%s: row %d of %d is damaged; the rows before it are "
+                                            "read", path, bad[0], count)
+    rows = sealed[:bad[0] if len(bad) else count, :-1]
     return header, *split_events(rows, header["events"])
+
+
+def read_header(text: str | bytes) -> Any:
+    """JSON without NaN, which no header has; limits may be infinite. Raises `ValueError`."""
+    def refuse(word: str) -> float:
+        if word == "NaN":
+            raise ValueError("its header has a NaN")
+        return float(word)
+
+    return json.loads(text, parse_constant=refuse)
+
+
+# multipliers of the words of a row, all odd: no change of one word keeps the sum
+_FACTOR = 6364136223846793005      # of Knuth's generator MMIX
+_START = 1442695040888963407       # its increment; a row of zeros has another checksum than zero
+
+
+def _checksums(rows: np.ndarray) -> np.ndarray:
+    """sum_j w_j F^(j+1) + S modulo 2^64 of the words w of each row (n, width), (n,)."""
+    weights = np.array([pow(_FACTOR, j + 1, 1 << 64) for j in range(rows.shape[1])], dtype="<u8")
+    words = np.ascontiguousarray(rows).view("<u8")
+    return words @ weights + np.uint64(_START)
+
+
+def _seal(rows: np.ndarray) -> np.ndarray:
+    """Rows (n, width) with their checksums behind them, (n, width + 1)."""
+    return np.column_stack([rows, _checksums(rows).view("<f8")])
+
+
+def _crc(header: Mapping[str, Any]) -> int:
+    """Of the header's JSON, which is the same before it is written and after it is read."""
+    return zlib.crc32(dumps(header).encode())
 
 
 def split_events(rows: np.ndarray,
@@ -164,6 +216,8 @@ def split_events(rows: np.ndarray,
 
 
 def _map(file: str | os.PathLike | IO[bytes], begin: int, count: int, width: int) -> np.ndarray:
+    """Rows with their checksums, (count, width + 1)."""
     if count < 1:
         raise ValueError("no whole row")
-    return np.asarray(np.memmap(file, dtype="<f8", mode="r", offset=begin, shape=(count, width)))
+    return np.asarray(np.memmap(file, dtype="<f8", mode="r", offset=begin,
+                                shape=(count, width + 1)))

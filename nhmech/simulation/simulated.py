@@ -61,17 +61,28 @@ class Simulated:
 
     @classmethod
     def restore(cls, source: dict) -> Simulated:
-        """The system that `source` describes. Raises `SimulationError` where it describes none."""
-        if "system" in source:
-            constrained = load_system(source["system"]).constrained
-            return cls(replace(constrained, parameters=np.array(source["parameters"])), None,
-                       example=source["system"])
-        if "description" not in source:
-            raise SimulationError("this file does not say what was simulated; give Trajectory.load "
-                                  "the system")
+        """The system that `source` describes. Raises `NhmechError` where it describes none."""
         from ..vehicle.record import restore
 
-        return cls.of(restore(source))
+        if "system" not in source and "description" not in source:
+            raise SimulationError("this file does not say what was simulated; give Trajectory.load "
+                                  "the system")
+        try:
+            if "description" in source:
+                found = cls.of(restore(source))
+                if not np.isfinite(found.theta).all():
+                    raise ValueError("parameters that are not finite")
+                return found
+            constrained = load_system(source["system"]).constrained
+            theta = read_array("parameters", source["parameters"], constrained.parameters.shape,
+                               "the numbers of its parameters")
+            return cls(replace(constrained, parameters=theta), None, example=source["system"])
+        except NhmechError:
+            raise
+        except Exception as error:       # a file may hold anything in the place of anything
+            raise SimulationError("this file says what was simulated in a way that cannot be read "
+                                  f"({type(error).__name__}: {error}); give Trajectory.load the "
+                                  "system") from error
 
     @cached_property
     def equations(self) -> Equations:
