@@ -22,7 +22,7 @@ from nhmech.control.mpc import MPC
 from nhmech.control.path_library import make_path
 from nhmech.control.pure_pursuit import PurePursuit
 from nhmech.control.trailer_backing import TrailerBacking
-from nhmech.control.twist import TwistDrive, driven_twist
+from nhmech.control.twist import TwistDrive, measure_twist
 from nhmech.control.wheel_servo import WheelServo
 from nhmech.simulation import recorder as recording
 from nhmech.simulation.command import NOT_YET, TWIST_NAMES
@@ -133,7 +133,7 @@ def test_the_driven_twist_is_how_the_base_moves(name):
     cos, sin = np.cos(yaw[1:-1]), np.sin(yaw[1:-1])
     expected = np.column_stack([cos * dx + sin * dy, cos * dy - sin * dx, turn])
     assert np.abs(expected[:, 0]).max() > 0.1
-    assert driven_twist(vehicle, found)[1:-1] == pytest.approx(expected, rel=0, abs=300 * h * h)
+    assert measure_twist(vehicle, found)[1:-1] == pytest.approx(expected, rel=0, abs=300 * h * h)
 
 
 def test_runs_that_go_on_and_begin_anew():

@@ -36,7 +36,6 @@ from nhmech.mechanics.system import LagrangianSystem
 from nhmech.simulation import interrupts
 from nhmech.simulation.schemes import SCHEMES, Scheme, Tableau
 from nhmech.simulation.state import ATTRIBUTES, State
-from nhmech.vehicle import stiffness
 from nhmech.vehicle.record import restore
 
 WHEELS = ("left_wheel_joint", "right_wheel_joint")
@@ -110,10 +109,6 @@ def test_stability_limits_are_those_of_the_tableau(scheme):
     for limit, axis in ((scheme.real_limit, -1.0), (scheme.imaginary_limit, 1.0j)):
         assert limit == 0 or growth(0.999 * limit * axis) <= 1
         assert growth(1.001 * limit * axis + 0.01 * axis) > 1
-
-
-def test_stiffness_is_judged_by_the_schemes_own_limit():
-    assert SCHEMES["rk4"].real_limit == stiffness.RK4
 
 
 @pytest.mark.parametrize("name", MOTIONS)

@@ -16,7 +16,7 @@ from nhmech.simulation.integrators import Step
 from nhmech.urdf.describe import describe
 from nhmech.urdf.notice import NoticeKind
 from nhmech.vehicle.build import build
-from nhmech.vehicle.stiffness import RK4, describe_stiffness, fastest_decay
+from nhmech.vehicle.stiffness import RK4_LIMIT, describe_stiffness, fastest_decay
 
 JOINTS = ("left_wheel_joint", "right_wheel_joint")
 
@@ -43,11 +43,11 @@ def test_the_step_that_it_allows(damped):
     message says why."""
     rate, _ = fastest_decay(damped)
     for factor, stable in ((0.97, True), (1.03, False)):
-        simulator = nhmech.Simulator(damped, dt=factor * RK4 / rate)
+        simulator = nhmech.Simulator(damped, dt=factor * RK4_LIMIT / rate)
         simulator.reset(xi={JOINTS[0]: 1.0, JOINTS[1]: -1.0})
         speed = np.abs(simulator.run(30 * simulator.dt).xi[-1]).max()
         assert speed < 0.2 if stable else speed > 5
-    simulator = nhmech.Simulator(damped, dt=20 * RK4 / rate)
+    simulator = nhmech.Simulator(damped, dt=20 * RK4_LIMIT / rate)
     simulator.reset(xi={JOINTS[0]: 1.0, JOINTS[1]: -1.0})
     with pytest.raises(SimulationError, match="die out at .* for which rk4 needs dt below .*take "
                                               "a smaller dt, lock these joints"):
@@ -57,7 +57,7 @@ def test_the_step_that_it_allows(damped):
 def test_it_is_said_when_the_usual_step_is_too_long(damped):
     texts = [notice.text for notice in damped.notices if notice.kind is NoticeKind.STIFFNESS]
     assert (describe_stiffness(damped, 1e-3) in texts) == (
-        fastest_decay(damped)[0] * 1e-3 > 0.9 * RK4
+        fastest_decay(damped)[0] * 1e-3 > 0.9 * RK4_LIMIT
     )
     stiff = damped.with_parameters({f"{name}.damping": 4000.0 for name in JOINTS})
     assert any("for which rk4 needs dt below" in notice.text for notice in stiff.notices)
@@ -98,7 +98,7 @@ def test_the_limit_of_a_step_is_told_where_it_is_one(damped, mode, integrator, t
     """It is rk4's alone, and none where speeds are commanded."""
     simulator = nhmech.Simulator(damped, integrator=integrator, mode=mode)
     simulator.reset()
-    long = 20 * RK4 / fastest_decay(damped)[0]
+    long = 20 * RK4_LIMIT / fastest_decay(damped)[0]
     moment = simulator.moment
     step = Step(moment.x, moment.q, moment.v, moment.health, Status.NOT_FINITE, long)
     why = explain_failure(simulator.simulated, simulator.atlas, moment, long, step)

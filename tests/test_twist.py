@@ -9,7 +9,7 @@ from robots_table import ROBOTS
 from support import shipped
 
 import nhmech
-from nhmech.control.twist import TwistDrive, driven_twist
+from nhmech.control.twist import TwistDrive, measure_twist
 from nhmech.control.unicycle import unicycle
 from nhmech.simulation.state import base_pose
 
@@ -156,7 +156,7 @@ def test_forward_and_yaw_are_met_from_any_base_frame(name):
     def drive(vehicle, forward):
         controller = TwistDrive(vehicle, (forward, 0.0, turn))
         run = nhmech.Simulator(vehicle, controller, mode="kinematic", dt=0.01).run(4.0)
-        return driven_twist(vehicle, run)[-1]
+        return measure_twist(vehicle, run)[-1]
 
     forward, lateral, yaw = drive(moved, 0.5)
     assert (forward, yaw) == pytest.approx((0.5, turn), rel=1e-6)

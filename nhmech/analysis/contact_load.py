@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import threading
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import combinations
-from weakref import WeakKeyDictionary
 
 import numpy as np
 
@@ -183,13 +181,10 @@ def contact_load(vehicle: Vehicle, t: float, q: np.ndarray, v: np.ndarray,
     return ContactLoad(tuple(names), vehicle, t, np.array(q, dtype=float), split, kernel, supported)
 
 
-_threads = threading.local()
-
-
 def _terms(vehicle: Vehicle) -> Buffered:
     """What the forces are made of, on memory of this thread: a viewer judges one state while the
     run judges another."""
-    known = _threads.__dict__.setdefault("known", WeakKeyDictionary())
-    if vehicle not in known:
-        known[vehicle] = Buffered(vehicle.functions.balance)
-    return known[vehicle]
+    workspace = vehicle.workspace
+    if not hasattr(workspace, "balance"):
+        workspace.balance = Buffered(vehicle.functions.balance)
+    return workspace.balance

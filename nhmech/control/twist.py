@@ -160,7 +160,7 @@ class TwistDrive:
                                R.T @ n * turn])
 
 
-def driven_twist(vehicle: Vehicle, trajectory: Trajectory) -> np.ndarray:
+def measure_twist(vehicle: Vehicle, trajectory: Trajectory) -> np.ndarray:
     """What a run has made of its `commanded_twist`: forward [m/s], lateral [m/s] and yaw rate
     [rad/s] of the base in the ground plane at each recorded moment, (N, 3)."""
     n, rows = vehicle.placer.normal, []

@@ -177,11 +177,11 @@ def dynamics(constrained: HasConstrained) -> Dynamics:
     """
     simulated = Simulated.of(constrained)
     equations = simulated.equations
-    return Dynamics(simulated, StateVector.of(equations), _named(rate_function(equations)),
+    return Dynamics(simulated, StateVector.of(equations), _name_arguments(rate_function(equations)),
                     advance_function(equations, RK4))
 
 
-def _named(rate: ca.Function) -> ca.Function:
+def _name_arguments(rate: ca.Function) -> ca.Function:
     inputs = rate.sx_in()
     return ca.Function("dynamics", inputs, [rate(*inputs)], ["t", "x", "u", "theta"], ["x_rate"])
 

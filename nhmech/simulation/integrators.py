@@ -278,9 +278,10 @@ def python_step(equations: Equations, scheme: Scheme, kinematic: bool,
     has the same.
     """
     read = reading_function(equations)
-    settle = _shown(settling_function(projection_function(equations)), read)
+    settle = _append_state(settling_function(projection_function(equations)), read)
     if scheme.tableau is not None:
-        step = _shown(step_function(advance_function(equations, scheme.tableau, kinematic)), read)
+        advanced = advance_function(equations, scheme.tableau, kinematic)
+        step = _append_state(step_function(advanced), read)
 
         def first(t, x, u, theta, dt, side, guard):
             return step(t, x, u, theta, dt, side, guard), t + dt
@@ -309,7 +310,7 @@ def python_step(equations: Equations, scheme: Scheme, kinematic: bool,
     return advance
 
 
-def _shown(step: ca.Function, read: ca.Function) -> Buffered:
+def _append_state(step: ca.Function, read: ca.Function) -> Buffered:
     """The function with q and v of its x after it."""
     inputs = step.mx_in()
     t, theta = inputs[0], inputs[2 if len(inputs) == 5 else 3]

@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from fractions import Fraction
 from math import inf, lcm
 
+from ..vehicle.stiffness import RK4_LIMIT
+
 Weights = Sequence[Fraction | int]
 
 
@@ -30,23 +32,23 @@ class Tableau:
         rates: list = []
         for row in self.stages:
             node = Fraction(sum(row))
-            rates.append(rate(t + _times(dt, node) if node else t, _moved(x, dt, row, rates)))
-        return _moved(x, dt, self.weights, rates)
+            rates.append(rate(t + _times(dt, node) if node else t, _move(x, dt, row, rates)))
+        return _move(x, dt, self.weights, rates)
 
 
-def _moved(x, dt, weights: Weights, rates: list):
+def _move(x, dt, weights: Weights, rates: list):
     """x + dt * sum(weights * rates), with one division by the common denominator."""
     over = lcm(*(Fraction(w).denominator for w in weights))
-    terms = [_scaled(int(w * over), k) for w, k in zip(weights, rates, strict=True) if w]
+    terms = [_scale(int(w * over), k) for w, k in zip(weights, rates, strict=True) if w]
     return x + _times(dt, Fraction(1, over)) * sum(terms[1:], terms[0]) if terms else x
 
 
-def _scaled(factor: int, value):
+def _scale(factor: int, value):
     return value if factor == 1 else factor * value
 
 
 def _times(dt, fraction: Fraction):
-    scaled = _scaled(fraction.numerator, dt)
+    scaled = _scale(fraction.numerator, dt)
     return scaled if fraction.denominator == 1 else scaled / fraction.denominator
 
 
@@ -82,6 +84,6 @@ HALF, SIXTH = Fraction(1, 2), Fraction(1, 6)
 RK4 = Tableau(((), (HALF,), (0, HALF), (0, 0, 1)), (SIXTH, 2 * SIXTH, 2 * SIXTH, SIXTH))
 
 SCHEMES = {scheme.name: scheme for scheme in (
-    Scheme("rk4", 4, RK4, real_limit=2.785, imaginary_limit=2.828),
+    Scheme("rk4", 4, RK4, real_limit=RK4_LIMIT, imaginary_limit=2.828),
     Scheme("dop853", 8, None),
 )}

@@ -8,7 +8,7 @@ import pinocchio as pin
 from ..errors import ModelError
 from .vehicle import Vehicle
 
-RK4 = 2.785           # |rate| dt below which classical Runge-Kutta is stable on the negative axis
+RK4_LIMIT = 2.785     # |rate| dt below which Runge-Kutta 4 is stable on the negative real axis
 MARGIN = 0.9          # of that limit: inertias change with the pose
 MASSLESS = 1e-14      # of the largest reduced inertia: below this there is none
 RANK = 1e-9           # relative: singular values of the rows below it are rounding
@@ -54,7 +54,7 @@ def fastest_decay(vehicle: Vehicle, q: np.ndarray | None = None) -> tuple[float,
 
 
 def describe_stiffness(vehicle: Vehicle, dt: float, q: np.ndarray | None = None,
-                       scheme: str = "rk4", limit: float = RK4) -> str | None:
+                       scheme: str = "rk4", limit: float = RK4_LIMIT) -> str | None:
     """What to do where steps of dt [s] are too long for the joints' damping, or where no step will
     do; else None. `limit` is the |rate| dt below which the scheme is stable on the negative axis.
     """

@@ -225,14 +225,15 @@ class Vehicle:
         return float(self.constrained.system.energy_function(t, q, v, self.theta))
 
     @cached_property
-    def _workspace(self) -> threading.local:
+    def workspace(self) -> threading.local:
+        """What each thread that uses the vehicle has to itself."""
         return threading.local()
 
     @property
     def data(self) -> pin.Data:
         """Pinocchio's workspace, of the thread that asks: a viewer draws while a controller
         drives."""
-        workspace = self._workspace
+        workspace = self.workspace
         if not hasattr(workspace, "data"):
             workspace.data = self.model.createData()
         return workspace.data

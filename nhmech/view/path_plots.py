@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from ..control.path_reference import PathError, path_error
-from ..control.twist import driven_twist
+from ..control.twist import measure_twist
 from ..errors import InputError
 from ..simulation.trajectory import Trajectory
 from ..vehicle.vehicle import Vehicle
@@ -111,7 +111,7 @@ def twist(vehicle: Vehicle, trajectory: Trajectory, axes: Any = None) -> Plot:
     if wanted is None or not np.isfinite(wanted).any():
         raise InputError("this run's controller commanded no twist (forward speed and yaw rate of "
                          "the base)")
-    found = driven_twist(vehicle, trajectory)
+    found = measure_twist(vehicle, trajectory)
     lateral = max(np.nanmax(np.abs(wanted[:, 1])), np.abs(found[:, 1]).max())
     shown = [("forward [m/s]", 0), ("lateral [m/s]", 1), ("yaw rate [rad/s]", 2)]
     if lateral <= 1e-6 * np.abs(found[:, 0]).max():  # rounding
