@@ -16,8 +16,8 @@ import numpy as np
 
 from ..errors import listed
 from .axle_lines import Meeting, group_by_body, is_rectangle, meet, surround
+from .description import FoundWheel
 from .elements import Drive, recognise
-from .inference import FoundWheel
 from .layout import Layout
 from .notice import Notice, NoticeKind
 from .remedy import option, suggest, wheel_fields

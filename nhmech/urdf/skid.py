@@ -19,8 +19,7 @@ from .axle_lines import (
     is_rectangle,
     meet,
 )
-from .description import MidAxle, Released, Skid
-from .inference import FoundWheel
+from .description import FoundWheel, MidAxle, Released, Skid
 from .kinds import (
     find_contradictions,
     fit_rollers,
