@@ -376,7 +376,7 @@ def test_a_start_above_the_ground_is_refused_with_its_height(drive, start):
 def test_columns_by_name(drive, start, efforts):
     batch = nhmech.simulate_batch(drive, start, efforts, dt=1e-3, duration=0.004)
     # a speed before an angle
-    np.testing.assert_array_equal(batch.column("left_wheel_joint"), batch.xi[:, :, 0])
+    np.testing.assert_array_equal(batch.column("left_wheel_joint.velocity"), batch.xi[:, :, 0])
     np.testing.assert_array_equal(batch.column("qw"), batch.x[:, :, 6])
     np.testing.assert_array_equal(batch.column("forward_speed"), batch.v[:, :, 0])
     with pytest.raises(nhmech.InputError,

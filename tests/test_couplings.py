@@ -212,7 +212,7 @@ def test_swerve_changes_charts_without_a_jump():
         assert np.abs(rows).max() <= 1e-12 * max(1.0, np.abs(v).max())
         assert np.abs(phi).max() <= 1e-12
         assert meet(axle_lines(vehicle, q)) <= 1e-10
-    at = [run.column(f"{c}_steering_joint")[-1] for c in SWERVE]
+    at = [run.column(f"{c}_steering_joint.velocity")[-1] for c in SWERVE]
     end = vehicle.joint_positions(run.q[-1])
     assert [end[f"{c}_steering_joint"] for c in SWERVE] == pytest.approx(spin, abs=1e-3)
     assert run.column("yaw_rate")[-1] == pytest.approx(3 * 0.06 / (0.27 * np.sqrt(2)), rel=1e-3)

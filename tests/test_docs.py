@@ -119,7 +119,7 @@ def test_commands_of_the_tutorial_run(tmp_path, monkeypatch):
     for file in ("run.html", "run.npz", "figure8.svg", "figure8.csv", "figure8.html", "circle.npz"):
         assert (tmp_path / file).stat().st_size > 1000, file
     run = nhmech.Trajectory.load(tmp_path / "circle.npz")
-    assert run.column("left_wheel_joint")[-1] == pytest.approx(4.0, rel=1e-3)
+    assert run.column("left_wheel_joint.velocity")[-1] == pytest.approx(4.0, rel=1e-3)
     assert run.t[-1] == pytest.approx(5.0, rel=1e-9)
 
 

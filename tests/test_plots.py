@@ -154,9 +154,8 @@ def test_wheels_turn_in_a_panel_of_their_own(followed):
     assert names == ({plots.words(name) for name in vehicle.description.rolling},
                      {plots.words(name) for name in vehicle.description.steering})
     line = next(line for line in wheels.lines if line.get_label() == "rear left wheel")
-    assert np.array_equal(line.get_ydata(),
-                          run.column("rear_left_wheel_joint")) and line.get_color() == plots.colour(
-        vehicle, "rear_left_wheel_joint")
+    assert np.array_equal(line.get_ydata(), run.column("rear_left_wheel_joint.velocity"))
+    assert line.get_color() == plots.colour(vehicle, "rear_left_wheel_joint")
     _, panels = plots.efforts(vehicle, run)
     assert [ax.get_ylabel() for ax in panels] == ["effort [N m]"] * 2 and sum(
         len(ax.lines) for ax in panels

@@ -134,12 +134,13 @@ def test_the_reference_survives_the_file(tracked):
 
 def test_a_path_with_corners_in_its_curvature_is_kept_too():
     vehicle = shipped("ackermann_car")
-    follower = PurePursuit(vehicle, make_path("dubins", 8.0), speed=2.0)
+    path = make_path("dubins", 8.0)
+    follower = PurePursuit(vehicle, path, speed=2.0)
     simulator = nhmech.Simulator(vehicle, follower, control_period=1e-2)
     simulator.reset(**follower.start)
     run = simulator.run(3.0, every=20)
-    np.testing.assert_allclose(path_error(vehicle, run).lateral, follower.errors(run)[:, 1], rtol=0,
-                               atol=1e-4)
+    for found in (path_error(vehicle, run), path_error(vehicle, run, path)):
+        np.testing.assert_allclose(found.lateral, follower.errors(run)[:, 1], rtol=0, atol=1e-4)
 
 
 def test_a_path_that_is_given(tracked):

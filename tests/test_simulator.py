@@ -331,7 +331,7 @@ def test_joint_positions_are_reached():
     run = simulator.run(3.0)
     end = car.joint_positions(run.q[-1])
     assert end["front_left_steering_joint"] == pytest.approx(0.4, abs=1e-6)
-    assert run.column("rear_left_wheel_joint").size and run.v[
+    assert run.column("rear_left_wheel_joint.velocity").size and run.v[
         -1, run.names["v"].index("rear_left_wheel_joint")
     ] == pytest.approx(3.0, abs=1e-6)
     positions = np.array([car.joint_positions(q)["front_left_steering_joint"] for q in run.q])
@@ -353,7 +353,7 @@ def test_limits_of_effort_and_velocity_cut_the_command():
     turning = Simulator(car, lambda t, s: JointVelocity({"front_left_steering_joint": 50.0}),
                         dt=1e-3)
     turning.reset()
-    rate = turning.run(0.3).column("front_left_steering_joint")
+    rate = turning.run(0.3).column("front_left_steering_joint.velocity")
     limit = limits["front_left_steering_joint"].velocity
     assert rate.max() <= limit * (1 + 1e-9) and rate[-1] == pytest.approx(limit, rel=1e-2)
 
@@ -804,7 +804,7 @@ def test_named_speeds_bind_only_where_a_run_begins():
     run = simulator.run(1.9)
     assert (
         run.stop == "duration"
-        and run.column("steering_joint")[-1] == pytest.approx(1.0)
+        and run.column("steering_joint.velocity")[-1] == pytest.approx(1.0)
         and limits is not None
     )
 
@@ -865,8 +865,8 @@ def test_effort_on_one_wheel_and_a_rate_on_the_other():
     simulator.reset()
     run = simulator.run(0.5)
     assert (
-        np.abs(run.column("right_wheel_joint")).max() < 1e-3
-        and run.column("left_wheel_joint")[-1] > 0.5
+        np.abs(run.column("right_wheel_joint.velocity")).max() < 1e-3
+        and run.column("left_wheel_joint.velocity")[-1] > 0.5
     )
 
 

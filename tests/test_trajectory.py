@@ -151,3 +151,24 @@ def test_what_is_shown_of_an_object_fits_into_three_lines(run):
         assert len(repr(shown).splitlines()) <= 3 and len(repr(shown)) < 600, repr(shown)
     assert repr(simulator.events[0]) == "Event('far', terminal, any direction)"
     assert repr(run) == "<Trajectory of 401 states, 0 to 4 s, stopped by duration>"
+
+
+def test_a_joint_has_a_column_for_each_of_what_it_has():
+    """Position (unwrapped), velocity and effort; the bare name would be any of them."""
+    vehicle = shipped("trailers")
+    run = nhmech.Simulator(vehicle, lambda t, state: nhmech.JointTorque(
+        {"rear_left_wheel_joint": 0.3})).run(0.2)
+    for name, kinds in (("rear_left_wheel_joint", ("position", "velocity", "effort")),
+                        ("hitch_1_joint", ("position", "velocity"))):
+        with pytest.raises(InputError, match=", ".join(f"'{name}.{kind}'" for kind in kinds)):
+            run.column(name)
+    wheel = "rear_left_wheel_joint"
+    assert np.array_equal(run.column(f"{wheel}.position"),
+                          run.angles[:, run.names["angles"].index(wheel)])
+    assert np.array_equal(run.column(f"{wheel}.velocity"),
+                          run.v[:, run.names["v"].index(wheel)])
+    assert run.column(f"{wheel}.effort")[0] == 0.3
+    assert np.array_equal(run.column("front_left_steering_joint.position"),
+                          run.q[:, run.names["q"].index("front_left_steering_joint")])
+    with pytest.raises(InputError, match="no column 'hitch_1_joint.effort'"):
+        run.column("hitch_1_joint.effort")

@@ -177,8 +177,8 @@ def path_error(vehicle: Vehicle, trajectory: Trajectory,
                path: Path | None = None) -> PathError | None:
     """How far a run was from its path; None where there is none.
 
-    With `path`, the point is the origin of the base; otherwise it is the one that the run recorded
-    as following its path.
+    The point is the one that the run recorded as following its path, and the origin of the base in
+    a run that recorded none.
 
     lateral = (p - p(s)) . normal(s), heading = that of the body less that of the tangent, s nearest
     to p on the path.
@@ -205,10 +205,11 @@ def path_error(vehicle: Vehicle, trajectory: Trajectory,
     True
     """
     axle, turn = TrackedAxle(1, np.zeros(3), np.array([0.0, 1.0, 0.0])), 0.0
+    followed = path_of(trajectory)
+    path = path or followed
     if path is None:
-        path = path_of(trajectory)
-        if path is None:
-            return None
+        return None
+    if followed is not None:
         kept = trajectory.settings["path"]
         axle, turn = _read_axle(vehicle, kept), np.pi if kept["backwards"] else 0.0
     some = np.unique(np.linspace(0, len(trajectory) - 1, min(MOMENTS, len(trajectory))).astype(int))

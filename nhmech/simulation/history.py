@@ -20,6 +20,8 @@ if TYPE_CHECKING:
     import pandas
 
 # parts of a table in the order of its columns, with what stands before their names
+# part -> what its columns are; the unwrapped angles go before what stands in q
+KINDS = {"q": "position", "angles": "position", "v": "velocity", "u": "effort", TWIST: "command"}
 PREFIXES = {"q": "q.", "v": "v.", "angles": "angle.", "u": "u.", TWIST: ""}
 
 
@@ -92,22 +94,35 @@ class History:
         return True
 
     def column(self, name: str) -> np.ndarray:
-        """One named column of q, v, xi, u, angles or commanded_twist: (N,) of a run, (N, K) of a
+        """One named column of q, v, u, angles or commanded_twist: (N,) of a run, (N, K) of a
         batch.
 
-        The rate of a joint stands in v, its unwrapped angle in angles.
+        A joint has several: "hitch.position" [rad, m] (unwrapped), "hitch.velocity" [rad/s, m/s]
+        and, where it is driven, "hitch.effort" [N m, N]. `roll_rate`, `pitch_rate` and `yaw_rate`
+        are components of the base's twist along its own axes, not rates of Euler angles.
 
         Raises
         ------
         InputError
-            With the names that there are.
+            With the names that there are, and for a joint's name alone.
         """
-        parts = ("xi", "v", "q", "angles", "u", TWIST)
-        for part in parts:
-            if name in self.names.get(part, ()):
-                return getattr(self, part)[..., self.names[part].index(name)]
-        known = sorted({name for part in parts for name in self.names.get(part, ())})
-        raise InputError(f"no column {name!r}; there are {listed(known, len(known))}")
+        found = self._parts_with(name)
+        if not found:
+            joint, _, kind = name.rpartition(".")
+            found = {k: part for k, part in self._parts_with(joint).items() if k == kind}
+            name = joint if found else name
+        if len(found) > 1:
+            raise InputError(f"{name!r} has several columns: "
+                             + ", ".join(f"'{name}.{kind}'" for kind in found))
+        if not found:
+            known = sorted({name for part in KINDS for name in self.names.get(part, ())})
+            raise InputError(f"no column {name!r}; there are {listed(known, len(known))}")
+        (part,) = found.values()
+        return getattr(self, part)[..., self.names[part].index(name)]
+
+    def _parts_with(self, name: str) -> dict[str, str]:
+        """Kind of column -> the part that has one of this name."""
+        return {kind: part for part, kind in KINDS.items() if name in self.names.get(part, ())}
 
     @cached_property
     def T_WB(self) -> np.ndarray:
