@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
+import pinocchio as pin
 from robot_table import ABSENT, judged, published
 from tracking_table import LATERAL, SPEED, tightest
 
@@ -35,7 +36,7 @@ class Run:
     energy
         Largest kinetic energy [J].
     plausible
-        That of the whole mass at the fastest commanded motion, wheels included [J].
+        Twice that of the whole mass, with its wheels, at the fastest commanded motion [J].
     height
         Largest error of a wheel's height over the ground [m].
     slip
@@ -53,20 +54,36 @@ class Run:
 def demo(vehicle: Vehicle, duration: float = 5.0) -> Run:
     """Drive as `nhmech run FILE` does."""
     controller = DemoDrive(vehicle)
-    simulator = nhmech.Simulator(vehicle, controller, dt=2e-3, control_period=0.01)
+    simulator = nhmech.Simulator(vehicle, controller, dt=1e-3, control_period=0.01)
     simulator.reset(**controller.start)
-    run = simulator.run(duration, every=10)
+    run = simulator.run(duration, every=20)
     xy = run.q[:, :2]
     kinetic = energy_balance(run).kinetic
-    mass = sum(inertia.mass for inertia in vehicle.model.inertias)
-    length = vehicle.steering.length
-    # the gyration radius of a vehicle is below its length; wheels turn as fast as the ground goes
-    fastest = controller.speed ** 2 + (controller.turn * length) ** 2
+    fastest = controller.speed + controller.turn * vehicle.steering.length
     errors = [vehicle.constraint_error(t, q, v) for t, q, v in zip(run.t, run.q, run.v)]
     return Run(run.t[-1], float(np.linalg.norm(np.diff(xy, axis=0), axis=1).sum()),
-               float(kinetic.max()), 3 * 0.5 * mass * fastest,
+               float(kinetic.max()), 2 * _energy_at(vehicle, fastest),
                max(float(np.abs(phi).max()) for _, phi in errors),
                max(float(np.abs(rates).max()) for rates, _ in errors))
+
+
+def _energy_at(vehicle: Vehicle, speed: float) -> float:
+    """Kinetic energy [J] of the whole mass at a speed [m/s], and of wheels that roll so."""
+    data = vehicle.model.createData()
+    M = pin.crba(vehicle.model, data, pin.neutral(vehicle.model))
+    energy = 0.5 * sum(inertia.mass for inertia in vehicle.model.inertias) * speed ** 2
+    for wheel in vehicle.description.wheels:
+        if wheel.joint is not None:
+            at = vehicle.model.joints[vehicle.model.getJointId(wheel.joint)].idx_v
+            energy += 0.5 * M[at, at] * (speed / wheel.radius) ** 2
+    return energy
+
+
+def comfortable(vehicle: Vehicle) -> float:
+    """`SPEED`, or two thirds of what the slowest driven wheel may turn [m/s]."""
+    most = [wheel.radius * vehicle.limits[wheel.joint].velocity
+            for wheel in vehicle.description.wheels if wheel.joint in vehicle.driven]
+    return min([SPEED, *(2 / 3 * speed for speed in most)])
 
 
 def figure_eight(vehicle: Vehicle, laps: float = 1.0) -> float | None:
@@ -75,12 +92,16 @@ def figure_eight(vehicle: Vehicle, laps: float = 1.0) -> float | None:
     if "pitch_rate" in vehicle.speeds:
         return None
     path = make_path("figure8", 3 * tightest(vehicle))
-    tracker = PurePursuit(vehicle, path, speed=SPEED)
+    speed = comfortable(vehicle)
+    tracker = PurePursuit(vehicle, path, speed=speed)
     simulator = nhmech.Simulator(vehicle, WheelServo(vehicle, commands=tracker), dt=1e-3,
                                  control_period=0.01)
     simulator.reset(**tracker.start)
-    run = simulator.run(laps * path.length / SPEED, every=100)
-    return float(np.sqrt(np.mean(tracker.errors(run)[:, 1] ** 2)))
+    run = simulator.run(laps * path.length / speed, every=100)
+    errors = tracker.errors(run)
+    if abs(errors[-1, 0]) > 0.25 * path.length:
+        return float("inf")                # it stays behind
+    return float(np.sqrt(np.mean(errors[:, 1] ** 2)))
 
 
 def main(names: list[str]) -> None:
@@ -88,7 +109,7 @@ def main(names: list[str]) -> None:
     if not published():
         sys.exit(ABSENT)
     print(f"{'':21s} demo, 5 s: way [m]  energy [J]  plausible   slip [m/s]   figure-eight at "
-          f"{SPEED} m/s, lateral RMS [mm], bound {1000 * LATERAL:.0f}")
+          f"{SPEED} m/s or less, lateral RMS [mm], bound {1000 * LATERAL:.0f}")
     for file in published():
         vehicle = judged(file).vehicle
         if vehicle is None or (names and Path(file).stem not in names):
@@ -97,12 +118,12 @@ def main(names: list[str]) -> None:
             run = demo(vehicle)
             text = (f"{run.seconds:8.1f} {run.distance:9.2f} {run.energy:11.3g} "
                     f"{run.plausible:10.3g} {run.slip:12.1e}")
-        except nhmech.NhmechError as error:
+        except Exception as error:      # the table goes on, and has the error
             text = f"{type(error).__name__}: {error}"
         try:
             rms = figure_eight(vehicle)
             text += " balances" if rms is None else f"{1000 * rms:12.2f}"
-        except nhmech.NhmechError as error:
+        except Exception as error:      # the table goes on, and has the error
             text += f" {type(error).__name__}: {error}"
         print(f"{Path(file).stem:21s} {text}", flush=True)
 

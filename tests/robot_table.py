@@ -19,6 +19,8 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 import nhmech
 from nhmech.analysis.mobility import mobility
 from nhmech.errors import NhmechError, Remedy
@@ -339,6 +341,17 @@ def _as_skid(truth: Truth) -> Truth:
 def judged(file: str) -> Judged:
     """The verdict about a published robot."""
     return judge(published()[file], FOLDER / file)
+
+
+def real(name: str) -> Vehicle:
+    """A published robot by the stem of its file; skips where it is not at hand."""
+    file = next((f for f in published() if Path(f).stem == name), None)
+    if file is None:
+        pytest.skip(f"no robot {name}: {ABSENT}")
+    found = judged(file)
+    if found.vehicle is None:
+        pytest.skip(f"{name}: {found.verdict.value}: {found.why}")
+    return found.vehicle
 
 
 def main(names: list[str]) -> None:

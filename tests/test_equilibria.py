@@ -6,9 +6,9 @@ from __future__ import annotations
 import numpy as np
 import pinocchio as pin
 import pytest
+from robot_table import real
 from runs import attitude
 from support import shipped
-from test_mobility import real
 
 import nhmech
 from nhmech import MechanicsError

@@ -4,12 +4,12 @@ in them."""
 from __future__ import annotations
 
 import json
+from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
-from robots_table import ROBOTS
+from robot_table import FOLDER, published, real
 from support import VARIED, sampled, shipped
-from test_mobility import FOLDER, real
 
 from nhmech import cli
 from nhmech.cli.inspect import report, to_json
@@ -34,7 +34,7 @@ def test_sixty_lines_for_shipped_robots(name):
     assert all(sections[title] for title in TITLES)
 
 
-@pytest.mark.parametrize("name", sampled([robot.file for robot in ROBOTS], 5))
+@pytest.mark.parametrize("name", sampled([Path(file).stem for file in published()], 5))
 def test_sixty_lines_for_real_robots(name):
     sections = shown(real(name))
     assert all(sections[title] for title in TITLES)

@@ -3,13 +3,10 @@ rotation centres, and what to free."""
 
 from __future__ import annotations
 
-from functools import cache
-from pathlib import Path
-
 import numpy as np
 import pinocchio as pin
 import pytest
-from robots_table import ROBOTS
+from robot_table import real
 from support import SHIPPED, shipped, velocity
 
 import nhmech
@@ -17,7 +14,6 @@ from nhmech.analysis.axles import axles, rotation_centre
 from nhmech.analysis.mobility import mobility
 from nhmech.systems.differential_drive import example as differential_drive
 
-FOLDER = Path(__file__).resolve().parents[2] / "shared" / "robots"
 FREE, SPOT, CAR, SWERVE = (3, 0), (2, 0), (1, 1), (1, 2)
 
 # (degree of mobility, steerability), from what each is:
@@ -40,33 +36,11 @@ CLASS_OF_SHIPPED = {
     "trailers": CAR,
     "tricycle": CAR,
 }
-# cars and the tricycle; mecanum platforms; four steered modules; everything else has one axle, or
-# skids as if it had
-CARS = ("carlikebot", "gz_ackermann_drive", "gz_tricycle_drive", "hunter_se", "limo_ackerman",
-        "racecar")
-SPINNING = ("andino", "clearpath_a200", "clearpath_dd100", "create3", "diffbot", "gz_diff_drive",
-            "linorobot2_2wd",
-            "mir100", "neobotix_mp_400", "rosbot", "scout_v2", "tiago", "turtlebot3_burger",
-            "turtlebot3_waffle", "turtlebot4", "upkie")
-CLASS_OF_REAL = {
-    **dict.fromkeys(CARS, CAR), **dict.fromkeys(("clearpath_do100", "linorobot2_mecanum"), FREE),
-    **dict.fromkeys(("pr2", "ranger_mini_v3"), SWERVE), **dict.fromkeys(SPINNING, SPOT)}
-LEANING = {"ball", "bicycle", "coin", "disc", "pendulum", "upkie"}
-
-
-@cache
-def real(name: str):
-    """A robot of the table, loaded once; skips where the files are not at hand."""
-    path = FOLDER / f"{name}.urdf"
-    if not path.is_file():
-        pytest.skip(f"no robot {path}")
-    return nhmech.load(path, **next(robot for robot in ROBOTS if robot.file == name).arguments)
+LEANING = {"ball", "bicycle", "coin", "disc", "pendulum"}
 
 
 def test_every_robot_is_in_the_table():
-    assert set(CLASS_OF_SHIPPED) == set(SHIPPED) and set(CLASS_OF_REAL) == {
-        robot.file for robot in ROBOTS
-    }
+    assert set(CLASS_OF_SHIPPED) == set(SHIPPED)
 
 
 @pytest.mark.parametrize("name", SHIPPED)
@@ -90,13 +64,6 @@ def test_words_of_one_class_say_only_what_is_so(name, words):
     """Of type (2, 0) is all that has one fixed axle; a bicycle's fork is a castor in the
     classification, for its wheel trails."""
     assert mobility(shipped(name)).type_in_words == words
-
-
-@pytest.mark.parametrize("name", CLASS_OF_REAL)
-def test_class_of_real(name):
-    found = mobility(real(name))
-    assert found.type == CLASS_OF_REAL[name]
-    assert found.leaning == (name in LEANING)
 
 
 @pytest.mark.parametrize("name", SHIPPED)

@@ -4,13 +4,9 @@ arguments."""
 from __future__ import annotations
 
 import pickle
-import re
-import shlex
 
 import pytest
 from click.testing import CliRunner
-from robots_table import ROBOTS
-from test_mobility import FOLDER
 
 import nhmech
 from nhmech import InputError, ModelError
@@ -64,31 +60,6 @@ def test_a_remedy_follows_its_text_in_errors_and_notices():
             assert one.command_line == "it cannot turn. Choose --skid mid-axle or --skid 1.5"
     for plain in (ModelError("mass=3"), Notice(NoticeKind.MASSLESS, "mass=3")):
         assert str(plain) == plain.command_line == "mass=3"
-
-
-@pytest.mark.parametrize("robot", [robot for robot in ROBOTS if robot.refused],
-                         ids=lambda robot: robot.file)
-def test_what_a_refused_robot_is_told_can_be_typed(robot):
-    """The wheels that are suggested are read as wheels, and where nothing is left to fill in, they
-    load."""
-    path = FOLDER / f"{robot.file}.urdf"
-    if not path.is_file():
-        pytest.skip(f"no robot {path}")
-    with pytest.raises(ModelError) as caught:
-        nhmech.load(path)
-    refused = CliRunner().invoke(main, ["inspect", str(path)])
-    assert refused.exit_code == 2 and refused.stderr == f"error: {caught.value.command_line}\n"
-    assert "Wheel(" not in refused.stderr and "wheels=" not in refused.stderr
-    command = caught.value.remedy.command
-    options = [word for pair in re.findall(r"--wheel '[^']*'", command)
-               for word in shlex.split(pair)]
-    skid = ["--skid", "mid-axle"] if "--skid mid-axle" in command else []
-    assert options or skid
-    if skid:
-        assert CliRunner().invoke(main, ["inspect", str(path), *skid]).exit_code == 0
-    if options and not any(blank.value in word for word in options for blank in Blank):
-        again = CliRunner().invoke(main, ["inspect", str(path), *options])
-        assert again.exit_code == 0, again.stderr
 
 
 @pytest.mark.parametrize("option", ["kind=blade,link=b,axis=0 1 0,point=0 0 HEIGHT",

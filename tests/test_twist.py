@@ -5,7 +5,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from robots_table import ROBOTS
+from robot_table import real
 from support import shipped
 
 import nhmech
@@ -54,12 +54,10 @@ def test_on_the_spot(name):
         assert moved_by(shipped(name), (0.0, 0.0, turn)) == pytest.approx((0, 0, turn), abs=1e-5)
 
 
-@pytest.mark.skipif(not FOLDER.is_dir(), reason=f"the real robots' URDFs are not in {FOLDER}")
 def test_a_real_swerve_drive_with_twin_wheels():
     """Turning about its steering axis rolls the twin wheels against each other; their rates have to
     say so."""
-    robot = next(robot for robot in ROBOTS if robot.file == "pr2")
-    vehicle = nhmech.load(FOLDER / "pr2.urdf", **robot.arguments)
+    vehicle = real("pr2")
     wanted = (0.0, 0.0, 0.2)
     # its joints' friction is beyond a proportional servo
     assert moved_by(vehicle, wanted) == pytest.approx(wanted, abs=2e-3)

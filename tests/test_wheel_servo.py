@@ -8,7 +8,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from robots_table import ROBOTS
+from robot_table import real
 from support import SHIPPED, shipped
 
 import nhmech
@@ -68,11 +68,7 @@ def test_no_error_is_left_on_shipped_vehicles(name):
 
 @pytest.mark.parametrize("name", REAL)
 def test_no_error_is_left_on_real_robots(name):
-    file = FOLDER / f"{name}.urdf"
-    if not file.is_file():
-        pytest.skip(f"no robot {file}")
-    robot = next(robot for robot in ROBOTS if robot.file == name)
-    vehicle = nhmech.load(file, **robot.arguments)
+    vehicle = real(name)
     assert worst(vehicle, gentle(vehicle)) <= STEADY
 
 

@@ -20,7 +20,7 @@ from functools import cache
 from pathlib import Path
 
 import numpy as np
-from robots_table import ROBOTS
+from robot_table import real as real_robot
 from support import shipped
 
 import nhmech
@@ -79,8 +79,7 @@ GOALS = tuple(Row("polar", mobility, vehicle, "lane_change", GOAL[0], real)
 def vehicle_of(name: str, real: bool):
     if not real:
         return shipped(name)
-    robot = next(robot for robot in ROBOTS if robot.file == name)
-    return nhmech.load(FOLDER / f"{name}.urdf", **robot.arguments)
+    return real_robot(name)
 
 
 def tightest(vehicle) -> float:
