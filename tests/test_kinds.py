@@ -107,6 +107,20 @@ def test_four_parallel_wheels_are_what_the_best_source_says(case):
         assert first.kind is NoticeKind.SKID
 
 
+@pytest.mark.parametrize("side", [-1, 1])
+def test_the_friction_s_direction_is_that_of_the_rollers(side):
+    """<fdir1> lies along the roller; in a frame of the base it tells the angle."""
+    frame = 'xmlns:gz="urn:gz" gz:expressed_in="base"'
+    turned = "".join(
+        f'<gazebo reference="{name}_wheel"><mu1>1</mu1><mu2>0</mu2><fdir1 {frame}>'
+        f"1 {side * way * 2} 0</fdir1></gazebo>" for name, way in zip(CORNERS, (-1, 1, 1, -1)))
+    description = describe(robot(four(), turned))
+    angle = np.degrees(np.arctan2(1, 2))          # from the axle, of (1 forward, 2 to the left)
+    assert angles(description) == pytest.approx(
+        turned_by(CORNERS, [side * way * angle for way in (-1, 1, 1, -1)]))
+    assert "by <fdir1>" in description.notices[0].text
+
+
 def test_a_word_on_the_wheels_makes_them_mecanum():
     text = robot(four()).replace("_wheel", "_mecanum_wheel")
     assert kinds(describe(text)) == {"mecanum"}
@@ -143,7 +157,8 @@ def test_rollers_with_joints_say_their_angle(outside_in):
     description = describe(robot(four(), rings, SKID))
     assert angles(description) == pytest.approx(turned_by(CORNERS, given))
     said = description.notices[0].text
-    assert "8 joints with rollers" in said and "skid_steer" in said and "as their joints" in said
+    for part in ("8 joints with rollers", "skid_steer", "by the joints of the rollers"):
+        assert part in said
 
 
 def test_two_omni_wheels_before_two_tyres():

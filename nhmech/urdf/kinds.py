@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
 from enum import Enum
+from itertools import zip_longest
 from math import pi
 from pathlib import PurePosixPath
 
@@ -170,23 +171,35 @@ _OWN = (None, _named, _drawn, _rubbing)
 
 def usual_mecanum(layout: Layout, wheels: Sequence[Wheel],
                   verdicts: Sequence[Verdict] = ()) -> list[Wheel]:
-    """The wheels with rollers in the usual assembly: seen from above, those that touch the ground
-    make a diamond about the middle.
-
-    A wheel whose rollers have joints of their own keeps their angle.
-    """
+    """The wheels with rollers at the angles that the file tells, or else in the usual assembly:
+    seen from above, those that touch the ground make a diamond about the middle."""
     middle = np.mean([centre_R(layout, w) for w in wheels], axis=0)
     left = axle_R(layout, wheels[0])   # or right: the diagonals are the same
     forward = np.cross(left, [0.0, 0.0, 1.0])
     found = []
-    for at, wheel in enumerate(wheels):
+    for wheel, verdict in zip_longest(wheels, verdicts):
         offset = centre_R(layout, wheel) - middle
         angle = -pi / 4 if (forward @ offset) * (left @ offset) > 0 else pi / 4
-        rollers = verdicts[at].rollers if verdicts else None
-        if rollers is not None and rollers.turn and rollers.is_oblique:
-            angle = rollers.angle
-        found.append(replace(wheel, kind="mecanum", roller_angle=angle))
+        told = None if verdict is None else _told_angle(layout, wheel, verdict)
+        found.append(replace(wheel, kind="mecanum",
+                             roller_angle=angle if told is None else told[0]))
     return found
+
+
+def _told_angle(layout: Layout, wheel: Wheel, verdict: Verdict) -> tuple[float, str] | None:
+    """The roller angle [rad] of a mecanum wheel, and who tells it; None where nobody does."""
+    if verdict.rollers is not None and verdict.rollers.turn and verdict.rollers.is_oblique:
+        return verdict.rollers.angle, "the joints of the rollers"
+    frictions = (layout.elements.friction.get(link)
+                 for link in layout.rigid(layout.carrier(wheel)))
+    for friction in frictions:
+        if (friction is not None and friction.is_oblique and friction.frame in layout.links
+                and layout.body(friction.frame) == layout.root):
+            axle = axle_R(layout, wheel)
+            along = layout.X_RL[friction.frame][:3, :3] @ np.array(friction.direction)
+            angle = np.arctan2(along @ np.cross(axle, [0.0, 0.0, 1.0]), along @ axle)
+            return float(pi / 2 - (pi / 2 - angle) % pi), "<fdir1>"
+    return None
 
 
 def fit_rollers(layout: Layout, contacts: Sequence[FoundWheel],
@@ -216,10 +229,10 @@ def fit_rollers(layout: Layout, contacts: Sequence[FoundWheel],
         return list(contacts), []
     replaced = {w.name: w for w in wheels}
     found = [replace(c, wheel=replaced.get(c.wheel.name, c.wheel)) for c in contacts]
-    return found, [_roller_notice(wheels, verdicts, found, why)]
+    return found, [_roller_notice(layout, wheels, verdicts, found, why)]
 
 
-def _roller_notice(wheels: Sequence[Wheel], verdicts: Sequence[Verdict],
+def _roller_notice(layout: Layout, wheels: Sequence[Wheel], verdicts: Sequence[Verdict],
                    contacts: Sequence[FoundWheel], why: str) -> Notice:
     sources = list(dict.fromkeys(s for v in verdicts if v.rolls_sideways for s in v.sources))
     against = list(dict.fromkeys(s for v in verdicts for s in v.against))
@@ -234,10 +247,13 @@ def _roller_notice(wheels: Sequence[Wheel], verdicts: Sequence[Verdict],
             "If they are plain tyres all the same: ",
             option("wheels", type_wheels(contacts, discs))))
     degrees = ", ".join(f"{np.degrees(w.roller_angle or 0):+.3g}" for w in wheels)
-    drawn = any(v.rollers is not None and not v.rollers.turn for v in verdicts)
-    text += (f". Their rollers are at {degrees} degrees to the axles, "
-             + ("as their joints say" if any(v.rollers and v.rollers.turn for v in verdicts)
-                else "the usual assembly" + (", for meshes are often mirrored" if drawn else "")))
+    told = [_told_angle(layout, w, v) for w, v in zip(wheels, verdicts)]
+    drawn = any(v.rollers is not None for v in verdicts)
+    text += f". Their rollers are at {degrees} degrees to the axles, "
+    if all(told):
+        text += f"by {say(list(dict.fromkeys(who for _, who in filter(None, told))))}"
+    else:
+        text += "the usual assembly" + (", for meshes are often mirrored" if drawn else "")
     other = [replace(w, roller_angle=-(w.roller_angle or 0.0)) for w in wheels]
     return Notice(NoticeKind.ROLLERS, text, suggest(
         "If they are plain tyres that scrub: ", option("skid", "mid-axle"),

@@ -56,13 +56,13 @@ def find_rollers(layout: Layout, joint: Joint) -> Rollers | None:
     """The rollers on the rotor of a joint; None where none are seen."""
     turning = roller_joints(layout, joint)
     if turning:
-        angle = np.median([_angle(layout, joint, roller) for roller in turning])
-        return Rollers(float(angle), f"{len(turning)} joints with rollers on {joint.child!r}", True)
+        angle = _mean([_angle(layout, joint, roller) for roller in turning])
+        return Rollers(angle, f"{len(turning)} joints with rollers on {joint.child!r}", True)
     for shape, vertices, parts in _meshes(layout, joint):
         angles = _roller_angles(vertices, parts, joint.axis)
         if len(angles) >= _FEWEST:
-            return Rollers(float(np.median(angles)), f"{len(angles)} rollers in the mesh "
-                                                     f"{PurePosixPath(shape.mesh).name!r}", False)
+            return Rollers(_mean(angles), f"{len(angles)} rollers in the mesh "
+                                          f"{PurePosixPath(shape.mesh).name!r}", False)
     return None
 
 
@@ -140,9 +140,9 @@ def _roller_angles(vertices: np.ndarray, parts: Sequence[np.ndarray],
             found.append((distance, _angle_of(axes[:, 2], axle, outward)))
     if not found:
         return []
-    far, turned = np.median(found, axis=0)
-    return [angle for distance, angle in found
-            if abs(distance - far) < _SAME_RADIUS * radius and abs(angle - turned) < _SAME_ANGLE]
+    far, turned = np.median([distance for distance, _ in found]), _mean([a for _, a in found])
+    return [angle for distance, angle in found if abs(distance - far) < _SAME_RADIUS * radius
+            and abs(_acute(angle - turned)) < _SAME_ANGLE]
 
 
 def _angle(layout: Layout, joint: Joint, roller: Joint) -> float:
@@ -154,8 +154,17 @@ def _angle_of(axis: np.ndarray, axle: np.ndarray, outward: np.ndarray) -> float:
     """Of a roller's axis to the axle, once the wheel has turned it to the ground; the same for both
     senses of either."""
     forward = np.cross(axle, -outward / np.linalg.norm(outward))
-    angle = np.arctan2(axis @ forward, axis @ axle)
+    return _acute(np.arctan2(axis @ forward, axis @ axle))
+
+
+def _acute(angle: float) -> float:
+    """The angle of a line without direction [rad], above -pi/2 and up to pi/2."""
     return float(np.pi / 2 - (np.pi / 2 - angle) % np.pi)
+
+
+def _mean(angles: Sequence[float]) -> float:
+    """Of lines without direction: those at -pi/2 and at pi/2 are one."""
+    return _acute(np.angle(np.mean(np.exp(2j * np.array(angles)))) / 2)
 
 
 def _offset(layout: Layout, joint: Joint, other: Joint) -> np.ndarray:
