@@ -84,11 +84,9 @@ def test_a_joint_that_moves_no_mass_is_named(damping):
         fastest_decay(vehicle)
     assert any(notice.text.startswith("flap_joint can move") for notice in vehicle.notices)
     for integrator in ("rk4", "dop853"):
-        with pytest.raises(
-            SimulationError,
-            match="stopped at t = 0 s: .*flap_joint can move without moving any mass",
-        ):
-            nhmech.Simulator(vehicle, integrator=integrator).run(0.01)
+        with pytest.raises(nhmech.ModelError,
+                           match="flap_joint can move without moving any mass"):
+            nhmech.Simulator(vehicle, integrator=integrator)
 
 
 @pytest.mark.parametrize("mode, integrator, told",

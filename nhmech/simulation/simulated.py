@@ -16,6 +16,7 @@ from ..mechanics.system import ConstrainedSystem, HasConstrained, require_constr
 from ..systems import load_system
 from ..systems.example import Example
 from ..urdf.description import JointLimits
+from ..vehicle.stiffness import check_massless
 from ..vehicle.vehicle import Vehicle
 
 # of a holonomic function at a given start: rounding of typed numbers is projected in silence
@@ -86,10 +87,15 @@ class Simulated:
 
     @cached_property
     def equations(self) -> Equations:
-        """The Gibbs-Appell equations."""
-        if self.vehicle is not None:
+        """The Gibbs-Appell equations. Raises `NhmechError` where they do not determine the motion,
+        with the joints to blame."""
+        if self.vehicle is None:
+            return gibbs_appell(self.constrained)
+        try:
             return self.vehicle.equations
-        return gibbs_appell(self.constrained)
+        except MechanicsError:
+            check_massless(self.vehicle)
+            raise
 
     def rechoose(self, q: np.ndarray) -> Equations:
         """Equations with rows and speeds chosen at q. Raises `NhmechError` where the constraints
