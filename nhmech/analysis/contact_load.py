@@ -174,7 +174,12 @@ class ContactLoad:
 def contact_load(vehicle: Vehicle, t: float, q: np.ndarray, v: np.ndarray,
                  u: np.ndarray) -> ContactLoad:
     """The contact forces at a state, all of them that are consistent with its acceleration."""
-    names, matrix, right = ground_load(vehicle, t, q, v, u, _terms(vehicle))
+    return load_of(vehicle, t, q, *ground_load(vehicle, t, q, v, u, _terms(vehicle)))
+
+
+def load_of(vehicle: Vehicle, t: float, q: np.ndarray, names: list[Component], matrix: np.ndarray,
+            right: np.ndarray) -> ContactLoad:
+    """All forces f with matrix f = right, as `vehicle.reactions.ground_load` has them."""
     split, kernel = solve_shortest(matrix, right)
     normals = np.array([direction == "normal" for _, direction in names], dtype=bool)
     split, supported = impose_signs(split, kernel, normals)

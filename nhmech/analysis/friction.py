@@ -9,6 +9,7 @@ from functools import lru_cache
 
 import numpy as np
 
+from ..errors import InputError, Remedy
 from ..vehicle.friction import read_friction
 from ..vehicle.vehicle import Vehicle
 from .cone_programme import Cones, minimise
@@ -30,6 +31,23 @@ def coefficients(vehicle: Vehicle, mu: float | Mapping[str, float] | None) -> di
     known = {c.name: np.inf if c.mount.wheel.mu is None else c.mount.wheel.mu
              for c in vehicle.contacts}
     return {wheel: float(given.get(wheel, value)) for wheel, value in known.items()}
+
+
+def known_coefficients(vehicle: Vehicle,
+                       mu: float | Mapping[str, float] | None) -> dict[str, float]:
+    """`coefficients`, of which one at least is finite.
+
+    Raises
+    ------
+    InputError
+        As `coefficients`, and where no wheel has a coefficient.
+    """
+    known = coefficients(vehicle, mu)
+    if not any(np.isfinite(value) for value in known.values()):
+        raise InputError(f"no wheel of {vehicle.name!r} has a friction coefficient", Remedy(
+            "Give mu=, or mu to its wheels",
+            "Give --mu 0.8, or --mu WHEEL=0.8, or mu=\"0.8\" to the wheels in the file's <nhmech>"))
+    return known
 
 
 def shares(load: ContactLoad, f: np.ndarray) -> dict[str, float]:

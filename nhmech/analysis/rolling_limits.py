@@ -13,7 +13,7 @@ from ..simulation.state import State
 from ..simulation.trajectory import Trajectory
 from ..vehicle.vehicle import Vehicle
 from .contact_load import ContactLoad, contact_load
-from .friction import coefficients, slack
+from .friction import known_coefficients, slack
 from .validity import Validity, Verdict, judge, validity
 
 FRICTION, LIFT_OFF = "friction limit", "lift-off"      # names of the events
@@ -115,11 +115,7 @@ class _LoadReader:
 
 def _friction_limit(loads: _LoadReader, mu: float | Mapping[str, float] | None, doubt: bool,
                     terminal: bool) -> Event:
-    known = coefficients(loads.vehicle, mu)
-    if not any(np.isfinite(value) for value in known.values()):
-        raise InputError(f"no wheel of {loads.vehicle.name!r} has a friction coefficient", Remedy(
-            "Give mu=, or mu to its wheels",
-            "Give --mu 0.8, or --mu WHEEL=0.8, or mu=\"0.8\" to the wheels in the file's <nhmech>"))
+    known = known_coefficients(loads.vehicle, mu)
 
     def slack_left(t: float, state: State) -> float:
         return slack(loads.at(t, state), known, sign=True)

@@ -14,7 +14,8 @@ from ..version import __version__
 from .failures import keep_going
 
 # each is the function of the same name in the module of the same name
-COMMANDS = ("run", "controllers", "inspect", "view", "plot", "report", "export", "systems", "cache")
+COMMANDS = ("run", "controllers", "inspect", "limits", "view", "plot", "report", "export",
+            "systems", "cache")
 
 
 class Commands(click.Group):

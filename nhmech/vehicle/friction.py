@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
+from math import inf
 
-from ..checks import read_word
+from ..checks import is_finite, read_word
 from ..errors import InputError
 from .build import build
 from .vehicle import Vehicle
@@ -24,8 +25,8 @@ def read_friction(vehicle: Vehicle, mu: float | Mapping[str, float] | None) -> d
     given = dict(mu) if isinstance(mu, Mapping) else dict.fromkeys(vehicle.contact_names, mu)
     for wheel, value in given.items():
         read_word("mu: wheel", wheel, vehicle.contact_names)
-        if not value > 0:
-            raise InputError(f"mu of {wheel!r} is {value}; a friction coefficient is a positive "
+        if value != inf and not (is_finite(value) and value > 0):
+            raise InputError(f"mu of {wheel!r} is {value!r}; a friction coefficient is a positive "
                              "number, or inf for a wheel that cannot slip")
     return given
 

@@ -105,9 +105,14 @@ def ground_load(vehicle: Vehicle, t: float, q: np.ndarray, v: np.ndarray, u: np.
     """
     A, gamma, tau = (balance(vehicle, t, q, v, u) if terms is None
                      else terms(t, q, v, u, vehicle.theta))
-    lam, kept = _solve(vehicle, q, v, A, gamma, tau).lam, vehicle.frame.kept
+    return carry(vehicle, A, _solve(vehicle, q, v, A, gamma, tau).lam)
+
+
+def carry(vehicle: Vehicle, A: np.ndarray,
+          lam: np.ndarray) -> tuple[list[Component], np.ndarray, np.ndarray]:
+    """As `ground_load`, of the multipliers `lam` of the kept rows of A (m, nv)."""
     carried = np.zeros(len(A))
-    carried[list(kept)] = lam
+    carried[list(vehicle.frame.kept)] = lam
     index = list(vehicle.contact_rows.values())
     matrix = A[index].T
     return list(vehicle.contact_rows), matrix, matrix @ carried[index]

@@ -1,0 +1,348 @@
+"""How fast a vehicle turns, how hard it starts and stops and how steep it climbs before a wheel
+slips or leaves the ground: from the exact reactions, without a run."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from enum import Enum
+from math import atan, degrees
+
+import numpy as np
+
+from ..checks import read_positive
+from ..errors import InputError, listed
+from ..vehicle.vehicle import Vehicle
+from .contact_load import NOTHING, ContactLoad
+from .demand import Demand, Unattainable, steady_turn
+from .friction import known_coefficients, least_use, shares, slack
+from .ignorable import frozen_parts
+
+FIRST, LAST = 0.125, 1e6  # trial values: what holds beyond the last one has no limit
+STEPS, CLOSE = 40, 1e-9   # of the search for a zero, far more than it takes; relative width
+BEYOND = 1e-6             # relative: where the wheels that give way are read off
+EQUAL = 1e-4              # relative: wheels within it give way together
+
+State = Callable[[float], tuple[ContactLoad, np.ndarray]]
+
+
+class Cause(Enum):
+    """What sets a limit."""
+
+    SLIP = "slip"
+    LIFT_OFF = "lift-off"
+    EFFORT = "effort"
+    VELOCITY = "velocity"
+
+
+# what one of those that set a limit does, and what several do
+VERBS = {Cause.SLIP: ("slips", "slip"), Cause.LIFT_OFF: ("lifts off", "lift off"),
+         Cause.EFFORT: ("is at its effort limit", "are at their effort limits"),
+         Cause.VELOCITY: ("is at its velocity limit", "are at their velocity limits")}
+SHOWN = 4      # names in a line
+
+
+@dataclass(frozen=True)
+class Limit:
+    """How far a vehicle can go in one respect.
+
+    Attributes
+    ----------
+    value
+        The largest that holds; None where there is none, and `reason` says why.
+    cause
+        What happens beyond it.
+    names
+        The wheels, or driven joints, to which it happens.
+    reason
+        Why there is no value.
+    when
+        Of two sides, the one on which it happens first.
+    """
+
+    value: float | None
+    cause: Cause | None = None
+    names: tuple[str, ...] = ()
+    reason: str = ""
+    when: str = ""
+
+    def describe(self, unit: str, factor: float = 1.0) -> str:
+        """E.g. "2.31 m/s: left_wheel_joint slips"."""
+        if self.value is None or self.cause is None:
+            return f"none: {self.reason}"
+        text = f"{factor * self.value:.4g} {unit}: {self.event}"
+        return f"{text}, {self.when}" if self.when else text
+
+    @property
+    def event(self) -> str:
+        """E.g. "left_wheel_joint slips"."""
+        if self.cause is None:
+            return self.reason
+        return f"{listed(self.names, SHOWN)} {VERBS[self.cause][len(self.names) > 1]}"
+
+
+@dataclass(frozen=True)
+class Limits:
+    """What `limits` finds, of a vehicle on level ground.
+
+    Attributes
+    ----------
+    mu
+        Friction coefficient of each wheel; infinite for one that cannot slip.
+    radius
+        Of the circle [m]: forward speed over yaw rate.
+    speed
+        From which it stops, and with which the speeds on the circle are compared [m/s].
+    slip, lift_off
+        Speed on the circle at which a wheel first slips, and at which one first leaves the ground,
+        the slower of a left and a right turn [m/s].
+    top_speed
+        Speed on the circle that the velocity limits of the driven joints allow [m/s].
+    acceleration, deceleration
+        On a straight line, at low speed, by the driven joints [m/s^2].
+    up, down, across
+        Slope of the ground [rad] on which it stands or drives steadily, facing uphill, downhill,
+        and across it to the worse side.
+    not_judged
+        Contacts that slide sideways by the model.
+    """
+
+    mu: Mapping[str, float]
+    radius: float
+    speed: float
+    slip: Limit
+    lift_off: Limit
+    top_speed: Limit
+    acceleration: Limit
+    deceleration: Limit
+    up: Limit
+    down: Limit
+    across: Limit
+    not_judged: tuple[str, ...] = ()
+
+    @property
+    def stopping_distance(self) -> float | None:
+        """v^2 / (2 a) [m] from `speed` at the largest deceleration; None where there is none."""
+        return self.speed ** 2 / (2 * self.deceleration.value) if self.deceleration.value else None
+
+    def margin(self, limit: Limit) -> float | None:
+        """By how much `speed` may be exceeded on the circle, as a part of it: 0.5 is half as fast
+        again, negative is too fast already; None without a limit."""
+        return None if limit.value is None else limit.value / self.speed - 1
+
+    def describe(self) -> str:
+        """One line for each number."""
+        lines = {"first slip": self._speed_line(self.slip),
+                 "first lift-off": self._speed_line(self.lift_off),
+                 "top speed": self._speed_line(self.top_speed),
+                 "acceleration": self.acceleration.describe("m/s^2"),
+                 "deceleration": self.deceleration.describe("m/s^2")}
+        distance = self.stopping_distance
+        lines["stopping"] = (f"none: {self.deceleration.reason or 'it cannot brake'}"
+                             if distance is None else f"{distance:.4g} m from {self.speed:g} m/s")
+        lines |= {f"slope {name}": limit.describe("degrees", degrees(1)) for name, limit in
+                  (("up", self.up), ("down", self.down), ("across", self.across))}
+        if self.not_judged:
+            lines["not judged"] = f"{', '.join(self.not_judged)}: slide sideways by the model"
+        width = max(map(len, lines))
+        return "\n".join(f"{name:<{width}}  {text}" for name, text in lines.items())
+
+    def _speed_line(self, limit: Limit) -> str:
+        text, margin = limit.describe("m/s"), self.margin(limit)
+        if margin is None:
+            return text
+        side = "above" if margin >= 0 else "below"
+        return f"{text}; {100 * abs(margin):.3g} % {side} {self.speed:g} m/s"
+
+
+def limits(vehicle: Vehicle, mu: float | Mapping[str, float] | None = None, *,
+           radius: float = 1.0, speed: float = 1.0) -> Limits:
+    """What a vehicle can do before ideal rolling ends, on level ground with friction `mu`.
+
+    The forces at the contacts are the exact reactions of a steady turn, of a straight acceleration
+    and of rest on a slope: affine in the square of the speed, the acceleration, and the tangent of
+    the slope. Limits are those of the kindest way of sharing the load, as in `validity`; they end
+    earlier where the effort limit of a driven joint is reached, efforts being of least norm where
+    several joints drive.
+
+    Parameters
+    ----------
+    vehicle
+        A vehicle from `nhmech.load`, with the shape of its zero pose.
+    mu
+        As in `validity`; the wheels' own where None.
+    radius
+        Of the circle [m]: forward speed over yaw rate.
+    speed
+        From which it stops, and with which the speeds on the circle are compared [m/s].
+
+    Raises
+    ------
+    InputError
+        For numbers that are not positive, unknown wheels, wheels without a friction coefficient,
+        and ground that moves.
+
+    Examples
+    --------
+    >>> from nhmech.analysis import limits
+    >>> found = limits(vehicle, 0.6, radius=1.5)
+    >>> round(found.slip.value, 2), found.slip.cause.name
+    (2.59, 'SLIP')
+    """
+    read_positive("radius", radius)
+    read_positive("speed", speed)
+    known = known_coefficients(vehicle, mu)
+    if any(vehicle.ground.velocity) or any(vehicle.ground.angular_velocity):
+        raise InputError("the ground moves: limits are those of a vehicle on ground at rest")
+    judge = _Judge(vehicle, known)
+    turns = [[replace(limit, when=f"turning {side}") for limit in judge.turn(sign / radius)]
+             for sign, side in ((1, "left"), (-1, "right"))]
+    across = [replace(judge.slope((0, sign)), when=f"its {side} side uphill")
+              for sign, side in ((1, "left"), (-1, "right"))]
+    sliding = [c.name for c in vehicle.contacts if "lateral" in c.held
+               and (c.name, "lateral") not in vehicle.contact_rows]
+    slip, lift_off, top_speed = (_least(*sides) for sides in zip(*turns))
+    return Limits(known, radius, speed, slip, lift_off, top_speed, judge.acceleration(1.0),
+                  judge.acceleration(-1.0), judge.slope((1, 0)), judge.slope((-1, 0)),
+                  _least(*across), tuple(sliding))
+
+
+@dataclass(frozen=True)
+class _Judge:
+    """Finds the limits of one vehicle."""
+
+    vehicle: Vehicle
+    mu: Mapping[str, float]
+
+    def turn(self, curvature: float) -> tuple[Limit, Limit, Limit]:
+        """Speeds of the first slip (or end of effort), of the first lift-off, and that the driven
+        joints allow."""
+        try:
+            demand = steady_turn(self.vehicle, curvature)
+            lift = self._first(demand.load, Cause.LIFT_OFF)
+            slip = self._earliest(demand.load, lift)
+        except Unattainable as error:
+            return (self._refuse(error),) * 3
+        if slip.cause is Cause.LIFT_OFF:
+            slip = Limit(None, reason=f"{slip.event} before a wheel slips")
+        return slip, lift, self._fastest(demand.velocity)
+
+    def _fastest(self, velocity: np.ndarray) -> Limit:
+        """The speed at which a driven joint meets its velocity limit, of the velocity (nv,) at a
+        speed of one."""
+        names = self.vehicle.algebroid.v_names
+        speeds = {name: self.vehicle.limits[name].velocity / rate for name in self.vehicle.driven
+                  if name in self.vehicle.limits and (rate := abs(velocity[names.index(name)])) > 0}
+        least = min(speeds.values(), default=np.inf)
+        if least == np.inf:
+            return Limit(None, reason="no driven joint has a velocity limit")
+        first = tuple(name for name, value in speeds.items() if value <= least * (1 + EQUAL))
+        return Limit(float(least), Cause.VELOCITY, first)
+
+    def acceleration(self, way: float) -> Limit:
+        """Forwards, or backwards for way = -1."""
+        return self._straight(lambda demand, size: demand.load(acceleration=way * size))
+
+    def slope(self, uphill: tuple[int, int]) -> Limit:
+        """The angle of a slope that rises towards (forward, left)."""
+        forward, left = uphill
+        found = self._straight(
+            lambda demand, size: demand.load(uphill=(size * forward, size * left)))
+        return found if found.value is None else replace(found, value=atan(found.value))
+
+    def _straight(self, load: Callable[[Demand, float], tuple[ContactLoad, np.ndarray]]) -> Limit:
+        try:
+            demand = steady_turn(self.vehicle, 0.0)
+            return self._earliest(lambda size: load(demand, size))
+        except Unattainable as error:
+            return self._refuse(error)
+
+    def _refuse(self, error: Unattainable) -> Limit:
+        """No limit, for this motion does not exist."""
+        if not self.vehicle.driven:
+            return Limit(None, reason="nothing drives it")
+        if not {"pitch", "roll"} <= set(frozen_parts(self.vehicle)):
+            return Limit(None, reason="it can pitch or lean: what it can do depends on how it is "
+                                      "balanced")
+        return Limit(None, reason=error.text)
+
+    def _earliest(self, state: State, lift: Limit | None = None) -> Limit:
+        """The first of slip, lift-off and the end of effort."""
+        lift = lift or self._first(state, Cause.LIFT_OFF)
+        found = _least(self._first(state, Cause.SLIP), self._first(state, Cause.EFFORT))
+        # a wheel whose load vanishes has no friction left: it lifts off, rather than slips
+        if lift.value is not None and found.value is not None and (
+                found.value >= lift.value * (1 - EQUAL)):
+            return lift
+        return found
+
+    def _first(self, state: State, cause: Cause) -> Limit:
+        """Where a margin vanishes: beyond it, it stays negative, for what is possible in forces
+        that are affine in the motion is an interval."""
+        margin = {Cause.SLIP: self._slack, Cause.LIFT_OFF: self._normal,
+                  Cause.EFFORT: self._effort}[cause]
+        left, low, high = margin(*state(0.0)), 0.0, FIRST
+        if left < 0:
+            return Limit(0.0, cause, self._names(*state(0.0), cause))
+        while (over := margin(*state(high))) >= 0:
+            low, left, high = high, over, 2 * high
+            if high > LAST:
+                return Limit(None, reason="nothing sets one")
+        found = _zero(lambda size: margin(*state(size)), low, high, left, over)
+        return Limit(found, cause, self._names(*state(found * (1 + BEYOND)), cause))
+
+    def _slack(self, load: ContactLoad, _: np.ndarray) -> float:
+        """Friction left at the worst wheel [N], in the kindest split."""
+        return slack(load, self.mu) + NOTHING * load.size
+
+    def _normal(self, load: ContactLoad, _: np.ndarray) -> float:
+        return load.least_normal + NOTHING * load.size
+
+    def _effort(self, _: ContactLoad, efforts: np.ndarray) -> float:
+        """Effort left at the joint that comes first, as a part of its limit."""
+        return 1.0 - max(self._uses(efforts), default=0.0)
+
+    def _uses(self, efforts: np.ndarray) -> list[float]:
+        return [abs(float(effort)) / self.vehicle.limits[name].effort
+                if name in self.vehicle.limits else 0.0
+                for name, effort in zip(self.vehicle.driven, efforts)]
+
+    def _names(self, load: ContactLoad, efforts: np.ndarray, cause: Cause) -> tuple[str, ...]:
+        """Those that give way in a state beyond the limit."""
+        if cause is Cause.EFFORT:
+            uses = dict(zip(self.vehicle.driven, self._uses(efforts)))
+        elif cause is Cause.LIFT_OFF or not load.supported:
+            normals = {wheel: -float(force) for (wheel, direction), force
+                       in zip(load.names, load.split) if direction == "normal"}
+            return (max(normals, key=lambda wheel: normals[wheel]),)
+        else:
+            needed = shares(load, least_use(load, self.mu)[1])
+            uses = {wheel: need / self.mu[wheel] for wheel, need in needed.items()}
+        most = max(uses.values())
+        return tuple(name for name, use in uses.items() if use >= most * (1 - EQUAL))
+
+
+def _zero(function: Callable[[float], float], low: float, high: float, left: float,
+          over: float) -> float:
+    """Where a function that is `left` >= 0 at `low` and `over` < 0 at `high` vanishes: secants that
+    keep both ends (the Illinois method; Dowell and Jarratt, BIT 11, 1971, 168-174)."""
+    side = 0
+    for _ in range(STEPS):
+        if high - low <= CLOSE * high:
+            break
+        middle = (low * over - high * left) / (over - left)
+        value = function(middle)
+        if value >= 0:
+            over, side = (over / 2 if side > 0 else over), 1
+            low, left = middle, value
+        else:
+            left, side = (left / 2 if side < 0 else left), -1
+            high, over = middle, value
+    return low
+
+
+def _least(*found: Limit) -> Limit:
+    """The smallest, the first of those that are equal; one that exists rather than one that does
+    not."""
+    sizes = [np.inf if limit.value is None else limit.value for limit in found]
+    return next(limit for limit, size in zip(found, sizes) if size <= min(sizes) * (1 + EQUAL))

@@ -1,0 +1,49 @@
+"""`nhmech limits`: what a robot can do before a wheel slips or leaves the ground."""
+
+from __future__ import annotations
+
+import json
+
+import click
+
+from .inspect import to_json
+from .options import Positive, RobotOptions, load_robot, robot_options
+from .rolling import Friction, coefficients, friction_option
+
+
+@click.command(short_help="How fast, how hard and how steep, before a wheel slips or lifts off.")
+@click.argument("file")
+@friction_option
+@click.option("--radius", type=Positive(), metavar="METRES", default=1.0, show_default=True,
+              help="Of the circle: forward speed over yaw rate.")
+@click.option("--speed", type=Positive(), metavar="METRES/SECOND", default=1.0, show_default=True,
+              help="From which it stops, and with which speeds on the circle are compared.")
+@click.option("--json", "as_json", is_flag=True, help="Print the numbers as JSON, in SI units.")
+@robot_options
+def limits(file: str, robot: RobotOptions, mu: Friction, radius: float, speed: float,
+           as_json: bool) -> None:
+    """How fast, how hard and how steep, before a wheel slips or lifts off.
+
+    From the exact reactions, without a run: the speed on a circle, the acceleration and
+    deceleration on a straight line, and the slope up, down and across, at which ideal rolling
+    ends. FILE is a URDF or xacro file, or the name of a shipped robot.
+
+    \b
+    nhmech limits differential_drive --mu 0.6 --radius 1.5
+    nhmech limits robot.urdf --mu 0.6 --mu caster=0.1 --radius 3 --speed 2 --json
+    """
+    from ..analysis.limits import limits as find_limits
+
+    vehicle = load_robot(file, robot)
+    found = find_limits(vehicle, coefficients(vehicle, mu), radius=radius, speed=speed)
+    if as_json:
+        margins = {"margin": {name: found.margin(getattr(found, name))
+                              for name in ("slip", "lift_off", "top_speed")}}
+        distance = {"stopping_distance": found.stopping_distance}
+        click.echo(json.dumps(to_json(found) | distance | margins, indent=2))
+        return
+    known = sorted({value for value in found.mu.values() if value < float("inf")})
+    click.secho(vehicle.name, bold=True, nl=False)
+    click.echo(f"  mu {' to '.join(f'{value:g}' for value in dict.fromkeys((known[0], known[-1])))}"
+               f", a circle of {radius:g} m, level ground where no slope is named")
+    click.echo(found.describe())
