@@ -285,3 +285,61 @@ def test_the_line_that_finds_a_caster_s_mesh():
     with pytest.raises(ModelError) as caught:
         describe(robot(PAIR, mesh))
     assert "--package p=FOLDER" in caught.value.remedy.command
+
+
+# --- what a file has wrong ------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("names", ["ab", ("left_wheel", "right_wheel")])
+def test_a_cylinder_that_stands_across_its_axle(names):
+    """Forgotten rpy: refused whatever the names, and the line loads; a height that says the same
+    confirms it."""
+    standing = shape('<cylinder radius="0.1" length="0.02"/>')
+    text = robot(*(roll(n, f"0 {y} 0", shapes=standing)
+                   for n, y in zip(names, (0.2, -0.2), strict=True)), BALL)
+    with pytest.raises(ModelError, match="A URDF cylinder stands along z") as caught:
+        describe(text)
+    [mended] = pasted(text, caught.value)
+    assert [w.radius for w in mended.wheels] == [0.1, 0.1, 0.03]
+    if names == "ab":
+        return
+    confirmed = describe(text.replace("</robot>", f"{FOOT}</robot>"))
+    assert [w.radius for w in confirmed.wheels] == pytest.approx([0.1, 0.1, 0.03])
+    assert notices(confirmed, NoticeKind.OTHER_RADIUS)
+
+
+def test_a_wheel_may_carry_something_else():
+    """A cap that turns on it, whatever for; but not the wheel itself."""
+    cap = part("cap", "a", disc(0.03), "continuous", "0 0.02 0")
+    description = describe(robot(PAIR, cap, BALL))
+    assert description.rolling == ("a_j", "b_j") and "cap_j" in description.locked
+    assert [f.agrees for f in description.reasons["a_j"].facts if f.witness is Witness.LEAF] == [
+        False]
+    motor = part("motor", "base", disc(0.1), "continuous", "0 0.2 0")
+    pair = motor + roll("a", "0 0.02 0", parent="motor") + roll("b", "0 -0.2 0")
+    assert describe(robot(pair, BALL)).rolling == ("a_j", "b_j")
+
+
+def test_two_wheels_on_one_shaft_touch_in_the_middle():
+    shaft = part("shaft", "base", "".join(
+        shape('<cylinder radius="0.1" length="0.02"/>', LYING, f"0 {y} 0") for y in (0.2, -0.2)),
+        "continuous", "-0.4 0 0")
+    wheel = describe(robot(PAIR, shaft)).wheels[-1]
+    assert wheel.joint == "shaft_j" and wheel.point == (0.0, 0.0, 0.0)
+
+
+def test_a_leaning_axle_is_refused_with_wheels_and_casters():
+    leaning = PAIR.replace('rpy="0 0 0"/><axis', 'rpy="0.1 0 0"/><axis')
+    with pytest.raises(ModelError, match="leans 5.7 degrees") as caught:
+        describe(robot(leaning, BALL))
+    [mended] = pasted(robot(leaning, BALL), caught.value)
+    assert [w.name for w in mended.wheels] == ["a_j", "b_j", "c"]
+
+
+def test_legs_are_not_offered_as_wheels():
+    leg = (part("thigh", "base", disc(0.04), "revolute", "0 0.1 0")
+           + part("calf", "thigh", shape('<sphere radius="0.02"/>', xyz="0 0 -0.2"), "revolute",
+                  "0 0 -0.2"))
+    with pytest.raises(ModelError, match="those of legs and arms") as caught:
+        describe(robot(leg))
+    assert caught.value.remedy is None

@@ -274,6 +274,40 @@ def test_of_tandem_axles_behind_a_hitch_one_rolls(axles, rolling):
     assert vehicle.frame.nxi == alone.frame.nxi
 
 
+@pytest.mark.parametrize("axles", [(0.8,), (0.8, 1.1)])
+def test_a_skid_steer_may_draw_a_trailer(axles):
+    """With one axle behind it, it skids about its middle; with two, one axle of each rolls."""
+    text = trailer(*axles).replace("steer", "unused")
+    text = robot(four(), text[text.index('<link name="trailer"'):].removesuffix("</robot>"))
+    vehicle = nhmech.load(text)
+    assert mobility(vehicle).degree == 2
+    if len(axles) == 1:
+        assert vehicle.description.skid == MidAxle()
+    else:
+        assert vehicle.description.skid == Released(("c_joint", "d_joint", "t0l_joint",
+                                                     "t0r_joint"))
+
+
+def test_behind_a_steered_axle_one_of_two_axles_rolls():
+    text = car("0 0 1", '<limit lower="-1" upper="1" effort="1" velocity="1"/>').replace(
+        "</robot>", wheel("e", -0.6, 0.2) + wheel("f", -0.6, -0.2) + "</robot>")
+    vehicle = nhmech.load(text)
+    assert vehicle.description.skid == Released(("c_joint", "d_joint"))
+    assert (mobility(vehicle).degree, mobility(vehicle).steerability) == (1, 1)
+
+
+def test_of_six_wheels_the_middle_ones_may_hold():
+    text = robot("".join(wheel(f"{side}{k}", x, y) for k, x in enumerate((0.4, 0.0, -0.4))
+                         for side, y in (("l", 0.2), ("r", -0.2))), PLANAR)
+    description = describe(text)
+    assert description.skid == MidAxle() and kinds(description) == {"disc"}
+    assert "skid=('l0_joint', 'r0_joint', 'l2_joint', 'r2_joint')" in (
+        description.notices[0].remedy.python)
+    some = describe(text, skid=["l0_joint", "r0_joint"])
+    assert some.skid == Released(("l0_joint", "r0_joint"))
+    assert "only go straight" in some.notices[0].text
+
+
 def car(axis: str, limit: str) -> str:
     fronts = "".join(
         link(f"knuckle_{n}") + joint(f"kingpin_{n}", "base", f"knuckle_{n}", (0.3, y, 0.0),

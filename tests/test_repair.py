@@ -4,6 +4,7 @@ import pickle
 import re
 
 import numpy as np
+import pinocchio as pin
 import pytest
 from lxml import etree
 from support import command_line, joint, link
@@ -79,6 +80,15 @@ def test_a_joint_that_moves_is_repaired_by_option_and_another_one_always(what):
     [text] = repairs(repaired)
     assert text.startswith("left_wheel_joint") and re.search(f"{before}.*->.*{after}", text), text
     assert validate(read_source(repaired.xml)) == ((), [])
+
+
+@pytest.mark.parametrize("element", ["mass", "inertia"])
+def test_an_inertial_of_which_half_is_missing(element):
+    text = re.sub(rf"<{element} [^>]*/>", "", cart(), count=1)
+    with pytest.raises(FaultyFile, match=rf"line 2, .*<{element}> is missing.*repair=True"):
+        describe(text)
+    repaired = describe(text, repair=True)
+    assert repaired.wheels == SOUND.wheels and '<link name="base">' in repairs(repaired)[0]
 
 
 @pytest.mark.parametrize("given, read", [
@@ -296,6 +306,23 @@ def test_a_wheel_of_revolution_is_judged_together_with_its_carrier():
     negative = link("left_wheel", 1, (0.003, -0.5, 0.003), body=TYRE)
     with pytest.raises(FaultyFile, match="none may be negative"):
         describe(cart(wheel=negative))
+
+
+@pytest.mark.parametrize("mass, moment", [(1, 0.005), (0, 0.005), (0, 0), (1, 0)])
+def test_mass_and_inertia_count_each_by_itself(mass, moment):
+    """Against the saddle-point equations with Pinocchio's mass matrix."""
+    wheel = link("left_wheel", mass, (0.6 * moment, moment, 0.6 * moment), body=TYRE)
+    vehicle = nhmech.load(cart(wheel=wheel))
+    q, model = vehicle.configuration(), vehicle.model
+    _, rates = vehicle.equations.drift(0, q, np.zeros(2), np.array([1.0, 0.0]), vehicle.theta)
+    A, M = vehicle.constraint_matrix(q), pin.crba(model, vehicle.data, q)
+    joints = [model.joints[model.getJointId(f"{side}_wheel_joint")].idx_v
+              for side in ("left", "right")]
+    force = -pin.computeGeneralizedGravity(model, vehicle.data, q)
+    force[joints[0]] += 1
+    saddle = np.block([[M, A.T], [A, np.zeros((len(A), len(A)))]])
+    expected = np.linalg.lstsq(saddle, np.r_[force, np.zeros(len(A))], rcond=None)[0][joints]
+    assert rates.full().ravel() == pytest.approx(expected, rel=1e-9)
 
 
 # -- motions without mass

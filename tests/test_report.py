@@ -65,6 +65,12 @@ def tracked(tmp_path_factory):
     return simulator.run(3.0, every=10, save=file), file
 
 
+@pytest.fixture(scope="module")
+def text(tracked):
+    """Its report."""
+    return report_html(tracked[0], mu=0.8)
+
+
 def report(*words):
     return CliRunner().invoke(main, ["report", *map(str, words)])
 
@@ -101,10 +107,9 @@ def test_what_a_path_follower_did(tracked):
     assert "7, of which 6 are independent" in page.text and "(lateral)" in page.text
 
 
-def test_a_page_needs_nothing_else(tracked):
+def test_a_page_needs_nothing_else(tracked, text):
     """No script, nothing to fetch, ids that no two pictures share, and references that lead
     somewhere."""
-    text = report_html(tracked[0], mu=0.8)
     page = Page(text)
     assert page.fetched == [] and "<script" not in text and "@import" not in text
     assert not re.findall(r"url\((?!#)", text)
@@ -261,7 +266,8 @@ def test_bad_input(words, says):
     assert done.exit_code == 2 and says in done.output
 
 
-def test_names_are_numbered_and_replaced_only_when_given(tracked, tmp_path):
+def test_names_are_numbered_and_replaced_only_when_given(tracked, text, tmp_path, monkeypatch):
+    monkeypatch.setattr("nhmech.view.report.report_html", lambda *given, **options: text)
     run, _ = tracked
     file = run.save(tmp_path / "run.npz")
     (tmp_path / "run.html").write_text("mine")
@@ -272,11 +278,11 @@ def test_names_are_numbered_and_replaced_only_when_given(tracked, tmp_path):
 
 @pytest.mark.browser
 @needs_chromium
-def test_it_looks_like_a_report_in_a_browser(tracked, tmp_path):
+def test_it_looks_like_a_report_in_a_browser(text, tmp_path):
     """Nothing is wider than the page, the verdict is green, and pictures have ink."""
     from nhmech.view.browser import Browser
 
-    (tmp_path / "r.html").write_text(report_html(tracked[0], mu=0.8), encoding="utf-8")
+    (tmp_path / "r.html").write_text(text, encoding="utf-8")
     with Browser((tmp_path / "r.html").as_uri(), (1000, 1400)) as browser:
         browser.wait_for("document.readyState === 'complete' && "
                          "document.querySelectorAll('footer').length")

@@ -87,7 +87,7 @@ def test_what_is_held_is_said_once_and_released_by_the_line():
                   for k in range(8))
     description = describe(robot(REAR, arm))
     (said,) = [n for n in description.notices if n.kind is NoticeKind.HELD]
-    assert "8 joints" in said.text and "8 of them elsewhere" in said.text
+    assert "8 joints" in said.text and "(8 at the limit" in said.text
     assert set(description.locked.values()) == {0.2}
     assert said.remedy.python == "To release one: free=['arm_joint0']"
     named = describe(robot(REAR, arm), locked={f"arm_joint{k}": 0.5 for k in range(8)})

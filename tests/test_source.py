@@ -6,7 +6,7 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 
 from nhmech.errors import InputError, ModelError
-from nhmech.urdf.packages import find_package
+from nhmech.urdf.packages import find_file, find_package
 from nhmech.urdf.source import read_source
 
 CART = """<?xml version="1.0" encoding="iso-8859-1"?>
@@ -183,3 +183,19 @@ def test_xacro_files_expand_side_by_side(package):
         masses = [float(s.root.find("link/inertial/mass").get("value")) for s in read]
     assert masses == [2 * mass for _, _, mass in files]
     assert not {"xacro", "ament_index_python"} & (set(sys.modules) - modules)
+
+
+@pytest.mark.parametrize("name", [
+    "package://cart_description/a b.stl", "model://cart_description/a b.stl", "../a b.stl",
+    "..\\a b.stl", "file://{}/a%20b.stl", "{}/a b.stl"])
+def test_where_a_mesh_may_be(package, name):
+    (package / "a b.stl").touch()
+    urdf = package / "urdf" / "cart.urdf"
+    assert find_file(name.format(package), {}, urdf).resolve() == package / "a b.stl"
+
+
+@pytest.mark.parametrize("name", ["x" * 5000, "package://" + "x" * 5000 + "/a.stl", "a\0b",
+                                  "https://example.org/a.stl", "package://", "file://", "", "."])
+def test_names_of_meshes_that_are_nowhere(package, name):
+    assert find_file(name, {}, package / "urdf" / "cart.urdf") is None
+    assert find_package(name.removeprefix("package://").partition("/")[0], {}, package) is None

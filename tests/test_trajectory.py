@@ -12,6 +12,7 @@ import nhmech
 from nhmech import Event, InputError, JointVelocity, SimulationError, Simulator, control
 from nhmech.analysis import SteadyMotions, connection_curvature, mobility, structure
 from nhmech.mechanics import find_symmetry, nonholonomic_momentum, quotient
+from nhmech.simulation.simulated import Simulated
 from nhmech.systems import load_system
 from nhmech.vehicle.reactions import reactions
 
@@ -116,8 +117,18 @@ def test_the_page_is_that_of_save_html(run, disk, tmp_path):
     nhmech.save_html(run.simulated.vehicle, run, tmp_path / "theirs.html", fps=5.0)
     assert path == tmp_path / "mine.html"
     assert abs(len(path.read_bytes()) - len((tmp_path / "theirs.html").read_bytes())) < 100
-    with pytest.raises(SimulationError, match="only a vehicle"):
-        disk.save_html(tmp_path / "disk.html")
+
+
+def test_a_textbook_system_has_a_page_and_what_cannot_be_drawn_is_refused(disk, tmp_path):
+    page = disk.save_html(tmp_path / "disk.html").read_text()
+    assert "<title>vertical_disk</title>" in page
+    other = nhmech.save_html(load_system("vertical_disk"), disk, tmp_path / "other.html")
+    assert other.stat().st_size == len(page.encode())
+    by_hand = Simulated(load_system("vertical_disk").constrained, None)
+    for thing, words in ((by_hand, "written by hand has no shapes"), (3, "3 cannot be drawn"),
+                         (load_system("vertical_disk").constrained, "has no name, model")):
+        with pytest.raises(InputError, match=words):
+            nhmech.save_html(thing, disk, tmp_path / "no.html")
 
 
 def test_what_is_shown_of_an_object_fits_into_three_lines(run):

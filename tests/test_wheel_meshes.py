@@ -268,7 +268,8 @@ def test_a_collision_cylinder_decides_and_the_mesh_checks_it(write, tmp_path):
     description = load(0.05)
     assert radii(description) == [0.05, 0.05]
     first = others(description)[0]
-    assert "left_joint, right_joint: radius 0.05 m from the collision cylinder of 'left_wheel'" in first
+    assert ("left_joint, right_joint: radius 0.05 m from the collision cylinder of 'left_wheel'"
+            in first)
     assert "the visual mesh 'w.stl' of 'left_wheel' has 0.08" in first
 
 
@@ -358,6 +359,23 @@ def test_each_file_is_read_once(write, tmp_path, monkeypatch):
     write_stl(tmp_path / "w.stl", torus())
     describe(write(cart(shape("visual", mesh("w.stl")) + shape("collision", mesh("w.stl")))))
     assert len(read) == 1
+
+
+def test_binary_stl_is_what_coal_reads(tmp_path):
+    import coal
+
+    from nhmech.urdf.mesh_files import Mesh, MeshFiles
+    write_stl(tmp_path / "w.stl", spoked())
+    ours = MeshFiles().mesh(tmp_path / "w.stl")
+    theirs = coal.MeshLoader().load(str(tmp_path / "w.stl"), np.ones(3))
+    theirs = Mesh(np.array(theirs.vertices()), theirs)
+    for mesh in (ours, theirs):
+        assert mesh.faces.max() < len(mesh.vertices)
+    assert np.allclose(np.unique(ours.vertices, axis=0), np.unique(theirs.vertices, axis=0),
+                       rtol=0, atol=1e-12)
+    assert len(ours.vertices) == len(np.unique(ours.vertices, axis=0))
+    assert ours.areas().sum() == pytest.approx(theirs.areas().sum(), rel=1e-12)
+    assert len(ours.parts) == len(theirs.parts)
 
 
 # --- real robots ----------------------------------------------------------------------------

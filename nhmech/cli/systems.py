@@ -126,6 +126,6 @@ def run(name: str, duration: float, html: Path | None, save: Path | None) -> Non
     if save:
         click.echo(f"saved    {save}")
     if html:
-        from ..view.system_picture import save_system_html
+        from ..view.recording import save_html
 
-        click.echo(f"html     {save_system_html(example, trajectory, html)}")
+        click.echo(f"html     {save_html(example, trajectory, html)}")

@@ -66,9 +66,9 @@ def view_system(run: Path, trajectory: Trajectory, html: Path | None, movies: Mo
                 playback: float) -> None:
     """Write the run of a textbook system as a page, and as moving pictures."""
     from ..systems import load_system
-    from ..view.system_picture import save_system_html
+    from ..view.recording import save_html
 
-    save = partial(save_system_html, load_system(trajectory.source["system"]), trajectory)
+    save = partial(save_html, load_system(trajectory.source["system"]), trajectory)
     if html is not None or not movies.files:
         page = save(html or free_path(run.with_suffix(".html")))
         click.echo(f"html     {page.resolve()}")

@@ -134,8 +134,9 @@ def at_samples(constrained: ConstrainedSystem, expression: ca.SX, t: float = 0.0
     the system names none), (k, rows, columns)."""
     system = constrained.system
     evaluate = ca.Function("sampled", [system.t, system.q, system.theta], system.expand(expression))
-    return np.array([evaluate(t, q, constrained.parameters).full().reshape(expression.shape)
-                     for q in constrained.configurations])
+    samples, (rows, columns) = np.asarray(constrained.configurations), expression.shape
+    found = evaluate.map(len(samples))(t, samples.T, constrained.parameters)
+    return found.full().reshape(rows, len(samples), columns).swapaxes(0, 1)
 
 
 def sample_forms(constrained: ConstrainedSystem) -> np.ndarray:

@@ -79,7 +79,7 @@ def _nearly(name: str, remainder: float) -> MechanicsError:
                           "to be parallel and are not")
 
 
-def null_space(A: np.ndarray, scales: np.ndarray) -> np.ndarray:
+def kernels(A: np.ndarray, scales: np.ndarray) -> np.ndarray:
     """Orthonormal bases, in the common unit, of the kernels of A (k, r, nv) with full rank r; (k,
     nv, nv - r)."""
     r = A.shape[1]
@@ -102,7 +102,7 @@ def independent_speeds(A: np.ndarray, scales: np.ndarray, names: Sequence[str],
     InputError
         Where `wanted` has the wrong number of names, an unknown one, or does not determine v.
     """
-    kernel = np.array(null_space(A, scales))
+    kernel = np.array(kernels(A, scales))
     nxi = kernel.shape[2]
     if wanted is not None:
         wanted = [read_word("speed", name, names) for name in read_names("speeds", wanted)]

@@ -263,8 +263,8 @@ class Trajectory(History):
 
         Raises
         ------
-        SimulationError
-            For a system without wheels.
+        InputError
+            For a system without shapes.
         """
         # by the front door, which is lazy: a run does not know the viewer
-        return import_module("nhmech").save_html(self._vehicle(), self, path, **options)
+        return import_module("nhmech").save_html(self.simulated, self, path, **options)

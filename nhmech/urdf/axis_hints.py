@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from ..errors import ModelError
+from ..errors import ModelError, Remedy
 from .layout import Joint, Layout, is_named, to_words
 from .rims import PARALLEL, crossed_cylinder, is_horizontal
 from .source import Element
@@ -65,8 +65,10 @@ def axis_error(layout: Layout, joints: Sequence[Joint], steer: bool = False) -> 
     return ModelError(text)
 
 
-def axle_error(layout: Layout, joint: Joint, radius: float, along: np.ndarray) -> ModelError:
-    """The error about a wheel whose axle is horizontal, but across its cylinder."""
+def axle_error(layout: Layout, joint: Joint, radius: float, along: np.ndarray,
+               remedy: Remedy | None = None) -> ModelError:
+    """The error about a wheel whose axle is horizontal, but across its cylinder; the remedy is for
+    one whose cylinder stands upright, where the axle is right."""
     axis = joint.element.find("axis")
     if axis is not None and _lies(layout, joint, along):
         return axis_error(layout, [joint])
@@ -74,7 +76,7 @@ def axle_error(layout: Layout, joint: Joint, radius: float, along: np.ndarray) -
     cylinder = to_words(along)
     upright = abs((layout.X_RL[joint.child][:3, :3] @ along)[2]) > _VERTICAL
     turn = '<origin rpy="1.5707963 0 0"/>'
-    text = (f"its collision cylinder (radius {radius:g} m) stands along ({cylinder}), across the "
+    text = (f"its cylinder (radius {radius:g} m) stands along ({cylinder}), across the "
             f"axle ({to_words(joint.axis)}) that the joint turns about. ")
     if axis is not None:
         text += ("A URDF cylinder stands along z: turn the wheel's shapes onto the axle with "
@@ -84,7 +86,8 @@ def axle_error(layout: Layout, joint: Joint, radius: float, along: np.ndarray) -
                  f'<axis xyz="{"0 1 0" if upright else cylinder}"/>')
         if upright:
             text += f" and turn the shapes onto it with {turn}: a URDF cylinder stands along z"
-    return layout.source.error(joint.element, text)
+    right = axis is not None and upright
+    return layout.source.error(joint.element, text, remedy if right else None)
 
 
 def _meant(layout: Layout, joint: Joint) -> tuple[float, str, Element]:

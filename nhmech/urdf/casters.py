@@ -7,11 +7,10 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from ..errors import ModelError
+from ..errors import ModelError, Remedy
 from .axis_hints import is_upright
-from .description import Reason
+from .description import FoundWheel, Reason
 from .evidence import is_ball_joint, is_free
-from .inference import FoundWheel
 from .layout import Joint, Layout, LinkShape, is_named, to_triple
 from .notice import Notice, NoticeKind
 from .packages import package_of
@@ -113,6 +112,12 @@ def find_casters(layout: Layout, wheels: Sequence[FoundWheel]) -> tuple[
     missed = {link: why for link, why in missed.items()
               if not _is_bracket(layout, link, [*wheels, *found])}
     return found, missed, notices
+
+
+def list_wheels(layout: Layout, wheels: Sequence[FoundWheel]) -> Remedy:
+    """Wheels to paste, with the casters that reach their ground."""
+    casters, _, _ = find_casters(layout, wheels)
+    return option("wheels", [c.wheel for c in (*wheels, *casters)])
 
 
 def _find_supports(layout: Layout, wheels: Sequence[FoundWheel]) -> list[_Ball]:

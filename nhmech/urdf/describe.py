@@ -10,10 +10,10 @@ from pathlib import Path
 
 from ..errors import InputError, ModelError
 from .casters import infer_casters
-from .description import Description
+from .description import Description, FoundWheel
 from .fault import Fault, FaultyFile, faulty_file, pass_faults
 from .heights import check_heights, report_heights
-from .inference import FoundWheel, find_unlisted, infer_wheels, rolling_candidates
+from .inference import find_unlisted, infer_wheels, rolling_candidates
 from .joint_properties import find_massless, read_damping, read_limits, read_mu
 from .layout import Layout
 from .listed_wheels import Origin, complete_wheels, find_joint, read_wheels

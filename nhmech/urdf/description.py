@@ -106,6 +106,14 @@ class Reason:
 
 
 @dataclass(frozen=True)
+class FoundWheel:
+    """A wheel with link, axis and point filled in, and where it and its radius came from."""
+
+    wheel: Wheel
+    reason: Reason
+
+
+@dataclass(frozen=True)
 class MidAxle:
     """Skid steering: the wheels scrub, and the middle between their axles does not slip sideways.
 

@@ -14,7 +14,7 @@ from .description import Fact, Witness
 from .elements import Interface
 from .layout import Joint, Layout, is_named
 from .radii import find_wheel_rim
-from .rims import Rim, is_horizontal
+from .rims import Rim, crossed_cylinder, is_horizontal
 from .rollers import roller_joints
 from .stance import footprint
 
@@ -26,7 +26,7 @@ _IN_THE_AIR = 0.5
 _ALIKE = 0.05           # of the radius: partners on one axle differ by less
 
 
-class Verdict(Enum):
+class JointVerdict(Enum):
     """What a joint is taken for."""
 
     WHEEL = "wheel"                      # round, and on the ground
@@ -37,7 +37,7 @@ class Verdict(Enum):
 
 @dataclass(frozen=True)
 class Axle:
-    """A joint that could roll: it turns about a level axis, and nothing but rollers hangs on it.
+    """A joint that could roll, because it turns about a level axis.
 
     Attributes
     ----------
@@ -55,6 +55,11 @@ class Axle:
         Whether a controller commands its velocity, and neither position nor effort.
     rollers
         Whether it carries a ring of rollers.
+    carries
+        Whether anything else moves on it.
+    across
+        Radius of a cylinder on it that stands across its axis [m]; None where it has a rim, or no
+        such cylinder.
     height
         Of its rim's centre in the root's frame [m]; of its origin where it has no rim.
     """
@@ -66,12 +71,14 @@ class Axle:
     is_listed: bool
     is_commanded: bool
     rollers: bool
+    carries: bool
+    across: float | None
     height: float
 
     @property
     def bottom(self) -> float:
-        """Height of its lowest point in the root's frame [m]; of the axle without a rim."""
-        return self.height - (0.0 if self.rim is None else self.rim.radius)
+        """Height of its lowest point in the root's frame [m]; of the axle without a shape."""
+        return self.height - (self.across or 0.0 if self.rim is None else self.rim.radius)
 
     @property
     def is_called(self) -> bool:
@@ -100,9 +107,9 @@ class Findings:
 
     axles: tuple[Axle, ...]
     floor: float | None
-    verdicts: dict[str, Verdict] = field(default_factory=dict)
+    verdicts: dict[str, JointVerdict] = field(default_factory=dict)
 
-    def of(self, *verdicts: Verdict) -> list[Axle]:
+    def of(self, *verdicts: JointVerdict) -> list[Axle]:
         """The axles with one of these verdicts."""
         return [axle for axle in self.axles if self.verdicts[axle.joint.name] in verdicts]
 
@@ -117,36 +124,50 @@ def weigh(layout: Layout) -> Findings:
     return findings
 
 
-def judge(axle: Axle, floor: float | None, axles: Sequence[Axle], layout: Layout) -> Verdict:
+def judge(axle: Axle, floor: float | None, axles: Sequence[Axle], layout: Layout) -> JointVerdict:
     """The one rule by which a joint is a wheel.
 
     A wheel is round about a level axle and reaches the ground. What is round and hangs clearly
     above it is none, whatever it is called. What is nearly on the ground contradicts itself, so
     that it is taken for a wheel, and the check of heights refuses it. A joint that is not free
-    needs a second witness: a partner on its axle, a controller or a name. Where no shape tells, a
-    name or an element makes a wheel only if another source gives the radius.
+    needs a second witness: a partner on its axle, a controller or a name; one on which something
+    moves, that nothing on it touches the ground. Where no shape tells, a name, an element or a
+    cylinder that is turned wrongly makes a wheel only if another source gives the radius.
     """
+    gap = None if floor is None else axle.bottom - floor
     if axle.rim is None:
-        if not axle.is_called or floor is not None and axle.height <= floor:
-            return Verdict.NO_WHEEL
+        turned = axle.across is not None and axle.is_free and gap is not None and (
+            abs(gap) <= axle.slack)
+        below = floor is not None and axle.height <= floor
+        if axle.carries or below or not (axle.is_called or turned):
+            return JointVerdict.NO_WHEEL
         high = floor is not None and _hangs(axle, floor, axles) and not axle.is_listed
-        return Verdict.IN_THE_AIR if high else Verdict.NO_RADIUS
-    assert floor is not None, "a rim tells the floor"
-    gap = abs(axle.bottom - floor)
-    if gap > axle.slack and (gap > _IN_THE_AIR * axle.rim.radius or _is_shaft(layout, axle, axles)):
-        return Verdict.WHEEL if axle.is_listed else Verdict.IN_THE_AIR
+        return JointVerdict.IN_THE_AIR if high else JointVerdict.NO_RADIUS
+    assert gap is not None, "a rim tells the floor"
+    if axle.carries:
+        stands = abs(gap) <= axle.slack and axle.is_free and not any(
+            abs(a.bottom - axle.bottom) <= axle.slack for a in _above(layout, axle, axles))
+        return JointVerdict.WHEEL if stands else JointVerdict.NO_WHEEL
+    if abs(gap) > axle.slack and (abs(gap) > _IN_THE_AIR * axle.rim.radius
+                                  or _is_shaft(layout, axle, axles)):
+        return JointVerdict.WHEEL if axle.is_listed else JointVerdict.IN_THE_AIR
     if not axle.is_free and not axle.is_called and not _has_partner(layout, axle, axles):
-        return Verdict.NO_WHEEL
-    return Verdict.WHEEL
+        return JointVerdict.NO_WHEEL
+    return JointVerdict.WHEEL
+
+
+def _above(layout: Layout, axle: Axle, axles: Sequence[Axle]) -> list[Axle]:
+    """The axles that an axle carries."""
+    return [a for a in axles if a is not axle and axle.joint in layout.path(a.joint.parent)]
 
 
 def find_rivals(findings: Findings) -> list[Axle]:
     """Free axles in the air that share a plane, where nothing but its shape speaks for the one
     wheel there is: a wrist that hangs down, perhaps. Empty where that is not so."""
-    wheels = findings.of(Verdict.WHEEL, Verdict.NO_RADIUS)
+    wheels = findings.of(JointVerdict.WHEEL, JointVerdict.NO_RADIUS)
     if len(wheels) != 1 or wheels[0].is_called:
         return []
-    above = [a for a in findings.of(Verdict.IN_THE_AIR) if a.is_free and a.rim]
+    above = [a for a in findings.of(JointVerdict.IN_THE_AIR) if a.is_free and a.rim]
     for axle in above:
         level = [a for a in above if abs(a.bottom - axle.bottom) <= axle.slack]
         if len(level) > 1:
@@ -162,12 +183,12 @@ def _hangs(axle: Axle, floor: float, axles: Sequence[Axle]) -> bool:
 
 def read_facts(layout: Layout, axle: Axle, findings: Findings) -> tuple[Fact, ...]:
     """What speaks for an axle that is taken as a wheel, the radii apart."""
-    wheels = findings.of(Verdict.WHEEL, Verdict.NO_RADIUS)
+    wheels = findings.of(JointVerdict.WHEEL, JointVerdict.NO_RADIUS)
     facts = [Fact(Witness.AXLE, True), Fact(Witness.JOINT, axle.is_free)]
     if axle.rollers:
         facts.append(Fact(Witness.ROLLERS, True))
     else:
-        facts.append(Fact(Witness.LEAF, True))
+        facts.append(Fact(Witness.LEAF, not axle.carries))
     if axle.rim is not None and findings.floor is not None and len(wheels) > 1:
         on_plane = abs(axle.bottom - findings.floor) <= axle.slack
         radius = None if on_plane else axle.height - findings.floor
@@ -202,7 +223,7 @@ def _read_axles(layout: Layout) -> list[Axle]:
 
 
 def _is_plausible(axle: Axle) -> bool:
-    return axle.is_free or axle.is_called
+    return not axle.carries and (axle.is_free or axle.is_called)
 
 
 def _could_roll(layout: Layout, joint: Joint) -> bool:
@@ -211,15 +232,14 @@ def _could_roll(layout: Layout, joint: Joint) -> bool:
     above = layout.above.get(layout.body(joint.parent))
     if above is not None and above.turns and joint in roller_joints(layout, above):
         return False
-    if is_ball_joint(layout, joint.child):
-        return False
-    carried = layout.carried(joint.child)
-    return not carried or len(roller_joints(layout, joint)) == len(carried)
+    return not is_ball_joint(layout, joint.child)
 
 
 def _read_axle(layout: Layout, joint: Joint, rim: Rim | None) -> Axle:
     X = layout.X_RL[joint.child]
     centre = np.zeros(3) if rim is None else np.array(rim.centre)
+    carried, rollers = layout.carried(joint.child), roller_joints(layout, joint)
+    across = None if rim is not None else crossed_cylinder(layout, joint)
     return Axle(
         joint, rim,
         is_free=is_free(joint),
@@ -227,7 +247,9 @@ def _read_axle(layout: Layout, joint: Joint, rim: Rim | None) -> Axle:
         is_listed=any(joint.name in plugin.wheels for plugin in layout.elements.drives),
         is_commanded=any(c.joint == joint.name and c.interfaces == {Interface.VELOCITY}
                          for c in layout.elements.commands),
-        rollers=bool(layout.carried(joint.child)),
+        rollers=bool(rollers),
+        carries=len(carried) > len(rollers),
+        across=None if across is None else across[0],
         height=float(X[2, 3] + X[2, :3] @ centre))
 
 
@@ -315,7 +337,9 @@ def _find_floor(layout: Layout, axles: Sequence[Axle]) -> float | None:
     all.
     """
     mark = footprint(layout)
-    known = [a for a in axles if a.rim and _is_plausible(a)] or [a for a in axles if a.rim]
+    leaves = [a for a in axles if not a.carries]
+    known = ([a for a in leaves if a.rim and _is_plausible(a)] or [a for a in leaves if a.rim]
+             or [a for a in leaves if a.across and a.is_free] or [a for a in axles if a.rim])
     if not known:
         return None if mark is None else mark[1]
     planes: list[list[Axle]] = []

@@ -6,12 +6,11 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from ..errors import ModelError, Remedy
-from .casters import find_casters
-from .description import Witness
-from .inference import FoundWheel
+from .casters import list_wheels
+from .description import FoundWheel, Witness
 from .layout import Layout
 from .notice import Notice, NoticeKind
-from .remedy import option, suggest
+from .remedy import suggest
 from .stance import bottom_R, centre_R, footprint
 from .wheel import Wheel
 
@@ -39,11 +38,13 @@ def check_heights(layout: Layout, contacts: Sequence[FoundWheel]) -> None:
         fitting = [_fit(layout, c, ground) if c.wheel in off else c for c in contacts]
         standing = [c for c in contacts if c.wheel not in off]
         names = ", ".join(w.name for w in off)
-        leave: list[str | Remedy] = ["; if not: ", _list(layout, standing)] if standing else []
+        leave: list[str | Remedy] = []
+        if standing:
+            leave = ["; if not: ", list_wheels(layout, standing)]
         raise ModelError(
             f"{layout.source.label}: the wheels do not stand in one plane (heights in metres; "
             f"{table})",
-            suggest(f"If {names} should touch the ground: ", _list(layout, fitting),
+            suggest(f"If {names} should touch the ground: ", list_wheels(layout, fitting),
                     *leave, "; or correct the collision shape or the joint's origin"))
     mark = footprint(layout)
     if mark is None:
@@ -57,8 +58,8 @@ def check_heights(layout: Layout, contacts: Sequence[FoundWheel]) -> None:
             f"{layout.source.label}: the wheels' radius contradicts the height of their axles: "
             f"{wheel.name} has its axle {centre_R(layout, wheel)[2] - floor:.4f} m above "
             f"{link!r}, which marks the ground, and radius {wheel.radius:.4g} m",
-            suggest("If the height is right: ", _list(layout, fitting),
-                    "; if the shape is: ", _list(layout, contacts)))
+            suggest("If the height is right: ", list_wheels(layout, fitting),
+                    "; if the shape is: ", list_wheels(layout, contacts)))
 
 
 def report_heights(layout: Layout, wheels: Sequence[Wheel]) -> list[Notice]:
@@ -108,9 +109,3 @@ def _fit(layout: Layout, contact: FoundWheel, ground: float) -> FoundWheel:
     if height <= 0:
         return contact
     return replace(contact, wheel=replace(contact.wheel, radius=float(f"{height:.4g}")))
-
-
-def _list(layout: Layout, contacts: Sequence[FoundWheel]) -> Remedy:
-    """The wheels to paste, with the casters that then reach the ground."""
-    casters, _, _ = find_casters(layout, contacts)
-    return option("wheels", [c.wheel for c in (*contacts, *casters)])

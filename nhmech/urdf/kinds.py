@@ -17,9 +17,8 @@ import numpy as np
 
 from ..errors import listed
 from .axle_lines import Meeting, group_by_body, is_rectangle, meet, surround
-from .description import Skid
+from .description import FoundWheel
 from .elements import Drive, recognise
-from .inference import FoundWheel
 from .layout import Layout
 from .notice import Notice, NoticeKind
 from .remedy import option, suggest, wheel_fields
@@ -261,25 +260,24 @@ def _roller_notice(layout: Layout, wheels: Sequence[Wheel], verdicts: Sequence[V
         option("wheels", type_wheels(contacts, other))))
 
 
-def find_contradictions(layout: Layout, contacts: Sequence[FoundWheel], inferred: bool,
-                skid: Skid | None) -> list[Notice]:
-    """A notice where the user's wheels, or their scrubbing, are not what the file says."""
-    if inferred and skid is None:
+def find_contradictions(layout: Layout, contacts: Sequence[FoundWheel],
+                        steering: Collection[str]) -> list[Notice]:
+    """A notice where wheels that nothing steers, or their scrubbing, are the user's choice and not
+    what the file says."""
+    wheels = [c.wheel for c in contacts if c.wheel.joint is not None and c.wheel.traits.held
+              and not any(j.name in steering for j in layout.path(layout.carrier(c.wheel)))]
+    if len(wheels) < 3 or meet(layout, wheels)[0] is Meeting.LINE:
         return []
     wrong: dict[tuple[str, ...], list[str]] = {}
-    wheels = [c.wheel for c in contacts if c.wheel.joint is not None and c.wheel.traits.held]
-    if len(wheels) < 3:
-        return []
     for wheel in wheels:
         verdict = judge(layout, wheel)
         if verdict.tread is None or verdict.rolls_sideways == wheel.traits.has_rollers:
             continue
-        if verdict.rolls_sideways and not verdict.is_own and len(wheels) != 4:
+        if verdict.rolls_sideways and not verdict.is_own and not is_rectangle(layout, wheels):
             continue                   # a plugin that moves the model sideways says little alone
-        key = (wheel.kind, verdict.tread.value, say(verdict.sources))
+        key = (wheel.kind, verdict.tread.value, say(verdict.sources, "says", "say"))
         wrong.setdefault(key, []).append(wheel.name)
-    return [Notice(NoticeKind.OTHER_KIND, f"{listed(names)}: {kind}, although {sources} "
-                                          f"{'say' if ' and ' in sources else 'says'} {tread}")
+    return [Notice(NoticeKind.OTHER_KIND, f"{listed(names)}: {kind}, although {sources} {tread}")
             for (kind, tread, sources), names in wrong.items()]
 
 

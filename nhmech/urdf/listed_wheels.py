@@ -10,8 +10,7 @@ import numpy as np
 
 from ..errors import InputError, ModelError, NhmechError, listed
 from .axis_hints import axis_error, upright_axes
-from .description import Reason
-from .inference import FoundWheel
+from .description import FoundWheel, Reason
 from .layout import Joint, Layout, to_triple, to_words
 from .notice import Notice
 from .radii import read_radii, report_radii, weigh_radii

@@ -5,11 +5,14 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Mapping
 from pathlib import Path
+from urllib.parse import unquote
 
 from ..errors import InputError
 from .notice import Notice, NoticeKind
 from .remedy import option, suggest
 
+# besides AMENT_PREFIX_PATH, variables that name folders of packages or of Gazebo's models
+_VARIABLES = ("ROS_PACKAGE_PATH", "GAZEBO_MODEL_PATH", "GZ_SIM_RESOURCE_PATH")
 _DEPTH = 6  # folders looked into above the URDF, and below each entry of ROS_PACKAGE_PATH
 
 
@@ -48,7 +51,7 @@ def find_package(name: str, packages: Mapping[str, Path], near: Path | None = No
     if not name or name in (".", "..") or "/" in name or "\\" in name:
         return None
     for prefix in _paths("AMENT_PREFIX_PATH"):
-        if (prefix / "share" / name).is_dir():
+        if _exists(prefix / "share" / name):
             return prefix / "share" / name
     for base in _paths("ROS_PACKAGE_PATH"):
         if found := _below(base, name, 3):
@@ -67,23 +70,31 @@ def package_of(filename: str) -> str | None:
 def find_file(filename: str, packages: Mapping[str, Path], urdf: Path | None) -> Path | None:
     """The file that a URDF's mesh name means, or None.
 
-    `package://NAME/REST` is looked up in `packages`, in the folders above the URDF (one called
-    NAME, or one that holds NAME), in ROS_PACKAGE_PATH and in AMENT_PREFIX_PATH; a relative name in
-    the URDF's folder and above.
+    `package://NAME/REST` and `model://NAME/REST` are looked up in `packages`, in the folders above
+    the URDF (one called NAME, or one that holds NAME), and in those of `_VARIABLES`; a relative
+    name in the URDF's folder and above. Nothing is ever fetched from a network.
     """
+    filename = filename.replace("\\", "/")      # of Windows
     package = package_of(filename)
     above = list(urdf.resolve().parents) if urdf else []
     if package is None:
-        rest = filename.removeprefix("file://")
+        rest = unquote(filename.removeprefix("file://")) if "://" in filename else filename
         candidates = [folder / rest for folder in above] or [Path(rest)]
     else:
         rest = filename.partition("://")[2].partition("/")[2]
         candidates = [Path(packages[package]) / rest] if package in packages else []
         shared = [prefix / "share" for prefix in _paths("AMENT_PREFIX_PATH")]
-        for folder in [*above, *_paths("ROS_PACKAGE_PATH"), *shared]:
+        for folder in [*above, *shared, *(f for name in _VARIABLES for f in _paths(name))]:
             candidates += [folder / rest] if folder.name == package else []
             candidates.append(folder / package / rest)
-    return next((path for path in candidates if path.is_file()), None)
+    return next((path for path in candidates if _exists(path) and path.is_file()), None)
+
+
+def _exists(path: Path) -> bool:
+    try:
+        return path.exists()
+    except (OSError, ValueError):      # a name that no file can have
+        return False
 
 
 def missing_meshes(filenames: Iterable[str], packages: Mapping[str, Path],
@@ -161,6 +172,6 @@ def _above(near: Path, name: str) -> Path | None:
         if _is_package(folder, name):
             return folder
     for folder in folders:
-        if (folder / name / "package.xml").is_file():
+        if _exists(folder / name / "package.xml"):
             return folder / name
     return None

@@ -10,7 +10,7 @@ import numpy as np
 from lxml import etree
 
 from ..errors import listed
-from .inference import FoundWheel
+from .description import FoundWheel
 from .layout import Layout
 from .notice import Notice, NoticeKind
 from .rims import find_rim

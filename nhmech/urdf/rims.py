@@ -12,7 +12,7 @@ import numpy as np
 from .description import Reason
 from .layout import Joint, Layout, LinkShape, to_triple
 from .mesh_files import Mesh
-from .packages import find_file, package_of
+from .packages import package_of
 from .source import Triple
 
 PARALLEL = 0.02  # rad: axles and cylinders are tilted by roundings such as 1.57
@@ -173,14 +173,23 @@ def unused_meshes(layout: Layout, joint: Joint) -> list[UnusedMesh]:
 
 
 def crossed_cylinder(layout: Layout, joint: Joint) -> tuple[float, np.ndarray] | None:
-    """Radius [m] and direction (3,), in the child's frame, of a collision cylinder on the axle, but
-    across it."""
-    for link in layout.rigid(joint.child):
-        for shape in layout.shapes(link, joint.child):
+    """Radius [m] and direction (3,), in the child's frame, of a cylinder on the axle, but across
+    it; of one that is only drawn where nothing collides."""
+    links = layout.rigid(joint.child)
+    tag = "collision" if any(map(layout.shapes, links)) else "visual"
+    for link in links:
+        for shape in layout.shapes(link, joint.child, tag):
             if (shape.kind == "cylinder" and shape.size[0] > 0 and _is_across(shape, joint)
                     and np.linalg.norm(shape.centre) < _OFF_AXLE[0] + shape.size[0]):
                 return shape.size[0], shape.axis
     return None
+
+
+def equal_rims(layout: Layout, joint: Joint, rim: Rim) -> list[Rim]:
+    """All rims of a rotor from the same source and of the same size as one of them, which is
+    among them."""
+    found = _rims(layout, joint, layout.rigid(joint.child), [rim.source])
+    return [r for r in found if abs(r.radius - rim.radius) < _BELOW * rim.radius]
 
 
 def find_mesh(layout: Layout, shape: LinkShape) -> Mesh | None:
@@ -263,4 +272,5 @@ def _is_missing(layout: Layout, shape: LinkShape) -> bool:
 
 
 def _path(layout: Layout, shape: LinkShape) -> Path | None:
-    return find_file(shape.mesh, layout.source.packages, layout.source.path)
+    source = layout.source
+    return source.meshes.path(shape.mesh, source.packages, source.path)

@@ -109,8 +109,7 @@ def report_held(roles: Roles, given: Collection[str]) -> list[Notice]:
     if not held:
         return []
     away = sum(position != 0 for position in held.values())
-    where = "" if not away else (f", {away} of them elsewhere: at the limit next to zero, or where "
-                                 "<mimic> has it")
+    where = "" if not away else f" ({away} at the limit next to it, or where <mimic> has them)"
     are, joints = ("is", "joint") if len(held) == 1 else ("are", "joints")
     return [Notice(NoticeKind.HELD,
                    f"{len(held)} {joints} that rolling does not need {are} held at zero{where}: "
@@ -242,8 +241,8 @@ def choose_driven(layout: Layout, wheels: Sequence[Wheel], roles: Roles,
     }
     chosen: set[str] = set()
     notices: list[Notice] = []
-    origin = ("custom, for the file does not say: wheels that nothing steers, or else all that are "
-              "no casters, and the steering")
+    origin = ("custom, for the file does not say: the steering, and the wheels that nothing steers "
+              "(all where all are steered), without casters")
     for element, names in sources.items():
         chosen, notices = _follow(layout, roles, names)
         if chosen:

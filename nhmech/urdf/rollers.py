@@ -21,6 +21,7 @@ _BESIDE = 0.2              # of the wheel's radius: a tread in one piece is abou
 _SLENDER, _ROUND = 0.75, 0.8  # of a roller: width over length, and both widths over each other
 _ACROSS = 0.2              # of a unit vector: the axis of a roller does not point to the axle
 _PROFILE = 0.02            # of the wheel's radius: points of its outline that differ
+_CELLS = 1 << 20           # more than there are along a radius: two numbers as one sort faster
 _PLAIN = 12                # points of the outline of a plain drum, which stands for any wheel
 _OBLIQUE = (radians(25), radians(65))  # of mecanum rollers to the axle; those of omni wheels lie
 #                                        across it
@@ -90,7 +91,8 @@ def find_tyre(layout: Layout, joint: Joint) -> str | None:
     for shape, vertices, parts in _meshes(layout, joint):
         along, radii = _cylindrical(vertices, joint.axis)
         radius = float(radii.max())
-        outline = np.unique(np.round(np.column_stack([along, radii]) / (_PROFILE * radius)), axis=0)
+        cells = np.round(np.column_stack([along, radii]) / (_PROFILE * radius)).astype(np.int64)
+        outline = np.unique(cells @ (_CELLS, 1))
         if len(outline) <= _PLAIN or len(_roller_angles(vertices, parts, joint.axis)) >= _FEWEST:
             continue
         for part in parts:

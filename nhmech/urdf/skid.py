@@ -19,8 +19,7 @@ from .axle_lines import (
     is_rectangle,
     meet,
 )
-from .description import MidAxle, Released, Skid
-from .inference import FoundWheel
+from .description import FoundWheel, MidAxle, Released, Skid
 from .kinds import (
     find_contradictions,
     fit_rollers,
@@ -35,6 +34,7 @@ from .listed_wheels import Origin
 from .notice import Notice, NoticeKind
 from .remedy import option, suggest
 from .rims import PARALLEL
+from .roles import is_swivel
 from .stance import centre_R
 from .wheel import Wheel
 
@@ -125,21 +125,36 @@ def choose_turning(layout: Layout, contacts: Sequence[FoundWheel], steering: Col
     found, notices = list(contacts), list[Notice]()
     if inferred and skid is None:
         found, notices = fit_rollers(layout, found, steering)
-    notices += find_contradictions(layout, found, inferred, skid)
-    if skid is not None or any(_would_steer(layout, found, name) for name in held):
+    else:
+        notices = find_contradictions(layout, found, steering)
+    if isinstance(skid, MidAxle):
         return Turning(found, skid, notices)
-    bodies = group_by_body(layout, [c.wheel for c in found], steering)
+    released = skid.wheels if skid else ()
+    wheels = [c.wheel for c in found]
+    bodies = group_by_body(layout, [w for w in wheels if w.name not in released], steering)
+    on_purpose = any(_would_steer(layout, wheels, name) for name in held)
+    straight = {}
     for above, group in bodies.items():
         match meet(layout, group):
-            case Meeting.NOWHERE, _ if inferred:
+            case Meeting.NOWHERE, _ if inferred and not on_purpose:
                 raise _crossing_error(layout, group, found)
             case Meeting.POINT, np.ndarray() as centre if not above:
                 notices.append(_circle_notice(layout, group, found, centre))
-            case Meeting.PARALLEL, _:
+            case Meeting.PARALLEL, _ if not on_purpose:
                 _check_steering(layout, group, found, steering)
-                skid, notice = _give_way(layout, group, found, len(bodies) == 1, skid)
-                notices.append(notice)
-    return Turning(found, skid, notices)
+                straight[above] = group
+    others = [above for above in bodies if above and not is_swivel(layout, above[-1], wheels)]
+    if skid is None and [*straight] == [()] and not others and len(straight[()]) > 3:
+        return Turning(found, MidAxle(), [*notices, _skid_notice(layout, straight[()], found)])
+    kept = [_choose_axle(layout, group) for group in straight.values()]
+    slips = {above: [w.name for w in group if w not in axle]
+             for (above, group), axle in zip(straight.items(), kept)
+             if len(group) > 2 and skid is None}
+    for (above, group), axle in zip(straight.items(), kept):
+        rest = [*released, *(name for other in slips if other != above for name in slips[other])]
+        notices.append(_release_notice(layout, group, axle, rest, above in slips))
+    released += tuple(name for names in slips.values() for name in names)
+    return Turning(found, Released(released) if released else None, notices)
 
 
 def _check_steering(layout: Layout, group: Sequence[Wheel], contacts: Sequence[FoundWheel],
@@ -181,45 +196,60 @@ def _upright(layout: Layout, joint: Joint) -> str:
     return to_words(layout.X_RL[joint.child][:3, :3].T @ np.array([0.0, 0.0, 1.0]))
 
 
-def _give_way(layout: Layout, group: Sequence[Wheel], contacts: Sequence[FoundWheel],
-              alone: bool, skid: Skid | None) -> tuple[Skid | None, Notice]:
-    """What is assumed of wheels on parallel axles of one body, added to what is already, and the
-    notice that says so.
+def _straight(layout: Layout, group: Sequence[Wheel]) -> str:
+    return (f"nothing steers {len(group)} wheels on {len(group_by_axle(layout, group))} parallel "
+            "axles, which without slip can only go straight")
+
+
+def _skid_notice(layout: Layout, group: Sequence[Wheel],
+                 contacts: Sequence[FoundWheel]) -> Notice:
+    """That a vehicle is taken as skid steer, and what else it may be."""
+    against = dict.fromkeys(s for w in group for s in judge(layout, w).against)
+    text = (f"taken as skid steer: {_straight(layout, group)}; so they scrub, and the middle "
+            "between the axles does not slip sideways")
+    if against:
+        text += f", although {say(list(against), 'says', 'say')} otherwise"
+    kept = _choose_axle(layout, group)
+    released = tuple(w.name for w in group if w not in kept)
+    mecanum: list[str | Remedy] = []
+    if is_rectangle(layout, group):
+        mecanum = [". If they are mecanum wheels: ",
+                   option("wheels", type_wheels(contacts, usual_mecanum(layout, group)))]
+    return Notice(NoticeKind.SKID, text, suggest(
+        "With a wider apparent track: ", option("skid", 1.5), "; with one axle that holds while "
+        "the others slip sideways: ", option("skid", released), *mecanum))
+
+
+def _release_notice(layout: Layout, group: Sequence[Wheel], kept: Sequence[Wheel],
+                    rest: Sequence[str], is_assumed: bool) -> Notice:
+    """That wheels on parallel axles of one body only go straight, and which slip sideways.
 
     Parameters
     ----------
-    alone
-        Whether no other body has wheels that grip: then the vehicle skids.
+    kept
+        Those that do not.
+    rest
+        Wheels of other bodies that slip sideways.
+    is_assumed
+        Whether it is assumed here. It is not of two wheels, nor beside what the user has chosen.
     """
-    axles = group_by_axle(layout, group)
-    straight = (f"nothing steers {len(group)} wheels on {len(axles)} parallel axles, which without "
-                "slip can only go straight")
-    sideways = [option("skid", tuple(w.name for w in axle)) for axle in axles]
-    if len(group) == 2:
-        return skid, Notice(NoticeKind.SKID, straight, suggest(
-            "To let one slip sideways: ", sideways[0], " or ", sideways[1]))
-    mecanum: list[str | Remedy] = []
-    if alone and is_rectangle(layout, group):
-        mecanum = [". If they are mecanum wheels: ",
-                   option("wheels", type_wheels(contacts, usual_mecanum(layout, group)))]
-    if alone and len(group) > 3:
-        against = dict.fromkeys(s for w in group for s in judge(layout, w).against)
-        text = (f"taken as skid steer: {straight}; so they scrub, and the middle between the axles "
-                "does not slip sideways")
-        if against:
-            text += f", although {say(list(against), 'says', 'say')} otherwise"
-        return MidAxle(), Notice(NoticeKind.SKID, text, suggest(
-            "With a wider apparent track: ", option("skid", 1.5),
-            "; with one axle that slips sideways instead: ", sideways[0], *mecanum))
-    kept = min(axles, key=lambda axle: _rank(layout, axle, group))
-    released = tuple(w.name for axle in axles if axle is not kept for w in axle)
-    before = skid.wheels if isinstance(skid, Released) else ()
-    return Released((*before, *released)), Notice(
+    released = [w.name for w in group if w not in kept]
+    first = option("skid", (*rest, *released))
+    other = option("skid", (*rest, *(w.name for w in kept)))
+    text = _straight(layout, group)
+    if not is_assumed:
+        return Notice(NoticeKind.SKID, text, suggest("To let some slip sideways: ", first, " or ",
+                                                     other))
+    return Notice(
         NoticeKind.SKID,
-        f"{straight}; so {list_names(kept)} {'roll' if len(kept) > 1 else 'rolls'} and "
-        f"{listed(released)} {'slip' if len(released) > 1 else 'slips'} sideways", suggest(
-            "To choose others that slip sideways: ",
-            option("skid", tuple(w.name for w in kept)), *mecanum))
+        f"{text}; so {list_names(kept)} {'roll' if len(kept) > 1 else 'rolls'} and "
+        f"{listed(released)} {'slip' if len(released) > 1 else 'slips'} sideways",
+        suggest("To choose others that slip sideways: ", other))
+
+
+def _choose_axle(layout: Layout, group: Sequence[Wheel]) -> Sequence[Wheel]:
+    """The wheels of the axle that rolls on."""
+    return min(group_by_axle(layout, group), key=lambda axle: _rank(layout, axle, group))
 
 
 def _rank(layout: Layout, axle: Sequence[Wheel], group: Sequence[Wheel]) -> tuple[float, ...]:
@@ -256,7 +286,8 @@ def _crossing_error(layout: Layout, group: Sequence[Wheel],
         suggest("If these are omni wheels, list them as such: ", option("wheels", omni)))
 
 
-def _would_steer(layout: Layout, contacts: Sequence[FoundWheel], name: str) -> bool:
+def _would_steer(layout: Layout, wheels: Sequence[Wheel], name: str) -> bool:
+    """Whether a joint could steer some wheels, and not only turn the whole robot."""
     joint = layout.joints[name]
-    return (joint.turns and is_upright(layout, joint)
-            and any(joint in layout.path(layout.carrier(c.wheel)) for c in contacts))
+    carried = [joint in layout.path(layout.carrier(w)) for w in wheels]
+    return joint.turns and is_upright(layout, joint) and any(carried) and not all(carried)

@@ -26,6 +26,7 @@ _LARGEST_FILE = 64 * 1024 * 1024  # bytes; the largest robots known have less th
 # SI units; a larger length, mass or inertia is a typing error, and products of such numbers
 # overflow
 _LARGEST = 1e12
+_SMALLEST = 1e-100     # a smaller number stands for 0, and its inverse would overflow
 _REQUIRED = object()       # the default of an attribute that must be there
 _UNBOUNDED = ("lower", "upper", "effort", "velocity")  # often given as 1e16 to mean "none"
 # what files of other formats begin with
@@ -143,7 +144,7 @@ class Source:
         if max(map(abs, values)) > _LARGEST and attribute not in _UNBOUNDED:
             raise self.error(element, f"{given} is larger than {_LARGEST:g}, which no robot needs; "
                                       "replace it by the true value")
-        return values
+        return tuple(0.0 if abs(value) < _SMALLEST else value for value in values)
 
 
 def _read_words(text: str) -> tuple[float, ...] | None:

@@ -8,7 +8,7 @@ from statistics import median
 
 import numpy as np
 
-from .layout import Layout
+from .layout import Layout, is_named
 from .wheel import Wheel
 
 
@@ -49,7 +49,7 @@ def footprint(layout: Layout) -> tuple[str, float] | None:
     None without one.
     """
     return next(((name, float(layout.X_RL[name][2, 3])) for name in layout.links
-                 if name.endswith("base_footprint") and layout.body(name) == layout.root), None)
+                 if is_named("footprint", name) and layout.body(name) == layout.root), None)
 
 
 def on_one_axle(layout: Layout, wheels: Sequence[Wheel]) -> bool:

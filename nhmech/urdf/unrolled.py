@@ -9,12 +9,11 @@ import numpy as np
 
 from ..errors import ModelError
 from .axis_hints import is_upright
-from .casters import find_casters, is_caster, swings
-from .description import Fact, Reason, Witness
-from .inference import FoundWheel
+from .casters import is_caster, list_wheels, swings
+from .description import Fact, FoundWheel, Reason, Witness
 from .layout import Joint, Layout, LinkShape, to_triple, to_words
 from .notice import Notice, NoticeKind
-from .remedy import option, suggest
+from .remedy import suggest
 from .revolution import find_solid
 from .rims import PARALLEL, read_vertices
 from .stance import axle_R, centre_R, ground_height, tolerance
@@ -169,14 +168,13 @@ def _rolling_error(layout: Layout, contacts: Sequence[FoundWheel], blades: Seque
     axis = stuck[first].wheel.axis
     assert axis is not None, "blades have one"
     found = [*contacts, *blades]
-    casters, _, _ = find_casters(layout, found)
     return ModelError(
         f"{where}: {', '.join(stuck)} {look} on the ground, but no joint lets {them} "
         f"roll{_why(joint, layout)}",
         suggest("Let a continuous joint turn each about its axle "
                 f'(<axis xyz="{to_words(np.array(axis))}"/>), or make '
                 "each a contact without lateral slip that needs none: ",
-                option("wheels", [c.wheel for c in (*found, *casters)])))
+                list_wheels(layout, found)))
 
 
 def _why(joint: Joint | None, layout: Layout) -> str:

@@ -38,10 +38,15 @@ class Part(NamedTuple):
 
 def check_inertial(source: Source, inertial: Element) -> Iterator[ElementError]:
     """Mass and inertia are there, finite, and no mass is negative."""
-    missing = [tag for tag in ("mass", "inertia") if inertial.find(tag) is None]
-    for tag in missing:
-        yield source.error(inertial, f"<{tag}> is missing; add it, or delete <inertial> to make "
-                                     "the link massless")
+    advice = "is missing; add it, or delete <inertial> to make the link massless"
+    if inertial.find("mass") is None:
+        yield source.error(inertial, f"<mass> {advice}", mend=Mend(
+            "an <inertial> without <mass> is left out",
+            lambda: inertial.getparent().remove(inertial)))
+    elif inertial.find("inertia") is None:
+        yield source.error(inertial, f"<inertia> {advice}", mend=Mend(
+            "a mass without <inertia> is a point",
+            lambda: write_inertia(inertial, np.zeros((3, 3)))))
     yield from gather(_check_placement, source, inertial)
     for mass in inertial.findall("mass")[:1]:
         yield from gather(_check_mass, source, mass)

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from .inference import FoundWheel
+from .description import FoundWheel
 from .layout import Joint, Layout, to_words
 from .notice import Notice, NoticeKind
 from .rims import RimSource, find_rim

@@ -27,6 +27,7 @@ from .slips import decode, drop_declaration
 
 _PATIENCE = 60      # seconds; the largest robots known take three
 _UNDEFINED = re.compile(r"[Uu]ndefined substitution argument '?(\w+)")
+_NAMED = re.compile(r"when evaluating expression '(.*)'")
 _FIND = re.compile(r"\$\(\s*find\s+([\w.-]+)\s*\)")
 _EXPRESSION = re.compile(r"\$\{|\$\((find|arg|eval|env|optenv|dirname|cwd)\b")
 _MACRO = re.compile(r"""<(?:xacro:)?macro\s[^>]*?\bname\s*=\s*["']([^"']+)["']""")
@@ -143,7 +144,15 @@ def expand_xacro(text: str, path: Path | None, packages: Mapping[str, Path],
     undefined = _UNDEFINED.search(detail)
     remedy = None if undefined is None else suggest(
         "It is an argument without a default: pass ", option("arguments", {undefined[1]: "VALUE"}))
-    raise ModelError(f"{label}: xacro could not expand it: {detail}", remedy)
+    raise ModelError(f"{label}{_locate(text, detail)}: xacro could not expand it: {detail}",
+                     remedy)
+
+
+def _locate(text: str, detail: str) -> str:
+    """', line 12': where a file has the expression that xacro's message names; else nothing."""
+    named = _NAMED.search(detail)
+    at = -1 if named is None else text.find(named[1])
+    return f", line {text.count(chr(10), 0, at) + 1}" if at >= 0 else ""
 
 
 def expand(text: str, file: str | None, packages: Mapping[str, str],

@@ -34,6 +34,8 @@ class Inertia:
         if other is None:
             return self
         mass = self.mass + other.mass
+        if not is_present(mass):
+            return Inertia(mass, self.com, _tidy(self.matrix + other.matrix))
         com = _tidy((self.mass * self.com + other.mass * other.com) / mass)
         matrix = self.matrix + other.matrix + _steiner(self, com) + _steiner(other, com)
         return Inertia(mass, com, _tidy(matrix))
@@ -62,7 +64,7 @@ class Spin:
 
 
 def lump_inertias(context: BuildContext) -> tuple[list[Inertia | None], list[Spin]]:
-    """Inertia of each joint's body (None without mass), that of joint i at i - 1, and the spins of
+    """Inertia of each joint's body (None without any), that of joint i at i - 1, and the spins of
     lumped wheels.
 
     The payload is part of the root's body.
@@ -89,9 +91,9 @@ def lump_inertias(context: BuildContext) -> tuple[list[Inertia | None], list[Spi
 
 
 def _read_body(parameters: Parameters, name: str) -> Inertia | None:
-    """A body of ten inertial parameters; None without mass."""
+    """A body of ten inertial parameters; None without mass and inertia."""
     mass, x, y, z, xx, yy, zz, xy, xz, yz = (parameters[f"{name}.{key}"] for key in INERTIAL)
-    if not is_present(mass):
+    if not any(map(is_present, (mass, xx, yy, zz, xy, xz, yz))):
         return None
     matrix = ca.SX(3, 3)
     for value, i, j in ((xx, 0, 0), (yy, 1, 1), (zz, 2, 2), (xy, 0, 1), (xz, 0, 2), (yz, 1, 2)):

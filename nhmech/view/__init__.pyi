@@ -1,11 +1,10 @@
 from . import plots as plots
 from .movie import save_gif as save_gif, save_movie as save_movie
-from .notebook import show as show
 from .overlays.forces import Forces as Forces
 from .overlays.ghost import Ghost as Ghost
 from .overlays.path import ReferencePath as ReferencePath
 from .overlays.rotation_centre import RotationCentre as RotationCentre
 from .picture import screenshot as screenshot
-from .recording import save_html as save_html
+from .recording import save_html as save_html, show as show
 from .report import save_report as save_report
 from .viewer import Viewer as Viewer

@@ -8,6 +8,7 @@ import struct
 import zlib
 
 import numpy as np
+import pinocchio as pin
 from numpy.typing import ArrayLike
 
 from ..vehicle.ground import Ground
@@ -74,15 +75,9 @@ def motion(ground: Ground, t: float) -> np.ndarray:
         moved[:3, 3] = v * t
         return moved
     centre = np.array(ground.point) + np.cross(n, v) / rate
-    cross = _cross(n)
-    moved[:3, :3] += np.sin(rate * t) * cross + (1 - np.cos(rate * t)) * cross @ cross
+    moved[:3, :3] = pin.exp3(rate * t * n)
     moved[:3, 3] = centre - moved[:3, :3] @ centre + n * (n @ v) * t
     return moved
-
-
-def _cross(n: np.ndarray) -> np.ndarray:
-    """The matrix (3, 3) of x -> n x x."""
-    return np.array([[0, -n[2], n[1]], [n[2], 0, -n[0]], [-n[1], n[0], 0]])
 
 
 def is_moving(ground: Ground) -> bool:
@@ -126,7 +121,7 @@ def ribbon(path: str, points: np.ndarray, size: float, normal: ArrayLike, number
     """
     width, normal = RIBBON * size, np.asarray(normal)
     padded = np.vstack([points[:1], points, points[-1:]])
-    sideways = (padded[2:] - padded[:-2]) @ _cross(normal).T
+    sideways = np.cross(normal, padded[2:] - padded[:-2])
     length = np.sqrt((sideways**2).sum(axis=1))
     moving = np.flatnonzero(length > 1e-9)
     if len(moving):  # where it rests, keep the direction of the last motion

@@ -16,7 +16,7 @@ from . import plots, report_page as html
 from .drawing import Plot, legend, svg, words
 from .force_plots import Friction
 from .judgement import Judgement
-from .system_tracks import tracks
+from .path_plots import tracks
 
 
 class ReportFigure(NamedTuple):

@@ -3,20 +3,19 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from os import PathLike
-from pathlib import Path
-from typing import Any
 
 import coal
 import numpy as np
 import pinocchio as pin
 
-from ..errors import InputError
+from ..errors import InputError, listed
+from ..simulation.simulated import Simulated
+from ..systems import load_system
 from ..systems.example import Example
 from ..vehicle.ground import Ground
-from .drawable import Motion
-from .recording import save_html
+from .drawable import Drawable, Motion
 
+NEEDED = ("name", "model", "visual_model", "ground", "contact_points", "contact_names")
 SOLIDS = {"box": coal.Box, "cylinder": coal.Cylinder, "sphere": coal.Sphere}
 
 
@@ -63,10 +62,26 @@ class SystemPicture:
         return points
 
 
-def save_system_html(example: Example, trajectory: Motion, path: str | PathLike[str],
-                     fps: float = 30.0, **options: Any) -> Path:
-    """Write the run of a textbook system as one self-contained HTML file, with the options of
-    `save_html`; returns its path."""
-    picture = SystemPicture(example)
-    configurations = np.array([picture.configuration(q) for q in trajectory.q])
-    return save_html(picture, _Poses(trajectory.t, configurations), path, fps, **options)
+def as_drawable(what: Drawable | Example | Simulated, motion: Motion) -> tuple[Drawable, Motion]:
+    """What is drawn, and its motion: for a textbook system its shapes and theirs.
+
+    Raises
+    ------
+    InputError
+        For something that nobody knows how to draw.
+    """
+    if isinstance(what, Simulated):
+        named = what.vehicle or (load_system(what.example) if what.example else None)
+        if named is None:
+            raise InputError("a system written by hand has no shapes to show; plot its run, or "
+                             "give an object that has them (nhmech.view.drawable.Drawable)")
+        what = named
+    if isinstance(what, Example):
+        picture = SystemPicture(what)
+        poses = np.array([picture.configuration(q) for q in motion.q])
+        return picture, _Poses(motion.t, poses)
+    missing = [name for name in NEEDED if not hasattr(what, name)]
+    if missing:
+        raise InputError(f"{what!r} cannot be drawn, it has no {listed(missing)}; give a vehicle "
+                         "or a textbook system")
+    return what, motion

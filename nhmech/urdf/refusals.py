@@ -1,0 +1,174 @@
+"""Refusals of a robot whose wheels are not found, each with the line that cures it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from ..errors import ModelError, Remedy, listed
+from .axis_hints import axis_error, axle_error, is_upright, upright_axes
+from .casters import list_wheels
+from .description import FoundWheel, Reason
+from .evidence import Axle, Findings, has_word
+from .layout import Joint, Layout, to_triple
+from .radii import choose_radius, read_radii
+from .remedy import Blank, WheelFields, ask_for_packages, option, suggest, wheel_fields
+from .rims import (
+    PARALLEL,
+    Rim,
+    RimSource,
+    UnusedMesh,
+    crossed_cylinder,
+    find_rim,
+    unused_meshes,
+)
+from .stance import footprint
+from .wheel import Wheel
+
+_MOST = 8                  # joints that one message names
+_FILES = 3                 # meshes of which one message says what is wrong
+_MEASURE = ", with RADIUS the distance from the axle to the ground in metres"
+
+
+def leaning_error(layout: Layout, axles: Sequence[Axle], leaning: Sequence[Joint]) -> ModelError:
+    """The error about joints that would be wheels if their axles were level."""
+    rims = [(a.joint, a.rim) for a in axles] + [(j, find_rim(layout, j)) for j in leaning]
+    first = leaning[0]
+    angle = np.degrees(np.arcsin(abs(layout.axis_R(first)[2])))
+    return layout.source.error(
+        first.element,
+        f"looks like a wheel, but its axle leans {angle:.1f} degrees in the start pose, so it may "
+        "be a wheel with camber or none at all",
+        suggest("List what touches the ground: ",
+                list_wheels(layout, [_found(j, rim) for j, rim in rims if rim is not None])))
+
+
+def radius_error(layout: Layout, contacts: Sequence[FoundWheel],
+                 unknown: Sequence[Axle]) -> ModelError:
+    """The error about wheels of which no source tells the radius."""
+    first = unknown[0].joint
+    if crossed := crossed_cylinder(layout, first):
+        turned = [replace(axle, rim=_turned_rim(axle)) for axle in unknown if axle.across]
+        return axle_error(layout, first, *crossed, suggest(
+            "Or, where only the shapes are turned wrongly: ",
+            list_wheels(layout, [*contacts, *(_found(a.joint, a.rim) for a in turned if a.rim)])))
+    joints = [axle.joint for axle in unknown]
+    meshes = _unused(layout, joints)
+    shown = "; ".join(map(str, meshes[:_FILES]))
+    wheels = [*(wheel_fields(c.wheel) for c in contacts), *(_disc(layout, a) for a in unknown)]
+    return layout.source.error(
+        first.element,
+        f"the radius of {_names(joints)} is not in the file: no collision or visual shape is "
+        f"round about the axle{': ' if shown else ''}{shown}",
+        suggest(*ask_for_packages(m.package for m in meshes), "Give it: ", option("wheels", wheels),
+                f" (and the casters, if there are any){_MEASURE}"))
+
+
+def rival_error(layout: Layout, lowest: Axle, pair: Sequence[Axle]) -> ModelError:
+    """The error about one joint on the ground, and a pair above it that looks no less like
+    wheels."""
+    return ModelError(
+        f"{layout.source.label}: {lowest.joint.name} alone reaches the lowest plane, and nothing "
+        f"but its round shape speaks for a wheel; {_names([a.joint for a in pair])} are a pair "
+        "above it",
+        suggest("If it rolls: ", _list(layout, [lowest]), "; if they do: ", _list(layout, pair)))
+
+
+def no_wheel_error(layout: Layout, findings: Findings) -> ModelError:
+    """The error about a robot in which nothing rolls."""
+    turning = [j for j in layout.joints.values() if j.turns]
+    label = layout.source.label
+    if mistaken := upright_axes(layout):
+        return axis_error(layout, mistaken, steer=True)
+    if not turning:
+        return ModelError(f"{label}: no joint turns, so nothing can roll; "
+                          "a wheel hangs on a continuous joint with a horizontal axle")
+    text = (f"{label}: no rolling joint was found: nothing that turns about a horizontal axle is "
+            "round and stands on the ground")
+    upright = [j for j in turning if is_upright(layout, j)]
+    dummies = [j for j in upright if has_word(layout, j.child)]
+    if dummies:
+        text += f" ({_names(dummies)}: named wheel, but its axis is not horizontal)"
+    free = [a for a in findings.axles if a.is_free or a.is_called]
+    if free:
+        wheels = [_disc(layout, a) for a in free[:_MOST]]
+        blank = any(w["radius"] is Blank.RADIUS for w in wheels)
+        return ModelError(text, suggest(
+            *ask_for_packages(m.package for m in _unused(layout, [a.joint for a in free])),
+            "Name the wheels: ",
+            option("wheels", wheels), "; these turn about horizontal axles",
+            _MEASURE if blank else ""))
+    upright = [j for j in upright if not layout.carried(j.child)]
+    if not upright:
+        return ModelError(f"{text}; the joints that turn about one have limits or carry others, as "
+                          "those of legs and arms do")
+    blades = [_blade(layout, j) for j in upright[:_MOST]]
+    missing = [] if all(_lowest(layout, j) is not None for j in upright[:_MOST]) else (
+        _unused(layout, upright))
+    return ModelError(text, suggest(
+        *ask_for_packages(m.package for m in missing),
+        f"{_names(upright)} can only steer: a wheel drawn in one piece with its steering is a "
+        "contact without lateral slip that needs no rolling joint: ", option("wheels", blades),
+        " with HEIGHT the contact's height in the link's frame"
+        if any(_lowest(layout, j) is None for j in upright[:_MOST]) else ""))
+
+
+def _list(layout: Layout, axles: Sequence[Axle]) -> Remedy:
+    return list_wheels(layout, [_found(a.joint, a.rim) for a in axles if a.rim is not None])
+
+
+def _found(joint: Joint, rim: Rim) -> FoundWheel:
+    return FoundWheel(Wheel(joint.name, "disc", rim.radius, axis=to_triple(joint.axis),
+                            link=joint.child, point=rim.centre), Reason(""))
+
+
+def _turned_rim(axle: Axle) -> Rim:
+    """A rim of the size of the cylinder that stands across an axle."""
+    return Rim(axle.across or 0.0, (0.0, 0.0, 0.0), 0.0, axle.joint.child,
+               RimSource.COLLISION_PRIMITIVE, "cylinder")
+
+
+def _disc(layout: Layout, axle: Axle) -> WheelFields:
+    """The wheel to type for a joint; its radius is blank where no source gives one."""
+    chosen = choose_radius(read_radii(layout, axle.joint, axle.height), axle.rim)
+    return {"joint": axle.joint.name, "kind": "disc",
+            "radius": Blank.RADIUS if chosen is None else float(f"{chosen.value:.4g}")}
+
+
+def _blade(layout: Layout, joint: Joint) -> WheelFields:
+    """The blade to type for a wheel that is drawn in one piece with its steering."""
+    lateral = layout.X_RL[joint.child][:3, :3].T @ (0.0, 1.0, 0.0)
+    touching = _lowest(layout, joint)
+    point = (0.0, 0.0, Blank.HEIGHT) if touching is None else to_triple(touching, 6)
+    return {"joint": None, "kind": "blade", "link": joint.child, "axis": to_triple(lateral, 4),
+            "point": point}
+
+
+def _lowest(layout: Layout, joint: Joint) -> np.ndarray | None:
+    """Where the wheel drawn on a joint touches the ground, (3,) in the child's frame; None where no
+    shape tells."""
+    down = layout.X_RL[joint.child][:3, :3].T @ (0.0, 0.0, -1.0)
+    points = []
+    for shape in (
+        s for link in layout.rigid(joint.child) for s in layout.shapes(link, joint.child)
+    ):
+        if shape.kind == "sphere" or (shape.kind == "cylinder"
+                                      and abs(shape.axis @ down) < PARALLEL):
+            points.append(shape.centre + shape.size[0] * down)
+    if not points and (mark := footprint(layout)) is not None:
+        points = [(layout.X_RL[joint.child][2, 3] - mark[1]) * down]
+    return max(points, key=lambda p: p @ down, default=None)
+
+
+def _unused(layout: Layout, joints: Sequence[Joint]) -> list[UnusedMesh]:
+    """Meshes of these rotors that give no radius, each file once."""
+    found: dict[str, UnusedMesh] = {}
+    for mesh in (m for joint in joints for m in unused_meshes(layout, joint)):
+        found.setdefault(mesh.filename, mesh)
+    return list(found.values())
+
+
+def _names(joints: Sequence[Joint]) -> str:
+    return listed((j.name for j in joints), _MOST)
