@@ -73,7 +73,10 @@ def test_the_plumb_line_hangs_from_the_centre_of_mass_to_the_ground():
     q = vehicle.configuration((0.4, -0.2, 0.7))
     poses = found["centre of mass"].at(Snapshot(q), view)
     centre = pin.centerOfMass(vehicle.model, vehicle.model.createData(), q)
-    ball, line = (poses[f"/layers/mass_centre/{part}"] for part in ("ball", "line"))
+    root = vehicle.model.names[1]
+    base = pin.XYZQUATToSE3(q[:7]).homogeneous      # the marks lie below the root's body
+    ball, line = (base @ poses[f"/vehicle/{root}/centre_of_mass/{part}"]
+                  for part in ("ball", "line"))
     np.testing.assert_allclose(ball[:3, 3], centre, atol=1e-12)
     ends = [line[:3, 3] + side * line[:3, 2] for side in (-0.5, 0.5)]
     np.testing.assert_allclose(ends, [[centre[0], centre[1], 0], centre], atol=1e-9)
@@ -85,7 +88,9 @@ def test_the_support_polygon_is_the_hull_of_the_contacts(name, corners):
     vehicle = shipped(name)
     _, view, found = layers(name)
     q = vehicle.configuration()
-    poses = found["support polygon"].at(Snapshot(q), view).values()
+    base = pin.XYZQUATToSE3(q[:7]).homogeneous
+    poses = [None if pose is None else base @ pose
+             for pose in found["support polygon"].at(Snapshot(q), view).values()]
     strips = [(pose[:3, 3], pose[:3, 3] + pose[:3, 0]) for pose in poses if pose is not None]
     assert len(strips) == corners
     points, n = vehicle.contact_points(q), np.array(vehicle.ground.normal)
@@ -249,7 +254,8 @@ def test_keys_cameras_and_layers(tmp_path):
         for key, opened in (("l", [True, False]), ("?", [False, True]), ("Escape", [False, False])):
             browser.evaluate(press.format(key))
             assert browser.evaluate(panels) == opened
-        shown = "nhmech.viewer.scene_tree.find(['layers', 'mass_centre']).object.visible"
+        shown = "nhmech.viewer.scene_tree.find(['vehicle', 'root_joint', 'centre_of_mass'])" \
+            ".object.visible"
         assert browser.evaluate(shown) is False
         browser.evaluate("[...document.querySelectorAll('#layers label')].find(row => "
                          "row.textContent.includes('centre of mass')).firstChild.click(), 0")

@@ -30,6 +30,7 @@ PRIMITIVES = {"box": "size", "cylinder": "radius", "sphere": "radius"}      # wh
 WIDTH = 0.4          # of a wheel of which only the radius is known, as a share of that
 THINNEST = 0.02      # of a box's longest side: an inertia without extent still shows
 SMALLEST = 0.03      # [m] side of the box for a link of which nothing is known
+TURNED = 0.03        # of an inertia's trace: products below it do not turn the box
 LIGHTEST = 100.0     # [kg/m^3] hollow machines are heavier; a box that is lighter is too large
 
 
@@ -195,7 +196,9 @@ def _inertia_box(link: Element, reach: float) -> Element | None:
         pin.JointModelFreeFlyer()).inertias[1]
     if not body.mass > 0:
         return None
-    moments, axes = np.linalg.eigh(body.inertia)
+    moments, axes = np.diag(body.inertia), np.eye(3)
+    if np.abs(body.inertia - np.diag(moments)).max() > TURNED * moments.sum():
+        moments, axes = np.linalg.eigh(body.inertia)
     sides = np.sqrt(np.maximum(6 * (moments.sum() - 2 * moments) / body.mass, 0.0))
     if not sides.max() > 0:
         return None

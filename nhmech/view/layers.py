@@ -120,14 +120,37 @@ class Names(_BodyLayer):
                                                   for joint in self._paths if joint > 0})
 
 
-class MassCentre(Overlay):
-    """The centre of mass of the whole vehicle, and its plumb line to the ground."""
+class _RootLayer(Overlay):
+    """Objects that move little against the root's body, below which they lie on the page: while
+    they rest there, nothing need be sent."""
+
+    name = ""
 
     def __init__(self, scene: Scene, vehicle: Vehicle):
-        root = "/layers/mass_centre"
-        self.vehicle, self._data = vehicle, vehicle.model.createData()
-        self._ball, self._line = f"{root}/ball", f"{root}/line"
-        self.layer = Layer("centre of mass", (root,))
+        self.vehicle, self._scene, self._data = vehicle, scene, vehicle.model.createData()
+        self._axes = np.array([*vehicle.ground.tangents, vehicle.ground.normal])
+        self._root = f"{scene.paths[1]}/{self.name.replace(' ', '_')}"
+        self.layer = Layer(self.name, (self._root,))
+
+    def at(self, moment: Snapshot, view: View) -> Poses:
+        pin.forwardKinematics(self.vehicle.model, self._data, moment.q)
+        back = self._data.oMi[1].inverse().homogeneous
+        return {path: None if pose is None else back @ pose
+                for path, pose in self.poses(moment.q, view).items()}
+
+    def poses(self, q: np.ndarray, view: View) -> Poses:
+        """The poses in W."""
+        return {}
+
+
+class MassCentre(_RootLayer):
+    """The centre of mass of the whole vehicle, and its plumb line to the ground."""
+
+    name = "centre of mass"
+
+    def __init__(self, scene: Scene, vehicle: Vehicle):
+        super().__init__(scene, vehicle)
+        self._ball, self._line = f"{self._root}/ball", f"{self._root}/line"
 
     def objects(self, view: View) -> list[dict]:
         ball = convert(coal.Sphere(BALL * view.size))
@@ -136,58 +159,63 @@ class MassCentre(Overlay):
                                  for geometry, turned in shape], casts_shadow=False)
                 for path, shape in ((self._ball, ball), (self._line, line))]
 
-    def at(self, moment: Snapshot, view: View) -> Poses:
-        centre = pin.centerOfMass(self.vehicle.model, self._data, moment.q)
-        n = np.array(self.vehicle.ground.normal)
+    def poses(self, q: np.ndarray, view: View) -> Poses:
+        centre = pin.centerOfMass(self.vehicle.model, self._data, q)
+        t1, t2, n = self._axes
         height = float(n @ (centre - self.vehicle.ground.point))
-        place = np.eye(4)
-        place[:3, 3] = centre
-        return {self._ball: place,
-                self._line: pose_along(centre - 0.5 * height * n, height * n, 1.0, height)
-                if abs(height) > BALL * view.size else None}
+        ball, line = np.eye(4), np.eye(4)
+        ball[:3, 3] = centre
+        line[:3] = np.column_stack([t1, t2, height * n, centre - 0.5 * height * n])
+        return {self._ball: ball, self._line: line if height > BALL * view.size else None}
 
 
-class SupportPolygon(Overlay):
+class SupportPolygon(_RootLayer):
     """The hull of the contacts: the vehicle stands while the plumb line ends inside."""
 
+    name = "support polygon"
+
     def __init__(self, scene: Scene, vehicle: Vehicle):
-        self._scene, self._ground = scene, vehicle.ground
-        root = "/layers/support"
-        self._edges = [f"{root}/{i}" for i in range(len(vehicle.contacts))]
-        self.layer = Layer("support polygon", (root,))
+        super().__init__(scene, vehicle)
+        self._edges = [f"{self._root}/{i}" for i in range(len(vehicle.contacts))]
 
     def objects(self, view: View) -> list[dict]:
         shape = strip(LINE * view.size)
         return [set_group(path, [(shape, _glass(SUPPORT, 1.0), np.eye(4))], casts_shadow=False)
                 for path in self._edges]
 
-    def at(self, moment: Snapshot, view: View) -> Poses:
-        points = self._scene.contacts(moment.q)
-        t1, t2 = self._ground.tangents
-        corners = _corners(points @ np.column_stack([t1, t2]))
-        n = np.array(self._ground.normal)
-        found: dict[str, np.ndarray | None] = dict.fromkeys(self._edges)
-        for path, i, k in zip(self._edges, corners, np.roll(corners, -1)):
-            along = points[k] - points[i]
-            length = np.linalg.norm(along)
-            if length > LINE * view.size:
-                pose = np.eye(4)
-                pose[:3, :3] = np.column_stack([along, np.cross(n, along / length), n])
-                pose[:3, 3] = points[i] + 0.002 * view.size * n
-                found[path] = pose
-        return found
+    def poses(self, q: np.ndarray, view: View) -> Poses:
+        points, n = self._scene.contacts(q), self._axes[2]
+        corners = points[_corners(points @ self._axes[:2].T)]
+        along = np.roll(corners, -1, axis=0) - corners
+        poses = np.zeros((len(corners), 4, 4))
+        poses[:, :3, 0] = along
+        lengths = np.maximum(np.linalg.norm(along, axis=1), 1e-9)
+        poses[:, :3, 1] = along @ pin.skew(n).T / lengths[:, None]
+        poses[:, :3, 2], poses[:, :3, 3] = n, corners + 0.002 * view.size * n
+        poses[:, 3, 3] = 1.0
+        drawn = list(poses) if len(corners) > 1 else []
+        return dict(zip(self._edges, [*drawn, *[None] * (len(self._edges) - len(drawn))]))
 
 
-def _corners(points: np.ndarray) -> np.ndarray:
-    """Indices of the corners of the hull of points (n, 2), in order; the ends of those on one
-    line."""
-    if len(points) < 3:
-        return np.arange(len(points))
-    try:
-        return ConvexHull(points).vertices
-    except QhullError:
-        _, _, axes = np.linalg.svd(points - points.mean(axis=0))
-        return np.argsort(points @ axes[0])[[0, -1]]
+def _corners(points: np.ndarray) -> list[int]:
+    """Indices of the corners of the hull of points (n, 2), against the clock (Andrew's chains)."""
+    places = [tuple(place) for place in points.tolist()]
+    order = sorted(range(len(places)), key=places.__getitem__)
+    hull: list[int] = []
+    for chain in (order, order[::-1]):
+        start = len(hull)
+        for i in chain:
+            while (len(hull) - start > 1
+                   and _bend(places[hull[-2]], places[hull[-1]], places[i]) <= 0):
+                hull.pop()
+            hull.append(i)
+        hull.pop()                  # it begins the other chain
+    return hull or order
+
+
+def _bend(a: tuple[float, ...], b: tuple[float, ...], c: tuple[float, ...]) -> float:
+    """Positive where a -> b -> c turns to the left: twice the area of the triangle."""
+    return (b[0] - a[0]) * (c[1] - a[1]) - (b[1] - a[1]) * (c[0] - a[0])
 
 
 def _simple(shape: coal.CollisionGeometry) -> list[tuple[dict, np.ndarray]]:

@@ -15,6 +15,8 @@ from .overlays.overlay import Overlay, Poses
 from .scene import FOCUS, Scene
 
 CHUNK = 32  # points of a trail that are sent as one object: a longer one is sent again too often
+RENEWED = 4  # frames between two looks at layers that are hidden at first
+UNSEEN = 1e-6  # of the vehicle's size: what moved by less is not sent again
 # trails that are sent with one moment, which keeps frames short; the others follow with the next
 AT_ONCE = 2
 
@@ -31,6 +33,7 @@ class LiveScene:
         self._poses: dict[str, np.ndarray | None] = {}
         self._colours: dict[str, Colour] = {}
         self._legend: tuple[tuple[str, Colour], ...] = ()
+        self._count = 0
         self.clear_trails()
 
     def clear_trails(self) -> None:
@@ -52,9 +55,13 @@ class LiveScene:
         away = np.linalg.norm(near if drawn is None else near - drawn[:3, 3])
         if is_moving(ground) or away > 0.3 * view.reach:
             poses["/ground"] = floor_pose(ground, near, 20 * grid_cell(view.size), moment.t)
-        messages += self._move(poses)
+        least = UNSEEN * view.size
+        messages += self._move(poses, least)
         for overlay in self._overlays:
-            messages += self._move(overlay.at(moment, view))
+            # what most pages hide lies below a body and moves along: it is renewed now and then
+            if overlay.layer is None or overlay.layer.is_shown or self._count % RENEWED == 0:
+                messages += self._move(overlay.at(moment, view), least)
+        self._count += 1
         for points in (*map(self._scene.contacts, passed), contacts):
             self._extend(points, view.size)
         return [*messages, *self._trails(view.size), *self._rows(moment),
@@ -67,8 +74,8 @@ class LiveScene:
         view = frame(extent, path, self.vehicle.ground.normal, forward, self._follow)
         return view, self._scene.messages(view, self._overlays, self._title)
 
-    def _move(self, poses: Poses) -> list[dict]:
-        """Moves what moved; hides and shows what came or went."""
+    def _move(self, poses: Poses, least: float) -> list[dict]:
+        """Moves what moved by more than `least`; hides and shows what came or went."""
         messages = []
         for path, pose in poses.items():
             last = self._poses.get(path)
@@ -76,9 +83,11 @@ class LiveScene:
             was_visible = last is not None or path not in self._poses
             if was_visible != (pose is not None):
                 messages.append(set_property(path, "visible", pose is not None))
-            if pose is not None and (last is None or (pose != last).any()):
+            if pose is None:
+                self._poses[path] = None
+            elif last is None or abs(pose - last).max() > least:
                 messages.append(set_transform(path, pose))
-            self._poses[path] = pose
+                self._poses[path] = pose
         return messages
 
     def _rows(self, moment: Snapshot) -> list[dict]:
