@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Collection
 from dataclasses import dataclass, replace
+from functools import cached_property
 from itertools import combinations, islice
 
 import casadi as ca
@@ -86,7 +87,7 @@ class Steering:
     steered: tuple[Axle, ...]
     length: float
 
-    @property
+    @cached_property
     def binding(self) -> tuple[Axle, ...]:
         """The fixed axles that are not on one line with another: none, one, or two, which say where
         the rotation centre is."""
