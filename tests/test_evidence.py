@@ -343,3 +343,31 @@ def test_legs_are_not_offered_as_wheels():
     with pytest.raises(ModelError, match="those of legs and arms") as caught:
         describe(robot(leg))
     assert caught.value.remedy is None
+
+
+def test_a_robot_that_is_only_drawn():
+    """As in tutorials: no collision shapes at all, cylinders along z and turned joints."""
+    pair = "".join(roll(n, f"0 {y} 0", shapes=shape('<cylinder radius="0.1" length="0.05"/>',
+                                                    tag="visual"), rpy=f"{-pi / 2} 0 0", axis=UP)
+                   for n, y in (("a", 0.2), ("b", -0.2)))
+    sphere = part("c", "base", shape('<sphere radius="0.05"/>', tag="visual"), xyz="0.3 0 -0.05")
+    head = part("h", "base", shape('<sphere radius="0.05"/>', tag="visual"), xyz="0.1 0 0.3")
+    assert wheels(pair, sphere, head) == {"a_j": ("disc", 0.1), "b_j": ("disc", 0.1),
+                                          "c": ("caster_ball", 0.05)}
+
+
+def test_a_support_that_may_be_in_a_missing_mesh():
+    """Whatever its name; a chassis above the axle itself is no support, but may hold one."""
+    mesh = part("k", "base", shape('<mesh filename="package://p/c.stl"/>'), xyz="-0.3 0 -0.05")
+    with pytest.raises(ModelError, match="tip over") as caught:
+        describe(robot(PAIR, mesh))
+    assert "packages={'p': 'FOLDER'}" in caught.value.remedy.python
+    [supported] = pasted(robot(PAIR, mesh), caught.value)
+    assert [w.name for w in supported.wheels] == ["a_j", "b_j", "k"]
+    chassis = mesh.replace("-0.3 0 -0.05", "0 0 0.05")
+    with pytest.raises(ModelError, match="alone to let it balance") as caught:
+        describe(robot(PAIR, chassis))
+    [balancing] = pasted(robot(PAIR, chassis), caught.value)
+    assert notices(balancing, NoticeKind.FREE_PITCH)
+    high = mesh.replace("-0.05", "0.5")
+    assert notices(describe(robot(PAIR, high)), NoticeKind.FREE_PITCH)

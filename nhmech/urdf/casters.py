@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -24,6 +24,7 @@ _BRACKET = 0.05    # [m] from a caster: a link as near as this is its bracket or
 _VISIBLE = 1e-4    # [m] gaps that are worth telling
 _SMALL_BALL = 0.01  # [m] stands for a mesh that slides: only where it touches is known of it
 _NEAR = 3.0        # of the tolerance: a ball that misses the ground by less was meant to reach it
+_BESIDE = 0.05     # of the radius: what is so near to the vertical plane of an axle is below it
 _FOOT = 1e-3       # [m] vertices by so much above the lowest ones touch the ground with them
 
 
@@ -50,11 +51,6 @@ class _Ball:
     centre: np.ndarray
     height: float
     is_exact: bool
-
-    def on_an_axle(self, wheels: Sequence[FoundWheel]) -> Wheel:
-        """It as a wheel on an axle like that of the others, to see whether it is on the same."""
-        return replace(wheels[0].wheel, joint=None, link=self.shape.link, radius=self.radius,
-                       point=to_triple(self.centre))
 
 
 def infer_casters(layout: Layout,
@@ -89,9 +85,10 @@ def find_casters(layout: Layout, wheels: Sequence[FoundWheel]) -> tuple[
     found: list[FoundWheel] = []
     missed: dict[str, tuple[str, LinkShape | None]] = {}
     notices: list[Notice] = []
+    rolling = [c.wheel for c in wheels]
     for link in _fixed_links(layout, wheels):
         named = is_caster(layout, link)
-        shapes = [s for s in layout.shapes(link)
+        shapes = [s for s in touching_shapes(layout, link, rolling)
                   if named or s.kind == "sphere" or _is_lying(layout, s, wheels)]
         ball = _lowest_ball(layout, shapes, wheels)
         if ball is None:
@@ -109,9 +106,27 @@ def find_casters(layout: Layout, wheels: Sequence[FoundWheel]) -> tuple[
         for ball in _find_supports(layout, wheels):
             found.append(_slide(layout, ball))
             notices += _report_stand_in(ball)
+        if not found:
+            missed |= _find_unread(layout, wheels)
     missed = {link: why for link, why in missed.items()
               if not _is_bracket(layout, link, [*wheels, *found])}
     return found, missed, notices
+
+
+def _find_unread(layout: Layout, wheels: Sequence[FoundWheel]) -> dict[
+        str, tuple[str, LinkShape | None]]:
+    """Links near the ground of which nothing is known, for their meshes are missing: one of them
+    may be the support."""
+    ground = ground_height(layout, [c.wheel for c in wheels])
+    largest = 2 * max((c.wheel.radius for c in wheels), default=0.0)
+    unread: dict[str, tuple[str, LinkShape | None]] = {}
+    for link in _fixed_links(layout, wheels):
+        shapes = touching_shapes(layout, link, [c.wheel for c in wheels])
+        if (shapes and layout.X_RL[link][2, 3] - ground <= largest
+                and all(s.kind == "mesh" and read_vertices(layout, s) is None for s in shapes)):
+            unread[link] = (f"its shape is the mesh {shapes[0].mesh!r}, which cannot be read",
+                            shapes[0])
+    return unread
 
 
 def list_wheels(layout: Layout, wheels: Sequence[FoundWheel]) -> Remedy:
@@ -133,18 +148,30 @@ def _find_supports(layout: Layout, wheels: Sequence[FoundWheel]) -> list[_Ball]:
                   if 0 < _extent(layout, s) <= largest]
         ball = _lowest_ball(layout, shapes, wheels)
         if (ball is not None and _reaches(ball, wheels)
-                and not on_one_axle(layout, [*(c.wheel for c in wheels), ball.on_an_axle(wheels)])):
+                and _holds(layout, wheels, layout.X_RL[link] @ [*ball.centre, 1.0])):
             balls.append(ball)
     return balls
 
 
+def _holds(layout: Layout, wheels: Sequence[FoundWheel], point: np.ndarray) -> bool:
+    """Whether a point in the root's frame is before or behind the axle of the wheels, and not below
+    it."""
+    wheel = wheels[0].wheel
+    along = axle_R(layout, wheel)
+    across = np.array([-along[1], along[0]]) @ (point[:2] - centre_R(layout, wheel)[:2])
+    return bool(abs(across) > max(_FOOT, _BESIDE * wheel.radius))
+
+
 def _extent(layout: Layout, shape: LinkShape) -> float:
-    """The longest side of a shape [m]; 0 of a mesh that cannot be read."""
-    if shape.kind == "mesh":
-        vertices = read_vertices(layout, shape)
-        return 0.0 if vertices is None or len(vertices) == 0 else float(np.ptp(vertices,
-                                                                              axis=0).max())
-    return max(2 * shape.size[0] if shape.kind != "box" else 0.0, *shape.size)
+    """The longest side of a shape [m], of a mesh that of what touches the ground; 0 of one that
+    cannot be read."""
+    if shape.kind != "mesh":
+        return max(2 * shape.size[0] if shape.kind != "box" else 0.0, *shape.size)
+    vertices = read_vertices(layout, shape)
+    if vertices is None or len(vertices) == 0:
+        return 0.0
+    heights = vertices @ layout.X_RL[shape.link][2, :3]
+    return max(_FOOT, float(np.ptp(vertices[heights < heights.min() + _FOOT], axis=0).max()))
 
 
 def _lowest_ball(layout: Layout, shapes: Sequence[LinkShape],
@@ -167,6 +194,16 @@ def _is_lying(layout: Layout, shape: LinkShape, wheels: Sequence[FoundWheel]) ->
     centre = X[:3, :3] @ shape.centre + X[:3, 3]
     return abs(X[2, :3] @ shape.axis) < PARALLEL and not any(
         np.linalg.norm(centre_R(layout, c.wheel) - centre) < shape.size[0] for c in wheels)
+
+
+def touching_shapes(layout: Layout, link: str, wheels: Sequence[Wheel]) -> list[LinkShape]:
+    """The shapes of a link that can touch the ground: what collides, or else what is drawn if that
+    is so with the wheels; what is only drawn may be a dummy where they collide."""
+    shapes = layout.shapes(link)
+    if shapes or any(layout.shapes(part) for wheel in wheels
+                     for part in layout.rigid(layout.carrier(wheel))):
+        return shapes
+    return layout.shapes(link, tag="visual")
 
 
 def swings(layout: Layout, joint: Joint) -> bool:
@@ -299,12 +336,17 @@ def _tipping_error(layout: Layout, wheels: Sequence[FoundWheel],
     for link in missed:
         X = layout.X_RL[link]
         foot = X[:3, :3].T @ (np.array([X[0, 3], X[1, 3], ground + _SMALL_BALL]) - X[:3, 3])
-        balls.append(Wheel(None, "caster_ball", _SMALL_BALL, link=link, point=to_triple(foot, 6)))
+        ball = Wheel(None, "caster_ball", _SMALL_BALL, link=link, point=to_triple(foot, 6))
+        if _holds(layout, wheels, X[:3, 3]):
+            balls.append(ball)
     why = "; ".join(f"{link!r}: {reason}" for link, (reason, _) in missed.items())
     packages = [package_of(s.mesh) for _, s in missed.values() if s is not None]
+    rolling = [c.wheel for c in wheels]
+    cure: list[str | Remedy] = ["List the wheels alone to let it balance: ",
+                                option("wheels", rolling)]
+    if balls:
+        cure = ["List what supports it: ", option("wheels", [*rolling, *balls]),
+                " (check where the caster touches), or leave the caster out to let it balance"]
     return ModelError(
         f"{layout.source.label}: all wheels are on one axle and no other support was understood, "
-        f"so the robot would tip over ({why})",
-        suggest(*ask_for_packages(packages), "List what supports it: ",
-                option("wheels", [*(c.wheel for c in wheels), *balls]),
-                " (check where the caster touches), or leave the caster out to let it balance"))
+        f"so the robot would tip over ({why})", suggest(*ask_for_packages(packages), *cure))

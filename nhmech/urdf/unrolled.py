@@ -9,7 +9,7 @@ import numpy as np
 
 from ..errors import ModelError
 from .axis_hints import is_upright
-from .casters import is_caster, list_wheels, swings
+from .casters import is_caster, list_wheels, swings, touching_shapes
 from .description import Fact, FoundWheel, Reason, Witness
 from .layout import Joint, Layout, LinkShape, to_triple, to_words
 from .notice import Notice, NoticeKind
@@ -89,14 +89,13 @@ def _find_standing(layout: Layout, wheels: Sequence[Wheel]) -> Iterator[_Standin
         if all(abs(axle @ other) < 1 - PARALLEL ** 2 for other in axles):
             axles.append(axle)
     largest = max((w.radius for w in wheels), default=0.0)
-    # what is only drawn may be a dummy, unless everything that rolls is
-    tag = "collision" if any(map(layout.shapes, rotors)) else "visual"
     for link in layout.links:
         # looked at first, because the mesh of an arm is large and tells nothing
         if link in rotors or layout.X_RL[link][2, 3] - ground > 2 * largest:
             continue
         steered = _upright_above(layout, link) is not None
-        shapes = [s for s in layout.shapes(link, tag=tag) if s.kind != "mesh" or steered]
+        shapes = [s for s in touching_shapes(layout, link, wheels)
+                  if s.kind != "mesh" or steered]
         for standing in (_stand(layout, shape, axles, ground, slack) for shape in shapes):
             # another wheel rolls here already: this is its hub, fender or steering knuckle
             if (standing is not None
