@@ -371,3 +371,27 @@ def test_a_support_that_may_be_in_a_missing_mesh():
     assert notices(balancing, NoticeKind.FREE_PITCH)
     high = mesh.replace("-0.05", "0.5")
     assert notices(describe(robot(PAIR, high)), NoticeKind.FREE_PITCH)
+
+
+def test_a_cylinder_beside_its_axle():
+    """A joint's origin that is wrong: told with the numbers, whatever the names; never left out in
+    silence."""
+    beside = PAIR.replace(disc(0.1), shape('<cylinder radius="0.1" length="0.02"/>', LYING,
+                                           "0.03 0 0"))
+    with pytest.raises(ModelError, match=r"\(radius 0\.1 m\) lies 0\.03 m beside it") as caught:
+        describe(robot(beside, BALL))
+    [mended] = pasted(robot(beside, BALL), caught.value)
+    assert [(w.name, w.radius) for w in mended.wheels] == [("a_j", 0.1), ("b_j", 0.1), ("c", 0.03)]
+    rear = roll("m", "-0.5 0.2 0") + roll("n", "-0.5 -0.2 0")
+    both = describe(robot(beside, rear))
+    assert set(both.rolling) == {"a_j", "b_j", "m_j", "n_j"}
+    assert notices(both, NoticeKind.OTHER_RADIUS)
+
+
+def test_propellers_and_arms_are_not_offered():
+    props = "".join(part(f"p{k}", "base", shape('<cylinder radius="0.1" length="0.01"/>'),
+                         "continuous", f"{x} {y} 0.05", UP)
+                    for k, (x, y) in enumerate(((1, 1), (1, -1), (-1, 1), (-1, -1))))
+    with pytest.raises(ModelError, match="no rolling joint") as caught:
+        describe(robot(props))
+    assert caught.value.remedy is None

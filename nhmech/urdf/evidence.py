@@ -14,7 +14,7 @@ from .description import Fact, Witness
 from .elements import Interface
 from .layout import Joint, Layout, is_named
 from .radii import find_wheel_rim
-from .rims import Rim, crossed_cylinder, is_horizontal
+from .rims import Rim, beside_cylinder, crossed_cylinder, is_horizontal
 from .rollers import roller_joints
 from .stance import footprint
 
@@ -57,9 +57,9 @@ class Axle:
         Whether it carries a ring of rollers.
     carries
         Whether anything else moves on it.
-    across
-        Radius of a cylinder on it that stands across its axis [m]; None where it has a rim, or no
-        such cylinder.
+    misplaced
+        Radius of a cylinder on it that lies across its axis or beside it [m]; None where it has a
+        rim, or no such cylinder.
     height
         Of its rim's centre in the root's frame [m]; of its origin where it has no rim.
     """
@@ -72,13 +72,13 @@ class Axle:
     is_commanded: bool
     rollers: bool
     carries: bool
-    across: float | None
+    misplaced: float | None
     height: float
 
     @property
     def bottom(self) -> float:
         """Height of its lowest point in the root's frame [m]; of the axle without a shape."""
-        return self.height - (self.across or 0.0 if self.rim is None else self.rim.radius)
+        return self.height - (self.misplaced or 0.0 if self.rim is None else self.rim.radius)
 
     @property
     def is_called(self) -> bool:
@@ -136,7 +136,7 @@ def judge(axle: Axle, floor: float | None, axles: Sequence[Axle], layout: Layout
     """
     gap = None if floor is None else axle.bottom - floor
     if axle.rim is None:
-        turned = axle.across is not None and axle.is_free and gap is not None and (
+        turned = axle.misplaced is not None and axle.is_free and gap is not None and (
             abs(gap) <= axle.slack)
         below = floor is not None and axle.height <= floor
         if axle.carries or below or not (axle.is_called or turned):
@@ -239,7 +239,8 @@ def _read_axle(layout: Layout, joint: Joint, rim: Rim | None) -> Axle:
     X = layout.X_RL[joint.child]
     centre = np.zeros(3) if rim is None else np.array(rim.centre)
     carried, rollers = layout.carried(joint.child), roller_joints(layout, joint)
-    across = None if rim is not None else crossed_cylinder(layout, joint)
+    wrong = None if rim is not None else (crossed_cylinder(layout, joint)
+                                          or beside_cylinder(layout, joint))
     return Axle(
         joint, rim,
         is_free=is_free(joint),
@@ -249,7 +250,7 @@ def _read_axle(layout: Layout, joint: Joint, rim: Rim | None) -> Axle:
                          for c in layout.elements.commands),
         rollers=bool(rollers),
         carries=len(carried) > len(rollers),
-        across=None if across is None else across[0],
+        misplaced=None if wrong is None else wrong[0],
         height=float(X[2, 3] + X[2, :3] @ centre))
 
 
@@ -339,7 +340,7 @@ def _find_floor(layout: Layout, axles: Sequence[Axle]) -> float | None:
     mark = footprint(layout)
     leaves = [a for a in axles if not a.carries]
     known = ([a for a in leaves if a.rim and _is_plausible(a)] or [a for a in leaves if a.rim]
-             or [a for a in leaves if a.across and a.is_free] or [a for a in axles if a.rim])
+             or [a for a in leaves if a.misplaced and a.is_free] or [a for a in axles if a.rim])
     if not known:
         return None if mark is None else mark[1]
     planes: list[list[Axle]] = []

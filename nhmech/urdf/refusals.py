@@ -20,6 +20,7 @@ from .rims import (
     Rim,
     RimSource,
     UnusedMesh,
+    beside_cylinder,
     crossed_cylinder,
     find_rim,
     unused_meshes,
@@ -50,18 +51,26 @@ def radius_error(layout: Layout, contacts: Sequence[FoundWheel],
     """The error about wheels of which no source tells the radius."""
     first = unknown[0].joint
     if crossed := crossed_cylinder(layout, first):
-        turned = [replace(axle, rim=_turned_rim(axle)) for axle in unknown if axle.across]
+        turned = [replace(axle, rim=_turned_rim(axle)) for axle in unknown if axle.misplaced]
         return axle_error(layout, first, *crossed, suggest(
             "Or, where only the shapes are turned wrongly: ",
             list_wheels(layout, [*contacts, *(_found(a.joint, a.rim) for a in turned if a.rim)])))
     joints = [axle.joint for axle in unknown]
     meshes = _unused(layout, joints)
-    shown = "; ".join(map(str, meshes[:_FILES]))
+    shown = [str(mesh) for mesh in meshes[:_FILES]]
+    beside = {axle.joint.name: beside_cylinder(layout, axle.joint) for axle in unknown}
+    shown += [f"the cylinder of {name} (radius {found[0]:.4g} m) lies {found[1]:.4g} m beside it"
+              for name, found in beside.items() if found is not None]
+    text = (f"the radius of {_names(joints)} is not in the file: no collision or visual shape is "
+            f"round about the axle{': ' if shown else ''}{'; '.join(shown)}")
+    if all(axle.misplaced for axle in unknown):
+        found = [_found(a.joint, _turned_rim(a)) for a in unknown]
+        return layout.source.error(first.element, text, suggest(
+            "Correct the joints' origins, or, where only the shapes are misplaced: ",
+            list_wheels(layout, [*contacts, *found])))
     wheels = [*(wheel_fields(c.wheel) for c in contacts), *(_disc(layout, a) for a in unknown)]
     return layout.source.error(
-        first.element,
-        f"the radius of {_names(joints)} is not in the file: no collision or visual shape is "
-        f"round about the axle{': ' if shown else ''}{shown}",
+        first.element, text,
         suggest(*ask_for_packages(m.package for m in meshes), "Give it: ", option("wheels", wheels),
                 f" (and the casters, if there are any){_MEASURE}"))
 
@@ -91,7 +100,7 @@ def no_wheel_error(layout: Layout, findings: Findings) -> ModelError:
     dummies = [j for j in upright if has_word(layout, j.child)]
     if dummies:
         text += f" ({_names(dummies)}: named wheel, but its axis is not horizontal)"
-    free = [a for a in findings.axles if a.is_free or a.is_called]
+    free = [a for a in findings.axles if a.is_called or (a.is_free and not a.carries)]
     if free:
         wheels = [_disc(layout, a) for a in free[:_MOST]]
         blank = any(w["radius"] is Blank.RADIUS for w in wheels)
@@ -100,10 +109,10 @@ def no_wheel_error(layout: Layout, findings: Findings) -> ModelError:
             "Name the wheels: ",
             option("wheels", wheels), "; these turn about horizontal axles",
             _MEASURE if blank else ""))
-    upright = [j for j in upright if not layout.carried(j.child)]
+    upright = [j for j in upright if not layout.carried(j.child) and _may_stand(layout, j)]
     if not upright:
         return ModelError(f"{text}; the joints that turn about one have limits or carry others, as "
-                          "those of legs and arms do")
+                          "those of legs and arms do" if findings.axles else text)
     blades = [_blade(layout, j) for j in upright[:_MOST]]
     missing = [] if all(_lowest(layout, j) is not None for j in upright[:_MOST]) else (
         _unused(layout, upright))
@@ -113,6 +122,15 @@ def no_wheel_error(layout: Layout, findings: Findings) -> ModelError:
         "contact without lateral slip that needs no rolling joint: ", option("wheels", blades),
         " with HEIGHT the contact's height in the link's frame"
         if any(_lowest(layout, j) is None for j in upright[:_MOST]) else ""))
+
+
+def _may_stand(layout: Layout, joint: Joint) -> bool:
+    """Whether a wheel may be drawn on an upright joint: what lies, what is a mesh, or nothing."""
+    shapes = [s for tag in ("collision", "visual") for link in layout.rigid(joint.child)
+              for s in layout.shapes(link, joint.child, tag)]
+    return not shapes or any(
+        s.kind in ("sphere", "mesh")
+        or (s.kind == "cylinder" and abs(s.axis @ joint.axis) < PARALLEL) for s in shapes)
 
 
 def _list(layout: Layout, axles: Sequence[Axle]) -> Remedy:
@@ -125,16 +143,17 @@ def _found(joint: Joint, rim: Rim) -> FoundWheel:
 
 
 def _turned_rim(axle: Axle) -> Rim:
-    """A rim of the size of the cylinder that stands across an axle."""
-    return Rim(axle.across or 0.0, (0.0, 0.0, 0.0), 0.0, axle.joint.child,
+    """A rim of the size of the cylinder that lies across an axle or beside it."""
+    return Rim(axle.misplaced or 0.0, (0.0, 0.0, 0.0), 0.0, axle.joint.child,
                RimSource.COLLISION_PRIMITIVE, "cylinder")
 
 
 def _disc(layout: Layout, axle: Axle) -> WheelFields:
     """The wheel to type for a joint; its radius is blank where no source gives one."""
     chosen = choose_radius(read_radii(layout, axle.joint, axle.height), axle.rim)
+    radius = axle.misplaced if chosen is None else chosen.value
     return {"joint": axle.joint.name, "kind": "disc",
-            "radius": Blank.RADIUS if chosen is None else float(f"{chosen.value:.4g}")}
+            "radius": Blank.RADIUS if radius is None else float(f"{radius:.4g}")}
 
 
 def _blade(layout: Layout, joint: Joint) -> WheelFields:

@@ -185,6 +185,17 @@ def crossed_cylinder(layout: Layout, joint: Joint) -> tuple[float, np.ndarray] |
     return None
 
 
+def beside_cylinder(layout: Layout, joint: Joint) -> tuple[float, float] | None:
+    """Radius and distance from the axle [m] of the largest cylinder that lies along an axle and
+    beside it; of one that is only drawn where nothing collides."""
+    links = layout.rigid(joint.child)
+    tag = "collision" if any(map(layout.shapes, links)) else "visual"
+    found = [(shape.size[0], float(np.linalg.norm(np.cross(joint.axis, shape.centre))))
+             for link in links for shape in layout.shapes(link, joint.child, tag)
+             if shape.kind == "cylinder" and not _is_across(shape, joint)]
+    return max(((r, off) for r, off in found if off < r), default=None)
+
+
 def equal_rims(layout: Layout, joint: Joint, rim: Rim) -> list[Rim]:
     """All rims of a rotor from the same source and of the same size as one of them, which is
     among them."""
