@@ -224,6 +224,13 @@ def test_a_declaration_means_nothing_to_a_robot(what, change):
     assert what in text and "->" in text
 
 
+def test_a_namespace_means_nothing_to_a_robot():
+    text = cart().replace('<robot name="cart">', '<robot xmlns="http://ros.org/urdf" name="cart">')
+    description = describe(text)
+    assert description.wheels == SOUND.wheels
+    assert "http://ros.org/urdf" in repairs(description)[0]
+
+
 @pytest.mark.parametrize("encoding", ["utf-8-sig", "utf-16", "utf-16-le", "utf-16-be", "utf-32",
                                       "latin-1", "cp1252", "shift_jis"])
 def test_encodings_and_line_ends(encoding):
@@ -242,7 +249,7 @@ def test_encodings_and_line_ends(encoding):
     ("<html><body/></html>", "web page"), ("<COLLADA/>", "mesh"), ("<launch/>", "launch file"),
     ("<robot name='a'/><robot name='b'/>", "2 <robot> elements"),
     ("<robots><robot name='a'/><robot name='b'/></robots>", "2 <robot> elements"),
-    (cart()[:400], "not well-formed"),
+    (cart()[:400], "cut off"), (b"\x7fELF\1\0<a>", "a binary file"),
 ])
 def test_what_is_no_urdf_is_named(text, fragment):
     with pytest.raises((ModelError, InputError)) as caught:
@@ -356,6 +363,13 @@ def test_wheels_without_mass_are_refused_where_a_motion_has_none_and_repaired_as
         assert vehicle.parameters.values[f"{wheel}.Iyy"] == pytest.approx(mass * 0.1 ** 2 / 2)
     assert any("front_left_wheel_joint 0 -> 1.16 kg" in n.text for n in vehicle.notices)
     assert mechanics_summary(vehicle)["nxi"] == 2
+
+
+def test_a_robot_without_any_mass_is_not_made_of_its_wheels():
+    text = re.sub("<inertial>.*?</inertial>", "", cart())
+    with pytest.raises(ModelError, match="no link has a mass") as caught:
+        nhmech.load(text)
+    assert caught.value.remedy is None
 
 
 def test_where_no_repair_helps_the_joints_are_held(tmp_path):

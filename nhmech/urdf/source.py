@@ -222,6 +222,8 @@ def read_source(source: str | bytes | os.PathLike, packages: Mapping | None = No
     elif arguments:
         raise InputError(f"arguments {', '.join(arguments)}: only a xacro file takes arguments, "
                          "and there is no xacro in this one")
+    if root.tag.endswith("}robot"):
+        faults = (*faults, _drop_namespace(root))
     _check_root(root, label)
     found = dict(folders)
     for mesh in root.iter("mesh"):
@@ -310,9 +312,21 @@ def _explain(text: str, error: etree.XMLSyntaxError) -> str:
     robots = len(re.findall(r"<robot[\s>]", text))
     if robots > 1 and "Extra content" in str(error):
         return f"there are {robots} <robot> elements in it; a file holds one, so split it"
+    if re.search("[\0-\b\x0e-\x1a]", text[:1000]):
+        return "this is a binary file"
     if "<" not in text:
         return "there is no <robot> in it"
-    return str(error.msg or error)
+    message = str(error.msg or error)
+    return f"{message}; the file is cut off" if "Premature end" in message else message
+
+
+def _drop_namespace(root: Element) -> Fault:
+    """Take `<robot>` and all below it out of its namespace, which URDF does not have."""
+    space = root.tag.rpartition("}")[0] + "}"
+    for element in root.iter("*"):
+        element.tag = element.tag.removeprefix(space)
+    return from_slip(Slip(root.sourceline, "a <robot> in a namespace",
+                          f'xmlns="{space[1:-1]}"', "no namespace", harmless=True))
 
 
 def _check_root(root: Element, label: str) -> None:
@@ -322,7 +336,6 @@ def _check_root(root: Element, label: str) -> None:
     what = _FORMATS.get(root.tag.rsplit("}", 1)[-1])
     robots = len(root.findall(".//robot"))
     what_to_do = (
-        "delete its xmlns= attribute" if root.tag.endswith("}robot") else
         f"this is {what}; give the robot's URDF or xacro file" if what else
         f"there are {robots} <robot> elements in it; give each a file of its own" if robots else
         "a URDF starts with <robot name=...>")

@@ -207,10 +207,15 @@ def _check_axis(source: Source, joint: Element) -> Iterator[ElementError]:
     for origin in joint.findall("origin"):
         yield from _check_origin(source, origin)
     for axis in joint.findall("axis") if joint.get("type") != "fixed" else ():
-        if np.linalg.norm(source.triple(axis, "xyz")) < 1e-9:
-            yield source.error(axis, f"xyz={axis.get('xyz')!r} has no direction; give the joint's "
-                                     "axis, such as 0 1 0",
-                               mend=Mend("an axis without direction", _delete(axis), certain=False))
+        for error in gather(_check_direction, source, axis):
+            yield source.error(axis, error.fault.text, mend=error.mend or Mend(
+                "an axis without direction", _delete(axis), certain=False))
+
+
+def _check_direction(source: Source, axis: Element) -> None:
+    if np.linalg.norm(source.triple(axis, "xyz")) < 1e-9:
+        raise source.error(axis, f"xyz={axis.get('xyz')!r} has no direction; give the joint's axis, "
+                                 "such as 0 1 0")
 
 
 def _check_origin(source: Source, origin: Element) -> Iterator[ElementError]:
@@ -324,7 +329,8 @@ def _check_tree(source: Source, links: Elements, joints: Elements) -> Iterator[E
     for link in reached:
         reached += children.get(link, [])
     if len(reached) < len(links):
-        lost = next(name for name in links if name not in set(reached))
+        known = set(reached)
+        lost = next(name for name in links if name not in known)
         yield source.error(above[lost], f"link {lost!r} is part of a loop that does not reach the "
                                         f"root {roots[0]!r}; cut one joint of it")
 

@@ -81,7 +81,8 @@ def load(source: str | PathLike, *, wheels: Sequence[Wheel] | None = None,
     try:
         return attempt()
     except MasslessMotion as error:
-        error.remedy = _find_cure(attempt, error.joints, locked)
+        if error.joints:
+            error.remedy = _find_cure(attempt, error.joints, locked)
         raise
 
 

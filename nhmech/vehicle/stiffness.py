@@ -71,6 +71,9 @@ def describe_stiffness(vehicle: Vehicle, dt: float, q: np.ndarray | None = None,
 
 def check_massless(vehicle: Vehicle) -> None:
     """Raises `MasslessMotion` where some motion out of the zero pose meets no inertia."""
+    if not pin.computeTotalMass(vehicle.model) > 0:
+        raise MasslessMotion(f"{vehicle.name}: no link has a mass, so that no force has a finite "
+                             "acceleration: give the links <inertial>, the base above all")
     _reduce(vehicle, None)
 
 
