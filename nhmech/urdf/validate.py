@@ -214,8 +214,8 @@ def _check_axis(source: Source, joint: Element) -> Iterator[ElementError]:
 
 def _check_direction(source: Source, axis: Element) -> None:
     if np.linalg.norm(source.triple(axis, "xyz")) < 1e-9:
-        raise source.error(axis, f"xyz={axis.get('xyz')!r} has no direction; give the joint's axis, "
-                                 "such as 0 1 0")
+        raise source.error(axis, f"xyz={axis.get('xyz')!r} has no direction; give the joint's "
+                                 "axis, such as 0 1 0")
 
 
 def _check_origin(source: Source, origin: Element) -> Iterator[ElementError]:
