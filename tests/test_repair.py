@@ -93,10 +93,10 @@ def test_an_inertial_of_which_half_is_missing(element):
 
 @pytest.mark.parametrize("given, read", [
     ("0, 0.2, 0", "0 0.2 0"), ("0 0.2 0,", "0 0.2 0"), ("0,0.2,0", "0 0.2 0"),
-    ("0,0 0,2 0,0", "0.0 0.2 0.0"), ("0 0,2 0", "0 0.2 0")])
+    ("0,0 0,2 0,0", "0.0 0.2 0.0"), ("0 0,2 0", "0 0.2 0"), ("0\xa00.2\u20030", "0 0.2 0")])
 def test_numbers_with_commas(given, read):
     text = cart().replace('xyz="0 0.2 0"', f'xyz="{given}"')
-    with pytest.raises(ModelError, match=r"separate numbers by spaces.*repair=True"):
+    with pytest.raises(ModelError, match=r"is not a number.*repair=True"):
         describe(text)
     repaired = describe(text, repair=True)
     assert repaired.wheels == SOUND.wheels

@@ -130,11 +130,12 @@ class Source:
         values = _read_words(text)
         given = f"{attribute}={text!r}"
         if values is None:
-            odd = next(word for word in text.split() if _read_words(word) is None)
+            # each word may be a number, and the spaces between them no spaces to a parser
+            odd = next((word for word in text.split() if _read_words(word) is None), text)
             comma = "; write decimals with a point and separate numbers by spaces"
             raise self.error(element, f"{given}: {odd!r} is not a number"
                                       f"{comma if ',' in text else ''}",
-                             mend=_mend_commas(element, attribute, text, length))
+                             mend=_mend_numbers(element, attribute, text, length))
         if len(values) != length:
             raise self.error(element, f"{given} must be one number" if length == 1 else
                              f"{given} has {len(values)} numbers; it needs {length}, separated by "
@@ -157,16 +158,16 @@ def _read_words(text: str) -> tuple[float, ...] | None:
         return None
 
 
-def _mend_commas(element: Element, attribute: str, text: str, length: int) -> Mend | None:
-    """Commas taken for spaces or for decimal points, whichever gives the right count of numbers;
-    None where neither does, or both do and differ."""
+def _mend_numbers(element: Element, attribute: str, text: str, length: int) -> Mend | None:
+    """Commas taken for spaces or for decimal points, whichever gives the right count of numbers,
+    and spaces of any kind for spaces; None where neither does, or both do and differ."""
     spaces, points = (" ".join(text.replace(",", other).split()) for other in (" ", "."))
     sound = {values: reading for reading in (points, spaces)
              if (values := _read_words(reading)) is not None and len(values) == length}
     if len(sound) != 1 or (spaces not in sound.values() and _GROUPED.search(text)):
         return None
     [mended] = sound.values()
-    return Mend("numbers with commas", lambda: element.set(attribute, mended))
+    return Mend("numbers with commas or odd spaces", lambda: element.set(attribute, mended))
 
 
 def name_of(element: Element) -> str:
