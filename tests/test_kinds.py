@@ -319,6 +319,17 @@ def car(axis: str, limit: str) -> str:
 NO_RANGE = '<limit lower="0" upper="0" effort="0" velocity="0"/>'
 
 
+def test_steering_held_so_that_the_axles_do_not_meet():
+    """One joint held is enough: the line that is offered loads, and the other one follows."""
+    text = car("0 0 1", '<limit lower="-1" upper="1" effort="1" velocity="1"/>')
+    with pytest.raises(ModelError, match="do not meet in one point") as caught:
+        describe(text, locked={"kingpin_a": 0.3, "kingpin_b": 0.2})
+    assert "locked={'kingpin_a': 0.3}" in caught.value.remedy.python
+    vehicle = nhmech.load(text, locked={"kingpin_a": 0.3})
+    angle = vehicle.joint_positions(vehicle.configuration())["kingpin_b"]
+    assert 1 / np.tan(angle) - 1 / np.tan(0.3) == pytest.approx(0.4 / 0.6, rel=1e-9)
+
+
 def test_steering_about_the_axle_is_refused_for_what_it_is():
     with pytest.raises(ModelError, match="turns about the axle of the wheel") as caught:
         describe(car("0 1 0", NO_RANGE))

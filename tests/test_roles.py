@@ -131,6 +131,23 @@ def test_the_encoder_wheels_of_a_tricycle_are_not_driven():
     assert set(description.driven) == {"front_joint", "front_steer"}
 
 
+COMMANDS = ('<ros2_control name="x" type="system">' + "".join(
+    f'<joint name="{n}_joint"><command_interface name="velocity"/></joint>'
+    for n in ("left", "right")) + "</ros2_control>")
+
+
+@pytest.mark.parametrize("more, wheels, said", [
+    ('<nhmech><drive joint="left_joint"/></nhmech>', None, "from <nhmech>, although"),
+    ("", [Wheel("left_joint", "disc", 0.1), Wheel("right_joint", "disc", 0.1, driven=False)],
+     "from the wheels given, although"),
+])
+def test_the_user_s_drive_wins_and_the_file_s_is_told(more, wheels, said):
+    description = describe(robot(REAR, COMMANDS, more), wheels=wheels)
+    assert description.driven == ("left_joint",)
+    (told,) = of_kind(description, NoticeKind.DRIVEN_FROM)
+    assert said in told and "<ros2_control> drives left_joint, right_joint" in told
+
+
 def test_where_all_wheels_steer_all_drive():
     modules = "".join(steered(n, x, y) for n, x, y in (("a", 0.3, 0.2), ("b", 0.3, -0.2),
                                                        ("c", -0.3, 0.2), ("d", -0.3, -0.2)))

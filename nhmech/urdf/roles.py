@@ -232,31 +232,33 @@ def choose_driven(layout: Layout, wheels: Sequence[Wheel], roles: Roles,
             raise Origin.DRIVE.error(f"{layout.source.label}: joint {name!r} is locked; joints "
                                      f"that move: {', '.join(roles.moving)}; a wheel that is left "
                                      "out where wheels are listed is locked")
-    sources = {
-        "<nhmech>": drive or [],
+    told = {
         **{f"<{tag}>": [c.joint for c in layout.elements.commands if c.tag == tag]
            for tag in ("ros2_control", "transmission")},
         **{f"the plugin {plugin.name}": _driven_by(layout, plugin, roles)
            for plugin in layout.elements.drives},
     }
-    chosen: set[str] = set()
-    notices: list[Notice] = []
-    origin = ("custom, for the file does not say: the steering, and the wheels that nothing steers "
-              "(all where all are steered), without casters")
-    for element, names in sources.items():
-        chosen, notices = _follow(layout, roles, names)
-        if chosen:
-            origin = element
-            break
-    else:
-        chosen = _usual_drive(layout, wheels, roles)
+    found = ((element, *_follow(layout, roles, names)) for element, names in told.items())
+    origin, chosen, notices = next(
+        (one for one in found if one[1]),
+        ("custom, for the file does not say: the steering, and the wheels that nothing steers (all "
+         "where all are steered), without casters", _usual_drive(layout, wheels, roles), []))
+    wanted = set(drive) if drive else chosen
     for wheel in wheels:
         if wheel.joint is not None and wheel.driven is not None:
-            chosen = chosen | {wheel.joint} if wheel.driven else chosen - {wheel.joint}
-    driven = tuple(name for name in roles.moving if name in chosen)
+            wanted = wanted | {wheel.joint} if wheel.driven else wanted - {wheel.joint}
+    although = ""
+    if origin in told and wanted != chosen:
+        although = f", although {origin} drives {listed(n for n in roles.moving if n in chosen)}"
+    if drive:
+        origin, notices = "<nhmech>", []
+    elif wanted != chosen:
+        origin = "the wheels given"
+    driven = tuple(name for name in roles.moving if name in wanted)
     if driven:
-        return driven, [*notices, Notice(NoticeKind.DRIVEN_FROM, f"driven joints from {origin}")]
-    return driven, [*notices, Notice(NoticeKind.NOT_DRIVEN, "no joint is driven")]
+        return driven, [*notices, Notice(NoticeKind.DRIVEN_FROM,
+                                         f"driven joints from {origin}{although}")]
+    return driven, [*notices, Notice(NoticeKind.NOT_DRIVEN, f"no joint is driven{although}")]
 
 
 def _driven_by(layout: Layout, plugin: DrivePlugin, roles: Roles) -> list[str]:

@@ -3,7 +3,7 @@ scrub."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -94,7 +94,7 @@ class Turning:
 
 
 def choose_turning(layout: Layout, contacts: Sequence[FoundWheel], steering: Collection[str],
-                   skid: Skid | None, *, held: Collection[str] = (),
+                   skid: Skid | None, *, held: Mapping[str, float] | None = None,
                    inferred: bool = False) -> Turning:
     """How the wheels of each body let it turn; where ideal rolling forbids it, what gives way.
 
@@ -113,7 +113,8 @@ def choose_turning(layout: Layout, contacts: Sequence[FoundWheel], steering: Col
     skid
         What the user lets give way: then nothing is assumed.
     held
-        Joints that the user locks; where one of them would steer, going straight is intended.
+        Joints that the user locks, and where [rad, m]; where one of them would steer, going
+        straight is intended.
     inferred
         Whether the wheels were found and not listed; a listed wheel keeps its kind.
 
@@ -132,11 +133,14 @@ def choose_turning(layout: Layout, contacts: Sequence[FoundWheel], steering: Col
     released = skid.wheels if skid else ()
     wheels = [c.wheel for c in found]
     bodies = group_by_body(layout, [w for w in wheels if w.name not in released], steering)
-    on_purpose = any(_would_steer(layout, wheels, name) for name in held)
+    held = held or {}
+    on_purpose = [name for name in held if _would_steer(layout, wheels, name)]
     straight = {}
     for above, group in bodies.items():
         match meet(layout, group):
-            case Meeting.NOWHERE, _ if inferred and not on_purpose:
+            case Meeting.NOWHERE, _ if on_purpose and not above:
+                raise _held_error(group, on_purpose, held)
+            case Meeting.NOWHERE, _ if inferred:
                 raise _crossing_error(layout, group, found)
             case Meeting.POINT, np.ndarray() as centre if not above:
                 notices.append(_circle_notice(layout, group, found, centre))
@@ -273,6 +277,18 @@ def _circle_notice(layout: Layout, group: Sequence[Wheel], contacts: Sequence[Fo
                   f"m of {layout.root!r}: it only rolls in circles about this point",
                   suggest("If these are omni wheels: ",
                           option("wheels", type_wheels(contacts, omni))))
+
+
+def _held_error(group: Sequence[Wheel], steering: Sequence[str],
+                held: Mapping[str, float]) -> ModelError:
+    first, *others = steering
+    text = (f"{listed(steering)}: held as given, the axles of {list_names(group)} do not meet in "
+            "one point, so it could not move")
+    if not others:
+        return ModelError(text)
+    kept = {name: angle for name, angle in held.items() if name not in others}
+    return ModelError(text, suggest(f"Hold {first} alone, which the others then follow: ",
+                                    option("locked", kept)))
 
 
 def _crossing_error(layout: Layout, group: Sequence[Wheel],
