@@ -13,6 +13,8 @@ from support import command_line, joint, link, shipped
 import nhmech
 from nhmech import JointVelocity, Simulator, Wheel
 from nhmech.analysis import Cause, limits, rolling_events
+from nhmech.analysis.demand import steady_turn
+from nhmech.analysis.friction import coefficients
 from nhmech.control import TwistDrive
 
 G, MU = 9.81, 0.6
@@ -158,7 +160,7 @@ def test_a_run_on_the_circle_ends_there(name, mu, radius, what):
     speed = lambda t: limit * (start + 0.02 * t)  # noqa: E731
     sign = -1 if when == "turning right" else 1
     drive = TwistDrive(vehicle, lambda t, state: (speed(t), 0.0, sign * speed(t) / radius))
-    demand = steady(vehicle, sign / radius)
+    demand = steady_turn(vehicle, sign / radius)
     simulator = Simulator(vehicle, drive, dt=4e-3, events=rolling_events(vehicle, mu))
     xi = dict(zip(vehicle.speeds, (start * limit * demand.velocity)[list(vehicle.frame.speeds)]))
     joints = vehicle.joint_positions(demand.q)
@@ -170,18 +172,12 @@ def test_a_run_on_the_circle_ends_there(name, mu, radius, what):
     assert reached == pytest.approx(limit, rel=0.01)
 
 
-def steady(vehicle, curvature):
-    from nhmech.analysis.demand import steady_turn
-
-    return steady_turn(vehicle, curvature)
-
-
 @pytest.mark.parametrize("name, way", [("differential_drive", 1), ("differential_drive", -1),
                                        ("tricycle", 1)])
 def test_a_run_that_accelerates_harder_and_harder_ends_there(name, way):
     vehicle, found = shipped(name), known(name)
     limit = (found.acceleration if way > 0 else found.deceleration).value
-    demand = steady(vehicle, 0.0)
+    demand = steady_turn(vehicle, 0.0)
     effort = demand.load(acceleration=1.0)[1] * way * limit
     push = lambda t, state: effort * (0.9 + 0.05 * t)  # noqa: E731
     run = Simulator(vehicle, push, dt=4e-3, events=rolling_events(vehicle, MU)).run(4.0)
@@ -224,12 +220,12 @@ def test_a_trailer_comes_to_rest_behind():
     """sin(hitch) of the first trailer, from the geometry of an axle that follows a point; a circle
     that is too tight is refused with the joint."""
     train = shipped("trailers")
-    angles = train.joint_positions(steady(train, 1 / 6.0).q)
-    mirrored = train.joint_positions(steady(train, -1 / 6.0).q)
+    angles = train.joint_positions(steady_turn(train, 1 / 6.0).q)
+    mirrored = train.joint_positions(steady_turn(train, -1 / 6.0).q)
     assert angles["hitch_1_joint"] < 0 < mirrored["hitch_1_joint"]
     assert angles["hitch_1_joint"] == pytest.approx(-mirrored["hitch_1_joint"], abs=1e-9)
     with pytest.raises(nhmech.MechanicsError, match="limit|come to rest"):
-        steady(train, 1.0)
+        steady_turn(train, 1.0)
 
 
 @pytest.mark.parametrize("arguments", [dict(mu=-0.1), dict(mu="ice"), dict(mu={"no": 0.5}),
@@ -248,6 +244,19 @@ def test_friction_and_ground_at_rest_are_needed():
         limits(turning, MU)
     # the file of this robot says 0.7
     assert set(limits(shipped("differential_drive")).mu.values()) == {0.7, inf}
+
+
+def test_friction_is_taken_from_the_file():
+    """<mu1> and <mu2> of a wheel's link, where the wheel itself has no mu; what is given goes
+    first."""
+    text = nhmech.urdf_path("carriage").read_text().replace(' mu="0.6"', "")
+    gazebo = "".join(f'<gazebo reference="{name}"><mu1>0.35</mu1><mu2>0.35</mu2></gazebo>'
+                     for name in ("left_wheel", "right_wheel"))
+    robot = nhmech.load(text.replace("</robot>", f"{gazebo}</robot>"))
+    known = coefficients(robot, None)
+    assert known["left_wheel_joint"] == known["right_wheel_joint"] == 0.35
+    assert coefficients(robot, {"left_wheel_joint": 0.5})["left_wheel_joint"] == 0.5
+    assert coefficients(robot, 0.2)["right_wheel_joint"] == 0.2
 
 
 # -- the command -----------------------------------------------------------------------------------

@@ -10,7 +10,7 @@ from functools import lru_cache
 import numpy as np
 
 from ..errors import InputError, Remedy
-from ..vehicle.friction import read_friction
+from ..vehicle.friction import own_friction, read_friction
 from ..vehicle.vehicle import Vehicle
 from .cone_programme import Cones, minimise
 from .contact_load import NOTHING, ContactLoad
@@ -19,8 +19,8 @@ ROUNDS = 50      # of the ratio's improvement, which gains digits at each
 
 
 def coefficients(vehicle: Vehicle, mu: float | Mapping[str, float] | None) -> dict[str, float]:
-    """Friction coefficient of each contact: `mu`, or its entry for the wheel, else `Wheel.mu`, else
-    infinite.
+    """Friction coefficient of each contact: `mu`, or its entry for the wheel, else the wheel's own,
+    else infinite.
 
     Raises
     ------
@@ -28,9 +28,8 @@ def coefficients(vehicle: Vehicle, mu: float | Mapping[str, float] | None) -> di
         For wheels that do not exist and numbers that are not positive.
     """
     given = read_friction(vehicle, mu)
-    known = {c.name: np.inf if c.mount.wheel.mu is None else c.mount.wheel.mu
-             for c in vehicle.contacts}
-    return {wheel: float(given.get(wheel, value)) for wheel, value in known.items()}
+    return {wheel: float(given.get(wheel, np.inf if own is None else own))
+            for wheel, own in own_friction(vehicle).items()}
 
 
 def known_coefficients(vehicle: Vehicle,

@@ -170,7 +170,8 @@ def validity(vehicle: Vehicle, t: float, q: np.ndarray, v: np.ndarray, u: np.nda
         (nq,), (nv,), (nu,).
     mu
         One friction coefficient, one for each of some wheels, or None. Wheels without one use
-        `Wheel.mu`, and cannot slip where that is not given either.
+        `Wheel.mu`, then what `<mu1>` and `<mu2>` of the file say, and cannot slip where neither is
+        given.
 
     Raises
     ------

@@ -18,12 +18,14 @@ from .inspect_text import print_report
 from .options import RobotOptions, load_robot, robot_options
 
 if TYPE_CHECKING:
-    from ..urdf.description import Description
     from ..vehicle.vehicle import Vehicle
 
 
-def wheel_rows(description: Description) -> list[dict]:
+def wheel_rows(vehicle: Vehicle) -> list[dict]:
     """One dict a wheel, in the description's order."""
+    from ..vehicle.friction import own_friction
+
+    description, friction = vehicle.description, own_friction(vehicle)
     return [
         {
             "name": wheel.name,
@@ -35,7 +37,7 @@ def wheel_rows(description: Description) -> list[dict]:
             "centre": wheel.point,
             "axis": wheel.axis,
             "driven": wheel.joint in description.driven,
-            "mu": wheel.mu,
+            "mu": friction[wheel.name],
             "reason": description.reasons[wheel.name],
             "evidence": description.reasons[wheel.name].facts,
         }
@@ -57,7 +59,7 @@ def report(vehicle: Vehicle) -> dict[str, Any]:
         "name": d.name,
         "path": None if d.path is None else str(d.path),
         "root": d.root,
-        "wheels": wheel_rows(d),
+        "wheels": wheel_rows(vehicle),
         "joints": {
             "rolling": d.rolling,
             "driven": d.driven,

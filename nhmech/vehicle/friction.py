@@ -31,6 +31,14 @@ def read_friction(vehicle: Vehicle, mu: float | Mapping[str, float] | None) -> d
     return given
 
 
+def own_friction(vehicle: Vehicle) -> dict[str, float | None]:
+    """Wheel -> the coefficient it comes with: `Wheel.mu`, else what `<mu1>` and `<mu2>` of the file
+    say; None where neither does."""
+    told = vehicle.description.mu
+    return {wheel.name: told.get(wheel.name) if wheel.mu is None else wheel.mu
+            for wheel in vehicle.description.wheels}
+
+
 def with_friction(vehicle: Vehicle, mu: float | Mapping[str, float] | None) -> Vehicle:
     """The vehicle whose wheels know these coefficients (`Wheel.mu`), and keep their own where `mu`
     says nothing.

@@ -9,6 +9,7 @@ import numpy as np
 
 from ..analysis.rolling_limits import FRICTION, LIFT_OFF
 from ..simulation.trajectory import Trajectory
+from ..vehicle.friction import own_friction
 from ..vehicle.reactions import reactions
 from ..vehicle.vehicle import Vehicle
 from .drawing import DOTTED, Plot, axes_of, colour, new_figure, plot_style, spread_states, words
@@ -40,13 +41,13 @@ class WheelForces:
         self.normal: dict[str, np.ndarray] = {}
         self.tangential: dict[str, np.ndarray] = {}
         self.mu: dict[str, float | None] = {}
-        for wheel, name in zip(vehicle.description.wheels, vehicle.contact_names):
+        for name, own in own_friction(vehicle).items():
             self.normal[name] = np.array([f[name].get("normal", np.nan) for f in found])
             sides = [[value for direction, value in f[name].items() if direction != "normal"]
                      or [np.nan] for f in found]
             self.tangential[name] = np.linalg.norm(np.array(sides), axis=1)
             given = mu.get(name) if isinstance(mu, Mapping) else mu
-            self.mu[name] = wheel.mu if given is None else given
+            self.mu[name] = own if given is None else given
 
 
 def _mark_limits(trajectory: Trajectory, axes: Iterable[Any], text_axes: Any) -> None:

@@ -16,6 +16,7 @@ from ..errors import MechanicsError
 from ..simulation.simulated import Simulated
 from ..simulation.trajectory import Trajectory
 from ..systems import load_system
+from ..vehicle.friction import own_friction
 from ..vehicle.vehicle import Vehicle
 from . import report_page as html
 from .drawing import colour, words
@@ -84,8 +85,8 @@ def contact_table(vehicle: Vehicle, judged: Judgement) -> str:
         heading += " (directions in parentheses follow from the others)"
     if judged.along is None:
         columns.append("mu")
-        for row, wheel in zip(rows, vehicle.description.wheels):
-            row.append("–" if wheel.mu is None else f"{wheel.mu:g}")
+        for row, mu in zip(rows, own_friction(vehicle).values()):
+            row.append("–" if mu is None else f"{mu:g}")
     else:
         columns += ["mu", "normal force [N]", "needs mu", "at t [s]"]
         for row, contact in zip(rows, vehicle.contacts):
