@@ -83,5 +83,5 @@ pictures: $(STAMP)
 	$(BIN)/python docs/pictures.py $(PICTURES)
 
 clean:
-	rm -rf $(VENV) $(BENCH) $(OUT) docs/api docs/output build dist nhmech.egg-info .pytest_cache .mypy_cache .ruff_cache .coverage*
+	rm -rf $(VENV) $(BENCH) $(OUT) docs/output build dist nhmech.egg-info .pytest_cache .mypy_cache .ruff_cache .coverage*
 	find nhmech tests launch -name __pycache__ -type d -prune -exec rm -rf {} +
