@@ -104,7 +104,10 @@ class MechanicsError(NhmechError):
 
     Examples
     --------
-    >>> nhmech.gibbs_appell(vehicle, speeds=("yaw_rate",))
+    >>> from nhmech.mechanics import constrain, euclidean, lagrangian_system
+    >>> particle = lagrangian_system(euclidean("x"), lambda s: s.v.x**2 / 2)
+    >>> rows = {"slow": lambda s: s.v.x - 1, "fast": lambda s: s.v.x - 2}
+    >>> nhmech.gibbs_appell(constrain(particle, rows=rows))
     Traceback (most recent call last):
         ...
     nhmech.errors.MechanicsError: ...

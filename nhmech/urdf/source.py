@@ -13,6 +13,7 @@ from typing import Any, TypeVar, overload
 from lxml import etree
 
 from ..errors import InputError, ModelError, Remedy, listed
+from ..paths import urdf_names
 from .fault import Element, ElementError, Fault, Mend, element_name, from_slip
 from .mesh_files import MeshFiles
 from .packages import find_package, read_packages
@@ -261,7 +262,9 @@ def _read_file(path: Path) -> bytes:
         return path.read_bytes()
     except FileNotFoundError:
         beside = sorted(p.name for p in path.parent.glob("*.urdf")) if path.parent.is_dir() else []
-        hint = f"; in {path.parent} there are: {listed(beside, 12)}" if beside else ""
+        hint = (f'; one that comes with nhmech is nhmech.urdf_path("{path}")'
+                if str(path) in urdf_names() else
+                f"; in {path.parent} there are: {listed(beside, 12)}" if beside else "")
         raise ModelError(f"{path} does not exist{hint}") from None
     except (OSError, ValueError) as error:
         raise ModelError(f"{path} cannot be read: {error}") from None
