@@ -55,7 +55,7 @@ def test_path_string_and_bytes_give_the_same(tmp_path):
     ("source", "fragment"),
     [
         ("nowhere/at/all.urdf", "does not exist"),
-        ("differential_drive", r'nhmech\.urdf_path\("differential_drive"\)'),
+        ("differential_drive", 'nhmech.urdf_path("differential_drive")'),
         ("<robot name='x'><link></robot>", "line 1: not well-formed XML"),
         ("<sdf/>", "root element is <sdf>"),
         ("<!DOCTYPE robot><robot name='x'/>", "DOCTYPE"),
