@@ -458,7 +458,8 @@ def mirrored(robot: Robot, rng: random.Random, folder: Path) -> Robot:
         slides = joint.get("type") == "prismatic"
         set_axis(joint, (1 if slides else -1) * MIRROR @ axis_of(joint))
     for mesh in new.root.iter("mesh"):
-        mesh.set("scale", _words(MIRROR @ _numbers(mesh, "scale", "1 1 1")))
+        # a published file has a fourth number, which every reader passes over
+        mesh.set("scale", _words(MIRROR @ _numbers(mesh, "scale", "1 1 1")[:3]))
     for element, _ in _directions(new.root):
         element.text = _words(MIRROR @ [float(w) for w in element.text.split()])
     for wheel in new.root.iterfind("nhmech/wheel"):
