@@ -80,9 +80,18 @@ def _energy_at(vehicle: Vehicle, speed: float) -> float:
 
 
 def comfortable(vehicle: Vehicle) -> float:
-    """`SPEED`, or two thirds of what the slowest driven wheel may turn [m/s]."""
-    most = [wheel.radius * vehicle.limits[wheel.joint].velocity
-            for wheel in vehicle.description.wheels if wheel.joint in vehicle.driven]
+    """`SPEED`, or two thirds of what the slowest driven joint can do [m/s].
+
+    A wheel turns as fast as its limit lets it, and as its effort can against its damping; a
+    steering joint turns by a radian while the vehicle goes its own length.
+    """
+    radii = {wheel.joint: wheel.radius for wheel in vehicle.description.wheels}
+    most = []
+    for name in vehicle.driven:
+        limits = vehicle.limits[name]
+        damping = vehicle.description.damping.get(name, 0.0)
+        rate = min(limits.velocity, limits.effort / damping if damping else np.inf)
+        most.append(rate * radii.get(name, vehicle.steering.length))
     return min([SPEED, *(2 / 3 * speed for speed in most)])
 
 
