@@ -490,7 +490,7 @@ def test_the_virtual_machine_gives_the_same(drive, start, efforts, monkeypatch):
     compiled = nhmech.simulate_batch(drive, start, table, dt=1e-3, duration=0.009,
                                      control_period=0.002, every=2)
     monkeypatch.setattr("nhmech.simulation.batch.stepper",
-                        lambda given, device: type(made)(**{**vars(made), "runner": mapped}))
+                        lambda *choice: type(made)(**{**vars(made), "runner": mapped}))
     for threads in (1, 2):
         virtual = nhmech.simulate_batch(drive, start, table, dt=1e-3, duration=0.009,
                                         control_period=0.002, every=2, threads=threads)

@@ -5,7 +5,6 @@ import json
 import os
 import re
 from math import pi
-from types import SimpleNamespace
 
 import click
 import pytest
@@ -383,7 +382,7 @@ def test_many_notices_are_cut(capsys):
     odd = [Notice(NoticeKind.HANDLE, f"odd {i}", spell_option("skid", ("a", "b")))
            for i in range(7)]
     driven = Notice(NoticeKind.DRIVEN_FROM, "driven joints from <nhmech>")
-    print_notices(SimpleNamespace(notices=(driven, *odd)))
+    print_notices((driven, *odd))
     told = capsys.readouterr()
     assert told.out == "" and told.err.splitlines() == [
         *(f"notice   odd {i}. --skid a,b" for i in range(5)),

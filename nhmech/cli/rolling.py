@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 Friction = Sequence[tuple[str | None, float]]  # (wheel or None for all, coefficient)
 STATES = 200  # at which a run is judged at most, besides those of its events: below a second
 ON_SLIP = ("warn", "stop", "ignore")
+ON_BOUND = ("stop", "warn", "ignore")
 
 
 class FrictionType(click.ParamType):
@@ -42,7 +43,7 @@ friction_option = click.option("--mu", "mu", **FRICTION)
 
 @dataclass(frozen=True)
 class RollingOptions:
-    """The friction of the wheels, and what happens where it does not suffice."""
+    """The friction of the wheels, and what happens where a run stops being valid."""
 
     mu: Friction = option("--mu", **FRICTION)
     on_slip: str | None = option(
@@ -50,6 +51,13 @@ class RollingOptions:
         help="Find the exact moment when ideal rolling stops being valid (slower), and print it or "
              "stop there. Default: 'warn' with --mu; otherwise, some moments of the run are judged "
              "afterwards. 'ignore' judges nothing.")
+    on_limit: str = option(
+        "--on-limit", type=click.Choice(ON_BOUND), default="stop", show_default=True,
+        help="What happens where a joint that nothing drives, such as a hitch, comes to a limit of "
+             "its position: the run ends there, or the moment is printed, or nothing.")
+    on_fall: str = option(
+        "--on-fall", type=click.Choice(ON_BOUND), default="stop", show_default=True,
+        help="The same where a part of the robot comes down to the ground.")
 
 
 rolling_options = option_group("rolling", RollingOptions)

@@ -110,7 +110,7 @@ def run(file: str, robot: RobotOptions, driving: DrivingOptions, timing: Timing,
     folder, named after the robot.
     """
     vehicle = with_friction_option(load_robot(file, robot), rolling.mu)
-    print_notices(vehicle)
+    print_notices(vehicle.notices)
     try:
         driver = make_driver(vehicle, driving)
     except (InputError, ModelError) as error:
@@ -146,10 +146,12 @@ def make_simulator(vehicle: Vehicle, driver: Driver, driving: DrivingOptions, ti
     events = rolling_events(vehicle, rolling)
     try:
         simulator = Simulator(vehicle, driver.controller, dt=timing.dt, control_period=period,
-                              events=events)
+                              events=events, on_limit=rolling.on_limit,
+                              on_fall=rolling.on_fall)
     except SimulationError as error:  # nothing ran: this is bad input
         raise InputError(error.text, error.remedy) from error
     simulator.reset(**driver.start())
+    print_notices(simulator.bounds.notices)
     return simulator
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from math import degrees
 from typing import TYPE_CHECKING
 
@@ -12,17 +13,17 @@ from ..simulation.state import planar_pose
 
 if TYPE_CHECKING:
     from ..simulation.trajectory import Trajectory
+    from ..urdf.notice import Notice
     from ..vehicle.vehicle import Vehicle
 
 NOTICES = 5  # that are printed before a run: more would push the run off the screen
 
 
-def print_notices(vehicle: Vehicle) -> None:
-    """Print what a user should know of the vehicle before it runs, a line each, to standard
-    error."""
+def print_notices(notices: Sequence[Notice]) -> None:
+    """Print what a user should know before a run, a line each, to standard error."""
     from ..urdf.notice import NoticeKind
 
-    notices = [notice for notice in vehicle.notices if notice.kind is not NoticeKind.DRIVEN_FROM]
+    notices = [notice for notice in notices if notice.kind is not NoticeKind.DRIVEN_FROM]
     for notice in notices[:NOTICES]:
         click.echo(f"notice   {notice.command_line}", err=True)
     if len(notices) > NOTICES:
@@ -53,7 +54,13 @@ def print_summary(vehicle: Vehicle, trajectory: Trajectory, wall: float,
         ("end", f"x {x:+.4f} m  y {y:+.4f} m  yaw {degrees(yaw):+.2f} deg"),
         ("rolling", f"max |A v + b| / max(1, |v|) {slip:.1e}   max |phi| {height:.1e} m"),
         ("energy", f"{energy[0]:.6g} J at the start, {energy[-1]:.6g} J at the end"),
-        ("stopped", "by a failure" if failed else str(trajectory.stop)),
+        ("stopped", "by a failure" if failed else describe_stop(trajectory)),
     ]
     for name, text in rows:
         click.echo(f"{name:<8} {text}")
+
+
+def describe_stop(trajectory: Trajectory) -> str:
+    """Why the run ended; of an event also when."""
+    is_event = trajectory.stop.startswith("event: ")
+    return trajectory.stop + (f" at t = {trajectory.t[-1]:.6g} s" if is_event else "")

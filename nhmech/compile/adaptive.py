@@ -157,7 +157,8 @@ static int nhmech_further(const nhmech_setup* s, nhmech_ahead* w) {{
   status = nhmech_next(&w->now, w->limit, s->u, s->theta, {rtol}, {atol});
   if (status) return status;
   memcpy(w->x, w->now.y, sizeof(w->x));
-  return nhmech_settled(s, w->now.end, w->x, guard, w->found, {NEWTON});
+  status = nhmech_settled(s, w->now.end, w->x, guard, w->found, {NEWTON});
+  return status ? status : nhmech_crossed(s, w->now.end, w->x);
 }}
 
 /* the state at t, not before the latest piece */
@@ -254,10 +255,11 @@ class Adaptive:
 
 
 def compile_adaptive(rate: ca.Function, settle: ca.Function | None = None,
-                      read: ca.Function | None = None, angles: int = 0) -> Adaptive | None:
-    """With `settle` and `read`, as in `compile_loop`, a whole run is one call: steps as long as
-    dt and the tolerance allow, a projection after each, and what lies between by interpolation. Of
-    it every `dt` is shown, and no step ends there.
+                     read: ca.Function | None = None, angles: int = 0,
+                     bounds: ca.Function | None = None) -> Adaptive | None:
+    """With `settle`, `read` and `bounds`, as in `compile_loop`, a whole run is one call: steps as
+    long as dt and the tolerance allow, a projection after each, and what lies between by
+    interpolation. Of it every `dt` is shown, and no step ends there.
 
     None where there is no compiler (said once). Raises `CompileError` where the compiler
     refuses, or what it made cannot be loaded.
@@ -277,7 +279,7 @@ def compile_adaptive(rate: ca.Function, settle: ca.Function | None = None,
     if settle is not None and read is not None:
         functions, text = (rate, settle, read), SHELL + _METHOD + _LOOP + CALLS
         words |= shapes(functions, rate.size1_in(2), angles)
-    library = library_of(functions, text, True, **words)
+    library = library_of(functions, text, True, bounds, **words)
     if library is None:
         return None
     call, pointer, real = library.function("nhmech_dop853"), ctypes.c_void_p, ctypes.c_double

@@ -35,7 +35,7 @@ SHELL = """
 
 typedef struct {{
   double dt, side;
-  const double* theta;
+  const double *theta, *signs;
   double *q, *v, *x, *u, *health, *clock, *work;
   const long long* angles;
   double* record;
@@ -75,6 +75,7 @@ static int nhmech_settled(const nhmech_setup* s, double t, double* x, double gua
   return (int)status;
 }}
 
+{crossed}
 static void nhmech_show(nhmech_setup* s, long long done) {{
   const double* arg[{sz_arg}];
   double* res[{sz_res}];
@@ -88,6 +89,26 @@ static void nhmech_show(nhmech_setup* s, long long done) {{
   res[0] = s->q; res[1] = s->v;
   {read}(arg, res, iw, w, 0);
 }}
+"""
+
+# Whether a step to x leads across a bound, to the other side than that of its sign.
+_CROSSED = """
+static int nhmech_crossed(const nhmech_setup* s, double t, const double* x) {{
+  const double* arg[{sz_arg}];
+  double *res[{sz_res}], margins[{count}];
+  casadi_int iw[{sz_iw} + 1];
+  double w[{sz_w} + 1];
+  int j;
+  arg[0] = &t; arg[1] = x; arg[2] = s->theta;
+  res[0] = margins;
+  {name}(arg, res, iw, w, 0);
+  for (j = 0; j < {count}; ++j) if (margins[j] * s->signs[j] <= 0) return {LIMIT};
+  return {DONE};
+}}
+"""
+
+_NO_BOUNDS = """
+static int nhmech_crossed(const nhmech_setup* s, double t, const double* x) { return 0; }
 """
 
 _LOOP = """
@@ -115,6 +136,7 @@ static int nhmech_run(nhmech_setup* s, long long steps, double* record) {{
     {step}(arg, res, iw, w, 0);
     status = (int)answer;
     if ({unsettled}) status = nhmech_settled(s, t + dt, next, health[2], found, {NEWTON});
+    if (!status) status = nhmech_crossed(s, t + dt, next);
     if (!status) {{
       x = next;
       next = room[x == room[0]];
@@ -162,7 +184,8 @@ class Setup(ctypes.Structure):
         *((name, ctypes.c_double) for name in ("dt", "side")),
         *(
             (name, ctypes.c_void_p)
-            for name in ("theta", "q", "v", "x", "u", "health", "clock", "work", "angles", "record")
+            for name in ("theta", "signs", "q", "v", "x", "u", "health", "clock", "work", "angles",
+                         "record")
         ),
         *(
             (name, ctypes.c_longlong)
@@ -192,12 +215,14 @@ class Loop:
 
 
 def compile_loop(step: ca.Function, settle: ca.Function, read: ca.Function, angles: int,
-                  build: bool = True, kept: bool = False) -> Loop | None:
+                 build: bool = True, kept: bool = False,
+                 bounds: ca.Function | None = None) -> Loop | None:
     """The loop around `step` (t, x, u, theta, dt, side, guard) -> (x, health, status).
 
     `settle` (t, x, theta, side, guard) -> (x, health, status) follows a step that ends off the
     constraints; where the step keeps them by itself (`kept`), now and then. `read` (t, x, theta) ->
-    (q, v) is for a row that is recorded and for the end.
+    (q, v) is for a row that is recorded and for the end. No step is taken that takes one of the
+    `bounds` (t, x, theta) -> margins to the other side than that of its sign in the setup.
 
     None where there is no compiler or it takes too long (said once), or where the code is not in
     the cache and `build` is not set.
@@ -209,7 +234,7 @@ def compile_loop(step: ca.Function, settle: ca.Function, read: ca.Function, angl
     """
     unsettled = f"(k0 + i + 1) % {MENDED} == 0" if kept else f"status == {CODES['OFF']}"
     functions = step, settle, read
-    library = library_of(functions, SHELL + _LOOP + CALLS, build, step=step.name(),
+    library = library_of(functions, SHELL + _LOOP + CALLS, build, bounds, step=step.name(),
                          unsettled=unsettled, **shapes(functions, step.size1_in(2), angles))
     return None if library is None else loop_of(library)
 
@@ -224,7 +249,7 @@ def shapes(functions: Sequence[ca.Function], nu: int, angles: int) -> dict[str, 
 
 
 def library_of(functions: Sequence[ca.Function], text: str, build: bool,
-               **words: object) -> Library | None:
+               bounds: ca.Function | None = None, **words: object) -> Library | None:
     """C of the functions followed by a text with the words put in, compiled and loaded;
     None and errors as in `compile_loop`."""
     compiler = find_compiler()
@@ -232,9 +257,14 @@ def library_of(functions: Sequence[ca.Function], text: str, build: bool,
         say_no_compiler()
         return None
     generator = ca.CodeGenerator("step.c", {"with_header": False})
-    for function in functions:
+    crossed = _NO_BOUNDS
+    if bounds is not None:
+        sizes = {size: getattr(bounds, size)() for size in ("sz_arg", "sz_res", "sz_iw", "sz_w")}
+        crossed = _CROSSED.format(name=bounds.name(), count=bounds.nnz_out(0), **sizes, **CODES)
+    for function in functions if bounds is None else (*functions, bounds):
         generator.add(function)
-    code = HIDDEN.format(generator.dump()) + text.format(**words, **CODES, NEWTON=NEWTON)
+    code = HIDDEN.format(generator.dump()) + text.format(**words, **CODES, NEWTON=NEWTON,
+                                                         crossed=crossed)
     return default_cache().load(code, compiler,
                                 functions[0].n_instructions() + code.count("\n") // 2, build)
 

@@ -18,6 +18,8 @@ class Status(IntEnum):
     NOT_FINITE = 4, ("a step gave numbers that are not finite: try a smaller dt, and look at "
                      "masses and efforts")
     TOO_SMALL = 5, "the step of the adaptive method became too small"
+    LIMIT = 6, "a joint that nothing drives came to its limit"
+    GROUNDED = 7, "it fell: a part of it came down to the ground"
 
     def __new__(cls, code: int, sentence: str = "") -> Status:
         member = int.__new__(cls, code)

@@ -4,7 +4,7 @@ serves where."""
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import casadi as ca
@@ -16,6 +16,7 @@ from ..compile.loop import Loop, compile_loop
 from ..errors import REPR, listed
 from ..mechanics.equations import Equations
 from ..urdf.description import JointLimits
+from .bounds import Bounds
 from .integrators import (
     POOR,
     Advance,
@@ -46,6 +47,7 @@ class Chart:
     limits: Mapping[str, JointLimits]
     scheme: Scheme
     kinematic: bool
+    bounds: Bounds
 
     def __repr__(self) -> str:
         return f"<Chart in the speeds {listed(self.equations.names, REPR)}, {self.scheme.name}>"
@@ -63,7 +65,7 @@ class Chart:
     @cached_property
     def _adaptive(self) -> Adaptive | None:
         rate = rate_function(self.equations, self.kinematic)
-        return compile_adaptive(rate, *self._ends, self._angles)
+        return compile_adaptive(rate, *self._ends, self._angles, self._margins)
 
     def loop(self, build: bool) -> Loop | None:
         """The step loop in C; None without a compiler, or where it must not be built (that of
@@ -74,7 +76,8 @@ class Chart:
             return self._loops[True]
         if build not in self._loops:
             step, kept = self._step
-            self._loops[build] = compile_loop(step, *self._ends, self._angles, build, kept)
+            self._loops[build] = compile_loop(step, *self._ends, self._angles, build, kept,
+                                              self._margins)
         return self._loops[build]
 
     @cached_property
@@ -97,6 +100,10 @@ class Chart:
         """What follows a step in C: `settle` and `read` of `compile_loop`."""
         return (settling_function(projection_function(self.equations)),
                 reading_function(self.equations))
+
+    @cached_property
+    def _margins(self) -> ca.Function | None:
+        return self.bounds.along(self.equations)
 
     @property
     def _angles(self) -> int:
@@ -145,9 +152,9 @@ class Atlas:
         across.
     """
 
-    def __init__(self, simulated: Simulated, scheme: Scheme, kinematic: bool):
+    def __init__(self, simulated: Simulated, scheme: Scheme, kinematic: bool, bounds: Bounds):
         self._simulated = simulated
-        self.primary = Chart(simulated.equations, simulated.limits, scheme, kinematic)
+        self.primary = Chart(simulated.equations, simulated.limits, scheme, kinematic, bounds)
         self.charts = [self.primary]
         self.chart = self.primary
         self.side = 1.0
@@ -187,8 +194,7 @@ class Atlas:
 
     def _make(self, q: np.ndarray) -> Chart:
         """A new chart, with rows and speeds chosen at q."""
-        chart = Chart(self._simulated.rechoose(q), self.primary.limits, self.primary.scheme,
-                      self.primary.kinematic)
+        chart = replace(self.primary, equations=self._simulated.rechoose(q))
         self.charts.append(chart)
         return chart
 

@@ -96,9 +96,15 @@ class Batch(History):
 
     @cached_property
     def stop(self) -> tuple[str, ...]:
-        """Why each case ended."""
+        """Why each case ended; at a limit or a fall, which one."""
         sentences = {int(status): status.sentence for status in Status}
-        return tuple(sentences[status] for status in self.status.tolist())
+        found = [sentences[status] for status in self.status.tolist()]
+        bounds = self.stepper.bounds
+        for case in np.flatnonzero(np.isin(self.status, (Status.LIMIT, Status.GROUNDED))):
+            found[case] = bounds.next_one(self.stepper.equations, self.stopped_at[case],
+                                          self.x[case, -1], self.theta[case],
+                                          Status(self.status[case])).name
+        return tuple(found)
 
     # -- the states --------------------------------------------------------------------------------
     @cached_property
@@ -165,12 +171,12 @@ def simulate_batch(constrained: HasConstrained, x0: np.ndarray,
                    u: np.ndarray | Policy | None = None, *, dt: float, duration: float,
                    control_period: float | None = None, every: int = 1,
                    theta: np.ndarray | None = None, threads: int | None = None,
-                   device: str = "cpu") -> Batch:
+                   device: str = "cpu", on_limit: str = "stop", on_fall: str = "stop") -> Batch:
     """Runs N cases of a vehicle (or any `ConstrainedSystem`) side by side.
 
     The steps are those of `Simulator`, in vectors and threads. A case whose step fails (not finite,
-    off the constraints, independent speeds that go bad, a wheel lying down) stops at its last good
-    state; the others go on.
+    off the constraints, independent speeds that go bad, a wheel lying down, a limit or the ground
+    reached) stops at its last good state; the others go on.
 
     Parameters
     ----------
@@ -198,6 +204,9 @@ def simulate_batch(constrained: HasConstrained, x0: np.ndarray,
     device
         "cpu", or "gpu": the same step as a CUDA kernel, a case a thread (extra `gpu`; its speed is
         unmeasured). Arrays stay NumPy's, so a policy costs two copies a control period.
+    on_limit, on_fall
+        "stop" or "ignore" joints that nothing drives at their limits, and parts of the vehicle that
+        come down to the ground; as in `Simulator`, but not located within the step.
 
     Raises
     ------
@@ -222,7 +231,9 @@ def simulate_batch(constrained: HasConstrained, x0: np.ndarray,
     if threads is not None:
         read_count("threads", threads)
     read_word("device", device, ("cpu", "gpu"))
-    made = stepper(constrained, device)
+    read_word("on_limit", on_limit, ("stop", "ignore"))
+    read_word("on_fall", on_fall, ("stop", "ignore"))
+    made = stepper(constrained, device, on_limit, on_fall)
     names = made.names
     x0 = read_rows("x0", x0, [(None, made.state_vector.nx)], names["x"])
     count, ntheta = len(x0), len(names["theta"])

@@ -19,6 +19,7 @@ from ..compile.status import Status
 from ..errors import CompileError, InputError, NhmechError, SimulationError, listed
 from ..mechanics.equations import Equations
 from ..mechanics.system import HasConstrained
+from .bounds import Bounds
 from .callbacks import controller_name, error_location
 from .integrators import POOR, advance_function, step_function
 from .schemes import RK4
@@ -107,7 +108,8 @@ def start_cases(made: Stepper, x0: np.ndarray, theta: np.ndarray) -> LaneState:
     state = LaneState.of(x0, made.runner.width)
     nothing = np.zeros((len(x0), made.step.size1_in(2)))
     made.runner.run(state, nothing, theta, dt=0.0, k0=0, steps=1)
-    off = np.flatnonzero(state.status[:state.count])
+    bounded = np.isin(state.status, (Status.LIMIT, Status.GROUNDED))
+    off = np.flatnonzero(np.where(bounded, Status.DONE, state.status)[:state.count])
     if len(off):
         finite = state.status[off[0]] == Status.OFF
         how = (f"|phi| = {state.health[0, off[0]]:.3g} m" if finite
@@ -115,7 +117,7 @@ def start_cases(made: Stepper, x0: np.ndarray, theta: np.ndarray) -> LaneState:
         raise InputError(f"x0 of case {off[0]} (one of {len(off)} such) is off the constraints: "
                          f"{how}. start_states places a vehicle")
     state.side[:] = np.sign(state.health[1])
-    state.status[np.abs(state.health[1]) < POOR] = Status.SINGULAR
+    state.status[(np.abs(state.health[1]) < POOR) & ~bounded] = Status.SINGULAR
     return state
 
 
@@ -158,6 +160,7 @@ class Stepper:
     step: ca.Function
     cost: int
     runner: Lanes | Mapped | Kernel
+    bounds: Bounds
 
     def __repr__(self) -> str:
         return f"<Stepper of {self.simulated.name}: {self.cost} instructions a step>"
@@ -179,18 +182,23 @@ def _cost(advance: ca.Function) -> int:
                for part in advance.find_functions(0))
 
 
-def stepper(constrained: HasConstrained, device: str = "cpu") -> Stepper:
-    """Made once for each system and device ("cpu" or "gpu"); the last `KEPT` of them are kept, with
-    their systems."""
-    key = id(constrained), device
+def stepper(constrained: HasConstrained, device: str = "cpu", on_limit: str = "stop",
+            on_fall: str = "stop") -> Stepper:
+    """Made once for each system, device ("cpu" or "gpu") and choice of bounds; the last `KEPT` of
+    them are kept, with their systems."""
+    key = id(constrained), device, on_limit, on_fall
     made = _kept.get(key)
     if made is None:
         simulated = Simulated.of(constrained)
-        vector = StateVector.of(simulated.equations)
-        advance = advance_function(simulated.equations, RK4)
-        step, cost = step_function(advance), _cost(advance)
+        equations, bounds = simulated.equations, Bounds.of(simulated, on_limit, on_fall)
+        advance = advance_function(equations, RK4)
+        margins = bounds.along(equations)
+        step = step_function(advance, None if margins is None else (
+            margins, [bound.status for bound in bounds.found]))
+        cost = _cost(advance)
         runner = compile_kernel(step, cost) if device == "gpu" else _runner(step)
-        made = _kept[key] = Stepper(simulated, simulated.equations, vector, step, cost, runner)
+        made = _kept[key] = Stepper(simulated, equations, StateVector.of(equations), step, cost,
+                                    runner, bounds)
         # of a wrapper that `Simulated` does not hold
         weakref.finalize(constrained, _kept.pop, key, None)
         while len(_kept) > KEPT:
@@ -199,7 +207,7 @@ def stepper(constrained: HasConstrained, device: str = "cpu") -> Stepper:
 
 
 KEPT = 64       # a sweep over vehicles must not fill the memory
-_kept: dict[tuple[int, str], Stepper] = {}
+_kept: dict[tuple[int, str, str, str], Stepper] = {}
 
 
 def _runner(step: ca.Function) -> Lanes | Mapped:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from ..checks import is_finite
 from ..errors import InputError, SimulationError
+from .bounds import Bound, Bounds
 from .callbacks import call
 from .propagator import Bookmark, Propagator
 from .state import State
@@ -68,70 +69,76 @@ class Event:
 
 
 class Watch:
-    """Takes the steps of a run, and looks at events after each of them.
+    """Takes the steps of a run, and looks at events and bounds after each of them.
 
     Parameters
     ----------
     noted
         List to which (time [s], name) of each event is added.
+
+    Attributes
+    ----------
+    watched
+        The events, then the bounds.
     """
 
-    def __init__(self, events: Iterable[Event], propagator: Propagator,
+    def __init__(self, events: Iterable[Event], bounds: Bounds, propagator: Propagator,
                  noted: list[tuple[float, str]]):
         self.events = tuple(events)
+        self.bounds = bounds
         self.noted = noted
+        self.watched: tuple[Event | Bound, ...] = (*self.events, *bounds.found)
         self._propagator = propagator
-        self._values = self._read() if self.events else []
-        self._is_begun = False
+        # of all that is watched, at the time before them
+        self._latest: tuple[float, list[float]] | None = None
+
+    def begin(self) -> str | None:
+        """Notes limits that are passed at the start. Returns the name of a terminal one."""
+        state, self._latest = self._propagator.moment.state, None
+        values = self._read(state)
+        self._look_at_bounds(values)
+        passed = [one for one, value in zip(self.watched, values)
+                  if value <= 0 and (isinstance(one, Bound) or one.limit)]
+        self.noted += [(state.t, one.name) for one in passed]
+        return next((one.name for one in passed if one.terminal), None)
 
     def step(self, dt: float) -> str | None:
         """One step of `dt` [s]. Returns the name of a terminal event on its way, at which the
         moment is then."""
-        name = None if self._is_begun else self._begin()
-        if name is not None:
-            return name
-        before = self._propagator.bookmark() if self.events else None
-        if dt == self._propagator.dt:
-            self._propagator.step()
-        else:
-            self._propagator.advance(dt)
-        return None if before is None else self._look(before)
-
-    def _begin(self) -> str | None:
-        """Notes limits that are passed at the start. Returns the name of a terminal one."""
-        self._is_begun = True
-        name = None
-        state = self._propagator.moment.state
-        for i, event in enumerate(self.events):
-            if event.limit and (value := event.value(state)) <= 0:
-                self._values[i] = value
-                self.noted.append((state.t, event.name))
-                name = name or (event.name if event.terminal else None)
-        return name
+        propagator = self._propagator
+        before = propagator.bookmark() if self.watched else None
+        is_seen = dt == propagator.dt and propagator.step()
+        if dt != propagator.dt:
+            propagator.advance(dt)
+        return None if before is None or (is_seen and not self.events) else self._look(before)
 
     def _look(self, before: Bookmark) -> str | None:
         """Notes what was crossed since `before`. Goes back to the first terminal event and returns
         its name."""
-        old, self._values = self._values, self._read()
+        old = self._read(self._propagator.moment.state_of(before[0]))
+        values = self._read(self._propagator.moment.state)
         first = None
-        for event, start, value in zip(self.events, old, self._values):
-            if event.is_crossed(start, value):
-                t = self._locate(event, before, start)
-                self.noted.append((t, event.name))
-                if event.terminal and (first is None or t < first[0]):
-                    first = t, event.name
+        for i, (one, start, value) in enumerate(zip(self.watched, old, values)):
+            if one.is_crossed(start, value):
+                t = self._locate(i, before, start)
+                self.noted.append((t, one.name))
+                if one.terminal and (first is None or t < first[0]):
+                    first = t, one.name
         if first is None:
+            self._look_at_bounds(values)
             return None
         t, name = first
         # what came later did not happen
         self.noted[:] = [noted for noted in self.noted if noted[0] <= t]
         self._propagator.restore(before)
-        self._propagator.advance(t - self._propagator.moment.t)
+        if t > self._propagator.moment.t:
+            self._propagator.advance(t - self._propagator.moment.t)
         return name
 
-    def _locate(self, event: Event, before: Bookmark, start: float) -> float:
-        """Time [s] of the zero within the last step, by bisection of the step itself."""
-        propagator = self._propagator
+    def _locate(self, i: int, before: Bookmark, start: float) -> float:
+        """Time [s] of a zero within the last step, by bisection of the step itself: the end of an
+        interval of `LOCATED` for an event, its beginning for a bound, which is not passed."""
+        propagator, one = self._propagator, self.watched[i]
         after, end = propagator.bookmark(), propagator.moment.t
         propagator.restore(before)
         t = propagator.moment.t
@@ -140,16 +147,25 @@ class Watch:
             middle = (low + high) / 2
             propagator.restore(before)
             propagator.advance(middle)
-            if event.is_crossed(start, event.value(propagator.moment.state)):
+            if one.is_crossed(start, self._value(i, propagator.moment.state)):
                 high = middle
             else:
                 low = middle
         propagator.restore(after)
-        return t + high
+        return t + (low if isinstance(one, Bound) else high)
 
-    def _read(self) -> list[float]:
-        state = self._propagator.moment.state
-        return [event.value(state) for event in self.events]
+    def _look_at_bounds(self, values: list[float]) -> None:
+        self.bounds.take_side(values[len(self.events):])
+
+    def _value(self, i: int, state: State) -> float:
+        n = len(self.events)
+        return self.events[i].value(state) if i < n else self.bounds.read(state.t, state.q)[i - n]
+
+    def _read(self, state: State) -> list[float]:
+        if self._latest is None or self._latest[0] != state.t:
+            self._latest = state.t, [*(event.value(state) for event in self.events),
+                                     *self.bounds.read(state.t, state.q)]
+        return self._latest[1]
 
 
 def read_events(events: object) -> tuple[Event, ...]:

@@ -7,7 +7,7 @@ scheme on the manifold; an averaged velocity fed to the exponential map would no
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable
+from collections.abc import Callable, Hashable, Sequence
 from functools import wraps
 from typing import Concatenate, NamedTuple, ParamSpec, TypeVar
 from weakref import WeakKeyDictionary
@@ -57,6 +57,9 @@ class Step(NamedTuple):
 
 # (t, x, u, theta, dt, side, guard) -> Step
 Advance = Callable[[float, np.ndarray, np.ndarray, np.ndarray, float, float, float], Step]
+
+# (t, x, theta) -> margins (n,), and the status of a step that makes each of them negative
+Bounded = tuple[ca.Function, Sequence[Status]]
 
 Options = ParamSpec("Options")
 Made = TypeVar("Made")
@@ -179,9 +182,9 @@ def _sum(terms: list[ca.SX]) -> ca.SX:
     return _sum(terms[:half]) + _sum(terms[half:]) if half else terms[0]
 
 
-def step_function(advance: ca.Function) -> ca.Function:
+def step_function(advance: ca.Function, bounds: Bounded | None = None) -> ca.Function:
     """(t, x, u, theta, dt, side, guard) -> x, health, status: what `advance` makes of a step, and
-    whether it may end there.
+    whether it may end there; not where one of the `bounds` is reached.
 
     Of a scheme that keeps the constraints and guards by itself `advance` gives the margin alone.
     """
@@ -192,6 +195,11 @@ def step_function(advance: ca.Function) -> ca.Function:
     if health.numel() == 1:
         health = ca.vertcat(0, health, guard)
     status = acceptance_function(x.numel())(x, health, side, guard)
+    if bounds is not None:
+        margins, codes = bounds
+        reached = margins(inputs[0] + inputs[4], x, inputs[3]) <= 0
+        most = ca.mmax(reached * ca.DM([int(code) for code in codes]))
+        status = ca.if_else(status == int(Status.DONE), most, status)
     return ca.Function("nhmech_step", [*inputs, side, guard], [x, ca.densify(health), status],
                        {"cse": True} if symbol is ca.SX else {})
 

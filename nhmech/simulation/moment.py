@@ -78,6 +78,10 @@ class Moment:
         block = self.block
         return State(block.item(CLOCK), block.copy(), self.layout)
 
+    def state_of(self, block: np.ndarray) -> State:
+        """What another block of such numbers says, which must not change then."""
+        return State(block.item(CLOCK), block, self.layout)
+
     def clear(self) -> None:
         """Everything zero, and no twist commanded yet."""
         self.block[...] = 0

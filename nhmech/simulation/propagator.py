@@ -28,14 +28,16 @@ class CompiledSteps:
         dt and side of `Setup`.
     theta
         Parameters (ntheta,).
+    signs
+        Sides of the bounds (n,).
     angles
         Where the unwrapped angles stand in x, for the record.
     """
 
     def __init__(self, loop: Loop, moment: Moment, constants: tuple[float, ...], theta: np.ndarray,
-                 angles: tuple[int, ...]):
+                 signs: np.ndarray, angles: tuple[int, ...]):
         arrays = (
-            theta, moment.q, moment.v, moment.x, moment.u, moment.health, moment.clock,
+            theta, signs, moment.q, moment.v, moment.x, moment.u, moment.health, moment.clock,
             np.zeros(loop.work), np.array(angles, dtype=np.int64),
         )
         # what C has the addresses of must live as long as this
@@ -125,18 +127,20 @@ class Propagator:
             self._forget_code()
 
     # -- steps in C --------------------------------------------------------------------------------
-    def step(self) -> None:
-        """One step of dt."""
+    def step(self) -> bool:
+        """One step of dt. Returns whether compiled code took it, which crosses no bound."""
         compiled = self._compiled or self._find_code()
-        if compiled is None or compiled.one(compiled.pointer) != DONE:
-            self.advance(self.dt)
+        if compiled is not None and compiled.one(compiled.pointer) == DONE:
+            return True
+        self.advance(self.dt)
+        return False
 
     def loop(self, steps: int) -> Loop | None:
         """The code for a run of so many steps in the present chart; None where there is none, or
         where it is not worth while to build it."""
         return self.atlas.chart.loop(build=steps >= WORTH_COMPILING)
 
-    def advance_many(self, loop: Loop, held: int, recorder: Recorder, k: int) -> int:
+    def advance_many(self, loop: Loop, held: int, recorder: Recorder, k: int) -> tuple[int, bool]:
         """Takes steps in C, at most the `held` ones over which the inputs do not change.
 
         Parameters
@@ -147,7 +151,9 @@ class Propagator:
         Returns
         -------
         int
-            How many steps were taken, at least one; few enough for Ctrl-C to be heard.
+            How many steps were taken; few enough for Ctrl-C to be heard.
+        bool
+            Whether C refuses the next one, which is for `step` to take.
         """
         steps, every = min(held, self._pace.steps), recorder.every
         compiled = self.prepare(loop)
@@ -163,18 +169,16 @@ class Propagator:
                 # an interrupt is raised when C returns, with its rows written
                 recorder.extend(setup.rows)
         self._pace.learn(perf_counter() - begun)
-        if status == DONE:
-            return setup.done
-        self.advance(self.dt)
-        return setup.done + 1
+        return setup.done, status != DONE
 
     def prepare(self, loop: Loop) -> CompiledSteps:
         """The code on the memory of the present moment."""
         if self._compiled is None or self._compiled.loop is not loop:
             constants = self.dt, self.atlas.side
             angles = self.atlas.primary.state_vector.angle_slots()
+            signs = self.atlas.primary.bounds.signs
             self._compiled = CompiledSteps(loop, self.moment, constants, self.simulated.theta,
-                                           angles)
+                                           signs, angles)
         return self._compiled
 
     def _find_code(self) -> CompiledSteps | None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import math
 import os
 from collections.abc import Callable, Mapping, Sequence
@@ -11,10 +12,11 @@ from threading import Lock
 import numpy as np
 
 from ..checks import read_mapping, read_word
-from ..errors import CompileError, InputError, NhmechError, SimulationError
+from ..errors import CompileError, InputError, NhmechError, Remedy, SimulationError
 from ..mechanics.system import HasConstrained
 from .arguments import check_run, read_period, read_speeds
 from .atlas import Atlas
+from .bounds import Bounds
 from .callbacks import check_callable
 from .command import TWIST_NAMES, Controller
 from .events import Event, Watch, read_events
@@ -33,6 +35,7 @@ from .trajectory import RunInfo, Trajectory
 
 BUSY = ("this Simulator is advancing already, in another thread or in the call that asked its "
         "controller; make one for each thread, they may share the vehicle")
+GO_ON = "Simulator(on_limit=\"warn\", on_fall=\"warn\") goes on"
 PROGRESS = 200      # steps between two reports of progress; more often would cost time
 
 Progress = Callable[[float, State], None]
@@ -66,6 +69,13 @@ class Simulator:
     mode
         "dynamic", or "kinematic": the controller commands speeds, forces play no part; commands
         that contradict each other, as of redundant wheels, are followed in the least-squares sense.
+    on_limit
+        What happens where a joint that nothing drives (a hitch, a fork) comes to a limit of its
+        position: "stop", the run ends there; "warn", the time is noted in `trajectory.events`;
+        "ignore". `step` raises where a run would end, and warns in the log.
+    on_fall
+        The same where a part of the vehicle comes down to the ground: a collision shape, or the
+        box of mass and inertia where there is none; wheels are left out.
 
     Examples
     --------
@@ -80,7 +90,7 @@ class Simulator:
     def __init__(self, constrained: HasConstrained, controller: Controller | None = None, *,
                  dt: float = 1e-3, control_period: float | None = None, integrator: str = "rk4",
                  events: Sequence[Event] = (), wrench: Mapping[str, Wrench] | None = None,
-                 mode: str = "dynamic"):
+                 mode: str = "dynamic", on_limit: str = "stop", on_fall: str = "stop"):
         check_callable("controller", controller, "(t, state) -> command")
         scheme = SCHEMES[read_word("integrator", integrator, SCHEMES)]
         read_word("mode", mode, ("dynamic", "kinematic"))
@@ -89,13 +99,15 @@ class Simulator:
                                 "(force, torque) in W")
         self.events = read_events(events)
         self.simulated = Simulated.of(constrained, tuple(wrenches))
-        self.atlas = Atlas(self.simulated, scheme, mode == "kinematic")
+        self.bounds = Bounds.of(self.simulated, on_limit, on_fall)
+        self.atlas = Atlas(self.simulated, scheme, mode == "kinematic", self.bounds)
         sensors = Sensors(self.simulated, self.atlas.charts)
         layout = state_layout(self.simulated, self.atlas.primary, sensors)
         has_twist = read_twist(controller) is not None
         self.moment = Moment(layout, len(TWIST_NAMES) if has_twist else 0)
         self.propagator = Propagator(self.simulated, self.atlas, self.moment, step)
         self.inputs = Inputs(self.propagator, controller, wrenches, every)
+        self._by_hand = Watch((), self.bounds, self.propagator, [])       # of `step`
         self._is_started = False
         self._turn = Lock()       # of the thread that advances it
 
@@ -135,7 +147,9 @@ class Simulator:
         settings = describe_settings(self.controller, self.dt, self.dt * self.inputs.every,
                                      primary.scheme.name)
         return RunInfo(self.simulated, RowLayout.of(primary, self.moment.twist.size > 0),
-                       primary.kinematic, settings, tuple(event.name for event in self.events))
+                       primary.kinematic, settings,
+                       tuple(event.name for event in self.events)
+                       + tuple(bound.name for bound in self.bounds.found))
 
     # -- starting ----------------------------------------------------------------------------------
     def reset(self, pose: object = None, joints: Mapping[str, float] | None = None,
@@ -181,15 +195,36 @@ class Simulator:
     # -- stepping ----------------------------------------------------------------------------------
     def step(self) -> State:
         """Asks the controller where its period begins, advances by dt, and returns the new
-        state."""
+        state. Events are for `run`.
+
+        Raises
+        ------
+        SimulationError
+            For a failure, and where a run would end: at a limit or a fall.
+        """
         if not self._is_started:
             self.reset()
         if self._turn.locked():
             raise SimulationError(BUSY)
         with self._turn:
             self.inputs.ask()
-            self.propagator.step()
+            if self.bounds.found:
+                self._step_within_bounds()
+            else:
+                self.propagator.step()
             return self.moment.state
+
+    def _step_within_bounds(self) -> None:
+        """Warns of bounds that are passed. Raises `SimulationError` for a terminal one."""
+        watch = self._by_hand
+        terminal = (watch.begin() if self.moment.k == 0 else None) or watch.step(self.dt)
+        for t, name in watch.noted:
+            if name != terminal:
+                logging.getLogger("nhmech").warning("t = %.6g s: %s", t, name)
+        watch.noted.clear()
+        if terminal is not None:
+            raise SimulationError(f"stopped at t = {self.t:.6g} s: {terminal}",
+                                  remedy=Remedy(GO_ON, GO_ON))
 
     def run(self, duration: float, *, every: int = 1, progress: Progress | None = None,
             save: str | os.PathLike | None = None) -> Trajectory:
@@ -253,15 +288,20 @@ class Simulator:
         dt = propagator.dt
         # the last step may be a part of one
         whole = steps if abs(steps * dt - duration) <= 1e-9 * dt else steps - 1
-        watch = Watch(self.events, propagator, recorder.events)
+        watch = Watch(self.events, self.bounds, propagator, recorder.events)
         k = reported = 0
         while k < steps:
             if self.inputs.ask() or k == 0:
                 self.inputs.note_twist()
+            if k == 0 and watch.watched and (name := watch.begin()):
+                return f"event: {name}"
             loop = None if self.events or k == whole else propagator.loop(steps)
+            refused = True
             if loop is not None:
-                k += propagator.advance_many(loop, self.inputs.hold(whole - k), recorder, k)
-            else:
+                done, refused = propagator.advance_many(loop, self.inputs.hold(whole - k),
+                                                        recorder, k)
+                k += done
+            if refused:
                 recorder.note(k)
                 if name := watch.step(min(dt, end - self.t) if k == whole else dt):
                     return f"event: {name}"

@@ -48,6 +48,7 @@ class NoticeKind(str, Enum):
     ROLLER_RANK = "roller rank"
     STIFFNESS = "stiffness"
     UNENFORCED_LIMITS = "unenforced limits"
+    BELOW_GROUND = "below ground"
     TILTED = "tilted"
     RADIUS_SCALE = "radius scale"
     SHORT_WHEELBASE = "short wheelbase"

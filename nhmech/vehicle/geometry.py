@@ -72,7 +72,7 @@ def load_geometry(description: Description, model: pin.Model) -> Geometry:
     parser = etree.XMLParser(resolve_entities=False, no_network=True, remove_comments=True)
     root = etree.fromstring(description.xml.encode(), parser)
     loader = coal.CachedMeshLoader()
-    stand_ins = _mend(root, description, loader, _reach(model))
+    stand_ins = _mend(root, description, loader, reach(model))
     _colour_links(root, description)
     xml = etree.tostring(root, encoding="unicode")
     try:
@@ -177,7 +177,7 @@ def _stand_in(root: Element, link: Element, description: Description, reach: flo
     wheel = next((w for w in description.wheels if w.link == link.get("name") and w.radius > 0),
                  None)
     if wheel is None:
-        box = _inertia_box(link, reach)
+        box = _stand_in_box(link, reach)
         return _joint_box(root, link) if box is None else box
     at = wheel.point or (0.0, 0.0, 0.0)
     if wheel.axis is None:
@@ -187,13 +187,23 @@ def _stand_in(root: Element, link: Element, description: Description, reach: flo
                    axle.toRotationMatrix())
 
 
-def _inertia_box(link: Element, reach: float) -> Element | None:
-    """The solid box that has a link's mass and inertia; None without these. Of sides a, b, c:
-    I_a = m (b^2 + c^2) / 12. Where the inertia is too large for the mass or for the robot, the box
-    is made smaller."""
+def _stand_in_box(link: Element, reach: float) -> Element | None:
+    """The box of a link's mass and inertia; None without these."""
     body = pin.buildModelFromXML(
         f'<robot name="one">{etree.tostring(_bare(link), encoding="unicode")}</robot>',
         pin.JointModelFreeFlyer()).inertias[1]
+    box = inertia_box(body, reach)
+    if box is None:
+        return None
+    sides, axes = box
+    return _visual(f'<box size="{_words(sides)}"/>', body.lever, axes)
+
+
+def inertia_box(body: pin.Inertia, reach: float) -> tuple[np.ndarray, np.ndarray] | None:
+    """Sides (3,) [m] and axes (3, 3) of the solid box that has a body's mass and inertia, about its
+    centre of mass; None without these. Of sides a, b, c: I_a = m (b^2 + c^2) / 12. Where the
+    inertia is too large for the mass or for a robot of this `reach` [m], the box is made
+    smaller."""
     if not body.mass > 0:
         return None
     moments, axes = np.diag(body.inertia), np.eye(3)
@@ -205,7 +215,7 @@ def _inertia_box(link: Element, reach: float) -> Element | None:
     sides = np.maximum(sides, THINNEST * sides.max())
     sides *= min(1.0, reach / sides.max(), np.cbrt(body.mass / LIGHTEST / np.prod(sides)))
     axes[:, 0] *= np.sign(np.linalg.det(axes))
-    return _visual(f'<box size="{_words(sides)}"/>', body.lever, axes)
+    return sides, axes
 
 
 def _bare(link: Element) -> Element:
@@ -226,7 +236,7 @@ def _joint_box(root: Element, link: Element) -> Element:
     return _visual(f'<box size="{_words(size)}"/>', (low + high) / 2)
 
 
-def _reach(model: pin.Model) -> float:
+def reach(model: pin.Model) -> float:
     """Diameter [m] of the robot's joints in the zero pose; infinite where it has only one."""
     data = model.createData()
     pin.forwardKinematics(model, data, pin.neutral(model))

@@ -1,0 +1,168 @@
+"""What a run must not pass: limits of joints that nothing drives, and the ground."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+
+import casadi as ca
+import numpy as np
+
+from ..checks import read_word
+from ..compile.buffered import Buffered
+from ..compile.status import Status
+from ..mechanics.equations import Equations
+from ..urdf.notice import Notice
+from ..vehicle.clearance import clearance
+from ..vehicle.vehicle import Vehicle
+from .integrators import rate_function
+from .simulated import Simulated
+from .state_vector import StateVector
+
+ON_BOUND = ("stop", "warn", "ignore")     # values of `on_limit` and `on_fall`
+# [rad, m] that a bound is passed by before it counts: a run may begin on one, up to rounding
+ROUNDING = 1e-9
+
+
+@dataclass(frozen=True)
+class Bound:
+    """Something that must not be passed.
+
+    Attributes
+    ----------
+    name
+        As in `trajectory.events`, and in `trajectory.stop` where it ends the run.
+    terminal
+        Whether it ends a run.
+    status
+        LIMIT or GROUNDED.
+    """
+
+    name: str
+    terminal: bool
+    status: Status
+
+    def is_crossed(self, before: float, after: float) -> bool:
+        """Whether it was passed between two margins."""
+        return before > 0 >= after
+
+
+@dataclass(frozen=True, eq=False)
+class Bounds:
+    """The bounds of a system, with how far it is from each of them.
+
+    Attributes
+    ----------
+    margins
+        (t, q) -> distances (n,) [rad, m], negative beyond.
+    signs
+        (n,) on which side of each bound a run is; compiled code, which reads them, takes no step
+        to the other one.
+    notices
+        About what is not watched.
+    """
+
+    found: tuple[Bound, ...]
+    margins: ca.Function
+    notices: tuple[Notice, ...] = ()
+    signs: np.ndarray = field(init=False)
+    _read: Buffered = field(init=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "signs", np.ones(len(self.found)))
+        object.__setattr__(self, "_read", Buffered(self.margins))
+
+    def __repr__(self) -> str:
+        return f"<Bounds: {', '.join(bound.name for bound in self.found) or 'none'}>"
+
+    def __len__(self) -> int:
+        return len(self.found)
+
+    @classmethod
+    def of(cls, simulated: Simulated, on_limit: str = "stop", on_fall: str = "stop") -> Bounds:
+        """Those of a vehicle; of another system there are none. Raises `InputError` for a word that
+        is none of `ON_BOUND`."""
+        read_word("on_limit", on_limit, ON_BOUND)
+        read_word("on_fall", on_fall, ON_BOUND)
+        system, vehicle = simulated.constrained.system, simulated.vehicle
+        found, margins = [], []
+        notices: tuple[Notice, ...] = ()
+        if vehicle is not None and on_limit != "ignore":
+            for name, margin in _joint_margins(vehicle):
+                found.append(Bound(name, on_limit == "stop", Status.LIMIT))
+                margins.append(margin)
+        if vehicle is not None and on_fall != "ignore":
+            above = clearance(vehicle)
+            found += [Bound(f"fallen: {link}", on_fall == "stop", Status.GROUNDED)
+                      for link in above.links]
+            margins.append(above.heights(system.t, system.q))
+            notices = above.notices
+        values = ca.densify(ca.vertcat(ca.SX(0, 1), *margins)) + ROUNDING
+        return cls(tuple(found), ca.Function("nhmech_margins", [system.t, system.q], [values]),
+                   notices)
+
+    def read(self, t: float, q: np.ndarray) -> list[float]:
+        """The margins (n,)."""
+        return self._read(t, q)[0].tolist() if self.found else []
+
+    def take_side(self, margins: Sequence[float]) -> None:
+        """Notes where a run is."""
+        self.signs[...] = np.where(np.asarray(margins) > 0, 1.0, -1.0)
+
+    def along(self, equations: Equations) -> ca.Function | None:
+        """(t, x, theta) -> the margins, for compiled code; None where there are none."""
+        if not self.found:
+            return None
+        vector, system = StateVector.of(equations), equations.frame.constrained.system
+        x = ca.SX.sym("x", vector.nx)
+        margins = self.margins(system.t, vector.configuration(x[:vector.nconf]))
+        return ca.Function("nhmech_bounds", [system.t, x, system.theta], [margins], {"cse": True})
+
+
+    def next_one(self, equations: Equations, t: float, x: np.ndarray, theta: np.ndarray,
+                 status: Status) -> Bound:
+        """Of those with a status, the one that a motion comes to first, or is beyond."""
+        margins, rate = self.along(equations), rate_function(equations)
+        assert margins is not None, "there is one with this status"
+        symbols = margins.sx_in()
+        moves = rate(symbols[0], symbols[1], ca.SX.zeros(rate.size1_in(2)), symbols[2])
+        value = margins(*symbols)
+        change = ca.jtimes(value, symbols[1], moves) + ca.jtimes(value, symbols[0], ca.SX(1))
+        now, later = (found.full().ravel() for found in
+                      ca.Function("approach", symbols, [value, change])(t, x, theta))
+        chosen = [i for i, bound in enumerate(self.found) if bound.status is status]
+        # seconds until it is reached; those behind are the first
+        wait = [-np.inf if now[i] <= 0 else now[i] / max(-later[i], np.finfo(float).tiny)
+                for i in chosen]
+        return self.found[chosen[int(np.argmin(wait))]]
+
+
+def followers(vehicle: Vehicle) -> set[str]:
+    """Joints that others lead: a leader stops where the first of its followers would."""
+    found = {mimic.joint for mimic in vehicle.description.mimic}
+    if vehicle.steering.coupled:
+        pair = vehicle.steering.pair()
+        found |= {axle.steering for axle in vehicle.steering.steered if axle not in pair}
+    return found
+
+
+def passive_joints(vehicle: Vehicle) -> list[str]:
+    """Moving joints that nothing drives and none leads."""
+    led = followers(vehicle)
+    return [name for name in vehicle.joint_names if name not in vehicle.driven and name not in led]
+
+
+def _joint_margins(vehicle: Vehicle) -> Iterator[tuple[str, ca.SX]]:
+    """Name and distance of each limit that a passive joint has."""
+    model, q = vehicle.model, vehicle.algebroid.q
+    axles = [model.names[c.mount.body] for c in vehicle.contacts if c.mount.axle is not None]
+    for name in passive_joints(vehicle):
+        limit = vehicle.limits.get(name)
+        joint = model.joints[model.getJointId(name)]
+        if limit is None or joint.nq != 1:
+            continue
+        # a caster or a fork has one wheel, a trailer an axle
+        what = f"jack-knife: {name}" if axles.count(name) > 1 else name
+        for side, bound, sign in (("lower", limit.lower, 1), ("upper", limit.upper, -1)):
+            if np.isfinite(bound):
+                yield f"{what} at its {side} limit", sign * (q[joint.idx_q] - bound)

@@ -1,0 +1,185 @@
+"""How high the parts of a vehicle are above the ground: of those that can come down to it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from weakref import WeakKeyDictionary
+
+import casadi as ca
+import coal
+import numpy as np
+import pinocchio as pin
+
+from ..urdf.notice import Notice, NoticeKind
+from .geometry import inertia_box, reach
+from .placement import OFFSET_TOLERANCE, SIZE
+from .tree import Body, kinematics, see_from_root
+from .vehicle import Vehicle
+
+STILL = 1e-9        # [m] heights over all samples that differ by less do not change
+# directions in which a mesh keeps its outermost vertices: a ball so drawn lacks 3 % of its radius
+# at most, and none is larger than its mesh
+DIRECTIONS = 64
+GOLDEN = np.pi * (3 - np.sqrt(5))      # [rad] angle of the spiral of directions
+
+
+@dataclass(frozen=True, eq=False)
+class Clearance:
+    """Heights above the ground of the links that can come down to it [m].
+
+    A link is left out where its height cannot change, as on wheels that keep the base level, where
+    it rolls on the ground by itself, and a shape where it is on or below the ground at the start.
+
+    Attributes
+    ----------
+    links
+        Their names.
+    heights
+        (t, q) -> the lowest point of each, (n,).
+    notices
+        About shapes that are below the ground already.
+    """
+
+    links: tuple[str, ...]
+    heights: ca.Function
+    notices: tuple[Notice, ...] = ()
+
+    def __repr__(self) -> str:
+        return f"<Clearance of {', '.join(self.links) or 'nothing'}>"
+
+
+@dataclass(frozen=True)
+class _Part:
+    """A shape of a link: `below` (n in the shape's frame) -> how far it reaches down from its
+    origin."""
+
+    link: str
+    placement: pin.SE3
+    below: Callable[[ca.SX], ca.SX]
+    is_drawn: bool = True
+
+    def height(self, body: Body) -> ca.SX:
+        normal = body.world["n"]
+        centre = ca.dot(normal, body.position + ca.DM(self.placement.translation))
+        return centre - self.below(ca.DM(self.placement.rotation.T) @ normal)
+
+
+_known: WeakKeyDictionary[Vehicle, Clearance] = WeakKeyDictionary()
+
+
+def clearance(vehicle: Vehicle) -> Clearance:
+    """What of a vehicle can come down to the ground, worked out once. Reads its shapes only where
+    something can.
+
+    Collision shapes are exact, of meshes the outermost vertices in 64 directions; a body without
+    any has the box that its mass and inertia say.
+    """
+    if vehicle not in _known:
+        _known[vehicle] = _find(vehicle)
+    return _known[vehicle]
+
+
+def _find(vehicle: Vehicle) -> Clearance:
+    system = vehicle.constrained.system
+    ground, q = vehicle.ground, system.q
+    view = see_from_root(vehicle.algebroid, {"n": ca.SX(ca.DM(ground.normal)), "g": ca.SX(3, 1)},
+                         ca.SX(ca.DM(ground.point)) + ca.SX(ca.DM(ground.velocity)) * system.t)
+    rest = ca.SX(vehicle.algebroid.nv, 1)
+    bodies = kinematics(vehicle.model, vehicle.algebroid, rest, rest, view)
+    samples = vehicle.constrained.configurations
+    poses = [ca.vertcat(body.world["n"], ca.dot(body.world["n"], body.position)) for body in bodies]
+    spins = {c.mount.spin for c in vehicle.contacts}
+    moving = [i for i, moves in enumerate(_change(vehicle, poses, samples))
+              if moves and vehicle.model.joints[i + 1].idx_v not in spins]
+    start, notices = vehicle.configuration(), []
+    parts: dict[str, list[tuple[_Part, ca.SX]]] = {}
+    for part, body in _parts(vehicle, moving):
+        height = part.height(bodies[body])
+        if _change(vehicle, [height], samples)[0]:
+            parts.setdefault(part.link, []).append((part, height))
+    tolerance = OFFSET_TOLERANCE * min(
+        (c.mount.wheel.radius for c in vehicle.contacts if c.mount.wheel.radius > 0), default=SIZE)
+    kept = {}
+    for link, shapes in parts.items():
+        at_start = [_evaluate(vehicle, height, start).item() for _, height in shapes]
+        clear = [height for (_, height), value in zip(shapes, at_start) if value > tolerance]
+        if clear:
+            kept[link] = ca.mmin(ca.vertcat(*clear)) if len(clear) > 1 else clear[0]
+        lowest = min((value for (part, _), value in zip(shapes, at_start) if part.is_drawn),
+                     default=0.0)
+        if lowest < -tolerance:
+            notices.append(Notice(
+                NoticeKind.BELOW_GROUND,
+                f"{link}: a collision shape reaches {-1e3 * lowest:.3g} mm below the ground at the "
+                "start; it is not watched for a fall"))
+    heights = ca.Function("heights", [system.t, q], [ca.densify(ca.vertcat(*kept.values()))])
+    return Clearance(tuple(kept), heights, tuple(notices))
+
+
+def _change(vehicle: Vehicle, values: list[ca.SX], samples: np.ndarray) -> list[bool]:
+    """Which of some vectors of q differ from sample to sample."""
+    found = [_evaluate(vehicle, value, samples.T) for value in values]
+    return [bool(np.ptp(each, axis=1).max(initial=0.0) > STILL) for each in found]
+
+
+def _evaluate(vehicle: Vehicle, value: ca.SX, q: np.ndarray) -> np.ndarray:
+    system = vehicle.constrained.system
+    return ca.Function("value", [system.t, system.q], [value])(0.0, q).full()
+
+
+def _parts(vehicle: Vehicle, moving: list[int]) -> Iterator[tuple[_Part, int]]:
+    """The shapes of some bodies, each with its body's index."""
+    if not moving:
+        return
+    model, shaped = vehicle.model, set()
+    for shape in vehicle.collision_model.geometryObjects:
+        body = shape.parentJoint - 1
+        kind = next((kind for kind in REACHES if isinstance(shape.geometry, kind)), None)
+        if body not in moving or kind is None:
+            continue
+        shaped.add(body)
+        link = model.frames[shape.parentFrame].name
+        yield _Part(link, shape.placement, REACHES[kind](shape.geometry)), body
+    rolling = {c.mount.body - 1 for c in vehicle.contacts if c.mount.spin is None}
+    size = reach(model)
+    for body in moving:
+        # a body that touches the ground by itself may be of any form there
+        if body in shaped or body in rolling:
+            continue
+        box = inertia_box(model.inertias[body + 1], size)
+        if box is not None:
+            sides, axes = box
+            place = pin.SE3(axes, model.inertias[body + 1].lever)
+            link = next(frame.name for frame in model.frames
+                        if frame.type == pin.FrameType.BODY and frame.parentJoint == body + 1)
+            yield _Part(link, place, _box_reach(sides / 2), is_drawn=False), body
+
+
+def _box_reach(half: np.ndarray) -> Callable[[ca.SX], ca.SX]:
+    return lambda n: ca.dot(ca.DM(half), ca.fabs(n))
+
+
+def _round_reach(radius: float, half_length: float) -> Callable[[ca.SX], ca.SX]:
+    """A cylinder along z; without a half length, a flat disc."""
+    return lambda n: radius * ca.sqrt(n[0] ** 2 + n[1] ** 2) + half_length * ca.fabs(n[2])
+
+
+def _points_reach(points: np.ndarray) -> Callable[[ca.SX], ca.SX]:
+    """Of the outermost points; n is away from the ground."""
+    heights = np.linspace(1, -1, DIRECTIONS)
+    angles = GOLDEN * np.arange(DIRECTIONS)
+    across = np.sqrt(1 - heights ** 2)
+    directions = np.column_stack([across * np.cos(angles), across * np.sin(angles), heights])
+    outermost = points[np.unique((points @ directions.T).argmax(axis=0))]
+    return lambda n: -ca.mmin(ca.DM(outermost) @ n)
+
+
+# shape -> what it reaches below its origin, where n (3,) of its frame is up
+REACHES: dict[type, Callable[..., Callable[[ca.SX], ca.SX]]] = {
+    coal.Box: lambda shape: _box_reach(np.asarray(shape.halfSide)),
+    coal.Sphere: lambda shape: lambda n: shape.radius,
+    coal.Cylinder: lambda shape: _round_reach(shape.radius, shape.halfLength),
+    coal.Capsule: lambda shape: lambda n: shape.radius + shape.halfLength * ca.fabs(n[2]),
+    coal.BVHModelBase: lambda shape: _points_reach(np.asarray(shape.vertices())),
+}

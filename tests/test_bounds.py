@@ -1,0 +1,240 @@
+"""What a run must not pass: limits of joints that nothing drives, and the ground."""
+
+from __future__ import annotations
+
+from functools import cache
+
+import numpy as np
+import pinocchio as pin
+import pytest
+from lxml import etree
+from support import SHIPPED, joint, link, shipped
+from trains import train
+
+import nhmech
+from nhmech import InputError, SimulationError, Simulator
+from nhmech.compile.compiler import find_compiler
+from nhmech.urdf.notice import NoticeKind
+from nhmech.vehicle.clearance import clearance
+
+LIMIT = 1.2
+BACKWARDS = {"forward_speed": -1.0}
+
+
+@cache
+def limited_train() -> nhmech.Vehicle:
+    """A car with one trailer whose hitch turns so far to each side."""
+    root = etree.fromstring(train(1).description.xml)
+    hitch = root.find("joint[@name='hitch_1_joint']")
+    hitch.set("type", "revolute")
+    for limit in hitch.findall("limit"):
+        hitch.remove(limit)
+    etree.SubElement(hitch, "limit", lower=str(-LIMIT), upper=str(LIMIT), effort="1", velocity="9")
+    wheels = train(1).description.wheels
+    return nhmech.load(etree.tostring(root).decode(), wheels=wheels)
+
+
+def backing(**options) -> Simulator:
+    """It backs up, in kinematic mode unless told otherwise, the trailer a little askew."""
+    simulator = Simulator(limited_train(), **{"mode": "kinematic", **options})
+    simulator.reset(joints={"hitch_1_joint": 0.1}, xi=BACKWARDS)
+    return simulator
+
+
+def jack_knife_time() -> float:
+    """Where the car backs straight at speed V, its hitch does too, and a trailer of drawbar l turns
+    by phi' = V sin(phi) / l: t = l / V ln(tan(phi_1 / 2) / tan(phi_0 / 2))."""
+    return 1.4 * np.log(np.tan(LIMIT / 2) / np.tan(0.1 / 2))
+
+
+@pytest.mark.parametrize("options", [
+    {}, {"integrator": "dop853"}, {"mode": "dynamic"}, {"dt": 0.02},
+    {"events": [nhmech.Event("never", lambda t, state: 1.0)]},
+], ids=str)
+def test_a_hitch_stops_a_run_at_its_limit(options):
+    run = backing(**options).run(10.0, every=7)
+    assert run.stop == "event: jack-knife: hitch_1_joint at its upper limit"
+    assert run.events == ((run.t[-1], run.stop.removeprefix("event: ")),)
+    assert run.column("hitch_1_joint.position")[-1] == pytest.approx(LIMIT, abs=2e-9)
+    if options.get("mode") != "dynamic":
+        assert run.t[-1] == pytest.approx(jack_knife_time(), rel=1e-8)
+
+
+def test_what_is_warned_of_is_noted_and_what_is_ignored_is_not():
+    noted, silent = (backing(on_limit=word).run(5.0) for word in ("warn", "ignore"))
+    (t, name), = noted.events
+    assert name == "jack-knife: hitch_1_joint at its upper limit" and noted.stop == "duration"
+    assert t == pytest.approx(jack_knife_time(), rel=1e-8)
+    assert silent.events == () and np.array_equal(silent.q, noted.q)
+
+
+def test_a_run_begins_on_a_limit_and_leaves_it_but_not_outwards():
+    """It also comes away from the limit that ended a run."""
+    simulator = backing()
+    simulator.run(10.0)
+    assert simulator.run(1.0).stop.startswith("event: jack-knife")
+    simulator.reset(q=simulator.state.q, xi={"forward_speed": 1.0})
+    assert simulator.run(1.0).stop == "duration"
+
+
+def test_a_start_beyond_a_limit_says_so_at_once():
+    simulator = Simulator(limited_train(), mode="kinematic")
+    simulator.reset(joints={"hitch_1_joint": LIMIT + 0.01})
+    run = simulator.run(1.0)
+    assert run.t[-1] == 0 and run.stop == "event: jack-knife: hitch_1_joint at its upper limit"
+    simulator.reset(joints={"hitch_1_joint": LIMIT})
+    assert simulator.run(0.1).stop == "duration"
+    with pytest.raises(SimulationError, match="jack-knife"):
+        simulator.reset(joints={"hitch_1_joint": -LIMIT - 0.01})
+        simulator.step()
+
+
+@pytest.mark.parametrize("integrator", ["rk4", "dop853"])
+def test_steps_by_hand_end_where_a_run_does(integrator, caplog):
+    simulator, run = backing(integrator=integrator), backing(integrator=integrator).run(10.0)
+    with pytest.raises(SimulationError, match='jack-knife.*on_limit="warn"'):
+        for _ in range(10_000):
+            simulator.step()
+    assert simulator.t == pytest.approx(run.t[-1], abs=1e-9)
+    warned = backing(integrator=integrator, on_limit="warn")
+    while warned.t < run.t[-1] + 0.1:
+        warned.step()
+    assert [record.message for record in caplog.records] == [
+        f"t = {run.t[-1]:.6g} s: jack-knife: hitch_1_joint at its upper limit"]
+
+
+@pytest.mark.skipif(find_compiler() is None, reason="no C compiler here (or CC=none)")
+def test_code_finds_what_python_does_and_is_as_fast_as_without(monkeypatch):
+    """Margins are read in Python at the start and where the limit is located, not at each step."""
+    fast, asked = backing(mode="dynamic"), []
+    assert fast.atlas.primary.loop(build=True) is not None
+    read = type(fast.bounds).read
+    monkeypatch.setattr(type(fast.bounds), "read",
+                        lambda self, *at: asked.append(at) or read(self, *at))
+    run = fast.run(10.0)
+    assert len(run) > 1000 and len(asked) < 60
+    slow = backing(mode="dynamic")
+    monkeypatch.setattr(type(slow.atlas.primary), "loop", lambda self, build: None)
+    found = slow.run(10.0)
+    assert run.t[-1] == pytest.approx(found.t[-1], abs=1e-9) and len(run) == len(found)
+
+
+# -- the ground ------------------------------------------------------------------------------------
+def fallen(name: str, **options) -> tuple[nhmech.Trajectory, Simulator]:
+    simulator = Simulator(shipped(name), **options)
+    simulator.reset(pose=(0.0, 0.0, 0.3, 0.05, 0.1, 0.0))
+    return simulator.run(3.0), simulator
+
+
+@pytest.mark.parametrize("name, body", [("bicycle", "rear_frame"), ("pendulum", "base_link")])
+@pytest.mark.parametrize("integrator", ["rk4", "dop853"])
+def test_what_falls_stops_on_the_ground(name, body, integrator):
+    run, simulator = fallen(name, integrator=integrator)
+    vehicle = shipped(name)
+    assert run.stop == f"event: fallen: {body}" and run.events[-1][0] == run.t[-1] < 3.0
+    heights = clearance(vehicle).heights(run.t[-1], run.q[-1]).full().ravel()
+    assert abs(heights.min()) < 1e-7
+    ignored, _ = fallen(name, integrator=integrator, on_fall="warn") if name == "pendulum" else (
+        run, None)
+    assert ignored.events[0][1] == run.events[-1][1]
+
+
+def test_a_box_touches_where_its_corner_does():
+    """The pendulum's box, 40 mm wide and 144 mm high, its bottom at the height of the axle, 40 mm:
+    the lower of its front corners is 40 mm + 144 mm cos(a) - 20 mm sin(a) high, or 40 mm - 20 mm
+    sin(a)."""
+    vehicle = shipped("pendulum")
+    for pitch in np.linspace(-3.0, 3.0, 13):
+        q = vehicle.configuration((0.0, 0.0, 0.3, 0.0, pitch, 0.7))
+        corners = [0.04 + z * np.cos(pitch) - x * np.sin(pitch)
+                   for x in (-0.02, 0.02) for z in (0.0, 0.144)]
+        assert clearance(vehicle).heights(0.0, q) == pytest.approx(min(corners), abs=1e-12)
+
+
+def with_arm(shape: str, **turns) -> nhmech.Vehicle:
+    """A cart with an arm on a free joint 0.4 m above its base."""
+    root = etree.fromstring(shipped("differential_drive").description.xml)
+    for element in (link("arm", com=(0.3, 0, 0), body=f"<collision>{shape}</collision>"),
+                    joint("arm_joint", "base_link", "arm", (0, 0, 0.4), **turns)):
+        root.append(etree.fromstring(element))
+    return nhmech.load(etree.tostring(root).decode(), free=["arm_joint"],
+                       wheels=shipped("differential_drive").description.wheels)
+
+
+@pytest.mark.parametrize("shape, below", [
+    ('<sphere radius="0.2"/>', lambda n: 0.2),
+    ('<cylinder radius="0.2" length="0.5"/>', lambda n: 0.2 * np.hypot(n[0], n[1])
+     + 0.25 * abs(n[2])),
+    ('<box size="0.2 0.3 0.4"/>', lambda n: np.abs(n) @ [0.1, 0.15, 0.2]),
+])
+def test_shapes_reach_as_far_down_as_theirs(shape, below):
+    """On a body that hangs from a free joint, at random poses."""
+    vehicle = with_arm(f'<origin xyz="0.1 0.2 0.3" rpy="0.4 0.5 0.6"/><geometry>{shape}</geometry>',
+                       axis=(1, 1, 0))
+    assert clearance(vehicle).links == ("arm",)
+    place = pin.SE3(pin.rpy.rpyToMatrix(0.4, 0.5, 0.6), np.array([0.1, 0.2, 0.3]))
+    for angle in (0.3, 1.5, 3.0, -2.0):
+        q = vehicle.configuration((0.3, 0.2, 0.1), {"arm_joint": angle})
+        data = vehicle.model.createData()
+        pin.forwardKinematics(vehicle.model, data, q)
+        at = data.oMi[vehicle.model.getJointId("arm_joint")] * place
+        height = at.translation[2] - below(at.rotation.T[:, 2])
+        assert clearance(vehicle).heights(0.0, q) == pytest.approx(height, abs=1e-12)
+
+
+def test_a_shape_below_the_ground_already_is_told_and_stops_nothing():
+    root = etree.fromstring(shipped("pendulum").description.xml)
+    root.find("link[@name='base_link']").append(etree.fromstring(
+        '<collision><origin xyz="0 0 -0.05"/><geometry><sphere radius="0.02"/></geometry>'
+        "</collision>"))
+    vehicle = nhmech.load(etree.tostring(root).decode(),
+                          wheels=shipped("pendulum").description.wheels)
+    notice, = clearance(vehicle).notices
+    assert notice.kind is NoticeKind.BELOW_GROUND and "30 mm below" in notice.text
+    simulator = Simulator(vehicle)
+    assert simulator.run(0.01).stop == "duration"
+    assert Simulator(vehicle, on_fall="ignore").bounds.notices == ()
+
+
+@pytest.mark.parametrize("name", SHIPPED)
+def test_shipped_robots_watch_what_can_fall_and_no_more(name):
+    vehicle = shipped(name)
+    falls = {"bicycle": ("rear_frame", "front_frame"), "pendulum": ("base_link",)}
+    assert clearance(vehicle).links == falls.get(name, ())
+    assert not clearance(vehicle).notices
+    simulator = Simulator(vehicle)
+    assert simulator.run(0.01).stop == "duration"
+
+
+@pytest.mark.parametrize("options", [{"on_limit": "halt"}, {"on_fall": None}], ids=str)
+def test_a_word_that_is_none_is_refused(options):
+    with pytest.raises(InputError, match="stop"):
+        Simulator(shipped("differential_drive"), **options)
+
+
+# -- batches and environments ----------------------------------------------------------------------
+def test_each_case_of_a_batch_says_what_it_came_to():
+    """One backs to each side, one drives forward, one starts beyond."""
+    vehicle, dt = limited_train(), 0.01
+    states = [nhmech.start_states(vehicle, [(0.0, 0.0, 0.0)], joints={"hitch_1_joint": angle},
+                                  xi={"forward_speed": speed})[0]
+              for angle, speed in ((0.1, -1.0), (-0.1, -1.0), (0.1, 1.0), (LIMIT + 0.1, 0.0))]
+    batch = nhmech.simulate_batch(vehicle, np.array(states), dt=dt, duration=5.0, every=50)
+    name = "jack-knife: hitch_1_joint at its"
+    assert batch.stop == (f"{name} upper limit", f"{name} lower limit", "ran to the end",
+                          f"{name} upper limit")
+    single = backing(mode="dynamic", dt=dt).run(5.0)
+    assert 0 <= single.t[-1] - batch.stopped_at[0] < dt and batch.stopped_at[3] == 0
+    angle = batch.column("hitch_1_joint.position")
+    assert np.abs(angle[:3]).max() <= LIMIT
+    going = nhmech.simulate_batch(vehicle, np.array(states), dt=dt, duration=5.0, on_limit="ignore")
+    assert going.ok.all()
+
+
+def test_a_case_that_falls_says_on_what():
+    """An arm of 0.6 m swings down from the level, and stays up a while where it begins upright."""
+    vehicle = with_arm('<origin xyz="0.6 0 0"/><geometry><sphere radius="0.05"/></geometry>')
+    down = nhmech.start_states(vehicle, [(0.0, 0.0, 0.0)])[0]
+    up = nhmech.start_states(vehicle, [(0.0, 0.0, 0.0)], joints={"arm_joint": -1.57})[0]
+    batch = nhmech.simulate_batch(vehicle, np.array([down, up]), dt=1e-3, duration=0.5)
+    assert batch.stop == ("fallen: arm", "ran to the end")
