@@ -10,8 +10,6 @@ from support import sampled
 from tracking_table import LATERAL
 
 pytestmark = pytest.mark.skipif(not published(), reason=ABSENT)
-# its two front wheels are steered alike by <mimic>: without slip it goes straight or nowhere
-STRAIGHT = ("carlikebot.urdf",)
 
 
 def loaded(file):
@@ -42,8 +40,6 @@ def test_the_demo_controller_drives_it_for_five_seconds(file):
 
 @pytest.mark.parametrize("file", sampled(published(), 4))
 def test_it_follows_a_figure_eight(file):
-    if file in STRAIGHT:
-        pytest.skip(f"{file}: cannot turn without slip")
     rms = figure_eight(loaded(file))
     if rms is None:
         pytest.skip(f"{file}: balances")

@@ -96,6 +96,27 @@ def test_without_load_the_wheel_is_on_its_reference():
     assert rates == pytest.approx(6.0 - 5.0 * (1 - 1e-3 / 0.05) ** np.arange(401), rel=1e-9)
 
 
+@pytest.mark.parametrize("damping", [0.01, 0.3, 5.0])
+def test_dampers_do_not_slow_it(damping):
+    """The feed-forward overcomes a damper, however strong: the wheel stays on its reference, but
+    for what the reference grows by between two calls, h/T = 0.02 of the whole way."""
+    vehicle = shipped("carriage").with_parameters({f"{name}.damping": damping for name in WHEELS})
+    _, rates = straight(vehicle, 0.6, 0.4, start=0.1)
+    assert rates == pytest.approx(0.6 - 0.5 * (1 - 1e-3 / 0.05) ** np.arange(401), abs=0.02 * 0.5)
+
+
+def test_a_load_on_a_strong_damper_is_answered_within_its_time():
+    """Where damping prevails, d T/J = 25, the error that a step of load makes decays as exp(-t/T):
+    the other root, 1/T + d/J, is over within a tenth of T."""
+    vehicle, T = shipped("carriage", Ground(normal=(-0.1, 0, 1))), 0.05
+    J = WheelServo(vehicle, (0, 0, 0)).inertia[0]
+    vehicle = vehicle.with_parameters({f"{name}.damping": 25 * J / T for name in WHEELS})
+    _, rates = straight(vehicle, 0.0, 0.3, 1e-4)
+    t = np.arange(len(rates)) * 1e-4
+    early, late = np.searchsorted(t, [T, 3 * T])
+    assert rates[late] / rates[early] == pytest.approx(np.exp(-2), rel=0.05)
+
+
 def test_a_load_is_answered_as_the_linear_equation_says():
     """Held on a slope, with the load of free rolling a0 = dw/dt:
     e'' + lambda e'/T + lambda e/(4 T^2) = 0, e(0) = 0, e'(0) = -a0.

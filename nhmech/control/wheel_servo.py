@@ -28,20 +28,22 @@ INTEGRAL = 0.25
 
 
 class WheelServo(Combinator):
-    """Wheel-speed PI servo: joint velocities to torques, with feed-forward of the inertia.
+    """Wheel-speed PI servo: joint velocities to torques, with feed-forward of inertia and damping.
 
     For each driven joint j that is commanded a rate w* [rad/s], from its own encoder's rate w, once
     per call::
 
         r' = (w* - r) / T                         the command, as fast as the joint is to follow
-        tau_j = J_j (e / T + i / (4 T^2)) + sum_k M_jk r'_k,   e = r - w
+        tau_j = J_j (e / T + i / (4 T^2)) + d_j (r + i / T) + sum_k M_jk r'_k,   e = r - w
         i' = e                                    held where tau_j is at its limit, on e's side
 
     J_j = 1 / B_jj [kg m^2] is the inertia felt at the joint while the others are free, M = B^+ the
     inertia of all driven joints together, and B = d(dw/dt)/du from the equations of motion at the
-    vehicle's neutral configuration. Gains have no unit but time, and are the same for a robot of 1
-    kg and one of 1000 kg. A mode of the joints whose load is J / lambda has e'' + lambda e'/T +
-    lambda e/(4 T^2) = 0: stable for every lambda > 0, critically damped for 1. Constant loads
+    vehicle's neutral configuration; d_j [N m s/rad] is the joint's damping. Gains have no unit but
+    time, and are the same for a robot of 1 kg and one of 1000 kg. A mode of the joints whose load
+    is J / lambda has e'' + lambda e'/T + lambda e/(4 T^2) = 0 without damping: stable for every
+    lambda > 0, critically damped for 1. With x = d T/J, a mode of lambda = 1 has the damping ratio
+    (1 + x)/sqrt(1 + 4 x) >= 0.86; where damping prevails, errors decay as exp(-t/T). Constant loads
     (slopes, drag) are taken up by the integral: in steady motion the error is zero.
 
     A commanded position p* [rad] becomes the rate (p* - p) / (4 T), the cascade of a steering
@@ -98,6 +100,8 @@ class WheelServo(Combinator):
         effect = self._effect()
         self.inertia = 1 / np.diag(effect)                                # J (nu,)
         self.mass = np.linalg.pinv(effect, rcond=1e-9, hermitian=True)    # M (nu, nu)
+        self.damping = np.array([vehicle.parameters.values[f"{name}.damping"]
+                                 for name in self.joints])                # d (nu,)
         self.effort = np.array([vehicle.limits[name].effort for name in self.joints])
         self._forget()
 
@@ -156,11 +160,12 @@ class WheelServo(Combinator):
         fresh = on & np.isnan(self._reference)
         self._reference[fresh], self._integral[fresh] = rate[fresh], 0.0
         self._reference[~on] = np.nan
-        error = np.where(on, self._reference - rate, 0.0)
+        reference = np.where(on, self._reference, 0.0)
+        error = np.where(on, reference - rate, 0.0)
         integral = self._integral + error * passed
-        self._growth = np.where(on, (wanted - self._reference) / T, 0.0)
+        self._growth = np.where(on, (wanted - reference) / T, 0.0)
         effort = (self.inertia * (error / T + INTEGRAL * integral / T ** 2)
-                  + self.mass @ self._growth)
+                  + self.damping * (reference + integral / T) + self.mass @ self._growth)
         stuck = (np.abs(effort) > self.effort) & (effort * error > 0)
         self._t, self._integral = t, np.where(stuck, self._integral, integral)
         effort = np.clip(effort, -self.effort, self.effort)
