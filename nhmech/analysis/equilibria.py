@@ -242,30 +242,44 @@ class SteadyMotions:
     def family(self, start: Equilibrium, name: str, values: Iterable[float],
                conditions: Mapping[str, float] | None = None) -> list[Equilibrium]:
         """Steady motions continued from `start` while the quantity `name` runs through `values`,
-        other conditions kept.
+        other conditions kept; one for each value.
 
-        The first Newton step from one member is the tangent of the family, so that no predictor is
-        needed.
+        The values may lie far apart: where Newton's method does not reach the next one, it goes
+        half of the way first. The first Newton step from one member is the tangent of the family,
+        so that no predictor is needed.
 
         Raises
         ------
         MechanicsError
-            Where the family ends or folds between two values; `branch` goes round folds.
+            Where the family ends or folds before a value; `branch` goes round folds.
         """
-        members = []
-        for value in values:
-            try:
-                start = self.find(start.q, start.xi, start.u,
-                                  {**(conditions or {}), name: float(value)})
-            except MechanicsError as error:
-                reached = float(self.reading((name,))(0.0, start.q, start.xi, start.u,
-                                                      self.variations.theta)[0])
-                raise MechanicsError(f"the family was followed to {name} = {reached:.9g} and not "
-                                     f"to {value:.9g}: it ends or folds between, or the values lie "
-                                     "too far apart; `branch` goes on by arc length, round folds. "
-                                     f"({error})") from error
+        members, kept = [], dict(conditions or {})
+        for value in map(float, values):
+            start = self._continue(start, name, value, kept)
             members.append(start)
         return members
+
+    def _continue(self, start: Equilibrium, name: str, value: float,
+                  conditions: Mapping[str, float]) -> Equilibrium:
+        """The member with that value, by steps of its own choice."""
+        at = float(self.reading((name,))(0.0, start.q, start.xi, start.u,
+                                         self.variations.theta)[0])
+        step, least = value - at, abs(value - at) / 2 ** HALVINGS
+        while True:
+            near = abs(step) >= abs(value - at)
+            try:
+                start = self.find(start.q, start.xi, start.u,
+                                  {**conditions, name: value if near else at + step})
+            except MechanicsError as error:
+                step /= 2
+                if abs(step) < least:
+                    raise MechanicsError(f"the family was followed to {name} = {at:.9g} and not to "
+                                         f"{value:.9g}: it ends or folds between; `branch` goes on "
+                                         f"by arc length, round folds. ({error})") from error
+                continue
+            if near:
+                return start
+            at, step = at + step, 2 * step
 
     def branch(self, start: Equilibrium, name: str, step: float, count: int,
                conditions: Mapping[str, float] | None = None) -> list[Equilibrium]:

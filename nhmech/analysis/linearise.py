@@ -31,7 +31,7 @@ class Linearisation:
     inputs
         Names of u.
     drift
-        dxi/dt at the point; zero at an equilibrium or a steady motion.
+        Rate of the speeds at the point; zero at an equilibrium or a steady motion.
     units
         Of the state.
     C, D
@@ -77,8 +77,9 @@ def linearise(constrained: HasConstrained | Variations, q: np.ndarray, xi: np.nd
               outputs: Sequence[str] | None = None) -> Linearisation:
     """Linearises the equations of motion at (q, xi, u), by automatic differentiation.
 
-    The variational equation is in `Variations`. Directions on which nothing depends (position,
-    heading and wheel angles on level ground) are left out by default.
+    The variational equation is in `Variations`. By default the directions are left out in which
+    the system is symmetric: position, heading and wheel angles on level ground. A hitch angle on
+    which nothing depends stays, for it has a motion of its own.
 
     Parameters
     ----------
@@ -89,7 +90,7 @@ def linearise(constrained: HasConstrained | Variations, q: np.ndarray, xi: np.nd
     t
         Time [s].
     ignorable
-        Keep the directions on which nothing depends.
+        Keep the directions in which the system is symmetric.
     outputs
         Names of the state, of fibre coordinates (speeds of joints and of the base), or of kept rows
         of the distribution (their multipliers, forces in newtons for contact rows: these have a D);
@@ -127,7 +128,8 @@ def linearise(constrained: HasConstrained | Variations, q: np.ndarray, xi: np.nd
     else:
         at = t, q, xi, np.zeros(B.shape[1]) if u is None else u
         C, D, output_units = _outputs(variations, point, names, units, tuple(outputs), at)
-    return Linearisation(A, B, names, variations.system.u_names, point.rate, units, C, D,
+    return Linearisation(A, B, names, variations.system.u_names,
+                         point.defect[len(point.names):], units, C, D,
                          tuple(outputs), output_units)
 
 

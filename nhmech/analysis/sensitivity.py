@@ -71,13 +71,12 @@ def eigenvalue_sensitivities(motions: SteadyMotions, motion: Equilibrium,
     size, slope = np.abs(values).max(initial=1.0), _slope(variations)
     # the whole system, ignorable directions among its coordinates, has the same eigenvalues, and A
     # needs no projection
-    whole = np.block([[point.transport, point.E], [point.f_eta, point.f_xi]])
     result = np.full((len(values), variations.theta.size), np.nan, dtype=complex)
     for i, value in enumerate(values):
         apart = np.sort(np.abs(values - value))[1:].min(initial=np.inf)
         if min(apart, abs(value)) < SIMPLE * size:
             continue
-        left, _, right = np.linalg.svd(whole - value * np.eye(len(whole)))
+        left, _, right = np.linalg.svd(point.whole - value * np.eye(len(point.whole)))
         w, r = left[:, -1].conj(), right[-1].conj()
         parts = [slope(*at, a, b).full().ravel()
                  for a in (w.real, w.imag) for b in (r.real, r.imag)]
@@ -112,9 +111,7 @@ def _path(motions: SteadyMotions, point: Point, at: tuple,
                                           variations.distribution.phi)])
     v_theta, f_theta, phi_theta = (x.full() for x in by_theta(*at))
     _, c_eta, c_xi, c_theta = (x.full() for x in motions.reading(names)(*at))
-    P = point.project
     still = np.zeros((len(point.phi), point.E.shape[1]))
-    left = np.block([[P @ point.transport, P @ point.E], [point.f_eta, point.f_xi],
-                     [point.holonomic, still], [c_eta, c_xi]])
-    right = -np.vstack([P @ v_theta, f_theta, phi_theta, c_theta])
+    left = np.block([[point.reduce @ point.whole], [point.holonomic, still], [c_eta, c_xi]])
+    right = -np.vstack([point.reduce @ np.vstack([v_theta, f_theta]), phi_theta, c_theta])
     return np.vstack([np.linalg.lstsq(left, right, rcond=SINGULAR)[0], np.eye(right.shape[1])])

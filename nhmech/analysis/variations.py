@@ -13,12 +13,13 @@ from ..errors import InputError
 from ..mechanics.selection import COMFORT
 from ..mechanics.system import HasConstrained
 from ..simulation.simulated import Simulated
-from .motions import kernel
+from .ignorable_fields import IgnorableFields, ignorable_fields
+from .motions import ZERO, kernel
 
 
 @dataclass(frozen=True)
 class Point:
-    """The variational equation at one state, on coordinates that the dynamics sees.
+    """The variational equation at one state, modulo the symmetries of the system.
 
     Attributes
     ----------
@@ -28,6 +29,12 @@ class Point:
         (nv, k) the displacement that belongs to each of them.
     project
         (k, nv) coordinates of a displacement: project @ basis = 1, zero on ignorable directions.
+    shift
+        (nxi, nv) what a symmetry makes of xi while it moves q by a displacement: zero for vehicles,
+        whose speeds are the same wherever they stand; a turn of their axes for a ball.
+    drag
+        (nv + nxi, nv + nxi) rate at which a displacement and dxi are carried along by the symmetry
+        that a steady motion follows: again zero for vehicles.
     v, rate
         (nv,), (nxi,) velocity and dxi/dt.
     slope
@@ -47,6 +54,8 @@ class Point:
     names: tuple[int, ...]
     basis: np.ndarray
     project: np.ndarray
+    shift: np.ndarray
+    drag: np.ndarray
     v: np.ndarray
     rate: np.ndarray
     slope: np.ndarray
@@ -59,10 +68,28 @@ class Point:
     phi: np.ndarray
 
     @property
+    def whole(self) -> np.ndarray:
+        """Of d/dt (eta, dxi), ignorable directions among the displacements,
+        (nv + nxi, nv + nxi)."""
+        return np.block([[self.transport, self.E], [self.f_eta, self.f_xi]])
+
+    @property
+    def reduce(self) -> np.ndarray:
+        """Coordinates of (eta, dxi) modulo the symmetries, (k + nxi, nv + nxi)."""
+        n = len(self.rate)
+        return np.block([[self.project, np.zeros((len(self.names), n))], [-self.shift, np.eye(n)]])
+
+    @property
+    def lift(self) -> np.ndarray:
+        """The (eta, dxi) of coordinates, (nv + nxi, k + nxi): reduce @ lift = 1."""
+        n = len(self.rate)
+        return np.block([[self.basis, np.zeros((len(self.v), n))],
+                         [np.zeros((n, len(self.names))), np.eye(n)]])
+
+    @property
     def A(self) -> np.ndarray:
-        """Of d/dt (eta, dxi), (k + nxi, k + nxi)."""
-        return np.block([[self.project @ self.transport @ self.basis, self.project @ self.E],
-                         [self.f_eta @ self.basis, self.f_xi]])
+        """Of d/dt of the coordinates, (k + nxi, k + nxi), as one sees it who is carried along."""
+        return self.reduce @ (self.whole - self.drag) @ self.lift
 
     @property
     def B(self) -> np.ndarray:
@@ -72,7 +99,7 @@ class Point:
     @property
     def defect(self) -> np.ndarray:
         """Rates of the coordinates and of the speeds; zero at a steady motion, (k + nxi,)."""
-        return np.r_[self.project @ self.v, self.rate]
+        return self.reduce @ np.r_[self.v, self.rate]
 
 
 class Variations:
@@ -124,19 +151,28 @@ class Variations:
             ca.jacobian(self.velocity, self.xi),
             ca.jacobian(self.rate, s.q) @ rho, ca.jacobian(self.rate, self.xi),
             ca.jacobian(self.rate, s.u),
-            self.holonomic, self.distribution.phi, *self.space.structure])
+            self.holonomic, self.distribution.phi, rho, *self.space.structure])
+
+    @cached_property
+    def fields(self) -> IgnorableFields:
+        """The symmetries, directions in which the equations of motion are the same."""
+        def variation(t: float, q: np.ndarray, xi: np.ndarray,
+                      u: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+            v, _, _, transport, E, f_eta, f_xi, _, forms, *_ = self._values(t, q, xi, u)
+            return v, np.block([[transport, E], [f_eta, f_xi]]), forms
+
+        return ignorable_fields(self.simulated.constrained, self.equations, variation)
 
     def _values(self, t: float, q: np.ndarray, xi: np.ndarray, u: np.ndarray) -> list[np.ndarray]:
         values = [value.full() for value in self._evaluate(t, q, xi, u, self.theta)]
-        v = values[0][:, 0]
-        # [v, eta]^g = c^g_ab v^a eta^b
-        bracket = np.array([v @ c for c in values[9:]])
-        return [v, values[1][:, 0], values[2], values[2] - bracket, *values[3:8], values[8].ravel()]
+        v, structure = values[0][:, 0], np.array(values[10:])
+        return [v, values[1][:, 0], values[2], values[2] - _bracket(structure, v), *values[3:8],
+                values[8].ravel(), values[9], structure]
 
     def at(self, q: np.ndarray, xi: np.ndarray, u: np.ndarray | None = None, t: float = 0.0, *,
            ignorable: bool = False) -> Point:
-        """The variational equation at a state, without directions on which nothing depends, unless
-        `ignorable` is set.
+        """The variational equation at a state, without the directions in which the system is
+        symmetric, unless `ignorable` is set.
 
         Raises
         ------
@@ -149,59 +185,67 @@ class Variations:
                                   ("u", u, nu)):
             if value.shape != (size,):
                 raise InputError(f"{name} has shape {value.shape}, expected ({size},)")
-        v, rate, slope, transport, E, f_eta, f_xi, f_u, H, phi = self._values(t, q, xi, u)
-        tangent = kernel(H)
-        if ignorable:
-            basis, quotient = tangent, np.zeros((0, tangent.shape[1]))
-        else:
-            beside = [self._values(t, q, speeds, u)[5] for speeds in _beside(xi)]
-            quotient = _quotient(tangent, np.vstack([f_eta, *beside]), transport)
-            basis = tangent @ np.linalg.pinv(quotient)
-        names = _named_coordinates(basis)
-        # eta of the chosen names is the coordinate itself
-        basis = basis @ np.linalg.inv(basis[names])
-        project = np.linalg.pinv(basis) if ignorable else _projection(tangent, quotient, basis)
-        return Point(tuple(names), basis, project, v, rate, slope, transport, E, f_eta, f_xi, f_u,
-                     H, phi)
+        (v, rate, slope, transport, E, f_eta, f_xi, f_u, H, phi, rho,
+         structure) = self._values(t, q, xi, u)
+        tangent, n = kernel(H), self.space.nv + len(xi)
+        Z, drag = np.zeros((n, 0)), np.zeros((n, n))
+        if not ignorable:
+            Z, by_q, by_v = self._symmetric(t, q, v, rho, structure)
+            drag = np.hstack([(by_q + by_v @ slope) @ tangent @ tangent.T, by_v @ E])
+        names, basis, project, shift = _modulo(Z, tangent)
+        return Point(names, basis, project, shift, drag, v, rate, slope, transport, E, f_eta, f_xi,
+                     f_u, H, phi)
+
+    def _symmetric(self, t: float, q: np.ndarray, v: np.ndarray, rho: np.ndarray,
+                   structure: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Symmetric directions (nv + nxi, k), independent ones; and the derivatives by q, along the
+        fibre, and by v of the field among them that follows the motion."""
+        fields = self.fields.values(t, q, v, self.theta).full()
+        # moving along the kernel of the anchor moves nothing
+        idle = kernel(rho)
+        Z = np.hstack([np.vstack([idle, np.zeros((len(fields) - len(v), idle.shape[1]))]), fields])
+        # where two fields move q alike, as a ball's turn about its contact in space and in the ball
+        # do, the first one serves
+        chosen = _independent(Z[:len(v)])
+        along = np.zeros(Z.shape[1])
+        along[chosen] = np.linalg.lstsq(Z[:len(v), chosen], v, rcond=None)[0]
+        by_q, by_v = (x.full() for x in self.fields.slopes(t, q, v, self.theta,
+                                                           along[idle.shape[1]:]))
+        by_q[:len(v)] -= _bracket(structure, fields[:len(v)] @ along[idle.shape[1]:])
+        return Z[:, chosen], by_q, by_v
 
 
-def _beside(xi: np.ndarray) -> list[np.ndarray]:
-    """Other speeds.
-
-    A direction that carries no force at xi by chance, as a bicycle's lean does at its capsize
-    speed, is not ignorable.
-    """
-    rng = np.random.default_rng(0)
-    return [xi + (1 + np.abs(xi)) * rng.uniform(-0.5, 0.5, len(xi)) for _ in range(2)]
+def _bracket(structure: np.ndarray, v: np.ndarray) -> np.ndarray:
+    """eta -> [v, eta], [v, eta]^g = c^g_ab v^a eta^b."""
+    return np.einsum("gab,a->gb", structure, v)
 
 
-def _quotient(tangent: np.ndarray, f_eta: np.ndarray, transport: np.ndarray) -> np.ndarray:
-    """Functionals (k, d) on the tangent space that the dynamics sees, closed under the transport.
-    Their kernel is ignorable.
-
-    Orthonormal at each step: powers of the transport would lift rounding noise above any
-    threshold."""
-    motion = np.linalg.pinv(tangent) @ transport @ tangent
-    motion = motion / max(np.linalg.norm(motion, 2), 1.0)
-    rows = f_eta @ tangent
-    size = np.abs(rows).max(axis=1, initial=0.0)
-    seen = size > 1e-11 * max(size.max(initial=0.0), 1.0)
-    rows = rows[seen] / size[seen, None]
-    basis = np.zeros((0, tangent.shape[1]))
-    while len(rows) and len(basis) < basis.shape[1]:
-        rest = rows - rows @ basis.T @ basis
-        # twice is enough: what is left is orthogonal to rounding
-        _, s, vt = np.linalg.svd(rest - rest @ basis.T @ basis)
-        new = vt[:int(np.sum(s > 1e-8))]
-        basis = np.vstack([basis, new])
-        rows = new @ motion
-    return basis
+def _independent(columns: np.ndarray) -> list[int]:
+    """Those that do not depend on earlier ones; a column that vanishes is rounding next to what it
+    is elsewhere."""
+    chosen, rest = [], columns.copy()
+    for i in range(columns.shape[1]):
+        size = float(np.linalg.norm(rest[:, i]))
+        if size > ZERO * max(1.0, float(np.linalg.norm(columns[:, i]))):
+            chosen.append(i)
+            direction = rest[:, i] / size
+            rest -= np.outer(direction, direction @ rest)
+    return chosen
 
 
-def _projection(tangent: np.ndarray, quotient: np.ndarray, basis: np.ndarray) -> np.ndarray:
-    """Coordinates, along `basis`, of what the dynamics sees of a vector."""
-    see = quotient @ np.linalg.pinv(tangent)
-    return np.linalg.solve(see @ basis, see)
+def _modulo(Z: np.ndarray, tangent: np.ndarray) -> tuple:
+    """`names`, `basis`, `project` and `shift` of a `Point` with the symmetric directions Z
+    (nv + nxi, k)."""
+    nv = len(tangent)
+    seen = kernel(Z[:nv].T @ tangent)
+    basis = tangent @ seen
+    names = _named_coordinates(basis)
+    # eta of the chosen names is the coordinate itself
+    basis = basis @ np.linalg.inv(basis[names])
+    see = seen.T @ tangent.T
+    project = np.linalg.solve(see @ basis, see)
+    shift = Z[nv:] @ np.linalg.pinv(Z[:nv]) @ (np.eye(nv) - basis @ project)
+    return tuple(names), basis, project, shift
 
 
 def _named_coordinates(basis: np.ndarray) -> list[int]:

@@ -103,10 +103,8 @@ class LQR:
         self.K, self.P = regulator(
             self.A, self.B, self.Q, self.R, names=self.names, inputs=self.inputs,
             of=repr(vehicle.name), period=period)
-        count, self._kept = len(point.names), set(keep)
-        self._read = point.project[[i for i in states if i < count]]
-        self._speeds = [i - count for i in states if i >= count]
-        self._speed_names = [vehicle.speeds[i] for i in self._speeds]
+        self._kept = set(keep)
+        self._read = point.reduce[states]
         held = set(self.names) & {*BASE, "yaw"} if keep else set()
         self.reference_input = m.u[:len(vehicle.driven)].copy()
         self._columns = [vehicle.driven.index(name) for name in self.inputs]
@@ -130,8 +128,8 @@ class LQR:
     def error(self, t: float, state: State) -> np.ndarray:
         """z (n,)."""
         eta = self.reference.displacement(t, state, self._kept.__contains__)
-        speeds = np.array([state.xi[name] for name in self._speed_names])
-        return np.concatenate([self._read @ eta, speeds - self.motion.xi[self._speeds]])
+        speeds = np.array([state.xi[name] for name in self.vehicle.speeds])
+        return self._read @ np.concatenate([eta, speeds - self.motion.xi])
 
     def __call__(self, t: float, state: State) -> np.ndarray:
         u = self.reference_input.copy()

@@ -20,8 +20,8 @@ def find_symmetry(constrained: ConstrainedSystem) -> Symmetry:
 
     Candidates: each basis section of the fibre (translations, and S^1 of an angle or a wheel); q_i
     d/dq_j of all flat coordinates, from which turns such as x d/dy - y d/dx + d/dphi are made;
-    turns of quaternions about space axes. So SE(2), SE(3), tori and products are found, and what is
-    not affine in these coordinates is not.
+    turns of quaternions about axes of space and of the body. So SE(2), SE(3), tori and products
+    are found, and what is not affine in these coordinates is not.
 
     Parameters
     ----------
@@ -39,7 +39,7 @@ def find_symmetry(constrained: ConstrainedSystem) -> Symmetry:
         constrained,
         samples=np.array([space.normalise(rng.normal(size=space.nq)) for _ in range(8)]),
     )
-    names, sections = _independent(anywhere, *_candidates(constrained.system))
+    names, sections = _independent(anywhere, *candidates(constrained.system))
     found = invariances(constrained, sections)
     values = evaluate(constrained, found, 2 * len(names) + 8)
     rows, sizes = (
@@ -53,8 +53,8 @@ def find_symmetry(constrained: ConstrainedSystem) -> Symmetry:
     return symmetry(constrained, {name: generators[:, i] for i, name in enumerate(found_names)})
 
 
-def _candidates(system: LagrangianSystem) -> tuple[list[str], ca.SX]:
-    """Names and sections (nv, n), simple ones first."""
+def candidates(system: LagrangianSystem) -> tuple[list[str], ca.SX]:
+    """Names and sections (nv, n) of what may be a symmetry, simple ones first."""
     space, q = system.algebroid, system.q
     names, columns = [f"d/d{name.removesuffix(chr(39))}"
                       for name in space.v_names], [ca.SX.eye(space.nv)]
@@ -69,7 +69,9 @@ def _candidates(system: LagrangianSystem) -> tuple[list[str], ca.SX]:
         fields += [(f"{space.q_names[i]} d/d{space.q_names[j]}", q[i] * unit) for i in flat]
     for i in space.quaternions:
         x, y, z, w = (q[i + n] for n in range(4))
-        for axis, turned in (("x", (w, -z, y, -x)), ("y", (z, w, -x, -y)), ("z", (-y, x, w, -z))):
+        turns = (("x", (w, -z, y, -x)), ("y", (z, w, -x, -y)), ("z", (-y, x, w, -z)),
+                 ("x'", (w, z, -y, -x)), ("y'", (-z, w, x, -y)), ("z'", (y, -x, w, -z)))
+        for axis, turned in turns:                     # of space, and of the body
             field = ca.SX.zeros(space.nq, 1)
             field[i:i + 4] = ca.vertcat(*turned) / 2
             fields.append((f"turn of {space.q_names[i]}.. about {axis}", field))

@@ -50,8 +50,13 @@ def eigenvalues(sweep: Sweep, axes: Any = None) -> Plot:
 
 
 def _edge(sweep: Sweep, inside: int, outside: int) -> float:
-    """Where growth goes through zero between two members, by a straight line."""
+    """Where the first branch leaves stability between two members, by straight lines."""
     if not 0 <= outside < len(sweep.values):
         return sweep.values[inside]
-    a, b = sweep.growth[[inside, outside]]
-    return sweep.values[inside] + a / (a - b) * (sweep.values[outside] - sweep.values[inside])
+    a, b = sweep.eigenvalues.real[[inside, outside]]
+    leaving = (a < 0) & (b > 0)
+    if not leaving.any():
+        a, b = sweep.growth[[inside, outside], None]
+        leaving = np.array([True])
+    share = (a[leaving] / (a - b)[leaving]).min()
+    return sweep.values[inside] + share * (sweep.values[outside] - sweep.values[inside])
