@@ -8,10 +8,10 @@ from itertools import combinations
 
 import numpy as np
 
-from ..compile.buffered import Buffered
 from ..mechanics.distribution import Component
-from ..vehicle.least_norm import impose_signs, solve_shortest
-from ..vehicle.reactions import ground_load
+from ..simulation.contact_forces import force_reader
+from ..vehicle.least_norm import impose_signs
+from ..vehicle.reactions import share_load
 from ..vehicle.vehicle import Vehicle
 
 NOTHING = 1e-9      # of the largest force: below this a force is rounding
@@ -174,22 +174,29 @@ class ContactLoad:
 def contact_load(vehicle: Vehicle, t: float, q: np.ndarray, v: np.ndarray,
                  u: np.ndarray) -> ContactLoad:
     """The contact forces at a state, all of them that are consistent with its acceleration."""
-    return load_of(vehicle, t, q, *ground_load(vehicle, t, q, v, u, _terms(vehicle)))
+    (load,) = contact_loads(vehicle, *(np.array([part], dtype=float) for part in (t, q, v, u)))
+    return load
 
 
-def load_of(vehicle: Vehicle, t: float, q: np.ndarray, names: list[Component], matrix: np.ndarray,
-            right: np.ndarray) -> ContactLoad:
-    """All forces f with matrix f = right, as `vehicle.reactions.ground_load` has them."""
-    split, kernel = solve_shortest(matrix, right)
+def contact_loads(vehicle: Vehicle, t: np.ndarray, q: np.ndarray, v: np.ndarray,
+                  u: np.ndarray) -> list[ContactLoad]:
+    """The same at the states t (N,), q (N, nq), v (N, nv), u (N, nu)."""
+    found = force_reader(vehicle).read(t, q, v, u)
+    split, supported = found.split
+    return [ContactLoad(found.components, vehicle, float(t[k]), q[k], split[k],
+                        _columns(found.basis[k]), bool(supported[k])) for k in range(len(t))]
+
+
+def load_of(vehicle: Vehicle, t: float, q: np.ndarray, A: np.ndarray,
+            load: np.ndarray) -> ContactLoad:
+    """All contact forces that exert a generalised force, as `vehicle.reactions.share_load` has
+    them."""
+    shortest, kernel = share_load(vehicle, A, load)
+    names = tuple(vehicle.contact_rows)
     normals = np.array([direction == "normal" for _, direction in names], dtype=bool)
-    split, supported = impose_signs(split, kernel, normals)
-    return ContactLoad(tuple(names), vehicle, t, np.array(q, dtype=float), split, kernel, supported)
+    split, supported = impose_signs(shortest, kernel, normals)
+    return ContactLoad(names, vehicle, t, np.array(q, dtype=float), split, kernel, bool(supported))
 
 
-def _terms(vehicle: Vehicle) -> Buffered:
-    """What the forces are made of, on memory of this thread: a viewer judges one state while the
-    run judges another."""
-    workspace = vehicle.workspace
-    if not hasattr(workspace, "balance"):
-        workspace.balance = Buffered(vehicle.functions.balance)
-    return workspace.balance
+def _columns(basis: np.ndarray) -> np.ndarray:
+    return basis[:, basis.any(axis=0)]

@@ -11,7 +11,7 @@ import numpy as np
 import pinocchio as pin
 
 from ..errors import MechanicsError
-from ..vehicle.reactions import balance, carry
+from ..vehicle.reactions import balance
 from ..vehicle.rows import MIDDLE
 from ..vehicle.vehicle import Vehicle
 from .contact_load import ContactLoad, load_of
@@ -120,9 +120,7 @@ class Demand:
                                "its speed")
         needed = needed - passive
         efforts = self._efforts(needed)
-        kept = list(vehicle.frame.kept)
-        lam = np.linalg.lstsq(A[kept].T, needed - self._drives @ efforts, rcond=None)[0]
-        return load_of(vehicle, 0.0, self.q, *carry(vehicle, A, lam)), efforts
+        return load_of(vehicle, 0.0, self.q, A, needed - self._drives @ efforts), efforts
 
     def _efforts(self, needed: np.ndarray) -> np.ndarray:
         E = self._allowed

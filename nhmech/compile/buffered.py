@@ -18,7 +18,7 @@ class Buffered:
 
     Calling through arrays costs CasADi a hundred microseconds; through its buffer interface less
     than one. `inputs` and `outputs` are column-major NumPy arrays that live as long as this object;
-    outputs are overwritten by the next call.
+    outputs are overwritten by the next call. `trigger()` evaluates what stands in `inputs`.
 
     Parameters
     ----------
@@ -39,7 +39,7 @@ class Buffered:
                        for i in range(function.n_in())]
         self.outputs = [_memory(function.size_out(i), function.nnz_out(i), i in matrices)
                         for i in range(function.n_out())]
-        self._buffer, self._trigger = function.buffer()
+        self._buffer, self.trigger = function.buffer()
         for i, array in enumerate(self.inputs):
             if array.size:
                 self._buffer.set_arg(i, array.reshape(-1, order="F").data)
@@ -60,7 +60,7 @@ class Buffered:
                 memory[...] = value
         for i, memory in self._arrays:
             memory[...] = values[i]
-        self._trigger()
+        self.trigger()
         return self.outputs
 
 
@@ -80,15 +80,21 @@ def compile_function(function: ca.Function) -> Buffered:
     CompileError
         Where the compiler refuses, or what it made cannot be loaded.
     """
+    return Buffered(in_c(function) or function)
+
+
+def in_c(function: ca.Function, build: bool = True) -> ca.Function | None:
+    """The same function, in C; None and errors as in `compile_function`, and None where the code is
+    not in the cache and `build` is not set."""
     compiler = find_compiler()
     if compiler is None:
         say_no_compiler()
-        return Buffered(function)
+        return None
     generator = ca.CodeGenerator(f"{function.name()}.c")
     generator.add(function)
     code = generator.dump()
-    library = default_cache().load(code, compiler, code.count("\n") // 2)
+    library = default_cache().load(code, compiler, code.count("\n") // 2, build)
     if library is None:
-        return Buffered(function)
+        return None
     library.function(function.name())
-    return Buffered(ca.external(function.name(), str(library.path)))
+    return ca.external(function.name(), str(library.path))

@@ -107,6 +107,11 @@ class AdaptedFrame:
                                  acceleration) - system.force
         return self.inverse[:, self.nxi:].T @ residual
 
+    def shares(self, rows: Sequence[int]) -> ca.SX:
+        """C with A[rows] = C A[kept], of rows that depend on the kept ones."""
+        A = self.constrained.distribution.A[list(rows), :]
+        return A @ self.inverse[:, self.nxi:]
+
     def correction(self) -> ca.SX:
         """The first-order step in v that makes phi vanish and changes neither xi nor the other
         rows, (nv,)."""

@@ -24,7 +24,8 @@ from .batch_input import (
     start_cases,
     stepper,
 )
-from .batch_reactions import BatchReactions, split_reactions
+from .batch_reactions import BatchReactions
+from .contact_forces import force_reader
 from .history import History, lock
 from .simulated import Simulated
 
@@ -160,11 +161,13 @@ class Batch(History):
         if vehicle is None:
             raise SimulationError("only a vehicle has wheels and ground forces; "
                                   "Batch.multipliers has the multipliers of any system")
-        A = self.evaluate(vehicle.functions.constraints, self.q)
-        rows = len(vehicle.constrained.distribution.names)
-        # CasADi's columns one after the other
-        A = A.reshape(*A.shape[:2], -1, rows).swapaxes(-1, -2)
-        return split_reactions(vehicle, self.stepper.equations.frame.kept, A, self.multipliers)
+        cases, moments = self.x.shape[:2]
+        rows = [np.broadcast_to(part, (cases, moments, part.shape[-1])).reshape(cases * moments, -1)
+                for part in (self.t[:, None], self.q, self.v, self.u, self.theta[:, None])]
+        found = force_reader(vehicle).read(rows[0][:, 0], *rows[1:])
+        forces, supported = found.split
+        return BatchReactions(found.components, lock(forces.reshape(cases, moments, -1)),
+                              tuple(vehicle.contact_names), lock(supported.reshape(cases, moments)))
 
 
 def simulate_batch(constrained: HasConstrained, x0: np.ndarray,

@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
 from ..errors import REPR, listed
 from ..mechanics.distribution import Component
-from ..vehicle.least_norm import least_norm
-from ..vehicle.vehicle import Vehicle
-from .history import lock
 
 
 @dataclass(frozen=True)
@@ -64,35 +60,3 @@ class BatchReactions:
         tangential, normal = np.sqrt(squares), self.normal
         with np.errstate(divide="ignore", invalid="ignore"):
             return np.where(normal > 0, tangential / normal, np.where(tangential > 0, np.inf, 0.0))
-
-
-def split_reactions(vehicle: Vehicle, kept: Sequence[int], A: np.ndarray,
-                    multipliers: np.ndarray) -> BatchReactions:
-    """As `vehicle.reactions.reactions`, case by case: multipliers of kept rows, spread over
-    contacts with least norm.
-
-    The norm is one step of linear algebra for all cases; those that it would pull at the ground are
-    done again with normals >= 0.
-
-    Parameters
-    ----------
-    kept
-        Rows of A that have a multiplier.
-    A
-        (N, K, rows, nv) of the constraints.
-    multipliers
-        (N, K, len(kept)).
-    """
-    components, index, kept = tuple(vehicle.contact_rows), [*vehicle.contact_rows.values()], [*kept]
-    carried = [i for i in index if i in kept]
-    lam = multipliers[..., [kept.index(i) for i in carried]]
-    load = np.einsum("...i,...ij->...j", lam, A[..., carried, :])
-    matrices = A[..., index, :].swapaxes(-1, -2)
-    forces = np.einsum("...ij,...j->...i", np.linalg.pinv(matrices, rcond=1e-10), load)
-    normals = np.array([direction == "normal" for _, direction in components], dtype=bool)
-    feasible = np.ones(forces.shape[:-1], dtype=bool)
-    # below what rounding makes of a force that is zero
-    least = -1e-9 * np.abs(forces).max(axis=-1, keepdims=True, initial=0.0)
-    for at in map(tuple, np.argwhere((forces[..., normals] < least).any(axis=-1))):
-        forces[at], feasible[at], _ = least_norm(matrices[at], load[at], normals)
-    return BatchReactions(components, lock(forces), tuple(vehicle.contact_names), lock(feasible))

@@ -14,9 +14,10 @@ import numpy as np
 
 from ..errors import SimulationError
 from ..mechanics.system import HasConstrained
-from ..vehicle.reactions import Reactions, reactions
+from ..vehicle.reactions import Reactions
 from ..vehicle.vehicle import Vehicle
 from .archive import ARRAYS, TWIST, npz_path, read_archive, write_archive
+from .contact_forces import ContactForces, force_reader
 from .history import History
 from .layouts import RowLayout
 from .settings import dumps, saveable
@@ -63,18 +64,23 @@ class RunInfo:
 
 
 class ReactionsAlong(Sequence[Reactions]):
-    """`Reactions` of each state of a run, worked out one by one and kept."""
+    """`Reactions` of each state of a run; the forces of all are worked out together."""
 
     def __init__(self, vehicle: Vehicle, trajectory: Trajectory):
         self._vehicle = vehicle
         self._trajectory = trajectory
-        self._known: dict[int, Reactions] = {}
 
     def __repr__(self) -> str:
         return f"<ReactionsAlong {self._trajectory!r}>"
 
     def __len__(self) -> int:
         return len(self._trajectory)
+
+    @cached_property
+    def found(self) -> ContactForces:
+        """The forces of all states, as arrays."""
+        run = self._trajectory
+        return force_reader(self._vehicle).read(run.t, run.q, run.v, run.u)
 
     @overload
     def __getitem__(self, k: int) -> Reactions: ...
@@ -86,14 +92,11 @@ class ReactionsAlong(Sequence[Reactions]):
         if isinstance(k, slice):
             return [self[i] for i in range(*k.indices(len(self)))]
         k = range(len(self))[k]
-        if k not in self._known:
-            run = self._trajectory
-            self._known[k] = reactions(self._vehicle, run.t[k], run.q[k], run.v[k], run.u[k])
-        return self._known[k]
+        return self.found.at(k, self._vehicle, self._trajectory.t[k], self._trajectory.q[k])
 
     def component(self, wheel: str, direction: str) -> np.ndarray:
         """Force on a wheel in one direction [N], (N,)."""
-        return np.array([moment.components[wheel][direction] for moment in self])
+        return self.found.component(wheel, direction)
 
 
 @dataclass(frozen=True, eq=False, repr=False)

@@ -1,20 +1,16 @@
 """The second method: Lagrange multipliers on Pinocchio's `crba` and `nle`, numerically, and the
-contact forces."""
+contact forces; for a single state, in no frame."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 import pinocchio as pin
 
 from ..errors import REPR, MechanicsError, listed
-from ..mechanics.distribution import Component
-from .least_norm import least_norm
+from .least_norm import LOOSE, impose_signs, orthonormal, solve_shortest
 from .vehicle import Vehicle
-
-Terms = Callable[..., Sequence[np.ndarray]]      # (t, q, v, u, theta) -> A, gamma, tau
 
 
 @dataclass(frozen=True)
@@ -91,44 +87,44 @@ class Reactions:
                           if "normal" in held), REPR) + ">")
 
 
-def ground_load(vehicle: Vehicle, t: float, q: np.ndarray, v: np.ndarray, u: np.ndarray,
-                terms: Terms | None = None) -> tuple[list[Component], np.ndarray, np.ndarray]:
-    """The components of the contact forces, and (nv, n) and (nv,): whatever the forces f are,
-    matrix f = right.
+def ground_load(vehicle: Vehicle, t: float, q: np.ndarray, v: np.ndarray,
+                u: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """A (m, nv) of all rows, and the generalised force A^T lambda (nv,) that they exert."""
+    A, gamma, tau = balance(vehicle, t, q, v, u)
+    return A, A[list(vehicle.frame.kept)].T @ _solve(vehicle, q, v, A, gamma, tau).lam
 
-    Multipliers of couplings, mimic joints and gauges are determined and stay out of it.
 
-    Parameters
-    ----------
-    terms
-        A quicker way to evaluate `vehicle.functions.balance`.
+def share_load(vehicle: Vehicle, A: np.ndarray, load: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """The contact forces of least norm (n,) that exert the generalised force `load` (nv,) with all
+    rows of A, and an orthonormal basis (n, d) of their changes that no motion feels.
+
+    Multipliers of couplings, mimic joints and gauges come as they must.
     """
-    A, gamma, tau = (balance(vehicle, t, q, v, u) if terms is None
-                     else terms(t, q, v, u, vehicle.theta))
-    return carry(vehicle, A, _solve(vehicle, q, v, A, gamma, tau).lam)
-
-
-def carry(vehicle: Vehicle, A: np.ndarray,
-          lam: np.ndarray) -> tuple[list[Component], np.ndarray, np.ndarray]:
-    """As `ground_load`, of the multipliers `lam` of the kept rows of A (m, nv)."""
-    carried = np.zeros(len(A))
-    carried[list(vehicle.frame.kept)] = lam
     index = list(vehicle.contact_rows.values())
-    matrix = A[index].T
-    return list(vehicle.contact_rows), matrix, matrix @ carried[index]
+    lam, free = solve_shortest(A.T, load)
+    basis = orthonormal(free[index])
+    basis = basis[:, basis.any(axis=0)]
+    return lam[index] - basis @ (basis.T @ lam[index]), basis
 
 
 def reactions(vehicle: Vehicle, t: float, q: np.ndarray, v: np.ndarray, u: np.ndarray) -> Reactions:
     """Contact forces: the multipliers, spread over all contacts (dropped rows too) with least norm
     and normals >= 0."""
-    names, matrix, load = ground_load(vehicle, t, q, v, u)
-    normals = np.array([direction == "normal" for _, direction in names])
-    forces, feasible, free = least_norm(matrix, load, normals)
+    shortest, basis = share_load(vehicle, *ground_load(vehicle, t, q, v, u))
+    normals = np.array([c.direction == "normal" for c in vehicle.contact_rows], dtype=bool)
+    forces, feasible = impose_signs(shortest, basis, normals)
+    return name_forces(vehicle, t, q, forces, bool(feasible), basis)
+
+
+def name_forces(vehicle: Vehicle, t: float, q: np.ndarray, forces: np.ndarray, feasible: bool,
+                basis: np.ndarray) -> Reactions:
+    """Forces (n,) and the orthonormal basis (n, d) of their changes, by wheel and direction."""
     directions = dict(zip(vehicle.contact_names, vehicle.contact_directions(q, t)))
     components: dict[str, dict[str, float]] = {c.name: {} for c in vehicle.contacts}
     world = {c.name: np.zeros(3) for c in vehicle.contacts}
-    for (wheel, direction), force in zip(names, forces):
+    for (wheel, direction), force in zip(vehicle.contact_rows, forces):
         components[wheel][direction] = float(force)
         world[wheel] += force * directions[wheel][direction]
-    undetermined = tuple(str(name) for name, loose in zip(names, free) if loose)
+    loose = np.linalg.norm(basis, axis=1) > LOOSE
+    undetermined = tuple(str(name) for name, free in zip(vehicle.contact_rows, loose) if free)
     return Reactions(components, world, feasible, undetermined)

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING
 
+import casadi as ca
 import numpy as np
 import pinocchio as pin
 
@@ -23,6 +24,7 @@ from ..mechanics.system import ConstrainedSystem
 from ..urdf.description import Description, JointLimits
 from ..urdf.notice import Notice
 from .contact import Contact
+from .contact_forces import contact_force_function
 from .couplings import Steering, narrow_limits
 from .functions import VehicleFunctions
 from .ground import Ground
@@ -204,6 +206,11 @@ class Vehicle:
     def functions(self) -> VehicleFunctions:
         """Constraints, gamma, force, balance and contacts as CasADi functions."""
         return VehicleFunctions(self.constrained, self.contacts)
+
+    @cached_property
+    def contact_forces(self) -> ca.Function:
+        """As `contact_forces.contact_force_function`."""
+        return contact_force_function(self.equations, self.contact_rows)
 
     @property
     def theta(self) -> np.ndarray:

@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 
 from ..analysis.rolling_limits import FRICTION, LIFT_OFF
+from ..simulation.contact_forces import force_reader
 from ..simulation.trajectory import Trajectory
 from ..vehicle.friction import own_friction
-from ..vehicle.reactions import reactions
 from ..vehicle.vehicle import Vehicle
 from .drawing import DOTTED, Plot, axes_of, colour, new_figure, plot_style, spread_states, words
 
@@ -35,17 +35,16 @@ class WheelForces:
     def __init__(self, vehicle: Vehicle, trajectory: Trajectory, mu: Friction):
         states = spread_states(trajectory, STATES)
         self.t = trajectory.t[states]
-        found = [reactions(vehicle, trajectory.t[i], trajectory.q[i], trajectory.v[i],
-                           trajectory.u[i]).components
-                 for i in states]
+        found = force_reader(vehicle).read(*(part[states] for part in (
+            trajectory.t, trajectory.q, trajectory.v, trajectory.u)))
         self.normal: dict[str, np.ndarray] = {}
         self.tangential: dict[str, np.ndarray] = {}
         self.mu: dict[str, float | None] = {}
+        missing = np.full(len(self.t), np.nan)
         for name, own in own_friction(vehicle).items():
-            self.normal[name] = np.array([f[name].get("normal", np.nan) for f in found])
-            sides = [[value for direction, value in f[name].items() if direction != "normal"]
-                     or [np.nan] for f in found]
-            self.tangential[name] = np.linalg.norm(np.array(sides), axis=1)
+            held = {c.direction: found.component(*c) for c in found.components if c.contact == name}
+            self.normal[name] = held.pop("normal", missing)
+            self.tangential[name] = np.linalg.norm(list(held.values()) or [missing], axis=0)
             given = mu.get(name) if isinstance(mu, Mapping) else mu
             self.mu[name] = own if given is None else given
 

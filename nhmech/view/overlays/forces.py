@@ -10,7 +10,8 @@ import pinocchio as pin
 
 from ...analysis.friction import coefficients
 from ...errors import InputError
-from ...vehicle.reactions import Reactions, reactions
+from ...simulation.contact_forces import reactions_at
+from ...vehicle.reactions import Reactions
 from ...vehicle.vehicle import Vehicle
 from ..camera import View
 from ..drawable import Colour, Snapshot
@@ -136,7 +137,8 @@ class Forces(Overlay):
                 raise InputError(f"overlay 'forces': the run has {len(moment.u)} inputs, "
                                  f"{self.vehicle.name!r} has {wanted}; draw the vehicle that ran, "
                                  "with external wrenches trajectory.simulated.vehicle")
-            self._latest = moment, reactions(self.vehicle, moment.t, moment.q, moment.v, moment.u)
+            self._latest = moment, reactions_at(self.vehicle, moment.t, moment.q, moment.v,
+                                                moment.u)
         return self._latest[1]
 
 

@@ -1,0 +1,161 @@
+"""Ground forces on the wheels at many states: the one place that works them out for runs, batches,
+events, judgements and pictures."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from ..compile.pointwise import Pointwise
+from ..errors import REPR, listed
+from ..mechanics.distribution import Component
+from ..vehicle.least_norm import impose_signs, orthonormal
+from ..vehicle.reactions import Reactions, name_forces
+from ..vehicle.vehicle import Vehicle
+
+# margin of the vehicle's frame below which its multipliers lose digits, about the machine's
+# precision over it
+BLIND = 1e-3
+
+
+@dataclass(frozen=True, eq=False)
+class ContactForces:
+    """Forces of the ground on the wheels [N] at N states; n components, d dimensions of freedom to
+    share the load.
+
+    Attributes
+    ----------
+    components
+        What each entry of the forces is.
+    shortest
+        (N, n), the split of least norm, whatever the signs of the normals.
+    kernel
+        (N, n, d), whose columns span the changes of the forces that no motion feels.
+    room
+        (N, 2), of `shortest` the least normal, and the least of normal - |tangential| / mu, with
+        the friction that `read_forces` was given.
+    """
+
+    components: tuple[Component, ...]
+    shortest: np.ndarray
+    kernel: np.ndarray
+    room: np.ndarray
+
+    def __repr__(self) -> str:
+        return (f"<ContactForces at {len(self.shortest)} states: "
+                f"{listed(map(str, self.components), REPR)}>")
+
+    @cached_property
+    def normal(self) -> np.ndarray:
+        """Which components are normals, (n,)."""
+        return np.array([c.direction == "normal" for c in self.components], dtype=bool)
+
+    def component(self, wheel: str, direction: str) -> np.ndarray:
+        """Force on a wheel in one direction of `split` [N], (N,)."""
+        return self.split[0][:, self.components.index((wheel, direction))]
+
+    def at(self, k: int, vehicle: Vehicle, t: float, q: np.ndarray) -> Reactions:
+        """Those of state k, by wheel and direction; t and q are the state's."""
+        forces, supported = self.split
+        return name_forces(vehicle, t, q, forces[k], bool(supported[k]), self.basis[k])
+
+    @cached_property
+    def basis(self) -> np.ndarray:
+        """The kernel with orthonormal columns, (N, n, d); zero where it has fewer."""
+        return orthonormal(self.kernel)
+
+    @cached_property
+    def split(self) -> tuple[np.ndarray, np.ndarray]:
+        """The shortest split with normals >= 0 (N, n), and whether there is one (N,); where not,
+        `shortest`."""
+        pulled = self.room[:, 0] < 0
+        forces, supported = self.shortest.copy(), np.ones(len(pulled), dtype=bool)
+        if pulled.any():
+            forces[pulled], supported[pulled] = impose_signs(
+                self.shortest[pulled], orthonormal(self.kernel[pulled]), self.normal)
+        return forces, supported
+
+
+class ForceReader:
+    """Evaluates the contact forces of one vehicle, in compiled code once there has been enough to
+    do. Not to be shared by threads: `read_forces` keeps one for each."""
+
+    def __init__(self, vehicle: Vehicle):
+        self.vehicle = vehicle
+        self.components = tuple(vehicle.contact_rows)
+        self.function = Pointwise(vehicle.contact_forces)
+        self.freedom = vehicle.contact_forces.size2_out("kernel")
+        self._others: list[ForceReader] = []
+        self._no_grip = np.zeros(vehicle.contact_forces.numel_in("grip"))
+
+    def __repr__(self) -> str:
+        return f"<ForceReader of {self.vehicle.name!r}>"
+
+    def read(self, t: np.ndarray, q: np.ndarray, v: np.ndarray, u: np.ndarray,
+             theta: np.ndarray | None = None, grip: np.ndarray | None = None) -> ContactForces:
+        """At the states t (N,), q (N, nq), v (N, nv), u (N, nu).
+
+        Parameters
+        ----------
+        theta
+            (N, ntheta) or (ntheta,); the vehicle's own where None.
+        grip
+            1 / mu of each contact, zero where it cannot slip; zero where None.
+        """
+        theta = self.vehicle.theta if theta is None else theta
+        grip = self._no_grip if grip is None else grip
+        states = np.asarray(t)[:, None], q, v, u
+        forces, kernel, room, margin = self.function(*states, theta, grip)
+        kernel = kernel.reshape(*forces.shape, self.freedom)
+        blind = ~(np.abs(margin[:, 0]) >= BLIND)
+        if blind.any():
+            kernel = self._see(np.flatnonzero(blind), states, theta, grip, (forces, kernel, room))
+        return ContactForces(self.components, forces, kernel, room)
+
+    def _see(self, states: np.ndarray, arguments: Sequence[np.ndarray], theta: np.ndarray,
+             grip: np.ndarray, outputs: Sequence[np.ndarray]) -> np.ndarray:
+        """Works out the states at which this frame is blind, by frames chosen at the first of them
+        that no other sees: forces and room in place; returns the kernels, of another width
+        perhaps."""
+        forces, kernel, room = outputs
+        known = list(self._others)
+        while len(states):
+            is_new = not known
+            other = self._choose(arguments[1][states[0]]) if is_new else known.pop(0)
+            own = theta[states] if theta.ndim == 2 else theta
+            found, changes, left, margin = other.function(
+                *(part[states] for part in arguments), own, grip)
+            sees = np.abs(margin[:, 0]) >= BLIND
+            sees[0] |= is_new
+            seen = states[sees]
+            forces[seen], room[seen] = found[sees], left[sees]
+            width = other.freedom - kernel.shape[2]
+            kernel = np.pad(kernel, ((0, 0), (0, 0), (0, max(width, 0))))
+            kernel[seen] = 0.0
+            kernel[seen, :, :other.freedom] = changes.reshape(len(states), len(self.components),
+                                                              other.freedom)[sees]
+            states = states[~sees]
+        return kernel
+
+    def _choose(self, q: np.ndarray) -> ForceReader:
+        """One in a frame that serves at q. Raises `ModelError` where the constraints lose rank."""
+        self._others.append(ForceReader(self.vehicle.rechoose(q)))
+        return self._others[-1]
+
+
+def force_reader(vehicle: Vehicle) -> ForceReader:
+    """The vehicle's, of the thread that asks: a viewer draws while a run is judged."""
+    workspace = vehicle.workspace
+    if not hasattr(workspace, "force_reader"):
+        workspace.force_reader = ForceReader(vehicle)
+    return workspace.force_reader
+
+
+def reactions_at(vehicle: Vehicle, t: float, q: np.ndarray, v: np.ndarray,
+                 u: np.ndarray) -> Reactions:
+    """Those of one state."""
+    rows = (np.array([part], dtype=float) for part in (t, q, v, u))
+    return force_reader(vehicle).read(*rows).at(0, vehicle, t, q)

@@ -1,0 +1,126 @@
+"""Ground forces at many states at once, against the second method, Pinocchio's matrices, one by
+one."""
+
+from __future__ import annotations
+
+import casadi as ca
+import numpy as np
+import pytest
+from support import VARIED, random_states, shipped, velocity
+
+from nhmech.compile import pointwise
+from nhmech.compile.pointwise import WIDTH, Pointwise
+from nhmech.simulation.contact_forces import ForceReader, force_reader
+from nhmech.vehicle.least_norm import impose_signs, least_norm
+from nhmech.vehicle.reactions import reactions
+
+
+def states_of(vehicle, count: int) -> list[np.ndarray]:
+    """t, q, v, u of states that the vehicle's own frame serves."""
+    found = [(0.0, q, velocity(vehicle, 0.0, q, xi), u)
+             for chosen, q, xi, u in random_states(vehicle, count, seed=4) if chosen is vehicle]
+    return [np.array(part) for part in zip(*found)]
+
+
+@pytest.mark.parametrize("name", VARIED)
+def test_forces_of_many_states_are_those_of_each(name):
+    """In blocks that are full, not full and single states, with wheels that the ground would have
+    to pull."""
+    vehicle = shipped(name)
+    few = states_of(vehicle, 12)
+    t, q, v, u = (np.concatenate([part] * (WIDTH // 4)) for part in few)
+    found = force_reader(vehicle).read(t, q, v, u)
+    forces, supported = found.split
+    for k in range(len(few[0])):
+        expected = reactions(vehicle, *(part[k] for part in few))
+        listed = np.array([expected.components[c.contact][c.direction] for c in found.components])
+        size = np.abs(listed).max()
+        for i in range(k, len(t), len(few[0])):
+            np.testing.assert_allclose(forces[i], listed, rtol=0, atol=1e-11 * size)
+            assert supported[i] == expected.feasible
+        single = force_reader(vehicle).read(*(part[k:k + 1] for part in few))
+        np.testing.assert_array_equal(single.shortest[0], found.shortest[k])
+        named = found.at(k, vehicle, t[k], q[k])
+        assert named.undetermined == expected.undetermined
+        for wheel, force in expected.world.items():
+            np.testing.assert_allclose(named.world[wheel], force, rtol=0, atol=1e-11 * size)
+
+
+def test_forces_where_the_frame_is_blind():
+    """A swerve drive with its wheels across: its speeds do not determine the motion there. Against
+    the frame that is chosen for this place."""
+    vehicle = shipped("swerve")
+    q = vehicle.configuration(joints={vehicle.description.steering[0]: np.pi / 2})
+    assert abs(float(vehicle.contact_forces(0.0, q, np.zeros(vehicle.algebroid.nv), np.zeros(
+        len(vehicle.driven)), vehicle.theta, np.zeros(4))[3])) < 1e-12
+    other = vehicle.rechoose(q)
+    rng = np.random.default_rng(2)
+    at = [(0.0, q, velocity(other, 0.0, q, rng.normal(size=3)), rng.normal(size=8))
+          for _ in range(3)]
+    straight = [part[0] for part in states_of(vehicle, 3)]
+    rows = [np.array(part) for part in zip(at[0], straight, *at[1:])]
+    grip = np.full(4, 1 / 0.7)
+    found = force_reader(vehicle).read(*rows, grip=grip)
+    for k, served in enumerate((other, vehicle, other, other)):
+        expected = reactions(served, *(part[k] for part in rows))
+        listed = np.array([expected.components[c.contact][c.direction] for c in found.components])
+        np.testing.assert_allclose(found.split[0][k], listed, rtol=1e-9)
+        alone = force_reader(served).read(*(part[k:k + 1] for part in rows), grip=grip)
+        np.testing.assert_allclose(found.room[k], alone.room[0], rtol=1e-9)
+        np.testing.assert_allclose(found.basis[k] @ found.basis[k].T,
+                                   alone.basis[0] @ alone.basis[0].T, rtol=0, atol=1e-10)
+
+
+def test_room_is_the_least_that_is_left_of_friction():
+    vehicle = shipped("mecanum")
+    t, q, v, u = states_of(vehicle, 6)
+    mu = np.array([0.3, 0.5, np.inf, 0.8])
+    found = force_reader(vehicle).read(t, q, v, u, grip=1 / mu)
+    for k, forces in enumerate(found.shortest):
+        left = [forces[2 * i] - abs(forces[2 * i + 1]) / mu[i] for i in range(4)]
+        assert [c.direction for c in found.components[::2]] == ["normal"] * 4
+        np.testing.assert_allclose(found.room[k], [forces[::2].min(), min(left)], rtol=1e-12)
+
+
+def test_signs_are_imposed_on_many_problems_as_on_each():
+    """Random problems, of which some hold, some cannot be met, and some are the same column
+    twice."""
+    rng = np.random.default_rng(5)
+    matrices = rng.normal(size=(200, 3, 6))
+    matrices[:50, :, 1] = matrices[:50, :, 0]
+    start = rng.normal(size=(200, 6))
+    start[::2] = np.abs(start[::2])
+    right = np.einsum("kij,kj->ki", matrices, start)
+    signed = np.ones(6, dtype=bool)
+    x0 = np.einsum("kij,kj->ki", np.linalg.pinv(matrices), right)
+    kernels = np.linalg.svd(matrices)[2][:, 3:].swapaxes(1, 2)
+    x, feasible = impose_signs(x0.reshape(4, 50, 6), kernels.reshape(4, 50, 6, 3), signed)
+    assert 100 <= feasible.sum() < 190 and feasible.shape == (4, 50)
+    for k, (found, holds) in enumerate(zip(x.reshape(200, 6), feasible.ravel())):
+        expected, can_hold, _ = least_norm(matrices[k], right[k], signed)
+        assert holds == can_hold
+        np.testing.assert_allclose(found, expected, rtol=0, atol=1e-12 * np.abs(expected).max())
+
+
+def test_compiled_code_takes_over_and_gives_the_same(monkeypatch):
+    """After as many evaluations as it is worth; shapes as those of the function."""
+    x, p = ca.SX.sym("x", 3), ca.SX.sym("p", 2)
+    function = ca.Function("taken_over", [x, p, ca.SX(0, 1)],
+                           [ca.sin(x) * p[0], x @ p.T, ca.SX(3, 0), ca.dot(x, x)])
+    points = np.random.default_rng(1).normal(size=(150, 3))
+    monkeypatch.setattr(pointwise, "LOOK", 150)
+    monkeypatch.setattr(pointwise, "BUILD", 151)
+    served = Pointwise(function)
+    first, second = (served(points, np.array([2.0, 3.0]), np.zeros(0)) for _ in range(2))
+    expected = [2 * np.sin(points), points[:, :, None] * [2.0, 3.0], np.zeros((150, 3, 0)),
+                (points ** 2).sum(axis=1, keepdims=True)]
+    for found in (first, second):
+        for part, wanted in zip(found, expected):
+            assert part.shape == wanted.shape
+            np.testing.assert_allclose(part, wanted, rtol=1e-14)
+
+
+def test_threads_have_readers_of_their_own():
+    vehicle = shipped("mecanum")
+    assert force_reader(vehicle) is force_reader(vehicle)
+    assert isinstance(force_reader(vehicle), ForceReader)
