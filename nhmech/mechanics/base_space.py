@@ -152,7 +152,7 @@ def onto_base(symmetry: Symmetry, coordinates: tuple[int, ...], quantities: Mapp
         out: list[ca.DM] = []
         if count:
             state = rng.normal(size=xi.numel()), rng.normal(size=system.u.numel())
-            out = change.call([0.0, q, *state, constrained.parameters])
+            out = change.call([constrained.moment, q, *state, constrained.parameters])
         for name, difference, size in zip(quantities, out[:count], out[count:]):
             worst = float(np.abs(difference.full()).max(initial=0.0))
             if not worst <= ZERO * (1 + np.abs(size.full()).max(initial=0.0)):
@@ -171,7 +171,7 @@ def _reference(constrained: ConstrainedSystem) -> np.ndarray:
     q[[i + 3 for i in space.quaternions] + [i for i, _ in space.circles]] = 1
     evaluate = ca.Function("phi", [system.t, system.q, system.theta],
                            [constrained.distribution.phi])
-    phi = evaluate(0.0, q, constrained.parameters).full()
+    phi = evaluate(constrained.moment, q, constrained.parameters).full()
     return q if np.abs(phi).max(initial=0.0) <= ZERO else constrained.configurations[0]
 
 

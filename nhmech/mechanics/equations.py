@@ -84,8 +84,8 @@ def equations_of(method: str, frame: AdaptedFrame, xi: ca.SX, acceleration: ca.S
 def _check_determined(method: str, acceleration: ca.Function, frame: AdaptedFrame) -> None:
     """Raises `MechanicsError` where the accelerations are finite at no sample configuration."""
     constrained = frame.constrained
-    xi, u = np.ones(frame.nxi), np.zeros(constrained.system.u.numel())
-    if not any(np.isfinite(acceleration(0.0, q, xi, u, constrained.parameters).full()).all()
+    state = np.ones(frame.nxi), np.zeros(constrained.system.u.numel()), constrained.parameters
+    if not any(np.isfinite(acceleration(constrained.moment, q, *state).full()).all()
                for q in constrained.configurations):
         raise singular_error(method)
 
@@ -104,7 +104,7 @@ def _choose_form(short: ca.Function, long: ca.Function, frame: AdaptedFrame) -> 
     rng, constrained = np.random.default_rng(0), frame.constrained
     for q in constrained.configurations:
         xi, u = rng.normal(size=frame.nxi), rng.normal(size=constrained.system.u.numel())
-        inputs = (0.0, q, xi, u, constrained.parameters)
+        inputs = (constrained.moment, q, xi, u, constrained.parameters)
         for a, b in zip(long.call(inputs), short.call(inputs)):
             a, b = a.full(), b.full()
             allowed = AGREEMENT * max(1.0, np.abs(a).max(initial=0.0))

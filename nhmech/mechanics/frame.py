@@ -15,7 +15,7 @@ from .selection import independent_rows, independent_speeds
 from .system import ConstrainedSystem, require_constrained
 
 _DEPENDENT = 1e-9        # a difference of rows below this is rounding
-_MOMENTS = (0.0, 0.73)   # [s] at which affine parts are compared; they may all vanish at zero
+_LATER = (0.73,)   # [s] at which affine parts are compared too; they may all vanish at zero
 
 
 @dataclass(frozen=True)
@@ -134,12 +134,14 @@ class AdaptedFrame:
         return self.constrained.system.expand(ca.mmin(ca.fabs(relative)) * ca.sign(determinant))[0]
 
 
-def at_samples(constrained: ConstrainedSystem, expression: ca.SX, t: float = 0.0) -> np.ndarray:
+def at_samples(constrained: ConstrainedSystem, expression: ca.SX,
+               t: float | None = None) -> np.ndarray:
     """An expression in (t, q, theta) at the sample configurations (random ones where
-    the system names none), (k, rows, columns)."""
+    the system names none), (k, rows, columns); at their own moment where t is None."""
     system = constrained.system
     evaluate = ca.Function("sampled", [system.t, system.q, system.theta], system.expand(expression))
     samples, (rows, columns) = np.asarray(constrained.configurations), expression.shape
+    t = constrained.moment if t is None else t
     found = evaluate.map(len(samples))(t, samples.T, constrained.parameters)
     return found.full().reshape(rows, len(samples), columns).swapaxes(0, 1)
 
@@ -205,9 +207,10 @@ def _check_agreement(constrained: ConstrainedSystem, kept: list[int]) -> None:
         return
     moving = ca.depends_on(ca.vertcat(d.b, d.phi), t) or ca.depends_on(ca.densify(d.A), t)
     rows = constrained.constraint_function()
-    for t in _MOMENTS if moving else _MOMENTS[:1]:
+    later = _LATER if moving else ()
+    for t in (constrained.moment, *later):
         for sample in constrained.configurations:
-            q = constrained.nearest(sample, t) if t else sample
+            q = sample if t == constrained.moment else constrained.nearest(sample, t)
             if q is None:
                 continue
             A, b, _ = (part.full() for part in rows(t, q, constrained.parameters))

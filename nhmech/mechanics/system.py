@@ -170,10 +170,9 @@ class LagrangianSystem:
     def require_regular(self, method: str, constrained: ConstrainedSystem) -> None:
         """Raises `MechanicsError` with the rank where M is singular at every sample."""
         evaluate = ca.Function("M", [self.t, self.q, self.theta], [self.mass_and_bias()[0]])
-        ranks = [
-            int(np.linalg.matrix_rank(evaluate(0.0, q, constrained.parameters).full(), tol=1e-10))
-            for q in constrained.configurations
-        ]
+        matrices = (evaluate(constrained.moment, q, constrained.parameters).full()
+                    for q in constrained.configurations)
+        ranks = [int(np.linalg.matrix_rank(M, tol=1e-10)) for M in matrices]
         if max(ranks) < self.algebroid.nv:
             raise MechanicsError(f"{method} needs a regular system: the Hessian of L has rank "
                                  f"{max(ranks)} of {self.algebroid.nv}; use gibbs_appell or "
@@ -223,6 +222,8 @@ class ConstrainedSystem:
         normal|.
     guard_names
         What fails where a guard is not positive, in words.
+    moment
+        Time [s] at which `samples` are on the manifold.
 
     Examples
     --------
@@ -238,6 +239,7 @@ class ConstrainedSystem:
     scales: np.ndarray | None = None
     guards: ca.SX = field(default_factory=lambda: ca.SX(0, 1))
     guard_names: tuple[str, ...] = ()
+    moment: float = 0.0
 
     def __repr__(self) -> str:
         return (f"<ConstrainedSystem with v = {listed(self.system.algebroid.v_names, REPR)}; "
@@ -256,7 +258,7 @@ class ConstrainedSystem:
             return self.samples
         algebroid, rng = self.system.algebroid, np.random.default_rng(0)
         starts = [algebroid.normalise(rng.normal(size=algebroid.nq)) for _ in range(_RANDOM)]
-        found = [q for start in starts if (q := self.nearest(start)) is not None]
+        found = [q for start in starts if (q := self.nearest(start, self.moment)) is not None]
         if not found:
             names = [self.distribution.names[row] for row in self.distribution.phi_rows]
             raise MechanicsError(f"no configuration was found that satisfies {listed(names)}, from "

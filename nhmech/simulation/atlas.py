@@ -37,6 +37,8 @@ from .state_vector import StateVector
 
 GOOD = 0.2       # a chart whose least pivot margin is above this needs no better one
 
+Place = tuple[float, np.ndarray]     # time [s] and configuration
+
 
 @dataclass(frozen=True, eq=False)
 class Chart:
@@ -172,34 +174,34 @@ class Atlas:
         if abs(margin) < POOR:
             self.change(moment)
 
-    def change(self, moment: Moment, end: np.ndarray | None = None) -> None:
-        """Moves to a chart that serves here and at `end`, the configuration after the next step.
-        The motion stays the same.
+    def change(self, moment: Moment, end: Place | None = None) -> None:
+        """Moves to a chart that serves here and at `end`, where the next step leads. The motion
+        stays the same.
 
         Raises
         ------
         NhmechError
             Where there is none: the constraints lose rank.
         """
-        ends = [moment.q] if end is None else [moment.q, end]
-        best = max(self.charts, key=lambda chart: self._quality(chart, moment.t, ends))
-        if self._quality(best, moment.t, ends) < GOOD:
-            best = self._make(ends[-1])
-            if not self._quality(best, moment.t, ends) > 0:
-                raise self._simulated.rank_error(ends[-1],
-                                                f"within a step from t = {moment.t:.6g} s")
+        here = moment.t, moment.q
+        ends = [here] if end is None else [here, end]
+        best = max(self.charts, key=lambda chart: self._quality(chart, ends))
+        if self._quality(best, ends) < GOOD:
+            best = self._make(*ends[-1])
+            if not self._quality(best, ends) > 0:
+                raise self._simulated.rank_error(*ends[-1],
+                                                 f"within a step from t = {moment.t:.6g} s")
         moment.x[...] = best.state_vector.assemble(moment.q, moment.v[best.speeds], near=moment.x)
         self.chart = best
         self.side = float(np.sign(best.margin(moment.t, moment.x, self._simulated.theta)))
 
-    def _make(self, q: np.ndarray) -> Chart:
-        """A new chart, with rows and speeds chosen at q."""
-        chart = replace(self.primary, equations=self._simulated.rechoose(q))
+    def _make(self, t: float, q: np.ndarray) -> Chart:
+        """A new chart, with rows and speeds chosen at a place."""
+        chart = replace(self.primary, equations=self._simulated.rechoose(t, q))
         self.charts.append(chart)
         return chart
 
-    def _quality(self, chart: Chart, t: float, ends: Sequence[np.ndarray]) -> float:
-        """Least margin of a chart at some configurations; zero where a singularity lies between
-        them."""
-        margins = [chart.margin(t, chart.at_rest(q), self._simulated.theta) for q in ends]
+    def _quality(self, chart: Chart, ends: Sequence[Place]) -> float:
+        """Least margin of a chart at some places; zero where a singularity lies between them."""
+        margins = [chart.margin(t, chart.at_rest(q), self._simulated.theta) for t, q in ends]
         return min(np.abs(margins)) if len(set(np.sign(margins))) == 1 else 0.0

@@ -10,7 +10,7 @@ import numpy as np
 from ..compile.loop import Loop, Setup
 from ..compile.status import Status
 from ..errors import NhmechError, SimulationError
-from .atlas import Atlas, Chart
+from .atlas import Atlas, Chart, Place
 from .diagnosis import explain_failure, explain_fall
 from .integrators import FLAT, Step
 from .interrupts import Pace
@@ -204,7 +204,7 @@ class Propagator:
         """
         step = self._try(dt)
         if step.status is Status.SINGULAR:
-            self._change_chart(step.q)
+            self._change_chart((step.t, step.q))
             step = self._try(dt)
         moment = self.moment
         k, t, t0 = moment.k + 1, moment.t + dt, moment.t0
@@ -214,7 +214,7 @@ class Propagator:
             t0 = t - k * self.dt
         moment.take(step.x, step.q, step.v, step.health, (t, k, t0))
 
-    def _change_chart(self, end: np.ndarray) -> None:
+    def _change_chart(self, end: Place) -> None:
         try:
             self.atlas.change(self.moment, end)
         except NhmechError as error:

@@ -97,25 +97,25 @@ class Simulated:
             check_massless(self.vehicle)
             raise
 
-    def rechoose(self, q: np.ndarray) -> Equations:
-        """Equations with rows and speeds chosen at q. Raises `NhmechError` where the constraints
-        lose rank there."""
+    def rechoose(self, t: float, q: np.ndarray) -> Equations:
+        """Equations with rows and speeds chosen at q and t [s]. Raises `NhmechError` where the
+        constraints lose rank there."""
         if self.vehicle is not None:
             return self.vehicle.rechoose(q).equations
         try:
-            equations = gibbs_appell(replace(self.constrained, samples=q[None, :]))
+            equations = gibbs_appell(replace(self.constrained, samples=q[None, :], moment=t))
         except MechanicsError as error:
-            raise self.rank_error(q, "here") from error
+            raise self.rank_error(t, q, "here") from error
         if len(equations.names) != len(self.equations.names):
-            raise self.rank_error(q, "here")
+            raise self.rank_error(t, q, "here")
         return equations
 
-    def rank_error(self, q: np.ndarray, where: str) -> NhmechError:
+    def rank_error(self, t: float, q: np.ndarray, where: str) -> NhmechError:
         """The error to raise where the constraints lose rank at q or next to it."""
         if self.vehicle is not None:
             return self.vehicle.rank_error(q, where)
         d, rank = self.constrained.distribution, len(self.equations.frame.kept)
-        A = self.constrained.constraint_function()(0.0, q, self.theta)[0].full()
+        A = self.constrained.constraint_function()(t, q, self.theta)[0].full()
         place = listed(f"{name} = {value:.6g}" for name, value
                        in zip(self.constrained.system.algebroid.q_names, q))
         return SimulationError(f"the constraints lose rank {where}: the rows {listed(d.names)} "
