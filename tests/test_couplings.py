@@ -12,6 +12,7 @@ from support import joint, kinematics, link, margin, robot, sampled, shipped
 
 import nhmech
 from nhmech import JointPosition, JointVelocity, Simulator, Wheel
+from nhmech.analysis.mobility import mobility as robot_class
 from nhmech.urdf import MidAxle
 from nhmech.vehicle.model import write_joint
 
@@ -273,6 +274,22 @@ def test_mobility_of_two_modules(two_modules):
                 two_modules.rechoose(q)
 
 
+def test_coaxial_leaders_determine_no_motion(two_modules):
+    """The twist that both axles allow is none where they are one line, rather than 0 / 0."""
+    steering = two_modules.steering
+    names = [axle.steering for axle in steering.steered]
+    for angle in (np.pi / 2, np.pi / 2 + 1e-9):
+        with pytest.raises(nhmech.ModelError, match="coincide at these steering angles"):
+            steering.twist(dict(zip(names, (np.pi / 2, angle))), steering.steered)
+    twist = steering.twist(dict(zip(names, (np.pi / 2, 0.2))), steering.steered)
+    assert np.linalg.norm(twist) == pytest.approx(1.0, rel=1e-14)
+
+
+def test_the_class_of_two_modules_is_that_of_most_steering(two_modules):
+    """Coaxial, as at some samples, they would be a vehicle of another class."""
+    assert robot_class(two_modules).type == (1, 2)
+
+
 @pytest.mark.parametrize("target", [np.pi / 2, 1.9], ids=["up to it", "across it"])
 def test_rank_that_falls_in_a_run_stops_it_and_names_the_joints(two_modules, target):
     """Both wheels are turned until they are coaxial, where a second motion becomes free;
@@ -369,8 +386,9 @@ def test_a_front_axle_that_is_too_high_by_rounding_is_placed_level(name):
                                            end.v[-1])[0]).max() <= 1e-12 * np.abs(end.v[-1]).max()
 
 
-@pytest.mark.parametrize("name, height", [("ackermann_car", 0.04), ("rover", 0.02)])
-def test_a_front_axle_that_is_really_too_high_is_refused_with_numbers(name, height):
+@pytest.mark.parametrize("name, height", [("ackermann_car", 0.04), ("ackermann_car", -0.04),
+                                          ("rover", 0.02), ("rover", -0.02)])
+def test_a_front_axle_that_is_really_too_high_or_low_is_refused_with_numbers(name, height):
     """Half the difference on either side of the mean, against 5 % of the wheel's radius."""
     with pytest.raises(nhmech.ModelError) as caught:
         nhmech.load(raised(name, height))
@@ -378,7 +396,7 @@ def test_a_front_axle_that_is_really_too_high_is_refused_with_numbers(name, heig
     shares = [float(mm) for mm in re.findall(r"(?:left|right)_wheel_joint: ([+-]\d+\.\d+) mm",
                                              message)]
     assert len(shares) == len(shipped(name).contacts)
-    assert max(shares) - min(shares) == pytest.approx(1e3 * height, abs=0.011)
+    assert max(shares) - min(shares) == pytest.approx(1e3 * abs(height), abs=0.011)
     assert "do not lie in one plane" in message and "accepted" in message
 
 

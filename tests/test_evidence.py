@@ -356,6 +356,16 @@ def test_a_robot_that_is_only_drawn():
                                           "c": ("caster_ball", 0.05)}
 
 
+@pytest.mark.parametrize("rpy, is_free", [("0 0 0", True), ("0.01 0 0.01", True),
+                                          ("0 0 0.1", False), ("0.1 0 0", False)])
+def test_wheels_side_by_side_are_one_axle_if_their_axles_are_one_line(rpy, is_free):
+    """With toe or camber the base cannot pitch about both."""
+    given = [Wheel(name, "disc", 0.1) for name in ("a_j", "b_j")]
+    pair = roll("a", "0 0.2 0") + roll("b", "0 -0.2 0", rpy=rpy)
+    found = describe(robot(pair), wheels=given)
+    assert bool(notices(found, NoticeKind.FREE_PITCH)) == is_free
+
+
 def test_a_support_that_may_be_in_a_missing_mesh():
     """Whatever its name; a chassis above the axle itself is no support, but may hold one."""
     mesh = part("k", "base", shape('<mesh filename="package://p/c.stl"/>'), xyz="-0.3 0 -0.05")

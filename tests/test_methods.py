@@ -7,7 +7,7 @@ import casadi as ca
 import numpy as np
 import pinocchio as pin
 import pytest
-from support import VARIED, moved, random_states, shipped, velocity
+from support import VARIED, joint, link, moved, random_states, robot, shipped, velocity
 
 import nhmech
 from nhmech.vehicle.reactions import saddle
@@ -121,6 +121,21 @@ def test_gradient_with_payload_rotors_and_a_wheel_out_of_balance():
     unbalanced = whole.with_parameters({f"{link}.com_x": 0.03, f"{link}.com_z": 0.01,
                                         f"{link}.Ixz": 1e-3})
     assert gradient_error(unbalanced, 6) <= 1e-10
+
+
+@pytest.mark.parametrize("rpy", [(0.4, 0, 0), (0, 0, 0.5), (0.4, -0.3, 0.5)],
+                         ids=["camber", "toe", "both"])
+def test_gradient_with_a_wheel_whose_axle_leans(rpy):
+    """Its inertia, axial and across, is turned into the frame of what carries it."""
+    text = robot(link("base", 7.0, (0.3, 0.4, 0.5)), link("wheel", 1.5, (0.02, 0.07, 0.02)),
+                 joint("wheel_joint", "base", "wheel", (0.1, 0.2, 0), rpy),
+                 *(f'<link name="{name}"/>' for name in ("left", "right")),
+                 joint("left_mount", "base", "left", (0.4, 0.3, -0.2), kind="fixed"),
+                 joint("right_mount", "base", "right", (0.4, -0.3, -0.2), kind="fixed"))
+    balls = [nhmech.Wheel(None, "caster_ball", 0.05, link=name) for name in ("left", "right")]
+    vehicle = nhmech.load(text, wheels=[nhmech.Wheel("wheel_joint", "disc", 0.25), *balls])
+    assert vehicle.equations.frame.nxi == 2
+    assert gradient_error(vehicle, 9) <= 1e-10
 
 
 @every_vehicle

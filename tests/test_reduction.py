@@ -472,6 +472,13 @@ def affine():
     return constrain(free, rows={"belt": lambda s: s.v.x - s.v.y - 0.3})
 
 
+def pushed():
+    """A particle with an input along x."""
+    free = lagrangian_system(euclidean("x", "y"), lambda s: (s.v.x ** 2 + s.v.y ** 2) / 2,
+                             inputs=("push",), force=lambda s: {"x": s.u.push})
+    return constrain(free)
+
+
 REFUSED = {
     "general symmetry": (lambda: chaplygin(symmetry(sleigh(), SE2)),
                          "needs a purely kinematic symmetry, this one .x, y, turn. is general: "
@@ -489,6 +496,8 @@ REFUSED = {
                              r"momentum value has shape \(1,\), the generators are turn 2, turn 3"),
     "not commuting": (lambda: at_momentum(find_symmetry(rigid_body()), [1, 0, 0]),
                       "do not commute: reduce by `quotient`"),
+    "a force along the group": (lambda: at_momentum(symmetry(pushed(), X), [0.4]),
+                                "a force acts along the group"),
     "Cartesian coordinates": (lambda: at_momentum(symmetry(capri_kobayashi(False), TORUS), [1, 1],
                                                   ("x2'", "x3'")),
                               "polar ones for a turn"),

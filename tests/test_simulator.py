@@ -295,6 +295,10 @@ def test_speeds_that_do_not_fit_are_refused():
         carriage().reset(xi={"sideways": 1.0})
     with pytest.raises(InputError, match="contradict the constraints"):
         carriage().reset(xi={"lateral_speed": 1.0})
+    # by little, too
+    for lateral in (1e-3, 1e-8):
+        with pytest.raises(InputError, match=f"contradict the constraints by {lateral:.3g}"):
+            carriage().reset(xi={"lateral_speed": lateral})
     with pytest.raises(InputError,
                        match="2 finite numbers: left_wheel_joint, right_wheel_joint"):
         carriage().reset(xi=[1.0, 2.0, 3.0])
@@ -358,6 +362,51 @@ def test_limits_of_effort_and_velocity_cut_the_command():
     assert rate.max() <= limit * (1 + 1e-9) and rate[-1] == pytest.approx(limit, rel=1e-2)
 
 
+@pytest.mark.parametrize("mode", ["dynamic", "kinematic"])
+def test_limits_cut_backwards_as_forwards(mode):
+    """Mirror images: a command beyond a limit, of rate or position, is that of the limit, on
+    either side."""
+    car, joint = shipped("ackermann_car"), "front_left_steering_joint"
+    limit = car.limits[joint]
+
+    def answers(*commands):
+        for command in commands:
+            simulator = Simulator(car, lambda t, s, command=command: command, dt=1e-3, mode=mode)
+            simulator.reset(joints={joint: 0.0})
+            simulator.step()
+            yield simulator.state.joint_velocity[joint]
+
+    for sign in (1, -1):
+        far, edge = answers(JointVelocity({joint: 50.0 * sign}),
+                            JointVelocity({joint: limit.velocity * sign}))
+        assert far == edge != 0 and np.sign(edge) == sign
+        end = limit.upper if sign > 0 else limit.lower
+        simulator = Simulator(car, lambda t, s: JointPosition({joint: 2 * sign}), dt=1e-3,
+                              mode=mode)
+        simulator.reset(joints={joint: 0.999 * end})
+        simulator.run(1.5, every=100)
+        assert simulator.state.joint_position[joint] == pytest.approx(end, abs=1e-6)
+
+
+def test_time_constants_of_exact_servos():
+    """a = (rate* - rate) / 0.05 s and a = (p* - p) / (0.1 s)^2 - 2 rate / 0.1 s, seen in the first
+    step; in kinematic mode a rate of (p* - p) / 0.1 s."""
+    car, joint, h = shipped("ackermann_car"), "front_left_steering_joint", 1e-5
+
+    def gained(command, rate: float, **options) -> float:
+        simulator = Simulator(car, lambda t, s: command, dt=h, **options)
+        simulator.reset(xi={joint: rate, "rear_left_wheel_joint": 0.0})
+        simulator.step()
+        return simulator.state.joint_velocity[joint]
+
+    assert gained(JointVelocity({joint: 0.7}), 0.2) - 0.2 == pytest.approx(h * 0.5 / 0.05, rel=1e-4)
+    assert gained(JointPosition({joint: 0.02}), 0.0) == pytest.approx(h * 0.02 / 0.1 ** 2, rel=1e-4)
+    assert gained(JointPosition({joint: 0.0}), 0.2) - 0.2 == pytest.approx(-h * 2 * 0.2 / 0.1,
+                                                                          rel=1e-4)
+    assert gained(JointPosition({joint: 0.02}), 0.0,
+                  mode="kinematic") == pytest.approx(0.02 / 0.1, rel=1e-12)
+
+
 def test_kinematic_mode_follows_the_speeds_exactly():
     """Constant wheel rates drive a circle: yaw w = r (right - left) / track, forward v = r (right +
     left) / 2."""
@@ -414,6 +463,23 @@ def test_a_pushed_cart_accelerates_with_its_effective_mass():
         assert run.q[-1, :2] - [1, 2] == pytest.approx(heading * force / effective / 2, abs=1e-11)
         work = force * ((run.q[:, :2] - [1, 2]) @ heading)
         assert run.energy - run.energy[0] == pytest.approx(work, abs=1e-10)
+
+
+@pytest.mark.parametrize("links", [("base_link", "left_wheel"), ("left_wheel", "base_link")])
+def test_two_wrenches_add_up(links):
+    """Half of a push ahead at the base, half at the axle of a wheel, each at its own link, in
+    either order; a pull at one takes off what the other pushes."""
+    vehicle, heading = cart(), np.array([np.cos(0.6), np.sin(0.6), 0, 0, 0, 0])
+    effective = 8.0 + 2 * 1.2 + 0.1 + 2 * 0.009 / 0.15 ** 2
+    inertia = (0.5 + 8.0 * 0.05 ** 2 + 2 * (0.005 + 1.2 * 0.3 ** 2) + 2 * 0.009 * (0.3 / 0.15) ** 2
+               + 1e-5 + 0.1 * 0.4 ** 2)
+    forces = dict(zip(("base_link", "left_wheel"), (5.0, -2.0)))
+    simulator = Simulator(vehicle, dt=1e-4,
+                          wrench={name: forces[name] * heading for name in links})
+    simulator.reset((1.0, 2.0, 0.6))
+    simulator.step()
+    assert simulator.state.xi["forward_speed"] == pytest.approx(3.0 / effective * 1e-4, rel=1e-6)
+    assert simulator.state.xi["yaw_rate"] == pytest.approx(2.0 * 0.3 / inertia * 1e-4, rel=1e-6)
 
 
 def test_a_moment_turns_the_cart():

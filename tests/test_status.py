@@ -15,7 +15,13 @@ from nhmech.compile.lanes import LaneState, compile_lanes
 from nhmech.compile.mapped import Mapped
 from nhmech.compile.status import CODES, Status
 from nhmech.simulation.batch_input import stepper
-from nhmech.simulation.integrators import FLAT, LOOSE, POOR, acceptance_function
+from nhmech.simulation.integrators import (
+    FLAT,
+    LOOSE,
+    POOR,
+    acceptance_function,
+    step_function,
+)
 
 needs_compiler = pytest.mark.skipif(find_compiler() is None, reason="no C compiler")
 VEHICLES = ("disc", "bicycle", "trailers")
@@ -156,6 +162,27 @@ def test_lanes(name):
     count = len(cases(name)[0])
     state = after_one_step(compile_lanes(stepper(shipped(name)).step), name)
     np.testing.assert_array_equal(state.status[:count], expected(name))
+
+
+@pytest.mark.parametrize("make", [Mapped, pytest.param(compile_lanes, marks=needs_compiler)])
+def test_each_step_is_judged_against_the_guard_of_the_step_before(make):
+    """Guards exp(-rate t): one that shrinks by a tenth a step passes FLAT and goes on, one that
+    shrinks to 0.6 is on its way through zero at exp(-5 k / 10) < FLAT, k = 5. Refused steps leave
+    x and guard of the last good one, beside lanes that go on."""
+    t, dt, x, u = (ca.SX.sym(name) for name in ("t", "dt", "x", "u"))
+    end = x * ca.exp(-u * dt)
+    runner = make(step_function(ca.Function("decay", [t, x, u, ca.SX.sym("theta", 0), dt],
+                                            [end, ca.vertcat(0, 1, end)])))
+    rates = np.array([1.0, 5.0, 1.0, 5.0, 1.0, 5.0])
+    state = LaneState.of(np.ones((6, 1)), runner.width)
+    state.side[:], state.health[2] = 1.0, 1.0
+    runner.run(state, rates[:, None], np.zeros((6, 0)), dt=0.1, k0=0, steps=40)
+    falls = rates == 5
+    np.testing.assert_array_equal(state.status[:6], np.where(falls, Status.FALLEN, Status.DONE))
+    np.testing.assert_array_equal(state.done[:6][falls], 4)
+    kept = np.where(falls, np.exp(-5 * 0.4), np.exp(-4.0))
+    np.testing.assert_allclose(state.cases[:, 0], kept, rtol=1e-13)
+    np.testing.assert_allclose(state.health[2, :6], kept, rtol=1e-13)
 
 
 @needs_compiler

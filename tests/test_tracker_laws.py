@@ -49,6 +49,28 @@ def test_one_interface(name):
     assert [part.values for part in tracker(0.0, again)] == [part.values for part in first]
 
 
+@pytest.mark.parametrize("name, lag", [("ackermann_car", 0.2), ("differential_drive", 0.05)])
+def test_lag_is_the_mean_delay_of_a_servo(name, lag):
+    """Of p'' = (p* - p) / T^2 - 2 p' / T, and of p' = (p* - p) / T for a rate: the area above the
+    answer to a step, 2 T or T. The unit is the vehicle's length and twice the way in that time."""
+    vehicle, dt = shipped(name), 1e-3
+    if name == "ackermann_car":
+        joint, wanted = vehicle.steering.steered[0].steering, 0.1
+        command = nhmech.JointPosition({joint: wanted})
+        column = f"{joint}.position"
+    else:
+        joint, wanted = vehicle.driven[0], 2.0
+        command = nhmech.JointVelocity(dict.fromkeys(vehicle.driven, wanted))
+        column = f"{joint}.velocity"
+    simulator = nhmech.Simulator(vehicle, lambda t, state: command, dt=dt)
+    simulator.reset()
+    answer = simulator.run(2.0).column(column) / wanted
+    delay = dt * np.sum(1 - answer[:-1])
+    tracker = pure_pursuit.PurePursuit(vehicle, EIGHT, speed=0.4)
+    assert tracker.lag == lag == pytest.approx(delay, rel=5e-3)
+    assert tracker.unit == pytest.approx(unicycle(vehicle).length + 2 * 0.4 * lag, rel=1e-14)
+
+
 def test_start_fits_a_bent_path():
     """Steered, turned and moving as the path asks, so that the first moment has no error."""
     for name in ("ackermann_car", "tricycle", "swerve", "rover", "differential_drive"):

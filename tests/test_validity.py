@@ -38,10 +38,11 @@ LEFT, RIGHT, CASTER = "left_wheel_joint", "right_wheel_joint", "caster_link"
 M, M_W, R, B, H, X, I_W, I_D, I_ZZ = 8.0, 0.7, 0.1, 0.22, 0.3, 0.25, 0.0035, 0.002, 0.2
 
 
-def cart(mu: float | None = None, com: float = 0.0):
+def cart(mu: float | None = None, com: float = 0.0, axis: int = 1):
     body = link("base", M, (0.12, 0.15, I_ZZ), (com, 0.0, H)) + "".join(
         link(side, M_W, (I_D, I_W, I_D)) for side in ("l", "r"))
-    joints = joint("left", "base", "l", (0, B, 0)) + joint("right", "base", "r", (0, -B, 0))
+    joints = joint("left", "base", "l", (0, B, 0)) + joint("right", "base", "r", (0, -B, 0),
+                                                           axis=(0, axis, 0))
     wheels = [nhmech.Wheel("left", "disc", R, mu=mu, driven=True),
               nhmech.Wheel("right", "disc", R, mu=mu, driven=True),
               nhmech.Wheel(None, "caster_ball", 0.05, link="base", point=(-X, 0.0, 0.05 - R))]
@@ -92,6 +93,19 @@ def test_forces_of_a_cart(seed):
     assert found["left"].needed == pytest.approx(
         np.hypot(along_[0], lateral / 2) / normals[0], rel=1e-10
     )
+
+
+@pytest.mark.parametrize("axis", [1, -1])
+def test_a_sum_over_opposed_axles_has_their_signs(axis):
+    """The right wheel's joint turned round: its lateral direction is the other one, and what both
+    carry is the difference of their entries."""
+    vehicle = cart(axis=axis)
+    now = state(vehicle, 0.6, 0.8)
+    found, (_, along_, lateral, _) = (validity(vehicle, 0.0, now.q, now.v, np.zeros(2)),
+                                      forces(0.6, 0.8, 0.0, 0.0))
+    text = f"left/lateral {'+' if axis > 0 else '-'} right/lateral"
+    assert found.sums == ((text, pytest.approx(lateral, rel=1e-10)),) and lateral > 1
+    assert found["right"].longitudinal == pytest.approx(axis * along_[1], rel=1e-10)
 
 
 def test_forces_of_the_coasting_reference(vehicle, case):

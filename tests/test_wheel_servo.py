@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import re
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -122,7 +123,7 @@ def test_a_load_is_answered_as_the_linear_equation_says():
     e'' + lambda e'/T + lambda e/(4 T^2) = 0, e(0) = 0, e'(0) = -a0.
 
     lambda = J (B_11 + B_12) of two wheels that roll alike; the sampled loop differs by the order of
-    h / T = 2e-3.
+    h / T = 2e-3, and by none from the same equation in sums over periods.
     """
     vehicle, T, dt = shipped("carriage", Ground(normal=(-0.1, 0, 1))), 0.05, 1e-4
     free = Simulator(vehicle, dt=dt)
@@ -137,6 +138,12 @@ def test_a_load_is_answered_as_the_linear_equation_says():
     expected = np.real(-a0 * (np.exp(roots[0] * t) - np.exp(roots[1] * t)) / (roots[0] - roots[1]))
     assert np.abs(expected).max() > 0.01
     assert -rates == pytest.approx(expected, rel=0, abs=0.01 * np.abs(expected).max())
+    sampled, rate, integral = [], 0.0, 0.0
+    for k in range(len(rates)):
+        sampled.append(rate)
+        integral -= rate * dt if k else 0.0
+        rate += dt * (a0 + load * (-rate / T + integral / (4 * T ** 2)))
+    assert rates == pytest.approx(np.array(sampled), rel=0, abs=1e-7 * np.abs(expected).max())
 
 
 def test_inertia_is_that_of_the_carriage():
@@ -152,6 +159,50 @@ def test_inertia_is_that_of_the_carriage():
     )
     assert servo.mass.sum() == pytest.approx(mass * radius ** 2 + axial,
                                              rel=1e-9) and values["gravity"] > 0
+
+
+def measured(rates: dict) -> SimpleNamespace:
+    """A state of which only the encoders are read."""
+    return SimpleNamespace(encoder=SimpleNamespace(rate=rates, angle=dict.fromkeys(rates, 0.0)))
+
+
+@pytest.mark.parametrize("sign", [1, -1])
+@pytest.mark.parametrize("ahead, kept", [(-1.0, False), (3.0, True)], ids=["behind", "ahead"])
+def test_the_integral_is_held_at_the_limit_on_the_error_s_side_alone(sign, ahead, kept):
+    """A far command holds the torque at its limit. Then a wheel behind its reference adds nothing
+    to the integral, one ahead of it takes off: seen in J i / (4 T^2), all that is left of the
+    torque once the wheel is where it is wanted."""
+    vehicle, h, T = limited(0.05), 1e-3, 0.05
+    wanted: list[float] = []
+    servo = WheelServo(vehicle, commands=lambda t, state: JointVelocity(
+        dict.fromkeys(WHEELS, wanted[-1])))
+    limit = vehicle.limits[WHEELS[0]].velocity
+    wanted.append(sign * limit)
+    assert servo(0.0, measured(dict.fromkeys(WHEELS, 0.0))).values[WHEELS[0]] == 0.05 * sign
+    reference = limit * h / T
+    rate = sign * (reference + ahead)
+    assert servo(h, measured(dict.fromkeys(WHEELS, rate))).values[WHEELS[0]] == 0.05 * sign
+    reference += (limit - reference) * h / T
+    wanted.append(sign * reference)
+    left = servo(2 * h, measured(dict.fromkeys(WHEELS, sign * reference))).values[WHEELS[0]]
+    integral = -sign * ahead * h if kept else 0.0
+    assert left == pytest.approx(servo.inertia[0] * integral / (4 * T ** 2), rel=1e-9, abs=1e-15)
+
+
+def test_a_position_asks_for_the_rate_of_its_cascade():
+    """(p* - p) / (4 T), cut at the limits of position and rate on either side."""
+    vehicle, joint = shipped("ackermann_car"), "front_left_steering_joint"
+    limit, state = vehicle.limits[joint], Simulator(vehicle).reset()
+
+    def torques(command):
+        return WheelServo(vehicle, commands=lambda t, s: command)(0.0, state).values[joint]
+
+    for wanted, rate in ((0.1, 0.5), (-0.1, -0.5), (limit.upper, limit.velocity),
+                         (limit.lower, -limit.velocity)):
+        assert torques(JointPosition({joint: wanted})) == pytest.approx(
+            torques(JointVelocity({joint: rate})), rel=1e-12)
+    for beyond in (JointVelocity({joint: -50.0}), JointPosition({joint: -9.0})):
+        assert torques(beyond) == torques(JointVelocity({joint: -limit.velocity})) < 0
 
 
 def test_gains_scale_with_the_vehicle():
