@@ -25,6 +25,16 @@ def test_one_lobe(name, real):
     check((row for row in table.TABLE if (row.vehicle, row.real) == (name, real)), 0.5)
 
 
+@pytest.mark.parametrize("law", [law for law in table.TRACKERS if law != "pure_pursuit"])
+def test_what_sampling_adds_is_of_first_order(law):
+    """Wheels that do as they are told leave the laws exact but for the control period: half of it,
+    half the error. (Pure pursuit cuts corners by itself.)"""
+    errors = [table.sampled_lap(law, period) for period in (0.04, 0.02, 0.01)]
+    assert errors[0] / errors[1] == pytest.approx(2, abs=0.05)
+    assert errors[1] / errors[2] == pytest.approx(2, abs=0.03)
+    assert errors[2] < 3e-4
+
+
 @pytest.mark.soak
 @pytest.mark.parametrize("name, real", EVERY)
 def test_whole_lap(name, real):

@@ -105,6 +105,18 @@ def lap(row: Row, laps: float = 1.0) -> tuple[float, float]:
     return path.length, float(np.sqrt(np.mean(tracker.errors(trajectory)[:, 1] ** 2)))
 
 
+def sampled_lap(law: str, period: float) -> float:
+    """The lateral error's root mean square [m] of a differential drive over one lobe, its wheels
+    ideal."""
+    vehicle, path = shipped("differential_drive"), make_path("figure8", 1.2)
+    tracker = controller_class(law)(vehicle, path, speed=SPEED)
+    simulator = nhmech.Simulator(vehicle, tracker, dt=period / 2, control_period=period,
+                                 mode="kinematic")
+    simulator.reset(**tracker.start)
+    run = simulator.run(0.5 * path.length / SPEED, every=4)
+    return float(np.sqrt(np.mean(tracker.errors(run)[:, 1] ** 2)))
+
+
 def arrival(row: Row) -> tuple[float, float]:
     """Distance [m] and heading [rad] that are left at the goal."""
     vehicle = vehicle_of(row.vehicle, row.real)
