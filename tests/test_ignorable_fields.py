@@ -25,11 +25,6 @@ def bicycle():
     return SteadyMotions(shipped("bicycle"))
 
 
-def reading(motions, member, *names):
-    return motions.reading(names)(0, member.q, member.xi, member.u,
-                                  motions.variations.theta)[0].full().ravel()
-
-
 @pytest.fixture(scope="module")
 def turn(bicycle):
     """Hands-free, lean 0.2 rad."""
@@ -44,8 +39,8 @@ def test_a_turn_is_found_from_ten_percent_away(bicycle, turn, known):
     """Off a steady motion the symmetric directions are still known: they are fields, not what the
     dynamics happens to see there."""
     rng, vehicle = np.random.default_rng(0), bicycle.variations.simulated.vehicle
-    lean, steer = reading(bicycle, turn, "roll", STEER)
-    values = dict(zip(known, map(float, reading(bicycle, turn, *known))))
+    lean, steer = (bicycle.value(turn, name) for name in ("roll", STEER))
+    values = {name: bicycle.value(turn, name) for name in known}
     for _ in range(20):
         a, b = 1 + rng.uniform(-0.1, 0.1, 2)
         q = vehicle.configuration((*rng.normal(size=2), rng.normal(), lean * a, 0, 0),
@@ -53,7 +48,8 @@ def test_a_turn_is_found_from_ten_percent_away(bicycle, turn, known):
         xi = turn.xi * (1 + rng.uniform(-0.1, 0.1, 3))
         found = bicycle.find(q, xi, conditions=values)
         np.testing.assert_allclose(found.xi, turn.xi, rtol=1e-8, atol=1e-10)
-        np.testing.assert_allclose(reading(bicycle, found, "roll", STEER), [lean, steer], rtol=1e-8)
+        np.testing.assert_allclose([bicycle.value(found, name) for name in ("roll", STEER)],
+                                   [lean, steer], rtol=1e-8)
 
 
 def test_values_of_a_family_may_lie_far_apart():

@@ -1,3 +1,4 @@
+from ..vehicle.reactions import Reactions as Reactions, reactions as reactions
 from .axles import Axles as Axles, axles as axles, rotation_centre as rotation_centre
 from .curvature import Curvature as Curvature, connection_curvature as connection_curvature
 from .derivatives import (

@@ -32,8 +32,8 @@ class Equilibrium:
 
     Attributes
     ----------
-    q, xi, u
-        (nq,), (nxi,), (nu,).
+    q, xi, u, v
+        (nq,), (nxi,), (nu,), and the fibre coordinates that follow, (nv,).
     residual
         Largest of the rates that should vanish, and of what the conditions ask for, each in its own
         SI unit.
@@ -45,6 +45,7 @@ class Equilibrium:
     q: np.ndarray
     xi: np.ndarray
     u: np.ndarray
+    v: np.ndarray
     residual: float
     family: int
 
@@ -109,6 +110,17 @@ class SteadyMotions:
                 ca.jacobian(c, s.theta)])
         return self._readings[names]
 
+    def value(self, motion: Equilibrium, name: str) -> float:
+        """A quantity of a steady motion, by the name that conditions use.
+
+        Raises
+        ------
+        InputError
+            For unknown names.
+        """
+        return float(self.reading((name,))(0.0, motion.q, motion.xi, motion.u,
+                                           self.variations.theta)[0])
+
     # -- Newton ------------------------------------------------------------------------------------
     def find(self, q: np.ndarray, xi: np.ndarray, u: np.ndarray | None = None,
              conditions: Mapping[str, float] | None = None, t: float = 0.0) -> Equilibrium:
@@ -132,7 +144,7 @@ class SteadyMotions:
         u = np.zeros(self.variations.system.u.numel()) if u is None else np.array(u, dtype=float)
         q, xi, u, state, _ = self._solve(t, np.array(q, dtype=float), np.array(xi, dtype=float), u,
                                          dict(conditions or {}))
-        return Equilibrium(q, xi, u, state.residual, state.family)
+        return Equilibrium(q, xi, u, state.point.v, state.residual, state.family)
 
     def _solve(
         self,
@@ -262,8 +274,7 @@ class SteadyMotions:
     def _continue(self, start: Equilibrium, name: str, value: float,
                   conditions: Mapping[str, float]) -> Equilibrium:
         """The member with that value, by steps of its own choice."""
-        at = float(self.reading((name,))(0.0, start.q, start.xi, start.u,
-                                         self.variations.theta)[0])
+        at = self.value(start, name)
         step, least = value - at, abs(value - at) / 2 ** HALVINGS
         while True:
             near = abs(step) >= abs(value - at)
@@ -346,7 +357,7 @@ class SteadyMotions:
                     raise
                 continue
             if gone < np.linalg.norm(moved) / 2:
-                return Equilibrium(q, xi, u, state.residual, state.family)
+                return Equilibrium(q, xi, u, state.point.v, state.residual, state.family)
         raise MechanicsError(f"the branch turns too sharply for steps of {length:.3g}; start with "
                              "shorter ones, or it meets another branch here")
 

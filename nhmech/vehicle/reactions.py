@@ -108,8 +108,26 @@ def share_load(vehicle: Vehicle, A: np.ndarray, load: np.ndarray) -> tuple[np.nd
 
 
 def reactions(vehicle: Vehicle, t: float, q: np.ndarray, v: np.ndarray, u: np.ndarray) -> Reactions:
-    """Contact forces: the multipliers, spread over all contacts (dropped rows too) with least norm
-    and normals >= 0."""
+    """Forces of the ground on the wheels of a vehicle, at one state.
+
+    The multipliers are spread over all contacts (dropped rows too) with least norm and normals >=
+    0. They come from Lagrange multipliers on Pinocchio's matrices, a derivation of its own beside
+    the equations of motion.
+
+    Parameters
+    ----------
+    vehicle
+        A vehicle from `nhmech.load`.
+    t
+        Time [s].
+    q, v, u
+        (nq,), (nv,), (nu,): configuration, fibre coordinates (`State.v`, `Equilibrium.v`), inputs.
+
+    Raises
+    ------
+    MechanicsError
+        Where a moving part has no mass.
+    """
     shortest, basis = share_load(vehicle, *ground_load(vehicle, t, q, v, u))
     normals = np.array([c.direction == "normal" for c in vehicle.contact_rows], dtype=bool)
     forces, feasible = impose_signs(shortest, basis, normals)
