@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from ..urdf.notice import Notice
     from ..vehicle.vehicle import Vehicle
 
+SPANS = 6    # times at limits that are printed after it
 NOTICES = 5  # that are printed before a run: more would push the run off the screen
 
 
@@ -56,8 +57,17 @@ def print_summary(vehicle: Vehicle, trajectory: Trajectory, wall: float,
         ("energy", f"{energy[0]:.6g} J at the start, {energy[-1]:.6g} J at the end"),
         ("stopped", "by a failure" if failed else describe_stop(trajectory)),
     ]
+    rows += [("limit", text) for text in limit_lines(trajectory)]
     for name, text in rows:
         click.echo(f"{name:<8} {text}")
+
+
+def limit_lines(trajectory: Trajectory) -> list[str]:
+    """Which joint was at which limit when; the first ones."""
+    spans = trajectory.limits
+    more = len(spans) - SPANS
+    return [*map(str, spans[:SPANS]),
+            *([f"and {more} more: Trajectory.limits"] if more > 0 else [])]
 
 
 def describe_stop(trajectory: Trajectory) -> str:

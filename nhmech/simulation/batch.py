@@ -27,6 +27,7 @@ from .batch_input import (
 from .batch_reactions import BatchReactions
 from .contact_forces import force_reader
 from .history import History, lock
+from .limit_spans import LimitColumns, LimitSpan
 from .simulated import Simulated
 
 # instructions times cases between two looks at Ctrl-C: about a quarter of a second
@@ -141,6 +142,13 @@ class Batch(History):
     def v(self) -> np.ndarray:
         """Fibre coordinates (N, K, nv)."""
         return lock(self.evaluate(self.stepper.equations.velocity, self.q, self.xi))
+
+    @cached_property
+    def limits(self) -> tuple[tuple[LimitSpan, ...], ...]:
+        """When a joint was at one of its limits, case by case."""
+        columns = LimitColumns.of(self.simulated, self.names)
+        return tuple(columns.spans(self.t, {"q": q, "v": v, "u": u})
+                     for q, v, u in zip(self.q, self.v, self.u))
 
     # -- forces ----------------------------------------------------------------------------------
     @cached_property

@@ -20,6 +20,7 @@ from .archive import ARRAYS, TWIST, npz_path, read_archive, write_archive
 from .contact_forces import ContactForces, force_reader
 from .history import History
 from .layouts import RowLayout
+from .limit_spans import LimitColumns, LimitSpan, span_events
 from .settings import dumps, saveable
 from .simulated import Simulated
 
@@ -49,6 +50,11 @@ class RunInfo:
     def __repr__(self) -> str:
         return (f"<RunInfo of {self.simulated.name}, "
                 f"{'kinematic' if self.kinematic else 'dynamic'}>")
+
+    @cached_property
+    def limit_columns(self) -> LimitColumns:
+        """What of a row has limits."""
+        return LimitColumns.of(self.simulated, self.layout.names)
 
     def header(self) -> dict[str, Any]:
         """For the file that the rows are written to."""
@@ -119,7 +125,7 @@ class Trajectory(History):
     names
         Of the columns: "q", "v", "xi", "u", "angles", and "commanded_twist" where there is one.
     events
-        (time [s], name) of the events that were crossed.
+        (time [s], name) of the events that were crossed, and of where the `limits` begin and end.
     source
         What the run was made of (JSON values), enough to make the vehicle again.
     system
@@ -166,9 +172,12 @@ class Trajectory(History):
     def of_rows(cls, rows: np.ndarray, info: RunInfo, stop: str,
                 events: tuple[tuple[float, str], ...]) -> Trajectory:
         """The record of a run, out of its rows."""
-        return cls(**info.layout.split(rows), stop=stop, names=dict(info.layout.names),
-                   events=events, source=info.simulated.source, system=info.simulated,
-                   kinematic=info.kinematic, settings=info.settings)
+        simulated, parts = info.simulated, info.layout.split(rows)
+        if spans := info.limit_columns.spans(parts["t"], parts):
+            events = tuple(sorted([*events, *span_events(simulated, spans, parts["t"][-1])]))
+        return cls(**parts, stop=stop, names=dict(info.layout.names), events=events,
+                   source=simulated.source, system=simulated, kinematic=info.kinematic,
+                   settings=info.settings)
 
     def _arrays(self) -> dict[str, np.ndarray]:
         """The recorded arrays by name."""
@@ -217,6 +226,12 @@ class Trajectory(History):
         if self.kinematic:
             raise SimulationError("a kinematic run has no forces: its speeds were commanded")
         return ReactionsAlong(vehicle, self)
+
+    @cached_property
+    def limits(self) -> tuple[LimitSpan, ...]:
+        """When a joint was at one of its limits, as far as recorded moments show it."""
+        parts = {"q": self.q, "v": self.v, "u": self.u}
+        return LimitColumns.of(self.simulated, self.names).spans(self.t, parts)
 
     # -- files -------------------------------------------------------------------------------------
     def save(self, path: str | os.PathLike) -> Path:

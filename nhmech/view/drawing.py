@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import io
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import cache
 from itertools import cycle
@@ -23,6 +23,7 @@ from .colours import CONTACTS as COLOURS, contact_colour
 Plot = tuple[Any, Any]  # matplotlib's figure, and its axes or an array of them
 OTHERS = ("#332288", "#882255", "#117733", "#661100", "#6699CC", "#AA4499")  # not wheels
 GREY = "0.45"
+SHADE = 0.15  # opacity of a time at a limit
 LETTER, LINE = 0.047, 0.14  # [inches] width of a letter and height of a line of a legend, about
 DASHED, DOTTED = (0, (4, 2)), (0, (1, 1.5))
 STYLE: dict[Any, Any] = {"font.size": 8, "axes.labelsize": 8, "axes.titlesize": 8,
@@ -148,6 +149,18 @@ def settle(axes: Any, values: np.ndarray, nothing: float = 1e-9) -> None:
         axes.set_ylim(-1, 1)
     elif high - low < 1e-6 * size:
         axes.set_ylim(low - 0.1 * size, high + 0.1 * size)
+
+
+def shade_limits(axes: Any, trajectory: Trajectory, lines: Mapping[str, str] | None = None) -> None:
+    """Shade the times in which joints were at their limits: those of `lines` in their colours, all
+    of them in grey where None."""
+    if not trajectory.is_system_known:
+        return
+    for span in trajectory.limits:
+        if lines is None or span.joint in lines:
+            shade = GREY if lines is None else lines[span.joint]
+            # a moment shows too
+            axes.axvspan(span.start, span.end, color=shade, alpha=SHADE, lw=0.6, zorder=0)
 
 
 def write(figure: Any, file: str | PathLike[str]) -> None:

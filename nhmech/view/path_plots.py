@@ -25,6 +25,7 @@ from .drawing import (
     legend,
     plot_style,
     settle,
+    shade_limits,
     spread_states,
     words,
 )
@@ -97,6 +98,7 @@ def tracking(vehicle: Vehicle, trajectory: Trajectory, axes: Any = None, *,
             ax.plot(error.t, values, color=OTHERS[0])
             ax.set_ylabel(label)
             settle(ax, values, 1e-6)
+            shade_limits(ax, trajectory)
         axes[-1].set_xlabel("time [s]")
         return figure, axes
 
@@ -129,6 +131,7 @@ def twist(vehicle: Vehicle, trajectory: Trajectory, axes: Any = None) -> Plot:
             ax.set_ylabel(label)
             both = np.concatenate([wanted[:, k], found[:, k]])
             settle(ax, both[np.isfinite(both)])
+            shade_limits(ax, trajectory)
         legend(axes[0])
         axes[-1].set_xlabel("time [s]")
         return figure, axes

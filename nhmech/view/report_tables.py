@@ -155,6 +155,10 @@ def describe_settings(trajectory: Trajectory) -> dict[str, str]:
                              f"from {trajectory.t[0]:g} to {trajectory.t[-1]:.6g} s")
     events = [f"{name} at {t:.6g} s" for t, name in trajectory.events[:6]]
     found["events"] = "; ".join(events) or "none"
+    if trajectory.is_system_known and trajectory.limits:
+        spans = trajectory.limits
+        more = f"; and {len(spans) - 6} more" if len(spans) > 6 else ""
+        found["limits"] = "; ".join(map(str, spans[:6])) + more
     cut_off = ": what the file holds so far" if trajectory.stop == "cut off" else ""
     found["ended by"] = f"{trajectory.stop}{cut_off}"
     if known:

@@ -24,6 +24,7 @@ from .drawing import (
     new_figure,
     plot_style,
     settle,
+    shade_limits,
     words,
 )
 from .force_plots import NO_FORCES
@@ -134,6 +135,7 @@ def _draw_by_unit(simulated: Simulated, trajectory: Trajectory, part: str,
             label = SHORT.get(unit, what) if len(panels) > 1 else what
             ax.set_ylabel(f"{label} [{unit or '-'}]")
             settle(ax, np.concatenate([line.get_ydata() for line in ax.lines]))
+            shade_limits(ax, trajectory, {name: lines[name] for name in names})
             legend(ax)
         shown[-1].set_xlabel("time [s]")
         return figure, axes

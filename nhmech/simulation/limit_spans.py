@@ -1,0 +1,162 @@
+"""When a joint of a run was at one of its limits."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from enum import Enum
+
+import numpy as np
+
+from .bounds import passive_joints
+from .simulated import Simulated
+
+NEAR = 1e-3          # [rad, m] from a limit of position: a servo comes to it exponentially
+FAST = 0.99          # of a limit of velocity: for the same reason
+FULL = 1 - 1e-9      # of a limit of effort, where efforts are cut: up to rounding
+BEYOND = 1e-6        # relative, or in [rad, m] of a position: more is not rounding
+APART = 0.1          # [s] between two moments at a limit, below which they are one span
+
+
+class LimitKind(str, Enum):
+    """Which limit of a joint; the value is how messages call it.
+
+    Examples
+    --------
+    >>> nhmech.simulation.LimitKind.EFFORT.value
+    'effort limit'
+    """
+
+    LOWER = "lower position limit"
+    UPPER = "upper position limit"
+    VELOCITY = "velocity limit"
+    EFFORT = "effort limit"
+
+
+@dataclass(frozen=True)
+class LimitSpan:
+    """A time in which a joint was at one of its limits.
+
+    Attributes
+    ----------
+    joint
+        Its name.
+    kind
+        Which limit.
+    limit
+        Its value [rad, m, rad/s, m/s, N m, N].
+    start, end
+        First and last recorded moment at it [s]; of an effort, the end of its last control period.
+    most
+        The largest value in between, or of a lower limit the least; beyond `limit` where nothing
+        held the joint back.
+
+    Examples
+    --------
+    >>> wheels = "left_wheel_joint", "right_wheel_joint"
+    >>> hard = JointTorque(dict.fromkeys(wheels, 1e3))
+    >>> str(Simulator(vehicle, lambda t, state: hard).run(0.1).limits[0])
+    'left_wheel_joint at its effort limit (6) from t = 0 to 0.1 s'
+    """
+
+    joint: str
+    kind: LimitKind
+    limit: float
+    start: float
+    end: float
+    most: float
+
+    def __str__(self) -> str:
+        sign = -1 if self.kind is LimitKind.LOWER else 1
+        excess = sign * (self.most - self.limit)
+        scale = 1.0 if self.kind in (LimitKind.LOWER, LimitKind.UPPER) else abs(self.limit)
+        how = f"beyond its {self.kind.value}, by up to {excess:.3g}," if (
+            excess > BEYOND * scale) else f"at its {self.kind.value} ({self.limit:.4g})"
+        return f"{self.joint} {how} from t = {self.start:.6g} to {self.end:.6g} s"
+
+
+@dataclass(frozen=True)
+class _Watched:
+    """Where a column, or its size, stands at or above `at`, a joint is at its limit."""
+
+    joint: str
+    kind: LimitKind
+    limit: float
+    at: float
+
+
+@dataclass(frozen=True, eq=False)
+class LimitColumns:
+    """The columns of a run that have limits: for each part of it what is watched, where it stands,
+    with which sign it is compared, and with what.
+
+    Limits of position hold for all joints but rolling ones, those of velocity and effort, at which
+    commands are cut, for driven ones.
+    """
+
+    parts: dict[str, tuple[list[_Watched], np.ndarray, np.ndarray, np.ndarray]]
+
+    @classmethod
+    def of(cls, simulated: Simulated, names: Mapping[str, Sequence[str]]) -> LimitColumns:
+        """Of a run whose parts have columns of these names."""
+        watched: dict[str, list[_Watched]] = {}
+        driven = () if simulated.vehicle is None else simulated.vehicle.driven
+        for joint, limit in simulated.limits.items():
+            for part, kind, bound, at in (
+                    ("q", LimitKind.LOWER, limit.lower, -limit.lower - NEAR),
+                    ("q", LimitKind.UPPER, limit.upper, limit.upper - NEAR),
+                    ("v", LimitKind.VELOCITY, limit.velocity, FAST * limit.velocity),
+                    ("u", LimitKind.EFFORT, limit.effort, FULL * limit.effort)):
+                if np.isfinite(bound) and (part == "q" or joint in driven):
+                    watched.setdefault(part, []).append(_Watched(joint, kind, bound, at))
+        return cls({part: (found, np.array([names[part].index(one.joint) for one in found]),
+                           np.array([-1.0 if one.kind is LimitKind.LOWER else 1.0
+                                     for one in found]),
+                           np.array([one.at for one in found]))
+                    for part, found in watched.items()})
+
+    def spans(self, t: np.ndarray, parts: Mapping[str, np.ndarray]) -> tuple[LimitSpan, ...]:
+        """Those of a run, in the order of their starts.
+
+        Parameters
+        ----------
+        t
+            (N,) [s].
+        parts
+            "q", "v" and "u" -> (N, n).
+        """
+        found: list[LimitSpan] = []
+        for part, (watched, columns, signs, at) in self.parts.items():
+            values = parts[part][:, columns]
+            values = values * signs if part == "q" else np.abs(values)
+            for i in (np.maximum.reduce(values) >= at).nonzero()[0]:
+                found += _spans(watched[i], t, values[:, i], values[:, i] >= at[i])
+        found.sort(key=lambda span: (span.start, span.joint, span.kind.value))
+        return tuple(found)
+
+
+def _spans(one: _Watched, t: np.ndarray, values: np.ndarray, at: np.ndarray) -> Iterator[LimitSpan]:
+    moments = np.flatnonzero(at)
+    # held until the next moment
+    after = np.minimum(moments + (one.kind is LimitKind.EFFORT), len(t) - 1)
+    breaks = np.flatnonzero((np.diff(moments) > 1) & (t[moments[1:]] - t[after[:-1]] > APART))
+    sign = -1 if one.kind is LimitKind.LOWER else 1
+    for first, last in zip(np.r_[0, breaks + 1], np.r_[breaks, len(moments) - 1]):
+        most = values[moments[first]:moments[last] + 1].max()
+        yield LimitSpan(one.joint, one.kind, one.limit, float(t[moments[first]]),
+                        float(t[after[last]]), sign * float(most))
+
+
+def span_events(simulated: Simulated, spans: Sequence[LimitSpan],
+                end: float) -> list[tuple[float, str]]:
+    """(time [s], name) of beginnings and ends before the `end` of a run. Positions of joints that
+    nothing drives are left out, for they have events of their own."""
+    found = []
+    passive = passive_joints(simulated.vehicle) if spans and simulated.vehicle is not None else ()
+    for span in spans:
+        if span.joint in passive and span.kind in (LimitKind.LOWER, LimitKind.UPPER):
+            continue
+        found.append((span.start, f"{span.joint} at its {span.kind.value}"))
+        if span.end < end:
+            found.append((span.end, f"{span.joint} off its {span.kind.value}"))
+    return found
