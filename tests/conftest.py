@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import fcntl
 import hashlib
-import json
 import math
 import os
 import signal
@@ -13,14 +12,11 @@ from pathlib import Path
 
 import casadi as ca
 import pytest
-from support import shipped
+from support import reference_case, shipped
 
 from nhmech.mechanics import equations
 from nhmech.simulation import interrupts
 from nhmech.symbolic import simplify
-
-# beside the project; not part of it
-CASES = Path(__file__).resolve().parents[2] / "shared" / "cases"
 
 # So a shell starts what it puts in the background; some tests send Ctrl-C.
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
@@ -97,14 +93,8 @@ def nobody_pressed_ctrl_c(monkeypatch):
 
 @pytest.fixture(scope="session")
 def case():
-    """Name -> contents of a reference case; skips where the cases are not at hand."""
-    def read(name: str) -> dict:
-        path = CASES / f"{name}.json"
-        if not path.is_file():
-            pytest.skip(f"no reference case {path}")
-        return json.loads(path.read_text())
-
-    return read
+    """Name -> contents of a reference case."""
+    return reference_case
 
 
 @pytest.fixture(scope="session")

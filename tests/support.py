@@ -3,7 +3,9 @@ robots as text."""
 
 from __future__ import annotations
 
+import json
 from functools import cache
+from pathlib import Path
 
 import casadi as ca
 import numpy as np
@@ -14,6 +16,14 @@ import nhmech
 from nhmech.vehicle.vehicle import Vehicle
 
 SHIPPED = nhmech.urdf_names()
+
+
+REFERENCE = Path(__file__).with_name("reference")
+
+
+def reference_case(name: str) -> dict:
+    """Numbers that were published, or derived by somebody else, with their source."""
+    return json.loads((REFERENCE / f"{name}.json").read_text())
 
 
 # they have between them what the shipped robots have: lean, crowned and rolling wheels, an attitude

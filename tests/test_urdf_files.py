@@ -1,19 +1,16 @@
 """The robots in `urdf/` are valid models, stand on one plane, and carry the numbers
 of the cases they are named after."""
 
-import json
-from pathlib import Path
-
 import numpy as np
 import pinocchio as pin
 import pytest
 from lxml import etree
+from support import reference_case
 
 from nhmech.errors import InputError
 from nhmech.paths import urdf_names, urdf_path
 from nhmech.urdf.wheel import KINDS, Wheel
 
-CASES = Path(__file__).resolve().parents[2] / "shared" / "cases"
 NAMES = ("ackermann_car", "ball", "bicycle", "carriage", "coin", "differential_drive", "disc",
          "mecanum", "omni",
          "pendulum", "rover", "skid_steer", "sled", "swerve", "trailers", "tricycle")
@@ -37,15 +34,6 @@ SHAPE = {
     "trailers": (12, 8, 420 + 2 * 4 + 8 * 8 + 2 * 110),
     "tricycle": (4, 3, 22 + 3 + 2.5 + 2 * 1.4),
 }
-
-
-def case(name):
-    file = CASES / f"{name}.json"
-    if not file.is_file():
-        reason = f"{file.name} is not there: the reference cases are not part of this repository"
-        print(reason)
-        pytest.skip(reason)
-    return json.loads(file.read_text())
 
 
 def tree(name):
@@ -296,7 +284,7 @@ def test_trailers_hitches():
 
 
 def test_differential_drive_has_the_numbers_of_its_case():
-    p = case("diffdrive_coast")["parameters"]
+    p = reference_case("diffdrive_coast")["parameters"]
     model = model_of("differential_drive")
     mass, com, inertia = body(model, "base_link")
     assert mass == p["chassis_mass"]
@@ -317,7 +305,7 @@ def test_differential_drive_has_the_numbers_of_its_case():
 
 
 def test_carriage_has_the_numbers_of_its_case():
-    c = case("carriage")["parameters"]
+    c = reference_case("carriage")["parameters"]
     p, paper = c["physical"], c["paper"]
     model = model_of("carriage")
     mass, com, inertia = body(model, "base_link")
@@ -340,7 +328,7 @@ def test_carriage_has_the_numbers_of_its_case():
 
 
 def test_pendulum_has_the_numbers_of_its_case():
-    p = case("segway")["parameters"]
+    p = reference_case("segway")["parameters"]
     model = model_of("pendulum")
     mass, com, inertia = body(model, "base_link")
     assert mass == p["M"] and np.allclose(com, [0, 0, p["L"]], atol=1e-15, rtol=0)
@@ -356,7 +344,7 @@ def test_pendulum_has_the_numbers_of_its_case():
 
 
 def test_sled_has_the_numbers_of_its_case():
-    p = case("sleigh")["parameters"]
+    p = reference_case("sleigh")["parameters"]
     mass, com, inertia = body(model_of("sled"), "sled")
     assert (mass, inertia[2, 2]) == (p["m"], p["I"]) and np.allclose(
         com, [p["a"], 0, 0], atol=1e-15, rtol=0
@@ -411,7 +399,7 @@ def test_bicycle_geometry():
 
 
 def test_bicycle_is_the_table_of_the_case():
-    p = case("whipple_linear")["parameters"]
+    p = reference_case("whipple_linear")["parameters"]
     model = model_of("bicycle")
     for link, (m, xz, moments, ixz) in {
         "rear_frame": (p["mB"], (p["xB"], -p["zB"] - p["rR"]),
