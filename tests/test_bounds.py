@@ -238,3 +238,10 @@ def test_a_case_that_falls_says_on_what():
     up = nhmech.start_states(vehicle, [(0.0, 0.0, 0.0)], joints={"arm_joint": -1.57})[0]
     batch = nhmech.simulate_batch(vehicle, np.array([down, up]), dt=1e-3, duration=0.5)
     assert batch.stop == ("fallen: arm", "ran to the end")
+
+
+def test_a_run_that_changes_its_speeds_says_so(caplog):
+    """It costs seconds each time, as where a bicycle turns through the floor."""
+    _, simulator = fallen("pendulum", on_fall="ignore")
+    assert len(caplog.records) == len(simulator.atlas.charts) - 1 == 1
+    assert "serve no longer" in caplog.text and "chart number 2" in caplog.text

@@ -3,6 +3,7 @@ serves where."""
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -196,7 +197,11 @@ class Atlas:
         self.side = float(np.sign(best.margin(moment.t, moment.x, self._simulated.theta)))
 
     def _make(self, t: float, q: np.ndarray) -> Chart:
-        """A new chart, with rows and speeds chosen at a place."""
+        """A new chart, with rows and speeds chosen at a place. Says so, for it takes a while."""
+        logging.getLogger("nhmech").warning(
+            "t = %.6g s: the speeds %s serve no longer; forming the equations in others (the "
+            "chart number %d of this run)", t, listed(self.chart.equations.names, REPR),
+            len(self.charts) + 1)
         chart = replace(self.primary, equations=self._simulated.rechoose(t, q))
         self.charts.append(chart)
         return chart
