@@ -9,7 +9,7 @@ import pytest
 from support import VARIED, random_states, shipped, velocity
 
 from nhmech.compile import pointwise
-from nhmech.compile.pointwise import WIDTH, Pointwise
+from nhmech.compile.pointwise import WIDTHS, Pointwise
 from nhmech.simulation.contact_forces import ForceReader, force_reader
 from nhmech.vehicle.least_norm import impose_signs, least_norm
 from nhmech.vehicle.reactions import reactions
@@ -28,7 +28,7 @@ def test_forces_of_many_states_are_those_of_each(name):
     to pull."""
     vehicle = shipped(name)
     few = states_of(vehicle, 12)
-    t, q, v, u = (np.concatenate([part] * (WIDTH // 4)) for part in few)
+    t, q, v, u = (np.concatenate([part] * (WIDTHS[1] // 8)) for part in few)
     found = force_reader(vehicle).read(t, q, v, u)
     forces, supported = found.split
     for k in range(len(few[0])):

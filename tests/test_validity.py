@@ -4,6 +4,7 @@ friction, and the moments located in a run."""
 from __future__ import annotations
 
 import pickle
+from dataclasses import replace
 from types import SimpleNamespace
 
 import numpy as np
@@ -15,10 +16,11 @@ from scipy.optimize import brentq, linprog, minimize_scalar
 from support import VARIED, joint, kinematics, link, random_states, robot, velocity
 
 import nhmech
+from nhmech import JointTorque
 from nhmech.analysis import cone_programme, friction, rolling_limits
 from nhmech.analysis.cone_programme import Cones, minimise
 from nhmech.analysis.contact_load import ContactLoad, contact_load
-from nhmech.analysis.friction import coefficients, least_use, slack
+from nhmech.analysis.friction import coefficients, least_use, slack, widest_split
 from nhmech.analysis.rolling_limits import (
     friction_limit,
     lift_off,
@@ -29,6 +31,7 @@ from nhmech.analysis.validity import Validity, Verdict, WheelLoad, validity
 from nhmech.cli import main
 from nhmech.control.demo import DemoDrive
 from nhmech.errors import InputError, SimulationError
+from nhmech.simulation.contact_forces import ForceReader
 from nhmech.vehicle.reactions import saddle
 
 G = 9.81
@@ -543,9 +546,11 @@ def test_no_friction_coefficient_at_the_command_line():
 
 
 # -- what it costs ---------------------------------------------------------------------------------
-def test_far_from_slip_a_step_costs_one_look_at_the_forces(vehicle, monkeypatch):
-    """Both events share it, and as long as the least-norm split holds nothing is optimised."""
-    car, counts = vehicle("ackermann_car"), {"forces": 0, "programmes": 0, "least normals": 0}
+@pytest.mark.parametrize("period, looks", [(None, 101), (0.1, 11)])
+def test_far_from_slip_a_step_costs_one_look_at_the_forces(period, looks, vehicle, monkeypatch):
+    """Both events share it, and as long as the least-norm split holds nothing is optimised. Where
+    a command is held, there is one look at all its states."""
+    car, counts = vehicle("ackermann_car"), {"forces": 0, "programmes": 0, "loads": 0}
 
     def counted(name, function):
         def wrapper(*given, **more):
@@ -553,15 +558,43 @@ def test_far_from_slip_a_step_costs_one_look_at_the_forces(vehicle, monkeypatch)
             return function(*given, **more)
         return wrapper
 
-    monkeypatch.setattr(rolling_limits, "contact_load", counted("forces", contact_load))
+    for name in ("read", "room"):
+        monkeypatch.setattr(ForceReader, name, counted("forces", getattr(ForceReader, name)))
     monkeypatch.setattr(friction, "minimise", counted("programmes", minimise))
-    monkeypatch.setattr(ContactLoad, "least_normal",
-                        property(counted("least normals", lambda load: 0.0)))
-    simulator = nhmech.Simulator(car, DemoDrive(car), dt=1e-2,
+    monkeypatch.setattr(rolling_limits, "load_from", counted("loads", rolling_limits.load_from))
+    simulator = nhmech.Simulator(car, DemoDrive(car), dt=1e-2, control_period=period,
                                  events=rolling_events(car, 0.8))
+    simulator.atlas.primary.loop(build=True)
     run = simulator.run(1.0)
-    # after each step, and at the start
-    assert run.stop == "duration" and counts == {"forces": 101, "programmes": 0, "least normals": 0}
+    # after each step or each command, and at the start
+    assert run.stop == "duration" and counts == {"forces": looks, "programmes": 0, "loads": 0}
+
+
+@pytest.mark.parametrize("mu, torque, terminal", [
+    (0.17, lambda t: 150.0, True), (0.2, lambda t: 400 * np.sin(9 * t), True),
+    (0.2, lambda t: 400 * np.sin(9 * t), False), (None, lambda t: 1.0 if t < 0.25 else -0.1, True)])
+def test_events_of_held_commands_are_those_of_single_steps(mu, torque, terminal, vehicle):
+    """The same moments to the last bit: within a command, at a jump of it, more than once; and of a
+    cart whose caster lifts (mu = None)."""
+    drive = vehicle("ackermann_car") if mu else cart()
+    wheels = [name for name in drive.driven if "steering" not in name]
+
+    def push(t, state):
+        return JointTorque(dict.fromkeys(wheels, torque(t)))
+
+    found = []
+    for along in (True, False):
+        events = (lift_off(drive),) if mu is None else rolling_events(drive, mu, terminal=terminal)
+        events = [event if along else replace(event, along=None) for event in events]
+        simulator = nhmech.Simulator(drive, push, dt=1e-3, control_period=0.05, events=events)
+        simulator.atlas.primary.loop(build=True)
+        simulator.reset(joints={"front_left_steering_joint": 0.2} if mu else None,
+                        xi={"forward_speed": 3.0 if mu else 1.5})
+        found.append(simulator.run(0.6))
+    first, second = found
+    assert first.events and first.events == second.events and first.stop == second.stop
+    np.testing.assert_array_equal(first.t, second.t)
+    np.testing.assert_array_equal(first.q, second.q)
 
 
 @pytest.mark.parametrize("seed, wheels, more", [(0, 2, 1), (2, 4, 3), (4, 6, 7)])
@@ -579,7 +612,11 @@ def test_the_sign_of_the_slack_takes_fewer_steps(seed, wheels, more, monkeypatch
         whole = slack(load, scaled)
         count = len(steps)
         steps.clear()
-        assert (slack(load, scaled, sign=True) > 0) is (whole > 0) is positive, factor
+        found, split = widest_split(load, scaled, sign=True)
+        assert (found > 0) is (whole > 0) is positive, factor
+        left = min(scaled[wheel] * split[i] - np.hypot(*split[i + 1:i + 3]) for i, (wheel, _)
+                   in list(enumerate(load.names))[::3])
+        assert left == pytest.approx(found, rel=1e-9, abs=1e-9 * load.size)
         assert len(steps) <= (count if abs(factor - 1) < 1e-6 else count / 2)
 
 

@@ -9,7 +9,7 @@ from itertools import combinations
 import numpy as np
 
 from ..mechanics.distribution import Component
-from ..simulation.contact_forces import force_reader
+from ..simulation.contact_forces import ContactForces, force_reader
 from ..vehicle.least_norm import impose_signs
 from ..vehicle.reactions import share_load
 from ..vehicle.vehicle import Vehicle
@@ -182,9 +182,14 @@ def contact_loads(vehicle: Vehicle, t: np.ndarray, q: np.ndarray, v: np.ndarray,
                   u: np.ndarray) -> list[ContactLoad]:
     """The same at the states t (N,), q (N, nq), v (N, nv), u (N, nu)."""
     found = force_reader(vehicle).read(t, q, v, u)
-    split, supported = found.split
-    return [ContactLoad(found.components, vehicle, float(t[k]), q[k], split[k],
-                        _columns(found.basis[k]), bool(supported[k])) for k in range(len(t))]
+    return [load_from(found.only(k), vehicle, float(t[k]), q[k]) for k in range(len(t))]
+
+
+def load_from(found: ContactForces, vehicle: Vehicle, t: float, q: np.ndarray) -> ContactLoad:
+    """Of forces that were worked out at one state."""
+    (split,), (supported,) = found.split
+    return ContactLoad(found.components, vehicle, t, q, split, _columns(found.basis[0]),
+                       bool(supported))
 
 
 def load_of(vehicle: Vehicle, t: float, q: np.ndarray, A: np.ndarray,

@@ -3,7 +3,6 @@ wheel."""
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping
 from functools import lru_cache
 
@@ -61,23 +60,28 @@ def shares(load: ContactLoad, f: np.ndarray) -> dict[str, float]:
     return result
 
 
-def slack(load: ContactLoad, mu: Mapping[str, float], *, sign: bool = False) -> float:
+def slack(load: ContactLoad, mu: Mapping[str, float]) -> float:
     """max over all splits of min over the wheels of mu N - |tangential| [N], negative where no
     split holds.
 
     A wheel that only carries load, or that cannot slip, enters with its normal force alone.
     This is a second-order cone programme.
+    """
+    return widest_split(load, mu)[0]
+
+
+def widest_split(load: ContactLoad, mu: Mapping[str, float], *,
+                 sign: bool = False) -> tuple[float, np.ndarray]:
+    """The slack, and the split (n,) that leaves it.
 
     Parameters
     ----------
     sign
-        Return any number of the right sign: where the least-norm split holds, that is its own
-        slack, and there is nothing to solve.
+        Return any number of the right sign, and a split that leaves as much.
     """
-    if sign and (left := _least_norm_slack(load, mu)) > 0:
-        return left
     parts = [_cone(load, places, mu[wheel]) for wheel, places in _places(load).items()]
-    return load.size * _widest(parts, load.kernel, sign=sign)[0]
+    left, change = _widest(parts, load.kernel, sign=sign)
+    return load.size * left, load.split + load.size * change
 
 
 def least_use(load: ContactLoad, mu: Mapping[str, float],
@@ -160,19 +164,6 @@ def _improve(load: ContactLoad, mu: Mapping[str, float], use: float,
         if gain < 1e-11 * use or left < 1e-11:
             break
     return use, best
-
-
-def _least_norm_slack(load: ContactLoad, mu: Mapping[str, float]) -> float:
-    """min over the wheels of mu N - |tangential| [N] in the least-norm split.
-
-    In plain numbers, because a run evaluates it after every step.
-    """
-    f, left = load.split.tolist(), []
-    for wheel, (normal, along) in _places(load).items():
-        held = along and mu[wheel] < math.inf
-        left.append(mu[wheel] * f[normal] - math.hypot(*(f[i] for i in along)) if held
-                    else f[normal])
-    return min(left)
 
 
 def _places(load: ContactLoad) -> dict[str, tuple[int, list[int]]]:

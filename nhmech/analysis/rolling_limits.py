@@ -8,15 +8,17 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..errors import InputError, Remedy
+from ..simulation.contact_forces import ContactForces, force_reader
 from ..simulation.events import Event
 from ..simulation.state import State
 from ..simulation.trajectory import Trajectory
 from ..vehicle.vehicle import Vehicle
-from .contact_load import ContactLoad, contact_load
-from .friction import known_coefficients, slack
-from .validity import Validity, Verdict, judge, validity
+from .contact_load import contact_load, contact_loads, load_from
+from .friction import coefficients, known_coefficients, widest_split
+from .validity import Validity, Verdict, judge
 
 FRICTION, LIFT_OFF = "friction limit", "lift-off"      # names of the events
+STRIDE = 10     # states in a row of which one is judged while nothing holds
 
 
 def friction_limit(vehicle: Vehicle, mu: float | Mapping[str, float] | None = None, *,
@@ -50,7 +52,7 @@ def friction_limit(vehicle: Vehicle, mu: float | Mapping[str, float] | None = No
     >>> Simulator(vehicle, harder, events=[friction_limit(vehicle, 0.3)]).run(5.0).stop
     'event: friction limit'
     """
-    return _friction_limit(_LoadReader(vehicle), mu, doubt, terminal)
+    return _friction_limit(_Looks(vehicle, known_coefficients(vehicle, mu)), doubt, terminal)
 
 
 def lift_off(vehicle: Vehicle, *, terminal: bool = True) -> Event:
@@ -66,7 +68,7 @@ def lift_off(vehicle: Vehicle, *, terminal: bool = True) -> Event:
     terminal
         Whether it ends the run; otherwise the moment stands in `trajectory.events`.
     """
-    return _lift_off(_LoadReader(vehicle), terminal)
+    return _lift_off(_Looks(vehicle, {}), terminal)
 
 
 def rolling_events(vehicle: Vehicle, mu: float | Mapping[str, float] | None = None, *,
@@ -87,53 +89,123 @@ def rolling_events(vehicle: Vehicle, mu: float | Mapping[str, float] | None = No
     InputError
         Where no wheel has a friction coefficient.
     """
-    loads = _LoadReader(vehicle)
-    return _friction_limit(loads, mu, False, terminal), _lift_off(loads, terminal)
+    looks = _Looks(vehicle, known_coefficients(vehicle, mu))
+    return _friction_limit(looks, False, terminal), _lift_off(looks, terminal)
 
 
-class _LoadReader:
-    """The contact load at the states of a run; the latest is kept, for several events look at the
-    same state."""
+class _Looks:
+    """Looks at the forces of the states of a run; the latest is kept, for several events look at
+    the same states.
 
-    def __init__(self, vehicle: Vehicle):
+    Parameters
+    ----------
+    mu
+        Friction coefficients, infinite where a wheel cannot slip or is not named.
+    """
+
+    def __init__(self, vehicle: Vehicle, mu: Mapping[str, float]):
         self.vehicle = vehicle
-        self._latest: tuple[State, ContactLoad] | None = None
+        self.mu = {wheel: mu.get(wheel, np.inf) for wheel in vehicle.contact_names}
+        contacts = [c.contact for c in vehicle.contact_rows if c.direction == "normal"]
+        self.grip = 1 / np.array([self.mu[contact] for contact in contacts])
+        self._room: tuple[State, tuple[float, float]] | None = None
+        self._forces: tuple[np.ndarray, ContactForces] | None = None
 
-    def at(self, t: float, state: State) -> ContactLoad:
-        latest = self._latest
-        if latest is not None and latest[0] is state:
-            return latest[1]
+    def room(self, t: float, state: State) -> tuple[float, float]:
+        """`ContactForces.room` at a state."""
+        if self._room is None or self._room[0] is not state:
+            self._check(state.u)
+            reader = force_reader(self.vehicle)
+            self._room = state, reader.room(t, state.q, state.v, state.u, self.grip)
+        return self._room[1]
+
+    def forces(self, t: np.ndarray, q: np.ndarray, v: np.ndarray, u: np.ndarray) -> ContactForces:
+        """At many states."""
+        if self._forces is None or self._forces[0] is not q:
+            self._check(u)
+            self._forces = q, force_reader(self.vehicle).read(t, q, v, u, grip=self.grip)
+        return self._forces[1]
+
+    def _check(self, u: np.ndarray) -> None:
         wanted = self.vehicle.constrained.system.u.numel()
-        if len(state.u) != wanted:
-            raise InputError(f"the state has {len(state.u)} inputs, {self.vehicle.name!r} has "
+        if u.shape[-1] != wanted:
+            raise InputError(f"the state has {u.shape[-1]} inputs, {self.vehicle.name!r} has "
                              f"{wanted}: make the event for the vehicle that runs; with external "
                              "wrenches, for vehicle.with_wrench(links)")
-        load = contact_load(self.vehicle, t, state.q, state.v, state.u)
-        self._latest = state, load
-        return load
 
 
-def _friction_limit(loads: _LoadReader, mu: float | Mapping[str, float] | None, doubt: bool,
-                    terminal: bool) -> Event:
-    known = known_coefficients(loads.vehicle, mu)
+class _Margin:
+    """A number of the sign of the most that any split leaves at the worst wheel: of the normal
+    forces, or of friction.
 
-    def slack_left(t: float, state: State) -> float:
-        return slack(loads.at(t, state), known, sign=True)
+    It is that of the shortest split where this holds, or of one that held lately; only where both
+    fail a programme is solved.
 
-    def certainty(t: float, state: State) -> float:
-        return max(1 - judge(loads.vehicle, loads.at(t, state), t, known).use[1], -1.0)
+    Parameters
+    ----------
+    friction
+        Whether of friction.
+    """
 
-    return Event(FRICTION, certainty if doubt else slack_left, terminal, direction=-1, limit=True)
+    def __init__(self, looks: _Looks, friction: bool):
+        self._looks = looks
+        self._column = int(friction)
+        self._mu = looks.mu if friction else dict.fromkeys(looks.mu, np.inf)
+        # of the shortest split, along the kernel
+        self._change: np.ndarray | None = None
+
+    def at(self, t: float, state: State) -> float:
+        """At a state."""
+        left = self._looks.room(t, state)[self._column]
+        if left > 0:
+            return left
+        rows = [np.array([part], dtype=float) for part in (t, state.q, state.v, state.u)]
+        return float(self.along(*rows)[0])
+
+    def along(self, t: np.ndarray, q: np.ndarray, v: np.ndarray, u: np.ndarray) -> np.ndarray:
+        """At many states; where none holds, each `STRIDE`-th of them is judged."""
+        found = self._looks.forces(t, q, v, u)
+        values = found.room[:, self._column].copy()
+        doubtful = np.flatnonzero(~(values > 0))
+        while len(doubtful := doubtful[~(self._try(found, doubtful, values) > 0)]):
+            k = doubtful[0]
+            forces = found.only(k)
+            load = load_from(forces, self._looks.vehicle, float(t[k]), q[k])
+            left, split = widest_split(load, self._mu, sign=True)
+            if left > 0:
+                values[k] = left
+                self._change = np.linalg.lstsq(found.kernel[k], split - found.shortest[k],
+                                               rcond=None)[0]
+                doubtful = doubtful[1:]
+            else:
+                values[doubtful[:STRIDE]] = min(left, 0.0)
+                doubtful = doubtful[STRIDE:]
+        return values
+
+    def _try(self, found: ContactForces, states: np.ndarray, values: np.ndarray) -> np.ndarray:
+        """What the split that held lately leaves at some states; noted where it holds."""
+        if self._change is None or len(self._change) != found.kernel.shape[2]:
+            return np.zeros(len(states))
+        forces = found.shortest[states] + found.kernel[states] @ self._change
+        left = found.room_of(forces, self._looks.grip)[:, self._column]
+        values[states[left > 0]] = left[left > 0]
+        return left
 
 
-def _lift_off(loads: _LoadReader, terminal: bool) -> Event:
-    def least_normal(t: float, state: State) -> float:
-        load = loads.at(t, state)
-        # where this split holds, the kindest one does
-        least = float(load.split[load.normal].min())
-        return least if least > 0 else load.least_normal
+def _friction_limit(looks: _Looks, doubt: bool, terminal: bool) -> Event:
+    if doubt:
+        def certainty(t: float, state: State) -> float:
+            load = contact_load(looks.vehicle, t, state.q, state.v, state.u)
+            return max(1 - judge(looks.vehicle, load, t, looks.mu).use[1], -1.0)
 
-    return Event(LIFT_OFF, least_normal, terminal, direction=-1, limit=True)
+        return Event(FRICTION, certainty, terminal, direction=-1, limit=True)
+    margin = _Margin(looks, friction=True)
+    return Event(FRICTION, margin.at, terminal, direction=-1, limit=True, along=margin.along)
+
+
+def _lift_off(looks: _Looks, terminal: bool) -> Event:
+    margin = _Margin(looks, friction=False)
+    return Event(LIFT_OFF, margin.at, terminal, direction=-1, limit=True, along=margin.along)
 
 
 @dataclass(frozen=True, eq=False)
@@ -271,7 +343,7 @@ def run_validity(trajectory: Trajectory, mu: float | Mapping[str, float] | None 
     last = len(trajectory) - 1
     after = {min(int(np.searchsorted(trajectory.t, t)), last) for t, _ in events}
     chosen = sorted({*range(0, len(trajectory), every), last, *after})
-    states = tuple(validity(vehicle, trajectory.t[k], trajectory.q[k], trajectory.v[k],
-                            trajectory.u[k], mu)
-                   for k in chosen)
-    return RunValidity(states, events)
+    loads = contact_loads(vehicle, *(part[chosen] for part in (
+        trajectory.t, trajectory.q, trajectory.v, trajectory.u)))
+    known = coefficients(vehicle, mu)
+    return RunValidity(tuple(judge(vehicle, load, load.t, known) for load in loads), events)

@@ -9,8 +9,7 @@ import numpy as np
 
 from .buffered import Buffered, in_c
 
-WIDTH = 64     # points in a call
-FEW = 6        # points that are quicker one by one
+WIDTHS = 16, 128     # points in a call; the larger one from where it is filled
 # instructions of the virtual machine, 5 ns each, from which it is worth while to look for compiled
 # code, and to compile, which takes some times as long but is kept for other processes: 0.02 s and
 # 0.1 s
@@ -41,8 +40,12 @@ class Pointwise:
         return Buffered(self._function)
 
     @cached_property
-    def _many(self) -> Buffered:
-        return Buffered(self._function.map(WIDTH))
+    def _shapes(self) -> list[tuple[int, int]]:
+        return [self._function.size_out(i) for i in range(self._function.n_out())]
+
+    @cached_property
+    def _rooms(self) -> dict[int, _Room]:
+        return {}
 
     def one(self, *values: object) -> list[np.ndarray]:
         """The outputs at one point, which the next call overwrites."""
@@ -54,37 +57,20 @@ class Pointwise:
         (N, rows, columns) of each output."""
         count = max(len(part) for part in arguments if part.ndim == 2)
         self._count(count)
-        function = self._function
-        shapes = [function.size_out(i) for i in range(function.n_out())]
         # CasADi's columns one after the other
-        found = [np.empty((count, columns * rows)) for rows, columns in shapes]
-        if count <= FEW:
-            for k in range(count):
-                outputs = self._one(*(part[k] if part.ndim == 2 else part for part in arguments))
-                for whole, output in zip(found, outputs):
-                    whole[k] = output.ravel(order="F")
-        else:
-            self._fill(count, arguments, found)
-        return [whole if columns == 1 else whole.reshape(count, columns, rows).swapaxes(1, 2)
-                for whole, (rows, columns) in zip(found, shapes)]
-
-    def _fill(self, count: int, arguments: tuple[np.ndarray, ...], found: list[np.ndarray]) -> None:
-        many, function = self._many, self._function
-        inputs = [memory.reshape(-1, order="F").reshape(WIDTH, function.nnz_in(i))
-                  for i, memory in enumerate(many.inputs)]
-        outputs = [memory.reshape(-1, order="F").reshape(WIDTH, function.nnz_out(i))
-                   for i, memory in enumerate(many.outputs)]
-        for begin in range(0, count, WIDTH):
+        found = [np.empty((count, columns * rows)) for rows, columns in self._shapes]
+        width = WIDTHS[count >= WIDTHS[1]]
+        if width not in self._rooms:
+            self._rooms[width] = _Room(self._function, width)
+        room = self._rooms[width]
+        for begin in range(0, count, width):
             # the last points again, so that no number of the room is undefined
-            begin = max(min(begin, count - WIDTH), 0)
-            part = slice(begin, min(begin + WIDTH, count))
-            size = part.stop - begin
-            for memory, values in zip(inputs, arguments):
-                memory[:size] = values[part] if values.ndim == 2 else values
-                memory[size:] = memory[size - 1]
-            many.trigger()
-            for whole, memory in zip(found, outputs):
-                whole[part] = memory[:size]
+            begin = max(min(begin, count - width), 0)
+            part = slice(begin, min(begin + width, count))
+            room.evaluate([values[part] if values.ndim == 2 else values for values in arguments],
+                          [whole[part] for whole in found], part.stop - begin)
+        return [whole if columns == 1 else whole.reshape(count, columns, rows).swapaxes(1, 2)
+                for whole, (rows, columns) in zip(found, self._shapes)]
 
     def _count(self, points: int) -> None:
         """Looks for compiled code, and has it made, when there has been enough to do."""
@@ -94,4 +80,23 @@ class Pointwise:
             if quicker is not None:
                 self._function, self._left = quicker, []
                 vars(self).pop("_one", None)
-                vars(self).pop("_many", None)
+                vars(self).pop("_rooms", None)
+
+
+class _Room:
+    """Memory for the function at so many points."""
+
+    def __init__(self, function: ca.Function, width: int):
+        self._mapped = mapped = Buffered(function.map(width))
+        self._inputs, self._outputs = (
+            [memory.reshape(-1, order="F").reshape(width, memory.size // width)
+             for memory in memories] for memories in (mapped.inputs, mapped.outputs))
+
+    def evaluate(self, arguments: list[np.ndarray], outputs: list[np.ndarray], count: int) -> None:
+        """At `count` points; what is left of the room repeats the last one."""
+        for memory, values in zip(self._inputs, arguments):
+            memory[:count] = values
+            memory[count:] = memory[count - 1]
+        self._mapped.trigger()
+        for output, memory in zip(outputs, self._outputs):
+            output[...] = memory[:count]

@@ -4,8 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from typing import TypeVar
+
+import numpy as np
 
 from ..checks import is_finite
+from ..compile.loop import Loop
 from ..errors import InputError, SimulationError
 from .bounds import Bound, Bounds
 from .callbacks import call
@@ -14,6 +18,9 @@ from .state import State
 
 # [s] to which a zero is located, and its part of t where t is large
 LOCATED = 1e-10
+FEW, AHEAD = 4, 256     # steps, least and most, that are tried before events look at them
+
+Number = TypeVar("Number", float, np.ndarray)
 
 
 @dataclass(frozen=True)
@@ -33,6 +40,10 @@ class Event:
     limit
         The function is to stay positive: a run that starts where it is not, with the first command,
         has its event at the start.
+    along
+        A quick way to look at many states at once, (t (N,), q (N, nq), v (N, nv), u (N, nu)) ->
+        (N,) numbers of the sign of `function`, which need not be its values. Where every event of a
+        run has one, the steps go on in compiled code between two commands.
 
     Examples
     --------
@@ -48,11 +59,13 @@ class Event:
     terminal: bool = True
     direction: int = 0
     limit: bool = False
+    along: Callable[..., np.ndarray] | None = None
 
-    def is_crossed(self, before: float, after: float) -> bool:
-        """Whether the function went through zero between two values."""
-        rising, falling = before < 0 <= after, before > 0 >= after
-        return (rising and self.direction >= 0) or (falling and self.direction <= 0)
+    def is_crossed(self, before: Number, after: Number) -> Number | bool:
+        """Whether the function went through zero between two values, or between the values of two
+        arrays."""
+        rising, falling = (before < 0) & (after >= 0), (before > 0) & (after <= 0)
+        return (rising & (self.direction >= 0)) | (falling & (self.direction <= 0))
 
     def value(self, state: State) -> float:
         """The function at a state. Raises `SimulationError` where it fails or is not a number."""
@@ -66,6 +79,24 @@ class Event:
         direction = {1: "rising", -1: "falling"}.get(self.direction, "any direction")
         kind = "terminal" if self.terminal else "noted"
         return f"Event({self.name!r}, {kind}, {direction}{', limit' if self.limit else ''})"
+
+
+class _Rows:
+    """Rows of steps that are tried, as `Propagator.advance_many` writes them."""
+
+    every = 1
+
+    def __init__(self, width: int):
+        self.rows = np.empty((AHEAD + 1, width))
+        self.n = 0
+
+    def room(self, rows: int) -> int:
+        """Address of memory for as many."""
+        return self.rows.__array_interface__["data"][0] + self.n * self.rows.strides[0]
+
+    def extend(self, rows: int) -> None:
+        """Counts rows that were written there."""
+        self.n += rows
 
 
 class Watch:
@@ -89,8 +120,12 @@ class Watch:
         self.noted = noted
         self.watched: tuple[Event | Bound, ...] = (*self.events, *bounds.found)
         self._propagator = propagator
-        # of all that is watched, at the time before them
+        # of the events, at the time before them
         self._latest: tuple[float, list[float]] | None = None
+        self._sizes = np.cumsum([1, *(part.size for part in (
+            propagator.moment.q, propagator.moment.v, propagator.moment.u))])
+        moment = propagator.moment
+        self._ahead = _Rows(self._sizes[-1] + moment.twist.size + len(moment.layout.angles))
 
     def begin(self) -> str | None:
         """Notes limits that are passed at the start. Returns the name of a terminal one."""
@@ -101,6 +136,36 @@ class Watch:
                   if value <= 0 and (isinstance(one, Bound) or one.limit)]
         self.noted += [(state.t, one.name) for one in passed]
         return next((one.name for one in passed if one.terminal), None)
+
+    def free_steps(self, loop: Loop, steps: int) -> int:
+        """How many of the next `steps`, over which the inputs do not change, no event comes after:
+        they are tried in compiled code, and taken back. Zero where the next one is for `step`."""
+        if not self.events:
+            return steps
+        looks = [event.along for event in self.events if event.along is not None]
+        propagator = self._propagator
+        is_adaptive = propagator.atlas.chart.scheme.tableau is None
+        if steps < FEW or len(looks) < len(self.events) or is_adaptive:
+            return 0
+        before, ahead, moment = propagator.bookmark(), self._ahead, propagator.moment
+        latest = self._read_events(moment.state)
+        ahead.n = 0
+        try:
+            done, _ = propagator.advance_many(loop, min(steps, AHEAD), ahead, 0)
+            ahead.rows[done, :self._sizes[-1]] = np.concatenate(
+                ([moment.t], moment.q, moment.v, moment.u))
+        finally:
+            propagator.restore(before)
+        if not done:
+            return 0
+        t, *others = np.split(ahead.rows[1:done + 1, :self._sizes[-1]], self._sizes[:-1], axis=1)
+        values = np.array([look(t[:, 0], *others) for look in looks])
+        before_them = np.column_stack([latest, values[:, :-1]])
+        free = min(int(np.flatnonzero(np.append(event.is_crossed(*pair), True))[0])
+                   for event, *pair in zip(self.events, before_them, values))
+        if free == done:
+            self._latest = float(t[-1, 0]), values[:, -1].tolist()
+        return free
 
     def step(self, dt: float) -> str | None:
         """One step of `dt` [s]. Returns the name of a terminal event on its way, at which the
@@ -162,9 +227,11 @@ class Watch:
         return self.events[i].value(state) if i < n else self.bounds.read(state.t, state.q)[i - n]
 
     def _read(self, state: State) -> list[float]:
+        return [*self._read_events(state), *self.bounds.read(state.t, state.q)]
+
+    def _read_events(self, state: State) -> list[float]:
         if self._latest is None or self._latest[0] != state.t:
-            self._latest = state.t, [*(event.value(state) for event in self.events),
-                                     *self.bounds.read(state.t, state.q)]
+            self._latest = state.t, [event.value(state) for event in self.events]
         return self._latest[1]
 
 

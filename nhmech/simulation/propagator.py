@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ctypes
 from time import perf_counter
+from typing import Protocol
 
 import numpy as np
 
@@ -15,8 +16,17 @@ from .diagnosis import explain_failure, explain_fall
 from .integrators import FLAT, Step
 from .interrupts import Pace
 from .moment import Moment
-from .recorder import Recorder
 from .simulated import Simulated
+
+
+class RowSink(Protocol):
+    """Where compiled code writes rows to: a `Recorder`, or one that forgets them."""
+
+    every: int
+
+    def room(self, rows: int) -> int: ...
+
+    def extend(self, rows: int) -> None: ...
 
 
 class CompiledSteps:
@@ -140,7 +150,7 @@ class Propagator:
         where it is not worth while to build it."""
         return self.atlas.chart.loop(build=steps >= WORTH_COMPILING)
 
-    def advance_many(self, loop: Loop, held: int, recorder: Recorder, k: int) -> tuple[int, bool]:
+    def advance_many(self, loop: Loop, held: int, recorder: RowSink, k: int) -> tuple[int, bool]:
         """Takes steps in C, at most the `held` ones over which the inputs do not change.
 
         Parameters

@@ -295,11 +295,10 @@ class Simulator:
                 self.inputs.note_twist()
             if k == 0 and watch.watched and (name := watch.begin()):
                 return f"event: {name}"
-            loop = None if self.events or k == whole else propagator.loop(steps)
+            loop = None if k == whole else propagator.loop(steps)
             refused = True
-            if loop is not None:
-                done, refused = propagator.advance_many(loop, self.inputs.hold(whole - k),
-                                                        recorder, k)
+            if loop is not None and (free := watch.free_steps(loop, self.inputs.hold(whole - k))):
+                done, refused = propagator.advance_many(loop, free, recorder, k)
                 k += done
             if refused:
                 recorder.note(k)

@@ -176,14 +176,27 @@ class Vehicle:
         return gibbs_appell(self.reduced, frame=self.frame)
 
     def rechoose(self, q: np.ndarray) -> Vehicle:
-        """The same vehicle with rows, speeds and coupling pair chosen at q alone.
+        """The same vehicle with rows, speeds and coupling pair chosen at q alone; made once for
+        each q.
 
         Raises
         ------
         ModelError
             Where the constraints lose rank at q, naming the joints.
         """
-        other = self.rebuild(self.parameters, np.array(q), self.wrench_bodies)
+        q = np.array(q, dtype=float)
+        key = q.tobytes()
+        if key not in self.rechosen:
+            self.rechosen[key] = self._rechoose(q)
+        return self.rechosen[key]
+
+    @cached_property
+    def rechosen(self) -> dict[bytes, Vehicle]:
+        """What `rechoose` has made, by the bytes of q."""
+        return {}
+
+    def _rechoose(self, q: np.ndarray) -> Vehicle:
+        other = self.rebuild(self.parameters, q, self.wrench_bodies)
         try:
             found = f"{other.frame.nxi} independent speeds instead of {self.frame.nxi}"
             if other.frame.nxi == self.frame.nxi:
