@@ -8,11 +8,10 @@ from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
-import pinocchio as pin
 
 from ..simulation.trajectory import Trajectory
 from ..vehicle.vehicle import Vehicle
-from .frames import WORLD, Frames
+from .readings import Reading, Readings, Transform
 
 TYPES = {"/robot_description": "std_msgs/msg/String", "/tf_static": "tf2_msgs/msg/TFMessage",
          "/tf": "tf2_msgs/msg/TFMessage", "/odom": "nav_msgs/msg/Odometry",
@@ -43,17 +42,15 @@ class Bag:
                                           for name, kind in self.store.types.items()
                                           if name.split("/")[0] in PACKAGES})
         self.writer, self.vehicle, self.run, self.twist = writer, vehicle, run, twist
-        self.frames = Frames(vehicle)
+        self.readings = Readings(vehicle)
         self.wheels = {name: re.sub(r"\W", "_", name)
                        for name in (vehicle.contact_names if forces else ())}
         types = TYPES | {f"/wheels/{name}/wrench": WRENCH for name in self.wheels.values()}
         if twist is None or not np.isfinite(twist).any():
             del types["/cmd_vel"]
         self.topics = {topic: self._connect(topic, kind) for topic, kind in types.items()}
-        self.joints = vehicle.joint_names
-        self.positions = [self._position(name) for name in self.joints]
-        self.efforts = [run.names["u"].index(name) if name in run.names["u"] else None
-                        for name in self.joints]
+        self.positions = np.reshape([self._position(name) for name in self.readings.joints],
+                                    (-1, len(run))).T
         self.unknown = np.zeros(36)
 
     def _connect(self, topic: str, kind: str) -> Any:
@@ -83,10 +80,8 @@ class Bag:
     def write(self, rows: np.ndarray, progress: Callable[[float], None] | None) -> None:
         """Writes the recorded states `rows`; stamps count from t = 0."""
         first = round(self.run.t[rows[0]] * 1e9)
-        self.frames.place(self.run.q[rows[0]])
         stamp = self._header(first, "").stamp
-        fixed = [self._transform(stamp, link.parent, link.name, self.frames.link(link))
-                 for link in self.frames.fixed]
+        fixed = [self._transform(stamp, link) for link in self.readings.fixed()]
         self._send("/robot_description", first, self.message.String(self.vehicle.description.xml))
         self._send("/tf_static", first, self.message.TFMessage(fixed))
         for k in rows:
@@ -96,24 +91,24 @@ class Bag:
 
     def _write_state(self, k: int) -> None:
         """The messages of one recorded state."""
-        t, q = self.run.t[k], self.run.q[k]
-        now = round(t * 1e9)
+        run = self.run
+        forces = run.reactions[k].world if self.wheels else None
+        reading = self.readings.read(run.t[k], run.q[k], run.v[k], self.positions[k],
+                                     None if run.kinematic else run.u[k], forces)
+        now = round(run.t[k] * 1e9)
         stamp = self._header(now, "").stamp
-        self.frames.place(q)
-        contacts = self.frames.contacts(q, t)
-        base = pin.XYZQUATToSE3(q[:7])
-        edges = [(WORLD, self.frames.root, base),
-                 *((link.parent, link.name, self.frames.link(link)) for link in self.frames.moving),
-                 *((WORLD, f"{name}_contact", contact) for name, contact in contacts.items())]
-        transforms = [self._transform(stamp, *edge) for edge in edges]
+        edges = (reading.base, *reading.links, *reading.contacts)
+        transforms = [self._transform(stamp, edge) for edge in edges]
         self._send("/tf", now, self.message.TFMessage(transforms))
-        self._send("/odom", now, self._odometry(k, stamp, base))
-        self._send("/joint_states", now, self._joint_state(k, stamp))
-        for name, topic in self.wheels.items():
-            force = contacts[name].rotation.T @ self.run.reactions[k].world[name]
+        self._send("/odom", now, self._odometry(stamp, reading))
+        self._send("/joint_states", now, self.message.JointState(
+            self.message.Header(stamp, ""), list(self.readings.joints), reading.position,
+            reading.velocity, reading.effort))
+        for name, force in reading.forces.items():
             wrench = self.message.Wrench(self.message.Vector3(*force), self._vector(0.0))
             header = self.message.Header(stamp, f"{name}_contact")
-            self._send(f"/wheels/{topic}/wrench", now, self.message.WrenchStamped(header, wrench))
+            self._send(f"/wheels/{self.wheels[name]}/wrench", now,
+                       self.message.WrenchStamped(header, wrench))
         if self.twist is not None and np.isfinite(self.twist[k]).all():
             x, y, yaw = map(float, self.twist[k])
             self._send("/cmd_vel", now,
@@ -124,21 +119,14 @@ class Bag:
         self.writer.write(connection, now, self.store.serialize_cdr(message, connection.msgtype))
 
     # -- parts of messages -------------------------------------------------------------------------
-    def _odometry(self, k: int, stamp: Any, base: pin.SE3) -> Any:
-        message, v = self.message, self.run.v[k]
-        pose = message.Pose(message.Point(*self.run.q[k, :3]), self._quaternion(base))
-        twist = message.Twist(message.Vector3(*v[:3]), message.Vector3(*v[3:6]))
-        return message.Odometry(message.Header(stamp, WORLD), self.frames.root,
+    def _odometry(self, stamp: Any, reading: Reading) -> Any:
+        message, base = self.message, reading.base
+        pose = message.Pose(message.Point(*base.translation), message.Quaternion(*base.rotation))
+        twist = message.Twist(message.Vector3(*reading.twist[:3]),
+                              message.Vector3(*reading.twist[3:]))
+        return message.Odometry(message.Header(stamp, base.parent), base.child,
                                 message.PoseWithCovariance(pose, self.unknown),
                                 message.TwistWithCovariance(twist, self.unknown))
-
-    def _joint_state(self, k: int, stamp: Any) -> Any:
-        run = self.run
-        positions = np.array([position[k] for position in self.positions])
-        places = () if run.kinematic else self.efforts
-        efforts = np.array([0.0 if i is None else run.u[k, i] for i in places], dtype=float)
-        return self.message.JointState(self.message.Header(stamp, ""), list(self.joints),
-                                       positions, np.array(run.v[k, 6:]), efforts)
 
     def _header(self, now: int, frame: str) -> Any:
         return self.message.Header(self.message.Time(*divmod(now, 10**9)), frame)
@@ -146,12 +134,8 @@ class Bag:
     def _vector(self, x: float, y: float = 0.0, z: float = 0.0) -> Any:
         return self.message.Vector3(x, y, z)
 
-    def _transform(self, stamp: Any, parent: str, child: str, X: pin.SE3) -> Any:
+    def _transform(self, stamp: Any, edge: Transform) -> Any:
         message = self.message
-        transform = message.Transform(message.Vector3(*X.translation), self._quaternion(X))
-        return message.TransformStamped(message.Header(stamp, parent), child, transform)
-
-    def _quaternion(self, X: pin.SE3) -> Any:
-        """Of length one, with w >= 0."""
-        x, y, z, w = pin.Quaternion(X.rotation).normalized().coeffs()
-        return self.message.Quaternion(*((x, y, z, w) if w >= 0 else (-x, -y, -z, -w)))
+        transform = message.Transform(message.Vector3(*edge.translation),
+                                      message.Quaternion(*edge.rotation))
+        return message.TransformStamped(message.Header(stamp, edge.parent), edge.child, transform)

@@ -1,0 +1,137 @@
+"""What a vehicle shows of a state under the names and in the frames of ROS: as plain data, for the
+messages of files and of running nodes."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+import pinocchio as pin
+
+from ..errors import REPR, listed
+from ..simulation.contact_forces import reactions_at
+from ..simulation.state import State
+from ..vehicle.vehicle import Vehicle
+from .frames import WORLD, Frames
+
+
+class Transform(NamedTuple):
+    """Placement of frame `child` in `parent`: translation (3,) [m], and a quaternion (4,) x, y, z,
+    w of length one with w >= 0."""
+
+    parent: str
+    child: str
+    translation: np.ndarray
+    rotation: np.ndarray
+
+    @classmethod
+    def of(cls, parent: str, child: str, X: pin.SE3) -> Transform:
+        quaternion = pin.Quaternion(X.rotation).normalized().coeffs()
+        return cls(parent, child, X.translation.copy(),
+                   quaternion if quaternion[3] >= 0 else -quaternion)
+
+
+@dataclass(frozen=True, eq=False)
+class Reading:
+    """One state as ROS tells it.
+
+    Attributes
+    ----------
+    t
+        [s]
+    base
+        Root link in odom, which is the world frame W.
+    twist
+        (6,) linear [m/s] and angular [rad/s] velocity of the root link, along its own axes.
+    position, velocity, effort
+        Of the moving joints, in the order of `Readings.joints`: unwrapped [rad, m], [rad/s, m/s],
+        [N m, N]; effort is empty where forces play no part.
+    links
+        Links that move in their parents.
+    contacts
+        The contacts' frames in odom: x along the rolling, y sideways, z the normal.
+    forces
+        Contact -> force of the ground on the wheel (3,) [N] in the contact's frame.
+    """
+
+    t: float
+    base: Transform
+    twist: np.ndarray
+    position: np.ndarray
+    velocity: np.ndarray
+    effort: np.ndarray
+    links: tuple[Transform, ...]
+    contacts: tuple[Transform, ...]
+    forces: Mapping[str, np.ndarray]
+
+    def __repr__(self) -> str:
+        x, y, z = self.base.translation
+        return f"<Reading at t = {self.t:.6g} s: {self.base.child} at ({x:.4g}, {y:.4g}, {z:.4g})>"
+
+
+class Readings:
+    """Reads states of one vehicle.
+
+    Parameters
+    ----------
+    vehicle
+        With a base.
+
+    Attributes
+    ----------
+    joints
+        Names of the moving joints.
+    root
+        Name of the root link.
+    """
+
+    def __init__(self, vehicle: Vehicle):
+        self.vehicle, self.frames = vehicle, Frames(vehicle)
+        self.joints, self.root = tuple(vehicle.joint_names), self.frames.root
+        inputs = list(vehicle.constrained.system.u_names)
+        # of each joint, in u and one zero behind it
+        self._efforts = [inputs.index(name) if name in inputs else -1 for name in self.joints]
+
+    def __repr__(self) -> str:
+        return f"<Readings of {self.vehicle.name!r}: joints {listed(self.joints, REPR)}>"
+
+    def fixed(self) -> tuple[Transform, ...]:
+        """Links that do not move in their parents."""
+        return tuple(Transform.of(link.parent, link.name, self.frames.link(link))
+                     for link in self.frames.fixed)
+
+    def read(self, t: float, q: np.ndarray, v: np.ndarray, position: np.ndarray,
+             u: np.ndarray | None, forces: Mapping[str, np.ndarray] | None = None) -> Reading:
+        """A state by its numbers.
+
+        Parameters
+        ----------
+        position
+            Of `joints`, unwrapped.
+        u
+            Inputs that are held; None where forces play no part.
+        forces
+            Contact -> force of the ground on the wheel in W (3,) [N]; none where they are not asked
+            for.
+        """
+        self.frames.place(q)
+        contacts = self.frames.contacts(q, t)
+        forces = {name: contacts[name].rotation.T @ force
+                  for name, force in (forces or {}).items()}
+        effort = () if u is None else np.append(u, 0.0)[self._efforts]
+        return Reading(
+            t, Transform.of(WORLD, self.root, pin.XYZQUATToSE3(q[:7])), np.array(v[:6]),
+            np.array(position, dtype=float), np.array(v[6:]), np.array(effort, dtype=float),
+            tuple(Transform.of(link.parent, link.name, self.frames.link(link))
+                  for link in self.frames.moving),
+            tuple(Transform.of(WORLD, f"{name}_contact", X) for name, X in contacts.items()),
+            forces)
+
+    def read_state(self, state: State, *, forces: bool = True) -> Reading:
+        """A state of the running loop, with the ground's forces unless they are not wanted."""
+        found = (reactions_at(self.vehicle, state.t, state.q, state.v, state.u).world
+                 if forces else None)
+        position = np.array([state.joint_position[name] for name in self.joints])
+        return self.read(state.t, state.q, state.v, position, state.u, found)
