@@ -20,6 +20,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from own_robots import DESIGNS, own
 
 import nhmech
 from nhmech.analysis.mobility import mobility
@@ -344,14 +345,19 @@ def judged(file: str) -> Judged:
 
 
 def real(name: str) -> Vehicle:
-    """A published robot by the stem of its file; skips where it is not at hand."""
+    """A published robot by the stem of its file; where it is not at hand, ours with its traits."""
     file = next((f for f in published() if Path(f).stem == name), None)
     if file is None:
-        pytest.skip(f"no robot {name}: {ABSENT}")
+        return own(name)
     found = judged(file)
     if found.vehicle is None:
         pytest.skip(f"{name}: {found.verdict.value}: {found.why}")
     return found.vehicle
+
+
+def fleet() -> list[str]:
+    """Names for `real`: of all published robots, or of ours where they are not at hand."""
+    return [Path(file).stem for file in published()] or list(DESIGNS)
 
 
 def main(names: list[str]) -> None:

@@ -3,11 +3,10 @@ leaning robot."""
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import numpy as np
 import pinocchio as pin
 import pytest
+from robot_table import real
 from runs import attitude, rate
 from support import sampled, shipped
 
@@ -19,16 +18,8 @@ STEP, PERIOD = 1e-3, 5e-3
 DRIVE, STOP, TURN, END = 1.0, 4.0, 7.0, 11.0
 
 
-# beside the project; not part of it
-UPKIE = Path(__file__).resolve().parents[2] / "shared" / "robots" / "upkie.urdf"
-
-
 def robot(name: str):
-    if name == "pendulum":
-        return shipped(name)
-    if not UPKIE.is_file():
-        pytest.skip(f"{UPKIE} is absent")
-    return nhmech.load(UPKIE)
+    return shipped(name) if name == "pendulum" else real(name)
 
 
 def pitches(run) -> np.ndarray:

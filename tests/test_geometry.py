@@ -5,6 +5,7 @@ from pathlib import Path
 
 import coal
 import numpy as np
+import own_robots
 import pinocchio as pin
 import pytest
 from meshes import write_dae
@@ -176,15 +177,15 @@ def test_a_mesh_in_inches_is_drawn_in_metres(tmp_path):
     np.testing.assert_allclose(np.max(drawn.geometry.vertices()), 0.0254, rtol=1e-6)
 
 
-@pytest.mark.parametrize("urdf", sorted(ROBOTS.glob("*.urdf"))
-                         or [pytest.param(None,
-                                          marks=pytest.mark.skip(reason=f"{ROBOTS} is absent"))],
-                         ids=lambda p: getattr(p, "stem", "none"))
-def test_every_real_robot_has_shapes(urdf):
-    xml = urdf.read_text()
+@pytest.mark.parametrize("urdf", [*sorted(ROBOTS.glob("*.urdf")), *own_robots.DESIGNS],
+                         ids=lambda robot: getattr(robot, "stem", robot))
+def test_every_robot_has_shapes(urdf):
+    """Published ones, where they are at hand, and ours."""
+    path = urdf if isinstance(urdf, Path) else None
+    xml = own_robots.text(urdf) if path is None else path.read_text()
     model = pin.buildModelFromXML(xml, pin.JointModelFreeFlyer())
-    visual = load_geometry(Description(xml=xml, name=urdf.stem, root="", wheels=(),
-                                       rolling=(), path=urdf), model).visual
+    visual = load_geometry(Description(xml=xml, name="robot", root="", wheels=(),
+                                       rolling=(), path=path), model).visual
     assert visual.ngeoms >= 4
     assert all(convert(shape.geometry) for shape in visual.geometryObjects)
 

@@ -37,7 +37,7 @@ def test_a_sample_of_robots_and_transformations(tmp_path):
     good, bad, words = tell(transformed(cases, tmp_path))
     assert good >= 40 and bad <= 2, words
     if not published():
-        pytest.skip(f"none of the published robots: {ABSENT}")
+        return
     others = sorted(set(robots()) - set(ours))
     cases = [(name, how) for how in TRANSFORMATIONS for name in rng.sample(others, 2)]
     good, bad, words = tell(transformed(cases, tmp_path))

@@ -1,5 +1,6 @@
 """44 published robots, loaded with their meshes and nothing else, against what they are
-(`wheels.json` beside them; tests/robot_table.py)."""
+(`wheels.json` beside them; tests/robot_table.py); where they are not at hand, what holds of any
+robot is asked of ours."""
 
 from collections import Counter
 from pathlib import Path
@@ -7,35 +8,39 @@ from pathlib import Path
 import numpy as np
 import pinocchio as pin
 import pytest
-from robot_table import ABSENT, FOLDER, PACKAGES, Verdict, command_lines, judged, published
+from robot_table import (
+    ABSENT,
+    FOLDER,
+    PACKAGES,
+    Verdict,
+    command_lines,
+    fleet,
+    judged,
+    published,
+    real,
+)
 from support import command_line
 
 from nhmech.errors import NhmechError
 from nhmech.urdf.describe import describe
 from nhmech.urdf.tag import format_tag
 
-pytestmark = pytest.mark.skipif(not published(), reason=ABSENT)
+of_the_44 = pytest.mark.skipif(not published(), reason=ABSENT)
 
 # how many of the 44 at least, and at most; these numbers only get better
 RIGHT = 39
 WRONG, STUCK = 0, 0
 
-each = pytest.mark.parametrize("file", published(), ids=lambda file: Path(file).stem)
+each = pytest.mark.parametrize("name", fleet())
 
 
-def loaded(file):
-    """The vehicle, by the line of the refusal where there is one."""
-    vehicle = judged(file).vehicle
-    if vehicle is None:
-        pytest.skip(f"{file}: {judged(file).verdict.value}")
-    return vehicle
-
-
+@of_the_44
 def test_the_table_has_every_robot():
     files = {str(p.relative_to(FOLDER)) for p in FOLDER.rglob("*.urdf")}
     assert set(published()) == files and len(files) == 44
 
 
+@of_the_44
 def test_most_are_right_and_none_is_wrong():
     found = {file: judged(file) for file in published()}
     count = Counter(result.verdict for result in found.values())
@@ -46,7 +51,8 @@ def test_most_are_right_and_none_is_wrong():
     assert count[Verdict.STUCK] <= STUCK, lines
 
 
-@each
+@of_the_44
+@pytest.mark.parametrize("file", published(), ids=lambda file: Path(file).stem)
 def test_the_command_line_says_the_same(file):
     """A refusal in the words of the command line, and a line of it that loads there."""
     if judged(file).verdict in (Verdict.RIGHT, Verdict.NOTICED, Verdict.WRONG):
@@ -67,8 +73,8 @@ def test_the_command_line_says_the_same(file):
 
 
 @each
-def test_roles_are_disjoint(file):
-    d = loaded(file).description
+def test_roles_are_disjoint(name):
+    d = real(name).description
     assert d.rolling == tuple(w.joint for w in d.wheels if w.joint)
     moving = {*d.rolling, *d.steering, *d.free}
     assert not moving & set(d.locked) and set(d.driven) <= moving and set(d.limits) == moving
@@ -76,8 +82,8 @@ def test_roles_are_disjoint(file):
 
 
 @each
-def test_the_printed_tag_says_the_same(file):
-    first = loaded(file).description
+def test_the_printed_tag_says_the_same(name):
+    first = real(name).description
     again = describe(first.xml.replace("</robot>", format_tag(first) + "</robot>"),
                      packages=PACKAGES)
     for a, b in zip(first.wheels, again.wheels, strict=True):
@@ -90,9 +96,9 @@ def test_the_printed_tag_says_the_same(file):
 
 
 @each
-def test_axles_are_level(file):
+def test_axles_are_level(name):
     """As Pinocchio reads the text, every wheel on a joint stands upright."""
-    d = loaded(file).description
+    d = real(name).description
     model = pin.buildModelFromXML(d.xml)
     data = model.createData()
     pin.forwardKinematics(model, data, pin.neutral(model))

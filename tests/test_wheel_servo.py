@@ -29,7 +29,6 @@ from nhmech.control.pure_pursuit import PurePursuit
 from nhmech.control.twist import TwistDrive
 from nhmech.control.wheel_servo import WheelServo
 
-FOLDER = Path(__file__).resolve().parents[2] / "shared" / "robots"
 WHEELS = ("left_wheel_joint", "right_wheel_joint")
 STEADY = 1e-3            # [rad/s], the error that may be left
 # A vehicle on two wheels in line, or with a free pitch, does not go on at the wheel rates it is

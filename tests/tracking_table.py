@@ -17,7 +17,6 @@ from __future__ import annotations
 import sys
 from dataclasses import dataclass
 from functools import cache
-from pathlib import Path
 
 import numpy as np
 from robot_table import real as real_robot
@@ -29,7 +28,6 @@ from nhmech.control.registry import controller_class
 from nhmech.control.unicycle import unicycle
 
 SPEED = 0.5                                                       # [m/s]
-FOLDER = Path(__file__).resolve().parents[2] / "shared" / "robots"
 
 CLASSES = {
     "differential": ("differential_drive", "carriage"),
@@ -135,8 +133,6 @@ def main() -> None:
     print(f"{'mobility class':24} {'vehicle':20} {'lap [m]':>8}"
           + "".join(f" {name:>22}" for name in TRACKERS))
     for first in TABLE[:len(TABLE) // len(TRACKERS)]:
-        if first.real and not FOLDER.is_dir():
-            continue
         rows = [row for row in TABLE if (row.vehicle, row.real) == (first.vehicle, first.real)]
         measured = [lap(row) for row in rows]
         numbers = "".join(f" {1000 * rms:22.2f}" for _, rms in measured)
@@ -144,8 +140,6 @@ def main() -> None:
     bounds = f"bounds {1000 * GOAL[0]:.0f} and {1000 * GOAL[1]:.0f}"
     print(f"\npolar, to the end of a lane change: distance [mm] and heading [mrad] left, {bounds}")
     for row in GOALS:
-        if row.real and not FOLDER.is_dir():
-            continue
         distance, heading = arrival(row)
         print(f"{row.mobility:24} {row.vehicle:20} {1000 * distance:8.3f} {1000 * heading:8.3f}",
               flush=True)
