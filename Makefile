@@ -16,7 +16,7 @@ TESTS ?=
 WORKERS ?= auto
 PICTURES ?=
 
-.PHONY: help demo lint test soak coverage bench docs pictures clean
+.PHONY: help demo lint test soak coverage mutants bench docs pictures clean
 
 help:
 	@echo "make demo    a vehicle drives in the browser; also writes $(OUT)/demo.html"
@@ -25,6 +25,7 @@ help:
 	@echo "make lint    ruff and mypy alone"
 	@echo "make soak    run the long tests"
 	@echo "make coverage   run the tests and show which lines and branches they do not reach"
+	@echo "make mutants    change the core in many small ways and show which of them no test notices"
 	@echo "make bench   run the benchmarks, beside other simulators       (make bench BENCHMARKS=benchmarks/scaling.py runs one)"
 	@echo "make docs    build the documentation into $(OUT)/docs"
 	@echo "make pictures   make all pictures of the README and the documentation anew: minutes, and Chromium"
@@ -57,6 +58,10 @@ test: lint
 
 soak: $(STAMP)
 	$(BIN)/python -m pytest $(PARALLEL) -m soak $(TESTS)
+
+# MUTANTS='-n 3 mechanics/frame' makes fewer changes, of one module
+mutants: $(STAMP)
+	$(BIN)/python tests/mutants.py $(MUTANTS)
 
 coverage: $(STAMP)
 	$(BIN)/python -m pytest $(PARALLEL) --cov --cov-report=term-missing:skip-covered $(TESTS)
