@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import casadi as ca
 import numpy as np
 import pytest
@@ -207,8 +209,9 @@ def test_rigid_body_momentum_is_the_angular_momentum_in_space(case):
             sample["momentum_world"], rel=1e-11, abs=1e-11)
 
 
-def test_wrong_sections_are_named():
-    made = symmetry(sleigh(), SE2)
+@pytest.mark.parametrize("samples", [None, np.array([[0.0, 0.0, 0.3]])], ids=["many", "one"])
+def test_wrong_sections_are_named(samples):
+    made = symmetry(replace(sleigh(), samples=samples), SE2)
     with pytest.raises(MechanicsError,
                        match="section 'sideways' is not in the distribution: row 'blade'"):
         nonholonomic_momentum(made, {"sideways": lambda s: {"y": 1}})

@@ -37,6 +37,22 @@ def test_affine_rows_that_contradict_each_other_are_named(particle):
         gibbs_appell(constrain(particle, rows=rows))
 
 
+def test_rounding_of_large_speeds_is_no_contradiction(particle):
+    """Against their own size: 1e-13 of 3e8 is 3e-5."""
+    speed = 1e9 / 3
+    agree, contradict = (constrain(particle, rows={
+        "one": lambda s: s.v.x - speed,
+        "two": lambda s, off=off: 0.7 * s.v.x - 0.7 * speed * (1 + off)}) for off in (1e-13, 1e-6))
+    assert len(gibbs_appell(agree).names) == 2
+    with pytest.raises(MechanicsError, match="contradicts"):
+        gibbs_appell(contradict)
+
+
+def test_two_rows_of_one_name_are_refused(particle):
+    with pytest.raises(MechanicsError, match="two constraints are called 'level'"):
+        constrain(particle, rows={"level": lambda s: s.v.z}, holonomic={"level": lambda s: s.q.y})
+
+
 def test_a_contradiction_that_begins_later_is_found(particle):
     rows = {"one": lambda s: s.v.x, "two": lambda s: s.v.x + ca.sin(s.t)}
     with pytest.raises(MechanicsError, match="contradicts"):
