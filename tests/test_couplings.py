@@ -14,6 +14,7 @@ import nhmech
 from nhmech import JointPosition, JointVelocity, Simulator, Wheel
 from nhmech.analysis.mobility import mobility as robot_class
 from nhmech.urdf import MidAxle
+from nhmech.urdf.notice import NoticeKind
 from nhmech.vehicle.model import write_joint
 
 DEG = np.pi / 180
@@ -400,13 +401,68 @@ def test_a_front_axle_that_is_really_too_high_or_low_is_refused_with_numbers(nam
     assert "do not lie in one plane" in message and "accepted" in message
 
 
-def test_leaning_steering_axes_under_four_wheels_are_refused_with_the_joint():
-    """Kingpin inclination: the wheel would leave the ground as it steers, and a base on four wheels
-    cannot follow."""
-    text = re.sub(r'(<joint name="front_left_steering_joint".*?<origin xyz="[^"]*")',
-                  r'\1 rpy="0.1 0.1 0"', nhmech.urdf_path("ackermann_car").read_text(), flags=re.S)
+def leaning(angle):
+    """The car with a front left steering axis that leans backwards [rad]."""
+    return re.sub(r'(<joint name="front_left_steering_joint".*?<origin xyz="[^"]*")',
+                  rf'\1 rpy="0 {angle} 0"', nhmech.urdf_path("ackermann_car").read_text(),
+                  flags=re.S)
+
+
+def test_a_steering_axis_that_leans_as_those_of_cars_do_is_upright_under_four_wheels():
+    """The wheel would leave the ground as it steers, and a base on four wheels cannot follow."""
+    description = nhmech.load(leaning(0.15)).description
+    assert [n.text for n in description.notices if n.kind is NoticeKind.LEANING_STEERING] == [
+        "front_left_steering_joint (8.6 deg): leaning steering axes are taken as upright, since "
+        "more than three contacts bear a rigid base"]
+    assert description.steering == shipped("ackermann_car").description.steering
+    assert description.driven == shipped("ackermann_car").description.driven
+
+
+def test_a_steering_axis_that_leans_further_is_refused_with_the_joint():
     with pytest.raises(nhmech.ModelError, match="front_left_steering_joint"):
-        nhmech.load(text)
+        nhmech.load(leaning(0.4))
+
+
+def on_two_balls(lift):
+    """Two wheels of 35 mm and a ball of 17 mm at either end, the rear one so much higher [m]."""
+    def part(name, x, y, z, shape, joint):
+        return (f'<link name="{name}"><inertial><mass value="0.1"/><inertia ixx="1e-4" iyy="1e-4" '
+                'izz="1e-4" ixy="0" ixz="0" iyz="0"/></inertial><collision><origin rpy="'
+                f'{np.pi / 2} 0 0"/><geometry>{shape}</geometry></collision></link>'
+                f'<joint name="{name}_joint" {joint}><parent link="base"/><child link="{name}"/>'
+                f'<origin xyz="{x} {y} {z}"/>'
+                '<axis xyz="0 1 0"/></joint>')
+    wheel = '<cylinder radius="0.035" length="0.02"/>'
+    return ('<robot name="round"><link name="base"><inertial><mass value="3"/><inertia ixx="0.01" '
+            'iyy="0.01" izz="0.01" ixy="0" ixz="0" iyz="0"/></inertial></link>'
+            + part("left_wheel", 0, 0.12, 0.035, wheel, 'type="continuous"')
+            + part("right_wheel", 0, -0.12, 0.035, wheel, 'type="continuous"')
+            + part("front", 0.12, 0, 0.017, '<sphere radius="0.017"/>', 'type="fixed"')
+            + part("rear", -0.13, 0, 0.017 + lift, '<sphere radius="0.017"/>', 'type="fixed"')
+            + "</robot>")
+
+
+@pytest.mark.parametrize("lift", [0.002, -0.002, 0.004])
+def test_balls_out_of_the_plane_of_the_wheels_keep_their_distance(lift):
+    """Makers seldom place both of two casters exactly."""
+    vehicle = nhmech.load(on_two_balls(lift))
+    names = vehicle.contact_names
+    assert [w.kind for w in vehicle.description.wheels] == ["disc"] * 2 + ["caster_ball"] * 2
+    assert dict(zip(names, vehicle.support.offsets))["rear"] == pytest.approx(lift, rel=1e-9)
+    assert vehicle.support.level
+    assert len(vehicle.speeds) == 2
+
+
+def test_balls_far_out_of_the_plane_are_refused_with_radii_that_reach_it():
+    text = on_two_balls(0.007)
+    wheels = [*(Wheel(f"{side}_wheel_joint", "disc", 0.035) for side in ("left", "right")),
+              *(Wheel(None, "caster_ball", 0.017, link=link) for link in ("front", "rear"))]
+    with pytest.raises(nhmech.ModelError, match=r"'rear' is \+7.00 mm off, more than") as e:
+        nhmech.load(text, wheels=wheels)
+    listed = re.search(r"wheels=(\[.*\]);", str(e.value)).group(1)
+    vehicle = nhmech.load(text, wheels=eval(listed))                    # the remedy is Python
+    assert np.abs(vehicle.support.offsets).max() <= 1e-12
+    assert vehicle.description.wheels[-1].radius == pytest.approx(0.024, rel=1e-9)
 
 
 MECANUM = ("front_left_wheel_joint", "front_right_wheel_joint", "rear_left_wheel_joint",

@@ -4,7 +4,7 @@ without mass."""
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from math import pi
+from math import pi, radians
 
 import numpy as np
 from lxml import etree
@@ -21,8 +21,8 @@ from .validate_inertia import read_inertia, write_inertia
 # away from 3 pi / 2, 3.14 is 1.6e-3 away from pi
 SNAP = 5e-3
 # rad; steering axes leaning less are upright where a lean would lift one of more than three
-# contacts
-LEAN = 0.05
+# contacts: kingpins of cars lean by up to 15 degrees inwards and 10 backwards
+LEAN = radians(20)
 # kg/m^3, natural rubber: NIST, Composition of materials used in the ESTAR database
 _RUBBER = 920.0
 _WIDTH = 0.5           # of the radius: width of a wheel of which no shape tells it

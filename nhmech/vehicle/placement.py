@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import casadi as ca
 import numpy as np
@@ -11,6 +11,7 @@ import pinocchio as pin
 
 from ..errors import REPR, ModelError, listed
 from ..urdf.remedy import option, suggest
+from ..urdf.stance import tolerance
 from ..urdf.wheel import Wheel
 from .contact import Contact
 from .context import BuildContext
@@ -78,20 +79,13 @@ class Placer:
         q[3:7] = (turn * pin.Quaternion(q[3:7])).normalized().coeffs()
         return q
 
-    def support(self, q: np.ndarray, tolerance: float, bearing: np.ndarray) -> Support:
+    def support(self, q: np.ndarray, bearing: np.ndarray) -> Support:
         """Whether the contacts over-determine the attitude, and the offsets that they then keep.
 
         Parameters
         ----------
         bearing
-            Marks the contacts that set the height (wheels rather than casters), (k,).
-        tolerance
-            Largest offset allowed [m].
-
-        Raises
-        ------
-        ModelError
-            With the numbers where an offset is larger.
+            Marks the contacts that set the height (wheels rather than balls), (k,).
         """
         q = self.upright(q)
         height, forms = self.evaluate(q)
@@ -100,13 +94,6 @@ class Placer:
             return Support(False, np.zeros(k))
         offsets = height - height[bearing if bearing.any() else slice(None)].mean()
         offsets[np.abs(offsets) < CLOSED] = 0.0
-        worst = int(np.argmax(np.abs(offsets)))
-        if abs(offsets[worst]) > tolerance:
-            listed = ", ".join(f"{name}: {1e3 * d:+.2f} mm" for name, d in zip(self.names, offsets))
-            raise ModelError(f"{k} contacts do not lie in one plane: {self.names[worst]!r} is "
-                             f"{1e3 * offsets[worst]:+.2f} mm off, more than the "
-                             f"{1e3 * tolerance:.2f} mm that are accepted as rounding ({listed}). "
-                             "Correct radii or heights, or leave out a wheel")
         return Support(True, offsets)
 
     def place(self, q: np.ndarray, support: Support, t: float = 0.0) -> np.ndarray:
@@ -189,7 +176,7 @@ def make_placer(context: BuildContext, contacts: Sequence[Contact]) -> Placer:
 
 
 def find_support(placer: Placer, contacts: Sequence[Contact]) -> Support:
-    """How the contacts carry the base in the zero pose; wheels set the height, rather than casters.
+    """How the contacts carry the base in the zero pose; wheels set the height, rather than balls.
 
     Raises
     ------
@@ -198,9 +185,39 @@ def find_support(placer: Placer, contacts: Sequence[Contact]) -> Support:
     """
     wheels = [c.mount.wheel for c in contacts]
     _check_line(placer, wheels)
-    smallest = min((wheel.radius for wheel in wheels if wheel.radius > 0), default=SIZE)
     bearing = np.array([bool(wheel.traits.held) for wheel in wheels], dtype=bool)
-    return placer.support(pin.neutral(placer.model), OFFSET_TOLERANCE * smallest, bearing)
+    support = placer.support(pin.neutral(placer.model), bearing)
+    _check_offsets(placer.names, wheels, bearing, support.offsets)
+    return support
+
+
+def _check_offsets(names: Sequence[str], wheels: Sequence[Wheel], bearing: np.ndarray,
+                   offsets: np.ndarray) -> None:
+    """A ball may miss the plane by as much as one that is found: makers seldom place both of two
+    casters exactly, and the robot rocks on them. For a wheel that would be another radius.
+
+    Raises
+    ------
+    ModelError
+        With the numbers, and with wheels to paste that have the radii of their heights.
+    """
+    held = [wheel for wheel, bears in zip(wheels, bearing, strict=True) if bears]
+    rounding = OFFSET_TOLERANCE * min((w.radius for w in held or wheels if w.radius > 0),
+                                      default=SIZE)
+    allowed = np.where(bearing, rounding, max(rounding, tolerance(held or wheels)))
+    excess = np.abs(offsets) - allowed
+    if not np.any(excess > 0):
+        return
+    worst = int(np.argmax(excess))
+    heights = ", ".join(f"{name}: {1e3 * d:+.2f} mm" for name, d in zip(names, offsets))
+    fitting = [replace(w, radius=float(f"{w.radius + d:.4g}")) if 0 < w.radius > -d else w
+               for w, d in zip(wheels, offsets)]
+    raise ModelError(
+        f"{len(wheels)} contacts do not lie in one plane: {names[worst]!r} is "
+        f"{1e3 * offsets[worst]:+.2f} mm off, more than the {1e3 * allowed[worst]:.2f} mm that are "
+        f"accepted as rounding ({heights})",
+        suggest("If all of them should touch the ground: ", option("wheels", fitting),
+                "; or correct the joints' origins, or leave out a wheel"))
 
 
 def _check_line(placer: Placer, wheels: Sequence[Wheel]) -> None:

@@ -23,8 +23,8 @@ def remarks(vehicle: Vehicle) -> tuple[Notice, ...]:
                if abs(offset) > PERFECT]
     if offsets:
         found.append(Notice(NoticeKind.SUPPORT_OFFSETS,
-                            "contacts out of the common plane, taken as rounding: "
-                            + ", ".join(offsets)))
+                            "contacts out of the common plane, which keep their distance from the "
+                            "ground: " + ", ".join(offsets)))
     rollers = [c.mount.spin for c in vehicle.contacts
                if c.mount.wheel.traits.has_rollers and c.mount.spin is not None]
     if len(rollers) >= 3:
